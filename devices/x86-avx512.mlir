@@ -1,0 +1,131 @@
+// An x86-64 core with AVX-512 (F, BW, DQ, VL).
+//
+// What the processor is; how it is used is decided in passes. Counts and cache
+// sizes marked `host` are read from the machine that compiles for itself.
+
+// The width of a register, in elements: change these and @vreg together.
+!f32_lanes = tensor<16xf32>
+!f32_vector = vector<16xf32>
+!f64_lanes = tensor<8xf64>
+!f64_vector = vector<8xf64>
+
+device.machine @x86_avx512 arch("x86-64") features(["avx2", "fma", "f16c", "bmi2", "avx512f", "avx512bw", "avx512dq", "avx512vl"]) {
+  device.memory @dram scope("device") capacity_bytes(8589934592) bytes_per_cycle(12) transaction_bytes(64) host("memory")
+  device.memory @l3 scope("device") capacity_bytes(33554432) caches(@dram) bytes_per_cycle(28) transaction_bytes(64) host("l3")
+  device.memory @l2 scope("core") capacity_bytes(1048576) caches(@l3) bytes_per_cycle(60) transaction_bytes(64) host("l2")
+  device.memory @l1 scope("core") capacity_bytes(32768) caches(@l2) bytes_per_cycle(128) transaction_bytes(64) host("l1d")
+  // 32 registers of 64 bytes.
+  device.memory @vreg scope("thread") capacity_bytes(2048) register_bytes(64)
+
+  device.unit @core count(2) clock_mhz(3800) host("cores")
+
+  // Two loads and one store of a register every cycle.
+  device.move @load from @dram to @vreg issue_cycles(5.000000e-01) latency_cycles(7) strided
+  device.move @store from @vreg to @dram issue_cycles(1.000000e+00) latency_cycles(7) strided
+
+  device.lanes @valu on @core in @vreg issue_cycles(5.000000e-01) latency_cycles(4)
+    types([f64, f32, f16, bf16, i64, i32, i16, i8])
+    operations([
+      "arith.addf", "arith.subf", "arith.mulf", "arith.divf", "arith.negf", "arith.maximumf",
+      "arith.minimumf", "arith.maxnumf", "arith.minnumf", "arith.remf", "arith.cmpf",
+      "arith.select", "arith.extf", "arith.truncf", "arith.sitofp", "arith.uitofp",
+      "arith.fptosi", "arith.fptoui", "arith.bitcast", "arith.addi", "arith.subi", "arith.muli",
+      "arith.divsi", "arith.divui", "arith.remsi", "arith.remui", "arith.floordivsi",
+      "arith.ceildivsi", "arith.ceildivui", "arith.andi", "arith.ori", "arith.xori",
+      "arith.shli", "arith.shrsi", "arith.shrui", "arith.maxsi", "arith.minsi", "arith.maxui",
+      "arith.minui", "arith.cmpi", "arith.extsi", "arith.extui", "arith.trunci",
+      "arith.index_cast", "arith.index_castui", "math.fma", "math.sqrt", "math.absf",
+      "math.absi", "math.floor", "math.ceil", "math.trunc", "math.roundeven", "math.copysign",
+      "math.ctpop", "math.ctlz", "math.cttz"
+    ]) reductions([
+      "arith.addf", "arith.mulf", "arith.maximumf", "arith.minimumf", "arith.maxnumf",
+      "arith.minnumf", "arith.addi", "arith.muli", "arith.maxsi", "arith.minsi", "arith.maxui",
+      "arith.minui", "arith.andi", "arith.ori", "arith.xori"
+    ])
+
+  // c += a * b with one a for all lanes; fused, so it rounds once where the meaning rounds twice.
+  device.instruction @vfma_f32 on @core operands([@dram, @vreg, @vreg])
+    issue_cycles(5.000000e-01) latency_cycles(4) accuracy(["rounding"])
+  meaning {
+  ^bb0(%a: tensor<f32>, %b: !f32_lanes, %c: !f32_lanes):
+    %d = linalg.generic {
+      indexing_maps = [affine_map<(i) -> ()>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+      iterator_types = ["parallel"]
+    } ins(%a, %b : tensor<f32>, !f32_lanes) outs(%c : !f32_lanes) {
+    ^bb0(%x: f32, %y: f32, %z: f32):
+      %p = arith.mulf %x, %y : f32
+      %s = arith.addf %z, %p : f32
+      linalg.yield %s : f32
+    } -> !f32_lanes
+    device.yield %d : !f32_lanes
+  } lowering {
+  ^bb0(%a: f32, %b: !f32_vector, %c: !f32_vector):
+    %s = vector.broadcast %a : f32 to !f32_vector
+    %d = vector.fma %s, %b, %c : !f32_vector
+    device.yield %d : !f32_vector
+  }
+
+  // c += a * b, lane by lane.
+  device.instruction @vfmavv_f32 on @core operands([@vreg, @vreg, @vreg])
+    issue_cycles(5.000000e-01) latency_cycles(4) accuracy(["rounding"])
+  meaning {
+  ^bb0(%a: !f32_lanes, %b: !f32_lanes, %c: !f32_lanes):
+    %d = linalg.generic {
+      indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+      iterator_types = ["parallel"]
+    } ins(%a, %b : !f32_lanes, !f32_lanes) outs(%c : !f32_lanes) {
+    ^bb0(%x: f32, %y: f32, %z: f32):
+      %p = arith.mulf %x, %y : f32
+      %s = arith.addf %z, %p : f32
+      linalg.yield %s : f32
+    } -> !f32_lanes
+    device.yield %d : !f32_lanes
+  } lowering {
+  ^bb0(%a: !f32_vector, %b: !f32_vector, %c: !f32_vector):
+    %d = vector.fma %a, %b, %c : !f32_vector
+    device.yield %d : !f32_vector
+  }
+
+  // The same for f64.
+  device.instruction @vfma_f64 on @core operands([@dram, @vreg, @vreg])
+    issue_cycles(5.000000e-01) latency_cycles(4) accuracy(["rounding"])
+  meaning {
+  ^bb0(%a: tensor<f64>, %b: !f64_lanes, %c: !f64_lanes):
+    %d = linalg.generic {
+      indexing_maps = [affine_map<(i) -> ()>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+      iterator_types = ["parallel"]
+    } ins(%a, %b : tensor<f64>, !f64_lanes) outs(%c : !f64_lanes) {
+    ^bb0(%x: f64, %y: f64, %z: f64):
+      %p = arith.mulf %x, %y : f64
+      %s = arith.addf %z, %p : f64
+      linalg.yield %s : f64
+    } -> !f64_lanes
+    device.yield %d : !f64_lanes
+  } lowering {
+  ^bb0(%a: f64, %b: !f64_vector, %c: !f64_vector):
+    %s = vector.broadcast %a : f64 to !f64_vector
+    %d = vector.fma %s, %b, %c : !f64_vector
+    device.yield %d : !f64_vector
+  }
+
+  // The same for f64, lane by lane.
+  device.instruction @vfmavv_f64 on @core operands([@vreg, @vreg, @vreg])
+    issue_cycles(5.000000e-01) latency_cycles(4) accuracy(["rounding"])
+  meaning {
+  ^bb0(%a: !f64_lanes, %b: !f64_lanes, %c: !f64_lanes):
+    %d = linalg.generic {
+      indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+      iterator_types = ["parallel"]
+    } ins(%a, %b : !f64_lanes, !f64_lanes) outs(%c : !f64_lanes) {
+    ^bb0(%x: f64, %y: f64, %z: f64):
+      %p = arith.mulf %x, %y : f64
+      %s = arith.addf %z, %p : f64
+      linalg.yield %s : f64
+    } -> !f64_lanes
+    device.yield %d : !f64_lanes
+  } lowering {
+  ^bb0(%a: !f64_vector, %b: !f64_vector, %c: !f64_vector):
+    %d = vector.fma %a, %b, %c : !f64_vector
+    device.yield %d : !f64_vector
+  }
+}

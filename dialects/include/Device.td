@@ -1,0 +1,394 @@
+// device: with which instructions. A machine, and programs in its instructions.
+#ifndef DEVICE_TD
+#define DEVICE_TD
+
+include "Weft.td"
+
+def Device_Dialect : Dialect {
+  let name = "device";
+  let cppNamespace = "::weft::device";
+  let useDefaultTypePrinterParser = 1;
+  let summary = "Machines described as facts, and programs in their instructions.";
+  let description = [{
+    The machine half says what a chip is: memories, moves, units, instructions.
+    An instruction's *meaning* is a payload of the same form as a kernel's, its
+    *lowering* says how it is written in lower-level IR.
+
+    The program half names those facts: a kernel allocates in a named memory,
+    copies by a named move and invokes a named instruction. A tensor in a memory
+    is a `memref` whose memory space is the memory's name; kernel arguments lie
+    in the memory that the whole device shares and carry none.
+  }];
+}
+
+class Device_Op<string mnemonic, list<Trait> traits = []>
+    : Weft_Op<Device_Dialect, mnemonic, traits>;
+
+def Device_MemRef : Type<CPred<"::llvm::isa<::mlir::MemRefType>($_self)">, "memref">;
+
+def Device_TokenType : TypeDef<Device_Dialect, "Token"> {
+  let mnemonic = "token";
+  let summary = "That an asynchronous copy or instruction is done";
+}
+
+//===----------------------------------------------------------------------===//
+// The machine half
+//===----------------------------------------------------------------------===//
+
+def Device_MachineOp : Device_Op<"machine", [IsolatedFromAbove, Symbol, SymbolTable,
+                                             SingleBlock, NoTerminator]> {
+  let summary = "Everything weft knows about a machine";
+  let description = [{
+    ```mlir
+    device.machine @host arch("x86-64") features(["avx2", "fma"]) { ... }
+    ```
+
+    `features` are those that a processor must have to run the code, by LLVM's
+    names.
+
+    - C1: there is a memory of scope `device` that is no cache.
+    - C2: there is a unit.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$arch, StrArrayAttr:$features);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $sym_name `arch` `(` $arch `)` `features` `(` $features `)` attr-dict-with-keyword $body
+  }];
+}
+
+def Device_MemoryOp : Device_Op<"memory", [Symbol, HasParent<"MachineOp">]> {
+  let summary = "A memory, a cache or a register file";
+  let description = [{
+    ```mlir
+    device.memory @l2 scope("core") capacity_bytes(1048576) caches(@dram) bytes_per_cycle(64)
+    device.memory @vreg scope("thread") capacity_bytes(2048) register_bytes(64)
+    ```
+
+    `scope` says who shares it: `thread`, `warp`, `warpgroup`, `core`,
+    `cluster`, `device` or `host`. A cache is filled by access, not by a move. A
+    memory with `register_bytes` holds that many bytes a register.
+    `host` names what to read the capacity from where the machine is the one
+    that compiles: `l1d`, `l2`, `l3` or `memory`.
+
+    - C1: capacity, bandwidth, transaction, banks and register size are above zero.
+    - C2: the scope is one of those above.
+    - C3: a cache caches a memory of the machine that is not itself.
+    - C4: registers divide the capacity.
+    - C5: `host` is one of those above.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$scope, I64Attr:$capacity_bytes,
+                       OptionalAttr<FlatSymbolRefAttr>:$caches,
+                       OptionalAttr<I64Attr>:$register_bytes,
+                       OptionalAttr<I64Attr>:$bytes_per_cycle,
+                       OptionalAttr<I64Attr>:$transaction_bytes,
+                       OptionalAttr<I64Attr>:$banks, OptionalAttr<I64Attr>:$bank_bytes,
+                       OptionalAttr<StrAttr>:$host);
+  let assemblyFormat = [{
+    $sym_name `scope` `(` $scope `)` `capacity_bytes` `(` $capacity_bytes `)`
+    (`caches` `(` $caches^ `)`)? (`register_bytes` `(` $register_bytes^ `)`)?
+    (`bytes_per_cycle` `(` $bytes_per_cycle^ `)`)?
+    (`transaction_bytes` `(` $transaction_bytes^ `)`)?
+    (`banks` `(` $banks^ `)`)? (`bank_bytes` `(` $bank_bytes^ `)`)?
+    (`host` `(` $host^ `)`)? attr-dict
+  }];
+}
+
+def Device_UnitOp : Device_Op<"unit", [Symbol, HasParent<"MachineOp">]> {
+  let summary = "Execution units of one kind";
+  let description = [{
+    ```mlir
+    device.unit @core count(2) clock_mhz(3000)
+    ```
+
+    `host("cores")` reads the count from the machine that compiles.
+
+    - C1: count and clock are above zero.
+    - C2: `host` is `cores`.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$count, OptionalAttr<I64Attr>:$clock_mhz,
+                       OptionalAttr<StrAttr>:$host);
+  let assemblyFormat = [{
+    $sym_name `count` `(` $count `)` (`clock_mhz` `(` $clock_mhz^ `)`)?
+    (`host` `(` $host^ `)`)? attr-dict
+  }];
+}
+
+def Device_MoveOp : Device_Op<"move", [Symbol, HasParent<"MachineOp">]> {
+  let summary = "A way from one memory to another";
+  let description = [{
+    ```mlir
+    device.move @load from @dram to @vreg issue_cycles(0.5) latency_cycles(7) strided
+    ```
+
+    `issue_cycles` is the time between two moves of one register, `strided`
+    says that elements need not lie side by side. An `engine` runs beside the
+    unit and gives a token.
+
+    - C1: both memories belong to the machine.
+    - C2: cycles and bandwidth are above zero.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$source,
+                       FlatSymbolRefAttr:$target, OptionalAttr<StrAttr>:$engine,
+                       OptionalAttr<I64Attr>:$bytes_per_cycle,
+                       OptionalAttr<F64Attr>:$issue_cycles,
+                       OptionalAttr<I64Attr>:$latency_cycles, UnitAttr:$strided);
+  let assemblyFormat = [{
+    $sym_name `from` $source `to` $target (`engine` `(` $engine^ `)`)?
+    (`bytes_per_cycle` `(` $bytes_per_cycle^ `)`)? (`issue_cycles` `(` $issue_cycles^ `)`)?
+    (`latency_cycles` `(` $latency_cycles^ `)`)? (`strided` $strided^)? attr-dict
+  }];
+}
+
+def Device_LanesOp : Device_Op<"lanes", [Symbol, HasParent<"MachineOp">]> {
+  let summary = "A unit that applies scalar operations to every lane of a register";
+  let description = [{
+    ```mlir
+    device.lanes @valu on @core in @vreg issue_cycles(0.5) latency_cycles(4)
+      types([f32, i32]) operations(["arith.addf", "arith.addi"]) reductions(["arith.addf"])
+    ```
+
+    A family of instructions: each of the operations, on each of the types, on
+    as many lanes as a register of the memory holds. `reductions` lists what can
+    combine the lanes of one register. The meaning of an operation is that of
+    the upstream operation of the name.
+
+    - C1: the unit and the memory belong to the machine, and the memory is a register file.
+    - C2: every type fits a register a whole number of times.
+    - C3: cycles are above zero.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$unit,
+                       FlatSymbolRefAttr:$memory, F64Attr:$issue_cycles, I64Attr:$latency_cycles,
+                       TypeArrayAttr:$types, StrArrayAttr:$operations, StrArrayAttr:$reductions);
+  let assemblyFormat = [{
+    $sym_name `on` $unit `in` $memory `issue_cycles` `(` $issue_cycles `)`
+    `latency_cycles` `(` $latency_cycles `)` `types` `(` $types `)`
+    `operations` `(` $operations `)` `reductions` `(` $reductions `)` attr-dict
+  }];
+}
+
+def Device_InstructionOp : Device_Op<"instruction", [Symbol, IsolatedFromAbove, HasParent<"MachineOp">]> {
+  let summary = "An instruction: operands, cost, meaning and lowering";
+  let description = [{
+    ```mlir
+    device.instruction @vfma on @core operands([@dram, @vreg, @vreg])
+      issue_cycles(0.5) latency_cycles(4)
+    meaning {
+    ^bb0(%a: tensor<f32>, %b: tensor<16xf32>, %c: tensor<16xf32>):
+      %d = linalg.generic ... ins(%a, %b) outs(%c) { mulf, addf }
+      device.yield %d : tensor<16xf32>
+    } lowering {
+    ^bb0(%a: f32, %b: vector<16xf32>, %c: vector<16xf32>):
+      %s = vector.broadcast %a : f32 to vector<16xf32>
+      %d = vector.fma %s, %b, %c : vector<16xf32>
+      device.yield %d : vector<16xf32>
+    }
+    ```
+
+    `operands` says in which memory each operand of the meaning lies; results
+    overwrite the last operands. `accuracy` states what may differ from the
+    meaning: `accumulation_order`, `rounding`, `flush_to_zero`.
+
+    - C1: the unit and every operand's memory belong to the machine.
+    - C2: one operand memory per argument of the meaning.
+    - C3: an operand in a register file is no larger than a register.
+    - C4: the lowering has one argument per operand, with as many elements, of
+      the same element type.
+    - C5: meaning and lowering yield the same number of results, of matching
+      shapes and element types.
+    - C6: cycles are above zero.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$unit, ArrayAttr:$operands,
+                       F64Attr:$issue_cycles, I64Attr:$latency_cycles,
+                       OptionalAttr<StrArrayAttr>:$accuracy);
+  let regions = (region SizedRegion<1>:$meaning, SizedRegion<1>:$lowering);
+  let assemblyFormat = [{
+    $sym_name `on` $unit `operands` `(` $operands `)` `issue_cycles` `(` $issue_cycles `)`
+    `latency_cycles` `(` $latency_cycles `)` (`accuracy` `(` $accuracy^ `)`)?
+    attr-dict-with-keyword `meaning` $meaning `lowering` $lowering
+  }];
+}
+
+def Device_YieldOp : Device_Op<"yield", [Pure, Terminator]> {
+  let summary = "Ends a meaning, a lowering, or the body of a device.apply";
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+  let hasVerifier = 0;
+}
+
+//===----------------------------------------------------------------------===//
+// The program half
+//===----------------------------------------------------------------------===//
+
+def Device_KernelOp : Device_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBlock, NoTerminator]> {
+  let summary = "One kernel in the machine's instructions";
+  let description = [{
+    ```mlir
+    device.kernel @relu tasks 4 {
+    ^bb0(%task: index, %x: memref<4096xf32>, %y: memref<4096xf32>):
+      ...
+    }
+    ```
+
+    The body runs once for every rTask below `tasks`, whose number it gets first.
+
+    - C1: the first argument is an index, the others are memrefs of static shape.
+    - C2: there is at least one rTask.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$tasks);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name `tasks` $tasks attr-dict-with-keyword $body";
+}
+
+def Device_AllocOp : Device_Op<"alloc", []> {
+  let summary = "Room in a named memory, until the end of the block";
+  let description = [{
+    ```mlir
+    %acc = device.alloc : memref<12x2x16xf32, "vreg">
+    ```
+
+    - C1: the shape is static, and the machine has the memory of the type's space.
+    - C2: the room is no larger than the memory.
+    - C3: in a register file the last dimension fills at most one register.
+  }];
+  let results = (outs Device_MemRef:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
+def Device_CopyOp : Device_Op<"copy", [AttrSizedOperandSegments]> {
+  let summary = "Copies elements by a move of the machine";
+  let description = [{
+    ```mlir
+    device.copy @load %x[%i, %j] to %r[%c0] shape [16] : memref<8x64xf32> to memref<16xf32, "vreg">
+    device.copy @load %x[%i, %j] to %r[%c0] shape [16] from_dim 0 from_step 2 : ...
+    ```
+
+    Element `t` goes from `x[i, j + t]` to `r[t]`; `from_dim` and `to_dim` name
+    the dimension that `t` runs along, where it is not the last, the steps how
+    far apart its elements are. A register that is not filled keeps zeros in its
+    other lanes.
+
+    - C1: the machine has the move, between the memories of the two types.
+    - C2: both types have the same element type.
+    - C3: dimensions are inside the ranks, steps above zero, the count above zero.
+    - C4: what is not side by side needs a strided move.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$move, Device_MemRef:$source,
+                       Variadic<Index>:$source_indices, Device_MemRef:$target,
+                       Variadic<Index>:$target_indices, I64Attr:$count,
+                       OptionalAttr<I64Attr>:$from_dim, OptionalAttr<I64Attr>:$from_step,
+                       OptionalAttr<I64Attr>:$to_dim, OptionalAttr<I64Attr>:$to_step);
+  let assemblyFormat = [{
+    $move $source `[` $source_indices `]` `to` $target `[` $target_indices `]` `count` $count
+    (`from_dim` $from_dim^)? (`from_step` $from_step^)? (`to_dim` $to_dim^)? (`to_step` $to_step^)?
+    attr-dict `:` type($source) `to` type($target)
+  }];
+}
+
+def Device_InvokeOp : Device_Op<"invoke", [AttrSizedOperandSegments]> {
+  let summary = "One instruction of the machine, on views";
+  let description = [{
+    ```mlir
+    device.invoke @vfma(%a[%i, %k], %b[%j, %c0], %c[%m, %j, %c0]) : memref<...>, memref<...>, memref<...>
+    ```
+
+    Each operand is the view of the operand's shape that begins at the element
+    named, along the last dimensions. Results overwrite the last operands.
+
+    - C1: the machine has the instruction.
+    - C2: one view per operand, in the operand's memory, of its element type.
+    - C3: one index per dimension.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$instruction, Variadic<Device_MemRef>:$views,
+                       Variadic<Index>:$indices);
+  let assemblyFormat = [{
+    $instruction `(` custom<Views>($views, $indices) `)` attr-dict `:` type($views)
+  }];
+}
+
+def Device_ApplyOp : Device_Op<"apply", [AttrSizedOperandSegments, SingleBlock]> {
+  let summary = "Scalar operations on every lane of some registers";
+  let description = [{
+    ```mlir
+    device.apply @valu lanes 16 ins(%x[%c0], %s[%i]) outs(%y[%c0])
+      : memref<16xf32, "vreg">, memref<8xf32> -> memref<16xf32, "vreg"> {
+    ^bb0(%a: f32, %b: f32):
+      %r = arith.addf %a, %b : f32
+      device.yield %r : f32
+    }
+    ```
+
+    An operand in the unit's registers gives one element a lane, an operand
+    elsewhere the same element to all lanes. The body may read index values and
+    memrefs from outside (`memref.load`), and `device.lane` is the lane's number.
+
+    - C1: the machine has the lane unit, which lists every operation of the body
+      and its element types. Constants, `arith.index_cast` of indices,
+      `memref.load` and `device.lane` need no instruction.
+    - C2: the body has one argument per operand, of its element type, and yields
+      one value per output.
+    - C3: outputs lie in the unit's registers, and the lanes fit one register.
+    - C4: one index per dimension.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$lanes_unit, I64Attr:$lanes,
+                       Variadic<Device_MemRef>:$inputs, Variadic<Index>:$input_indices,
+                       Variadic<Device_MemRef>:$outputs, Variadic<Index>:$output_indices);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $lanes_unit `lanes` $lanes `ins` `(` custom<Views>($inputs, $input_indices) `)`
+    `outs` `(` custom<Views>($outputs, $output_indices) `)` attr-dict
+    `:` `(` type($inputs) `)` `->` `(` type($outputs) `)` $body
+  }];
+}
+
+def Device_LaneOp : Device_Op<"lane", [Pure, HasParent<"ApplyOp">]> {
+  let summary = "The number of the lane, from zero";
+  let results = (outs Index:$result);
+  let assemblyFormat = "attr-dict";
+  let hasVerifier = 0;
+}
+
+def Device_CombineOp : Device_Op<"combine", [AttrSizedOperandSegments, SingleBlock]> {
+  let summary = "Combines the lanes of registers into one element each";
+  let description = [{
+    ```mlir
+    device.combine @valu lanes 16 ins(%acc[%m, %c0]) outs(%s[%m, %c0]) : (...) -> (...) {
+    ^bb0(%a: f32, %b: f32):
+      %r = arith.addf %a, %b : f32
+      device.yield %r : f32
+    }
+    ```
+
+    Lane values are combined pairwise in any order, together with what the
+    output holds before.
+
+    - C1: the lane unit lists the body's operation among its reductions.
+    - C2: one input and one output of one element type.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$lanes_unit, I64Attr:$lanes,
+                       Variadic<Device_MemRef>:$inputs, Variadic<Index>:$input_indices,
+                       Variadic<Device_MemRef>:$outputs, Variadic<Index>:$output_indices);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $lanes_unit `lanes` $lanes `ins` `(` custom<Views>($inputs, $input_indices) `)`
+    `outs` `(` custom<Views>($outputs, $output_indices) `)` attr-dict
+    `:` `(` type($inputs) `)` `->` `(` type($outputs) `)` $body
+  }];
+}
+
+def Device_WaitOp : Device_Op<"wait", []> {
+  let summary = "Waits for asynchronous copies and instructions";
+  let arguments = (ins Variadic<Device_TokenType>:$tokens);
+  let assemblyFormat = "$tokens attr-dict";
+  let hasVerifier = 0;
+}
+
+def Device_BarrierOp : Device_Op<"barrier", []> {
+  let summary = "Waits until all of a scope are here";
+  let description = [{
+    - C1: the scope is one that a memory can have.
+  }];
+  let arguments = (ins StrAttr:$scope);
+  let assemblyFormat = "$scope attr-dict";
+}
+
+#endif

@@ -1,0 +1,169 @@
+// task: who does it, when. rTasks on virtual execution units, waits, buffers.
+#ifndef TASK_TD
+#define TASK_TD
+
+include "Weft.td"
+
+def Task_Dialect : Dialect {
+  let name = "task";
+  let cppNamespace = "::weft::task";
+  let useDefaultTypePrinterParser = 1;
+  let summary = "Programs for a virtual device: ranges of rTasks, waits, buffers.";
+  let description = [{
+    A program is Rammer's rProgram (OSDI'20, section 3): ranges of rTasks placed
+    on virtual execution units at compile time. The order of the text is one
+    total order that satisfies every wait, so fewer workers than units cannot
+    hang.
+  }];
+}
+
+class Task_Op<string mnemonic, list<Trait> traits = []>
+    : Weft_Op<Task_Dialect, mnemonic, traits>;
+
+def Task_TokenType : TypeDef<Task_Dialect, "Token"> {
+  let mnemonic = "token";
+  let summary = "That a range of rTasks is done";
+}
+def Task_BufferType : Type<CPred<"::llvm::isa<::mlir::MemRefType>($_self)">, "buffer">;
+
+def Task_ProgramOp : Task_Op<"program", [IsolatedFromAbove, Symbol, SingleBlock, NoTerminator]> {
+  let summary = "A whole model on a virtual device";
+  let description = [{
+    ```mlir
+    task.program @double on @core units 2 arena 4096 : (tensor<4xf32>) -> tensor<4xf32> {
+      %x = task.input 0 "x" : memref<4xf32>
+      %y = task.output 0 "y" : memref<4xf32>
+      %t = task.range "add" @add[0 to 1] on 0 (%x, %y) after() : memref<4xf32>, memref<4xf32>
+    }
+    ```
+
+    `arena` is the bytes that all `task.buffer`s together need.
+
+    - C1: the machine has the unit, and at least that many of it.
+    - C2: every range's unit is below `units`.
+    - C3: every buffer ends inside the arena.
+    - C4: every input and output of the signature is there once.
+    - C5: every read of a buffer is ordered after the writes it sees, and every
+      write after the reads and writes of what it replaces, through tokens.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$unit, I64Attr:$units,
+                       I64Attr:$arena, TypeAttr:$signature);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $sym_name `on` $unit `units` $units `arena` $arena `:` $signature attr-dict-with-keyword $body
+  }];
+}
+
+def Task_InputOp : Task_Op<"input", [HasParent<"ProgramOp">]> {
+  let summary = "A buffer the caller fills";
+  let arguments = (ins I64Attr:$index, StrAttr:$name);
+  let results = (outs Task_BufferType:$result);
+  let assemblyFormat = "$index $name attr-dict `:` type($result)";
+  let hasVerifier = 0;
+}
+
+def Task_OutputOp : Task_Op<"output", [HasParent<"ProgramOp">]> {
+  let summary = "A buffer the caller reads afterwards";
+  let arguments = (ins I64Attr:$index, StrAttr:$name);
+  let results = (outs Task_BufferType:$result);
+  let assemblyFormat = "$index $name attr-dict `:` type($result)";
+  let hasVerifier = 0;
+}
+
+def Task_WeightOp : Task_Op<"weight", [HasParent<"ProgramOp">, Pure]> {
+  let summary = "A weight of the model, as it lies in its file";
+  let description = [{
+    ```mlir
+    %w = task.weight "conv1.weight" in "model" hash "9f86d0…" : memref<64x3x7x7xf32>
+    ```
+  }];
+  let arguments = (ins StrAttr:$tensor, StrAttr:$file, StrAttr:$hash);
+  let results = (outs Task_BufferType:$result);
+  let assemblyFormat = "$tensor `in` $file `hash` $hash attr-dict `:` type($result)";
+  let hasVerifier = 0;
+}
+
+def Task_LiteralOp : Task_Op<"literal", [HasParent<"ProgramOp">, Pure]> {
+  let summary = "A small constant written in the text";
+  let description = [{
+    - C1: the literal has the shape and element type of the buffer.
+  }];
+  let arguments = (ins ElementsAttr:$value);
+  let results = (outs Task_BufferType:$result);
+  let assemblyFormat = "attr-dict $value `->` type($result)";
+}
+
+def Task_ConstantOp : Task_Op<"constant", [HasParent<"ProgramOp">]> {
+  let summary = "An expression over weights, evaluated when the artifact is written";
+  let description = [{
+    ```mlir
+    %p = task.constant "conv1" @pack(%w) : (memref<64x3x7x7xf32>) -> memref<4x3x7x7x16xf32>
+    ```
+
+    The kernel's remaining arguments are its results; they start as zeros, or as
+    a copy of the constants after `into` where the kernel writes only a window.
+
+    - C1: the operands are weights, literals, constants or views of them.
+    - C2: the symbol is a `tile.kernel` of these types.
+  }];
+  let arguments = (ins StrAttr:$name, FlatSymbolRefAttr:$kernel, Variadic<Task_BufferType>:$operands);
+  let results = (outs Variadic<Task_BufferType>:$results);
+  let assemblyFormat = [{
+    $name $kernel `(` $operands `)` attr-dict `:` functional-type($operands, $results)
+  }];
+}
+
+def Task_BufferOp : Task_Op<"buffer", [HasParent<"ProgramOp">]> {
+  let summary = "A piece of the arena";
+  let description = [{
+    ```mlir
+    %b = task.buffer at 4096 in @dram : memref<64x56x56xf32>
+    ```
+
+    Buffers whose lives do not meet may overlap.
+
+    - C1: the offset is a multiple of 64 bytes.
+    - C2: the machine has the memory.
+  }];
+  let arguments = (ins I64Attr:$offset, FlatSymbolRefAttr:$memory);
+  let results = (outs Task_BufferType:$result);
+  let assemblyFormat = "`at` $offset `in` $memory attr-dict `:` type($result)";
+}
+
+def Task_ViewOp : Task_Op<"view", [HasParent<"ProgramOp">, Pure]> {
+  let summary = "The same elements, in row-major order, under another shape";
+  let description = [{
+    - C1: both shapes have the same number of elements and the same element type.
+  }];
+  let arguments = (ins Task_BufferType:$source);
+  let results = (outs Task_BufferType:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `to` type($result)";
+}
+
+def Task_RangeOp : Task_Op<"range", [HasParent<"ProgramOp">, AttrSizedOperandSegments]> {
+  let summary = "rTasks of one kernel, in order, on one unit";
+  let description = [{
+    ```mlir
+    %t1 = task.range "conv1" @conv[0 to 14] on 0 (%x, %w, %y) after(%t0)
+          : memref<...>, memref<...>, memref<...>
+    ```
+
+    The range starts when every token after `after` is given, and gives its own
+    when its last rTask is done. Tokens name every dependence of the data, also
+    those that the order of one unit would keep by itself: moving a range to
+    another unit is always right.
+
+    - C1: begin is less than end, and end at most the kernel's number of rTasks.
+    - C2: the symbol is a kernel whose arguments have the types of the buffers.
+  }];
+  let arguments = (ins StrAttr:$name, FlatSymbolRefAttr:$kernel, I64Attr:$begin, I64Attr:$end,
+                       I64Attr:$unit, Variadic<Task_BufferType>:$buffers,
+                       Variadic<Task_TokenType>:$waits);
+  let results = (outs Task_TokenType:$token);
+  let assemblyFormat = [{
+    $name $kernel `[` $begin `to` $end `]` `on` $unit `(` $buffers `)` `after` `(` $waits `)`
+    attr-dict `:` type($buffers)
+  }];
+}
+
+#endif

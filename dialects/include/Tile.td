@@ -1,0 +1,217 @@
+// tile: how a piece is done. rTiles, tile programs and the tile-graph.
+#ifndef TILE_TD
+#define TILE_TD
+
+include "Weft.td"
+
+def Tile_Dialect : Dialect {
+  let name = "tile";
+  let cppNamespace = "::weft::tile";
+  let useDefaultAttributePrinterParser = 1;
+  let summary = "rTiles, tile programs, and the tile-graph they hang in.";
+  let description = [{
+    A kernel computes one perfect loop nest. Its rTiles (Roller, OSDI'22,
+    section 3) say how large a piece of the iteration space is worked on in each
+    memory; its loads and stores say through which memory each tensor passes. The
+    tile-graph applies kernels to tensors; the memory of every edge stands where
+    the tensor is made.
+
+    Types are payload types: signless, booleans as `i8`.
+  }];
+}
+
+class Tile_Op<string mnemonic, list<Trait> traits = []>
+    : Weft_Op<Tile_Dialect, mnemonic, traits>;
+
+def Tile_RTileAttr : AttrDef<Tile_Dialect, "RTile"> {
+  let mnemonic = "rtile";
+  let summary = "One size per loop axis, for one memory";
+  let description = [{
+    `#tile.rtile<"vreg" [12, 32, 1]>`: pieces of 12 × 32 points, reduced one
+    step at a time, are held in the memory `@vreg`.
+  }];
+  let parameters = (ins StringRefParameter<"name of a device.memory">:$memory,
+                        ArrayRefParameter<"int64_t", "sizes, one per axis">:$sizes);
+  let assemblyFormat = "`<` $memory `[` $sizes `]` `>`";
+}
+
+def Tile_GraphOp : Tile_Op<"graph", [IsolatedFromAbove, Symbol, SingleBlock]> {
+  let summary = "The tile-graph: kernels applied to tensors";
+  let description = [{
+    ```mlir
+    tile.graph @double inputs ["x"] outputs ["y"] : (tensor<4xf32>) -> tensor<4xf32> {
+    ^bb0(%x: tensor<4xf32>):
+      %e = tile.empty in @dram : tensor<4xf32>
+      %y = tile.run "add" @add(%x) into(%e) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+      tile.output %y : tensor<4xf32>
+    }
+    ```
+
+    The function type gives the graph types that callers see.
+
+    - C1: one input name per block argument, of the payload type of its graph type.
+    - C2: the body ends in `tile.output`, with the payload types of the results.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$inputs, StrArrayAttr:$outputs,
+                       TypeAttr:$signature);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $sym_name `inputs` $inputs `outputs` $outputs `:` $signature attr-dict-with-keyword $body
+  }];
+}
+
+def Tile_OutputOp : Tile_Op<"output", [Pure, Terminator, HasParent<"GraphOp">]> {
+  let summary = "Ends a tile-graph";
+  let arguments = (ins Variadic<AnyTensor>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+  let hasVerifier = 0;
+}
+
+def Tile_EmptyOp : Tile_Op<"empty", []> {
+  let summary = "A tensor without content, in a named memory";
+  let description = [{
+    ```mlir
+    %e = tile.empty in @dram : tensor<4xf32>
+    ```
+
+    The memory carries every edge that leaves the tensor.
+
+    - C1: the machine has the memory.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$memory);
+  let results = (outs AnyTensor:$result);
+  let assemblyFormat = "`in` $memory attr-dict `:` type($result)";
+}
+
+def Tile_ViewOp : Tile_Op<"view", [Pure]> {
+  let summary = "The same elements, in row-major order, under another shape";
+  let description = [{
+    ```mlir
+    %v = tile.view %x : tensor<2x8xf32> to tensor<16xf32>
+    ```
+
+    - C1: both shapes have the same number of elements and the same element type.
+  }];
+  let arguments = (ins AnyTensor:$source);
+  let results = (outs AnyTensor:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `to` type($result)";
+}
+
+def Tile_RunOp : Tile_Op<"run", [AttrSizedOperandSegments]> {
+  let summary = "Applies a kernel to whole tensors";
+  let description = [{
+    ```mlir
+    %y = tile.run "conv1" @conv(%x, %w) into(%e) : (t, t, t) -> t
+    ```
+
+    The tensors after `into` are overwritten, each by the result at its place; a
+    kernel that writes only a window leaves the rest as it was.
+
+    - C1: the symbol is a `tile.kernel` or a `device.kernel` with these operand types.
+    - C2: the results have the types of the tensors after `into`.
+  }];
+  let arguments = (ins StrAttr:$name, FlatSymbolRefAttr:$kernel, Variadic<AnyTensor>:$inputs,
+                       Variadic<AnyTensor>:$inits);
+  let results = (outs Variadic<AnyTensor>:$results);
+  let assemblyFormat = [{
+    $name $kernel `(` $inputs `)` `into` `(` $inits `)` attr-dict
+    `:` functional-type(operands, $results)
+  }];
+}
+
+def Tile_KernelOp : Tile_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBlock]> {
+  let summary = "One loop nest, as a tile program";
+  let description = [{
+    ```mlir
+    tile.kernel @relu {
+    ^bb0(%x: tensor<4096xf32>, %o: tensor<4096xf32>):
+      %a = tile.load %x to @vreg : tensor<4096xf32>
+      %c = tile.compute ins(%a) outs(%o) on @valu lanes 0
+             tiles [#tile.rtile<"l2" [1024]>, #tile.rtile<"vreg" [64]>] : ... {
+        ...payload...
+      }
+      %r = tile.store %c from @vreg to %o : tensor<4096xf32>
+      tile.yield %r : tensor<4096xf32>
+    }
+    ```
+
+    The last arguments are overwritten, one per yielded value. Before tiles are
+    chosen the body is the payload itself.
+
+    - C1: every yielded value has the type of the argument it overwrites.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
+}
+
+def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator]> {
+  let summary = "Ends a kernel or a tile.compute";
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+  let hasVerifier = 0;
+}
+
+def Tile_LoadOp : Tile_Op<"load", [Pure, SameOperandsAndResultType]> {
+  let summary = "Brings the tiles of a tensor into a memory";
+  let description = [{
+    ```mlir
+    %a = tile.load %x to @vreg : tensor<4096xf32>
+    ```
+
+    The value is that of the operand; the tile that lies in the memory is the
+    image of the compute's rTile under the access map.
+
+    - C1: the machine has the memory.
+  }];
+  let arguments = (ins AnyTensor:$source, FlatSymbolRefAttr:$memory);
+  let results = (outs AnyTensor:$result);
+  let assemblyFormat = "$source `to` $memory attr-dict `:` type($source)";
+}
+
+def Tile_StoreOp : Tile_Op<"store", [Pure, AllTypesMatch<["source", "target", "result"]>]> {
+  let summary = "Takes finished tiles from a memory to their tensor";
+  let description = [{
+    ```mlir
+    %r = tile.store %c from @vreg to %o : tensor<4096xf32>
+    ```
+
+    - C1: the machine has the memory.
+  }];
+  let arguments = (ins AnyTensor:$source, FlatSymbolRefAttr:$memory, AnyTensor:$target);
+  let results = (outs AnyTensor:$result);
+  let assemblyFormat = "$source `from` $memory `to` $target attr-dict `:` type($result)";
+}
+
+def Tile_ComputeOp : Tile_Op<"compute", [AttrSizedOperandSegments, SingleBlock]> {
+  let summary = "A loop nest, its rTiles and the instruction that runs it";
+  let description = [{
+    ```mlir
+    %r = tile.compute ins(%a, %b) outs(%c) on @vfma lanes 1
+           tiles [#tile.rtile<"l2" [64, 256, 768]>, #tile.rtile<"vreg" [12, 32, 1]>]
+           : (...) -> tensor<128x768xf32> { ...payload... }
+    ```
+
+    Axes are those of the payload's last `linalg.generic`, in its order. The
+    first rTile is the piece that one rTask does; the last one lies in
+    registers. `lanes` is the axis that the instruction's lanes run along; without
+    it every point is done alone.
+
+    - C1: each rTile names a memory of the machine and has one size per axis.
+    - C2: sizes are at least 1, and an inner rTile is no larger than an outer one.
+    - C3: `on` names an instruction or lane unit of the machine.
+    - C4: the register rTile's accumulators fit the register memory.
+  }];
+  let arguments = (ins Variadic<AnyTensor>:$inputs, Variadic<AnyTensor>:$inits,
+                       FlatSymbolRefAttr:$instruction,
+                       OptionalAttr<I64Attr>:$lanes,
+                       TypedArrayAttrBase<Tile_RTileAttr, "rTiles">:$tiles);
+  let results = (outs Variadic<AnyTensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    `ins` `(` $inputs `)` `outs` `(` $inits `)` `on` $instruction (`lanes` $lanes^)?
+    `tiles` $tiles attr-dict-with-keyword `:` functional-type(operands, $results) $body
+  }];
+}
+
+#endif

@@ -1,0 +1,216 @@
+//! The program half: kernels, and what they do in named memories.
+
+use crate::ir::parts::rank;
+use crate::ir::{Block, Op, Val, attr};
+
+/// A view of a memref by its first element.
+#[derive(Clone, Debug)]
+pub struct View<'c> {
+    /// The memref.
+    pub memref: Val<'c>,
+    /// One index per dimension.
+    pub indices: Vec<Val<'c>>,
+}
+
+impl<'c> View<'c> {
+    /// The memrefs with their indices, dealt out by rank; `None` where they do not add up.
+    pub(crate) fn deal(memrefs: &[Val<'c>], indices: &[Val<'c>]) -> Option<Vec<Self>> {
+        let mut rest = indices;
+        let mut views = Vec::with_capacity(memrefs.len());
+        for &memref in memrefs {
+            let (own, later) = rest.split_at_checked(rank(memref.ty())?)?;
+            views.push(Self { memref, indices: own.to_vec() });
+            rest = later;
+        }
+        rest.is_empty().then_some(views)
+    }
+}
+
+/// One kernel in the machine's instructions.
+#[derive(Clone, Debug)]
+pub struct Kernel<'c> {
+    /// The `device.kernel`.
+    pub op: Op<'c>,
+    /// Its name.
+    pub name: &'c str,
+    /// How many rTasks it has.
+    pub tasks: u64,
+    /// What one rTask does.
+    pub body: Block<'c>,
+}
+
+impl<'c> Kernel<'c> {
+    /// The view, where `op` is a `device.kernel`.
+    pub fn of(op: Op<'c>) -> Option<Self> {
+        if !op.is("device.kernel") {
+            return None;
+        }
+        let tasks = u64::try_from(int(op, "tasks")?).ok()?;
+        Some(Self { op, name: op.symbol(), tasks, body: op.first_block(0)? })
+    }
+
+    /// The number of the rTask.
+    pub fn task(&self) -> Option<Val<'c>> {
+        self.body.args().first().copied()
+    }
+
+    /// The memrefs that the kernel works on.
+    pub fn args(&self) -> Vec<Val<'c>> {
+        self.body.args().into_iter().skip(1).collect()
+    }
+}
+
+/// Copies elements by a move of the machine.
+#[derive(Clone, Debug)]
+pub struct Copy<'c> {
+    /// The `device.copy`.
+    pub op: Op<'c>,
+    /// The name of the move.
+    pub move_name: &'c str,
+    /// The first element read.
+    pub source: View<'c>,
+    /// The first element written.
+    pub target: View<'c>,
+    /// How many elements.
+    pub count: u64,
+    /// The dimension of the source that they run along.
+    pub from_dim: usize,
+    /// How far apart they are there.
+    pub from_step: u64,
+    /// The dimension of the target that they run along.
+    pub to_dim: usize,
+    /// How far apart they are there.
+    pub to_step: u64,
+}
+
+impl<'c> Copy<'c> {
+    /// The view, where `op` is a `device.copy`.
+    pub fn of(op: Op<'c>) -> Option<Self> {
+        if !op.is("device.copy") {
+            return None;
+        }
+        let groups = op.segments()?;
+        let [source, from, target, to] = groups.as_slice() else { return None };
+        let source = View { memref: *source.first()?, indices: from.clone() };
+        let target = View { memref: *target.first()?, indices: to.clone() };
+        // Without a dimension the last one; a memref of rank 0 has only its element.
+        let dim = |name, view: &View<'c>| match int(op, name) {
+            Some(dim) => usize::try_from(dim).ok(),
+            None => Some(rank(view.memref.ty())?.saturating_sub(1)),
+        };
+        let step = |name| u64::try_from(int(op, name).unwrap_or(1)).ok();
+        Some(Self {
+            op,
+            move_name: op.attr("move").and_then(attr::symbol)?,
+            count: u64::try_from(int(op, "count")?).ok()?,
+            from_dim: dim("from_dim", &source)?,
+            from_step: step("from_step")?,
+            to_dim: dim("to_dim", &target)?,
+            to_step: step("to_step")?,
+            source,
+            target,
+        })
+    }
+}
+
+/// One instruction of the machine, on views.
+#[derive(Clone, Debug)]
+pub struct Invoke<'c> {
+    /// The `device.invoke`.
+    pub op: Op<'c>,
+    /// The name of the instruction.
+    pub instruction: &'c str,
+    /// One view per operand; results overwrite the last ones.
+    pub views: Vec<View<'c>>,
+}
+
+impl<'c> Invoke<'c> {
+    /// The view, where `op` is a `device.invoke`.
+    pub fn of(op: Op<'c>) -> Option<Self> {
+        if !op.is("device.invoke") {
+            return None;
+        }
+        let groups = op.segments()?;
+        let [views, indices] = groups.as_slice() else { return None };
+        Some(Self {
+            op,
+            instruction: op.attr("instruction").and_then(attr::symbol)?,
+            views: View::deal(views, indices)?,
+        })
+    }
+}
+
+/// Scalar operations on every lane of some registers.
+#[derive(Clone, Debug)]
+pub struct Apply<'c> {
+    /// The `device.apply`.
+    pub op: Op<'c>,
+    /// The name of the lane unit.
+    pub lanes_unit: &'c str,
+    /// How many lanes take part.
+    pub lanes: u64,
+    /// What is read.
+    pub inputs: Vec<View<'c>>,
+    /// What is written.
+    pub outputs: Vec<View<'c>>,
+    /// The scalar operations; ends in `device.yield`.
+    pub body: Block<'c>,
+}
+
+impl<'c> Apply<'c> {
+    /// The view, where `op` is a `device.apply`.
+    pub fn of(op: Op<'c>) -> Option<Self> {
+        if !op.is("device.apply") {
+            return None;
+        }
+        let (lanes_unit, lanes, inputs, outputs, body) = lane_parts(op)?;
+        Some(Self { op, lanes_unit, lanes, inputs, outputs, body })
+    }
+}
+
+/// Combines the lanes of registers into one element each.
+#[derive(Clone, Debug)]
+pub struct Combine<'c> {
+    /// The `device.combine`.
+    pub op: Op<'c>,
+    /// The name of the lane unit.
+    pub lanes_unit: &'c str,
+    /// How many lanes take part.
+    pub lanes: u64,
+    /// The register.
+    pub input: View<'c>,
+    /// The element.
+    pub output: View<'c>,
+    /// How two lanes become one; ends in `device.yield`.
+    pub body: Block<'c>,
+}
+
+impl<'c> Combine<'c> {
+    /// The view, where `op` is a `device.combine`.
+    pub fn of(op: Op<'c>) -> Option<Self> {
+        if !op.is("device.combine") {
+            return None;
+        }
+        let (lanes_unit, lanes, inputs, outputs, body) = lane_parts(op)?;
+        let (input, output) = (inputs.into_iter().next()?, outputs.into_iter().next()?);
+        Some(Self { op, lanes_unit, lanes, input, output, body })
+    }
+}
+
+type LaneParts<'c> = (&'c str, u64, Vec<View<'c>>, Vec<View<'c>>, Block<'c>);
+
+fn lane_parts<'c>(op: Op<'c>) -> Option<LaneParts<'c>> {
+    let groups = op.segments()?;
+    let [inputs, from, outputs, to] = groups.as_slice() else { return None };
+    Some((
+        op.attr("lanes_unit").and_then(attr::symbol)?,
+        u64::try_from(int(op, "lanes")?).ok()?,
+        View::deal(inputs, from)?,
+        View::deal(outputs, to)?,
+        op.first_block(0)?,
+    ))
+}
+
+fn int(op: Op<'_>, name: &str) -> Option<i64> {
+    op.attr(name).and_then(attr::int)
+}

@@ -1,0 +1,2 @@
+//! The `graph` dialect.
+pub(crate) mod verify;

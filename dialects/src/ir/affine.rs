@@ -1,0 +1,165 @@
+//! Linear index expressions, and affine maps made of them.
+
+use melior::Context;
+use melior::ir::{AffineExpr, AffineMap, Attribute, AttributeLike};
+use mlir_sys::*;
+
+/// `constant + Σ coefficients[axis] · axis`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Linear {
+    /// One factor per loop axis.
+    pub coefficients: Vec<i64>,
+    /// What is added.
+    pub constant: i64,
+}
+
+impl Linear {
+    /// The number `constant`, over `axes` axes.
+    pub fn constant(axes: usize, constant: i64) -> Self {
+        Self { coefficients: vec![0; axes], constant }
+    }
+
+    /// The axis `axis` itself.
+    pub fn axis(axes: usize, axis: usize) -> Self {
+        Self::constant(axes, 0).plus(axis, 1)
+    }
+
+    /// Adds `factor · axis`.
+    pub fn plus(mut self, axis: usize, factor: i64) -> Self {
+        self.coefficients[axis] += factor;
+        self
+    }
+
+    /// Adds a number.
+    pub fn offset(mut self, constant: i64) -> Self {
+        self.constant += constant;
+        self
+    }
+
+    /// Multiplies everything.
+    pub fn scale(mut self, factor: i64) -> Self {
+        self.coefficients.iter_mut().for_each(|coefficient| *coefficient *= factor);
+        self.constant *= factor;
+        self
+    }
+
+    /// Sum of two expressions over the same axes.
+    pub fn add(mut self, other: &Self) -> Self {
+        for (own, others) in self.coefficients.iter_mut().zip(&other.coefficients) {
+            *own += others;
+        }
+        self.constant += other.constant;
+        self
+    }
+
+    /// The axis, where the expression is that axis and nothing else.
+    pub fn as_axis(&self) -> Option<usize> {
+        let mut found = None;
+        for (axis, &coefficient) in self.coefficients.iter().enumerate() {
+            match (coefficient, found) {
+                (0, _) => {}
+                (1, None) => found = Some(axis),
+                _ => return None,
+            }
+        }
+        found.filter(|_| self.constant == 0)
+    }
+
+    /// Smallest and largest value while each axis runs from zero below its extent.
+    pub fn range(&self, extents: &[u64]) -> (i64, i64) {
+        let (mut low, mut high) = (self.constant, self.constant);
+        for (&coefficient, &extent) in self.coefficients.iter().zip(extents) {
+            let reach = coefficient * (extent as i64 - 1);
+            low += reach.min(0);
+            high += reach.max(0);
+        }
+        (low, high)
+    }
+
+    /// The value at a point.
+    pub fn at(&self, point: &[i64]) -> i64 {
+        self.constant + self.coefficients.iter().zip(point).map(|(a, b)| a * b).sum::<i64>()
+    }
+
+    fn to_expr<'c>(&self, context: &'c Context) -> AffineExpr<'c> {
+        let mut sum: Option<AffineExpr<'c>> = None;
+        for (axis, &coefficient) in self.coefficients.iter().enumerate() {
+            if coefficient == 0 {
+                continue;
+            }
+            let dim = AffineExpr::dim(context, axis);
+            let term = if coefficient == 1 {
+                dim
+            } else {
+                dim * AffineExpr::constant(context, coefficient)
+            };
+            sum = Some(match sum {
+                Some(sum) => sum + term,
+                None => term,
+            });
+        }
+        match sum {
+            Some(sum) if self.constant == 0 => sum,
+            Some(sum) => sum + AffineExpr::constant(context, self.constant),
+            None => AffineExpr::constant(context, self.constant),
+        }
+    }
+
+    fn of_expr(axes: usize, expr: AffineExpr<'_>) -> Option<Self> {
+        if expr.is_constant() {
+            return Some(Self::constant(axes, expr.constant_value()));
+        }
+        if expr.is_dim() {
+            return Some(Self::axis(axes, expr.dim_position()));
+        }
+        if expr.is_add() {
+            return Some(Self::of_expr(axes, expr.lhs())?.add(&Self::of_expr(axes, expr.rhs())?));
+        }
+        if expr.is_mul() {
+            let (left, right) = (Self::of_expr(axes, expr.lhs())?, Self::of_expr(axes, expr.rhs())?);
+            if right.coefficients.iter().all(|&coefficient| coefficient == 0) {
+                return Some(left.scale(right.constant));
+            }
+            if left.coefficients.iter().all(|&coefficient| coefficient == 0) {
+                return Some(right.scale(left.constant));
+            }
+        }
+        None
+    }
+}
+
+/// An affine map attribute over `axes` axes, one expression per result.
+pub fn map<'c>(context: &'c Context, axes: usize, results: &[Linear]) -> Attribute<'c> {
+    let exprs: Vec<_> = results.iter().map(|result| result.to_expr(context)).collect();
+    let map = AffineMap::new(context, axes, 0, &exprs);
+    // SAFETY: the map belongs to the context.
+    unsafe { Attribute::from_raw(mlirAffineMapAttrGet(map.to_raw())) }
+}
+
+/// The expressions of an affine map attribute; `None` where one is not linear.
+pub fn linear(attribute: Attribute<'_>) -> Option<Vec<Linear>> {
+    // SAFETY: checked to be an affine map.
+    let map = unsafe {
+        let raw = attribute.to_raw();
+        if !mlirAttributeIsAAffineMap(raw) {
+            return None;
+        }
+        AffineMap::from_raw(mlirAffineMapAttrGetValue(raw))
+    };
+    if map.symbol_count() != 0 {
+        return None;
+    }
+    (0..map.result_count())
+        .map(|index| Linear::of_expr(map.dim_count(), map.result(index).ok()?))
+        .collect()
+}
+
+/// Number of dimensions of an affine map attribute.
+pub fn axes(attribute: Attribute<'_>) -> Option<usize> {
+    // SAFETY: checked to be an affine map.
+    unsafe {
+        let raw = attribute.to_raw();
+        mlirAttributeIsAAffineMap(raw)
+            .then(|| mlirAffineMapGetNumDims(mlirAffineMapAttrGetValue(raw)) as usize)
+    }
+}

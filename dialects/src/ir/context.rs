@@ -1,0 +1,114 @@
+//! Contexts that know our dialects, and text that becomes modules.
+
+use melior::Context;
+use melior::dialect::DialectRegistry;
+use melior::ir::Module;
+use melior::utility::{register_all_dialects, register_all_llvm_translations};
+use mlir_sys::*;
+use std::sync::Once;
+
+use super::shim;
+
+/// How deep brackets may nest in text from outside: MLIR's parser recurses.
+const DEPTH: usize = 256;
+
+/// A context with weft's and upstream's dialects.
+pub fn context() -> Context {
+    install_verifiers();
+    let registry = DialectRegistry::new();
+    register_all_dialects(&registry);
+    // SAFETY: the registry lives; our dialects are added to it.
+    unsafe { shim::weftRegisterDialects(registry.to_raw()) };
+    let context = Context::new();
+    context.append_dialect_registry(&registry);
+    context.load_all_available_dialects();
+    register_all_llvm_translations(&context);
+    context
+}
+
+/// Installs the Rust verifiers, once for the process.
+pub fn install_verifiers() {
+    static ONCE: Once = Once::new();
+    // SAFETY: the callback catches panics and lives as long as the process.
+    ONCE.call_once(|| unsafe { shim::weftSetVerifier(verify) });
+}
+
+unsafe extern "C" fn verify(op: MlirOperation) -> bool {
+    let op = super::handle::Op::new(op);
+    match std::panic::catch_unwind(|| crate::verify::verify(op)) {
+        Ok(good) => good,
+        Err(_) => {
+            super::diag::Report::new(
+                op.location(),
+                format!("weft's verifier of {} failed; please report this", op.name()),
+            );
+            false
+        }
+    }
+}
+
+/// Why text did not become a module.
+#[derive(Debug, thiserror::Error)]
+pub enum ParseError {
+    /// Brackets nest too deep for MLIR's parser.
+    #[error("line {line}: brackets nest deeper than {DEPTH}")]
+    TooDeep {
+        /// Line of the bracket, from one.
+        line: usize,
+    },
+    /// MLIR reported what is wrong.
+    #[error("this is not a valid module")]
+    Invalid,
+}
+
+/// A module from text or bytecode.
+///
+/// # Errors
+/// Diagnostics go to the context's handlers first.
+pub fn parse<'c>(context: &'c Context, text: &str) -> Result<Module<'c>, ParseError> {
+    check_depth(text)?;
+    Module::parse(context, text).ok_or(ParseError::Invalid)
+}
+
+/// Refuses text whose brackets nest so deep that the parser's stack would overflow.
+pub fn check_depth(text: &str) -> Result<(), ParseError> {
+    let (mut depth, mut line) = (0usize, 1usize);
+    let mut bytes = text.bytes().peekable();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'\n' => line += 1,
+            b'(' | b'[' | b'{' | b'<' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            // `->` closes nothing.
+            b'-' if bytes.peek() == Some(&b'>') => {
+                bytes.next();
+            }
+            b'>' => depth = depth.saturating_sub(1),
+            b'"' => {
+                while let Some(byte) = bytes.next() {
+                    match byte {
+                        b'\\' => {
+                            bytes.next();
+                        }
+                        b'"' => break,
+                        b'\n' => line += 1,
+                        _ => {}
+                    }
+                }
+            }
+            b'/' if bytes.peek() == Some(&b'/') => {
+                for byte in bytes.by_ref() {
+                    if byte == b'\n' {
+                        line += 1;
+                        break;
+                    }
+                }
+            }
+            _ => {}
+        }
+        if depth > DEPTH {
+            return Err(ParseError::TooDeep { line });
+        }
+    }
+    Ok(())
+}

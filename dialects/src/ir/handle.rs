@@ -1,0 +1,417 @@
+//! Handles to operations, values, blocks and regions.
+//!
+//! A handle is a copy of MLIR's pointer, tied to its context by a lifetime. It
+//! does not keep what it points at alive: no handle of an operation may be used
+//! after that operation was erased or rewritten.
+
+use melior::ir::{Attribute, AttributeLike, Location, Type, TypeLike};
+use mlir_sys::*;
+use std::fmt;
+use std::marker::PhantomData;
+
+use super::text::{collect, string_ref, text_of};
+
+macro_rules! handle {
+    ($(#[$doc:meta])* $name:ident, $raw:ty) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy)]
+        pub struct $name<'c> {
+            pub(crate) raw: $raw,
+            context: PhantomData<&'c melior::Context>,
+        }
+
+        impl<'c> $name<'c> {
+            pub(crate) fn new(raw: $raw) -> Self {
+                Self { raw, context: PhantomData }
+            }
+
+            #[allow(dead_code)]
+            pub(crate) fn option(raw: $raw) -> Option<Self> {
+                (!raw.ptr.is_null()).then(|| Self::new(raw))
+            }
+        }
+    };
+}
+
+handle!(
+    /// An operation.
+    Op, MlirOperation
+);
+handle!(
+    /// A result of an operation or an argument of a block.
+    Val, MlirValue
+);
+handle!(
+    /// A block.
+    Block, MlirBlock
+);
+handle!(
+    /// A region.
+    Region, MlirRegion
+);
+
+impl PartialEq for Op<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.raw.ptr == other.raw.ptr
+    }
+}
+impl Eq for Op<'_> {}
+impl PartialEq for Val<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.raw.ptr == other.raw.ptr
+    }
+}
+impl Eq for Val<'_> {}
+impl std::hash::Hash for Val<'_> {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.raw.ptr.hash(state);
+    }
+}
+impl std::hash::Hash for Op<'_> {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.raw.ptr.hash(state);
+    }
+}
+impl PartialEq for Block<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.raw.ptr == other.raw.ptr
+    }
+}
+impl Eq for Block<'_> {}
+
+// SAFETY (for every call below): the raw pointers come from MLIR, their context
+// lives for 'c, and callers keep the rule of this module: no use after erasure.
+impl<'c> Op<'c> {
+    /// The full name, such as `linalg.generic`.
+    pub fn name(self) -> &'c str {
+        // SAFETY: see above; identifiers live as long as the context.
+        unsafe { text_of(mlirIdentifierStr(mlirOperationGetName(self.raw))) }
+    }
+
+    /// Whether this is the operation `name`.
+    pub fn is(self, name: &str) -> bool {
+        self.name() == name
+    }
+
+    /// The operands, in order.
+    pub fn operands(self) -> Vec<Val<'c>> {
+        // SAFETY: see above.
+        unsafe {
+            (0..mlirOperationGetNumOperands(self.raw))
+                .map(|index| Val::new(mlirOperationGetOperand(self.raw, index)))
+                .collect()
+        }
+    }
+
+    /// The operand at `index`.
+    pub fn operand(self, index: usize) -> Val<'c> {
+        self.operands()[index]
+    }
+
+    /// Replaces the operand at `index`.
+    pub fn set_operand(self, index: usize, value: Val<'c>) {
+        // SAFETY: see above.
+        unsafe { mlirOperationSetOperand(self.raw, index as isize, value.raw) }
+    }
+
+    /// The results, in order.
+    pub fn results(self) -> Vec<Val<'c>> {
+        // SAFETY: see above.
+        unsafe {
+            (0..mlirOperationGetNumResults(self.raw))
+                .map(|index| Val::new(mlirOperationGetResult(self.raw, index)))
+                .collect()
+        }
+    }
+
+    /// The result at `index`.
+    pub fn result(self, index: usize) -> Val<'c> {
+        self.results()[index]
+    }
+
+    /// How many regions the operation has.
+    pub fn region_count(self) -> usize {
+        // SAFETY: see above.
+        unsafe { mlirOperationGetNumRegions(self.raw) as usize }
+    }
+
+    /// The region at `index`.
+    pub fn region(self, index: usize) -> Region<'c> {
+        assert!(index < self.region_count(), "{} has no region {index}", self.name());
+        // SAFETY: see above.
+        unsafe { Region::new(mlirOperationGetRegion(self.raw, index as isize)) }
+    }
+
+    /// The only block of the region at `index`, where it has one.
+    pub fn body(self, index: usize) -> Option<Block<'c>> {
+        self.region(index).blocks().first().copied()
+    }
+
+    /// The attribute `name`, inherent or discardable.
+    pub fn attr(self, name: &str) -> Option<Attribute<'c>> {
+        // SAFETY: see above; a null attribute means there is none.
+        unsafe {
+            let raw = mlirOperationGetAttributeByName(self.raw, string_ref(name));
+            (!raw.ptr.is_null()).then(|| Attribute::from_raw(raw))
+        }
+    }
+
+    /// All attributes by name, in MLIR's (sorted) order.
+    pub fn attrs(self) -> Vec<(&'c str, Attribute<'c>)> {
+        // SAFETY: see above.
+        unsafe {
+            (0..mlirOperationGetNumAttributes(self.raw))
+                .map(|index| {
+                    let named = mlirOperationGetAttribute(self.raw, index);
+                    (text_of(mlirIdentifierStr(named.name)), Attribute::from_raw(named.attribute))
+                })
+                .collect()
+        }
+    }
+
+    /// Sets the attribute `name`.
+    pub fn set_attr(self, name: &str, value: Attribute<'c>) {
+        // SAFETY: see above.
+        unsafe { mlirOperationSetAttributeByName(self.raw, string_ref(name), value.to_raw()) }
+    }
+
+    /// Removes the attribute `name`; false where there was none.
+    pub fn remove_attr(self, name: &str) -> bool {
+        // SAFETY: see above.
+        unsafe { mlirOperationRemoveAttributeByName(self.raw, string_ref(name)) }
+    }
+
+    /// Where the operation was written.
+    pub fn location(self) -> Location<'c> {
+        // SAFETY: see above.
+        unsafe { Location::from_raw(mlirOperationGetLocation(self.raw)) }
+    }
+
+    /// The operation around this one.
+    pub fn parent(self) -> Option<Op<'c>> {
+        // SAFETY: see above.
+        unsafe { Op::option(mlirOperationGetParentOperation(self.raw)) }
+    }
+
+    /// The block this operation stands in.
+    pub fn block(self) -> Option<Block<'c>> {
+        // SAFETY: see above.
+        unsafe { Block::option(mlirOperationGetBlock(self.raw)) }
+    }
+
+    /// The outermost operation around this one: its module.
+    pub fn root(self) -> Op<'c> {
+        let mut op = self;
+        while let Some(parent) = op.parent() {
+            op = parent;
+        }
+        op
+    }
+
+    /// The value of the attribute `sym_name`.
+    pub fn symbol(self) -> &'c str {
+        self.attr("sym_name").and_then(super::attr::string).unwrap_or("")
+    }
+
+    /// Calls `visit` for this operation and every one inside it, outside first.
+    pub fn walk(self, visit: &mut dyn FnMut(Op<'c>)) {
+        visit(self);
+        for region in 0..self.region_count() {
+            for block in self.region(region).blocks() {
+                for op in block.ops() {
+                    op.walk(visit);
+                }
+            }
+        }
+    }
+
+    /// Takes the operation out of its block and destroys it.
+    ///
+    /// Nothing may use its results any more.
+    pub fn erase(self) {
+        // SAFETY: see above; the caller gives up every handle to it.
+        unsafe {
+            mlirOperationRemoveFromParent(self.raw);
+            mlirOperationDestroy(self.raw);
+        }
+    }
+
+    /// Whether MLIR's and weft's verifiers accept the operation; they report themselves.
+    pub fn verify(self) -> bool {
+        // SAFETY: see above.
+        unsafe { mlirOperationVerify(self.raw) }
+    }
+
+    /// The operation as text, large literals whole, without locations.
+    pub fn text(self) -> String {
+        // SAFETY: the callback only appends to the string it is given.
+        unsafe {
+            let flags = mlirOpPrintingFlagsCreate();
+            let mut text = String::new();
+            mlirOperationPrintWithFlags(
+                self.raw,
+                flags,
+                Some(collect),
+                (&raw mut text).cast(),
+            );
+            mlirOpPrintingFlagsDestroy(flags);
+            text
+        }
+    }
+}
+
+impl fmt::Display for Op<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.text())
+    }
+}
+
+impl fmt::Debug for Op<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.text())
+    }
+}
+
+impl fmt::Debug for Val<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "value of type {}", self.ty())
+    }
+}
+
+impl fmt::Debug for Block<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "a block of {} operations", self.ops().len())
+    }
+}
+
+impl<'c> Val<'c> {
+    /// The type.
+    pub fn ty(self) -> Type<'c> {
+        // SAFETY: see `Op`.
+        unsafe { Type::from_raw(mlirValueGetType(self.raw)) }
+    }
+
+    /// Changes the type in place, where the one who made the value is changed with it.
+    pub fn set_ty(self, ty: Type<'c>) {
+        // SAFETY: see `Op`.
+        unsafe { mlirValueSetType(self.raw, ty.to_raw()) }
+    }
+
+    /// The operation whose result this is.
+    pub fn def(self) -> Option<Op<'c>> {
+        // SAFETY: see `Op`.
+        unsafe {
+            mlirValueIsAOpResult(self.raw).then(|| Op::new(mlirOpResultGetOwner(self.raw)))
+        }
+    }
+
+    /// Which result or argument this is.
+    pub fn index(self) -> usize {
+        // SAFETY: see `Op`.
+        unsafe {
+            if mlirValueIsAOpResult(self.raw) {
+                mlirOpResultGetResultNumber(self.raw) as usize
+            } else {
+                mlirBlockArgumentGetArgNumber(self.raw) as usize
+            }
+        }
+    }
+
+    /// The block whose argument this is.
+    pub fn owner_block(self) -> Option<Block<'c>> {
+        // SAFETY: see `Op`.
+        unsafe {
+            mlirValueIsABlockArgument(self.raw)
+                .then(|| Block::new(mlirBlockArgumentGetOwner(self.raw)))
+        }
+    }
+
+    /// The uses, as (operation, operand number), oldest first.
+    pub fn uses(self) -> Vec<(Op<'c>, usize)> {
+        let mut uses = Vec::new();
+        // SAFETY: see `Op`.
+        unsafe {
+            let mut next = mlirValueGetFirstUse(self.raw);
+            while !mlirOpOperandIsNull(next) {
+                uses.push((
+                    Op::new(mlirOpOperandGetOwner(next)),
+                    mlirOpOperandGetOperandNumber(next) as usize,
+                ));
+                next = mlirOpOperandGetNextUse(next);
+            }
+        }
+        uses.reverse();
+        uses
+    }
+
+    /// Makes every user of this value use `other`.
+    pub fn replace_with(self, other: Val<'c>) {
+        // SAFETY: see `Op`.
+        unsafe { mlirValueReplaceAllUsesOfWith(self.raw, other.raw) }
+    }
+}
+
+impl<'c> Block<'c> {
+    /// The operations, in order.
+    pub fn ops(self) -> Vec<Op<'c>> {
+        let mut ops = Vec::new();
+        // SAFETY: see `Op`.
+        unsafe {
+            let mut next = mlirBlockGetFirstOperation(self.raw);
+            while !next.ptr.is_null() {
+                ops.push(Op::new(next));
+                next = mlirOperationGetNextInBlock(next);
+            }
+        }
+        ops
+    }
+
+    /// The last operation.
+    pub fn terminator(self) -> Option<Op<'c>> {
+        self.ops().last().copied()
+    }
+
+    /// The arguments, in order.
+    pub fn args(self) -> Vec<Val<'c>> {
+        // SAFETY: see `Op`.
+        unsafe {
+            (0..mlirBlockGetNumArguments(self.raw))
+                .map(|index| Val::new(mlirBlockGetArgument(self.raw, index)))
+                .collect()
+        }
+    }
+
+    /// The argument at `index`.
+    pub fn arg(self, index: usize) -> Val<'c> {
+        self.args()[index]
+    }
+
+    /// Appends an argument.
+    pub fn add_arg(self, ty: Type<'c>, location: Location<'c>) -> Val<'c> {
+        // SAFETY: see `Op`.
+        unsafe { Val::new(mlirBlockAddArgument(self.raw, ty.to_raw(), location.to_raw())) }
+    }
+
+    /// The operation whose region holds the block.
+    pub fn parent(self) -> Option<Op<'c>> {
+        // SAFETY: see `Op`.
+        unsafe { Op::option(mlirBlockGetParentOperation(self.raw)) }
+    }
+}
+
+impl<'c> Region<'c> {
+    /// The blocks, in order.
+    pub fn blocks(self) -> Vec<Block<'c>> {
+        let mut blocks = Vec::new();
+        // SAFETY: see `Op`.
+        unsafe {
+            let mut next = mlirRegionGetFirstBlock(self.raw);
+            while !next.ptr.is_null() {
+                blocks.push(Block::new(next));
+                next = mlirBlockGetNextInRegion(next);
+            }
+        }
+        blocks
+    }
+}
+

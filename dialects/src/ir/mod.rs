@@ -1,0 +1,27 @@
+//! The IR floor: the only place that touches MLIR's pointers.
+//!
+//! Handles are copies of pointers with the lifetime of their context. Passes
+//! build with [`Builder`], read with [`Op`], [`Val`], [`attr`] and [`ty`], and
+//! never see a raw handle.
+
+pub mod affine;
+pub mod attr;
+mod builder;
+mod context;
+pub mod diag;
+mod handle;
+pub(crate) mod parts;
+pub mod pass;
+pub mod payload;
+mod shim;
+mod text;
+pub mod tools;
+pub mod ty;
+
+pub use affine::Linear;
+pub use builder::{Builder, Mapping, empty_module, module_op};
+pub use context::{ParseError, check_depth, context, install_verifiers, parse};
+pub use diag::{Diagnostics, Report, remark};
+pub use handle::{Block, Op, Region, Val};
+pub use melior::Context;
+pub use melior::ir::{Attribute, Location, Module, Type};

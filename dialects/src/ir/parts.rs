@@ -1,0 +1,92 @@
+//! Parts of operations that may be missing: what the dialects' views read.
+
+use melior::Context;
+use melior::ir::r#type::MemRefType;
+use melior::ir::{Attribute, AttributeLike, ShapedTypeLike, Type};
+use mlir_sys::*;
+
+use super::handle::{Block, Op, Val};
+use super::shim;
+use super::text::{string_ref, text_of};
+use super::{attr, ty};
+
+impl<'c> Op<'c> {
+    /// The operand groups that `operandSegmentSizes` tells apart.
+    ///
+    /// `None` where the operation has no such groups, or they do not add up.
+    pub fn segments(self) -> Option<Vec<Vec<Val<'c>>>> {
+        let sizes = attr::ints32(self.attr("operandSegmentSizes")?)?;
+        let mut rest = self.operands();
+        let mut groups = Vec::with_capacity(sizes.len());
+        for size in sizes {
+            let size = usize::try_from(size).ok().filter(|&size| size <= rest.len())?;
+            let later = rest.split_off(size);
+            groups.push(std::mem::replace(&mut rest, later));
+        }
+        rest.is_empty().then_some(groups)
+    }
+
+    /// The first block of the region at `index`, where there are such.
+    pub fn first_block(self, index: usize) -> Option<Block<'c>> {
+        if index >= self.region_count() {
+            return None;
+        }
+        self.body(index)
+    }
+
+    /// The operations around this one, innermost first.
+    pub fn ancestors(self) -> impl Iterator<Item = Op<'c>> {
+        std::iter::successors(self.parent(), |op| op.parent())
+    }
+}
+
+impl<'c> Block<'c> {
+    /// The operations in order, one at a time.
+    pub fn iter(self) -> impl Iterator<Item = Op<'c>> {
+        // SAFETY: the operations live as long as the caller leaves the block alone.
+        unsafe {
+            let first = Op::option(mlirBlockGetFirstOperation(self.raw));
+            std::iter::successors(first, |op| Op::option(mlirOperationGetNextInBlock(op.raw)))
+        }
+    }
+}
+
+/// Memory and sizes of a `#tile.rtile`.
+pub(crate) fn rtile<'c>(attribute: Attribute<'c>) -> Option<(&'c str, Vec<i64>)> {
+    // SAFETY: checked to be an rTile; axes are below its rank; the name lives as
+    // long as the context.
+    unsafe {
+        let raw = attribute.to_raw();
+        shim::weftAttributeIsRTile(raw).then(|| {
+            let axes = 0..shim::weftRTileRank(raw);
+            (
+                text_of(shim::weftRTileMemory(raw)),
+                axes.map(|axis| shim::weftRTileSize(raw, axis)).collect(),
+            )
+        })
+    }
+}
+
+/// Makes a `#tile.rtile`.
+pub(crate) fn of_rtile<'c>(context: &'c Context, memory: &str, sizes: &[i64]) -> Attribute<'c> {
+    // SAFETY: MLIR copies the name and the sizes.
+    unsafe {
+        Attribute::from_raw(shim::weftRTileGet(
+            context.to_raw(),
+            string_ref(memory),
+            sizes.len() as isize,
+            sizes.as_ptr(),
+        ))
+    }
+}
+
+/// Number of dimensions of a memref.
+pub(crate) fn rank(ty: Type<'_>) -> Option<usize> {
+    MemRefType::try_from(ty).ok().map(|memref| memref.rank())
+}
+
+/// Bytes of a tensor or memref of static shape whose elements are numbers.
+pub(crate) fn bytes(ty: Type<'_>) -> Option<u64> {
+    let element = ty::byte_size(ty::elem(ty)?)?;
+    ty::shape(ty)?.into_iter().try_fold(element, u64::checked_mul)
+}

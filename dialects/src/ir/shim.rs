@@ -1,0 +1,66 @@
+//! The C++ side (`src/shim/shim.h`), declared for Rust.
+
+use mlir_sys::*;
+use std::ffi::{c_char, c_int, c_uint, c_void};
+
+#[repr(C)]
+pub struct WeftOption {
+    pub name: *const c_char,
+    pub description: *const c_char,
+    pub fallback: *const c_char,
+}
+
+#[repr(C)]
+pub struct WeftStatistic {
+    pub name: *const c_char,
+    pub description: *const c_char,
+}
+
+pub type RunPass = unsafe extern "C" fn(
+    user: *mut c_void,
+    module: MlirOperation,
+    options: *const MlirStringRef,
+    statistics: *mut u64,
+) -> bool;
+
+#[repr(C)]
+pub struct WeftPass {
+    pub argument: *const c_char,
+    pub description: *const c_char,
+    pub options: *const WeftOption,
+    pub option_count: usize,
+    pub statistics: *const WeftStatistic,
+    pub statistic_count: usize,
+    pub user: *mut c_void,
+    pub run: RunPass,
+}
+
+unsafe extern "C" {
+    pub fn weftRegisterDialects(registry: MlirDialectRegistry);
+    pub fn weftRegisterPass(pass: *const WeftPass);
+    pub fn weftSetVerifier(verify: unsafe extern "C" fn(MlirOperation) -> bool);
+    pub fn weftOptMain(argc: c_int, argv: *mut *mut c_char) -> c_int;
+    pub fn weftLspServerMain(argc: c_int, argv: *mut *mut c_char) -> c_int;
+    pub fn weftReduceMain(argc: c_int, argv: *mut *mut c_char) -> c_int;
+    pub fn weftEmitError(
+        location: MlirLocation,
+        message: MlirStringRef,
+        places: *const MlirLocation,
+        notes: *const MlirStringRef,
+        note_count: usize,
+    );
+    pub fn weftEmitRemark(location: MlirLocation, message: MlirStringRef);
+    pub fn weftRTileGet(
+        context: MlirContext,
+        memory: MlirStringRef,
+        count: isize,
+        sizes: *const i64,
+    ) -> MlirAttribute;
+    pub fn weftAttributeIsRTile(attribute: MlirAttribute) -> bool;
+    pub fn weftRTileMemory(attribute: MlirAttribute) -> MlirStringRef;
+    pub fn weftRTileRank(attribute: MlirAttribute) -> isize;
+    pub fn weftRTileSize(attribute: MlirAttribute, axis: isize) -> i64;
+    pub fn weftTaskTokenGet(context: MlirContext) -> MlirType;
+    pub fn weftLocationLine(location: MlirLocation) -> c_uint;
+    pub fn weftLocationColumn(location: MlirLocation) -> c_uint;
+}

@@ -1,0 +1,12 @@
+//! The four dialects of weft and the floor on which passes touch IR.
+//!
+//! `include/*.td` define the operations; [`ir`] reads and builds them; the
+//! modules named after a dialect hold its verifiers, one function per numbered
+//! constraint. This crate knows no pass and no file format.
+
+pub mod device;
+pub mod graph;
+pub mod ir;
+pub mod task;
+pub mod tile;
+mod verify;

@@ -1,0 +1,165 @@
+#include "shim.h"
+#include "dialects.h"
+
+#include "mlir/CAPI/IR.h"
+#include "mlir/CAPI/Pass.h"
+#include "mlir/CAPI/Registration.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/InitAllPasses.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "mlir/Tools/mlir-reduce/MlirReduceMain.h"
+
+#include <cstring>
+#include <list>
+
+using namespace mlir;
+
+static bool (*installedVerifier)(MlirOperation) = nullptr;
+
+LogicalResult weft::verifyInRust(Operation *op) {
+  if (!installedVerifier)
+    return success();
+  return success(installedVerifier(wrap(op)));
+}
+
+void weftSetVerifier(bool (*verify)(MlirOperation)) { installedVerifier = verify; }
+
+static void registerWeftDialects(DialectRegistry &registry) {
+  registry.insert<weft::graph::GraphDialect, weft::tile::TileDialect,
+                  weft::task::TaskDialect, weft::device::DeviceDialect>();
+}
+
+void weftRegisterDialects(MlirDialectRegistry registry) {
+  registerWeftDialects(*unwrap(registry));
+}
+
+namespace {
+/// A pass on modules that is written in Rust. Options are strings here; Rust
+/// reads them.
+class RustPass : public PassWrapper<RustPass, OperationPass<ModuleOp>> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(RustPass)
+
+  explicit RustPass(const WeftPass *pass) : pass(pass) { declare(); }
+  RustPass(const RustPass &other) : PassWrapper(other), pass(other.pass) {
+    declare();
+    copyOptionValuesFrom(&other);
+  }
+
+  StringRef getArgument() const override { return pass->argument; }
+  StringRef getDescription() const override { return pass->description; }
+  StringRef getName() const override { return pass->argument; }
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registerAllDialects(registry);
+    registerWeftDialects(registry);
+  }
+
+  void runOnOperation() override {
+    SmallVector<MlirStringRef> values;
+    for (auto &value : optionValues)
+      values.push_back(wrap(StringRef(value.getValue())));
+    SmallVector<uint64_t> counts(statisticValues.size(), 0);
+    if (!pass->run(pass->user, wrap(getOperation().getOperation()), values.data(),
+                   counts.data()))
+      signalPassFailure();
+    size_t next = 0;
+    for (auto &statistic : statisticValues)
+      statistic += counts[next++];
+  }
+
+private:
+  void declare() {
+    for (size_t i = 0; i < pass->optionCount; ++i)
+      optionValues.emplace_back(*this, StringRef(pass->options[i].name),
+                                llvm::cl::desc(pass->options[i].description),
+                                llvm::cl::init(std::string(pass->options[i].fallback)));
+    for (size_t i = 0; i < pass->statisticCount; ++i)
+      statisticValues.emplace_back(this, pass->statistics[i].name,
+                                   pass->statistics[i].description);
+  }
+
+  const WeftPass *pass;
+  // Lists, for neither options nor statistics can move.
+  std::list<Option<std::string>> optionValues;
+  std::list<Statistic> statisticValues;
+};
+} // namespace
+
+void weftRegisterPass(const WeftPass *pass) {
+  registerPass([pass]() -> std::unique_ptr<Pass> { return std::make_unique<RustPass>(pass); });
+}
+
+static void registerEverything(DialectRegistry &registry) {
+  registerAllDialects(registry);
+  registerAllExtensions(registry);
+  registerWeftDialects(registry);
+}
+
+int weftOptMain(int argc, char **argv) {
+  registerAllPasses();
+  DialectRegistry registry;
+  registerEverything(registry);
+  return asMainReturnCode(MlirOptMain(argc, argv, "weft's optimizer driver\n", registry));
+}
+
+int weftLspServerMain(int argc, char **argv) {
+  DialectRegistry registry;
+  registerEverything(registry);
+  return asMainReturnCode(MlirLspServerMain(argc, argv, registry));
+}
+
+int weftReduceMain(int argc, char **argv) {
+  registerAllPasses();
+  DialectRegistry registry;
+  registerEverything(registry);
+  MLIRContext context(registry);
+  return asMainReturnCode(mlirReduceMain(argc, argv, context));
+}
+
+void weftEmitError(MlirLocation location, MlirStringRef message,
+                   const MlirLocation *places, const MlirStringRef *notes,
+                   size_t noteCount) {
+  InFlightDiagnostic diagnostic = emitError(unwrap(location), unwrap(message));
+  for (size_t i = 0; i < noteCount; ++i)
+    diagnostic.attachNote(unwrap(places[i])) << unwrap(notes[i]);
+}
+
+void weftEmitRemark(MlirLocation location, MlirStringRef message) {
+  emitRemark(unwrap(location), unwrap(message));
+}
+
+MlirAttribute weftRTileGet(MlirContext context, MlirStringRef memory,
+                           intptr_t count, const int64_t *sizes) {
+  return wrap(weft::tile::RTileAttr::get(unwrap(context), unwrap(memory),
+                                         ArrayRef<int64_t>(sizes, count)));
+}
+bool weftAttributeIsRTile(MlirAttribute attribute) {
+  return isa<weft::tile::RTileAttr>(unwrap(attribute));
+}
+MlirStringRef weftRTileMemory(MlirAttribute attribute) {
+  return wrap(cast<weft::tile::RTileAttr>(unwrap(attribute)).getMemory());
+}
+intptr_t weftRTileRank(MlirAttribute attribute) {
+  return cast<weft::tile::RTileAttr>(unwrap(attribute)).getSizes().size();
+}
+int64_t weftRTileSize(MlirAttribute attribute, intptr_t axis) {
+  return cast<weft::tile::RTileAttr>(unwrap(attribute)).getSizes()[axis];
+}
+MlirType weftTaskTokenGet(MlirContext context) {
+  return wrap(weft::task::TokenType::get(unwrap(context)));
+}
+
+unsigned weftLocationLine(MlirLocation location) {
+  auto file = dyn_cast<FileLineColLoc>(LocationAttr(unwrap(location)));
+  return file ? file.getLine() : 0;
+}
+unsigned weftLocationColumn(MlirLocation location) {
+  auto file = dyn_cast<FileLineColLoc>(LocationAttr(unwrap(location)));
+  return file ? file.getColumn() : 0;
+}

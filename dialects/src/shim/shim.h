@@ -1,0 +1,60 @@
+// What the C API lacks, for Rust: our dialects, passes with options, the main
+// functions of the tools, diagnostics with notes.
+#pragma once
+
+#include "mlir-c/IR.h"
+#include "mlir-c/Pass.h"
+
+extern "C" {
+typedef struct {
+  const char *name;
+  const char *description;
+  const char *fallback;
+} WeftOption;
+
+typedef struct {
+  const char *name;
+  const char *description;
+} WeftStatistic;
+
+/// A pass as Rust describes it. `run` gets the module, the values of the
+/// options in their order, a counter for each statistic, and answers whether it
+/// went well; it never unwinds.
+typedef struct {
+  const char *argument;
+  const char *description;
+  const WeftOption *options;
+  size_t optionCount;
+  const WeftStatistic *statistics;
+  size_t statisticCount;
+  void *user;
+  bool (*run)(void *user, MlirOperation module, const MlirStringRef *options,
+              uint64_t *statistics);
+} WeftPass;
+
+void weftRegisterDialects(MlirDialectRegistry registry);
+void weftRegisterPass(const WeftPass *pass);
+void weftSetVerifier(bool (*verify)(MlirOperation));
+int weftOptMain(int argc, char **argv);
+int weftLspServerMain(int argc, char **argv);
+int weftReduceMain(int argc, char **argv);
+
+/// Reports an error at `location`, with a note for each pair of place and text.
+void weftEmitError(MlirLocation location, MlirStringRef message,
+                   const MlirLocation *places, const MlirStringRef *notes,
+                   size_t noteCount);
+/// Reports a remark, where remarks are asked for (`--remarks`), as an MLIR diagnostic.
+void weftEmitRemark(MlirLocation location, MlirStringRef message);
+
+MlirAttribute weftRTileGet(MlirContext context, MlirStringRef memory,
+                           intptr_t count, const int64_t *sizes);
+bool weftAttributeIsRTile(MlirAttribute attribute);
+MlirStringRef weftRTileMemory(MlirAttribute attribute);
+intptr_t weftRTileRank(MlirAttribute attribute);
+int64_t weftRTileSize(MlirAttribute attribute, intptr_t axis);
+MlirType weftTaskTokenGet(MlirContext context);
+
+/// Line and column of a file location, zero where it is of another kind.
+unsigned weftLocationLine(MlirLocation location);
+unsigned weftLocationColumn(MlirLocation location);
+}

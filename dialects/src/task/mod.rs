@@ -1,0 +1,2 @@
+//! The `task` dialect.
+pub(crate) mod verify;

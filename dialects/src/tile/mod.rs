@@ -1,0 +1,2 @@
+//! The `tile` dialect.
+pub(crate) mod verify;

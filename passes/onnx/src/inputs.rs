@@ -1,0 +1,158 @@
+//! What the caller gives: graph inputs, whose shapes must be known to the last dimension.
+
+use std::collections::BTreeMap;
+
+use crate::elements::Elements;
+use crate::error::{Report, Result};
+use crate::proto::tensor_shape_proto::dimension::Value as Dim;
+use crate::proto::type_proto::Value as Kind;
+use crate::proto::{ValueInfoProto, type_proto};
+use crate::types::{ElementType, Shape, TensorType};
+
+/// What the caller says about a model besides the model.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Shapes of graph inputs, by name. They fill in what the model leaves open.
+    pub shapes: BTreeMap<String, Vec<i64>>,
+    /// Extents of symbolic dimensions, by the symbol that the model uses.
+    pub symbols: BTreeMap<String, i64>,
+    /// Values of graph inputs, by name. They stay inputs; where an operator needs to know an input
+    /// at compile time, such as the shape of a Reshape, this is what it is told.
+    pub known_inputs: BTreeMap<String, Elements>,
+}
+
+/// A declared type: a tensor of some element type, with a shape that may be open or missing.
+pub struct Declared<'a> {
+    /// The element type.
+    pub element: ElementType,
+    /// The dimensions, where the rank is declared.
+    pub dims: Option<Vec<Extent<'a>>>,
+}
+
+/// One declared dimension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent<'a> {
+    /// A number.
+    Known(i64),
+    /// A symbol, the same wherever it stands.
+    Symbol(&'a str),
+    /// Nothing.
+    Open,
+}
+
+/// The type a graph input or output declares; `None` when it declares none.
+pub fn declared<'a>(info: &'a ValueInfoProto, what: &str) -> Result<Option<Declared<'a>>> {
+    let Some(kind) = info.r#type.as_ref().and_then(|ty| ty.value.as_ref()) else {
+        return Ok(None);
+    };
+    let Kind::TensorType(type_proto::Tensor { elem_type, shape }) = kind else {
+        let kind = match kind {
+            Kind::SequenceType(_) => "a sequence",
+            Kind::MapType(_) => "a map",
+            Kind::OptionalType(_) => "optional",
+            _ => "a sparse tensor",
+        };
+        return Err(Report::new(format!("{what} is {kind}")).help("a tensor").unsupported());
+    };
+    let element = ElementType::from_onnx(elem_type.unwrap_or(0), what)?;
+    let extent = |dim: &'a crate::proto::tensor_shape_proto::Dimension| match &dim.value {
+        Some(Dim::DimValue(extent)) => Extent::Known(*extent),
+        Some(Dim::DimParam(symbol)) if !symbol.is_empty() => Extent::Symbol(symbol),
+        _ => Extent::Open,
+    };
+    let dims = shape.as_ref().map(|shape| shape.dim.iter().map(extent).collect());
+    Ok(Some(Declared { element, dims }))
+}
+
+/// The type of every graph input, in order.
+pub fn resolve(inputs: &[ValueInfoProto], options: &Options) -> Result<Vec<TensorType>> {
+    let given = options.shapes.keys().chain(options.known_inputs.keys());
+    for name in given {
+        if !inputs.iter().any(|input| input.name() == name) {
+            let names: Vec<_> = inputs.iter().map(|input| format!("{:?}", input.name())).collect();
+            return Err(Report::new(format!("the model has no input {name:?}"))
+                .help(format!("its inputs: {}", names.join(", ")))
+                .invalid());
+        }
+    }
+    let mut all = Vec::with_capacity(inputs.len());
+    for input in inputs {
+        let what = format!("input {:?}", input.name());
+        let declared = declared(input, &what)?;
+        let declared = declared.ok_or_else(|| {
+            Report::new(format!("{what} has no type")).help("a tensor type").malformed()
+        })?;
+        let known = options.known_inputs.get(input.name());
+        if let Some(known) = known
+            && known.ty().element() != declared.element
+        {
+            return Err(Report::new(format!("{what} is bound to a value of type {}", known.ty()))
+                .note(format!("the model declares {}", declared.element))
+                .invalid());
+        }
+        let bound = options.shapes.get(input.name()).map(Vec::as_slice);
+        if let (Some(known), Some(bound)) = (known, bound)
+            && known.ty().dims() != bound
+        {
+            return Err(Report::new(format!("{what} is bound to a value of type {}", known.ty()))
+                .note(format!("and to the shape {}", Shape(bound)))
+                .invalid());
+        }
+        all.push((what, declared, bound.or(known.map(|known| known.ty().dims()))));
+    }
+
+    // A symbol means one extent, so an input whose shape is given tells about the others.
+    let mut symbols = options.symbols.clone();
+    for (what, declared, bound) in &all {
+        let (Some(dims), Some(bound)) = (&declared.dims, bound) else { continue };
+        if dims.len() != bound.len() {
+            return Err(Report::new(format!("{what} is given the shape {}", Shape(bound)))
+                .note(format!("the model declares {} dimensions", dims.len()))
+                .invalid());
+        }
+        for (at, (&dim, &extent)) in dims.iter().zip(*bound).enumerate() {
+            let meant = match dim {
+                Extent::Known(declared) => declared,
+                Extent::Symbol(symbol) => *symbols.entry(symbol.to_owned()).or_insert(extent),
+                Extent::Open => extent,
+            };
+            if meant != extent {
+                return Err(Report::new(format!("{what} is given the shape {}", Shape(bound)))
+                    .note(match dim {
+                        Extent::Symbol(symbol) => {
+                            format!("its dimension {at} is {symbol:?}, which is {meant} elsewhere")
+                        }
+                        _ => format!("the model declares {meant} for dimension {at}"),
+                    })
+                    .invalid());
+            }
+        }
+    }
+
+    let mut types = Vec::with_capacity(all.len());
+    for (input, (what, declared, bound)) in inputs.iter().zip(all) {
+        let open = |which: String, rank: usize| {
+            let example = vec!["N"; rank.max(1)].join("x");
+            Report::new(format!("{what} has {which}"))
+                .help(format!("every extent is needed: --shape {}={example}", input.name()))
+                .unsupported()
+        };
+        let dims = match (&declared.dims, bound) {
+            (_, Some(bound)) => bound.to_vec(),
+            (None, None) => return Err(open("no shape".to_owned(), 0)),
+            (Some(dims), None) => dims
+                .iter()
+                .enumerate()
+                .map(|(at, dim)| match *dim {
+                    Extent::Known(extent) => Ok(extent),
+                    Extent::Symbol(symbol) => symbols.get(symbol).copied().ok_or_else(|| {
+                        open(format!("an unknown dimension {at}, {symbol:?}"), dims.len())
+                    }),
+                    Extent::Open => Err(open(format!("an unknown dimension {at}"), dims.len())),
+                })
+                .collect::<Result<_>>()?,
+        };
+        types.push(TensorType::new(declared.element, dims, &what)?);
+    }
+    Ok(types)
+}

@@ -1,0 +1,385 @@
+//! One node as its operator's function sees it: typed operands, typed attributes, one way to
+//! complain; and the plan that the function answers with.
+
+use crate::elements::{Elements, Scalar};
+use crate::error::{ImportError, Report, Result};
+use crate::model::{Model, describe};
+use crate::ops::Operator;
+use crate::payload::{Build, Tensor};
+use crate::proto::attribute_proto::AttributeType;
+use crate::proto::{AttributeProto, NodeProto};
+use crate::types::{ElementType, Shape, TensorType, list};
+
+/// Which value of the model: an index into the importer's table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ValueId(pub usize);
+
+/// A value that a node reads.
+#[derive(Debug, Clone)]
+pub struct Operand {
+    /// Which value.
+    pub id: ValueId,
+    /// Its type.
+    pub ty: TensorType,
+    /// Its elements, where they are known now.
+    pub known: Option<Elements>,
+    /// Whether the elements are part of the model, not only bound by an option.
+    pub fixed: bool,
+}
+
+impl Operand {
+    /// The extents.
+    pub fn dims(&self) -> &[i64] {
+        self.ty.dims()
+    }
+
+    /// The number of dimensions.
+    pub fn rank(&self) -> usize {
+        self.ty.rank()
+    }
+
+    /// The element type.
+    pub fn element(&self) -> ElementType {
+        self.ty.element()
+    }
+
+    /// The value of a tensor of one element that is part of the model: it goes into the payload.
+    pub fn literal(&self) -> Option<Scalar> {
+        self.known.as_ref().filter(|_| self.fixed)?.single()
+    }
+}
+
+/// Builds the payload of an operator from its operands.
+pub type PayloadFn = Box<dyn for<'c> Fn(&mut Build<'_, 'c>, &[Tensor<'c>]) -> Vec<Tensor<'c>>>;
+
+/// Computes the results of an operator from its operands, where all are small and known.
+pub type FoldFn = Box<dyn Fn(&[Elements]) -> Vec<Elements>>;
+
+/// What a node comes to.
+pub struct Plan {
+    /// The operands that the payload reads, in the order of its arguments.
+    pub operands: Vec<Operand>,
+    /// The type of every result.
+    pub results: Vec<TensorType>,
+    /// The meaning.
+    pub payload: PayloadFn,
+    /// The value, for operators that shapes are calculated with.
+    pub fold: Option<FoldFn>,
+}
+
+impl Plan {
+    /// An operator that computes `results` from `operands`.
+    pub fn new(
+        operands: Vec<Operand>,
+        results: Vec<TensorType>,
+        payload: impl for<'c> Fn(&mut Build<'_, 'c>, &[Tensor<'c>]) -> Vec<Tensor<'c>> + 'static,
+    ) -> Self {
+        Self { operands, results, payload: Box::new(payload), fold: None }
+    }
+
+    /// Says how to compute the results where all operands are small and known.
+    pub fn folds(mut self, fold: impl Fn(&[Elements]) -> Vec<Elements> + 'static) -> Self {
+        self.fold = Some(Box::new(fold));
+        self
+    }
+}
+
+/// A node, its operands and its attributes.
+pub struct Node<'m> {
+    /// The version of the standard operators that the model was written for.
+    pub opset: i64,
+    model: &'m Model,
+    proto: &'m NodeProto,
+    operator: &'static Operator,
+    inputs: Vec<Option<Operand>>,
+}
+
+impl<'m> Node<'m> {
+    /// Checks what holds for every operator: the number of operands and results, and that the
+    /// operator has these attributes.
+    pub fn new(
+        model: &'m Model,
+        proto: &'m NodeProto,
+        operator: &'static Operator,
+        mut inputs: Vec<Option<Operand>>,
+    ) -> Result<Self> {
+        while inputs.last().is_some_and(Option::is_none) {
+            inputs.pop();
+        }
+        let node = Self { opset: model.opset, model, proto, operator, inputs };
+        let (least, most) = operator.inputs;
+        if node.inputs.len() > most || node.inputs.len() < least {
+            return Err(node.invalid_report(format!("has {} inputs", node.inputs.len()))
+                .help(format!("{} takes {}", operator.name, between(least, most)))
+                .invalid());
+        }
+        if node.outputs() == 0 || node.outputs() > operator.outputs {
+            return Err(node.invalid_report(format!("has {} outputs", node.outputs()))
+                .help(format!("{} makes {}", operator.name, between(1, operator.outputs)))
+                .invalid());
+        }
+        let mut seen = Vec::new();
+        for attribute in &proto.attribute {
+            let name = attribute.name();
+            if !operator.attributes.contains(&name) {
+                let known = match operator.attributes {
+                    [] => "it has none".to_owned(),
+                    known => format!("it has {}", known.join(", ")),
+                };
+                return Err(node.invalid_report(format!("has an attribute {name:?}"))
+                    .note(format!("{} has no such attribute; {known}", operator.name))
+                    .invalid());
+            }
+            if seen.contains(&name) {
+                return Err(node.invalid(format!("has two attributes {name:?}")));
+            }
+            seen.push(name);
+        }
+        Ok(node)
+    }
+
+    /// The operator's name.
+    pub fn op(&self) -> &'static str {
+        self.operator.name
+    }
+
+    /// The number of outputs that the node names, without unnamed ones at the end.
+    pub fn outputs(&self) -> usize {
+        self.proto.output.iter().rposition(|name| !name.is_empty()).map_or(0, |last| last + 1)
+    }
+
+    /// The number of inputs, without absent ones at the end.
+    pub fn input_count(&self) -> usize {
+        self.inputs.len()
+    }
+
+    /// The input at `at`, which ONNX calls `name` and requires.
+    pub fn input(&self, at: usize, name: &str) -> Result<&Operand> {
+        self.optional(at).ok_or_else(|| self.invalid(format!("lacks its input {at}, {name:?}")))
+    }
+
+    /// The input at `at`, where it is given.
+    pub fn optional(&self, at: usize) -> Option<&Operand> {
+        self.inputs.get(at)?.as_ref()
+    }
+
+    /// Every input, of an operator that takes any number of them.
+    pub fn variadic(&self) -> Result<Vec<&Operand>> {
+        (0..self.inputs.len()).map(|at| self.input(at, "data")).collect()
+    }
+
+    /// The input at `at`, whose elements must be one of `accepted`.
+    pub fn typed(&self, at: usize, name: &str, accepted: &[ElementType]) -> Result<&Operand> {
+        let input = self.input(at, name)?;
+        self.expect_element(input, name, accepted)?;
+        Ok(input)
+    }
+
+    /// Fails unless `operand` has an element type of `accepted`.
+    pub fn expect_element(
+        &self,
+        operand: &Operand,
+        name: &str,
+        accepted: &[ElementType],
+    ) -> Result<()> {
+        if accepted.contains(&operand.element()) {
+            return Ok(());
+        }
+        Err(self
+            .invalid_report(format!("reads {name:?} as {}", operand.ty))
+            .help(format!("an element type of {}", list(accepted)))
+            .invalid())
+    }
+
+    /// Fails unless both have the same element type.
+    pub fn expect_same_element(&self, a: &Operand, b: &Operand) -> Result<()> {
+        if a.element() == b.element() {
+            return Ok(());
+        }
+        Err(self.invalid(format!("mixes {} and {}", a.ty, b.ty)))
+    }
+
+    /// The integers of an input that must be known before anything runs; `None` if it is absent.
+    pub fn known_ints(&self, at: usize, name: &str) -> Result<Option<Vec<i64>>> {
+        let Some(operand) = self.optional(at) else { return Ok(None) };
+        if operand.rank() > 1 {
+            return Err(self.invalid(format!("reads {name:?} as {}; it is a list", operand.ty)));
+        }
+        let ints = self.known(at, name)?.ints();
+        ints.map(Some).ok_or_else(|| self.invalid(format!("reads {name:?} as {}", operand.ty)))
+    }
+
+    /// The elements of an input that must be known before anything runs.
+    pub fn known(&self, at: usize, name: &str) -> Result<&Elements> {
+        let operand = self.input(at, name)?;
+        operand.known.as_ref().ok_or_else(|| {
+            self.invalid_report(format!("reads {name:?} from a tensor that is only known at run time"))
+                .note(format!("{:?} is {}", self.proto.input[at], operand.ty))
+                .help("it decides shapes, so it needs to be known at compile time: a constant, an initializer, or calculated from shapes")
+                .unsupported()
+        })
+    }
+
+    fn attribute(&self, name: &str) -> Option<&'m AttributeProto> {
+        self.proto.attribute.iter().find(|attribute| attribute.name() == name)
+    }
+
+    fn attribute_of(&self, name: &str, ty: AttributeType) -> Result<Option<&'m AttributeProto>> {
+        debug_assert!(self.operator.attributes.contains(&name), "{name} is listed for {}", self.op());
+        let Some(attribute) = self.attribute(name) else { return Ok(None) };
+        if !attribute.ref_attr_name().is_empty() {
+            return Err(self.invalid(format!("refers to a function's attribute {:?}", attribute.ref_attr_name())));
+        }
+        if attribute.r#type() != ty {
+            return Err(self
+                .invalid_report(format!("has attribute {name:?} of type {}", attribute.r#type().as_str_name()))
+                .help(format!("{:?} is of type {}", name, ty.as_str_name()))
+                .invalid());
+        }
+        Ok(Some(attribute))
+    }
+
+    /// An integer attribute.
+    pub fn int(&self, name: &str) -> Result<Option<i64>> {
+        Ok(self.attribute_of(name, AttributeType::Int)?.map(|attribute| attribute.i()))
+    }
+
+    /// An integer attribute that is 0 or 1.
+    pub fn flag(&self, name: &str, default: bool) -> Result<bool> {
+        match self.int(name)? {
+            None => Ok(default),
+            Some(0) => Ok(false),
+            Some(1) => Ok(true),
+            Some(other) => Err(self.invalid(format!("has {name} {other}; it is 0 or 1"))),
+        }
+    }
+
+    /// A list of integers.
+    pub fn ints(&self, name: &str) -> Result<Option<&'m [i64]>> {
+        Ok(self.attribute_of(name, AttributeType::Ints)?.map(|attribute| &attribute.ints[..]))
+    }
+
+    /// A number.
+    pub fn float(&self, name: &str, default: f32) -> Result<f64> {
+        let attribute = self.attribute_of(name, AttributeType::Float)?;
+        Ok(attribute.map_or(default, |attribute| attribute.f()).into())
+    }
+
+    /// A text.
+    pub fn string(&self, name: &str, default: &'static str) -> Result<&'m str> {
+        let Some(attribute) = self.attribute_of(name, AttributeType::String)? else {
+            return Ok(default);
+        };
+        std::str::from_utf8(attribute.s.as_deref().unwrap_or_default())
+            .map_err(|_| self.invalid(format!("has attribute {name:?} that is not UTF-8")))
+    }
+
+    /// A tensor.
+    pub fn tensor(&self, name: &str) -> Result<Option<Elements>> {
+        let Some(attribute) = self.attribute_of(name, AttributeType::Tensor)? else {
+            return Ok(None);
+        };
+        let what = format!("attribute {name:?} of {}", describe(self.proto));
+        let Some(tensor) = &attribute.t else {
+            return Err(Report::new(format!("{what} is empty")).malformed());
+        };
+        self.model.attribute(tensor, &what).map(Some)
+    }
+
+    /// How the first result is called in messages.
+    pub fn result_name(&self) -> String {
+        format!("the result of {}", describe(self.proto))
+    }
+
+    /// A type of this node, named in the error should it be too large.
+    pub fn ty(&self, element: ElementType, dims: Vec<i64>) -> Result<TensorType> {
+        TensorType::new(element, dims, &self.result_name())
+    }
+
+    /// `axis` counted from the front of `rank` dimensions.
+    pub fn axis(&self, axis: i64, rank: usize) -> Result<usize> {
+        let rank = rank as i64;
+        if (-rank..rank).contains(&axis) {
+            return Ok(if axis < 0 { axis + rank } else { axis } as usize);
+        }
+        Err(self
+            .invalid_report(format!("has axis {axis} for {rank} dimensions"))
+            .help(if rank == 0 {
+                "a scalar has no axis".to_owned()
+            } else {
+                format!("{} to {}", -rank, rank - 1)
+            })
+            .invalid())
+    }
+
+    /// Several different axes, counted from the front.
+    pub fn axes(&self, axes: &[i64], rank: usize) -> Result<Vec<usize>> {
+        let mut found = Vec::with_capacity(axes.len().min(rank));
+        for &axis in axes {
+            let axis = self.axis(axis, rank)?;
+            if found.contains(&axis) {
+                return Err(self.invalid(format!("names axis {axis} twice")));
+            }
+            found.push(axis);
+        }
+        Ok(found)
+    }
+
+    /// The shape to which all of `shapes` broadcast.
+    pub fn broadcast<'a>(&self, shapes: impl IntoIterator<Item = &'a [i64]>) -> Result<Vec<i64>> {
+        let mut result: Vec<i64> = Vec::new();
+        for shape in shapes {
+            if shape.len() > result.len() {
+                let lead = shape.len() - result.len();
+                result.splice(0..0, shape[..lead].iter().copied());
+            }
+            let lead = result.len() - shape.len();
+            for at in 0..shape.len() {
+                let (have, new) = (result[lead + at], shape[at]);
+                if have == new || new == 1 {
+                    continue;
+                }
+                if have != 1 {
+                    return Err(self
+                        .invalid_report(format!(
+                            "reads shapes that do not broadcast: {} and {}",
+                            Shape(&result),
+                            Shape(shape)
+                        ))
+                        .note(format!("dimension {at} of the latter is {new} beside {have}"))
+                        .help("equal extents, or one of them 1")
+                        .invalid());
+                }
+                result[lead + at] = new;
+            }
+        }
+        Ok(result)
+    }
+
+    fn invalid_report(&self, what: String) -> Report {
+        Report::new(format!("{} {what}", describe(self.proto)))
+    }
+
+    /// A report about this node: "node … `what`".
+    pub fn report(&self, what: impl Into<String>) -> Report {
+        self.invalid_report(what.into())
+    }
+
+    /// The model is wrong here: "node … `what`".
+    pub fn invalid(&self, what: impl Into<String>) -> ImportError {
+        self.invalid_report(what.into()).invalid()
+    }
+
+    /// The model may be right, but is not taken: "node … `what`".
+    pub fn unsupported(&self, what: impl Into<String>) -> ImportError {
+        self.invalid_report(what.into()).unsupported()
+    }
+}
+
+fn between(least: usize, most: usize) -> String {
+    match (least, most) {
+        (least, most) if least == most => least.to_string(),
+        (least, usize::MAX) => format!("{least} or more"),
+        (least, most) => format!("{least} to {most}"),
+    }
+}

@@ -1,0 +1,101 @@
+//! The operators: one table from a name to the function that plans a node.
+//!
+//! A function checks operands and attributes, infers the results' types, and says what the
+//! operator computes. It knows nothing of other nodes.
+
+mod binary;
+mod cast;
+mod conv;
+mod create;
+mod elementwise;
+mod gather;
+mod linear;
+mod movement;
+mod normalize;
+mod pad;
+mod pool;
+mod reduce;
+mod shape;
+mod softmax;
+mod unary;
+mod window;
+
+use crate::error::Result;
+use crate::node::{Node, Plan};
+
+/// The newest version of the standard operators that is understood.
+pub const OPSET_MAX: i64 = 27;
+
+/// One operator of ONNX.
+pub struct Operator {
+    /// Its name in the standard domain.
+    pub name: &'static str,
+    /// The first version of the operator set in which it means what is implemented.
+    pub since: i64,
+    /// The least and the greatest number of inputs.
+    pub inputs: (usize, usize),
+    /// The greatest number of outputs.
+    pub outputs: usize,
+    /// The attributes it may have.
+    pub attributes: &'static [&'static str],
+    /// Plans a node.
+    pub plan: fn(&Node<'_>) -> Result<Plan>,
+}
+
+/// The operator of that name.
+pub fn find(name: &str) -> Option<&'static Operator> {
+    all().find(|operator| operator.name == name)
+}
+
+/// Every operator, by topic.
+pub fn all() -> impl Iterator<Item = &'static Operator> {
+    [
+        unary::OPERATORS,
+        binary::OPERATORS,
+        cast::OPERATORS,
+        conv::OPERATORS,
+        create::OPERATORS,
+        gather::OPERATORS,
+        linear::OPERATORS,
+        movement::OPERATORS,
+        normalize::OPERATORS,
+        pad::OPERATORS,
+        pool::OPERATORS,
+        reduce::OPERATORS,
+        shape::OPERATORS,
+        softmax::OPERATORS,
+    ]
+    .into_iter()
+    .flatten()
+}
+
+/// A line of the table: an operator with a fixed number of inputs and one output.
+const fn op(
+    name: &'static str,
+    since: i64,
+    inputs: usize,
+    attributes: &'static [&'static str],
+    plan: fn(&Node<'_>) -> Result<Plan>,
+) -> Operator {
+    Operator { name, since, inputs: (inputs, inputs), outputs: 1, attributes, plan }
+}
+
+impl Operator {
+    /// The same with inputs that may be left out.
+    const fn at_least(mut self, inputs: usize) -> Self {
+        self.inputs.0 = inputs;
+        self
+    }
+
+    /// The same with any number of inputs, but one.
+    const fn variadic(mut self) -> Self {
+        self.inputs = (1, usize::MAX);
+        self
+    }
+
+    /// The same with outputs that may be left out.
+    const fn up_to(mut self, outputs: usize) -> Self {
+        self.outputs = outputs;
+        self
+    }
+}

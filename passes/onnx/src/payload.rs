@@ -1,0 +1,735 @@
+//! Payloads with ONNX's types: what is written here knows signedness, half floats and booleans;
+//! what comes out is signless, calculates halves in `f32`, and keeps booleans as `i8`.
+
+use weft_dialects::ir::payload::{Axis, Payload, Scalar as Body};
+use weft_dialects::ir::{Context, Linear, Type, Val, ty};
+
+use crate::elements::Scalar;
+use crate::types::{ElementType, TensorType};
+
+/// A tensor in a payload.
+#[derive(Clone)]
+pub struct Tensor<'c> {
+    value: Val<'c>,
+    ty: TensorType,
+}
+
+impl<'c> Tensor<'c> {
+    /// A value of the payload as a tensor of an ONNX type.
+    pub fn new(value: Val<'c>, ty: TensorType) -> Self {
+        Self { value, ty }
+    }
+
+    /// The value.
+    pub fn value(&self) -> Val<'c> {
+        self.value
+    }
+
+    /// The type.
+    pub fn ty(&self) -> &TensorType {
+        &self.ty
+    }
+
+    /// The extents.
+    pub fn dims(&self) -> &[i64] {
+        self.ty.dims()
+    }
+
+    /// The element type.
+    pub fn element(&self) -> ElementType {
+        self.ty.element()
+    }
+}
+
+/// The type of elements while one calculates with them: `f32` for the half floats.
+pub fn computed(element: ElementType) -> ElementType {
+    match element {
+        ElementType::F16 | ElementType::BF16 => ElementType::F32,
+        other => other,
+    }
+}
+
+/// The type of a value between operators: unsigned types are kept apart, a bool has one bit.
+pub fn graph_type<'c>(context: &'c Context, tensor: &TensorType) -> Type<'c> {
+    use ElementType::*;
+    let element = match tensor.element() {
+        F16 | BF16 | F32 | F64 => payload_element(context, tensor.element()),
+        U8 | U16 | U32 | U64 => ty::parse(context, &format!("ui{}", tensor.element().bits()))
+            .expect("MLIR has unsigned integers"),
+        element => ty::int(context, element.bits()),
+    };
+    ty::tensor(&extents(tensor.dims()), element)
+}
+
+fn payload_element(context: &Context, element: ElementType) -> Type<'_> {
+    use ElementType::*;
+    match element {
+        F16 => Type::float16(context),
+        BF16 => Type::bfloat16(context),
+        F32 => Type::float32(context),
+        F64 => Type::float64(context),
+        integer => ty::int(context, integer.bits().max(8)),
+    }
+}
+
+fn extents(dims: &[i64]) -> Vec<u64> {
+    dims.iter().map(|&dim| dim as u64).collect()
+}
+
+/// The access `tensor[a0, a1, …]` over the first `rank` of `axes` axes.
+pub fn identity(axes: usize) -> Vec<Linear> {
+    (0..axes).map(|axis| Linear::axis(axes, axis)).collect()
+}
+
+/// The access to a tensor of shape `dims` that broadcasts to `to`, whose axes are the nest's first;
+/// the nest has `axes` in all.
+pub fn broadcast(dims: &[i64], to: &[i64], axes: usize) -> Vec<Linear> {
+    let lead = to.len() - dims.len();
+    dims.iter()
+        .enumerate()
+        .map(|(at, &dim)| match (dim, to[lead + at]) {
+            (1, extent) if extent != 1 => Linear::constant(axes, 0),
+            _ => Linear::axis(axes, lead + at),
+        })
+        .collect()
+}
+
+/// Builds a payload.
+pub struct Build<'a, 'c> {
+    payload: &'a mut Payload<'c>,
+}
+
+/// A tensor and how a nest reaches its elements.
+pub type Access<'t, 'c> = (&'t Tensor<'c>, Vec<Linear>);
+
+impl<'a, 'c> Build<'a, 'c> {
+    /// Builds where `payload` does.
+    pub fn new(payload: &'a mut Payload<'c>) -> Self {
+        Self { payload }
+    }
+
+    fn element(&self, element: ElementType) -> Type<'c> {
+        payload_element(self.payload.context(), element)
+    }
+
+    fn tensor(&self, value: Val<'c>, element: ElementType, dims: &[i64]) -> Tensor<'c> {
+        Tensor { value, ty: TensorType::temporary(element, dims) }
+    }
+
+    /// A tensor without content.
+    pub fn empty(&mut self, element: ElementType, dims: &[i64]) -> Tensor<'c> {
+        let scalar = self.element(element);
+        let value = self.payload.empty(&extents(dims), scalar);
+        self.tensor(value, element, dims)
+    }
+
+    /// A tensor full of one number.
+    pub fn fill(&mut self, element: ElementType, dims: &[i64], value: Scalar) -> Tensor<'c> {
+        let (scalar, shape) = (self.element(element), extents(dims));
+        let value = match value {
+            Scalar::Float(x) if element.is_float() => self.payload.fill(x, &shape, scalar),
+            value => self.payload.fill_int(value.as_int() as i64, &shape, scalar),
+        };
+        self.tensor(value, element, dims)
+    }
+
+    /// A loop nest that calculates: halves come as `f32`, booleans as conditions, and what the body
+    /// gives is stored as the outputs have it.
+    ///
+    /// `extents` has one number per axis. An axis that no tensor has for itself, such as that of a
+    /// pooling window, is named by a tensor without content.
+    pub fn nest(
+        &mut self,
+        axes: &[Axis],
+        extents: &[i64],
+        inputs: &[Access<'_, 'c>],
+        outputs: &[Access<'_, 'c>],
+        body: impl FnOnce(&mut Calc<'_, 'c>, &[Num<'c>]) -> Vec<Num<'c>>,
+    ) -> Vec<Tensor<'c>> {
+        // Where nothing is folded, the outputs hold nothing yet.
+        let folds = axes.contains(&Axis::Reduction);
+        self.any_nest(axes, extents, inputs, outputs, |calc, stored| {
+            let read = if folds { stored } else { &stored[..inputs.len()] };
+            let loaded: Vec<_> = read.iter().map(|&num| calc.load(num)).collect();
+            let results = body(calc, &loaded);
+            let elements = outputs.iter().map(|(tensor, _)| tensor.element());
+            results.into_iter().zip(elements).map(|(num, to)| calc.store(num, to)).collect()
+        })
+    }
+
+    /// A loop nest that only moves elements, which come as they lie in memory.
+    pub fn moves(
+        &mut self,
+        axes: &[Axis],
+        extents: &[i64],
+        inputs: &[Access<'_, 'c>],
+        output: Access<'_, 'c>,
+        body: impl FnOnce(&mut Calc<'_, 'c>, &[Num<'c>]) -> Num<'c>,
+    ) -> Tensor<'c> {
+        let results = self.any_nest(axes, extents, inputs, &[output], |calc, stored| {
+            vec![body(calc, stored)]
+        });
+        results.into_iter().next().expect("one output gives one result")
+    }
+
+    fn any_nest(
+        &mut self,
+        axes: &[Axis],
+        extents: &[i64],
+        inputs: &[Access<'_, 'c>],
+        outputs: &[Access<'_, 'c>],
+        body: impl FnOnce(&mut Calc<'_, 'c>, &[Num<'c>]) -> Vec<Num<'c>>,
+    ) -> Vec<Tensor<'c>> {
+        assert_eq!(axes.len(), extents.len(), "one extent per axis");
+        let named = |axis: usize| {
+            let mut all = inputs.iter().chain(outputs).flat_map(|(_, access)| access);
+            all.any(|index| index.as_axis() == Some(axis))
+        };
+        let unnamed: Vec<_> = (0..axes.len()).filter(|&axis| !named(axis)).collect();
+        let mut operands: Vec<_> =
+            inputs.iter().map(|(tensor, access)| (tensor.value, access.clone())).collect();
+        if !unnamed.is_empty() {
+            let shape: Vec<_> = unnamed.iter().map(|&axis| extents[axis]).collect();
+            let window = self.empty(ElementType::I8, &shape);
+            let access = unnamed.iter().map(|&axis| Linear::axis(axes.len(), axis)).collect();
+            operands.push((window.value, access));
+        }
+        let targets: Vec<_> =
+            outputs.iter().map(|(tensor, access)| (tensor.value, access.clone())).collect();
+        let results = self.payload.generic(axes, &operands, &targets, |b, values| {
+            let mut calc = Calc { b };
+            let (given, so_far) = (&values[..inputs.len()], &values[operands.len()..]);
+            let elements = inputs.iter().chain(outputs).map(|(tensor, _)| tensor.element());
+            let stored: Vec<_> = given
+                .iter()
+                .chain(so_far)
+                .zip(elements)
+                .map(|(&value, element)| Num::new(value, Kind::Stored(element)))
+                .collect();
+            body(&mut calc, &stored).into_iter().map(|num| num.value).collect()
+        });
+        let types = outputs.iter().map(|(tensor, _)| tensor.ty.clone());
+        results.into_iter().zip(types).map(|(value, ty)| Tensor { value, ty }).collect()
+    }
+
+    /// A new tensor, each element calculated from the elements of `inputs` that broadcast to it.
+    pub fn map(
+        &mut self,
+        element: ElementType,
+        dims: &[i64],
+        inputs: &[&Tensor<'c>],
+        body: impl FnOnce(&mut Calc<'_, 'c>, &[Num<'c>]) -> Num<'c>,
+    ) -> Tensor<'c> {
+        let axes = dims.len();
+        let accesses: Vec<_> =
+            inputs.iter().map(|&tensor| (tensor, broadcast(tensor.dims(), dims, axes))).collect();
+        self.map_at(element, dims, &accesses, body)
+    }
+
+    /// A new tensor, each element calculated from elements of `inputs` at linear indices.
+    pub fn map_at(
+        &mut self,
+        element: ElementType,
+        dims: &[i64],
+        inputs: &[Access<'_, 'c>],
+        body: impl FnOnce(&mut Calc<'_, 'c>, &[Num<'c>]) -> Num<'c>,
+    ) -> Tensor<'c> {
+        let axes = dims.len();
+        let target = self.empty(element, dims);
+        let results = self.nest(
+            &vec![Axis::Parallel; axes],
+            dims,
+            inputs,
+            &[(&target, identity(axes))],
+            |calc, nums| vec![body(calc, nums)],
+        );
+        results.into_iter().next().expect("one output gives one result")
+    }
+
+    /// A new tensor whose elements are moved from elsewhere, unchanged.
+    pub fn move_at(
+        &mut self,
+        element: ElementType,
+        dims: &[i64],
+        inputs: &[Access<'_, 'c>],
+        body: impl FnOnce(&mut Calc<'_, 'c>, &[Num<'c>]) -> Num<'c>,
+    ) -> Tensor<'c> {
+        let axes = dims.len();
+        let target = self.empty(element, dims);
+        let output = (&target, identity(axes));
+        self.moves(&vec![Axis::Parallel; axes], dims, inputs, output, |calc, nums| {
+            body(calc, &nums[..inputs.len()])
+        })
+    }
+
+    /// `tensor` calculated as another element type; itself where it has that type.
+    pub fn cast(&mut self, tensor: &Tensor<'c>, element: ElementType) -> Tensor<'c> {
+        if tensor.element() == element {
+            return tensor.clone();
+        }
+        self.map(element, tensor.dims(), &[tensor], |calc, x| {
+            let to = computed(element);
+            calc.cast(x[0], to)
+        })
+    }
+
+    /// Every element of a window of `tensor`.
+    pub fn slice(
+        &mut self,
+        tensor: &Tensor<'c>,
+        offsets: &[i64],
+        sizes: &[i64],
+        strides: &[i64],
+    ) -> Tensor<'c> {
+        if sizes == tensor.dims() {
+            return tensor.clone();
+        }
+        let value = self.payload.slice(tensor.value, offsets, sizes, strides);
+        self.tensor(value, tensor.element(), sizes)
+    }
+
+    /// `target` with the window at `offsets` replaced by `source`.
+    pub fn insert(
+        &mut self,
+        source: &Tensor<'c>,
+        target: &Tensor<'c>,
+        offsets: &[i64],
+        strides: &[i64],
+    ) -> Tensor<'c> {
+        let value = self.payload.insert(source.value, target.value, offsets, strides);
+        Tensor { value, ty: target.ty.clone() }
+    }
+
+    /// The same elements in row-major order under another shape.
+    pub fn reshape(&mut self, tensor: &Tensor<'c>, dims: &[i64]) -> Tensor<'c> {
+        let value = self.payload.reshape(tensor.value, &extents(dims));
+        self.tensor(value, tensor.element(), dims)
+    }
+
+    /// `tensor` within a border of `value`; itself where the border is empty.
+    pub fn pad(
+        &mut self,
+        tensor: &Tensor<'c>,
+        before: &[i64],
+        after: &[i64],
+        value: Scalar,
+    ) -> Tensor<'c> {
+        if before.iter().chain(after).all(|&n| n == 0) {
+            return tensor.clone();
+        }
+        let dims: Vec<_> = tensor
+            .dims()
+            .iter()
+            .zip(before.iter().zip(after))
+            .map(|(dim, (before, after))| before + dim + after)
+            .collect();
+        let target = self.fill(tensor.element(), &dims, value);
+        self.insert(tensor, &target, before, &vec![1; dims.len()])
+    }
+}
+
+/// What a scalar in a body is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// An element as it lies in memory.
+    Stored(ElementType),
+    /// A number to calculate with; never a half; a bool is a condition, `i1`.
+    Number(ElementType),
+    /// A coordinate.
+    Index,
+}
+
+/// A scalar in a body.
+#[derive(Clone, Copy)]
+pub struct Num<'c> {
+    value: Val<'c>,
+    kind: Kind,
+    /// The value, of an integer constant.
+    known: Option<i128>,
+}
+
+impl<'c> Num<'c> {
+    fn new(value: Val<'c>, kind: Kind) -> Self {
+        Self { value, kind, known: None }
+    }
+
+    fn is_float(self) -> bool {
+        matches!(self.kind, Kind::Number(element) if element.is_float())
+    }
+
+    /// A condition compares and widens like an unsigned number.
+    fn is_unsigned(self) -> bool {
+        matches!(self.kind, Kind::Number(element) if element.is_unsigned() || element == ElementType::Bool)
+    }
+
+    fn with(self, value: Val<'c>) -> Self {
+        Num::new(value, self.kind)
+    }
+}
+
+/// Calculates in a body.
+pub struct Calc<'b, 'c> {
+    b: &'b mut Body<'c>,
+}
+
+impl<'c> Calc<'_, 'c> {
+    fn ty(&self, kind: Kind) -> Type<'c> {
+        let context = self.b.context();
+        match kind {
+            Kind::Index => Type::index(context),
+            Kind::Number(ElementType::Bool) => ty::int(context, 1),
+            Kind::Stored(element) | Kind::Number(element) => payload_element(context, element),
+        }
+    }
+
+    /// True for a floating-point number.
+    pub fn is_float(&self, x: Num<'c>) -> bool {
+        x.is_float()
+    }
+
+    /// True for an unsigned number or a condition.
+    pub fn is_unsigned(&self, x: Num<'c>) -> bool {
+        x.is_unsigned()
+    }
+
+    /// The value of an integer constant.
+    pub fn known(&self, x: Num<'c>) -> Option<i128> {
+        x.known
+    }
+
+    fn load(&mut self, num: Num<'c>) -> Num<'c> {
+        let Kind::Stored(element) = num.kind else { return num };
+        let kind = Kind::Number(computed(element));
+        let value = match element {
+            ElementType::Bool => self.b.truth(num.value),
+            ElementType::F16 | ElementType::BF16 => {
+                let to = self.ty(kind);
+                self.b.op("arith.extf", &[num.value], to)
+            }
+            _ => num.value,
+        };
+        Num::new(value, kind)
+    }
+
+    fn store(&mut self, num: Num<'c>, element: ElementType) -> Num<'c> {
+        assert_eq!(num.kind, Kind::Number(computed(element)), "what is stored has the output's type");
+        let kind = Kind::Stored(element);
+        let value = match element {
+            ElementType::Bool => self.b.stored(num.value),
+            ElementType::F16 | ElementType::BF16 => {
+                let to = self.ty(kind);
+                self.b.op("arith.truncf", &[num.value], to)
+            }
+            _ => num.value,
+        };
+        Num::new(value, kind)
+    }
+
+    fn make(&mut self, kind: Kind, value: Scalar) -> Num<'c> {
+        let ty = self.ty(kind);
+        let known = match kind {
+            Kind::Number(element) | Kind::Stored(element) if element.is_float() => None,
+            _ => Some(value.as_int()),
+        };
+        let value = match (kind, value) {
+            (Kind::Number(element) | Kind::Stored(element), value) if element.is_float() => {
+                self.b.number(ty, value.as_f64())
+            }
+            (Kind::Number(ElementType::Bool), value) => {
+                self.b.integer(ty, (value.as_int() & 1) as i64)
+            }
+            // MLIR takes the bits of a signless integer as a signed number.
+            (Kind::Number(element) | Kind::Stored(element), value) => {
+                let unused = 64 - element.bits().max(8);
+                self.b.integer(ty, (value.as_int() as i64) << unused >> unused)
+            }
+            (Kind::Index, value) => self.b.integer(ty, value.as_int() as i64),
+        };
+        Num { value, kind, known }
+    }
+
+    /// A number of the type that `element` is computed in.
+    pub fn literal(&mut self, element: ElementType, value: Scalar) -> Num<'c> {
+        self.make(Kind::Number(computed(element)), value)
+    }
+
+    /// A number of the same type as `like`.
+    pub fn like(&mut self, like: Num<'c>, value: f64) -> Num<'c> {
+        self.make(like.kind, Scalar::Float(value))
+    }
+
+    /// An integer of the same type as `like`, exact for 64 bits.
+    pub fn int_like(&mut self, like: Num<'c>, value: i128) -> Num<'c> {
+        self.make(like.kind, Scalar::Int(value))
+    }
+
+    /// A stored element, for bodies that only move elements.
+    pub fn stored(&mut self, element: ElementType, value: Scalar) -> Num<'c> {
+        self.make(Kind::Stored(element), value)
+    }
+
+    /// The coordinate on an axis.
+    pub fn index(&mut self, axis: usize) -> Num<'c> {
+        Num::new(self.b.index(axis), Kind::Index)
+    }
+
+    /// A coordinate that is a constant.
+    pub fn at(&mut self, value: i64) -> Num<'c> {
+        self.make(Kind::Index, Scalar::Int(value.into()))
+    }
+
+    /// An integer, loaded or stored, as a coordinate.
+    pub fn to_index(&mut self, num: Num<'c>) -> Num<'c> {
+        let (Kind::Number(element) | Kind::Stored(element)) = num.kind else { return num };
+        assert!(element.is_integer(), "a coordinate is an integer");
+        let index = self.ty(Kind::Index);
+        let op = if element.is_unsigned() { "arith.index_castui" } else { "arith.index_cast" };
+        Num::new(self.b.op(op, &[num.value], index), Kind::Index)
+    }
+
+    /// A coordinate as a number of type `element`.
+    pub fn from_index(&mut self, num: Num<'c>, element: ElementType) -> Num<'c> {
+        assert_eq!(num.kind, Kind::Index, "this is a coordinate");
+        let long = Kind::Number(ElementType::I64);
+        let ty = self.ty(long);
+        let number = Num::new(self.b.from_index(num.value, ty), long);
+        self.cast(number, computed(element))
+    }
+
+    /// The element of a tensor outside the nest, as it lies in memory.
+    pub fn extract(&mut self, tensor: &Tensor<'c>, indices: &[Num<'c>]) -> Num<'c> {
+        assert!(indices.iter().all(|index| index.kind == Kind::Index), "coordinates are indices");
+        let indices: Vec<_> = indices.iter().map(|index| index.value).collect();
+        Num::new(self.b.extract(tensor.value, &indices), Kind::Stored(tensor.element()))
+    }
+
+    fn two(&mut self, float: &str, signed: &str, unsigned: &str, x: Num<'c>, y: Num<'c>) -> Num<'c> {
+        assert_eq!(x.kind, y.kind, "both sides have one type");
+        let name = match () {
+            () if x.is_float() => float,
+            () if x.is_unsigned() => unsigned,
+            () => signed,
+        };
+        x.with(self.b.same(name, &[x.value, y.value]))
+    }
+
+    /// `x + y`; integers wrap.
+    pub fn add(&mut self, x: Num<'c>, y: Num<'c>) -> Num<'c> {
+        self.two("arith.addf", "arith.addi", "arith.addi", x, y)
+    }
+
+    /// `x - y`; integers wrap.
+    pub fn sub(&mut self, x: Num<'c>, y: Num<'c>) -> Num<'c> {
+        self.two("arith.subf", "arith.subi", "arith.subi", x, y)
+    }
+
+    /// `x * y`; integers wrap.
+    pub fn mul(&mut self, x: Num<'c>, y: Num<'c>) -> Num<'c> {
+        self.two("arith.mulf", "arith.muli", "arith.muli", x, y)
+    }
+
+    /// `x / y`, toward zero; an integer `y` must be neither 0 nor, for the least `x`, -1.
+    pub fn div(&mut self, x: Num<'c>, y: Num<'c>) -> Num<'c> {
+        self.two("arith.divf", "arith.divsi", "arith.divui", x, y)
+    }
+
+    /// What [`Calc::div`] leaves, with the sign of `x`.
+    pub fn rem(&mut self, x: Num<'c>, y: Num<'c>) -> Num<'c> {
+        self.two("arith.remf", "arith.remsi", "arith.remui", x, y)
+    }
+
+    /// The greater one; NaN if one is NaN.
+    pub fn max(&mut self, x: Num<'c>, y: Num<'c>) -> Num<'c> {
+        self.two("arith.maximumf", "arith.maxsi", "arith.maxui", x, y)
+    }
+
+    /// The lesser one; NaN if one is NaN.
+    pub fn min(&mut self, x: Num<'c>, y: Num<'c>) -> Num<'c> {
+        self.two("arith.minimumf", "arith.minsi", "arith.minui", x, y)
+    }
+
+    /// Bits in both, or both conditions.
+    pub fn and(&mut self, x: Num<'c>, y: Num<'c>) -> Num<'c> {
+        self.integers("arith.andi", x, y)
+    }
+
+    /// Bits in either, or either condition.
+    pub fn or(&mut self, x: Num<'c>, y: Num<'c>) -> Num<'c> {
+        self.integers("arith.ori", x, y)
+    }
+
+    /// Bits in one of the two, or conditions that differ.
+    pub fn xor(&mut self, x: Num<'c>, y: Num<'c>) -> Num<'c> {
+        self.integers("arith.xori", x, y)
+    }
+
+    /// `x` moved up by `y` bits, which are fewer than it has.
+    pub fn shl(&mut self, x: Num<'c>, y: Num<'c>) -> Num<'c> {
+        self.integers("arith.shli", x, y)
+    }
+
+    /// `x` moved down by `y` bits, which are fewer than it has; zeros come in.
+    pub fn shr(&mut self, x: Num<'c>, y: Num<'c>) -> Num<'c> {
+        self.integers("arith.shrui", x, y)
+    }
+
+    fn integers(&mut self, op: &str, x: Num<'c>, y: Num<'c>) -> Num<'c> {
+        assert!(!x.is_float(), "floats have no bits to combine");
+        self.two("", op, op, x, y)
+    }
+
+    /// The opposite condition, or every bit turned.
+    pub fn not(&mut self, x: Num<'c>) -> Num<'c> {
+        let all = self.int_like(x, -1);
+        self.xor(x, all)
+    }
+
+    /// `-x`; integers wrap.
+    pub fn neg(&mut self, x: Num<'c>) -> Num<'c> {
+        if x.is_float() {
+            return x.with(self.b.same("arith.negf", &[x.value]));
+        }
+        let zero = self.int_like(x, 0);
+        self.sub(zero, x)
+    }
+
+    /// `|x|`; the least integer stays.
+    pub fn abs(&mut self, x: Num<'c>) -> Num<'c> {
+        if x.is_float() {
+            return self.math("absf", x);
+        }
+        if x.is_unsigned() {
+            return x;
+        }
+        let (zero, minus) = (self.int_like(x, 0), self.neg(x));
+        let below = self.compare("slt", x, zero);
+        self.select(below, minus, x)
+    }
+
+    /// A function of `math` with one argument, by its name there.
+    pub fn math(&mut self, name: &str, x: Num<'c>) -> Num<'c> {
+        assert!(x.is_float(), "math.{name} is of floats");
+        x.with(self.b.same(&format!("math.{name}"), &[x.value]))
+    }
+
+    /// `x` to the power of `y`, both floats.
+    pub fn powf(&mut self, x: Num<'c>, y: Num<'c>) -> Num<'c> {
+        assert!(x.is_float() && x.kind == y.kind, "both sides are floats of one type");
+        x.with(self.b.same("math.powf", &[x.value, y.value]))
+    }
+
+    /// `x` to the power of `y`, both signed integers of one type.
+    pub fn ipow(&mut self, x: Num<'c>, y: Num<'c>) -> Num<'c> {
+        assert!(!x.is_float() && x.kind == y.kind, "both sides are integers of one type");
+        x.with(self.b.same("math.ipowi", &[x.value, y.value]))
+    }
+
+    fn compare(&mut self, predicate: &str, x: Num<'c>, y: Num<'c>) -> Num<'c> {
+        assert_eq!(x.kind, y.kind, "both sides have one type");
+        let value = if x.is_float() {
+            self.b.cmpf(predicate, x.value, y.value)
+        } else {
+            self.b.cmpi(predicate, x.value, y.value)
+        };
+        Num::new(value, Kind::Number(ElementType::Bool))
+    }
+
+    fn ordered(&mut self, suffix: &str, x: Num<'c>, y: Num<'c>) -> Num<'c> {
+        let prefix = match () {
+            () if x.is_float() => "o",
+            () if x.is_unsigned() => "u",
+            () => "s",
+        };
+        self.compare(&format!("{prefix}{suffix}"), x, y)
+    }
+
+    /// `x < y`; false with NaN, as are the next four.
+    pub fn lt(&mut self, x: Num<'c>, y: Num<'c>) -> Num<'c> {
+        self.ordered("lt", x, y)
+    }
+
+    /// `x <= y`.
+    pub fn le(&mut self, x: Num<'c>, y: Num<'c>) -> Num<'c> {
+        self.ordered("le", x, y)
+    }
+
+    /// `x > y`.
+    pub fn gt(&mut self, x: Num<'c>, y: Num<'c>) -> Num<'c> {
+        self.ordered("gt", x, y)
+    }
+
+    /// `x >= y`.
+    pub fn ge(&mut self, x: Num<'c>, y: Num<'c>) -> Num<'c> {
+        self.ordered("ge", x, y)
+    }
+
+    /// `x == y`.
+    pub fn eq(&mut self, x: Num<'c>, y: Num<'c>) -> Num<'c> {
+        let predicate = if x.is_float() { "oeq" } else { "eq" };
+        self.compare(predicate, x, y)
+    }
+
+    /// `x != y`; true with NaN.
+    pub fn ne(&mut self, x: Num<'c>, y: Num<'c>) -> Num<'c> {
+        let predicate = if x.is_float() { "une" } else { "ne" };
+        self.compare(predicate, x, y)
+    }
+
+    /// Whether a float is NaN.
+    pub fn is_nan(&mut self, x: Num<'c>) -> Num<'c> {
+        self.compare("uno", x, x)
+    }
+
+    /// `yes` where `condition` holds, `no` elsewhere.
+    pub fn select(&mut self, condition: Num<'c>, yes: Num<'c>, no: Num<'c>) -> Num<'c> {
+        assert_eq!(yes.kind, no.kind, "both sides have one type");
+        let condition = self.load(condition);
+        yes.with(self.b.select(condition.value, yes.value, no.value))
+    }
+
+    /// `x` as another type, which is no half: floats become integers toward zero, and where they
+    /// do not fit, the nearest integer that exists; NaN becomes 0. Integers wrap.
+    pub fn cast(&mut self, x: Num<'c>, to: ElementType) -> Num<'c> {
+        let Kind::Number(from) = x.kind else { panic!("a cast is of a number") };
+        assert_eq!(computed(to), to, "halves are made by a store");
+        if from == to {
+            return x;
+        }
+        let kind = Kind::Number(to);
+        let ty = self.ty(kind);
+        let op = match (from, to) {
+            (_, ElementType::Bool) => {
+                let zero = self.like(x, 0.0);
+                return self.ne(x, zero);
+            }
+            (from, to) if from.is_float() && to.is_float() => {
+                if from.bits() < to.bits() { "arith.extf" } else { "arith.truncf" }
+            }
+            (from, to) if from.is_float() => return self.saturate(x, to),
+            (from, to) if to.is_float() => {
+                if from.is_unsigned() || from == ElementType::Bool { "arith.uitofp" } else { "arith.sitofp" }
+            }
+            (from, to) if from.bits() == to.bits() => return Num::new(x.value, kind),
+            (from, to) if from.bits() > to.bits() => "arith.trunci",
+            (from, _) if from.is_unsigned() || from == ElementType::Bool => "arith.extui",
+            _ => "arith.extsi",
+        };
+        Num::new(self.b.op(op, &[x.value], ty), kind)
+    }
+
+    fn saturate(&mut self, x: Num<'c>, to: ElementType) -> Num<'c> {
+        let (least, most) = to.integer_range().expect("a float is cast to an integer");
+        let kind = Kind::Number(to);
+        let ty = self.ty(kind);
+        let op = if to.is_unsigned() { "arith.fptoui" } else { "arith.fptosi" };
+        let inside = Num::new(self.b.op(op, &[x.value], ty), kind);
+        let (low, high) = (self.make(kind, Scalar::Int(least)), self.make(kind, Scalar::Int(most)));
+        // Both bounds are powers of two, so every float type has them exactly.
+        let (floor, ceiling) = (self.like(x, least as f64), self.like(x, most as f64 + 1.0));
+        let (under, over) = (self.le(x, floor), self.ge(x, ceiling));
+        let (nan, zero) = (self.is_nan(x), self.make(kind, Scalar::Int(0)));
+        let inside = self.select(under, low, inside);
+        let inside = self.select(over, high, inside);
+        self.select(nan, zero, inside)
+    }
+}

@@ -1,0 +1,75 @@
+//! From a tensor in the file to its elements.
+
+use bytes::Bytes;
+
+use crate::elements::Elements;
+use crate::error::{Report, Result};
+use crate::files::Folder;
+use crate::proto::TensorProto;
+use crate::proto::tensor_proto::DataLocation;
+use crate::types::{ElementType, TensorType};
+
+/// The type of a tensor in the file.
+pub fn type_of(tensor: &TensorProto, what: &str) -> Result<TensorType> {
+    let element = ElementType::from_onnx(tensor.data_type(), what)?;
+    TensorType::new(element, tensor.dims.clone(), what)
+}
+
+/// The elements of a tensor in the file; raw and external data are not copied.
+pub fn elements_of(tensor: &TensorProto, folder: &Folder, what: &str) -> Result<Elements> {
+    let ty = type_of(tensor, what)?;
+    if tensor.segment.is_some() {
+        return Err(Report::new(format!("{what} is stored in segments")).unsupported());
+    }
+    if DataLocation::try_from(tensor.data_location.unwrap_or(0)) == Ok(DataLocation::External) {
+        let bytes = folder.external(tensor, &ty, what)?;
+        return Elements::new(ty, bytes, what);
+    }
+    if let Some(raw) = &tensor.raw_data {
+        return Elements::new(ty, raw.clone(), what);
+    }
+    let bytes = typed_bytes(tensor, ty.element(), what)?;
+    Elements::new(ty, bytes, what)
+}
+
+/// The data of the field that ONNX assigns to an element type, as bytes of that type.
+fn typed_bytes(tensor: &TensorProto, element: ElementType, what: &str) -> Result<Bytes> {
+    use ElementType::*;
+    fn bytes<const N: usize, T: Copy>(values: &[T], to: impl Fn(T) -> [u8; N]) -> Bytes {
+        values.iter().flat_map(|&value| to(value)).collect::<Vec<u8>>().into()
+    }
+    Ok(match element {
+        F32 => bytes(&tensor.float_data, f32::to_le_bytes),
+        F64 => bytes(&tensor.double_data, f64::to_le_bytes),
+        I64 => bytes(&tensor.int64_data, i64::to_le_bytes),
+        I32 => bytes(&tensor.int32_data, i32::to_le_bytes),
+        U64 => bytes(&tensor.uint64_data, u64::to_le_bytes),
+        U32 => narrow(&tensor.uint64_data, (0, u32::MAX.into()), 4, element, what)?,
+        // The bits of a half, not its value.
+        F16 | BF16 => narrow(&tensor.int32_data, (0, u16::MAX.into()), 2, element, what)?,
+        Bool | I8 | I16 | U8 | U16 => {
+            let range = element.integer_range().expect("these are integers");
+            narrow(&tensor.int32_data, range, element.bytes(), element, what)?
+        }
+    })
+}
+
+fn narrow<T: Copy + Into<i128>>(
+    values: &[T],
+    (least, most): (i128, i128),
+    width: usize,
+    element: ElementType,
+    what: &str,
+) -> Result<Bytes> {
+    let mut bytes = Vec::with_capacity(values.len() * width);
+    for &value in values {
+        let value: i128 = value.into();
+        if !(least..=most).contains(&value) {
+            return Err(Report::new(format!("{what} holds {value}, which is no {element}"))
+                .help(format!("{least} to {most}"))
+                .malformed());
+        }
+        bytes.extend_from_slice(&value.to_le_bytes()[..width]);
+    }
+    Ok(bytes.into())
+}

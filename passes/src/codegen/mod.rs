@@ -1,0 +1,1 @@
+//! From device programs to native code.

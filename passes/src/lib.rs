@@ -1,0 +1,12 @@
+//! The passes of weft, in rooms: `graph`, `tile`, `task`, `device`, `codegen`.
+//!
+//! `nest` is the form in which they all read a kernel; `pipeline.rs` alone knows
+//! their order.
+
+pub mod codegen;
+pub mod device;
+pub mod graph;
+pub mod nest;
+pub mod pipeline;
+pub mod task;
+pub mod tile;

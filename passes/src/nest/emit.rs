@@ -1,0 +1,206 @@
+//! From [`Nest`] back to a `tile.kernel`.
+
+
+use weft_dialects::ir::payload::{Axis, Payload};
+use weft_dialects::ir::{
+    Block, Builder, Context, Linear, Location, Mapping, Op, Type, Val, attr, ty,
+};
+
+use super::read::captured;
+use super::{Access, Nest, Start};
+
+
+/// Writes `nest` as the kernel `name` at the end of `module`.
+///
+/// The kernel's arguments are, in this order and once per access: inputs, what
+/// outputs start from, captured tensors, outputs. `index` says what the axes that
+/// `linalg.index` asks for are now (see [`Nest::simplify`]).
+pub fn emit_kernel<'c>(
+    context: &'c Context,
+    module: Op<'c>,
+    name: &str,
+    nest: &Nest<'c>,
+    index: &[Linear],
+) -> Op<'c> {
+    let mut b = Builder::at_end(context, module.body(0).expect("a module has a block"));
+    let kernel =
+        b.op_with("tile.kernel", &[], &[], &[("sym_name", attr::of_string(context, name))], 1);
+    let typed = |access: &Access<'c>| ty::tensor(&access.shape, access.elem());
+    let mut types: Vec<Type<'c>> = nest.inputs.iter().map(typed).collect();
+    for start in &nest.starts {
+        if let Start::From { inputs, .. } = start {
+            types.extend(inputs.iter().map(typed));
+        }
+    }
+    types.extend(nest.captures.iter().map(|tensor| tensor.ty()));
+    types.extend(nest.outputs.iter().map(typed));
+    let block = b.block(kernel.region(0), &types);
+    let mut args = block.args().into_iter();
+    let mut take = |count: usize| -> Vec<Val<'c>> { args.by_ref().take(count).collect() };
+
+    let mut p = Payload::new(context, block, Location::unknown(context));
+    let axes: Vec<Axis> = nest.axes.iter().map(|axis| axis.kind).collect();
+    let extents = nest.extents();
+    let inputs = take(nest.inputs.len());
+    let start_inputs: Vec<Vec<Val<'c>>> = nest
+        .starts
+        .iter()
+        .map(|start| match start {
+            Start::From { inputs, .. } => take(inputs.len()),
+            _ => Vec::new(),
+        })
+        .collect();
+    let captures = take(nest.captures.len());
+    let outputs = take(nest.outputs.len());
+
+    let mut windows = Vec::new();
+    let mut places = Vec::new();
+    for ((access, arg), (start, from)) in
+        nest.outputs.iter().zip(&outputs).zip(nest.starts.iter().zip(&start_inputs))
+    {
+        let (mut place, window) = narrow(&mut p, access, *arg, &extents);
+        windows.push(window);
+        if let Start::From { inputs, body } = start {
+            place = emit_start(&mut p, access, place, inputs, from, *body, &extents, &axes);
+        }
+        places.push((place, access.index.clone()));
+    }
+    let reads: Vec<_> = nest
+        .inputs
+        .iter()
+        .zip(&inputs)
+        .map(|(access, arg)| (narrow(&mut p, access, *arg, &extents).0, access.index.clone()))
+        .collect();
+    let mut results = p.generic(&axes, &reads, &places, |scalar, args| {
+        let mut map = Mapping::default();
+        for (old, new) in nest.captures.iter().zip(&captures) {
+            map.set(*old, *new);
+        }
+        copy_body(scalar.builder(), nest.body, args, map, index)
+    });
+    for (result, (window, arg)) in results.iter_mut().zip(windows.iter().zip(&outputs)) {
+        if *window {
+            let rank = ty::shape(arg.ty()).map_or(0, |shape| shape.len());
+            *result = p.insert(*result, *arg, &vec![0; rank], &vec![1; rank]);
+        }
+    }
+    p.builder().op("tile.yield", &results, &[]);
+    kernel
+}
+
+/// Cuts off what lies past the last point of a plain axis: `linalg` wants its
+/// extent to be that of the dimension.
+fn narrow<'c>(
+    p: &mut Payload<'c>,
+    access: &Access<'c>,
+    arg: Val<'c>,
+    extents: &[u64],
+) -> (Val<'c>, bool) {
+    let sizes: Vec<i64> = access
+        .index
+        .iter()
+        .zip(&access.shape)
+        .map(|(index, &dim)| index.as_axis().map_or(dim, |axis| extents[axis]) as i64)
+        .collect();
+    if sizes.iter().zip(&access.shape).all(|(&size, &dim)| size == dim as i64) {
+        return (arg, false);
+    }
+    let rank = sizes.len();
+    (p.slice(arg, &vec![0; rank], &sizes, &vec![1; rank]), true)
+}
+
+#[allow(clippy::too_many_arguments)]
+fn emit_start<'c>(
+    p: &mut Payload<'c>,
+    output: &Access<'c>,
+    place: Val<'c>,
+    inputs: &[Access<'c>],
+    args: &[Val<'c>],
+    body: Block<'c>,
+    extents: &[u64],
+    axes: &[Axis],
+) -> Val<'c> {
+    // Only the parallel axes, renumbered in their order.
+    let parallel: Vec<usize> =
+        (0..axes.len()).filter(|&axis| axes[axis] == Axis::Parallel).collect();
+    let keep = |index: &Linear| Linear {
+        coefficients: parallel.iter().map(|&axis| index.coefficients[axis]).collect(),
+        constant: index.constant,
+    };
+    let reads: Vec<_> = inputs
+        .iter()
+        .zip(args)
+        .map(|(access, arg)| {
+            (narrow(p, access, *arg, extents).0, access.index.iter().map(keep).collect())
+        })
+        .collect();
+    let place = (place, output.index.iter().map(keep).collect());
+    p.generic(&vec![Axis::Parallel; parallel.len()], &reads, &[place], |scalar, args| {
+        copy_body(scalar.builder(), body, args, Mapping::default(), &[])
+    })[0]
+}
+
+/// Copies a scalar body: arguments become `args`, constants from outside come
+/// along, `linalg.index` is rewritten by `index`. Returns what the body yields.
+pub(crate) fn copy_body<'c>(
+    b: &mut Builder<'c>,
+    body: Block<'c>,
+    args: &[Val<'c>],
+    mut map: Mapping<'c>,
+    index: &[Linear],
+) -> Vec<Val<'c>> {
+    for (old, new) in body.args().into_iter().zip(args) {
+        map.set(old, *new);
+    }
+    for outside in captured(body) {
+        if let Some(constant) = outside.def().filter(|op| op.is("arith.constant"))
+            && !ty::is_tensor(outside.ty())
+        {
+            b.clone_op(constant, &mut map);
+        }
+    }
+    for op in body.ops() {
+        if op.is("linalg.yield") {
+            return op.operands().into_iter().map(|value| map.get(value)).collect();
+        }
+        match super::index_axis(op).and_then(|axis| index.get(axis)) {
+            Some(now) => {
+                let value = index_value(b, now);
+                map.set(op.result(0), value);
+            }
+            None => {
+                b.clone_op(op, &mut map);
+            }
+        }
+    }
+    Vec::new()
+}
+
+/// A linear expression of `linalg.index`es.
+fn index_value<'c>(b: &mut Builder<'c>, expr: &Linear) -> Val<'c> {
+    let context = b.context();
+    let index = Type::index(context);
+    let mut sum: Option<Val<'c>> = None;
+    for (axis, &factor) in expr.coefficients.iter().enumerate().filter(|(_, factor)| **factor != 0)
+    {
+        let dim = attr::of_int(context, axis as i64);
+        let mut term = b.op_with("linalg.index", &[], &[index], &[("dim", dim)], 0).result(0);
+        if factor != 1 {
+            let factor = b.index(factor);
+            term = b.op("arith.muli", &[term, factor], &[index]).result(0);
+        }
+        sum = Some(match sum {
+            Some(sum) => b.op("arith.addi", &[sum, term], &[index]).result(0),
+            None => term,
+        });
+    }
+    let sum = match sum {
+        Some(sum) if expr.constant == 0 => return sum,
+        other => other,
+    };
+    let constant = b.index(expr.constant);
+    match sum {
+        Some(sum) => b.op("arith.addi", &[sum, constant], &[index]).result(0),
+        None => constant,
+    }
+}

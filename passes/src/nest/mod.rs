@@ -1,0 +1,148 @@
+//! Perfect loop nests: the one form in which passes see a payload.
+//!
+//! A kernel computes one nest: axes, tensors accessed by linear index
+//! expressions, a scalar body, and for each output how it starts. Everything
+//! that decides about a kernel (tiles, instructions, waits, bytecode) reads this
+//! and no operator's name.
+
+
+mod emit;
+mod read;
+mod simplify;
+
+
+pub use emit::emit_kernel;
+pub use read::{NestError, read_kernel};
+
+use weft_dialects::ir::payload::Axis;
+use weft_dialects::ir::{Block, Linear, Op, Type, Val, ty};
+
+/// One loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Loop {
+    /// Number of points.
+    pub extent: u64,
+    /// Parallel or reduction.
+    pub kind: Axis,
+}
+
+/// A tensor and where each point of the nest touches it.
+#[derive(Clone, Debug)]
+pub struct Access<'c> {
+    /// The tensor: an argument of the kernel, or whatever stands for it.
+    pub tensor: Val<'c>,
+    /// Shape of the tensor.
+    pub shape: Vec<u64>,
+    /// One expression per dimension, over the axes of the nest.
+    pub index: Vec<Linear>,
+}
+
+impl<'c> Access<'c> {
+    /// Element type of the tensor.
+    pub fn elem(&self) -> Type<'c> {
+        ty::elem(self.tensor.ty()).expect("accesses are to tensors")
+    }
+
+    /// The address in elements, in row-major order, as one expression.
+    pub fn address(&self, axes: usize) -> Linear {
+        let mut stride = 1;
+        let mut sum = Linear::constant(axes, 0);
+        for (dim, index) in self.shape.iter().zip(&self.index).rev() {
+            sum = sum.add(&index.clone().scale(stride));
+            stride *= *dim as i64;
+        }
+        sum
+    }
+
+    /// Elements between neighbours along `axis`.
+    pub fn stride(&self, axes: usize, axis: usize) -> i64 {
+        self.address(axes).coefficients[axis]
+    }
+
+    /// Whether the access moves along `axis`.
+    pub fn uses(&self, axis: usize) -> bool {
+        self.index.iter().any(|index| index.coefficients[axis] != 0)
+    }
+}
+
+/// How an output starts before the nest folds into it.
+#[derive(Clone)]
+pub enum Start<'c> {
+    /// The body never reads it.
+    Unread,
+    /// With what the tensor holds.
+    Held,
+    /// With what a scalar body gives from these inputs, over the same axes.
+    From {
+        /// What the body reads.
+        inputs: Vec<Access<'c>>,
+        /// Its block: one argument per input (and one unused per output).
+        body: Block<'c>,
+    },
+}
+
+/// A perfect loop nest.
+#[derive(Clone)]
+pub struct Nest<'c> {
+    /// The loops, outermost first.
+    pub axes: Vec<Loop>,
+    /// What the body reads.
+    pub inputs: Vec<Access<'c>>,
+    /// What it writes, one per value the body yields.
+    pub outputs: Vec<Access<'c>>,
+    /// The scalar body: one argument per input, then one per output.
+    pub body: Block<'c>,
+    /// How each output starts.
+    pub starts: Vec<Start<'c>>,
+    /// Tensors the body reads at addresses it computes.
+    pub captures: Vec<Val<'c>>,
+}
+
+impl<'c> Nest<'c> {
+    /// Extents of the axes.
+    pub fn extents(&self) -> Vec<u64> {
+        self.axes.iter().map(|axis| axis.extent).collect()
+    }
+
+    /// Whether an axis is a reduction.
+    pub fn reduces(&self, axis: usize) -> bool {
+        self.axes[axis].kind == Axis::Reduction
+    }
+
+    /// Number of points.
+    pub fn points(&self) -> u64 {
+        self.axes.iter().map(|axis| axis.extent).product()
+    }
+
+    /// Every access: inputs, what outputs start from, outputs.
+    pub fn accesses(&self) -> Vec<&Access<'c>> {
+        let starts = self.starts.iter().flat_map(|start| match start {
+            Start::From { inputs, .. } => inputs.as_slice(),
+            _ => &[],
+        });
+        self.inputs.iter().chain(starts).chain(&self.outputs).collect()
+    }
+
+    pub(crate) fn accesses_mut(&mut self) -> Vec<&mut Access<'c>> {
+        let starts = self.starts.iter_mut().flat_map(|start| match start {
+            Start::From { inputs, .. } => inputs.as_mut_slice(),
+            _ => &mut [],
+        });
+        self.inputs.iter_mut().chain(starts).chain(&mut self.outputs).collect()
+    }
+
+    /// The scalar operations of the body, without its end.
+    pub fn body_ops(&self) -> Vec<Op<'c>> {
+        let mut ops = self.body.ops();
+        ops.pop();
+        ops
+    }
+}
+
+/// The axis that a `linalg.index` asks for.
+pub fn index_axis(op: Op<'_>) -> Option<usize> {
+    if !op.is("linalg.index") {
+        return None;
+    }
+    op.attr("dim").and_then(weft_dialects::ir::attr::int).map(|axis| axis as usize)
+}

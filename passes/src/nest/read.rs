@@ -1,0 +1,307 @@
+//! From `linalg` to [`Nest`].
+
+use std::collections::HashMap;
+
+use weft_dialects::ir::payload::Axis;
+use weft_dialects::ir::{Linear, Op, Val, affine, attr, ty};
+
+use super::{Access, Loop, Nest, Start};
+
+/// Why a payload is no perfect nest.
+#[derive(Debug, thiserror::Error)]
+pub enum NestError {
+    /// An operation that a kernel cannot hold.
+    #[error("{0} cannot stand in a kernel; it holds linalg.generic and slices of its arguments")]
+    Operation(String),
+    /// Not exactly one nest, with at most one more per output to start it.
+    #[error("a kernel holds one loop nest and what starts its outputs, this one has {0}")]
+    Nests(usize),
+    /// An index that is no sum of multiples of axes.
+    #[error("the index map {0} is not linear in the axes")]
+    Index(String),
+    /// A shape that is not static.
+    #[error("the type {0} has no static shape")]
+    Shape(String),
+    /// A value that comes from nowhere a kernel may read.
+    #[error("an operand of {0} is no argument of the kernel")]
+    Operand(String),
+}
+
+/// The axes of a `linalg.generic`, with extents from its operands' shapes.
+pub(crate) fn generic_axes(generic: Op<'_>) -> Result<Vec<Loop>, NestError> {
+    let kinds = generic.attr("iterator_types").and_then(attr::array).unwrap_or_default();
+    let mut extents = vec![None; kinds.len()];
+    for (operand, index) in generic.operands().into_iter().zip(generic_maps(generic)?) {
+        let shape = ty::shape(operand.ty())
+            .ok_or_else(|| NestError::Shape(operand.ty().to_string()))?;
+        for (expr, dim) in index.iter().zip(shape) {
+            if let Some(axis) = expr.as_axis() {
+                extents[axis] = Some(dim);
+            }
+        }
+    }
+    kinds
+        .iter()
+        .zip(extents)
+        .map(|(kind, extent)| {
+            let kind = if kind.to_string().contains("parallel") {
+                Axis::Parallel
+            } else {
+                Axis::Reduction
+            };
+            let extent = extent.ok_or_else(|| NestError::Index("without a plain axis".into()))?;
+            Ok(Loop { extent, kind })
+        })
+        .collect()
+}
+
+/// The index expressions of a `linalg.generic`, per operand.
+pub(crate) fn generic_maps(generic: Op<'_>) -> Result<Vec<Vec<Linear>>, NestError> {
+    generic
+        .attr("indexing_maps")
+        .and_then(attr::array)
+        .unwrap_or_default()
+        .into_iter()
+        .map(|map| affine::linear(map).ok_or_else(|| NestError::Index(map.to_string())))
+        .collect()
+}
+
+/// Number of inputs of a `linalg.generic`.
+pub(crate) fn generic_inputs(generic: Op<'_>) -> usize {
+    generic
+        .attr("operandSegmentSizes")
+        .and_then(attr::ints32)
+        .and_then(|sizes| sizes.first().copied())
+        .unwrap_or(0) as usize
+}
+
+/// Values that a nest's body takes from outside it.
+pub(crate) fn captured<'c>(body: weft_dialects::ir::Block<'c>) -> Vec<Val<'c>> {
+    let mut inside: std::collections::HashSet<Val<'c>> = body.args().into_iter().collect();
+    let mut found = Vec::new();
+    for op in body.ops() {
+        for operand in op.operands() {
+            if !inside.contains(&operand) && !found.contains(&operand) {
+                found.push(operand);
+            }
+        }
+        inside.extend(op.results());
+    }
+    found
+}
+
+/// The accesses of a `linalg.generic` to its operands as they stand.
+pub(crate) fn generic_accesses(generic: Op<'_>) -> Result<Vec<Access<'_>>, NestError> {
+    generic
+        .operands()
+        .into_iter()
+        .zip(generic_maps(generic)?)
+        .map(|(tensor, index)| {
+            let shape = ty::shape(tensor.ty())
+                .ok_or_else(|| NestError::Shape(tensor.ty().to_string()))?;
+            Ok(Access { tensor, shape, index })
+        })
+        .collect()
+}
+
+/// Whether a body reads the value so far of output `output`.
+pub(crate) fn reads_output(generic: Op<'_>, output: usize) -> bool {
+    let block = generic.body(0).expect("linalg.generic has a body");
+    !block.arg(generic_inputs(generic) + output).uses().is_empty()
+}
+
+/// Rewrites accesses over a start's own axes as accesses over the axes of `nest`.
+///
+/// `own` is the start's access to the output, `main` the nest's: axis `own[d]`
+/// becomes the expression `main[d]`.
+pub(crate) fn rebase<'c>(
+    inputs: Vec<Access<'c>>,
+    own: &[Linear],
+    main: &[Linear],
+    main_axes: usize,
+) -> Result<Vec<Access<'c>>, NestError> {
+    let mut of_axis: HashMap<usize, &Linear> = HashMap::new();
+    for (own, main) in own.iter().zip(main) {
+        let axis = own.as_axis().ok_or_else(|| NestError::Index("of a start".into()))?;
+        of_axis.insert(axis, main);
+    }
+    inputs
+        .into_iter()
+        .map(|mut access| {
+            access.index = access
+                .index
+                .iter()
+                .map(|index| {
+                    let mut sum = Linear::constant(main_axes, index.constant);
+                    for (axis, &factor) in index.coefficients.iter().enumerate() {
+                        if factor != 0 {
+                            let main = of_axis
+                                .get(&axis)
+                                .ok_or_else(|| NestError::Index("of a start".into()))?;
+                            sum = sum.add(&(*main).clone().scale(factor));
+                        }
+                    }
+                    Ok(sum)
+                })
+                .collect::<Result<_, NestError>>()?;
+            Ok(access)
+        })
+        .collect()
+}
+
+/// Reads the nest of a `tile.kernel`, before or after tiles were chosen.
+///
+/// Accesses are to the kernel's arguments.
+///
+/// # Errors
+/// The first thing that no kernel can hold.
+pub fn read_kernel(kernel: Op<'_>) -> Result<Nest<'_>, NestError> {
+    let mut reader = Reader { alias: HashMap::new(), generics: Vec::new() };
+    let block = kernel.body(0).ok_or(NestError::Nests(0))?;
+    reader.block(block)?;
+    let Some(&main) = reader.generics.last() else {
+        return Err(NestError::Nests(0));
+    };
+    reader.nest(main)
+}
+
+/// A tensor as a window of a kernel argument.
+#[derive(Clone)]
+struct Window<'c> {
+    root: Val<'c>,
+    offsets: Vec<i64>,
+    strides: Vec<i64>,
+}
+
+struct Reader<'c> {
+    alias: HashMap<Val<'c>, Val<'c>>,
+    generics: Vec<Op<'c>>,
+}
+
+impl<'c> Reader<'c> {
+    fn block(&mut self, block: weft_dialects::ir::Block<'c>) -> Result<(), NestError> {
+        for op in block.ops() {
+            match op.name() {
+                "linalg.generic" => self.generics.push(op),
+                "tile.load" | "tile.store" => {
+                    self.alias.insert(op.result(0), op.operand(0));
+                }
+                "tile.compute" => {
+                    let body = op.body(0).ok_or(NestError::Nests(0))?;
+                    self.alias.extend(body.args().into_iter().zip(op.operands()));
+                    self.block(body)?;
+                    if let Some(end) = body.terminator() {
+                        self.alias.extend(op.results().into_iter().zip(end.operands()));
+                    }
+                }
+                "tile.yield" | "tensor.extract_slice" | "tensor.insert_slice"
+                | "arith.constant" => {}
+                other => return Err(NestError::Operation(other.to_owned())),
+            }
+        }
+        Ok(())
+    }
+
+    fn window(&self, value: Val<'c>, user: &str) -> Result<Window<'c>, NestError> {
+        let value = self.follow(value);
+        if value.owner_block().is_some() {
+            let rank = ty::shape(value.ty())
+                .ok_or_else(|| NestError::Shape(value.ty().to_string()))?
+                .len();
+            return Ok(Window { root: value, offsets: vec![0; rank], strides: vec![1; rank] });
+        }
+        let op = value.def().ok_or_else(|| NestError::Operand(user.to_owned()))?;
+        match op.name() {
+            "tensor.extract_slice" => {
+                let base = self.window(op.operand(0), user)?;
+                let read = |name: &str| op.attr(name).and_then(attr::ints).unwrap_or_default();
+                let (offsets, strides) = (read("static_offsets"), read("static_strides"));
+                if offsets.len() != base.offsets.len() || op.operands().len() != 1 {
+                    return Err(NestError::Operand(user.to_owned()));
+                }
+                Ok(Window {
+                    root: base.root,
+                    offsets: base
+                        .offsets
+                        .iter()
+                        .zip(&base.strides)
+                        .zip(&offsets)
+                        .map(|((base, stride), offset)| base + stride * offset)
+                        .collect(),
+                    strides: base.strides.iter().zip(&strides).map(|(a, b)| a * b).collect(),
+                })
+            }
+            // What starts an output writes to the output's own place.
+            "linalg.generic" => {
+                self.window(op.operand(generic_inputs(op) + value.index()), user)
+            }
+            other => Err(NestError::Operand(format!("{user}, made by {other},"))),
+        }
+    }
+
+    fn follow(&self, mut value: Val<'c>) -> Val<'c> {
+        while let Some(next) = self.alias.get(&value) {
+            value = *next;
+        }
+        value
+    }
+
+    /// The access to a kernel argument that an access to a window of it is.
+    fn resolve(&self, access: Access<'c>) -> Result<Access<'c>, NestError> {
+        let window = self.window(access.tensor, "linalg.generic")?;
+        let index = access
+            .index
+            .into_iter()
+            .zip(window.offsets.iter().zip(&window.strides))
+            .map(|(index, (&offset, &stride))| index.scale(stride).offset(offset))
+            .collect();
+        let shape = ty::shape(window.root.ty())
+            .ok_or_else(|| NestError::Shape(window.root.ty().to_string()))?;
+        Ok(Access { tensor: window.root, shape, index })
+    }
+
+    fn nest(&self, generic: Op<'c>) -> Result<Nest<'c>, NestError> {
+        let axes = generic_axes(generic)?;
+        let inputs = generic_inputs(generic);
+        let accesses = generic_accesses(generic)?;
+        let mut starts = Vec::new();
+        let mut used = 1;
+        for (output, access) in accesses[inputs..].iter().enumerate() {
+            let made_by = self.follow(access.tensor).def().filter(|op| op.is("linalg.generic"));
+            starts.push(match made_by {
+                _ if !reads_output(generic, output) => Start::Unread,
+                None => Start::Held,
+                Some(start) => {
+                    used += 1;
+                    let own = generic_accesses(start)?;
+                    let count = generic_inputs(start);
+                    let place = &own[count + self.follow(access.tensor).index()];
+                    let rebased =
+                        rebase(own[..count].to_vec(), &place.index, &access.index, axes.len())?;
+                    Start::From {
+                        inputs: rebased
+                            .into_iter()
+                            .map(|access| self.resolve(access))
+                            .collect::<Result<_, _>>()?,
+                        body: start.body(0).ok_or(NestError::Nests(0))?,
+                    }
+                }
+            });
+        }
+        if used != self.generics.len() {
+            return Err(NestError::Nests(self.generics.len()));
+        }
+        let body = generic.body(0).ok_or(NestError::Nests(0))?;
+        let captures = captured(body)
+            .into_iter()
+            .map(|value| self.follow(value))
+            .filter(|value| ty::is_tensor(value.ty()))
+            .collect();
+        let mut resolved = accesses
+            .into_iter()
+            .map(|access| self.resolve(access))
+            .collect::<Result<Vec<_>, _>>()?;
+        let outputs = resolved.split_off(inputs);
+        Ok(Nest { axes, inputs: resolved, outputs, body, starts, captures })
+    }
+}

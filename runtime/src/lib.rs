@@ -1,0 +1,20 @@
+//! The weft runtime: what stands on a machine that only runs compiled models.
+//!
+//! It reads an [`artifact`] (code, a [`plan`], packed constants), runs it on the processor at
+//! hand, measures it and compares its results. It also holds [`vm`], the one
+//! interpreter of weft, which the compiler uses for folding and for simulation.
+//!
+//! This crate refuses to know any compiler: it links neither LLVM nor MLIR, and no type in it
+//! comes from them.
+
+#[cfg(not(all(target_endian = "little", target_pointer_width = "64", unix)))]
+compile_error!("weft-runtime supports 64-bit little-endian Unix machines");
+
+pub mod artifact;
+pub mod dtype;
+pub mod plan;
+pub mod vm;
+
+pub use artifact::{Artifact, ArtifactError};
+pub use dtype::DType;
+pub use plan::{Plan, PlanError};

@@ -1,0 +1,145 @@
+//! The plan of a compiled model: which kernels run, in what order, on which memory.
+//!
+//! Plain data. The compiler fills it in, [`Plan::validate`] holds it against every rule the
+//! runtime relies on, and the runtime then follows it without further checks.
+
+mod validate;
+
+use serde::{Deserialize, Serialize};
+
+use crate::dtype::DType;
+
+pub use validate::PlanError;
+
+/// Alignment, in bytes, of the arena, of the constants, and of every buffer in them. Inputs and
+/// outputs reach a kernel with this alignment too: the runtime copies those that lack it.
+pub const ALIGN: u64 = 64;
+
+/// A compiled model, apart from its code and the bytes of its constants.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    /// The model's name, for people.
+    pub name: String,
+    /// Virtual execution units. Steps of one unit never overlap.
+    pub units: u32,
+    /// Size of the memory that lives for one run.
+    pub arena_bytes: u64,
+    /// Size of the constants.
+    pub constant_bytes: u64,
+    /// What the caller gives, in order.
+    pub inputs: Vec<Port>,
+    /// What the caller receives, in order.
+    pub outputs: Vec<Port>,
+    /// Pieces of memory that steps work on.
+    pub buffers: Vec<Buffer>,
+    /// Functions in the code.
+    pub kernels: Vec<Kernel>,
+    /// What runs, in a total order: every wait of a step names an earlier one.
+    pub steps: Vec<Step>,
+    /// Operator names, for profiles.
+    pub ops: Vec<String>,
+    /// Processor features the code uses, by LLVM's names (`avx2`, `avx512f`).
+    pub cpu_features: Vec<String>,
+    /// Name of the device compiled for.
+    pub device: String,
+    /// How the artifact came to be.
+    pub build: Build,
+}
+
+/// How an artifact came to be; nothing here changes what it computes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Build {
+    /// The compiler and its version.
+    pub compiler: String,
+    /// Further facts by name, such as options; in the order the compiler gives.
+    pub facts: Vec<(String, String)>,
+}
+
+/// An input or output of the model: a dense row-major tensor.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Port {
+    /// The tensor's name in the model.
+    pub name: String,
+    /// Type of an element.
+    pub dtype: DType,
+    /// Extents, outermost first; empty for a scalar.
+    pub shape: Vec<u64>,
+}
+
+impl Port {
+    /// Size in bytes, or `None` if it does not fit in 63 bits.
+    pub fn bytes(&self) -> Option<u64> {
+        let unit = self.dtype.bytes() as u64;
+        // A zero anywhere makes the tensor empty, whatever the other extents multiply to.
+        if self.shape.contains(&0) {
+            return Some(0);
+        }
+        let bytes = self
+            .shape
+            .iter()
+            .try_fold(unit, |n, &extent| n.checked_mul(extent))?;
+        (bytes <= i64::MAX as u64).then_some(bytes)
+    }
+
+    /// Number of elements, or `None` if the tensor is too large.
+    pub fn elements(&self) -> Option<u64> {
+        Some(self.bytes()? / self.dtype.bytes() as u64)
+    }
+}
+
+/// The memory a buffer is a piece of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Base {
+    /// An input of the model, by index; read only.
+    Input(u32),
+    /// An output of the model, by index.
+    Output(u32),
+    /// The constants; read only.
+    Constant,
+    /// The arena.
+    Arena,
+}
+
+/// A piece of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Buffer {
+    /// What it is a piece of.
+    pub base: Base,
+    /// Where it begins, in bytes; a multiple of [`ALIGN`] in the arena and the constants.
+    pub offset: u64,
+    /// Its size in bytes.
+    pub bytes: u64,
+}
+
+/// A function in the code:
+///
+/// ```c
+/// void kernel(unsigned char *const *buffers, int64_t begin, int64_t end);
+/// ```
+///
+/// It runs its rTasks `begin..end` on the operand buffers of the step that calls it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Kernel {
+    /// Name of the exported symbol.
+    pub symbol: String,
+}
+
+/// A range of rTasks of one kernel on one unit.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Step {
+    /// The unit it runs on, below [`Plan::units`].
+    pub unit: u32,
+    /// Index into [`Plan::kernels`].
+    pub kernel: u32,
+    /// First rTask.
+    pub begin: u64,
+    /// One past the last rTask.
+    pub end: u64,
+    /// Indices into [`Plan::buffers`], in the order of the kernel's operands.
+    pub buffers: Vec<u32>,
+    /// Earlier steps, of any unit, that must be complete before this one begins. Steps of one
+    /// unit are ordered without being named here.
+    pub waits: Vec<u32>,
+    /// Index into [`Plan::ops`].
+    pub op: u32,
+}

@@ -1,0 +1,276 @@
+//! The rules of a plan, each with the two facts that may disagree.
+
+use super::{ALIGN, Base, Plan, Port};
+
+/// A rule that a plan breaks.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum PlanError {
+    #[error("the plan has no execution unit")]
+    NoUnits,
+    #[error("the {what} of {bytes} bytes cannot be addressed")]
+    TooLarge { what: &'static str, bytes: u64 },
+    #[error("the size of {kind} `{name}` ({dtype}, shape {shape:?}) overflows")]
+    PortTooLarge {
+        kind: &'static str,
+        name: String,
+        dtype: crate::DType,
+        shape: Vec<u64>,
+    },
+    #[error("two {kind}s are named `{name}`")]
+    PortTwice { kind: &'static str, name: String },
+    #[error("buffer {buffer} is in {kind} {index}, and the plan has {count}")]
+    NoPort {
+        buffer: usize,
+        kind: &'static str,
+        index: u32,
+        count: usize,
+    },
+    #[error("buffer {buffer} ends at byte {offset} + {bytes} of {base:?}, which has {limit}")]
+    BufferRange {
+        buffer: usize,
+        base: Base,
+        offset: u64,
+        bytes: u64,
+        limit: u64,
+    },
+    #[error("buffer {buffer} begins at byte {offset} of {base:?}, not a multiple of {ALIGN}")]
+    BufferAlign {
+        buffer: usize,
+        base: Base,
+        offset: u64,
+    },
+    #[error("the symbol of kernel {kernel} is empty or holds a zero byte: {symbol:?}")]
+    Symbol { kernel: usize, symbol: String },
+    #[error("step {step} names {what} {index}, and the plan has {count}")]
+    NoSuch {
+        step: usize,
+        what: &'static str,
+        index: u32,
+        count: usize,
+    },
+    #[error("step {step} runs rTasks {begin} to {end}")]
+    Tasks { step: usize, begin: u64, end: u64 },
+    #[error("step {step} waits for step {wait}, which does not come before it")]
+    Wait { step: usize, wait: u32 },
+}
+
+impl Plan {
+    /// Holds the plan against every rule that the runtime relies on.
+    pub fn validate(&self) -> Result<(), PlanError> {
+        if self.units == 0 {
+            return Err(PlanError::NoUnits);
+        }
+        for (what, bytes) in [
+            ("arena", self.arena_bytes),
+            ("constants", self.constant_bytes),
+        ] {
+            if bytes > i64::MAX as u64 - ALIGN {
+                return Err(PlanError::TooLarge { what, bytes });
+            }
+        }
+        let inputs = port_sizes("input", &self.inputs)?;
+        let outputs = port_sizes("output", &self.outputs)?;
+        self.check_buffers(&inputs, &outputs)?;
+        for (kernel, k) in self.kernels.iter().enumerate() {
+            if k.symbol.is_empty() || k.symbol.contains('\0') {
+                return Err(PlanError::Symbol {
+                    kernel,
+                    symbol: k.symbol.clone(),
+                });
+            }
+        }
+        self.check_steps()
+    }
+
+    fn check_buffers(&self, inputs: &[u64], outputs: &[u64]) -> Result<(), PlanError> {
+        for (buffer, b) in self.buffers.iter().enumerate() {
+            let port = |kind, sizes: &[u64], index: u32| {
+                let missing = PlanError::NoPort {
+                    buffer,
+                    kind,
+                    index,
+                    count: sizes.len(),
+                };
+                sizes.get(index as usize).copied().ok_or(missing)
+            };
+            let limit = match b.base {
+                Base::Input(i) => port("input", inputs, i)?,
+                Base::Output(i) => port("output", outputs, i)?,
+                Base::Constant => self.constant_bytes,
+                Base::Arena => self.arena_bytes,
+            };
+            if b.offset.checked_add(b.bytes).is_none_or(|end| end > limit) {
+                let (base, offset, bytes) = (b.base, b.offset, b.bytes);
+                return Err(PlanError::BufferRange {
+                    buffer,
+                    base,
+                    offset,
+                    bytes,
+                    limit,
+                });
+            }
+            if matches!(b.base, Base::Constant | Base::Arena) && b.offset % ALIGN != 0 {
+                return Err(PlanError::BufferAlign {
+                    buffer,
+                    base: b.base,
+                    offset: b.offset,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn check_steps(&self) -> Result<(), PlanError> {
+        for (step, s) in self.steps.iter().enumerate() {
+            let below = |what, index: u32, count: usize| {
+                let missing = PlanError::NoSuch {
+                    step,
+                    what,
+                    index,
+                    count,
+                };
+                if (index as usize) < count {
+                    Ok(())
+                } else {
+                    Err(missing)
+                }
+            };
+            below("unit", s.unit, self.units as usize)?;
+            below("kernel", s.kernel, self.kernels.len())?;
+            below("operator", s.op, self.ops.len())?;
+            for &b in &s.buffers {
+                below("buffer", b, self.buffers.len())?;
+            }
+            if s.begin > s.end || s.end > i64::MAX as u64 {
+                return Err(PlanError::Tasks {
+                    step,
+                    begin: s.begin,
+                    end: s.end,
+                });
+            }
+            if let Some(&wait) = s.waits.iter().find(|&&w| w as usize >= step) {
+                return Err(PlanError::Wait { step, wait });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn port_sizes(kind: &'static str, ports: &[Port]) -> Result<Vec<u64>, PlanError> {
+    let mut names = std::collections::BTreeSet::new();
+    ports
+        .iter()
+        .map(|p| {
+            if !names.insert(&p.name) {
+                return Err(PlanError::PortTwice {
+                    kind,
+                    name: p.name.clone(),
+                });
+            }
+            p.bytes().ok_or_else(|| PlanError::PortTooLarge {
+                kind,
+                name: p.name.clone(),
+                dtype: p.dtype,
+                shape: p.shape.clone(),
+            })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::DType;
+    use crate::plan::{Buffer, Kernel, Step};
+
+    /// y = f(x) on two units, the second of which waits for the first.
+    fn plan() -> Plan {
+        let port = |name: &str| Port {
+            name: name.into(),
+            dtype: DType::F32,
+            shape: vec![4, 8],
+        };
+        let step = |unit, waits| Step {
+            unit,
+            kernel: 0,
+            begin: 0,
+            end: 2,
+            buffers: vec![0, 1, 2],
+            waits,
+            op: 0,
+        };
+        Plan {
+            name: "test".into(),
+            units: 2,
+            arena_bytes: 256,
+            inputs: vec![port("x")],
+            outputs: vec![port("y")],
+            buffers: vec![
+                Buffer {
+                    base: Base::Input(0),
+                    offset: 0,
+                    bytes: 128,
+                },
+                Buffer {
+                    base: Base::Arena,
+                    offset: 64,
+                    bytes: 192,
+                },
+                Buffer {
+                    base: Base::Output(0),
+                    offset: 4,
+                    bytes: 124,
+                },
+            ],
+            kernels: vec![Kernel { symbol: "k".into() }],
+            steps: vec![step(0, vec![]), step(1, vec![0])],
+            ops: vec!["op".into()],
+            ..Plan::default()
+        }
+    }
+
+    #[test]
+    fn accepts_a_good_plan() {
+        assert_eq!(plan().validate(), Ok(()));
+    }
+
+    /// Breaks one thing and returns the refusal.
+    fn broken(change: impl FnOnce(&mut Plan)) -> String {
+        let mut p = plan();
+        change(&mut p);
+        p.validate().expect_err("the plan is broken").to_string()
+    }
+
+    #[test]
+    fn refuses_by_name() {
+        assert!(broken(|p| p.units = 0).contains("no execution unit"));
+        assert!(broken(|p| p.arena_bytes = u64::MAX).contains("cannot be addressed"));
+        assert!(broken(|p| p.inputs[0].shape = vec![1 << 40, 1 << 40]).contains("overflows"));
+        assert!(broken(|p| p.outputs.push(p.outputs[0].clone())).contains("two outputs"));
+        assert!(broken(|p| p.buffers[0].base = Base::Input(3)).contains("input 3"));
+        assert!(broken(|p| p.buffers[2].bytes = 125).contains("ends at byte 4 + 125"));
+        assert!(broken(|p| p.buffers[1].offset = u64::MAX).contains("ends at byte"));
+        assert!(
+            broken(|p| (p.buffers[1].offset, p.buffers[1].bytes) = (32, 8))
+                .contains("multiple of 64")
+        );
+        assert!(broken(|p| p.kernels[0].symbol.clear()).contains("symbol"));
+        assert!(broken(|p| p.steps[0].unit = 2).contains("unit 2"));
+        assert!(broken(|p| p.steps[0].kernel = 1).contains("kernel 1"));
+        assert!(broken(|p| p.steps[0].buffers.push(9)).contains("buffer 9"));
+        assert!(broken(|p| p.steps[0].op = 1).contains("operator 1"));
+        assert!(broken(|p| p.steps[0].begin = 3).contains("rTasks 3 to 2"));
+        assert!(broken(|p| p.steps[1].waits.push(1)).contains("waits for step 1"));
+    }
+
+    #[test]
+    fn an_empty_port_has_no_bytes() {
+        let port = Port {
+            name: "e".into(),
+            dtype: DType::F32,
+            shape: vec![u64::MAX, u64::MAX, 0],
+        };
+        assert_eq!(port.bytes(), Some(0));
+    }
+}

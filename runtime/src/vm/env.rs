@@ -1,0 +1,117 @@
+//! The memory a program runs in.
+
+use super::error::VmError;
+use super::program::{Program, TensorId};
+
+/// Memory for each tensor of a program. Tensors that are not bound get zeroed memory of their
+/// own when the program runs, and keep what a run leaves in them.
+#[derive(Debug, Default)]
+pub struct Env<'a> {
+    pub(super) tensors: Vec<Memory<'a>>,
+}
+
+#[derive(Debug, Default)]
+pub(super) enum Memory<'a> {
+    #[default]
+    Unset,
+    Read(&'a [u8]),
+    Write(&'a mut [u8]),
+    Owned(Vec<u8>),
+}
+
+impl Memory<'_> {
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            Memory::Unset => &[],
+            Memory::Read(m) => m,
+            Memory::Write(m) => m,
+            Memory::Owned(m) => m,
+        }
+    }
+
+    /// # Panics
+    ///
+    /// On read-only memory; [`super::Prepared`] refuses it for tensors that are written.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        match self {
+            Memory::Unset => &mut [],
+            Memory::Read(_) => unreachable!("written tensors are bound to writable memory"),
+            Memory::Write(m) => m,
+            Memory::Owned(m) => m,
+        }
+    }
+}
+
+impl<'a> Env<'a> {
+    /// No tensor bound yet.
+    pub fn new(program: &Program) -> Env<'a> {
+        Env {
+            tensors: program.tensors.iter().map(|_| Memory::Unset).collect(),
+        }
+    }
+
+    /// Binds a tensor to memory that is read; any alignment will do. A tensor that the program
+    /// does not have is ignored.
+    pub fn bind(&mut self, tensor: TensorId, bytes: &'a [u8]) {
+        self.set(tensor, Memory::Read(bytes));
+    }
+
+    /// Binds a tensor to memory that is read and written, such as a mapped file. It starts with
+    /// what the memory holds.
+    pub fn bind_mut(&mut self, tensor: TensorId, bytes: &'a mut [u8]) {
+        self.set(tensor, Memory::Write(bytes));
+    }
+
+    /// Gives a tensor memory of its own with these contents.
+    pub fn give(&mut self, tensor: TensorId, bytes: Vec<u8>) {
+        self.set(tensor, Memory::Owned(bytes));
+    }
+
+    /// What a tensor holds; empty before the first run unless it was bound.
+    pub fn get(&self, tensor: TensorId) -> &[u8] {
+        self.tensors.get(tensor as usize).map_or(&[], Memory::bytes)
+    }
+
+    /// Takes a tensor's contents out, copying them if the memory is the caller's.
+    pub fn take(&mut self, tensor: TensorId) -> Vec<u8> {
+        match self.tensors.get_mut(tensor as usize).map(std::mem::take) {
+            Some(Memory::Owned(bytes)) => bytes,
+            Some(other) => other.bytes().to_vec(),
+            None => Vec::new(),
+        }
+    }
+
+    fn set(&mut self, tensor: TensorId, memory: Memory<'a>) {
+        if let Some(slot) = self.tensors.get_mut(tensor as usize) {
+            *slot = memory;
+        }
+    }
+
+    /// Zeroed memory for what is not bound, and a check of the size of what is.
+    pub(super) fn complete(&mut self, program: &Program) -> Result<(), VmError> {
+        let (expected, found) = (program.tensors.len(), self.tensors.len());
+        if expected != found {
+            return Err(VmError::Environment { expected, found });
+        }
+        for (i, (memory, decl)) in self.tensors.iter_mut().zip(&program.tensors).enumerate() {
+            let tensor = i as TensorId;
+            let bytes = decl.len * decl.ty.bytes() as u64;
+            if let Memory::Unset = memory {
+                let mut own = Vec::new();
+                own.try_reserve_exact(bytes as usize)
+                    .map_err(|_| VmError::Memory { tensor, bytes })?;
+                own.resize(bytes as usize, 0);
+                *memory = Memory::Owned(own);
+            }
+            let found = memory.bytes().len() as u64;
+            if found != bytes {
+                return Err(VmError::InputSize {
+                    tensor,
+                    expected: bytes,
+                    found,
+                });
+            }
+        }
+        Ok(())
+    }
+}

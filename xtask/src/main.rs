@@ -1,0 +1,2 @@
+//! Installs, checks and tests weft.
+fn main() {}
