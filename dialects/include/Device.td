@@ -72,7 +72,8 @@ def Device_MemoryOp : Device_Op<"memory", [Symbol, HasParent<"MachineOp">]> {
 
     - C1: capacity, bandwidth, transaction, banks and register size are above zero.
     - C2: the scope is one of those above.
-    - C3: a cache caches a memory of the machine that is not itself.
+    - C3: a cache caches a memory of the machine, and a row of caches does not lead
+      back to itself.
     - C4: registers divide the capacity.
     - C5: `host` is one of those above.
   }];
@@ -193,8 +194,8 @@ def Device_InstructionOp : Device_Op<"instruction", [Symbol, IsolatedFromAbove, 
     - C3: an operand in a register file is no larger than a register.
     - C4: the lowering has one argument per operand, with as many elements, of
       the same element type.
-    - C5: meaning and lowering yield the same number of results, of matching
-      shapes and element types.
+    - C5: meaning and lowering yield the same number of results, of the shapes and
+      element types of the operands that they overwrite.
     - C6: cycles are above zero.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$unit, ArrayAttr:$operands,
@@ -258,8 +259,8 @@ def Device_CopyOp : Device_Op<"copy", [AttrSizedOperandSegments]> {
   let summary = "Copies elements by a move of the machine";
   let description = [{
     ```mlir
-    device.copy @load %x[%i, %j] to %r[%c0] shape [16] : memref<8x64xf32> to memref<16xf32, "vreg">
-    device.copy @load %x[%i, %j] to %r[%c0] shape [16] from_dim 0 from_step 2 : ...
+    device.copy @load %x[%i, %j] to %r[%c0] count 16 : memref<8x64xf32> to memref<16xf32, "vreg">
+    device.copy @load %x[%i, %j] to %r[%c0] count 16 from_dim 0 from_step 2 : ...
     ```
 
     Element `t` goes from `x[i, j + t]` to `r[t]`; `from_dim` and `to_dim` name
@@ -267,9 +268,11 @@ def Device_CopyOp : Device_Op<"copy", [AttrSizedOperandSegments]> {
     far apart its elements are. A register that is not filled keeps zeros in its
     other lanes.
 
-    - C1: the machine has the move, between the memories of the two types.
+    - C1: the machine has the move, between the memories of the two types. A cache
+      counts as what it caches.
     - C2: both types have the same element type.
-    - C3: dimensions are inside the ranks, steps above zero, the count above zero.
+    - C3: there is one index per dimension, dimensions are inside the ranks, steps
+      and the count above zero.
     - C4: what is not side by side needs a strided move.
   }];
   let arguments = (ins FlatSymbolRefAttr:$move, Device_MemRef:$source,
@@ -295,7 +298,8 @@ def Device_InvokeOp : Device_Op<"invoke", [AttrSizedOperandSegments]> {
     named, along the last dimensions. Results overwrite the last operands.
 
     - C1: the machine has the instruction.
-    - C2: one view per operand, in the operand's memory, of its element type.
+    - C2: one view per operand, in the operand's memory, of its element type, with
+      room for its shape.
     - C3: one index per dimension.
   }];
   let arguments = (ins FlatSymbolRefAttr:$instruction, Variadic<Device_MemRef>:$views,
@@ -310,7 +314,7 @@ def Device_ApplyOp : Device_Op<"apply", [AttrSizedOperandSegments, SingleBlock]>
   let description = [{
     ```mlir
     device.apply @valu lanes 16 ins(%x[%c0], %s[%i]) outs(%y[%c0])
-      : memref<16xf32, "vreg">, memref<8xf32> -> memref<16xf32, "vreg"> {
+      : (memref<16xf32, "vreg">, memref<8xf32>) -> (memref<16xf32, "vreg">) {
     ^bb0(%a: f32, %b: f32):
       %r = arith.addf %a, %b : f32
       device.yield %r : f32
@@ -322,10 +326,11 @@ def Device_ApplyOp : Device_Op<"apply", [AttrSizedOperandSegments, SingleBlock]>
     memrefs from outside (`memref.load`), and `device.lane` is the lane's number.
 
     - C1: the machine has the lane unit, which lists every operation of the body
-      and its element types. Constants, `arith.index_cast` of indices,
-      `memref.load` and `device.lane` need no instruction.
-    - C2: the body has one argument per operand, of its element type, and yields
-      one value per output.
+      and its element types. Constants, arithmetic on indices, `arith.index_cast`
+      of indices, `memref.load` and `device.lane` need no instruction; masks (`i1`)
+      come with every unit.
+    - C2: the body has one argument per input, of its element type, and yields one
+      value per output, of its element type.
     - C3: outputs lie in the unit's registers, and the lanes fit one register.
     - C4: one index per dimension.
   }];
@@ -361,8 +366,10 @@ def Device_CombineOp : Device_Op<"combine", [AttrSizedOperandSegments, SingleBlo
     Lane values are combined pairwise in any order, together with what the
     output holds before.
 
-    - C1: the lane unit lists the body's operation among its reductions.
-    - C2: one input and one output of one element type.
+    - C1: the lane unit lists the body's only operation among its reductions, and
+      its element type; the lanes of the input fit one of its registers.
+    - C2: one input and one output of one element type, with one index per
+      dimension; the body takes two of that type and yields one.
   }];
   let arguments = (ins FlatSymbolRefAttr:$lanes_unit, I64Attr:$lanes,
                        Variadic<Device_MemRef>:$inputs, Variadic<Index>:$input_indices,

@@ -64,7 +64,7 @@ def Graph_ConstantOp : Graph_Op<"constant", [Pure, ConstantLike]> {
   let summary = "A small tensor written in the text";
   let description = [{
     ```mlir
-    %c = graph.constant dense<[1, 2]> : tensor<2xi64>
+    %c = graph.constant dense<[1, 2]> : tensor<2xi64> -> tensor<2xi64>
     ```
 
     For scalars and short vectors. Weights are `graph.weight`.

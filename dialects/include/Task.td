@@ -42,9 +42,11 @@ def Task_ProgramOp : Task_Op<"program", [IsolatedFromAbove, Symbol, SingleBlock,
     - C1: the machine has the unit, and at least that many of it.
     - C2: every range's unit is below `units`.
     - C3: every buffer ends inside the arena.
-    - C4: every input and output of the signature is there once.
+    - C4: every input and output of the signature is there once, as a memref of its
+      payload type.
     - C5: every read of a buffer is ordered after the writes it sees, and every
-      write after the reads and writes of what it replaces, through tokens.
+      write after the reads and writes of what it replaces, through tokens. Nothing
+      writes an input, a weight, a literal or a constant.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$unit, I64Attr:$units,
                        I64Attr:$arena, TypeAttr:$signature);
@@ -100,8 +102,7 @@ def Task_ConstantOp : Task_Op<"constant", [HasParent<"ProgramOp">]> {
     %p = task.constant "conv1" @pack(%w) : (memref<64x3x7x7xf32>) -> memref<4x3x7x7x16xf32>
     ```
 
-    The kernel's remaining arguments are its results; they start as zeros, or as
-    a copy of the constants after `into` where the kernel writes only a window.
+    The kernel's remaining arguments are its results; they start as zeros.
 
     - C1: the operands are weights, literals, constants or views of them.
     - C2: the symbol is a `tile.kernel` of these types.

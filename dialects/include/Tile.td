@@ -197,7 +197,8 @@ def Tile_ComputeOp : Tile_Op<"compute", [AttrSizedOperandSegments, SingleBlock]>
     registers. `lanes` is the axis that the instruction's lanes run along; without
     it every point is done alone.
 
-    - C1: each rTile names a memory of the machine and has one size per axis.
+    - C1: each rTile names a memory of the machine and has one size per axis, of
+      which `lanes` is one.
     - C2: sizes are at least 1, and an inner rTile is no larger than an outer one.
     - C3: `on` names an instruction or lane unit of the machine.
     - C4: the register rTile's accumulators fit the register memory.

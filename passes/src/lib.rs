@@ -6,6 +6,7 @@
 pub mod codegen;
 pub mod device;
 pub mod graph;
+pub mod interpret;
 pub mod nest;
 pub mod pipeline;
 pub mod task;

@@ -1,11 +1,122 @@
 //! The order of the passes, with the reason for each place.
 
-use weft_dialects::ir::pass::{self, Pass};
+use weft_dialects::ir::pass::{self, Failed, Pass};
+use weft_dialects::ir::{Context, Op};
+
+use crate::{codegen, device, graph, interpret, task, tile};
+
+/// A stage of the way down, named after the dialect its programs are in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// Operators on whole tensors.
+    Graph,
+    /// Tile programs in a tile-graph.
+    Tile,
+    /// A task program; kernels are still tile programs.
+    Task,
+    /// A task program; kernels are device programs.
+    Device,
+}
+
+/// The passes that lead to a stage from the one before.
+pub fn passes_to(stage: Stage) -> &'static [&'static Pass] {
+    match stage {
+        Stage::Graph => &[],
+        Stage::Tile => &[
+            &graph::to_tile::PASS,
+            // Before tiles: a panel is as wide as the register tile that reads it.
+            &tile::pack_weights::PASS,
+            // Last: a kernel with tiles is not looked at again by this room.
+            &tile::construct_rtiles::PASS,
+        ],
+        // After tiles: they say how many rTasks there are.
+        Stage::Task => &[&task::from_tile::PASS],
+        Stage::Device => &[
+            // Before the door: a lane unit has no elementary functions. Not earlier:
+            // people and the interpreter read `math.exp` better.
+            &device::expand_math::PASS,
+            &device::from_tile::PASS,
+        ],
+    }
+}
+
+/// Stages in their order.
+pub const STAGES: [Stage; 4] = [Stage::Graph, Stage::Tile, Stage::Task, Stage::Device];
 
 /// Every pass, for the tools.
-pub const PASSES: &[&Pass] = &[];
+pub const PASSES: &[&Pass] = &[
+    &graph::to_tile::PASS,
+    &tile::pack_weights::PASS,
+    &tile::construct_rtiles::PASS,
+    &task::from_tile::PASS,
+    &device::load_machine::PASS,
+    &device::expand_math::PASS,
+    &device::from_tile::PASS,
+    &codegen::lower::PASS,
+    &interpret::check_eval::PASS,
+];
 
 /// Makes the passes known to every tool of the process.
 pub fn register() {
     pass::register(PASSES);
+}
+
+/// The stage that the text of a module is at, by what it holds.
+pub fn stage_of(module: Op<'_>) -> Option<Stage> {
+    let ops = module.body(0).map(|block| block.ops()).unwrap_or_default();
+    let has = |name: &str| ops.iter().any(|op| op.is(name));
+    if has("graph.model") {
+        Some(Stage::Graph)
+    } else if has("tile.graph") {
+        Some(Stage::Tile)
+    } else if has("task.program") {
+        let unlowered = ops.iter().any(|op| {
+            op.is("tile.kernel") && range_kernels(module).iter().any(|name| name == op.symbol())
+        });
+        Some(if unlowered { Stage::Task } else { Stage::Device })
+    } else {
+        None
+    }
+}
+
+/// Kernels that a task program runs.
+fn range_kernels(module: Op<'_>) -> Vec<String> {
+    let mut names = Vec::new();
+    module.walk(&mut |op| {
+        if op.is("task.range")
+            && let Some(name) = op.attr("kernel").and_then(weft_dialects::ir::attr::symbol)
+        {
+            names.push(name.to_owned());
+        }
+    });
+    names
+}
+
+/// Takes a module from the stage it is at to `to`, verifying at every door.
+///
+/// # Errors
+/// Reported by the pass or verifier that refuses.
+pub fn lower<'c>(
+    context: &'c Context,
+    module: Op<'c>,
+    from: Stage,
+    to: Stage,
+    options: &[(&str, &str, &str)],
+    done: &mut dyn FnMut(&'static str),
+) -> Result<(), Failed> {
+    for stage in STAGES.into_iter().filter(|stage| *stage > from && *stage <= to) {
+        for pass in passes_to(stage) {
+            let own: Vec<_> = options
+                .iter()
+                .filter(|(name, _, _)| *name == pass.name)
+                .map(|(_, option, value)| (*option, *value))
+                .collect();
+            pass.apply(context, module, &own)?;
+            done(pass.name);
+        }
+        if !module.verify() {
+            return Err(Failed);
+        }
+    }
+    Ok(())
 }

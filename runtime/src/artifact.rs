@@ -1,6 +1,6 @@
 //! The `.weft` file: a plan, the code it calls, and packed constants.
 //!
-//! `docs/artifact.md` describes the layout. [`write`] makes a file, [`Artifact`] reads one.
+//! `docs/artifact.md` describes the layout. [`write()`] makes a file, [`Artifact`] reads one.
 
 mod error;
 mod format;

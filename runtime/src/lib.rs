@@ -11,10 +11,20 @@
 compile_error!("weft-runtime supports 64-bit little-endian Unix machines");
 
 pub mod artifact;
+pub mod capi;
+pub mod compare;
+pub mod cpu;
 pub mod dtype;
+pub mod measure;
+pub mod npz;
 pub mod plan;
+pub mod random;
+pub mod session;
+pub mod tensor;
 pub mod vm;
 
 pub use artifact::{Artifact, ArtifactError};
+pub use cpu::{CpuError, Model};
 pub use dtype::DType;
 pub use plan::{Plan, PlanError};
+pub use tensor::Tensor;

@@ -1,2 +1,65 @@
-//! Installs, checks and tests weft.
-fn main() {}
+//! Installs what weft needs, runs the example, and checks everything.
+//!
+//! It stands on the standard library alone, so that it builds in seconds on a
+//! machine that has only Rust. It knows the repository's layout, nothing of the
+//! compiler.
+
+mod bless;
+mod check;
+mod dialect_docs;
+mod doctor;
+mod process;
+mod run;
+mod setup;
+mod system;
+mod test;
+mod workspace;
+
+use std::process::ExitCode;
+
+use workspace::Workspace;
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+
+  doctor       say what is there, what is missing and the line that mends it
+  setup        install what is missing
+  run [IMAGE]  set up, build, and classify a handwritten digit (8x8 grey PNG)
+  test         set up, build, and check everything
+  bless        rewrite what is generated or recorded: format, dialect pages, snapshots";
+
+/// What was wrong, in words for the person at the terminal.
+type Result<T = ()> = std::result::Result<T, String>;
+
+fn main() -> ExitCode {
+    let arguments: Vec<_> = std::env::args_os().skip(1).collect();
+    let command = arguments
+        .first()
+        .and_then(|command| command.to_str())
+        .unwrap_or("");
+    let rest = arguments.get(1..).unwrap_or_default();
+    let workspace = Workspace::here();
+    let outcome = match (command, rest) {
+        ("doctor", []) => doctor::run(&workspace),
+        ("setup", []) => setup::run(&workspace),
+        ("run", []) => run::run(&workspace, None),
+        ("run", [image]) => run::run(&workspace, Some(image)),
+        ("test", []) => test::run(&workspace),
+        ("bless", []) => bless::run(&workspace),
+        ("help" | "--help" | "-h", []) => {
+            println!("{USAGE}");
+            Ok(())
+        }
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(reason) => {
+            eprintln!("error: {reason}");
+            ExitCode::FAILURE
+        }
+    }
+}

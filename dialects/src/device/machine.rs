@@ -63,6 +63,18 @@ impl<'c> Machine<'c> {
         }
     }
 
+    /// The memory that moves see where `name` is read or written: behind caches,
+    /// the memory that they are caches of.
+    pub fn behind(self, name: &str) -> Option<Memory<'c>> {
+        let mut memory = self.memory(name)?;
+        // As many steps as there are memories, for caches may wrongly go in a circle.
+        for _ in self.facts("device.memory") {
+            let Some(next) = memory.caches else { break };
+            memory = self.memory(next)?;
+        }
+        Some(memory)
+    }
+
     /// The execution units, in the order of the text.
     pub fn units(self) -> Vec<Unit<'c>> {
         self.facts("device.unit").filter_map(Unit::read).collect()
@@ -111,7 +123,7 @@ impl<'c> Machine<'c> {
     }
 
     /// Every operation of the name `kind` in the machine.
-    pub(crate) fn facts(self, kind: &str) -> impl Iterator<Item = Op<'c>> {
+    pub(crate) fn facts<'k>(self, kind: &'k str) -> impl Iterator<Item = Op<'c>> + use<'c, 'k> {
         let body = self.op.first_block(0);
         body.into_iter().flat_map(Block::iter).filter(move |op| op.is(kind))
     }

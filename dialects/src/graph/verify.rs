@@ -1,6 +1,127 @@
 //! Constraints of the `graph` dialect.
 
-use crate::ir::{Diagnostics, Op};
+use crate::ir::{Block, Diagnostics, Op, Type, Val, attr, parts, ty};
+use crate::verify::{Table, check_table, count};
+use melior::ir::AttributeLike;
+
+const TABLE: Table = &[
+    ("graph.model", &[model_c1, model_c2]),
+    ("graph.weight", &[weight_c1]),
+    ("graph.constant", &[constant_c1]),
+    ("graph.op", &[op_c1, op_c2]),
+];
 
 /// Checks `op` against the constraints of its description.
-pub(crate) fn check(_op: Op<'_>, _diag: &mut Diagnostics) {}
+pub(crate) fn check(op: Op<'_>, diag: &mut Diagnostics) {
+    check_table(TABLE, op, diag);
+}
+
+/// C1. One input name per block argument, all different.
+fn model_c1(op: Op<'_>, diag: &mut Diagnostics) {
+    let names = op.attr("inputs").and_then(attr::strings).unwrap_or_default();
+    let args = op.first_block(0).map(Block::args).unwrap_or_default();
+    if names.len() != args.len() {
+        let (names, args) = (count(names.len(), "input"), count(args.len(), "argument"));
+        diag.error(op, format!("graph.model names {names} and has {args}"))
+            .help("give one name per block argument");
+    }
+    for (place, name) in names.iter().enumerate() {
+        if names[..place].contains(name) {
+            diag.error(op, format!("graph.model has two inputs named \"{name}\""))
+                .help("callers tell inputs apart by name");
+        }
+    }
+}
+
+/// C2. The body ends in `graph.output`, with one value per output name.
+fn model_c2(op: Op<'_>, diag: &mut Diagnostics) {
+    let names = op.attr("outputs").and_then(attr::strings).unwrap_or_default();
+    let Some(end) = op.first_block(0).and_then(Block::terminator) else { return };
+    if !end.is("graph.output") {
+        diag.error(op, format!("graph.model ends in {}", end.name()))
+            .note(end, "the body ends here")
+            .help("end it with graph.output");
+        return;
+    }
+    let values = end.operands().len();
+    if values != names.len() {
+        let (names, values) = (count(names.len(), "output"), count(values, "value"));
+        diag.error(op, format!("graph.model names {names} and gives {values}"))
+            .note(end, "the values leave here")
+            .help("give one value per output name");
+    }
+}
+
+/// C1. The shape is static.
+fn weight_c1(op: Op<'_>, diag: &mut Diagnostics) {
+    if let Some(result) = op.results().first()
+        && ty::shape(result.ty()).is_none()
+    {
+        diag.error(op, format!("graph.weight has the type {}", result.ty()))
+            .help("a weight has the static shape of the tensor in its file");
+    }
+}
+
+/// C1. The literal has the type of the result.
+fn constant_c1(op: Op<'_>, diag: &mut Diagnostics) {
+    if let (Some(value), Some(result)) = (op.attr("value"), op.results().first())
+        && value.r#type() != result.ty()
+    {
+        let (value, result) = (value.r#type(), result.ty());
+        diag.error(op, format!("graph.constant writes {value} and gives {result}"))
+            .help("both types have to be the same");
+    }
+}
+
+/// C1. The payload has one argument per operand, of its payload type.
+fn op_c1(op: Op<'_>, diag: &mut Diagnostics) {
+    let args = op.first_block(0).map(Block::args).unwrap_or_default();
+    let operands = op.operands();
+    if args.len() != operands.len() {
+        let (operands, args) = (count(operands.len(), "operand"), count(args.len(), "argument"));
+        diag.error(op, format!("graph.op has {operands} and a payload of {args}"))
+            .help("the payload has one argument per operand");
+        return;
+    }
+    for (place, (operand, arg)) in operands.iter().zip(&args).enumerate() {
+        let payload = parts::payload(operand.ty());
+        if arg.ty() != payload {
+            let (given, arg) = (operand.ty(), arg.ty());
+            diag.error(op, format!("graph.op takes {given}, its payload's argument {place} is {arg}"))
+                .help(format!("the payload type of {given} is {payload}"));
+        }
+    }
+}
+
+/// C2. The payload yields one value per result, of its payload type.
+fn op_c2(op: Op<'_>, diag: &mut Diagnostics) {
+    let Some(end) = op.first_block(0).and_then(Block::terminator) else { return };
+    if !end.is("graph.yield") {
+        diag.error(op, format!("the payload of graph.op ends in {}", end.name()))
+            .note(end, "the payload ends here")
+            .help("end it with graph.yield");
+        return;
+    }
+    check_yield(op, end, diag);
+}
+
+fn check_yield<'c>(op: Op<'c>, end: Op<'c>, diag: &mut Diagnostics) {
+    let types = |values: Vec<Val<'c>>| values.into_iter().map(|value| value.ty()).collect();
+    let (given, wanted): (Vec<Type<'c>>, Vec<Type<'c>>) =
+        (types(end.operands()), types(op.results()));
+    if given.len() != wanted.len() {
+        let (wanted, given) = (count(wanted.len(), "result"), count(given.len(), "value"));
+        diag.error(op, format!("graph.op has {wanted} and its payload yields {given}"))
+            .note(end, "the values are yielded here")
+            .help("the payload yields one value per result");
+        return;
+    }
+    for (place, (&given, &wanted)) in given.iter().zip(&wanted).enumerate() {
+        let payload = parts::payload(wanted);
+        if given != payload {
+            diag.error(op, format!("graph.op gives {wanted}, its payload yields {given}"))
+                .note(end, format!("value {place} is yielded here"))
+                .help(format!("the payload type of {wanted} is {payload}"));
+        }
+    }
+}

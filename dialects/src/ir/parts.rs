@@ -2,7 +2,7 @@
 
 use melior::Context;
 use melior::ir::r#type::MemRefType;
-use melior::ir::{Attribute, AttributeLike, ShapedTypeLike, Type};
+use melior::ir::{Attribute, AttributeLike, ShapedTypeLike, Type, TypeLike};
 use mlir_sys::*;
 
 use super::handle::{Block, Op, Val};
@@ -89,4 +89,18 @@ pub(crate) fn rank(ty: Type<'_>) -> Option<usize> {
 pub(crate) fn bytes(ty: Type<'_>) -> Option<u64> {
     let element = ty::byte_size(ty::elem(ty)?)?;
     ty::shape(ty)?.into_iter().try_fold(element, u64::checked_mul)
+}
+
+/// The payload type of a graph type, in the type's own context.
+pub(crate) fn payload(ty: Type<'_>) -> Type<'_> {
+    let context = ty.context();
+    // SAFETY: the reference does not outlive `context`; the type made lives in
+    // what it stands for.
+    unsafe { ty::payload(context.to_ref(), ty) }
+}
+
+/// The type `!task.token`.
+pub(crate) fn token<'c>(context: &'c Context) -> Type<'c> {
+    // SAFETY: the context lives for 'c.
+    unsafe { Type::from_raw(shim::weftTaskTokenGet(context.to_raw())) }
 }

@@ -1,6 +1,268 @@
 //! Constraints of the `task` dialect.
 
-use crate::ir::{Diagnostics, Op};
+use super::{Buffer, Range, order, viewed};
+use crate::device::Machine;
+use crate::ir::{Block, Diagnostics, Op, Type, attr, parts, ty};
+use crate::tile::Kernel;
+use crate::verify::{
+    Kernels, Table, check_fact, check_memory, check_table, check_view, int, same_elements, symbol,
+};
+use melior::ir::AttributeLike;
+
+const TABLE: Table = &[
+    ("task.program", &[program_c1, program_c2, program_c3, program_c4, calls, program_c5]),
+    ("task.literal", &[literal_c1]),
+    ("task.constant", &[constant_c1]),
+    ("task.buffer", &[buffer_c1, buffer_c2]),
+    ("task.view", &[view_c1]),
+];
+
+/// How many findings about the order of a program are worth reading.
+const REPORTED: usize = 10;
 
 /// Checks `op` against the constraints of its description.
-pub(crate) fn check(_op: Op<'_>, _diag: &mut Diagnostics) {}
+pub(crate) fn check(op: Op<'_>, diag: &mut Diagnostics) {
+    check_table(TABLE, op, diag);
+}
+
+/// C1. The machine has the unit, and at least that many of it.
+fn program_c1(op: Op<'_>, diag: &mut Diagnostics) {
+    let Some(units) = int(op, "units") else { return };
+    if units < 1 {
+        diag.error(op, format!("task.program runs on {units} units"))
+            .help("it needs at least one");
+    }
+    let (Some(machine), Some(unit)) = (Machine::of(op), symbol(op, "unit")) else { return };
+    let Some(fact) = check_fact(op, machine, "device.unit", unit, diag) else { return };
+    if let Some(count) = int(fact, "count")
+        && count < units
+    {
+        diag.error(op, format!("task.program needs {units} of @{unit}, the machine has {count}"))
+            .note(fact, "the unit is here")
+            .help(format!("place the ranges on at most {count} units"));
+    }
+}
+
+/// C2. Every range's unit is below `units`.
+fn program_c2(op: Op<'_>, diag: &mut Diagnostics) {
+    let Some(units) = int(op, "units") else { return };
+    for range in inside(op, "task.range") {
+        if let Some(unit) = int(range, "unit")
+            && !(0..units).contains(&unit)
+        {
+            diag.error(range, format!("task.range runs on unit {unit} of {units}"))
+                .note(op, "the program is here")
+                .help(format!("units are numbered from 0 to {}", units.saturating_sub(1)));
+        }
+    }
+}
+
+/// C3. Every buffer ends inside the arena.
+fn program_c3(op: Op<'_>, diag: &mut Diagnostics) {
+    let Some(arena) = int(op, "arena") else { return };
+    if arena < 0 {
+        diag.error(op, format!("task.program has an arena of {arena} bytes"))
+            .help("an arena has zero bytes or more");
+        return;
+    }
+    for buffer in inside(op, "task.buffer") {
+        let Some(kind) = buffer.results().first().map(|result| result.ty()) else { continue };
+        if parts::bytes(kind).is_none() {
+            diag.error(buffer, format!("task.buffer has the type {kind}"))
+                .help("a buffer has a static shape of integers or floats");
+        }
+        let Some(buffer) = Buffer::of(buffer) else { continue };
+        let end = buffer.offset.saturating_add(buffer.bytes);
+        if end > arena.unsigned_abs() {
+            diag.error(buffer.op, format!("task.buffer ends at byte {end} of an arena of {arena}"))
+                .note(op, "the program is here")
+                .help("place it earlier, or make the arena larger");
+        }
+    }
+}
+
+/// C4. Every input and output of the signature is there once, as a memref of its payload type.
+fn program_c4(op: Op<'_>, diag: &mut Diagnostics) {
+    let Some(signature) = op.attr("signature").and_then(attr::type_of) else { return };
+    let Some((inputs, outputs)) = ty::function(signature) else {
+        diag.error(op, format!("task.program has the signature {signature}"))
+            .help("write a function type");
+        return;
+    };
+    check_ports(op, "task.input", &inputs, diag);
+    check_ports(op, "task.output", &outputs, diag);
+}
+
+fn check_ports<'c>(op: Op<'c>, kind: &'static str, types: &[Type<'c>], diag: &mut Diagnostics) {
+    let mut seen: Vec<Option<Op<'c>>> = vec![None; types.len()];
+    for port in inside(op, kind) {
+        let (Some(index), Some(result)) = (int(port, "index"), port.results().first().copied())
+        else {
+            continue;
+        };
+        let place = usize::try_from(index).ok().and_then(|index| seen.get_mut(index));
+        let (Some(place), Some(&graph)) = (place, types.get(index as usize)) else {
+            diag.error(port, format!("{kind} {index} of a signature that has {}", types.len()))
+                .note(op, "the program is here")
+                .help("number them from zero, in the order of the signature");
+            continue;
+        };
+        if let Some(earlier) = place.replace(port) {
+            diag.error(port, format!("{kind} {index} is there twice"))
+                .note(earlier, "the first one is here");
+        }
+        let payload = parts::payload(graph);
+        if !same_elements(payload, result.ty()) {
+            let given = result.ty();
+            diag.error(port, format!("{kind} {index} is {given}, the signature has {graph}"))
+                .help(format!("its elements are those of the payload type {payload}"));
+        }
+    }
+    for index in (0..types.len()).filter(|&index| seen[index].is_none()) {
+        let ty = types[index];
+        diag.error(op, format!("the signature has {ty} at {index}, and there is no {kind} {index}"))
+            .help(format!("write one {kind} for each type of the signature"));
+    }
+}
+
+/// The calls of a program, which share one table of kernels.
+fn calls(op: Op<'_>, diag: &mut Diagnostics) {
+    let kernels = Kernels::around(op);
+    for constant in inside(op, "task.constant") {
+        constant_c2(constant, &kernels, diag);
+    }
+    for range in inside(op, "task.range") {
+        range_c1(range, &kernels, diag);
+        range_c2(range, &kernels, diag);
+    }
+}
+
+/// C5. Every read of a buffer is ordered after the writes it sees, and every
+/// write after the reads and writes of what it replaces, through tokens. Nothing
+/// writes an input, a weight, a literal or a constant.
+fn program_c5(op: Op<'_>, diag: &mut Diagnostics) {
+    let Some(body) = op.first_block(0) else { return };
+    for finding in order::findings(body, &Kernels::around(op), REPORTED) {
+        match finding {
+            order::Finding::Conflict { earlier, later, kind } => {
+                let (this, that) = (label(later), label(earlier));
+                let (verb, done) = match kind {
+                    order::Kind::ReadAfterWrite => ("reads", "writes"),
+                    order::Kind::WriteAfterRead => ("overwrites", "reads"),
+                    order::Kind::WriteAfterWrite => ("overwrites", "writes"),
+                };
+                diag.error(later, format!("{this} {verb} what {that} {done}, and no token orders them"))
+                    .note(earlier, "the other range is here")
+                    .help("wait for its token, or for one that is given after it");
+            }
+            order::Finding::ReadOnly { range, buffer } => {
+                let (this, what) = (label(range), buffer.name());
+                diag.error(range, format!("{this} writes a {what}"))
+                    .note(buffer, "it is made here")
+                    .help("only outputs and buffers are written");
+            }
+        }
+    }
+}
+
+/// How a message calls a range: by name and rTasks.
+fn label(range: Op<'_>) -> String {
+    match Range::of(range) {
+        Some(range) => format!("\"{}\"[{} to {}]", range.name, range.begin, range.end),
+        None => range.name().to_owned(),
+    }
+}
+
+/// C1. The literal has the shape and element type of the buffer.
+fn literal_c1(op: Op<'_>, diag: &mut Diagnostics) {
+    let (Some(value), Some(result)) = (op.attr("value"), op.results().first().copied()) else {
+        return;
+    };
+    if !same_elements(value.r#type(), result.ty()) {
+        let (value, result) = (value.r#type(), result.ty());
+        diag.error(op, format!("task.literal writes {value} into {result}"))
+            .help("shapes and element types have to be the same");
+    }
+}
+
+/// C1. The operands are weights, literals, constants or views of them.
+fn constant_c1(op: Op<'_>, diag: &mut Diagnostics) {
+    const FIXED: [&str; 3] = ["task.weight", "task.literal", "task.constant"];
+    for operand in op.operands() {
+        if let Some(source) = viewed(operand).def()
+            && !FIXED.contains(&source.name())
+        {
+            diag.error(op, format!("task.constant takes a {}", source.name()))
+                .note(source, "it is made here")
+                .help("what is known early are weights, literals, constants and views of them");
+        }
+    }
+}
+
+/// C2. The symbol is a `tile.kernel` of these types.
+fn constant_c2<'c>(op: Op<'c>, kernels: &Kernels<'c>, diag: &mut Diagnostics) {
+    let Some(name) = symbol(op, "kernel") else { return };
+    if let Some(kernel) = kernels.get(name)
+        && !kernel.is("tile.kernel")
+    {
+        diag.error(op, format!("task.constant calls @{name}, which is a {}", kernel.name()))
+            .note(kernel, "the kernel is here")
+            .help("a constant is evaluated by a tile.kernel, without the machine");
+        return;
+    }
+    let values = op.operands().into_iter().chain(op.results());
+    let types: Vec<_> = values.map(|value| value.ty()).collect();
+    kernels.check_call(op, name, &types, diag);
+}
+
+/// C1. The offset is a multiple of 64 bytes.
+fn buffer_c1(op: Op<'_>, diag: &mut Diagnostics) {
+    if let Some(offset) = int(op, "offset").filter(|&offset| offset < 0 || offset % 64 != 0) {
+        diag.error(op, format!("task.buffer begins at byte {offset}"))
+            .help("offsets are multiples of 64, from zero");
+    }
+}
+
+/// C2. The machine has the memory.
+fn buffer_c2(op: Op<'_>, diag: &mut Diagnostics) {
+    check_memory(op, "memory", diag);
+}
+
+/// C1. Both shapes have the same number of elements and the same element type.
+fn view_c1(op: Op<'_>, diag: &mut Diagnostics) {
+    check_view(op, diag);
+}
+
+/// C1. Begin is less than end, and end at most the kernel's number of rTasks.
+fn range_c1<'c>(op: Op<'c>, kernels: &Kernels<'c>, diag: &mut Diagnostics) {
+    let (Some(begin), Some(end)) = (int(op, "begin"), int(op, "end")) else { return };
+    if begin < 0 || begin >= end {
+        diag.error(op, format!("task.range goes from rTask {begin} to {end}"))
+            .help("begin is zero or more, and less than end");
+        return;
+    }
+    let Some(kernel) = symbol(op, "kernel").and_then(|name| kernels.get(name)) else { return };
+    let tasks = match Kernel::of(kernel) {
+        Some(kernel) => kernel.tasks().and_then(|tasks| i64::try_from(tasks).ok()),
+        None => int(kernel, "tasks"),
+    };
+    if let Some(tasks) = tasks.filter(|&tasks| end > tasks) {
+        let name = kernel.symbol();
+        diag.error(op, format!("task.range goes to rTask {end}, @{name} has {tasks}"))
+            .note(kernel, "the kernel is here")
+            .help(format!("end is at most {tasks}"));
+    }
+}
+
+/// C2. The symbol is a kernel whose arguments have the types of the buffers.
+fn range_c2<'c>(op: Op<'c>, kernels: &Kernels<'c>, diag: &mut Diagnostics) {
+    let Some(name) = symbol(op, "kernel") else { return };
+    let Some(Ok([buffers, _])) = op.segments().map(<[_; 2]>::try_from) else { return };
+    let types: Vec<_> = buffers.iter().map(|buffer| buffer.ty()).collect();
+    kernels.check_call(op, name, &types, diag);
+}
+
+/// The operations of the name `kind` directly in the body of `op`.
+fn inside<'c>(op: Op<'c>, kind: &'static str) -> impl Iterator<Item = Op<'c>> {
+    op.first_block(0).into_iter().flat_map(Block::iter).filter(move |op| op.is(kind))
+}

@@ -1,2 +1,335 @@
-//! The `tile` dialect.
+//! The `tile` dialect: rTiles, tile programs, and the tile-graph they hang in.
+//!
+//! [`Graph`], [`Run`], [`Empty`] and [`View`] read the tile-graph; [`Kernel`],
+//! [`Load`], [`Compute`] and [`Store`] read tile programs; [`RTile`] is the
+//! attribute `#tile.rtile`.
+
 pub(crate) mod verify;
+
+use crate::ir::{Attribute, Block, Context, Op, Type, Val, affine, attr, parts, ty};
+
+/// One size per loop axis, for one memory.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct RTile {
+    /// The name of the memory.
+    pub memory: String,
+    /// The size along each axis, at least 1.
+    pub sizes: Vec<u64>,
+}
+
+impl RTile {
+    /// The rTile that an attribute writes.
+    pub fn of(attribute: Attribute<'_>) -> Option<Self> {
+        let (memory, sizes) = parts::rtile(attribute)?;
+        let size = |size: i64| u64::try_from(size).ok().filter(|&size| size > 0);
+        let sizes = sizes.into_iter().map(size).collect::<Option<_>>()?;
+        Some(Self { memory: memory.to_owned(), sizes })
+    }
+
+    /// The attribute `#tile.rtile<"memory" [sizes]>`.
+    pub fn to_attr<'c>(&self, context: &'c Context) -> Attribute<'c> {
+        let sizes: Vec<_> = self.sizes.iter().map(|&size| size as i64).collect();
+        parts::of_rtile(context, &self.memory, &sizes)
+    }
+
+    /// How many points of the iteration space it covers.
+    pub fn points(&self) -> u64 {
+        self.sizes.iter().fold(1, |points, &size| points.saturating_mul(size))
+    }
+}
+
+/// A tile-graph: kernels applied to tensors.
+#[derive(Clone, Debug)]
+pub struct Graph<'c> {
+    /// The `tile.graph`.
+    pub op: Op<'c>,
+    /// Its name.
+    pub name: &'c str,
+    /// The names of the inputs.
+    pub inputs: Vec<&'c str>,
+    /// The names of the outputs.
+    pub outputs: Vec<&'c str>,
+    /// The graph types of the inputs.
+    pub input_types: Vec<Type<'c>>,
+    /// The graph types of the outputs.
+    pub output_types: Vec<Type<'c>>,
+    /// The runs; ends in `tile.output`.
+    pub body: Block<'c>,
+}
+
+impl<'c> Graph<'c> {
+    /// The view, where `op` is a `tile.graph`.
+    pub fn of(op: Op<'c>) -> Option<Self> {
+        if !op.is("tile.graph") {
+            return None;
+        }
+        let signature = op.attr("signature").and_then(attr::type_of)?;
+        let (input_types, output_types) = ty::function(signature)?;
+        Some(Self {
+            op,
+            name: op.symbol(),
+            inputs: op.attr("inputs").and_then(attr::strings)?,
+            outputs: op.attr("outputs").and_then(attr::strings)?,
+            input_types,
+            output_types,
+            body: op.first_block(0)?,
+        })
+    }
+
+    /// The tensors that leave the graph.
+    pub fn results(&self) -> Vec<Val<'c>> {
+        self.body.terminator().map(Op::operands).unwrap_or_default()
+    }
+}
+
+/// Applies a kernel to whole tensors.
+#[derive(Clone, Debug)]
+pub struct Run<'c> {
+    /// The `tile.run`.
+    pub op: Op<'c>,
+    /// The operator's name.
+    pub name: &'c str,
+    /// The name of the kernel.
+    pub kernel: &'c str,
+    /// What it reads.
+    pub inputs: Vec<Val<'c>>,
+    /// What it overwrites, one per result.
+    pub inits: Vec<Val<'c>>,
+}
+
+impl<'c> Run<'c> {
+    /// The view, where `op` is a `tile.run`.
+    pub fn of(op: Op<'c>) -> Option<Self> {
+        if !op.is("tile.run") {
+            return None;
+        }
+        let [inputs, inits] = <[_; 2]>::try_from(op.segments()?).ok()?;
+        Some(Self {
+            op,
+            name: op.attr("name").and_then(attr::string)?,
+            kernel: op.attr("kernel").and_then(attr::symbol)?,
+            inputs,
+            inits,
+        })
+    }
+}
+
+/// A tensor without content, in a named memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Empty<'c> {
+    /// The `tile.empty`.
+    pub op: Op<'c>,
+    /// The memory that carries every edge that leaves it.
+    pub memory: &'c str,
+}
+
+impl<'c> Empty<'c> {
+    /// The view, where `op` is a `tile.empty`.
+    pub fn of(op: Op<'c>) -> Option<Self> {
+        let memory = op.is("tile.empty").then(|| op.attr("memory")).flatten()?;
+        Some(Self { op, memory: attr::symbol(memory)? })
+    }
+}
+
+/// The same elements under another shape.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'c> {
+    /// The `tile.view`.
+    pub op: Op<'c>,
+    /// The tensor.
+    pub source: Val<'c>,
+}
+
+impl<'c> View<'c> {
+    /// The view, where `op` is a `tile.view`.
+    pub fn of(op: Op<'c>) -> Option<Self> {
+        let source = op.is("tile.view").then(|| op.operands().first().copied()).flatten()?;
+        Some(Self { op, source })
+    }
+}
+
+/// One loop nest, as a tile program.
+#[derive(Clone, Debug)]
+pub struct Kernel<'c> {
+    /// The `tile.kernel`.
+    pub op: Op<'c>,
+    /// Its name.
+    pub name: &'c str,
+    /// The tile program, or the payload; ends in `tile.yield`.
+    pub body: Block<'c>,
+}
+
+impl<'c> Kernel<'c> {
+    /// The view, where `op` is a `tile.kernel`.
+    pub fn of(op: Op<'c>) -> Option<Self> {
+        if !op.is("tile.kernel") {
+            return None;
+        }
+        Some(Self { op, name: op.symbol(), body: op.first_block(0)? })
+    }
+
+    /// The yielded values.
+    pub fn results(&self) -> Vec<Val<'c>> {
+        let end = self.body.terminator().filter(|end| end.is("tile.yield"));
+        end.map(Op::operands).unwrap_or_default()
+    }
+
+    /// The arguments that are only read.
+    pub fn inputs(&self) -> Vec<Val<'c>> {
+        let mut args = self.body.args();
+        args.truncate(args.len().saturating_sub(self.results().len()));
+        args
+    }
+
+    /// The arguments that are overwritten, one per yielded value.
+    pub fn outputs(&self) -> Vec<Val<'c>> {
+        self.body.args().split_off(self.inputs().len())
+    }
+
+    /// How many rTasks it has: the first rTiles of its last compute that cover the
+    /// parallel axes. `None` where no compute says so.
+    pub fn tasks(&self) -> Option<u64> {
+        let last = self.computes().pop()?;
+        let (tile, nest) = (last.tiles.first()?, last.nest()?);
+        let axes = axes(nest)?;
+        if axes.len() != tile.sizes.len() {
+            return None;
+        }
+        let tiles = axes.iter().zip(&tile.sizes).filter(|(axis, _)| axis.parallel);
+        tiles.map(|(axis, &size)| axis.extent.div_ceil(size)).try_fold(1u64, u64::checked_mul)
+    }
+
+    /// The computes of a tile program, in order; none while the body is the payload.
+    pub fn computes(&self) -> Vec<Compute<'c>> {
+        self.body.iter().filter_map(Compute::of).collect()
+    }
+}
+
+/// Brings the tiles of a tensor into a memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Load<'c> {
+    /// The `tile.load`.
+    pub op: Op<'c>,
+    /// The tensor.
+    pub source: Val<'c>,
+    /// Where its tiles go.
+    pub memory: &'c str,
+}
+
+impl<'c> Load<'c> {
+    /// The view, where `op` is a `tile.load`.
+    pub fn of(op: Op<'c>) -> Option<Self> {
+        let source = op.is("tile.load").then(|| op.operands().first().copied()).flatten()?;
+        Some(Self { op, source, memory: op.attr("memory").and_then(attr::symbol)? })
+    }
+}
+
+/// Takes finished tiles from a memory to their tensor.
+#[derive(Clone, Copy, Debug)]
+pub struct Store<'c> {
+    /// The `tile.store`.
+    pub op: Op<'c>,
+    /// The finished tiles.
+    pub source: Val<'c>,
+    /// Where they lie.
+    pub memory: &'c str,
+    /// The tensor that they overwrite.
+    pub target: Val<'c>,
+}
+
+impl<'c> Store<'c> {
+    /// The view, where `op` is a `tile.store`.
+    pub fn of(op: Op<'c>) -> Option<Self> {
+        if !op.is("tile.store") {
+            return None;
+        }
+        let [source, target] = <[_; 2]>::try_from(op.operands()).ok()?;
+        Some(Self { op, source, memory: op.attr("memory").and_then(attr::symbol)?, target })
+    }
+}
+
+/// A loop nest, its rTiles and the instruction that runs it.
+#[derive(Clone, Debug)]
+pub struct Compute<'c> {
+    /// The `tile.compute`.
+    pub op: Op<'c>,
+    /// What it reads.
+    pub inputs: Vec<Val<'c>>,
+    /// What it overwrites, one per result.
+    pub inits: Vec<Val<'c>>,
+    /// The name of the instruction or lane unit.
+    pub instruction: &'c str,
+    /// The axis that the lanes run along; without it every point is done alone.
+    pub lanes: Option<usize>,
+    /// One rTile per memory, the rTask's first, the registers' last.
+    pub tiles: Vec<RTile>,
+    /// The payload; ends in `tile.yield`.
+    pub body: Block<'c>,
+}
+
+impl<'c> Compute<'c> {
+    /// The view, where `op` is a `tile.compute`.
+    pub fn of(op: Op<'c>) -> Option<Self> {
+        if !op.is("tile.compute") {
+            return None;
+        }
+        let [inputs, inits] = <[_; 2]>::try_from(op.segments()?).ok()?;
+        let lanes = match op.attr("lanes") {
+            Some(axis) => Some(usize::try_from(attr::int(axis)?).ok()?),
+            None => None,
+        };
+        let tiles = op.attr("tiles").and_then(attr::array)?;
+        Some(Self {
+            op,
+            inputs,
+            inits,
+            instruction: op.attr("instruction").and_then(attr::symbol)?,
+            lanes,
+            tiles: tiles.into_iter().map(RTile::of).collect::<Option<_>>()?,
+            body: op.first_block(0)?,
+        })
+    }
+
+    /// The payload's last `linalg.generic`, whose axes the rTiles measure.
+    pub fn nest(&self) -> Option<Op<'c>> {
+        nest(self.body)
+    }
+
+    /// The rTile for the memory `name`.
+    pub fn tile_in(&self, name: &str) -> Option<&RTile> {
+        self.tiles.iter().find(|tile| tile.memory == name)
+    }
+}
+
+/// An axis of a loop nest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Axis {
+    /// How many points it has.
+    pub extent: u64,
+    /// Whether they are independent.
+    pub parallel: bool,
+}
+
+/// The axes of a `linalg.generic` whose every axis is a dimension of an operand.
+pub(crate) fn axes(nest: Op<'_>) -> Option<Vec<Axis>> {
+    let kinds = attr::array(nest.attr("iterator_types")?)?;
+    let mut extents = vec![None; kinds.len()];
+    let maps = attr::array(nest.attr("indexing_maps")?)?;
+    for (operand, map) in nest.operands().into_iter().zip(maps) {
+        for (&dim, access) in ty::shape(operand.ty())?.iter().zip(affine::linear(map)?) {
+            if let Some(extent) = access.as_axis().and_then(|axis| extents.get_mut(axis)) {
+                *extent = Some(dim);
+            }
+        }
+    }
+    let axis = |(extent, kind): (Option<u64>, Attribute<'_>)| {
+        let parallel = kind.to_string() == "#linalg.iterator_type<parallel>";
+        Some(Axis { extent: extent?, parallel })
+    };
+    extents.into_iter().zip(kinds).map(axis).collect()
+}
+
+/// The last `linalg.generic` of a payload.
+pub(crate) fn nest(body: Block<'_>) -> Option<Op<'_>> {
+    body.iter().filter(|op| op.is("linalg.generic")).last()
+}

@@ -1,6 +1,290 @@
 //! Constraints of the `tile` dialect.
 
-use crate::ir::{Diagnostics, Op};
+use super::{axes, nest};
+use crate::device::Machine;
+use crate::ir::{Block, Diagnostics, Op, Type, Val, affine, attr, parts, ty};
+use crate::verify::{
+    Kernels, Table, check_fact, check_memory, check_table, check_view, count, int, symbol,
+};
+
+const TABLE: Table = &[
+    ("tile.graph", &[graph_c1, graph_c2, runs]),
+    ("tile.empty", &[empty_c1]),
+    ("tile.view", &[view_c1]),
+    ("tile.run", &[run_alone, run_c2]),
+    ("tile.kernel", &[kernel_c1]),
+    ("tile.load", &[load_c1]),
+    ("tile.store", &[store_c1]),
+    ("tile.compute", &[compute_c1, compute_c2, compute_c3, compute_c4]),
+];
 
 /// Checks `op` against the constraints of its description.
-pub(crate) fn check(_op: Op<'_>, _diag: &mut Diagnostics) {}
+pub(crate) fn check(op: Op<'_>, diag: &mut Diagnostics) {
+    check_table(TABLE, op, diag);
+}
+
+/// C1. One input name per block argument, of the payload type of its graph type.
+fn graph_c1(op: Op<'_>, diag: &mut Diagnostics) {
+    let names = op.attr("inputs").and_then(attr::strings).unwrap_or_default();
+    let args = op.first_block(0).map(Block::args).unwrap_or_default();
+    let Some(signature) = op.attr("signature").and_then(attr::type_of) else { return };
+    let Some((inputs, _)) = ty::function(signature) else {
+        diag.error(op, format!("tile.graph has the signature {signature}"))
+            .help("write a function type");
+        return;
+    };
+    if names.len() != args.len() || inputs.len() != args.len() {
+        let names = count(names.len(), "input");
+        let (types, args) = (count(inputs.len(), "type"), count(args.len(), "argument"));
+        diag.error(op, format!("tile.graph names {names}, gives {types} and has {args}"))
+            .help("give one name and one graph type per block argument");
+        return;
+    }
+    for ((name, input), arg) in names.iter().zip(inputs).zip(args) {
+        let payload = parts::payload(input);
+        if arg.ty() != payload {
+            let arg = arg.ty();
+            diag.error(op, format!("the input \"{name}\" is {input}, its argument is {arg}"))
+                .help(format!("the payload type of {input} is {payload}"));
+        }
+    }
+}
+
+/// C2. The body ends in `tile.output`, with the payload types of the results.
+fn graph_c2(op: Op<'_>, diag: &mut Diagnostics) {
+    let names = op.attr("outputs").and_then(attr::strings).unwrap_or_default();
+    let Some(end) = op.first_block(0).and_then(Block::terminator) else { return };
+    // C1 reports a signature that is no function type.
+    let signature = op.attr("signature").and_then(attr::type_of);
+    let Some((_, results)) = signature.and_then(ty::function) else { return };
+    if !end.is("tile.output") {
+        diag.error(op, format!("tile.graph ends in {}", end.name()))
+            .note(end, "the body ends here")
+            .help("end it with tile.output");
+        return;
+    }
+    let values = end.operands();
+    if names.len() != values.len() || results.len() != values.len() {
+        let names = count(names.len(), "output");
+        let (types, values) = (count(results.len(), "type"), count(values.len(), "value"));
+        diag.error(op, format!("tile.graph names {names}, has {types} and gives {values}"))
+            .note(end, "the values leave here")
+            .help("give one name and one graph type per value");
+        return;
+    }
+    for ((name, result), value) in names.iter().zip(results).zip(values) {
+        let payload = parts::payload(result);
+        if value.ty() != payload {
+            let value = value.ty();
+            diag.error(op, format!("the output \"{name}\" is {result}, its value is {value}"))
+                .note(end, "the values leave here")
+                .help(format!("the payload type of {result} is {payload}"));
+        }
+    }
+}
+
+/// C1. The machine has the memory.
+fn empty_c1(op: Op<'_>, diag: &mut Diagnostics) {
+    check_memory(op, "memory", diag);
+}
+
+/// C1. Both shapes have the same number of elements and the same element type.
+fn view_c1(op: Op<'_>, diag: &mut Diagnostics) {
+    check_view(op, diag);
+}
+
+/// The runs of a tile-graph, which share one table of kernels.
+fn runs(op: Op<'_>, diag: &mut Diagnostics) {
+    let kernels = Kernels::around(op);
+    let body = op.first_block(0);
+    let runs = body.into_iter().flat_map(Block::iter).filter(|op| op.is("tile.run"));
+    runs.for_each(|run| run_c1(run, &kernels, diag));
+}
+
+/// A run outside a tile-graph.
+fn run_alone(op: Op<'_>, diag: &mut Diagnostics) {
+    if !op.parent().is_some_and(|parent| parent.is("tile.graph")) {
+        run_c1(op, &Kernels::around(op), diag);
+    }
+}
+
+/// C1. The symbol is a `tile.kernel` or a `device.kernel` with these operand types.
+fn run_c1<'c>(op: Op<'c>, kernels: &Kernels<'c>, diag: &mut Diagnostics) {
+    let Some(kernel) = symbol(op, "kernel") else { return };
+    kernels.check_call(op, kernel, &types(&op.operands()), diag);
+}
+
+/// C2. The results have the types of the tensors after `into`.
+fn run_c2(op: Op<'_>, diag: &mut Diagnostics) {
+    let Some(Ok([_, inits])) = op.segments().map(<[_; 2]>::try_from) else { return };
+    let (inits, results) = (types(&inits), types(&op.results()));
+    if inits.len() != results.len() {
+        let (inits, results) = (count(inits.len(), "tensor"), count(results.len(), "result"));
+        diag.error(op, format!("tile.run overwrites {inits} and has {results}"))
+            .help("give one tensor after `into` per result");
+        return;
+    }
+    for (init, result) in inits.into_iter().zip(results).filter(|(init, result)| init != result) {
+        diag.error(op, format!("tile.run overwrites {init} with {result}"))
+            .help("a result has the type of the tensor that it overwrites");
+    }
+}
+
+/// C1. Every yielded value has the type of the argument it overwrites.
+fn kernel_c1(op: Op<'_>, diag: &mut Diagnostics) {
+    let Some(body) = op.first_block(0) else { return };
+    let Some(end) = body.terminator() else { return };
+    if !end.is("tile.yield") {
+        diag.error(op, format!("tile.kernel ends in {}", end.name()))
+            .note(end, "the body ends here")
+            .help("end it with tile.yield");
+        return;
+    }
+    let (args, values) = (types(&body.args()), types(&end.operands()));
+    let Some(first) = args.len().checked_sub(values.len()) else {
+        let (args, values) = (count(args.len(), "argument"), count(values.len(), "value"));
+        diag.error(op, format!("tile.kernel has {args} and yields {values}"))
+            .note(end, "the values are yielded here")
+            .help("each value overwrites an argument of its own");
+        return;
+    };
+    for (place, (&arg, &value)) in args[first..].iter().zip(&values).enumerate() {
+        if arg != value {
+            let place = first + place;
+            diag.error(op, format!("tile.kernel overwrites its argument {place}, {arg}, with {value}"))
+                .note(end, "the values are yielded here")
+                .help("a yielded value has the type of the argument that it overwrites");
+        }
+    }
+}
+
+/// C1. The machine has the memory.
+fn load_c1(op: Op<'_>, diag: &mut Diagnostics) {
+    check_memory(op, "memory", diag);
+}
+
+/// C1. The machine has the memory.
+fn store_c1(op: Op<'_>, diag: &mut Diagnostics) {
+    check_memory(op, "memory", diag);
+}
+
+/// Memory and sizes of each rTile of a compute, also of sizes that C2 refuses.
+fn tiles<'c>(op: Op<'c>) -> Vec<(&'c str, Vec<i64>)> {
+    let tiles = op.attr("tiles").and_then(attr::array).unwrap_or_default();
+    tiles.into_iter().filter_map(parts::rtile).collect()
+}
+
+/// C1. Each rTile names a memory of the machine and has one size per axis, of
+/// which `lanes` is one.
+fn compute_c1(op: Op<'_>, diag: &mut Diagnostics) {
+    let tiles = tiles(op);
+    if let Some(machine) = Machine::of(op) {
+        for (memory, _) in &tiles {
+            check_fact(op, machine, "device.memory", memory, diag);
+        }
+    }
+    let nest = op.first_block(0).and_then(nest);
+    let axes = nest
+        .and_then(|nest| nest.attr("iterator_types").and_then(attr::array))
+        .map(|kinds| kinds.len())
+        .or(tiles.first().map(|(_, sizes)| sizes.len()));
+    let Some(axes) = axes else { return };
+    for (memory, sizes) in &tiles {
+        if sizes.len() != axes {
+            let sizes = count(sizes.len(), "size");
+            let what = format!("the rTile in @{memory} has {sizes} for a nest of {axes}");
+            let report = diag.error(op, what).help("give one size per axis of the last nest");
+            if let Some(nest) = nest {
+                report.note(nest, "the nest is here");
+            }
+        }
+    }
+    if let Some(lanes) = int(op, "lanes")
+        && !usize::try_from(lanes).is_ok_and(|lanes| lanes < axes)
+    {
+        diag.error(op, format!("lanes run along axis {lanes} of a nest with axes below {axes}"))
+            .help("name an axis of the last nest, from zero");
+    }
+}
+
+/// C2. Sizes are at least 1, and an inner rTile is no larger than an outer one.
+fn compute_c2(op: Op<'_>, diag: &mut Diagnostics) {
+    let tiles = tiles(op);
+    for (memory, sizes) in &tiles {
+        for size in sizes.iter().filter(|&&size| size < 1) {
+            diag.error(op, format!("the rTile in @{memory} has a size of {size}"))
+                .help("sizes are at least 1");
+        }
+    }
+    for ((outside, outer), (inside, inner)) in tiles.iter().zip(tiles.iter().skip(1)) {
+        for (axis, (outer, inner)) in outer.iter().zip(inner).enumerate() {
+            if inner > outer {
+                let what = format!("the rTile in @{inside} is {inner} long on axis {axis}");
+                diag.error(op, format!("{what}, in one of {outer} in @{outside}"))
+                    .help("an inner rTile is no larger than the one around it");
+            }
+        }
+    }
+}
+
+/// C3. `on` names an instruction or lane unit of the machine.
+fn compute_c3(op: Op<'_>, diag: &mut Diagnostics) {
+    let Some(machine) = Machine::of(op) else { return };
+    let Some(name) = symbol(op, "instruction") else { return };
+    if machine.fact("device.instruction", name).is_some()
+        || machine.fact("device.lanes", name).is_some()
+    {
+        return;
+    }
+    let kinds = ["device.instruction", "device.lanes"];
+    let own = kinds.into_iter().flat_map(|kind| machine.facts(kind));
+    let own: Vec<_> = own.map(|fact| format!("@{}", fact.symbol())).collect();
+    let what = format!("tile.compute runs on @{name}, which the machine @{}", machine.name());
+    diag.error(op, format!("{what} does not have"))
+        .note(machine.op, "the machine is here")
+        .help(format!("it has {}", if own.is_empty() { "none".into() } else { own.join(", ") }));
+}
+
+/// C4. The register rTile's accumulators fit the register memory.
+fn compute_c4(op: Op<'_>, diag: &mut Diagnostics) {
+    let Some(machine) = Machine::of(op) else { return };
+    let Some((memory, sizes)) = tiles(op).pop() else { return };
+    let Some(registers) = machine.memory(memory).filter(|memory| memory.is_registers()) else {
+        return;
+    };
+    let Some(nest) = op.first_block(0).and_then(nest) else { return };
+    if axes(nest).is_some_and(|axes| axes.len() != sizes.len()) {
+        return;
+    }
+    if let Some(bytes) = accumulator_bytes(nest, &sizes)
+        && bytes > registers.capacity_bytes
+    {
+        let capacity = registers.capacity_bytes;
+        let what = format!("the accumulators of {sizes:?} take {bytes} bytes of @{memory}");
+        diag.error(op, format!("{what}, which has {capacity}"))
+            .note(registers.op, "the registers are here")
+            .help("make the register rTile smaller");
+    }
+}
+
+/// Bytes of the pieces of a nest's outputs that one tile of its axes touches.
+fn accumulator_bytes(nest: Op<'_>, sizes: &[i64]) -> Option<u64> {
+    let [inputs, outputs] = <[_; 2]>::try_from(nest.segments()?).ok()?;
+    let maps = nest.attr("indexing_maps").and_then(attr::array)?;
+    let mut sum = 0u64;
+    for (output, map) in outputs.iter().zip(maps.into_iter().skip(inputs.len())) {
+        let mut bytes = ty::byte_size(ty::elem(output.ty())?)?;
+        for access in affine::linear(map)? {
+            let reaches = access.coefficients.iter().zip(sizes).map(|(&coefficient, &size)| {
+                coefficient.unsigned_abs().saturating_mul(u64::try_from(size - 1).unwrap_or(0))
+            });
+            bytes = bytes.saturating_mul(reaches.fold(1, u64::saturating_add));
+        }
+        sum = sum.saturating_add(bytes);
+    }
+    Some(sum)
+}
+
+fn types<'c>(values: &[Val<'c>]) -> Vec<Type<'c>> {
+    values.iter().map(|value| value.ty()).collect()
+}

@@ -1,9 +1,9 @@
 //! Files mapped into memory: the model itself and the data it keeps outside.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
 use memmap2::Mmap;
@@ -33,7 +33,7 @@ pub fn map(path: &Path) -> Result<Bytes> {
 #[derive(Debug, Default)]
 pub struct Folder {
     path: PathBuf,
-    mapped: RefCell<BTreeMap<PathBuf, Bytes>>,
+    mapped: Mutex<BTreeMap<PathBuf, Bytes>>,
 }
 
 impl Folder {
@@ -44,7 +44,7 @@ impl Folder {
             Some(parent) => parent.to_owned(),
             None => PathBuf::from("."),
         };
-        Self { path, mapped: RefCell::default() }
+        Self { path, mapped: Mutex::default() }
     }
 
     /// The bytes of a tensor whose data lies outside of the model.
@@ -96,7 +96,8 @@ impl Folder {
         if location.is_empty() || !inside {
             return Err(leaves());
         }
-        if let Some(bytes) = self.mapped.borrow().get(relative) {
+        let mut mapped = self.mapped.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(bytes) = mapped.get(relative) {
             return Ok(bytes.clone());
         }
         let resolve = |path: &Path| {
@@ -108,7 +109,7 @@ impl Folder {
             return Err(leaves());
         }
         let bytes = map(&path)?;
-        self.mapped.borrow_mut().insert(relative.to_owned(), bytes.clone());
+        mapped.insert(relative.to_owned(), bytes.clone());
         Ok(bytes)
     }
 }

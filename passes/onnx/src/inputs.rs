@@ -10,8 +10,10 @@ use crate::proto::{ValueInfoProto, type_proto};
 use crate::types::{ElementType, Shape, TensorType};
 
 /// What the caller says about a model besides the model.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Options {
+    /// What the graph calls the file that its weights lie in.
+    pub file: String,
     /// Shapes of graph inputs, by name. They fill in what the model leaves open.
     pub shapes: BTreeMap<String, Vec<i64>>,
     /// Extents of symbolic dimensions, by the symbol that the model uses.
@@ -19,6 +21,17 @@ pub struct Options {
     /// Values of graph inputs, by name. They stay inputs; where an operator needs to know an input
     /// at compile time, such as the shape of a Reshape, this is what it is told.
     pub known_inputs: BTreeMap<String, Elements>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            file: "model".to_owned(),
+            shapes: BTreeMap::new(),
+            symbols: BTreeMap::new(),
+            known_inputs: BTreeMap::new(),
+        }
+    }
 }
 
 /// A declared type: a tensor of some element type, with a shape that may be open or missing.

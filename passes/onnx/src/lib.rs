@@ -5,18 +5,29 @@
 //!
 //! This crate knows neither machines nor tiles, and computes only what decides shapes.
 
+mod constant;
 mod elements;
 mod error;
 mod files;
+mod import;
+mod inputs;
 mod model;
+mod node;
+mod ops;
+mod payload;
 #[allow(missing_docs, clippy::all, reason = "generated from the published schema")]
 pub mod proto {
     include!(concat!(env!("OUT_DIR"), "/onnx.rs"));
 }
 mod tensor;
 mod types;
+mod weights;
 
 pub use elements::{Elements, Scalar};
 pub use error::{ImportError, Report, Result};
+pub use import::{Imported, check, import, import_model};
+pub use inputs::Options;
 pub use model::Model;
+pub use tensor::tensor_file;
 pub use types::{ElementType, TensorType};
+pub use weights::Weights;

@@ -146,10 +146,20 @@ impl<'a, 'c> Build<'a, 'c> {
         outputs: &[Access<'_, 'c>],
         body: impl FnOnce(&mut Calc<'_, 'c>, &[Num<'c>]) -> Vec<Num<'c>>,
     ) -> Vec<Tensor<'c>> {
-        // Where nothing is folded, the outputs hold nothing yet.
-        let folds = axes.contains(&Axis::Reduction);
+        self.calculates(axes, extents, inputs, outputs, true, body)
+    }
+
+    fn calculates(
+        &mut self,
+        axes: &[Axis],
+        extents: &[i64],
+        inputs: &[Access<'_, 'c>],
+        outputs: &[Access<'_, 'c>],
+        reads_outputs: bool,
+        body: impl FnOnce(&mut Calc<'_, 'c>, &[Num<'c>]) -> Vec<Num<'c>>,
+    ) -> Vec<Tensor<'c>> {
         self.any_nest(axes, extents, inputs, outputs, |calc, stored| {
-            let read = if folds { stored } else { &stored[..inputs.len()] };
+            let read = if reads_outputs { stored } else { &stored[..inputs.len()] };
             let loaded: Vec<_> = read.iter().map(|&num| calc.load(num)).collect();
             let results = body(calc, &loaded);
             let elements = outputs.iter().map(|(tensor, _)| tensor.element());
@@ -236,13 +246,9 @@ impl<'a, 'c> Build<'a, 'c> {
     ) -> Tensor<'c> {
         let axes = dims.len();
         let target = self.empty(element, dims);
-        let results = self.nest(
-            &vec![Axis::Parallel; axes],
-            dims,
-            inputs,
-            &[(&target, identity(axes))],
-            |calc, nums| vec![body(calc, nums)],
-        );
+        let (kinds, outputs) = (vec![Axis::Parallel; axes], [(&target, identity(axes))]);
+        let results =
+            self.calculates(&kinds, dims, inputs, &outputs, false, |calc, x| vec![body(calc, x)]);
         results.into_iter().next().expect("one output gives one result")
     }
 
@@ -397,6 +403,11 @@ impl<'c> Calc<'_, 'c> {
         x.known
     }
 
+    /// A stored element as a number to calculate with.
+    pub fn loaded(&mut self, num: Num<'c>) -> Num<'c> {
+        self.load(num)
+    }
+
     fn load(&mut self, num: Num<'c>) -> Num<'c> {
         let Kind::Stored(element) = num.kind else { return num };
         let kind = Kind::Number(computed(element));
@@ -471,6 +482,33 @@ impl<'c> Calc<'_, 'c> {
     /// The coordinate on an axis.
     pub fn index(&mut self, axis: usize) -> Num<'c> {
         Num::new(self.b.index(axis), Kind::Index)
+    }
+
+    /// A linear expression of the coordinates.
+    pub fn linear(&mut self, expression: &Linear) -> Num<'c> {
+        let mut sum: Option<Num<'c>> = None;
+        for (axis, &coefficient) in expression.coefficients.iter().enumerate() {
+            if coefficient == 0 {
+                continue;
+            }
+            let mut term = self.index(axis);
+            if coefficient != 1 {
+                let coefficient = self.at(coefficient);
+                term = self.mul(term, coefficient);
+            }
+            sum = Some(match sum {
+                Some(sum) => self.add(sum, term),
+                None => term,
+            });
+        }
+        match sum {
+            Some(sum) if expression.constant == 0 => sum,
+            Some(sum) => {
+                let constant = self.at(expression.constant);
+                self.add(sum, constant)
+            }
+            None => self.at(expression.constant),
+        }
     }
 
     /// A coordinate that is a constant.

@@ -1,10 +1,13 @@
 //! From a tensor in the file to its elements.
 
+use std::path::Path;
+
 use bytes::Bytes;
+use prost::Message;
 
 use crate::elements::Elements;
 use crate::error::{Report, Result};
-use crate::files::Folder;
+use crate::files::{self, Folder};
 use crate::proto::TensorProto;
 use crate::proto::tensor_proto::DataLocation;
 use crate::types::{ElementType, TensorType};
@@ -72,4 +75,15 @@ fn narrow<T: Copy + Into<i128>>(
         bytes.extend_from_slice(&value.to_le_bytes()[..width]);
     }
     Ok(bytes.into())
+}
+
+/// The name and the elements of a file that holds one tensor, such as a conformance test's
+/// `input_0.pb`.
+pub fn tensor_file(path: &Path) -> Result<(String, Elements)> {
+    let proto = TensorProto::decode(files::map(path)?).map_err(|e| {
+        Report::new(format!("{} is not an ONNX tensor", path.display())).note(e.to_string()).malformed()
+    })?;
+    let what = format!("tensor {:?} of {}", proto.name(), path.display());
+    let elements = elements_of(&proto, &Folder::of(path), &what)?;
+    Ok((proto.name().to_owned(), elements))
 }

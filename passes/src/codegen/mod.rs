@@ -1,1 +1,20 @@
 //! From device programs to native code.
+//!
+//! ```text
+//! device.kernel  --lower-->  func on memrefs and vectors  --llvm-->  LLVM dialect
+//!   --native-->  optimised LLVM module  -->  object  --link-->  shared object
+//! ```
+//!
+//! This room reads the machine and the program half of `device`, nothing above.
+
+mod compile;
+mod error;
+pub mod link;
+mod llvm;
+pub mod lower;
+mod native;
+mod target;
+
+pub use compile::{Object, Text, compile_kernels, print_kernels};
+pub use error::CodegenError;
+pub use link::{LinkError, link};

@@ -1,1 +1,5 @@
 //! Passes of the `device` room.
+
+pub mod expand_math;
+pub mod from_tile;
+pub mod load_machine;

@@ -1,1 +1,4 @@
 //! Passes of the `graph` room.
+
+mod pieces;
+pub mod to_tile;

@@ -13,6 +13,9 @@ mod simplify;
 
 pub use emit::emit_kernel;
 pub use read::{NestError, read_kernel};
+pub(crate) use read::{
+    captured, generic_accesses, generic_axes, generic_inputs, rebase, reads_output,
+};
 
 use weft_dialects::ir::payload::Axis;
 use weft_dialects::ir::{Block, Linear, Op, Type, Val, ty};

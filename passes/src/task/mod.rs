@@ -1,1 +1,21 @@
-//! Passes of the `task` room.
+//! Passes of the `task` room: who does it, when.
+//!
+//! [`from_tile`] is the door into the room, [`plan()`] what leaves it: the plain data
+//! that the runtime follows.
+
+pub mod arena;
+mod conflicts;
+mod copy;
+pub mod cost;
+mod emit;
+pub mod from_tile;
+pub mod grid;
+mod kernels;
+mod plan;
+pub mod reduce;
+pub mod schedule;
+pub mod touch;
+mod values;
+
+pub use grid::task_grid;
+pub use plan::{ConstantSource, ConstantValue, Planned, PlanningError, plan};

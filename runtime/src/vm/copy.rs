@@ -92,6 +92,13 @@ fn plane<const W: usize>(
         let last = (first + BLOCK).min(across.extent);
         for begin in (0..inner.extent).step_by(BLOCK as usize) {
             let n = BLOCK.min(inner.extent - begin) as i64;
+            if across.from == 1 && inner.to == 1 {
+                let f = f + first as i64 + begin as i64 * inner.from;
+                let t = t + first as i64 * across.to + begin as i64;
+                let rows = (last - first) as usize;
+                block(from, (f, inner.from), to, (t, across.to), rows, n as usize);
+                continue;
+            }
             for row in first as i64..last as i64 {
                 let f = f + row * across.from + begin as i64 * inner.from;
                 let t = t + row * across.to + begin as i64 * inner.to;
@@ -106,6 +113,31 @@ fn plane<const W: usize>(
                     }
                 }
             }
+        }
+    }
+}
+
+/// Transposes a block: `rows` elements are contiguous in the source, `columns` in the
+/// target; `f` and `t` are where the block begins.
+/// It passes through a small array, since far steps of a power of two fall onto few cache lines.
+fn block<const W: usize>(
+    from: &[[u8; W]],
+    (f, from_step): (i64, i64),
+    to: &mut [[u8; W]],
+    (t, to_step): (i64, i64),
+    rows: usize,
+    columns: usize,
+) {
+    const SIDE: usize = BLOCK as usize;
+    let mut near = [[0; W]; SIDE * SIDE];
+    for column in 0..columns {
+        let start = (f + column as i64 * from_step) as usize;
+        near[column * SIDE..][..rows].copy_from_slice(&from[start..][..rows]);
+    }
+    for row in 0..rows {
+        let start = (t + row as i64 * to_step) as usize;
+        for (column, element) in to[start..][..columns].iter_mut().enumerate() {
+            *element = near[column * SIDE + row];
         }
     }
 }

@@ -78,7 +78,6 @@ fn conv(node: &Node<'_>) -> Result<Plan> {
         let free = lead_y.len() + window.rank();
         let axes = free + reduced.len();
         let axis = |at| Linear::axis(axes, at);
-        let channel = axis(free);
         let first_kernel = free + usize::from(sums_channels);
 
         let padded = window.pad(b, &args[0], Scalar::Int(0));
@@ -88,7 +87,7 @@ fn conv(node: &Node<'_>) -> Result<Plan> {
             read_x.push(axis(1));
         }
         if sums_channels {
-            read_x.push(channel.clone());
+            read_x.push(axis(free));
         }
         read_x.extend(window.indices(axes, lead_y.len(), first_kernel));
 
@@ -97,7 +96,7 @@ fn conv(node: &Node<'_>) -> Result<Plan> {
         let mut read_w: Vec<_> = (1..lead_y.len()).map(axis).collect();
         if sums_channels {
             shape_w.push(depth);
-            read_w.push(channel);
+            read_w.push(axis(free));
         }
         shape_w.extend(&kernel);
         read_w.extend((0..kernel.len()).map(|at| axis(first_kernel + at)));

@@ -312,8 +312,6 @@ fn binary_float(op: BinaryOp, a: Scalar, b: Scalar) -> Scalar {
     let larger = |a: f64, b: f64| {
         if a.is_nan() || a < b || (a == b && a.is_sign_negative()) {
             b
-        } else if b.is_nan() {
-            a
         } else {
             a
         }
@@ -430,10 +428,17 @@ fn nearest(ty: Ty, v: i128) -> Scalar {
     let value = |bits: u64| Scalar { ty, bits }.as_f64();
     let infinity = Scalar::float(ty, f64::INFINITY).bits;
     let size = v.unsigned_abs() as i128;
-    // Floats of one sign are ordered as their bits are.
-    let below = (0..infinity)
-        .rfind(|&b| value(b) as i128 <= size && value(b) <= size as f64)
-        .unwrap_or(0);
+    // Floats of one sign are ordered as their bits are: halve the interval that holds the value.
+    let (mut below, mut above) = (0, infinity);
+    while above - below > 1 {
+        let middle = (below + above) / 2;
+        let v = value(middle);
+        if v as i128 <= size && v <= size as f64 {
+            below = middle
+        } else {
+            above = middle
+        }
+    }
     let (low, high) = (value(below) as i128, value(below + 1));
     // Beyond the largest, the next power of two stands for infinity.
     let high = if high.is_finite() {

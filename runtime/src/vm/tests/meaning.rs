@@ -303,6 +303,39 @@ fn permutations_move_every_element() {
     }
 }
 
+/// A transposition that also turns both axes around.
+#[test]
+fn permutations_may_run_backwards() {
+    let (rows, columns) = (45i64, 70i64);
+    let mut program = Program::default();
+    let x = program.input(Ty::F64, (rows * columns) as u64);
+    let out = program.output(Ty::F64, (rows * columns) as u64);
+    for (from, to) in [
+        ([columns, 1], [1, rows]),
+        ([columns, -1], [1, rows]),
+        ([-columns, 1], [1, rows]),
+    ] {
+        let offset = |strides: [i64; 2]| {
+            let reach = strides[0].min(0) * (rows - 1) + strides[1].min(0) * (columns - 1);
+            -reach
+        };
+        let mut nest = Nest::parallel(&[rows as u64, columns as u64]);
+        let r = nest.load(Access::new(x, offset(from), &from));
+        nest.store(Access::new(out, offset(to), &to), r);
+        program.body = vec![nest.into()];
+        let values: Vec<f64> = (0..rows * columns).map(|i| i as f64).collect();
+        let mut expected = vec![0.0; values.len()];
+        for i in 0..rows {
+            for j in 0..columns {
+                let (f, t) = (from[0] * i + from[1] * j, to[0] * i + to[1] * j);
+                expected[(offset(to) + t) as usize] = values[(offset(from) + f) as usize];
+            }
+        }
+        let got = program.run(&[bytemuck::cast_slice(&values)]).expect("runs");
+        assert_eq!(got[0], bytemuck::cast_slice::<f64, u8>(&expected));
+    }
+}
+
 #[test]
 fn no_points_do_nothing() {
     let mut program = Program::default();

@@ -458,8 +458,24 @@ fn agrees(seed: u64) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// Enough for a daily run; `PROPTEST_CASES` asks for more.
+fn config() -> ProptestConfig {
+    let cases = if std::env::var_os("PROPTEST_CASES").is_some() {
+        ProptestConfig::default().cases
+    } else {
+        1500
+    };
+    // A smaller seed is not a simpler program.
+    ProptestConfig {
+        cases,
+        max_shrink_iters: 0,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 20_000, max_shrink_iters: 0, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config())]
 
     #[test]
     fn agrees_with_the_literal_evaluator(seed: u64) {

@@ -1,0 +1,171 @@
+//! Operators that keep every element and its order, and those that ask for a shape.
+
+use super::{Operator, op};
+use crate::elements::{Elements, Scalar};
+use crate::error::Result;
+use crate::node::{Node, Operand, Plan};
+use crate::types::{ElementType, Shape};
+
+pub const OPERATORS: &[Operator] = &[
+    op("Dropout", 12, 3, &["seed"], dropout).at_least(1).up_to(2),
+    op("Flatten", 1, 1, &["axis"], flatten),
+    op("Identity", 1, 1, &[], identity),
+    op("Reshape", 5, 2, &["allowzero"], reshape),
+    op("Shape", 1, 1, &["end", "start"], shape),
+    op("Size", 1, 1, &[], size),
+    op("Squeeze", 13, 2, &[], squeeze).at_least(1),
+    op("Unsqueeze", 13, 2, &[], unsqueeze),
+];
+
+/// Plans the same elements, in the same order, under another shape.
+fn reshaped(node: &Node<'_>, x: &Operand, dims: Vec<i64>) -> Result<Plan> {
+    let result = node.ty(x.element(), dims)?;
+    let ty = result.clone();
+    let plan = Plan::new(vec![x.clone()], vec![result.clone()], move |b, args| {
+        vec![b.reshape(&args[0], result.dims())]
+    });
+    Ok(plan.folds(move |known| vec![known[0].reshaped(ty.clone())]))
+}
+
+fn identity(node: &Node<'_>) -> Result<Plan> {
+    let x = node.input(0, "input")?;
+    reshaped(node, x, x.dims().to_vec())
+}
+
+fn dropout(node: &Node<'_>) -> Result<Plan> {
+    let x = node.typed(0, "data", ElementType::FLOATS)?;
+    let training = match node.optional(2) {
+        Some(_) => node.known(2, "training_mode")?.single(),
+        None => None,
+    };
+    if training.is_some_and(|training| training.as_int() != 0) {
+        let ratio = match node.optional(1) {
+            Some(_) => node.known(1, "ratio")?.single().map_or(0.5, Scalar::as_f64),
+            None => 0.5,
+        };
+        if ratio != 0.0 {
+            return Err(node
+                .report(format!("drops {ratio} of its input at random"))
+                .help("training_mode false, or a ratio of 0")
+                .unsupported());
+        }
+    }
+    if node.outputs() < 2 {
+        return reshaped(node, x, x.dims().to_vec());
+    }
+    let mask = x.ty.with_element(ElementType::Bool, &node.result_name())?;
+    Ok(Plan::new(vec![x.clone()], vec![x.ty.clone(), mask], |b, args| {
+        let kept = b.fill(ElementType::Bool, args[0].dims(), Scalar::Int(1));
+        vec![args[0].clone(), kept]
+    }))
+}
+
+fn flatten(node: &Node<'_>) -> Result<Plan> {
+    let x = node.input(0, "input")?;
+    let axis = node.int("axis")?.unwrap_or(1);
+    let rank = x.rank() as i64;
+    if !(-rank..=rank).contains(&axis) {
+        return Err(node
+            .report(format!("has axis {axis} for {rank} dimensions"))
+            .help(format!("{} to {rank}", -rank))
+            .invalid());
+    }
+    let axis = if axis < 0 { axis + rank } else { axis } as usize;
+    let (rows, columns) = x.dims().split_at(axis);
+    reshaped(node, x, vec![rows.iter().product(), columns.iter().product()])
+}
+
+fn reshape(node: &Node<'_>) -> Result<Plan> {
+    let x = node.input(0, "data")?;
+    let asked = node.known_ints(1, "shape")?.unwrap_or_default();
+    let zero_is_zero = node.flag("allowzero", false)?;
+    let wrong = |what: String| {
+        node.report(what)
+            .note(format!("the shape asked for is {}, the tensor {}", Shape(&asked), x.ty))
+            .help("as many elements as the tensor has; 0 copies an extent, one -1 is inferred")
+            .invalid()
+    };
+    let mut dims = asked.clone();
+    for (at, dim) in dims.iter_mut().enumerate() {
+        if *dim == 0 && !zero_is_zero {
+            let copied = x.dims().get(at);
+            *dim = *copied.ok_or_else(|| wrong(format!("copies an extent {at} that is not there")))?;
+        }
+    }
+    let inferred: Vec<_> = (0..dims.len()).filter(|&at| dims[at] == -1).collect();
+    let others = dims.iter().filter(|&&dim| dim != -1);
+    let others = others.copied().try_fold(1i64, |all, dim| match dim {
+        ..0 => Err(wrong(format!("asks for an extent of {dim}"))),
+        _ => all.checked_mul(dim).ok_or_else(|| wrong("asks for too many elements".to_owned())),
+    })?;
+    let elements = x.ty.elements() as i64;
+    match inferred[..] {
+        [] if others == elements => {}
+        [at] if others > 0 && elements % others == 0 => dims[at] = elements / others,
+        // Nothing can be inferred from nothing; an empty tensor stays empty.
+        [at] if others == 0 && elements == 0 && !zero_is_zero => dims[at] = 0,
+        [] | [_] => return Err(wrong(format!("makes another number of elements than {elements}"))),
+        _ => return Err(wrong("leaves several extents to be inferred".to_owned())),
+    }
+    reshaped(node, x, dims)
+}
+
+fn squeeze(node: &Node<'_>) -> Result<Plan> {
+    let x = node.input(0, "data")?;
+    let axes = match node.known_ints(1, "axes")? {
+        Some(axes) => node.axes(&axes, x.rank())?,
+        None => (0..x.rank()).filter(|&d| x.dims()[d] == 1).collect(),
+    };
+    if let Some(&wide) = axes.iter().find(|&&d| x.dims()[d] != 1) {
+        return Err(node
+            .report(format!("removes dimension {wide} of {}", x.ty))
+            .help("a dimension of extent 1")
+            .invalid());
+    }
+    let kept = (0..x.rank()).filter(|d| !axes.contains(d)).map(|d| x.dims()[d]).collect();
+    reshaped(node, x, kept)
+}
+
+fn unsqueeze(node: &Node<'_>) -> Result<Plan> {
+    let x = node.input(0, "data")?;
+    let axes = node.known_ints(1, "axes")?.unwrap_or_default();
+    let rank = x.rank() + axes.len();
+    let axes = node.axes(&axes, rank)?;
+    let mut rest = x.dims().iter().copied();
+    let dims = (0..rank)
+        .map(|d| if axes.contains(&d) { 1 } else { rest.next().expect("the rank counts both") })
+        .collect();
+    reshaped(node, x, dims)
+}
+
+/// Plans a result that the types alone decide.
+fn known(node: &Node<'_>, elements: Elements) -> Result<Plan> {
+    let ty = elements.ty().clone();
+    node.ty(ty.element(), ty.dims().to_vec())?;
+    let folded = elements.clone();
+    let plan = Plan::new(vec![], vec![ty], move |b, _| {
+        // Only reached for more dimensions than a literal may have elements.
+        let dims = elements.ty().dims();
+        let mut all = b.fill(ElementType::I64, dims, Scalar::Int(0));
+        for (at, value) in elements.scalars().enumerate() {
+            let one = b.fill(ElementType::I64, &vec![1; dims.len()], value);
+            all = b.insert(&one, &all, &vec![at as i64; dims.len()], &vec![1; dims.len()]);
+        }
+        vec![all]
+    });
+    Ok(plan.folds(move |_| vec![folded.clone()]))
+}
+
+fn shape(node: &Node<'_>) -> Result<Plan> {
+    let x = node.input(0, "data")?;
+    let rank = x.rank() as i64;
+    let place = |at: i64| if at < 0 { at.saturating_add(rank) } else { at }.clamp(0, rank) as usize;
+    let start = place(node.int("start")?.unwrap_or(0));
+    let end = place(node.int("end")?.unwrap_or(rank));
+    known(node, Elements::from_ints(x.dims().get(start..end).unwrap_or(&[])))
+}
+
+fn size(node: &Node<'_>) -> Result<Plan> {
+    let elements = node.input(0, "data")?.ty.elements();
+    known(node, Elements::scalar(ElementType::I64, Scalar::Int(elements as i128)))
+}

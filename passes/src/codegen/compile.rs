@@ -1,0 +1,193 @@
+//! Kernels of a module as objects, several at a time.
+//!
+//! A worker has contexts of its own, for neither MLIR's nor LLVM's may be built
+//! in by two threads; a kernel travels to it as text with its machine.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use inkwell::targets::FileType;
+use weft_dialects::device::{Kernel, Machine};
+use weft_dialects::ir::{self, Op, module_op, ty};
+
+use super::native::{Backend, Entry, translate};
+use super::target::{self, Target};
+use super::{CodegenError, llvm, lower};
+use crate::device::expand_math;
+
+/// The object code of one kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Object {
+    /// The kernel, and the symbol of its entry
+    /// `void symbol(void **buffers, int64_t begin, int64_t end)`.
+    pub symbol: String,
+    /// An ELF object.
+    pub bytes: Vec<u8>,
+}
+
+/// What text of a kernel is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Text {
+    /// Optimised LLVM IR.
+    Llvm,
+    /// Assembly.
+    Asm,
+}
+
+/// Compiles the `device.kernel`s of a module, in their order, on `jobs` threads.
+///
+/// The result does not depend on `jobs`.
+///
+/// # Errors
+/// The first kernel, in the order of the module, that does not compile.
+pub fn compile_kernels(module: Op<'_>, machine: Machine<'_>, jobs: usize) -> Result<Vec<Object>, CodegenError> {
+    each_kernel(module, machine, jobs, |native| {
+        Ok(Object { symbol: native.kernel.to_owned(), bytes: native.emit(FileType::Object)? })
+    })
+}
+
+/// The kernels of a module as text, in their order.
+///
+/// # Errors
+/// The first kernel, in the order of the module, that does not compile.
+pub fn print_kernels(module: Op<'_>, machine: Machine<'_>, jobs: usize, text: Text) -> Result<Vec<String>, CodegenError> {
+    each_kernel(module, machine, jobs, |native| match text {
+        Text::Llvm => Ok(native.module.print_to_string().to_string()),
+        Text::Asm => Ok(String::from_utf8_lossy(&native.emit(FileType::Assembly)?).into_owned()),
+    })
+}
+
+/// One optimised kernel.
+struct Native<'a, 'l> {
+    kernel: &'a str,
+    backend: &'a Backend,
+    module: inkwell::module::Module<'l>,
+}
+
+impl Native<'_, '_> {
+    fn emit(&self, kind: FileType) -> Result<Vec<u8>, CodegenError> {
+        self.backend.emit(&self.module, self.kernel, kind).map_err(|message| llvm_error(self.kernel, message))
+    }
+}
+
+/// What a worker gets of a kernel.
+struct Job {
+    kernel: String,
+    text: String,
+    arg_bytes: Vec<u64>,
+}
+
+fn each_kernel<T: Send>(
+    module: Op<'_>,
+    machine: Machine<'_>,
+    jobs: usize,
+    finish: impl Fn(&Native<'_, '_>) -> Result<T, CodegenError> + Sync,
+) -> Result<Vec<T>, CodegenError> {
+    let target = Target::of(machine)?;
+    let work = jobs_of(module, machine);
+    let next = AtomicUsize::new(0);
+    let results: Vec<_> = work.iter().map(|_| Mutex::new(None)).collect();
+    let worker = || {
+        let worker = Worker::new(&target);
+        while let Some((job, result)) = pick(&next, &work, &results) {
+            let made = worker.compile(job, &finish);
+            *result.lock().expect("a result is written once") = Some(made);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..jobs.clamp(1, work.len().max(1)) {
+            scope.spawn(worker);
+        }
+    });
+    results
+        .into_iter()
+        .map(|result| result.into_inner().expect("no worker panicked").expect("every kernel was picked"))
+        .collect()
+}
+
+type Slot<T> = Mutex<Option<Result<T, CodegenError>>>;
+
+fn pick<'a, T>(next: &AtomicUsize, work: &'a [Job], results: &'a [Slot<T>]) -> Option<(&'a Job, &'a Slot<T>)> {
+    let number = next.fetch_add(1, Ordering::Relaxed);
+    Some((work.get(number)?, results.get(number)?))
+}
+
+/// Each kernel as a module of itself and the machine.
+fn jobs_of(module: Op<'_>, machine: Machine<'_>) -> Vec<Job> {
+    let machine = machine.op.text();
+    let kernels = module.first_block(0).into_iter().flat_map(|block| block.ops()).filter_map(Kernel::of);
+    kernels
+        .map(|kernel| Job {
+            kernel: kernel.name.to_owned(),
+            text: format!("{machine}\n{}\n", kernel.op.text()),
+            arg_bytes: kernel.args().iter().map(|arg| bytes(arg.ty())).collect(),
+        })
+        .collect()
+}
+
+fn bytes(memref: ir::Type<'_>) -> u64 {
+    let size = ty::elem(memref).and_then(ty::byte_size);
+    ty::count(memref).zip(size).map_or(0, |(count, size)| count * size)
+}
+
+/// Contexts and a backend that one thread uses for kernel after kernel.
+struct Worker {
+    mlir: ir::Context,
+    backend: Result<Backend, String>,
+    heard: Arc<Mutex<Vec<String>>>,
+}
+
+impl Worker {
+    fn new(target: &Target) -> Self {
+        let mlir = ir::context();
+        mlir.enable_multi_threading(false);
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let listener = heard.clone();
+        mlir.attach_diagnostic_handler(move |diagnostic| {
+            listener.lock().expect("only this thread listens").push(diagnostic.to_string());
+            true
+        });
+        Self { mlir, backend: Backend::new(target), heard }
+    }
+
+    fn compile<T>(
+        &self,
+        job: &Job,
+        finish: impl Fn(&Native<'_, '_>) -> Result<T, CodegenError>,
+    ) -> Result<T, CodegenError> {
+        let kernel = &job.kernel;
+        let mlir = self.to_llvm_dialect(job)?;
+        let backend = self.backend.as_ref().map_err(|message| llvm_error(kernel, message))?;
+        let context = inkwell::context::Context::create();
+        let module = translate(&context, &mlir).ok_or_else(|| self.failed(kernel, "translation to LLVM"))?;
+        let entry = Entry { name: kernel, arg_bytes: &job.arg_bytes };
+        backend.optimise(&context, &module, &entry).map_err(|message| llvm_error(kernel, message))?;
+        finish(&Native { kernel, backend, module })
+    }
+
+    fn to_llvm_dialect(&self, job: &Job) -> Result<ir::Module<'_>, CodegenError> {
+        let kernel = &job.kernel;
+        let mut module = ir::parse(&self.mlir, &job.text)
+            .map_err(|source| CodegenError::Parse { kernel: kernel.clone(), source })?;
+        let op = module_op(&module);
+        let machine = Machine::of(op).expect("the machine travels with the kernel");
+        let half = target::half_arithmetic(machine);
+        expand_math::PASS.apply(&self.mlir, op, &[]).map_err(|_| self.failed(kernel, "device-expand-math"))?;
+        lower::PASS.apply(&self.mlir, op, &[]).map_err(|_| self.failed(kernel, "device-lower-to-vector"))?;
+        machine.op.erase();
+        llvm::lower_to_llvm_dialect(&self.mlir, &mut module, half).map_err(|error| {
+            self.heard.lock().expect("only this thread listens").push(error.to_string());
+            self.failed(kernel, "lowering to the LLVM dialect")
+        })?;
+        Ok(module)
+    }
+
+    fn failed(&self, kernel: &str, stage: &'static str) -> CodegenError {
+        let heard = std::mem::take(&mut *self.heard.lock().expect("only this thread listens"));
+        CodegenError::Stage { kernel: kernel.to_owned(), stage, message: heard.join("\n  ") }
+    }
+}
+
+fn llvm_error(kernel: &str, message: impl Into<String>) -> CodegenError {
+    CodegenError::Llvm { kernel: kernel.to_owned(), message: message.into() }
+}

@@ -1,0 +1,37 @@
+//! What can go wrong between a device program and its object code.
+
+use weft_dialects::ir::ParseError;
+
+/// Why kernels did not become native code.
+#[derive(Debug, thiserror::Error)]
+pub enum CodegenError {
+    /// The machine is of an architecture that LLVM here has no code for.
+    #[error("no native code is made for the architecture {0:?}; `x86-64` is")]
+    Architecture(String),
+    /// A stage refused the kernel.
+    #[error("kernel {kernel}: {stage} failed\n  {message}")]
+    Stage {
+        /// The kernel.
+        kernel: String,
+        /// What refused it.
+        stage: &'static str,
+        /// Why: its diagnostics, a line each.
+        message: String,
+    },
+    /// The text of a kernel did not parse in the worker.
+    #[error("kernel {kernel}: {source}")]
+    Parse {
+        /// The kernel.
+        kernel: String,
+        /// Why.
+        source: ParseError,
+    },
+    /// LLVM said no.
+    #[error("kernel {kernel}: LLVM: {message}")]
+    Llvm {
+        /// The kernel.
+        kernel: String,
+        /// In LLVM's words.
+        message: String,
+    },
+}

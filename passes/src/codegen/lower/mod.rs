@@ -1,0 +1,153 @@
+//! Write device kernels as functions on memrefs and vectors.
+//!
+//! ```text
+//! device.kernel @k tasks 4 {            func.func @k(%begin: index, %end: index, %x: memref<4096xf32>) {
+//! ^bb0(%task: index, %x: ...):            %r = memref.alloca() : memref<16xf32>
+//!   %r = device.alloc                     scf.for %task = %begin to %end {
+//!   device.copy @load %x[%i] to %r  ->      %v = vector.load %x[%i]
+//!                                           vector.store %v, %r[%c0]
+//! ```
+//!
+//! Registers become arrays on the stack; once the register loops (`affine.for`)
+//! are unrolled every index of them is a constant, and LLVM turns them into
+//! values. What only a parallel unit can do (asynchronous moves, barriers of
+//! more than one thread) is refused.
+
+mod apply;
+mod combine;
+mod copy;
+mod invoke;
+mod lanewise;
+mod view;
+
+use weft_dialects::device::{Apply, Combine, Copy, Invoke, Kernel, Machine};
+use weft_dialects::ir::pass::{Failed, Pass, Run};
+use weft_dialects::ir::{Builder, Context, Diagnostics, Mapping, Op, Type, attr, ty};
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    name: "device-lower-to-vector",
+    description: "Write device kernels as functions on memrefs and vectors",
+    options: &[],
+    statistics: &[],
+    run,
+};
+
+/// Room that a kernel may take on the stack of its thread.
+const STACK_BYTES: u64 = 1 << 20;
+
+fn run(run: &mut Run<'_>) -> Result<(), Failed> {
+    let mut diag = Diagnostics::new();
+    let kernels: Vec<_> = run.module.body(0).ok_or(Failed)?.ops().into_iter().filter_map(Kernel::of).collect();
+    for kernel in kernels {
+        let Some(machine) = Machine::of(kernel.op) else {
+            diag.error(kernel.op, format!("no device.machine for kernel @{}", kernel.name));
+            continue;
+        };
+        lower(run.context, machine, &kernel, &mut diag);
+    }
+    if diag.is_ok() { Ok(()) } else { Err(Failed) }
+}
+
+/// Puts a function in the place of a kernel.
+fn lower<'c>(context: &'c Context, machine: Machine<'c>, kernel: &Kernel<'c>, diag: &mut Diagnostics) {
+    let func = copy_into_function(context, kernel);
+    let mut device_ops = Vec::new();
+    func.walk(&mut |op| {
+        if op.name().starts_with("device.") {
+            device_ops.push(op);
+        }
+    });
+    let (allocs, steps): (Vec<_>, Vec<_>) = device_ops.into_iter().partition(|op| op.is("device.alloc"));
+    // What lies inside another operation's body is read there, and goes with it.
+    let outer = steps.into_iter().filter(|op| !op.parent().is_some_and(|around| around.name().starts_with("device.")));
+    for op in outer.collect::<Vec<_>>() {
+        expand(context, machine, op, diag);
+        op.erase();
+    }
+    place_allocs(context, func, allocs, diag);
+    kernel.op.erase();
+}
+
+/// `func.func @k(%begin, %end, memrefs)` with the kernel's body in a loop over tasks.
+fn copy_into_function<'c>(context: &'c Context, kernel: &Kernel<'c>) -> Op<'c> {
+    let index = Type::index(context);
+    let args = kernel.args();
+    let mut inputs = vec![index, index];
+    inputs.extend(args.iter().map(|arg| view::without_memory(arg.ty())));
+    let mut b = Builder::before(context, kernel.op);
+    let func = b.op_with(
+        "func.func",
+        &[],
+        &[],
+        &[
+            ("sym_name", attr::of_string(context, kernel.name)),
+            ("function_type", attr::of_type(ty::of_function(context, &inputs, &[]))),
+        ],
+        1,
+    );
+    let block = b.block(func.region(0), &inputs);
+    let mut b = b.into_block(block);
+    let step = b.index(1);
+    let tasks = b.op_with("scf.for", &[block.arg(0), block.arg(1), step], &[], &[], 1);
+    b.op("func.return", &[], &[]);
+    let body = b.block(tasks.region(0), &[index]);
+    let mut map = Mapping::default();
+    let news = std::iter::once(body.arg(0)).chain(block.args().into_iter().skip(2));
+    for (old, new) in kernel.body.args().into_iter().zip(news) {
+        map.set(old, new);
+    }
+    let mut b = b.into_block(body);
+    for op in kernel.body.ops() {
+        b.clone_op(op, &mut map);
+    }
+    b.op("scf.yield", &[], &[]);
+    func
+}
+
+fn expand<'c>(context: &'c Context, machine: Machine<'c>, op: Op<'c>, diag: &mut Diagnostics) {
+    let mut b = Builder::before(context, op);
+    if let Some(copy) = Copy::of(op) {
+        copy::expand(&mut b, machine, &copy);
+    } else if let Some(invoke) = Invoke::of(op) {
+        invoke::expand(&mut b, machine, &invoke, diag);
+    } else if let Some(apply) = Apply::of(op) {
+        apply::expand(&mut b, machine, &apply, diag);
+    } else if let Some(combine) = Combine::of(op) {
+        combine::expand(&mut b, &combine, diag);
+    } else if op.is("device.wait") && op.operands().is_empty() {
+        // Nothing was begun that could still be under way.
+    } else if op.is("device.barrier") && op.attr("scope").and_then(attr::string) == Some("thread") {
+        // One thread is always there.
+    } else {
+        diag.error(op, format!("{} has no form in code for one thread", op.name()))
+            .help("native code has copies, instructions, lanes, and waits for nothing");
+    }
+}
+
+/// Makes every `device.alloc` an array at the function's entry.
+fn place_allocs<'c>(context: &'c Context, func: Op<'c>, allocs: Vec<Op<'c>>, diag: &mut Diagnostics) {
+    let first = func.body(0).and_then(|block| block.ops().first().copied());
+    let mut b = Builder::before(context, first.expect("a function ends in a return"));
+    let mut bytes = 0;
+    for alloc in allocs {
+        let ty = view::without_memory(alloc.result(0).ty());
+        bytes += ty::count(ty).zip(ty::elem(ty).and_then(ty::byte_size)).map_or(0, |(count, size)| count * size);
+        if bytes > STACK_BYTES {
+            diag.error(alloc, format!("the kernel's own memory comes to {bytes} bytes"))
+                .help(format!("a kernel has {STACK_BYTES} on its thread's stack; pass the rest as a buffer"));
+        }
+        let room = b.op_with(
+            "memref.alloca",
+            &[],
+            &[ty],
+            &[
+                ("alignment", attr::of_int(context, 64)),
+                ("operandSegmentSizes", attr::of_ints32(context, &[0, 0])),
+            ],
+            0,
+        );
+        alloc.result(0).replace_with(room.result(0));
+        alloc.erase();
+    }
+}

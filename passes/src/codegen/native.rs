@@ -1,0 +1,173 @@
+//! From the LLVM dialect to optimised LLVM IR, assembly and object code.
+
+use std::cell::RefCell;
+use std::ffi::{CStr, c_char};
+use std::sync::Once;
+
+use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::context::{AsContextRef, Context};
+use inkwell::module::{Linkage, Module};
+use inkwell::passes::PassBuilderOptions;
+use inkwell::targets::{
+    CodeModel, FileType, InitializationConfig, RelocMode, Target as LlvmTarget, TargetMachine,
+    TargetTriple,
+};
+use inkwell::values::FunctionValue;
+use inkwell::{AddressSpace, OptimizationLevel};
+use weft_dialects::ir::Module as MlirModule;
+
+use super::target::Target;
+
+/// Brings a module of the LLVM dialect into `context`; `None` where MLIR reported an error.
+pub fn translate<'l>(context: &'l Context, module: &MlirModule<'_>) -> Option<Module<'l>> {
+    // SAFETY: both handles live; the module that comes back belongs to `context`
+    // and to us, and a null one stands for an error.
+    unsafe {
+        let raw = mlir_sys::mlirTranslateModuleToLLVMIR(
+            module.as_operation().to_raw(),
+            context.as_ctx_ref().cast(),
+        );
+        (!raw.is_null()).then(|| Module::new(raw.cast()))
+    }
+}
+
+/// Makes code for one processor.
+pub struct Backend {
+    machine: TargetMachine,
+    target: Target,
+}
+
+impl Backend {
+    /// A backend for `target`, in LLVM's words where it has none.
+    pub fn new(target: &Target) -> Result<Self, String> {
+        report_fatal_errors();
+        LlvmTarget::initialize_x86(&InitializationConfig::default());
+        let triple = TargetTriple::create(target.triple);
+        let machine = LlvmTarget::from_triple(&triple)
+            .map_err(|error| error.to_string())?
+            .create_target_machine(
+                &triple,
+                target.cpu,
+                &target.features,
+                OptimizationLevel::Aggressive,
+                RelocMode::PIC,
+                CodeModel::Small,
+            )
+            .ok_or_else(|| format!("no machine for {}", target.triple))?;
+        Ok(Self { machine, target: target.clone() })
+    }
+
+    /// Gives a translated kernel its entry and optimises it.
+    pub fn optimise<'l>(&self, context: &'l Context, module: &Module<'l>, kernel: &Entry<'_>) -> Result<(), String> {
+        module.set_triple(&self.machine.get_triple());
+        module.set_data_layout(&self.machine.get_target_data().get_data_layout());
+        let body = module.get_function(kernel.name).ok_or("the translated module lacks the kernel")?;
+        let entry = add_entry(context, module, body, kernel);
+        for function in [body, entry] {
+            self.describe(context, function);
+        }
+        module.verify().map_err(|error| error.to_string())?;
+        working_on(kernel.name);
+        let options = PassBuilderOptions::create();
+        let done = module.run_passes("default<O3>", &self.machine, options);
+        working_on("");
+        done.map_err(|error| error.to_string())
+    }
+
+    /// The code of an optimised module.
+    pub fn emit(&self, module: &Module<'_>, kernel: &str, kind: FileType) -> Result<Vec<u8>, String> {
+        working_on(kernel);
+        let buffer = self.machine.write_to_memory_buffer(module, kind);
+        working_on("");
+        buffer.map(|buffer| buffer.as_slice().to_vec()).map_err(|error| error.to_string())
+    }
+
+    /// Says what the processor is, function by function.
+    fn describe<'l>(&self, context: &'l Context, function: FunctionValue<'l>) {
+        let bits = self.target.register_bits.to_string();
+        for (name, value) in [
+            ("target-cpu", self.target.cpu),
+            ("target-features", &self.target.features),
+            ("prefer-vector-width", &bits),
+            ("min-legal-vector-width", &bits),
+        ] {
+            let attribute = context.create_string_attribute(name, value);
+            function.add_attribute(AttributeLoc::Function, attribute);
+        }
+        function.add_attribute(AttributeLoc::Function, named(context, "nounwind", 0));
+    }
+}
+
+/// What the caller of a kernel knows about it.
+pub struct Entry<'a> {
+    /// The kernel and the symbol of its entry.
+    pub name: &'a str,
+    /// Bytes of each memref.
+    pub arg_bytes: &'a [u64],
+}
+
+/// `void kernel(void **buffers, int64_t begin, int64_t end)`, which calls the body.
+///
+/// A written buffer overlaps no other operand of a range, so pointers alias
+/// nothing; the body stays a function of its own, where that is easiest to see.
+fn add_entry<'l>(context: &'l Context, module: &Module<'l>, body: FunctionValue<'l>, kernel: &Entry<'_>) -> FunctionValue<'l> {
+    body.as_global_value().set_name(&format!("{}.body", kernel.name));
+    body.set_linkage(Linkage::Internal);
+    body.add_attribute(AttributeLoc::Function, named(context, "noinline", 0));
+    for (number, &bytes) in kernel.arg_bytes.iter().enumerate() {
+        let place = AttributeLoc::Param(number as u32 + 2);
+        for (name, value) in [("noalias", 0), ("noundef", 0), ("nonnull", 0), ("dereferenceable", bytes)] {
+            if name != "dereferenceable" || bytes > 0 {
+                body.add_attribute(place, named(context, name, value));
+            }
+        }
+    }
+    let (pointer, long) = (context.ptr_type(AddressSpace::default()), context.i64_type());
+    let ty = context.void_type().fn_type(&[pointer.into(), long.into(), long.into()], false);
+    let entry = module.add_function(kernel.name, ty, None);
+    let builder = context.create_builder();
+    builder.position_at_end(context.append_basic_block(entry, ""));
+    let param = |number| entry.get_nth_param(number).expect("the entry has three parameters");
+    let mut values = vec![param(1).into(), param(2).into()];
+    for number in 0..kernel.arg_bytes.len() {
+        let offset = long.const_int(8 * number as u64, false);
+        // SAFETY: the caller passes as many pointers as the kernel has memrefs.
+        let place = unsafe { builder.build_gep(context.i8_type(), param(0).into_pointer_value(), &[offset], "") };
+        let buffer = builder.build_load(pointer, place.expect("the builder has a place"), "");
+        values.push(buffer.expect("the builder has a place").into());
+    }
+    builder.build_call(body, &values, "").expect("the builder has a place");
+    builder.build_return(None).expect("the builder has a place");
+    entry
+}
+
+fn named(context: &Context, name: &str, value: u64) -> Attribute {
+    context.create_enum_attribute(Attribute::get_named_enum_kind_id(name), value)
+}
+
+thread_local! {
+    static KERNEL: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// Remembers what LLVM works on in this thread, for the report if it gives up.
+fn working_on(kernel: &str) {
+    KERNEL.with_borrow_mut(|current| kernel.clone_into(current));
+}
+
+/// LLVM aborts on code that a processor cannot run; this reports it and exits.
+fn report_fatal_errors() {
+    static ONCE: Once = Once::new();
+    // SAFETY: the handler never returns into LLVM and lives as long as the process.
+    ONCE.call_once(|| unsafe { inkwell::support::error_handling::install_fatal_error_handler(fatal) });
+}
+
+extern "C" fn fatal(reason: *const c_char) {
+    // SAFETY: LLVM passes a string that ends in NUL.
+    let reason = unsafe { CStr::from_ptr(reason) }.to_string_lossy();
+    let kernel = KERNEL.try_with(|kernel| kernel.try_borrow().map(|name| name.clone()).unwrap_or_default());
+    eprintln!("error: kernel {}: LLVM cannot go on: {reason}", kernel.unwrap_or_default());
+    eprintln!("  help: the machine description lists the processor's `features`; a lowering may need more");
+    // SAFETY: ends the process at once; other threads may be inside LLVM, whose
+    // destructors must not run beside them.
+    unsafe { libc::_exit(1) }
+}

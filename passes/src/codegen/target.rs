@@ -1,0 +1,60 @@
+//! What the machine description says to LLVM.
+
+use weft_dialects::device::Machine;
+
+use super::CodegenError;
+
+/// The processor that code is made for, as plain data that threads may share.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// LLVM's triple.
+    pub triple: &'static str,
+    /// LLVM's name of the processor; what it can do beyond is in `features`.
+    pub cpu: &'static str,
+    /// `+avx2,+fma`, as LLVM wants it.
+    pub features: String,
+    /// Bits of the widest register.
+    pub register_bits: u64,
+}
+
+impl Target {
+    /// The target of a machine.
+    ///
+    /// # Errors
+    /// When LLVM has no code for its architecture here.
+    pub fn of(machine: Machine<'_>) -> Result<Self, CodegenError> {
+        if machine.arch() != "x86-64" {
+            return Err(CodegenError::Architecture(machine.arch().to_owned()));
+        }
+        let features: Vec<_> =
+            machine.features().iter().map(|feature| format!("+{feature}")).collect();
+        Ok(Self {
+            triple: "x86_64-unknown-linux-gnu",
+            cpu: "x86-64",
+            features: features.join(","),
+            register_bits: 8 * register_bytes(machine),
+        })
+    }
+}
+
+/// Bytes of the widest register, or of a scalar one where there are no others.
+pub fn register_bytes(machine: Machine<'_>) -> u64 {
+    machine.memories().iter().filter_map(|memory| memory.register_bytes).max().unwrap_or(8)
+}
+
+/// Whether some lanes of a register can be moved to and from memory by a mask.
+///
+/// Without it a partial move goes in pieces: stores under a vector's sign bits,
+/// which older processors have, are slower than that.
+pub fn masks(machine: Machine<'_>, elem_bits: u64) -> bool {
+    let features = machine.features();
+    let has = |feature| features.contains(&feature);
+    has("avx512f")
+        && (elem_bits >= 32 || has("avx512bw"))
+        && (register_bytes(machine) == 64 || has("avx512vl"))
+}
+
+/// Whether arithmetic on the 16-bit float with five exponent bits is native.
+pub fn half_arithmetic(machine: Machine<'_>) -> bool {
+    machine.features().contains(&"avx512fp16")
+}

@@ -1,0 +1,57 @@
+//! Scalar bodies of nests as bodies of `device.apply`.
+
+use std::collections::HashMap;
+
+use weft_dialects::ir::{Block, Builder, Mapping, Type, Val, ty};
+
+use crate::nest::{captured, index_axis};
+
+/// Copies `body`: arguments become `values`, `linalg.index` becomes a number (plus
+/// the lane on the lanes' axis), an element of a captured tensor a `memref.load`.
+/// Returns what the body yields.
+pub(super) fn write_body<'c>(
+    b: &mut Builder<'c>,
+    body: Block<'c>,
+    values: &[Option<Val<'c>>],
+    numbers: &[Option<Val<'c>>],
+    lanes_axis: Option<usize>,
+    memrefs: &HashMap<Val<'c>, Val<'c>>,
+) -> Vec<Val<'c>> {
+    let index = Type::index(b.context());
+    let mut map = Mapping::default();
+    for (old, new) in body.args().into_iter().zip(values) {
+        if let Some(new) = new {
+            map.set(old, *new);
+        }
+    }
+    for outside in captured(body) {
+        if let Some(constant) = outside.def().filter(|op| op.is("arith.constant"))
+            && !ty::is_tensor(outside.ty())
+        {
+            b.clone_op(constant, &mut map);
+        }
+    }
+    for op in body.ops() {
+        if op.is("linalg.yield") {
+            return op.operands().into_iter().map(|value| map.get(value)).collect();
+        }
+        if let Some(axis) = index_axis(op) {
+            let mut value = numbers[axis].expect("the numbers asked for are there");
+            if lanes_axis == Some(axis) {
+                let lane = b.op("device.lane", &[], &[index]).result(0);
+                value = b.op("arith.addi", &[value, lane], &[index]).result(0);
+            }
+            map.set(op.result(0), value);
+        } else if op.is("tensor.extract") {
+            let mut operands: Vec<_> =
+                op.operands().into_iter().map(|operand| map.get(operand)).collect();
+            operands[0] = memrefs.get(&operands[0]).copied().unwrap_or(operands[0]);
+            let elem = op.result(0).ty();
+            let loaded = b.op("memref.load", &operands, &[elem]).result(0);
+            map.set(op.result(0), loaded);
+        } else {
+            b.clone_op(op, &mut map);
+        }
+    }
+    Vec::new()
+}

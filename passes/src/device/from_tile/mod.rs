@@ -1,0 +1,363 @@
+//! `tile-to-device`: the door from tile programs to the machine's instructions.
+//!
+//! ```text
+//! tile.compute on @vfma lanes 1 tiles [l2 [64, 256, 768], vreg [12, 32, 1]]
+//!   ->  device.kernel @mm tasks 6 {
+//!         scf.for (register tiles of the rTask) {
+//!           start the accumulators; scf.for k { device.copy @load B; device.invoke @vfma }
+//!           device.copy @store } }
+//! ```
+//!
+//! The choices stand in the tile program; this pass only applies them. Loops over
+//! registers are `affine.for`, which the code generator unrolls. A ragged last
+//! tile is a copy of the body for its own size: nothing is computed twice and
+//! nothing is masked but the last register of a row.
+
+mod body;
+mod index;
+mod piece;
+
+use std::collections::HashMap;
+
+use weft_dialects::device::Machine;
+use weft_dialects::ir::pass::{Failed, Pass, Run};
+use weft_dialects::ir::{Builder, Context, Op, Report, Type, Val, attr, ty};
+use weft_dialects::tile::{Compute, RTile};
+
+use crate::nest::{self, Nest};
+use crate::task::grid::task_grid;
+use crate::tile::{binding, lanes_type, loop_order};
+use index::{Sum, scf_for, scf_if};
+use piece::Piece;
+
+pub const PASS: Pass = Pass {
+    name: "tile-to-device",
+    description: "Write tile programs in the machine's instructions",
+    options: &[],
+    statistics: &[("kernels", "kernels written")],
+    run,
+};
+
+fn run(run: &mut Run<'_>) -> Result<(), Failed> {
+    let Some(machine) = Machine::of(run.module) else {
+        Report::new(run.module.location(), "the module has no device.machine to write for")
+            .help("put one in with device-load-machine{file=...}");
+        return Err(Failed);
+    };
+    let body = run.module.body(0).into_iter().flat_map(|block| block.ops());
+    let constants = compile_time_kernels(run.module);
+    for kernel in body.filter(|op| op.is("tile.kernel")) {
+        // What only makes constants is evaluated, not run.
+        if constants.get(kernel.symbol()) == Some(&true) {
+            continue;
+        }
+        lower(run.context, machine, kernel)?;
+        run.count("kernels", 1);
+    }
+    Ok(())
+}
+
+/// Kernels that only `task.constant` applies.
+fn compile_time_kernels(module: Op<'_>) -> HashMap<String, bool> {
+    let mut only: HashMap<String, bool> = HashMap::new();
+    module.walk(&mut |op| {
+        if op.is("task.constant") || op.is("task.range") || op.is("tile.run") {
+            let kernel = op.attr("kernel").and_then(attr::symbol).unwrap_or("");
+            let constant = only.entry(kernel.to_owned()).or_insert(true);
+            *constant &= op.is("task.constant");
+        }
+    });
+    only
+}
+
+/// What is to be written, and with what.
+pub(super) struct Plan<'c> {
+    pub context: &'c Context,
+    pub machine: Machine<'c>,
+    pub nest: Nest<'c>,
+    /// Lane unit that starts accumulators, and computes unless an instruction does.
+    pub unit: &'c str,
+    /// The instruction, with the nest's operand for each of its own.
+    pub instruction: Option<(&'c str, Vec<usize>)>,
+    pub lanes_axis: Option<usize>,
+    /// Lanes of a register; 1 without an axis for them.
+    pub lanes: u64,
+    /// The register file.
+    pub registers: &'c str,
+    pub load: &'c str,
+    pub store: &'c str,
+    /// Of the register tile.
+    pub tile: RTile,
+    /// The kernel's memrefs, by the tensor they stand for.
+    pub memrefs: HashMap<Val<'c>, Val<'c>>,
+}
+
+fn lower<'c>(context: &'c Context, machine: Machine<'c>, kernel: Op<'c>) -> Result<(), Failed> {
+    let block = kernel.body(0).ok_or(Failed)?;
+    let Some(compute) = block.ops().into_iter().find_map(Compute::of) else {
+        Report::new(kernel.location(), format!("@{} has no tiles", kernel.symbol()))
+            .help("run tile-construct-rtiles first");
+        return Err(Failed);
+    };
+    let nest = nest::read_kernel(kernel).map_err(|error| {
+        Report::new(kernel.location(), format!("@{}: {error}", kernel.symbol()));
+        Failed
+    })?;
+    let (Some(outer), Some(inner)) = (compute.tiles.first(), compute.tiles.last()) else {
+        Report::new(kernel.location(), format!("@{} has no rTiles", kernel.symbol()))
+            .help("give tile.compute one rTile for the rTask and one for the registers");
+        return Err(Failed);
+    };
+    let grid = task_grid(&nest, outer);
+    let tasks: u64 = grid.iter().product();
+
+    let mut b = Builder::before(context, kernel);
+    let new = b.op_with(
+        "device.kernel",
+        &[],
+        &[],
+        &[
+            ("sym_name", attr::of_string(context, kernel.symbol())),
+            ("tasks", attr::of_int(context, tasks as i64)),
+        ],
+        1,
+    );
+    let memref = |arg: &Val<'c>| {
+        ty::memref(
+            &ty::shape(arg.ty()).expect("the nest was read"),
+            ty::elem(arg.ty()).expect("the nest was read"),
+            None,
+        )
+    };
+    let types: Vec<Type<'c>> = std::iter::once(Type::index(context))
+        .chain(block.args().iter().map(memref))
+        .collect();
+    let body = b.block(new.region(0), &types);
+    let memrefs = block.args().into_iter().zip(body.args().into_iter().skip(1)).collect();
+    let plan = plan(context, machine, kernel, &compute, nest, inner, memrefs)?;
+    let mut b = b.into_block(body);
+    let starts = coordinates(&mut b, body.arg(0), &grid, &plan.nest, outer);
+    let order = loop_order(&plan.nest, inner);
+    let mut tiles = Tiles { plan: &plan, outer, grid: &grid, order: &order, starts: &starts };
+    let mut at = vec![Sum::number(0); plan.nest.axes.len()];
+    let mut sizes = plan.tile.sizes.clone();
+    tiles.axis(&mut b, 0, &mut at, &mut sizes);
+    kernel.erase();
+    Ok(())
+}
+
+fn plan<'c>(
+    context: &'c Context,
+    machine: Machine<'c>,
+    kernel: Op<'c>,
+    compute: &Compute<'c>,
+    nest: Nest<'c>,
+    inner: &RTile,
+    memrefs: HashMap<Val<'c>, Val<'c>>,
+) -> Result<Plan<'c>, Failed> {
+    let name = compute.instruction;
+    let instruction = match machine.instruction(name) {
+        Some(found) => match binding(&found, &nest) {
+            Some(binding) => Some((name, binding)),
+            None => {
+                Report::new(
+                    kernel.location(),
+                    format!("@{name} does not mean what @{} computes", kernel.symbol()),
+                )
+                .note(found.op, "its meaning is here")
+                .help("name an instruction of the same body, or a lane unit");
+                return Err(Failed);
+            }
+        },
+        None => None,
+    };
+    let memory = machine.memory(&inner.memory).map(|memory| memory.name);
+    let (Some(registers), Some(shared)) = (memory, machine.shared()) else {
+        Report::new(kernel.location(), format!("the machine has no memory @{}", inner.memory))
+            .help("the last rTile lies in a register file of the machine");
+        return Err(Failed);
+    };
+    let unit = match machine.lanes_unit(name) {
+        Some(unit) => Some(unit),
+        None => machine.lanes_units().into_iter().find(|unit| unit.memory == registers),
+    };
+    let moves = (
+        machine.move_between(shared.name, registers),
+        machine.move_between(registers, shared.name),
+    );
+    let (Some(unit), (Some(load), Some(store))) = (unit, moves) else {
+        Report::new(
+            kernel.location(),
+            format!("@{registers} lacks a lane unit or a move to or from @{}", shared.name),
+        );
+        return Err(Failed);
+    };
+    let widest = lanes_type(&nest).and_then(|elem| unit.lanes_for(elem)).unwrap_or(1);
+    Ok(Plan {
+        context,
+        machine,
+        lanes: compute.lanes.map_or(1, |_| widest),
+        nest,
+        unit: unit.name,
+        instruction,
+        lanes_axis: compute.lanes,
+        registers,
+        load: load.name,
+        store: store.name,
+        tile: inner.clone(),
+        memrefs,
+    })
+}
+
+/// Where the rTask begins on each axis: row-major over the grid.
+fn coordinates<'c>(
+    b: &mut Builder<'c>,
+    task: Val<'c>,
+    grid: &[u64],
+    nest: &Nest<'c>,
+    outer: &RTile,
+) -> Vec<Sum<'c>> {
+    let index = Type::index(b.context());
+    let parallel: Vec<usize> = (0..nest.axes.len()).filter(|&axis| !nest.reduces(axis)).collect();
+    let mut starts = vec![Sum::number(0); nest.axes.len()];
+    let mut rest = task;
+    let mut left: u64 = grid.iter().product();
+    for (&axis, &count) in parallel.iter().zip(grid).rev() {
+        if count == 1 {
+            continue;
+        }
+        let coordinate = if left == count {
+            rest
+        } else {
+            let size = b.index(count as i64);
+            let coordinate = b.op("arith.remui", &[rest, size], &[index]).result(0);
+            rest = b.op("arith.divui", &[rest, size], &[index]).result(0);
+            coordinate
+        };
+        left /= count;
+        starts[axis] = Sum::default().plus(&Sum::value(coordinate), outer.sizes[axis] as i64);
+    }
+    starts
+}
+
+/// The loops over the register tiles of one rTask.
+struct Tiles<'p, 'c> {
+    plan: &'p Plan<'c>,
+    outer: &'p RTile,
+    /// rTasks per parallel axis, in axis order.
+    grid: &'p [u64],
+    order: &'p [usize],
+    starts: &'p [Sum<'c>],
+}
+
+impl<'c> Tiles<'_, 'c> {
+    /// The loop over `order[depth]` and all inside it.
+    fn axis(
+        &mut self,
+        b: &mut Builder<'c>,
+        depth: usize,
+        at: &mut Vec<Sum<'c>>,
+        sizes: &mut Vec<u64>,
+    ) {
+        let Some(&axis) = self.order.get(depth) else {
+            Piece::new(self.plan, at, sizes).write(b);
+            return;
+        };
+        let extent = self.plan.nest.axes[axis].extent;
+        let tile = self.plan.tile.sizes[axis].min(extent);
+        let start = self.starts[axis].clone();
+        let count = self.tasks(axis);
+        if count == 1 {
+            self.span(b, depth, at, sizes, axis, start, extent, tile);
+            return;
+        }
+        let task = self.outer.sizes[axis];
+        let last = extent - (count - 1) * task;
+        if task % tile == 0 && last % tile == 0 {
+            self.span_to(b, depth, at, sizes, axis, start, task.max(last), last, extent, tile);
+            return;
+        }
+        // The last rTask has another rest than the others.
+        let end = Sum::number((extent - last) as i64);
+        let is_last = compare(b, "uge", &start, &end);
+        let is_other = compare(b, "ult", &start, &end);
+        scf_if(b, is_other, |b| {
+            self.span(b, depth, at, sizes, axis, start.clone(), task, tile);
+        });
+        scf_if(b, is_last, |b| {
+            self.span(b, depth, at, sizes, axis, start.clone(), last, tile);
+        });
+    }
+
+    /// rTasks along an axis.
+    fn tasks(&self, axis: usize) -> u64 {
+        let parallel = (0..axis).filter(|&before| !self.plan.nest.reduces(before)).count();
+        self.grid.get(parallel).copied().unwrap_or(1)
+    }
+
+    /// Whole tiles only, `span` points or, in the last rTask, `last`.
+    #[allow(clippy::too_many_arguments)]
+    fn span_to(
+        &mut self,
+        b: &mut Builder<'c>,
+        depth: usize,
+        at: &mut Vec<Sum<'c>>,
+        sizes: &mut Vec<u64>,
+        axis: usize,
+        start: Sum<'c>,
+        span: u64,
+        last: u64,
+        extent: u64,
+        tile: u64,
+    ) {
+        let mut end = start.clone().plus(&Sum::number(span as i64), 1);
+        if last < span {
+            let index = Type::index(b.context());
+            let (reach, whole) = (end.emit(b), b.index(extent as i64));
+            end = Sum::value(b.op("arith.minui", &[reach, whole], &[index]).result(0));
+        }
+        sizes[axis] = tile;
+        scf_for(b, &start, &end, tile as i64, |b, iv| {
+            at[axis] = Sum::value(iv);
+            self.axis(b, depth + 1, at, sizes);
+        });
+    }
+
+    /// `span` points from `start`: whole tiles in a loop, then the rest.
+    #[allow(clippy::too_many_arguments)]
+    fn span(
+        &mut self,
+        b: &mut Builder<'c>,
+        depth: usize,
+        at: &mut Vec<Sum<'c>>,
+        sizes: &mut Vec<u64>,
+        axis: usize,
+        start: Sum<'c>,
+        span: u64,
+        tile: u64,
+    ) {
+        let whole = span / tile * tile;
+        let middle = start.clone().plus(&Sum::number(whole as i64), 1);
+        if whole == tile {
+            at[axis] = start;
+            sizes[axis] = tile;
+            self.axis(b, depth + 1, at, sizes);
+        } else if whole > 0 {
+            sizes[axis] = tile;
+            scf_for(b, &start, &middle, tile as i64, |b, iv| {
+                at[axis] = Sum::value(iv);
+                self.axis(b, depth + 1, at, sizes);
+            });
+        }
+        if span > whole {
+            at[axis] = middle;
+            sizes[axis] = span - whole;
+            self.axis(b, depth + 1, at, sizes);
+        }
+    }
+}
+
+fn compare<'c>(b: &mut Builder<'c>, predicate: &str, x: &Sum<'c>, y: &Sum<'c>) -> Val<'c> {
+    let (x, y) = (x.emit(b), y.emit(b));
+    weft_dialects::ir::payload::Scalar::at(*b).cmpi(predicate, x, y)
+}

@@ -1,0 +1,627 @@
+//! The code of one register tile: start, fold, store.
+
+
+use weft_dialects::ir::{Block, Builder, Type, Val, attr, ty};
+
+use super::Plan;
+use super::body::write_body;
+use super::index::{Sum, scf_for, unrolled, unrolled_all};
+use crate::nest::{Access, Start};
+use crate::tile::{Identity, combine, identity};
+
+/// One register tile at a place, of a size that is smaller at ragged ends.
+pub(super) struct Piece<'p, 'c> {
+    plan: &'p Plan<'c>,
+    /// Where the tile begins on each axis.
+    at: Vec<Sum<'c>>,
+    /// Its size on each axis.
+    sizes: Vec<u64>,
+    /// Parallel axes of more than one point that no lanes run along.
+    rows: Vec<usize>,
+    /// Registers side by side along the lanes.
+    vectors: u64,
+}
+
+/// A register of the tile: its place on the row axes, and which along the lanes.
+#[derive(Clone, Copy)]
+struct At<'a, 'c> {
+    rows: &'a [Sum<'c>],
+    vector: &'a Sum<'c>,
+    /// Lanes of the register that hold points.
+    count: u64,
+}
+
+impl<'p, 'c> Piece<'p, 'c> {
+    pub fn new(plan: &'p Plan<'c>, at: &[Sum<'c>], sizes: &[u64]) -> Self {
+        let lanes_axis = plan.lanes_axis;
+        let rows = (0..sizes.len())
+            .filter(|&axis| {
+                sizes[axis] > 1 && Some(axis) != lanes_axis && !plan.nest.reduces(axis)
+            })
+            .collect();
+        let vectors = lanes_axis.map_or(1, |axis| sizes[axis].div_ceil(plan.lanes));
+        Self { plan, at: at.to_vec(), sizes: sizes.to_vec(), rows, vectors }
+    }
+
+    /// Writes the tile.
+    pub fn write(&self, b: &mut Builder<'c>) {
+        let accumulators: Vec<Val<'c>> = self
+            .plan
+            .nest
+            .outputs
+            .iter()
+            .map(|output| self.alloc(b, &self.register_shape(self.plan.lanes), output.elem()))
+            .collect();
+        if self.lanes_reduce() {
+            self.fold_across_lanes(b, &accumulators);
+            return;
+        }
+        if self.plan.nest.starts.iter().any(|start| !matches!(start, Start::Unread)) {
+            self.each_register(b, &mut |b, at| {
+                for (output, accumulator) in accumulators.iter().enumerate() {
+                    self.start(b, output, *accumulator, at);
+                }
+            });
+        }
+        let reductions = self.reductions();
+        self.reduce(b, &reductions, &self.at, &mut |b, place| {
+            self.step(b, place, &accumulators);
+        });
+        self.each_register(b, &mut |b, at| {
+            for (output, accumulator) in self.plan.nest.outputs.iter().zip(&accumulators) {
+                self.store(b, output, *accumulator, at);
+            }
+        });
+    }
+
+    fn lanes_reduce(&self) -> bool {
+        self.plan.lanes_axis.is_some_and(|axis| self.plan.nest.reduces(axis))
+    }
+
+    fn reductions(&self) -> Vec<usize> {
+        (0..self.sizes.len()).filter(|&axis| self.plan.nest.reduces(axis)).collect()
+    }
+
+    /// Shape of the tile in registers of `lanes` lanes.
+    fn register_shape(&self, lanes: u64) -> Vec<u64> {
+        let mut shape: Vec<u64> = self.rows.iter().map(|&axis| self.sizes[axis]).collect();
+        shape.extend([self.vectors, lanes]);
+        shape
+    }
+
+    fn alloc(&self, b: &mut Builder<'c>, shape: &[u64], elem: Type<'c>) -> Val<'c> {
+        let memory = attr::of_string(self.plan.context, self.plan.registers);
+        let ty = ty::memref(shape, elem, Some(memory));
+        b.op("device.alloc", &[], &[ty]).result(0)
+    }
+
+    /// Unrolled loops over the registers of the tile.
+    fn each_register(&self, b: &mut Builder<'c>, body: &mut dyn FnMut(&mut Builder<'c>, At<'_, 'c>)) {
+        let sizes: Vec<u64> = self.rows.iter().map(|&axis| self.sizes[axis]).collect();
+        unrolled_all(b, &sizes, &mut |b, rows| {
+            self.each_vector(b, &mut |b, vector, count| body(b, At { rows, vector, count }));
+        });
+    }
+
+    /// Unrolled loop along the lanes; the last register may hold fewer points.
+    fn each_vector(
+        &self,
+        b: &mut Builder<'c>,
+        body: &mut dyn FnMut(&mut Builder<'c>, &Sum<'c>, u64),
+    ) {
+        let lanes = self.plan.lanes;
+        let points = self.plan.lanes_axis.map_or(1, |axis| self.sizes[axis]);
+        let whole = points / lanes;
+        unrolled(b, whole, |b, vector| body(b, &vector, lanes));
+        if points % lanes > 0 {
+            body(b, &Sum::number(whole as i64), points % lanes);
+        }
+    }
+
+    /// The point of a register's first lane, with the axes in `place` elsewhere.
+    fn point(&self, place: &[Sum<'c>], at: At<'_, 'c>) -> Vec<Sum<'c>> {
+        let mut point = place.to_vec();
+        for (axis, row) in self.rows.iter().zip(at.rows) {
+            point[*axis] = point[*axis].clone().plus(row, 1);
+        }
+        if let Some(axis) = self.plan.lanes_axis {
+            point[axis] = point[axis].clone().plus(at.vector, self.plan.lanes as i64);
+        }
+        point
+    }
+
+    fn indices(&self, b: &mut Builder<'c>, access: &Access<'c>, point: &[Sum<'c>]) -> Vec<Val<'c>> {
+        access.index.iter().map(|index| Sum::of(index, point).emit(b)).collect()
+    }
+
+    fn memref(&self, access: &Access<'c>) -> Val<'c> {
+        self.plan.memrefs[&access.tensor]
+    }
+
+    fn on_lanes(&self, access: &Access<'c>) -> bool {
+        self.plan.lanes_axis.is_some_and(|axis| access.uses(axis))
+    }
+
+    /// The view of a register of the tile.
+    fn register(&self, b: &mut Builder<'c>, memref: Val<'c>, at: At<'_, 'c>) -> View<'c> {
+        let mut indices: Vec<_> = at.rows.iter().map(|row| row.emit(b)).collect();
+        indices.push(at.vector.emit(b));
+        indices.push(b.index(0));
+        View { memref, indices }
+    }
+
+    /// Copies `count` elements of an access from a point on into `target`.
+    fn load(
+        &self,
+        b: &mut Builder<'c>,
+        access: &Access<'c>,
+        point: &[Sum<'c>],
+        target: &View<'c>,
+        count: u64,
+    ) {
+        let source = View { memref: self.memref(access), indices: self.indices(b, access, point) };
+        let along = self.along(access);
+        self.copy(b, self.plan.load, &source, target, count, ["from_dim", "from_step"], along);
+    }
+
+    fn store(&self, b: &mut Builder<'c>, output: &Access<'c>, accumulator: Val<'c>, at: At<'_, 'c>) {
+        let point = self.point(&self.at, at);
+        let source = self.register(b, accumulator, at);
+        let target = View { memref: self.memref(output), indices: self.indices(b, output, &point) };
+        let along = self.along(output);
+        self.copy(b, self.plan.store, &source, &target, at.count, ["to_dim", "to_step"], along);
+    }
+
+    /// The dimension the lanes run along in a tensor, and how far apart they are.
+    fn along(&self, access: &Access<'c>) -> Option<(usize, i64)> {
+        let axis = self.plan.lanes_axis?;
+        let dim = access.index.iter().position(|index| index.coefficients[axis] != 0)?;
+        Some((dim, access.index[dim].coefficients[axis]))
+            .filter(|&(dim, step)| dim + 1 != access.index.len() || step != 1)
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn copy(
+        &self,
+        b: &mut Builder<'c>,
+        by: &str,
+        source: &View<'c>,
+        target: &View<'c>,
+        count: u64,
+        names: [&str; 2],
+        along: Option<(usize, i64)>,
+    ) {
+        let context = self.plan.context;
+        let operands: Vec<_> = std::iter::once(source.memref)
+            .chain(source.indices.iter().copied())
+            .chain([target.memref])
+            .chain(target.indices.iter().copied())
+            .collect();
+        let segments = [1, source.indices.len() as i32, 1, target.indices.len() as i32];
+        let mut attributes = vec![
+            ("move", attr::of_symbol(context, by)),
+            ("count", attr::of_int(context, count as i64)),
+            ("operandSegmentSizes", attr::of_ints32(context, &segments)),
+        ];
+        if let Some((dim, step)) = along.filter(|_| count > 1) {
+            attributes.push((names[0], attr::of_int(context, dim as i64)));
+            attributes.push((names[1], attr::of_int(context, step)));
+        }
+        b.op_with("device.copy", &operands, &[], &attributes, 0);
+    }
+
+    /// Gives an accumulator's register its first value.
+    fn start(&self, b: &mut Builder<'c>, output: usize, accumulator: Val<'c>, at: At<'_, 'c>) {
+        let access = &self.plan.nest.outputs[output];
+        let point = self.point(&self.at, at);
+        let register = self.register(b, accumulator, at);
+        match &self.plan.nest.starts[output] {
+            Start::Unread => {}
+            Start::Held => self.load(b, access, &point, &register, at.count),
+            Start::From { inputs, body } => {
+                let views = self.bring(b, inputs, &point, at.count);
+                self.apply(b, *body, &views, &[register], &point, self.plan.lanes);
+            }
+        }
+    }
+
+    /// One view per access: brought to a register of its own where it has lanes.
+    fn bring(
+        &self,
+        b: &mut Builder<'c>,
+        accesses: &[Access<'c>],
+        point: &[Sum<'c>],
+        count: u64,
+    ) -> Vec<View<'c>> {
+        accesses
+            .iter()
+            .map(|access| {
+                if self.on_lanes(access) {
+                    let memref = self.alloc(b, &[self.plan.lanes], access.elem());
+                    let register = View { memref, indices: vec![b.index(0)] };
+                    self.load(b, access, point, &register, count);
+                    register
+                } else {
+                    let indices = self.indices(b, access, point);
+                    View { memref: self.memref(access), indices }
+                }
+            })
+            .collect()
+    }
+
+    /// Loops over reduction axes, outermost first; `body` gets the place on every axis.
+    fn reduce(
+        &self,
+        b: &mut Builder<'c>,
+        axes: &[usize],
+        place: &[Sum<'c>],
+        body: &mut dyn FnMut(&mut Builder<'c>, &[Sum<'c>]),
+    ) {
+        let Some((&axis, rest)) = axes.split_first() else {
+            body(b, place);
+            return;
+        };
+        let extent = self.plan.nest.axes[axis].extent;
+        if extent == 1 {
+            self.reduce(b, rest, place, body);
+            return;
+        }
+        let mut place = place.to_vec();
+        scf_for(b, &Sum::number(0), &Sum::number(extent as i64), 1, |b, iv| {
+            place[axis] = Sum::value(iv);
+            self.reduce(b, rest, &place, body);
+        });
+    }
+
+    /// One step of the reductions for the whole tile: each register is loaded once.
+    fn step(&self, b: &mut Builder<'c>, place: &[Sum<'c>], accumulators: &[Val<'c>]) {
+        let nest = &self.plan.nest;
+        // Inputs on lanes, by the rows they move along.
+        let loaded: Vec<Option<(Val<'c>, Vec<usize>)>> = nest
+            .inputs
+            .iter()
+            .map(|access| {
+                self.on_lanes(access).then(|| {
+                    let rows: Vec<usize> =
+                        self.rows.iter().copied().filter(|&axis| access.uses(axis)).collect();
+                    let mut shape: Vec<u64> = rows.iter().map(|&axis| self.sizes[axis]).collect();
+                    shape.extend([self.vectors, self.plan.lanes]);
+                    let memref = self.alloc(b, &shape, access.elem());
+                    let sizes = &shape[..rows.len()];
+                    unrolled_all(b, sizes, &mut |b, at_rows| {
+                        self.each_vector(b, &mut |b, vector, count| {
+                            let mut point = place.to_vec();
+                            for (axis, row) in rows.iter().zip(at_rows) {
+                                point[*axis] = point[*axis].clone().plus(row, 1);
+                            }
+                            let axis = self.plan.lanes_axis.expect("there are lanes");
+                            point[axis] =
+                                point[axis].clone().plus(vector, self.plan.lanes as i64);
+                            let at = At { rows: at_rows, vector, count };
+                            let target = self.register(b, memref, at);
+                            self.load(b, access, &point, &target, count);
+                        });
+                    });
+                    (memref, rows)
+                })
+            })
+            .collect();
+        self.each_register(b, &mut |b, at| {
+            let point = self.point(place, at);
+            let inputs: Vec<View<'c>> = nest
+                .inputs
+                .iter()
+                .zip(&loaded)
+                .map(|(access, loaded)| match loaded {
+                    Some((memref, rows)) => {
+                        let own: Vec<Sum<'c>> = self
+                            .rows
+                            .iter()
+                            .zip(at.rows)
+                            .filter(|(axis, _)| rows.contains(axis))
+                            .map(|(_, row)| row.clone())
+                            .collect();
+                        self.register(b, *memref, At { rows: &own, ..at })
+                    }
+                    None => {
+                        let indices = self.indices(b, access, &point);
+                        View { memref: self.memref(access), indices }
+                    }
+                })
+                .collect();
+            let outputs: Vec<View<'c>> = accumulators
+                .iter()
+                .map(|accumulator| self.register(b, *accumulator, at))
+                .collect();
+            self.compute(b, &inputs, &outputs, &point);
+        });
+    }
+
+    /// The body on one register: the instruction, or the lane unit.
+    fn compute(
+        &self,
+        b: &mut Builder<'c>,
+        inputs: &[View<'c>],
+        outputs: &[View<'c>],
+        point: &[Sum<'c>],
+    ) {
+        let context = self.plan.context;
+        match &self.plan.instruction {
+            Some((name, binding)) => {
+                let all: Vec<&View<'c>> = inputs.iter().chain(outputs).collect();
+                let views: Vec<_> = binding.iter().map(|&operand| all[operand]).collect();
+                let memrefs = views.iter().map(|view| view.memref);
+                let indices = views.iter().flat_map(|view| view.indices.iter().copied());
+                let counts =
+                    [views.len() as i32, views.iter().map(|v| v.indices.len() as i32).sum()];
+                let operands: Vec<_> = memrefs.chain(indices).collect();
+                b.op_with(
+                    "device.invoke",
+                    &operands,
+                    &[],
+                    &[
+                        ("instruction", attr::of_symbol(context, name)),
+                        ("operandSegmentSizes", attr::of_ints32(context, &counts)),
+                    ],
+                    0,
+                );
+            }
+            None => {
+                let reads: Vec<View<'c>> = inputs.iter().chain(outputs).cloned().collect();
+                self.apply(b, self.plan.nest.body, &reads, outputs, point, self.plan.lanes);
+            }
+        }
+    }
+
+    /// `device.apply` of a scalar body; views beyond its arguments are left out.
+    fn apply(
+        &self,
+        b: &mut Builder<'c>,
+        body: Block<'c>,
+        inputs: &[View<'c>],
+        outputs: &[View<'c>],
+        point: &[Sum<'c>],
+        lanes: u64,
+    ) {
+        // Only what the body reads: an output's value so far may not be there yet.
+        let args = body.args();
+        let used: Vec<usize> =
+            (0..inputs.len().min(args.len())).filter(|&n| !args[n].uses().is_empty()).collect();
+        let reads: Vec<View<'c>> = used.iter().map(|&number| inputs[number].clone()).collect();
+        let numbers = self.asked_numbers(b, body, point);
+        let op = lanewise(b, "device.apply", self.plan.unit, lanes, &reads, outputs);
+        let types: Vec<_> = reads
+            .iter()
+            .map(|view| ty::elem(view.memref.ty()).expect("views are of memrefs"))
+            .collect();
+        let block = b.block(op.region(0), &types);
+        let mut values = vec![None; args.len()];
+        for (number, arg) in used.iter().zip(block.args()) {
+            values[*number] = Some(arg);
+        }
+        let mut inside = b.into_block(block);
+        let lanes_axis = self.plan.lanes_axis.filter(|_| lanes > 1);
+        let results =
+            write_body(&mut inside, body, &values, &numbers, lanes_axis, &self.plan.memrefs);
+        inside.op("device.yield", &results, &[]);
+    }
+
+    /// Values of the axes that `linalg.index` asks for, at the first lane.
+    fn asked_numbers(
+        &self,
+        b: &mut Builder<'c>,
+        body: Block<'c>,
+        point: &[Sum<'c>],
+    ) -> Vec<Option<Val<'c>>> {
+        let mut numbers = vec![None; point.len()];
+        for axis in body.ops().into_iter().filter_map(crate::nest::index_axis) {
+            numbers[axis] = Some(point[axis].emit(b));
+        }
+        numbers
+    }
+
+    /// A reduction along the lanes: partial results in every lane, combined at the
+    /// end; what does not fill a register is folded one by one.
+    fn fold_across_lanes(&self, b: &mut Builder<'c>, accumulators: &[Val<'c>]) {
+        let plan = self.plan;
+        let axis = plan.lanes_axis.expect("lanes reduce");
+        let fold = combine(&plan.nest).expect("the policy lets only folds reduce along lanes").op;
+        let [accumulator] = accumulators[..] else { unreachable!("a fold has one output") };
+        let elem = plan.nest.outputs[0].elem();
+        let neutral = identity(fold.name(), elem).expect("the fold has a neutral element");
+        self.each_register(b, &mut |b, at| {
+            let register = self.register(b, accumulator, at);
+            let op = lanewise(b, "device.apply", plan.unit, plan.lanes, &[], &[register]);
+            let block = b.block(op.region(0), &[]);
+            let mut inside = b.into_block(block);
+            let value = match neutral {
+                Identity::Float(value) => inside.number(elem, value),
+                Identity::Int(value) => inside.integer(elem, value),
+            };
+            inside.op("device.yield", &[value], &[]);
+        });
+        let others: Vec<usize> = self.reductions().into_iter().filter(|&r| r != axis).collect();
+        let extent = plan.nest.axes[axis].extent;
+        let width = self.sizes[axis];
+        let registers = extent / plan.lanes * plan.lanes;
+        let wide = extent / width * width;
+        self.reduce(b, &others, &self.at, &mut |b, place| {
+            let mut place = place.to_vec();
+            scf_for(b, &Sum::number(0), &Sum::number(wide as i64), width as i64, |b, iv| {
+                place[axis] = Sum::value(iv);
+                self.step(b, &place, accumulators);
+            });
+            // Whole registers that are left, into the first accumulator.
+            let one = self.narrow(axis, plan.lanes);
+            scf_for(
+                b,
+                &Sum::number(wide as i64),
+                &Sum::number(registers as i64),
+                plan.lanes as i64,
+                |b, iv| {
+                    place[axis] = Sum::value(iv);
+                    one.step(b, &place, accumulators);
+                },
+            );
+        });
+        let scalar = self.combine_lanes(b, accumulator, fold.name(), elem);
+        let tail = self.narrow(axis, 1);
+        if registers < extent {
+            self.reduce(b, &others, &self.at, &mut |b, place| {
+                let mut place = place.to_vec();
+                scf_for(
+                    b,
+                    &Sum::number(registers as i64),
+                    &Sum::number(extent as i64),
+                    1,
+                    |b, iv| {
+                        place[axis] = Sum::value(iv);
+                        tail.fold_points(b, &place, scalar);
+                    },
+                );
+            });
+        }
+        tail.each_row(b, &mut |b, rows| {
+            let point = tail.row_point(&tail.at, rows);
+            let source = tail.scalar_view(b, scalar, rows);
+            let output = &plan.nest.outputs[0];
+            let target =
+                View { memref: self.memref(output), indices: self.indices(b, output, &point) };
+            self.copy(b, plan.store, &source, &target, 1, ["to_dim", "to_step"], None);
+        });
+    }
+
+    /// The same tile with another size along one axis.
+    fn narrow(&self, axis: usize, size: u64) -> Piece<'p, 'c> {
+        let mut sizes = self.sizes.clone();
+        sizes[axis] = size;
+        Piece::new(self.plan, &self.at, &sizes)
+    }
+
+    fn each_row(&self, b: &mut Builder<'c>, body: &mut dyn FnMut(&mut Builder<'c>, &[Sum<'c>])) {
+        let sizes: Vec<u64> = self.rows.iter().map(|&axis| self.sizes[axis]).collect();
+        unrolled_all(b, &sizes, body);
+    }
+
+    fn row_point(&self, place: &[Sum<'c>], rows: &[Sum<'c>]) -> Vec<Sum<'c>> {
+        let mut point = place.to_vec();
+        for (axis, row) in self.rows.iter().zip(rows) {
+            point[*axis] = point[*axis].clone().plus(row, 1);
+        }
+        point
+    }
+
+    fn scalar_view(&self, b: &mut Builder<'c>, memref: Val<'c>, rows: &[Sum<'c>]) -> View<'c> {
+        let mut indices: Vec<_> = rows.iter().map(|row| row.emit(b)).collect();
+        indices.push(b.index(0));
+        View { memref, indices }
+    }
+
+    /// One element per row: its start, and every lane of its accumulators.
+    fn combine_lanes(
+        &self,
+        b: &mut Builder<'c>,
+        accumulator: Val<'c>,
+        fold: &str,
+        elem: Type<'c>,
+    ) -> Val<'c> {
+        let plan = self.plan;
+        let mut shape: Vec<u64> = self.rows.iter().map(|&axis| self.sizes[axis]).collect();
+        shape.push(1);
+        let scalar = self.alloc(b, &shape, elem);
+        self.each_row(b, &mut |b, rows| {
+            let point = self.row_point(&self.at, rows);
+            let target = self.scalar_view(b, scalar, rows);
+            match &plan.nest.starts[0] {
+                Start::Unread => {}
+                Start::Held => {
+                    let output = &plan.nest.outputs[0];
+                    let source = View {
+                        memref: self.memref(output),
+                        indices: self.indices(b, output, &point),
+                    };
+                    self.copy(b, plan.load, &source, &target, 1, ["from_dim", "from_step"], None);
+                }
+                Start::From { inputs, body } => {
+                    let views: Vec<View<'c>> = inputs
+                        .iter()
+                        .map(|access| View {
+                            memref: self.memref(access),
+                            indices: self.indices(b, access, &point),
+                        })
+                        .collect();
+                    self.apply(b, *body, &views, &[target.clone()], &point, 1);
+                }
+            }
+            unrolled(b, self.vectors, |b, vector| {
+                let at = At { rows, vector: &vector, count: plan.lanes };
+                let source = self.register(b, accumulator, at);
+                let op = lanewise(b, "device.combine", plan.unit, plan.lanes, &[source], &[target]);
+                let block = b.block(op.region(0), &[elem, elem]);
+                let mut inside = b.into_block(block);
+                let value = inside.op(fold, &block.args(), &[elem]).result(0);
+                inside.op("device.yield", &[value], &[]);
+            });
+        });
+        scalar
+    }
+
+    /// Folds one point per row into its element.
+    fn fold_points(&self, b: &mut Builder<'c>, place: &[Sum<'c>], scalar: Val<'c>) {
+        self.each_row(b, &mut |b, rows| {
+            let point = self.row_point(place, rows);
+            let target = self.scalar_view(b, scalar, rows);
+            let mut views: Vec<View<'c>> = self
+                .plan
+                .nest
+                .inputs
+                .iter()
+                .map(|access| View {
+                    memref: self.memref(access),
+                    indices: self.indices(b, access, &point),
+                })
+                .collect();
+            views.push(target.clone());
+            self.apply(b, self.plan.nest.body, &views, &[target], &point, 1);
+        });
+    }
+}
+
+/// A memref and the indices of an element.
+#[derive(Clone)]
+pub(super) struct View<'c> {
+    pub memref: Val<'c>,
+    pub indices: Vec<Val<'c>>,
+}
+
+/// `device.apply` or `device.combine`, with an empty region.
+fn lanewise<'c>(
+    b: &mut Builder<'c>,
+    name: &str,
+    unit: &str,
+    lanes: u64,
+    inputs: &[View<'c>],
+    outputs: &[View<'c>],
+) -> weft_dialects::ir::Op<'c> {
+    let context = b.context();
+    let mut operands = Vec::new();
+    let mut segments = Vec::new();
+    for views in [inputs, outputs] {
+        operands.extend(views.iter().map(|view| view.memref));
+        let before = operands.len();
+        operands.extend(views.iter().flat_map(|view| view.indices.iter().copied()));
+        segments.extend([views.len() as i32, (operands.len() - before) as i32]);
+    }
+    b.op_with(
+        name,
+        &operands,
+        &[],
+        &[
+            ("lanes_unit", attr::of_symbol(context, unit)),
+            ("lanes", attr::of_int(context, lanes as i64)),
+            ("operandSegmentSizes", attr::of_ints32(context, &segments)),
+        ],
+        1,
+    )
+}
+

@@ -1,0 +1,74 @@
+//! What the tensors of a payload are while it is cut into kernels.
+
+use weft_dialects::ir::{Linear, Op, Type, Val, attr, ty};
+
+use crate::nest::Access;
+
+/// A tensor of a payload.
+#[derive(Clone)]
+pub(super) enum Piece<'c> {
+    /// Lies in the tile-graph.
+    Tensor(Val<'c>),
+    /// Has no content yet.
+    Empty(Type<'c>),
+    /// Part of a tensor of the tile-graph.
+    Window(Window<'c>),
+    /// Made by a parallel nest that only starts another one.
+    Start(Op<'c>),
+}
+
+/// A window of a tensor.
+#[derive(Clone)]
+pub(super) struct Window<'c> {
+    pub tensor: Val<'c>,
+    pub offsets: Vec<i64>,
+    pub strides: Vec<i64>,
+    pub sizes: Vec<i64>,
+}
+
+impl<'c> Window<'c> {
+    /// All of a tensor.
+    pub fn whole(tensor: Val<'c>) -> Option<Self> {
+        let sizes: Vec<i64> = ty::shape(tensor.ty())?.iter().map(|&dim| dim as i64).collect();
+        let rank = sizes.len();
+        Some(Self { tensor, offsets: vec![0; rank], strides: vec![1; rank], sizes })
+    }
+
+    /// The window that `op` (a slice operation with static positions) names, of `tensor`.
+    pub fn of_slice(op: Op<'c>, tensor: Val<'c>) -> Option<Self> {
+        let read = |name: &str| op.attr(name).and_then(attr::ints);
+        let window = Self {
+            tensor,
+            offsets: read("static_offsets")?,
+            strides: read("static_strides")?,
+            sizes: read("static_sizes")?,
+        };
+        let rank = ty::shape(tensor.ty())?.len();
+        let fixed = |values: &[i64]| values.len() == rank && values.iter().all(|&v| v != i64::MIN);
+        (fixed(&window.offsets) && fixed(&window.strides) && fixed(&window.sizes)).then_some(window)
+    }
+
+    /// This window of `outer` instead of a whole tensor.
+    pub fn inside(self, outer: &Window<'c>) -> Self {
+        let offsets = outer
+            .offsets
+            .iter()
+            .zip(&outer.strides)
+            .zip(&self.offsets)
+            .map(|((offset, stride), own)| offset + stride * own)
+            .collect();
+        let strides = outer.strides.iter().zip(&self.strides).map(|(a, b)| a * b).collect();
+        Self { tensor: outer.tensor, offsets, strides, sizes: self.sizes }
+    }
+
+    /// The access to the tensor that `index` into the window is.
+    pub fn access(&self, index: Vec<Linear>) -> Access<'c> {
+        let index = index
+            .into_iter()
+            .zip(self.offsets.iter().zip(&self.strides))
+            .map(|(index, (&offset, &stride))| index.scale(stride).offset(offset))
+            .collect();
+        let shape = ty::shape(self.tensor.ty()).expect("windows are of static tensors");
+        Access { tensor: self.tensor, shape, index }
+    }
+}

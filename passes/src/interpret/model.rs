@@ -1,0 +1,226 @@
+//! Whole models, operator by operator or kernel by kernel.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::error::Error;
+use std::rc::Rc;
+
+use weft_dialects::graph::{Operator, Weight};
+use weft_dialects::ir::{Block, Op, Val, attr};
+use weft_dialects::tile::Run;
+
+use super::error::{InterpretError, place};
+use super::key::key;
+use super::payload::Compiled;
+use super::values::{Bytes, Values, check_size, size};
+
+/// Why a weight could not be had.
+pub type WeightError = Box<dyn Error + Send + Sync>;
+
+/// Where weights come from: the file's id and the tensor's name give the bytes.
+type Weights<'a, 'w> = &'a mut dyn FnMut(&str, &str) -> Result<Cow<'w, [u8]>, WeightError>;
+
+/// Who looks at the results of each operator.
+type Visit<'a, 'c> = &'a mut dyn FnMut(Op<'c>, &[Vec<u8>]);
+
+/// What a model and a tile-graph are made of, for messages.
+const ACCEPTED: &str =
+    "graph.weight, graph.constant, graph.op, tile.empty, tile.view and tile.run in a model";
+
+/// Evaluates a `graph.model`, operator by operator in its order.
+///
+/// Tensors are little-endian elements of their graph types, booleans one byte each.
+/// `weights` is asked for each weight when it is first read. `visit` sees each operator
+/// with its results right after it ran. A tensor is dropped after its last use.
+///
+/// # Errors
+/// What [`Compiled::of`] refuses, what can go wrong while it runs, and tensors of the wrong
+/// number or size.
+pub fn run_model<'c, 'w>(
+    model: Op<'c>,
+    inputs: &'w [Vec<u8>],
+    weights: Weights<'_, 'w>,
+    visit: Visit<'_, 'c>,
+) -> Result<Vec<Vec<u8>>, InterpretError> {
+    evaluate(model, "graph.model", inputs, weights, visit)
+}
+
+/// Evaluates a `tile.graph`, run by run in its order; kernels are looked up by name beside it.
+///
+/// The tensors are those of [`run_model`]: booleans lie in memory alike. What nobody has
+/// written is zero.
+///
+/// # Errors
+/// As [`run_model`].
+pub fn run_tile_graph<'c, 'w>(
+    graph: Op<'c>,
+    inputs: &'w [Vec<u8>],
+    weights: Weights<'_, 'w>,
+    visit: Visit<'_, 'c>,
+) -> Result<Vec<Vec<u8>>, InterpretError> {
+    evaluate(graph, "tile.graph", inputs, weights, visit)
+}
+
+fn evaluate<'c, 'w>(
+    op: Op<'c>,
+    kind: &'static str,
+    inputs: &'w [Vec<u8>],
+    weights: Weights<'_, 'w>,
+    visit: Visit<'_, 'c>,
+) -> Result<Vec<Vec<u8>>, InterpretError> {
+    let body = Some(op).filter(|op| op.is(kind)).and_then(|op| op.first_block(0));
+    let body = body.ok_or_else(|| InterpretError::operation(op, kind))?;
+    let args = body.args();
+    if args.len() != inputs.len() {
+        let name = format!("@{}", op.symbol());
+        let (expected, found) = (args.len(), inputs.len());
+        return Err(InterpretError::Inputs { name, expected, found });
+    }
+    let mut model = Evaluation {
+        values: Values::default(),
+        compiled: HashMap::new(),
+        kernels: kernels(op),
+        weights,
+    };
+    for (arg, bytes) in args.into_iter().zip(inputs) {
+        check_size(|| format!("input {} of @{}", arg.index(), op.symbol()), arg.ty(), bytes.len())?;
+        model.values.set(arg, Rc::new(Cow::Borrowed(bytes)));
+    }
+    for inner in body.iter() {
+        if inner.is("graph.output") || inner.is("tile.output") {
+            return model.outputs(inner);
+        }
+        model.step(inner, visit)?;
+    }
+    Ok(Vec::new())
+}
+
+/// The kernels beside a tile-graph, by name.
+fn kernels(graph: Op<'_>) -> HashMap<&str, Op<'_>> {
+    let beside = graph.block().into_iter().flat_map(Block::ops);
+    beside.filter(|op| op.is("tile.kernel")).map(|op| (op.symbol(), op)).collect()
+}
+
+struct Evaluation<'a, 'c, 'w> {
+    values: Values<'c, 'w>,
+    /// By the payload's key.
+    compiled: HashMap<String, Rc<Compiled>>,
+    kernels: HashMap<&'c str, Op<'c>>,
+    weights: Weights<'a, 'w>,
+}
+
+impl<'c> Evaluation<'_, 'c, '_> {
+    fn step(&mut self, op: Op<'c>, visit: Visit<'_, 'c>) -> Result<(), InterpretError> {
+        match op.name() {
+            // These are read when somebody needs them.
+            "graph.weight" | "graph.constant" | "tile.empty" => return Ok(()),
+            "tile.view" => {
+                let bytes = self.read(op, op.operand(0))?;
+                self.values.set(op.result(0), bytes);
+            }
+            "graph.op" => {
+                let operator = Operator::of(op);
+                let operator = operator.ok_or_else(|| InterpretError::operation(op, ACCEPTED))?;
+                let name = format!("{} {:?}", operator.kind, operator.name);
+                self.apply(op, op, operator.payload, name, visit)?;
+            }
+            "tile.run" => {
+                let run = Run::of(op).ok_or_else(|| InterpretError::operation(op, ACCEPTED))?;
+                let kernel = self.kernels.get(run.kernel).copied();
+                let kernel = kernel.and_then(|kernel| Some((kernel, kernel.first_block(0)?)));
+                let (kernel, body) = kernel.ok_or_else(|| InterpretError::Kernel {
+                    op: place(op),
+                    kernel: run.kernel.to_owned(),
+                })?;
+                let name = format!("@{} in {:?}", run.kernel, run.name);
+                self.apply(op, kernel, body, name, visit)?;
+            }
+            _ => return Err(InterpretError::operation(op, ACCEPTED)),
+        }
+        self.values.done(op);
+        Ok(())
+    }
+
+    /// Runs the payload `body` of `owner` on the operands of `op`.
+    fn apply(
+        &mut self,
+        op: Op<'c>,
+        owner: Op<'c>,
+        body: Block<'c>,
+        name: String,
+        visit: Visit<'_, 'c>,
+    ) -> Result<(), InterpretError> {
+        let operands = op.operands();
+        let operands = operands.into_iter().map(|operand| self.read(op, operand));
+        let operands = operands.collect::<Result<Vec<_>, _>>()?;
+        let compiled = self.compile(owner, body)?;
+        let inputs: Vec<&[u8]> = operands.iter().map(|bytes| &***bytes).collect();
+        let results =
+            compiled.run(&inputs).map_err(|error| InterpretError::Run { name, error })?;
+        visit(op, &results);
+        for (value, bytes) in op.results().into_iter().zip(results) {
+            self.values.set(value, Rc::new(Cow::Owned(bytes)));
+        }
+        Ok(())
+    }
+
+    fn compile(&mut self, owner: Op<'c>, body: Block<'c>) -> Result<Rc<Compiled>, InterpretError> {
+        let key = key(body);
+        if let Some(compiled) = self.compiled.get(&key) {
+            return Ok(compiled.clone());
+        }
+        let compiled = Rc::new(Compiled::of_block(owner, body)?);
+        self.compiled.insert(key, compiled.clone());
+        Ok(compiled)
+    }
+}
+
+impl<'c, 'w> Evaluation<'_, 'c, 'w> {
+    /// The bytes of a value that `op` uses.
+    fn read(&mut self, op: Op<'c>, value: Val<'c>) -> Result<Bytes<'w>, InterpretError> {
+        if let Some(bytes) = self.values.get(value) {
+            return Ok(bytes);
+        }
+        let unknown = || InterpretError::form(op, "an operand is not known", ACCEPTED);
+        let source = value.def().ok_or_else(unknown)?;
+        let bytes = match source.name() {
+            "graph.weight" => Rc::new(self.weight(source, value)?),
+            "graph.constant" => {
+                let bytes = source.attr("value").and_then(attr::dense_bytes);
+                let bytes = bytes.ok_or_else(|| InterpretError::ty(source, value.ty()))?;
+                Rc::new(Cow::Owned(bytes))
+            }
+            "tile.empty" => {
+                let size = size(value.ty());
+                let size = size.ok_or_else(|| InterpretError::ty(source, value.ty()))?;
+                Rc::new(Cow::Owned(vec![0; size as usize]))
+            }
+            _ => return Err(unknown()),
+        };
+        self.values.set(value, bytes.clone());
+        Ok(bytes)
+    }
+
+    fn weight(&mut self, op: Op<'c>, value: Val<'c>) -> Result<Cow<'w, [u8]>, InterpretError> {
+        let weight = Weight::of(op).ok_or_else(|| InterpretError::operation(op, ACCEPTED))?;
+        let (file, tensor) = (weight.file, weight.tensor);
+        let bytes = (self.weights)(file, tensor).map_err(|source| InterpretError::Weight {
+            file: file.to_owned(),
+            tensor: tensor.to_owned(),
+            source,
+        })?;
+        check_size(|| format!("weight {tensor:?} in {file:?}"), value.ty(), bytes.len())?;
+        Ok(bytes)
+    }
+
+    fn outputs(&mut self, end: Op<'c>) -> Result<Vec<Vec<u8>>, InterpretError> {
+        let bytes = end.operands().into_iter().map(|value| self.read(end, value));
+        let bytes = bytes.collect::<Result<Vec<_>, _>>()?;
+        self.values.done(end);
+        let own = |bytes: Bytes<'w>| match Rc::try_unwrap(bytes) {
+            Ok(bytes) => bytes.into_owned(),
+            Err(shared) => shared.to_vec(),
+        };
+        Ok(bytes.into_iter().map(own).collect())
+    }
+}

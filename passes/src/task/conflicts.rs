@@ -1,0 +1,207 @@
+//! Which ranges a new range must wait for: those that touched the same bytes,
+//! where one of the two writes.
+//!
+//! All memory that is written lies in *spaces*: the arena, and each output. A
+//! space is cut into segments that remember who wrote them last and who read them
+//! since. A write that leaves no gap makes its segment forget everybody before:
+//! who comes later waits for the writer, which waited for them.
+//!
+//! The arena is one space, so what follows from reused memory needs no rule of
+//! its own.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::touch::Region;
+
+/// An access of one range to a piece of memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Access<'a> {
+    /// Which space.
+    pub space: usize,
+    /// Where the buffer begins in the space.
+    pub base: u64,
+    /// Which buffer.
+    pub storage: usize,
+    /// What is touched of it.
+    pub region: &'a Region,
+}
+
+/// Who touched what so far.
+#[derive(Debug, Default)]
+pub struct Conflicts {
+    spaces: Vec<BTreeMap<u64, Segment>>,
+    records: Vec<Record>,
+}
+
+#[derive(Clone, Debug)]
+struct Segment {
+    end: u64,
+    /// Records of the last writers, and of the readers since.
+    writes: Vec<u32>,
+    reads: Vec<u32>,
+}
+
+#[derive(Debug)]
+struct Record {
+    range: u32,
+    storage: usize,
+    shape: Rc<[u64]>,
+    dims: Rc<[(u64, u64)]>,
+}
+
+impl Record {
+    /// Two boxes of one buffer under one shape are compared dimension by
+    /// dimension; elsewhere the bytes in common decide.
+    fn meets(&self, access: &Access<'_>) -> bool {
+        if self.storage != access.storage || self.shape != access.region.shape {
+            return true;
+        }
+        let pairs = self.dims.iter().zip(access.region.dims.iter());
+        pairs.into_iter().all(|(own, other)| own.0 <= other.1 && other.0 <= own.1)
+    }
+}
+
+impl Conflicts {
+    /// Nobody touched any of `spaces` spaces.
+    pub fn new(spaces: usize) -> Self {
+        Self { spaces: vec![BTreeMap::new(); spaces], records: Vec::new() }
+    }
+
+    /// The ranges that a range with these accesses must wait for, in order.
+    pub fn of(&self, accesses: &[Access<'_>]) -> Vec<u32> {
+        let mut found = Vec::new();
+        for access in accesses {
+            let (begin, end) = span(access);
+            let space = &self.spaces[access.space];
+            let before = space.range(..begin).next_back().filter(|(_, segment)| segment.end > begin);
+            for (_, segment) in before.into_iter().chain(space.range(begin..end)) {
+                let reads = if access.region.write { segment.reads.as_slice() } else { &[] };
+                for &record in segment.writes.iter().chain(reads) {
+                    let record = &self.records[record as usize];
+                    if record.meets(access) {
+                        found.push(record.range);
+                    }
+                }
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// Remembers the accesses of a range.
+    pub fn enter(&mut self, range: u32, accesses: &[Access<'_>]) {
+        for access in accesses {
+            let (begin, end) = span(access);
+            if begin >= end {
+                continue;
+            }
+            let number = self.records.len() as u32;
+            self.records.push(Record {
+                range,
+                storage: access.storage,
+                shape: access.region.shape.clone(),
+                dims: access.region.dims.clone(),
+            });
+            let space = &mut self.spaces[access.space];
+            split(space, begin);
+            split(space, end);
+            let inside: Vec<(u64, u64)> =
+                space.range(begin..end).map(|(&begin, segment)| (begin, segment.end)).collect();
+            if access.region.write && access.region.dense {
+                for (begin, _) in inside {
+                    space.remove(&begin);
+                }
+                space.insert(begin, Segment { end, writes: vec![number], reads: Vec::new() });
+                continue;
+            }
+            let mut free_from = begin;
+            for &(begin, segment_end) in inside.iter().chain(&[(end, end)]) {
+                if free_from < begin {
+                    let new = Segment { end: begin, writes: Vec::new(), reads: Vec::new() };
+                    space.insert(free_from, new);
+                }
+                free_from = segment_end;
+            }
+            for (_, segment) in space.range_mut(begin..end) {
+                match access.region.write {
+                    true => segment.writes.push(number),
+                    false => segment.reads.push(number),
+                }
+            }
+        }
+    }
+}
+
+fn span(access: &Access<'_>) -> (u64, u64) {
+    (access.base + access.region.begin, access.base + access.region.end)
+}
+
+/// Makes a segment end at `place`, where one lies across it.
+fn split(space: &mut BTreeMap<u64, Segment>, place: u64) {
+    let Some((_, segment)) = space.range_mut(..place).next_back() else { return };
+    if segment.end > place {
+        let upper = segment.clone();
+        segment.end = place;
+        space.insert(place, upper);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn region(write: bool, dims: &[(u64, u64)], shape: &[u64]) -> Region {
+        let flat = |pick: fn(&(u64, u64)) -> u64| {
+            dims.iter().zip(shape).fold(0, |flat, (dim, size)| flat * size + pick(dim))
+        };
+        let (begin, end) = (flat(|dim| dim.0), flat(|dim| dim.1) + 1);
+        let count: u64 = dims.iter().map(|dim| dim.1 - dim.0 + 1).product();
+        Region {
+            arg: 0,
+            write,
+            shape: shape.into(),
+            begin,
+            end,
+            dims: dims.into(),
+            dense: end - begin == count,
+        }
+    }
+
+    /// Enters each region as a range of its own; says what each waits for.
+    fn waits(regions: &[Region]) -> Vec<Vec<u32>> {
+        let mut conflicts = Conflicts::new(1);
+        let mut all = Vec::new();
+        for (range, region) in regions.iter().enumerate() {
+            let access = [Access { space: 0, base: 0, storage: 0, region }];
+            all.push(conflicts.of(&access));
+            conflicts.enter(range as u32, &access);
+        }
+        all
+    }
+
+    #[test]
+    fn readers_wait_for_writers_and_writers_for_readers() {
+        let (write, read) = (|low, high| region(true, &[(low, high)], &[8]), region(false, &[(2, 5)], &[8]));
+        let all = waits(&[write(0, 3), write(4, 7), read.clone(), read, write(5, 7), write(0, 1)]);
+        assert_eq!(all, [vec![], vec![], vec![0, 1], vec![0, 1], vec![1, 2, 3], vec![0]]);
+    }
+
+    /// Columns interleave in memory, and are told apart by their boxes.
+    #[test]
+    fn columns_are_disjoint() {
+        let columns = |low, high| region(true, &[(0, 3), (low, high)], &[4, 8]);
+        let all = waits(&[columns(0, 3), columns(4, 7), columns(3, 4)]);
+        assert_eq!(all, [vec![], vec![], vec![0, 1]]);
+    }
+
+    /// A write with gaps forgets nobody.
+    #[test]
+    fn gaps_keep_what_was_before() {
+        let rows = region(true, &[(0, 3), (0, 7)], &[4, 8]);
+        let column = region(true, &[(0, 3), (0, 0)], &[4, 8]);
+        let all = waits(&[rows.clone(), column, rows]);
+        assert_eq!(all, [vec![], vec![0], vec![0, 1]]);
+    }
+}

@@ -1,0 +1,60 @@
+//! How long a kernel takes on one unit, roughly.
+//!
+//! ```text
+//! compute = points · operations of the body / lanes · issue cycles     on a lane unit
+//! compute = points / points of the instruction · issue cycles          on an instruction
+//! memory  = bytes of all arguments / bytes per cycle of the shared memory
+//! cycles  = the larger of the two
+//! ```
+//!
+//! The estimate decides whether work is split and which unit is free first. It
+//! compares runs with each other and with a threshold; it is no promise.
+
+use weft_dialects::device::{Instruction, Machine};
+use weft_dialects::tile::Compute;
+
+use super::touch::Touches;
+use crate::nest::{Nest, generic_axes};
+
+/// Cycles that all rTasks of a kernel take on one unit, at least 1.
+pub fn cycles(machine: Machine<'_>, compute: &Compute<'_>, nest: &Nest<'_>, touches: &Touches) -> u64 {
+    let points = nest.points() as f64;
+    let arithmetic = points * cycles_per_point(machine, compute, nest);
+    arithmetic.max(memory_cycles(machine, touches.bytes(nest.points()))).ceil().max(1.0) as u64
+}
+
+/// Cycles that the shared memory takes for `bytes`; none where the machine does not say.
+pub fn memory_cycles(machine: Machine<'_>, bytes: u64) -> f64 {
+    let rate = machine.shared().and_then(|memory| memory.bytes_per_cycle);
+    rate.map_or(0.0, |rate| bytes as f64 / rate as f64)
+}
+
+fn cycles_per_point(machine: Machine<'_>, compute: &Compute<'_>, nest: &Nest<'_>) -> f64 {
+    if let Some(instruction) = machine.instruction(compute.instruction) {
+        return instruction.issue_cycles / points(&instruction);
+    }
+    let operations = nest.body_ops().iter().filter(|op| !op.is("arith.constant")).count();
+    let Some(unit) = machine.lanes_unit(compute.instruction) else {
+        return operations.max(1) as f64;
+    };
+    let elem = nest.outputs.first().map(|output| output.elem());
+    let lanes = elem.and_then(|elem| unit.lanes_for(elem)).filter(|_| compute.lanes.is_some());
+    operations.max(1) as f64 * unit.issue_cycles / lanes.unwrap_or(1) as f64
+}
+
+/// Points of the nest that an instruction's meaning computes; where it is no
+/// `linalg.generic`, the elements of its largest operand.
+fn points(instruction: &Instruction<'_>) -> f64 {
+    let last = instruction
+        .meaning()
+        .and_then(|block| block.iter().filter(|op| op.is("linalg.generic")).last())
+        .and_then(|generic| generic_axes(generic).ok());
+    let points: u64 = match last {
+        Some(axes) => axes.iter().map(|axis| axis.extent).product(),
+        None => {
+            let types = instruction.operand_types().into_iter();
+            types.filter_map(weft_dialects::ir::ty::count).max().unwrap_or(1)
+        }
+    };
+    points.max(1) as f64
+}

@@ -1,0 +1,176 @@
+//! Writes a schedule as a `task.program`.
+
+use weft_dialects::ir::pass::Failed;
+use weft_dialects::ir::{Builder, Context, Op, Type, Val, attr, ty};
+use weft_dialects::task;
+use weft_dialects::tile::Graph;
+
+use super::kernels::Kernels;
+use super::schedule::Schedule;
+use super::values::{Arg, Constant, Lowered, Place};
+
+/// Puts the program before `graph`.
+pub(crate) fn emit<'c>(
+    context: &'c Context,
+    graph: &Graph<'c>,
+    unit: &str,
+    units: u64,
+    lowered: &Lowered<'c>,
+    kernels: &Kernels<'c>,
+    schedule: &Schedule,
+) -> Result<Op<'c>, Failed> {
+    let mut b = Builder::before(context, graph.op);
+    let signature = graph.op.attr("signature").ok_or(Failed)?;
+    let attributes = [
+        ("sym_name", attr::of_string(context, graph.name)),
+        ("unit", attr::of_symbol(context, unit)),
+        ("units", attr::of_int(context, units as i64)),
+        ("arena", attr::of_int(context, schedule.arena.bytes as i64)),
+        ("signature", signature),
+    ];
+    let program = b.op_with("task.program", &[], &[], &attributes, 1);
+    let block = b.block(program.region(0), &[]);
+    let mut writer = Writer {
+        context,
+        b: b.into_block(block),
+        lowered,
+        schedule,
+        shown: vec![Vec::new(); lowered.storages.len()],
+    };
+    writer.ports("task.input", &graph.inputs, &lowered.inputs);
+    writer.ports("task.output", &graph.outputs, &lowered.outputs);
+    for constant in &lowered.constants {
+        writer.constant(constant)?;
+    }
+    writer.ranges(kernels);
+    Ok(program)
+}
+
+struct Writer<'a, 'c> {
+    context: &'c Context,
+    b: Builder<'c>,
+    lowered: &'a Lowered<'c>,
+    schedule: &'a Schedule,
+    /// For each storage the buffer, then its views, by type.
+    shown: Vec<Vec<(Type<'c>, Val<'c>)>>,
+}
+
+impl<'c> Writer<'_, 'c> {
+    fn at(&mut self, op: Op<'c>) {
+        self.b = self.b.with_location(op.location());
+    }
+
+    /// The type of storage `number` as a buffer.
+    fn ty(&self, number: usize) -> Type<'c> {
+        memref(self.lowered.storages[number].ty)
+    }
+
+    fn ports(&mut self, kind: &str, names: &[&str], storages: &[usize]) {
+        for (index, (name, &storage)) in names.iter().zip(storages).enumerate() {
+            let attributes = [
+                ("index", attr::of_int(self.context, index as i64)),
+                ("name", attr::of_string(self.context, name)),
+            ];
+            self.define(kind, storage, &attributes);
+        }
+    }
+
+    fn define(&mut self, kind: &str, storage: usize, attributes: &[(&str, weft_dialects::ir::Attribute<'c>)]) {
+        let ty = self.ty(storage);
+        let value = self.b.op_with(kind, &[], &[ty], attributes, 0).result(0);
+        self.shown[storage].push((ty, value));
+    }
+
+    fn constant(&mut self, constant: &Constant<'c>) -> Result<(), Failed> {
+        match constant {
+            Constant::Weight { op, storage } => {
+                self.at(*op);
+                let copied = |name: &'static str| Some((name, op.attr(name)?));
+                let attributes: Vec<_> =
+                    ["tensor", "file", "hash"].into_iter().filter_map(copied).collect();
+                self.define("task.weight", *storage, &attributes);
+            }
+            Constant::Literal { op, storage } => {
+                self.at(*op);
+                let value = op.attr("value").ok_or(Failed)?;
+                self.define("task.literal", *storage, &[("value", value)]);
+            }
+            Constant::Zeros { storage } => {
+                let tensor = self.lowered.storages[*storage].ty;
+                let elem = ty::elem(tensor).and_then(ty::byte_size).ok_or(Failed)?;
+                let zero = attr::dense(tensor, &vec![0; elem as usize]);
+                self.define("task.literal", *storage, &[("value", zero)]);
+            }
+            Constant::Expression { run, operands, results } => {
+                self.at(run.op);
+                let operands: Vec<_> = operands.iter().map(|&arg| self.show(arg)).collect();
+                let types: Vec<_> = results.iter().map(|&result| self.ty(result)).collect();
+                let attributes = [
+                    ("name", attr::of_string(self.context, run.name)),
+                    ("kernel", attr::of_symbol(self.context, run.kernel)),
+                ];
+                let op = self.b.op_with("task.constant", &operands, &types, &attributes, 0);
+                for (&storage, value) in results.iter().zip(op.results()) {
+                    self.shown[storage].push((value.ty(), value));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A storage under the type that a kernel wants, made where it is first used.
+    fn show(&mut self, arg: Arg<'c>) -> Val<'c> {
+        let wanted = memref(arg.ty);
+        if self.shown[arg.storage].is_empty() {
+            self.buffer(arg.storage);
+        }
+        let shown = &self.shown[arg.storage];
+        if let Some((_, value)) = shown.iter().find(|(ty, _)| *ty == wanted) {
+            return *value;
+        }
+        let whole = shown[0].1;
+        let view = self.b.op("task.view", &[whole], &[wanted]).result(0);
+        self.shown[arg.storage].push((wanted, view));
+        view
+    }
+
+    fn buffer(&mut self, storage: usize) {
+        let Place::Arena(memory) = self.lowered.storages[storage].place else {
+            unreachable!("ports and constants are written first");
+        };
+        let attributes = [
+            ("offset", attr::of_int(self.context, self.schedule.arena.offsets[storage] as i64)),
+            ("memory", attr::of_symbol(self.context, memory)),
+        ];
+        self.define("task.buffer", storage, &attributes);
+    }
+
+    fn ranges(&mut self, kernels: &Kernels<'c>) {
+        let token = task::token(self.context);
+        let mut tokens: Vec<Val<'c>> = Vec::with_capacity(self.schedule.ranges.len());
+        for range in &self.schedule.ranges {
+            let job = &self.lowered.jobs[range.job];
+            self.at(job.op);
+            let mut operands: Vec<_> = job.args.iter().map(|&arg| self.show(arg)).collect();
+            operands.extend(range.waits.iter().map(|&wait| tokens[wait as usize]));
+            let groups = [job.args.len() as i32, range.waits.len() as i32];
+            let number = |value: u64| attr::of_int(self.context, value as i64);
+            let attributes = [
+                ("name", attr::of_string(self.context, job.name)),
+                ("kernel", attr::of_symbol(self.context, kernels.name(job.kernel))),
+                ("begin", number(range.begin)),
+                ("end", number(range.end)),
+                ("unit", number(range.unit)),
+                ("operandSegmentSizes", attr::of_ints32(self.context, &groups)),
+            ];
+            let op = self.b.op_with("task.range", &operands, &[token], &attributes, 0);
+            tokens.push(op.result(0));
+        }
+    }
+}
+
+/// A tensor type as a buffer's.
+fn memref(tensor: Type<'_>) -> Type<'_> {
+    let (shape, elem) = ty::shape(tensor).zip(ty::elem(tensor)).expect("storages have a shape");
+    ty::memref(&shape, elem, None)
+}

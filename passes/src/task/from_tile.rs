@@ -1,0 +1,158 @@
+//! `tile-to-task`: the door from kernels on tensors to ranges on units.
+//!
+//! ```text
+//! tile.graph { %y = tile.run "relu" @relu(%x) into(%e) }
+//!   ->  task.program on @core units 2 {
+//!         %t0 = task.range "relu" @relu[0 to 4] on 0(%x, %y) after()
+//!         %t1 = task.range "relu" @relu[4 to 8] on 1(%x, %y) after()
+//!       }
+//! ```
+//!
+//! What depends on weights alone becomes constants (`values.rs`), buffers get
+//! their offsets (`arena.rs`), runs are cut and placed (`schedule.rs`), and tokens
+//! say what waits for what (`conflicts.rs`, `reduce.rs`). Kernels are left as they
+//! are; where a copy is needed, its kernel is added (`copy.rs`).
+
+use weft_dialects::device::{Machine, Unit};
+use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
+use weft_dialects::ir::{Op, Report, remark};
+use weft_dialects::tile::Graph;
+
+use super::kernels::Kernels;
+use super::schedule::{self, Options, Schedule};
+use super::values::{self, Constant, Lowered, Place};
+use super::emit;
+
+pub const PASS: Pass = Pass {
+    name: "tile-to-task",
+    description: "Cut runs into ranges of rTasks, place them on units, and lay out buffers",
+    options: &[
+        option("unit", "the kind of execution unit; the machine's first where empty", ""),
+        option("units", "how many virtual units; as many as the machine has where empty", ""),
+        option("split-cycles", "estimated cycles above which a run is split", "20000"),
+        option("remarks", "say what was split, and why", "false"),
+    ],
+    statistics: &[
+        ("ranges", "ranges of rTasks"),
+        ("waits", "tokens that ranges wait for"),
+        ("constants", "runs evaluated when the artifact is written"),
+        ("buffers", "pieces of the arena"),
+        ("arena-bytes", "bytes that all buffers need"),
+    ],
+    run,
+};
+
+const fn option(name: &'static str, description: &'static str, fallback: &'static str) -> PassOption {
+    PassOption { name, description, fallback }
+}
+
+fn run(run: &mut Run<'_>) -> Result<(), Failed> {
+    let Some(graph) = find_graph(run.module)? else { return Ok(()) };
+    let Some(machine) = Machine::of(run.module) else {
+        Report::new(graph.op.location(), "the module has no device.machine")
+            .help("a program is placed on the units of a machine; put its description beside the tile.graph");
+        return Err(Failed);
+    };
+    let (unit, options) = read_options(run, graph.op, machine)?;
+    let Some(shared) = machine.shared() else {
+        Report::new(machine.op.location(), format!("{} has no memory that its units share", machine.name()))
+            .help("buffers lie in the first memory of scope \"device\" that is no cache");
+        return Err(Failed);
+    };
+    let mut kernels = Kernels::of(run.context, run.module, machine);
+    let lowered = values::lower(&graph, &mut kernels, shared.name)?;
+    let schedule = schedule::schedule(&lowered, &kernels, options);
+    emit::emit(run.context, &graph, unit.name, options.units, &lowered, &kernels, &schedule)?;
+    if run.option("remarks") == "true" {
+        explain(&lowered, &kernels, &schedule, options);
+    }
+    count(run, &lowered, &schedule);
+    graph.op.erase();
+    Ok(())
+}
+
+/// The tile-graph; none where the module is past this door.
+fn find_graph(module: Op<'_>) -> Result<Option<Graph<'_>>, Failed> {
+    let ops = || module.body(0).into_iter().flat_map(|block| block.ops());
+    let mut graphs = ops().filter_map(Graph::of);
+    let graph = graphs.next();
+    if let Some(second) = graphs.next() {
+        Report::new(second.op.location(), "the module has a second tile.graph")
+            .note(ops().find_map(Graph::of).map_or(second.op, |first| first.op), "the first one")
+            .help("a program is one model; split the module");
+        return Err(Failed);
+    }
+    if graph.is_none() && !ops().any(|op| op.is("task.program")) {
+        Report::new(module.location(), "the module has no tile.graph")
+            .help("run graph-to-tile first");
+        return Err(Failed);
+    }
+    Ok(graph)
+}
+
+fn read_options<'c>(
+    run: &Run<'c>,
+    graph: Op<'c>,
+    machine: Machine<'c>,
+) -> Result<(Unit<'c>, Options), Failed> {
+    let refuse = |what: String, help: String| {
+        Report::new(graph.location(), what).help(help);
+        Failed
+    };
+    let units = machine.units();
+    let names: Vec<_> = units.iter().map(|unit| unit.name).collect();
+    let wanted = run.option("unit");
+    let found = units.into_iter().find(|unit| wanted.is_empty() || unit.name == wanted);
+    let unit = found.ok_or_else(|| {
+        let what = format!("{} has no unit @{wanted}", machine.name());
+        refuse(what, format!("its units are: {}", names.join(", ")))
+    })?;
+    let number = |name: &str, fallback: u64| {
+        let text = run.option(name);
+        match text.parse() {
+            _ if text.is_empty() => Ok(fallback),
+            Ok(number) => Ok(number),
+            Err(_) => Err(refuse(format!("{name}={text} is no number"), "write digits".into())),
+        }
+    };
+    let options =
+        Options { units: number("units", unit.count)?, split_cycles: number("split-cycles", 20000)? };
+    if options.units == 0 || options.units > unit.count {
+        let what = format!("units={} of @{}, and {} has {}", options.units, unit.name, machine.name(), unit.count);
+        return Err(refuse(what, format!("give a number from 1 to {}", unit.count)));
+    }
+    Ok((unit, options))
+}
+
+/// One remark for each run: what was estimated, what was decided.
+fn explain(lowered: &Lowered<'_>, kernels: &Kernels<'_>, schedule: &Schedule, options: Options) {
+    let mut ranges = schedule.ranges.iter().peekable();
+    for (number, job) in lowered.jobs.iter().enumerate() {
+        let facts = kernels.facts(job.kernel);
+        let mut parts = 0;
+        let mut unit = 0;
+        while let Some(range) = ranges.next_if(|range| range.job == number) {
+            (parts, unit) = (parts + 1, range.unit);
+        }
+        let (cycles, limit, tasks) = (facts.cycles, options.split_cycles, facts.tasks);
+        let why = match (parts > 1, cycles > limit) {
+            (true, _) => format!("split in {parts}: {cycles} cycles on one unit are above {limit}"),
+            (false, false) => format!("whole on unit {unit}: {cycles} cycles are not above {limit}"),
+            (false, true) => format!(
+                "whole on unit {unit}: {cycles} cycles are above {limit}, but there are {tasks} rTasks for {} units",
+                options.units
+            ),
+        };
+        remark(job.op, &format!("\"{}\" @{} is {why}", job.name, kernels.name(job.kernel)));
+    }
+}
+
+fn count(run: &mut Run<'_>, lowered: &Lowered<'_>, schedule: &Schedule) {
+    let constant = |constant: &&Constant<'_>| matches!(constant, Constant::Expression { .. });
+    let arena = |storage: &&values::Storage<'_>| matches!(storage.place, Place::Arena(_));
+    run.count("ranges", schedule.ranges.len() as u64);
+    run.count("waits", schedule.ranges.iter().map(|range| range.waits.len() as u64).sum());
+    run.count("constants", lowered.constants.iter().filter(constant).count() as u64);
+    run.count("buffers", lowered.storages.iter().filter(arena).count() as u64);
+    run.count("arena-bytes", schedule.arena.bytes);
+}

@@ -1,0 +1,159 @@
+//! What the door knows about each kernel, read once.
+
+use std::collections::HashMap;
+
+use weft_dialects::device::{self, Machine};
+use weft_dialects::ir::pass::Failed;
+use weft_dialects::ir::{Context, Op, Report, Type, ty};
+use weft_dialects::tile::{Kernel, Run};
+
+use super::touch::Touches;
+use super::{copy, cost, grid};
+use crate::nest::{NestError, Start, read_kernel};
+
+/// A kernel as a set of rTasks.
+pub(crate) struct Facts {
+    /// Number of rTasks; none where an output is empty.
+    pub tasks: u64,
+    /// What they touch.
+    pub touches: Touches,
+    /// Estimated cycles on one unit.
+    pub cycles: u64,
+    /// For each output, whether what its tensor held before matters.
+    pub keeps: Vec<bool>,
+}
+
+/// The kernels of a module by name.
+pub(crate) struct Kernels<'c> {
+    context: &'c Context,
+    module: Op<'c>,
+    machine: Machine<'c>,
+    ops: HashMap<&'c str, Op<'c>>,
+    /// In the order of first use.
+    facts: Vec<(&'c str, Facts)>,
+    known: HashMap<&'c str, usize>,
+    copies: HashMap<String, &'c str>,
+}
+
+impl<'c> Kernels<'c> {
+    pub fn of(context: &'c Context, module: Op<'c>, machine: Machine<'c>) -> Self {
+        let body = module.body(0).into_iter().flat_map(|block| block.ops());
+        let ops = body.map(|op| (op.symbol(), op)).filter(|(name, _)| !name.is_empty()).collect();
+        Self {
+            context,
+            module,
+            machine,
+            ops,
+            facts: Vec::new(),
+            known: HashMap::new(),
+            copies: HashMap::new(),
+        }
+    }
+
+    /// Whether the interpreter can evaluate the kernel when the artifact is written.
+    pub fn is_tile(&self, name: &str) -> bool {
+        self.ops.get(name).is_some_and(|op| op.is("tile.kernel"))
+    }
+
+    /// The number of the kernel that `run` applies.
+    pub fn used_by(&mut self, run: &Run<'c>) -> Result<usize, Failed> {
+        match self.known.get(run.kernel) {
+            Some(&number) => Ok(number),
+            None => self.read(run.op, run.kernel),
+        }
+    }
+
+    /// The number of a kernel that copies `count` elements; `user` is whom it serves.
+    pub fn copying(&mut self, user: Op<'c>, count: u64, elem: Type<'c>) -> Result<usize, Failed> {
+        let wanted = format!("copy_{count}x{elem}");
+        if let Some(name) = self.copies.get(&wanted) {
+            return Ok(self.known[name]);
+        }
+        let name = (0..)
+            .map(|number| if number == 0 { wanted.clone() } else { format!("{wanted}_{number}") })
+            .find(|name| !self.ops.contains_key(name.as_str()))
+            .expect("names do not run out");
+        let Some(kernel) =
+            copy::emit(self.context, self.module, self.machine, &name, count, elem)
+        else {
+            Report::new(user.location(), format!("{} moves no elements", self.machine.name()))
+                .help("copies need a register file and a lane unit or an instruction");
+            return Err(Failed);
+        };
+        self.ops.insert(kernel.symbol(), kernel);
+        self.copies.insert(wanted, kernel.symbol());
+        self.read(user, kernel.symbol())
+    }
+
+    pub fn name(&self, number: usize) -> &'c str {
+        self.facts[number].0
+    }
+
+    pub fn facts(&self, number: usize) -> &Facts {
+        &self.facts[number].1
+    }
+
+    fn read(&mut self, user: Op<'c>, name: &'c str) -> Result<usize, Failed> {
+        let Some(&op) = self.ops.get(name) else {
+            Report::new(user.location(), format!("the module has no kernel @{name}"))
+                .help("a tile.run names a tile.kernel or a device.kernel of its module");
+            return Err(Failed);
+        };
+        let facts = match device::Kernel::of(op) {
+            Some(kernel) => self.opaque(&Run::of(user).ok_or(Failed)?, &kernel),
+            None => self.tiled(op)?,
+        };
+        let number = self.facts.len();
+        self.facts.push((op.symbol(), facts));
+        self.known.insert(op.symbol(), number);
+        Ok(number)
+    }
+
+    fn tiled(&self, op: Op<'c>) -> Result<Facts, Failed> {
+        let kernel = Kernel::of(op).ok_or(Failed)?;
+        let compute = kernel.computes().pop();
+        let Some((compute, first)) =
+            compute.as_ref().and_then(|compute| Some((compute, compute.tiles.first()?)))
+        else {
+            Report::new(op.location(), format!("the kernel @{} has no rTiles", kernel.name))
+                .help("run tile-construct-rtiles first");
+            return Err(Failed);
+        };
+        let nest = read_kernel(op).map_err(|error: NestError| {
+            Report::new(op.location(), format!("the kernel @{}: {error}", kernel.name));
+            Failed
+        })?;
+        if first.sizes.len() != nest.axes.len() {
+            let (sizes, axes) = (first.sizes.len(), nest.axes.len());
+            Report::new(compute.op.location(), format!("an rTile of {sizes} sizes for {axes} axes"))
+                .help("an rTile has one size per axis");
+            return Err(Failed);
+        }
+        let pieces = grid::task_grid(&nest, first);
+        let touches = Touches::of(&nest, &pieces, &first.sizes);
+        let keep = |(output, start): (usize, &Start<'_>)| {
+            let arg = nest.outputs[output].tensor.index();
+            matches!(start, Start::Held) || !touches.fill(arg) || touches.read(arg)
+        };
+        Ok(Facts {
+            tasks: pieces.iter().product(),
+            cycles: cost::cycles(self.machine, compute, &nest, &touches),
+            keeps: nest.starts.iter().enumerate().map(keep).collect(),
+            touches,
+        })
+    }
+
+    /// A kernel that is code already: its rTasks may touch everything.
+    fn opaque(&self, run: &Run<'c>, kernel: &device::Kernel<'c>) -> Facts {
+        let args: Vec<_> = run.inputs.iter().chain(&run.inits).map(|value| value.ty()).collect();
+        let bytes = args.iter().filter_map(|&ty| {
+            ty::byte_size(ty::elem(ty)?)?.checked_mul(ty::count(ty)?)
+        });
+        Facts {
+            tasks: kernel.tasks,
+            cycles: cost::memory_cycles(self.machine, bytes.sum()).ceil().max(1.0) as u64,
+            touches: Touches::unknown(kernel.tasks, &args, run.inputs.len()),
+            keeps: vec![true; run.inits.len()],
+        }
+    }
+}

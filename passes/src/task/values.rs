@@ -1,0 +1,357 @@
+//! From tensors to memory: constants, buffers, and what is done in place.
+//!
+//! ```text
+//! %e = tile.empty                   a buffer
+//! %v = tile.view %x                 the buffer of %x
+//! %y = tile.run @k(%x) into(%e)     the buffer of %e, where nobody reads %e later
+//! %y = tile.run @k(%w) into(%e)     a constant, where %w is one and %e is empty or one
+//! ```
+//!
+//! A tensor that is overwritten although somebody still needs it, or that is an
+//! input or a constant, is copied first; a kernel that keeps nothing of what it
+//! overwrites gets an empty buffer instead. What the model gives is written into
+//! the caller's buffer at once; an input, a constant, or a tensor that is given
+//! twice is copied there at the end. Runs that nobody reads vanish.
+
+use std::collections::{HashMap, HashSet};
+
+use weft_dialects::ir::pass::Failed;
+use weft_dialects::ir::{Op, Report, Type, Val, ty};
+use weft_dialects::tile::{Empty, Graph, Run, View};
+
+use super::kernels::Kernels;
+
+/// Where the elements of some tensors lie.
+pub(crate) struct Storage<'c> {
+    /// The tensor type under which the buffer is made.
+    pub ty: Type<'c>,
+    pub bytes: u64,
+    pub place: Place<'c>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place<'c> {
+    /// The caller's; never written.
+    Input,
+    /// Fixed when the artifact is written; never written by the program.
+    Constant,
+    /// The caller's, for the output of this number.
+    Output(usize),
+    /// A piece of the arena, in the memory of this name.
+    Arena(&'c str),
+}
+
+/// Some storage under the tensor type that a kernel wants.
+#[derive(Clone, Copy)]
+pub(crate) struct Arg<'c> {
+    pub storage: usize,
+    pub ty: Type<'c>,
+}
+
+/// A kernel applied to storages: what will be cut into ranges.
+pub(crate) struct Job<'c> {
+    pub name: &'c str,
+    /// The run it comes from.
+    pub op: Op<'c>,
+    pub kernel: usize,
+    pub args: Vec<Arg<'c>>,
+}
+
+/// How a constant is made.
+pub(crate) enum Constant<'c> {
+    Weight { op: Op<'c>, storage: usize },
+    Literal { op: Op<'c>, storage: usize },
+    /// A number for every element, where an expression needs a start.
+    Zeros { storage: usize },
+    Expression { run: Run<'c>, operands: Vec<Arg<'c>>, results: Vec<usize> },
+}
+
+/// A tile-graph in terms of memory.
+pub(crate) struct Lowered<'c> {
+    pub storages: Vec<Storage<'c>>,
+    /// In an order in which they can be evaluated.
+    pub constants: Vec<Constant<'c>>,
+    /// The storage of each input.
+    pub inputs: Vec<usize>,
+    /// The storage of each output.
+    pub outputs: Vec<usize>,
+    /// In an order in which they can be run.
+    pub jobs: Vec<Job<'c>>,
+}
+
+/// Decides where every tensor of `graph` lies; `shared` names the memory of copies.
+pub(crate) fn lower<'c>(
+    graph: &Graph<'c>,
+    kernels: &mut Kernels<'c>,
+    shared: &'c str,
+) -> Result<Lowered<'c>, Failed> {
+    let uses = Uses::of(graph, kernels)?;
+    let out = Lowered {
+        storages: Vec::new(),
+        constants: Vec::new(),
+        inputs: Vec::new(),
+        outputs: Vec::new(),
+        jobs: Vec::new(),
+    };
+    let mut lowering = Lowering { uses, out, values: HashMap::new(), kernels, shared };
+    for arg in graph.body.args() {
+        let storage = lowering.storage(graph.op, arg.ty(), Place::Input)?;
+        lowering.values.insert(arg, Content::In(storage));
+        lowering.out.inputs.push(storage);
+    }
+    for (position, op) in graph.body.iter().enumerate() {
+        lowering.statement(position, op)?;
+    }
+    lowering.outputs(graph)?;
+    Ok(lowering.out)
+}
+
+/// What is known about the tensors before any has a place. Views count as the
+/// tensor they show.
+struct Uses<'c> {
+    needed: HashSet<Val<'c>>,
+    constant: HashSet<Val<'c>>,
+    /// Position of the last run that reads or overwrites it; outputs are read at the end.
+    last: HashMap<Val<'c>, usize>,
+}
+
+impl<'c> Uses<'c> {
+    fn of(graph: &Graph<'c>, kernels: &Kernels<'c>) -> Result<Self, Failed> {
+        let ops = graph.body.ops();
+        let mut uses =
+            Uses { needed: HashSet::new(), constant: HashSet::new(), last: HashMap::new() };
+        for &op in &ops {
+            let constant = match op.name() {
+                "graph.weight" | "graph.constant" => true,
+                "tile.run" => {
+                    let run = Run::of(op).ok_or(Failed)?;
+                    kernels.is_tile(run.kernel) && uses.folds(&run)
+                }
+                _ => false,
+            };
+            if constant {
+                uses.constant.extend(op.results());
+            }
+        }
+        for (position, &op) in ops.iter().enumerate().rev() {
+            let end = op.is("tile.output");
+            if !end && !op.results().into_iter().any(|result| uses.needed.contains(&result)) {
+                continue;
+            }
+            let operands = op.operands();
+            uses.needed.extend(operands.iter().copied());
+            if !View::of(op).is_some() {
+                let position = if end { usize::MAX } else { position };
+                for operand in operands {
+                    uses.last.entry(root(operand)).or_insert(position);
+                }
+            }
+        }
+        Ok(uses)
+    }
+
+    /// Whether all that a run works on is known when the artifact is written.
+    fn folds(&self, run: &Run<'c>) -> bool {
+        let constant = |value: &Val<'c>| self.constant.contains(&root(*value));
+        run.inputs.iter().all(constant)
+            && run.inits.iter().all(|init| constant(init) || is_empty(*init))
+    }
+}
+
+/// The tensor that a chain of views shows.
+fn root(mut value: Val<'_>) -> Val<'_> {
+    while let Some(view) = value.def().and_then(View::of) {
+        value = view.source;
+    }
+    value
+}
+
+fn is_empty(value: Val<'_>) -> bool {
+    root(value).def().and_then(Empty::of).is_some()
+}
+
+#[derive(Clone, Copy)]
+enum Content<'c> {
+    /// Nothing: every use gets memory of its own.
+    Empty(&'c str),
+    In(usize),
+}
+
+struct Lowering<'c, 'k> {
+    uses: Uses<'c>,
+    out: Lowered<'c>,
+    /// By the tensor that views show.
+    values: HashMap<Val<'c>, Content<'c>>,
+    kernels: &'k mut Kernels<'c>,
+    shared: &'c str,
+}
+
+impl<'c> Lowering<'c, '_> {
+    fn storage(&mut self, user: Op<'c>, ty: Type<'c>, place: Place<'c>) -> Result<usize, Failed> {
+        let bytes = ty::elem(ty)
+            .and_then(ty::byte_size)
+            .zip(ty::shape(ty))
+            .and_then(|(elem, shape)| shape.into_iter().try_fold(elem, u64::checked_mul))
+            .filter(|&bytes| bytes <= i64::MAX as u64);
+        let Some(bytes) = bytes else {
+            Report::new(user.location(), format!("{ty} cannot lie in memory"))
+                .help("tensors of a program have a static shape and elements that are numbers");
+            return Err(Failed);
+        };
+        self.out.storages.push(Storage { ty, bytes, place });
+        Ok(self.out.storages.len() - 1)
+    }
+
+    fn content(&self, user: Op<'c>, value: Val<'c>) -> Result<Content<'c>, Failed> {
+        self.values.get(&root(value)).copied().ok_or_else(|| {
+            Report::new(user.location(), "an operand comes from nowhere a tile-graph may read");
+            Failed
+        })
+    }
+
+    fn statement(&mut self, position: usize, op: Op<'c>) -> Result<(), Failed> {
+        let needed = op.results().into_iter().any(|result| self.uses.needed.contains(&result));
+        match op.name() {
+            "tile.view" | "tile.output" => {}
+            "graph.weight" | "graph.constant" if needed => {
+                let value = op.result(0);
+                let storage = self.storage(op, value.ty(), Place::Constant)?;
+                self.values.insert(value, Content::In(storage));
+                self.out.constants.push(match op.is("graph.weight") {
+                    true => Constant::Weight { op, storage },
+                    false => Constant::Literal { op, storage },
+                });
+            }
+            "tile.empty" if needed => {
+                let memory = Empty::of(op).ok_or(Failed)?.memory;
+                self.values.insert(op.result(0), Content::Empty(memory));
+            }
+            "tile.run" if needed => {
+                let run = Run::of(op).ok_or(Failed)?;
+                match self.uses.constant.contains(&op.result(0)) {
+                    true => self.constant(run)?,
+                    false => self.run(position, &run)?,
+                }
+            }
+            "graph.weight" | "graph.constant" | "tile.empty" | "tile.run" => {}
+            other => {
+                Report::new(op.location(), format!("{other} has no form in a task.program"))
+                    .help("a tile-graph holds runs, views, empty tensors, weights and constants");
+                return Err(Failed);
+            }
+        }
+        Ok(())
+    }
+
+    fn constant(&mut self, run: Run<'c>) -> Result<(), Failed> {
+        let mut operands = Vec::new();
+        for &input in &run.inputs {
+            operands.push(self.read(run.op, input)?);
+        }
+        // What results start from comes after the inputs, as far as it matters.
+        let starts = run.inits.iter().rposition(|&init| !is_empty(init)).map_or(0, |last| last + 1);
+        for &init in &run.inits[..starts] {
+            operands.push(match self.content(run.op, init)? {
+                Content::In(storage) => Arg { storage, ty: init.ty() },
+                Content::Empty(_) => {
+                    let storage = self.storage(run.op, init.ty(), Place::Constant)?;
+                    self.out.constants.push(Constant::Zeros { storage });
+                    Arg { storage, ty: init.ty() }
+                }
+            });
+        }
+        let mut results = Vec::new();
+        for result in run.op.results() {
+            let storage = self.storage(run.op, result.ty(), Place::Constant)?;
+            self.values.insert(result, Content::In(storage));
+            results.push(storage);
+        }
+        self.out.constants.push(Constant::Expression { run, operands, results });
+        Ok(())
+    }
+
+    fn read(&mut self, user: Op<'c>, value: Val<'c>) -> Result<Arg<'c>, Failed> {
+        let storage = match self.content(user, value)? {
+            Content::In(storage) => storage,
+            // It reads what nobody wrote; give it something of its own to read.
+            Content::Empty(memory) => self.storage(user, value.ty(), Place::Arena(memory))?,
+        };
+        Ok(Arg { storage, ty: value.ty() })
+    }
+
+    fn run(&mut self, position: usize, run: &Run<'c>) -> Result<(), Failed> {
+        let kernel = self.kernels.used_by(run)?;
+        let mut args = Vec::new();
+        for &input in &run.inputs {
+            args.push(self.read(run.op, input)?);
+        }
+        for (output, &init) in run.inits.iter().enumerate() {
+            let keeps = self.kernels.facts(kernel).keeps.get(output).copied().unwrap_or(true);
+            let storage = match self.content(run.op, init)? {
+                Content::Empty(memory) => {
+                    self.storage(run.op, init.ty(), Place::Arena(memory))?
+                }
+                Content::In(old) if self.dies(position, init, old, &args) => old,
+                Content::In(old) => {
+                    let memory = match self.out.storages[old].place {
+                        Place::Arena(memory) => memory,
+                        _ => self.shared,
+                    };
+                    let new = self.storage(run.op, init.ty(), Place::Arena(memory))?;
+                    if keeps {
+                        self.copy(run.op, run.name, old, new)?;
+                    }
+                    new
+                }
+            };
+            args.push(Arg { storage, ty: init.ty() });
+            self.values.insert(run.op.result(output), Content::In(storage));
+        }
+        if self.kernels.facts(kernel).tasks > 0 {
+            self.out.jobs.push(Job { name: run.name, op: run.op, kernel, args });
+        }
+        Ok(())
+    }
+
+    /// Whether the run at `position` may overwrite `init` where it lies.
+    fn dies(&self, position: usize, init: Val<'c>, storage: usize, args: &[Arg<'c>]) -> bool {
+        matches!(self.out.storages[storage].place, Place::Arena(_))
+            && self.uses.last.get(&root(init)) == Some(&position)
+            && args.iter().all(|arg| arg.storage != storage)
+    }
+
+    fn copy(&mut self, op: Op<'c>, name: &'c str, from: usize, to: usize) -> Result<(), Failed> {
+        let tensor = self.out.storages[from].ty;
+        let (count, elem) = (ty::count(tensor).unwrap_or(0), ty::elem(tensor).ok_or(Failed)?);
+        if count == 0 {
+            return Ok(());
+        }
+        let kernel = self.kernels.copying(op, count, elem)?;
+        let flat = ty::tensor(&[count], elem);
+        let args = [from, to].map(|storage| Arg { storage, ty: flat }).to_vec();
+        self.out.jobs.push(Job { name, op, kernel, args });
+        Ok(())
+    }
+
+    fn outputs(&mut self, graph: &Graph<'c>) -> Result<(), Failed> {
+        for (number, value) in graph.results().into_iter().enumerate() {
+            let place = Place::Output(number);
+            let storage = match self.content(graph.op, value)? {
+                Content::Empty(_) => self.storage(graph.op, value.ty(), place)?,
+                Content::In(own) if matches!(self.out.storages[own].place, Place::Arena(_)) => {
+                    self.out.storages[own].place = place;
+                    self.out.storages[own].ty = value.ty();
+                    own
+                }
+                Content::In(other) => {
+                    let own = self.storage(graph.op, value.ty(), place)?;
+                    let end = graph.body.terminator().ok_or(Failed)?;
+                    self.copy(end, graph.outputs[number], other, own)?;
+                    own
+                }
+            };
+            self.out.outputs.push(storage);
+        }
+        Ok(())
+    }
+}

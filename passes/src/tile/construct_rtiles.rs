@@ -1,0 +1,208 @@
+//! `tile-construct-rtiles`: kernels become tile programs.
+//!
+//! ```text
+//! tile.kernel @mm { linalg.generic }
+//!   ->  %b = tile.load %B to @vreg
+//!       %r = tile.compute ins(A, %b) outs(C) on @vfma lanes 1
+//!              tiles [#tile.rtile<"l2" [64, 256, 768]>, #tile.rtile<"vreg" [12, 32, 1]>]
+//!       tile.store %r from @vreg to C
+//! ```
+//!
+//! The instruction, the axis of its lanes and the register tile come from
+//! `policy.rs`; the rTask's tile is a few register tiles, so that every unit has
+//! work. A nest that the machine cannot compute is refused with the operation
+//! that it lacks.
+
+
+use weft_dialects::device::Machine;
+use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
+use weft_dialects::ir::{Builder, Context, Mapping, Op, Report, Val, attr, remark};
+use weft_dialects::tile::RTile;
+
+use super::policy::{self, Choice};
+use super::{instruction, pack_weights};
+use crate::device::expand_math;
+use crate::nest::{self, Nest};
+
+pub const PASS: Pass = Pass {
+    name: "tile-construct-rtiles",
+    description: "Choose instruction, lanes and rTiles for every kernel",
+    options: &[PassOption {
+        name: "remarks",
+        description: "say what was chosen and what came second",
+        fallback: "false",
+    }],
+    statistics: &[("kernels", "tile programs made")],
+    run,
+};
+
+fn run(run: &mut Run<'_>) -> Result<(), Failed> {
+    let Some(machine) = Machine::of(run.module) else {
+        Report::new(run.module.location(), "the module has no device.machine to choose tiles for")
+            .help("put one in with device-load-machine{file=...}");
+        return Err(Failed);
+    };
+    let constants = pack_weights::constant_operands(run.module);
+    let remarks = run.option("remarks") == "true";
+    for kernel in pack_weights::kernels(run.module) {
+        let known = constants.get(kernel.symbol());
+        construct(run.context, machine, kernel, known, remarks)?;
+        run.count("kernels", 1);
+    }
+    Ok(())
+}
+
+/// Reads a kernel's nest; reports where it has none.
+pub(super) fn read<'c>(kernel: Op<'c>) -> Result<Nest<'c>, Failed> {
+    nest::read_kernel(kernel).map_err(|error| {
+        Report::new(kernel.location(), format!("@{}: {error}", kernel.symbol()));
+        Failed
+    })
+}
+
+/// Chooses for a kernel; reports where the machine has nothing.
+pub(super) fn choose<'c>(
+    machine: Machine<'c>,
+    kernel: Op<'c>,
+    nest: &Nest<'c>,
+    constant: &[bool],
+) -> Result<Choice<'c>, Failed> {
+    policy::choose(machine, nest, constant, &expand_math::expands).map_err(|reason| {
+        let mut report = Report::new(
+            kernel.location(),
+            format!("@{} cannot run on @{}: {reason}", kernel.symbol(), machine.name()),
+        );
+        for refusal in instruction::refusals(machine, nest) {
+            report = report.note(kernel, refusal);
+        }
+        report.help("give the machine a device.instruction that means this body, or a lane unit with the operation");
+        Failed
+    })
+}
+
+fn construct<'c>(
+    context: &'c Context,
+    machine: Machine<'c>,
+    kernel: Op<'c>,
+    known: Option<&Vec<bool>>,
+    remarks: bool,
+) -> Result<(), Failed> {
+    let nest = read(kernel)?;
+    let constant = pack_weights::known_inputs(&nest, known);
+    let choice = choose(machine, kernel, &nest, &constant)?;
+    if remarks {
+        say(kernel, &choice);
+    }
+    let registers = policy::register_memory(machine, choice.mapped.name).ok_or(Failed)?;
+    let inner = policy::register_tile(&nest, &choice, registers);
+    let units = machine.units().first().map_or(1, |unit| unit.count);
+    let outer =
+        policy::task_tile(&nest, &inner, units, choice.cycles, task_memory(machine));
+    rewrite(context, machine, kernel, &nest, &choice, &[outer, inner]);
+    Ok(())
+}
+
+fn say(kernel: Op<'_>, choice: &Choice<'_>) {
+    let second = match &choice.runner_up {
+        Some((what, cycles)) => format!("; second {what} with {cycles:.0}"),
+        None => String::new(),
+    };
+    remark(
+        kernel,
+        &format!(
+            "@{}: {} with {:.0} cycles predicted{second}",
+            kernel.symbol(),
+            choice.describe(),
+            choice.cycles
+        ),
+    );
+}
+
+/// The memory an rTask's tile is kept in: the largest cache of one core, or the
+/// shared memory where there is none.
+fn task_memory(machine: Machine<'_>) -> &str {
+    machine
+        .memories()
+        .iter()
+        .filter(|memory| memory.is_cache() && memory.scope == weft_dialects::device::Scope::Core)
+        .max_by_key(|memory| memory.capacity_bytes)
+        .map(|memory| memory.name)
+        .or_else(|| machine.shared().map(|memory| memory.name))
+        .unwrap_or("dram")
+}
+
+/// Puts loads, the compute and stores around the payload.
+fn rewrite<'c>(
+    context: &'c Context,
+    machine: Machine<'c>,
+    kernel: Op<'c>,
+    nest: &Nest<'c>,
+    choice: &Choice<'c>,
+    tiles: &[RTile],
+) {
+    let block = kernel.body(0).expect("the kernel was read");
+    let payload = block.ops();
+    let args = block.args();
+    let results = nest.outputs.len();
+    let (inputs, inits) = args.split_at(args.len() - results);
+    let shared = machine.shared().map_or("dram", |memory| memory.name);
+    let registers = &tiles[tiles.len() - 1].memory;
+
+    let mut b = Builder::at_end(context, block).with_location(kernel.location());
+    let loaded: Vec<Val<'c>> = inputs
+        .iter()
+        .map(|arg| {
+            let memory = if in_registers(nest, choice, *arg) { registers } else { shared };
+            let memory = ("memory", attr::of_symbol(context, memory));
+            b.op_with("tile.load", &[*arg], &[arg.ty()], &[memory], 0).result(0)
+        })
+        .collect();
+    let operands: Vec<_> = loaded.iter().chain(inits).copied().collect();
+    let types: Vec<_> = inits.iter().map(|init| init.ty()).collect();
+    let rtiles: Vec<_> = tiles.iter().map(|tile| tile.to_attr(context)).collect();
+    let mut attributes = vec![
+        ("instruction", attr::of_symbol(context, choice.mapped.name)),
+        ("tiles", attr::of_array(context, &rtiles)),
+        ("operandSegmentSizes", attr::of_ints32(context, &[loaded.len() as i32, results as i32])),
+    ];
+    if let Some(axis) = choice.shape.lanes_axis {
+        attributes.push(("lanes", attr::of_int(context, axis as i64)));
+    }
+    let compute = b.op_with("tile.compute", &operands, &types, &attributes, 1);
+    let arg_types: Vec<_> = operands.iter().map(|operand| operand.ty()).collect();
+    let body = b.block(compute.region(0), &arg_types);
+    let mut map = Mapping::default();
+    for (old, new) in args.iter().zip(body.args()) {
+        map.set(*old, new);
+    }
+    let mut inside = b.into_block(body);
+    for op in &payload {
+        inside.clone_op(*op, &mut map);
+    }
+    let stored: Vec<_> = compute
+        .results()
+        .into_iter()
+        .zip(inits)
+        .map(|(result, init)| {
+            let memory = ("memory", attr::of_symbol(context, registers));
+            b.op_with("tile.store", &[result, *init], &[init.ty()], &[memory], 0).result(0)
+        })
+        .collect();
+    b.op("tile.yield", &stored, &[]);
+    for op in payload.into_iter().rev() {
+        op.erase();
+    }
+}
+
+/// Whether the tiles of an argument are brought to registers, or read where they lie.
+fn in_registers<'c>(nest: &Nest<'c>, choice: &Choice<'c>, arg: Val<'c>) -> bool {
+    if nest.captures.contains(&arg) {
+        return false;
+    }
+    let access = nest.accesses().into_iter().find(|access| access.tensor == arg);
+    match (access, choice.shape.lanes_axis) {
+        (Some(access), Some(axis)) => access.uses(axis),
+        _ => false,
+    }
+}
+

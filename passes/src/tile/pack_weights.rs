@@ -1,0 +1,300 @@
+//! `tile-pack-weights`: constant operands lie in the order in which lanes read them.
+//!
+//! ```text
+//! C[i, j] += A[i, k] * B[k, j]      B constant, lanes of 32 on j
+//!   ->  P[jo, k, ji] = B[k, jo * 32 + ji]           once, when the artifact is written
+//!       C[i, jo * 32 + ji] += A[i, k] * P[jo, k, ji]
+//! ```
+//!
+//! The axis of the lanes is cut in panels, each of them contiguous. It is left
+//! whole where no panel of one register or more divides it.
+
+use std::collections::HashMap;
+
+use weft_dialects::device::Machine;
+use weft_dialects::ir::pass::{Failed, Pass, Run};
+use weft_dialects::ir::payload::{Axis, Payload};
+use weft_dialects::ir::{Builder, Context, Linear, Location, Op, Report, Val, attr, empty_module, module_op};
+
+use super::construct_rtiles::{choose, read};
+use super::policy;
+use crate::nest::{self, Access, Loop, Nest, Start};
+
+pub const PASS: Pass = Pass {
+    name: "tile-pack-weights",
+    description: "Lay constant operands out in panels for the lanes that read them",
+    options: &[],
+    statistics: &[("packed", "operands laid out anew")],
+    run,
+};
+
+fn run(run: &mut Run<'_>) -> Result<(), Failed> {
+    let Some(machine) = Machine::of(run.module) else {
+        Report::new(run.module.location(), "the module has no device.machine to pack for")
+            .help("put one in with device-load-machine{file=...}");
+        return Err(Failed);
+    };
+    let constants = constant_operands(run.module);
+    for kernel in kernels(run.module) {
+        let nest = read(kernel)?;
+        let constant = known_inputs(&nest, constants.get(kernel.symbol()));
+        // Packing numbers the arguments by the nest's inputs.
+        let in_order =
+            nest.inputs.iter().enumerate().all(|(number, input)| input.tensor.index() == number);
+        if !constant.contains(&true) || !in_order {
+            continue;
+        }
+        let choice = choose(machine, kernel, &nest, &constant)?;
+        let packed = policy::packable(&nest, &choice.shape, &constant);
+        let Some(axis) = choice.shape.lanes_axis.filter(|_| packed.contains(&true)) else {
+            continue;
+        };
+        let Some(panel) = panel(nest.axes[axis].extent, choice.shape.vectors, choice.mapped.lanes)
+        else {
+            continue;
+        };
+        run.count("packed", packed.iter().filter(|packed| **packed).count() as u64);
+        pack(run.context, run.module, kernel, nest, axis, panel, &packed)?;
+    }
+    Ok(())
+}
+
+/// Kernels whose tiles are not chosen yet.
+pub(super) fn kernels<'c>(module: Op<'c>) -> Vec<Op<'c>> {
+    let plain = |kernel: &Op<'c>| {
+        kernel.body(0).is_some_and(|body| !body.ops().iter().any(|op| op.is("tile.compute")))
+    };
+    let body = module.body(0).into_iter().flat_map(|block| block.ops());
+    body.filter(|op| op.is("tile.kernel")).filter(plain).collect()
+}
+
+/// For every kernel, which of its arguments are constant wherever it is applied.
+pub(super) fn constant_operands(module: Op<'_>) -> HashMap<String, Vec<bool>> {
+    let mut found: HashMap<String, Vec<bool>> = HashMap::new();
+    let mut constant = std::collections::HashSet::new();
+    let graphs = module.body(0).into_iter().flat_map(|block| block.ops());
+    for graph in graphs.filter(|op| op.is("tile.graph")) {
+        for op in graph.body(0).into_iter().flat_map(|block| block.ops()) {
+            let known: Vec<bool> =
+                op.operands().iter().map(|operand| constant.contains(operand)).collect();
+            match op.name() {
+                "graph.weight" | "graph.constant" => constant.extend(op.results()),
+                // Nothing was put into an empty tensor yet.
+                "tile.empty" => constant.extend(op.results()),
+                "tile.view" if known == [true] => constant.extend(op.results()),
+                "tile.run" => {
+                    if !known.contains(&false) {
+                        constant.extend(op.results());
+                    }
+                    let name = op.attr("kernel").and_then(attr::symbol).unwrap_or("").to_owned();
+                    let all = found.entry(name).or_insert_with(|| vec![true; known.len()]);
+                    all.iter_mut().zip(&known).for_each(|(all, known)| *all &= known);
+                }
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+/// Per input of a nest, whether its tensor is constant.
+pub(super) fn known_inputs(nest: &Nest<'_>, arguments: Option<&Vec<bool>>) -> Vec<bool> {
+    let known = |access: &Access<'_>| {
+        arguments.is_some_and(|known| known.get(access.tensor.index()) == Some(&true))
+    };
+    nest.inputs.iter().map(known).collect()
+}
+
+/// The widest panel of at most `vectors` whole registers that divides the extent.
+fn panel(extent: u64, vectors: u64, lanes: u64) -> Option<u64> {
+    (1..=vectors).rev().map(|vectors| vectors * lanes).find(|panel| extent.is_multiple_of(*panel))
+}
+
+fn pack<'c>(
+    context: &'c Context,
+    module: Op<'c>,
+    kernel: Op<'c>,
+    mut nest: Nest<'c>,
+    axis: usize,
+    panel: u64,
+    packed: &[bool],
+) -> Result<(), Failed> {
+    let name = kernel.symbol().to_owned();
+    let index = split(&mut nest, axis, panel);
+    let inner = nest.axes.len() - 1;
+    let scratch = empty_module(context);
+    let mut packers = Vec::new();
+    for (number, access) in nest.inputs.iter_mut().enumerate().filter(|(n, _)| packed[*n]) {
+        let order: Vec<usize> = std::iter::once(axis)
+            .chain((0..inner).filter(|&other| other != axis && access.uses(other)))
+            .chain([inner])
+            .collect();
+        let shape: Vec<u64> = order.iter().map(|&axis| nest.axes[axis].extent).collect();
+        let packer = format!("{name}_pack_{number}");
+        let kernel =
+            emit_packer(context, module, module_op(&scratch), &packer, access, &order, &shape);
+        packers.push((number, kernel));
+        let axes = inner + 1;
+        access.index = order.iter().map(|&axis| Linear::axis(axes, axis)).collect();
+        access.shape = shape;
+    }
+    let new = nest::emit_kernel(context, module, "packed", &nest, &index);
+    kernel.erase();
+    new.set_attr("sym_name", attr::of_string(context, &name));
+    rewire(context, module, new, &packers);
+    Ok(())
+}
+
+/// Cuts `axis` in panels: the axis counts panels, a new last axis runs inside one.
+///
+/// A dimension that was the axis becomes two, which is another view of the same
+/// elements. Returns what the old axes are in terms of the new ones.
+fn split(nest: &mut Nest<'_>, axis: usize, panel: u64) -> Vec<Linear> {
+    let old = nest.axes.len();
+    nest.axes[axis].extent /= panel;
+    nest.axes.push(Loop { extent: panel, kind: Axis::Parallel });
+    let cut = |index: &mut Linear| {
+        let factor = index.coefficients[axis];
+        index.coefficients[axis] = factor * panel as i64;
+        index.coefficients.push(factor);
+    };
+    for access in nest.accesses_mut() {
+        for dim in (0..access.index.len()).rev() {
+            if access.index[dim].as_axis() == Some(axis) {
+                access.shape[dim] /= panel;
+                access.shape.insert(dim + 1, panel);
+                access.index[dim].coefficients.push(0);
+                access.index.insert(dim + 1, Linear::axis(old + 1, old));
+            } else {
+                cut(&mut access.index[dim]);
+            }
+        }
+    }
+    let mut now: Vec<Linear> = (0..old).map(|axis| Linear::axis(old, axis)).collect();
+    now.iter_mut().for_each(cut);
+    now
+}
+
+/// The kernel that writes `access` in the order `order` of the nest's axes.
+fn emit_packer<'c>(
+    context: &'c Context,
+    module: Op<'c>,
+    scratch: Op<'c>,
+    name: &str,
+    access: &Access<'c>,
+    order: &[usize],
+    shape: &[u64],
+) -> Op<'c> {
+    let axes = order.len();
+    let read = |index: &Linear| Linear {
+        coefficients: order.iter().map(|&axis| index.coefficients[axis]).collect(),
+        constant: index.constant,
+    };
+    let identity: Vec<Linear> = (0..axes).map(|axis| Linear::axis(axes, axis)).collect();
+    // A body that copies, written into a module that is thrown away.
+    let block = scratch.body(0).expect("a module has a block");
+    let mut payload = Payload::new(context, block, Location::unknown(context));
+    let target = payload.empty(shape, access.elem());
+    let kinds = vec![Axis::Parallel; axes];
+    let copy = payload.generic(
+        &kinds,
+        &[(target, identity.clone())],
+        &[(target, identity.clone())],
+        |_, args| vec![args[0]],
+    )[0];
+    let body = copy.def().and_then(|op| op.body(0)).expect("a nest has a body");
+    let nest = Nest {
+        axes: shape.iter().map(|&extent| Loop { extent, kind: Axis::Parallel }).collect(),
+        inputs: vec![Access {
+            tensor: access.tensor,
+            shape: access.shape.clone(),
+            index: access.index.iter().map(read).collect(),
+        }],
+        outputs: vec![Access { tensor: target, shape: shape.to_vec(), index: identity }],
+        body,
+        starts: vec![Start::Unread],
+        captures: Vec::new(),
+    };
+    nest::emit_kernel(context, module, name, &nest, &[])
+}
+
+/// Packs the operand of every application of the kernel, each tensor once, and
+/// shows it the others in the shapes that it takes now.
+fn rewire<'c>(
+    context: &'c Context,
+    module: Op<'c>,
+    kernel: Op<'c>,
+    packers: &[(usize, Op<'c>)],
+) {
+    let types: Vec<_> = kernel
+        .body(0)
+        .map(|block| block.args().iter().map(|arg| arg.ty()).collect())
+        .unwrap_or_default();
+    let graphs = module.body(0).into_iter().flat_map(|block| block.ops());
+    for graph in graphs.filter(|op| op.is("tile.graph")) {
+        let mut done: HashMap<(Val<'c>, usize), Val<'c>> = HashMap::new();
+        for run in graph.body(0).into_iter().flat_map(|block| block.ops()) {
+            let applies = run.attr("kernel").and_then(attr::symbol) == Some(kernel.symbol());
+            if !run.is("tile.run") || !applies {
+                continue;
+            }
+            for (number, packer) in packers {
+                let source = run.operand(*number);
+                let packed = *done.entry((source, *number)).or_insert_with(|| {
+                    apply_packer(context, module, run, source, *packer)
+                });
+                run.set_operand(*number, packed);
+            }
+            reshape_operands(context, run, &types);
+        }
+    }
+}
+
+/// Views in front of operands, and behind results, whose shapes changed.
+fn reshape_operands<'c>(context: &'c Context, run: Op<'c>, types: &[weft_dialects::ir::Type<'c>]) {
+    let mut b = Builder::before(context, run);
+    for (number, (operand, ty)) in run.operands().into_iter().zip(types).enumerate() {
+        if operand.ty() != *ty {
+            run.set_operand(number, b.op("tile.view", &[operand], &[*ty]).result(0));
+        }
+    }
+    let mut b = Builder::after(context, run);
+    let outputs = &types[types.len() - run.results().len()..];
+    for (result, ty) in run.results().into_iter().zip(outputs) {
+        let before = result.ty();
+        if before == *ty {
+            continue;
+        }
+        let uses = result.uses();
+        result.set_ty(*ty);
+        let view = b.op("tile.view", &[result], &[before]).result(0);
+        for (user, number) in uses {
+            user.set_operand(number, view);
+        }
+    }
+}
+
+fn apply_packer<'c>(
+    context: &'c Context,
+    module: Op<'c>,
+    run: Op<'c>,
+    source: Val<'c>,
+    packer: Op<'c>,
+) -> Val<'c> {
+    let args = packer.body(0).expect("the packer was just made").args();
+    let memory = Machine::of(module).and_then(|machine| machine.shared());
+    let memory = attr::of_symbol(context, memory.map_or("dram", |memory| memory.name));
+    let mut b = Builder::before(context, run);
+    let mut source = source;
+    if source.ty() != args[0].ty() {
+        source = b.op("tile.view", &[source], &[args[0].ty()]).result(0);
+    }
+    let ty = args[1].ty();
+    let place = b.op_with("tile.empty", &[], &[ty], &[("memory", memory)], 0).result(0);
+    let attributes = [
+        ("name", run.attr("name").unwrap_or_else(|| attr::of_string(context, packer.symbol()))),
+        ("kernel", attr::of_symbol(context, packer.symbol())),
+        ("operandSegmentSizes", attr::of_ints32(context, &[1, 1])),
+    ];
+    b.op_with("tile.run", &[source, place], &[ty], &attributes, 0).result(0)
+}

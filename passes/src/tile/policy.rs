@@ -1,0 +1,240 @@
+//! Chooses the register tile, the task tile and the instruction of a nest.
+//!
+//! A tile is 1 point on every axis but two: the axis that the lanes run along,
+//! and one more parallel axis, the rows. All pairs of axes and the sizes that
+//! the registers allow are compared under the model of `cost.rs`.
+
+use weft_dialects::device::Machine;
+use weft_dialects::ir::Op;
+use weft_dialects::tile::RTile;
+
+use super::cost::{Facts, Shape, cycles};
+use super::instruction::{Mapped, asks_for, combine, instructions, lane_unit};
+use crate::nest::{Access, Nest};
+
+/// Sizes tried along the rows.
+const MOST_ROWS: u64 = 16;
+/// Registers side by side tried along the lanes.
+const MOST_VECTORS: u64 = 8;
+/// The same where nothing is reduced: enough to have loads under way.
+const MOST_STREAMED: u64 = 4;
+
+/// What was chosen for a nest.
+#[derive(Clone)]
+pub(super) struct Choice<'c> {
+    /// Who computes the body.
+    pub mapped: Mapped<'c>,
+    /// The register tile.
+    pub shape: Shape,
+    /// Predicted cycles on one core.
+    pub cycles: f64,
+    /// The best of another instruction or axis, for the report.
+    pub runner_up: Option<(String, f64)>,
+}
+
+impl Choice<'_> {
+    /// One line for people.
+    pub fn describe(&self) -> String {
+        let lanes = match self.shape.lanes_axis {
+            Some(axis) => format!("lanes on axis {axis} x{}", self.shape.vectors),
+            None => "one point at a time".to_owned(),
+        };
+        let rows = match self.shape.rows {
+            Some((axis, rows)) => format!(", {rows} rows on axis {axis}"),
+            None => String::new(),
+        };
+        format!("@{}, {lanes}{rows}", self.mapped.name)
+    }
+}
+
+/// Chooses for `nest`; `constant[i]` says that input `i` is known at compile time
+/// and may be laid out anew.
+///
+/// # Errors
+/// Why the machine cannot compute the body.
+pub(super) fn choose<'c>(
+    machine: Machine<'c>,
+    nest: &Nest<'c>,
+    constant: &[bool],
+    expands: &dyn Fn(Op<'_>) -> bool,
+) -> Result<Choice<'c>, String> {
+    let mut units = instructions(machine, nest);
+    let fallback = lane_unit(machine, nest, expands);
+    if let Ok(unit) = &fallback {
+        units.push(unit.clone());
+    }
+    let mut best: Option<Choice<'c>> = None;
+    for mapped in units {
+        let memory = register_memory(machine, mapped.name);
+        let Some(facts) = memory.and_then(|memory| Facts::of(machine, memory)) else { continue };
+        for shape in shapes(nest, &mapped, &facts) {
+            let packed = packable(nest, &shape, constant);
+            let cost = cycles(nest, &facts, &mapped, &shape, &packed);
+            let better = best.as_ref().is_none_or(|best| cost < best.cycles * 0.999);
+            if better {
+                let runner_up = best.map(|best| (best.describe(), best.cycles));
+                best = Some(Choice { mapped: mapped.clone(), shape, cycles: cost, runner_up });
+            }
+        }
+    }
+    best.ok_or_else(|| {
+        fallback.err().unwrap_or_else(|| "no move reaches the registers of its units".to_owned())
+    })
+}
+
+/// The register file an instruction or lane unit works in.
+pub(super) fn register_memory<'c>(machine: Machine<'c>, name: &str) -> Option<&'c str> {
+    if let Some(unit) = machine.lanes_unit(name) {
+        return Some(unit.memory);
+    }
+    let instruction = machine.instruction(name)?;
+    let is_register =
+        |memory: &&&str| machine.memory(memory).is_some_and(|memory| memory.is_registers());
+    instruction.operands.iter().rev().find(is_register).copied()
+}
+
+/// Which inputs a new layout makes lie side by side along the lanes: constant
+/// ones whose every dimension is an axis of its own.
+pub(super) fn packable(nest: &Nest<'_>, shape: &Shape, constant: &[bool]) -> Vec<bool> {
+    let reduces = (0..nest.axes.len()).any(|axis| nest.reduces(axis));
+    nest.inputs
+        .iter()
+        .zip(constant)
+        .map(|(access, &constant)| {
+            constant
+                && reduces
+                && shape.lanes_axis.is_some_and(|axis| access.uses(axis) && !nest.reduces(axis))
+                && access.index.iter().all(|index| index.as_axis().is_some())
+        })
+        .collect()
+}
+
+/// The register tiles that fit the instruction and the registers.
+fn shapes(nest: &Nest<'_>, mapped: &Mapped<'_>, facts: &Facts) -> Vec<Shape> {
+    let mut shapes = vec![];
+    let instruction = !mapped.scalar_inputs.is_empty();
+    if !instruction || mapped.lanes == 1 {
+        shapes.push(Shape { lanes_axis: None, vectors: 1, rows: None });
+    }
+    for lanes_axis in 0..nest.axes.len() {
+        if !may_run_lanes(nest, mapped, lanes_axis) {
+            continue;
+        }
+        let registers = nest.axes[lanes_axis].extent.div_ceil(mapped.lanes);
+        let reduces = (0..nest.axes.len()).any(|axis| nest.reduces(axis));
+        let most = if reduces { MOST_VECTORS } else { MOST_STREAMED };
+        for vectors in 1..=registers.min(most) {
+            shapes.push(Shape { lanes_axis: Some(lanes_axis), vectors, rows: None });
+            if !reduces {
+                // Nothing is used twice, so rows would only make the code longer.
+                continue;
+            }
+            for rows_axis in 0..nest.axes.len() {
+                if rows_axis == lanes_axis || nest.reduces(rows_axis) {
+                    continue;
+                }
+                for rows in 2..=nest.axes[rows_axis].extent.min(MOST_ROWS) {
+                    let rows = Some((rows_axis, rows));
+                    shapes.push(Shape { lanes_axis: Some(lanes_axis), vectors, rows });
+                }
+            }
+        }
+    }
+    shapes.retain(|shape| registers_used(nest, shape) <= facts.registers);
+    shapes
+}
+
+fn may_run_lanes(nest: &Nest<'_>, mapped: &Mapped<'_>, axis: usize) -> bool {
+    if mapped.lanes == 1 || nest.axes[axis].extent < 2 {
+        return false;
+    }
+    if nest.reduces(axis) {
+        // Lanes fold apart and are combined at the end; the last register must be full.
+        let whole = nest.axes[axis].extent >= mapped.lanes;
+        if combine(nest).is_none() || asks_for(nest, axis) || !whole {
+            return false;
+        }
+    }
+    // A copy runs along one dimension, forwards.
+    let copies = |access: &&Access<'_>| {
+        let along: Vec<i64> = access.index.iter().map(|index| index.coefficients[axis]).filter(|&c| c != 0).collect();
+        along.len() <= 1 && along.iter().all(|&step| step > 0)
+    };
+    if !nest.accesses().iter().all(copies) {
+        return false;
+    }
+    // An operand that an instruction takes once for all lanes does not move along
+    // them, and the others do.
+    nest.inputs.iter().zip(&mapped.scalar_inputs).all(|(access, &scalar)| {
+        access.uses(axis) != scalar
+    })
+}
+
+/// Accumulators, one register per vector of inputs, and two to work with.
+fn registers_used(nest: &Nest<'_>, shape: &Shape) -> u64 {
+    let rows = shape.rows.map_or(1, |(_, rows)| rows);
+    rows * shape.vectors * nest.outputs.len() as u64 + shape.vectors + 2
+}
+
+/// The register rTile: one size per axis.
+pub(super) fn register_tile(nest: &Nest<'_>, choice: &Choice<'_>, memory: &str) -> RTile {
+    let mut sizes = vec![1; nest.axes.len()];
+    if let Some(axis) = choice.shape.lanes_axis {
+        sizes[axis] = (choice.shape.vectors * choice.mapped.lanes).min(nest.axes[axis].extent);
+        // A whole number of registers, unless the axis ends before.
+        if sizes[axis] > choice.mapped.lanes {
+            sizes[axis] -= sizes[axis] % choice.mapped.lanes;
+        }
+    }
+    if let Some((axis, rows)) = choice.shape.rows {
+        sizes[axis] = rows;
+    }
+    RTile { memory: memory.to_owned(), sizes }
+}
+
+/// The rTask's rTile: whole register tiles, cut so that there are a few rTasks
+/// for every unit where the work is worth it. Axes are cut in the order in which
+/// they are looped over, so that neighbours share what they load.
+pub(super) fn task_tile(
+    nest: &Nest<'_>,
+    registers: &RTile,
+    units: u64,
+    cycles: f64,
+    memory: &str,
+) -> RTile {
+    // Less than this and starting an rTask costs more than it brings.
+    const CYCLES_PER_TASK: f64 = 8000.0;
+    const TASKS_PER_UNIT: u64 = 8;
+    let worth = (cycles / CYCLES_PER_TASK).floor().max(1.0) as u64;
+    let mut wanted = worth.min(units * TASKS_PER_UNIT).max(1);
+    let mut sizes = nest.extents();
+    for axis in loop_order(nest, registers) {
+        if nest.reduces(axis) || wanted == 1 {
+            continue;
+        }
+        let tile = registers.sizes[axis].max(1);
+        let tiles = nest.axes[axis].extent.div_ceil(tile);
+        let pieces = tiles.min(wanted);
+        sizes[axis] = (tiles.div_ceil(pieces) * tile).min(nest.axes[axis].extent);
+        wanted = wanted.div_ceil(pieces);
+    }
+    RTile { memory: memory.to_owned(), sizes }
+}
+
+/// Parallel axes from the outermost loop in: first those of the register tile's
+/// lanes, whose operand is the larger one and stays in the cache, then the others
+/// in their order.
+pub fn loop_order(nest: &Nest<'_>, registers: &RTile) -> Vec<usize> {
+    let reduces = (0..nest.axes.len()).any(|axis| nest.reduces(axis));
+    let mut order: Vec<usize> =
+        (0..nest.axes.len()).filter(|&axis| !nest.reduces(axis)).collect();
+    if reduces {
+        // Stable: among equals the order of the axes stays.
+        order.sort_by_key(|&axis| std::cmp::Reverse(registers.sizes[axis] > 1 && is_widest(registers, axis)));
+    }
+    order
+}
+
+fn is_widest(registers: &RTile, axis: usize) -> bool {
+    registers.sizes.iter().all(|&size| size <= registers.sizes[axis])
+}

@@ -1,0 +1,119 @@
+/* weft.h: runs compiled weft models from C.
+ *
+ * Link with -lweft_runtime. A model is loaded from a .weft file, describes its inputs and
+ * outputs, and runs on memory that the caller owns:
+ *
+ *     weft_model *model;
+ *     if (weft_model_load("net.weft", 0, &model) != WEFT_OK) {
+ *         fprintf(stderr, "%s\n", weft_last_error_message());
+ *         return 1;
+ *     }
+ *     const void *inputs[] = {x};
+ *     void *outputs[] = {y};
+ *     size_t input_bytes[] = {sizeof x}, output_bytes[] = {sizeof y};
+ *     weft_model_run(model, inputs, input_bytes, outputs, output_bytes);
+ *     weft_model_free(model);
+ *
+ * An artifact holds machine code. Load only artifacts that you trust as you trust a program.
+ *
+ * Functions and numbers in this file stay as they are; later versions only add to them.
+ */
+#ifndef WEFT_H
+#define WEFT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How a call ended. */
+typedef enum weft_status {
+    WEFT_OK = 0,
+    /* A null pointer, or an index, count, size or number of threads that is not accepted. */
+    WEFT_INVALID_ARGUMENT = 1,
+    /* A file or the system failed. */
+    WEFT_SYSTEM = 2,
+    /* The file is no sound artifact of a version this library reads. */
+    WEFT_ARTIFACT = 3,
+    /* The machine lacks something the code needs, such as a processor feature. */
+    WEFT_UNSUPPORTED = 4,
+    /* Another thread is running the model. */
+    WEFT_BUSY = 5,
+    /* A fault of this library. */
+    WEFT_INTERNAL = 6
+} weft_status;
+
+/* Type of a tensor element. */
+typedef enum weft_dtype {
+    WEFT_BOOL = 0, /* one byte, 0 or 1 */
+    WEFT_I8 = 1,
+    WEFT_I16 = 2,
+    WEFT_I32 = 3,
+    WEFT_I64 = 4,
+    WEFT_U8 = 5,
+    WEFT_U16 = 6,
+    WEFT_U32 = 7,
+    WEFT_U64 = 8,
+    WEFT_F16 = 9,
+    WEFT_BF16 = 10,
+    WEFT_F32 = 11,
+    WEFT_F64 = 12
+} weft_dtype;
+
+/* A loaded model. */
+typedef struct weft_model weft_model;
+
+/* An input or output: a dense row-major tensor. Its pointers are valid until the model is
+ * freed. */
+typedef struct weft_port {
+    const char *name;      /* the tensor's name in the model, UTF-8 */
+    int32_t dtype;         /* a weft_dtype */
+    size_t rank;           /* number of axes; 0 for a scalar */
+    const uint64_t *shape; /* extents, outermost first; rank of them */
+    size_t bytes;          /* size of the whole tensor */
+} weft_port;
+
+/* Version of this library, such as "0.1.0". */
+const char *weft_version(void);
+
+/* Why the last failed call on this thread failed. The message stays valid until the next
+ * failed call on this thread. */
+weft_status weft_last_error_code(void);
+const char *weft_last_error_message(void);
+
+/* numpy's name of an element type, or NULL if there is no such type. */
+const char *weft_dtype_name(int32_t dtype);
+
+/* Loads the artifact at `path` to be run by `threads` threads, the caller's among them. 0
+ * threads: as many as the model can use and the machine has processors. More threads than the
+ * model has execution units is an error. `*model` is set on success only. */
+weft_status weft_model_load(const char *path, size_t threads, weft_model **model);
+
+/* Frees a model and ends its threads. NULL is ignored. */
+void weft_model_free(weft_model *model);
+
+/* Number of threads that run the model. */
+size_t weft_model_threads(const weft_model *model);
+
+/* Number of inputs and outputs. */
+size_t weft_model_input_count(const weft_model *model);
+size_t weft_model_output_count(const weft_model *model);
+
+/* Describes input or output `index`, counted from 0. */
+weft_status weft_model_input(const weft_model *model, size_t index, weft_port *port);
+weft_status weft_model_output(const weft_model *model, size_t index, weft_port *port);
+
+/* Runs the model once. Each array has one entry per input or output, in order; sizes are in
+ * bytes and must be those of the ports. Inputs are read, every byte of the outputs is written.
+ * Memory at a multiple of 64 bytes is used in place, other memory is copied. Outputs must not
+ * overlap each other or an input. Returns when the outputs are complete. */
+weft_status weft_model_run(weft_model *model, const void *const *inputs, const size_t *input_bytes,
+                           void *const *outputs, const size_t *output_bytes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,107 @@
+//! `weft-run`: runs a compiled artifact. Needs no compiler.
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Parser;
+use weft_runtime::compare::Tolerance;
+use weft_runtime::cpu::Model;
+use weft_runtime::session::Job;
+
+/// Runs a compiled model.
+///
+/// Without inputs, random ones are made, the same each time. Exits with 1 if the model cannot
+/// be run or its outputs are not those expected, and with 2 on wrong usage.
+#[derive(Parser)]
+#[command(name = "weft-run", version)]
+struct Args {
+    /// The compiled model, a `.weft` file.
+    artifact: PathBuf,
+    /// Inputs by tensor name, or arr_0, arr_1 … in input order.
+    #[arg(long, value_name = "NPZ")]
+    inputs: Option<PathBuf>,
+    /// Where to write the outputs, by tensor name.
+    #[arg(long, value_name = "NPZ")]
+    outputs: Option<PathBuf>,
+    /// Expected outputs by tensor name, or arr_0, arr_1 … in output order.
+    #[arg(long, value_name = "NPZ")]
+    expect: Option<PathBuf>,
+    /// Allowed difference relative to the expected value.
+    #[arg(long, default_value_t = 1e-3, value_parser = tolerance)]
+    rtol: f64,
+    /// Allowed absolute difference.
+    #[arg(long, default_value_t = 1e-4, value_parser = tolerance)]
+    atol: f64,
+    /// Threads; at most the model's execution units. By default as many as the machine allows.
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// Measure N runs and print JSON.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    bench: usize,
+    /// With --bench, also time per operator and kernel.
+    #[arg(long, requires = "bench")]
+    profile: bool,
+    /// Seed of random inputs.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Read all constants and check them before running.
+    #[arg(long)]
+    verify: bool,
+}
+
+fn main() -> ExitCode {
+    // clap exits with 2 on wrong usage.
+    match run(&Args::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            let mut cause = error.source();
+            while let Some(inner) = cause {
+                eprintln!("  because: {inner}");
+                cause = inner.source();
+            }
+            ExitCode::from(1)
+        }
+    }
+}
+
+fn run(args: &Args) -> Result<(), Box<dyn Error>> {
+    let mut model = Model::load(&args.artifact, args.threads)?;
+    if args.verify {
+        model.artifact().verify_constants()?;
+    }
+    let job = Job {
+        inputs: args.inputs.clone(),
+        outputs: args.outputs.clone(),
+        expect: args.expect.clone(),
+        tolerance: Tolerance {
+            rtol: args.rtol,
+            atol: args.atol,
+        },
+        seed: args.seed,
+        bench: args.bench,
+        profile: args.profile,
+    };
+    let outcome = job.run(&mut model)?;
+    match outcome.measurement {
+        Some(measurement) => println!("{}", serde_json::to_string_pretty(&measurement)?),
+        None => {
+            for (port, tensor) in model.plan().outputs.iter().zip(&outcome.outputs) {
+                println!("{}: {} {:?}", port.name, tensor.dtype, tensor.shape);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn tolerance(text: &str) -> Result<f64, String> {
+    let value: f64 = text
+        .parse()
+        .map_err(|_| format!("`{text}` is not a number"))?;
+    if value >= 0.0 {
+        Ok(value)
+    } else {
+        Err("a tolerance is not negative".to_owned())
+    }
+}

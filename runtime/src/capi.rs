@@ -1,0 +1,389 @@
+//! The C library, as `include/weft.h` documents it.
+//!
+//! Every function catches panics, checks its pointers for null and leaves the reason of a
+//! failure with the calling thread. What C must promise stands in the header.
+
+use std::cell::RefCell;
+use std::ffi::{CStr, CString, OsStr, c_char, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Mutex;
+
+use crate::cpu::{CpuError, Model};
+use crate::dtype::DType;
+use crate::plan::Port;
+
+/// `weft_status`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// It worked.
+    Ok = 0,
+    /// A null pointer, an index, count, size or number of threads that is not accepted.
+    InvalidArgument = 1,
+    /// A file or the system failed.
+    System = 2,
+    /// The file is no sound artifact of a version this library reads.
+    Artifact = 3,
+    /// The machine lacks something the code needs.
+    Unsupported = 4,
+    /// The model is being run by another thread.
+    Busy = 5,
+    /// A fault of this library.
+    Internal = 6,
+}
+
+/// `weft_port`: valid for as long as its model.
+#[repr(C)]
+#[derive(Debug)]
+pub struct CPort {
+    name: *const c_char,
+    dtype: i32,
+    rank: usize,
+    shape: *const u64,
+    bytes: usize,
+}
+
+/// `weft_model`.
+pub struct CModel {
+    model: Mutex<Model>,
+    threads: usize,
+    inputs: Vec<OwnedPort>,
+    outputs: Vec<OwnedPort>,
+}
+
+struct OwnedPort {
+    name: CString,
+    dtype: DType,
+    shape: Vec<u64>,
+    bytes: usize,
+}
+
+impl OwnedPort {
+    fn new(port: &Port) -> OwnedPort {
+        OwnedPort {
+            // C cannot see beyond a zero byte.
+            name: CString::new(port.name.replace('\0', "?")).unwrap_or_default(),
+            dtype: port.dtype,
+            shape: port.shape.clone(),
+            bytes: port.bytes().unwrap_or(0) as usize,
+        }
+    }
+}
+
+struct Failure(Status, String);
+
+impl From<CpuError> for Failure {
+    fn from(error: CpuError) -> Failure {
+        use crate::artifact::ArtifactError;
+        let status = match &error {
+            CpuError::Artifact(ArtifactError::Io { .. } | ArtifactError::Memory(_)) => {
+                Status::System
+            }
+            CpuError::Artifact(_) | CpuError::Symbol { .. } | CpuError::Code(_) => Status::Artifact,
+            CpuError::Features { .. } | CpuError::UnknownFeature { .. } => Status::Unsupported,
+            CpuError::System { .. } => Status::System,
+            CpuError::Threads { .. } | CpuError::Count { .. } | CpuError::Size { .. } => {
+                Status::InvalidArgument
+            }
+        };
+        let mut message = error.to_string();
+        let mut cause = std::error::Error::source(&error);
+        while let Some(inner) = cause {
+            message += &format!(": {inner}");
+            cause = inner.source();
+        }
+        Failure(status, message)
+    }
+}
+
+fn invalid(what: impl Into<String>) -> Failure {
+    Failure(Status::InvalidArgument, what.into())
+}
+
+thread_local! {
+    static LAST: RefCell<(Status, CString)> = RefCell::new((Status::Ok, CString::default()));
+}
+
+/// Runs a function's body; keeps the reason if it fails.
+fn guarded(body: impl FnOnce() -> Result<(), Failure>) -> Status {
+    let Failure(status, message) = match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(())) => return Status::Ok,
+        Ok(Err(failure)) => failure,
+        Err(panic) => {
+            let text = panic.downcast_ref::<String>().map(String::as_str);
+            let text = text
+                .or_else(|| panic.downcast_ref::<&str>().copied())
+                .unwrap_or("no reason given");
+            Failure(Status::Internal, format!("internal error: {text}"))
+        }
+    };
+    let message = CString::new(message.replace('\0', "?")).unwrap_or_default();
+    LAST.with(|last| *last.borrow_mut() = (status, message));
+    status
+}
+
+/// `weft_version`.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_version() -> *const c_char {
+    concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
+}
+
+/// `weft_last_error_code`.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_last_error_code() -> Status {
+    LAST.with(|last| last.borrow().0)
+}
+
+/// `weft_last_error_message`.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_last_error_message() -> *const c_char {
+    LAST.with(|last| last.borrow().1.as_ptr())
+}
+
+/// `weft_dtype_name`.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_dtype_name(dtype: i32) -> *const c_char {
+    let name: &CStr = match usize::try_from(dtype).ok().and_then(|i| DType::ALL.get(i)) {
+        None => return std::ptr::null(),
+        Some(DType::Bool) => c"bool",
+        Some(DType::I8) => c"int8",
+        Some(DType::I16) => c"int16",
+        Some(DType::I32) => c"int32",
+        Some(DType::I64) => c"int64",
+        Some(DType::U8) => c"uint8",
+        Some(DType::U16) => c"uint16",
+        Some(DType::U32) => c"uint32",
+        Some(DType::U64) => c"uint64",
+        Some(DType::F16) => c"float16",
+        Some(DType::BF16) => c"bfloat16",
+        Some(DType::F32) => c"float32",
+        Some(DType::F64) => c"float64",
+    };
+    name.as_ptr()
+}
+
+/// `weft_model_load`.
+///
+/// # Safety
+///
+/// `path` is null or a C string, `model` is null or may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn weft_model_load(
+    path: *const c_char,
+    threads: usize,
+    model: *mut *mut CModel,
+) -> Status {
+    guarded(|| {
+        if path.is_null() || model.is_null() {
+            return Err(invalid("the path or the place for the model is null"));
+        }
+        // SAFETY: not null, and by the contract a C string.
+        let path = Path::new(OsStr::from_bytes(
+            unsafe { CStr::from_ptr(path) }.to_bytes(),
+        ));
+        let loaded = Model::load(path, (threads > 0).then_some(threads))?;
+        let ports = |ports: &[Port]| ports.iter().map(OwnedPort::new).collect();
+        let loaded = CModel {
+            threads: loaded.threads(),
+            inputs: ports(&loaded.plan().inputs),
+            outputs: ports(&loaded.plan().outputs),
+            model: Mutex::new(loaded),
+        };
+        // SAFETY: not null, and by the contract writable.
+        unsafe { model.write(Box::into_raw(Box::new(loaded))) };
+        Ok(())
+    })
+}
+
+/// `weft_model_free`.
+///
+/// # Safety
+///
+/// `model` is null or from [`weft_model_load`], and not used again.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn weft_model_free(model: *mut CModel) {
+    guarded(|| {
+        if !model.is_null() {
+            // SAFETY: by the contract it came from Box::into_raw and is freed once.
+            drop(unsafe { Box::from_raw(model) });
+        }
+        Ok(())
+    });
+}
+
+/// `weft_model_threads`.
+///
+/// # Safety
+///
+/// `model` is null or a live model.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn weft_model_threads(model: *const CModel) -> usize {
+    // SAFETY: by the contract.
+    unsafe { model.as_ref() }.map_or(0, |m| m.threads)
+}
+
+/// `weft_model_input_count`.
+///
+/// # Safety
+///
+/// `model` is null or a live model.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn weft_model_input_count(model: *const CModel) -> usize {
+    // SAFETY: by the contract.
+    unsafe { model.as_ref() }.map_or(0, |m| m.inputs.len())
+}
+
+/// `weft_model_output_count`.
+///
+/// # Safety
+///
+/// `model` is null or a live model.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn weft_model_output_count(model: *const CModel) -> usize {
+    // SAFETY: by the contract.
+    unsafe { model.as_ref() }.map_or(0, |m| m.outputs.len())
+}
+
+/// `weft_model_input`.
+///
+/// # Safety
+///
+/// `model` is null or a live model, `port` is null or may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn weft_model_input(
+    model: *const CModel,
+    index: usize,
+    port: *mut CPort,
+) -> Status {
+    // SAFETY: by the contract.
+    guarded(|| unsafe { describe(model, index, port, "input", |m| &m.inputs) })
+}
+
+/// `weft_model_output`.
+///
+/// # Safety
+///
+/// `model` is null or a live model, `port` is null or may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn weft_model_output(
+    model: *const CModel,
+    index: usize,
+    port: *mut CPort,
+) -> Status {
+    // SAFETY: by the contract.
+    guarded(|| unsafe { describe(model, index, port, "output", |m| &m.outputs) })
+}
+
+/// # Safety
+///
+/// `model` is null or a live model, `port` is null or may be written.
+unsafe fn describe(
+    model: *const CModel,
+    index: usize,
+    port: *mut CPort,
+    kind: &str,
+    ports: impl Fn(&CModel) -> &[OwnedPort],
+) -> Result<(), Failure> {
+    // SAFETY: by the contract.
+    let Some(model) = (unsafe { model.as_ref() }) else {
+        return Err(invalid("the model is null"));
+    };
+    if port.is_null() {
+        return Err(invalid("the place for the description is null"));
+    }
+    let ports = ports(model);
+    let Some(p) = ports.get(index) else {
+        return Err(invalid(format!(
+            "{kind} {index} was asked for, and the model has {}",
+            ports.len()
+        )));
+    };
+    let filled = CPort {
+        name: p.name.as_ptr(),
+        dtype: p.dtype as i32,
+        rank: p.shape.len(),
+        shape: p.shape.as_ptr(),
+        bytes: p.bytes,
+    };
+    // SAFETY: not null, and by the contract writable.
+    unsafe { port.write(filled) };
+    Ok(())
+}
+
+/// `weft_model_run`.
+///
+/// # Safety
+///
+/// `model` is null or a live model. `inputs` and `outputs` point to as many pointers, and
+/// `input_bytes` and `output_bytes` to as many sizes, as the model has ports, each pointer to
+/// memory of its size; outputs overlap nothing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn weft_model_run(
+    model: *mut CModel,
+    inputs: *const *const c_void,
+    input_bytes: *const usize,
+    outputs: *const *mut c_void,
+    output_bytes: *const usize,
+) -> Status {
+    guarded(|| {
+        // SAFETY: by the contract; the lock below keeps two threads apart.
+        let Some(model) = (unsafe { model.as_ref() }) else {
+            return Err(invalid("the model is null"));
+        };
+        let Ok(mut running) = model.model.try_lock() else {
+            return Err(Failure(
+                Status::Busy,
+                "the model is being run by another thread".to_owned(),
+            ));
+        };
+        // SAFETY: by the contract the arrays have the lengths of the ports.
+        let (inputs, outputs) = unsafe {
+            (
+                pairs(inputs, input_bytes, model.inputs.len(), "input")?,
+                pairs(outputs.cast(), output_bytes, model.outputs.len(), "output")?,
+            )
+        };
+        let inputs: Vec<&[u8]> = inputs
+            .into_iter()
+            // SAFETY: by the contract; not null, as `pairs` checks.
+            .map(|(at, bytes)| unsafe { std::slice::from_raw_parts(at, bytes) })
+            .collect();
+        let mut outputs: Vec<&mut [u8]> = outputs
+            .into_iter()
+            // SAFETY: as above; C gave it as a pointer to memory that may be written.
+            .map(|(at, bytes)| unsafe { std::slice::from_raw_parts_mut(at.cast_mut(), bytes) })
+            .collect();
+        Ok(running.run(&inputs, &mut outputs)?)
+    })
+}
+
+/// Pointers and sizes, no pointer null where bytes are.
+///
+/// # Safety
+///
+/// Both arrays, unless null, have `count` entries.
+unsafe fn pairs(
+    pointers: *const *const c_void,
+    bytes: *const usize,
+    count: usize,
+    kind: &str,
+) -> Result<Vec<(*const u8, usize)>, Failure> {
+    if count > 0 && (pointers.is_null() || bytes.is_null()) {
+        return Err(invalid(format!(
+            "the array of {kind}s or of their sizes is null"
+        )));
+    }
+    let pair = |i: usize| {
+        // SAFETY: below the count, by the contract.
+        let (pointer, bytes) = unsafe { (*pointers.add(i), *bytes.add(i)) };
+        match (pointer.is_null(), bytes) {
+            // A slice is never null, not even an empty one.
+            (true, 0) => Ok((std::ptr::dangling(), 0)),
+            (true, _) => Err(invalid(format!("{kind} {i} is null"))),
+            (false, _) => Ok((pointer.cast(), bytes)),
+        }
+    };
+    (0..count).map(pair).collect()
+}

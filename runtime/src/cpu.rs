@@ -1,0 +1,24 @@
+//! Running an artifact on the processor at hand.
+//!
+//! ```no_run
+//! use weft_runtime::cpu::Model;
+//!
+//! let mut model = Model::load("net.weft".as_ref(), Some(2))?;
+//! let mut outputs: Vec<Vec<u8>> = model.output_buffers();
+//! let input = vec![0; model.plan().inputs[0].bytes().unwrap_or(0) as usize];
+//! let mut places: Vec<&mut [u8]> = outputs.iter_mut().map(Vec::as_mut_slice).collect();
+//! model.run(&[&input], &mut places)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod affinity;
+mod code;
+mod error;
+mod features;
+mod model;
+mod pool;
+mod schedule;
+
+pub use error::CpuError;
+pub use features::check as check_features;
+pub use model::{Model, StepTime};

@@ -1,0 +1,87 @@
+//! The artifact's code in this process: an ELF shared object, loaded from memory.
+
+use std::ffi::{CStr, CString, c_void};
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::{AsRawFd, FromRawFd};
+
+use super::CpuError;
+
+/// Runs rTasks `begin..end` on the operand buffers.
+pub type KernelFn = unsafe extern "C" fn(buffers: *const *mut u8, begin: i64, end: i64);
+
+/// A loaded shared object; functions taken from it are valid for as long as it lives.
+pub struct Code {
+    handle: *mut c_void,
+    /// Kept open: its number is part of the name the loader knows the object by, and an equal
+    /// name would make the loader return this object for another one.
+    _file: File,
+}
+
+// SAFETY: the handle is only looked up in and closed, both of which the loader synchronises.
+unsafe impl Send for Code {}
+// SAFETY: as above.
+unsafe impl Sync for Code {}
+
+impl Code {
+    /// Loads the bytes of a shared object. Every symbol it needs is resolved now.
+    pub fn load(elf: &[u8]) -> Result<Code, CpuError> {
+        let system = |what| move |source| CpuError::System { what, source };
+        // SAFETY: the name is a valid C string.
+        let fd = unsafe { libc::memfd_create(c"weft".as_ptr(), libc::MFD_CLOEXEC) };
+        if fd < 0 {
+            return Err(system("create memory for the code")(
+                io::Error::last_os_error(),
+            ));
+        }
+        // SAFETY: the descriptor is new and owned by nobody else.
+        let mut file = unsafe { File::from_raw_fd(fd) };
+        file.write_all(elf)
+            .map_err(system("write the code to memory"))?;
+        let path = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd())).unwrap_or_default();
+        // SAFETY: loading runs the object's initialisers, as running its kernels later does: an
+        // artifact is code, and who loads it trusts it. Its checksum was compared before.
+        let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+        if handle.is_null() {
+            return Err(CpuError::Code(loader_message()));
+        }
+        Ok(Code {
+            handle,
+            _file: file,
+        })
+    }
+
+    /// The kernel of that name.
+    pub fn kernel(&self, symbol: &str) -> Result<KernelFn, CpuError> {
+        let missing = || CpuError::Symbol {
+            symbol: symbol.to_owned(),
+        };
+        let name = CString::new(symbol).map_err(|_| missing())?;
+        // SAFETY: the handle is open and the name a valid C string.
+        let address = unsafe { libc::dlsym(self.handle, name.as_ptr()) };
+        if address.is_null() {
+            return Err(missing());
+        }
+        // SAFETY: a plan's kernels have this signature; the compiler that wrote the plan also
+        // wrote the code.
+        Ok(unsafe { std::mem::transmute::<*mut c_void, KernelFn>(address) })
+    }
+}
+
+impl Drop for Code {
+    fn drop(&mut self) {
+        // SAFETY: the handle is open, and no function taken from it outlives this value.
+        unsafe { libc::dlclose(self.handle) };
+    }
+}
+
+fn loader_message() -> String {
+    // SAFETY: dlerror returns null or a C string that lives until the next call on this thread.
+    unsafe {
+        let message = libc::dlerror();
+        if message.is_null() {
+            return "no reason given".to_owned();
+        }
+        CStr::from_ptr(message).to_string_lossy().into_owned()
+    }
+}

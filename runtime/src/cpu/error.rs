@@ -1,0 +1,43 @@
+//! Why a model cannot be loaded or run.
+
+use std::io;
+
+use crate::artifact::ArtifactError;
+
+/// Why loading or running on the processor failed.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum CpuError {
+    #[error(transparent)]
+    Artifact(#[from] ArtifactError),
+    #[error("the model needs processor features that this machine lacks: {}", missing.join(", "))]
+    Features { missing: Vec<String> },
+    #[error("the model needs the processor feature `{name}`, which this runtime does not know")]
+    UnknownFeature { name: String },
+    #[error(
+        "{threads} threads were asked for; the model has {units} execution units, so 1 to {units} are accepted"
+    )]
+    Threads { threads: usize, units: u32 },
+    #[error("cannot {what}")]
+    System {
+        what: &'static str,
+        source: io::Error,
+    },
+    #[error("the artifact's code cannot be loaded: {0}")]
+    Code(String),
+    #[error("the artifact's code has no function `{symbol}`")]
+    Symbol { symbol: String },
+    #[error("the model has {expected} {kind}s and was given {found}")]
+    Count {
+        kind: &'static str,
+        expected: usize,
+        found: usize,
+    },
+    #[error("{kind} `{name}` has {expected} bytes and was given {found}")]
+    Size {
+        kind: &'static str,
+        name: String,
+        expected: u64,
+        found: u64,
+    },
+}

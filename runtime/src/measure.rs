@@ -1,0 +1,150 @@
+//! Measuring a model: time per run, memory, time per operator and kernel.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use serde::Serialize;
+
+use crate::cpu::{CpuError, Model};
+
+/// One measurement, as the tools print it in JSON.
+#[derive(Clone, Debug, Serialize)]
+pub struct Measurement {
+    /// Seconds spent compiling; `null` if a compiled artifact was measured.
+    pub compile_s: Option<f64>,
+    /// Median time of a run, in milliseconds.
+    pub median_ms: f64,
+    /// Shortest time of a run, in milliseconds.
+    pub min_ms: f64,
+    /// Nine of ten runs are faster than this, in milliseconds.
+    pub p90_ms: f64,
+    /// Most memory the process had resident, in MiB.
+    pub peak_rss_mb: f64,
+    /// Threads that ran the model.
+    pub threads: usize,
+    /// The device the model was compiled for.
+    pub device: String,
+    /// Time per operator and kernel, if asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<Vec<ProfileRow>>,
+}
+
+/// The steps of one operator that one kernel runs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ProfileRow {
+    /// The operator's name in the model.
+    pub op: String,
+    /// The kernel's symbol.
+    pub kernel: String,
+    /// Steps of both.
+    pub steps: usize,
+    /// Time in all of them, over all units, in milliseconds.
+    pub total_ms: f64,
+}
+
+/// Runs the model on the inputs `repeat` times, after warming up, and leaves the last results
+/// in `outputs`.
+///
+/// # Errors
+///
+/// What [`Model::run`] refuses.
+pub fn measure(
+    model: &mut Model,
+    inputs: &[&[u8]],
+    outputs: &mut [&mut [u8]],
+    repeat: usize,
+    profile: bool,
+) -> Result<Measurement, CpuError> {
+    let repeat = repeat.max(1);
+    // Until memory is touched and clocks are up: a tenth of the runs, at least one.
+    for _ in 0..(repeat / 10).max(1) {
+        model.run(inputs, outputs)?;
+    }
+    let mut times_ms = Vec::with_capacity(repeat);
+    for _ in 0..repeat {
+        let start = Instant::now();
+        model.run(inputs, outputs)?;
+        times_ms.push(start.elapsed().as_secs_f64() * 1e3);
+    }
+    times_ms.sort_by(f64::total_cmp);
+    // A run of its own: taking times costs a little.
+    let profile = if profile {
+        Some(profile_run(model, inputs, outputs)?)
+    } else {
+        None
+    };
+    Ok(Measurement {
+        compile_s: None,
+        median_ms: quantile(&times_ms, 0.5),
+        min_ms: times_ms[0],
+        p90_ms: quantile(&times_ms, 0.9),
+        peak_rss_mb: peak_rss_mib().unwrap_or(0.0),
+        threads: model.threads(),
+        device: model.plan().device.clone(),
+        profile,
+    })
+}
+
+/// Time per operator and kernel in one run, the longest first.
+pub fn profile_run(
+    model: &mut Model,
+    inputs: &[&[u8]],
+    outputs: &mut [&mut [u8]],
+) -> Result<Vec<ProfileRow>, CpuError> {
+    model.set_profiling(true);
+    let done = model.run(inputs, outputs);
+    model.set_profiling(false);
+    done?;
+    let plan = model.plan();
+    let mut sums: BTreeMap<(u32, u32), (usize, u64)> = BTreeMap::new();
+    for (step, time) in plan.steps.iter().zip(model.step_times()) {
+        let sum = sums.entry((step.op, step.kernel)).or_default();
+        sum.0 += 1;
+        sum.1 += time.end_ns.saturating_sub(time.begin_ns);
+    }
+    let mut rows: Vec<ProfileRow> = sums
+        .into_iter()
+        .map(|((op, kernel), (steps, ns))| ProfileRow {
+            op: plan.ops[op as usize].clone(),
+            kernel: plan.kernels[kernel as usize].symbol.clone(),
+            steps,
+            total_ms: ns as f64 / 1e6,
+        })
+        .collect();
+    rows.sort_by(|a, b| b.total_ms.total_cmp(&a.total_ms));
+    Ok(rows)
+}
+
+/// Most memory this process had resident so far, in MiB; `None` where the system does not say.
+pub fn peak_rss_mib() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kib: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib / 1024.0)
+}
+
+/// A quantile of sorted times, between two where it falls between them.
+fn quantile(sorted: &[f64], q: f64) -> f64 {
+    let at = q * (sorted.len() - 1) as f64;
+    let (low, high) = (sorted[at.floor() as usize], sorted[at.ceil() as usize]);
+    low + (high - low) * at.fract()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles() {
+        assert_eq!(quantile(&[1.0], 0.9), 1.0);
+        assert_eq!(quantile(&[1.0, 2.0], 0.5), 1.5);
+        assert_eq!(quantile(&[1.0, 2.0, 3.0, 4.0, 5.0], 0.5), 3.0);
+    }
+
+    #[test]
+    fn memory_is_known() {
+        assert!(peak_rss_mib().is_some_and(|mib| mib > 0.1));
+    }
+}

@@ -1,0 +1,111 @@
+//! The job of `weft-run` and of `weft run`: inputs from a file or at random, a run, results to
+//! a file or held against what is expected.
+
+use std::path::PathBuf;
+
+use crate::compare::{Difference, Tolerance, compare};
+use crate::cpu::{CpuError, Model};
+use crate::measure::{Measurement, measure};
+use crate::npz::{self, Npz, NpzError};
+use crate::random;
+use crate::tensor::Tensor;
+
+/// What to do with a loaded model.
+#[derive(Clone, Debug, Default)]
+pub struct Job {
+    /// Inputs, by tensor name; random ones without.
+    pub inputs: Option<PathBuf>,
+    /// Where the outputs go, by tensor name.
+    pub outputs: Option<PathBuf>,
+    /// What the outputs should be.
+    pub expect: Option<PathBuf>,
+    /// How close they should be.
+    pub tolerance: Tolerance,
+    /// Seed of random inputs.
+    pub seed: u64,
+    /// Measured runs; 0 runs once, unmeasured.
+    pub bench: usize,
+    /// Whether a measurement lists operators and kernels.
+    pub profile: bool,
+}
+
+/// Why a job failed.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum JobError {
+    #[error(transparent)]
+    Cpu(#[from] CpuError),
+    #[error(transparent)]
+    Npz(#[from] NpzError),
+    #[error(transparent)]
+    Difference(#[from] Difference),
+}
+
+/// What a job gave.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The results, in the order of the plan's outputs.
+    pub outputs: Vec<Tensor>,
+    /// If [`Job::bench`] asked for it.
+    pub measurement: Option<Measurement>,
+}
+
+impl Job {
+    /// Does the job. Outputs are written before they are compared, so that those of a failed
+    /// comparison can be looked at.
+    pub fn run(&self, model: &mut Model) -> Result<Outcome, JobError> {
+        let inputs = self.read_inputs(model)?;
+        let inputs: Vec<&[u8]> = inputs.iter().map(|t| t.bytes.as_slice()).collect();
+        let mut buffers = model.output_buffers();
+        let mut places: Vec<&mut [u8]> = buffers.iter_mut().map(Vec::as_mut_slice).collect();
+        let measurement = if self.bench > 0 {
+            Some(measure(
+                model,
+                &inputs,
+                &mut places,
+                self.bench,
+                self.profile,
+            )?)
+        } else {
+            model.run(&inputs, &mut places)?;
+            None
+        };
+        let ports = &model.plan().outputs;
+        let outputs: Vec<Tensor> = ports
+            .iter()
+            .zip(buffers)
+            .map(|(p, b)| Tensor::of_port(p, b))
+            .collect();
+        if let Some(path) = &self.outputs {
+            npz::write(path, ports.iter().map(|p| p.name.as_str()).zip(&outputs))?;
+        }
+        if let Some(path) = &self.expect {
+            let mut expected = Npz::read(path)?;
+            for (i, (port, got)) in ports.iter().zip(&outputs).enumerate() {
+                compare(
+                    &port.name,
+                    got,
+                    &expected.take_expected(port, i)?,
+                    self.tolerance,
+                )?;
+            }
+        }
+        Ok(Outcome {
+            outputs,
+            measurement,
+        })
+    }
+
+    fn read_inputs(&self, model: &Model) -> Result<Vec<Tensor>, JobError> {
+        let ports = &model.plan().inputs;
+        let Some(path) = &self.inputs else {
+            return Ok(ports
+                .iter()
+                .map(|port| random::tensor(port, self.seed))
+                .collect());
+        };
+        let mut npz = Npz::read(path)?;
+        let tensors = ports.iter().enumerate().map(|(i, port)| npz.take(port, i));
+        Ok(tensors.collect::<Result<_, _>>()?)
+    }
+}

@@ -1,0 +1,76 @@
+/* Uses the library as a C program would; exits with 0 if all is as the header says. */
+#include "weft.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHECK(condition)                                                                          \
+    do {                                                                                          \
+        if (!(condition)) {                                                                       \
+            fprintf(stderr, "%s:%d: %s (%s)\n", __FILE__, __LINE__, #condition,                   \
+                    weft_last_error_message());                                                   \
+            exit(1);                                                                              \
+        }                                                                                         \
+    } while (0)
+
+static void *other_thread(void *unused) {
+    (void)unused;
+    CHECK(weft_last_error_code() == WEFT_OK);
+    CHECK(strcmp(weft_last_error_message(), "") == 0);
+    return NULL;
+}
+
+int main(int argc, char **argv) {
+    CHECK(argc == 3);
+    weft_model *model = NULL;
+
+    CHECK(weft_model_load("/no/such/file", 1, &model) == WEFT_SYSTEM);
+    CHECK(model == NULL);
+    CHECK(weft_last_error_code() == WEFT_SYSTEM);
+    CHECK(strstr(weft_last_error_message(), "/no/such/file") != NULL);
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, other_thread, NULL) == 0);
+    CHECK(pthread_join(thread, NULL) == 0);
+    CHECK(weft_model_load(NULL, 1, &model) == WEFT_INVALID_ARGUMENT);
+    CHECK(weft_model_load(argv[2], 1, &model) == WEFT_ARTIFACT);
+    CHECK(weft_model_load(argv[1], 99, &model) == WEFT_INVALID_ARGUMENT);
+
+    CHECK(weft_model_load(argv[1], 2, &model) == WEFT_OK);
+    CHECK(weft_model_threads(model) == 2);
+    CHECK(weft_model_input_count(model) == 1 && weft_model_output_count(model) == 1);
+    weft_port in, out;
+    CHECK(weft_model_input(model, 0, &in) == WEFT_OK);
+    CHECK(weft_model_output(model, 0, &out) == WEFT_OK);
+    CHECK(weft_model_output(model, 1, &out) == WEFT_INVALID_ARGUMENT);
+    CHECK(strcmp(in.name, "x") == 0 && in.dtype == WEFT_F32 && in.bytes == 4096);
+    CHECK(in.rank == 2 && in.shape[0] == 64 && in.shape[1] == 16);
+    CHECK(strcmp(out.name, "y") == 0 && out.rank == 1 && out.shape[0] == 64);
+    CHECK(strcmp(weft_dtype_name(out.dtype), "float32") == 0);
+    CHECK(weft_dtype_name(WEFT_BF16 + 100) == NULL);
+
+    float x[64 * 16], y[64];
+    for (int i = 0; i < 64 * 16; i++) x[i] = (float)(i / 16);
+    const void *inputs[] = {x};
+    void *outputs[] = {y};
+    size_t input_bytes[] = {sizeof x}, output_bytes[] = {sizeof y};
+    for (int run = 0; run < 100; run++) {
+        memset(y, 0, sizeof y);
+        CHECK(weft_model_run(model, inputs, input_bytes, outputs, output_bytes) == WEFT_OK);
+        for (int r = 0; r < 64; r++) CHECK(y[r] == 16 * (2 * (63 - r) + 1));
+    }
+
+    input_bytes[0] = 1;
+    CHECK(weft_model_run(model, inputs, input_bytes, outputs, output_bytes) == WEFT_INVALID_ARGUMENT);
+    CHECK(strstr(weft_last_error_message(), "4096 bytes and was given 1") != NULL);
+    outputs[0] = NULL;
+    CHECK(weft_model_run(model, inputs, input_bytes, outputs, output_bytes) == WEFT_INVALID_ARGUMENT);
+    CHECK(weft_model_run(model, NULL, NULL, NULL, NULL) == WEFT_INVALID_ARGUMENT);
+    CHECK(weft_model_run(NULL, inputs, input_bytes, outputs, output_bytes) == WEFT_INVALID_ARGUMENT);
+    CHECK(weft_model_input_count(NULL) == 0);
+    weft_model_free(model);
+    weft_model_free(NULL);
+    printf("weft %s\n", weft_version());
+    return 0;
+}

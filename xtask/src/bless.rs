@@ -1,0 +1,30 @@
+//! Rewrites what is generated or recorded; the difference is reviewed as code.
+
+use std::fs;
+
+use crate::Result;
+use crate::check::Need;
+use crate::process::{cargo, stream};
+use crate::workspace::Workspace;
+use crate::{dialect_docs, setup};
+
+/// Formats, writes the dialects' pages and records snapshots anew.
+///
+/// What `FileCheck` matches in lit tests is chosen by hand and left alone.
+pub fn run(workspace: &Workspace) -> Result {
+    setup::ensure(workspace, Need::Test)?;
+    stream(&mut cargo(workspace, &["fmt", "--all"]))?;
+    dialect_docs::write(workspace)?;
+    if has_snapshots(workspace) {
+        stream(
+            cargo(workspace, &["test", "--release", "--workspace"]).env("INSTA_UPDATE", "always"),
+        )?;
+    }
+    println!("bless: done; `git diff` shows what changed");
+    Ok(())
+}
+
+fn has_snapshots(workspace: &Workspace) -> bool {
+    fs::read_to_string(workspace.root.join("Cargo.lock"))
+        .is_ok_and(|lock| lock.contains("\nname = \"insta\"\n"))
+}

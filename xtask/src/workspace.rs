@@ -1,0 +1,48 @@
+//! Where things lie.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use crate::check;
+
+/// The folders that every command needs.
+pub struct Workspace {
+    /// The repository.
+    pub root: PathBuf,
+    /// Cargo's target folder.
+    pub target: PathBuf,
+    /// The LLVM and MLIR that weft is built on.
+    pub llvm: PathBuf,
+}
+
+impl Workspace {
+    /// The workspace that this program was built in.
+    pub fn here() -> Self {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .parent()
+            .expect("xtask lies in the repository")
+            .to_path_buf();
+        // Cargo puts this program into TARGET/PROFILE/xtask.
+        let target = std::env::current_exe()
+            .ok()
+            .and_then(|program| Some(program.ancestors().nth(2)?.to_path_buf()))
+            .unwrap_or_else(|| root.join("target"));
+        let llvm = std::env::var_os("MLIR_SYS_220_PREFIX")
+            .unwrap_or_else(|| OsString::from(check::PACKAGED_LLVM));
+        Self {
+            root,
+            target,
+            llvm: llvm.into(),
+        }
+    }
+
+    /// Where release binaries are.
+    pub fn release(&self) -> PathBuf {
+        self.target.join("release")
+    }
+
+    /// A program of the LLVM prefix.
+    pub fn llvm_tool(&self, name: &str) -> PathBuf {
+        self.llvm.join("bin").join(name)
+    }
+}
