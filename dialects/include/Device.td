@@ -341,7 +341,7 @@ def Device_ApplyOp : Device_Op<"apply", [AttrSizedOperandSegments, SingleBlock]>
   let assemblyFormat = [{
     $lanes_unit `lanes` $lanes `ins` `(` custom<Views>($inputs, $input_indices) `)`
     `outs` `(` custom<Views>($outputs, $output_indices) `)` attr-dict
-    `:` `(` type($inputs) `)` `->` `(` type($outputs) `)` $body
+    `:` functional-type($inputs, $outputs) $body
   }];
 }
 
@@ -378,7 +378,7 @@ def Device_CombineOp : Device_Op<"combine", [AttrSizedOperandSegments, SingleBlo
   let assemblyFormat = [{
     $lanes_unit `lanes` $lanes `ins` `(` custom<Views>($inputs, $input_indices) `)`
     `outs` `(` custom<Views>($outputs, $output_indices) `)` attr-dict
-    `:` `(` type($inputs) `)` `->` `(` type($outputs) `)` $body
+    `:` functional-type($inputs, $outputs) $body
   }];
 }
 

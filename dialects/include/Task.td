@@ -44,9 +44,13 @@ def Task_ProgramOp : Task_Op<"program", [IsolatedFromAbove, Symbol, SingleBlock,
     - C3: every buffer ends inside the arena.
     - C4: every input and output of the signature is there once, as a memref of its
       payload type.
-    - C5: every read of a buffer is ordered after the writes it sees, and every
-      write after the reads and writes of what it replaces, through tokens. Nothing
-      writes an input, a weight, a literal or a constant.
+    - C5: every range that reads an output or a buffer comes, through tokens, after
+      one that writes there, and none writes an input, a weight, a literal or a
+      constant.
+
+    C5 holds of whole buffers, so ranges that work on different windows of one need
+    no token. Which bytes each rTask touches, and so every order that the data
+    needs, is checked by the pass `task-check-order`, which looks into the kernels.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$unit, I64Attr:$units,
                        I64Attr:$arena, TypeAttr:$signature);
@@ -102,10 +106,13 @@ def Task_ConstantOp : Task_Op<"constant", [HasParent<"ProgramOp">]> {
     %p = task.constant "conv1" @pack(%w) : (memref<64x3x7x7xf32>) -> memref<4x3x7x7x16xf32>
     ```
 
-    The kernel's remaining arguments are its results; they start as zeros.
+    The kernel's last arguments are its results. They start as zeros, or as copies
+    of the last operands, one per result, where the operands are as many as the
+    kernel's arguments: for a kernel that writes only a window.
 
     - C1: the operands are weights, literals, constants or views of them.
-    - C2: the symbol is a `tile.kernel` of these types.
+    - C2: the symbol is a `tile.kernel` of these types; a result has the type of
+      what it starts as.
   }];
   let arguments = (ins StrAttr:$name, FlatSymbolRefAttr:$kernel, Variadic<Task_BufferType>:$operands);
   let results = (outs Variadic<Task_BufferType>:$results);

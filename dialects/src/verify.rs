@@ -83,8 +83,11 @@ impl<'c> Kernels<'c> {
         let taken = kernel_types(callee);
         if taken.len() != given.len() {
             let (given, taken) = (count(given.len(), "value"), taken.len());
-            diag.error(op, format!("{} gives {given} to @{kernel}, which takes {taken}", op.name()))
-                .note(callee, "the kernel is here");
+            diag.error(
+                op,
+                format!("{} gives {given} to @{kernel}, which takes {taken}", op.name()),
+            )
+            .note(callee, "the kernel is here");
             return;
         }
         for (place, (&given, &taken)) in given.iter().zip(&taken).enumerate() {
@@ -148,11 +151,17 @@ pub(crate) fn check_fact<'c>(
     let found = machine.fact(kind, name);
     if found.is_none() {
         let own: Vec<_> = machine.facts(kind).map(|fact| format!("@{}", fact.symbol())).collect();
-        let noun = kind.trim_start_matches("device.");
+        let noun = match kind.trim_start_matches("device.") {
+            "lanes" => "lane unit",
+            noun => noun,
+        };
         let what = format!("{} names @{name}, which is no {noun} of the machine", op.name());
         diag.error(op, format!("{what} @{}", machine.name()))
             .note(machine.op, "the machine is here")
-            .help(format!("it has {}", if own.is_empty() { "none".into() } else { own.join(", ") }));
+            .help(format!(
+                "it has {}",
+                if own.is_empty() { "none".into() } else { own.join(", ") }
+            ));
     }
     found
 }

@@ -719,7 +719,7 @@ device.machine @toy arch("toy") features([]) {
 }
 
 // apply_c1: the machine has the lane unit.
-// CHECK: device.apply names @salu, which is no lanes of the machine @toy
+// CHECK: device.apply names @salu, which is no lane unit of the machine @toy
 // CHECK: help: it has @valu
 device.kernel @kernel tasks 1 {
 ^bb0(%task: index, %x: memref<4x16xf32>):

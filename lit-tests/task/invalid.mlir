@@ -104,7 +104,7 @@ tile.kernel @copy {
   tile.yield %x : tensor<16xf32>
 }
 
-// program_c5: a read comes after the write.
+// program_c5: a read comes after a write.
 // CHECK: "read"[0 to 1] reads what "write"[0 to 1] writes, and no token orders them
 // CHECK: note: the other range is here
 // CHECK: help: wait for its token
@@ -123,38 +123,23 @@ tile.kernel @copy {
   tile.yield %x : tensor<16xf32>
 }
 
-// program_c5: a write comes after the reads of what it replaces. The buffers share 32 bytes.
-// CHECK: "again"[0 to 1] overwrites what "read"[0 to 1] reads, and no token orders them
+// program_c5: also where buffers share bytes of the arena, and through a view.
+// CHECK: "read"[0 to 1] reads what "write"[0 to 1] writes, and no token orders them
 task.program @program_c5 on @core units 1 arena 128 : (tensor<16xf32>) -> tensor<16xf32> {
   %x = task.input 0 "x" : memref<16xf32>
   %y = task.output 0 "y" : memref<16xf32>
-  %b = task.buffer at 0 in @dram : memref<16x2xf32>
-  %v = task.view %b : memref<16x2xf32> to memref<32xf32>
+  %b = task.buffer at 0 in @dram : memref<32xf32>
+  %v = task.view %b : memref<32xf32> to memref<2x16xf32>
   %c = task.buffer at 64 in @dram : memref<16xf32>
-  %t0 = task.range "write" @copy[0 to 1] on 0 (%x, %c) after() : memref<16xf32>, memref<16xf32>
-  %t1 = task.range "read" @copy[0 to 1] on 0 (%c, %y) after(%t0) : memref<16xf32>, memref<16xf32>
-  %t2 = task.range "again" @wide[0 to 1] on 0 (%v) after(%t0) : memref<32xf32>
+  %t0 = task.range "other" @copy[0 to 1] on 0 (%x, %y) after() : memref<16xf32>, memref<16xf32>
+  %t1 = task.range "write" @copy[0 to 1] on 0 (%x, %c) after() : memref<16xf32>, memref<16xf32>
+  %t2 = task.range "read" @half[0 to 1] on 0 (%v, %y) after(%t0) : memref<2x16xf32>, memref<16xf32>
 }
 
-tile.kernel @wide {
-^bb0(%o: tensor<32xf32>):
-  tile.yield %o : tensor<32xf32>
-}
-
-// -----
-
-tile.kernel @copy {
-^bb0(%x: tensor<16xf32>, %o: tensor<16xf32>):
-  tile.yield %x : tensor<16xf32>
-}
-
-// program_c5: a write comes after the write of what it replaces.
-// CHECK: "second"[0 to 1] overwrites what "first"[0 to 1] writes, and no token orders them
-task.program @program_c5 on @core units 1 arena 0 : (tensor<16xf32>) -> tensor<16xf32> {
-  %x = task.input 0 "x" : memref<16xf32>
-  %y = task.output 0 "y" : memref<16xf32>
-  %t0 = task.range "first" @copy[0 to 1] on 0 (%x, %y) after() : memref<16xf32>, memref<16xf32>
-  %t1 = task.range "second" @copy[0 to 1] on 0 (%x, %y) after() : memref<16xf32>, memref<16xf32>
+tile.kernel @half {
+^bb0(%x: tensor<2x16xf32>, %o: tensor<16xf32>):
+  %s = tensor.extract_slice %x[0, 0] [1, 16] [1, 1] : tensor<2x16xf32> to tensor<16xf32>
+  tile.yield %s : tensor<16xf32>
 }
 
 // -----
@@ -164,31 +149,14 @@ tile.kernel @copy {
   tile.yield %x : tensor<16xf32>
 }
 
-// program_c5: every range of a run is waited for.
-// CHECK: "read"[0 to 4] reads what "write"[2 to 4] writes, and no token orders them
-task.program @program_c5 on @core units 2 arena 64 : (tensor<16xf32>) -> tensor<16xf32> {
+// program_c5: what is read was written.
+// CHECK: "early"[0 to 1] reads a task.buffer that no earlier range writes
+task.program @program_c5 on @core units 1 arena 64 : (tensor<16xf32>) -> tensor<16xf32> {
   %x = task.input 0 "x" : memref<16xf32>
   %y = task.output 0 "y" : memref<16xf32>
   %b = task.buffer at 0 in @dram : memref<16xf32>
-  %t0 = task.range "write" @copy[0 to 2] on 0 (%x, %b) after() : memref<16xf32>, memref<16xf32>
-  %t1 = task.range "write" @copy[2 to 4] on 1 (%x, %b) after() : memref<16xf32>, memref<16xf32>
-  %t2 = task.range "read" @copy[0 to 4] on 0 (%b, %y) after(%t0) : memref<16xf32>, memref<16xf32>
-}
-
-// -----
-
-tile.kernel @copy {
-^bb0(%x: tensor<16xf32>, %o: tensor<16xf32>):
-  tile.yield %x : tensor<16xf32>
-}
-
-// program_c5: two ranges of a run that do the same rTasks write the same part.
-// CHECK: "write"[1 to 3] overwrites what "write"[0 to 2] writes, and no token orders them
-task.program @program_c5 on @core units 2 arena 0 : (tensor<16xf32>) -> tensor<16xf32> {
-  %x = task.input 0 "x" : memref<16xf32>
-  %y = task.output 0 "y" : memref<16xf32>
-  %t0 = task.range "write" @copy[0 to 2] on 0 (%x, %y) after() : memref<16xf32>, memref<16xf32>
-  %t1 = task.range "write" @copy[1 to 3] on 1 (%x, %y) after() : memref<16xf32>, memref<16xf32>
+  %t0 = task.range "early" @copy[0 to 1] on 0 (%b, %y) after() : memref<16xf32>, memref<16xf32>
+  %t1 = task.range "late" @copy[0 to 1] on 0 (%x, %b) after() : memref<16xf32>, memref<16xf32>
 }
 
 // -----
@@ -268,6 +236,20 @@ tile.kernel @pack {
 // CHECK: task.constant gives memref<16xf32> to @pack, whose argument 0 is tensor<8xf32>
 task.program @constant_c2 on @core units 1 arena 0 : () -> () {
   %c = task.constant "c" @pack() : () -> memref<16xf32>
+}
+
+// -----
+
+tile.kernel @pack {
+^bb0(%o: tensor<8xf32>):
+  tile.yield %o : tensor<8xf32>
+}
+
+// constant_c2: a result has the type of what it starts as.
+// CHECK: task.constant starts memref<8xf32> as memref<16xf32>
+task.program @constant_c2 on @core units 1 arena 0 : () -> () {
+  %w = task.weight "w" in "model" hash "00" : memref<16xf32>
+  %c = task.constant "c" @pack(%w) : (memref<16xf32>) -> memref<8xf32>
 }
 
 // -----

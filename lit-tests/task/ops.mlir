@@ -29,6 +29,9 @@ task.program @program on @core units 2 arena 64 : (tensor<4x4xf32>) -> tensor<16
   %l = task.literal dense<1.0> : tensor<16xf32> -> memref<16xf32>
   // CHECK: %[[P:.+]] = task.constant "packed" @pack(%[[W]]) : (memref<16xf32>) -> memref<16xf32>
   %p = task.constant "packed" @pack(%w) : (memref<16xf32>) -> memref<16xf32>
+  // Here the result starts as a copy of the last operand.
+  // CHECK: task.constant "windowed" @pack(%[[W]], %[[P]]) : (memref<16xf32>, memref<16xf32>) -> memref<16xf32>
+  %q = task.constant "windowed" @pack(%w, %p) : (memref<16xf32>, memref<16xf32>) -> memref<16xf32>
   // CHECK: %[[B:.+]] = task.buffer at 0 in @dram : memref<16xf32>
   %b = task.buffer at 0 in @dram : memref<16xf32>
   // CHECK: %[[V:.+]] = task.view %[[X]] : memref<4x4xf32> to memref<16xf32>

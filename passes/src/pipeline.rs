@@ -49,6 +49,7 @@ pub const PASSES: &[&Pass] = &[
     &tile::pack_weights::PASS,
     &tile::construct_rtiles::PASS,
     &task::from_tile::PASS,
+    &task::check_order::PASS,
     &device::load_machine::PASS,
     &device::expand_math::PASS,
     &device::from_tile::PASS,

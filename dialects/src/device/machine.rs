@@ -14,12 +14,16 @@ pub struct Machine<'c> {
 impl<'c> Machine<'c> {
     /// The machine around `op`, or the first one in the modules around it.
     pub fn of(op: Op<'c>) -> Option<Self> {
-        std::iter::once(op).chain(op.ancestors()).find_map(|around| match around.name() {
-            "device.machine" => Some(around),
-            "builtin.module" => around.first_block(0)?.iter().find(|op| op.is("device.machine")),
-            _ => None,
-        })
-        .map(|op| Self { op })
+        std::iter::once(op)
+            .chain(op.ancestors())
+            .find_map(|around| match around.name() {
+                "device.machine" => Some(around),
+                "builtin.module" => {
+                    around.first_block(0)?.iter().find(|op| op.is("device.machine"))
+                }
+                _ => None,
+            })
+            .map(|op| Self { op })
     }
 
     /// The name.

@@ -1,6 +1,6 @@
 //! The `device` dialect: machines as facts, and programs in their instructions.
 //!
-//! [`Machine`] reads a `device.machine`; [`Kernel`], [`Copy`], [`Invoke`],
+//! [`Machine`] reads a `device.machine`; [`Kernel`], [`struct@Copy`], [`Invoke`],
 //! [`Apply`] and [`Combine`] read the programs. All are views: they hold what
 //! was written, and are made again after the IR changed.
 

@@ -99,8 +99,11 @@ fn memory_c3(op: Op<'_>, diag: &mut Diagnostics) {
         let Some(memory) = next else { return };
         if memory == op {
             let name = op.symbol();
-            diag.error(op, format!("device.memory @{name} caches @{cached}, which leads back to @{name}"))
-                .help("the last of a row of caches caches a memory that is no cache");
+            diag.error(
+                op,
+                format!("device.memory @{name} caches @{cached}, which leads back to @{name}"),
+            )
+            .help("the last of a row of caches caches a memory that is no cache");
             return;
         }
         next = symbol(memory, "caches").and_then(|name| machine.fact("device.memory", name));
@@ -109,8 +112,7 @@ fn memory_c3(op: Op<'_>, diag: &mut Diagnostics) {
 
 /// C4. Registers divide the capacity.
 fn memory_c4(op: Op<'_>, diag: &mut Diagnostics) {
-    if let (Some(capacity), Some(register)) =
-        (int(op, "capacity_bytes"), int(op, "register_bytes"))
+    if let (Some(capacity), Some(register)) = (int(op, "capacity_bytes"), int(op, "register_bytes"))
         && register > 0
         && capacity % register != 0
     {
@@ -156,8 +158,7 @@ fn move_c2(op: Op<'_>, diag: &mut Diagnostics) {
 
 fn check_cycles(op: Op<'_>, diag: &mut Diagnostics) {
     let cycles = op.attr("issue_cycles").and_then(attr::float);
-    // Written so that a number that is none fails too.
-    if let Some(cycles) = cycles.filter(|&cycles| !(cycles > 0.0)) {
+    if let Some(cycles) = cycles.filter(|cycles| cycles.is_nan() || *cycles <= 0.0) {
         diag.error(op, format!("{} has issue_cycles {cycles}", op.name()))
             .help("it has to be above zero");
     }
@@ -376,7 +377,7 @@ fn alloc_c2(op: Op<'_>, diag: &mut Diagnostics) {
     if ty::shape(ty).is_none() {
         return;
     }
-    if !parts::bytes(ty).is_some_and(|bytes| bytes <= memory.capacity_bytes) {
+    if parts::bytes(ty).is_none_or(|bytes| bytes > memory.capacity_bytes) {
         let (name, capacity) = (memory.name, memory.capacity_bytes);
         diag.error(op, format!("device.alloc makes {ty}, @{name} holds {capacity} bytes"))
             .note(memory.op, "the memory is here")
@@ -574,21 +575,26 @@ fn apply_c1(op: Op<'_>, diag: &mut Diagnostics) {
         }
         if !unit.operations.contains(&inner.name()) {
             let (name, unit_name) = (inner.name(), unit.name);
-            diag.error(inner, format!("device.apply does {name} on @{unit_name}, which does not list it"))
-                .note(unit.op, "the lane unit is here")
-                .help(format!("its operations are {}", unit.operations.join(", ")));
+            diag.error(
+                inner,
+                format!("device.apply does {name} on @{unit_name}, which does not list it"),
+            )
+            .note(unit.op, "the lane unit is here")
+            .help(format!("its operations are {}", unit.operations.join(", ")));
             continue;
         }
         let values = inner.operands().into_iter().chain(inner.results());
-        let stranger = values.map(|value| value.ty()).find(|&ty| {
-            !ty::is_index(ty) && !unit.has_type(ty)
-        });
+        let stranger =
+            values.map(|value| value.ty()).find(|&ty| !ty::is_index(ty) && !unit.has_type(ty));
         if let Some(ty) = stranger {
             let (name, unit_name) = (inner.name(), unit.name);
             let types: Vec<_> = unit.types.iter().map(ToString::to_string).collect();
-            diag.error(inner, format!("device.apply does {name} on {ty}, which @{unit_name} does not list"))
-                .note(unit.op, "the lane unit is here")
-                .help(format!("its types are {}", types.join(", ")));
+            diag.error(
+                inner,
+                format!("device.apply does {name} on {ty}, which @{unit_name} does not list"),
+            )
+            .note(unit.op, "the lane unit is here")
+            .help(format!("its types are {}", types.join(", ")));
         }
     }
 }
@@ -705,9 +711,12 @@ fn combine_c1(op: Op<'_>, diag: &mut Diagnostics) {
     if !elem.is_some_and(|elem| unit.reduces(inner.name(), elem)) {
         let name = inner.name();
         let elem = elem.map_or("nothing".into(), |elem| elem.to_string());
-        diag.error(*inner, format!("device.combine does {name} on {elem}, @{} does not", unit.name))
-            .note(unit.op, "the lane unit is here")
-            .help(format!("its reductions are {}", unit.reductions.join(", ")));
+        diag.error(
+            *inner,
+            format!("device.combine does {name} on {elem}, @{} does not", unit.name),
+        )
+        .note(unit.op, "the lane unit is here")
+        .help(format!("its reductions are {}", unit.reductions.join(", ")));
     }
     let Some([inputs, _, _, _]) = lane_parts(op) else { return };
     for input in inputs.iter().filter(|input| ty::memory(input.ty()) != Some(unit.memory)) {

@@ -87,8 +87,11 @@ fn op_c1(op: Op<'_>, diag: &mut Diagnostics) {
         let payload = parts::payload(operand.ty());
         if arg.ty() != payload {
             let (given, arg) = (operand.ty(), arg.ty());
-            diag.error(op, format!("graph.op takes {given}, its payload's argument {place} is {arg}"))
-                .help(format!("the payload type of {given} is {payload}"));
+            diag.error(
+                op,
+                format!("graph.op takes {given}, its payload's argument {place} is {arg}"),
+            )
+            .help(format!("the payload type of {given} is {payload}"));
         }
     }
 }

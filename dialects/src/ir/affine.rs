@@ -44,6 +44,7 @@ impl Linear {
     }
 
     /// Sum of two expressions over the same axes.
+    #[expect(clippy::should_implement_trait, reason = "takes a reference, for chains of calls")]
     pub fn add(mut self, other: &Self) -> Self {
         for (own, others) in self.coefficients.iter_mut().zip(&other.coefficients) {
             *own += others;

@@ -93,3 +93,26 @@ pub fn line_column(location: Location<'_>) -> Option<(usize, usize)> {
     };
     (line > 0).then_some((line as usize, column as usize))
 }
+
+/// Line and column of another place, and what is said of it.
+pub type Note = (Option<(usize, usize)>, String);
+
+/// Gives every diagnostic of a context to `tell`, instead of printing it: whether
+/// it is an error, its place, its message, its notes. Warnings count as remarks.
+pub fn listen(
+    context: &melior::Context,
+    mut tell: impl FnMut(bool, Option<(usize, usize)>, String, Vec<Note>),
+) {
+    context.attach_diagnostic_handler(move |diagnostic| {
+        let is_error = matches!(
+            diagnostic.severity(),
+            melior::diagnostic::DiagnosticSeverity::Error
+        );
+        let notes = (0..diagnostic.note_count())
+            .filter_map(|index| diagnostic.note(index).ok())
+            .map(|note| (line_column(note.location()), note.to_string()))
+            .collect();
+        tell(is_error, line_column(diagnostic.location()), diagnostic.to_string(), notes);
+        true
+    });
+}

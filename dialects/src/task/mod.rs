@@ -190,9 +190,9 @@ pub struct Constant<'c> {
     pub name: &'c str,
     /// The name of the kernel.
     pub kernel: &'c str,
-    /// The kernel's first arguments.
+    /// The kernel's inputs; then, where there are that many, what each result starts as.
     pub operands: Vec<Val<'c>>,
-    /// The kernel's last arguments.
+    /// The kernel's outputs.
     pub results: Vec<Val<'c>>,
 }
 

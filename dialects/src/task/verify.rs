@@ -5,7 +5,8 @@ use crate::device::Machine;
 use crate::ir::{Block, Diagnostics, Op, Type, attr, parts, ty};
 use crate::tile::Kernel;
 use crate::verify::{
-    Kernels, Table, check_fact, check_memory, check_table, check_view, int, same_elements, symbol,
+    Kernels, Table, check_fact, check_memory, check_table, check_view, int, kernel_types,
+    same_elements, symbol,
 };
 use melior::ir::AttributeLike;
 
@@ -29,8 +30,7 @@ pub(crate) fn check(op: Op<'_>, diag: &mut Diagnostics) {
 fn program_c1(op: Op<'_>, diag: &mut Diagnostics) {
     let Some(units) = int(op, "units") else { return };
     if units < 1 {
-        diag.error(op, format!("task.program runs on {units} units"))
-            .help("it needs at least one");
+        diag.error(op, format!("task.program runs on {units} units")).help("it needs at least one");
     }
     let (Some(machine), Some(unit)) = (Machine::of(op), symbol(op, "unit")) else { return };
     let Some(fact) = check_fact(op, machine, "device.unit", unit, diag) else { return };
@@ -120,8 +120,11 @@ fn check_ports<'c>(op: Op<'c>, kind: &'static str, types: &[Type<'c>], diag: &mu
     }
     for index in (0..types.len()).filter(|&index| seen[index].is_none()) {
         let ty = types[index];
-        diag.error(op, format!("the signature has {ty} at {index}, and there is no {kind} {index}"))
-            .help(format!("write one {kind} for each type of the signature"));
+        diag.error(
+            op,
+            format!("the signature has {ty} at {index}, and there is no {kind} {index}"),
+        )
+        .help(format!("write one {kind} for each type of the signature"));
     }
 }
 
@@ -137,23 +140,26 @@ fn calls(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
-/// C5. Every read of a buffer is ordered after the writes it sees, and every
-/// write after the reads and writes of what it replaces, through tokens. Nothing
-/// writes an input, a weight, a literal or a constant.
+/// C5. Every range that reads an output or a buffer comes, through tokens, after
+/// one that writes there, and none writes an input, a weight, a literal or a constant.
 fn program_c5(op: Op<'_>, diag: &mut Diagnostics) {
     let Some(body) = op.first_block(0) else { return };
     for finding in order::findings(body, &Kernels::around(op), REPORTED) {
         match finding {
-            order::Finding::Conflict { earlier, later, kind } => {
-                let (this, that) = (label(later), label(earlier));
-                let (verb, done) = match kind {
-                    order::Kind::ReadAfterWrite => ("reads", "writes"),
-                    order::Kind::WriteAfterRead => ("overwrites", "reads"),
-                    order::Kind::WriteAfterWrite => ("overwrites", "writes"),
-                };
-                diag.error(later, format!("{this} {verb} what {that} {done}, and no token orders them"))
-                    .note(earlier, "the other range is here")
-                    .help("wait for its token, or for one that is given after it");
+            order::Finding::Unordered { range, writer } => {
+                let (this, that) = (label(range), label(writer));
+                diag.error(
+                    range,
+                    format!("{this} reads what {that} writes, and no token orders them"),
+                )
+                .note(writer, "the other range is here")
+                .help("wait for its token, or for one that is given after it");
+            }
+            order::Finding::Unwritten { range, buffer } => {
+                let (this, what) = (label(range), buffer.name());
+                diag.error(range, format!("{this} reads a {what} that no earlier range writes"))
+                    .note(buffer, "it is made here")
+                    .help("the order of the text is one in which everything is written first");
             }
             order::Finding::ReadOnly { range, buffer } => {
                 let (this, what) = (label(range), buffer.name());
@@ -199,7 +205,8 @@ fn constant_c1(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
-/// C2. The symbol is a `tile.kernel` of these types.
+/// C2. The symbol is a `tile.kernel` of these types; a result has the type of what
+/// it starts as.
 fn constant_c2<'c>(op: Op<'c>, kernels: &Kernels<'c>, diag: &mut Diagnostics) {
     let Some(name) = symbol(op, "kernel") else { return };
     if let Some(kernel) = kernels.get(name)
@@ -210,8 +217,18 @@ fn constant_c2<'c>(op: Op<'c>, kernels: &Kernels<'c>, diag: &mut Diagnostics) {
             .help("a constant is evaluated by a tile.kernel, without the machine");
         return;
     }
-    let values = op.operands().into_iter().chain(op.results());
-    let types: Vec<_> = values.map(|value| value.ty()).collect();
+    let taken = kernels.get(name).map_or(0, |kernel| kernel_types(kernel).len());
+    let (operands, results) = (op.operands(), op.results());
+    // With a start for each result these are the last operands already.
+    let inputs =
+        operands.len() - if operands.len() == taken { results.len().min(taken) } else { 0 };
+    let starts: Vec<_> = operands[inputs..].iter().map(|start| start.ty()).collect();
+    let results: Vec<_> = results.into_iter().map(|result| result.ty()).collect();
+    for (start, result) in starts.iter().zip(&results).filter(|(start, result)| start != result) {
+        diag.error(op, format!("task.constant starts {result} as {start}"))
+            .help("a result has the type of what it starts as");
+    }
+    let types: Vec<_> = operands[..inputs].iter().map(|value| value.ty()).chain(results).collect();
     kernels.check_call(op, name, &types, diag);
 }
 

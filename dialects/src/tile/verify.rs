@@ -151,9 +151,12 @@ fn kernel_c1(op: Op<'_>, diag: &mut Diagnostics) {
     for (place, (&arg, &value)) in args[first..].iter().zip(&values).enumerate() {
         if arg != value {
             let place = first + place;
-            diag.error(op, format!("tile.kernel overwrites its argument {place}, {arg}, with {value}"))
-                .note(end, "the values are yielded here")
-                .help("a yielded value has the type of the argument that it overwrites");
+            diag.error(
+                op,
+                format!("tile.kernel overwrites its argument {place}, {arg}, with {value}"),
+            )
+            .note(end, "the values are yielded here")
+            .help("a yielded value has the type of the argument that it overwrites");
         }
     }
 }

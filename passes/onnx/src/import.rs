@@ -3,7 +3,7 @@
 //! First every node is planned: operands, types, what is known. Then what the outputs depend on is
 //! written. What decides shapes is calculated on the way and leaves no trace.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use weft_dialects::ir::payload::GraphBuilder;
@@ -24,7 +24,7 @@ use crate::weights::Weights;
 const KNOWN_MAX: usize = 1024;
 
 /// Tensors of at most this many elements are written into the text.
-const LITERAL_MAX: usize = 32;
+const LITERAL_MAX: usize = 16;
 
 /// What came with a module.
 #[derive(Debug)]
@@ -95,11 +95,21 @@ fn plan(model: &Model, options: &Options) -> Result<Graph> {
     let mut planner = Planner {
         model,
         names: BTreeMap::new(),
-        graph: Graph { inputs: types.clone(), values: vec![], steps: vec![], outputs: vec![] },
+        graph: Graph {
+            inputs: types.clone(),
+            values: vec![],
+            steps: vec![],
+            outputs: vec![],
+        },
     };
     for (index, (input, ty)) in model.inputs.iter().zip(types).enumerate() {
         let known = options.known_inputs.get(input.name()).cloned();
-        let value = Value { source: Source::Input(index), ty, known, fixed: false };
+        let value = Value {
+            source: Source::Input(index),
+            ty,
+            known,
+            fixed: false,
+        };
         planner.add(input.name(), value);
     }
     for node in &model.nodes {
@@ -128,15 +138,29 @@ impl<'m> Planner<'m> {
         if let Some(&id) = self.names.get(name) {
             return Ok(id);
         }
-        let elements = self.model.tensor(name)?.expect("the model is checked: every name is made");
+        let elements = self
+            .model
+            .tensor(name)?
+            .expect("the model is checked: every name is made");
         let ty = elements.ty().clone();
         let source = if elements.len() <= LITERAL_MAX {
             Source::Literal(elements.clone())
         } else {
-            Source::Weight { name: name.to_owned(), hash: elements.hash() }
+            Source::Weight {
+                name: name.to_owned(),
+                hash: elements.hash(),
+            }
         };
         let known = (elements.len() <= KNOWN_MAX).then_some(elements);
-        Ok(self.add(name, Value { source, ty, known, fixed: true }))
+        Ok(self.add(
+            name,
+            Value {
+                source,
+                ty,
+                known,
+                fixed: true,
+            },
+        ))
     }
 
     fn node(&mut self, proto: &'m NodeProto) -> Result<()> {
@@ -150,11 +174,20 @@ impl<'m> Planner<'m> {
             let id = self.value(name)?;
             let value = &self.graph.values[id.0];
             let (ty, known, fixed) = (value.ty.clone(), value.known.clone(), value.fixed);
-            operands.push(Some(Operand { id, ty, known, fixed }));
+            operands.push(Some(Operand {
+                id,
+                ty,
+                known,
+                fixed,
+            }));
         }
         let node = Node::new(self.model, proto, operator, operands)?;
         let plan = (operator.plan)(&node)?;
-        assert_eq!(plan.results.len(), node.outputs(), "a plan has the results of its node");
+        assert_eq!(
+            plan.results.len(),
+            node.outputs(),
+            "a plan has the results of its node"
+        );
         let known = folded(&plan);
         let fixed = plan.operands.iter().all(|operand| operand.fixed);
         let step = self.graph.steps.len();
@@ -162,22 +195,37 @@ impl<'m> Planner<'m> {
         for (index, (name, ty)) in proto.output.iter().zip(types).enumerate() {
             let known = known.as_ref().map(|known| known[index].clone());
             let source = match &known {
-                Some(known) if fixed && known.len() <= LITERAL_MAX => Source::Literal(known.clone()),
+                Some(known) if fixed && known.len() <= LITERAL_MAX => {
+                    Source::Literal(known.clone())
+                }
                 _ => Source::Result { step, index },
             };
-            let value = Value { source, ty, known, fixed };
+            let value = Value {
+                source,
+                ty,
+                known,
+                fixed,
+            };
             // An output without a name is made, and nobody can read it.
             if !name.is_empty() {
                 self.add(name, value);
             }
         }
-        let name = if proto.name().is_empty() { &proto.output[0] } else { proto.name() };
-        self.graph.steps.push(Step { kind: operator.name, name: name.to_owned(), plan });
+        let name = if proto.name().is_empty() {
+            &proto.output[0]
+        } else {
+            proto.name()
+        };
+        self.graph.steps.push(Step {
+            kind: operator.name,
+            name: name.to_owned(),
+            plan,
+        });
         Ok(())
     }
 
     fn outputs(&mut self, options: &Options) -> Result<()> {
-        let mut taken = Vec::new();
+        let (mut outputs, mut taken) = (Vec::new(), BTreeSet::new());
         for output in &self.model.outputs {
             let id = self.value(output.name())?;
             let value = &self.graph.values[id.0];
@@ -195,10 +243,14 @@ impl<'m> Planner<'m> {
                 }
             }
             let is_result = matches!(value.source, Source::Result { .. });
-            let id = if is_result && !taken.contains(&id) { id } else { self.copy(output.name(), id) };
-            taken.push(id);
+            let own = is_result && taken.insert(id);
+            outputs.push(if own {
+                id
+            } else {
+                self.copy(output.name(), id)
+            });
         }
-        self.graph.outputs = taken;
+        self.graph.outputs = outputs;
         Ok(())
     }
 
@@ -206,15 +258,37 @@ impl<'m> Planner<'m> {
     fn copy(&mut self, name: &str, id: ValueId) -> ValueId {
         let value = &self.graph.values[id.0];
         let (ty, known, fixed) = (value.ty.clone(), value.known.clone(), value.fixed);
-        let operand = Operand { id, ty: ty.clone(), known, fixed };
+        let operand = Operand {
+            id,
+            ty: ty.clone(),
+            known,
+            fixed,
+        };
         let plan = Plan::new(vec![operand], vec![ty.clone()], |b, args| {
             let (element, rank) = (args[0].element(), args[0].dims().len());
-            vec![b.move_at(element, args[0].dims(), &[(&args[0], identity(rank))], |_, x| x[0])]
+            vec![b.move_at(
+                element,
+                args[0].dims(),
+                &[(&args[0], identity(rank))],
+                |_, x| x[0],
+            )]
         });
-        let source = Source::Result { step: self.graph.steps.len(), index: 0 };
-        self.graph.steps.push(Step { kind: "Identity", name: name.to_owned(), plan });
+        let source = Source::Result {
+            step: self.graph.steps.len(),
+            index: 0,
+        };
+        self.graph.steps.push(Step {
+            kind: "Identity",
+            name: name.to_owned(),
+            plan,
+        });
         let copy = ValueId(self.graph.values.len());
-        self.graph.values.push(Value { source, ty, known: None, fixed: false });
+        self.graph.values.push(Value {
+            source,
+            ty,
+            known: None,
+            fixed: false,
+        });
         copy
     }
 }
@@ -242,15 +316,23 @@ fn mismatch(what: &str, declared: &inputs::Declared<'_>, ty: &TensorType) -> cra
 fn operator(model: &Model, proto: &NodeProto) -> Result<&'static ops::Operator> {
     let standard = matches!(proto.domain(), "" | "ai.onnx");
     if standard && model.opset == 0 {
-        return Err(Report::new(format!("{} needs the standard operators", describe(proto)))
-            .note("the model imports no version of them")
-            .help(format!("an opset_import of domain \"\", up to version {}", ops::OPSET_MAX))
-            .invalid());
+        return Err(
+            Report::new(format!("{} needs the standard operators", describe(proto)))
+                .note("the model imports no version of them")
+                .help(format!(
+                    "an opset_import of domain \"\", up to version {}",
+                    ops::OPSET_MAX
+                ))
+                .invalid(),
+        );
     }
     if standard && model.opset > ops::OPSET_MAX {
-        return Err(Report::new(format!("the model uses version {} of the standard operators", model.opset))
-            .help(format!("13 to {}", ops::OPSET_MAX))
-            .unsupported());
+        return Err(Report::new(format!(
+            "the model uses version {} of the standard operators",
+            model.opset
+        ))
+        .help(format!("13 to {}", ops::OPSET_MAX))
+        .unsupported());
     }
     let Some(operator) = ops::find(proto.op_type()).filter(|_| standard) else {
         let mut names: Vec<_> = ops::all().map(|operator| operator.name).collect();
@@ -259,15 +341,28 @@ fn operator(model: &Model, proto: &NodeProto) -> Result<&'static ops::Operator> 
         return Err(Report::new(format!("{} is not supported", describe(proto)))
             .note(match standard {
                 true => format!("operator {:?}, version {}", proto.op_type(), model.opset),
-                false => format!("operator {:?} of domain {:?}", proto.op_type(), proto.domain()),
+                false => format!(
+                    "operator {:?} of domain {:?}",
+                    proto.op_type(),
+                    proto.domain()
+                ),
             })
             .help(format!("supported: {}", names.join(", ")))
             .unsupported());
     };
     if model.opset < operator.since {
-        return Err(Report::new(format!("{} is not supported in version {}", describe(proto), model.opset))
-            .help(format!("{} since version {}, up to {}", operator.name, operator.since, ops::OPSET_MAX))
-            .unsupported());
+        return Err(Report::new(format!(
+            "{} is not supported in version {}",
+            describe(proto),
+            model.opset
+        ))
+        .help(format!(
+            "{} since version {}, up to {}",
+            operator.name,
+            operator.since,
+            ops::OPSET_MAX
+        ))
+        .unsupported());
     }
     Ok(operator)
 }
@@ -280,8 +375,11 @@ fn folded(plan: &Plan) -> Option<Vec<Elements>> {
         return None;
     }
     let small = |elements: &Elements| elements.len() <= KNOWN_MAX;
-    let operands: Option<Vec<_>> =
-        plan.operands.iter().map(|operand| operand.known.clone().filter(small)).collect();
+    let operands: Option<Vec<_>> = plan
+        .operands
+        .iter()
+        .map(|operand| operand.known.clone().filter(small))
+        .collect();
     Some(fold(&operands?))
 }
 
@@ -294,7 +392,13 @@ fn alive(graph: &Graph) -> Vec<bool> {
             && !alive[step]
         {
             alive[step] = true;
-            wanted.extend(graph.steps[step].plan.operands.iter().map(|operand| operand.id));
+            wanted.extend(
+                graph.steps[step]
+                    .plan
+                    .operands
+                    .iter()
+                    .map(|operand| operand.id),
+            );
         }
     }
     alive
@@ -308,11 +412,27 @@ fn write<'c>(model: &Model, graph: &Graph, file: &str, context: &'c Context) -> 
         .zip(&graph.inputs)
         .map(|(input, ty)| (input.name().to_owned(), graph_type(context, ty)))
         .collect();
-    let outputs: Vec<_> = model.outputs.iter().map(|output| output.name().to_owned()).collect();
-    let name = if model.name.is_empty() { "model" } else { &model.name };
+    let outputs: Vec<_> = model
+        .outputs
+        .iter()
+        .map(|output| output.name().to_owned())
+        .collect();
+    let name = if model.name.is_empty() {
+        "model"
+    } else {
+        &model.name
+    };
     let builder = GraphBuilder::new(context, module_op(&module), name, &inputs, &outputs);
     let arguments = builder.inputs();
-    let mut writer = Writer { graph, file, context, builder, arguments, leaves: BTreeMap::new(), results: vec![] };
+    let mut writer = Writer {
+        graph,
+        file,
+        context,
+        builder,
+        arguments,
+        leaves: BTreeMap::new(),
+        results: vec![],
+    };
     for (at, alive) in alive(graph).into_iter().enumerate() {
         writer.step(at, alive);
     }
@@ -360,19 +480,33 @@ impl<'c> Writer<'_, 'c> {
             return;
         }
         let Step { kind, name, plan } = &self.graph.steps[at];
-        let operands: Vec<_> = plan.operands.iter().map(|operand| self.value(operand.id)).collect();
-        let types: Vec<_> = plan.results.iter().map(|ty| graph_type(self.context, ty)).collect();
-        let results = self.builder.op(kind, name, &operands, &types, |payload, args| {
-            let tensors: Vec<_> = args
-                .iter()
-                .zip(&plan.operands)
-                .map(|(&value, operand)| Tensor::new(value, operand.ty.clone()))
-                .collect();
-            let results = (plan.payload)(&mut Build::new(payload), &tensors);
-            let types: Vec<_> = results.iter().map(Tensor::ty).collect();
-            assert_eq!(types, plan.results.iter().collect::<Vec<_>>(), "{kind} makes what was planned");
-            results.iter().map(Tensor::value).collect()
-        });
+        let operands: Vec<_> = plan
+            .operands
+            .iter()
+            .map(|operand| self.value(operand.id))
+            .collect();
+        let types: Vec<_> = plan
+            .results
+            .iter()
+            .map(|ty| graph_type(self.context, ty))
+            .collect();
+        let results = self
+            .builder
+            .op(kind, name, &operands, &types, |payload, args| {
+                let tensors: Vec<_> = args
+                    .iter()
+                    .zip(&plan.operands)
+                    .map(|(&value, operand)| Tensor::new(value, operand.ty.clone()))
+                    .collect();
+                let results = (plan.payload)(&mut Build::new(payload), &tensors);
+                let types: Vec<_> = results.iter().map(Tensor::ty).collect();
+                assert_eq!(
+                    types,
+                    plan.results.iter().collect::<Vec<_>>(),
+                    "{kind} makes what was planned"
+                );
+                results.iter().map(Tensor::value).collect()
+            });
         self.results.push(results);
     }
 }

@@ -34,6 +34,30 @@ impl Default for Options {
     }
 }
 
+impl Options {
+    /// Adds a shape from the command line: `x=1x3x224x224`; `x=` is a scalar.
+    ///
+    /// ```
+    /// let mut options = weft_onnx::Options::default();
+    /// options.add_shape("x=1x3").unwrap();
+    /// assert_eq!(options.shapes["x"], [1, 3]);
+    /// assert!(options.add_shape("x=1,3").is_err());
+    /// ```
+    pub fn add_shape(&mut self, argument: &str) -> Result<()> {
+        let wrong = || {
+            Report::new(format!("{argument:?} is no shape of an input"))
+                .help("a name and extents: x=1x3x224x224")
+                .invalid()
+        };
+        let (name, shape) = argument.rsplit_once('=').ok_or_else(wrong)?;
+        let extent = |text: &str| text.parse::<u32>().map(i64::from);
+        let dims = shape.split('x').filter(|_| !shape.is_empty()).map(extent);
+        let dims = dims.collect::<Result<_, _>>().map_err(|_| wrong())?;
+        self.shapes.insert(name.to_owned(), dims);
+        Ok(())
+    }
+}
+
 /// A declared type: a tensor of some element type, with a shape that may be open or missing.
 pub struct Declared<'a> {
     /// The element type.
@@ -65,15 +89,20 @@ pub fn declared<'a>(info: &'a ValueInfoProto, what: &str) -> Result<Option<Decla
             Kind::OptionalType(_) => "optional",
             _ => "a sparse tensor",
         };
-        return Err(Report::new(format!("{what} is {kind}")).help("a tensor").unsupported());
+        return Err(Report::new(format!("{what} is {kind}"))
+            .help("a tensor")
+            .unsupported());
     };
     let element = ElementType::from_onnx(elem_type.unwrap_or(0), what)?;
     let extent = |dim: &'a crate::proto::tensor_shape_proto::Dimension| match &dim.value {
-        Some(Dim::DimValue(extent)) => Extent::Known(*extent),
+        // Some exporters write -1 for what they do not know.
+        Some(Dim::DimValue(extent)) if *extent >= 0 => Extent::Known(*extent),
         Some(Dim::DimParam(symbol)) if !symbol.is_empty() => Extent::Symbol(symbol),
         _ => Extent::Open,
     };
-    let dims = shape.as_ref().map(|shape| shape.dim.iter().map(extent).collect());
+    let dims = shape
+        .as_ref()
+        .map(|shape| shape.dim.iter().map(extent).collect());
     Ok(Some(Declared { element, dims }))
 }
 
@@ -82,7 +111,10 @@ pub fn resolve(inputs: &[ValueInfoProto], options: &Options) -> Result<Vec<Tenso
     let given = options.shapes.keys().chain(options.known_inputs.keys());
     for name in given {
         if !inputs.iter().any(|input| input.name() == name) {
-            let names: Vec<_> = inputs.iter().map(|input| format!("{:?}", input.name())).collect();
+            let names: Vec<_> = inputs
+                .iter()
+                .map(|input| format!("{:?}", input.name()))
+                .collect();
             return Err(Report::new(format!("the model has no input {name:?}"))
                 .help(format!("its inputs: {}", names.join(", ")))
                 .invalid());
@@ -93,35 +125,49 @@ pub fn resolve(inputs: &[ValueInfoProto], options: &Options) -> Result<Vec<Tenso
         let what = format!("input {:?}", input.name());
         let declared = declared(input, &what)?;
         let declared = declared.ok_or_else(|| {
-            Report::new(format!("{what} has no type")).help("a tensor type").malformed()
+            Report::new(format!("{what} has no type"))
+                .help("a tensor type")
+                .malformed()
         })?;
         let known = options.known_inputs.get(input.name());
         if let Some(known) = known
             && known.ty().element() != declared.element
         {
-            return Err(Report::new(format!("{what} is bound to a value of type {}", known.ty()))
-                .note(format!("the model declares {}", declared.element))
-                .invalid());
+            return Err(
+                Report::new(format!("{what} is bound to a value of type {}", known.ty()))
+                    .note(format!("the model declares {}", declared.element))
+                    .invalid(),
+            );
         }
         let bound = options.shapes.get(input.name()).map(Vec::as_slice);
         if let (Some(known), Some(bound)) = (known, bound)
             && known.ty().dims() != bound
         {
-            return Err(Report::new(format!("{what} is bound to a value of type {}", known.ty()))
-                .note(format!("and to the shape {}", Shape(bound)))
-                .invalid());
+            return Err(
+                Report::new(format!("{what} is bound to a value of type {}", known.ty()))
+                    .note(format!("and to the shape {}", Shape(bound)))
+                    .invalid(),
+            );
         }
-        all.push((what, declared, bound.or(known.map(|known| known.ty().dims()))));
+        all.push((
+            what,
+            declared,
+            bound.or(known.map(|known| known.ty().dims())),
+        ));
     }
 
     // A symbol means one extent, so an input whose shape is given tells about the others.
     let mut symbols = options.symbols.clone();
     for (what, declared, bound) in &all {
-        let (Some(dims), Some(bound)) = (&declared.dims, bound) else { continue };
+        let (Some(dims), Some(bound)) = (&declared.dims, bound) else {
+            continue;
+        };
         if dims.len() != bound.len() {
-            return Err(Report::new(format!("{what} is given the shape {}", Shape(bound)))
-                .note(format!("the model declares {} dimensions", dims.len()))
-                .invalid());
+            return Err(
+                Report::new(format!("{what} is given the shape {}", Shape(bound)))
+                    .note(format!("the model declares {} dimensions", dims.len()))
+                    .invalid(),
+            );
         }
         for (at, (&dim, &extent)) in dims.iter().zip(*bound).enumerate() {
             let meant = match dim {
@@ -130,14 +176,18 @@ pub fn resolve(inputs: &[ValueInfoProto], options: &Options) -> Result<Vec<Tenso
                 Extent::Open => extent,
             };
             if meant != extent {
-                return Err(Report::new(format!("{what} is given the shape {}", Shape(bound)))
-                    .note(match dim {
-                        Extent::Symbol(symbol) => {
-                            format!("its dimension {at} is {symbol:?}, which is {meant} elsewhere")
-                        }
-                        _ => format!("the model declares {meant} for dimension {at}"),
-                    })
-                    .invalid());
+                return Err(
+                    Report::new(format!("{what} is given the shape {}", Shape(bound)))
+                        .note(match dim {
+                            Extent::Symbol(symbol) => {
+                                format!(
+                                    "its dimension {at} is {symbol:?}, which is {meant} elsewhere"
+                                )
+                            }
+                            _ => format!("the model declares {meant} for dimension {at}"),
+                        })
+                        .invalid(),
+                );
             }
         }
     }
@@ -147,7 +197,10 @@ pub fn resolve(inputs: &[ValueInfoProto], options: &Options) -> Result<Vec<Tenso
         let open = |which: String, rank: usize| {
             let example = vec!["N"; rank.max(1)].join("x");
             Report::new(format!("{what} has {which}"))
-                .help(format!("every extent is needed: --shape {}={example}", input.name()))
+                .help(format!(
+                    "every extent is needed: --shape {}={example}",
+                    input.name()
+                ))
                 .unsupported()
         };
         let dims = match (&declared.dims, bound) {

@@ -62,16 +62,22 @@ impl Model {
         })?;
         if !proto.functions.is_empty() {
             let names: Vec<_> = proto.functions.iter().map(|f| f.name()).collect();
-            return Err(Report::new(format!("the model defines functions: {}", names.join(", ")))
-                .help("inline them before the export: onnx.inliner.inline_local_functions")
-                .unsupported());
+            return Err(
+                Report::new(format!("the model defines functions: {}", names.join(", ")))
+                    .help("inline them before the export: onnx.inliner.inline_local_functions")
+                    .unsupported(),
+            );
         }
         Self::check(graph, opset, folder)
     }
 
     fn check(graph: GraphProto, opset: i64, folder: Folder) -> Result<Self> {
         if let Some(sparse) = graph.sparse_initializer.first() {
-            let name = sparse.values.as_ref().map(|values| values.name()).unwrap_or_default();
+            let name = sparse
+                .values
+                .as_ref()
+                .map(|values| values.name())
+                .unwrap_or_default();
             return Err(Report::new(format!("initializer {name:?} is sparse")).unsupported());
         }
         let mut tensors = BTreeMap::new();
@@ -92,11 +98,17 @@ impl Model {
         let live = alive(&graph.node, &order, &graph.output, &defined)?;
 
         // Up to IR version 3 an initializer is an input too; later that is a default value.
-        let inputs = graph.input.into_iter().filter(|i| !tensors.contains_key(i.name())).collect();
+        let inputs = graph
+            .input
+            .into_iter()
+            .filter(|i| !tensors.contains_key(i.name()))
+            .collect();
         let mut unordered: Vec<_> = graph.node.into_iter().map(Some).collect();
         let mut nodes = Vec::with_capacity(live.len());
         for at in live {
-            let node = unordered[at].take().expect("the order names every node once");
+            let node = unordered[at]
+                .take()
+                .expect("the order names every node once");
             if constant::is_constant(&node) {
                 let (name, tensor) = constant::tensor_of(node)?;
                 tensors.insert(name, tensor);
@@ -118,7 +130,9 @@ impl Model {
 
     /// The elements of an initializer or of what a `Constant` node makes.
     pub fn tensor(&self, name: &str) -> Result<Option<Elements>> {
-        let Some(tensor) = self.tensors.get(name) else { return Ok(None) };
+        let Some(tensor) = self.tensors.get(name) else {
+            return Ok(None);
+        };
         tensor::elements_of(tensor, &self.folder, &format!("initializer {name:?}")).map(Some)
     }
 
@@ -134,9 +148,15 @@ fn standard_opset(model: &ModelProto) -> Result<i64> {
     for import in &model.opset_import {
         if matches!(import.domain(), "" | "ai.onnx") {
             if version.is_some_and(|v| v != import.version()) {
-                return Err(Report::new("the model imports the standard operators twice")
-                    .note(format!("as versions {} and {}", version.unwrap_or(0), import.version()))
-                    .invalid());
+                return Err(
+                    Report::new("the model imports the standard operators twice")
+                        .note(format!(
+                            "as versions {} and {}",
+                            version.unwrap_or(0),
+                            import.version()
+                        ))
+                        .invalid(),
+                );
             }
             version = Some(import.version());
         }
@@ -145,7 +165,9 @@ fn standard_opset(model: &ModelProto) -> Result<i64> {
 }
 
 fn twice(what: &str, name: &str) -> crate::ImportError {
-    Report::new(format!("two {what} are named {name:?}")).help("every value has its own name").invalid()
+    Report::new(format!("two {what} are named {name:?}"))
+        .help("every value has its own name")
+        .invalid()
 }
 
 /// How a node is called in messages.
@@ -167,9 +189,12 @@ fn order(nodes: &[NodeProto], defined: &BTreeSet<&str>) -> Result<Vec<usize>> {
     for (at, node) in nodes.iter().enumerate() {
         for output in node.output.iter().filter(|output| !output.is_empty()) {
             if defined.contains(output.as_str()) {
-                return Err(Report::new(format!("{} makes a value that exists already", describe(node)))
-                    .note(format!("{output:?} is a graph input or an initializer"))
-                    .invalid());
+                return Err(Report::new(format!(
+                    "{} makes a value that exists already",
+                    describe(node)
+                ))
+                .note(format!("{output:?} is a graph input or an initializer"))
+                .invalid());
             }
             if let Some(first) = maker.insert(output.as_str(), at) {
                 return Err(Report::new(format!("two nodes make {output:?}"))
@@ -187,14 +212,19 @@ fn order(nodes: &[NodeProto], defined: &BTreeSet<&str>) -> Result<Vec<usize>> {
                 readers[from].push(at);
                 missing[at] += 1;
             } else if !defined.contains(input.as_str()) {
-                return Err(Report::new(format!("{} reads {input:?}, which nothing makes", describe(node)))
-                    .help("a graph input, an initializer or the output of a node")
-                    .invalid());
+                return Err(Report::new(format!(
+                    "{} reads {input:?}, which nothing makes",
+                    describe(node)
+                ))
+                .help("a graph input, an initializer or the output of a node")
+                .invalid());
             }
         }
     }
-    let mut ready: BinaryHeap<_> =
-        (0..nodes.len()).filter(|&at| missing[at] == 0).map(Reverse).collect();
+    let mut ready: BinaryHeap<_> = (0..nodes.len())
+        .filter(|&at| missing[at] == 0)
+        .map(Reverse)
+        .collect();
     let mut order = Vec::with_capacity(nodes.len());
     while let Some(Reverse(at)) = ready.pop() {
         order.push(at);
@@ -212,7 +242,11 @@ fn order(nodes: &[NodeProto], defined: &BTreeSet<&str>) -> Result<Vec<usize>> {
 }
 
 /// Names the nodes of one cycle. Whoever still waits for an input waits, in the end, for itself.
-fn cycle(nodes: &[NodeProto], maker: &BTreeMap<&str, usize>, missing: &[usize]) -> crate::ImportError {
+fn cycle(
+    nodes: &[NodeProto],
+    maker: &BTreeMap<&str, usize>,
+    missing: &[usize],
+) -> crate::ImportError {
     let before = |at: usize| {
         let inputs = nodes[at].input.iter();
         let makers = inputs.filter_map(|input| maker.get(input.as_str()).copied());
@@ -234,7 +268,9 @@ fn cycle(nodes: &[NodeProto], maker: &BTreeMap<&str, usize>, missing: &[usize]) 
     for &node in path.iter().rev().take(8) {
         report = report.note(format!("{} is on it", describe(&nodes[node])));
     }
-    report.help("every node reads only what was made before it").invalid()
+    report
+        .help("every node reads only what was made before it")
+        .invalid()
 }
 
 /// The nodes of `order` that an output depends on; what nobody reads need not be understood.
@@ -253,16 +289,29 @@ fn alive(
     if wanted.is_empty() {
         return Err(Report::new("the graph has no output").invalid());
     }
-    let made: BTreeSet<_> = nodes.iter().flat_map(|node| &node.output).map(String::as_str).collect();
-    if let Some(lost) = wanted.iter().find(|&&name| !defined.contains(name) && !made.contains(name)) {
-        return Err(Report::new(format!("nothing makes the graph output {lost:?}"))
-            .help("a graph input, an initializer or the output of a node")
-            .invalid());
+    let made: BTreeSet<_> = nodes
+        .iter()
+        .flat_map(|node| &node.output)
+        .map(String::as_str)
+        .collect();
+    if let Some(lost) = wanted
+        .iter()
+        .find(|&&name| !defined.contains(name) && !made.contains(name))
+    {
+        return Err(
+            Report::new(format!("nothing makes the graph output {lost:?}"))
+                .help("a graph input, an initializer or the output of a node")
+                .invalid(),
+        );
     }
     let mut live = Vec::new();
     for &at in order.iter().rev() {
         let node = &nodes[at];
-        if node.output.iter().any(|output| !output.is_empty() && wanted.contains(output.as_str())) {
+        if node
+            .output
+            .iter()
+            .any(|output| !output.is_empty() && wanted.contains(output.as_str()))
+        {
             wanted.extend(node.input.iter().map(String::as_str));
             live.push(at);
         }

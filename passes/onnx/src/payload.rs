@@ -113,7 +113,10 @@ impl<'a, 'c> Build<'a, 'c> {
     }
 
     fn tensor(&self, value: Val<'c>, element: ElementType, dims: &[i64]) -> Tensor<'c> {
-        Tensor { value, ty: TensorType::temporary(element, dims) }
+        Tensor {
+            value,
+            ty: TensorType::temporary(element, dims),
+        }
     }
 
     /// A tensor without content.
@@ -126,9 +129,12 @@ impl<'a, 'c> Build<'a, 'c> {
     /// A tensor full of one number.
     pub fn fill(&mut self, element: ElementType, dims: &[i64], value: Scalar) -> Tensor<'c> {
         let (scalar, shape) = (self.element(element), extents(dims));
-        let value = match value {
-            Scalar::Float(x) if element.is_float() => self.payload.fill(x, &shape, scalar),
-            value => self.payload.fill_int(value.as_int() as i64, &shape, scalar),
+        let value = if element.is_float() {
+            self.payload.fill(value.as_f64(), &shape, scalar)
+        } else {
+            let unused = 64 - element.bits().max(8);
+            self.payload
+                .fill_int((value.as_int() as i64) << unused >> unused, &shape, scalar)
         };
         self.tensor(value, element, dims)
     }
@@ -159,11 +165,19 @@ impl<'a, 'c> Build<'a, 'c> {
         body: impl FnOnce(&mut Calc<'_, 'c>, &[Num<'c>]) -> Vec<Num<'c>>,
     ) -> Vec<Tensor<'c>> {
         self.any_nest(axes, extents, inputs, outputs, |calc, stored| {
-            let read = if reads_outputs { stored } else { &stored[..inputs.len()] };
+            let read = if reads_outputs {
+                stored
+            } else {
+                &stored[..inputs.len()]
+            };
             let loaded: Vec<_> = read.iter().map(|&num| calc.load(num)).collect();
             let results = body(calc, &loaded);
             let elements = outputs.iter().map(|(tensor, _)| tensor.element());
-            results.into_iter().zip(elements).map(|(num, to)| calc.store(num, to)).collect()
+            results
+                .into_iter()
+                .zip(elements)
+                .map(|(num, to)| calc.store(num, to))
+                .collect()
         })
     }
 
@@ -179,7 +193,10 @@ impl<'a, 'c> Build<'a, 'c> {
         let results = self.any_nest(axes, extents, inputs, &[output], |calc, stored| {
             vec![body(calc, stored)]
         });
-        results.into_iter().next().expect("one output gives one result")
+        results
+            .into_iter()
+            .next()
+            .expect("one output gives one result")
     }
 
     fn any_nest(
@@ -196,30 +213,49 @@ impl<'a, 'c> Build<'a, 'c> {
             all.any(|index| index.as_axis() == Some(axis))
         };
         let unnamed: Vec<_> = (0..axes.len()).filter(|&axis| !named(axis)).collect();
-        let mut operands: Vec<_> =
-            inputs.iter().map(|(tensor, access)| (tensor.value, access.clone())).collect();
+        let mut operands: Vec<_> = inputs
+            .iter()
+            .map(|(tensor, access)| (tensor.value, access.clone()))
+            .collect();
         if !unnamed.is_empty() {
             let shape: Vec<_> = unnamed.iter().map(|&axis| extents[axis]).collect();
             let window = self.empty(ElementType::I8, &shape);
-            let access = unnamed.iter().map(|&axis| Linear::axis(axes.len(), axis)).collect();
+            let access = unnamed
+                .iter()
+                .map(|&axis| Linear::axis(axes.len(), axis))
+                .collect();
             operands.push((window.value, access));
         }
-        let targets: Vec<_> =
-            outputs.iter().map(|(tensor, access)| (tensor.value, access.clone())).collect();
-        let results = self.payload.generic(axes, &operands, &targets, |b, values| {
-            let mut calc = Calc { b };
-            let (given, so_far) = (&values[..inputs.len()], &values[operands.len()..]);
-            let elements = inputs.iter().chain(outputs).map(|(tensor, _)| tensor.element());
-            let stored: Vec<_> = given
-                .iter()
-                .chain(so_far)
-                .zip(elements)
-                .map(|(&value, element)| Num::new(value, Kind::Stored(element)))
-                .collect();
-            body(&mut calc, &stored).into_iter().map(|num| num.value).collect()
-        });
+        let targets: Vec<_> = outputs
+            .iter()
+            .map(|(tensor, access)| (tensor.value, access.clone()))
+            .collect();
+        let results = self
+            .payload
+            .generic(axes, &operands, &targets, |b, values| {
+                let mut calc = Calc { b };
+                let (given, so_far) = (&values[..inputs.len()], &values[operands.len()..]);
+                let elements = inputs
+                    .iter()
+                    .chain(outputs)
+                    .map(|(tensor, _)| tensor.element());
+                let stored: Vec<_> = given
+                    .iter()
+                    .chain(so_far)
+                    .zip(elements)
+                    .map(|(&value, element)| Num::new(value, Kind::Stored(element)))
+                    .collect();
+                body(&mut calc, &stored)
+                    .into_iter()
+                    .map(|num| num.value)
+                    .collect()
+            });
         let types = outputs.iter().map(|(tensor, _)| tensor.ty.clone());
-        results.into_iter().zip(types).map(|(value, ty)| Tensor { value, ty }).collect()
+        results
+            .into_iter()
+            .zip(types)
+            .map(|(value, ty)| Tensor { value, ty })
+            .collect()
     }
 
     /// A new tensor, each element calculated from the elements of `inputs` that broadcast to it.
@@ -231,8 +267,10 @@ impl<'a, 'c> Build<'a, 'c> {
         body: impl FnOnce(&mut Calc<'_, 'c>, &[Num<'c>]) -> Num<'c>,
     ) -> Tensor<'c> {
         let axes = dims.len();
-        let accesses: Vec<_> =
-            inputs.iter().map(|&tensor| (tensor, broadcast(tensor.dims(), dims, axes))).collect();
+        let accesses: Vec<_> = inputs
+            .iter()
+            .map(|&tensor| (tensor, broadcast(tensor.dims(), dims, axes)))
+            .collect();
         self.map_at(element, dims, &accesses, body)
     }
 
@@ -246,10 +284,17 @@ impl<'a, 'c> Build<'a, 'c> {
     ) -> Tensor<'c> {
         let axes = dims.len();
         let target = self.empty(element, dims);
+        if dims.contains(&0) {
+            return target;
+        }
         let (kinds, outputs) = (vec![Axis::Parallel; axes], [(&target, identity(axes))]);
-        let results =
-            self.calculates(&kinds, dims, inputs, &outputs, false, |calc, x| vec![body(calc, x)]);
-        results.into_iter().next().expect("one output gives one result")
+        let results = self.calculates(&kinds, dims, inputs, &outputs, false, |calc, x| {
+            vec![body(calc, x)]
+        });
+        results
+            .into_iter()
+            .next()
+            .expect("one output gives one result")
     }
 
     /// A new tensor whose elements are moved from elsewhere, unchanged.
@@ -262,10 +307,17 @@ impl<'a, 'c> Build<'a, 'c> {
     ) -> Tensor<'c> {
         let axes = dims.len();
         let target = self.empty(element, dims);
+        if dims.contains(&0) {
+            return target;
+        }
         let output = (&target, identity(axes));
-        self.moves(&vec![Axis::Parallel; axes], dims, inputs, output, |calc, nums| {
-            body(calc, &nums[..inputs.len()])
-        })
+        self.moves(
+            &vec![Axis::Parallel; axes],
+            dims,
+            inputs,
+            output,
+            |calc, nums| body(calc, &nums[..inputs.len()]),
+        )
     }
 
     /// `tensor` calculated as another element type; itself where it has that type.
@@ -290,6 +342,10 @@ impl<'a, 'c> Build<'a, 'c> {
         if sizes == tensor.dims() {
             return tensor.clone();
         }
+        // A window without elements has no place to begin.
+        if sizes.contains(&0) {
+            return self.empty(tensor.element(), sizes);
+        }
         let value = self.payload.slice(tensor.value, offsets, sizes, strides);
         self.tensor(value, tensor.element(), sizes)
     }
@@ -302,8 +358,16 @@ impl<'a, 'c> Build<'a, 'c> {
         offsets: &[i64],
         strides: &[i64],
     ) -> Tensor<'c> {
-        let value = self.payload.insert(source.value, target.value, offsets, strides);
-        Tensor { value, ty: target.ty.clone() }
+        if source.dims().contains(&0) {
+            return target.clone();
+        }
+        let value = self
+            .payload
+            .insert(source.value, target.value, offsets, strides);
+        Tensor {
+            value,
+            ty: target.ty.clone(),
+        }
     }
 
     /// The same elements in row-major order under another shape.
@@ -356,7 +420,11 @@ pub struct Num<'c> {
 
 impl<'c> Num<'c> {
     fn new(value: Val<'c>, kind: Kind) -> Self {
-        Self { value, kind, known: None }
+        Self {
+            value,
+            kind,
+            known: None,
+        }
     }
 
     fn is_float(self) -> bool {
@@ -409,7 +477,9 @@ impl<'c> Calc<'_, 'c> {
     }
 
     fn load(&mut self, num: Num<'c>) -> Num<'c> {
-        let Kind::Stored(element) = num.kind else { return num };
+        let Kind::Stored(element) = num.kind else {
+            return num;
+        };
         let kind = Kind::Number(computed(element));
         let value = match element {
             ElementType::Bool => self.b.truth(num.value),
@@ -423,7 +493,11 @@ impl<'c> Calc<'_, 'c> {
     }
 
     fn store(&mut self, num: Num<'c>, element: ElementType) -> Num<'c> {
-        assert_eq!(num.kind, Kind::Number(computed(element)), "what is stored has the output's type");
+        assert_eq!(
+            num.kind,
+            Kind::Number(computed(element)),
+            "what is stored has the output's type"
+        );
         let kind = Kind::Stored(element);
         let value = match element {
             ElementType::Bool => self.b.stored(num.value),
@@ -452,7 +526,8 @@ impl<'c> Calc<'_, 'c> {
             // MLIR takes the bits of a signless integer as a signed number.
             (Kind::Number(element) | Kind::Stored(element), value) => {
                 let unused = 64 - element.bits().max(8);
-                self.b.integer(ty, (value.as_int() as i64) << unused >> unused)
+                self.b
+                    .integer(ty, (value.as_int() as i64) << unused >> unused)
             }
             (Kind::Index, value) => self.b.integer(ty, value.as_int() as i64),
         };
@@ -517,16 +592,22 @@ impl<'c> Calc<'_, 'c> {
     }
 
     /// An integer, loaded or stored, as a coordinate.
-    pub fn to_index(&mut self, num: Num<'c>) -> Num<'c> {
-        let (Kind::Number(element) | Kind::Stored(element)) = num.kind else { return num };
+    pub fn coordinate(&mut self, num: Num<'c>) -> Num<'c> {
+        let (Kind::Number(element) | Kind::Stored(element)) = num.kind else {
+            return num;
+        };
         assert!(element.is_integer(), "a coordinate is an integer");
         let index = self.ty(Kind::Index);
-        let op = if element.is_unsigned() { "arith.index_castui" } else { "arith.index_cast" };
+        let op = if element.is_unsigned() {
+            "arith.index_castui"
+        } else {
+            "arith.index_cast"
+        };
         Num::new(self.b.op(op, &[num.value], index), Kind::Index)
     }
 
     /// A coordinate as a number of type `element`.
-    pub fn from_index(&mut self, num: Num<'c>, element: ElementType) -> Num<'c> {
+    pub fn counted(&mut self, num: Num<'c>, element: ElementType) -> Num<'c> {
         assert_eq!(num.kind, Kind::Index, "this is a coordinate");
         let long = Kind::Number(ElementType::I64);
         let ty = self.ty(long);
@@ -536,12 +617,25 @@ impl<'c> Calc<'_, 'c> {
 
     /// The element of a tensor outside the nest, as it lies in memory.
     pub fn extract(&mut self, tensor: &Tensor<'c>, indices: &[Num<'c>]) -> Num<'c> {
-        assert!(indices.iter().all(|index| index.kind == Kind::Index), "coordinates are indices");
+        assert!(
+            indices.iter().all(|index| index.kind == Kind::Index),
+            "coordinates are indices"
+        );
         let indices: Vec<_> = indices.iter().map(|index| index.value).collect();
-        Num::new(self.b.extract(tensor.value, &indices), Kind::Stored(tensor.element()))
+        Num::new(
+            self.b.extract(tensor.value, &indices),
+            Kind::Stored(tensor.element()),
+        )
     }
 
-    fn two(&mut self, float: &str, signed: &str, unsigned: &str, x: Num<'c>, y: Num<'c>) -> Num<'c> {
+    fn two(
+        &mut self,
+        float: &str,
+        signed: &str,
+        unsigned: &str,
+        x: Num<'c>,
+        y: Num<'c>,
+    ) -> Num<'c> {
         assert_eq!(x.kind, y.kind, "both sides have one type");
         let name = match () {
             () if x.is_float() => float,
@@ -652,13 +746,19 @@ impl<'c> Calc<'_, 'c> {
 
     /// `x` to the power of `y`, both floats.
     pub fn powf(&mut self, x: Num<'c>, y: Num<'c>) -> Num<'c> {
-        assert!(x.is_float() && x.kind == y.kind, "both sides are floats of one type");
+        assert!(
+            x.is_float() && x.kind == y.kind,
+            "both sides are floats of one type"
+        );
         x.with(self.b.same("math.powf", &[x.value, y.value]))
     }
 
     /// `x` to the power of `y`, both signed integers of one type.
     pub fn ipow(&mut self, x: Num<'c>, y: Num<'c>) -> Num<'c> {
-        assert!(!x.is_float() && x.kind == y.kind, "both sides are integers of one type");
+        assert!(
+            !x.is_float() && x.kind == y.kind,
+            "both sides are integers of one type"
+        );
         x.with(self.b.same("math.ipowi", &[x.value, y.value]))
     }
 
@@ -725,10 +825,22 @@ impl<'c> Calc<'_, 'c> {
         yes.with(self.b.select(condition.value, yes.value, no.value))
     }
 
+    /// The bits of a stored element as an element of another type, as wide.
+    pub fn bits_as(&mut self, x: Num<'c>, element: ElementType) -> Num<'c> {
+        let kind = Kind::Stored(element);
+        let ty = self.ty(kind);
+        if x.value.ty() == ty {
+            return Num::new(x.value, kind);
+        }
+        Num::new(self.b.op("arith.bitcast", &[x.value], ty), kind)
+    }
+
     /// `x` as another type, which is no half: floats become integers toward zero, and where they
     /// do not fit, the nearest integer that exists; NaN becomes 0. Integers wrap.
     pub fn cast(&mut self, x: Num<'c>, to: ElementType) -> Num<'c> {
-        let Kind::Number(from) = x.kind else { panic!("a cast is of a number") };
+        let Kind::Number(from) = x.kind else {
+            panic!("a cast is of a number")
+        };
         assert_eq!(computed(to), to, "halves are made by a store");
         if from == to {
             return x;
@@ -741,11 +853,19 @@ impl<'c> Calc<'_, 'c> {
                 return self.ne(x, zero);
             }
             (from, to) if from.is_float() && to.is_float() => {
-                if from.bits() < to.bits() { "arith.extf" } else { "arith.truncf" }
+                if from.bits() < to.bits() {
+                    "arith.extf"
+                } else {
+                    "arith.truncf"
+                }
             }
             (from, to) if from.is_float() => return self.saturate(x, to),
             (from, to) if to.is_float() => {
-                if from.is_unsigned() || from == ElementType::Bool { "arith.uitofp" } else { "arith.sitofp" }
+                if from.is_unsigned() || from == ElementType::Bool {
+                    "arith.uitofp"
+                } else {
+                    "arith.sitofp"
+                }
             }
             (from, to) if from.bits() == to.bits() => return Num::new(x.value, kind),
             (from, to) if from.bits() > to.bits() => "arith.trunci",
@@ -759,9 +879,16 @@ impl<'c> Calc<'_, 'c> {
         let (least, most) = to.integer_range().expect("a float is cast to an integer");
         let kind = Kind::Number(to);
         let ty = self.ty(kind);
-        let op = if to.is_unsigned() { "arith.fptoui" } else { "arith.fptosi" };
+        let op = if to.is_unsigned() {
+            "arith.fptoui"
+        } else {
+            "arith.fptosi"
+        };
         let inside = Num::new(self.b.op(op, &[x.value], ty), kind);
-        let (low, high) = (self.make(kind, Scalar::Int(least)), self.make(kind, Scalar::Int(most)));
+        let (low, high) = (
+            self.make(kind, Scalar::Int(least)),
+            self.make(kind, Scalar::Int(most)),
+        );
         // Both bounds are powers of two, so every float type has them exactly.
         let (floor, ceiling) = (self.like(x, least as f64), self.like(x, most as f64 + 1.0));
         let (under, over) = (self.le(x, floor), self.ge(x, ceiling));

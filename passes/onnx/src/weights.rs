@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use bytes::Bytes;
-use safetensors::{Dtype, SafeTensors};
 use safetensors::tensor::Metadata;
+use safetensors::{Dtype, SafeTensors};
 
 use crate::elements::Elements;
 use crate::error::{Report, Result};
@@ -27,7 +27,10 @@ enum Kind {
 impl Weights {
     /// Opens a file; what ends in `.safetensors` is one, everything else is an ONNX model.
     pub fn open(path: &Path) -> Result<Self> {
-        if path.extension().is_none_or(|extension| extension != "safetensors") {
+        if path
+            .extension()
+            .is_none_or(|extension| extension != "safetensors")
+        {
             return Model::open(path).map(Self::of_model);
         }
         let bytes = files::map(path)?;
@@ -38,12 +41,16 @@ impl Weights {
         })?;
         // The header is checked to lie in the file, behind eight bytes that say how long it is.
         let data = bytes.slice((header + 8).min(bytes.len())..);
-        Ok(Self { kind: Kind::SafeTensors { data, metadata } })
+        Ok(Self {
+            kind: Kind::SafeTensors { data, metadata },
+        })
     }
 
     /// The weights of a model that is open.
     pub fn of_model(model: Model) -> Self {
-        Self { kind: Kind::Onnx(Box::new(model)) }
+        Self {
+            kind: Kind::Onnx(Box::new(model)),
+        }
     }
 
     /// The elements of a tensor, as slices of the file wherever they lie there in one piece.
@@ -62,7 +69,9 @@ impl Weights {
 
 fn of_safetensors(data: &Bytes, metadata: &Metadata, name: &str) -> Result<Option<Elements>> {
     use ElementType::*;
-    let Some(info) = metadata.info(name) else { return Ok(None) };
+    let Some(info) = metadata.info(name) else {
+        return Ok(None);
+    };
     let what = format!("weight {name:?}");
     let element = match info.dtype {
         Dtype::BOOL => Bool,
@@ -78,9 +87,15 @@ fn of_safetensors(data: &Bytes, metadata: &Metadata, name: &str) -> Result<Optio
         Dtype::BF16 => BF16,
         Dtype::F32 => F32,
         Dtype::F64 => F64,
-        other => return Err(Report::new(format!("{what} has element type {other:?}")).unsupported()),
+        other => {
+            return Err(Report::new(format!("{what} has element type {other:?}")).unsupported());
+        }
     };
-    let dims = info.shape.iter().map(|&dim| i64::try_from(dim).unwrap_or(i64::MAX)).collect();
+    let dims = info
+        .shape
+        .iter()
+        .map(|&dim| i64::try_from(dim).unwrap_or(i64::MAX))
+        .collect();
     let ty = TensorType::new(element, dims, &what)?;
     let (start, end) = info.data_offsets;
     if start > end || end > data.len() {

@@ -40,7 +40,11 @@ pub enum Text {
 ///
 /// # Errors
 /// The first kernel, in the order of the module, that does not compile.
-pub fn compile_kernels(module: Op<'_>, machine: Machine<'_>, jobs: usize) -> Result<Vec<Object>, CodegenError> {
+pub fn compile_kernels(
+    module: Op<'_>,
+    machine: Machine<'_>,
+    jobs: usize,
+) -> Result<Vec<Object>, CodegenError> {
     each_kernel(module, machine, jobs, |native| {
         Ok(Object { symbol: native.kernel.to_owned(), bytes: native.emit(FileType::Object)? })
     })
@@ -50,7 +54,12 @@ pub fn compile_kernels(module: Op<'_>, machine: Machine<'_>, jobs: usize) -> Res
 ///
 /// # Errors
 /// The first kernel, in the order of the module, that does not compile.
-pub fn print_kernels(module: Op<'_>, machine: Machine<'_>, jobs: usize, text: Text) -> Result<Vec<String>, CodegenError> {
+pub fn print_kernels(
+    module: Op<'_>,
+    machine: Machine<'_>,
+    jobs: usize,
+    text: Text,
+) -> Result<Vec<String>, CodegenError> {
     each_kernel(module, machine, jobs, |native| match text {
         Text::Llvm => Ok(native.module.print_to_string().to_string()),
         Text::Asm => Ok(String::from_utf8_lossy(&native.emit(FileType::Assembly)?).into_owned()),
@@ -66,7 +75,9 @@ struct Native<'a, 'l> {
 
 impl Native<'_, '_> {
     fn emit(&self, kind: FileType) -> Result<Vec<u8>, CodegenError> {
-        self.backend.emit(&self.module, self.kernel, kind).map_err(|message| llvm_error(self.kernel, message))
+        self.backend
+            .emit(&self.module, self.kernel, kind)
+            .map_err(|message| llvm_error(self.kernel, message))
     }
 }
 
@@ -101,13 +112,19 @@ fn each_kernel<T: Send>(
     });
     results
         .into_iter()
-        .map(|result| result.into_inner().expect("no worker panicked").expect("every kernel was picked"))
+        .map(|result| {
+            result.into_inner().expect("no worker panicked").expect("every kernel was picked")
+        })
         .collect()
 }
 
 type Slot<T> = Mutex<Option<Result<T, CodegenError>>>;
 
-fn pick<'a, T>(next: &AtomicUsize, work: &'a [Job], results: &'a [Slot<T>]) -> Option<(&'a Job, &'a Slot<T>)> {
+fn pick<'a, T>(
+    next: &AtomicUsize,
+    work: &'a [Job],
+    results: &'a [Slot<T>],
+) -> Option<(&'a Job, &'a Slot<T>)> {
     let number = next.fetch_add(1, Ordering::Relaxed);
     Some((work.get(number)?, results.get(number)?))
 }
@@ -115,7 +132,8 @@ fn pick<'a, T>(next: &AtomicUsize, work: &'a [Job], results: &'a [Slot<T>]) -> O
 /// Each kernel as a module of itself and the machine.
 fn jobs_of(module: Op<'_>, machine: Machine<'_>) -> Vec<Job> {
     let machine = machine.op.text();
-    let kernels = module.first_block(0).into_iter().flat_map(|block| block.ops()).filter_map(Kernel::of);
+    let kernels =
+        module.first_block(0).into_iter().flat_map(|block| block.ops()).filter_map(Kernel::of);
     kernels
         .map(|kernel| Job {
             kernel: kernel.name.to_owned(),
@@ -159,9 +177,12 @@ impl Worker {
         let mlir = self.to_llvm_dialect(job)?;
         let backend = self.backend.as_ref().map_err(|message| llvm_error(kernel, message))?;
         let context = inkwell::context::Context::create();
-        let module = translate(&context, &mlir).ok_or_else(|| self.failed(kernel, "translation to LLVM"))?;
+        let module =
+            translate(&context, &mlir).ok_or_else(|| self.failed(kernel, "translation to LLVM"))?;
         let entry = Entry { name: kernel, arg_bytes: &job.arg_bytes };
-        backend.optimise(&context, &module, &entry).map_err(|message| llvm_error(kernel, message))?;
+        backend
+            .optimise(&context, &module, &entry)
+            .map_err(|message| llvm_error(kernel, message))?;
         finish(&Native { kernel, backend, module })
     }
 
@@ -172,8 +193,12 @@ impl Worker {
         let op = module_op(&module);
         let machine = Machine::of(op).expect("the machine travels with the kernel");
         let half = target::half_arithmetic(machine);
-        expand_math::PASS.apply(&self.mlir, op, &[]).map_err(|_| self.failed(kernel, "device-expand-math"))?;
-        lower::PASS.apply(&self.mlir, op, &[]).map_err(|_| self.failed(kernel, "device-lower-to-vector"))?;
+        expand_math::PASS
+            .apply(&self.mlir, op, &[])
+            .map_err(|_| self.failed(kernel, "device-expand-math"))?;
+        lower::PASS
+            .apply(&self.mlir, op, &[])
+            .map_err(|_| self.failed(kernel, "device-lower-to-vector"))?;
         machine.op.erase();
         llvm::lower_to_llvm_dialect(&self.mlir, &mut module, half).map_err(|error| {
             self.heard.lock().expect("only this thread listens").push(error.to_string());

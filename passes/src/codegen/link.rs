@@ -15,7 +15,9 @@ const RUNTIME_SYMBOLS: [&str; 3] = ["memcpy", "memmove", "memset"];
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
     /// There is no linker.
-    #[error("no ld.lld: not in WEFT_LLD, not beside LLVM, not in PATH\n  help: install lld-22, or set WEFT_LLD to the linker")]
+    #[error(
+        "no ld.lld: not in WEFT_LLD, not beside LLVM, not in PATH\n  help: install lld-22, or set WEFT_LLD to the linker"
+    )]
     NoLinker,
     /// A temporary file could not be handled.
     #[error("linking: {doing}: {source}")]
@@ -60,7 +62,12 @@ pub fn link(objects: &[Object]) -> Result<Vec<u8>, LinkError> {
     let folder = tempfile::tempdir().map_err(file("making a temporary folder"))?;
     let mut command = Command::new(linker().ok_or(LinkError::NoLinker)?);
     // File names are numbers: nothing of a path may reach the output.
-    command.current_dir(folder.path()).args(["-shared", "-nostdlib", "--build-id=none", "-Bsymbolic"]);
+    command.current_dir(folder.path()).args([
+        "-shared",
+        "-nostdlib",
+        "--build-id=none",
+        "-Bsymbolic",
+    ]);
     command.args(["-z", "noexecstack", "-z", "now", "--hash-style=gnu", "-o", "kernels.so"]);
     for (number, object) in objects.iter().enumerate() {
         let name = format!("{number}.o");
@@ -86,7 +93,9 @@ fn check_symbols(objects: &[Object]) -> Result<(), LinkError> {
             .symbols()
             .filter(|symbol| symbol.is_undefined())
             .filter_map(|symbol| symbol.name().ok())
-            .find(|name| !name.is_empty() && !RUNTIME_SYMBOLS.contains(name) && !defined.contains(name));
+            .find(|name| {
+                !name.is_empty() && !RUNTIME_SYMBOLS.contains(name) && !defined.contains(name)
+            });
         if let Some(symbol) = missing {
             return Err(LinkError::Undefined { symbol: symbol.to_owned(), kernel: kernel.clone() });
         }
@@ -109,5 +118,7 @@ fn linker() -> Option<PathBuf> {
     let packaged = std::iter::once(PathBuf::from("/usr/lib/llvm-22/bin"));
     let path = env::var_os("PATH").unwrap_or_default();
     let folders = beside.chain(packaged).chain(env::split_paths(&path));
-    folders.flat_map(|folder| ["ld.lld", "ld.lld-22"].map(|name| folder.join(name))).find(|linker| linker.is_file())
+    folders
+        .flat_map(|folder| ["ld.lld", "ld.lld-22"].map(|name| folder.join(name)))
+        .find(|linker| linker.is_file())
 }

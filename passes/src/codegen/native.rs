@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char};
+use std::io::Write as _;
 use std::sync::Once;
 
 use inkwell::attributes::{Attribute, AttributeLoc};
@@ -58,10 +59,16 @@ impl Backend {
     }
 
     /// Gives a translated kernel its entry and optimises it.
-    pub fn optimise<'l>(&self, context: &'l Context, module: &Module<'l>, kernel: &Entry<'_>) -> Result<(), String> {
+    pub fn optimise<'l>(
+        &self,
+        context: &'l Context,
+        module: &Module<'l>,
+        kernel: &Entry<'_>,
+    ) -> Result<(), String> {
         module.set_triple(&self.machine.get_triple());
         module.set_data_layout(&self.machine.get_target_data().get_data_layout());
-        let body = module.get_function(kernel.name).ok_or("the translated module lacks the kernel")?;
+        let body =
+            module.get_function(kernel.name).ok_or("the translated module lacks the kernel")?;
         let entry = add_entry(context, module, body, kernel);
         for function in [body, entry] {
             self.describe(context, function);
@@ -75,7 +82,12 @@ impl Backend {
     }
 
     /// The code of an optimised module.
-    pub fn emit(&self, module: &Module<'_>, kernel: &str, kind: FileType) -> Result<Vec<u8>, String> {
+    pub fn emit(
+        &self,
+        module: &Module<'_>,
+        kernel: &str,
+        kind: FileType,
+    ) -> Result<Vec<u8>, String> {
         working_on(kernel);
         let buffer = self.machine.write_to_memory_buffer(module, kind);
         working_on("");
@@ -110,13 +122,20 @@ pub struct Entry<'a> {
 ///
 /// A written buffer overlaps no other operand of a range, so pointers alias
 /// nothing; the body stays a function of its own, where that is easiest to see.
-fn add_entry<'l>(context: &'l Context, module: &Module<'l>, body: FunctionValue<'l>, kernel: &Entry<'_>) -> FunctionValue<'l> {
+fn add_entry<'l>(
+    context: &'l Context,
+    module: &Module<'l>,
+    body: FunctionValue<'l>,
+    kernel: &Entry<'_>,
+) -> FunctionValue<'l> {
     body.as_global_value().set_name(&format!("{}.body", kernel.name));
     body.set_linkage(Linkage::Internal);
     body.add_attribute(AttributeLoc::Function, named(context, "noinline", 0));
     for (number, &bytes) in kernel.arg_bytes.iter().enumerate() {
         let place = AttributeLoc::Param(number as u32 + 2);
-        for (name, value) in [("noalias", 0), ("noundef", 0), ("nonnull", 0), ("dereferenceable", bytes)] {
+        for (name, value) in
+            [("noalias", 0), ("noundef", 0), ("nonnull", 0), ("dereferenceable", bytes)]
+        {
             if name != "dereferenceable" || bytes > 0 {
                 body.add_attribute(place, named(context, name, value));
             }
@@ -132,7 +151,9 @@ fn add_entry<'l>(context: &'l Context, module: &Module<'l>, body: FunctionValue<
     for number in 0..kernel.arg_bytes.len() {
         let offset = long.const_int(8 * number as u64, false);
         // SAFETY: the caller passes as many pointers as the kernel has memrefs.
-        let place = unsafe { builder.build_gep(context.i8_type(), param(0).into_pointer_value(), &[offset], "") };
+        let place = unsafe {
+            builder.build_gep(context.i8_type(), param(0).into_pointer_value(), &[offset], "")
+        };
         let buffer = builder.build_load(pointer, place.expect("the builder has a place"), "");
         values.push(buffer.expect("the builder has a place").into());
     }
@@ -158,15 +179,23 @@ fn working_on(kernel: &str) {
 fn report_fatal_errors() {
     static ONCE: Once = Once::new();
     // SAFETY: the handler never returns into LLVM and lives as long as the process.
-    ONCE.call_once(|| unsafe { inkwell::support::error_handling::install_fatal_error_handler(fatal) });
+    ONCE.call_once(|| unsafe {
+        inkwell::support::error_handling::install_fatal_error_handler(fatal)
+    });
 }
 
 extern "C" fn fatal(reason: *const c_char) {
     // SAFETY: LLVM passes a string that ends in NUL.
     let reason = unsafe { CStr::from_ptr(reason) }.to_string_lossy();
-    let kernel = KERNEL.try_with(|kernel| kernel.try_borrow().map(|name| name.clone()).unwrap_or_default());
-    eprintln!("error: kernel {}: LLVM cannot go on: {reason}", kernel.unwrap_or_default());
-    eprintln!("  help: the machine description lists the processor's `features`; a lowering may need more");
+    let kernel =
+        KERNEL.try_with(|kernel| kernel.try_borrow().map(|name| name.clone()).unwrap_or_default());
+    let kernel = kernel.unwrap_or_default();
+    // Not `eprintln!`, which a test harness would swallow.
+    let _ = write!(
+        std::io::stderr(),
+        "error: kernel {kernel}: LLVM cannot go on: {reason}\n  help: the machine description \
+         lists the processor's `features`; the lowering of an instruction may need more\n"
+    );
     // SAFETY: ends the process at once; other threads may be inside LLVM, whose
     // destructors must not run beside them.
     unsafe { libc::_exit(1) }

@@ -1,4 +1,5 @@
 //! Passes of the `graph` room.
 
+pub mod from_func;
 mod pieces;
 pub mod to_tile;

@@ -78,12 +78,21 @@ fn check(op: Op<'_>, expect: Attribute<'_>) -> Result<(), Failed> {
     })?;
     let tolerance = op.attr(TOLERANCE).and_then(attr::float).unwrap_or(0.0);
     for (number, ((got, ty), literal)) in results.iter().zip(types).zip(expected).enumerate() {
+        // A number is expected as a tensor of rank 0.
+        let ty = if ty::is_tensor(ty) { ty } else { ty::tensor(&[], ty) };
         let want = attr::dense_bytes(literal).filter(|want| want.len() == got.len());
-        let want = want.filter(|_| literal_type(literal) == Some(ty.to_string())).ok_or_else(|| {
-            refuse(format!("result {number} of {name} is {ty}, not as {literal}"), "the same type")
-        })?;
+        let want =
+            want.filter(|_| literal_type(literal) == Some(ty.to_string())).ok_or_else(|| {
+                refuse(
+                    format!("result {number} of {name} is a {ty}, expected {literal}"),
+                    "expect a literal of the same type",
+                )
+            })?;
         if let Some(message) = difference(ty, got, &want, tolerance) {
-            return Err(refuse(format!("result {number} of {name}{message}"), "the first of them"));
+            return Err(refuse(
+                format!("result {number} of {name}{message}"),
+                "this is the first element that differs",
+            ));
         }
     }
     Ok(())
@@ -98,9 +107,10 @@ fn literal_type(literal: Attribute<'_>) -> Option<String> {
 fn difference(ty: Type<'_>, got: &[u8], want: &[u8], tolerance: f64) -> Option<String> {
     let element = element_type(ty::elem(ty)?)?;
     let size = element.bytes();
-    let pairs = got.chunks_exact(size).zip(want.chunks_exact(size)).map(|(got, want)| {
-        (scalar(element, got), scalar(element, want))
-    });
+    let pairs = got
+        .chunks_exact(size)
+        .zip(want.chunks_exact(size))
+        .map(|(got, want)| (scalar(element, got), scalar(element, want)));
     let (at, (got, want)) =
         pairs.enumerate().find(|(_, (got, want))| !agree(*got, *want, tolerance))?;
     let index = position(at as u64, &ty::shape(ty)?);

@@ -305,7 +305,7 @@ impl<'c> Compiler<'c> {
             "tensor.generate" => self.generate(op)?,
             "tensor.splat" => self.splat(op)?,
             "tensor.concat" => self.concat(op)?,
-            "tensor.from_elements" => self.from_elements(op)?,
+            "tensor.from_elements" => self.elements(op)?,
             "tile.load" | "tile.store" => self.alias(op.result(0), op.operand(0), op)?,
             // These release what they use as they go.
             "tile.compute" => return self.inline(op),

@@ -30,9 +30,7 @@ impl<'c> Generic<'c> {
         let maps = maps.ok_or_else(|| refuse("without index maps".into()))?;
         let maps = maps
             .into_iter()
-            .map(|map| {
-                affine::linear(map).ok_or_else(|| refuse(format!("the index map {map}")))
-            })
+            .map(|map| affine::linear(map).ok_or_else(|| refuse(format!("the index map {map}"))))
             .collect::<Result<Vec<_>, _>>()?;
         let operands = op.operands();
         let body = op.first_block(0).filter(|body| body.args().len() == operands.len());

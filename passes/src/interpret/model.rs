@@ -155,8 +155,7 @@ impl<'c> Evaluation<'_, 'c, '_> {
         let operands = operands.collect::<Result<Vec<_>, _>>()?;
         let compiled = self.compile(owner, body)?;
         let inputs: Vec<&[u8]> = operands.iter().map(|bytes| &***bytes).collect();
-        let results =
-            compiled.run(&inputs).map_err(|error| InterpretError::Run { name, error })?;
+        let results = compiled.run(&inputs).map_err(|error| InterpretError::Run { name, error })?;
         visit(op, &results);
         for (value, bytes) in op.results().into_iter().zip(results) {
             self.values.set(value, Rc::new(Cow::Owned(bytes)));

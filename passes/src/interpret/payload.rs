@@ -12,7 +12,7 @@ const PAYLOADS: &str = "graph.op, tile.kernel, tile.compute, device.instruction 
 
 /// A payload that is ready to run.
 ///
-/// ```
+/// ```no_run
 /// use weft_dialects::ir::{context, module_op, parse};
 /// use weft_passes::interpret::Compiled;
 ///

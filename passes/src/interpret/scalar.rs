@@ -145,12 +145,8 @@ pub(super) fn instruction(op: Op<'_>, form: Form, regs: &[Reg]) -> Result<Inst, 
         Binary(binary) => Inst::binary(binary, regs[0], regs[1]),
         Form::Fma => Inst::Fma { a: regs[0], b: regs[1], c: regs[2] },
         Form::Select => Inst::Select { condition: regs[0], then: regs[1], otherwise: regs[2] },
-        Form::CmpI => {
-            Inst::CmpI { predicate: predicate(op, &CMPI)?, a: regs[0], b: regs[1] }
-        }
-        Form::CmpF => {
-            Inst::CmpF { predicate: predicate(op, &CMPF)?, a: regs[0], b: regs[1] }
-        }
+        Form::CmpI => Inst::CmpI { predicate: predicate(op, &CMPI)?, a: regs[0], b: regs[1] },
+        Form::CmpF => Inst::CmpF { predicate: predicate(op, &CMPF)?, a: regs[0], b: regs[1] },
         Cast(cast) => {
             nearest_even(op)?;
             let result = op.result(0).ty();
@@ -170,7 +166,9 @@ fn predicate<P: Copy>(op: Op<'_>, all: &[P]) -> Result<P, InterpretError> {
 /// Refuses a rounding mode that the interpreter does not have.
 fn nearest_even(op: Op<'_>) -> Result<(), InterpretError> {
     match op.attr("roundingmode") {
-        Some(mode) if !mode.to_string().contains("to_nearest_even") && mode.to_string() != "0 : i32" => {
+        Some(mode)
+            if !mode.to_string().contains("to_nearest_even") && mode.to_string() != "0 : i32" =>
+        {
             Err(InterpretError::form(op, format!("rounding mode {mode}"), "to_nearest_even"))
         }
         _ => Ok(()),

@@ -155,7 +155,9 @@ impl<'c> Compiler<'c> {
                 let axis = op.attr("dim").and_then(attr::int).unwrap_or(-1);
                 match usize::try_from(axis).ok().filter(|&axis| axis < scope.nest.extents.len()) {
                     Some(axis) => scope.index(axis),
-                    None => return Err(InterpretError::form(op, "no such axis", "one of the nest")),
+                    None => {
+                        return Err(InterpretError::form(op, "no such axis", "one of the nest"));
+                    }
                 }
             }
             "tensor.extract" => {

@@ -67,7 +67,8 @@ impl<'c> Compiler<'c> {
         body: Block<'c>,
     ) -> Result<Vec<u32>, InterpretError> {
         let mut ops = body.ops();
-        let end = ops.pop().ok_or_else(|| InterpretError::form(op, "an empty body", "one block"))?;
+        let end =
+            ops.pop().ok_or_else(|| InterpretError::form(op, "an empty body", "one block"))?;
         for inner in ops {
             self.scalar_op(scope, inner)?;
         }

@@ -99,7 +99,7 @@ impl<'c> Compiler<'c> {
     }
 
     /// `tensor.from_elements`.
-    pub fn from_elements(&mut self, op: Op<'c>) -> Result<(), InterpretError> {
+    pub fn elements(&mut self, op: Op<'c>) -> Result<(), InterpretError> {
         let (ty, shape) = self.typed(op, op.result(0))?;
         let to = self.fresh(ty, &shape);
         let mut scope = Scope::new(Nest::parallel(&[]));

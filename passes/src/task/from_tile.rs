@@ -18,18 +18,31 @@ use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::{Op, Report, remark};
 use weft_dialects::tile::Graph;
 
+use super::emit;
 use super::kernels::Kernels;
 use super::schedule::{self, Options, Schedule};
 use super::values::{self, Constant, Lowered, Place};
-use super::emit;
 
+/// See the module.
 pub const PASS: Pass = Pass {
     name: "tile-to-task",
     description: "Cut runs into ranges of rTasks, place them on units, and lay out buffers",
     options: &[
-        option("unit", "the kind of execution unit; the machine's first where empty", ""),
-        option("units", "how many virtual units; as many as the machine has where empty", ""),
-        option("split-cycles", "estimated cycles above which a run is split", "20000"),
+        option(
+            "unit",
+            "the kind of execution unit; the machine's first where empty",
+            "",
+        ),
+        option(
+            "units",
+            "how many virtual units; as many as the machine has where empty",
+            "",
+        ),
+        option(
+            "split-cycles",
+            "estimated cycles above which a run is split",
+            "20000",
+        ),
         option("remarks", "say what was split, and why", "false"),
     ],
     statistics: &[
@@ -42,12 +55,22 @@ pub const PASS: Pass = Pass {
     run,
 };
 
-const fn option(name: &'static str, description: &'static str, fallback: &'static str) -> PassOption {
-    PassOption { name, description, fallback }
+const fn option(
+    name: &'static str,
+    description: &'static str,
+    fallback: &'static str,
+) -> PassOption {
+    PassOption {
+        name,
+        description,
+        fallback,
+    }
 }
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
-    let Some(graph) = find_graph(run.module)? else { return Ok(()) };
+    let Some(graph) = find_graph(run.module)? else {
+        return Ok(());
+    };
     let Some(machine) = Machine::of(run.module) else {
         Report::new(graph.op.location(), "the module has no device.machine")
             .help("a program is placed on the units of a machine; put its description beside the tile.graph");
@@ -55,14 +78,25 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     };
     let (unit, options) = read_options(run, graph.op, machine)?;
     let Some(shared) = machine.shared() else {
-        Report::new(machine.op.location(), format!("{} has no memory that its units share", machine.name()))
-            .help("buffers lie in the first memory of scope \"device\" that is no cache");
+        Report::new(
+            machine.op.location(),
+            format!("{} has no memory that its units share", machine.name()),
+        )
+        .help("buffers lie in the first memory of scope \"device\" that is no cache");
         return Err(Failed);
     };
     let mut kernels = Kernels::of(run.context, run.module, machine);
     let lowered = values::lower(&graph, &mut kernels, shared.name)?;
     let schedule = schedule::schedule(&lowered, &kernels, options);
-    emit::emit(run.context, &graph, unit.name, options.units, &lowered, &kernels, &schedule)?;
+    emit::emit(
+        run.context,
+        &graph,
+        unit.name,
+        options.units,
+        &lowered,
+        &kernels,
+        &schedule,
+    )?;
     if run.option("remarks") == "true" {
         explain(&lowered, &kernels, &schedule, options);
     }
@@ -78,7 +112,12 @@ fn find_graph(module: Op<'_>) -> Result<Option<Graph<'_>>, Failed> {
     let graph = graphs.next();
     if let Some(second) = graphs.next() {
         Report::new(second.op.location(), "the module has a second tile.graph")
-            .note(ops().find_map(Graph::of).map_or(second.op, |first| first.op), "the first one")
+            .note(
+                ops()
+                    .find_map(Graph::of)
+                    .map_or(second.op, |first| first.op),
+                "the first one",
+            )
             .help("a program is one model; split the module");
         return Err(Failed);
     }
@@ -102,7 +141,9 @@ fn read_options<'c>(
     let units = machine.units();
     let names: Vec<_> = units.iter().map(|unit| unit.name).collect();
     let wanted = run.option("unit");
-    let found = units.into_iter().find(|unit| wanted.is_empty() || unit.name == wanted);
+    let found = units
+        .into_iter()
+        .find(|unit| wanted.is_empty() || unit.name == wanted);
     let unit = found.ok_or_else(|| {
         let what = format!("{} has no unit @{wanted}", machine.name());
         refuse(what, format!("its units are: {}", names.join(", ")))
@@ -112,14 +153,28 @@ fn read_options<'c>(
         match text.parse() {
             _ if text.is_empty() => Ok(fallback),
             Ok(number) => Ok(number),
-            Err(_) => Err(refuse(format!("{name}={text} is no number"), "write digits".into())),
+            Err(_) => Err(refuse(
+                format!("{name}={text} is no number"),
+                "write digits".into(),
+            )),
         }
     };
-    let options =
-        Options { units: number("units", unit.count)?, split_cycles: number("split-cycles", 20000)? };
+    let options = Options {
+        units: number("units", unit.count)?,
+        split_cycles: number("split-cycles", 20000)?,
+    };
     if options.units == 0 || options.units > unit.count {
-        let what = format!("units={} of @{}, and {} has {}", options.units, unit.name, machine.name(), unit.count);
-        return Err(refuse(what, format!("give a number from 1 to {}", unit.count)));
+        let what = format!(
+            "units={} of @{}, and {} has {}",
+            options.units,
+            unit.name,
+            machine.name(),
+            unit.count
+        );
+        return Err(refuse(
+            what,
+            format!("give a number from 1 to {}", unit.count),
+        ));
     }
     Ok((unit, options))
 }
@@ -137,13 +192,18 @@ fn explain(lowered: &Lowered<'_>, kernels: &Kernels<'_>, schedule: &Schedule, op
         let (cycles, limit, tasks) = (facts.cycles, options.split_cycles, facts.tasks);
         let why = match (parts > 1, cycles > limit) {
             (true, _) => format!("split in {parts}: {cycles} cycles on one unit are above {limit}"),
-            (false, false) => format!("whole on unit {unit}: {cycles} cycles are not above {limit}"),
+            (false, false) => {
+                format!("whole on unit {unit}: {cycles} cycles are not above {limit}")
+            }
             (false, true) => format!(
                 "whole on unit {unit}: {cycles} cycles are above {limit}, but there are {tasks} rTasks for {} units",
                 options.units
             ),
         };
-        remark(job.op, &format!("\"{}\" @{} is {why}", job.name, kernels.name(job.kernel)));
+        remark(
+            job.op,
+            &format!("\"{}\" @{} is {why}", job.name, kernels.name(job.kernel)),
+        );
     }
 }
 
@@ -151,8 +211,21 @@ fn count(run: &mut Run<'_>, lowered: &Lowered<'_>, schedule: &Schedule) {
     let constant = |constant: &&Constant<'_>| matches!(constant, Constant::Expression { .. });
     let arena = |storage: &&values::Storage<'_>| matches!(storage.place, Place::Arena(_));
     run.count("ranges", schedule.ranges.len() as u64);
-    run.count("waits", schedule.ranges.iter().map(|range| range.waits.len() as u64).sum());
-    run.count("constants", lowered.constants.iter().filter(constant).count() as u64);
-    run.count("buffers", lowered.storages.iter().filter(arena).count() as u64);
+    run.count(
+        "waits",
+        schedule
+            .ranges
+            .iter()
+            .map(|range| range.waits.len() as u64)
+            .sum(),
+    );
+    run.count(
+        "constants",
+        lowered.constants.iter().filter(constant).count() as u64,
+    );
+    run.count(
+        "buffers",
+        lowered.storages.iter().filter(arena).count() as u64,
+    );
     run.count("arena-bytes", schedule.arena.bytes);
 }

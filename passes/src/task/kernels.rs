@@ -38,7 +38,10 @@ pub(crate) struct Kernels<'c> {
 impl<'c> Kernels<'c> {
     pub fn of(context: &'c Context, module: Op<'c>, machine: Machine<'c>) -> Self {
         let body = module.body(0).into_iter().flat_map(|block| block.ops());
-        let ops = body.map(|op| (op.symbol(), op)).filter(|(name, _)| !name.is_empty()).collect();
+        let ops = body
+            .map(|op| (op.symbol(), op))
+            .filter(|(name, _)| !name.is_empty())
+            .collect();
         Self {
             context,
             module,
@@ -47,6 +50,15 @@ impl<'c> Kernels<'c> {
             facts: Vec::new(),
             known: HashMap::new(),
             copies: HashMap::new(),
+        }
+    }
+
+    /// The number of the `tile.kernel` that `user` names; `None` where it is code already.
+    pub fn tiled_by(&mut self, user: Op<'c>, name: &'c str) -> Result<Option<usize>, Failed> {
+        match self.known.get(name) {
+            Some(&number) => Ok(Some(number)),
+            None if self.ops.get(name).is_some_and(|op| op.is("device.kernel")) => Ok(None),
+            None => self.read(user, name).map(Some),
         }
     }
 
@@ -70,14 +82,22 @@ impl<'c> Kernels<'c> {
             return Ok(self.known[name]);
         }
         let name = (0..)
-            .map(|number| if number == 0 { wanted.clone() } else { format!("{wanted}_{number}") })
+            .map(|number| {
+                if number == 0 {
+                    wanted.clone()
+                } else {
+                    format!("{wanted}_{number}")
+                }
+            })
             .find(|name| !self.ops.contains_key(name.as_str()))
             .expect("names do not run out");
-        let Some(kernel) =
-            copy::emit(self.context, self.module, self.machine, &name, count, elem)
+        let Some(kernel) = copy::emit(self.context, self.module, self.machine, &name, count, elem)
         else {
-            Report::new(user.location(), format!("{} moves no elements", self.machine.name()))
-                .help("copies need a register file and a lane unit or an instruction");
+            Report::new(
+                user.location(),
+                format!("{} moves no elements", self.machine.name()),
+            )
+            .help("copies need a register file and a lane unit or an instruction");
             return Err(Failed);
         };
         self.ops.insert(kernel.symbol(), kernel);
@@ -112,21 +132,31 @@ impl<'c> Kernels<'c> {
     fn tiled(&self, op: Op<'c>) -> Result<Facts, Failed> {
         let kernel = Kernel::of(op).ok_or(Failed)?;
         let compute = kernel.computes().pop();
-        let Some((compute, first)) =
-            compute.as_ref().and_then(|compute| Some((compute, compute.tiles.first()?)))
+        let Some((compute, first)) = compute
+            .as_ref()
+            .and_then(|compute| Some((compute, compute.tiles.first()?)))
         else {
-            Report::new(op.location(), format!("the kernel @{} has no rTiles", kernel.name))
-                .help("run tile-construct-rtiles first");
+            Report::new(
+                op.location(),
+                format!("the kernel @{} has no rTiles", kernel.name),
+            )
+            .help("run tile-construct-rtiles first");
             return Err(Failed);
         };
         let nest = read_kernel(op).map_err(|error: NestError| {
-            Report::new(op.location(), format!("the kernel @{}: {error}", kernel.name));
+            Report::new(
+                op.location(),
+                format!("the kernel @{}: {error}", kernel.name),
+            );
             Failed
         })?;
         if first.sizes.len() != nest.axes.len() {
             let (sizes, axes) = (first.sizes.len(), nest.axes.len());
-            Report::new(compute.op.location(), format!("an rTile of {sizes} sizes for {axes} axes"))
-                .help("an rTile has one size per axis");
+            Report::new(
+                compute.op.location(),
+                format!("an rTile of {sizes} sizes for {axes} axes"),
+            )
+            .help("an rTile has one size per axis");
             return Err(Failed);
         }
         let pieces = grid::task_grid(&nest, first);
@@ -145,13 +175,20 @@ impl<'c> Kernels<'c> {
 
     /// A kernel that is code already: its rTasks may touch everything.
     fn opaque(&self, run: &Run<'c>, kernel: &device::Kernel<'c>) -> Facts {
-        let args: Vec<_> = run.inputs.iter().chain(&run.inits).map(|value| value.ty()).collect();
-        let bytes = args.iter().filter_map(|&ty| {
-            ty::byte_size(ty::elem(ty)?)?.checked_mul(ty::count(ty)?)
-        });
+        let args: Vec<_> = run
+            .inputs
+            .iter()
+            .chain(&run.inits)
+            .map(|value| value.ty())
+            .collect();
+        let bytes = args
+            .iter()
+            .filter_map(|&ty| ty::byte_size(ty::elem(ty)?)?.checked_mul(ty::count(ty)?));
         Facts {
             tasks: kernel.tasks,
-            cycles: cost::memory_cycles(self.machine, bytes.sum()).ceil().max(1.0) as u64,
+            cycles: cost::memory_cycles(self.machine, bytes.sum())
+                .ceil()
+                .max(1.0) as u64,
             touches: Touches::unknown(kernel.tasks, &args, run.inputs.len()),
             keeps: vec![true; run.inits.len()],
         }

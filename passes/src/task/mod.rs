@@ -4,6 +4,7 @@
 //! that the runtime follows.
 
 pub mod arena;
+pub mod check_order;
 mod conflicts;
 mod copy;
 pub mod cost;
@@ -15,6 +16,7 @@ mod plan;
 pub mod reduce;
 pub mod schedule;
 pub mod touch;
+mod uses;
 mod values;
 
 pub use grid::task_grid;

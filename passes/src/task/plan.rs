@@ -9,13 +9,19 @@
 //! unit and its other waits do not keep anyway. Constants that some range reads
 //! get a place in the constants; the list of their sources says how to make them.
 
+mod ports;
+mod sources;
+
 use std::collections::HashMap;
 
 use weft_dialects::device::Machine;
-use weft_dialects::ir::{Op, Type, Val, attr, ty};
+use weft_dialects::ir::{Op, Type, Val, ty};
 use weft_dialects::task;
-use weft_runtime::DType;
-use weft_runtime::plan::{ALIGN, Base, Buffer, Kernel, Plan, PlanError, Port, Step};
+use weft_runtime::plan::{Base, Buffer, Kernel, Plan, PlanError, Step};
+
+use ports::ports;
+use sources::Sources;
+pub use sources::{ConstantSource, ConstantValue};
 
 /// A plan, and how to make its constants.
 #[derive(Clone, Debug)]
@@ -24,48 +30,6 @@ pub struct Planned<'c> {
     pub plan: Plan,
     /// In an order in which they can be made, without what nobody needs.
     pub constants: Vec<ConstantSource<'c>>,
-}
-
-/// One constant buffer.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ConstantSource<'c> {
-    /// Where it lies in the constants; `None` where only other constants read it.
-    pub offset: Option<u64>,
-    /// Its size.
-    pub bytes: u64,
-    /// Its type, a memref.
-    pub ty: Type<'c>,
-    /// Where its elements come from.
-    pub value: ConstantValue<'c>,
-}
-
-/// Where the elements of a constant come from.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ConstantValue<'c> {
-    /// A tensor of a file.
-    Weight {
-        /// Which file, by id.
-        file: &'c str,
-        /// The tensor's name in the file.
-        tensor: &'c str,
-        /// BLAKE3 of the little-endian elements, first 32 hexadecimal digits.
-        hash: &'c str,
-    },
-    /// The text: little-endian elements.
-    Literal(Vec<u8>),
-    /// A kernel. The results of one are neighbours in the list, the first one first.
-    Expression {
-        /// The operator's name.
-        name: &'c str,
-        /// The `tile.kernel`'s name.
-        kernel: &'c str,
-        /// The kernel's first arguments: earlier sources, by index, each under the
-        /// shape of its argument. Results whose arguments are not covered start as
-        /// zeros, the others as a copy.
-        operands: Vec<usize>,
-        /// Which result.
-        result: usize,
-    },
 }
 
 /// Why a program has no plan.
@@ -125,7 +89,10 @@ pub fn plan<'c>(
         planner.statement(op)?;
     }
     planner.plan.validate()?;
-    Ok(Planned { plan: planner.plan, constants: planner.sources.list })
+    Ok(Planned {
+        plan: planner.plan,
+        constants: planner.sources.list,
+    })
 }
 
 fn broken(op: Op<'_>) -> PlanningError {
@@ -135,118 +102,10 @@ fn broken(op: Op<'_>) -> PlanningError {
 /// Bytes of a buffer's type.
 fn bytes(op: Op<'_>, ty: Type<'_>) -> Result<u64, PlanningError> {
     let elem = ty::elem(ty).and_then(ty::byte_size);
-    let bytes = elem.zip(ty::count(ty)).and_then(|(elem, count)| elem.checked_mul(count));
+    let bytes = elem
+        .zip(ty::count(ty))
+        .and_then(|(elem, count)| elem.checked_mul(count));
     bytes.ok_or_else(|| broken(op))
-}
-
-fn ports(
-    kind: &'static str,
-    ops: &[Op<'_>],
-    types: &[Type<'_>],
-) -> Result<Vec<Port>, PlanningError> {
-    let of = |&op| if kind == "input" { task::Port::input(op) } else { task::Port::output(op) };
-    let mut found: Vec<_> = ops.iter().filter_map(of).collect();
-    found.sort_by_key(|port| port.index);
-    let port = |(port, &ty): (&task::Port<'_>, &Type<'_>)| {
-        let (shape, elem) = ty::shape(ty).zip(ty::elem(ty)).ok_or_else(|| broken(port.op))?;
-        let dtype = dtype(elem).ok_or_else(|| PlanningError::Type {
-            kind,
-            name: port.name.to_owned(),
-            elem: elem.to_string(),
-        })?;
-        Ok(Port { name: port.name.to_owned(), dtype, shape })
-    };
-    found.iter().zip(types).map(port).collect()
-}
-
-/// The name that callers have for a graph type's elements.
-fn dtype(elem: Type<'_>) -> Option<DType> {
-    Some(match elem.to_string().as_str() {
-        "i1" => DType::Bool,
-        "i8" | "si8" => DType::I8,
-        "i16" | "si16" => DType::I16,
-        "i32" | "si32" => DType::I32,
-        "i64" | "si64" => DType::I64,
-        "ui8" => DType::U8,
-        "ui16" => DType::U16,
-        "ui32" => DType::U32,
-        "ui64" => DType::U64,
-        "f16" => DType::F16,
-        "bf16" => DType::BF16,
-        "f32" => DType::F32,
-        "f64" => DType::F64,
-        _ => return None,
-    })
-}
-
-/// The constants that somebody needs, with places for those that ranges read.
-struct Sources<'c> {
-    list: Vec<ConstantSource<'c>>,
-    of: HashMap<Val<'c>, usize>,
-    bytes: u64,
-}
-
-impl<'c> Sources<'c> {
-    fn of(ops: &[Op<'c>]) -> Result<Self, PlanningError> {
-        // Backwards: what ranges read is stored, what needed constants read is made.
-        let (mut stored, mut made) = (HashMap::new(), HashMap::new());
-        for &op in ops.iter().rev() {
-            if let Some(range) = task::Range::of(op) {
-                stored.extend(range.buffers.into_iter().map(|buffer| (task::viewed(buffer), ())));
-            } else if let Some(constant) = task::Constant::of(op) {
-                let needed = |value: &Val<'c>| stored.contains_key(value) || made.contains_key(value);
-                if constant.results.iter().any(needed) {
-                    made.extend(constant.operands.into_iter().map(|value| (task::viewed(value), ())));
-                }
-            }
-        }
-        let mut sources = Self { list: Vec::new(), of: HashMap::new(), bytes: 0 };
-        for &op in ops {
-            let needed = |value: &Val<'c>| stored.contains_key(value) || made.contains_key(value);
-            if op.results().iter().any(needed) {
-                for (result, value) in op.results().into_iter().enumerate() {
-                    if let Some(source) = sources.value(op, result)? {
-                        sources.add(op, value, source, stored.contains_key(&value))?;
-                    }
-                }
-            }
-        }
-        Ok(sources)
-    }
-
-    /// What makes a result of `op`; `None` where that is no constant.
-    fn value(&self, op: Op<'c>, result: usize) -> Result<Option<ConstantValue<'c>>, PlanningError> {
-        if let Some(task::Weight { file, tensor, hash, .. }) = task::Weight::of(op) {
-            return Ok(Some(ConstantValue::Weight { file, tensor, hash }));
-        }
-        if op.is("task.literal") {
-            let bytes = op.attr("value").and_then(attr::dense_bytes).ok_or_else(|| broken(op))?;
-            return Ok(Some(ConstantValue::Literal(bytes)));
-        }
-        let Some(constant) = task::Constant::of(op) else { return Ok(None) };
-        let source = |&operand: &Val<'c>| self.of.get(&task::viewed(operand)).copied();
-        let operands = constant.operands.iter().map(source).collect::<Option<_>>();
-        let operands = operands.ok_or_else(|| broken(op))?;
-        let task::Constant { name, kernel, .. } = constant;
-        Ok(Some(ConstantValue::Expression { name, kernel, operands, result }))
-    }
-
-    fn add(
-        &mut self,
-        op: Op<'c>,
-        buffer: Val<'c>,
-        value: ConstantValue<'c>,
-        stored: bool,
-    ) -> Result<(), PlanningError> {
-        let bytes = bytes(op, buffer.ty())?;
-        let offset = stored.then_some(self.bytes);
-        if stored {
-            self.bytes = (self.bytes + bytes).next_multiple_of(ALIGN);
-        }
-        self.of.insert(buffer, self.list.len());
-        self.list.push(ConstantSource { offset, bytes, ty: buffer.ty(), value });
-        Ok(())
-    }
 }
 
 struct Planner<'c> {
@@ -290,13 +149,21 @@ impl<'c> Planner<'c> {
         } else if let Some(buffer) = task::Buffer::of(op) {
             (Base::Arena, buffer.offset)
         } else {
-            let source = self.sources.of.get(&value).map(|&source| &self.sources.list[source]);
+            let source = self
+                .sources
+                .of
+                .get(&value)
+                .map(|&source| &self.sources.list[source]);
             match source.and_then(|source| source.offset) {
                 Some(offset) => (Base::Constant, offset),
                 None => return Ok(None),
             }
         };
-        Ok(Some(Buffer { base, offset, bytes: bytes(op, value.ty())? }))
+        Ok(Some(Buffer {
+            base,
+            offset,
+            bytes: bytes(op, value.ty())?,
+        }))
     }
 
     fn step(&mut self, range: &task::Range<'c>) -> Result<(), PlanningError> {
@@ -305,14 +172,21 @@ impl<'c> Planner<'c> {
             return Err(broken(range.op));
         }
         let number = self.plan.steps.len() as u32;
-        let buffers = range.buffers.iter().map(|&value| self.buffer(range.op, value));
+        let buffers = range
+            .buffers
+            .iter()
+            .map(|&value| self.buffer(range.op, value));
         let buffers = buffers.collect::<Result<_, _>>()?;
         let waits = range.waits.iter().map(|wait| self.steps.get(wait).copied());
-        let waits = waits.collect::<Option<Vec<_>>>().ok_or_else(|| broken(range.op))?;
+        let waits = waits
+            .collect::<Option<Vec<_>>>()
+            .ok_or_else(|| broken(range.op))?;
         let waits = self.reduce(number, unit, waits);
         let (kernels, names) = (&mut self.plan.kernels, &mut self.plan.ops);
         let kernel = *self.kernels.entry(range.kernel).or_insert_with(|| {
-            kernels.push(Kernel { symbol: range.kernel.to_owned() });
+            kernels.push(Kernel {
+                symbol: range.kernel.to_owned(),
+            });
             kernels.len() as u32 - 1
         });
         let op = *self.names.entry(range.name).or_insert_with(|| {
@@ -320,7 +194,15 @@ impl<'c> Planner<'c> {
             names.len() as u32 - 1
         });
         let (begin, end) = (range.begin, range.end);
-        self.plan.steps.push(Step { unit: unit as u32, kernel, begin, end, buffers, waits, op });
+        self.plan.steps.push(Step {
+            unit: unit as u32,
+            kernel,
+            begin,
+            end,
+            buffers,
+            waits,
+            op,
+        });
         self.steps.insert(range.token(), number);
         Ok(())
     }

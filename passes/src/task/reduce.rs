@@ -21,45 +21,106 @@ const WORDS: usize = 64;
 /// assert_eq!(waits, [vec![], vec![0], vec![1]]);
 /// ```
 pub fn reduce(waits: &mut [Vec<u32>]) {
-    // Only what stands beside a later wait can be implied by one.
+    // The last wait of a list comes after all others: nothing implies it.
+    let asked: Vec<&[u32]> = waits
+        .iter()
+        .map(|list| list.split_last().map_or(&[][..], |(_, rest)| rest))
+        .collect();
+    let implied = sweep(waits, &asked, Count::Others);
+    for (list, implied) in waits.iter_mut().zip(&implied) {
+        list.retain(|wait| implied.binary_search(wait).is_err());
+    }
+}
+
+/// For each node those of `asked` that its waits do not keep before it.
+///
+/// Lists are as for [`reduce`].
+///
+/// ```
+/// # use weft_passes::task::reduce::unordered;
+/// let waits = [vec![], vec![0], vec![1], vec![1]];
+/// let asked = [vec![], vec![], vec![0, 1], vec![0, 2]];
+/// assert_eq!(unordered(&waits, &asked), [vec![], vec![], vec![], vec![2]]);
+/// ```
+pub fn unordered(waits: &[Vec<u32>], asked: &[Vec<u32>]) -> Vec<Vec<u32>> {
+    let slices: Vec<&[u32]> = asked.iter().map(Vec::as_slice).collect();
+    let ordered = sweep(waits, &slices, Count::All);
+    let missing = |(asked, ordered): (&Vec<u32>, &Vec<u32>)| {
+        asked
+            .iter()
+            .copied()
+            .filter(|node| ordered.binary_search(node).is_err())
+            .collect()
+    };
+    asked.iter().zip(&ordered).map(missing).collect()
+}
+
+/// Which ways from a node count.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Count {
+    /// Those of two waits and more.
+    Others,
+    /// A single wait as well.
+    All,
+}
+
+/// For each node those of `asked` that are done before it starts, sorted.
+///
+/// Only what is asked for gets a column, and a sweep ends at the last node that
+/// asks, so that short waits cost little however long the program is.
+fn sweep(waits: &[Vec<u32>], asked: &[&[u32]], count: Count) -> Vec<Vec<u32>> {
     let mut last_user: Vec<Option<u32>> = vec![None; waits.len()];
-    for (user, list) in waits.iter().enumerate() {
-        for &earlier in list.iter().rev().skip(1) {
+    for (user, list) in asked.iter().enumerate() {
+        for &earlier in *list {
             last_user[earlier as usize] = Some(user as u32);
         }
     }
-    let columns: Vec<usize> = (0..waits.len()).filter(|&node| last_user[node].is_some()).collect();
-    let mut implied: Vec<Vec<u32>> = vec![Vec::new(); waits.len()];
+    let columns: Vec<u32> = (0..waits.len() as u32)
+        .filter(|&node| last_user[node as usize].is_some())
+        .collect();
+    let mut found: Vec<Vec<u32>> = vec![Vec::new(); waits.len()];
     let mut rows: Vec<[u64; WORDS]> = Vec::new();
     for block in columns.chunks(WORDS * 64) {
-        // Row `j - first` says which columns are done before `j` starts.
-        let (first, column) = (block[0], |node: u32| block.binary_search(&(node as usize)).ok());
-        let end = block.iter().filter_map(|&node| last_user[node]).max().map_or(0, |user| user + 1);
+        let (first, last) = (block[0], block[block.len() - 1]);
+        let end = block
+            .iter()
+            .filter_map(|&node| last_user[node as usize])
+            .max()
+            .unwrap_or(first);
+        let inside = |list: &[u32]| {
+            let from = list.partition_point(|&earlier| earlier < first);
+            from..list.partition_point(|&earlier| earlier <= last)
+        };
+        let column = |node: u32| block.binary_search(&node).ok();
+        // Row `node - first` says which columns are done before `node` starts.
         rows.clear();
-        for user in first..end as usize {
+        for user in first..=end {
+            let list = &waits[user as usize];
             let mut row = [0; WORDS];
-            let list = &waits[user];
-            let seen = &list[list.partition_point(|&earlier| (earlier as usize) < first)..];
-            for &earlier in seen {
-                for (word, before) in row.iter_mut().zip(&rows[earlier as usize - first]) {
+            for &earlier in &list[inside(list).start..] {
+                for (word, before) in row.iter_mut().zip(&rows[(earlier - first) as usize]) {
                     *word |= before;
                 }
             }
-            for &earlier in seen {
-                if let Some(bit) = column(earlier) {
-                    if row[bit / 64] >> (bit % 64) & 1 == 1 {
-                        implied[user].push(earlier);
-                    }
-                    row[bit / 64] |= 1 << (bit % 64);
+            let others = row;
+            for bit in list[inside(list)]
+                .iter()
+                .filter_map(|&earlier| column(earlier))
+            {
+                row[bit / 64] |= 1 << (bit % 64);
+            }
+            let seen = if count == Count::All { &row } else { &others };
+            let asked = asked[user as usize];
+            for &earlier in &asked[inside(asked)] {
+                // Blocks go up and lists are sorted, so what is found is sorted too.
+                if column(earlier).is_some_and(|bit| seen[bit / 64] >> (bit % 64) & 1 == 1) {
+                    found[user as usize].push(earlier);
                 }
             }
             rows.push(row);
         }
     }
-    for (list, implied) in waits.iter_mut().zip(&implied) {
-        // Blocks go up, and lists are sorted, so what is implied is sorted too.
-        list.retain(|wait| implied.binary_search(wait).is_err());
-    }
+    found
 }
 
 #[cfg(test)]
@@ -114,6 +175,18 @@ mod tests {
                         .any(|&other| other != wait && order[other as usize][wait as usize]);
                     prop_assert!(!implied);
                 }
+            }
+        }
+
+        #[test]
+        fn tells_what_is_not_ordered((waits, asked) in (graph(), graph())) {
+            let count = waits.len().min(asked.len());
+            let (waits, asked) = (&waits[..count], &asked[..count]);
+            let order = closure(waits);
+            for (node, missing) in unordered(waits, asked).into_iter().enumerate() {
+                let expected: Vec<u32> =
+                    asked[node].iter().copied().filter(|&wait| !order[node][wait as usize]).collect();
+                prop_assert_eq!(missing, expected);
             }
         }
     }

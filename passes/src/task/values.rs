@@ -13,13 +13,14 @@
 //! the caller's buffer at once; an input, a constant, or a tensor that is given
 //! twice is copied there at the end. Runs that nobody reads vanish.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Op, Report, Type, Val, ty};
-use weft_dialects::tile::{Empty, Graph, Run, View};
+use weft_dialects::tile::{Empty, Graph, Run};
 
 use super::kernels::Kernels;
+use super::uses::{Uses, is_empty, root};
 
 /// Where the elements of some tensors lie.
 pub(crate) struct Storage<'c> {
@@ -59,11 +60,23 @@ pub(crate) struct Job<'c> {
 
 /// How a constant is made.
 pub(crate) enum Constant<'c> {
-    Weight { op: Op<'c>, storage: usize },
-    Literal { op: Op<'c>, storage: usize },
-    /// A number for every element, where an expression needs a start.
-    Zeros { storage: usize },
-    Expression { run: Run<'c>, operands: Vec<Arg<'c>>, results: Vec<usize> },
+    Weight {
+        op: Op<'c>,
+        storage: usize,
+    },
+    Literal {
+        op: Op<'c>,
+        storage: usize,
+    },
+    /// What a tensor without content reads as.
+    Zeros {
+        storage: usize,
+    },
+    Expression {
+        run: Run<'c>,
+        operands: Vec<Arg<'c>>,
+        results: Vec<usize>,
+    },
 }
 
 /// A tile-graph in terms of memory.
@@ -93,7 +106,13 @@ pub(crate) fn lower<'c>(
         outputs: Vec::new(),
         jobs: Vec::new(),
     };
-    let mut lowering = Lowering { uses, out, values: HashMap::new(), kernels, shared };
+    let mut lowering = Lowering {
+        uses,
+        out,
+        values: HashMap::new(),
+        kernels,
+        shared,
+    };
     for arg in graph.body.args() {
         let storage = lowering.storage(graph.op, arg.ty(), Place::Input)?;
         lowering.values.insert(arg, Content::In(storage));
@@ -104,70 +123,6 @@ pub(crate) fn lower<'c>(
     }
     lowering.outputs(graph)?;
     Ok(lowering.out)
-}
-
-/// What is known about the tensors before any has a place. Views count as the
-/// tensor they show.
-struct Uses<'c> {
-    needed: HashSet<Val<'c>>,
-    constant: HashSet<Val<'c>>,
-    /// Position of the last run that reads or overwrites it; outputs are read at the end.
-    last: HashMap<Val<'c>, usize>,
-}
-
-impl<'c> Uses<'c> {
-    fn of(graph: &Graph<'c>, kernels: &Kernels<'c>) -> Result<Self, Failed> {
-        let ops = graph.body.ops();
-        let mut uses =
-            Uses { needed: HashSet::new(), constant: HashSet::new(), last: HashMap::new() };
-        for &op in &ops {
-            let constant = match op.name() {
-                "graph.weight" | "graph.constant" => true,
-                "tile.run" => {
-                    let run = Run::of(op).ok_or(Failed)?;
-                    kernels.is_tile(run.kernel) && uses.folds(&run)
-                }
-                _ => false,
-            };
-            if constant {
-                uses.constant.extend(op.results());
-            }
-        }
-        for (position, &op) in ops.iter().enumerate().rev() {
-            let end = op.is("tile.output");
-            if !end && !op.results().into_iter().any(|result| uses.needed.contains(&result)) {
-                continue;
-            }
-            let operands = op.operands();
-            uses.needed.extend(operands.iter().copied());
-            if !View::of(op).is_some() {
-                let position = if end { usize::MAX } else { position };
-                for operand in operands {
-                    uses.last.entry(root(operand)).or_insert(position);
-                }
-            }
-        }
-        Ok(uses)
-    }
-
-    /// Whether all that a run works on is known when the artifact is written.
-    fn folds(&self, run: &Run<'c>) -> bool {
-        let constant = |value: &Val<'c>| self.constant.contains(&root(*value));
-        run.inputs.iter().all(constant)
-            && run.inits.iter().all(|init| constant(init) || is_empty(*init))
-    }
-}
-
-/// The tensor that a chain of views shows.
-fn root(mut value: Val<'_>) -> Val<'_> {
-    while let Some(view) = value.def().and_then(View::of) {
-        value = view.source;
-    }
-    value
-}
-
-fn is_empty(value: Val<'_>) -> bool {
-    root(value).def().and_then(Empty::of).is_some()
 }
 
 #[derive(Clone, Copy)]
@@ -204,13 +159,19 @@ impl<'c> Lowering<'c, '_> {
 
     fn content(&self, user: Op<'c>, value: Val<'c>) -> Result<Content<'c>, Failed> {
         self.values.get(&root(value)).copied().ok_or_else(|| {
-            Report::new(user.location(), "an operand comes from nowhere a tile-graph may read");
+            Report::new(
+                user.location(),
+                "an operand comes from nowhere a tile-graph may read",
+            );
             Failed
         })
     }
 
     fn statement(&mut self, position: usize, op: Op<'c>) -> Result<(), Failed> {
-        let needed = op.results().into_iter().any(|result| self.uses.needed.contains(&result));
+        let needed = op
+            .results()
+            .into_iter()
+            .any(|result| self.uses.needed.contains(&result));
         match op.name() {
             "tile.view" | "tile.output" => {}
             "graph.weight" | "graph.constant" if needed => {
@@ -235,8 +196,11 @@ impl<'c> Lowering<'c, '_> {
             }
             "graph.weight" | "graph.constant" | "tile.empty" | "tile.run" => {}
             other => {
-                Report::new(op.location(), format!("{other} has no form in a task.program"))
-                    .help("a tile-graph holds runs, views, empty tensors, weights and constants");
+                Report::new(
+                    op.location(),
+                    format!("{other} has no form in a task.program"),
+                )
+                .help("a tile-graph holds runs, views, empty tensors, weights and constants");
                 return Err(Failed);
             }
         }
@@ -248,17 +212,11 @@ impl<'c> Lowering<'c, '_> {
         for &input in &run.inputs {
             operands.push(self.read(run.op, input)?);
         }
-        // What results start from comes after the inputs, as far as it matters.
-        let starts = run.inits.iter().rposition(|&init| !is_empty(init)).map_or(0, |last| last + 1);
-        for &init in &run.inits[..starts] {
-            operands.push(match self.content(run.op, init)? {
-                Content::In(storage) => Arg { storage, ty: init.ty() },
-                Content::Empty(_) => {
-                    let storage = self.storage(run.op, init.ty(), Place::Constant)?;
-                    self.out.constants.push(Constant::Zeros { storage });
-                    Arg { storage, ty: init.ty() }
-                }
-            });
+        // Where one result starts as something, the operands say it of all.
+        let fresh = run.inits.iter().all(|&init| is_empty(init));
+        let starts: &[_] = if fresh { &[] } else { &run.inits };
+        for &init in starts {
+            operands.push(self.read(run.op, init)?);
         }
         let mut results = Vec::new();
         for result in run.op.results() {
@@ -266,17 +224,28 @@ impl<'c> Lowering<'c, '_> {
             self.values.insert(result, Content::In(storage));
             results.push(storage);
         }
-        self.out.constants.push(Constant::Expression { run, operands, results });
+        self.out.constants.push(Constant::Expression {
+            run,
+            operands,
+            results,
+        });
         Ok(())
     }
 
+    /// What a kernel reads; a tensor without content reads as zeros.
     fn read(&mut self, user: Op<'c>, value: Val<'c>) -> Result<Arg<'c>, Failed> {
         let storage = match self.content(user, value)? {
             Content::In(storage) => storage,
-            // It reads what nobody wrote; give it something of its own to read.
-            Content::Empty(memory) => self.storage(user, value.ty(), Place::Arena(memory))?,
+            Content::Empty(_) => {
+                let storage = self.storage(user, value.ty(), Place::Constant)?;
+                self.out.constants.push(Constant::Zeros { storage });
+                storage
+            }
         };
-        Ok(Arg { storage, ty: value.ty() })
+        Ok(Arg {
+            storage,
+            ty: value.ty(),
+        })
     }
 
     fn run(&mut self, position: usize, run: &Run<'c>) -> Result<(), Failed> {
@@ -286,11 +255,15 @@ impl<'c> Lowering<'c, '_> {
             args.push(self.read(run.op, input)?);
         }
         for (output, &init) in run.inits.iter().enumerate() {
-            let keeps = self.kernels.facts(kernel).keeps.get(output).copied().unwrap_or(true);
+            let keeps = self
+                .kernels
+                .facts(kernel)
+                .keeps
+                .get(output)
+                .copied()
+                .unwrap_or(true);
             let storage = match self.content(run.op, init)? {
-                Content::Empty(memory) => {
-                    self.storage(run.op, init.ty(), Place::Arena(memory))?
-                }
+                Content::Empty(memory) => self.storage(run.op, init.ty(), Place::Arena(memory))?,
                 Content::In(old) if self.dies(position, init, old, &args) => old,
                 Content::In(old) => {
                     let memory = match self.out.storages[old].place {
@@ -304,11 +277,20 @@ impl<'c> Lowering<'c, '_> {
                     new
                 }
             };
-            args.push(Arg { storage, ty: init.ty() });
-            self.values.insert(run.op.result(output), Content::In(storage));
+            args.push(Arg {
+                storage,
+                ty: init.ty(),
+            });
+            self.values
+                .insert(run.op.result(output), Content::In(storage));
         }
         if self.kernels.facts(kernel).tasks > 0 {
-            self.out.jobs.push(Job { name: run.name, op: run.op, kernel, args });
+            self.out.jobs.push(Job {
+                name: run.name,
+                op: run.op,
+                kernel,
+                args,
+            });
         }
         Ok(())
     }
@@ -322,14 +304,22 @@ impl<'c> Lowering<'c, '_> {
 
     fn copy(&mut self, op: Op<'c>, name: &'c str, from: usize, to: usize) -> Result<(), Failed> {
         let tensor = self.out.storages[from].ty;
-        let (count, elem) = (ty::count(tensor).unwrap_or(0), ty::elem(tensor).ok_or(Failed)?);
+        let (count, elem) = (
+            ty::count(tensor).unwrap_or(0),
+            ty::elem(tensor).ok_or(Failed)?,
+        );
         if count == 0 {
             return Ok(());
         }
         let kernel = self.kernels.copying(op, count, elem)?;
         let flat = ty::tensor(&[count], elem);
         let args = [from, to].map(|storage| Arg { storage, ty: flat }).to_vec();
-        self.out.jobs.push(Job { name, op, kernel, args });
+        self.out.jobs.push(Job {
+            name,
+            op,
+            kernel,
+            args,
+        });
         Ok(())
     }
 

@@ -55,12 +55,19 @@ fn range(node: &Node<'_>) -> Result<Plan> {
     for (at, name) in ["start", "limit", "delta"].into_iter().enumerate() {
         node.expect_same_element(start, node.input(at, name)?)?;
         let scalar = node.known(at, name)?.single();
-        given.push(scalar.ok_or_else(|| node.invalid(format!("reads {name:?} that is no scalar")))?);
+        given
+            .push(scalar.ok_or_else(|| node.invalid(format!("reads {name:?} that is no scalar")))?);
     }
-    let [first, limit, delta] = given[..] else { unreachable!("three inputs were read") };
+    let [first, limit, delta] = given[..] else {
+        unreachable!("three inputs were read")
+    };
     let count = match (first, limit, delta) {
         (Scalar::Int(first), Scalar::Int(limit), Scalar::Int(delta)) if delta != 0 => {
-            let (span, step) = if delta > 0 { (limit - first, delta) } else { (first - limit, -delta) };
+            let (span, step) = if delta > 0 {
+                (limit - first, delta)
+            } else {
+                (first - limit, -delta)
+            };
             (span.max(0) + step - 1) / step
         }
         (first, limit, delta) => {
@@ -82,7 +89,7 @@ fn range(node: &Node<'_>) -> Result<Plan> {
     let plan = Plan::new(vec![], vec![result.clone()], move |b, _| {
         vec![b.map(element, result.dims(), &[], |calc, _| {
             let at = calc.index(0);
-            let at = calc.from_index(at, ElementType::I64);
+            let at = calc.counted(at, ElementType::I64);
             let at = calc.cast(at, computed(element));
             let (first, delta) = (calc.literal(element, first), calc.literal(element, delta));
             let offset = calc.mul(at, delta);
@@ -116,8 +123,10 @@ fn eye_like(node: &Node<'_>) -> Result<Plan> {
             let (row, column, k) = (calc.index(0), calc.index(1), calc.at(k));
             let diagonal = calc.add(row, k);
             let hit = calc.eq(diagonal, column);
-            let (one, zero) =
-                (calc.stored(element, Scalar::Int(1)), calc.stored(element, Scalar::Int(0)));
+            let (one, zero) = (
+                calc.stored(element, Scalar::Int(1)),
+                calc.stored(element, Scalar::Int(0)),
+            );
             calc.select(hit, one, zero)
         })]
     }))
@@ -139,20 +148,29 @@ fn one_hot(node: &Node<'_>) -> Result<Plan> {
     let result = node.ty(values.element(), dims)?;
     let operands = vec![indices.clone(), values.clone()];
     Ok(Plan::new(operands, vec![result.clone()], move |b, args| {
-        let others = (0..rank).filter(|&d| d != axis).map(|d| Linear::axis(rank, d)).collect();
+        let others = (0..rank)
+            .filter(|&d| d != axis)
+            .map(|d| Linear::axis(rank, d))
+            .collect();
         let value = |at| vec![Linear::constant(rank, at)];
         // As they lie in memory; only the indices are calculated with.
-        let inputs = [(&args[0], others), (&args[1], value(0)), (&args[1], value(1))];
-        vec![b.move_at(result.element(), result.dims(), &inputs, |calc, given| {
-            let index = calc.loaded(given[0]);
-            let index = calc.cast(index, ElementType::I64);
-            let (zero, length) = (calc.int_like(index, 0), calc.int_like(index, depth.into()));
-            let (below, from_end) = (calc.lt(index, zero), calc.add(index, length));
-            let index = calc.select(below, from_end, index);
-            let here = calc.index(axis);
-            let here = calc.from_index(here, ElementType::I64);
-            let hit = calc.eq(here, index);
-            calc.select(hit, given[2], given[1])
-        })]
+        let inputs = [
+            (&args[0], others),
+            (&args[1], value(0)),
+            (&args[1], value(1)),
+        ];
+        vec![
+            b.move_at(result.element(), result.dims(), &inputs, |calc, given| {
+                let index = calc.loaded(given[0]);
+                let index = calc.cast(index, ElementType::I64);
+                let (zero, length) = (calc.int_like(index, 0), calc.int_like(index, depth.into()));
+                let (below, from_end) = (calc.lt(index, zero), calc.add(index, length));
+                let index = calc.select(below, from_end, index);
+                let here = calc.index(axis);
+                let here = calc.counted(here, ElementType::I64);
+                let hit = calc.eq(here, index);
+                calc.select(hit, given[2], given[1])
+            }),
+        ]
     }))
 }

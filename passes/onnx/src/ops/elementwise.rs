@@ -17,9 +17,13 @@ pub fn elementwise(
 ) -> Result<Plan> {
     let dims = node.broadcast(operands.iter().map(|operand| operand.dims()))?;
     let result = node.ty(element, dims)?;
-    let literals: Vec<_> =
-        operands.iter().map(|operand| operand.literal().map(|value| (operand.element(), value))).collect();
-    let tensors = operands.iter().filter(|operand| operand.literal().is_none());
+    let literals: Vec<_> = operands
+        .iter()
+        .map(|operand| operand.literal().map(|value| (operand.element(), value)))
+        .collect();
+    let tensors = operands
+        .iter()
+        .filter(|operand| operand.literal().is_none());
     let operands = tensors.map(|&operand| operand.clone()).collect();
     let dims = result.dims().to_vec();
     Ok(Plan::new(operands, vec![result], move |b, args| {
@@ -30,7 +34,9 @@ pub fn elementwise(
                 .iter()
                 .map(|literal| match literal {
                     Some((element, value)) => calc.literal(*element, *value),
-                    None => given.next().expect("one argument per operand that is no literal"),
+                    None => given
+                        .next()
+                        .expect("one argument per operand that is no literal"),
                 })
                 .collect();
             body(calc, &numbers)
@@ -47,7 +53,9 @@ pub fn fold_each(
     let literals: Vec<_> = operands.iter().map(|operand| operand.literal()).collect();
     let result = plan.results[0].clone();
     plan.folds(move |known| {
-        let mut places = known.iter().map(|elements| Place::new(elements, result.dims()));
+        let mut places = known
+            .iter()
+            .map(|elements| Place::new(elements, result.dims()));
         let places: Vec<_> = literals
             .iter()
             .map(|literal| match literal {

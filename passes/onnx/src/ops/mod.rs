@@ -17,6 +17,8 @@ mod pool;
 mod reduce;
 mod shape;
 mod softmax;
+#[cfg(test)]
+mod tests;
 mod unary;
 mod window;
 
@@ -27,6 +29,7 @@ use crate::node::{Node, Plan};
 pub const OPSET_MAX: i64 = 27;
 
 /// One operator of ONNX.
+#[derive(Debug)]
 pub struct Operator {
     /// Its name in the standard domain.
     pub name: &'static str,
@@ -77,7 +80,14 @@ const fn op(
     attributes: &'static [&'static str],
     plan: fn(&Node<'_>) -> Result<Plan>,
 ) -> Operator {
-    Operator { name, since, inputs: (inputs, inputs), outputs: 1, attributes, plan }
+    Operator {
+        name,
+        since,
+        inputs: (inputs, inputs),
+        outputs: 1,
+        attributes,
+        plan,
+    }
 }
 
 impl Operator {

@@ -7,7 +7,12 @@ use super::lanewise::Lanewise;
 use super::view;
 
 /// Puts the vector form before the operation.
-pub fn expand<'c>(b: &mut Builder<'c>, machine: Machine<'c>, apply: &Apply<'c>, diag: &mut Diagnostics) {
+pub fn expand<'c>(
+    b: &mut Builder<'c>,
+    machine: Machine<'c>,
+    apply: &Apply<'c>,
+    diag: &mut Diagnostics,
+) {
     let mut lanewise = Lanewise::new(*b, apply.lanes);
     for (arg, input) in apply.body.args().into_iter().zip(&apply.inputs) {
         let lanes = if in_registers(machine, apply, input) { apply.lanes } else { 1 };

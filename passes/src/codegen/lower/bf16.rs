@@ -11,93 +11,137 @@
 use weft_dialects::ir::{Block, Builder, Context, Op, Type, Val, attr, ty};
 
 /// Operations that only pass a value on, or say themselves how it is converted.
-const KEPT: [&str; 5] = ["arith.constant", "arith.extf", "arith.truncf", "arith.select", "arith.bitcast"];
-
-/// Whether the type is bf16.
-pub fn is_bf16(ty: Type<'_>) -> bool {
-    ty == Type::bfloat16(&ty.context())
-}
+const KEPT: [&str; 5] =
+    ["arith.constant", "arith.extf", "arith.truncf", "arith.select", "arith.bitcast"];
 
 /// Leaves no scalar and no memref of bf16 in `func`.
 pub fn as_bits<'c>(context: &'c Context, func: Op<'c>) {
-    for op in all(func) {
-        if op.name().starts_with("arith.") && !KEPT.contains(&op.name()) && touches(op) {
-            through_f32(context, op);
+    let bf16 = Bf16 { context, ty: Type::bfloat16(context), bits: ty::int(context, 16) };
+    for op in bf16.touching(func) {
+        if op.name().starts_with("arith.") && !KEPT.contains(&op.name()) {
+            bf16.through_f32(op);
         }
     }
-    let conversions: Vec<_> = all(func).into_iter().filter(|op| KEPT.contains(&op.name()) && touches(*op)).collect();
-    retype(func);
+    let conversions = bf16.touching(func);
+    bf16.retype(func);
     for op in conversions {
-        convert(context, op);
+        bf16.convert(op);
     }
 }
 
-fn all<'c>(func: Op<'c>) -> Vec<Op<'c>> {
-    let mut ops = Vec::new();
-    func.walk(&mut |op| ops.push(op));
-    ops
+/// The type that holds the bits of bf16; other types as they are.
+pub fn bits_of<'c>(context: &'c Context, elem: Type<'c>) -> Type<'c> {
+    if elem == Type::bfloat16(context) { ty::int(context, 16) } else { elem }
 }
 
-fn touches(op: Op<'_>) -> bool {
-    op.operands().into_iter().chain(op.results()).any(|value| is_bf16(value.ty()))
+struct Bf16<'c> {
+    context: &'c Context,
+    ty: Type<'c>,
+    bits: Type<'c>,
 }
 
-/// Does an operation on f32 and rounds its results.
-fn through_f32<'c>(context: &'c Context, op: Op<'c>) {
-    let wide = |ty| if is_bf16(ty) { Type::float32(context) } else { ty };
-    let mut b = Builder::before(context, op);
-    let operands: Vec<_> = op
-        .operands()
-        .into_iter()
-        .map(|operand| match is_bf16(operand.ty()) {
-            true => b.op("arith.extf", &[operand], &[Type::float32(context)]).result(0),
-            false => operand,
-        })
-        .collect();
-    let types: Vec<_> = op.results().iter().map(|result| wide(result.ty())).collect();
-    let done = b.op_with(op.name(), &operands, &types, &op.attrs(), 0);
-    for (old, new) in op.results().into_iter().zip(done.results()) {
-        let result = if is_bf16(old.ty()) { b.op("arith.truncf", &[new], &[old.ty()]).result(0) } else { new };
-        old.replace_with(result);
+impl<'c> Bf16<'c> {
+    /// The operations of `func` that take or give bf16.
+    fn touching(&self, func: Op<'c>) -> Vec<Op<'c>> {
+        let mut ops = Vec::new();
+        func.walk(&mut |op| {
+            if op.operands().into_iter().chain(op.results()).any(|value| value.ty() == self.ty) {
+                ops.push(op);
+            }
+        });
+        ops
     }
-    op.erase();
-}
 
-/// Gives every value of bf16, and every memref of them, its integer type.
-fn retype(func: Op<'_>) {
-    for op in all(func) {
-        let blocks = (0..op.region_count()).flat_map(|region| op.region(region).blocks());
-        let values = blocks.flat_map(Block::args).chain(op.results());
-        for value in values {
-            value.set_ty(bits_type(value.ty()));
+    /// Does an operation on f32 and rounds its results.
+    fn through_f32(&self, op: Op<'c>) {
+        let wide = Type::float32(self.context);
+        let mut b = Builder::before(self.context, op);
+        let operands: Vec<_> = op
+            .operands()
+            .into_iter()
+            .map(
+                |x| if x.ty() == self.ty { b.op("arith.extf", &[x], &[wide]).result(0) } else { x },
+            )
+            .collect();
+        let types: Vec<_> =
+            op.results().iter().map(|y| if y.ty() == self.ty { wide } else { y.ty() }).collect();
+        let done = b.op_with(op.name(), &operands, &types, &op.attrs(), 0);
+        for (old, new) in op.results().into_iter().zip(done.results()) {
+            let narrow = old.ty() == self.ty;
+            let new = if narrow { b.op("arith.truncf", &[new], &[self.ty]).result(0) } else { new };
+            old.replace_with(new);
+        }
+        op.erase();
+    }
+
+    /// Gives every value of bf16, and every memref of them, its integer type.
+    fn retype(&self, func: Op<'c>) {
+        func.walk(&mut |op| {
+            let blocks = (0..op.region_count()).flat_map(|region| op.region(region).blocks());
+            let values: Vec<_> = blocks.flat_map(Block::args).chain(op.results()).collect();
+            for value in values {
+                value.set_ty(self.retyped(value.ty()));
+            }
+        });
+    }
+
+    fn retyped(&self, old: Type<'c>) -> Type<'c> {
+        if old == self.ty {
+            return self.bits;
+        }
+        match (ty::is_memref(old), ty::elem(old), ty::shape(old)) {
+            (true, Some(elem), Some(shape)) if elem == self.ty => {
+                let memory = ty::memory(old).map(|name| attr::of_string(self.context, name));
+                ty::memref(&shape, self.bits, memory)
+            }
+            _ => old,
         }
     }
-}
 
-/// The type that holds the bits of bf16, for scalars and memrefs; other types as they are.
-pub fn bits_type(ty: Type<'_>) -> Type<'_> {
-    match (ty::is_memref(ty), ty::shape(ty), ty::elem(ty)) {
-        (true, Some(shape), Some(elem)) if is_bf16(elem) => {
-            ty::memref(&shape, bits_type(elem), ty::memory_space(ty))
-        }
-        _ if is_bf16(ty) => Type::parse(&ty.context(), "i16").unwrap_or(ty),
-        _ => ty,
+    /// Writes a conversion in terms of the bits, whose types are integers already.
+    fn convert(&self, op: Op<'c>) {
+        let mut b = Builder::before(self.context, op);
+        let result = match op.name() {
+            "arith.extf" => self.widened(&mut b, op.operand(0), op.result(0).ty()),
+            "arith.truncf" => self.rounded(&mut b, op.operand(0)),
+            "arith.bitcast" => op.operand(0),
+            "arith.constant" => {
+                let value = op.attr("value").and_then(attr::float).unwrap_or(0.0) as f32;
+                b.integer(self.bits, i64::from(value.to_bits() >> 16))
+            }
+            _ => return,
+        };
+        op.result(0).replace_with(result);
+        op.erase();
     }
-}
 
-/// Writes a conversion in terms of the bits, whose types are integers already.
-fn convert<'c>(context: &'c Context, op: Op<'c>) {
-    let mut b = Builder::before(context, op);
-    let result = match op.name() {
-        "arith.extf" => widened(&mut b, op.operand(0), op.result(0).ty()),
-        "arith.truncf" => rounded(&mut b, op.operand(0)),
-        "arith.bitcast" => op.operand(0),
-        "arith.constant" => {
-            let value = op.attr("value").and_then(attr::float).unwrap_or(0.0);
-            b.integer(ty::int(context, 16), i64::from(bits_of(value)))
-        }
-        _ => return,
-    };
-    op.result(0).replace_with(result);
-    op.erase();
+    /// The number as an f32, or as an f64.
+    fn widened(&self, b: &mut Builder<'c>, bits: Val<'c>, to: Type<'c>) -> Val<'c> {
+        let (long, float) = (ty::int(self.context, 32), Type::float32(self.context));
+        let half = b.integer(long, 16);
+        let bits = b.op("arith.extui", &[bits], &[long]).result(0);
+        let bits = b.op("arith.shli", &[bits, half], &[long]).result(0);
+        let number = b.op("arith.bitcast", &[bits], &[float]).result(0);
+        if to == float { number } else { b.op("arith.extf", &[number], &[to]).result(0) }
+    }
+
+    /// The upper half of an f32, ties to even; NaN stays NaN, and quiet.
+    fn rounded(&self, b: &mut Builder<'c>, number: Val<'c>) -> Val<'c> {
+        let long = ty::int(self.context, 32);
+        let [half, one, below, quiet] = [16, 1, 0x7fff, 0x40].map(|value| b.integer(long, value));
+        let bits = b.op("arith.bitcast", &[number], &[long]).result(0);
+        let mut two = |name, x, y| b.op(name, &[x, y], &[long]).result(0);
+        let upper = two("arith.shrui", bits, half);
+        let last = two("arith.andi", upper, one);
+        let up = two("arith.addi", last, below);
+        let near = two("arith.addi", bits, up);
+        let near = two("arith.shrui", near, half);
+        let nan = two("arith.ori", upper, quiet);
+        // "Unordered with itself", by its number in the dialect.
+        let uno = [("predicate", attr::of_int(self.context, 14))];
+        let is_nan =
+            b.op_with("arith.cmpf", &[number, number], &[ty::int(self.context, 1)], &uno, 0);
+        let bits = b.op("arith.select", &[is_nan.result(0), nan, near], &[long]).result(0);
+        b.op("arith.trunci", &[bits], &[self.bits]).result(0)
+    }
 }

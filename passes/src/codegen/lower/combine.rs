@@ -37,7 +37,13 @@ fn part<'c>(b: &mut Builder<'c>, vector: Val<'c>, begin: u64, lanes: u64) -> Val
 }
 
 /// The body on two values of `lanes` lanes.
-fn pair<'c>(b: Builder<'c>, combine: &Combine<'c>, values: [Val<'c>; 2], lanes: u64, diag: &mut Diagnostics) -> Val<'c> {
+fn pair<'c>(
+    b: Builder<'c>,
+    combine: &Combine<'c>,
+    values: [Val<'c>; 2],
+    lanes: u64,
+    diag: &mut Diagnostics,
+) -> Val<'c> {
     let mut lanewise = Lanewise::new(b, lanes);
     for (arg, value) in combine.body.args().into_iter().zip(values) {
         lanewise.set(arg, value);

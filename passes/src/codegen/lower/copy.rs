@@ -69,7 +69,13 @@ pub fn expand<'c>(b: &mut Builder<'c>, machine: Machine<'c>, copy: &Copy<'c>) {
 }
 
 /// Copies `lanes` elements at a time, first in a loop, then the rest.
-fn through_registers<'c>(b: &mut Builder<'c>, from: &End<'_, 'c>, to: &End<'_, 'c>, count: u64, lanes: u64) {
+fn through_registers<'c>(
+    b: &mut Builder<'c>,
+    from: &End<'_, 'c>,
+    to: &End<'_, 'c>,
+    count: u64,
+    lanes: u64,
+) {
     let whole = count - count % lanes;
     if whole > lanes {
         let [zero, end, step] = [0, whole, lanes].map(|value| b.index(value as i64));
@@ -150,7 +156,9 @@ fn read_dense<'c>(b: &mut Builder<'c>, from: &End<'_, 'c>, lanes: u64, count: u6
 fn read_thinned<'c>(b: &mut Builder<'c>, from: &End<'_, 'c>, lanes: u64, count: u64) -> Val<'c> {
     let (stride, span) = (from.stride(), (count - 1) * from.stride() + 1);
     let dense = End { dim: from.view.indices.len() - 1, step: 1, ..*from };
-    let starts: Vec<_> = (0..span.div_ceil(lanes)).map(|part| (part * lanes).min(span.saturating_sub(lanes))).collect();
+    let starts: Vec<_> = (0..span.div_ceil(lanes))
+        .map(|part| (part * lanes).min(span.saturating_sub(lanes)))
+        .collect();
     let mut sum = view::zeros(b, elem(from.view), lanes);
     for (part, &start) in starts.iter().enumerate() {
         let view = view::shifted(b, from.view, dense.dim, start);

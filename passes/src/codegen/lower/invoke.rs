@@ -3,10 +3,16 @@
 use weft_dialects::device::{Invoke, Machine, View};
 use weft_dialects::ir::{Builder, Diagnostics, Mapping, Type, Val, ty};
 
+use super::bf16::bits_of;
 use super::view;
 
 /// Puts the lowering before the operation.
-pub fn expand<'c>(b: &mut Builder<'c>, machine: Machine<'c>, invoke: &Invoke<'c>, diag: &mut Diagnostics) {
+pub fn expand<'c>(
+    b: &mut Builder<'c>,
+    machine: Machine<'c>,
+    invoke: &Invoke<'c>,
+    diag: &mut Diagnostics,
+) {
     let instruction = machine.instruction(invoke.instruction);
     let Some(lowering) = instruction.as_ref().and_then(|found| found.lowering()) else {
         diag.error(invoke.op, format!("the machine has no instruction @{}", invoke.instruction));
@@ -24,15 +30,30 @@ pub fn expand<'c>(b: &mut Builder<'c>, machine: Machine<'c>, invoke: &Invoke<'c>
         let results = op.operands();
         let first = invoke.views.len() - results.len();
         for (result, view) in results.into_iter().zip(&invoke.views[first..]) {
-            view::store(b, map.get(result), view);
+            let value = map.get(result);
+            let value = cast(b, value, in_memory(b, value.ty()));
+            view::store(b, value, view);
         }
     }
 }
 
 fn read<'c>(b: &mut Builder<'c>, view: &View<'c>, as_type: Type<'c>) -> Val<'c> {
-    if !ty::is_vector(as_type) {
-        return view::load(b, view, 1);
+    let loaded = in_memory(b, as_type);
+    let name = if ty::is_vector(as_type) { "vector.load" } else { "memref.load" };
+    let operands: Vec<_> =
+        std::iter::once(view.memref).chain(view.indices.iter().copied()).collect();
+    let value = b.op(name, &operands, &[loaded]).result(0);
+    cast(b, value, as_type)
+}
+
+/// The type under which a memref holds a scalar or a vector.
+fn in_memory<'c>(b: &Builder<'c>, ty: Type<'c>) -> Type<'c> {
+    match (ty::shape(ty), ty::elem(ty)) {
+        (Some(shape), Some(elem)) => Type::vector(&shape, bits_of(b.context(), elem)),
+        _ => bits_of(b.context(), ty),
     }
-    let operands: Vec<_> = std::iter::once(view.memref).chain(view.indices.iter().copied()).collect();
-    b.op("vector.load", &operands, &[as_type]).result(0)
+}
+
+fn cast<'c>(b: &mut Builder<'c>, value: Val<'c>, ty: Type<'c>) -> Val<'c> {
+    if value.ty() == ty { value } else { b.op("arith.bitcast", &[value], &[ty]).result(0) }
 }

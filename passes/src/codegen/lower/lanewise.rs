@@ -83,7 +83,12 @@ impl<'c> Lanewise<'c> {
         } else if op.is("device.lane") {
             let lane = self.lane_number();
             self.values.insert(op.result(0), lane);
-        } else if let Some(operands) = op.operands().into_iter().map(|operand| self.uniform(operand)).collect::<Option<Vec<_>>>() {
+        } else if let Some(operands) = op
+            .operands()
+            .into_iter()
+            .map(|operand| self.uniform(operand))
+            .collect::<Option<Vec<_>>>()
+        {
             self.once(op, &operands);
         } else if op.is("memref.load") {
             let loaded = self.load(op);
@@ -127,7 +132,8 @@ impl<'c> Lanewise<'c> {
                 _ => self.vector(operand),
             })
             .collect();
-        let types: Vec<_> = op.results().iter().map(|result| ty::vector(self.lanes, result.ty())).collect();
+        let types: Vec<_> =
+            op.results().iter().map(|result| ty::vector(self.lanes, result.ty())).collect();
         let line = self.line(op);
         let copy = self.b.op_with(op.name(), &operands, &types, &op.attrs(), 0);
         for (old, vector) in op.results().into_iter().zip(copy.results()) {
@@ -151,7 +157,11 @@ impl<'c> Lanewise<'c> {
             | ("arith.subi", [true, false])
             | ("arith.index_cast" | "arith.extsi", [true]) => {
                 let begins: Vec<_> = begins.into_iter().map(|(value, _)| value).collect();
-                Some(self.b.op_with(op.name(), &begins, &[op.result(0).ty()], &op.attrs(), 0).result(0))
+                Some(
+                    self.b
+                        .op_with(op.name(), &begins, &[op.result(0).ty()], &op.attrs(), 0)
+                        .result(0),
+                )
             }
             _ => None,
         }

@@ -14,8 +14,10 @@
 //! more than one thread) is refused.
 
 mod apply;
+mod bf16;
 mod combine;
 mod copy;
+mod extremes;
 mod invoke;
 mod lanewise;
 mod view;
@@ -38,7 +40,8 @@ const STACK_BYTES: u64 = 1 << 20;
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let mut diag = Diagnostics::new();
-    let kernels: Vec<_> = run.module.body(0).ok_or(Failed)?.ops().into_iter().filter_map(Kernel::of).collect();
+    let kernels: Vec<_> =
+        run.module.body(0).ok_or(Failed)?.ops().into_iter().filter_map(Kernel::of).collect();
     for kernel in kernels {
         let Some(machine) = Machine::of(kernel.op) else {
             diag.error(kernel.op, format!("no device.machine for kernel @{}", kernel.name));
@@ -50,21 +53,31 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
 }
 
 /// Puts a function in the place of a kernel.
-fn lower<'c>(context: &'c Context, machine: Machine<'c>, kernel: &Kernel<'c>, diag: &mut Diagnostics) {
+fn lower<'c>(
+    context: &'c Context,
+    machine: Machine<'c>,
+    kernel: &Kernel<'c>,
+    diag: &mut Diagnostics,
+) {
     let func = copy_into_function(context, kernel);
+    bf16::as_bits(context, func);
     let mut device_ops = Vec::new();
     func.walk(&mut |op| {
         if op.name().starts_with("device.") {
             device_ops.push(op);
         }
     });
-    let (allocs, steps): (Vec<_>, Vec<_>) = device_ops.into_iter().partition(|op| op.is("device.alloc"));
+    let (allocs, steps): (Vec<_>, Vec<_>) =
+        device_ops.into_iter().partition(|op| op.is("device.alloc"));
     // What lies inside another operation's body is read there, and goes with it.
-    let outer = steps.into_iter().filter(|op| !op.parent().is_some_and(|around| around.name().starts_with("device.")));
+    let outer = steps
+        .into_iter()
+        .filter(|op| !op.parent().is_some_and(|around| around.name().starts_with("device.")));
     for op in outer.collect::<Vec<_>>() {
         expand(context, machine, op, diag);
         op.erase();
     }
+    extremes::as_intrinsics(context, func);
     place_allocs(context, func, allocs, diag);
     kernel.op.erase();
 }
@@ -74,7 +87,7 @@ fn copy_into_function<'c>(context: &'c Context, kernel: &Kernel<'c>) -> Op<'c> {
     let index = Type::index(context);
     let args = kernel.args();
     let mut inputs = vec![index, index];
-    inputs.extend(args.iter().map(|arg| view::without_memory(arg.ty())));
+    inputs.extend(args.iter().map(|arg| view::plain(context, arg.ty())));
     let mut b = Builder::before(context, kernel.op);
     let func = b.op_with(
         "func.func",
@@ -126,16 +139,26 @@ fn expand<'c>(context: &'c Context, machine: Machine<'c>, op: Op<'c>, diag: &mut
 }
 
 /// Makes every `device.alloc` an array at the function's entry.
-fn place_allocs<'c>(context: &'c Context, func: Op<'c>, allocs: Vec<Op<'c>>, diag: &mut Diagnostics) {
+fn place_allocs<'c>(
+    context: &'c Context,
+    func: Op<'c>,
+    allocs: Vec<Op<'c>>,
+    diag: &mut Diagnostics,
+) {
     let first = func.body(0).and_then(|block| block.ops().first().copied());
     let mut b = Builder::before(context, first.expect("a function ends in a return"));
     let mut bytes = 0;
     for alloc in allocs {
-        let ty = view::without_memory(alloc.result(0).ty());
-        bytes += ty::count(ty).zip(ty::elem(ty).and_then(ty::byte_size)).map_or(0, |(count, size)| count * size);
+        let ty = view::plain(context, alloc.result(0).ty());
+        bytes += ty::count(ty)
+            .zip(ty::elem(ty).and_then(ty::byte_size))
+            .map_or(0, |(count, size)| count * size);
         if bytes > STACK_BYTES {
-            diag.error(alloc, format!("the kernel's own memory comes to {bytes} bytes"))
-                .help(format!("a kernel has {STACK_BYTES} on its thread's stack; pass the rest as a buffer"));
+            diag.error(alloc, format!("the kernel's own memory comes to {bytes} bytes")).help(
+                format!(
+                    "a kernel has {STACK_BYTES} on its thread's stack; pass the rest as a buffer"
+                ),
+            );
         }
         let room = b.op_with(
             "memref.alloca",

@@ -1,12 +1,14 @@
 //! Reading and writing views, a scalar or a vector at a time.
 
 use weft_dialects::device::View;
-use weft_dialects::ir::{Builder, Type, Val, attr, ty};
+use weft_dialects::ir::{Builder, Context, Type, Val, attr, ty};
+
+use super::bf16::bits_of;
 
 /// The memref type in the one memory that native code sees.
-pub fn without_memory(memref: Type<'_>) -> Type<'_> {
+pub fn plain<'c>(context: &'c Context, memref: Type<'c>) -> Type<'c> {
     match (ty::shape(memref), ty::elem(memref)) {
-        (Some(shape), Some(elem)) => ty::memref(&shape, elem, None),
+        (Some(shape), Some(elem)) => ty::memref(&shape, bits_of(context, elem), None),
         _ => memref,
     }
 }

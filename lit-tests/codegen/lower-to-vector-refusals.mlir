@@ -1,0 +1,20 @@
+// RUN: not weft-opt %s --device-lower-to-vector 2>&1 | FileCheck %s
+
+device.machine @toy arch("x86-64") features([]) {
+  device.memory @dram scope("device") capacity_bytes(1073741824)
+  device.unit @core count(1)
+}
+
+// One thread has nobody to wait for.
+// CHECK: device.barrier has no form in code for one thread
+device.kernel @meets tasks 1 {
+^bb0(%task: index):
+  device.barrier "core"
+}
+
+// CHECK: the kernel's own memory comes to 4194304 bytes
+// CHECK: help: a kernel has 1048576 on its thread's stack; pass the rest as a buffer
+device.kernel @large tasks 1 {
+^bb0(%task: index):
+  %room = device.alloc : memref<1048576xf32, "dram">
+}

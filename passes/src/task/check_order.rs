@@ -1,0 +1,185 @@
+//! `task-check-order`: whether tokens keep every order that the data needs.
+//!
+//! ```text
+//! %t0 = task.range "a" @f[0 to 4] on 0(%x, %b) after()
+//! %t1 = task.range "b" @g[0 to 4] on 1(%b, %y) after()
+//!   error: "b"[0 to 4] reads what "a"[0 to 4] writes, and no token orders them
+//! ```
+//!
+//! The door writes such tokens itself; this is for programs that were edited by
+//! hand. What the rTasks touch is read from the kernels' nests, so that ranges on
+//! different parts of a buffer need no token. Kernels that are code already are
+//! not looked into: run it while they are tile programs.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use weft_dialects::device::Machine;
+use weft_dialects::ir::pass::{Failed, Pass, Run};
+use weft_dialects::ir::{Context, Op, Report, Val};
+use weft_dialects::task::{self, Program, Range};
+
+use super::conflicts::{Access, Conflicts};
+use super::kernels::Kernels;
+use super::reduce::unordered;
+use super::touch::Region;
+
+/// See the module.
+pub const PASS: Pass = Pass {
+    name: "task-check-order",
+    description: "Check that tokens keep every order that the data needs",
+    options: &[],
+    statistics: &[
+        ("ranges", "ranges checked"),
+        ("orders", "pairs of ranges that need an order"),
+    ],
+    run,
+};
+
+/// How many pairs are worth reading.
+const REPORTED: usize = 10;
+
+/// Two ranges that touch the same bytes, one of them writing, in any order.
+#[derive(Clone, Debug)]
+pub struct Unordered<'c> {
+    /// The one that comes first in the text.
+    pub earlier: Range<'c>,
+    /// The other.
+    pub later: Range<'c>,
+}
+
+fn run(run: &mut Run<'_>) -> Result<(), Failed> {
+    let body = run.module.body(0).into_iter().flat_map(|block| block.ops());
+    let mut good = true;
+    for program in body.filter_map(Program::of) {
+        let checked = check(run.context, run.module, &program)?;
+        run.count("ranges", checked.ranges);
+        run.count("orders", checked.orders);
+        for Unordered { earlier, later } in checked.unordered.iter().take(REPORTED) {
+            good = false;
+            let label =
+                |range: &Range<'_>| format!("\"{}\"[{} to {}]", range.name, range.begin, range.end);
+            let what = format!(
+                "{} touches what {} touches, and no token orders them",
+                label(later),
+                label(earlier)
+            );
+            Report::new(later.op.location(), what)
+                .note(earlier.op, "the other range is here; one of the two writes")
+                .help("wait for its token, or for one that is given after it");
+        }
+    }
+    if good { Ok(()) } else { Err(Failed) }
+}
+
+/// What was found in a program.
+pub struct Checked<'c> {
+    /// Pairs without an order, in the order of the text.
+    pub unordered: Vec<Unordered<'c>>,
+    /// How many ranges there are.
+    pub ranges: u64,
+    /// How many pairs need an order that no other pair gives them.
+    pub orders: u64,
+}
+
+/// Looks for pairs of ranges whose order matters and is not kept.
+///
+/// # Errors
+/// A kernel is missing or has no rTiles; that was reported.
+pub fn check<'c>(
+    context: &'c Context,
+    module: Op<'c>,
+    program: &Program<'c>,
+) -> Result<Checked<'c>, Failed> {
+    let Some(machine) = Machine::of(module) else {
+        Report::new(program.op.location(), "the module has no device.machine");
+        return Err(Failed);
+    };
+    let mut kernels = Kernels::of(context, module, machine);
+    let places = Places::of(program);
+    let ranges = program.ranges();
+    let mut conflicts = Conflicts::new(1 + program.output_types.len());
+    let mut regions: HashMap<(usize, u64, u64), Rc<[Region]>> = HashMap::new();
+    let mut numbers: HashMap<Val<'c>, u32> = HashMap::new();
+    let (mut waits, mut asked) = (Vec::new(), Vec::new());
+    for (number, range) in ranges.iter().enumerate() {
+        let own: Rc<[Region]> = match kernels.tiled_by(range.op, range.kernel)? {
+            Some(kernel) => regions
+                .entry((kernel, range.begin, range.end))
+                .or_insert_with(|| {
+                    kernels
+                        .facts(kernel)
+                        .touches
+                        .of_tasks(range.begin, range.end)
+                        .into()
+                })
+                .clone(),
+            None => Rc::from([]),
+        };
+        let accesses: Vec<_> = own
+            .iter()
+            .filter_map(|region| places.access(range, region))
+            .collect();
+        let mut needed = conflicts.of(&accesses);
+        needed.retain(|&earlier| !siblings(&ranges[earlier as usize], range));
+        asked.push(needed);
+        conflicts.enter(number as u32, &accesses);
+        let known = |wait: &Val<'c>| numbers.get(wait).copied();
+        let mut list: Vec<u32> = range.waits.iter().filter_map(known).collect();
+        list.sort_unstable();
+        list.dedup();
+        waits.push(list);
+        numbers.insert(range.token(), number as u32);
+    }
+    let pair = |earlier: u32, later: usize| Unordered {
+        earlier: ranges[earlier as usize].clone(),
+        later: ranges[later].clone(),
+    };
+    let missing = unordered(&waits, &asked).into_iter().enumerate();
+    Ok(Checked {
+        unordered: missing
+            .flat_map(|(later, list)| list.into_iter().map(move |earlier| (earlier, later)))
+            .map(|(earlier, later)| pair(earlier, later))
+            .collect(),
+        ranges: ranges.len() as u64,
+        orders: asked.iter().map(|list| list.len() as u64).sum(),
+    })
+}
+
+/// Different rTasks of one run never depend on each other.
+fn siblings(one: &Range<'_>, other: &Range<'_>) -> bool {
+    one.kernel == other.kernel
+        && one.name == other.name
+        && one.buffers == other.buffers
+        && (one.end <= other.begin || other.end <= one.begin)
+}
+
+/// Where the buffers of a program lie that are written: space, begin, and who they are.
+struct Places<'c> {
+    known: HashMap<Val<'c>, (usize, u64, usize)>,
+}
+
+impl<'c> Places<'c> {
+    fn of(program: &Program<'c>) -> Self {
+        let mut known = HashMap::new();
+        for (storage, op) in program.body.iter().enumerate() {
+            if let Some(buffer) = task::Buffer::of(op) {
+                known.insert(op.result(0), (0, buffer.offset, storage));
+            } else if let Some(port) = task::Port::output(op) {
+                known.insert(op.result(0), (1 + port.index as usize, 0, storage));
+            }
+        }
+        Self { known }
+    }
+
+    fn access<'r>(&self, range: &Range<'c>, region: &'r Region) -> Option<Access<'r>> {
+        let buffer = task::viewed(*range.buffers.get(region.arg)?);
+        let &(space, base, storage) = self.known.get(&buffer)?;
+        Some(Access {
+            space,
+            base,
+            storage,
+            region,
+        })
+    }
+}

@@ -1,0 +1,84 @@
+//! Who needs which tensor of a tile-graph, until when, and what is constant.
+
+use std::collections::{HashMap, HashSet};
+
+use weft_dialects::ir::Val;
+use weft_dialects::ir::pass::Failed;
+use weft_dialects::tile::{Empty, Graph, Run, View};
+
+use super::kernels::Kernels;
+
+/// What is known about the tensors before any has a place. Views count as the
+/// tensor they show.
+pub(crate) struct Uses<'c> {
+    /// What an output depends on.
+    pub needed: HashSet<Val<'c>>,
+    /// What depends on weights and literals alone.
+    pub constant: HashSet<Val<'c>>,
+    /// Position of the last run that reads or overwrites it; outputs are read at the end.
+    pub last: HashMap<Val<'c>, usize>,
+}
+
+impl<'c> Uses<'c> {
+    pub fn of(graph: &Graph<'c>, kernels: &Kernels<'c>) -> Result<Self, Failed> {
+        let ops = graph.body.ops();
+        let mut uses = Uses {
+            needed: HashSet::new(),
+            constant: HashSet::new(),
+            last: HashMap::new(),
+        };
+        for &op in &ops {
+            let constant = match op.name() {
+                "graph.weight" | "graph.constant" => true,
+                "tile.run" => {
+                    let run = Run::of(op).ok_or(Failed)?;
+                    kernels.is_tile(run.kernel) && uses.folds(&run)
+                }
+                _ => false,
+            };
+            if constant {
+                uses.constant.extend(op.results());
+            }
+        }
+        for (position, &op) in ops.iter().enumerate().rev() {
+            let end = op.is("tile.output");
+            if !end
+                && !op
+                    .results()
+                    .into_iter()
+                    .any(|result| uses.needed.contains(&result))
+            {
+                continue;
+            }
+            let operands = op.operands();
+            uses.needed.extend(operands.iter().copied());
+            if View::of(op).is_none() {
+                let position = if end { usize::MAX } else { position };
+                for operand in operands {
+                    uses.last.entry(root(operand)).or_insert(position);
+                }
+            }
+        }
+        Ok(uses)
+    }
+
+    /// Whether all that a run works on is known when the artifact is written.
+    fn folds(&self, run: &Run<'c>) -> bool {
+        let constant = |value: &Val<'c>| self.constant.contains(&root(*value));
+        let mut operands = run.inputs.iter().chain(&run.inits);
+        operands.all(|value| constant(value) || is_empty(*value))
+    }
+}
+
+/// The tensor that a chain of views shows.
+pub(crate) fn root(mut value: Val<'_>) -> Val<'_> {
+    while let Some(view) = value.def().and_then(View::of) {
+        value = view.source;
+    }
+    value
+}
+
+/// Whether a tensor has no content.
+pub(crate) fn is_empty(value: Val<'_>) -> bool {
+    root(value).def().and_then(Empty::of).is_some()
+}

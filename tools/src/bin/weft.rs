@@ -1,0 +1,59 @@
+//! `weft`: compiles and runs models.
+
+use std::io::IsTerminal;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use weft::commands::{bench, compile, conformance, devices, kernel, run};
+use weft::{Failure, reports};
+
+/// A deep-learning compiler for any machine that is described in one text file.
+#[derive(Parser)]
+#[command(name = "weft", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Compile a model to an artifact, or to the text of a stage.
+    Compile(compile::Args),
+    /// Run a model or an artifact.
+    Run(run::Args),
+    /// Run ONNX backend tests.
+    Conformance(conformance::Args),
+    /// Measure a model or an artifact.
+    Bench(bench::Args),
+    /// Compile one kernel from a tensor expression.
+    Kernel(kernel::Args),
+    /// List the machines, or check and describe one.
+    Devices(devices::Args),
+}
+
+fn main() -> ExitCode {
+    let command = Cli::parse().command;
+    reports::quiet_panics();
+    match reports::caught(|| run_command(&command)) {
+        Ok(Ok(())) => ExitCode::SUCCESS,
+        Ok(Err(failure)) => failed(&failure),
+        Err(said) => failed(&Failure::mistake(&said)),
+    }
+}
+
+fn run_command(command: &Command) -> Result<(), Failure> {
+    match command {
+        Command::Compile(args) => compile::run(args),
+        Command::Run(args) => run::run(args),
+        Command::Bench(args) => bench::run(args),
+        Command::Conformance(args) => conformance::run(args),
+        Command::Kernel(args) => kernel::run(args),
+        Command::Devices(args) => devices::run(args),
+    }
+}
+
+fn failed(failure: &Failure) -> ExitCode {
+    let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    eprint!("{}", reports::draw(failure, colour));
+    ExitCode::FAILURE
+}

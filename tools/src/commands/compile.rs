@@ -1,0 +1,114 @@
+//! `weft compile`: a model to an artifact, or to the text of a stage.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use weft_passes::codegen::Text;
+use weft_passes::pipeline::Stage;
+
+use super::{CompileArgs, REPRODUCER, print_timings};
+use crate::{Emit, Failure, Unit};
+
+/// Compiles a model.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Args {
+    /// The model: `.onnx`, or `.mlir` at any stage.
+    pub model: PathBuf,
+    /// Where the result goes; `-` is standard output.
+    #[arg(short, long)]
+    pub output: PathBuf,
+    /// What to write.
+    #[arg(long, value_parser = emit, default_value = "weft")]
+    pub emit: Emit,
+    /// How to compile.
+    #[command(flatten)]
+    pub compile: CompileArgs,
+}
+
+/// What `--emit` names.
+pub(crate) fn emit(name: &str) -> Result<Emit, String> {
+    Ok(match name {
+        "graph" => Emit::Stage(Stage::Graph),
+        "tile" => Emit::Stage(Stage::Tile),
+        "task" => Emit::Stage(Stage::Task),
+        "device" => Emit::Stage(Stage::Device),
+        "llvm" => Emit::Llvm,
+        "asm" => Emit::Asm,
+        "obj" => Emit::Obj,
+        "weft" => Emit::Weft,
+        _ => return Err("one of graph, tile, task, device, llvm, asm, obj, weft".to_owned()),
+    })
+}
+
+/// Does it.
+///
+/// # Errors
+/// Whatever stands in the way; nothing is left half written.
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let context = crate::context();
+    let mut options = args.compile.options()?;
+    options.reproducer = Some(beside(&args.output));
+    let mut unit = Unit::open(&context, &args.model, options)?;
+    emit_to(&mut unit, args.emit, &args.output)?;
+    if args.compile.timings {
+        print_timings(&unit.timings);
+    }
+    Ok(())
+}
+
+/// Writes what was asked for.
+///
+/// # Errors
+/// As [`run`].
+pub fn emit_to(unit: &mut Unit<'_>, emit: Emit, output: &Path) -> Result<(), Failure> {
+    let bytes = match emit {
+        Emit::Weft if output != Path::new("-") => return unit.write_artifact(output),
+        Emit::Weft => {
+            return Err(Failure::said(
+                "an artifact is no text",
+                "-o FILE, or --emit a stage",
+            ));
+        }
+        Emit::Stage(stage) => {
+            unit.lower(stage)?;
+            unit.text().into_bytes()
+        }
+        Emit::Llvm => unit.kernel_text(Text::Llvm)?.into_bytes(),
+        Emit::Asm => unit.kernel_text(Text::Asm)?.into_bytes(),
+        Emit::Obj => unit.code()?,
+    };
+    unit.end_progress();
+    write(output, &bytes)
+}
+
+/// Where a reproducer goes: beside the output.
+pub(crate) fn beside(output: &Path) -> PathBuf {
+    match output.parent() {
+        Some(folder) if output != Path::new("-") => folder.join(REPRODUCER),
+        _ => PathBuf::from(REPRODUCER),
+    }
+}
+
+/// Writes a file whole or not at all; `-` is standard output.
+pub(crate) fn write(output: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let failed = |source| Failure::File {
+        doing: "write",
+        path: output.to_owned(),
+        source,
+    };
+    if output == Path::new("-") {
+        return match std::io::stdout().write_all(bytes) {
+            // Who reads has seen enough.
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+            result => result.map_err(failed),
+        };
+    }
+    let folder = output
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let mut file =
+        tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new("."))).map_err(failed)?;
+    file.write_all(bytes).map_err(failed)?;
+    file.persist(output).map_err(|error| failed(error.error))?;
+    Ok(())
+}

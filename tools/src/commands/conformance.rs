@@ -1,0 +1,321 @@
+//! `weft conformance`: a folder in the layout of the ONNX backend tests.
+//!
+//! Each case has a `model.onnx` and folders `test_data_set_N` with `input_M.pb`
+//! and `output_M.pb`. Cases run in a process of their own, so that one that ends
+//! it is one failure and not the end.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use serde::{Deserialize, Serialize};
+use weft_onnx::{ElementType, Elements};
+use weft_runtime::compare::{Tolerance, compare};
+use weft_runtime::cpu::Model;
+use weft_runtime::{DType, Tensor};
+
+use super::CompileArgs;
+use crate::{Failure, Unit};
+
+/// Runs ONNX backend tests.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Args {
+    /// A folder of cases, or one case.
+    pub folder: PathBuf,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
+    /// Only cases whose name holds this.
+    #[arg(long, default_value = "")]
+    pub only: String,
+    /// Allowed difference relative to the expected value.
+    #[arg(long, default_value_t = 1e-3)]
+    pub rtol: f64,
+    /// Allowed absolute difference.
+    #[arg(long, default_value_t = 1e-4)]
+    pub atol: f64,
+    /// Threads that each case runs on.
+    #[arg(long)]
+    pub threads: Option<usize>,
+    /// Reads cases from standard input; how the command calls itself.
+    #[arg(long, hide = true)]
+    pub worker: bool,
+    /// How to compile.
+    #[command(flatten)]
+    pub compile: CompileArgs,
+}
+
+/// How a case ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// Every output is as expected.
+    Passed,
+    /// A wrong result, or an error where there should be none.
+    Failed,
+    /// weft says that it does not take the model.
+    Unsupported,
+}
+
+/// A case and how it ended.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Row {
+    /// The case's folder.
+    pub case: String,
+    /// How it ended.
+    pub verdict: Verdict,
+    /// Why, where it did not pass.
+    #[serde(skip_serializing_if = "String::is_empty", default)]
+    pub reason: String,
+}
+
+/// All cases.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// Number of cases.
+    pub total: usize,
+    /// Cases that passed.
+    pub passed: usize,
+    /// Cases with a wrong result or an error.
+    pub failed: usize,
+    /// Cases that weft does not take, and says so.
+    pub unsupported: usize,
+    /// One row per case, in the order of their names.
+    pub cases: Vec<Row>,
+}
+
+/// Does it.
+///
+/// # Errors
+/// A folder without cases, or a case that failed.
+pub fn run(args: &Args) -> Result<(), Failure> {
+    if args.worker {
+        return worker(args);
+    }
+    let cases = cases(&args.folder, &args.only)?;
+    let mut rows = Vec::new();
+    let mut process: Option<Worker> = None;
+    for case in &cases {
+        let mut worker = match process.take() {
+            Some(worker) => worker,
+            None => Worker::start()?,
+        };
+        match worker.ask(case) {
+            Some(row) => {
+                rows.push(row);
+                process = Some(worker);
+            }
+            None => rows.push(Row {
+                case: name(case),
+                verdict: Verdict::Failed,
+                reason: format!("the compiler or the code ended its process ({})", worker.end()),
+            }),
+        }
+    }
+    let count = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
+    let summary = Summary {
+        total: rows.len(),
+        passed: count(Verdict::Passed),
+        failed: count(Verdict::Failed),
+        unsupported: count(Verdict::Unsupported),
+        cases: rows,
+    };
+    if args.json {
+        println!("{}", serde_json::to_string_pretty(&summary).expect("rows are plain data"));
+    } else {
+        for row in summary.cases.iter().filter(|row| row.verdict == Verdict::Failed) {
+            println!("failed {}: {}", row.case, row.reason);
+        }
+        println!(
+            "{} cases: {} passed, {} failed, {} unsupported",
+            summary.total, summary.passed, summary.failed, summary.unsupported
+        );
+    }
+    match summary.failed {
+        0 => Ok(()),
+        failed => Err(Failure::said(
+            format!("{failed} of {} cases failed", summary.total),
+            "--json tells why, case by case",
+        )),
+    }
+}
+
+fn name(case: &Path) -> String {
+    case.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// The cases of a folder, by name.
+fn cases(folder: &Path, only: &str) -> Result<Vec<PathBuf>, Failure> {
+    let failed = |source| Failure::File { doing: "read", path: folder.to_owned(), source };
+    if folder.join("model.onnx").exists() {
+        return Ok(vec![folder.to_owned()]);
+    }
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if path.join("model.onnx").exists() && name(&path).contains(only) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    if found.is_empty() {
+        return Err(Failure::said(
+            format!("no case in {}", folder.display()),
+            "folders with a model.onnx and test_data_set_0/input_0.pb, output_0.pb",
+        ));
+    }
+    Ok(found)
+}
+
+/// A process that runs cases.
+struct Worker {
+    child: Child,
+    to: ChildStdin,
+    from: BufReader<ChildStdout>,
+}
+
+impl Worker {
+    fn start() -> Result<Self, Failure> {
+        let failed = |source| Failure::File { doing: "start", path: "weft".into(), source };
+        let program = std::env::current_exe().map_err(failed)?;
+        // The same arguments again, so that the worker compiles alike.
+        let mut child = Command::new(program)
+            .args(std::env::args_os().skip(1))
+            .arg("--worker")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(failed)?;
+        let (to, from) = (child.stdin.take(), child.stdout.take());
+        let (Some(to), Some(from)) = (to, from) else {
+            unreachable!("both were asked to be pipes");
+        };
+        Ok(Self { child, to, from: BufReader::new(from) })
+    }
+
+    fn ask(&mut self, case: &Path) -> Option<Row> {
+        writeln!(self.to, "{}", case.display()).ok()?;
+        let mut line = String::new();
+        self.from.read_line(&mut line).ok()?;
+        serde_json::from_str(&line).ok()
+    }
+
+    fn end(mut self) -> String {
+        drop(self.to);
+        self.child.wait().map_or_else(|error| error.to_string(), |status| status.to_string())
+    }
+}
+
+fn worker(args: &Args) -> Result<(), Failure> {
+    for line in std::io::stdin().lines() {
+        let Ok(line) = line else { break };
+        let case = PathBuf::from(line);
+        let (verdict, reason) = match run_case(&case, args) {
+            Ok(()) => (Verdict::Passed, String::new()),
+            Err(failure) if failure.is_unsupported() => {
+                (Verdict::Unsupported, failure.to_string())
+            }
+            Err(failure) => (Verdict::Failed, failure.to_string()),
+        };
+        let row = Row { case: name(&case), verdict, reason };
+        println!("{}", serde_json::to_string(&row).expect("a row is plain data"));
+    }
+    Ok(())
+}
+
+fn run_case(case: &Path, args: &Args) -> Result<(), Failure> {
+    let sets = (0..).map(|number| case.join(format!("test_data_set_{number}")));
+    for set in sets.take_while(|set| set.exists()) {
+        let inputs = tensors(&set, "input")?;
+        let outputs = tensors(&set, "output")?;
+        run_set(case, &inputs, &outputs, args)?;
+    }
+    Ok(())
+}
+
+fn run_set(
+    case: &Path,
+    inputs: &[(String, Elements)],
+    outputs: &[(String, Elements)],
+    args: &Args,
+) -> Result<(), Failure> {
+    let folder = tempfile::tempdir()
+        .map_err(|source| Failure::File { doing: "make a folder in", path: "/tmp".into(), source })?;
+    let artifact = folder.path().join("case.weft");
+    let context = crate::context();
+    let mut options = args.compile.options()?;
+    options.import.known_inputs = shape_like(inputs);
+    options.reproducer = None;
+    Unit::open(&context, &case.join("model.onnx"), options)?.write_artifact(&artifact)?;
+    let mut model = Model::load(&artifact, args.threads)?;
+    let given: Vec<Vec<u8>> = model
+        .plan()
+        .inputs
+        .iter()
+        .enumerate()
+        .map(|(number, port)| {
+            let by_name = inputs.iter().find(|(name, _)| *name == port.name);
+            let found = by_name.or_else(|| inputs.get(number)).map(|(_, input)| input);
+            match found {
+                Some(input) if Some(input.bytes().len() as u64) == port.bytes() => {
+                    Ok(input.bytes().to_vec())
+                }
+                _ => Err(Failure::said(
+                    format!("the case has no input `{}` of {:?}", port.name, port.shape),
+                    "an input_N.pb for every input of the model",
+                )),
+            }
+        })
+        .collect::<Result<_, _>>()?;
+    let given: Vec<&[u8]> = given.iter().map(Vec::as_slice).collect();
+    let mut places = model.output_buffers();
+    let mut refs: Vec<&mut [u8]> = places.iter_mut().map(Vec::as_mut_slice).collect();
+    model.run(&given, &mut refs)?;
+    for ((port, place), (_, expected)) in model.plan().outputs.iter().zip(places).zip(outputs) {
+        let got = Tensor::of_port(port, place);
+        let tolerance = Tolerance { rtol: args.rtol, atol: args.atol };
+        compare(&port.name, &got, &tensor(expected), tolerance)
+            .map_err(weft_runtime::session::JobError::from)?;
+    }
+    Ok(())
+}
+
+/// Inputs that may decide a shape: the suite has no initialisers, so the compiler is
+/// told the values of short integer vectors.
+fn shape_like(inputs: &[(String, Elements)]) -> BTreeMap<String, Elements> {
+    let short = |elements: &Elements| {
+        let integer = matches!(elements.ty().element(), ElementType::I64 | ElementType::I32);
+        integer && elements.ty().rank() <= 1
+    };
+    inputs.iter().filter(|(_, elements)| short(elements)).cloned().collect()
+}
+
+fn tensors(set: &Path, kind: &str) -> Result<Vec<(String, Elements)>, Failure> {
+    (0..)
+        .map(|number| set.join(format!("{kind}_{number}.pb")))
+        .take_while(|path| path.exists())
+        .map(|path| Ok(weft_onnx::tensor_file(&path)?))
+        .collect()
+}
+
+fn tensor(elements: &Elements) -> Tensor {
+    let dtype = match elements.ty().element() {
+        ElementType::Bool => DType::Bool,
+        ElementType::I8 => DType::I8,
+        ElementType::I16 => DType::I16,
+        ElementType::I32 => DType::I32,
+        ElementType::I64 => DType::I64,
+        ElementType::U8 => DType::U8,
+        ElementType::U16 => DType::U16,
+        ElementType::U32 => DType::U32,
+        ElementType::U64 => DType::U64,
+        ElementType::F16 => DType::F16,
+        ElementType::BF16 => DType::BF16,
+        ElementType::F32 => DType::F32,
+        ElementType::F64 => DType::F64,
+    };
+    let shape = elements.ty().dims().iter().map(|&dim| dim as u64).collect();
+    Tensor { dtype, shape, bytes: elements.bytes().to_vec() }
+}

@@ -1,0 +1,152 @@
+//! `weft run`: a model or an artifact on given or random inputs.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use weft_runtime::compare::{Difference, Tolerance};
+use weft_runtime::cpu::Model;
+use weft_runtime::npz::Npz;
+use weft_runtime::random;
+use weft_runtime::session::{Job, JobError};
+
+use super::{CompileArgs, compile_for_run, is_artifact};
+use crate::Failure;
+use crate::bisect::{Settings, first_difference};
+use crate::reports::Report;
+use crate::sources::Sources;
+
+/// Runs a model or an artifact.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Args {
+    /// The model, or a `.weft` artifact.
+    pub model: PathBuf,
+    /// Inputs by tensor name.
+    #[arg(long, value_name = "NPZ")]
+    pub inputs: Option<PathBuf>,
+    /// Where the outputs go, by tensor name.
+    #[arg(long, value_name = "NPZ")]
+    pub outputs: Option<PathBuf>,
+    /// Expected outputs, by name, or arr_0, arr_1, ... in output order.
+    #[arg(long, value_name = "NPZ")]
+    pub expect: Option<PathBuf>,
+    /// Allowed difference relative to the expected value.
+    #[arg(long, default_value_t = 1e-3)]
+    pub rtol: f64,
+    /// Allowed absolute difference.
+    #[arg(long, default_value_t = 1e-4)]
+    pub atol: f64,
+    /// Where outputs differ, find the first operator whose result is not the interpreter's.
+    #[arg(long, requires = "expect")]
+    pub bisect: bool,
+    /// Threads; at most the model's units.
+    #[arg(long)]
+    pub threads: Option<usize>,
+    /// Seed of random inputs.
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+    /// How to compile a model.
+    #[command(flatten)]
+    pub compile: CompileArgs,
+}
+
+/// Does it.
+///
+/// # Errors
+/// A model that does not compile or run, outputs that differ from those expected.
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let compiled;
+    let path = if is_artifact(&args.model) {
+        &args.model
+    } else {
+        compiled = compile_for_run(&args.model, &args.compile)?;
+        &compiled.path
+    };
+    let begin = Instant::now();
+    let mut model = Model::load(path, args.threads)?;
+    if args.compile.timings {
+        eprintln!("load {:.1} ms", begin.elapsed().as_secs_f64() * 1e3);
+    }
+    let job = Job {
+        inputs: args.inputs.clone(),
+        outputs: args.outputs.clone(),
+        expect: args.expect.clone(),
+        tolerance: Tolerance {
+            rtol: args.rtol,
+            atol: args.atol,
+        },
+        seed: args.seed,
+        bench: 0,
+        profile: false,
+    };
+    let begin = Instant::now();
+    let outcome = match job.run(&mut model) {
+        Err(JobError::Difference(difference)) if args.bisect => {
+            return Err(blame(args, &model, &difference)?);
+        }
+        outcome => outcome?,
+    };
+    if args.compile.timings {
+        eprintln!("run {:.1} ms", begin.elapsed().as_secs_f64() * 1e3);
+    }
+    for (port, tensor) in model.plan().outputs.iter().zip(&outcome.outputs) {
+        println!("{}: {} {:?}", port.name, tensor.dtype, tensor.shape);
+    }
+    if args.expect.is_some() {
+        println!("as expected");
+    }
+    Ok(())
+}
+
+/// Why the outputs differ: the first operator that is not the interpreter's, or none.
+fn blame(args: &Args, model: &Model, difference: &Difference) -> Result<Failure, Failure> {
+    if is_artifact(&args.model) {
+        return Err(Failure::said(
+            format!("{difference}; an artifact has no operators to compare"),
+            "--bisect with the model that it was compiled from",
+        ));
+    }
+    let settings = Settings {
+        options: args.compile.options()?,
+        tolerance: Tolerance {
+            rtol: args.rtol,
+            atol: args.atol,
+        },
+        threads: args.threads,
+    };
+    let report = Report::new(difference.to_string());
+    let inputs = inputs(args, model)?;
+    let report = match first_difference(&args.model, &inputs, &settings)? {
+        Some(found) => report
+            .note(format!(
+                "operator {} of {}, {} {:?}, is the first whose result is not the interpreter's",
+                found.number, found.operators, found.kind, found.name
+            ))
+            .note(found.difference.to_string()),
+        None => report
+            .note("every operator gives what the interpreter gives")
+            .help(
+                "the model, its import, or what is expected is wrong, or the tolerance too small",
+            ),
+    };
+    Ok(Failure::placed(report, Sources::default()))
+}
+
+/// The inputs of the run.
+fn inputs(args: &Args, model: &Model) -> Result<Vec<Vec<u8>>, Failure> {
+    let ports = &model.plan().inputs;
+    let Some(path) = &args.inputs else {
+        return Ok(ports
+            .iter()
+            .map(|port| random::tensor(port, args.seed).bytes)
+            .collect());
+    };
+    let mut npz = Npz::read(path).map_err(JobError::from)?;
+    let tensors = ports
+        .iter()
+        .enumerate()
+        .map(|(number, port)| npz.take(port, number));
+    let tensors = tensors
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(JobError::from)?;
+    Ok(tensors.into_iter().map(|tensor| tensor.bytes).collect())
+}

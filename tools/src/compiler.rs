@@ -1,0 +1,369 @@
+//! One compilation: a module on its way from a model to an artifact.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::Instant;
+
+use weft_dialects::device::Machine;
+use weft_dialects::ir::{Context, Module, Op, module_op};
+use weft_dialects::task::Program;
+use weft_onnx::Weights;
+use weft_passes::codegen::{self, Text, compile_kernels, print_kernels};
+use weft_passes::device::load_machine;
+use weft_passes::pipeline::{self, Stage};
+use weft_passes::task;
+use weft_runtime::artifact;
+
+use crate::constants::Evaluator;
+use crate::failure::{Collector, Diagnostic, Failure, Reported};
+use crate::machines::Device;
+use crate::progress::Progress;
+use crate::reports::caught;
+use crate::reproducer::Reproducer;
+use crate::source;
+
+/// What a caller decides about a compilation.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// What to compile for.
+    pub device: Device,
+    /// Threads that compile; 0 for as many as there are processors.
+    pub jobs: usize,
+    /// Virtual execution units of the task program; 0 for as many as the machine has.
+    pub units: usize,
+    /// Files of weights, by the id that text names them with.
+    pub weights: Vec<(String, PathBuf)>,
+    /// For the ONNX importer.
+    pub import: weft_onnx::Options,
+    /// Where the module goes that a pass failed on, with the command that repeats it.
+    pub reproducer: Option<PathBuf>,
+    /// Print the module after every pass, on standard error.
+    pub print_ir: bool,
+    /// Say on a terminal what is being done.
+    pub progress: bool,
+}
+
+/// What a compilation can be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Emit {
+    /// The module's text at a stage.
+    Stage(Stage),
+    /// LLVM IR of the kernels, optimised.
+    Llvm,
+    /// Assembly of the kernels.
+    Asm,
+    /// The linked code, an ELF shared object.
+    Obj,
+    /// The artifact.
+    Weft,
+}
+
+/// A module on its way down.
+pub struct Unit<'c> {
+    context: &'c Context,
+    collector: Collector,
+    module: Module<'c>,
+    stage: Stage,
+    options: Options,
+    files: Rc<BTreeMap<String, Weights>>,
+    progress: Progress,
+    /// What was done, and how long it took.
+    pub timings: Vec<(String, f64)>,
+    /// Remarks of passes.
+    pub remarks: Vec<crate::failure::Diagnostic>,
+}
+
+impl<'c> Unit<'c> {
+    /// Opens a model: `.onnx`, or `.mlir` at any stage.
+    ///
+    /// # Errors
+    /// A file that cannot be read, a model that is refused, a machine that is unknown.
+    pub fn open(context: &'c Context, path: &Path, options: Options) -> Result<Self, Failure> {
+        let collector = Collector::listen(context);
+        let begin = Instant::now();
+        let progress = Progress::new(options.progress);
+        progress.say(format!("reading {}", path.display()));
+        let source = source::open(context, &collector, path, &options)?;
+        Self::of_source(context, collector, source, options, progress, begin)
+    }
+
+    /// A unit from text.
+    ///
+    /// # Errors
+    /// As [`Unit::open`].
+    pub fn from_text(context: &'c Context, text: &str, options: Options) -> Result<Self, Failure> {
+        let collector = Collector::listen(context);
+        let begin = Instant::now();
+        let progress = Progress::new(options.progress);
+        let source = source::from_text(context, &collector, "<text>", text)?;
+        Self::of_source(context, collector, source, options, progress, begin)
+    }
+
+    /// A unit from a module of the graph stage, with the files that its weights lie in.
+    ///
+    /// # Errors
+    /// What the verifier reports.
+    pub fn from_module(
+        context: &'c Context,
+        module: Module<'c>,
+        files: Rc<BTreeMap<String, Weights>>,
+        options: Options,
+    ) -> Result<Self, Failure> {
+        let collector = Collector::listen(context);
+        let begin = Instant::now();
+        let progress = Progress::new(options.progress);
+        let source = source::Source {
+            module,
+            stage: Stage::Graph,
+            files,
+        };
+        Self::of_source(context, collector, source, options, progress, begin)
+    }
+
+    fn of_source(
+        context: &'c Context,
+        collector: Collector,
+        source: source::Source<'c>,
+        options: Options,
+        progress: Progress,
+        begin: Instant,
+    ) -> Result<Self, Failure> {
+        let mut unit = Self {
+            context,
+            collector,
+            module: source.module,
+            stage: source.stage,
+            options,
+            files: source.files,
+            progress,
+            timings: Vec::new(),
+            remarks: Vec::new(),
+        };
+        if !unit.op().verify() {
+            return Err(unit.collector.failure());
+        }
+        unit.timed("import", begin);
+        if Machine::of(unit.op()).is_none() && unit.stage != Stage::Graph {
+            unit.load_machine()?;
+        }
+        Ok(unit)
+    }
+
+    fn op(&self) -> Op<'c> {
+        module_op(&self.module)
+    }
+
+    fn timed(&mut self, what: &str, begin: Instant) {
+        self.timings
+            .push((what.to_owned(), begin.elapsed().as_secs_f64()));
+    }
+
+    fn load_machine(&mut self) -> Result<(), Failure> {
+        let (text, name) = self.options.device.text(self.context)?;
+        let text = self.collector.source(&name, &text);
+        // A machine file with a mistake is reported on its own text, and by one error.
+        source::parse_text(self.context, &self.collector, &text)?;
+        load_machine::load(self.context, self.op(), &text, &name)
+            .map(|_| ())
+            .map_err(|_| self.collector.failure())?;
+        // The verifier of the machine says what a file got wrong.
+        if self.op().verify() {
+            Ok(())
+        } else {
+            Err(self.collector.failure())
+        }
+    }
+
+    fn machine(&self) -> Result<Machine<'c>, Failure> {
+        Machine::of(self.op())
+            .ok_or_else(|| Failure::said("the module has no machine", "give one with --device"))
+    }
+
+    /// Takes the module down to a stage.
+    ///
+    /// # Errors
+    /// What a pass or a verifier reports.
+    pub fn lower(&mut self, to: Stage) -> Result<(), Failure> {
+        if to > Stage::Graph && Machine::of(self.op()).is_none() {
+            self.load_machine()?;
+        }
+        for stage in pipeline::STAGES.into_iter().filter(|stage| *stage <= to) {
+            if stage > self.stage {
+                self.lower_to(stage)?;
+            }
+        }
+        self.remarks.extend(self.collector.take());
+        Ok(())
+    }
+
+    /// Goes down to the next stage.
+    fn lower_to(&mut self, stage: Stage) -> Result<(), Failure> {
+        let units = self.options.units.to_string();
+        let mut options = Vec::new();
+        if self.options.units > 0 {
+            options.push((task::from_tile::PASS.name, "units", units.as_str()));
+        }
+        let (context, module) = (self.context, self.op());
+        let passes = pipeline::passes_to(stage);
+        let reproducer = self
+            .options
+            .reproducer
+            .as_ref()
+            .map(|path| (Reproducer::of(context, module), path));
+        let mut begin = Instant::now();
+        let (mut done, mut timings) = (0, Vec::new());
+        let say = |next: usize| {
+            if let Some(pass) = passes.get(next) {
+                self.progress.say(pass.name);
+            }
+        };
+        say(0);
+        let result = caught(|| {
+            pipeline::lower(context, module, self.stage, stage, &options, &mut |pass| {
+                timings.push((pass.to_owned(), begin.elapsed().as_secs_f64()));
+                if self.options.print_ir {
+                    self.progress
+                        .print(&format!("// ----- after {pass}\n{}", module.text()));
+                }
+                done += 1;
+                say(done);
+                begin = Instant::now();
+            })
+        });
+        let mut diagnostics = self.collector.take();
+        if let Ok(Ok(())) = result {
+            self.timings.extend(timings);
+            self.remarks.extend(diagnostics);
+            self.stage = stage;
+            return Ok(());
+        }
+        // After the last pass it is the verifier that refuses what that pass made.
+        let done = done.min(passes.len().saturating_sub(1));
+        if let Err(said) = result {
+            diagnostics.push(Diagnostic {
+                is_error: true,
+                place: None,
+                message: format!(
+                    "the pass {} stopped on its own mistake: {said}",
+                    passes[done].name
+                ),
+                notes: vec![(None, "help: please report it".to_owned())],
+            });
+        }
+        if let Some((reproducer, path)) = reproducer {
+            let note = match reproducer.write(passes, done, &options, path) {
+                Ok(command) => format!("this repeats it: {command}"),
+                Err(failure) => format!("there is no reproducer: {failure}"),
+            };
+            // What the repetition says is known.
+            self.collector.take();
+            if let Some(error) = diagnostics
+                .iter_mut()
+                .rfind(|diagnostic| diagnostic.is_error)
+            {
+                error.notes.push((None, note));
+            }
+        }
+        let sources = self.collector.sources();
+        Err(Failure::Reported(Reported {
+            diagnostics,
+            sources,
+        }))
+    }
+
+    /// Takes away what says on a terminal what is being done.
+    pub fn end_progress(&mut self) {
+        self.progress.done();
+    }
+
+    /// The module's text.
+    pub fn text(&self) -> String {
+        self.op().text()
+    }
+
+    /// The module, for analyses.
+    pub fn module(&self) -> Op<'c> {
+        self.op()
+    }
+
+    /// The stage the module is at.
+    pub fn stage(&self) -> Stage {
+        self.stage
+    }
+
+    /// The files that weights lie in.
+    pub fn files(&self) -> &Rc<BTreeMap<String, Weights>> {
+        &self.files
+    }
+
+    fn jobs(&self) -> usize {
+        match self.options.jobs {
+            0 => std::thread::available_parallelism().map_or(1, |count| count.get()),
+            jobs => jobs,
+        }
+    }
+
+    /// LLVM IR or assembly of every kernel, in their order.
+    ///
+    /// # Errors
+    /// As [`Unit::lower`], and what the code generator refuses.
+    pub fn kernel_text(&mut self, text: Text) -> Result<String, Failure> {
+        self.lower(Stage::Device)?;
+        self.progress.say("compiling kernels");
+        let kernels = print_kernels(self.op(), self.machine()?, self.jobs(), text)?;
+        Ok(kernels.join("\n"))
+    }
+
+    /// The linked code.
+    ///
+    /// # Errors
+    /// As [`Unit::kernel_text`], and what the linker refuses.
+    pub fn code(&mut self) -> Result<Vec<u8>, Failure> {
+        self.lower(Stage::Device)?;
+        let begin = Instant::now();
+        self.progress.say("compiling kernels");
+        let objects = compile_kernels(self.op(), self.machine()?, self.jobs())?;
+        self.timed("compile kernels", begin);
+        let begin = Instant::now();
+        self.progress.say("linking");
+        let code = codegen::link(&objects)?;
+        self.timed("link", begin);
+        Ok(code)
+    }
+
+    /// Writes the artifact; the file appears whole or not at all.
+    ///
+    /// # Errors
+    /// As [`Unit::code`], and what cannot be planned, evaluated or written.
+    pub fn write_artifact(&mut self, path: &Path) -> Result<(), Failure> {
+        let code = self.code()?;
+        let begin = Instant::now();
+        self.progress
+            .say("evaluating constants, writing the artifact");
+        let programs = self
+            .op()
+            .body(0)
+            .map(|block| block.ops())
+            .unwrap_or_default();
+        let program = programs.into_iter().find_map(Program::of).ok_or_else(|| {
+            Failure::said("the module holds no task.program", "a model at any stage")
+        })?;
+        let mut planned = task::plan(&program, self.machine()?)?;
+        planned.plan.build.compiler = format!("weft {}", env!("CARGO_PKG_VERSION"));
+        let evaluator = Evaluator {
+            module: self.op(),
+            files: &self.files,
+            check_hashes: !self.options.weights.is_empty(),
+        };
+        artifact::write(path, &planned.plan, &code, |out| {
+            evaluator
+                .write(&planned.constants, out)
+                .map_err(|error| error.to_string())?;
+            Ok(out.pad_to(planned.plan.constant_bytes)?)
+        })?;
+        self.timed("write artifact", begin);
+        self.progress.done();
+        Ok(())
+    }
+}

@@ -1,0 +1,75 @@
+//! The machines that weft ships, and the one that it runs on.
+
+use std::path::{Path, PathBuf};
+
+use weft_dialects::device::Machine;
+use weft_dialects::ir::{Context, module_op, parse};
+
+use crate::Failure;
+
+/// The machine files of `devices/`, the better one for a host first.
+pub const MACHINES: &[(&str, &str)] = &[
+    ("x86-avx512", include_str!("../../devices/x86-avx512.mlir")),
+    ("x86-avx2", include_str!("../../devices/x86-avx2.mlir")),
+];
+
+/// What to compile for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Device {
+    /// The processor that compiles.
+    #[default]
+    Host,
+    /// A machine that weft ships, or a file.
+    Named(String),
+}
+
+impl Device {
+    /// The text of the machine file, and what to call it.
+    ///
+    /// # Errors
+    /// No such machine and no such file; a host that no machine file describes.
+    pub fn text(&self, context: &Context) -> Result<(String, String), Failure> {
+        match self {
+            Device::Host => host(context),
+            Device::Named(name) => match MACHINES.iter().find(|(known, _)| known == name) {
+                Some((known, text)) => Ok(((*text).to_owned(), (*known).to_owned())),
+                None => read(Path::new(name)),
+            },
+        }
+    }
+}
+
+fn read(path: &Path) -> Result<(String, String), Failure> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok((text, path.display().to_string())),
+        Err(source) if path.exists() => {
+            Err(Failure::File { doing: "read", path: PathBuf::from(path), source })
+        }
+        Err(_) => {
+            let known: Vec<_> = MACHINES.iter().map(|(name, _)| *name).collect();
+            Err(Failure::said(
+                format!("there is no machine and no file `{}`", path.display()),
+                format!("a path, or one of: {}", known.join(", ")),
+            ))
+        }
+    }
+}
+
+/// The first shipped machine whose every feature this processor has.
+fn host(context: &Context) -> Result<(String, String), Failure> {
+    let mut lacks = Vec::new();
+    for (name, text) in MACHINES {
+        let Ok(module) = parse(context, text) else { continue };
+        let Some(machine) = Machine::of(module_op(&module)) else { continue };
+        let features: Vec<String> =
+            machine.features().into_iter().map(str::to_owned).collect();
+        match weft_runtime::cpu::check_features(&features) {
+            Ok(()) => return Ok(((*text).to_owned(), (*name).to_owned())),
+            Err(error) => lacks.push(format!("{name}: {error}")),
+        }
+    }
+    Err(Failure::said(
+        format!("no machine that weft ships is this one ({})", lacks.join("; ")),
+        "describe the machine in a file and give it with --device",
+    ))
+}
