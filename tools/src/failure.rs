@@ -51,7 +51,7 @@ pub enum Failure {
     Cpu(#[from] weft_runtime::CpuError),
     /// Inputs, outputs or a comparison failed.
     #[error(transparent)]
-    Job(#[from] weft_runtime::session::JobError),
+    Job(Box<weft_runtime::session::JobError>),
     /// Anything else: what disagrees, and what would be accepted.
     #[error("{message}\n  help: {help}")]
     Said {
@@ -60,6 +60,12 @@ pub enum Failure {
         /// What would be accepted.
         help: String,
     },
+}
+
+impl From<weft_runtime::session::JobError> for Failure {
+    fn from(error: weft_runtime::session::JobError) -> Self {
+        Self::Job(Box::new(error))
+    }
 }
 
 impl Failure {

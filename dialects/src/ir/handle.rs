@@ -244,9 +244,24 @@ impl<'c> Op<'c> {
 
     /// The operation as text, large literals whole, without locations.
     pub fn text(self) -> String {
+        self.print(false)
+    }
+
+    /// As [`Op::text`], but named and aliased for this operation alone: what an
+    /// isolated operation says does not depend on what stands around it.
+    pub fn own_text(self) -> String {
+        self.print(true)
+    }
+
+    fn print(self, alone: bool) -> String {
         // SAFETY: the callback only appends to the string it is given.
         unsafe {
             let flags = mlirOpPrintingFlagsCreate();
+            if alone {
+                mlirOpPrintingFlagsUseLocalScope(flags);
+                // Verifying would look at the whole module again for every print.
+                mlirOpPrintingFlagsAssumeVerified(flags);
+            }
             let mut text = String::new();
             mlirOperationPrintWithFlags(
                 self.raw,

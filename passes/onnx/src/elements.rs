@@ -227,3 +227,59 @@ fn pull(element: ElementType, bytes: &[u8]) -> Scalar {
         F64 => Scalar::Float(f64::from_bits(bits)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scalars_survive_every_type() {
+        for &element in ElementType::ALL {
+            let ty = TensorType::new(element, vec![2], "a test").unwrap();
+            let one = if element.is_float() {
+                Scalar::Float(1.0)
+            } else {
+                Scalar::Int(1)
+            };
+            let zero = if element.is_float() {
+                Scalar::Float(0.0)
+            } else {
+                Scalar::Int(0)
+            };
+            let elements = Elements::from_scalars(ty, [one, zero]);
+            assert_eq!(
+                elements.scalars().collect::<Vec<_>>(),
+                [one, zero],
+                "{element}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_ends_of_integers() {
+        for &element in ElementType::INTEGERS {
+            let (least, most) = element.integer_range().unwrap();
+            for value in [least, most] {
+                let scalar = Elements::scalar(element, Scalar::Int(value));
+                assert_eq!(scalar.single(), Some(Scalar::Int(value)), "{element}");
+            }
+            let beyond = Elements::scalar(element, Scalar::Int(most + 1));
+            assert_eq!(beyond.single(), Some(Scalar::Int(least)), "{element} wraps");
+        }
+    }
+
+    #[test]
+    fn floats_round_to_nearest() {
+        let third = Elements::scalar(ElementType::F16, Scalar::Float(1.0 / 3.0));
+        assert_eq!(third.single(), Some(Scalar::Float(0.333_251_953_125)));
+        let third = Elements::scalar(ElementType::BF16, Scalar::Float(1.0 / 3.0));
+        assert_eq!(third.single(), Some(Scalar::Float(0.333_984_375)));
+    }
+
+    #[test]
+    fn large_numbers_are_no_shape() {
+        let large = Elements::scalar(ElementType::U64, Scalar::Int(u64::MAX.into()));
+        assert_eq!(large.ints(), None);
+        assert_eq!(Elements::from_ints(&[-1, 2]).ints(), Some(vec![-1, 2]));
+    }
+}

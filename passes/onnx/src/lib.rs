@@ -3,6 +3,17 @@
 //! Every node becomes one operator whose payload says what it computes; after that nothing looks
 //! at its name. Weights stay in the file: the graph names them and [`Weights`] finds their bytes.
 //!
+//! ```no_run
+//! # fn main() -> weft_onnx::Result<()> {
+//! let context = weft_dialects::ir::context();
+//! let options = weft_onnx::Options::default();
+//! let (module, imported) = weft_onnx::import("model.onnx".as_ref(), &options, &context)?;
+//! let weight = imported.files["model"].tensor("conv1.weight")?;
+//! println!("{} bytes", weight.bytes().len());
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! This crate knows neither machines nor tiles, and computes only what decides shapes.
 
 mod constant;

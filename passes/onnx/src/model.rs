@@ -89,6 +89,9 @@ impl Model {
         }
         let mut defined = BTreeSet::new();
         for input in &graph.input {
+            if input.name().is_empty() {
+                return Err(Report::new("a graph input has no name").invalid());
+            }
             if !defined.insert(input.name()) {
                 return Err(twice("graph inputs", input.name()));
             }

@@ -131,13 +131,13 @@ fn pick<'a, T>(
 
 /// Each kernel as a module of itself and the machine.
 fn jobs_of(module: Op<'_>, machine: Machine<'_>) -> Vec<Job> {
-    let machine = machine.op.text();
+    let machine = machine.op.own_text();
     let kernels =
         module.first_block(0).into_iter().flat_map(|block| block.ops()).filter_map(Kernel::of);
     kernels
         .map(|kernel| Job {
             kernel: kernel.name.to_owned(),
-            text: format!("{machine}\n{}\n", kernel.op.text()),
+            text: format!("{machine}\n{}\n", kernel.op.own_text()),
             arg_bytes: kernel.args().iter().map(|arg| bytes(arg.ty())).collect(),
         })
         .collect()

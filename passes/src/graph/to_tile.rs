@@ -21,7 +21,7 @@ use weft_dialects::ir::{
 };
 
 use super::pieces::{Piece, Window};
-use crate::nest::{self, Access, Loop, Nest, NestError, Start};
+use crate::nest::{self, Access, Capture, Loop, Nest, NestError, Start};
 
 pub const PASS: Pass = Pass {
     name: "graph-to-tile",
@@ -359,20 +359,10 @@ impl<'c> Door<'c> {
         let mut captures = Vec::new();
         for value in nest::captured(body) {
             if ty::is_tensor(value.ty()) {
-                captures.push((value, self.tensor(cut, value)?));
+                captures.push(Capture { value, tensor: self.tensor(cut, value)? });
             }
         }
-        // The body names the payload's tensors; the kernel gets the graph's.
-        let nest = Nest {
-            axes,
-            inputs,
-            outputs,
-            body,
-            starts,
-            captures: captures.iter().map(|(old, _)| *old).collect(),
-        };
-        cut.pieces.extend(captures.into_iter().map(|(old, new)| (old, Piece::Tensor(new))));
-        Ok(nest)
+        Ok(Nest { axes, inputs, outputs, body, starts, captures })
     }
 
     fn access(&mut self, cut: &mut Cut<'c>, access: Access<'c>) -> Result<Access<'c>, Failed> {
@@ -397,12 +387,7 @@ impl<'c> Door<'c> {
             let ty = ty::tensor(&access.shape, access.elem());
             operands.push(self.view(access.tensor, ty));
         }
-        for old in &nest.captures {
-            match cut.pieces.get(old) {
-                Some(Piece::Tensor(tensor)) => operands.push(*tensor),
-                _ => return Err(Failed),
-            }
-        }
+        operands.extend(nest.captures.iter().map(|capture| capture.tensor));
         let inputs = operands.len();
         let mut results = Vec::new();
         for access in &nest.outputs {
@@ -485,7 +470,7 @@ impl<'c> Door<'c> {
     /// constant operands differ: weights may be laid out for their kernel.
     fn kernel(&mut self, kind: &str, nest: &Nest<'c>, index: &[Linear], fixed: &str) -> String {
         let kernel = nest::emit_kernel(self.context, self.module, "kernel", nest, index);
-        let text = format!("{fixed} {}", kernel.text());
+        let text = format!("{fixed} {}", kernel.own_text());
         if let Some(name) = self.kernels.get(&text) {
             kernel.erase();
             return name.clone();

@@ -32,7 +32,7 @@ pub fn emit_kernel<'c>(
             types.extend(inputs.iter().map(typed));
         }
     }
-    types.extend(nest.captures.iter().map(|tensor| tensor.ty()));
+    types.extend(nest.captures.iter().map(|capture| capture.value.ty()));
     types.extend(nest.outputs.iter().map(typed));
     let block = b.block(kernel.region(0), &types);
     let mut args = block.args().into_iter();
@@ -73,8 +73,8 @@ pub fn emit_kernel<'c>(
         .collect();
     let mut results = p.generic(&axes, &reads, &places, |scalar, args| {
         let mut map = Mapping::default();
-        for (old, new) in nest.captures.iter().zip(&captures) {
-            map.set(*old, *new);
+        for (capture, new) in nest.captures.iter().zip(&captures) {
+            map.set(capture.value, *new);
         }
         copy_body(scalar.builder(), nest.body, args, map, index)
     });

@@ -68,6 +68,15 @@ impl<'c> Access<'c> {
     }
 }
 
+/// A tensor that a body reads at addresses it computes.
+#[derive(Clone, Copy, Debug)]
+pub struct Capture<'c> {
+    /// The value that the body names.
+    pub value: Val<'c>,
+    /// The tensor: an argument of the kernel, or whatever stands for it.
+    pub tensor: Val<'c>,
+}
+
 /// How an output starts before the nest folds into it.
 #[derive(Clone)]
 pub enum Start<'c> {
@@ -98,7 +107,7 @@ pub struct Nest<'c> {
     /// How each output starts.
     pub starts: Vec<Start<'c>>,
     /// Tensors the body reads at addresses it computes.
-    pub captures: Vec<Val<'c>>,
+    pub captures: Vec<Capture<'c>>,
 }
 
 impl<'c> Nest<'c> {

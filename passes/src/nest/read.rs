@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use weft_dialects::ir::payload::Axis;
 use weft_dialects::ir::{Linear, Op, Val, affine, attr, ty};
 
-use super::{Access, Loop, Nest, Start};
+use super::{Access, Capture, Loop, Nest, Start};
 
 /// Why a payload is no perfect nest.
 #[derive(Debug, thiserror::Error)]
@@ -294,8 +294,8 @@ impl<'c> Reader<'c> {
         let body = generic.body(0).ok_or(NestError::Nests(0))?;
         let captures = captured(body)
             .into_iter()
-            .map(|value| self.follow(value))
             .filter(|value| ty::is_tensor(value.ty()))
+            .map(|value| Capture { value, tensor: self.follow(value) })
             .collect();
         let mut resolved = accesses
             .into_iter()

@@ -66,7 +66,9 @@ impl Touches {
         touches.extend(
             nest.captures
                 .iter()
-                .filter_map(|&tensor| Touch::whole(tensor.index(), tensor.ty(), false)),
+                .filter_map(|capture| {
+                    Touch::whole(capture.tensor.index(), capture.tensor.ty(), false)
+                }),
         );
         Self {
             grid: grid.to_vec(),

@@ -196,7 +196,7 @@ fn rewrite<'c>(
 
 /// Whether the tiles of an argument are brought to registers, or read where they lie.
 fn in_registers<'c>(nest: &Nest<'c>, choice: &Choice<'c>, arg: Val<'c>) -> bool {
-    if nest.captures.contains(&arg) {
+    if nest.captures.iter().any(|capture| capture.tensor == arg) {
         return false;
     }
     let access = nest.accesses().into_iter().find(|access| access.tensor == arg);

@@ -203,3 +203,29 @@ fn equal_imports_are_equal() {
         .output("y");
     assert_eq!(text(&net), text(&net));
 }
+
+#[test]
+fn weights_of_another_file() {
+    use safetensors::tensor::{Dtype, TensorView};
+
+    let bytes: Vec<u8> = (0..24).collect();
+    let view = TensorView::new(Dtype::F32, vec![2, 3], &bytes).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("weights.safetensors");
+    safetensors::serialize_to_file([("w", view)], None, &path).unwrap();
+    let weights = Weights::open(&path).unwrap();
+    let found = weights.tensor("w").unwrap();
+    assert_eq!(
+        (found.ty().dims(), &found.bytes()[..]),
+        (&[2, 3][..], &bytes[..])
+    );
+    assert!(weights.tensor("v").is_err());
+
+    std::fs::write(&path, &std::fs::read(&path).unwrap()[..40]).unwrap();
+    assert!(
+        Weights::open(&path)
+            .unwrap_err()
+            .to_string()
+            .contains("is not a safetensors file")
+    );
+}

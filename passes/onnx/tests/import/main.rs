@@ -3,3 +3,4 @@
 mod bad_input;
 mod folding;
 mod net;
+mod shapes;

@@ -133,7 +133,12 @@ fn lower<'c>(context: &'c Context, machine: Machine<'c>, kernel: Op<'c>) -> Resu
         .chain(block.args().iter().map(memref))
         .collect();
     let body = b.block(new.region(0), &types);
-    let memrefs = block.args().into_iter().zip(body.args().into_iter().skip(1)).collect();
+    let mut memrefs: HashMap<_, _> =
+        block.args().into_iter().zip(body.args().into_iter().skip(1)).collect();
+    for capture in &nest.captures {
+        let memref = memrefs[&capture.tensor];
+        memrefs.insert(capture.value, memref);
+    }
     let plan = plan(context, machine, kernel, &compute, nest, inner, memrefs)?;
     let mut b = b.into_block(body);
     let starts = coordinates(&mut b, body.arg(0), &grid, &plan.nest, outer);
