@@ -102,7 +102,9 @@ fn compile(prefix: &Path, out: &Path) {
         .include(out)
         .flag("-isystem")
         .flag(prefix.join("include").to_str().expect("the prefix is UTF-8"))
-        .files(["graph", "tile", "task", "device", "shim"].map(|file| format!("src/shim/{file}.cpp")))
+        .files(
+            ["graph", "tile", "task", "device", "shim"].map(|file| format!("src/shim/{file}.cpp")),
+        )
         .compile("weft_dialects");
 }
 

@@ -35,31 +35,18 @@ device.machine @toy arch("toy") features([]) {
 #[derive(Clone, Debug)]
 enum Kernel {
     /// All elements, in tiles of so many rows and columns; one input may be transposed.
-    Whole {
-        tiles: [u64; 2],
-        inputs: usize,
-        transposed: bool,
-    },
+    Whole { tiles: [u64; 2], inputs: usize, transposed: bool },
     /// All elements in a row.
     Flat { tile: u64 },
     /// A window, read from one place and written to another.
-    Window {
-        sizes: [u64; 2],
-        from: [u64; 2],
-        to: [u64; 2],
-        tiles: [u64; 2],
-    },
+    Window { sizes: [u64; 2], from: [u64; 2], to: [u64; 2], tiles: [u64; 2] },
     /// Adds rows of the input to what the output holds.
     Adds { tiles: [u64; 2] },
 }
 
 impl Kernel {
     fn inputs(&self) -> usize {
-        if let Kernel::Whole { inputs, .. } = self {
-            *inputs
-        } else {
-            1
-        }
+        if let Kernel::Whole { inputs, .. } = self { *inputs } else { 1 }
     }
 
     /// Whether it needs what its output held before.
@@ -68,23 +55,14 @@ impl Kernel {
     }
 
     fn tensor(&self) -> &'static str {
-        if let Kernel::Flat { .. } = self {
-            "tensor<64xf32>"
-        } else {
-            "tensor<8x8xf32>"
-        }
+        if let Kernel::Flat { .. } = self { "tensor<64xf32>" } else { "tensor<8x8xf32>" }
     }
 
     fn text(&self, name: &str) -> String {
         let t = self.tensor();
-        let names: Vec<String> = (0..self.inputs())
-            .map(|input| format!("x{input}"))
-            .collect();
+        let names: Vec<String> = (0..self.inputs()).map(|input| format!("x{input}")).collect();
         let list = |prefix: &str, suffix: &str| -> String {
-            names
-                .iter()
-                .map(|name| format!("{prefix}{name}{suffix}, "))
-                .collect()
+            names.iter().map(|name| format!("{prefix}{name}{suffix}, ")).collect()
         };
         let args = format!("{}%o: {t}", list("%", &format!(": {t}")));
         let inner = format!("{}%p: {t}", list("%i", &format!(": {t}")));
@@ -94,24 +72,13 @@ impl Kernel {
         let mut reads: Vec<String> = names.iter().map(|name| format!("%i{name}")).collect();
         let (mut write, mut cut) = ("%p".to_owned(), t.to_owned());
         let (maps, kinds, sizes) = match self {
-            Kernel::Whole {
-                tiles, transposed, ..
-            } => {
+            Kernel::Whole { tiles, transposed, .. } => {
                 let first = if *transposed { "#columns" } else { "#rows" };
                 let maps = [vec![first], vec!["#rows"; names.len()]].concat();
-                (
-                    maps.join(", "),
-                    "\"parallel\", \"parallel\"",
-                    tiles.to_vec(),
-                )
+                (maps.join(", "), "\"parallel\", \"parallel\"", tiles.to_vec())
             }
             Kernel::Flat { tile } => ("#flat, #flat".into(), "\"parallel\"", vec![*tile]),
-            Kernel::Window {
-                sizes: [h, w],
-                from,
-                to,
-                tiles,
-            } => {
+            Kernel::Window { sizes: [h, w], from, to, tiles } => {
                 cut = format!("tensor<{h}x{w}xf32>");
                 for (value, of, [i, j]) in [("%a", "%ix0", from), ("%b", "%p", to)] {
                     body += &format!(
@@ -119,11 +86,7 @@ impl Kernel {
                     );
                 }
                 (reads, write) = (vec!["%a".into()], "%b".into());
-                (
-                    "#rows, #rows".into(),
-                    "\"parallel\", \"parallel\"",
-                    tiles.to_vec(),
-                )
+                ("#rows, #rows".into(), "\"parallel\", \"parallel\"", tiles.to_vec())
             }
             Kernel::Adds { tiles: [h, w] } => {
                 let kinds = "\"parallel\", \"parallel\", \"reduction\"";
@@ -132,14 +95,8 @@ impl Kernel {
         };
         let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
         let ones = vec!["1"; sizes.len()].join(", ");
-        let scalars: Vec<String> = (0..=names.len())
-            .map(|arg| format!("%s{arg}: f32"))
-            .collect();
-        let other = if let Kernel::Adds { .. } = self {
-            "%s1"
-        } else {
-            "%s0"
-        };
+        let scalars: Vec<String> = (0..=names.len()).map(|arg| format!("%s{arg}: f32")).collect();
+        let other = if let Kernel::Adds { .. } = self { "%s1" } else { "%s0" };
         let types_cut = vec![cut.as_str(); names.len()].join(", ");
         body += &format!(
             "    %r = linalg.generic {{indexing_maps = [{maps}], iterator_types = [{kinds}]}} ins({} : {types_cut}) outs({write} : {cut}) {{\n    ^bb0({}):\n      %v = arith.addf %s0, {other} : f32\n      linalg.yield %v : f32\n    }} -> {cut}\n",
@@ -147,12 +104,7 @@ impl Kernel {
             scalars.join(", "),
         );
         let mut result = "%r";
-        if let Kernel::Window {
-            sizes: [h, w],
-            to: [i, j],
-            ..
-        } = self
-        {
+        if let Kernel::Window { sizes: [h, w], to: [i, j], .. } = self {
             body += &format!(
                 "    %k = tensor.insert_slice %r into %p[{i}, {j}] [{h}, {w}] [1, 1] : {cut} into {t}\n"
             );
@@ -263,9 +215,8 @@ impl Graph {
             .iter()
             .map(|choice| values[last - (choice * choice / 100) % values.len()].clone())
             .collect();
-        let names: Vec<String> = (0..outputs.len())
-            .map(|output| format!("\"y{output}\""))
-            .collect();
+        let names: Vec<String> =
+            (0..outputs.len()).map(|output| format!("\"y{output}\"")).collect();
         let types = vec![t; outputs.len()].join(", ");
         let kernels: String = self
             .kernels
@@ -282,15 +233,11 @@ impl Graph {
 }
 
 fn mix(one: u64, other: u64) -> u64 {
-    (one ^ other)
-        .wrapping_mul(0x9e37_79b9_7f4a_7c15)
-        .rotate_left(29)
-        .wrapping_add(other)
+    (one ^ other).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29).wrapping_add(other)
 }
 
 fn named(text: &str) -> u64 {
-    text.bytes()
-        .fold(7, |hash, byte| mix(hash, u64::from(byte)))
+    text.bytes().fold(7, |hash, byte| mix(hash, u64::from(byte)))
 }
 
 /// The elements of a tensor that nothing computed.
@@ -375,18 +322,13 @@ type Codes = HashMap<String, Code>;
 fn codes(module: Op<'_>) -> Codes {
     let kernels = module.body(0).expect("a module has a body").ops();
     let kernels = kernels.into_iter().filter(|op| op.is("tile.kernel"));
-    kernels
-        .map(|op| (op.symbol().to_owned(), Code::of(op)))
-        .collect()
+    kernels.map(|op| (op.symbol().to_owned(), Code::of(op))).collect()
 }
 
 /// What the tile-graph means, every tensor a value.
 fn meaning(module: Op<'_>, codes: &Codes) -> Vec<Vec<u64>> {
     let ops = module.body(0).expect("a module has a body").ops();
-    let graph = ops
-        .into_iter()
-        .find_map(tile::Graph::of)
-        .expect("there is a tile.graph");
+    let graph = ops.into_iter().find_map(tile::Graph::of).expect("there is a tile.graph");
     let mut values: HashMap<Val<'_>, Vec<u64>> = HashMap::new();
     for (arg, name) in graph.body.args().into_iter().zip(&graph.inputs) {
         values.insert(arg, source(name));
@@ -398,22 +340,15 @@ fn meaning(module: Op<'_>, codes: &Codes) -> Vec<Vec<u64>> {
             "tile.view" => values[&op.operand(0)].clone(),
             "tile.run" => {
                 let run = tile::Run::of(op).expect("a tile.run");
-                let operands: Vec<_> = op
-                    .operands()
-                    .iter()
-                    .map(|value| values[value].clone())
-                    .collect();
+                let operands: Vec<_> =
+                    op.operands().iter().map(|value| values[value].clone()).collect();
                 execute(&codes[run.kernel], run.name, operands)
             }
             _ => continue,
         };
         values.insert(op.result(0), value);
     }
-    graph
-        .results()
-        .iter()
-        .map(|result| values[result].clone())
-        .collect()
+    graph.results().iter().map(|result| values[result].clone()).collect()
 }
 
 /// Runs a whole kernel on tensors; gives the last one back.
@@ -432,23 +367,13 @@ fn constants(sources: &[ConstantSource<'_>], codes: &Codes) -> Vec<Vec<u64>> {
         values.push(match &constant.value {
             ConstantValue::Weight { tensor, .. } => source(tensor),
             ConstantValue::Literal(bytes) => {
-                assert!(
-                    bytes.iter().all(|&byte| byte == 0),
-                    "only zeros are made here"
-                );
+                assert!(bytes.iter().all(|&byte| byte == 0), "only zeros are made here");
                 vec![0; 64]
             }
-            ConstantValue::Expression {
-                name,
-                kernel,
-                operands,
-                ..
-            } => {
+            ConstantValue::Expression { name, kernel, operands, .. } => {
                 let code = &codes[*kernel];
-                let mut tensors: Vec<_> = operands
-                    .iter()
-                    .map(|&operand| values[operand].clone())
-                    .collect();
+                let mut tensors: Vec<_> =
+                    operands.iter().map(|&operand| values[operand].clone()).collect();
                 if tensors.len() == code.write.0 {
                     tensors.push(vec![0; 64]);
                 }
@@ -473,10 +398,7 @@ impl<'a> Device<'a> {
     fn new(planned: &'a Planned<'_>, codes: &'a Codes) -> Self {
         let plan = &planned.plan;
         let mut stored = vec![0; plan.constant_bytes as usize / 4];
-        for (constant, value) in planned
-            .constants
-            .iter()
-            .zip(constants(&planned.constants, codes))
+        for (constant, value) in planned.constants.iter().zip(constants(&planned.constants, codes))
         {
             if let Some(offset) = constant.offset {
                 stored[offset as usize / 4..][..64].copy_from_slice(&value);
@@ -495,11 +417,8 @@ impl<'a> Device<'a> {
     fn step(&mut self, number: usize) -> u64 {
         let step = &self.plan.steps[number];
         let kernel = &self.plan.kernels[step.kernel as usize].symbol;
-        let buffers: Vec<Buffer> = step
-            .buffers
-            .iter()
-            .map(|&buffer| self.plan.buffers[buffer as usize])
-            .collect();
+        let buffers: Vec<Buffer> =
+            step.buffers.iter().map(|&buffer| self.plan.buffers[buffer as usize]).collect();
         let (codes, name) = (self.codes, &self.plan.ops[step.op as usize]);
         codes[kernel].run(name, step.begin..step.end, &mut |arg, place, write| {
             let buffer = buffers[arg];
@@ -509,15 +428,9 @@ impl<'a> Device<'a> {
                 Base::Constant => &mut self.constants,
                 Base::Arena => &mut self.arena,
             };
-            assert!(
-                4 * place < buffer.bytes as i64,
-                "{name} stays inside its buffers"
-            );
+            assert!(4 * place < buffer.bytes as i64, "{name} stays inside its buffers");
             let writable = matches!(buffer.base, Base::Output(_) | Base::Arena);
-            assert!(
-                write.is_none() || writable,
-                "{name} writes only what may be written"
-            );
+            assert!(write.is_none() || writable, "{name} writes only what may be written");
             let element = &mut memory[buffer.offset as usize / 4 + place as usize];
             std::mem::replace(element, write.unwrap_or(*element))
         })
@@ -572,35 +485,22 @@ fn lower<'c>(context: &'c Context, graph: &Graph) -> Lowered<'c> {
     let meaning = meaning(op, &codes(op));
     let (units, split) = (graph.units.to_string(), graph.split_cycles.to_string());
     let options = [("units", units.as_str()), ("split-cycles", split.as_str())];
-    from_tile::PASS
-        .apply(context, op, &options)
-        .expect("the door opens");
+    from_tile::PASS.apply(context, op, &options).expect("the door opens");
     assert!(op.verify(), "the program verifies");
     Lowered { module, meaning }
 }
 
 fn program<'c>(module: &Module<'c>) -> Program<'c> {
-    let ops = module_op(module)
-        .body(0)
-        .expect("a module has a body")
-        .ops();
-    ops.into_iter()
-        .find_map(Program::of)
-        .expect("there is a task.program")
+    let ops = module_op(module).body(0).expect("a module has a body").ops();
+    ops.into_iter().find_map(Program::of).expect("there is a task.program")
 }
 
 /// Tokens of each range, as numbers of ranges.
 fn tokens(program: &Program<'_>) -> Vec<Vec<u32>> {
     let ranges = program.ranges();
-    let numbers: HashMap<_, _> = ranges
-        .iter()
-        .enumerate()
-        .map(|(number, range)| (range.token(), number as u32))
-        .collect();
-    ranges
-        .iter()
-        .map(|range| range.waits.iter().map(|wait| numbers[wait]).collect())
-        .collect()
+    let numbers: HashMap<_, _> =
+        ranges.iter().enumerate().map(|(number, range)| (range.token(), number as u32)).collect();
+    ranges.iter().map(|range| range.waits.iter().map(|wait| numbers[wait]).collect()).collect()
 }
 
 #[derive(Default)]
@@ -624,10 +524,7 @@ fn check(context: &Context, graph: &Graph, seed: u64, counts: &mut Counts) {
     // The order of the text, then any that tokens allow, then any that units allow.
     let text: Vec<usize> = (0..tokens.len()).collect();
     let (traces, outputs) = device().all(&text);
-    assert_eq!(
-        outputs, lowered.meaning,
-        "the text means what the tile-graph means"
-    );
+    assert_eq!(outputs, lowered.meaning, "the text means what the tile-graph means");
     let steps = &planned.plan.steps;
     let mut last: HashMap<u32, u32> = HashMap::new();
     let on_units: Vec<Vec<u32>> = steps
@@ -650,19 +547,12 @@ fn check(context: &Context, graph: &Graph, seed: u64, counts: &mut Counts) {
             })
         });
         for order in orders.collect::<Vec<_>>() {
-            assert_eq!(
-                device().all(&order),
-                (traces.clone(), outputs.clone()),
-                "{order:?}"
-            );
+            assert_eq!(device().all(&order), (traces.clone(), outputs.clone()), "{order:?}");
         }
     }
     for (number, step) in steps.iter().enumerate() {
         for &wait in &step.waits {
-            assert_ne!(
-                step.unit, steps[wait as usize].unit,
-                "a unit keeps its own order"
-            );
+            assert_ne!(step.unit, steps[wait as usize].unit, "a unit keeps its own order");
             let mut fewer = on_units.clone();
             fewer[number].retain(|&other| other != wait);
             let implied = ancestors(&fewer, number).contains(&(wait as usize));
@@ -677,16 +567,10 @@ fn check(context: &Context, graph: &Graph, seed: u64, counts: &mut Counts) {
             let mut fewer = tokens.clone();
             fewer[number].retain(|&other| other != token);
             let mut order = ancestors(&fewer, number);
-            assert!(
-                !order.contains(&(token as usize)),
-                "range {number} waits for {token} anyway"
-            );
+            assert!(!order.contains(&(token as usize)), "range {number} waits for {token} anyway");
             order.push(number);
-            let rest: Vec<usize> = text
-                .iter()
-                .copied()
-                .filter(|step| !order.contains(step))
-                .collect();
+            let rest: Vec<usize> =
+                text.iter().copied().filter(|step| !order.contains(step)).collect();
             order.extend(rest);
             counts.tokens += 1;
             counts.needed += u64::from(device().all(&order) != (traces.clone(), outputs.clone()));
@@ -729,10 +613,7 @@ fn any_order_that_tokens_allow_means_the_same() {
         "{} programs, {} ranges, {} tokens, of which {} are needed for these values; {} waits in plans",
         counts.programs, counts.ranges, counts.tokens, counts.needed, counts.plan_waits
     );
-    assert!(
-        counts.needed * 10 >= counts.tokens * 9,
-        "nine of ten tokens change what is read"
-    );
+    assert!(counts.needed * 10 >= counts.tokens * 9, "nine of ten tokens change what is read");
 }
 
 #[test]
@@ -754,11 +635,8 @@ fn a_missing_token_is_found() {
     let program = program(&module);
     let checked =
         check_order::check(&context, module_op(&module), &program).expect("it is checked");
-    let found: Vec<_> = checked
-        .unordered
-        .iter()
-        .map(|pair| (pair.earlier.begin, pair.later.name))
-        .collect();
+    let found: Vec<_> =
+        checked.unordered.iter().map(|pair| (pair.earlier.begin, pair.later.name)).collect();
     assert_eq!(found, [(0, "b")]);
 }
 
@@ -777,16 +655,8 @@ fn ports_keep_the_types_of_callers() {
     let module = parse(&context, &text).expect("the program parses");
     let machine = Machine::of(module_op(&module)).expect("there is a machine");
     let planned = plan(&program(&module), machine).expect("the program has a plan");
-    let ports: Vec<_> = planned
-        .plan
-        .inputs
-        .iter()
-        .chain(&planned.plan.outputs)
-        .collect();
-    let shown: Vec<_> = ports
-        .iter()
-        .map(|port| (port.name.as_str(), port.dtype.name()))
-        .collect();
+    let ports: Vec<_> = planned.plan.inputs.iter().chain(&planned.plan.outputs).collect();
+    let shown: Vec<_> = ports.iter().map(|port| (port.name.as_str(), port.dtype.name())).collect();
     assert_eq!(shown, [("x", "uint8"), ("z", "bool"), ("y", "bfloat16")]);
     assert_eq!(ty::count(program(&module).input_types[0]), Some(3));
 }
@@ -797,9 +667,7 @@ fn time(what: &str, text: &str) {
     let module = parse(&context, text).expect("the graph parses");
     let start = Instant::now();
     let options = [("units", "4"), ("split-cycles", "8")];
-    from_tile::PASS
-        .apply(&context, module_op(&module), &options)
-        .expect("the door opens");
+    from_tile::PASS.apply(&context, module_op(&module), &options).expect("the door opens");
     let placed = start.elapsed();
     let program = program(&module);
     let machine = Machine::of(module_op(&module)).expect("there is a machine");
@@ -817,49 +685,24 @@ fn time(what: &str, text: &str) {
     assert!(placed.as_secs() < 10 && planning.as_secs() < 10 && checking.as_secs() < 10);
 }
 
-const LONG: usize = if cfg!(debug_assertions) {
-    2_000
-} else {
-    25_000
-};
+const LONG: usize = if cfg!(debug_assertions) { 2_000 } else { 25_000 };
 
 /// A long program with skips, branches, windows and copies takes no time to speak of.
 #[test]
 fn long_programs_are_placed_quickly() {
     let kernels = vec![
-        Kernel::Whole {
-            tiles: [2, 8],
-            inputs: 2,
-            transposed: false,
-        },
+        Kernel::Whole { tiles: [2, 8], inputs: 2, transposed: false },
         Kernel::Flat { tile: 16 },
-        Kernel::Window {
-            sizes: [4, 4],
-            from: [0, 0],
-            to: [4, 4],
-            tiles: [2, 4],
-        },
-        Kernel::Whole {
-            tiles: [4, 4],
-            inputs: 1,
-            transposed: true,
-        },
+        Kernel::Window { sizes: [4, 4], from: [0, 0], to: [4, 4], tiles: [2, 4] },
+        Kernel::Whole { tiles: [4, 4], inputs: 1, transposed: true },
     ];
     let mut state = 1;
     let mut next = |below: usize| {
         state = mix(state, 3);
         (state >> 20) as usize % below
     };
-    let runs = (0..LONG)
-        .map(|_| (next(7).min(3), [next(60), next(100)], next(10)))
-        .collect();
-    let graph = Graph {
-        kernels,
-        runs,
-        outputs: vec![0],
-        units: 4,
-        split_cycles: 8,
-    };
+    let runs = (0..LONG).map(|_| (next(7).min(3), [next(60), next(100)], next(10))).collect();
+    let graph = Graph { kernels, runs, outputs: vec![0], units: 4, split_cycles: 8 };
     time("random", &graph.text());
 }
 
@@ -867,12 +710,7 @@ fn long_programs_are_placed_quickly() {
 #[test]
 fn wide_programs_are_placed_quickly() {
     let t = "tensor<8x8xf32>";
-    let add = Kernel::Whole {
-        tiles: [2, 8],
-        inputs: 2,
-        transposed: false,
-    }
-    .text("add");
+    let add = Kernel::Whole { tiles: [2, 8], inputs: 2, transposed: false }.text("add");
     let graph = |body: &str, result: &str| {
         format!(
             "{MACHINE}{add}tile.graph @g inputs [\"x\", \"z\"] outputs [\"y\"] : ({t}, {t}) -> {t} {{\n^bb0(%x: {t}, %z: {t}):\n{body}  tile.output {result} : {t}\n}}\n"

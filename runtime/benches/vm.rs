@@ -42,17 +42,8 @@ fn statements() {
     let one = add.inst(Inst::Const(Scalar::int(Ty::I64, 1)));
     let new = add.inst(Inst::binary(BinaryOp::AddI, old, one));
     add.store(Access::new(sum, 0, &[]), new);
-    program.push(Stmt::Loop {
-        count,
-        counter,
-        body: vec![add.into()],
-    });
-    report(
-        "a loop of statements over one element",
-        &program,
-        1e6,
-        "M statements/s",
-    );
+    program.push(Stmt::Loop { count, counter, body: vec![add.into()] });
+    report("a loop of statements over one element", &program, 1e6, "M statements/s");
 }
 
 /// Runs a program three times and reports the best rate.
@@ -63,9 +54,7 @@ fn report(name: &str, program: &Program, work: f64, unit: &str) {
         .map(|&id| {
             let t = program.tensors[id as usize];
             // Not zeros: elementary functions have shortcuts for them.
-            0.37f32
-                .to_le_bytes()
-                .repeat((t.len as usize * t.ty.bytes()).div_ceil(4))
+            0.37f32.to_le_bytes().repeat((t.len as usize * t.ty.bytes()).div_ceil(4))
         })
         .collect();
     let inputs: Vec<&[u8]> = inputs.iter().map(Vec::as_slice).collect();
@@ -76,11 +65,7 @@ fn report(name: &str, program: &Program, work: f64, unit: &str) {
         prepared.run(&inputs).expect("runs");
         best = best.min(start.elapsed().as_secs_f64());
     }
-    println!(
-        "{name:45} {:9.2} ms {:9.1} {unit}",
-        best * 1e3,
-        work / best / 1e6
-    );
+    println!("{name:45} {:9.2} ms {:9.1} {unit}", best * 1e3, work / best / 1e6);
 }
 
 fn multiply(program: &mut Program, mut nest: Nest, c: Access, a: Access, b: Access) {
@@ -122,10 +107,8 @@ fn conv(f: u64, c: u64, size: u64, window: u64, stride: i64) {
     let x = program.input(Ty::F32, c * wide * wide);
     let w = program.input(Ty::F32, f * c * window * window);
     let y = program.output(Ty::F32, f * size * size);
-    let nest = Nest::new(
-        &[f, size, size, c, window, window],
-        &[true, true, true, false, false, false],
-    );
+    let nest =
+        Nest::new(&[f, size, size, c, window, window], &[true, true, true, false, false, false]);
     let (wide, k, s) = (wide as i64, window as i64, size as i64);
     let y = Access::new(y, 0, &[s * s, s, 1, 0, 0, 0]);
     let x = Access::new(x, 0, &[0, stride * wide, stride, wide * wide, wide, 1]);
@@ -152,12 +135,7 @@ fn permute(shape: [u64; 3], order: [usize; 3], ty: Ty) {
     nest.store(Access::new(y, 0, &to.map(|s| s as i64)), r);
     program.push(nest);
     let bytes = len as f64 * ty.bytes() as f64;
-    report(
-        &format!("permute {shape:?} to {order:?}, {ty}"),
-        &program,
-        bytes,
-        "MB/s",
-    );
+    report(&format!("permute {shape:?} to {order:?}, {ty}"), &program, bytes, "MB/s");
 }
 
 fn elementwise(name: &str, body: impl Fn(&mut Nest, u32) -> u32) {

@@ -113,9 +113,8 @@ fn guarded(body: impl FnOnce() -> Result<(), Failure>) -> Status {
         Ok(Err(failure)) => failure,
         Err(panic) => {
             let text = panic.downcast_ref::<String>().map(String::as_str);
-            let text = text
-                .or_else(|| panic.downcast_ref::<&str>().copied())
-                .unwrap_or("no reason given");
+            let text =
+                text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason given");
             Failure(Status::Internal, format!("internal error: {text}"))
         }
     };
@@ -180,9 +179,7 @@ pub unsafe extern "C" fn weft_model_load(
             return Err(invalid("the path or the place for the model is null"));
         }
         // SAFETY: not null, and by the contract a C string.
-        let path = Path::new(OsStr::from_bytes(
-            unsafe { CStr::from_ptr(path) }.to_bytes(),
-        ));
+        let path = Path::new(OsStr::from_bytes(unsafe { CStr::from_ptr(path) }.to_bytes()));
         let loaded = Model::load(path, (threads > 0).then_some(threads))?;
         let ports = |ports: &[Port]| ports.iter().map(OwnedPort::new).collect();
         let loaded = CModel {
@@ -371,9 +368,7 @@ unsafe fn pairs(
     kind: &str,
 ) -> Result<Vec<(*const u8, usize)>, Failure> {
     if count > 0 && (pointers.is_null() || bytes.is_null()) {
-        return Err(invalid(format!(
-            "the array of {kind}s or of their sizes is null"
-        )));
+        return Err(invalid(format!("the array of {kind}s or of their sizes is null")));
     }
     let pair = |i: usize| {
         // SAFETY: below the count, by the contract.

@@ -15,10 +15,7 @@ pub struct Tolerance {
 
 impl Default for Tolerance {
     fn default() -> Tolerance {
-        Tolerance {
-            rtol: 1e-3,
-            atol: 1e-4,
-        }
+        Tolerance { rtol: 1e-3, atol: 1e-4 }
     }
 }
 
@@ -27,11 +24,7 @@ impl Default for Tolerance {
 #[allow(missing_docs)]
 pub enum Difference {
     #[error("output `{output}` has shape {got:?}, and {expected:?} is expected")]
-    Shape {
-        output: String,
-        got: Vec<u64>,
-        expected: Vec<u64>,
-    },
+    Shape { output: String, got: Vec<u64>, expected: Vec<u64> },
     #[error("{0}")]
     Values(Box<Worst>),
 }
@@ -86,11 +79,7 @@ pub fn compare(
 ) -> Result<(), Difference> {
     if got.shape != expected.shape {
         let (got, expected) = (got.shape.clone(), expected.shape.clone());
-        return Err(Difference::Shape {
-            output: output.to_owned(),
-            got,
-            expected,
-        });
+        return Err(Difference::Shape { output: output.to_owned(), got, expected });
     }
     let elements = got.elements().min(expected.elements());
     let (mut count, mut worst): (usize, Option<(f64, usize)>) = (0, None);
@@ -144,32 +133,17 @@ mod tests {
 
     fn floats(values: &[f32]) -> Tensor {
         let bytes = values.iter().flat_map(|v| v.to_le_bytes()).collect();
-        Tensor {
-            dtype: DType::F32,
-            shape: vec![values.len() as u64],
-            bytes,
-        }
+        Tensor { dtype: DType::F32, shape: vec![values.len() as u64], bytes }
     }
 
     fn against(got: &[f32], expected: &[f32]) -> Result<(), String> {
-        compare(
-            "y",
-            &floats(got),
-            &floats(expected),
-            Tolerance {
-                rtol: 0.1,
-                atol: 0.5,
-            },
-        )
-        .map_err(|e| e.to_string())
+        compare("y", &floats(got), &floats(expected), Tolerance { rtol: 0.1, atol: 0.5 })
+            .map_err(|e| e.to_string())
     }
 
     #[test]
     fn within_tolerance() {
-        assert_eq!(
-            against(&[10.0, -10.0, 0.5, f32::NAN], &[11.0, -11.6, 0.0, f32::NAN]),
-            Ok(())
-        );
+        assert_eq!(against(&[10.0, -10.0, 0.5, f32::NAN], &[11.0, -11.6, 0.0, f32::NAN]), Ok(()));
         assert_eq!(against(&[f32::INFINITY], &[f32::INFINITY]), Ok(()));
         assert_eq!(against(&[], &[]), Ok(()));
     }
@@ -184,24 +158,14 @@ mod tests {
         );
         assert!(against(&[f32::NAN], &[1.0]).is_err());
         assert!(against(&[1e30], &[f32::INFINITY]).is_err());
-        assert!(
-            against(&[1.0], &[1.0, 2.0])
-                .expect_err("differs")
-                .contains("shape [1]")
-        );
+        assert!(against(&[1.0], &[1.0, 2.0]).expect_err("differs").contains("shape [1]"));
     }
 
     #[test]
     fn large_integers_are_exact() {
-        let int = |v: i64| Tensor {
-            dtype: DType::I64,
-            shape: vec![],
-            bytes: v.to_le_bytes().to_vec(),
-        };
-        let exact = Tolerance {
-            rtol: 0.0,
-            atol: 0.0,
-        };
+        let int =
+            |v: i64| Tensor { dtype: DType::I64, shape: vec![], bytes: v.to_le_bytes().to_vec() };
+        let exact = Tolerance { rtol: 0.0, atol: 0.0 };
         assert!(compare("y", &int(i64::MAX), &int(i64::MAX - 1), exact).is_err());
         assert_eq!(compare("y", &int(i64::MIN), &int(i64::MIN), exact), Ok(()));
     }

@@ -68,11 +68,7 @@ pub fn measure(
     }
     times_ms.sort_by(f64::total_cmp);
     // A run of its own: taking times costs a little.
-    let profile = if profile {
-        Some(profile_run(model, inputs, outputs)?)
-    } else {
-        None
-    };
+    let profile = if profile { Some(profile_run(model, inputs, outputs)?) } else { None };
     Ok(Measurement {
         compile_s: None,
         median_ms: quantile(&times_ms, 0.5),
@@ -118,9 +114,7 @@ pub fn profile_run(
 /// Most memory this process had resident so far, in MiB; `None` where the system does not say.
 pub fn peak_rss_mib() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kib: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kib / 1024.0)
 }

@@ -25,28 +25,13 @@ pub use header::HeaderError;
 #[allow(missing_docs)]
 pub enum NpzError {
     #[error("cannot {what} {}", path.display())]
-    Io {
-        what: &'static str,
-        path: PathBuf,
-        source: io::Error,
-    },
+    Io { what: &'static str, path: PathBuf, source: io::Error },
     #[error("{} is not a sound npz file", path.display())]
-    Zip {
-        path: PathBuf,
-        source: zip::result::ZipError,
-    },
+    Zip { path: PathBuf, source: zip::result::ZipError },
     #[error("`{name}` in {} is not a sound npy file", path.display())]
-    Header {
-        name: String,
-        path: PathBuf,
-        source: HeaderError,
-    },
+    Header { name: String, path: PathBuf, source: HeaderError },
     #[error("`{name}` is not in {}, which has {}", path.display(), listed(found))]
-    Missing {
-        name: String,
-        path: PathBuf,
-        found: Vec<String>,
-    },
+    Missing { name: String, path: PathBuf, found: Vec<String> },
     #[error("`{name}` in {} is {found} {found_shape:?}; the model has {expected} {shape:?}", path.display())]
     Fit {
         name: String,
@@ -59,11 +44,7 @@ pub enum NpzError {
 }
 
 fn listed(names: &[String]) -> String {
-    if names.is_empty() {
-        "nothing".to_owned()
-    } else {
-        names.join(", ")
-    }
+    if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
 }
 
 /// The contents of a file, by name.
@@ -76,17 +57,8 @@ pub struct Npz {
 impl Npz {
     /// Reads all tensors of a file.
     pub fn read(path: &Path) -> Result<Npz, NpzError> {
-        let io = |what| {
-            move |source| NpzError::Io {
-                what,
-                path: path.to_owned(),
-                source,
-            }
-        };
-        let zip = |source| NpzError::Zip {
-            path: path.to_owned(),
-            source,
-        };
+        let io = |what| move |source| NpzError::Io { what, path: path.to_owned(), source };
+        let zip = |source| NpzError::Zip { path: path.to_owned(), source };
         let file = File::open(path).map_err(io("open"))?;
         let mut archive = ZipArchive::new(BufReader::new(file)).map_err(zip)?;
         let mut tensors = BTreeMap::new();
@@ -104,10 +76,7 @@ impl Npz {
             })?;
             tensors.insert(name, tensor);
         }
-        Ok(Npz {
-            path: path.to_owned(),
-            tensors,
-        })
+        Ok(Npz { path: path.to_owned(), tensors })
     }
 
     /// Names of the tensors, sorted.
@@ -145,11 +114,7 @@ impl Npz {
     /// held in another type.
     pub fn take_expected(&mut self, port: &Port, number: usize) -> Result<Tensor, NpzError> {
         let numbered = format!("arr_{number}");
-        let name = if self.tensors.contains_key(&port.name) {
-            &port.name
-        } else {
-            &numbered
-        };
+        let name = if self.tensors.contains_key(&port.name) { &port.name } else { &numbered };
         let Some(mut tensor) = self.tensors.remove(name) else {
             let (name, path) = (port.name.clone(), self.path.clone());
             return Err(NpzError::Missing {
@@ -171,17 +136,8 @@ pub fn write<'a>(
     path: &Path,
     tensors: impl IntoIterator<Item = (&'a str, &'a Tensor)>,
 ) -> Result<(), NpzError> {
-    let io = |what| {
-        move |source| NpzError::Io {
-            what,
-            path: path.to_owned(),
-            source,
-        }
-    };
-    let zip = |source| NpzError::Zip {
-        path: path.to_owned(),
-        source,
-    };
+    let io = |what| move |source| NpzError::Io { what, path: path.to_owned(), source };
+    let zip = |source| NpzError::Zip { path: path.to_owned(), source };
     let file = File::create(path).map_err(io("create"))?;
     let mut archive = ZipWriter::new(BufWriter::new(file));
     for (name, tensor) in tensors {
@@ -189,12 +145,8 @@ pub fn write<'a>(
         let options = SimpleFileOptions::default()
             .compression_method(CompressionMethod::Stored)
             .large_file(large);
-        archive
-            .start_file(format!("{name}.npy"), options)
-            .map_err(zip)?;
-        archive
-            .write_all(&header::write(tensor.dtype, &tensor.shape))
-            .map_err(io("write"))?;
+        archive.start_file(format!("{name}.npy"), options).map_err(zip)?;
+        archive.write_all(&header::write(tensor.dtype, &tensor.shape)).map_err(io("write"))?;
         archive.write_all(&tensor.bytes).map_err(io("write"))?;
     }
     archive.finish().map_err(zip)?.flush().map_err(io("write"))
@@ -208,23 +160,15 @@ pub fn read_npy(from: &mut dyn Read) -> Result<Tensor, HeaderError> {
     let mut data = Vec::new();
     from.take(bytes).read_to_end(&mut data)?;
     if data.len() as u64 != bytes {
-        return Err(HeaderError::Short {
-            expected: bytes,
-            found: data.len() as u64,
-        });
+        return Err(HeaderError::Short { expected: bytes, found: data.len() as u64 });
     }
     if header.big_endian {
-        data.chunks_mut(header.dtype.bytes())
-            .for_each(<[u8]>::reverse);
+        data.chunks_mut(header.dtype.bytes()).for_each(<[u8]>::reverse);
     }
     if header.fortran_order {
         data = row_major(&data, &header.shape, header.dtype.bytes());
     }
-    Ok(Tensor {
-        dtype: header.dtype,
-        shape: header.shape,
-        bytes: data,
-    })
+    Ok(Tensor { dtype: header.dtype, shape: header.shape, bytes: data })
 }
 
 /// Turns the first axis fastest into the last axis fastest.
@@ -262,26 +206,11 @@ mod tests {
                 let bytes = (0..6 * dtype.bytes() as u8)
                     .map(|i| if dtype == DType::Bool { i % 2 } else { i })
                     .collect();
-                (
-                    dtype.name().to_owned(),
-                    Tensor {
-                        dtype,
-                        shape: vec![2, 3],
-                        bytes,
-                    },
-                )
+                (dtype.name().to_owned(), Tensor { dtype, shape: vec![2, 3], bytes })
             })
             .collect();
-        let scalar = Tensor {
-            dtype: DType::F32,
-            shape: vec![],
-            bytes: vec![0, 0, 128, 63],
-        };
-        let empty = Tensor {
-            dtype: DType::I64,
-            shape: vec![0, 4],
-            bytes: vec![],
-        };
+        let scalar = Tensor { dtype: DType::F32, shape: vec![], bytes: vec![0, 0, 128, 63] };
+        let empty = Tensor { dtype: DType::I64, shape: vec![0, 4], bytes: vec![] };
         let all = tensors.iter().map(|(name, t)| (name.as_str(), t));
         write(&path, all.chain([("a/scalar", &scalar), ("empty", &empty)])).expect("written");
 
@@ -289,11 +218,7 @@ mod tests {
         assert_eq!(back.get("a/scalar"), Some(&scalar));
         assert_eq!(back.get("empty"), Some(&empty));
         for (name, tensor) in &tensors {
-            let port = Port {
-                name: name.clone(),
-                dtype: tensor.dtype,
-                shape: vec![2, 3],
-            };
+            let port = Port { name: name.clone(), dtype: tensor.dtype, shape: vec![2, 3] };
             assert_eq!(back.take(&port, 0).expect("fits"), *tensor);
         }
     }
@@ -302,34 +227,17 @@ mod tests {
     fn refusals_name_both_sides() {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("t.npz");
-        let t = Tensor {
-            dtype: DType::F32,
-            shape: vec![1],
-            bytes: vec![0; 4],
-        };
+        let t = Tensor { dtype: DType::F32, shape: vec![1], bytes: vec![0; 4] };
         write(&path, [("x", &t), ("arr_1", &t)]).expect("written");
         let mut npz = Npz::read(&path).expect("read");
-        let port = |name: &str, shape| Port {
-            name: name.into(),
-            dtype: DType::F32,
-            shape,
-        };
-        let missing = npz
-            .take(&port("y", vec![1]), 0)
-            .expect_err("missing")
-            .to_string();
+        let port = |name: &str, shape| Port { name: name.into(), dtype: DType::F32, shape };
+        let missing = npz.take(&port("y", vec![1]), 0).expect_err("missing").to_string();
         assert!(
             missing.contains("`y` is not in") && missing.ends_with("which has arr_1, x"),
             "{missing}"
         );
-        let shape = npz
-            .take(&port("x", vec![2]), 0)
-            .expect_err("does not fit")
-            .to_string();
-        assert!(
-            shape.contains("float32 [1]; the model has float32 [2]"),
-            "{shape}"
-        );
+        let shape = npz.take(&port("x", vec![2]), 0).expect_err("does not fit").to_string();
+        assert!(shape.contains("float32 [1]; the model has float32 [2]"), "{shape}");
         assert_eq!(npz.take(&port("y", vec![1]), 1).expect("numbered"), t);
     }
 
@@ -344,10 +252,7 @@ mod tests {
         // Columns first: [[0, 2, 4], [1, 3, 5]].
         file.extend([0i16, 1, 2, 3, 4, 5].into_iter().flat_map(i16::to_be_bytes));
         let tensor = read_npy(&mut &file[..]).expect("sound");
-        assert_eq!(
-            tensor.bytes,
-            [0i16, 2, 4, 1, 3, 5].map(i16::to_le_bytes).concat()
-        );
+        assert_eq!(tensor.bytes, [0i16, 2, 4, 1, 3, 5].map(i16::to_le_bytes).concat());
     }
 
     proptest::proptest! {

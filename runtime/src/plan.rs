@@ -74,10 +74,7 @@ impl Port {
         if self.shape.contains(&0) {
             return Some(0);
         }
-        let bytes = self
-            .shape
-            .iter()
-            .try_fold(unit, |n, &extent| n.checked_mul(extent))?;
+        let bytes = self.shape.iter().try_fold(unit, |n, &extent| n.checked_mul(extent))?;
         (bytes <= i64::MAX as u64).then_some(bytes)
     }
 

@@ -10,11 +10,7 @@ use crate::tensor::Tensor;
 /// models), 8-bit signed ones -8 to 7. The port's name takes part in the seed, so that two
 /// ports of one shape differ.
 pub fn tensor(port: &Port, seed: u64) -> Tensor {
-    let mut random = Random(
-        port.name
-            .bytes()
-            .fold(seed, |s, b| Random(s ^ b as u64).next()),
-    );
+    let mut random = Random(port.name.bytes().fold(seed, |s, b| Random(s ^ b as u64).next()));
     let count = port.elements().unwrap_or(0) as usize;
     let mut bytes = Vec::with_capacity(count * port.dtype.bytes());
     for _ in 0..count {
@@ -56,11 +52,7 @@ mod tests {
 
     #[test]
     fn normal_and_repeatable() {
-        let port = |name: &str| Port {
-            name: name.into(),
-            dtype: DType::F64,
-            shape: vec![10_000],
-        };
+        let port = |name: &str| Port { name: name.into(), dtype: DType::F64, shape: vec![10_000] };
         let t = tensor(&port("x"), 1);
         assert_eq!(t, tensor(&port("x"), 1));
         assert_ne!(t, tensor(&port("x"), 2));
@@ -68,23 +60,13 @@ mod tests {
         let values: Vec<f64> = (0..t.elements()).map(|i| t.number(i).as_f64()).collect();
         let mean = values.iter().sum::<f64>() / 1e4;
         let variance = values.iter().map(|v| v * v).sum::<f64>() / 1e4;
-        assert!(
-            mean.abs() < 0.05 && (variance - 1.0).abs() < 0.05,
-            "{mean} {variance}"
-        );
+        assert!(mean.abs() < 0.05 && (variance - 1.0).abs() < 0.05, "{mean} {variance}");
     }
 
     #[test]
     fn integers_are_small() {
         for dtype in DType::ALL {
-            let t = tensor(
-                &Port {
-                    name: "i".into(),
-                    dtype,
-                    shape: vec![100],
-                },
-                0,
-            );
+            let t = tensor(&Port { name: "i".into(), dtype, shape: vec![100] }, 0);
             assert_eq!(t.bytes.len(), 100 * dtype.bytes());
             if !dtype.is_float() {
                 assert!((0..100).all(|i| t.number(i).as_f64().abs() <= 8.0));

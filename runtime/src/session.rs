@@ -59,50 +59,30 @@ impl Job {
         let mut buffers = model.output_buffers();
         let mut places: Vec<&mut [u8]> = buffers.iter_mut().map(Vec::as_mut_slice).collect();
         let measurement = if self.bench > 0 {
-            Some(measure(
-                model,
-                &inputs,
-                &mut places,
-                self.bench,
-                self.profile,
-            )?)
+            Some(measure(model, &inputs, &mut places, self.bench, self.profile)?)
         } else {
             model.run(&inputs, &mut places)?;
             None
         };
         let ports = &model.plan().outputs;
-        let outputs: Vec<Tensor> = ports
-            .iter()
-            .zip(buffers)
-            .map(|(p, b)| Tensor::of_port(p, b))
-            .collect();
+        let outputs: Vec<Tensor> =
+            ports.iter().zip(buffers).map(|(p, b)| Tensor::of_port(p, b)).collect();
         if let Some(path) = &self.outputs {
             npz::write(path, ports.iter().map(|p| p.name.as_str()).zip(&outputs))?;
         }
         if let Some(path) = &self.expect {
             let mut expected = Npz::read(path)?;
             for (i, (port, got)) in ports.iter().zip(&outputs).enumerate() {
-                compare(
-                    &port.name,
-                    got,
-                    &expected.take_expected(port, i)?,
-                    self.tolerance,
-                )?;
+                compare(&port.name, got, &expected.take_expected(port, i)?, self.tolerance)?;
             }
         }
-        Ok(Outcome {
-            outputs,
-            measurement,
-        })
+        Ok(Outcome { outputs, measurement })
     }
 
     fn read_inputs(&self, model: &Model) -> Result<Vec<Tensor>, JobError> {
         let ports = &model.plan().inputs;
         let Some(path) = &self.inputs else {
-            return Ok(ports
-                .iter()
-                .map(|port| random::tensor(port, self.seed))
-                .collect());
+            return Ok(ports.iter().map(|port| random::tensor(port, self.seed)).collect());
         };
         let mut npz = Npz::read(path)?;
         let tensors = ports.iter().enumerate().map(|(i, port)| npz.take(port, i));

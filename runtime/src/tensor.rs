@@ -47,11 +47,7 @@ impl std::fmt::Display for Number {
 impl Tensor {
     /// A tensor for a port from the port's bytes.
     pub fn of_port(port: &Port, bytes: Vec<u8>) -> Tensor {
-        Tensor {
-            dtype: port.dtype,
-            shape: port.shape.clone(),
-            bytes,
-        }
+        Tensor { dtype: port.dtype, shape: port.shape.clone(), bytes }
     }
 
     /// Number of elements.

@@ -48,26 +48,18 @@ fn failures_leave_the_old_file() {
     let path = dir.path().join("a.weft");
     std::fs::write(&path, "old").expect("writable");
     let attempt = |bytes: usize| {
-        write(&path, &common::plan(1), &[], |out| {
-            Ok(out.write_all(&vec![0; bytes])?)
-        })
+        write(&path, &common::plan(1), &[], |out| Ok(out.write_all(&vec![0; bytes])?))
     };
     assert!(matches!(
         attempt(63),
-        Err(ArtifactError::ConstantBytes {
-            announced: 64,
-            written: 63
-        })
+        Err(ArtifactError::ConstantBytes { announced: 64, written: 63 })
     ));
     assert!(matches!(attempt(65), Err(ArtifactError::Constants(_))));
     let failed = write(&path, &common::plan(1), &[], |_| Err("no weights".into()));
     assert!(matches!(failed, Err(ArtifactError::Constants(_))));
     let mut wrong = common::plan(1);
     wrong.units = 0;
-    assert!(matches!(
-        write(&path, &wrong, &[], |_| Ok(())),
-        Err(ArtifactError::Plan(_))
-    ));
+    assert!(matches!(write(&path, &wrong, &[], |_| Ok(())), Err(ArtifactError::Plan(_))));
     assert_eq!(std::fs::read(&path).expect("readable"), b"old");
     assert_eq!(std::fs::read_dir(dir.path()).expect("readable").count(), 1);
 }
@@ -76,17 +68,11 @@ fn failures_leave_the_old_file() {
 fn every_cut_and_every_flipped_bit_is_seen() {
     let file = sample();
     for length in 0..file.len() {
-        assert!(
-            Artifact::from_bytes(&file[..length]).is_err(),
-            "cut at {length}"
-        );
+        assert!(Artifact::from_bytes(&file[..length]).is_err(), "cut at {length}");
     }
     let mut longer = file.clone();
     longer.push(0);
-    assert!(matches!(
-        Artifact::from_bytes(&longer),
-        Err(ArtifactError::Length { .. })
-    ));
+    assert!(matches!(Artifact::from_bytes(&longer), Err(ArtifactError::Length { .. })));
     // The gaps between sections are the only bytes nothing looks at.
     let artifact = Artifact::from_bytes(&file).expect("sound");
     let constants = file.len() - artifact.constants().len();
@@ -104,35 +90,19 @@ fn every_cut_and_every_flipped_bit_is_seen() {
     let artifact = Artifact::from_bytes(&damaged).expect("constants are checked on request");
     assert!(matches!(
         artifact.verify_constants(),
-        Err(ArtifactError::Checksum {
-            section: "constants"
-        })
+        Err(ArtifactError::Checksum { section: "constants" })
     ));
 }
 
 #[test]
 fn other_files_are_told_apart() {
-    assert!(matches!(
-        Artifact::from_bytes(b""),
-        Err(ArtifactError::Magic)
-    ));
-    assert!(matches!(
-        Artifact::from_bytes(b"\x7fELF"),
-        Err(ArtifactError::Magic)
-    ));
-    assert!(matches!(
-        Artifact::open("/".as_ref()),
-        Err(ArtifactError::Magic)
-    ));
-    assert!(matches!(
-        Artifact::open("/no/such/file".as_ref()),
-        Err(ArtifactError::Io { .. })
-    ));
+    assert!(matches!(Artifact::from_bytes(b""), Err(ArtifactError::Magic)));
+    assert!(matches!(Artifact::from_bytes(b"\x7fELF"), Err(ArtifactError::Magic)));
+    assert!(matches!(Artifact::open("/".as_ref()), Err(ArtifactError::Magic)));
+    assert!(matches!(Artifact::open("/no/such/file".as_ref()), Err(ArtifactError::Io { .. })));
     let mut newer = sample();
     newer[8] = 99;
-    let error = Artifact::from_bytes(&newer)
-        .expect_err("refused")
-        .to_string();
+    let error = Artifact::from_bytes(&newer).expect_err("refused").to_string();
     assert!(error.contains("version 99"), "{error}");
 }
 
@@ -141,14 +111,9 @@ fn resealed(mut file: Vec<u8>) -> Vec<u8> {
     use xxhash_rust::xxh3::xxh3_64;
     let number = |file: &[u8], at: usize| u64::from_le_bytes(std::array::from_fn(|i| file[at + i]));
     for entry in [32, 64] {
-        let (offset, bytes) = (
-            number(&file, entry + 8) as usize,
-            number(&file, entry + 16) as usize,
-        );
-        if let Some(section) = offset
-            .checked_add(bytes)
-            .and_then(|end| file.get(offset..end))
-        {
+        let (offset, bytes) =
+            (number(&file, entry + 8) as usize, number(&file, entry + 16) as usize);
+        if let Some(section) = offset.checked_add(bytes).and_then(|end| file.get(offset..end)) {
             let sum = xxh3_64(section);
             file[entry + 24..entry + 32].copy_from_slice(&sum.to_le_bytes());
         }

@@ -8,14 +8,9 @@ use std::process::Command;
 /// Where cargo put `libweft_runtime.so`: beside this test or one folder up.
 fn library() -> PathBuf {
     let test = std::env::current_exe().expect("known");
-    let found = test
-        .ancestors()
-        .skip(1)
-        .take(2)
-        .find(|dir| dir.join("libweft_runtime.so").exists());
-    found
-        .expect("the library is built with its tests")
-        .to_owned()
+    let found =
+        test.ancestors().skip(1).take(2).find(|dir| dir.join("libweft_runtime.so").exists());
+    found.expect("the library is built with its tests").to_owned()
 }
 
 #[test]
@@ -24,20 +19,10 @@ fn a_c_program_runs_a_model() {
     let model = common::artifact(dir.path(), 2);
     let junk = dir.path().join("junk.weft");
     std::fs::write(&junk, "junk").expect("writable");
-    let (crate_dir, library, program) = (
-        Path::new(env!("CARGO_MANIFEST_DIR")),
-        library(),
-        dir.path().join("capi"),
-    );
+    let (crate_dir, library, program) =
+        (Path::new(env!("CARGO_MANIFEST_DIR")), library(), dir.path().join("capi"));
     let compiled = Command::new("cc")
-        .args([
-            "-std=c99",
-            "-Wall",
-            "-Wextra",
-            "-Werror",
-            "-pthread",
-            "-D_POSIX_C_SOURCE=200809L",
-        ])
+        .args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-pthread", "-D_POSIX_C_SOURCE=200809L"])
         .arg("-I")
         .arg(crate_dir.join("include"))
         .arg(crate_dir.join("tests/capi.c"))

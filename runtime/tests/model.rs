@@ -48,9 +48,7 @@ fn any_alignment_will_do() {
         let mut input = vec![0; shift];
         input.extend_from_slice(&x);
         let mut output = vec![0; shift + 256];
-        model
-            .run(&[&input[shift..]], &mut [&mut output[shift..]])
-            .expect("runs");
+        model.run(&[&input[shift..]], &mut [&mut output[shift..]]).expect("runs");
         assert_eq!(output[shift..], expected);
     }
 }
@@ -65,15 +63,11 @@ fn two_models_keep_apart() {
     let mut second = Model::from_bytes(&other, Some(2)).expect("loads");
     run(&mut first, 1);
     let mut y = vec![0; 256];
-    second
-        .run(&[&common::example(1).0], &mut [&mut y])
-        .expect("runs");
+    second.run(&[&common::example(1).0], &mut [&mut y]).expect("runs");
     assert_eq!(y, [16f32; 64].map(f32::to_le_bytes).concat());
     run(&mut first, 2);
     drop(first);
-    second
-        .run(&[&common::example(1).0], &mut [&mut y])
-        .expect("runs");
+    second.run(&[&common::example(1).0], &mut [&mut y]).expect("runs");
 }
 
 #[test]
@@ -91,10 +85,8 @@ fn steps_are_timed_on_request() {
     let (x, _) = common::example(0);
     let rows = weft_runtime::measure::profile_run(&mut model, &[&x], &mut [&mut vec![0; 256]])
         .expect("runs");
-    let mut names: Vec<_> = rows
-        .iter()
-        .map(|r| (r.op.as_str(), r.kernel.as_str(), r.steps))
-        .collect();
+    let mut names: Vec<_> =
+        rows.iter().map(|r| (r.op.as_str(), r.kernel.as_str(), r.steps)).collect();
     names.sort();
     assert_eq!(names, [("Mirror_1", "mirror", 2), ("Scale_0", "scale", 2)]);
 }
@@ -111,9 +103,7 @@ fn kernels_may_call_memory_functions() {
     let artifact = bytes(&common::plan(1), &common::compile(source, dir.path()));
     let mut y = vec![1; 256];
     let mut model = Model::from_bytes(&artifact, None).expect("loads");
-    model
-        .run(&[&common::example(0).0], &mut [&mut y])
-        .expect("runs");
+    model.run(&[&common::example(0).0], &mut [&mut y]).expect("runs");
     assert_eq!(y, [0; 256]);
 }
 
@@ -122,44 +112,20 @@ fn refusals_say_what_disagrees() {
     let dir = tempfile::tempdir().expect("a folder");
     let code = common::compile(common::KERNELS, dir.path());
     let refusal = |plan: &Plan, code: &[u8], threads| -> CpuError {
-        Model::from_bytes(&bytes(plan, code), threads)
-            .err()
-            .expect("refused")
+        Model::from_bytes(&bytes(plan, code), threads).err().expect("refused")
     };
     let plan = common::plan(2);
-    assert!(
-        refusal(&plan, &code, Some(3))
-            .to_string()
-            .contains("1 to 2 are accepted")
-    );
-    assert!(
-        refusal(&plan, &code, Some(0))
-            .to_string()
-            .contains("0 threads")
-    );
-    assert!(matches!(
-        refusal(&plan, b"not an object", None),
-        CpuError::Code(_)
-    ));
-    let needs = common::compile(
-        "void unknown(void); void scale(void) { unknown(); }",
-        dir.path(),
-    );
+    assert!(refusal(&plan, &code, Some(3)).to_string().contains("1 to 2 are accepted"));
+    assert!(refusal(&plan, &code, Some(0)).to_string().contains("0 threads"));
+    assert!(matches!(refusal(&plan, b"not an object", None), CpuError::Code(_)));
+    let needs = common::compile("void unknown(void); void scale(void) { unknown(); }", dir.path());
     assert!(refusal(&plan, &needs, None).to_string().contains("unknown"));
     let mut missing = plan.clone();
     missing.kernels[1].symbol = "absent".into();
-    assert!(
-        refusal(&missing, &code, None)
-            .to_string()
-            .contains("no function `absent`")
-    );
+    assert!(refusal(&missing, &code, None).to_string().contains("no function `absent`"));
     let mut feature = plan.clone();
     feature.cpu_features = vec!["sse2".into(), "tbm".into()];
-    assert!(
-        refusal(&feature, &code, None)
-            .to_string()
-            .contains("lacks: tbm")
-    );
+    assert!(refusal(&feature, &code, None).to_string().contains("lacks: tbm"));
 
     let mut model = Model::from_bytes(&bytes(&plan, &code), None).expect("loads");
     let (x, mut y) = (vec![0; 4096], vec![0; 256]);
@@ -170,10 +136,7 @@ fn refusals_say_what_disagrees() {
             .to_string()
             .contains("1 inputs and was given 0")
     );
-    let size = model
-        .run(&[&x[1..]], &mut [&mut y])
-        .expect_err("refused")
-        .to_string();
+    let size = model.run(&[&x[1..]], &mut [&mut y]).expect_err("refused").to_string();
     assert_eq!(size, "input `x` has 4096 bytes and was given 4095");
     assert!(model.run(&[&x], &mut [&mut y[1..]]).is_err());
     let artifact = Artifact::from_bytes(&bytes(&plan, &code)).expect("sound");

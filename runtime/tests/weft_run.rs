@@ -28,16 +28,8 @@ fn runs_compares_and_measures() {
     let dir = dir.path();
     common::artifact(dir, 2);
     let (x, y) = common::example(5);
-    let x = Tensor {
-        dtype: DType::F32,
-        shape: vec![64, 16],
-        bytes: x,
-    };
-    let mut y = Tensor {
-        dtype: DType::F32,
-        shape: vec![64],
-        bytes: y,
-    };
+    let x = Tensor { dtype: DType::F32, shape: vec![64, 16], bytes: x };
+    let mut y = Tensor { dtype: DType::F32, shape: vec![64], bytes: y };
     npz::write(&dir.join("in.npz"), [("x", &x)]).expect("written");
     npz::write(&dir.join("ref.npz"), [("arr_0", &y)]).expect("written");
     y.bytes[40..44].copy_from_slice(&1e6f32.to_le_bytes());
@@ -62,10 +54,7 @@ fn runs_compares_and_measures() {
     let out = npz::Npz::read(&dir.join("out.npz")).expect("read");
     assert_eq!(out.get("y").map(|t| &t.bytes[..40]), Some(&y.bytes[..40]));
 
-    let bad = weft_run(
-        dir,
-        &["mirror-2.weft", "--inputs", "in.npz", "--expect", "bad.npz"],
-    );
+    let bad = weft_run(dir, &["mirror-2.weft", "--inputs", "in.npz", "--expect", "bad.npz"]);
     assert_eq!(bad.status.code(), Some(1));
     let message = text(&bad.stderr);
     assert!(
@@ -73,17 +62,7 @@ fn runs_compares_and_measures() {
         "{message}"
     );
 
-    let bench = weft_run(
-        dir,
-        &[
-            "mirror-2.weft",
-            "--bench",
-            "5",
-            "--profile",
-            "--threads",
-            "1",
-        ],
-    );
+    let bench = weft_run(dir, &["mirror-2.weft", "--bench", "5", "--profile", "--threads", "1"]);
     assert!(bench.status.success(), "{}", text(&bench.stderr));
     let json: serde_json::Value = serde_json::from_slice(&bench.stdout).expect("JSON");
     for key in [
@@ -110,24 +89,12 @@ fn failures_and_wrong_usage_differ() {
     let fails = |args: &[&str], code, message: &str| {
         let out = weft_run(dir, args);
         assert_eq!(out.status.code(), Some(code), "{args:?}");
-        assert!(
-            text(&out.stderr).contains(message),
-            "{args:?}: {}",
-            text(&out.stderr)
-        );
+        assert!(text(&out.stderr).contains(message), "{args:?}: {}", text(&out.stderr));
     };
     fails(&["junk.weft"], 1, "not a weft artifact");
     fails(&["none.weft"], 1, "cannot open none.weft");
-    fails(
-        &["mirror-2.weft", "--threads", "3"],
-        1,
-        "1 to 2 are accepted",
-    );
-    fails(
-        &["mirror-2.weft", "--inputs", "none.npz"],
-        1,
-        "cannot open none.npz",
-    );
+    fails(&["mirror-2.weft", "--threads", "3"], 1, "1 to 2 are accepted");
+    fails(&["mirror-2.weft", "--inputs", "none.npz"], 1, "cannot open none.npz");
     fails(&["mirror-2.weft", "--rtol=-1"], 2, "not negative");
     fails(&["mirror-2.weft", "--frobnicate"], 2, "--frobnicate");
     fails(&[], 2, "ARTIFACT");

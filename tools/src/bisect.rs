@@ -65,11 +65,7 @@ pub fn first_difference(
 ) -> Result<Option<Finding>, Failure> {
     let context = crate::context();
     let unit = Unit::open(&context, path, settings.options.clone())?;
-    let ops = unit
-        .module()
-        .body(0)
-        .map(|block| block.ops())
-        .unwrap_or_default();
+    let ops = unit.module().body(0).map(|block| block.ops()).unwrap_or_default();
     let Some(graph) = ops.into_iter().find_map(Graph::of) else {
         return Err(Failure::said(
             "the model has no operators to compare",
@@ -116,35 +112,17 @@ impl<'a, 'c> Search<'a, 'c> {
     ) -> Result<Self, Failure> {
         let files = unit.files();
         let mut weights = |file: &str, tensor: &str| -> Result<Cow<'a, [u8]>, WeightError> {
-            let weights = files
-                .get(file)
-                .ok_or_else(|| format!("the file {file:?} is not given"))?;
+            let weights =
+                files.get(file).ok_or_else(|| format!("the file {file:?} is not given"))?;
             Ok(Cow::Owned(weights.tensor(tensor)?.bytes().to_vec()))
         };
         let mut values = HashMap::new();
         run_model(graph.op, inputs, &mut weights, &mut |op, results| {
             values.insert(op, results.to_vec());
         })?;
-        let operators: Vec<_> = graph
-            .operators()
-            .iter()
-            .map(|operator| operator.op)
-            .collect();
-        let places = operators
-            .iter()
-            .enumerate()
-            .map(|(place, &op)| (op, place))
-            .collect();
-        Ok(Self {
-            context,
-            unit,
-            graph,
-            inputs,
-            settings,
-            operators,
-            places,
-            values,
-        })
+        let operators: Vec<_> = graph.operators().iter().map(|operator| operator.op).collect();
+        let places = operators.iter().enumerate().map(|(place, &op)| (op, place)).collect();
+        Ok(Self { context, unit, graph, inputs, settings, operators, places, values })
     }
 
     /// Compiles and runs the first `count` operators; the first of them that differs.
@@ -188,9 +166,7 @@ impl<'a, 'c> Search<'a, 'c> {
     fn live(&self, count: usize) -> Vec<Val<'c>> {
         let behind = |user: Op<'c>| self.places.get(&user).is_none_or(|&place| place >= count);
         let results = self.operators[..count].iter().flat_map(|op| op.results());
-        results
-            .filter(|value| value.uses().into_iter().any(|(user, _)| behind(user)))
-            .collect()
+        results.filter(|value| value.uses().into_iter().any(|(user, _)| behind(user))).collect()
     }
 
     /// A model that gives `live`, with the inputs of the whole one.
@@ -225,11 +201,7 @@ impl<'a, 'c> Search<'a, 'c> {
     /// The operator's place makes the name the only one of its kind.
     fn name(&self, value: Val<'c>) -> String {
         let op = value.def().expect("what is live is a result");
-        format!(
-            "result {} of operator {}",
-            value.index(),
-            self.places[&op] + 1
-        )
+        format!("result {} of operator {}", value.index(), self.places[&op] + 1)
     }
 }
 

@@ -113,11 +113,7 @@ impl<'c> Unit<'c> {
         let collector = Collector::listen(context);
         let begin = Instant::now();
         let progress = Progress::new(options.progress);
-        let source = source::Source {
-            module,
-            stage: Stage::Graph,
-            files,
-        };
+        let source = source::Source { module, stage: Stage::Graph, files };
         Self::of_source(context, collector, source, options, progress, begin)
     }
 
@@ -155,8 +151,7 @@ impl<'c> Unit<'c> {
     }
 
     fn timed(&mut self, what: &str, begin: Instant) {
-        self.timings
-            .push((what.to_owned(), begin.elapsed().as_secs_f64()));
+        self.timings.push((what.to_owned(), begin.elapsed().as_secs_f64()));
     }
 
     fn load_machine(&mut self) -> Result<(), Failure> {
@@ -168,11 +163,7 @@ impl<'c> Unit<'c> {
             .map(|_| ())
             .map_err(|_| self.collector.failure())?;
         // The verifier of the machine says what a file got wrong.
-        if self.op().verify() {
-            Ok(())
-        } else {
-            Err(self.collector.failure())
-        }
+        if self.op().verify() { Ok(()) } else { Err(self.collector.failure()) }
     }
 
     fn machine(&self) -> Result<Machine<'c>, Failure> {
@@ -206,11 +197,8 @@ impl<'c> Unit<'c> {
         }
         let (context, module) = (self.context, self.op());
         let passes = pipeline::passes_to(stage);
-        let reproducer = self
-            .options
-            .reproducer
-            .as_ref()
-            .map(|path| (Reproducer::of(context, module), path));
+        let reproducer =
+            self.options.reproducer.as_ref().map(|path| (Reproducer::of(context, module), path));
         let mut begin = Instant::now();
         let (mut done, mut timings) = (0, Vec::new());
         let say = |next: usize| {
@@ -223,8 +211,7 @@ impl<'c> Unit<'c> {
             pipeline::lower(context, module, self.stage, stage, &options, &mut |pass| {
                 timings.push((pass.to_owned(), begin.elapsed().as_secs_f64()));
                 if self.options.print_ir {
-                    self.progress
-                        .print(&format!("// ----- after {pass}\n{}", module.text()));
+                    self.progress.print(&format!("// ----- after {pass}\n{}", module.text()));
                 }
                 done += 1;
                 say(done);
@@ -258,18 +245,12 @@ impl<'c> Unit<'c> {
             };
             // What the repetition says is known.
             self.collector.take();
-            if let Some(error) = diagnostics
-                .iter_mut()
-                .rfind(|diagnostic| diagnostic.is_error)
-            {
+            if let Some(error) = diagnostics.iter_mut().rfind(|diagnostic| diagnostic.is_error) {
                 error.notes.push((None, note));
             }
         }
         let sources = self.collector.sources();
-        Err(Failure::Reported(Reported {
-            diagnostics,
-            sources,
-        }))
+        Err(Failure::Reported(Reported { diagnostics, sources }))
     }
 
     /// Takes away what says on a terminal what is being done.
@@ -339,13 +320,8 @@ impl<'c> Unit<'c> {
     pub fn write_artifact(&mut self, path: &Path) -> Result<(), Failure> {
         let code = self.code()?;
         let begin = Instant::now();
-        self.progress
-            .say("evaluating constants, writing the artifact");
-        let programs = self
-            .op()
-            .body(0)
-            .map(|block| block.ops())
-            .unwrap_or_default();
+        self.progress.say("evaluating constants, writing the artifact");
+        let programs = self.op().body(0).map(|block| block.ops()).unwrap_or_default();
         let program = programs.into_iter().find_map(Program::of).ok_or_else(|| {
             Failure::said("the module holds no task.program", "a model at any stage")
         })?;
@@ -357,9 +333,7 @@ impl<'c> Unit<'c> {
             check_hashes: !self.options.weights.is_empty(),
         };
         artifact::write(path, &planned.plan, &code, |out| {
-            evaluator
-                .write(&planned.constants, out)
-                .map_err(|error| error.to_string())?;
+            evaluator.write(&planned.constants, out).map_err(|error| error.to_string())?;
             Ok(out.pad_to(planned.plan.constant_bytes)?)
         })?;
         self.timed("write artifact", begin);

@@ -64,8 +64,10 @@ impl Evaluator<'_, '_> {
                         if !kernels.contains_key(kernel) {
                             kernels.insert(kernel, Compiled::of(self.kernel(kernel)?)?);
                         }
-                        let inputs: Vec<Bytes> =
-                            operands.iter().filter_map(|&operand| values[operand].clone()).collect();
+                        let inputs: Vec<Bytes> = operands
+                            .iter()
+                            .filter_map(|&operand| values[operand].clone())
+                            .collect();
                         pending = evaluate(&kernels[kernel], &inputs)?;
                     }
                     Bytes::Own(Rc::new(std::mem::take(&mut pending[*result])))
@@ -147,6 +149,7 @@ fn evaluate(kernel: &Compiled, operands: &[Bytes]) -> Result<Vec<Vec<u8>>, Failu
         .collect();
     let inputs: Vec<&[u8]> =
         operands.iter().map(Bytes::get).chain(zeros.iter().map(Vec::as_slice)).collect();
-    kernel.run(&inputs).map_err(|error| Failure::said(error.to_string(), "constants that the model can compute"))
+    kernel
+        .run(&inputs)
+        .map_err(|error| Failure::said(error.to_string(), "constants that the model can compute"))
 }
-

@@ -71,10 +71,7 @@ impl From<weft_runtime::session::JobError> for Failure {
 impl Failure {
     /// What disagrees and what would be accepted.
     pub fn said(message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self::Said {
-            message: message.into(),
-            help: help.into(),
-        }
+        Self::Said { message: message.into(), help: help.into() }
     }
 
     /// A report on texts.
@@ -119,16 +116,10 @@ pub struct Placed {
 }
 
 fn said(diagnostics: &[Diagnostic]) -> String {
-    let lines = diagnostics
-        .iter()
-        .filter(|diagnostic| diagnostic.is_error)
-        .map(|diagnostic| {
-            let notes = diagnostic
-                .notes
-                .iter()
-                .map(|(_, note)| format!("\n  {note}"));
-            format!("{}{}", diagnostic.message, notes.collect::<String>())
-        });
+    let lines = diagnostics.iter().filter(|diagnostic| diagnostic.is_error).map(|diagnostic| {
+        let notes = diagnostic.notes.iter().map(|(_, note)| format!("\n  {note}"));
+        format!("{}{}", diagnostic.message, notes.collect::<String>())
+    });
     lines.collect::<Vec<_>>().join("\n")
 }
 
@@ -158,12 +149,7 @@ impl Collector {
         let collector = Self::default();
         let found = collector.found.clone();
         diag::listen(context, move |is_error, place, message, notes| {
-            found.borrow_mut().push(Diagnostic {
-                is_error,
-                place,
-                message,
-                notes,
-            });
+            found.borrow_mut().push(Diagnostic { is_error, place, message, notes });
         });
         collector
     }
@@ -185,9 +171,6 @@ impl Collector {
 
     /// What was collected, as a failure.
     pub fn failure(&self) -> Failure {
-        Failure::Reported(Reported {
-            diagnostics: self.take(),
-            sources: self.sources(),
-        })
+        Failure::Reported(Reported { diagnostics: self.take(), sources: self.sources() })
     }
 }

@@ -61,8 +61,7 @@ fn host(context: &Context) -> Result<(String, String), Failure> {
     for (name, text) in MACHINES {
         let Ok(module) = parse(context, text) else { continue };
         let Some(machine) = Machine::of(module_op(&module)) else { continue };
-        let features: Vec<String> =
-            machine.features().into_iter().map(str::to_owned).collect();
+        let features: Vec<String> = machine.features().into_iter().map(str::to_owned).collect();
         match weft_runtime::cpu::check_features(&features) {
             Ok(()) => return Ok(((*text).to_owned(), (*name).to_owned())),
             Err(error) => lacks.push(format!("{name}: {error}")),

@@ -45,10 +45,7 @@ impl<'c> Reproducer<'c> {
     ) -> Result<String, Failure> {
         for pass in &passes[..done] {
             let own = own(options, pass);
-            if pass
-                .apply(self.context, module_op(&self.before), &own)
-                .is_err()
-            {
+            if pass.apply(self.context, module_op(&self.before), &own).is_err() {
                 break;
             }
         }
@@ -67,10 +64,7 @@ fn own<'o>(options: &[(&str, &'o str, &'o str)], pass: &Pass) -> Vec<(&'o str, &
 }
 
 fn pipeline(pass: &str, options: &[(&str, &str)]) -> String {
-    let options: Vec<_> = options
-        .iter()
-        .map(|(name, value)| format!("{name}={value}"))
-        .collect();
+    let options: Vec<_> = options.iter().map(|(name, value)| format!("{name}={value}")).collect();
     let options = match options.is_empty() {
         true => String::new(),
         false => format!("{{{}}}", options.join(" ")),
@@ -95,13 +89,7 @@ mod tests {
     }
 
     const fn pass(name: &'static str, run: fn(&mut Run<'_>) -> Result<(), Failed>) -> Pass {
-        Pass {
-            name,
-            description: "",
-            options: &[],
-            statistics: &[],
-            run,
-        }
+        Pass { name, description: "", options: &[], statistics: &[], run }
     }
 
     #[test]
@@ -114,17 +102,12 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("weft-reproducer.mlir");
         let options = [("test-refuse", "units", "2"), ("other", "units", "3")];
-        let command = reproducer
-            .write(&[&MARK, &REFUSE], 1, &options, &path)
-            .expect("written");
+        let command = reproducer.write(&[&MARK, &REFUSE], 1, &options, &path).expect("written");
         let pipeline = "--pass-pipeline='builtin.module(test-refuse{units=2})'";
         assert_eq!(command, format!("weft-opt {} {pipeline}", path.display()));
         let text = std::fs::read_to_string(&path).expect("a file");
         assert!(text.starts_with(&format!("// {command}\nmodule")), "{text}");
-        assert!(
-            text.contains("test.marked") && text.contains("@f"),
-            "{text}"
-        );
+        assert!(text.contains("test.marked") && text.contains("@f"), "{text}");
         assert!(parse(&context, &text).is_ok());
         assert!(!module_op(&module).text().contains("test.marked"));
     }

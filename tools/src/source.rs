@@ -28,16 +28,10 @@ pub(crate) fn open<'c>(
     path: &Path,
     options: &Options,
 ) -> Result<Source<'c>, Failure> {
-    let is_text = path
-        .extension()
-        .is_some_and(|extension| extension == "mlir");
+    let is_text = path.extension().is_some_and(|extension| extension == "mlir");
     if !is_text {
         let (module, imported) = weft_onnx::import(path, &options.import, context)?;
-        return Ok(Source {
-            module,
-            stage: Stage::Graph,
-            files: Rc::new(imported.files),
-        });
+        return Ok(Source { module, stage: Stage::Graph, files: Rc::new(imported.files) });
     }
     let text = std::fs::read_to_string(path).map_err(|source| Failure::File {
         doing: "read",
@@ -69,11 +63,7 @@ pub(crate) fn from_text<'c>(
             Stage::Graph
         }
     };
-    Ok(Source {
-        module,
-        stage,
-        files: Rc::default(),
-    })
+    Ok(Source { module, stage, files: Rc::default() })
 }
 
 /// Parses and verifies text that [`Collector::source`] gave.

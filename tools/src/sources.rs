@@ -26,10 +26,7 @@ impl Sources {
     /// the texts before it take.
     pub fn add(&mut self, name: &str, text: &str) -> String {
         let lines: usize = self.texts.iter().map(|source| lines(&source.text)).sum();
-        self.texts.push(Source {
-            name: name.to_owned(),
-            text: text.to_owned(),
-        });
+        self.texts.push(Source { name: name.to_owned(), text: text.to_owned() });
         format!("{}{text}", "\n".repeat(lines))
     }
 
@@ -60,10 +57,7 @@ impl Sources {
             };
             let rest = &source.text[begin..];
             let end = rest.find('\n').unwrap_or(rest.len());
-            return Some((
-                number,
-                floor(&source.text, begin + (column.max(1) - 1).min(end)),
-            ));
+            return Some((number, floor(&source.text, begin + (column.max(1) - 1).min(end))));
         }
         None
     }
@@ -86,9 +80,7 @@ fn floor(text: &str, mut at: usize) -> usize {
 /// The bytes of the line that holds the byte `at`, without its line break.
 pub fn line_around(text: &str, at: usize) -> Range<usize> {
     let begin = text[..at].rfind('\n').map_or(0, |before| before + 1);
-    let end = text[at..]
-        .find('\n')
-        .map_or(text.len(), |behind| at + behind);
+    let end = text[at..].find('\n').map_or(text.len(), |behind| at + behind);
     begin..end
 }
 

@@ -14,10 +14,7 @@ const AVX2: &str = include_str!("../../devices/x86-avx2.mlir");
 
 fn weft(folder: &Path, arguments: &[&str]) -> Output {
     let program = env!("CARGO_BIN_EXE_weft");
-    let output = Command::new(program)
-        .args(arguments)
-        .current_dir(folder)
-        .output();
+    let output = Command::new(program).args(arguments).current_dir(folder).output();
     output.expect("weft starts")
 }
 
@@ -28,18 +25,11 @@ fn fails(folder: &Path, arguments: &[&str], words: &[&str]) -> String {
     assert_eq!(output.status.code(), Some(1), "{arguments:?}\n{text}");
     assert_eq!(text.matches("error: ").count(), 1, "{arguments:?}\n{text}");
     assert!(text.starts_with("error: "), "{text}");
-    assert!(
-        !text.contains("panicked") && !text.contains('\u{1b}'),
-        "{text}"
-    );
+    assert!(!text.contains("panicked") && !text.contains('\u{1b}'), "{text}");
     for word in words {
         assert!(text.contains(word), "{word} is not in\n{text}");
     }
-    assert!(
-        output.stdout.is_empty(),
-        "{}",
-        String::from_utf8_lossy(&output.stdout)
-    );
+    assert!(output.stdout.is_empty(), "{}", String::from_utf8_lossy(&output.stdout));
     text
 }
 
@@ -66,14 +56,8 @@ fn model(op: &str) -> Vec<u8> {
         value: Some(tensor_shape_proto::dimension::Value::DimValue(4)),
         ..Default::default()
     };
-    let tensor = Tensor {
-        elem_type: Some(1),
-        shape: Some(TensorShapeProto { dim: vec![dim] }),
-    };
-    let ty = TypeProto {
-        value: Some(Value::TensorType(tensor)),
-        ..Default::default()
-    };
+    let tensor = Tensor { elem_type: Some(1), shape: Some(TensorShapeProto { dim: vec![dim] }) };
+    let ty = TypeProto { value: Some(Value::TensorType(tensor)), ..Default::default() };
     let port = |name: &str| ValueInfoProto {
         name: Some(name.to_owned()),
         r#type: Some(ty.clone()),
@@ -93,10 +77,7 @@ fn model(op: &str) -> Vec<u8> {
         output: vec![port("y")],
         ..Default::default()
     };
-    let opset = OperatorSetIdProto {
-        version: Some(17),
-        ..Default::default()
-    };
+    let opset = OperatorSetIdProto { version: Some(17), ..Default::default() };
     let model = ModelProto {
         ir_version: Some(8),
         opset_import: vec![opset],
@@ -110,15 +91,9 @@ fn model(op: &str) -> Vec<u8> {
 fn a_good_model_and_wrong_usage() {
     let folder = folder();
     write(&folder, "relu.onnx", model("Relu"));
-    let text = succeeds(
-        folder.path(),
-        &["compile", "relu.onnx", "--emit", "graph", "-o", "-"],
-    );
+    let text = succeeds(folder.path(), &["compile", "relu.onnx", "--emit", "graph", "-o", "-"]);
     assert!(text.contains("graph.op \"Relu\" \"the_node\""), "{text}");
-    assert_eq!(
-        weft(folder.path(), &["compile", "relu.onnx"]).status.code(),
-        Some(2)
-    );
+    assert_eq!(weft(folder.path(), &["compile", "relu.onnx"]).status.code(), Some(2));
     assert_eq!(weft(folder.path(), &["weave"]).status.code(), Some(2));
 }
 
@@ -128,9 +103,8 @@ fn models_that_are_none() {
     let whole = model("Relu");
     write(&folder, "cut.onnx", &whole[..whole.len() / 2]);
     // Not random enough to be a message, nor text.
-    let noise: Vec<u8> = (0..2000u32)
-        .map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8)
-        .collect();
+    let noise: Vec<u8> =
+        (0..2000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     write(&folder, "noise.onnx", &noise);
     write(&folder, "noise.mlir", &noise);
     write(&folder, "noise.weft", &noise);
@@ -149,11 +123,7 @@ fn models_that_are_none() {
 fn an_unknown_operator() {
     let folder = folder();
     write(&folder, "odd.onnx", model("Frobnicate"));
-    fails(
-        folder.path(),
-        &["compile", "odd.onnx", "-o", "out.weft"],
-        &["Frobnicate", "the_node"],
-    );
+    fails(folder.path(), &["compile", "odd.onnx", "-o", "out.weft"], &["Frobnicate", "the_node"]);
 }
 
 #[test]
@@ -161,18 +131,10 @@ fn text_with_a_mistake() {
     let folder = folder();
     write(&folder, "odd.mlir", "module {\n  func.func @f() -> {\n}\n");
     let words = ["odd.mlir:2:", "func.func @f() -> {"];
-    fails(
-        folder.path(),
-        &["compile", "odd.mlir", "-o", "-", "--emit", "tile"],
-        &words,
-    );
+    fails(folder.path(), &["compile", "odd.mlir", "-o", "-", "--emit", "tile"], &words);
     let deep = format!("module {{\n{}\n}}", "module {".repeat(1000));
     write(&folder, "deep.mlir", deep);
-    fails(
-        folder.path(),
-        &["compile", "deep.mlir", "-o", "-", "--emit", "tile"],
-        &["nest"],
-    );
+    fails(folder.path(), &["compile", "deep.mlir", "-o", "-", "--emit", "tile"], &["nest"]);
 }
 
 #[test]
@@ -180,11 +142,7 @@ fn machine_files_with_a_mistake() {
     let folder = folder();
     write(&folder, "relu.onnx", model("Relu"));
     let cases = [
-        (
-            "capacity_bytes(32768)",
-            "capacity_bytes(0)",
-            "capacity_bytes 0",
-        ),
+        ("capacity_bytes(32768)", "capacity_bytes(0)", "capacity_bytes 0"),
         ("caches(@l2)", "caches(@l7)", "@l7"),
         (
             "(%a: f32, %b: !f32_vector, %c",
@@ -198,44 +156,22 @@ fn machine_files_with_a_mistake() {
         write(&folder, "wrong.mlir", AVX2.replacen(right, wrong, 1));
         let words = [word, "wrong.mlir:"];
         fails(folder.path(), &["devices", "wrong.mlir"], &words);
-        let compile = [
-            "compile",
-            "relu.onnx",
-            "--device",
-            "wrong.mlir",
-            "-o",
-            "out.weft",
-        ];
+        let compile = ["compile", "relu.onnx", "--device", "wrong.mlir", "-o", "out.weft"];
         fails(folder.path(), &compile, &words);
         assert!(!folder.path().join("out.weft").exists());
     }
     write(&folder, "two.mlir", "module {}");
-    fails(
-        folder.path(),
-        &["devices", "two.mlir"],
-        &["holds 0 machines"],
-    );
-    fails(
-        folder.path(),
-        &["devices", "none.mlir"],
-        &["none.mlir", "x86-avx2"],
-    );
+    fails(folder.path(), &["devices", "two.mlir"], &["holds 0 machines"]);
+    fails(folder.path(), &["devices", "none.mlir"], &["none.mlir", "x86-avx2"]);
 }
 
 #[test]
 fn machines() {
     let folder = folder();
     let list = succeeds(folder.path(), &["devices"]);
-    assert!(
-        list.contains("x86-avx512") && list.contains("x86-avx2"),
-        "{list}"
-    );
+    assert!(list.contains("x86-avx512") && list.contains("x86-avx2"), "{list}");
     let text = succeeds(folder.path(), &["devices", "x86-avx2"]);
-    for words in [
-        "16 registers of 32 B",
-        "f32 in @dram, 8xf32 in @vreg",
-        "8 multiply-adds",
-    ] {
+    for words in ["16 registers of 32 B", "f32 in @dram, 8xf32 in @vreg", "8 multiply-adds"] {
         assert!(text.contains(words), "{text}");
     }
 }
@@ -243,33 +179,14 @@ fn machines() {
 #[test]
 fn expressions() {
     let folder = folder();
-    let kernel = [
-        "kernel",
-        "C[m,n] += A[m,k] * B[k,n]",
-        "--shape",
-        "m=4,n=5,k=6",
-    ];
+    let kernel = ["kernel", "C[m,n] += A[m,k] * B[k,n]", "--shape", "m=4,n=5,k=6"];
     let text = succeeds(folder.path(), &[&kernel[..], &["--emit", "graph"]].concat());
     assert!(text.contains("tensor<6x5xf32>"), "{text}");
-    fails(
-        folder.path(),
-        &["kernel", "C[m] = A[m", "--shape", "m=4"],
-        &["expression:1:"],
-    );
-    fails(
-        folder.path(),
-        &["kernel", "C[m] = A[m]"],
-        &["no extent", "--shape m=64"],
-    );
-    fails(
-        folder.path(),
-        &["kernel", "C[m] = A[m]", "--shape", "m=0"],
-        &["--shape:1:1"],
-    );
+    fails(folder.path(), &["kernel", "C[m] = A[m", "--shape", "m=4"], &["expression:1:"]);
+    fails(folder.path(), &["kernel", "C[m] = A[m]"], &["no extent", "--shape m=64"]);
+    fails(folder.path(), &["kernel", "C[m] = A[m]", "--shape", "m=0"], &["--shape:1:1"]);
     assert_eq!(
-        weft(folder.path(), &["kernel", "C[m] = A[m]", "--dtype", "f8"])
-            .status
-            .code(),
+        weft(folder.path(), &["kernel", "C[m] = A[m]", "--dtype", "f8"]).status.code(),
         Some(2)
     );
 }
@@ -278,15 +195,7 @@ fn expressions() {
 fn prints_the_module_after_passes() {
     let folder = folder();
     write(&folder, "relu.onnx", model("Relu"));
-    let arguments = [
-        "compile",
-        "relu.onnx",
-        "--emit",
-        "tile",
-        "-o",
-        "-",
-        "--print-ir-after-all",
-    ];
+    let arguments = ["compile", "relu.onnx", "--emit", "tile", "-o", "-", "--print-ir-after-all"];
     let output = weft(folder.path(), &arguments);
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{text}");
@@ -317,21 +226,11 @@ fn a_failing_pass_leaves_a_reproducer() {
         // Today's passes take it; the unit tests show what a reproducer holds.
         return;
     }
-    fails(
-        folder.path(),
-        &arguments,
-        &["odd.mlir:", "weft-opt out/weft-reproducer.mlir"],
-    );
+    fails(folder.path(), &arguments, &["odd.mlir:", "weft-opt out/weft-reproducer.mlir"]);
     let path = folder.path().join("out/weft-reproducer.mlir");
     let text = std::fs::read_to_string(path).expect("a reproducer");
-    assert!(
-        text.starts_with("// weft-opt out/weft-reproducer.mlir --pass-pipeline='"),
-        "{text}"
-    );
-    assert!(
-        text.contains("device.machine") && text.contains("graph.model"),
-        "{text}"
-    );
+    assert!(text.starts_with("// weft-opt out/weft-reproducer.mlir --pass-pipeline='"), "{text}");
+    assert!(text.contains("device.machine") && text.contains("graph.model"), "{text}");
 }
 
 /// `y = relu((x + x) + x * x)`: three operators, of which the second is a multiply-add.
@@ -385,32 +284,16 @@ fn names_the_first_operator_that_differs() {
     write(&folder, "three.mlir", THREE);
     // A machine whose multiply-adds forget what they add to.
     let wrong = AVX2.replace("vector.fma %s, %b, %c", "vector.fma %s, %b, %b");
-    write(
-        &folder,
-        "wrong.mlir",
-        wrong.replace("vector.fma %a, %b, %c", "vector.fma %a, %b, %b"),
-    );
+    write(&folder, "wrong.mlir", wrong.replace("vector.fma %a, %b, %c", "vector.fma %a, %b, %b"));
     let right = ["run", "three.mlir", "--device", "x86-avx2"];
-    succeeds(
-        folder.path(),
-        &[&right[..], &["--outputs", "ref.npz"]].concat(),
-    );
+    succeeds(folder.path(), &[&right[..], &["--outputs", "ref.npz"]].concat());
     let expect = ["--expect", "ref.npz", "--bisect"];
     let text = succeeds(folder.path(), &[&right[..], &expect[..]].concat());
     assert!(text.contains("as expected"), "{text}");
     let wrong = ["run", "three.mlir", "--device", "wrong.mlir"];
-    let words = [
-        "output `y` differs",
-        "operator 2 of 3, MulAdd \"second\"",
-        "got",
-        "expected",
-    ];
+    let words = ["output `y` differs", "operator 2 of 3, MulAdd \"second\"", "got", "expected"];
     fails(folder.path(), &[&wrong[..], &expect[..]].concat(), &words);
     // Another seed than that of the expected outputs: the compiler is not to blame.
     let words = ["every operator gives what the interpreter gives"];
-    fails(
-        folder.path(),
-        &[&right[..], &expect[..], &["--seed", "1"]].concat(),
-        &words,
-    );
+    fails(folder.path(), &[&right[..], &expect[..], &["--seed", "1"]].concat(), &words);
 }

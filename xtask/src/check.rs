@@ -70,10 +70,7 @@ enum Proof {
 }
 
 const PACKAGES: &[Package] = &[
-    package(
-        "llvm-22-dev",
-        Proof::Llvm("lib/cmake/llvm/LLVMConfig.cmake"),
-    ),
+    package("llvm-22-dev", Proof::Llvm("lib/cmake/llvm/LLVMConfig.cmake")),
     package("libmlir-22-dev", Proof::Llvm("lib/libMLIRCAPIIR.a")),
     package("mlir-22-tools", Proof::Llvm("bin/mlir-tblgen")),
     package("clang-22", Proof::Llvm("bin/clang++")),
@@ -84,28 +81,16 @@ const PACKAGES: &[Package] = &[
     package("zlib1g-dev", Proof::File("/usr/include/zlib.h")),
     package("gcc", Proof::Program("cc")),
     package("libc6-dev", Proof::File("/usr/include/stdio.h")),
-    Package {
-        name: "llvm-22-tools",
-        proof: Proof::Llvm("bin/FileCheck"),
-        need: Need::Test,
-    },
+    Package { name: "llvm-22-tools", proof: Proof::Llvm("bin/FileCheck"), need: Need::Test },
     // `lit` names this file as its interpreter.
-    Package {
-        name: "python3",
-        proof: Proof::File("/usr/bin/python3"),
-        need: Need::Test,
-    },
+    Package { name: "python3", proof: Proof::File("/usr/bin/python3"), need: Need::Test },
 ];
 
 /// Where Debian's packages put LLVM.
 pub const PACKAGED_LLVM: &str = "/usr/lib/llvm-22";
 
 const fn package(name: &'static str, proof: Proof) -> Package {
-    Package {
-        name,
-        proof,
-        need: Need::Run,
-    }
+    Package { name, proof, need: Need::Run }
 }
 
 /// The Debian packages, as one would type them.
@@ -118,16 +103,8 @@ pub fn all(workspace: &Workspace) -> Vec<Finding> {
     let finding = |name, need, state| Finding { name, need, state };
     let mut findings = vec![
         finding("rust", Need::Run, rust(workspace)),
-        finding(
-            "rustfmt",
-            Need::Test,
-            component(workspace, "fmt", "rustfmt"),
-        ),
-        finding(
-            "clippy",
-            Need::Test,
-            component(workspace, "clippy", "clippy"),
-        ),
+        finding("rustfmt", Need::Test, component(workspace, "fmt", "rustfmt")),
+        finding("clippy", Need::Test, component(workspace, "clippy", "clippy")),
         finding("processor", Need::Run, processor()),
     ];
     findings.extend(
@@ -138,21 +115,9 @@ pub fn all(workspace: &Workspace) -> Vec<Finding> {
     findings.extend([
         finding("LLVM", Need::Run, llvm(workspace)),
         finding("lit", Need::Test, lit(workspace)),
-        finding(
-            "MLIR_SYS_220_PREFIX",
-            Need::Run,
-            prefix("MLIR_SYS_220_PREFIX"),
-        ),
-        finding(
-            "TABLEGEN_220_PREFIX",
-            Need::Run,
-            prefix("TABLEGEN_220_PREFIX"),
-        ),
-        finding(
-            "LLVM_SYS_221_PREFIX",
-            Need::Run,
-            prefix("LLVM_SYS_221_PREFIX"),
-        ),
+        finding("MLIR_SYS_220_PREFIX", Need::Run, prefix("MLIR_SYS_220_PREFIX")),
+        finding("TABLEGEN_220_PREFIX", Need::Run, prefix("TABLEGEN_220_PREFIX")),
+        finding("LLVM_SYS_221_PREFIX", Need::Run, prefix("LLVM_SYS_221_PREFIX")),
         finding("LIBCLANG_PATH", Need::Run, libclang_path()),
         finding("MLIR_SYS_LINK_SHARED", Need::Run, link_shared()),
         finding("libMLIR-C.so", Need::Run, c_library(workspace)),
@@ -188,19 +153,12 @@ fn processor() -> State {
         ("avx512dq", is_x86_feature_detected!("avx512dq")),
         ("avx512vl", is_x86_feature_detected!("avx512vl")),
     ];
-    let found: Vec<_> = has
-        .iter()
-        .filter(|feature| feature.1)
-        .map(|feature| feature.0)
-        .collect();
+    let found: Vec<_> = has.iter().filter(|feature| feature.1).map(|feature| feature.0).collect();
     let found = format!("x86-64 with {}", found.join(" "));
     if has[0].1 && has[1].1 {
         State::There(found)
     } else {
-        by_hand(
-            found,
-            "use a processor with AVX2 and FMA; weft runs on no other yet",
-        )
+        by_hand(found, "use a processor with AVX2 and FMA; weft runs on no other yet")
     }
 }
 
@@ -277,9 +235,7 @@ fn lit(workspace: &Workspace) -> State {
 }
 
 fn variable(name: &str) -> Option<PathBuf> {
-    std::env::var_os(name)
-        .filter(|value| !value.is_empty())
-        .map(PathBuf::from)
+    std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
 fn prefix(name: &'static str) -> State {
@@ -288,10 +244,7 @@ fn prefix(name: &'static str) -> State {
     };
     if variable("MLIR_SYS_220_PREFIX").is_some_and(|first| first != folder) {
         by_hand(
-            format!(
-                "{}, another folder than MLIR_SYS_220_PREFIX",
-                folder.display()
-            ),
+            format!("{}, another folder than MLIR_SYS_220_PREFIX", folder.display()),
             "give all three prefixes the same value; one process cannot hold two LLVMs",
         )
     } else if folder.join("bin/llvm-config").exists() {
@@ -337,10 +290,7 @@ fn link_shared() -> State {
 }
 
 fn unset(name: &str) -> State {
-    by_hand(
-        "not set",
-        format!("start this as `cargo xtask`: .cargo/config.toml sets {name}"),
-    )
+    by_hand("not set", format!("start this as `cargo xtask`: .cargo/config.toml sets {name}"))
 }
 
 fn c_library(workspace: &Workspace) -> State {
@@ -358,8 +308,5 @@ fn c_library(workspace: &Workspace) -> State {
 }
 
 fn by_hand(found: impl Into<String>, mend: impl Into<String>) -> State {
-    State::Missing {
-        found: found.into(),
-        mend: Mend::ByHand(mend.into()),
-    }
+    State::Missing { found: found.into(), mend: Mend::ByHand(mend.into()) }
 }

@@ -9,12 +9,8 @@ use crate::process::capture;
 use crate::workspace::Workspace;
 
 /// The definition's file and the dialect's name.
-const DIALECTS: [(&str, &str); 4] = [
-    ("Graph", "graph"),
-    ("Tile", "tile"),
-    ("Task", "task"),
-    ("Device", "device"),
-];
+const DIALECTS: [(&str, &str); 4] =
+    [("Graph", "graph"), ("Tile", "tile"), ("Task", "task"), ("Device", "device")];
 
 /// One page: where it belongs and what it must say.
 struct Page {
@@ -40,10 +36,7 @@ pub fn compare(workspace: &Workspace) -> Result {
     for page in pages(workspace)? {
         let kept = fs::read_to_string(&page.path).unwrap_or_default();
         if let Some(line) = first_difference(&kept, &page.text) {
-            let path = page
-                .path
-                .strip_prefix(&workspace.root)
-                .unwrap_or(&page.path);
+            let path = page.path.strip_prefix(&workspace.root).unwrap_or(&page.path);
             stale.push(format!("  {}:{line}", path.display()));
         }
     }
@@ -57,10 +50,7 @@ pub fn compare(workspace: &Workspace) -> Result {
 }
 
 fn pages(workspace: &Workspace) -> Result<Vec<Page>> {
-    DIALECTS
-        .iter()
-        .map(|(file, dialect)| page(workspace, file, dialect))
-        .collect()
+    DIALECTS.iter().map(|(file, dialect)| page(workspace, file, dialect)).collect()
 }
 
 fn page(workspace: &Workspace, file: &str, dialect: &str) -> Result<Page> {
@@ -74,10 +64,7 @@ fn page(workspace: &Workspace, file: &str, dialect: &str) -> Result<Page> {
         .arg(workspace.llvm.join("include"))
         .arg(format!("dialects/include/{file}.td"));
     Ok(Page {
-        path: workspace
-            .root
-            .join("docs/dialects")
-            .join(format!("{dialect}.md")),
+        path: workspace.root.join("docs/dialects").join(format!("{dialect}.md")),
         text: capture(&mut generate)?,
     })
 }

@@ -14,10 +14,7 @@ pub fn run(workspace: &Workspace) -> Result {
     for finding in &findings {
         print(finding);
     }
-    let missing = findings
-        .iter()
-        .filter(|finding| is_missing(finding))
-        .count();
+    let missing = findings.iter().filter(|finding| is_missing(finding)).count();
     if missing == 0 {
         println!("\nnothing is missing");
         return Ok(());
@@ -25,16 +22,9 @@ pub fn run(workspace: &Workspace) -> Result {
     let packages: BTreeSet<_> = findings.iter().filter_map(missing_package).collect();
     if !packages.is_empty() && system::has_apt() {
         println!("\n`cargo xtask setup` installs the packages; by hand it is");
-        println!(
-            "  {}",
-            system::install_line(&packages.into_iter().collect::<Vec<_>>())
-        );
+        println!("  {}", system::install_line(&packages.into_iter().collect::<Vec<_>>()));
     }
-    let things = if missing == 1 {
-        "thing is"
-    } else {
-        "things are"
-    };
+    let things = if missing == 1 { "thing is" } else { "things are" };
     Err(format!("{missing} {things} missing"))
 }
 
@@ -59,10 +49,7 @@ pub fn is_missing(finding: &Finding) -> bool {
 /// The package that a missing thing comes in.
 pub fn missing_package(finding: &Finding) -> Option<&'static str> {
     match finding.state {
-        State::Missing {
-            mend: Mend::Package(name),
-            ..
-        } => Some(name),
+        State::Missing { mend: Mend::Package(name), .. } => Some(name),
         _ => None,
     }
 }

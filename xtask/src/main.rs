@@ -33,10 +33,7 @@ type Result<T = ()> = std::result::Result<T, String>;
 
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().skip(1).collect();
-    let command = arguments
-        .first()
-        .and_then(|command| command.to_str())
-        .unwrap_or("");
+    let command = arguments.first().and_then(|command| command.to_str()).unwrap_or("");
     let rest = arguments.get(1..).unwrap_or_default();
     let workspace = Workspace::here();
     let outcome = match (command, rest) {

@@ -46,11 +46,7 @@ pub fn stream(command: &mut Command) -> Result {
         .stdin(Stdio::null())
         .status()
         .map_err(|error| format!("cannot start `{line}`: {error}"))?;
-    if status.success() {
-        Ok(())
-    } else {
-        Err(format!("`{line}` failed ({status})"))
-    }
+    if status.success() { Ok(()) } else { Err(format!("`{line}` failed ({status})")) }
 }
 
 /// Runs a command and returns what it printed.

@@ -14,10 +14,7 @@ pub fn run(workspace: &Workspace, image: Option<&OsStr>) -> Result {
     setup::ensure(workspace, Need::Run)?;
     stream(&mut cargo(workspace, &["build", "--release"]))?;
 
-    let mut digits = cargo(
-        workspace,
-        &["run", "--release", "--quiet", "-p", "weft-digits", "--"],
-    );
+    let mut digits = cargo(workspace, &["run", "--release", "--quiet", "-p", "weft-digits", "--"]);
     match image {
         // Cargo starts at the root, the person perhaps elsewhere.
         Some(image) => digits.arg(absolute(image).unwrap_or_else(|_| image.into())),

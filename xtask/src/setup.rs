@@ -28,11 +28,7 @@ pub fn ensure(workspace: &Workspace, need: Need) -> Result {
         add_components(&components)?;
     }
 
-    let left = if missing.is_empty() {
-        missing
-    } else {
-        self::missing(workspace, need)
-    };
+    let left = if missing.is_empty() { missing } else { self::missing(workspace, need) };
     if left.is_empty() {
         return Ok(());
     }
@@ -49,10 +45,7 @@ fn missing(workspace: &Workspace, need: Need) -> Vec<Finding> {
 
 fn missing_component(finding: &Finding) -> Option<&'static str> {
     match finding.state {
-        State::Missing {
-            mend: Mend::Rustup(component),
-            ..
-        } => Some(component),
+        State::Missing { mend: Mend::Rustup(component), .. } => Some(component),
         _ => None,
     }
 }
@@ -71,10 +64,7 @@ fn install(packages: &[&str]) -> Result {
     // Lists that are old name files that mirrors no longer hold.
     streamed(&mut system::apt_get(&["update"]))
         .unwrap_or_else(|reason| eprintln!("setup: going on with the old lists: {reason}"));
-    if let Some(absent) = packages
-        .iter()
-        .find(|package| !system::is_available(package))
-    {
+    if let Some(absent) = packages.iter().find(|package| !system::is_available(package)) {
         return Err(unknown_system(&format!("offers no package {absent}")));
     }
     let mut arguments = vec!["install", "-y", "--no-install-recommends"];
@@ -90,11 +80,7 @@ fn add_components(components: &[&str]) -> Result {
             components.join(" and ")
         ));
     }
-    streamed(
-        Command::new("rustup")
-            .args(["component", "add"])
-            .args(components),
-    )
+    streamed(Command::new("rustup").args(["component", "add"]).args(components))
 }
 
 /// Says what it starts, for it changes the machine.

@@ -12,10 +12,7 @@ pub fn name() -> String {
     release
         .lines()
         .find_map(|line| line.strip_prefix("PRETTY_NAME="))
-        .map_or_else(
-            || std::env::consts::OS.to_owned(),
-            |name| name.trim_matches('"').to_owned(),
-        )
+        .map_or_else(|| std::env::consts::OS.to_owned(), |name| name.trim_matches('"').to_owned())
 }
 
 /// Whether packages come through `apt-get`.
@@ -32,12 +29,7 @@ pub fn is_root() -> bool {
 /// The installed version of a Debian package.
 pub fn package_version(name: &str) -> Option<String> {
     let mut query = Command::new("dpkg-query");
-    query.args([
-        "--show",
-        "--showformat",
-        "${db:Status-Status} ${Version}",
-        name,
-    ]);
+    query.args(["--show", "--showformat", "${db:Status-Status} ${Version}", name]);
     let answer = capture(&mut query).ok()?;
     answer.strip_prefix("installed ").map(str::to_owned)
 }

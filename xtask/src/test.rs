@@ -63,10 +63,7 @@ pub fn run(workspace: &Workspace) -> Result {
             Ok(())
         }
         Some(name) => {
-            println!(
-                "{passed} passed, 1 failed, {} not tried",
-                STEPS.len() - passed - 1
-            );
+            println!("{passed} passed, 1 failed, {} not tried", STEPS.len() - passed - 1);
             Err(format!("`{name}` does not hold"))
         }
     }
@@ -84,17 +81,11 @@ fn clippy(workspace: &Workspace) -> Result {
 }
 
 fn build(workspace: &Workspace) -> Result {
-    stream(&mut cargo(
-        workspace,
-        &["build", "--release", "--workspace"],
-    ))
+    stream(&mut cargo(workspace, &["build", "--release", "--workspace"]))
 }
 
 fn unit_tests(workspace: &Workspace) -> Result {
-    stream(&mut cargo(
-        workspace,
-        &["test", "--release", "--workspace", "--no-fail-fast"],
-    ))
+    stream(&mut cargo(workspace, &["test", "--release", "--workspace", "--no-fail-fast"]))
 }
 
 fn lit_tests(workspace: &Workspace) -> Result {
@@ -121,10 +112,7 @@ fn no_chip_names(workspace: &Workspace) -> Result {
         let Ok(text) = fs::read_to_string(&path) else {
             continue;
         };
-        let shown = path
-            .strip_prefix(&workspace.root)
-            .unwrap_or(&path)
-            .display();
+        let shown = path.strip_prefix(&workspace.root).unwrap_or(&path).display();
         for (number, line) in text.lines().enumerate() {
             if let Some(word) = words(line).find(|word| names_chip(word)) {
                 found.push(format!("  {shown}:{}: {word}", number + 1));
@@ -193,21 +181,14 @@ fn names_chip(word: &str) -> bool {
         "ipu",
     ];
     /// What stands before how many digits: `gfx942`, `mi250x`, `sm90`, `zen4`.
-    const FAMILIES: &[(&str, usize)] = &[
-        ("gfx", 3),
-        ("mi", 2),
-        ("sm", 2),
-        ("stcp", 2),
-        ("zen", 1),
-        ("znver", 1),
-    ];
+    const FAMILIES: &[(&str, usize)] =
+        &[("gfx", 3), ("mi", 2), ("sm", 2), ("stcp", 2), ("zen", 1), ("znver", 1)];
 
     let parts: Vec<_> = word.split('_').collect();
     let is_named = |part: &str| {
         NAMES.contains(&part)
             || FAMILIES.iter().any(|(family, count)| {
-                part.strip_prefix(family)
-                    .is_some_and(|rest| digits(rest) >= *count)
+                part.strip_prefix(family).is_some_and(|rest| digits(rest) >= *count)
             })
     };
     // `sm_90a`, `compute_90`
@@ -245,9 +226,7 @@ fn links_no_compiler(workspace: &Workspace, file: &Path) -> Result {
     let mut read = Command::new(workspace.llvm_tool("llvm-readelf"));
     let needed = capture(read.arg("--needed-libs").arg(file))?;
     match needed.lines().map(str::trim).find(|line| {
-        ["LLVM", "MLIR", "clang"]
-            .iter()
-            .any(|library| line.contains(&format!("lib{library}")))
+        ["LLVM", "MLIR", "clang"].iter().any(|library| line.contains(&format!("lib{library}")))
     }) {
         Some(library) => Err(format!("{} links {library}", file.display())),
         None => Ok(()),
@@ -265,10 +244,7 @@ mod tests {
     #[test]
     fn finds_chips() {
         assert_eq!(named("if arch == \"sm_90a\" {"), ["sm_90a"]);
-        assert_eq!(
-            named("GFX942, MI300X and Zen4"),
-            ["gfx942", "mi300x", "zen4"]
-        );
+        assert_eq!(named("GFX942, MI300X and Zen4"), ["gfx942", "mi300x", "zen4"]);
         assert_eq!(named("fn tile_for_h100()"), ["tile_for_h100"]);
     }
 

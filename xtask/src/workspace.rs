@@ -29,11 +29,7 @@ impl Workspace {
             .unwrap_or_else(|| root.join("target"));
         let llvm = std::env::var_os("MLIR_SYS_220_PREFIX")
             .unwrap_or_else(|| OsString::from(check::PACKAGED_LLVM));
-        Self {
-            root,
-            target,
-            llvm: llvm.into(),
-        }
+        Self { root, target, llvm: llvm.into() }
     }
 
     /// Where release binaries are.

@@ -117,7 +117,8 @@ impl Linear {
             return Some(Self::of_expr(axes, expr.lhs())?.add(&Self::of_expr(axes, expr.rhs())?));
         }
         if expr.is_mul() {
-            let (left, right) = (Self::of_expr(axes, expr.lhs())?, Self::of_expr(axes, expr.rhs())?);
+            let (left, right) =
+                (Self::of_expr(axes, expr.lhs())?, Self::of_expr(axes, expr.rhs())?);
             if right.coefficients.iter().all(|&coefficient| coefficient == 0) {
                 return Some(left.scale(right.constant));
             }

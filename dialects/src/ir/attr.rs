@@ -106,7 +106,9 @@ pub fn dense_bytes(attribute: Attribute<'_>) -> Option<Vec<u8>> {
     // length is that of all elements, or of one for a splat.
     unsafe {
         let raw = attribute.to_raw();
-        if !mlirAttributeIsADenseElements(raw) || mlirAttributeIsADenseElements(raw) && !is_number(raw) {
+        if !mlirAttributeIsADenseElements(raw)
+            || mlirAttributeIsADenseElements(raw) && !is_number(raw)
+        {
             return None;
         }
         let kind = Type::from_raw(mlirAttributeGetType(raw));
@@ -134,7 +136,10 @@ pub fn dense_bytes(attribute: Attribute<'_>) -> Option<Vec<u8>> {
 
 fn is_number(raw: MlirAttribute) -> bool {
     // SAFETY: the attribute is a shaped literal.
-    unsafe { !mlirAttributeIsADenseElements(raw) || ty::elem(Type::from_raw(mlirAttributeGetType(raw))).and_then(ty::byte_size).is_some() }
+    unsafe {
+        !mlirAttributeIsADenseElements(raw)
+            || ty::elem(Type::from_raw(mlirAttributeGetType(raw))).and_then(ty::byte_size).is_some()
+    }
 }
 
 /// A dense literal of little-endian bytes; booleans one byte each.
@@ -217,10 +222,7 @@ pub fn unit(context: &Context) -> Attribute<'_> {
 pub fn parse<'c>(context: &'c Context, text: &str) -> Option<Attribute<'c>> {
     // SAFETY: the context lives for 'c.
     unsafe {
-        let raw = mlirAttributeParseGet(
-            melior_context(context),
-            string_ref(text),
-        );
+        let raw = mlirAttributeParseGet(melior_context(context), string_ref(text));
         (!raw.ptr.is_null()).then(|| Attribute::from_raw(raw))
     }
 }

@@ -86,10 +86,7 @@ pub fn remark(op: Op<'_>, message: &str) {
 pub fn line_column(location: Location<'_>) -> Option<(usize, usize)> {
     // SAFETY: any location may be asked.
     let (line, column) = unsafe {
-        (
-            shim::weftLocationLine(location.to_raw()),
-            shim::weftLocationColumn(location.to_raw()),
-        )
+        (shim::weftLocationLine(location.to_raw()), shim::weftLocationColumn(location.to_raw()))
     };
     (line > 0).then_some((line as usize, column as usize))
 }
@@ -104,10 +101,8 @@ pub fn listen(
     mut tell: impl FnMut(bool, Option<(usize, usize)>, String, Vec<Note>),
 ) {
     context.attach_diagnostic_handler(move |diagnostic| {
-        let is_error = matches!(
-            diagnostic.severity(),
-            melior::diagnostic::DiagnosticSeverity::Error
-        );
+        let is_error =
+            matches!(diagnostic.severity(), melior::diagnostic::DiagnosticSeverity::Error);
         let notes = (0..diagnostic.note_count())
             .filter_map(|index| diagnostic.note(index).ok())
             .map(|note| (line_column(note.location()), note.to_string()))

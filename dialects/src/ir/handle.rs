@@ -263,12 +263,7 @@ impl<'c> Op<'c> {
                 mlirOpPrintingFlagsAssumeVerified(flags);
             }
             let mut text = String::new();
-            mlirOperationPrintWithFlags(
-                self.raw,
-                flags,
-                Some(collect),
-                (&raw mut text).cast(),
-            );
+            mlirOperationPrintWithFlags(self.raw, flags, Some(collect), (&raw mut text).cast());
             mlirOpPrintingFlagsDestroy(flags);
             text
         }
@@ -315,9 +310,7 @@ impl<'c> Val<'c> {
     /// The operation whose result this is.
     pub fn def(self) -> Option<Op<'c>> {
         // SAFETY: see `Op`.
-        unsafe {
-            mlirValueIsAOpResult(self.raw).then(|| Op::new(mlirOpResultGetOwner(self.raw)))
-        }
+        unsafe { mlirValueIsAOpResult(self.raw).then(|| Op::new(mlirOpResultGetOwner(self.raw))) }
     }
 
     /// Which result or argument this is.
@@ -429,4 +422,3 @@ impl<'c> Region<'c> {
         blocks
     }
 }
-

@@ -126,7 +126,10 @@ fn register_one(pass: &'static Pass) {
     let statistics: Vec<_> = pass
         .statistics
         .iter()
-        .map(|(name, description)| shim::WeftStatistic { name: c(name), description: c(description) })
+        .map(|(name, description)| shim::WeftStatistic {
+            name: c(name),
+            description: c(description),
+        })
         .collect();
     let (options, statistics) = (options.leak(), statistics.leak());
     let description = shim::WeftPass {

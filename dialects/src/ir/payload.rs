@@ -92,8 +92,7 @@ impl<'c> Payload<'c> {
     ) -> Vec<Val<'c>> {
         let context = self.context();
         let all: Vec<_> = inputs.iter().chain(outputs).collect();
-        let maps: Vec<_> =
-            all.iter().map(|(_, access)| map(context, axes.len(), access)).collect();
+        let maps: Vec<_> = all.iter().map(|(_, access)| map(context, axes.len(), access)).collect();
         let kinds: Vec<_> = axes
             .iter()
             .map(|axis| {
@@ -341,7 +340,13 @@ impl<'c> Scalar<'c> {
         let context = self.context();
         let index = Type::index(context);
         self.b
-            .op_with("linalg.index", &[], &[index], &[("dim", attr::of_int(context, axis as i64))], 0)
+            .op_with(
+                "linalg.index",
+                &[],
+                &[index],
+                &[("dim", attr::of_int(context, axis as i64))],
+                0,
+            )
             .result(0)
     }
 
@@ -453,10 +458,7 @@ impl<'c> GraphBuilder<'c> {
             "graph.op",
             operands,
             results,
-            &[
-                ("kind", attr::of_string(context, kind)),
-                ("name", attr::of_string(context, name)),
-            ],
+            &[("kind", attr::of_string(context, kind)), ("name", attr::of_string(context, name))],
             1,
         );
         let types: Vec<_> =

@@ -10,7 +10,10 @@ pub fn shape(ty: Type<'_>) -> Option<Vec<u64>> {
     // SAFETY: asked only of shaped types with a rank.
     unsafe {
         let raw = ty.to_raw();
-        if !mlirTypeIsAShaped(raw) || !mlirShapedTypeHasRank(raw) || !mlirShapedTypeHasStaticShape(raw) {
+        if !mlirTypeIsAShaped(raw)
+            || !mlirShapedTypeHasRank(raw)
+            || !mlirShapedTypeHasStaticShape(raw)
+        {
             return None;
         }
         Some(
@@ -164,7 +167,11 @@ pub fn function<'c>(ty: Type<'c>) -> Option<(Vec<Type<'c>>, Vec<Type<'c>>)> {
 }
 
 /// A function type.
-pub fn of_function<'c>(context: &'c Context, inputs: &[Type<'c>], results: &[Type<'c>]) -> Type<'c> {
+pub fn of_function<'c>(
+    context: &'c Context,
+    inputs: &[Type<'c>],
+    results: &[Type<'c>],
+) -> Type<'c> {
     FunctionType::new(context, inputs, results).into()
 }
 

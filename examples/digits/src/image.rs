@@ -32,9 +32,7 @@ impl Image {
             )));
         }
         let mut grey = [0; SIDE * SIDE];
-        reader
-            .next_frame(&mut grey)
-            .map_err(|error| failed(error.to_string()))?;
+        reader.next_frame(&mut grey).map_err(|error| failed(error.to_string()))?;
         Ok(Self(grey))
     }
 

@@ -61,10 +61,7 @@ mod tests {
 
     #[test]
     fn a_bar_per_class() {
-        let answer = Answer {
-            probabilities: vec![0.95, 0.05],
-            stages: Vec::new(),
-        };
+        let answer = Answer { probabilities: vec![0.95, 0.05], stages: Vec::new() };
         let bars = format!("0   95.0 %  {}\n1    5.0 %  ██\n", "█".repeat(38));
         assert_eq!(probabilities(&answer), bars);
     }

@@ -42,26 +42,15 @@ pub fn classify(model: &Path, image: &Image) -> Result<Answer, String> {
     let [artifact, inputs, outputs] =
         ["digits.weft", "in.npz", "out.npz"].map(|name| folder.0.join(name));
 
-    let mut stages = weft(
-        Command::new(tool()?)
-            .arg("compile")
-            .arg(model)
-            .arg("-o")
-            .arg(&artifact),
-    )?;
+    let mut stages =
+        weft(Command::new(tool()?).arg("compile").arg(model).arg("-o").arg(&artifact))?;
     write(&inputs, image)?;
     let mut run = Command::new(tool()?);
     run.arg("run").arg(&artifact);
-    run.arg("--inputs")
-        .arg(&inputs)
-        .arg("--outputs")
-        .arg(&outputs);
+    run.arg("--inputs").arg(&inputs).arg("--outputs").arg(&outputs);
     stages.extend(weft(&mut run)?);
 
-    Ok(Answer {
-        probabilities: read(&outputs)?,
-        stages,
-    })
+    Ok(Answer { probabilities: read(&outputs)?, stages })
 }
 
 /// `weft` lies beside this program.
@@ -88,10 +77,7 @@ fn stage(line: &str) -> Option<Stage> {
     let mut words = line.rsplitn(3, ' ');
     let (unit, time, name) = (words.next()?, words.next()?, words.next()?);
     time.parse::<f64>().ok()?;
-    Some(Stage {
-        name: name.trim().to_owned(),
-        time: format!("{time} {unit}"),
-    })
+    Some(Stage { name: name.trim().to_owned(), time: format!("{time} {unit}") })
 }
 
 fn write(path: &Path, image: &Image) -> Result<(), String> {
@@ -100,12 +86,8 @@ fn write(path: &Path, image: &Image) -> Result<(), String> {
         .expect("an image has SIDE rows and columns");
     let file = File::create(path).map_err(|error| failed(error.to_string()))?;
     let mut archive = NpzWriter::new(file);
-    archive
-        .add_array("image", &values)
-        .map_err(|error| failed(error.to_string()))?;
-    archive
-        .finish()
-        .map_err(|error| failed(error.to_string()))?;
+    archive.add_array("image", &values).map_err(|error| failed(error.to_string()))?;
+    archive.finish().map_err(|error| failed(error.to_string()))?;
     Ok(())
 }
 
@@ -113,9 +95,8 @@ fn read(path: &Path) -> Result<Vec<f32>, String> {
     let failed = |reason: String| format!("cannot read {}: {reason}", path.display());
     let file = File::open(path).map_err(|error| failed(error.to_string()))?;
     let mut archive = NpzReader::new(file).map_err(|error| failed(error.to_string()))?;
-    let probabilities: ArrayD<f32> = archive
-        .by_name("probabilities")
-        .map_err(|error| failed(error.to_string()))?;
+    let probabilities: ArrayD<f32> =
+        archive.by_name("probabilities").map_err(|error| failed(error.to_string()))?;
     Ok(probabilities.iter().copied().collect())
 }
 
@@ -144,30 +125,21 @@ mod tests {
 
     #[test]
     fn reads_a_stage() {
-        let expected = Stage {
-            name: "import".to_owned(),
-            time: "1.2 ms".to_owned(),
-        };
+        let expected = Stage { name: "import".to_owned(), time: "1.2 ms".to_owned() };
         assert_eq!(stage("import 1.2 ms"), Some(expected));
         assert_eq!(stage("warning: no such thing"), None);
     }
 
     #[test]
     fn the_likeliest_class_wins() {
-        let answer = Answer {
-            probabilities: vec![0.1, 0.7, 0.2],
-            stages: Vec::new(),
-        };
+        let answer = Answer { probabilities: vec![0.1, 0.7, 0.2], stages: Vec::new() };
         assert_eq!(answer.class(), 1);
     }
 
     #[test]
     fn reads_recorded_probabilities() {
         let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("digits.ref.npz");
-        let answer = Answer {
-            probabilities: read(&recorded).unwrap(),
-            stages: Vec::new(),
-        };
+        let answer = Answer { probabilities: read(&recorded).unwrap(), stages: Vec::new() };
         assert_eq!(answer.probabilities.len(), 10);
         assert_eq!(answer.class(), 3);
     }

@@ -52,11 +52,7 @@ fn folder(path: &Path, texts: Option<&Path>, context: &Context) -> ExitCode {
     cases.sort();
     let mut counts = BTreeMap::new();
     for case in cases {
-        let name = case
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
+        let name = case.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut options = Options::default();
         let inputs = (0..).map(|at| case.join(format!("test_data_set_0/input_{at}.pb")));
         for input in inputs.take_while(|input| input.exists()) {

@@ -40,22 +40,19 @@ pub fn tensor_of(node: NodeProto) -> Result<(String, TensorProto)> {
     };
     let list = |len: usize| vec![len as i64];
     let tensor = match (attribute.name(), attribute.r#type()) {
-        ("value", AttributeType::Tensor) => attribute
-            .t
-            .clone()
-            .ok_or_else(|| wrong().note("the tensor is missing").malformed())?,
-        ("value_float", AttributeType::Float) => TensorProto {
-            float_data: vec![attribute.f()],
-            ..of(DataType::Float, vec![])
-        },
+        ("value", AttributeType::Tensor) => {
+            attribute.t.clone().ok_or_else(|| wrong().note("the tensor is missing").malformed())?
+        }
+        ("value_float", AttributeType::Float) => {
+            TensorProto { float_data: vec![attribute.f()], ..of(DataType::Float, vec![]) }
+        }
         ("value_floats", AttributeType::Floats) => TensorProto {
             float_data: attribute.floats.clone(),
             ..of(DataType::Float, list(attribute.floats.len()))
         },
-        ("value_int", AttributeType::Int) => TensorProto {
-            int64_data: vec![attribute.i()],
-            ..of(DataType::Int64, vec![])
-        },
+        ("value_int", AttributeType::Int) => {
+            TensorProto { int64_data: vec![attribute.i()], ..of(DataType::Int64, vec![]) }
+        }
         ("value_ints", AttributeType::Ints) => TensorProto {
             int64_data: attribute.ints.clone(),
             ..of(DataType::Int64, list(attribute.ints.len()))

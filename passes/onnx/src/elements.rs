@@ -57,20 +57,16 @@ impl Elements {
     /// `bytes` as a tensor of type `ty`; `what` names it in the error.
     pub fn new(ty: TensorType, bytes: Bytes, what: &str) -> Result<Self> {
         if bytes.len() != ty.bytes() {
-            return Err(
-                Report::new(format!("{what} has {} bytes of data", bytes.len()))
-                    .note(format!("its type {ty} takes {}", ty.bytes()))
-                    .malformed(),
-            );
+            return Err(Report::new(format!("{what} has {} bytes of data", bytes.len()))
+                .note(format!("its type {ty} takes {}", ty.bytes()))
+                .malformed());
         }
         if ty.element() == ElementType::Bool
             && let Some(at) = bytes.iter().position(|&byte| byte > 1)
         {
-            return Err(
-                Report::new(format!("{what} is bool but element {at} is {}", bytes[at]))
-                    .help("a bool is stored as 0 or 1")
-                    .malformed(),
-            );
+            return Err(Report::new(format!("{what} is bool but element {at} is {}", bytes[at]))
+                .help("a bool is stored as 0 or 1")
+                .malformed());
         }
         Ok(Self { ty, bytes })
     }
@@ -83,25 +79,14 @@ impl Elements {
         for scalar in scalars {
             push(&mut bytes, ty.element(), scalar);
         }
-        assert_eq!(
-            bytes.len(),
-            ty.bytes(),
-            "one scalar for each element of {ty}"
-        );
-        Self {
-            ty,
-            bytes: bytes.into(),
-        }
+        assert_eq!(bytes.len(), ty.bytes(), "one scalar for each element of {ty}");
+        Self { ty, bytes: bytes.into() }
     }
 
     /// A vector of 64-bit integers, the form of every shape.
     pub fn from_ints(ints: &[i64]) -> Self {
-        let ty = TensorType::new(
-            ElementType::I64,
-            vec![ints.len() as i64],
-            "a list of integers",
-        )
-        .expect("a slice in memory is addressable");
+        let ty = TensorType::new(ElementType::I64, vec![ints.len() as i64], "a list of integers")
+            .expect("a slice in memory is addressable");
         Self::from_scalars(ty, ints.iter().map(|&i| Scalar::Int(i.into())))
     }
 
@@ -117,10 +102,7 @@ impl Elements {
             (self.ty.element(), self.bytes.len()),
             "a reshape keeps the elements"
         );
-        Self {
-            ty,
-            bytes: self.bytes.clone(),
-        }
+        Self { ty, bytes: self.bytes.clone() }
     }
 
     /// The type.
@@ -152,9 +134,7 @@ impl Elements {
     /// Every element, in row-major order.
     pub fn scalars(&self) -> impl ExactSizeIterator<Item = Scalar> + '_ {
         let element = self.ty.element();
-        self.bytes
-            .chunks_exact(element.bytes())
-            .map(move |bytes| pull(element, bytes))
+        self.bytes.chunks_exact(element.bytes()).map(move |bytes| pull(element, bytes))
     }
 
     /// The value of a tensor with exactly one element.
@@ -211,10 +191,7 @@ fn push(bytes: &mut Vec<u8>, element: ElementType, scalar: Scalar) {
 
 fn pull(element: ElementType, bytes: &[u8]) -> Scalar {
     use ElementType::*;
-    let bits = bytes
-        .iter()
-        .rev()
-        .fold(0u64, |bits, &byte| bits << 8 | u64::from(byte));
+    let bits = bytes.iter().rev().fold(0u64, |bits, &byte| bits << 8 | u64::from(byte));
     match element {
         Bool | U8 | U16 | U32 | U64 => Scalar::Int(bits.into()),
         I8 | I16 | I32 | I64 => {
@@ -236,22 +213,10 @@ mod tests {
     fn scalars_survive_every_type() {
         for &element in ElementType::ALL {
             let ty = TensorType::new(element, vec![2], "a test").unwrap();
-            let one = if element.is_float() {
-                Scalar::Float(1.0)
-            } else {
-                Scalar::Int(1)
-            };
-            let zero = if element.is_float() {
-                Scalar::Float(0.0)
-            } else {
-                Scalar::Int(0)
-            };
+            let one = if element.is_float() { Scalar::Float(1.0) } else { Scalar::Int(1) };
+            let zero = if element.is_float() { Scalar::Float(0.0) } else { Scalar::Int(0) };
             let elements = Elements::from_scalars(ty, [one, zero]);
-            assert_eq!(
-                elements.scalars().collect::<Vec<_>>(),
-                [one, zero],
-                "{element}"
-            );
+            assert_eq!(elements.scalars().collect::<Vec<_>>(), [one, zero], "{element}");
         }
     }
 

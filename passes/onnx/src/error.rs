@@ -35,11 +35,7 @@ pub enum ImportError {
 impl ImportError {
     /// A failure of the operating system while `doing` something to `path`.
     pub fn io(doing: &'static str, path: &Path, source: std::io::Error) -> Self {
-        Self::Io {
-            doing,
-            path: path.to_owned(),
-            source,
-        }
+        Self::Io { doing, path: path.to_owned(), source }
     }
 
     /// True when the model may be right and only lies outside of what is imported.
@@ -72,11 +68,7 @@ pub struct Report {
 impl Report {
     /// A report that says `message`.
     pub fn new(message: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            notes: Vec::new(),
-            help: None,
-        }
+        Self { message: message.into(), notes: Vec::new(), help: None }
     }
 
     /// Adds a fact.

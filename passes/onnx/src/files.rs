@@ -15,9 +15,7 @@ use crate::types::TensorType;
 /// Maps the whole of a file. Nothing is read before it is looked at.
 pub fn map(path: &Path) -> Result<Bytes> {
     let file = File::open(path).map_err(|e| ImportError::io("open", path, e))?;
-    let meta = file
-        .metadata()
-        .map_err(|e| ImportError::io("open", path, e))?;
+    let meta = file.metadata().map_err(|e| ImportError::io("open", path, e))?;
     if !meta.is_file() {
         let what = std::io::Error::other("it is not a regular file");
         return Err(ImportError::io("read", path, what));
@@ -46,10 +44,7 @@ impl Folder {
             Some(parent) => parent.to_owned(),
             None => PathBuf::from("."),
         };
-        Self {
-            path,
-            mapped: Mutex::default(),
-        }
+        Self { path, mapped: Mutex::default() }
     }
 
     /// The bytes of a tensor whose data lies outside of the model.
@@ -73,24 +68,17 @@ impl Folder {
         let offset = number("offset")?.unwrap_or(0);
         let length = number("length")?.unwrap_or(ty.bytes() as u64);
         if length != ty.bytes() as u64 {
-            return Err(
-                Report::new(format!("{what} has {length} bytes of external data"))
-                    .note(format!("its type {ty} takes {}", ty.bytes()))
-                    .malformed(),
-            );
+            return Err(Report::new(format!("{what} has {length} bytes of external data"))
+                .note(format!("its type {ty} takes {}", ty.bytes()))
+                .malformed());
         }
         match offset.checked_add(length) {
             Some(end) if end <= bytes.len() as u64 => {
                 Ok(bytes.slice(offset as usize..end as usize))
             }
-            _ => Err(Report::new(format!(
-                "{what} has external data past the end of {location:?}"
-            ))
-            .note(format!(
-                "{length} bytes at {offset}; the file has {}",
-                bytes.len()
-            ))
-            .malformed()),
+            _ => Err(Report::new(format!("{what} has external data past the end of {location:?}"))
+                .note(format!("{length} bytes at {offset}; the file has {}", bytes.len()))
+                .malformed()),
         }
     }
 
@@ -104,9 +92,8 @@ impl Folder {
             .help("a path relative to the model's folder that stays in it")
             .malformed()
         };
-        let inside = relative
-            .components()
-            .all(|c| matches!(c, Component::Normal(_) | Component::CurDir));
+        let inside =
+            relative.components().all(|c| matches!(c, Component::Normal(_) | Component::CurDir));
         if location.is_empty() || !inside {
             return Err(leaves());
         }
@@ -115,8 +102,7 @@ impl Folder {
             return Ok(bytes.clone());
         }
         let resolve = |path: &Path| {
-            path.canonicalize()
-                .map_err(|e| ImportError::io("find the external data", path, e))
+            path.canonicalize().map_err(|e| ImportError::io("find the external data", path, e))
         };
         let (folder, path) = (resolve(&self.path)?, resolve(&self.path.join(relative))?);
         // A symbolic link may lead out although the words do not.

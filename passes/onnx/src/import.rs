@@ -95,21 +95,11 @@ fn plan(model: &Model, options: &Options) -> Result<Graph> {
     let mut planner = Planner {
         model,
         names: BTreeMap::new(),
-        graph: Graph {
-            inputs: types.clone(),
-            values: vec![],
-            steps: vec![],
-            outputs: vec![],
-        },
+        graph: Graph { inputs: types.clone(), values: vec![], steps: vec![], outputs: vec![] },
     };
     for (index, (input, ty)) in model.inputs.iter().zip(types).enumerate() {
         let known = options.known_inputs.get(input.name()).cloned();
-        let value = Value {
-            source: Source::Input(index),
-            ty,
-            known,
-            fixed: false,
-        };
+        let value = Value { source: Source::Input(index), ty, known, fixed: false };
         planner.add(input.name(), value);
     }
     for node in &model.nodes {
@@ -138,29 +128,15 @@ impl<'m> Planner<'m> {
         if let Some(&id) = self.names.get(name) {
             return Ok(id);
         }
-        let elements = self
-            .model
-            .tensor(name)?
-            .expect("the model is checked: every name is made");
+        let elements = self.model.tensor(name)?.expect("the model is checked: every name is made");
         let ty = elements.ty().clone();
         let source = if elements.len() <= LITERAL_MAX {
             Source::Literal(elements.clone())
         } else {
-            Source::Weight {
-                name: name.to_owned(),
-                hash: elements.hash(),
-            }
+            Source::Weight { name: name.to_owned(), hash: elements.hash() }
         };
         let known = (elements.len() <= KNOWN_MAX).then_some(elements);
-        Ok(self.add(
-            name,
-            Value {
-                source,
-                ty,
-                known,
-                fixed: true,
-            },
-        ))
+        Ok(self.add(name, Value { source, ty, known, fixed: true }))
     }
 
     fn node(&mut self, proto: &'m NodeProto) -> Result<()> {
@@ -174,20 +150,11 @@ impl<'m> Planner<'m> {
             let id = self.value(name)?;
             let value = &self.graph.values[id.0];
             let (ty, known, fixed) = (value.ty.clone(), value.known.clone(), value.fixed);
-            operands.push(Some(Operand {
-                id,
-                ty,
-                known,
-                fixed,
-            }));
+            operands.push(Some(Operand { id, ty, known, fixed }));
         }
         let node = Node::new(self.model, proto, operator, operands)?;
         let plan = (operator.plan)(&node)?;
-        assert_eq!(
-            plan.results.len(),
-            node.outputs(),
-            "a plan has the results of its node"
-        );
+        assert_eq!(plan.results.len(), node.outputs(), "a plan has the results of its node");
         let known = folded(&plan);
         let fixed = plan.operands.iter().all(|operand| operand.fixed);
         let step = self.graph.steps.len();
@@ -200,27 +167,14 @@ impl<'m> Planner<'m> {
                 }
                 _ => Source::Result { step, index },
             };
-            let value = Value {
-                source,
-                ty,
-                known,
-                fixed,
-            };
+            let value = Value { source, ty, known, fixed };
             // An output without a name is made, and nobody can read it.
             if !name.is_empty() {
                 self.add(name, value);
             }
         }
-        let name = if proto.name().is_empty() {
-            &proto.output[0]
-        } else {
-            proto.name()
-        };
-        self.graph.steps.push(Step {
-            kind: operator.name,
-            name: name.to_owned(),
-            plan,
-        });
+        let name = if proto.name().is_empty() { &proto.output[0] } else { proto.name() };
+        self.graph.steps.push(Step { kind: operator.name, name: name.to_owned(), plan });
         Ok(())
     }
 
@@ -244,11 +198,7 @@ impl<'m> Planner<'m> {
             }
             let is_result = matches!(value.source, Source::Result { .. });
             let own = is_result && taken.insert(id);
-            outputs.push(if own {
-                id
-            } else {
-                self.copy(output.name(), id)
-            });
+            outputs.push(if own { id } else { self.copy(output.name(), id) });
         }
         self.graph.outputs = outputs;
         Ok(())
@@ -258,37 +208,15 @@ impl<'m> Planner<'m> {
     fn copy(&mut self, name: &str, id: ValueId) -> ValueId {
         let value = &self.graph.values[id.0];
         let (ty, known, fixed) = (value.ty.clone(), value.known.clone(), value.fixed);
-        let operand = Operand {
-            id,
-            ty: ty.clone(),
-            known,
-            fixed,
-        };
+        let operand = Operand { id, ty: ty.clone(), known, fixed };
         let plan = Plan::new(vec![operand], vec![ty.clone()], |b, args| {
             let (element, rank) = (args[0].element(), args[0].dims().len());
-            vec![b.move_at(
-                element,
-                args[0].dims(),
-                &[(&args[0], identity(rank))],
-                |_, x| x[0],
-            )]
+            vec![b.move_at(element, args[0].dims(), &[(&args[0], identity(rank))], |_, x| x[0])]
         });
-        let source = Source::Result {
-            step: self.graph.steps.len(),
-            index: 0,
-        };
-        self.graph.steps.push(Step {
-            kind: "Identity",
-            name: name.to_owned(),
-            plan,
-        });
+        let source = Source::Result { step: self.graph.steps.len(), index: 0 };
+        self.graph.steps.push(Step { kind: "Identity", name: name.to_owned(), plan });
         let copy = ValueId(self.graph.values.len());
-        self.graph.values.push(Value {
-            source,
-            ty,
-            known: None,
-            fixed: false,
-        });
+        self.graph.values.push(Value { source, ty, known: None, fixed: false });
         copy
     }
 }
@@ -316,15 +244,10 @@ fn mismatch(what: &str, declared: &inputs::Declared<'_>, ty: &TensorType) -> cra
 fn operator(model: &Model, proto: &NodeProto) -> Result<&'static ops::Operator> {
     let standard = matches!(proto.domain(), "" | "ai.onnx");
     if standard && model.opset == 0 {
-        return Err(
-            Report::new(format!("{} needs the standard operators", describe(proto)))
-                .note("the model imports no version of them")
-                .help(format!(
-                    "an opset_import of domain \"\", up to version {}",
-                    ops::OPSET_MAX
-                ))
-                .invalid(),
-        );
+        return Err(Report::new(format!("{} needs the standard operators", describe(proto)))
+            .note("the model imports no version of them")
+            .help(format!("an opset_import of domain \"\", up to version {}", ops::OPSET_MAX))
+            .invalid());
     }
     if standard && model.opset > ops::OPSET_MAX {
         return Err(Report::new(format!(
@@ -341,11 +264,7 @@ fn operator(model: &Model, proto: &NodeProto) -> Result<&'static ops::Operator> 
         return Err(Report::new(format!("{} is not supported", describe(proto)))
             .note(match standard {
                 true => format!("operator {:?}, version {}", proto.op_type(), model.opset),
-                false => format!(
-                    "operator {:?} of domain {:?}",
-                    proto.op_type(),
-                    proto.domain()
-                ),
+                false => format!("operator {:?} of domain {:?}", proto.op_type(), proto.domain()),
             })
             .help(format!("supported: {}", names.join(", ")))
             .unsupported());
@@ -375,11 +294,8 @@ fn folded(plan: &Plan) -> Option<Vec<Elements>> {
         return None;
     }
     let small = |elements: &Elements| elements.len() <= KNOWN_MAX;
-    let operands: Option<Vec<_>> = plan
-        .operands
-        .iter()
-        .map(|operand| operand.known.clone().filter(small))
-        .collect();
+    let operands: Option<Vec<_>> =
+        plan.operands.iter().map(|operand| operand.known.clone().filter(small)).collect();
     Some(fold(&operands?))
 }
 
@@ -392,13 +308,7 @@ fn alive(graph: &Graph) -> Vec<bool> {
             && !alive[step]
         {
             alive[step] = true;
-            wanted.extend(
-                graph.steps[step]
-                    .plan
-                    .operands
-                    .iter()
-                    .map(|operand| operand.id),
-            );
+            wanted.extend(graph.steps[step].plan.operands.iter().map(|operand| operand.id));
         }
     }
     alive
@@ -412,16 +322,8 @@ fn write<'c>(model: &Model, graph: &Graph, file: &str, context: &'c Context) -> 
         .zip(&graph.inputs)
         .map(|(input, ty)| (input.name().to_owned(), graph_type(context, ty)))
         .collect();
-    let outputs: Vec<_> = model
-        .outputs
-        .iter()
-        .map(|output| output.name().to_owned())
-        .collect();
-    let name = if model.name.is_empty() {
-        "model"
-    } else {
-        &model.name
-    };
+    let outputs: Vec<_> = model.outputs.iter().map(|output| output.name().to_owned()).collect();
+    let name = if model.name.is_empty() { "model" } else { &model.name };
     let builder = GraphBuilder::new(context, module_op(&module), name, &inputs, &outputs);
     let arguments = builder.inputs();
     let mut writer = Writer {
@@ -480,33 +382,23 @@ impl<'c> Writer<'_, 'c> {
             return;
         }
         let Step { kind, name, plan } = &self.graph.steps[at];
-        let operands: Vec<_> = plan
-            .operands
-            .iter()
-            .map(|operand| self.value(operand.id))
-            .collect();
-        let types: Vec<_> = plan
-            .results
-            .iter()
-            .map(|ty| graph_type(self.context, ty))
-            .collect();
-        let results = self
-            .builder
-            .op(kind, name, &operands, &types, |payload, args| {
-                let tensors: Vec<_> = args
-                    .iter()
-                    .zip(&plan.operands)
-                    .map(|(&value, operand)| Tensor::new(value, operand.ty.clone()))
-                    .collect();
-                let results = (plan.payload)(&mut Build::new(payload), &tensors);
-                let types: Vec<_> = results.iter().map(Tensor::ty).collect();
-                assert_eq!(
-                    types,
-                    plan.results.iter().collect::<Vec<_>>(),
-                    "{kind} makes what was planned"
-                );
-                results.iter().map(Tensor::value).collect()
-            });
+        let operands: Vec<_> = plan.operands.iter().map(|operand| self.value(operand.id)).collect();
+        let types: Vec<_> = plan.results.iter().map(|ty| graph_type(self.context, ty)).collect();
+        let results = self.builder.op(kind, name, &operands, &types, |payload, args| {
+            let tensors: Vec<_> = args
+                .iter()
+                .zip(&plan.operands)
+                .map(|(&value, operand)| Tensor::new(value, operand.ty.clone()))
+                .collect();
+            let results = (plan.payload)(&mut Build::new(payload), &tensors);
+            let types: Vec<_> = results.iter().map(Tensor::ty).collect();
+            assert_eq!(
+                types,
+                plan.results.iter().collect::<Vec<_>>(),
+                "{kind} makes what was planned"
+            );
+            results.iter().map(Tensor::value).collect()
+        });
         self.results.push(results);
     }
 }

@@ -89,9 +89,7 @@ pub fn declared<'a>(info: &'a ValueInfoProto, what: &str) -> Result<Option<Decla
             Kind::OptionalType(_) => "optional",
             _ => "a sparse tensor",
         };
-        return Err(Report::new(format!("{what} is {kind}"))
-            .help("a tensor")
-            .unsupported());
+        return Err(Report::new(format!("{what} is {kind}")).help("a tensor").unsupported());
     };
     let element = ElementType::from_onnx(elem_type.unwrap_or(0), what)?;
     let extent = |dim: &'a crate::proto::tensor_shape_proto::Dimension| match &dim.value {
@@ -100,9 +98,7 @@ pub fn declared<'a>(info: &'a ValueInfoProto, what: &str) -> Result<Option<Decla
         Some(Dim::DimParam(symbol)) if !symbol.is_empty() => Extent::Symbol(symbol),
         _ => Extent::Open,
     };
-    let dims = shape
-        .as_ref()
-        .map(|shape| shape.dim.iter().map(extent).collect());
+    let dims = shape.as_ref().map(|shape| shape.dim.iter().map(extent).collect());
     Ok(Some(Declared { element, dims }))
 }
 
@@ -111,10 +107,7 @@ pub fn resolve(inputs: &[ValueInfoProto], options: &Options) -> Result<Vec<Tenso
     let given = options.shapes.keys().chain(options.known_inputs.keys());
     for name in given {
         if !inputs.iter().any(|input| input.name() == name) {
-            let names: Vec<_> = inputs
-                .iter()
-                .map(|input| format!("{:?}", input.name()))
-                .collect();
+            let names: Vec<_> = inputs.iter().map(|input| format!("{:?}", input.name())).collect();
             return Err(Report::new(format!("the model has no input {name:?}"))
                 .help(format!("its inputs: {}", names.join(", ")))
                 .invalid());
@@ -125,35 +118,25 @@ pub fn resolve(inputs: &[ValueInfoProto], options: &Options) -> Result<Vec<Tenso
         let what = format!("input {:?}", input.name());
         let declared = declared(input, &what)?;
         let declared = declared.ok_or_else(|| {
-            Report::new(format!("{what} has no type"))
-                .help("a tensor type")
-                .malformed()
+            Report::new(format!("{what} has no type")).help("a tensor type").malformed()
         })?;
         let known = options.known_inputs.get(input.name());
         if let Some(known) = known
             && known.ty().element() != declared.element
         {
-            return Err(
-                Report::new(format!("{what} is bound to a value of type {}", known.ty()))
-                    .note(format!("the model declares {}", declared.element))
-                    .invalid(),
-            );
+            return Err(Report::new(format!("{what} is bound to a value of type {}", known.ty()))
+                .note(format!("the model declares {}", declared.element))
+                .invalid());
         }
         let bound = options.shapes.get(input.name()).map(Vec::as_slice);
         if let (Some(known), Some(bound)) = (known, bound)
             && known.ty().dims() != bound
         {
-            return Err(
-                Report::new(format!("{what} is bound to a value of type {}", known.ty()))
-                    .note(format!("and to the shape {}", Shape(bound)))
-                    .invalid(),
-            );
+            return Err(Report::new(format!("{what} is bound to a value of type {}", known.ty()))
+                .note(format!("and to the shape {}", Shape(bound)))
+                .invalid());
         }
-        all.push((
-            what,
-            declared,
-            bound.or(known.map(|known| known.ty().dims())),
-        ));
+        all.push((what, declared, bound.or(known.map(|known| known.ty().dims()))));
     }
 
     // A symbol means one extent, so an input whose shape is given tells about the others.
@@ -163,11 +146,9 @@ pub fn resolve(inputs: &[ValueInfoProto], options: &Options) -> Result<Vec<Tenso
             continue;
         };
         if dims.len() != bound.len() {
-            return Err(
-                Report::new(format!("{what} is given the shape {}", Shape(bound)))
-                    .note(format!("the model declares {} dimensions", dims.len()))
-                    .invalid(),
-            );
+            return Err(Report::new(format!("{what} is given the shape {}", Shape(bound)))
+                .note(format!("the model declares {} dimensions", dims.len()))
+                .invalid());
         }
         for (at, (&dim, &extent)) in dims.iter().zip(*bound).enumerate() {
             let meant = match dim {
@@ -176,18 +157,14 @@ pub fn resolve(inputs: &[ValueInfoProto], options: &Options) -> Result<Vec<Tenso
                 Extent::Open => extent,
             };
             if meant != extent {
-                return Err(
-                    Report::new(format!("{what} is given the shape {}", Shape(bound)))
-                        .note(match dim {
-                            Extent::Symbol(symbol) => {
-                                format!(
-                                    "its dimension {at} is {symbol:?}, which is {meant} elsewhere"
-                                )
-                            }
-                            _ => format!("the model declares {meant} for dimension {at}"),
-                        })
-                        .invalid(),
-                );
+                return Err(Report::new(format!("{what} is given the shape {}", Shape(bound)))
+                    .note(match dim {
+                        Extent::Symbol(symbol) => {
+                            format!("its dimension {at} is {symbol:?}, which is {meant} elsewhere")
+                        }
+                        _ => format!("the model declares {meant} for dimension {at}"),
+                    })
+                    .invalid());
             }
         }
     }
@@ -197,10 +174,7 @@ pub fn resolve(inputs: &[ValueInfoProto], options: &Options) -> Result<Vec<Tenso
         let open = |which: String, rank: usize| {
             let example = vec!["N"; rank.max(1)].join("x");
             Report::new(format!("{what} has {which}"))
-                .help(format!(
-                    "every extent is needed: --shape {}={example}",
-                    input.name()
-                ))
+                .help(format!("every extent is needed: --shape {}={example}", input.name()))
                 .unsupported()
         };
         let dims = match (&declared.dims, bound) {

@@ -26,11 +26,7 @@ mod model;
 mod node;
 mod ops;
 mod payload;
-#[allow(
-    missing_docs,
-    clippy::all,
-    reason = "generated from the published schema"
-)]
+#[allow(missing_docs, clippy::all, reason = "generated from the published schema")]
 pub mod proto {
     include!(concat!(env!("OUT_DIR"), "/onnx.rs"));
 }

@@ -62,22 +62,16 @@ impl Model {
         })?;
         if !proto.functions.is_empty() {
             let names: Vec<_> = proto.functions.iter().map(|f| f.name()).collect();
-            return Err(
-                Report::new(format!("the model defines functions: {}", names.join(", ")))
-                    .help("inline them before the export: onnx.inliner.inline_local_functions")
-                    .unsupported(),
-            );
+            return Err(Report::new(format!("the model defines functions: {}", names.join(", ")))
+                .help("inline them before the export: onnx.inliner.inline_local_functions")
+                .unsupported());
         }
         Self::check(graph, opset, folder)
     }
 
     fn check(graph: GraphProto, opset: i64, folder: Folder) -> Result<Self> {
         if let Some(sparse) = graph.sparse_initializer.first() {
-            let name = sparse
-                .values
-                .as_ref()
-                .map(|values| values.name())
-                .unwrap_or_default();
+            let name = sparse.values.as_ref().map(|values| values.name()).unwrap_or_default();
             return Err(Report::new(format!("initializer {name:?} is sparse")).unsupported());
         }
         let mut tensors = BTreeMap::new();
@@ -101,17 +95,11 @@ impl Model {
         let live = alive(&graph.node, &order, &graph.output, &defined)?;
 
         // Up to IR version 3 an initializer is an input too; later that is a default value.
-        let inputs = graph
-            .input
-            .into_iter()
-            .filter(|i| !tensors.contains_key(i.name()))
-            .collect();
+        let inputs = graph.input.into_iter().filter(|i| !tensors.contains_key(i.name())).collect();
         let mut unordered: Vec<_> = graph.node.into_iter().map(Some).collect();
         let mut nodes = Vec::with_capacity(live.len());
         for at in live {
-            let node = unordered[at]
-                .take()
-                .expect("the order names every node once");
+            let node = unordered[at].take().expect("the order names every node once");
             if constant::is_constant(&node) {
                 let (name, tensor) = constant::tensor_of(node)?;
                 tensors.insert(name, tensor);
@@ -151,15 +139,9 @@ fn standard_opset(model: &ModelProto) -> Result<i64> {
     for import in &model.opset_import {
         if matches!(import.domain(), "" | "ai.onnx") {
             if version.is_some_and(|v| v != import.version()) {
-                return Err(
-                    Report::new("the model imports the standard operators twice")
-                        .note(format!(
-                            "as versions {} and {}",
-                            version.unwrap_or(0),
-                            import.version()
-                        ))
-                        .invalid(),
-                );
+                return Err(Report::new("the model imports the standard operators twice")
+                    .note(format!("as versions {} and {}", version.unwrap_or(0), import.version()))
+                    .invalid());
             }
             version = Some(import.version());
         }
@@ -224,10 +206,8 @@ fn order(nodes: &[NodeProto], defined: &BTreeSet<&str>) -> Result<Vec<usize>> {
             }
         }
     }
-    let mut ready: BinaryHeap<_> = (0..nodes.len())
-        .filter(|&at| missing[at] == 0)
-        .map(Reverse)
-        .collect();
+    let mut ready: BinaryHeap<_> =
+        (0..nodes.len()).filter(|&at| missing[at] == 0).map(Reverse).collect();
     let mut order = Vec::with_capacity(nodes.len());
     while let Some(Reverse(at)) = ready.pop() {
         order.push(at);
@@ -271,9 +251,7 @@ fn cycle(
     for &node in path.iter().rev().take(8) {
         report = report.note(format!("{} is on it", describe(&nodes[node])));
     }
-    report
-        .help("every node reads only what was made before it")
-        .invalid()
+    report.help("every node reads only what was made before it").invalid()
 }
 
 /// The nodes of `order` that an output depends on; what nobody reads need not be understood.
@@ -292,29 +270,18 @@ fn alive(
     if wanted.is_empty() {
         return Err(Report::new("the graph has no output").invalid());
     }
-    let made: BTreeSet<_> = nodes
-        .iter()
-        .flat_map(|node| &node.output)
-        .map(String::as_str)
-        .collect();
-    if let Some(lost) = wanted
-        .iter()
-        .find(|&&name| !defined.contains(name) && !made.contains(name))
+    let made: BTreeSet<_> =
+        nodes.iter().flat_map(|node| &node.output).map(String::as_str).collect();
+    if let Some(lost) = wanted.iter().find(|&&name| !defined.contains(name) && !made.contains(name))
     {
-        return Err(
-            Report::new(format!("nothing makes the graph output {lost:?}"))
-                .help("a graph input, an initializer or the output of a node")
-                .invalid(),
-        );
+        return Err(Report::new(format!("nothing makes the graph output {lost:?}"))
+            .help("a graph input, an initializer or the output of a node")
+            .invalid());
     }
     let mut live = Vec::new();
     for &at in order.iter().rev() {
         let node = &nodes[at];
-        if node
-            .output
-            .iter()
-            .any(|output| !output.is_empty() && wanted.contains(output.as_str()))
-        {
+        if node.output.iter().any(|output| !output.is_empty() && wanted.contains(output.as_str())) {
             wanted.extend(node.input.iter().map(String::as_str));
             live.push(at);
         }

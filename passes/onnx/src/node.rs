@@ -74,12 +74,7 @@ impl Plan {
         results: Vec<TensorType>,
         payload: impl for<'c> Fn(&mut Build<'_, 'c>, &[Tensor<'c>]) -> Vec<Tensor<'c>> + 'static,
     ) -> Self {
-        Self {
-            operands,
-            results,
-            payload: Box::new(payload),
-            fold: None,
-        }
+        Self { operands, results, payload: Box::new(payload), fold: None }
     }
 
     /// Says how to compute the results where all operands are small and known.
@@ -111,13 +106,7 @@ impl<'m> Node<'m> {
         while inputs.last().is_some_and(Option::is_none) {
             inputs.pop();
         }
-        let node = Self {
-            opset: model.opset,
-            model,
-            proto,
-            operator,
-            inputs,
-        };
+        let node = Self { opset: model.opset, model, proto, operator, inputs };
         let (least, most) = operator.inputs;
         if node.inputs.len() > most || node.inputs.len() < least {
             return Err(node
@@ -128,11 +117,7 @@ impl<'m> Node<'m> {
         if node.outputs() == 0 || node.outputs() > operator.outputs {
             return Err(node
                 .invalid_report(format!("has {} outputs", node.outputs()))
-                .help(format!(
-                    "{} makes {}",
-                    operator.name,
-                    between(1, operator.outputs)
-                ))
+                .help(format!("{} makes {}", operator.name, between(1, operator.outputs)))
                 .invalid());
         }
         let mut seen = Vec::new();
@@ -163,11 +148,7 @@ impl<'m> Node<'m> {
 
     /// The number of outputs that the node names, without unnamed ones at the end.
     pub fn outputs(&self) -> usize {
-        self.proto
-            .output
-            .iter()
-            .rposition(|name| !name.is_empty())
-            .map_or(0, |last| last + 1)
+        self.proto.output.iter().rposition(|name| !name.is_empty()).map_or(0, |last| last + 1)
     }
 
     /// The number of inputs, without absent ones at the end.
@@ -177,8 +158,7 @@ impl<'m> Node<'m> {
 
     /// The input at `at`, which ONNX calls `name` and requires.
     pub fn input(&self, at: usize, name: &str) -> Result<&Operand> {
-        self.optional(at)
-            .ok_or_else(|| self.invalid(format!("lacks its input {at}, {name:?}")))
+        self.optional(at).ok_or_else(|| self.invalid(format!("lacks its input {at}, {name:?}")))
     }
 
     /// The input at `at`, where it is given.
@@ -188,9 +168,7 @@ impl<'m> Node<'m> {
 
     /// Every input, of an operator that takes any number of them.
     pub fn variadic(&self) -> Result<Vec<&Operand>> {
-        (0..self.inputs.len())
-            .map(|at| self.input(at, "data"))
-            .collect()
+        (0..self.inputs.len()).map(|at| self.input(at, "data")).collect()
     }
 
     /// The input at `at`, whose elements must be one of `accepted`.
@@ -233,8 +211,7 @@ impl<'m> Node<'m> {
             return Err(self.invalid(format!("reads {name:?} as {}; it is a list", operand.ty)));
         }
         let ints = self.known(at, name)?.ints();
-        ints.map(Some)
-            .ok_or_else(|| self.invalid(format!("reads {name:?} as {}", operand.ty)))
+        ints.map(Some).ok_or_else(|| self.invalid(format!("reads {name:?} as {}", operand.ty)))
     }
 
     /// The elements of an input that must be known before anything runs.
@@ -249,10 +226,7 @@ impl<'m> Node<'m> {
     }
 
     fn attribute(&self, name: &str) -> Option<&'m AttributeProto> {
-        self.proto
-            .attribute
-            .iter()
-            .find(|attribute| attribute.name() == name)
+        self.proto.attribute.iter().find(|attribute| attribute.name() == name)
     }
 
     fn attribute_of(&self, name: &str, ty: AttributeType) -> Result<Option<&'m AttributeProto>> {
@@ -284,9 +258,7 @@ impl<'m> Node<'m> {
 
     /// An integer attribute.
     pub fn int(&self, name: &str) -> Result<Option<i64>> {
-        Ok(self
-            .attribute_of(name, AttributeType::Int)?
-            .map(|attribute| attribute.i()))
+        Ok(self.attribute_of(name, AttributeType::Int)?.map(|attribute| attribute.i()))
     }
 
     /// An integer attribute that is 0 or 1.
@@ -301,9 +273,7 @@ impl<'m> Node<'m> {
 
     /// A list of integers.
     pub fn ints(&self, name: &str) -> Result<Option<&'m [i64]>> {
-        Ok(self
-            .attribute_of(name, AttributeType::Ints)?
-            .map(|attribute| &attribute.ints[..]))
+        Ok(self.attribute_of(name, AttributeType::Ints)?.map(|attribute| &attribute.ints[..]))
     }
 
     /// A number.
@@ -393,9 +363,7 @@ impl<'m> Node<'m> {
                             Shape(&result),
                             Shape(shape)
                         ))
-                        .note(format!(
-                            "dimension {at} of the latter is {new} beside {have}"
-                        ))
+                        .note(format!("dimension {at} of the latter is {new} beside {have}"))
                         .help("equal extents, or one of them 1")
                         .invalid());
                 }

@@ -39,11 +39,7 @@ pub fn elements_of(tensor: &TensorProto, folder: &Folder, what: &str) -> Result<
 fn typed_bytes(tensor: &TensorProto, element: ElementType, what: &str) -> Result<Bytes> {
     use ElementType::*;
     fn bytes<const N: usize, T: Copy>(values: &[T], to: impl Fn(T) -> [u8; N]) -> Bytes {
-        values
-            .iter()
-            .flat_map(|&value| to(value))
-            .collect::<Vec<u8>>()
-            .into()
+        values.iter().flat_map(|&value| to(value)).collect::<Vec<u8>>().into()
     }
     Ok(match element {
         F32 => bytes(&tensor.float_data, f32::to_le_bytes),
@@ -72,11 +68,9 @@ fn narrow<T: Copy + Into<i128>>(
     for &value in values {
         let value: i128 = value.into();
         if !(least..=most).contains(&value) {
-            return Err(
-                Report::new(format!("{what} holds {value}, which is no {element}"))
-                    .help(format!("{least} to {most}"))
-                    .malformed(),
-            );
+            return Err(Report::new(format!("{what} holds {value}, which is no {element}"))
+                .help(format!("{least} to {most}"))
+                .malformed());
         }
         bytes.extend_from_slice(&value.to_le_bytes()[..width]);
     }

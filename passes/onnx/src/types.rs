@@ -34,17 +34,13 @@ impl ElementType {
     /// Every type one can calculate with.
     pub const NUMBERS: &[Self] = &[I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64];
     /// Every type.
-    pub const ALL: &[Self] = &[
-        Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64,
-    ];
+    pub const ALL: &[Self] = &[Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64];
 
     /// The type that ONNX numbers `code`; `what` names its bearer in the error.
     pub fn from_onnx(code: i32, what: &str) -> Result<Self> {
         let known = DataType::try_from(code).map_err(|_| {
-            Report::new(format!(
-                "{what} has element type {code}, which ONNX does not define"
-            ))
-            .malformed()
+            Report::new(format!("{what} has element type {code}, which ONNX does not define"))
+                .malformed()
         })?;
         Ok(match known {
             DataType::Bool => Bool,
@@ -84,11 +80,7 @@ impl ElementType {
 
     /// Bits of one element; a bool has one.
     pub fn bits(self) -> u32 {
-        if self == Bool {
-            1
-        } else {
-            self.bytes() as u32 * 8
-        }
+        if self == Bool { 1 } else { self.bytes() as u32 * 8 }
     }
 
     /// True for `f16`, `bf16`, `f32`, `f64`.
@@ -142,11 +134,7 @@ impl fmt::Display for ElementType {
 
 /// `types` in words: "float, double".
 pub fn list(types: &[ElementType]) -> String {
-    types
-        .iter()
-        .map(ElementType::to_string)
-        .collect::<Vec<_>>()
-        .join(", ")
+    types.iter().map(ElementType::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// More bytes than a process can address.
@@ -187,9 +175,7 @@ impl TensorType {
         // A zero anywhere makes the tensor empty, yet strides are products of the others.
         let fits = dims
             .iter()
-            .try_fold(element.bytes() as i64, |size, &dim| {
-                size.checked_mul(dim.max(1))
-            })
+            .try_fold(element.bytes() as i64, |size, &dim| size.checked_mul(dim.max(1)))
             .is_some_and(|bytes| bytes <= BYTES_MAX);
         if !fits {
             return Err(Report::new(format!(
@@ -203,18 +189,12 @@ impl TensorType {
 
     /// The type of a temporary in a payload, whose size was checked when its node was planned.
     pub(crate) fn temporary(element: ElementType, dims: &[i64]) -> Self {
-        Self {
-            element,
-            dims: dims.to_vec(),
-        }
+        Self { element, dims: dims.to_vec() }
     }
 
     /// A tensor without dimensions.
     pub fn scalar(element: ElementType) -> Self {
-        Self {
-            element,
-            dims: Vec::new(),
-        }
+        Self { element, dims: Vec::new() }
     }
 
     /// The element type.
@@ -254,11 +234,7 @@ impl fmt::Display for TensorType {
             f,
             "{}[{}]",
             self.element,
-            self.dims
-                .iter()
-                .map(i64::to_string)
-                .collect::<Vec<_>>()
-                .join("x")
+            self.dims.iter().map(i64::to_string).collect::<Vec<_>>().join("x")
         )
     }
 }

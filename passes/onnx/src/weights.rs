@@ -27,10 +27,7 @@ enum Kind {
 impl Weights {
     /// Opens a file; what ends in `.safetensors` is one, everything else is an ONNX model.
     pub fn open(path: &Path) -> Result<Self> {
-        if path
-            .extension()
-            .is_none_or(|extension| extension != "safetensors")
-        {
+        if path.extension().is_none_or(|extension| extension != "safetensors") {
             return Model::open(path).map(Self::of_model);
         }
         let bytes = files::map(path)?;
@@ -41,16 +38,12 @@ impl Weights {
         })?;
         // The header is checked to lie in the file, behind eight bytes that say how long it is.
         let data = bytes.slice((header + 8).min(bytes.len())..);
-        Ok(Self {
-            kind: Kind::SafeTensors { data, metadata },
-        })
+        Ok(Self { kind: Kind::SafeTensors { data, metadata } })
     }
 
     /// The weights of a model that is open.
     pub fn of_model(model: Model) -> Self {
-        Self {
-            kind: Kind::Onnx(Box::new(model)),
-        }
+        Self { kind: Kind::Onnx(Box::new(model)) }
     }
 
     /// The elements of a tensor, as slices of the file wherever they lie there in one piece.
@@ -91,11 +84,7 @@ fn of_safetensors(data: &Bytes, metadata: &Metadata, name: &str) -> Result<Optio
             return Err(Report::new(format!("{what} has element type {other:?}")).unsupported());
         }
     };
-    let dims = info
-        .shape
-        .iter()
-        .map(|&dim| i64::try_from(dim).unwrap_or(i64::MAX))
-        .collect();
+    let dims = info.shape.iter().map(|&dim| i64::try_from(dim).unwrap_or(i64::MAX)).collect();
     let ty = TensorType::new(element, dims, &what)?;
     let (start, end) = info.data_offsets;
     if start > end || end > data.len() {

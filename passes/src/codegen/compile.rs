@@ -45,9 +45,20 @@ pub fn compile_kernels(
     machine: Machine<'_>,
     jobs: usize,
 ) -> Result<Vec<Object>, CodegenError> {
-    each_kernel(module, machine, jobs, |native| {
+    let objects = each_kernel(module, machine, jobs, |native| {
         Ok(Object { symbol: native.kernel.to_owned(), bytes: native.emit(FileType::Object)? })
-    })
+    })?;
+    if objects.is_empty() { Ok(vec![no_kernels(machine)?]) } else { Ok(objects) }
+}
+
+/// The object of a model that computes nothing: a linker wants one.
+fn no_kernels(machine: Machine<'_>) -> Result<Object, CodegenError> {
+    let symbol = String::new();
+    let backend = Backend::new(&Target::of(machine)?);
+    let context = inkwell::context::Context::create();
+    let module = context.create_module("none");
+    let bytes = backend.and_then(|backend| backend.emit(&module, &symbol, FileType::Object));
+    bytes.map(|bytes| Object { symbol, bytes }).map_err(|message| llvm_error("no kernels", message))
 }
 
 /// The kernels of a module as text, in their order.

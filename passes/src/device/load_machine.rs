@@ -11,6 +11,7 @@ use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::{self, Context, Mapping, Op, Report, attr, module_op};
 
+/// The pass.
 pub const PASS: Pass = Pass {
     name: "device-load-machine",
     description: "Put the machine of a file into the module",
@@ -26,8 +27,11 @@ pub const PASS: Pass = Pass {
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let file = run.option("file").to_owned();
     let text = std::fs::read_to_string(&file).map_err(|error| {
-        Report::new(run.module.location(), format!("cannot read the machine file `{file}`: {error}"))
-            .help("give one with device-load-machine{file=...}");
+        Report::new(
+            run.module.location(),
+            format!("cannot read the machine file `{file}`: {error}"),
+        )
+        .help("give one with device-load-machine{file=...}");
         Failed
     })?;
     load(run.context, run.module, &text, &file).map(|_| ())

@@ -27,14 +27,14 @@ const PIPELINE: &str = "builtin.module(\
 pub fn import<'c>(context: &'c Context, module: &mut Module<'c>) -> Result<(), Failed> {
     let op = module_op(module);
     if functions(op).is_empty() {
-        Report::new(op.location(), "the module holds no model").help(
-            "a graph.model, tile.graph or task.program, or a func.func on tensors",
-        );
+        Report::new(op.location(), "the module holds no model")
+            .help("a graph.model, tile.graph or task.program, or a func.func on tensors");
         return Err(Failed);
     }
     let manager = PassManager::new(context);
     melior::utility::register_all_passes();
-    let parsed = melior::utility::parse_pass_pipeline(manager.as_operation_pass_manager(), PIPELINE);
+    let parsed =
+        melior::utility::parse_pass_pipeline(manager.as_operation_pass_manager(), PIPELINE);
     parsed.expect("upstream has the passes");
     manager.run(module).map_err(|_| Failed)?;
     let op = module_op(module);

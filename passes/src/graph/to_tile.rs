@@ -23,6 +23,7 @@ use weft_dialects::ir::{
 use super::pieces::{Piece, Window};
 use crate::nest::{self, Access, Capture, Loop, Nest, NestError, Start};
 
+/// The pass.
 pub const PASS: Pass = Pass {
     name: "graph-to-tile",
     description: "Cut operators into kernels of one loop nest and hang them in a tile-graph",
@@ -78,7 +79,6 @@ struct Door<'c> {
 
 /// One operator while it is cut.
 struct Cut<'c> {
-    op: Op<'c>,
     name: &'c str,
     kind: &'c str,
     pieces: HashMap<Val<'c>, Piece<'c>>,
@@ -177,8 +177,7 @@ impl<'c> Door<'c> {
     fn operator(&mut self, op: Op<'c>) -> Result<(), Failed> {
         let text = |name: &str| op.attr(name).and_then(attr::string).unwrap_or("");
         let payload = op.body(0).ok_or(Failed)?;
-        let mut cut =
-            Cut { op, name: text("name"), kind: text("kind"), pieces: HashMap::new() };
+        let mut cut = Cut { name: text("name"), kind: text("kind"), pieces: HashMap::new() };
         for (arg, operand) in payload.args().into_iter().zip(op.operands()) {
             cut.pieces.insert(arg, Piece::Tensor(self.values[&operand]));
         }
@@ -210,8 +209,7 @@ impl<'c> Door<'c> {
             }
             "tensor.extract_slice" => {
                 let window = self.window(cut, op, op.operand(0))?;
-                if ty::shape(op.result(0).ty()).map(|shape| shape.len())
-                    != Some(window.sizes.len())
+                if ty::shape(op.result(0).ty()).map(|shape| shape.len()) != Some(window.sizes.len())
                 {
                     return refuse(op, "a slice that drops dimensions");
                 }
@@ -254,12 +252,7 @@ impl<'c> Door<'c> {
         Ok(tensor)
     }
 
-    fn window(
-        &mut self,
-        cut: &mut Cut<'c>,
-        op: Op<'c>,
-        of: Val<'c>,
-    ) -> Result<Window<'c>, Failed> {
+    fn window(&mut self, cut: &mut Cut<'c>, op: Op<'c>, of: Val<'c>) -> Result<Window<'c>, Failed> {
         let outer = match cut.pieces.get(&of) {
             Some(Piece::Window(window)) => window.clone(),
             _ => {
@@ -533,11 +526,13 @@ impl<'c> Door<'c> {
 
     fn pad(&mut self, cut: &mut Cut<'c>, op: Op<'c>) -> Result<(), Failed> {
         let value = op.body(0).and_then(|body| body.terminator()).map(|end| end.operand(0));
-        let Some(constant) = value.and_then(|value| value.def()).filter(|op| op.is("arith.constant"))
+        let Some(constant) =
+            value.and_then(|value| value.def()).filter(|op| op.is("arith.constant"))
         else {
             return refuse(op, "padding with a value that is not constant");
         };
-        let Some(low) = op.attr("static_low").and_then(attr::ints).filter(|low| !low.contains(&i64::MIN))
+        let Some(low) =
+            op.attr("static_low").and_then(attr::ints).filter(|low| !low.contains(&i64::MIN))
         else {
             return refuse(op, "padding by amounts that are not constant");
         };

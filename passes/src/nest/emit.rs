@@ -1,6 +1,5 @@
 //! From [`Nest`] back to a `tile.kernel`.
 
-
 use weft_dialects::ir::payload::{Axis, Payload};
 use weft_dialects::ir::{
     Block, Builder, Context, Linear, Location, Mapping, Op, Type, Val, attr, ty,
@@ -8,7 +7,6 @@ use weft_dialects::ir::{
 
 use super::read::captured;
 use super::{Access, Nest, Start};
-
 
 /// Writes `nest` as the kernel `name` at the end of `module`.
 ///

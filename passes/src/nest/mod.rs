@@ -5,16 +5,14 @@
 //! that decides about a kernel (tiles, instructions, waits, bytecode) reads this
 //! and no operator's name.
 
-
 mod emit;
 mod read;
 mod simplify;
 
-
 pub use emit::emit_kernel;
 pub use read::{NestError, read_kernel};
 pub(crate) use read::{
-    captured, generic_accesses, generic_axes, generic_inputs, rebase, reads_output,
+    captured, generic_accesses, generic_axes, generic_inputs, reads_output, rebase,
 };
 
 use weft_dialects::ir::payload::Axis;

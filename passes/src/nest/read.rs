@@ -32,8 +32,8 @@ pub(crate) fn generic_axes(generic: Op<'_>) -> Result<Vec<Loop>, NestError> {
     let kinds = generic.attr("iterator_types").and_then(attr::array).unwrap_or_default();
     let mut extents = vec![None; kinds.len()];
     for (operand, index) in generic.operands().into_iter().zip(generic_maps(generic)?) {
-        let shape = ty::shape(operand.ty())
-            .ok_or_else(|| NestError::Shape(operand.ty().to_string()))?;
+        let shape =
+            ty::shape(operand.ty()).ok_or_else(|| NestError::Shape(operand.ty().to_string()))?;
         for (expr, dim) in index.iter().zip(shape) {
             if let Some(axis) = expr.as_axis() {
                 extents[axis] = Some(dim);
@@ -97,8 +97,8 @@ pub(crate) fn generic_accesses(generic: Op<'_>) -> Result<Vec<Access<'_>>, NestE
         .into_iter()
         .zip(generic_maps(generic)?)
         .map(|(tensor, index)| {
-            let shape = ty::shape(tensor.ty())
-                .ok_or_else(|| NestError::Shape(tensor.ty().to_string()))?;
+            let shape =
+                ty::shape(tensor.ty()).ok_or_else(|| NestError::Shape(tensor.ty().to_string()))?;
             Ok(Access { tensor, shape, index })
         })
         .collect()
@@ -194,7 +194,9 @@ impl<'c> Reader<'c> {
                         self.alias.extend(op.results().into_iter().zip(end.operands()));
                     }
                 }
-                "tile.yield" | "tensor.extract_slice" | "tensor.insert_slice"
+                "tile.yield"
+                | "tensor.extract_slice"
+                | "tensor.insert_slice"
                 | "arith.constant" => {}
                 other => return Err(NestError::Operation(other.to_owned())),
             }
@@ -232,9 +234,7 @@ impl<'c> Reader<'c> {
                 })
             }
             // What starts an output writes to the output's own place.
-            "linalg.generic" => {
-                self.window(op.operand(generic_inputs(op) + value.index()), user)
-            }
+            "linalg.generic" => self.window(op.operand(generic_inputs(op) + value.index()), user),
             other => Err(NestError::Operand(format!("{user}, made by {other},"))),
         }
     }

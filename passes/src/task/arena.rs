@@ -46,20 +46,11 @@ pub struct Arena {
 /// assert_eq!(arena.bytes, 256);
 /// ```
 pub fn place(lives: &[Life], lag: u32) -> Arena {
-    let mut order: Vec<usize> = (0..lives.len())
-        .filter(|&life| lives[life].bytes > 0)
-        .collect();
+    let mut order: Vec<usize> = (0..lives.len()).filter(|&life| lives[life].bytes > 0).collect();
     order.sort_by_key(|&life| (std::cmp::Reverse(lives[life].bytes), lives[life].first));
-    let runs = lives
-        .iter()
-        .map(|life| life.last + lag + 1)
-        .max()
-        .unwrap_or(0);
+    let runs = lives.iter().map(|life| life.last + lag + 1).max().unwrap_or(0);
     let mut placed = Placed::new(runs);
-    let mut arena = Arena {
-        offsets: vec![0; lives.len()],
-        bytes: 0,
-    };
+    let mut arena = Arena { offsets: vec![0; lives.len()], bytes: 0 };
     for life in order {
         let Life { first, last, bytes } = lives[life];
         let (last, bytes) = (last + lag, bytes.next_multiple_of(ALIGN));
@@ -147,18 +138,11 @@ struct Placed {
 impl Placed {
     fn new(runs: u32) -> Self {
         let leaves = (runs as usize).next_power_of_two();
-        Self {
-            covering: vec![Vec::new(); 2 * leaves],
-            leaves,
-            beginning: BTreeMap::new(),
-        }
+        Self { covering: vec![Vec::new(); 2 * leaves], leaves, beginning: BTreeMap::new() }
     }
 
     fn add(&mut self, first: u32, last: u32, piece: (u64, u64)) {
-        let (mut low, mut high) = (
-            first as usize + self.leaves,
-            last as usize + 1 + self.leaves,
-        );
+        let (mut low, mut high) = (first as usize + self.leaves, last as usize + 1 + self.leaves);
         while low < high {
             if low % 2 == 1 {
                 self.covering[low].push(piece);
@@ -182,11 +166,7 @@ impl Placed {
             node /= 2;
         }
         if first < last {
-            found.extend(
-                self.beginning
-                    .range(first + 1..=last)
-                    .flat_map(|(_, pieces)| pieces),
-            );
+            found.extend(self.beginning.range(first + 1..=last).flat_map(|(_, pieces)| pieces));
         }
         found
     }
@@ -199,11 +179,7 @@ mod tests {
 
     fn lives() -> impl Strategy<Value = Vec<Life>> {
         let life = (0u32..40, 0u32..20, 0u64..1000);
-        let life = life.prop_map(|(first, more, bytes)| Life {
-            first,
-            last: first + more,
-            bytes,
-        });
+        let life = life.prop_map(|(first, more, bytes)| Life { first, last: first + more, bytes });
         prop::collection::vec(life, 0..60)
     }
 
@@ -216,9 +192,7 @@ mod tests {
     /// Checks that no two buffers that live at once overlap, pair by pair.
     fn first_clash(lives: &[Life], arena: &Arena) -> Option<(usize, usize)> {
         let pairs = (0..lives.len()).flat_map(|b| (0..b).map(move |a| (a, b)));
-        pairs
-            .into_iter()
-            .find(|&(a, b)| overlap(lives, arena, a, b))
+        pairs.into_iter().find(|&(a, b)| overlap(lives, arena, a, b))
     }
 
     proptest! {
@@ -250,13 +224,8 @@ mod tests {
     /// A chain keeps two buffers, and three where what was freed rests.
     #[test]
     fn a_chain_takes_turns() {
-        let lives: Vec<Life> = (0..9)
-            .map(|run| Life {
-                first: run,
-                last: run + 1,
-                bytes: 64,
-            })
-            .collect();
+        let lives: Vec<Life> =
+            (0..9).map(|run| Life { first: run, last: run + 1, bytes: 64 }).collect();
         assert_eq!(place(&lives, 0).bytes, 128);
         assert_eq!(place(&lives, LAG).bytes, 192);
     }

@@ -29,10 +29,7 @@ pub const PASS: Pass = Pass {
     name: "task-check-order",
     description: "Check that tokens keep every order that the data needs",
     options: &[],
-    statistics: &[
-        ("ranges", "ranges checked"),
-        ("orders", "pairs of ranges that need an order"),
-    ],
+    statistics: &[("ranges", "ranges checked"), ("orders", "pairs of ranges that need an order")],
     run,
 };
 
@@ -107,19 +104,13 @@ pub fn check<'c>(
             Some(kernel) => regions
                 .entry((kernel, range.begin, range.end))
                 .or_insert_with(|| {
-                    kernels
-                        .facts(kernel)
-                        .touches
-                        .of_tasks(range.begin, range.end)
-                        .into()
+                    kernels.facts(kernel).touches.of_tasks(range.begin, range.end).into()
                 })
                 .clone(),
             None => Rc::from([]),
         };
-        let accesses: Vec<_> = own
-            .iter()
-            .filter_map(|region| places.access(range, region))
-            .collect();
+        let accesses: Vec<_> =
+            own.iter().filter_map(|region| places.access(range, region)).collect();
         let mut needed = conflicts.of(&accesses);
         needed.retain(|&earlier| !siblings(&ranges[earlier as usize], range));
         asked.push(needed);
@@ -175,11 +166,6 @@ impl<'c> Places<'c> {
     fn access<'r>(&self, range: &Range<'c>, region: &'r Region) -> Option<Access<'r>> {
         let buffer = task::viewed(*range.buffers.get(region.arg)?);
         let &(space, base, storage) = self.known.get(&buffer)?;
-        Some(Access {
-            space,
-            base,
-            storage,
-            region,
-        })
+        Some(Access { space, base, storage, region })
     }
 }

@@ -58,19 +58,14 @@ impl Record {
             return true;
         }
         let pairs = self.dims.iter().zip(access.region.dims.iter());
-        pairs
-            .into_iter()
-            .all(|(own, other)| own.0 <= other.1 && other.0 <= own.1)
+        pairs.into_iter().all(|(own, other)| own.0 <= other.1 && other.0 <= own.1)
     }
 }
 
 impl Conflicts {
     /// Nobody touched any of `spaces` spaces.
     pub fn new(spaces: usize) -> Self {
-        Self {
-            spaces: vec![BTreeMap::new(); spaces],
-            records: Vec::new(),
-        }
+        Self { spaces: vec![BTreeMap::new(); spaces], records: Vec::new() }
     }
 
     /// The ranges that a range with these accesses must wait for, in order.
@@ -79,16 +74,10 @@ impl Conflicts {
         for access in accesses {
             let (begin, end) = span(access);
             let space = &self.spaces[access.space];
-            let before = space
-                .range(..begin)
-                .next_back()
-                .filter(|(_, segment)| segment.end > begin);
+            let before =
+                space.range(..begin).next_back().filter(|(_, segment)| segment.end > begin);
             for (_, segment) in before.into_iter().chain(space.range(begin..end)) {
-                let reads = if access.region.write {
-                    segment.reads.as_slice()
-                } else {
-                    &[]
-                };
+                let reads = if access.region.write { segment.reads.as_slice() } else { &[] };
                 for &record in segment.writes.iter().chain(reads) {
                     let record = &self.records[record as usize];
                     if record.meets(access) {
@@ -119,32 +108,19 @@ impl Conflicts {
             let space = &mut self.spaces[access.space];
             split(space, begin);
             split(space, end);
-            let inside: Vec<(u64, u64)> = space
-                .range(begin..end)
-                .map(|(&begin, segment)| (begin, segment.end))
-                .collect();
+            let inside: Vec<(u64, u64)> =
+                space.range(begin..end).map(|(&begin, segment)| (begin, segment.end)).collect();
             if access.region.write && access.region.dense {
                 for (begin, _) in inside {
                     space.remove(&begin);
                 }
-                space.insert(
-                    begin,
-                    Segment {
-                        end,
-                        writes: vec![number],
-                        reads: Vec::new(),
-                    },
-                );
+                space.insert(begin, Segment { end, writes: vec![number], reads: Vec::new() });
                 continue;
             }
             let mut free_from = begin;
             for &(begin, segment_end) in inside.iter().chain(&[(end, end)]) {
                 if free_from < begin {
-                    let new = Segment {
-                        end: begin,
-                        writes: Vec::new(),
-                        reads: Vec::new(),
-                    };
+                    let new = Segment { end: begin, writes: Vec::new(), reads: Vec::new() };
                     space.insert(free_from, new);
                 }
                 free_from = segment_end;
@@ -160,10 +136,7 @@ impl Conflicts {
 }
 
 fn span(access: &Access<'_>) -> (u64, u64) {
-    (
-        access.base + access.region.begin,
-        access.base + access.region.end,
-    )
+    (access.base + access.region.begin, access.base + access.region.end)
 }
 
 /// Makes a segment end at `place`, where one lies across it.
@@ -184,9 +157,7 @@ mod tests {
 
     fn region(write: bool, dims: &[(u64, u64)], shape: &[u64]) -> Region {
         let flat = |pick: fn(&(u64, u64)) -> u64| {
-            dims.iter()
-                .zip(shape)
-                .fold(0, |flat, (dim, size)| flat * size + pick(dim))
+            dims.iter().zip(shape).fold(0, |flat, (dim, size)| flat * size + pick(dim))
         };
         let (begin, end) = (flat(|dim| dim.0), flat(|dim| dim.1) + 1);
         let count: u64 = dims.iter().map(|dim| dim.1 - dim.0 + 1).product();
@@ -206,12 +177,7 @@ mod tests {
         let mut conflicts = Conflicts::new(1);
         let mut all = Vec::new();
         for (range, region) in regions.iter().enumerate() {
-            let access = [Access {
-                space: 0,
-                base: 0,
-                storage: 0,
-                region,
-            }];
+            let access = [Access { space: 0, base: 0, storage: 0, region }];
             all.push(conflicts.of(&access));
             conflicts.enter(range as u32, &access);
         }
@@ -220,29 +186,10 @@ mod tests {
 
     #[test]
     fn readers_wait_for_writers_and_writers_for_readers() {
-        let (write, read) = (
-            |low, high| region(true, &[(low, high)], &[8]),
-            region(false, &[(2, 5)], &[8]),
-        );
-        let all = waits(&[
-            write(0, 3),
-            write(4, 7),
-            read.clone(),
-            read,
-            write(5, 7),
-            write(0, 1),
-        ]);
-        assert_eq!(
-            all,
-            [
-                vec![],
-                vec![],
-                vec![0, 1],
-                vec![0, 1],
-                vec![1, 2, 3],
-                vec![0]
-            ]
-        );
+        let (write, read) =
+            (|low, high| region(true, &[(low, high)], &[8]), region(false, &[(2, 5)], &[8]));
+        let all = waits(&[write(0, 3), write(4, 7), read.clone(), read, write(5, 7), write(0, 1)]);
+        assert_eq!(all, [vec![], vec![], vec![0, 1], vec![0, 1], vec![1, 2, 3], vec![0]]);
     }
 
     /// Columns interleave in memory, and are told apart by their boxes.

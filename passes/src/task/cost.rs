@@ -25,10 +25,7 @@ pub fn cycles(
 ) -> u64 {
     let points = nest.points() as f64;
     let arithmetic = points * cycles_per_point(machine, compute, nest);
-    arithmetic
-        .max(memory_cycles(machine, touches.bytes(nest.points())))
-        .ceil()
-        .max(1.0) as u64
+    arithmetic.max(memory_cycles(machine, touches.bytes(nest.points()))).ceil().max(1.0) as u64
 }
 
 /// Cycles that the shared memory takes for `bytes`; none where the machine does not say.
@@ -41,18 +38,12 @@ fn cycles_per_point(machine: Machine<'_>, compute: &Compute<'_>, nest: &Nest<'_>
     if let Some(instruction) = machine.instruction(compute.instruction) {
         return instruction.issue_cycles / points(&instruction);
     }
-    let operations = nest
-        .body_ops()
-        .iter()
-        .filter(|op| !op.is("arith.constant"))
-        .count();
+    let operations = nest.body_ops().iter().filter(|op| !op.is("arith.constant")).count();
     let Some(unit) = machine.lanes_unit(compute.instruction) else {
         return operations.max(1) as f64;
     };
     let elem = nest.outputs.first().map(|output| output.elem());
-    let lanes = elem
-        .and_then(|elem| unit.lanes_for(elem))
-        .filter(|_| compute.lanes.is_some());
+    let lanes = elem.and_then(|elem| unit.lanes_for(elem)).filter(|_| compute.lanes.is_some());
     operations.max(1) as f64 * unit.issue_cycles / lanes.unwrap_or(1) as f64
 }
 
@@ -67,10 +58,7 @@ fn points(instruction: &Instruction<'_>) -> f64 {
         Some(axes) => axes.iter().map(|axis| axis.extent).product(),
         None => {
             let types = instruction.operand_types().into_iter();
-            types
-                .filter_map(weft_dialects::ir::ty::count)
-                .max()
-                .unwrap_or(1)
+            types.filter_map(weft_dialects::ir::ty::count).max().unwrap_or(1)
         }
     };
     points.max(1) as f64

@@ -91,10 +91,8 @@ impl<'c> Writer<'_, 'c> {
             Constant::Weight { op, storage } => {
                 self.at(*op);
                 let copied = |name: &'static str| Some((name, op.attr(name)?));
-                let attributes: Vec<_> = ["tensor", "file", "hash"]
-                    .into_iter()
-                    .filter_map(copied)
-                    .collect();
+                let attributes: Vec<_> =
+                    ["tensor", "file", "hash"].into_iter().filter_map(copied).collect();
                 self.define("task.weight", *storage, &attributes);
             }
             Constant::Literal { op, storage } => {
@@ -108,11 +106,7 @@ impl<'c> Writer<'_, 'c> {
                 let zero = attr::dense(tensor, &vec![0; elem as usize]);
                 self.define("task.literal", *storage, &[("value", zero)]);
             }
-            Constant::Expression {
-                run,
-                operands,
-                results,
-            } => {
+            Constant::Expression { run, operands, results } => {
                 self.at(run.op);
                 let operands: Vec<_> = operands.iter().map(|&arg| self.show(arg)).collect();
                 let types: Vec<_> = results.iter().map(|&result| self.ty(result)).collect();
@@ -120,9 +114,7 @@ impl<'c> Writer<'_, 'c> {
                     ("name", attr::of_string(self.context, run.name)),
                     ("kernel", attr::of_symbol(self.context, run.kernel)),
                 ];
-                let op = self
-                    .b
-                    .op_with("task.constant", &operands, &types, &attributes, 0);
+                let op = self.b.op_with("task.constant", &operands, &types, &attributes, 0);
                 for (&storage, value) in results.iter().zip(op.results()) {
                     self.shown[storage].push((value.ty(), value));
                 }
@@ -152,10 +144,7 @@ impl<'c> Writer<'_, 'c> {
             unreachable!("ports and constants are written first");
         };
         let attributes = [
-            (
-                "offset",
-                attr::of_int(self.context, self.schedule.arena.offsets[storage] as i64),
-            ),
+            ("offset", attr::of_int(self.context, self.schedule.arena.offsets[storage] as i64)),
             ("memory", attr::of_symbol(self.context, memory)),
         ];
         self.define("task.buffer", storage, &attributes);
@@ -173,21 +162,13 @@ impl<'c> Writer<'_, 'c> {
             let number = |value: u64| attr::of_int(self.context, value as i64);
             let attributes = [
                 ("name", attr::of_string(self.context, job.name)),
-                (
-                    "kernel",
-                    attr::of_symbol(self.context, kernels.name(job.kernel)),
-                ),
+                ("kernel", attr::of_symbol(self.context, kernels.name(job.kernel))),
                 ("begin", number(range.begin)),
                 ("end", number(range.end)),
                 ("unit", number(range.unit)),
-                (
-                    "operandSegmentSizes",
-                    attr::of_ints32(self.context, &groups),
-                ),
+                ("operandSegmentSizes", attr::of_ints32(self.context, &groups)),
             ];
-            let op = self
-                .b
-                .op_with("task.range", &operands, &[token], &attributes, 0);
+            let op = self.b.op_with("task.range", &operands, &[token], &attributes, 0);
             tokens.push(op.result(0));
         }
     }
@@ -195,8 +176,6 @@ impl<'c> Writer<'_, 'c> {
 
 /// A tensor type as a buffer's.
 fn memref(tensor: Type<'_>) -> Type<'_> {
-    let (shape, elem) = ty::shape(tensor)
-        .zip(ty::elem(tensor))
-        .expect("storages have a shape");
+    let (shape, elem) = ty::shape(tensor).zip(ty::elem(tensor)).expect("storages have a shape");
     ty::memref(&shape, elem, None)
 }

@@ -28,21 +28,9 @@ pub const PASS: Pass = Pass {
     name: "tile-to-task",
     description: "Cut runs into ranges of rTasks, place them on units, and lay out buffers",
     options: &[
-        option(
-            "unit",
-            "the kind of execution unit; the machine's first where empty",
-            "",
-        ),
-        option(
-            "units",
-            "how many virtual units; as many as the machine has where empty",
-            "",
-        ),
-        option(
-            "split-cycles",
-            "estimated cycles above which a run is split",
-            "20000",
-        ),
+        option("unit", "the kind of execution unit; the machine's first where empty", ""),
+        option("units", "how many virtual units; as many as the machine has where empty", ""),
+        option("split-cycles", "estimated cycles above which a run is split", "20000"),
         option("remarks", "say what was split, and why", "false"),
     ],
     statistics: &[
@@ -60,11 +48,7 @@ const fn option(
     description: &'static str,
     fallback: &'static str,
 ) -> PassOption {
-    PassOption {
-        name,
-        description,
-        fallback,
-    }
+    PassOption { name, description, fallback }
 }
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
@@ -88,15 +72,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let mut kernels = Kernels::of(run.context, run.module, machine);
     let lowered = values::lower(&graph, &mut kernels, shared.name)?;
     let schedule = schedule::schedule(&lowered, &kernels, options);
-    emit::emit(
-        run.context,
-        &graph,
-        unit.name,
-        options.units,
-        &lowered,
-        &kernels,
-        &schedule,
-    )?;
+    emit::emit(run.context, &graph, unit.name, options.units, &lowered, &kernels, &schedule)?;
     if run.option("remarks") == "true" {
         explain(&lowered, &kernels, &schedule, options);
     }
@@ -112,12 +88,7 @@ fn find_graph(module: Op<'_>) -> Result<Option<Graph<'_>>, Failed> {
     let graph = graphs.next();
     if let Some(second) = graphs.next() {
         Report::new(second.op.location(), "the module has a second tile.graph")
-            .note(
-                ops()
-                    .find_map(Graph::of)
-                    .map_or(second.op, |first| first.op),
-                "the first one",
-            )
+            .note(ops().find_map(Graph::of).map_or(second.op, |first| first.op), "the first one")
             .help("a program is one model; split the module");
         return Err(Failed);
     }
@@ -141,9 +112,7 @@ fn read_options<'c>(
     let units = machine.units();
     let names: Vec<_> = units.iter().map(|unit| unit.name).collect();
     let wanted = run.option("unit");
-    let found = units
-        .into_iter()
-        .find(|unit| wanted.is_empty() || unit.name == wanted);
+    let found = units.into_iter().find(|unit| wanted.is_empty() || unit.name == wanted);
     let unit = found.ok_or_else(|| {
         let what = format!("{} has no unit @{wanted}", machine.name());
         refuse(what, format!("its units are: {}", names.join(", ")))
@@ -153,10 +122,7 @@ fn read_options<'c>(
         match text.parse() {
             _ if text.is_empty() => Ok(fallback),
             Ok(number) => Ok(number),
-            Err(_) => Err(refuse(
-                format!("{name}={text} is no number"),
-                "write digits".into(),
-            )),
+            Err(_) => Err(refuse(format!("{name}={text} is no number"), "write digits".into())),
         }
     };
     let options = Options {
@@ -171,10 +137,7 @@ fn read_options<'c>(
             machine.name(),
             unit.count
         );
-        return Err(refuse(
-            what,
-            format!("give a number from 1 to {}", unit.count),
-        ));
+        return Err(refuse(what, format!("give a number from 1 to {}", unit.count)));
     }
     Ok((unit, options))
 }
@@ -200,10 +163,7 @@ fn explain(lowered: &Lowered<'_>, kernels: &Kernels<'_>, schedule: &Schedule, op
                 options.units
             ),
         };
-        remark(
-            job.op,
-            &format!("\"{}\" @{} is {why}", job.name, kernels.name(job.kernel)),
-        );
+        remark(job.op, &format!("\"{}\" @{} is {why}", job.name, kernels.name(job.kernel)));
     }
 }
 
@@ -211,21 +171,8 @@ fn count(run: &mut Run<'_>, lowered: &Lowered<'_>, schedule: &Schedule) {
     let constant = |constant: &&Constant<'_>| matches!(constant, Constant::Expression { .. });
     let arena = |storage: &&values::Storage<'_>| matches!(storage.place, Place::Arena(_));
     run.count("ranges", schedule.ranges.len() as u64);
-    run.count(
-        "waits",
-        schedule
-            .ranges
-            .iter()
-            .map(|range| range.waits.len() as u64)
-            .sum(),
-    );
-    run.count(
-        "constants",
-        lowered.constants.iter().filter(constant).count() as u64,
-    );
-    run.count(
-        "buffers",
-        lowered.storages.iter().filter(arena).count() as u64,
-    );
+    run.count("waits", schedule.ranges.iter().map(|range| range.waits.len() as u64).sum());
+    run.count("constants", lowered.constants.iter().filter(constant).count() as u64);
+    run.count("buffers", lowered.storages.iter().filter(arena).count() as u64);
     run.count("arena-bytes", schedule.arena.bytes);
 }

@@ -19,9 +19,7 @@ pub fn task_grid(nest: &Nest<'_>, first_rtile: &RTile) -> Vec<u64> {
 
 /// The axes that a grid counts.
 pub fn parallel_axes(nest: &Nest<'_>) -> Vec<usize> {
-    (0..nest.axes.len())
-        .filter(|&axis| !nest.reduces(axis))
-        .collect()
+    (0..nest.axes.len()).filter(|&axis| !nest.reduces(axis)).collect()
 }
 
 /// Cuts a run of task numbers into boxes of the grid, in order.

@@ -38,10 +38,7 @@ pub(crate) struct Kernels<'c> {
 impl<'c> Kernels<'c> {
     pub fn of(context: &'c Context, module: Op<'c>, machine: Machine<'c>) -> Self {
         let body = module.body(0).into_iter().flat_map(|block| block.ops());
-        let ops = body
-            .map(|op| (op.symbol(), op))
-            .filter(|(name, _)| !name.is_empty())
-            .collect();
+        let ops = body.map(|op| (op.symbol(), op)).filter(|(name, _)| !name.is_empty()).collect();
         Self {
             context,
             module,
@@ -82,22 +79,13 @@ impl<'c> Kernels<'c> {
             return Ok(self.known[name]);
         }
         let name = (0..)
-            .map(|number| {
-                if number == 0 {
-                    wanted.clone()
-                } else {
-                    format!("{wanted}_{number}")
-                }
-            })
+            .map(|number| if number == 0 { wanted.clone() } else { format!("{wanted}_{number}") })
             .find(|name| !self.ops.contains_key(name.as_str()))
             .expect("names do not run out");
         let Some(kernel) = copy::emit(self.context, self.module, self.machine, &name, count, elem)
         else {
-            Report::new(
-                user.location(),
-                format!("{} moves no elements", self.machine.name()),
-            )
-            .help("copies need a register file and a lane unit or an instruction");
+            Report::new(user.location(), format!("{} moves no elements", self.machine.name()))
+                .help("copies need a register file and a lane unit or an instruction");
             return Err(Failed);
         };
         self.ops.insert(kernel.symbol(), kernel);
@@ -132,22 +120,15 @@ impl<'c> Kernels<'c> {
     fn tiled(&self, op: Op<'c>) -> Result<Facts, Failed> {
         let kernel = Kernel::of(op).ok_or(Failed)?;
         let compute = kernel.computes().pop();
-        let Some((compute, first)) = compute
-            .as_ref()
-            .and_then(|compute| Some((compute, compute.tiles.first()?)))
+        let Some((compute, first)) =
+            compute.as_ref().and_then(|compute| Some((compute, compute.tiles.first()?)))
         else {
-            Report::new(
-                op.location(),
-                format!("the kernel @{} has no rTiles", kernel.name),
-            )
-            .help("run tile-construct-rtiles first");
+            Report::new(op.location(), format!("the kernel @{} has no rTiles", kernel.name))
+                .help("run tile-construct-rtiles first");
             return Err(Failed);
         };
         let nest = read_kernel(op).map_err(|error: NestError| {
-            Report::new(
-                op.location(),
-                format!("the kernel @{}: {error}", kernel.name),
-            );
+            Report::new(op.location(), format!("the kernel @{}: {error}", kernel.name));
             Failed
         })?;
         if first.sizes.len() != nest.axes.len() {
@@ -175,20 +156,12 @@ impl<'c> Kernels<'c> {
 
     /// A kernel that is code already: its rTasks may touch everything.
     fn opaque(&self, run: &Run<'c>, kernel: &device::Kernel<'c>) -> Facts {
-        let args: Vec<_> = run
-            .inputs
-            .iter()
-            .chain(&run.inits)
-            .map(|value| value.ty())
-            .collect();
-        let bytes = args
-            .iter()
-            .filter_map(|&ty| ty::byte_size(ty::elem(ty)?)?.checked_mul(ty::count(ty)?));
+        let args: Vec<_> = run.inputs.iter().chain(&run.inits).map(|value| value.ty()).collect();
+        let bytes =
+            args.iter().filter_map(|&ty| ty::byte_size(ty::elem(ty)?)?.checked_mul(ty::count(ty)?));
         Facts {
             tasks: kernel.tasks,
-            cycles: cost::memory_cycles(self.machine, bytes.sum())
-                .ceil()
-                .max(1.0) as u64,
+            cycles: cost::memory_cycles(self.machine, bytes.sum()).ceil().max(1.0) as u64,
             touches: Touches::unknown(kernel.tasks, &args, run.inputs.len()),
             keeps: vec![true; run.inits.len()],
         }

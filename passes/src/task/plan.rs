@@ -89,10 +89,7 @@ pub fn plan<'c>(
         planner.statement(op)?;
     }
     planner.plan.validate()?;
-    Ok(Planned {
-        plan: planner.plan,
-        constants: planner.sources.list,
-    })
+    Ok(Planned { plan: planner.plan, constants: planner.sources.list })
 }
 
 fn broken(op: Op<'_>) -> PlanningError {
@@ -102,9 +99,7 @@ fn broken(op: Op<'_>) -> PlanningError {
 /// Bytes of a buffer's type.
 fn bytes(op: Op<'_>, ty: Type<'_>) -> Result<u64, PlanningError> {
     let elem = ty::elem(ty).and_then(ty::byte_size);
-    let bytes = elem
-        .zip(ty::count(ty))
-        .and_then(|(elem, count)| elem.checked_mul(count));
+    let bytes = elem.zip(ty::count(ty)).and_then(|(elem, count)| elem.checked_mul(count));
     bytes.ok_or_else(|| broken(op))
 }
 
@@ -149,21 +144,13 @@ impl<'c> Planner<'c> {
         } else if let Some(buffer) = task::Buffer::of(op) {
             (Base::Arena, buffer.offset)
         } else {
-            let source = self
-                .sources
-                .of
-                .get(&value)
-                .map(|&source| &self.sources.list[source]);
+            let source = self.sources.of.get(&value).map(|&source| &self.sources.list[source]);
             match source.and_then(|source| source.offset) {
                 Some(offset) => (Base::Constant, offset),
                 None => return Ok(None),
             }
         };
-        Ok(Some(Buffer {
-            base,
-            offset,
-            bytes: bytes(op, value.ty())?,
-        }))
+        Ok(Some(Buffer { base, offset, bytes: bytes(op, value.ty())? }))
     }
 
     fn step(&mut self, range: &task::Range<'c>) -> Result<(), PlanningError> {
@@ -172,21 +159,14 @@ impl<'c> Planner<'c> {
             return Err(broken(range.op));
         }
         let number = self.plan.steps.len() as u32;
-        let buffers = range
-            .buffers
-            .iter()
-            .map(|&value| self.buffer(range.op, value));
+        let buffers = range.buffers.iter().map(|&value| self.buffer(range.op, value));
         let buffers = buffers.collect::<Result<_, _>>()?;
         let waits = range.waits.iter().map(|wait| self.steps.get(wait).copied());
-        let waits = waits
-            .collect::<Option<Vec<_>>>()
-            .ok_or_else(|| broken(range.op))?;
+        let waits = waits.collect::<Option<Vec<_>>>().ok_or_else(|| broken(range.op))?;
         let waits = self.reduce(number, unit, waits);
         let (kernels, names) = (&mut self.plan.kernels, &mut self.plan.ops);
         let kernel = *self.kernels.entry(range.kernel).or_insert_with(|| {
-            kernels.push(Kernel {
-                symbol: range.kernel.to_owned(),
-            });
+            kernels.push(Kernel { symbol: range.kernel.to_owned() });
             kernels.len() as u32 - 1
         });
         let op = *self.names.entry(range.name).or_insert_with(|| {
@@ -194,15 +174,7 @@ impl<'c> Planner<'c> {
             names.len() as u32 - 1
         });
         let (begin, end) = (range.begin, range.end);
-        self.plan.steps.push(Step {
-            unit: unit as u32,
-            kernel,
-            begin,
-            end,
-            buffers,
-            waits,
-            op,
-        });
+        self.plan.steps.push(Step { unit: unit as u32, kernel, begin, end, buffers, waits, op });
         self.steps.insert(range.token(), number);
         Ok(())
     }

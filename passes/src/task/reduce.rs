@@ -22,10 +22,8 @@ const WORDS: usize = 64;
 /// ```
 pub fn reduce(waits: &mut [Vec<u32>]) {
     // The last wait of a list comes after all others: nothing implies it.
-    let asked: Vec<&[u32]> = waits
-        .iter()
-        .map(|list| list.split_last().map_or(&[][..], |(_, rest)| rest))
-        .collect();
+    let asked: Vec<&[u32]> =
+        waits.iter().map(|list| list.split_last().map_or(&[][..], |(_, rest)| rest)).collect();
     let implied = sweep(waits, &asked, Count::Others);
     for (list, implied) in waits.iter_mut().zip(&implied) {
         list.retain(|wait| implied.binary_search(wait).is_err());
@@ -46,11 +44,7 @@ pub fn unordered(waits: &[Vec<u32>], asked: &[Vec<u32>]) -> Vec<Vec<u32>> {
     let slices: Vec<&[u32]> = asked.iter().map(Vec::as_slice).collect();
     let ordered = sweep(waits, &slices, Count::All);
     let missing = |(asked, ordered): (&Vec<u32>, &Vec<u32>)| {
-        asked
-            .iter()
-            .copied()
-            .filter(|node| ordered.binary_search(node).is_err())
-            .collect()
+        asked.iter().copied().filter(|node| ordered.binary_search(node).is_err()).collect()
     };
     asked.iter().zip(&ordered).map(missing).collect()
 }
@@ -75,18 +69,13 @@ fn sweep(waits: &[Vec<u32>], asked: &[&[u32]], count: Count) -> Vec<Vec<u32>> {
             last_user[earlier as usize] = Some(user as u32);
         }
     }
-    let columns: Vec<u32> = (0..waits.len() as u32)
-        .filter(|&node| last_user[node as usize].is_some())
-        .collect();
+    let columns: Vec<u32> =
+        (0..waits.len() as u32).filter(|&node| last_user[node as usize].is_some()).collect();
     let mut found: Vec<Vec<u32>> = vec![Vec::new(); waits.len()];
     let mut rows: Vec<[u64; WORDS]> = Vec::new();
     for block in columns.chunks(WORDS * 64) {
         let (first, last) = (block[0], block[block.len() - 1]);
-        let end = block
-            .iter()
-            .filter_map(|&node| last_user[node as usize])
-            .max()
-            .unwrap_or(first);
+        let end = block.iter().filter_map(|&node| last_user[node as usize]).max().unwrap_or(first);
         let inside = |list: &[u32]| {
             let from = list.partition_point(|&earlier| earlier < first);
             from..list.partition_point(|&earlier| earlier <= last)
@@ -103,10 +92,7 @@ fn sweep(waits: &[Vec<u32>], asked: &[&[u32]], count: Count) -> Vec<Vec<u32>> {
                 }
             }
             let others = row;
-            for bit in list[inside(list)]
-                .iter()
-                .filter_map(|&earlier| column(earlier))
-            {
+            for bit in list[inside(list)].iter().filter_map(|&earlier| column(earlier)) {
                 row[bit / 64] |= 1 << (bit % 64);
             }
             let seen = if count == Count::All { &row } else { &others };

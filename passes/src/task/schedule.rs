@@ -46,11 +46,7 @@ pub(crate) struct Schedule {
 pub(crate) fn schedule(lowered: &Lowered<'_>, kernels: &Kernels<'_>, options: Options) -> Schedule {
     let lives = lives(lowered);
     let arena = arena::place(&lives, if options.units > 1 { arena::LAG } else { 0 });
-    assert_eq!(
-        arena::clash(&lives, &arena),
-        None,
-        "buffers that live at once lie apart"
-    );
+    assert_eq!(arena::clash(&lives, &arena), None, "buffers that live at once lie apart");
     let mut placing = Placing {
         lowered,
         arena: &arena,
@@ -64,10 +60,8 @@ pub(crate) fn schedule(lowered: &Lowered<'_>, kernels: &Kernels<'_>, options: Op
         placing.job(number, job, kernels, options);
     }
     let mut ranges = placing.ranges;
-    let mut waits: Vec<_> = ranges
-        .iter_mut()
-        .map(|range| std::mem::take(&mut range.waits))
-        .collect();
+    let mut waits: Vec<_> =
+        ranges.iter_mut().map(|range| std::mem::take(&mut range.waits)).collect();
     reduce(&mut waits);
     for (range, waits) in ranges.iter_mut().zip(waits) {
         range.waits = waits;
@@ -94,14 +88,7 @@ pub fn parts(tasks: u64, cycles: u64, units: u64, split_cycles: u64) -> u64 {
 
 /// The life of each storage in the arena; others take no bytes of it.
 fn lives(lowered: &Lowered<'_>) -> Vec<Life> {
-    let mut lives = vec![
-        Life {
-            first: u32::MAX,
-            last: 0,
-            bytes: 0
-        };
-        lowered.storages.len()
-    ];
+    let mut lives = vec![Life { first: u32::MAX, last: 0, bytes: 0 }; lowered.storages.len()];
     for (number, job) in lowered.jobs.iter().enumerate() {
         for arg in &job.args {
             let life = &mut lives[arg.storage];
@@ -135,12 +122,7 @@ struct Placing<'a, 'c> {
 impl Placing<'_, '_> {
     fn job(&mut self, number: usize, job: &Job<'_>, kernels: &Kernels<'_>, options: Options) {
         let facts = kernels.facts(job.kernel);
-        let parts = parts(
-            facts.tasks,
-            facts.cycles,
-            options.units,
-            options.split_cycles,
-        );
+        let parts = parts(facts.tasks, facts.cycles, options.units, options.split_cycles);
         let cut =
             |part: u64| (u128::from(facts.tasks) * u128::from(part) / u128::from(parts)) as u64;
         let pieces: Vec<(u64, u64)> = (0..parts).map(|part| (cut(part), cut(part + 1))).collect();
@@ -148,44 +130,27 @@ impl Placing<'_, '_> {
             .iter()
             .map(|&(begin, end)| {
                 let touched = || facts.touches.of_tasks(begin, end).into();
-                self.regions
-                    .entry((job.kernel, begin, end))
-                    .or_insert_with(touched)
-                    .clone()
+                self.regions.entry((job.kernel, begin, end)).or_insert_with(touched).clone()
             })
             .collect();
-        let accesses: Vec<Vec<Access<'_>>> = regions
-            .iter()
-            .map(|regions| self.accesses(job, regions))
-            .collect();
+        let accesses: Vec<Vec<Access<'_>>> =
+            regions.iter().map(|regions| self.accesses(job, regions)).collect();
         // The rTasks of one kernel are independent: a range does not look at its siblings.
-        let waits: Vec<Vec<u32>> = accesses
-            .iter()
-            .map(|accesses| self.conflicts.of(accesses))
-            .collect();
+        let waits: Vec<Vec<u32>> =
+            accesses.iter().map(|accesses| self.conflicts.of(accesses)).collect();
         let units = match waits.as_slice() {
             [waits] => vec![self.first_free(waits)],
             _ => self.least_busy(parts as usize),
         };
         let cycles = facts.cycles.div_ceil(parts);
-        for (((begin, end), waits), (unit, accesses)) in pieces
-            .into_iter()
-            .zip(waits)
-            .zip(units.into_iter().zip(&accesses))
+        for (((begin, end), waits), (unit, accesses)) in
+            pieces.into_iter().zip(waits).zip(units.into_iter().zip(&accesses))
         {
             self.conflicts.enter(self.ranges.len() as u32, accesses);
-            let done = self.free[unit]
-                .max(self.ready(&waits))
-                .saturating_add(cycles);
+            let done = self.free[unit].max(self.ready(&waits)).saturating_add(cycles);
             self.free[unit] = done;
             self.finish.push(done);
-            self.ranges.push(Range {
-                job: number,
-                begin,
-                end,
-                unit: unit as u64,
-                waits,
-            });
+            self.ranges.push(Range { job: number, begin, end, unit: unit as u64, waits });
         }
     }
 
@@ -198,34 +163,21 @@ impl Placing<'_, '_> {
                 Place::Output(number) => (1 + number, 0),
                 Place::Arena(_) => (0, self.arena.offsets[storage]),
             };
-            Some(Access {
-                space,
-                base,
-                storage,
-                region,
-            })
+            Some(Access { space, base, storage, region })
         };
         regions.iter().filter_map(access).collect()
     }
 
     fn ready(&self, waits: &[u32]) -> u64 {
-        waits
-            .iter()
-            .map(|&wait| self.finish[wait as usize])
-            .max()
-            .unwrap_or(0)
+        waits.iter().map(|&wait| self.finish[wait as usize]).max().unwrap_or(0)
     }
 
     fn first_free(&self, waits: &[u32]) -> usize {
         let ready = self.ready(waits);
-        let last = waits
-            .iter()
-            .find(|&&wait| self.finish[wait as usize] == ready);
+        let last = waits.iter().find(|&&wait| self.finish[wait as usize] == ready);
         let near = last.map(|&wait| self.ranges[wait as usize].unit as usize);
         let start = |unit: usize| (self.free[unit].max(ready), near != Some(unit), unit);
-        (0..self.free.len())
-            .min_by_key(|&unit| start(unit))
-            .expect("there is a unit")
+        (0..self.free.len()).min_by_key(|&unit| start(unit)).expect("there is a unit")
     }
 
     /// The units for the ranges of one run, so that range after range goes up.

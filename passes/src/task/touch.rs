@@ -55,27 +55,16 @@ pub struct Touches {
 impl Touches {
     /// Reads them from the nest of a kernel whose first rTile is `sizes`.
     pub fn of(nest: &Nest<'_>, grid: &[u64], sizes: &[u64]) -> Self {
-        let cuts = grid::parallel_axes(nest)
-            .into_iter()
-            .map(|axis| (axis, sizes[axis]));
+        let cuts = grid::parallel_axes(nest).into_iter().map(|axis| (axis, sizes[axis]));
         let mut touches: Vec<Touch> = Vec::new();
         let outputs = nest.accesses().len() - nest.outputs.len();
         for (number, access) in nest.accesses().into_iter().enumerate() {
             touches.push(Touch::of(access, number >= outputs));
         }
-        touches.extend(
-            nest.captures
-                .iter()
-                .filter_map(|capture| {
-                    Touch::whole(capture.tensor.index(), capture.tensor.ty(), false)
-                }),
-        );
-        Self {
-            grid: grid.to_vec(),
-            cuts: cuts.collect(),
-            extents: nest.extents(),
-            touches,
-        }
+        touches.extend(nest.captures.iter().filter_map(|capture| {
+            Touch::whole(capture.tensor.index(), capture.tensor.ty(), false)
+        }));
+        Self { grid: grid.to_vec(), cuts: cuts.collect(), extents: nest.extents(), touches }
     }
 
     /// Those of code whose accesses are not known, with arguments of these types:
@@ -83,23 +72,15 @@ impl Touches {
     pub fn unknown(tasks: u64, args: &[Type<'_>], inputs: usize) -> Self {
         let whole = |(arg, &ty): (usize, &Type<'_>)| Touch::whole(arg, ty, arg >= inputs);
         let touches = args.iter().enumerate().filter_map(whole).collect();
-        Self {
-            grid: vec![tasks],
-            cuts: Vec::new(),
-            extents: Vec::new(),
-            touches,
-        }
+        Self { grid: vec![tasks], cuts: Vec::new(), extents: Vec::new(), touches }
     }
 
     /// What the rTasks from `begin` below `end` touch.
     pub fn of_tasks(&self, begin: u64, end: u64) -> Vec<Region> {
         let mut regions = Vec::new();
         for (number, pieces) in grid::boxes(&self.grid, begin, end).into_iter().enumerate() {
-            let mut axes: Vec<(u64, u64)> = self
-                .extents
-                .iter()
-                .map(|&extent| (0, extent.saturating_sub(1)))
-                .collect();
+            let mut axes: Vec<(u64, u64)> =
+                self.extents.iter().map(|&extent| (0, extent.saturating_sub(1))).collect();
             for (&(axis, size), (first, last)) in self.cuts.iter().zip(pieces) {
                 let past = ((last + 1) * size).min(self.extents[axis]);
                 axes[axis] = (first * size, past.saturating_sub(1));
@@ -119,42 +100,25 @@ impl Touches {
         if self.cuts.iter().any(|&(axis, _)| self.extents[axis] == 0) {
             return false;
         }
-        let axes: Vec<_> = self
-            .extents
-            .iter()
-            .map(|&extent| (0, extent.max(1) - 1))
-            .collect();
-        self.touches
-            .iter()
-            .filter(|touch| touch.arg == arg && touch.write)
-            .any(|touch| {
-                let bytes = touch.shape.iter().product::<u64>() * touch.elem_bytes;
-                touch
-                    .region(&axes)
-                    .is_some_and(|all| all.dense && all.end - all.begin == bytes)
-            })
+        let axes: Vec<_> = self.extents.iter().map(|&extent| (0, extent.max(1) - 1)).collect();
+        self.touches.iter().filter(|touch| touch.arg == arg && touch.write).any(|touch| {
+            let bytes = touch.shape.iter().product::<u64>() * touch.elem_bytes;
+            touch.region(&axes).is_some_and(|all| all.dense && all.end - all.begin == bytes)
+        })
     }
 
     /// Whether some rTask reads argument `arg` by an access of its own.
     pub fn read(&self, arg: usize) -> bool {
-        self.touches
-            .iter()
-            .any(|touch| touch.arg == arg && !touch.write)
+        self.touches.iter().any(|touch| touch.arg == arg && !touch.write)
     }
 
     /// Bytes that the whole kernel moves: each argument once, and no more of a
     /// gathered one than `points` elements.
     pub fn bytes(&self, points: u64) -> u64 {
-        let axes: Vec<_> = self
-            .extents
-            .iter()
-            .map(|&extent| (0, extent.max(1) - 1))
-            .collect();
+        let axes: Vec<_> = self.extents.iter().map(|&extent| (0, extent.max(1) - 1)).collect();
         let of = |touch: &Touch| {
             let most = points.saturating_mul(touch.elem_bytes);
-            touch
-                .region(&axes)
-                .map_or(0, |region| (region.end - region.begin).min(most))
+            touch.region(&axes).map_or(0, |region| (region.end - region.begin).min(most))
         };
         self.touches.iter().map(of).sum()
     }
@@ -174,21 +138,12 @@ impl Touch {
     fn whole(arg: usize, ty: Type<'_>, write: bool) -> Option<Self> {
         let elem_bytes = ty::byte_size(ty::elem(ty)?)?;
         let shape = ty::shape(ty)?.into();
-        Some(Self {
-            arg,
-            write,
-            elem_bytes,
-            shape,
-            index: None,
-        })
+        Some(Self { arg, write, elem_bytes, shape, index: None })
     }
 
     fn moves(&self, cuts: &[(usize, u64)]) -> bool {
         let moves = |&(axis, _): &(usize, u64)| {
-            self.index
-                .iter()
-                .flatten()
-                .any(|index| index.coefficients[axis] != 0)
+            self.index.iter().flatten().any(|index| index.coefficients[axis] != 0)
         };
         cuts.iter().any(moves)
     }
@@ -214,9 +169,7 @@ impl Touch {
         }
         let count: u64 = self.shape.iter().product();
         let row_major = |pick: fn(&(u64, u64)) -> u64| {
-            dims.iter()
-                .zip(self.shape.iter())
-                .fold(0, |flat, (dim, &size)| flat * size + pick(dim))
+            dims.iter().zip(self.shape.iter()).fold(0, |flat, (dim, &size)| flat * size + pick(dim))
         };
         let (mut first, mut last) = (row_major(|dim| dim.0), row_major(|dim| dim.1));
         let mut dense = false;
@@ -273,42 +226,20 @@ mod tests {
     use super::*;
 
     fn linear(constant: i64, coefficients: &[i64]) -> Linear {
-        Linear {
-            constant,
-            coefficients: coefficients.to_vec(),
-        }
+        Linear { constant, coefficients: coefficients.to_vec() }
     }
 
     fn touches(shape: &[u64], index: Vec<Linear>, extents: &[u64], sizes: &[u64]) -> Touches {
         let cuts: Vec<_> = sizes.iter().copied().enumerate().collect();
-        let grid = extents
-            .iter()
-            .zip(sizes)
-            .map(|(e, s)| e.div_ceil(*s))
-            .collect();
-        let touch = Touch {
-            arg: 0,
-            write: true,
-            elem_bytes: 4,
-            shape: shape.into(),
-            index: Some(index),
-        };
-        Touches {
-            grid,
-            cuts,
-            extents: extents.to_vec(),
-            touches: vec![touch],
-        }
+        let grid = extents.iter().zip(sizes).map(|(e, s)| e.div_ceil(*s)).collect();
+        let touch =
+            Touch { arg: 0, write: true, elem_bytes: 4, shape: shape.into(), index: Some(index) };
+        Touches { grid, cuts, extents: extents.to_vec(), touches: vec![touch] }
     }
 
     #[test]
     fn rows_are_dense() {
-        let rows = touches(
-            &[8, 4],
-            vec![linear(0, &[1, 0]), linear(0, &[0, 1])],
-            &[8, 4],
-            &[2, 4],
-        );
+        let rows = touches(&[8, 4], vec![linear(0, &[1, 0]), linear(0, &[0, 1])], &[8, 4], &[2, 4]);
         let region = &rows.of_tasks(1, 3)[0];
         assert_eq!((region.begin, region.end, region.dense), (32, 96, true));
         assert!(rows.fill(0));

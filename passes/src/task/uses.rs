@@ -22,11 +22,8 @@ pub(crate) struct Uses<'c> {
 impl<'c> Uses<'c> {
     pub fn of(graph: &Graph<'c>, kernels: &Kernels<'c>) -> Result<Self, Failed> {
         let ops = graph.body.ops();
-        let mut uses = Uses {
-            needed: HashSet::new(),
-            constant: HashSet::new(),
-            last: HashMap::new(),
-        };
+        let mut uses =
+            Uses { needed: HashSet::new(), constant: HashSet::new(), last: HashMap::new() };
         for &op in &ops {
             let constant = match op.name() {
                 "graph.weight" | "graph.constant" => true,
@@ -42,12 +39,7 @@ impl<'c> Uses<'c> {
         }
         for (position, &op) in ops.iter().enumerate().rev() {
             let end = op.is("tile.output");
-            if !end
-                && !op
-                    .results()
-                    .into_iter()
-                    .any(|result| uses.needed.contains(&result))
-            {
+            if !end && !op.results().into_iter().any(|result| uses.needed.contains(&result)) {
                 continue;
             }
             let operands = op.operands();

@@ -106,13 +106,7 @@ pub(crate) fn lower<'c>(
         outputs: Vec::new(),
         jobs: Vec::new(),
     };
-    let mut lowering = Lowering {
-        uses,
-        out,
-        values: HashMap::new(),
-        kernels,
-        shared,
-    };
+    let mut lowering = Lowering { uses, out, values: HashMap::new(), kernels, shared };
     for arg in graph.body.args() {
         let storage = lowering.storage(graph.op, arg.ty(), Place::Input)?;
         lowering.values.insert(arg, Content::In(storage));
@@ -159,19 +153,13 @@ impl<'c> Lowering<'c, '_> {
 
     fn content(&self, user: Op<'c>, value: Val<'c>) -> Result<Content<'c>, Failed> {
         self.values.get(&root(value)).copied().ok_or_else(|| {
-            Report::new(
-                user.location(),
-                "an operand comes from nowhere a tile-graph may read",
-            );
+            Report::new(user.location(), "an operand comes from nowhere a tile-graph may read");
             Failed
         })
     }
 
     fn statement(&mut self, position: usize, op: Op<'c>) -> Result<(), Failed> {
-        let needed = op
-            .results()
-            .into_iter()
-            .any(|result| self.uses.needed.contains(&result));
+        let needed = op.results().into_iter().any(|result| self.uses.needed.contains(&result));
         match op.name() {
             "tile.view" | "tile.output" => {}
             "graph.weight" | "graph.constant" if needed => {
@@ -196,11 +184,8 @@ impl<'c> Lowering<'c, '_> {
             }
             "graph.weight" | "graph.constant" | "tile.empty" | "tile.run" => {}
             other => {
-                Report::new(
-                    op.location(),
-                    format!("{other} has no form in a task.program"),
-                )
-                .help("a tile-graph holds runs, views, empty tensors, weights and constants");
+                Report::new(op.location(), format!("{other} has no form in a task.program"))
+                    .help("a tile-graph holds runs, views, empty tensors, weights and constants");
                 return Err(Failed);
             }
         }
@@ -224,11 +209,7 @@ impl<'c> Lowering<'c, '_> {
             self.values.insert(result, Content::In(storage));
             results.push(storage);
         }
-        self.out.constants.push(Constant::Expression {
-            run,
-            operands,
-            results,
-        });
+        self.out.constants.push(Constant::Expression { run, operands, results });
         Ok(())
     }
 
@@ -242,10 +223,7 @@ impl<'c> Lowering<'c, '_> {
                 storage
             }
         };
-        Ok(Arg {
-            storage,
-            ty: value.ty(),
-        })
+        Ok(Arg { storage, ty: value.ty() })
     }
 
     fn run(&mut self, position: usize, run: &Run<'c>) -> Result<(), Failed> {
@@ -255,13 +233,7 @@ impl<'c> Lowering<'c, '_> {
             args.push(self.read(run.op, input)?);
         }
         for (output, &init) in run.inits.iter().enumerate() {
-            let keeps = self
-                .kernels
-                .facts(kernel)
-                .keeps
-                .get(output)
-                .copied()
-                .unwrap_or(true);
+            let keeps = self.kernels.facts(kernel).keeps.get(output).copied().unwrap_or(true);
             let storage = match self.content(run.op, init)? {
                 Content::Empty(memory) => self.storage(run.op, init.ty(), Place::Arena(memory))?,
                 Content::In(old) if self.dies(position, init, old, &args) => old,
@@ -277,20 +249,11 @@ impl<'c> Lowering<'c, '_> {
                     new
                 }
             };
-            args.push(Arg {
-                storage,
-                ty: init.ty(),
-            });
-            self.values
-                .insert(run.op.result(output), Content::In(storage));
+            args.push(Arg { storage, ty: init.ty() });
+            self.values.insert(run.op.result(output), Content::In(storage));
         }
         if self.kernels.facts(kernel).tasks > 0 {
-            self.out.jobs.push(Job {
-                name: run.name,
-                op: run.op,
-                kernel,
-                args,
-            });
+            self.out.jobs.push(Job { name: run.name, op: run.op, kernel, args });
         }
         Ok(())
     }
@@ -304,22 +267,14 @@ impl<'c> Lowering<'c, '_> {
 
     fn copy(&mut self, op: Op<'c>, name: &'c str, from: usize, to: usize) -> Result<(), Failed> {
         let tensor = self.out.storages[from].ty;
-        let (count, elem) = (
-            ty::count(tensor).unwrap_or(0),
-            ty::elem(tensor).ok_or(Failed)?,
-        );
+        let (count, elem) = (ty::count(tensor).unwrap_or(0), ty::elem(tensor).ok_or(Failed)?);
         if count == 0 {
             return Ok(());
         }
         let kernel = self.kernels.copying(op, count, elem)?;
         let flat = ty::tensor(&[count], elem);
         let args = [from, to].map(|storage| Arg { storage, ty: flat }).to_vec();
-        self.out.jobs.push(Job {
-            name,
-            op,
-            kernel,
-            args,
-        });
+        self.out.jobs.push(Job { name, op, kernel, args });
         Ok(())
     }
 

@@ -13,7 +13,6 @@
 //! work. A nest that the machine cannot compute is refused with the operation
 //! that it lacks.
 
-
 use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::{Builder, Context, Mapping, Op, Report, Val, attr, remark};
@@ -24,6 +23,7 @@ use super::{instruction, pack_weights};
 use crate::device::expand_math;
 use crate::nest::{self, Nest};
 
+/// The pass.
 pub const PASS: Pass = Pass {
     name: "tile-construct-rtiles",
     description: "Choose instruction, lanes and rTiles for every kernel",
@@ -96,8 +96,7 @@ fn construct<'c>(
     let registers = policy::register_memory(machine, choice.mapped.name).ok_or(Failed)?;
     let inner = policy::register_tile(&nest, &choice, registers);
     let units = machine.units().first().map_or(1, |unit| unit.count);
-    let outer =
-        policy::task_tile(&nest, &inner, units, choice.cycles, task_memory(machine));
+    let outer = policy::task_tile(&nest, &inner, units, choice.cycles, task_memory(machine));
     rewrite(context, machine, kernel, &nest, &choice, &[outer, inner]);
     Ok(())
 }
@@ -205,4 +204,3 @@ fn in_registers<'c>(nest: &Nest<'c>, choice: &Choice<'c>, arg: Val<'c>) -> bool 
         _ => false,
     }
 }
-

@@ -54,7 +54,14 @@ impl Shape {
 }
 
 /// Cost of one element, or one register, of an access along the lanes.
-fn access_cost(access: &Access<'_>, axes: usize, shape: &Shape, lanes: u64, packed: bool, one: f64) -> f64 {
+fn access_cost(
+    access: &Access<'_>,
+    axes: usize,
+    shape: &Shape,
+    lanes: u64,
+    packed: bool,
+    one: f64,
+) -> f64 {
     let Some(axis) = shape.lanes_axis else { return one };
     match access.stride(axes, axis) {
         0 | 1 => one,

@@ -14,9 +14,21 @@ use crate::nest::{Nest, index_axis};
 
 /// Operations whose operands may be swapped.
 const COMMUTE: &[&str] = &[
-    "arith.addf", "arith.mulf", "arith.maximumf", "arith.minimumf", "arith.maxnumf",
-    "arith.minnumf", "arith.addi", "arith.muli", "arith.andi", "arith.ori", "arith.xori",
-    "arith.maxsi", "arith.minsi", "arith.maxui", "arith.minui",
+    "arith.addf",
+    "arith.mulf",
+    "arith.maximumf",
+    "arith.minimumf",
+    "arith.maxnumf",
+    "arith.minnumf",
+    "arith.addi",
+    "arith.muli",
+    "arith.andi",
+    "arith.ori",
+    "arith.xori",
+    "arith.maxsi",
+    "arith.minsi",
+    "arith.maxui",
+    "arith.minui",
 ];
 
 /// Who computes a nest's body.
@@ -81,12 +93,7 @@ fn fit<'c>(instruction: &Instruction<'c>, nest: &Nest<'c>) -> Option<Mapped<'c>>
         let count = shape.iter().product::<u64>();
         lanes = lanes.max(count);
         if number < inputs {
-            // Only the order of the nest itself can be invoked as it stands.
-            if ours != number && shape != ty::shape(generic.operand(ours).ty())? {
-                scalar_inputs[ours] = count == 1;
-            } else {
-                scalar_inputs[ours] = count == 1;
-            }
+            scalar_inputs[ours] = count == 1;
         }
     }
     Some(Mapped {
@@ -152,10 +159,8 @@ fn unify<'c>(
                 return false;
             }
             let before = bound.clone();
-            let straight = left
-                .iter()
-                .zip(&right)
-                .all(|(x, y)| unify(*x, *y, their_body, our_body, bound));
+            let straight =
+                left.iter().zip(&right).all(|(x, y)| unify(*x, *y, their_body, our_body, bound));
             if straight {
                 return true;
             }
@@ -296,4 +301,3 @@ pub enum Identity {
     /// Of an integer type.
     Int(i64),
 }
-

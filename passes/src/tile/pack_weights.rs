@@ -14,12 +14,15 @@ use std::collections::HashMap;
 use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::{Failed, Pass, Run};
 use weft_dialects::ir::payload::{Axis, Payload};
-use weft_dialects::ir::{Builder, Context, Linear, Location, Op, Report, Val, attr, empty_module, module_op};
+use weft_dialects::ir::{
+    Builder, Context, Linear, Location, Op, Report, Val, attr, empty_module, module_op,
+};
 
 use super::construct_rtiles::{choose, read};
 use super::policy;
 use crate::nest::{self, Access, Loop, Nest, Start};
 
+/// The pass.
 pub const PASS: Pass = Pass {
     name: "tile-pack-weights",
     description: "Lay constant operands out in panels for the lanes that read them",
@@ -220,12 +223,7 @@ fn emit_packer<'c>(
 
 /// Packs the operand of every application of the kernel, each tensor once, and
 /// shows it the others in the shapes that it takes now.
-fn rewire<'c>(
-    context: &'c Context,
-    module: Op<'c>,
-    kernel: Op<'c>,
-    packers: &[(usize, Op<'c>)],
-) {
+fn rewire<'c>(context: &'c Context, module: Op<'c>, kernel: Op<'c>, packers: &[(usize, Op<'c>)]) {
     let types: Vec<_> = kernel
         .body(0)
         .map(|block| block.args().iter().map(|arg| arg.ty()).collect())
@@ -240,9 +238,9 @@ fn rewire<'c>(
             }
             for (number, packer) in packers {
                 let source = run.operand(*number);
-                let packed = *done.entry((source, *number)).or_insert_with(|| {
-                    apply_packer(context, module, run, source, *packer)
-                });
+                let packed = *done
+                    .entry((source, *number))
+                    .or_insert_with(|| apply_packer(context, module, run, source, *packer));
                 run.set_operand(*number, packed);
             }
             reshape_operands(context, run, &types);

@@ -157,7 +157,8 @@ fn may_run_lanes(nest: &Nest<'_>, mapped: &Mapped<'_>, axis: usize) -> bool {
     }
     // A copy runs along one dimension, forwards.
     let copies = |access: &&Access<'_>| {
-        let along: Vec<i64> = access.index.iter().map(|index| index.coefficients[axis]).filter(|&c| c != 0).collect();
+        let along: Vec<i64> =
+            access.index.iter().map(|index| index.coefficients[axis]).filter(|&c| c != 0).collect();
         along.len() <= 1 && along.iter().all(|&step| step > 0)
     };
     if !nest.accesses().iter().all(copies) {
@@ -165,9 +166,10 @@ fn may_run_lanes(nest: &Nest<'_>, mapped: &Mapped<'_>, axis: usize) -> bool {
     }
     // An operand that an instruction takes once for all lanes does not move along
     // them, and the others do.
-    nest.inputs.iter().zip(&mapped.scalar_inputs).all(|(access, &scalar)| {
-        access.uses(axis) != scalar
-    })
+    nest.inputs
+        .iter()
+        .zip(&mapped.scalar_inputs)
+        .all(|(access, &scalar)| access.uses(axis) != scalar)
 }
 
 /// Accumulators, one register per vector of inputs, and two to work with.
@@ -226,11 +228,12 @@ pub(super) fn task_tile(
 /// in their order.
 pub fn loop_order(nest: &Nest<'_>, registers: &RTile) -> Vec<usize> {
     let reduces = (0..nest.axes.len()).any(|axis| nest.reduces(axis));
-    let mut order: Vec<usize> =
-        (0..nest.axes.len()).filter(|&axis| !nest.reduces(axis)).collect();
+    let mut order: Vec<usize> = (0..nest.axes.len()).filter(|&axis| !nest.reduces(axis)).collect();
     if reduces {
         // Stable: among equals the order of the axes stays.
-        order.sort_by_key(|&axis| std::cmp::Reverse(registers.sizes[axis] > 1 && is_widest(registers, axis)));
+        order.sort_by_key(|&axis| {
+            std::cmp::Reverse(registers.sizes[axis] > 1 && is_widest(registers, axis))
+        });
     }
     order
 }

@@ -10,11 +10,7 @@ use crate::plan::PlanError;
 #[allow(missing_docs)]
 pub enum ArtifactError {
     #[error("cannot {what} {}", path.display())]
-    Io {
-        what: &'static str,
-        path: PathBuf,
-        source: io::Error,
-    },
+    Io { what: &'static str, path: PathBuf, source: io::Error },
     #[error("cannot write the artifact")]
     Write(#[source] io::Error),
     #[error("cannot make the constants")]

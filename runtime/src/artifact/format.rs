@@ -77,27 +77,18 @@ impl Header {
             return Err(ArtifactError::Magic);
         }
         let Some(head) = file.get(..HEADER_BYTES) else {
-            return Err(ArtifactError::Length {
-                expected: HEADER_BYTES as u64,
-                found: length,
-            });
+            return Err(ArtifactError::Length { expected: HEADER_BYTES as u64, found: length });
         };
         let version = read_u32(head, 8);
         if version != VERSION {
-            return Err(ArtifactError::Version {
-                found: version,
-                supported: VERSION,
-            });
+            return Err(ArtifactError::Version { found: version, supported: VERSION });
         }
         if read_u64(head, 24) != header_checksum(head) {
             return Err(ArtifactError::Checksum { section: "header" });
         }
         let expected = read_u64(head, 16);
         if expected != length {
-            return Err(ArtifactError::Length {
-                expected,
-                found: length,
-            });
+            return Err(ArtifactError::Length { expected, found: length });
         }
         let mut sections = [Section::default(); 3];
         let mut end = HEADER_BYTES as u64;
@@ -117,9 +108,7 @@ impl Header {
                 || s.offset < end
                 || last.is_none_or(|last| last > length)
             {
-                return Err(ArtifactError::Section {
-                    section: SECTIONS[i],
-                });
+                return Err(ArtifactError::Section { section: SECTIONS[i] });
             }
             end = s.offset + s.bytes;
         }

@@ -25,13 +25,7 @@ impl Artifact {
     /// Constants are read from the disk when they are first touched, and their checksum is not
     /// looked at; [`Artifact::verify_constants`] does that.
     pub fn open(path: &Path) -> Result<Artifact, ArtifactError> {
-        let io = |what| {
-            move |source| ArtifactError::Io {
-                what,
-                path: path.to_owned(),
-                source,
-            }
-        };
+        let io = |what| move |source| ArtifactError::Io { what, path: path.to_owned(), source };
         let file = File::open(path).map_err(io("open"))?;
         // A directory opens but cannot be mapped; metadata tells it from an empty file.
         if !file.metadata().map_err(io("read"))?.is_file() {
@@ -64,22 +58,13 @@ impl Artifact {
         let (decoded, rest) = postcard::take_from_bytes::<Plan>(slice(&file, plan))
             .map_err(|e| ArtifactError::Decode(e.to_string()))?;
         if !rest.is_empty() {
-            return Err(ArtifactError::Decode(format!(
-                "{} bytes follow it",
-                rest.len()
-            )));
+            return Err(ArtifactError::Decode(format!("{} bytes follow it", rest.len())));
         }
         decoded.validate()?;
         if decoded.constant_bytes != constants.bytes {
-            return Err(ArtifactError::Section {
-                section: "constants",
-            });
+            return Err(ArtifactError::Section { section: "constants" });
         }
-        Ok(Artifact {
-            plan: decoded,
-            header,
-            file,
-        })
+        Ok(Artifact { plan: decoded, header, file })
     }
 
     /// The plan, which [`Plan::validate`] accepts.
@@ -100,9 +85,7 @@ impl Artifact {
     /// Reads all constants and holds them against their checksum.
     pub fn verify_constants(&self) -> Result<(), ArtifactError> {
         if xxh3_64(self.constants()) != self.header.sections[2].checksum {
-            return Err(ArtifactError::Checksum {
-                section: "constants",
-            });
+            return Err(ArtifactError::Checksum { section: "constants" });
         }
         Ok(())
     }

@@ -40,9 +40,7 @@ where
         .map_err(io("create", &part.0))?;
     let mut out = BufWriter::with_capacity(1 << 20, file);
     write_to(&mut out, plan, code, constants)?;
-    let file = out
-        .into_inner()
-        .map_err(|e| io("write", path)(e.into_error()))?;
+    let file = out.into_inner().map_err(|e| io("write", path)(e.into_error()))?;
     file.sync_all().map_err(io("write", path))?;
     fs::rename(&part.0, path).map_err(io("rename to", path))?;
     Ok(())
@@ -62,26 +60,15 @@ where
     plan.validate()?;
     let encoded = postcard::to_stdvec(plan).map_err(|e| ArtifactError::Decode(e.to_string()))?;
     let at = HEADER_BYTES as u64;
-    let plan_section = Section {
-        offset: at,
-        bytes: encoded.len() as u64,
-        checksum: xxh3_64(&encoded),
-    };
+    let plan_section =
+        Section { offset: at, bytes: encoded.len() as u64, checksum: xxh3_64(&encoded) };
     let at = (at + plan_section.bytes).next_multiple_of(SECTION_ALIGN);
-    let code_section = Section {
-        offset: at,
-        bytes: code.len() as u64,
-        checksum: xxh3_64(code),
-    };
+    let code_section = Section { offset: at, bytes: code.len() as u64, checksum: xxh3_64(code) };
     let at = (at + code_section.bytes).next_multiple_of(PAGE_BYTES);
 
     // The header is known only at the end; its place is kept.
-    let body = [
-        (0, &[][..]),
-        (plan_section.offset, &encoded),
-        (code_section.offset, code),
-        (at, &[]),
-    ];
+    let body =
+        [(0, &[][..]), (plan_section.offset, &encoded), (code_section.offset, code), (at, &[])];
     let mut position = 0;
     for (offset, bytes) in body {
         pad(out, offset - position).map_err(ArtifactError::Write)?;
@@ -89,32 +76,17 @@ where
         position = offset + bytes.len() as u64;
     }
 
-    let mut stream = Constants {
-        out,
-        position: 0,
-        limit: plan.constant_bytes,
-        sum: Xxh3::new(),
-    };
+    let mut stream = Constants { out, position: 0, limit: plan.constant_bytes, sum: Xxh3::new() };
     constants(&mut stream).map_err(ArtifactError::Constants)?;
     let (written, checksum) = (stream.position, stream.sum.digest());
     if written != plan.constant_bytes {
-        return Err(ArtifactError::ConstantBytes {
-            announced: plan.constant_bytes,
-            written,
-        });
+        return Err(ArtifactError::ConstantBytes { announced: plan.constant_bytes, written });
     }
-    let constants_section = Section {
-        offset: at,
-        bytes: written,
-        checksum,
-    };
-    let header = Header {
-        length: at + written,
-        sections: [plan_section, code_section, constants_section],
-    };
+    let constants_section = Section { offset: at, bytes: written, checksum };
+    let header =
+        Header { length: at + written, sections: [plan_section, code_section, constants_section] };
     out.seek(SeekFrom::Start(0)).map_err(ArtifactError::Write)?;
-    out.write_all(&header.encode())
-        .map_err(ArtifactError::Write)?;
+    out.write_all(&header.encode()).map_err(ArtifactError::Write)?;
     out.flush().map_err(ArtifactError::Write)
 }
 
@@ -141,10 +113,7 @@ impl Constants<'_> {
         let position = self.position;
         let gap = offset
             .checked_sub(position)
-            .ok_or(ArtifactError::ConstantOrder {
-                wanted: offset,
-                position,
-            })?;
+            .ok_or(ArtifactError::ConstantOrder { wanted: offset, position })?;
         pad(self, gap).map_err(ArtifactError::Write)
     }
 }
@@ -188,11 +157,7 @@ impl Partial {
         use std::sync::atomic::{AtomicU32, Ordering};
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let mut name = path.file_name().unwrap_or_default().to_owned();
-        name.push(format!(
-            ".part-{}-{}",
-            std::process::id(),
-            NEXT.fetch_add(1, Ordering::Relaxed)
-        ));
+        name.push(format!(".part-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
         Partial(path.with_file_name(name))
     }
 }

@@ -75,10 +75,7 @@ fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         inputs: args.inputs.clone(),
         outputs: args.outputs.clone(),
         expect: args.expect.clone(),
-        tolerance: Tolerance {
-            rtol: args.rtol,
-            atol: args.atol,
-        },
+        tolerance: Tolerance { rtol: args.rtol, atol: args.atol },
         seed: args.seed,
         bench: args.bench,
         profile: args.profile,
@@ -96,12 +93,6 @@ fn run(args: &Args) -> Result<(), Box<dyn Error>> {
 }
 
 fn tolerance(text: &str) -> Result<f64, String> {
-    let value: f64 = text
-        .parse()
-        .map_err(|_| format!("`{text}` is not a number"))?;
-    if value >= 0.0 {
-        Ok(value)
-    } else {
-        Err("a tolerance is not negative".to_owned())
-    }
+    let value: f64 = text.parse().map_err(|_| format!("`{text}` is not a number"))?;
+    if value >= 0.0 { Ok(value) } else { Err("a tolerance is not negative".to_owned()) }
 }

@@ -11,12 +11,7 @@ pub fn processors() -> Vec<usize> {
     for cpu in allowed {
         let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
         let core = fs::read_to_string(path).unwrap_or_else(|_| cpu.to_string());
-        if cores.insert(core) {
-            &mut first
-        } else {
-            &mut second
-        }
-        .push(cpu);
+        if cores.insert(core) { &mut first } else { &mut second }.push(cpu);
     }
     first.append(&mut second);
     first
@@ -47,7 +42,5 @@ fn allowed() -> Vec<usize> {
         return Vec::new();
     }
     // SAFETY: every number tested is below the size of the set.
-    (0..libc::CPU_SETSIZE as usize)
-        .filter(|&cpu| unsafe { libc::CPU_ISSET(cpu, &set) })
-        .collect()
+    (0..libc::CPU_SETSIZE as usize).filter(|&cpu| unsafe { libc::CPU_ISSET(cpu, &set) }).collect()
 }

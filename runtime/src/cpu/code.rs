@@ -30,14 +30,11 @@ impl Code {
         // SAFETY: the name is a valid C string.
         let fd = unsafe { libc::memfd_create(c"weft".as_ptr(), libc::MFD_CLOEXEC) };
         if fd < 0 {
-            return Err(system("create memory for the code")(
-                io::Error::last_os_error(),
-            ));
+            return Err(system("create memory for the code")(io::Error::last_os_error()));
         }
         // SAFETY: the descriptor is new and owned by nobody else.
         let mut file = unsafe { File::from_raw_fd(fd) };
-        file.write_all(elf)
-            .map_err(system("write the code to memory"))?;
+        file.write_all(elf).map_err(system("write the code to memory"))?;
         let path = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd())).unwrap_or_default();
         // SAFETY: loading runs the object's initialisers, as running its kernels later does: an
         // artifact is code, and who loads it trusts it. Its checksum was compared before.
@@ -45,17 +42,12 @@ impl Code {
         if handle.is_null() {
             return Err(CpuError::Code(loader_message()));
         }
-        Ok(Code {
-            handle,
-            _file: file,
-        })
+        Ok(Code { handle, _file: file })
     }
 
     /// The kernel of that name.
     pub fn kernel(&self, symbol: &str) -> Result<KernelFn, CpuError> {
-        let missing = || CpuError::Symbol {
-            symbol: symbol.to_owned(),
-        };
+        let missing = || CpuError::Symbol { symbol: symbol.to_owned() };
         let name = CString::new(symbol).map_err(|_| missing())?;
         // SAFETY: the handle is open and the name a valid C string.
         let address = unsafe { libc::dlsym(self.handle, name.as_ptr()) };

@@ -19,25 +19,13 @@ pub enum CpuError {
     )]
     Threads { threads: usize, units: u32 },
     #[error("cannot {what}")]
-    System {
-        what: &'static str,
-        source: io::Error,
-    },
+    System { what: &'static str, source: io::Error },
     #[error("the artifact's code cannot be loaded: {0}")]
     Code(String),
     #[error("the artifact's code has no function `{symbol}`")]
     Symbol { symbol: String },
     #[error("the model has {expected} {kind}s and was given {found}")]
-    Count {
-        kind: &'static str,
-        expected: usize,
-        found: usize,
-    },
+    Count { kind: &'static str, expected: usize, found: usize },
     #[error("{kind} `{name}` has {expected} bytes and was given {found}")]
-    Size {
-        kind: &'static str,
-        name: String,
-        expected: u64,
-        found: u64,
-    },
+    Size { kind: &'static str, name: String, expected: u64, found: u64 },
 }

@@ -16,11 +16,7 @@ pub fn check(required: &[String]) -> Result<(), CpuError> {
             None => return Err(CpuError::UnknownFeature { name: name.clone() }),
         }
     }
-    if missing.is_empty() {
-        Ok(())
-    } else {
-        Err(CpuError::Features { missing })
-    }
+    if missing.is_empty() { Ok(()) } else { Err(CpuError::Features { missing }) }
 }
 
 /// Whether the machine has a feature, or `None` for a name that is not known.
@@ -59,17 +55,14 @@ mod tests {
     #[test]
     fn refuses_by_name() {
         assert!(check(&[]).is_ok());
-        let unknown = check(&["flux-capacitor".to_owned()])
-            .expect_err("unknown")
-            .to_string();
+        let unknown = check(&["flux-capacitor".to_owned()]).expect_err("unknown").to_string();
         assert!(unknown.contains("`flux-capacitor`"), "{unknown}");
         #[cfg(target_arch = "x86_64")]
         {
             assert!(check(&["sse2".to_owned()]).is_ok());
             // AMD dropped `tbm` and Intel never had it.
-            let missing = check(&["sse2".to_owned(), "tbm".to_owned()])
-                .expect_err("missing")
-                .to_string();
+            let missing =
+                check(&["sse2".to_owned(), "tbm".to_owned()]).expect_err("missing").to_string();
             assert!(missing.ends_with("lacks: tbm"), "{missing}");
         }
     }

@@ -76,39 +76,23 @@ impl Model {
             return Err(CpuError::Threads { threads, units });
         }
         let code = Code::load(artifact.code())?;
-        let kernels = plan
-            .kernels
-            .iter()
-            .map(|k| code.kernel(&k.symbol))
-            .collect::<Result<Vec<_>, _>>()?;
+        let kernels =
+            plan.kernels.iter().map(|k| code.kernel(&k.symbol)).collect::<Result<Vec<_>, _>>()?;
         let arena = memory(plan.arena_bytes as usize)?;
         let schedule = Schedule::new(plan, &kernels, threads);
         let moving =
             |i: &usize| matches!(schedule.operands[*i].base, Base::Input(_) | Base::Output(_));
         let moving = (0..schedule.operands.len()).filter(moving).collect();
-        let system = |source| CpuError::System {
-            what: "start the workers",
-            source,
-        };
+        let system = |source| CpuError::System { what: "start the workers", source };
         let pool = Pool::new(schedule, plan.steps.len()).map_err(system)?;
         let place = |p: &Port| Place {
             bytes: p.bytes().unwrap_or(0) as usize,
             at: std::ptr::null_mut(),
             staging: None,
         };
-        let (inputs, outputs) = (
-            plan.inputs.iter().map(place).collect(),
-            plan.outputs.iter().map(place).collect(),
-        );
-        let mut model = Model {
-            pool,
-            _code: code,
-            artifact,
-            arena,
-            inputs,
-            outputs,
-            moving,
-        };
+        let (inputs, outputs) =
+            (plan.inputs.iter().map(place).collect(), plan.outputs.iter().map(place).collect());
+        let mut model = Model { pool, _code: code, artifact, arena, inputs, outputs, moving };
         model.resolve_fixed();
         Ok(model)
     }
@@ -142,18 +126,8 @@ impl Model {
     /// A number of inputs or outputs, or a size, that is not the plan's.
     pub fn run(&mut self, inputs: &[&[u8]], outputs: &mut [&mut [u8]]) -> Result<(), CpuError> {
         let plan = self.artifact.plan();
-        check(
-            "input",
-            &plan.inputs,
-            &self.inputs,
-            inputs.iter().map(|b| b.len()),
-        )?;
-        check(
-            "output",
-            &plan.outputs,
-            &self.outputs,
-            outputs.iter().map(|b| b.len()),
-        )?;
+        check("input", &plan.inputs, &self.inputs, inputs.iter().map(|b| b.len()))?;
+        check("output", &plan.outputs, &self.outputs, outputs.iter().map(|b| b.len()))?;
         for (place, bytes) in self.inputs.iter_mut().zip(inputs) {
             place.at = bytes.as_ptr().cast_mut();
             if !aligned(place.at) {
@@ -183,10 +157,7 @@ impl Model {
         // against the sizes of all of them, and a trusted compiler wrote the kernels.
         unsafe { self.pool.run() };
         for (place, bytes) in self.outputs.iter().zip(outputs) {
-            if let Some(staging) = place
-                .staging
-                .as_ref()
-                .filter(|_| place.at != bytes.as_mut_ptr())
+            if let Some(staging) = place.staging.as_ref().filter(|_| place.at != bytes.as_mut_ptr())
             {
                 bytes.copy_from_slice(&staging[..place.bytes]);
             }
@@ -232,10 +203,7 @@ impl Place {
         if self.staging.is_none() {
             self.staging = Some(memory(self.bytes)?);
         }
-        Ok(self
-            .staging
-            .as_mut()
-            .map_or(&mut [], |m| &mut m[..self.bytes]))
+        Ok(self.staging.as_mut().map_or(&mut [], |m| &mut m[..self.bytes]))
     }
 }
 
@@ -246,21 +214,12 @@ fn check(
     given: impl ExactSizeIterator<Item = usize>,
 ) -> Result<(), CpuError> {
     if given.len() != ports.len() {
-        return Err(CpuError::Count {
-            kind,
-            expected: ports.len(),
-            found: given.len(),
-        });
+        return Err(CpuError::Count { kind, expected: ports.len(), found: given.len() });
     }
     for ((port, place), found) in ports.iter().zip(places).zip(given) {
         if found != place.bytes {
             let (expected, found) = (place.bytes as u64, found as u64);
-            return Err(CpuError::Size {
-                kind,
-                name: port.name.clone(),
-                expected,
-                found,
-            });
+            return Err(CpuError::Size { kind, name: port.name.clone(), expected, found });
         }
     }
     Ok(())
@@ -272,8 +231,6 @@ fn aligned(at: *const u8) -> bool {
 
 /// Zeroed memory on a page boundary; at least a byte, which the system asks for.
 fn memory(bytes: usize) -> Result<MmapMut, CpuError> {
-    MmapMut::map_anon(bytes.max(1)).map_err(|source| CpuError::System {
-        what: "get memory for the model",
-        source,
-    })
+    MmapMut::map_anon(bytes.max(1))
+        .map_err(|source| CpuError::System { what: "get memory for the model", source })
 }

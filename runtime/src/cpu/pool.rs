@@ -50,16 +50,9 @@ const END: u32 = u32::MAX;
 impl Pool {
     /// Starts the workers of a schedule.
     pub fn new(schedule: Schedule, steps: usize) -> io::Result<Pool> {
-        let counter = || Counter {
-            completed: AtomicU32::new(0),
-            parked: AtomicBool::new(false),
-        };
+        let counter = || Counter { completed: AtomicU32::new(0), parked: AtomicBool::new(false) };
         let shared = Arc::new(Shared {
-            operands: schedule
-                .operands
-                .iter()
-                .map(|_| AtomicPtr::default())
-                .collect(),
+            operands: schedule.operands.iter().map(|_| AtomicPtr::default()).collect(),
             times: (0..steps).map(|_| Default::default()).collect(),
             profiling: AtomicBool::new(false),
             origin: Instant::now(),
@@ -67,10 +60,7 @@ impl Pool {
             counters: schedule.workers.iter().map(|_| counter()).collect(),
             schedule,
         });
-        let mut pool = Pool {
-            shared,
-            threads: Vec::new(),
-        };
+        let mut pool = Pool { shared, threads: Vec::new() };
         let processors = affinity::processors();
         for worker in 1..pool.shared.schedule.workers.len() {
             let shared = Arc::clone(&pool.shared);
@@ -83,11 +73,7 @@ impl Pool {
                 }
                 shared.work(worker);
             };
-            pool.threads.push(
-                thread::Builder::new()
-                    .name(format!("weft-{worker}"))
-                    .spawn(body)?,
-            );
+            pool.threads.push(thread::Builder::new().name(format!("weft-{worker}")).spawn(body)?);
         }
         Ok(pool)
     }

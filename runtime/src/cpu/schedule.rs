@@ -65,10 +65,7 @@ impl Schedule {
             let operand = schedule.operands.len();
             schedule.operands.extend(step.buffers.iter().map(|&b| {
                 let buffer = &plan.buffers[b as usize];
-                Operand {
-                    base: buffer.base,
-                    offset: buffer.offset as usize,
-                }
+                Operand { base: buffer.base, offset: buffer.offset as usize }
             }));
             let calls = &mut schedule.workers[worker];
             calls.push(Call {

@@ -39,10 +39,7 @@ pub struct Header {
 impl Header {
     /// Size of the elements.
     pub fn bytes(&self) -> Result<u64, HeaderError> {
-        let size = self
-            .shape
-            .iter()
-            .try_fold(self.dtype.bytes() as u64, |n, &e| n.checked_mul(e));
+        let size = self.shape.iter().try_fold(self.dtype.bytes() as u64, |n, &e| n.checked_mul(e));
         size.filter(|&n| n <= isize::MAX as u64)
             .ok_or_else(|| HeaderError::TooLarge(self.shape.clone()))
     }
@@ -74,11 +71,7 @@ pub fn read(from: &mut dyn Read) -> Result<Header, HeaderError> {
 pub fn write(dtype: DType, shape: &[u64]) -> Vec<u8> {
     let extents = match shape {
         [one] => format!("{one},"),
-        _ => shape
-            .iter()
-            .map(u64::to_string)
-            .collect::<Vec<_>>()
-            .join(", "),
+        _ => shape.iter().map(u64::to_string).collect::<Vec<_>>().join(", "),
     };
     let descr = match dtype {
         DType::Bool => "|b1",
@@ -166,11 +159,7 @@ impl<'a> Rest<'a> {
     }
 
     fn expect(&mut self, word: &str) -> Result<(), HeaderError> {
-        if self.accept(word) {
-            Ok(())
-        } else {
-            Err(self.error())
-        }
+        if self.accept(word) { Ok(()) } else { Err(self.error()) }
     }
 
     fn string(&mut self) -> Result<&'a str, HeaderError> {
@@ -185,11 +174,8 @@ impl<'a> Rest<'a> {
         let mut numbers = Vec::new();
         self.expect("(")?;
         while !self.accept(")") {
-            let digits = self.0.len()
-                - self
-                    .0
-                    .trim_start_matches(|c: char| c.is_ascii_digit())
-                    .len();
+            let digits =
+                self.0.len() - self.0.trim_start_matches(|c: char| c.is_ascii_digit()).len();
             let (number, rest) = self.0.split_at(digits);
             numbers.push(number.parse().map_err(|_| self.error())?);
             self.0 = rest.trim_start();

@@ -11,44 +11,19 @@ pub enum PlanError {
     #[error("the {what} of {bytes} bytes cannot be addressed")]
     TooLarge { what: &'static str, bytes: u64 },
     #[error("the size of {kind} `{name}` ({dtype}, shape {shape:?}) overflows")]
-    PortTooLarge {
-        kind: &'static str,
-        name: String,
-        dtype: crate::DType,
-        shape: Vec<u64>,
-    },
+    PortTooLarge { kind: &'static str, name: String, dtype: crate::DType, shape: Vec<u64> },
     #[error("two {kind}s are named `{name}`")]
     PortTwice { kind: &'static str, name: String },
     #[error("buffer {buffer} is in {kind} {index}, and the plan has {count}")]
-    NoPort {
-        buffer: usize,
-        kind: &'static str,
-        index: u32,
-        count: usize,
-    },
+    NoPort { buffer: usize, kind: &'static str, index: u32, count: usize },
     #[error("buffer {buffer} ends at byte {offset} + {bytes} of {base:?}, which has {limit}")]
-    BufferRange {
-        buffer: usize,
-        base: Base,
-        offset: u64,
-        bytes: u64,
-        limit: u64,
-    },
+    BufferRange { buffer: usize, base: Base, offset: u64, bytes: u64, limit: u64 },
     #[error("buffer {buffer} begins at byte {offset} of {base:?}, not a multiple of {ALIGN}")]
-    BufferAlign {
-        buffer: usize,
-        base: Base,
-        offset: u64,
-    },
+    BufferAlign { buffer: usize, base: Base, offset: u64 },
     #[error("the symbol of kernel {kernel} is empty or holds a zero byte: {symbol:?}")]
     Symbol { kernel: usize, symbol: String },
     #[error("step {step} names {what} {index}, and the plan has {count}")]
-    NoSuch {
-        step: usize,
-        what: &'static str,
-        index: u32,
-        count: usize,
-    },
+    NoSuch { step: usize, what: &'static str, index: u32, count: usize },
     #[error("step {step} runs rTasks {begin} to {end}")]
     Tasks { step: usize, begin: u64, end: u64 },
     #[error("step {step} waits for step {wait}, which does not come before it")]
@@ -61,10 +36,7 @@ impl Plan {
         if self.units == 0 {
             return Err(PlanError::NoUnits);
         }
-        for (what, bytes) in [
-            ("arena", self.arena_bytes),
-            ("constants", self.constant_bytes),
-        ] {
+        for (what, bytes) in [("arena", self.arena_bytes), ("constants", self.constant_bytes)] {
             if bytes > i64::MAX as u64 - ALIGN {
                 return Err(PlanError::TooLarge { what, bytes });
             }
@@ -74,10 +46,7 @@ impl Plan {
         self.check_buffers(&inputs, &outputs)?;
         for (kernel, k) in self.kernels.iter().enumerate() {
             if k.symbol.is_empty() || k.symbol.contains('\0') {
-                return Err(PlanError::Symbol {
-                    kernel,
-                    symbol: k.symbol.clone(),
-                });
+                return Err(PlanError::Symbol { kernel, symbol: k.symbol.clone() });
             }
         }
         self.check_steps()
@@ -86,12 +55,7 @@ impl Plan {
     fn check_buffers(&self, inputs: &[u64], outputs: &[u64]) -> Result<(), PlanError> {
         for (buffer, b) in self.buffers.iter().enumerate() {
             let port = |kind, sizes: &[u64], index: u32| {
-                let missing = PlanError::NoPort {
-                    buffer,
-                    kind,
-                    index,
-                    count: sizes.len(),
-                };
+                let missing = PlanError::NoPort { buffer, kind, index, count: sizes.len() };
                 sizes.get(index as usize).copied().ok_or(missing)
             };
             let limit = match b.base {
@@ -102,20 +66,10 @@ impl Plan {
             };
             if b.offset.checked_add(b.bytes).is_none_or(|end| end > limit) {
                 let (base, offset, bytes) = (b.base, b.offset, b.bytes);
-                return Err(PlanError::BufferRange {
-                    buffer,
-                    base,
-                    offset,
-                    bytes,
-                    limit,
-                });
+                return Err(PlanError::BufferRange { buffer, base, offset, bytes, limit });
             }
             if matches!(b.base, Base::Constant | Base::Arena) && b.offset % ALIGN != 0 {
-                return Err(PlanError::BufferAlign {
-                    buffer,
-                    base: b.base,
-                    offset: b.offset,
-                });
+                return Err(PlanError::BufferAlign { buffer, base: b.base, offset: b.offset });
             }
         }
         Ok(())
@@ -124,17 +78,8 @@ impl Plan {
     fn check_steps(&self) -> Result<(), PlanError> {
         for (step, s) in self.steps.iter().enumerate() {
             let below = |what, index: u32, count: usize| {
-                let missing = PlanError::NoSuch {
-                    step,
-                    what,
-                    index,
-                    count,
-                };
-                if (index as usize) < count {
-                    Ok(())
-                } else {
-                    Err(missing)
-                }
+                let missing = PlanError::NoSuch { step, what, index, count };
+                if (index as usize) < count { Ok(()) } else { Err(missing) }
             };
             below("unit", s.unit, self.units as usize)?;
             below("kernel", s.kernel, self.kernels.len())?;
@@ -143,11 +88,7 @@ impl Plan {
                 below("buffer", b, self.buffers.len())?;
             }
             if s.begin > s.end || s.end > i64::MAX as u64 {
-                return Err(PlanError::Tasks {
-                    step,
-                    begin: s.begin,
-                    end: s.end,
-                });
+                return Err(PlanError::Tasks { step, begin: s.begin, end: s.end });
             }
             if let Some(&wait) = s.waits.iter().find(|&&w| w as usize >= step) {
                 return Err(PlanError::Wait { step, wait });
@@ -163,10 +104,7 @@ fn port_sizes(kind: &'static str, ports: &[Port]) -> Result<Vec<u64>, PlanError>
         .iter()
         .map(|p| {
             if !names.insert(&p.name) {
-                return Err(PlanError::PortTwice {
-                    kind,
-                    name: p.name.clone(),
-                });
+                return Err(PlanError::PortTwice { kind, name: p.name.clone() });
             }
             p.bytes().ok_or_else(|| PlanError::PortTooLarge {
                 kind,
@@ -186,11 +124,7 @@ mod tests {
 
     /// y = f(x) on two units, the second of which waits for the first.
     fn plan() -> Plan {
-        let port = |name: &str| Port {
-            name: name.into(),
-            dtype: DType::F32,
-            shape: vec![4, 8],
-        };
+        let port = |name: &str| Port { name: name.into(), dtype: DType::F32, shape: vec![4, 8] };
         let step = |unit, waits| Step {
             unit,
             kernel: 0,
@@ -207,21 +141,9 @@ mod tests {
             inputs: vec![port("x")],
             outputs: vec![port("y")],
             buffers: vec![
-                Buffer {
-                    base: Base::Input(0),
-                    offset: 0,
-                    bytes: 128,
-                },
-                Buffer {
-                    base: Base::Arena,
-                    offset: 64,
-                    bytes: 192,
-                },
-                Buffer {
-                    base: Base::Output(0),
-                    offset: 4,
-                    bytes: 124,
-                },
+                Buffer { base: Base::Input(0), offset: 0, bytes: 128 },
+                Buffer { base: Base::Arena, offset: 64, bytes: 192 },
+                Buffer { base: Base::Output(0), offset: 4, bytes: 124 },
             ],
             kernels: vec![Kernel { symbol: "k".into() }],
             steps: vec![step(0, vec![]), step(1, vec![0])],
@@ -266,11 +188,7 @@ mod tests {
 
     #[test]
     fn an_empty_port_has_no_bytes() {
-        let port = Port {
-            name: "e".into(),
-            dtype: DType::F32,
-            shape: vec![u64::MAX, u64::MAX, 0],
-        };
+        let port = Port { name: "e".into(), dtype: DType::F32, shape: vec![u64::MAX, u64::MAX, 0] };
         assert_eq!(port.bytes(), Some(0));
     }
 }

@@ -18,31 +18,19 @@ pub(super) fn run(copy: &Copy, from: &[u8], to: &mut [u8]) {
 
 fn run_as<const W: usize>(copy: &Copy, from: &[u8], to: &mut [u8]) {
     let (from, to) = (from.as_chunks::<W>().0, to.as_chunks_mut::<W>().0);
-    let unit = CopyAxis {
-        extent: 1,
-        from: 1,
-        to: 1,
-    };
+    let unit = CopyAxis { extent: 1, from: 1, to: 1 };
     let (inner, mut outer) = match copy.axes.split_last() {
         Some((inner, outer)) => (*inner, outer.to_vec()),
         None => (unit, Vec::new()),
     };
     // Across the innermost axis of the target runs the one that is innermost in the source.
-    let across = match outer
-        .iter()
-        .enumerate()
-        .min_by_key(|(_, axis)| axis.from.unsigned_abs())
-    {
+    let across = match outer.iter().enumerate().min_by_key(|(_, axis)| axis.from.unsigned_abs()) {
         Some((i, axis)) if axis.from.unsigned_abs() < inner.from.unsigned_abs() => {
             let axis = *axis;
             outer.remove(i);
             axis
         }
-        _ => outer.pop().unwrap_or(CopyAxis {
-            extent: 1,
-            from: 0,
-            to: 0,
-        }),
+        _ => outer.pop().unwrap_or(CopyAxis { extent: 1, from: 0, to: 0 }),
     };
     let mut position = vec![0u64; outer.len()];
     let (mut f, mut t) = (copy.from_offset, copy.to_offset);
@@ -80,10 +68,7 @@ fn plane<const W: usize>(
     if inner.from == 1 && inner.to == 1 {
         let n = inner.extent as usize;
         for row in 0..across.extent as i64 {
-            let (f, t) = (
-                (f + row * across.from) as usize,
-                (t + row * across.to) as usize,
-            );
+            let (f, t) = ((f + row * across.from) as usize, (t + row * across.to) as usize);
             to[t..t + n].copy_from_slice(&from[f..f + n]);
         }
         return;

@@ -45,9 +45,7 @@ impl Memory<'_> {
 impl<'a> Env<'a> {
     /// No tensor bound yet.
     pub fn new(program: &Program) -> Env<'a> {
-        Env {
-            tensors: program.tensors.iter().map(|_| Memory::Unset).collect(),
-        }
+        Env { tensors: program.tensors.iter().map(|_| Memory::Unset).collect() }
     }
 
     /// Binds a tensor to memory that is read; any alignment will do. A tensor that the program
@@ -105,11 +103,7 @@ impl<'a> Env<'a> {
             }
             let found = memory.bytes().len() as u64;
             if found != bytes {
-                return Err(VmError::InputSize {
-                    tensor,
-                    expected: bytes,
-                    found,
-                });
+                return Err(VmError::InputSize { tensor, expected: bytes, found });
             }
         }
         Ok(())

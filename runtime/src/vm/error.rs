@@ -53,105 +53,45 @@ impl fmt::Display for Place {
 #[allow(missing_docs)]
 pub enum VmError {
     #[error("{what} names tensor {tensor}, and the program declares {count}")]
-    PortTensor {
-        what: &'static str,
-        tensor: TensorId,
-        count: usize,
-    },
+    PortTensor { what: &'static str, tensor: TensorId, count: usize },
     #[error("tensor {tensor} is given as input twice")]
     InputTwice { tensor: TensorId },
     #[error("tensor {tensor} has {len} elements of {ty}, more than memory can address")]
     TooLarge { tensor: TensorId, len: u64, ty: Ty },
     #[error("{place}: tensor {tensor} does not exist, the program declares {count}")]
-    NoTensor {
-        place: Place,
-        tensor: TensorId,
-        count: usize,
-    },
+    NoTensor { place: Place, tensor: TensorId, count: usize },
     #[error("{place}: the nest has {extents} extents and {parallel} parallel flags")]
-    Flags {
-        place: Place,
-        extents: usize,
-        parallel: usize,
-    },
+    Flags { place: Place, extents: usize, parallel: usize },
     #[error("{place}: the access has {strides} strides in a nest of {extents} axes")]
-    Rank {
-        place: Place,
-        strides: usize,
-        extents: usize,
-    },
+    Rank { place: Place, strides: usize, extents: usize },
     #[error(
         "{place}: addresses {low} to {high} of tensor {tensor} are accessed, which has {len} elements"
     )]
-    Range {
-        place: Place,
-        tensor: TensorId,
-        low: i128,
-        high: i128,
-        len: u64,
-    },
+    Range { place: Place, tensor: TensorId, low: i128, high: i128, len: u64 },
     #[error("{place}: register {register} is not defined here, {defined} are")]
-    Register {
-        place: Place,
-        register: Reg,
-        defined: u32,
-    },
+    Register { place: Place, register: Reg, defined: u32 },
     #[error("{place}: axis {axis} does not exist in a nest of {extents} axes")]
-    Axis {
-        place: Place,
-        axis: u32,
-        extents: usize,
-    },
+    Axis { place: Place, axis: u32, extents: usize },
     #[error("{place}: {inst:?} does not take {found}; it takes {expected}")]
-    Type {
-        place: Place,
-        inst: Inst,
-        found: Ty,
-        expected: &'static str,
-    },
+    Type { place: Place, inst: Inst, found: Ty, expected: &'static str },
     #[error("{place}: {inst:?} takes operands of one type and was given {a} and {b}")]
-    TypesDiffer {
-        place: Place,
-        inst: Inst,
-        a: Ty,
-        b: Ty,
-    },
+    TypesDiffer { place: Place, inst: Inst, a: Ty, b: Ty },
     #[error("{place}: {inst:?} cannot convert {from} to {to}")]
-    Cast {
-        place: Place,
-        inst: Inst,
-        from: Ty,
-        to: Ty,
-    },
+    Cast { place: Place, inst: Inst, from: Ty, to: Ty },
     #[error("{place}: a register of type {value} is stored to tensor {tensor} of {ty}")]
-    StoreType {
-        place: Place,
-        tensor: TensorId,
-        ty: Ty,
-        value: Ty,
-    },
+    StoreType { place: Place, tensor: TensorId, ty: Ty, value: Ty },
     #[error("{place}: an address is an integer, not {found}")]
     AddressType { place: Place, found: Ty },
     #[error("{place}: axis {axis} is said to be parallel, but all its points store to one element")]
     NotParallel { place: Place, axis: usize },
     #[error("{place}: tensor {tensor} has type {found} and {len} elements; {expected} is needed")]
-    Control {
-        place: Place,
-        tensor: TensorId,
-        found: Ty,
-        len: u64,
-        expected: &'static str,
-    },
+    Control { place: Place, tensor: TensorId, found: Ty, len: u64, expected: &'static str },
     #[error("{place}: statements are nested deeper than {limit}")]
     Depth { place: Place, limit: usize },
     #[error("the program has {expected} inputs and was given {found}")]
     InputCount { expected: usize, found: usize },
     #[error("tensor {tensor} has {expected} bytes and was given {found}")]
-    InputSize {
-        tensor: TensorId,
-        expected: u64,
-        found: u64,
-    },
+    InputSize { tensor: TensorId, expected: u64, found: u64 },
     #[error("tensor {tensor} is written, but bound to memory that is read-only")]
     ReadOnly { tensor: TensorId },
     #[error("the environment has {found} tensors and the program {expected}")]
@@ -161,10 +101,5 @@ pub enum VmError {
     #[error("{place}: integer division by zero")]
     DivisionByZero { place: Place },
     #[error("{place}: address {address} is outside of tensor {tensor}, which has {len} elements")]
-    Address {
-        place: Place,
-        tensor: TensorId,
-        address: i64,
-        len: u64,
-    },
+    Address { place: Place, tensor: TensorId, address: i64, len: u64 },
 }

@@ -19,11 +19,7 @@ pub(super) fn run(
         Kind::Nothing => Ok(()),
         Kind::Copy(plan) => {
             let mut to = std::mem::take(&mut env.tensors[plan.to as usize]);
-            copy::run(
-                plan,
-                env.tensors[plan.from as usize].bytes(),
-                to.bytes_mut(),
-            );
+            copy::run(plan, env.tensors[plan.from as usize].bytes(), to.bytes_mut());
             env.tensors[plan.to as usize] = to;
             Ok(())
         }
@@ -59,16 +55,7 @@ impl<'r, 'e> Run<'r, 'e> {
         }
         let bases: Vec<i64> = strips.addresses.iter().map(|a| a.offset).collect();
         let changed = vec![false; strips.types.len()];
-        Run {
-            strips,
-            place,
-            env,
-            registers,
-            filled: bases.clone(),
-            bases,
-            points: 0,
-            changed,
-        }
+        Run { strips, place, env, registers, filled: bases.clone(), bases, points: 0, changed }
     }
 
     /// Steps through the loops like an odometer.
@@ -76,14 +63,8 @@ impl<'r, 'e> Run<'r, 'e> {
         let strips = self.strips;
         let mut position = vec![0u64; strips.loops.len()];
         loop {
-            let last = strips
-                .chunked
-                .is_some_and(|i| position[i] + 1 == strips.loops[i].count);
-            self.strip(if last {
-                strips.last_points
-            } else {
-                strips.points
-            })?;
+            let last = strips.chunked.is_some_and(|i| position[i] + 1 == strips.loops[i].count);
+            self.strip(if last { strips.last_points } else { strips.points })?;
             let mut i = strips.loops.len();
             loop {
                 if i == 0 {
@@ -116,8 +97,7 @@ impl<'r, 'e> Run<'r, 'e> {
         self.points = n;
         for op in &strips.ops {
             let mut due = fresh || op.volatile;
-            op.kind
-                .for_each_operand(|r| due |= self.changed[r as usize]);
+            op.kind.for_each_operand(|r| due |= self.changed[r as usize]);
             self.changed[op.dst as usize] = due;
             if due {
                 let done = op_on(
@@ -139,20 +119,11 @@ impl<'r, 'e> Run<'r, 'e> {
             let ty = strips.types[store.value as usize];
             let memory = self.env.tensors[address.tensor as usize].bytes_mut();
             let words = &self.registers.strip[store.value as usize];
-            eval::store(
-                ty,
-                words,
-                memory,
-                self.bases[store.address],
-                &address.pattern,
-                n,
-            );
+            eval::store(ty, words, memory, self.bases[store.address], &address.pattern, n);
         }
         for (i, scatter) in strips.scatters.iter().enumerate() {
-            let (address_ty, ty) = (
-                strips.types[scatter.address as usize],
-                strips.types[scatter.value as usize],
-            );
+            let (address_ty, ty) =
+                (strips.types[scatter.address as usize], strips.types[scatter.value as usize]);
             let Registers { strip, scratch, .. } = &mut *self.registers;
             let addresses = scratch.addresses(address_ty, &strip[scatter.address as usize], n);
             let memory = self.env.tensors[scatter.tensor as usize].bytes_mut();
@@ -186,12 +157,7 @@ impl<'r, 'e> Run<'r, 'e> {
             if due {
                 self.filled[address] = self.bases[address];
                 let words = &mut self.registers.strip[reg as usize];
-                eval::positions(
-                    words,
-                    self.bases[address],
-                    &strips.addresses[address].pattern,
-                    n,
-                );
+                eval::positions(words, self.bases[address], &strips.addresses[address].pattern, n);
             }
         }
     }
@@ -241,20 +207,9 @@ impl<'r, 'e> Run<'r, 'e> {
     fn gather(&mut self, load: Reg, n: usize, tail: bool) {
         let address = &self.strips.addresses[load as usize];
         let memory = self.env.tensors[address.tensor as usize].bytes();
-        let registers = if tail {
-            &mut self.registers.tail
-        } else {
-            &mut self.registers.strip
-        };
+        let registers = if tail { &mut self.registers.tail } else { &mut self.registers.strip };
         let (ty, base) = (self.strips.types[load as usize], self.bases[load as usize]);
-        eval::load(
-            ty,
-            &mut registers[load as usize],
-            memory,
-            base,
-            &address.pattern,
-            n,
-        );
+        eval::load(ty, &mut registers[load as usize], memory, base, &address.pattern, n);
     }
 
     /// Writes an accumulator back to where it was loaded from.
@@ -265,10 +220,7 @@ impl<'r, 'e> Run<'r, 'e> {
             Some(_) => (&self.registers.tail[a.load as usize], 1),
             None => (&self.registers.strip[a.value as usize], self.points),
         };
-        let (ty, base) = (
-            self.strips.types[a.load as usize],
-            self.filled[a.load as usize],
-        );
+        let (ty, base) = (self.strips.types[a.load as usize], self.filled[a.load as usize]);
         eval::store(ty, words, memory, base, &address.pattern, n);
     }
 
@@ -282,11 +234,7 @@ impl<'r, 'e> Run<'r, 'e> {
     /// The part of a strip that accumulates, point by point.
     fn tail(&mut self, tail: &Tail, n: usize) -> Result<(), VmError> {
         let strips = self.strips;
-        let Registers {
-            strip,
-            tail: one,
-            scratch,
-        } = &mut *self.registers;
+        let Registers { strip, tail: one, scratch } = &mut *self.registers;
         match tail {
             Tail::Folds(folds) => {
                 for fold in folds {
@@ -334,22 +282,10 @@ impl<'r, 'e> Run<'r, 'e> {
 }
 
 fn error(place: &Place, fault: Fault, part: Part) -> VmError {
-    let place = Place {
-        part: Some(part),
-        ..place.clone()
-    };
+    let place = Place { part: Some(part), ..place.clone() };
     match fault {
         Fault::DivisionByZero => VmError::DivisionByZero { place },
-        Fault::Address {
-            tensor,
-            address,
-            len,
-        } => VmError::Address {
-            place,
-            tensor,
-            address,
-            len,
-        },
+        Fault::Address { tensor, address, len } => VmError::Address { place, tensor, address, len },
     }
 }
 

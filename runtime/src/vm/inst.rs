@@ -23,23 +23,11 @@ pub enum Inst {
     /// `math.fma`: `a * b + c` rounded once.
     Fma { a: Reg, b: Reg, c: Reg },
     /// `arith.cmpi`, giving [`Ty::I1`].
-    CmpI {
-        predicate: CmpIPredicate,
-        a: Reg,
-        b: Reg,
-    },
+    CmpI { predicate: CmpIPredicate, a: Reg, b: Reg },
     /// `arith.cmpf`, giving [`Ty::I1`].
-    CmpF {
-        predicate: CmpFPredicate,
-        a: Reg,
-        b: Reg,
-    },
+    CmpF { predicate: CmpFPredicate, a: Reg, b: Reg },
     /// `arith.select`: `then` where `condition`, of type [`Ty::I1`], is true.
-    Select {
-        condition: Reg,
-        then: Reg,
-        otherwise: Reg,
-    },
+    Select { condition: Reg, then: Reg, otherwise: Reg },
     /// A conversion of `x` to the type `to`.
     Cast { op: CastOp, to: Ty, x: Reg },
 }
@@ -74,11 +62,7 @@ impl Inst {
                 f(b);
                 f(c);
             }
-            Inst::Select {
-                condition,
-                then,
-                otherwise,
-            } => {
+            Inst::Select { condition, then, otherwise } => {
                 f(condition);
                 f(then);
                 f(otherwise);
@@ -218,18 +202,12 @@ impl BinaryOp {
 impl UnaryOp {
     /// True if the operand is a float.
     pub const fn is_float(self) -> bool {
-        !matches!(
-            self,
-            UnaryOp::AbsI | UnaryOp::Ctlz | UnaryOp::Ctpop | UnaryOp::Cttz
-        )
+        !matches!(self, UnaryOp::AbsI | UnaryOp::Ctlz | UnaryOp::Ctpop | UnaryOp::Cttz)
     }
 
     /// True if the result is [`Ty::I1`] and not the operand's type.
     pub const fn is_test(self) -> bool {
-        matches!(
-            self,
-            UnaryOp::IsNan | UnaryOp::IsInf | UnaryOp::IsFinite | UnaryOp::IsNormal
-        )
+        matches!(self, UnaryOp::IsNan | UnaryOp::IsInf | UnaryOp::IsFinite | UnaryOp::IsNormal)
     }
 }
 

@@ -106,11 +106,7 @@ pub struct Nest {
 impl Nest {
     /// An empty nest with these extents and parallel axes.
     pub fn new(extents: &[u64], parallel: &[bool]) -> Nest {
-        Nest {
-            extents: extents.to_vec(),
-            parallel: parallel.to_vec(),
-            ..Nest::default()
-        }
+        Nest { extents: extents.to_vec(), parallel: parallel.to_vec(), ..Nest::default() }
     }
 
     /// An empty nest whose axes are all parallel.
@@ -124,10 +120,7 @@ impl Nest {
     ///
     /// If the body has begun: its registers are already numbered.
     pub fn load(&mut self, access: Access) -> Reg {
-        assert!(
-            self.body.is_empty(),
-            "all loads come before the first instruction"
-        );
+        assert!(self.body.is_empty(), "all loads come before the first instruction");
         self.loads.push(access);
         self.loads.len() as Reg - 1
     }
@@ -145,11 +138,7 @@ impl Nest {
 
     /// Adds a store of a register at a computed address.
     pub fn store_at(&mut self, tensor: TensorId, address: Reg, value: Reg) {
-        self.scatters.push(Scatter {
-            tensor,
-            address,
-            value,
-        });
+        self.scatters.push(Scatter { tensor, address, value });
     }
 }
 
@@ -167,11 +156,7 @@ pub struct Access {
 impl Access {
     /// An access from its parts.
     pub fn new(tensor: TensorId, offset: i64, strides: &[i64]) -> Access {
-        Access {
-            tensor,
-            offset,
-            strides: strides.to_vec(),
-        }
+        Access { tensor, offset, strides: strides.to_vec() }
     }
 }
 

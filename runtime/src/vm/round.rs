@@ -39,11 +39,7 @@ fn f64_to_f32_odd(x: f64) -> f32 {
     // `f` is inexact and even. Its neighbour on the other side of `x` is odd. An overflow to
     // infinity steps back to the largest finite value, which is odd too.
     let towards_zero = back.abs() > x.abs();
-    f32::from_bits(if towards_zero {
-        f.to_bits() - 1
-    } else {
-        f.to_bits() + 1
-    })
+    f32::from_bits(if towards_zero { f.to_bits() - 1 } else { f.to_bits() + 1 })
 }
 
 #[cfg(test)]

@@ -32,11 +32,7 @@ impl Program {
         self.validate()?;
         let mut written = BTreeSet::new();
         let body = self.schedule(&self.body, 0, &mut Vec::new(), &mut written)?;
-        Ok(Prepared {
-            program: self,
-            body,
-            written,
-        })
+        Ok(Prepared { program: self, body, written })
     }
 
     fn schedule(
@@ -53,39 +49,20 @@ impl Program {
                 Stmt::Nest(nest) => {
                     written.extend(writes(nest));
                     let types = register_types(&self.tensors, nest, path)?;
-                    let place = Place {
-                        path: path.clone(),
-                        part: None,
-                    };
+                    let place = Place { path: path.clone(), part: None };
                     Node::Nest(Box::new(Scheduled::new(&self.tensors, nest, &types, place)))
                 }
-                Stmt::Loop {
-                    count,
-                    counter,
-                    body,
-                } => {
+                Stmt::Loop { count, counter, body } => {
                     written.insert(*counter);
                     let body = self.schedule(body, 0, path, written)?;
-                    Node::Loop {
-                        count: *count,
-                        counter: *counter,
-                        body,
-                    }
+                    Node::Loop { count: *count, counter: *counter, body }
                 }
-                Stmt::While {
-                    before,
-                    condition,
-                    body,
-                } => Node::While {
+                Stmt::While { before, condition, body } => Node::While {
                     before: self.schedule(before, 0, path, written)?,
                     condition: *condition,
                     body: self.schedule(body, before.len() as u32, path, written)?,
                 },
-                Stmt::If {
-                    condition,
-                    then,
-                    otherwise,
-                } => Node::If {
+                Stmt::If { condition, then, otherwise } => Node::If {
                     condition: *condition,
                     then: self.schedule(then, 0, path, written)?,
                     otherwise: self.schedule(otherwise, then.len() as u32, path, written)?,
@@ -111,21 +88,9 @@ pub struct Prepared<'p> {
 
 enum Node {
     Nest(Box<Scheduled>),
-    Loop {
-        count: TensorId,
-        counter: TensorId,
-        body: Vec<Node>,
-    },
-    While {
-        before: Vec<Node>,
-        condition: TensorId,
-        body: Vec<Node>,
-    },
-    If {
-        condition: TensorId,
-        then: Vec<Node>,
-        otherwise: Vec<Node>,
-    },
+    Loop { count: TensorId, counter: TensorId, body: Vec<Node> },
+    While { before: Vec<Node>, condition: TensorId, body: Vec<Node> },
+    If { condition: TensorId, then: Vec<Node>, otherwise: Vec<Node> },
 }
 
 impl Prepared<'_> {
@@ -149,13 +114,11 @@ impl Prepared<'_> {
             .iter()
             .enumerate()
             // A tensor may be returned twice; only its last mention takes it out.
-            .map(|(i, &t)| {
-                if outputs[i + 1..].contains(&t) {
-                    env.get(t).to_vec()
-                } else {
-                    env.take(t)
-                }
-            })
+            .map(
+                |(i, &t)| {
+                    if outputs[i + 1..].contains(&t) { env.get(t).to_vec() } else { env.take(t) }
+                },
+            )
             .collect())
     }
 
@@ -179,11 +142,7 @@ impl Prepared<'_> {
         for node in nodes {
             match node {
                 Node::Nest(nest) => exec::run(nest, env, registers)?,
-                Node::Loop {
-                    count,
-                    counter,
-                    body,
-                } => {
+                Node::Loop { count, counter, body } => {
                     let rounds = self.read_int(env, *count);
                     for round in 0..rounds {
                         env.tensors[*counter as usize].bytes_mut()[..8]
@@ -191,22 +150,14 @@ impl Prepared<'_> {
                         self.run_nodes(body, env, registers)?;
                     }
                 }
-                Node::While {
-                    before,
-                    condition,
-                    body,
-                } => loop {
+                Node::While { before, condition, body } => loop {
                     self.run_nodes(before, env, registers)?;
                     if self.read_int(env, *condition) == 0 {
                         break;
                     }
                     self.run_nodes(body, env, registers)?;
                 },
-                Node::If {
-                    condition,
-                    then,
-                    otherwise,
-                } => {
+                Node::If { condition, then, otherwise } => {
                     let taken = self.read_int(env, *condition) != 0;
                     self.run_nodes(if taken { then } else { otherwise }, env, registers)?;
                 }

@@ -45,21 +45,16 @@ struct Axis {
 }
 
 fn accesses(nest: &Nest) -> impl Iterator<Item = &Access> {
-    nest.loads
-        .iter()
-        .chain(nest.stores.iter().map(|(access, _)| access))
+    nest.loads.iter().chain(nest.stores.iter().map(|(access, _)| access))
 }
 
 /// Registers and axes of the `Index` instructions.
 fn indices(nest: &Nest) -> impl Iterator<Item = (Reg, u32)> {
     let first = nest.loads.len();
-    nest.body
-        .iter()
-        .enumerate()
-        .filter_map(move |(i, inst)| match inst {
-            Inst::Index(axis) => Some(((first + i) as Reg, *axis)),
-            _ => None,
-        })
+    nest.body.iter().enumerate().filter_map(move |(i, inst)| match inst {
+        Inst::Index(axis) => Some(((first + i) as Reg, *axis)),
+        _ => None,
+    })
 }
 
 /// The axes of more than one point; neighbours that every access walks as one are merged.
@@ -70,15 +65,9 @@ fn axes(nest: &Nest) -> Vec<Axis> {
         let strides = accesses(nest).map(|a| a.strides[i]);
         let indices = indices(nest).map(|(_, axis)| (axis as usize == i) as i64);
         let parallel = nest.parallel[i] || found[i];
-        let axis = Axis {
-            extent: nest.extents[i],
-            parallel,
-            strides: strides.chain(indices).collect(),
-        };
-        match axes
-            .last_mut()
-            .and_then(|outer| merged(outer, &axis).map(|m| (outer, m)))
-        {
+        let axis =
+            Axis { extent: nest.extents[i], parallel, strides: strides.chain(indices).collect() };
+        match axes.last_mut().and_then(|outer| merged(outer, &axis).map(|m| (outer, m))) {
             Some((outer, merged)) => *outer = merged,
             None => axes.push(axis),
         }
@@ -91,10 +80,7 @@ fn merged(outer: &Axis, inner: &Axis) -> Option<Axis> {
     let fits =
         outer.parallel == inner.parallel && outer.strides.iter().zip(&inner.strides).all(walks_on);
     let extent = outer.extent.checked_mul(inner.extent)?;
-    fits.then(|| Axis {
-        extent,
-        ..inner.clone()
-    })
+    fits.then(|| Axis { extent, ..inner.clone() })
 }
 
 /// Axes that are parallel by the accesses alone: every store moves along them, never twice to
@@ -105,20 +91,13 @@ fn find_parallel(nest: &Nest) -> Vec<bool> {
         return none;
     }
     for (i, (store, _)) in nest.stores.iter().enumerate() {
-        let elsewhere = nest
-            .loads
-            .iter()
-            .any(|l| l.tensor == store.tensor && l != store);
-        let again = nest.stores[..i]
-            .iter()
-            .any(|(other, _)| other.tensor == store.tensor);
+        let elsewhere = nest.loads.iter().any(|l| l.tensor == store.tensor && l != store);
+        let again = nest.stores[..i].iter().any(|(other, _)| other.tensor == store.tensor);
         if elsewhere || again || loaded_at(nest, store.tensor) || !injective(nest, store) {
             return none;
         }
     }
-    (0..nest.extents.len())
-        .map(|i| nest.stores.iter().all(|(s, _)| s.strides[i] != 0))
-        .collect()
+    (0..nest.extents.len()).map(|i| nest.stores.iter().all(|(s, _)| s.strides[i] != 0)).collect()
 }
 
 /// Of two points that differ along an axis with a stride, no two have the same address.
@@ -142,9 +121,7 @@ fn injective(nest: &Nest, access: &Access) -> bool {
 }
 
 fn loaded_at(nest: &Nest, tensor: TensorId) -> bool {
-    nest.body
-        .iter()
-        .any(|inst| matches!(inst, Inst::LoadAt { tensor: t, .. } if *t == tensor))
+    nest.body.iter().any(|inst| matches!(inst, Inst::LoadAt { tensor: t, .. } if *t == tensor))
 }
 
 /// The nest as a reordering copy between two tensors, if it is one.
@@ -158,11 +135,7 @@ fn copy(tensors: &[TensorDecl], nest: &Nest, axes: &[Axis]) -> Option<Copy> {
     }
     let mut axes: Vec<CopyAxis> = axes
         .iter()
-        .map(|axis| CopyAxis {
-            extent: axis.extent,
-            from: axis.strides[0],
-            to: axis.strides[1],
-        })
+        .map(|axis| CopyAxis { extent: axis.extent, from: axis.strides[0], to: axis.strides[1] })
         .collect();
     axes.sort_by_key(|axis| std::cmp::Reverse(axis.to.unsigned_abs()));
     Some(Copy {
@@ -189,11 +162,7 @@ fn strips(nest: &Nest, types: &[Ty], axes: Vec<Axis>) -> Strips {
     let all = nest.scatters.is_empty()
         && !nest.stores.is_empty()
         && accumulators.len() == nest.stores.len();
-    let fixed = |axis: &Axis| {
-        accumulators
-            .iter()
-            .all(|a| axis.strides[a.load as usize] == 0)
-    };
+    let fixed = |axis: &Axis| accumulators.iter().all(|a| axis.strides[a.load as usize] == 0);
     let along = all
         && parallel < FEW_POINTS
         && serial > 2 * parallel
@@ -213,35 +182,22 @@ fn strips(nest: &Nest, types: &[Ty], axes: Vec<Axis>) -> Strips {
 
     let mut addresses: Vec<Address> = Vec::new();
     let index_addresses = indices(nest).map(|_| (TensorId::MAX, 0));
-    let bases = accesses(nest)
-        .map(|a| (a.tensor, a.offset))
-        .chain(index_addresses);
+    let bases = accesses(nest).map(|a| (a.tensor, a.offset)).chain(index_addresses);
     for (i, (tensor, offset)) in bases.enumerate() {
-        addresses.push(Address {
-            tensor,
-            offset,
-            pattern: shape.pattern(&axes, i),
-        });
+        addresses.push(Address { tensor, offset, pattern: shape.pattern(&axes, i) });
     }
 
     let first = nest.loads.len() + nest.stores.len();
     let is_accumulator = |load: usize| accumulators.iter().any(|a| a.load as usize == load);
     let loads = (0..nest.loads.len())
         .filter(|&i| !is_accumulator(i))
-        .map(|i| Load {
-            reg: i as Reg,
-            pure: !written(nest, nest.loads[i].tensor),
-        })
+        .map(|i| Load { reg: i as Reg, pure: !written(nest, nest.loads[i].tensor) })
         .collect();
     let stores = nest.stores.iter().enumerate().filter(|(_, (access, _))| {
-        !accumulators
-            .iter()
-            .any(|a| nest.loads[a.load as usize] == *access)
+        !accumulators.iter().any(|a| nest.loads[a.load as usize] == *access)
     });
-    let stores = stores.map(|(i, (_, value))| Store {
-        address: nest.loads.len() + i,
-        value: *value,
-    });
+    let stores =
+        stores.map(|(i, (_, value))| Store { address: nest.loads.len() + i, value: *value });
 
     let mut strips = Strips {
         loops,
@@ -252,10 +208,7 @@ fn strips(nest: &Nest, types: &[Ty], axes: Vec<Axis>) -> Strips {
         types: types.to_vec(),
         constants: Vec::new(),
         loads,
-        indices: indices(nest)
-            .enumerate()
-            .map(|(i, (reg, _))| (reg, first + i))
-            .collect(),
+        indices: indices(nest).enumerate().map(|(i, (reg, _))| (reg, first + i)).collect(),
         ops: Vec::new(),
         stores: stores.collect(),
         scatters: nest.scatters.clone(),
@@ -274,11 +227,7 @@ fn cost(axis: &Axis) -> usize {
         1..16 => 3,
         _ => 5,
     };
-    let short = if axis.extent < 8 {
-        axis.strides.len()
-    } else {
-        0
-    };
+    let short = if axis.extent < 8 { axis.strides.len() } else { 0 };
     axis.strides.iter().map(far).sum::<usize>() + short
 }
 
@@ -311,31 +260,19 @@ impl Shape {
         let extent = inner.last().map_or(1, |&axis| axes[axis].extent);
         let chunk = extent.min(points_max / before);
         let outer = (0..axes.len()).filter(|i| !inner.contains(i)).collect();
-        Shape {
-            inner,
-            outer,
-            chunk,
-            extent,
-            before,
-        }
+        Shape { inner, outer, chunk, extent, before }
     }
 
     fn points(&self) -> (usize, usize) {
         let rest = self.extent - (self.extent.div_ceil(self.chunk) - 1) * self.chunk;
-        (
-            (self.before * self.chunk) as usize,
-            (self.before * rest) as usize,
-        )
+        ((self.before * self.chunk) as usize, (self.before * rest) as usize)
     }
 
     /// The loops around the strip, and which of them steps through the pieces.
     fn loops(&self, axes: &[Axis], along: bool) -> (Vec<Loop>, Option<usize>) {
         let mut loops = Vec::new();
         let mut push = |axis: usize| {
-            loops.push(Loop {
-                count: axes[axis].extent,
-                strides: axes[axis].strides.clone(),
-            });
+            loops.push(Loop { count: axes[axis].extent, strides: axes[axis].strides.clone() });
             loops.len()
         };
         let mut place = 0;
@@ -354,11 +291,7 @@ impl Shape {
             return (loops, None);
         }
         let axis = &axes[self.inner[self.inner.len() - 1]];
-        let strides = axis
-            .strides
-            .iter()
-            .map(|s| s.wrapping_mul(self.chunk as i64))
-            .collect();
+        let strides = axis.strides.iter().map(|s| s.wrapping_mul(self.chunk as i64)).collect();
         loops.insert(place, Loop { count, strides });
         (loops, Some(place))
     }
@@ -376,11 +309,7 @@ impl Shape {
             }
         }
         let step = table.get(1).copied().unwrap_or(0);
-        if table
-            .iter()
-            .enumerate()
-            .all(|(i, &t)| t == step.wrapping_mul(i as i64))
-        {
+        if table.iter().enumerate().all(|(i, &t)| t == step.wrapping_mul(i as i64)) {
             return match step {
                 0 => Pattern::Uniform,
                 1 => Pattern::Unit,
@@ -389,19 +318,14 @@ impl Shape {
         }
         let len = self.inner.first().map_or(1, |&axis| axes[axis].extent) as usize;
         if step == 1 && len >= 8 {
-            return Pattern::Runs {
-                len,
-                starts: table.into_iter().step_by(len).collect(),
-            };
+            return Pattern::Runs { len, starts: table.into_iter().step_by(len).collect() };
         }
         Pattern::Table(table)
     }
 }
 
 fn written(nest: &Nest, tensor: TensorId) -> bool {
-    nest.stores
-        .iter()
-        .any(|(access, _)| access.tensor == tensor)
+    nest.stores.iter().any(|(access, _)| access.tensor == tensor)
         || nest.scatters.iter().any(|scatter| scatter.tensor == tensor)
 }
 
@@ -419,18 +343,12 @@ fn find_accumulators(nest: &Nest) -> Vec<Accumulator> {
             continue;
         }
         let load = load as Reg;
-        let swap = (*value as usize)
-            .checked_sub(nest.loads.len())
-            .is_some_and(|i| {
-                let mut reads = false;
-                nest.body[i].for_each_operand(|r| reads |= r == load);
-                reads && !found.iter().any(|a| a.value == *value)
-            });
-        found.push(Accumulator {
-            load,
-            value: *value,
-            swap,
+        let swap = (*value as usize).checked_sub(nest.loads.len()).is_some_and(|i| {
+            let mut reads = false;
+            nest.body[i].for_each_operand(|r| reads |= r == load);
+            reads && !found.iter().any(|a| a.value == *value)
         });
+        found.push(Accumulator { load, value: *value, swap });
     }
     // A value that is itself a load would be overwritten while values move to their loads.
     if found.iter().any(|a| (a.value as usize) < nest.loads.len()) {
@@ -474,12 +392,7 @@ fn lower_body(nest: &Nest, strips: &mut Strips, along: bool) {
         inst.for_each_operand(|r| depends |= tainted[r as usize]);
         tainted[dst as usize] = depends;
         let volatile = matches!(inst, Inst::LoadAt { tensor, .. } if written(nest, *tensor));
-        let mut op = Op {
-            kind: OpKind::Plain(*inst),
-            dst,
-            number: i as u32,
-            volatile,
-        };
+        let mut op = Op { kind: OpKind::Plain(*inst), dst, number: i as u32, volatile };
         if depends {
             tail.push(op);
             continue;
@@ -495,43 +408,31 @@ fn lower_body(nest: &Nest, strips: &mut Strips, along: bool) {
     }
     strips.ops = ops;
     if along {
-        strips.tail = Some(
-            match folds(&strips.accumulators, &tail, &strips.types, &tainted) {
-                Some(folds) => Tail::Folds(folds),
-                None => {
-                    let mut inputs = Vec::new();
-                    let mut add = |r: Reg| {
-                        if !tainted[r as usize] && !inputs.contains(&r) {
-                            inputs.push(r);
-                        }
-                    };
-                    tail.iter()
-                        .for_each(|op| op.kind.for_each_operand(&mut add));
-                    strips.accumulators.iter().for_each(|a| add(a.value));
-                    Tail::Ops { inputs, ops: tail }
-                }
-            },
-        );
+        strips.tail = Some(match folds(&strips.accumulators, &tail, &strips.types, &tainted) {
+            Some(folds) => Tail::Folds(folds),
+            None => {
+                let mut inputs = Vec::new();
+                let mut add = |r: Reg| {
+                    if !tainted[r as usize] && !inputs.contains(&r) {
+                        inputs.push(r);
+                    }
+                };
+                tail.iter().for_each(|op| op.kind.for_each_operand(&mut add));
+                strips.accumulators.iter().for_each(|a| add(a.value));
+                Tail::Ops { inputs, ops: tail }
+            }
+        });
     }
 }
 
 fn mul_add(nest: &Nest, inst: &Inst, ty: Ty, uses: &[u32]) -> Option<(Reg, OpKind)> {
-    let Inst::Binary {
-        op: BinaryOp::AddF,
-        a: left,
-        b: right,
-    } = *inst
-    else {
+    let Inst::Binary { op: BinaryOp::AddF, a: left, b: right } = *inst else {
         return None;
     };
     let product = |r: Reg| {
         let i = (r as usize).checked_sub(nest.loads.len())?;
         match nest.body[i] {
-            Inst::Binary {
-                op: BinaryOp::MulF,
-                a,
-                b,
-            } if uses[r as usize] == 1 => Some((a, b)),
+            Inst::Binary { op: BinaryOp::MulF, a, b } if uses[r as usize] == 1 => Some((a, b)),
             _ => None,
         }
     };
@@ -561,20 +462,11 @@ fn folds(
         let OpKind::Plain(Inst::Binary { op, a, b }) = op.kind else {
             return None;
         };
-        let (x, first) = if a == accumulator.load {
-            (b, true)
-        } else {
-            (a, false)
-        };
+        let (x, first) = if a == accumulator.load { (b, true) } else { (a, false) };
         let folds = (a == accumulator.load || b == accumulator.load)
             && !tainted[x as usize]
             && eval::folds(op, types[accumulator.load as usize]);
-        folds.then_some(Fold {
-            op,
-            load: accumulator.load,
-            x,
-            first,
-        })
+        folds.then_some(Fold { op, load: accumulator.load, x, first })
     };
     accumulators.iter().map(fold).collect()
 }

@@ -25,18 +25,8 @@ pub enum Ty {
 
 impl Ty {
     /// Every type, in declaration order.
-    pub const ALL: [Ty; 10] = [
-        Ty::I1,
-        Ty::I8,
-        Ty::I16,
-        Ty::I32,
-        Ty::I64,
-        Ty::Index,
-        Ty::F16,
-        Ty::BF16,
-        Ty::F32,
-        Ty::F64,
-    ];
+    pub const ALL: [Ty; 10] =
+        [Ty::I1, Ty::I8, Ty::I16, Ty::I32, Ty::I64, Ty::Index, Ty::F16, Ty::BF16, Ty::F32, Ty::F64];
 
     /// Size of one element in memory, in bytes.
     pub const fn bytes(self) -> usize {
@@ -102,26 +92,11 @@ impl Scalar {
     /// An integer of type `ty`, wrapped to its width; for a float type, the nearest float.
     pub fn int(ty: Ty, value: i64) -> Scalar {
         match ty {
-            Ty::I1 => Scalar {
-                ty,
-                bits: value as u64 & 1,
-            },
-            Ty::I8 => Scalar {
-                ty,
-                bits: value as u8 as u64,
-            },
-            Ty::I16 => Scalar {
-                ty,
-                bits: value as u16 as u64,
-            },
-            Ty::I32 => Scalar {
-                ty,
-                bits: value as u32 as u64,
-            },
-            Ty::I64 | Ty::Index => Scalar {
-                ty,
-                bits: value as u64,
-            },
+            Ty::I1 => Scalar { ty, bits: value as u64 & 1 },
+            Ty::I8 => Scalar { ty, bits: value as u8 as u64 },
+            Ty::I16 => Scalar { ty, bits: value as u16 as u64 },
+            Ty::I32 => Scalar { ty, bits: value as u32 as u64 },
+            Ty::I64 | Ty::Index => Scalar { ty, bits: value as u64 },
             _ => Scalar::float(ty, value as f64),
         }
     }
@@ -129,40 +104,22 @@ impl Scalar {
     /// A float of type `ty`, rounded to nearest even; for an integer type, truncated.
     pub fn float(ty: Ty, value: f64) -> Scalar {
         match ty {
-            Ty::F16 => Scalar {
-                ty,
-                bits: super::round::f64_to_f16(value).to_bits() as u64,
-            },
-            Ty::BF16 => Scalar {
-                ty,
-                bits: super::round::f64_to_bf16(value).to_bits() as u64,
-            },
-            Ty::F32 => Scalar {
-                ty,
-                bits: (value as f32).to_bits() as u64,
-            },
-            Ty::F64 => Scalar {
-                ty,
-                bits: value.to_bits(),
-            },
+            Ty::F16 => Scalar { ty, bits: super::round::f64_to_f16(value).to_bits() as u64 },
+            Ty::BF16 => Scalar { ty, bits: super::round::f64_to_bf16(value).to_bits() as u64 },
+            Ty::F32 => Scalar { ty, bits: (value as f32).to_bits() as u64 },
+            Ty::F64 => Scalar { ty, bits: value.to_bits() },
             _ => Scalar::int(ty, value as i64),
         }
     }
 
     /// A truth value of type [`Ty::I1`].
     pub fn bool(value: bool) -> Scalar {
-        Scalar {
-            ty: Ty::I1,
-            bits: value as u64,
-        }
+        Scalar { ty: Ty::I1, bits: value as u64 }
     }
 
     /// An `f32`.
     pub fn f32(value: f32) -> Scalar {
-        Scalar {
-            ty: Ty::F32,
-            bits: value.to_bits() as u64,
-        }
+        Scalar { ty: Ty::F32, bits: value.to_bits() as u64 }
     }
 
     /// The value as a float; integers are read as signed.

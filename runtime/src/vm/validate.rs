@@ -17,20 +17,12 @@ impl Program {
         for (tensor, t) in self.tensors.iter().enumerate() {
             let bytes = t.len.checked_mul(t.ty.bytes() as u64);
             if bytes.is_none_or(|bytes| bytes > isize::MAX as u64) {
-                return Err(VmError::TooLarge {
-                    tensor: tensor as TensorId,
-                    len: t.len,
-                    ty: t.ty,
-                });
+                return Err(VmError::TooLarge { tensor: tensor as TensorId, len: t.len, ty: t.ty });
             }
         }
         for (what, ids) in [("an input", &self.inputs), ("an output", &self.outputs)] {
             if let Some(&tensor) = ids.iter().find(|&&id| id as usize >= count) {
-                return Err(VmError::PortTensor {
-                    what,
-                    tensor,
-                    count,
-                });
+                return Err(VmError::PortTensor { what, tensor, count });
             }
         }
         let mut seen = BTreeSet::new();
@@ -42,14 +34,8 @@ impl Program {
 
     fn check_stmts(&self, stmts: &[Stmt], first: u32, path: &mut Vec<u32>) -> Result<(), VmError> {
         if path.len() >= DEPTH_LIMIT {
-            let place = Place {
-                path: path.clone(),
-                part: None,
-            };
-            return Err(VmError::Depth {
-                place,
-                limit: DEPTH_LIMIT,
-            });
+            let place = Place { path: path.clone(), part: None };
+            return Err(VmError::Depth { place, limit: DEPTH_LIMIT });
         }
         for (i, stmt) in stmts.iter().enumerate() {
             path.push(first + i as u32);
@@ -57,29 +43,17 @@ impl Program {
                 Stmt::Nest(nest) => {
                     register_types(&self.tensors, nest, path)?;
                 }
-                Stmt::Loop {
-                    count,
-                    counter,
-                    body,
-                } => {
+                Stmt::Loop { count, counter, body } => {
                     self.check_control(*count, Ty::is_int, "an integer", path)?;
                     self.check_control(*counter, |ty| ty == Ty::Index, "index", path)?;
                     self.check_stmts(body, 0, path)?;
                 }
-                Stmt::While {
-                    before,
-                    condition,
-                    body,
-                } => {
+                Stmt::While { before, condition, body } => {
                     self.check_control(*condition, |ty| ty == Ty::I1, "i1", path)?;
                     self.check_stmts(before, 0, path)?;
                     self.check_stmts(body, before.len() as u32, path)?;
                 }
-                Stmt::If {
-                    condition,
-                    then,
-                    otherwise,
-                } => {
+                Stmt::If { condition, then, otherwise } => {
                     self.check_control(*condition, |ty| ty == Ty::I1, "i1", path)?;
                     self.check_stmts(then, 0, path)?;
                     self.check_stmts(otherwise, then.len() as u32, path)?;
@@ -98,27 +72,15 @@ impl Program {
         expected: &'static str,
         path: &[u32],
     ) -> Result<(), VmError> {
-        let place = || Place {
-            path: path.to_vec(),
-            part: None,
-        };
-        let decl = self
-            .tensors
-            .get(tensor as usize)
-            .ok_or_else(|| VmError::NoTensor {
-                place: place(),
-                tensor,
-                count: self.tensors.len(),
-            })?;
+        let place = || Place { path: path.to_vec(), part: None };
+        let decl = self.tensors.get(tensor as usize).ok_or_else(|| VmError::NoTensor {
+            place: place(),
+            tensor,
+            count: self.tensors.len(),
+        })?;
         if decl.len == 0 || !accepts(decl.ty) {
             let (found, len) = (decl.ty, decl.len);
-            return Err(VmError::Control {
-                place: place(),
-                tensor,
-                found,
-                len,
-                expected,
-            });
+            return Err(VmError::Control { place: place(), tensor, found, len, expected });
         }
         Ok(())
     }
@@ -130,11 +92,7 @@ pub(super) fn register_types(
     nest: &Nest,
     path: &[u32],
 ) -> Result<Vec<Ty>, VmError> {
-    let check = Check {
-        tensors,
-        nest,
-        path,
-    };
+    let check = Check { tensors, nest, path };
     check.shape()?;
     let mut types = Vec::with_capacity(nest.loads.len() + nest.body.len());
     for (i, access) in nest.loads.iter().enumerate() {
@@ -166,48 +124,31 @@ struct Check<'a> {
 
 impl Check<'_> {
     fn place(&self, part: Part) -> Place {
-        Place {
-            path: self.path.to_vec(),
-            part: Some(part),
-        }
+        Place { path: self.path.to_vec(), part: Some(part) }
     }
 
     fn shape(&self) -> Result<(), VmError> {
         let (extents, parallel) = (self.nest.extents.len(), self.nest.parallel.len());
         if extents != parallel {
-            let place = Place {
-                path: self.path.to_vec(),
-                part: None,
-            };
-            return Err(VmError::Flags {
-                place,
-                extents,
-                parallel,
-            });
+            let place = Place { path: self.path.to_vec(), part: None };
+            return Err(VmError::Flags { place, extents, parallel });
         }
         Ok(())
     }
 
     fn tensor(&self, tensor: TensorId, part: Part) -> Result<TensorDecl, VmError> {
-        self.tensors
-            .get(tensor as usize)
-            .copied()
-            .ok_or_else(|| VmError::NoTensor {
-                place: self.place(part),
-                tensor,
-                count: self.tensors.len(),
-            })
+        self.tensors.get(tensor as usize).copied().ok_or_else(|| VmError::NoTensor {
+            place: self.place(part),
+            tensor,
+            count: self.tensors.len(),
+        })
     }
 
     fn access(&self, access: &Access, part: Part) -> Result<TensorDecl, VmError> {
         let decl = self.tensor(access.tensor, part)?;
         let (strides, extents) = (access.strides.len(), self.nest.extents.len());
         if strides != extents {
-            return Err(VmError::Rank {
-                place: self.place(part),
-                strides,
-                extents,
-            });
+            return Err(VmError::Rank { place: self.place(part), strides, extents });
         }
         if self.nest.extents.contains(&0) {
             return Ok(decl);
@@ -221,13 +162,7 @@ impl Check<'_> {
         }
         if low < 0 || high >= decl.len as i128 {
             let (tensor, len) = (access.tensor, decl.len);
-            return Err(VmError::Range {
-                place: self.place(part),
-                tensor,
-                low,
-                high,
-                len,
-            });
+            return Err(VmError::Range { place: self.place(part), tensor, low, high, len });
         }
         Ok(decl)
     }
@@ -237,23 +172,19 @@ impl Check<'_> {
         let fixed = (0..nest.extents.len())
             .find(|&i| nest.parallel[i] && nest.extents[i] > 1 && access.strides[i] == 0);
         match fixed {
-            Some(axis) if !nest.extents.contains(&0) => Err(VmError::NotParallel {
-                place: self.place(part),
-                axis,
-            }),
+            Some(axis) if !nest.extents.contains(&0) => {
+                Err(VmError::NotParallel { place: self.place(part), axis })
+            }
             _ => Ok(()),
         }
     }
 
     fn register(&self, register: Reg, types: &[Ty], part: Part) -> Result<Ty, VmError> {
-        types
-            .get(register as usize)
-            .copied()
-            .ok_or_else(|| VmError::Register {
-                place: self.place(part),
-                register,
-                defined: types.len() as u32,
-            })
+        types.get(register as usize).copied().ok_or_else(|| VmError::Register {
+            place: self.place(part),
+            register,
+            defined: types.len() as u32,
+        })
     }
 
     fn address(&self, register: Reg, types: &[Ty], part: Part) -> Result<(), VmError> {
@@ -261,10 +192,7 @@ impl Check<'_> {
         if found.is_int() {
             Ok(())
         } else {
-            Err(VmError::AddressType {
-                place: self.place(part),
-                found,
-            })
+            Err(VmError::AddressType { place: self.place(part), found })
         }
     }
 
@@ -278,12 +206,7 @@ impl Check<'_> {
     ) -> Result<(), VmError> {
         let value = self.register(value, types, part)?;
         if value != ty {
-            return Err(VmError::StoreType {
-                place: self.place(part),
-                tensor,
-                ty,
-                value,
-            });
+            return Err(VmError::StoreType { place: self.place(part), tensor, ty, value });
         }
         Ok(())
     }
@@ -292,23 +215,13 @@ impl Check<'_> {
     fn inst(&self, inst: &Inst, types: &[Ty], part: Part) -> Result<Ty, VmError> {
         let reg = |r: Reg| self.register(r, types, part);
         let takes = |found: Ty, accepts: bool, expected: &'static str| {
-            let wrong = || VmError::Type {
-                place: self.place(part),
-                inst: *inst,
-                found,
-                expected,
-            };
+            let wrong = || VmError::Type { place: self.place(part), inst: *inst, found, expected };
             if accepts { Ok(found) } else { Err(wrong()) }
         };
         let float = |ty: Ty| takes(ty, ty.is_float(), "floats");
         let int = |ty: Ty| takes(ty, ty.is_int(), "integers");
         let same = |a: Ty, b: Ty| {
-            let wrong = || VmError::TypesDiffer {
-                place: self.place(part),
-                inst: *inst,
-                a,
-                b,
-            };
+            let wrong = || VmError::TypesDiffer { place: self.place(part), inst: *inst, a, b };
             if a == b { Ok(a) } else { Err(wrong()) }
         };
         match *inst {
@@ -316,11 +229,7 @@ impl Check<'_> {
             Inst::Index(axis) => {
                 let extents = self.nest.extents.len();
                 if axis as usize >= extents {
-                    return Err(VmError::Axis {
-                        place: self.place(part),
-                        axis,
-                        extents,
-                    });
+                    return Err(VmError::Axis { place: self.place(part), axis, extents });
                 }
                 Ok(Ty::Index)
             }
@@ -329,18 +238,10 @@ impl Check<'_> {
                 Ok(self.tensor(tensor, part)?.ty)
             }
             Inst::Unary { op, x } => {
-                let ty = if op.is_float() {
-                    float(reg(x)?)?
-                } else {
-                    int(reg(x)?)?
-                };
+                let ty = if op.is_float() { float(reg(x)?)? } else { int(reg(x)?)? };
                 Ok(if op.is_test() { Ty::I1 } else { ty })
             }
-            Inst::Binary {
-                op: BinaryOp::FPowI,
-                a,
-                b,
-            } => {
+            Inst::Binary { op: BinaryOp::FPowI, a, b } => {
                 int(reg(b)?)?;
                 float(reg(a)?)
             }
@@ -351,11 +252,7 @@ impl Check<'_> {
             Inst::Fma { a, b, c } => float(same(same(reg(a)?, reg(b)?)?, reg(c)?)?),
             Inst::CmpI { a, b, .. } => int(same(reg(a)?, reg(b)?)?).map(|_| Ty::I1),
             Inst::CmpF { a, b, .. } => float(same(reg(a)?, reg(b)?)?).map(|_| Ty::I1),
-            Inst::Select {
-                condition,
-                then,
-                otherwise,
-            } => {
+            Inst::Select { condition, then, otherwise } => {
                 let ty = reg(condition)?;
                 takes(ty, ty == Ty::I1, "an i1 as condition")?;
                 same(reg(then)?, reg(otherwise)?)
@@ -365,12 +262,7 @@ impl Check<'_> {
                 if casts(op, from, to) {
                     Ok(to)
                 } else {
-                    Err(VmError::Cast {
-                        place: self.place(part),
-                        inst: *inst,
-                        from,
-                        to,
-                    })
+                    Err(VmError::Cast { place: self.place(part), inst: *inst, from, to })
                 }
             }
         }

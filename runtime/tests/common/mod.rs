@@ -37,10 +37,7 @@ pub fn compile(source: &str, dir: &Path) -> Vec<u8> {
         .arg(&so)
         .arg(&c)
         .status();
-    assert!(
-        status.expect("cc is installed").success(),
-        "the kernels compile"
-    );
+    assert!(status.expect("cc is installed").success(), "the kernels compile");
     std::fs::read(so).expect("the object was written")
 }
 
@@ -51,28 +48,11 @@ pub fn plan(units: u32) -> Plan {
         dtype: DType::F32,
         shape: shape.to_vec(),
     };
-    let buffer = |base, bytes| Buffer {
-        base,
-        offset: 0,
-        bytes,
-    };
-    let rows = |unit: u32| {
-        (
-            64 * unit as u64 / units as u64,
-            64 * (unit as u64 + 1) / units as u64,
-        )
-    };
+    let buffer = |base, bytes| Buffer { base, offset: 0, bytes };
+    let rows = |unit: u32| (64 * unit as u64 / units as u64, 64 * (unit as u64 + 1) / units as u64);
     let step = |unit, kernel: u32, buffers: &[u32], waits| {
         let (begin, end) = rows(unit);
-        Step {
-            unit,
-            kernel,
-            begin,
-            end,
-            buffers: buffers.to_vec(),
-            waits,
-            op: kernel,
-        }
+        Step { unit, kernel, begin, end, buffers: buffers.to_vec(), waits, op: kernel }
     };
     let mut steps: Vec<Step> = (0..units).map(|u| step(u, 0, &[0, 1, 2], vec![])).collect();
     steps.extend((0..units).map(|u| step(u, 1, &[2, 3], (0..units).collect())));
@@ -89,9 +69,7 @@ pub fn plan(units: u32) -> Plan {
             buffer(Base::Arena, 4096),
             buffer(Base::Output(0), 256),
         ],
-        kernels: ["scale", "mirror"]
-            .map(|s| Kernel { symbol: s.into() })
-            .to_vec(),
+        kernels: ["scale", "mirror"].map(|s| Kernel { symbol: s.into() }).to_vec(),
         steps,
         ops: vec!["Scale_0".into(), "Mirror_1".into()],
         device: "host".into(),
@@ -123,9 +101,8 @@ pub fn artifact(dir: &Path, units: u32) -> PathBuf {
 #[allow(dead_code)]
 pub fn example(seed: u32) -> (Vec<u8>, Vec<u8>) {
     // Small integers: sums are exact in any order.
-    let x: Vec<f32> = (0..1024u32)
-        .map(|i| ((i.wrapping_mul(2_654_435_761) ^ seed) % 17) as f32)
-        .collect();
+    let x: Vec<f32> =
+        (0..1024u32).map(|i| ((i.wrapping_mul(2_654_435_761) ^ seed) % 17) as f32).collect();
     let sum = |row: &[f32]| row.iter().map(|v| v * 2.0 + 1.0).sum::<f32>();
     let y: Vec<f32> = x.chunks(16).rev().map(sum).collect();
     let bytes = |v: &[f32]| v.iter().flat_map(|v| v.to_le_bytes()).collect();

@@ -64,10 +64,7 @@ pub fn emit_to(unit: &mut Unit<'_>, emit: Emit, output: &Path) -> Result<(), Fai
     let bytes = match emit {
         Emit::Weft if output != Path::new("-") => return unit.write_artifact(output),
         Emit::Weft => {
-            return Err(Failure::said(
-                "an artifact is no text",
-                "-o FILE, or --emit a stage",
-            ));
+            return Err(Failure::said("an artifact is no text", "-o FILE, or --emit a stage"));
         }
         Emit::Stage(stage) => {
             unit.lower(stage)?;
@@ -91,11 +88,7 @@ pub(crate) fn beside(output: &Path) -> PathBuf {
 
 /// Writes a file whole or not at all; `-` is standard output.
 pub(crate) fn write(output: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let failed = |source| Failure::File {
-        doing: "write",
-        path: output.to_owned(),
-        source,
-    };
+    let failed = |source| Failure::File { doing: "write", path: output.to_owned(), source };
     if output == Path::new("-") {
         return match std::io::stdout().write_all(bytes) {
             // Who reads has seen enough.
@@ -103,9 +96,7 @@ pub(crate) fn write(output: &Path, bytes: &[u8]) -> Result<(), Failure> {
             result => result.map_err(failed),
         };
     }
-    let folder = output
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
+    let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty());
     let mut file =
         tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new("."))).map_err(failed)?;
     file.write_all(bytes).map_err(failed)?;

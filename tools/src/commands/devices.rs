@@ -65,11 +65,7 @@ impl<'c> Loaded<'c> {
     }
 
     fn host(&self, name: &str) -> &'static str {
-        if self.asked.contains_key(name) {
-            " (the host's)"
-        } else {
-            ""
-        }
+        if self.asked.contains_key(name) { " (the host's)" } else { "" }
     }
 }
 
@@ -79,24 +75,16 @@ fn list(context: &Context) -> Result<String, Failure> {
     for (name, _) in MACHINES {
         let loaded = Loaded::of(context, &Device::Named((*name).to_owned()))?;
         let machine = loaded.machine();
-        let units: Vec<_> = machine
-            .units()
-            .iter()
-            .map(|unit| format!("{} @{}", unit.count, unit.name))
-            .collect();
+        let units: Vec<_> =
+            machine.units().iter().map(|unit| format!("{} @{}", unit.count, unit.name)).collect();
         let this = match &host {
             Ok((_, host)) if host == name => "  <- the host",
             _ => "",
         };
         let (memories, instructions) = (machine.memories().len(), machine.instructions().len());
-        let facts = format!(
-            "{}, {memories} memories, {instructions} instructions",
-            units.join(", ")
-        );
-        line(
-            &mut text,
-            format_args!("{name:<14} {:<8} {facts}{this}", machine.arch()),
-        );
+        let facts =
+            format!("{}, {memories} memories, {instructions} instructions", units.join(", "));
+        line(&mut text, format_args!("{name:<14} {:<8} {facts}{this}", machine.arch()));
     }
     if let Err(failure) = host {
         line(&mut text, format_args!("{failure}"));
@@ -108,15 +96,9 @@ fn describe(context: &Context, device: &Device) -> Result<String, Failure> {
     let loaded = Loaded::of(context, device)?;
     let machine = loaded.machine();
     let mut text = String::new();
-    line(
-        &mut text,
-        format_args!("@{}: {}", machine.name(), machine.arch()),
-    );
+    line(&mut text, format_args!("@{}: {}", machine.name(), machine.arch()));
     if !machine.features().is_empty() {
-        line(
-            &mut text,
-            format_args!("needs {}", machine.features().join(", ")),
-        );
+        line(&mut text, format_args!("needs {}", machine.features().join(", ")));
     }
     memories(&mut text, &loaded);
     units(&mut text, &loaded);
@@ -132,36 +114,21 @@ fn line(text: &mut String, what: std::fmt::Arguments<'_>) {
 fn memories(text: &mut String, loaded: &Loaded<'_>) {
     line(text, format_args!("\nmemories"));
     for memory in loaded.machine().memories() {
-        let mut facts = vec![format!(
-            "{}{}",
-            bytes(memory.capacity_bytes),
-            loaded.host(memory.name)
-        )];
+        let mut facts =
+            vec![format!("{}{}", bytes(memory.capacity_bytes), loaded.host(memory.name))];
         facts.push(format!("shared by a {}", memory.scope.name()));
         facts.extend(memory.caches.map(|behind| format!("a cache of @{behind}")));
-        facts.extend(memory.register_bytes.map(|size| {
-            format!(
-                "{} registers of {size} B",
-                memory.capacity_bytes / size.max(1)
-            )
-        }));
         facts.extend(
-            memory
-                .bytes_per_cycle
-                .map(|rate| format!("{rate} B a cycle")),
+            memory.register_bytes.map(|size| {
+                format!("{} registers of {size} B", memory.capacity_bytes / size.max(1))
+            }),
         );
-        facts.extend(
-            memory
-                .transaction_bytes
-                .map(|size| format!("{size} B an access")),
-        );
+        facts.extend(memory.bytes_per_cycle.map(|rate| format!("{rate} B a cycle")));
+        facts.extend(memory.transaction_bytes.map(|size| format!("{size} B an access")));
         if let (Some(banks), Some(width)) = (memory.banks, memory.bank_bytes) {
             facts.push(format!("{banks} banks of {width} B"));
         }
-        line(
-            text,
-            format_args!("  @{:<8} {}", memory.name, facts.join(", ")),
-        );
+        line(text, format_args!("  @{:<8} {}", memory.name, facts.join(", ")));
     }
 }
 
@@ -169,17 +136,10 @@ fn units(text: &mut String, loaded: &Loaded<'_>) {
     let machine = loaded.machine();
     line(text, format_args!("\nunits"));
     for unit in machine.units() {
-        let clock = unit
-            .clock_mhz
-            .map_or(String::new(), |clock| format!(" at {clock} MHz"));
+        let clock = unit.clock_mhz.map_or(String::new(), |clock| format!(" at {clock} MHz"));
         line(
             text,
-            format_args!(
-                "  @{:<8} {}{}{clock}",
-                unit.name,
-                unit.count,
-                loaded.host(unit.name)
-            ),
+            format_args!("  @{:<8} {}{}{clock}", unit.name, unit.count, loaded.host(unit.name)),
         );
     }
     line(text, format_args!("\nmoves"));
@@ -187,19 +147,10 @@ fn units(text: &mut String, loaded: &Loaded<'_>) {
         let mut facts = vec![format!("@{} -> @{}", way.source, way.target)];
         facts.extend(way.engine.map(|engine| format!("by the engine {engine}")));
         facts.extend(way.bytes_per_cycle.map(|rate| format!("{rate} B a cycle")));
-        facts.extend(
-            way.issue_cycles
-                .map(|cycles| format!("every {cycles} cycles")),
-        );
-        facts.extend(
-            way.latency_cycles
-                .map(|cycles| format!("there after {cycles}")),
-        );
+        facts.extend(way.issue_cycles.map(|cycles| format!("every {cycles} cycles")));
+        facts.extend(way.latency_cycles.map(|cycles| format!("there after {cycles}")));
         facts.extend(way.strided.then(|| "strided".to_owned()));
-        line(
-            text,
-            format_args!("  @{:<8} {}", way.name, facts.join(", ")),
-        );
+        line(text, format_args!("  @{:<8} {}", way.name, facts.join(", ")));
     }
     line(text, format_args!("\nlanes"));
     for lanes in machine.lanes_units() {
@@ -212,20 +163,11 @@ fn units(text: &mut String, loaded: &Loaded<'_>) {
             })
             .collect();
         let (unit, memory) = (lanes.unit, lanes.memory);
-        let cycles = format!(
-            "every {} cycles, after {}",
-            lanes.issue_cycles, lanes.latency_cycles
-        );
-        line(
-            text,
-            format_args!("  @{:<8} on @{unit} in @{memory}: {cycles}", lanes.name),
-        );
+        let cycles = format!("every {} cycles, after {}", lanes.issue_cycles, lanes.latency_cycles);
+        line(text, format_args!("  @{:<8} on @{unit} in @{memory}: {cycles}", lanes.name));
         line(text, format_args!("    {}", types.join(" ")));
         let (operations, reductions) = (lanes.operations.len(), lanes.reductions.len());
-        line(
-            text,
-            format_args!("    {operations} operations, {reductions} of them along lanes"),
-        );
+        line(text, format_args!("    {operations} operations, {reductions} of them along lanes"));
     }
 }
 
@@ -239,10 +181,7 @@ fn instructions(text: &mut String, machine: Machine<'_>) {
             .map(|(ty, memory)| format!("{} in @{memory}", shape(ty)))
             .collect();
         let (name, unit) = (instruction.name, instruction.unit);
-        line(
-            text,
-            format_args!("  @{name} on @{unit}: {}", operands.join(", ")),
-        );
+        line(text, format_args!("  @{name} on @{unit}: {}", operands.join(", ")));
         let mut facts = vec![format!(
             "every {} cycles, after {}",
             instruction.issue_cycles, instruction.latency_cycles
@@ -266,17 +205,10 @@ fn roofline(text: &mut String, machine: Machine<'_>) {
         let Some(rate) = peak(machine, &instruction) else {
             continue;
         };
-        let Some(elem) = instruction
-            .operand_types()
-            .last()
-            .copied()
-            .and_then(ty::elem)
-        else {
+        let Some(elem) = instruction.operand_types().last().copied().and_then(ty::elem) else {
             continue;
         };
-        let best = peaks
-            .entry(elem.to_string())
-            .or_insert((rate, instruction.unit));
+        let best = peaks.entry(elem.to_string()).or_insert((rate, instruction.unit));
         if rate > best.0 {
             *best = (rate, instruction.unit);
         }
@@ -284,10 +216,7 @@ fn roofline(text: &mut String, machine: Machine<'_>) {
     if peaks.is_empty() {
         return;
     }
-    line(
-        text,
-        format_args!("\npeak, and the multiply-adds per byte from which it is reached"),
-    );
+    line(text, format_args!("\npeak, and the multiply-adds per byte from which it is reached"));
     for (elem, (rate, unit)) in peaks {
         let ridges: Vec<_> = machine
             .memories()
@@ -297,14 +226,7 @@ fn roofline(text: &mut String, machine: Machine<'_>) {
                 Some(format!("@{} {:.1}", memory.name, rate / bytes))
             })
             .collect();
-        line(
-            text,
-            format_args!(
-                "  {elem:<5} {:.1} G a second: {}",
-                rate / 1e9,
-                ridges.join(", ")
-            ),
-        );
+        line(text, format_args!("  {elem:<5} {:.1} G a second: {}", rate / 1e9, ridges.join(", ")));
     }
 }
 
@@ -320,21 +242,14 @@ fn peak(machine: Machine<'_>, instruction: &Instruction<'_>) -> Option<f64> {
 fn bandwidth(machine: Machine<'_>, memory: &Memory<'_>, unit: &str) -> Option<f64> {
     let unit = machine.unit(unit)?;
     let hertz = unit.clock_mhz? as f64 * 1e6;
-    let copies = if memory.scope <= Scope::Core {
-        unit.count
-    } else {
-        1
-    };
+    let copies = if memory.scope <= Scope::Core { unit.count } else { 1 };
     Some(memory.bytes_per_cycle? as f64 * hertz * copies as f64)
 }
 
 /// Multiply-adds that the meaning does, where it is one nest that does nothing else.
 fn multiply_adds(instruction: &Instruction<'_>) -> Option<u64> {
     let ops = instruction.meaning()?.ops();
-    let generics: Vec<_> = ops
-        .into_iter()
-        .filter(|op| op.is("linalg.generic"))
-        .collect();
+    let generics: Vec<_> = ops.into_iter().filter(|op| op.is("linalg.generic")).collect();
     let [generic] = generics[..] else { return None };
     let body: Vec<_> = generic.body(0)?.ops();
     let has = |names: [&str; 2]| body.iter().any(|op| names.contains(&op.name()));

@@ -102,10 +102,7 @@ fn check(unit: &mut Unit<'_>, kernel: &Kernel, args: &Args) -> Result<(), Failur
         shape: tensor.shape.clone(),
     };
     let ports: Vec<_> = kernel.inputs.iter().map(port).collect();
-    let inputs: Vec<_> = ports
-        .iter()
-        .map(|port| random::tensor(port, args.seed).bytes)
-        .collect();
+    let inputs: Vec<_> = ports.iter().map(|port| random::tensor(port, args.seed).bytes).collect();
     let expected = match kernel.points() <= CHECKED_MAX {
         true => Some(interpret(unit, &inputs)?),
         false => None,
@@ -124,10 +121,7 @@ fn check(unit: &mut Unit<'_>, kernel: &Kernel, args: &Args) -> Result<(), Failur
     }
     let got = Tensor::of_port(&output, places.swap_remove(0));
     let Some(expected) = expected else {
-        println!(
-            "ran; not checked, for {} points are many for the interpreter",
-            kernel.points()
-        );
+        println!("ran; not checked, for {} points are many for the interpreter", kernel.points());
         return Ok(());
     };
     let expected = Tensor::of_port(&output, expected);
@@ -138,15 +132,8 @@ fn check(unit: &mut Unit<'_>, kernel: &Kernel, args: &Args) -> Result<(), Failur
 }
 
 fn interpret(unit: &Unit<'_>, inputs: &[Vec<u8>]) -> Result<Vec<u8>, Failure> {
-    let ops = unit
-        .module()
-        .body(0)
-        .map(|block| block.ops())
-        .unwrap_or_default();
-    let model = ops
-        .into_iter()
-        .find_map(Graph::of)
-        .expect("the kernel is a model");
+    let ops = unit.module().body(0).map(|block| block.ops()).unwrap_or_default();
+    let model = ops.into_iter().find_map(Graph::of).expect("the kernel is a model");
     let mut weights = |_: &str, _: &str| Err("a kernel has no weights".into());
     let mut results = run_model(model.op, inputs, &mut weights, &mut |_, _| {})?;
     Ok(results.swap_remove(0))
@@ -155,22 +142,10 @@ fn interpret(unit: &Unit<'_>, inputs: &[Vec<u8>]) -> Result<Vec<u8>, Failure> {
 /// Sums in another order differ by this much; halves are rounded once more.
 fn tolerance(element: Element) -> Tolerance {
     match element.dtype() {
-        DType::F16 => Tolerance {
-            rtol: 2e-3,
-            atol: 2e-3,
-        },
-        DType::BF16 => Tolerance {
-            rtol: 2e-2,
-            atol: 2e-2,
-        },
+        DType::F16 => Tolerance { rtol: 2e-3, atol: 2e-3 },
+        DType::BF16 => Tolerance { rtol: 2e-2, atol: 2e-2 },
         DType::F32 => Tolerance::default(),
-        DType::F64 => Tolerance {
-            rtol: 1e-9,
-            atol: 1e-9,
-        },
-        _ => Tolerance {
-            rtol: 0.0,
-            atol: 0.0,
-        },
+        DType::F64 => Tolerance { rtol: 1e-9, atol: 1e-9 },
+        _ => Tolerance { rtol: 0.0, atol: 0.0 },
     }
 }

@@ -58,17 +58,12 @@ impl CompileArgs {
         }
         for shape in &self.shape {
             let dims = shape.split_once('=').and_then(|(name, dims)| {
-                let dims = dims
-                    .split('x')
-                    .map(|dim| dim.parse().ok())
-                    .collect::<Option<Vec<i64>>>();
+                let dims =
+                    dims.split('x').map(|dim| dim.parse().ok()).collect::<Option<Vec<i64>>>();
                 Some((name.to_owned(), dims?))
             });
             let Some((name, dims)) = dims else {
-                return Err(Failure::said(
-                    format!("`{shape}` is no shape"),
-                    "NAME=1x3x224x224",
-                ));
+                return Err(Failure::said(format!("`{shape}` is no shape"), "NAME=1x3x224x224"));
             };
             options.import.shapes.insert(name, dims);
         }
@@ -78,8 +73,7 @@ impl CompileArgs {
 
 /// Whether a path names an artifact.
 pub fn is_artifact(path: &Path) -> bool {
-    path.extension()
-        .is_some_and(|extension| extension == "weft")
+    path.extension().is_some_and(|extension| extension == "weft")
 }
 
 /// An artifact in a folder that vanishes with it.
@@ -106,11 +100,7 @@ pub fn compile_for_run(path: &Path, args: &CompileArgs) -> Result<Compiled, Fail
         print_timings(&unit.timings);
     }
     let seconds = begin.elapsed().as_secs_f64();
-    Ok(Compiled {
-        _folder: folder,
-        path: artifact,
-        seconds,
-    })
+    Ok(Compiled { _folder: folder, path: artifact, seconds })
 }
 
 /// A folder for artifacts that are only run; it vanishes with what is returned.

@@ -70,10 +70,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         inputs: args.inputs.clone(),
         outputs: args.outputs.clone(),
         expect: args.expect.clone(),
-        tolerance: Tolerance {
-            rtol: args.rtol,
-            atol: args.atol,
-        },
+        tolerance: Tolerance { rtol: args.rtol, atol: args.atol },
         seed: args.seed,
         bench: 0,
         profile: false,
@@ -107,10 +104,7 @@ fn blame(args: &Args, model: &Model, difference: &Difference) -> Result<Failure,
     }
     let settings = Settings {
         options: args.compile.options()?,
-        tolerance: Tolerance {
-            rtol: args.rtol,
-            atol: args.atol,
-        },
+        tolerance: Tolerance { rtol: args.rtol, atol: args.atol },
         threads: args.threads,
     };
     let report = Report::new(difference.to_string());
@@ -122,11 +116,9 @@ fn blame(args: &Args, model: &Model, difference: &Difference) -> Result<Failure,
                 found.number, found.operators, found.kind, found.name
             ))
             .note(found.difference.to_string()),
-        None => report
-            .note("every operator gives what the interpreter gives")
-            .help(
-                "the model, its import, or what is expected is wrong, or the tolerance too small",
-            ),
+        None => report.note("every operator gives what the interpreter gives").help(
+            "the model, its import, or what is expected is wrong, or the tolerance too small",
+        ),
     };
     Ok(Failure::placed(report, Sources::default()))
 }
@@ -135,18 +127,10 @@ fn blame(args: &Args, model: &Model, difference: &Difference) -> Result<Failure,
 fn inputs(args: &Args, model: &Model) -> Result<Vec<Vec<u8>>, Failure> {
     let ports = &model.plan().inputs;
     let Some(path) = &args.inputs else {
-        return Ok(ports
-            .iter()
-            .map(|port| random::tensor(port, args.seed).bytes)
-            .collect());
+        return Ok(ports.iter().map(|port| random::tensor(port, args.seed).bytes).collect());
     };
     let mut npz = Npz::read(path).map_err(JobError::from)?;
-    let tensors = ports
-        .iter()
-        .enumerate()
-        .map(|(number, port)| npz.take(port, number));
-    let tensors = tensors
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(JobError::from)?;
+    let tensors = ports.iter().enumerate().map(|(number, port)| npz.take(port, number));
+    let tensors = tensors.collect::<Result<Vec<_>, _>>().map_err(JobError::from)?;
     Ok(tensors.into_iter().map(|tensor| tensor.bytes).collect())
 }

@@ -23,30 +23,13 @@ impl Kernel {
             .collect();
         let name = self.output.name.clone();
         let model = module_op(&module);
-        let mut b = GraphBuilder::new(
-            context,
-            model,
-            "kernel",
-            &inputs,
-            std::slice::from_ref(&name),
-        );
+        let mut b =
+            GraphBuilder::new(context, model, "kernel", &inputs, std::slice::from_ref(&name));
         let operands = b.inputs();
         let result = ty::tensor(&self.output.shape, element);
-        let results = b.op(
-            "Expression",
-            &name,
-            &operands,
-            &[result],
-            |payload, inputs| {
-                vec![
-                    Build {
-                        kernel: self,
-                        payload,
-                    }
-                    .payload(inputs),
-                ]
-            },
-        );
+        let results = b.op("Expression", &name, &operands, &[result], |payload, inputs| {
+            vec![Build { kernel: self, payload }.payload(inputs)]
+        });
         b.finish(&results);
         module
     }
@@ -98,13 +81,7 @@ impl<'c> Build<'_, 'c> {
         let kernel = self.kernel;
         let (axes, free) = (kernel.axes.len(), kernel.free());
         let kinds: Vec<_> = (0..axes)
-            .map(|axis| {
-                if axis < free {
-                    Loop::Parallel
-                } else {
-                    Loop::Reduction
-                }
-            })
+            .map(|axis| if axis < free { Loop::Parallel } else { Loop::Reduction })
             .collect();
         let mut operands: Vec<_> = kernel
             .reads
@@ -114,30 +91,22 @@ impl<'c> Build<'_, 'c> {
         let place: Vec<_> = (0..free).map(|axis| Linear::axis(axes, axis)).collect();
         operands.extend(self.unnamed(&place));
         let outputs = [(target, place)];
-        let results = self
-            .payload
-            .generic(&kinds, &operands, &outputs, |scalar, values| {
-                let mut body = Body {
-                    scalar,
-                    element: kernel.element,
-                    reads: Vec::new(),
-                };
-                body.reads = values[..kernel.reads.len()]
-                    .iter()
-                    .map(|&value| body.widen(value))
-                    .collect();
-                let value = body.value(&kernel.value);
-                let value = match values.last() {
-                    Some(&so_far) if folds => body.fold(kernel.assign, so_far, value),
-                    _ => value,
-                };
-                let ty = to.ty(body.scalar.context());
-                vec![if value.ty() == ty {
-                    value
-                } else {
-                    body.scalar.op("arith.truncf", &[value], ty)
-                }]
-            });
+        let results = self.payload.generic(&kinds, &operands, &outputs, |scalar, values| {
+            let mut body = Body { scalar, element: kernel.element, reads: Vec::new() };
+            body.reads =
+                values[..kernel.reads.len()].iter().map(|&value| body.widen(value)).collect();
+            let value = body.value(&kernel.value);
+            let value = match values.last() {
+                Some(&so_far) if folds => body.fold(kernel.assign, so_far, value),
+                _ => value,
+            };
+            let ty = to.ty(body.scalar.context());
+            vec![if value.ty() == ty {
+                value
+            } else {
+                body.scalar.op("arith.truncf", &[value], ty)
+            }]
+        });
         results[0]
     }
 
@@ -153,15 +122,10 @@ impl<'c> Build<'_, 'c> {
                 index.as_axis().map_or(dim, |axis| kernel.axes[axis].extent) as i64
             })
             .collect();
-        if sizes
-            .iter()
-            .zip(shape)
-            .all(|(&size, &dim)| size as u64 == dim)
-        {
+        if sizes.iter().zip(shape).all(|(&size, &dim)| size as u64 == dim) {
             return tensor;
         }
-        self.payload
-            .slice(tensor, &vec![0; sizes.len()], &sizes, &vec![1; sizes.len()])
+        self.payload.slice(tensor, &vec![0; sizes.len()], &sizes, &vec![1; sizes.len()])
     }
 
     /// A tensor that nobody reads, with the axes that stand alone in no index: they have
@@ -178,10 +142,7 @@ impl<'c> Build<'_, 'c> {
         let extents = kernel.extents();
         let shape: Vec<_> = unnamed.iter().map(|&axis| extents[axis]).collect();
         let byte = ty::int(self.payload.context(), 8);
-        let index = unnamed
-            .iter()
-            .map(|&axis| Linear::axis(axes, axis))
-            .collect();
+        let index = unnamed.iter().map(|&axis| Linear::axis(axes, axis)).collect();
         Some((self.payload.empty(&shape, byte), index))
     }
 
@@ -192,11 +153,9 @@ impl<'c> Build<'_, 'c> {
         let target = self.payload.empty(&self.kernel.output.shape, stored);
         let (inputs, outputs) = ([(wide, place.clone())], [(target, place)]);
         let kinds = vec![Loop::Parallel; free];
-        let results = self
-            .payload
-            .generic(&kinds, &inputs, &outputs, |scalar, values| {
-                vec![scalar.op("arith.truncf", &[values[0]], stored)]
-            });
+        let results = self.payload.generic(&kinds, &inputs, &outputs, |scalar, values| {
+            vec![scalar.op("arith.truncf", &[values[0]], stored)]
+        });
         results[0]
     }
 }
@@ -215,11 +174,7 @@ impl<'c> Body<'_, 'c> {
 
     fn widen(&mut self, value: Val<'c>) -> Val<'c> {
         let ty = self.ty();
-        if value.ty() == ty {
-            value
-        } else {
-            self.scalar.op("arith.extf", &[value], ty)
-        }
+        if value.ty() == ty { value } else { self.scalar.op("arith.extf", &[value], ty) }
     }
 
     fn fold(&mut self, assign: Assign, so_far: Val<'c>, value: Val<'c>) -> Val<'c> {

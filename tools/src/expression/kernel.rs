@@ -146,17 +146,9 @@ fn extents(text: &str) -> Result<Vec<Given>> {
         };
         if let Some(first) = all.iter().find(|given| given.name == name) {
             let report = at(format!("the axis {name} is given twice"));
-            return Err(Box::new(report.label(
-                SHAPE,
-                first.span.clone(),
-                "first here",
-            )));
+            return Err(Box::new(report.label(SHAPE, first.span.clone(), "first here")));
         }
-        all.push(Given {
-            name,
-            extent: number,
-            span,
-        });
+        all.push(Given { name, extent: number, span });
     }
     Ok(all)
 }
@@ -178,10 +170,8 @@ impl Checker {
                 return Err(Box::new(report.help("calculate indices on the right side")));
             };
             if let Some((_, first)) = axes.iter().find(|(known, _)| known == name) {
-                let report = wrong(
-                    &index.span,
-                    format!("the axis {name} stands on the left twice"),
-                );
+                let report =
+                    wrong(&index.span, format!("the axis {name} stands on the left twice"));
                 return Err(Box::new(report.label(0, first.clone(), "first here")));
             }
             axes.push((name.clone(), index.span.clone()));
@@ -202,19 +192,14 @@ impl Checker {
                     given.span.clone(),
                     format!("there is no axis {}", given.name),
                 );
-                return Err(Box::new(
-                    report.help(format!("the axes are {}", names.join(", "))),
-                ));
+                return Err(Box::new(report.help(format!("the axes are {}", names.join(", ")))));
             }
         }
         let mut missing: Option<Report> = None;
         let mut sized = Vec::new();
         for (name, span) in &axes {
             match given.iter().find(|given| given.name == *name) {
-                Some(given) => sized.push(Axis {
-                    name: name.clone(),
-                    extent: given.extent,
-                }),
+                Some(given) => sized.push(Axis { name: name.clone(), extent: given.extent }),
                 None => {
                     let report = missing.take().unwrap_or_else(|| {
                         let lacking = axes.iter().map(|(name, _)| name);
@@ -231,59 +216,30 @@ impl Checker {
         if let Some(report) = missing {
             return Err(Box::new(report));
         }
-        let points = sized
-            .iter()
-            .try_fold(1i64, |all, axis| all.checked_mul(axis.extent as i64));
+        let points = sized.iter().try_fold(1i64, |all, axis| all.checked_mul(axis.extent as i64));
         if points.is_none() {
             let whole = statement.target.span.start..statement.value.span.end;
-            let report = wrong(
-                &whole,
-                "the axes have more points together than can be counted",
-            );
+            let report = wrong(&whole, "the axes have more points together than can be counted");
             return Err(Box::new(report.help("smaller extents")));
         }
         let shape = sized[..free].iter().map(|axis| axis.extent).collect();
-        let output = Tensor {
-            name: statement.target.name.clone(),
-            shape,
-        };
+        let output = Tensor { name: statement.target.name.clone(), shape };
         fits(&output, &statement.target.span, element)?;
-        Ok(Self {
-            axes: sized,
-            element,
-            output,
-            inputs: Vec::new(),
-            reads: Vec::new(),
-        })
+        Ok(Self { axes: sized, element, output, inputs: Vec::new(), reads: Vec::new() })
     }
 
     fn kernel(mut self, statement: &Statement) -> Result<Kernel> {
         let value = self.value(&statement.value)?;
-        let Self {
-            axes,
-            element,
-            output,
-            inputs,
-            reads,
-        } = self;
-        Ok(Kernel {
-            axes,
-            inputs,
-            output,
-            assign: statement.assign,
-            reads,
-            value,
-            element,
-        })
+        let Self { axes, element, output, inputs, reads } = self;
+        Ok(Kernel { axes, inputs, output, assign: statement.assign, reads, value, element })
     }
 
     fn value(&mut self, node: &Node) -> Result<Value> {
         Ok(match &node.kind {
             Kind::Number(text) => Value::Number(self.number(text, &node.span)?),
             Kind::Axis(name) => {
-                let report = wrong(&node.span, format!("`{name}` is an axis, not a number")).help(
-                    format!("read a tensor, as {name}[...]; a scalar is {name}[]"),
-                );
+                let report = wrong(&node.span, format!("`{name}` is an axis, not a number"))
+                    .help(format!("read a tensor, as {name}[...]; a scalar is {name}[]"));
                 return Err(Box::new(report));
             }
             Kind::Access(access) => Value::Read(self.read(access)?),
@@ -318,9 +274,7 @@ impl Checker {
             let most = (greatest as f64).min((1u64 << 53) as f64);
             if number.fract() != 0.0 || number > most {
                 let report = wrong(span, format!("{text} is no {}", self.element));
-                return Err(Box::new(
-                    report.help(format!("a whole number up to {most}")),
-                ));
+                return Err(Box::new(report.help(format!("a whole number up to {most}"))));
             }
         }
         Ok(number)
@@ -343,19 +297,14 @@ impl Checker {
         if access.name == self.output.name {
             let message = format!("{} is written and read", access.name);
             let report = wrong(&access.span, message);
-            return Err(Box::new(
-                report.help("with `+=` the sum so far is added by itself"),
-            ));
+            return Err(Box::new(report.help("with `+=` the sum so far is added by itself")));
         }
         let mut index = Vec::new();
         let mut reach = Vec::new();
         for (dim, node) in access.indices.iter().enumerate() {
             let linear = self.linear(node)?;
             let Some((low, high)) = range(&linear, &self.axes) else {
-                return Err(Box::new(wrong(
-                    &node.span,
-                    "the index does not fit in 64 bits",
-                )));
+                return Err(Box::new(wrong(&node.span, "the index does not fit in 64 bits")));
             };
             if low < 0 {
                 let report = wrong(&node.span, format!("the index goes down to {low}"))
@@ -366,17 +315,10 @@ impl Checker {
             reach.push(high as u64 + 1);
             index.push(linear);
         }
-        let number = match self
-            .inputs
-            .iter()
-            .position(|input| input.name == access.name)
-        {
+        let number = match self.inputs.iter().position(|input| input.name == access.name) {
             Some(number) => number,
             None => {
-                self.inputs.push(Tensor {
-                    name: access.name.clone(),
-                    shape: reach.clone(),
-                });
+                self.inputs.push(Tensor { name: access.name.clone(), shape: reach.clone() });
                 self.inputs.len() - 1
             }
         };
@@ -481,29 +423,19 @@ fn collect(node: &Node, in_index: bool, axes: &mut Vec<(String, Span)>) -> Resul
 
 fn fits(tensor: &Tensor, span: &Span, element: Element) -> Result<()> {
     let bytes = element.dtype().bytes() as i64;
-    let size = tensor
-        .shape
-        .iter()
-        .try_fold(bytes, |size, &dim| size.checked_mul(dim as i64));
+    let size = tensor.shape.iter().try_fold(bytes, |size, &dim| size.checked_mul(dim as i64));
     if size.is_some_and(|size| size <= BYTES_MAX) {
         return Ok(());
     }
-    let report = wrong(
-        span,
-        format!("{} has more bytes than a process can address", tensor.name),
-    )
-    .note(format!("its shape is {:?}", tensor.shape))
-    .help("smaller extents");
+    let report = wrong(span, format!("{} has more bytes than a process can address", tensor.name))
+        .note(format!("its shape is {:?}", tensor.shape))
+        .help("smaller extents");
     Err(Box::new(report))
 }
 
 /// The number, where no axis takes part.
 fn known(linear: &Linear) -> Option<i64> {
-    linear
-        .coefficients
-        .iter()
-        .all(|&factor| factor == 0)
-        .then_some(linear.constant)
+    linear.coefficients.iter().all(|&factor| factor == 0).then_some(linear.constant)
 }
 
 fn scale(mut linear: Linear, factor: i64) -> Option<Linear> {

@@ -127,9 +127,7 @@ pub(super) fn wrong(span: &Span, message: impl Into<String>) -> Report {
 pub(super) fn parse(text: &str) -> Result<Statement> {
     if text.len() > LENGTH_MAX {
         let message = format!("the expression has {} bytes", text.len());
-        return Err(Box::new(
-            Report::new(message).help(format!("at most {LENGTH_MAX}")),
-        ));
+        return Err(Box::new(Report::new(message).help(format!("at most {LENGTH_MAX}"))));
     }
     check_depth(text)?;
     let mut parsed =
@@ -146,12 +144,7 @@ pub(super) fn parse(text: &str) -> Result<Statement> {
         "max=" => Assign::Max,
         _ => Assign::Min,
     };
-    Ok(Statement {
-        target,
-        assign,
-        assign_span: span(&sign),
-        value: sum(next())?,
-    })
+    Ok(Statement { target, assign, assign_span: span(&sign), value: sum(next())? })
 }
 
 fn check_depth(text: &str) -> Result<()> {
@@ -163,10 +156,7 @@ fn check_depth(text: &str) -> Result<()> {
             _ => {}
         }
         if depth > DEPTH_MAX {
-            let report = wrong(
-                &(at..at + 1),
-                format!("brackets nest deeper than {DEPTH_MAX}"),
-            );
+            let report = wrong(&(at..at + 1), format!("brackets nest deeper than {DEPTH_MAX}"));
             return Err(Box::new(report));
         }
     }
@@ -236,16 +226,8 @@ fn parts<'t>(pair: Pair<'t, Rule>) -> impl Iterator<Item = Pair<'t, Rule>> {
 fn access(pair: Pair<'_, Rule>) -> Result<Access> {
     let span = span(&pair);
     let mut parts = parts(pair);
-    let name = parts
-        .next()
-        .expect("an access has a name")
-        .as_str()
-        .to_owned();
-    Ok(Access {
-        name,
-        indices: parts.map(sum).collect::<Result<_>>()?,
-        span,
-    })
+    let name = parts.next().expect("an access has a name").as_str().to_owned();
+    Ok(Access { name, indices: parts.map(sum).collect::<Result<_>>()?, span })
 }
 
 /// A sum or a product: operands with signs between them, from the left.
@@ -266,10 +248,7 @@ fn sum(pair: Pair<'_, Rule>) -> Result<Node> {
         };
         let right = each(right)?;
         let span = begin..right.span.end;
-        left = Node {
-            kind: Kind::Binary(operation, Box::new(left), Box::new(right)),
-            span,
-        };
+        left = Node { kind: Kind::Binary(operation, Box::new(left), Box::new(right)), span };
     }
     Ok(left)
 }
@@ -278,22 +257,12 @@ fn factor(pair: Pair<'_, Rule>) -> Result<Node> {
     let span = span(&pair);
     let mut parts = parts(pair).peekable();
     let mut negative = false;
-    while parts
-        .next_if(|part| part.as_rule() == Rule::minus)
-        .is_some()
-    {
+    while parts.next_if(|part| part.as_rule() == Rule::minus).is_some() {
         negative = !negative;
     }
-    let atom = atom(
-        parts
-            .next()
-            .expect("a factor has something behind its signs"),
-    )?;
+    let atom = atom(parts.next().expect("a factor has something behind its signs"))?;
     Ok(match negative {
-        true => Node {
-            kind: Kind::Negate(Box::new(atom)),
-            span,
-        },
+        true => Node { kind: Kind::Negate(Box::new(atom)), span },
         false => atom,
     })
 }
@@ -314,25 +283,16 @@ fn call(pair: Pair<'_, Rule>) -> Result<Kind> {
     let whole = span(&pair);
     let mut parts = parts(pair);
     let name = parts.next().expect("a call has a name");
-    let Some((_, count, function)) = FUNCTIONS
-        .iter()
-        .find(|(known, _, _)| *known == name.as_str())
+    let Some((_, count, function)) = FUNCTIONS.iter().find(|(known, _, _)| *known == name.as_str())
     else {
         let known: Vec<_> = FUNCTIONS.iter().map(|(name, _, _)| *name).collect();
-        let report = wrong(
-            &span(&name),
-            format!("there is no function `{}`", name.as_str()),
-        );
-        return Err(Box::new(
-            report.help(format!("one of {}", known.join(", "))),
-        ));
+        let report = wrong(&span(&name), format!("there is no function `{}`", name.as_str()));
+        return Err(Box::new(report.help(format!("one of {}", known.join(", ")))));
     };
     let arguments = parts.map(sum).collect::<Result<Vec<_>>>()?;
     if arguments.len() != *count {
         let message = format!("`{}` is given {} arguments", name.as_str(), arguments.len());
-        return Err(Box::new(
-            wrong(&whole, message).help(format!("it takes {count}")),
-        ));
+        return Err(Box::new(wrong(&whole, message).help(format!("it takes {count}"))));
     }
     Ok(Kind::Call(*function, arguments))
 }

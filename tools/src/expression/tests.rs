@@ -24,32 +24,16 @@ fn evaluate(kernel: &Kernel, inputs: &[&[f32]]) -> Vec<f32> {
     let module = kernel.module(&context);
     let op = module_op(&module);
     assert!(op.verify(), "{}", op.text());
-    let model = op
-        .body(0)
-        .into_iter()
-        .flat_map(|block| block.ops())
-        .find_map(Model::of);
+    let model = op.body(0).into_iter().flat_map(|block| block.ops()).find_map(Model::of);
     let bytes: Vec<Vec<u8>> = inputs
         .iter()
-        .map(|input| {
-            input
-                .iter()
-                .flat_map(|number| number.to_le_bytes())
-                .collect()
-        })
+        .map(|input| input.iter().flat_map(|number| number.to_le_bytes()).collect())
         .collect();
     let mut weights = |_: &str, _: &str| Err("there are no weights".into());
-    let results = run_model(
-        model.expect("a model").op,
-        &bytes,
-        &mut weights,
-        &mut |_, _| {},
-    )
-    .expect("runs");
+    let results =
+        run_model(model.expect("a model").op, &bytes, &mut weights, &mut |_, _| {}).expect("runs");
     let words = results[0].chunks_exact(4);
-    words
-        .map(|word| f32::from_le_bytes(word.try_into().expect("four bytes")))
-        .collect()
+    words.map(|word| f32::from_le_bytes(word.try_into().expect("four bytes"))).collect()
 }
 
 #[test]
@@ -58,20 +42,11 @@ fn a_product_of_matrices() {
     let names: Vec<_> = kernel.axes.iter().map(|axis| axis.name.as_str()).collect();
     assert_eq!(names, ["m", "n", "k"]);
     assert_eq!(kernel.free(), 2);
-    assert_eq!(
-        kernel.inputs[0],
-        Tensor {
-            name: "A".into(),
-            shape: vec![2, 2]
-        }
-    );
+    assert_eq!(kernel.inputs[0], Tensor { name: "A".into(), shape: vec![2, 2] });
     assert_eq!(kernel.inputs[1].shape, [2, 3]);
     let a = [1.0, 2.0, 3.0, 4.0];
     let b = [1.0, 0.0, 2.0, 0.0, 1.0, 3.0];
-    assert_eq!(
-        evaluate(&kernel, &[&a, &b]),
-        [1.0, 2.0, 8.0, 3.0, 4.0, 18.0]
-    );
+    assert_eq!(evaluate(&kernel, &[&a, &b]), [1.0, 2.0, 8.0, 3.0, 4.0, 18.0]);
 }
 
 #[test]
@@ -79,10 +54,7 @@ fn a_window() {
     // h has no index of its own on the right, r has none anywhere.
     let kernel = read("Y[h] += X[h*2 + r]", "h=3,r=2");
     assert_eq!(kernel.inputs[0].shape, [6]);
-    assert_eq!(
-        evaluate(&kernel, &[&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]]),
-        [3.0, 7.0, 11.0]
-    );
+    assert_eq!(evaluate(&kernel, &[&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]]), [3.0, 7.0, 11.0]);
 }
 
 #[test]
@@ -91,10 +63,7 @@ fn neighbours() {
     let kernel = read("Y[i] = X[i+1] - X[i]", "i=3");
     assert_eq!(kernel.inputs[0].shape, [4]);
     assert_eq!(kernel.reads.len(), 2);
-    assert_eq!(
-        evaluate(&kernel, &[&[1.0, 3.0, 6.0, 10.0]]),
-        [2.0, 3.0, 4.0]
-    );
+    assert_eq!(evaluate(&kernel, &[&[1.0, 3.0, 6.0, 10.0]]), [2.0, 3.0, 4.0]);
 }
 
 #[test]
@@ -116,26 +85,15 @@ fn order_of_operations() {
     assert_eq!(value("Y[i] = 12 / A[i] / B[i]"), 2.0);
     assert_eq!(value("Y[i] = --A[i] * -B[i]"), -6.0);
     assert_eq!(value("Y[i] = max(A[i], B[i]) - min(A[i], B[i])"), 1.0);
-    assert_eq!(
-        value("Y[i] = relu(A[i] - B[i]) + sqrt(A[i] + A[i]) + B[0] * 0"),
-        2.0
-    );
+    assert_eq!(value("Y[i] = relu(A[i] - B[i]) + sqrt(A[i] + A[i]) + B[0] * 0"), 2.0);
 }
 
 #[test]
 fn other_elements() {
     for dtype in ["f64", "f16", "bf16", "i64", "i32", "i16", "i8"] {
         let element = dtype.parse().expect("an element type");
-        for expression in [
-            "C[m] += A[m,k] * 2",
-            "C[m] max= -A[m,k]",
-            "C[m] = abs(A[m,0]) / 3",
-        ] {
-            let shape = if expression.contains('k') {
-                "m=3,k=2"
-            } else {
-                "m=3"
-            };
+        for expression in ["C[m] += A[m,k] * 2", "C[m] max= -A[m,k]", "C[m] = abs(A[m,0]) / 3"] {
+            let shape = if expression.contains('k') { "m=3,k=2" } else { "m=3" };
             let kernel = Kernel::read(expression, shape, element).expect("a kernel");
             let context = crate::context();
             let module = kernel.module(&context);
@@ -147,16 +105,10 @@ fn other_elements() {
 #[test]
 fn what_does_not_parse() {
     let text = refused("C[m,n += A[m]", "m=1,n=1", "f32");
-    assert!(
-        text.contains("unexpected `=`") || text.contains("unexpected `+`"),
-        "{text}"
-    );
+    assert!(text.contains("unexpected `=`") || text.contains("unexpected `+`"), "{text}");
     assert!(text.contains("expression:1:"), "{text}");
     let text = refused("C[m] = A[m] *", "m=1", "f32");
-    assert!(
-        text.contains("ends too early") && text.contains("an expression"),
-        "{text}"
-    );
+    assert!(text.contains("ends too early") && text.contains("an expression"), "{text}");
     let text = refused("", "", "f32");
     assert!(text.contains("ends too early"), "{text}");
     let text = refused("C[m] = ä", "m=1", "f32");
@@ -170,12 +122,7 @@ fn what_does_not_parse() {
 #[test]
 fn what_means_nothing() {
     let cases = [
-        (
-            "C[m] = A[m,k]",
-            "m=1,k=2",
-            "f32",
-            "`=` has nothing to fold with",
-        ),
+        ("C[m] = A[m,k]", "m=1,k=2", "f32", "`=` has nothing to fold with"),
         ("C[m,m] = A[m]", "m=1", "f32", "stands on the left twice"),
         ("C[m+1] = A[m]", "m=1", "f32", "is no axis"),
         ("C[m] = A[m] + C[m]", "m=1", "f32", "C is written and read"),
@@ -184,19 +131,9 @@ fn what_means_nothing() {
         ("C[m] = A[B[m]]", "m=4", "f32", "no sum of axes"),
         ("C[m] = A[m/2]", "m=4", "f32", "no sum of axes"),
         ("C[m] = A[m*1.5]", "m=4", "f32", "1.5 is no index"),
-        (
-            "C[m] = A[m] + A[m,m]",
-            "m=4",
-            "f32",
-            "2 dimensions here and 1 before",
-        ),
+        ("C[m] = A[m] + A[m,m]", "m=4", "f32", "2 dimensions here and 1 before"),
         ("C[m] = m", "m=4", "f32", "is an axis, not a number"),
-        (
-            "C[m] = sinus(A[m])",
-            "m=4",
-            "f32",
-            "there is no function `sinus`",
-        ),
+        ("C[m] = sinus(A[m])", "m=4", "f32", "there is no function `sinus`"),
         ("C[m] = max(A[m])", "m=4", "f32", "1 arguments"),
         ("C[m] = exp(A[m])", "m=4", "i32", "a function of floats"),
         ("C[m] = A[m] / B[m]", "m=4", "i32", "what may be 0"),
@@ -209,30 +146,10 @@ fn what_means_nothing() {
         ("C[m] = A[m]", "m=4,n=2", "f32", "there is no axis n"),
         ("C[m] = A[m]", "m=4,m=5", "f32", "is given twice"),
         ("C[m] = A[m]", "m=99999999999999999", "f32", "points"),
-        (
-            "C[m,n] = A[m]",
-            "m=99999999,n=99999999",
-            "f32",
-            "more bytes than",
-        ),
-        (
-            "C[] += A[m,n,k]",
-            "m=99999999,n=99999999,k=99999999",
-            "f32",
-            "than can be counted",
-        ),
-        (
-            "C[m] = A[m*9223372036854775807]",
-            "m=3",
-            "f32",
-            "does not fit",
-        ),
-        (
-            "C[m] = A[99999999999999999999]",
-            "m=3",
-            "f32",
-            "is no index",
-        ),
+        ("C[m,n] = A[m]", "m=99999999,n=99999999", "f32", "more bytes than"),
+        ("C[] += A[m,n,k]", "m=99999999,n=99999999,k=99999999", "f32", "than can be counted"),
+        ("C[m] = A[m*9223372036854775807]", "m=3", "f32", "does not fit"),
+        ("C[m] = A[99999999999999999999]", "m=3", "f32", "is no index"),
     ];
     for (expression, shape, dtype, words) in cases {
         let text = refused(expression, shape, dtype);
@@ -246,8 +163,5 @@ fn reports_underline() {
     let text = refused("C[m] = A[m,k]", "m=1,k=2", "f32");
     let lines: Vec<_> = text.lines().map(str::trim_end).collect();
     assert!(lines.contains(&" 1 │ C[m] = A[m,k]"), "{text}");
-    assert!(
-        text.contains("k is not on the left") && text.contains("Help: +="),
-        "{text}"
-    );
+    assert!(text.contains("k is not on the left") && text.contains("Help: +="), "{text}");
 }

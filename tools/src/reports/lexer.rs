@@ -62,9 +62,7 @@ mod tests {
 
     fn tokens(text: &str) -> Vec<(Token, &str)> {
         let tokens = Token::lexer(text).spanned();
-        tokens
-            .map(|(token, span)| (token.expect("a token"), &text[span]))
-            .collect()
+        tokens.map(|(token, span)| (token.expect("a token"), &text[span])).collect()
     }
 
     #[test]

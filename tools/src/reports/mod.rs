@@ -48,10 +48,7 @@ pub struct Label {
 impl Report {
     /// A report without a place.
     pub fn new(message: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            ..Self::default()
-        }
+        Self { message: message.into(), ..Self::default() }
     }
 
     /// A report at a place.
@@ -61,11 +58,7 @@ impl Report {
 
     /// Points at one more place.
     pub fn label(mut self, source: usize, span: Range<usize>, text: impl Into<String>) -> Self {
-        self.labels.push(Label {
-            source,
-            span,
-            text: text.into(),
-        });
+        self.labels.push(Label { source, span, text: text.into() });
         self
     }
 
@@ -136,10 +129,7 @@ impl Report {
 fn reports(failure: &Failure) -> Vec<Report> {
     match failure {
         Failure::Reported(reported) => {
-            let errors = reported
-                .diagnostics
-                .iter()
-                .filter(|diagnostic| diagnostic.is_error);
+            let errors = reported.diagnostics.iter().filter(|diagnostic| diagnostic.is_error);
             let mut reports: Vec<Report> = Vec::new();
             for error in errors {
                 let report = Report::of_diagnostic(error, &reported.sources);
@@ -188,10 +178,7 @@ pub fn draw(failure: &Failure, colour: bool) -> String {
         Failure::Report(placed) => &placed.sources,
         _ => &none,
     };
-    reports(failure)
-        .iter()
-        .map(|report| draw_one(report, sources, colour))
-        .collect()
+    reports(failure).iter().map(|report| draw_one(report, sources, colour)).collect()
 }
 
 fn draw_one(report: &Report, sources: &Sources, colour: bool) -> String {
@@ -210,23 +197,15 @@ fn draw_one(report: &Report, sources: &Sources, colour: bool) -> String {
             (name.clone(), characters(text, &label.span))
         })
         .collect();
-    let config = Config::default()
-        .with_color(colour)
-        .with_index_type(IndexType::Char);
+    let config = Config::default().with_color(colour).with_index_type(IndexType::Char);
     let mut drawing = Drawing::build(ReportKind::Error, spans[0].clone())
         .with_config(config)
         .with_message(&report.message);
     for (number, (label, span)) in report.labels.iter().zip(&spans).enumerate() {
         // What has no words is not underlined.
-        let words = if label.text.is_empty() {
-            "here"
-        } else {
-            &label.text
-        };
+        let words = if label.text.is_empty() { "here" } else { &label.text };
         // From the top, so that the places in one text are drawn as one piece of it.
-        let drawn = Drawn::new(span.clone())
-            .with_message(words)
-            .with_order(span.1.start as i32);
+        let drawn = Drawn::new(span.clone()).with_message(words).with_order(span.1.start as i32);
         drawing.add_label(match number {
             0 => drawn.with_color(ariadne::Color::Red),
             _ => drawn,
@@ -234,9 +213,7 @@ fn draw_one(report: &Report, sources: &Sources, colour: bool) -> String {
     }
     drawing.with_notes(&report.notes);
     drawing.with_helps(&report.helps);
-    let texts = sources
-        .iter()
-        .map(|source| (source.name.clone(), source.text.as_str()));
+    let texts = sources.iter().map(|source| (source.name.clone(), source.text.as_str()));
     let mut out = Vec::new();
     match drawing.finish().write(ariadne::sources(texts), &mut out) {
         Ok(()) => String::from_utf8_lossy(&out).replacen("Error:", "error:", 1),

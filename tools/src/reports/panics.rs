@@ -12,9 +12,7 @@ static LAST: Mutex<Option<String>> = Mutex::new(None);
 pub fn quiet_panics() {
     std::panic::set_hook(Box::new(|info: &PanicHookInfo<'_>| {
         let said = info.payload_as_str().unwrap_or("without a word");
-        let place = info
-            .location()
-            .map(|place| format!(" at {}:{}", place.file(), place.line()));
+        let place = info.location().map(|place| format!(" at {}:{}", place.file(), place.line()));
         let text = format!("{said}{}", place.unwrap_or_default());
         if std::thread::current().name() != Some("main") {
             eprintln!("error: a thread of weft stopped on a mistake of weft's: {text}");

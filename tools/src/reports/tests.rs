@@ -28,18 +28,12 @@ fn reported(diagnostics: Vec<Diagnostic>, texts: &[(&str, &str)]) -> Failure {
     for (name, text) in texts {
         sources.add(name, text);
     }
-    Failure::Reported(Reported {
-        diagnostics,
-        sources,
-    })
+    Failure::Reported(Reported { diagnostics, sources })
 }
 
 /// Drawn without colours, and without the blanks that margins end in.
 fn drawn(failure: &Failure) -> String {
-    draw(failure, false)
-        .lines()
-        .map(|line| format!("{}\n", line.trim_end()))
-        .collect()
+    draw(failure, false).lines().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
 #[test]
@@ -66,10 +60,8 @@ error: device.memory has capacity_bytes 0
 fn points_into_both_texts() {
     let model = "module {\n  graph.model\n}\n";
     let note = (Some((2, 3)), "the model is here".to_owned());
-    let failure = reported(
-        vec![diagnostic(6, 3, vec![note])],
-        &[("m.mlir", model), ("toy.mlir", MACHINE)],
-    );
+    let failure =
+        reported(vec![diagnostic(6, 3, vec![note])], &[("m.mlir", model), ("toy.mlir", MACHINE)]);
     let text = drawn(&failure);
     assert!(text.contains("toy.mlir:2:3"), "{text}");
     assert!(text.contains("m.mlir:2:3"), "{text}");
@@ -80,39 +72,24 @@ fn points_into_both_texts() {
 fn without_a_place() {
     let mut error = diagnostic(1, 1, vec![(None, "help: less".to_owned())]);
     error.place = None;
-    error.notes.push((
-        Some((1, 1)),
-        "see current operation: \"a\"() {...}".to_owned(),
-    ));
+    error.notes.push((Some((1, 1)), "see current operation: \"a\"() {...}".to_owned()));
     let failure = reported(vec![error.clone(), error], &[]);
-    assert_eq!(
-        drawn(&failure),
-        "error: device.memory has capacity_bytes 0\n  help: less\n"
-    );
+    assert_eq!(drawn(&failure), "error: device.memory has capacity_bytes 0\n  help: less\n");
 }
 
 #[test]
 fn a_long_line_is_not_shown() {
     let text = format!("{MACHINE}// {}", "x".repeat(1000));
     let failure = reported(vec![diagnostic(5, 1, Vec::new())], &[("toy.mlir", &text)]);
-    assert_eq!(
-        drawn(&failure),
-        "error: device.memory has capacity_bytes 0\n  at toy.mlir:5:1\n"
-    );
+    assert_eq!(drawn(&failure), "error: device.memory has capacity_bytes 0\n  at toy.mlir:5:1\n");
 }
 
 #[test]
 fn text_beyond_ascii_and_the_end() {
     for column in 1..40 {
         let failure = reported(
-            vec![
-                diagnostic(1, column, Vec::new()),
-                diagnostic(2, column, Vec::new()),
-            ],
-            &[
-                ("é.mlir", "// été \u{2028} \"日本\" é %0\n"),
-                ("b.mlir", ""),
-            ],
+            vec![diagnostic(1, column, Vec::new()), diagnostic(2, column, Vec::new())],
+            &[("é.mlir", "// été \u{2028} \"日本\" é %0\n"), ("b.mlir", "")],
         );
         assert!(draw(&failure, true).contains("capacity_bytes 0"));
     }
@@ -120,9 +97,7 @@ fn text_beyond_ascii_and_the_end() {
 
 #[test]
 fn many_errors_are_cut() {
-    let errors = (1..20)
-        .map(|column| diagnostic(2, column, Vec::new()))
-        .collect();
+    let errors = (1..20).map(|column| diagnostic(2, column, Vec::new())).collect();
     let text = drawn(&reported(errors, &[]));
     // Without their texts they are all alike.
     assert_eq!(text.matches("error:").count(), 1);
@@ -130,14 +105,9 @@ fn many_errors_are_cut() {
 
 #[test]
 fn notes_and_help_of_the_importer() {
-    let report = weft_onnx::Report::new("no such operator")
-        .note("node 3")
-        .help("Relu");
+    let report = weft_onnx::Report::new("no such operator").note("node 3").help("Relu");
     let failure = Failure::Import(report.unsupported());
-    assert_eq!(
-        drawn(&failure),
-        "error: no such operator\n  note: node 3\n  help: Relu\n"
-    );
+    assert_eq!(drawn(&failure), "error: no such operator\n  note: node 3\n  help: Relu\n");
 }
 
 #[test]
@@ -145,10 +115,6 @@ fn words_with_help() {
     let failure = Failure::said("this is wrong", "that");
     assert_eq!(drawn(&failure), "error: this is wrong\n  help: that\n");
     let source = std::io::Error::other("the disk is full");
-    let failure = Failure::File {
-        doing: "write",
-        path: "a".into(),
-        source,
-    };
+    let failure = Failure::File { doing: "write", path: "a".into(), source };
     assert_eq!(drawn(&failure), "error: cannot write a: the disk is full\n");
 }

@@ -10,63 +10,33 @@ use crate::payload::{Calc, Num, computed};
 use crate::types::ElementType;
 
 pub const OPERATORS: &[Operator] = &[
-    op("Add", 7, 2, &[], |node| {
-        arithmetic(node, |calc, x, y| calc.add(x, y), add)
-    }),
-    op("And", 7, 2, &[], |node| {
-        logic(node, |calc, x, y| calc.and(x, y), |x, y| x & y)
-    }),
+    op("Add", 7, 2, &[], |node| arithmetic(node, |calc, x, y| calc.add(x, y), add)),
+    op("And", 7, 2, &[], |node| logic(node, |calc, x, y| calc.and(x, y), |x, y| x & y)),
     op("BitShift", 11, 2, &["direction"], bit_shift),
-    op("BitwiseAnd", 18, 2, &[], |node| {
-        bitwise(node, |calc, x, y| calc.and(x, y))
-    }),
-    op("BitwiseOr", 18, 2, &[], |node| {
-        bitwise(node, |calc, x, y| calc.or(x, y))
-    }),
-    op("BitwiseXor", 18, 2, &[], |node| {
-        bitwise(node, |calc, x, y| calc.xor(x, y))
-    }),
+    op("BitwiseAnd", 18, 2, &[], |node| bitwise(node, |calc, x, y| calc.and(x, y))),
+    op("BitwiseOr", 18, 2, &[], |node| bitwise(node, |calc, x, y| calc.or(x, y))),
+    op("BitwiseXor", 18, 2, &[], |node| bitwise(node, |calc, x, y| calc.xor(x, y))),
     op("Clip", 11, 3, &[], clip).at_least(1),
     op("Div", 7, 2, &[], |node| arithmetic(node, quotient, divide)),
     op("Equal", 7, 2, &[], equal),
-    op("Greater", 7, 2, &[], |node| {
-        compare(node, |calc, x, y| calc.gt(x, y), |x, y| x > y)
-    }),
+    op("Greater", 7, 2, &[], |node| compare(node, |calc, x, y| calc.gt(x, y), |x, y| x > y)),
     op("GreaterOrEqual", 12, 2, &[], |node| {
         compare(node, |calc, x, y| calc.ge(x, y), |x, y| x >= y)
     }),
-    op("Less", 7, 2, &[], |node| {
-        compare(node, |calc, x, y| calc.lt(x, y), |x, y| x < y)
-    }),
-    op("LessOrEqual", 12, 2, &[], |node| {
-        compare(node, |calc, x, y| calc.le(x, y), |x, y| x <= y)
-    }),
-    op("Max", 8, 1, &[], |node| {
-        extreme(node, |calc, x, y| calc.max(x, y), false)
-    })
-    .variadic(),
+    op("Less", 7, 2, &[], |node| compare(node, |calc, x, y| calc.lt(x, y), |x, y| x < y)),
+    op("LessOrEqual", 12, 2, &[], |node| compare(node, |calc, x, y| calc.le(x, y), |x, y| x <= y)),
+    op("Max", 8, 1, &[], |node| extreme(node, |calc, x, y| calc.max(x, y), false)).variadic(),
     op("Mean", 8, 1, &[], |node| sum(node, true)).variadic(),
-    op("Min", 8, 1, &[], |node| {
-        extreme(node, |calc, x, y| calc.min(x, y), true)
-    })
-    .variadic(),
+    op("Min", 8, 1, &[], |node| extreme(node, |calc, x, y| calc.min(x, y), true)).variadic(),
     op("Mod", 10, 2, &["fmod"], modulo),
-    op("Mul", 7, 2, &[], |node| {
-        arithmetic(node, |calc, x, y| calc.mul(x, y), multiply)
-    }),
-    op("Or", 7, 2, &[], |node| {
-        logic(node, |calc, x, y| calc.or(x, y), |x, y| x | y)
-    }),
+    op("Mul", 7, 2, &[], |node| arithmetic(node, |calc, x, y| calc.mul(x, y), multiply)),
+    op("Or", 7, 2, &[], |node| logic(node, |calc, x, y| calc.or(x, y), |x, y| x | y)),
     op("PRelu", 7, 2, &[], p_relu),
     op("Pow", 7, 2, &[], pow),
-    op("Sub", 7, 2, &[], |node| {
-        arithmetic(node, |calc, x, y| calc.sub(x, y), subtract)
-    }),
+    op("Sub", 7, 2, &[], |node| arithmetic(node, |calc, x, y| calc.sub(x, y), subtract)),
     op("Sum", 8, 1, &[], |node| sum(node, false)).variadic(),
     op("Where", 9, 3, &[], choose),
-    op("Xor", 7, 2, &[], |node| {
-        logic(node, |calc, x, y| calc.xor(x, y), |x, y| x ^ y)
-    }),
+    op("Xor", 7, 2, &[], |node| logic(node, |calc, x, y| calc.xor(x, y), |x, y| x ^ y)),
 ];
 
 /// The two operands, of one type.
@@ -82,9 +52,7 @@ fn binary(
     element: ElementType,
     body: impl for<'c> Fn(&mut Calc<'_, 'c>, Num<'c>, Num<'c>) -> Num<'c> + 'static,
 ) -> Result<Plan> {
-    elementwise(node, &operands, element, move |calc, x| {
-        body(calc, x[0], x[1])
-    })
+    elementwise(node, &operands, element, move |calc, x| body(calc, x[0], x[1]))
 }
 
 fn arithmetic(
@@ -130,24 +98,12 @@ fn combine(
 /// `x / y`. Integers go toward zero and never stop the machine: a quotient by 0 is 0, and the
 /// least integer by -1 wraps.
 fn quotient<'c>(calc: &mut Calc<'_, 'c>, x: Num<'c>, y: Num<'c>) -> Num<'c> {
-    guarded(
-        calc,
-        x,
-        y,
-        |calc, x, y| calc.div(x, y),
-        |calc, x| calc.neg(x),
-    )
+    guarded(calc, x, y, |calc, x, y| calc.div(x, y), |calc, x| calc.neg(x))
 }
 
 /// What is left of `x / y`, with the sign of `x`; 0 where `y` is 0.
 fn remainder<'c>(calc: &mut Calc<'_, 'c>, x: Num<'c>, y: Num<'c>) -> Num<'c> {
-    guarded(
-        calc,
-        x,
-        y,
-        |calc, x, y| calc.rem(x, y),
-        |calc, x| calc.int_like(x, 0),
-    )
+    guarded(calc, x, y, |calc, x, y| calc.rem(x, y), |calc, x| calc.int_like(x, 0))
 }
 
 fn guarded<'c>(
@@ -188,12 +144,7 @@ fn modulo(node: &Node<'_>) -> Result<Plan> {
     if node.flag("fmod", false)? {
         let plan = binary(node, operands, element, remainder)?;
         return Ok(fold_each(plan, &operands, |x| {
-            combine(
-                x[0],
-                x[1],
-                |x, y| x.checked_rem(y).unwrap_or(0),
-                |x, y| x % y,
-            )
+            combine(x[0], x[1], |x, y| x.checked_rem(y).unwrap_or(0), |x, y| x % y)
         }));
     }
     if element.is_float() {
@@ -217,11 +168,7 @@ fn modulo(node: &Node<'_>) -> Result<Plan> {
     Ok(fold_each(plan, &operands, |x| {
         let (x, y) = (x[0].as_int(), x[1].as_int());
         let rest = x.checked_rem(y).unwrap_or(0);
-        Scalar::Int(if rest != 0 && (rest < 0) != (y < 0) {
-            rest + y
-        } else {
-            rest
-        })
+        Scalar::Int(if rest != 0 && (rest < 0) != (y < 0) { rest + y } else { rest })
     }))
 }
 
@@ -234,37 +181,27 @@ fn pow(node: &Node<'_>) -> Result<Plan> {
         ElementType::F32,
         ElementType::F64,
     ];
-    let (x, y) = (
-        node.typed(0, "X", BASES)?,
-        node.typed(1, "Y", ElementType::NUMBERS)?,
-    );
+    let (x, y) = (node.typed(0, "X", BASES)?, node.typed(1, "Y", ElementType::NUMBERS)?);
     let (base, exponent) = (x.element(), y.element());
     if let Some(power) = y.literal().map(Scalar::as_f64)
         && (base.is_float() || power == 1.0 || power == 2.0 || power == 3.0)
         && [-1.0, -0.5, 0.5, 1.0, 2.0, 3.0].contains(&power)
     {
-        return binary(node, [x, y], base, move |calc, x, _| {
-            by_number(calc, x, power)
-        });
+        return binary(node, [x, y], base, move |calc, x, _| by_number(calc, x, power));
     }
-    binary(node, [x, y], base, move |calc, x, y| {
-        match (base.is_float(), exponent.is_float()) {
-            (true, _) => {
-                let y = calc.cast(y, computed(base));
-                calc.powf(x, y)
-            }
-            (false, false) => {
-                let y = calc.cast(y, base);
-                calc.ipow(x, y)
-            }
-            (false, true) => {
-                let (x, y) = (
-                    calc.cast(x, ElementType::F64),
-                    calc.cast(y, ElementType::F64),
-                );
-                let power = calc.powf(x, y);
-                calc.cast(power, base)
-            }
+    binary(node, [x, y], base, move |calc, x, y| match (base.is_float(), exponent.is_float()) {
+        (true, _) => {
+            let y = calc.cast(y, computed(base));
+            calc.powf(x, y)
+        }
+        (false, false) => {
+            let y = calc.cast(y, base);
+            calc.ipow(x, y)
+        }
+        (false, true) => {
+            let (x, y) = (calc.cast(x, ElementType::F64), calc.cast(y, ElementType::F64));
+            let power = calc.powf(x, y);
+            calc.cast(power, base)
         }
     })
 }
@@ -294,19 +231,13 @@ fn compare(
 ) -> Result<Plan> {
     let operands = pair(node, ElementType::NUMBERS)?;
     let plan = binary(node, operands, ElementType::Bool, body)?;
-    Ok(fold_each(plan, &operands, move |x| {
-        Scalar::Int(fold(x[0], x[1]).into())
-    }))
+    Ok(fold_each(plan, &operands, move |x| Scalar::Int(fold(x[0], x[1]).into())))
 }
 
 fn equal(node: &Node<'_>) -> Result<Plan> {
     let operands = pair(node, ElementType::ALL)?;
-    let plan = binary(node, operands, ElementType::Bool, |calc, x, y| {
-        calc.eq(x, y)
-    })?;
-    Ok(fold_each(plan, &operands, |x| {
-        Scalar::Int((x[0] == x[1]).into())
-    }))
+    let plan = binary(node, operands, ElementType::Bool, |calc, x, y| calc.eq(x, y))?;
+    Ok(fold_each(plan, &operands, |x| Scalar::Int((x[0] == x[1]).into())))
 }
 
 fn logic(
@@ -316,9 +247,7 @@ fn logic(
 ) -> Result<Plan> {
     let operands = pair(node, &[ElementType::Bool])?;
     let plan = binary(node, operands, ElementType::Bool, body)?;
-    Ok(fold_each(plan, &operands, move |x| {
-        Scalar::Int(fold(x[0].as_int(), x[1].as_int()))
-    }))
+    Ok(fold_each(plan, &operands, move |x| Scalar::Int(fold(x[0].as_int(), x[1].as_int()))))
 }
 
 fn bitwise(
@@ -330,12 +259,8 @@ fn bitwise(
 }
 
 fn bit_shift(node: &Node<'_>) -> Result<Plan> {
-    const UNSIGNED: &[ElementType] = &[
-        ElementType::U8,
-        ElementType::U16,
-        ElementType::U32,
-        ElementType::U64,
-    ];
+    const UNSIGNED: &[ElementType] =
+        &[ElementType::U8, ElementType::U16, ElementType::U32, ElementType::U64];
     let operands = pair(node, UNSIGNED)?;
     let left = match node.string("direction", "")? {
         "LEFT" => true,
@@ -352,11 +277,7 @@ fn bit_shift(node: &Node<'_>) -> Result<Plan> {
         let (zero, bits) = (calc.int_like(x, 0), calc.int_like(x, element.bits().into()));
         let far = calc.ge(y, bits);
         let near = calc.select(far, zero, y);
-        let moved = if left {
-            calc.shl(x, near)
-        } else {
-            calc.shr(x, near)
-        };
+        let moved = if left { calc.shl(x, near) } else { calc.shr(x, near) };
         calc.select(far, zero, moved)
     })
 }
@@ -378,9 +299,7 @@ fn extreme(
 ) -> Result<Plan> {
     let operands = several(node, ElementType::NUMBERS)?;
     let plan = elementwise(node, &operands, operands[0].element(), move |calc, x| {
-        x[1..]
-            .iter()
-            .fold(x[0], |best, &next| body(calc, best, next))
+        x[1..].iter().fold(x[0], |best, &next| body(calc, best, next))
     })?;
     Ok(fold_each(plan, &operands, move |x| {
         let better = |a: Scalar, b: Scalar| match (a, b) {
@@ -388,10 +307,7 @@ fn extreme(
             (_, Scalar::Float(b)) if b.is_nan() => true,
             _ => (b < a) == least && a != b,
         };
-        x[1..].iter().fold(
-            x[0],
-            |best, &next| if better(best, next) { next } else { best },
-        )
+        x[1..].iter().fold(x[0], |best, &next| if better(best, next) { next } else { best })
     }))
 }
 
@@ -399,9 +315,7 @@ fn sum(node: &Node<'_>, mean: bool) -> Result<Plan> {
     let operands = several(node, ElementType::FLOATS)?;
     let count = operands.len() as f64;
     elementwise(node, &operands, operands[0].element(), move |calc, x| {
-        let total = x[1..]
-            .iter()
-            .fold(x[0], |total, &next| calc.add(total, next));
+        let total = x[1..].iter().fold(x[0], |total, &next| calc.add(total, next));
         if !mean {
             return total;
         }
@@ -459,13 +373,8 @@ fn clip(node: &Node<'_>) -> Result<Plan> {
         x
     })?;
     Ok(fold_each(plan, &operands, move |given| {
-        let x = min.map_or(given[0], |min| {
-            if given[0] < given[min] {
-                given[min]
-            } else {
-                given[0]
-            }
-        });
+        let x =
+            min.map_or(given[0], |min| if given[0] < given[min] { given[min] } else { given[0] });
         max.map_or(x, |max| if x > given[max] { given[max] } else { x })
     }))
 }
@@ -478,11 +387,5 @@ fn choose(node: &Node<'_>) -> Result<Plan> {
     let plan = elementwise(node, &operands, x.element(), |calc, given| {
         calc.select(given[0], given[1], given[2])
     })?;
-    Ok(fold_each(plan, &operands, |given| {
-        if given[0].as_int() != 0 {
-            given[1]
-        } else {
-            given[2]
-        }
-    }))
+    Ok(fold_each(plan, &operands, |given| if given[0].as_int() != 0 { given[1] } else { given[2] }))
 }

@@ -16,9 +16,7 @@ pub const OPERATORS: &[Operator] = &[
 
 /// The type that the attribute `to` names.
 fn target(node: &Node<'_>) -> Result<ElementType> {
-    let code = node
-        .int("to")?
-        .ok_or_else(|| node.invalid("lacks the attribute \"to\""))?;
+    let code = node.int("to")?.ok_or_else(|| node.invalid("lacks the attribute \"to\""))?;
     ElementType::from_onnx(i32::try_from(code).unwrap_or(-1), &node.result_name())
 }
 
@@ -36,16 +34,10 @@ fn bit_cast(node: &Node<'_>) -> Result<Plan> {
             .invalid());
     }
     let result = node.ty(element, x.dims().to_vec())?;
-    Ok(Plan::new(
-        vec![x.clone()],
-        vec![result.clone()],
-        move |b, args| {
-            let inputs = [(&args[0], identity(result.rank()))];
-            vec![b.move_at(element, result.dims(), &inputs, |calc, x| {
-                calc.bits_as(x[0], element)
-            })]
-        },
-    ))
+    Ok(Plan::new(vec![x.clone()], vec![result.clone()], move |b, args| {
+        let inputs = [(&args[0], identity(result.rank()))];
+        vec![b.move_at(element, result.dims(), &inputs, |calc, x| calc.bits_as(x[0], element))]
+    }))
 }
 
 fn cast_like(node: &Node<'_>) -> Result<Plan> {
@@ -54,9 +46,7 @@ fn cast_like(node: &Node<'_>) -> Result<Plan> {
 
 fn to(node: &Node<'_>, element: ElementType) -> Result<Plan> {
     let x = node.input(0, "input")?;
-    let plan = elementwise(node, &[x], element, move |calc, x| {
-        calc.cast(x[0], computed(element))
-    })?;
+    let plan = elementwise(node, &[x], element, move |calc, x| calc.cast(x[0], computed(element)))?;
     Ok(fold_each(plan, &[x], move |x| {
         match (x[0], element.integer_range()) {
             // To bool every number but zero is true, also one half.

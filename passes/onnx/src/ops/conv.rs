@@ -15,23 +15,13 @@ pub const OPERATORS: &[Operator] = &[op(
     "Conv",
     1,
     3,
-    &[
-        "auto_pad",
-        "dilations",
-        "group",
-        "kernel_shape",
-        "pads",
-        "strides",
-    ],
+    &["auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"],
     conv,
 )
 .at_least(2)];
 
 fn conv(node: &Node<'_>) -> Result<Plan> {
-    let (x, w) = (
-        node.typed(0, "X", ElementType::FLOATS)?,
-        node.input(1, "W")?,
-    );
+    let (x, w) = (node.typed(0, "X", ElementType::FLOATS)?, node.input(1, "W")?);
     node.expect_same_element(x, w)?;
     if w.rank() != x.rank() || w.rank() < 3 {
         return Err(node
@@ -45,10 +35,7 @@ fn conv(node: &Node<'_>) -> Result<Plan> {
     let splits = group >= 1 && channels % group == 0 && filters % group == 0;
     if !splits || channels / group != depth {
         return Err(node
-            .report(format!(
-                "convolves {channels} channels in {group} groups with {}",
-                w.ty
-            ))
+            .report(format!("convolves {channels} channels in {group} groups with {}", w.ty))
             .help(
                 "groups that divide channels and filters, and channels / groups weights per filter",
             )
@@ -123,9 +110,7 @@ fn conv(node: &Node<'_>) -> Result<Plan> {
             Some(bias) => {
                 let bias = b.reshape(bias, &lead_y[1..]);
                 let read = (1..lead_y.len()).map(|at| Linear::axis(free, at)).collect();
-                b.map_at(computed(element), &shape_y, &[(&bias, read)], |_, bias| {
-                    bias[0]
-                })
+                b.map_at(computed(element), &shape_y, &[(&bias, read)], |_, bias| bias[0])
             }
         };
         let sum = accumulate(b, &start, &reduced, (&x, read_x), (&w, read_w));

@@ -58,16 +58,11 @@ fn range(node: &Node<'_>) -> Result<Plan> {
         given
             .push(scalar.ok_or_else(|| node.invalid(format!("reads {name:?} that is no scalar")))?);
     }
-    let [first, limit, delta] = given[..] else {
-        unreachable!("three inputs were read")
-    };
+    let [first, limit, delta] = given[..] else { unreachable!("three inputs were read") };
     let count = match (first, limit, delta) {
         (Scalar::Int(first), Scalar::Int(limit), Scalar::Int(delta)) if delta != 0 => {
-            let (span, step) = if delta > 0 {
-                (limit - first, delta)
-            } else {
-                (first - limit, -delta)
-            };
+            let (span, step) =
+                if delta > 0 { (limit - first, delta) } else { (first - limit, -delta) };
             (span.max(0) + step - 1) / step
         }
         (first, limit, delta) => {
@@ -123,10 +118,8 @@ fn eye_like(node: &Node<'_>) -> Result<Plan> {
             let (row, column, k) = (calc.index(0), calc.index(1), calc.at(k));
             let diagonal = calc.add(row, k);
             let hit = calc.eq(diagonal, column);
-            let (one, zero) = (
-                calc.stored(element, Scalar::Int(1)),
-                calc.stored(element, Scalar::Int(0)),
-            );
+            let (one, zero) =
+                (calc.stored(element, Scalar::Int(1)), calc.stored(element, Scalar::Int(0)));
             calc.select(hit, one, zero)
         })]
     }))
@@ -148,29 +141,20 @@ fn one_hot(node: &Node<'_>) -> Result<Plan> {
     let result = node.ty(values.element(), dims)?;
     let operands = vec![indices.clone(), values.clone()];
     Ok(Plan::new(operands, vec![result.clone()], move |b, args| {
-        let others = (0..rank)
-            .filter(|&d| d != axis)
-            .map(|d| Linear::axis(rank, d))
-            .collect();
+        let others = (0..rank).filter(|&d| d != axis).map(|d| Linear::axis(rank, d)).collect();
         let value = |at| vec![Linear::constant(rank, at)];
         // As they lie in memory; only the indices are calculated with.
-        let inputs = [
-            (&args[0], others),
-            (&args[1], value(0)),
-            (&args[1], value(1)),
-        ];
-        vec![
-            b.move_at(result.element(), result.dims(), &inputs, |calc, given| {
-                let index = calc.loaded(given[0]);
-                let index = calc.cast(index, ElementType::I64);
-                let (zero, length) = (calc.int_like(index, 0), calc.int_like(index, depth.into()));
-                let (below, from_end) = (calc.lt(index, zero), calc.add(index, length));
-                let index = calc.select(below, from_end, index);
-                let here = calc.index(axis);
-                let here = calc.counted(here, ElementType::I64);
-                let hit = calc.eq(here, index);
-                calc.select(hit, given[2], given[1])
-            }),
-        ]
+        let inputs = [(&args[0], others), (&args[1], value(0)), (&args[1], value(1))];
+        vec![b.move_at(result.element(), result.dims(), &inputs, |calc, given| {
+            let index = calc.loaded(given[0]);
+            let index = calc.cast(index, ElementType::I64);
+            let (zero, length) = (calc.int_like(index, 0), calc.int_like(index, depth.into()));
+            let (below, from_end) = (calc.lt(index, zero), calc.add(index, length));
+            let index = calc.select(below, from_end, index);
+            let here = calc.index(axis);
+            let here = calc.counted(here, ElementType::I64);
+            let hit = calc.eq(here, index);
+            calc.select(hit, given[2], given[1])
+        })]
     }))
 }

@@ -21,9 +21,7 @@ pub fn elementwise(
         .iter()
         .map(|operand| operand.literal().map(|value| (operand.element(), value)))
         .collect();
-    let tensors = operands
-        .iter()
-        .filter(|operand| operand.literal().is_none());
+    let tensors = operands.iter().filter(|operand| operand.literal().is_none());
     let operands = tensors.map(|&operand| operand.clone()).collect();
     let dims = result.dims().to_vec();
     Ok(Plan::new(operands, vec![result], move |b, args| {
@@ -34,9 +32,7 @@ pub fn elementwise(
                 .iter()
                 .map(|literal| match literal {
                     Some((element, value)) => calc.literal(*element, *value),
-                    None => given
-                        .next()
-                        .expect("one argument per operand that is no literal"),
+                    None => given.next().expect("one argument per operand that is no literal"),
                 })
                 .collect();
             body(calc, &numbers)
@@ -53,9 +49,7 @@ pub fn fold_each(
     let literals: Vec<_> = operands.iter().map(|operand| operand.literal()).collect();
     let result = plan.results[0].clone();
     plan.folds(move |known| {
-        let mut places = known
-            .iter()
-            .map(|elements| Place::new(elements, result.dims()));
+        let mut places = known.iter().map(|elements| Place::new(elements, result.dims()));
         let places: Vec<_> = literals
             .iter()
             .map(|literal| match literal {

@@ -23,10 +23,7 @@ fn expect_some(node: &Node<'_>, extent: i64, indices: &Operand, axis: usize) -> 
     if extent > 0 || indices.ty.elements() == 0 {
         return Ok(());
     }
-    Err(node.invalid(format!(
-        "looks up {} on axis {axis}, which is empty",
-        indices.ty
-    )))
+    Err(node.invalid(format!("looks up {} on axis {axis}, which is empty", indices.ty)))
 }
 
 /// An index as a coordinate: counted from the end where it is negative, and kept in range.
@@ -42,11 +39,7 @@ fn coordinate<'c>(calc: &mut Calc<'_, 'c>, index: Num<'c>, extent: i64) -> Num<'
 /// As [`coordinate`], of a known index.
 fn known_coordinate(index: Scalar, extent: i64) -> i64 {
     let index = index.as_int() as i64;
-    let index = if index < 0 {
-        index.saturating_add(extent)
-    } else {
-        index
-    };
+    let index = if index < 0 { index.saturating_add(extent) } else { index };
     index.min(extent - 1).max(0)
 }
 
@@ -56,12 +49,7 @@ fn gather(node: &Node<'_>) -> Result<Plan> {
     let axis = node.axis(node.int("axis")?.unwrap_or(0), data.rank())?;
     let extent = data.dims()[axis];
     expect_some(node, extent, indices, axis)?;
-    let dims = [
-        &data.dims()[..axis],
-        indices.dims(),
-        &data.dims()[axis + 1..],
-    ]
-    .concat();
+    let dims = [&data.dims()[..axis], indices.dims(), &data.dims()[axis + 1..]].concat();
     let result = node.ty(data.element(), dims.clone())?;
     let many = indices.rank();
     let (source, ty) = (data.ty.clone(), result.clone());
@@ -69,11 +57,7 @@ fn gather(node: &Node<'_>) -> Result<Plan> {
         // One known index is a window.
         if !(-i128::from(extent)..i128::from(extent)).contains(&index.as_int()) {
             return Err(node
-                .report(format!(
-                    "looks up {} on axis {axis} of {}",
-                    index.as_int(),
-                    data.ty
-                ))
+                .report(format!("looks up {} on axis {axis} of {}", index.as_int(), data.ty))
                 .help(format!("{} to {}", -extent, extent - 1))
                 .invalid());
         }
@@ -101,19 +85,17 @@ fn gather(node: &Node<'_>) -> Result<Plan> {
     let plan = Plan::new(operands, vec![result], move |b, args| {
         let (data, rank) = (&args[0], dims.len());
         let read = (0..many).map(|d| Linear::axis(rank, axis + d)).collect();
-        vec![
-            b.move_at(data.element(), &dims, &[(&args[1], read)], |calc, given| {
-                let found = coordinate(calc, given[0], extent);
-                let place: Vec<_> = (0..data.dims().len())
-                    .map(|d| match d {
-                        d if d < axis => calc.index(d),
-                        d if d == axis => found,
-                        d => calc.index(d + many - 1),
-                    })
-                    .collect();
-                calc.extract(data, &place)
-            }),
-        ]
+        vec![b.move_at(data.element(), &dims, &[(&args[1], read)], |calc, given| {
+            let found = coordinate(calc, given[0], extent);
+            let place: Vec<_> = (0..data.dims().len())
+                .map(|d| match d {
+                    d if d < axis => calc.index(d),
+                    d if d == axis => found,
+                    d => calc.index(d + many - 1),
+                })
+                .collect();
+            calc.extract(data, &place)
+        })]
     });
     Ok(plan.folds(move |known| {
         let lengths = known[1].ty().dims();
@@ -143,9 +125,7 @@ fn gather_elements(node: &Node<'_>) -> Result<Plan> {
     if !fits {
         return Err(node
             .report(format!("looks up {} in {}", indices.ty, data.ty))
-            .help(format!(
-                "indices of {rank} dimensions, none longer than in data but axis {axis}"
-            ))
+            .help(format!("indices of {rank} dimensions, none longer than in data but axis {axis}"))
             .invalid());
     }
     let extent = data.dims()[axis];
@@ -154,13 +134,11 @@ fn gather_elements(node: &Node<'_>) -> Result<Plan> {
     let operands = vec![data.clone(), indices.clone()];
     Ok(Plan::new(operands, vec![result.clone()], move |b, args| {
         let inputs = [(&args[1], identity(rank))];
-        vec![
-            b.move_at(result.element(), result.dims(), &inputs, |calc, given| {
-                let mut place: Vec<_> = (0..rank).map(|d| calc.index(d)).collect();
-                place[axis] = coordinate(calc, given[0], extent);
-                calc.extract(&args[0], &place)
-            }),
-        ]
+        vec![b.move_at(result.element(), result.dims(), &inputs, |calc, given| {
+            let mut place: Vec<_> = (0..rank).map(|d| calc.index(d)).collect();
+            place[axis] = coordinate(calc, given[0], extent);
+            calc.extract(&args[0], &place)
+        })]
     }))
 }
 
@@ -170,12 +148,9 @@ fn gather_nd(node: &Node<'_>) -> Result<Plan> {
     let batch = node.int("batch_dims")?.unwrap_or(0);
     let least = data.rank().min(indices.rank()) as i64;
     let wrong = |what: &str| {
-        node.report(format!(
-            "looks up {} in {} with batch_dims {batch}",
-            indices.ty, data.ty
-        ))
-        .help(what)
-        .invalid()
+        node.report(format!("looks up {} in {} with batch_dims {batch}", indices.ty, data.ty))
+            .help(what)
+            .invalid()
     };
     if least == 0 || !(0..least).contains(&batch) {
         return Err(wrong("batch_dims below the rank of both"));
@@ -184,9 +159,7 @@ fn gather_nd(node: &Node<'_>) -> Result<Plan> {
     let (outer, length) = indices.dims().split_at(indices.rank() - 1);
     let length = length[0];
     if length < 1 || length > (data.rank() - batch) as i64 {
-        return Err(wrong(
-            "as many indices in a row as data has dimensions, or fewer",
-        ));
+        return Err(wrong("as many indices in a row as data has dimensions, or fewer"));
     }
     if data.dims()[..batch] != indices.dims()[..batch] {
         return Err(wrong("the same extents in the batch dimensions"));
@@ -209,19 +182,15 @@ fn gather_nd(node: &Node<'_>) -> Result<Plan> {
                 (&args[1], read)
             })
             .collect();
-        vec![
-            b.move_at(data.element(), result.dims(), &inputs, |calc, given| {
-                let place: Vec<_> = (0..data.dims().len())
-                    .map(|d| match d {
-                        d if d < batch => calc.index(d),
-                        d if d < batch + length => {
-                            coordinate(calc, given[d - batch], data.dims()[d])
-                        }
-                        d => calc.index(outer + d - batch - length),
-                    })
-                    .collect();
-                calc.extract(data, &place)
-            }),
-        ]
+        vec![b.move_at(data.element(), result.dims(), &inputs, |calc, given| {
+            let place: Vec<_> = (0..data.dims().len())
+                .map(|d| match d {
+                    d if d < batch => calc.index(d),
+                    d if d < batch + length => coordinate(calc, given[d - batch], data.dims()[d]),
+                    d => calc.index(outer + d - batch - length),
+                })
+                .collect();
+            calc.extract(data, &place)
+        })]
     }))
 }

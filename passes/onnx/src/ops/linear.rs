@@ -42,31 +42,15 @@ pub fn accumulate<'c>(
 ) -> Tensor<'c> {
     let free = start.dims().len();
     let axes = free + reduced.len();
-    let kinds: Vec<_> = (0..axes)
-        .map(|axis| {
-            if axis < free {
-                Axis::Parallel
-            } else {
-                Axis::Reduction
-            }
-        })
-        .collect();
+    let kinds: Vec<_> =
+        (0..axes).map(|axis| if axis < free { Axis::Parallel } else { Axis::Reduction }).collect();
     let extents = [start.dims(), reduced].concat();
     let target = (0..free).map(|axis| Linear::axis(axes, axis)).collect();
-    let results = b.nest(
-        &kinds,
-        &extents,
-        &[x, y],
-        &[(start, target)],
-        |calc, given| {
-            let product = calc.mul(given[0], given[1]);
-            vec![calc.add(given[2], product)]
-        },
-    );
-    results
-        .into_iter()
-        .next()
-        .expect("one output gives one result")
+    let results = b.nest(&kinds, &extents, &[x, y], &[(start, target)], |calc, given| {
+        let product = calc.mul(given[0], given[1]);
+        vec![calc.add(given[2], product)]
+    });
+    results.into_iter().next().expect("one output gives one result")
 }
 
 fn gemm(node: &Node<'_>) -> Result<Plan> {
@@ -76,20 +60,13 @@ fn gemm(node: &Node<'_>) -> Result<Plan> {
     let (trans_a, trans_b) = (node.flag("transA", false)?, node.flag("transB", false)?);
     let (alpha, mut beta) = (node.float("alpha", 1.0)?, node.float("beta", 1.0)?);
     let (&[a0, a1], &[b0, b1]) = (a.dims(), b.dims()) else {
-        return Err(node.invalid(format!(
-            "multiplies {} by {}; both are matrices",
-            a.ty, b.ty
-        )));
+        return Err(node.invalid(format!("multiplies {} by {}; both are matrices", a.ty, b.ty)));
     };
     let (m, k) = if trans_a { (a1, a0) } else { (a0, a1) };
     let (k_too, n) = if trans_b { (b1, b0) } else { (b0, b1) };
     if k != k_too {
         return Err(node
-            .report(format!(
-                "multiplies {} by {}",
-                Shape(&[m, k]),
-                Shape(&[k_too, n])
-            ))
+            .report(format!("multiplies {} by {}", Shape(&[m, k]), Shape(&[k_too, n])))
             .note(format!("A is {}, transA is {}", a.ty, i32::from(trans_a)))
             .note(format!("B is {}, transB is {}", b.ty, i32::from(trans_b)))
             .help("as many columns on the left as rows on the right")
@@ -169,10 +146,7 @@ fn mat_mul(node: &Node<'_>) -> Result<Plan> {
     let (a, b) = (node.typed(0, "A", PRODUCTS)?, node.input(1, "B")?);
     node.expect_same_element(a, b)?;
     if a.rank() == 0 || b.rank() == 0 {
-        return Err(node.invalid(format!(
-            "multiplies {} by {}; a scalar is no matrix",
-            a.ty, b.ty
-        )));
+        return Err(node.invalid(format!("multiplies {} by {}; a scalar is no matrix", a.ty, b.ty)));
     }
     let ((batch_a, m, k), (batch_b, k_too, n)) = (matrix(a, true), matrix(b, false));
     if k != k_too {
@@ -193,25 +167,21 @@ fn mat_mul(node: &Node<'_>) -> Result<Plan> {
     let element = a.element();
     let result = node.ty(element, dims.clone())?;
     let (batch_a, batch_b) = (batch_a.to_vec(), batch_b.to_vec());
-    Ok(Plan::new(
-        vec![a.clone(), b.clone()],
-        vec![result],
-        move |b, args| {
-            let axes = dims.len() + 1;
-            let inner = Linear::axis(axes, dims.len());
-            let mut left = broadcast(&batch_a, &batch, axes);
-            if !vector_a {
-                left.push(Linear::axis(axes, batch.len()));
-            }
-            left.push(inner.clone());
-            let mut right = broadcast(&batch_b, &batch, axes);
-            right.push(inner);
-            if !vector_b {
-                right.push(Linear::axis(axes, dims.len() - 1));
-            }
-            let start = zeros(b, element, &dims);
-            let product = accumulate(b, &start, &[k], (&args[0], left), (&args[1], right));
-            vec![b.cast(&product, element)]
-        },
-    ))
+    Ok(Plan::new(vec![a.clone(), b.clone()], vec![result], move |b, args| {
+        let axes = dims.len() + 1;
+        let inner = Linear::axis(axes, dims.len());
+        let mut left = broadcast(&batch_a, &batch, axes);
+        if !vector_a {
+            left.push(Linear::axis(axes, batch.len()));
+        }
+        left.push(inner.clone());
+        let mut right = broadcast(&batch_b, &batch, axes);
+        right.push(inner);
+        if !vector_b {
+            right.push(Linear::axis(axes, dims.len() - 1));
+        }
+        let start = zeros(b, element, &dims);
+        let product = accumulate(b, &start, &[k], (&args[0], left), (&args[1], right));
+        vec![b.cast(&product, element)]
+    }))
 }

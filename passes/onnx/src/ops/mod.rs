@@ -80,14 +80,7 @@ const fn op(
     attributes: &'static [&'static str],
     plan: fn(&Node<'_>) -> Result<Plan>,
 ) -> Operator {
-    Operator {
-        name,
-        since,
-        inputs: (inputs, inputs),
-        outputs: 1,
-        attributes,
-        plan,
-    }
+    Operator { name, since, inputs: (inputs, inputs), outputs: 1, attributes, plan }
 }
 
 impl Operator {

@@ -12,19 +12,11 @@ use crate::types::{ElementType, Shape, TensorType};
 
 pub const OPERATORS: &[Operator] = &[
     op("Concat", 4, 1, &["axis"], concat).variadic(),
-    op(
-        "DepthToSpace",
-        11,
-        1,
-        &["blocksize", "mode"],
-        depth_to_space,
-    ),
+    op("DepthToSpace", 11, 1, &["blocksize", "mode"], depth_to_space),
     op("Expand", 8, 2, &[], expand),
     op("Slice", 10, 5, &[], slice).at_least(3),
     op("SpaceToDepth", 1, 1, &["blocksize"], space_to_depth),
-    op("Split", 13, 2, &["axis", "num_outputs"], split)
-        .at_least(1)
-        .up_to(usize::MAX),
+    op("Split", 13, 2, &["axis", "num_outputs"], split).at_least(1).up_to(usize::MAX),
     op("Tile", 6, 2, &[], tile),
     op("Transpose", 1, 1, &["perm"], transpose),
     op("Trilu", 14, 2, &["upper"], trilu).at_least(1),
@@ -51,10 +43,7 @@ pub fn moved(known: &Elements, ty: &TensorType, from: impl Fn(&[i64]) -> i64) ->
 
 /// The row-major position of an index.
 fn position(index: impl IntoIterator<Item = i64>, dims: &[i64]) -> i64 {
-    index
-        .into_iter()
-        .zip(dims)
-        .fold(0, |at, (i, extent)| at * extent + i)
+    index.into_iter().zip(dims).fold(0, |at, (i, extent)| at * extent + i)
 }
 
 /// Plans a result whose elements lie at linear indices of the one operand.
@@ -62,12 +51,7 @@ fn gathered(node: &Node<'_>, x: &Operand, dims: Vec<i64>, access: Vec<Linear>) -
     let result = node.ty(x.element(), dims.clone())?;
     let (source, ty, read) = (x.ty.clone(), result.clone(), access.clone());
     let plan = Plan::new(vec![x.clone()], vec![result], move |b, args| {
-        vec![b.move_at(
-            args[0].element(),
-            &dims,
-            &[(&args[0], access.clone())],
-            |_, x| x[0],
-        )]
+        vec![b.move_at(args[0].element(), &dims, &[(&args[0], access.clone())], |_, x| x[0])]
     });
     Ok(plan.folds(move |known| {
         let from = |index: &[i64]| position(read.iter().map(|e| e.at(index)), source.dims());
@@ -82,10 +66,7 @@ fn transpose(node: &Node<'_>) -> Result<Plan> {
     let perm = node.ints("perm")?.unwrap_or(&reversed);
     let wrong = || {
         node.report(format!("has perm {perm:?} for {}", x.ty))
-            .help(format!(
-                "every number from 0 to {}, once",
-                rank.saturating_sub(1)
-            ))
+            .help(format!("every number from 0 to {}, once", rank.saturating_sub(1)))
             .invalid()
     };
     let in_range = |&&p: &&i64| (0..rank as i64).contains(&p);
@@ -104,9 +85,7 @@ fn transpose(node: &Node<'_>) -> Result<Plan> {
 fn concat(node: &Node<'_>) -> Result<Plan> {
     let operands = node.variadic()?;
     let first = operands[0];
-    let axis = node
-        .int("axis")?
-        .ok_or_else(|| node.invalid("lacks the attribute \"axis\""))?;
+    let axis = node.int("axis")?.ok_or_else(|| node.invalid("lacks the attribute \"axis\""))?;
     let axis = node.axis(axis, first.rank())?;
     let mut total = 0i64;
     for operand in &operands {
@@ -115,10 +94,7 @@ fn concat(node: &Node<'_>) -> Result<Plan> {
             && (0..first.rank()).all(|d| d == axis || operand.dims()[d] == first.dims()[d]);
         if !fits {
             return Err(node
-                .report(format!(
-                    "joins {} and {} along axis {axis}",
-                    first.ty, operand.ty
-                ))
+                .report(format!("joins {} and {} along axis {axis}", first.ty, operand.ty))
                 .help("equal extents on all other axes")
                 .invalid());
         }
@@ -174,14 +150,10 @@ fn split(node: &Node<'_>) -> Result<Plan> {
             }
             // Equal parts, and a smaller one in the end.
             let size = extent / parts + i64::from(extent % parts != 0);
-            (0..parts)
-                .map(|part| size.min(extent - (part * size).min(extent)))
-                .collect()
+            (0..parts).map(|part| size.min(extent - (part * size).min(extent))).collect()
         }
     };
-    let total = sizes
-        .iter()
-        .try_fold(0i64, |sum, &size| sum.checked_add(size));
+    let total = sizes.iter().try_fold(0i64, |sum, &size| sum.checked_add(size));
     if sizes.len() != outputs as usize || sizes.iter().any(|&s| s < 0) || total != Some(extent) {
         return Err(node
             .report(format!("splits {} along axis {axis} into {sizes:?}", x.ty))
@@ -240,9 +212,7 @@ fn slice(node: &Node<'_>) -> Result<Plan> {
         None if starts.len() <= x.rank() => (0..starts.len()).collect(),
         None => return Err(node.invalid(format!("slices {} axes of {}", starts.len(), x.ty))),
     };
-    let steps = node
-        .known_ints(4, "steps")?
-        .unwrap_or_else(|| vec![1; starts.len()]);
+    let steps = node.known_ints(4, "steps")?.unwrap_or_else(|| vec![1; starts.len()]);
     let count = starts.len();
     if ends.len() != count || axes.len() != count || steps.len() != count {
         return Err(node
@@ -263,11 +233,7 @@ fn slice(node: &Node<'_>) -> Result<Plan> {
             return Err(node.invalid(format!("slices axis {d} with step 0")));
         }
         let place = |at: i64| {
-            if at < 0 {
-                at.saturating_add(extent)
-            } else {
-                at
-            }
+            if at < 0 { at.saturating_add(extent) } else { at }
         };
         let (start, size) = if step > 0 {
             let start = place(starts[at]).clamp(0, extent);
@@ -279,17 +245,12 @@ fn slice(node: &Node<'_>) -> Result<Plan> {
             (start, (start - end).max(0))
         };
         offsets[d] = start;
-        sizes[d] = if extent == 0 {
-            0
-        } else {
-            (size as u64).div_ceil(step.unsigned_abs()) as i64
-        };
+        sizes[d] = if extent == 0 { 0 } else { (size as u64).div_ceil(step.unsigned_abs()) as i64 };
         // With one element or none, any step is as good as 1.
         strides[d] = if sizes[d] > 1 { step } else { 1 };
     }
-    let access: Vec<_> = (0..rank)
-        .map(|d| Linear::constant(rank, offsets[d]).plus(d, strides[d]))
-        .collect();
+    let access: Vec<_> =
+        (0..rank).map(|d| Linear::constant(rank, offsets[d]).plus(d, strides[d])).collect();
     let mut plan = gathered(node, x, sizes.clone(), access)?;
     if strides.iter().all(|&step| step > 0) {
         plan.payload = Box::new(move |b, args| vec![b.slice(&args[0], &offsets, &sizes, &strides)]);
@@ -309,10 +270,7 @@ fn expand(node: &Node<'_>) -> Result<Plan> {
     let plan = gathered(node, x, dims, access)?;
     Ok(plan.folds(move |known| {
         let place = Place::new(&known[0], ty.dims());
-        vec![Elements::from_scalars(
-            ty.clone(),
-            (0..ty.elements()).map(|at| place.get(at)),
-        )]
+        vec![Elements::from_scalars(ty.clone(), (0..ty.elements()).map(|at| place.get(at)))]
     }))
 }
 
@@ -327,10 +285,7 @@ fn tile(node: &Node<'_>) -> Result<Plan> {
     }
     let mut dims = Vec::with_capacity(x.rank());
     for (dim, repeat) in x.dims().iter().zip(&repeats) {
-        dims.push(
-            dim.checked_mul(*repeat)
-                .ok_or_else(|| node.invalid("repeats too often"))?,
-        );
+        dims.push(dim.checked_mul(*repeat).ok_or_else(|| node.invalid("repeats too often"))?);
     }
     let result = node.ty(x.element(), dims)?;
     // A repeated dimension becomes two, of which the first is not read.
@@ -344,19 +299,13 @@ fn tile(node: &Node<'_>) -> Result<Plan> {
     }
     let (ty, source) = (result.clone(), x.ty.clone());
     let plan = Plan::new(vec![x.clone()], vec![result.clone()], move |b, args| {
-        let access = own
-            .iter()
-            .map(|&axis| Linear::axis(wide.len(), axis))
-            .collect();
+        let access = own.iter().map(|&axis| Linear::axis(wide.len(), axis)).collect();
         let all = b.move_at(args[0].element(), &wide, &[(&args[0], access)], |_, x| x[0]);
         vec![b.reshape(&all, result.dims())]
     });
     Ok(plan.folds(move |known| {
         vec![moved(&known[0], &ty, |index| {
-            position(
-                index.iter().zip(source.dims()).map(|(i, n)| i % n),
-                source.dims(),
-            )
+            position(index.iter().zip(source.dims()).map(|(i, n)| i % n), source.dims())
         })]
     }))
 }
@@ -395,19 +344,15 @@ fn depth_to_space(node: &Node<'_>) -> Result<Plan> {
         return Err(node.invalid(format!("spreads {c} channels over blocks of {s}x{s}")));
     }
     let result = node.ty(x.element(), vec![n, c / (s * s), h * s, w * s])?;
-    Ok(Plan::new(
-        vec![x.clone()],
-        vec![result.clone()],
-        move |b, args| {
-            let d = c / (s * s);
-            let y = if depth_first {
-                permuted(b, &args[0], &[n, s, s, d, h, w], &[0, 3, 4, 1, 5, 2])
-            } else {
-                permuted(b, &args[0], &[n, d, s, s, h, w], &[0, 1, 4, 2, 5, 3])
-            };
-            vec![b.reshape(&y, result.dims())]
-        },
-    ))
+    Ok(Plan::new(vec![x.clone()], vec![result.clone()], move |b, args| {
+        let d = c / (s * s);
+        let y = if depth_first {
+            permuted(b, &args[0], &[n, s, s, d, h, w], &[0, 3, 4, 1, 5, 2])
+        } else {
+            permuted(b, &args[0], &[n, d, s, s, h, w], &[0, 1, 4, 2, 5, 3])
+        };
+        vec![b.reshape(&y, result.dims())]
+    }))
 }
 
 fn space_to_depth(node: &Node<'_>) -> Result<Plan> {
@@ -416,19 +361,10 @@ fn space_to_depth(node: &Node<'_>) -> Result<Plan> {
         return Err(node.invalid(format!("cuts {} into blocks of {s}x{s}", Shape(&[h, w]))));
     }
     let result = node.ty(x.element(), vec![n, c * s * s, h / s, w / s])?;
-    Ok(Plan::new(
-        vec![x.clone()],
-        vec![result.clone()],
-        move |b, args| {
-            let y = permuted(
-                b,
-                &args[0],
-                &[n, c, h / s, s, w / s, s],
-                &[0, 3, 5, 1, 2, 4],
-            );
-            vec![b.reshape(&y, result.dims())]
-        },
-    ))
+    Ok(Plan::new(vec![x.clone()], vec![result.clone()], move |b, args| {
+        let y = permuted(b, &args[0], &[n, c, h / s, s, w / s, s], &[0, 3, 5, 1, 2, 4]);
+        vec![b.reshape(&y, result.dims())]
+    }))
 }
 
 fn trilu(node: &Node<'_>) -> Result<Plan> {
@@ -464,11 +400,7 @@ fn trilu(node: &Node<'_>) -> Result<Plan> {
             };
             let (row, column) = (calc.index(rank - 2), calc.index(rank - 1));
             let edge = calc.add(row, k);
-            let inside = if upper {
-                calc.ge(column, edge)
-            } else {
-                calc.le(column, edge)
-            };
+            let inside = if upper { calc.ge(column, edge) } else { calc.le(column, edge) };
             let zero = calc.stored(element, Scalar::Int(0));
             calc.select(inside, given[0], zero)
         })]

@@ -12,60 +12,23 @@ use crate::payload::{Access, Build, Tensor, broadcast, computed, identity};
 use crate::types::{ElementType, Shape};
 
 pub const OPERATORS: &[Operator] = &[
-    op(
-        "BatchNormalization",
-        9,
-        5,
-        &["epsilon", "momentum", "training_mode"],
-        batch_normalization,
-    )
-    .up_to(3),
-    op(
-        "GroupNormalization",
-        18,
-        3,
-        &["epsilon", "num_groups", "stash_type"],
-        group_normalization,
-    ),
-    op(
-        "InstanceNormalization",
-        6,
-        3,
-        &["epsilon"],
-        instance_normalization,
-    ),
-    op(
-        "LRN",
-        1,
-        1,
-        &["alpha", "beta", "bias", "size"],
-        local_response,
-    ),
-    op(
-        "LayerNormalization",
-        17,
-        3,
-        &["axis", "epsilon", "stash_type"],
-        layer_normalization,
-    )
-    .at_least(2)
-    .up_to(3),
+    op("BatchNormalization", 9, 5, &["epsilon", "momentum", "training_mode"], batch_normalization)
+        .up_to(3),
+    op("GroupNormalization", 18, 3, &["epsilon", "num_groups", "stash_type"], group_normalization),
+    op("InstanceNormalization", 6, 3, &["epsilon"], instance_normalization),
+    op("LRN", 1, 1, &["alpha", "beta", "bias", "size"], local_response),
+    op("LayerNormalization", 17, 3, &["axis", "epsilon", "stash_type"], layer_normalization)
+        .at_least(2)
+        .up_to(3),
     op("MeanVarianceNormalization", 9, 1, &["axes"], mean_variance),
-    op(
-        "RMSNormalization",
-        23,
-        2,
-        &["axis", "epsilon", "stash_type"],
-        rms_normalization,
-    ),
+    op("RMSNormalization", 23, 2, &["axis", "epsilon", "stash_type"], rms_normalization),
 ];
 
 /// The mean of `x` over some axes.
 fn mean<'c>(b: &mut Build<'_, 'c>, x: &Tensor<'c>, axes: &[usize]) -> Tensor<'c> {
     let number = computed(x.element());
-    let sum = fold_axes(b, x, axes, &[], (number, Scalar::Int(0)), |calc, x, sum| {
-        calc.add(sum, x[0])
-    });
+    let sum =
+        fold_axes(b, x, axes, &[], (number, Scalar::Int(0)), |calc, x, sum| calc.add(sum, x[0]));
     divide(b, &sum, count(x, axes))
 }
 
@@ -79,11 +42,7 @@ fn variance<'c>(
     let beside: Vec<_> = mean.into_iter().collect();
     let zero = (computed(x.element()), Scalar::Int(0));
     let sum = fold_axes(b, x, axes, &beside, zero, |calc, x, sum| {
-        let off = if x.len() > 1 {
-            calc.sub(x[0], x[1])
-        } else {
-            x[0]
-        };
+        let off = if x.len() > 1 { calc.sub(x[0], x[1]) } else { x[0] };
         let square = calc.mul(off, off);
         calc.add(sum, square)
     });
@@ -103,17 +62,12 @@ fn divide<'c>(b: &mut Build<'_, 'c>, x: &Tensor<'c>, by: f64) -> Tensor<'c> {
 
 /// `1 / sqrt(x + epsilon)`.
 fn inverse_deviation<'c>(b: &mut Build<'_, 'c>, variance: &Tensor<'c>, epsilon: f64) -> Tensor<'c> {
-    b.map(
-        computed(variance.element()),
-        variance.dims(),
-        &[variance],
-        |calc, x| {
-            let (epsilon, one) = (calc.like(x[0], epsilon), calc.like(x[0], 1.0));
-            let sum = calc.add(x[0], epsilon);
-            let root = calc.math("sqrt", sum);
-            calc.div(one, root)
-        },
-    )
+    b.map(computed(variance.element()), variance.dims(), &[variance], |calc, x| {
+        let (epsilon, one) = (calc.like(x[0], epsilon), calc.like(x[0], 1.0));
+        let sum = calc.add(x[0], epsilon);
+        let root = calc.math("sqrt", sum);
+        calc.div(one, root)
+    })
 }
 
 /// `(x - mean) · factor`, then by a scale and a bias where they are given with their accesses.
@@ -132,11 +86,7 @@ fn normalized<'c>(
     let given = inputs.len();
     inputs.extend(affine.iter().cloned());
     b.map_at(x.element(), x.dims(), &inputs, |calc, x| {
-        let off = if given > 2 {
-            calc.sub(x[0], x[2])
-        } else {
-            x[0]
-        };
+        let off = if given > 2 { calc.sub(x[0], x[2]) } else { x[0] };
         let y = calc.mul(off, x[1]);
         match x[given..] {
             [] => y,
@@ -167,11 +117,7 @@ fn expect_channels(node: &Node<'_>, x: &Operand, operand: &Operand, name: &str) 
     }
     Err(node
         .report(format!("reads {name:?} as {}", operand.ty))
-        .help(format!(
-            "one number for each of the {} channels of {}",
-            x.dims()[1],
-            x.ty
-        ))
+        .help(format!("one number for each of the {} channels of {}", x.dims()[1], x.ty))
         .invalid())
 }
 
@@ -203,9 +149,7 @@ fn batch_normalization(node: &Node<'_>) -> Result<Plan> {
     results.truncate(node.outputs());
     let (outputs, axes) = (node.outputs(), others(x.rank(), &[1]));
     Ok(Plan::new(operands, results, move |b, args| {
-        let [x, scale, bias, mean_in, var_in] = args else {
-            panic!("five operands were planned")
-        };
+        let [x, scale, bias, mean_in, var_in] = args else { panic!("five operands were planned") };
         let channel = || vec![identity(x.dims().len())[1].clone()];
         let number = computed(x.element());
         let (center, spread) = if training {
@@ -232,23 +176,13 @@ fn batch_normalization(node: &Node<'_>) -> Result<Plan> {
             calc.add(scaled, given[3])
         });
         let mut results = vec![y];
-        for (before, now) in [(mean_in, &center), (var_in, &spread)]
-            .into_iter()
-            .take(outputs - 1)
-        {
-            results.push(b.map(
-                before.element(),
-                before.dims(),
-                &[before, now],
-                |calc, given| {
-                    let (keep, take) = (
-                        calc.like(given[0], momentum),
-                        calc.like(given[1], 1.0 - momentum),
-                    );
-                    let (kept, taken) = (calc.mul(given[0], keep), calc.mul(given[1], take));
-                    calc.add(kept, taken)
-                },
-            ));
+        for (before, now) in [(mean_in, &center), (var_in, &spread)].into_iter().take(outputs - 1) {
+            results.push(b.map(before.element(), before.dims(), &[before, now], |calc, given| {
+                let (keep, take) =
+                    (calc.like(given[0], momentum), calc.like(given[1], 1.0 - momentum));
+                let (kept, taken) = (calc.mul(given[0], keep), calc.mul(given[1], take));
+                calc.add(kept, taken)
+            }));
         }
         results
     }))
@@ -276,9 +210,7 @@ fn instance_normalization(node: &Node<'_>) -> Result<Plan> {
 fn group_normalization(node: &Node<'_>) -> Result<Plan> {
     let x = with_channels(node)?;
     let (scale, bias) = (node.input(1, "scale")?, node.input(2, "bias")?);
-    let groups = node
-        .int("num_groups")?
-        .ok_or_else(|| node.invalid("lacks \"num_groups\""))?;
+    let groups = node.int("num_groups")?.ok_or_else(|| node.invalid("lacks \"num_groups\""))?;
     let channels = x.dims()[1];
     if groups < 1 || channels % groups != 0 {
         return Err(node.invalid(format!("splits {channels} channels into {groups} groups")));
@@ -323,10 +255,7 @@ fn layer<'n>(node: &'n Node<'_>) -> Result<(Vec<&'n Operand>, Vec<usize>)> {
     let x = node.typed(0, "X", ElementType::FLOATS)?;
     let axis = node.axis(node.int("axis")?.unwrap_or(-1), x.rank())?;
     if node.int("stash_type")?.unwrap_or(1) != 1 {
-        return Err(node
-            .report("has another stash_type than 1")
-            .help("1, float")
-            .unsupported());
+        return Err(node.report("has another stash_type than 1").help("1, float").unsupported());
     }
     let mut operands = vec![x];
     for at in 1..node.input_count() {
@@ -334,16 +263,11 @@ fn layer<'n>(node: &'n Node<'_>) -> Result<(Vec<&'n Operand>, Vec<usize>)> {
         let operand = node.input(at, name)?;
         expect_number(node, x, operand, name)?;
         let fits = operand.rank() <= x.rank()
-            && node
-                .broadcast([x.dims(), operand.dims()])
-                .is_ok_and(|dims| dims == x.dims());
+            && node.broadcast([x.dims(), operand.dims()]).is_ok_and(|dims| dims == x.dims());
         if !fits {
             return Err(node
                 .report(format!("reads {name:?} as {}", operand.ty))
-                .help(format!(
-                    "a shape that broadcasts to {}",
-                    Shape(&x.dims()[axis..])
-                ))
+                .help(format!("a shape that broadcasts to {}", Shape(&x.dims()[axis..])))
                 .invalid());
         }
         operands.push(operand);
@@ -355,9 +279,8 @@ fn layer_normalization(node: &Node<'_>) -> Result<Plan> {
     let (operands, axes) = layer(node)?;
     let x = operands[0];
     let epsilon = node.float("epsilon", 1e-5)?;
-    let folded: Vec<_> = (0..x.rank())
-        .map(|d| if axes.contains(&d) { 1 } else { x.dims()[d] })
-        .collect();
+    let folded: Vec<_> =
+        (0..x.rank()).map(|d| if axes.contains(&d) { 1 } else { x.dims()[d] }).collect();
     let mut results = vec![x.ty.clone()];
     let number = computed(x.element());
     for _ in 1..node.outputs() {
@@ -401,23 +324,19 @@ fn rms_normalization(node: &Node<'_>) -> Result<Plan> {
 fn mean_variance(node: &Node<'_>) -> Result<Plan> {
     let x = node.typed(0, "X", ElementType::FLOATS)?;
     let axes = node.axes(node.ints("axes")?.unwrap_or(&[0, 2, 3]), x.rank())?;
-    Ok(Plan::new(
-        vec![x.clone()],
-        vec![x.ty.clone()],
-        move |b, args| {
-            let x = &args[0];
-            let center = mean(b, x, &axes);
-            let spread = variance(b, x, &axes, Some(&center));
-            // The standard adds to the root, not under it.
-            let factor = b.map(spread.element(), spread.dims(), &[&spread], |calc, x| {
-                let (epsilon, one) = (calc.like(x[0], 1e-9), calc.like(x[0], 1.0));
-                let root = calc.math("sqrt", x[0]);
-                let sum = calc.add(root, epsilon);
-                calc.div(one, sum)
-            });
-            vec![normalized(b, x, &axes, Some(&center), &factor, &[])]
-        },
-    ))
+    Ok(Plan::new(vec![x.clone()], vec![x.ty.clone()], move |b, args| {
+        let x = &args[0];
+        let center = mean(b, x, &axes);
+        let spread = variance(b, x, &axes, Some(&center));
+        // The standard adds to the root, not under it.
+        let factor = b.map(spread.element(), spread.dims(), &[&spread], |calc, x| {
+            let (epsilon, one) = (calc.like(x[0], 1e-9), calc.like(x[0], 1.0));
+            let root = calc.math("sqrt", x[0]);
+            let sum = calc.add(root, epsilon);
+            calc.div(one, sum)
+        });
+        vec![normalized(b, x, &axes, Some(&center), &factor, &[])]
+    }))
 }
 
 /// `x / (bias + alpha / size · (sum of the squares of channels near by))^beta`.
@@ -425,54 +344,39 @@ fn local_response(node: &Node<'_>) -> Result<Plan> {
     let x = with_channels(node)?;
     let (alpha, beta) = (node.float("alpha", 1e-4)?, node.float("beta", 0.75)?);
     let bias = node.float("bias", 1.0)?;
-    let size = node
-        .int("size")?
-        .ok_or_else(|| node.invalid("lacks the attribute \"size\""))?;
+    let size = node.int("size")?.ok_or_else(|| node.invalid("lacks the attribute \"size\""))?;
     if !(1..=i32::MAX.into()).contains(&size) {
-        return Err(node
-            .report(format!("has size {size}"))
-            .help("1 or more")
-            .invalid());
+        return Err(node.report(format!("has size {size}")).help("1 or more").invalid());
     }
     let (before, after) = ((size - 1) / 2, size - 1 - (size - 1) / 2);
     let mut padded = x.dims().to_vec();
     padded[1] += size - 1;
     node.ty(x.element(), padded)?;
-    Ok(Plan::new(
-        vec![x.clone()],
-        vec![x.ty.clone()],
-        move |b, args| {
-            let x = &args[0];
-            let rank = x.dims().len();
-            let number = computed(x.element());
-            let mut border = (vec![0; rank], vec![0; rank]);
-            (border.0[1], border.1[1]) = (before, after);
-            let padded = b.pad(x, &border.0, &border.1, Scalar::Int(0));
-            let kinds = [vec![Axis::Parallel; rank], vec![Axis::Reduction]].concat();
-            let extents = [x.dims(), &[size]].concat();
-            let all = |d| Linear::axis(rank + 1, d);
-            let mut read: Vec<_> = (0..rank).map(all).collect();
-            let target = read.clone();
-            read[1] = read[1].clone().plus(rank, 1);
-            let start = b.fill(number, x.dims(), Scalar::Int(0));
-            let sums = b.nest(
-                &kinds,
-                &extents,
-                &[(&padded, read)],
-                &[(&start, target)],
-                |calc, x| {
-                    let square = calc.mul(x[0], x[0]);
-                    vec![calc.add(x[1], square)]
-                },
-            );
-            vec![b.map(x.element(), x.dims(), &[x, &sums[0]], |calc, given| {
-                let scale = calc.like(given[0], alpha / size as f64);
-                let (bias, beta) = (calc.like(given[0], bias), calc.like(given[0], beta));
-                let scaled = calc.mul(given[1], scale);
-                let base = calc.add(bias, scaled);
-                let power = calc.powf(base, beta);
-                calc.div(given[0], power)
-            })]
-        },
-    ))
+    Ok(Plan::new(vec![x.clone()], vec![x.ty.clone()], move |b, args| {
+        let x = &args[0];
+        let rank = x.dims().len();
+        let number = computed(x.element());
+        let mut border = (vec![0; rank], vec![0; rank]);
+        (border.0[1], border.1[1]) = (before, after);
+        let padded = b.pad(x, &border.0, &border.1, Scalar::Int(0));
+        let kinds = [vec![Axis::Parallel; rank], vec![Axis::Reduction]].concat();
+        let extents = [x.dims(), &[size]].concat();
+        let all = |d| Linear::axis(rank + 1, d);
+        let mut read: Vec<_> = (0..rank).map(all).collect();
+        let target = read.clone();
+        read[1] = read[1].clone().plus(rank, 1);
+        let start = b.fill(number, x.dims(), Scalar::Int(0));
+        let sums = b.nest(&kinds, &extents, &[(&padded, read)], &[(&start, target)], |calc, x| {
+            let square = calc.mul(x[0], x[0]);
+            vec![calc.add(x[1], square)]
+        });
+        vec![b.map(x.element(), x.dims(), &[x, &sums[0]], |calc, given| {
+            let scale = calc.like(given[0], alpha / size as f64);
+            let (bias, beta) = (calc.like(given[0], bias), calc.like(given[0], beta));
+            let scaled = calc.mul(given[1], scale);
+            let base = calc.add(bias, scaled);
+            let power = calc.powf(base, beta);
+            calc.div(given[0], power)
+        })]
+    }))
 }

@@ -52,17 +52,12 @@ fn pad(node: &Node<'_>) -> Result<Plan> {
     }
     let mut dims = Vec::with_capacity(rank);
     for d in 0..rank {
-        let sum = before[d]
-            .checked_add(x.dims()[d])
-            .and_then(|n| n.checked_add(after[d]));
+        let sum = before[d].checked_add(x.dims()[d]).and_then(|n| n.checked_add(after[d]));
         match sum {
             Some(extent) if extent >= 0 => dims.push(extent),
             _ => {
                 return Err(node
-                    .report(format!(
-                        "pads {} by {} and {} on axis {d}",
-                        x.ty, before[d], after[d]
-                    ))
+                    .report(format!("pads {} by {} and {} on axis {d}", x.ty, before[d], after[d]))
                     .help("what is cut off was there before")
                     .invalid());
             }
@@ -78,10 +73,9 @@ fn pad(node: &Node<'_>) -> Result<Plan> {
     if let Some(given) = node.optional(2).filter(|_| mode == Mode::Constant) {
         node.expect_same_element(x, given)?;
         if given.ty.elements() != 1 {
-            return Err(node.invalid(format!(
-                "reads \"constant_value\" as {}; it is a scalar",
-                given.ty
-            )));
+            return Err(
+                node.invalid(format!("reads \"constant_value\" as {}; it is a scalar", given.ty))
+            );
         }
         value = given.literal();
         if value.is_none() {
@@ -92,18 +86,11 @@ fn pad(node: &Node<'_>) -> Result<Plan> {
         let x = &args[0];
         // Negative pads cut off first; then the rest lies within a border.
         let offsets: Vec<_> = before.iter().map(|&n| (-n).max(0)).collect();
-        let sizes: Vec<_> = (0..x.dims().len())
-            .map(|d| x.dims()[d] + before[d].min(0) + after[d].min(0))
-            .collect();
+        let sizes: Vec<_> =
+            (0..x.dims().len()).map(|d| x.dims()[d] + before[d].min(0) + after[d].min(0)).collect();
         // More may be cut off than there is; then only the border is left.
         if result.dims().contains(&0) || sizes.iter().any(|&size| size < 0) {
-            return vec![background(
-                b,
-                x.element(),
-                result.dims(),
-                value,
-                args.get(1),
-            )];
+            return vec![background(b, x.element(), result.dims(), value, args.get(1))];
         }
         let inner = b.slice(x, &offsets, &sizes, &vec![1; sizes.len()]);
         if inner.dims() == result.dims() {

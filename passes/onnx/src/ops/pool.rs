@@ -29,41 +29,21 @@ pub const OPERATORS: &[Operator] = &[
         ],
         average_pool,
     ),
-    op("GlobalAveragePool", 1, 1, &[], |node| {
-        global(node, Reduction::Mean)
-    }),
+    op("GlobalAveragePool", 1, 1, &[], |node| global(node, Reduction::Mean)),
     op("GlobalLpPool", 2, 1, &["p"], global_lp_pool),
-    op("GlobalMaxPool", 1, 1, &[], |node| {
-        global(node, Reduction::Max)
-    }),
+    op("GlobalMaxPool", 1, 1, &[], |node| global(node, Reduction::Max)),
     op(
         "LpPool",
         2,
         1,
-        &[
-            "auto_pad",
-            "ceil_mode",
-            "dilations",
-            "kernel_shape",
-            "p",
-            "pads",
-            "strides",
-        ],
+        &["auto_pad", "ceil_mode", "dilations", "kernel_shape", "p", "pads", "strides"],
         lp_pool,
     ),
     op(
         "MaxPool",
         8,
         1,
-        &[
-            "auto_pad",
-            "ceil_mode",
-            "dilations",
-            "kernel_shape",
-            "pads",
-            "storage_order",
-            "strides",
-        ],
+        &["auto_pad", "ceil_mode", "dilations", "kernel_shape", "pads", "storage_order", "strides"],
         max_pool,
     )
     .up_to(2),
@@ -81,11 +61,7 @@ pub fn least(element: ElementType) -> Scalar {
 fn axes(window: &Window, lead: &[i64]) -> (Vec<Axis>, Vec<i64>, usize) {
     let wide = window.wide();
     let free = lead.len() + window.rank();
-    let kinds = [
-        vec![Axis::Parallel; free],
-        vec![Axis::Reduction; wide.len()],
-    ]
-    .concat();
+    let kinds = [vec![Axis::Parallel; free], vec![Axis::Reduction; wide.len()]].concat();
     let kernel: Vec<_> = wide.iter().map(|&d| window.kernel[d]).collect();
     (kinds, [lead, &window.output, &kernel].concat(), free)
 }
@@ -107,20 +83,11 @@ fn slide<'c>(
 ) -> Tensor<'c> {
     let (kinds, extents, free) = axes(window, &start.dims()[..2]);
     let access = read(window, 2, kinds.len(), free);
-    let target = (0..free)
-        .map(|axis| Linear::axis(kinds.len(), axis))
-        .collect();
-    let results = b.nest(
-        &kinds,
-        &extents,
-        &[(x, access)],
-        &[(start, target)],
-        |calc, given| vec![body(calc, given[0], given[1])],
-    );
-    results
-        .into_iter()
-        .next()
-        .expect("one output gives one result")
+    let target = (0..free).map(|axis| Linear::axis(kinds.len(), axis)).collect();
+    let results = b.nest(&kinds, &extents, &[(x, access)], &[(start, target)], |calc, given| {
+        vec![body(calc, given[0], given[1])]
+    });
+    results.into_iter().next().expect("one output gives one result")
 }
 
 fn max_pool(node: &Node<'_>) -> Result<Plan> {
@@ -151,9 +118,7 @@ fn max_pool(node: &Node<'_>) -> Result<Plan> {
                 with_indices(b, &window, column_major, args[0].dims(), &padded, &start);
             return vec![b.cast(&best, element), place];
         }
-        let best = slide(b, &window, &padded, &start, |calc, x, best| {
-            calc.max(best, x)
-        });
+        let best = slide(b, &window, &padded, &start, |calc, x, best| calc.max(best, x));
         vec![b.cast(&best, element)]
     }))
 }
@@ -170,9 +135,7 @@ fn with_indices<'c>(
     let (kinds, extents, free) = axes(window, &start.dims()[..2]);
     let access = read(window, 2, kinds.len(), free);
     let place = b.fill(ElementType::I64, start.dims(), Scalar::Int(0));
-    let target: Vec<_> = (0..free)
-        .map(|axis| Linear::axis(kinds.len(), axis))
-        .collect();
+    let target: Vec<_> = (0..free).map(|axis| Linear::axis(kinds.len(), axis)).collect();
     let outputs = [(start, target.clone()), (&place, target)];
     // The steps of the original tensor, without its border.
     let mut order: Vec<_> = (2..dims.len()).collect();
@@ -195,15 +158,9 @@ fn with_indices<'c>(
         let at = calc.linear(&position);
         let here = calc.counted(at, ElementType::I64);
         let better = calc.gt(x, best);
-        vec![
-            calc.select(better, x, best),
-            calc.select(better, here, place),
-        ]
+        vec![calc.select(better, x, best), calc.select(better, here, place)]
     });
-    let [best, place] = results
-        .try_into()
-        .ok()
-        .expect("two outputs give two results");
+    let [best, place] = results.try_into().ok().expect("two outputs give two results");
     (best, place)
 }
 
@@ -237,14 +194,10 @@ fn average_pool(node: &Node<'_>) -> Result<Plan> {
             .filter(|(_, (counted, seen))| counted.0 > seen.0 || counted.1 < seen.1)
             .map(|(d, _)| d)
             .collect();
-        let counts: Vec<_> = partial
-            .iter()
-            .map(|&d| count(b, &window, d, counted[d], computed(element)))
-            .collect();
-        let whole: i64 = (0..rank)
-            .filter(|d| !partial.contains(d))
-            .map(|d| window.kernel[d])
-            .product();
+        let counts: Vec<_> =
+            partial.iter().map(|&d| count(b, &window, d, counted[d], computed(element))).collect();
+        let whole: i64 =
+            (0..rank).filter(|d| !partial.contains(d)).map(|d| window.kernel[d]).product();
         let axes = dims.len();
         let mut inputs = vec![(&sum, identity(axes))];
         for (counts, d) in counts.iter().zip(&partial) {
@@ -270,9 +223,7 @@ fn count<'c>(
     element: ElementType,
 ) -> Tensor<'c> {
     let start = b.fill(element, &[window.output[d]], Scalar::Int(0));
-    let place = Linear::constant(2, 0)
-        .plus(0, window.strides[d])
-        .plus(1, window.dilations[d]);
+    let place = Linear::constant(2, 0).plus(0, window.strides[d]).plus(1, window.dilations[d]);
     let axes = [Axis::Parallel, Axis::Reduction];
     let extents = [window.output[d], window.kernel[d]];
     let outputs = [(&start, vec![Linear::axis(2, 0)])];
@@ -284,10 +235,7 @@ fn count<'c>(
         let one = calc.cast(inside, element);
         vec![calc.add(given[0], one)]
     });
-    results
-        .into_iter()
-        .next()
-        .expect("one output gives one result")
+    results.into_iter().next().expect("one output gives one result")
 }
 
 /// `|x|^p`.
@@ -319,10 +267,7 @@ pub fn root<'c>(calc: &mut Calc<'_, 'c>, x: Num<'c>, p: i64) -> Num<'c> {
 pub fn exponent(node: &Node<'_>) -> Result<i64> {
     let p = node.int("p")?.unwrap_or(2);
     if !(1..=1024).contains(&p) {
-        return Err(node
-            .report(format!("has p {p}"))
-            .help("1 to 1024")
-            .invalid());
+        return Err(node.report(format!("has p {p}")).help("1 to 1024").invalid());
     }
     Ok(p)
 }

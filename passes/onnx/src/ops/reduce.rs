@@ -44,34 +44,18 @@ const fn fold(name: &'static str, since: i64, plan: fn(&Node<'_>) -> Result<Plan
 }
 
 pub const OPERATORS: &[Operator] = &[
-    op(
-        "ArgMax",
-        1,
-        1,
-        &["axis", "keepdims", "select_last_index"],
-        |node| arg(node, true),
-    ),
-    op(
-        "ArgMin",
-        1,
-        1,
-        &["axis", "keepdims", "select_last_index"],
-        |node| arg(node, false),
-    ),
+    op("ArgMax", 1, 1, &["axis", "keepdims", "select_last_index"], |node| arg(node, true)),
+    op("ArgMin", 1, 1, &["axis", "keepdims", "select_last_index"], |node| arg(node, false)),
     fold("ReduceL1", 1, |node| reduce(node, Reduction::L1)),
     fold("ReduceL2", 1, |node| reduce(node, Reduction::Norm(2))),
     fold("ReduceLogSum", 1, |node| reduce(node, Reduction::LogSum)),
-    fold("ReduceLogSumExp", 1, |node| {
-        reduce(node, Reduction::LogSumExp)
-    }),
+    fold("ReduceLogSumExp", 1, |node| reduce(node, Reduction::LogSumExp)),
     fold("ReduceMax", 1, |node| reduce(node, Reduction::Max)),
     fold("ReduceMean", 1, |node| reduce(node, Reduction::Mean)),
     fold("ReduceMin", 1, |node| reduce(node, Reduction::Min)),
     fold("ReduceProd", 1, |node| reduce(node, Reduction::Prod)),
     fold("ReduceSum", 1, |node| reduce(node, Reduction::Sum)),
-    fold("ReduceSumSquare", 1, |node| {
-        reduce(node, Reduction::SumSquare)
-    }),
+    fold("ReduceSumSquare", 1, |node| reduce(node, Reduction::SumSquare)),
 ];
 
 /// The dimensions of a shape that are not among `axes`.
@@ -115,9 +99,7 @@ impl Folded {
 
     /// How a tensor of the kept shape is reached.
     pub fn target(&self) -> Vec<Linear> {
-        (0..self.kept.len())
-            .map(|axis| Linear::axis(self.kinds.len(), axis))
-            .collect()
+        (0..self.kept.len()).map(|axis| Linear::axis(self.kinds.len(), axis)).collect()
     }
 
     /// The axis of the nest that runs over a folded dimension, the first of them.
@@ -128,10 +110,7 @@ impl Folded {
 
 /// How a tensor that keeps the dimensions not in `axes` is read beside one of all `rank`.
 pub fn kept_access(rank: usize, axes: &[usize]) -> Vec<Linear> {
-    others(rank, axes)
-        .into_iter()
-        .map(|d| Linear::axis(rank, d))
-        .collect()
+    others(rank, axes).into_iter().map(|d| Linear::axis(rank, d)).collect()
 }
 
 /// Folds `axes` of `x`, beginning with `start`, into a tensor that does not have them.
@@ -150,20 +129,11 @@ pub fn fold_axes<'c>(
     let mut inputs = vec![(x, nest.read.clone())];
     inputs.extend(beside.iter().map(|&tensor| (tensor, nest.target())));
     let outputs = [(&start, nest.target())];
-    let results = b.nest(
-        &nest.kinds,
-        &nest.extents,
-        &inputs,
-        &outputs,
-        |calc, given| {
-            let (so_far, given) = given.split_last().expect("a nest has an output");
-            vec![body(calc, given, *so_far)]
-        },
-    );
-    results
-        .into_iter()
-        .next()
-        .expect("one output gives one result")
+    let results = b.nest(&nest.kinds, &nest.extents, &inputs, &outputs, |calc, given| {
+        let (so_far, given) = given.split_last().expect("a nest has an output");
+        vec![body(calc, given, *so_far)]
+    });
+    results.into_iter().next().expect("one output gives one result")
 }
 
 /// The axes of a reduction: an attribute up to version 17, an input since 18, of ReduceSum since 13.
@@ -236,20 +206,9 @@ fn build<'c>(
         // Stored booleans order like the numbers 0 and 1.
         let number = Tensor::new(x.value(), TensorType::temporary(ElementType::U8, x.dims()));
         let all = Scalar::Int((reduction == Min).into());
-        let best = fold_axes(
-            b,
-            &number,
-            axes,
-            &[],
-            (ElementType::U8, all),
-            |calc, x, best| {
-                if reduction == Min {
-                    calc.min(best, x[0])
-                } else {
-                    calc.max(best, x[0])
-                }
-            },
-        );
+        let best = fold_axes(b, &number, axes, &[], (ElementType::U8, all), |calc, x, best| {
+            if reduction == Min { calc.min(best, x[0]) } else { calc.max(best, x[0]) }
+        });
         return Tensor::new(best.value(), TensorType::temporary(element, best.dims()));
     }
     let count: i64 = axes.iter().map(|&d| x.dims()[d]).product();
@@ -269,9 +228,7 @@ fn build<'c>(
         }),
         Prod => {
             let one = (sum, Scalar::Int(1));
-            fold_axes(b, x, axes, &[], one, |calc, x, product| {
-                calc.mul(product, x[0])
-            })
+            fold_axes(b, x, axes, &[], one, |calc, x, product| calc.mul(product, x[0]))
         }
         Max => {
             let start = (sum, least(sum));
@@ -291,12 +248,8 @@ fn build<'c>(
             let count = calc.int_like(sum[0], count.into());
             calc.div(sum[0], count)
         }),
-        LogSum => b.map(element, folded.dims(), &[&folded], |calc, sum| {
-            calc.math("log", sum[0])
-        }),
-        Norm(p) => b.map(element, folded.dims(), &[&folded], |calc, sum| {
-            root(calc, sum[0], p)
-        }),
+        LogSum => b.map(element, folded.dims(), &[&folded], |calc, sum| calc.math("log", sum[0])),
+        Norm(p) => b.map(element, folded.dims(), &[&folded], |calc, sum| root(calc, sum[0], p)),
         _ => b.cast(&folded, element),
     }
 }
@@ -320,18 +273,11 @@ fn log_sum_exp<'c>(b: &mut Build<'_, 'c>, x: &Tensor<'c>, axes: &[usize]) -> Ten
         let endless = calc.eq(size, infinity);
         calc.select(endless, zero, top[0])
     });
-    let total = fold_axes(
-        b,
-        x,
-        axes,
-        &[&top],
-        (sum, Scalar::Int(0)),
-        |calc, x, total| {
-            let below = calc.sub(x[0], x[1]);
-            let exp = calc.math("exp", below);
-            calc.add(total, exp)
-        },
-    );
+    let total = fold_axes(b, x, axes, &[&top], (sum, Scalar::Int(0)), |calc, x, total| {
+        let below = calc.sub(x[0], x[1]);
+        let exp = calc.math("exp", below);
+        calc.add(total, exp)
+    });
     b.map(x.element(), total.dims(), &[&total, &top], |calc, given| {
         let log = calc.math("log", given[0]);
         calc.add(log, given[1])
@@ -353,9 +299,8 @@ fn fold_known(
         _ => Scalar::Int(0),
     };
     // Every element finds its place in the result as a broadcast would, read backwards.
-    let kept: Vec<_> = (0..ty.rank())
-        .map(|d| if axes.contains(&d) { 1 } else { ty.dims()[d] })
-        .collect();
+    let kept: Vec<_> =
+        (0..ty.rank()).map(|d| if axes.contains(&d) { 1 } else { ty.dims()[d] }).collect();
     let places = TensorType::temporary(ElementType::I64, &kept);
     let numbered = (0..places.elements()).map(|at| Scalar::Int(at as i128));
     let numbered = Elements::from_scalars(places.clone(), numbered);
@@ -422,38 +367,22 @@ pub fn arg_along<'c>(
 ) -> Tensor<'c> {
     let nest = Folded::new(x.dims(), &[axis]);
     let element = computed(x.element());
-    let start = if greatest {
-        least(element)
-    } else {
-        most(element)
-    };
+    let start = if greatest { least(element) } else { most(element) };
     let best = b.fill(element, &nest.kept, start);
     let place = b.fill(ElementType::I64, &nest.kept, Scalar::Int(0));
     let inputs = [(x, nest.read.clone())];
     let outputs = [(&best, nest.target()), (&place, nest.target())];
-    let results = b.nest(
-        &nest.kinds,
-        &nest.extents,
-        &inputs,
-        &outputs,
-        |calc, given| {
-            let (x, best, place) = (given[0], given[1], given[2]);
-            let at = calc.index(nest.folded_axis());
-            let here = calc.counted(at, ElementType::I64);
-            let better = match (greatest, last) {
-                (true, false) => calc.gt(x, best),
-                (true, true) => calc.ge(x, best),
-                (false, false) => calc.lt(x, best),
-                (false, true) => calc.le(x, best),
-            };
-            vec![
-                calc.select(better, x, best),
-                calc.select(better, here, place),
-            ]
-        },
-    );
-    results
-        .into_iter()
-        .nth(1)
-        .expect("two outputs give two results")
+    let results = b.nest(&nest.kinds, &nest.extents, &inputs, &outputs, |calc, given| {
+        let (x, best, place) = (given[0], given[1], given[2]);
+        let at = calc.index(nest.folded_axis());
+        let here = calc.counted(at, ElementType::I64);
+        let better = match (greatest, last) {
+            (true, false) => calc.gt(x, best),
+            (true, true) => calc.ge(x, best),
+            (false, false) => calc.lt(x, best),
+            (false, true) => calc.le(x, best),
+        };
+        vec![calc.select(better, x, best), calc.select(better, here, place)]
+    });
+    results.into_iter().nth(1).expect("two outputs give two results")
 }

@@ -7,9 +7,7 @@ use crate::node::{Node, Operand, Plan};
 use crate::types::{ElementType, Shape};
 
 pub const OPERATORS: &[Operator] = &[
-    op("Dropout", 12, 3, &["seed"], dropout)
-        .at_least(1)
-        .up_to(2),
+    op("Dropout", 12, 3, &["seed"], dropout).at_least(1).up_to(2),
     op("Flatten", 1, 1, &["axis"], flatten),
     op("Identity", 1, 1, &[], identity),
     op("Reshape", 5, 2, &["allowzero"], reshape),
@@ -56,14 +54,10 @@ fn dropout(node: &Node<'_>) -> Result<Plan> {
         return reshaped(node, x, x.dims().to_vec());
     }
     let mask = x.ty.with_element(ElementType::Bool, &node.result_name())?;
-    Ok(Plan::new(
-        vec![x.clone()],
-        vec![x.ty.clone(), mask],
-        |b, args| {
-            let kept = b.fill(ElementType::Bool, args[0].dims(), Scalar::Int(1));
-            vec![args[0].clone(), kept]
-        },
-    ))
+    Ok(Plan::new(vec![x.clone()], vec![x.ty.clone(), mask], |b, args| {
+        let kept = b.fill(ElementType::Bool, args[0].dims(), Scalar::Int(1));
+        vec![args[0].clone(), kept]
+    }))
 }
 
 fn flatten(node: &Node<'_>) -> Result<Plan> {
@@ -78,11 +72,7 @@ fn flatten(node: &Node<'_>) -> Result<Plan> {
     }
     let axis = if axis < 0 { axis + rank } else { axis } as usize;
     let (rows, columns) = x.dims().split_at(axis);
-    reshaped(
-        node,
-        x,
-        vec![rows.iter().product(), columns.iter().product()],
-    )
+    reshaped(node, x, vec![rows.iter().product(), columns.iter().product()])
 }
 
 fn reshape(node: &Node<'_>) -> Result<Plan> {
@@ -91,11 +81,7 @@ fn reshape(node: &Node<'_>) -> Result<Plan> {
     let zero_is_zero = node.flag("allowzero", false)?;
     let wrong = |what: String| {
         node.report(what)
-            .note(format!(
-                "the shape asked for is {}, the tensor {}",
-                Shape(&asked),
-                x.ty
-            ))
+            .note(format!("the shape asked for is {}, the tensor {}", Shape(&asked), x.ty))
             .help("as many elements as the tensor has; 0 copies an extent, one -1 is inferred")
             .invalid()
     };
@@ -111,9 +97,7 @@ fn reshape(node: &Node<'_>) -> Result<Plan> {
     let others = dims.iter().filter(|&&dim| dim != -1);
     let others = others.copied().try_fold(1i64, |all, dim| match dim {
         ..0 => Err(wrong(format!("asks for an extent of {dim}"))),
-        _ => all
-            .checked_mul(dim)
-            .ok_or_else(|| wrong("asks for too many elements".to_owned())),
+        _ => all.checked_mul(dim).ok_or_else(|| wrong("asks for too many elements".to_owned())),
     })?;
     let elements = x.ty.elements() as i64;
     match inferred[..] {
@@ -122,9 +106,7 @@ fn reshape(node: &Node<'_>) -> Result<Plan> {
         // Nothing can be inferred from nothing; an empty tensor stays empty.
         [at] if others == 0 && elements == 0 && !zero_is_zero => dims[at] = 0,
         [] | [_] => {
-            return Err(wrong(format!(
-                "makes another number of elements than {elements}"
-            )));
+            return Err(wrong(format!("makes another number of elements than {elements}")));
         }
         _ => return Err(wrong("leaves several extents to be inferred".to_owned())),
     }
@@ -143,10 +125,7 @@ fn squeeze(node: &Node<'_>) -> Result<Plan> {
             .help("a dimension of extent 1")
             .invalid());
     }
-    let kept = (0..x.rank())
-        .filter(|d| !axes.contains(d))
-        .map(|d| x.dims()[d])
-        .collect();
+    let kept = (0..x.rank()).filter(|d| !axes.contains(d)).map(|d| x.dims()[d]).collect();
     reshaped(node, x, kept)
 }
 
@@ -157,13 +136,7 @@ fn unsqueeze(node: &Node<'_>) -> Result<Plan> {
     let axes = node.axes(&axes, rank)?;
     let mut rest = x.dims().iter().copied();
     let dims = (0..rank)
-        .map(|d| {
-            if axes.contains(&d) {
-                1
-            } else {
-                rest.next().expect("the rank counts both")
-            }
-        })
+        .map(|d| if axes.contains(&d) { 1 } else { rest.next().expect("the rank counts both") })
         .collect();
     reshaped(node, x, dims)
 }
@@ -179,12 +152,7 @@ fn known(node: &Node<'_>, elements: Elements) -> Result<Plan> {
         let mut all = b.fill(ElementType::I64, dims, Scalar::Int(0));
         for (at, value) in elements.scalars().enumerate() {
             let one = b.fill(ElementType::I64, &vec![1; dims.len()], value);
-            all = b.insert(
-                &one,
-                &all,
-                &vec![at as i64; dims.len()],
-                &vec![1; dims.len()],
-            );
+            all = b.insert(&one, &all, &vec![at as i64; dims.len()], &vec![1; dims.len()]);
         }
         vec![all]
     });
@@ -197,16 +165,10 @@ fn shape(node: &Node<'_>) -> Result<Plan> {
     let place = |at: i64| if at < 0 { at.saturating_add(rank) } else { at }.clamp(0, rank) as usize;
     let start = place(node.int("start")?.unwrap_or(0));
     let end = place(node.int("end")?.unwrap_or(rank));
-    known(
-        node,
-        Elements::from_ints(x.dims().get(start..end).unwrap_or(&[])),
-    )
+    known(node, Elements::from_ints(x.dims().get(start..end).unwrap_or(&[])))
 }
 
 fn size(node: &Node<'_>) -> Result<Plan> {
     let elements = node.input(0, "data")?.ty.elements();
-    known(
-        node,
-        Elements::scalar(ElementType::I64, Scalar::Int(elements as i128)),
-    )
+    known(node, Elements::scalar(ElementType::I64, Scalar::Int(elements as i128)))
 }

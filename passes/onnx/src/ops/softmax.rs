@@ -27,93 +27,66 @@ fn operand<'n>(node: &'n Node<'_>) -> Result<(&'n Operand, usize)> {
 fn softmax(node: &Node<'_>, logarithm: bool) -> Result<Plan> {
     let (x, axis) = operand(node)?;
     let element = x.element();
-    Ok(Plan::new(
-        vec![x.clone()],
-        vec![x.ty.clone()],
-        move |b, args| {
-            let x = &args[0];
-            let number = computed(element);
-            let beside = kept_access(x.dims().len(), &[axis]);
-            let full = identity(x.dims().len());
-            let start = (number, least(number));
-            let top = fold_axes(b, x, &[axis], &[], start, |calc, x, best| {
-                calc.max(best, x[0])
-            });
-            let zero = (number, Scalar::Int(0));
-            let inputs = [(x, full.clone()), (&top, beside.clone())];
-            if logarithm {
-                let sum = fold_axes(b, x, &[axis], &[&top], zero, |calc, x, sum| {
-                    let below = calc.sub(x[0], x[1]);
-                    let exp = calc.math("exp", below);
-                    calc.add(sum, exp)
-                });
-                let log = b.map(number, sum.dims(), &[&sum], |calc, sum| {
-                    calc.math("log", sum[0])
-                });
-                let inputs = [inputs.to_vec(), vec![(&log, beside)]].concat();
-                return vec![b.map_at(element, x.dims(), &inputs, |calc, x| {
-                    let below = calc.sub(x[0], x[1]);
-                    calc.sub(below, x[2])
-                })];
-            }
-            let exp = b.map_at(number, x.dims(), &inputs, |calc, x| {
+    Ok(Plan::new(vec![x.clone()], vec![x.ty.clone()], move |b, args| {
+        let x = &args[0];
+        let number = computed(element);
+        let beside = kept_access(x.dims().len(), &[axis]);
+        let full = identity(x.dims().len());
+        let start = (number, least(number));
+        let top = fold_axes(b, x, &[axis], &[], start, |calc, x, best| calc.max(best, x[0]));
+        let zero = (number, Scalar::Int(0));
+        let inputs = [(x, full.clone()), (&top, beside.clone())];
+        if logarithm {
+            let sum = fold_axes(b, x, &[axis], &[&top], zero, |calc, x, sum| {
                 let below = calc.sub(x[0], x[1]);
-                calc.math("exp", below)
+                let exp = calc.math("exp", below);
+                calc.add(sum, exp)
             });
-            let sum = fold_axes(b, &exp, &[axis], &[], zero, |calc, x, sum| {
-                calc.add(sum, x[0])
-            });
-            let inputs = [(&exp, full), (&sum, beside)];
-            vec![b.map_at(element, x.dims(), &inputs, |calc, x| calc.div(x[0], x[1]))]
-        },
-    ))
+            let log = b.map(number, sum.dims(), &[&sum], |calc, sum| calc.math("log", sum[0]));
+            let inputs = [inputs.to_vec(), vec![(&log, beside)]].concat();
+            return vec![b.map_at(element, x.dims(), &inputs, |calc, x| {
+                let below = calc.sub(x[0], x[1]);
+                calc.sub(below, x[2])
+            })];
+        }
+        let exp = b.map_at(number, x.dims(), &inputs, |calc, x| {
+            let below = calc.sub(x[0], x[1]);
+            calc.math("exp", below)
+        });
+        let sum = fold_axes(b, &exp, &[axis], &[], zero, |calc, x, sum| calc.add(sum, x[0]));
+        let inputs = [(&exp, full), (&sum, beside)];
+        vec![b.map_at(element, x.dims(), &inputs, |calc, x| calc.div(x[0], x[1]))]
+    }))
 }
 
 fn hardmax(node: &Node<'_>) -> Result<Plan> {
     let (x, axis) = operand(node)?;
-    Ok(Plan::new(
-        vec![x.clone()],
-        vec![x.ty.clone()],
-        move |b, args| {
-            let x = &args[0];
-            let place = arg_along(b, x, axis, true, false);
-            let inputs = [(&place, kept_access(x.dims().len(), &[axis]))];
-            vec![b.map_at(x.element(), x.dims(), &inputs, |calc, place| {
-                let here = calc.index(axis);
-                let here = calc.counted(here, ElementType::I64);
-                let hit = calc.eq(here, place[0]);
-                calc.cast(hit, computed(x.element()))
-            })]
-        },
-    ))
+    Ok(Plan::new(vec![x.clone()], vec![x.ty.clone()], move |b, args| {
+        let x = &args[0];
+        let place = arg_along(b, x, axis, true, false);
+        let inputs = [(&place, kept_access(x.dims().len(), &[axis]))];
+        vec![b.map_at(x.element(), x.dims(), &inputs, |calc, place| {
+            let here = calc.index(axis);
+            let here = calc.counted(here, ElementType::I64);
+            let hit = calc.eq(here, place[0]);
+            calc.cast(hit, computed(x.element()))
+        })]
+    }))
 }
 
 fn lp_normalization(node: &Node<'_>) -> Result<Plan> {
     let (x, axis) = operand(node)?;
     let p = exponent(node)?;
-    Ok(Plan::new(
-        vec![x.clone()],
-        vec![x.ty.clone()],
-        move |b, args| {
-            let x = &args[0];
-            let number = computed(x.element());
-            let sum = fold_axes(
-                b,
-                x,
-                &[axis],
-                &[],
-                (number, Scalar::Int(0)),
-                |calc, x, sum| {
-                    let power = raised(calc, x[0], p);
-                    calc.add(sum, power)
-                },
-            );
-            let norm = b.map(number, sum.dims(), &[&sum], |calc, sum| {
-                root(calc, sum[0], p)
-            });
-            vec![divide_by(b, x, &norm, kept_access(x.dims().len(), &[axis]))]
-        },
-    ))
+    Ok(Plan::new(vec![x.clone()], vec![x.ty.clone()], move |b, args| {
+        let x = &args[0];
+        let number = computed(x.element());
+        let sum = fold_axes(b, x, &[axis], &[], (number, Scalar::Int(0)), |calc, x, sum| {
+            let power = raised(calc, x[0], p);
+            calc.add(sum, power)
+        });
+        let norm = b.map(number, sum.dims(), &[&sum], |calc, sum| root(calc, sum[0], p));
+        vec![divide_by(b, x, &norm, kept_access(x.dims().len(), &[axis]))]
+    }))
 }
 
 /// `x / norm`, and 0 where the norm is 0.

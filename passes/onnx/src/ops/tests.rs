@@ -72,37 +72,16 @@ fn input(ty: DataType, shape: Vec<i64>) -> impl Strategy<Value = Input> {
 }
 
 fn attribute(name: &'static str) -> impl Strategy<Value = AttributeProto> {
-    let texts = vec![
-        "SAME_UPPER",
-        "VALID",
-        "LEFT",
-        "RIGHT",
-        "tanh",
-        "CRD",
-        "edge",
-        "reflect",
-        "wrap",
-        "?",
-    ];
+    let texts =
+        vec!["SAME_UPPER", "VALID", "LEFT", "RIGHT", "tanh", "CRD", "edge", "reflect", "wrap", "?"];
     let of = move |ty: AttributeType| AttributeProto {
         name: Some(name.to_owned()),
         r#type: Some(ty.into()),
         ..AttributeProto::default()
     };
-    let many = [
-        "axes",
-        "dilations",
-        "kernel_shape",
-        "pads",
-        "perm",
-        "strides",
-    ]
-    .contains(&name);
+    let many = ["axes", "dilations", "kernel_shape", "pads", "perm", "strides"].contains(&name);
     let text = ["auto_pad", "direction", "approximate", "mode"].contains(&name);
-    let real = [
-        "alpha", "beta", "gamma", "epsilon", "bias", "lambd", "momentum",
-    ]
-    .contains(&name);
+    let real = ["alpha", "beta", "gamma", "epsilon", "bias", "lambd", "momentum"].contains(&name);
     prop_oneof![
         if many { 20 } else { 1 } => prop::collection::vec(number(), 0..7)
             .prop_map(move |ints| AttributeProto { ints, ..of(AttributeType::Ints) }),
@@ -116,10 +95,8 @@ fn attribute(name: &'static str) -> impl Strategy<Value = AttributeProto> {
 }
 
 fn attributes(names: &'static [&'static str]) -> impl Strategy<Value = Vec<AttributeProto>> {
-    let each: Vec<_> = names
-        .iter()
-        .map(|name| prop::option::weighted(0.5, attribute(name)))
-        .collect();
+    let each: Vec<_> =
+        names.iter().map(|name| prop::option::weighted(0.5, attribute(name))).collect();
     each.prop_map(|attributes| attributes.into_iter().flatten().collect())
 }
 
@@ -132,21 +109,11 @@ fn model() -> impl Strategy<Value = ModelProto> {
         let (least, most) = operator.inputs;
         let inputs = prop::collection::vec(input(ty, shape), least..=most.min(5));
         let opset = prop::sample::select(vec![13i64, 17, 18, 20, 27]);
-        (
-            inputs,
-            1..=operator.outputs.min(4),
-            attributes(operator.attributes),
-            opset,
+        (inputs, 1..=operator.outputs.min(4), attributes(operator.attributes), opset).prop_map(
+            move |(inputs, outputs, attribute, opset)| {
+                one_node(operator.name, inputs, outputs, attribute, opset.max(operator.since))
+            },
         )
-            .prop_map(move |(inputs, outputs, attribute, opset)| {
-                one_node(
-                    operator.name,
-                    inputs,
-                    outputs,
-                    attribute,
-                    opset.max(operator.since),
-                )
-            })
     })
 }
 
@@ -158,11 +125,7 @@ fn one_node(
     opset: i64,
 ) -> ModelProto {
     let mut graph = GraphProto::default();
-    let mut node = NodeProto {
-        op_type: Some(name.to_owned()),
-        attribute,
-        ..NodeProto::default()
-    };
+    let mut node = NodeProto { op_type: Some(name.to_owned()), attribute, ..NodeProto::default() };
     let constant = |name: &str, ty: DataType, dims: Vec<i64>| TensorProto {
         name: Some(name.to_owned()),
         data_type: Some(ty.into()),
@@ -191,21 +154,13 @@ fn one_node(
     }
     for at in 0..outputs {
         node.output.push(format!("y{at}"));
-        graph.output.push(ValueInfoProto {
-            name: Some(format!("y{at}")),
-            ..ValueInfoProto::default()
-        });
+        graph
+            .output
+            .push(ValueInfoProto { name: Some(format!("y{at}")), ..ValueInfoProto::default() });
     }
     graph.node.push(node);
-    let opset = OperatorSetIdProto {
-        version: Some(opset),
-        ..OperatorSetIdProto::default()
-    };
-    ModelProto {
-        opset_import: vec![opset],
-        graph: Some(graph),
-        ..ModelProto::default()
-    }
+    let opset = OperatorSetIdProto { version: Some(opset), ..OperatorSetIdProto::default() };
+    ModelProto { opset_import: vec![opset], graph: Some(graph), ..ModelProto::default() }
 }
 
 fn tensor_info(name: &str, ty: Option<DataType>, dims: &[i64]) -> ValueInfoProto {
@@ -216,17 +171,12 @@ fn tensor_info(name: &str, ty: Option<DataType>, dims: &[i64]) -> ValueInfoProto
             ..Dimension::default()
         })
         .collect();
-    let tensor = type_proto::Tensor {
-        elem_type: ty.map(Into::into),
-        shape: Some(TensorShapeProto { dim }),
-    };
+    let tensor =
+        type_proto::Tensor { elem_type: ty.map(Into::into), shape: Some(TensorShapeProto { dim }) };
     let value = Some(type_proto::Value::TensorType(tensor));
     ValueInfoProto {
         name: Some(name.to_owned()),
-        r#type: Some(TypeProto {
-            value,
-            ..TypeProto::default()
-        }),
+        r#type: Some(TypeProto { value, ..TypeProto::default() }),
         ..ValueInfoProto::default()
     }
 }

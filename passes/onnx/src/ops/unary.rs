@@ -24,22 +24,12 @@ pub const OPERATORS: &[Operator] = &[
     op("Elu", 6, 1, &["alpha"], elu),
     op("Erf", 9, 1, &[], |node| math(node, "erf")),
     op("Exp", 6, 1, &[], |node| math(node, "exp")),
-    op("Floor", 6, 1, &[], |node| {
-        rounded(node, "floor", f64::floor)
-    }),
+    op("Floor", 6, 1, &[], |node| rounded(node, "floor", f64::floor)),
     op("Gelu", 20, 1, &["approximate"], gelu),
     op("HardSigmoid", 6, 1, &["alpha", "beta"], hard_sigmoid),
     op("HardSwish", 14, 1, &[], hard_swish),
-    op(
-        "IsInf",
-        10,
-        1,
-        &["detect_negative", "detect_positive"],
-        is_inf,
-    ),
-    op("IsNaN", 9, 1, &[], |node| {
-        test(node, |calc, x| calc.is_nan(x))
-    }),
+    op("IsInf", 10, 1, &["detect_negative", "detect_positive"], is_inf),
+    op("IsNaN", 9, 1, &[], |node| test(node, |calc, x| calc.is_nan(x))),
     op("LeakyRelu", 6, 1, &["alpha"], leaky_relu),
     op("Log", 6, 1, &[], |node| math(node, "log")),
     op("Mish", 18, 1, &[], mish),
@@ -47,9 +37,7 @@ pub const OPERATORS: &[Operator] = &[
     op("Not", 1, 1, &[], not),
     op("Reciprocal", 6, 1, &[], |node| float(node, inverse)),
     op("Relu", 6, 1, &[], relu),
-    op("Round", 11, 1, &[], |node| {
-        rounded(node, "roundeven", f64::round_ties_even)
-    }),
+    op("Round", 11, 1, &[], |node| rounded(node, "roundeven", f64::round_ties_even)),
     op("Selu", 6, 1, &["alpha", "gamma"], selu),
     op("Shrink", 9, 1, &["bias", "lambd"], shrink),
     op("Sigmoid", 6, 1, &[], |node| float(node, sigmoid)),
@@ -72,9 +60,7 @@ fn unary(
     body: impl for<'c> Fn(&mut Calc<'_, 'c>, Num<'c>) -> Num<'c> + 'static,
 ) -> Result<Plan> {
     let x = node.typed(0, "X", accepted)?;
-    elementwise(node, &[x], x.element(), move |calc, given| {
-        body(calc, given[0])
-    })
+    elementwise(node, &[x], x.element(), move |calc, given| body(calc, given[0]))
 }
 
 fn float(
@@ -94,9 +80,7 @@ fn test(
     body: impl for<'c> Fn(&mut Calc<'_, 'c>, Num<'c>) -> Num<'c> + 'static,
 ) -> Result<Plan> {
     let x = node.typed(0, "X", ElementType::FLOATS)?;
-    elementwise(node, &[x], ElementType::Bool, move |calc, given| {
-        body(calc, given[0])
-    })
+    elementwise(node, &[x], ElementType::Bool, move |calc, given| body(calc, given[0]))
 }
 
 /// Adds a fold to an operator of one operand.
@@ -131,15 +115,11 @@ fn neg(node: &Node<'_>) -> Result<Plan> {
 }
 
 fn sqrt(node: &Node<'_>) -> Result<Plan> {
-    folded(node, math(node, "sqrt")?, |x| {
-        Scalar::Float(x.as_f64().sqrt())
-    })
+    folded(node, math(node, "sqrt")?, |x| Scalar::Float(x.as_f64().sqrt()))
 }
 
 fn rounded(node: &Node<'_>, name: &'static str, fold: fn(f64) -> f64) -> Result<Plan> {
-    folded(node, math(node, name)?, move |x| {
-        Scalar::Float(fold(x.as_f64()))
-    })
+    folded(node, math(node, name)?, move |x| Scalar::Float(fold(x.as_f64())))
 }
 
 fn not(node: &Node<'_>) -> Result<Plan> {

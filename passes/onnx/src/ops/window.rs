@@ -50,10 +50,7 @@ impl Window {
             if list.len() != count || !list.iter().all(fits) {
                 return Err(node
                     .report(format!("has {name} {list:?}"))
-                    .help(format!(
-                        "{count} numbers for the shape {}, from {least}",
-                        x.ty
-                    ))
+                    .help(format!("{count} numbers for the shape {}, from {least}", x.ty))
                     .invalid());
             }
             Ok(list.to_vec())
@@ -110,18 +107,11 @@ impl Window {
             if room < 0 && !(ceil && room > -stride) {
                 return Err(node
                     .report(format!("has a window of {span} along dimension {}", d + 2))
-                    .note(format!(
-                        "the tensor has {extent} there, with its border {}",
-                        room + span
-                    ))
+                    .note(format!("the tensor has {extent} there, with its border {}", room + span))
                     .help("a window that fits")
                     .invalid());
             }
-            let mut count = if ceil {
-                (room + stride - 1) / stride
-            } else {
-                room / stride
-            } + 1;
+            let mut count = if ceil { (room + stride - 1) / stride } else { room / stride } + 1;
             // A window that begins in the border after the tensor sees nothing of it.
             if ceil && (count - 1) * stride >= extent + before[d] {
                 count -= 1;
@@ -130,16 +120,7 @@ impl Window {
             let end = (count - 1) * stride + span;
             reach[d] = (end - before[d] - extent).max(0);
         }
-        let window = Self {
-            input,
-            kernel,
-            strides,
-            dilations,
-            before,
-            after,
-            reach,
-            output,
-        };
+        let window = Self { input, kernel, strides, dilations, before, after, reach, output };
         node.ty(x.element(), [&x.dims()[..2], &window.padded()].concat())?;
         Ok(window)
     }
@@ -151,9 +132,7 @@ impl Window {
 
     /// The extents of the tensor within the border that windows see.
     fn padded(&self) -> Vec<i64> {
-        (0..self.rank())
-            .map(|d| self.before[d] + self.input[d] + self.reach[d])
-            .collect()
+        (0..self.rank()).map(|d| self.before[d] + self.input[d] + self.reach[d]).collect()
     }
 
     /// The tensor within a border of `value`; the first `rank - self.rank()` dimensions have none.

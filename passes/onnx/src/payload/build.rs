@@ -27,10 +27,7 @@ impl<'a, 'c> Build<'a, 'c> {
     }
 
     fn tensor(&self, value: Val<'c>, element: ElementType, dims: &[i64]) -> Tensor<'c> {
-        Tensor {
-            value,
-            ty: TensorType::temporary(element, dims),
-        }
+        Tensor { value, ty: TensorType::temporary(element, dims) }
     }
 
     /// A tensor without content.
@@ -47,8 +44,7 @@ impl<'a, 'c> Build<'a, 'c> {
             self.payload.fill(value.as_f64(), &shape, scalar)
         } else {
             let unused = 64 - element.bits().max(8);
-            self.payload
-                .fill_int((value.as_int() as i64) << unused >> unused, &shape, scalar)
+            self.payload.fill_int((value.as_int() as i64) << unused >> unused, &shape, scalar)
         };
         self.tensor(value, element, dims)
     }
@@ -79,19 +75,11 @@ impl<'a, 'c> Build<'a, 'c> {
         body: impl FnOnce(&mut Calc<'_, 'c>, &[Num<'c>]) -> Vec<Num<'c>>,
     ) -> Vec<Tensor<'c>> {
         self.any_nest(axes, extents, inputs, outputs, |calc, stored| {
-            let read = if reads_outputs {
-                stored
-            } else {
-                &stored[..inputs.len()]
-            };
+            let read = if reads_outputs { stored } else { &stored[..inputs.len()] };
             let loaded: Vec<_> = read.iter().map(|&num| calc.load(num)).collect();
             let results = body(calc, &loaded);
             let elements = outputs.iter().map(|(tensor, _)| tensor.element());
-            results
-                .into_iter()
-                .zip(elements)
-                .map(|(num, to)| calc.store(num, to))
-                .collect()
+            results.into_iter().zip(elements).map(|(num, to)| calc.store(num, to)).collect()
         })
     }
 
@@ -104,13 +92,9 @@ impl<'a, 'c> Build<'a, 'c> {
         output: Access<'_, 'c>,
         body: impl FnOnce(&mut Calc<'_, 'c>, &[Num<'c>]) -> Num<'c>,
     ) -> Tensor<'c> {
-        let results = self.any_nest(axes, extents, inputs, &[output], |calc, stored| {
-            vec![body(calc, stored)]
-        });
-        results
-            .into_iter()
-            .next()
-            .expect("one output gives one result")
+        let results = self
+            .any_nest(axes, extents, inputs, &[output], |calc, stored| vec![body(calc, stored)]);
+        results.into_iter().next().expect("one output gives one result")
     }
 
     fn any_nest(
@@ -127,49 +111,30 @@ impl<'a, 'c> Build<'a, 'c> {
             all.any(|index| index.as_axis() == Some(axis))
         };
         let unnamed: Vec<_> = (0..axes.len()).filter(|&axis| !named(axis)).collect();
-        let mut operands: Vec<_> = inputs
-            .iter()
-            .map(|(tensor, access)| (tensor.value, access.clone()))
-            .collect();
+        let mut operands: Vec<_> =
+            inputs.iter().map(|(tensor, access)| (tensor.value, access.clone())).collect();
         if !unnamed.is_empty() {
             let shape: Vec<_> = unnamed.iter().map(|&axis| extents[axis]).collect();
             let window = self.empty(ElementType::I8, &shape);
-            let access = unnamed
-                .iter()
-                .map(|&axis| Linear::axis(axes.len(), axis))
-                .collect();
+            let access = unnamed.iter().map(|&axis| Linear::axis(axes.len(), axis)).collect();
             operands.push((window.value, access));
         }
-        let targets: Vec<_> = outputs
-            .iter()
-            .map(|(tensor, access)| (tensor.value, access.clone()))
-            .collect();
-        let results = self
-            .payload
-            .generic(axes, &operands, &targets, |b, values| {
-                let mut calc = Calc { b };
-                let (given, so_far) = (&values[..inputs.len()], &values[operands.len()..]);
-                let elements = inputs
-                    .iter()
-                    .chain(outputs)
-                    .map(|(tensor, _)| tensor.element());
-                let stored: Vec<_> = given
-                    .iter()
-                    .chain(so_far)
-                    .zip(elements)
-                    .map(|(&value, element)| Num::new(value, Kind::Stored(element)))
-                    .collect();
-                body(&mut calc, &stored)
-                    .into_iter()
-                    .map(|num| num.value)
-                    .collect()
-            });
+        let targets: Vec<_> =
+            outputs.iter().map(|(tensor, access)| (tensor.value, access.clone())).collect();
+        let results = self.payload.generic(axes, &operands, &targets, |b, values| {
+            let mut calc = Calc { b };
+            let (given, so_far) = (&values[..inputs.len()], &values[operands.len()..]);
+            let elements = inputs.iter().chain(outputs).map(|(tensor, _)| tensor.element());
+            let stored: Vec<_> = given
+                .iter()
+                .chain(so_far)
+                .zip(elements)
+                .map(|(&value, element)| Num::new(value, Kind::Stored(element)))
+                .collect();
+            body(&mut calc, &stored).into_iter().map(|num| num.value).collect()
+        });
         let types = outputs.iter().map(|(tensor, _)| tensor.ty.clone());
-        results
-            .into_iter()
-            .zip(types)
-            .map(|(value, ty)| Tensor { value, ty })
-            .collect()
+        results.into_iter().zip(types).map(|(value, ty)| Tensor { value, ty }).collect()
     }
 
     /// A new tensor, each element calculated from the elements of `inputs` that broadcast to it.
@@ -181,10 +146,8 @@ impl<'a, 'c> Build<'a, 'c> {
         body: impl FnOnce(&mut Calc<'_, 'c>, &[Num<'c>]) -> Num<'c>,
     ) -> Tensor<'c> {
         let axes = dims.len();
-        let accesses: Vec<_> = inputs
-            .iter()
-            .map(|&tensor| (tensor, broadcast(tensor.dims(), dims, axes)))
-            .collect();
+        let accesses: Vec<_> =
+            inputs.iter().map(|&tensor| (tensor, broadcast(tensor.dims(), dims, axes))).collect();
         self.map_at(element, dims, &accesses, body)
     }
 
@@ -202,13 +165,9 @@ impl<'a, 'c> Build<'a, 'c> {
             return target;
         }
         let (kinds, outputs) = (vec![Axis::Parallel; axes], [(&target, identity(axes))]);
-        let results = self.calculates(&kinds, dims, inputs, &outputs, false, |calc, x| {
-            vec![body(calc, x)]
-        });
-        results
-            .into_iter()
-            .next()
-            .expect("one output gives one result")
+        let results =
+            self.calculates(&kinds, dims, inputs, &outputs, false, |calc, x| vec![body(calc, x)]);
+        results.into_iter().next().expect("one output gives one result")
     }
 
     /// A new tensor whose elements are moved from elsewhere, unchanged.
@@ -225,13 +184,9 @@ impl<'a, 'c> Build<'a, 'c> {
             return target;
         }
         let output = (&target, identity(axes));
-        self.moves(
-            &vec![Axis::Parallel; axes],
-            dims,
-            inputs,
-            output,
-            |calc, nums| body(calc, &nums[..inputs.len()]),
-        )
+        self.moves(&vec![Axis::Parallel; axes], dims, inputs, output, |calc, nums| {
+            body(calc, &nums[..inputs.len()])
+        })
     }
 
     /// `tensor` calculated as another element type; itself where it has that type.
@@ -275,13 +230,8 @@ impl<'a, 'c> Build<'a, 'c> {
         if source.dims().contains(&0) {
             return target.clone();
         }
-        let value = self
-            .payload
-            .insert(source.value, target.value, offsets, strides);
-        Tensor {
-            value,
-            ty: target.ty.clone(),
-        }
+        let value = self.payload.insert(source.value, target.value, offsets, strides);
+        Tensor { value, ty: target.ty.clone() }
     }
 
     /// The same elements in row-major order under another shape.

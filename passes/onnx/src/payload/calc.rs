@@ -29,11 +29,7 @@ pub struct Num<'c> {
 
 impl<'c> Num<'c> {
     pub(super) fn new(value: Val<'c>, kind: Kind) -> Self {
-        Self {
-            value,
-            kind,
-            known: None,
-        }
+        Self { value, kind, known: None }
     }
 
     fn is_float(self) -> bool {
@@ -135,8 +131,7 @@ impl<'c> Calc<'_, 'c> {
             // MLIR takes the bits of a signless integer as a signed number.
             (Kind::Number(element) | Kind::Stored(element), value) => {
                 let unused = 64 - element.bits().max(8);
-                self.b
-                    .integer(ty, (value.as_int() as i64) << unused >> unused)
+                self.b.integer(ty, (value.as_int() as i64) << unused >> unused)
             }
             (Kind::Index, value) => self.b.integer(ty, value.as_int() as i64),
         };
@@ -207,11 +202,7 @@ impl<'c> Calc<'_, 'c> {
         };
         assert!(element.is_integer(), "a coordinate is an integer");
         let index = self.ty(Kind::Index);
-        let op = if element.is_unsigned() {
-            "arith.index_castui"
-        } else {
-            "arith.index_cast"
-        };
+        let op = if element.is_unsigned() { "arith.index_castui" } else { "arith.index_cast" };
         Num::new(self.b.op(op, &[num.value], index), Kind::Index)
     }
 
@@ -226,15 +217,9 @@ impl<'c> Calc<'_, 'c> {
 
     /// The element of a tensor outside the nest, as it lies in memory.
     pub fn extract(&mut self, tensor: &Tensor<'c>, indices: &[Num<'c>]) -> Num<'c> {
-        assert!(
-            indices.iter().all(|index| index.kind == Kind::Index),
-            "coordinates are indices"
-        );
+        assert!(indices.iter().all(|index| index.kind == Kind::Index), "coordinates are indices");
         let indices: Vec<_> = indices.iter().map(|index| index.value).collect();
-        Num::new(
-            self.b.extract(tensor.value, &indices),
-            Kind::Stored(tensor.element()),
-        )
+        Num::new(self.b.extract(tensor.value, &indices), Kind::Stored(tensor.element()))
     }
 
     fn two(
@@ -355,19 +340,13 @@ impl<'c> Calc<'_, 'c> {
 
     /// `x` to the power of `y`, both floats.
     pub fn powf(&mut self, x: Num<'c>, y: Num<'c>) -> Num<'c> {
-        assert!(
-            x.is_float() && x.kind == y.kind,
-            "both sides are floats of one type"
-        );
+        assert!(x.is_float() && x.kind == y.kind, "both sides are floats of one type");
         x.with(self.b.same("math.powf", &[x.value, y.value]))
     }
 
     /// `x` to the power of `y`, both signed integers of one type.
     pub fn ipow(&mut self, x: Num<'c>, y: Num<'c>) -> Num<'c> {
-        assert!(
-            !x.is_float() && x.kind == y.kind,
-            "both sides are integers of one type"
-        );
+        assert!(!x.is_float() && x.kind == y.kind, "both sides are integers of one type");
         x.with(self.b.same("math.ipowi", &[x.value, y.value]))
     }
 
@@ -447,9 +426,7 @@ impl<'c> Calc<'_, 'c> {
     /// `x` as another type, which is no half: floats become integers toward zero, and where they
     /// do not fit, the nearest integer that exists; NaN becomes 0. Integers wrap.
     pub fn cast(&mut self, x: Num<'c>, to: ElementType) -> Num<'c> {
-        let Kind::Number(from) = x.kind else {
-            panic!("a cast is of a number")
-        };
+        let Kind::Number(from) = x.kind else { panic!("a cast is of a number") };
         assert_eq!(computed(to), to, "halves are made by a store");
         if from == to {
             return x;
@@ -488,16 +465,9 @@ impl<'c> Calc<'_, 'c> {
         let (least, most) = to.integer_range().expect("a float is cast to an integer");
         let kind = Kind::Number(to);
         let ty = self.ty(kind);
-        let op = if to.is_unsigned() {
-            "arith.fptoui"
-        } else {
-            "arith.fptosi"
-        };
+        let op = if to.is_unsigned() { "arith.fptoui" } else { "arith.fptosi" };
         let inside = Num::new(self.b.op(op, &[x.value], ty), kind);
-        let (low, high) = (
-            self.make(kind, Scalar::Int(least)),
-            self.make(kind, Scalar::Int(most)),
-        );
+        let (low, high) = (self.make(kind, Scalar::Int(least)), self.make(kind, Scalar::Int(most)));
         // Both bounds are powers of two, so every float type has them exactly.
         let (floor, ceiling) = (self.like(x, least as f64), self.like(x, most as f64 + 1.0));
         let (under, over) = (self.le(x, floor), self.ge(x, ceiling));

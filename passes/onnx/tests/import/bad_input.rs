@@ -12,10 +12,7 @@ use weft_onnx::proto::{StringStringEntryProto, TensorProto};
 use weft_onnx::{ImportError, Model, Options, Weights, check};
 
 fn relu() -> Net {
-    Net::new()
-        .input("x", &["2", "3"])
-        .node("Relu", &["x"], &["y"])
-        .output("y")
+    Net::new().input("x", &["2", "3"]).node("Relu", &["x"], &["y"]).output("y")
 }
 
 #[test]
@@ -35,12 +32,7 @@ fn not_a_model() {
 fn no_file() {
     let error = Model::open(Path::new("/nowhere/at/all.onnx")).unwrap_err();
     assert!(matches!(error, ImportError::Io { .. }));
-    assert!(
-        error
-            .to_string()
-            .starts_with("cannot open /nowhere/at/all.onnx"),
-        "{error}"
-    );
+    assert!(error.to_string().starts_with("cannot open /nowhere/at/all.onnx"), "{error}");
 }
 
 #[test]
@@ -51,14 +43,8 @@ fn unknown_operator() {
     let error = net.check().unwrap_err();
     assert!(error.is_unsupported());
     let error = error.to_string();
-    assert!(
-        error.contains(r#"node "frob_1" (Frobnicate) is not supported"#),
-        "{error}"
-    );
-    assert!(
-        error.contains(r#"operator "Frobnicate", version 18"#),
-        "{error}"
-    );
+    assert!(error.contains(r#"node "frob_1" (Frobnicate) is not supported"#), "{error}");
+    assert!(error.contains(r#"operator "Frobnicate", version 18"#), "{error}");
     assert!(error.contains("supported: Abs, Acos"), "{error}");
 }
 
@@ -66,10 +52,7 @@ fn unknown_operator() {
 fn unknown_domain() {
     let mut net = relu();
     net.graph().node[0].domain = Some("com.example".to_owned());
-    assert!(
-        net.error()
-            .contains(r#"operator "Relu" of domain "com.example""#)
-    );
+    assert!(net.error().contains(r#"operator "Relu" of domain "com.example""#));
 }
 
 #[test]
@@ -79,11 +62,7 @@ fn versions() {
         net.node("Softmax", &["x"], &["y"]).output("y").check()
     };
     softmax(13).unwrap();
-    for (version, told) in [
-        (12, "Softmax since version 13"),
-        (99, "13 to 27"),
-        (0, "no version"),
-    ] {
+    for (version, told) in [(12, "Softmax since version 13"), (99, "13 to 27"), (0, "no version")] {
         let error = softmax(version).unwrap_err().to_string();
         assert!(error.contains(told), "{error}");
     }
@@ -116,19 +95,10 @@ fn order_of_the_file_does_not_matter() {
 
 #[test]
 fn missing_values() {
-    let net = Net::new()
-        .input("x", &["2"])
-        .node("Add", &["x", "w"], &["y"])
-        .output("y");
+    let net = Net::new().input("x", &["2"]).node("Add", &["x", "w"], &["y"]).output("y");
     assert!(net.error().contains(r#"reads "w", which nothing makes"#));
-    let net = Net::new()
-        .input("x", &["2"])
-        .node("Neg", &["x"], &["y"])
-        .output("z");
-    assert!(
-        net.error()
-            .contains(r#"nothing makes the graph output "z""#)
-    );
+    let net = Net::new().input("x", &["2"]).node("Neg", &["x"], &["y"]).output("z");
+    assert!(net.error().contains(r#"nothing makes the graph output "z""#));
     let net = Net::new().input("x", &["2"]).node("Neg", &["x"], &["y"]);
     assert!(net.error().contains("no output"));
 }
@@ -139,19 +109,10 @@ fn names_twice() {
         let error = net.error();
         assert!(error.contains(told), "{error}");
     };
-    twice(
-        relu().input("x", &["2"]),
-        "two graph inputs are named \"x\"",
-    );
-    twice(
-        relu().zeros("w", &[2]).zeros("w", &[2]),
-        "two initializers are named \"w\"",
-    );
+    twice(relu().input("x", &["2"]), "two graph inputs are named \"x\"");
+    twice(relu().zeros("w", &[2]).zeros("w", &[2]), "two initializers are named \"w\"");
     twice(relu().node("Neg", &["x"], &["y"]), "two nodes make \"y\"");
-    twice(
-        relu().node("Neg", &["y"], &["x"]),
-        "makes a value that exists already",
-    );
+    twice(relu().node("Neg", &["y"], &["x"]), "makes a value that exists already");
     twice(relu().output("y"), "two graph outputs are named \"y\"");
 }
 
@@ -163,31 +124,17 @@ fn what_nobody_reads_may_be_anything() {
 #[test]
 fn sizes_that_overflow() {
     let huge = i64::MAX.to_string();
-    let net = Net::new()
-        .input("x", &[&huge, "4"])
-        .node("Neg", &["x"], &["y"])
-        .output("y");
-    assert!(
-        net.error()
-            .contains("more bytes than a process can address")
-    );
+    let net = Net::new().input("x", &[&huge, "4"]).node("Neg", &["x"], &["y"]).output("y");
+    assert!(net.error().contains("more bytes than a process can address"));
     let net = Net::new()
         .input("x", &["1"])
         .ints("shape", &[1 << 30, 1 << 30])
         .node("Expand", &["x", "shape"], &["y"])
         .output("y");
-    assert!(
-        net.error()
-            .contains("more bytes than a process can address")
-    );
+    assert!(net.error().contains("more bytes than a process can address"));
     let net = relu().initializer(tensor("w", DataType::Float, &[1 << 62, 1 << 62]));
     net.clone().check().unwrap();
-    assert!(
-        net.node("Neg", &["w"], &["z"])
-            .output("z")
-            .error()
-            .contains("initializer \"w\"")
-    );
+    assert!(net.node("Neg", &["w"], &["z"]).output("z").error().contains("initializer \"w\""));
 }
 
 #[test]
@@ -196,10 +143,7 @@ fn negative_dimensions() {
         .initializer(tensor("w", DataType::Float, &[-2]))
         .node("Neg", &["w"], &["y"])
         .output("y");
-    assert!(
-        net.error()
-            .contains("initializer \"w\" has a dimension of -2")
-    );
+    assert!(net.error().contains("initializer \"w\" has a dimension of -2"));
 }
 
 #[test]
@@ -208,23 +152,10 @@ fn open_dimensions() {
     let error = net().input("x", &["batch", "3"]).check().unwrap_err();
     assert!(error.is_unsupported());
     let error = error.to_string();
-    assert!(
-        error.contains(r#"input "x" has an unknown dimension 0, "batch""#),
-        "{error}"
-    );
+    assert!(error.contains(r#"input "x" has an unknown dimension 0, "batch""#), "{error}");
     assert!(error.contains("--shape x=NxN"), "{error}");
-    assert!(
-        net()
-            .input("x", &["2", "?"])
-            .error()
-            .contains("unknown dimension 1")
-    );
-    assert!(
-        net()
-            .input("x", &["2", "-1"])
-            .error()
-            .contains("unknown dimension 1")
-    );
+    assert!(net().input("x", &["2", "?"]).error().contains("unknown dimension 1"));
+    assert!(net().input("x", &["2", "-1"]).error().contains("unknown dimension 1"));
 }
 
 #[test]
@@ -242,31 +173,11 @@ fn shapes_from_outside() {
         net.check_with(&options).map_err(|error| error.to_string())
     };
     with(&["x=4x3", "z=4x1"]).unwrap();
-    assert!(
-        with(&["x=4x3"])
-            .unwrap_err()
-            .contains(r#"input "z" has an unknown dimension 1"#)
-    );
-    assert!(
-        with(&["x=4x3", "z=5x1"])
-            .unwrap_err()
-            .contains("which is 4 elsewhere")
-    );
-    assert!(
-        with(&["x=4x5", "z=4x1"])
-            .unwrap_err()
-            .contains("declares 3 for dimension 1")
-    );
-    assert!(
-        with(&["x=4", "z=4x1"])
-            .unwrap_err()
-            .contains("declares 2 dimensions")
-    );
-    assert!(
-        with(&["w=4"])
-            .unwrap_err()
-            .contains(r#"its inputs: "x", "z""#)
-    );
+    assert!(with(&["x=4x3"]).unwrap_err().contains(r#"input "z" has an unknown dimension 1"#));
+    assert!(with(&["x=4x3", "z=5x1"]).unwrap_err().contains("which is 4 elsewhere"));
+    assert!(with(&["x=4x5", "z=4x1"]).unwrap_err().contains("declares 3 for dimension 1"));
+    assert!(with(&["x=4", "z=4x1"]).unwrap_err().contains("declares 2 dimensions"));
+    assert!(with(&["w=4"]).unwrap_err().contains(r#"its inputs: "x", "z""#));
     let mut options = Options::default();
     options.add_shape("z=7x1").unwrap();
     net.check_with(&options).unwrap();
@@ -276,14 +187,10 @@ fn shapes_from_outside() {
 fn attributes() {
     let softmax = |attribute| {
         let net = Net::new().input("x", &["2", "3"]).output("y");
-        net.node_with("Softmax", &["x"], &["y"], vec![attribute])
-            .error()
+        net.node_with("Softmax", &["x"], &["y"], vec![attribute]).error()
     };
     let error = softmax(text("axis", "last"));
-    assert!(
-        error.contains(r#"has attribute "axis" of type STRING"#),
-        "{error}"
-    );
+    assert!(error.contains(r#"has attribute "axis" of type STRING"#), "{error}");
     assert!(error.contains("is of type INT"), "{error}");
     assert!(softmax(int("axis", 2)).contains("-2 to 1"));
     assert!(softmax(int("axes", 2)).contains("Softmax has no such attribute; it has axis"));
@@ -292,50 +199,17 @@ fn attributes() {
 #[test]
 fn operands() {
     let net = || Net::new().input("x", &["2", "3"]).output("y");
-    let error = net()
-        .input("z", &["4", "3"])
-        .node("Add", &["x", "z"], &["y"])
-        .error();
+    let error = net().input("z", &["4", "3"]).node("Add", &["x", "z"], &["y"]).error();
     assert!(error.contains("do not broadcast: 2x3 and 4x3"), "{error}");
-    let error = net()
-        .ints("k", &[1, 2])
-        .node("Add", &["x", "k"], &["y"])
-        .error();
+    let error = net().ints("k", &[1, 2]).node("Add", &["x", "k"], &["y"]).error();
     assert!(error.contains("mixes float[2x3] and int64[2]"), "{error}");
-    assert!(
-        net()
-            .node("Add", &["x"], &["y"])
-            .error()
-            .contains("has 1 inputs")
-    );
-    assert!(
-        net()
-            .node("Add", &["", "x"], &["y"])
-            .error()
-            .contains("lacks its input 0")
-    );
-    assert!(
-        net()
-            .node("Neg", &["x"], &["y", "z"])
-            .error()
-            .contains("has 2 outputs")
-    );
-    let error = net()
-        .ints("k", &[1])
-        .node("Softmax", &["k"], &["y"])
-        .error();
-    assert!(
-        error.contains("float16, bfloat16, float, double"),
-        "{error}"
-    );
-    let error = net()
-        .zeros("w", &[4, 4])
-        .node("MatMul", &["x", "w"], &["y"])
-        .error();
-    assert!(
-        error.contains("multiplies float[2x3] by float[4x4]"),
-        "{error}"
-    );
+    assert!(net().node("Add", &["x"], &["y"]).error().contains("has 1 inputs"));
+    assert!(net().node("Add", &["", "x"], &["y"]).error().contains("lacks its input 0"));
+    assert!(net().node("Neg", &["x"], &["y", "z"]).error().contains("has 2 outputs"));
+    let error = net().ints("k", &[1]).node("Softmax", &["k"], &["y"]).error();
+    assert!(error.contains("float16, bfloat16, float, double"), "{error}");
+    let error = net().zeros("w", &[4, 4]).node("MatMul", &["x", "w"], &["y"]).error();
+    assert!(error.contains("multiplies float[2x3] by float[4x4]"), "{error}");
 }
 
 #[test]
@@ -347,12 +221,7 @@ fn shapes_known_only_at_run_time() {
         .output("y");
     let error = net.check().unwrap_err();
     assert!(error.is_unsupported());
-    assert!(
-        error
-            .to_string()
-            .contains("needs to be known at compile time"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("needs to be known at compile time"), "{error}");
     let mut options = Options::default();
     let shape = weft_onnx::Elements::from_ints(&[3, -1]);
     options.known_inputs.insert("shape".to_owned(), shape);
@@ -362,56 +231,33 @@ fn shapes_known_only_at_run_time() {
 #[test]
 fn declared_outputs() {
     let net = |ty, dims| {
-        Net::new()
-            .input("x", &["2", "3"])
-            .node("Relu", &["x"], &["y"])
-            .output_of("y", ty, dims)
+        Net::new().input("x", &["2", "3"]).node("Relu", &["x"], &["y"]).output_of("y", ty, dims)
     };
     net(DataType::Float, &["2", "n"]).check().unwrap();
     let error = net(DataType::Float, &["2", "4"]).error();
     assert!(error.contains("output \"y\" is float[2x3]"), "{error}");
     assert!(error.contains("declares float of 2x4"), "{error}");
-    assert!(
-        net(DataType::Double, &["2", "3"])
-            .error()
-            .contains("declares double")
-    );
+    assert!(net(DataType::Double, &["2", "3"]).error().contains("declares double"));
 }
 
 #[test]
 fn data_that_does_not_fit() {
     let with = |tensor: TensorProto| {
-        Net::new()
-            .initializer(tensor)
-            .node("Neg", &["w"], &["y"])
-            .output("y")
-            .error()
+        Net::new().initializer(tensor).node("Neg", &["w"], &["y"]).output("y").error()
     };
     let float = tensor("w", DataType::Float, &[2]);
-    let error = with(TensorProto {
-        raw_data: Some(vec![0; 7].into()),
-        ..float.clone()
-    });
+    let error = with(TensorProto { raw_data: Some(vec![0; 7].into()), ..float.clone() });
     assert!(error.contains("has 7 bytes of data"), "{error}");
     assert!(error.contains("float[2] takes 8"), "{error}");
     assert!(with(float).contains("has 0 bytes"));
-    let byte = TensorProto {
-        int32_data: vec![1, 300],
-        ..tensor("w", DataType::Int8, &[2])
-    };
+    let byte = TensorProto { int32_data: vec![1, 300], ..tensor("w", DataType::Int8, &[2]) };
     assert!(with(byte).contains("holds 300, which is no int8"));
-    let truth = TensorProto {
-        raw_data: Some(vec![7].into()),
-        ..tensor("w", DataType::Bool, &[1])
-    };
+    let truth = TensorProto { raw_data: Some(vec![7].into()), ..tensor("w", DataType::Bool, &[1]) };
     assert!(with(truth).contains("element 0 is 7"));
     assert!(with(tensor("w", DataType::String, &[1])).contains("element type string"));
     assert!(
-        with(TensorProto {
-            data_type: Some(77),
-            ..tensor("w", DataType::Bool, &[1])
-        })
-        .contains("77")
+        with(TensorProto { data_type: Some(77), ..tensor("w", DataType::Bool, &[1]) })
+            .contains("77")
     );
 }
 
@@ -444,42 +290,21 @@ fn check_in(folder: &tempfile::TempDir, net: &Net) -> Result<(), ImportError> {
 
 #[test]
 fn external_data() {
-    let (folder, net) = external(&[
-        ("location", "weights.bin"),
-        ("offset", "16"),
-        ("length", "48"),
-    ]);
+    let (folder, net) =
+        external(&[("location", "weights.bin"), ("offset", "16"), ("length", "48")]);
     check_in(&folder, &net).unwrap();
     let weights = Weights::open(&folder.path().join("model/net.onnx")).unwrap();
     assert_eq!(weights.tensor("w").unwrap().bytes().len(), 48);
-    assert!(
-        weights
-            .tensor("v")
-            .unwrap_err()
-            .to_string()
-            .contains("no weight \"v\"")
-    );
+    assert!(weights.tensor("v").unwrap_err().to_string().contains("no weight \"v\""));
 }
 
 #[test]
 fn external_data_elsewhere() {
-    let absolute = std::env::temp_dir()
-        .join("weights.bin")
-        .display()
-        .to_string();
-    for location in [
-        "../secret.bin",
-        "a/../../secret.bin",
-        "/etc/passwd",
-        &absolute,
-        "",
-    ] {
+    let absolute = std::env::temp_dir().join("weights.bin").display().to_string();
+    for location in ["../secret.bin", "a/../../secret.bin", "/etc/passwd", &absolute, ""] {
         let (folder, net) = external(&[("location", location)]);
         let error = check_in(&folder, &net).unwrap_err().to_string();
-        assert!(
-            error.contains("outside of the model's folder"),
-            "{location}: {error}"
-        );
+        assert!(error.contains("outside of the model's folder"), "{location}: {error}");
     }
 }
 
@@ -496,21 +321,14 @@ fn external_data_behind_a_link() {
 #[test]
 fn external_data_that_is_not_there() {
     let (folder, net) = external(&[("location", "other.bin")]);
-    assert!(matches!(
-        check_in(&folder, &net),
-        Err(ImportError::Io { .. })
-    ));
+    assert!(matches!(check_in(&folder, &net), Err(ImportError::Io { .. })));
     for (offset, length, told) in [
         ("32", "48", "past the end"),
         ("18446744073709551615", "48", "past the end"),
         ("0", "40", "has 40 bytes"),
         ("-1", "48", "offset \"-1\""),
     ] {
-        let entries = [
-            ("location", "weights.bin"),
-            ("offset", offset),
-            ("length", length),
-        ];
+        let entries = [("location", "weights.bin"), ("offset", offset), ("length", length)];
         let (folder, net) = external(&entries);
         let error = check_in(&folder, &net).unwrap_err().to_string();
         assert!(error.contains(told), "{error}");
@@ -523,18 +341,8 @@ fn sample() -> Net {
         .input("x", &["1", "2", "6", "6"])
         .zeros("w", &[4, 1, 3, 3])
         .ints("shape", &[0, -1])
-        .node_with(
-            "Conv",
-            &["x", "w"],
-            &["a"],
-            vec![int("group", 2), ints("pads", &[1, 1, 1, 1])],
-        )
-        .node_with(
-            "MaxPool",
-            &["a"],
-            &["b"],
-            vec![ints("kernel_shape", &[2, 2])],
-        )
+        .node_with("Conv", &["x", "w"], &["a"], vec![int("group", 2), ints("pads", &[1, 1, 1, 1])])
+        .node_with("MaxPool", &["a"], &["b"], vec![ints("kernel_shape", &[2, 2])])
         .node("Shape", &["b"], &["c"])
         .node("Reshape", &["b", "shape"], &["d"])
         .node_with("Softmax", &["d"], &["e"], vec![int("axis", 1)])

@@ -35,12 +35,7 @@ fn a_shape_that_is_calculated() {
         .node("Shape", &["x"], &["all"])
         .node_with("Gather", &["all", "zero"], &["batch"], vec![int("axis", 0)])
         .node("Mul", &["four", "two"], &["last"])
-        .node_with(
-            "Concat",
-            &["batch", "rest", "last"],
-            &["shape"],
-            vec![int("axis", 0)],
-        )
+        .node_with("Concat", &["batch", "rest", "last"], &["shape"], vec![int("axis", 0)])
         .node("Reshape", &["x", "shape"], &["y"])
         .output("y");
     let text = text(&net);
@@ -74,12 +69,7 @@ fn everything_shapes_are_calculated_with() {
         .node("Sub", &["left", "right"], &["none"])
         .node("Add", &["none", "left"], &["sum"])
         .node("Mod", &["sum", "left"], &["mod"])
-        .node_with(
-            "Concat",
-            &["sum", "two", "mod"],
-            &["result"],
-            vec![int("axis", 0)],
-        )
+        .node_with("Concat", &["sum", "two", "mod"], &["result"], vec![int("axis", 0)])
         .node("Expand", &["value", "result2"], &["y"])
         .zeros("value", &[1])
         .node("Slice", &["result", "axes", "two", "axes"], &["result2"])
@@ -93,14 +83,8 @@ fn everything_shapes_are_calculated_with() {
 fn a_range_is_made_of_shapes() {
     let net = Net::new()
         .input("x", &["5", "2"])
-        .initializer(TensorProto {
-            int64_data: vec![0],
-            ..tensor("zero", DataType::Int64, &[])
-        })
-        .initializer(TensorProto {
-            int64_data: vec![1],
-            ..tensor("one", DataType::Int64, &[])
-        })
+        .initializer(TensorProto { int64_data: vec![0], ..tensor("zero", DataType::Int64, &[]) })
+        .initializer(TensorProto { int64_data: vec![1], ..tensor("one", DataType::Int64, &[]) })
         .node("Shape", &["x"], &["shape"])
         .node("Gather", &["shape", "zero"], &["length"])
         .node("Range", &["zero", "length", "one"], &["y"])
@@ -111,16 +95,10 @@ fn a_range_is_made_of_shapes() {
 
 #[test]
 fn weights_are_not_calculated_with() {
-    let net = Net::new()
-        .zeros("w", &[64, 64])
-        .node("Neg", &["w"], &["y"])
-        .output("y");
+    let net = Net::new().zeros("w", &[64, 64]).node("Neg", &["w"], &["y"]).output("y");
     let text = text(&net);
     assert_eq!(kinds(&text), ["Neg"]);
-    assert!(
-        text.contains(r#"graph.weight "w" in "model" hash "#),
-        "{text}"
-    );
+    assert!(text.contains(r#"graph.weight "w" in "model" hash "#), "{text}");
 }
 
 #[test]
@@ -133,9 +111,7 @@ fn inputs_that_are_bound_stay_inputs() {
         .output("y")
         .output("sum");
     let mut options = Options::default();
-    options
-        .known_inputs
-        .insert("k".to_owned(), weft_onnx::Elements::from_ints(&[1]));
+    options.known_inputs.insert("k".to_owned(), weft_onnx::Elements::from_ints(&[1]));
     let context = context();
     let (module, _) = import_model(net.model().unwrap(), &options, &context).unwrap();
     let text = module_op(&module).text();
@@ -145,11 +121,7 @@ fn inputs_that_are_bound_stay_inputs() {
 
 #[test]
 fn outputs_that_no_operator_makes() {
-    let net = Net::new()
-        .input("x", &["2"])
-        .zeros("w", &[2])
-        .output("x")
-        .output("w");
+    let net = Net::new().input("x", &["2"]).zeros("w", &[2]).output("x").output("w");
     assert_eq!(kinds(&text(&net)), ["Identity", "Identity"]);
 }
 
@@ -178,10 +150,7 @@ fn a_constant_is_a_weight() {
 fn a_literal_goes_into_the_body() {
     let net = Net::new()
         .input("x", &["4"])
-        .initializer(TensorProto {
-            float_data: vec![2.5],
-            ..tensor("k", DataType::Float, &[])
-        })
+        .initializer(TensorProto { float_data: vec![2.5], ..tensor("k", DataType::Float, &[]) })
         .node("Mul", &["x", "k"], &["y"])
         .output("y");
     let text = text(&net);
@@ -194,12 +163,7 @@ fn equal_imports_are_equal() {
     let net = Net::new()
         .input("x", &["1", "8", "5", "5"])
         .zeros("w", &[8, 1, 3, 3])
-        .node_with(
-            "Conv",
-            &["x", "w"],
-            &["y"],
-            vec![int("group", 8), ints("pads", &[1, 1, 1, 1])],
-        )
+        .node_with("Conv", &["x", "w"], &["y"], vec![int("group", 8), ints("pads", &[1, 1, 1, 1])])
         .output("y");
     assert_eq!(text(&net), text(&net));
 }
@@ -215,17 +179,9 @@ fn weights_of_another_file() {
     safetensors::serialize_to_file([("w", view)], None, &path).unwrap();
     let weights = Weights::open(&path).unwrap();
     let found = weights.tensor("w").unwrap();
-    assert_eq!(
-        (found.ty().dims(), &found.bytes()[..]),
-        (&[2, 3][..], &bytes[..])
-    );
+    assert_eq!((found.ty().dims(), &found.bytes()[..]), (&[2, 3][..], &bytes[..]));
     assert!(weights.tensor("v").is_err());
 
     std::fs::write(&path, &std::fs::read(&path).unwrap()[..40]).unwrap();
-    assert!(
-        Weights::open(&path)
-            .unwrap_err()
-            .to_string()
-            .contains("is not a safetensors file")
-    );
+    assert!(Weights::open(&path).unwrap_err().to_string().contains("is not a safetensors file"));
 }

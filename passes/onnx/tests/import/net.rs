@@ -23,19 +23,10 @@ pub struct Net {
 impl Net {
     /// An empty graph, in version 18 of the operators.
     pub fn new() -> Self {
-        let opset = OperatorSetIdProto {
-            version: Some(18),
-            ..OperatorSetIdProto::default()
-        };
-        let graph = GraphProto {
-            name: Some("net".to_owned()),
-            ..GraphProto::default()
-        };
-        let proto = ModelProto {
-            opset_import: vec![opset],
-            graph: Some(graph),
-            ..ModelProto::default()
-        };
+        let opset = OperatorSetIdProto { version: Some(18), ..OperatorSetIdProto::default() };
+        let graph = GraphProto { name: Some("net".to_owned()), ..GraphProto::default() };
+        let proto =
+            ModelProto { opset_import: vec![opset], graph: Some(graph), ..ModelProto::default() };
         Self { proto }
     }
 
@@ -61,10 +52,9 @@ impl Net {
 
     /// A graph output of any type.
     pub fn output(mut self, name: &str) -> Self {
-        self.graph().output.push(ValueInfoProto {
-            name: Some(name.to_owned()),
-            ..ValueInfoProto::default()
-        });
+        self.graph()
+            .output
+            .push(ValueInfoProto { name: Some(name.to_owned()), ..ValueInfoProto::default() });
         self
     }
 
@@ -76,10 +66,7 @@ impl Net {
 
     pub fn ints(mut self, name: &str, ints: &[i64]) -> Self {
         let tensor = tensor(name, DataType::Int64, &[ints.len() as i64]);
-        self.graph().initializer.push(TensorProto {
-            int64_data: ints.to_vec(),
-            ..tensor
-        });
+        self.graph().initializer.push(TensorProto { int64_data: ints.to_vec(), ..tensor });
         self
     }
 
@@ -87,10 +74,7 @@ impl Net {
     pub fn zeros(mut self, name: &str, dims: &[i64]) -> Self {
         let tensor = tensor(name, DataType::Float, dims);
         let raw = vec![0; 4 * dims.iter().product::<i64>() as usize];
-        self.graph().initializer.push(TensorProto {
-            raw_data: Some(raw.into()),
-            ..tensor
-        });
+        self.graph().initializer.push(TensorProto { raw_data: Some(raw.into()), ..tensor });
         self
     }
 
@@ -162,23 +146,15 @@ pub fn info(name: &str, ty: DataType, dims: &[&str]) -> ValueInfoProto {
                 Err(_) if dim == "?" => None,
                 Err(_) => Some(dimension::Value::DimParam(dim.to_owned())),
             };
-            Dimension {
-                value,
-                ..Dimension::default()
-            }
+            Dimension { value, ..Dimension::default() }
         })
         .collect();
-    let tensor = type_proto::Tensor {
-        elem_type: Some(ty.into()),
-        shape: Some(TensorShapeProto { dim }),
-    };
+    let tensor =
+        type_proto::Tensor { elem_type: Some(ty.into()), shape: Some(TensorShapeProto { dim }) };
     let value = Some(type_proto::Value::TensorType(tensor));
     ValueInfoProto {
         name: Some(name.to_owned()),
-        r#type: Some(TypeProto {
-            value,
-            ..TypeProto::default()
-        }),
+        r#type: Some(TypeProto { value, ..TypeProto::default() }),
         ..ValueInfoProto::default()
     }
 }
@@ -192,22 +168,13 @@ fn attribute(name: &str, ty: AttributeType) -> AttributeProto {
 }
 
 pub fn int(name: &str, i: i64) -> AttributeProto {
-    AttributeProto {
-        i: Some(i),
-        ..attribute(name, AttributeType::Int)
-    }
+    AttributeProto { i: Some(i), ..attribute(name, AttributeType::Int) }
 }
 
 pub fn ints(name: &str, ints: &[i64]) -> AttributeProto {
-    AttributeProto {
-        ints: ints.to_vec(),
-        ..attribute(name, AttributeType::Ints)
-    }
+    AttributeProto { ints: ints.to_vec(), ..attribute(name, AttributeType::Ints) }
 }
 
 pub fn text(name: &str, text: &str) -> AttributeProto {
-    AttributeProto {
-        s: Some(text.to_owned().into()),
-        ..attribute(name, AttributeType::String)
-    }
+    AttributeProto { s: Some(text.to_owned().into()), ..attribute(name, AttributeType::String) }
 }

@@ -35,10 +35,11 @@ impl<'c> Sum<'c> {
 
     /// What `expr` is when its axes are these sums.
     pub fn of(expr: &Linear, axes: &[Sum<'c>]) -> Self {
-        expr.coefficients.iter().zip(axes).filter(|(factor, _)| **factor != 0).fold(
-            Sum::number(expr.constant),
-            |sum, (factor, axis)| sum.plus(axis, *factor),
-        )
+        expr.coefficients
+            .iter()
+            .zip(axes)
+            .filter(|(factor, _)| **factor != 0)
+            .fold(Sum::number(expr.constant), |sum, (factor, axis)| sum.plus(axis, *factor))
     }
 
     /// Writes the sum as one `affine.apply`, or less.
@@ -48,10 +49,12 @@ impl<'c> Sum<'c> {
             ([(value, 1)], 0) => *value,
             (terms, constant) => {
                 let count = terms.len();
-                let expr = terms.iter().enumerate().fold(
-                    Linear::constant(count, constant),
-                    |expr, (dim, (_, factor))| expr.plus(dim, *factor),
-                );
+                let expr = terms
+                    .iter()
+                    .enumerate()
+                    .fold(Linear::constant(count, constant), |expr, (dim, (_, factor))| {
+                        expr.plus(dim, *factor)
+                    });
                 let context = b.context();
                 let map = affine::map(context, count, &[expr]);
                 let values: Vec<_> = terms.iter().map(|(value, _)| *value).collect();

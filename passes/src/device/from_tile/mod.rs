@@ -30,6 +30,7 @@ use crate::tile::{binding, lanes_type, loop_order};
 use index::{Sum, scf_for, scf_if};
 use piece::Piece;
 
+/// The pass.
 pub const PASS: Pass = Pass {
     name: "tile-to-device",
     description: "Write tile programs in the machine's instructions",
@@ -73,7 +74,6 @@ fn compile_time_kernels(module: Op<'_>) -> HashMap<String, bool> {
 /// What is to be written, and with what.
 pub(super) struct Plan<'c> {
     pub context: &'c Context,
-    pub machine: Machine<'c>,
     pub nest: Nest<'c>,
     /// Lane unit that starts accumulators, and computes unless an instruction does.
     pub unit: &'c str,
@@ -129,9 +129,8 @@ fn lower<'c>(context: &'c Context, machine: Machine<'c>, kernel: Op<'c>) -> Resu
             None,
         )
     };
-    let types: Vec<Type<'c>> = std::iter::once(Type::index(context))
-        .chain(block.args().iter().map(memref))
-        .collect();
+    let types: Vec<Type<'c>> =
+        std::iter::once(Type::index(context)).chain(block.args().iter().map(memref)).collect();
     let body = b.block(new.region(0), &types);
     let mut memrefs: HashMap<_, _> =
         block.args().into_iter().zip(body.args().into_iter().skip(1)).collect();
@@ -200,7 +199,6 @@ fn plan<'c>(
     let widest = lanes_type(&nest).and_then(|elem| unit.lanes_for(elem)).unwrap_or(1);
     Ok(Plan {
         context,
-        machine,
         lanes: compute.lanes.map_or(1, |_| widest),
         nest,
         unit: unit.name,
@@ -278,7 +276,7 @@ impl<'c> Tiles<'_, 'c> {
         }
         let task = self.outer.sizes[axis];
         let last = extent - (count - 1) * task;
-        if task % tile == 0 && last % tile == 0 {
+        if task.is_multiple_of(tile) && last.is_multiple_of(tile) {
             self.span_to(b, depth, at, sizes, axis, start, task.max(last), last, extent, tile);
             return;
         }

@@ -1,6 +1,5 @@
 //! The code of one register tile: start, fold, store.
 
-
 use weft_dialects::ir::{Block, Builder, Type, Val, attr, ty};
 
 use super::Plan;
@@ -35,9 +34,7 @@ impl<'p, 'c> Piece<'p, 'c> {
     pub fn new(plan: &'p Plan<'c>, at: &[Sum<'c>], sizes: &[u64]) -> Self {
         let lanes_axis = plan.lanes_axis;
         let rows = (0..sizes.len())
-            .filter(|&axis| {
-                sizes[axis] > 1 && Some(axis) != lanes_axis && !plan.nest.reduces(axis)
-            })
+            .filter(|&axis| sizes[axis] > 1 && Some(axis) != lanes_axis && !plan.nest.reduces(axis))
             .collect();
         let vectors = lanes_axis.map_or(1, |axis| sizes[axis].div_ceil(plan.lanes));
         Self { plan, at: at.to_vec(), sizes: sizes.to_vec(), rows, vectors }
@@ -96,7 +93,11 @@ impl<'p, 'c> Piece<'p, 'c> {
     }
 
     /// Unrolled loops over the registers of the tile.
-    fn each_register(&self, b: &mut Builder<'c>, body: &mut dyn FnMut(&mut Builder<'c>, At<'_, 'c>)) {
+    fn each_register(
+        &self,
+        b: &mut Builder<'c>,
+        body: &mut dyn FnMut(&mut Builder<'c>, At<'_, 'c>),
+    ) {
         let sizes: Vec<u64> = self.rows.iter().map(|&axis| self.sizes[axis]).collect();
         unrolled_all(b, &sizes, &mut |b, rows| {
             self.each_vector(b, &mut |b, vector, count| body(b, At { rows, vector, count }));
@@ -113,7 +114,7 @@ impl<'p, 'c> Piece<'p, 'c> {
         let points = self.plan.lanes_axis.map_or(1, |axis| self.sizes[axis]);
         let whole = points / lanes;
         unrolled(b, whole, |b, vector| body(b, &vector, lanes));
-        if points % lanes > 0 {
+        if !points.is_multiple_of(lanes) {
             body(b, &Sum::number(whole as i64), points % lanes);
         }
     }
@@ -164,7 +165,13 @@ impl<'p, 'c> Piece<'p, 'c> {
         self.copy(b, self.plan.load, &source, target, count, ["from_dim", "from_step"], along);
     }
 
-    fn store(&self, b: &mut Builder<'c>, output: &Access<'c>, accumulator: Val<'c>, at: At<'_, 'c>) {
+    fn store(
+        &self,
+        b: &mut Builder<'c>,
+        output: &Access<'c>,
+        accumulator: Val<'c>,
+        at: At<'_, 'c>,
+    ) {
         let point = self.point(&self.at, at);
         let source = self.register(b, accumulator, at);
         let target = View { memref: self.memref(output), indices: self.indices(b, output, &point) };
@@ -295,8 +302,7 @@ impl<'p, 'c> Piece<'p, 'c> {
                                 point[*axis] = point[*axis].clone().plus(row, 1);
                             }
                             let axis = self.plan.lanes_axis.expect("there are lanes");
-                            point[axis] =
-                                point[axis].clone().plus(vector, self.plan.lanes as i64);
+                            point[axis] = point[axis].clone().plus(vector, self.plan.lanes as i64);
                             let at = At { rows: at_rows, vector, count };
                             let target = self.register(b, memref, at);
                             self.load(b, access, &point, &target, count);
@@ -329,10 +335,8 @@ impl<'p, 'c> Piece<'p, 'c> {
                     }
                 })
                 .collect();
-            let outputs: Vec<View<'c>> = accumulators
-                .iter()
-                .map(|accumulator| self.register(b, *accumulator, at))
-                .collect();
+            let outputs: Vec<View<'c>> =
+                accumulators.iter().map(|accumulator| self.register(b, *accumulator, at)).collect();
             self.compute(b, &inputs, &outputs, &point);
         });
     }
@@ -550,7 +554,7 @@ impl<'p, 'c> Piece<'p, 'c> {
                             indices: self.indices(b, access, &point),
                         })
                         .collect();
-                    self.apply(b, *body, &views, &[target.clone()], &point, 1);
+                    self.apply(b, *body, &views, std::slice::from_ref(&target), &point, 1);
                 }
             }
             unrolled(b, self.vectors, |b, vector| {
@@ -624,4 +628,3 @@ fn lanewise<'c>(
         1,
     )
 }
-

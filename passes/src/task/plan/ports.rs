@@ -14,28 +14,18 @@ pub(super) fn ports(
     types: &[Type<'_>],
 ) -> Result<Vec<Port>, PlanningError> {
     let of = |&op| {
-        if kind == "input" {
-            task::Port::input(op)
-        } else {
-            task::Port::output(op)
-        }
+        if kind == "input" { task::Port::input(op) } else { task::Port::output(op) }
     };
     let mut found: Vec<_> = ops.iter().filter_map(of).collect();
     found.sort_by_key(|port| port.index);
     let port = |(port, &ty): (&task::Port<'_>, &Type<'_>)| {
-        let (shape, elem) = ty::shape(ty)
-            .zip(ty::elem(ty))
-            .ok_or_else(|| broken(port.op))?;
+        let (shape, elem) = ty::shape(ty).zip(ty::elem(ty)).ok_or_else(|| broken(port.op))?;
         let dtype = dtype(elem).ok_or_else(|| PlanningError::Type {
             kind,
             name: port.name.to_owned(),
             elem: elem.to_string(),
         })?;
-        Ok(Port {
-            name: port.name.to_owned(),
-            dtype,
-            shape,
-        })
+        Ok(Port { name: port.name.to_owned(), dtype, shape })
     };
     found.iter().zip(types).map(port).collect()
 }

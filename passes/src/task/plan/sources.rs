@@ -65,30 +65,18 @@ impl<'c> Sources<'c> {
         let (mut stored, mut made) = (HashMap::new(), HashMap::new());
         for &op in ops.iter().rev() {
             if let Some(range) = task::Range::of(op) {
-                stored.extend(
-                    range
-                        .buffers
-                        .into_iter()
-                        .map(|buffer| (task::viewed(buffer), ())),
-                );
+                stored.extend(range.buffers.into_iter().map(|buffer| (task::viewed(buffer), ())));
             } else if let Some(constant) = task::Constant::of(op) {
                 let needed =
                     |value: &Val<'c>| stored.contains_key(value) || made.contains_key(value);
                 if constant.results.iter().any(needed) {
                     made.extend(
-                        constant
-                            .operands
-                            .into_iter()
-                            .map(|value| (task::viewed(value), ())),
+                        constant.operands.into_iter().map(|value| (task::viewed(value), ())),
                     );
                 }
             }
         }
-        let mut sources = Self {
-            list: Vec::new(),
-            of: HashMap::new(),
-            bytes: 0,
-        };
+        let mut sources = Self { list: Vec::new(), of: HashMap::new(), bytes: 0 };
         for &op in ops {
             let needed = |value: &Val<'c>| stored.contains_key(value) || made.contains_key(value);
             if op.results().iter().any(needed) {
@@ -104,17 +92,11 @@ impl<'c> Sources<'c> {
 
     /// What makes a result of `op`; `None` where that is no constant.
     fn value(&self, op: Op<'c>, result: usize) -> Result<Option<ConstantValue<'c>>, PlanningError> {
-        if let Some(task::Weight {
-            file, tensor, hash, ..
-        }) = task::Weight::of(op)
-        {
+        if let Some(task::Weight { file, tensor, hash, .. }) = task::Weight::of(op) {
             return Ok(Some(ConstantValue::Weight { file, tensor, hash }));
         }
         if op.is("task.literal") {
-            let bytes = op
-                .attr("value")
-                .and_then(attr::dense_bytes)
-                .ok_or_else(|| broken(op))?;
+            let bytes = op.attr("value").and_then(attr::dense_bytes).ok_or_else(|| broken(op))?;
             return Ok(Some(ConstantValue::Literal(bytes)));
         }
         let Some(constant) = task::Constant::of(op) else {
@@ -124,12 +106,7 @@ impl<'c> Sources<'c> {
         let operands = constant.operands.iter().map(source).collect::<Option<_>>();
         let operands = operands.ok_or_else(|| broken(op))?;
         let task::Constant { name, kernel, .. } = constant;
-        Ok(Some(ConstantValue::Expression {
-            name,
-            kernel,
-            operands,
-            result,
-        }))
+        Ok(Some(ConstantValue::Expression { name, kernel, operands, result }))
     }
 
     fn add(
@@ -145,12 +122,7 @@ impl<'c> Sources<'c> {
             self.bytes = (self.bytes + bytes).next_multiple_of(ALIGN);
         }
         self.of.insert(buffer, self.list.len());
-        self.list.push(ConstantSource {
-            offset,
-            bytes,
-            ty: buffer.ty(),
-            value,
-        });
+        self.list.push(ConstantSource { offset, bytes, ty: buffer.ty(), value });
         Ok(())
     }
 }

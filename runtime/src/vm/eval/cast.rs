@@ -159,11 +159,9 @@ fn read_float(ty: Ty, x: &[u64], out: &mut [f64]) {
 fn int_to_half(ty: Ty, x: &[i64], out: &mut [u64], exact: impl Fn(i64) -> i128) {
     let n = x.len();
     match ty {
-        Ty::F16 => map(x, view_mut::<f16>(out, n), |x| {
-            f16::from_f32(round::int_to_f32_odd(exact(x)))
-        }),
-        _ => map(x, view_mut::<bf16>(out, n), |x| {
-            bf16::from_f32(round::int_to_f32_odd(exact(x)))
-        }),
+        Ty::F16 => {
+            map(x, view_mut::<f16>(out, n), |x| f16::from_f32(round::int_to_f32_odd(exact(x))))
+        }
+        _ => map(x, view_mut::<bf16>(out, n), |x| bf16::from_f32(round::int_to_f32_odd(exact(x)))),
     }
 }

@@ -95,19 +95,11 @@ float!(f32);
 float!(f64);
 
 fn maximum<T: Float>(a: T, b: T) -> T {
-    if a.is_nan() || b.is_nan() {
-        T::NAN
-    } else {
-        larger(a, b)
-    }
+    if a.is_nan() || b.is_nan() { T::NAN } else { larger(a, b) }
 }
 
 fn minimum<T: Float>(a: T, b: T) -> T {
-    if a.is_nan() || b.is_nan() {
-        T::NAN
-    } else {
-        smaller(a, b)
-    }
+    if a.is_nan() || b.is_nan() { T::NAN } else { smaller(a, b) }
 }
 
 fn max_num<T: Float>(a: T, b: T) -> T {
@@ -132,19 +124,11 @@ fn min_num<T: Float>(a: T, b: T) -> T {
 
 /// +0 is larger than -0.
 fn larger<T: Float>(a: T, b: T) -> T {
-    if a > b || (a == b && b.is_negative()) {
-        a
-    } else {
-        b
-    }
+    if a > b || (a == b && b.is_negative()) { a } else { b }
 }
 
 fn smaller<T: Float>(a: T, b: T) -> T {
-    if a < b || (a == b && a.is_negative()) {
-        a
-    } else {
-        b
-    }
+    if a < b || (a == b && a.is_negative()) { a } else { b }
 }
 
 fn wide<T: Float>(f: impl Fn(f64) -> f64) -> impl Fn(T) -> T {
@@ -396,12 +380,7 @@ pub fn powi(
         _ => {
             widen(ty, a, &mut s.a, n);
             grow(&mut s.out, n);
-            zip(
-                view::<f32>(&s.a, n),
-                powers,
-                view_mut::<f32>(&mut s.out, n),
-                powi_of,
-            );
+            zip(view::<f32>(&s.a, n), powers, view_mut::<f32>(&mut s.out, n), powi_of);
             narrow(ty, &s.out, out, n);
         }
     }
@@ -410,11 +389,7 @@ pub fn powi(
 fn powi_of<T: Float>(x: T, power: i64) -> T {
     // Powers beyond 2^53 lose their last bit in f64, and with it the sign of the result.
     let size = libm::pow(x.wide().abs(), power as f64);
-    T::narrow(if power & 1 == 1 {
-        size.copysign(x.wide())
-    } else {
-        size
-    })
+    T::narrow(if power & 1 == 1 { size.copysign(x.wide()) } else { size })
 }
 
 pub fn compare(

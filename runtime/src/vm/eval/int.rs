@@ -99,21 +99,13 @@ macro_rules! int {
                 self ^ b
             }
             fn shl(self, b: $t) -> $t {
-                if (b as $u) < $t::BITS as $u {
-                    self << b
-                } else {
-                    0
-                }
+                if (b as $u) < $t::BITS as $u { self << b } else { 0 }
             }
             fn shr(self, b: $t) -> $t {
                 self >> (b as $u).min($t::BITS as $u - 1)
             }
             fn shr_unsigned(self, b: $t) -> $t {
-                if (b as $u) < $t::BITS as $u {
-                    (self as $u >> b) as $t
-                } else {
-                    0
-                }
+                if (b as $u) < $t::BITS as $u { (self as $u >> b) as $t } else { 0 }
             }
             fn less_unsigned(self, b: $t) -> bool {
                 (self as $u) < b as $u
@@ -235,10 +227,7 @@ fn binary_as<T: Int>(op: BinaryOp, a: &[T], b: &[T], out: &mut [T]) -> Result<()
         }
         return Ok(());
     }
-    let divides = matches!(
-        op,
-        DivSI | DivUI | CeilDivSI | CeilDivUI | FloorDivSI | RemSI | RemUI
-    );
+    let divides = matches!(op, DivSI | DivUI | CeilDivSI | CeilDivUI | FloorDivSI | RemSI | RemUI);
     if divides && b.contains(&T::ZERO) {
         return Err(Fault::DivisionByZero);
     }
@@ -255,10 +244,8 @@ fn bits(op: BinaryOp, a: &[u8], b: &[u8], out: &mut [u8], s: &mut Scratch) -> Re
         return Ok(());
     }
     let n = out.len();
-    let signed = matches!(
-        op,
-        DivSI | CeilDivSI | FloorDivSI | RemSI | ShRSI | MaxSI | MinSI | IPowI
-    );
+    let signed =
+        matches!(op, DivSI | CeilDivSI | FloorDivSI | RemSI | ShRSI | MaxSI | MinSI | IPowI);
     grow(&mut s.a, n);
     grow(&mut s.b, n);
     extend(a, signed, view_mut(&mut s.a, n));

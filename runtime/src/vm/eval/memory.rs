@@ -29,9 +29,7 @@ pub fn load(ty: Ty, words: &mut [u64], memory: &[u8], base: i64, pattern: &Patte
 /// Bytes of truth values become 0 or 1.
 fn normalise(ty: Ty, words: &mut [u64], n: usize) {
     if ty == Ty::I1 {
-        view_mut::<u8>(words, n)
-            .iter_mut()
-            .for_each(|b| *b = (*b != 0) as u8);
+        view_mut::<u8>(words, n).iter_mut().for_each(|b| *b = (*b != 0) as u8);
     }
 }
 
@@ -139,11 +137,7 @@ fn load_at_as<const W: usize>(
     let memory = memory.as_chunks::<W>().0;
     for (out, &address) in elements_mut::<W>(words).iter_mut().zip(addresses) {
         let Some(value) = usize::try_from(address).ok().and_then(|at| memory.get(at)) else {
-            return Err(Fault::Address {
-                tensor,
-                address,
-                len: memory.len() as u64,
-            });
+            return Err(Fault::Address { tensor, address, len: memory.len() as u64 });
         };
         *out = *value;
     }
@@ -170,15 +164,8 @@ fn store_at_as<const W: usize>(
     let memory = memory.as_chunks_mut::<W>().0;
     let len = memory.len() as u64;
     for (value, &address) in elements::<W>(words).iter().zip(addresses) {
-        let Some(slot) = usize::try_from(address)
-            .ok()
-            .and_then(|at| memory.get_mut(at))
-        else {
-            return Err(Fault::Address {
-                tensor,
-                address,
-                len,
-            });
+        let Some(slot) = usize::try_from(address).ok().and_then(|at| memory.get_mut(at)) else {
+            return Err(Fault::Address { tensor, address, len });
         };
         *slot = *value;
     }
@@ -192,21 +179,15 @@ pub fn positions(words: &mut [u64], base: i64, pattern: &Pattern, n: usize) {
         Pattern::Uniform => out.fill(base),
         Pattern::Unit => out.iter_mut().zip(base..).for_each(|(out, i)| *out = i),
         Pattern::Strided(stride) => {
-            out.iter_mut()
-                .zip(0..)
-                .for_each(|(out, i)| *out = base + i * stride);
+            out.iter_mut().zip(0..).for_each(|(out, i)| *out = base + i * stride);
         }
         Pattern::Runs { len, starts } => {
             for (out, start) in out.chunks_mut(*len).zip(starts) {
-                out.iter_mut()
-                    .zip(base + start..)
-                    .for_each(|(out, i)| *out = i);
+                out.iter_mut().zip(base + start..).for_each(|(out, i)| *out = i);
             }
         }
         Pattern::Table(table) => {
-            out.iter_mut()
-                .zip(table)
-                .for_each(|(out, at)| *out = base + at);
+            out.iter_mut().zip(table).for_each(|(out, at)| *out = base + at);
         }
     }
 }

@@ -20,11 +20,7 @@ pub(super) use memory::{extract, load, load_at, positions, store, store_at};
 /// What can go wrong at a point.
 pub(super) enum Fault {
     DivisionByZero,
-    Address {
-        tensor: TensorId,
-        address: i64,
-        len: u64,
-    },
+    Address { tensor: TensorId, address: i64, len: u64 },
 }
 
 /// Memory for registers, kept from one nest to the next.
@@ -132,11 +128,7 @@ pub(super) fn inst(
     match *inst {
         Inst::Unary { op, x } if op.is_float() => float::unary(op, ty(x), reg(x), out, scratch, n),
         Inst::Unary { op, x } => int::unary(op, ty(x), reg(x), out, n),
-        Inst::Binary {
-            op: BinaryOp::FPowI,
-            a,
-            b,
-        } => {
+        Inst::Binary { op: BinaryOp::FPowI, a, b } => {
             float::powi(ty(a), reg(a), ty(b), reg(b), out, scratch, n);
         }
         Inst::Binary { op, a, b } if op.is_float() => {
@@ -150,11 +142,7 @@ pub(super) fn inst(
         Inst::CmpF { predicate, a, b } => {
             float::compare(predicate, ty(a), reg(a), reg(b), view_mut(out, n), scratch);
         }
-        Inst::Select {
-            condition,
-            then,
-            otherwise,
-        } => {
+        Inst::Select { condition, then, otherwise } => {
             let (c, a, b) = (view::<u8>(reg(condition), n), reg(then), reg(otherwise));
             match ty(then).bytes() {
                 1 => select::<u8>(c, a, b, out),
@@ -182,10 +170,8 @@ fn select<T: Pod>(c: &[u8], a: &[u64], b: &[u64], out: &mut [u64]) {
 /// Whether [`fold`] knows an operation; those that may fail are not among them.
 pub(super) fn folds(op: BinaryOp, ty: Ty) -> bool {
     use BinaryOp::*;
-    let fails = matches!(
-        op,
-        DivSI | DivUI | CeilDivSI | CeilDivUI | FloorDivSI | RemSI | RemUI | IPowI
-    );
+    let fails =
+        matches!(op, DivSI | DivUI | CeilDivSI | CeilDivUI | FloorDivSI | RemSI | RemUI | IPowI);
     op != FPowI && !fails && ty != Ty::I1
 }
 

@@ -17,16 +17,10 @@ pub fn run(program: &Program, inputs: &[&[u8]]) -> Result<Vec<Vec<u8>>, Stop> {
         memory[id as usize] = bytes.to_vec();
     }
     for stmt in &program.body {
-        let Stmt::Nest(nest) = stmt else {
-            panic!("only nests are compared")
-        };
+        let Stmt::Nest(nest) = stmt else { panic!("only nests are compared") };
         run_nest(program, nest, &mut memory)?;
     }
-    Ok(program
-        .outputs
-        .iter()
-        .map(|&id| memory[id as usize].clone())
-        .collect())
+    Ok(program.outputs.iter().map(|&id| memory[id as usize].clone()).collect())
 }
 
 fn run_nest(program: &Program, nest: &Nest, memory: &mut [Vec<u8>]) -> Result<(), Stop> {
@@ -40,20 +34,11 @@ fn run_nest(program: &Program, nest: &Nest, memory: &mut [Vec<u8>]) -> Result<()
             rest /= nest.extents[axis];
         }
         let at = |a: &Access| {
-            a.offset
-                + a.strides
-                    .iter()
-                    .zip(&position)
-                    .map(|(s, p)| s * p)
-                    .sum::<i64>()
+            a.offset + a.strides.iter().zip(&position).map(|(s, p)| s * p).sum::<i64>()
         };
         let mut registers: Vec<Scalar> = Vec::new();
         for load in &nest.loads {
-            registers.push(read(
-                &memory[load.tensor as usize],
-                ty(load.tensor),
-                at(load),
-            )?);
+            registers.push(read(&memory[load.tensor as usize], ty(load.tensor), at(load))?);
         }
         for inst in &nest.body {
             let value = match *inst {
@@ -67,19 +52,11 @@ fn run_nest(program: &Program, nest: &Nest, memory: &mut [Vec<u8>]) -> Result<()
             registers.push(value);
         }
         for (access, value) in &nest.stores {
-            write(
-                &mut memory[access.tensor as usize],
-                at(access),
-                registers[*value as usize],
-            )?;
+            write(&mut memory[access.tensor as usize], at(access), registers[*value as usize])?;
         }
         for s in &nest.scatters {
             let address = signed(registers[s.address as usize]) as i64;
-            write(
-                &mut memory[s.tensor as usize],
-                address,
-                registers[s.value as usize],
-            )?;
+            write(&mut memory[s.tensor as usize], address, registers[s.value as usize])?;
         }
     }
     Ok(())
@@ -87,30 +64,17 @@ fn run_nest(program: &Program, nest: &Nest, memory: &mut [Vec<u8>]) -> Result<()
 
 fn read(memory: &[u8], ty: Ty, address: i64) -> Result<Scalar, Stop> {
     let at = usize::try_from(address).map_err(|_| Stop::Address)?;
-    let element = memory
-        .chunks_exact(ty.bytes())
-        .nth(at)
-        .ok_or(Stop::Address)?;
+    let element = memory.chunks_exact(ty.bytes()).nth(at).ok_or(Stop::Address)?;
     let mut bits = [0; 8];
     bits[..ty.bytes()].copy_from_slice(element);
     let bits = u64::from_le_bytes(bits);
-    Ok(Scalar {
-        ty,
-        bits: if ty == Ty::I1 {
-            (bits != 0) as u64
-        } else {
-            bits
-        },
-    })
+    Ok(Scalar { ty, bits: if ty == Ty::I1 { (bits != 0) as u64 } else { bits } })
 }
 
 fn write(memory: &mut [u8], address: i64, value: Scalar) -> Result<(), Stop> {
     let width = value.ty.bytes();
     let at = usize::try_from(address).map_err(|_| Stop::Address)?;
-    let slot = memory
-        .chunks_exact_mut(width)
-        .nth(at)
-        .ok_or(Stop::Address)?;
+    let slot = memory.chunks_exact_mut(width).nth(at).ok_or(Stop::Address)?;
     slot.copy_from_slice(&value.bits.to_le_bytes()[..width]);
     Ok(())
 }
@@ -122,36 +86,20 @@ fn unsigned(x: Scalar) -> i128 {
 
 fn signed(x: Scalar) -> i128 {
     let (bits, value) = (x.ty.bits(), unsigned(x));
-    if value >> (bits - 1) & 1 == 1 {
-        value - (1 << bits)
-    } else {
-        value
-    }
+    if value >> (bits - 1) & 1 == 1 { value - (1 << bits) } else { value }
 }
 
 fn wrap(ty: Ty, value: i128) -> Scalar {
-    Scalar {
-        ty,
-        bits: (value as u128 & ((1u128 << ty.bits()) - 1)) as u64,
-    }
+    Scalar { ty, bits: (value as u128 & ((1u128 << ty.bits()) - 1)) as u64 }
 }
 
 /// An f64 result of an exactly rounded operation on the type, rounded to it.
 fn float(ty: Ty, single: impl Fn() -> f32, double: impl Fn() -> f64) -> Scalar {
     match ty {
-        Ty::F16 => Scalar {
-            ty,
-            bits: f16::from_f32(single()).to_bits() as u64,
-        },
-        Ty::BF16 => Scalar {
-            ty,
-            bits: bf16::from_f32(single()).to_bits() as u64,
-        },
+        Ty::F16 => Scalar { ty, bits: f16::from_f32(single()).to_bits() as u64 },
+        Ty::BF16 => Scalar { ty, bits: bf16::from_f32(single()).to_bits() as u64 },
         Ty::F32 => Scalar::f32(single()),
-        _ => Scalar {
-            ty,
-            bits: double().to_bits(),
-        },
+        _ => Scalar { ty, bits: double().to_bits() },
     }
 }
 
@@ -180,11 +128,7 @@ fn compute(inst: &Inst, registers: &[Scalar]) -> Result<Scalar, Stop> {
         Inst::Const(scalar) if scalar.ty.is_int() => wrap(scalar.ty, unsigned(scalar)),
         Inst::Const(scalar) => scalar,
         Inst::Unary { op, x } => unary(op, reg(x)),
-        Inst::Binary {
-            op: BinaryOp::FPowI,
-            a,
-            b,
-        } => {
+        Inst::Binary { op: BinaryOp::FPowI, a, b } => {
             let power = signed(reg(b));
             let pow = |x: f64| {
                 libm::pow(x.abs(), power as f64).copysign(if power & 1 == 1 { x } else { 1.0 })
@@ -196,21 +140,13 @@ fn compute(inst: &Inst, registers: &[Scalar]) -> Result<Scalar, Stop> {
         Inst::Fma { a, b, c } => {
             let (a, b, c) = (reg(a), reg(b), reg(c));
             let (x, y, z) = (a.as_f64(), b.as_f64(), c.as_f64());
-            float(
-                a.ty,
-                || (x as f32).mul_add(y as f32, z as f32),
-                || x.mul_add(y, z),
-            )
+            float(a.ty, || (x as f32).mul_add(y as f32, z as f32), || x.mul_add(y, z))
         }
         Inst::CmpI { predicate, a, b } => {
             use CmpIPredicate::*;
             let (a, b) = (reg(a), reg(b));
             let by_sign = matches!(predicate, Slt | Sle | Sgt | Sge);
-            let (a, b) = if by_sign {
-                (signed(a), signed(b))
-            } else {
-                (unsigned(a), unsigned(b))
-            };
+            let (a, b) = if by_sign { (signed(a), signed(b)) } else { (unsigned(a), unsigned(b)) };
             Scalar::bool(match predicate {
                 Eq => a == b,
                 Ne => a != b,
@@ -233,11 +169,7 @@ fn compute(inst: &Inst, registers: &[Scalar]) -> Result<Scalar, Stop> {
             let table = [0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 8, 15];
             Scalar::bool(table[predicate as usize] >> column & 1 == 1)
         }
-        Inst::Select {
-            condition,
-            then,
-            otherwise,
-        } => {
+        Inst::Select { condition, then, otherwise } => {
             if reg(condition).bits != 0 {
                 reg(then)
             } else {
@@ -253,10 +185,7 @@ fn unary(op: UnaryOp, x: Scalar) -> Scalar {
     use UnaryOp::*;
     let zeros = |order: &mut dyn Iterator<Item = u32>| {
         let bits = unsigned(x);
-        wrap(
-            x.ty,
-            order.take_while(|i| bits >> i & 1 == 0).count() as i128,
-        )
+        wrap(x.ty, order.take_while(|i| bits >> i & 1 == 0).count() as i128)
     };
     let width = x.ty.bits();
     match op {
@@ -310,11 +239,7 @@ fn binary_float(op: BinaryOp, a: Scalar, b: Scalar) -> Scalar {
     use BinaryOp::*;
     // The larger, with +0 above -0, and NaN only if both are.
     let larger = |a: f64, b: f64| {
-        if a.is_nan() || a < b || (a == b && a.is_sign_negative()) {
-            b
-        } else {
-            a
-        }
+        if a.is_nan() || a < b || (a == b && a.is_sign_negative()) { b } else { a }
     };
     let smaller = |a: f64, b: f64| -larger(-a, -b);
     let nan = a.as_f64().is_nan() || b.as_f64().is_nan();
@@ -328,12 +253,7 @@ fn binary_float(op: BinaryOp, a: Scalar, b: Scalar) -> Scalar {
         MaximumF | MinimumF if nan => pick(f64::NAN),
         MaximumF | MaxNumF => pick(larger(a.as_f64(), b.as_f64())),
         MinimumF | MinNumF => pick(smaller(a.as_f64(), b.as_f64())),
-        Atan2 => float2(
-            a,
-            b,
-            |a, b| libm::atan2(a as f64, b as f64) as f32,
-            libm::atan2,
-        ),
+        Atan2 => float2(a, b, |a, b| libm::atan2(a as f64, b as f64) as f32, libm::atan2),
         CopySign => float2(a, b, f32::copysign, f64::copysign),
         PowF => float2(a, b, |a, b| libm::pow(a as f64, b as f64) as f32, libm::pow),
         _ => unreachable!("{op:?}"),
@@ -344,11 +264,7 @@ fn binary_int(op: BinaryOp, a: Scalar, b: Scalar) -> Result<Scalar, Stop> {
     use BinaryOp::*;
     let (ty, bits) = (a.ty, a.ty.bits());
     let (sa, sb, ua, ub) = (signed(a), signed(b), unsigned(a), unsigned(b));
-    if matches!(
-        op,
-        DivSI | DivUI | CeilDivSI | CeilDivUI | FloorDivSI | RemSI | RemUI
-    ) && ub == 0
-    {
+    if matches!(op, DivSI | DivUI | CeilDivSI | CeilDivUI | FloorDivSI | RemSI | RemUI) && ub == 0 {
         return Err(Stop::DivisionByZero);
     }
     let inside = ub < bits as i128;
@@ -399,10 +315,7 @@ fn binary_int(op: BinaryOp, a: Scalar, b: Scalar) -> Result<Scalar, Stop> {
 
 fn cast(op: CastOp, to: Ty, x: Scalar) -> Scalar {
     let int_to_float = |v: i128| match to {
-        Ty::F64 => Scalar {
-            ty: to,
-            bits: (v as f64).to_bits(),
-        },
+        Ty::F64 => Scalar { ty: to, bits: (v as f64).to_bits() },
         Ty::F32 => Scalar::f32(v as f32),
         // Every i64 has a neighbour in bf16 that is nearest; find it by search.
         _ => nearest(to, v),
@@ -416,10 +329,7 @@ fn cast(op: CastOp, to: Ty, x: Scalar) -> Scalar {
         CastOp::UIToFP => int_to_float(unsigned(x)),
         CastOp::FPToSI => wrap(to, (x.as_f64() as i128).clamp(low, high)),
         CastOp::FPToUI => wrap(to, (x.as_f64() as i128).clamp(0, high - low)),
-        CastOp::Bitcast => Scalar {
-            ty: to,
-            bits: x.bits,
-        },
+        CastOp::Bitcast => Scalar { ty: to, bits: x.bits },
     }
 }
 
@@ -433,24 +343,13 @@ fn nearest(ty: Ty, v: i128) -> Scalar {
     while above - below > 1 {
         let middle = (below + above) / 2;
         let v = value(middle);
-        if v as i128 <= size && v <= size as f64 {
-            below = middle
-        } else {
-            above = middle
-        }
+        if v as i128 <= size && v <= size as f64 { below = middle } else { above = middle }
     }
     let (low, high) = (value(below) as i128, value(below + 1));
     // Beyond the largest, the next power of two stands for infinity.
-    let high = if high.is_finite() {
-        high as i128
-    } else {
-        2 * low - value(below - 1) as i128
-    };
+    let high = if high.is_finite() { high as i128 } else { 2 * low - value(below - 1) as i128 };
     let up = 2 * size > low + high || (2 * size == low + high && below & 1 == 1);
     let exact = low == size;
     let bits = if up && !exact { below + 1 } else { below };
-    Scalar {
-        ty,
-        bits: bits | ((v < 0) as u64) << 15,
-    }
+    Scalar { ty, bits: bits | ((v < 0) as u64) << 15 }
 }

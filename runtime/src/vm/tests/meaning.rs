@@ -6,10 +6,7 @@ use crate::vm::*;
 fn eval(operands: &[Scalar], inst: impl Fn(&[u32]) -> Inst) -> Result<Scalar, VmError> {
     let mut program = Program::default();
     let mut nest = Nest::parallel(&[]);
-    let registers: Vec<u32> = operands
-        .iter()
-        .map(|s| nest.inst(Inst::Const(*s)))
-        .collect();
+    let registers: Vec<u32> = operands.iter().map(|s| nest.inst(Inst::Const(*s))).collect();
     let value = nest.inst(inst(&registers));
     let types = super::super::validate::register_types(&[], &nest, &[])?;
     let ty = types[value as usize];
@@ -18,10 +15,7 @@ fn eval(operands: &[Scalar], inst: impl Fn(&[u32]) -> Inst) -> Result<Scalar, Vm
     program.push(nest);
     let mut bits = [0; 8];
     bits[..ty.bytes()].copy_from_slice(&program.run(&[])?[0]);
-    Ok(Scalar {
-        ty,
-        bits: u64::from_le_bytes(bits),
-    })
+    Ok(Scalar { ty, bits: u64::from_le_bytes(bits) })
 }
 
 fn unary(op: UnaryOp, x: Scalar) -> Scalar {
@@ -59,11 +53,7 @@ fn elementary_functions_are_accurate() {
         (Rsqrt, 4.0, 0.5),
     ];
     for (op, x, expected) in known {
-        assert_eq!(
-            unary(op, Scalar::f32(x)),
-            Scalar::f32(expected),
-            "{op:?}({x})"
-        );
+        assert_eq!(unary(op, Scalar::f32(x)), Scalar::f32(expected), "{op:?}({x})");
     }
     let e = unary(Exp, Scalar::float(Ty::F64, 1.0)).as_f64();
     assert!((e - std::f64::consts::E).abs() <= 2.0 * f64::EPSILON, "{e}");
@@ -74,14 +64,8 @@ fn elementary_functions_are_accurate() {
 fn rounding_modes() {
     use UnaryOp::*;
     let of = |op, x: f32| unary(op, Scalar::f32(x)).as_f64();
-    assert_eq!(
-        [of(Round, 2.5), of(RoundEven, 2.5), of(Trunc, -2.5)],
-        [3.0, 2.0, -2.0]
-    );
-    assert_eq!(
-        [of(Ceil, -0.5), of(Floor, -0.5), of(RoundEven, 3.5)],
-        [-0.0, -1.0, 4.0]
-    );
+    assert_eq!([of(Round, 2.5), of(RoundEven, 2.5), of(Trunc, -2.5)], [3.0, 2.0, -2.0]);
+    assert_eq!([of(Ceil, -0.5), of(Floor, -0.5), of(RoundEven, 3.5)], [-0.0, -1.0, 4.0]);
 }
 
 #[test]
@@ -115,14 +99,9 @@ fn integers_wrap() {
 
 #[test]
 fn division_by_zero_has_a_place() {
-    let error = eval(&[i8(1), i8(0)], |r| {
-        Inst::binary(BinaryOp::RemUI, r[0], r[1])
-    })
-    .expect_err("refused");
-    assert_eq!(
-        error.to_string(),
-        "statement 0, instruction 2: integer division by zero"
-    );
+    let error =
+        eval(&[i8(1), i8(0)], |r| Inst::binary(BinaryOp::RemUI, r[0], r[1])).expect_err("refused");
+    assert_eq!(error.to_string(), "statement 0, instruction 2: integer division by zero");
 }
 
 #[test]
@@ -130,23 +109,11 @@ fn conversions() {
     assert_eq!(cast(CastOp::FPToSI, Ty::I8, Scalar::f32(300.0)), i8(127));
     assert_eq!(cast(CastOp::FPToSI, Ty::I8, Scalar::f32(f32::NAN)), i8(0));
     assert_eq!(cast(CastOp::FPToUI, Ty::I8, Scalar::f32(200.7)), i8(200));
-    assert_eq!(
-        cast(CastOp::ExtUI, Ty::I32, i8(-1)),
-        Scalar::int(Ty::I32, 255)
-    );
+    assert_eq!(cast(CastOp::ExtUI, Ty::I32, i8(-1)), Scalar::int(Ty::I32, 255));
     assert_eq!(cast(CastOp::ExtSI, Ty::I8, Scalar::bool(true)), i8(-1));
-    assert_eq!(
-        cast(CastOp::UIToFP, Ty::F32, Scalar::bool(true)),
-        Scalar::f32(1.0)
-    );
-    assert_eq!(
-        cast(CastOp::Bitcast, Ty::I32, Scalar::f32(1.0)),
-        Scalar::int(Ty::I32, 0x3f80_0000)
-    );
-    assert_eq!(
-        cast(CastOp::TruncF, Ty::BF16, Scalar::f32(1.0 / 3.0)).bits,
-        0x3eab
-    );
+    assert_eq!(cast(CastOp::UIToFP, Ty::F32, Scalar::bool(true)), Scalar::f32(1.0));
+    assert_eq!(cast(CastOp::Bitcast, Ty::I32, Scalar::f32(1.0)), Scalar::int(Ty::I32, 0x3f80_0000));
+    assert_eq!(cast(CastOp::TruncF, Ty::BF16, Scalar::f32(1.0 / 3.0)).bits, 0x3eab);
 }
 
 #[test]
@@ -157,24 +124,15 @@ fn gathers_name_the_address() {
     let out = program.output(Ty::F32, 4);
     let mut nest = Nest::parallel(&[4]);
     let address = nest.load(Access::new(at, 0, &[1]));
-    let value = nest.inst(Inst::LoadAt {
-        tensor: table,
-        address,
-    });
+    let value = nest.inst(Inst::LoadAt { tensor: table, address });
     nest.store(Access::new(out, 0, &[1]), value);
     program.push(nest);
     let table = [1f32, 2.0, 3.0].map(f32::to_le_bytes).concat();
     let run = |at: [i32; 4]| program.run(&[&table, &at.map(i32::to_le_bytes).concat()]);
-    assert_eq!(
-        run([2, 0, 0, 1]),
-        Ok(vec![[3f32, 1.0, 1.0, 2.0].map(f32::to_le_bytes).concat()])
-    );
+    assert_eq!(run([2, 0, 0, 1]), Ok(vec![[3f32, 1.0, 1.0, 2.0].map(f32::to_le_bytes).concat()]));
     for (at, address) in [([0, 3, 0, 0], "address 3"), ([0, 0, -1, 0], "address -1")] {
         let error = run(at).expect_err("out of range").to_string();
-        assert!(
-            error.contains(address) && error.contains("which has 3 elements"),
-            "{error}"
-        );
+        assert!(error.contains(address) && error.contains("which has 3 elements"), "{error}");
     }
 }
 
@@ -184,11 +142,8 @@ fn statements_steer() {
     let mut program = Program::default();
     let n = program.input(Ty::I64, 1);
     let sum = program.output(Ty::I64, 1);
-    let (more, odd, round) = (
-        program.tensor(Ty::I1, 1),
-        program.tensor(Ty::I1, 1),
-        program.tensor(Ty::Index, 1),
-    );
+    let (more, odd, round) =
+        (program.tensor(Ty::I1, 1), program.tensor(Ty::I1, 1), program.tensor(Ty::Index, 1));
     let at = |t| Access::new(t, 0, &[]);
     let test = |predicate, from, with: i64, to| {
         let mut nest = Nest::parallel(&[]);
@@ -199,11 +154,7 @@ fn statements_steer() {
             _ => a,
         };
         let zero = nest.inst(Inst::Const(Scalar::int(Ty::I64, 0)));
-        let c = nest.inst(Inst::CmpI {
-            predicate,
-            a: masked,
-            b: zero,
-        });
+        let c = nest.inst(Inst::CmpI { predicate, a: masked, b: zero });
         nest.store(at(to), c);
         Stmt::Nest(nest)
     };
@@ -243,12 +194,9 @@ fn statements_steer() {
 /// Sums of floats depend on their order, so an equal sum means an equal order.
 #[test]
 fn accumulation_is_lexicographic_in_every_shape() {
-    for (outer, inner, parallel) in [
-        (1u64, 5000u64, false),
-        (700, 9, true),
-        (3, 1000, true),
-        (1, 7, false),
-    ] {
+    for (outer, inner, parallel) in
+        [(1u64, 5000u64, false), (700, 9, true), (3, 1000, true), (1, 7, false)]
+    {
         let mut program = Program::default();
         let x = program.input(Ty::F32, outer * inner);
         let out = program.output(Ty::F32, outer);
@@ -258,13 +206,10 @@ fn accumulation_is_lexicographic_in_every_shape() {
         let sum = nest.inst(Inst::binary(BinaryOp::AddF, acc, a));
         nest.store(Access::new(out, 0, &[1, 0]), sum);
         program.push(nest);
-        let values: Vec<f32> = (0..outer * inner)
-            .map(|i| ((i * 7919) % 1013) as f32 * 0.37 - 100.0)
-            .collect();
-        let expected: Vec<f32> = values
-            .chunks(inner as usize)
-            .map(|row| row.iter().fold(0.0, |a, b| a + b))
-            .collect();
+        let values: Vec<f32> =
+            (0..outer * inner).map(|i| ((i * 7919) % 1013) as f32 * 0.37 - 100.0).collect();
+        let expected: Vec<f32> =
+            values.chunks(inner as usize).map(|row| row.iter().fold(0.0, |a, b| a + b)).collect();
         let got = program.run(&[bytemuck::cast_slice(&values)]).expect("runs");
         assert_eq!(got[0], bytemuck::cast_slice::<f32, u8>(&expected));
     }
@@ -272,11 +217,9 @@ fn accumulation_is_lexicographic_in_every_shape() {
 
 #[test]
 fn permutations_move_every_element() {
-    for (shape, order) in [
-        ([5u64, 70, 33], [2usize, 0, 1]),
-        ([64, 3, 9], [1, 2, 0]),
-        ([4, 8, 2], [0, 1, 2]),
-    ] {
+    for (shape, order) in
+        [([5u64, 70, 33], [2usize, 0, 1]), ([64, 3, 9], [1, 2, 0]), ([4, 8, 2], [0, 1, 2])]
+    {
         let len = shape.iter().product::<u64>();
         let mut program = Program::default();
         let x = program.input(Ty::I16, len);
@@ -310,11 +253,9 @@ fn permutations_may_run_backwards() {
     let mut program = Program::default();
     let x = program.input(Ty::F64, (rows * columns) as u64);
     let out = program.output(Ty::F64, (rows * columns) as u64);
-    for (from, to) in [
-        ([columns, 1], [1, rows]),
-        ([columns, -1], [1, rows]),
-        ([-columns, 1], [1, rows]),
-    ] {
+    for (from, to) in
+        [([columns, 1], [1, rows]), ([columns, -1], [1, rows]), ([-columns, 1], [1, rows])]
+    {
         let offset = |strides: [i64; 2]| {
             let reach = strides[0].min(0) * (rows - 1) + strides[1].min(0) * (columns - 1);
             -reach

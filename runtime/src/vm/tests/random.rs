@@ -56,24 +56,7 @@ const CMPI: [CmpIPredicate; 10] = {
 
 const CMPF: [CmpFPredicate; 16] = {
     use CmpFPredicate::*;
-    [
-        AlwaysFalse,
-        Oeq,
-        Ogt,
-        Oge,
-        Olt,
-        Ole,
-        One,
-        Ord,
-        Ueq,
-        Ugt,
-        Uge,
-        Ult,
-        Ule,
-        Une,
-        Uno,
-        AlwaysTrue,
-    ]
+    [AlwaysFalse, Oeq, Ogt, Oge, Olt, Ole, One, Ord, Ueq, Ugt, Uge, Ult, Ule, Une, Uno, AlwaysTrue]
 };
 
 const CASTS: [CastOp; 12] = {
@@ -100,10 +83,7 @@ fn scalar(dice: &mut Dice, ty: Ty) -> Scalar {
         let bits = dice.next();
         return match ty {
             Ty::I1 => Scalar { ty, bits: bits & 1 },
-            _ => Scalar {
-                ty,
-                bits: bits & (u64::MAX >> (64 - ty.bits())),
-            },
+            _ => Scalar { ty, bits: bits & (u64::MAX >> (64 - ty.bits())) },
         };
     }
     let small = dice.below(9) as i64 - 3;
@@ -128,44 +108,14 @@ fn inst(dice: &mut Dice, types: &[Ty], axes: usize, gathers: &[u32]) -> Inst {
             Inst::Const(scalar(dice, ty))
         }
         1 => Inst::Index(dice.below(axes.max(1)) as u32),
-        2 if !gathers.is_empty() => Inst::LoadAt {
-            tensor: dice.pick(gathers),
-            address: reg(dice),
-        },
-        3 | 4 => Inst::Unary {
-            op: dice.pick(&UNARY),
-            x: reg(dice),
-        },
-        5 => Inst::CmpI {
-            predicate: dice.pick(&CMPI),
-            a: reg(dice),
-            b: reg(dice),
-        },
-        6 => Inst::CmpF {
-            predicate: dice.pick(&CMPF),
-            a: reg(dice),
-            b: reg(dice),
-        },
-        7 => Inst::Select {
-            condition: reg(dice),
-            then: reg(dice),
-            otherwise: reg(dice),
-        },
-        8 | 9 => Inst::Cast {
-            op: dice.pick(&CASTS),
-            to: dice.pick(&Ty::ALL),
-            x: reg(dice),
-        },
-        10 => Inst::Fma {
-            a: reg(dice),
-            b: reg(dice),
-            c: reg(dice),
-        },
-        _ => Inst::Binary {
-            op: dice.pick(&BINARY),
-            a: reg(dice),
-            b: reg(dice),
-        },
+        2 if !gathers.is_empty() => Inst::LoadAt { tensor: dice.pick(gathers), address: reg(dice) },
+        3 | 4 => Inst::Unary { op: dice.pick(&UNARY), x: reg(dice) },
+        5 => Inst::CmpI { predicate: dice.pick(&CMPI), a: reg(dice), b: reg(dice) },
+        6 => Inst::CmpF { predicate: dice.pick(&CMPF), a: reg(dice), b: reg(dice) },
+        7 => Inst::Select { condition: reg(dice), then: reg(dice), otherwise: reg(dice) },
+        8 | 9 => Inst::Cast { op: dice.pick(&CASTS), to: dice.pick(&Ty::ALL), x: reg(dice) },
+        10 => Inst::Fma { a: reg(dice), b: reg(dice), c: reg(dice) },
+        _ => Inst::Binary { op: dice.pick(&BINARY), a: reg(dice), b: reg(dice) },
     }
 }
 
@@ -187,11 +137,7 @@ fn bounded(
         (low, high) = (low + reach.min(0), high + reach.max(0));
     }
     let tensor = program.tensor(ty, (high - low + 1) as u64);
-    Access {
-        tensor,
-        offset: -low,
-        strides,
-    }
+    Access { tensor, offset: -low, strides }
 }
 
 /// A program of one or two nests, its inputs, all its tensors as outputs.
@@ -235,9 +181,7 @@ fn valid_nest(dice: &mut Dice, program: &mut Program) -> Nest {
     for _ in 0..dice.below(3) {
         let mut strides = vec![0; rank];
         if dice.one_in(4) {
-            strides
-                .iter_mut()
-                .for_each(|s| *s = dice.below(5) as i64 - 2);
+            strides.iter_mut().for_each(|s| *s = dice.below(5) as i64 - 2);
         } else {
             let kept = dice.next();
             let mut step = 1;
@@ -260,9 +204,7 @@ fn valid_nest(dice: &mut Dice, program: &mut Program) -> Nest {
         let access = if !stores.is_empty() && dice.one_in(2) {
             stores[dice.below(stores.len())].clone()
         } else {
-            let strides = (0..rank)
-                .map(|_| dice.pick(&[0, 0, 1, 1, 2, 7, -1, -3]))
-                .collect();
+            let strides = (0..rank).map(|_| dice.pick(&[0, 0, 1, 1, 2, 7, -1, -3])).collect();
             let ty = dice.pick(&Ty::ALL);
             bounded(dice, program, &extents, ty, strides)
         };
@@ -285,9 +227,8 @@ fn valid_nest(dice: &mut Dice, program: &mut Program) -> Nest {
         if let Some(load) = nest.loads.iter().position(|l| *l == access)
             && dice.one_in(2)
         {
-            let same: Vec<u32> = (0..types.len() as u32)
-                .filter(|&r| types[r as usize] == ty)
-                .collect();
+            let same: Vec<u32> =
+                (0..types.len() as u32).filter(|&r| types[r as usize] == ty).collect();
             let ops: Vec<BinaryOp> = BINARY
                 .into_iter()
                 .filter(|op| op.is_float() == ty.is_float() && *op != BinaryOp::FPowI)
@@ -296,16 +237,11 @@ fn valid_nest(dice: &mut Dice, program: &mut Program) -> Nest {
             if dice.one_in(2) {
                 (a, b) = (b, a);
             }
-            nest.body.push(Inst::Binary {
-                op: dice.pick(&ops),
-                a,
-                b,
-            });
+            nest.body.push(Inst::Binary { op: dice.pick(&ops), a, b });
             types.push(ty);
         }
-        let fitting: Vec<u32> = (0..types.len() as u32)
-            .filter(|&r| types[r as usize] == ty)
-            .collect();
+        let fitting: Vec<u32> =
+            (0..types.len() as u32).filter(|&r| types[r as usize] == ty).collect();
         let value = fitting.last().copied().unwrap_or_else(|| {
             nest.body.push(Inst::Const(scalar(dice, ty)));
             (nest.loads.len() + nest.body.len() - 1) as u32
@@ -322,11 +258,7 @@ fn valid_nest(dice: &mut Dice, program: &mut Program) -> Nest {
         }
     }
     // A promise of parallel axes is kept only if what is stored is not read elsewhere.
-    let stored: Vec<u32> = nest
-        .stores
-        .iter()
-        .map(|(access, _)| access.tensor)
-        .collect();
+    let stored: Vec<u32> = nest.stores.iter().map(|(access, _)| access.tensor).collect();
     let gathered = nest
         .body
         .iter()
@@ -342,17 +274,10 @@ fn same(ty: Ty, a: &[u8], b: &[u8]) -> bool {
     let read = |bytes: &[u8]| {
         let mut bits = [0; 8];
         bits[..bytes.len()].copy_from_slice(bytes);
-        Scalar {
-            ty,
-            bits: u64::from_le_bytes(bits),
-        }
+        Scalar { ty, bits: u64::from_le_bytes(bits) }
     };
-    let (a, b) = (
-        a.chunks(ty.bytes()).map(read),
-        b.chunks(ty.bytes()).map(read),
-    );
-    a.zip(b)
-        .all(|(a, b)| a == b || ty.is_float() && a.as_f64().is_nan() && b.as_f64().is_nan())
+    let (a, b) = (a.chunks(ty.bytes()).map(read), b.chunks(ty.bytes()).map(read));
+    a.zip(b).all(|(a, b)| a == b || ty.is_float() && a.as_f64().is_nan() && b.as_f64().is_nan())
 }
 
 /// Any numbers at all, small enough to end.
@@ -378,50 +303,28 @@ fn wild_stmt(dice: &mut Dice, depth: usize) -> Stmt {
         let body = vec![wild_stmt(dice, depth - 1)];
         let condition = tensor(dice);
         return if dice.one_in(2) {
-            Stmt::If {
-                condition,
-                then: body,
-                otherwise: vec![wild_stmt(dice, depth - 1)],
-            }
+            Stmt::If { condition, then: body, otherwise: vec![wild_stmt(dice, depth - 1)] }
         } else {
-            Stmt::Loop {
-                count: condition,
-                counter: tensor(dice),
-                body,
-            }
+            Stmt::Loop { count: condition, counter: tensor(dice), body }
         };
     }
     let rank = dice.below(4);
-    let extents = (0..rank)
-        .map(|_| dice.pick(&[0, 1, 1, 2, 2, 3, 700]))
-        .collect();
+    let extents = (0..rank).map(|_| dice.pick(&[0, 1, 1, 2, 2, 3, 700])).collect();
     let number = |dice: &mut Dice| {
-        if dice.one_in(30) {
-            dice.next() as i64
-        } else {
-            dice.pick(&[0, 0, 0, 1, 1, -1, 2, 3])
-        }
+        if dice.one_in(30) { dice.next() as i64 } else { dice.pick(&[0, 0, 0, 1, 1, -1, 2, 3]) }
     };
     let access = |dice: &mut Dice| Access {
         tensor: tensor(dice),
         offset: number(dice),
-        strides: (0..if dice.one_in(30) { 5 } else { rank })
-            .map(|_| number(dice))
-            .collect(),
+        strides: (0..if dice.one_in(30) { 5 } else { rank }).map(|_| number(dice)).collect(),
     };
     let registers = vec![Ty::F32; 6];
     Stmt::Nest(Nest {
         extents,
-        parallel: (0..if dice.one_in(30) { 5 } else { rank })
-            .map(|_| dice.one_in(2))
-            .collect(),
+        parallel: (0..if dice.one_in(30) { 5 } else { rank }).map(|_| dice.one_in(2)).collect(),
         loads: (0..dice.below(3)).map(|_| access(dice)).collect(),
-        body: (0..dice.below(4))
-            .map(|_| inst(dice, &registers, 4, &[0, 1, 2, 3]))
-            .collect(),
-        stores: (0..dice.below(3))
-            .map(|_| (access(dice), dice.below(6) as u32))
-            .collect(),
+        body: (0..dice.below(4)).map(|_| inst(dice, &registers, 4, &[0, 1, 2, 3])).collect(),
+        stores: (0..dice.below(3)).map(|_| (access(dice), dice.below(6) as u32)).collect(),
         scatters: (0..dice.below(6) / 5)
             .map(|_| Scatter {
                 tensor: tensor(dice),

@@ -54,25 +54,13 @@ fn names_what_disagrees() {
     assert!(broken(|p, _| p.tensors[1].ty = Ty::I32).contains("f32 is stored to tensor 1 of i32"));
     assert!(broken(|_, n| n.store_at(1, 0, 0)).contains("an address is an integer"));
     let condition = |p: &mut Program, _: &mut Nest| {
-        p.push(Stmt::If {
-            condition: 0,
-            then: vec![],
-            otherwise: vec![],
-        });
+        p.push(Stmt::If { condition: 0, then: vec![], otherwise: vec![] });
     };
     assert!(broken(condition).contains("tensor 0 has type f32"));
     let deep = |p: &mut Program, _: &mut Nest| {
         let condition = p.tensor(Ty::I1, 1);
-        let nested = |body| Stmt::If {
-            condition,
-            then: vec![body],
-            otherwise: vec![],
-        };
-        let inner = Stmt::If {
-            condition,
-            then: vec![],
-            otherwise: vec![],
-        };
+        let nested = |body| Stmt::If { condition, then: vec![body], otherwise: vec![] };
+        let inner = Stmt::If { condition, then: vec![], otherwise: vec![] };
         p.push((0..100).fold(inner, |body, _| nested(body)));
     };
     assert!(broken(deep).contains("nested deeper"));
@@ -94,20 +82,10 @@ fn sizes_are_checked_when_running() {
     let mut program = Program::default();
     let x = program.input(Ty::F32, 6);
     program.outputs.push(x);
-    assert!(matches!(
-        program.run(&[]),
-        Err(VmError::InputCount {
-            expected: 1,
-            found: 0
-        })
-    ));
+    assert!(matches!(program.run(&[]), Err(VmError::InputCount { expected: 1, found: 0 })));
     assert!(matches!(
         program.run(&[&[0; 23]]),
-        Err(VmError::InputSize {
-            tensor: 0,
-            expected: 24,
-            found: 23
-        })
+        Err(VmError::InputSize { tensor: 0, expected: 24, found: 23 })
     ));
     assert_eq!(program.run(&[&[7; 24]]), Ok(vec![vec![7; 24]]));
 }
@@ -122,10 +100,7 @@ fn read_only_memory_is_not_written() {
     program.push(nest);
     let mut env = Env::new(&program);
     env.bind(out, &[0; 4]);
-    assert_eq!(
-        program.run_in(&mut env),
-        Err(VmError::ReadOnly { tensor: out })
-    );
+    assert_eq!(program.run_in(&mut env), Err(VmError::ReadOnly { tensor: out }));
     let mut memory = [0; 4];
     let mut env = Env::new(&program);
     env.bind_mut(out, &mut memory);
