@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use weft_dialects::ir::Val;
+use weft_dialects::ir::{Op, Val};
 use weft_dialects::ir::pass::Failed;
 use weft_dialects::tile::{Empty, Graph, Run, View};
 
@@ -37,6 +37,7 @@ impl<'c> Uses<'c> {
                 uses.constant.extend(op.results());
             }
         }
+        uses.schedule_fills(&ops);
         for (position, &op) in ops.iter().enumerate().rev() {
             let end = op.is("tile.output");
             if !end && !op.results().into_iter().any(|result| uses.needed.contains(&result)) {
@@ -52,6 +53,28 @@ impl<'c> Uses<'c> {
             }
         }
         Ok(uses)
+    }
+
+    /// A fill that runs then write into, such as padding, is done when the program
+    /// runs: kept as a constant it would be copied, which costs more.
+    fn schedule_fills(&mut self, ops: &[Op<'c>]) {
+        let mut read: HashSet<Val<'c>> = HashSet::new();
+        let mut overwritten: HashSet<Val<'c>> = HashSet::new();
+        for &op in ops.iter().filter(|op| View::of(**op).is_none()) {
+            let run = Run::of(op);
+            let moves = run.as_ref().filter(|_| !self.constant.contains(&op.result(0)));
+            for operand in op.operands() {
+                let init = moves.is_some_and(|run| run.inits.contains(&operand));
+                if init { &mut overwritten } else { &mut read }.insert(root(operand));
+            }
+        }
+        for run in ops.iter().filter_map(|op| Run::of(*op)) {
+            let [result] = run.op.results()[..] else { continue };
+            let fills = run.inputs.iter().chain(&run.inits).all(|value| is_empty(*value));
+            if fills && overwritten.contains(&result) && !read.contains(&result) {
+                self.constant.remove(&result);
+            }
+        }
     }
 
     /// Whether all that a run works on is known when the artifact is written.

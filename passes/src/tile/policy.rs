@@ -210,7 +210,7 @@ pub(super) fn task_tile(
     let worth = (cycles / CYCLES_PER_TASK).floor().max(1.0) as u64;
     let mut wanted = worth.min(units * TASKS_PER_UNIT).max(1);
     let mut sizes = nest.extents();
-    for axis in loop_order(nest, registers) {
+    for axis in loop_order(nest) {
         if nest.reduces(axis) || wanted == 1 {
             continue;
         }
@@ -223,21 +223,20 @@ pub(super) fn task_tile(
     RTile { memory: memory.to_owned(), sizes }
 }
 
-/// Parallel axes from the outermost loop in: first those of the register tile's
-/// lanes, whose operand is the larger one and stays in the cache, then the others
-/// in their order.
-pub fn loop_order(nest: &Nest<'_>, registers: &RTile) -> Vec<usize> {
-    let reduces = (0..nest.axes.len()).any(|axis| nest.reduces(axis));
+/// Parallel axes from the outermost loop in.
+///
+/// The axes of the largest input come first: its tiles are then used up one after
+/// the other, and what is read again and again is the smaller input, which stays
+/// in a cache. Among equals, and where nothing is used twice, the order of the
+/// axes stays.
+pub fn loop_order(nest: &Nest<'_>) -> Vec<usize> {
     let mut order: Vec<usize> = (0..nest.axes.len()).filter(|&axis| !nest.reduces(axis)).collect();
-    if reduces {
-        // Stable: among equals the order of the axes stays.
-        order.sort_by_key(|&axis| {
-            std::cmp::Reverse(registers.sizes[axis] > 1 && is_widest(registers, axis))
-        });
+    if order.len() < nest.axes.len() {
+        let largest = |axis: usize| {
+            let using = nest.inputs.iter().filter(|access| access.uses(axis));
+            using.map(|access| access.shape.iter().product::<u64>()).max().unwrap_or(0)
+        };
+        order.sort_by_key(|&axis| std::cmp::Reverse(largest(axis)));
     }
     order
-}
-
-fn is_widest(registers: &RTile, axis: usize) -> bool {
-    registers.sizes.iter().all(|&size| size <= registers.sizes[axis])
 }

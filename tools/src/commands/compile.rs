@@ -97,8 +97,11 @@ pub(crate) fn write(output: &Path, bytes: &[u8]) -> Result<(), Failure> {
         };
     }
     let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let mut file =
-        tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new("."))).map_err(failed)?;
+    // As any new file: the process's mask takes away what it takes away.
+    let mut file = tempfile::Builder::new()
+        .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666))
+        .tempfile_in(folder.unwrap_or(Path::new(".")))
+        .map_err(failed)?;
     file.write_all(bytes).map_err(failed)?;
     file.persist(output).map_err(|error| failed(error.error))?;
     Ok(())

@@ -141,7 +141,7 @@ fn lower<'c>(context: &'c Context, machine: Machine<'c>, kernel: Op<'c>) -> Resu
     let plan = plan(context, machine, kernel, &compute, nest, inner, memrefs)?;
     let mut b = b.into_block(body);
     let starts = coordinates(&mut b, body.arg(0), &grid, &plan.nest, outer);
-    let order = loop_order(&plan.nest, inner);
+    let order = loop_order(&plan.nest);
     let mut tiles = Tiles { plan: &plan, outer, grid: &grid, order: &order, starts: &starts };
     let mut at = vec![Sum::number(0); plan.nest.axes.len()];
     let mut sizes = plan.tile.sizes.clone();

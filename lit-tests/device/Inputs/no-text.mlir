@@ -1,0 +1,2 @@
+// A file that was cut off.
+device.machine @small arch("small") features([]) {
