@@ -64,7 +64,7 @@ device.kernel @kernel tasks 4 {
   device.copy @dma %x[%task, %c0] to %s[%c0] count 16 : memref<4x16xf32> to memref<16xf32, "spad">
   // CHECK: device.invoke @fma(%{{.+}}[%{{.+}}, %{{.+}}], %[[R]][%{{.+}}, %{{.+}}], %[[R]][%{{.+}}, %{{.+}}]) : memref<4x16xf32>, memref<2x4xf32, "vreg">, memref<2x4xf32, "vreg">
   device.invoke @fma(%x[%task, %c0], %r[%c0, %c0], %r[%c0, %c0]) : memref<4x16xf32>, memref<2x4xf32, "vreg">, memref<2x4xf32, "vreg">
-  // CHECK: device.apply @valu lanes 4 ins(%[[R]][%{{.+}}, %{{.+}}], %{{.+}}[%{{.+}}, %{{.+}}]) outs(%[[R]][%{{.+}}, %{{.+}}]) : (memref<2x4xf32, "vreg">, memref<4x16xf32>) -> (memref<2x4xf32, "vreg">) {
+  // CHECK: device.apply @valu lanes 4 ins(%[[R]][%{{.+}}, %{{.+}}], %{{.+}}[%{{.+}}, %{{.+}}]) outs(%[[R]][%{{.+}}, %{{.+}}]) : (memref<2x4xf32, "vreg">, memref<4x16xf32>) -> memref<2x4xf32, "vreg"> {
   device.apply @valu lanes 4 ins(%r[%c0, %c0], %x[%c0, %c0]) outs(%r[%c0, %c0]) : (memref<2x4xf32, "vreg">, memref<4x16xf32>) -> (memref<2x4xf32, "vreg">) {
   ^bb0(%a: f32, %b: f32):
     // CHECK: device.lane
@@ -76,7 +76,7 @@ device.kernel @kernel tasks 4 {
     %e = arith.select %far, %d, %z : f32
     device.yield %e : f32
   }
-  // CHECK: device.combine @valu lanes 4 ins(%[[R]][%{{.+}}, %{{.+}}]) outs(%{{.+}}[%{{.+}}, %{{.+}}]) : (memref<2x4xf32, "vreg">) -> (memref<4x16xf32>) {
+  // CHECK: device.combine @valu lanes 4 ins(%[[R]][%{{.+}}, %{{.+}}]) outs(%{{.+}}[%{{.+}}, %{{.+}}]) : (memref<2x4xf32, "vreg">) -> memref<4x16xf32> {
   device.combine @valu lanes 4 ins(%r[%c0, %c0]) outs(%y[%task, %c0]) : (memref<2x4xf32, "vreg">) -> (memref<4x16xf32>) {
   ^bb0(%a: f32, %b: f32):
     %d = arith.addf %a, %b : f32

@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use weft_dialects::ir::{Op, Val};
 use weft_dialects::ir::pass::Failed;
+use weft_dialects::ir::{Op, Val};
 use weft_dialects::tile::{Empty, Graph, Run, View};
 
 use super::kernels::Kernels;

@@ -23,7 +23,7 @@ const CHECKED_MAX: u64 = 1 << 28;
 /// holds it against the interpreter.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
-    /// The expression, such as 'C[m,n] += A[m,k] * B[k,n]'; also max=, min=, *=, exp(x), h*2+r.
+    /// The expression, such as `C[m,n] += A[m,k] * B[k,n]`; also max=, min=, *=, exp(x), h*2+r.
     pub expression: String,
     /// The extents of the axes.
     #[arg(long, value_name = "AXIS=N,...", default_value = "")]
