@@ -32,6 +32,24 @@ pub(super) enum Finding<'c> {
         /// What makes the buffer.
         buffer: Op<'c>,
     },
+    /// It reads bytes of a buffer that were last written through another one.
+    Overwritten {
+        /// The range.
+        range: Op<'c>,
+        /// Who wrote there.
+        writer: Op<'c>,
+        /// What makes the buffer that is read.
+        buffer: Op<'c>,
+    },
+    /// It writes a buffer that shares bytes with another of its operands.
+    Overlap {
+        /// The range.
+        range: Op<'c>,
+        /// What makes the buffer that is written.
+        buffer: Op<'c>,
+        /// What makes the other one.
+        other: Op<'c>,
+    },
     /// It writes what nobody may write.
     ReadOnly {
         /// The range.
@@ -157,7 +175,8 @@ struct Walk<'c, 'k> {
     classes: FxHashMap<Vec<usize>, Class>,
     /// What is written before each class.
     written: Vec<Pieces>,
-    last_writer: Vec<Option<Op<'c>>>,
+    /// Per piece, who wrote it last in the text, and through which buffer.
+    last_writer: Vec<Option<(Op<'c>, Op<'c>)>>,
     findings: Vec<Finding<'c>>,
 }
 
@@ -180,12 +199,13 @@ impl<'c, 'k> Walk<'c, 'k> {
         let class = self.class(&range.waits);
         // Nothing is known of a kernel that the text does not have.
         let roles = self.roles(range.kernel).unwrap_or_default();
+        self.check_overlap(range, &roles);
         let mut writes = Vec::new();
         for (buffer, role) in range.buffers.iter().zip(roles.iter()) {
             let Some(place) = self.storage.places.get(buffer).cloned() else { continue };
             match role {
                 Role::Reads if place.writable => self.check_read(range.op, class, &place),
-                Role::Writes if place.writable => writes.push(place.pieces),
+                Role::Writes if place.writable => writes.push((place.pieces, place.made_by)),
                 Role::Writes => {
                     let (range, buffer) = (range.op, place.made_by);
                     self.findings.push(Finding::ReadOnly { range, buffer });
@@ -193,9 +213,12 @@ impl<'c, 'k> Walk<'c, 'k> {
                 Role::Reads | Role::Unused => {}
             }
         }
-        for piece in writes.iter().cloned().flatten() {
-            self.last_writer[piece] = Some(range.op);
+        for (pieces, buffer) in &writes {
+            for piece in pieces.clone() {
+                self.last_writer[piece] = Some((range.op, *buffer));
+            }
         }
+        let writes = writes.into_iter().map(|(pieces, _)| pieces).collect();
         if let Some(&token) = range.op.results().first() {
             self.numbers.insert(token, self.ranges.len());
         }
@@ -206,13 +229,49 @@ impl<'c, 'k> Walk<'c, 'k> {
         let written = &self.written[class];
         let mut pieces = place.pieces.clone();
         if pieces.is_empty() || pieces.any(|piece| written[piece / 64] >> (piece % 64) & 1 == 1) {
+            let buffer = place.made_by;
+            let through_another =
+                |piece: Piece| self.last_writer[piece].filter(|(_, via)| *via != buffer);
+            if let Some((writer, _)) = place.pieces.clone().find_map(through_another) {
+                self.findings.push(Finding::Overwritten { range, writer, buffer });
+            }
             return;
         }
-        let writer = place.pieces.clone().find_map(|piece| self.last_writer[piece]);
+        let writer = place
+            .pieces
+            .clone()
+            .find_map(|piece| self.last_writer[piece])
+            .map(|(writer, _)| writer);
         self.findings.push(match writer {
             Some(writer) => Finding::Unordered { range, writer },
             None => Finding::Unwritten { range, buffer: place.made_by },
         });
+    }
+
+    /// Kernels count on it that what they write is nothing else that they touch.
+    fn check_overlap(&mut self, range: &Range<'c>, roles: &[Role]) {
+        let touched: Vec<(Role, Place<'c>)> = range
+            .buffers
+            .iter()
+            .zip(roles)
+            .filter(|(_, role)| **role != Role::Unused)
+            .filter_map(|(buffer, role)| Some((*role, self.storage.places.get(buffer)?.clone())))
+            .collect();
+        for (number, (role, place)) in touched.iter().enumerate() {
+            let meets = |(other, (_, there)): &(usize, &(Role, Place<'c>))| {
+                *other != number
+                    && place.pieces.start < there.pieces.end
+                    && there.pieces.start < place.pieces.end
+            };
+            if *role != Role::Writes {
+                continue;
+            }
+            if let Some((_, (_, other))) = touched.iter().enumerate().find(meets) {
+                let (range, buffer, other) = (range.op, place.made_by, other.made_by);
+                self.findings.push(Finding::Overlap { range, buffer, other });
+                return;
+            }
+        }
     }
 
     /// What a kernel does with its arguments; `None` where the text has no such kernel.

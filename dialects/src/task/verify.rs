@@ -161,6 +161,20 @@ fn program_c5(op: Op<'_>, diag: &mut Diagnostics) {
                     .note(buffer, "it is made here")
                     .help("the order of the text is one in which everything is written first");
             }
+            order::Finding::Overwritten { range, writer, buffer } => {
+                let (this, that) = (label(range), label(writer));
+                diag.error(range, format!("{this} reads a buffer that {that} wrote over"))
+                    .note(writer, "the other range is here")
+                    .note(buffer, "the buffer is made here")
+                    .help("buffers that live at the same time lie apart");
+            }
+            order::Finding::Overlap { range, buffer, other } => {
+                let this = label(range);
+                diag.error(range, format!("{this} writes bytes that another operand also holds"))
+                    .note(buffer, "what it writes is made here")
+                    .note(other, "the other operand is made here")
+                    .help("place the two buffers apart");
+            }
             order::Finding::ReadOnly { range, buffer } => {
                 let (this, what) = (label(range), buffer.name());
                 diag.error(range, format!("{this} writes a {what}"))

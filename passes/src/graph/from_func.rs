@@ -17,7 +17,7 @@ use weft_dialects::ir::{Context, Mapping, Module, Op, Report, module_op, ty};
 /// other way down.
 const PIPELINE: &str = "builtin.module(\
     func.func(tosa-optional-decompositions,tosa-to-linalg-named,tosa-to-linalg,tosa-to-arith,\
-    tosa-to-tensor,linalg-generalize-named-ops),canonicalize,cse)";
+    tosa-to-tensor,linalg-generalize-named-ops,linalg-inline-scalar-operands),canonicalize,cse)";
 
 /// Replaces the functions of a module by models.
 ///

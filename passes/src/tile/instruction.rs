@@ -47,9 +47,9 @@ pub(super) struct Mapped<'c> {
     pub scalar_inputs: Vec<bool>,
 }
 
-/// The instructions that mean the body of `nest`, with the nest's inputs bound.
+/// The instructions that mean the body of `nest`, once per way to bind its inputs.
 pub(super) fn instructions<'c>(machine: Machine<'c>, nest: &Nest<'c>) -> Vec<Mapped<'c>> {
-    machine.instructions().iter().filter_map(|instruction| fit(instruction, nest)).collect()
+    machine.instructions().iter().flat_map(|instruction| fits(instruction, nest)).collect()
 }
 
 /// Why no instruction means the body: one line each.
@@ -57,121 +57,141 @@ pub(super) fn refusals<'c>(machine: Machine<'c>, nest: &Nest<'c>) -> Vec<String>
     machine
         .instructions()
         .iter()
-        .filter(|instruction| fit(instruction, nest).is_none())
+        .filter(|instruction| fits(instruction, nest).is_empty())
         .map(|instruction| format!("@{} means another body", instruction.name))
         .collect()
 }
 
-fn fit<'c>(instruction: &Instruction<'c>, nest: &Nest<'c>) -> Option<Mapped<'c>> {
-    let meaning = instruction.meaning()?;
-    let [generic] = generics(meaning)[..] else { return None };
-    let body = generic.body(0)?;
-    let theirs = body.terminator()?.operands();
-    let ours = nest.body.terminator()?.operands();
-    if theirs.len() != ours.len() {
-        return None;
-    }
-    let mut bound = HashMap::new();
-    if !theirs.iter().zip(&ours).all(|(a, b)| unify(*a, *b, body, nest.body, &mut bound)) {
-        return None;
-    }
-    // Every operand is bound, outputs to outputs.
-    let args = body.args();
-    let inputs = crate::nest::generic_inputs(generic);
-    if bound.len() != args.len() || nest.inputs.len() != inputs {
-        return None;
-    }
-    let mut scalar_inputs = vec![false; inputs];
-    let mut lanes = 1;
-    for (number, arg) in args.iter().enumerate() {
-        let ours = bound.get(arg)?.index();
-        if (number < inputs) != (ours < nest.inputs.len()) {
-            return None;
-        }
-        // The meaning's arguments are the generic's operands, in their order.
-        let shape = ty::shape(generic.operand(number).ty())?;
-        let count = shape.iter().product::<u64>();
-        lanes = lanes.max(count);
-        if number < inputs {
-            scalar_inputs[ours] = count == 1;
-        }
-    }
-    Some(Mapped {
-        name: instruction.name,
-        issue_cycles: instruction.issue_cycles,
-        latency_cycles: instruction.latency_cycles as f64,
-        lanes,
-        scalar_inputs,
-    })
+fn fits<'c>(instruction: &Instruction<'c>, nest: &Nest<'c>) -> Vec<Mapped<'c>> {
+    let counts = operand_elements(instruction);
+    bindings(instruction, nest)
+        .into_iter()
+        .map(|binding| {
+            let mut scalar_inputs = vec![false; nest.inputs.len()];
+            for (&ours, &count) in binding.iter().zip(&counts) {
+                if let Some(scalar) = scalar_inputs.get_mut(ours) {
+                    *scalar = count == 1;
+                }
+            }
+            Mapped {
+                name: instruction.name,
+                issue_cycles: instruction.issue_cycles,
+                latency_cycles: instruction.latency_cycles as f64,
+                lanes: counts.iter().copied().max().unwrap_or(1),
+                scalar_inputs,
+            }
+        })
+        .collect()
 }
 
-/// For an instruction that fits, by the number of its operand: the nest's input
-/// (or, after the inputs, output) that it takes there.
-pub fn binding<'c>(instruction: &Instruction<'c>, nest: &Nest<'c>) -> Option<Vec<usize>> {
-    let [generic] = generics(instruction.meaning()?)[..] else { return None };
-    let body = generic.body(0)?;
-    let mut bound = HashMap::new();
-    let theirs = body.terminator()?.operands();
-    let ours = nest.body.terminator()?.operands();
-    let same = theirs.len() == ours.len()
-        && theirs.iter().zip(&ours).all(|(a, b)| unify(*a, *b, body, nest.body, &mut bound));
-    if !same {
+/// Elements of each operand of an instruction.
+fn operand_elements(instruction: &Instruction<'_>) -> Vec<u64> {
+    instruction.operand_types().into_iter().map(|ty| ty::count(ty).unwrap_or(0)).collect()
+}
+
+/// The way to bind a nest to an instruction with lanes along `lanes_axis`: by the
+/// number of the instruction's operand, the nest's input (or, after the inputs,
+/// output) that it takes there. What it takes once for all lanes does not move along
+/// them.
+pub fn binding<'c>(
+    instruction: &Instruction<'c>,
+    nest: &Nest<'c>,
+    lanes_axis: Option<usize>,
+) -> Option<Vec<usize>> {
+    let counts = operand_elements(instruction);
+    let suits = |binding: &Vec<usize>| {
+        binding.iter().zip(&counts).all(|(&ours, &count)| {
+            match (nest.inputs.get(ours), lanes_axis) {
+                (Some(access), Some(axis)) => access.uses(axis) == (count > 1),
+                _ => true,
+            }
+        })
+    };
+    bindings(instruction, nest).into_iter().find(suits)
+}
+
+/// Every way to bind the nest's operands to the instruction's.
+fn bindings<'c>(instruction: &Instruction<'c>, nest: &Nest<'c>) -> Vec<Vec<usize>> {
+    every_binding(instruction, nest).unwrap_or_default()
+}
+
+fn every_binding<'c>(instruction: &Instruction<'c>, nest: &Nest<'c>) -> Option<Vec<Vec<usize>>> {
+    let meaning = instruction.meaning()?;
+    let [generic] = generics(meaning)[..] else { return None };
+    // The nest of a meaning works on its arguments, in their order.
+    if generic.operands() != meaning.args() {
         return None;
     }
-    body.args().iter().map(|arg| bound.get(arg).map(|value| value.index())).collect()
+    let body = generic.body(0)?;
+    let (theirs, ours) = (body.terminator()?.operands(), nest.body.terminator()?.operands());
+    let inputs = crate::nest::generic_inputs(generic);
+    if theirs.len() != ours.len() || nest.inputs.len() != inputs {
+        return None;
+    }
+    let mut found = Vec::new();
+    let goals = theirs.into_iter().zip(ours).collect();
+    unify(goals, HashMap::new(), (body, nest.body), &mut found);
+    let mut ways: Vec<Vec<usize>> = Vec::new();
+    for bound in found {
+        let numbers: Option<Vec<usize>> =
+            body.args().iter().map(|arg| bound.get(arg).map(|value| value.index())).collect();
+        // Every operand is bound, inputs to inputs.
+        let Some(numbers) = numbers else { continue };
+        let sides = numbers.iter().enumerate().all(|(n, &ours)| (n < inputs) == (ours < inputs));
+        if sides && !ways.contains(&numbers) {
+            ways.push(numbers);
+        }
+    }
+    Some(ways)
 }
 
 fn generics(block: Block<'_>) -> Vec<Op<'_>> {
     block.ops().into_iter().filter(|op| op.is("linalg.generic")).collect()
 }
 
-/// Whether two scalar values are the same expression of arguments, which are
-/// bound one to one on the way.
+/// Finds every way to make pairs of scalar values the same expression of arguments,
+/// which are bound one to one; operands of what commutes are tried both ways round.
 fn unify<'c>(
-    theirs: Val<'c>,
-    ours: Val<'c>,
-    their_body: Block<'c>,
-    our_body: Block<'c>,
-    bound: &mut HashMap<Val<'c>, Val<'c>>,
-) -> bool {
+    mut goals: Vec<(Val<'c>, Val<'c>)>,
+    mut bound: HashMap<Val<'c>, Val<'c>>,
+    bodies: (Block<'c>, Block<'c>),
+    found: &mut Vec<HashMap<Val<'c>, Val<'c>>>,
+) {
+    let Some((theirs, ours)) = goals.pop() else {
+        found.push(bound);
+        return;
+    };
     match (theirs.def(), ours.def()) {
         (None, None) => {
-            if theirs.owner_block() != Some(their_body) || ours.owner_block() != Some(our_body) {
-                return false;
-            }
-            match bound.get(&theirs) {
+            let inside = theirs.owner_block() == Some(bodies.0)
+                && ours.owner_block() == Some(bodies.1)
+                && theirs.ty() == ours.ty();
+            let fits = match bound.get(&theirs) {
                 Some(already) => *already == ours,
-                None => {
-                    let free = !bound.values().any(|value| *value == ours);
-                    if free && theirs.ty() == ours.ty() {
-                        bound.insert(theirs, ours);
-                    }
-                    free && theirs.ty() == ours.ty()
-                }
+                None => !bound.values().any(|value| *value == ours),
+            };
+            if inside && fits {
+                bound.insert(theirs, ours);
+                unify(goals, bound, bodies, found);
             }
         }
         (Some(a), Some(b)) => {
-            if a.name() != b.name() || !same_attributes(a, b) {
-                return false;
-            }
             let (left, right) = (a.operands(), b.operands());
-            if left.len() != right.len() {
-                return false;
-            }
-            let before = bound.clone();
-            let straight =
-                left.iter().zip(&right).all(|(x, y)| unify(*x, *y, their_body, our_body, bound));
-            if straight {
-                return true;
+            if a.name() != b.name() || left.len() != right.len() || !same_attributes(a, b) {
+                return;
             }
             if left.len() == 2 && COMMUTE.contains(&a.name()) {
-                *bound = before;
-                return unify(left[0], right[1], their_body, our_body, bound)
-                    && unify(left[1], right[0], their_body, our_body, bound);
+                let mut swapped = goals.clone();
+                swapped.extend([(left[0], right[1]), (left[1], right[0])]);
+                goals.extend(left.into_iter().zip(right));
+                unify(goals, bound.clone(), bodies, found);
+                unify(swapped, bound, bodies, found);
+            } else {
+                goals.extend(left.into_iter().zip(right));
+                unify(goals, bound, bodies, found);
             }
-            false
         }
-        _ => false,
+        _ => {}
     }
 }
 

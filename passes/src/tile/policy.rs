@@ -67,7 +67,8 @@ pub(super) fn choose<'c>(
     for mapped in units {
         let memory = register_memory(machine, mapped.name);
         let Some(facts) = memory.and_then(|memory| Facts::of(machine, memory)) else { continue };
-        for shape in shapes(nest, &mapped, &facts) {
+        let combines = memory.is_some_and(|memory| combines_lanes(machine, memory, nest));
+        for shape in shapes(nest, &mapped, &facts, combines) {
             let packed = packable(nest, &shape, constant);
             let cost = cycles(nest, &facts, &mapped, &shape, &packed);
             let better = best.as_ref().is_none_or(|best| cost < best.cycles * 0.999);
@@ -110,14 +111,14 @@ pub(super) fn packable(nest: &Nest<'_>, shape: &Shape, constant: &[bool]) -> Vec
 }
 
 /// The register tiles that fit the instruction and the registers.
-fn shapes(nest: &Nest<'_>, mapped: &Mapped<'_>, facts: &Facts) -> Vec<Shape> {
+fn shapes(nest: &Nest<'_>, mapped: &Mapped<'_>, facts: &Facts, combines: bool) -> Vec<Shape> {
     let mut shapes = vec![];
     let instruction = !mapped.scalar_inputs.is_empty();
     if !instruction || mapped.lanes == 1 {
         shapes.push(Shape { lanes_axis: None, vectors: 1, rows: None });
     }
     for lanes_axis in 0..nest.axes.len() {
-        if !may_run_lanes(nest, mapped, lanes_axis) {
+        if nest.reduces(lanes_axis) && !combines || !may_run_lanes(nest, mapped, lanes_axis) {
             continue;
         }
         let registers = nest.axes[lanes_axis].extent.div_ceil(mapped.lanes);
@@ -142,6 +143,16 @@ fn shapes(nest: &Nest<'_>, mapped: &Mapped<'_>, facts: &Facts) -> Vec<Shape> {
     }
     shapes.retain(|shape| registers_used(nest, shape) <= facts.registers);
     shapes
+}
+
+/// Whether a lane unit of the registers combines lanes the way the nest folds.
+fn combines_lanes<'c>(machine: Machine<'c>, memory: &str, nest: &Nest<'c>) -> bool {
+    let Some(fold) = combine(nest) else { return false };
+    let elem = nest.outputs[0].elem();
+    machine
+        .lanes_units()
+        .iter()
+        .any(|unit| unit.memory == memory && unit.reduces(fold.op.name(), elem))
 }
 
 fn may_run_lanes(nest: &Nest<'_>, mapped: &Mapped<'_>, axis: usize) -> bool {

@@ -161,7 +161,7 @@ fn plan<'c>(
 ) -> Result<Plan<'c>, Failed> {
     let name = compute.instruction;
     let instruction = match machine.instruction(name) {
-        Some(found) => match binding(&found, &nest) {
+        Some(found) => match binding(&found, &nest, compute.lanes) {
             Some(binding) => Some((name, binding)),
             None => {
                 Report::new(
