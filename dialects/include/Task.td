@@ -45,8 +45,9 @@ def Task_ProgramOp : Task_Op<"program", [IsolatedFromAbove, Symbol, SingleBlock,
     - C4: every input and output of the signature is there once, as a memref of its
       payload type.
     - C5: every range that reads an output or a buffer comes, through tokens, after
-      one that writes there, and none writes an input, a weight, a literal or a
-      constant.
+      one that writes there, nothing else having been written over it, and none
+      writes an input, a weight, a literal, a constant or bytes that another of its
+      operands holds.
 
     C5 holds of whole buffers, so ranges that work on different windows of one need
     no token. Which bytes each rTask touches, and so every order that the data

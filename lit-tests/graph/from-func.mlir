@@ -4,6 +4,7 @@
 // RUN: weft compile %t/layer.mlir --emit tile --device x86-avx2 -o - | FileCheck %s --check-prefix=TILE
 // RUN: weft compile %t/tosa.mlir --emit graph -o - | FileCheck %s --check-prefix=TOSA
 // RUN: weft compile %t/tosa.mlir --emit tile --device x86-avx2 -o - | FileCheck %s --check-prefix=CLAMPED
+// RUN: weft run %t/filled.mlir | FileCheck %s --check-prefix=FILLED
 // RUN: not weft compile %t/dynamic.mlir --emit graph -o - 2>&1 | FileCheck %s --check-prefix=DYNAMIC
 // RUN: not weft compile %t/none.mlir --emit graph -o - 2>&1 | FileCheck %s --check-prefix=NONE
 
@@ -41,6 +42,15 @@ func.func @clamped(%x: tensor<3x16xf32>, %b: tensor<1x16xf32>) -> tensor<3x16xf3
   %s = tosa.add %x, %b : (tensor<3x16xf32>, tensor<1x16xf32>) -> tensor<3x16xf32>
   %r = tosa.clamp %s {min_val = 0.0 : f32, max_val = 6.0 : f32} : (tensor<3x16xf32>) -> tensor<3x16xf32>
   return %r : tensor<3x16xf32>
+}
+
+//--- filled.mlir
+
+// A fill starts the sum: its scalar becomes part of the nest.
+// FILLED: result0: float32 [4, 1]
+func.func @filled(%x: tensor<4x8xf32>) -> tensor<4x1xf32> {
+  %r = tosa.reduce_sum %x {axis = 1 : i32} : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  return %r : tensor<4x1xf32>
 }
 
 //--- dynamic.mlir

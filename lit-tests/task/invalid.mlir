@@ -149,6 +149,46 @@ tile.kernel @copy {
   tile.yield %x : tensor<16xf32>
 }
 
+// program_c5: what is read was not written over through another buffer.
+// CHECK: "read"[0 to 1] reads a buffer that "other"[0 to 1] wrote over
+// CHECK: help: buffers that live at the same time lie apart
+task.program @program_c5 on @core units 1 arena 128 : (tensor<16xf32>) -> tensor<16xf32> {
+  %x = task.input 0 "x" : memref<16xf32>
+  %y = task.output 0 "y" : memref<16xf32>
+  %b = task.buffer at 0 in @dram : memref<16xf32>
+  %c = task.buffer at 0 in @dram : memref<16xf32>
+  %t0 = task.range "write" @copy[0 to 1] on 0 (%x, %b) after() : memref<16xf32>, memref<16xf32>
+  %t1 = task.range "other" @copy[0 to 1] on 0 (%x, %c) after(%t0) : memref<16xf32>, memref<16xf32>
+  %t2 = task.range "read" @copy[0 to 1] on 0 (%b, %y) after(%t1) : memref<16xf32>, memref<16xf32>
+}
+
+// -----
+
+tile.kernel @copy {
+^bb0(%x: tensor<16xf32>, %o: tensor<16xf32>):
+  tile.yield %x : tensor<16xf32>
+}
+
+// program_c5: a range does not write where it reads.
+// CHECK: "shift"[0 to 1] writes bytes that another operand also holds
+// CHECK: help: place the two buffers apart
+task.program @program_c5 on @core units 1 arena 192 : (tensor<16xf32>) -> tensor<16xf32> {
+  %x = task.input 0 "x" : memref<16xf32>
+  %y = task.output 0 "y" : memref<16xf32>
+  %b = task.buffer at 0 in @dram : memref<16xf32>
+  %c = task.buffer at 0 in @dram : memref<16xf32>
+  %t0 = task.range "write" @copy[0 to 1] on 0 (%x, %b) after() : memref<16xf32>, memref<16xf32>
+  %t1 = task.range "shift" @copy[0 to 1] on 0 (%b, %c) after(%t0) : memref<16xf32>, memref<16xf32>
+  %t2 = task.range "read" @copy[0 to 1] on 0 (%c, %y) after(%t1) : memref<16xf32>, memref<16xf32>
+}
+
+// -----
+
+tile.kernel @copy {
+^bb0(%x: tensor<16xf32>, %o: tensor<16xf32>):
+  tile.yield %x : tensor<16xf32>
+}
+
 // program_c5: what is read was written.
 // CHECK: "early"[0 to 1] reads a task.buffer that no earlier range writes
 task.program @program_c5 on @core units 1 arena 64 : (tensor<16xf32>) -> tensor<16xf32> {

@@ -141,7 +141,8 @@ fn calls(op: Op<'_>, diag: &mut Diagnostics) {
 }
 
 /// C5. Every range that reads an output or a buffer comes, through tokens, after
-/// one that writes there, and none writes an input, a weight, a literal or a constant.
+/// one that writes there, nothing else having been written over it, and none writes an
+/// input, a weight, a literal, a constant or bytes that another of its operands holds.
 fn program_c5(op: Op<'_>, diag: &mut Diagnostics) {
     let Some(body) = op.first_block(0) else { return };
     for finding in order::findings(body, &Kernels::around(op), REPORTED) {
