@@ -42,11 +42,9 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
             .help("put one in with device-load-machine{file=...}");
         return Err(Failed);
     };
-    let constants = pack_weights::constant_operands(run.module);
     let remarks = run.option("remarks") == "true";
     for kernel in pack_weights::kernels(run.module) {
-        let known = constants.get(kernel.symbol());
-        construct(run.context, machine, kernel, known, remarks)?;
+        construct(run.context, machine, kernel, remarks)?;
         run.count("kernels", 1);
     }
     Ok(())
@@ -84,12 +82,12 @@ fn construct<'c>(
     context: &'c Context,
     machine: Machine<'c>,
     kernel: Op<'c>,
-    known: Option<&Vec<bool>>,
     remarks: bool,
 ) -> Result<(), Failed> {
     let nest = read(kernel)?;
-    let constant = pack_weights::known_inputs(&nest, known);
-    let choice = choose(machine, kernel, &nest, &constant)?;
+    // Layouts are what they are now: what was to be packed has been.
+    let fixed = vec![false; nest.inputs.len()];
+    let choice = choose(machine, kernel, &nest, &fixed)?;
     if remarks {
         say(kernel, &choice);
     }

@@ -72,7 +72,7 @@ pub(super) fn kernels<'c>(module: Op<'c>) -> Vec<Op<'c>> {
 }
 
 /// For every kernel, which of its arguments are constant wherever it is applied.
-pub(super) fn constant_operands(module: Op<'_>) -> HashMap<String, Vec<bool>> {
+fn constant_operands(module: Op<'_>) -> HashMap<String, Vec<bool>> {
     let mut found: HashMap<String, Vec<bool>> = HashMap::new();
     let mut constant = std::collections::HashSet::new();
     let graphs = module.body(0).into_iter().flat_map(|block| block.ops());
@@ -101,7 +101,7 @@ pub(super) fn constant_operands(module: Op<'_>) -> HashMap<String, Vec<bool>> {
 }
 
 /// Per input of a nest, whether its tensor is constant.
-pub(super) fn known_inputs(nest: &Nest<'_>, arguments: Option<&Vec<bool>>) -> Vec<bool> {
+fn known_inputs(nest: &Nest<'_>, arguments: Option<&Vec<bool>>) -> Vec<bool> {
     let known = |access: &Access<'_>| {
         arguments.is_some_and(|known| known.get(access.tensor.index()) == Some(&true))
     };
