@@ -183,7 +183,8 @@ fn unary_as<T: Float>(op: UnaryOp, x: &[T], out: &mut [T]) {
         Sqrt => map(x, out, T::sqrt),
         Rsqrt => map(x, out, wide(|x| 1.0 / x.sqrt())),
         Acos => map(x, out, wide(libm::acos)),
-        Acosh => map(x, out, wide(libm::acosh)),
+        // `libm` gives numbers below 1 too.
+        Acosh => map(x, out, wide(|x| if x < 1.0 { f64::NAN } else { libm::acosh(x) })),
         Asin => map(x, out, wide(libm::asin)),
         Asinh => map(x, out, wide(libm::asinh)),
         Atan => map(x, out, wide(libm::atan)),

@@ -199,7 +199,7 @@ fn unary(op: UnaryOp, x: Scalar) -> Scalar {
         Sqrt => float1(x, f32::sqrt, f64::sqrt),
         Rsqrt => elementary(x, |x| 1.0 / x.sqrt()),
         Acos => elementary(x, libm::acos),
-        Acosh => elementary(x, libm::acosh),
+        Acosh => elementary(x, |x| if x < 1.0 { f64::NAN } else { libm::acosh(x) }),
         Asin => elementary(x, libm::asin),
         Asinh => elementary(x, libm::asinh),
         Atan => elementary(x, libm::atan),

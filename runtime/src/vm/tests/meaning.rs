@@ -61,6 +61,13 @@ fn elementary_functions_are_accurate() {
 }
 
 #[test]
+fn outside_of_a_domain_there_is_no_number() {
+    for (op, x) in [(UnaryOp::Acosh, -7048.0), (UnaryOp::Acosh, 0.5), (UnaryOp::Log, -1.0)] {
+        assert!(unary(op, Scalar::f32(x)).as_f64().is_nan(), "{op:?} of {x}");
+    }
+}
+
+#[test]
 fn rounding_modes() {
     use UnaryOp::*;
     let of = |op, x: f32| unary(op, Scalar::f32(x)).as_f64();
