@@ -106,9 +106,7 @@ pub fn dense_bytes(attribute: Attribute<'_>) -> Option<Vec<u8>> {
     // length is that of all elements, or of one for a splat.
     unsafe {
         let raw = attribute.to_raw();
-        if !mlirAttributeIsADenseElements(raw)
-            || mlirAttributeIsADenseElements(raw) && !is_number(raw)
-        {
+        if !mlirAttributeIsADenseElements(raw) {
             return None;
         }
         let kind = Type::from_raw(mlirAttributeGetType(raw));
@@ -131,14 +129,6 @@ pub fn dense_bytes(attribute: Attribute<'_>) -> Option<Vec<u8>> {
             return Some(Vec::new());
         }
         Some(std::slice::from_raw_parts(data, size * count).to_vec())
-    }
-}
-
-fn is_number(raw: MlirAttribute) -> bool {
-    // SAFETY: the attribute is a shaped literal.
-    unsafe {
-        !mlirAttributeIsADenseElements(raw)
-            || ty::elem(Type::from_raw(mlirAttributeGetType(raw))).and_then(ty::byte_size).is_some()
     }
 }
 
@@ -222,11 +212,7 @@ pub fn unit(context: &Context) -> Attribute<'_> {
 pub fn parse<'c>(context: &'c Context, text: &str) -> Option<Attribute<'c>> {
     // SAFETY: the context lives for 'c.
     unsafe {
-        let raw = mlirAttributeParseGet(melior_context(context), string_ref(text));
+        let raw = mlirAttributeParseGet(context.to_raw(), string_ref(text));
         (!raw.ptr.is_null()).then(|| Attribute::from_raw(raw))
     }
-}
-
-fn melior_context(context: &Context) -> MlirContext {
-    context.to_raw()
 }

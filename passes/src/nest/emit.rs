@@ -150,13 +150,7 @@ pub(crate) fn copy_body<'c>(
     for (old, new) in body.args().into_iter().zip(args) {
         map.set(old, *new);
     }
-    for outside in captured(body) {
-        if let Some(constant) = outside.def().filter(|op| op.is("arith.constant"))
-            && !ty::is_tensor(outside.ty())
-        {
-            b.clone_op(constant, &mut map);
-        }
-    }
+    copy_constants(b, body, &mut map);
     for op in body.ops() {
         if op.is("linalg.yield") {
             return op.operands().into_iter().map(|value| map.get(value)).collect();
@@ -172,6 +166,17 @@ pub(crate) fn copy_body<'c>(
         }
     }
     Vec::new()
+}
+
+/// Copies the scalar constants that a body takes from outside.
+pub(crate) fn copy_constants<'c>(b: &mut Builder<'c>, body: Block<'c>, map: &mut Mapping<'c>) {
+    for outside in captured(body) {
+        if let Some(constant) = outside.def().filter(|op| op.is("arith.constant"))
+            && !ty::is_tensor(outside.ty())
+        {
+            b.clone_op(constant, map);
+        }
+    }
 }
 
 /// A linear expression of `linalg.index`es.

@@ -9,6 +9,7 @@ mod emit;
 mod read;
 mod simplify;
 
+pub(crate) use emit::copy_constants;
 pub use emit::emit_kernel;
 pub use read::{NestError, read_kernel};
 pub(crate) use read::{

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use weft_dialects::ir::{Block, Builder, Mapping, Type, Val, ty};
+use weft_dialects::ir::{Block, Builder, Mapping, Type, Val};
 
-use crate::nest::{captured, index_axis};
+use crate::nest::{copy_constants, index_axis};
 
 /// Copies `body`: arguments become `values`, `linalg.index` becomes a number (plus
 /// the lane on the lanes' axis), an element of a captured tensor a `memref.load`.
@@ -24,13 +24,7 @@ pub(super) fn write_body<'c>(
             map.set(old, *new);
         }
     }
-    for outside in captured(body) {
-        if let Some(constant) = outside.def().filter(|op| op.is("arith.constant"))
-            && !ty::is_tensor(outside.ty())
-        {
-            b.clone_op(constant, &mut map);
-        }
-    }
+    copy_constants(b, body, &mut map);
     for op in body.ops() {
         if op.is("linalg.yield") {
             return op.operands().into_iter().map(|value| map.get(value)).collect();
