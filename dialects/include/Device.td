@@ -66,20 +66,24 @@ def Device_MemoryOp : Device_Op<"memory", [Symbol, HasParent<"MachineOp">]> {
 
     `scope` says who shares it: `thread`, `warp`, `warpgroup`, `core`,
     `cluster`, `device` or `host`. A cache is filled by access, not by a move. A
-    memory with `register_bytes` holds that many bytes a register.
+    memory with `register_bytes` holds that many bytes a register. Where registers
+    are spread over `lanes`, threads that go in step, a register holds one element
+    of any type for each of them.
     `host` names what to read the capacity from where the machine is the one
     that compiles: `l1d`, `l2`, `l3` or `memory`.
 
-    - C1: capacity, bandwidth, transaction, banks and register size are above zero.
+    - C1: capacity, bandwidth, transaction, banks, register size and lanes are above zero.
     - C2: the scope is one of those above.
     - C3: a cache caches a memory of the machine, and a row of caches does not lead
       back to itself.
     - C4: registers divide the capacity.
     - C5: `host` is one of those above.
+    - C6: only registers are spread over lanes.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$scope, I64Attr:$capacity_bytes,
                        OptionalAttr<FlatSymbolRefAttr>:$caches,
                        OptionalAttr<I64Attr>:$register_bytes,
+                       OptionalAttr<I64Attr>:$lanes,
                        OptionalAttr<I64Attr>:$bytes_per_cycle,
                        OptionalAttr<I64Attr>:$transaction_bytes,
                        OptionalAttr<I64Attr>:$banks, OptionalAttr<I64Attr>:$bank_bytes,
@@ -87,7 +91,7 @@ def Device_MemoryOp : Device_Op<"memory", [Symbol, HasParent<"MachineOp">]> {
   let assemblyFormat = [{
     $sym_name `scope` `(` $scope `)` `capacity_bytes` `(` $capacity_bytes `)`
     (`caches` `(` $caches^ `)`)? (`register_bytes` `(` $register_bytes^ `)`)?
-    (`bytes_per_cycle` `(` $bytes_per_cycle^ `)`)?
+    (`lanes` `(` $lanes^ `)`)? (`bytes_per_cycle` `(` $bytes_per_cycle^ `)`)?
     (`transaction_bytes` `(` $transaction_bytes^ `)`)?
     (`banks` `(` $banks^ `)`)? (`bank_bytes` `(` $bank_bytes^ `)`)?
     (`host` `(` $host^ `)`)? attr-dict
@@ -114,6 +118,24 @@ def Device_UnitOp : Device_Op<"unit", [Symbol, HasParent<"MachineOp">]> {
   }];
 }
 
+def Device_EngineOp : Device_Op<"engine", [Symbol, HasParent<"MachineOp">]> {
+  let summary = "What works beside a unit";
+  let description = [{
+    ```mlir
+    device.engine @dma on @core queue(8)
+    ```
+
+    Each unit has one. It does what it is given in order, and holds as many
+    orders as its queue is long; the unit waits where that is full.
+
+    - C1: the machine has the unit.
+    - C2: the queue is longer than zero.
+    - C3: a move or an instruction is done by it.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$unit, I64Attr:$queue);
+  let assemblyFormat = "$sym_name `on` $unit `queue` `(` $queue `)` attr-dict";
+}
+
 def Device_MoveOp : Device_Op<"move", [Symbol, HasParent<"MachineOp">]> {
   let summary = "A way from one memory to another";
   let description = [{
@@ -122,21 +144,27 @@ def Device_MoveOp : Device_Op<"move", [Symbol, HasParent<"MachineOp">]> {
     ```
 
     `issue_cycles` is the time between two moves of one register, `strided`
-    says that elements need not lie side by side. An `engine` runs beside the
-    unit and gives a token.
+    says that elements need not lie side by side, `fills` that it can also write
+    one number to every place. What an `engine` does runs beside the unit and gives
+    a token. `encoding` is the assembly of a transfer, with `{from}`, `{to}`,
+    `{sizes}`, `{from_strides}`, `{to_strides}` and, for a fill, `{value}`.
 
     - C1: both memories belong to the machine.
     - C2: cycles and bandwidth are above zero.
+    - C3: the engine belongs to the machine.
+    - C4: every name in braces of an encoding is one of those above.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$source,
-                       FlatSymbolRefAttr:$target, OptionalAttr<StrAttr>:$engine,
+                       FlatSymbolRefAttr:$target, OptionalAttr<FlatSymbolRefAttr>:$engine,
                        OptionalAttr<I64Attr>:$bytes_per_cycle,
                        OptionalAttr<F64Attr>:$issue_cycles,
-                       OptionalAttr<I64Attr>:$latency_cycles, UnitAttr:$strided);
+                       OptionalAttr<I64Attr>:$latency_cycles, UnitAttr:$strided,
+                       UnitAttr:$fills, OptionalAttr<StrAttr>:$encoding);
   let assemblyFormat = [{
     $sym_name `from` $source `to` $target (`engine` `(` $engine^ `)`)?
     (`bytes_per_cycle` `(` $bytes_per_cycle^ `)`)? (`issue_cycles` `(` $issue_cycles^ `)`)?
-    (`latency_cycles` `(` $latency_cycles^ `)`)? (`strided` $strided^)? attr-dict
+    (`latency_cycles` `(` $latency_cycles^ `)`)? (`strided` $strided^)? (`fills` $fills^)?
+    (`encoding` `(` $encoding^ `)`)? attr-dict
   }];
 }
 
@@ -187,25 +215,46 @@ def Device_InstructionOp : Device_Op<"instruction", [Symbol, IsolatedFromAbove, 
 
     `operands` says in which memory each operand of the meaning lies; results
     overwrite the last operands. `accuracy` states what may differ from the
-    meaning: `accumulation_order`, `rounding`, `flush_to_zero`.
+    meaning: `accumulation_order`, `rounding`, `flush_to_zero`. What an `engine`
+    does runs beside the unit and gives a token.
+
+    Operands in registers that are spread over lanes have a *fragment*: which
+    element slot `s` of lane `l` holds. The lowering then takes the slots of one lane.
+
+    ```mlir
+    fragments([affine_map<(l, s) -> (l floordiv 4, 2 * (l mod 4) + s)>, unit, unit])
+    ```
+
+    An operand in a memory without registers may be its byte address there in the
+    lowering, an `index`. `encoding` is the assembly of one invocation, with the
+    address of operand `n` for `{n}`.
 
     - C1: the unit and every operand's memory belong to the machine.
     - C2: one operand memory per argument of the meaning.
-    - C3: an operand in a register file is no larger than a register.
+    - C3: an operand in a register file is no larger than a register, unless it has
+      a fragment.
     - C4: the lowering has one argument per operand, with as many elements, of
-      the same element type.
+      the same element type; or the slots of its fragment, or an address.
     - C5: meaning and lowering yield the same number of results, of the shapes and
-      element types of the operands that they overwrite.
+      element types of the operands that they overwrite; a lowering that writes to
+      addresses yields nothing for them.
     - C6: cycles are above zero.
+    - C7: the engine belongs to the machine.
+    - C8: a fragment gives every element to the same number of slots, and none outside
+      of the operand; there is one fragment or `unit` per operand.
+    - C9: every number in braces of an encoding is that of an operand.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$unit, ArrayAttr:$operands,
+  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$unit,
+                       OptionalAttr<FlatSymbolRefAttr>:$engine, ArrayAttr:$operands,
+                       OptionalAttr<ArrayAttr>:$fragments,
                        F64Attr:$issue_cycles, I64Attr:$latency_cycles,
-                       OptionalAttr<StrArrayAttr>:$accuracy);
+                       OptionalAttr<StrArrayAttr>:$accuracy, OptionalAttr<StrAttr>:$encoding);
   let regions = (region SizedRegion<1>:$meaning, SizedRegion<1>:$lowering);
   let assemblyFormat = [{
-    $sym_name `on` $unit `operands` `(` $operands `)` `issue_cycles` `(` $issue_cycles `)`
+    $sym_name `on` $unit (`engine` `(` $engine^ `)`)? `operands` `(` $operands `)`
+    (`fragments` `(` $fragments^ `)`)? `issue_cycles` `(` $issue_cycles `)`
     `latency_cycles` `(` $latency_cycles `)` (`accuracy` `(` $accuracy^ `)`)?
-    attr-dict-with-keyword `meaning` $meaning `lowering` $lowering
+    (`encoding` `(` $encoding^ `)`)? attr-dict-with-keyword `meaning` $meaning `lowering` $lowering
   }];
 }
 
@@ -287,6 +336,64 @@ def Device_CopyOp : Device_Op<"copy", [AttrSizedOperandSegments]> {
   }];
 }
 
+def Device_TransferOp : Device_Op<"transfer", [AttrSizedOperandSegments]> {
+  let summary = "Moves a box of elements";
+  let description = [{
+    ```mlir
+    %t = device.transfer @in %x[%i, %j] to %s[%c0, %c0] sizes [16, 32] from_strides [64, 1]
+           to_strides [32, 1] : memref<64x64xf32> to memref<16x32xf32, "spad"> -> !device.token
+    ```
+
+    Element `(t0, t1, ...)` of the box goes from `Σ t·from_strides` elements behind
+    `x[i, j]` to `Σ t·to_strides` elements behind `s[0, 0]`, both counted in row-major
+    order. Steps say the layout: permuted ones transpose, overlapping ones unfold
+    windows, 0 repeats what is read.
+
+    - C1: the machine has the move, between the memories of the two types. A cache
+      counts as what it caches.
+    - C2: both types have the same element type.
+    - C3: there is one index per dimension, and one stride of each side per size; sizes
+      are above zero.
+    - C4: what is not side by side needs a strided move.
+    - C5: it gives a token if, and only if, an engine does the move.
+    - C6: the box fits both types.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$move, Device_MemRef:$source,
+                       Variadic<Index>:$source_indices, Device_MemRef:$target,
+                       Variadic<Index>:$target_indices, DenseI64ArrayAttr:$sizes,
+                       DenseI64ArrayAttr:$from_strides, DenseI64ArrayAttr:$to_strides);
+  let results = (outs Optional<Device_TokenType>:$token);
+  let assemblyFormat = [{
+    $move $source `[` $source_indices `]` `to` $target `[` $target_indices `]` `sizes` $sizes
+    `from_strides` $from_strides `to_strides` $to_strides
+    attr-dict `:` type($source) `to` type($target) (`->` type($token)^)?
+  }];
+}
+
+def Device_FillOp : Device_Op<"fill", []> {
+  let summary = "Writes one number to a box of elements";
+  let description = [{
+    ```mlir
+    %t = device.fill @in %s[%c0, %c0] sizes [16, 32] strides [32, 1] value 0.0 : f32
+           : memref<16x32xf32, "spad"> -> !device.token
+    ```
+
+    - C1: the machine has the move, which fills, to the memory of the type.
+    - C2: the number has the element type.
+    - C3: there is one index per dimension, and one stride per size; sizes are above zero.
+    - C4: it gives a token if, and only if, an engine does the move.
+    - C5: the box fits the type.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$move, Device_MemRef:$target,
+                       Variadic<Index>:$target_indices, DenseI64ArrayAttr:$sizes,
+                       DenseI64ArrayAttr:$strides, TypedAttrInterface:$value);
+  let results = (outs Optional<Device_TokenType>:$token);
+  let assemblyFormat = [{
+    $move $target `[` $target_indices `]` `sizes` $sizes `strides` $strides `value` $value
+    attr-dict `:` type($target) (`->` type($token)^)?
+  }];
+}
+
 def Device_InvokeOp : Device_Op<"invoke", [AttrSizedOperandSegments]> {
   let summary = "One instruction of the machine, on views";
   let description = [{
@@ -301,11 +408,14 @@ def Device_InvokeOp : Device_Op<"invoke", [AttrSizedOperandSegments]> {
     - C2: one view per operand, in the operand's memory, of its element type, with
       room for its shape.
     - C3: one index per dimension.
+    - C4: it gives a token if, and only if, an engine does the instruction.
   }];
   let arguments = (ins FlatSymbolRefAttr:$instruction, Variadic<Device_MemRef>:$views,
                        Variadic<Index>:$indices);
+  let results = (outs Optional<Device_TokenType>:$token);
   let assemblyFormat = [{
     $instruction `(` custom<Views>($views, $indices) `)` attr-dict `:` type($views)
+    (`->` type($token)^)?
   }];
 }
 

@@ -291,7 +291,7 @@ device.machine @toy arch("toy") features([]) {
 // -----
 
 // instruction_c5: as many results.
-// CHECK: the meaning yields 1 result, the lowering 2
+// CHECK: the lowering yields 2 for 1 value that it overwrites
 device.machine @toy arch("toy") features([]) {
   device.memory @dram scope("device") capacity_bytes(65536)
   device.memory @vreg scope("thread") capacity_bytes(512) register_bytes(16)

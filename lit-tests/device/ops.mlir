@@ -14,10 +14,14 @@ device.machine @toy arch("x86-64") features(["avx2", "fma"]) {
   device.memory @vreg scope("thread") capacity_bytes(512) register_bytes(16)
   // CHECK: device.unit @core count(2) clock_mhz(3000) host("cores")
   device.unit @core count(2) clock_mhz(3000) host("cores")
+  // CHECK: device.engine @engine on @core queue(8)
+  device.engine @engine on @core queue(8)
+  // CHECK: device.memory @wreg scope("warp") capacity_bytes(512) register_bytes(128) lanes(32)
+  device.memory @wreg scope("warp") capacity_bytes(512) register_bytes(128) lanes(32)
   // CHECK: device.move @load from @dram to @vreg issue_cycles(5.000000e-01) latency_cycles(7) strided
   device.move @load from @dram to @vreg issue_cycles(0.5) latency_cycles(7) strided
-  // CHECK: device.move @dma from @dram to @spad engine("dma") bytes_per_cycle(16) latency_cycles(200)
-  device.move @dma from @dram to @spad engine("dma") bytes_per_cycle(16) latency_cycles(200)
+  // CHECK: device.move @dma from @dram to @spad engine(@engine) bytes_per_cycle(16) latency_cycles(200) strided fills encoding("in {from}, {to}, {sizes}")
+  device.move @dma from @dram to @spad engine(@engine) bytes_per_cycle(16) latency_cycles(200) strided fills encoding("in {from}, {to}, {sizes}")
   // CHECK: device.lanes @valu on @core in @vreg issue_cycles(5.000000e-01) latency_cycles(4) types([f32, i32])
   // CHECK-SAME: operations(["arith.addf", "arith.cmpf", "arith.select"]) reductions(["arith.addf"])
   device.lanes @valu on @core in @vreg issue_cycles(0.5) latency_cycles(4) types([f32, i32])
@@ -60,8 +64,14 @@ device.kernel @kernel tasks 4 {
   // A cache is filled by access: its move is that of the memory behind it.
   // CHECK: device.copy @load %[[P]][%{{.+}}] to %[[R]][%{{.+}}, %{{.+}}] count 4 : memref<16xf32, "l2"> to memref<2x4xf32, "vreg">
   device.copy @load %p[%c0] to %r[%c0, %c0] count 4 : memref<16xf32, "l2"> to memref<2x4xf32, "vreg">
-  // CHECK: device.copy @dma %{{.+}}[%{{.+}}, %{{.+}}] to %[[S]][%{{.+}}] count 16 : memref<4x16xf32> to memref<16xf32, "spad">
-  device.copy @dma %x[%task, %c0] to %s[%c0] count 16 : memref<4x16xf32> to memref<16xf32, "spad">
+  // CHECK: %[[T:.+]] = device.transfer @dma %{{.+}}[%{{.+}}, %{{.+}}] to %[[S]][%{{.+}}] sizes [2, 8] from_strides [16, 1] to_strides [1, 2] : memref<4x16xf32> to memref<16xf32, "spad"> -> !device.token
+  %t = device.transfer @dma %x[%task, %c0] to %s[%c0] sizes [2, 8] from_strides [16, 1] to_strides [1, 2] : memref<4x16xf32> to memref<16xf32, "spad"> -> !device.token
+  // CHECK: %[[F:.+]] = device.fill @dma %[[S]][%{{.+}}] sizes [4] strides [1] value 0.000000e+00 : f32 : memref<16xf32, "spad"> -> !device.token
+  %f = device.fill @dma %s[%c0] sizes [4] strides [1] value 0.0 : f32 : memref<16xf32, "spad"> -> !device.token
+  // CHECK: device.transfer @load %{{.+}} to %[[R]][%{{.+}}, %{{.+}}] sizes [2, 4] from_strides [16, 1] to_strides [4, 1] : memref<4x16xf32> to memref<2x4xf32, "vreg">
+  device.transfer @load %x[%task, %c0] to %r[%c0, %c0] sizes [2, 4] from_strides [16, 1] to_strides [4, 1] : memref<4x16xf32> to memref<2x4xf32, "vreg">
+  // CHECK: device.wait %[[T]], %[[F]]
+  device.wait %t, %f
   // CHECK: device.invoke @fma(%{{.+}}[%{{.+}}, %{{.+}}], %[[R]][%{{.+}}, %{{.+}}], %[[R]][%{{.+}}, %{{.+}}]) : memref<4x16xf32>, memref<2x4xf32, "vreg">, memref<2x4xf32, "vreg">
   device.invoke @fma(%x[%task, %c0], %r[%c0, %c0], %r[%c0, %c0]) : memref<4x16xf32>, memref<2x4xf32, "vreg">, memref<2x4xf32, "vreg">
   // CHECK: device.apply @valu lanes 4 ins(%[[R]][%{{.+}}, %{{.+}}], %{{.+}}[%{{.+}}, %{{.+}}]) outs(%[[R]][%{{.+}}, %{{.+}}]) : (memref<2x4xf32, "vreg">, memref<4x16xf32>) -> memref<2x4xf32, "vreg"> {

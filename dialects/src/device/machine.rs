@@ -1,6 +1,6 @@
-//! The machine half: memories, moves, units, lanes and instructions by name.
+//! The machine half: memories, engines, moves, units, lanes and instructions by name.
 
-use crate::ir::{Block, Op, Type, attr, ty};
+use crate::ir::{Attribute, Block, Op, Type, affine, attr, ty};
 
 /// What the module knows about the machine it is compiled for.
 ///
@@ -89,6 +89,16 @@ impl<'c> Machine<'c> {
         self.fact("device.unit", name).and_then(Unit::read)
     }
 
+    /// The engines, in the order of the text.
+    pub fn engines(self) -> Vec<Engine<'c>> {
+        self.facts("device.engine").filter_map(Engine::read).collect()
+    }
+
+    /// The engine `name`.
+    pub fn engine(self, name: &str) -> Option<Engine<'c>> {
+        self.fact("device.engine", name).and_then(Engine::read)
+    }
+
     /// The moves, in the order of the text.
     pub fn moves(self) -> Vec<Move<'c>> {
         self.facts("device.move").filter_map(Move::read).collect()
@@ -104,6 +114,11 @@ impl<'c> Machine<'c> {
         self.facts("device.move")
             .filter_map(Move::read)
             .find(|way| way.source == from && way.target == to)
+    }
+
+    /// The first move to the memory `to` that can write one number to every place.
+    pub fn fill_of(self, to: &str) -> Option<Move<'c>> {
+        self.facts("device.move").filter_map(Move::read).find(|way| way.fills && way.target == to)
     }
 
     /// The lane units, in the order of the text.
@@ -203,6 +218,8 @@ pub struct Memory<'c> {
     pub caches: Option<&'c str>,
     /// What one register holds, in a register file.
     pub register_bytes: Option<u64>,
+    /// Threads in step that a register is spread over, one element each.
+    pub lanes: Option<u64>,
     /// How much passes in one cycle.
     pub bytes_per_cycle: Option<u64>,
     /// What one access moves at least.
@@ -224,6 +241,7 @@ impl<'c> Memory<'c> {
             capacity_bytes: number(op, "capacity_bytes")?,
             caches: symbol(op, "caches"),
             register_bytes: number(op, "register_bytes"),
+            lanes: number(op, "lanes"),
             bytes_per_cycle: number(op, "bytes_per_cycle"),
             transaction_bytes: number(op, "transaction_bytes"),
             banks: number(op, "banks"),
@@ -235,6 +253,13 @@ impl<'c> Memory<'c> {
     /// Whether it is a register file.
     pub fn is_registers(&self) -> bool {
         self.register_bytes.is_some()
+    }
+
+    /// How many elements of a type one register holds; `None` for less than one.
+    pub fn lanes_for(&self, elem: Type<'c>) -> Option<u64> {
+        let registers = self.register_bytes?;
+        let fit = || registers.checked_div(ty::byte_size(elem)?).filter(|&lanes| lanes > 0);
+        self.lanes.or_else(fit)
     }
 
     /// Whether it is filled by access, not by a move.
@@ -270,6 +295,25 @@ impl<'c> Unit<'c> {
     }
 }
 
+/// What works beside a unit.
+#[derive(Clone, Debug)]
+pub struct Engine<'c> {
+    /// The `device.engine`.
+    pub op: Op<'c>,
+    /// Its name.
+    pub name: &'c str,
+    /// The unit that it works beside.
+    pub unit: &'c str,
+    /// How many orders it holds.
+    pub queue: u64,
+}
+
+impl<'c> Engine<'c> {
+    fn read(op: Op<'c>) -> Option<Self> {
+        Some(Self { op, name: op.symbol(), unit: symbol(op, "unit")?, queue: number(op, "queue")? })
+    }
+}
+
 /// A way from one memory to another.
 #[derive(Clone, Debug)]
 pub struct Move<'c> {
@@ -291,6 +335,10 @@ pub struct Move<'c> {
     pub latency_cycles: Option<u64>,
     /// Whether elements need not lie side by side.
     pub strided: bool,
+    /// Whether it can write one number to every place.
+    pub fills: bool,
+    /// The assembly of one transfer.
+    pub encoding: Option<&'c str>,
 }
 
 impl<'c> Move<'c> {
@@ -300,11 +348,13 @@ impl<'c> Move<'c> {
             name: op.symbol(),
             source: symbol(op, "source")?,
             target: symbol(op, "target")?,
-            engine: text(op, "engine"),
+            engine: symbol(op, "engine"),
             bytes_per_cycle: number(op, "bytes_per_cycle"),
             issue_cycles: op.attr("issue_cycles").and_then(attr::float),
             latency_cycles: number(op, "latency_cycles"),
             strided: op.attr("strided").is_some(),
+            fills: op.attr("fills").is_some(),
+            encoding: text(op, "encoding"),
         })
     }
 }
@@ -365,8 +415,7 @@ impl<'c> Lanes<'c> {
 
     /// How many elements of the type one register holds; `None` for less than one.
     pub fn lanes_for(&self, elem: Type<'c>) -> Option<u64> {
-        let registers = Machine::of(self.op)?.memory(self.memory)?.register_bytes?;
-        registers.checked_div(ty::byte_size(elem)?).filter(|&lanes| lanes > 0)
+        Machine::of(self.op)?.memory(self.memory)?.lanes_for(elem)
     }
 }
 
@@ -379,27 +428,40 @@ pub struct Instruction<'c> {
     pub name: &'c str,
     /// The execution unit that has it.
     pub unit: &'c str,
+    /// What does it beside the unit.
+    pub engine: Option<&'c str>,
     /// The memory of each operand of the meaning.
     pub operands: Vec<&'c str>,
+    /// For each operand the affine map from lane and slot to element, if it has one.
+    pub fragments: Vec<Option<Attribute<'c>>>,
     /// Cycles between two of them.
     pub issue_cycles: f64,
     /// Cycles until the results are there.
     pub latency_cycles: u64,
     /// What may differ from the meaning.
     pub accuracy: Vec<&'c str>,
+    /// The assembly of one invocation.
+    pub encoding: Option<&'c str>,
 }
 
 impl<'c> Instruction<'c> {
     fn read(op: Op<'c>) -> Option<Self> {
         let operands = op.attr("operands").and_then(attr::array)?;
+        let fragments = match op.attr("fragments").and_then(attr::array) {
+            Some(maps) => maps.into_iter().map(|map| affine::axes(map).map(|_| map)).collect(),
+            None => vec![None; operands.len()],
+        };
         Some(Self {
             op,
             name: op.symbol(),
             unit: symbol(op, "unit")?,
+            engine: symbol(op, "engine"),
             operands: operands.into_iter().map(attr::symbol).collect::<Option<_>>()?,
+            fragments,
             issue_cycles: op.attr("issue_cycles").and_then(attr::float)?,
             latency_cycles: number(op, "latency_cycles")?,
             accuracy: op.attr("accuracy").and_then(attr::strings).unwrap_or_default(),
+            encoding: text(op, "encoding"),
         })
     }
 

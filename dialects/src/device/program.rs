@@ -1,7 +1,7 @@
 //! The program half: kernels, and what they do in named memories.
 
 use crate::ir::parts::rank;
-use crate::ir::{Block, Op, Val, attr};
+use crate::ir::{Attribute, Block, Context, Op, Type, Val, attr, parts};
 
 /// A view of a memref by its first element.
 #[derive(Clone, Debug)]
@@ -111,6 +111,96 @@ impl<'c> Copy<'c> {
             target,
         })
     }
+}
+
+/// The type `!device.token`.
+pub fn token(context: &Context) -> Type<'_> {
+    parts::device_token(context)
+}
+
+/// Moves a box of elements.
+#[derive(Clone, Debug)]
+pub struct Transfer<'c> {
+    /// The `device.transfer`.
+    pub op: Op<'c>,
+    /// The name of the move.
+    pub move_name: &'c str,
+    /// The first element read.
+    pub source: View<'c>,
+    /// The first element written.
+    pub target: View<'c>,
+    /// How many elements along each side of the box.
+    pub sizes: Vec<u64>,
+    /// Elements between neighbours along each side, where they are read.
+    pub from_strides: Vec<i64>,
+    /// The same where they are written.
+    pub to_strides: Vec<i64>,
+}
+
+impl<'c> Transfer<'c> {
+    /// The view, where `op` is a `device.transfer`.
+    pub fn of(op: Op<'c>) -> Option<Self> {
+        if !op.is("device.transfer") {
+            return None;
+        }
+        let groups = op.segments()?;
+        let [source, from, target, to] = groups.as_slice() else { return None };
+        Some(Self {
+            op,
+            move_name: op.attr("move").and_then(attr::symbol)?,
+            source: View { memref: *source.first()?, indices: from.clone() },
+            target: View { memref: *target.first()?, indices: to.clone() },
+            sizes: sizes(op)?,
+            from_strides: op.attr("from_strides").and_then(attr::ints)?,
+            to_strides: op.attr("to_strides").and_then(attr::ints)?,
+        })
+    }
+
+    /// How many elements it moves.
+    pub fn count(&self) -> u64 {
+        self.sizes.iter().product()
+    }
+}
+
+/// Writes one number to a box of elements.
+#[derive(Clone, Debug)]
+pub struct Fill<'c> {
+    /// The `device.fill`.
+    pub op: Op<'c>,
+    /// The name of the move.
+    pub move_name: &'c str,
+    /// The first element written.
+    pub target: View<'c>,
+    /// How many elements along each side of the box.
+    pub sizes: Vec<u64>,
+    /// Elements between neighbours along each side.
+    pub strides: Vec<i64>,
+    /// The number, of the element type.
+    pub value: Attribute<'c>,
+}
+
+impl<'c> Fill<'c> {
+    /// The view, where `op` is a `device.fill`.
+    pub fn of(op: Op<'c>) -> Option<Self> {
+        if !op.is("device.fill") {
+            return None;
+        }
+        let operands = op.operands();
+        let (memref, indices) = operands.split_first()?;
+        Some(Self {
+            op,
+            move_name: op.attr("move").and_then(attr::symbol)?,
+            target: View { memref: *memref, indices: indices.to_vec() },
+            sizes: sizes(op)?,
+            strides: op.attr("strides").and_then(attr::ints)?,
+            value: op.attr("value")?,
+        })
+    }
+}
+
+fn sizes(op: Op<'_>) -> Option<Vec<u64>> {
+    let sizes = op.attr("sizes").and_then(attr::ints)?;
+    sizes.into_iter().map(|size| u64::try_from(size).ok()).collect()
 }
 
 /// One instruction of the machine, on views.

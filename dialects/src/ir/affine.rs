@@ -165,3 +165,40 @@ pub fn axes(attribute: Attribute<'_>) -> Option<usize> {
             .then(|| mlirAffineMapGetNumDims(mlirAffineMapAttrGetValue(raw)) as usize)
     }
 }
+
+/// The values of an affine map attribute at a point; `None` for a map with symbols, of another
+/// number of dimensions, or that divides by zero there.
+pub fn evaluate(attribute: Attribute<'_>, point: &[i64]) -> Option<Vec<i64>> {
+    if axes(attribute)? != point.len() {
+        return None;
+    }
+    // SAFETY: checked to be an affine map.
+    let map = unsafe { AffineMap::from_raw(mlirAffineMapAttrGetValue(attribute.to_raw())) };
+    (0..map.result_count()).map(|index| value_of(map.result(index).ok()?, point)).collect()
+}
+
+fn value_of(expr: AffineExpr<'_>, point: &[i64]) -> Option<i64> {
+    if expr.is_constant() {
+        return Some(expr.constant_value());
+    }
+    if expr.is_dim() {
+        return point.get(expr.dim_position()).copied();
+    }
+    if expr.is_symbol() {
+        return None;
+    }
+    let (left, right) = (value_of(expr.lhs(), point)?, value_of(expr.rhs(), point)?);
+    if expr.is_add() {
+        left.checked_add(right)
+    } else if expr.is_mul() {
+        left.checked_mul(right)
+    } else if right <= 0 {
+        None
+    } else if expr.is_mod() {
+        Some(left.rem_euclid(right))
+    } else if expr.is_floor_div() {
+        Some(left.div_euclid(right))
+    } else {
+        Some(-(-left).div_euclid(right))
+    }
+}

@@ -99,6 +99,12 @@ pub(crate) fn payload(ty: Type<'_>) -> Type<'_> {
     unsafe { ty::payload(context.to_ref(), ty) }
 }
 
+/// The type `!device.token`.
+pub(crate) fn device_token<'c>(context: &'c Context) -> Type<'c> {
+    // SAFETY: the context lives for 'c.
+    unsafe { Type::from_raw(shim::weftDeviceTokenGet(context.to_raw())) }
+}
+
 /// The type `!task.token`.
 pub(crate) fn token<'c>(context: &'c Context) -> Type<'c> {
     // SAFETY: the context lives for 'c.

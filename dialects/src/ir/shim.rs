@@ -61,6 +61,7 @@ unsafe extern "C" {
     pub fn weftRTileRank(attribute: MlirAttribute) -> isize;
     pub fn weftRTileSize(attribute: MlirAttribute, axis: isize) -> i64;
     pub fn weftTaskTokenGet(context: MlirContext) -> MlirType;
+    pub fn weftDeviceTokenGet(context: MlirContext) -> MlirType;
     pub fn weftLocationLine(location: MlirLocation) -> c_uint;
     pub fn weftLocationColumn(location: MlirLocation) -> c_uint;
 }

@@ -2,7 +2,7 @@
 
 use melior::Context;
 use melior::ir::r#type::{FunctionType, IntegerType, MemRefType, RankedTensorType};
-use melior::ir::{Attribute, Type, TypeLike};
+use melior::ir::{Attribute, AttributeLike, Type, TypeLike};
 use mlir_sys::*;
 
 /// The static shape of a tensor, memref or vector; `None` where a dimension is dynamic.
@@ -173,6 +173,15 @@ pub fn of_function<'c>(
     results: &[Type<'c>],
 ) -> Type<'c> {
     FunctionType::new(context, inputs, results).into()
+}
+
+/// The type of a typed attribute, such as a number.
+pub fn of_attr<'c>(attribute: Attribute<'c>) -> Option<Type<'c>> {
+    // SAFETY: attributes live as long as their context.
+    unsafe {
+        let raw = mlirAttributeGetType(attribute.to_raw());
+        (!raw.ptr.is_null()).then(|| Type::from_raw(raw))
+    }
 }
 
 /// A type from its text; `None` where it does not parse.

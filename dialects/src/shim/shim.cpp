@@ -154,6 +154,9 @@ int64_t weftRTileSize(MlirAttribute attribute, intptr_t axis) {
 MlirType weftTaskTokenGet(MlirContext context) {
   return wrap(weft::task::TokenType::get(unwrap(context)));
 }
+MlirType weftDeviceTokenGet(MlirContext context) {
+  return wrap(weft::device::TokenType::get(unwrap(context)));
+}
 
 unsigned weftLocationLine(MlirLocation location) {
   auto file = dyn_cast<FileLineColLoc>(LocationAttr(unwrap(location)));

@@ -53,6 +53,7 @@ MlirStringRef weftRTileMemory(MlirAttribute attribute);
 intptr_t weftRTileRank(MlirAttribute attribute);
 int64_t weftRTileSize(MlirAttribute attribute, intptr_t axis);
 MlirType weftTaskTokenGet(MlirContext context);
+MlirType weftDeviceTokenGet(MlirContext context);
 
 /// Line and column of a file location, zero where it is of another kind.
 unsigned weftLocationLine(MlirLocation location);

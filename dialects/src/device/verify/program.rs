@@ -1,332 +1,12 @@
-//! Constraints of the `device` dialect.
+//! Constraints of the program half.
 
-use super::{Lanes, Machine, Scope, View};
-use crate::ir::{Block, Diagnostics, Op, Type, Val, attr, parts, ty};
-use crate::verify::{
-    Table, check_fact, check_memory, check_positive, check_table, count, elements, int, same_count,
-    symbol, text,
-};
-
-const TABLE: Table = &[
-    ("device.machine", &[machine_c1, machine_c2]),
-    ("device.memory", &[memory_c1, memory_c2, memory_c3, memory_c4, memory_c5]),
-    ("device.unit", &[unit_c1, unit_c2]),
-    ("device.move", &[move_c1, move_c2]),
-    ("device.lanes", &[lanes_c1, lanes_c2, lanes_c3]),
-    (
-        "device.instruction",
-        &[
-            instruction_c1,
-            instruction_c2,
-            instruction_c3,
-            instruction_c4,
-            instruction_c5,
-            instruction_c6,
-        ],
-    ),
-    ("device.kernel", &[kernel_c1, kernel_c2]),
-    ("device.alloc", &[alloc_c1, alloc_c2, alloc_c3]),
-    ("device.copy", &[copy_c1, copy_c2, copy_c3, copy_c4]),
-    ("device.invoke", &[invoke_c1, invoke_c2, invoke_c3]),
-    ("device.apply", &[apply_c1, apply_c2, apply_c3, apply_c4]),
-    ("device.combine", &[combine_c1, combine_c2]),
-    ("device.barrier", &[barrier_c1]),
-];
-
-/// Checks `op` against the constraints of its description.
-pub(crate) fn check(op: Op<'_>, diag: &mut Diagnostics) {
-    check_table(TABLE, op, diag);
-}
-
-// The machine half.
-
-/// C1. There is a memory of scope `device` that is no cache.
-fn machine_c1(op: Op<'_>, diag: &mut Diagnostics) {
-    let machine = Machine { op };
-    let shared = machine.facts("device.memory").any(|memory| {
-        text(memory, "scope") == Some(Scope::Device.name()) && memory.attr("caches").is_none()
-    });
-    if !shared {
-        diag.error(op, "device.machine has no memory that the whole device shares")
-            .help("give it a device.memory of scope(\"device\") that caches nothing");
-    }
-}
-
-/// C2. There is a unit.
-fn machine_c2(op: Op<'_>, diag: &mut Diagnostics) {
-    let machine = Machine { op };
-    if machine.facts("device.unit").next().is_none() {
-        diag.error(op, "device.machine has no execution unit").help("give it a device.unit");
-    }
-}
-
-/// C1. Capacity, bandwidth, transaction, banks and register size are above zero.
-fn memory_c1(op: Op<'_>, diag: &mut Diagnostics) {
-    for name in [
-        "capacity_bytes",
-        "register_bytes",
-        "bytes_per_cycle",
-        "transaction_bytes",
-        "banks",
-        "bank_bytes",
-    ] {
-        check_positive(op, name, diag);
-    }
-}
-
-/// C2. The scope is one of those above.
-fn memory_c2(op: Op<'_>, diag: &mut Diagnostics) {
-    check_scope(op, diag);
-}
-
-fn check_scope(op: Op<'_>, diag: &mut Diagnostics) {
-    let Some(scope) = text(op, "scope") else { return };
-    if Scope::parse(scope).is_none() {
-        let scopes: Vec<_> = Scope::ALL.iter().map(|scope| scope.name()).collect();
-        diag.error(op, format!("{} has the scope \"{scope}\"", op.name()))
-            .help(format!("scopes are {}", scopes.join(", ")));
-    }
-}
-
-/// C3. A cache caches a memory of the machine, and a row of caches does not lead
-/// back to itself.
-fn memory_c3(op: Op<'_>, diag: &mut Diagnostics) {
-    let Some(machine) = Machine::of(op) else { return };
-    let Some(cached) = symbol(op, "caches") else { return };
-    let mut next = check_fact(op, machine, "device.memory", cached, diag);
-    // As many steps as there are memories, for a circle need not come back here.
-    for _ in machine.facts("device.memory") {
-        let Some(memory) = next else { return };
-        if memory == op {
-            let name = op.symbol();
-            diag.error(
-                op,
-                format!("device.memory @{name} caches @{cached}, which leads back to @{name}"),
-            )
-            .help("the last of a row of caches caches a memory that is no cache");
-            return;
-        }
-        next = symbol(memory, "caches").and_then(|name| machine.fact("device.memory", name));
-    }
-}
-
-/// C4. Registers divide the capacity.
-fn memory_c4(op: Op<'_>, diag: &mut Diagnostics) {
-    if let (Some(capacity), Some(register)) = (int(op, "capacity_bytes"), int(op, "register_bytes"))
-        && register > 0
-        && capacity % register != 0
-    {
-        diag.error(op, format!("device.memory has {capacity} bytes in registers of {register}"))
-            .help("a register file holds a whole number of registers");
-    }
-}
-
-/// C5. `host` is one of those above.
-fn memory_c5(op: Op<'_>, diag: &mut Diagnostics) {
-    check_host(op, &["l1d", "l2", "l3", "memory"], diag);
-}
-
-fn check_host(op: Op<'_>, known: &[&str], diag: &mut Diagnostics) {
-    if let Some(host) = text(op, "host").filter(|host| !known.contains(host)) {
-        diag.error(op, format!("{} reads \"{host}\" from the host", op.name()))
-            .help(format!("it can read {}", known.join(", ")));
-    }
-}
-
-/// C1. Count and clock are above zero.
-fn unit_c1(op: Op<'_>, diag: &mut Diagnostics) {
-    check_positive(op, "count", diag);
-    check_positive(op, "clock_mhz", diag);
-}
-
-/// C2. `host` is `cores`.
-fn unit_c2(op: Op<'_>, diag: &mut Diagnostics) {
-    check_host(op, &["cores"], diag);
-}
-
-/// C1. Both memories belong to the machine.
-fn move_c1(op: Op<'_>, diag: &mut Diagnostics) {
-    check_memory(op, "source", diag);
-    check_memory(op, "target", diag);
-}
-
-/// C2. Cycles and bandwidth are above zero.
-fn move_c2(op: Op<'_>, diag: &mut Diagnostics) {
-    check_cycles(op, diag);
-    check_positive(op, "bytes_per_cycle", diag);
-}
-
-fn check_cycles(op: Op<'_>, diag: &mut Diagnostics) {
-    let cycles = op.attr("issue_cycles").and_then(attr::float);
-    if let Some(cycles) = cycles.filter(|cycles| cycles.is_nan() || *cycles <= 0.0) {
-        diag.error(op, format!("{} has issue_cycles {cycles}", op.name()))
-            .help("it has to be above zero");
-    }
-    check_positive(op, "latency_cycles", diag);
-}
-
-/// C1. The unit and the memory belong to the machine, and the memory is a register file.
-fn lanes_c1(op: Op<'_>, diag: &mut Diagnostics) {
-    let Some(machine) = Machine::of(op) else { return };
-    if let Some(unit) = symbol(op, "unit") {
-        check_fact(op, machine, "device.unit", unit, diag);
-    }
-    let Some(memory) = symbol(op, "memory") else { return };
-    if let Some(fact) = check_fact(op, machine, "device.memory", memory, diag)
-        && fact.attr("register_bytes").is_none()
-    {
-        diag.error(op, format!("device.lanes works in @{memory}, which has no registers"))
-            .note(fact, "the memory is here")
-            .help("name a memory with register_bytes");
-    }
-}
-
-/// C2. Every type fits a register a whole number of times.
-fn lanes_c2(op: Op<'_>, diag: &mut Diagnostics) {
-    let Some(register) = symbol(op, "memory").and_then(|name| register_bytes(op, name)) else {
-        return;
-    };
-    let types = op.attr("types").and_then(attr::array).unwrap_or_default();
-    for ty in types.into_iter().filter_map(attr::type_of) {
-        let bytes = ty::byte_size(ty).filter(|&bytes| bytes > 0);
-        if !bytes.is_some_and(|bytes| bytes <= register && register % bytes == 0) {
-            diag.error(op, format!("device.lanes works on {ty} in registers of {register} bytes"))
-                .help("a register holds a whole number of integers or floats");
-        }
-    }
-}
-
-/// Bytes of a register of the memory `name`, where that is a register file.
-fn register_bytes(op: Op<'_>, name: &str) -> Option<u64> {
-    let memory = Machine::of(op)?.memory(name)?;
-    memory.register_bytes.filter(|&bytes| bytes > 0)
-}
-
-/// C3. Cycles are above zero.
-fn lanes_c3(op: Op<'_>, diag: &mut Diagnostics) {
-    check_cycles(op, diag);
-}
-
-/// The memory of each operand of an instruction; `None` for what is no symbol.
-fn operand_memories<'c>(op: Op<'c>) -> Vec<Option<&'c str>> {
-    let operands = op.attr("operands").and_then(attr::array).unwrap_or_default();
-    operands.into_iter().map(attr::symbol).collect()
-}
-
-fn region_args<'c>(op: Op<'c>, region: usize) -> Vec<Type<'c>> {
-    types(&op.first_block(region).map(Block::args).unwrap_or_default())
-}
-
-fn types<'c>(values: &[Val<'c>]) -> Vec<Type<'c>> {
-    values.iter().map(|value| value.ty()).collect()
-}
-
-/// C1. The unit and every operand's memory belong to the machine.
-fn instruction_c1(op: Op<'_>, diag: &mut Diagnostics) {
-    let Some(machine) = Machine::of(op) else { return };
-    if let Some(unit) = symbol(op, "unit") {
-        check_fact(op, machine, "device.unit", unit, diag);
-    }
-    for memory in operand_memories(op) {
-        match memory {
-            Some(memory) => {
-                check_fact(op, machine, "device.memory", memory, diag);
-            }
-            None => {
-                diag.error(op, "device.instruction has an operand that names no memory")
-                    .help("write operands([@memory, ...])");
-            }
-        }
-    }
-}
-
-/// C2. One operand memory per argument of the meaning.
-fn instruction_c2(op: Op<'_>, diag: &mut Diagnostics) {
-    let (memories, args) = (operand_memories(op).len(), region_args(op, 0).len());
-    if memories != args {
-        let (memories, args) = (count(memories, "operand memory"), count(args, "argument"));
-        diag.error(op, format!("device.instruction has {memories} and a meaning of {args}"))
-            .help("give one memory per argument");
-    }
-}
-
-/// C3. An operand in a register file is no larger than a register.
-fn instruction_c3(op: Op<'_>, diag: &mut Diagnostics) {
-    for (memory, arg) in operand_memories(op).into_iter().zip(region_args(op, 0)) {
-        let Some(memory) = memory else { continue };
-        let Some(register) = register_bytes(op, memory) else { continue };
-        let bytes = elements(arg).and_then(|(count, elem)| count.checked_mul(ty::byte_size(elem)?));
-        if bytes.is_none_or(|bytes| bytes > register) {
-            diag.error(op, format!("device.instruction takes {arg} in @{memory}"))
-                .help(format!("a register of @{memory} holds {register} bytes"));
-        }
-    }
-}
-
-/// C4. The lowering has one argument per operand, with as many elements, of the
-/// same element type.
-fn instruction_c4(op: Op<'_>, diag: &mut Diagnostics) {
-    let (meaning, lowering) = (region_args(op, 0), region_args(op, 1));
-    if meaning.len() != lowering.len() {
-        let (meaning, lowering) = (meaning.len(), count(lowering.len(), "argument"));
-        diag.error(op, format!("the lowering has {lowering}, the meaning {meaning}"))
-            .help("both have one argument per operand");
-        return;
-    }
-    for (place, (meaning, lowering)) in meaning.into_iter().zip(lowering).enumerate() {
-        if !same_count(meaning, lowering) {
-            diag.error(op, format!("operand {place} is {meaning}, and {lowering} in the lowering"))
-                .help("both have as many elements, of one type");
-        }
-    }
-}
-
-/// C5. Meaning and lowering yield the same number of results, of the shapes and
-/// element types of the operands that they overwrite.
-fn instruction_c5(op: Op<'_>, diag: &mut Diagnostics) {
-    let yields = |region| {
-        let end = op.first_block(region).and_then(Block::terminator)?;
-        end.is("device.yield").then(|| types(&end.operands()))
-    };
-    let (Some(meaning), Some(lowering)) = (yields(0), yields(1)) else {
-        diag.error(op, "device.instruction has a region without a result")
-            .help("end meaning and lowering with device.yield");
-        return;
-    };
-    if meaning.len() != lowering.len() {
-        let (meaning, lowering) = (count(meaning.len(), "result"), lowering.len());
-        diag.error(op, format!("the meaning yields {meaning}, the lowering {lowering}"))
-            .help("both yield the same results");
-        return;
-    }
-    let args = region_args(op, 0);
-    let Some(first) = args.len().checked_sub(meaning.len()) else {
-        let (results, args) = (count(meaning.len(), "result"), count(args.len(), "operand"));
-        diag.error(op, format!("the meaning yields {results} of {args}"))
-            .help("each result overwrites an operand of its own");
-        return;
-    };
-    let operands = args.into_iter().skip(first);
-    for ((operand, meaning), lowering) in operands.zip(meaning).zip(lowering) {
-        if operand != meaning {
-            diag.error(op, format!("the meaning overwrites {operand} with {meaning}"))
-                .help("a result has the type of the operand that it overwrites");
-        } else if !same_count(meaning, lowering) {
-            diag.error(op, format!("the meaning yields {meaning}, the lowering {lowering}"))
-                .help("both have as many elements, of one type");
-        }
-    }
-}
-
-/// C6. Cycles are above zero.
-fn instruction_c6(op: Op<'_>, diag: &mut Diagnostics) {
-    check_cycles(op, diag);
-}
-
-// The program half.
+use super::super::{Lanes, Machine, View};
+use super::{check_scope, check_token, region_args};
+use crate::ir::{Block, Diagnostics, Op, Type, Val, parts, ty};
+use crate::verify::{check_fact, check_positive, count, elements, int, symbol};
 
 /// C1. The first argument is an index, the others are memrefs of static shape.
-fn kernel_c1(op: Op<'_>, diag: &mut Diagnostics) {
+pub(super) fn kernel_c1(op: Op<'_>, diag: &mut Diagnostics) {
     let mut args = region_args(op, 0).into_iter();
     let first = args.next();
     if !first.is_some_and(ty::is_index) {
@@ -343,7 +23,7 @@ fn kernel_c1(op: Op<'_>, diag: &mut Diagnostics) {
 }
 
 /// C2. There is at least one rTask.
-fn kernel_c2(op: Op<'_>, diag: &mut Diagnostics) {
+pub(super) fn kernel_c2(op: Op<'_>, diag: &mut Diagnostics) {
     check_positive(op, "tasks", diag);
 }
 
@@ -352,7 +32,7 @@ fn only_result<'c>(op: Op<'c>) -> Option<Type<'c>> {
 }
 
 /// C1. The shape is static, and the machine has the memory of the type's space.
-fn alloc_c1(op: Op<'_>, diag: &mut Diagnostics) {
+pub(super) fn alloc_c1(op: Op<'_>, diag: &mut Diagnostics) {
     let Some(ty) = only_result(op) else { return };
     if ty::shape(ty).is_none() {
         diag.error(op, format!("device.alloc makes {ty}")).help("the shape is static");
@@ -370,7 +50,7 @@ fn alloc_c1(op: Op<'_>, diag: &mut Diagnostics) {
 }
 
 /// C2. The room is no larger than the memory.
-fn alloc_c2(op: Op<'_>, diag: &mut Diagnostics) {
+pub(super) fn alloc_c2(op: Op<'_>, diag: &mut Diagnostics) {
     let Some(ty) = only_result(op) else { return };
     let Some(machine) = Machine::of(op) else { return };
     let Some(memory) = ty::memory(ty).and_then(|name| machine.memory(name)) else { return };
@@ -386,9 +66,11 @@ fn alloc_c2(op: Op<'_>, diag: &mut Diagnostics) {
 }
 
 /// C3. In a register file the last dimension fills at most one register.
-fn alloc_c3(op: Op<'_>, diag: &mut Diagnostics) {
+pub(super) fn alloc_c3(op: Op<'_>, diag: &mut Diagnostics) {
     let Some(ty) = only_result(op) else { return };
-    let Some(register) = ty::memory(ty).and_then(|name| register_bytes(op, name)) else { return };
+    let memory = ty::memory(ty).and_then(|name| Machine::of(op)?.memory(name));
+    let Some(memory) = memory.filter(|memory| memory.lanes.is_none()) else { return };
+    let Some(register) = memory.register_bytes else { return };
     let (Some(shape), Some(elem)) = (ty::shape(ty), ty::elem(ty).and_then(ty::byte_size)) else {
         return;
     };
@@ -400,7 +82,7 @@ fn alloc_c3(op: Op<'_>, diag: &mut Diagnostics) {
 }
 
 /// The memory that moves see behind the type of a memref, and its name.
-fn place<'c>(machine: Machine<'c>, memref: Type<'c>) -> Option<&'c str> {
+pub(super) fn place<'c>(machine: Machine<'c>, memref: Type<'c>) -> Option<&'c str> {
     match ty::memory(memref) {
         Some(name) => machine.behind(name).map(|memory| memory.name),
         None => machine.shared().map(|memory| memory.name),
@@ -415,7 +97,7 @@ fn copy_parts<'c>(op: Op<'c>) -> Option<(Val<'c>, Vec<Val<'c>>, Val<'c>, Vec<Val
 
 /// C1. The machine has the move, between the memories of the two types. A cache
 /// counts as what it caches.
-fn copy_c1(op: Op<'_>, diag: &mut Diagnostics) {
+pub(super) fn copy_c1(op: Op<'_>, diag: &mut Diagnostics) {
     let (Some(machine), Some(name)) = (Machine::of(op), symbol(op, "move")) else { return };
     let Some((source, _, target, _)) = copy_parts(op) else { return };
     let Some(way) = check_fact(op, machine, "device.move", name, diag) else { return };
@@ -432,7 +114,7 @@ fn copy_c1(op: Op<'_>, diag: &mut Diagnostics) {
 }
 
 /// C2. Both types have the same element type.
-fn copy_c2(op: Op<'_>, diag: &mut Diagnostics) {
+pub(super) fn copy_c2(op: Op<'_>, diag: &mut Diagnostics) {
     let Some((source, _, target, _)) = copy_parts(op) else { return };
     let (source, target) = (source.ty(), target.ty());
     if ty::elem(source) != ty::elem(target) {
@@ -443,7 +125,7 @@ fn copy_c2(op: Op<'_>, diag: &mut Diagnostics) {
 
 /// C3. There is one index per dimension, dimensions are inside the ranks, steps
 /// and the count above zero.
-fn copy_c3(op: Op<'_>, diag: &mut Diagnostics) {
+pub(super) fn copy_c3(op: Op<'_>, diag: &mut Diagnostics) {
     for name in ["count", "from_step", "to_step"] {
         check_positive(op, name, diag);
     }
@@ -466,7 +148,7 @@ fn copy_c3(op: Op<'_>, diag: &mut Diagnostics) {
 }
 
 /// C4. What is not side by side needs a strided move.
-fn copy_c4(op: Op<'_>, diag: &mut Diagnostics) {
+pub(super) fn copy_c4(op: Op<'_>, diag: &mut Diagnostics) {
     let (Some(machine), Some(name)) = (Machine::of(op), symbol(op, "move")) else { return };
     let Some(way) = machine.move_named(name).filter(|way| !way.strided) else { return };
     let Some((source, _, target, _)) = copy_parts(op) else { return };
@@ -490,7 +172,7 @@ fn copy_c4(op: Op<'_>, diag: &mut Diagnostics) {
 }
 
 /// C1. The machine has the instruction.
-fn invoke_c1(op: Op<'_>, diag: &mut Diagnostics) {
+pub(super) fn invoke_c1(op: Op<'_>, diag: &mut Diagnostics) {
     if let (Some(machine), Some(name)) = (Machine::of(op), symbol(op, "instruction")) {
         check_fact(op, machine, "device.instruction", name, diag);
     }
@@ -498,7 +180,7 @@ fn invoke_c1(op: Op<'_>, diag: &mut Diagnostics) {
 
 /// C2. One view per operand, in the operand's memory, of its element type, with
 /// room for its shape.
-fn invoke_c2(op: Op<'_>, diag: &mut Diagnostics) {
+pub(super) fn invoke_c2(op: Op<'_>, diag: &mut Diagnostics) {
     let (Some(machine), Some(name)) = (Machine::of(op), symbol(op, "instruction")) else { return };
     let Some(instruction) = machine.instruction(name) else { return };
     let Some(Ok([views, _])) = op.segments().map(<[_; 2]>::try_from) else { return };
@@ -536,9 +218,16 @@ fn has_room(memref: Type<'_>, operand: Type<'_>) -> bool {
 }
 
 /// C3. One index per dimension.
-fn invoke_c3(op: Op<'_>, diag: &mut Diagnostics) {
+pub(super) fn invoke_c3(op: Op<'_>, diag: &mut Diagnostics) {
     if let Some(Ok([views, indices])) = op.segments().map(<[_; 2]>::try_from) {
         check_indices(op, &views, &indices, diag);
+    }
+}
+
+/// C4. It gives a token if, and only if, an engine does the instruction.
+pub(super) fn invoke_c4(op: Op<'_>, diag: &mut Diagnostics) {
+    if let Some(name) = symbol(op, "instruction") {
+        check_token(op, "device.instruction", name, diag);
     }
 }
 
@@ -567,7 +256,7 @@ fn lanes_unit<'c>(op: Op<'c>, diag: &mut Diagnostics) -> Option<Lanes<'c>> {
 /// its element types. Constants, arithmetic on indices, `arith.index_cast` of
 /// indices, `memref.load` and `device.lane` need no instruction; masks (`i1`)
 /// come with every unit.
-fn apply_c1(op: Op<'_>, diag: &mut Diagnostics) {
+pub(super) fn apply_c1(op: Op<'_>, diag: &mut Diagnostics) {
     let Some(unit) = lanes_unit(op, diag) else { return };
     for inner in op.first_block(0).into_iter().flat_map(Block::iter) {
         if needs_no_instruction(inner) {
@@ -616,7 +305,7 @@ fn needs_no_instruction(op: Op<'_>) -> bool {
 
 /// C2. The body has one argument per input, of its element type, and yields one
 /// value per output, of its element type.
-fn apply_c2(op: Op<'_>, diag: &mut Diagnostics) {
+pub(super) fn apply_c2(op: Op<'_>, diag: &mut Diagnostics) {
     let Some([inputs, _, outputs, _]) = lane_parts(op) else { return };
     let elems = |views: &[Val<'_>]| -> Vec<String> {
         views.iter().filter_map(|view| ty::elem(view.ty())).map(|ty| ty.to_string()).collect()
@@ -653,7 +342,7 @@ fn check_body(op: Op<'_>, takes: &[String], yields: &[String], diag: &mut Diagno
 }
 
 /// C3. Outputs lie in the unit's registers, and the lanes fit one register.
-fn apply_c3(op: Op<'_>, diag: &mut Diagnostics) {
+pub(super) fn apply_c3(op: Op<'_>, diag: &mut Diagnostics) {
     check_positive(op, "lanes", diag);
     let Some([inputs, _, outputs, _]) = lane_parts(op) else { return };
     // C1 reports a unit that is not there.
@@ -687,7 +376,7 @@ fn check_lanes<'c>(op: Op<'c>, unit: &Lanes<'c>, views: &[Val<'c>], diag: &mut D
 }
 
 /// C4. One index per dimension.
-fn apply_c4(op: Op<'_>, diag: &mut Diagnostics) {
+pub(super) fn apply_c4(op: Op<'_>, diag: &mut Diagnostics) {
     if let Some([inputs, from, outputs, to]) = lane_parts(op) {
         check_indices(op, &inputs, &from, diag);
         check_indices(op, &outputs, &to, diag);
@@ -696,7 +385,7 @@ fn apply_c4(op: Op<'_>, diag: &mut Diagnostics) {
 
 /// C1. The lane unit lists the body's only operation among its reductions, and its
 /// element type; the lanes of the input fit one of its registers.
-fn combine_c1(op: Op<'_>, diag: &mut Diagnostics) {
+pub(super) fn combine_c1(op: Op<'_>, diag: &mut Diagnostics) {
     check_positive(op, "lanes", diag);
     let Some(unit) = lanes_unit(op, diag) else { return };
     let Some(body) = op.first_block(0) else { return };
@@ -730,7 +419,7 @@ fn combine_c1(op: Op<'_>, diag: &mut Diagnostics) {
 
 /// C2. One input and one output of one element type, with one index per dimension;
 /// the body takes two of that type and yields one.
-fn combine_c2(op: Op<'_>, diag: &mut Diagnostics) {
+pub(super) fn combine_c2(op: Op<'_>, diag: &mut Diagnostics) {
     let Some([inputs, from, outputs, to]) = lane_parts(op) else { return };
     let ([input], [output]) = (inputs.as_slice(), outputs.as_slice()) else {
         let (inputs, outputs) = (count(inputs.len(), "input"), count(outputs.len(), "output"));
@@ -752,6 +441,6 @@ fn combine_c2(op: Op<'_>, diag: &mut Diagnostics) {
 }
 
 /// C1. The scope is one that a memory can have.
-fn barrier_c1(op: Op<'_>, diag: &mut Diagnostics) {
+pub(super) fn barrier_c1(op: Op<'_>, diag: &mut Diagnostics) {
     check_scope(op, diag);
 }

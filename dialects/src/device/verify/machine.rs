@@ -1,0 +1,194 @@
+//! Constraints of the machine half.
+
+use super::super::{Machine, Scope};
+use super::{check_cycles, check_encoding, check_engine, check_scope};
+use crate::ir::{Diagnostics, Op, attr, ty};
+use crate::verify::{check_fact, check_memory, check_positive, int, symbol, text};
+
+/// C1. There is a memory of scope `device` that is no cache.
+pub(super) fn machine_c1(op: Op<'_>, diag: &mut Diagnostics) {
+    let machine = Machine { op };
+    let shared = machine.facts("device.memory").any(|memory| {
+        text(memory, "scope") == Some(Scope::Device.name()) && memory.attr("caches").is_none()
+    });
+    if !shared {
+        diag.error(op, "device.machine has no memory that the whole device shares")
+            .help("give it a device.memory of scope(\"device\") that caches nothing");
+    }
+}
+
+/// C2. There is a unit.
+pub(super) fn machine_c2(op: Op<'_>, diag: &mut Diagnostics) {
+    let machine = Machine { op };
+    if machine.facts("device.unit").next().is_none() {
+        diag.error(op, "device.machine has no execution unit").help("give it a device.unit");
+    }
+}
+
+/// C1. Capacity, bandwidth, transaction, banks, register size and lanes are above zero.
+pub(super) fn memory_c1(op: Op<'_>, diag: &mut Diagnostics) {
+    for name in [
+        "capacity_bytes",
+        "register_bytes",
+        "lanes",
+        "bytes_per_cycle",
+        "transaction_bytes",
+        "banks",
+        "bank_bytes",
+    ] {
+        check_positive(op, name, diag);
+    }
+}
+
+/// C2. The scope is one of those above.
+pub(super) fn memory_c2(op: Op<'_>, diag: &mut Diagnostics) {
+    check_scope(op, diag);
+}
+
+/// C3. A cache caches a memory of the machine, and a row of caches does not lead
+/// back to itself.
+pub(super) fn memory_c3(op: Op<'_>, diag: &mut Diagnostics) {
+    let Some(machine) = Machine::of(op) else { return };
+    let Some(cached) = symbol(op, "caches") else { return };
+    let mut next = check_fact(op, machine, "device.memory", cached, diag);
+    // As many steps as there are memories, for a circle need not come back here.
+    for _ in machine.facts("device.memory") {
+        let Some(memory) = next else { return };
+        if memory == op {
+            let name = op.symbol();
+            diag.error(
+                op,
+                format!("device.memory @{name} caches @{cached}, which leads back to @{name}"),
+            )
+            .help("the last of a row of caches caches a memory that is no cache");
+            return;
+        }
+        next = symbol(memory, "caches").and_then(|name| machine.fact("device.memory", name));
+    }
+}
+
+/// C4. Registers divide the capacity.
+pub(super) fn memory_c4(op: Op<'_>, diag: &mut Diagnostics) {
+    if let (Some(capacity), Some(register)) = (int(op, "capacity_bytes"), int(op, "register_bytes"))
+        && register > 0
+        && capacity % register != 0
+    {
+        diag.error(op, format!("device.memory has {capacity} bytes in registers of {register}"))
+            .help("a register file holds a whole number of registers");
+    }
+}
+
+/// C5. `host` is one of those above.
+pub(super) fn memory_c5(op: Op<'_>, diag: &mut Diagnostics) {
+    check_host(op, &["l1d", "l2", "l3", "memory"], diag);
+}
+
+fn check_host(op: Op<'_>, known: &[&str], diag: &mut Diagnostics) {
+    if let Some(host) = text(op, "host").filter(|host| !known.contains(host)) {
+        diag.error(op, format!("{} reads \"{host}\" from the host", op.name()))
+            .help(format!("it can read {}", known.join(", ")));
+    }
+}
+
+/// C6. Only registers are spread over lanes.
+pub(super) fn memory_c6(op: Op<'_>, diag: &mut Diagnostics) {
+    if let (Some(lanes), None) = (int(op, "lanes"), int(op, "register_bytes")) {
+        diag.error(op, format!("device.memory has lanes({lanes}) and no registers"))
+            .help("say what one register holds with register_bytes, or leave the lanes out");
+    }
+}
+
+/// C1. The machine has the unit.
+pub(super) fn engine_c1(op: Op<'_>, diag: &mut Diagnostics) {
+    if let (Some(machine), Some(unit)) = (Machine::of(op), symbol(op, "unit")) {
+        check_fact(op, machine, "device.unit", unit, diag);
+    }
+}
+
+/// C2. The queue is longer than zero.
+pub(super) fn engine_c2(op: Op<'_>, diag: &mut Diagnostics) {
+    check_positive(op, "queue", diag);
+}
+
+/// C3. A move or an instruction is done by it.
+pub(super) fn engine_c3(op: Op<'_>, diag: &mut Diagnostics) {
+    let Some(machine) = Machine::of(op) else { return };
+    let mut users = machine.facts("device.move").chain(machine.facts("device.instruction"));
+    if !users.any(|user| symbol(user, "engine") == Some(op.symbol())) {
+        let name = op.symbol();
+        diag.error(op, format!("nobody feeds the engine @{name}"))
+            .help(format!("write engine(@{name}) at a move or an instruction, or take it out"));
+    }
+}
+
+/// C1. Count and clock are above zero.
+pub(super) fn unit_c1(op: Op<'_>, diag: &mut Diagnostics) {
+    check_positive(op, "count", diag);
+    check_positive(op, "clock_mhz", diag);
+}
+
+/// C2. `host` is `cores`.
+pub(super) fn unit_c2(op: Op<'_>, diag: &mut Diagnostics) {
+    check_host(op, &["cores"], diag);
+}
+
+/// C1. Both memories belong to the machine.
+pub(super) fn move_c1(op: Op<'_>, diag: &mut Diagnostics) {
+    check_memory(op, "source", diag);
+    check_memory(op, "target", diag);
+}
+
+/// C2. Cycles and bandwidth are above zero.
+pub(super) fn move_c2(op: Op<'_>, diag: &mut Diagnostics) {
+    check_cycles(op, diag);
+    check_positive(op, "bytes_per_cycle", diag);
+}
+
+/// C3. The engine belongs to the machine.
+pub(super) fn move_c3(op: Op<'_>, diag: &mut Diagnostics) {
+    check_engine(op, diag);
+}
+
+/// C4. Every name in braces of an encoding is one of those above.
+pub(super) fn move_c4(op: Op<'_>, diag: &mut Diagnostics) {
+    const NAMES: [&str; 6] = ["from", "to", "sizes", "from_strides", "to_strides", "value"];
+    check_encoding(op, &|name| NAMES.contains(&name), &NAMES.join(", "), diag);
+}
+
+/// C1. The unit and the memory belong to the machine, and the memory is a register file.
+pub(super) fn lanes_c1(op: Op<'_>, diag: &mut Diagnostics) {
+    let Some(machine) = Machine::of(op) else { return };
+    if let Some(unit) = symbol(op, "unit") {
+        check_fact(op, machine, "device.unit", unit, diag);
+    }
+    let Some(memory) = symbol(op, "memory") else { return };
+    if let Some(fact) = check_fact(op, machine, "device.memory", memory, diag)
+        && fact.attr("register_bytes").is_none()
+    {
+        diag.error(op, format!("device.lanes works in @{memory}, which has no registers"))
+            .note(fact, "the memory is here")
+            .help("name a memory with register_bytes");
+    }
+}
+
+/// C2. Every type fits a register a whole number of times.
+pub(super) fn lanes_c2(op: Op<'_>, diag: &mut Diagnostics) {
+    let Some(memory) = symbol(op, "memory").and_then(|name| Machine::of(op)?.memory(name)) else {
+        return;
+    };
+    // Spread over lanes, a register holds one of any type for each.
+    let Some(register) = memory.register_bytes.filter(|_| memory.lanes.is_none()) else { return };
+    let types = op.attr("types").and_then(attr::array).unwrap_or_default();
+    for ty in types.into_iter().filter_map(attr::type_of) {
+        let bytes = ty::byte_size(ty).filter(|&bytes| bytes > 0);
+        if !bytes.is_some_and(|bytes| bytes <= register && register % bytes == 0) {
+            diag.error(op, format!("device.lanes works on {ty} in registers of {register} bytes"))
+                .help("a register holds a whole number of integers or floats");
+        }
+    }
+}
+
+/// C3. Cycles are above zero.
+pub(super) fn lanes_c3(op: Op<'_>, diag: &mut Diagnostics) {
+    check_cycles(op, diag);
+}

@@ -1,0 +1,168 @@
+//! Constraints of `device.transfer` and `device.fill`.
+
+use super::super::{Fill, Machine, Move, Transfer, View};
+use super::check_token;
+use super::program::place;
+use crate::ir::{Diagnostics, Op, parts, ty};
+use crate::verify::{check_fact, count, symbol};
+
+/// C1. The machine has the move, between the memories of the two types. A cache
+/// counts as what it caches.
+pub(super) fn transfer_c1(op: Op<'_>, diag: &mut Diagnostics) {
+    let (Some(transfer), Some(way)) = (Transfer::of(op), move_of(op, diag)) else { return };
+    check_end(op, &way, "from", way.source, &transfer.source, diag);
+    check_end(op, &way, "to", way.target, &transfer.target, diag);
+}
+
+/// The move that is named; reports one that is not there.
+fn move_of<'c>(op: Op<'c>, diag: &mut Diagnostics) -> Option<Move<'c>> {
+    let (machine, name) = (Machine::of(op)?, symbol(op, "move")?);
+    check_fact(op, machine, "device.move", name, diag)?;
+    machine.move_named(name)
+}
+
+fn check_end(
+    op: Op<'_>,
+    way: &Move<'_>,
+    side: &str,
+    memory: &str,
+    view: &View<'_>,
+    diag: &mut Diagnostics,
+) {
+    let Some(machine) = Machine::of(op) else { return };
+    let (ty, what, name) = (view.memref.ty(), op.name(), way.name);
+    let behind = machine.behind(memory).map_or(memory, |memory| memory.name);
+    if place(machine, ty) != Some(behind) {
+        diag.error(op, format!("{what} goes {side} {ty}, @{name} {side} @{memory}"))
+            .note(way.op, "the move is here")
+            .help("name a move between the memories of the types");
+    }
+}
+
+/// C2. Both types have the same element type.
+pub(super) fn transfer_c2(op: Op<'_>, diag: &mut Diagnostics) {
+    let Some(transfer) = Transfer::of(op) else { return };
+    let (source, target) = (transfer.source.memref.ty(), transfer.target.memref.ty());
+    if ty::elem(source) != ty::elem(target) {
+        diag.error(op, format!("device.transfer goes from {source} to {target}"))
+            .help("a transfer keeps the element type; convert it with device.apply");
+    }
+}
+
+/// C3. There is one index per dimension, and one stride of each side per size;
+/// sizes are above zero.
+pub(super) fn transfer_c3(op: Op<'_>, diag: &mut Diagnostics) {
+    let Some(transfer) = Transfer::of(op) else { return };
+    check_box(op, &transfer.source, &transfer.sizes, &transfer.from_strides, diag);
+    check_box(op, &transfer.target, &transfer.sizes, &transfer.to_strides, diag);
+}
+
+fn check_box(op: Op<'_>, view: &View<'_>, sizes: &[u64], strides: &[i64], diag: &mut Diagnostics) {
+    let (ty, name) = (view.memref.ty(), op.name());
+    if parts::rank(ty).is_some_and(|rank| rank != view.indices.len()) {
+        let given = count(view.indices.len(), "index");
+        diag.error(op, format!("{name} gives {given} to {ty}"))
+            .help("give one index per dimension");
+    }
+    if sizes.len() != strides.len() {
+        let (sizes, strides) = (count(sizes.len(), "size"), count(strides.len(), "stride"));
+        diag.error(op, format!("{name} has {sizes} and {strides}"))
+            .help("give one stride per size");
+    }
+    if sizes.contains(&0) {
+        diag.error(op, format!("{name} has the sizes {sizes:?}")).help("sizes are above zero");
+    }
+}
+
+/// C4. What is not side by side needs a strided move.
+pub(super) fn transfer_c4(op: Op<'_>, diag: &mut Diagnostics) {
+    let Some(transfer) = Transfer::of(op) else { return };
+    let way = Machine::of(op).and_then(|machine| machine.move_named(transfer.move_name));
+    let Some(way) = way.filter(|way| !way.strided) else { return };
+    for strides in [&transfer.from_strides, &transfer.to_strides] {
+        if !is_dense(&transfer.sizes, strides) {
+            let (sizes, name) = (&transfer.sizes, way.name);
+            diag.error(op, format!("a box {sizes:?} goes by {strides:?}, @{name} cannot step"))
+                .note(way.op, "the move is here")
+                .help("use a strided move, or one transfer for each row");
+        }
+    }
+}
+
+/// Whether the elements of a box lie one after the other.
+fn is_dense(sizes: &[u64], strides: &[i64]) -> bool {
+    let mut behind = 1i64;
+    sizes.iter().zip(strides).rev().all(|(&size, &stride)| {
+        let dense = size == 1 || stride == behind;
+        behind = behind.saturating_mul(size as i64);
+        dense
+    })
+}
+
+/// C5. It gives a token if, and only if, an engine does the move.
+pub(super) fn transfer_c5(op: Op<'_>, diag: &mut Diagnostics) {
+    if let Some(name) = symbol(op, "move") {
+        check_token(op, "device.move", name, diag);
+    }
+}
+
+/// C6. The box fits both types.
+pub(super) fn transfer_c6(op: Op<'_>, diag: &mut Diagnostics) {
+    let Some(transfer) = Transfer::of(op) else { return };
+    check_room(op, &transfer.source, &transfer.sizes, &transfer.from_strides, diag);
+    check_room(op, &transfer.target, &transfer.sizes, &transfer.to_strides, diag);
+}
+
+fn check_room(op: Op<'_>, view: &View<'_>, sizes: &[u64], strides: &[i64], diag: &mut Diagnostics) {
+    let reach = sizes.iter().zip(strides).fold(1u64, |reach, (&size, stride)| {
+        reach.saturating_add(size.saturating_sub(1).saturating_mul(stride.unsigned_abs()))
+    });
+    let ty = view.memref.ty();
+    if let Some(room) = ty::shape(ty).map(|shape| shape.iter().product::<u64>())
+        && reach > room
+    {
+        let name = op.name();
+        diag.error(op, format!("{name} spans {reach} elements of {ty}, which has {room}"))
+            .help("make the box smaller, or its strides");
+    }
+}
+
+/// C1. The machine has the move, which fills, to the memory of the type.
+pub(super) fn fill_c1(op: Op<'_>, diag: &mut Diagnostics) {
+    let (Some(fill), Some(way)) = (Fill::of(op), move_of(op, diag)) else { return };
+    check_end(op, &way, "to", way.target, &fill.target, diag);
+    if !way.fills {
+        diag.error(op, format!("device.fill uses @{}, which does not fill", way.name))
+            .note(way.op, "the move is here")
+            .help("name a move that `fills`");
+    }
+}
+
+/// C2. The number has the element type.
+pub(super) fn fill_c2(op: Op<'_>, diag: &mut Diagnostics) {
+    let Some(fill) = Fill::of(op) else { return };
+    let (ty, value) = (fill.target.memref.ty(), ty::of_attr(fill.value));
+    if ty::elem(ty) != value {
+        diag.error(op, format!("device.fill writes {} to {ty}", fill.value))
+            .help("write the number in the element type");
+    }
+}
+
+/// C3. There is one index per dimension, and one stride per size; sizes are above zero.
+pub(super) fn fill_c3(op: Op<'_>, diag: &mut Diagnostics) {
+    let Some(fill) = Fill::of(op) else { return };
+    check_box(op, &fill.target, &fill.sizes, &fill.strides, diag);
+}
+
+/// C4. It gives a token if, and only if, an engine does the move.
+pub(super) fn fill_c4(op: Op<'_>, diag: &mut Diagnostics) {
+    if let Some(name) = symbol(op, "move") {
+        check_token(op, "device.move", name, diag);
+    }
+}
+
+/// C5. The box fits the type.
+pub(super) fn fill_c5(op: Op<'_>, diag: &mut Diagnostics) {
+    let Some(fill) = Fill::of(op) else { return };
+    check_room(op, &fill.target, &fill.sizes, &fill.strides, diag);
+}
