@@ -195,23 +195,25 @@ def Tile_ComputeOp : Tile_Op<"compute", [AttrSizedOperandSegments, SingleBlock]>
     Axes are those of the payload's last `linalg.generic`, in its order. The
     first rTile is the piece that one rTask does; the last one lies in
     registers. `lanes` is the axis that the instruction's lanes run along; without
-    it every point is done alone.
+    it every point is done alone. An instruction that has axes of its own has them
+    in `axes` instead: for each, the axis of the nest that it is, or -1 where one
+    point of it is used.
 
     - C1: each rTile names a memory of the machine and has one size per axis, of
-      which `lanes` is one.
+      which `lanes` is one; so are those of `axes`, each at most once.
     - C2: sizes are at least 1, and an inner rTile is no larger than an outer one.
     - C3: `on` names an instruction or lane unit of the machine.
     - C4: the register rTile's accumulators fit the register memory.
   }];
   let arguments = (ins Variadic<AnyTensor>:$inputs, Variadic<AnyTensor>:$inits,
                        FlatSymbolRefAttr:$instruction,
-                       OptionalAttr<I64Attr>:$lanes,
+                       OptionalAttr<I64Attr>:$lanes, OptionalAttr<DenseI64ArrayAttr>:$axes,
                        TypedArrayAttrBase<Tile_RTileAttr, "rTiles">:$tiles);
   let results = (outs Variadic<AnyTensor>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     `ins` `(` $inputs `)` `outs` `(` $inits `)` `on` $instruction (`lanes` $lanes^)?
-    `tiles` $tiles attr-dict-with-keyword `:` functional-type(operands, $results) $body
+    (`axes` $axes^)? `tiles` $tiles attr-dict-with-keyword `:` functional-type(operands, $results) $body
   }];
 }
 

@@ -7,6 +7,8 @@ device.machine @toy arch("toy") features([]) {
   device.memory @dram scope("device") capacity_bytes(1073741824) bytes_per_cycle(16)
   device.memory @vreg scope("thread") capacity_bytes(2048) register_bytes(64)
   device.unit @core count(2)
+  device.move @load from @dram to @vreg issue_cycles(0.5) latency_cycles(7) strided
+  device.move @store from @vreg to @dram issue_cycles(1.0) latency_cycles(7) strided
   device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(4) types([f32]) operations(["arith.addf"]) reductions([])
 }
 
@@ -22,7 +24,7 @@ device.machine @toy arch("toy") features([]) {
 //       CHECK:   task.range "y0" @copy_64xf32[0 to 1] on {{.}}(%[[XV]], %[[YV]]) after()
 //       CHECK:   task.range "y2" @copy_64xf32[0 to 1] on {{.}}(%[[Y1]], %[[Y2]]) after(%[[A]])
 //       CHECK: tile.kernel @copy_64xf32 {
-//       CHECK:   tile.compute {{.+}} on @valu lanes 0 tiles [#tile.rtile<"dram"[64]>, #tile.rtile<"vreg"[16]>]
+//       CHECK:   tile.compute {{.+}} on @valu lanes 0 tiles [#tile.rtile<"dram"[64]>, #tile.rtile<"vreg"[64]>]
 tile.graph @outputs inputs ["x"] outputs ["y0", "y1", "y2"] : (tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<64xf32>, tensor<64xf32>) {
 ^bb0(%x: tensor<8x8xf32>):
   %v = tile.view %x : tensor<8x8xf32> to tensor<64xf32>
@@ -54,6 +56,8 @@ device.machine @toy arch("toy") features([]) {
   device.memory @dram scope("device") capacity_bytes(1073741824) bytes_per_cycle(16)
   device.memory @vreg scope("thread") capacity_bytes(2048) register_bytes(64)
   device.unit @core count(2)
+  device.move @load from @dram to @vreg issue_cycles(0.5) latency_cycles(7) strided
+  device.move @store from @vreg to @dram issue_cycles(1.0) latency_cycles(7) strided
   device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(4) types([f32]) operations(["arith.addf"]) reductions([])
 }
 
@@ -116,6 +120,8 @@ device.machine @toy arch("toy") features([]) {
   device.memory @dram scope("device") capacity_bytes(1073741824) bytes_per_cycle(16)
   device.memory @vreg scope("thread") capacity_bytes(2048) register_bytes(64)
   device.unit @core count(2)
+  device.move @load from @dram to @vreg issue_cycles(0.5) latency_cycles(7) strided
+  device.move @store from @vreg to @dram issue_cycles(1.0) latency_cycles(7) strided
   device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(4) types([f32]) operations(["arith.addf"]) reductions([])
 }
 

@@ -108,8 +108,7 @@ device.machine @toy arch("toy") features([]) {
 }
 
 // A copy needs something that moves elements.
-// CHECK: toy moves no elements
-// CHECK: help: copies need a register file and a lane unit or an instruction
+// CHECK: @copy_64xf32 cannot run on @toy: the machine has no lane unit
 tile.graph @g inputs ["x"] outputs ["y"] : (tensor<64xf32>) -> tensor<64xf32> {
 ^bb0(%x: tensor<64xf32>):
   tile.output %x : tensor<64xf32>

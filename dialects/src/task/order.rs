@@ -368,6 +368,11 @@ fn written_memrefs<'c>(op: Op<'c>) -> Vec<Val<'c>> {
     ];
     match op.name() {
         "device.copy" => device::Copy::of(op).map(|copy| copy.target.memref).into_iter().collect(),
+        "device.transfer" => {
+            let transfer = device::Transfer::of(op);
+            transfer.map(|transfer| transfer.target.memref).into_iter().collect()
+        }
+        "device.fill" => device::Fill::of(op).map(|fill| fill.target.memref).into_iter().collect(),
         "device.apply" => {
             let outputs = device::Apply::of(op).map(|apply| apply.outputs).unwrap_or_default();
             outputs.into_iter().map(|view| view.memref).collect()

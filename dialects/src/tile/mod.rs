@@ -261,6 +261,8 @@ pub struct Compute<'c> {
     pub instruction: &'c str,
     /// The axis that the lanes run along; without it every point is done alone.
     pub lanes: Option<usize>,
+    /// For each axis of the instruction, the axis of the nest that it is.
+    pub axes: Option<Vec<Option<usize>>>,
     /// One rTile per memory, the rTask's first, the registers' last.
     pub tiles: Vec<RTile>,
     /// The payload; ends in `tile.yield`.
@@ -279,12 +281,15 @@ impl<'c> Compute<'c> {
             None => None,
         };
         let tiles = op.attr("tiles").and_then(attr::array)?;
+        let axes = op.attr("axes").and_then(attr::ints);
+        let axes = axes.map(|axes| axes.into_iter().map(|axis| axis.try_into().ok()).collect());
         Some(Self {
             op,
             inputs,
             inits,
             instruction: op.attr("instruction").and_then(attr::symbol)?,
             lanes,
+            axes,
             tiles: tiles.into_iter().map(RTile::of).collect::<Option<_>>()?,
             body: op.first_block(0)?,
         })

@@ -178,7 +178,7 @@ fn tiles<'c>(op: Op<'c>) -> Vec<(&'c str, Vec<i64>)> {
 }
 
 /// C1. Each rTile names a memory of the machine and has one size per axis, of
-/// which `lanes` is one.
+/// which `lanes` is one; so are those of `axes`, each at most once.
 fn compute_c1(op: Op<'_>, diag: &mut Diagnostics) {
     let tiles = tiles(op);
     if let Some(machine) = Machine::of(op) {
@@ -202,11 +202,24 @@ fn compute_c1(op: Op<'_>, diag: &mut Diagnostics) {
             }
         }
     }
+    check_axes(op, axes, diag);
     if let Some(lanes) = int(op, "lanes")
         && !usize::try_from(lanes).is_ok_and(|lanes| lanes < axes)
     {
         diag.error(op, format!("lanes run along axis {lanes} of a nest with axes below {axes}"))
             .help("name an axis of the last nest, from zero");
+    }
+}
+
+/// C1, of `axes`: each is an axis of the nest, or -1, and none is there twice.
+fn check_axes(op: Op<'_>, axes: usize, diag: &mut Diagnostics) {
+    let mapped = op.attr("axes").and_then(attr::ints).unwrap_or_default();
+    for (place, &axis) in mapped.iter().enumerate() {
+        let known = axis == -1 || usize::try_from(axis).is_ok_and(|axis| axis < axes);
+        if !known || (axis >= 0 && mapped[..place].contains(&axis)) {
+            diag.error(op, format!("axis {place} of the instruction is axis {axis} of {axes}"))
+                .help("name each axis of the nest at most once, or -1 for one point");
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! ```text
 //! compute = points · operations of the body / lanes · issue cycles     on a lane unit
 //! compute = points / points of the instruction · issue cycles          on an instruction
+//! compute = instructions that cover the points, ragged ones whole · issue cycles    by its axes
 //! memory  = bytes of all arguments / bytes per cycle of the shared memory
 //! cycles  = the larger of the two
 //! ```
@@ -15,6 +16,7 @@ use weft_dialects::tile::Compute;
 
 use super::touch::Touches;
 use crate::nest::{Nest, generic_axes};
+use crate::tile::mapping::mapping;
 
 /// Cycles that all rTasks of a kernel take on one unit, at least 1.
 pub fn cycles(
@@ -23,8 +25,10 @@ pub fn cycles(
     nest: &Nest<'_>,
     touches: &Touches,
 ) -> u64 {
-    let points = nest.points() as f64;
-    let arithmetic = points * cycles_per_point(machine, compute, nest);
+    let arithmetic = match by_axes(machine, compute, nest) {
+        Some(cycles) => cycles,
+        None => nest.points() as f64 * cycles_per_point(machine, compute, nest),
+    };
     arithmetic.max(memory_cycles(machine, touches.bytes(nest.points()))).ceil().max(1.0) as u64
 }
 
@@ -32,6 +36,14 @@ pub fn cycles(
 pub fn memory_cycles(machine: Machine<'_>, bytes: u64) -> f64 {
     let rate = machine.shared().and_then(|memory| memory.bytes_per_cycle);
     rate.map_or(0.0, |rate| bytes as f64 / rate as f64)
+}
+
+/// Cycles of an instruction that has axes of its own.
+fn by_axes(machine: Machine<'_>, compute: &Compute<'_>, nest: &Nest<'_>) -> Option<f64> {
+    let instruction = machine.instruction(compute.instruction)?;
+    let mapping = mapping(&instruction, nest, compute.axes.as_ref()?)?;
+    let along = |axis: usize| nest.axes[axis].extent.div_ceil(mapping.quantum(axis)) as f64;
+    Some((0..nest.axes.len()).map(along).product::<f64>() * instruction.issue_cycles)
 }
 
 fn cycles_per_point(machine: Machine<'_>, compute: &Compute<'_>, nest: &Nest<'_>) -> f64 {

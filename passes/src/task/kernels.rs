@@ -82,12 +82,7 @@ impl<'c> Kernels<'c> {
             .map(|number| if number == 0 { wanted.clone() } else { format!("{wanted}_{number}") })
             .find(|name| !self.ops.contains_key(name.as_str()))
             .expect("names do not run out");
-        let Some(kernel) = copy::emit(self.context, self.module, self.machine, &name, count, elem)
-        else {
-            Report::new(user.location(), format!("{} moves no elements", self.machine.name()))
-                .help("copies need a register file and a lane unit or an instruction");
-            return Err(Failed);
-        };
+        let kernel = copy::emit(self.context, self.module, self.machine, &name, count, elem)?;
         self.ops.insert(kernel.symbol(), kernel);
         self.copies.insert(wanted, kernel.symbol());
         self.read(user, kernel.symbol())

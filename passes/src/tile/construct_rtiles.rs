@@ -18,7 +18,7 @@ use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::{Builder, Context, Mapping, Op, Report, Val, attr, remark};
 use weft_dialects::tile::RTile;
 
-use super::policy::{self, Choice};
+use super::policy::{self, Choice, Lanes, Tiled};
 use super::{instruction, pack_weights};
 use crate::device::expand_math;
 use crate::nest::{self, Nest};
@@ -78,7 +78,8 @@ pub(super) fn choose<'c>(
     })
 }
 
-fn construct<'c>(
+/// Chooses for a kernel and writes the choice down; reports where the machine has nothing.
+pub(crate) fn construct<'c>(
     context: &'c Context,
     machine: Machine<'c>,
     kernel: Op<'c>,
@@ -91,11 +92,27 @@ fn construct<'c>(
     if remarks {
         say(kernel, &choice);
     }
-    let registers = policy::register_memory(machine, choice.mapped.name).ok_or(Failed)?;
-    let inner = policy::register_tile(&nest, &choice, registers);
     let units = machine.units().first().map_or(1, |unit| unit.count);
+    let inner = match &choice.tiled {
+        Tiled::Lanes(lanes) => policy::register_tile(&nest, lanes),
+        Tiled::Matrix(matrix) => matrix.tile.clone(),
+    };
     let outer = policy::task_tile(&nest, &inner, units, choice.cycles, task_memory(machine));
-    rewrite(context, machine, kernel, &nest, &choice, &[outer, inner]);
+    let mut tiles = vec![outer, inner];
+    if let Tiled::Lanes(Lanes { stage: Some(stage), .. }) = &choice.tiled {
+        let staged = policy::stage_tile(&nest, &tiles[1], &tiles[0], stage).map_err(|reason| {
+            let name = kernel.symbol();
+            Report::new(kernel.location(), format!("@{name} does not fit: {reason}"))
+                .help("give the memory more bytes, or cut the tensor before");
+            Failed
+        })?;
+        // What waits may be less than what the registers would take.
+        for (inner, staged) in tiles[1].sizes.iter_mut().zip(&staged.sizes) {
+            *inner = (*inner).min(*staged);
+        }
+        tiles.insert(1, staged);
+    }
+    rewrite(context, machine, kernel, &nest, &choice.tiled, &tiles);
     Ok(())
 }
 
@@ -109,7 +126,7 @@ fn say(kernel: Op<'_>, choice: &Choice<'_>) {
         &format!(
             "@{}: {} with {:.0} cycles predicted{second}",
             kernel.symbol(),
-            choice.describe(),
+            choice.tiled.describe(),
             choice.cycles
         ),
     );
@@ -134,7 +151,7 @@ fn rewrite<'c>(
     machine: Machine<'c>,
     kernel: Op<'c>,
     nest: &Nest<'c>,
-    choice: &Choice<'c>,
+    tiled: &Tiled<'c>,
     tiles: &[RTile],
 ) {
     let block = kernel.body(0).expect("the kernel was read");
@@ -149,21 +166,31 @@ fn rewrite<'c>(
     let loaded: Vec<Val<'c>> = inputs
         .iter()
         .map(|arg| {
-            let memory = if in_registers(nest, choice, *arg) { registers } else { shared };
-            let memory = ("memory", attr::of_symbol(context, memory));
-            b.op_with("tile.load", &[*arg], &[arg.ty()], &[memory], 0).result(0)
+            path(nest, tiled, *arg, shared).into_iter().fold(*arg, |value, memory| {
+                let memory = ("memory", attr::of_symbol(context, memory));
+                b.op_with("tile.load", &[value], &[arg.ty()], &[memory], 0).result(0)
+            })
         })
         .collect();
     let operands: Vec<_> = loaded.iter().chain(inits).copied().collect();
     let types: Vec<_> = inits.iter().map(|init| init.ty()).collect();
     let rtiles: Vec<_> = tiles.iter().map(|tile| tile.to_attr(context)).collect();
     let mut attributes = vec![
-        ("instruction", attr::of_symbol(context, choice.mapped.name)),
+        ("instruction", attr::of_symbol(context, tiled.instruction())),
         ("tiles", attr::of_array(context, &rtiles)),
         ("operandSegmentSizes", attr::of_ints32(context, &[loaded.len() as i32, results as i32])),
     ];
-    if let Some(axis) = choice.shape.lanes_axis {
-        attributes.push(("lanes", attr::of_int(context, axis as i64)));
+    match tiled {
+        Tiled::Lanes(lanes) => {
+            if let Some(axis) = lanes.shape.lanes_axis {
+                attributes.push(("lanes", attr::of_int(context, axis as i64)));
+            }
+        }
+        Tiled::Matrix(matrix) => {
+            let axis = |axis: &Option<usize>| axis.map_or(-1, |axis| axis as i64);
+            let axes: Vec<_> = matrix.mapping.axes.iter().map(axis).collect();
+            attributes.push(("axes", attr::of_ints(context, &axes)));
+        }
     }
     let compute = b.op_with("tile.compute", &operands, &types, &attributes, 1);
     let arg_types: Vec<_> = operands.iter().map(|operand| operand.ty()).collect();
@@ -191,14 +218,28 @@ fn rewrite<'c>(
     }
 }
 
-/// Whether the tiles of an argument are brought to registers, or read where they lie.
-fn in_registers<'c>(nest: &Nest<'c>, choice: &Choice<'c>, arg: Val<'c>) -> bool {
-    if nest.captures.iter().any(|capture| capture.tensor == arg) {
-        return false;
-    }
-    let access = nest.accesses().into_iter().find(|access| access.tensor == arg);
-    match (access, choice.shape.lanes_axis) {
-        (Some(access), Some(axis)) => access.uses(axis),
-        _ => false,
+/// The memories that the tiles of an argument are brought to, one after the other.
+fn path<'c>(nest: &Nest<'c>, tiled: &Tiled<'c>, arg: Val<'c>, shared: &'c str) -> Vec<&'c str> {
+    match tiled {
+        Tiled::Lanes(lanes) => {
+            let captured = nest.captures.iter().any(|capture| capture.tensor == arg);
+            let access = nest.accesses().into_iter().find(|access| access.tensor == arg);
+            let on_lanes = match (access, lanes.shape.lanes_axis) {
+                (Some(access), Some(axis)) => !captured && access.uses(axis),
+                _ => false,
+            };
+            let stage = lanes.stage.as_ref().map(|stage| stage.memory.name);
+            let last =
+                if on_lanes { Some(lanes.memory) } else { stage.is_none().then_some(shared) };
+            stage.into_iter().chain(last).collect()
+        }
+        Tiled::Matrix(matrix) => {
+            let bound = |input: usize| {
+                let operand = matrix.mapping.binding.iter().position(|&bound| bound == input);
+                operand.map(|operand| matrix.mapping.instruction.operands[operand])
+            };
+            let input = nest.inputs.iter().position(|access| access.tensor == arg);
+            vec![input.and_then(bound).unwrap_or(shared)]
+        }
     }
 }

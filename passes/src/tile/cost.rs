@@ -7,29 +7,36 @@
 use weft_dialects::device::Machine;
 
 use super::instruction::Mapped;
+use super::way::{Stage, move_cycles, way};
 use crate::nest::{Access, Nest};
 
 /// Machine facts that the model uses.
-pub(super) struct Facts {
+pub(super) struct Facts<'c> {
     /// Cycles between two loads of a register.
     pub load: f64,
     /// Cycles between two stores of a register.
     pub store: f64,
     /// Registers.
     pub registers: u64,
+    /// Where tiles wait on the way to them.
+    pub stage: Option<Stage<'c>>,
+    /// Cycles for one byte on the way to where they wait.
+    pub stage_byte: f64,
 }
 
-impl Facts {
+impl<'c> Facts<'c> {
     /// The facts about the registers of `memory`; `None` where they cannot be reached.
-    pub fn of(machine: Machine<'_>, memory: &str) -> Option<Self> {
+    pub fn of(machine: Machine<'c>, memory: &str) -> Option<Self> {
         let registers = machine.memory(memory)?;
-        let shared = machine.shared()?;
-        let load = machine.move_between(shared.name, memory)?;
-        let store = machine.move_between(memory, shared.name)?;
+        let way = way(machine, memory)?;
+        let stage_byte =
+            way.stage.as_ref().map_or(0.0, |stage| move_cycles(machine, &stage.load, 1.0));
         Some(Self {
-            load: load.issue_cycles.unwrap_or(1.0),
-            store: store.issue_cycles.unwrap_or(1.0),
+            load: way.load.issue_cycles.unwrap_or(1.0),
+            store: way.store.issue_cycles.unwrap_or(1.0),
             registers: registers.capacity_bytes / registers.register_bytes?,
+            stage: way.stage,
+            stage_byte,
         })
     }
 }
@@ -57,6 +64,7 @@ impl Shape {
 fn access_cost(
     access: &Access<'_>,
     axes: usize,
+    facts: &Facts<'_>,
     shape: &Shape,
     lanes: u64,
     packed: bool,
@@ -65,7 +73,7 @@ fn access_cost(
     let Some(axis) = shape.lanes_axis else { return one };
     match access.stride(axes, axis) {
         0 | 1 => one,
-        _ if packed => one,
+        _ if packed || facts.stage.is_some() => one,
         2 => 4.0 * one,
         // Element by element, each put in its lane.
         _ => 2.0 * lanes as f64 * one.max(0.5),
@@ -76,7 +84,7 @@ fn access_cost(
 /// laid out anew for the lanes.
 pub(super) fn cycles(
     nest: &Nest<'_>,
-    facts: &Facts,
+    facts: &Facts<'_>,
     mapped: &Mapped<'_>,
     shape: &Shape,
     packed: &[bool],
@@ -107,7 +115,7 @@ pub(super) fn cycles(
         let (count, vector) = shape.of(access);
         // One element for all lanes rides along with the instruction that takes it.
         let each = if vector {
-            access_cost(access, axes, shape, lanes, packed[number], facts.load)
+            access_cost(access, axes, facts, shape, lanes, packed[number], facts.load)
         } else {
             facts.load
         };
@@ -124,9 +132,19 @@ pub(super) fn cycles(
         let each = if across {
             3.0 * (lanes as f64).log2()
         } else {
-            access_cost(access, axes, shape, lanes, false, facts.store)
+            access_cost(access, axes, facts, shape, lanes, false, facts.store)
         };
         finish += registers as f64 * each;
     }
-    tiles * (steps * step + finish)
+    tiles * (steps * step + finish) + staged(nest, facts)
+}
+
+/// Cycles in which every element that is read or written reaches the memory where tiles
+/// wait, if it stays there for all its uses.
+fn staged(nest: &Nest<'_>, facts: &Facts<'_>) -> f64 {
+    let bytes = |access: &Access<'_>| {
+        let size = weft_dialects::ir::ty::byte_size(access.elem()).unwrap_or(8);
+        (access.shape.iter().product::<u64>() * size) as f64
+    };
+    nest.accesses().into_iter().map(bytes).sum::<f64>() * facts.stage_byte
 }

@@ -111,7 +111,7 @@ pub fn binding<'c>(
 }
 
 /// Every way to bind the nest's operands to the instruction's.
-fn bindings<'c>(instruction: &Instruction<'c>, nest: &Nest<'c>) -> Vec<Vec<usize>> {
+pub(super) fn bindings<'c>(instruction: &Instruction<'c>, nest: &Nest<'c>) -> Vec<Vec<usize>> {
     every_binding(instruction, nest).unwrap_or_default()
 }
 

@@ -3,8 +3,14 @@
 pub mod construct_rtiles;
 mod cost;
 mod instruction;
+pub mod local;
+pub mod mapping;
+mod matrix;
 pub mod pack_weights;
 mod policy;
+mod way;
 
 pub use instruction::{Combine, Identity, binding, combine, identity, lanes_type};
+pub use matrix::copies;
 pub use policy::loop_order;
+pub use way::{Stage, Way, way};

@@ -19,7 +19,7 @@ use weft_dialects::ir::{
 };
 
 use super::construct_rtiles::{choose, read};
-use super::policy;
+use super::policy::{self, Lanes, Tiled};
 use crate::nest::{self, Access, Loop, Nest, Start};
 
 /// The pass.
@@ -48,12 +48,11 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
             continue;
         }
         let choice = choose(machine, kernel, &nest, &constant)?;
-        let packed = policy::packable(&nest, &choice.shape, &constant);
-        let Some(axis) = choice.shape.lanes_axis.filter(|_| packed.contains(&true)) else {
-            continue;
-        };
-        let Some(panel) = panel(nest.axes[axis].extent, choice.shape.vectors, choice.mapped.lanes)
-        else {
+        // A transfer lays out what it brings as its reader likes it.
+        let Tiled::Lanes(Lanes { mapped, shape, stage: None, .. }) = choice.tiled else { continue };
+        let packed = policy::packable(&nest, &shape, &constant);
+        let Some(axis) = shape.lanes_axis.filter(|_| packed.contains(&true)) else { continue };
+        let Some(panel) = panel(nest.axes[axis].extent, shape.vectors, mapped.lanes) else {
             continue;
         };
         run.count("packed", packed.iter().filter(|packed| **packed).count() as u64);

@@ -1,6 +1,7 @@
 //! Chooses the register tile, the task tile and the instruction of a nest.
 //!
-//! A tile is 1 point on every axis but two: the axis that the lanes run along,
+//! An instruction with axes of its own has its tile from `matrix.rs`. For lanes a tile is 1
+//! point on every axis but two: the axis that the lanes run along,
 //! and one more parallel axis, the rows. All pairs of axes and the sizes that
 //! the registers allow are compared under the model of `cost.rs`.
 
@@ -10,6 +11,9 @@ use weft_dialects::tile::RTile;
 
 use super::cost::{Facts, Shape, cycles};
 use super::instruction::{Mapped, asks_for, combine, instructions, lane_unit};
+use super::local;
+use super::matrix::{self, Matrix};
+use super::way::Stage;
 use crate::nest::{Access, Nest};
 
 /// Sizes tried along the rows.
@@ -22,19 +26,58 @@ const MOST_STREAMED: u64 = 4;
 /// What was chosen for a nest.
 #[derive(Clone)]
 pub(super) struct Choice<'c> {
-    /// Who computes the body.
-    pub mapped: Mapped<'c>,
-    /// The register tile.
-    pub shape: Shape,
+    /// Who computes the body, and its tile.
+    pub tiled: Tiled<'c>,
     /// Predicted cycles on one core.
     pub cycles: f64,
     /// The best of another instruction or axis, for the report.
     pub runner_up: Option<(String, f64)>,
 }
 
-impl Choice<'_> {
+/// An instruction or lane unit with the tile that it works on.
+#[derive(Clone)]
+pub(super) enum Tiled<'c> {
+    /// Lanes along an axis of the nest.
+    Lanes(Lanes<'c>),
+    /// Axes of the instruction are axes of the nest.
+    Matrix(Box<Matrix<'c>>),
+}
+
+/// Lanes along an axis of the nest.
+#[derive(Clone)]
+pub(super) struct Lanes<'c> {
+    /// Who computes the body.
+    pub mapped: Mapped<'c>,
+    /// The register tile.
+    pub shape: Shape,
+    /// The register file.
+    pub memory: &'c str,
+    /// Where tiles wait on the way to it.
+    pub stage: Option<Stage<'c>>,
+}
+
+impl Tiled<'_> {
+    /// Name of the instruction or lane unit.
+    pub fn instruction(&self) -> &str {
+        match self {
+            Tiled::Lanes(lanes) => lanes.mapped.name,
+            Tiled::Matrix(matrix) => matrix.mapping.instruction.name,
+        }
+    }
+
     /// One line for people.
     pub fn describe(&self) -> String {
+        match self {
+            Tiled::Lanes(lanes) => lanes.describe(),
+            Tiled::Matrix(matrix) => {
+                format!("{}, tiles of {:?}", matrix.mapping.describe(), matrix.tile.sizes)
+            }
+        }
+    }
+}
+
+impl Lanes<'_> {
+    fn describe(&self) -> String {
         let lanes = match self.shape.lanes_axis {
             Some(axis) => format!("lanes on axis {axis} x{}", self.shape.vectors),
             None => "one point at a time".to_owned(),
@@ -58,28 +101,41 @@ pub(super) fn choose<'c>(
     constant: &[bool],
     expands: &dyn Fn(Op<'_>) -> bool,
 ) -> Result<Choice<'c>, String> {
+    let mut best: Option<Choice<'c>> = None;
+    let mut consider = |tiled: Tiled<'c>, cycles: f64| {
+        if best.as_ref().is_none_or(|best| cycles < best.cycles * 0.999) {
+            let runner_up = best.take().map(|best| (best.tiled.describe(), best.cycles));
+            best = Some(Choice { tiled, cycles, runner_up });
+        }
+    };
     let mut units = instructions(machine, nest);
     let fallback = lane_unit(machine, nest, expands);
     if let Ok(unit) = &fallback {
         units.push(unit.clone());
     }
-    let mut best: Option<Choice<'c>> = None;
+    let mut unreached = None;
     for mapped in units {
-        let memory = register_memory(machine, mapped.name);
-        let Some(facts) = memory.and_then(|memory| Facts::of(machine, memory)) else { continue };
-        let combines = memory.is_some_and(|memory| combines_lanes(machine, memory, nest));
+        let Some(memory) = register_memory(machine, mapped.name) else { continue };
+        let Some(facts) = Facts::of(machine, memory) else {
+            unreached =
+                Some(format!("no move, nor two, go from the shared memory to @{memory} and back"));
+            continue;
+        };
+        let combines = combines_lanes(machine, memory, nest);
         for shape in shapes(nest, &mapped, &facts, combines) {
             let packed = packable(nest, &shape, constant);
-            let cost = cycles(nest, &facts, &mapped, &shape, &packed);
-            let better = best.as_ref().is_none_or(|best| cost < best.cycles * 0.999);
-            if better {
-                let runner_up = best.map(|best| (best.describe(), best.cycles));
-                best = Some(Choice { mapped: mapped.clone(), shape, cycles: cost, runner_up });
-            }
+            let cycles = cycles(nest, &facts, &mapped, &shape, &packed);
+            let stage = facts.stage.clone();
+            consider(Tiled::Lanes(Lanes { mapped: mapped.clone(), shape, memory, stage }), cycles);
         }
     }
+    for matrix in matrix::choices(machine, nest).into_iter().flatten() {
+        let cycles = matrix.cycles;
+        consider(Tiled::Matrix(Box::new(matrix)), cycles);
+    }
     best.ok_or_else(|| {
-        fallback.err().unwrap_or_else(|| "no move reaches the registers of its units".to_owned())
+        let nothing = || "nothing that the machine has fits its registers".to_owned();
+        fallback.err().or(unreached).unwrap_or_else(nothing)
     })
 }
 
@@ -190,7 +246,7 @@ fn registers_used(nest: &Nest<'_>, shape: &Shape) -> u64 {
 }
 
 /// The register rTile: one size per axis.
-pub(super) fn register_tile(nest: &Nest<'_>, choice: &Choice<'_>, memory: &str) -> RTile {
+pub(super) fn register_tile(nest: &Nest<'_>, choice: &Lanes<'_>) -> RTile {
     let mut sizes = vec![1; nest.axes.len()];
     if let Some(axis) = choice.shape.lanes_axis {
         sizes[axis] = (choice.shape.vectors * choice.mapped.lanes).min(nest.axes[axis].extent);
@@ -202,7 +258,58 @@ pub(super) fn register_tile(nest: &Nest<'_>, choice: &Choice<'_>, memory: &str) 
     if let Some((axis, rows)) = choice.shape.rows {
         sizes[axis] = rows;
     }
-    RTile { memory: memory.to_owned(), sizes }
+    RTile { memory: choice.memory.to_owned(), sizes }
+}
+
+/// The rTile that waits between the shared memory and the registers: the register tile
+/// and whole reductions, cut until they fit, then grown inside `task` as far as they fit.
+///
+/// # Errors
+/// What does not fit.
+pub(super) fn stage_tile(
+    nest: &Nest<'_>,
+    registers: &RTile,
+    task: &RTile,
+    stage: &Stage<'_>,
+) -> Result<RTile, String> {
+    let room = stage.memory.capacity_bytes;
+    let name = stage.memory.name;
+    let fits = |sizes: &[u64]| local::bytes(nest, sizes) <= room;
+    let mut sizes = registers.sizes.clone();
+    for (axis, size) in sizes.iter_mut().enumerate().filter(|(axis, _)| nest.reduces(*axis)) {
+        *size = nest.axes[axis].extent;
+    }
+    // The register tile itself may touch more than there is room for.
+    while !fits(&sizes) {
+        let reductions = (0..sizes.len()).filter(|&axis| nest.reduces(axis));
+        let widest = reductions.max_by_key(|&axis| sizes[axis]).filter(|&axis| sizes[axis] > 1);
+        let rows =
+            || (0..sizes.len()).max_by_key(|&axis| sizes[axis]).filter(|&axis| sizes[axis] > 1);
+        let Some(axis) = widest.or_else(rows) else {
+            let (bytes, whole) = (local::bytes(nest, &sizes), local::captured_bytes(nest));
+            let tables = if whole > 0 {
+                format!(", {whole} of them read at computed addresses")
+            } else {
+                String::new()
+            };
+            return Err(format!(
+                "one point needs {bytes} bytes of @{name}{tables}; it holds {room}"
+            ));
+        };
+        sizes[axis] = sizes[axis].div_ceil(2);
+    }
+    let mut growing: Vec<usize> = (0..sizes.len()).filter(|&axis| !nest.reduces(axis)).collect();
+    while let Some(position) = growing.iter().rposition(|&axis| sizes[axis] < task.sizes[axis]) {
+        let axis = growing[position];
+        let mut wider = sizes.clone();
+        wider[axis] = (sizes[axis] * 2).min(task.sizes[axis]);
+        if fits(&wider) {
+            sizes = wider;
+        } else {
+            growing.remove(position);
+        }
+    }
+    Ok(RTile { memory: name.to_owned(), sizes })
 }
 
 /// The rTask's rTile: whole register tiles, cut so that there are a few rTasks

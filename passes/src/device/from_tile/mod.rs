@@ -9,13 +9,17 @@
 //! ```
 //!
 //! The choices stand in the tile program; this pass only applies them. Loops over
-//! registers are `affine.for`, which the code generator unrolls. A ragged last
-//! tile is a copy of the body for its own size: nothing is computed twice and
-//! nothing is masked but the last register of a row.
+//! registers are `affine.for`, which the code generator unrolls. `tiles.rs` writes the
+//! loops over tiles, and for one tile `piece.rs` what lanes do with it, `staged.rs` what
+//! brings it near first, `matrix.rs` an instruction that has axes of its own.
 
 mod body;
 mod index;
+mod matrix;
 mod piece;
+mod staged;
+mod tiles;
+mod transfer;
 
 use std::collections::HashMap;
 
@@ -26,9 +30,12 @@ use weft_dialects::tile::{Compute, RTile};
 
 use crate::nest::{self, Nest};
 use crate::task::grid::task_grid;
-use crate::tile::{binding, lanes_type, loop_order};
-use index::{Sum, scf_for, scf_if};
+use crate::tile::{Way, binding, lanes_type, loop_order, way};
+use index::Sum;
+use matrix::Matrix;
 use piece::Piece;
+use staged::Staged;
+use tiles::Tiles;
 
 /// The pass.
 pub const PASS: Pass = Pass {
@@ -72,7 +79,7 @@ fn compile_time_kernels(module: Op<'_>) -> HashMap<String, bool> {
 }
 
 /// What is to be written, and with what.
-pub(super) struct Plan<'c> {
+struct Plan<'c> {
     pub context: &'c Context,
     pub nest: Nest<'c>,
     /// Lane unit that starts accumulators, and computes unless an instruction does.
@@ -84,12 +91,14 @@ pub(super) struct Plan<'c> {
     pub lanes: u64,
     /// The register file.
     pub registers: &'c str,
-    pub load: &'c str,
-    pub store: &'c str,
+    /// From the kernel's memrefs to the registers and back.
+    pub way: Way<'c>,
     /// Of the register tile.
     pub tile: RTile,
     /// The kernel's memrefs, by the tensor they stand for.
     pub memrefs: HashMap<Val<'c>, Val<'c>>,
+    /// What to add to a place in this nest for the coordinates that bodies ask for.
+    pub origin: Vec<Sum<'c>>,
 }
 
 fn lower<'c>(context: &'c Context, machine: Machine<'c>, kernel: Op<'c>) -> Result<(), Failed> {
@@ -138,14 +147,27 @@ fn lower<'c>(context: &'c Context, machine: Machine<'c>, kernel: Op<'c>) -> Resu
         let memref = memrefs[&capture.tensor];
         memrefs.insert(capture.value, memref);
     }
-    let plan = plan(context, machine, kernel, &compute, nest, inner, memrefs)?;
     let mut b = b.into_block(body);
-    let starts = coordinates(&mut b, body.arg(0), &grid, &plan.nest, outer);
-    let order = loop_order(&plan.nest);
-    let mut tiles = Tiles { plan: &plan, outer, grid: &grid, order: &order, starts: &starts };
-    let mut at = vec![Sum::number(0); plan.nest.axes.len()];
-    let mut sizes = plan.tile.sizes.clone();
-    tiles.axis(&mut b, 0, &mut at, &mut sizes);
+    let starts = coordinates(&mut b, body.arg(0), &grid, &nest, outer);
+    let order = loop_order(&nest);
+    let around =
+        |tile| Tiles { nest: &nest, tile, outer, grid: &grid, order: &order, starts: &starts };
+    if let Some(axes) = &compute.axes {
+        let matrix = Matrix::new(context, machine, kernel, &compute, axes, &nest, &memrefs)?;
+        around(inner).write(&mut b, &|b, at, sizes| matrix.write(b, at, sizes));
+    } else {
+        let plan = plan(context, machine, kernel, &compute, nest.clone(), inner, memrefs)?;
+        match plan.way.stage.clone() {
+            Some(stage) => {
+                let staged = Staged { plan: &plan, stage: &stage };
+                let tile = compute.tile_in(stage.memory.name).unwrap_or(inner);
+                around(tile).write(&mut b, &|b, at, sizes| staged.write(b, at, sizes));
+            }
+            None => around(inner).write(&mut b, &|b, at, sizes| {
+                Piece::new(&plan, at, sizes).write(b);
+            }),
+        }
+    }
     kernel.erase();
     Ok(())
 }
@@ -175,8 +197,7 @@ fn plan<'c>(
         },
         None => None,
     };
-    let memory = machine.memory(&inner.memory).map(|memory| memory.name);
-    let (Some(registers), Some(shared)) = (memory, machine.shared()) else {
+    let Some(registers) = machine.memory(&inner.memory).map(|memory| memory.name) else {
         Report::new(kernel.location(), format!("the machine has no memory @{}", inner.memory))
             .help("the last rTile lies in a register file of the machine");
         return Err(Failed);
@@ -185,18 +206,16 @@ fn plan<'c>(
         Some(unit) => Some(unit),
         None => machine.lanes_units().into_iter().find(|unit| unit.memory == registers),
     };
-    let moves = (
-        machine.move_between(shared.name, registers),
-        machine.move_between(registers, shared.name),
-    );
-    let (Some(unit), (Some(load), Some(store))) = (unit, moves) else {
+    let (Some(unit), Some(way)) = (unit, way(machine, registers)) else {
         Report::new(
             kernel.location(),
-            format!("@{registers} lacks a lane unit or a move to or from @{}", shared.name),
-        );
+            format!("@{registers} lacks a lane unit, or a way from the shared memory and back"),
+        )
+        .help("give it a device.lanes, and moves there and back, at most by one other memory");
         return Err(Failed);
     };
     let widest = lanes_type(&nest).and_then(|elem| unit.lanes_for(elem)).unwrap_or(1);
+    let axes = nest.axes.len();
     Ok(Plan {
         context,
         lanes: compute.lanes.map_or(1, |_| widest),
@@ -205,9 +224,9 @@ fn plan<'c>(
         instruction,
         lanes_axis: compute.lanes,
         registers,
-        load: load.name,
-        store: store.name,
+        way,
         tile: inner.clone(),
+        origin: vec![Sum::number(0); axes],
         memrefs,
     })
 }
@@ -241,126 +260,4 @@ fn coordinates<'c>(
         starts[axis] = Sum::default().plus(&Sum::value(coordinate), outer.sizes[axis] as i64);
     }
     starts
-}
-
-/// The loops over the register tiles of one rTask.
-struct Tiles<'p, 'c> {
-    plan: &'p Plan<'c>,
-    outer: &'p RTile,
-    /// rTasks per parallel axis, in axis order.
-    grid: &'p [u64],
-    order: &'p [usize],
-    starts: &'p [Sum<'c>],
-}
-
-impl<'c> Tiles<'_, 'c> {
-    /// The loop over `order[depth]` and all inside it.
-    fn axis(
-        &mut self,
-        b: &mut Builder<'c>,
-        depth: usize,
-        at: &mut Vec<Sum<'c>>,
-        sizes: &mut Vec<u64>,
-    ) {
-        let Some(&axis) = self.order.get(depth) else {
-            Piece::new(self.plan, at, sizes).write(b);
-            return;
-        };
-        let extent = self.plan.nest.axes[axis].extent;
-        let tile = self.plan.tile.sizes[axis].min(extent);
-        let start = self.starts[axis].clone();
-        let count = self.tasks(axis);
-        if count == 1 {
-            self.span(b, depth, at, sizes, axis, start, extent, tile);
-            return;
-        }
-        let task = self.outer.sizes[axis];
-        let last = extent - (count - 1) * task;
-        if task.is_multiple_of(tile) && last.is_multiple_of(tile) {
-            self.span_to(b, depth, at, sizes, axis, start, task.max(last), last, extent, tile);
-            return;
-        }
-        // The last rTask has another rest than the others.
-        let end = Sum::number((extent - last) as i64);
-        let is_last = compare(b, "uge", &start, &end);
-        let is_other = compare(b, "ult", &start, &end);
-        scf_if(b, is_other, |b| {
-            self.span(b, depth, at, sizes, axis, start.clone(), task, tile);
-        });
-        scf_if(b, is_last, |b| {
-            self.span(b, depth, at, sizes, axis, start.clone(), last, tile);
-        });
-    }
-
-    /// rTasks along an axis.
-    fn tasks(&self, axis: usize) -> u64 {
-        let parallel = (0..axis).filter(|&before| !self.plan.nest.reduces(before)).count();
-        self.grid.get(parallel).copied().unwrap_or(1)
-    }
-
-    /// Whole tiles only, `span` points or, in the last rTask, `last`.
-    #[allow(clippy::too_many_arguments)]
-    fn span_to(
-        &mut self,
-        b: &mut Builder<'c>,
-        depth: usize,
-        at: &mut Vec<Sum<'c>>,
-        sizes: &mut Vec<u64>,
-        axis: usize,
-        start: Sum<'c>,
-        span: u64,
-        last: u64,
-        extent: u64,
-        tile: u64,
-    ) {
-        let mut end = start.clone().plus(&Sum::number(span as i64), 1);
-        if last < span {
-            let index = Type::index(b.context());
-            let (reach, whole) = (end.emit(b), b.index(extent as i64));
-            end = Sum::value(b.op("arith.minui", &[reach, whole], &[index]).result(0));
-        }
-        sizes[axis] = tile;
-        scf_for(b, &start, &end, tile as i64, |b, iv| {
-            at[axis] = Sum::value(iv);
-            self.axis(b, depth + 1, at, sizes);
-        });
-    }
-
-    /// `span` points from `start`: whole tiles in a loop, then the rest.
-    #[allow(clippy::too_many_arguments)]
-    fn span(
-        &mut self,
-        b: &mut Builder<'c>,
-        depth: usize,
-        at: &mut Vec<Sum<'c>>,
-        sizes: &mut Vec<u64>,
-        axis: usize,
-        start: Sum<'c>,
-        span: u64,
-        tile: u64,
-    ) {
-        let whole = span / tile * tile;
-        let middle = start.clone().plus(&Sum::number(whole as i64), 1);
-        if whole == tile {
-            at[axis] = start;
-            sizes[axis] = tile;
-            self.axis(b, depth + 1, at, sizes);
-        } else if whole > 0 {
-            sizes[axis] = tile;
-            scf_for(b, &start, &middle, tile as i64, |b, iv| {
-                at[axis] = Sum::value(iv);
-                self.axis(b, depth + 1, at, sizes);
-            });
-        }
-        if span > whole {
-            at[axis] = middle;
-            sizes[axis] = span - whole;
-            self.axis(b, depth + 1, at, sizes);
-        }
-    }
-}
-
-fn compare<'c>(b: &mut Builder<'c>, predicate: &str, x: &Sum<'c>, y: &Sum<'c>) -> Val<'c> {
-    let (x, y) = (x.emit(b), y.emit(b));
-    weft_dialects::ir::payload::Scalar::at(*b).cmpi(predicate, x, y)
 }

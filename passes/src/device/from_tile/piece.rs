@@ -136,7 +136,8 @@ impl<'p, 'c> Piece<'p, 'c> {
     }
 
     fn memref(&self, access: &Access<'c>) -> Val<'c> {
-        self.plan.memrefs[&access.tensor]
+        // A piece that was brought near is a memref itself.
+        self.plan.memrefs.get(&access.tensor).copied().unwrap_or(access.tensor)
     }
 
     fn on_lanes(&self, access: &Access<'c>) -> bool {
@@ -162,7 +163,15 @@ impl<'p, 'c> Piece<'p, 'c> {
     ) {
         let source = View { memref: self.memref(access), indices: self.indices(b, access, point) };
         let along = self.along(access);
-        self.copy(b, self.plan.load, &source, target, count, ["from_dim", "from_step"], along);
+        self.copy(
+            b,
+            self.plan.way.load.name,
+            &source,
+            target,
+            count,
+            ["from_dim", "from_step"],
+            along,
+        );
     }
 
     fn store(
@@ -176,7 +185,15 @@ impl<'p, 'c> Piece<'p, 'c> {
         let source = self.register(b, accumulator, at);
         let target = View { memref: self.memref(output), indices: self.indices(b, output, &point) };
         let along = self.along(output);
-        self.copy(b, self.plan.store, &source, &target, at.count, ["to_dim", "to_step"], along);
+        self.copy(
+            b,
+            self.plan.way.store.name,
+            &source,
+            &target,
+            at.count,
+            ["to_dim", "to_step"],
+            along,
+        );
     }
 
     /// The dimension the lanes run along in a tensor, and how far apart they are.
@@ -419,7 +436,8 @@ impl<'p, 'c> Piece<'p, 'c> {
     ) -> Vec<Option<Val<'c>>> {
         let mut numbers = vec![None; point.len()];
         for axis in body.ops().into_iter().filter_map(crate::nest::index_axis) {
-            numbers[axis] = Some(point[axis].emit(b));
+            let place = point[axis].clone().plus(&self.plan.origin[axis], 1);
+            numbers[axis] = Some(place.emit(b));
         }
         numbers
     }
@@ -491,7 +509,7 @@ impl<'p, 'c> Piece<'p, 'c> {
             let output = &plan.nest.outputs[0];
             let target =
                 View { memref: self.memref(output), indices: self.indices(b, output, &point) };
-            self.copy(b, plan.store, &source, &target, 1, ["to_dim", "to_step"], None);
+            self.copy(b, plan.way.store.name, &source, &target, 1, ["to_dim", "to_step"], None);
         });
     }
 
@@ -544,7 +562,15 @@ impl<'p, 'c> Piece<'p, 'c> {
                         memref: self.memref(output),
                         indices: self.indices(b, output, &point),
                     };
-                    self.copy(b, plan.load, &source, &target, 1, ["from_dim", "from_step"], None);
+                    self.copy(
+                        b,
+                        plan.way.load.name,
+                        &source,
+                        &target,
+                        1,
+                        ["from_dim", "from_step"],
+                        None,
+                    );
                 }
                 Start::From { inputs, body } => {
                     let views: Vec<View<'c>> = inputs

@@ -1,0 +1,423 @@
+//! A tile for an instruction that has axes of its own.
+//!
+//! ```text
+//! C = start                                     blocks of the instruction's operand
+//! for (steps of the reductions) {
+//!   transfer A, B into blocks                   what is left over of a block is zero
+//!   for (blocks of the tile) device.invoke @mac(A[i, k], B[k, j], C[i, j]) }
+//! transfer C back
+//! ```
+//!
+//! Buffers hold whole operands one after the other, so that each is where the
+//! instruction finds it; transfers do the layout.
+
+use std::collections::HashMap;
+
+use weft_dialects::device::{Machine, Move, token};
+use weft_dialects::ir::pass::Failed;
+use weft_dialects::ir::{Attribute, Builder, Context, Op, Report, Val, attr, ty};
+use weft_dialects::tile::Compute;
+
+use super::index::{Sum, scf_for, unrolled};
+use super::piece::View;
+use super::staged::each_step;
+use super::transfer::{Boxed, Pending, alloc, row_major};
+use crate::nest::{Access, Nest, Start};
+use crate::tile::mapping::{Begin, Mapping, begin, mapping};
+
+/// An operand of the instruction: the tensor, and its blocks.
+struct Operand<'c> {
+    /// Where the nest touches the tensor.
+    access: Access<'c>,
+    memory: &'c str,
+    load: Option<Move<'c>>,
+    store: Option<Move<'c>>,
+    fill: Option<Move<'c>>,
+    registers: bool,
+}
+
+/// How the tiles of a kernel are done by an instruction.
+pub(super) struct Matrix<'p, 'c> {
+    context: &'c Context,
+    nest: &'p Nest<'c>,
+    memrefs: &'p HashMap<Val<'c>, Val<'c>>,
+    mapping: Mapping<'c>,
+    operands: Vec<Operand<'c>>,
+    begin: Begin,
+}
+
+impl<'p, 'c> Matrix<'p, 'c> {
+    /// Reads what the tile program chose; reports what does not fit the machine.
+    pub fn new(
+        context: &'c Context,
+        machine: Machine<'c>,
+        kernel: Op<'c>,
+        compute: &Compute<'c>,
+        axes: &[Option<usize>],
+        nest: &'p Nest<'c>,
+        memrefs: &'p HashMap<Val<'c>, Val<'c>>,
+    ) -> Result<Self, Failed> {
+        let name = compute.instruction;
+        let found = machine.instruction(name).and_then(|found| mapping(&found, nest, axes));
+        let (Some(mapping), Some(begin), Some(shared)) = (found, begin(nest), machine.shared())
+        else {
+            Report::new(
+                kernel.location(),
+                format!("@{name} with these axes is no part of @{}", kernel.symbol()),
+            )
+            .help("each axis of the instruction is an axis of the nest that moves along the same operands");
+            return Err(Failed);
+        };
+        let accesses: Vec<_> = nest.inputs.iter().chain(&nest.outputs).collect();
+        let operand = |(&memory, &bound): (&&'c str, &usize)| Operand {
+            access: accesses[bound].clone(),
+            memory,
+            load: machine.move_between(shared.name, memory),
+            store: machine.move_between(memory, shared.name),
+            fill: machine.fill_of(memory),
+            registers: machine.memory(memory).is_some_and(|memory| memory.is_registers()),
+        };
+        let operands =
+            mapping.instruction.operands.iter().zip(&mapping.binding).map(operand).collect();
+        Ok(Self { context, nest, memrefs, mapping, operands, begin })
+    }
+
+    /// The number of the accumulator among the operands.
+    fn result(&self) -> usize {
+        let inputs = self.nest.inputs.len();
+        self.mapping
+            .binding
+            .iter()
+            .position(|&bound| bound >= inputs)
+            .expect("checked by the mapping")
+    }
+
+    /// The code of one tile, `sizes` points from `at` on.
+    pub fn write(&self, b: &mut Builder<'c>, at: &[Sum<'c>], sizes: &[u64]) {
+        let result = self.result();
+        let sums = self.buffer(b, result, sizes);
+        self.start(b, sums, at, sizes);
+        let reductions: Vec<usize> =
+            (0..sizes.len()).filter(|&axis| self.nest.reduces(axis)).collect();
+        self.steps(b, &reductions, at, sizes, sums);
+        let mut pending = Pending::default();
+        let Some(store) = &self.operands[result].store else { return };
+        let access = &self.operands[result].access;
+        self.blocks(b, result, access, sums, at, sizes, &mut |b, near, far, sizes| {
+            pending.transfer(b, store, near, far, sizes);
+        });
+        pending.wait(b);
+    }
+
+    /// Whole operands of the instruction along each of its axes.
+    fn counts(&self, operand: usize, sizes: &[u64]) -> Vec<u64> {
+        self.mapping.dims[operand].iter().map(|&own| self.count(own, sizes)).collect()
+    }
+
+    fn count(&self, own: usize, sizes: &[u64]) -> u64 {
+        let points = self.mapping.axes[own].map_or(1, |axis| sizes[axis]);
+        points.div_ceil(self.mapping.extents[own])
+    }
+
+    /// Room for the blocks of an operand: the axes that the instruction does not have, how
+    /// many blocks there are along those that it has, then the shape of one.
+    fn buffer(&self, b: &mut Builder<'c>, operand: usize, sizes: &[u64]) -> Val<'c> {
+        let shape = self.block_shape(operand, sizes);
+        let own = &self.operands[operand];
+        alloc(b, &shape, own.access.elem(), own.memory)
+    }
+
+    fn block_shape(&self, operand: usize, sizes: &[u64]) -> Vec<u64> {
+        let around = self.mapping.around(self.nest, operand);
+        let mut shape: Vec<u64> = around.into_iter().map(|axis| sizes[axis]).collect();
+        shape.extend(self.counts(operand, sizes));
+        shape.extend(self.mapping.dims[operand].iter().map(|&own| self.mapping.extents[own]));
+        shape
+    }
+
+    /// Whether some block of an operand has points that are none of the nest.
+    fn is_ragged(&self, operand: usize, sizes: &[u64]) -> bool {
+        self.mapping.dims[operand].iter().any(|&own| {
+            let points = self.mapping.axes[own].map_or(1, |axis| sizes[axis]);
+            !points.is_multiple_of(self.mapping.extents[own])
+        })
+    }
+
+    /// Gives the accumulator its first values.
+    fn start(&self, b: &mut Builder<'c>, sums: Val<'c>, at: &[Sum<'c>], sizes: &[u64]) {
+        let result = self.result();
+        let mut pending = Pending::default();
+        let number = match (&self.nest.starts[0], self.begin) {
+            (Start::From { body, .. }, Begin::Number) => {
+                let value = body.terminator().and_then(|end| end.operands()[0].def());
+                value.and_then(|op| op.attr("value"))
+            }
+            _ if self.is_ragged(result, sizes) => Some(self.zero(result)),
+            _ => None,
+        };
+        if let (Some(number), Some(fill)) = (number, &self.operands[result].fill) {
+            pending.fill(b, fill, sums, number);
+        }
+        let from = match (&self.nest.starts[0], self.begin) {
+            (Start::From { inputs, .. }, Begin::Copied) => inputs.first(),
+            (_, Begin::Held) => Some(&self.operands[result].access),
+            _ => None,
+        };
+        if let (Some(access), Some(load)) = (from, &self.operands[result].load) {
+            self.order(b, &mut pending, result);
+            self.blocks(b, result, access, sums, at, sizes, &mut |b, near, far, sizes| {
+                pending.transfer(b, load, far, near, sizes);
+            });
+        }
+        pending.wait(b);
+    }
+
+    /// What one engine does comes in order; between two, or within the unit, a wait does.
+    fn order(&self, b: &mut Builder<'c>, pending: &mut Pending<'c>, operand: usize) {
+        let own = &self.operands[operand];
+        let engine = |way: &Option<Move<'c>>| way.as_ref().and_then(|way| way.engine);
+        if engine(&own.load) != engine(&own.fill) {
+            pending.wait(b);
+        }
+    }
+
+    fn zero(&self, operand: usize) -> Attribute<'c> {
+        let elem = self.operands[operand].access.elem();
+        if ty::is_float(elem) {
+            attr::of_float(self.context, elem, 0.0)
+        } else {
+            attr::of_int_type(elem, 0)
+        }
+    }
+
+    /// Loops over the steps of the reductions, outermost first.
+    fn steps(
+        &self,
+        b: &mut Builder<'c>,
+        axes: &[usize],
+        at: &[Sum<'c>],
+        sizes: &[u64],
+        sums: Val<'c>,
+    ) {
+        let Some((&axis, rest)) = axes.split_first() else {
+            self.step(b, at, sizes, sums);
+            return;
+        };
+        each_step(b, self.nest.axes[axis].extent, sizes[axis], &mut |b, place, size| {
+            let (mut at, mut sizes) = (at.to_vec(), sizes.to_vec());
+            at[axis] = place;
+            sizes[axis] = size;
+            self.steps(b, rest, &at, &sizes, sums);
+        });
+    }
+
+    /// Brings the inputs of one step and folds them in.
+    fn step(&self, b: &mut Builder<'c>, at: &[Sum<'c>], sizes: &[u64], sums: Val<'c>) {
+        let mut pending = Pending::default();
+        let result = self.result();
+        let buffers: Vec<Val<'c>> = (0..self.operands.len())
+            .map(|operand| {
+                if operand == result {
+                    return sums;
+                }
+                let own = &self.operands[operand];
+                let buffer = self.buffer(b, operand, sizes);
+                if let (true, Some(fill)) = (self.is_ragged(operand, sizes), &own.fill) {
+                    pending.fill(b, fill, buffer, self.zero(operand));
+                    self.order(b, &mut pending, operand);
+                }
+                if let Some(load) = &own.load {
+                    self.blocks(
+                        b,
+                        operand,
+                        &own.access,
+                        buffer,
+                        at,
+                        sizes,
+                        &mut |b, near, far, sizes| {
+                            pending.transfer(b, load, far, near, sizes);
+                        },
+                    );
+                }
+                buffer
+            })
+            .collect();
+        pending.wait(b);
+        self.invoke_all(b, &buffers, sizes);
+    }
+
+    /// The instruction on every block of the tile; reductions outermost, so that
+    /// neighbours fold into different blocks.
+    fn invoke_all(&self, b: &mut Builder<'c>, buffers: &[Val<'c>], sizes: &[u64]) {
+        let mut order: Vec<usize> = (0..sizes.len()).collect();
+        order.sort_by_key(|&axis| !self.nest.reduces(axis));
+        let mut places = vec![Sum::number(0); sizes.len()];
+        self.nested(b, &order, &mut places, buffers, sizes);
+    }
+
+    /// Loops over the blocks along `order`.
+    fn nested(
+        &self,
+        b: &mut Builder<'c>,
+        order: &[usize],
+        places: &mut Vec<Sum<'c>>,
+        buffers: &[Val<'c>],
+        sizes: &[u64],
+    ) {
+        let Some((&axis, rest)) = order.split_first() else {
+            self.invoke(b, places, buffers);
+            return;
+        };
+        let count = sizes[axis].div_ceil(self.mapping.quantum(axis));
+        if count == 1 {
+            places[axis] = Sum::number(0);
+            self.nested(b, rest, places, buffers, sizes);
+            return;
+        }
+        let mut inside = |b: &mut Builder<'c>, place: Sum<'c>| {
+            places[axis] = place;
+            self.nested(b, rest, places, buffers, sizes);
+        };
+        if self.operands[self.result()].registers {
+            unrolled(b, count, inside);
+        } else {
+            let bounds = [Sum::number(0), Sum::number(count as i64)];
+            scf_for(b, &bounds[0], &bounds[1], 1, |b, iv| inside(b, Sum::value(iv)));
+        }
+    }
+
+    /// The instruction on one block of each operand.
+    fn invoke(&self, b: &mut Builder<'c>, places: &[Sum<'c>], buffers: &[Val<'c>]) {
+        let views: Vec<View<'c>> = buffers
+            .iter()
+            .zip(&self.mapping.dims)
+            .enumerate()
+            .map(|(operand, (buffer, dims))| {
+                let around = self.mapping.around(self.nest, operand);
+                let own = dims.iter().map(|&own| self.mapping.axes[own]);
+                let mut indices: Vec<_> = around
+                    .into_iter()
+                    .map(Some)
+                    .chain(own)
+                    .map(|axis| match axis {
+                        Some(axis) => places[axis].emit(b),
+                        None => b.index(0),
+                    })
+                    .collect();
+                indices.extend(dims.iter().map(|_| b.index(0)));
+                View { memref: *buffer, indices }
+            })
+            .collect();
+        let memrefs = views.iter().map(|view| view.memref);
+        let operands: Vec<_> =
+            memrefs.chain(views.iter().flat_map(|view| view.indices.iter().copied())).collect();
+        let segments = [views.len() as i32, (operands.len() - views.len()) as i32];
+        let instruction = &self.mapping.instruction;
+        let results: Vec<_> = instruction.engine.map(|_| token(self.context)).into_iter().collect();
+        let op = b.op_with(
+            "device.invoke",
+            &operands,
+            &results,
+            &[
+                ("instruction", attr::of_symbol(self.context, instruction.name)),
+                ("operandSegmentSizes", attr::of_ints32(self.context, &segments)),
+            ],
+            0,
+        );
+        let tokens = op.results();
+        if !tokens.is_empty() {
+            b.op("device.wait", &tokens, &[]);
+        }
+    }
+
+    /// The boxes of an operand's blocks that hold points of the tensor: whole blocks, and
+    /// for each ragged axis the last one apart.
+    #[allow(clippy::too_many_arguments)]
+    fn blocks(
+        &self,
+        b: &mut Builder<'c>,
+        operand: usize,
+        access: &Access<'c>,
+        buffer: Val<'c>,
+        at: &[Sum<'c>],
+        sizes: &[u64],
+        body: &mut dyn FnMut(&mut Builder<'c>, &Boxed<'c>, &Boxed<'c>, &[u64]),
+    ) {
+        let dims = &self.mapping.dims[operand];
+        let around = self.mapping.around(self.nest, operand);
+        let axes = self.nest.axes.len();
+        let shape = self.block_shape(operand, sizes);
+        let strides = row_major(&shape);
+        let mut parts: Vec<Vec<Part>> = vec![Vec::new()];
+        for &own in dims {
+            let extent = self.mapping.extents[own];
+            let points = self.mapping.axes[own].map_or(1, |axis| sizes[axis]);
+            let (whole, rest) = (points / extent, points % extent);
+            let mut along = Vec::new();
+            if whole > 0 {
+                along.push(Part { own, block: 0, count: whole, points: extent });
+            }
+            if rest > 0 {
+                along.push(Part { own, block: whole, count: 1, points: rest });
+            }
+            parts = parts
+                .into_iter()
+                .flat_map(|before| {
+                    along.iter().map(move |part| {
+                        let mut all = before.clone();
+                        all.push(*part);
+                        all
+                    })
+                })
+                .collect();
+        }
+        for part in parts {
+            let (mut point, mut near_indices) = (at.to_vec(), Vec::new());
+            let (mut counts, mut inner) = (Vec::new(), Vec::new());
+            for (dim, &axis) in around.iter().enumerate() {
+                near_indices.push(b.index(0));
+                counts.push((sizes[axis], access.stride(axes, axis), strides[dim]));
+            }
+            for (dim, part) in (around.len()..).zip(&part) {
+                let extent = self.mapping.extents[part.own] as i64;
+                let stride = match self.mapping.axes[part.own] {
+                    Some(axis) => {
+                        let moved = Sum::number(part.block as i64 * extent);
+                        point[axis] = point[axis].clone().plus(&moved, 1);
+                        access.stride(axes, axis)
+                    }
+                    None => 0,
+                };
+                near_indices.push(b.index(part.block as i64));
+                counts.push((part.count, stride * extent, strides[dim]));
+                inner.push((part.points, stride, strides[dims.len() + dim]));
+            }
+            near_indices.extend(dims.iter().map(|_| b.index(0)));
+            let all: Vec<_> =
+                counts.into_iter().filter(|(count, ..)| *count > 1).chain(inner).collect();
+            let indices = access.index.iter().map(|index| Sum::of(index, &point).emit(b)).collect();
+            let far = Boxed {
+                view: View { memref: self.memrefs[&access.tensor], indices },
+                strides: all.iter().map(|(_, far, _)| *far).collect(),
+            };
+            let near = Boxed {
+                view: View { memref: buffer, indices: near_indices },
+                strides: all.iter().map(|(.., near)| *near).collect(),
+            };
+            let sizes: Vec<_> = all.iter().map(|(size, ..)| *size).collect();
+            body(b, &near, &far, &sizes);
+        }
+    }
+}
+
+/// Blocks along one axis of the instruction that hold the same number of points.
+#[derive(Clone, Copy)]
+struct Part {
+    own: usize,
+    /// The first block.
+    block: u64,
+    /// How many there are.
+    count: u64,
+    /// Points in each.
+    points: u64,
+}

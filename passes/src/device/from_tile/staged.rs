@@ -1,0 +1,313 @@
+//! A tile that waits in a memory between the shared one and the registers.
+//!
+//! ```text
+//! start the outputs in @spad
+//! for (pieces of the reductions) { transfer the inputs to @spad; lanes fold them in }
+//! transfer the outputs back
+//! ```
+//!
+//! What waits is a nest of its own, on buffers instead of tensors, and is written by the
+//! code that writes a whole kernel elsewhere (`piece.rs`).
+
+use std::collections::HashMap;
+
+use weft_dialects::ir::{Builder, Val, ty};
+use weft_dialects::tile::RTile;
+
+use super::Plan;
+use super::index::{Sum, scf_for};
+use super::piece::{Piece, View};
+use super::tiles::Tiles;
+use super::transfer::{Boxed, Pending, alloc, first, row_major};
+use crate::nest::{Access, Nest, Start};
+use crate::tile::local::{self, Local};
+use crate::tile::{Stage, loop_order};
+
+/// How tiles are brought near, worked on and taken back.
+pub(super) struct Staged<'p, 'c> {
+    pub plan: &'p Plan<'c>,
+    pub stage: &'p Stage<'c>,
+}
+
+impl<'c> Staged<'_, 'c> {
+    /// The code of one tile, `sizes` points from `at` on.
+    pub fn write(&self, b: &mut Builder<'c>, at: &[Sum<'c>], sizes: &[u64]) {
+        let nest = &self.plan.nest;
+        let captured = self.captured(b);
+        let outputs: Vec<_> =
+            nest.outputs.iter().map(|output| self.output(b, output, sizes)).collect();
+        let cut =
+            (0..sizes.len()).any(|axis| nest.reduces(axis) && sizes[axis] < nest.axes[axis].extent);
+        if cut {
+            self.start(b, at, sizes, &outputs, &captured);
+            let reductions: Vec<usize> =
+                (0..sizes.len()).filter(|&axis| nest.reduces(axis)).collect();
+            self.pieces(
+                b,
+                &reductions,
+                &mut at.to_vec(),
+                &mut sizes.to_vec(),
+                &mut |b, at, sizes| {
+                    let starts = vec![Start::Held; outputs.len()];
+                    self.fold(b, at, sizes, &outputs, starts, &captured);
+                },
+            );
+        } else {
+            let mut pending = Pending::default();
+            let held = nest.outputs.iter().zip(&nest.starts).zip(&outputs);
+            for ((output, start), buffer) in held {
+                if matches!(start, Start::Held) {
+                    self.bring(b, &mut pending, output, at, buffer);
+                }
+            }
+            pending.wait(b);
+            self.fold(b, at, sizes, &outputs, nest.starts.clone(), &captured);
+        }
+        let mut pending = Pending::default();
+        for (output, buffer) in nest.outputs.iter().zip(&outputs) {
+            let (near, far) = self.ends(b, output, at, buffer);
+            pending.transfer(b, &self.stage.store, &near, &far, &buffer.1.shape);
+        }
+        pending.wait(b);
+    }
+
+    /// Tensors that the body reads at computed addresses, brought near whole.
+    fn captured(&self, b: &mut Builder<'c>) -> HashMap<Val<'c>, Val<'c>> {
+        let mut pending = Pending::default();
+        let mut near = HashMap::new();
+        for capture in &self.plan.nest.captures {
+            let tensor = self.plan.memrefs[&capture.tensor];
+            let shape = ty::shape(tensor.ty()).expect("the nest was read");
+            let elem = ty::elem(tensor.ty()).expect("the nest was read");
+            let buffer = alloc(b, &shape, elem, self.stage.memory.name);
+            let [from, to] = [tensor, buffer]
+                .map(|memref| Boxed { view: first(b, memref), strides: row_major(&shape) });
+            pending.transfer(b, &self.stage.load, &from, &to, &shape);
+            near.insert(capture.value, buffer);
+        }
+        pending.wait(b);
+        near
+    }
+
+    fn output(&self, b: &mut Builder<'c>, access: &Access<'c>, sizes: &[u64]) -> (Val<'c>, Local) {
+        let piece = local::output(access, sizes, self.plan.lanes_axis);
+        (alloc(b, &piece.shape, access.elem(), self.stage.memory.name), piece)
+    }
+
+    /// The box in the buffer and the one in the tensor, for a tile at `at`.
+    fn ends(
+        &self,
+        b: &mut Builder<'c>,
+        access: &Access<'c>,
+        at: &[Sum<'c>],
+        (buffer, piece): &(Val<'c>, Local),
+    ) -> (Boxed<'c>, Boxed<'c>) {
+        let near = Boxed { view: first(b, *buffer), strides: row_major(&piece.shape) };
+        let indices = access
+            .index
+            .iter()
+            .zip(&piece.below)
+            .map(|(index, below)| Sum::of(index, at).plus(&Sum::number(-below), 1).emit(b));
+        let view = View { memref: self.plan.memrefs[&access.tensor], indices: indices.collect() };
+        (near, Boxed { view, strides: piece.strides.clone() })
+    }
+
+    fn bring(
+        &self,
+        b: &mut Builder<'c>,
+        pending: &mut Pending<'c>,
+        access: &Access<'c>,
+        at: &[Sum<'c>],
+        buffer: &(Val<'c>, Local),
+    ) {
+        let (near, far) = self.ends(b, access, at, buffer);
+        pending.transfer(b, &self.stage.load, &far, &near, &buffer.1.shape);
+    }
+
+    /// Inputs brought near, as accesses of the tile's own nest.
+    fn inputs(
+        &self,
+        b: &mut Builder<'c>,
+        pending: &mut Pending<'c>,
+        accesses: &[Access<'c>],
+        at: &[Sum<'c>],
+        sizes: &[u64],
+    ) -> Vec<Access<'c>> {
+        accesses
+            .iter()
+            .map(|access| {
+                let piece = local::input(access, sizes, self.plan.lanes_axis);
+                let buffer = alloc(b, &piece.shape, access.elem(), self.stage.memory.name);
+                let buffer = (buffer, piece);
+                self.bring(b, pending, access, at, &buffer);
+                near(&buffer)
+            })
+            .collect()
+    }
+
+    /// Gives the outputs their first values.
+    fn start(
+        &self,
+        b: &mut Builder<'c>,
+        at: &[Sum<'c>],
+        sizes: &[u64],
+        outputs: &[(Val<'c>, Local)],
+        captured: &HashMap<Val<'c>, Val<'c>>,
+    ) {
+        let nest = &self.plan.nest;
+        let once: Vec<u64> =
+            (0..sizes.len()).map(|axis| if nest.reduces(axis) { 1 } else { sizes[axis] }).collect();
+        for (number, start) in nest.starts.iter().enumerate() {
+            let (access, buffer) = (&nest.outputs[number], &outputs[number]);
+            let mut pending = Pending::default();
+            match start {
+                Start::Unread => {}
+                Start::Held => self.bring(b, &mut pending, access, at, buffer),
+                Start::From { inputs, body } => {
+                    let own = Nest {
+                        axes: nest.axes.clone(),
+                        inputs: self.inputs(b, &mut pending, inputs, at, &once),
+                        outputs: vec![near(buffer)],
+                        body: *body,
+                        starts: vec![Start::Unread],
+                        captures: Vec::new(),
+                    };
+                    pending.wait(b);
+                    // A start is no instruction.
+                    self.run(b, own, at, &once, captured, false);
+                }
+            }
+            pending.wait(b);
+        }
+    }
+
+    /// Brings the inputs of some points near and folds them into the outputs.
+    fn fold(
+        &self,
+        b: &mut Builder<'c>,
+        at: &[Sum<'c>],
+        sizes: &[u64],
+        outputs: &[(Val<'c>, Local)],
+        starts: Vec<Start<'c>>,
+        captured: &HashMap<Val<'c>, Val<'c>>,
+    ) {
+        let nest = &self.plan.nest;
+        let mut pending = Pending::default();
+        let inputs = self.inputs(b, &mut pending, &nest.inputs, at, sizes);
+        let starts = starts
+            .into_iter()
+            .map(|start| match start {
+                Start::From { inputs, body } => {
+                    Start::From { inputs: self.inputs(b, &mut pending, &inputs, at, sizes), body }
+                }
+                other => other,
+            })
+            .collect();
+        pending.wait(b);
+        let outputs = outputs.iter().map(near).collect();
+        let own = Nest {
+            axes: nest.axes.clone(),
+            inputs,
+            outputs,
+            body: nest.body,
+            starts,
+            captures: nest.captures.clone(),
+        };
+        self.run(b, own, at, sizes, captured, true);
+    }
+
+    /// The tile's own nest, in register tiles.
+    fn run(
+        &self,
+        b: &mut Builder<'c>,
+        mut own: Nest<'c>,
+        at: &[Sum<'c>],
+        sizes: &[u64],
+        captured: &HashMap<Val<'c>, Val<'c>>,
+        by_instruction: bool,
+    ) {
+        let plan = self.plan;
+        for (axis, &size) in own.axes.iter_mut().zip(sizes) {
+            axis.extent = size;
+        }
+        let mut memrefs = plan.memrefs.clone();
+        memrefs.extend(captured.iter().map(|(value, buffer)| (*value, *buffer)));
+        let tile = RTile {
+            memory: plan.tile.memory.clone(),
+            sizes: plan.tile.sizes.iter().zip(sizes).map(|(tile, size)| *tile.min(size)).collect(),
+        };
+        let outer = RTile { memory: String::new(), sizes: sizes.to_vec() };
+        let near = Plan {
+            context: plan.context,
+            unit: plan.unit,
+            instruction: plan.instruction.clone().filter(|_| by_instruction),
+            // Lanes run along an axis that is there.
+            lanes_axis: plan.lanes_axis,
+            lanes: plan.lanes,
+            registers: plan.registers,
+            way: plan.way.clone(),
+            tile: tile.clone(),
+            memrefs,
+            origin: at.to_vec(),
+            nest: own,
+        };
+        let order = loop_order(&near.nest);
+        let grid = vec![1; order.len()];
+        let starts = vec![Sum::number(0); sizes.len()];
+        Tiles {
+            nest: &near.nest,
+            tile: &tile,
+            outer: &outer,
+            grid: &grid,
+            order: &order,
+            starts: &starts,
+        }
+        .write(b, &|b, at, sizes| Piece::new(&near, at, sizes).write(b));
+    }
+
+    /// Loops over the pieces of the reductions that wait at once; a ragged last piece is
+    /// written apart.
+    fn pieces(
+        &self,
+        b: &mut Builder<'c>,
+        axes: &[usize],
+        at: &mut Vec<Sum<'c>>,
+        sizes: &mut Vec<u64>,
+        body: &mut dyn FnMut(&mut Builder<'c>, &[Sum<'c>], &[u64]),
+    ) {
+        let Some((&axis, rest)) = axes.split_first() else {
+            body(b, at, sizes);
+            return;
+        };
+        each_step(b, self.plan.nest.axes[axis].extent, sizes[axis], &mut |b, place, size| {
+            let (mut at, mut sizes) = (at.clone(), sizes.clone());
+            at[axis] = place;
+            sizes[axis] = size;
+            self.pieces(b, rest, &mut at, &mut sizes, body);
+        });
+    }
+}
+
+/// Steps of `size` through `extent`, and the rest.
+pub(super) fn each_step<'c>(
+    b: &mut Builder<'c>,
+    extent: u64,
+    size: u64,
+    body: &mut dyn FnMut(&mut Builder<'c>, Sum<'c>, u64),
+) {
+    let whole = extent - extent % size;
+    if whole == size {
+        body(b, Sum::number(0), size);
+    } else if whole > 0 {
+        let bounds = [Sum::number(0), Sum::number(whole as i64)];
+        scf_for(b, &bounds[0], &bounds[1], size as i64, |b, iv| body(b, Sum::value(iv), size));
+    }
+    if whole < extent {
+        body(b, Sum::number(whole as i64), extent - whole);
+    }
+}
+
+/// A buffer as an access of the tile's own nest.
+fn near<'c>((buffer, piece): &(Val<'c>, Local)) -> Access<'c> {
+    Access { tensor: *buffer, shape: piece.shape.clone(), index: piece.index.clone() }
+}

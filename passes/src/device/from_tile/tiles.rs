@@ -1,0 +1,163 @@
+//! Loops over tiles, the last of which may be smaller.
+//!
+//! A ragged last tile is a copy of the body for its own size: nothing is computed
+//! twice and nothing is masked but the last register of a row.
+
+use weft_dialects::ir::{Builder, Type, Val};
+use weft_dialects::tile::RTile;
+
+use super::index::{Sum, scf_for, scf_if};
+use crate::nest::Nest;
+
+/// Loops over the tiles of a piece of a nest.
+pub(super) struct Tiles<'p, 'c> {
+    /// The nest.
+    pub nest: &'p Nest<'c>,
+    /// Size of a tile.
+    pub tile: &'p RTile,
+    /// Size of a piece.
+    pub outer: &'p RTile,
+    /// Pieces per parallel axis, in axis order.
+    pub grid: &'p [u64],
+    /// Axes to loop over, the outermost first.
+    pub order: &'p [usize],
+    /// Where the piece begins.
+    pub starts: &'p [Sum<'c>],
+}
+
+/// Writes the code of one tile: where it begins, and its size.
+pub(super) type Leaf<'l, 'c> = &'l dyn Fn(&mut Builder<'c>, &[Sum<'c>], &[u64]);
+
+impl<'c> Tiles<'_, 'c> {
+    /// Writes the loops; `leaf` writes a tile.
+    pub fn write(&self, b: &mut Builder<'c>, leaf: Leaf<'_, 'c>) {
+        let mut at = self.starts.to_vec();
+        let mut sizes = self.tile.sizes.clone();
+        self.axis(b, 0, &mut at, &mut sizes, leaf);
+    }
+
+    /// The loop over `order[depth]` and all inside it.
+    fn axis(
+        &self,
+        b: &mut Builder<'c>,
+        depth: usize,
+        at: &mut Vec<Sum<'c>>,
+        sizes: &mut Vec<u64>,
+        leaf: Leaf<'_, 'c>,
+    ) {
+        let Some(&axis) = self.order.get(depth) else {
+            leaf(b, at, sizes);
+            return;
+        };
+        let extent = self.nest.axes[axis].extent;
+        let tile = self.tile.sizes[axis].min(extent);
+        let start = self.starts[axis].clone();
+        let count = self.tasks(axis);
+        if count == 1 {
+            self.span(b, depth, at, sizes, axis, start, extent, tile, leaf);
+            return;
+        }
+        let task = self.outer.sizes[axis];
+        let last = extent - (count - 1) * task;
+        if task.is_multiple_of(tile) && last.is_multiple_of(tile) {
+            self.span_to(
+                b,
+                depth,
+                at,
+                sizes,
+                axis,
+                start,
+                task.max(last),
+                last,
+                extent,
+                tile,
+                leaf,
+            );
+            return;
+        }
+        // The last rTask has another rest than the others.
+        let end = Sum::number((extent - last) as i64);
+        let is_last = compare(b, "uge", &start, &end);
+        let is_other = compare(b, "ult", &start, &end);
+        scf_if(b, is_other, |b| {
+            self.span(b, depth, at, sizes, axis, start.clone(), task, tile, leaf);
+        });
+        scf_if(b, is_last, |b| {
+            self.span(b, depth, at, sizes, axis, start.clone(), last, tile, leaf);
+        });
+    }
+
+    /// rTasks along an axis.
+    fn tasks(&self, axis: usize) -> u64 {
+        let parallel = (0..axis).filter(|&before| !self.nest.reduces(before)).count();
+        self.grid.get(parallel).copied().unwrap_or(1)
+    }
+
+    /// Whole tiles only, `span` points or, in the last rTask, `last`.
+    #[allow(clippy::too_many_arguments)]
+    fn span_to(
+        &self,
+        b: &mut Builder<'c>,
+        depth: usize,
+        at: &mut Vec<Sum<'c>>,
+        sizes: &mut Vec<u64>,
+        axis: usize,
+        start: Sum<'c>,
+        span: u64,
+        last: u64,
+        extent: u64,
+        tile: u64,
+        leaf: Leaf<'_, 'c>,
+    ) {
+        let mut end = start.clone().plus(&Sum::number(span as i64), 1);
+        if last < span {
+            let index = Type::index(b.context());
+            let (reach, whole) = (end.emit(b), b.index(extent as i64));
+            end = Sum::value(b.op("arith.minui", &[reach, whole], &[index]).result(0));
+        }
+        sizes[axis] = tile;
+        scf_for(b, &start, &end, tile as i64, |b, iv| {
+            at[axis] = Sum::value(iv);
+            self.axis(b, depth + 1, at, sizes, leaf);
+        });
+    }
+
+    /// `span` points from `start`: whole tiles in a loop, then the rest.
+    #[allow(clippy::too_many_arguments)]
+    fn span(
+        &self,
+        b: &mut Builder<'c>,
+        depth: usize,
+        at: &mut Vec<Sum<'c>>,
+        sizes: &mut Vec<u64>,
+        axis: usize,
+        start: Sum<'c>,
+        span: u64,
+        tile: u64,
+        leaf: Leaf<'_, 'c>,
+    ) {
+        let whole = span / tile * tile;
+        let middle = start.clone().plus(&Sum::number(whole as i64), 1);
+        if whole == tile {
+            at[axis] = start;
+            sizes[axis] = tile;
+            self.axis(b, depth + 1, at, sizes, leaf);
+        } else if whole > 0 {
+            sizes[axis] = tile;
+            scf_for(b, &start, &middle, tile as i64, |b, iv| {
+                at[axis] = Sum::value(iv);
+                self.axis(b, depth + 1, at, sizes, leaf);
+            });
+        }
+        if span > whole {
+            at[axis] = middle;
+            sizes[axis] = span - whole;
+            self.axis(b, depth + 1, at, sizes, leaf);
+        }
+    }
+}
+
+fn compare<'c>(b: &mut Builder<'c>, predicate: &str, x: &Sum<'c>, y: &Sum<'c>) -> Val<'c> {
+    let (x, y) = (x.emit(b), y.emit(b));
+    weft_dialects::ir::payload::Scalar::at(*b).cmpi(predicate, x, y)
+}

@@ -1,0 +1,123 @@
+//! Writing transfers and fills, and waiting for them.
+
+use weft_dialects::device::{Move, token};
+use weft_dialects::ir::{Attribute, Builder, Type, Val, attr, ty};
+
+use super::piece::View;
+
+/// A box of elements of a view, by the elements between neighbours along each side.
+pub(super) struct Boxed<'c> {
+    /// The first element.
+    pub view: View<'c>,
+    /// Elements between neighbours along each side.
+    pub strides: Vec<i64>,
+}
+
+/// Tokens of what was begun and not waited for.
+#[derive(Default)]
+pub(super) struct Pending<'c>(pub Vec<Val<'c>>);
+
+impl<'c> Pending<'c> {
+    /// Begins a transfer of a box of `sizes`.
+    pub fn transfer(
+        &mut self,
+        b: &mut Builder<'c>,
+        way: &Move<'c>,
+        from: &Boxed<'c>,
+        to: &Boxed<'c>,
+        sizes: &[u64],
+    ) {
+        let context = b.context();
+        let segments = [1, from.view.indices.len() as i32, 1, to.view.indices.len() as i32];
+        let operands: Vec<_> = [&from.view, &to.view]
+            .into_iter()
+            .flat_map(|view| std::iter::once(view.memref).chain(view.indices.iter().copied()))
+            .collect();
+        let op = b.op_with(
+            "device.transfer",
+            &operands,
+            &results(b, way),
+            &[
+                ("move", attr::of_symbol(context, way.name)),
+                ("sizes", of_sizes(b, sizes)),
+                ("from_strides", attr::of_ints(context, &from.strides)),
+                ("to_strides", attr::of_ints(context, &to.strides)),
+                ("operandSegmentSizes", attr::of_ints32(context, &segments)),
+            ],
+            0,
+        );
+        self.0.extend(op.results());
+    }
+
+    /// Begins to write `value` to every element of a buffer.
+    pub fn fill(
+        &mut self,
+        b: &mut Builder<'c>,
+        way: &Move<'c>,
+        buffer: Val<'c>,
+        value: Attribute<'c>,
+    ) {
+        let context = b.context();
+        let shape = ty::shape(buffer.ty()).expect("buffers have static shapes");
+        let view = first(b, buffer);
+        let operands: Vec<_> = std::iter::once(buffer).chain(view.indices).collect();
+        let op = b.op_with(
+            "device.fill",
+            &operands,
+            &results(b, way),
+            &[
+                ("move", attr::of_symbol(context, way.name)),
+                ("sizes", of_sizes(b, &shape)),
+                ("strides", attr::of_ints(context, &row_major(&shape))),
+                ("value", value),
+            ],
+            0,
+        );
+        self.0.extend(op.results());
+    }
+
+    /// Waits for everything that was begun.
+    pub fn wait(&mut self, b: &mut Builder<'c>) {
+        let tokens = std::mem::take(&mut self.0);
+        if !tokens.is_empty() {
+            b.op("device.wait", &tokens, &[]);
+        }
+    }
+}
+
+/// What an engine does gives a token.
+pub(super) fn results<'c>(b: &Builder<'c>, way: &Move<'c>) -> Vec<Type<'c>> {
+    way.engine.map(|_| token(b.context())).into_iter().collect()
+}
+
+fn of_sizes<'c>(b: &Builder<'c>, sizes: &[u64]) -> Attribute<'c> {
+    let sizes: Vec<_> = sizes.iter().map(|&size| size as i64).collect();
+    attr::of_ints(b.context(), &sizes)
+}
+
+/// Room of a shape in a named memory.
+pub(super) fn alloc<'c>(
+    b: &mut Builder<'c>,
+    shape: &[u64],
+    elem: Type<'c>,
+    memory: &str,
+) -> Val<'c> {
+    let memory = attr::of_string(b.context(), memory);
+    let ty = ty::memref(shape, elem, Some(memory));
+    b.op("device.alloc", &[], &[ty]).result(0)
+}
+
+/// The view from the first element on.
+pub(super) fn first<'c>(b: &mut Builder<'c>, memref: Val<'c>) -> View<'c> {
+    let rank = ty::shape(memref.ty()).map_or(0, |shape| shape.len());
+    View { memref, indices: (0..rank).map(|_| b.index(0)).collect() }
+}
+
+/// Elements between neighbours along each dimension of a tensor in row-major order.
+pub(super) fn row_major(shape: &[u64]) -> Vec<i64> {
+    let mut strides = vec![1i64; shape.len()];
+    for dim in (0..shape.len().saturating_sub(1)).rev() {
+        strides[dim] = strides[dim + 1] * shape[dim + 1] as i64;
+    }
+    strides
+}

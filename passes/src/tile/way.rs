@@ -1,0 +1,56 @@
+//! How tensors reach the memory in which something computes.
+//!
+//! ```text
+//! direct    @dram -> @vreg
+//! staged    @dram -> @spad -> @vreg      tiles wait in @spad
+//! ```
+
+use weft_dialects::device::{Machine, Memory, Move};
+
+/// A memory in which tiles wait between the shared memory and where they are used.
+#[derive(Clone, Debug)]
+pub struct Stage<'c> {
+    /// The memory.
+    pub memory: Memory<'c>,
+    /// From the shared memory into it.
+    pub load: Move<'c>,
+    /// Back.
+    pub store: Move<'c>,
+}
+
+/// The way from the shared memory to another one and back.
+#[derive(Clone, Debug)]
+pub struct Way<'c> {
+    /// Where tiles wait on the way; `None` where one move does.
+    pub stage: Option<Stage<'c>>,
+    /// The last move there.
+    pub load: Move<'c>,
+    /// The first move back.
+    pub store: Move<'c>,
+}
+
+/// The way to `memory` and back: one move each, or two by a memory that is no cache.
+/// The first one that the machine names wins.
+pub fn way<'c>(machine: Machine<'c>, memory: &str) -> Option<Way<'c>> {
+    let shared = machine.shared()?;
+    let both = |from: &str, to: &str| {
+        Some((machine.move_between(from, to)?, machine.move_between(to, from)?))
+    };
+    if let Some((load, store)) = both(shared.name, memory) {
+        return Some(Way { stage: None, load, store });
+    }
+    machine.memories().into_iter().filter(|stage| !stage.is_registers()).find_map(|stage| {
+        let (load, store) = both(shared.name, stage.name)?;
+        let (near, back) = both(stage.name, memory)?;
+        let stage = Stage { memory: stage, load, store };
+        Some(Way { stage: Some(stage), load: near, store: back })
+    })
+}
+
+/// Cycles that a move takes for `bytes`; what the machine does not say takes none.
+pub fn move_cycles(machine: Machine<'_>, way: &Move<'_>, bytes: f64) -> f64 {
+    let ends = [way.source, way.target].map(|name| machine.memory(name));
+    let rates = ends.iter().flatten().filter(|end| !end.is_registers());
+    let slowest = rates.filter_map(|end| end.bytes_per_cycle).chain(way.bytes_per_cycle).min();
+    slowest.map_or(0.0, |rate| bytes / rate as f64)
+}
