@@ -492,6 +492,20 @@ def Device_CombineOp : Device_Op<"combine", [AttrSizedOperandSegments, SingleBlo
   }];
 }
 
+def Device_ReadyOp : Device_Op<"ready", []> {
+  let summary = "A token that is given already";
+  let description = [{
+    ```mlir
+    %t = device.ready
+    ```
+
+    What a loop waits for in its first round.
+  }];
+  let results = (outs Device_TokenType:$token);
+  let assemblyFormat = "attr-dict";
+  let hasVerifier = 0;
+}
+
 def Device_WaitOp : Device_Op<"wait", []> {
   let summary = "Waits for asynchronous copies and instructions";
   let arguments = (ins Variadic<Device_TokenType>:$tokens);

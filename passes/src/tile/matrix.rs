@@ -175,7 +175,7 @@ fn fits(machine: Machine<'_>, nest: &Nest<'_>, mapping: &Mapping<'_>, sizes: &[u
         let bytes: u64 = operands
             .map(|(operand, _)| {
                 // What streams through is held twice: one is used while the other fills.
-                let copies = copies(machine, nest, mapping, operand);
+                let copies = copies(machine, nest, mapping, sizes, operand);
                 copies * held(nest, mapping, sizes, operand) * elem_bytes(mapping, operand)
             })
             .sum();
@@ -186,14 +186,22 @@ fn fits(machine: Machine<'_>, nest: &Nest<'_>, mapping: &Mapping<'_>, sizes: &[u
 }
 
 /// How many tiles of an operand are held: two where an engine brings the next one in
-/// while this one is used.
-pub fn copies(machine: Machine<'_>, nest: &Nest<'_>, mapping: &Mapping<'_>, operand: usize) -> u64 {
+/// while this one is used, and one more for what is left over of the steps.
+fn copies(
+    machine: Machine<'_>,
+    nest: &Nest<'_>,
+    mapping: &Mapping<'_>,
+    sizes: &[u64],
+    operand: usize,
+) -> u64 {
     let input = mapping.binding[operand] < nest.inputs.len();
-    let way = machine.shared().and_then(|shared| {
-        machine.move_between(shared.name, mapping.instruction.operands[operand])
-    });
-    let engine = way.is_some_and(|way| way.engine.is_some());
-    1 + u64::from(input && engine)
+    let memory = mapping.instruction.operands[operand];
+    let way = machine.shared().and_then(|shared| machine.move_between(shared.name, memory));
+    let streams = input && way.is_some_and(|way| way.engine.is_some());
+    let reductions = || (0..sizes.len()).filter(|&axis| nest.reduces(axis));
+    let steps = reductions().any(|axis| nest.axes[axis].extent > sizes[axis]);
+    let ragged = reductions().any(|axis| !nest.axes[axis].extent.is_multiple_of(sizes[axis]));
+    1 + u64::from(streams && steps) + u64::from(streams && ragged)
 }
 
 /// Cycles of the whole nest on one unit.

@@ -11,6 +11,5 @@ mod policy;
 mod way;
 
 pub use instruction::{Combine, Identity, binding, combine, identity, lanes_type};
-pub use matrix::copies;
 pub use policy::loop_order;
 pub use way::{Stage, Way, way};

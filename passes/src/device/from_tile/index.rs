@@ -81,6 +81,47 @@ pub(super) fn scf_for<'c>(
     inside.op("scf.yield", &[], &[]);
 }
 
+/// `scf.for` that hands values from round to round; `body` builds one round from what it
+/// is handed. Returns what the last round hands on.
+pub(super) fn scf_for_carrying<'c>(
+    b: &mut Builder<'c>,
+    low: &Sum<'c>,
+    high: &Sum<'c>,
+    step: i64,
+    first: &[Val<'c>],
+    body: impl FnOnce(&mut Builder<'c>, Val<'c>, &[Val<'c>]) -> Vec<Val<'c>>,
+) -> Vec<Val<'c>> {
+    let types: Vec<_> = first.iter().map(|value| value.ty()).collect();
+    let mut operands = vec![low.emit(b), high.emit(b), b.index(step)];
+    operands.extend(first);
+    let op = b.op_with("scf.for", &operands, &types, &[], 1);
+    let args: Vec<_> = std::iter::once(Type::index(b.context())).chain(types).collect();
+    let block = b.block(op.region(0), &args);
+    let mut inside = b.into_block(block);
+    let args = block.args();
+    let next = body(&mut inside, args[0], &args[1..]);
+    inside.op("scf.yield", &next, &[]);
+    op.results()
+}
+
+/// `scf.if` that gives values: those of `then`, or `otherwise`.
+pub(super) fn scf_if_giving<'c>(
+    b: &mut Builder<'c>,
+    condition: Val<'c>,
+    otherwise: &[Val<'c>],
+    then: impl FnOnce(&mut Builder<'c>) -> Vec<Val<'c>>,
+) -> Vec<Val<'c>> {
+    let types: Vec<_> = otherwise.iter().map(|value| value.ty()).collect();
+    let op = b.op_with("scf.if", &[condition], &types, &[], 2);
+    let block = b.block(op.region(0), &[]);
+    let mut inside = b.into_block(block);
+    let values = then(&mut inside);
+    inside.op("scf.yield", &values, &[]);
+    let block = b.block(op.region(1), &[]);
+    b.into_block(block).op("scf.yield", otherwise, &[]);
+    op.results()
+}
+
 /// A loop of constant bounds that the code generator unrolls; no loop for one round.
 pub(super) fn unrolled<'c>(
     b: &mut Builder<'c>,

@@ -15,13 +15,14 @@ use std::collections::HashMap;
 
 use weft_dialects::device::{Machine, Move, token};
 use weft_dialects::ir::pass::Failed;
-use weft_dialects::ir::{Attribute, Builder, Context, Op, Report, Val, attr, ty};
+use weft_dialects::ir::{Attribute, Builder, Context, Op, Report, Type, Val, attr, ty};
 use weft_dialects::tile::Compute;
 
-use super::index::{Sum, scf_for, unrolled};
+use super::index::{Sum, scf_for_carrying, scf_if_giving, unrolled};
 use super::piece::View;
 use super::staged::each_step;
-use super::transfer::{Boxed, Pending, alloc, row_major};
+use super::tiles::compare;
+use super::transfer::{Boxed, Pending, alloc, first, ready, row_major, wait};
 use crate::nest::{Access, Nest, Start};
 use crate::tile::mapping::{Begin, Mapping, begin, mapping};
 
@@ -95,15 +96,16 @@ impl<'p, 'c> Matrix<'p, 'c> {
     /// The code of one tile, `sizes` points from `at` on.
     pub fn write(&self, b: &mut Builder<'c>, at: &[Sum<'c>], sizes: &[u64]) {
         let result = self.result();
-        let sums = self.buffer(b, result, sizes);
+        let shape = self.block_shape(result, sizes);
+        let sums = self.room(b, result, &shape);
         self.start(b, sums, at, sizes);
         let reductions: Vec<usize> =
             (0..sizes.len()).filter(|&axis| self.nest.reduces(axis)).collect();
         self.steps(b, &reductions, at, sizes, sums);
         let mut pending = Pending::default();
         let Some(store) = &self.operands[result].store else { return };
-        let access = &self.operands[result].access;
-        self.blocks(b, result, access, sums, at, sizes, &mut |b, near, far, sizes| {
+        let (access, place) = (&self.operands[result].access, first(b, sums));
+        self.blocks(b, result, access, &place, at, sizes, &mut |b, near, far, sizes| {
             pending.transfer(b, store, near, far, sizes);
         });
         pending.wait(b);
@@ -119,14 +121,14 @@ impl<'p, 'c> Matrix<'p, 'c> {
         points.div_ceil(self.mapping.extents[own])
     }
 
-    /// Room for the blocks of an operand: the axes that the instruction does not have, how
-    /// many blocks there are along those that it has, then the shape of one.
-    fn buffer(&self, b: &mut Builder<'c>, operand: usize, sizes: &[u64]) -> Val<'c> {
-        let shape = self.block_shape(operand, sizes);
+    /// Room of a shape where an operand lies.
+    fn room(&self, b: &mut Builder<'c>, operand: usize, shape: &[u64]) -> Val<'c> {
         let own = &self.operands[operand];
-        alloc(b, &shape, own.access.elem(), own.memory)
+        alloc(b, shape, own.access.elem(), own.memory)
     }
 
+    /// The blocks of an operand: the axes that the instruction does not have, how many
+    /// blocks there are along those that it has, then the shape of one.
     fn block_shape(&self, operand: usize, sizes: &[u64]) -> Vec<u64> {
         let around = self.mapping.around(self.nest, operand);
         let mut shape: Vec<u64> = around.into_iter().map(|axis| sizes[axis]).collect();
@@ -147,6 +149,7 @@ impl<'p, 'c> Matrix<'p, 'c> {
     fn start(&self, b: &mut Builder<'c>, sums: Val<'c>, at: &[Sum<'c>], sizes: &[u64]) {
         let result = self.result();
         let mut pending = Pending::default();
+        let place = first(b, sums);
         let number = match (&self.nest.starts[0], self.begin) {
             (Start::From { body, .. }, Begin::Number) => {
                 let value = body.terminator().and_then(|end| end.operands()[0].def());
@@ -156,7 +159,7 @@ impl<'p, 'c> Matrix<'p, 'c> {
             _ => None,
         };
         if let (Some(number), Some(fill)) = (number, &self.operands[result].fill) {
-            pending.fill(b, fill, sums, number);
+            pending.fill(b, fill, &place, &self.block_shape(result, sizes), number);
         }
         let from = match (&self.nest.starts[0], self.begin) {
             (Start::From { inputs, .. }, Begin::Copied) => inputs.first(),
@@ -165,7 +168,7 @@ impl<'p, 'c> Matrix<'p, 'c> {
         };
         if let (Some(access), Some(load)) = (from, &self.operands[result].load) {
             self.order(b, &mut pending, result);
-            self.blocks(b, result, access, sums, at, sizes, &mut |b, near, far, sizes| {
+            self.blocks(b, result, access, &place, at, sizes, &mut |b, near, far, sizes| {
                 pending.transfer(b, load, far, near, sizes);
             });
         }
@@ -190,7 +193,8 @@ impl<'p, 'c> Matrix<'p, 'c> {
         }
     }
 
-    /// Loops over the steps of the reductions, outermost first.
+    /// Loops over the steps of the reductions, outermost first. Where engines bring the
+    /// inputs, the innermost loop brings those of the next step while it folds its own.
     fn steps(
         &self,
         b: &mut Builder<'c>,
@@ -203,56 +207,154 @@ impl<'p, 'c> Matrix<'p, 'c> {
             self.step(b, at, sizes, sums);
             return;
         };
-        each_step(b, self.nest.axes[axis].extent, sizes[axis], &mut |b, place, size| {
+        let (extent, size) = (self.nest.axes[axis].extent, sizes[axis]);
+        let looped = |axis: &usize| self.nest.axes[*axis].extent > sizes[*axis];
+        let whole = extent - extent % size;
+        let ahead = self.brought_by_engines() && whole > size && !rest.iter().any(looped);
+        let mut one = |b: &mut Builder<'c>, place, size| {
             let (mut at, mut sizes) = (at.to_vec(), sizes.to_vec());
             at[axis] = place;
             sizes[axis] = size;
             self.steps(b, rest, &at, &sizes, sums);
-        });
+        };
+        if !ahead {
+            each_step(b, extent, size, &mut one);
+            return;
+        }
+        self.steps_ahead(b, axis, whole / size, at, sizes, sums);
+        if whole < extent {
+            one(b, Sum::number(whole as i64), extent - whole);
+        }
     }
 
-    /// Brings the inputs of one step and folds them in.
+    /// The operands that are inputs.
+    fn inputs(&self) -> Vec<usize> {
+        let result = self.result();
+        (0..self.operands.len()).filter(|&operand| operand != result).collect()
+    }
+
+    fn brought_by_engines(&self) -> bool {
+        let by_engine =
+            |way: &Option<Move<'c>>| way.as_ref().is_some_and(|way| way.engine.is_some());
+        self.inputs().into_iter().all(|operand| by_engine(&self.operands[operand].load))
+    }
+
+    /// One step: brings its inputs and folds them in.
     fn step(&self, b: &mut Builder<'c>, at: &[Sum<'c>], sizes: &[u64], sums: Val<'c>) {
         let mut pending = Pending::default();
-        let result = self.result();
-        let buffers: Vec<Val<'c>> = (0..self.operands.len())
+        let mut buffers = vec![sums; self.operands.len()];
+        for operand in self.inputs() {
+            let shape = self.block_shape(operand, sizes);
+            buffers[operand] = self.room(b, operand, &shape);
+            let place = first(b, buffers[operand]);
+            self.bring(b, &mut pending, operand, &place, at, sizes);
+        }
+        pending.wait(b);
+        let places: Vec<_> = buffers.iter().map(|buffer| first(b, *buffer)).collect();
+        let tokens = self.fold(b, &places, sizes);
+        wait(b, &tokens);
+    }
+
+    /// `count` steps of one size along `axis`: two rooms for the inputs, one is filled
+    /// while the other is used.
+    ///
+    /// ```text
+    /// load = bring step 0
+    /// for i { next = bring step i + 1, if there is one, when the room is free again
+    ///         wait load; fold; load = next }
+    /// ```
+    fn steps_ahead(
+        &self,
+        b: &mut Builder<'c>,
+        axis: usize,
+        count: u64,
+        at: &[Sum<'c>],
+        sizes: &[u64],
+        sums: Val<'c>,
+    ) {
+        let size = sizes[axis] as i64;
+        let index = Type::index(self.context);
+        let rooms: Vec<(usize, Val<'c>)> = self
+            .inputs()
+            .into_iter()
             .map(|operand| {
-                if operand == result {
-                    return sums;
-                }
-                let own = &self.operands[operand];
-                let buffer = self.buffer(b, operand, sizes);
-                if let (true, Some(fill)) = (self.is_ragged(operand, sizes), &own.fill) {
-                    pending.fill(b, fill, buffer, self.zero(operand));
-                    self.order(b, &mut pending, operand);
-                }
-                if let Some(load) = &own.load {
-                    self.blocks(
-                        b,
-                        operand,
-                        &own.access,
-                        buffer,
-                        at,
-                        sizes,
-                        &mut |b, near, far, sizes| {
-                            pending.transfer(b, load, far, near, sizes);
-                        },
-                    );
-                }
-                buffer
+                let mut shape = vec![2];
+                shape.extend(self.block_shape(operand, sizes));
+                (operand, self.room(b, operand, &shape))
             })
             .collect();
-        pending.wait(b);
-        self.invoke_all(b, &buffers, sizes);
+        let bring = |b: &mut Builder<'c>, room: Val<'c>, place: Sum<'c>| {
+            let mut pending = Pending::default();
+            let mut at = at.to_vec();
+            at[axis] = place;
+            for (operand, buffer) in &rooms {
+                let mut view = first(b, *buffer);
+                view.indices[0] = room;
+                self.bring(b, &mut pending, *operand, &view, &at, sizes);
+            }
+            pending.take()
+        };
+        let zero = b.index(0);
+        let mut carried = bring(b, zero, Sum::number(0));
+        let loads = carried.len();
+        let by_engine = self.mapping.instruction.engine.is_some();
+        carried.extend(by_engine.then(|| ready(b)));
+        let bounds = [Sum::number(0), Sum::number(count as i64)];
+        let last = scf_for_carrying(b, &bounds[0], &bounds[1], 1, &carried, |b, step, carried| {
+            let (loaded, folded) = carried.split_at(loads);
+            let two = b.index(2);
+            let room = b.op("arith.remui", &[step, two], &[index]).result(0);
+            let next = Sum::value(step).plus(&Sum::number(1), 1).emit(b);
+            let other = b.op("arith.remui", &[next, two], &[index]).result(0);
+            let more = compare(b, "ult", &Sum::value(next), &Sum::number(count as i64));
+            // The other room is free when the step before this one is folded in.
+            wait(b, folded);
+            let next = scf_if_giving(b, more, loaded, |b| {
+                bring(b, other, Sum::default().plus(&Sum::value(next), size))
+            });
+            wait(b, loaded);
+            let mut places = vec![first(b, sums); self.operands.len()];
+            for (operand, buffer) in &rooms {
+                places[*operand] = first(b, *buffer);
+                places[*operand].indices[0] = room;
+            }
+            let folded = self.fold(b, &places, sizes);
+            next.into_iter().chain(folded).collect()
+        });
+        wait(b, &last[loads..]);
+    }
+
+    /// Begins to bring the points of an input into blocks from `place` on.
+    fn bring(
+        &self,
+        b: &mut Builder<'c>,
+        pending: &mut Pending<'c>,
+        operand: usize,
+        place: &View<'c>,
+        at: &[Sum<'c>],
+        sizes: &[u64],
+    ) {
+        let own = &self.operands[operand];
+        if let (true, Some(fill)) = (self.is_ragged(operand, sizes), &own.fill) {
+            let shape = self.block_shape(operand, sizes);
+            pending.fill(b, fill, place, &shape, self.zero(operand));
+            self.order(b, pending, operand);
+        }
+        if let Some(load) = &own.load {
+            self.blocks(b, operand, &own.access, place, at, sizes, &mut |b, near, far, sizes| {
+                pending.transfer(b, load, far, near, sizes);
+            });
+        }
     }
 
     /// The instruction on every block of the tile; reductions outermost, so that
-    /// neighbours fold into different blocks.
-    fn invoke_all(&self, b: &mut Builder<'c>, buffers: &[Val<'c>], sizes: &[u64]) {
+    /// neighbours fold into different blocks. `places` are where the blocks of each
+    /// operand begin; returns the token of the last one, which stands for all.
+    fn fold(&self, b: &mut Builder<'c>, places: &[View<'c>], sizes: &[u64]) -> Vec<Val<'c>> {
         let mut order: Vec<usize> = (0..sizes.len()).collect();
         order.sort_by_key(|&axis| !self.nest.reduces(axis));
-        let mut places = vec![Sum::number(0); sizes.len()];
-        self.nested(b, &order, &mut places, buffers, sizes);
+        let mut point = vec![Sum::number(0); sizes.len()];
+        self.nested(b, &order, &mut point, places, sizes)
     }
 
     /// Loops over the blocks along `order`.
@@ -260,52 +362,54 @@ impl<'p, 'c> Matrix<'p, 'c> {
         &self,
         b: &mut Builder<'c>,
         order: &[usize],
-        places: &mut Vec<Sum<'c>>,
-        buffers: &[Val<'c>],
+        point: &mut Vec<Sum<'c>>,
+        places: &[View<'c>],
         sizes: &[u64],
-    ) {
+    ) -> Vec<Val<'c>> {
         let Some((&axis, rest)) = order.split_first() else {
-            self.invoke(b, places, buffers);
-            return;
+            return self.invoke(b, point, places);
         };
         let count = sizes[axis].div_ceil(self.mapping.quantum(axis));
         if count == 1 {
-            places[axis] = Sum::number(0);
-            self.nested(b, rest, places, buffers, sizes);
-            return;
+            point[axis] = Sum::number(0);
+            return self.nested(b, rest, point, places, sizes);
         }
-        let mut inside = |b: &mut Builder<'c>, place: Sum<'c>| {
-            places[axis] = place;
-            self.nested(b, rest, places, buffers, sizes);
-        };
         if self.operands[self.result()].registers {
-            unrolled(b, count, inside);
-        } else {
-            let bounds = [Sum::number(0), Sum::number(count as i64)];
-            scf_for(b, &bounds[0], &bounds[1], 1, |b, iv| inside(b, Sum::value(iv)));
+            let mut tokens = Vec::new();
+            unrolled(b, count, |b, block| {
+                point[axis] = block;
+                tokens = self.nested(b, rest, point, places, sizes);
+                wait(b, &tokens);
+            });
+            return tokens.iter().map(|_| ready(b)).collect();
         }
+        let engine = self.mapping.instruction.engine;
+        let carried: Vec<_> = engine.map(|_| ready(b)).into_iter().collect();
+        let bounds = [Sum::number(0), Sum::number(count as i64)];
+        scf_for_carrying(b, &bounds[0], &bounds[1], 1, &carried, |b, block, _| {
+            point[axis] = Sum::value(block);
+            self.nested(b, rest, point, places, sizes)
+        })
     }
 
-    /// The instruction on one block of each operand.
-    fn invoke(&self, b: &mut Builder<'c>, places: &[Sum<'c>], buffers: &[Val<'c>]) {
-        let views: Vec<View<'c>> = buffers
+    /// The instruction on one block of each operand, and its token.
+    fn invoke(&self, b: &mut Builder<'c>, point: &[Sum<'c>], places: &[View<'c>]) -> Vec<Val<'c>> {
+        let views: Vec<View<'c>> = places
             .iter()
             .zip(&self.mapping.dims)
             .enumerate()
-            .map(|(operand, (buffer, dims))| {
+            .map(|(operand, (place, dims))| {
                 let around = self.mapping.around(self.nest, operand);
                 let own = dims.iter().map(|&own| self.mapping.axes[own]);
-                let mut indices: Vec<_> = around
-                    .into_iter()
-                    .map(Some)
-                    .chain(own)
-                    .map(|axis| match axis {
-                        Some(axis) => places[axis].emit(b),
-                        None => b.index(0),
-                    })
-                    .collect();
-                indices.extend(dims.iter().map(|_| b.index(0)));
-                View { memref: *buffer, indices }
+                let mut view = place.clone();
+                // Two rooms are one dimension more.
+                let outer = view.indices.len() - around.len() - 2 * dims.len();
+                for (dim, axis) in (outer..).zip(around.into_iter().map(Some).chain(own)) {
+                    if let Some(axis) = axis {
+                        view.indices[dim] = point[axis].emit(b);
+                    }
+                }
+                view
             })
             .collect();
         let memrefs = views.iter().map(|view| view.memref);
@@ -324,10 +428,7 @@ impl<'p, 'c> Matrix<'p, 'c> {
             ],
             0,
         );
-        let tokens = op.results();
-        if !tokens.is_empty() {
-            b.op("device.wait", &tokens, &[]);
-        }
+        op.results()
     }
 
     /// The boxes of an operand's blocks that hold points of the tensor: whole blocks, and
@@ -338,7 +439,7 @@ impl<'p, 'c> Matrix<'p, 'c> {
         b: &mut Builder<'c>,
         operand: usize,
         access: &Access<'c>,
-        buffer: Val<'c>,
+        place: &View<'c>,
         at: &[Sum<'c>],
         sizes: &[u64],
         body: &mut dyn FnMut(&mut Builder<'c>, &Boxed<'c>, &Boxed<'c>, &[u64]),
@@ -372,10 +473,10 @@ impl<'p, 'c> Matrix<'p, 'c> {
                 .collect();
         }
         for part in parts {
-            let (mut point, mut near_indices) = (at.to_vec(), Vec::new());
+            let (mut point, mut near) = (at.to_vec(), place.clone());
+            let outer = near.indices.len() - shape.len();
             let (mut counts, mut inner) = (Vec::new(), Vec::new());
             for (dim, &axis) in around.iter().enumerate() {
-                near_indices.push(b.index(0));
                 counts.push((sizes[axis], access.stride(axes, axis), strides[dim]));
             }
             for (dim, part) in (around.len()..).zip(&part) {
@@ -388,11 +489,10 @@ impl<'p, 'c> Matrix<'p, 'c> {
                     }
                     None => 0,
                 };
-                near_indices.push(b.index(part.block as i64));
+                near.indices[outer + dim] = b.index(part.block as i64);
                 counts.push((part.count, stride * extent, strides[dim]));
                 inner.push((part.points, stride, strides[dims.len() + dim]));
             }
-            near_indices.extend(dims.iter().map(|_| b.index(0)));
             let all: Vec<_> =
                 counts.into_iter().filter(|(count, ..)| *count > 1).chain(inner).collect();
             let indices = access.index.iter().map(|index| Sum::of(index, &point).emit(b)).collect();
@@ -400,10 +500,7 @@ impl<'p, 'c> Matrix<'p, 'c> {
                 view: View { memref: self.memrefs[&access.tensor], indices },
                 strides: all.iter().map(|(_, far, _)| *far).collect(),
             };
-            let near = Boxed {
-                view: View { memref: buffer, indices: near_indices },
-                strides: all.iter().map(|(.., near)| *near).collect(),
-            };
+            let near = Boxed { view: near, strides: all.iter().map(|(.., near)| *near).collect() };
             let sizes: Vec<_> = all.iter().map(|(size, ..)| *size).collect();
             body(b, &near, &far, &sizes);
         }

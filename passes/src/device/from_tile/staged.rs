@@ -296,7 +296,8 @@ pub(super) fn each_step<'c>(
     body: &mut dyn FnMut(&mut Builder<'c>, Sum<'c>, u64),
 ) {
     let whole = extent - extent % size;
-    if whole == size {
+    // A loop, even of one round, frees what a step took before the rest begins.
+    if whole == size && whole == extent {
         body(b, Sum::number(0), size);
     } else if whole > 0 {
         let bounds = [Sum::number(0), Sum::number(whole as i64)];

@@ -138,7 +138,8 @@ impl<'c> Tiles<'_, 'c> {
     ) {
         let whole = span / tile * tile;
         let middle = start.clone().plus(&Sum::number(whole as i64), 1);
-        if whole == tile {
+        // A loop, even of one round, frees what a tile took before the rest begins.
+        if whole == tile && whole == span {
             at[axis] = start;
             sizes[axis] = tile;
             self.axis(b, depth + 1, at, sizes, leaf);
@@ -157,7 +158,13 @@ impl<'c> Tiles<'_, 'c> {
     }
 }
 
-fn compare<'c>(b: &mut Builder<'c>, predicate: &str, x: &Sum<'c>, y: &Sum<'c>) -> Val<'c> {
+/// An index comparison.
+pub(super) fn compare<'c>(
+    b: &mut Builder<'c>,
+    predicate: &str,
+    x: &Sum<'c>,
+    y: &Sum<'c>,
+) -> Val<'c> {
     let (x, y) = (x.emit(b), y.emit(b));
     weft_dialects::ir::payload::Scalar::at(*b).cmpi(predicate, x, y)
 }

@@ -49,26 +49,26 @@ impl<'c> Pending<'c> {
         self.0.extend(op.results());
     }
 
-    /// Begins to write `value` to every element of a buffer.
+    /// Begins to write `value` to every element of a row-major `shape` from `view` on.
     pub fn fill(
         &mut self,
         b: &mut Builder<'c>,
         way: &Move<'c>,
-        buffer: Val<'c>,
+        view: &View<'c>,
+        shape: &[u64],
         value: Attribute<'c>,
     ) {
         let context = b.context();
-        let shape = ty::shape(buffer.ty()).expect("buffers have static shapes");
-        let view = first(b, buffer);
-        let operands: Vec<_> = std::iter::once(buffer).chain(view.indices).collect();
+        let operands: Vec<_> =
+            std::iter::once(view.memref).chain(view.indices.iter().copied()).collect();
         let op = b.op_with(
             "device.fill",
             &operands,
             &results(b, way),
             &[
                 ("move", attr::of_symbol(context, way.name)),
-                ("sizes", of_sizes(b, &shape)),
-                ("strides", attr::of_ints(context, &row_major(&shape))),
+                ("sizes", of_sizes(b, shape)),
+                ("strides", attr::of_ints(context, &row_major(shape))),
                 ("value", value),
             ],
             0,
@@ -76,13 +76,28 @@ impl<'c> Pending<'c> {
         self.0.extend(op.results());
     }
 
+    /// What was begun, for somebody else to wait for.
+    pub fn take(&mut self) -> Vec<Val<'c>> {
+        std::mem::take(&mut self.0)
+    }
+
     /// Waits for everything that was begun.
     pub fn wait(&mut self, b: &mut Builder<'c>) {
-        let tokens = std::mem::take(&mut self.0);
-        if !tokens.is_empty() {
-            b.op("device.wait", &tokens, &[]);
-        }
+        wait(b, &self.take());
     }
+}
+
+/// Waits for some tokens.
+pub(super) fn wait<'c>(b: &mut Builder<'c>, tokens: &[Val<'c>]) {
+    if !tokens.is_empty() {
+        b.op("device.wait", tokens, &[]);
+    }
+}
+
+/// A token that is given already.
+pub(super) fn ready<'c>(b: &mut Builder<'c>) -> Val<'c> {
+    let ty = token(b.context());
+    b.op("device.ready", &[], &[ty]).result(0)
 }
 
 /// What an engine does gives a token.
