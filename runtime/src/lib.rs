@@ -20,6 +20,7 @@ pub mod npz;
 pub mod plan;
 pub mod random;
 pub mod session;
+pub mod simulate;
 pub mod tensor;
 pub mod vm;
 

@@ -42,6 +42,56 @@ impl Memory<'_> {
     }
 }
 
+/// Where the tensors of a program lie while it runs.
+pub trait Memories {
+    /// The bytes of a tensor, as many as its declaration says.
+    fn bytes(&self, tensor: TensorId) -> &[u8];
+    /// The same, of a tensor that the program writes.
+    fn bytes_mut(&mut self, tensor: TensorId) -> &mut [u8];
+    /// Elements of a tensor are read at these addresses, which were computed and are inside.
+    fn looked_at(&self, _tensor: TensorId, _addresses: &[i64]) {}
+    /// A tensor that is written, and others that are read meanwhile.
+    fn split<const N: usize>(
+        &mut self,
+        reads: [TensorId; N],
+        write: TensorId,
+    ) -> ([&[u8]; N], &mut [u8]);
+}
+
+/// Takes one item of a slice out for writing, for [`Memories::split`].
+pub fn split_one<T, const N: usize>(
+    items: &mut [T],
+    reads: [TensorId; N],
+    write: TensorId,
+) -> ([&T; N], &mut T) {
+    let (before, rest) = items.split_at_mut(write as usize);
+    let (to, after) = rest.split_at_mut(1);
+    let (before, after) = (&*before, &*after);
+    let of = |id: TensorId| {
+        if id < write { &before[id as usize] } else { &after[(id - write) as usize - 1] }
+    };
+    (reads.map(of), &mut to[0])
+}
+
+impl Memories for Env<'_> {
+    fn bytes(&self, tensor: TensorId) -> &[u8] {
+        self.tensors[tensor as usize].bytes()
+    }
+
+    fn bytes_mut(&mut self, tensor: TensorId) -> &mut [u8] {
+        self.tensors[tensor as usize].bytes_mut()
+    }
+
+    fn split<const N: usize>(
+        &mut self,
+        reads: [TensorId; N],
+        write: TensorId,
+    ) -> ([&[u8]; N], &mut [u8]) {
+        let (reads, write) = split_one(&mut self.tensors, reads, write);
+        (reads.map(Memory::bytes), write.bytes_mut())
+    }
+}
+
 impl<'a> Env<'a> {
     /// No tensor bound yet.
     pub fn new(program: &Program) -> Env<'a> {

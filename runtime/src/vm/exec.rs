@@ -1,69 +1,92 @@
 //! Runs a scheduled nest.
 
 use super::copy;
-use super::env::Env;
+use super::env::Memories;
 use super::error::{Part, Place, VmError};
 use super::eval::{self, Fault, Registers};
 use super::inst::Inst;
+use super::multiply;
 use super::nest::*;
 use super::program::Reg;
 use super::ty::Ty;
 
 /// Runs a nest in an environment that holds memory of the right size for each tensor.
-pub(super) fn run(
+pub(super) fn run<M: Memories>(
     nest: &Scheduled,
-    env: &mut Env<'_>,
+    env: &mut M,
     registers: &mut Registers,
 ) -> Result<(), VmError> {
     match &nest.kind {
         Kind::Nothing => Ok(()),
         Kind::Copy(plan) => {
-            let mut to = std::mem::take(&mut env.tensors[plan.to as usize]);
-            copy::run(plan, env.tensors[plan.from as usize].bytes(), to.bytes_mut());
-            env.tensors[plan.to as usize] = to;
+            let ([from], to) = env.split([plan.from], plan.to);
+            copy::run(plan, from, to);
             Ok(())
         }
-        Kind::Strips(strips) => Run::new(strips, &nest.place, env, registers).loops(),
+        Kind::Multiply(plan) => {
+            multiply::run(plan, env);
+            Ok(())
+        }
+        Kind::Strips(strips) => {
+            let mut places = std::mem::take(&mut registers.places);
+            let done = Run::new(strips, &nest.place, env, registers, &mut places).loops();
+            registers.places = places;
+            done
+        }
     }
 }
 
-struct Run<'r, 'e> {
+struct Run<'r, M> {
     strips: &'r Strips,
     place: &'r Place,
-    env: &'r mut Env<'e>,
+    env: &'r mut M,
     registers: &'r mut Registers,
+    /// Points of the previous strip; 0 before the first.
+    points: usize,
+    at: &'r mut Places,
+}
+
+/// Where a nest is; kept from one nest to the next, for its memory.
+#[derive(Default)]
+pub(super) struct Places {
     /// Per address, where the current strip begins.
     bases: Vec<i64>,
     /// Per address, where it began when its register was last filled.
     filled: Vec<i64>,
-    /// Points of the previous strip; 0 before the first.
-    points: usize,
     /// Per register, whether this strip gave it new values.
     changed: Vec<bool>,
+    /// Per loop, its round.
+    position: Vec<u64>,
 }
 
-impl<'r, 'e> Run<'r, 'e> {
+impl<'r, M: Memories> Run<'r, M> {
     fn new(
         strips: &'r Strips,
         place: &'r Place,
-        env: &'r mut Env<'e>,
+        env: &'r mut M,
         registers: &'r mut Registers,
+        at: &'r mut Places,
     ) -> Self {
         registers.reserve(&strips.types, strips.points, strips.tail.is_some());
         for &(reg, scalar) in &strips.constants {
             eval::fill(&mut registers.strip[reg as usize], scalar, strips.points);
         }
-        let bases: Vec<i64> = strips.addresses.iter().map(|a| a.offset).collect();
-        let changed = vec![false; strips.types.len()];
-        Run { strips, place, env, registers, filled: bases.clone(), bases, points: 0, changed }
+        at.bases.clear();
+        at.bases.extend(strips.addresses.iter().map(|a| a.offset));
+        at.filled.clone_from(&at.bases);
+        at.changed.clear();
+        at.changed.resize(strips.types.len(), false);
+        at.position.clear();
+        at.position.resize(strips.loops.len(), 0);
+        Run { strips, place, env, registers, points: 0, at }
     }
 
     /// Steps through the loops like an odometer.
     fn loops(mut self) -> Result<(), VmError> {
         let strips = self.strips;
-        let mut position = vec![0u64; strips.loops.len()];
         loop {
-            let last = strips.chunked.is_some_and(|i| position[i] + 1 == strips.loops[i].count);
+            let last =
+                strips.chunked.is_some_and(|i| self.at.position[i] + 1 == strips.loops[i].count);
             self.strip(if last { strips.last_points } else { strips.points })?;
             let mut i = strips.loops.len();
             loop {
@@ -73,15 +96,15 @@ impl<'r, 'e> Run<'r, 'e> {
                 }
                 i -= 1;
                 let Loop { count, strides } = &strips.loops[i];
-                position[i] += 1;
-                if position[i] < *count {
-                    for (base, stride) in self.bases.iter_mut().zip(strides) {
+                self.at.position[i] += 1;
+                if self.at.position[i] < *count {
+                    for (base, stride) in self.at.bases.iter_mut().zip(strides) {
                         *base = base.wrapping_add(*stride);
                     }
                     break;
                 }
-                position[i] = 0;
-                for (base, stride) in self.bases.iter_mut().zip(strides) {
+                self.at.position[i] = 0;
+                for (base, stride) in self.at.bases.iter_mut().zip(strides) {
                     *base = base.wrapping_sub(stride.wrapping_mul(*count as i64 - 1));
                 }
             }
@@ -97,8 +120,8 @@ impl<'r, 'e> Run<'r, 'e> {
         self.points = n;
         for op in &strips.ops {
             let mut due = fresh || op.volatile;
-            op.kind.for_each_operand(|r| due |= self.changed[r as usize]);
-            self.changed[op.dst as usize] = due;
+            op.kind.for_each_operand(|r| due |= self.at.changed[r as usize]);
+            self.at.changed[op.dst as usize] = due;
             if due {
                 let done = op_on(
                     op,
@@ -117,16 +140,16 @@ impl<'r, 'e> Run<'r, 'e> {
         for store in &strips.stores {
             let address = &strips.addresses[store.address];
             let ty = strips.types[store.value as usize];
-            let memory = self.env.tensors[address.tensor as usize].bytes_mut();
+            let memory = self.env.bytes_mut(address.tensor);
             let words = &self.registers.strip[store.value as usize];
-            eval::store(ty, words, memory, self.bases[store.address], &address.pattern, n);
+            eval::store(ty, words, memory, self.at.bases[store.address], &address.pattern, n);
         }
         for (i, scatter) in strips.scatters.iter().enumerate() {
             let (address_ty, ty) =
                 (strips.types[scatter.address as usize], strips.types[scatter.value as usize]);
             let Registers { strip, scratch, .. } = &mut *self.registers;
             let addresses = scratch.addresses(address_ty, &strip[scatter.address as usize], n);
-            let memory = self.env.tensors[scatter.tensor as usize].bytes_mut();
+            let memory = self.env.bytes_mut(scatter.tensor);
             let done = eval::store_at(
                 ty,
                 &strip[scatter.value as usize],
@@ -144,20 +167,25 @@ impl<'r, 'e> Run<'r, 'e> {
         let strips = self.strips;
         for load in &strips.loads {
             let r = load.reg as usize;
-            let due = fresh || !load.pure || self.filled[r] != self.bases[r];
-            self.changed[r] = due;
+            let due = fresh || !load.pure || self.at.filled[r] != self.at.bases[r];
+            self.at.changed[r] = due;
             if due {
-                self.filled[r] = self.bases[r];
+                self.at.filled[r] = self.at.bases[r];
                 self.gather(load.reg, n, false);
             }
         }
         for &(reg, address) in &strips.indices {
-            let due = fresh || self.filled[address] != self.bases[address];
-            self.changed[reg as usize] = due;
+            let due = fresh || self.at.filled[address] != self.at.bases[address];
+            self.at.changed[reg as usize] = due;
             if due {
-                self.filled[address] = self.bases[address];
+                self.at.filled[address] = self.at.bases[address];
                 let words = &mut self.registers.strip[reg as usize];
-                eval::positions(words, self.bases[address], &strips.addresses[address].pattern, n);
+                eval::positions(
+                    words,
+                    self.at.bases[address],
+                    &strips.addresses[address].pattern,
+                    n,
+                );
             }
         }
     }
@@ -169,7 +197,7 @@ impl<'r, 'e> Run<'r, 'e> {
         let stays = |run: &Self, load: Reg| {
             run.points != 0
                 && (tail || !fresh)
-                && run.filled[load as usize] == run.bases[load as usize]
+                && run.at.filled[load as usize] == run.at.bases[load as usize]
         };
         let leaving = strips.accumulators.iter().filter(|a| !stays(self, a.load));
         let leaving: Vec<&Accumulator> = leaving.collect();
@@ -196,31 +224,31 @@ impl<'r, 'e> Run<'r, 'e> {
             }
         }
         for a in leaving {
-            self.filled[a.load as usize] = self.bases[a.load as usize];
+            self.at.filled[a.load as usize] = self.at.bases[a.load as usize];
             self.gather(a.load, if tail { 1 } else { n }, tail);
         }
         for a in &strips.accumulators {
-            self.changed[a.load as usize] = true;
+            self.at.changed[a.load as usize] = true;
         }
     }
 
     fn gather(&mut self, load: Reg, n: usize, tail: bool) {
         let address = &self.strips.addresses[load as usize];
-        let memory = self.env.tensors[address.tensor as usize].bytes();
+        let memory = self.env.bytes(address.tensor);
         let registers = if tail { &mut self.registers.tail } else { &mut self.registers.strip };
-        let (ty, base) = (self.strips.types[load as usize], self.bases[load as usize]);
+        let (ty, base) = (self.strips.types[load as usize], self.at.bases[load as usize]);
         eval::load(ty, &mut registers[load as usize], memory, base, &address.pattern, n);
     }
 
     /// Writes an accumulator back to where it was loaded from.
     fn store_accumulator(&mut self, a: &Accumulator) {
         let address = &self.strips.addresses[a.load as usize];
-        let memory = self.env.tensors[address.tensor as usize].bytes_mut();
+        let memory = self.env.bytes_mut(address.tensor);
         let (words, n) = match self.strips.tail {
             Some(_) => (&self.registers.tail[a.load as usize], 1),
             None => (&self.registers.strip[a.value as usize], self.points),
         };
-        let (ty, base) = (self.strips.types[a.load as usize], self.filled[a.load as usize]);
+        let (ty, base) = (self.strips.types[a.load as usize], self.at.filled[a.load as usize]);
         eval::store(ty, words, memory, base, &address.pattern, n);
     }
 
@@ -234,7 +262,7 @@ impl<'r, 'e> Run<'r, 'e> {
     /// The part of a strip that accumulates, point by point.
     fn tail(&mut self, tail: &Tail, n: usize) -> Result<(), VmError> {
         let strips = self.strips;
-        let Registers { strip, tail: one, scratch } = &mut *self.registers;
+        let Registers { strip, tail: one, scratch, .. } = &mut *self.registers;
         match tail {
             Tail::Folds(folds) => {
                 for fold in folds {
@@ -290,10 +318,10 @@ fn error(place: &Place, fault: Fault, part: Part) -> VmError {
 }
 
 /// Runs one instruction over `n` points.
-fn op_on(
+fn op_on<M: Memories>(
     op: &Op,
     types: &[Ty],
-    env: &Env<'_>,
+    env: &M,
     registers: &mut [Vec<u64>],
     scratch: &mut eval::Scratch,
     n: usize,
@@ -308,8 +336,12 @@ fn op_on(
         OpKind::Plain(Inst::LoadAt { tensor, address }) => {
             let addresses =
                 scratch.addresses(types[address as usize], &registers[address as usize], n);
-            let memory = env.tensors[tensor as usize].bytes();
-            eval::load_at(types[op.dst as usize], &mut out, memory, addresses, tensor)
+            let memory = env.bytes(tensor);
+            let done = eval::load_at(types[op.dst as usize], &mut out, memory, addresses, tensor);
+            if done.is_ok() {
+                env.looked_at(tensor, addresses);
+            }
+            done
         }
         OpKind::Plain(inst) => eval::inst(&inst, types, registers, &mut out, scratch, n),
     };

@@ -25,7 +25,35 @@ pub(super) enum Kind {
     Nothing,
     /// One tensor is copied to another in a different order.
     Copy(Copy),
+    /// A few products are added to sums.
+    Multiply(Multiply),
     Strips(Box<Strips>),
+}
+
+/// `sum[..] += left[..] * right[..]`, rounded twice, over few points: an instruction's work.
+#[derive(Debug)]
+pub(super) struct Multiply {
+    pub ty: Ty,
+    pub sum: MultiplyAccess,
+    pub left: MultiplyAccess,
+    pub right: MultiplyAccess,
+    /// Points along the innermost loop, where the sum is dense.
+    pub points: usize,
+    /// Extents of the loops around it, outermost first.
+    pub extents: Vec<u64>,
+    /// Whether the sum is the first operand of the addition.
+    pub sum_first: bool,
+}
+
+/// An operand of a [`Multiply`].
+#[derive(Debug)]
+pub(super) struct MultiplyAccess {
+    pub tensor: TensorId,
+    pub offset: i64,
+    /// Per loop around the innermost one.
+    pub strides: Vec<i64>,
+    /// Along the innermost loop: 0 or 1.
+    pub step: i64,
 }
 
 /// `to[Σ i*to_stride] = from[Σ i*from_stride]` over all axes.

@@ -1,11 +1,13 @@
 //! Running a program: statements in order, each nest as it was scheduled beforehand.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use super::env::{Env, Memory};
+use super::env::{Env, Memories, Memory};
 use super::error::{Place, VmError};
 use super::eval::Registers;
 use super::exec;
+use super::inst::Inst;
 use super::nest::Scheduled;
 use super::program::{Nest, Program, Stmt, TensorId};
 use super::validate::register_types;
@@ -29,10 +31,27 @@ impl Program {
 
     /// Checks and schedules the program once, to be run many times.
     pub fn prepare(&self) -> Result<Prepared<'_>, VmError> {
+        let (body, written) = self.scheduled()?;
+        Ok(Prepared { program: Cow::Borrowed(self), body, written })
+    }
+
+    /// As [`Program::prepare`], keeping the program.
+    pub fn into_prepared(self) -> Result<Prepared<'static>, VmError> {
+        let (body, written) = self.scheduled()?;
+        Ok(Prepared { program: Cow::Owned(self), body, written })
+    }
+
+    /// Whether anything that the program does depends on what a tensor holds at first or
+    /// later; what is only written does not.
+    pub fn looks_at(&self, tensor: TensorId) -> bool {
+        self.body.iter().any(|stmt| stmt.looks_at(tensor))
+    }
+
+    fn scheduled(&self) -> Result<(Vec<Node>, BTreeSet<TensorId>), VmError> {
         self.validate()?;
         let mut written = BTreeSet::new();
         let body = self.schedule(&self.body, 0, &mut Vec::new(), &mut written)?;
-        Ok(Prepared { program: self, body, written })
+        Ok((body, written))
     }
 
     fn schedule(
@@ -74,18 +93,58 @@ impl Program {
     }
 }
 
+impl Stmt {
+    fn looks_at(&self, tensor: TensorId) -> bool {
+        let any = |body: &[Stmt]| body.iter().any(|stmt| stmt.looks_at(tensor));
+        match self {
+            Stmt::Nest(nest) => nest.looks_at(tensor),
+            Stmt::Loop { count, counter, body } => [count, counter].contains(&&tensor) || any(body),
+            Stmt::While { before, condition, body } => {
+                *condition == tensor || any(before) || any(body)
+            }
+            Stmt::If { condition, then, otherwise } => {
+                *condition == tensor || any(then) || any(otherwise)
+            }
+        }
+    }
+}
+
+impl Nest {
+    /// Whether a register that is loaded from the tensor has a use.
+    fn looks_at(&self, tensor: TensorId) -> bool {
+        let mut used = vec![false; self.loads.len() + self.body.len()];
+        let mut computed = false;
+        for inst in &self.body {
+            computed |= matches!(inst, Inst::LoadAt { tensor: from, .. } if *from == tensor);
+            inst.for_each_operand(|r| used[r as usize] = true);
+        }
+        self.stores.iter().for_each(|(_, r)| used[*r as usize] = true);
+        for scatter in &self.scatters {
+            used[scatter.address as usize] = true;
+            used[scatter.value as usize] = true;
+        }
+        computed || self.loads.iter().zip(used).any(|(load, used)| used && load.tensor == tensor)
+    }
+}
+
 fn writes(nest: &Nest) -> impl Iterator<Item = TensorId> {
     let stores = nest.stores.iter().map(|(access, _)| access.tensor);
     stores.chain(nest.scatters.iter().map(|s| s.tensor))
 }
 
+/// Registers of a running program, kept from one run to the next.
+#[derive(Default)]
+pub struct RunScratch(Registers);
+
 /// A program that was checked and scheduled.
+#[derive(Debug)]
 pub struct Prepared<'p> {
-    program: &'p Program,
+    program: Cow<'p, Program>,
     body: Vec<Node>,
     written: BTreeSet<TensorId>,
 }
 
+#[derive(Debug)]
 enum Node {
     Nest(Box<Scheduled>),
     Loop { count: TensorId, counter: TensorId, body: Vec<Node> },
@@ -100,7 +159,7 @@ impl Prepared<'_> {
         if expected != found {
             return Err(VmError::InputCount { expected, found });
         }
-        let mut env = Env::new(self.program);
+        let mut env = Env::new(&self.program);
         for (&tensor, bytes) in self.program.inputs.iter().zip(inputs) {
             if self.written.contains(&tensor) {
                 env.give(tensor, bytes.to_vec());
@@ -124,7 +183,7 @@ impl Prepared<'_> {
 
     /// See [`Program::run_in`].
     pub fn run_in(&self, env: &mut Env<'_>) -> Result<(), VmError> {
-        env.complete(self.program)?;
+        env.complete(&self.program)?;
         for &tensor in &self.written {
             if let Memory::Read(_) = env.tensors[tensor as usize] {
                 return Err(VmError::ReadOnly { tensor });
@@ -133,10 +192,37 @@ impl Prepared<'_> {
         self.run_nodes(&self.body, env, &mut Registers::default())
     }
 
-    fn run_nodes(
+    /// Runs the program where its tensors lie, without taking memory once `scratch` has it:
+    /// what is run millions of times, as an instruction on a simulated machine.
+    ///
+    /// # Errors
+    ///
+    /// Memory of another size than declared, and what [`Program::run`] can end with.
+    pub fn run_on<M: Memories>(
+        &self,
+        memories: &mut M,
+        scratch: &mut RunScratch,
+    ) -> Result<(), VmError> {
+        for (i, decl) in self.program.tensors.iter().enumerate() {
+            let tensor = i as TensorId;
+            let found = memories.bytes(tensor).len() as u64;
+            let expected = decl.len * decl.ty.bytes() as u64;
+            if found != expected {
+                return Err(VmError::InputSize { tensor, expected, found });
+            }
+        }
+        self.run_nodes(&self.body, memories, &mut scratch.0)
+    }
+
+    /// The program.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    fn run_nodes<M: Memories>(
         &self,
         nodes: &[Node],
-        env: &mut Env<'_>,
+        env: &mut M,
         registers: &mut Registers,
     ) -> Result<(), VmError> {
         for node in nodes {
@@ -145,8 +231,7 @@ impl Prepared<'_> {
                 Node::Loop { count, counter, body } => {
                     let rounds = self.read_int(env, *count);
                     for round in 0..rounds {
-                        env.tensors[*counter as usize].bytes_mut()[..8]
-                            .copy_from_slice(&round.to_le_bytes());
+                        env.bytes_mut(*counter)[..8].copy_from_slice(&round.to_le_bytes());
                         self.run_nodes(body, env, registers)?;
                     }
                 }
@@ -167,10 +252,10 @@ impl Prepared<'_> {
     }
 
     /// Element 0 of an integer tensor, with its sign.
-    fn read_int(&self, env: &Env<'_>, tensor: TensorId) -> i64 {
+    fn read_int<M: Memories>(&self, env: &M, tensor: TensorId) -> i64 {
         let bytes = self.program.tensors[tensor as usize].ty.bytes();
         let mut wide = [0; 8];
-        wide[..bytes].copy_from_slice(&env.get(tensor)[..bytes]);
+        wide[..bytes].copy_from_slice(&env.bytes(tensor)[..bytes]);
         let unused = 64 - 8 * bytes as u32;
         i64::from_le_bytes(wide) << unused >> unused
     }

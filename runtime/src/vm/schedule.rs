@@ -28,7 +28,10 @@ impl Scheduled {
             let axes = axes(nest);
             match copy(tensors, nest, &axes) {
                 Some(copy) => Kind::Copy(copy),
-                None => Kind::Strips(Box::new(strips(nest, types, axes))),
+                None => match multiply(nest, types, &axes) {
+                    Some(multiply) => Kind::Multiply(multiply),
+                    None => Kind::Strips(Box::new(strips(nest, types, axes))),
+                },
             }
         };
         Scheduled { place, kind }
@@ -145,6 +148,62 @@ fn copy(tensors: &[TensorDecl], nest: &Nest, axes: &[Axis]) -> Option<Copy> {
         from_offset: load.offset,
         to_offset: store.offset,
         axes,
+    })
+}
+
+/// More points than this are done in strips.
+const MULTIPLY_POINTS: u64 = 1 << 15;
+
+/// A short innermost loop costs more than strips do.
+const MULTIPLY_INNER: u64 = 4;
+
+/// The nest as a few products that are added to sums, if it is one.
+fn multiply(nest: &Nest, types: &[Ty], axes: &[Axis]) -> Option<Multiply> {
+    let ([_, _, _], [mul, add], [(store, stored)], []) =
+        (&nest.loads[..], &nest.body[..], &nest.stores[..], &nest.scatters[..])
+    else {
+        return None;
+    };
+    let (
+        Inst::Binary { op: BinaryOp::MulF, a, b },
+        Inst::Binary { op: BinaryOp::AddF, a: x, b: y },
+    ) = (*mul, *add)
+    else {
+        return None;
+    };
+    // Loads are registers 0 to 2, the product is 3, the sum is 4.
+    let sum = nest.loads.iter().position(|load| load == store)? as Reg;
+    let owned = nest.loads.iter().filter(|load| load.tensor == store.tensor).count() == 1;
+    let operands = [a, b].iter().all(|r| *r < 3 && *r != sum) && a != b;
+    let adds = (x, y) == (sum, 3) || (x, y) == (3, sum);
+    let points = axes.iter().fold(1u64, |n, axis| n.saturating_mul(axis.extent));
+    let float = matches!(types[4], Ty::F32 | Ty::F64);
+    if !(owned && operands && adds && float && *stored == 4) || points > MULTIPLY_POINTS {
+        return None;
+    }
+    let step = |axis: &Axis, r: Reg| axis.strides[r as usize];
+    let inner = axes.iter().position(|axis| {
+        axis.extent >= MULTIPLY_INNER
+            && axis.parallel
+            && step(axis, sum) == 1
+            && [a, b].iter().all(|r| matches!(step(axis, *r), 0 | 1))
+    })?;
+    let around: Vec<&Axis> =
+        axes.iter().enumerate().filter(|(i, _)| *i != inner).map(|(_, axis)| axis).collect();
+    let access = |r: Reg| MultiplyAccess {
+        tensor: nest.loads[r as usize].tensor,
+        offset: nest.loads[r as usize].offset,
+        strides: around.iter().map(|axis| step(axis, r)).collect(),
+        step: step(&axes[inner], r),
+    };
+    Some(Multiply {
+        ty: types[4],
+        sum: access(sum),
+        left: access(a),
+        right: access(b),
+        points: axes[inner].extent as usize,
+        extents: around.iter().map(|axis| axis.extent).collect(),
+        sum_first: x == sum,
     })
 }
 

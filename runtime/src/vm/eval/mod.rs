@@ -31,6 +31,8 @@ pub(super) struct Registers {
     /// One element each.
     pub tail: Vec<Vec<u64>>,
     pub scratch: Scratch,
+    /// Where the nest is.
+    pub places: super::exec::Places,
 }
 
 impl Registers {
@@ -190,4 +192,23 @@ pub(super) fn fold(
     } else {
         int::fold(op, ty, accumulator, x, first, n);
     }
+}
+
+/// One operation on index values; `None` where it has no result, as a division by zero.
+pub fn index(op: BinaryOp, a: i64, b: i64) -> Option<i64> {
+    if op.is_float() {
+        return None;
+    }
+    let mut out = [0];
+    let mut scratch = Scratch::default();
+    int::binary(op, Ty::Index, &[a as u64], &[b as u64], &mut out, &mut scratch, 1).ok()?;
+    Some(out[0] as i64)
+}
+
+/// Whether two index values compare as the predicate says.
+pub fn index_compare(predicate: super::inst::CmpIPredicate, a: i64, b: i64) -> bool {
+    let mut out = [0u8];
+    let mut scratch = Scratch::default();
+    int::compare(predicate, Ty::Index, &[a as u64], &[b as u64], &mut out, &mut scratch);
+    out[0] != 0
 }

@@ -1,0 +1,177 @@
+//! A machine as plain data: the facts of its file, with references as indices.
+
+use serde::{Deserialize, Serialize};
+
+use crate::vm::{Program, Ty};
+
+/// Index into [`Machine::memories`].
+pub type MemoryId = u32;
+
+/// Index into [`Machine::engines`].
+pub type EngineId = u32;
+
+/// A machine, as far as a program on it can tell.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Machine {
+    /// Its name.
+    pub name: String,
+    /// The name of the execution unit that programs run on.
+    pub unit: String,
+    /// How many of those there are.
+    pub units: u64,
+    /// Million cycles a second, where the file says.
+    pub clock_mhz: Option<u64>,
+    /// Memories, caches and register files.
+    pub memories: Vec<Memory>,
+    /// The memory in which kernel arguments lie.
+    pub shared: MemoryId,
+    /// What runs beside a unit; one of each per unit.
+    pub engines: Vec<Engine>,
+    /// Ways between memories.
+    pub moves: Vec<Move>,
+    /// Instructions.
+    pub instructions: Vec<Instruction>,
+    /// Units that apply scalar operations lane by lane.
+    pub lanes: Vec<LaneUnit>,
+}
+
+/// Who shares a memory, from the fewest to the most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub enum Scope {
+    Thread,
+    Warp,
+    Warpgroup,
+    Core,
+    Cluster,
+    Device,
+    Host,
+}
+
+impl Scope {
+    /// The name in text.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scope::Thread => "thread",
+            Scope::Warp => "warp",
+            Scope::Warpgroup => "warpgroup",
+            Scope::Core => "core",
+            Scope::Cluster => "cluster",
+            Scope::Device => "device",
+            Scope::Host => "host",
+        }
+    }
+
+    /// Whether all units see one memory of this scope.
+    pub fn is_global(self) -> bool {
+        matches!(self, Scope::Device | Scope::Host)
+    }
+}
+
+/// A memory, a cache or a register file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Memory {
+    /// Its name.
+    pub name: String,
+    /// Who shares it.
+    pub scope: Scope,
+    /// How much it holds.
+    pub capacity_bytes: u64,
+    /// How much passes in one cycle; without it, anything does.
+    pub bytes_per_cycle: Option<u64>,
+    /// What one access moves at least.
+    pub transaction_bytes: Option<u64>,
+    /// How many banks it has.
+    pub banks: Option<u64>,
+    /// How wide a bank is.
+    pub bank_bytes: Option<u64>,
+    /// What one register holds, in a register file.
+    pub register_bytes: Option<u64>,
+    /// Elements of a register of any type, in a register file with lanes.
+    pub lanes: Option<u64>,
+    /// The memory that it is a cache of.
+    pub caches: Option<MemoryId>,
+}
+
+/// Something that runs beside a unit, in order.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Engine {
+    /// Its name.
+    pub name: String,
+    /// Operations that can wait for it while it works.
+    pub queue: u64,
+}
+
+/// A way from one memory to another.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Move {
+    /// Its name.
+    pub name: String,
+    /// The memory it reads.
+    pub source: MemoryId,
+    /// The memory it writes.
+    pub target: MemoryId,
+    /// What runs it beside the unit.
+    pub engine: Option<EngineId>,
+    /// How much it moves in one cycle.
+    pub bytes_per_cycle: Option<u64>,
+    /// Cycles between two of them.
+    pub issue_cycles: Option<f64>,
+    /// Cycles until what was moved is there.
+    pub latency_cycles: u64,
+}
+
+/// An instruction.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Instruction {
+    /// Its name.
+    pub name: String,
+    /// What runs it beside the unit.
+    pub engine: Option<EngineId>,
+    /// Cycles between two of them.
+    pub issue_cycles: f64,
+    /// Cycles until the results are there.
+    pub latency_cycles: u64,
+    /// What it computes.
+    pub meaning: Meaning,
+}
+
+/// What an instruction computes, on dense row-major operands.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Meaning {
+    /// The operands, which are the first inputs of the program.
+    pub operands: Vec<Operand>,
+    /// The program; its outputs overwrite the last operands.
+    pub program: Program,
+    /// What the inputs after the operands are always given.
+    pub constants: Vec<Vec<u8>>,
+}
+
+/// An operand of an instruction.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Operand {
+    /// Where it lies.
+    pub memory: MemoryId,
+    /// Type of an element.
+    pub ty: Ty,
+    /// Extents, outermost first.
+    pub shape: Vec<u64>,
+}
+
+/// A unit that applies scalar operations to every lane of a register.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LaneUnit {
+    /// Its name.
+    pub name: String,
+    /// Cycles between two operations on one register.
+    pub issue_cycles: f64,
+    /// Cycles until the result is there.
+    pub latency_cycles: u64,
+}
+
+impl Meaning {
+    /// The first operand that is overwritten.
+    pub fn first_result(&self) -> usize {
+        self.operands.len().saturating_sub(self.program.outputs.len())
+    }
+}

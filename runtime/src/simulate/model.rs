@@ -1,0 +1,133 @@
+//! A plan and its code, ready to be simulated.
+
+use super::error::SimulateError;
+use super::functional::Functional;
+use super::prepare::{self, Ready, ReadyMeaning};
+use super::program::Code;
+use crate::plan::{Plan, Port};
+
+/// A plan on a simulated machine, ready to run.
+pub struct Simulator<'c> {
+    code: &'c Code,
+    plan: &'c Plan,
+    kernels: Vec<Ready<'c>>,
+    /// Per kernel of the plan, that of the code.
+    calls: Vec<usize>,
+    meanings: Vec<ReadyMeaning<'c>>,
+}
+
+impl<'c> Simulator<'c> {
+    /// Checks code and plan against each other, and prepares what is run often.
+    ///
+    /// # Errors
+    /// Code that [`Code::validate`] refuses, a plan for another machine, buffers that are not
+    /// the kernels' arguments or do not fit the machine.
+    pub fn new(code: &'c Code, plan: &'c Plan) -> Result<Simulator<'c>, SimulateError> {
+        code.validate()?;
+        let meanings = prepare::meanings(&code.machine)?;
+        let kernels = code.kernels.iter().map(|kernel| Ready::new(code, kernel, &meanings));
+        let kernels = kernels.collect::<Result<Vec<_>, _>>()?;
+        let call = |symbol: &String| {
+            let found = code.kernels.iter().position(|kernel| kernel.name == *symbol);
+            found.ok_or_else(|| SimulateError::Kernel { symbol: symbol.clone() })
+        };
+        let calls =
+            plan.kernels.iter().map(|kernel| call(&kernel.symbol)).collect::<Result<_, _>>()?;
+        let simulator = Simulator { code, plan, kernels, calls, meanings };
+        simulator.check()?;
+        Ok(simulator)
+    }
+
+    fn check(&self) -> Result<(), SimulateError> {
+        let (code, plan) = (self.code, self.plan);
+        if plan.units as u64 > code.machine.units {
+            return Err(SimulateError::Units {
+                units: plan.units as u64,
+                machine: code.machine.name.clone(),
+                found: code.machine.units,
+            });
+        }
+        for (number, step) in plan.steps.iter().enumerate() {
+            let kernel = &code.kernels[self.calls[step.kernel as usize]];
+            let given = step.buffers.iter().map(|&b| plan.buffers[b as usize].bytes);
+            let arguments = &kernel.memrefs[..kernel.arguments as usize];
+            let expected = arguments.iter().map(|memref| memref.bytes());
+            if !given.clone().eq(expected.clone()) {
+                return Err(SimulateError::Arguments {
+                    step: number as u32,
+                    kernel: kernel.name.clone(),
+                    found: step.buffers.len(),
+                    found_bytes: given.collect(),
+                    expected: expected.collect(),
+                });
+            }
+        }
+        let memory = &code.machine.memories[code.machine.shared as usize];
+        let wanted_bytes = shared_bytes(plan);
+        if wanted_bytes > memory.capacity_bytes {
+            return Err(SimulateError::PlanCapacity {
+                memory: format!("@{}", memory.name),
+                wanted_bytes,
+                capacity_bytes: memory.capacity_bytes,
+            });
+        }
+        Ok(())
+    }
+
+    fn ready(&self) -> Vec<&Ready<'c>> {
+        self.calls.iter().map(|&kernel| &self.kernels[kernel]).collect()
+    }
+
+    /// Runs the plan on its inputs and leaves its results in `outputs`.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the program, and inputs or outputs of the wrong number
+    /// or size.
+    pub fn run(
+        &self,
+        constants: &[u8],
+        inputs: &[&[u8]],
+        outputs: &mut [&mut [u8]],
+    ) -> Result<(), SimulateError> {
+        let plan = self.plan;
+        let sizes: Vec<usize> = outputs.iter().map(|bytes| bytes.len()).collect();
+        check_ports("input", &plan.inputs, inputs.iter().map(|bytes| bytes.len()))?;
+        check_ports("output", &plan.outputs, sizes.into_iter())?;
+        if constants.len() as u64 != plan.constant_bytes {
+            return Err(SimulateError::Size {
+                kind: "the section of constants",
+                name: plan.name.clone(),
+                expected: plan.constant_bytes,
+                found: constants.len() as u64,
+            });
+        }
+        let kernels = self.ready();
+        let outputs = outputs.iter_mut().map(|bytes| &mut **bytes).collect();
+        Functional::new(self.code, plan, &kernels, &self.meanings, constants, inputs, outputs)?
+            .run()
+    }
+}
+
+/// Bytes that all units share: ports, constants and the arena.
+pub(super) fn shared_bytes(plan: &Plan) -> u64 {
+    let ports = plan.inputs.iter().chain(&plan.outputs).filter_map(Port::bytes);
+    ports.sum::<u64>() + plan.arena_bytes + plan.constant_bytes
+}
+
+fn check_ports(
+    kind: &'static str,
+    ports: &[Port],
+    given: impl ExactSizeIterator<Item = usize>,
+) -> Result<(), SimulateError> {
+    let (expected, found) = (ports.len(), given.len());
+    if expected != found {
+        return Err(SimulateError::Count { kind, expected, found });
+    }
+    for (port, found) in ports.iter().zip(given) {
+        let (expected, found) = (port.bytes().unwrap_or(0), found as u64);
+        if expected != found {
+            return Err(SimulateError::Size { kind, name: port.name.clone(), expected, found });
+        }
+    }
+    Ok(())
+}

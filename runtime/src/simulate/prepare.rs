@@ -1,0 +1,477 @@
+//! Kernels as they will run: flat code, and sites with everything that does not depend on
+//! index values worked out.
+
+use super::area::Area;
+use super::error::SimulateError;
+use super::machine::{EngineId, Machine, MemoryId, Scope};
+use super::program::{Code, Kernel, MemRef, MemRefId, Op, Slot, TokenSlot, Use, Value, View};
+use crate::vm::{Prepared, Program, TensorId};
+
+/// Pieces of one operand, at most.
+const PIECES_LIMIT: u64 = 1 << 27;
+
+/// A flat instruction.
+#[derive(Debug)]
+pub(super) enum Inst {
+    Set {
+        to: Slot,
+        value: Value,
+    },
+    /// Sets the counter, and goes to `exit` if there is no round.
+    Enter {
+        counter: Slot,
+        begin: Slot,
+        end: Slot,
+        step: Slot,
+        exit: u32,
+    },
+    /// Goes back to `top` if there is another round.
+    Next {
+        counter: Slot,
+        end: Slot,
+        step: Slot,
+        top: u32,
+    },
+    Branch {
+        condition: Slot,
+        otherwise: u32,
+    },
+    Jump(u32),
+    /// What is allocated from here on ends at the matching [`Inst::Close`].
+    Open,
+    Close,
+    Alloc(MemRefId),
+    /// An operation on data, by number.
+    Site(u32),
+    Wait(Vec<TokenSlot>),
+    Keep {
+        to: TokenSlot,
+        from: TokenSlot,
+    },
+    Barrier(Scope),
+}
+
+/// A kernel, ready to run.
+#[derive(Debug)]
+pub(super) struct Ready<'c> {
+    pub kernel: &'c Kernel,
+    pub code: Vec<Inst>,
+    /// Per flat instruction, the operation's path.
+    pub paths: Vec<Vec<u32>>,
+    pub sites: Vec<Site>,
+}
+
+/// An operation on data.
+#[derive(Debug)]
+pub(super) struct Site {
+    pub kind: SiteKind,
+    pub engine: Option<EngineId>,
+    pub token: Option<TokenSlot>,
+    pub sides: Vec<Side>,
+    /// Index of its instruction in the flat code.
+    pub at: u32,
+    /// Name of the move, instruction or lane unit, as counted.
+    pub cost: Cost,
+}
+
+#[derive(Debug)]
+pub(super) enum SiteKind {
+    /// From side 0 to side 1; a third side becomes zero.
+    Copy,
+    /// To side 0.
+    Fill {
+        element: [u8; 8],
+    },
+    Invoke {
+        instruction: u32,
+    },
+    Apply(Box<Apply>),
+}
+
+/// What an operation costs, apart from its memories.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cost {
+    /// Which facts they are.
+    pub by: By,
+    pub issue_cycles: f64,
+    pub latency_cycles: u64,
+    pub bytes_per_cycle: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum By {
+    Move(u32),
+    Instruction(u32),
+    Lanes { unit: u32, combines: bool },
+}
+
+#[derive(Debug)]
+pub(super) struct Apply {
+    pub work: Prepared<'static>,
+    pub tables: Vec<MemRefId>,
+    pub indices: Vec<Slot>,
+}
+
+/// One operand of an operation.
+#[derive(Debug)]
+pub(super) struct Side {
+    pub memref: MemRefId,
+    pub memory: MemoryId,
+    pub indices: Vec<Slot>,
+    /// Bytes per step of each index.
+    pub strides: Vec<i64>,
+    /// What each index must stay below.
+    pub limits: Vec<i64>,
+    /// Extent along each dimension, for reports.
+    pub extent: Vec<u64>,
+    /// Size of the buffer.
+    pub bytes: u64,
+    pub area: Area,
+    pub uses: Use,
+}
+
+/// The meaning of an instruction, ready to run.
+pub(super) struct ReadyMeaning<'c> {
+    pub program: Prepared<'c>,
+    /// Per operand, the tensor it is given in, if the program looks at it.
+    pub inputs: Vec<Option<TensorId>>,
+    /// Per result, the tensor it is taken from.
+    pub outputs: Vec<TensorId>,
+}
+
+/// Prepares the meanings of all instructions.
+pub(super) fn meanings(machine: &Machine) -> Result<Vec<ReadyMeaning<'_>>, SimulateError> {
+    machine
+        .instructions
+        .iter()
+        .map(|instruction| {
+            let meaning = &instruction.meaning;
+            let program = meaning.program.prepare().map_err(|error| SimulateError::Meaning {
+                what: format!("@{}", instruction.name),
+                error,
+            })?;
+            let first = meaning.first_result();
+            let inputs = meaning.program.inputs[..meaning.operands.len()].iter().enumerate();
+            let inputs = inputs.map(|(i, &tensor)| {
+                (i < first || meaning.program.looks_at(tensor)).then_some(tensor)
+            });
+            Ok(ReadyMeaning {
+                program,
+                inputs: inputs.collect(),
+                outputs: meaning.program.outputs.clone(),
+            })
+        })
+        .collect()
+}
+
+impl<'c> Ready<'c> {
+    /// Prepares a kernel of validated code.
+    pub fn new(
+        code: &'c Code,
+        kernel: &'c Kernel,
+        meanings: &[ReadyMeaning<'_>],
+    ) -> Result<Ready<'c>, SimulateError> {
+        let ready = Ready { kernel, code: Vec::new(), paths: Vec::new(), sites: Vec::new() };
+        let mut flat =
+            Flatten { machine: &code.machine, kernel, meanings, ready, path: Vec::new() };
+        flat.block(&kernel.body, 0)?;
+        Ok(flat.ready)
+    }
+
+    /// The operation as text names it.
+    pub fn name(&self, machine: &Machine, at: usize) -> String {
+        match self.code.get(at) {
+            Some(Inst::Site(site)) => self.sites[*site as usize].name(machine),
+            Some(Inst::Wait(_)) => "device.wait".to_owned(),
+            Some(Inst::Barrier(scope)) => format!("device.barrier {:?}", scope.name()),
+            Some(Inst::Alloc(_)) => "device.alloc".to_owned(),
+            Some(Inst::Set { .. }) => "index arithmetic".to_owned(),
+            _ => "the end of a block".to_owned(),
+        }
+    }
+}
+
+impl Site {
+    /// The operation as text names it.
+    pub fn name(&self, machine: &Machine) -> String {
+        match self.cost.by {
+            By::Move(way) => {
+                let op = match (&self.kind, self.token) {
+                    (SiteKind::Fill { .. }, _) => "device.fill",
+                    (_, Some(_)) => "device.transfer",
+                    _ => "device.copy",
+                };
+                format!("{op} @{}", machine.moves[way as usize].name)
+            }
+            By::Instruction(i) => {
+                format!("device.invoke @{}", machine.instructions[i as usize].name)
+            }
+            By::Lanes { unit, combines } => {
+                let op = if combines { "device.combine" } else { "device.apply" };
+                format!("{op} @{}", machine.lanes[unit as usize].name)
+            }
+        }
+    }
+}
+
+struct Flatten<'a, 'c> {
+    machine: &'c Machine,
+    kernel: &'c Kernel,
+    meanings: &'a [ReadyMeaning<'a>],
+    ready: Ready<'c>,
+    path: Vec<u32>,
+}
+
+impl<'c> Flatten<'_, 'c> {
+    fn push(&mut self, inst: Inst) -> usize {
+        self.ready.code.push(inst);
+        self.ready.paths.push(self.path.clone());
+        self.ready.code.len() - 1
+    }
+
+    fn here(&self) -> u32 {
+        self.ready.code.len() as u32
+    }
+
+    /// A body; what it allocates ends with it.
+    fn block(&mut self, body: &'c [Op], first: u32) -> Result<(), SimulateError> {
+        let allocates = body.iter().any(|op| matches!(op, Op::Alloc(_)));
+        if allocates {
+            self.push(Inst::Open);
+        }
+        for (i, op) in body.iter().enumerate() {
+            self.path.push(first + i as u32);
+            self.op(op)?;
+            self.path.pop();
+        }
+        if allocates {
+            self.push(Inst::Close);
+        }
+        Ok(())
+    }
+
+    fn op(&mut self, op: &'c Op) -> Result<(), SimulateError> {
+        match op {
+            Op::Set { to, value } => {
+                self.push(Inst::Set { to: *to, value: *value });
+            }
+            Op::For { counter, begin, end, step, body } => {
+                let (counter, begin, end, step) = (*counter, *begin, *end, *step);
+                let enter = self.push(Inst::Enter { counter, begin, end, step, exit: 0 });
+                let top = self.here();
+                self.block(body, 0)?;
+                self.push(Inst::Next { counter, end, step, top });
+                let exit = self.here();
+                self.ready.code[enter] = Inst::Enter { counter, begin, end, step, exit };
+            }
+            Op::If { condition, then, otherwise } => {
+                let branch = self.push(Inst::Branch { condition: *condition, otherwise: 0 });
+                self.block(then, 0)?;
+                let jump = self.push(Inst::Jump(0));
+                let second = self.here();
+                self.ready.code[branch] = Inst::Branch { condition: *condition, otherwise: second };
+                self.block(otherwise, then.len() as u32)?;
+                self.ready.code[jump] = Inst::Jump(self.here());
+            }
+            Op::Alloc(memref) => {
+                self.push(Inst::Alloc(*memref));
+            }
+            Op::Wait(tokens) => {
+                self.push(Inst::Wait(tokens.clone()));
+            }
+            Op::Keep { to, from } => {
+                self.push(Inst::Keep { to: *to, from: *from });
+            }
+            Op::Barrier(scope) => {
+                self.push(Inst::Barrier(*scope));
+            }
+            Op::Copy { way, from, to, count, from_step, to_step, zeros, token } => {
+                let elem = self.memref(from).ty.bytes() as u64;
+                let along = |view: &View, step: &Option<(u32, u64)>| {
+                    let memref = self.memref(view);
+                    let mut extent = vec![1; memref.shape.len()];
+                    let stride = step.map_or(1, |(dim, step)| {
+                        extent[dim as usize] = (count.max(&1) - 1) * step + 1;
+                        memref.strides()[dim as usize] * step as i64
+                    });
+                    (extent, stride)
+                };
+                let ((from_extent, a), (to_extent, b)) =
+                    (along(from, from_step), along(to, to_step));
+                let (read, written) = self.pair(&[*count], &[a], &[b], elem)?;
+                let mut sides = vec![
+                    self.side(from, read, from_extent, Use::Read),
+                    self.side(to, written, to_extent, Use::Write),
+                ];
+                if *zeros > 0 {
+                    // The rest of the register: one more thing that is written.
+                    let mut area = Area::new(&[(*zeros, b)], elem);
+                    area.shift(*count as i64 * b * elem as i64);
+                    let mut extent = sides[1].extent.clone();
+                    if let Some((dim, step)) = to_step {
+                        extent[*dim as usize] += zeros * step;
+                    }
+                    sides.push(self.side(to, area, extent, Use::Write));
+                }
+                self.site(SiteKind::Copy, self.way(*way), *token, sides);
+            }
+            Op::Transfer { way, from, to, sizes, from_strides, to_strides, token } => {
+                let elem = self.memref(from).ty.bytes() as u64;
+                let (read, written) = self.pair(sizes, from_strides, to_strides, elem)?;
+                let sides = vec![
+                    self.side(from, read, vec![], Use::Read),
+                    self.side(to, written, vec![], Use::Write),
+                ];
+                self.site(SiteKind::Copy, self.way(*way), *token, sides);
+            }
+            Op::Fill { way, to, sizes, strides, value, token } => {
+                let elem = value.ty.bytes() as u64;
+                self.few(sizes)?;
+                let dims: Vec<_> = sizes.iter().copied().zip(strides.iter().copied()).collect();
+                let sides = vec![self.side(to, Area::new(&dims, elem), vec![], Use::Write)];
+                let element = value.bits.to_le_bytes();
+                self.site(SiteKind::Fill { element }, self.way(*way), *token, sides);
+            }
+            Op::Invoke { instruction, views, token } => {
+                let facts = &self.machine.instructions[*instruction as usize];
+                let first = facts.meaning.first_result();
+                let ready = &self.meanings[*instruction as usize];
+                let mut sides = Vec::with_capacity(views.len());
+                for (i, (view, operand)) in views.iter().zip(&facts.meaning.operands).enumerate() {
+                    let uses = match (ready.inputs[i].is_some(), i >= first) {
+                        (true, true) => Use::Update,
+                        (false, true) => Use::Write,
+                        _ => Use::Read,
+                    };
+                    self.few(&operand.shape)?;
+                    sides.push(self.window(view, &operand.shape, uses));
+                }
+                let cost = Cost {
+                    by: By::Instruction(*instruction),
+                    issue_cycles: facts.issue_cycles,
+                    latency_cycles: facts.latency_cycles,
+                    bytes_per_cycle: None,
+                };
+                let kind = SiteKind::Invoke { instruction: *instruction };
+                self.site(kind, (cost, facts.engine), *token, sides);
+            }
+            Op::Apply { unit, combines, work } => {
+                let facts = &self.machine.lanes[*unit as usize];
+                let writes = |tensor: TensorId| {
+                    work.uses.get(tensor as usize).is_some_and(|uses| uses.writes())
+                };
+                if work.nest.stores.iter().any(|(access, _)| !writes(access.tensor))
+                    || !work.nest.scatters.is_empty()
+                {
+                    let what = "an apply writes what is no output of it".to_owned();
+                    return Err(SimulateError::Code(what));
+                }
+                let mut program = Program { tensors: work.tensors.clone(), ..Program::default() };
+                program.push(work.nest.clone());
+                let work_ready = program.into_prepared().map_err(|error| {
+                    let what = format!("an operation of @{} in @{}", facts.name, self.kernel.name);
+                    SimulateError::Meaning { what, error }
+                })?;
+                let sides = work.views.iter().zip(&work.uses).zip(&work.tensors);
+                let sides = sides.map(|((view, &uses), tensor)| {
+                    let shape: &[u64] =
+                        if self.memref(view).shape.is_empty() { &[] } else { &[tensor.len] };
+                    self.window(view, shape, uses)
+                });
+                let sides = sides.collect();
+                let cost = Cost {
+                    by: By::Lanes { unit: *unit, combines: *combines },
+                    issue_cycles: facts.issue_cycles,
+                    latency_cycles: facts.latency_cycles,
+                    bytes_per_cycle: None,
+                };
+                let apply = Apply {
+                    work: work_ready,
+                    tables: work.tables.clone(),
+                    indices: work.indices.clone(),
+                };
+                self.site(SiteKind::Apply(Box::new(apply)), (cost, None), None, sides);
+            }
+        }
+        Ok(())
+    }
+
+    fn memref(&self, view: &View) -> &'c MemRef {
+        &self.kernel.memrefs[view.memref as usize]
+    }
+
+    /// What a move costs, and its engine. Without a number it takes the unit for a cycle, and
+    /// an engine for no longer than its bytes do.
+    fn way(&self, way: u32) -> (Cost, Option<EngineId>) {
+        let facts = &self.machine.moves[way as usize];
+        let default = if facts.engine.is_some() { 0.0 } else { 1.0 };
+        let cost = Cost {
+            by: By::Move(way),
+            issue_cycles: facts.issue_cycles.unwrap_or(default),
+            latency_cycles: facts.latency_cycles,
+            bytes_per_cycle: facts.bytes_per_cycle,
+        };
+        (cost, facts.engine)
+    }
+
+    fn few(&self, sizes: &[u64]) -> Result<(), SimulateError> {
+        if sizes.iter().product::<u64>() > PIECES_LIMIT {
+            let what = format!("kernel @{}: a box of {sizes:?} is too large", self.kernel.name);
+            return Err(SimulateError::Code(what));
+        }
+        Ok(())
+    }
+
+    fn pair(
+        &self,
+        sizes: &[u64],
+        from: &[i64],
+        to: &[i64],
+        elem: u64,
+    ) -> Result<(Area, Area), SimulateError> {
+        self.few(sizes)?;
+        Ok(Area::pair(sizes, from, to, elem))
+    }
+
+    /// A view of a shape along the last dimensions of its buffer.
+    fn window(&self, view: &View, shape: &[u64], uses: Use) -> Side {
+        let memref = self.memref(view);
+        let strides = memref.strides();
+        let leading = memref.shape.len() - shape.len();
+        let dims: Vec<_> = shape.iter().copied().zip(strides[leading..].iter().copied()).collect();
+        let mut extent = vec![1; leading];
+        extent.extend(shape);
+        self.side(view, Area::new(&dims, memref.ty.bytes() as u64), extent, uses)
+    }
+
+    fn side(&self, view: &View, area: Area, mut extent: Vec<u64>, uses: Use) -> Side {
+        let memref = self.memref(view);
+        extent.resize(memref.shape.len(), 1);
+        let elem = memref.ty.bytes() as i64;
+        let limits = memref.shape.iter().zip(&extent);
+        Side {
+            memref: view.memref,
+            memory: memref.memory,
+            indices: view.indices.clone(),
+            strides: memref.strides().iter().map(|stride| stride * elem).collect(),
+            limits: limits.map(|(&dim, &extent)| dim as i64 - extent as i64 + 1).collect(),
+            extent,
+            bytes: memref.bytes(),
+            area,
+            uses,
+        }
+    }
+
+    fn site(
+        &mut self,
+        kind: SiteKind,
+        (cost, engine): (Cost, Option<EngineId>),
+        token: Option<TokenSlot>,
+        sides: Vec<Side>,
+    ) {
+        let at = self.here();
+        let number = self.ready.sites.len() as u32;
+        self.ready.sites.push(Site { kind, engine, token, sides, at, cost });
+        self.push(Inst::Site(number));
+    }
+}

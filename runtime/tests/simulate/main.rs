@@ -1,0 +1,4 @@
+//! The simulator, held against programs whose answers and times are known.
+
+mod functional;
+mod toy;
