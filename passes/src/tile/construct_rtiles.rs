@@ -19,7 +19,7 @@ use weft_dialects::ir::{Builder, Context, Mapping, Op, Report, Val, attr, remark
 use weft_dialects::tile::RTile;
 
 use super::policy::{self, Choice, Lanes, Tiled};
-use super::{instruction, pack_weights};
+use super::{instruction, matrix, pack_weights};
 use crate::device::expand_math;
 use crate::nest::{self, Nest};
 
@@ -91,6 +91,9 @@ pub(crate) fn construct<'c>(
     let choice = choose(machine, kernel, &nest, &fixed)?;
     if remarks {
         say(kernel, &choice);
+        for refusal in matrix::choices(machine, &nest).into_iter().filter_map(Result::err) {
+            remark(kernel, &format!("@{}: {refusal}", kernel.symbol()));
+        }
     }
     let units = machine.units().first().map_or(1, |unit| unit.count);
     let inner = match &choice.tiled {

@@ -10,6 +10,8 @@ use std::collections::HashMap;
 use weft_dialects::device::{Instruction, Lanes, Machine};
 use weft_dialects::ir::{Block, Op, Type, Val, ty};
 
+use super::mapping::has_axes;
+use super::matrix;
 use crate::nest::{Nest, index_axis};
 
 /// Operations whose operands may be swapped.
@@ -47,19 +49,21 @@ pub(super) struct Mapped<'c> {
     pub scalar_inputs: Vec<bool>,
 }
 
-/// The instructions that mean the body of `nest`, once per way to bind its inputs.
+/// The instructions of lanes that mean the body of `nest`, once per way to bind its inputs.
 pub(super) fn instructions<'c>(machine: Machine<'c>, nest: &Nest<'c>) -> Vec<Mapped<'c>> {
-    machine.instructions().iter().flat_map(|instruction| fits(instruction, nest)).collect()
+    let instructions = machine.instructions();
+    let by_lanes = instructions.iter().filter(|instruction| !has_axes(instruction));
+    by_lanes.flat_map(|instruction| fits(instruction, nest)).collect()
 }
 
 /// Why no instruction means the body: one line each.
 pub(super) fn refusals<'c>(machine: Machine<'c>, nest: &Nest<'c>) -> Vec<String> {
-    machine
-        .instructions()
+    let instructions = machine.instructions();
+    let by_lanes = instructions
         .iter()
-        .filter(|instruction| fits(instruction, nest).is_empty())
-        .map(|instruction| format!("@{} means another body", instruction.name))
-        .collect()
+        .filter(|instruction| !has_axes(instruction) && fits(instruction, nest).is_empty())
+        .map(|instruction| format!("@{} means another body", instruction.name));
+    by_lanes.chain(matrix::choices(machine, nest).into_iter().filter_map(Result::err)).collect()
 }
 
 fn fits<'c>(instruction: &Instruction<'c>, nest: &Nest<'c>) -> Vec<Mapped<'c>> {

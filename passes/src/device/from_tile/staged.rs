@@ -11,7 +11,7 @@
 
 use std::collections::HashMap;
 
-use weft_dialects::ir::{Builder, Val, ty};
+use weft_dialects::ir::{Block, Builder, Val, ty};
 use weft_dialects::tile::RTile;
 
 use super::Plan;
@@ -124,18 +124,26 @@ impl<'c> Staged<'_, 'c> {
         pending.transfer(b, &self.stage.load, &far, &near, &buffer.1.shape);
     }
 
-    /// Inputs brought near, as accesses of the tile's own nest.
+    /// Inputs of `body` brought near, as accesses of the tile's own nest. What only gives
+    /// a window its size is read by nobody and stays where it is.
     fn inputs(
         &self,
         b: &mut Builder<'c>,
         pending: &mut Pending<'c>,
         accesses: &[Access<'c>],
+        body: Block<'c>,
         at: &[Sum<'c>],
         sizes: &[u64],
     ) -> Vec<Access<'c>> {
+        let on_lanes =
+            |access: &Access<'c>| self.plan.lanes_axis.is_some_and(|axis| access.uses(axis));
         accesses
             .iter()
-            .map(|access| {
+            .zip(body.args())
+            .map(|(access, arg)| {
+                if arg.uses().is_empty() && !on_lanes(access) {
+                    return access.clone();
+                }
                 let piece = local::input(access, sizes, self.plan.lanes_axis);
                 let buffer = alloc(b, &piece.shape, access.elem(), self.stage.memory.name);
                 let buffer = (buffer, piece);
@@ -166,7 +174,7 @@ impl<'c> Staged<'_, 'c> {
                 Start::From { inputs, body } => {
                     let own = Nest {
                         axes: nest.axes.clone(),
-                        inputs: self.inputs(b, &mut pending, inputs, at, &once),
+                        inputs: self.inputs(b, &mut pending, inputs, *body, at, &once),
                         outputs: vec![near(buffer)],
                         body: *body,
                         starts: vec![Start::Unread],
@@ -193,13 +201,14 @@ impl<'c> Staged<'_, 'c> {
     ) {
         let nest = &self.plan.nest;
         let mut pending = Pending::default();
-        let inputs = self.inputs(b, &mut pending, &nest.inputs, at, sizes);
+        let inputs = self.inputs(b, &mut pending, &nest.inputs, nest.body, at, sizes);
         let starts = starts
             .into_iter()
             .map(|start| match start {
-                Start::From { inputs, body } => {
-                    Start::From { inputs: self.inputs(b, &mut pending, &inputs, at, sizes), body }
-                }
+                Start::From { inputs, body } => Start::From {
+                    inputs: self.inputs(b, &mut pending, &inputs, body, at, sizes),
+                    body,
+                },
                 other => other,
             })
             .collect();
