@@ -69,7 +69,11 @@ fn instructions(side: u64, engine: Option<EngineId>) {
             bytes: wide * wide * 4,
         }],
         kernels: vec![weft_runtime::plan::Kernel { symbol: "many".into() }],
-        steps: vec![weft_runtime::plan::Step { begin: 0, end: 1, ..toy::step(0, 0, [0, 1], &[0], &[]) }],
+        steps: vec![weft_runtime::plan::Step {
+            begin: 0,
+            end: 1,
+            ..toy::step(0, 0, [0, 1], &[0], &[])
+        }],
         ops: vec!["many".into()],
         ..Plan::default()
     };

@@ -204,28 +204,56 @@ pub fn product() -> Kernel {
     let panel = [4u64, 16];
     let rows = [16i64, 1];
     let mut body = vec![alloc_a, alloc_b, alloc_c, w.times(row, task, four)];
-    body.push(transfer(IN, View::new(0, &[row, zero]), View::new(a, &[zero, zero]), &panel, &rows, &rows, Some(fa)));
+    body.push(transfer(
+        IN,
+        View::new(0, &[row, zero]),
+        View::new(a, &[zero, zero]),
+        &panel,
+        &rows,
+        &rows,
+        Some(fa),
+    ));
     body.push(fill(IN, View::new(c, &[zero, zero]), &panel, &rows, Some(fc)));
     body.push(Op::Wait(vec![fc]));
     let multiply = vec![
         set(jc, BinaryOp::MulI, j, four),
         Op::Invoke {
             instruction: MAC,
-            views: vec![View::new(a, &[zero, ka]), View::new(b, &[half, zero, jc]), View::new(c, &[zero, jc])],
+            views: vec![
+                View::new(a, &[zero, ka]),
+                View::new(b, &[half, zero, jc]),
+                View::new(c, &[zero, jc]),
+            ],
             token: Some(m),
         },
     ];
     let round = vec![
         set(half, BinaryOp::RemUI, k, two),
         set(at, BinaryOp::MulI, k, four),
-        transfer(IN, View::new(1, &[at, zero]), View::new(b, &[half, zero, zero]), &panel, &rows, &rows, Some(fb)),
+        transfer(
+            IN,
+            View::new(1, &[at, zero]),
+            View::new(b, &[half, zero, zero]),
+            &panel,
+            &rows,
+            &rows,
+            Some(fb),
+        ),
         set(ka, BinaryOp::MulI, k, four),
         Op::Wait(vec![fb]),
         Op::For { counter: j, begin: zero, end: four, step: one, body: multiply },
         Op::Wait(vec![m]),
     ];
     body.push(Op::For { counter: k, begin: zero, end: four, step: one, body: round });
-    body.push(transfer(OUT, View::new(c, &[zero, zero]), View::new(2, &[row, zero]), &panel, &rows, &rows, Some(o)));
+    body.push(transfer(
+        OUT,
+        View::new(c, &[zero, zero]),
+        View::new(2, &[row, zero]),
+        &panel,
+        &rows,
+        &rows,
+        Some(o),
+    ));
     body.push(Op::Wait(vec![o]));
     w.kernel.body = body;
     w.kernel
