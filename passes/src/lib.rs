@@ -9,5 +9,6 @@ pub mod graph;
 pub mod interpret;
 pub mod nest;
 pub mod pipeline;
+pub mod simulate;
 pub mod task;
 pub mod tile;

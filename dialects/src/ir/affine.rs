@@ -202,3 +202,58 @@ fn value_of(expr: AffineExpr<'_>, point: &[i64]) -> Option<i64> {
         Some(-(-left).div_euclid(right))
     }
 }
+
+/// An expression of an affine map, as it is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Tree {
+    /// A number.
+    Constant(i64),
+    /// An operand of the map: dimensions first, then symbols.
+    Operand(usize),
+    /// One of `+`, `*`, `floordiv`, `ceildiv` and `mod`, on two expressions.
+    Binary(TreeOp, Box<Tree>, Box<Tree>),
+}
+
+/// What an affine expression does with two others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum TreeOp {
+    Add,
+    Mul,
+    FloorDiv,
+    CeilDiv,
+    Mod,
+}
+
+/// The expressions of an affine map attribute.
+pub fn trees(attribute: Attribute<'_>) -> Option<Vec<Tree>> {
+    axes(attribute)?;
+    // SAFETY: checked to be an affine map.
+    let map = unsafe { AffineMap::from_raw(mlirAffineMapAttrGetValue(attribute.to_raw())) };
+    let dims = map.dim_count();
+    (0..map.result_count()).map(|index| Some(tree(dims, map.result(index).ok()?))).collect()
+}
+
+fn tree(dims: usize, expr: AffineExpr<'_>) -> Tree {
+    if expr.is_constant() {
+        return Tree::Constant(expr.constant_value());
+    }
+    if expr.is_dim() {
+        return Tree::Operand(expr.dim_position());
+    }
+    if expr.is_symbol() {
+        return Tree::Operand(dims + expr.symbol_position());
+    }
+    let op = if expr.is_add() {
+        TreeOp::Add
+    } else if expr.is_mul() {
+        TreeOp::Mul
+    } else if expr.is_mod() {
+        TreeOp::Mod
+    } else if expr.is_floor_div() {
+        TreeOp::FloorDiv
+    } else {
+        TreeOp::CeilDiv
+    };
+    Tree::Binary(op, Box::new(tree(dims, expr.lhs())), Box::new(tree(dims, expr.rhs())))
+}

@@ -87,21 +87,21 @@ pub enum InterpretError {
 }
 
 impl InterpretError {
-    pub(super) fn operation(op: Op<'_>, accepted: &'static str) -> Self {
+    pub(crate) fn operation(op: Op<'_>, accepted: &'static str) -> Self {
         Self::Operation { op: place(op), accepted }
     }
 
-    pub(super) fn form(op: Op<'_>, found: impl Into<String>, accepted: &'static str) -> Self {
+    pub(crate) fn form(op: Op<'_>, found: impl Into<String>, accepted: &'static str) -> Self {
         Self::Form { op: place(op), found: found.into(), accepted }
     }
 
-    pub(super) fn ty(op: Op<'_>, ty: Type<'_>) -> Self {
+    pub(crate) fn ty(op: Op<'_>, ty: Type<'_>) -> Self {
         Self::Type { op: place(op), ty: ty.to_string() }
     }
 }
 
 /// The name of an operation, with its line and column where it was written in a file.
-pub(super) fn place(op: Op<'_>) -> String {
+pub(crate) fn place(op: Op<'_>) -> String {
     match diag::line_column(op.location()) {
         Some((line, column)) => format!("{} at {line}:{column}", op.name()),
         None => op.name().to_owned(),

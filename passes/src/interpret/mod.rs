@@ -20,18 +20,18 @@
 
 pub mod check_eval;
 mod compiler;
-mod error;
+pub(crate) mod error;
 mod flow;
 mod generic;
 mod key;
 mod model;
 mod payload;
-mod scalar;
-mod scope;
+pub(crate) mod scalar;
+pub(crate) mod scope;
 mod structured;
 mod tensor;
 mod values;
-mod view;
+pub(crate) mod view;
 
 pub use error::InterpretError;
 pub use model::{WeightError, run_model, run_tile_graph};

@@ -11,7 +11,7 @@ use super::error::InterpretError;
 
 /// What kind of instruction an operation is.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Form {
+pub(crate) enum Form {
     Unary(UnaryOp),
     Binary(BinaryOp),
     Cast(CastOp),
@@ -127,13 +127,13 @@ const CMPF: [CmpFPredicate; 16] = {
 };
 
 /// The row of the table for an operation.
-pub(super) fn form(op: Op<'_>) -> Option<Form> {
+pub(crate) fn form(op: Op<'_>) -> Option<Form> {
     let row = TABLE.binary_search_by(|(name, _)| (*name).cmp(op.name())).ok()?;
     Some(TABLE[row].1)
 }
 
 /// The instruction for a scalar operation whose operands are in `regs`.
-pub(super) fn instruction(op: Op<'_>, form: Form, regs: &[Reg]) -> Result<Inst, InterpretError> {
+pub(crate) fn instruction(op: Op<'_>, form: Form, regs: &[Reg]) -> Result<Inst, InterpretError> {
     let operands = match form {
         Unary(_) | Cast(_) => 1,
         Binary(_) | Form::CmpI | Form::CmpF => 2,
@@ -154,6 +154,11 @@ pub(super) fn instruction(op: Op<'_>, form: Form, regs: &[Reg]) -> Result<Inst, 
             Inst::cast(cast, to.ok_or_else(|| InterpretError::ty(op, result))?, regs[0])
         }
     })
+}
+
+/// The predicate of an `arith.cmpi`.
+pub(crate) fn compare_predicate(op: Op<'_>) -> Result<CmpIPredicate, InterpretError> {
+    predicate(op, &CMPI)
 }
 
 fn predicate<P: Copy>(op: Op<'_>, all: &[P]) -> Result<P, InterpretError> {
@@ -190,7 +195,7 @@ pub fn element_type(scalar: Type<'_>) -> Option<Ty> {
 }
 
 /// The value of an `arith.constant` of a scalar type.
-pub(super) fn constant(op: Op<'_>) -> Option<Scalar> {
+pub(crate) fn constant(op: Op<'_>) -> Option<Scalar> {
     let value = op.attr("value")?;
     let ty = element_type(op.result(0).ty())?;
     match attr::int(value) {

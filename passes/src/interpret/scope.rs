@@ -14,7 +14,7 @@ use super::view::View;
 const ACCEPTED: &str = "scalar operations of arith and math, linalg.index and tensor.extract";
 
 /// A nest that is being written, and the registers of its values.
-pub(super) struct Scope<'c> {
+pub(crate) struct Scope<'c> {
     pub nest: Nest,
     regs: HashMap<Val<'c>, Reg>,
     /// Registers that are known to be in `0..bound`.
@@ -35,6 +35,11 @@ impl<'c> Scope<'c> {
     /// `value` is in `reg`.
     pub fn set(&mut self, value: Val<'c>, reg: Reg) {
         self.regs.insert(value, reg);
+    }
+
+    /// The register of a value, if it has one.
+    pub fn get(&self, value: Val<'c>) -> Option<Reg> {
+        self.regs.get(&value).copied()
     }
 
     /// The position along an axis.

@@ -5,7 +5,7 @@ use weft_runtime::vm::{Access, TensorId};
 
 /// Elements of a buffer under a shape: that of index `i` is at `offset + Σ strides[d] · i[d]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct View {
+pub(crate) struct View {
     /// The buffer.
     pub buffer: TensorId,
     /// Address of the first element.
