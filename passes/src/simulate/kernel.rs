@@ -134,6 +134,10 @@ impl<'c> Writer<'_, 'c> {
                 let tokens = tokens.collect::<Result<_, _>>()?;
                 self.push(Plain::Wait(tokens));
             }
+            "device.ready" => {
+                let token = self.define_token(op.result(0));
+                self.push(Plain::Ready(token));
+            }
             "device.barrier" => {
                 let named = op.attr("scope").and_then(attr::string).and_then(device::Scope::parse);
                 let named = named.ok_or_else(|| refuse(op, "without a scope"))?;

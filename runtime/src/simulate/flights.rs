@@ -159,7 +159,9 @@ impl Flights {
 
     /// Operation `number` of an engine is done, and with it all before it.
     pub fn done(&mut self, engine: u32, number: u64) {
-        let flights = &mut self.engines[engine as usize].flights;
+        // A token that was ready from the beginning is no engine's.
+        let Some(engine) = self.engines.get_mut(engine as usize) else { return };
+        let flights = &mut engine.flights;
         while flights.front().is_some_and(|flight| flight.number <= number) {
             if let Some(flight) = flights.pop_front() {
                 self.spare.push(flight.extents);

@@ -44,6 +44,7 @@ pub(super) enum Inst {
     /// An operation on data, by number.
     Site(u32),
     Wait(Vec<TokenSlot>),
+    Ready(TokenSlot),
     Keep {
         to: TokenSlot,
         from: TokenSlot,
@@ -278,6 +279,9 @@ impl<'c> Flatten<'_, 'c> {
             }
             Op::Wait(tokens) => {
                 self.push(Inst::Wait(tokens.clone()));
+            }
+            Op::Ready(token) => {
+                self.push(Inst::Ready(*token));
             }
             Op::Keep { to, from } => {
                 self.push(Inst::Keep { to: *to, from: *from });

@@ -199,6 +199,8 @@ pub enum Op {
     },
     /// Waits for tokens.
     Wait(Vec<TokenSlot>),
+    /// A token that is given already.
+    Ready(TokenSlot),
     /// A token under another name.
     Keep {
         /// The other name.

@@ -234,6 +234,7 @@ impl Check<'_> {
                 self.work(work)
             }
             Op::Wait(tokens) => tokens.iter().try_for_each(|&token| self.token_slot(token)),
+            Op::Ready(token) => self.token_slot(*token),
             Op::Keep { to, from } => {
                 self.token_slot(*to)?;
                 self.token_slot(*from)

@@ -27,6 +27,11 @@ pub(super) struct Token {
     pub number: u64,
 }
 
+impl Token {
+    /// One that is given already, by no engine.
+    pub const READY: Self = Self { engine: u32::MAX, number: 0 };
+}
+
 /// Why the walk pauses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
@@ -164,6 +169,7 @@ impl Walker {
                     return Ok(Stop::Alloc(*memref, at as u32));
                 }
                 Inst::Wait(_) => return Ok(Stop::Wait(at as u32)),
+                Inst::Ready(token) => self.tokens[*token as usize] = Some(Token::READY),
                 Inst::Keep { to, from } => {
                     self.tokens[*to as usize] = self.tokens[*from as usize];
                 }
