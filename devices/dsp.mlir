@@ -8,7 +8,7 @@ device.machine @dsp arch("dsp") features([]) {
   device.memory @ddr scope("device") capacity_bytes(2147483648) bytes_per_cycle(8) transaction_bytes(64)
   device.memory @tcm scope("core") capacity_bytes(262144) bytes_per_cycle(128) banks(32) bank_bytes(4)
   // 32 registers of 64 bytes.
-  device.memory @vreg scope("core") capacity_bytes(2048) register_bytes(64)
+  device.memory @vreg scope("thread") capacity_bytes(2048) register_bytes(64)
 
   device.unit @core count(2) clock_mhz(800)
   device.engine @dma on @core queue(16)

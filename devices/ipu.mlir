@@ -7,7 +7,7 @@ device.machine @ipu arch("ipu") features([]) {
   device.memory @remote scope("device") capacity_bytes(318767104) bytes_per_cycle(4864)
   device.memory @local scope("core") capacity_bytes(262144) bytes_per_cycle(16) banks(2) bank_bytes(8)
   // 16 registers of 8 bytes.
-  device.memory @areg scope("core") capacity_bytes(128) register_bytes(8)
+  device.memory @areg scope("thread") capacity_bytes(128) register_bytes(8)
 
   device.unit @tile count(1216) clock_mhz(1600)
   device.engine @exchange on @tile queue(4)

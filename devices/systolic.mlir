@@ -7,7 +7,7 @@ device.machine @systolic arch("systolic") features([]) {
   device.memory @spad scope("core") capacity_bytes(262144) bytes_per_cycle(64) banks(4) bank_bytes(16)
   device.memory @acc scope("core") capacity_bytes(65536) bytes_per_cycle(64) banks(2) bank_bytes(64)
   // 32 registers of the scalar core, one element each.
-  device.memory @xreg scope("core") capacity_bytes(256) register_bytes(8) lanes(1)
+  device.memory @xreg scope("thread") capacity_bytes(256) register_bytes(8) lanes(1)
 
   device.unit @core count(1) clock_mhz(1000)
   device.engine @loader on @core queue(8)

@@ -5,7 +5,7 @@ device.machine @toy arch("toy") features([]) {
   device.memory @dram scope("device") capacity_bytes(1073741824) bytes_per_cycle(16) transaction_bytes(64)
   device.memory @spad scope("core") capacity_bytes(131072) bytes_per_cycle(64) banks(16) bank_bytes(4)
   // 32 registers of 16 bytes.
-  device.memory @vreg scope("core") capacity_bytes(512) register_bytes(16)
+  device.memory @vreg scope("thread") capacity_bytes(512) register_bytes(16)
 
   device.unit @core count(4) clock_mhz(1000)
   device.engine @dma on @core queue(8)

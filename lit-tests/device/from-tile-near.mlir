@@ -11,7 +11,7 @@
 device.machine @toy arch("toy") features([]) {
   device.memory @dram scope("device") capacity_bytes(1048576) bytes_per_cycle(16)
   device.memory @spad scope("core") capacity_bytes(2048) bytes_per_cycle(64)
-  device.memory @vreg scope("core") capacity_bytes(512) register_bytes(16)
+  device.memory @vreg scope("thread") capacity_bytes(512) register_bytes(16)
   device.unit @core count(1)
   device.engine @dma on @core queue(8)
   device.engine @array on @core queue(8)

@@ -12,7 +12,7 @@
 device.machine @toy arch("toy") features([]) {
   device.memory @dram scope("device") capacity_bytes(1048576) bytes_per_cycle(16)
   device.memory @spad scope("core") capacity_bytes(8192) bytes_per_cycle(64)
-  device.memory @vreg scope("core") capacity_bytes(512) register_bytes(16)
+  device.memory @vreg scope("thread") capacity_bytes(512) register_bytes(16)
   device.unit @core count(1)
   device.engine @dma on @core queue(8)
   device.move @in from @dram to @spad engine(@dma) bytes_per_cycle(16) latency_cycles(20) strided fills

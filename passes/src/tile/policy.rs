@@ -239,10 +239,18 @@ fn may_run_lanes(nest: &Nest<'_>, mapped: &Mapped<'_>, axis: usize) -> bool {
         .all(|(access, &scalar)| access.uses(axis) != scalar)
 }
 
-/// Accumulators, one register per vector of inputs, and two to work with.
+/// Accumulators, and what their lanes are combined into; of each input on lanes one register
+/// per vector where rows share it, else one; and two to work with.
 fn registers_used(nest: &Nest<'_>, shape: &Shape) -> u64 {
     let rows = shape.rows.map_or(1, |(_, rows)| rows);
-    rows * shape.vectors * nest.outputs.len() as u64 + shape.vectors + 2
+    let on_lanes = |access: &&Access<'_>| shape.lanes_axis.is_some_and(|axis| access.uses(axis));
+    let held = nest.inputs.iter().filter(on_lanes).map(|access| match shape.rows {
+        Some((axis, _)) if !access.uses(axis) => shape.vectors,
+        _ => 1,
+    });
+    let combined = shape.lanes_axis.is_some_and(|axis| nest.reduces(axis));
+    let combined = if combined { rows } else { 0 };
+    rows * shape.vectors * nest.outputs.len() as u64 + combined + held.sum::<u64>() + 2
 }
 
 /// The register rTile: one size per axis.

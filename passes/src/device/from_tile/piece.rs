@@ -300,14 +300,15 @@ impl<'p, 'c> Piece<'p, 'c> {
     /// One step of the reductions for the whole tile: each register is loaded once.
     fn step(&self, b: &mut Builder<'c>, place: &[Sum<'c>], accumulators: &[Val<'c>]) {
         let nest = &self.plan.nest;
-        // Inputs on lanes, by the rows they move along.
+        // Inputs on lanes that several rows use, by the rows they move along.
         let loaded: Vec<Option<(Val<'c>, Vec<usize>)>> = nest
             .inputs
             .iter()
             .map(|access| {
-                self.on_lanes(access).then(|| {
-                    let rows: Vec<usize> =
-                        self.rows.iter().copied().filter(|&axis| access.uses(axis)).collect();
+                let moves = |axis: &usize| access.uses(*axis);
+                let shared = self.on_lanes(access) && !self.rows.iter().all(moves);
+                shared.then(|| {
+                    let rows: Vec<usize> = self.rows.iter().copied().filter(moves).collect();
                     let mut shape: Vec<u64> = rows.iter().map(|&axis| self.sizes[axis]).collect();
                     shape.extend([self.vectors, self.plan.lanes]);
                     let memref = self.alloc(b, &shape, access.elem());
@@ -346,9 +347,10 @@ impl<'p, 'c> Piece<'p, 'c> {
                             .collect();
                         self.register(b, *memref, At { rows: &own, ..at })
                     }
+                    // What one register uses is brought to it, and then forgotten.
                     None => {
-                        let indices = self.indices(b, access, &point);
-                        View { memref: self.memref(access), indices }
+                        let access = std::slice::from_ref(access);
+                        self.bring(b, access, &point, at.count).remove(0)
                     }
                 })
                 .collect();
