@@ -152,11 +152,6 @@ impl<'r, 'c> Functional<'r, 'c> {
         }
     }
 
-    /// The most that one unit took of each memory, the plan's buffers apart.
-    pub fn peak(&self) -> &[u64] {
-        &self.walker.peak
-    }
-
     fn run_step(&mut self, number: u32) -> Result<(), SimulateError> {
         let step = &self.plan.steps[number as usize];
         let ready = self.kernels[step.kernel as usize];
@@ -212,7 +207,7 @@ impl<'r, 'c> Functional<'r, 'c> {
         self.task = task;
         self.walker.begin(ready, task);
         self.flights.begin(self.code.machine.engines.len());
-        let wide = ready.kernel.group > Scope::Warp;
+        let wide = ready.kernel.group == Scope::Warpgroup;
         if wide {
             self.lanes.barrier();
         }
@@ -550,16 +545,7 @@ impl<'c> Functional<'_, 'c> {
 /// What is wrong, in words.
 impl<'c> Functional<'_, 'c> {
     fn place(&self, ready: &Ready<'c>, at: u32) -> Box<Place> {
-        let step = &self.plan.steps[self.step as usize];
-        Box::new(Place {
-            kernel: ready.kernel.name.clone(),
-            path: ready.paths.get(at as usize).cloned().unwrap_or_default(),
-            op: ready.name(&self.code.machine, at as usize),
-            step: self.step,
-            operator: self.plan.ops[step.op as usize].clone(),
-            unit: step.unit,
-            task: self.task,
-        })
+        self::place(self.code, self.plan, ready, (self.step, self.task, at))
     }
 
     fn label(&self, ready: &Ready<'c>, site: u32) -> String {
@@ -620,17 +606,8 @@ impl<'c> Functional<'_, 'c> {
     }
 
     fn fault(&self, ready: &Ready<'c>, fault: Fault) -> SimulateError {
-        let place = self.place(ready, self.walker.at as u32);
-        match fault {
-            Fault::Index(what) => SimulateError::Index { place, what: what.to_owned() },
-            Fault::Capacity { memory, wanted, taken } => SimulateError::Capacity {
-                place,
-                memory: self.memory(memory),
-                wanted_bytes: wanted,
-                taken_bytes: taken,
-                capacity_bytes: self.code.machine.memories[memory as usize].capacity_bytes,
-            },
-        }
+        let place = (self.step, self.task, self.walker.at as u32);
+        self::fault(self.code, self.plan, ready, place, fault)
     }
 
     fn clash(
@@ -668,6 +645,46 @@ impl<'c> Functional<'_, 'c> {
                 other_operator: operator(other).0,
                 other_buffer,
             },
+        }
+    }
+}
+
+/// Where a run is: step, rTask, and place in the flat code.
+type Now = (u32, u64, u32);
+
+fn place(code: &Code, plan: &Plan, ready: &Ready<'_>, (step, task, at): Now) -> Box<Place> {
+    let facts = &plan.steps[step as usize];
+    Box::new(Place {
+        kernel: ready.kernel.name.clone(),
+        path: ready.paths.get(at as usize).cloned().unwrap_or_default(),
+        op: ready.name(&code.machine, at as usize),
+        step,
+        operator: plan.ops[facts.op as usize].clone(),
+        unit: facts.unit,
+        task,
+    })
+}
+
+/// What stopped a walk, in words.
+pub(super) fn fault(
+    code: &Code,
+    plan: &Plan,
+    ready: &Ready<'_>,
+    now: Now,
+    fault: Fault,
+) -> SimulateError {
+    let place = place(code, plan, ready, now);
+    match fault {
+        Fault::Index(what) => SimulateError::Index { place, what: what.to_owned() },
+        Fault::Capacity { memory, wanted, taken } => {
+            let memory = &code.machine.memories[memory as usize];
+            SimulateError::Capacity {
+                place,
+                memory: format!("@{}", memory.name),
+                wanted_bytes: wanted,
+                taken_bytes: taken,
+                capacity_bytes: memory.capacity_bytes,
+            }
         }
     }
 }

@@ -16,6 +16,7 @@ mod prepare;
 mod program;
 mod ranges;
 mod regions;
+mod timed;
 mod validate;
 mod walker;
 
@@ -26,3 +27,4 @@ pub use machine::{
 };
 pub use model::Simulator;
 pub use program::{Code, Kernel, MemRef, MemRefId, Op, Slot, TokenSlot, Use, Value, View, Work};
+pub use timed::{Count, EngineUse, MemoryUse, MoveUse, Report, Trace, UnitUse};

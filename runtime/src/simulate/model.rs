@@ -4,6 +4,7 @@ use super::error::SimulateError;
 use super::functional::Functional;
 use super::prepare::{self, Ready, ReadyMeaning};
 use super::program::Code;
+use super::timed::{Report, Timed, Trace};
 use crate::plan::{Plan, Port};
 
 /// A plan on a simulated machine, ready to run.
@@ -25,7 +26,7 @@ impl<'c> Simulator<'c> {
     pub fn new(code: &'c Code, plan: &'c Plan) -> Result<Simulator<'c>, SimulateError> {
         code.validate()?;
         let meanings = prepare::meanings(&code.machine)?;
-        let kernels = code.kernels.iter().map(|kernel| Ready::new(code, kernel, &meanings));
+        let kernels = (0..code.kernels.len()).map(|place| Ready::new(code, place, &meanings));
         let kernels = kernels.collect::<Result<Vec<_>, _>>()?;
         let call = |symbol: &String| {
             let found = code.kernels.iter().position(|kernel| kernel.name == *symbol);
@@ -105,6 +106,21 @@ impl<'c> Simulator<'c> {
         let outputs = outputs.iter_mut().map(|bytes| &mut **bytes).collect();
         Functional::new(self.code, plan, &kernels, &self.meanings, constants, inputs, outputs)?
             .run()
+    }
+}
+
+/// A timed run.
+impl Simulator<'_> {
+    /// Runs the plan in simulated time, without data: what it takes, and, if `traced`, what ran
+    /// when.
+    ///
+    /// # Errors
+    /// Allocations beyond a memory, and programs that cannot come to an end.
+    pub fn time(&self, traced: bool) -> Result<(Report, Option<Trace>), SimulateError> {
+        let kernels = self.ready();
+        let mut timed = Timed::new(self.code, self.plan, &kernels, traced);
+        timed.run()?;
+        Ok(timed.finish())
     }
 }
 

@@ -56,6 +56,8 @@ pub(super) enum Inst {
 #[derive(Debug)]
 pub(super) struct Ready<'c> {
     pub kernel: &'c Kernel,
+    /// Its place in the code.
+    pub place: usize,
     pub code: Vec<Inst>,
     /// Per flat instruction, the operation's path.
     pub paths: Vec<Vec<u32>>,
@@ -71,6 +73,9 @@ pub(super) struct Site {
     pub sides: Vec<Side>,
     /// Index of its instruction in the flat code.
     pub at: u32,
+    /// Its place among the sites of its kernel, and that of the kernel in the code.
+    pub number: u32,
+    pub kernel: u32,
     /// Name of the move, instruction or lane unit, as counted.
     pub cost: Cost,
 }
@@ -110,6 +115,8 @@ pub(super) enum By {
 pub(super) struct Apply {
     pub work: Prepared<'static>,
     pub tables: Vec<MemRefId>,
+    /// Memory and element size of each.
+    pub table_elements: Vec<(MemoryId, u64)>,
     pub indices: Vec<Slot>,
 }
 
@@ -169,10 +176,11 @@ impl<'c> Ready<'c> {
     /// Prepares a kernel of validated code.
     pub fn new(
         code: &'c Code,
-        kernel: &'c Kernel,
+        place: usize,
         meanings: &[ReadyMeaning<'_>],
     ) -> Result<Ready<'c>, SimulateError> {
-        let ready = Ready { kernel, code: Vec::new(), paths: Vec::new(), sites: Vec::new() };
+        let kernel = &code.kernels[place];
+        let ready = Ready { kernel, place, code: Vec::new(), paths: Vec::new(), sites: Vec::new() };
         let mut flat =
             Flatten { machine: &code.machine, kernel, meanings, ready, path: Vec::new() };
         flat.block(&kernel.body, 0)?;
@@ -389,7 +397,12 @@ impl<'c> Flatten<'_, 'c> {
                     latency_cycles: facts.latency_cycles,
                     bytes_per_cycle: None,
                 };
+                let table_elements = work.tables.iter().map(|&table| {
+                    let memref = &self.kernel.memrefs[table as usize];
+                    (memref.memory, memref.ty.bytes() as u64)
+                });
                 let apply = Apply {
+                    table_elements: table_elements.collect(),
                     work: work_ready,
                     tables: work.tables.clone(),
                     indices: work.indices.clone(),
@@ -475,7 +488,8 @@ impl<'c> Flatten<'_, 'c> {
     ) {
         let at = self.here();
         let number = self.ready.sites.len() as u32;
-        self.ready.sites.push(Site { kind, engine, token, sides, at, cost });
+        let kernel = self.ready.place as u32;
+        self.ready.sites.push(Site { kind, engine, token, sides, at, number, kernel, cost });
         self.push(Inst::Site(number));
     }
 }

@@ -1,0 +1,99 @@
+//! What ran when, for Perfetto and other readers of Chrome's trace format.
+
+use serde::Serialize;
+use serde::ser::{SerializeSeq, Serializer};
+
+use super::super::machine::Machine;
+use super::{TICKS, Tick};
+
+/// Something that took time on a unit or an engine.
+#[derive(Clone, Debug)]
+pub(super) struct Span {
+    pub unit: u32,
+    /// 0 for the unit itself, then its engines.
+    pub track: u32,
+    pub name: u32,
+    pub begin: Tick,
+    pub ticks: Tick,
+}
+
+/// Everything that ran, in simulated time.
+#[derive(Clone, Debug, Default)]
+pub struct Trace {
+    pub(super) spans: Vec<Span>,
+    pub(super) names: Vec<String>,
+    pub(super) units: u32,
+    pub(super) unit: String,
+    pub(super) engines: Vec<String>,
+    /// Cycles in a microsecond.
+    pub(super) clock_mhz: u64,
+}
+
+#[derive(Serialize)]
+struct Event<'a> {
+    name: &'a str,
+    ph: &'static str,
+    pid: u32,
+    tid: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ts: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dur: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    args: Option<Name>,
+}
+
+#[derive(Serialize)]
+struct Name {
+    name: String,
+}
+
+impl Trace {
+    pub(super) fn new(machine: &Machine, units: u32) -> Trace {
+        Trace {
+            units,
+            unit: machine.unit.clone(),
+            engines: machine.engines.iter().map(|engine| engine.name.clone()).collect(),
+            clock_mhz: machine.clock_mhz.unwrap_or(1000),
+            ..Trace::default()
+        }
+    }
+}
+
+/// A JSON array of events: one process per unit, one thread for it and for each engine.
+impl Serialize for Trace {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut events = serializer.serialize_seq(None)?;
+        let named = |what: &'static str, pid, tid, name: String| Event {
+            name: what,
+            ph: "M",
+            pid,
+            tid,
+            ts: None,
+            dur: None,
+            args: Some(Name { name }),
+        };
+        for unit in 0..self.units {
+            let name = format!("@{} {unit}", self.unit);
+            events.serialize_element(&named("process_name", unit, 0, name))?;
+            let tracks = std::iter::once("issue").chain(self.engines.iter().map(String::as_str));
+            for (track, name) in tracks.enumerate() {
+                let event = named("thread_name", unit, track as u32, name.to_owned());
+                events.serialize_element(&event)?;
+            }
+        }
+        let micros = |ticks: Tick| ticks as f64 / TICKS as f64 / self.clock_mhz as f64;
+        for span in &self.spans {
+            events.serialize_element(&Event {
+                name: &self.names[span.name as usize],
+                ph: "X",
+                pid: span.unit,
+                tid: span.track,
+                ts: Some(micros(span.begin)),
+                dur: Some(micros(span.ticks)),
+                args: None,
+            })?;
+        }
+        events.end()
+    }
+}
