@@ -6,7 +6,9 @@
 mod binary;
 mod cast;
 mod conv;
+mod conv_transpose;
 mod create;
+mod einsum;
 mod elementwise;
 mod gather;
 mod linear;
@@ -14,7 +16,9 @@ mod movement;
 mod normalize;
 mod pad;
 mod pool;
+mod recurrent;
 mod reduce;
+mod resize;
 mod shape;
 mod softmax;
 #[cfg(test)]
@@ -57,14 +61,18 @@ pub fn all() -> impl Iterator<Item = &'static Operator> {
         binary::OPERATORS,
         cast::OPERATORS,
         conv::OPERATORS,
+        conv_transpose::OPERATORS,
         create::OPERATORS,
+        einsum::OPERATORS,
         gather::OPERATORS,
         linear::OPERATORS,
         movement::OPERATORS,
         normalize::OPERATORS,
         pad::OPERATORS,
         pool::OPERATORS,
+        recurrent::OPERATORS,
         reduce::OPERATORS,
+        resize::OPERATORS,
         shape::OPERATORS,
         softmax::OPERATORS,
     ]
