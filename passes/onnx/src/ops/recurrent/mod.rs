@@ -209,7 +209,8 @@ fn recurrent(node: &Node<'_>, kind: Kind) -> Result<Plan> {
     let types = results.clone();
     Ok(Plan::new(operands, results, move |b, args| {
         let number = computed(element);
-        let mut made: Vec<_> = types.iter().map(|ty| zeros(b, element, ty.dims())).collect();
+        // Every element is written by some step.
+        let mut made: Vec<_> = types.iter().map(|ty| b.empty(number, ty.dims())).collect();
         for direction in 0..directions {
             let reverse = backward || direction == 1;
             let way = Way { b: &mut *b, shape: &shape, args, places: &places, direction };
