@@ -391,9 +391,12 @@ impl<'c> Writer<'_, 'c> {
         let results = self.builder.op(kind, name, &operands, &types, |payload, args| {
             let tensors: Vec<_> = args
                 .iter()
-                .zip(plan.operands.iter().map(|operand| &operand.ty).chain(
-                    plan.tables.iter().map(Elements::ty),
-                ))
+                .zip(
+                    plan.operands
+                        .iter()
+                        .map(|operand| &operand.ty)
+                        .chain(plan.tables.iter().map(Elements::ty)),
+                )
                 .map(|(&value, ty)| Tensor::new(value, ty.clone()))
                 .collect();
             let results = (plan.payload)(&mut Build::new(payload), &tensors);

@@ -196,7 +196,8 @@ fn conv_transpose(node: &Node<'_>) -> Result<Plan> {
         let x = b.reshape(&args[0], &grouped);
         let shape = [&[group, depth, filters], &spread.kernel[..]].concat();
         let w = b.reshape(&args[1], &shape);
-        let sum = if spread.apart() { apart(b, &spread, &x, &w) } else { turned(b, &spread, &x, &w) };
+        let sum =
+            if spread.apart() { apart(b, &spread, &x, &w) } else { turned(b, &spread, &x, &w) };
         let sum = b.reshape(&sum, &dims);
         let bias = vec![Linear::axis(rank + 2, 1)];
         let mut inputs = vec![(&sum, identity(rank + 2))];
@@ -209,12 +210,7 @@ fn conv_transpose(node: &Node<'_>) -> Result<Plan> {
 }
 
 /// Windows side by side: `y[n, g, f, i, k] = Σc x[n, g, c, i] · w[g, c, f, k]`, `i` and `k` in turns.
-fn apart<'c>(
-    b: &mut Build<'_, 'c>,
-    spread: &Spread,
-    x: &Tensor<'c>,
-    w: &Tensor<'c>,
-) -> Tensor<'c> {
+fn apart<'c>(b: &mut Build<'_, 'c>, spread: &Spread, x: &Tensor<'c>, w: &Tensor<'c>) -> Tensor<'c> {
     let (rank, lead) = (spread.rank(), [x.dims()[0], w.dims()[0], w.dims()[2]]);
     let axes = 3 + 2 * rank + 1;
     let axis = |at| Linear::axis(axes, at);
@@ -242,11 +238,9 @@ fn turned<'c>(
     let (rank, element) = (spread.rank(), x.element());
     let lead = [x.dims()[0], w.dims()[0], w.dims()[2]];
     // Every window's first element sees a border as wide as the rest of the window.
-    let border: Vec<_> =
-        (0..rank).map(|d| (spread.kernel[d] - 1) * spread.dilations[d]).collect();
-    let full: Vec<_> = (0..rank)
-        .map(|d| spread.strides[d] * (spread.input[d] - 1) + 1 + 2 * border[d])
-        .collect();
+    let border: Vec<_> = (0..rank).map(|d| (spread.kernel[d] - 1) * spread.dilations[d]).collect();
+    let full: Vec<_> =
+        (0..rank).map(|d| spread.strides[d] * (spread.input[d] - 1) + 1 + 2 * border[d]).collect();
     let target = b.fill(element, &[&x.dims()[..3], &full].concat(), Scalar::Int(0));
     let offsets = [&[0; 3], &border[..]].concat();
     let x = b.insert(x, &target, &offsets, &[&[1; 3], &spread.strides[..]].concat());

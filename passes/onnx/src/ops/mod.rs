@@ -3,15 +3,18 @@
 //! A function checks operands and attributes, infers the results' types, and says what the
 //! operator computes. It knows nothing of other nodes.
 
+mod attention;
 mod binary;
 mod cast;
 mod conv;
 mod conv_transpose;
 mod create;
+mod cumulative;
 mod einsum;
 mod elementwise;
 mod gather;
 mod linear;
+mod loss;
 mod movement;
 mod normalize;
 mod pad;
@@ -19,10 +22,13 @@ mod pool;
 mod recurrent;
 mod reduce;
 mod resize;
+mod rotary;
+mod scatter;
 mod shape;
 mod softmax;
 #[cfg(test)]
 mod tests;
+mod top_k;
 mod unary;
 mod window;
 
@@ -57,15 +63,18 @@ pub fn find(name: &str) -> Option<&'static Operator> {
 /// Every operator, by topic.
 pub fn all() -> impl Iterator<Item = &'static Operator> {
     [
+        attention::OPERATORS,
         unary::OPERATORS,
         binary::OPERATORS,
         cast::OPERATORS,
         conv::OPERATORS,
         conv_transpose::OPERATORS,
         create::OPERATORS,
+        cumulative::OPERATORS,
         einsum::OPERATORS,
         gather::OPERATORS,
         linear::OPERATORS,
+        loss::OPERATORS,
         movement::OPERATORS,
         normalize::OPERATORS,
         pad::OPERATORS,
@@ -73,8 +82,11 @@ pub fn all() -> impl Iterator<Item = &'static Operator> {
         recurrent::OPERATORS,
         reduce::OPERATORS,
         resize::OPERATORS,
+        rotary::OPERATORS,
+        scatter::OPERATORS,
         shape::OPERATORS,
         softmax::OPERATORS,
+        top_k::OPERATORS,
     ]
     .into_iter()
     .flatten()

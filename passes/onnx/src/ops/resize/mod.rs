@@ -3,8 +3,8 @@
 
 mod taps;
 
-use weft_dialects::ir::payload::Axis as Kind;
 use weft_dialects::ir::Linear;
+use weft_dialects::ir::payload::Axis as Kind;
 
 use self::taps::{Axis, Coordinates, Mode, Nearest, Taps};
 use super::linear::zeros;
@@ -84,9 +84,7 @@ fn extents(node: &Node<'_>, x: &Operand, axes: &[usize]) -> Result<Vec<(i64, f64
             let wide = |(&dim, &scale): (&i64, &f64)| ((dim as f64 * scale).floor() as i64, scale);
             Ok(input.iter().zip(&scales).map(wide).collect())
         }
-        (None, Some(sizes))
-            if sizes.len() == axes.len() && sizes.iter().all(|&size| size >= 0) =>
-        {
+        (None, Some(sizes)) if sizes.len() == axes.len() && sizes.iter().all(|&size| size >= 0) => {
             let ratios: Vec<_> =
                 sizes.iter().zip(&input).map(|(&size, &dim)| size as f64 / dim as f64).collect();
             let Some(greatest) = policy else {
@@ -122,8 +120,7 @@ fn resize(node: &Node<'_>) -> Result<Plan> {
         ],
     )?;
     let cubic = Mode::Cubic(node.float("cubic_coeff_a", -0.75)?);
-    let modes =
-        [("nearest", Mode::Nearest(nearest)), ("linear", Mode::Linear), ("cubic", cubic)];
+    let modes = [("nearest", Mode::Nearest(nearest)), ("linear", Mode::Linear), ("cubic", cubic)];
     let mode = word(node, "mode", "nearest", &modes)?;
     let coordinates = word(
         node,
@@ -245,8 +242,7 @@ impl Step {
         match self.repeats {
             Some(_) => 0,
             None => {
-                1 + usize::from(!self.taps.moves())
-                    + usize::from(self.taps.outside.contains(&true))
+                1 + usize::from(!self.taps.moves()) + usize::from(self.taps.outside.contains(&true))
             }
         }
     }
