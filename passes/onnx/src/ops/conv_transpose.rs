@@ -37,7 +37,7 @@ struct Spread {
     kernel: Vec<i64>,
     strides: Vec<i64>,
     dilations: Vec<i64>,
-    /// What is cut off before and after the windows; negative where zeros follow them.
+    /// What is cut off before the windows.
     before: Vec<i64>,
     output: Vec<i64>,
 }
@@ -139,15 +139,14 @@ impl Spread {
         (0..self.rank()).map(reach).collect()
     }
 
-    /// The part of `y` that is the result, `y` being the windows behind `skipped` more elements.
-    fn crop<'c>(&self, b: &mut Build<'_, 'c>, y: &Tensor<'c>, skipped: &[i64]) -> Tensor<'c> {
+    /// The part of all windows that is the result.
+    fn crop<'c>(&self, b: &mut Build<'_, 'c>, y: &Tensor<'c>) -> Tensor<'c> {
         let lead = y.dims().len() - self.rank();
         let mut offsets = vec![0; lead];
         let (mut sizes, mut after) = (y.dims()[..lead].to_vec(), vec![0; lead]);
         for d in 0..self.rank() {
-            let offset = self.before[d] + skipped[d];
-            let size = (y.dims()[lead + d] - offset).clamp(0, self.output[d]);
-            offsets.push(offset);
+            let size = (y.dims()[lead + d] - self.before[d]).clamp(0, self.output[d]);
+            offsets.push(self.before[d]);
             sizes.push(size);
             after.push(self.output[d] - size);
         }
@@ -225,7 +224,7 @@ fn apart<'c>(b: &mut Build<'_, 'c>, spread: &Spread, x: &Tensor<'c>, w: &Tensor<
     let start = zeros(b, x.element(), &dims);
     let sum = accumulate(b, &start, &[x.dims()[2]], (x, read_x), (w, read_w));
     let y = b.reshape(&sum, &[&lead[..], &spread.reach()].concat());
-    spread.crop(b, &y, &vec![0; rank])
+    spread.crop(b, &y)
 }
 
 /// Windows that overlap: a convolution of the spread operand with the turned windows.
@@ -264,5 +263,5 @@ fn turned<'c>(
     let start = zeros(b, element, &dims);
     let reduced = [&[x.dims()[2]], &spread.kernel[..]].concat();
     let y = accumulate(b, &start, &reduced, (&x, read_x), (&w, read_w));
-    spread.crop(b, &y, &vec![0; rank])
+    spread.crop(b, &y)
 }

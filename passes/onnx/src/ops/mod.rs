@@ -13,12 +13,14 @@ mod cumulative;
 mod einsum;
 mod elementwise;
 mod gather;
+mod integer;
 mod linear;
 mod loss;
 mod movement;
 mod normalize;
 mod pad;
 mod pool;
+mod quantize;
 mod recurrent;
 mod reduce;
 mod resize;
@@ -73,12 +75,14 @@ pub fn all() -> impl Iterator<Item = &'static Operator> {
         cumulative::OPERATORS,
         einsum::OPERATORS,
         gather::OPERATORS,
+        integer::OPERATORS,
         linear::OPERATORS,
         loss::OPERATORS,
         movement::OPERATORS,
         normalize::OPERATORS,
         pad::OPERATORS,
         pool::OPERATORS,
+        quantize::OPERATORS,
         recurrent::OPERATORS,
         reduce::OPERATORS,
         resize::OPERATORS,

@@ -5,6 +5,7 @@ mod bad_input;
 mod einsum;
 mod folding;
 mod net;
+mod quantize;
 mod recurrent;
 mod resize;
 mod scatter;
