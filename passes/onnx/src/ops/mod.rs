@@ -13,6 +13,7 @@ mod cumulative;
 mod einsum;
 mod elementwise;
 mod gather;
+mod grid_sample;
 mod integer;
 mod linear;
 mod loss;
@@ -21,6 +22,7 @@ mod normalize;
 mod pad;
 mod pool;
 mod quantize;
+mod rearrange;
 mod recurrent;
 mod reduce;
 mod resize;
@@ -75,6 +77,7 @@ pub fn all() -> impl Iterator<Item = &'static Operator> {
         cumulative::OPERATORS,
         einsum::OPERATORS,
         gather::OPERATORS,
+        grid_sample::OPERATORS,
         integer::OPERATORS,
         linear::OPERATORS,
         loss::OPERATORS,
@@ -83,6 +86,7 @@ pub fn all() -> impl Iterator<Item = &'static Operator> {
         pad::OPERATORS,
         pool::OPERATORS,
         quantize::OPERATORS,
+        rearrange::OPERATORS,
         recurrent::OPERATORS,
         reduce::OPERATORS,
         resize::OPERATORS,

@@ -62,3 +62,37 @@ fn the_first_of_many() {
     first(&[6], &["y"]).refused("one number, 0 to 5");
     first(&[1, 2], &["y"]).refused("one number, 0 to 5");
 }
+
+#[test]
+fn places_that_data_says() {
+    let read = |x: &[&str], grid: &[&str], attributes| {
+        let net = Net::new().opset(20).input("x", x).input("g", grid);
+        net.node_with("GridSample", &["x", "g"], &["y"], attributes)
+    };
+    read(&["2", "3", "5", "7"], &["2", "4", "6", "2"], vec![text("mode", "cubic")])
+        .gives(FLOAT, &["2", "3", "4", "6"]);
+    read(&["2", "3", "5", "7", "4"], &["2", "4", "6", "1", "3"], vec![])
+        .gives(FLOAT, &["2", "3", "4", "6", "1"]);
+    read(&["2", "3", "5", "7"], &["2", "4", "6", "3"], vec![]).refused("as many coordinates");
+    read(&["2", "3", "5", "7"], &["2", "4", "6", "2"], vec![text("mode", "area")])
+        .refused("nearest, linear or cubic");
+    read(&["2", "3", "5", "7"], &["2", "4", "6", "2"], vec![text("padding_mode", "wrap")])
+        .refused("zeros, border or reflection");
+}
+
+#[test]
+fn the_middle_and_the_opposite_order() {
+    let middle = |shape: &[i64], axes: &[i64]| {
+        let net = Net::new().input("x", &["7", "4", "3"]).ints("s", shape);
+        net.node_with("CenterCropPad", &["x", "s"], &["y"], vec![ints("axes", axes)])
+    };
+    middle(&[5, 6], &[0, 2]).gives(FLOAT, &["5", "4", "6"]);
+    middle(&[5, 6, 1], &[0, 2]).refused("2 extents, from 0");
+    let turn = |lengths: &[&str], time| {
+        let net = Net::new().input("x", &["7", "4"]).input_of("n", DataType::Int64, lengths);
+        net.node_with("ReverseSequence", &["x", "n"], &["y"], vec![int("time_axis", time)])
+    };
+    turn(&["4"], 0).gives(FLOAT, &["7", "4"]);
+    turn(&["7"], 0).refused("one length for each place on axis 1");
+    turn(&["4"], 1).refused("another axis for time");
+}
