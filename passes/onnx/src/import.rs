@@ -382,13 +382,22 @@ impl<'c> Writer<'_, 'c> {
             return;
         }
         let Step { kind, name, plan } = &self.graph.steps[at];
-        let operands: Vec<_> = plan.operands.iter().map(|operand| self.value(operand.id)).collect();
+        let mut operands: Vec<_> =
+            plan.operands.iter().map(|operand| self.value(operand.id)).collect();
+        operands.extend(plan.tables.iter().map(|table| {
+            self.builder.constant(graph_type(self.context, table.ty()), table.bytes())
+        }));
         let types: Vec<_> = plan.results.iter().map(|ty| graph_type(self.context, ty)).collect();
         let results = self.builder.op(kind, name, &operands, &types, |payload, args| {
             let tensors: Vec<_> = args
                 .iter()
-                .zip(&plan.operands)
-                .map(|(&value, operand)| Tensor::new(value, operand.ty.clone()))
+                .zip(
+                    plan.operands
+                        .iter()
+                        .map(|operand| &operand.ty)
+                        .chain(plan.tables.iter().map(Elements::ty)),
+                )
+                .map(|(&value, ty)| Tensor::new(value, ty.clone()))
                 .collect();
             let results = (plan.payload)(&mut Build::new(payload), &tensors);
             let types: Vec<_> = results.iter().map(Tensor::ty).collect();

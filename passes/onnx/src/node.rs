@@ -65,6 +65,8 @@ pub struct Plan {
     pub payload: PayloadFn,
     /// The value, for operators that shapes are calculated with.
     pub fold: Option<FoldFn>,
+    /// What was calculated here: the payload's last arguments, after the operands.
+    pub tables: Vec<Elements>,
 }
 
 impl Plan {
@@ -74,7 +76,13 @@ impl Plan {
         results: Vec<TensorType>,
         payload: impl for<'c> Fn(&mut Build<'_, 'c>, &[Tensor<'c>]) -> Vec<Tensor<'c>> + 'static,
     ) -> Self {
-        Self { operands, results, payload: Box::new(payload), fold: None }
+        Self { operands, results, payload: Box::new(payload), fold: None, tables: Vec::new() }
+    }
+
+    /// Gives the payload constants that no tensor of the model holds, such as places to read.
+    pub fn with(mut self, tables: Vec<Elements>) -> Self {
+        self.tables = tables;
+        self
     }
 
     /// Says how to compute the results where all operands are small and known.
@@ -289,6 +297,23 @@ impl<'m> Node<'m> {
         };
         std::str::from_utf8(attribute.s.as_deref().unwrap_or_default())
             .map_err(|_| self.invalid(format!("has attribute {name:?} that is not UTF-8")))
+    }
+
+    /// A list of numbers.
+    pub fn floats(&self, name: &str) -> Result<&'m [f32]> {
+        let attribute = self.attribute_of(name, AttributeType::Floats)?;
+        Ok(attribute.map_or(&[], |attribute| &attribute.floats[..]))
+    }
+
+    /// A list of texts.
+    pub fn strings(&self, name: &str) -> Result<Vec<&'m str>> {
+        let attribute = self.attribute_of(name, AttributeType::Strings)?;
+        let texts = attribute.map_or(&[][..], |attribute| &attribute.strings[..]);
+        let text = |bytes: &'m bytes::Bytes| {
+            std::str::from_utf8(bytes)
+                .map_err(|_| self.invalid(format!("has attribute {name:?} that is not UTF-8")))
+        };
+        texts.iter().map(text).collect()
     }
 
     /// A tensor.

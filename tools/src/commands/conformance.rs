@@ -293,11 +293,12 @@ fn run_set(
 }
 
 /// Inputs that may decide a shape: the suite has no initialisers, so the compiler is
-/// told the values of short integer vectors.
+/// told the values of integer vectors, and of short float vectors such as scales.
 fn shape_like(inputs: &[(String, Elements)]) -> BTreeMap<String, Elements> {
     let short = |elements: &Elements| {
         let integer = matches!(elements.ty().element(), ElementType::I64 | ElementType::I32);
-        integer && elements.ty().rank() <= 1
+        let scale = elements.ty().element().is_float() && elements.len() <= 8;
+        (integer || scale) && elements.ty().rank() <= 1
     };
     inputs.iter().filter(|(_, elements)| short(elements)).cloned().collect()
 }

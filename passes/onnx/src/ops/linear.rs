@@ -142,9 +142,19 @@ fn matrix(operand: &Operand, left: bool) -> (&[i64], i64, i64) {
     }
 }
 
-fn mat_mul(node: &Node<'_>) -> Result<Plan> {
-    let (a, b) = (node.typed(0, "A", PRODUCTS)?, node.input(1, "B")?);
-    node.expect_same_element(a, b)?;
+/// How two operands are multiplied as MatMul does: batches broadcast, vectors are matrices.
+pub struct Product {
+    /// The extents of the result.
+    pub dims: Vec<i64>,
+    /// The extent that is summed over, the last axis of the nest.
+    pub depth: i64,
+    /// How the factors are read.
+    pub left: Vec<Linear>,
+    pub right: Vec<Linear>,
+}
+
+/// The product of `a` and `b`.
+pub fn product(node: &Node<'_>, a: &Operand, b: &Operand) -> Result<Product> {
     if a.rank() == 0 || b.rank() == 0 {
         return Err(node.invalid(format!("multiplies {} by {}; a scalar is no matrix", a.ty, b.ty)));
     }
@@ -155,8 +165,8 @@ fn mat_mul(node: &Node<'_>) -> Result<Plan> {
             .help("as many columns on the left as rows on the right")
             .invalid());
     }
-    let mut dims = node.broadcast([batch_a, batch_b])?;
-    let batch = dims.clone();
+    let batch = node.broadcast([batch_a, batch_b])?;
+    let mut dims = batch.clone();
     let (vector_a, vector_b) = (a.rank() == 1, b.rank() == 1);
     if !vector_a {
         dims.push(m);
@@ -164,24 +174,31 @@ fn mat_mul(node: &Node<'_>) -> Result<Plan> {
     if !vector_b {
         dims.push(n);
     }
+    let axes = dims.len() + 1;
+    let inner = Linear::axis(axes, dims.len());
+    let mut left = broadcast(batch_a, &batch, axes);
+    if !vector_a {
+        left.push(Linear::axis(axes, batch.len()));
+    }
+    left.push(inner.clone());
+    let mut right = broadcast(batch_b, &batch, axes);
+    right.push(inner);
+    if !vector_b {
+        right.push(Linear::axis(axes, dims.len() - 1));
+    }
+    Ok(Product { dims, depth: k, left, right })
+}
+
+fn mat_mul(node: &Node<'_>) -> Result<Plan> {
+    let (a, b) = (node.typed(0, "A", PRODUCTS)?, node.input(1, "B")?);
+    node.expect_same_element(a, b)?;
+    let Product { dims, depth, left, right } = product(node, a, b)?;
     let element = a.element();
     let result = node.ty(element, dims.clone())?;
-    let (batch_a, batch_b) = (batch_a.to_vec(), batch_b.to_vec());
     Ok(Plan::new(vec![a.clone(), b.clone()], vec![result], move |b, args| {
-        let axes = dims.len() + 1;
-        let inner = Linear::axis(axes, dims.len());
-        let mut left = broadcast(&batch_a, &batch, axes);
-        if !vector_a {
-            left.push(Linear::axis(axes, batch.len()));
-        }
-        left.push(inner.clone());
-        let mut right = broadcast(&batch_b, &batch, axes);
-        right.push(inner);
-        if !vector_b {
-            right.push(Linear::axis(axes, dims.len() - 1));
-        }
         let start = zeros(b, element, &dims);
-        let product = accumulate(b, &start, &[k], (&args[0], left), (&args[1], right));
+        let (x, y) = ((&args[0], left.clone()), (&args[1], right.clone()));
+        let product = accumulate(b, &start, &[depth], x, y);
         vec![b.cast(&product, element)]
     }))
 }

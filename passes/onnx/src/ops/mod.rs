@@ -3,22 +3,36 @@
 //! A function checks operands and attributes, infers the results' types, and says what the
 //! operator computes. It knows nothing of other nodes.
 
+mod attention;
 mod binary;
 mod cast;
 mod conv;
+mod conv_transpose;
 mod create;
+mod cumulative;
+mod einsum;
 mod elementwise;
 mod gather;
+mod grid_sample;
+mod integer;
 mod linear;
+mod loss;
 mod movement;
 mod normalize;
 mod pad;
 mod pool;
+mod quantize;
+mod rearrange;
+mod recurrent;
 mod reduce;
+mod resize;
+mod rotary;
+mod scatter;
 mod shape;
 mod softmax;
 #[cfg(test)]
 mod tests;
+mod top_k;
 mod unary;
 mod window;
 
@@ -53,20 +67,34 @@ pub fn find(name: &str) -> Option<&'static Operator> {
 /// Every operator, by topic.
 pub fn all() -> impl Iterator<Item = &'static Operator> {
     [
+        attention::OPERATORS,
         unary::OPERATORS,
         binary::OPERATORS,
         cast::OPERATORS,
         conv::OPERATORS,
+        conv_transpose::OPERATORS,
         create::OPERATORS,
+        cumulative::OPERATORS,
+        einsum::OPERATORS,
         gather::OPERATORS,
+        grid_sample::OPERATORS,
+        integer::OPERATORS,
         linear::OPERATORS,
+        loss::OPERATORS,
         movement::OPERATORS,
         normalize::OPERATORS,
         pad::OPERATORS,
         pool::OPERATORS,
+        quantize::OPERATORS,
+        rearrange::OPERATORS,
+        recurrent::OPERATORS,
         reduce::OPERATORS,
+        resize::OPERATORS,
+        rotary::OPERATORS,
+        scatter::OPERATORS,
         shape::OPERATORS,
         softmax::OPERATORS,
+        top_k::OPERATORS,
     ]
     .into_iter()
     .flatten()

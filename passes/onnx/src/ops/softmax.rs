@@ -26,37 +26,62 @@ fn operand<'n>(node: &'n Node<'_>) -> Result<(&'n Operand, usize)> {
 
 fn softmax(node: &Node<'_>, logarithm: bool) -> Result<Plan> {
     let (x, axis) = operand(node)?;
-    let element = x.element();
     Ok(Plan::new(vec![x.clone()], vec![x.ty.clone()], move |b, args| {
-        let x = &args[0];
-        let number = computed(element);
-        let beside = kept_access(x.dims().len(), &[axis]);
-        let full = identity(x.dims().len());
-        let start = (number, least(number));
-        let top = fold_axes(b, x, &[axis], &[], start, |calc, x, best| calc.max(best, x[0]));
-        let zero = (number, Scalar::Int(0));
-        let inputs = [(x, full.clone()), (&top, beside.clone())];
-        if logarithm {
-            let sum = fold_axes(b, x, &[axis], &[&top], zero, |calc, x, sum| {
-                let below = calc.sub(x[0], x[1]);
-                let exp = calc.math("exp", below);
-                calc.add(sum, exp)
-            });
-            let log = b.map(number, sum.dims(), &[&sum], |calc, sum| calc.math("log", sum[0]));
-            let inputs = [inputs.to_vec(), vec![(&log, beside)]].concat();
-            return vec![b.map_at(element, x.dims(), &inputs, |calc, x| {
-                let below = calc.sub(x[0], x[1]);
-                calc.sub(below, x[2])
-            })];
-        }
-        let exp = b.map_at(number, x.dims(), &inputs, |calc, x| {
+        let make = if logarithm { log_shares } else { shares };
+        vec![make(b, &args[0], axis, args[0].element())]
+    }))
+}
+
+/// The softmax of `x` along an axis, stored as `element`.
+pub fn shares<'c>(
+    b: &mut Build<'_, 'c>,
+    x: &Tensor<'c>,
+    axis: usize,
+    element: ElementType,
+) -> Tensor<'c> {
+    let number = computed(x.element());
+    let (full, beside) = (identity(x.dims().len()), kept_access(x.dims().len(), &[axis]));
+    let top = greatest(b, x, axis);
+    let exp =
+        b.map_at(number, x.dims(), &[(x, full.clone()), (&top, beside.clone())], |calc, x| {
             let below = calc.sub(x[0], x[1]);
             calc.math("exp", below)
         });
-        let sum = fold_axes(b, &exp, &[axis], &[], zero, |calc, x, sum| calc.add(sum, x[0]));
-        let inputs = [(&exp, full), (&sum, beside)];
-        vec![b.map_at(element, x.dims(), &inputs, |calc, x| calc.div(x[0], x[1]))]
-    }))
+    let zero = (number, Scalar::Int(0));
+    let sum = fold_axes(b, &exp, &[axis], &[], zero, |calc, x, sum| calc.add(sum, x[0]));
+    let inputs = [(&exp, full), (&sum, beside)];
+    b.map_at(element, x.dims(), &inputs, |calc, x| calc.div(x[0], x[1]))
+}
+
+/// The logarithm of [`shares`].
+pub fn log_shares<'c>(
+    b: &mut Build<'_, 'c>,
+    x: &Tensor<'c>,
+    axis: usize,
+    element: ElementType,
+) -> Tensor<'c> {
+    let number = computed(x.element());
+    let beside = || kept_access(x.dims().len(), &[axis]);
+    let top = greatest(b, x, axis);
+    let zero = (number, Scalar::Int(0));
+    let sum = fold_axes(b, x, &[axis], &[&top], zero, |calc, x, sum| {
+        let below = calc.sub(x[0], x[1]);
+        let exp = calc.math("exp", below);
+        calc.add(sum, exp)
+    });
+    let log = b.map(number, sum.dims(), &[&sum], |calc, sum| calc.math("log", sum[0]));
+    let inputs = [(x, identity(x.dims().len())), (&top, beside()), (&log, beside())];
+    b.map_at(element, x.dims(), &inputs, |calc, x| {
+        let below = calc.sub(x[0], x[1]);
+        calc.sub(below, x[2])
+    })
+}
+
+/// The greatest element along an axis.
+fn greatest<'c>(b: &mut Build<'_, 'c>, x: &Tensor<'c>, axis: usize) -> Tensor<'c> {
+    let number = computed(x.element());
+    let start = (number, least(number));
+    fold_axes(b, x, &[axis], &[], start, |calc, x, best| calc.max(best, x[0]))
 }
 
 fn hardmax(node: &Node<'_>) -> Result<Plan> {

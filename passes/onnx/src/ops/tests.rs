@@ -72,15 +72,41 @@ fn input(ty: DataType, shape: Vec<i64>) -> impl Strategy<Value = Input> {
 }
 
 fn attribute(name: &'static str) -> impl Strategy<Value = AttributeProto> {
-    let texts =
-        vec!["SAME_UPPER", "VALID", "LEFT", "RIGHT", "tanh", "CRD", "edge", "reflect", "wrap", "?"];
+    let texts = vec![
+        "SAME_UPPER",
+        "VALID",
+        "LEFT",
+        "RIGHT",
+        "tanh",
+        "CRD",
+        "edge",
+        "reflect",
+        "wrap",
+        "?",
+        "linear",
+        "cubic",
+        "asymmetric",
+        "ceil",
+        "none",
+        "add",
+        "sum",
+        "reverse",
+        "circular",
+        "ij,jk->ik",
+        "...i->...",
+        "ab,b",
+        "ii->i",
+    ];
     let of = move |ty: AttributeType| AttributeProto {
         name: Some(name.to_owned()),
         r#type: Some(ty.into()),
         ..AttributeProto::default()
     };
-    let many = ["axes", "dilations", "kernel_shape", "pads", "perm", "strides"].contains(&name);
-    let text = ["auto_pad", "direction", "approximate", "mode"].contains(&name);
+    let many = ["axes", "dilations", "kernel_shape", "pads", "perm", "strides"].contains(&name)
+        || ["output_padding", "output_shape"].contains(&name);
+    let text = ["auto_pad", "direction", "approximate", "mode"].contains(&name)
+        || ["coordinate_transformation_mode", "equation", "nearest_mode", "reduction"]
+            .contains(&name);
     let real = ["alpha", "beta", "gamma", "epsilon", "bias", "lambd", "momentum"].contains(&name);
     prop_oneof![
         if many { 20 } else { 1 } => prop::collection::vec(number(), 0..7)

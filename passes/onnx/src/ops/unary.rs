@@ -220,7 +220,7 @@ pub fn inverse<'c>(calc: &mut Calc<'_, 'c>, x: Num<'c>) -> Num<'c> {
 }
 
 /// `1 / (1 + exp(-x))`.
-fn sigmoid<'c>(calc: &mut Calc<'_, 'c>, x: Num<'c>) -> Num<'c> {
+pub fn sigmoid<'c>(calc: &mut Calc<'_, 'c>, x: Num<'c>) -> Num<'c> {
     let (one, minus) = (calc.like(x, 1.0), calc.neg(x));
     let exp = calc.math("exp", minus);
     let sum = calc.add(one, exp);
@@ -263,7 +263,7 @@ fn swish(node: &Node<'_>) -> Result<Plan> {
 }
 
 /// `min(max(alpha · x + beta, 0), 1)`.
-fn ramp<'c>(calc: &mut Calc<'_, 'c>, x: Num<'c>, alpha: f64, beta: f64) -> Num<'c> {
+pub fn ramp<'c>(calc: &mut Calc<'_, 'c>, x: Num<'c>, alpha: f64, beta: f64) -> Num<'c> {
     let (alpha, beta) = (calc.like(x, alpha), calc.like(x, beta));
     let (zero, one) = (calc.like(x, 0.0), calc.like(x, 1.0));
     let scaled = calc.mul(x, alpha);

@@ -1,6 +1,13 @@
 //! Models from memory and from folders, right ones and wrong ones.
 
+mod attention;
 mod bad_input;
+mod einsum;
 mod folding;
 mod net;
+mod quantize;
+mod recurrent;
+mod resize;
+mod scatter;
 mod shapes;
+mod spread;

@@ -113,6 +113,17 @@ impl Net {
         Model::from_bytes(Bytes::from(self.bytes()), Path::new("net.onnx"))
     }
 
+    /// Fails unless the result `y` has this type.
+    pub fn gives(self, ty: DataType, dims: &[&str]) {
+        self.output_of("y", ty, dims).check().unwrap_or_else(|error| panic!("{error}"));
+    }
+
+    /// Fails unless the node that makes `y` is refused with these words.
+    pub fn refused(self, words: &str) {
+        let error = self.output("y").error();
+        assert!(error.contains(words), "{error}");
+    }
+
     /// What is wrong with the model.
     pub fn check(&self) -> Result<(), ImportError> {
         self.check_with(&Options::default())
@@ -177,4 +188,13 @@ pub fn ints(name: &str, ints: &[i64]) -> AttributeProto {
 
 pub fn text(name: &str, text: &str) -> AttributeProto {
     AttributeProto { s: Some(text.to_owned().into()), ..attribute(name, AttributeType::String) }
+}
+
+pub fn float(name: &str, f: f32) -> AttributeProto {
+    AttributeProto { f: Some(f), ..attribute(name, AttributeType::Float) }
+}
+
+pub fn texts(name: &str, texts: &[&str]) -> AttributeProto {
+    let strings = texts.iter().map(|text| text.as_bytes().to_vec().into()).collect();
+    AttributeProto { strings, ..attribute(name, AttributeType::Strings) }
 }

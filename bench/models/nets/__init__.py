@@ -1,0 +1,1 @@
+"""Networks: each function takes a name, a seed and sizes, and gives a builder."""

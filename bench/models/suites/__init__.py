@@ -1,0 +1,10 @@
+"""The suites: each has `cases(scale)`, pairs of a name and a function of (name, seed)."""
+from . import core40, deepbench, models, recurrent, roller
+
+SUITES = {
+    "models": models.cases,
+    "roller": roller.cases,
+    "deepbench": deepbench.cases,
+    "recurrent": recurrent.cases,
+    "core40": core40.cases,
+}

@@ -1,0 +1,250 @@
+//! Numbers as small integers: `real = (integer - zero point) · scale`.
+
+use weft_dialects::ir::Linear;
+
+use super::reduce::fold_axes;
+use super::{Operator, op};
+use crate::elements::Scalar;
+use crate::error::Result;
+use crate::node::{Node, Operand, Plan};
+use crate::payload::{Build, Calc, Num, Tensor, computed, identity};
+use crate::types::ElementType;
+
+/// The integers that numbers are kept as.
+pub const QUANTIZED: &[ElementType] =
+    &[ElementType::I8, ElementType::U8, ElementType::I16, ElementType::U16];
+
+pub const OPERATORS: &[Operator] = &[
+    op("DequantizeLinear", 10, 3, &["axis", "block_size", "output_dtype"], dequantize).at_least(2),
+    op("DynamicQuantizeLinear", 11, 1, &[], dynamic).up_to(3),
+    op(
+        "QuantizeLinear",
+        10,
+        3,
+        &["axis", "block_size", "output_dtype", "precision", "saturate"],
+        quantize,
+    )
+    .at_least(2),
+];
+
+/// Which scale belongs to an element.
+#[derive(Clone, Copy)]
+enum Grain {
+    /// There is one.
+    Tensor,
+    /// One for each place on an axis.
+    Axis(usize),
+    /// One for so many places on an axis.
+    Block(usize, i64),
+}
+
+impl Grain {
+    fn of(node: &Node<'_>, x: &Operand, scale: &Operand) -> Result<Self> {
+        let block = node.int("block_size")?.unwrap_or(0);
+        if scale.ty.elements() == 1 && scale.rank() <= 1 && block == 0 {
+            return Ok(Self::Tensor);
+        }
+        let axis = node.axis(node.int("axis")?.unwrap_or(1), x.rank())?;
+        if block == 0 && scale.dims() == &x.dims()[axis..=axis] {
+            return Ok(Self::Axis(axis));
+        }
+        let blocks = |d: usize| {
+            let extent = x.dims()[d];
+            if d == axis { (extent as u64).div_ceil(block as u64) as i64 } else { extent }
+        };
+        let all = 0..x.rank();
+        if block > 0
+            && scale.rank() == x.rank()
+            && all.clone().all(|d| scale.dims()[d] == blocks(d))
+        {
+            return Ok(Self::Block(axis, block));
+        }
+        Err(node
+            .report(format!("scales {} by {}", x.ty, scale.ty))
+            .help(format!("one scale, one for each place on axis {axis}, or one for each block of {block} places"))
+            .invalid())
+    }
+
+    /// How scales are read beside the elements; blocks are looked up instead.
+    fn access(self, table: &Tensor<'_>, rank: usize) -> Vec<Linear> {
+        match self {
+            Self::Axis(axis) => vec![Linear::axis(rank, axis)],
+            _ => vec![Linear::constant(rank, 0); table.dims().len()],
+        }
+    }
+
+    /// The scale of the element at hand, of which `read` is what the access gave.
+    fn pick<'c>(
+        self,
+        calc: &mut Calc<'_, 'c>,
+        table: &Tensor<'c>,
+        read: Num<'c>,
+        rank: usize,
+    ) -> Num<'c> {
+        let Self::Block(axis, block) = self else { return read };
+        let mut place: Vec<_> = (0..rank).map(|axis| calc.index(axis)).collect();
+        let block = calc.at(block);
+        place[axis] = calc.div(place[axis], block);
+        let found = calc.extract(table, &place);
+        calc.loaded(found)
+    }
+}
+
+/// The zero point, which has the shape of the scale.
+fn zero_point<'n>(node: &'n Node<'_>, scale: &Operand) -> Result<Option<&'n Operand>> {
+    let zero = node.optional(2);
+    match zero {
+        Some(zero) if zero.dims() != scale.dims() => Err(node
+            .report(format!("has scales {} and zero points {}", scale.ty, zero.ty))
+            .help("one shape of both")
+            .invalid()),
+        zero => Ok(zero),
+    }
+}
+
+/// The type that the attribute `output_dtype` names.
+fn named(node: &Node<'_>) -> Result<Option<ElementType>> {
+    match node.int("output_dtype")?.unwrap_or(0) {
+        0 => Ok(None),
+        code => {
+            ElementType::from_onnx(code.try_into().unwrap_or(-1), &node.result_name()).map(Some)
+        }
+    }
+}
+
+fn dequantize(node: &Node<'_>) -> Result<Plan> {
+    let accepted = [QUANTIZED, &[ElementType::I32]].concat();
+    let x = node.typed(0, "x", &accepted)?;
+    let scale = node.typed(1, "x_scale", ElementType::FLOATS)?;
+    let zero = zero_point(node, scale)?;
+    if let Some(zero) = zero {
+        node.expect_same_element(x, zero)?;
+    }
+    let grain = Grain::of(node, x, scale)?;
+    let element = named(node)?.unwrap_or(scale.element());
+    if !element.is_float() {
+        return Err(node.report(format!("makes {element}")).help("a float type").invalid());
+    }
+    let result = node.ty(element, x.dims().to_vec())?;
+    let mut operands = vec![x.clone(), scale.clone()];
+    operands.extend(zero.cloned());
+    Ok(Plan::new(operands, vec![result], move |b, args| {
+        let (x, rank) = (&args[0], args[0].dims().len());
+        let number = computed(element);
+        let mut inputs = vec![(x, identity(rank))];
+        inputs.extend(args[1..].iter().map(|table| (table, grain.access(table, rank))));
+        vec![b.map_at(element, x.dims(), &inputs, |calc, given| {
+            let mut value = calc.cast(given[0], ElementType::I32);
+            if let Some(&zero) = given.get(2) {
+                let zero = grain.pick(calc, &args[2], zero, rank);
+                let zero = calc.cast(zero, ElementType::I32);
+                value = calc.sub(value, zero);
+            }
+            let scale = grain.pick(calc, &args[1], given[1], rank);
+            let (value, scale) = (calc.cast(value, number), calc.cast(scale, number));
+            calc.mul(value, scale)
+        })]
+    }))
+}
+
+/// `x`, rounded, moved by the zero point, as the nearest integer that exists.
+pub fn rounded<'c>(
+    calc: &mut Calc<'_, 'c>,
+    x: Num<'c>,
+    zero: Option<Num<'c>>,
+    element: ElementType,
+) -> Num<'c> {
+    let mut y = calc.math("roundeven", x);
+    if let Some(zero) = zero {
+        y = calc.add(y, zero);
+    }
+    calc.cast(y, element)
+}
+
+fn quantize(node: &Node<'_>) -> Result<Plan> {
+    let x = node.typed(0, "x", ElementType::FLOATS)?;
+    let scale = node.typed(1, "y_scale", ElementType::FLOATS)?;
+    let zero = zero_point(node, scale)?;
+    let grain = Grain::of(node, x, scale)?;
+    let element = match (named(node)?, zero.map(Operand::element)) {
+        (Some(named), Some(zero)) if named != zero => {
+            return Err(node.invalid(format!("makes {named} around a zero point of {zero}")));
+        }
+        (named, zero) => named.or(zero).unwrap_or(ElementType::U8),
+    };
+    if !QUANTIZED.contains(&element) {
+        return Err(node
+            .report(format!("makes {element}"))
+            .help(crate::types::list(QUANTIZED))
+            .unsupported());
+    }
+    // Integers have no other way to leave their range, and no division is less precise here.
+    node.int("saturate")?;
+    node.int("precision")?;
+    let result = node.ty(element, x.dims().to_vec())?;
+    let mut operands = vec![x.clone(), scale.clone()];
+    operands.extend(zero.cloned());
+    Ok(Plan::new(operands, vec![result], move |b, args| {
+        let (x, rank) = (&args[0], args[0].dims().len());
+        let mut inputs = vec![(x, identity(rank))];
+        inputs.extend(args[1..].iter().map(|table| (table, grain.access(table, rank))));
+        vec![b.map_at(element, x.dims(), &inputs, |calc, given| {
+            let number = computed(x.element());
+            let scale = grain.pick(calc, &args[1], given[1], rank);
+            let scale = calc.cast(scale, number);
+            let zero = given.get(2).map(|&zero| {
+                let zero = grain.pick(calc, &args[2], zero, rank);
+                calc.cast(zero, number)
+            });
+            let share = calc.div(given[0], scale);
+            rounded(calc, share, zero, element)
+        })]
+    }))
+}
+
+/// QuantizeLinear to bytes, with the scale and zero point that the elements themselves ask for.
+fn dynamic(node: &Node<'_>) -> Result<Plan> {
+    let x = node.typed(0, "x", &[ElementType::F32])?;
+    let mut results = vec![
+        node.ty(ElementType::U8, x.dims().to_vec())?,
+        node.ty(ElementType::F32, vec![])?,
+        node.ty(ElementType::U8, vec![])?,
+    ];
+    results.truncate(node.outputs());
+    let outputs = results.len();
+    Ok(Plan::new(vec![x.clone()], results, move |b, args| {
+        let x = &args[0];
+        // The range always holds zero, so that zero has an integer of its own.
+        let zero = (ElementType::F32, Scalar::Int(0));
+        let all: Vec<_> = (0..x.dims().len()).collect();
+        let top = fold_axes(b, x, &all, &[], zero, |calc, x, top| calc.max(top, x[0]));
+        let low = fold_axes(b, x, &all, &[], zero, |calc, x, low| calc.min(low, x[0]));
+        let scale = b.map(ElementType::F32, &[], &[&top, &low], |calc, x| {
+            let (range, one) = (calc.sub(x[0], x[1]), calc.like(x[0], 1.0));
+            let (none, steps) = (calc.eq(x[0], x[1]), calc.like(x[0], 255.0));
+            let range = calc.select(none, one, range);
+            calc.div(range, steps)
+        });
+        let zero = b.map(ElementType::U8, &[], &[&low, &scale], |calc, x| {
+            let share = calc.div(x[0], x[1]);
+            let share = calc.neg(share);
+            rounded(calc, share, None, ElementType::U8)
+        });
+        let y = quantized(b, x, &scale, &zero);
+        let mut made = vec![y, scale, zero];
+        made.truncate(outputs);
+        made
+    }))
+}
+
+fn quantized<'c>(
+    b: &mut Build<'_, 'c>,
+    x: &Tensor<'c>,
+    scale: &Tensor<'c>,
+    zero: &Tensor<'c>,
+) -> Tensor<'c> {
+    b.map(ElementType::U8, x.dims(), &[x, scale, zero], |calc, x| {
+        let (share, zero) = (calc.div(x[0], x[1]), calc.cast(x[2], ElementType::F32));
+        rounded(calc, share, Some(zero), ElementType::U8)
+    })
+}
