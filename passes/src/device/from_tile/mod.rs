@@ -150,17 +150,8 @@ fn lower<'c>(context: &'c Context, machine: Machine<'c>, kernel: Op<'c>) -> Resu
     let mut b = b.into_block(body);
     let starts = coordinates(&mut b, body.arg(0), &grid, &nest, outer);
     let order = loop_order(&nest);
-    // Only what waits in a memory of its own has to be freed.
-    let scoped = compute.axes.is_some() || compute.tiles.len() > 2;
-    let around = |tile| Tiles {
-        nest: &nest,
-        tile,
-        outer,
-        grid: &grid,
-        order: &order,
-        scoped,
-        starts: &starts,
-    };
+    let around =
+        |tile| Tiles { nest: &nest, tile, outer, grid: &grid, order: &order, starts: &starts };
     if let Some(axes) = &compute.axes {
         let matrix = Matrix::new(context, machine, kernel, &compute, axes, &nest, &memrefs)?;
         around(inner).write(&mut b, &|b, at, sizes| matrix.write(b, at, sizes));

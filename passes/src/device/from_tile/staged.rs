@@ -269,7 +269,6 @@ impl<'c> Staged<'_, 'c> {
             outer: &outer,
             grid: &grid,
             order: &order,
-            scoped: false,
             starts: &starts,
         }
         .write(b, &|b, at, sizes| Piece::new(&near, at, sizes).write(b));

@@ -21,9 +21,6 @@ pub(super) struct Tiles<'p, 'c> {
     pub grid: &'p [u64],
     /// Axes to loop over, the outermost first.
     pub order: &'p [usize],
-    /// Whether a tile's room must be free again before the next one begins: a loop, even
-    /// of one round, does that.
-    pub scoped: bool,
     /// Where the piece begins.
     pub starts: &'p [Sum<'c>],
 }
@@ -141,7 +138,8 @@ impl<'c> Tiles<'_, 'c> {
     ) {
         let whole = span / tile * tile;
         let middle = start.clone().plus(&Sum::number(whole as i64), 1);
-        if whole == tile && (whole == span || !self.scoped) {
+        // A loop, even of one round, frees what a tile took before the rest begins.
+        if whole == tile && whole == span {
             at[axis] = start;
             sizes[axis] = tile;
             self.axis(b, depth + 1, at, sizes, leaf);
