@@ -10,8 +10,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Mutex;
 
-use crate::cpu::{CpuError, Model};
+use crate::cpu::CpuError;
 use crate::dtype::DType;
+use crate::model::{Model, ModelError};
 use crate::plan::Port;
 
 /// `weft_status`.
@@ -74,10 +75,24 @@ impl OwnedPort {
 
 struct Failure(Status, String);
 
-impl From<CpuError> for Failure {
-    fn from(error: CpuError) -> Failure {
+impl From<ModelError> for Failure {
+    fn from(error: ModelError) -> Failure {
         use crate::artifact::ArtifactError;
-        let status = match &error {
+        use crate::simulate::SimulateError;
+        let cpu = match &error {
+            ModelError::Cpu(cpu) => cpu,
+            ModelError::Simulate(wrong) => {
+                let status = match **wrong {
+                    SimulateError::Count { .. } | SimulateError::Size { .. } => {
+                        Status::InvalidArgument
+                    }
+                    SimulateError::Memory { .. } => Status::System,
+                    _ => Status::Artifact,
+                };
+                return Failure::new(status, &error);
+            }
+        };
+        let status = match cpu {
             CpuError::Artifact(ArtifactError::Io { .. } | ArtifactError::Memory(_)) => {
                 Status::System
             }
@@ -88,8 +103,15 @@ impl From<CpuError> for Failure {
                 Status::InvalidArgument
             }
         };
+        Failure::new(status, &error)
+    }
+}
+
+impl Failure {
+    /// An error with its causes.
+    fn new(status: Status, error: &dyn std::error::Error) -> Failure {
         let mut message = error.to_string();
-        let mut cause = std::error::Error::source(&error);
+        let mut cause = error.source();
         while let Some(inner) = cause {
             message += &format!(": {inner}");
             cause = inner.source();

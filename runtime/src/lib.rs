@@ -16,6 +16,7 @@ pub mod compare;
 pub mod cpu;
 pub mod dtype;
 pub mod measure;
+pub mod model;
 pub mod npz;
 pub mod plan;
 pub mod random;
@@ -25,7 +26,8 @@ pub mod tensor;
 pub mod vm;
 
 pub use artifact::{Artifact, ArtifactError};
-pub use cpu::{CpuError, Model};
+pub use cpu::CpuError;
 pub use dtype::DType;
+pub use model::{Model, ModelError};
 pub use plan::{Plan, PlanError};
 pub use tensor::Tensor;

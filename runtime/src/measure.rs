@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use crate::cpu::{CpuError, Model};
+use crate::model::{Model, ModelError};
 
 /// One measurement, as the tools print it in JSON.
 #[derive(Clone, Debug, Serialize)]
@@ -54,7 +54,7 @@ pub fn measure(
     outputs: &mut [&mut [u8]],
     repeat: usize,
     profile: bool,
-) -> Result<Measurement, CpuError> {
+) -> Result<Measurement, ModelError> {
     let repeat = repeat.max(1);
     // Until memory is touched and clocks are up: a tenth of the runs, at least one.
     for _ in 0..(repeat / 10).max(1) {
@@ -86,7 +86,7 @@ pub fn profile_run(
     model: &mut Model,
     inputs: &[&[u8]],
     outputs: &mut [&mut [u8]],
-) -> Result<Vec<ProfileRow>, CpuError> {
+) -> Result<Vec<ProfileRow>, ModelError> {
     model.set_profiling(true);
     let done = model.run(inputs, outputs);
     model.set_profiling(false);

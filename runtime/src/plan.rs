@@ -32,6 +32,8 @@ pub struct Plan {
     pub outputs: Vec<Port>,
     /// Pieces of memory that steps work on.
     pub buffers: Vec<Buffer>,
+    /// What the code section holds.
+    pub code: CodeKind,
     /// Functions in the code.
     pub kernels: Vec<Kernel>,
     /// What runs, in a total order: every wait of a step names an earlier one.
@@ -108,7 +110,28 @@ pub struct Buffer {
     pub bytes: u64,
 }
 
-/// A function in the code:
+/// What the code section of an artifact holds. Later kinds come after these.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum CodeKind {
+    /// An ELF shared object for the processor.
+    #[default]
+    Native,
+    /// A machine and kernels as plain data, [`crate::simulate::Code`].
+    Simulated,
+}
+
+impl CodeKind {
+    /// Its name, for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            CodeKind::Native => "native",
+            CodeKind::Simulated => "simulated",
+        }
+    }
+}
+
+/// A function in native code, and a kernel by name in simulated code:
 ///
 /// ```c
 /// void kernel(unsigned char *const *buffers, int64_t begin, int64_t end);

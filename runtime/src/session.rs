@@ -4,8 +4,8 @@
 use std::path::PathBuf;
 
 use crate::compare::{Difference, Tolerance, compare};
-use crate::cpu::{CpuError, Model};
 use crate::measure::{Measurement, measure};
+use crate::model::{Model, ModelError};
 use crate::npz::{self, Npz, NpzError};
 use crate::random;
 use crate::tensor::Tensor;
@@ -34,7 +34,7 @@ pub struct Job {
 #[allow(missing_docs)]
 pub enum JobError {
     #[error(transparent)]
-    Cpu(#[from] CpuError),
+    Model(#[from] ModelError),
     #[error(transparent)]
     Npz(#[from] NpzError),
     #[error(transparent)]

@@ -3,8 +3,9 @@
 mod common;
 
 use weft_runtime::artifact::{Artifact, write_to};
-use weft_runtime::cpu::{CpuError, Model};
+use weft_runtime::cpu::CpuError;
 use weft_runtime::plan::Plan;
+use weft_runtime::{Model, ModelError};
 
 /// The bytes of an artifact of this plan and code.
 fn bytes(plan: &Plan, code: &[u8]) -> Vec<u8> {
@@ -111,13 +112,13 @@ fn kernels_may_call_memory_functions() {
 fn refusals_say_what_disagrees() {
     let dir = tempfile::tempdir().expect("a folder");
     let code = common::compile(common::KERNELS, dir.path());
-    let refusal = |plan: &Plan, code: &[u8], threads| -> CpuError {
+    let refusal = |plan: &Plan, code: &[u8], threads| -> ModelError {
         Model::from_bytes(&bytes(plan, code), threads).err().expect("refused")
     };
     let plan = common::plan(2);
     assert!(refusal(&plan, &code, Some(3)).to_string().contains("1 to 2 are accepted"));
     assert!(refusal(&plan, &code, Some(0)).to_string().contains("0 threads"));
-    assert!(matches!(refusal(&plan, b"not an object", None), CpuError::Code(_)));
+    assert!(matches!(refusal(&plan, b"not an object", None), ModelError::Cpu(CpuError::Code(_))));
     let needs = common::compile("void unknown(void); void scale(void) { unknown(); }", dir.path());
     assert!(refusal(&plan, &needs, None).to_string().contains("unknown"));
     let mut missing = plan.clone();

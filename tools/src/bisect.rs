@@ -19,9 +19,9 @@ use weft_dialects::graph::Model as Graph;
 use weft_dialects::ir::payload::GraphBuilder;
 use weft_dialects::ir::{Builder, Context, Mapping, Module, Op, Val, empty_module, module_op};
 use weft_passes::interpret::{WeightError, run_model};
+use weft_runtime::Model;
 use weft_runtime::Tensor;
 use weft_runtime::compare::{Difference, Tolerance, compare};
-use weft_runtime::cpu::Model;
 
 use crate::commands::folder_for_run;
 use crate::{Failure, Options, Unit};

@@ -14,6 +14,7 @@ use weft_passes::device::load_machine;
 use weft_passes::pipeline::{self, Stage};
 use weft_passes::task;
 use weft_runtime::artifact;
+use weft_runtime::plan::CodeKind;
 
 use crate::constants::Evaluator;
 use crate::failure::{Collector, Diagnostic, Failure, Reported};
@@ -42,6 +43,8 @@ pub struct Options {
     pub print_ir: bool,
     /// Say on a terminal what is being done.
     pub progress: bool,
+    /// Write artifacts for the simulator, also where there is native code for the machine.
+    pub simulate: bool,
 }
 
 /// What a compilation can be asked for.
@@ -313,19 +316,44 @@ impl<'c> Unit<'c> {
         Ok(code)
     }
 
+    fn program(&self) -> Result<Program<'c>, Failure> {
+        let programs = self.op().body(0).map(|block| block.ops()).unwrap_or_default();
+        programs.into_iter().find_map(Program::of).ok_or_else(|| {
+            Failure::said("the module holds no task.program", "a model at any stage")
+        })
+    }
+
+    /// The kernels as the simulator runs them.
+    ///
+    /// # Errors
+    /// As [`Unit::lower`], and what the simulator does not know.
+    pub fn simulated_code(&mut self) -> Result<Vec<u8>, Failure> {
+        self.lower(Stage::Device)?;
+        let begin = Instant::now();
+        let unit = self.program()?.unit;
+        let code = weft_passes::simulate::translate(self.op(), self.machine()?, unit)?;
+        let bytes = code.to_bytes()?;
+        self.timed("translate for the simulator", begin);
+        Ok(bytes)
+    }
+
     /// Writes the artifact; the file appears whole or not at all.
     ///
     /// # Errors
     /// As [`Unit::code`], and what cannot be planned, evaluated or written.
     pub fn write_artifact(&mut self, path: &Path) -> Result<(), Failure> {
-        let code = self.code()?;
+        self.lower(Stage::Device)?;
+        let simulated = self.options.simulate || !codegen::is_native(self.machine()?);
+        let code = if simulated { self.simulated_code()? } else { self.code()? };
         let begin = Instant::now();
         self.progress.say("evaluating constants, writing the artifact");
-        let programs = self.op().body(0).map(|block| block.ops()).unwrap_or_default();
-        let program = programs.into_iter().find_map(Program::of).ok_or_else(|| {
-            Failure::said("the module holds no task.program", "a model at any stage")
-        })?;
+        let program = self.program()?;
         let mut planned = task::plan(&program, self.machine()?)?;
+        if simulated {
+            planned.plan.code = CodeKind::Simulated;
+            // No processor runs it.
+            planned.plan.cpu_features.clear();
+        }
         planned.plan.build.compiler = format!("weft {}", env!("CARGO_PKG_VERSION"));
         let evaluator = Evaluator {
             module: self.op(),

@@ -48,7 +48,13 @@ pub enum Failure {
     Artifact(#[from] weft_runtime::ArtifactError),
     /// The artifact did not run.
     #[error(transparent)]
-    Cpu(#[from] weft_runtime::CpuError),
+    Model(#[from] weft_runtime::ModelError),
+    /// The kernels have no simulated form.
+    #[error(transparent)]
+    Translate(#[from] weft_passes::simulate::TranslateError),
+    /// The simulated program is wrong.
+    #[error(transparent)]
+    Simulate(#[from] weft_runtime::simulate::SimulateError),
     /// Inputs, outputs or a comparison failed.
     #[error(transparent)]
     Job(Box<weft_runtime::session::JobError>),

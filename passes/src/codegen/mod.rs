@@ -18,3 +18,4 @@ mod target;
 pub use compile::{Object, Text, compile_kernels, print_kernels};
 pub use error::CodegenError;
 pub use link::{LinkError, link};
+pub use target::is_native;

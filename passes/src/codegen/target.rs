@@ -17,13 +17,18 @@ pub struct Target {
     pub register_bits: u64,
 }
 
+/// Whether native code is made for a machine.
+pub fn is_native(machine: Machine<'_>) -> bool {
+    machine.arch() == "x86-64"
+}
+
 impl Target {
     /// The target of a machine.
     ///
     /// # Errors
     /// When LLVM has no code for its architecture here.
     pub fn of(machine: Machine<'_>) -> Result<Self, CodegenError> {
-        if machine.arch() != "x86-64" {
+        if !is_native(machine) {
             return Err(CodegenError::Architecture(machine.arch().to_owned()));
         }
         let features: Vec<_> =

@@ -72,7 +72,7 @@ impl Artifact {
         &self.plan
     }
 
-    /// The code, an ELF shared object.
+    /// The code, of the kind that [`Plan::code`] says.
     pub fn code(&self) -> &[u8] {
         slice(&self.file, &self.header.sections[1])
     }

@@ -15,7 +15,7 @@ pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Writes an artifact to `path`.
 ///
-/// `code` is the bytes of an ELF shared object. `constants` is called once and writes exactly
+/// `code` is of the kind that [`Plan::code`] says. `constants` is called once and writes exactly
 /// [`Plan::constant_bytes`] bytes, in order, in pieces of any size; they are never all held in
 /// memory. The file appears under its name only when it is complete; until then, and after an
 /// error, a file of that name stays as it was.

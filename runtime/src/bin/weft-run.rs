@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
+use weft_runtime::Model;
 use weft_runtime::compare::Tolerance;
-use weft_runtime::cpu::Model;
 use weft_runtime::session::Job;
 
 /// Runs a compiled model.

@@ -25,6 +25,6 @@ pub use machine::{
     Engine, EngineId, Instruction, LaneUnit, Machine, Meaning, Memory, MemoryId, Move, Operand,
     Scope,
 };
-pub use model::Simulator;
+pub use model::{Model, Simulator};
 pub use program::{Code, Kernel, MemRef, MemRefId, Op, Slot, TokenSlot, Use, Value, View, Work};
 pub use timed::{Count, EngineUse, MemoryUse, MoveUse, Report, Trace, UnitUse};

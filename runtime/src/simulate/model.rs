@@ -1,11 +1,74 @@
-//! A plan and its code, ready to be simulated.
+//! A plan and its code, ready to be simulated; and both from an artifact.
 
 use super::error::SimulateError;
 use super::functional::Functional;
 use super::prepare::{self, Ready, ReadyMeaning};
 use super::program::Code;
 use super::timed::{Report, Timed, Trace};
+use crate::artifact::Artifact;
 use crate::plan::{Plan, Port};
+
+/// A simulated artifact.
+pub struct Model {
+    artifact: Artifact,
+    code: Code,
+}
+
+impl Model {
+    /// Decodes and checks the code of an artifact.
+    ///
+    /// # Errors
+    /// Code that is none, or does not fit the plan.
+    pub fn new(artifact: Artifact) -> Result<Model, SimulateError> {
+        let code = Code::from_bytes(artifact.code())?;
+        Simulator::new(&code, artifact.plan())?;
+        Ok(Model { artifact, code })
+    }
+
+    /// The artifact.
+    pub fn artifact(&self) -> &Artifact {
+        &self.artifact
+    }
+
+    /// The simulator of its plan.
+    ///
+    /// # Errors
+    /// None that [`Model::new`] does not find.
+    pub fn simulator(&self) -> Result<Simulator<'_>, SimulateError> {
+        Simulator::new(&self.code, self.artifact.plan())
+    }
+
+    /// Runs the model functionally.
+    ///
+    /// # Errors
+    /// As [`Simulator::run`].
+    pub fn run(&self, inputs: &[&[u8]], outputs: &mut [&mut [u8]]) -> Result<(), SimulateError> {
+        self.simulator()?.run(self.artifact.constants(), inputs, outputs)
+    }
+}
+
+impl Code {
+    /// The code as an artifact holds it.
+    ///
+    /// # Errors
+    /// None in practice: it is plain data.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, SimulateError> {
+        postcard::to_stdvec(self).map_err(|error| SimulateError::Decode(error.to_string()))
+    }
+
+    /// What [`Code::to_bytes`] made.
+    ///
+    /// # Errors
+    /// Bytes that are something else.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Code, SimulateError> {
+        let (code, rest) = postcard::take_from_bytes(bytes)
+            .map_err(|error| SimulateError::Decode(error.to_string()))?;
+        if !rest.is_empty() {
+            return Err(SimulateError::Decode(format!("{} bytes follow it", rest.len())));
+        }
+        Ok(code)
+    }
+}
 
 /// A plan on a simulated machine, ready to run.
 pub struct Simulator<'c> {

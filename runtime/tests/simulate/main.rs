@@ -1,4 +1,5 @@
 //! The simulator, held against programs whose answers and times are known.
 
 mod functional;
+mod timing;
 mod toy;

@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use weft::commands::{bench, compile, conformance, devices, kernel, run};
+use weft::commands::{bench, compile, conformance, devices, kernel, run, simulate};
 use weft::{Failure, reports};
 
 /// A deep-learning compiler for any machine that is described in one text file.
@@ -27,6 +27,8 @@ enum Command {
     Bench(bench::Args),
     /// Compile one kernel from a tensor expression.
     Kernel(kernel::Args),
+    /// Run a model or an artifact on a simulated machine, with its time.
+    Simulate(simulate::Args),
     /// List the machines, or check and describe one.
     Devices(devices::Args),
 }
@@ -48,6 +50,7 @@ fn run_command(command: &Command) -> Result<(), Failure> {
         Command::Bench(args) => bench::run(args),
         Command::Conformance(args) => conformance::run(args),
         Command::Kernel(args) => kernel::run(args),
+        Command::Simulate(args) => simulate::run(args),
         Command::Devices(args) => devices::run(args),
     }
 }

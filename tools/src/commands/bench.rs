@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use weft_runtime::cpu::Model;
+use weft_runtime::Model;
 use weft_runtime::session::Job;
 
 use super::{CompileArgs, compile_for_run, is_artifact};

@@ -11,8 +11,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde::{Deserialize, Serialize};
 use weft_onnx::{ElementType, Elements};
+use weft_runtime::Model;
 use weft_runtime::compare::{Tolerance, compare};
-use weft_runtime::cpu::Model;
 use weft_runtime::{DType, Tensor};
 
 use super::CompileArgs;

@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use weft_dialects::graph::Model as Graph;
 use weft_passes::interpret::run_model;
+use weft_runtime::Model;
 use weft_runtime::compare::{Tolerance, compare};
-use weft_runtime::cpu::Model;
 use weft_runtime::plan::Port;
 use weft_runtime::session::JobError;
 use weft_runtime::{DType, Tensor, random};

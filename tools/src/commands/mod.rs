@@ -6,6 +6,7 @@ pub mod conformance;
 pub mod devices;
 pub mod kernel;
 pub mod run;
+pub mod simulate;
 
 use std::path::{Path, PathBuf};
 

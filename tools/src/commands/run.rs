@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
+use weft_runtime::Model;
 use weft_runtime::compare::{Difference, Tolerance};
-use weft_runtime::cpu::Model;
 use weft_runtime::npz::Npz;
 use weft_runtime::random;
 use weft_runtime::session::{Job, JobError};

@@ -1,0 +1,181 @@
+//! `weft simulate`: a model on a machine that exists only as text.
+
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use weft_runtime::compare::Tolerance;
+use weft_runtime::session::Job;
+use weft_runtime::simulate::{self, Report};
+use weft_runtime::{Artifact, Model};
+
+use super::{CompileArgs, folder_for_run, is_artifact, print_timings};
+use crate::{Failure, Unit};
+
+/// Runs a model on a simulated machine.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Args {
+    /// The model, or a simulated `.weft` artifact.
+    pub model: PathBuf,
+    /// Inputs by tensor name; random ones without.
+    #[arg(long, value_name = "NPZ")]
+    pub inputs: Option<PathBuf>,
+    /// Where the outputs go, by tensor name.
+    #[arg(long, value_name = "NPZ")]
+    pub outputs: Option<PathBuf>,
+    /// Expected outputs, by name, or arr_0, arr_1, ... in output order.
+    #[arg(long, value_name = "NPZ")]
+    pub expect: Option<PathBuf>,
+    /// Allowed difference relative to the expected value.
+    #[arg(long, default_value_t = 1e-3)]
+    pub rtol: f64,
+    /// Allowed absolute difference.
+    #[arg(long, default_value_t = 1e-4)]
+    pub atol: f64,
+    /// Seed of random inputs.
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+    /// Only the time: no data, and none of the checks that need it.
+    #[arg(long, conflicts_with_all = ["inputs", "outputs", "expect"])]
+    pub timing_only: bool,
+    /// Only the results and the checks: no time.
+    #[arg(long, conflicts_with_all = ["timing_only", "trace"])]
+    pub functional_only: bool,
+    /// Where to write what ran when, in Chrome's trace format, for Perfetto.
+    #[arg(long, value_name = "JSON")]
+    pub trace: Option<PathBuf>,
+    /// Print everything as one JSON object.
+    #[arg(long)]
+    pub json: bool,
+    /// How to compile a model.
+    #[command(flatten)]
+    pub compile: CompileArgs,
+}
+
+/// What is printed as JSON.
+#[derive(Serialize)]
+struct Printed<'a> {
+    #[serde(flatten)]
+    report: &'a Report,
+    /// Whether results were computed and every check passed.
+    functional: bool,
+    /// Whether the results were held against what is expected; a difference is an error.
+    compared: bool,
+    outputs: Vec<Output<'a>>,
+}
+
+#[derive(Serialize)]
+struct Output<'a> {
+    name: &'a str,
+    dtype: String,
+    shape: &'a [u64],
+}
+
+/// Does it.
+///
+/// # Errors
+/// A model that does not compile, a program that the simulator refuses, outputs that differ
+/// from those expected.
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let artifact =
+        if is_artifact(&args.model) { Artifact::open(&args.model)? } else { compile(args)? };
+    let model = match Model::new(artifact, None)? {
+        Model::Simulated(model) => model,
+        Model::Cpu(_) => {
+            return Err(Failure::said(
+                "the artifact holds native code, which is not simulated",
+                "the model that it was compiled from",
+            ));
+        }
+    };
+    let mut model = Model::Simulated(model);
+    if !args.timing_only {
+        let job = Job {
+            inputs: args.inputs.clone(),
+            outputs: args.outputs.clone(),
+            expect: args.expect.clone(),
+            tolerance: Tolerance { rtol: args.rtol, atol: args.atol },
+            seed: args.seed,
+            ..Job::default()
+        };
+        job.run(&mut model)?;
+    }
+    let Model::Simulated(model) = model else { return Ok(()) };
+    let mut report = Report::default();
+    if !args.functional_only {
+        let (timed, trace) = model.simulator()?.time(args.trace.is_some())?;
+        report = timed;
+        if let (Some(path), Some(trace)) = (&args.trace, trace) {
+            write_trace(path, &trace)?;
+        }
+    }
+    print(args, &model, &report);
+    Ok(())
+}
+
+fn compile(args: &Args) -> Result<Artifact, Failure> {
+    let folder = folder_for_run()?;
+    let path = folder.path().join("model.weft");
+    let context = crate::context();
+    let mut options = args.compile.options()?;
+    options.simulate = true;
+    let mut unit = Unit::open(&context, &args.model, options)?;
+    unit.write_artifact(&path)?;
+    if args.compile.timings {
+        print_timings(&unit.timings);
+    }
+    // The file is mapped; its name may go.
+    Ok(Artifact::open(&path)?)
+}
+
+fn write_trace(path: &Path, trace: &simulate::Trace) -> Result<(), Failure> {
+    let failed = |source| Failure::File { doing: "write", path: path.to_owned(), source };
+    let mut file = BufWriter::new(File::create(path).map_err(failed)?);
+    serde_json::to_writer(&mut file, trace).map_err(|error| failed(error.into()))?;
+    file.flush().map_err(failed)
+}
+
+fn print(args: &Args, model: &simulate::Model, report: &Report) {
+    let ports = &model.artifact().plan().outputs;
+    if args.json {
+        let outputs = ports.iter().map(|port| Output {
+            name: &port.name,
+            dtype: port.dtype.to_string(),
+            shape: &port.shape,
+        });
+        let printed = Printed {
+            report,
+            functional: !args.timing_only,
+            compared: args.expect.is_some(),
+            outputs: outputs.collect(),
+        };
+        let text = serde_json::to_string_pretty(&printed);
+        println!("{}", text.expect("a report is plain data"));
+        return;
+    }
+    for port in ports {
+        println!("{}: {} {:?}", port.name, port.dtype, port.shape);
+    }
+    if args.expect.is_some() {
+        println!("as expected");
+    }
+    if args.functional_only {
+        return;
+    }
+    match report.microseconds {
+        Some(time) => println!("{} cycles, {time:.3} us", report.cycles),
+        None => println!("{} cycles", report.cycles),
+    }
+    for memory in report.memories.iter().filter(|memory| memory.peak_bytes > 0) {
+        println!(
+            "@{}: {} bytes read, {} written, {} of {} taken, {} cycles lost to banks",
+            memory.name,
+            memory.read_bytes,
+            memory.written_bytes,
+            memory.peak_bytes,
+            memory.capacity_bytes,
+            memory.bank_conflict_cycles
+        );
+    }
+}
