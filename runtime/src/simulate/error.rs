@@ -108,6 +108,10 @@ pub enum SimulateError {
         extent: Vec<u64>,
     },
     #[error(
+        "{place} uses {bytes}, which does not exist here\n  help: a device.alloc before it, in the same body or one around it"
+    )]
+    NotAllocated { place: Box<Place>, bytes: Box<Bytes> },
+    #[error(
         "{place} takes {wanted_bytes} bytes of {memory}, of which {taken_bytes} of {capacity_bytes} are taken\n  help: a smaller tile, or an earlier end of what is alive"
     )]
     Capacity {

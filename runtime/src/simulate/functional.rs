@@ -273,18 +273,17 @@ impl<'r, 'c> Functional<'r, 'c> {
 
     /// A buffer ends: nobody may work on it any more.
     fn free(&mut self, ready: &Ready<'c>, memref: u32, at: u32) -> Result<(), SimulateError> {
-        let home = self.walker.homes[memref as usize];
+        let home = self.walker.freed;
         let end = home.begin + ready.kernel.memrefs[memref as usize].bytes();
         let Some((engine, flight)) = self.flights.touching(home.region, home.begin, end) else {
             return Ok(());
         };
-        let site = &ready.sites[flight.site as usize];
         let writes = flight.extents.iter().any(|e| e.region == home.region && e.writes);
         Err(SimulateError::Race {
             place: self.place(ready, at),
             does: "ends",
-            bytes: Box::new(self.bytes(ready, memref, home.begin, end)),
-            other: format!("operation {}", self.place(ready, site.at).op),
+            bytes: Box::new(self.bytes_at(ready, memref, home, home.begin, end)),
+            other: self.label(ready, flight.site),
             other_does: does(writes),
             engine: self.code.machine.engines[engine as usize].name.clone(),
         })
@@ -299,6 +298,9 @@ impl<'r, 'c> Functional<'r, 'c> {
                 return Err(self.outside(ready, site, side));
             };
             let home = self.walker.homes[side.memref as usize];
+            if home == Home::NOWHERE {
+                return Err(self.nowhere(ready, site.at, side.memref));
+            }
             let base = home.begin.wrapping_add_signed(offset);
             let writes = side.uses.writes();
             self.extents.push(Extent::new(home.region, base, i as u32, &side.area, writes));
@@ -476,6 +478,10 @@ impl<'r, 'c> Functional<'r, 'c> {
                 }
             }
             SiteKind::Apply(apply) => {
+                let gone = |table: &&u32| self.walker.homes[**table as usize] == Home::NOWHERE;
+                if let Some(&table) = apply.tables.iter().find(gone) {
+                    return Err(self.nowhere(ready, site.at, table));
+                }
                 let (walker, regions) = (&self.walker, &mut self.regions);
                 let extents = &self.extents;
                 frames::apply(apply, site, extents, ready, walker, regions, &mut self.work)
@@ -556,8 +562,11 @@ impl<'c> Functional<'_, 'c> {
 
     /// Bytes of a region as those of a buffer.
     fn bytes(&self, ready: &Ready<'c>, memref: u32, begin: u64, end: u64) -> Bytes {
+        self.bytes_at(ready, memref, self.walker.homes[memref as usize], begin, end)
+    }
+
+    fn bytes_at(&self, ready: &Ready<'c>, memref: u32, home: Home, begin: u64, end: u64) -> Bytes {
         let facts = &ready.kernel.memrefs[memref as usize];
-        let home = self.walker.homes[memref as usize];
         let buffer = if memref < ready.kernel.arguments {
             let step = &self.plan.steps[self.step as usize];
             let buffer = step.buffers[memref as usize];
@@ -578,6 +587,16 @@ impl<'c> Functional<'_, 'c> {
             begin: begin.wrapping_sub(home.begin) as i64,
             end: end.wrapping_sub(home.begin) as i64,
             element_bytes: facts.ty.bytes() as u64,
+        }
+    }
+
+    /// A buffer is used where it does not exist.
+    fn nowhere(&self, ready: &Ready<'c>, at: u32, memref: u32) -> SimulateError {
+        let end = ready.kernel.memrefs[memref as usize].bytes();
+        let home = Home { begin: 0, ..Home::NOWHERE };
+        SimulateError::NotAllocated {
+            place: self.place(ready, at),
+            bytes: Box::new(self.bytes_at(ready, memref, home, 0, end)),
         }
     }
 

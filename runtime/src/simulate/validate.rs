@@ -182,6 +182,7 @@ impl Check<'_> {
                 let engine = self.way(*way)?;
                 self.token(engine, *token)?;
                 self.same_type(from, to)?;
+                self.between(*way, Some(from), to)?;
                 elements("a copy", &[*count, (*zeros).max(1)])?;
                 for (view, step) in [(from, from_step), (to, to_step)] {
                     self.view(view)?;
@@ -197,9 +198,8 @@ impl Check<'_> {
             Op::Transfer { way, from, to, sizes, from_strides, to_strides, token } => {
                 let engine = self.way(*way)?;
                 self.token(engine, *token)?;
-                self.view(from)?;
-                self.view(to)?;
                 self.same_type(from, to)?;
+                self.between(*way, Some(from), to)?;
                 self.strides(sizes, from_strides)?;
                 self.strides(sizes, to_strides)
             }
@@ -207,6 +207,7 @@ impl Check<'_> {
                 let engine = self.way(*way)?;
                 self.token(engine, *token)?;
                 self.view(to)?;
+                self.between(*way, None, to)?;
                 if self.kernel.memrefs[to.memref as usize].ty != value.ty {
                     return Err(format!("a fill writes {} as another type", value.ty));
                 }
@@ -223,7 +224,10 @@ impl Check<'_> {
                 for (view, operand) in views.iter().zip(operands) {
                     self.view(view)?;
                     let memref = &self.kernel.memrefs[view.memref as usize];
-                    if memref.ty != operand.ty || memref.shape.len() < operand.shape.len() {
+                    if memref.ty != operand.ty
+                        || memref.shape.len() < operand.shape.len()
+                        || memref.memory != operand.memory
+                    {
                         return Err(format!("a view of {} is no operand", instruction.name));
                     }
                 }
@@ -268,6 +272,25 @@ impl Check<'_> {
     fn way(&self, way: u32) -> Result<bool, String> {
         below("move", way, self.machine.moves.len())?;
         Ok(self.machine.moves[way as usize].engine.is_some())
+    }
+
+    /// Whether a move leads from one buffer to another.
+    fn between(&self, way: u32, from: Option<&View>, to: &View) -> Result<(), String> {
+        let facts = &self.machine.moves[way as usize];
+        let memory = |view: &View| self.kernel.memrefs[view.memref as usize].memory;
+        let names = |id: u32| &self.machine.memories[id as usize].name;
+        for (view, end) in [(from, facts.source), (Some(to), facts.target)] {
+            if let Some(found) = view.map(memory).filter(|&found| found != end) {
+                return Err(format!(
+                    "the move @{} is used on @{}, and goes from @{} to @{}",
+                    facts.name,
+                    names(found),
+                    names(facts.source),
+                    names(facts.target)
+                ));
+            }
+        }
+        Ok(())
     }
 
     fn view(&self, view: &View) -> Result<(), String> {

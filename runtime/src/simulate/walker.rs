@@ -19,6 +19,11 @@ pub(super) struct Home {
     pub begin: u64,
 }
 
+impl Home {
+    /// Of a buffer that does not exist now.
+    pub const NOWHERE: Home = Home { region: u32::MAX, begin: 0 };
+}
+
 /// A token, as it was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Token {
@@ -68,6 +73,8 @@ pub(super) struct Walker {
     pub homes: Vec<Home>,
     /// Buffers that exist, in order.
     alive: Vec<MemRefId>,
+    /// Where the buffer was that ended last.
+    pub freed: Home,
     /// Length of `alive` where blocks began.
     marks: Vec<usize>,
     /// Per memory of the machine: where the next buffer may begin, and what is taken of the
@@ -96,7 +103,7 @@ impl Walker {
     pub fn enter(&mut self, ready: &Ready<'_>, homes: &[Home]) {
         self.homes.clear();
         self.homes.extend_from_slice(homes);
-        self.homes.resize(ready.kernel.memrefs.len(), Home::default());
+        self.homes.resize(ready.kernel.memrefs.len(), Home::NOWHERE);
     }
 
     /// Begins an rTask.
@@ -107,6 +114,9 @@ impl Walker {
         self.slots[0] = task as i64;
         self.tokens.clear();
         self.tokens.resize(ready.kernel.tokens as usize, None);
+        // A step's rTasks begin without each other's buffers.
+        let arguments = ready.kernel.arguments as usize;
+        self.homes[arguments..].fill(Home::NOWHERE);
         self.alive.clear();
         self.marks.clear();
         self.tops.fill(0);
@@ -222,7 +232,10 @@ impl Walker {
         let memref = &ready.kernel.memrefs[id as usize];
         let memory = memref.memory as usize;
         self.taken[memory] -= memref.room_bytes.max(memref.bytes());
-        self.tops[memory] = self.homes[id as usize].begin;
+        let home = &mut self.homes[id as usize];
+        self.tops[memory] = home.begin;
+        // Whoever is told needs to know where it was.
+        self.freed = std::mem::replace(home, Home::NOWHERE);
         Some(id)
     }
 

@@ -203,18 +203,8 @@ pub fn product() -> Kernel {
     let (ka, jc) = column(&mut w);
     let panel = [4u64, 16];
     let rows = [16i64, 1];
-    let mut body = vec![alloc_a, alloc_b, alloc_c, w.times(row, task, four)];
-    body.push(transfer(
-        IN,
-        View::new(0, &[row, zero]),
-        View::new(a, &[zero, zero]),
-        &panel,
-        &rows,
-        &rows,
-        Some(fa),
-    ));
-    body.push(fill(IN, View::new(c, &[zero, zero]), &panel, &rows, Some(fc)));
-    body.push(Op::Wait(vec![fc]));
+    let rows_from =
+        |view: View, to: View, token| transfer(IN, view, to, &panel, &rows, &rows, Some(token));
     let multiply = vec![
         set(jc, BinaryOp::MulI, j, four),
         Op::Invoke {
@@ -230,31 +220,28 @@ pub fn product() -> Kernel {
     let round = vec![
         set(half, BinaryOp::RemUI, k, two),
         set(at, BinaryOp::MulI, k, four),
-        transfer(
-            IN,
-            View::new(1, &[at, zero]),
-            View::new(b, &[half, zero, zero]),
-            &panel,
-            &rows,
-            &rows,
-            Some(fb),
-        ),
+        rows_from(View::new(1, &[at, zero]), View::new(b, &[half, zero, zero]), fb),
         set(ka, BinaryOp::MulI, k, four),
         Op::Wait(vec![fb]),
-        Op::For { counter: j, begin: zero, end: four, step: one, body: multiply },
+        // The multiplications of the round before, whose half is next.
         Op::Wait(vec![m]),
+        Op::For { counter: j, begin: zero, end: four, step: one, body: multiply },
     ];
-    body.push(Op::For { counter: k, begin: zero, end: four, step: one, body: round });
-    body.push(transfer(
-        OUT,
-        View::new(c, &[zero, zero]),
-        View::new(2, &[row, zero]),
-        &panel,
-        &rows,
-        &rows,
-        Some(o),
-    ));
-    body.push(Op::Wait(vec![o]));
+    let corner = View::new(c, &[zero, zero]);
+    let out = View::new(2, &[row, zero]);
+    let body = vec![
+        alloc_a,
+        alloc_b,
+        alloc_c,
+        w.times(row, task, four),
+        rows_from(View::new(0, &[row, zero]), View::new(a, &[zero, zero]), fa),
+        fill(IN, corner.clone(), &panel, &rows, Some(fc)),
+        Op::Ready(m),
+        Op::For { counter: k, begin: zero, end: four, step: one, body: round },
+        Op::Wait(vec![m]),
+        transfer(OUT, corner, out, &panel, &rows, &rows, Some(o)),
+        Op::Wait(vec![o]),
+    ];
     w.kernel.body = body;
     w.kernel
 }
@@ -268,7 +255,8 @@ pub fn step(unit: u32, kernel: u32, tasks: [u64; 2], buffers: &[u32], waits: &[u
     Step { unit, kernel, begin, end, buffers: buffers.to_vec(), waits: waits.to_vec(), op: 0 }
 }
 
-/// `y = x · w · v` on two units; the first product goes through the arena.
+/// `y = x · w · v` on two units; the first product goes through the arena, from one unit to
+/// the other.
 pub fn plan() -> Plan {
     let square = |base, offset| Buffer { base, offset, bytes: 1024 };
     Plan {
@@ -288,8 +276,8 @@ pub fn plan() -> Plan {
         steps: vec![
             step(0, 0, [0, 2], &[0, 1, 3], &[]),
             step(1, 0, [2, 4], &[0, 1, 3], &[]),
-            step(0, 0, [0, 2], &[3, 2, 4], &[0]),
-            step(1, 0, [2, 4], &[3, 2, 4], &[1]),
+            step(1, 0, [0, 2], &[3, 2, 4], &[0]),
+            step(0, 0, [2, 4], &[3, 2, 4], &[1]),
         ],
         ops: vec!["product".into()],
         device: "toy".into(),

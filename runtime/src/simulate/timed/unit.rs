@@ -128,7 +128,10 @@ impl<'r, 'c> Timed<'r, 'c> {
         bases.clear();
         for side in &ready.sites[site as usize].sides {
             let offset = own.walker.offset(side).unwrap_or(-side.area.low);
-            let home = own.walker.homes[side.memref as usize];
+            let mut home = own.walker.homes[side.memref as usize];
+            if home == Home::NOWHERE {
+                home = Home { region: side.memory, begin: 0 };
+            }
             bases.push(Base { region: home.region, at: home.begin.wrapping_add_signed(offset) });
         }
         Order { kernel, site, bases, entered: 0 }
@@ -189,6 +192,9 @@ impl<'r, 'c> Timed<'r, 'c> {
             let Some(token) = self.units[unit as usize].walker.tokens[token as usize] else {
                 continue;
             };
+            if token == Token::READY {
+                continue;
+            }
             let engine = self.engine_at(unit, token.engine);
             if token.number >= engine.begun {
                 let own = &mut self.units[unit as usize];
