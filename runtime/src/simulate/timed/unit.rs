@@ -195,6 +195,9 @@ impl<'r, 'c> Timed<'r, 'c> {
             if token == Token::READY {
                 continue;
             }
+            if token == Token::READY {
+                continue;
+            }
             let engine = self.engine_at(unit, token.engine);
             if token.number >= engine.begun {
                 let own = &mut self.units[unit as usize];
