@@ -10,7 +10,7 @@ device.machine @dsp arch("dsp") features([]) {
   // 32 registers of 64 bytes.
   device.memory @vreg scope("thread") capacity_bytes(2048) register_bytes(64)
 
-  device.unit @core count(2) clock_mhz(800)
+  device.unit @core count(2) clock_mhz(800) handover_cycles(1000)
   device.engine @dma on @core queue(16)
 
   device.move @fetch from @ddr to @tcm engine(@dma) bytes_per_cycle(8) latency_cycles(150) strided fills

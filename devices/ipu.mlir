@@ -9,7 +9,7 @@ device.machine @ipu arch("ipu") features([]) {
   // 16 registers of 8 bytes.
   device.memory @areg scope("thread") capacity_bytes(128) register_bytes(8)
 
-  device.unit @tile count(1216) clock_mhz(1600)
+  device.unit @tile count(1216) clock_mhz(1600) handover_cycles(500)
   device.engine @exchange on @tile queue(4)
 
   device.move @receive from @remote to @local engine(@exchange) bytes_per_cycle(4) latency_cycles(130) strided fills

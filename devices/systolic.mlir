@@ -9,7 +9,7 @@ device.machine @systolic arch("systolic") features([]) {
   // 32 registers of the scalar core, one element each.
   device.memory @xreg scope("thread") capacity_bytes(256) register_bytes(8) lanes(1)
 
-  device.unit @core count(1) clock_mhz(1000)
+  device.unit @core count(1) clock_mhz(1000) handover_cycles(500)
   device.engine @loader on @core queue(8)
   device.engine @array on @core queue(16)
   device.engine @storer on @core queue(8)

@@ -7,7 +7,7 @@ device.machine @toy arch("toy") features([]) {
   // 32 registers of 16 bytes.
   device.memory @vreg scope("thread") capacity_bytes(512) register_bytes(16)
 
-  device.unit @core count(4) clock_mhz(1000)
+  device.unit @core count(4) clock_mhz(1000) handover_cycles(500)
   device.engine @dma on @core queue(8)
   device.engine @mac on @core queue(4)
 

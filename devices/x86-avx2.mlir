@@ -17,7 +17,8 @@ device.machine @x86_avx2 arch("x86-64") features(["avx2", "fma", "f16c", "bmi2"]
   // 16 registers of 32 bytes.
   device.memory @vreg scope("thread") capacity_bytes(512) register_bytes(32)
 
-  device.unit @core count(2) clock_mhz(3800) host("cores")
+  // Workers that sleep between runs: waking one takes microseconds.
+  device.unit @core count(2) clock_mhz(3800) handover_cycles(20000) host("cores")
 
   // Two loads and one store of a register every cycle.
   device.move @load from @dram to @vreg issue_cycles(5.000000e-01) latency_cycles(7) strided

@@ -106,15 +106,17 @@ def Device_UnitOp : Device_Op<"unit", [Symbol, HasParent<"MachineOp">]> {
     ```
 
     `host("cores")` reads the count from the machine that compiles.
+    `handover_cycles` is what work must be worth before another unit is given a part
+    of it: what it takes to start it there and to wait for it.
 
-    - C1: count and clock are above zero.
+    - C1: count, clock and handover are above zero.
     - C2: `host` is `cores`.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$count, OptionalAttr<I64Attr>:$clock_mhz,
-                       OptionalAttr<StrAttr>:$host);
+                       OptionalAttr<I64Attr>:$handover_cycles, OptionalAttr<StrAttr>:$host);
   let assemblyFormat = [{
     $sym_name `count` `(` $count `)` (`clock_mhz` `(` $clock_mhz^ `)`)?
-    (`host` `(` $host^ `)`)? attr-dict
+    (`handover_cycles` `(` $handover_cycles^ `)`)? (`host` `(` $host^ `)`)? attr-dict
   }];
 }
 

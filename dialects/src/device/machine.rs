@@ -279,17 +279,24 @@ pub struct Unit<'c> {
     pub count: u64,
     /// Million cycles a second.
     pub clock_mhz: Option<u64>,
+    /// What work must be worth before another unit is given a part of it.
+    pub handover_cycles: u64,
     /// What the host reads the count from: `cores`.
     pub host: Option<&'c str>,
 }
 
 impl<'c> Unit<'c> {
+    /// What a handover takes where the machine does not say: that of threads that sleep
+    /// between runs.
+    const HANDOVER_CYCLES: u64 = 20_000;
+
     fn read(op: Op<'c>) -> Option<Self> {
         Some(Self {
             op,
             name: op.symbol(),
             count: number(op, "count")?,
             clock_mhz: number(op, "clock_mhz"),
+            handover_cycles: number(op, "handover_cycles").unwrap_or(Self::HANDOVER_CYCLES),
             host: text(op, "host"),
         })
     }

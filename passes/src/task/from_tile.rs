@@ -30,7 +30,11 @@ pub const PASS: Pass = Pass {
     options: &[
         option("unit", "the kind of execution unit; the machine's first where empty", ""),
         option("units", "how many virtual units; as many as the machine has where empty", ""),
-        option("split-cycles", "estimated cycles above which a run is split", "20000"),
+        option(
+            "split-cycles",
+            "estimated cycles above which a run is split; the unit's handover where empty",
+            "",
+        ),
         option("remarks", "say what was split, and why", "false"),
     ],
     statistics: &[
@@ -127,7 +131,7 @@ fn read_options<'c>(
     };
     let options = Options {
         units: number("units", unit.count)?,
-        split_cycles: number("split-cycles", 20000)?,
+        split_cycles: number("split-cycles", unit.handover_cycles)?,
     };
     if options.units == 0 || options.units > unit.count {
         let what = format!(

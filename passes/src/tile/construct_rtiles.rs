@@ -95,12 +95,12 @@ pub(crate) fn construct<'c>(
             remark(kernel, &format!("@{}: {refusal}", kernel.symbol()));
         }
     }
-    let units = machine.units().first().map_or(1, |unit| unit.count);
+    let unit = machine.units().into_iter().next().ok_or(Failed)?;
     let inner = match &choice.tiled {
         Tiled::Lanes(lanes) => policy::register_tile(&nest, lanes),
         Tiled::Matrix(matrix) => matrix.tile.clone(),
     };
-    let outer = policy::task_tile(&nest, &inner, units, choice.cycles, task_memory(machine));
+    let outer = policy::task_tile(&nest, &inner, &unit, choice.cycles, task_memory(machine));
     let mut tiles = vec![outer, inner];
     if let Tiled::Lanes(Lanes { stage: Some(stage), .. }) = &choice.tiled {
         let staged = policy::stage_tile(&nest, &tiles[1], &tiles[0], stage).map_err(|reason| {

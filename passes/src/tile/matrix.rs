@@ -115,13 +115,14 @@ fn tile<'c>(
         let name = mapping.instruction.name;
         return Err(format!("the operands of one @{name} do not fit their memories"));
     }
-    let mut least = cycles(machine, nest, &mapping, &sizes);
-    while let Some((cycles, wider)) = best_step(machine, nest, &mapping, &sizes, least) {
-        (least, sizes) = (cycles, wider);
+    let mut least = elapsed(machine, nest, &mapping, &sizes);
+    while let Some((fewer, wider)) = best_step(machine, nest, &mapping, &sizes, least) {
+        (least, sizes) = (fewer, wider);
     }
     let last = mapping.binding.iter().position(|&operand| operand >= nest.inputs.len());
     let memory = last.map_or("", |operand| memories(&mapping)[operand]).to_owned();
-    Ok(Matrix { mapping, tile: RTile { memory, sizes }, cycles: least })
+    let cycles = cycles(machine, nest, &mapping, &sizes);
+    Ok(Matrix { mapping, tile: RTile { memory, sizes }, cycles })
 }
 
 /// The tile with one axis doubled that fits and saves the most cycles for a byte more.
@@ -143,7 +144,7 @@ fn best_step(
     });
     let saved = wider
         .filter(|wider| fits(machine, nest, mapping, wider))
-        .map(|wider| (cycles(machine, nest, mapping, &wider), wider))
+        .map(|wider| (elapsed(machine, nest, mapping, &wider), wider))
         .filter(|(cycles, _)| *cycles < least);
     let gain = |(cycles, wider): &(f64, Vec<u64>)| {
         (least - cycles) / bytes(wider).saturating_sub(bytes(sizes)).max(1) as f64
@@ -206,11 +207,25 @@ fn copies(
 
 /// Cycles of the whole nest on one unit.
 fn cycles(machine: Machine<'_>, nest: &Nest<'_>, mapping: &Mapping<'_>, sizes: &[u64]) -> f64 {
-    let (mut tiles, mut steps) = (1.0, 1.0);
-    for (axis, info) in nest.axes.iter().enumerate() {
-        let count = info.extent.div_ceil(sizes[axis]) as f64;
-        if nest.reduces(axis) { steps *= count } else { tiles *= count }
-    }
+    tiles(nest, sizes) as f64 * tile_cycles(machine, nest, mapping, sizes)
+}
+
+/// Cycles until all units together are done: tiles go out in waves.
+fn elapsed(machine: Machine<'_>, nest: &Nest<'_>, mapping: &Mapping<'_>, sizes: &[u64]) -> f64 {
+    let units = machine.units().first().map_or(1, |unit| unit.count.max(1));
+    tiles(nest, sizes).div_ceil(units) as f64 * tile_cycles(machine, nest, mapping, sizes)
+}
+
+/// How many tiles there are.
+fn tiles(nest: &Nest<'_>, sizes: &[u64]) -> u64 {
+    let parallel = (0..sizes.len()).filter(|&axis| !nest.reduces(axis));
+    parallel.map(|axis| nest.axes[axis].extent.div_ceil(sizes[axis])).product()
+}
+
+/// Cycles of one tile.
+fn tile_cycles(machine: Machine<'_>, nest: &Nest<'_>, mapping: &Mapping<'_>, sizes: &[u64]) -> f64 {
+    let reductions = (0..sizes.len()).filter(|&axis| nest.reduces(axis));
+    let steps: u64 = reductions.map(|axis| nest.axes[axis].extent.div_ceil(sizes[axis])).product();
     let instructions: f64 =
         (0..sizes.len()).map(|axis| sizes[axis].div_ceil(mapping.quantum(axis)) as f64).product();
     let compute = instructions * mapping.instruction.issue_cycles;
@@ -235,7 +250,7 @@ fn cycles(machine: Machine<'_>, nest: &Nest<'_>, mapping: &Mapping<'_>, sizes: &
     }
     let latency = mapping.instruction.latency_cycles as f64;
     let step = if overlap { compute.max(stream) } else { compute + stream } + latency;
-    tiles * (steps * step + stream + finish)
+    steps as f64 * step + stream + finish
 }
 
 /// Cycles of one transfer: its bytes by the slowest rate on the way, registers by their

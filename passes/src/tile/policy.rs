@@ -5,7 +5,7 @@
 //! and one more parallel axis, the rows. All pairs of axes and the sizes that
 //! the registers allow are compared under the model of `cost.rs`.
 
-use weft_dialects::device::Machine;
+use weft_dialects::device::{Machine, Unit};
 use weft_dialects::ir::Op;
 use weft_dialects::tile::RTile;
 
@@ -326,15 +326,16 @@ pub(super) fn stage_tile(
 pub(super) fn task_tile(
     nest: &Nest<'_>,
     registers: &RTile,
-    units: u64,
+    unit: &Unit<'_>,
     cycles: f64,
     memory: &str,
 ) -> RTile {
-    // Less than this and starting an rTask costs more than it brings.
-    const CYCLES_PER_TASK: f64 = 8000.0;
+    // Less than this and starting an rTask costs more than it brings; more, and units
+    // cannot even out.
+    let least = unit.handover_cycles as f64 * 0.4;
     const TASKS_PER_UNIT: u64 = 8;
-    let worth = (cycles / CYCLES_PER_TASK).floor().max(1.0) as u64;
-    let mut wanted = worth.min(units * TASKS_PER_UNIT).max(1);
+    let worth = (cycles / least).floor().max(1.0) as u64;
+    let mut wanted = worth.min(unit.count * TASKS_PER_UNIT).max(1);
     let mut sizes = nest.extents();
     for axis in loop_order(nest) {
         if nest.reduces(axis) || wanted == 1 {

@@ -1,9 +1,10 @@
 //! Machines that exist only as text run models.
 
+mod bytes;
 mod desk;
+mod digits;
+mod one_ir;
 mod resnet;
-
-#[test]
-fn writes_resnet() {
-    std::fs::write("/tmp/w/resnet18_64.onnx", resnet::resnet18(64)).unwrap();
-}
+mod resnet_runs;
+mod retarget;
+mod shapes;

@@ -121,10 +121,11 @@ pub(super) fn engine_c3(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
-/// C1. Count and clock are above zero.
+/// C1. Count, clock and handover are above zero.
 pub(super) fn unit_c1(op: Op<'_>, diag: &mut Diagnostics) {
     check_positive(op, "count", diag);
     check_positive(op, "clock_mhz", diag);
+    check_positive(op, "handover_cycles", diag);
 }
 
 /// C2. `host` is `cores`.

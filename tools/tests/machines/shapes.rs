@@ -1,0 +1,44 @@
+//! IM-9. A toy accelerator of one text file runs shapes of DeepBench on the simulator.
+
+use crate::desk::{Desk, machine};
+
+/// `(M, N, K)` of DeepBench's inference sets.
+const SHAPES: [(u64, u64, u64); 4] =
+    [(35, 700, 2048), (64, 1, 1216), (128, 1, 1408), (3072, 1, 128)];
+
+/// What the host computes of the same inputs is the judge.
+fn agrees(shape: (u64, u64, u64), name: &str, instruction: &str) {
+    let (m, n, k) = shape;
+    let desk = Desk::new();
+    desk.write("machine.mlir", machine(name));
+    let (expression, shape) = match n {
+        1 => ("C[m] += A[m,k] * B[k]", format!("m={m},k={k}")),
+        _ => ("C[m,n] += A[m,k] * B[k,n]", format!("m={m},n={n},k={k}")),
+    };
+    desk.weft(&["kernel", expression, "--shape", &shape, "--emit", "graph", "-o", "k.mlir"]);
+    desk.weft(&["run", "k.mlir", "--outputs", "host.npz"]);
+    // Sums of up to 2048 products, in another order than the host's.
+    let tolerance = ["--rtol", "1e-3", "--atol", "1e-3"];
+    let arguments = ["k.mlir", "--device", "machine.mlir", "--expect", "host.npz"];
+    let report = desk.simulate(&[&arguments[..], &tolerance[..]].concat());
+    assert_eq!(report["compared"], true);
+    let used = report["instructions"].as_array().expect("instructions");
+    let used = used.iter().find(|one| one["name"] == instruction);
+    assert!(used.is_some_and(|one| one["count"].as_u64() > Some(0)), "{shape} on {name}: {report}");
+}
+
+#[test]
+fn im_9_deepbench_shapes_on_the_toy() {
+    for shape in SHAPES {
+        agrees(shape, "toy", "mac4x4x4");
+    }
+}
+
+#[test]
+fn odd_shapes_on_every_machine() {
+    for (name, instruction) in
+        [("toy", "mac4x4x4"), ("systolic", "matmul_f32"), ("dsp", "vmac"), ("ipu", "amp")]
+    {
+        agrees((35, 70, 41), name, instruction);
+    }
+}
