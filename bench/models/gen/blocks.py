@@ -30,9 +30,12 @@ def batch_norm(g, x):
     return g.batch_norm(x, scale, bias, g.weight(shape, 0.1), g.weight(shape, 0.1, mean=1.0))
 
 
-def conv_bn(g, x, filters, kernel=1, stride=1, group=1, pads=None):
-    """The convolution makes up for the half that a rectifier before it took away."""
-    return batch_norm(g, conv(g, x, filters, kernel, stride, group, pads, bias=False, gain=2.0))
+def conv_bn(g, x, filters, kernel=1, stride=1, group=1, pads=None, gain=2.0):
+    """A gain of 2 makes up for the half that a rectifier before it took away.
+
+    What ends a residual branch wants less, or deep networks grow with every block.
+    """
+    return batch_norm(g, conv(g, x, filters, kernel, stride, group, pads, bias=False, gain=gain))
 
 
 def conv_bn_relu(g, x, filters, kernel=1, stride=1, group=1, pads=None):

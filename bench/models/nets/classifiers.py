@@ -23,7 +23,7 @@ def _squeeze(g, x, ratio):
 def _se_block(g, x, inner, outer, group, stride, ratio):
     y = blocks.conv_bn_relu(g, x, inner)
     y = blocks.conv_bn_relu(g, y, inner, 3, stride, group)
-    y = _squeeze(g, blocks.conv_bn(g, y, outer), ratio)
+    y = _squeeze(g, blocks.conv_bn(g, y, outer, gain=0.5), ratio)
     if stride != 1 or x.shape[1] != outer:
         x = blocks.conv_bn(g, x, outer, 1, stride, pads=[0] * 4)
     return g.relu(g.add(x, y))
@@ -70,7 +70,7 @@ def mobilenet_v2(name, seed, batch, size, stages, classes):
             wide = x.shape[1] * expansion
             y = relu6(blocks.conv_bn(g, x, wide)) if expansion > 1 else x
             y = relu6(blocks.conv_bn(g, y, wide, 3, stride, group=wide))
-            y = blocks.conv_bn(g, y, channels)
+            y = blocks.conv_bn(g, y, channels, gain=0.5)
             x = g.add(x, y) if x.shape == y.shape else y
     return _classify(g, relu6(blocks.conv_bn(g, x, 4 * x.shape[1])), classes)
 

@@ -133,7 +133,7 @@ fn model() -> impl Strategy<Value = ModelProto> {
     let ty = prop::sample::select(TYPES);
     (prop::sample::select(operators), ty, shape).prop_flat_map(|(operator, ty, shape)| {
         let (least, most) = operator.inputs;
-        let inputs = prop::collection::vec(input(ty, shape), least..=most.min(5));
+        let inputs = prop::collection::vec(input(ty, shape), least..=most.min(8));
         let opset = prop::sample::select(vec![13i64, 17, 18, 20, 27]);
         (inputs, 1..=operator.outputs.min(4), attributes(operator.attributes), opset).prop_map(
             move |(inputs, outputs, attribute, opset)| {
