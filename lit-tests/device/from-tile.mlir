@@ -41,7 +41,7 @@ device.machine @toy arch("toy") features([]) {
 //       CHECK:     device.copy @load %[[W]][%[[K]], %{{.+}}] to %[[B]]{{.+}} count 8
 //       CHECK:     affine.for %[[ROW:.+]] = 0 to 2 {
 //       CHECK:       affine.for %[[REGISTER:.+]] = 0 to 2 {
-//       CHECK:         device.invoke @fma(%[[X]][%[[ROW]], %[[K]]], %[[B]][%[[REGISTER]], %{{.+}}], %[[C]][%[[ROW]], %[[REGISTER]], %{{.+}}])
+//       CHECK:         device.invoke @fma(%[[X]][%{{.+}}, %[[K]]], %[[B]][%[[REGISTER]], %{{.+}}], %[[C]][%[[ROW]], %[[REGISTER]], %{{.+}}])
 //       CHECK:   device.copy @store %[[C]]{{.+}} to %[[O]]{{.+}} count 8
 
 // 1 x 16: the third row.

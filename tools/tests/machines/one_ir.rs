@@ -27,7 +27,7 @@ fn names(block: Block<'_>) -> Vec<String> {
     let mut found = Vec::new();
     for op in block.ops() {
         found.push(op.name().to_owned());
-        for inner in op.body(0).into_iter().flat_map(|body| body.ops()) {
+        for inner in op.first_block(0).into_iter().flat_map(Block::ops) {
             found.push(inner.name().to_owned());
         }
     }

@@ -21,11 +21,11 @@ mod staged;
 mod tiles;
 mod transfer;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::{Failed, Pass, Run};
-use weft_dialects::ir::{Builder, Context, Op, Report, Type, Val, attr, ty};
+use weft_dialects::ir::{Builder, Context, Mapping, Op, Report, Type, Val, attr, ty};
 use weft_dialects::tile::{Compute, RTile};
 
 use crate::nest::{self, Nest};
@@ -52,11 +52,12 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
             .help("put one in with device-load-machine{file=...}");
         return Err(Failed);
     };
+    keep_constants(run.context, run.module);
     let body = run.module.body(0).into_iter().flat_map(|block| block.ops());
-    let constants = compile_time_kernels(run.module);
+    let uses = uses(run.module);
     for kernel in body.filter(|op| op.is("tile.kernel")) {
         // What only makes constants is evaluated, not run.
-        if constants.get(kernel.symbol()) == Some(&true) {
+        if uses.get(kernel.symbol()).is_some_and(|uses| !uses.run) {
             continue;
         }
         lower(run.context, machine, kernel)?;
@@ -65,17 +66,51 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Kernels that only `task.constant` applies.
-fn compile_time_kernels(module: Op<'_>) -> HashMap<String, bool> {
-    let mut only: HashMap<String, bool> = HashMap::new();
+/// Who applies a kernel.
+#[derive(Clone, Default)]
+struct Uses<'c> {
+    /// What evaluates it when the artifact is written.
+    constants: Vec<Op<'c>>,
+    /// Whether it runs, too.
+    run: bool,
+}
+
+fn uses<'c>(module: Op<'c>) -> BTreeMap<String, Uses<'c>> {
+    let mut found: BTreeMap<String, Uses<'c>> = BTreeMap::new();
     module.walk(&mut |op| {
         if op.is("task.constant") || op.is("task.range") || op.is("tile.run") {
             let kernel = op.attr("kernel").and_then(attr::symbol).unwrap_or("");
-            let constant = only.entry(kernel.to_owned()).or_insert(true);
-            *constant &= op.is("task.constant");
+            let uses = found.entry(kernel.to_owned()).or_default();
+            if op.is("task.constant") { uses.constants.push(op) } else { uses.run = true }
         }
     });
-    only
+    found
+}
+
+/// A kernel that makes a constant and also runs becomes two: the one that is evaluated
+/// stays a tile program.
+fn keep_constants<'c>(context: &'c Context, module: Op<'c>) {
+    let uses = uses(module);
+    let kernels = module.body(0).map(|block| block.ops()).unwrap_or_default();
+    let taken: Vec<&str> = kernels.iter().map(|op| op.symbol()).collect();
+    for kernel in kernels.iter().filter(|op| op.is("tile.kernel")) {
+        let Some(uses) = uses.get(kernel.symbol()) else { continue };
+        if uses.constants.is_empty() || !uses.run {
+            continue;
+        }
+        let name = (0..)
+            .map(|number| match number {
+                0 => format!("{}_constant", kernel.symbol()),
+                _ => format!("{}_constant_{number}", kernel.symbol()),
+            })
+            .find(|name| !taken.contains(&name.as_str()))
+            .expect("names do not run out");
+        let copy = Builder::before(context, *kernel).clone_op(*kernel, &mut Mapping::default());
+        copy.set_attr("sym_name", attr::of_string(context, &name));
+        for constant in &uses.constants {
+            constant.set_attr("kernel", attr::of_symbol(context, &name));
+        }
+    }
 }
 
 /// What is to be written, and with what.
