@@ -4,6 +4,14 @@
 // for the chip: 7.68 and 7.59 TB/s.
 
 device.machine @ipu arch("ipu") features([]) {
+  // The operation that lowerings are written in, on addresses of @local.
+  irdl.dialect @ipu {
+    irdl.operation @amp attributes {encoding = "f32sisoamp {2}, {0}, {1}"} {
+      %address = irdl.is index
+      irdl.operands(a: %address, b: %address, c: %address)
+    }
+  }
+
   device.memory @remote scope("device") capacity_bytes(318767104) bytes_per_cycle(4864)
   device.memory @local scope("core") capacity_bytes(262144) bytes_per_cycle(16) banks(2) bank_bytes(8)
   // 16 registers of 8 bytes.
@@ -56,6 +64,7 @@ device.machine @ipu arch("ipu") features([]) {
     device.yield %d : tensor<16xf32>
   } lowering {
   ^bb0(%w: index, %x: index, %c: index):
+    "ipu.amp"(%w, %x, %c) : (index, index, index) -> ()
     device.yield
   }
 }
