@@ -21,9 +21,9 @@ device.machine @ipu arch("ipu") features([]) {
   device.engine @exchange on @tile queue(4)
 
   device.move @receive from @remote to @local engine(@exchange) bytes_per_cycle(4) latency_cycles(130) strided fills
-    encoding("exchange.receive {to}, {from}, {sizes}, {from_strides}, {to_strides}")
+    encoding("exchange.receive.{type} {to}, {from}, {sizes}, {from_strides}, {to_strides}")
   device.move @send from @local to @remote engine(@exchange) bytes_per_cycle(4) latency_cycles(130) strided
-    encoding("exchange.send {to}, {from}, {sizes}, {from_strides}, {to_strides}")
+    encoding("exchange.send.{type} {to}, {from}, {sizes}, {from_strides}, {to_strides}")
   device.move @ld64 from @local to @areg issue_cycles(1.0) latency_cycles(6) strided encoding("ld64 {to}, {from}")
   device.move @st64 from @areg to @local issue_cycles(1.0) latency_cycles(6) strided encoding("st64 {from}, {to}")
 

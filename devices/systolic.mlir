@@ -27,11 +27,11 @@ device.machine @systolic arch("systolic") features([]) {
   device.engine @storer on @core queue(8)
 
   device.move @mvin from @dram to @spad engine(@loader) bytes_per_cycle(16) latency_cycles(100) strided fills
-    encoding("mvin {from}, {to}, {sizes}, {from_strides}, {to_strides}")
+    encoding("mvin.{type} {from}, {to}, {sizes}, {from_strides}, {to_strides}")
   device.move @mvin_acc from @dram to @acc engine(@loader) bytes_per_cycle(16) latency_cycles(100) strided fills
-    encoding("mvin3 {from}, {to}, {sizes}, {from_strides}, {to_strides}")
+    encoding("mvin3.{type} {from}, {to}, {sizes}, {from_strides}, {to_strides}")
   device.move @mvout from @acc to @dram engine(@storer) bytes_per_cycle(16) latency_cycles(100) strided
-    encoding("mvout {to}, {from}, {sizes}, {from_strides}, {to_strides}")
+    encoding("mvout.{type} {to}, {from}, {sizes}, {from_strides}, {to_strides}")
   device.move @lw from @dram to @xreg issue_cycles(1.0) latency_cycles(3) strided encoding("lw {to}, {from}")
   device.move @sw from @xreg to @dram issue_cycles(1.0) latency_cycles(3) strided encoding("sw {from}, {to}")
 

@@ -36,11 +36,11 @@ device.machine @toy arch("toy") features([]) {
   device.engine @mac on @core queue(4)
 
   device.move @in from @dram to @spad engine(@dma) bytes_per_cycle(16) latency_cycles(200) strided fills
-    encoding("dma.in {to}, {from}, {sizes}, {from_strides}, {to_strides}")
+    encoding("dma.in.{type} {to}, {from}, {sizes}, {from_strides}, {to_strides}")
   device.move @out from @spad to @dram engine(@dma) bytes_per_cycle(16) latency_cycles(200) strided
-    encoding("dma.out {to}, {from}, {sizes}, {from_strides}, {to_strides}")
-  device.move @vload from @spad to @vreg issue_cycles(1.0) latency_cycles(2) strided encoding("vld {to}, {from}, {sizes}")
-  device.move @vstore from @vreg to @spad issue_cycles(1.0) latency_cycles(2) strided encoding("vst {to}, {from}, {sizes}")
+    encoding("dma.out.{type} {to}, {from}, {sizes}, {from_strides}, {to_strides}")
+  device.move @vload from @spad to @vreg issue_cycles(1.0) latency_cycles(2) strided encoding("vld.{type} {to}, {from}, {sizes}")
+  device.move @vstore from @vreg to @spad issue_cycles(1.0) latency_cycles(2) strided encoding("vst.{type} {to}, {from}, {sizes}")
 
   device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(3)
     types([f64, f32, f16, bf16, i64, i32, i16, i8])

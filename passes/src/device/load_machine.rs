@@ -42,6 +42,15 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     load(run.context, run.module, &text, &file).map(|_| ())
 }
 
+/// What becomes of facts that a file marks `host`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Host {
+    /// They are read from the machine that compiles.
+    Read,
+    /// They stay what the file says, so that they are the same everywhere.
+    AsWritten,
+}
+
 /// Puts the machine that `text` describes at the beginning of `module`.
 ///
 /// # Errors
@@ -52,6 +61,20 @@ pub fn load<'c>(
     module: Op<'c>,
     text: &str,
     name: &str,
+) -> Result<Machine<'c>, Failed> {
+    load_with(context, module, text, name, Host::Read)
+}
+
+/// As [`load`], with a choice of what is read from the host.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_with<'c>(
+    context: &'c Context,
+    module: Op<'c>,
+    text: &str,
+    name: &str,
+    host: Host,
 ) -> Result<Machine<'c>, Failed> {
     let place = module.location();
     if let Some(machine) = Machine::of(module) {
@@ -85,7 +108,9 @@ pub fn load<'c>(
             b.clone_op(op, &mut Mapping::default());
         }
     }
-    read_host(context, copy);
+    if host == Host::Read {
+        read_host(context, copy);
+    }
     Machine::of(copy).ok_or(Failed)
 }
 

@@ -527,7 +527,13 @@ impl<'c> Listing<'_, 'c> {
     fn apply(&mut self, apply: &Apply<'c>) {
         for (view, arg) in apply.inputs.iter().zip(apply.body.args()) {
             let place = self.place(view);
-            self.set(arg, Name::Text(place));
+            let memory = self.machine.memory_of(view.memref.ty());
+            let name = match memory {
+                Some(memory) if memory.is_registers() => place,
+                // One element for all lanes, read where it lies.
+                _ => format!("[{place}]"),
+            };
+            self.set(arg, Name::Text(name));
         }
         let results = apply.body.terminator().map(|end| end.operands()).unwrap_or_default();
         let outputs: Vec<_> = apply.outputs.iter().map(|view| self.place(view)).collect();
