@@ -14,9 +14,9 @@ device.machine @dsp arch("dsp") features([]) {
   device.engine @dma on @core queue(16)
 
   device.move @fetch from @ddr to @tcm engine(@dma) bytes_per_cycle(8) latency_cycles(150) strided fills
-    encoding("fetch {to}, {from}, {sizes}, {from_strides}, {to_strides}")
+    encoding("fetch.{type} {to}, {from}, {sizes}, {from_strides}, {to_strides}")
   device.move @flush from @tcm to @ddr engine(@dma) bytes_per_cycle(8) latency_cycles(150) strided
-    encoding("flush {to}, {from}, {sizes}, {from_strides}, {to_strides}")
+    encoding("flush.{type} {to}, {from}, {sizes}, {from_strides}, {to_strides}")
   device.move @vload from @tcm to @vreg issue_cycles(1.0) latency_cycles(3) strided encoding("vload {to}, {from}")
   device.move @vstore from @vreg to @tcm issue_cycles(1.0) latency_cycles(3) strided encoding("vstore {to}, {from}")
 

@@ -4,6 +4,14 @@
 // for the chip: 7.68 and 7.59 TB/s.
 
 device.machine @ipu arch("ipu") features([]) {
+  // The operation that lowerings are written in, on addresses of @local.
+  irdl.dialect @ipu {
+    irdl.operation @amp attributes {encoding = "f32sisoamp {2}, {0}, {1}"} {
+      %address = irdl.is index
+      irdl.operands(a: %address, b: %address, c: %address)
+    }
+  }
+
   device.memory @remote scope("device") capacity_bytes(318767104) bytes_per_cycle(4864)
   device.memory @local scope("core") capacity_bytes(262144) bytes_per_cycle(16) banks(2) bank_bytes(8)
   // 16 registers of 8 bytes.
@@ -13,9 +21,9 @@ device.machine @ipu arch("ipu") features([]) {
   device.engine @exchange on @tile queue(4)
 
   device.move @receive from @remote to @local engine(@exchange) bytes_per_cycle(4) latency_cycles(130) strided fills
-    encoding("exchange.receive {to}, {from}, {sizes}, {from_strides}, {to_strides}")
+    encoding("exchange.receive.{type} {to}, {from}, {sizes}, {from_strides}, {to_strides}")
   device.move @send from @local to @remote engine(@exchange) bytes_per_cycle(4) latency_cycles(130) strided
-    encoding("exchange.send {to}, {from}, {sizes}, {from_strides}, {to_strides}")
+    encoding("exchange.send.{type} {to}, {from}, {sizes}, {from_strides}, {to_strides}")
   device.move @ld64 from @local to @areg issue_cycles(1.0) latency_cycles(6) strided encoding("ld64 {to}, {from}")
   device.move @st64 from @areg to @local issue_cycles(1.0) latency_cycles(6) strided encoding("st64 {from}, {to}")
 
@@ -56,6 +64,7 @@ device.machine @ipu arch("ipu") features([]) {
     device.yield %d : tensor<16xf32>
   } lowering {
   ^bb0(%w: index, %x: index, %c: index):
+    "ipu.amp"(%w, %x, %c) : (index, index, index) -> ()
     device.yield
   }
 }

@@ -3,6 +3,18 @@
 // core that reaches memory by itself and does what the array cannot.
 
 device.machine @systolic arch("systolic") features([]) {
+  // The operations that lowerings are written in: @acc[c] += @spad[a] * @spad[b].
+  irdl.dialect @systolic {
+    irdl.operation @compute_f32 attributes {encoding = "compute.f32 {0}, {1}, {2}"} {
+      %address = irdl.is index
+      irdl.operands(a: %address, b: %address, c: %address)
+    }
+    irdl.operation @compute_i8 attributes {encoding = "compute.i8 {0}, {1}, {2}"} {
+      %address = irdl.is index
+      irdl.operands(a: %address, b: %address, c: %address)
+    }
+  }
+
   device.memory @dram scope("device") capacity_bytes(4294967296) bytes_per_cycle(16) transaction_bytes(64)
   device.memory @spad scope("core") capacity_bytes(262144) bytes_per_cycle(64) banks(4) bank_bytes(16)
   device.memory @acc scope("core") capacity_bytes(65536) bytes_per_cycle(64) banks(2) bank_bytes(64)
@@ -15,11 +27,11 @@ device.machine @systolic arch("systolic") features([]) {
   device.engine @storer on @core queue(8)
 
   device.move @mvin from @dram to @spad engine(@loader) bytes_per_cycle(16) latency_cycles(100) strided fills
-    encoding("mvin {from}, {to}, {sizes}, {from_strides}, {to_strides}")
+    encoding("mvin.{type} {from}, {to}, {sizes}, {from_strides}, {to_strides}")
   device.move @mvin_acc from @dram to @acc engine(@loader) bytes_per_cycle(16) latency_cycles(100) strided fills
-    encoding("mvin3 {from}, {to}, {sizes}, {from_strides}, {to_strides}")
+    encoding("mvin3.{type} {from}, {to}, {sizes}, {from_strides}, {to_strides}")
   device.move @mvout from @acc to @dram engine(@storer) bytes_per_cycle(16) latency_cycles(100) strided
-    encoding("mvout {to}, {from}, {sizes}, {from_strides}, {to_strides}")
+    encoding("mvout.{type} {to}, {from}, {sizes}, {from_strides}, {to_strides}")
   device.move @lw from @dram to @xreg issue_cycles(1.0) latency_cycles(3) strided encoding("lw {to}, {from}")
   device.move @sw from @xreg to @dram issue_cycles(1.0) latency_cycles(3) strided encoding("sw {from}, {to}")
 
@@ -60,6 +72,7 @@ device.machine @systolic arch("systolic") features([]) {
     device.yield %d : tensor<16x16xf32>
   } lowering {
   ^bb0(%a: index, %b: index, %c: index):
+    "systolic.compute_f32"(%a, %b, %c) : (index, index, index) -> ()
     device.yield
   }
 
@@ -82,6 +95,7 @@ device.machine @systolic arch("systolic") features([]) {
     device.yield %d : tensor<16x16xi32>
   } lowering {
   ^bb0(%a: index, %b: index, %c: index):
+    "systolic.compute_i8"(%a, %b, %c) : (index, index, index) -> ()
     device.yield
   }
 }

@@ -2,6 +2,30 @@
 // engine fills, and a vector unit of 16 bytes for everything else.
 
 device.machine @toy arch("toy") features([]) {
+  // The operations that lowerings are written in: c += a * b, and c += a * a, at addresses
+  // of @spad.
+  irdl.dialect @toy {
+    irdl.operation @mac attributes {encoding = "mac {2}, {0}, {1}"} {
+      %address = irdl.is index
+      irdl.operands(a: %address, b: %address, c: %address)
+    }
+    irdl.operation @square attributes {encoding = "msq {1}, {0}"} {
+      %address = irdl.is index
+      irdl.operands(a: %address, c: %address)
+    }
+  }
+  // A block times itself is read once.
+  pdl.pattern @mac_of_one : benefit(1) {
+    %index = pdl.type : index
+    %a = pdl.operand : %index
+    %c = pdl.operand : %index
+    %mac = pdl.operation "toy.mac"(%a, %a, %c : !pdl.value, !pdl.value, !pdl.value)
+    pdl.rewrite %mac {
+      %square = pdl.operation "toy.square"(%a, %c : !pdl.value, !pdl.value)
+      pdl.replace %mac with %square
+    }
+  }
+
   device.memory @dram scope("device") capacity_bytes(1073741824) bytes_per_cycle(16) transaction_bytes(64)
   device.memory @spad scope("core") capacity_bytes(131072) bytes_per_cycle(64) banks(16) bank_bytes(4)
   // 32 registers of 16 bytes.
@@ -12,11 +36,11 @@ device.machine @toy arch("toy") features([]) {
   device.engine @mac on @core queue(4)
 
   device.move @in from @dram to @spad engine(@dma) bytes_per_cycle(16) latency_cycles(200) strided fills
-    encoding("dma.in {to}, {from}, {sizes}, {from_strides}, {to_strides}")
+    encoding("dma.in.{type} {to}, {from}, {sizes}, {from_strides}, {to_strides}")
   device.move @out from @spad to @dram engine(@dma) bytes_per_cycle(16) latency_cycles(200) strided
-    encoding("dma.out {to}, {from}, {sizes}, {from_strides}, {to_strides}")
-  device.move @vload from @spad to @vreg issue_cycles(1.0) latency_cycles(2) strided encoding("vld {to}, {from}, {sizes}")
-  device.move @vstore from @vreg to @spad issue_cycles(1.0) latency_cycles(2) strided encoding("vst {to}, {from}, {sizes}")
+    encoding("dma.out.{type} {to}, {from}, {sizes}, {from_strides}, {to_strides}")
+  device.move @vload from @spad to @vreg issue_cycles(1.0) latency_cycles(2) strided encoding("vld.{type} {to}, {from}, {sizes}")
+  device.move @vstore from @vreg to @spad issue_cycles(1.0) latency_cycles(2) strided encoding("vst.{type} {to}, {from}, {sizes}")
 
   device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(3)
     types([f64, f32, f16, bf16, i64, i32, i16, i8])
@@ -55,6 +79,7 @@ device.machine @toy arch("toy") features([]) {
     device.yield %d : tensor<4x4xf32>
   } lowering {
   ^bb0(%a: index, %b: index, %c: index):
+    "toy.mac"(%a, %b, %c) : (index, index, index) -> ()
     device.yield
   }
 }

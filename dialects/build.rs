@@ -103,7 +103,8 @@ fn compile(prefix: &Path, out: &Path) {
         .flag("-isystem")
         .flag(prefix.join("include").to_str().expect("the prefix is UTF-8"))
         .files(
-            ["graph", "tile", "task", "device", "shim"].map(|file| format!("src/shim/{file}.cpp")),
+            ["graph", "tile", "task", "device", "vendor", "shim"]
+                .map(|file| format!("src/shim/{file}.cpp")),
         )
         .compile("weft_dialects");
 }

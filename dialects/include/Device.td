@@ -18,6 +18,13 @@ def Device_Dialect : Dialect {
     copies by a named move and invokes a named instruction. A tensor in a memory
     is a `memref` whose memory space is the memory's name; kernel arguments lie
     in the memory that the whole device shares and carry none.
+
+    A machine may hold the vendor's own dialect, an `irdl.dialect` whose operations
+    stand in lowerings, and `pdl.pattern`s on them.
+  }];
+  let extraClassDeclaration = [{
+    /// What texts of this context declared by `irdl.dialect`, by name.
+    ::llvm::StringMap<std::string> vendorDialects;
   }];
 }
 
@@ -48,6 +55,7 @@ def Device_MachineOp : Device_Op<"machine", [IsolatedFromAbove, Symbol, SymbolTa
 
     - C1: there is a memory of scope `device` that is no cache.
     - C2: there is a unit.
+    - C3: a `pdl.pattern` calls no native function, for there is nobody to give it.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$arch, StrArrayAttr:$features);
   let regions = (region SizedRegion<1>:$body);
@@ -149,7 +157,8 @@ def Device_MoveOp : Device_Op<"move", [Symbol, HasParent<"MachineOp">]> {
     says that elements need not lie side by side, `fills` that it can also write
     one number to every place. What an `engine` does runs beside the unit and gives
     a token. `encoding` is the assembly of a transfer, with `{from}`, `{to}`,
-    `{sizes}`, `{from_strides}`, `{to_strides}` and, for a fill, `{value}`.
+    `{sizes}`, `{from_strides}`, `{to_strides}`, `{type}` of the elements and, for a
+    fill, `{value}`. Addresses and strides are in bytes.
 
     - C1: both memories belong to the machine.
     - C2: cycles and bandwidth are above zero.

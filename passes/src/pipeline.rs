@@ -54,6 +54,7 @@ pub const PASSES: &[&Pass] = &[
     &device::expand_math::PASS,
     &device::from_tile::PASS,
     &codegen::lower::PASS,
+    &codegen::vendor::PASS,
     &interpret::check_eval::PASS,
 ];
 

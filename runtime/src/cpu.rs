@@ -19,6 +19,7 @@ mod model;
 mod pool;
 mod schedule;
 
+pub use code::run_once;
 pub use error::CpuError;
 pub use features::check as check_features;
 pub use model::{Model, StepTime};

@@ -9,7 +9,7 @@ use weft_dialects::device::Machine;
 use weft_dialects::ir::{Context, Module, Op, module_op};
 use weft_dialects::task::Program;
 use weft_onnx::Weights;
-use weft_passes::codegen::{self, Text, compile_kernels, print_kernels};
+use weft_passes::codegen::{self, Text, compile_kernels, print_kernels, vendor};
 use weft_passes::device::load_machine;
 use weft_passes::pipeline::{self, Stage};
 use weft_passes::task;
@@ -56,6 +56,8 @@ pub enum Emit {
     Llvm,
     /// Assembly of the kernels.
     Asm,
+    /// Kernels in the operations of the machine's own dialect.
+    Vendor,
     /// The linked code, an ELF shared object.
     Obj,
     /// The artifact.
@@ -288,12 +290,36 @@ impl<'c> Unit<'c> {
         }
     }
 
-    /// LLVM IR or assembly of every kernel, in their order.
+    /// The module with its kernels in the operations of the machine's own dialect.
+    ///
+    /// # Errors
+    /// As [`Unit::lower`], and memories that are too small.
+    pub fn vendor_text(&mut self) -> Result<String, Failure> {
+        self.lower(Stage::Device)?;
+        self.lower_to_vendor()?;
+        Ok(self.text())
+    }
+
+    fn lower_to_vendor(&mut self) -> Result<(), Failure> {
+        let done = vendor::PASS.apply(self.context, self.op(), &[]);
+        if done.is_err() || !self.op().verify() {
+            return Err(self.collector.failure());
+        }
+        Ok(())
+    }
+
+    /// LLVM IR or assembly of every kernel, in their order. Assembly for a machine that
+    /// LLVM has no code for is a listing by the machine's encodings.
     ///
     /// # Errors
     /// As [`Unit::lower`], and what the code generator refuses.
     pub fn kernel_text(&mut self, text: Text) -> Result<String, Failure> {
         self.lower(Stage::Device)?;
+        if text == Text::Asm && vendor::is_vendors(self.machine()?) {
+            self.lower_to_vendor()?;
+            let listing = vendor::listing(self.op(), self.machine()?);
+            return listing.map_err(|_| self.collector.failure());
+        }
         self.progress.say("compiling kernels");
         let kernels = print_kernels(self.op(), self.machine()?, self.jobs(), text)?;
         Ok(kernels.join("\n"))

@@ -22,6 +22,7 @@ pub mod reports;
 mod reproducer;
 mod source;
 pub mod sources;
+mod vendor;
 
 pub use compiler::{Emit, Options, Unit};
 pub use failure::{Collector, Diagnostic, Failure, Placed, Reported};

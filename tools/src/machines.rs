@@ -11,6 +11,10 @@ use crate::Failure;
 pub const MACHINES: &[(&str, &str)] = &[
     ("x86-avx512", include_str!("../../devices/x86-avx512.mlir")),
     ("x86-avx2", include_str!("../../devices/x86-avx2.mlir")),
+    ("toy", include_str!("../../devices/toy.mlir")),
+    ("systolic", include_str!("../../devices/systolic.mlir")),
+    ("dsp", include_str!("../../devices/dsp.mlir")),
+    ("ipu", include_str!("../../devices/ipu.mlir")),
 ];
 
 /// What to compile for.
@@ -61,6 +65,9 @@ fn host(context: &Context) -> Result<(String, String), Failure> {
     for (name, text) in MACHINES {
         let Ok(module) = parse(context, text) else { continue };
         let Some(machine) = Machine::of(module_op(&module)) else { continue };
+        if machine.arch() != std::env::consts::ARCH.replace('_', "-") {
+            continue;
+        }
         let features: Vec<String> = machine.features().into_iter().map(str::to_owned).collect();
         match weft_runtime::cpu::check_features(&features) {
             Ok(()) => return Ok(((*text).to_owned(), (*name).to_owned())),

@@ -13,6 +13,7 @@ use crate::compiler::Options;
 use crate::failure::{Collector, Failure};
 use crate::reports::Report;
 use crate::sources::line_around;
+use crate::vendor;
 
 /// A module and the files that its weights lie in.
 pub(crate) struct Source<'c> {
@@ -73,7 +74,7 @@ pub(crate) fn parse_text<'c>(
     text: &str,
 ) -> Result<Module<'c>, Failure> {
     parse(context, text).map_err(|error| match error {
-        ParseError::Invalid => collector.failure(),
+        ParseError::Invalid => vendor::with_help(collector.failure(), text),
         ParseError::TooDeep { line } => {
             let sources = collector.sources();
             let report = match sources.find(line, 1) {

@@ -6,15 +6,17 @@ use crate::Result;
 use crate::check::Need;
 use crate::process::{cargo, stream};
 use crate::workspace::Workspace;
-use crate::{dialect_docs, setup};
+use crate::{device_docs, dialect_docs, setup};
 
-/// Formats, writes the dialects' pages and records snapshots anew.
+/// Formats, writes the pages of dialects and machines, and records snapshots anew.
 ///
 /// What `FileCheck` matches in lit tests is chosen by hand and left alone.
 pub fn run(workspace: &Workspace) -> Result {
     setup::ensure(workspace, Need::Test)?;
     stream(&mut cargo(workspace, &["fmt", "--all"]))?;
     dialect_docs::write(workspace)?;
+    stream(&mut cargo(workspace, &["build", "--release", "-p", "weft-tools", "--bin", "weft"]))?;
+    device_docs::write(workspace)?;
     if has_snapshots(workspace) {
         stream(
             cargo(workspace, &["test", "--release", "--workspace"]).env("INSTA_UPDATE", "always"),

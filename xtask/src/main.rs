@@ -6,8 +6,10 @@
 
 mod bless;
 mod check;
+mod device_docs;
 mod dialect_docs;
 mod doctor;
+mod pages;
 mod process;
 mod run;
 mod setup;
@@ -26,7 +28,7 @@ usage: cargo xtask COMMAND
   setup        install what is missing
   run [IMAGE]  set up, build, and classify a handwritten digit (8x8 grey PNG)
   test         set up, build, and check everything
-  bless        rewrite what is generated or recorded: format, dialect pages, snapshots";
+  bless        rewrite what is generated or recorded: format, pages, snapshots";
 
 /// What was wrong, in words for the person at the terminal.
 type Result<T = ()> = std::result::Result<T, String>;

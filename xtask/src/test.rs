@@ -9,7 +9,7 @@ use crate::Result;
 use crate::check::Need;
 use crate::process::{capture, cargo, stream};
 use crate::workspace::Workspace;
-use crate::{dialect_docs, setup};
+use crate::{device_docs, dialect_docs, setup};
 
 /// One thing that must hold.
 struct Step {
@@ -26,6 +26,7 @@ const STEPS: &[Step] = &[
     step("lit tests", lit_tests),
     step("documentation", documentation),
     step("dialect pages", dialect_docs::compare),
+    step("machine pages", device_docs::compare),
     step("no chip named in passes", no_chip_names),
     step("no compiler in the runtime", no_compiler_in_runtime),
 ];

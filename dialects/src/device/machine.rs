@@ -141,6 +141,24 @@ impl<'c> Machine<'c> {
         self.fact("device.instruction", name).and_then(Instruction::read)
     }
 
+    /// The vendor's own operations, as its `irdl.dialect`s declare them, by full name.
+    pub fn vendor_operations(self) -> Vec<(String, Op<'c>)> {
+        let mut found = Vec::new();
+        for dialect in self.facts("irdl.dialect") {
+            let body = dialect.first_block(0);
+            let operations = body.into_iter().flat_map(Block::iter);
+            for op in operations.filter(|op| op.is("irdl.operation")) {
+                found.push((format!("{}.{}", dialect.symbol(), op.symbol()), op));
+            }
+        }
+        found
+    }
+
+    /// The vendor's patterns on its operations, in the order of the text.
+    pub fn patterns(self) -> Vec<Op<'c>> {
+        self.facts("pdl.pattern").collect()
+    }
+
     /// Every operation of the name `kind` in the machine.
     pub(crate) fn facts<'k>(self, kind: &'k str) -> impl Iterator<Item = Op<'c>> + use<'c, 'k> {
         let body = self.op.first_block(0);

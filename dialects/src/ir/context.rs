@@ -8,6 +8,7 @@ use mlir_sys::*;
 use std::sync::Once;
 
 use super::shim;
+use super::text::{string_ref, text_of};
 
 /// How deep brackets may nest in text from outside: MLIR's parser recurses.
 const DEPTH: usize = 256;
@@ -29,8 +30,23 @@ pub fn context() -> Context {
 /// Installs the Rust verifiers, once for the process.
 pub fn install_verifiers() {
     static ONCE: Once = Once::new();
-    // SAFETY: the callback catches panics and lives as long as the process.
-    ONCE.call_once(|| unsafe { shim::weftSetVerifier(verify) });
+    // SAFETY: the callbacks catch panics and live as long as the process.
+    ONCE.call_once(|| unsafe {
+        shim::weftSetVerifier(verify);
+        shim::weftSetDepthCheck(nests_not_too_deep);
+    });
+}
+
+unsafe extern "C" fn nests_not_too_deep(text: MlirStringRef, place: *mut usize) -> bool {
+    // SAFETY: the text outlives the call.
+    match check_depth(unsafe { text_of(text) }) {
+        // SAFETY: the caller has room for the line.
+        Err(ParseError::TooDeep { line }) => unsafe {
+            *place = line;
+            false
+        },
+        _ => true,
+    }
 }
 
 unsafe extern "C" fn verify(op: MlirOperation) -> bool {
@@ -61,12 +77,21 @@ pub enum ParseError {
     Invalid,
 }
 
-/// A module from text or bytecode.
+/// A module from text or bytecode; dialects that it declares itself, by `irdl.dialect`,
+/// become dialects of the context.
 ///
 /// # Errors
 /// Diagnostics go to the context's handlers first.
 pub fn parse<'c>(context: &'c Context, text: &str) -> Result<Module<'c>, ParseError> {
     check_depth(text)?;
+    // Its own operations are known before they are read.
+    if text.contains("irdl.dialect") {
+        // SAFETY: the context lives, the text outlives the call.
+        let known = unsafe { shim::weftLoadVendorDialects(context.to_raw(), string_ref(text)) };
+        if !known {
+            return Err(ParseError::Invalid);
+        }
+    }
     Module::parse(context, text).ok_or(ParseError::Invalid)
 }
 

@@ -1,5 +1,6 @@
 #include "shim.h"
 #include "dialects.h"
+#include "vendor.h"
 
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Pass.h"
@@ -10,9 +11,12 @@
 #include "mlir/InitAllPasses.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Tools/mlir-reduce/MlirReduceMain.h"
+#include "llvm/Support/LSP/Protocol.h"
+#include "llvm/Support/ToolOutputFile.h"
 
 #include <cstring>
 #include <list>
@@ -58,6 +62,12 @@ public:
   void getDependentDialects(DialectRegistry &registry) const override {
     registerAllDialects(registry);
     registerWeftDialects(registry);
+    // No dialect is loaded while passes run: those of a file that this one reads
+    // are known before.
+    size_t next = 0;
+    for (auto &value : optionValues)
+      if (StringRef(pass->options[next++].name) == "file")
+        weft::insertVendorDialects(registry, StringRef(value.getValue()));
   }
 
   void runOnOperation() override {
@@ -101,23 +111,53 @@ static void registerEverything(DialectRegistry &registry) {
   registerWeftDialects(registry);
 }
 
+// As upstream's main function, with the dialects that the input declares.
 int weftOptMain(int argc, char **argv) {
   registerAllPasses();
   DialectRegistry registry;
   registerEverything(registry);
-  return asMainReturnCode(MlirOptMain(argc, argv, "weft's optimizer driver\n", registry));
+  auto [input, output] =
+      registerAndParseCLIOptions(argc, argv, "weft's optimizer driver\n", registry);
+  MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
+  if (config.shouldShowDialects() || config.shouldListPasses())
+    return asMainReturnCode(MlirOptMain(argc, argv, input, output, registry));
+  std::string wrong;
+  auto text = openInputFile(input, &wrong);
+  auto out = text ? openOutputFile(output, &wrong) : nullptr;
+  if (!out) {
+    llvm::errs() << wrong << "\n";
+    return EXIT_FAILURE;
+  }
+  if (!weft::nestsNotTooDeep(text->getMemBufferRef()))
+    return EXIT_FAILURE;
+  weft::insertVendorDialects(registry, text->getMemBufferRef());
+  LogicalResult done = MlirOptMain(out->os(), std::move(text), registry, config);
+  if (succeeded(done))
+    out->keep();
+  return asMainReturnCode(done);
 }
 
 int weftLspServerMain(int argc, char **argv) {
-  DialectRegistry registry;
-  registerEverything(registry);
-  return asMainReturnCode(MlirLspServerMain(argc, argv, registry));
+  // One registry per document: two may declare a dialect differently. What is asked
+  // is the file, so a new operation is known once it is saved.
+  std::list<DialectRegistry> registries;
+  auto registryOf = [&](const llvm::lsp::URIForFile &uri) -> DialectRegistry & {
+    DialectRegistry &registry = registries.emplace_back();
+    registerEverything(registry);
+    weft::insertVendorDialects(registry, uri.file());
+    return registry;
+  };
+  return asMainReturnCode(MlirLspServerMain(argc, argv, registryOf));
 }
 
 int weftReduceMain(int argc, char **argv) {
   registerAllPasses();
   DialectRegistry registry;
   registerEverything(registry);
+  // Upstream reads its options by itself: every argument may be the input.
+  for (int i = 1; i < argc; ++i)
+    if (StringRef(argv[i]).ends_with(".mlir"))
+      weft::insertVendorDialects(registry, argv[i]);
   MLIRContext context(registry);
   return asMainReturnCode(mlirReduceMain(argc, argv, context));
 }

@@ -35,6 +35,12 @@ typedef struct {
 void weftRegisterDialects(MlirDialectRegistry registry);
 void weftRegisterPass(const WeftPass *pass);
 void weftSetVerifier(bool (*verify)(MlirOperation));
+/// Installs what says whether a text's brackets nest no deeper than can be parsed, and
+/// on which line they do.
+void weftSetDepthCheck(bool (*check)(MlirStringRef, size_t *line));
+/// Registers the dialects that a text declares by `irdl.dialect`, so that it parses;
+/// false where something is wrong with them, which was reported.
+bool weftLoadVendorDialects(MlirContext context, MlirStringRef text);
 int weftOptMain(int argc, char **argv);
 int weftLspServerMain(int argc, char **argv);
 int weftReduceMain(int argc, char **argv);

@@ -3,6 +3,8 @@
 //! ```text
 //! device.kernel  --lower-->  func on memrefs and vectors  --llvm-->  LLVM dialect
 //!   --native-->  optimised LLVM module  -->  object  --link-->  shared object
+//!
+//! device.kernel  --vendor-->  the machine's own operations  -->  a listing by encodings
 //! ```
 //!
 //! This room reads the machine and the program half of `device`, nothing above.
@@ -14,6 +16,7 @@ mod llvm;
 pub mod lower;
 mod native;
 mod target;
+pub mod vendor;
 
 pub use compile::{Object, Text, compile_kernels, print_kernels};
 pub use error::CodegenError;

@@ -4,9 +4,14 @@
 //! module { ... }  ->  module { device.machine @m { ... }  ... }
 //! ```
 //!
+//! The vendor's dialect and patterns, `irdl.dialect` and `pdl.pattern`, go into the machine
+//! where the file has them beside it: they then travel with it through every stage.
+//! Meanings in named operations of `linalg` become general ones, which passes read.
+//!
 //! What a file marks `host` is read from the machine that compiles, never from
 //! the process: the same file gives the same code whatever else is running.
 
+use melior::pass::PassManager;
 use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::{self, Context, Mapping, Op, Report, attr, module_op};
@@ -37,6 +42,15 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     load(run.context, run.module, &text, &file).map(|_| ())
 }
 
+/// What becomes of facts that a file marks `host`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Host {
+    /// They are read from the machine that compiles.
+    Read,
+    /// They stay what the file says, so that they are the same everywhere.
+    AsWritten,
+}
+
 /// Puts the machine that `text` describes at the beginning of `module`.
 ///
 /// # Errors
@@ -48,6 +62,20 @@ pub fn load<'c>(
     text: &str,
     name: &str,
 ) -> Result<Machine<'c>, Failed> {
+    load_with(context, module, text, name, Host::Read)
+}
+
+/// As [`load`], with a choice of what is read from the host.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_with<'c>(
+    context: &'c Context,
+    module: Op<'c>,
+    text: &str,
+    name: &str,
+    host: Host,
+) -> Result<Machine<'c>, Failed> {
     let place = module.location();
     if let Some(machine) = Machine::of(module) {
         Report::new(place, format!("the module has the machine @{} already", machine.name()))
@@ -55,13 +83,16 @@ pub fn load<'c>(
             .help("take it out of the text, or load none");
         return Err(Failed);
     }
-    let parsed = ir::parse(context, text).map_err(|error| {
+    let mut parsed = ir::parse(context, text).map_err(|error| {
         Report::new(place, format!("`{name}` is no machine file: {error}"));
         Failed
     })?;
+    generalise(context, &mut parsed)?;
     let body = module_op(&parsed).body(0).ok_or(Failed)?;
-    let machines: Vec<_> = body.ops().into_iter().filter(|op| op.is("device.machine")).collect();
+    let machines: Vec<_> = body.iter().filter(|op| op.is("device.machine")).collect();
     let [machine] = machines[..] else {
+        // At the second one, which is too many.
+        let place = machines.get(1).map_or(place, |machine| machine.location());
         Report::new(place, format!("`{name}` holds {} machines", machines.len()))
             .help("a machine file holds one device.machine");
         return Err(Failed);
@@ -71,8 +102,43 @@ pub fn load<'c>(
         None => ir::Builder::at_end(context, module.body(0).ok_or(Failed)?),
     };
     let copy = b.clone_op(machine, &mut Mapping::default());
-    read_host(context, copy);
+    if let Some(first) = copy.first_block(0).and_then(|block| block.iter().next()) {
+        let mut b = ir::Builder::before(context, first);
+        for op in body.iter().filter(|op| VENDOR.contains(&op.name())) {
+            b.clone_op(op, &mut Mapping::default());
+        }
+    }
+    if host == Host::Read {
+        read_host(context, copy);
+    }
     Machine::of(copy).ok_or(Failed)
+}
+
+/// What a vendor says in operations of upstream.
+const VENDOR: [&str; 2] = ["irdl.dialect", "pdl.pattern"];
+
+/// Makes `linalg.generic` of every named operation of `linalg` in a meaning: matching
+/// reads no names.
+///
+/// # Errors
+/// Reported by upstream's pass.
+pub fn generalise<'c>(context: &'c Context, module: &mut ir::Module<'c>) -> Result<(), Failed> {
+    let mut named = false;
+    module_op(module).walk(&mut |op| {
+        if op.is("device.instruction") {
+            let meaning = op.first_block(0).into_iter().flat_map(|block| block.iter());
+            let general = ["linalg.generic", "linalg.index", "linalg.yield"];
+            named |= meaning
+                .map(|op| op.name())
+                .any(|name| name.starts_with("linalg.") && !general.contains(&name));
+        }
+    });
+    if !named {
+        return Ok(());
+    }
+    let manager = PassManager::new(context);
+    manager.add_pass(melior::pass::linalg::create_linalg_generalize_named_ops_pass());
+    manager.run(module).map_err(|_| Failed)
 }
 
 /// Replaces what is marked `host` by what the host has; a fact that it does not

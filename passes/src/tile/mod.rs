@@ -2,6 +2,7 @@
 
 pub mod construct_rtiles;
 mod cost;
+mod explain;
 mod instruction;
 pub mod local;
 pub mod mapping;
@@ -10,6 +11,7 @@ pub mod pack_weights;
 mod policy;
 mod way;
 
+pub use explain::{Explained, explain};
 pub use instruction::{Combine, Identity, binding, combine, identity, lanes_type};
 pub use policy::loop_order;
 pub use way::{Stage, Way, way};

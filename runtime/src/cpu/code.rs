@@ -60,6 +60,22 @@ impl Code {
     }
 }
 
+/// Loads a shared object and runs the first rTask of a kernel on buffers of the sizes that
+/// it was compiled for, which it reads and writes.
+///
+/// What is loaded is run: as with an artifact, who calls this trusts the code.
+///
+/// # Errors
+/// An object that cannot be loaded, or has no such kernel.
+pub fn run_once(elf: &[u8], kernel: &str, buffers: &mut [Vec<u8>]) -> Result<(), CpuError> {
+    let code = Code::load(elf)?;
+    let run = code.kernel(kernel)?;
+    let places: Vec<*mut u8> = buffers.iter_mut().map(|buffer| buffer.as_mut_ptr()).collect();
+    // SAFETY: the code was compiled for buffers of these sizes, which outlive the call.
+    unsafe { run(places.as_ptr(), 0, 1) };
+    Ok(())
+}
+
 impl Drop for Code {
     fn drop(&mut self) {
         // SAFETY: the handle is open, and no function taken from it outlives this value.

@@ -34,9 +34,12 @@ pub(crate) fn emit(name: &str) -> Result<Emit, String> {
         "device" => Emit::Stage(Stage::Device),
         "llvm" => Emit::Llvm,
         "asm" => Emit::Asm,
+        "vendor" => Emit::Vendor,
         "obj" => Emit::Obj,
         "weft" => Emit::Weft,
-        _ => return Err("one of graph, tile, task, device, llvm, asm, obj, weft".to_owned()),
+        _ => {
+            return Err("one of graph, tile, task, device, vendor, llvm, asm, obj, weft".to_owned());
+        }
     })
 }
 
@@ -72,6 +75,7 @@ pub fn emit_to(unit: &mut Unit<'_>, emit: Emit, output: &Path) -> Result<(), Fai
         }
         Emit::Llvm => unit.kernel_text(Text::Llvm)?.into_bytes(),
         Emit::Asm => unit.kernel_text(Text::Asm)?.into_bytes(),
+        Emit::Vendor => unit.vendor_text()?.into_bytes(),
         Emit::Obj => unit.code()?,
     };
     unit.end_progress();

@@ -22,6 +22,8 @@ const NAMES: [(&str, DType); 8] = [
 impl Element {
     /// Single precision.
     pub const F32: Self = Self(DType::F32);
+    /// Half precision; sums are in single.
+    pub const F16: Self = Self(DType::F16);
 
     /// What the runtime calls it.
     pub fn dtype(self) -> DType {

@@ -25,6 +25,24 @@ pub(super) fn machine_c2(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
+/// C3. A `pdl.pattern` calls no native function, for there is nobody to give it.
+pub(super) fn machine_c3(op: Op<'_>, diag: &mut Diagnostics) {
+    for pattern in (Machine { op }).facts("pdl.pattern") {
+        pattern.walk(&mut |inner| {
+            let native = match inner.name() {
+                "pdl.apply_native_constraint" | "pdl.apply_native_rewrite" => true,
+                // One without a body names a function that rewrites.
+                "pdl.rewrite" => inner.attr("name").is_some(),
+                _ => false,
+            };
+            if native {
+                diag.error(inner, format!("the pattern @{} calls a function", pattern.symbol()))
+                    .help("say it with operations of pdl: a machine is text alone");
+            }
+        });
+    }
+}
+
 /// C1. Capacity, bandwidth, transaction, banks, register size and lanes are above zero.
 pub(super) fn memory_c1(op: Op<'_>, diag: &mut Diagnostics) {
     for name in [
@@ -152,7 +170,7 @@ pub(super) fn move_c3(op: Op<'_>, diag: &mut Diagnostics) {
 
 /// C4. Every name in braces of an encoding is one of those above.
 pub(super) fn move_c4(op: Op<'_>, diag: &mut Diagnostics) {
-    const NAMES: [&str; 6] = ["from", "to", "sizes", "from_strides", "to_strides", "value"];
+    const NAMES: [&str; 7] = ["from", "to", "sizes", "from_strides", "to_strides", "value", "type"];
     check_encoding(op, &|name| NAMES.contains(&name), &NAMES.join(", "), diag);
 }
 

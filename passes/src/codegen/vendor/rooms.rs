@@ -1,0 +1,130 @@
+//! Where each allocation of a kernel lies in its memory.
+//!
+//! An allocation lives until the end of its block, so a memory is a stack: what a block
+//! takes begins where the block around it has got to.
+
+use std::collections::HashMap;
+
+use weft_dialects::device::{Kernel, Machine, Memory};
+use weft_dialects::ir::pass::Failed;
+use weft_dialects::ir::{Block, Context, Op, Report, Type, Val, attr, ty};
+
+/// The name of an allocation's address, an attribute in bytes.
+pub const ADDRESS: &str = "address";
+
+/// An allocation's place, and how its elements lie there.
+#[derive(Clone, Debug)]
+pub struct Room<'c> {
+    /// The `device.alloc`.
+    pub op: Op<'c>,
+    /// Bytes from the beginning of the memory.
+    pub address: u64,
+    /// Bytes between neighbours along each dimension.
+    pub strides: Vec<u64>,
+}
+
+/// The allocations of a kernel, by what they give.
+#[derive(Debug, Default)]
+pub struct Rooms<'c> {
+    rooms: HashMap<Val<'c>, Room<'c>>,
+}
+
+impl<'c> Rooms<'c> {
+    /// The room of a memref, where it was allocated in the kernel.
+    pub fn of(&self, memref: Val<'c>) -> Option<&Room<'c>> {
+        self.rooms.get(&memref)
+    }
+
+    /// Writes each address at its allocation.
+    pub fn write(&self, context: &Context) {
+        for room in self.rooms.values() {
+            room.op.set_attr(ADDRESS, attr::of_int(context, room.address as i64));
+        }
+    }
+}
+
+/// Places every allocation.
+///
+/// # Errors
+/// Reported: a memory that does not hold what lives in it at one time.
+pub fn place<'c>(machine: Machine<'c>, kernel: &Kernel<'c>) -> Result<Rooms<'c>, Failed> {
+    let mut rooms = Rooms::default();
+    block(machine, kernel.body, &mut HashMap::new(), &mut rooms)?;
+    Ok(rooms)
+}
+
+/// Places the allocations of a block on top of `taken`, which it leaves as it was.
+fn block<'c>(
+    machine: Machine<'c>,
+    body: Block<'c>,
+    taken: &mut HashMap<&'c str, u64>,
+    rooms: &mut Rooms<'c>,
+) -> Result<(), Failed> {
+    let before = taken.clone();
+    for op in body.iter() {
+        if op.is("device.alloc") {
+            let room = alloc(machine, op, taken)?;
+            rooms.rooms.insert(op.result(0), room);
+        }
+        for region in 0..op.region_count() {
+            for inner in op.region(region).blocks() {
+                block(machine, inner, taken, rooms)?;
+            }
+        }
+    }
+    *taken = before;
+    Ok(())
+}
+
+fn alloc<'c>(
+    machine: Machine<'c>,
+    op: Op<'c>,
+    taken: &mut HashMap<&'c str, u64>,
+) -> Result<Room<'c>, Failed> {
+    let memref = op.result(0).ty();
+    let Some(memory) = machine.memory_of(memref) else {
+        Report::new(op.location(), format!("the machine has no memory for {memref}"));
+        return Err(Failed);
+    };
+    let strides = strides(&memory, memref);
+    let sizes = ty::shape(memref).unwrap_or_default();
+    let whole = sizes.first().zip(strides.first()).map(|(size, stride)| size * stride);
+    let bytes = whole.unwrap_or_else(|| elem_bytes(memref));
+    // From the first bank on, so that rows do not begin in the middle.
+    let banks = memory.bank_bytes.zip(memory.banks).map(|(bytes, banks)| bytes * banks);
+    let align = memory.register_bytes.or(memory.transaction_bytes).or(banks);
+    let align = align.unwrap_or(1).max(elem_bytes(memref));
+    let top = taken.entry(memory.name).or_insert(0);
+    let address = top.next_multiple_of(align);
+    *top = address + bytes;
+    if *top > memory.capacity_bytes {
+        let (name, room) = (memory.name, memory.capacity_bytes);
+        Report::new(
+            op.location(),
+            format!("what lives in @{name} at one time comes to {top} bytes"),
+        )
+        .note(memory.op, format!("it holds {room}"))
+        .help("give the kernel smaller tiles, or the memory more bytes");
+        return Err(Failed);
+    }
+    Ok(Room { op, address, strides })
+}
+
+/// Bytes between neighbours along each dimension: row-major, but that a row along the last
+/// dimension has a register of its own in a register file.
+pub fn strides(memory: &Memory<'_>, memref: Type<'_>) -> Vec<u64> {
+    let shape = ty::shape(memref).unwrap_or_default();
+    let mut strides = vec![elem_bytes(memref); shape.len()];
+    for dim in (0..shape.len().saturating_sub(1)).rev() {
+        let row = match memory.register_bytes {
+            Some(register) if dim + 2 == shape.len() => register,
+            _ => strides[dim + 1] * shape[dim + 1],
+        };
+        strides[dim] = row;
+    }
+    strides
+}
+
+fn elem_bytes(memref: Type<'_>) -> u64 {
+    ty::elem(memref).and_then(ty::byte_size).unwrap_or(1)
+}

@@ -1,0 +1,310 @@
+//! Whether an instruction's lowering does what its meaning says.
+//!
+//! Where this processor can run the lowering, both are run on the same random values and
+//! compared within the accuracy that the instruction states. An operation of the vendor's
+//! own has no other meaning than the instruction's, so of it is asked that it takes every
+//! operand. What runs elsewhere is said to, and not checked.
+
+use weft_dialects::device::{Instruction, Machine};
+use weft_dialects::ir::{Builder, Context, Mapping, Op, Type, attr, empty_module, module_op, ty};
+use weft_runtime::cpu::{check_features, run_once};
+use weft_runtime::dtype::DType;
+use weft_runtime::plan::Port;
+use weft_runtime::random;
+use weft_runtime::tensor::Tensor;
+use weft_runtime::vm::Ty;
+
+use crate::codegen::{compile_kernels, link};
+use crate::interpret::{Compiled, element_type};
+
+/// How many times both are run.
+const CASES: u64 = 8;
+
+/// What became of a check.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verdict {
+    /// Both were run and agree.
+    Agrees {
+        /// How many times.
+        cases: u64,
+        /// The largest share of what may differ that did.
+        share: f64,
+    },
+    /// It is written in the vendor's operations, which take every operand.
+    Vendors {
+        /// Their names, in order.
+        operations: Vec<String>,
+    },
+    /// It says nothing: only the encoding and the meaning describe the instruction.
+    Empty,
+    /// It cannot be run here; why.
+    Elsewhere(String),
+    /// It is wrong; how.
+    Wrong(String),
+}
+
+/// Checks one instruction. `host` are the features that code for this processor may use.
+pub fn check<'c>(
+    context: &'c Context,
+    machine: Machine<'c>,
+    instruction: &Instruction<'c>,
+    host: &[String],
+) -> Verdict {
+    let Some(lowering) = instruction.lowering() else { return Verdict::Empty };
+    let own = machine.vendor_operations();
+    let mut operations = Vec::new();
+    let mut foreign = None;
+    for op in lowering.iter() {
+        op.walk(&mut |op| {
+            if own.iter().any(|(name, _)| op.is(name)) {
+                operations.push(op.name().to_owned());
+            }
+            let dialect = op.name().split('.').next().unwrap_or("");
+            if !["arith", "math", "vector", "device", "scf", "affine"].contains(&dialect) {
+                foreign.get_or_insert(op.name());
+            }
+        });
+    }
+    let unused = lowering.args().iter().position(|arg| arg.uses().is_empty());
+    let empty = lowering.iter().all(|op| op.is("device.yield") && op.operands().is_empty());
+    if empty && instruction.result_count() > 0 {
+        return Verdict::Empty;
+    }
+    if let Some(operand) = unused {
+        return Verdict::Wrong(format!("the lowering does not use operand {operand}"));
+    }
+    if !operations.is_empty() {
+        return Verdict::Vendors { operations };
+    }
+    if lowering.args().iter().any(|arg| ty::is_index(arg.ty())) {
+        return Verdict::Elsewhere("it works on addresses of the machine's memories".to_owned());
+    }
+    if instruction.fragments.iter().any(Option::is_some) {
+        return Verdict::Elsewhere("its operands are spread over the lanes of many threads".into());
+    }
+    let native = machine.arch() == HOST;
+    let features = if native {
+        machine.features().into_iter().map(str::to_owned).collect()
+    } else {
+        host.to_vec()
+    };
+    if let Some(name) = foreign.filter(|_| !native) {
+        return Verdict::Elsewhere(format!("{name} is an operation of {}", machine.arch()));
+    }
+    if let Err(error) = check_features(&features) {
+        return Verdict::Elsewhere(error.to_string());
+    }
+    match compare(context, machine, instruction, &features) {
+        Ok(share) if share <= 1.0 => Verdict::Agrees { cases: CASES, share },
+        Ok(_) => Verdict::Wrong("the lowering differs from the meaning".to_owned()),
+        Err(reason) => Verdict::Wrong(reason),
+    }
+}
+
+/// The architecture that code runs on here.
+const HOST: &str = "x86-64";
+
+/// Runs both; the largest share of what may differ.
+fn compare<'c>(
+    context: &'c Context,
+    machine: Machine<'c>,
+    instruction: &Instruction<'c>,
+    features: &[String],
+) -> Result<f64, String> {
+    let code = compile(context, machine, instruction, features)?;
+    let meaning = Compiled::of(instruction.op).map_err(|error| error.to_string())?;
+    let ports: Vec<Port> = instruction
+        .operand_types()
+        .into_iter()
+        .enumerate()
+        .map(|(number, ty)| port(number, ty))
+        .collect::<Option<_>>()
+        .ok_or("an operand has elements that are no numbers")?;
+    let results = instruction.result_count();
+    let folded = folded(instruction);
+    let mut worst = 0.0f64;
+    for case in 0..CASES {
+        let inputs: Vec<Vec<u8>> =
+            ports.iter().map(|port| random::tensor(port, case).bytes).collect();
+        let run = |inputs: &[Vec<u8>]| {
+            let inputs: Vec<&[u8]> = inputs.iter().map(Vec::as_slice).collect();
+            meaning.run(&inputs).map_err(|error| error.to_string())
+        };
+        let wanted = run(&inputs)?;
+        // What the terms of a sum come to without their signs bounds what rounding moves.
+        let sizes: Vec<_> =
+            inputs.iter().zip(&ports).map(|(bytes, port)| unsigned(bytes, port.dtype)).collect();
+        let bounds = run(&sizes)?;
+        let mut buffers = inputs.clone();
+        run_once(&code, ENTRY, &mut buffers).map_err(|error| error.to_string())?;
+        let first = buffers.len() - results;
+        for (number, (wanted, bound)) in wanted.into_iter().zip(bounds).enumerate() {
+            let port = &ports[first + number];
+            let got = Tensor::of_port(port, buffers[first + number].clone());
+            let (wanted, bound) = (Tensor::of_port(port, wanted), Tensor::of_port(port, bound));
+            let allowed = Allowed::of(instruction, port.dtype, folded);
+            for element in 0..got.elements() {
+                let [got, wanted, bound] =
+                    [&got, &wanted, &bound].map(|tensor| tensor.number(element).as_f64());
+                let share = allowed.share(got, wanted, bound);
+                if share > 1.0 {
+                    return Err(format!(
+                        "element {:?} of operand {} is {got:?}, and {wanted:?} by the meaning (case {case})",
+                        Tensor::of_port(port, vec![0; port.bytes().unwrap_or(0) as usize])
+                            .position(element),
+                        first + number
+                    ));
+                }
+                worst = worst.max(share);
+            }
+        }
+    }
+    Ok(worst)
+}
+
+/// What may differ.
+struct Allowed {
+    /// Of the bound; zero where nothing may.
+    relative: f64,
+    /// Of any number: what is as good as zero.
+    absolute: f64,
+}
+
+impl Allowed {
+    fn of(instruction: &Instruction<'_>, dtype: DType, folded: u64) -> Self {
+        let says = |what: &str| instruction.accuracy.contains(&what);
+        let (epsilon, least): (f64, f64) = match dtype {
+            DType::F16 => (f64::powi(2.0, -10), f64::powi(2.0, -14)),
+            DType::BF16 => (f64::powi(2.0, -7), f64::powi(2.0, -126)),
+            DType::F32 => (f64::powi(2.0, -23), f64::powi(2.0, -126)),
+            DType::F64 => (f64::powi(2.0, -52), f64::MIN_POSITIVE),
+            _ => (0.0, 0.0),
+        };
+        let rounds = says("rounding") || says("accumulation_order");
+        Self {
+            relative: if rounds { epsilon * (folded + 1) as f64 } else { 0.0 },
+            absolute: if says("flush_to_zero") { least } else { 0.0 },
+        }
+    }
+
+    fn share(&self, got: f64, wanted: f64, bound: f64) -> f64 {
+        if got == wanted || (got.is_nan() && wanted.is_nan()) {
+            return 0.0;
+        }
+        let allowed = self.relative * bound.abs().max(wanted.abs()) + self.absolute;
+        let share = (got - wanted).abs() / allowed;
+        if share.is_nan() { f64::INFINITY } else { share }
+    }
+}
+
+/// How many points of the meaning fold into one element of its result, or 1.
+fn folded(instruction: &Instruction<'_>) -> u64 {
+    let generics = instruction.meaning().into_iter().flat_map(|block| block.ops());
+    let points = generics.filter(|op| op.is("linalg.generic")).filter_map(|generic| {
+        let axes = crate::nest::generic_axes(generic).ok()?;
+        let reduced =
+            axes.iter().filter(|axis| axis.kind == weft_dialects::ir::payload::Axis::Reduction);
+        Some(reduced.map(|axis| axis.extent).product::<u64>())
+    });
+    points.max().unwrap_or(1)
+}
+
+fn port(number: usize, ty: Type<'_>) -> Option<Port> {
+    let dtype = match element_type(ty::elem(ty)?)? {
+        Ty::I1 => DType::Bool,
+        Ty::I8 => DType::I8,
+        Ty::I16 => DType::I16,
+        Ty::I32 => DType::I32,
+        Ty::I64 => DType::I64,
+        Ty::F16 => DType::F16,
+        Ty::BF16 => DType::BF16,
+        Ty::F32 => DType::F32,
+        Ty::F64 => DType::F64,
+        Ty::Index => return None,
+    };
+    Some(Port { name: format!("operand {number}"), dtype, shape: ty::shape(ty)? })
+}
+
+/// The same numbers without signs.
+fn unsigned(bytes: &[u8], dtype: DType) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    if dtype.is_float() {
+        for element in bytes.chunks_mut(dtype.bytes()) {
+            if let Some(last) = element.last_mut() {
+                *last &= 0x7f;
+            }
+        }
+    }
+    bytes
+}
+
+/// The kernel that invokes the instruction.
+const ENTRY: &str = "check";
+
+/// The lowering as code for this processor: a machine with nothing but the instruction, all
+/// of whose operands lie in memory.
+fn compile<'c>(
+    context: &'c Context,
+    machine: Machine<'c>,
+    instruction: &Instruction<'c>,
+    features: &[String],
+) -> Result<Vec<u8>, String> {
+    let module = empty_module(context);
+    let body = module_op(&module).body(0).ok_or("a module has a body")?;
+    let mut b = Builder::at_end(context, body);
+    let copy = b.clone_op(machine.op, &mut Mapping::default());
+    copy.set_attr("arch", attr::of_string(context, HOST));
+    copy.set_attr("features", attr::of_strings(context, features));
+    let shared = machine.shared().ok_or("the machine has no shared memory")?.name;
+    let unneeded = |op: &Op<'c>| match op.name() {
+        "device.memory" => op.symbol() != shared,
+        "device.instruction" => op.symbol() != instruction.name,
+        "device.unit" => false,
+        _ => true,
+    };
+    for op in copy.first_block(0).into_iter().flat_map(|block| block.ops()).filter(unneeded) {
+        op.erase();
+    }
+    let only = Machine { op: copy };
+    let alone = only.instruction(instruction.name).ok_or("the instruction was copied")?;
+    let memory = attr::of_symbol(context, shared);
+    let operands = vec![memory; alone.operands.len()];
+    alone.op.set_attr("operands", attr::of_array(context, &operands));
+    alone.op.remove_attr("engine");
+    alone.op.remove_attr("fragments");
+
+    let index = Type::index(context);
+    let memrefs: Vec<Type<'c>> = instruction
+        .operand_types()
+        .into_iter()
+        .map(|ty| Some(ty::memref(&ty::shape(ty)?, ty::elem(ty)?, None)))
+        .collect::<Option<_>>()
+        .ok_or("an operand has no static shape")?;
+    let kernel = b.op_with(
+        "device.kernel",
+        &[],
+        &[],
+        &[("sym_name", attr::of_string(context, ENTRY)), ("tasks", attr::of_int(context, 1))],
+        1,
+    );
+    let args: Vec<_> = std::iter::once(index).chain(memrefs.iter().copied()).collect();
+    let block = b.block(kernel.region(0), &args);
+    let mut b = b.into_block(block);
+    let zero = b.index(0);
+    let views: Vec<_> = block.args().into_iter().skip(1).collect();
+    let ranks = memrefs.iter().map(|ty| ty::shape(*ty).map_or(0, |shape| shape.len()));
+    let indices = vec![zero; ranks.sum()];
+    let segments = attr::of_ints32(context, &[views.len() as i32, indices.len() as i32]);
+    let all: Vec<_> = views.into_iter().chain(indices).collect();
+    let name = attr::of_symbol(context, instruction.name);
+    b.op_with(
+        "device.invoke",
+        &all,
+        &[],
+        &[("instruction", name), ("operandSegmentSizes", segments)],
+        0,
+    );
+    let objects =
+        compile_kernels(module_op(&module), only, 1).map_err(|error| error.to_string())?;
+    link(&objects).map_err(|error| error.to_string())
+}

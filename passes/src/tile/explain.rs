@@ -1,0 +1,89 @@
+//! What the machine does with a kernel, and why not something else.
+
+use weft_dialects::device::Machine;
+use weft_dialects::ir::pass::Failed;
+use weft_dialects::ir::{Builder, Context, Mapping, Op};
+
+use super::construct_rtiles::read;
+use super::instruction::instructions;
+use super::mapping::has_axes;
+use super::matrix;
+use super::policy::{self, Choice};
+use crate::device::expand_math;
+use crate::nest::Nest;
+
+/// What was found out about a kernel.
+#[derive(Clone, Debug)]
+pub struct Explained {
+    /// Who computes it, and its predicted cycles on one unit; or why nobody does.
+    pub winner: Result<(String, f64), String>,
+    /// The instruction or lane unit of the winner.
+    pub instruction: Option<String>,
+    /// What would compute it if the machine had no such instruction or lane unit.
+    pub runner_up: Option<(String, f64)>,
+    /// Instructions that cannot do it, each with the rule and what it met.
+    pub refusals: Vec<(String, String)>,
+}
+
+/// Asks what `tile-construct-rtiles` would choose for a kernel, and changes nothing.
+///
+/// # Errors
+/// Reported: a kernel that is no loop nest.
+pub fn explain<'c>(
+    context: &'c Context,
+    machine: Machine<'c>,
+    kernel: Op<'c>,
+) -> Result<Explained, Failed> {
+    let nest = read(kernel)?;
+    let fixed = vec![false; nest.inputs.len()];
+    let chosen = policy::choose(machine, &nest, &fixed, &expand_math::expands);
+    let on_lanes: Vec<_> = instructions(machine, &nest).iter().map(|mapped| mapped.name).collect();
+    let all = machine.instructions();
+    let with_axes = all.iter().filter(|instruction| has_axes(instruction));
+    let mut refusals = Vec::new();
+    for (instruction, choice) in with_axes.zip(matrix::choices(machine, &nest)) {
+        if let Err(reason) = choice {
+            refusals.push((instruction.name.to_owned(), reason));
+        }
+    }
+    for instruction in all.iter().filter(|instruction| !has_axes(instruction)) {
+        if !on_lanes.contains(&instruction.name) {
+            let reason = format!("@{} means another body", instruction.name);
+            refusals.push((instruction.name.to_owned(), reason));
+        }
+    }
+    let order = |name: &str| all.iter().position(|instruction| instruction.name == name);
+    refusals.sort_by_key(|(name, _)| order(name));
+    Ok(match chosen {
+        Ok(Choice { tiled, cycles, .. }) => Explained {
+            winner: Ok((tiled.describe(), cycles)),
+            instruction: Some(tiled.instruction().to_owned()),
+            runner_up: without(context, machine, tiled.instruction(), &nest),
+            refusals,
+        },
+        Err(reason) => {
+            Explained { winner: Err(reason), instruction: None, runner_up: None, refusals }
+        }
+    })
+}
+
+/// The choice for a nest on a machine without one of its instructions or lane units.
+fn without<'c>(
+    context: &'c Context,
+    machine: Machine<'c>,
+    name: &str,
+    nest: &Nest<'c>,
+) -> Option<(String, f64)> {
+    let mut b = Builder::after(context, machine.op);
+    let copy = b.clone_op(machine.op, &mut Mapping::default());
+    let lacks =
+        |op: &Op<'c>| (op.is("device.instruction") || op.is("device.lanes")) && op.symbol() == name;
+    for op in copy.first_block(0).into_iter().flat_map(|block| block.ops()).filter(lacks) {
+        op.erase();
+    }
+    let fixed = vec![false; nest.inputs.len()];
+    let chosen = policy::choose(Machine { op: copy }, nest, &fixed, &expand_math::expands);
+    let told = chosen.ok().map(|choice| (choice.tiled.describe(), choice.cycles));
+    copy.erase();
+    told
+}

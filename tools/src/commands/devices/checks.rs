@@ -1,0 +1,87 @@
+//! Whether lowerings do what meanings say.
+
+use weft_dialects::device::Instruction;
+use weft_dialects::ir::{Context, Report, module_op, parse};
+use weft_passes::device::check_lowering::{Verdict, check};
+
+use super::loaded::Loaded;
+use super::sheet::Section;
+use crate::{Device, Failure};
+
+/// Checks every instruction.
+///
+/// # Errors
+/// A lowering that is wrong, at its place.
+pub fn section(context: &Context, loaded: &Loaded<'_>) -> Result<Section, Failure> {
+    let mut section = Section::new(
+        "lowerings",
+        "each against its meaning, on random values",
+        &["instruction", "how it is written"],
+    );
+    let host = host_features(context);
+    let mut wrong = false;
+    for instruction in loaded.machine().instructions() {
+        let verdict = check(context, loaded.machine(), &instruction, &host);
+        if let Verdict::Wrong(reason) = &verdict {
+            wrong = true;
+            complain(&instruction, reason);
+        }
+        section.row([format!("@{}", instruction.name), told(&instruction, &verdict)]);
+    }
+    if wrong { Err(loaded.collector.failure()) } else { Ok(section) }
+}
+
+/// How each lowering is written, without running anything: this is the same everywhere.
+pub fn written(loaded: &Loaded<'_>) -> Section {
+    let machine = loaded.machine();
+    let mut section = Section::new("lowerings", "", &["instruction", "written in", "assembly"]);
+    for instruction in machine.instructions() {
+        let mut names = Vec::new();
+        for op in instruction.lowering().into_iter().flat_map(|block| block.ops()) {
+            let name = format!("`{}`", op.name());
+            if !op.is("device.yield") && !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        let encoding = instruction.encoding.map_or(String::new(), |text| format!("`{text}`"));
+        section.row([format!("@{}", instruction.name), names.join(", "), encoding]);
+    }
+    section
+}
+
+fn told(instruction: &Instruction<'_>, verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::Agrees { cases, .. } if instruction.accuracy.is_empty() => {
+            format!("agrees with its meaning to the last bit, {cases} times")
+        }
+        Verdict::Agrees { cases, share } => {
+            let percent = share * 100.0;
+            format!(
+                "agrees with its meaning, {cases} times; {percent:.0} % of what may differ does"
+            )
+        }
+        Verdict::Vendors { operations } => {
+            format!("{}, whose meaning is the instruction's", operations.join(", "))
+        }
+        Verdict::Empty => "without a lowering: its encoding is all that is written".to_owned(),
+        Verdict::Elsewhere(reason) => format!("not run here: {reason}"),
+        Verdict::Wrong(reason) => format!("wrong: {reason}"),
+    }
+}
+
+fn complain(instruction: &Instruction<'_>, reason: &str) {
+    let place = instruction.lowering().and_then(|block| block.iter().next());
+    let place = place.map_or(instruction.op.location(), |op| op.location());
+    Report::new(place, format!("@{}: {reason}", instruction.name))
+        .note(instruction.op, "the meaning is here")
+        .help("a lowering takes every operand and gives what the meaning gives, within `accuracy`");
+}
+
+/// The features of the shipped machine that is this processor; none where none is.
+fn host_features(context: &Context) -> Vec<String> {
+    let Ok((text, _)) = Device::Host.text(context) else { return Vec::new() };
+    let Ok(module) = parse(context, &text) else { return Vec::new() };
+    let machine = weft_dialects::device::Machine::of(module_op(&module));
+    let features = machine.map(|machine| machine.features()).unwrap_or_default();
+    features.into_iter().map(str::to_owned).collect()
+}
