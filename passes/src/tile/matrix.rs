@@ -108,21 +108,38 @@ fn tile<'c>(
     if let Some(lack) = lacks(machine, nest, &mapping) {
         return Err(lack);
     }
-    let mut sizes: Vec<u64> = (0..nest.axes.len())
+    let sizes: Vec<u64> = (0..nest.axes.len())
         .map(|axis| mapping.quantum(axis).min(nest.axes[axis].extent))
         .collect();
     if !fits(machine, nest, &mapping, &sizes) {
         let name = mapping.instruction.name;
         return Err(format!("the operands of one @{name} do not fit their memories"));
     }
-    let mut least = elapsed(machine, nest, &mapping, &sizes);
-    while let Some((fewer, wider)) = best_step(machine, nest, &mapping, &sizes, least) {
-        (least, sizes) = (fewer, wider);
-    }
+    // What it costs by itself decides whether it is taken; how far its tile grows, how soon
+    // all units together are done.
+    let (_, cycles) = grown(machine, nest, &mapping, &sizes, &cycles);
+    let (sizes, _) = grown(machine, nest, &mapping, &sizes, &elapsed);
     let last = mapping.binding.iter().position(|&operand| operand >= nest.inputs.len());
     let memory = last.map_or("", |operand| memories(&mapping)[operand]).to_owned();
-    let cycles = cycles(machine, nest, &mapping, &sizes);
     Ok(Matrix { mapping, tile: RTile { memory, sizes }, cycles })
+}
+
+/// What a tile of these sizes costs.
+type Cost<'f> = &'f dyn Fn(Machine<'_>, &Nest<'_>, &Mapping<'_>, &[u64]) -> f64;
+
+/// A tile that grew from `sizes` as long as it got cheaper, and its cost.
+fn grown(
+    machine: Machine<'_>,
+    nest: &Nest<'_>,
+    mapping: &Mapping<'_>,
+    sizes: &[u64],
+    cost: Cost<'_>,
+) -> (Vec<u64>, f64) {
+    let (mut sizes, mut least) = (sizes.to_vec(), cost(machine, nest, mapping, sizes));
+    while let Some((fewer, wider)) = best_step(machine, nest, mapping, &sizes, least, cost) {
+        (sizes, least) = (wider, fewer);
+    }
+    (sizes, least)
 }
 
 /// The tile with one axis doubled that fits and saves the most cycles for a byte more.
@@ -132,6 +149,7 @@ fn best_step(
     mapping: &Mapping<'_>,
     sizes: &[u64],
     least: f64,
+    cost: Cost<'_>,
 ) -> Option<(f64, Vec<u64>)> {
     let bytes = |sizes: &[u64]| -> u64 {
         let operands = 0..mapping.binding.len();
@@ -144,7 +162,7 @@ fn best_step(
     });
     let saved = wider
         .filter(|wider| fits(machine, nest, mapping, wider))
-        .map(|wider| (elapsed(machine, nest, mapping, &wider), wider))
+        .map(|wider| (cost(machine, nest, mapping, &wider), wider))
         .filter(|(cycles, _)| *cycles < least);
     let gain = |(cycles, wider): &(f64, Vec<u64>)| {
         (least - cycles) / bytes(wider).saturating_sub(bytes(sizes)).max(1) as f64
