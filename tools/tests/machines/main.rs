@@ -1,9 +1,11 @@
 //! Machines that exist only as text run models.
 
+mod bad_programs;
 mod bytes;
 mod desk;
 mod digits;
 mod one_ir;
+mod random;
 mod resnet;
 mod resnet_runs;
 mod retarget;

@@ -43,12 +43,7 @@ fn n_3_a_slower_engine_takes_longer_and_changes_the_plan() {
     assert_ne!(fast.tiles, slow.tiles);
     // On each of four units 24 KiB come in and 4 KiB go out at 1 byte a cycle.
     assert!(slow.cycles > 20480.0, "{}", slow.cycles);
-    assert!(
-        slow.cycles > 3.0 * fast.cycles,
-        "{} and {}",
-        fast.cycles,
-        slow.cycles
-    );
+    assert!(slow.cycles > 3.0 * fast.cycles, "{} and {}", fast.cycles, slow.cycles);
 }
 
 #[test]
