@@ -3,6 +3,7 @@
 mod bytes;
 mod desk;
 mod digits;
+mod mutants;
 mod one_ir;
 mod resnet;
 mod resnet_runs;
