@@ -82,10 +82,20 @@ fn instructions(side: u64, engine: Option<EngineId>) {
     let seconds = start.elapsed().as_secs_f64();
     let count = (2 * (1_000_000 / side)) as f64;
     let work = count * (side * side * side) as f64;
+    let place = if engine.is_some() { "on an engine" } else { "by the unit" };
     println!(
-        "{side}x{side}x{side} {:12} functional: {:8.1} ns an instruction, {:8.1} M mul-adds/s",
-        if engine.is_some() { "on an engine" } else { "by the unit" },
+        "{side}x{side}x{side} {place:12} functional: {:8.1} ns an instruction, {:8.1} M mul-adds/s",
         seconds / count * 1e9,
         work / seconds / 1e6
+    );
+    let simulator = Simulator::new(&code, &plan).unwrap_or_else(|error| panic!("{error}"));
+    let start = Instant::now();
+    let (report, _) = simulator.time(false).unwrap_or_else(|error| panic!("{error}"));
+    let seconds = start.elapsed().as_secs_f64();
+    println!(
+        "{side}x{side}x{side} {place:12} timed:      {:8.1} ns an instruction, {:8.2} M instructions/s, {} cycles",
+        seconds / count * 1e9,
+        count / seconds / 1e6,
+        report.cycles
     );
 }
