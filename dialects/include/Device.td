@@ -517,6 +517,23 @@ def Device_ReadyOp : Device_Op<"ready", []> {
   let hasVerifier = 0;
 }
 
+def Device_MarkOp : Device_Op<"mark", []> {
+  let summary = "A token for everything that an engine was given so far";
+  let description = [{
+    ```mlir
+    %t = device.mark @array
+    ```
+
+    An engine works in order, so this is the token of the last thing it was given.
+    Programs in a vendor's own operations, which give none, wait by it.
+
+    - C1: the engine belongs to the machine.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$engine);
+  let results = (outs Device_TokenType:$token);
+  let assemblyFormat = "$engine attr-dict";
+}
+
 def Device_WaitOp : Device_Op<"wait", []> {
   let summary = "Waits for asynchronous copies and instructions";
   let arguments = (ins Variadic<Device_TokenType>:$tokens);

@@ -58,7 +58,8 @@ device.machine @toy arch("toy") features([]) {
 //       CHECK:     device.alloc {address = 144 : i64} : memref<2x2x4xf32, "spad">
 //   CHECK-DAG:     %[[B:.+]] = affine.apply #{{.+}}(%[[I]])
 //       CHECK:     "toy.mac"(%{{.+}}, %{{.+}}, %[[B]]) : (index, index, index) -> ()
-//       CHECK:     device.wait {engines = [@array]}
+//       CHECK:     %[[T:.+]] = device.mark @array
+//       CHECK:     device.wait %[[T]]
 //       CHECK:   scf.for
 //       CHECK:     device.alloc {address = 128 : i64} : memref<4xf32, "spad">
 device.kernel @addresses tasks 1 {

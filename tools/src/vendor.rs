@@ -9,7 +9,14 @@ use crate::reports::Token;
 /// declares.
 pub(crate) fn with_help(mut failure: Failure, text: &str) -> Failure {
     let Failure::Reported(reported) = &mut failure else { return failure };
+    const UNKNOWN: &str = "operation being parsed with an unregistered dialect";
     for diagnostic in reported.diagnostics.iter_mut().filter(|diagnostic| diagnostic.is_error) {
+        if diagnostic.message.starts_with(UNKNOWN) {
+            // Upstream goes on with an option of its own tool.
+            diagnostic.message.truncate(UNKNOWN.len());
+            let help = "help: declare it with irdl.dialect and irdl.operation";
+            diagnostic.notes.push((None, help.to_owned()));
+        }
         let Some((_, rest)) = diagnostic.message.split_once("unregistered operation '") else {
             continue;
         };

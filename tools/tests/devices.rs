@@ -66,12 +66,9 @@ fn facts_that_contradict() {
         &["nobody feeds the engine @rest", "take it out"],
     );
     wrong(TOY, "clock_mhz(1000)", "clock_mhz(-1)", &["clock_mhz -1"]);
-    wrong(
-        TOY,
-        "encoding(\"mac {2}, {0}, {1}\")",
-        "encoding(\"mac {3}, {0}, {1}\")",
-        &["asks for `3`", "numbers below 3"],
-    );
+    let encoding =
+        TOY.replacen("mac {2}, {0}, {1}\")\n  meaning", "mac {3}, {0}, {1}\")\n  meaning", 1);
+    refused(&encoding, "wrong.mlir:", &["asks for `3`", "numbers below 3"]);
     wrong(
         TOY,
         "capacity_bytes(512) register_bytes(16)",
@@ -87,7 +84,7 @@ fn meanings_that_are_none() {
     let shapes = TOY.replacen("%a: tensor<4x4xf32>, %b", "%a: tensor<4x3xf32>, %b", 1);
     refused(&shapes, "wrong.mlir:", &["'%a'", "tensor<4x3xf32>"]);
     let yields = TOY.replacen("    device.yield %d : tensor<4x4xf32>", "    device.yield", 1);
-    refused(&yields, "wrong.mlir:", &["device.instruction"]);
+    refused(&yields, "wrong.mlir:", &["the meaning yields nothing"]);
 }
 
 #[test]

@@ -97,6 +97,11 @@ pub(super) fn instruction_c5(op: Op<'_>, diag: &mut Diagnostics) {
             .help("end meaning and lowering with device.yield");
         return;
     };
+    if meaning.is_empty() {
+        diag.error(op, "the meaning yields nothing")
+            .help("it yields what the last operands become: an instruction writes something");
+        return;
+    }
     let args = region_args(op, 0);
     let Some(first) = args.len().checked_sub(meaning.len()) else {
         let (results, args) = (count(meaning.len(), "result"), count(args.len(), "operand"));

@@ -46,6 +46,7 @@ const TABLE: Table = &[
     ("device.invoke", &[invoke_c1, invoke_c2, invoke_c3, invoke_c4]),
     ("device.apply", &[apply_c1, apply_c2, apply_c3, apply_c4]),
     ("device.combine", &[combine_c1, combine_c2]),
+    ("device.mark", &[mark_c1]),
     ("device.barrier", &[barrier_c1]),
 ];
 

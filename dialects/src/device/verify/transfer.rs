@@ -1,8 +1,8 @@
-//! Constraints of `device.transfer` and `device.fill`.
+//! Constraints of `device.transfer`, `device.fill` and `device.mark`.
 
 use super::super::{Fill, Machine, Move, Transfer, View};
-use super::check_token;
 use super::program::place;
+use super::{check_engine, check_token};
 use crate::ir::{Diagnostics, Op, parts, ty};
 use crate::verify::{check_fact, count, symbol};
 
@@ -165,4 +165,9 @@ pub(super) fn fill_c4(op: Op<'_>, diag: &mut Diagnostics) {
 pub(super) fn fill_c5(op: Op<'_>, diag: &mut Diagnostics) {
     let Some(fill) = Fill::of(op) else { return };
     check_room(op, &fill.target, &fill.sizes, &fill.strides, diag);
+}
+
+/// C1. The engine belongs to the machine.
+pub(super) fn mark_c1(op: Op<'_>, diag: &mut Diagnostics) {
+    check_engine(op, diag);
 }

@@ -1,10 +1,7 @@
 //! An invocation as the instruction's lowering, on byte addresses.
 
 use weft_dialects::device::{Instruction, Invoke, Machine, View};
-use weft_dialects::ir::pass::Failed;
-use weft_dialects::ir::{
-    Builder, Context, Linear, Mapping, Op, Report, Type, Val, affine, attr, ty,
-};
+use weft_dialects::ir::{Builder, Context, Linear, Mapping, Type, Val, affine, attr, ty};
 
 use super::is_own;
 use super::rooms::{Rooms, strides};
@@ -16,12 +13,12 @@ pub fn expand<'c>(
     machine: Machine<'c>,
     rooms: &Rooms<'c>,
     invoke: &Invoke<'c>,
-) -> Result<bool, Failed> {
-    let Some(instruction) = machine.instruction(invoke.instruction) else { return Ok(false) };
-    if !is_vendors(machine, &instruction) {
-        return Ok(false);
-    }
-    let Some(lowering) = instruction.lowering() else { return Ok(false) };
+) -> bool {
+    let Some(instruction) = machine.instruction(invoke.instruction) else { return false };
+    let Some(lowering) = instruction.lowering().filter(|_| is_vendors(machine, &instruction))
+    else {
+        return false;
+    };
     let mut b = Builder::before(context, invoke.op);
     let mut map = Mapping::default();
     for (arg, view) in lowering.args().into_iter().zip(&invoke.views) {
@@ -47,9 +44,13 @@ pub fn expand<'c>(
             store(&mut b, map.get(result), view);
         }
     }
-    waits(context, &instruction, invoke)?;
+    if let (Some(engine), Some(token)) = (instruction.engine, invoke.op.results().first()) {
+        let engine = ("engine", attr::of_symbol(context, engine));
+        let mark = b.op_with("device.mark", &[], &[token.ty()], &[engine], 0);
+        token.replace_with(mark.result(0));
+    }
     invoke.op.erase();
-    Ok(true)
+    true
 }
 
 /// Whether the lowering has an operation of the machine's own dialects.
@@ -81,15 +82,28 @@ fn address<'c>(
             (0, strides.unwrap_or_default())
         }
     };
-    let axes = view.indices.len();
-    let mut sum = Linear::constant(axes, base as i64);
-    for (dim, stride) in strides.into_iter().enumerate() {
-        sum = sum.plus(dim, stride as i64);
+    let mut constant = base as i64;
+    let mut moving = Vec::new();
+    for (index, stride) in view.indices.iter().zip(strides) {
+        let known = index.def().filter(|op| op.is("arith.constant"));
+        match known.and_then(|op| attr::int(op.attr("value")?)) {
+            Some(number) => constant += number * stride as i64,
+            None => moving.push((*index, stride as i64)),
+        }
+    }
+    let mut sum = Linear::constant(moving.len(), constant);
+    for (axis, (_, stride)) in moving.iter().enumerate() {
+        sum = sum.plus(axis, *stride);
     }
     let context = b.context();
     let index = Type::index(context);
-    let map = ("map", affine::map(context, axes, &[sum]));
-    let inside = b.op_with("affine.apply", &view.indices, &[index], &[map], 0).result(0);
+    let inside = if moving.is_empty() {
+        b.index(constant)
+    } else {
+        let map = ("map", affine::map(context, moving.len(), &[sum]));
+        let operands: Vec<_> = moving.iter().map(|(value, _)| *value).collect();
+        b.op_with("affine.apply", &operands, &[index], &[map], 0).result(0)
+    };
     if rooms.of(memref).is_some() {
         return inside;
     }
@@ -111,45 +125,4 @@ fn store<'c>(b: &mut Builder<'c>, value: Val<'c>, view: &View<'c>) {
     let mut all = vec![value];
     all.extend(operands(view));
     b.op(name, &all, &[]);
-}
-
-/// What waited for the invocation waits for its engine.
-fn waits<'c>(
-    context: &'c Context,
-    instruction: &Instruction<'c>,
-    invoke: &Invoke<'c>,
-) -> Result<(), Failed> {
-    let (Some(engine), Some(&token)) = (instruction.engine, invoke.op.results().first()) else {
-        return Ok(());
-    };
-    let users: Vec<Op<'c>> = token.uses().into_iter().map(|(user, _)| user).collect();
-    for wait in users {
-        if !wait.is("device.wait") {
-            Report::new(
-                wait.location(),
-                format!("{} passes on the token of @{}", wait.name(), instruction.name),
-            )
-            .note(invoke.op, "it is invoked here")
-            .help("wait for it in the block that invokes it");
-            return Err(Failed);
-        }
-        let mut engines = engines_of(wait);
-        if !engines.contains(&engine) {
-            engines.push(engine);
-        }
-        let rest: Vec<_> =
-            wait.operands().into_iter().filter(|operand| *operand != token).collect();
-        let names: Vec<_> =
-            engines.into_iter().map(|engine| attr::of_symbol(context, engine)).collect();
-        let engines = ("engines", attr::of_array(context, &names));
-        Builder::before(context, wait).op_with("device.wait", &rest, &[], &[engines], 0);
-        wait.erase();
-    }
-    Ok(())
-}
-
-/// The engines that a `device.wait` waits for whole.
-pub fn engines_of<'c>(wait: Op<'c>) -> Vec<&'c str> {
-    let names = wait.attr("engines").and_then(attr::array).unwrap_or_default();
-    names.into_iter().filter_map(attr::symbol).collect()
 }

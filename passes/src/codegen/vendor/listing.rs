@@ -5,7 +5,8 @@
 //!   set r0, 0
 //! L0:
 //!   dma.in 4096, x0+256*r0, 16x4, 256x4, 16x4
-//!   wait dma
+//!   mark r1, dma
+//!   wait r1
 //!   mac 0, 4096, 8192+64*r0
 //!   add r0, r0, 1
 //!   blt r0, 16, L0
@@ -15,8 +16,9 @@
 //! that of their `irdl.operation`. Addresses are in bytes, as sums of numbers and
 //! registers; `x0` is where the kernel's first tensor lies. Register loops are unrolled,
 //! so that every register has a number. What no encoding says is written by its name:
-//! control (`set`, `add`, `blt`, `bge`, `beq`, `jump`), index arithmetic, lanes, and
-//! `wait`, which waits until an engine has done all that it was given.
+//! control (`set`, `add`, `blt`, `bge`, `beq`, `jump`), index arithmetic and lanes.
+//! `mark` takes the number of the last order that an engine was given, from 1 on, and
+//! `wait` waits until the orders of these numbers are done.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -27,7 +29,6 @@ use weft_dialects::device::{
 use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Attribute, Block, Op, Type, Val, affine, attr, ty};
 
-use super::inline::engines_of;
 use super::rooms::{self, Rooms};
 use super::sum::Sum;
 
@@ -99,6 +100,9 @@ fn write_encoding(encoding: &str, of: &dyn Fn(&str) -> Option<String>) -> String
     }
     text + rest
 }
+
+/// The token of what never began: the first order of an engine has number 1.
+const READY: &str = "0";
 
 /// What a value is called.
 #[derive(Clone, Debug)]
@@ -212,6 +216,11 @@ impl<'c> Listing<'_, 'c> {
             "scf.if" => self.scf_if(op),
             "scf.yield" | "affine.yield" | "device.yield" | "device.alloc" => {}
             "device.wait" => self.wait(op),
+            "device.ready" => self.set(op.result(0), Name::Text(READY.to_owned())),
+            "device.mark" => {
+                let engine = op.attr("engine").and_then(attr::symbol);
+                self.mark(engine, Some(op.result(0)));
+            }
             "device.barrier" => {
                 let scope = op.attr("scope").and_then(attr::string).unwrap_or("");
                 self.line(format_args!("barrier {scope}"));
@@ -330,8 +339,10 @@ impl<'c> Listing<'_, 'c> {
         let yielded = body.terminator().map(|end| end.operands()).unwrap_or_default();
         // Together, for one may be what another was.
         let names: Vec<_> = yielded.into_iter().map(|value| self.name(value)).collect();
-        if !names.is_empty() {
-            self.line(format_args!("set {}, {}", carried.join(", "), names.join(", ")));
+        match (&carried[..], &names[..]) {
+            ([], _) => {}
+            ([name], [value]) => self.line(format_args!("set {name}, {value}")),
+            _ => self.line(format_args!("set ({}), ({})", carried.join(", "), names.join(", "))),
         }
         self.line(format_args!("add {counter}, {counter}, {step}"));
         self.line(format_args!("blt {counter}, {high}, {begin}"));
@@ -393,23 +404,28 @@ impl<'c> Listing<'_, 'c> {
         }
     }
 
+    /// A token is the number of what its engine was given last, in a register.
+    fn mark(&mut self, engine: Option<&str>, token: Option<Val<'c>>) {
+        let (Some(engine), Some(token)) = (engine, token) else { return };
+        if token.uses().is_empty() {
+            return;
+        }
+        let name = self.register();
+        self.line(format_args!("mark {name}, {engine}"));
+        self.set(token, Name::Text(name));
+    }
+
     fn wait(&mut self, op: Op<'c>) {
-        let mut engines = Vec::new();
-        let given = op.operands().into_iter().filter_map(|token| {
-            let from = token.def()?;
-            let named = |attribute: &str| from.attr(attribute).and_then(attr::symbol);
-            match named("move") {
-                Some(name) => self.machine.move_named(name)?.engine,
-                None => self.machine.instruction(named("instruction")?)?.engine,
-            }
-        });
-        for engine in given.chain(engines_of(op)) {
-            if !engines.contains(&engine) {
-                engines.push(engine);
+        let mut tokens = Vec::new();
+        for token in op.operands() {
+            let name = self.name(token);
+            // What is ready is not waited for.
+            if name != READY && !tokens.contains(&name) {
+                tokens.push(name);
             }
         }
-        if !engines.is_empty() {
-            self.line(format_args!("wait {}", engines.join(", ")));
+        if !tokens.is_empty() {
+            self.line(format_args!("wait {}", tokens.join(", ")));
         }
     }
 
@@ -436,8 +452,9 @@ impl<'c> Listing<'_, 'c> {
     }
 
     /// One transfer by the encoding of its move.
-    fn moved(&mut self, name: &str, facts: Facts) {
+    fn moved(&mut self, op: Op<'c>, name: &str, facts: Facts) {
         let way = self.machine.move_named(name);
+        let engine = way.as_ref().and_then(|way| way.engine);
         let encoding = way.as_ref().and_then(|way: &Move<'_>| way.encoding).map_or_else(
             || {
                 format!(
@@ -459,6 +476,7 @@ impl<'c> Listing<'_, 'c> {
             })
         });
         self.line(line);
+        self.mark(engine, op.results().first().copied());
     }
 
     fn transfer(&mut self, transfer: &Transfer<'c>) {
@@ -473,7 +491,7 @@ impl<'c> Listing<'_, 'c> {
             value: "0".to_owned(),
             elem,
         };
-        self.moved(transfer.move_name, facts);
+        self.moved(transfer.op, transfer.move_name, facts);
     }
 
     /// A fill comes from a number instead of an address.
@@ -489,7 +507,7 @@ impl<'c> Listing<'_, 'c> {
             value,
             elem: elem(ty),
         };
-        self.moved(fill.move_name, facts);
+        self.moved(fill.op, fill.move_name, facts);
     }
 
     fn copy(&mut self, copy: &Copy<'c>) {
@@ -507,13 +525,13 @@ impl<'c> Listing<'_, 'c> {
             value: "0".to_owned(),
             elem: elem(copy.source.memref.ty()),
         };
-        self.moved(copy.move_name, facts);
+        self.moved(copy.op, copy.move_name, facts);
     }
 
     fn invoke(&mut self, invoke: &Invoke<'c>) {
         let places: Vec<_> = invoke.views.iter().map(|view| self.place(view)).collect();
-        let encoding =
-            self.machine.instruction(invoke.instruction).and_then(|found| found.encoding);
+        let instruction = self.machine.instruction(invoke.instruction);
+        let encoding = instruction.as_ref().and_then(|found| found.encoding);
         let line = match encoding {
             Some(encoding) => {
                 write_encoding(encoding, &|name| places.get(name.parse::<usize>().ok()?).cloned())
@@ -521,6 +539,8 @@ impl<'c> Listing<'_, 'c> {
             None => format!("{} {}", invoke.instruction, places.join(", ")),
         };
         self.line(line);
+        let engine = instruction.and_then(|found| found.engine);
+        self.mark(engine, invoke.op.results().first().copied());
     }
 
     /// One line for each operation on lanes: `addf.4xf32 vreg0, vreg1, vreg2`.

@@ -10,8 +10,8 @@
 //! An allocation gets its address in its memory (`rooms.rs`), an invocation becomes the
 //! instruction's lowering on byte addresses (`inline.rs`), then the machine's own patterns
 //! run over what that gives. An instruction whose lowering has no operation of the vendor
-//! stays an invocation. What an engine does by the vendor's operation gives no token any
-//! more: `device.wait {engines = [...]}` waits until the engines are done.
+//! stays an invocation. A vendor's operation gives no token, so `device.mark` takes one of
+//! the engine that does it.
 //!
 //! The listing (`listing.rs`) writes each instruction and move by its encoding.
 
@@ -69,7 +69,7 @@ fn lower<'c>(
     kernel.op.walk(&mut |op| invokes.extend(Invoke::of(op)));
     let mut inlined = 0;
     for invoke in invokes {
-        inlined += u64::from(inline::expand(context, machine, &rooms, &invoke)?);
+        inlined += u64::from(inline::expand(context, machine, &rooms, &invoke));
     }
     let patterns = machine.patterns();
     if !patterns.is_empty() && !apply_patterns(context, &patterns, kernel.op) {

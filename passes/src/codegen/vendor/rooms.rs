@@ -26,18 +26,20 @@ pub struct Room<'c> {
 /// The allocations of a kernel, by what they give.
 #[derive(Debug, Default)]
 pub struct Rooms<'c> {
-    rooms: HashMap<Val<'c>, Room<'c>>,
+    /// In the order of the text.
+    rooms: Vec<Room<'c>>,
+    places: HashMap<Val<'c>, usize>,
 }
 
 impl<'c> Rooms<'c> {
     /// The room of a memref, where it was allocated in the kernel.
     pub fn of(&self, memref: Val<'c>) -> Option<&Room<'c>> {
-        self.rooms.get(&memref)
+        self.places.get(&memref).map(|&place| &self.rooms[place])
     }
 
     /// Writes each address at its allocation.
     pub fn write(&self, context: &Context) {
-        for room in self.rooms.values() {
+        for room in &self.rooms {
             room.op.set_attr(ADDRESS, attr::of_int(context, room.address as i64));
         }
     }
@@ -64,7 +66,8 @@ fn block<'c>(
     for op in body.iter() {
         if op.is("device.alloc") {
             let room = alloc(machine, op, taken)?;
-            rooms.rooms.insert(op.result(0), room);
+            rooms.places.insert(op.result(0), rooms.rooms.len());
+            rooms.rooms.push(room);
         }
         for region in 0..op.region_count() {
             for inner in op.region(region).blocks() {

@@ -22,6 +22,17 @@ enum Said {
     Gather,
 }
 
+impl Said {
+    /// The extents of its axes.
+    fn shape(&self) -> &'static str {
+        match self {
+            Self::Expression(_, shape, _) => shape,
+            Self::Bytes => "m=256,n=256,k=256",
+            Self::Gather => "i=128,j=64",
+        }
+    }
+}
+
 use Said::{Bytes, Expression, Gather};
 
 const CLASSES: &[(&str, Said)] = &[
@@ -49,12 +60,9 @@ const CLASSES: &[(&str, Said)] = &[
     ("elementwise add", Expression("Y[i] = A[i] + B[i]", "i=65536", Element::F32)),
     ("relu", Expression("Y[i] = relu(X[i])", "i=65536", Element::F32)),
     ("reduction", Expression("S[i] += X[i,j]", "i=512,j=512", Element::F32)),
-    ("softmax, maximum", Expression("M[i] max= X[i,j]", "i=256,j=256", Element::F32)),
-    (
-        "softmax, exponential",
-        Expression("E[i,j] = exp(X[i,j] - M[i])", "i=256,j=256", Element::F32),
-    ),
-    ("softmax, division", Expression("Y[i,j] = E[i,j] / S[i]", "i=256,j=256", Element::F32)),
+    ("softmax maximum", Expression("M[i] max= X[i,j]", "i=256,j=256", Element::F32)),
+    ("softmax exponential", Expression("E[i,j] = exp(X[i,j] - M[i])", "i=256,j=256", Element::F32)),
+    ("softmax division", Expression("Y[i,j] = E[i,j] / S[i]", "i=256,j=256", Element::F32)),
     (
         "max pooling 2x2",
         Expression("O[c,y,x] max= I[c,y*2+r,x*2+s]", "c=64,y=28,x=28,r=2,s=2", Element::F32),
@@ -70,7 +78,7 @@ pub fn sections(context: &Context, loaded: &Loaded<'_>) -> Result<Vec<Section>, 
     let mut winners = Section::new(
         "operators",
         "who computes what, in predicted cycles of one unit, and who came second",
-        &["kernel", "winner", "cycles", "second", "cycles"],
+        &["kernel", "shape", "winner", "cycles", "second", "cycles"],
     );
     let mut refused: Vec<(String, String, Vec<&str>)> = Vec::new();
     for (name, said) in CLASSES {
@@ -83,7 +91,7 @@ pub fn sections(context: &Context, loaded: &Loaded<'_>) -> Result<Vec<Section>, 
             Some((who, cycles)) => (who, format!("{cycles:.0}")),
             None => (String::new(), String::new()),
         };
-        winners.row([(*name).to_owned(), who, cycles, second, more]);
+        winners.row([(*name).to_owned(), said.shape().to_owned(), who, cycles, second, more]);
         for (instruction, reason) in explained.refusals {
             let known =
                 refused.iter_mut().find(|(other, why, _)| *other == instruction && *why == reason);

@@ -56,9 +56,9 @@ pub fn text(title: &str, sections: &[Section]) -> String {
 pub fn markdown(title: &str, intro: &str, sections: &[Section]) -> String {
     let mut text = format!("# {title}\n\n{intro}\n");
     for section in sections.iter().filter(|section| !section.rows.is_empty()) {
-        put(&mut text, format_args!("\n## {}\n", section.title));
+        put(&mut text, format_args!("\n## {}\n", sentence(&section.title)));
         if !section.note.is_empty() {
-            put(&mut text, format_args!("\n{}\n", section.note));
+            put(&mut text, format_args!("\n{}.\n", sentence(&section.note)));
         }
         let cells = |row: &[String]| {
             let cells: Vec<_> = row.iter().map(|cell| cell.replace('|', "\\|")).collect();
@@ -72,6 +72,13 @@ pub fn markdown(title: &str, intro: &str, sections: &[Section]) -> String {
         }
     }
     text
+}
+
+/// With a capital letter.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
+    first + letters.as_str()
 }
 
 /// The width of each column; cells that are far wider than the others do not widen it.
