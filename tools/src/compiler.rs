@@ -9,7 +9,8 @@ use weft_dialects::device::Machine;
 use weft_dialects::ir::{Context, Module, Op, module_op};
 use weft_dialects::task::Program;
 use weft_onnx::Weights;
-use weft_passes::codegen::{self, Text, compile_kernels, print_kernels, vendor};
+use weft_passes::codegen::gpu::Isa;
+use weft_passes::codegen::{self, Text, compile_kernels, print_kernels, vendor, whole_text};
 use weft_passes::device::load_machine;
 use weft_passes::pipeline::{self, Stage};
 use weft_passes::task;
@@ -60,6 +61,8 @@ pub enum Emit {
     Vendor,
     /// The linked code, an ELF shared object.
     Obj,
+    /// Assembly of kernels that are code for one thread of many.
+    Threads(Isa),
     /// The artifact.
     Weft,
 }
@@ -323,6 +326,16 @@ impl<'c> Unit<'c> {
         self.progress.say("compiling kernels");
         let kernels = print_kernels(self.op(), self.machine()?, self.jobs(), text)?;
         Ok(kernels.join("\n"))
+    }
+
+    /// Assembly of all kernels of a machine whose kernels are code for one thread of many.
+    ///
+    /// # Errors
+    /// As [`Unit::kernel_text`], and a machine of another kind.
+    pub fn threads_text(&mut self, isa: Isa) -> Result<String, Failure> {
+        self.lower(Stage::Device)?;
+        self.progress.say("compiling kernels");
+        Ok(whole_text(self.op(), self.machine()?, self.jobs(), isa)?)
     }
 
     /// The linked code.
