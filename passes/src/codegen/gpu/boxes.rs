@@ -66,7 +66,7 @@ pub fn fill<'c>(b: &mut Builder<'c>, thread: &Thread<'c>, fill: &Fill<'c>, diag:
             });
         }
         Room::Registers { slots, shape, layout } => {
-            let registers = Registers { slots: *slots, shape, layout, view: &fill.target };
+            let registers = Registers { shape, layout, view: &fill.target };
             registers.each(b, thread, fill.op, &fill.sizes, &fill.strides, diag, &mut |b, at| {
                 let kept = at.condition.map(|_| load(b, *slots, &at.place));
                 let value = choose(b, at.condition, value, kept);
@@ -113,7 +113,7 @@ fn move_box<'c>(
         }
         (Room::Memory { flat, shape: memory, .. }, Room::Registers { slots, shape, layout }) => {
             let base = thread.linear(b, memory, &source.indices);
-            let registers = Registers { slots: *slots, shape, layout, view: target };
+            let registers = Registers { shape, layout, view: target };
             registers.each(b, thread, op, moved.sizes, moved.to, diag, &mut |b, at| {
                 let place = address(b, base, &at.point, moved.from);
                 let place = choose(b, at.condition, place, Some(base));
@@ -128,7 +128,7 @@ fn move_box<'c>(
             Room::Memory { flat, shape: memory, ours },
         ) => {
             let base = thread.linear(b, memory, &target.indices);
-            let registers = Registers { slots: *slots, shape, layout, view: source };
+            let registers = Registers { shape, layout, view: source };
             around(b, thread, *ours, |b| {
                 registers.each(b, thread, op, moved.sizes, moved.from, diag, &mut |b, at| {
                     let value = load(b, *slots, &at.place);
@@ -146,7 +146,6 @@ fn move_box<'c>(
 
 /// Registers as one side of a move.
 struct Registers<'a, 'c> {
-    slots: Val<'c>,
     shape: &'a [u64],
     layout: &'a Layout<'c>,
     view: &'a View<'c>,

@@ -126,7 +126,7 @@ fn lower<'c>(
     bf16::as_bits(context, func);
     let mut thread =
         Thread { context, machine, isa, lanes, lane, rooms: FxHashMap::default() };
-    take_arguments(&mut thread, func);
+    let rows = stand_in(&mut thread, func);
     let mut device_ops = Vec::new();
     func.walk(&mut |op| {
         if op.name().starts_with("device.") {
@@ -147,6 +147,7 @@ fn lower<'c>(
         op.erase();
     }
     rewrite_loads(&thread, func);
+    take_arguments(rows);
     extremes::as_intrinsics(context, func);
     for alloc in allocs {
         alloc.erase();
@@ -216,13 +217,31 @@ fn copy_into_function<'c>(
     (func, lane)
 }
 
-/// Makes every memref argument a row of elements.
-fn take_arguments<'c>(thread: &mut Thread<'c>, func: Op<'c>) {
+/// Gives every memref argument a stand-in that is a row of elements: while the
+/// program is read, its own memrefs keep the dimensions that they have there.
+fn stand_in<'c>(thread: &mut Thread<'c>, func: Op<'c>) -> Vec<Op<'c>> {
     let block = func.body(0).expect("a function has a body");
+    let first = block.ops().first().copied().expect("a function ends in a return");
+    let mut b = Builder::before(thread.context, first);
+    let mut rows = Vec::new();
     for arg in block.args().into_iter().skip(2) {
         let shape = ty::shape(arg.ty()).unwrap_or_default();
-        arg.set_ty(room::flat(thread.context, arg.ty(), Some(1)));
-        thread.rooms.insert(arg, Room::Memory { flat: arg, shape, ours: false });
+        let flat = room::flat(thread.context, arg.ty(), Some(1));
+        let row = b.op("builtin.unrealized_conversion_cast", &[arg], &[flat]);
+        let flat = row.result(0);
+        thread.rooms.insert(arg, Room::Memory { flat, shape, ours: false });
+        rows.push(row);
+    }
+    rows
+}
+
+/// Puts the arguments, as rows of elements, in the place of their stand-ins.
+fn take_arguments(rows: Vec<Op<'_>>) {
+    for row in rows {
+        let (arg, flat) = (row.operand(0), row.result(0));
+        arg.set_ty(flat.ty());
+        flat.replace_with(arg);
+        row.erase();
     }
 }
 
@@ -356,9 +375,6 @@ fn rewrite_loads<'c>(thread: &Thread<'c>, func: Op<'c>) {
         let Some(Room::Memory { flat, shape, .. }) = thread.rooms.get(&operands[0]) else {
             continue;
         };
-        if shape.len() == 1 || operands.len() != shape.len() + 1 {
-            continue;
-        }
         let mut b = Builder::before(thread.context, op);
         let at = thread.linear(&mut b, shape, &operands[1..]);
         let loaded = room::load(&mut b, *flat, &[at]);
