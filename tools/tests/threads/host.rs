@@ -22,7 +22,11 @@ pub fn machine(name: &str) -> &'static str {
 pub fn run(machine_name: &str, program: &str, buffers: &mut [Vec<u8>]) {
     let context = weft::context();
     let (text, mut glue) = emulated(machine(machine_name));
-    let module = parse(&context, &format!("{text}\n{program}")).expect("the program is good");
+    let whole = format!("{text}\n{program}");
+    if let Some(path) = std::env::var_os("WEFT_KEEP") {
+        std::fs::write(path, &whole).unwrap();
+    }
+    let module = parse(&context, &whole).expect("the program is good");
     let op = module_op(&module);
     let machine = Machine::of(op).expect("the text has a machine");
     let kernel = op.body(0).expect("a module").ops().into_iter().find_map(Kernel::of);
@@ -180,7 +184,13 @@ fn as_call(instruction: &Instruction<'_>) -> (String, String) {
     let mut body = String::from("  ^bb0(");
     let types: Vec<String> = args.iter().map(|arg| arg.ty().to_string()).collect();
     let list: Vec<_> = names.iter().zip(&types).map(|(name, ty)| format!("%{name}: {ty}")).collect();
-    write!(body, "{}):\n    %z = arith.constant 0 : index\n", list.join(", ")).unwrap();
+    let result = &types[2];
+    write!(
+        body,
+        "{}):\n    %z = arith.constant 0 : index\n    %r = memref.alloca_scope -> ({result}) {{\n",
+        list.join(", ")
+    )
+    .unwrap();
     let (mut given, mut shapes) = (Vec::new(), Vec::new());
     for (name, ty) in names.iter().zip(&types).chain([(&"d", &types[2])]) {
         if ty == "index" {
@@ -203,10 +213,10 @@ fn as_call(instruction: &Instruction<'_>) -> (String, String) {
     }
     let (name, shapes) = (instruction.name, shapes.join(", "));
     writeln!(body, "    func.call @emulate_{name}({}) : ({shapes}) -> ()", given.join(", ")).unwrap();
-    let result = &types[2];
     let memref = result.replacen("vector", "memref", 1);
     writeln!(body, "    %d = vector.load %pd[%z] : {memref}, {result}").unwrap();
-    writeln!(body, "    device.yield %d : {result}").unwrap();
+    writeln!(body, "    memref.alloca_scope.return %d : {result}\n    }}").unwrap();
+    writeln!(body, "    device.yield %r : {result}").unwrap();
     (body, format!("func.func private @emulate_{name}({shapes})\n"))
 }
 

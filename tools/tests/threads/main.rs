@@ -4,3 +4,4 @@ mod assemble;
 mod host;
 mod instructions;
 mod numbers;
+mod kernels;
