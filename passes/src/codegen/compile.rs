@@ -251,8 +251,8 @@ impl Worker {
         let op = module_op(&module);
         let machine = Machine::of(op).expect("the machine travels with the kernel");
         let half = target::half_arithmetic(machine);
-        let to_functions =
-            if gpu::Isa::of_arch(machine.arch()).is_some() { &gpu::PASS } else { &lower::PASS };
+        let isa = gpu::Isa::of_arch(machine.arch());
+        let to_functions = if isa.is_some() { &gpu::PASS } else { &lower::PASS };
         expand_math::PASS
             .apply(&self.mlir, op, &[])
             .map_err(|_| self.failed(kernel, "device-expand-math"))?;
@@ -260,7 +260,7 @@ impl Worker {
             .apply(&self.mlir, op, &[])
             .map_err(|_| self.failed(kernel, to_functions.name))?;
         machine.op.erase();
-        llvm::lower_to_llvm_dialect(&self.mlir, &mut module, half).map_err(|error| {
+        llvm::lower_to_llvm_dialect(&self.mlir, &mut module, half, isa).map_err(|error| {
             self.heard.lock().expect("only this thread listens").push(error.to_string());
             self.failed(kernel, "lowering to the LLVM dialect")
         })?;

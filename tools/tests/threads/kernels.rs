@@ -94,6 +94,40 @@ fn all_assemble(machine: &str) {
     text(machine, ("h[i] = exp(x[i]) + tanh(x[i]) + erf(x[i])", "i=100"), "f32");
 }
 
+/// Large enough for whole matrix instructions to be worth it.
+const LARGE: (&str, &str) = ("C[m,n] += A[m,k] * B[k,n]", "m=128,n=128,k=64");
+
+#[test]
+fn products_are_by_matrix_instructions_where_there_are_such() {
+    let cases = [
+        ("v100", "f16", Some("mma.sync")),
+        ("v100", "f32", None),
+        ("a100", "f16", Some("mma.sync")),
+        ("a100", "bf16", Some("mma.sync")),
+        // There is one for factors of fewer bits, which is another meaning.
+        ("a100", "f32", None),
+        ("h200", "f16", Some("mma.sync")),
+        ("h200", "bf16", Some("mma.sync")),
+        ("mi50", "f16", None),
+        ("mi250x", "f32", Some("v_mfma_f32")),
+        ("mi250x", "f16", Some("v_mfma_f32")),
+        ("mi250x", "bf16", Some("v_mfma_f32")),
+        ("mi300x", "f32", Some("v_mfma_f32")),
+        ("mi300x", "f16", Some("v_mfma_f32")),
+        ("mi300x", "f64", Some("v_mfma_f64")),
+    ];
+    for (machine, elem, mnemonic) in cases {
+        let text = text(machine, LARGE, elem);
+        match mnemonic {
+            Some(mnemonic) => assert!(text.contains(mnemonic), "{machine}, {elem}: {mnemonic}"),
+            None => assert!(
+                !text.contains("mma.sync") && !text.contains("v_mfma"),
+                "{machine}, {elem}: a matrix instruction"
+            ),
+        }
+    }
+}
+
 macro_rules! machines {
     ($($name:ident),*) => {$(
         mod $name {
@@ -125,6 +159,7 @@ fn wavefronts_compute_what_the_interpreter_does() {
     for what in ALL {
         check("mi300x", what, "f32");
     }
+    check("mi300x", GEMM, "f16");
     check("mi50", ROWS, "f64");
     check("mi50", ELEMENTWISE, "f16");
 }

@@ -5,3 +5,4 @@ mod host;
 mod instructions;
 mod numbers;
 mod kernels;
+mod fragments;
