@@ -78,7 +78,8 @@ pub fn print_kernels(
 }
 
 /// The kernels of a machine whose kernels are code for one thread, as one text of
-/// its assembly.
+/// its assembly. It begins with a line for each kernel that says how it is launched,
+/// `// launch SYMBOL threads N groups N`: `ceil(rTasks / groups)` blocks of so many threads.
 ///
 /// # Errors
 /// The first kernel, in the order of the module, that does not compile; a machine
@@ -89,7 +90,15 @@ pub fn whole_text(
     jobs: usize,
     isa: gpu::Isa,
 ) -> Result<String, CodegenError> {
-    gpu::text(&bitcode(module, machine, jobs)?, &target_for(machine, isa)?)
+    let target = target_for(machine, isa)?;
+    let kernels =
+        module.first_block(0).into_iter().flat_map(|block| block.ops()).filter_map(Kernel::of);
+    let launches = kernels.filter_map(|kernel| {
+        let gpu::Launch { threads, groups } = gpu::Launch::of(machine, &kernel)?;
+        Some(format!("// launch {} threads {threads} groups {groups}\n", kernel.name))
+    });
+    let head: String = launches.collect();
+    Ok(head + &gpu::text(&bitcode(module, machine, jobs)?, &target)?)
 }
 
 /// The kernels of a machine whose kernels are code for one thread, as one object.

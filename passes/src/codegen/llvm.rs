@@ -28,6 +28,8 @@ pub fn lower_to_llvm_dialect(
 
 fn pipeline(half: bool, isa: Option<Isa>) -> String {
     let narrow = if half { "bf16" } else { "bf16,f16" };
+    let emulate =
+        format!("arith-emulate-unsupported-floats{{source-types={narrow} target-type=f32}}");
     let mut passes = vec![
         // Register loops: afterwards every index of a register is a constant.
         "func.func(affine-loop-unroll{unroll-factor=-1 unroll-full-threshold=4294967295})",
@@ -35,7 +37,7 @@ fn pipeline(half: bool, isa: Option<Isa>) -> String {
         "canonicalize",
         "cse",
         // Narrow floats have conversions only; sums and products go through f32.
-        &format!("arith-emulate-unsupported-floats{{source-types={narrow} target-type=f32}}"),
+        &emulate,
         "arith-expand{include-bf16=true}",
         "convert-scf-to-cf",
         "convert-vector-to-llvm",

@@ -175,11 +175,6 @@ fn add_entry<'l>(
 fn make_entry(context: &Context, body: FunctionValue<'_>, kernel: &Entry<'_>, isa: Isa) {
     body.set_call_conventions(isa.kernel_convention());
     describe_buffers(context, body, kernel);
-    for number in 0..kernel.arg_bytes.len() {
-        let place = AttributeLoc::Param(number as u32 + 2);
-        // What a driver allocates begins at the start of 256 bytes, and plans keep 64.
-        body.add_attribute(place, named(context, "align", 64));
-    }
 }
 
 /// A written buffer overlaps no other operand of a range, so pointers alias nothing.
