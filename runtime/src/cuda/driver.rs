@@ -9,13 +9,17 @@ use cudarc::driver::{DriverError, result, sys};
 
 use super::CudaError;
 
-/// The first device, current in the thread that opened it.
+/// The first device.
 pub struct Device {
     device: sys::CUdevice,
+    context: sys::CUcontext,
 }
 
+// SAFETY: the driver's handles may be used by any thread in which the context is current.
+unsafe impl Send for Device {}
+
 impl Device {
-    /// Opens the first device.
+    /// Opens the first device, and makes it current in this thread.
     pub fn open() -> Result<Device, CudaError> {
         // SAFETY: loading the driver's library runs its initialisers, as every use of it does.
         if !unsafe { sys::is_culib_present() } {
@@ -25,10 +29,18 @@ impl Device {
             result::init()?;
             let device = result::device::get(0)?;
             // SAFETY: the device exists; its context is released by `drop`.
-            unsafe { result::ctx::set_current(result::primary_ctx::retain(device)?)? };
-            Ok(Device { device })
+            let context = unsafe { result::primary_ctx::retain(device)? };
+            Ok(Device { device, context })
         };
-        opened().map_err(said("open the first device"))
+        let opened: Device = opened().map_err(said("open the first device"))?;
+        opened.enter()?;
+        Ok(opened)
+    }
+
+    /// Makes the device current in this thread, as everything below needs it.
+    pub fn enter(&self) -> Result<(), CudaError> {
+        // SAFETY: the context was retained and not yet released.
+        unsafe { result::ctx::set_current(self.context) }.map_err(said("use the device"))
     }
 
     /// Waits until everything that was launched is done.
@@ -93,10 +105,16 @@ impl Drop for Memory {
 #[derive(Clone, Copy)]
 pub struct Function(sys::CUfunction);
 
+// SAFETY: as for `Device`.
+unsafe impl Send for Function {}
+
 /// Loaded code.
 pub struct Code {
     module: sys::CUmodule,
 }
+
+// SAFETY: as for `Device`.
+unsafe impl Send for Code {}
 
 impl Code {
     /// Compiles PTX for the device at hand.

@@ -135,6 +135,8 @@ impl Model {
     }
 
     fn write(&mut self, inputs: &[&[u8]]) -> Result<(), CudaError> {
+        // The thread may be another one than that which loaded the model.
+        self.device.enter()?;
         check("input", &self.artifact.plan().inputs, inputs.iter().map(|bytes| bytes.len()))?;
         for (memory, bytes) in self.inputs.iter_mut().zip(inputs) {
             memory.write(bytes)?;
@@ -190,6 +192,7 @@ impl Model {
     ///
     /// What the driver says.
     pub fn profile(&self) -> Result<Vec<ProfileRow>, CudaError> {
+        self.device.enter()?;
         let mut moments = vec![Moment::now()?];
         for call in &self.calls {
             self.launch(call)?;
