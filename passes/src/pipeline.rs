@@ -55,6 +55,7 @@ pub const PASSES: &[&Pass] = &[
     &device::from_tile::PASS,
     &codegen::lower::PASS,
     &codegen::vendor::PASS,
+    &codegen::gpu::PASS,
     &interpret::check_eval::PASS,
 ];
 

@@ -78,6 +78,7 @@ struct Failure(Status, String);
 impl From<ModelError> for Failure {
     fn from(error: ModelError) -> Failure {
         use crate::artifact::ArtifactError;
+        use crate::cuda::CudaError;
         use crate::simulate::SimulateError;
         let cpu = match &error {
             ModelError::Cpu(cpu) => cpu,
@@ -91,6 +92,18 @@ impl From<ModelError> for Failure {
                 };
                 return Failure::new(status, &error);
             }
+            ModelError::Cuda(wrong) => {
+                let status = match wrong {
+                    CudaError::Count { .. } | CudaError::Size { .. } => Status::InvalidArgument,
+                    CudaError::NoDriver | CudaError::Rejected { .. } => Status::Unsupported,
+                    CudaError::Driver { .. } => Status::System,
+                    CudaError::Artifact(_) | CudaError::Code { .. } | CudaError::Launch { .. } => {
+                        Status::Artifact
+                    }
+                };
+                return Failure::new(status, &error);
+            }
+            ModelError::Kind { .. } => return Failure::new(Status::Unsupported, &error),
         };
         let status = match cpu {
             CpuError::Artifact(ArtifactError::Io { .. } | ArtifactError::Memory(_)) => {

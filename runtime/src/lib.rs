@@ -1,7 +1,7 @@
 //! The weft runtime: what stands on a machine that only runs compiled models.
 //!
 //! It reads an [`artifact`] (code, a [`plan`], packed constants), runs it on the processor at
-//! hand, measures it and compares its results. It also holds [`vm`], the one
+//! hand or on a CUDA device, measures it and compares its results. It also holds [`vm`], the one
 //! interpreter of weft, which the compiler uses for folding and for simulation.
 //!
 //! This crate refuses to know any compiler: it links neither LLVM nor MLIR, and no type in it
@@ -14,6 +14,7 @@ pub mod artifact;
 pub mod capi;
 pub mod compare;
 pub mod cpu;
+pub mod cuda;
 pub mod dtype;
 pub mod measure;
 pub mod model;
@@ -27,6 +28,7 @@ pub mod vm;
 
 pub use artifact::{Artifact, ArtifactError};
 pub use cpu::CpuError;
+pub use cuda::CudaError;
 pub use dtype::DType;
 pub use model::{Model, ModelError};
 pub use plan::{Plan, PlanError};

@@ -55,6 +55,9 @@ pub fn measure(
     repeat: usize,
     profile: bool,
 ) -> Result<Measurement, ModelError> {
+    if let Model::Cuda(model) = model {
+        return Ok(model.measure(inputs, outputs, repeat, profile)?);
+    }
     let repeat = repeat.max(1);
     // Until memory is touched and clocks are up: a tenth of the runs, at least one.
     for _ in 0..(repeat / 10).max(1) {
@@ -66,19 +69,31 @@ pub fn measure(
         model.run(inputs, outputs)?;
         times_ms.push(start.elapsed().as_secs_f64() * 1e3);
     }
-    times_ms.sort_by(f64::total_cmp);
+    let rss_mb = peak_rss_mib().unwrap_or(0.0);
     // A run of its own: taking times costs a little.
     let profile = if profile { Some(profile_run(model, inputs, outputs)?) } else { None };
-    Ok(Measurement {
+    Ok(of_times(times_ms, rss_mb, model.threads(), model.plan().device.clone(), profile))
+}
+
+/// A measurement of at least one run.
+pub(crate) fn of_times(
+    mut times_ms: Vec<f64>,
+    peak_rss_mb: f64,
+    threads: usize,
+    device: String,
+    profile: Option<Vec<ProfileRow>>,
+) -> Measurement {
+    times_ms.sort_by(f64::total_cmp);
+    Measurement {
         compile_s: None,
         median_ms: quantile(&times_ms, 0.5),
         min_ms: times_ms[0],
         p90_ms: quantile(&times_ms, 0.9),
-        peak_rss_mb: peak_rss_mib().unwrap_or(0.0),
-        threads: model.threads(),
-        device: model.plan().device.clone(),
+        peak_rss_mb,
+        threads,
+        device,
         profile,
-    })
+    }
 }
 
 /// Time per operator and kernel in one run, the longest first.
@@ -87,6 +102,10 @@ pub fn profile_run(
     inputs: &[&[u8]],
     outputs: &mut [&mut [u8]],
 ) -> Result<Vec<ProfileRow>, ModelError> {
+    if let Model::Cuda(model) = model {
+        model.run(inputs, outputs)?;
+        return Ok(model.profile()?);
+    }
     model.set_profiling(true);
     let done = model.run(inputs, outputs);
     model.set_profiling(false);

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::artifact::{Artifact, ArtifactError};
 use crate::cpu::{self, CpuError, StepTime};
+use crate::cuda::{self, CudaError};
 use crate::plan::{CodeKind, Plan};
 use crate::simulate::{self, SimulateError};
 
@@ -13,6 +14,8 @@ pub enum Model {
     Cpu(Box<cpu::Model>),
     /// On a simulated machine.
     Simulated(Box<simulate::Model>),
+    /// On a CUDA device.
+    Cuda(Box<cuda::Model>),
 }
 
 /// Why loading or running a model failed.
@@ -23,6 +26,10 @@ pub enum ModelError {
     Cpu(#[from] CpuError),
     #[error(transparent)]
     Simulate(Box<SimulateError>),
+    #[error(transparent)]
+    Cuda(#[from] CudaError),
+    #[error("the artifact's code is {}, which this runtime does not run", kind.name())]
+    Kind { kind: CodeKind },
 }
 
 impl From<SimulateError> for ModelError {
@@ -63,6 +70,8 @@ impl Model {
         match artifact.plan().code {
             CodeKind::Native => Ok(Model::Cpu(Box::new(cpu::Model::new(artifact, threads)?))),
             CodeKind::Simulated => Ok(Model::Simulated(Box::new(simulate::Model::new(artifact)?))),
+            CodeKind::Ptx => Ok(Model::Cuda(Box::new(cuda::Model::new(artifact)?))),
+            kind @ CodeKind::Amdgcn => Err(ModelError::Kind { kind }),
         }
     }
 
@@ -76,6 +85,7 @@ impl Model {
         match self {
             Model::Cpu(model) => model.artifact(),
             Model::Simulated(model) => model.artifact(),
+            Model::Cuda(model) => model.artifact(),
         }
     }
 
@@ -83,7 +93,7 @@ impl Model {
     pub fn threads(&self) -> usize {
         match self {
             Model::Cpu(model) => model.threads(),
-            Model::Simulated(_) => 1,
+            Model::Simulated(_) | Model::Cuda(_) => 1,
         }
     }
 
@@ -102,6 +112,7 @@ impl Model {
         match self {
             Model::Cpu(model) => Ok(model.run(inputs, outputs)?),
             Model::Simulated(model) => Ok(model.run(inputs, outputs)?),
+            Model::Cuda(model) => Ok(model.run(inputs, outputs)?),
         }
     }
 
@@ -113,11 +124,12 @@ impl Model {
     }
 
     /// When each step of the plan ran, in the last run with profiling on; nothing of a
-    /// simulated machine, whose time is not ours.
+    /// simulated machine, whose time is not ours, and of a CUDA device, which is measured by
+    /// its own events.
     pub fn step_times(&self) -> Vec<StepTime> {
         match self {
             Model::Cpu(model) => model.step_times(),
-            Model::Simulated(_) => Vec::new(),
+            Model::Simulated(_) | Model::Cuda(_) => Vec::new(),
         }
     }
 }

@@ -119,6 +119,11 @@ pub enum CodeKind {
     Native,
     /// A machine and kernels as plain data, [`crate::simulate::Code`].
     Simulated,
+    /// PTX text for a CUDA device. Its first lines say how kernels are launched,
+    /// `// launch SYMBOL threads N groups N`.
+    Ptx,
+    /// An ELF code object for an AMD GPU.
+    Amdgcn,
 }
 
 impl CodeKind {
@@ -127,6 +132,8 @@ impl CodeKind {
         match self {
             CodeKind::Native => "native",
             CodeKind::Simulated => "simulated",
+            CodeKind::Ptx => "PTX",
+            CodeKind::Amdgcn => "AMDGCN",
         }
     }
 }
@@ -137,7 +144,9 @@ impl CodeKind {
 /// void kernel(unsigned char *const *buffers, int64_t begin, int64_t end);
 /// ```
 ///
-/// It runs its rTasks `begin..end` on the operand buffers of the step that calls it.
+/// It runs its rTasks `begin..end` on the operand buffers of the step that calls it. In code for
+/// a GPU it is an entry for one thread, `(int64_t begin, int64_t end, buffers...)`, and a group of
+/// threads that go in step runs the rTask `begin + block * groups + thread / (threads / groups)`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Kernel {
     /// Name of the exported symbol.

@@ -9,7 +9,10 @@ use weft_dialects::device::Machine;
 use weft_dialects::ir::{Context, Module, Op, module_op};
 use weft_dialects::task::Program;
 use weft_onnx::Weights;
-use weft_passes::codegen::{self, Text, compile_kernels, print_kernels, vendor};
+use weft_passes::codegen::gpu::Isa;
+use weft_passes::codegen::{
+    self, Text, compile_kernels, print_kernels, vendor, whole_code, whole_text,
+};
 use weft_passes::device::load_machine;
 use weft_passes::pipeline::{self, Stage};
 use weft_passes::task;
@@ -60,6 +63,8 @@ pub enum Emit {
     Vendor,
     /// The linked code, an ELF shared object.
     Obj,
+    /// Assembly of kernels that are code for one thread of many.
+    Threads(Isa),
     /// The artifact.
     Weft,
 }
@@ -325,14 +330,38 @@ impl<'c> Unit<'c> {
         Ok(kernels.join("\n"))
     }
 
-    /// The linked code.
+    /// Assembly of all kernels of a machine whose kernels are code for one thread of many.
+    ///
+    /// # Errors
+    /// As [`Unit::kernel_text`], and a machine of another kind.
+    pub fn threads_text(&mut self, isa: Isa) -> Result<String, Failure> {
+        self.lower(Stage::Device)?;
+        self.progress.say("compiling kernels");
+        Ok(whole_text(self.op(), self.machine()?, self.jobs(), isa)?)
+    }
+
+    /// The linked code; PTX, which drivers link, as text.
     ///
     /// # Errors
     /// As [`Unit::kernel_text`], and what the linker refuses.
     pub fn code(&mut self) -> Result<Vec<u8>, Failure> {
         self.lower(Stage::Device)?;
+        let machine = self.machine()?;
         let begin = Instant::now();
         self.progress.say("compiling kernels");
+        match Isa::of_arch(machine.arch()) {
+            Some(isa @ Isa::Ptx) => {
+                let text = whole_text(self.op(), machine, self.jobs(), isa)?;
+                self.timed("compile kernels", begin);
+                return Ok(text.into_bytes());
+            }
+            Some(isa @ Isa::Amdgcn) => {
+                let object = whole_code(self.op(), machine, self.jobs(), isa)?;
+                self.timed("compile kernels", begin);
+                return Ok(codegen::link(&[object])?);
+            }
+            None => {}
+        }
         let objects = compile_kernels(self.op(), self.machine()?, self.jobs())?;
         self.timed("compile kernels", begin);
         let begin = Instant::now();
@@ -363,20 +392,35 @@ impl<'c> Unit<'c> {
         Ok(bytes)
     }
 
+    /// What an artifact of this unit holds.
+    fn code_kind(&self) -> Result<CodeKind, Failure> {
+        let machine = self.machine()?;
+        Ok(match Isa::of_arch(machine.arch()) {
+            _ if self.options.simulate => CodeKind::Simulated,
+            Some(Isa::Ptx) => CodeKind::Ptx,
+            Some(Isa::Amdgcn) => CodeKind::Amdgcn,
+            None if codegen::is_native(machine) => CodeKind::Native,
+            None => CodeKind::Simulated,
+        })
+    }
+
     /// Writes the artifact; the file appears whole or not at all.
     ///
     /// # Errors
     /// As [`Unit::code`], and what cannot be planned, evaluated or written.
     pub fn write_artifact(&mut self, path: &Path) -> Result<(), Failure> {
         self.lower(Stage::Device)?;
-        let simulated = self.options.simulate || !codegen::is_native(self.machine()?);
-        let code = if simulated { self.simulated_code()? } else { self.code()? };
+        let kind = self.code_kind()?;
+        let code = match kind {
+            CodeKind::Simulated => self.simulated_code()?,
+            _ => self.code()?,
+        };
         let begin = Instant::now();
         self.progress.say("evaluating constants, writing the artifact");
         let program = self.program()?;
         let mut planned = task::plan(&program, self.machine()?)?;
-        if simulated {
-            planned.plan.code = CodeKind::Simulated;
+        planned.plan.code = kind;
+        if kind != CodeKind::Native {
             // No processor runs it.
             planned.plan.cpu_features.clear();
         }

@@ -15,6 +15,12 @@ pub const MACHINES: &[(&str, &str)] = &[
     ("systolic", include_str!("../../devices/systolic.mlir")),
     ("dsp", include_str!("../../devices/dsp.mlir")),
     ("ipu", include_str!("../../devices/ipu.mlir")),
+    ("v100", include_str!("../../devices/v100.mlir")),
+    ("a100", include_str!("../../devices/a100.mlir")),
+    ("h200", include_str!("../../devices/h200.mlir")),
+    ("mi50", include_str!("../../devices/mi50.mlir")),
+    ("mi250x", include_str!("../../devices/mi250x.mlir")),
+    ("mi300x", include_str!("../../devices/mi300x.mlir")),
 ];
 
 /// What to compile for.

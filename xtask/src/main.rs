@@ -5,12 +5,14 @@
 //! compiler.
 
 mod bless;
+mod bundle;
 mod check;
 mod device_docs;
 mod dialect_docs;
 mod doctor;
 mod pages;
 mod process;
+mod ptxas;
 mod run;
 mod setup;
 mod system;
@@ -28,6 +30,9 @@ usage: cargo xtask COMMAND
   setup        install what is missing
   run [IMAGE]  set up, build, and classify a handwritten digit (8x8 grey PNG)
   test         set up, build, and check everything
+  bundle [DEVICE]
+               pack the runtime with compiled kernels and references, for a machine
+               that has a CUDA device (h200 without a name) and no compiler
   bless        rewrite what is generated or recorded: format, pages, snapshots";
 
 /// What was wrong, in words for the person at the terminal.
@@ -44,6 +49,8 @@ fn main() -> ExitCode {
         ("run", []) => run::run(&workspace, None),
         ("run", [image]) => run::run(&workspace, Some(image)),
         ("test", []) => test::run(&workspace),
+        ("bundle", []) => bundle::run(&workspace, "h200"),
+        ("bundle", [device]) => bundle::run(&workspace, &device.to_string_lossy()),
         ("bless", []) => bless::run(&workspace),
         ("help" | "--help" | "-h", []) => {
             println!("{USAGE}");

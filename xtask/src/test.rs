@@ -9,7 +9,7 @@ use crate::Result;
 use crate::check::Need;
 use crate::process::{capture, cargo, stream};
 use crate::workspace::Workspace;
-use crate::{device_docs, dialect_docs, setup};
+use crate::{device_docs, dialect_docs, ptxas, setup};
 
 /// One thing that must hold.
 struct Step {
@@ -39,6 +39,7 @@ const fn step(name: &'static str, check: fn(&Workspace) -> Result) -> Step {
 pub fn run(workspace: &Workspace) -> Result {
     let start = Instant::now();
     setup::ensure(workspace, Need::Test)?;
+    ptxas::ensure(workspace);
     let mut passed = 0;
     let mut failure = None;
     for Step { name, check } in STEPS {

@@ -257,3 +257,18 @@ fn tree(dims: usize, expr: AffineExpr<'_>) -> Tree {
     };
     Tree::Binary(op, Box::new(tree(dims, expr.lhs())), Box::new(tree(dims, expr.rhs())))
 }
+
+/// One affine map attribute for each result of an affine map attribute.
+pub fn results<'c>(attribute: Attribute<'c>) -> Option<Vec<Attribute<'c>>> {
+    axes(attribute)?;
+    // SAFETY: checked to be an affine map; positions are inside its results.
+    unsafe {
+        let map = mlirAffineMapAttrGetValue(attribute.to_raw());
+        (0..mlirAffineMapGetNumResults(map))
+            .map(|mut place| {
+                let one = mlirAffineMapGetSubMap(map, 1, &raw mut place);
+                Some(Attribute::from_raw(mlirAffineMapAttrGet(one)))
+            })
+            .collect()
+    }
+}

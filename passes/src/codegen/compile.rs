@@ -12,7 +12,7 @@ use weft_dialects::ir::{self, Op, module_op, ty};
 
 use super::native::{Backend, Entry, translate};
 use super::target::{self, Target};
-use super::{CodegenError, llvm, lower};
+use super::{CodegenError, gpu, llvm, lower};
 use crate::device::expand_math;
 
 /// The object code of one kernel.
@@ -74,6 +74,62 @@ pub fn print_kernels(
     each_kernel(module, machine, jobs, |native| match text {
         Text::Llvm => Ok(native.module.print_to_string().to_string()),
         Text::Asm => Ok(String::from_utf8_lossy(&native.emit(FileType::Assembly)?).into_owned()),
+    })
+}
+
+/// The kernels of a machine whose kernels are code for one thread, as one text of
+/// its assembly. It begins with a line for each kernel that says how it is launched,
+/// `// launch SYMBOL threads N groups N`: `ceil(rTasks / groups)` blocks of so many threads.
+///
+/// # Errors
+/// The first kernel, in the order of the module, that does not compile; a machine
+/// of another kind.
+pub fn whole_text(
+    module: Op<'_>,
+    machine: Machine<'_>,
+    jobs: usize,
+    isa: gpu::Isa,
+) -> Result<String, CodegenError> {
+    let target = target_for(machine, isa)?;
+    let kernels =
+        module.first_block(0).into_iter().flat_map(|block| block.ops()).filter_map(Kernel::of);
+    let launches = kernels.filter_map(|kernel| {
+        let gpu::Launch { threads, groups } = gpu::Launch::of(machine, &kernel)?;
+        Some(format!("// launch {} threads {threads} groups {groups}\n", kernel.name))
+    });
+    let head: String = launches.collect();
+    Ok(head + &gpu::text(&bitcode(module, machine, jobs)?, &target)?)
+}
+
+/// The kernels of a machine whose kernels are code for one thread, as one object.
+///
+/// # Errors
+/// As [`whole_text`].
+pub fn whole_code(
+    module: Op<'_>,
+    machine: Machine<'_>,
+    jobs: usize,
+    isa: gpu::Isa,
+) -> Result<Object, CodegenError> {
+    gpu::object(&bitcode(module, machine, jobs)?, &target_for(machine, isa)?)
+}
+
+fn target_for(machine: Machine<'_>, isa: gpu::Isa) -> Result<Target, CodegenError> {
+    let target = Target::of(machine)?;
+    if target.isa == Some(isa) {
+        return Ok(target);
+    }
+    Err(CodegenError::Form { arch: machine.arch().to_owned(), form: isa.form() })
+}
+
+/// Each kernel as optimised LLVM bitcode.
+fn bitcode(
+    module: Op<'_>,
+    machine: Machine<'_>,
+    jobs: usize,
+) -> Result<Vec<Vec<u8>>, CodegenError> {
+    each_kernel(module, machine, jobs, |native| {
+        Ok(native.module.write_bitcode_to_memory().as_slice().to_vec())
     })
 }
 
@@ -204,14 +260,16 @@ impl Worker {
         let op = module_op(&module);
         let machine = Machine::of(op).expect("the machine travels with the kernel");
         let half = target::half_arithmetic(machine);
+        let isa = gpu::Isa::of_arch(machine.arch());
+        let to_functions = if isa.is_some() { &gpu::PASS } else { &lower::PASS };
         expand_math::PASS
             .apply(&self.mlir, op, &[])
             .map_err(|_| self.failed(kernel, "device-expand-math"))?;
-        lower::PASS
+        to_functions
             .apply(&self.mlir, op, &[])
-            .map_err(|_| self.failed(kernel, "device-lower-to-vector"))?;
+            .map_err(|_| self.failed(kernel, to_functions.name))?;
         machine.op.erase();
-        llvm::lower_to_llvm_dialect(&self.mlir, &mut module, half).map_err(|error| {
+        llvm::lower_to_llvm_dialect(&self.mlir, &mut module, half, isa).map_err(|error| {
             self.heard.lock().expect("only this thread listens").push(error.to_string());
             self.failed(kernel, "lowering to the LLVM dialect")
         })?;

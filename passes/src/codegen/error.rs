@@ -6,8 +6,16 @@ use weft_dialects::ir::ParseError;
 #[derive(Debug, thiserror::Error)]
 pub enum CodegenError {
     /// The machine is of an architecture that LLVM here has no code for.
-    #[error("no native code is made for the architecture {0:?}; `x86-64` is")]
+    #[error("no code is made for the architecture {0:?}; `x86-64`, `sm_...` and `gfx...` are")]
     Architecture(String),
+    /// The machine has no code of this form.
+    #[error("a machine of the architecture {arch:?} has no {form}")]
+    Form {
+        /// The architecture.
+        arch: String,
+        /// What was asked for.
+        form: &'static str,
+    },
     /// A stage refused the kernel.
     #[error("kernel {kernel}: {stage} failed\n  {message}")]
     Stage {

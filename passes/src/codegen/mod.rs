@@ -5,12 +5,16 @@
 //!   --native-->  optimised LLVM module  -->  object  --link-->  shared object
 //!
 //! device.kernel  --vendor-->  the machine's own operations  -->  a listing by encodings
+//!
+//! device.kernel  --gpu-->  func for one thread  --llvm-->  LLVM dialect
+//!   --native-->  optimised LLVM module  --gpu::whole-->  text of all kernels, or a code object
 //! ```
 //!
 //! This room reads the machine and the program half of `device`, nothing above.
 
 mod compile;
 mod error;
+pub mod gpu;
 pub mod link;
 mod llvm;
 pub mod lower;
@@ -18,7 +22,7 @@ mod native;
 mod target;
 pub mod vendor;
 
-pub use compile::{Object, Text, compile_kernels, print_kernels};
+pub use compile::{Object, Text, compile_kernels, print_kernels, whole_code, whole_text};
 pub use error::CodegenError;
 pub use link::{LinkError, link};
 pub use target::is_native;

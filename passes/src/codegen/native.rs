@@ -17,6 +17,7 @@ use inkwell::values::FunctionValue;
 use inkwell::{AddressSpace, OptimizationLevel};
 use weft_dialects::ir::Module as MlirModule;
 
+use super::gpu::Isa;
 use super::target::Target;
 
 /// Brings a module of the LLVM dialect into `context`; `None` where MLIR reported an error.
@@ -42,13 +43,18 @@ impl Backend {
     /// A backend for `target`, in LLVM's words where it has none.
     pub fn new(target: &Target) -> Result<Self, String> {
         report_fatal_errors();
-        LlvmTarget::initialize_x86(&InitializationConfig::default());
+        let config = InitializationConfig::default();
+        match target.isa {
+            None => LlvmTarget::initialize_x86(&config),
+            Some(Isa::Ptx) => LlvmTarget::initialize_nvptx(&config),
+            Some(Isa::Amdgcn) => LlvmTarget::initialize_amd_gpu(&config),
+        }
         let triple = TargetTriple::create(target.triple);
         let machine = LlvmTarget::from_triple(&triple)
             .map_err(|error| error.to_string())?
             .create_target_machine(
                 &triple,
-                target.cpu,
+                &target.cpu,
                 &target.features,
                 OptimizationLevel::Aggressive,
                 RelocMode::PIC,
@@ -58,6 +64,12 @@ impl Backend {
         Ok(Self { machine, target: target.clone() })
     }
 
+    /// Says in a module what it is for.
+    pub fn prepare(&self, module: &Module<'_>) {
+        module.set_triple(&self.machine.get_triple());
+        module.set_data_layout(&self.machine.get_target_data().get_data_layout());
+    }
+
     /// Gives a translated kernel its entry and optimises it.
     pub fn optimise<'l>(
         &self,
@@ -65,13 +77,17 @@ impl Backend {
         module: &Module<'l>,
         kernel: &Entry<'_>,
     ) -> Result<(), String> {
-        module.set_triple(&self.machine.get_triple());
-        module.set_data_layout(&self.machine.get_target_data().get_data_layout());
+        self.prepare(module);
         let body =
             module.get_function(kernel.name).ok_or("the translated module lacks the kernel")?;
-        let entry = add_entry(context, module, body, kernel);
-        for function in [body, entry] {
-            self.describe(context, function);
+        if let Some(isa) = self.target.isa {
+            make_entry(context, body, kernel, isa);
+            self.describe(context, body);
+        } else {
+            let entry = add_entry(context, module, body, kernel);
+            for function in [body, entry] {
+                self.describe(context, function);
+            }
         }
         module.verify().map_err(|error| error.to_string())?;
         working_on(kernel.name);
@@ -97,12 +113,14 @@ impl Backend {
     /// Says what the processor is, function by function.
     fn describe<'l>(&self, context: &'l Context, function: FunctionValue<'l>) {
         let bits = self.target.register_bits.to_string();
-        for (name, value) in [
-            ("target-cpu", self.target.cpu),
+        let processor = [
+            ("target-cpu", self.target.cpu.as_str()),
             ("target-features", &self.target.features),
-            ("prefer-vector-width", &bits),
-            ("min-legal-vector-width", &bits),
-        ] {
+        ];
+        let widths =
+            [("prefer-vector-width", bits.as_str()), ("min-legal-vector-width", bits.as_str())];
+        let widths = widths.into_iter().filter(|_| self.target.isa.is_none());
+        for (name, value) in processor.into_iter().chain(widths) {
             let attribute = context.create_string_attribute(name, value);
             function.add_attribute(AttributeLoc::Function, attribute);
         }
@@ -120,8 +138,8 @@ pub struct Entry<'a> {
 
 /// `void kernel(void **buffers, int64_t begin, int64_t end)`, which calls the body.
 ///
-/// A written buffer overlaps no other operand of a range, so pointers alias
-/// nothing; the body stays a function of its own, where that is easiest to see.
+/// The body stays a function of its own, where it is easiest to see that pointers
+/// alias nothing.
 fn add_entry<'l>(
     context: &'l Context,
     module: &Module<'l>,
@@ -131,16 +149,7 @@ fn add_entry<'l>(
     body.as_global_value().set_name(&format!("{}.body", kernel.name));
     body.set_linkage(Linkage::Internal);
     body.add_attribute(AttributeLoc::Function, named(context, "noinline", 0));
-    for (number, &bytes) in kernel.arg_bytes.iter().enumerate() {
-        let place = AttributeLoc::Param(number as u32 + 2);
-        for (name, value) in
-            [("noalias", 0), ("noundef", 0), ("nonnull", 0), ("dereferenceable", bytes)]
-        {
-            if name != "dereferenceable" || bytes > 0 {
-                body.add_attribute(place, named(context, name, value));
-            }
-        }
-    }
+    describe_buffers(context, body, kernel);
     let (pointer, long) = (context.ptr_type(AddressSpace::default()), context.i64_type());
     let ty = context.void_type().fn_type(&[pointer.into(), long.into(), long.into()], false);
     let entry = module.add_function(kernel.name, ty, None);
@@ -160,6 +169,26 @@ fn add_entry<'l>(
     builder.build_call(body, &values, "").expect("the builder has a place");
     builder.build_return(None).expect("the builder has a place");
     entry
+}
+
+/// `kernel(i64 begin, i64 end, buffers...)` for one thread, which the driver starts.
+fn make_entry(context: &Context, body: FunctionValue<'_>, kernel: &Entry<'_>, isa: Isa) {
+    body.set_call_conventions(isa.kernel_convention());
+    describe_buffers(context, body, kernel);
+}
+
+/// A written buffer overlaps no other operand of a range, so pointers alias nothing.
+fn describe_buffers(context: &Context, body: FunctionValue<'_>, kernel: &Entry<'_>) {
+    for (number, &bytes) in kernel.arg_bytes.iter().enumerate() {
+        let place = AttributeLoc::Param(number as u32 + 2);
+        for (name, value) in
+            [("noalias", 0), ("noundef", 0), ("nonnull", 0), ("dereferenceable", bytes)]
+        {
+            if name != "dereferenceable" || bytes > 0 {
+                body.add_attribute(place, named(context, name, value));
+            }
+        }
+    }
 }
 
 fn named(context: &Context, name: &str, value: u64) -> Attribute {

@@ -3,6 +3,7 @@
 use weft_dialects::device::Machine;
 
 use super::CodegenError;
+use super::gpu::Isa;
 
 /// The processor that code is made for, as plain data that threads may share.
 #[derive(Clone, Debug)]
@@ -10,11 +11,13 @@ pub struct Target {
     /// LLVM's triple.
     pub triple: &'static str,
     /// LLVM's name of the processor; what it can do beyond is in `features`.
-    pub cpu: &'static str,
+    pub cpu: String,
     /// `+avx2,+fma`, as LLVM wants it.
     pub features: String,
     /// Bits of the widest register.
     pub register_bits: u64,
+    /// The instruction set, where a kernel is code for one thread of many.
+    pub isa: Option<Isa>,
 }
 
 /// Whether native code is made for a machine.
@@ -28,16 +31,20 @@ impl Target {
     /// # Errors
     /// When LLVM has no code for its architecture here.
     pub fn of(machine: Machine<'_>) -> Result<Self, CodegenError> {
-        if !is_native(machine) {
-            return Err(CodegenError::Architecture(machine.arch().to_owned()));
-        }
+        let (arch, isa) = (machine.arch(), Isa::of_arch(machine.arch()));
+        let triple = match isa {
+            Some(isa) => isa.triple(),
+            None if is_native(machine) => "x86_64-unknown-linux-gnu",
+            None => return Err(CodegenError::Architecture(arch.to_owned())),
+        };
         let features: Vec<_> =
             machine.features().iter().map(|feature| format!("+{feature}")).collect();
         Ok(Self {
-            triple: "x86_64-unknown-linux-gnu",
-            cpu: "x86-64",
+            triple,
+            cpu: arch.to_owned(),
             features: features.join(","),
             register_bits: 8 * register_bytes(machine),
+            isa,
         })
     }
 }
@@ -61,5 +68,5 @@ pub fn masks(machine: Machine<'_>, elem_bits: u64) -> bool {
 
 /// Whether arithmetic on the 16-bit float with five exponent bits is native.
 pub fn half_arithmetic(machine: Machine<'_>) -> bool {
-    machine.features().contains(&"avx512fp16")
+    Isa::of_arch(machine.arch()).is_some() || machine.features().contains(&"avx512fp16")
 }

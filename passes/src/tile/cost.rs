@@ -4,7 +4,8 @@
 //! loaded (OSDI'22, section 4.3: MaxComputePerf and MemPerf), plus the time to
 //! start and store a tile.
 
-use weft_dialects::device::Machine;
+use weft_dialects::device::{Machine, Memory};
+use weft_dialects::ir::{Type, ty};
 
 use super::instruction::Mapped;
 use super::way::{Stage, move_cycles, way};
@@ -18,6 +19,8 @@ pub(super) struct Facts<'c> {
     pub store: f64,
     /// Registers.
     pub registers: u64,
+    /// What a register holds for one lane, where it is spread over them.
+    pub lane_bytes: Option<u64>,
     /// Where tiles wait on the way to them.
     pub stage: Option<Stage<'c>>,
     /// Cycles for one byte on the way to where they wait.
@@ -34,11 +37,25 @@ impl<'c> Facts<'c> {
         Some(Self {
             load: way.load.issue_cycles.unwrap_or(1.0),
             store: way.store.issue_cycles.unwrap_or(1.0),
-            registers: registers.capacity_bytes / registers.register_bytes?,
+            registers: usable(&registers)?,
+            lane_bytes: registers.lanes.zip(registers.register_bytes).map(|(n, bytes)| bytes / n),
             stage: way.stage,
             stage_byte,
         })
     }
+
+    /// Registers that an element of each lane takes: wide ones take several of a lane's.
+    pub fn words(&self, elem: Type<'_>) -> u64 {
+        let bytes = ty::byte_size(elem).unwrap_or(1);
+        self.lane_bytes.map_or(1, |lane| bytes.div_ceil(lane))
+    }
+}
+
+/// Registers that tiles may take. Where threads share a register file it also holds
+/// what each computes addresses with.
+fn usable(memory: &Memory<'_>) -> Option<u64> {
+    let registers = memory.capacity_bytes / memory.register_bytes?;
+    Some(if memory.lanes.is_some() { registers / 4 * 3 } else { registers })
 }
 
 /// A register tile under consideration.

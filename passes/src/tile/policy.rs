@@ -197,7 +197,8 @@ fn shapes(nest: &Nest<'_>, mapped: &Mapped<'_>, facts: &Facts, combines: bool) -
             }
         }
     }
-    shapes.retain(|shape| registers_used(nest, shape) <= facts.registers);
+    let words = nest.outputs.iter().map(|output| facts.words(output.elem())).max().unwrap_or(1);
+    shapes.retain(|shape| registers_used(nest, shape) * words <= facts.registers);
     shapes
 }
 

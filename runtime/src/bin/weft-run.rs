@@ -4,10 +4,11 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::Parser;
-use weft_runtime::Model;
+use clap::{Parser, ValueEnum};
 use weft_runtime::compare::Tolerance;
+use weft_runtime::plan::CodeKind;
 use weft_runtime::session::Job;
+use weft_runtime::{Artifact, Model};
 
 /// Runs a compiled model.
 ///
@@ -18,6 +19,10 @@ use weft_runtime::session::Job;
 struct Args {
     /// The compiled model, a `.weft` file.
     artifact: PathBuf,
+    /// Refuse a model that was compiled for something else. Without it, whatever the model was
+    /// compiled for runs it.
+    #[arg(long, value_enum)]
+    device: Option<Device>,
     /// Inputs by tensor name, or arr_0, arr_1 … in input order.
     #[arg(long, value_name = "NPZ")]
     inputs: Option<PathBuf>,
@@ -50,6 +55,26 @@ struct Args {
     verify: bool,
 }
 
+#[derive(Clone, Copy, ValueEnum)]
+enum Device {
+    /// This machine's processor.
+    Cpu,
+    /// The first CUDA device.
+    Cuda,
+    /// A machine that exists only as text.
+    Simulated,
+}
+
+impl Device {
+    fn runs(self) -> CodeKind {
+        match self {
+            Device::Cpu => CodeKind::Native,
+            Device::Cuda => CodeKind::Ptx,
+            Device::Simulated => CodeKind::Simulated,
+        }
+    }
+}
+
 fn main() -> ExitCode {
     // clap exits with 2 on wrong usage.
     match run(&Args::parse()) {
@@ -67,7 +92,13 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args) -> Result<(), Box<dyn Error>> {
-    let mut model = Model::load(&args.artifact, args.threads)?;
+    let artifact = Artifact::open(&args.artifact)?;
+    let (plan, wanted) = (artifact.plan(), args.device.map(Device::runs));
+    if let Some(wanted) = wanted.filter(|&wanted| wanted != plan.code) {
+        let (found, wanted) = (plan.code.name(), wanted.name());
+        return Err(format!("the model is {found} code for `{}`, not {wanted}", plan.device).into());
+    }
+    let mut model = Model::new(artifact, args.threads)?;
     if args.verify {
         model.artifact().verify_constants()?;
     }

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use weft_passes::codegen::Text;
+use weft_passes::codegen::gpu::Isa;
 use weft_passes::pipeline::Stage;
 
 use super::{CompileArgs, REPRODUCER, print_timings};
@@ -36,9 +37,11 @@ pub(crate) fn emit(name: &str) -> Result<Emit, String> {
         "asm" => Emit::Asm,
         "vendor" => Emit::Vendor,
         "obj" => Emit::Obj,
+        "ptx" => Emit::Threads(Isa::Ptx),
+        "amdgcn" => Emit::Threads(Isa::Amdgcn),
         "weft" => Emit::Weft,
         _ => {
-            return Err("one of graph, tile, task, device, vendor, llvm, asm, obj, weft".to_owned());
+            return Err("one of graph, tile, task, device, vendor, llvm, asm, obj, ptx, amdgcn, weft".to_owned());
         }
     })
 }
@@ -77,6 +80,7 @@ pub fn emit_to(unit: &mut Unit<'_>, emit: Emit, output: &Path) -> Result<(), Fai
         Emit::Asm => unit.kernel_text(Text::Asm)?.into_bytes(),
         Emit::Vendor => unit.vendor_text()?.into_bytes(),
         Emit::Obj => unit.code()?,
+        Emit::Threads(isa) => unit.threads_text(isa)?.into_bytes(),
     };
     unit.end_progress();
     write(output, &bytes)

@@ -82,9 +82,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         if is_artifact(&args.model) { Artifact::open(&args.model)? } else { compile(args)? };
     let model = match Model::new(artifact, None)? {
         Model::Simulated(model) => model,
-        Model::Cpu(_) => {
+        Model::Cpu(_) | Model::Cuda(_) => {
             return Err(Failure::said(
-                "the artifact holds native code, which is not simulated",
+                "the artifact holds code for a machine that exists, which is not simulated",
                 "the model that it was compiled from",
             ));
         }

@@ -14,13 +14,13 @@
 //! more than one thread) is refused.
 
 mod apply;
-mod bf16;
+pub(super) mod bf16;
 mod combine;
 mod copy;
-mod extremes;
+pub(super) mod extremes;
 mod invoke;
 mod lanewise;
-mod view;
+pub(super) mod view;
 
 use weft_dialects::device::{Apply, Combine, Copy, Invoke, Kernel, Machine};
 use weft_dialects::ir::pass::{Failed, Pass, Run};

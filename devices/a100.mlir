@@ -1,0 +1,357 @@
+// NVIDIA A100, 80 GB, SXM.
+//
+// What the chip is; how it is used is decided in passes. Sources: "NVIDIA A100 Tensor Core GPU
+// Architecture" (white paper, 2020): counts, clocks, rates, level 2; "CUDA C++ Programming Guide",
+// table "Technical Specifications per Compute Capability": registers, shared memory; "Parallel
+// Thread Execution ISA": fragments. Cycles are those of a multiprocessor; latencies are measured
+// ones of Jia et al. and their successors, rounded.
+
+device.machine @a100 arch("sm_80") features(["ptx80"]) {
+  // 2039 GB/s at 1410 MHz.
+  device.memory @global scope("device") capacity_bytes(85899345920) bytes_per_cycle(1446) transaction_bytes(32)
+  device.memory @l2 scope("device") capacity_bytes(41943040) caches(@global) bytes_per_cycle(5120) transaction_bytes(32)
+  // What one block may have of the 164 KiB of a multiprocessor.
+  device.memory @smem scope("core") capacity_bytes(166912) bytes_per_cycle(128) banks(32) bank_bytes(4)
+  // 255 registers of 32 bits for each of the 32 threads of a warp.
+  device.memory @reg scope("warp") capacity_bytes(32640) register_bytes(128) lanes(32)
+  device.unit @sm count(108) clock_mhz(1410)
+
+  // One address per lane: a warp's request goes through the load unit in a cycle where it hits.
+  device.move @load from @global to @reg issue_cycles(1.000000e+00) latency_cycles(470) strided fills
+  device.move @store from @reg to @global issue_cycles(1.000000e+00) latency_cycles(470) strided
+  device.move @stage from @global to @smem issue_cycles(2.000000e+00) latency_cycles(470) strided fills
+  device.move @unstage from @smem to @global issue_cycles(2.000000e+00) latency_cycles(470) strided
+  device.move @smem_load from @smem to @reg issue_cycles(1.000000e+00) latency_cycles(23) strided
+  device.move @smem_store from @reg to @smem issue_cycles(1.000000e+00) latency_cycles(23) strided
+
+  // 64 lanes in f32 and i32 a cycle.
+  device.lanes @valu on @sm in @reg issue_cycles(5.000000e-01) latency_cycles(4)
+    types([f64, f32, f16, bf16, i64, i32, i16, i8])
+    operations([
+      "arith.addf", "arith.subf", "arith.mulf", "arith.divf", "arith.negf", "arith.maximumf",
+      "arith.minimumf", "arith.maxnumf", "arith.minnumf", "arith.remf", "arith.cmpf",
+      "arith.select", "arith.extf", "arith.truncf", "arith.sitofp", "arith.uitofp",
+      "arith.fptosi", "arith.fptoui", "arith.bitcast", "arith.addi", "arith.subi", "arith.muli",
+      "arith.divsi", "arith.divui", "arith.remsi", "arith.remui", "arith.floordivsi",
+      "arith.ceildivsi", "arith.ceildivui", "arith.andi", "arith.ori", "arith.xori",
+      "arith.shli", "arith.shrsi", "arith.shrui", "arith.maxsi", "arith.minsi", "arith.maxui",
+      "arith.minui", "arith.cmpi", "arith.extsi", "arith.extui", "arith.trunci",
+      "arith.index_cast", "arith.index_castui", "math.fma", "math.sqrt", "math.absf",
+      "math.absi", "math.floor", "math.ceil", "math.trunc", "math.roundeven", "math.copysign",
+      "math.ctpop", "math.ctlz", "math.cttz"
+    ]) reductions([
+      "arith.addf", "arith.mulf", "arith.maximumf", "arith.minimumf", "arith.maxnumf",
+      "arith.minnumf", "arith.addi", "arith.muli", "arith.maxsi", "arith.minsi", "arith.maxui",
+      "arith.minui", "arith.andi", "arith.ori", "arith.xori"
+    ])
+
+  // c += a * b with one a for all lanes; fused, so it rounds once where the meaning rounds twice.
+  device.instruction @fma_f32 on @sm operands([@global, @reg, @reg])
+    fragments([unit, affine_map<(l, s) -> (l)>, affine_map<(l, s) -> (l)>])
+    issue_cycles(5.000000e-01) latency_cycles(4) accuracy(["rounding"])
+  meaning {
+  ^bb0(%a: tensor<f32>, %b: tensor<32xf32>, %c: tensor<32xf32>):
+    %d = linalg.generic {
+      indexing_maps = [affine_map<(i) -> ()>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+      iterator_types = ["parallel"]
+    } ins(%a, %b : tensor<f32>, tensor<32xf32>) outs(%c : tensor<32xf32>) {
+    ^bb0(%x: f32, %y: f32, %z: f32):
+      %p = arith.mulf %x, %y : f32
+      %s = arith.addf %z, %p : f32
+      linalg.yield %s : f32
+    } -> tensor<32xf32>
+    device.yield %d : tensor<32xf32>
+  } lowering {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %d = math.fma %a, %b, %c : f32
+    device.yield %d : f32
+  }
+
+  // c += a * b, lane by lane.
+  device.instruction @fmavv_f32 on @sm operands([@reg, @reg, @reg])
+    fragments([affine_map<(l, s) -> (l)>, affine_map<(l, s) -> (l)>, affine_map<(l, s) -> (l)>])
+    issue_cycles(5.000000e-01) latency_cycles(4) accuracy(["rounding"])
+  meaning {
+  ^bb0(%a: tensor<32xf32>, %b: tensor<32xf32>, %c: tensor<32xf32>):
+    %d = linalg.generic {
+      indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+      iterator_types = ["parallel"]
+    } ins(%a, %b : tensor<32xf32>, tensor<32xf32>) outs(%c : tensor<32xf32>) {
+    ^bb0(%x: f32, %y: f32, %z: f32):
+      %p = arith.mulf %x, %y : f32
+      %s = arith.addf %z, %p : f32
+      linalg.yield %s : f32
+    } -> tensor<32xf32>
+    device.yield %d : tensor<32xf32>
+  } lowering {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %d = math.fma %a, %b, %c : f32
+    device.yield %d : f32
+  }
+
+  // The same for f64.
+  device.instruction @fma_f64 on @sm operands([@global, @reg, @reg])
+    fragments([unit, affine_map<(l, s) -> (l)>, affine_map<(l, s) -> (l)>])
+    issue_cycles(1.000000e+00) latency_cycles(4) accuracy(["rounding"])
+  meaning {
+  ^bb0(%a: tensor<f64>, %b: tensor<32xf64>, %c: tensor<32xf64>):
+    %d = linalg.generic {
+      indexing_maps = [affine_map<(i) -> ()>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+      iterator_types = ["parallel"]
+    } ins(%a, %b : tensor<f64>, tensor<32xf64>) outs(%c : tensor<32xf64>) {
+    ^bb0(%x: f64, %y: f64, %z: f64):
+      %p = arith.mulf %x, %y : f64
+      %s = arith.addf %z, %p : f64
+      linalg.yield %s : f64
+    } -> tensor<32xf64>
+    device.yield %d : tensor<32xf64>
+  } lowering {
+  ^bb0(%a: f64, %b: f64, %c: f64):
+    %d = math.fma %a, %b, %c : f64
+    device.yield %d : f64
+  }
+
+  // The same for f64, lane by lane.
+  device.instruction @fmavv_f64 on @sm operands([@reg, @reg, @reg])
+    fragments([affine_map<(l, s) -> (l)>, affine_map<(l, s) -> (l)>, affine_map<(l, s) -> (l)>])
+    issue_cycles(1.000000e+00) latency_cycles(4) accuracy(["rounding"])
+  meaning {
+  ^bb0(%a: tensor<32xf64>, %b: tensor<32xf64>, %c: tensor<32xf64>):
+    %d = linalg.generic {
+      indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+      iterator_types = ["parallel"]
+    } ins(%a, %b : tensor<32xf64>, tensor<32xf64>) outs(%c : tensor<32xf64>) {
+    ^bb0(%x: f64, %y: f64, %z: f64):
+      %p = arith.mulf %x, %y : f64
+      %s = arith.addf %z, %p : f64
+      linalg.yield %s : f64
+    } -> tensor<32xf64>
+    device.yield %d : tensor<32xf64>
+  } lowering {
+  ^bb0(%a: f64, %b: f64, %c: f64):
+    %d = math.fma %a, %b, %c : f64
+    device.yield %d : f64
+  }
+
+  // PTX ISA, "Matrix Fragments for mma.m16n8k16 with floating point type". Products are exact,
+  // sums of them are cut, not rounded.
+  device.instruction @mma_m16n8k16_f16 on @sm operands([@reg, @reg, @reg])
+    fragments([
+      affine_map<(l, s) -> (l floordiv 4 + 8 * ((s floordiv 2) mod 2), 2 * (l mod 4) + s mod 2 + 8 * (s floordiv 4))>,
+      affine_map<(l, s) -> (2 * (l mod 4) + s mod 2 + 8 * (s floordiv 2), l floordiv 4)>,
+      affine_map<(l, s) -> (l floordiv 4 + 8 * (s floordiv 2), 2 * (l mod 4) + s mod 2)>
+    ])
+    issue_cycles(2.000000e+00) latency_cycles(33) accuracy(["accumulation_order", "rounding"])
+  meaning {
+  ^bb0(%a: tensor<16x16xf16>, %b: tensor<16x8xf16>, %c: tensor<16x8xf32>):
+    %d = linalg.generic {
+      indexing_maps = [
+        affine_map<(i, j, k) -> (i, k)>,
+        affine_map<(i, j, k) -> (k, j)>,
+        affine_map<(i, j, k) -> (i, j)>
+      ],
+      iterator_types = ["parallel", "parallel", "reduction"]
+    } ins(%a, %b : tensor<16x16xf16>, tensor<16x8xf16>) outs(%c : tensor<16x8xf32>) {
+    ^bb0(%x: f16, %y: f16, %z: f32):
+      %u = arith.extf %x : f16 to f32
+      %v = arith.extf %y : f16 to f32
+      %p = arith.mulf %u, %v : f32
+      %s = arith.addf %z, %p : f32
+      linalg.yield %s : f32
+    } -> tensor<16x8xf32>
+    device.yield %d : tensor<16x8xf32>
+  } lowering {
+  ^bb0(%a: vector<8xf16>, %b: vector<4xf16>, %c: vector<4xf32>):
+    %a0 = vector.extract_strided_slice %a {offsets = [0], sizes = [2], strides = [1]} : vector<8xf16> to vector<2xf16>
+    %a1 = vector.extract_strided_slice %a {offsets = [2], sizes = [2], strides = [1]} : vector<8xf16> to vector<2xf16>
+    %a2 = vector.extract_strided_slice %a {offsets = [4], sizes = [2], strides = [1]} : vector<8xf16> to vector<2xf16>
+    %a3 = vector.extract_strided_slice %a {offsets = [6], sizes = [2], strides = [1]} : vector<8xf16> to vector<2xf16>
+    %b0 = vector.extract_strided_slice %b {offsets = [0], sizes = [2], strides = [1]} : vector<4xf16> to vector<2xf16>
+    %b1 = vector.extract_strided_slice %b {offsets = [2], sizes = [2], strides = [1]} : vector<4xf16> to vector<2xf16>
+    %ce:4 = vector.to_elements %c : vector<4xf32>
+    %r = nvvm.mma.sync A[%a0, %a1, %a2, %a3] B[%b0, %b1] C[%ce#0, %ce#1, %ce#2, %ce#3]
+      {layoutA = #nvvm.mma_layout<row>, layoutB = #nvvm.mma_layout<col>, shape = #nvvm.shape<m = 16, n = 8, k = 16>}
+      : (vector<2xf16>, vector<2xf16>, f32) -> !llvm.struct<(f32, f32, f32, f32)>
+    %d0 = llvm.extractvalue %r[0] : !llvm.struct<(f32, f32, f32, f32)>
+    %d1 = llvm.extractvalue %r[1] : !llvm.struct<(f32, f32, f32, f32)>
+    %d2 = llvm.extractvalue %r[2] : !llvm.struct<(f32, f32, f32, f32)>
+    %d3 = llvm.extractvalue %r[3] : !llvm.struct<(f32, f32, f32, f32)>
+    %d = vector.from_elements %d0, %d1, %d2, %d3 : vector<4xf32>
+    device.yield %d : vector<4xf32>
+  }
+
+  // The same for bf16.
+  device.instruction @mma_m16n8k16_bf16 on @sm operands([@reg, @reg, @reg])
+    fragments([
+      affine_map<(l, s) -> (l floordiv 4 + 8 * ((s floordiv 2) mod 2), 2 * (l mod 4) + s mod 2 + 8 * (s floordiv 4))>,
+      affine_map<(l, s) -> (2 * (l mod 4) + s mod 2 + 8 * (s floordiv 2), l floordiv 4)>,
+      affine_map<(l, s) -> (l floordiv 4 + 8 * (s floordiv 2), 2 * (l mod 4) + s mod 2)>
+    ])
+    issue_cycles(2.000000e+00) latency_cycles(33) accuracy(["accumulation_order", "rounding"])
+  meaning {
+  ^bb0(%a: tensor<16x16xbf16>, %b: tensor<16x8xbf16>, %c: tensor<16x8xf32>):
+    %d = linalg.generic {
+      indexing_maps = [
+        affine_map<(i, j, k) -> (i, k)>,
+        affine_map<(i, j, k) -> (k, j)>,
+        affine_map<(i, j, k) -> (i, j)>
+      ],
+      iterator_types = ["parallel", "parallel", "reduction"]
+    } ins(%a, %b : tensor<16x16xbf16>, tensor<16x8xbf16>) outs(%c : tensor<16x8xf32>) {
+    ^bb0(%x: bf16, %y: bf16, %z: f32):
+      %u = arith.extf %x : bf16 to f32
+      %v = arith.extf %y : bf16 to f32
+      %p = arith.mulf %u, %v : f32
+      %s = arith.addf %z, %p : f32
+      linalg.yield %s : f32
+    } -> tensor<16x8xf32>
+    device.yield %d : tensor<16x8xf32>
+  } lowering {
+  ^bb0(%a: vector<8xbf16>, %b: vector<4xbf16>, %c: vector<4xf32>):
+    %aw = vector.bitcast %a : vector<8xbf16> to vector<4xi32>
+    %ae:4 = vector.to_elements %aw : vector<4xi32>
+    %bw = vector.bitcast %b : vector<4xbf16> to vector<2xi32>
+    %be:2 = vector.to_elements %bw : vector<2xi32>
+    %ce:4 = vector.to_elements %c : vector<4xf32>
+    %r = nvvm.mma.sync A[%ae#0, %ae#1, %ae#2, %ae#3] B[%be#0, %be#1] C[%ce#0, %ce#1, %ce#2, %ce#3]
+      {multiplicandAPtxType = #nvvm.mma_type<bf16>, multiplicandBPtxType = #nvvm.mma_type<bf16>, layoutA = #nvvm.mma_layout<row>, layoutB = #nvvm.mma_layout<col>, shape = #nvvm.shape<m = 16, n = 8, k = 16>}
+      : (i32, i32, f32) -> !llvm.struct<(f32, f32, f32, f32)>
+    %d0 = llvm.extractvalue %r[0] : !llvm.struct<(f32, f32, f32, f32)>
+    %d1 = llvm.extractvalue %r[1] : !llvm.struct<(f32, f32, f32, f32)>
+    %d2 = llvm.extractvalue %r[2] : !llvm.struct<(f32, f32, f32, f32)>
+    %d3 = llvm.extractvalue %r[3] : !llvm.struct<(f32, f32, f32, f32)>
+    %d = vector.from_elements %d0, %d1, %d2, %d3 : vector<4xf32>
+    device.yield %d : vector<4xf32>
+  }
+
+  // PTX ISA, "Matrix Fragments for mma.m16n8k32". Exact; sums wrap.
+  device.instruction @mma_m16n8k32_s8 on @sm operands([@reg, @reg, @reg])
+    fragments([
+      affine_map<(l, s) -> (l floordiv 4 + 8 * ((s floordiv 4) mod 2), 4 * (l mod 4) + s mod 4 + 16 * (s floordiv 8))>,
+      affine_map<(l, s) -> (4 * (l mod 4) + s mod 4 + 16 * (s floordiv 4), l floordiv 4)>,
+      affine_map<(l, s) -> (l floordiv 4 + 8 * (s floordiv 2), 2 * (l mod 4) + s mod 2)>
+    ])
+    issue_cycles(2.000000e+00) latency_cycles(33) accuracy(["accumulation_order"])
+  meaning {
+  ^bb0(%a: tensor<16x32xi8>, %b: tensor<32x8xi8>, %c: tensor<16x8xi32>):
+    %d = linalg.generic {
+      indexing_maps = [
+        affine_map<(i, j, k) -> (i, k)>,
+        affine_map<(i, j, k) -> (k, j)>,
+        affine_map<(i, j, k) -> (i, j)>
+      ],
+      iterator_types = ["parallel", "parallel", "reduction"]
+    } ins(%a, %b : tensor<16x32xi8>, tensor<32x8xi8>) outs(%c : tensor<16x8xi32>) {
+    ^bb0(%x: i8, %y: i8, %z: i32):
+      %u = arith.extsi %x : i8 to i32
+      %v = arith.extsi %y : i8 to i32
+      %p = arith.muli %u, %v : i32
+      %s = arith.addi %z, %p : i32
+      linalg.yield %s : i32
+    } -> tensor<16x8xi32>
+    device.yield %d : tensor<16x8xi32>
+  } lowering {
+  ^bb0(%a: vector<16xi8>, %b: vector<8xi8>, %c: vector<4xi32>):
+    %aw = vector.bitcast %a : vector<16xi8> to vector<4xi32>
+    %ae:4 = vector.to_elements %aw : vector<4xi32>
+    %bw = vector.bitcast %b : vector<8xi8> to vector<2xi32>
+    %be:2 = vector.to_elements %bw : vector<2xi32>
+    %ce:4 = vector.to_elements %c : vector<4xi32>
+    %r = nvvm.mma.sync A[%ae#0, %ae#1, %ae#2, %ae#3] B[%be#0, %be#1] C[%ce#0, %ce#1, %ce#2, %ce#3]
+      {intOverflowBehavior = #nvvm.mma_int_overflow<wrapped>, multiplicandAPtxType = #nvvm.mma_type<s8>, multiplicandBPtxType = #nvvm.mma_type<s8>, layoutA = #nvvm.mma_layout<row>, layoutB = #nvvm.mma_layout<col>, shape = #nvvm.shape<m = 16, n = 8, k = 32>}
+      : (i32, i32, i32) -> !llvm.struct<(i32, i32, i32, i32)>
+    %d0 = llvm.extractvalue %r[0] : !llvm.struct<(i32, i32, i32, i32)>
+    %d1 = llvm.extractvalue %r[1] : !llvm.struct<(i32, i32, i32, i32)>
+    %d2 = llvm.extractvalue %r[2] : !llvm.struct<(i32, i32, i32, i32)>
+    %d3 = llvm.extractvalue %r[3] : !llvm.struct<(i32, i32, i32, i32)>
+    %d = vector.from_elements %d0, %d1, %d2, %d3 : vector<4xi32>
+    device.yield %d : vector<4xi32>
+  }
+
+  // PTX ISA, "Matrix Fragments for mma.m8n8k4 with .f64 floating point type".
+  device.instruction @mma_m8n8k4_f64 on @sm operands([@reg, @reg, @reg])
+    fragments([
+      affine_map<(l, s) -> (l floordiv 4, l mod 4)>,
+      affine_map<(l, s) -> (l mod 4, l floordiv 4)>,
+      affine_map<(l, s) -> (l floordiv 4, 2 * (l mod 4) + s)>
+    ])
+    issue_cycles(4.000000e+00) latency_cycles(33) accuracy(["accumulation_order", "rounding"])
+  meaning {
+  ^bb0(%a: tensor<8x4xf64>, %b: tensor<4x8xf64>, %c: tensor<8x8xf64>):
+    %d = linalg.generic {
+      indexing_maps = [
+        affine_map<(i, j, k) -> (i, k)>,
+        affine_map<(i, j, k) -> (k, j)>,
+        affine_map<(i, j, k) -> (i, j)>
+      ],
+      iterator_types = ["parallel", "parallel", "reduction"]
+    } ins(%a, %b : tensor<8x4xf64>, tensor<4x8xf64>) outs(%c : tensor<8x8xf64>) {
+    ^bb0(%x: f64, %y: f64, %z: f64):
+      %p = arith.mulf %x, %y : f64
+      %s = arith.addf %z, %p : f64
+      linalg.yield %s : f64
+    } -> tensor<8x8xf64>
+    device.yield %d : tensor<8x8xf64>
+  } lowering {
+  ^bb0(%a: f64, %b: f64, %c: vector<2xf64>):
+    %ce:2 = vector.to_elements %c : vector<2xf64>
+    %r = nvvm.mma.sync A[%a] B[%b] C[%ce#0, %ce#1]
+      {layoutA = #nvvm.mma_layout<row>, layoutB = #nvvm.mma_layout<col>, shape = #nvvm.shape<m = 8, n = 8, k = 4>}
+      : (f64, f64, f64) -> !llvm.struct<(f64, f64)>
+    %d0 = llvm.extractvalue %r[0] : !llvm.struct<(f64, f64)>
+    %d1 = llvm.extractvalue %r[1] : !llvm.struct<(f64, f64)>
+    %d = vector.from_elements %d0, %d1 : vector<2xf64>
+    device.yield %d : vector<2xf64>
+  }
+
+  // PTX ISA, "Matrix Fragments for mma.m16n8k8", .tf32. Its factors are cut to 10 bits
+  // of fraction, which is what it means: a product of f32 does not become one of these.
+  device.instruction @mma_m16n8k8_tf32 on @sm operands([@reg, @reg, @reg])
+    fragments([
+      affine_map<(l, s) -> (l floordiv 4 + 8 * (s mod 2), l mod 4 + 4 * (s floordiv 2))>,
+      affine_map<(l, s) -> (l mod 4 + 4 * s, l floordiv 4)>,
+      affine_map<(l, s) -> (l floordiv 4 + 8 * (s floordiv 2), 2 * (l mod 4) + s mod 2)>
+    ])
+    issue_cycles(4.000000e+00) latency_cycles(33) accuracy(["accumulation_order", "rounding"])
+  meaning {
+  ^bb0(%a: tensor<16x8xf32>, %b: tensor<8x8xf32>, %c: tensor<16x8xf32>):
+    %d = linalg.generic {
+      indexing_maps = [
+        affine_map<(i, j, k) -> (i, k)>,
+        affine_map<(i, j, k) -> (k, j)>,
+        affine_map<(i, j, k) -> (i, j)>
+      ],
+      iterator_types = ["parallel", "parallel", "reduction"]
+    } ins(%a, %b : tensor<16x8xf32>, tensor<8x8xf32>) outs(%c : tensor<16x8xf32>) {
+    ^bb0(%x: f32, %y: f32, %z: f32):
+      // 13 bits of the fraction do not count.
+      %kept = arith.constant -8192 : i32
+      %xi = arith.bitcast %x : f32 to i32
+      %yi = arith.bitcast %y : f32 to i32
+      %xk = arith.andi %xi, %kept : i32
+      %yk = arith.andi %yi, %kept : i32
+      %u = arith.bitcast %xk : i32 to f32
+      %v = arith.bitcast %yk : i32 to f32
+      %p = arith.mulf %u, %v : f32
+      %s = arith.addf %z, %p : f32
+      linalg.yield %s : f32
+    } -> tensor<16x8xf32>
+    device.yield %d : tensor<16x8xf32>
+  } lowering {
+  ^bb0(%a: vector<4xf32>, %b: vector<2xf32>, %c: vector<4xf32>):
+    %aw = vector.bitcast %a : vector<4xf32> to vector<4xi32>
+    %ae:4 = vector.to_elements %aw : vector<4xi32>
+    %bw = vector.bitcast %b : vector<2xf32> to vector<2xi32>
+    %be:2 = vector.to_elements %bw : vector<2xi32>
+    %ce:4 = vector.to_elements %c : vector<4xf32>
+    %r = nvvm.mma.sync A[%ae#0, %ae#1, %ae#2, %ae#3] B[%be#0, %be#1] C[%ce#0, %ce#1, %ce#2, %ce#3]
+      {multiplicandAPtxType = #nvvm.mma_type<tf32>, multiplicandBPtxType = #nvvm.mma_type<tf32>, layoutA = #nvvm.mma_layout<row>, layoutB = #nvvm.mma_layout<col>, shape = #nvvm.shape<m = 16, n = 8, k = 8>}
+      : (i32, i32, f32) -> !llvm.struct<(f32, f32, f32, f32)>
+    %d0 = llvm.extractvalue %r[0] : !llvm.struct<(f32, f32, f32, f32)>
+    %d1 = llvm.extractvalue %r[1] : !llvm.struct<(f32, f32, f32, f32)>
+    %d2 = llvm.extractvalue %r[2] : !llvm.struct<(f32, f32, f32, f32)>
+    %d3 = llvm.extractvalue %r[3] : !llvm.struct<(f32, f32, f32, f32)>
+    %d = vector.from_elements %d0, %d1, %d2, %d3 : vector<4xf32>
+    device.yield %d : vector<4xf32>
+  }
+}

@@ -1,0 +1,194 @@
+//! What differs between two instruction sets in code for one thread.
+
+use weft_dialects::device::Scope;
+use weft_dialects::ir::{Builder, Type, Val, attr, ty};
+
+/// An instruction set of units whose threads go in step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Isa {
+    /// NVIDIA's virtual one.
+    Ptx,
+    /// AMD's.
+    Amdgcn,
+}
+
+impl Isa {
+    /// The instruction set of an architecture, by how its name begins.
+    pub fn of_arch(arch: &str) -> Option<Self> {
+        match arch {
+            _ if arch.starts_with("sm_") => Some(Self::Ptx),
+            _ if arch.starts_with("gfx") => Some(Self::Amdgcn),
+            _ => None,
+        }
+    }
+
+    /// LLVM's triple.
+    pub fn triple(self) -> &'static str {
+        match self {
+            Self::Ptx => "nvptx64-nvidia-cuda",
+            Self::Amdgcn => "amdgcn-amd-amdhsa",
+        }
+    }
+
+    /// What its code is called, where a machine has none.
+    pub fn form(self) -> &'static str {
+        match self {
+            Self::Ptx => "PTX",
+            Self::Amdgcn => "AMDGCN code",
+        }
+    }
+
+    /// LLVM's number of the calling convention of kernels.
+    pub fn kernel_convention(self) -> u32 {
+        match self {
+            Self::Ptx => 71,
+            Self::Amdgcn => 91,
+        }
+    }
+
+    /// LLVM's number of the address space of a thread's own memory, where it is not the default.
+    pub fn private_space(self) -> Option<i64> {
+        (self == Self::Amdgcn).then_some(5)
+    }
+
+    /// The function attribute that fixes how many threads a block has.
+    pub fn block_attribute(self, threads: u64) -> (&'static str, String) {
+        match self {
+            Self::Ptx => ("nvvm.reqntid", threads.to_string()),
+            Self::Amdgcn => ("amdgpu-flat-work-group-size", format!("{threads},{threads}")),
+        }
+    }
+
+    /// The thread's number in its block, an `i32`.
+    pub fn thread<'c>(self, b: &mut Builder<'c>) -> Val<'c> {
+        let name = match self {
+            Self::Ptx => "llvm.nvvm.read.ptx.sreg.tid.x",
+            Self::Amdgcn => "llvm.amdgcn.workitem.id.x",
+        };
+        word(b, name, &[])
+    }
+
+    /// The block's number, an `i32`.
+    pub fn block<'c>(self, b: &mut Builder<'c>) -> Val<'c> {
+        let name = match self {
+            Self::Ptx => "llvm.nvvm.read.ptx.sreg.ctaid.x",
+            Self::Amdgcn => "llvm.amdgcn.workgroup.id.x",
+        };
+        word(b, name, &[])
+    }
+
+    /// An `i32` that is the same in every thread of a warp, where the compiler can see it.
+    pub fn uniform<'c>(self, b: &mut Builder<'c>, value: Val<'c>) -> Val<'c> {
+        match self {
+            Self::Ptx => value,
+            Self::Amdgcn => word(b, "llvm.amdgcn.readfirstlane", &[value]),
+        }
+    }
+
+    /// What `value`, an `i32`, is in the thread `from` (an `i32`) of the warp.
+    fn word_of<'c>(self, b: &mut Builder<'c>, value: Val<'c>, from: Val<'c>) -> Val<'c> {
+        let int = ty::int(b.context(), 32);
+        match self {
+            Self::Ptx => {
+                let (all, last) = (b.integer(int, -1), b.integer(int, 31));
+                word(b, "llvm.nvvm.shfl.sync.idx.i32", &[all, value, from, last])
+            }
+            Self::Amdgcn => {
+                // The place of a thread is counted in bytes.
+                let four = b.integer(int, 4);
+                let place = b.op("arith.muli", &[from, four], &[int]).result(0);
+                word(b, "llvm.amdgcn.ds.bpermute", &[place, value])
+            }
+        }
+    }
+
+    /// What a number of any type is in the thread `from` (an `index`) of the warp.
+    pub fn shuffle<'c>(self, b: &mut Builder<'c>, value: Val<'c>, from: Val<'c>) -> Val<'c> {
+        let (elem, int) = (value.ty(), ty::int(b.context(), 32));
+        let from = b.op("arith.index_cast", &[from], &[int]).result(0);
+        let bits = ty::bits(elem).unwrap_or(32);
+        let own = ty::int(b.context(), bits as u32);
+        let cast = |b: &mut Builder<'c>, value: Val<'c>, to: Type<'c>| {
+            if value.ty() == to { value } else { b.op("arith.bitcast", &[value], &[to]).result(0) }
+        };
+        let plain = cast(b, value, own);
+        let there = match bits {
+            32 => self.word_of(b, plain, from),
+            64 => {
+                let half = b.integer(own, 32);
+                let high = b.op("arith.shrui", &[plain, half], &[own]).result(0);
+                let [low, high] = [plain, high].map(|part| {
+                    let part = b.op("arith.trunci", &[part], &[int]).result(0);
+                    let part = self.word_of(b, part, from);
+                    b.op("arith.extui", &[part], &[own]).result(0)
+                });
+                let high = b.op("arith.shli", &[high, half], &[own]).result(0);
+                b.op("arith.ori", &[low, high], &[own]).result(0)
+            }
+            _ => {
+                let wide = b.op("arith.extui", &[plain], &[int]).result(0);
+                let wide = self.word_of(b, wide, from);
+                b.op("arith.trunci", &[wide], &[own]).result(0)
+            }
+        };
+        cast(b, there, elem)
+    }
+
+    /// Waits for the threads of a warp, or of a block.
+    pub fn barrier(self, b: &mut Builder<'_>, scope: Scope) {
+        let int = ty::int(b.context(), 32);
+        match (self, scope) {
+            (Self::Ptx, Scope::Thread | Scope::Warp) => {
+                let all = b.integer(int, -1);
+                intrinsic(b, "llvm.nvvm.bar.warp.sync", &[all], None);
+            }
+            (Self::Ptx, _) => {
+                let first = b.integer(int, 0);
+                intrinsic(b, "llvm.nvvm.barrier.cta.sync.aligned.all", &[first], None);
+            }
+            (Self::Amdgcn, Scope::Thread | Scope::Warp) => {
+                fence(b, 5, "wavefront");
+                intrinsic(b, "llvm.amdgcn.wave.barrier", &[], None);
+                fence(b, 4, "wavefront");
+            }
+            (Self::Amdgcn, _) => {
+                fence(b, 5, "workgroup");
+                intrinsic(b, "llvm.amdgcn.s.barrier", &[], None);
+                fence(b, 4, "workgroup");
+            }
+        }
+    }
+}
+
+/// A fence of LLVM's ordering number 4, acquire, or 5, release.
+fn fence(b: &mut Builder<'_>, ordering: i64, scope: &str) {
+    let context = b.context();
+    let attributes = [
+        ("ordering", attr::of_int(context, ordering)),
+        ("syncscope", attr::of_string(context, scope)),
+    ];
+    b.op_with("llvm.fence", &[], &[], &attributes, 0);
+}
+
+/// A call of an intrinsic that gives an `i32`.
+fn word<'c>(b: &mut Builder<'c>, name: &str, operands: &[Val<'c>]) -> Val<'c> {
+    let int = ty::int(b.context(), 32);
+    intrinsic(b, name, operands, Some(int)).expect("it has a result")
+}
+
+fn intrinsic<'c>(
+    b: &mut Builder<'c>,
+    name: &str,
+    operands: &[Val<'c>],
+    result: Option<Type<'c>>,
+) -> Option<Val<'c>> {
+    let context = b.context();
+    let attributes = [
+        ("intrin", attr::of_string(context, name)),
+        ("op_bundle_sizes", attr::of_ints32(context, &[])),
+        ("operandSegmentSizes", attr::of_ints32(context, &[operands.len() as i32, 0])),
+    ];
+    let results: Vec<_> = result.into_iter().collect();
+    let op = b.op_with("llvm.call_intrinsic", operands, &results, &attributes, 0);
+    op.results().first().copied()
+}

@@ -1,0 +1,176 @@
+//! `device.apply` and `device.combine`: each thread is a lane.
+
+use weft_dialects::device::{Apply, Combine, View};
+use weft_dialects::ir::{Block, Builder, Diagnostics, Mapping, Op, Type, Val};
+
+use super::boxes::{choose, compare, is_zero, lane_place, when};
+use super::room::{Room, Thread, load, store};
+
+/// Puts the body, once, before the operation.
+pub fn apply<'c>(
+    b: &mut Builder<'c>,
+    thread: &Thread<'c>,
+    apply: &Apply<'c>,
+    diag: &mut Diagnostics,
+) {
+    let mut values = Vec::new();
+    for input in &apply.inputs {
+        let Some(value) = read(b, thread, apply.op, input, diag) else { return };
+        values.push(value);
+    }
+    // A thread beyond the last lane repeats that lane, so that it reads what is there.
+    let lane = if apply.lanes < thread.lanes {
+        let (index, last) = (Type::index(b.context()), b.index(apply.lanes as i64 - 1));
+        b.op("arith.minui", &[thread.lane, last], &[index]).result(0)
+    } else {
+        thread.lane
+    };
+    let results = body(b, apply.body, &values, lane);
+    for (result, output) in results.into_iter().zip(&apply.outputs) {
+        write(b, thread, apply.op, result, output, apply.lanes, diag);
+    }
+}
+
+/// Puts a tree of shuffles before the operation.
+pub fn combine<'c>(
+    b: &mut Builder<'c>,
+    thread: &Thread<'c>,
+    combine: &Combine<'c>,
+    diag: &mut Diagnostics,
+) {
+    let (op, index) = (combine.op, Type::index(b.context()));
+    let Some(mut value) = read(b, thread, op, &combine.input, diag) else { return };
+    let mut lanes = combine.lanes;
+    while lanes > 1 {
+        // Lane `n` takes lane `n + half`; below `half` an odd one may be left over.
+        let half = lanes.div_ceil(2);
+        let by = b.index(half as i64);
+        let from = b.op("arith.addi", &[thread.lane, by], &[index]).result(0);
+        let other = thread.isa.shuffle(b, value, from);
+        let pair = body(b, combine.body, &[value, other], thread.lane)[0];
+        value = if lanes % 2 == 0 {
+            pair
+        } else {
+            let last = b.index(lanes as i64);
+            let there = compare(b, "ult", from, last);
+            choose(b, Some(there), pair, Some(value))
+        };
+        lanes = half;
+    }
+    let Some(held) = read(b, thread, op, &combine.output, diag) else { return };
+    let value = body(b, combine.body, &[value, held], thread.lane)[0];
+    match thread.room(&combine.output) {
+        Room::Memory { flat, shape, .. } => {
+            let zero = b.index(0);
+            let one = b.index(1);
+            let first = compare(b, "ult", thread.lane, one);
+            debug_assert!(is_zero(zero));
+            let at = thread.linear(b, shape, &combine.output.indices);
+            when(b, Some(first), |b| store(b, value, *flat, &[at]));
+        }
+        Room::Registers { .. } => write(b, thread, op, value, &combine.output, 1, diag),
+    }
+}
+
+/// A scalar body on the values of its arguments; what it yields.
+fn body<'c>(
+    b: &mut Builder<'c>,
+    body: Block<'c>,
+    values: &[Val<'c>],
+    lane: Val<'c>,
+) -> Vec<Val<'c>> {
+    let mut map = Mapping::default();
+    for (arg, value) in body.args().into_iter().zip(values) {
+        map.set(arg, *value);
+    }
+    for op in body.ops() {
+        if op.is("device.yield") {
+            return op.operands().into_iter().map(|value| map.get(value)).collect();
+        }
+        if op.is("device.lane") {
+            map.set(op.result(0), lane);
+        } else {
+            b.clone_op(op, &mut map);
+        }
+    }
+    Vec::new()
+}
+
+/// This lane's element of a register, or the one element of a memory.
+fn read<'c>(
+    b: &mut Builder<'c>,
+    thread: &Thread<'c>,
+    op: Op<'c>,
+    view: &View<'c>,
+    diag: &mut Diagnostics,
+) -> Option<Val<'c>> {
+    let slots = match thread.room(view) {
+        Room::Memory { .. } => return thread.load(b, view),
+        Room::Registers { slots, layout, .. } if layout.is_lanewise() => *slots,
+        Room::Registers { .. } => {
+            in_other_order(op, diag);
+            return None;
+        }
+    };
+    let place = lane_place(b, view);
+    let value = load(b, slots, &place);
+    Some(match view.indices.last() {
+        Some(&begin) if !is_zero(begin) => {
+            let from = moved(b, thread.lane, begin, "arith.addi");
+            thread.isa.shuffle(b, value, from)
+        }
+        _ => value,
+    })
+}
+
+/// Writes the first `lanes` lanes into a register from the view's element on.
+fn write<'c>(
+    b: &mut Builder<'c>,
+    thread: &Thread<'c>,
+    op: Op<'c>,
+    value: Val<'c>,
+    view: &View<'c>,
+    lanes: u64,
+    diag: &mut Diagnostics,
+) {
+    let Room::Registers { slots, shape, layout } = thread.room(view) else {
+        diag.error(op, "lanes write to registers only");
+        return;
+    };
+    if !layout.is_lanewise() {
+        in_other_order(op, diag);
+        return;
+    }
+    let place = lane_place(b, view);
+    let begin = view.indices.last().copied().filter(|&begin| !is_zero(begin));
+    let Some(begin) = begin else {
+        if lanes >= shape.last().copied().unwrap_or(1) {
+            // What lanes beyond the register hold is nobody's.
+            store(b, value, *slots, &place);
+            return;
+        }
+        let count = b.index(lanes as i64);
+        let inside = compare(b, "ult", thread.lane, count);
+        let kept = load(b, *slots, &place);
+        let value = choose(b, Some(inside), value, Some(kept));
+        store(b, value, *slots, &place);
+        return;
+    };
+    let from = moved(b, thread.lane, begin, "arith.subi");
+    let value = thread.isa.shuffle(b, value, from);
+    let count = b.index(lanes as i64);
+    let inside = compare(b, "ult", from, count);
+    let kept = load(b, *slots, &place);
+    let value = choose(b, Some(inside), value, Some(kept));
+    store(b, value, *slots, &place);
+}
+
+fn moved<'c>(b: &mut Builder<'c>, lane: Val<'c>, by: Val<'c>, name: &str) -> Val<'c> {
+    let index = Type::index(b.context());
+    b.op(name, &[lane, by], &[index]).result(0)
+}
+
+fn in_other_order(op: Op<'_>, diag: &mut Diagnostics) {
+    diag.error(op, "the register holds its elements in the order of an instruction, not by lanes")
+        .help("store it to memory and load it lane by lane");
+}

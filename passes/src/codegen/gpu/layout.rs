@@ -1,0 +1,103 @@
+//! Where the elements of a register lie: which slot of which thread holds them.
+
+use weft_dialects::ir::{Attribute, Builder, Linear, Type, Val, affine};
+
+/// How a block of elements, the last dimensions of a memref, is spread over threads.
+#[derive(Clone, Debug)]
+pub struct Layout<'c> {
+    /// The extents of the block.
+    pub shape: Vec<u64>,
+    /// Elements that one thread holds.
+    pub slots: u64,
+    /// For each dimension the map from (lane, slot) to the place along it; none where
+    /// the lane itself is the place.
+    maps: Option<Vec<Attribute<'c>>>,
+    /// The element of each slot of each lane, lanes of slot 0 first.
+    table: Vec<Vec<i64>>,
+}
+
+impl PartialEq for Layout<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.shape == other.shape && self.slots == other.slots && self.table == other.table
+    }
+}
+
+impl<'c> Layout<'c> {
+    /// One element a lane, side by side: how `device.copy` and `device.apply` see registers.
+    pub fn lanewise(lanes: u64, extent: u64) -> Self {
+        let table = (0..lanes as i64).map(|lane| vec![lane]).collect();
+        Self { shape: vec![extent], slots: 1, maps: None, table }
+    }
+
+    /// The fragment that an instruction's affine map describes; `None` for a map that
+    /// cannot be evaluated.
+    pub fn fragment(map: Attribute<'c>, lanes: u64, slots: u64, shape: &[u64]) -> Option<Self> {
+        let mut table = Vec::with_capacity((lanes * slots) as usize);
+        for slot in 0..slots as i64 {
+            for lane in 0..lanes as i64 {
+                table.push(affine::evaluate(map, &[lane, slot])?);
+            }
+        }
+        let side_by_side = shape.len() == 1
+            && slots == 1
+            && table.iter().enumerate().all(|(lane, place)| place[..] == [lane as i64]);
+        if side_by_side {
+            return Some(Self::lanewise(lanes, shape[0]));
+        }
+        Some(Self { shape: shape.to_vec(), slots, maps: Some(affine::results(map)?), table })
+    }
+
+    /// Whether lane `n` holds element `n`.
+    pub fn is_lanewise(&self) -> bool {
+        self.maps.is_none()
+    }
+
+    /// The least and the greatest place along a dimension that any lane holds in a slot.
+    pub fn reach(&self, dim: usize, slot: u64) -> (i64, i64) {
+        let lanes = self.table.len() / self.slots as usize;
+        let places = self.table.iter().skip(slot as usize * lanes).take(lanes);
+        places.map(|place| place[dim]).fold((i64::MAX, i64::MIN), |(low, high), place| {
+            (low.min(place), high.max(place))
+        })
+    }
+
+    /// The place along a dimension that `lane` holds in a slot.
+    pub fn place(&self, b: &mut Builder<'c>, dim: usize, lane: Val<'c>, slot: u64) -> Val<'c> {
+        let Some(maps) = &self.maps else { return lane };
+        let slot = b.index(slot as i64);
+        let index = Type::index(b.context());
+        b.op_with("affine.apply", &[lane, slot], &[index], &[("map", maps[dim])], 0).result(0)
+    }
+}
+
+/// `constant + Σ value · factor`, as an index.
+pub fn sum<'c>(b: &mut Builder<'c>, terms: &[(Val<'c>, i64)], constant: i64) -> Val<'c> {
+    let terms: Vec<_> = terms.iter().filter(|(_, factor)| *factor != 0).collect();
+    match terms[..] {
+        [] => b.index(constant),
+        [&(value, 1)] if constant == 0 => value,
+        _ => {
+            let count = terms.len();
+            let expr = terms
+                .iter()
+                .enumerate()
+                .fold(Linear::constant(count, constant), |expr, (dim, (_, factor))| {
+                    expr.plus(dim, *factor)
+                });
+            let context = b.context();
+            let map = affine::map(context, count, &[expr]);
+            let values: Vec<_> = terms.iter().map(|(value, _)| *value).collect();
+            b.op_with("affine.apply", &values, &[Type::index(context)], &[("map", map)], 0)
+                .result(0)
+        }
+    }
+}
+
+/// Row-major strides, in elements.
+pub fn strides(shape: &[u64]) -> Vec<i64> {
+    let mut strides = vec![1; shape.len()];
+    for dim in (1..shape.len()).rev() {
+        strides[dim - 1] = strides[dim] * shape[dim] as i64;
+    }
+    strides
+}

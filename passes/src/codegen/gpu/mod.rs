@@ -1,0 +1,384 @@
+//! Write device kernels as functions for one thread of many.
+//!
+//! ```text
+//! device.kernel @k tasks 4 {            func.func @k(%begin: i64, %end: i64, %x: memref<4096xf32, 1>) {
+//! ^bb0(%task: index, %x: ...):            %lane = thread mod lanes
+//!   %r = device.alloc                     %task = %begin + block * groups + thread / lanes
+//!   device.copy @load %x[%i] to %r  ->    %r = memref.alloca() : memref<1xf32>
+//!                                         scf.if %task < %end { %v = memref.load %x[%i + %lane] ... }
+//! ```
+//!
+//! The threads that go in step run one rTask together; registers that are spread
+//! over them become what one thread holds. Instructions get the slots of the
+//! thread, copies the elements that it holds, combining goes by shuffles.
+
+mod boxes;
+mod invoke;
+mod isa;
+mod lanes;
+mod layout;
+mod room;
+mod whole;
+
+use rustc_hash::FxHashMap;
+use weft_dialects::device::{
+    Apply, Combine, Copy, Fill, Invoke, Kernel, Machine, Memory, Scope, Transfer,
+};
+use weft_dialects::ir::pass::{Failed, Pass, Run};
+use weft_dialects::ir::{Builder, Context, Diagnostics, Mapping, Op, Type, Val, attr, ty};
+
+use super::lower::{bf16, extremes, view};
+use room::{Room, Thread};
+
+pub use isa::Isa;
+pub(super) use whole::{object, text};
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    name: "device-lower-to-threads",
+    description: "Write device kernels as functions for one thread of many",
+    options: &[],
+    statistics: &[],
+    run,
+};
+
+/// Threads of a block, where a group of threads that go in step needs nothing of a block.
+const BLOCK_THREADS: u64 = 128;
+
+/// How a kernel is launched: `ceil(rTasks / groups)` blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Launch {
+    /// Threads of a block.
+    pub threads: u64,
+    /// Groups of threads in a block, each of which runs one rTask.
+    pub groups: u64,
+}
+
+impl Launch {
+    /// How a kernel is launched on a machine whose registers are spread over lanes.
+    pub fn of<'c>(machine: Machine<'c>, kernel: &Kernel<'c>) -> Option<Self> {
+        let lanes = registers(machine, kernel)?.lanes?;
+        let mut alone = lanes >= BLOCK_THREADS;
+        kernel.op.walk(&mut |op| {
+            let scope = op.attr("scope").and_then(attr::string).and_then(Scope::parse);
+            alone |= op.is("device.barrier") && scope.is_some_and(|scope| scope > Scope::Warp);
+            alone |= op.is("device.alloc")
+                && machine.memory_of(op.result(0).ty()).is_some_and(|m| !m.is_registers());
+        });
+        let groups = if alone { 1 } else { BLOCK_THREADS / lanes };
+        Some(Self { threads: groups * lanes, groups })
+    }
+}
+
+/// The registers that a kernel works in, or the first of the machine.
+fn registers<'c>(machine: Machine<'c>, kernel: &Kernel<'c>) -> Option<Memory<'c>> {
+    let mut used: Option<Memory<'c>> = None;
+    kernel.op.walk(&mut |op| {
+        if op.is("device.alloc")
+            && let Some(memory) = machine.memory_of(op.result(0).ty())
+            && memory.lanes.is_some()
+            && used.as_ref().is_none_or(|used| used.lanes < memory.lanes)
+        {
+            used = Some(memory);
+        }
+    });
+    used.or_else(|| machine.memories().into_iter().find(|memory| memory.lanes.is_some()))
+}
+
+fn run(run: &mut Run<'_>) -> Result<(), Failed> {
+    let mut diag = Diagnostics::new();
+    let kernels: Vec<_> =
+        run.module.body(0).ok_or(Failed)?.ops().into_iter().filter_map(Kernel::of).collect();
+    for kernel in kernels {
+        let Some(machine) = Machine::of(kernel.op) else {
+            diag.error(kernel.op, format!("no device.machine for kernel @{}", kernel.name));
+            continue;
+        };
+        let Some(isa) = Isa::of_arch(machine.arch()) else {
+            diag.error(kernel.op, format!("no threads on the architecture {:?}", machine.arch()))
+                .help("`sm_` and `gfx` begin the names of those that have them");
+            continue;
+        };
+        let (Some(launch), Some(registers)) =
+            (Launch::of(machine, &kernel), registers(machine, &kernel))
+        else {
+            diag.error(kernel.op, "the machine has no registers that are spread over lanes")
+                .help("give one of its memories `lanes`");
+            continue;
+        };
+        lower(run.context, machine, isa, &kernel, launch, &registers, &mut diag);
+    }
+    if diag.is_ok() { Ok(()) } else { Err(Failed) }
+}
+
+/// Puts a function in the place of a kernel.
+fn lower<'c>(
+    context: &'c Context,
+    machine: Machine<'c>,
+    isa: Isa,
+    kernel: &Kernel<'c>,
+    launch: Launch,
+    registers: &Memory<'c>,
+    diag: &mut Diagnostics,
+) {
+    let lanes = registers.lanes.unwrap_or(1);
+    let (func, lane) = copy_into_function(context, isa, kernel, launch, lanes);
+    bf16::as_bits(context, func);
+    let mut thread =
+        Thread { context, machine, isa, lanes, lane, rooms: FxHashMap::default() };
+    let rows = stand_in(&mut thread, func);
+    let mut device_ops = Vec::new();
+    func.walk(&mut |op| {
+        if op.name().starts_with("device.") {
+            device_ops.push(op);
+        }
+    });
+    let (allocs, steps): (Vec<_>, Vec<_>) =
+        device_ops.into_iter().partition(|op| op.is("device.alloc"));
+    if !place_allocs(&mut thread, kernel, func, &allocs, registers, diag) {
+        return;
+    }
+    // What lies inside another operation's body is read there, and goes with it.
+    let outer = steps
+        .into_iter()
+        .filter(|op| !op.parent().is_some_and(|around| around.name().starts_with("device.")));
+    for op in outer.collect::<Vec<_>>() {
+        expand(&thread, op, diag);
+        op.erase();
+    }
+    rewrite_loads(&thread, func);
+    take_arguments(rows);
+    extremes::as_intrinsics(context, func);
+    for alloc in allocs {
+        alloc.erase();
+    }
+    kernel.op.erase();
+}
+
+/// `func.func @k(%begin, %end, memrefs)` with the kernel's body for the rTask of this
+/// thread's group, and the thread's number in the group.
+fn copy_into_function<'c>(
+    context: &'c Context,
+    isa: Isa,
+    kernel: &Kernel<'c>,
+    launch: Launch,
+    lanes: u64,
+) -> (Op<'c>, Val<'c>) {
+    let (index, long) = (Type::index(context), ty::int(context, 64));
+    let args = kernel.args();
+    let mut inputs = vec![long, long];
+    inputs.extend(args.iter().map(|arg| view::plain(context, arg.ty())));
+    let mut types = vec![long, long];
+    types.extend(args.iter().map(|arg| room::flat(context, arg.ty(), Some(1))));
+    let mut b = Builder::before(context, kernel.op);
+    let (name, threads) = isa.block_attribute(launch.threads);
+    let attribute = attr::of_strings(context, &[name, threads.as_str()]);
+    let func = b.op_with(
+        "func.func",
+        &[],
+        &[],
+        &[
+            ("sym_name", attr::of_string(context, kernel.name)),
+            ("function_type", attr::of_type(ty::of_function(context, &types, &[]))),
+            ("passthrough", attr::of_array(context, &[attribute])),
+        ],
+        1,
+    );
+    let block = b.block(func.region(0), &inputs);
+    let mut b = b.into_block(block);
+    let number = isa.thread(&mut b);
+    let mut task = isa.block(&mut b);
+    let mut lane = number;
+    if launch.groups > 1 {
+        let int = ty::int(context, 32);
+        let [width, groups] = [lanes, launch.groups].map(|n| b.integer(int, n as i64));
+        lane = b.op("arith.remui", &[number, width], &[int]).result(0);
+        let group = b.op("arith.divui", &[number, width], &[int]).result(0);
+        let group = isa.uniform(&mut b, group);
+        task = b.op("arith.muli", &[task, groups], &[int]).result(0);
+        task = b.op("arith.addi", &[task, group], &[int]).result(0);
+    }
+    let lane = b.op("arith.index_castui", &[lane], &[index]).result(0);
+    let task = b.op("arith.extui", &[task], &[long]).result(0);
+    let task = b.op("arith.addi", &[task, block.arg(0)], &[long]).result(0);
+    let inside = boxes::compare(&mut b, "slt", task, block.arg(1));
+    let task = b.op("arith.index_cast", &[task], &[index]).result(0);
+    boxes::when(&mut b, Some(inside), |b| {
+        let mut map = Mapping::default();
+        let news = std::iter::once(task).chain(block.args().into_iter().skip(2));
+        for (old, new) in kernel.body.args().into_iter().zip(news) {
+            map.set(old, new);
+        }
+        for op in kernel.body.ops() {
+            b.clone_op(op, &mut map);
+        }
+    });
+    b.op("func.return", &[], &[]);
+    (func, lane)
+}
+
+/// Gives every memref argument a stand-in that is a row of elements: while the
+/// program is read, its own memrefs keep the dimensions that they have there.
+fn stand_in<'c>(thread: &mut Thread<'c>, func: Op<'c>) -> Vec<Op<'c>> {
+    let block = func.body(0).expect("a function has a body");
+    let first = block.ops().first().copied().expect("a function ends in a return");
+    let mut b = Builder::before(thread.context, first);
+    let mut rows = Vec::new();
+    for arg in block.args().into_iter().skip(2) {
+        let shape = ty::shape(arg.ty()).unwrap_or_default();
+        let flat = room::flat(thread.context, arg.ty(), Some(1));
+        let row = b.op("builtin.unrealized_conversion_cast", &[arg], &[flat]);
+        let flat = row.result(0);
+        thread.rooms.insert(arg, Room::Memory { flat, shape, ours: false });
+        rows.push(row);
+    }
+    rows
+}
+
+/// Puts the arguments, as rows of elements, in the place of their stand-ins.
+fn take_arguments(rows: Vec<Op<'_>>) {
+    for row in rows {
+        let (arg, flat) = (row.operand(0), row.result(0));
+        arg.set_ty(flat.ty());
+        flat.replace_with(arg);
+        row.erase();
+    }
+}
+
+/// Gives every `device.alloc` room: this thread's slots, or memory that the block shares.
+fn place_allocs<'c>(
+    thread: &mut Thread<'c>,
+    kernel: &Kernel<'c>,
+    func: Op<'c>,
+    allocs: &[Op<'c>],
+    registers: &Memory<'c>,
+    diag: &mut Diagnostics,
+) -> bool {
+    let context = thread.context;
+    let first = func.body(0).and_then(|block| block.ops().first().copied());
+    let mut b = Builder::before(context, first.expect("a function ends in a return"));
+    let mut shared = Vec::new();
+    for &alloc in allocs {
+        let value = alloc.result(0);
+        let shape = ty::shape(value.ty()).unwrap_or_default();
+        let Some(memory) = thread.machine.memory_of(value.ty()) else {
+            diag.error(alloc, "the machine has no memory of this name");
+            return false;
+        };
+        let room = if memory.name == registers.name {
+            let Some(layout) = room::layout_of(thread.machine, alloc, &memory, diag) else {
+                return false;
+            };
+            if layout.shape.len() > shape.len() {
+                diag.error(alloc, "the register has fewer dimensions than its instruction's operand");
+                return false;
+            }
+            let lead = shape.len() - layout.shape.len();
+            let mut own = shape[..lead].to_vec();
+            own.push(layout.slots);
+            let ty = room::in_space(context, &own, value.ty(), thread.isa.private_space());
+            let none = attr::of_ints32(context, &[0, 0]);
+            let made =
+                b.op_with("memref.alloca", &[], &[ty], &[("operandSegmentSizes", none)], 0);
+            Room::Registers { slots: made.result(0), shape, layout }
+        } else if memory.lanes.is_some() {
+            diag.error(alloc, format!("@{} beside registers of @{}", memory.name, registers.name))
+                .help("a kernel works in the registers of one scope");
+            return false;
+        } else if memory.scope == Scope::Core {
+            let name = format!("{}.{}{}", kernel.name, memory.name, shared.len());
+            let ty = room::flat(context, value.ty(), Some(3));
+            let made = b.op_with(
+                "memref.get_global",
+                &[],
+                &[ty],
+                &[("name", attr::of_symbol(context, &name))],
+                0,
+            );
+            shared.push((name, ty));
+            Room::Memory { flat: made.result(0), shape, ours: true }
+        } else {
+            diag.error(alloc, format!("code for threads has no room in @{}", memory.name))
+                .help("registers that are spread over lanes, or a memory of scope \"core\"");
+            return false;
+        };
+        thread.rooms.insert(value, room);
+    }
+    for (name, ty) in shared {
+        declare_shared(context, func, &name, ty);
+    }
+    true
+}
+
+/// `memref.global` without a value, before the function.
+fn declare_shared<'c>(context: &'c Context, func: Op<'c>, name: &str, ty: Type<'c>) {
+    let attributes = [
+        ("sym_name", attr::of_string(context, name)),
+        ("sym_visibility", attr::of_string(context, "private")),
+        ("type", attr::of_type(ty)),
+        ("initial_value", attr::unit(context)),
+        // The widest that any instruction asks of an address.
+        ("alignment", attr::of_int(context, 1024)),
+    ];
+    Builder::before(context, func).op_with("memref.global", &[], &[], &attributes, 0);
+}
+
+fn expand<'c>(thread: &Thread<'c>, op: Op<'c>, diag: &mut Diagnostics) {
+    let mut b = Builder::before(thread.context, op);
+    let b = &mut b;
+    if op.results().iter().any(|result| !result.uses().is_empty()) {
+        diag.error(op, format!("{} is asynchronous, which code for threads is not", op.name()))
+            .help("use a move or an instruction without an engine");
+        return;
+    }
+    if let Some(copy) = Copy::of(op) {
+        boxes::copy(b, thread, &copy, diag);
+    } else if let Some(transfer) = Transfer::of(op) {
+        boxes::transfer(b, thread, &transfer, diag);
+    } else if let Some(fill) = Fill::of(op) {
+        boxes::fill(b, thread, &fill, diag);
+    } else if let Some(invoke) = Invoke::of(op) {
+        invoke::expand(b, thread, &invoke, diag);
+    } else if let Some(apply) = Apply::of(op) {
+        lanes::apply(b, thread, &apply, diag);
+    } else if let Some(combine) = Combine::of(op) {
+        if thread.lanes > 64 {
+            diag.error(op, "lanes of more than one warp cannot be combined");
+        }
+        lanes::combine(b, thread, &combine, diag);
+    } else if op.is("device.wait") && op.operands().is_empty() {
+        // Nothing was begun that could still be under way.
+    } else if op.is("device.barrier") {
+        let scope = op.attr("scope").and_then(attr::string).and_then(Scope::parse);
+        match scope {
+            Some(scope) if scope <= Scope::Core => thread.isa.barrier(b, scope),
+            _ => {
+                diag.error(op, "blocks do not wait for each other")
+                    .help("the widest barrier of code for threads is that of scope \"core\"");
+            }
+        }
+    } else {
+        diag.error(op, format!("{} has no form in code for threads", op.name()));
+    }
+}
+
+/// Loads that the bodies of lanes made of a memref's own indices: now of one number.
+fn rewrite_loads<'c>(thread: &Thread<'c>, func: Op<'c>) {
+    let mut loads = Vec::new();
+    func.walk(&mut |op| {
+        if op.is("memref.load") {
+            loads.push(op);
+        }
+    });
+    for op in loads {
+        let operands = op.operands();
+        let Some(Room::Memory { flat, shape, .. }) = thread.rooms.get(&operands[0]) else {
+            continue;
+        };
+        let mut b = Builder::before(thread.context, op);
+        let at = thread.linear(&mut b, shape, &operands[1..]);
+        let loaded = room::load(&mut b, *flat, &[at]);
+        op.result(0).replace_with(loaded);
+        op.erase();
+    }
+}

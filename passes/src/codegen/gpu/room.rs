@@ -1,0 +1,153 @@
+//! Where the values of a device program are in the code of one thread.
+
+use rustc_hash::FxHashMap;
+use weft_dialects::device::{Instruction, Invoke, Machine, Memory, View};
+use weft_dialects::ir::{Builder, Context, Diagnostics, Op, Type, Val, attr, ty};
+
+use super::super::lower::bf16::bits_of;
+use super::isa::Isa;
+use super::layout::{Layout, strides, sum};
+
+/// A memref of the device program.
+#[derive(Clone, Debug)]
+pub enum Room<'c> {
+    /// In a memory that threads share: all elements in a row.
+    Memory {
+        /// `memref<elements x elem, space>`.
+        flat: Val<'c>,
+        /// Its extents in the device program.
+        shape: Vec<u64>,
+        /// Whether only this group of threads sees it.
+        ours: bool,
+    },
+    /// In registers: what this thread holds.
+    Registers {
+        /// `memref<leading extents x slots x elem, space>`.
+        slots: Val<'c>,
+        /// Its extents in the device program.
+        shape: Vec<u64>,
+        /// How the last dimensions are spread over threads.
+        layout: Layout<'c>,
+    },
+}
+
+/// The code of one thread, in the making.
+pub struct Thread<'c> {
+    pub context: &'c Context,
+    pub machine: Machine<'c>,
+    pub isa: Isa,
+    /// Threads that run an rTask together.
+    pub lanes: u64,
+    /// The number of this one among them, an index.
+    pub lane: Val<'c>,
+    pub rooms: FxHashMap<Val<'c>, Room<'c>>,
+}
+
+impl<'c> Thread<'c> {
+    /// The room of a view's memref.
+    pub fn room(&self, view: &View<'c>) -> &Room<'c> {
+        &self.rooms[&view.memref]
+    }
+
+    /// The number of the element that a view of a memory begins at.
+    pub fn linear(&self, b: &mut Builder<'c>, shape: &[u64], indices: &[Val<'c>]) -> Val<'c> {
+        let terms: Vec<_> = indices.iter().copied().zip(strides(shape)).collect();
+        sum(b, &terms, 0)
+    }
+
+    /// The one element that a view of a memory begins at.
+    pub fn load(&self, b: &mut Builder<'c>, view: &View<'c>) -> Option<Val<'c>> {
+        let Room::Memory { flat, shape, .. } = self.room(view) else { return None };
+        let at = self.linear(b, shape, &view.indices);
+        Some(load(b, *flat, &[at]))
+    }
+}
+
+/// `memref.load`.
+pub fn load<'c>(b: &mut Builder<'c>, memref: Val<'c>, indices: &[Val<'c>]) -> Val<'c> {
+    let elem = ty::elem(memref.ty()).expect("a load is of a memref");
+    let operands: Vec<_> = std::iter::once(memref).chain(indices.iter().copied()).collect();
+    b.op("memref.load", &operands, &[elem]).result(0)
+}
+
+/// `memref.store`.
+pub fn store<'c>(b: &mut Builder<'c>, value: Val<'c>, memref: Val<'c>, indices: &[Val<'c>]) {
+    let operands: Vec<_> = [value, memref].into_iter().chain(indices.iter().copied()).collect();
+    b.op("memref.store", &operands, &[]);
+}
+
+/// `memref<elements x elem>` in an address space of LLVM.
+pub fn flat<'c>(context: &'c Context, memref: Type<'c>, space: Option<i64>) -> Type<'c> {
+    let count = ty::count(memref).unwrap_or(1);
+    in_space(context, &[count], memref, space)
+}
+
+/// A memref of other extents, with the same elements, in an address space.
+pub fn in_space<'c>(
+    context: &'c Context,
+    shape: &[u64],
+    memref: Type<'c>,
+    space: Option<i64>,
+) -> Type<'c> {
+    let elem = ty::elem(memref).map_or(memref, |elem| bits_of(context, elem));
+    ty::memref(shape, elem, space.map(|space| attr::of_int(context, space)))
+}
+
+/// How a register memref is spread over threads: as the instructions that use it say,
+/// lane by lane where none does.
+///
+/// Reports instructions that disagree, and gives `None` then.
+pub fn layout_of<'c>(
+    machine: Machine<'c>,
+    alloc: Op<'c>,
+    memory: &Memory<'c>,
+    diag: &mut Diagnostics,
+) -> Option<Layout<'c>> {
+    let value = alloc.result(0);
+    let shape = ty::shape(value.ty())?;
+    let lanes = memory.lanes?;
+    let mut found: Option<(Layout<'c>, Op<'c>)> = None;
+    for (user, _) in value.uses() {
+        let Some(wanted) = wanted(machine, user, value, lanes) else { continue };
+        match &found {
+            Some((layout, first)) if *layout != wanted => {
+                diag.error(user, "the instruction wants a register in another order than others")
+                    .note(*first, "this one uses it as well")
+                    .help("give each order a register of its own, and move between them by memory");
+                return None;
+            }
+            Some(_) => {}
+            None => found = Some((wanted, user)),
+        }
+    }
+    let last = shape.last().copied().unwrap_or(1);
+    Some(found.map_or_else(|| Layout::lanewise(lanes, last), |(layout, _)| layout))
+}
+
+/// The order that one use asks for: an instruction, or lane by lane.
+fn wanted<'c>(
+    machine: Machine<'c>,
+    user: Op<'c>,
+    value: Val<'c>,
+    lanes: u64,
+) -> Option<Layout<'c>> {
+    if let Some(invoke) = Invoke::of(user) {
+        let instruction = machine.instruction(invoke.instruction)?;
+        let operand = invoke.views.iter().position(|view| view.memref == value)?;
+        return fragment(&instruction, operand, lanes);
+    }
+    let last = ty::shape(value.ty())?.last().copied().unwrap_or(1);
+    (user.is("device.apply") || user.is("device.combine")).then(|| Layout::lanewise(lanes, last))
+}
+
+/// The layout of an operand of an instruction, where it has a fragment.
+fn fragment<'c>(
+    instruction: &Instruction<'c>,
+    operand: usize,
+    lanes: u64,
+) -> Option<Layout<'c>> {
+    let map = (*instruction.fragments.get(operand)?)?;
+    let shape = ty::shape(*instruction.operand_types().get(operand)?)?;
+    let arg = instruction.lowering()?.args().get(operand)?.ty();
+    Layout::fragment(map, lanes, ty::count(arg).unwrap_or(1), &shape)
+}

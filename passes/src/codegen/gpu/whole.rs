@@ -1,0 +1,49 @@
+//! All kernels as one LLVM module: one text, or one object.
+//!
+//! Drivers load a module at a time, and its head, its metadata, stands in it once.
+
+use inkwell::context::Context;
+use inkwell::memory_buffer::MemoryBuffer;
+use inkwell::module::Module;
+use inkwell::targets::FileType;
+
+use super::super::compile::Object;
+use super::super::native::Backend;
+use super::super::target::Target;
+use super::super::CodegenError;
+
+/// The assembly of kernels, each optimised bitcode.
+///
+/// # Errors
+/// LLVM's.
+pub fn text(kernels: &[Vec<u8>], target: &Target) -> Result<String, CodegenError> {
+    let bytes = emit(kernels, target, FileType::Assembly).map_err(failed)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// An ELF object of kernels, each optimised bitcode.
+///
+/// # Errors
+/// LLVM's.
+pub fn object(kernels: &[Vec<u8>], target: &Target) -> Result<Object, CodegenError> {
+    let bytes = emit(kernels, target, FileType::Object).map_err(failed)?;
+    Ok(Object { symbol: String::new(), bytes })
+}
+
+fn failed(message: String) -> CodegenError {
+    CodegenError::Llvm { kernel: "(all)".to_owned(), message }
+}
+
+fn emit(kernels: &[Vec<u8>], target: &Target, kind: FileType) -> Result<Vec<u8>, String> {
+    let backend = Backend::new(target)?;
+    let context = Context::create();
+    let whole = context.create_module("kernels");
+    backend.prepare(&whole);
+    for kernel in kernels {
+        let buffer = MemoryBuffer::create_from_memory_range_copy(kernel, "kernel");
+        let module = Module::parse_bitcode_from_buffer(&buffer, &context)
+            .map_err(|error| error.to_string())?;
+        whole.link_in_module(module).map_err(|error| error.to_string())?;
+    }
+    backend.emit(&whole, "(all)", kind)
+}

@@ -1,0 +1,116 @@
+//! How kernels are launched, and which steps of a plan are one launch.
+//!
+//! A plan gives each execution unit its ranges of rTasks. A CUDA device gives blocks to
+//! its units by itself, so ranges that follow each other become one launch.
+
+use std::collections::HashMap;
+
+use crate::plan::{Plan, Step};
+
+/// How a kernel is launched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Launch {
+    /// Threads of a block.
+    pub threads: u32,
+    /// Groups of threads in a block, each of which runs one rTask.
+    pub groups: u32,
+}
+
+impl Launch {
+    /// Blocks that run this many rTasks.
+    pub fn blocks(self, tasks: u64) -> u64 {
+        tasks.div_ceil(u64::from(self.groups.max(1)))
+    }
+
+    /// What the head of the code says of each kernel: lines of the form
+    /// `// launch SYMBOL threads N groups N`.
+    pub fn read(code: &str) -> HashMap<&str, Launch> {
+        code.lines().map_while(|line| line.strip_prefix("// launch ")).filter_map(one).collect()
+    }
+}
+
+fn one(line: &str) -> Option<(&str, Launch)> {
+    let words: Vec<_> = line.split(' ').collect();
+    let [symbol, "threads", threads, "groups", groups] = words[..] else { return None };
+    Some((symbol, Launch { threads: threads.parse().ok()?, groups: groups.parse().ok()? }))
+}
+
+/// Steps `first..last` of the plan as one launch of `begin..end`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// The first step.
+    pub first: usize,
+    /// One past the last step.
+    pub last: usize,
+    /// The first rTask.
+    pub begin: u64,
+    /// One past the last rTask.
+    pub end: u64,
+}
+
+/// The launches of a valid plan, in its order.
+pub fn calls(plan: &Plan) -> Vec<Call> {
+    let mut calls: Vec<Call> = Vec::new();
+    for (number, step) in plan.steps.iter().enumerate() {
+        match calls.last_mut() {
+            Some(last) if follows(plan, last, step) => {
+                last.end = step.end;
+                last.last = number + 1;
+            }
+            _ => calls.push(Call {
+                first: number,
+                last: number + 1,
+                begin: step.begin,
+                end: step.end,
+            }),
+        }
+    }
+    calls
+}
+
+/// Whether a step goes on where a launch ends, and waits for nothing in it.
+fn follows(plan: &Plan, call: &Call, step: &Step) -> bool {
+    let before = &plan.steps[call.first];
+    let waits = step.waits.iter().any(|&wait| wait as usize >= call.first);
+    let same = before.kernel == step.kernel && before.buffers == step.buffers;
+    same && before.op == step.op && call.end == step.begin && !waits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(kernel: u32, begin: u64, end: u64, waits: &[u32]) -> Step {
+        Step { unit: 0, kernel, begin, end, buffers: vec![], waits: waits.to_vec(), op: 0 }
+    }
+
+    #[test]
+    fn ranges_that_follow_each_other_are_one_launch() {
+        let steps = vec![
+            step(0, 0, 4, &[]),
+            step(0, 4, 8, &[]),
+            step(1, 0, 1, &[0, 1]),
+            step(1, 1, 2, &[0]),
+            // Waits for the launch before, so it is another one.
+            step(1, 2, 3, &[2]),
+            // Leaves something out.
+            step(1, 4, 5, &[]),
+        ];
+        let plan = Plan { steps, ..Plan::default() };
+        let found: Vec<_> =
+            calls(&plan).iter().map(|call| (call.first..call.last, call.begin..call.end)).collect();
+        assert_eq!(found, [(0..2, 0..8), (2..4, 0..2), (4..5, 2..3), (5..6, 4..5)]);
+    }
+
+    #[test]
+    fn the_head_of_the_code_says_how_to_launch() {
+        let code = "// launch mm threads 128 groups 4\n// launch sum threads 32 groups 1\n\
+                    .version 8.0\n// launch not threads 1 groups 1\n";
+        let found = Launch::read(code);
+        assert_eq!(found["mm"], Launch { threads: 128, groups: 4 });
+        assert_eq!(found["sum"], Launch { threads: 32, groups: 1 });
+        assert_eq!(found.len(), 2);
+        assert_eq!(found["mm"].blocks(9), 3);
+        assert_eq!(found["mm"].blocks(8), 2);
+    }
+}

@@ -1,0 +1,239 @@
+//! A model on a CUDA device, ready to run.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Instant;
+
+use super::CudaError;
+use super::driver::{Code, Device, Function, Memory, Moment, launch};
+use super::launch::{Call, Launch, calls};
+use crate::artifact::Artifact;
+use crate::measure::{Measurement, ProfileRow, of_times, peak_rss_mib};
+use crate::plan::{Base, CodeKind, Plan, Port};
+
+/// A model whose constants and buffers lie on the device.
+///
+/// Fields are dropped in order: the device goes last.
+pub struct Model {
+    kernels: Vec<(Function, Launch)>,
+    _code: Code,
+    arena: Memory,
+    constants: Memory,
+    inputs: Vec<Memory>,
+    outputs: Vec<Memory>,
+    calls: Vec<Call>,
+    artifact: Artifact,
+    device: Device,
+}
+
+impl Model {
+    /// Loads the artifact at `path`: compiles its code for the device and copies its
+    /// constants there.
+    ///
+    /// # Errors
+    ///
+    /// A file that is no sound artifact or whose code is not PTX, a machine without a driver or
+    /// device, a device that cannot run the code or has too little memory.
+    pub fn load(path: &Path) -> Result<Model, CudaError> {
+        Model::new(Artifact::open(path)?)
+    }
+
+    /// As [`Model::load`], from an artifact that was already read.
+    pub fn new(artifact: Artifact) -> Result<Model, CudaError> {
+        let plan = artifact.plan();
+        let foreign = || CudaError::Code { device: plan.device.clone() };
+        if plan.code != CodeKind::Ptx {
+            return Err(foreign());
+        }
+        let text = std::str::from_utf8(artifact.code()).map_err(|_| foreign())?;
+        let launches = Launch::read(text);
+        let device = Device::open()?;
+        let code = Code::load(text)?;
+        let kernels = plan
+            .kernels
+            .iter()
+            .map(|kernel| {
+                let symbol = kernel.symbol.as_str();
+                let launch = launches.get(symbol).copied();
+                let missing = || CudaError::Launch { symbol: symbol.to_owned() };
+                Ok((code.function(symbol)?, launch.ok_or_else(missing)?))
+            })
+            .collect::<Result<Vec<_>, CudaError>>()?;
+        let ports = |ports: &[Port]| {
+            ports
+                .iter()
+                .map(|port| Memory::new(port.bytes().unwrap_or(0)))
+                .collect::<Result<Vec<_>, _>>()
+        };
+        let mut constants = Memory::new(plan.constant_bytes)?;
+        constants.write(artifact.constants())?;
+        Ok(Model {
+            kernels,
+            _code: code,
+            arena: Memory::new(plan.arena_bytes)?,
+            constants,
+            inputs: ports(&plan.inputs)?,
+            outputs: ports(&plan.outputs)?,
+            calls: calls(plan),
+            artifact,
+            device,
+        })
+    }
+
+    /// The model's plan.
+    pub fn plan(&self) -> &Plan {
+        self.artifact.plan()
+    }
+
+    /// The artifact the model was loaded from.
+    pub fn artifact(&self) -> &Artifact {
+        &self.artifact
+    }
+
+    /// Runs the model once: copies the inputs to the device and the outputs back.
+    ///
+    /// # Errors
+    ///
+    /// A number of inputs or outputs, or a size, that is not the plan's; what the driver says.
+    pub fn run(&mut self, inputs: &[&[u8]], outputs: &mut [&mut [u8]]) -> Result<(), CudaError> {
+        self.write(inputs)?;
+        self.launch_all()?;
+        self.device.finish()?;
+        self.read(outputs)
+    }
+
+    /// As [`Model::run`], `repeat` times after warming up; what is measured is the time from
+    /// the first launch until all are done, with the inputs on the device.
+    ///
+    /// # Errors
+    ///
+    /// As [`Model::run`].
+    pub fn measure(
+        &mut self,
+        inputs: &[&[u8]],
+        outputs: &mut [&mut [u8]],
+        repeat: usize,
+        profile: bool,
+    ) -> Result<Measurement, CudaError> {
+        let repeat = repeat.max(1);
+        self.write(inputs)?;
+        for _ in 0..(repeat / 10).max(1) {
+            self.launch_all()?;
+        }
+        self.device.finish()?;
+        let mut times_ms = Vec::with_capacity(repeat);
+        for _ in 0..repeat {
+            let start = Instant::now();
+            self.launch_all()?;
+            self.device.finish()?;
+            times_ms.push(start.elapsed().as_secs_f64() * 1e3);
+        }
+        let profile = if profile { Some(self.profile()?) } else { None };
+        self.read(outputs)?;
+        let rss_mb = peak_rss_mib().unwrap_or(0.0);
+        Ok(of_times(times_ms, rss_mb, 1, self.plan().device.clone(), profile))
+    }
+
+    fn write(&mut self, inputs: &[&[u8]]) -> Result<(), CudaError> {
+        // The thread may be another one than that which loaded the model.
+        self.device.enter()?;
+        check("input", &self.artifact.plan().inputs, inputs.iter().map(|bytes| bytes.len()))?;
+        for (memory, bytes) in self.inputs.iter_mut().zip(inputs) {
+            memory.write(bytes)?;
+        }
+        Ok(())
+    }
+
+    fn read(&self, outputs: &mut [&mut [u8]]) -> Result<(), CudaError> {
+        check("output", &self.plan().outputs, outputs.iter().map(|bytes| bytes.len()))?;
+        for (memory, bytes) in self.outputs.iter().zip(outputs) {
+            memory.read(bytes)?;
+        }
+        Ok(())
+    }
+
+    fn launch_all(&self) -> Result<(), CudaError> {
+        self.calls.iter().try_for_each(|call| self.launch(call))
+    }
+
+    fn launch(&self, call: &Call) -> Result<(), CudaError> {
+        /// What one dimension of a grid holds.
+        const BLOCKS: u64 = (1 << 31) - 1;
+        let plan = self.plan();
+        let step = &plan.steps[call.first];
+        let (function, how) = self.kernels[step.kernel as usize];
+        let mut begin = call.begin;
+        while begin < call.end {
+            let blocks = how.blocks(call.end - begin).min(BLOCKS);
+            let end = call.end.min(begin + blocks * u64::from(how.groups));
+            let mut parameters = vec![begin, end];
+            parameters.extend(step.buffers.iter().map(|&buffer| {
+                let buffer = &plan.buffers[buffer as usize];
+                let memory = match buffer.base {
+                    Base::Input(port) => &self.inputs[port as usize],
+                    Base::Output(port) => &self.outputs[port as usize],
+                    Base::Constant => &self.constants,
+                    Base::Arena => &self.arena,
+                };
+                memory.address(buffer.offset)
+            }));
+            // SAFETY: the plan was validated against the sizes of all memories, which live as
+            // long as this model; a trusted compiler wrote the kernels.
+            unsafe { launch(function, blocks as u32, how.threads, &mut parameters)? };
+            begin = end;
+        }
+        Ok(())
+    }
+
+    /// Time per operator and kernel in one run on the inputs that were given last, the
+    /// longest first.
+    ///
+    /// # Errors
+    ///
+    /// What the driver says.
+    pub fn profile(&self) -> Result<Vec<ProfileRow>, CudaError> {
+        self.device.enter()?;
+        let mut moments = vec![Moment::now()?];
+        for call in &self.calls {
+            self.launch(call)?;
+            moments.push(Moment::now()?);
+        }
+        self.device.finish()?;
+        let plan = self.plan();
+        let mut sums: BTreeMap<(u32, u32), (usize, f64)> = BTreeMap::new();
+        for (call, pair) in self.calls.iter().zip(moments.windows(2)) {
+            let step = &plan.steps[call.first];
+            let sum = sums.entry((step.op, step.kernel)).or_default();
+            sum.0 += call.last - call.first;
+            sum.1 += pair[1].since(&pair[0])?;
+        }
+        let mut rows: Vec<ProfileRow> = sums
+            .into_iter()
+            .map(|((op, kernel), (steps, total_ms))| ProfileRow {
+                op: plan.ops[op as usize].clone(),
+                kernel: plan.kernels[kernel as usize].symbol.clone(),
+                steps,
+                total_ms,
+            })
+            .collect();
+        rows.sort_by(|a, b| b.total_ms.total_cmp(&a.total_ms));
+        Ok(rows)
+    }
+}
+
+fn check(
+    kind: &'static str,
+    ports: &[Port],
+    given: impl ExactSizeIterator<Item = usize>,
+) -> Result<(), CudaError> {
+    if given.len() != ports.len() {
+        return Err(CudaError::Count { kind, expected: ports.len(), found: given.len() });
+    }
+    for (port, found) in ports.iter().zip(given) {
+        let (expected, found) = (port.bytes().unwrap_or(0), found as u64);
+        if found != expected {
+            return Err(CudaError::Size { kind, name: port.name.clone(), expected, found });
+        }
+    }
+    Ok(())
+}

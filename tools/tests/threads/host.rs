@@ -1,0 +1,307 @@
+//! Runs device programs of machines with many threads on the host.
+//!
+//! The pass writes code for one thread; here its intrinsics become functions of
+//! `threads.c`, its matrix instructions become functions that compute their
+//! meaning from the fragments that all lanes hand in, and every thread is one of
+//! the host's. What is left untested is what the chip makes of an instruction.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use weft_dialects::device::{Instruction, Kernel, Machine};
+use weft_dialects::ir::{Type, affine, module_op, parse, ty};
+use weft_passes::codegen::gpu::{self, Launch};
+
+/// The text of a machine that weft ships.
+pub fn machine(name: &str) -> &'static str {
+    weft::MACHINES.iter().find(|(known, _)| *known == name).expect("weft ships the machine").1
+}
+
+/// Runs all rTasks of the kernel in `program` on `buffers`, in the order of its arguments.
+pub fn run(machine_name: &str, program: &str, buffers: &mut [Vec<u8>]) {
+    let context = weft::context();
+    let (text, mut glue) = emulated(machine(machine_name));
+    let whole = format!("{text}\n{program}");
+    if let Some(path) = std::env::var_os("WEFT_KEEP") {
+        std::fs::write(path, &whole).unwrap();
+    }
+    let module = parse(&context, &whole).expect("the program is good");
+    let op = module_op(&module);
+    let machine = Machine::of(op).expect("the text has a machine");
+    let kernel = op.body(0).expect("a module").ops().into_iter().find_map(Kernel::of);
+    let kernel = kernel.expect("the text has a kernel");
+    let (name, tasks) = (kernel.name.to_owned(), kernel.tasks);
+    let launch = Launch::of(machine, &kernel).expect("the machine has lanes");
+    let lanes = launch.threads / launch.groups;
+    gpu::PASS.apply(&context, op, &[]).expect("the program can be written for threads");
+    machine.op.erase();
+    write!(glue, "void {name}(int64_t, int64_t{});\n", ", void *".repeat(buffers.len())).unwrap();
+    let args: String = (0..buffers.len()).map(|n| format!(", buffers[{n}]")).collect();
+    writeln!(
+        glue,
+        "static void call(int64_t begin, int64_t end, void **buffers) {{ {name}(begin, end{args}); }}"
+    )
+    .unwrap();
+
+    let folder = tempfile::tempdir().expect("there is a folder for temporary files");
+    let file = |name: &str| folder.path().join(name);
+    std::fs::write(file("in.mlir"), for_host(&op.text())).unwrap();
+    std::fs::write(file("threads.c"), include_str!("threads.c").to_owned() + &glue).unwrap();
+    call(&llvm("mlir-opt"), &[&format!("--pass-pipeline={PIPELINE}"), "in.mlir", "-o", "llvm.mlir"], folder.path());
+    call(&llvm("mlir-translate"), &["--mlir-to-llvmir", "llvm.mlir", "-o", "kernel.ll"], folder.path());
+    let defines = [format!("-DTHREADS={}", launch.threads), format!("-DLANES={lanes}")];
+    call(
+        &llvm("clang"),
+        &["-O1", "-w", "-pthread", &defines[0], &defines[1], "threads.c", "kernel.ll", "-lm", "-o", "threads"],
+        folder.path(),
+    );
+    let names: Vec<String> = (0..buffers.len()).map(|n| format!("{n}.bin")).collect();
+    for (name, bytes) in names.iter().zip(buffers.iter()) {
+        std::fs::write(file(name), bytes).unwrap();
+    }
+    let (end, groups) = (tasks.to_string(), launch.groups.to_string());
+    let mut args = vec!["0", &end, &groups];
+    args.extend(names.iter().map(String::as_str));
+    call(&file("threads"), &args, folder.path());
+    for (name, bytes) in names.iter().zip(buffers) {
+        *bytes = std::fs::read(file(name)).unwrap();
+    }
+}
+
+/// As for processors, without a word of address spaces.
+const PIPELINE: &str = "builtin.module(\
+    func.func(affine-loop-unroll{unroll-factor=-1 unroll-full-threshold=4294967295}),\
+    lower-affine,canonicalize,cse,arith-expand{include-bf16=true},convert-scf-to-cf,\
+    convert-vector-to-llvm,expand-strided-metadata,finalize-memref-to-llvm,\
+    convert-func-to-llvm{use-bare-ptr-memref-call-conv=true},convert-math-to-llvm,\
+    convert-arith-to-llvm,convert-index-to-llvm,convert-cf-to-llvm,reconcile-unrealized-casts)";
+
+pub fn llvm(tool: &str) -> PathBuf {
+    let prefix = std::env::var("MLIR_SYS_220_PREFIX").unwrap_or("/usr/lib/llvm-22".to_owned());
+    Path::new(&prefix).join("bin").join(tool)
+}
+
+/// Runs a tool that has to succeed.
+pub fn call(tool: &Path, args: &[&str], folder: &Path) -> String {
+    let done = Command::new(tool).args(args).current_dir(folder).output();
+    let done = done.unwrap_or_else(|error| panic!("{}: {error}", tool.display()));
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert!(done.status.success(), "{} {args:?}: {}\n{said}", tool.display(), done.status);
+    String::from_utf8_lossy(&done.stdout).into_owned() + &said
+}
+
+/// Intrinsics as functions, memories as one.
+fn for_host(text: &str) -> String {
+    let mut declared = Vec::new();
+    let mut body = String::new();
+    for line in text.lines() {
+        let mut line = line.to_owned();
+        for space in ["1", "3", "5"] {
+            for suffix in [" : i64", ""] {
+                line = line.replace(&format!(", {space}{suffix}>"), ">");
+            }
+        }
+        if line.contains("llvm.fence") {
+            continue;
+        }
+        if let Some((before, after)) = line.split_once("llvm.call_intrinsic \"") {
+            let (name, rest) = after.split_once('"').expect("a name ends in a quote");
+            let name = name.replace('.', "_");
+            let ty = rest.split_once(" : ").expect("a call has a type").1;
+            let declaration = format!("func.func private @{name}{}", arguments(ty));
+            if !declared.contains(&declaration) {
+                declared.push(declaration);
+            }
+            line = format!("{before}func.call @{name}{rest}");
+        }
+        body.push_str(&line);
+        body.push('\n');
+    }
+    let at = body.find('{').expect("a module has a body") + 1;
+    body.insert_str(at, &format!("\n{}\n", declared.join("\n")));
+    body
+}
+
+/// `(i32, i32) -> i32` as a declaration has it; nothing comes back of `()`.
+fn arguments(ty: &str) -> String {
+    ty.trim().trim_end_matches("-> ()").to_owned()
+}
+
+/// The machine with matrix instructions that are functions of C, and those functions.
+fn emulated(text: &str) -> (String, String) {
+    let context = weft::context();
+    let module = parse(&context, text).expect("the machine is good");
+    let machine = Machine::of(module_op(&module)).expect("the file has a machine");
+    let mut glue = String::new();
+    let mut lowerings = Vec::new();
+    for instruction in machine.instructions() {
+        if is_matrix(&instruction) {
+            let lanes = lanes(machine, &instruction);
+            glue.push_str(&in_c(&instruction, lanes));
+            lowerings.push((instruction.name.to_owned(), as_call(&instruction)));
+        }
+    }
+    let (mut out, mut current, mut skipping) = (String::new(), None, false);
+    let mut declared = String::new();
+    for line in text.lines() {
+        if let Some(rest) = line.trim_start().strip_prefix("device.instruction @") {
+            let name = rest.split(' ').next().unwrap_or("");
+            current = lowerings.iter().find(|(own, _)| own == name);
+        }
+        if skipping && line == "  }" {
+            skipping = false;
+        }
+        if !skipping {
+            out.push_str(line);
+            out.push('\n');
+        }
+        if let (Some((_, call)), "  } lowering {") = (current, line) {
+            out.push_str(&call.0);
+            declared.push_str(&call.1);
+            skipping = true;
+        }
+    }
+    let end = out.rfind('}').expect("a machine ends");
+    out.insert_str(end, &declared);
+    out.push_str(&declared);
+    (out, glue)
+}
+
+pub fn is_matrix(instruction: &Instruction<'_>) -> bool {
+    instruction.name.contains("mma") || instruction.name.contains("mfma")
+}
+
+pub fn lanes<'c>(machine: Machine<'c>, instruction: &Instruction<'c>) -> u64 {
+    let last = instruction.operands.last().expect("an instruction has operands");
+    machine.memory(last).and_then(|memory| memory.lanes).expect("results lie in lanes")
+}
+
+/// The lowering as a call, and the declaration of what it calls.
+fn as_call(instruction: &Instruction<'_>) -> (String, String) {
+    let args = instruction.lowering().expect("a lowering").args();
+    let names = ["a", "b", "c"];
+    let mut body = String::from("  ^bb0(");
+    let types: Vec<String> = args.iter().map(|arg| arg.ty().to_string()).collect();
+    let list: Vec<_> = names.iter().zip(&types).map(|(name, ty)| format!("%{name}: {ty}")).collect();
+    let result = &types[2];
+    write!(
+        body,
+        "{}):\n    %z = arith.constant 0 : index\n    %r = memref.alloca_scope -> ({result}) {{\n",
+        list.join(", ")
+    )
+    .unwrap();
+    let (mut given, mut shapes) = (Vec::new(), Vec::new());
+    for (name, ty) in names.iter().zip(&types).chain([(&"d", &types[2])]) {
+        if ty == "index" {
+            given.push(format!("%{name}"));
+            shapes.push("index".to_owned());
+            continue;
+        }
+        let memref = match ty.strip_prefix("vector<") {
+            Some(rest) => format!("memref<{rest}"),
+            None => format!("memref<1x{ty}>"),
+        };
+        writeln!(body, "    %p{name} = memref.alloca() : {memref}").unwrap();
+        if *name != "d" && ty.starts_with("vector") {
+            writeln!(body, "    vector.store %{name}, %p{name}[%z] : {memref}, {ty}").unwrap();
+        } else if *name != "d" {
+            writeln!(body, "    memref.store %{name}, %p{name}[%z] : {memref}").unwrap();
+        }
+        given.push(format!("%p{name}"));
+        shapes.push(memref);
+    }
+    let (name, shapes) = (instruction.name, shapes.join(", "));
+    writeln!(body, "    func.call @emulate_{name}({}) : ({shapes}) -> ()", given.join(", ")).unwrap();
+    let memref = result.replacen("vector", "memref", 1);
+    writeln!(body, "    %d = vector.load %pd[%z] : {memref}, {result}").unwrap();
+    writeln!(body, "    memref.alloca_scope.return %d : {result}\n    }}").unwrap();
+    writeln!(body, "    device.yield %r : {result}").unwrap();
+    (body, format!("func.func private @emulate_{name}({shapes})\n"))
+}
+
+fn c_type(ty: Type<'_>) -> &'static str {
+    match ty.to_string().as_str() {
+        "f16" => "_Float16",
+        "bf16" => "bfloat",
+        "f32" => "float",
+        "f64" => "double",
+        "i8" => "int8_t",
+        _ => "int32_t",
+    }
+}
+
+/// The meaning as a function that all lanes of a warp call with what they hold.
+fn in_c(instruction: &Instruction<'_>, lanes: u64) -> String {
+    let types = instruction.operand_types();
+    let args = instruction.lowering().expect("a lowering").args();
+    let elems: Vec<_> = types.iter().map(|ty| c_type(ty::elem(*ty).unwrap())).collect();
+    let shapes: Vec<_> = types.iter().map(|ty| ty::shape(*ty).unwrap()).collect();
+    let name = instruction.name;
+    let mut c = String::from(
+        "#ifndef BFLOAT\n#define BFLOAT\ntypedef struct { uint16_t bits; } bfloat;\n\
+         static float widened(bfloat x) { uint32_t b = (uint32_t)x.bits << 16; return *(float *)&b; }\n#endif\n",
+    );
+    let blocks = "THREADS / LANES";
+    let mut gather = String::new();
+    let by_address = args[0].ty().to_string() == "index";
+    for (n, operand) in ["A", "B", "C"].iter().enumerate() {
+        let count: u64 = shapes[n].iter().product();
+        let Some(map) = instruction.fragments[n] else { continue };
+        let slots = ty::count(args[n].ty()).unwrap_or(1);
+        writeln!(c, "static {} {name}_{operand}[{blocks}][{count}];", elems[n]).unwrap();
+        write!(c, "static const short {name}_at{operand}[{slots}][{lanes}] = {{").unwrap();
+        for slot in 0..slots {
+            let row: Vec<String> = (0..lanes)
+                .map(|lane| {
+                    let at = affine::evaluate(map, &[lane as i64, slot as i64]).unwrap();
+                    at.iter().zip(&shapes[n]).fold(0, |sum, (at, dim)| sum * *dim as i64 + at).to_string()
+                })
+                .collect();
+            write!(c, "{{{}}},", row.join(",")).unwrap();
+        }
+        c.push_str("};\n");
+        writeln!(
+            gather,
+            "  for (int s = 0; s < {slots}; ++s) {name}_{operand}[w][{name}_at{operand}[s][l]] = {}[s];",
+            operand.to_lowercase()
+        )
+        .unwrap();
+    }
+    let (m, n) = (shapes[2][0], shapes[2][1]);
+    // Blocks of 8 x 8 where the factors lie in shared memory.
+    let (k, at_a, at_b) = if by_address {
+        (16, "((i / 8 * 2 + k / 8) * 8 + i % 8) * 8 + k % 8".to_owned(), "((j / 8 * 2 + k / 8) * 8 + j % 8) * 8 + k % 8".to_owned())
+    } else {
+        (shapes[0][1], format!("i * {} + k", shapes[0][1]), format!("k * {n} + j"))
+    };
+    let from = |operand: &str, n: usize| match by_address {
+        true => format!("(({} *){operand})", elems[n]),
+        false => format!("{name}_{}[w]", operand.to_uppercase()),
+    };
+    let number = |text: String| if elems[0] == "bfloat" { format!("widened({text})") } else { format!("({})({text})", elems[2]) };
+    let (a, b) = (number(format!("{}[{at_a}]", from("a", 0))), number(format!("{}[{at_b}]", from("b", 1))));
+    let pointer = |n: usize| if by_address { "const char".to_owned() } else { format!("const {}", elems[n]) };
+    let slots = ty::count(args[2].ty()).unwrap_or(1);
+    let _ = m;
+    writeln!(
+        c,
+        "void emulate_{name}({} *a, {} *b, const {acc} *c, {acc} *d) {{
+  int w = thread_number / LANES, l = thread_number % LANES;
+  wait_warp();
+{gather}  wait_warp();
+  for (int s = 0; s < {slots}; ++s) {{
+    int i = {name}_atC[s][l] / {n}, j = {name}_atC[s][l] % {n};
+    {acc} sum = {name}_C[w][i * {n} + j];
+    for (int k = 0; k < {k}; ++k) sum += {a} * {b};
+    d[s] = sum;
+  }}
+  wait_warp();
+}}",
+        pointer(0),
+        pointer(1),
+        acc = elems[2],
+    )
+    .unwrap();
+    c
+}

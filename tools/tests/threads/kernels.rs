@@ -1,0 +1,165 @@
+//! Kernels as the generator writes them: GEMM, elementwise, reduction, convolution.
+
+use std::rc::Rc;
+
+use weft::expression::{Element, Kernel};
+use weft::{Device, Options, Unit};
+use weft_dialects::device::{Kernel as Program, Machine};
+use weft_dialects::graph::Model;
+use weft_passes::codegen::gpu::Isa;
+use weft_passes::codegen::whole_text;
+use weft_passes::interpret::run_model;
+use weft_passes::pipeline::Stage;
+
+use crate::assemble;
+use crate::host;
+use crate::numbers::{Random, bytes, numbers};
+
+const GEMM: (&str, &str) = ("C[m,n] += A[m,k] * B[k,n]", "m=37,n=70,k=33");
+const ELEMENTWISE: (&str, &str) =
+    ("h[i,j] = max(x[i,j] * y[j], y[j]) + x[i,j]", "i=7,j=203");
+const ROWS: (&str, &str) = ("s[i] += x[i,j]", "i=9,j=300");
+const COLUMNS: (&str, &str) = ("s[j] max= x[i,j]", "i=9,j=77");
+const CONVOLUTION: (&str, &str) =
+    ("y[n,o,h,w] += x[n,c,2*h+r,w+s] * f[o,c,r,s]", "n=2,o=5,h=6,w=9,c=3,r=3,s=2");
+const ALL: [(&str, &str); 5] = [GEMM, ELEMENTWISE, ROWS, COLUMNS, CONVOLUTION];
+
+fn unit<'c>(
+    context: &'c weft_dialects::ir::Context,
+    machine: &str,
+    (expression, shape): (&str, &str),
+    elem: &str,
+) -> (Unit<'c>, Kernel) {
+    let element: Element = elem.parse().expect("an element type");
+    let kernel = Kernel::read(expression, shape, element).expect("the expression is good");
+    let device = Device::Named(machine.to_owned());
+    let options = Options { device, jobs: 1, ..Options::default() };
+    let module = kernel.module(context);
+    let unit = Unit::from_module(context, module, Rc::default(), options);
+    (unit.expect("the module is good"), kernel)
+}
+
+/// Runs a kernel's threads on the host and holds the answer against the interpreter.
+fn check(machine: &str, what: (&str, &str), elem: &str) {
+    let context = weft::context();
+    let (mut unit, kernel) = unit(&context, machine, what, elem);
+    let mut random = Random(3);
+    let inputs: Vec<Vec<u8>> = kernel
+        .inputs
+        .iter()
+        .map(|input| bytes(&random.numbers(input.shape.iter().product(), elem), elem))
+        .collect();
+    let models = unit.module().body(0).map(|block| block.ops()).unwrap_or_default();
+    let model = models.into_iter().find_map(Model::of).expect("the kernel is a model");
+    let mut weights = |_: &str, _: &str| Err("there are no weights".into());
+    let expected = run_model(model.op, &inputs, &mut weights, &mut |_, _| {}).expect("it runs");
+
+    unit.lower(Stage::Device).expect("the machine can do it");
+    let ops = unit.module().body(0).map(|block| block.ops()).unwrap_or_default();
+    // Where sums are wider than what is stored, a second kernel narrows them.
+    let mut given = inputs;
+    for program in ops.into_iter().filter_map(Program::of) {
+        let output = program.args().last().expect("a kernel writes something").ty();
+        let size = weft_dialects::ir::ty::elem(output).and_then(weft_dialects::ir::ty::byte_size);
+        let count = weft_dialects::ir::ty::count(output).expect("shapes are static");
+        given.push(vec![0xff; (count * size.expect("numbers have a size")) as usize]);
+        host::run(machine, &program.op.own_text(), &mut given);
+        given = given.split_off(given.len() - 1);
+    }
+    let (got, wanted) = (numbers(&given[0], elem), numbers(&expected[0], elem));
+    assert_eq!(got, wanted, "{machine}: {} of {elem}", what.0);
+}
+
+/// The assembly of a kernel; it assembles, and needs nothing from elsewhere.
+fn text(machine: &str, what: (&str, &str), elem: &str) -> String {
+    let context = weft::context();
+    let (mut unit, _) = unit(&context, machine, what, elem);
+    unit.lower(Stage::Device).unwrap_or_else(|error| panic!("{machine}, {}: {error}", what.0));
+    let module = unit.module();
+    let machine = Machine::of(module).expect("the module has a machine");
+    let isa = Isa::of_arch(machine.arch()).expect("the machine has threads");
+    let text = whole_text(module, machine, 1, isa).expect("there is code for it");
+    assemble::check(machine.arch(), &text);
+    text
+}
+
+fn all_assemble(machine: &str) {
+    for what in ALL {
+        for elem in ["f32", "f16", "bf16"] {
+            text(machine, what, elem);
+        }
+    }
+    text(machine, GEMM, "i8");
+    text(machine, GEMM, "f64");
+    text(machine, ("h[i] = exp(x[i]) + tanh(x[i]) + erf(x[i])", "i=100"), "f32");
+}
+
+/// Large enough for whole matrix instructions to be worth it.
+const LARGE: (&str, &str) = ("C[m,n] += A[m,k] * B[k,n]", "m=128,n=128,k=64");
+
+#[test]
+fn products_are_by_matrix_instructions_where_there_are_such() {
+    let cases = [
+        ("v100", "f16", Some("mma.sync")),
+        ("v100", "f32", None),
+        ("a100", "f16", Some("mma.sync")),
+        ("a100", "bf16", Some("mma.sync")),
+        // There is one for factors of fewer bits, which is another meaning.
+        ("a100", "f32", None),
+        ("h200", "f16", Some("mma.sync")),
+        ("h200", "bf16", Some("mma.sync")),
+        ("mi50", "f16", None),
+        ("mi250x", "f32", Some("v_mfma_f32")),
+        ("mi250x", "f16", Some("v_mfma_f32")),
+        ("mi250x", "bf16", Some("v_mfma_f32")),
+        ("mi300x", "f32", Some("v_mfma_f32")),
+        ("mi300x", "f16", Some("v_mfma_f32")),
+        ("mi300x", "f64", Some("v_mfma_f64")),
+    ];
+    for (machine, elem, mnemonic) in cases {
+        let text = text(machine, LARGE, elem);
+        match mnemonic {
+            Some(mnemonic) => assert!(text.contains(mnemonic), "{machine}, {elem}: {mnemonic}"),
+            None => assert!(
+                !text.contains("mma.sync") && !text.contains("v_mfma"),
+                "{machine}, {elem}: a matrix instruction"
+            ),
+        }
+    }
+}
+
+macro_rules! machines {
+    ($($name:ident),*) => {$(
+        mod $name {
+            #[test]
+            fn kernels_assemble() {
+                super::all_assemble(stringify!($name));
+            }
+        }
+    )*};
+}
+
+machines!(v100, a100, h200, mi50, mi250x, mi300x);
+
+/// Warps of 32, whose values pass between lanes by one instruction.
+#[test]
+fn warps_compute_what_the_interpreter_does() {
+    for what in ALL {
+        check("a100", what, "f32");
+    }
+    check("a100", GEMM, "f16");
+    check("a100", ROWS, "bf16");
+    check("a100", CONVOLUTION, "i8");
+    check("a100", COLUMNS, "f64");
+}
+
+/// Wavefronts of 64, whose values pass between lanes by memory.
+#[test]
+fn wavefronts_compute_what_the_interpreter_does() {
+    for what in ALL {
+        check("mi300x", what, "f32");
+    }
+    check("mi300x", GEMM, "f16");
+    check("mi50", ROWS, "f64");
+    check("mi50", ELEMENTWISE, "f16");
+}

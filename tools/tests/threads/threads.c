@@ -1,0 +1,95 @@
+// Runs the threads of a block as threads of the host, so that code for many
+// threads can be held against an answer where there is no such unit.
+//
+// What goes between threads goes through memory, with waits before and after; a
+// warp's threads wait for each other alone, for another warp may have left.
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#ifndef THREADS
+#define THREADS 128
+#define LANES 32
+#endif
+
+static _Thread_local int thread_number;
+static int block_number;
+static int32_t slots[THREADS];
+static pthread_barrier_t warp[THREADS / LANES], whole;
+
+static void wait_warp(void) { pthread_barrier_wait(&warp[thread_number / LANES]); }
+
+static int32_t exchange(int32_t value, int32_t from) {
+  int first = thread_number / LANES * LANES;
+  slots[thread_number] = value;
+  wait_warp();
+  int32_t there = slots[first + (from & (LANES - 1))];
+  wait_warp();
+  return there;
+}
+
+int32_t llvm_nvvm_read_ptx_sreg_tid_x(void) { return thread_number; }
+int32_t llvm_nvvm_read_ptx_sreg_ctaid_x(void) { return block_number; }
+int32_t llvm_nvvm_shfl_sync_idx_i32(int32_t mask, int32_t value, int32_t from, int32_t last) {
+  return exchange(value, from);
+}
+void llvm_nvvm_bar_warp_sync(int32_t mask) { wait_warp(); }
+void llvm_nvvm_barrier_cta_sync_aligned_all(int32_t number) { pthread_barrier_wait(&whole); }
+
+int32_t llvm_amdgcn_workitem_id_x(void) { return thread_number; }
+int32_t llvm_amdgcn_workgroup_id_x(void) { return block_number; }
+int32_t llvm_amdgcn_readfirstlane(int32_t value) { return value; }
+int32_t llvm_amdgcn_ds_bpermute(int32_t place, int32_t value) { return exchange(value, place / 4); }
+void llvm_amdgcn_wave_barrier(void) { wait_warp(); }
+void llvm_amdgcn_s_barrier(void) { pthread_barrier_wait(&whole); }
+
+// The kernel on the buffers, one argument a buffer; made for each program.
+static void call(int64_t begin, int64_t end, void **buffers);
+
+static void **buffers;
+static int64_t first_task, last_task;
+
+static void *run(void *number) {
+  thread_number = (int)(intptr_t)number;
+  call(first_task, last_task, buffers);
+  return 0;
+}
+
+// threads BEGIN END GROUPS FILE...: reads the buffers, runs, writes them back.
+int main(int argc, char **argv) {
+  int count = argc - 4;
+  first_task = atoll(argv[1]);
+  last_task = atoll(argv[2]);
+  int groups = atoi(argv[3]);
+  buffers = calloc(count, sizeof(void *));
+  long *sizes = calloc(count, sizeof(long));
+  for (int n = 0; n < count; ++n) {
+    FILE *file = fopen(argv[4 + n], "rb");
+    fseek(file, 0, SEEK_END);
+    sizes[n] = ftell(file);
+    rewind(file);
+    buffers[n] = aligned_alloc(64, (sizes[n] + 64) / 64 * 64);
+    if (fread(buffers[n], 1, sizes[n], file) != sizes[n])
+      return 2;
+    fclose(file);
+  }
+  for (int n = 0; n < THREADS / LANES; ++n)
+    pthread_barrier_init(&warp[n], 0, LANES);
+  pthread_barrier_init(&whole, 0, THREADS);
+  int blocks = (int)((last_task - first_task + groups - 1) / groups);
+  for (block_number = 0; block_number < blocks; ++block_number) {
+    pthread_t threads[THREADS];
+    for (intptr_t n = 0; n < THREADS; ++n)
+      if (pthread_create(&threads[n], 0, run, (void *)n))
+        return 3;
+    for (int n = 0; n < THREADS; ++n)
+      pthread_join(threads[n], 0);
+  }
+  for (int n = 0; n < count; ++n) {
+    FILE *file = fopen(argv[4 + n], "wb");
+    fwrite(buffers[n], 1, sizes[n], file);
+    fclose(file);
+  }
+  return 0;
+}
