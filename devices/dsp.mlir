@@ -33,7 +33,9 @@ device.machine @dsp arch("dsp") features([]) {
       "arith.minui", "arith.cmpi", "arith.extsi", "arith.extui", "arith.trunci",
       "arith.index_cast", "arith.index_castui", "math.fma", "math.sqrt", "math.absf",
       "math.absi", "math.floor", "math.ceil", "math.trunc", "math.roundeven", "math.copysign",
-      "math.ctpop", "math.ctlz", "math.cttz"
+      "math.ctpop", "math.ctlz", "math.cttz",
+      // Special functions.
+      "math.exp", "math.log", "math.rsqrt", "math.tanh"
     ]) reductions([
       "arith.addf", "arith.mulf", "arith.maximumf", "arith.minimumf", "arith.maxnumf",
       "arith.minnumf", "arith.addi", "arith.muli", "arith.maxsi", "arith.minsi", "arith.maxui",

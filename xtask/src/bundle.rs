@@ -66,7 +66,10 @@ const KERNELS: &[Kernel] = &[
 /// Builds, compiles for `device` (a machine whose code is PTX) and packs.
 pub fn run(workspace: &Workspace, device: &str) -> Result {
     setup::ensure(workspace, Need::Run)?;
-    stream(&mut cargo(workspace, &["build", "--release", "-p", "weft-tools", "-p", "weft-runtime"]))?;
+    stream(&mut cargo(
+        workspace,
+        &["build", "--release", "-p", "weft-tools", "-p", "weft-runtime"],
+    ))?;
     let folder = workspace.target.join("bundle");
     let failed = |error: std::io::Error| format!("cannot write {}: {error}", folder.display());
     if folder.exists() {
@@ -88,7 +91,9 @@ pub fn run(workspace: &Workspace, device: &str) -> Result {
     let mut compile = weft(workspace, "compile");
     compile.arg(digits.join("digits.onnx")).args(["--device", device, "-o"]);
     capture(compile.arg(file("digits.weft")))?;
-    for (from, to) in [("digits.inputs.npz", "digits.inputs.npz"), ("digits.ref.npz", "digits.expect.npz")] {
+    for (from, to) in
+        [("digits.inputs.npz", "digits.inputs.npz"), ("digits.ref.npz", "digits.expect.npz")]
+    {
         fs::copy(digits.join(from), file(to)).map_err(failed)?;
     }
     lines.push_str("check digits --inputs digits.inputs.npz\nmeasure digits\n");
@@ -106,7 +111,11 @@ pub fn run(workspace: &Workspace, device: &str) -> Result {
     if bytes > BYTES {
         return Err(format!("the bundle has {bytes} bytes, and {BYTES} are accepted"));
     }
-    println!("bundle: {}, {:.1} MB; unpack it and start bundle/run.sh", packed.display(), bytes as f64 / 1e6);
+    println!(
+        "bundle: {}, {:.1} MB; unpack it and start bundle/run.sh",
+        packed.display(),
+        bytes as f64 / 1e6
+    );
     Ok(())
 }
 
@@ -116,7 +125,9 @@ fn add(workspace: &Workspace, folder: &Path, device: &str, kernel: &Kernel) -> R
     let compiled = folder.join(format!("{name}.weft"));
     let compile = |device: Option<&str>, to: &Path| {
         let mut command = weft(workspace, "kernel");
-        command.args([*expression, "--shape", shape, "--dtype", dtype, "--emit", "weft", "-o"]).arg(to);
+        command
+            .args([*expression, "--shape", shape, "--dtype", dtype, "--emit", "weft", "-o"])
+            .arg(to);
         if let Some(device) = device {
             command.args(["--device", device]);
         }

@@ -113,10 +113,8 @@ impl Backend {
     /// Says what the processor is, function by function.
     fn describe<'l>(&self, context: &'l Context, function: FunctionValue<'l>) {
         let bits = self.target.register_bits.to_string();
-        let processor = [
-            ("target-cpu", self.target.cpu.as_str()),
-            ("target-features", &self.target.features),
-        ];
+        let processor =
+            [("target-cpu", self.target.cpu.as_str()), ("target-features", &self.target.features)];
         let widths =
             [("prefer-vector-width", bits.as_str()), ("min-legal-vector-width", bits.as_str())];
         let widths = widths.into_iter().filter(|_| self.target.isa.is_none());

@@ -6,11 +6,13 @@
 //!
 //! The arithmetic is in `math/`, one function per operation and type, copied in
 //! place of the operation. f16 and bf16 go through f32. A machine's meanings and
-//! lowerings are left alone: they are what is meant.
+//! lowerings are left alone: they are what is meant; so is a function that the lane unit
+//! of its kernel lists, for that has an instruction.
 
+use weft_dialects::device::{Lanes, Machine};
 use weft_dialects::ir::pass::{Failed, Pass, Run};
 use weft_dialects::ir::{
-    self, Builder, Context, Diagnostics, Mapping, Module, Op, Type, Val, module_op, ty,
+    self, Builder, Context, Diagnostics, Mapping, Module, Op, Type, Val, attr, module_op, ty,
 };
 
 /// The pass.
@@ -37,7 +39,8 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let mut work = Vec::new();
     for op in run.module.first_block(0).ok_or(Failed)?.ops() {
         if !op.is("device.machine") {
-            op.walk(&mut |inner| work.extend(Wanted::of(inner)));
+            let wanted = |op| Wanted::of(op).filter(|_| !listed(op));
+            op.walk(&mut |inner| work.extend(wanted(inner)));
         }
     }
     let mut diag = Diagnostics::new();
@@ -50,6 +53,23 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     }
     run.count("expanded", work.len() as u64);
     if diag.is_ok() { Ok(()) } else { Err(Failed) }
+}
+
+/// Whether the lane unit that a kernel runs on has an instruction for an elementary
+/// function.
+fn listed(op: Op<'_>) -> bool {
+    let unit = op.ancestors().find(|around| around.is("tile.compute")).and_then(|compute| {
+        let name = compute.attr("instruction").and_then(attr::symbol)?;
+        Machine::of(compute)?.lanes_unit(name)
+    });
+    unit.is_some_and(|unit| has_function(&unit, op))
+}
+
+/// Whether a lane unit applies `op` by itself, and `op` is an elementary function.
+pub fn has_function<'c>(unit: &Lanes<'c>, op: Op<'c>) -> bool {
+    let function = op.name().strip_prefix("math.");
+    function.is_some_and(|name| !NATIVE.contains(&name) && !BITWISE.contains(&name))
+        && op.results().iter().all(|result| unit.supports(op.name(), result.ty()))
 }
 
 /// Whether the pass gives `op` a form that every lane unit has.

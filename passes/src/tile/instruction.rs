@@ -12,6 +12,7 @@ use weft_dialects::ir::{Block, Op, Type, Val, ty};
 
 use super::mapping::has_axes;
 use super::matrix;
+use crate::device::expand_math;
 use crate::nest::{Nest, index_axis};
 
 /// Operations whose operands may be swapped.
@@ -221,7 +222,7 @@ pub(super) fn lane_unit<'c>(
                 let lanes = lanes_type(nest).and_then(|elem| unit.lanes_for(elem)).unwrap_or(1);
                 return Ok(Mapped {
                     name: unit.name,
-                    issue_cycles: unit.issue_cycles * body_cost(nest),
+                    issue_cycles: unit.issue_cycles * body_cost(&unit, nest),
                     latency_cycles: unit.latency_cycles as f64,
                     lanes,
                     scalar_inputs: Vec::new(),
@@ -233,8 +234,9 @@ pub(super) fn lane_unit<'c>(
 }
 
 /// Operations of the body, an expanded function counted as about twenty.
-fn body_cost(nest: &Nest<'_>) -> f64 {
-    let cost = |op: &Op<'_>| match op.name() {
+fn body_cost<'c>(unit: &Lanes<'c>, nest: &Nest<'c>) -> f64 {
+    let cost = |op: &Op<'c>| match op.name() {
+        _ if expand_math::has_function(unit, *op) => 1.0,
         "arith.constant" | "linalg.index" => 0.0,
         "arith.divf" | "math.sqrt" | "arith.divsi" | "arith.remsi" => 8.0,
         name if name.starts_with("math.") && !name.contains("fma") => 20.0,

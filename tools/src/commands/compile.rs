@@ -41,7 +41,10 @@ pub(crate) fn emit(name: &str) -> Result<Emit, String> {
         "amdgcn" => Emit::Threads(Isa::Amdgcn),
         "weft" => Emit::Weft,
         _ => {
-            return Err("one of graph, tile, task, device, vendor, llvm, asm, obj, ptx, amdgcn, weft".to_owned());
+            return Err(
+                "one of graph, tile, task, device, vendor, llvm, asm, obj, ptx, amdgcn, weft"
+                    .to_owned(),
+            );
         }
     })
 }

@@ -39,8 +39,16 @@ pub fn check(arch: &str, text: &str) {
     }
     let target = ["-x", "assembler", "-target", "amdgcn-amd-amdhsa"];
     let cpu = format!("-mcpu={arch}");
-    call(&llvm("clang"), &[&target[..], &[&cpu, "-c", "kernel.s", "-o", "kernel.o"]].concat(), folder.path());
-    call(&llvm("ld.lld"), &["-shared", "--no-undefined", "kernel.o", "-o", "kernel.co"], folder.path());
+    call(
+        &llvm("clang"),
+        &[&target[..], &[&cpu, "-c", "kernel.s", "-o", "kernel.o"]].concat(),
+        folder.path(),
+    );
+    call(
+        &llvm("ld.lld"),
+        &["-shared", "--no-undefined", "kernel.o", "-o", "kernel.co"],
+        folder.path(),
+    );
 }
 
 /// `WEFT_PTXAS`, or what `cargo xtask setup` has installed: one that knows the architecture.

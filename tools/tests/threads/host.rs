@@ -48,12 +48,31 @@ pub fn run(machine_name: &str, program: &str, buffers: &mut [Vec<u8>]) {
     let file = |name: &str| folder.path().join(name);
     std::fs::write(file("in.mlir"), for_host(&op.text())).unwrap();
     std::fs::write(file("threads.c"), include_str!("threads.c").to_owned() + &glue).unwrap();
-    call(&llvm("mlir-opt"), &[&format!("--pass-pipeline={PIPELINE}"), "in.mlir", "-o", "llvm.mlir"], folder.path());
-    call(&llvm("mlir-translate"), &["--mlir-to-llvmir", "llvm.mlir", "-o", "kernel.ll"], folder.path());
+    call(
+        &llvm("mlir-opt"),
+        &[&format!("--pass-pipeline={PIPELINE}"), "in.mlir", "-o", "llvm.mlir"],
+        folder.path(),
+    );
+    call(
+        &llvm("mlir-translate"),
+        &["--mlir-to-llvmir", "llvm.mlir", "-o", "kernel.ll"],
+        folder.path(),
+    );
     let defines = [format!("-DTHREADS={}", launch.threads), format!("-DLANES={lanes}")];
     call(
         &llvm("clang"),
-        &["-O1", "-w", "-pthread", &defines[0], &defines[1], "threads.c", "kernel.ll", "-lm", "-o", "threads"],
+        &[
+            "-O1",
+            "-w",
+            "-pthread",
+            &defines[0],
+            &defines[1],
+            "threads.c",
+            "kernel.ll",
+            "-lm",
+            "-o",
+            "threads",
+        ],
         folder.path(),
     );
     let names: Vec<String> = (0..buffers.len()).map(|n| format!("{n}.bin")).collect();
@@ -183,7 +202,8 @@ fn as_call(instruction: &Instruction<'_>) -> (String, String) {
     let names = ["a", "b", "c"];
     let mut body = String::from("  ^bb0(");
     let types: Vec<String> = args.iter().map(|arg| arg.ty().to_string()).collect();
-    let list: Vec<_> = names.iter().zip(&types).map(|(name, ty)| format!("%{name}: {ty}")).collect();
+    let list: Vec<_> =
+        names.iter().zip(&types).map(|(name, ty)| format!("%{name}: {ty}")).collect();
     let result = &types[2];
     write!(
         body,
@@ -212,7 +232,8 @@ fn as_call(instruction: &Instruction<'_>) -> (String, String) {
         shapes.push(memref);
     }
     let (name, shapes) = (instruction.name, shapes.join(", "));
-    writeln!(body, "    func.call @emulate_{name}({}) : ({shapes}) -> ()", given.join(", ")).unwrap();
+    writeln!(body, "    func.call @emulate_{name}({}) : ({shapes}) -> ()", given.join(", "))
+        .unwrap();
     let memref = result.replacen("vector", "memref", 1);
     writeln!(body, "    %d = vector.load %pd[%z] : {memref}, {result}").unwrap();
     writeln!(body, "    memref.alloca_scope.return %d : {result}\n    }}").unwrap();
@@ -255,7 +276,10 @@ fn in_c(instruction: &Instruction<'_>, lanes: u64) -> String {
             let row: Vec<String> = (0..lanes)
                 .map(|lane| {
                     let at = affine::evaluate(map, &[lane as i64, slot as i64]).unwrap();
-                    at.iter().zip(&shapes[n]).fold(0, |sum, (at, dim)| sum * *dim as i64 + at).to_string()
+                    at.iter()
+                        .zip(&shapes[n])
+                        .fold(0, |sum, (at, dim)| sum * *dim as i64 + at)
+                        .to_string()
                 })
                 .collect();
             write!(c, "{{{}}},", row.join(",")).unwrap();
@@ -271,7 +295,11 @@ fn in_c(instruction: &Instruction<'_>, lanes: u64) -> String {
     let (m, n) = (shapes[2][0], shapes[2][1]);
     // Blocks of 8 x 8 where the factors lie in shared memory.
     let (k, at_a, at_b) = if by_address {
-        (16, "((i / 8 * 2 + k / 8) * 8 + i % 8) * 8 + k % 8".to_owned(), "((j / 8 * 2 + k / 8) * 8 + j % 8) * 8 + k % 8".to_owned())
+        (
+            16,
+            "((i / 8 * 2 + k / 8) * 8 + i % 8) * 8 + k % 8".to_owned(),
+            "((j / 8 * 2 + k / 8) * 8 + j % 8) * 8 + k % 8".to_owned(),
+        )
     } else {
         (shapes[0][1], format!("i * {} + k", shapes[0][1]), format!("k * {n} + j"))
     };
@@ -279,9 +307,17 @@ fn in_c(instruction: &Instruction<'_>, lanes: u64) -> String {
         true => format!("(({} *){operand})", elems[n]),
         false => format!("{name}_{}[w]", operand.to_uppercase()),
     };
-    let number = |text: String| if elems[0] == "bfloat" { format!("widened({text})") } else { format!("({})({text})", elems[2]) };
-    let (a, b) = (number(format!("{}[{at_a}]", from("a", 0))), number(format!("{}[{at_b}]", from("b", 1))));
-    let pointer = |n: usize| if by_address { "const char".to_owned() } else { format!("const {}", elems[n]) };
+    let number = |text: String| {
+        if elems[0] == "bfloat" {
+            format!("widened({text})")
+        } else {
+            format!("({})({text})", elems[2])
+        }
+    };
+    let (a, b) =
+        (number(format!("{}[{at_a}]", from("a", 0))), number(format!("{}[{at_b}]", from("b", 1))));
+    let pointer =
+        |n: usize| if by_address { "const char".to_owned() } else { format!("const {}", elems[n]) };
     let slots = ty::count(args[2].ty()).unwrap_or(1);
     let _ = m;
     writeln!(

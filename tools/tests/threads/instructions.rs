@@ -146,7 +146,11 @@ fn assembles(machine: &str, mnemonic: &str) {
     for matrix in matrices(machine) {
         for program in [matrix.whole(), matrix.ragged()] {
             let text = assemble(machine, &program);
-            assert!(text.contains(mnemonic), "{machine} @{}: no {mnemonic} in\n{text}", matrix.name);
+            assert!(
+                text.contains(mnemonic),
+                "{machine} @{}: no {mnemonic} in\n{text}",
+                matrix.name
+            );
         }
     }
 }

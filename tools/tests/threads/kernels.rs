@@ -16,8 +16,7 @@ use crate::host;
 use crate::numbers::{Random, bytes, numbers};
 
 const GEMM: (&str, &str) = ("C[m,n] += A[m,k] * B[k,n]", "m=37,n=70,k=33");
-const ELEMENTWISE: (&str, &str) =
-    ("h[i,j] = max(x[i,j] * y[j], y[j]) + x[i,j]", "i=7,j=203");
+const ELEMENTWISE: (&str, &str) = ("h[i,j] = max(x[i,j] * y[j], y[j]) + x[i,j]", "i=7,j=203");
 const ROWS: (&str, &str) = ("s[i] += x[i,j]", "i=9,j=300");
 const COLUMNS: (&str, &str) = ("s[j] max= x[i,j]", "i=9,j=77");
 const CONVOLUTION: (&str, &str) =

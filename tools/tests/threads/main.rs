@@ -1,8 +1,8 @@
 //! Code for many threads: what it computes, and that it assembles.
 
 mod assemble;
+mod fragments;
 mod host;
 mod instructions;
-mod numbers;
 mod kernels;
-mod fragments;
+mod numbers;

@@ -123,10 +123,7 @@ fn move_box<'c>(
                 store(b, value, *slots, &at.place);
             });
         }
-        (
-            Room::Registers { slots, shape, layout },
-            Room::Memory { flat, shape: memory, ours },
-        ) => {
+        (Room::Registers { slots, shape, layout }, Room::Memory { flat, shape: memory, ours }) => {
             let base = thread.linear(b, memory, &target.indices);
             let registers = Registers { shape, layout, view: source };
             around(b, thread, *ours, |b| {

@@ -50,9 +50,8 @@ fn read<'c>(
             let at = thread.linear(b, shape, &view.indices);
             if wanted == index {
                 let size = ty::elem(flat.ty()).and_then(ty::byte_size).unwrap_or(1);
-                let base = b
-                    .op("memref.extract_aligned_pointer_as_index", &[*flat], &[index])
-                    .result(0);
+                let base =
+                    b.op("memref.extract_aligned_pointer_as_index", &[*flat], &[index]).result(0);
                 let size = b.index(size as i64);
                 let bytes = b.op("arith.muli", &[at, size], &[index]).result(0);
                 return b.op("arith.addi", &[base, bytes], &[index]).result(0);
@@ -83,9 +82,7 @@ fn load_as<'c>(
 
 fn write<'c>(b: &mut Builder<'c>, thread: &Thread<'c>, value: Val<'c>, view: &View<'c>) {
     let (memref, place) = match thread.room(view) {
-        Room::Memory { flat, shape, .. } => {
-            (*flat, vec![thread.linear(b, shape, &view.indices)])
-        }
+        Room::Memory { flat, shape, .. } => (*flat, vec![thread.linear(b, shape, &view.indices)]),
         Room::Registers { slots, shape, layout } => {
             let lead = shape.len() - layout.shape.len();
             let mut place = view.indices[..lead].to_vec();

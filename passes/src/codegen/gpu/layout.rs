@@ -56,9 +56,9 @@ impl<'c> Layout<'c> {
     pub fn reach(&self, dim: usize, slot: u64) -> (i64, i64) {
         let lanes = self.table.len() / self.slots as usize;
         let places = self.table.iter().skip(slot as usize * lanes).take(lanes);
-        places.map(|place| place[dim]).fold((i64::MAX, i64::MIN), |(low, high), place| {
-            (low.min(place), high.max(place))
-        })
+        places
+            .map(|place| place[dim])
+            .fold((i64::MAX, i64::MIN), |(low, high), place| (low.min(place), high.max(place)))
     }
 
     /// The place along a dimension that `lane` holds in a slot.

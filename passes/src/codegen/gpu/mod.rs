@@ -124,8 +124,7 @@ fn lower<'c>(
     let lanes = registers.lanes.unwrap_or(1);
     let (func, lane) = copy_into_function(context, isa, kernel, launch, lanes);
     bf16::as_bits(context, func);
-    let mut thread =
-        Thread { context, machine, isa, lanes, lane, rooms: FxHashMap::default() };
+    let mut thread = Thread { context, machine, isa, lanes, lane, rooms: FxHashMap::default() };
     let rows = stand_in(&mut thread, func);
     let mut device_ops = Vec::new();
     func.walk(&mut |op| {
@@ -270,7 +269,10 @@ fn place_allocs<'c>(
                 return false;
             };
             if layout.shape.len() > shape.len() {
-                diag.error(alloc, "the register has fewer dimensions than its instruction's operand");
+                diag.error(
+                    alloc,
+                    "the register has fewer dimensions than its instruction's operand",
+                );
                 return false;
             }
             let lead = shape.len() - layout.shape.len();
@@ -278,8 +280,7 @@ fn place_allocs<'c>(
             own.push(layout.slots);
             let ty = room::in_space(context, &own, value.ty(), thread.isa.private_space());
             let none = attr::of_ints32(context, &[0, 0]);
-            let made =
-                b.op_with("memref.alloca", &[], &[ty], &[("operandSegmentSizes", none)], 0);
+            let made = b.op_with("memref.alloca", &[], &[ty], &[("operandSegmentSizes", none)], 0);
             Room::Registers { slots: made.result(0), shape, layout }
         } else if memory.lanes.is_some() {
             diag.error(alloc, format!("@{} beside registers of @{}", memory.name, registers.name))

@@ -141,11 +141,7 @@ fn wanted<'c>(
 }
 
 /// The layout of an operand of an instruction, where it has a fragment.
-fn fragment<'c>(
-    instruction: &Instruction<'c>,
-    operand: usize,
-    lanes: u64,
-) -> Option<Layout<'c>> {
+fn fragment<'c>(instruction: &Instruction<'c>, operand: usize, lanes: u64) -> Option<Layout<'c>> {
     let map = (*instruction.fragments.get(operand)?)?;
     let shape = ty::shape(*instruction.operand_types().get(operand)?)?;
     let arg = instruction.lowering()?.args().get(operand)?.ty();

@@ -7,10 +7,10 @@ use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use inkwell::targets::FileType;
 
+use super::super::CodegenError;
 use super::super::compile::Object;
 use super::super::native::Backend;
 use super::super::target::Target;
-use super::super::CodegenError;
 
 /// The assembly of kernels, each optimised bitcode.
 ///
