@@ -3,10 +3,10 @@
 // RUN: weft simulate %s --json | FileCheck %s
 // RUN: weft simulate %s --json --timing-only | FileCheck %s --check-prefix=TIMING
 // RUN: weft simulate %s --trace %t.json && FileCheck %s --check-prefix=TRACE < %t.json
-// RUN: weft compile %s -o %t.weft && weft-run %t.weft | FileCheck %s --check-prefix=RUN
-// RUN: weft run %t.weft | FileCheck %s --check-prefix=RUN
+// RUN: weft compile %s -o %t.weft && weft-run %t.weft | FileCheck %s --check-prefix=RAN
+// RUN: weft run %t.weft | FileCheck %s --check-prefix=RAN
 
-// RUN: y: float32 [16]
+// RAN: y: float32 [16]
 
 device.machine @tiny arch("tiny") features([]) {
   device.memory @dram scope("device") capacity_bytes(65536) bytes_per_cycle(16) transaction_bytes(64)
