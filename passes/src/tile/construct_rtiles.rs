@@ -18,7 +18,7 @@ use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::{Builder, Context, Mapping, Op, Report, Val, attr, remark};
 use weft_dialects::tile::RTile;
 
-use super::policy::{self, Choice, Lanes, Tiled};
+use super::policy::{self, Choice, Tiled};
 use super::{instruction, matrix, pack_weights};
 use crate::device::expand_math;
 use crate::nest::{self, Nest};
@@ -102,7 +102,9 @@ pub(crate) fn construct<'c>(
     };
     let outer = policy::task_tile(&nest, &inner, &unit, choice.cycles, task_memory(machine));
     let mut tiles = vec![outer, inner];
-    if let Tiled::Lanes(Lanes { stage: Some(stage), .. }) = &choice.tiled {
+    if let Tiled::Lanes(lanes) = &choice.tiled
+        && let Some(stage) = &lanes.stage
+    {
         let staged = policy::stage_tile(&nest, &tiles[1], &tiles[0], stage).map_err(|reason| {
             let name = kernel.symbol();
             Report::new(kernel.location(), format!("@{name} does not fit: {reason}"))

@@ -72,9 +72,8 @@ fn lacks(machine: Machine<'_>, nest: &Nest<'_>, mapping: &Mapping<'_>) -> Option
             "@{name} folds into what is there, and how the output starts is computed"
         ));
     };
-    let [outputs @ ..] = &nest.outputs[..];
-    if outputs.len() != 1 {
-        return Some(format!("@{name} has one result, the nest {}", outputs.len()));
+    if nest.outputs.len() != 1 {
+        return Some(format!("@{name} has one result, the nest {}", nest.outputs.len()));
     }
     for (operand, &memory) in memories(mapping).iter().enumerate() {
         let result = mapping.binding[operand] >= nest.inputs.len();

@@ -49,7 +49,8 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         }
         let choice = choose(machine, kernel, &nest, &constant)?;
         // A transfer lays out what it brings as its reader likes it.
-        let Tiled::Lanes(Lanes { mapped, shape, stage: None, .. }) = choice.tiled else { continue };
+        let Tiled::Lanes(lanes) = choice.tiled else { continue };
+        let Lanes { mapped, shape, stage: None, .. } = *lanes else { continue };
         let packed = policy::packable(&nest, &shape, &constant);
         let Some(axis) = shape.lanes_axis.filter(|_| packed.contains(&true)) else { continue };
         let Some(panel) = panel(nest.axes[axis].extent, shape.vectors, mapped.lanes) else {

@@ -38,7 +38,7 @@ pub(super) struct Choice<'c> {
 #[derive(Clone)]
 pub(super) enum Tiled<'c> {
     /// Lanes along an axis of the nest.
-    Lanes(Lanes<'c>),
+    Lanes(Box<Lanes<'c>>),
     /// Axes of the instruction are axes of the nest.
     Matrix(Box<Matrix<'c>>),
 }
@@ -126,7 +126,8 @@ pub(super) fn choose<'c>(
             let packed = packable(nest, &shape, constant);
             let cycles = cycles(nest, &facts, &mapped, &shape, &packed);
             let stage = facts.stage.clone();
-            consider(Tiled::Lanes(Lanes { mapped: mapped.clone(), shape, memory, stage }), cycles);
+            let lanes = Lanes { mapped: mapped.clone(), shape, memory, stage };
+            consider(Tiled::Lanes(Box::new(lanes)), cycles);
         }
     }
     for matrix in matrix::choices(machine, nest).into_iter().flatten() {

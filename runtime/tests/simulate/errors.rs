@@ -130,7 +130,8 @@ fn capacity() {
 #[test]
 fn races() {
     // Overwritten while it is read, read while it is written, ended while it is written.
-    let spoil: [fn(Slot, TokenSlot, TokenSlot) -> Vec<Op>; 2] = [
+    type Spoil = fn(Slot, TokenSlot, TokenSlot) -> Vec<Op>;
+    let spoil: [Spoil; 2] = [
         |zero, a, b| {
             let at = View::new(2, &[zero]);
             let load = transfer(LOAD, at.clone(), View::new(3, &[zero]), &[8], &[1], &[1], None);

@@ -37,6 +37,9 @@ struct Operand<'c> {
     registers: bool,
 }
 
+/// What to do with a box of blocks, the box of the tensor that it holds, and their sizes.
+type EachBox<'f, 'c> = &'f mut dyn FnMut(&mut Builder<'c>, &Boxed<'c>, &Boxed<'c>, &[u64]);
+
 /// How the tiles of a kernel are done by an instruction.
 pub(super) struct Matrix<'p, 'c> {
     context: &'c Context,
@@ -442,7 +445,7 @@ impl<'p, 'c> Matrix<'p, 'c> {
         place: &View<'c>,
         at: &[Sum<'c>],
         sizes: &[u64],
-        body: &mut dyn FnMut(&mut Builder<'c>, &Boxed<'c>, &Boxed<'c>, &[u64]),
+        body: EachBox<'_, 'c>,
     ) {
         let dims = &self.mapping.dims[operand];
         let around = self.mapping.around(self.nest, operand);

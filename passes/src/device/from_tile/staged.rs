@@ -23,6 +23,9 @@ use crate::nest::{Access, Nest, Start};
 use crate::tile::local::{self, Local};
 use crate::tile::{Stage, loop_order};
 
+/// Writes the code of a piece: where it begins, and its size.
+type EachPiece<'f, 'c> = &'f mut dyn FnMut(&mut Builder<'c>, &[Sum<'c>], &[u64]);
+
 /// How tiles are brought near, worked on and taken back.
 pub(super) struct Staged<'p, 'c> {
     pub plan: &'p Plan<'c>,
@@ -42,11 +45,7 @@ impl<'c> Staged<'_, 'c> {
             self.start(b, at, sizes, &outputs, &captured);
             let reductions: Vec<usize> =
                 (0..sizes.len()).filter(|&axis| nest.reduces(axis)).collect();
-            self.pieces(
-                b,
-                &reductions,
-                &mut at.to_vec(),
-                &mut sizes.to_vec(),
+            self.pieces(b, &reductions, at, sizes,
                 &mut |b, at, sizes| {
                     let starts = vec![Start::Held; outputs.len()];
                     self.fold(b, at, sizes, &outputs, starts, &captured);
@@ -280,19 +279,19 @@ impl<'c> Staged<'_, 'c> {
         &self,
         b: &mut Builder<'c>,
         axes: &[usize],
-        at: &mut Vec<Sum<'c>>,
-        sizes: &mut Vec<u64>,
-        body: &mut dyn FnMut(&mut Builder<'c>, &[Sum<'c>], &[u64]),
+        at: &[Sum<'c>],
+        sizes: &[u64],
+        body: EachPiece<'_, 'c>,
     ) {
         let Some((&axis, rest)) = axes.split_first() else {
             body(b, at, sizes);
             return;
         };
         each_step(b, self.plan.nest.axes[axis].extent, sizes[axis], &mut |b, place, size| {
-            let (mut at, mut sizes) = (at.clone(), sizes.clone());
+            let (mut at, mut sizes) = (at.to_vec(), sizes.to_vec());
             at[axis] = place;
             sizes[axis] = size;
-            self.pieces(b, rest, &mut at, &mut sizes, body);
+            self.pieces(b, rest, &at, &sizes, body);
         });
     }
 }
