@@ -261,3 +261,19 @@ fn assembly_and_vendor_text() {
         assert_eq!(text, succeeds(folder.path(), &again), "{device}");
     }
 }
+
+/// The text of every stage carries the vendor's dialect, so that it parses and goes on.
+#[test]
+fn every_stage_is_resumed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let kernel = ["kernel", "C[m,n] += A[m,k] * B[k,n]", "--shape", "m=32,n=32,k=32"];
+    let device = ["--device", "toy", "-o", "-", "--emit"];
+    let whole = succeeds(folder.path(), &[&kernel[..], &device[..], &["asm"]].concat());
+    for stage in ["tile", "task", "device", "vendor"] {
+        let text = succeeds(folder.path(), &[&kernel[..], &device[..], &[stage]].concat());
+        assert!(text.contains("irdl.dialect @toy") && text.contains("pdl.pattern"), "{text}");
+        std::fs::write(folder.path().join("stage.mlir"), text).expect("written");
+        let again = succeeds(folder.path(), &["compile", "stage.mlir", "-o", "-", "--emit", "asm"]);
+        assert_eq!(whole, again, "{stage}");
+    }
+}
