@@ -187,6 +187,14 @@ device.machine @simt arch("simt") features([]) {{
     std::fs::write(folder.path().join("right.mlir"), right).expect("written");
     let text = succeeds(folder.path(), &["devices", "right.mlir"]);
     assert!(text.contains("over 4 lanes"), "{text}");
+    // Lane after lane, on this processor.
+    assert!(text.contains("agrees with its meaning to the last bit, 8 times"), "{text}");
+    let doubles =
+        fragment("affine_map<(l, s) -> (l, s)>").replace("%a, %c : vector", "%c, %c : vector");
+    refused(&doubles, "wrong.mlir:", &["does not use operand 0"]);
+    let forgets =
+        fragment("affine_map<(l, s) -> (l, s)>").replace("addf %a, %c : v", "subf %c, %a : v");
+    refused(&forgets, "wrong.mlir:", &["@add: element [0, 0] of operand 1 is", "by the meaning"]);
 }
 
 #[test]
