@@ -187,6 +187,14 @@ device.machine @simt arch("simt") features([]) {{
     std::fs::write(folder.path().join("right.mlir"), right).expect("written");
     let text = succeeds(folder.path(), &["devices", "right.mlir"]);
     assert!(text.contains("over 4 lanes"), "{text}");
+    // Lane after lane, on this processor.
+    assert!(text.contains("agrees with its meaning to the last bit, 8 times"), "{text}");
+    let doubles =
+        fragment("affine_map<(l, s) -> (l, s)>").replace("%a, %c : vector", "%c, %c : vector");
+    refused(&doubles, "wrong.mlir:", &["does not use operand 0"]);
+    let forgets =
+        fragment("affine_map<(l, s) -> (l, s)>").replace("addf %a, %c : v", "subf %c, %a : v");
+    refused(&forgets, "wrong.mlir:", &["@add: element [0, 0] of operand 1 is", "by the meaning"]);
 }
 
 #[test]
@@ -259,5 +267,21 @@ fn assembly_and_vendor_text() {
         // It carries what it is written in, and goes on to the same assembly.
         let again = ["compile", "vendor.mlir", "--emit", "asm", "-o", "-"];
         assert_eq!(text, succeeds(folder.path(), &again), "{device}");
+    }
+}
+
+/// The text of every stage carries the vendor's dialect, so that it parses and goes on.
+#[test]
+fn every_stage_is_resumed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let kernel = ["kernel", "C[m,n] += A[m,k] * B[k,n]", "--shape", "m=32,n=32,k=32"];
+    let device = ["--device", "toy", "-o", "-", "--emit"];
+    let whole = succeeds(folder.path(), &[&kernel[..], &device[..], &["asm"]].concat());
+    for stage in ["tile", "task", "device", "vendor"] {
+        let text = succeeds(folder.path(), &[&kernel[..], &device[..], &[stage]].concat());
+        assert!(text.contains("irdl.dialect @toy") && text.contains("pdl.pattern"), "{text}");
+        std::fs::write(folder.path().join("stage.mlir"), text).expect("written");
+        let again = succeeds(folder.path(), &["compile", "stage.mlir", "-o", "-", "--emit", "asm"]);
+        assert_eq!(whole, again, "{stage}");
     }
 }

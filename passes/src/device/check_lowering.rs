@@ -1,12 +1,15 @@
 //! Whether an instruction's lowering does what its meaning says.
 //!
 //! Where this processor can run the lowering, both are run on the same random values and
-//! compared within the accuracy that the instruction states. An operation of the vendor's
+//! compared within the accuracy that the instruction states; where operands are spread
+//! over lanes, lane after lane. An operation of the vendor's
 //! own has no other meaning than the instruction's, so of it is asked that it takes every
 //! operand. What runs elsewhere is said to, and not checked.
 
 use weft_dialects::device::{Instruction, Machine};
-use weft_dialects::ir::{Builder, Context, Mapping, Op, Type, attr, empty_module, module_op, ty};
+use weft_dialects::ir::{
+    Builder, Context, Mapping, Op, Type, affine, attr, empty_module, module_op, ty,
+};
 use weft_runtime::cpu::{check_features, run_once};
 use weft_runtime::dtype::DType;
 use weft_runtime::plan::Port;
@@ -61,7 +64,11 @@ pub fn check<'c>(
             }
             let dialect = op.name().split('.').next().unwrap_or("");
             if !["arith", "math", "vector", "device", "scf", "affine"].contains(&dialect) {
-                foreign.get_or_insert(op.name());
+                // What only changes types says less than what it is for.
+                let casts = foreign.is_none_or(|name: &str| name.starts_with("llvm."));
+                if casts {
+                    foreign = Some(op.name());
+                }
             }
         });
     }
@@ -79,15 +86,13 @@ pub fn check<'c>(
     if lowering.args().iter().any(|arg| ty::is_index(arg.ty())) {
         return Verdict::Elsewhere("it works on addresses of the machine's memories".to_owned());
     }
-    if instruction.fragments.iter().any(Option::is_some) {
-        return Verdict::Elsewhere("its operands are spread over the lanes of many threads".into());
-    }
     let native = machine.arch() == HOST;
     let features = if native {
         machine.features().into_iter().map(str::to_owned).collect()
     } else {
         host.to_vec()
     };
+    // What is of the machine's own kind, or goes across its lanes, only the machine runs.
     if let Some(name) = foreign.filter(|_| !native) {
         return Verdict::Elsewhere(format!("{name} is an operation of {}", machine.arch()));
     }
@@ -122,6 +127,7 @@ fn compare<'c>(
         .ok_or("an operand has elements that are no numbers")?;
     let results = instruction.result_count();
     let folded = folded(instruction);
+    let lanes = lanes(machine, instruction)?;
     let mut worst = 0.0f64;
     for case in 0..CASES {
         let inputs: Vec<Vec<u8>> =
@@ -136,7 +142,11 @@ fn compare<'c>(
             inputs.iter().zip(&ports).map(|(bytes, port)| unsigned(bytes, port.dtype)).collect();
         let bounds = run(&sizes)?;
         let mut buffers = inputs.clone();
-        run_once(&code, ENTRY, &mut buffers).map_err(|error| error.to_string())?;
+        for lane in &lanes {
+            let mut own = lane.gather(&buffers);
+            run_once(&code, ENTRY, &mut own).map_err(|error| error.to_string())?;
+            lane.scatter(&own, &mut buffers, results);
+        }
         let first = buffers.len() - results;
         for (number, (wanted, bound)) in wanted.into_iter().zip(bounds).enumerate() {
             let port = &ports[first + number];
@@ -160,6 +170,70 @@ fn compare<'c>(
         }
     }
     Ok(worst)
+}
+
+/// Where the elements are that one lane holds of each operand: their numbers in the
+/// operand, and the bytes of one.
+struct Lane {
+    operands: Vec<(Vec<usize>, usize)>,
+}
+
+impl Lane {
+    fn gather(&self, whole: &[Vec<u8>]) -> Vec<Vec<u8>> {
+        let one = |((elements, size), bytes): (&(Vec<usize>, usize), &Vec<u8>)| {
+            elements.iter().flat_map(|at| bytes[at * size..][..*size].to_vec()).collect()
+        };
+        self.operands.iter().zip(whole).map(one).collect()
+    }
+
+    /// Puts the last `results` operands back.
+    fn scatter(&self, own: &[Vec<u8>], whole: &mut [Vec<u8>], results: usize) {
+        let first = own.len() - results;
+        for (number, bytes) in whole.iter_mut().enumerate().skip(first) {
+            let (elements, size) = &self.operands[number];
+            for (slot, at) in elements.iter().enumerate() {
+                bytes[at * size..][..*size].copy_from_slice(&own[number][slot * size..][..*size]);
+            }
+        }
+    }
+}
+
+/// The lanes that a lowering runs on; one with everything, where no operand has a fragment.
+fn lanes<'c>(machine: Machine<'c>, instruction: &Instruction<'c>) -> Result<Vec<Lane>, String> {
+    let lowering = instruction.lowering().ok_or("there is no lowering")?;
+    let spread = instruction.operands.iter().zip(&instruction.fragments);
+    let count = spread
+        .filter(|(_, fragment)| fragment.is_some())
+        .filter_map(|(memory, _)| machine.memory(memory)?.lanes)
+        .max()
+        .unwrap_or(1);
+    let types: Vec<_> = instruction.operand_types();
+    let mut lanes = Vec::new();
+    for lane in 0..count {
+        let mut operands = Vec::new();
+        for ((ty, arg), fragment) in types.iter().zip(lowering.args()).zip(&instruction.fragments) {
+            let shape = ty::shape(*ty).ok_or("an operand has no static shape")?;
+            let size = ty::elem(*ty).and_then(ty::byte_size).ok_or("elements are no numbers")?;
+            let elements = match fragment {
+                None => (0..shape.iter().product::<u64>() as usize).collect(),
+                Some(map) => {
+                    let slots = ty::count(arg.ty()).unwrap_or(1);
+                    let at = |slot: u64| {
+                        let point = affine::evaluate(*map, &[lane as i64, slot as i64])?;
+                        let number = point
+                            .iter()
+                            .zip(&shape)
+                            .fold(0, |sum, (at, dim)| sum * dim + *at as u64);
+                        Some(number as usize)
+                    };
+                    (0..slots).map(at).collect::<Option<_>>().ok_or("a fragment has no value")?
+                }
+            };
+            operands.push((elements, size as usize));
+        }
+        lanes.push(Lane { operands });
+    }
+    Ok(lanes)
 }
 
 /// What may differ.
@@ -242,7 +316,8 @@ fn unsigned(bytes: &[u8], dtype: DType) -> Vec<u8> {
 const ENTRY: &str = "check";
 
 /// The lowering as code for this processor: a machine with nothing but the instruction, all
-/// of whose operands lie in memory.
+/// of whose operands lie in memory, as the lowering takes them. It means nothing: what is
+/// compiled is the lowering.
 fn compile<'c>(
     context: &'c Context,
     machine: Machine<'c>,
@@ -270,16 +345,29 @@ fn compile<'c>(
     let memory = attr::of_symbol(context, shared);
     let operands = vec![memory; alone.operands.len()];
     alone.op.set_attr("operands", attr::of_array(context, &operands));
-    alone.op.remove_attr("engine");
-    alone.op.remove_attr("fragments");
+    for name in ["engine", "fragments", "encoding"] {
+        alone.op.remove_attr(name);
+    }
+    let args = instruction.lowering().map(|block| block.args()).unwrap_or_default();
+    let shaped = |ty: Type<'c>| match (ty::shape(ty), ty::elem(ty)) {
+        (Some(shape), Some(elem)) => (shape, elem),
+        _ => (Vec::new(), ty),
+    };
+    let shapes: Vec<_> = args.iter().map(|arg| shaped(arg.ty())).collect();
+    let meaning = alone.meaning().ok_or("the instruction was copied")?;
+    for op in meaning.ops().into_iter().rev() {
+        op.erase();
+    }
+    for (arg, (shape, elem)) in meaning.args().into_iter().zip(&shapes) {
+        arg.set_ty(ty::tensor(shape, *elem));
+    }
+    let results = instruction.result_count();
+    let last: Vec<_> = meaning.args().split_off(args.len() - results);
+    Builder::at_end(context, meaning).op("device.yield", &last, &[]);
 
     let index = Type::index(context);
-    let memrefs: Vec<Type<'c>> = instruction
-        .operand_types()
-        .into_iter()
-        .map(|ty| Some(ty::memref(&ty::shape(ty)?, ty::elem(ty)?, None)))
-        .collect::<Option<_>>()
-        .ok_or("an operand has no static shape")?;
+    let memrefs: Vec<Type<'c>> =
+        shapes.iter().map(|(shape, elem)| ty::memref(shape, *elem, None)).collect();
     let kernel = b.op_with(
         "device.kernel",
         &[],

@@ -247,7 +247,8 @@ impl<'c> Registers<'_, 'c> {
             if !front {
                 at = sum(b, &[(at, 1), (begin, -1)], 0);
             }
-            if !(front && high < size as i64) && !(extent == 1 && high == 0) {
+            let inside = (front && high < size as i64) || (extent == 1 && high == 0);
+            if !inside {
                 // A place before the box is a large number without a sign.
                 let size = b.index(size as i64);
                 let inside = compare(b, "ult", at, size);

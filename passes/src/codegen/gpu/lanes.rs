@@ -48,7 +48,7 @@ pub fn combine<'c>(
         let from = b.op("arith.addi", &[thread.lane, by], &[index]).result(0);
         let other = thread.isa.shuffle(b, value, from);
         let pair = body(b, combine.body, &[value, other], thread.lane)[0];
-        value = if lanes % 2 == 0 {
+        value = if lanes.is_multiple_of(2) {
             pair
         } else {
             let last = b.index(lanes as i64);

@@ -4,6 +4,7 @@ use weft_dialects::device::Instruction;
 use weft_dialects::ir::{Context, Report, module_op, parse};
 use weft_passes::device::check_lowering::{Verdict, check};
 
+use super::assemble::{Assembled, assemble};
 use super::loaded::Loaded;
 use super::sheet::Section;
 use crate::{Device, Failure};
@@ -26,7 +27,12 @@ pub fn section(context: &Context, loaded: &Loaded<'_>) -> Result<Section, Failur
             wrong = true;
             complain(&instruction, reason);
         }
-        section.row([format!("@{}", instruction.name), told(&instruction, &verdict)]);
+        let mut words = told(&instruction, &verdict);
+        if let Verdict::Elsewhere(reason) = &verdict {
+            let assembled = assemble(context, loaded.machine(), &instruction);
+            words = elsewhere(reason, assembled);
+        }
+        section.row([format!("@{}", instruction.name), words]);
     }
     if wrong { Err(loaded.collector.failure()) } else { Ok(section) }
 }
@@ -47,6 +53,25 @@ pub fn written(loaded: &Loaded<'_>) -> Section {
         section.row([format!("@{}", instruction.name), names.join(", "), encoding]);
     }
     section
+}
+
+/// What cannot be run here is at least assembled, where LLVM does that.
+fn elsewhere(reason: &str, assembled: Option<Assembled>) -> String {
+    match assembled {
+        Some(Assembled::Lines(count)) => {
+            format!(
+                "not run here, assembled with its meaning as a kernel ({count} lines): {reason}"
+            )
+        }
+        Some(Assembled::NotUsed) => {
+            format!("not run here, and its meaning as a kernel is done by lanes: {reason}")
+        }
+        Some(Assembled::Refused(why)) => {
+            let why = why.lines().next().unwrap_or_default();
+            format!("not run here, and not assembled ({why}): {reason}")
+        }
+        None => format!("not run here: {reason}"),
+    }
 }
 
 fn told(instruction: &Instruction<'_>, verdict: &Verdict) -> String {

@@ -6,8 +6,9 @@
 //! | peak and roofline | `roofline.rs` |
 //! | what a tile has to be a multiple of | `legal.rs` |
 //! | who computes which operator, and who does not | `classes.rs` |
-//! | lowerings against meanings | `checks.rs` |
+//! | lowerings against meanings, and in assembly | `checks.rs`, `assemble.rs` |
 
+mod assemble;
 mod checks;
 mod classes;
 mod facts;
