@@ -51,10 +51,10 @@ pub enum Failure {
     Model(#[from] weft_runtime::ModelError),
     /// The kernels have no simulated form.
     #[error(transparent)]
-    Translate(#[from] weft_passes::simulate::TranslateError),
+    Translate(Box<weft_passes::simulate::TranslateError>),
     /// The simulated program is wrong.
     #[error(transparent)]
-    Simulate(#[from] weft_runtime::simulate::SimulateError),
+    Simulate(Box<weft_runtime::simulate::SimulateError>),
     /// Inputs, outputs or a comparison failed.
     #[error(transparent)]
     Job(Box<weft_runtime::session::JobError>),
@@ -66,6 +66,18 @@ pub enum Failure {
         /// What would be accepted.
         help: String,
     },
+}
+
+impl From<weft_passes::simulate::TranslateError> for Failure {
+    fn from(error: weft_passes::simulate::TranslateError) -> Self {
+        Self::Translate(Box::new(error))
+    }
+}
+
+impl From<weft_runtime::simulate::SimulateError> for Failure {
+    fn from(error: weft_runtime::simulate::SimulateError) -> Self {
+        Self::Simulate(Box::new(error))
+    }
 }
 
 impl From<weft_runtime::session::JobError> for Failure {

@@ -36,7 +36,7 @@ pub fn run(machine_name: &str, program: &str, buffers: &mut [Vec<u8>]) {
     let lanes = launch.threads / launch.groups;
     gpu::PASS.apply(&context, op, &[]).expect("the program can be written for threads");
     machine.op.erase();
-    write!(glue, "void {name}(int64_t, int64_t{});\n", ", void *".repeat(buffers.len())).unwrap();
+    writeln!(glue, "void {name}(int64_t, int64_t{});", ", void *".repeat(buffers.len())).unwrap();
     let args: String = (0..buffers.len()).map(|n| format!(", buffers[{n}]")).collect();
     writeln!(
         glue,

@@ -45,12 +45,10 @@ impl<'c> Staged<'_, 'c> {
             self.start(b, at, sizes, &outputs, &captured);
             let reductions: Vec<usize> =
                 (0..sizes.len()).filter(|&axis| nest.reduces(axis)).collect();
-            self.pieces(b, &reductions, at, sizes,
-                &mut |b, at, sizes| {
-                    let starts = vec![Start::Held; outputs.len()];
-                    self.fold(b, at, sizes, &outputs, starts, &captured);
-                },
-            );
+            self.pieces(b, &reductions, at, sizes, &mut |b, at, sizes| {
+                let starts = vec![Start::Held; outputs.len()];
+                self.fold(b, at, sizes, &outputs, starts, &captured);
+            });
         } else {
             let mut pending = Pending::default();
             let held = nest.outputs.iter().zip(&nest.starts).zip(&outputs);
