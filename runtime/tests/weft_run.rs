@@ -8,7 +8,8 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use weft_runtime::npz;
-use weft_runtime::{DType, Tensor};
+use weft_runtime::plan::CodeKind;
+use weft_runtime::{DType, Plan, Tensor};
 
 fn weft_run(dir: &Path, args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_weft-run"))
@@ -98,4 +99,32 @@ fn failures_and_wrong_usage_differ() {
     fails(&["mirror-2.weft", "--rtol=-1"], 2, "not negative");
     fails(&["mirror-2.weft", "--frobnicate"], 2, "--frobnicate");
     fails(&[], 2, "ARTIFACT");
+}
+
+#[test]
+fn code_for_another_device_is_refused_by_name() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let dir = dir.path();
+    let constants = |out: &mut weft_runtime::artifact::Constants<'_>| {
+        use std::io::Write;
+        Ok(out.write_all(&common::constants())?)
+    };
+    for (name, kind) in [("ptx.weft", CodeKind::Ptx), ("amd.weft", CodeKind::Amdgcn)] {
+        let plan = Plan { code: kind, ..common::plan(1) };
+        weft_runtime::artifact::write(&dir.join(name), &plan, b"no code at all", constants)
+            .expect("written");
+    }
+    let ran = weft_run(dir, &["ptx.weft", "--device", "cpu"]);
+    assert_eq!(ran.status.code(), Some(1));
+    assert!(text(&ran.stderr).contains("is PTX code"), "{}", text(&ran.stderr));
+    let ran = weft_run(dir, &["amd.weft"]);
+    assert_eq!(ran.status.code(), Some(1));
+    assert!(text(&ran.stderr).contains("AMDGCN"), "{}", text(&ran.stderr));
+    // With a driver it is the code that is refused, without one the machine.
+    let ran = weft_run(dir, &["ptx.weft", "--device", "cuda"]);
+    assert_eq!(ran.status.code(), Some(1));
+    let said = text(&ran.stderr);
+    assert!(said.contains("no CUDA driver") || said.contains("does not"), "{said}");
+    let ran = weft_run(dir, &["ptx.weft", "--device", "toaster"]);
+    assert_eq!(ran.status.code(), Some(2));
 }

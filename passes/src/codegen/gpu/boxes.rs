@@ -10,8 +10,8 @@ use weft_dialects::ir::{Builder, Diagnostics, Op, Type, Val, attr, ty};
 use super::layout::{Layout, strides, sum};
 use super::room::{Room, Thread, load, store};
 
-/// What is moved.
-struct Box<'a> {
+/// The sides of a box, and its steps at both ends.
+struct Steps<'a> {
     sizes: &'a [u64],
     from: &'a [i64],
     to: &'a [i64],
@@ -36,7 +36,7 @@ pub fn copy<'c>(b: &mut Builder<'c>, thread: &Thread<'c>, copy: &Copy<'c>, diag:
         let zero = b.number(ty::elem(slots.ty()).expect("slots are a memref"), 0.0);
         store(b, zero, *slots, &place);
     }
-    let moved = Box { sizes: &[copy.count], from: &from, to: &to };
+    let moved = Steps { sizes: &[copy.count], from: &from, to: &to };
     move_box(b, thread, copy.op, [&copy.source, &copy.target], &moved, diag);
 }
 
@@ -48,7 +48,7 @@ pub fn transfer<'c>(
     diag: &mut Diagnostics,
 ) {
     let Transfer { source, target, sizes, from_strides, to_strides, .. } = transfer;
-    let moved = Box { sizes, from: from_strides, to: to_strides };
+    let moved = Steps { sizes, from: from_strides, to: to_strides };
     move_box(b, thread, transfer.op, [source, target], &moved, diag);
 }
 
@@ -92,7 +92,7 @@ fn move_box<'c>(
     thread: &Thread<'c>,
     op: Op<'c>,
     [source, target]: [&View<'c>; 2],
-    moved: &Box<'_>,
+    moved: &Steps<'_>,
     diag: &mut Diagnostics,
 ) {
     match (thread.room(source), thread.room(target)) {
@@ -247,8 +247,8 @@ impl<'c> Registers<'_, 'c> {
             if !front {
                 at = sum(b, &[(at, 1), (begin, -1)], 0);
             }
-            let inside = (front && high < size as i64) || (extent == 1 && high == 0);
-            if !inside {
+            let always = (front && high < size as i64) || (extent == 1 && high == 0);
+            if !always {
                 // A place before the box is a large number without a sign.
                 let size = b.index(size as i64);
                 let inside = compare(b, "ult", at, size);

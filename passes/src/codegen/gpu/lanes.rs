@@ -61,10 +61,8 @@ pub fn combine<'c>(
     let value = body(b, combine.body, &[value, held], thread.lane)[0];
     match thread.room(&combine.output) {
         Room::Memory { flat, shape, .. } => {
-            let zero = b.index(0);
             let one = b.index(1);
             let first = compare(b, "ult", thread.lane, one);
-            debug_assert!(is_zero(zero));
             let at = thread.linear(b, shape, &combine.output.indices);
             when(b, Some(first), |b| store(b, value, *flat, &[at]));
         }
