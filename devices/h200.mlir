@@ -16,7 +16,8 @@ device.machine @h200 arch("sm_90a") features(["ptx80"]) {
   device.memory @reg scope("warp") capacity_bytes(32640) register_bytes(128) lanes(32)
   // The same registers, as the four warps of a warpgroup hold them.
   device.memory @acc scope("warpgroup") capacity_bytes(130560) register_bytes(512) lanes(128)
-  device.unit @sm count(132) clock_mhz(1830)
+  // Starting a warp costs little, and many hide latency.
+  device.unit @sm count(132) clock_mhz(1830) handover_cycles(50)
 
   // One address per lane: a warp's request goes through the load unit in a cycle where it hits.
   device.move @load from @global to @reg issue_cycles(1.000000e+00) latency_cycles(480) strided fills

@@ -14,7 +14,8 @@ device.machine @mi50 arch("gfx906") features([]) {
   device.memory @lds scope("core") capacity_bytes(65536) bytes_per_cycle(128) banks(32) bank_bytes(4)
   // 256 registers of 32 bits for each of the 64 lanes of a wavefront.
   device.memory @reg scope("warp") capacity_bytes(65536) register_bytes(256) lanes(64)
-  device.unit @cu count(60) clock_mhz(1725)
+  // Starting a wavefront costs little, and many hide latency.
+  device.unit @cu count(60) clock_mhz(1725) handover_cycles(50)
 
   // One address per lane: a warp's request goes through the load unit in a cycle where it hits.
   device.move @load from @global to @reg issue_cycles(4.000000e+00) latency_cycles(500) strided fills
