@@ -281,10 +281,7 @@ fn is_small(instruction: &Instruction<'_>) -> bool {
         let all = sizes.into_iter().try_fold(1, |all: u64, size| all.checked_mul(size));
         all.is_some_and(|all| all <= MOST)
     };
-    let operands = instruction
-        .operand_types()
-        .into_iter()
-        .all(|ty| ty::shape(ty).is_some_and(|shape| few(shape)));
+    let operands = instruction.operand_types().into_iter().all(|ty| ty::shape(ty).is_some_and(few));
     let mut ops = instruction.meaning().into_iter().flat_map(|block| block.ops());
     operands
         && ops.all(|op| {
