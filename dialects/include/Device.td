@@ -86,7 +86,7 @@ def Device_MemoryOp : Device_Op<"memory", [Symbol, HasParent<"MachineOp">]> {
       back to itself.
     - C4: registers divide the capacity.
     - C5: `host` is one of those above.
-    - C6: only registers are spread over lanes.
+    - C6: only registers are spread over lanes, 1,024 at most.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$scope, I64Attr:$capacity_bytes,
                        OptionalAttr<FlatSymbolRefAttr>:$caches,
@@ -117,7 +117,7 @@ def Device_UnitOp : Device_Op<"unit", [Symbol, HasParent<"MachineOp">]> {
     `handover_cycles` is what work must be worth before another unit is given a part
     of it: what it takes to start it there and to wait for it.
 
-    - C1: count, clock and handover are above zero.
+    - C1: count, clock and handover are above zero, and there are at most 65,536.
     - C2: `host` is `cores`.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$count, OptionalAttr<I64Attr>:$clock_mhz,

@@ -66,6 +66,7 @@ fn facts_that_contradict() {
         &["nobody feeds the engine @rest", "take it out"],
     );
     wrong(TOY, "clock_mhz(1000)", "clock_mhz(-1)", &["clock_mhz -1"]);
+    wrong(TOY, "@core count(4)", "@core count(99999999999)", &["count 99999999999", "at most"]);
     let encoding =
         TOY.replacen("mac {2}, {0}, {1}\")\n  meaning", "mac {3}, {0}, {1}\")\n  meaning", 1);
     refused(&encoding, "wrong.mlir:", &["asks for `3`", "numbers below 3"]);

@@ -86,6 +86,9 @@ pub fn check<'c>(
     if lowering.args().iter().any(|arg| ty::is_index(arg.ty())) {
         return Verdict::Elsewhere("it works on addresses of the machine's memories".to_owned());
     }
+    if !is_small(instruction) {
+        return Verdict::Elsewhere("it is too much work for the interpreter".to_owned());
+    }
     let native = machine.arch() == HOST;
     let features = if native {
         machine.features().into_iter().map(str::to_owned).collect()
@@ -269,6 +272,23 @@ impl Allowed {
         let share = (got - wanted).abs() / allowed;
         if share.is_nan() { f64::INFINITY } else { share }
     }
+}
+
+/// Whether operands and nests of the meaning have at most some million elements and points.
+fn is_small(instruction: &Instruction<'_>) -> bool {
+    const MOST: u64 = 1 << 24;
+    let few = |sizes: Vec<u64>| {
+        let all = sizes.into_iter().try_fold(1, |all: u64, size| all.checked_mul(size));
+        all.is_some_and(|all| all <= MOST)
+    };
+    let operands = instruction.operand_types().into_iter().all(|ty| ty::shape(ty).is_some_and(few));
+    let mut ops = instruction.meaning().into_iter().flat_map(|block| block.ops());
+    operands
+        && ops.all(|op| {
+            !op.is("linalg.generic")
+                || crate::nest::generic_axes(op)
+                    .is_ok_and(|axes| few(axes.iter().map(|axis| axis.extent).collect()))
+        })
 }
 
 /// How many points of the meaning fold into one element of its result, or 1.

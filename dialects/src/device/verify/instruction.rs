@@ -187,7 +187,14 @@ fn check_fragment<'c>(
     let (Some(shape), Some((slots, _))) = (ty::shape(meaning), elements(lowering)) else {
         return Ok(());
     };
-    let mut held = vec![0u64; shape.iter().product::<u64>() as usize];
+    // More than a million of either is no operand of one instruction.
+    const MOST: u64 = 1 << 20;
+    let elements = shape.iter().try_fold(1, |all: u64, &dim| all.checked_mul(dim));
+    let places = lanes.checked_mul(slots).filter(|&places| places <= MOST);
+    let (Some(elements), Some(_)) = (elements.filter(|&elements| elements <= MOST), places) else {
+        return Err(format!("is of {meaning}, which has too many elements to check"));
+    };
+    let mut held = vec![0u64; elements as usize];
     for (lane, slot) in (0..lanes).flat_map(|lane| (0..slots).map(move |slot| (lane, slot))) {
         let Some(element) = affine::evaluate(fragment, &[lane as i64, slot as i64]) else {
             return Err("is no map of lane and slot".into());

@@ -108,11 +108,21 @@ fn check_host(op: Op<'_>, known: &[&str], diag: &mut Diagnostics) {
     }
 }
 
-/// C6. Only registers are spread over lanes.
+/// C6. Only registers are spread over lanes, 1,024 at most.
 pub(super) fn memory_c6(op: Op<'_>, diag: &mut Diagnostics) {
-    if let (Some(lanes), None) = (int(op, "lanes"), int(op, "register_bytes")) {
+    let Some(lanes) = int(op, "lanes") else { return };
+    if int(op, "register_bytes").is_none() {
         diag.error(op, format!("device.memory has lanes({lanes}) and no registers"))
             .help("say what one register holds with register_bytes, or leave the lanes out");
+    }
+    check_most(op, "lanes", 1024, diag);
+}
+
+/// Refuses a number so large that it cannot be meant, and that lists are made of.
+fn check_most(op: Op<'_>, name: &str, most: i64, diag: &mut Diagnostics) {
+    if let Some(value) = int(op, name).filter(|&value| value > most) {
+        diag.error(op, format!("{} has {name} {value}", op.name()))
+            .help(format!("it has to be at most {most}"));
     }
 }
 
@@ -139,9 +149,10 @@ pub(super) fn engine_c3(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
-/// C1. Count, clock and handover are above zero.
+/// C1. Count, clock and handover are above zero, and there are at most 65,536.
 pub(super) fn unit_c1(op: Op<'_>, diag: &mut Diagnostics) {
     check_positive(op, "count", diag);
+    check_most(op, "count", 65_536, diag);
     check_positive(op, "clock_mhz", diag);
     check_positive(op, "handover_cycles", diag);
 }
