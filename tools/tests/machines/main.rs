@@ -11,3 +11,4 @@ mod resnet;
 mod resnet_runs;
 mod retarget;
 mod shapes;
+mod threads;
