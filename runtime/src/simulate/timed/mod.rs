@@ -305,7 +305,11 @@ impl<'r, 'c> Timed<'r, 'c> {
                 })
                 .collect(),
         });
-        let units = units.collect();
+        // A chip may have a thousand units, of which a small model uses three.
+        let worked = |unit: &UnitUse| {
+            unit.busy_cycles > 0.0 || unit.engines.iter().any(|engine| engine.operations > 0)
+        };
+        let units = units.filter(worked).collect();
         let mut report = Report {
             device: machine.name.clone(),
             cycles: cycles(end),

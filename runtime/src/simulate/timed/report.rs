@@ -15,7 +15,7 @@ pub struct Report {
     pub memories: Vec<MemoryUse>,
     /// Traffic per move.
     pub moves: Vec<MoveUse>,
-    /// How busy each unit and its engines were.
+    /// How busy each unit and its engines were; without units that did nothing.
     pub units: Vec<UnitUse>,
     /// How often each instruction, apply and combine ran.
     pub instructions: Vec<Count>,
