@@ -56,6 +56,9 @@ def Device_MachineOp : Device_Op<"machine", [IsolatedFromAbove, Symbol, SymbolTa
     - C1: there is a memory of scope `device` that is no cache.
     - C2: there is a unit.
     - C3: a `pdl.pattern` calls no native function, for there is nobody to give it.
+    - C4: the operations of a pattern that bear the name of a dialect of the machine are
+      declared there.
+    - C5: every number in braces of a vendor operation's encoding is that of an operand.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$arch, StrArrayAttr:$features);
   let regions = (region SizedRegion<1>:$body);

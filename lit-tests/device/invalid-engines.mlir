@@ -221,3 +221,29 @@ device.kernel @fill tasks 1 {
   %s = device.alloc : memref<16xf32, "spad">
   %t = device.fill @in %s[%task] sizes [4] strides [1] value 0 : i32 : memref<16xf32, "spad"> -> !device.token
 }
+
+// -----
+
+// machine_c4: a pattern names what the machine's dialect declares.
+// CHECK: the pattern @fuse names vendor.sqare, which nobody declares
+// CHECK: the machine's operations are vendor.mul
+// machine_c5: numbers in braces are those of operands.
+// CHECK: the encoding "mul {0}, {7}" asks for `7`
+device.machine @m arch("m") features([]) {
+  irdl.dialect @vendor {
+    irdl.operation @mul attributes {encoding = "mul {0}, {7}"} {
+      %address = irdl.is index
+      irdl.operands(a: %address, b: %address)
+    }
+  }
+  pdl.pattern @fuse : benefit(1) {
+    %a = pdl.operand
+    %mul = pdl.operation "vendor.mul"(%a, %a : !pdl.value, !pdl.value)
+    pdl.rewrite %mul {
+      %square = pdl.operation "vendor.sqare"(%a : !pdl.value)
+      pdl.replace %mul with %square
+    }
+  }
+  device.memory @dram scope("device") capacity_bytes(1024)
+  device.unit @core count(1)
+}

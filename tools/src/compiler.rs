@@ -149,6 +149,9 @@ impl<'c> Unit<'c> {
         if !unit.op().verify() {
             return Err(unit.collector.failure());
         }
+        if let Some(machine) = Machine::of(unit.op()) {
+            unit.options.device.agree(context, "the text", machine.name())?;
+        }
         unit.timed("import", begin);
         if Machine::of(unit.op()).is_none() && unit.stage != Stage::Graph {
             unit.load_machine()?;

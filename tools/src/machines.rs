@@ -34,6 +34,26 @@ pub enum Device {
 }
 
 impl Device {
+    /// Refuses a machine that is asked for where the model was made for another one.
+    ///
+    /// # Errors
+    /// The two names; a machine that cannot be read.
+    pub fn agree(&self, context: &Context, what: &str, machine: &str) -> Result<(), Failure> {
+        if *self == Device::Host {
+            return Ok(());
+        }
+        let (text, _) = self.text(context)?;
+        let parsed = parse(context, &text).ok();
+        let asked = parsed.as_ref().and_then(|module| Machine::of(module_op(module)));
+        match asked.map(|asked| asked.name().to_owned()) {
+            Some(asked) if asked != machine => Err(Failure::said(
+                format!("{what} is for the machine @{machine}, --device names @{asked}"),
+                "leave --device out, or begin with a model that has no machine yet",
+            )),
+            _ => Ok(()),
+        }
+    }
+
     /// The text of the machine file, and what to call it.
     ///
     /// # Errors

@@ -6,7 +6,9 @@ use weft_dialects::ir::ParseError;
 #[derive(Debug, thiserror::Error)]
 pub enum CodegenError {
     /// The machine is of an architecture that LLVM here has no code for.
-    #[error("no code is made for the architecture {0:?}; `x86-64`, `sm_...` and `gfx...` are")]
+    #[error(
+        "LLVM has no code for the architecture {0:?}, only for `x86-64`, `sm_...` and `gfx...`; --emit asm lists the machine's own"
+    )]
     Architecture(String),
     /// The machine has no code of this form.
     #[error("a machine of the architecture {arch:?} has no {form}")]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use weft_runtime::Model;
 use weft_runtime::session::Job;
 
-use super::{CompileArgs, compile_for_run, is_artifact};
+use super::{CompileArgs, check_device, compile_for_run, is_artifact};
 use crate::Failure;
 
 /// Measures a model or an artifact.
@@ -40,6 +40,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<(), Failure> {
     let compiled;
     let (path, seconds) = if is_artifact(&args.model) {
+        check_device(&args.model, &args.compile)?;
         (&args.model, None)
     } else {
         compiled = compile_for_run(&args.model, &args.compile)?;

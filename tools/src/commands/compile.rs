@@ -18,7 +18,7 @@ pub struct Args {
     /// Where the result goes; `-` is standard output.
     #[arg(short, long)]
     pub output: PathBuf,
-    /// What to write.
+    /// What to write: graph, tile, task, device, vendor, llvm, asm, obj, ptx, amdgcn, weft.
     #[arg(long, value_parser = emit, default_value = "weft")]
     pub emit: Emit,
     /// How to compile.
@@ -74,6 +74,12 @@ pub fn emit_to(unit: &mut Unit<'_>, emit: Emit, output: &Path) -> Result<(), Fai
         Emit::Weft if output != Path::new("-") => return unit.write_artifact(output),
         Emit::Weft => {
             return Err(Failure::said("an artifact is no text", "-o FILE, or --emit a stage"));
+        }
+        Emit::Stage(stage) if stage < unit.stage() => {
+            return Err(Failure::said(
+                format!("the text is at the stage {:?} already", unit.stage()).to_lowercase(),
+                "a later stage; no pass leads back",
+            ));
         }
         Emit::Stage(stage) => {
             unit.lower(stage)?;

@@ -31,7 +31,7 @@ pub struct Args {
     /// The type of every element: f64, f32, f16, bf16, i64, i32, i16, i8.
     #[arg(long, default_value = "f32")]
     pub dtype: Element,
-    /// What to write: graph, tile, task, device, llvm, asm, obj, weft.
+    /// What to write: graph, tile, task, device, vendor, llvm, asm, obj, ptx, amdgcn, weft.
     #[arg(long, value_parser = emit)]
     pub emit: Option<Emit>,
     /// Where the result goes; `-`, standard output, for text without it.

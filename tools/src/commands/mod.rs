@@ -77,6 +77,16 @@ pub fn is_artifact(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "weft")
 }
 
+/// Refuses `--device` beside an artifact for another machine.
+///
+/// # Errors
+/// An artifact that cannot be read; the two machines.
+pub(crate) fn check_device(artifact: &Path, args: &CompileArgs) -> Result<(), Failure> {
+    let Some(device) = args.device.clone().map(Device::Named) else { return Ok(()) };
+    let artifact = weft_runtime::Artifact::open(artifact)?;
+    device.agree(&crate::context(), "the artifact", &artifact.plan().device)
+}
+
 /// An artifact in a folder that vanishes with it.
 pub struct Compiled {
     _folder: tempfile::TempDir,

@@ -9,7 +9,7 @@ use weft_runtime::npz::Npz;
 use weft_runtime::random;
 use weft_runtime::session::{Job, JobError};
 
-use super::{CompileArgs, compile_for_run, is_artifact};
+use super::{CompileArgs, check_device, compile_for_run, is_artifact};
 use crate::Failure;
 use crate::bisect::{Settings, first_difference};
 use crate::reports::Report;
@@ -56,6 +56,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<(), Failure> {
     let compiled;
     let path = if is_artifact(&args.model) {
+        check_device(&args.model, &args.compile)?;
         &args.model
     } else {
         compiled = compile_for_run(&args.model, &args.compile)?;

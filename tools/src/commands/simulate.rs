@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use weft_runtime::compare::Tolerance;
+use weft_runtime::plan::CodeKind;
 use weft_runtime::session::Job;
 use weft_runtime::simulate::{self, Report};
 use weft_runtime::{Artifact, Model};
 
-use super::{CompileArgs, folder_for_run, is_artifact, print_timings};
+use super::{CompileArgs, check_device, folder_for_run, is_artifact, print_timings};
 use crate::{Failure, Unit};
 
 /// Runs a model on a simulated machine.
@@ -78,18 +79,19 @@ struct Output<'a> {
 /// A model that does not compile, a program that the simulator refuses, outputs that differ
 /// from those expected.
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let artifact =
-        if is_artifact(&args.model) { Artifact::open(&args.model)? } else { compile(args)? };
-    let model = match Model::new(artifact, None)? {
-        Model::Simulated(model) => model,
-        Model::Cpu(_) | Model::Cuda(_) => {
-            return Err(Failure::said(
-                "the artifact holds code for a machine that exists, which is not simulated",
-                "the model that it was compiled from",
-            ));
-        }
+    let artifact = if is_artifact(&args.model) {
+        check_device(&args.model, &args.compile)?;
+        Artifact::open(&args.model)?
+    } else {
+        compile(args)?
     };
-    let mut model = Model::Simulated(model);
+    if artifact.plan().code != CodeKind::Simulated {
+        return Err(Failure::said(
+            "the artifact holds code for a machine that exists, which is not simulated",
+            "the model that it was compiled from",
+        ));
+    }
+    let mut model = Model::new(artifact, None)?;
     if !args.timing_only {
         let job = Job {
             inputs: args.inputs.clone(),

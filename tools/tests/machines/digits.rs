@@ -54,6 +54,24 @@ fn n_9_device_free_compile_and_run() {
     }
 }
 
+/// What was made for one machine is not silently run as if it were for another.
+#[test]
+fn another_machine_is_refused() {
+    let desk = Desk::digits();
+    desk.weft(&["compile", "digits.onnx", "--device", "toy", "-o", "toy.weft"]);
+    desk.weft(&["compile", "digits.onnx", "--device", "toy", "--emit", "task", "-o", "toy.mlir"]);
+    for command in [
+        &["simulate", "toy.weft", "--device", "ipu"][..],
+        &["run", "toy.weft", "--device", "ipu"],
+        &["simulate", "toy.mlir", "--device", "ipu"],
+    ] {
+        let said = desk.refused(command);
+        assert!(said.contains("@toy") && said.contains("@ipu"), "{said}");
+    }
+    let said = desk.refused(&["compile", "toy.mlir", "--emit", "tile", "-o", "-"]);
+    assert!(said.contains("at the stage task already"), "{said}");
+}
+
 /// Without data the time is the same, for it does not depend on values.
 #[test]
 fn time_needs_no_data() {

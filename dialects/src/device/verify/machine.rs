@@ -2,7 +2,7 @@
 
 use super::super::{Machine, Scope};
 use super::{check_cycles, check_encoding, check_engine, check_scope};
-use crate::ir::{Diagnostics, Op, attr, ty};
+use crate::ir::{Block, Diagnostics, Op, attr, ty};
 use crate::verify::{check_fact, check_memory, check_positive, int, symbol, text};
 
 /// C1. There is a memory of scope `device` that is no cache.
@@ -40,6 +40,42 @@ pub(super) fn machine_c3(op: Op<'_>, diag: &mut Diagnostics) {
                     .help("say it with operations of pdl: a machine is text alone");
             }
         });
+    }
+}
+
+/// C4. The operations of a pattern that bear the name of a dialect of the machine are
+/// declared there.
+pub(super) fn machine_c4(op: Op<'_>, diag: &mut Diagnostics) {
+    let machine = Machine { op };
+    let declared = machine.vendor_operations();
+    let dialects: Vec<_> = machine.facts("irdl.dialect").map(|op| op.symbol()).collect();
+    for pattern in machine.facts("pdl.pattern") {
+        pattern.walk(&mut |inner| {
+            let Some(name) = text(inner, "opName") else { return };
+            let own = name.split_once('.').is_some_and(|(first, _)| dialects.contains(&first));
+            if own && !declared.iter().any(|(known, _)| known == name) {
+                let known: Vec<_> = declared.iter().map(|(known, _)| known.as_str()).collect();
+                diag.error(
+                    inner,
+                    format!(
+                        "the pattern @{} names {name}, which nobody declares",
+                        pattern.symbol()
+                    ),
+                )
+                .help(format!("the machine's operations are {}", known.join(", ")));
+            }
+        });
+    }
+}
+
+/// C5. Every number in braces of a vendor operation's encoding is that of an operand.
+pub(super) fn machine_c5(op: Op<'_>, diag: &mut Diagnostics) {
+    for (_, operation) in (Machine { op }).vendor_operations() {
+        let body = operation.first_block(0);
+        let listed = body.into_iter().flat_map(Block::iter).find(|op| op.is("irdl.operands"));
+        let operands = listed.map_or(0, |listed| listed.operands().len());
+        let known = |name: &str| name.parse::<usize>().is_ok_and(|number| number < operands);
+        check_encoding(operation, &known, &format!("numbers below {operands}"), diag);
     }
 }
 
