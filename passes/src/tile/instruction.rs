@@ -185,7 +185,8 @@ fn unify<'c>(
             if a.name() != b.name() || left.len() != right.len() || !same_attributes(a, b) {
                 return;
             }
-            if left.len() == 2 && COMMUTE.contains(&a.name()) {
+            let both_ways = left.len() == 2 && left[0] != left[1] && right[0] != right[1];
+            if both_ways && COMMUTE.contains(&a.name()) {
                 let mut swapped = goals.clone();
                 swapped.extend([(left[0], right[1]), (left[1], right[0])]);
                 goals.extend(left.into_iter().zip(right));

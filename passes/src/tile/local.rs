@@ -13,7 +13,7 @@ use crate::nest::{Access, Nest, Start};
 /// How a piece of a tensor lies in its buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// One dimension per axis.
+    /// One dimension per axis of more than one point.
     Axes(Vec<usize>),
     /// The dimensions of the tensor, from the lowest index that is touched.
     Window,
@@ -49,8 +49,9 @@ pub fn input(access: &Access<'_>, sizes: &[u64], last: Option<usize>) -> Local {
 /// The piece that an output `access` writes: exactly its elements, so never a window.
 pub fn output(access: &Access<'_>, sizes: &[u64], last: Option<usize>) -> Local {
     let axes = sizes.len();
-    let mut used: Vec<usize> =
-        (0..axes).filter(|&axis| sizes[axis] > 1 && access.uses(axis)).collect();
+    // The lanes' axis stays even where it has one point: who reads it reads a register.
+    let held = |axis: &usize| (sizes[*axis] > 1 || Some(*axis) == last) && access.uses(*axis);
+    let mut used: Vec<usize> = (0..axes).filter(held).collect();
     used.sort_by_key(|&axis| (Some(axis) == last, axis));
     let mut shape: Vec<u64> = used.iter().map(|&axis| sizes[axis]).collect();
     let mut strides: Vec<i64> = used.iter().map(|&axis| access.stride(axes, axis)).collect();

@@ -12,6 +12,7 @@
 //! one other). An axis of the instruction may also be none: one point of it is then used.
 
 use weft_dialects::device::Instruction;
+use weft_dialects::ir::Val;
 use weft_dialects::ir::payload::Axis;
 
 use super::instruction::bindings;
@@ -26,6 +27,8 @@ pub struct Mapping<'c> {
     pub binding: Vec<usize>,
     /// Points of each of its axes.
     pub extents: Vec<u64>,
+    /// Whether each of them reduces.
+    pub reduces: Vec<bool>,
     /// The nest's axis that each of them is.
     pub axes: Vec<Option<usize>>,
     /// For each operand, its axes from the outermost dimension in.
@@ -33,6 +36,12 @@ pub struct Mapping<'c> {
 }
 
 impl Mapping<'_> {
+    /// Whether the points of an axis of the instruction are no whole number of it.
+    pub fn is_ragged(&self, nest: &Nest<'_>, own: usize) -> bool {
+        let points = self.axes[own].map_or(1, |axis| nest.axes[axis].extent);
+        !points.is_multiple_of(self.extents[own])
+    }
+
     /// Points of the instruction along an axis of the nest; 1 for one that it does not have.
     pub fn quantum(&self, axis: usize) -> u64 {
         let own = self.axes.iter().position(|mapped| *mapped == Some(axis));
@@ -96,6 +105,7 @@ pub fn mappings<'c>(
                 instruction: instruction.clone(),
                 binding: binding.clone(),
                 extents: signature.axes.iter().map(|(extent, _)| *extent).collect(),
+                reduces: signature.axes.iter().map(|(_, kind)| *kind == Axis::Reduction).collect(),
                 axes: axes.to_vec(),
                 dims: signature.dims.clone(),
             });
@@ -207,13 +217,48 @@ pub fn begin(nest: &Nest<'_>) -> Option<Begin> {
     }
 }
 
-/// Whether a body adds a product of its inputs, so that zeros on an axis that reduces
-/// change nothing.
-pub fn adds_products(nest: &Nest<'_>) -> bool {
-    let Some(fold) = super::instruction::combine(nest) else { return false };
+/// Whether zeros behind the end of every ragged axis that reduces change nothing: the body
+/// adds a product of two inputs, and both are zero there. One that does not move along the
+/// axis is not, and infinity times zero is no number.
+pub fn padding_is_neutral(nest: &Nest<'_>, mapping: &Mapping<'_>) -> bool {
+    let mut ragged = (0..mapping.axes.len()).filter(|&own| mapping.is_ragged(nest, own));
+    let Some(factors) = factors(nest) else {
+        return !ragged.any(|own| mapping.reduces[own]);
+    };
+    let moves = |factor: usize, own: usize| {
+        let operand = mapping.binding.iter().position(|&bound| bound == factor);
+        operand.is_some_and(|operand| mapping.dims[operand].contains(&own))
+    };
+    ragged
+        .filter(|&own| mapping.reduces[own])
+        .all(|own| factors.iter().all(|&factor| moves(factor, own)))
+}
+
+/// The two inputs whose product a body adds to its output, each perhaps converted.
+fn factors(nest: &Nest<'_>) -> Option<[usize; 2]> {
+    const KEEPS_ZERO: [&str; 6] = [
+        "arith.extf",
+        "arith.truncf",
+        "arith.extsi",
+        "arith.extui",
+        "arith.sitofp",
+        "arith.uitofp",
+    ];
+    let fold = super::instruction::combine(nest)?;
     let so_far = nest.body.arg(nest.inputs.len());
-    let term = fold.op.operands().into_iter().find(|value| *value != so_far);
+    let term = fold.op.operands().into_iter().find(|value| *value != so_far)?.def()?;
     let adds = matches!(fold.op.name(), "arith.addf" | "arith.addi");
-    let product = term.and_then(|term| term.def());
-    adds && product.is_some_and(|op| matches!(op.name(), "arith.mulf" | "arith.muli"))
+    if !adds || !matches!(term.name(), "arith.mulf" | "arith.muli") {
+        return None;
+    }
+    let input = |mut value: Val<'_>| {
+        while let Some(op) = value.def() {
+            if !KEEPS_ZERO.contains(&op.name()) {
+                return None;
+            }
+            value = op.operand(0);
+        }
+        (value.index() < nest.inputs.len()).then(|| value.index())
+    };
+    Some([input(term.operand(0))?, input(term.operand(1))?])
 }

@@ -13,7 +13,7 @@ use weft_dialects::device::Machine;
 use weft_dialects::ir::ty;
 use weft_dialects::tile::RTile;
 
-use super::mapping::{self, Begin, Mapping, adds_products, mappings};
+use super::mapping::{self, Begin, Mapping, mappings, padding_is_neutral};
 use super::way::move_cycles;
 use crate::nest::Nest;
 
@@ -57,10 +57,7 @@ fn memories<'m, 'c>(mapping: &'m Mapping<'c>) -> &'m [&'c str] {
 
 /// Whether something is left over of a whole number of instructions.
 fn is_ragged(nest: &Nest<'_>, mapping: &Mapping<'_>) -> bool {
-    mapping.axes.iter().zip(&mapping.extents).any(|(axis, &quantum)| match axis {
-        Some(axis) => !nest.axes[*axis].extent.is_multiple_of(quantum),
-        None => quantum > 1,
-    })
+    (0..mapping.axes.len()).any(|own| mapping.is_ragged(nest, own))
 }
 
 /// What the machine lacks to bring operands to the instruction and its result back.
@@ -92,7 +89,7 @@ fn lacks(machine: Machine<'_>, nest: &Nest<'_>, mapping: &Mapping<'_>) -> Option
             return Some(format!("no move fills @{memory}, which padding and starts need"));
         }
     }
-    if is_ragged(nest, mapping) && !adds_products(nest) {
+    if !padding_is_neutral(nest, mapping) {
         return Some(format!("zeros as padding would change what @{name} folds"));
     }
     None

@@ -117,8 +117,9 @@ pub(super) fn choose<'c>(
     for mapped in units {
         let Some(memory) = register_memory(machine, mapped.name) else { continue };
         let Some(facts) = Facts::of(machine, memory) else {
-            unreached =
-                Some(format!("no move, nor two, go from the shared memory to @{memory} and back"));
+            unreached = Some(format!(
+                "no move goes from the shared memory to @{memory} and back, nor do strided ones by another memory"
+            ));
             continue;
         };
         let combines = combines_lanes(machine, memory, nest);

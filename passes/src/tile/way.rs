@@ -29,7 +29,8 @@ pub struct Way<'c> {
     pub store: Move<'c>,
 }
 
-/// The way to `memory` and back: one move each, or two by a memory that is no cache.
+/// The way to `memory` and back: one move each, or two by a memory that is no cache, and
+/// that strided moves fill, for tiles are boxes.
 /// The first one that the machine names wins.
 pub fn way<'c>(machine: Machine<'c>, memory: &str) -> Option<Way<'c>> {
     let shared = machine.shared()?;
@@ -40,7 +41,8 @@ pub fn way<'c>(machine: Machine<'c>, memory: &str) -> Option<Way<'c>> {
         return Some(Way { stage: None, load, store });
     }
     machine.memories().into_iter().filter(|stage| !stage.is_registers()).find_map(|stage| {
-        let (load, store) = both(shared.name, stage.name)?;
+        let (load, store) =
+            both(shared.name, stage.name).filter(|(load, store)| load.strided && store.strided)?;
         let (near, back) = both(stage.name, memory)?;
         let stage = Stage { memory: stage, load, store };
         Some(Way { stage: Some(stage), load: near, store: back })

@@ -42,3 +42,21 @@ fn odd_shapes_on_every_machine() {
         agrees(if name == "ipu" { (67, 130, 257) } else { (35, 70, 41) }, name, instruction);
     }
 }
+
+/// Reductions that wait in pieces, a last register of one point: what a memory holds
+/// decides neither the answer nor whether there is one.
+#[test]
+fn long_sums_and_short_tails() {
+    let cases = [
+        ("C[] += A[i]", "i=100003", "toy"),
+        ("C[m] += A[m,k]", "m=2,k=70001", "dsp"),
+        ("C[m] max= A[m,k]", "m=3,k=70001", "ipu"),
+        ("C[m,n] += A[m,k] * B[k,n]", "m=9,n=17,k=32", "dsp"),
+        ("C[m,n] += A[m,k] * B[k,n]", "m=100,n=129,k=100", "dsp"),
+    ];
+    for (expression, shape, device) in cases {
+        let desk = Desk::new();
+        let said = desk.weft(&["kernel", expression, "--shape", shape, "--device", device]);
+        assert!(said.contains("as the interpreter calculates it"), "{expression} {shape}: {said}");
+    }
+}

@@ -244,7 +244,8 @@ impl<'p, 'c> Piece<'p, 'c> {
             Start::Held => self.load(b, access, &point, &register, at.count),
             Start::From { inputs, body } => {
                 let views = self.bring(b, inputs, &point, at.count);
-                self.apply(b, *body, &views, &[register], &point, self.plan.lanes);
+                let lanes = self.lanes_of(*body, at.count);
+                self.apply(b, *body, &views, &[register], &point, lanes);
             }
         }
     }
@@ -356,7 +357,7 @@ impl<'p, 'c> Piece<'p, 'c> {
                 .collect();
             let outputs: Vec<View<'c>> =
                 accumulators.iter().map(|accumulator| self.register(b, *accumulator, at)).collect();
-            self.compute(b, &inputs, &outputs, &point);
+            self.compute(b, &inputs, &outputs, &point, at.count);
         });
     }
 
@@ -367,6 +368,7 @@ impl<'p, 'c> Piece<'p, 'c> {
         inputs: &[View<'c>],
         outputs: &[View<'c>],
         point: &[Sum<'c>],
+        count: u64,
     ) {
         let context = self.plan.context;
         match &self.plan.instruction {
@@ -391,9 +393,27 @@ impl<'p, 'c> Piece<'p, 'c> {
             }
             None => {
                 let reads: Vec<View<'c>> = inputs.iter().chain(outputs).cloned().collect();
-                self.apply(b, self.plan.nest.body, &reads, outputs, point, self.plan.lanes);
+                let lanes = self.lanes_of(self.plan.nest.body, count);
+                self.apply(b, self.plan.nest.body, &reads, outputs, point, lanes);
             }
         }
+    }
+
+    /// Lanes that do a body in a register of `count` points: all of them, unless the body
+    /// may fail where there is no point.
+    fn lanes_of(&self, body: Block<'c>, count: u64) -> u64 {
+        const MAY_FAIL: [&str; 8] = [
+            "arith.divsi",
+            "arith.divui",
+            "arith.remsi",
+            "arith.remui",
+            "arith.floordivsi",
+            "arith.ceildivsi",
+            "arith.ceildivui",
+            "tensor.extract",
+        ];
+        let may_fail = body.ops().iter().any(|op| MAY_FAIL.contains(&op.name()));
+        if may_fail { count } else { self.plan.lanes }
     }
 
     /// `device.apply` of a scalar body; views beyond its arguments are left out.

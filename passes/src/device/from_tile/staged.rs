@@ -243,13 +243,14 @@ impl<'c> Staged<'_, 'c> {
             sizes: plan.tile.sizes.iter().zip(sizes).map(|(tile, size)| *tile.min(size)).collect(),
         };
         let outer = RTile { memory: String::new(), sizes: sizes.to_vec() };
+        // A start has no points along an axis that reduces, so it has no lanes there.
+        let lanes_axis = plan.lanes_axis.filter(|&axis| by_instruction || !own.reduces(axis));
         let near = Plan {
             context: plan.context,
             unit: plan.unit,
             instruction: plan.instruction.clone().filter(|_| by_instruction),
-            // Lanes run along an axis that is there.
-            lanes_axis: plan.lanes_axis,
-            lanes: plan.lanes,
+            lanes_axis,
+            lanes: lanes_axis.map_or(1, |_| plan.lanes),
             registers: plan.registers,
             way: plan.way.clone(),
             tile: tile.clone(),
