@@ -3,6 +3,8 @@
 use weft_dialects::ir::Linear;
 use weft_runtime::vm::{Access, TensorId};
 
+use crate::nest::row_major;
+
 /// Elements of a buffer under a shape: that of index `i` is at `offset + Σ strides[d] · i[d]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct View {
@@ -67,15 +69,6 @@ impl View {
     pub fn identity(&self) -> Access {
         Access::new(self.buffer, self.offset, &self.strides)
     }
-}
-
-fn row_major(shape: &[u64]) -> Vec<i64> {
-    let mut strides = vec![1i64; shape.len()];
-    for dim in (1..shape.len()).rev() {
-        // With an extent of zero there are no elements, and any stride will do.
-        strides[dim - 1] = strides[dim] * (shape[dim].max(1) as i64);
-    }
-    strides
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! From [`Nest`] back to a `tile.kernel`.
+//! From [`Nest`] back to a `tile.kernel`, and from index expressions to operations.
 
 use weft_dialects::ir::payload::{Axis, Payload};
 use weft_dialects::ir::{
-    Block, Builder, Context, Linear, Location, Mapping, Op, Type, Val, attr, ty,
+    Block, Builder, Context, Linear, Location, Mapping, Op, Type, Val, affine, attr, ty,
 };
 
 use super::read::captured;
@@ -205,5 +205,29 @@ fn index_value<'c>(b: &mut Builder<'c>, expr: &Linear) -> Val<'c> {
     match sum {
         Some(sum) => b.op("arith.addi", &[sum, constant], &[index]).result(0),
         None => constant,
+    }
+}
+
+/// `constant + Σ value · factor` as an index: one `affine.apply`, or less.
+pub(crate) fn emit_sum<'c>(
+    b: &mut Builder<'c>,
+    terms: &[(Val<'c>, i64)],
+    constant: i64,
+) -> Val<'c> {
+    let terms: Vec<_> = terms.iter().filter(|(_, factor)| *factor != 0).collect();
+    match terms[..] {
+        [] => b.index(constant),
+        [&(value, 1)] if constant == 0 => value,
+        _ => {
+            let count = terms.len();
+            let start = Linear::constant(count, constant);
+            let numbered = terms.iter().enumerate();
+            let expr = numbered.fold(start, |expr, (dim, (_, factor))| expr.plus(dim, *factor));
+            let context = b.context();
+            let map = affine::map(context, count, &[expr]);
+            let values: Vec<_> = terms.iter().map(|(value, _)| *value).collect();
+            b.op_with("affine.apply", &values, &[Type::index(context)], &[("map", map)], 0)
+                .result(0)
+        }
     }
 }

@@ -11,6 +11,7 @@ mod simplify;
 
 pub(crate) use emit::copy_constants;
 pub use emit::emit_kernel;
+pub(crate) use emit::emit_sum;
 pub use read::{NestError, read_kernel};
 pub(crate) use read::{
     captured, generic_accesses, generic_axes, generic_inputs, reads_output, rebase,
@@ -65,6 +66,16 @@ impl<'c> Access<'c> {
     pub fn uses(&self, axis: usize) -> bool {
         self.index.iter().any(|index| index.coefficients[axis] != 0)
     }
+}
+
+/// Elements between neighbours along each dimension of a tensor in row-major order.
+pub(crate) fn row_major(shape: &[u64]) -> Vec<i64> {
+    let mut strides = vec![1i64; shape.len()];
+    for dim in (1..shape.len()).rev() {
+        // With an extent of zero there are no elements, and any stride will do.
+        strides[dim - 1] = strides[dim] * shape[dim].max(1) as i64;
+    }
+    strides
 }
 
 /// A tensor that a body reads at addresses it computes.

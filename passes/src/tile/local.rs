@@ -8,7 +8,7 @@
 
 use weft_dialects::ir::{Linear, ty};
 
-use crate::nest::{Access, Nest, Start};
+use crate::nest::{Access, Nest, Start, row_major};
 
 /// How a piece of a tensor lies in its buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,10 +68,7 @@ fn window(access: &Access<'_>, sizes: &[u64]) -> Local {
     let ranges: Vec<(i64, i64)> =
         access.index.iter().map(|index| origin(index).range(sizes)).collect();
     let shape: Vec<u64> = ranges.iter().map(|(low, high)| (high - low + 1) as u64).collect();
-    let mut strides = vec![1i64; shape.len()];
-    for dim in (0..shape.len().saturating_sub(1)).rev() {
-        strides[dim] = strides[dim + 1] * access.shape[dim + 1] as i64;
-    }
+    let strides = row_major(&access.shape);
     let index =
         access.index.iter().zip(&ranges).map(|(index, (low, _))| origin(index).offset(-low));
     Local {

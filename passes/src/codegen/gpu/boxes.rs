@@ -7,8 +7,9 @@
 use weft_dialects::device::{Copy, Fill, Transfer, View};
 use weft_dialects::ir::{Builder, Diagnostics, Op, Type, Val, attr, ty};
 
-use super::layout::{Layout, strides, sum};
+use super::layout::Layout;
 use super::room::{Room, Thread, load, store};
+use crate::nest::{emit_sum, row_major};
 
 /// The sides of a box, and its steps at both ends.
 struct Steps<'a> {
@@ -20,7 +21,7 @@ struct Steps<'a> {
 /// Puts a copy before the operation.
 pub fn copy<'c>(b: &mut Builder<'c>, thread: &Thread<'c>, copy: &Copy<'c>, diag: &mut Diagnostics) {
     let stride = |view: &View<'c>, dim: usize, step: u64| {
-        let own = strides(&shape(thread.room(view)));
+        let own = row_major(&shape(thread.room(view)));
         step as i64 * own.get(dim).copied().unwrap_or(1)
     };
     let from = [stride(&copy.source, copy.from_dim, copy.from_step)];
@@ -190,7 +191,7 @@ impl<'c> Registers<'_, 'c> {
                 rest /= sizes[side];
                 point[side] = Some(b.index(step));
                 let dim = along[side].expect("outer sides run along a dimension");
-                place[dim] = sum(b, &[(place[dim], 1)], step);
+                place[dim] = emit_sum(b, &[(place[dim], 1)], step);
             }
             for slot in 0..self.layout.slots {
                 if let Some(at) = self.slot(b, thread, sizes, &along, &point, &place, slot) {
@@ -202,7 +203,7 @@ impl<'c> Registers<'_, 'c> {
 
     /// For each side of the box the dimension that it runs along; none for one element.
     fn sides(&self, sizes: &[u64], steps: &[i64]) -> Option<Vec<Option<usize>>> {
-        let own = strides(self.shape);
+        let own = row_major(self.shape);
         let dim_of = |step: i64| {
             let mut dims = (0..own.len()).rev().filter(|&dim| self.shape[dim] > 1);
             dims.find(|&dim| own[dim] == step)
@@ -245,7 +246,7 @@ impl<'c> Registers<'_, 'c> {
             }
             let mut at = self.layout.place(b, inner, thread.lane, slot);
             if !front {
-                at = sum(b, &[(at, 1), (begin, -1)], 0);
+                at = emit_sum(b, &[(at, 1), (begin, -1)], 0);
             }
             let always = (front && high < size as i64) || (extent == 1 && high == 0);
             if !always {
@@ -326,7 +327,7 @@ fn address<'c>(b: &mut Builder<'c>, base: Val<'c>, point: &[Val<'c>], steps: &[i
     let terms: Vec<_> = std::iter::once((base, 1))
         .chain(point.iter().copied().zip(steps.iter().copied()))
         .collect();
-    sum(b, &terms, 0)
+    emit_sum(b, &terms, 0)
 }
 
 /// `arith.cmpi` by its predicate's name.

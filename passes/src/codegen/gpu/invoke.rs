@@ -1,9 +1,9 @@
 //! `device.invoke`: the instruction's lowering on what this thread holds.
 
 use weft_dialects::device::{Invoke, View};
-use weft_dialects::ir::{Builder, Diagnostics, Mapping, Type, Val, ty};
+use weft_dialects::ir::{Builder, Diagnostics, Type, Val, ty};
 
-use super::super::lower::bf16::bits_of;
+use super::super::lower::invoke::{cast, in_memory, inline};
 use super::room::{Room, Thread, store};
 
 /// Puts the lowering before the operation.
@@ -13,28 +13,9 @@ pub fn expand<'c>(
     invoke: &Invoke<'c>,
     diag: &mut Diagnostics,
 ) {
-    let instruction = thread.machine.instruction(invoke.instruction);
-    let Some(lowering) = instruction.as_ref().and_then(|found| found.lowering()) else {
-        diag.error(invoke.op, format!("the machine has no instruction @{}", invoke.instruction));
-        return;
-    };
-    let mut map = Mapping::default();
-    for (arg, view) in lowering.args().into_iter().zip(&invoke.views) {
-        map.set(arg, read(b, thread, view, arg.ty()));
-    }
-    for op in lowering.ops() {
-        if !op.is("device.yield") {
-            b.clone_op(op, &mut map);
-            continue;
-        }
-        let results = op.operands();
-        let first = invoke.views.len() - results.len();
-        for (result, view) in results.into_iter().zip(&invoke.views[first..]) {
-            let value = map.get(result);
-            let value = cast(b, value, in_memory(b, value.ty()));
-            write(b, thread, value, view);
-        }
-    }
+    let read = |b: &mut Builder<'c>, view: &View<'c>, wanted| read(b, thread, view, wanted);
+    let write = |b: &mut Builder<'c>, value, view: &View<'c>| write(b, thread, value, view);
+    inline(b, thread.machine, invoke, diag, &read, &write);
 }
 
 /// What the lowering gets of an operand: this thread's slots, an element, or an address.
@@ -96,16 +77,4 @@ fn write<'c>(b: &mut Builder<'c>, thread: &Thread<'c>, value: Val<'c>, view: &Vi
     } else {
         store(b, value, memref, &place);
     }
-}
-
-/// The type under which a memref holds a scalar or a vector.
-fn in_memory<'c>(b: &Builder<'c>, ty: Type<'c>) -> Type<'c> {
-    match (ty::shape(ty), ty::elem(ty)) {
-        (Some(shape), Some(elem)) => Type::vector(&shape, bits_of(b.context(), elem)),
-        _ => bits_of(b.context(), ty),
-    }
-}
-
-fn cast<'c>(b: &mut Builder<'c>, value: Val<'c>, ty: Type<'c>) -> Val<'c> {
-    if value.ty() == ty { value } else { b.op("arith.bitcast", &[value], &[ty]).result(0) }
 }

@@ -1,6 +1,6 @@
 //! Where the elements of a register lie: which slot of which thread holds them.
 
-use weft_dialects::ir::{Attribute, Builder, Linear, Type, Val, affine};
+use weft_dialects::ir::{Attribute, Builder, Type, Val, affine};
 
 /// How a block of elements, the last dimensions of a memref, is spread over threads.
 #[derive(Clone, Debug)]
@@ -68,36 +68,4 @@ impl<'c> Layout<'c> {
         let index = Type::index(b.context());
         b.op_with("affine.apply", &[lane, slot], &[index], &[("map", maps[dim])], 0).result(0)
     }
-}
-
-/// `constant + Σ value · factor`, as an index.
-pub fn sum<'c>(b: &mut Builder<'c>, terms: &[(Val<'c>, i64)], constant: i64) -> Val<'c> {
-    let terms: Vec<_> = terms.iter().filter(|(_, factor)| *factor != 0).collect();
-    match terms[..] {
-        [] => b.index(constant),
-        [&(value, 1)] if constant == 0 => value,
-        _ => {
-            let count = terms.len();
-            let expr = terms
-                .iter()
-                .enumerate()
-                .fold(Linear::constant(count, constant), |expr, (dim, (_, factor))| {
-                    expr.plus(dim, *factor)
-                });
-            let context = b.context();
-            let map = affine::map(context, count, &[expr]);
-            let values: Vec<_> = terms.iter().map(|(value, _)| *value).collect();
-            b.op_with("affine.apply", &values, &[Type::index(context)], &[("map", map)], 0)
-                .result(0)
-        }
-    }
-}
-
-/// Row-major strides, in elements.
-pub fn strides(shape: &[u64]) -> Vec<i64> {
-    let mut strides = vec![1; shape.len()];
-    for dim in (1..shape.len()).rev() {
-        strides[dim - 1] = strides[dim] * shape[dim] as i64;
-    }
-    strides
 }

@@ -6,7 +6,8 @@ use weft_dialects::ir::{Builder, Context, Diagnostics, Op, Type, Val, attr, ty};
 
 use super::super::lower::bf16::bits_of;
 use super::isa::Isa;
-use super::layout::{Layout, strides, sum};
+use super::layout::Layout;
+use crate::nest::{emit_sum, row_major};
 
 /// A memref of the device program.
 #[derive(Clone, Debug)]
@@ -51,8 +52,8 @@ impl<'c> Thread<'c> {
 
     /// The number of the element that a view of a memory begins at.
     pub fn linear(&self, b: &mut Builder<'c>, shape: &[u64], indices: &[Val<'c>]) -> Val<'c> {
-        let terms: Vec<_> = indices.iter().copied().zip(strides(shape)).collect();
-        sum(b, &terms, 0)
+        let terms: Vec<_> = indices.iter().copied().zip(row_major(shape)).collect();
+        emit_sum(b, &terms, 0)
     }
 
     /// The one element that a view of a memory begins at.

@@ -13,6 +13,19 @@ pub fn expand<'c>(
     invoke: &Invoke<'c>,
     diag: &mut Diagnostics,
 ) {
+    inline(b, machine, invoke, diag, &read, &|b, value, view| view::store(b, value, view));
+}
+
+/// Puts the lowering before the operation: `read` gives an operand in the type that the
+/// lowering takes, `write` takes what it yields, as memory holds it.
+pub fn inline<'c>(
+    b: &mut Builder<'c>,
+    machine: Machine<'c>,
+    invoke: &Invoke<'c>,
+    diag: &mut Diagnostics,
+    read: &dyn Fn(&mut Builder<'c>, &View<'c>, Type<'c>) -> Val<'c>,
+    write: &dyn Fn(&mut Builder<'c>, Val<'c>, &View<'c>),
+) {
     let instruction = machine.instruction(invoke.instruction);
     let Some(lowering) = instruction.as_ref().and_then(|found| found.lowering()) else {
         diag.error(invoke.op, format!("the machine has no instruction @{}", invoke.instruction));
@@ -32,7 +45,7 @@ pub fn expand<'c>(
         for (result, view) in results.into_iter().zip(&invoke.views[first..]) {
             let value = map.get(result);
             let value = cast(b, value, in_memory(b, value.ty()));
-            view::store(b, value, view);
+            write(b, value, view);
         }
     }
 }
@@ -47,13 +60,14 @@ fn read<'c>(b: &mut Builder<'c>, view: &View<'c>, as_type: Type<'c>) -> Val<'c> 
 }
 
 /// The type under which a memref holds a scalar or a vector.
-fn in_memory<'c>(b: &Builder<'c>, ty: Type<'c>) -> Type<'c> {
+pub fn in_memory<'c>(b: &Builder<'c>, ty: Type<'c>) -> Type<'c> {
     match (ty::shape(ty), ty::elem(ty)) {
         (Some(shape), Some(elem)) => Type::vector(&shape, bits_of(b.context(), elem)),
         _ => bits_of(b.context(), ty),
     }
 }
 
-fn cast<'c>(b: &mut Builder<'c>, value: Val<'c>, ty: Type<'c>) -> Val<'c> {
+/// The same bits under another type.
+pub fn cast<'c>(b: &mut Builder<'c>, value: Val<'c>, ty: Type<'c>) -> Val<'c> {
     if value.ty() == ty { value } else { b.op("arith.bitcast", &[value], &[ty]).result(0) }
 }

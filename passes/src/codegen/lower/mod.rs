@@ -18,7 +18,7 @@ pub(super) mod bf16;
 mod combine;
 mod copy;
 pub(super) mod extremes;
-mod invoke;
+pub(super) mod invoke;
 mod lanewise;
 pub(super) mod view;
 

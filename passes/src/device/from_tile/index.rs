@@ -2,6 +2,8 @@
 
 use weft_dialects::ir::{Builder, Linear, Type, Val, affine, attr};
 
+use crate::nest::emit_sum;
+
 /// `constant + Σ factor · value`, not yet written as operations.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sum<'c> {
@@ -44,24 +46,7 @@ impl<'c> Sum<'c> {
 
     /// Writes the sum as one `affine.apply`, or less.
     pub fn emit(&self, b: &mut Builder<'c>) -> Val<'c> {
-        match (&self.terms[..], self.constant) {
-            ([], constant) => b.index(constant),
-            ([(value, 1)], 0) => *value,
-            (terms, constant) => {
-                let count = terms.len();
-                let expr = terms
-                    .iter()
-                    .enumerate()
-                    .fold(Linear::constant(count, constant), |expr, (dim, (_, factor))| {
-                        expr.plus(dim, *factor)
-                    });
-                let context = b.context();
-                let map = affine::map(context, count, &[expr]);
-                let values: Vec<_> = terms.iter().map(|(value, _)| *value).collect();
-                b.op_with("affine.apply", &values, &[Type::index(context)], &[("map", map)], 0)
-                    .result(0)
-            }
-        }
+        emit_sum(b, &self.terms, self.constant)
     }
 }
 

@@ -22,8 +22,8 @@ use super::index::{Sum, scf_for_carrying, scf_if_giving, unrolled};
 use super::piece::View;
 use super::staged::each_step;
 use super::tiles::compare;
-use super::transfer::{Boxed, Pending, alloc, first, ready, row_major, wait};
-use crate::nest::{Access, Nest, Start};
+use super::transfer::{Boxed, Pending, alloc, first, ready, wait};
+use crate::nest::{Access, Nest, Start, row_major};
 use crate::tile::mapping::{Begin, Mapping, begin, mapping};
 
 /// An operand of the instruction: the tensor, and its blocks.

@@ -18,8 +18,8 @@ use super::Plan;
 use super::index::{Sum, scf_for};
 use super::piece::{Piece, View};
 use super::tiles::Tiles;
-use super::transfer::{Boxed, Pending, alloc, first, row_major};
-use crate::nest::{Access, Nest, Start};
+use super::transfer::{Boxed, Pending, alloc, first};
+use crate::nest::{Access, Nest, Start, row_major};
 use crate::tile::local::{self, Local};
 use crate::tile::{Stage, loop_order};
 

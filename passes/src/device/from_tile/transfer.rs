@@ -4,6 +4,7 @@ use weft_dialects::device::{Move, token};
 use weft_dialects::ir::{Attribute, Builder, Type, Val, attr, ty};
 
 use super::piece::View;
+use crate::nest::row_major;
 
 /// A box of elements of a view, by the elements between neighbours along each side.
 pub(super) struct Boxed<'c> {
@@ -126,13 +127,4 @@ pub(super) fn alloc<'c>(
 pub(super) fn first<'c>(b: &mut Builder<'c>, memref: Val<'c>) -> View<'c> {
     let rank = ty::shape(memref.ty()).map_or(0, |shape| shape.len());
     View { memref, indices: (0..rank).map(|_| b.index(0)).collect() }
-}
-
-/// Elements between neighbours along each dimension of a tensor in row-major order.
-pub(super) fn row_major(shape: &[u64]) -> Vec<i64> {
-    let mut strides = vec![1i64; shape.len()];
-    for dim in (0..shape.len().saturating_sub(1)).rev() {
-        strides[dim] = strides[dim + 1] * shape[dim + 1] as i64;
-    }
-    strides
 }
