@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""weft beside ONNX Runtime, in turns, on the same inputs and buffers.
+"""weft beside other engines, in turns, on the same inputs and buffers.
 
-    python bench/compare.py --models DIR [--only REGEX] [--threads 1,2] [--rounds 7] --out FILE.json
+    python bench/compare.py --models DIR [DIR ...] [--only REGEX] [--threads 1,2]
+        [--peers ort,openvino] [--rounds 7] [--out FILE.json]
 
 DIR holds NAME.onnx and NAME.inputs.npz. Every round runs a burst of each engine; the
-latency of an engine is the least of its rounds' medians, the ratio the median of the
-rounds' ratios (ONNX Runtime over weft: above 1, weft is faster). weft runs through its
-C library, ONNX Runtime with its outputs bound. Needs `pip install numpy onnxruntime`.
+latency of an engine is the least of its rounds' medians, a ratio the median over the rounds
+of the best peer's median over weft's: above 1, weft is faster. weft runs through its
+C library, ONNX Runtime with its outputs bound, OpenVINO with its tensors set and f32 asked
+for. Needs `pip install numpy onnxruntime openvino`.
 """
 import argparse
 import ctypes
@@ -96,6 +98,30 @@ class Ort:
         pass
 
 
+class OpenVino:
+    def __init__(self, model, feeds, threads, _folder):
+        import openvino
+        options = {"INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": "LATENCY",
+                   "INFERENCE_PRECISION_HINT": "f32"}
+        begin = time.perf_counter()
+        compiled = openvino.Core().compile_model(model, "CPU", options)
+        self.compile_s = time.perf_counter() - begin
+        self.request, self.keep = compiled.create_infer_request(), []
+        for port in compiled.inputs:
+            name = next(name for name in port.get_names() if name in feeds)
+            self.keep.append(openvino.Tensor(feeds[name], shared_memory=True))
+            self.request.set_tensor(port, self.keep[-1])
+
+    def run(self):
+        self.request.infer()
+
+    def close(self):
+        pass
+
+
+PEERS = {"ort": Ort, "openvino": OpenVino}
+
+
 def burst(engine, seconds):
     """Times of single runs, in ms, for about `seconds`; at least three."""
     times, end = [], time.perf_counter() + seconds
@@ -106,46 +132,80 @@ def burst(engine, seconds):
     return statistics.median(times)
 
 
-def measure(model, feeds, threads, rounds, seconds):
+def measure(model, feeds, threads, peers, rounds, seconds):
+    """Latencies and ratios of one model; a peer that refuses the model is left out by name."""
     with tempfile.TemporaryDirectory() as folder:
-        engines = {"ort": Ort, "weft": Weft}
-        engines = {k: v(str(model), feeds, threads, folder) for k, v in engines.items()}
+        engines, refused = {}, {}
+        for name in peers:
+            try:
+                engines[name] = PEERS[name](str(model), feeds, threads, folder)
+                engines[name].run()
+            except Exception as error:  # whatever type the peer has
+                engines.pop(name, None)
+                refused[name] = str(error).splitlines()[0]
+        engines["weft"] = Weft(str(model), feeds, threads, folder)
         for engine in engines.values():
             burst(engine, seconds / 4)
-        medians = {k: [] for k in engines}
+        medians = {name: [] for name in engines}
         for _ in range(rounds):
             for name, engine in engines.items():
                 medians[name].append(burst(engine, seconds))
         for engine in engines.values():
             engine.close()
-    ratios = [o / w for o, w in zip(medians["ort"], medians["weft"])]
-    return {"threads": threads, "ort_ms": min(medians["ort"]), "weft_ms": min(medians["weft"]),
-            "ort_over_weft": statistics.median(ratios), "rounds_ms": medians,
-            "compile_s": {k: e.compile_s for k, e in engines.items()}}
+    row = {"threads": threads, "ms": {name: min(times) for name, times in medians.items()},
+           "rounds_ms": medians,
+           "compile_s": {name: engine.compile_s for name, engine in engines.items()}}
+    if refused:
+        row["refused"] = refused
+    running = [name for name in peers if name in engines]
+    over = {name: ratio(medians[name], medians["weft"]) for name in running}
+    if over:
+        best = min(running, key=lambda name: row["ms"][name])
+        row |= {"over_weft": over, "best_peer": best, "best_over_weft": over[best]}
+    return row
+
+
+def ratio(theirs, ours):
+    return statistics.median(t / o for t, o in zip(theirs, ours))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--models", required=True, type=pathlib.Path)
+    parser.add_argument("--models", required=True, type=pathlib.Path, nargs="+")
     parser.add_argument("--only", default="")
     parser.add_argument("--threads", default="1,2")
+    parser.add_argument("--peers", default="ort,openvino")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=0.3)
     parser.add_argument("--out", type=pathlib.Path)
     args = parser.parse_args()
+    models = [model for folder in args.models for model in sorted(folder.glob("*.onnx"))]
     rows = {}
-    for model in sorted(args.models.glob("*.onnx")):
+    for model in models:
         if not re.search(args.only, model.stem):
             continue
         with np.load(model.with_suffix(".inputs.npz")) as npz:
             feeds = {name: np.ascontiguousarray(npz[name]) for name in npz.files}
         for threads in map(int, args.threads.split(",")):
-            row = measure(model, feeds, threads, args.rounds, args.seconds)
+            row = measure(model, feeds, threads, args.peers.split(","), args.rounds, args.seconds)
             rows.setdefault(model.stem, []).append(row)
-            print(f"{model.stem:32s} {threads} thread(s)  ort {row['ort_ms']:9.3f} ms  "
-                  f"weft {row['weft_ms']:9.3f} ms  ort/weft {row['ort_over_weft']:.2f}", flush=True)
+            times = "  ".join(f"{name} {ms:9.4f}" for name, ms in row["ms"].items())
+            print(f"{model.stem:32s} {threads} thread(s)  ms: {times}  "
+                  f"ratio {row.get('best_over_weft', float('nan')):.2f}", flush=True)
+    for threads in map(int, args.threads.split(",")):
+        summary(threads, {name: row["best_over_weft"] for name, found in rows.items()
+                          for row in found if row["threads"] == threads and "over_weft" in row})
     if args.out:
         args.out.write_text(json.dumps(rows, indent=1) + "\n")
+
+
+def summary(threads, ratios):
+    """The geometric mean over the models, and the worst ones."""
+    if ratios:
+        worst = sorted(ratios, key=ratios.get)[:5]
+        print(f"{threads} thread(s), {len(ratios)} models: best peer over weft, geometric mean "
+              f"{statistics.geometric_mean(ratios.values()):.3f}; least: "
+              + ", ".join(f"{name} {ratios[name]:.2f}" for name in worst))
 
 
 if __name__ == "__main__":
