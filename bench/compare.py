@@ -2,13 +2,15 @@
 """weft beside other engines, in turns, on the same inputs and buffers.
 
     python bench/compare.py --models DIR [DIR ...] [--only REGEX] [--threads 1,2]
-        [--peers ort,openvino] [--rounds 7] [--out FILE.json]
+        [--peers ort,openvino] [--rounds 7] [--floors] [--out FILE.json]
 
 DIR holds NAME.onnx and NAME.inputs.npz. Every round runs a burst of each engine; the
 latency of an engine is the least of its rounds' medians, a ratio the median over the rounds
 of the best peer's median over weft's: above 1, weft is faster. weft runs through its
 C library, ONNX Runtime with its outputs bound, OpenVINO with its tensors set and f32 asked
-for. Needs `pip install numpy onnxruntime openvino`.
+for. With --floors a round also measures the core's peak and bandwidth, and the share that weft
+reached of what they allow is told (`floors.py`; one thread only). Needs
+`pip install numpy onnx onnxruntime openvino`, and a C compiler for the floors.
 """
 import argparse
 import ctypes
@@ -22,6 +24,8 @@ import tempfile
 import time
 
 import numpy as np
+
+import floors
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BIN = ROOT / "target" / "release"
@@ -132,7 +136,7 @@ def burst(engine, seconds):
     return statistics.median(times)
 
 
-def measure(model, feeds, threads, peers, rounds, seconds):
+def measure(model, feeds, threads, peers, rounds, seconds, roofline):
     """Latencies and ratios of one model; a peer that refuses the model is left out by name."""
     with tempfile.TemporaryDirectory() as folder:
         engines, refused = {}, {}
@@ -147,7 +151,12 @@ def measure(model, feeds, threads, peers, rounds, seconds):
         for engine in engines.values():
             burst(engine, seconds / 4)
         medians = {name: [] for name in engines}
+        peaks, passes = [], []
+        work = floors.work(model) if roofline else None
         for _ in range(rounds):
+            if work:
+                peaks.append(roofline.peak_gflops())
+                passes.append(roofline.mix_ms(*work[1:]))
             for name, engine in engines.items():
                 medians[name].append(burst(engine, seconds))
         for engine in engines.values():
@@ -157,6 +166,11 @@ def measure(model, feeds, threads, peers, rounds, seconds):
            "compile_s": {name: engine.compile_s for name, engine in engines.items()}}
     if refused:
         row["refused"] = refused
+    if work:
+        arithmetic = work[0] / max(peaks) * 1e-6
+        row |= {"operations": work[0], "reads": work[1], "writes": work[2],
+                "peak_gflops": max(peaks), "arithmetic_ms": arithmetic, "bytes_ms": min(passes)}
+        row["share"] = max(arithmetic, min(passes)) / row["ms"]["weft"]
     running = [name for name in peers if name in engines]
     over = {name: ratio(medians[name], medians["weft"]) for name in running}
     if over:
@@ -177,8 +191,11 @@ def main():
     parser.add_argument("--peers", default="ort,openvino")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=0.3)
+    parser.add_argument("--floors", action="store_true")
     parser.add_argument("--out", type=pathlib.Path)
     args = parser.parse_args()
+    folder = tempfile.TemporaryDirectory()
+    roofline = floors.Roofline(folder.name) if args.floors else None
     models = [model for folder in args.models for model in sorted(folder.glob("*.onnx"))]
     rows = {}
     for model in models:
@@ -187,11 +204,13 @@ def main():
         with np.load(model.with_suffix(".inputs.npz")) as npz:
             feeds = {name: np.ascontiguousarray(npz[name]) for name in npz.files}
         for threads in map(int, args.threads.split(",")):
-            row = measure(model, feeds, threads, args.peers.split(","), args.rounds, args.seconds)
+            row = measure(model, feeds, threads, args.peers.split(","), args.rounds, args.seconds,
+                          roofline if threads == 1 else None)
             rows.setdefault(model.stem, []).append(row)
             times = "  ".join(f"{name} {ms:9.4f}" for name, ms in row["ms"].items())
             print(f"{model.stem:32s} {threads} thread(s)  ms: {times}  "
-                  f"ratio {row.get('best_over_weft', float('nan')):.2f}", flush=True)
+                  f"ratio {row.get('best_over_weft', float('nan')):.2f}"
+                  + (f"  share {row['share']:.2f}" if "share" in row else ""), flush=True)
     for threads in map(int, args.threads.split(",")):
         summary(threads, {name: row["best_over_weft"] for name, found in rows.items()
                           for row in found if row["threads"] == threads and "over_weft" in row})
