@@ -22,12 +22,13 @@ device.machine @toy arch("toy") features([]) {
 //      CHECK:   %[[B:.+]] = task.buffer at 0 in @dram : memref<64xf32>
 // CHECK-NEXT:   %[[A0:.+]] = task.range "a" @twice[0 to 2] on 0(%[[X]], %[[B]]) after()
 // CHECK-NEXT:   %[[A1:.+]] = task.range "a" @twice[2 to 4] on 1(%[[X]], %[[B]]) after()
-// CHECK-NEXT:   task.range "b" @twice[0 to 2] on 0(%[[B]], %[[Y]]) after(%[[A0]])
+// CHECK-NEXT:   task.range "b" @twice[0 to 2] on 0(%[[B]], %[[Y]]) after(%[[A0]]) cycles(16) :
 // CHECK-NEXT:   task.range "b" @twice[2 to 4] on 1(%[[B]], %[[Y]]) after(%[[A1]])
 
 // Below the threshold a run stays whole, and a chain stays on one unit.
+// All of it reads and writes 64 elements of 4 bytes, at 16 bytes a cycle.
 // WHOLE-LABEL: task.program @chain
-//       WHOLE:   %[[A:.+]] = task.range "a" @twice[0 to 4] on 0
+//       WHOLE:   %[[A:.+]] = task.range "a" @twice[0 to 4] on 0({{.+}}) after() cycles(32) :
 //  WHOLE-NEXT:   task.range "b" @twice[0 to 4] on 0({{.+}}) after(%[[A]])
 
 // ONE-LABEL: task.program @chain on @core units 1

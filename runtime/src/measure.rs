@@ -40,6 +40,20 @@ pub struct ProfileRow {
     pub steps: usize,
     /// Time in all of them, over all units, in milliseconds.
     pub total_ms: f64,
+    /// Time that they take at least by the facts of the machine that the model was compiled
+    /// for, in milliseconds; `null` where that is not known.
+    pub floor_ms: Option<f64>,
+    /// The share of the floor in the time.
+    pub share: Option<f64>,
+}
+
+impl ProfileRow {
+    /// A row of `steps` steps that took `total_ms` and could have taken `floor_ms`.
+    pub(crate) fn new(op: &str, kernel: &str, steps: usize, total_ms: f64, floor_ms: f64) -> Self {
+        let floor_ms = (floor_ms > 0.0).then_some(floor_ms);
+        let share = floor_ms.filter(|_| total_ms > 0.0).map(|floor| floor / total_ms);
+        Self { op: op.to_owned(), kernel: kernel.to_owned(), steps, total_ms, floor_ms, share }
+    }
 }
 
 /// Runs the model on the inputs `repeat` times, after warming up, and leaves the last results
@@ -111,19 +125,19 @@ pub fn profile_run(
     model.set_profiling(false);
     done?;
     let plan = model.plan();
-    let mut sums: BTreeMap<(u32, u32), (usize, u64)> = BTreeMap::new();
-    for (step, time) in plan.steps.iter().zip(model.step_times()) {
+    let mut sums: BTreeMap<(u32, u32), (usize, u64, u64)> = BTreeMap::new();
+    for (number, (step, time)) in plan.steps.iter().zip(model.step_times()).enumerate() {
         let sum = sums.entry((step.op, step.kernel)).or_default();
         sum.0 += 1;
         sum.1 += time.end_ns.saturating_sub(time.begin_ns);
+        sum.2 = sum.2.saturating_add(plan.least_ps.get(number).copied().unwrap_or(0));
     }
     let mut rows: Vec<ProfileRow> = sums
         .into_iter()
-        .map(|((op, kernel), (steps, ns))| ProfileRow {
-            op: plan.ops[op as usize].clone(),
-            kernel: plan.kernels[kernel as usize].symbol.clone(),
-            steps,
-            total_ms: ns as f64 / 1e6,
+        .map(|((op, kernel), (steps, ns, least_ps))| {
+            let kernel = &plan.kernels[kernel as usize].symbol;
+            let (total_ms, floor_ms) = (ns as f64 / 1e6, least_ps as f64 / 1e9);
+            ProfileRow::new(&plan.ops[op as usize], kernel, steps, total_ms, floor_ms)
         })
         .collect();
     rows.sort_by(|a, b| b.total_ms.total_cmp(&a.total_ms));

@@ -38,6 +38,9 @@ pub struct Plan {
     pub kernels: Vec<Kernel>,
     /// What runs, in a total order: every wait of a step names an earlier one.
     pub steps: Vec<Step>,
+    /// Time that each step takes at least by the facts of the machine, in picoseconds; 0 where
+    /// it is not known. For profiles; empty or one for each step.
+    pub least_ps: Vec<u64>,
     /// Operator names, for profiles.
     pub ops: Vec<String>,
     /// Processor features the code uses, by LLVM's names (`avx2`, `avx512f`).

@@ -71,6 +71,8 @@ pub struct Range<'c> {
     pub buffers: Vec<Val<'c>>,
     /// What it waits for.
     pub waits: Vec<Val<'c>>,
+    /// Cycles that it takes at least on one unit, where that is known.
+    pub cycles: Option<u64>,
 }
 
 impl<'c> Range<'c> {
@@ -89,6 +91,7 @@ impl<'c> Range<'c> {
             unit: number(op, "unit")?,
             buffers,
             waits,
+            cycles: number(op, "cycles"),
         })
     }
 

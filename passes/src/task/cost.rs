@@ -4,7 +4,8 @@
 //! compute = points · operations of the body / lanes · issue cycles     on a lane unit
 //! compute = points / points of the instruction · issue cycles          on an instruction
 //! compute = instructions that cover the points, ragged ones whole · issue cycles    by its axes
-//! memory  = bytes of all arguments / bytes per cycle of the shared memory
+//! memory  = bytes of all arguments / bytes per cycle of the smallest memory that holds them:
+//!           a cache, or the shared memory
 //! cycles  = the larger of the two
 //! ```
 //!
@@ -32,9 +33,13 @@ pub fn cycles(
     arithmetic.max(memory_cycles(machine, touches.bytes(nest.points()))).ceil().max(1.0) as u64
 }
 
-/// Cycles that the shared memory takes for `bytes`; none where the machine does not say.
+/// Cycles that the smallest memory that holds `bytes`, a cache or the shared memory, takes to
+/// read or write them; none where the machine does not say.
 pub fn memory_cycles(machine: Machine<'_>, bytes: u64) -> f64 {
-    let rate = machine.shared().and_then(|memory| memory.bytes_per_cycle);
+    let memories = machine.memories();
+    let holding = memories.iter().filter(|m| m.is_cache() && m.capacity_bytes >= bytes);
+    let cache = holding.min_by_key(|memory| memory.capacity_bytes).cloned();
+    let rate = cache.or_else(|| machine.shared()).and_then(|memory| memory.bytes_per_cycle);
     rate.map_or(0.0, |rate| bytes as f64 / rate as f64)
 }
 

@@ -160,12 +160,16 @@ impl<'c> Writer<'_, 'c> {
             operands.extend(range.waits.iter().map(|&wait| tokens[wait as usize]));
             let groups = [job.args.len() as i32, range.waits.len() as i32];
             let number = |value: u64| attr::of_int(self.context, value as i64);
+            let facts = kernels.facts(job.kernel);
+            let share = (range.end - range.begin) as f64 / facts.tasks as f64;
+            let cycles = (facts.cycles as f64 * share).ceil() as u64;
             let attributes = [
                 ("name", attr::of_string(self.context, job.name)),
                 ("kernel", attr::of_symbol(self.context, kernels.name(job.kernel))),
                 ("begin", number(range.begin)),
                 ("end", number(range.end)),
                 ("unit", number(range.unit)),
+                ("cycles", number(cycles)),
                 ("operandSegmentSizes", attr::of_ints32(self.context, &groups)),
             ];
             let op = self.b.op_with("task.range", &operands, &[token], &attributes, 0);

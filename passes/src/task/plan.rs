@@ -81,6 +81,7 @@ pub fn plan<'c>(
         steps: HashMap::new(),
         clocks: Vec::new(),
         last: vec![None; program.units as usize],
+        clock_mhz: machine.units().first().and_then(|unit| unit.clock_mhz),
     };
     planner.plan.inputs = ports("input", &ops, &program.input_types)?;
     planner.plan.outputs = ports("output", &ops, &program.output_types)?;
@@ -117,6 +118,8 @@ struct Planner<'c> {
     clocks: Vec<Vec<u32>>,
     /// The last step of each unit so far.
     last: Vec<Option<u32>>,
+    /// Of the units, where the machine says so.
+    clock_mhz: Option<u64>,
 }
 
 impl<'c> Planner<'c> {
@@ -174,6 +177,9 @@ impl<'c> Planner<'c> {
             names.len() as u32 - 1
         });
         let (begin, end) = (range.begin, range.end);
+        let least_ps = range.cycles.zip(self.clock_mhz.filter(|&mhz| mhz > 0));
+        let least_ps = least_ps.map_or(0, |(cycles, mhz)| cycles.saturating_mul(1_000_000) / mhz);
+        self.plan.least_ps.push(least_ps);
         self.plan.steps.push(Step { unit: unit as u32, kernel, begin, end, buffers, waits, op });
         self.steps.insert(range.token(), number);
         Ok(())

@@ -200,20 +200,21 @@ impl Model {
         }
         self.device.finish()?;
         let plan = self.plan();
-        let mut sums: BTreeMap<(u32, u32), (usize, f64)> = BTreeMap::new();
+        let mut sums: BTreeMap<(u32, u32), (usize, f64, u64)> = BTreeMap::new();
         for (call, pair) in self.calls.iter().zip(moments.windows(2)) {
             let step = &plan.steps[call.first];
             let sum = sums.entry((step.op, step.kernel)).or_default();
             sum.0 += call.last - call.first;
             sum.1 += pair[1].since(&pair[0])?;
+            sum.2 += plan.least_ps.iter().take(call.last).skip(call.first).sum::<u64>();
         }
         let mut rows: Vec<ProfileRow> = sums
             .into_iter()
-            .map(|((op, kernel), (steps, total_ms))| ProfileRow {
-                op: plan.ops[op as usize].clone(),
-                kernel: plan.kernels[kernel as usize].symbol.clone(),
-                steps,
-                total_ms,
+            .map(|((op, kernel), (steps, total_ms, least_ps))| {
+                let kernel = &plan.kernels[kernel as usize].symbol;
+                // All units work at once, so they share what each would need alone.
+                let floor_ms = least_ps as f64 / 1e9 / f64::from(plan.units.max(1));
+                ProfileRow::new(&plan.ops[op as usize], kernel, steps, total_ms, floor_ms)
             })
             .collect();
         rows.sort_by(|a, b| b.total_ms.total_cmp(&a.total_ms));

@@ -26,6 +26,8 @@ pub enum PlanError {
     NoSuch { step: usize, what: &'static str, index: u32, count: usize },
     #[error("step {step} runs rTasks {begin} to {end}")]
     Tasks { step: usize, begin: u64, end: u64 },
+    #[error("{found} steps have a least time, and the plan has {steps}")]
+    LeastTimes { found: usize, steps: usize },
     #[error("step {step} waits for step {wait}, which does not come before it")]
     Wait { step: usize, wait: u32 },
 }
@@ -76,6 +78,10 @@ impl Plan {
     }
 
     fn check_steps(&self) -> Result<(), PlanError> {
+        let (found, steps) = (self.least_ps.len(), self.steps.len());
+        if found != 0 && found != steps {
+            return Err(PlanError::LeastTimes { found, steps });
+        }
         for (step, s) in self.steps.iter().enumerate() {
             let below = |what, index: u32, count: usize| {
                 let missing = PlanError::NoSuch { step, what, index, count };
