@@ -15,6 +15,7 @@ mod affinity;
 mod code;
 mod error;
 mod features;
+mod memory;
 mod model;
 mod pool;
 mod schedule;

@@ -12,7 +12,7 @@ use crate::dtype::DType;
 pub use validate::PlanError;
 
 /// Alignment, in bytes, of the arena, of the constants, and of every buffer in them. Inputs and
-/// outputs reach a kernel with this alignment too: the runtime copies those that lack it.
+/// outputs lie where the caller has them: a kernel may count on the size of their elements only.
 pub const ALIGN: u64 = 64;
 
 /// A compiled model, apart from its code and the bytes of its constants.

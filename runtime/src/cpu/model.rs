@@ -8,9 +8,9 @@ use memmap2::MmapMut;
 use super::code::Code;
 use super::pool::Pool;
 use super::schedule::Schedule;
-use super::{CpuError, features};
+use super::{CpuError, features, memory};
 use crate::artifact::Artifact;
-use crate::plan::{ALIGN, Base, Plan, Port};
+use crate::plan::{Base, Plan, Port};
 
 /// When a step ran, in nanoseconds since the model was loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,16 +29,20 @@ pub struct Model {
     _code: Code,
     artifact: Artifact,
     arena: MmapMut,
+    /// Of those in the artifact, where there are many.
+    constants: Option<MmapMut>,
     inputs: Vec<Place>,
     outputs: Vec<Place>,
     /// Operands that change from run to run, by index.
     moving: Vec<usize>,
 }
 
-/// A port's size, where it lies in the current run, and memory for callers whose own is not
-/// aligned.
+/// A port's size, where it lies in the current run, and memory for callers whose own does not
+/// lie at a multiple of an element's size.
 struct Place {
     bytes: usize,
+    /// Of an element.
+    align: usize,
     at: *mut u8,
     staging: Option<MmapMut>,
 }
@@ -78,7 +82,8 @@ impl Model {
         let code = Code::load(artifact.code())?;
         let kernels =
             plan.kernels.iter().map(|k| code.kernel(&k.symbol)).collect::<Result<Vec<_>, _>>()?;
-        let arena = memory(plan.arena_bytes as usize)?;
+        let arena = memory::zeroed(plan.arena_bytes as usize)?;
+        let constants = memory::copy_of_large(artifact.constants())?;
         let schedule = Schedule::new(plan, &kernels, threads);
         let moving =
             |i: &usize| matches!(schedule.operands[*i].base, Base::Input(_) | Base::Output(_));
@@ -87,12 +92,14 @@ impl Model {
         let pool = Pool::new(schedule, plan.steps.len()).map_err(system)?;
         let place = |p: &Port| Place {
             bytes: p.bytes().unwrap_or(0) as usize,
+            align: p.dtype.bytes(),
             at: std::ptr::null_mut(),
             staging: None,
         };
         let (inputs, outputs) =
             (plan.inputs.iter().map(place).collect(), plan.outputs.iter().map(place).collect());
-        let mut model = Model { pool, _code: code, artifact, arena, inputs, outputs, moving };
+        let mut model =
+            Model { pool, _code: code, artifact, arena, constants, inputs, outputs, moving };
         model.resolve_fixed();
         Ok(model)
     }
@@ -119,7 +126,8 @@ impl Model {
 
     /// Runs the model once: reads each input, writes every byte of each output.
     ///
-    /// Memory that begins at a multiple of [`ALIGN`] is used in place, other memory is copied.
+    /// Memory that begins at a multiple of its elements' size is used in place, other memory is
+    /// copied.
     ///
     /// # Errors
     ///
@@ -130,7 +138,7 @@ impl Model {
         check("output", &plan.outputs, &self.outputs, outputs.iter().map(|b| b.len()))?;
         for (place, bytes) in self.inputs.iter_mut().zip(inputs) {
             place.at = bytes.as_ptr().cast_mut();
-            if !aligned(place.at) {
+            if !place.is_aligned() {
                 let staging = place.staging()?;
                 staging.copy_from_slice(bytes);
                 place.at = staging.as_mut_ptr();
@@ -138,7 +146,7 @@ impl Model {
         }
         for (place, bytes) in self.outputs.iter_mut().zip(&mut *outputs) {
             place.at = bytes.as_mut_ptr();
-            if !aligned(place.at) {
+            if !place.is_aligned() {
                 place.at = place.staging()?.as_mut_ptr();
             }
         }
@@ -183,7 +191,9 @@ impl Model {
 
     /// Sets the operands that stay where they are.
     fn resolve_fixed(&mut self) {
-        let constants = self.artifact.constants().as_ptr().cast_mut();
+        let constants =
+            self.constants.as_ref().map_or(self.artifact.constants().as_ptr(), |c| c.as_ptr());
+        let constants = constants.cast_mut();
         let arena = self.arena.as_mut_ptr();
         let shared = self.pool.shared();
         for (operand, pointer) in shared.schedule.operands.iter().zip(&shared.operands) {
@@ -198,10 +208,15 @@ impl Model {
 }
 
 impl Place {
+    /// Whether kernels may work where the port lies in this run.
+    fn is_aligned(&self) -> bool {
+        self.at.addr().is_multiple_of(self.align)
+    }
+
     /// Aligned memory of the port's size, made when it is first needed.
     fn staging(&mut self) -> Result<&mut [u8], CpuError> {
         if self.staging.is_none() {
-            self.staging = Some(memory(self.bytes)?);
+            self.staging = Some(memory::zeroed(self.bytes)?);
         }
         Ok(self.staging.as_mut().map_or(&mut [], |m| &mut m[..self.bytes]))
     }
@@ -223,14 +238,4 @@ fn check(
         }
     }
     Ok(())
-}
-
-fn aligned(at: *const u8) -> bool {
-    (at.addr() as u64).is_multiple_of(ALIGN)
-}
-
-/// Zeroed memory on a page boundary; at least a byte, which the system asks for.
-fn memory(bytes: usize) -> Result<MmapMut, CpuError> {
-    MmapMut::map_anon(bytes.max(1))
-        .map_err(|source| CpuError::System { what: "get memory for the model", source })
 }
