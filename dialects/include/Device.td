@@ -80,10 +80,12 @@ def Device_MemoryOp : Device_Op<"memory", [Symbol, HasParent<"MachineOp">]> {
     memory with `register_bytes` holds that many bytes a register. Where registers
     are spread over `lanes`, threads that go in step, a register holds one element
     of any type for each of them.
+    Addresses a multiple of `way_bytes` apart compete for the same places of a cache,
+    which has capacity / way of them.
     `host` names what to read the capacity from where the machine is the one
     that compiles: `l1d`, `l2`, `l3` or `memory`.
 
-    - C1: capacity, bandwidth, transaction, banks, register size and lanes are above zero.
+    - C1: capacity, bandwidth, transaction, way, banks, register size and lanes are above zero.
     - C2: the scope is one of those above.
     - C3: a cache caches a memory of the machine, and a row of caches does not lead
       back to itself.
@@ -97,6 +99,7 @@ def Device_MemoryOp : Device_Op<"memory", [Symbol, HasParent<"MachineOp">]> {
                        OptionalAttr<I64Attr>:$lanes,
                        OptionalAttr<I64Attr>:$bytes_per_cycle,
                        OptionalAttr<I64Attr>:$transaction_bytes,
+                       OptionalAttr<I64Attr>:$way_bytes,
                        OptionalAttr<I64Attr>:$banks, OptionalAttr<I64Attr>:$bank_bytes,
                        OptionalAttr<StrAttr>:$host);
   let assemblyFormat = [{
@@ -104,6 +107,7 @@ def Device_MemoryOp : Device_Op<"memory", [Symbol, HasParent<"MachineOp">]> {
     (`caches` `(` $caches^ `)`)? (`register_bytes` `(` $register_bytes^ `)`)?
     (`lanes` `(` $lanes^ `)`)? (`bytes_per_cycle` `(` $bytes_per_cycle^ `)`)?
     (`transaction_bytes` `(` $transaction_bytes^ `)`)?
+    (`way_bytes` `(` $way_bytes^ `)`)?
     (`banks` `(` $banks^ `)`)? (`bank_bytes` `(` $bank_bytes^ `)`)?
     (`host` `(` $host^ `)`)? attr-dict
   }];

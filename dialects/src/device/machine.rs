@@ -242,6 +242,8 @@ pub struct Memory<'c> {
     pub bytes_per_cycle: Option<u64>,
     /// What one access moves at least.
     pub transaction_bytes: Option<u64>,
+    /// How far apart addresses lie that compete for the same places, in a cache.
+    pub way_bytes: Option<u64>,
     /// How many banks it has.
     pub banks: Option<u64>,
     /// How wide a bank is.
@@ -262,6 +264,7 @@ impl<'c> Memory<'c> {
             lanes: number(op, "lanes"),
             bytes_per_cycle: number(op, "bytes_per_cycle"),
             transaction_bytes: number(op, "transaction_bytes"),
+            way_bytes: number(op, "way_bytes"),
             banks: number(op, "banks"),
             bank_bytes: number(op, "bank_bytes"),
             host: text(op, "host"),

@@ -1,15 +1,16 @@
 //! What a register tile costs: Roller's micro-performance model, for one core.
 //!
-//! The time of a step is the larger of what the unit must issue and what must be
-//! loaded (OSDI'22, section 4.3: MaxComputePerf and MemPerf), plus the time to
-//! start and store a tile.
+//! The time of a step is the largest of what the unit must issue, what must be loaded and
+//! how long a result takes to come back (OSDI'22, section 4.3: MaxComputePerf and MemPerf),
+//! plus the time to start and store a tile. Ragged tiles at the ends of axes count as what
+//! they are: tiles of another size.
 
 use weft_dialects::device::{Machine, Memory};
 use weft_dialects::ir::{Type, ty};
 
 use super::instruction::Mapped;
 use super::way::{Stage, move_cycles, way};
-use crate::nest::{Access, Nest};
+use crate::nest::{Access, Nest, Start};
 
 /// Machine facts that the model uses.
 pub(super) struct Facts<'c> {
@@ -25,6 +26,53 @@ pub(super) struct Facts<'c> {
     pub stage: Option<Stage<'c>>,
     /// Cycles for one byte on the way to where they wait.
     pub stage_byte: f64,
+    /// The smallest cache, if it says which addresses compete in it.
+    pub near: Option<Near>,
+}
+
+/// The cache next to the registers.
+pub(super) struct Near {
+    /// What it holds.
+    pub capacity_bytes: u64,
+    /// Addresses a multiple of this apart compete.
+    pub way_bytes: u64,
+    /// Places for which they compete.
+    pub ways: u64,
+    /// What one access fills.
+    pub line_bytes: u64,
+    /// Cycles to fill it from the next memory.
+    pub refill: f64,
+}
+
+impl Near {
+    fn of(machine: Machine<'_>) -> Option<Self> {
+        let caches = machine.memories();
+        let cache =
+            caches.iter().filter(|memory| memory.is_cache()).min_by_key(|m| m.capacity_bytes)?;
+        let behind = machine.memory(cache.caches?)?;
+        let (way_bytes, line_bytes) = (cache.way_bytes?, cache.transaction_bytes?);
+        Some(Self {
+            capacity_bytes: cache.capacity_bytes,
+            way_bytes,
+            ways: cache.capacity_bytes / way_bytes,
+            line_bytes,
+            refill: line_bytes as f64 / behind.bytes_per_cycle? as f64,
+        })
+    }
+
+    /// Whether lines at these addresses push each other out before they are used up: some
+    /// places must be left for what else passes by.
+    fn thrashes(&self, addresses: impl Iterator<Item = i64>) -> bool {
+        let mut lines: Vec<i64> =
+            addresses.map(|address| address.div_euclid(self.line_bytes as i64)).collect();
+        lines.sort_unstable();
+        lines.dedup();
+        let sets = (self.way_bytes / self.line_bytes).max(1) as i64;
+        let mut sets: Vec<i64> = lines.into_iter().map(|line| line.rem_euclid(sets)).collect();
+        sets.sort_unstable();
+        let fullest = sets.chunk_by(|a, b| a == b).map(<[i64]>::len).max().unwrap_or(0);
+        fullest as u64 > self.ways * 3 / 4
+    }
 }
 
 impl<'c> Facts<'c> {
@@ -39,6 +87,7 @@ impl<'c> Facts<'c> {
             store: way.store.issue_cycles.unwrap_or(1.0),
             registers: usable(&registers)?,
             lane_bytes: registers.lanes.zip(registers.register_bytes).map(|(n, bytes)| bytes / n),
+            near: Near::of(machine).filter(|_| way.stage.is_none()),
             stage: way.stage,
             stage_byte,
         })
@@ -59,109 +108,268 @@ fn usable(memory: &Memory<'_>) -> Option<u64> {
 }
 
 /// A register tile under consideration.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
     /// The axis along the lanes, if any.
     pub lanes_axis: Option<usize>,
     /// Registers side by side along it.
     pub vectors: u64,
-    /// Another parallel axis, and how many of its points.
-    pub rows: Option<(usize, u64)>,
+    /// Other parallel axes, and how many points of each; the outermost first.
+    pub rows: Vec<(usize, u64)>,
 }
 
 impl Shape {
-    fn of(&self, access: &Access<'_>) -> (u64, bool) {
-        let rows = self.rows.map_or(1, |(axis, rows)| if access.uses(axis) { rows } else { 1 });
-        let lanes = self.lanes_axis.is_some_and(|axis| access.uses(axis));
-        (rows * if lanes { self.vectors } else { 1 }, lanes)
+    /// Registers of one output.
+    pub fn registers(&self) -> u64 {
+        self.vectors * self.rows.iter().map(|(_, rows)| rows).product::<u64>()
     }
 }
 
-/// Cost of one element, or one register, of an access along the lanes.
-fn access_cost(
-    access: &Access<'_>,
-    axes: usize,
-    facts: &Facts<'_>,
-    shape: &Shape,
-    lanes: u64,
+/// What the model asks of an operand.
+struct Operand {
+    /// Per dimension, innermost last: its extent, and the axes that move along it with
+    /// how far.
+    dims: Vec<(u64, Vec<(usize, u64)>)>,
+    /// Bytes between neighbours along each axis.
+    strides: Vec<i64>,
+    uses: Vec<bool>,
+    /// Bytes of an element.
+    bytes: i64,
+    /// Lies in the order of the lanes, or will.
     packed: bool,
-    one: f64,
-) -> f64 {
-    let Some(axis) = shape.lanes_axis else { return one };
-    match access.stride(axes, axis) {
-        0 | 1 => one,
-        _ if packed || facts.stage.is_some() => one,
-        2 => 4.0 * one,
-        // Element by element, each put in its lane.
-        _ => 2.0 * lanes as f64 * one.max(0.5),
-    }
 }
 
-/// Cycles for the whole nest with this tile; `packed` tells which inputs may be
-/// laid out anew for the lanes.
-pub(super) fn cycles(
-    nest: &Nest<'_>,
-    facts: &Facts<'_>,
-    mapped: &Mapped<'_>,
-    shape: &Shape,
-    packed: &[bool],
-) -> f64 {
-    let axes = nest.axes.len();
-    let lanes = if shape.lanes_axis.is_some() { mapped.lanes } else { 1 };
-    let (mut tiles, mut steps) = (1.0, 1.0);
-    for (axis, info) in nest.axes.iter().enumerate() {
-        let extent = info.extent as f64;
-        let size = if shape.lanes_axis == Some(axis) {
-            (shape.vectors * lanes) as f64
-        } else {
-            match shape.rows {
-                Some((rows_axis, rows)) if rows_axis == axis => rows as f64,
-                _ => 1.0,
+impl Operand {
+    fn of(nest: &Nest<'_>, access: &Access<'_>, packed: bool) -> Self {
+        let axes = nest.axes.len();
+        let bytes = ty::byte_size(access.elem()).unwrap_or(1) as i64;
+        let strides = access.address(axes).coefficients.iter().map(|step| step * bytes).collect();
+        let uses = (0..axes).map(|axis| access.uses(axis)).collect();
+        let dims = access.index.iter().zip(&access.shape).map(|(index, &extent)| {
+            let steps = index.coefficients.iter().enumerate().filter(|(_, step)| **step != 0);
+            (extent, steps.map(|(axis, step)| (axis, step.unsigned_abs())).collect())
+        });
+        Self { dims: dims.collect(), strides, uses, bytes, packed }
+    }
+
+    /// Lines of a cache that a tile of these sizes touches.
+    fn lines(&self, sizes: &[u64], line_bytes: u64) -> f64 {
+        let bytes = self.bytes as u64;
+        if self.packed {
+            let points: u64 =
+                (0..sizes.len()).filter(|&n| self.uses[n]).map(|n| sizes[n]).product();
+            return (points * bytes).div_ceil(line_bytes) as f64;
+        }
+        // What lies in one piece: inner dimensions for as long as they are whole.
+        let (mut run, mut pieces, mut whole) = (1, 1, true);
+        for (extent, steps) in self.dims.iter().rev() {
+            let reach: u64 = steps.iter().map(|&(axis, step)| step * (sizes[axis] - 1)).sum();
+            let span = (reach + 1).min(*extent);
+            let points: u64 = steps.iter().map(|&(axis, _)| sizes[axis]).product();
+            if whole {
+                run *= span;
+            } else {
+                pieces *= span.min(points);
             }
-        };
-        // A ragged rest costs what it has, rounded up to whole registers.
-        let quantum = if shape.lanes_axis == Some(axis) { lanes as f64 } else { 1.0 };
-        let count = (extent / quantum).ceil() * quantum / size;
-        let count = if extent < size { count.max(extent / size) } else { count };
-        if nest.reduces(axis) { steps *= count } else { tiles *= count }
+            whole &= span == *extent;
+        }
+        // A piece seldom begins with a line.
+        let lines = (run * bytes) as f64 / line_bytes as f64;
+        pieces as f64 * if run == 1 { 1.0 } else { lines + 0.5 }
     }
-    let registers = shape.rows.map_or(1, |(_, rows)| rows) * shape.vectors;
-    let issue = registers as f64 * mapped.issue_cycles;
-    let mut loads = 0.0;
-    for (number, access) in nest.inputs.iter().enumerate() {
-        let (count, vector) = shape.of(access);
-        // One element for all lanes rides along with the instruction that takes it.
-        let each = if vector {
-            access_cost(access, axes, facts, shape, lanes, packed[number], facts.load)
-        } else {
-            facts.load
-        };
-        loads += count as f64 * each;
-    }
-    loads += nest.captures.len() as f64 * lanes as f64 * registers as f64;
-    let reduces = (0..axes).any(|axis| nest.reduces(axis));
-    let latency = if reduces { mapped.latency_cycles } else { 0.0 };
-    let step = issue.max(loads).max(latency) + 0.5;
 
-    let mut finish = 6.0;
-    for access in &nest.outputs {
-        let across = shape.lanes_axis.is_some_and(|axis| nest.reduces(axis));
-        let each = if across {
-            3.0 * (lanes as f64).log2()
-        } else {
-            access_cost(access, axes, facts, shape, lanes, false, facts.store)
-        };
-        finish += registers as f64 * each;
+    /// Registers or elements of a tile, and whether they are registers.
+    fn count(&self, shape: &Shape) -> (u64, bool) {
+        let rows = shape.rows.iter().filter(|(axis, _)| self.uses[*axis]);
+        let rows: u64 = rows.map(|(_, rows)| rows).product();
+        let lanes = shape.lanes_axis.is_some_and(|axis| self.uses[axis]);
+        (rows * if lanes { shape.vectors } else { 1 }, lanes)
     }
-    tiles * (steps * step + finish) + staged(nest, facts)
 }
 
-/// Cycles in which every element that is read or written reaches the memory where tiles
-/// wait, if it stays there for all its uses.
-fn staged(nest: &Nest<'_>, facts: &Facts<'_>) -> f64 {
-    let bytes = |access: &Access<'_>| {
-        let size = weft_dialects::ir::ty::byte_size(access.elem()).unwrap_or(8);
-        (access.shape.iter().product::<u64>() * size) as f64
-    };
-    nest.accesses().into_iter().map(bytes).sum::<f64>() * facts.stage_byte
+/// A nest whose points are done by one instruction, with lanes along one axis.
+pub(super) struct Model<'m, 'c> {
+    nest: &'m Nest<'c>,
+    facts: &'m Facts<'c>,
+    mapped: &'m Mapped<'c>,
+    inputs: Vec<Operand>,
+    outputs: Vec<Operand>,
+    /// Steps of the reductions, without the axis of the lanes.
+    steps: f64,
+    reduces: bool,
+}
+
+impl<'m, 'c> Model<'m, 'c> {
+    /// `packed` tells which inputs lie in the order of the lanes whatever their strides say.
+    pub fn new(
+        nest: &'m Nest<'c>,
+        facts: &'m Facts<'c>,
+        mapped: &'m Mapped<'c>,
+        lanes_axis: Option<usize>,
+        packed: &[bool],
+    ) -> Self {
+        let reductions = (0..nest.axes.len()).filter(|&axis| nest.reduces(axis));
+        let steps = reductions
+            .clone()
+            .filter(|&axis| lanes_axis != Some(axis))
+            .map(|axis| nest.axes[axis].extent as f64);
+        let inputs = nest.inputs.iter().zip(packed);
+        Self {
+            nest,
+            facts,
+            mapped,
+            inputs: inputs.map(|(access, &packed)| Operand::of(nest, access, packed)).collect(),
+            outputs: nest.outputs.iter().map(|access| Operand::of(nest, access, false)).collect(),
+            steps: steps.product(),
+            reduces: reductions.count() > 0,
+        }
+    }
+
+    /// Cycles for the whole nest in tiles of this shape.
+    pub fn cycles(&self, shape: &Shape) -> f64 {
+        let lanes = self.mapped.lanes;
+        let mut apart = 1.0;
+        for (axis, info) in self.nest.axes.iter().enumerate() {
+            let tiled =
+                shape.lanes_axis == Some(axis) || shape.rows.iter().any(|row| row.0 == axis);
+            if !tiled && !self.nest.reduces(axis) {
+                apart *= info.extent as f64;
+            }
+        }
+        // Along each tiled axis: how many tiles, and how many points or registers of each.
+        let mut axes: Vec<Vec<(f64, u64)>> = Vec::new();
+        let mut steps = self.steps;
+        for &(axis, rows) in &shape.rows {
+            axes.push(pieces(self.nest.axes[axis].extent, rows));
+        }
+        match shape.lanes_axis {
+            Some(axis) if self.nest.reduces(axis) => {
+                let registers = self.nest.axes[axis].extent.div_ceil(lanes);
+                steps *= registers as f64 / shape.vectors as f64;
+                axes.push(vec![(1.0, shape.vectors)]);
+            }
+            Some(axis) => {
+                let registers = self.nest.axes[axis].extent.div_ceil(lanes);
+                axes.push(pieces(registers, shape.vectors));
+            }
+            None => axes.push(vec![(1.0, 1)]),
+        }
+        let mut tile = shape.clone();
+        apart * self.every(&axes, 0, &mut tile, steps) + self.staged()
+    }
+
+    /// Cycles of the tiles of every size, from the axis `depth` on.
+    fn every(&self, axes: &[Vec<(f64, u64)>], depth: usize, tile: &mut Shape, steps: f64) -> f64 {
+        let Some(sizes) = axes.get(depth) else {
+            return self.tile(tile, steps);
+        };
+        let mut sum = 0.0;
+        for &(count, size) in sizes {
+            match tile.rows.get_mut(depth) {
+                Some(row) => row.1 = size,
+                None => tile.vectors = size,
+            }
+            sum += count * self.every(axes, depth + 1, tile, steps);
+        }
+        sum
+    }
+
+    /// Cycles of one tile of `steps` steps.
+    fn tile(&self, tile: &Shape, steps: f64) -> f64 {
+        let lanes = if tile.lanes_axis.is_some() { self.mapped.lanes } else { 1 };
+        let registers = tile.registers();
+        let issue = registers as f64 * self.mapped.issue_cycles;
+        let mut loads = 0.0;
+        for input in &self.inputs {
+            let (count, vector) = input.count(tile);
+            // One element for all lanes rides along with the instruction that takes it.
+            let each =
+                if vector { self.along(input, tile, self.facts.load) } else { self.facts.load };
+            loads += count as f64 * each.max(self.refill(input, tile));
+        }
+        loads += self.fills(tile) / steps;
+        loads += self.nest.captures.len() as f64 * lanes as f64 * registers as f64;
+        let latency = if self.reduces { self.mapped.latency_cycles } else { 0.0 };
+        let step = issue.max(loads).max(latency) + 0.5;
+
+        let across = tile.lanes_axis.is_some_and(|axis| self.nest.reduces(axis));
+        let mut finish = 6.0;
+        for (output, start) in self.outputs.iter().zip(&self.nest.starts) {
+            let each = if across {
+                3.0 * (lanes as f64).log2()
+            } else {
+                self.along(output, tile, self.facts.store).max(self.refill(output, tile))
+            };
+            let started = if matches!(start, Start::Unread) { 0.0 } else { self.facts.load };
+            finish += registers as f64 * (each + started);
+        }
+        steps * step + finish
+    }
+
+    /// Cycles for one register of an operand along the lanes, `one` where they lie side by
+    /// side.
+    fn along(&self, operand: &Operand, tile: &Shape, one: f64) -> f64 {
+        let Some(axis) = tile.lanes_axis else { return one };
+        match operand.strides[axis] / operand.bytes {
+            0 | 1 => one,
+            _ if operand.packed || self.facts.stage.is_some() => one,
+            2 => 4.0 * one,
+            // Element by element, each put in its lane.
+            _ => 2.0 * self.mapped.lanes as f64 * one.max(0.5),
+        }
+    }
+
+    /// Cycles to bring what a tile reads next to the registers, if it does not stay there.
+    fn fills(&self, tile: &Shape) -> f64 {
+        let Some(near) = self.facts.near.as_ref().filter(|_| self.reduces) else { return 0.0 };
+        let mut sizes = vec![1; self.nest.axes.len()];
+        for (axis, size) in sizes.iter_mut().enumerate() {
+            if self.nest.reduces(axis) {
+                *size = self.nest.axes[axis].extent;
+            } else if tile.lanes_axis == Some(axis) {
+                *size = (tile.vectors * self.mapped.lanes).min(self.nest.axes[axis].extent);
+            }
+        }
+        for &(axis, rows) in &tile.rows {
+            sizes[axis] = rows;
+        }
+        let lines: f64 = self.inputs.iter().map(|input| input.lines(&sizes, near.line_bytes)).sum();
+        let stays = lines * near.line_bytes as f64 <= near.capacity_bytes as f64;
+        if stays { 0.0 } else { lines * near.refill }
+    }
+
+    /// Cycles for one access to an operand whose rows push each other out of the cache.
+    fn refill(&self, operand: &Operand, tile: &Shape) -> f64 {
+        let Some(near) = &self.facts.near else { return 0.0 };
+        if operand.packed || operand.count(tile).0 <= near.ways * 3 / 4 {
+            return 0.0;
+        }
+        let mut places = vec![0];
+        for (axis, rows) in &tile.rows {
+            let step = operand.strides[*axis];
+            if step != 0 {
+                let all =
+                    places.iter().flat_map(|at| (0..*rows).map(move |n| at + step * n as i64));
+                places = all.collect();
+            }
+        }
+        if near.thrashes(places.into_iter()) { near.refill } else { 0.0 }
+    }
+
+    /// Cycles in which every element that is read or written reaches the memory where tiles
+    /// wait, if it stays there for all its uses.
+    fn staged(&self) -> f64 {
+        let bytes = |access: &Access<'_>| {
+            let size = ty::byte_size(access.elem()).unwrap_or(8);
+            (access.shape.iter().product::<u64>() * size) as f64
+        };
+        self.nest.accesses().into_iter().map(bytes).sum::<f64>() * self.facts.stage_byte
+    }
+}
+
+/// Whole tiles of `size` and the rest: how many, and how long.
+fn pieces(extent: u64, size: u64) -> Vec<(f64, u64)> {
+    let whole = ((extent / size) as f64, size);
+    let rest = (1.0, extent % size);
+    [whole, rest].into_iter().filter(|(count, size)| *count > 0.0 && *size > 0).collect()
 }

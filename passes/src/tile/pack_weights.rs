@@ -1,13 +1,14 @@
 //! `tile-pack-weights`: constant operands lie in the order in which lanes read them.
 //!
 //! ```text
-//! C[i, j] += A[i, k] * B[k, j]      B constant, lanes of 32 on j
-//!   ->  P[jo, k, ji] = B[k, jo * 32 + ji]           once, when the artifact is written
-//!       C[i, jo * 32 + ji] += A[i, k] * P[jo, k, ji]
+//! C[i, j] += A[i, k] * B[k, j]      B constant, lanes of 16 on j
+//!   ->  P[jo, k, ji] = B[k, jo * 16 + ji]           once, when the artifact is written
+//!       C[i, jo * 16 + ji] += A[i, k] * P[jo, k, ji]
 //! ```
 //!
-//! The axis of the lanes is cut in panels, each of them contiguous. It is left
-//! whole where no panel of one register or more divides it.
+//! The axis of the lanes is cut in panels of one register, each of them contiguous, so
+//! that a register tile may be any number of panels wide. It is left whole where registers
+//! do not divide it.
 
 use std::collections::HashMap;
 
@@ -51,13 +52,13 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         // A transfer lays out what it brings as its reader likes it.
         let Tiled::Lanes(lanes) = choice.tiled else { continue };
         let Lanes { mapped, shape, stage: None, .. } = *lanes else { continue };
-        let packed = policy::packable(&nest, &shape, &constant);
+        let packed = policy::packable(&nest, shape.lanes_axis, &constant);
         let Some(axis) = shape.lanes_axis.filter(|_| packed.contains(&true)) else { continue };
-        let Some(panel) = panel(nest.axes[axis].extent, shape.vectors, mapped.lanes) else {
+        if !nest.axes[axis].extent.is_multiple_of(mapped.lanes) {
             continue;
-        };
+        }
         run.count("packed", packed.iter().filter(|packed| **packed).count() as u64);
-        pack(run.context, run.module, kernel, nest, axis, panel, &packed)?;
+        pack(run.context, run.module, kernel, nest, axis, mapped.lanes, &packed)?;
     }
     Ok(())
 }
@@ -106,11 +107,6 @@ fn known_inputs(nest: &Nest<'_>, arguments: Option<&Vec<bool>>) -> Vec<bool> {
         arguments.is_some_and(|known| known.get(access.tensor.index()) == Some(&true))
     };
     nest.inputs.iter().map(known).collect()
-}
-
-/// The widest panel of at most `vectors` whole registers that divides the extent.
-fn panel(extent: u64, vectors: u64, lanes: u64) -> Option<u64> {
-    (1..=vectors).rev().map(|vectors| vectors * lanes).find(|panel| extent.is_multiple_of(*panel))
 }
 
 fn pack<'c>(

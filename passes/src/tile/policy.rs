@@ -1,23 +1,23 @@
 //! Chooses the register tile, the task tile and the instruction of a nest.
 //!
 //! An instruction with axes of its own has its tile from `matrix.rs`. For lanes a tile is 1
-//! point on every axis but two: the axis that the lanes run along,
-//! and one more parallel axis, the rows. All pairs of axes and the sizes that
-//! the registers allow are compared under the model of `cost.rs`.
+//! point on every axis but three: the axis that the lanes run along, and up to two more
+//! parallel axes, the rows (the two of a small image, for one). All axes and the sizes
+//! that the registers allow are compared under the model of `cost.rs`.
 
 use weft_dialects::device::{Machine, Unit};
 use weft_dialects::ir::Op;
 use weft_dialects::tile::RTile;
 
-use super::cost::{Facts, Shape, cycles};
+use super::cost::{Facts, Model, Shape};
 use super::instruction::{Mapped, asks_for, combine, instructions, lane_unit};
 use super::local;
 use super::matrix::{self, Matrix};
 use super::way::Stage;
 use crate::nest::{Access, Nest};
 
-/// Sizes tried along the rows.
-const MOST_ROWS: u64 = 16;
+/// Rows tried, over all their axes.
+const MOST_ROWS: u64 = 32;
 /// Registers side by side tried along the lanes.
 const MOST_VECTORS: u64 = 8;
 /// The same where nothing is reduced: enough to have loads under way.
@@ -82,10 +82,9 @@ impl Lanes<'_> {
             Some(axis) => format!("lanes on axis {axis} x{}", self.shape.vectors),
             None => "one point at a time".to_owned(),
         };
-        let rows = match self.shape.rows {
-            Some((axis, rows)) => format!(", {rows} rows on axis {axis}"),
-            None => String::new(),
-        };
+        let rows = self.shape.rows.iter();
+        let rows: String =
+            rows.map(|(axis, rows)| format!(", {rows} rows on axis {axis}")).collect();
         format!("@{}, {lanes}{rows}", self.mapped.name)
     }
 }
@@ -123,9 +122,14 @@ pub(super) fn choose<'c>(
             continue;
         };
         let combines = combines_lanes(machine, memory, nest);
-        for shape in shapes(nest, &mapped, &facts, combines) {
-            let packed = packable(nest, &shape, constant);
-            let cycles = cycles(nest, &facts, &mapped, &shape, &packed);
+        for lanes_axis in lanes_axes(nest, &mapped, combines) {
+            let packed = packable(nest, lanes_axis, constant);
+            let model = Model::new(nest, &facts, &mapped, lanes_axis, &packed);
+            let costs = shapes(nest, &mapped, &facts, lanes_axis).into_iter().map(|shape| {
+                let cycles = model.cycles(&shape);
+                (shape, cycles)
+            });
+            let Some((shape, cycles)) = costs.reduce(cheaper) else { continue };
             let stage = facts.stage.clone();
             let lanes = Lanes { mapped: mapped.clone(), shape, memory, stage };
             consider(Tiled::Lanes(Box::new(lanes)), cycles);
@@ -152,9 +156,14 @@ pub(super) fn register_memory<'c>(machine: Machine<'c>, name: &str) -> Option<&'
     instruction.operands.iter().rev().find(is_register).copied()
 }
 
+/// The cheaper one; the first where they cost the same.
+fn cheaper(first: (Shape, f64), second: (Shape, f64)) -> (Shape, f64) {
+    if second.1 < first.1 * 0.999 { second } else { first }
+}
+
 /// Which inputs a new layout makes lie side by side along the lanes: constant
 /// ones whose every dimension is an axis of its own.
-pub(super) fn packable(nest: &Nest<'_>, shape: &Shape, constant: &[bool]) -> Vec<bool> {
+pub(super) fn packable(nest: &Nest<'_>, lanes_axis: Option<usize>, constant: &[bool]) -> Vec<bool> {
     let reduces = (0..nest.axes.len()).any(|axis| nest.reduces(axis));
     nest.inputs
         .iter()
@@ -162,46 +171,75 @@ pub(super) fn packable(nest: &Nest<'_>, shape: &Shape, constant: &[bool]) -> Vec
         .map(|(access, &constant)| {
             constant
                 && reduces
-                && shape.lanes_axis.is_some_and(|axis| access.uses(axis) && !nest.reduces(axis))
+                && lanes_axis.is_some_and(|axis| access.uses(axis) && !nest.reduces(axis))
                 && access.index.iter().all(|index| index.as_axis().is_some())
         })
         .collect()
 }
 
-/// The register tiles that fit the instruction and the registers.
-fn shapes(nest: &Nest<'_>, mapped: &Mapped<'_>, facts: &Facts, combines: bool) -> Vec<Shape> {
-    let mut shapes = vec![];
-    let instruction = !mapped.scalar_inputs.is_empty();
-    if !instruction || mapped.lanes == 1 {
-        shapes.push(Shape { lanes_axis: None, vectors: 1, rows: None });
-    }
-    for lanes_axis in 0..nest.axes.len() {
-        if nest.reduces(lanes_axis) && !combines || !may_run_lanes(nest, mapped, lanes_axis) {
-            continue;
-        }
-        let registers = nest.axes[lanes_axis].extent.div_ceil(mapped.lanes);
-        let reduces = (0..nest.axes.len()).any(|axis| nest.reduces(axis));
-        let most = if reduces { MOST_VECTORS } else { MOST_STREAMED };
-        for vectors in 1..=registers.min(most) {
-            shapes.push(Shape { lanes_axis: Some(lanes_axis), vectors, rows: None });
-            if !reduces {
-                // Nothing is used twice, so rows would only make the code longer.
-                continue;
-            }
-            for rows_axis in 0..nest.axes.len() {
-                if rows_axis == lanes_axis || nest.reduces(rows_axis) {
-                    continue;
-                }
-                for rows in 2..=nest.axes[rows_axis].extent.min(MOST_ROWS) {
-                    let rows = Some((rows_axis, rows));
-                    shapes.push(Shape { lanes_axis: Some(lanes_axis), vectors, rows });
-                }
-            }
-        }
-    }
+/// The axes that lanes may run along; `None` for one point at a time.
+fn lanes_axes(nest: &Nest<'_>, mapped: &Mapped<'_>, combines: bool) -> Vec<Option<usize>> {
+    let alone = mapped.scalar_inputs.is_empty() || mapped.lanes == 1;
+    let along = (0..nest.axes.len())
+        .filter(|&axis| (!nest.reduces(axis) || combines) && may_run_lanes(nest, mapped, axis));
+    alone.then_some(None).into_iter().chain(along.map(Some)).collect()
+}
+
+/// The register tiles that fit the registers, with lanes along `lanes_axis`.
+fn shapes(
+    nest: &Nest<'_>,
+    mapped: &Mapped<'_>,
+    facts: &Facts<'_>,
+    lanes_axis: Option<usize>,
+) -> Vec<Shape> {
+    let Some(axis) = lanes_axis else {
+        return vec![Shape { lanes_axis: None, vectors: 1, rows: Vec::new() }];
+    };
     let words = nest.outputs.iter().map(|output| facts.words(output.elem())).max().unwrap_or(1);
-    shapes.retain(|shape| registers_used(nest, shape) * words <= facts.registers);
-    shapes
+    let reduces = (0..nest.axes.len()).any(|axis| nest.reduces(axis));
+    let most = if reduces { MOST_VECTORS } else { MOST_STREAMED };
+    let mut row_axes: Vec<usize> =
+        (0..nest.axes.len()).filter(|&row| row != axis && !nest.reduces(row)).collect();
+    if !reduces {
+        // Nothing is used twice, so rows would only make the code longer.
+        row_axes.clear();
+    }
+    let mut found = Vec::new();
+    for vectors in 1..=nest.axes[axis].extent.div_ceil(mapped.lanes).min(most) {
+        let mut add = |rows: Vec<(usize, u64)>| {
+            let shape = Shape { lanes_axis, vectors, rows };
+            let fits = registers_used(nest, &shape) * words <= facts.registers;
+            if fits {
+                found.push(shape);
+            }
+            fits
+        };
+        add(Vec::new());
+        for (position, &outer) in row_axes.iter().enumerate() {
+            for rows in row_counts(nest.axes[outer].extent, MOST_ROWS) {
+                if !add(vec![(outer, rows)]) {
+                    break;
+                }
+                for &inner in &row_axes[position + 1..] {
+                    for more in row_counts(nest.axes[inner].extent, MOST_ROWS / rows) {
+                        if !add(vec![(outer, rows), (inner, more)]) {
+                            break;
+                        }
+                    }
+                }
+            }
+        }
+    }
+    found
+}
+
+/// How many rows are worth trying along an axis: those for which no fewer make as many
+/// tiles.
+fn row_counts(extent: u64, most: u64) -> impl Iterator<Item = u64> {
+    (2..=extent.min(most)).filter(move |&rows| {
+        let tiles = extent.div_ceil(rows);
+        rows == 2 || extent.div_ceil(rows - 1) > tiles || extent.is_multiple_of(rows)
+    })
 }
 
 /// Whether a lane unit of the registers combines lanes the way the nest folds.
@@ -242,18 +280,21 @@ fn may_run_lanes(nest: &Nest<'_>, mapped: &Mapped<'_>, axis: usize) -> bool {
         .all(|(access, &scalar)| access.uses(axis) != scalar)
 }
 
-/// Accumulators, and what their lanes are combined into; of each input on lanes one register
-/// per vector where rows share it, else one; and two to work with.
+/// Accumulators; what several rows share of the inputs on lanes, but for the widest of
+/// several, which passes by; and two to work with.
 fn registers_used(nest: &Nest<'_>, shape: &Shape) -> u64 {
-    let rows = shape.rows.map_or(1, |(_, rows)| rows);
     let on_lanes = |access: &&Access<'_>| shape.lanes_axis.is_some_and(|axis| access.uses(axis));
-    let held = nest.inputs.iter().filter(on_lanes).map(|access| match shape.rows {
-        Some((axis, _)) if !access.uses(axis) => shape.vectors,
-        _ => 1,
+    let held = nest.inputs.iter().filter(on_lanes).map(|access| {
+        let along = shape.rows.iter().filter(|(axis, _)| access.uses(*axis));
+        let own = shape.vectors * along.map(|(_, rows)| rows).product::<u64>();
+        if own < shape.registers() { own } else { 1 }
     });
-    let combined = shape.lanes_axis.is_some_and(|axis| nest.reduces(axis));
-    let combined = if combined { rows } else { 0 };
-    rows * shape.vectors * nest.outputs.len() as u64 + combined + held.sum::<u64>() + 2
+    let mut held: Vec<u64> = held.collect();
+    held.sort_unstable();
+    if held.len() > 1 {
+        held.pop();
+    }
+    shape.registers() * nest.outputs.len() as u64 + held.iter().sum::<u64>() + 2
 }
 
 /// The register rTile: one size per axis.
@@ -266,7 +307,7 @@ pub(super) fn register_tile(nest: &Nest<'_>, choice: &Lanes<'_>) -> RTile {
             sizes[axis] -= sizes[axis] % choice.mapped.lanes;
         }
     }
-    if let Some((axis, rows)) = choice.shape.rows {
+    for &(axis, rows) in &choice.shape.rows {
         sizes[axis] = rows;
     }
     RTile { memory: choice.memory.to_owned(), sizes }
@@ -340,7 +381,7 @@ pub(super) fn task_tile(
     let worth = (cycles / least).floor().max(1.0) as u64;
     let mut wanted = worth.min(unit.count * TASKS_PER_UNIT).max(1);
     let mut sizes = nest.extents();
-    for axis in loop_order(nest) {
+    for axis in loop_order(nest, &registers.sizes) {
         if nest.reduces(axis) || wanted == 1 {
             continue;
         }
@@ -353,20 +394,37 @@ pub(super) fn task_tile(
     RTile { memory: memory.to_owned(), sizes }
 }
 
-/// Parallel axes from the outermost loop in.
+/// Parallel axes from the outermost loop in, for tiles of these sizes.
 ///
-/// The axes of the largest input come first: its tiles are then used up one after
-/// the other, and what is read again and again is the smaller input, which stays
-/// in a cache. Among equals, and where nothing is used twice, the order of the
-/// axes stays.
-pub fn loop_order(nest: &Nest<'_>) -> Vec<usize> {
+/// What a loop does not move stays near through all its rounds, so the innermost loops are
+/// those that leave the most bytes of a tile's inputs where they are. Among equals, where
+/// nothing is used twice, and where more is written than read, the order of the axes stays.
+pub fn loop_order(nest: &Nest<'_>, tile: &[u64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..nest.axes.len()).filter(|&axis| !nest.reduces(axis)).collect();
-    if order.len() < nest.axes.len() {
-        let largest = |axis: usize| {
-            let using = nest.inputs.iter().filter(|access| access.uses(axis));
-            using.map(|access| access.shape.iter().product::<u64>()).max().unwrap_or(0)
+    let elements = |accesses: &[Access<'_>]| {
+        let sizes = accesses.iter().map(|access| access.shape.iter().product::<u64>());
+        sizes.max().unwrap_or(0)
+    };
+    let reads_more = elements(&nest.inputs) >= elements(&nest.outputs);
+    if order.len() < nest.axes.len() && reads_more {
+        let mut sizes = tile.to_vec();
+        for (axis, size) in sizes.iter_mut().enumerate().filter(|(axis, _)| nest.reduces(*axis)) {
+            *size = nest.axes[axis].extent;
+        }
+        let stays = |axis: usize| {
+            let still = nest.inputs.iter().filter(|access| !access.uses(axis));
+            still.map(|access| footprint(access, &sizes)).sum::<u64>()
         };
-        order.sort_by_key(|&axis| std::cmp::Reverse(largest(axis)));
+        order.sort_by_key(|&axis| stays(axis));
     }
     order
+}
+
+/// Bytes of a tensor that a tile of these sizes touches.
+pub(super) fn footprint(access: &Access<'_>, sizes: &[u64]) -> u64 {
+    let reach = access.index.iter().zip(&access.shape).map(|(index, &dim)| {
+        let (low, high) = index.range(sizes);
+        (high.abs_diff(low) + 1).min(dim)
+    });
+    reach.product::<u64>() * weft_dialects::ir::ty::byte_size(access.elem()).unwrap_or(8)
 }

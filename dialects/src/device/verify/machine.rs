@@ -79,7 +79,7 @@ pub(super) fn machine_c5(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
-/// C1. Capacity, bandwidth, transaction, banks, register size and lanes are above zero.
+/// C1. Capacity, bandwidth, transaction, way, banks, register size and lanes are above zero.
 pub(super) fn memory_c1(op: Op<'_>, diag: &mut Diagnostics) {
     for name in [
         "capacity_bytes",
@@ -87,6 +87,7 @@ pub(super) fn memory_c1(op: Op<'_>, diag: &mut Diagnostics) {
         "lanes",
         "bytes_per_cycle",
         "transaction_bytes",
+        "way_bytes",
         "banks",
         "bank_bytes",
     ] {

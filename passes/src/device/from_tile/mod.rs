@@ -184,7 +184,7 @@ fn lower<'c>(context: &'c Context, machine: Machine<'c>, kernel: Op<'c>) -> Resu
     }
     let mut b = b.into_block(body);
     let starts = coordinates(&mut b, body.arg(0), &grid, &nest, outer);
-    let order = loop_order(&nest);
+    let order = loop_order(&nest, &inner.sizes);
     let around =
         |tile| Tiles { nest: &nest, tile, outer, grid: &grid, order: &order, starts: &starts };
     if let Some(axes) = &compute.axes {

@@ -33,9 +33,16 @@ struct At<'a, 'c> {
 impl<'p, 'c> Piece<'p, 'c> {
     pub fn new(plan: &'p Plan<'c>, at: &[Sum<'c>], sizes: &[u64]) -> Self {
         let lanes_axis = plan.lanes_axis;
-        let rows = (0..sizes.len())
+        let mut rows: Vec<usize> = (0..sizes.len())
             .filter(|&axis| sizes[axis] > 1 && Some(axis) != lanes_axis && !plan.nest.reduces(axis))
             .collect();
+        // What lanes hold for several rows is used by one row after the other, so that an
+        // element for all lanes is needed only once.
+        let on_lanes = |access: &&Access<'_>| lanes_axis.is_some_and(|lanes| access.uses(lanes));
+        let moves = |axis: &usize| {
+            plan.nest.inputs.iter().filter(on_lanes).any(|access| access.uses(*axis))
+        };
+        rows.sort_by_key(moves);
         let vectors = lanes_axis.map_or(1, |axis| sizes[axis].div_ceil(plan.lanes));
         Self { plan, at: at.to_vec(), sizes: sizes.to_vec(), rows, vectors }
     }

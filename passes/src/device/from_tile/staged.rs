@@ -258,7 +258,7 @@ impl<'c> Staged<'_, 'c> {
             origin: at.to_vec(),
             nest: own,
         };
-        let order = loop_order(&near.nest);
+        let order = loop_order(&near.nest, &tile.sizes);
         let grid = vec![1; order.len()];
         let starts = vec![Sum::number(0); sizes.len()];
         Tiles {
