@@ -85,19 +85,22 @@ def Device_MemoryOp : Device_Op<"memory", [Symbol, HasParent<"MachineOp">]> {
     `host` names what to read the capacity from where the machine is the one
     that compiles: `l1d`, `l2`, `l3` or `memory`.
 
-    - C1: capacity, bandwidth, transaction, way, banks, register size and lanes are above zero.
+    - C1: capacities, bandwidths, transaction, way, banks, register size and lanes are above zero.
     - C2: the scope is one of those above.
     - C3: a cache caches a memory of the machine, and a row of caches does not lead
       back to itself.
     - C4: registers divide the capacity.
     - C5: `host` is one of those above.
     - C6: only registers are spread over lanes, 1,024 at most.
+    - C7: only registers have a part in `core_bytes`.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$scope, I64Attr:$capacity_bytes,
                        OptionalAttr<FlatSymbolRefAttr>:$caches,
                        OptionalAttr<I64Attr>:$register_bytes,
                        OptionalAttr<I64Attr>:$lanes,
+                       OptionalAttr<I64Attr>:$core_bytes,
                        OptionalAttr<I64Attr>:$bytes_per_cycle,
+                       OptionalAttr<I64Attr>:$gbytes_per_second,
                        OptionalAttr<I64Attr>:$transaction_bytes,
                        OptionalAttr<I64Attr>:$way_bytes,
                        OptionalAttr<I64Attr>:$banks, OptionalAttr<I64Attr>:$bank_bytes,
@@ -105,7 +108,9 @@ def Device_MemoryOp : Device_Op<"memory", [Symbol, HasParent<"MachineOp">]> {
   let assemblyFormat = [{
     $sym_name `scope` `(` $scope `)` `capacity_bytes` `(` $capacity_bytes `)`
     (`caches` `(` $caches^ `)`)? (`register_bytes` `(` $register_bytes^ `)`)?
-    (`lanes` `(` $lanes^ `)`)? (`bytes_per_cycle` `(` $bytes_per_cycle^ `)`)?
+    (`lanes` `(` $lanes^ `)`)? (`core_bytes` `(` $core_bytes^ `)`)?
+    (`bytes_per_cycle` `(` $bytes_per_cycle^ `)`)?
+    (`gbytes_per_second` `(` $gbytes_per_second^ `)`)?
     (`transaction_bytes` `(` $transaction_bytes^ `)`)?
     (`way_bytes` `(` $way_bytes^ `)`)?
     (`banks` `(` $banks^ `)`)? (`bank_bytes` `(` $bank_bytes^ `)`)?
@@ -120,17 +125,20 @@ def Device_UnitOp : Device_Op<"unit", [Symbol, HasParent<"MachineOp">]> {
     device.unit @core count(2) clock_mhz(3000)
     ```
 
-    `host("cores")` reads the count from the machine that compiles.
+    `host("cores")` reads the count from the machine that compiles. `partitions` are
+    the parts of a unit that issue side by side, each a warp at a time; 1 without it.
     `handover_cycles` is what work must be worth before another unit is given a part
     of it: what it takes to start it there and to wait for it.
 
-    - C1: count, clock and handover are above zero, and there are at most 65,536.
+    - C1: count, clock, partitions and handover are above zero, and there are at most 65,536.
     - C2: `host` is `cores`.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$count, OptionalAttr<I64Attr>:$clock_mhz,
+                       OptionalAttr<I64Attr>:$partitions,
                        OptionalAttr<I64Attr>:$handover_cycles, OptionalAttr<StrAttr>:$host);
   let assemblyFormat = [{
     $sym_name `count` `(` $count `)` (`clock_mhz` `(` $clock_mhz^ `)`)?
+    (`partitions` `(` $partitions^ `)`)?
     (`handover_cycles` `(` $handover_cycles^ `)`)? (`host` `(` $host^ `)`)? attr-dict
   }];
 }
@@ -234,7 +242,9 @@ def Device_InstructionOp : Device_Op<"instruction", [Symbol, IsolatedFromAbove, 
     `operands` says in which memory each operand of the meaning lies; results
     overwrite the last operands. `accuracy` states what may differ from the
     meaning: `accumulation_order`, `rounding`, `flush_to_zero`. What an `engine`
-    does runs beside the unit and gives a token.
+    does runs beside the unit and gives a token. `gflops` is what it reaches on all
+    units, in 10⁹ operations a second, where that was measured; without it
+    `issue_cycles` and the clock say so.
 
     Operands in registers that are spread over lanes have a *fragment*: which
     element slot `s` of lane `l` holds. The lowering then takes the slots of one lane.
@@ -256,7 +266,7 @@ def Device_InstructionOp : Device_Op<"instruction", [Symbol, IsolatedFromAbove, 
     - C5: meaning and lowering yield the same number of results, of the shapes and
       element types of the operands that they overwrite; a lowering that writes to
       addresses yields nothing for them.
-    - C6: cycles are above zero.
+    - C6: cycles and `gflops` are above zero.
     - C7: the engine belongs to the machine.
     - C8: a fragment gives every element to the same number of slots, and none outside
       of the operand; there is one fragment or `unit` per operand.
@@ -266,13 +276,14 @@ def Device_InstructionOp : Device_Op<"instruction", [Symbol, IsolatedFromAbove, 
                        OptionalAttr<FlatSymbolRefAttr>:$engine, ArrayAttr:$operands,
                        OptionalAttr<ArrayAttr>:$fragments,
                        F64Attr:$issue_cycles, I64Attr:$latency_cycles,
+                       OptionalAttr<I64Attr>:$gflops,
                        OptionalAttr<StrArrayAttr>:$accuracy, OptionalAttr<StrAttr>:$encoding);
   let regions = (region SizedRegion<1>:$meaning, SizedRegion<1>:$lowering);
   let assemblyFormat = [{
     $sym_name `on` $unit (`engine` `(` $engine^ `)`)? `operands` `(` $operands `)`
     (`fragments` `(` $fragments^ `)`)? `issue_cycles` `(` $issue_cycles `)`
-    `latency_cycles` `(` $latency_cycles `)` (`accuracy` `(` $accuracy^ `)`)?
-    (`encoding` `(` $encoding^ `)`)? attr-dict-with-keyword `meaning` $meaning `lowering` $lowering
+    `latency_cycles` `(` $latency_cycles `)` (`gflops` `(` $gflops^ `)`)?
+    (`accuracy` `(` $accuracy^ `)`)? (`encoding` `(` $encoding^ `)`)? attr-dict-with-keyword `meaning` $meaning `lowering` $lowering
   }];
 }
 

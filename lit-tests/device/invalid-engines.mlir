@@ -1,5 +1,15 @@
 // RUN: not weft-opt %s --split-input-file 2>&1 | FileCheck %s
 
+// memory_c7: only registers have a part in core_bytes.
+// CHECK: device.memory has core_bytes(64) and no registers
+// CHECK: device.unit has partitions 0
+device.machine @toy arch("toy") features([]) {
+  device.memory @dram scope("device") capacity_bytes(1024) core_bytes(64)
+  device.unit @core count(2) partitions(0)
+}
+
+// -----
+
 // memory_c6: only registers are spread over lanes.
 // CHECK: device.memory has lanes(32) and no registers
 device.machine @m arch("m") features([]) {

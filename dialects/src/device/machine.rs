@@ -238,8 +238,12 @@ pub struct Memory<'c> {
     pub register_bytes: Option<u64>,
     /// Threads in step that a register is spread over, one element each.
     pub lanes: Option<u64>,
+    /// What the registers of all threads of a core hold together.
+    pub core_bytes: Option<u64>,
     /// How much passes in one cycle.
     pub bytes_per_cycle: Option<u64>,
+    /// What all of it moves in a second, in 10⁹ bytes, where that was measured.
+    pub gbytes_per_second: Option<u64>,
     /// What one access moves at least.
     pub transaction_bytes: Option<u64>,
     /// How far apart addresses lie that compete for the same places, in a cache.
@@ -262,7 +266,9 @@ impl<'c> Memory<'c> {
             caches: symbol(op, "caches"),
             register_bytes: number(op, "register_bytes"),
             lanes: number(op, "lanes"),
+            core_bytes: number(op, "core_bytes"),
             bytes_per_cycle: number(op, "bytes_per_cycle"),
+            gbytes_per_second: number(op, "gbytes_per_second"),
             transaction_bytes: number(op, "transaction_bytes"),
             way_bytes: number(op, "way_bytes"),
             banks: number(op, "banks"),
@@ -300,6 +306,8 @@ pub struct Unit<'c> {
     pub count: u64,
     /// Million cycles a second.
     pub clock_mhz: Option<u64>,
+    /// Parts that issue side by side, each a warp at a time.
+    pub partitions: u64,
     /// What work must be worth before another unit is given a part of it.
     pub handover_cycles: u64,
     /// What the host reads the count from: `cores`.
@@ -317,6 +325,7 @@ impl<'c> Unit<'c> {
             name: op.symbol(),
             count: number(op, "count")?,
             clock_mhz: number(op, "clock_mhz"),
+            partitions: number(op, "partitions").unwrap_or(1),
             handover_cycles: number(op, "handover_cycles").unwrap_or(Self::HANDOVER_CYCLES),
             host: text(op, "host"),
         })
@@ -466,6 +475,8 @@ pub struct Instruction<'c> {
     pub issue_cycles: f64,
     /// Cycles until the results are there.
     pub latency_cycles: u64,
+    /// What it reaches on all units, in 10⁹ operations a second, where that was measured.
+    pub gflops: Option<u64>,
     /// What may differ from the meaning.
     pub accuracy: Vec<&'c str>,
     /// The assembly of one invocation.
@@ -488,6 +499,7 @@ impl<'c> Instruction<'c> {
             fragments,
             issue_cycles: op.attr("issue_cycles").and_then(attr::float)?,
             latency_cycles: number(op, "latency_cycles")?,
+            gflops: number(op, "gflops"),
             accuracy: op.attr("accuracy").and_then(attr::strings).unwrap_or_default(),
             encoding: text(op, "encoding"),
         })

@@ -9,6 +9,7 @@ pub mod mapping;
 mod matrix;
 pub mod pack_weights;
 mod policy;
+pub mod roller;
 mod way;
 
 pub use explain::{Explained, explain};

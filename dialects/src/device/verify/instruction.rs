@@ -3,7 +3,7 @@
 use super::super::Machine;
 use super::{check_cycles, check_encoding, check_engine, region_args, register_bytes, types};
 use crate::ir::{Attribute, Block, Diagnostics, Op, Type, affine, attr, ty};
-use crate::verify::{check_fact, count, elements, same_count, symbol};
+use crate::verify::{check_fact, check_positive, count, elements, same_count, symbol};
 
 /// The memory of each operand of an instruction; `None` for what is no symbol.
 fn operand_memories<'c>(op: Op<'c>) -> Vec<Option<&'c str>> {
@@ -132,9 +132,10 @@ pub(super) fn instruction_c5(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
-/// C6. Cycles are above zero.
+/// C6. Cycles and `gflops` are above zero.
 pub(super) fn instruction_c6(op: Op<'_>, diag: &mut Diagnostics) {
     check_cycles(op, diag);
+    check_positive(op, "gflops", diag);
 }
 
 /// C7. The engine belongs to the machine.

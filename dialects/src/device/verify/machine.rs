@@ -79,13 +79,15 @@ pub(super) fn machine_c5(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
-/// C1. Capacity, bandwidth, transaction, way, banks, register size and lanes are above zero.
+/// C1. Capacities, bandwidths, transaction, way, banks, register size and lanes are above zero.
 pub(super) fn memory_c1(op: Op<'_>, diag: &mut Diagnostics) {
     for name in [
         "capacity_bytes",
         "register_bytes",
         "lanes",
+        "core_bytes",
         "bytes_per_cycle",
+        "gbytes_per_second",
         "transaction_bytes",
         "way_bytes",
         "banks",
@@ -155,6 +157,14 @@ pub(super) fn memory_c6(op: Op<'_>, diag: &mut Diagnostics) {
     check_most(op, "lanes", 1024, diag);
 }
 
+/// C7. Only registers have a part in `core_bytes`.
+pub(super) fn memory_c7(op: Op<'_>, diag: &mut Diagnostics) {
+    if let (Some(bytes), None) = (int(op, "core_bytes"), int(op, "register_bytes")) {
+        diag.error(op, format!("device.memory has core_bytes({bytes}) and no registers"))
+            .help("a memory of a core says what it holds with capacity_bytes");
+    }
+}
+
 /// Refuses a number so large that it cannot be meant, and that lists are made of.
 fn check_most(op: Op<'_>, name: &str, most: i64, diag: &mut Diagnostics) {
     if let Some(value) = int(op, name).filter(|&value| value > most) {
@@ -186,11 +196,12 @@ pub(super) fn engine_c3(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
-/// C1. Count, clock and handover are above zero, and there are at most 65,536.
+/// C1. Count, clock, partitions and handover are above zero, and there are at most 65,536.
 pub(super) fn unit_c1(op: Op<'_>, diag: &mut Diagnostics) {
     check_positive(op, "count", diag);
     check_most(op, "count", 65_536, diag);
     check_positive(op, "clock_mhz", diag);
+    check_positive(op, "partitions", diag);
     check_positive(op, "handover_cycles", diag);
 }
 

@@ -16,7 +16,10 @@ use crate::verify::{Table, check_fact, check_positive, check_table, symbol, text
 
 const TABLE: Table = &[
     ("device.machine", &[machine_c1, machine_c2, machine_c3, machine_c4, machine_c5]),
-    ("device.memory", &[memory_c1, memory_c2, memory_c3, memory_c4, memory_c5, memory_c6]),
+    (
+        "device.memory",
+        &[memory_c1, memory_c2, memory_c3, memory_c4, memory_c5, memory_c6, memory_c7],
+    ),
     ("device.unit", &[unit_c1, unit_c2]),
     ("device.engine", &[engine_c1, engine_c2, engine_c3]),
     ("device.move", &[move_c1, move_c2, move_c3, move_c4]),

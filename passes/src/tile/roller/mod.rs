@@ -1,0 +1,198 @@
+//! Tiles that line up with the machine, built and not searched for (Roller, OSDI'22).
+//!
+//! ```text
+//! C[m, n] += A[m, k] * B[k, n]  on 80 cores of 128 threads
+//!   ->  near [128, 64, 8] of registers [8, 4], [128, 128, 8] of [8, 4], ...
+//! ```
+//!
+//! [`construct`] takes an operator and a machine as plain data and gives a few tiles, the
+//! first being the one to take. Two policies of the published implementation, version 1, are
+//! here to the letter ([`Variant::Published`]); [`Variant::Aligned`] is ours, of which every
+//! tile passes [`align::check`].
+//!
+//! - `operator`, `fuse`: what is computed, and along which axes it is cut.
+//! - `arch`: what the machine is asked for.
+//! - `slope`: which policy an operator takes.
+//! - `steps`, `score`, `search`, `ladder`: the construction.
+//! - `align`, `banks`: the rules that a tile keeps.
+//! - `shrink`: operators too small for the machine.
+//! - `model`: what a tile is predicted to take.
+
+pub mod align;
+mod arch;
+pub mod banks;
+pub mod cost;
+mod fuse;
+mod ladder;
+mod model;
+mod operator;
+mod refusal;
+pub mod score;
+mod search;
+mod shrink;
+mod slope;
+mod steps;
+
+pub use arch::{Arch, ArchError, MatrixUnit};
+pub use model::{Prediction, predict};
+pub use operator::{Axis, Dim, Operator, Tensor};
+pub use refusal::Refusal;
+pub use search::THREADS_MAX;
+pub use slope::policy;
+
+/// How tiles are grown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Policy {
+    /// By reuse: larger tiles move less.
+    Reuse,
+    /// Innermost axis first: reuse does not change with the size.
+    Plain,
+}
+
+impl Policy {
+    /// The name, for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Policy::Reuse => "reuse",
+            Policy::Plain => "plain",
+        }
+    }
+}
+
+/// By which score the reuse policy enlarges a tile.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Score {
+    /// That of the published candidates: operations per byte with one more element.
+    #[default]
+    Shipped,
+    /// That of the paper: traffic saved per byte of room.
+    Paper,
+}
+
+/// Whose tiles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Variant {
+    /// Those of version 1, which are not aligned again where they were shrunk.
+    Published,
+    /// Tiles that keep every rule of alignment, with padding against bank conflicts.
+    #[default]
+    Aligned,
+}
+
+/// What to construct.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// By which score.
+    pub score: Score,
+    /// Whose tiles.
+    pub variant: Variant,
+    /// How many candidates.
+    pub keep: usize,
+}
+
+impl Options {
+    /// As the published candidates were made.
+    pub const PUBLISHED: Self =
+        Self { score: Score::Shipped, variant: Variant::Published, keep: 10 };
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { variant: Variant::Aligned, ..Self::PUBLISHED }
+    }
+}
+
+/// A tile of registers, and around it one in the near memory while that is being built.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Tiles {
+    /// What one thread computes, or one warp by a matrix instruction: a size per axis.
+    pub registers: Vec<u64>,
+    /// What one block computes at a time.
+    pub near: Option<Vec<u64>>,
+}
+
+impl Tiles {
+    /// The tile that is being enlarged.
+    pub(crate) fn current(&self) -> &[u64] {
+        self.near.as_ref().unwrap_or(&self.registers)
+    }
+
+    fn current_mut(&mut self) -> &mut [u64] {
+        self.near.as_mut().unwrap_or(&mut self.registers)
+    }
+
+    /// How many register tiles a block has.
+    pub(crate) fn groups(&self, operator: &Operator) -> u64 {
+        cost::tiles(self.current(), &self.registers, operator.spatial())
+    }
+
+    /// How many threads a block has.
+    pub(crate) fn threads(&self, operator: &Operator, arch: &Arch) -> u64 {
+        self.groups(operator) * arch.matrix.as_ref().map_or(1, |_| arch.warp)
+    }
+}
+
+/// A tile to take.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    /// What one block computes at a time: a size per axis, reductions last.
+    pub near: Vec<u64>,
+    /// What one thread computes.
+    pub registers: Vec<u64>,
+    /// The most waste that was allowed when it was found.
+    pub epsilon: f64,
+    /// The near tile before the operator was seen to be too small for it.
+    pub unshrunk: Option<Tiles>,
+    /// Elements left free behind every row of an input in the near memory.
+    pub padding: Vec<u64>,
+    /// What it moves, takes and is predicted to need.
+    pub prediction: Prediction,
+}
+
+impl Candidate {
+    /// Both tiles.
+    pub fn tiles(&self) -> Tiles {
+        Tiles { registers: self.registers.clone(), near: Some(self.near.clone()) }
+    }
+
+    /// How many blocks there are.
+    pub fn blocks(&self, operator: &Operator) -> u64 {
+        cost::tiles(&operator.extents(), &self.near, operator.spatial())
+    }
+
+    /// How many threads a block has.
+    pub fn threads(&self, operator: &Operator, arch: &Arch) -> u64 {
+        self.tiles().threads(operator, arch)
+    }
+}
+
+/// The candidates for an operator, the one to take first, and the policy that made them.
+///
+/// The operator is cut along the axes that it has: [`Operator::fused`] is asked for before.
+///
+/// # Errors
+/// No tile fits: the least that one needs, and what the machine has.
+pub fn construct(
+    operator: &Operator,
+    arch: &Arch,
+    options: &Options,
+) -> Result<(Policy, Vec<Candidate>), Refusal> {
+    let policy = slope::policy(operator);
+    refusal::check(operator, arch)?;
+    let found = ladder::climb(operator, arch, options, policy);
+    if found.is_empty() {
+        return Err(refusal::of(operator, arch, options, policy));
+    }
+    let candidates = found.into_iter().map(|(tiles, epsilon)| {
+        let shrunk = shrink::shrink(operator, arch, options, policy, &tiles, epsilon);
+        let last = shrunk.clone().unwrap_or_else(|| tiles.clone());
+        let padding = banks::paddings(operator, arch, options, &last);
+        let prediction = predict(operator, arch, &last, &padding);
+        let near = last.near.expect("the ladder gives near tiles");
+        let unshrunk = shrunk.map(|_| tiles);
+        Candidate { near, registers: last.registers, epsilon, unshrunk, padding, prediction }
+    });
+    let mut kept: Vec<_> = candidates.collect();
+    kept.truncate(options.keep);
+    Ok((policy, kept))
+}

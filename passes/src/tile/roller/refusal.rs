@@ -1,0 +1,116 @@
+//! Why there is no tile, with the arithmetic and what would do.
+
+use super::align;
+use super::cost::{footprint, registers};
+use super::ladder::EPSILON_MAX;
+use super::search::THREADS_MAX;
+use super::steps;
+use super::{Arch, Operator, Options, Policy, banks};
+use crate::tile::roller::Tiles;
+
+/// No tile of an operator fits a machine.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Refusal {
+    /// One point, or one matrix instruction, takes more registers than a thread has.
+    #[error("a tile of {tile:?} takes {needed} registers, a thread has {has}")]
+    Registers {
+        /// The smallest register tile.
+        tile: Vec<u64>,
+        /// What it takes.
+        needed: u64,
+        /// What the machine has.
+        has: u64,
+    },
+    /// The smallest aligned near tile takes more than the near memory has.
+    #[error(
+        "the smallest aligned tile {tile:?} takes {needed} bytes of @{memory}, which has {has}"
+    )]
+    Near {
+        /// The near memory.
+        memory: String,
+        /// The tile.
+        tile: Vec<u64>,
+        /// What it takes.
+        needed: u64,
+        /// What a block may have.
+        has: u64,
+    },
+    /// The threads of a warp for every part of a core are more than a block may have.
+    #[error("a core issues {needed} threads together, a block has at most {has}")]
+    Core {
+        /// Warp times partitions.
+        needed: u64,
+        /// The most.
+        has: u64,
+    },
+    /// No size along the axes gives enough threads without too much waste.
+    #[error(
+        "no tile of {extents:?} has a multiple of {of} threads that computes at most twice of it along an axis"
+    )]
+    Waste {
+        /// The spatial extents.
+        extents: Vec<u64>,
+        /// What threads are a multiple of.
+        of: u64,
+    },
+    /// An axis has no points.
+    #[error("axis {axis} has no points")]
+    Empty {
+        /// Its name.
+        axis: String,
+    },
+}
+
+impl Refusal {
+    /// The nearest that would be accepted.
+    pub fn help(&self) -> String {
+        match self {
+            Refusal::Registers { needed, .. } => format!("{needed} registers a thread would do"),
+            Refusal::Near { memory, needed, .. } => {
+                format!("@{memory} with capacity_bytes({}) would do", needed + 1)
+            }
+            Refusal::Core { has, .. } => {
+                format!("at most {has}: fewer partitions, or a smaller warp")
+            }
+            Refusal::Waste { of, .. } => {
+                format!("an output of {} points or more in its last axis would do", of.div_ceil(2))
+            }
+            Refusal::Empty { .. } => "1 or more".to_owned(),
+        }
+    }
+}
+
+/// What can be said before anything is tried.
+pub fn check(operator: &Operator, arch: &Arch) -> Result<(), Refusal> {
+    if let Some(axis) = operator.axes.iter().find(|axis| axis.extent == 0) {
+        return Err(Refusal::Empty { axis: axis.name.clone() });
+    }
+    let tile = steps::unit(operator, arch);
+    let lanes = arch.matrix.as_ref().map_or(1, |_| arch.warp);
+    let needed = registers(operator, &tile, lanes).ceil() as u64;
+    if needed > arch.thread_registers {
+        return Err(Refusal::Registers { tile, needed, has: arch.thread_registers });
+    }
+    if arch.issue_threads() > THREADS_MAX {
+        return Err(Refusal::Core { needed: arch.issue_threads(), has: THREADS_MAX });
+    }
+    Ok(())
+}
+
+/// Why nothing was found.
+pub fn of(operator: &Operator, arch: &Arch, options: &Options, policy: Policy) -> Refusal {
+    let unit = steps::unit(operator, arch);
+    let smallest = steps::of_near(operator, arch, options, policy, &unit, EPSILON_MAX);
+    let smallest = smallest.map(|steps| steps.iter().map(|sizes| sizes[0]).collect::<Vec<_>>());
+    if let Some(tile) = smallest {
+        let tiles = Tiles { registers: unit, near: Some(tile.clone()) };
+        let padding = banks::paddings(operator, arch, options, &tiles);
+        let needed = footprint(operator, &tile, &padding).max(0) as u64;
+        if needed >= arch.near_bytes {
+            let memory = arch.near.clone();
+            return Refusal::Near { memory, tile, needed, has: arch.near_bytes };
+        }
+    }
+    let extents = operator.extents()[..operator.spatial()].to_vec();
+    Refusal::Waste { extents, of: align::threads(arch, policy) }
+}

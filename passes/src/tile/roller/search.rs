@@ -1,0 +1,210 @@
+//! Recursive enlargement (Roller, section 4.2): tiles grow axis by axis, depth first.
+//!
+//! A tile starts at one point in registers. Where it is worth going on from it in the near
+//! memory, that is done at once; then every axis is enlarged by one step, the most promising
+//! first. What no longer fits leaves its predecessor behind as a border.
+
+use std::collections::HashSet;
+
+use super::arch::Arch;
+use super::cost::{footprint, registers, traffic, work};
+use super::operator::Operator;
+use super::score;
+use super::steps::{self, Steps};
+use super::{Options, Policy, Tiles, Variant, align, banks};
+
+/// More threads than this are no block.
+pub const THREADS_MAX: u64 = 512;
+
+/// One round: everything that is found with at most ε of waste.
+pub struct Search<'a> {
+    pub operator: &'a Operator,
+    pub arch: &'a Arch,
+    pub options: &'a Options,
+    pub policy: Policy,
+    /// Whether any round has found a near tile that is aligned and bound by computing.
+    pub found_any: bool,
+    /// Near tiles that are aligned and worth it, at most as many as asked for.
+    pub found: Vec<Tiles>,
+    /// Aligned near tiles behind which the machine ends.
+    pub borders: Vec<Tiles>,
+    epsilon: f64,
+    seen: HashSet<Tiles>,
+}
+
+impl<'a> Search<'a> {
+    pub fn new(
+        operator: &'a Operator,
+        arch: &'a Arch,
+        options: &'a Options,
+        policy: Policy,
+    ) -> Self {
+        Self {
+            operator,
+            arch,
+            options,
+            policy,
+            found_any: false,
+            found: Vec::new(),
+            borders: Vec::new(),
+            epsilon: 0.0,
+            seen: HashSet::new(),
+        }
+    }
+
+    /// Begins afresh with another ε.
+    pub fn round(&mut self, epsilon: f64) {
+        self.epsilon = epsilon;
+        self.seen.clear();
+        self.found.clear();
+        // The plain policy of version 1 keeps the borders of the rounds before.
+        if self.policy == Policy::Reuse {
+            self.borders.clear();
+        }
+        let Some(steps) = steps::of_registers(self.operator, self.arch, epsilon) else { return };
+        let first = Tiles { registers: base(&steps), near: None };
+        let mut at = vec![0; steps.len()];
+        self.enlarge(None, &first, &steps, &mut at);
+    }
+
+    fn is_full(&self) -> bool {
+        self.found.len() >= self.options.keep
+    }
+
+    fn enlarge(&mut self, last: Option<&Tiles>, now: &Tiles, steps: &Steps, at: &mut [usize]) {
+        if !self.seen.insert(now.clone()) || self.is_full() {
+            return;
+        }
+        if !self.fits(now) {
+            if let Some(last) = last {
+                self.border(last);
+            }
+            return;
+        }
+        if self.is_worth_it(now) {
+            if now.near.is_none() {
+                self.descend(now);
+            } else {
+                self.found_any |= self.policy == Policy::Reuse;
+                self.found.push(now.clone());
+                if self.is_full() {
+                    return;
+                }
+            }
+        }
+        for axis in self.order(now, steps, at) {
+            let Some(&size) = steps[axis].get(at[axis] + 1) else { continue };
+            let mut next = now.clone();
+            next.current_mut()[axis] = size;
+            at[axis] += 1;
+            self.enlarge(Some(now), &next, steps, at);
+            at[axis] -= 1;
+        }
+    }
+
+    /// Goes on from a register tile in the near memory.
+    fn descend(&mut self, from: &Tiles) {
+        let (operator, arch) = (self.operator, self.arch);
+        let steps = steps::of_near(
+            operator,
+            arch,
+            self.options,
+            self.policy,
+            &from.registers,
+            self.epsilon,
+        );
+        let Some(steps) = steps else { return };
+        let first = Tiles { registers: from.registers.clone(), near: Some(base(&steps)) };
+        let mut at = vec![0; steps.len()];
+        self.enlarge(None, &first, &steps, &mut at);
+    }
+
+    /// The last tile that fitted: it is kept, or gone on from while nothing better is known.
+    fn border(&mut self, last: &Tiles) {
+        if last.near.is_none() {
+            if !self.found_any {
+                self.descend(last);
+            }
+        } else if self.issues(last) {
+            // The plain policy of version 1 counts a border as often as it is come to.
+            if self.policy == Policy::Plain || !self.borders.contains(last) {
+                self.borders.push(last.clone());
+            }
+        }
+    }
+
+    /// Whether the machine has room for it.
+    fn fits(&self, tiles: &Tiles) -> bool {
+        fits(self.operator, self.arch, self.options, tiles)
+    }
+
+    /// Rule 1, by the policy.
+    fn issues(&self, tiles: &Tiles) -> bool {
+        let threads = tiles.threads(self.operator, self.arch);
+        threads.is_multiple_of(align::threads(self.arch, self.policy))
+    }
+
+    /// Whether a register tile is to be gone on from, and a near tile to be kept.
+    fn is_worth_it(&self, tiles: &Tiles) -> bool {
+        let aligned = tiles.near.is_none() || self.issues(tiles);
+        aligned
+            && match (self.policy, &tiles.near) {
+                (Policy::Reuse, near) => {
+                    let rate = match near {
+                        None => self.arch.near_gbytes_per_s,
+                        Some(_) => self.arch.far_gbytes_per_s,
+                    };
+                    let rows = match (self.options.variant, near) {
+                        (Variant::Aligned, Some(near)) => {
+                            align::whole_rows(self.operator, self.arch, near)
+                        }
+                        _ => true,
+                    };
+                    rows && self.computes_longer(tiles.current(), rate)
+                }
+                (Policy::Plain, near) => {
+                    let spatial = self.operator.spatial();
+                    // Two elements a thread at least, so that loads overlap.
+                    tiles.registers[..spatial].iter().product::<u64>() >= 2
+                        && near.as_ref().is_none_or(|near| {
+                            align::memory(self.operator, self.arch, near).is_none()
+                        })
+                }
+            }
+    }
+
+    /// Whether computing a tile takes longer than bringing it.
+    fn computes_longer(&self, tile: &[u64], gbytes_per_s: f64) -> bool {
+        let compute = work(self.operator, tile) / self.arch.peak();
+        compute > traffic(self.operator, tile) as f64 / gbytes_per_s
+    }
+
+    /// The axes, the one to enlarge first in front.
+    fn order(&self, now: &Tiles, steps: &Steps, at: &[usize]) -> Vec<usize> {
+        let axes = 0..self.operator.axes.len();
+        if self.policy == Policy::Plain {
+            return axes.rev().collect();
+        }
+        let next: Vec<_> =
+            steps.iter().zip(at).map(|(steps, &at)| steps.get(at + 1).copied()).collect();
+        score::order(self.operator, now.current(), &next, self.options.score)
+    }
+}
+
+/// Whether a machine has room for tiles: registers of a thread, and for a near tile those of
+/// a block, the near memory, and the threads of a block.
+pub fn fits(operator: &Operator, arch: &Arch, options: &Options, tiles: &Tiles) -> bool {
+    let lanes = arch.matrix.as_ref().map_or(1, |_| arch.warp);
+    let each = registers(operator, &tiles.registers, lanes);
+    let Some(near) = &tiles.near else { return each <= arch.thread_registers as f64 };
+    let groups = tiles.groups(operator);
+    let taken = |padding: &[u64]| footprint(operator, near, padding);
+    each * groups as f64 <= arch.block_registers as f64
+        && taken(&[]) < arch.near_bytes as i64
+        && tiles.threads(operator, arch) <= THREADS_MAX
+        && taken(&banks::paddings(operator, arch, options, tiles)) < arch.near_bytes as i64
+}
+
+fn base(steps: &Steps) -> Vec<u64> {
+    steps.iter().map(|sizes| sizes[0]).collect()
+}
