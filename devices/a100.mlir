@@ -11,7 +11,7 @@ device.machine @a100 arch("sm_80") features(["ptx80"]) {
   device.memory @global scope("device") capacity_bytes(85899345920) bytes_per_cycle(1446) transaction_bytes(32)
   device.memory @l2 scope("device") capacity_bytes(41943040) caches(@global) bytes_per_cycle(5120) transaction_bytes(32)
   // What one block may have of the 164 KiB of a multiprocessor.
-  device.memory @smem scope("core") capacity_bytes(166912) bytes_per_cycle(128) banks(32) bank_bytes(4)
+  device.memory @smem scope("core") capacity_bytes(166912) bytes_per_cycle(128) banks(32) bank_bytes(4) static_bytes(49152)
   // 255 registers of 32 bits for each of the 32 threads of a warp.
   device.memory @reg scope("warp") capacity_bytes(32640) register_bytes(128) lanes(32)
   // Starting a warp costs little, and many hide latency.

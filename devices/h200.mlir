@@ -11,7 +11,7 @@ device.machine @h200 arch("sm_90a") features(["ptx80"]) {
   device.memory @global scope("device") capacity_bytes(151397597184) bytes_per_cycle(2623) transaction_bytes(32)
   device.memory @l2 scope("device") capacity_bytes(52428800) caches(@global) bytes_per_cycle(5120) transaction_bytes(32)
   // What one block may have of the 228 KiB of a multiprocessor.
-  device.memory @smem scope("core") capacity_bytes(232448) bytes_per_cycle(128) banks(32) bank_bytes(4)
+  device.memory @smem scope("core") capacity_bytes(232448) bytes_per_cycle(128) banks(32) bank_bytes(4) static_bytes(49152)
   // 255 registers of 32 bits for each of the 32 threads of a warp.
   device.memory @reg scope("warp") capacity_bytes(32640) register_bytes(128) lanes(32)
   // The same registers, as the four warps of a warpgroup hold them.

@@ -11,7 +11,7 @@ device.machine @v100 arch("sm_70") features(["ptx64"]) {
   device.memory @global scope("device") capacity_bytes(34359738368) bytes_per_cycle(588) transaction_bytes(32)
   device.memory @l2 scope("device") capacity_bytes(6291456) caches(@global) bytes_per_cycle(2048) transaction_bytes(32)
   // What one block may have of the 128 KiB that shared memory has in common with level 1.
-  device.memory @smem scope("core") capacity_bytes(98304) bytes_per_cycle(128) banks(32) bank_bytes(4)
+  device.memory @smem scope("core") capacity_bytes(98304) bytes_per_cycle(128) banks(32) bank_bytes(4) static_bytes(49152)
   // 255 registers of 32 bits for each of the 32 threads of a warp.
   device.memory @reg scope("warp") capacity_bytes(32640) register_bytes(128) lanes(32)
   // Starting a warp costs little, and many hide latency.

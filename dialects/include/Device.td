@@ -82,6 +82,8 @@ def Device_MemoryOp : Device_Op<"memory", [Symbol, HasParent<"MachineOp">]> {
     of any type for each of them.
     Addresses a multiple of `way_bytes` apart compete for the same places of a cache,
     which has capacity / way of them.
+    `static_bytes` is what a kernel may have of it without asking for more when it is
+    started, where that is less than the capacity.
     `host` names what to read the capacity from where the machine is the one
     that compiles: `l1d`, `l2`, `l3` or `memory`.
 
@@ -104,7 +106,7 @@ def Device_MemoryOp : Device_Op<"memory", [Symbol, HasParent<"MachineOp">]> {
                        OptionalAttr<I64Attr>:$transaction_bytes,
                        OptionalAttr<I64Attr>:$way_bytes,
                        OptionalAttr<I64Attr>:$banks, OptionalAttr<I64Attr>:$bank_bytes,
-                       OptionalAttr<StrAttr>:$host);
+                       OptionalAttr<I64Attr>:$static_bytes, OptionalAttr<StrAttr>:$host);
   let assemblyFormat = [{
     $sym_name `scope` `(` $scope `)` `capacity_bytes` `(` $capacity_bytes `)`
     (`caches` `(` $caches^ `)`)? (`register_bytes` `(` $register_bytes^ `)`)?
@@ -114,7 +116,7 @@ def Device_MemoryOp : Device_Op<"memory", [Symbol, HasParent<"MachineOp">]> {
     (`transaction_bytes` `(` $transaction_bytes^ `)`)?
     (`way_bytes` `(` $way_bytes^ `)`)?
     (`banks` `(` $banks^ `)`)? (`bank_bytes` `(` $bank_bytes^ `)`)?
-    (`host` `(` $host^ `)`)? attr-dict
+    (`static_bytes` `(` $static_bytes^ `)`)? (`host` `(` $host^ `)`)? attr-dict
   }];
 }
 
@@ -310,12 +312,42 @@ def Device_KernelOp : Device_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBloc
 
     The body runs once for every rTask below `tasks`, whose number it gets first.
 
+    With `groups` so many groups of lanes run each rTask together: every one of them runs
+    the whole body, and `device.group` is its number. Registers are each group's own. What
+    lies in another memory is everybody's: a transfer or a fill between such memories is
+    done once, dealt out to the lanes of all groups.
+
+    ```mlir
+    device.kernel @mm tasks 64 groups 4 {
+    ^bb0(%task: index, %x: memref<512x512xf32>, ...):
+      %group = device.group
+      %s = device.alloc : memref<64x16xf32, "smem">
+      device.transfer @stage %x[%i, %k] to %s[%c0, %c0] ...       // all groups together
+      device.barrier "core"
+      device.transfer @smem_load %s[%row, %c0] to %r[%c0] ...     // each group for itself
+      device.barrier "core"
+    ```
+
     - C1: the first argument is an index, the others are memrefs of static shape.
-    - C2: there is at least one rTask.
+    - C2: there is at least one rTask, and at least one group.
+    - C3: what groups do together they do alike: a transfer or a fill between memories that
+      they share, and a barrier wider than a group, stand under no condition and take no
+      index that depends on `device.group`.
+    - C4: between a write to memory that the groups share and what reads it, and between
+      that and the next write, stands a barrier of scope "core".
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$tasks);
+  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$tasks, OptionalAttr<I64Attr>:$groups);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name `tasks` $tasks attr-dict-with-keyword $body";
+  let assemblyFormat = [{
+    $sym_name `tasks` $tasks (`groups` $groups^)? attr-dict-with-keyword $body
+  }];
+}
+
+def Device_GroupOp : Device_Op<"group", [Pure]> {
+  let summary = "The number of the group among those that run the rTask, from zero";
+  let results = (outs Index:$result);
+  let assemblyFormat = "attr-dict";
+  let hasVerifier = 0;
 }
 
 def Device_AllocOp : Device_Op<"alloc", []> {
@@ -325,12 +357,18 @@ def Device_AllocOp : Device_Op<"alloc", []> {
     %acc = device.alloc : memref<12x2x16xf32, "vreg">
     ```
 
+    With `swizzle [bits, keep, shift]` element `x` of the row-major order lies at
+    `x ^ ((x >> shift) & ((1 << bits) - 1) << keep)`, so that rows begin in different banks.
+
     - C1: the shape is static, and the machine has the memory of the type's space.
     - C2: the room is no larger than the memory.
     - C3: in a register file the last dimension fills at most one register.
+    - C4: what a swizzle exchanges it does not shift by: `1 ≤ bits ≤ shift`; the room is a
+      whole number of blocks of `2^(keep + bits)` elements, and no register.
   }];
+  let arguments = (ins OptionalAttr<DenseI64ArrayAttr>:$swizzle);
   let results = (outs Device_MemRef:$result);
-  let assemblyFormat = "attr-dict `:` type($result)";
+  let assemblyFormat = "(`swizzle` $swizzle^)? attr-dict `:` type($result)";
 }
 
 def Device_CopyOp : Device_Op<"copy", [AttrSizedOperandSegments]> {
@@ -378,6 +416,18 @@ def Device_TransferOp : Device_Op<"transfer", [AttrSizedOperandSegments]> {
     order. Steps say the layout: permuted ones transpose, overlapping ones unfold
     windows, 0 repeats what is read.
 
+    A limit `n` with the steps `[s0, s1, ...]` leaves out the elements where `Σ t·s ≥ n`:
+    they are not read. With `pads` their targets take zero, else they keep what they have.
+
+    ```mlir
+    device.transfer @stage %x[%i, %k] to %s[%c0, %c0] sizes [64, 16] from_strides [100, 1]
+      to_strides [16, 1] limits(%rows) steps [1, 0] pads run 4 : ...
+    ```
+
+    `run` promises that elements side by side come in whole runs of that many: places of
+    first elements, strides other than 1 and limits are multiples of it. They may then be
+    moved together.
+
     - C1: the machine has the move, between the memories of the two types. A cache
       counts as what it caches.
     - C2: both types have the same element type.
@@ -385,16 +435,20 @@ def Device_TransferOp : Device_Op<"transfer", [AttrSizedOperandSegments]> {
       are above zero.
     - C4: what is not side by side needs a strided move.
     - C5: it gives a token if, and only if, an engine does the move.
-    - C6: the box fits both types.
+    - C6: the box fits both types, at least without what limits leave out.
+    - C7: each limit has one step per size, none below zero; the run is a power of two.
   }];
   let arguments = (ins FlatSymbolRefAttr:$move, Device_MemRef:$source,
                        Variadic<Index>:$source_indices, Device_MemRef:$target,
-                       Variadic<Index>:$target_indices, DenseI64ArrayAttr:$sizes,
-                       DenseI64ArrayAttr:$from_strides, DenseI64ArrayAttr:$to_strides);
+                       Variadic<Index>:$target_indices, Variadic<Index>:$limits,
+                       DenseI64ArrayAttr:$sizes, DenseI64ArrayAttr:$from_strides,
+                       DenseI64ArrayAttr:$to_strides, OptionalAttr<DenseI64ArrayAttr>:$limit_steps,
+                       OptionalAttr<UnitAttr>:$pads, OptionalAttr<I64Attr>:$run);
   let results = (outs Optional<Device_TokenType>:$token);
   let assemblyFormat = [{
     $move $source `[` $source_indices `]` `to` $target `[` $target_indices `]` `sizes` $sizes
     `from_strides` $from_strides `to_strides` $to_strides
+    (`limits` `(` $limits^ `)` `steps` $limit_steps)? (`pads` $pads^)? (`run` $run^)?
     attr-dict `:` type($source) `to` type($target) (`->` type($token)^)?
   }];
 }

@@ -199,21 +199,35 @@ def Tile_ComputeOp : Tile_Op<"compute", [AttrSizedOperandSegments, SingleBlock]>
     in `axes` instead: for each, the axis of the nest that it is, or -1 where one
     point of it is used.
 
+    With `layouts` the first rTile lies in a memory that several groups of lanes share, and
+    they run the rTask together, each a tile as large as the last rTile. There is one layout
+    per input: the axis whose neighbours lie side by side, the elements from one row to the
+    next and, where rows are swizzled, the three numbers of `device.alloc`.
+
+    ```mlir
+    on @mma axes [0, 1, 2]
+      tiles [#tile.rtile<"smem" [128, 128, 32]>, #tile.rtile<"reg" [64, 32, 16]>]
+      layouts [array<i64: 2, 40>, array<i64: 2, 32, 2, 3, 3>]
+    ```
+
     - C1: each rTile names a memory of the machine and has one size per axis, of
       which `lanes` is one; so are those of `axes`, each at most once.
     - C2: sizes are at least 1, and an inner rTile is no larger than an outer one.
     - C3: `on` names an instruction or lane unit of the machine.
     - C4: the register rTile's accumulators fit the register memory.
+    - C5: there is one layout per input: two numbers, or five.
   }];
   let arguments = (ins Variadic<AnyTensor>:$inputs, Variadic<AnyTensor>:$inits,
                        FlatSymbolRefAttr:$instruction,
                        OptionalAttr<I64Attr>:$lanes, OptionalAttr<DenseI64ArrayAttr>:$axes,
-                       TypedArrayAttrBase<Tile_RTileAttr, "rTiles">:$tiles);
+                       TypedArrayAttrBase<Tile_RTileAttr, "rTiles">:$tiles,
+                       OptionalAttr<TypedArrayAttrBase<DenseI64ArrayAttr, "layouts">>:$layouts);
   let results = (outs Variadic<AnyTensor>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     `ins` `(` $inputs `)` `outs` `(` $inits `)` `on` $instruction (`lanes` $lanes^)?
-    (`axes` $axes^)? `tiles` $tiles attr-dict-with-keyword `:` functional-type(operands, $results) $body
+    (`axes` $axes^)? `tiles` $tiles (`layouts` $layouts^)? attr-dict-with-keyword
+    `:` functional-type(operands, $results) $body
   }];
 }
 

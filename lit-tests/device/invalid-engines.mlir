@@ -2,9 +2,17 @@
 
 // memory_c7: only registers have a part in core_bytes.
 // CHECK: device.memory has core_bytes(64) and no registers
-// CHECK: device.unit has partitions 0
 device.machine @toy arch("toy") features([]) {
   device.memory @dram scope("device") capacity_bytes(1024) core_bytes(64)
+  device.unit @core count(2)
+}
+
+// -----
+
+// unit_c1: a unit has parts, if any are counted.
+// CHECK: device.unit has partitions 0
+device.machine @toy arch("toy") features([]) {
+  device.memory @dram scope("device") capacity_bytes(1024)
   device.unit @core count(2) partitions(0)
 }
 

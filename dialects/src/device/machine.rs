@@ -252,6 +252,8 @@ pub struct Memory<'c> {
     pub banks: Option<u64>,
     /// How wide a bank is.
     pub bank_bytes: Option<u64>,
+    /// What a kernel may have of it without asking, where that is less.
+    pub static_bytes: Option<u64>,
     /// What the host reads the capacity from: `l1d`, `l2`, `l3` or `memory`.
     pub host: Option<&'c str>,
 }
@@ -273,6 +275,7 @@ impl<'c> Memory<'c> {
             way_bytes: number(op, "way_bytes"),
             banks: number(op, "banks"),
             bank_bytes: number(op, "bank_bytes"),
+            static_bytes: number(op, "static_bytes"),
             host: text(op, "host"),
         })
     }

@@ -9,4 +9,4 @@ mod program;
 pub(crate) mod verify;
 
 pub use machine::{Engine, Instruction, Lanes, Machine, Memory, Move, Scope, Unit};
-pub use program::{Apply, Combine, Copy, Fill, Invoke, Kernel, Transfer, View, token};
+pub use program::{Apply, Combine, Copy, Fill, Invoke, Kernel, Limit, Transfer, View, token};

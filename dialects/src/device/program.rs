@@ -35,6 +35,8 @@ pub struct Kernel<'c> {
     pub name: &'c str,
     /// How many rTasks it has.
     pub tasks: u64,
+    /// How many groups of lanes run each rTask together.
+    pub groups: u64,
     /// What one rTask does.
     pub body: Block<'c>,
 }
@@ -46,7 +48,8 @@ impl<'c> Kernel<'c> {
             return None;
         }
         let tasks = u64::try_from(int(op, "tasks")?).ok()?;
-        Some(Self { op, name: op.symbol(), tasks, body: op.first_block(0)? })
+        let groups = u64::try_from(int(op, "groups").unwrap_or(1)).ok()?;
+        Some(Self { op, name: op.symbol(), tasks, groups, body: op.first_block(0)? })
     }
 
     /// The number of the rTask.
@@ -135,6 +138,21 @@ pub struct Transfer<'c> {
     pub from_strides: Vec<i64>,
     /// The same where they are written.
     pub to_strides: Vec<i64>,
+    /// What is left out.
+    pub limits: Vec<Limit<'c>>,
+    /// Whether targets of what is left out take zero.
+    pub pads: bool,
+    /// Elements side by side that may be moved together.
+    pub run: u64,
+}
+
+/// Leaves out the elements of a box where `Σ t·steps ≥ bound`.
+#[derive(Clone, Debug)]
+pub struct Limit<'c> {
+    /// The first sum that is left out.
+    pub bound: Val<'c>,
+    /// One step per side of the box.
+    pub steps: Vec<i64>,
 }
 
 impl<'c> Transfer<'c> {
@@ -144,13 +162,23 @@ impl<'c> Transfer<'c> {
             return None;
         }
         let groups = op.segments()?;
-        let [source, from, target, to] = groups.as_slice() else { return None };
+        let [source, from, target, to, bounds] = groups.as_slice() else { return None };
+        let sizes = sizes(op)?;
+        let steps = op.attr("limit_steps").and_then(attr::ints).unwrap_or_default();
+        let limit = |(number, &bound): (usize, &Val<'c>)| {
+            let own = number * sizes.len()..(number + 1) * sizes.len();
+            Some(Limit { bound, steps: steps.get(own)?.to_vec() })
+        };
+        let limits = bounds.iter().enumerate().map(limit).collect::<Option<_>>()?;
         Some(Self {
             op,
             move_name: op.attr("move").and_then(attr::symbol)?,
             source: View { memref: *source.first()?, indices: from.clone() },
             target: View { memref: *target.first()?, indices: to.clone() },
-            sizes: sizes(op)?,
+            sizes,
+            limits,
+            pads: op.attr("pads").is_some(),
+            run: u64::try_from(int(op, "run").unwrap_or(1)).ok()?,
             from_strides: op.attr("from_strides").and_then(attr::ints)?,
             to_strides: op.attr("to_strides").and_then(attr::ints)?,
         })

@@ -265,6 +265,8 @@ pub struct Compute<'c> {
     pub axes: Option<Vec<Option<usize>>>,
     /// One rTile per memory, the rTask's first, the registers' last.
     pub tiles: Vec<RTile>,
+    /// How the tiles of the inputs lie in the first rTile's memory, as numbers.
+    pub layouts: Option<Vec<Vec<i64>>>,
     /// The payload; ends in `tile.yield`.
     pub body: Block<'c>,
 }
@@ -281,6 +283,8 @@ impl<'c> Compute<'c> {
             None => None,
         };
         let tiles = op.attr("tiles").and_then(attr::array)?;
+        let layouts = op.attr("layouts").and_then(attr::array);
+        let layouts = layouts.map(|all| all.into_iter().map(attr::ints).collect::<Option<_>>());
         let axes = op.attr("axes").and_then(attr::ints);
         let axes = axes.map(|axes| axes.into_iter().map(|axis| axis.try_into().ok()).collect());
         Some(Self {
@@ -291,6 +295,7 @@ impl<'c> Compute<'c> {
             lanes,
             axes,
             tiles: tiles.into_iter().map(RTile::of).collect::<Option<_>>()?,
+            layouts: layouts.flatten(),
             body: op.first_block(0)?,
         })
     }

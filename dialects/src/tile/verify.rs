@@ -15,7 +15,7 @@ const TABLE: Table = &[
     ("tile.kernel", &[kernel_c1]),
     ("tile.load", &[load_c1]),
     ("tile.store", &[store_c1]),
-    ("tile.compute", &[compute_c1, compute_c2, compute_c3, compute_c4]),
+    ("tile.compute", &[compute_c1, compute_c2, compute_c3, compute_c4, compute_c5]),
 ];
 
 /// Checks `op` against the constraints of its description.
@@ -280,6 +280,19 @@ fn compute_c4(op: Op<'_>, diag: &mut Diagnostics) {
         diag.error(op, format!("{what}, which has {capacity}"))
             .note(registers.op, "the registers are here")
             .help("make the register rTile smaller");
+    }
+}
+
+/// C5. There is one layout per input: two numbers, or five.
+fn compute_c5(op: Op<'_>, diag: &mut Diagnostics) {
+    let Some(layouts) = op.attr("layouts").and_then(attr::array) else { return };
+    let inputs = op.segments().and_then(|parts| parts.first().map(Vec::len)).unwrap_or(0);
+    let numbers = |layout: &_| attr::ints(*layout).map_or(0, |numbers| numbers.len());
+    let good = layouts.iter().all(|layout| [2, 5].contains(&numbers(layout)));
+    if layouts.len() != inputs || !good {
+        let (given, inputs) = (count(layouts.len(), "layout"), count(inputs, "input"));
+        diag.error(op, format!("tile.compute has {given} for {inputs}"))
+            .help("a layout is [inner axis, pitch], and [bits, keep, shift] of a swizzle behind");
     }
 }
 

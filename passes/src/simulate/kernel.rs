@@ -37,6 +37,9 @@ pub(super) fn translate<'c>(
         declared: Vec::new(),
         body: Vec::new(),
     };
+    if kernel.groups > 1 {
+        return Err(refuse(kernel.op, "has several groups, the simulator runs one").into());
+    }
     if let Some(task) = kernel.task() {
         writer.slots.define(task);
     }
@@ -260,6 +263,9 @@ impl<'c> Writer<'_, 'c> {
 
     fn transfer(&mut self, op: Op<'c>) -> Result<(), InterpretError> {
         let transfer = device::Transfer::of(op).ok_or_else(|| refuse(op, "is malformed"))?;
+        if !transfer.limits.is_empty() {
+            return Err(refuse(op, "has limits, which the simulator does not know"));
+        }
         let way = self.way(op, transfer.move_name)?;
         let (from, to) = (self.view(op, &transfer.source)?, self.view(op, &transfer.target)?);
         let token = self.given(op);

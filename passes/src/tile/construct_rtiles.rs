@@ -15,9 +15,10 @@
 
 use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
-use weft_dialects::ir::{Builder, Context, Mapping, Op, Report, Val, attr, remark};
+use weft_dialects::ir::{Attribute, Builder, Context, Mapping, Op, Report, Val, attr, remark};
 use weft_dialects::tile::RTile;
 
+use super::block::{self, Chosen, Core};
 use super::policy::{self, Choice, Tiled};
 use super::{instruction, matrix, pack_weights};
 use crate::device::expand_math;
@@ -99,6 +100,17 @@ pub(crate) fn construct<'c>(
     let inner = match &choice.tiled {
         Tiled::Lanes(lanes) => policy::register_tile(&nest, lanes),
         Tiled::Matrix(matrix) => matrix.tile.clone(),
+        Tiled::Block(chosen) => {
+            let tiles = chosen.block.rtiles(&nest, &chosen.ways);
+            if remarks {
+                for side in 0..2 {
+                    let conflicts = chosen.conflicts(side);
+                    remark(kernel, &format!("@{}: {conflicts}", kernel.symbol()));
+                }
+            }
+            rewrite(context, machine, kernel, &nest, &choice.tiled, &tiles);
+            return Ok(());
+        }
     };
     let outer = policy::task_tile(&nest, &inner, &unit, choice.cycles, task_memory(machine));
     let mut tiles = vec![outer, inner];
@@ -196,6 +208,7 @@ fn rewrite<'c>(
             let axes: Vec<_> = matrix.mapping.axes.iter().map(axis).collect();
             attributes.push(("axes", attr::of_ints(context, &axes)));
         }
+        Tiled::Block(chosen) => attributes.extend(block_attributes(context, chosen)),
     }
     let compute = b.op_with("tile.compute", &operands, &types, &attributes, 1);
     let arg_types: Vec<_> = operands.iter().map(|operand| operand.ty()).collect();
@@ -223,6 +236,26 @@ fn rewrite<'c>(
     }
 }
 
+/// What a block tile says beside its tiles: axes or lanes, and layouts.
+fn block_attributes<'c>(
+    context: &'c Context,
+    chosen: &Chosen<'c>,
+) -> Vec<(&'static str, Attribute<'c>)> {
+    let block = &chosen.block;
+    let axes = match &block.core {
+        Core::Matrix(mapping) => {
+            let axes = mapping.axes.iter().map(|axis| axis.map_or(-1, |axis| axis as i64));
+            ("axes", attr::of_ints(context, &axes.collect::<Vec<_>>()))
+        }
+        Core::Lanes(..) => ("lanes", attr::of_int(context, block.axes[block::N] as i64)),
+    };
+    let layout = |input: usize| {
+        let side = block.inputs.iter().position(|own| *own == input).unwrap_or(0);
+        attr::of_ints(context, &block::to_numbers(&chosen.lying[side].0))
+    };
+    vec![axes, ("layouts", attr::of_array(context, &[layout(0), layout(1)]))]
+}
+
 /// The memories that the tiles of an argument are brought to, one after the other.
 fn path<'c>(nest: &Nest<'c>, tiled: &Tiled<'c>, arg: Val<'c>, shared: &'c str) -> Vec<&'c str> {
     match tiled {
@@ -245,6 +278,11 @@ fn path<'c>(nest: &Nest<'c>, tiled: &Tiled<'c>, arg: Val<'c>, shared: &'c str) -
             };
             let input = nest.inputs.iter().position(|access| access.tensor == arg);
             vec![input.and_then(bound).unwrap_or(shared)]
+        }
+        Tiled::Block(chosen) => {
+            let input = nest.inputs.iter().any(|access| access.tensor == arg);
+            let ways = &chosen.ways;
+            if input { vec![ways.near.name, ways.registers.name] } else { vec![shared] }
         }
     }
 }

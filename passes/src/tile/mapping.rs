@@ -235,7 +235,7 @@ pub fn padding_is_neutral(nest: &Nest<'_>, mapping: &Mapping<'_>) -> bool {
 }
 
 /// The two inputs whose product a body adds to its output, each perhaps converted.
-fn factors(nest: &Nest<'_>) -> Option<[usize; 2]> {
+pub(super) fn factors(nest: &Nest<'_>) -> Option<[usize; 2]> {
     const KEEPS_ZERO: [&str; 6] = [
         "arith.extf",
         "arith.truncf",

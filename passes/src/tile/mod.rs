@@ -1,5 +1,7 @@
 //! Passes of the `tile` room.
 
+pub mod banks;
+pub mod block;
 pub mod construct_rtiles;
 mod cost;
 mod explain;

@@ -9,6 +9,7 @@ use weft_dialects::device::{Machine, Unit};
 use weft_dialects::ir::Op;
 use weft_dialects::tile::RTile;
 
+use super::block::{self, Chosen};
 use super::cost::{Facts, Model, Shape};
 use super::instruction::{Mapped, asks_for, combine, instructions, lane_unit};
 use super::local;
@@ -41,6 +42,8 @@ pub(super) enum Tiled<'c> {
     Lanes(Box<Lanes<'c>>),
     /// Axes of the instruction are axes of the nest.
     Matrix(Box<Matrix<'c>>),
+    /// Groups of lanes share tiles.
+    Block(Box<Chosen<'c>>),
 }
 
 /// Lanes along an axis of the nest.
@@ -62,6 +65,7 @@ impl Tiled<'_> {
         match self {
             Tiled::Lanes(lanes) => lanes.mapped.name,
             Tiled::Matrix(matrix) => matrix.mapping.instruction.name,
+            Tiled::Block(chosen) => chosen.block.instruction().name,
         }
     }
 
@@ -72,6 +76,7 @@ impl Tiled<'_> {
             Tiled::Matrix(matrix) => {
                 format!("{}, tiles of {:?}", matrix.mapping.describe(), matrix.tile.sizes)
             }
+            Tiled::Block(chosen) => chosen.describe(),
         }
     }
 }
@@ -138,6 +143,10 @@ pub(super) fn choose<'c>(
     for matrix in matrix::choices(machine, nest).into_iter().flatten() {
         let cycles = matrix.cycles;
         consider(Tiled::Matrix(Box::new(matrix)), cycles);
+    }
+    for chosen in block::choose(machine, nest) {
+        let cycles = chosen.cycles;
+        consider(Tiled::Block(Box::new(chosen)), cycles);
     }
     best.ok_or_else(|| {
         let nothing = || "nothing that the machine has fits its registers".to_owned();

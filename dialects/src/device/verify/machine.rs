@@ -92,6 +92,7 @@ pub(super) fn memory_c1(op: Op<'_>, diag: &mut Diagnostics) {
         "way_bytes",
         "banks",
         "bank_bytes",
+        "static_bytes",
     ] {
         check_positive(op, name, diag);
     }

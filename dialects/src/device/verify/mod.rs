@@ -1,10 +1,12 @@
 //! Constraints of the `device` dialect.
 
+mod groups;
 mod instruction;
 mod machine;
 mod program;
 mod transfer;
 
+use groups::*;
 use instruction::*;
 use machine::*;
 use program::*;
@@ -38,12 +40,20 @@ const TABLE: Table = &[
             instruction_c9,
         ],
     ),
-    ("device.kernel", &[kernel_c1, kernel_c2]),
-    ("device.alloc", &[alloc_c1, alloc_c2, alloc_c3]),
+    ("device.kernel", &[kernel_c1, kernel_c2, kernel_c3, kernel_c4]),
+    ("device.alloc", &[alloc_c1, alloc_c2, alloc_c3, alloc_c4]),
     ("device.copy", &[copy_c1, copy_c2, copy_c3, copy_c4]),
     (
         "device.transfer",
-        &[transfer_c1, transfer_c2, transfer_c3, transfer_c4, transfer_c5, transfer_c6],
+        &[
+            transfer_c1,
+            transfer_c2,
+            transfer_c3,
+            transfer_c4,
+            transfer_c5,
+            transfer_c6,
+            transfer_c7,
+        ],
     ),
     ("device.fill", &[fill_c1, fill_c2, fill_c3, fill_c4, fill_c5]),
     ("device.invoke", &[invoke_c1, invoke_c2, invoke_c3, invoke_c4]),

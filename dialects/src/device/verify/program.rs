@@ -2,7 +2,7 @@
 
 use super::super::{Lanes, Machine, View};
 use super::{check_scope, check_token, region_args};
-use crate::ir::{Block, Diagnostics, Op, Type, Val, parts, ty};
+use crate::ir::{Block, Diagnostics, Op, Type, Val, attr, parts, ty};
 use crate::verify::{check_fact, check_positive, count, elements, int, symbol};
 
 /// C1. The first argument is an index, the others are memrefs of static shape.
@@ -22,9 +22,10 @@ pub(super) fn kernel_c1(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
-/// C2. There is at least one rTask.
+/// C2. There is at least one rTask, and at least one group.
 pub(super) fn kernel_c2(op: Op<'_>, diag: &mut Diagnostics) {
     check_positive(op, "tasks", diag);
+    check_positive(op, "groups", diag);
 }
 
 fn only_result<'c>(op: Op<'c>) -> Option<Type<'c>> {
@@ -78,6 +79,34 @@ pub(super) fn alloc_c3(op: Op<'_>, diag: &mut Diagnostics) {
     if last.saturating_mul(elem) > register {
         diag.error(op, format!("device.alloc makes {ty} in registers of {register} bytes"))
             .help(format!("the last dimension is at most {}", register / elem.max(1)));
+    }
+}
+
+/// C4. What a swizzle exchanges it does not shift by; the room is a whole number of its
+/// blocks, and no register.
+pub(super) fn alloc_c4(op: Op<'_>, diag: &mut Diagnostics) {
+    let Some(swizzle) = op.attr("swizzle").and_then(attr::ints) else { return };
+    let (Some(ty), Some(machine)) = (only_result(op), Machine::of(op)) else { return };
+    let memory = ty::memory(ty).and_then(|name| machine.memory(name));
+    if memory.is_some_and(|memory| memory.is_registers()) {
+        diag.error(op, format!("device.alloc swizzles {ty}, which lies in registers"))
+            .help("swizzle what lies in a memory of banks");
+    }
+    let block = match swizzle[..] {
+        [bits, keep, shift] if bits >= 1 && keep >= 0 && shift >= bits && keep + shift < 32 => {
+            1 << (keep + bits)
+        }
+        _ => {
+            diag.error(op, format!("device.alloc has the swizzle {swizzle:?}"))
+                .help("it is [bits, keep, shift] with 1 ≤ bits ≤ shift");
+            return;
+        }
+    };
+    if let Some(elements) = ty::count(ty)
+        && !elements.is_multiple_of(block)
+    {
+        diag.error(op, format!("device.alloc swizzles {ty} in blocks of {block} elements"))
+            .help("give it a whole number of blocks");
     }
 }
 

@@ -3,7 +3,7 @@
 use super::super::{Fill, Machine, Move, Transfer, View};
 use super::program::place;
 use super::{check_engine, check_token};
-use crate::ir::{Diagnostics, Op, parts, ty};
+use crate::ir::{Diagnostics, Op, attr, parts, ty};
 use crate::verify::{check_fact, count, symbol};
 
 /// C1. The machine has the move, between the memories of the two types. A cache
@@ -106,11 +106,31 @@ pub(super) fn transfer_c5(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
-/// C6. The box fits both types.
+/// C6. The box fits both types, at least without what limits leave out.
 pub(super) fn transfer_c6(op: Op<'_>, diag: &mut Diagnostics) {
-    let Some(transfer) = Transfer::of(op) else { return };
+    // What limits leave is known when it runs.
+    let Some(transfer) = Transfer::of(op).filter(|transfer| transfer.limits.is_empty()) else {
+        return;
+    };
     check_room(op, &transfer.source, &transfer.sizes, &transfer.from_strides, diag);
     check_room(op, &transfer.target, &transfer.sizes, &transfer.to_strides, diag);
+}
+
+/// C7. Each limit has one step per size, none below zero; the run is a power of two.
+pub(super) fn transfer_c7(op: Op<'_>, diag: &mut Diagnostics) {
+    let Some(Ok([.., bounds])) = op.segments().map(<[_; 5]>::try_from) else { return };
+    let sizes = op.attr("sizes").and_then(attr::ints).map_or(0, |sizes| sizes.len());
+    let steps = op.attr("limit_steps").and_then(attr::ints).unwrap_or_default();
+    if steps.len() != bounds.len() * sizes || steps.iter().any(|&step| step < 0) {
+        let (bounds, sizes) = (count(bounds.len(), "limit"), count(sizes, "side"));
+        diag.error(op, format!("device.transfer has {bounds}, {sizes} and the steps {steps:?}"))
+            .help("give each limit one step per side, none below zero");
+    }
+    let run = op.attr("run").and_then(attr::int).unwrap_or(1);
+    if !u64::try_from(run).is_ok_and(u64::is_power_of_two) {
+        diag.error(op, format!("device.transfer has runs of {run}"))
+            .help("a run is a power of two");
+    }
 }
 
 fn check_room(op: Op<'_>, view: &View<'_>, sizes: &[u64], strides: &[i64], diag: &mut Diagnostics) {

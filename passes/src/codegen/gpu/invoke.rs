@@ -4,7 +4,7 @@ use weft_dialects::device::{Invoke, View};
 use weft_dialects::ir::{Builder, Diagnostics, Type, Val, ty};
 
 use super::super::lower::invoke::{cast, in_memory, inline};
-use super::room::{Room, Thread, store};
+use super::room::{Room, Thread, store, swizzled};
 
 /// Puts the lowering before the operation.
 pub fn expand<'c>(
@@ -27,7 +27,7 @@ fn read<'c>(
 ) -> Val<'c> {
     let index = Type::index(b.context());
     match thread.room(view) {
-        Room::Memory { flat, shape, .. } => {
+        Room::Memory { flat, shape, swizzle, .. } => {
             let at = thread.linear(b, shape, &view.indices);
             if wanted == index {
                 let size = ty::elem(flat.ty()).and_then(ty::byte_size).unwrap_or(1);
@@ -37,6 +37,7 @@ fn read<'c>(
                 let bytes = b.op("arith.muli", &[at, size], &[index]).result(0);
                 return b.op("arith.addi", &[base, bytes], &[index]).result(0);
             }
+            let at = swizzled(b, at, *swizzle);
             load_as(b, *flat, &[at], wanted)
         }
         Room::Registers { slots, shape, layout } => {

@@ -21,9 +21,9 @@ pub fn apply<'c>(
     // A thread beyond the last lane repeats that lane, so that it reads what is there.
     let lane = if apply.lanes < thread.lanes {
         let (index, last) = (Type::index(b.context()), b.index(apply.lanes as i64 - 1));
-        b.op("arith.minui", &[thread.lane, last], &[index]).result(0)
+        b.op("arith.minui", &[thread.place.lane, last], &[index]).result(0)
     } else {
-        thread.lane
+        thread.place.lane
     };
     let results = body(b, apply.body, &values, lane);
     for (result, output) in results.into_iter().zip(&apply.outputs) {
@@ -45,9 +45,9 @@ pub fn combine<'c>(
         // Lane `n` takes lane `n + half`; below `half` an odd one may be left over.
         let half = lanes.div_ceil(2);
         let by = b.index(half as i64);
-        let from = b.op("arith.addi", &[thread.lane, by], &[index]).result(0);
+        let from = b.op("arith.addi", &[thread.place.lane, by], &[index]).result(0);
         let other = thread.isa.shuffle(b, value, from);
-        let pair = body(b, combine.body, &[value, other], thread.lane)[0];
+        let pair = body(b, combine.body, &[value, other], thread.place.lane)[0];
         value = if lanes.is_multiple_of(2) {
             pair
         } else {
@@ -58,11 +58,11 @@ pub fn combine<'c>(
         lanes = half;
     }
     let Some(held) = read(b, thread, op, &combine.output, diag) else { return };
-    let value = body(b, combine.body, &[value, held], thread.lane)[0];
+    let value = body(b, combine.body, &[value, held], thread.place.lane)[0];
     match thread.room(&combine.output) {
         Room::Memory { flat, shape, .. } => {
             let one = b.index(1);
-            let first = compare(b, "ult", thread.lane, one);
+            let first = compare(b, "ult", thread.place.lane, one);
             let at = thread.linear(b, shape, &combine.output.indices);
             when(b, Some(first), |b| store(b, value, *flat, &[at]));
         }
@@ -114,7 +114,7 @@ fn read<'c>(
     let value = load(b, slots, &place);
     Some(match view.indices.last() {
         Some(&begin) if !is_zero(begin) => {
-            let from = moved(b, thread.lane, begin, "arith.addi");
+            let from = moved(b, thread.place.lane, begin, "arith.addi");
             thread.isa.shuffle(b, value, from)
         }
         _ => value,
@@ -148,13 +148,13 @@ fn write<'c>(
             return;
         }
         let count = b.index(lanes as i64);
-        let inside = compare(b, "ult", thread.lane, count);
+        let inside = compare(b, "ult", thread.place.lane, count);
         let kept = load(b, *slots, &place);
         let value = choose(b, Some(inside), value, Some(kept));
         store(b, value, *slots, &place);
         return;
     };
-    let from = moved(b, thread.lane, begin, "arith.subi");
+    let from = moved(b, thread.place.lane, begin, "arith.subi");
     let value = thread.isa.shuffle(b, value, from);
     let count = b.index(lanes as i64);
     let inside = compare(b, "ult", from, count);

@@ -54,11 +54,16 @@ impl<'c> Layout<'c> {
 
     /// The least and the greatest place along a dimension that any lane holds in a slot.
     pub fn reach(&self, dim: usize, slot: u64) -> (i64, i64) {
-        let lanes = self.table.len() / self.slots as usize;
-        let places = self.table.iter().skip(slot as usize * lanes).take(lanes);
-        places
+        self.places(slot)
+            .iter()
             .map(|place| place[dim])
             .fold((i64::MAX, i64::MIN), |(low, high), place| (low.min(place), high.max(place)))
+    }
+
+    /// The places along all dimensions that each lane holds in a slot, lanes in order.
+    pub fn places(&self, slot: u64) -> &[Vec<i64>] {
+        let lanes = self.table.len() / self.slots as usize;
+        &self.table[slot as usize * lanes..(slot as usize + 1) * lanes]
     }
 
     /// The place along a dimension that `lane` holds in a slot.

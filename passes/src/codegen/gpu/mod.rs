@@ -17,7 +17,9 @@ mod invoke;
 mod isa;
 mod lanes;
 mod layout;
+mod registers;
 mod room;
+mod together;
 mod whole;
 
 use rustc_hash::FxHashMap;
@@ -25,10 +27,10 @@ use weft_dialects::device::{
     Apply, Combine, Copy, Fill, Invoke, Kernel, Machine, Memory, Scope, Transfer,
 };
 use weft_dialects::ir::pass::{Failed, Pass, Run};
-use weft_dialects::ir::{Builder, Context, Diagnostics, Mapping, Op, Type, Val, attr, ty};
+use weft_dialects::ir::{Builder, Context, Diagnostics, Mapping, Op, Type, attr, ty};
 
 use super::lower::{bf16, extremes, view};
-use room::{Room, Thread};
+use room::{Place, Room, Thread};
 
 pub use isa::Isa;
 pub(super) use whole::{object, text};
@@ -58,6 +60,9 @@ impl Launch {
     /// How a kernel is launched on a machine whose registers are spread over lanes.
     pub fn of<'c>(machine: Machine<'c>, kernel: &Kernel<'c>) -> Option<Self> {
         let lanes = registers(machine, kernel)?.lanes?;
+        if kernel.groups > 1 {
+            return Some(Self { threads: kernel.groups * lanes, groups: 1 });
+        }
         let mut alone = lanes >= BLOCK_THREADS;
         kernel.op.walk(&mut |op| {
             let scope = op.attr("scope").and_then(attr::string).and_then(Scope::parse);
@@ -122,9 +127,11 @@ fn lower<'c>(
     diag: &mut Diagnostics,
 ) {
     let lanes = registers.lanes.unwrap_or(1);
-    let (func, lane) = copy_into_function(context, isa, kernel, launch, lanes);
+    let (func, place) = copy_into_function(context, isa, kernel, launch, lanes);
     bf16::as_bits(context, func);
-    let mut thread = Thread { context, machine, isa, lanes, lane, rooms: FxHashMap::default() };
+    let rooms = FxHashMap::default();
+    let groups = kernel.groups;
+    let mut thread = Thread { context, machine, isa, lanes, groups, place, rooms };
     let rows = stand_in(&mut thread, func);
     let mut device_ops = Vec::new();
     func.walk(&mut |op| {
@@ -155,14 +162,14 @@ fn lower<'c>(
 }
 
 /// `func.func @k(%begin, %end, memrefs)` with the kernel's body for the rTask of this
-/// thread's group, and the thread's number in the group.
+/// thread's group, and where the thread is.
 fn copy_into_function<'c>(
     context: &'c Context,
     isa: Isa,
     kernel: &Kernel<'c>,
     launch: Launch,
     lanes: u64,
-) -> (Op<'c>, Val<'c>) {
+) -> (Op<'c>, Place<'c>) {
     let (index, long) = (Type::index(context), ty::int(context, 64));
     let args = kernel.args();
     let mut inputs = vec![long, long];
@@ -187,17 +194,22 @@ fn copy_into_function<'c>(
     let mut b = b.into_block(block);
     let number = isa.thread(&mut b);
     let mut task = isa.block(&mut b);
-    let mut lane = number;
-    if launch.groups > 1 {
-        let int = ty::int(context, 32);
+    let int = ty::int(context, 32);
+    let (mut lane, mut group) = (number, b.integer(int, 0));
+    if launch.threads > lanes {
         let [width, groups] = [lanes, launch.groups].map(|n| b.integer(int, n as i64));
         lane = b.op("arith.remui", &[number, width], &[int]).result(0);
-        let group = b.op("arith.divui", &[number, width], &[int]).result(0);
-        let group = isa.uniform(&mut b, group);
-        task = b.op("arith.muli", &[task, groups], &[int]).result(0);
-        task = b.op("arith.addi", &[task, group], &[int]).result(0);
+        group = b.op("arith.divui", &[number, width], &[int]).result(0);
+        group = isa.uniform(&mut b, group);
+        // A block runs one rTask with all its groups, or one with each.
+        if kernel.groups == 1 {
+            task = b.op("arith.muli", &[task, groups], &[int]).result(0);
+            task = b.op("arith.addi", &[task, group], &[int]).result(0);
+        }
     }
-    let lane = b.op("arith.index_castui", &[lane], &[index]).result(0);
+    let [lane, number, group] =
+        [lane, number, group].map(|value| b.op("arith.index_castui", &[value], &[index]).result(0));
+    let place = Place { lane, number, group };
     let task = b.op("arith.extui", &[task], &[long]).result(0);
     let task = b.op("arith.addi", &[task, block.arg(0)], &[long]).result(0);
     let inside = boxes::compare(&mut b, "slt", task, block.arg(1));
@@ -213,7 +225,7 @@ fn copy_into_function<'c>(
         }
     });
     b.op("func.return", &[], &[]);
-    (func, lane)
+    (func, place)
 }
 
 /// Gives every memref argument a stand-in that is a row of elements: while the
@@ -228,7 +240,7 @@ fn stand_in<'c>(thread: &mut Thread<'c>, func: Op<'c>) -> Vec<Op<'c>> {
         let flat = room::flat(thread.context, arg.ty(), Some(1));
         let row = b.op("builtin.unrealized_conversion_cast", &[arg], &[flat]);
         let flat = row.result(0);
-        thread.rooms.insert(arg, Room::Memory { flat, shape, ours: false });
+        thread.rooms.insert(arg, Room::Memory { flat, shape, ours: false, swizzle: None });
         rows.push(row);
     }
     rows
@@ -297,7 +309,9 @@ fn place_allocs<'c>(
                 0,
             );
             shared.push((name, ty));
-            Room::Memory { flat: made.result(0), shape, ours: true }
+            // What several groups share they wait for by barriers of the program.
+            let (ours, swizzle) = (kernel.groups == 1, room::swizzle(alloc));
+            Room::Memory { flat: made.result(0), shape, ours, swizzle }
         } else {
             diag.error(alloc, format!("code for threads has no room in @{}", memory.name))
                 .help("registers that are spread over lanes, or a memory of scope \"core\"");
@@ -327,7 +341,8 @@ fn declare_shared<'c>(context: &'c Context, func: Op<'c>, name: &str, ty: Type<'
 fn expand<'c>(thread: &Thread<'c>, op: Op<'c>, diag: &mut Diagnostics) {
     let mut b = Builder::before(thread.context, op);
     let b = &mut b;
-    if op.results().iter().any(|result| !result.uses().is_empty()) {
+    let asynchronous = !op.is("device.group");
+    if asynchronous && op.results().iter().any(|result| !result.uses().is_empty()) {
         diag.error(op, format!("{} is asynchronous, which code for threads is not", op.name()))
             .help("use a move or an instruction without an engine");
         return;
@@ -347,6 +362,8 @@ fn expand<'c>(thread: &Thread<'c>, op: Op<'c>, diag: &mut Diagnostics) {
             diag.error(op, "lanes of more than one warp cannot be combined");
         }
         lanes::combine(b, thread, &combine, diag);
+    } else if op.is("device.group") {
+        op.result(0).replace_with(thread.place.group);
     } else if op.is("device.wait") && op.operands().is_empty() {
         // Nothing was begun that could still be under way.
     } else if op.is("device.barrier") {
@@ -373,11 +390,12 @@ fn rewrite_loads<'c>(thread: &Thread<'c>, func: Op<'c>) {
     });
     for op in loads {
         let operands = op.operands();
-        let Some(Room::Memory { flat, shape, .. }) = thread.rooms.get(&operands[0]) else {
+        let Some(Room::Memory { flat, shape, swizzle, .. }) = thread.rooms.get(&operands[0]) else {
             continue;
         };
         let mut b = Builder::before(thread.context, op);
         let at = thread.linear(&mut b, shape, &operands[1..]);
+        let at = room::swizzled(&mut b, at, *swizzle);
         let loaded = room::load(&mut b, *flat, &[at]);
         op.result(0).replace_with(loaded);
         op.erase();

@@ -8,6 +8,7 @@ use super::super::lower::bf16::bits_of;
 use super::isa::Isa;
 use super::layout::Layout;
 use crate::nest::{emit_sum, row_major};
+use crate::tile::banks::Swizzle;
 
 /// A memref of the device program.
 #[derive(Clone, Debug)]
@@ -20,6 +21,8 @@ pub enum Room<'c> {
         shape: Vec<u64>,
         /// Whether only this group of threads sees it.
         ours: bool,
+        /// Where elements lie that do not lie in their order.
+        swizzle: Option<Swizzle>,
     },
     /// In registers: what this thread holds.
     Registers {
@@ -32,19 +35,37 @@ pub enum Room<'c> {
     },
 }
 
+/// Which thread it is, in indices.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'c> {
+    /// Its number in its group.
+    pub lane: Val<'c>,
+    /// Its number in its block.
+    pub number: Val<'c>,
+    /// The number of its group in the block.
+    pub group: Val<'c>,
+}
+
 /// The code of one thread, in the making.
 pub struct Thread<'c> {
     pub context: &'c Context,
     pub machine: Machine<'c>,
     pub isa: Isa,
-    /// Threads that run an rTask together.
+    /// Threads of a group.
     pub lanes: u64,
-    /// The number of this one among them, an index.
-    pub lane: Val<'c>,
+    /// Groups that run an rTask together.
+    pub groups: u64,
+    /// Which of them this one is.
+    pub place: Place<'c>,
     pub rooms: FxHashMap<Val<'c>, Room<'c>>,
 }
 
 impl<'c> Thread<'c> {
+    /// Its number among those that run the rTask.
+    pub fn number(&self) -> Val<'c> {
+        if self.groups > 1 { self.place.number } else { self.place.lane }
+    }
+
     /// The room of a view's memref.
     pub fn room(&self, view: &View<'c>) -> &Room<'c> {
         &self.rooms[&view.memref]
@@ -58,10 +79,28 @@ impl<'c> Thread<'c> {
 
     /// The one element that a view of a memory begins at.
     pub fn load(&self, b: &mut Builder<'c>, view: &View<'c>) -> Option<Val<'c>> {
-        let Room::Memory { flat, shape, .. } = self.room(view) else { return None };
+        let Room::Memory { flat, shape, swizzle, .. } = self.room(view) else { return None };
         let at = self.linear(b, shape, &view.indices);
+        let at = swizzled(b, at, *swizzle);
         Some(load(b, *flat, &[at]))
     }
+}
+
+/// The swizzle of a `device.alloc`.
+pub fn swizzle(alloc: Op<'_>) -> Option<Swizzle> {
+    let numbers = alloc.attr("swizzle").and_then(attr::ints)?;
+    let [bits, keep, shift] = numbers[..] else { return None };
+    Some(Swizzle { bits: bits as u32, keep: keep as u32, shift: shift as u32 })
+}
+
+/// Where the element `at` of a row of elements lies.
+pub fn swizzled<'c>(b: &mut Builder<'c>, at: Val<'c>, swizzle: Option<Swizzle>) -> Val<'c> {
+    let Some(Swizzle { bits, keep, shift }) = swizzle else { return at };
+    let index = Type::index(b.context());
+    let (shift, mask) = (b.index(shift.into()), b.index(((1 << bits) - 1) << keep));
+    let above = b.op("arith.shrui", &[at, shift], &[index]).result(0);
+    let by = b.op("arith.andi", &[above, mask], &[index]).result(0);
+    b.op("arith.xori", &[at, by], &[index]).result(0)
 }
 
 /// `memref.load`.

@@ -47,6 +47,11 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
             diag.error(kernel.op, format!("no device.machine for kernel @{}", kernel.name));
             continue;
         };
+        if kernel.groups > 1 {
+            diag.error(kernel.op, format!("@{} has {} groups", kernel.name, kernel.groups))
+                .help("one thread of a processor runs an rTask alone");
+            continue;
+        }
         lower(run.context, machine, &kernel, &mut diag);
     }
     if diag.is_ok() { Ok(()) } else { Err(Failed) }

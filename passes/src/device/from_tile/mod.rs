@@ -11,8 +11,10 @@
 //! The choices stand in the tile program; this pass only applies them. Loops over
 //! registers are `affine.for`, which the code generator unrolls. `tiles.rs` writes the
 //! loops over tiles, and for one tile `piece.rs` what lanes do with it, `staged.rs` what
-//! brings it near first, `matrix.rs` an instruction that has axes of its own.
+//! brings it near first, `matrix.rs` an instruction that has axes of its own, `block.rs` what
+//! several groups of lanes share.
 
+mod block;
 mod body;
 mod index;
 mod matrix;
@@ -31,6 +33,7 @@ use weft_dialects::tile::{Compute, RTile};
 use crate::nest::{self, Nest};
 use crate::task::grid::task_grid;
 use crate::tile::{Way, binding, lanes_type, loop_order, way};
+use block::Blocks;
 use index::Sum;
 use matrix::Matrix;
 use piece::Piece;
@@ -187,7 +190,13 @@ fn lower<'c>(context: &'c Context, machine: Machine<'c>, kernel: Op<'c>) -> Resu
     let order = loop_order(&nest, &inner.sizes);
     let around =
         |tile| Tiles { nest: &nest, tile, outer, grid: &grid, order: &order, starts: &starts };
-    if let Some(axes) = &compute.axes {
+    if compute.layouts.is_some() {
+        let blocks = Blocks::new(context, machine, kernel, &compute, &nest, &memrefs)?;
+        if blocks.groups() > 1 {
+            new.set_attr("groups", attr::of_int(context, blocks.groups() as i64));
+        }
+        blocks.write(&mut b, &starts);
+    } else if let Some(axes) = &compute.axes {
         let matrix = Matrix::new(context, machine, kernel, &compute, axes, &nest, &memrefs)?;
         around(inner).write(&mut b, &|b, at, sizes| matrix.write(b, at, sizes));
     } else {

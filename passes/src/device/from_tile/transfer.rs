@@ -14,6 +14,17 @@ pub(super) struct Boxed<'c> {
     pub strides: Vec<i64>,
 }
 
+/// What is left out of a box, and what its elements promise: see `device.transfer`.
+#[derive(Default)]
+pub(super) struct Within<'c> {
+    /// Bounds, each with a step per side.
+    pub limits: Vec<(Val<'c>, Vec<i64>)>,
+    /// Whether what is left out becomes zero.
+    pub pads: bool,
+    /// Elements side by side that may be moved together; 0 where nothing is promised.
+    pub run: u64,
+}
+
 /// Tokens of what was begun and not waited for.
 #[derive(Default)]
 pub(super) struct Pending<'c>(pub Vec<Val<'c>>);
@@ -28,25 +39,46 @@ impl<'c> Pending<'c> {
         to: &Boxed<'c>,
         sizes: &[u64],
     ) {
+        self.transfer_within(b, way, from, to, sizes, &Within::default());
+    }
+
+    /// Begins a transfer of a box of `sizes` without what limits leave out.
+    pub fn transfer_within(
+        &mut self,
+        b: &mut Builder<'c>,
+        way: &Move<'c>,
+        from: &Boxed<'c>,
+        to: &Boxed<'c>,
+        sizes: &[u64],
+        within: &Within<'c>,
+    ) {
         let context = b.context();
-        let segments = [1, from.view.indices.len() as i32, 1, to.view.indices.len() as i32];
+        let [read, written] = [from, to].map(|end| end.view.indices.len() as i32);
+        let segments = [1, read, 1, written, within.limits.len() as i32];
         let operands: Vec<_> = [&from.view, &to.view]
             .into_iter()
             .flat_map(|view| std::iter::once(view.memref).chain(view.indices.iter().copied()))
+            .chain(within.limits.iter().map(|(bound, _)| *bound))
             .collect();
-        let op = b.op_with(
-            "device.transfer",
-            &operands,
-            &results(b, way),
-            &[
-                ("move", attr::of_symbol(context, way.name)),
-                ("sizes", of_sizes(b, sizes)),
-                ("from_strides", attr::of_ints(context, &from.strides)),
-                ("to_strides", attr::of_ints(context, &to.strides)),
-                ("operandSegmentSizes", attr::of_ints32(context, &segments)),
-            ],
-            0,
-        );
+        let mut attributes = vec![
+            ("move", attr::of_symbol(context, way.name)),
+            ("sizes", of_sizes(b, sizes)),
+            ("from_strides", attr::of_ints(context, &from.strides)),
+            ("to_strides", attr::of_ints(context, &to.strides)),
+            ("operandSegmentSizes", attr::of_ints32(context, &segments)),
+        ];
+        if !within.limits.is_empty() {
+            let steps: Vec<_> =
+                within.limits.iter().flat_map(|(_, steps)| steps.iter().copied()).collect();
+            attributes.push(("limit_steps", attr::of_ints(context, &steps)));
+            if within.pads {
+                attributes.push(("pads", attr::unit(context)));
+            }
+        }
+        if within.run > 1 {
+            attributes.push(("run", attr::of_int(context, within.run as i64)));
+        }
+        let op = b.op_with("device.transfer", &operands, &results(b, way), &attributes, 0);
         self.0.extend(op.results());
     }
 

@@ -1,0 +1,289 @@
+//! Bank conflicts, counted: how a tile lies in a memory of banks, and what that costs.
+//!
+//! ```text
+//! place(row, col) = swizzle(row · pitch + col)
+//! swizzle(x)      = x ^ ((x >> shift) & ((1 << bits) - 1) << keep)
+//! ```
+//!
+//! An access is what all lanes of a group ask for at once. The memory serves as many lanes
+//! at a time as their widths fill its banks once; of those, each bank gives one word a
+//! turn, and lanes that want the same word share it. Turns are counted by enumerating the
+//! lanes, never estimated, so a layout can be chosen by the number that the memory takes.
+//!
+//! Padding is Roller's storage alignment (OSDI'22, section 3.2 rule 3); swizzles exchange
+//! pieces of a row instead and take no room.
+
+use std::ops::Range;
+
+use weft_dialects::device::Memory;
+
+/// The banks of a memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Banks {
+    /// How many there are.
+    pub count: u64,
+    /// Bytes of a word, which a bank gives in one turn.
+    pub word_bytes: u64,
+}
+
+impl Banks {
+    /// Those of a memory; `None` where it states none.
+    pub fn of(memory: &Memory<'_>) -> Option<Self> {
+        Some(Self { count: memory.banks?, word_bytes: memory.bank_bytes? })
+    }
+
+    /// Lanes that are served together where each wants `width` bytes.
+    pub fn together(self, width: u64) -> usize {
+        let all = self.count * self.word_bytes;
+        (all / width.max(self.word_bytes)).max(1) as usize
+    }
+
+    /// Turns that one access takes: `lanes` are the addresses in bytes, `None` for a lane
+    /// that wants nothing.
+    ///
+    /// ```
+    /// # use weft_passes::tile::banks::Banks;
+    /// let banks = Banks { count: 32, word_bytes: 4 };
+    /// let column = |pitch: u64| (0..32).map(|row| Some(row * pitch * 4)).collect::<Vec<_>>();
+    /// assert_eq!(banks.turns(&column(32), 4), 32);
+    /// assert_eq!(banks.turns(&column(33), 4), 1);
+    /// ```
+    pub fn turns(self, lanes: &[Option<u64>], width: u64) -> u64 {
+        let mut words = Vec::new();
+        let mut depth = vec![0u64; self.count as usize];
+        let mut turns = 0;
+        for group in lanes.chunks(self.together(width)) {
+            words.clear();
+            for &at in group.iter().flatten() {
+                words.extend(at / self.word_bytes..=(at + width - 1) / self.word_bytes);
+            }
+            words.sort_unstable();
+            words.dedup();
+            depth.fill(0);
+            words.iter().for_each(|word| depth[(word % self.count) as usize] += 1);
+            turns += depth.iter().max().copied().unwrap_or(0);
+        }
+        turns
+    }
+
+    /// Turns that an access takes without conflicts.
+    pub fn least(self, lanes: &[Option<u64>], width: u64) -> u64 {
+        let groups = lanes.chunks(self.together(width));
+        groups.filter(|group| group.iter().any(Option::is_some)).count() as u64
+    }
+}
+
+/// What exchanges pieces of `1 << keep` elements: see the head of this file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Swizzle {
+    /// Bits of a place that are exchanged.
+    pub bits: u32,
+    /// The lowest of them; what is below stays side by side.
+    pub keep: u32,
+    /// How far above them the bits lie that say by what.
+    pub shift: u32,
+}
+
+impl Swizzle {
+    /// Where element `x` lies. Places that differ stay different, for what says by what is
+    /// not exchanged itself.
+    pub fn place(self, x: u64) -> u64 {
+        x ^ ((x >> self.shift) & (((1 << self.bits) - 1) << self.keep))
+    }
+
+    /// Elements of the block within which places are exchanged.
+    pub fn block(self) -> u64 {
+        1 << (self.keep + self.bits)
+    }
+}
+
+/// How a tile of rows and columns lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Layout {
+    /// Elements from one row to the next.
+    pub pitch: u64,
+    /// What is exchanged, if anything.
+    pub swizzle: Option<Swizzle>,
+}
+
+impl Layout {
+    /// Row after row.
+    pub fn plain(columns: u64) -> Self {
+        Self { pitch: columns, swizzle: None }
+    }
+
+    /// The element, counted from the tile's first, where a row and a column lie.
+    pub fn place(&self, row: u64, column: u64) -> u64 {
+        let place = row * self.pitch + column;
+        self.swizzle.map_or(place, |swizzle| swizzle.place(place))
+    }
+
+    /// `pitch 128, swizzle [3, 2, 5]`, for people.
+    pub fn describe(&self, columns: u64) -> String {
+        match self.swizzle {
+            Some(Swizzle { bits, keep, shift }) => format!("xor swizzle [{bits}, {keep}, {shift}]"),
+            None if self.pitch > columns => format!("padded by {}", self.pitch - columns),
+            None => "plain".to_owned(),
+        }
+    }
+}
+
+/// What the lanes of a group ask of a tile at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// Elements that each lane asks for, side by side in a row.
+    pub elements: u64,
+    /// Row and column of the first, `None` for a lane that asks for nothing.
+    pub lanes: Vec<Option<(u64, u64)>>,
+}
+
+impl Access {
+    /// Byte addresses in a layout, from the beginning of the tile.
+    fn addresses(&self, layout: &Layout, elem_bytes: u64) -> Vec<Option<u64>> {
+        let at = |&(row, column): &(u64, u64)| layout.place(row, column) * elem_bytes;
+        self.lanes.iter().map(|lane| lane.as_ref().map(at)).collect()
+    }
+}
+
+/// Cuts a list of places, each given for every lane, into those that one access takes:
+/// neighbours for every lane, in whole runs, at most `most` of them, a power of two. A place
+/// that is not known stays alone.
+///
+/// ```
+/// # use weft_passes::tile::banks::runs;
+/// let places = [Some(vec![0, 8]), Some(vec![1, 9]), Some(vec![2, 10]), None];
+/// assert_eq!(runs(&places, 4), [0..2, 2..3, 3..4]);
+/// ```
+pub fn runs(places: &[Option<Vec<i64>>], most: u64) -> Vec<Range<usize>> {
+    let neighbours = |first: usize, count: usize| {
+        let Some(Some(begin)) = places.get(first) else { return false };
+        begin.iter().all(|at| at.rem_euclid(count as i64) == 0)
+            && (1..count).all(|n| match places.get(first + n) {
+                Some(Some(own)) => own.iter().zip(begin).all(|(own, at)| *own == at + n as i64),
+                _ => false,
+            })
+    };
+    let (mut found, mut first) = (Vec::new(), 0);
+    while first < places.len() {
+        let mut count = most.max(1) as usize;
+        while count > 1 && !neighbours(first, count) {
+            count /= 2;
+        }
+        found.push(first..first + count);
+        first += count;
+    }
+    found
+}
+
+/// Turns of a list of accesses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Turns {
+    /// What they take.
+    pub taken: u64,
+    /// What they would take without a conflict.
+    pub least: u64,
+}
+
+impl Turns {
+    /// Turns per turn that would do: 1 without a conflict.
+    pub fn degree(self) -> f64 {
+        self.taken as f64 / self.least.max(1) as f64
+    }
+}
+
+/// The turns of accesses to a tile that lies in a layout.
+pub fn count(banks: Banks, layout: &Layout, accesses: &[Access], elem_bytes: u64) -> Turns {
+    accesses.iter().fold(Turns::default(), |sum, access| {
+        let (lanes, width) = (access.addresses(layout, elem_bytes), access.elements * elem_bytes);
+        Turns {
+            taken: sum.taken + banks.turns(&lanes, width),
+            least: sum.least + banks.least(&lanes, width),
+        }
+    })
+}
+
+/// Roller's padding: what is added to rows of `columns` elements so that rows of a sub-tile
+/// of `sub` columns begin in different banks (OSDI'22, section 3.2; as shipped:
+/// `(banks + ⌈sub⌉ − columns mod banks) mod banks`, in elements, `⌈ ⌉` to whole words).
+///
+/// ```
+/// # use weft_passes::tile::banks::{Banks, padding};
+/// let banks = Banks { count: 32, word_bytes: 4 };
+/// assert_eq!(padding(banks, 128, 1, 4), 1);
+/// assert_eq!(padding(banks, 128, 1, 2), 2);
+/// ```
+pub fn padding(banks: Banks, columns: u64, sub: u64, elem_bytes: u64) -> u64 {
+    let word = (banks.word_bytes / elem_bytes).max(1);
+    let row = banks.count * word;
+    (row + sub.next_multiple_of(word) - columns % row) % row
+}
+
+/// A tile to be laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tile {
+    /// Its rows.
+    pub rows: u64,
+    /// Elements of a row.
+    pub columns: u64,
+    /// Bytes of an element.
+    pub elem_bytes: u64,
+    /// Elements that must stay side by side, a power of two.
+    pub run: u64,
+}
+
+/// A layout that was chosen, and what it brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// The layout.
+    pub layout: Layout,
+    /// Turns row after row.
+    pub before: Turns,
+    /// Turns as it is.
+    pub after: Turns,
+}
+
+/// The layout of the fewest turns, among equals the one of the least room.
+pub fn choose(banks: Banks, tile: Tile, accesses: &[Access]) -> Choice {
+    let plain = Layout::plain(tile.columns);
+    let before = count(banks, &plain, accesses, tile.elem_bytes);
+    let mut best = Choice { layout: plain, before, after: before };
+    if before.taken == before.least {
+        return best;
+    }
+    let room = |layout: &Layout| layout.pitch * tile.rows;
+    for layout in swizzled(banks, tile).chain(padded(banks, tile)) {
+        // A swizzle takes no room: without a conflict nothing is better.
+        if best.after.taken == before.least && layout.swizzle.is_none() {
+            break;
+        }
+        let after = count(banks, &layout, accesses, tile.elem_bytes);
+        let (new, old) = ((after.taken, room(&layout)), (best.after.taken, room(&best.layout)));
+        if new < old {
+            best = Choice { layout, before, after };
+        }
+    }
+    best
+}
+
+/// Pitches that keep runs whole, up to one more row of banks.
+fn padded(banks: Banks, tile: Tile) -> impl Iterator<Item = Layout> {
+    let row = (banks.count * banks.word_bytes / tile.elem_bytes).max(tile.run);
+    let step = tile.run as usize;
+    let pitch = move |more: u64| Layout { pitch: tile.columns + more, swizzle: None };
+    (tile.run..row).step_by(step).map(pitch)
+}
+
+/// Swizzles that keep runs whole and stay inside the tile.
+fn swizzled(banks: Banks, tile: Tile) -> impl Iterator<Item = Layout> {
+    let words = banks.count * banks.word_bytes / tile.elem_bytes;
+    let size = tile.rows * tile.columns;
+    let (low, high) = (tile.run.trailing_zeros(), words.max(1).ilog2());
+    (low..high)
+        .flat_map(move |keep| (1..=high - keep).map(move |bits| (keep, bits)))
+        .flat_map(move |(keep, bits)| (bits..=12).map(move |shift| Swizzle { bits, keep, shift }))
+        .filter(move |swizzle| {
+            let reaches = size >> (swizzle.keep + swizzle.shift) > 0;
+            reaches && size.is_multiple_of(swizzle.block())
+        })
+        .map(move |swizzle| Layout { pitch: tile.columns, swizzle: Some(swizzle) })
+}
