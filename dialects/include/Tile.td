@@ -197,7 +197,13 @@ def Tile_ComputeOp : Tile_Op<"compute", [AttrSizedOperandSegments, SingleBlock]>
     registers. `lanes` is the axis that the instruction's lanes run along; without
     it every point is done alone. An instruction that has axes of its own has them
     in `axes` instead: for each, the axis of the nest that it is, or -1 where one
-    point of it is used.
+    point of it is used. Where one of them is several axes of the nest, fused with
+    the last one the fastest, each is a list.
+
+    ```mlir
+    on @mac axes [0, -1, 2]           d0 is axis 0, one point of d1, d2 is axis 2
+    on @mac axes [[0], [2, 3], [1]]   d1 is axes 2 and 3
+    ```
 
     With `layouts` the first rTile lies in a memory that several groups of lanes share, and
     they run the rTask together, each a tile as large as the last rTile. There is one layout
@@ -219,7 +225,7 @@ def Tile_ComputeOp : Tile_Op<"compute", [AttrSizedOperandSegments, SingleBlock]>
   }];
   let arguments = (ins Variadic<AnyTensor>:$inputs, Variadic<AnyTensor>:$inits,
                        FlatSymbolRefAttr:$instruction,
-                       OptionalAttr<I64Attr>:$lanes, OptionalAttr<DenseI64ArrayAttr>:$axes,
+                       OptionalAttr<I64Attr>:$lanes, OptionalAttr<ArrayAttr>:$axes,
                        TypedArrayAttrBase<Tile_RTileAttr, "rTiles">:$tiles,
                        OptionalAttr<TypedArrayAttrBase<DenseI64ArrayAttr, "layouts">>:$layouts);
   let results = (outs Variadic<AnyTensor>:$results);

@@ -89,7 +89,9 @@ tile.kernel @mv {
 //       CHECK:   %[[S:.+]] = tile.load %arg0 to @spad
 //       CHECK:   %[[V:.+]] = tile.load %[[S]] to @vreg
 //       CHECK:   tile.compute ins(%[[V]]) outs(%arg1) on @valu lanes 0 tiles [#tile.rtile<"dram"[4096]>, #tile.rtile<"spad"[1024]>, #tile.rtile<"vreg"[16]>]
-//      REMARK: remark: @relu: @mac means another body
+//      REMARK: remark: @conv: @mac, d0 = axis 0, d1 = axis 1, d2 = axis 2 with {{[0-9]+}} cycles: kept
+//      REMARK: remark: @conv: @mac, d0 = axis 1, d1 = axis 0, d2 = axis 2 with {{[0-9]+}} cycles: dropped, 
+//      REMARK: remark: @relu: @mac means another body [body: it has arith.addf on f32, the kernel arith.maximumf on f32]
 tile.kernel @relu {
 ^bb0(%x: tensor<4096xf32>, %o: tensor<4096xf32>):
   %z = arith.constant 0.0 : f32
@@ -99,4 +101,18 @@ tile.kernel @relu {
     linalg.yield %t : f32
   } -> tensor<4096xf32>
   tile.yield %r : tensor<4096xf32>
+}
+
+// Both axes of a 3 x 2 image are columns of one instruction; nothing else is left of it.
+// CHECK-LABEL: tile.kernel @small_image {
+//       CHECK:   tile.compute {{.+}} on @mac axes {{\[}}[0], [1, 2], [3]] tiles
+tile.kernel @small_image {
+^bb0(%w: tensor<16x32x2x2xf32>, %i: tensor<32x4x3xf32>, %o: tensor<16x3x2xf32>):
+  %r = linalg.generic {indexing_maps = [affine_map<(f, y, x, c, r, s) -> (f, c, r, s)>, affine_map<(f, y, x, c, r, s) -> (c, y + r, x + s)>, affine_map<(f, y, x, c, r, s) -> (f, y, x)>], iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%w, %i : tensor<16x32x2x2xf32>, tensor<32x4x3xf32>) outs(%o : tensor<16x3x2xf32>) {
+  ^bb0(%p: f32, %q: f32, %v: f32):
+    %t = arith.mulf %p, %q : f32
+    %u = arith.addf %v, %t : f32
+    linalg.yield %u : f32
+  } -> tensor<16x3x2xf32>
+  tile.yield %r : tensor<16x3x2xf32>
 }

@@ -249,6 +249,24 @@ func.func @compute_c1(%x: tensor<4xf32>) {
 
 // -----
 
+// compute_c1: an axis of the instruction is an axis, none, or several.
+// CHECK: axis 1 of the instruction is "j"
+// CHECK: axis 2 of the instruction is axis 0 of 1
+// CHECK: name each axis of the nest at most once
+func.func @compute_c1(%x: tensor<4xf32>) {
+  %r = tile.compute ins() outs(%x) on @mac axes [[0], "j", [0]] tiles [#tile.rtile<"l2"[4]>] : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%a: tensor<4xf32>):
+    %s = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%a : tensor<4xf32>) {
+    ^bb0(%q: f32):
+      linalg.yield %q : f32
+    } -> tensor<4xf32>
+    tile.yield %s : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
 // compute_c2: sizes are at least 1.
 // CHECK: the rTile in @l2 has a size of 0
 func.func @compute_c2(%x: tensor<4xf32>) {

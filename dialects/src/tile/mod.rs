@@ -261,8 +261,8 @@ pub struct Compute<'c> {
     pub instruction: &'c str,
     /// The axis that the lanes run along; without it every point is done alone.
     pub lanes: Option<usize>,
-    /// For each axis of the instruction, the axis of the nest that it is.
-    pub axes: Option<Vec<Option<usize>>>,
+    /// For each axis of the instruction, the axes of the nest that it is, the slowest first.
+    pub axes: Option<Vec<Vec<usize>>>,
     /// One rTile per memory, the rTask's first, the registers' last.
     pub tiles: Vec<RTile>,
     /// How the tiles of the inputs lie in the first rTile's memory, as numbers.
@@ -285,8 +285,16 @@ impl<'c> Compute<'c> {
         let tiles = op.attr("tiles").and_then(attr::array)?;
         let layouts = op.attr("layouts").and_then(attr::array);
         let layouts = layouts.map(|all| all.into_iter().map(attr::ints).collect::<Option<_>>());
-        let axes = op.attr("axes").and_then(attr::ints);
-        let axes = axes.map(|axes| axes.into_iter().map(|axis| axis.try_into().ok()).collect());
+        let axes = match op.attr("axes") {
+            Some(axes) => {
+                let own = attr::array(axes)?.into_iter();
+                Some(
+                    own.map(|axes| mapped_axes(axes)?.into_iter().map(number).collect())
+                        .collect::<Option<_>>()?,
+                )
+            }
+            None => None,
+        };
         Some(Self {
             op,
             inputs,
@@ -300,6 +308,21 @@ impl<'c> Compute<'c> {
         })
     }
 
+    /// What says that the axes of an instruction are these: `[0, -1, 2]` where none is more
+    /// than one axis of the nest, else `[[0, 1], [], [2]]`.
+    pub fn axes_attr(context: &'c Context, axes: &[Vec<usize>]) -> Attribute<'c> {
+        let number = |axis: i64| attr::of_int(context, axis);
+        let one = |axes: &Vec<usize>| number(axes.first().map_or(-1, |&axis| axis as i64));
+        let all = |axes: &Vec<usize>| {
+            let axes: Vec<_> = axes.iter().map(|&axis| number(axis as i64)).collect();
+            attr::of_array(context, &axes)
+        };
+        let fused = axes.iter().any(|axes| axes.len() > 1);
+        let own: Vec<_> =
+            axes.iter().map(|axes| if fused { all(axes) } else { one(axes) }).collect();
+        attr::of_array(context, &own)
+    }
+
     /// The payload's last `linalg.generic`, whose axes the rTiles measure.
     pub fn nest(&self) -> Option<Op<'c>> {
         nest(self.body)
@@ -309,6 +332,19 @@ impl<'c> Compute<'c> {
     pub fn tile_in(&self, name: &str) -> Option<&RTile> {
         self.tiles.iter().find(|tile| tile.memory == name)
     }
+}
+
+/// The axes of the nest that one axis of an instruction is: `2`, `-1` for none, `[0, 1]`.
+pub(crate) fn mapped_axes(attribute: Attribute<'_>) -> Option<Vec<i64>> {
+    match attr::int(attribute) {
+        Some(-1) => Some(Vec::new()),
+        Some(axis) => Some(vec![axis]),
+        None => attr::array(attribute)?.into_iter().map(attr::int).collect(),
+    }
+}
+
+fn number(axis: i64) -> Option<usize> {
+    usize::try_from(axis).ok()
 }
 
 /// An axis of a loop nest.

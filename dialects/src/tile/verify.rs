@@ -1,6 +1,6 @@
 //! Constraints of the `tile` dialect.
 
-use super::{axes, nest};
+use super::{axes, mapped_axes, nest};
 use crate::device::Machine;
 use crate::ir::{Block, Diagnostics, Op, Type, Val, affine, attr, parts, ty};
 use crate::verify::{
@@ -211,14 +211,23 @@ fn compute_c1(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
-/// C1, of `axes`: each is an axis of the nest, or -1, and none is there twice.
+/// C1, of `axes`: each is one or more axes of the nest, or none, and none is there twice.
 fn check_axes(op: Op<'_>, axes: usize, diag: &mut Diagnostics) {
-    let mapped = op.attr("axes").and_then(attr::ints).unwrap_or_default();
-    for (place, &axis) in mapped.iter().enumerate() {
-        let known = axis == -1 || usize::try_from(axis).is_ok_and(|axis| axis < axes);
-        if !known || (axis >= 0 && mapped[..place].contains(&axis)) {
-            diag.error(op, format!("axis {place} of the instruction is axis {axis} of {axes}"))
-                .help("name each axis of the nest at most once, or -1 for one point");
+    let mut seen = Vec::new();
+    for (place, own) in op.attr("axes").and_then(attr::array).unwrap_or_default().iter().enumerate()
+    {
+        let Some(mapped) = mapped_axes(*own) else {
+            diag.error(op, format!("axis {place} of the instruction is {own}"))
+                .help("write the number of an axis, -1 for one point, or a list of axes");
+            continue;
+        };
+        for axis in mapped {
+            let known = usize::try_from(axis).is_ok_and(|axis| axis < axes);
+            if !known || seen.contains(&axis) {
+                diag.error(op, format!("axis {place} of the instruction is axis {axis} of {axes}"))
+                    .help("name each axis of the nest at most once, or -1 for one point");
+            }
+            seen.push(axis);
         }
     }
 }

@@ -17,7 +17,7 @@ use weft_dialects::tile::Compute;
 
 use super::touch::Touches;
 use crate::nest::{Nest, generic_axes};
-use crate::tile::mapping::mapping;
+use crate::tile::isa::mapping;
 
 /// Cycles that all rTasks of a kernel take on one unit, at least 1.
 pub fn cycles(
@@ -47,8 +47,7 @@ pub fn memory_cycles(machine: Machine<'_>, bytes: u64) -> f64 {
 fn by_axes(machine: Machine<'_>, compute: &Compute<'_>, nest: &Nest<'_>) -> Option<f64> {
     let instruction = machine.instruction(compute.instruction)?;
     let mapping = mapping(&instruction, nest, compute.axes.as_ref()?)?;
-    let along = |axis: usize| nest.axes[axis].extent.div_ceil(mapping.quantum(axis)) as f64;
-    Some((0..nest.axes.len()).map(along).product::<f64>() * instruction.issue_cycles)
+    Some(mapping.instructions(&nest.extents()) as f64 * instruction.issue_cycles)
 }
 
 fn cycles_per_point(machine: Machine<'_>, compute: &Compute<'_>, nest: &Nest<'_>) -> f64 {

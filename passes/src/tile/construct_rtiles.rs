@@ -16,11 +16,12 @@
 use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::{Attribute, Builder, Context, Mapping, Op, Report, Val, attr, remark};
-use weft_dialects::tile::RTile;
+use weft_dialects::tile::{Compute, RTile};
 
 use super::block::{self, Chosen, Core};
+use super::isa::{Bound, Search};
 use super::policy::{self, Choice, Tiled};
-use super::{instruction, matrix, pack_weights};
+use super::{instruction, isa, pack_weights};
 use crate::device::expand_math;
 use crate::nest::{self, Nest};
 
@@ -28,11 +29,23 @@ use crate::nest::{self, Nest};
 pub const PASS: Pass = Pass {
     name: "tile-construct-rtiles",
     description: "Choose instruction, lanes and rTiles for every kernel",
-    options: &[PassOption {
-        name: "remarks",
-        description: "say what was chosen and what came second",
-        fallback: "false",
-    }],
+    options: &[
+        PassOption {
+            name: "remarks",
+            description: "say what was chosen and what came second",
+            fallback: "false",
+        },
+        PassOption {
+            name: "strategy",
+            description: "which mappings of an instruction are costed: exhaustive, greedy, beam",
+            fallback: "exhaustive",
+        },
+        PassOption {
+            name: "model",
+            description: "whether moves and instructions cost at once: overlapped, summed",
+            fallback: "overlapped",
+        },
+    ],
     statistics: &[("kernels", "tile programs made")],
     run,
 };
@@ -44,11 +57,28 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         return Err(Failed);
     };
     let remarks = run.option("remarks") == "true";
+    let search = Search {
+        strategy: known(run.module, "strategy", run.option("strategy"))?,
+        model: known(run.module, "model", run.option("model"))?,
+    };
     for kernel in pack_weights::kernels(run.module) {
-        construct(run.context, machine, kernel, remarks)?;
+        construct_by(run.context, machine, kernel, remarks, search)?;
         run.count("kernels", 1);
     }
     Ok(())
+}
+
+/// The value of an option; reports one that is none.
+fn known<T: std::str::FromStr<Err = String>>(
+    module: Op<'_>,
+    option: &str,
+    text: &str,
+) -> Result<T, Failed> {
+    text.parse().map_err(|why| {
+        Report::new(module.location(), format!("tile-construct-rtiles cannot use {option}: {why}"))
+            .help(format!("leave {option} out, or give one of these"));
+        Failed
+    })
 }
 
 /// Reads a kernel's nest; reports where it has none.
@@ -66,13 +96,23 @@ pub(super) fn choose<'c>(
     nest: &Nest<'c>,
     constant: &[bool],
 ) -> Result<Choice<'c>, Failed> {
-    policy::choose(machine, nest, constant, &expand_math::expands).map_err(|reason| {
+    choose_by(machine, kernel, nest, constant, Search::default())
+}
+
+fn choose_by<'c>(
+    machine: Machine<'c>,
+    kernel: Op<'c>,
+    nest: &Nest<'c>,
+    constant: &[bool],
+    search: Search,
+) -> Result<Choice<'c>, Failed> {
+    policy::choose(machine, nest, constant, &expand_math::expands, search).map_err(|reason| {
         let mut report = Report::new(
             kernel.location(),
             format!("@{} cannot run on @{}: {reason}", kernel.symbol(), machine.name()),
         );
-        for refusal in instruction::refusals(machine, nest) {
-            report = report.note(kernel, refusal);
+        for (_, refusal) in instruction::refusals(machine, nest) {
+            report = report.note(kernel, refusal.to_string());
         }
         report.help("give the machine a device.instruction that means this body, or a lane unit with the operation");
         Failed
@@ -86,15 +126,23 @@ pub(crate) fn construct<'c>(
     kernel: Op<'c>,
     remarks: bool,
 ) -> Result<(), Failed> {
+    construct_by(context, machine, kernel, remarks, Search::default())
+}
+
+fn construct_by<'c>(
+    context: &'c Context,
+    machine: Machine<'c>,
+    kernel: Op<'c>,
+    remarks: bool,
+    search: Search,
+) -> Result<(), Failed> {
     let nest = read(kernel)?;
     // Layouts are what they are now: what was to be packed has been.
     let fixed = vec![false; nest.inputs.len()];
-    let choice = choose(machine, kernel, &nest, &fixed)?;
+    let choice = choose_by(machine, kernel, &nest, &fixed, search)?;
     if remarks {
         say(kernel, &choice);
-        for refusal in matrix::choices(machine, &nest).into_iter().filter_map(Result::err) {
-            remark(kernel, &format!("@{}: {refusal}", kernel.symbol()));
-        }
+        say_mappings(machine, kernel, &nest, search);
     }
     let unit = machine.units().into_iter().next().ok_or(Failed)?;
     let inner = match &choice.tiled {
@@ -147,6 +195,23 @@ fn say(kernel: Op<'_>, choice: &Choice<'_>) {
             choice.cycles
         ),
     );
+}
+
+/// What became of every mapping of an instruction that has axes of its own.
+fn say_mappings<'c>(machine: Machine<'c>, kernel: Op<'c>, nest: &Nest<'c>, search: Search) {
+    let name = kernel.symbol();
+    for instruction in machine.instructions().iter().filter(|one| isa::has_axes(one)) {
+        let mut record = Vec::new();
+        let found = isa::consider(machine, nest, instruction, search, &mut record);
+        for isa::Considered { mapping, cycles, dropped } in record {
+            let cycles = cycles.map_or(String::new(), |cycles| format!(" with {cycles:.0} cycles"));
+            let why = dropped.map_or("kept".to_owned(), |why| format!("dropped, {why}"));
+            remark(kernel, &format!("@{name}: {mapping}{cycles}: {why}"));
+        }
+        if let Err(refusal) = found {
+            remark(kernel, &format!("@{name}: {refusal}"));
+        }
+    }
 }
 
 /// The memory an rTask's tile is kept in: the largest cache of one core, or the
@@ -204,9 +269,7 @@ fn rewrite<'c>(
             }
         }
         Tiled::Matrix(matrix) => {
-            let axis = |axis: &Option<usize>| axis.map_or(-1, |axis| axis as i64);
-            let axes: Vec<_> = matrix.mapping.axes.iter().map(axis).collect();
-            attributes.push(("axes", attr::of_ints(context, &axes)));
+            attributes.push(("axes", Compute::axes_attr(context, &matrix.mapping.axes)));
         }
         Tiled::Block(chosen) => attributes.extend(block_attributes(context, chosen)),
     }
@@ -243,10 +306,7 @@ fn block_attributes<'c>(
 ) -> Vec<(&'static str, Attribute<'c>)> {
     let block = &chosen.block;
     let axes = match &block.core {
-        Core::Matrix(mapping) => {
-            let axes = mapping.axes.iter().map(|axis| axis.map_or(-1, |axis| axis as i64));
-            ("axes", attr::of_ints(context, &axes.collect::<Vec<_>>()))
-        }
+        Core::Matrix(mapping, _) => ("axes", Compute::axes_attr(context, &mapping.axes)),
         Core::Lanes(..) => ("lanes", attr::of_int(context, block.axes[block::N] as i64)),
     };
     let layout = |input: usize| {
@@ -273,7 +333,9 @@ fn path<'c>(nest: &Nest<'c>, tiled: &Tiled<'c>, arg: Val<'c>, shared: &'c str) -
         }
         Tiled::Matrix(matrix) => {
             let bound = |input: usize| {
-                let operand = matrix.mapping.binding.iter().position(|&bound| bound == input);
+                let bound = Bound::Operand(input);
+                let mut operands = matrix.mapping.binding.operands.iter();
+                let operand = operands.position(|operand| *operand == bound);
                 operand.map(|operand| matrix.mapping.instruction.operands[operand])
             };
             let input = nest.inputs.iter().position(|access| access.tensor == arg);

@@ -5,9 +5,8 @@ use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Builder, Context, Mapping, Op};
 
 use super::construct_rtiles::read;
-use super::instruction::instructions;
-use super::mapping::has_axes;
-use super::matrix;
+use super::instruction::refusals;
+use super::isa::Search;
 use super::policy::{self, Choice};
 use crate::device::expand_math;
 use crate::nest::Nest;
@@ -36,24 +35,9 @@ pub fn explain<'c>(
 ) -> Result<Explained, Failed> {
     let nest = read(kernel)?;
     let fixed = vec![false; nest.inputs.len()];
-    let chosen = policy::choose(machine, &nest, &fixed, &expand_math::expands);
-    let on_lanes: Vec<_> = instructions(machine, &nest).iter().map(|mapped| mapped.name).collect();
-    let all = machine.instructions();
-    let with_axes = all.iter().filter(|instruction| has_axes(instruction));
-    let mut refusals = Vec::new();
-    for (instruction, choice) in with_axes.zip(matrix::choices(machine, &nest)) {
-        if let Err(reason) = choice {
-            refusals.push((instruction.name.to_owned(), reason));
-        }
-    }
-    for instruction in all.iter().filter(|instruction| !has_axes(instruction)) {
-        if !on_lanes.contains(&instruction.name) {
-            let reason = format!("@{} means another body", instruction.name);
-            refusals.push((instruction.name.to_owned(), reason));
-        }
-    }
-    let order = |name: &str| all.iter().position(|instruction| instruction.name == name);
-    refusals.sort_by_key(|(name, _)| order(name));
+    let chosen = policy::choose(machine, &nest, &fixed, &expand_math::expands, Search::default());
+    let refusals = refusals(machine, &nest);
+    let refusals = refusals.iter().map(|(name, why)| ((*name).to_owned(), why.says())).collect();
     Ok(match chosen {
         Ok(Choice { tiled, cycles, .. }) => Explained {
             winner: Ok((tiled.describe(), cycles)),
@@ -82,7 +66,8 @@ fn without<'c>(
         op.erase();
     }
     let fixed = vec![false; nest.inputs.len()];
-    let chosen = policy::choose(Machine { op: copy }, nest, &fixed, &expand_math::expands);
+    let machine = Machine { op: copy };
+    let chosen = policy::choose(machine, nest, &fixed, &expand_math::expands, Search::default());
     let told = chosen.ok().map(|choice| (choice.tiled.describe(), choice.cycles));
     copy.erase();
     told

@@ -1,38 +1,15 @@
 //! Which instruction of the machine computes the body of a nest.
 //!
 //! An instruction says what it means by a payload of its own; it fits a nest
-//! whose scalar body is the same up to the order of commuting operands
-//! (ISA Mapper, section 5.2 steps 2 and 3). What no instruction means falls to
-//! a lane unit, operation by operation.
-
-use std::collections::HashMap;
+//! whose scalar body is the same (`isa/`). What no instruction means falls to a lane
+//! unit, operation by operation.
 
 use weft_dialects::device::{Instruction, Lanes, Machine};
-use weft_dialects::ir::{Block, Op, Type, Val, ty};
+use weft_dialects::ir::{Op, Type, ty};
 
-use super::mapping::has_axes;
-use super::matrix;
+use super::isa::{self, Binding, COMMUTE, Refusal, has_axes};
 use crate::device::expand_math;
 use crate::nest::{Nest, index_axis};
-
-/// Operations whose operands may be swapped.
-const COMMUTE: &[&str] = &[
-    "arith.addf",
-    "arith.mulf",
-    "arith.maximumf",
-    "arith.minimumf",
-    "arith.maxnumf",
-    "arith.minnumf",
-    "arith.addi",
-    "arith.muli",
-    "arith.andi",
-    "arith.ori",
-    "arith.xori",
-    "arith.maxsi",
-    "arith.minsi",
-    "arith.maxui",
-    "arith.minui",
-];
 
 /// Who computes a nest's body.
 #[derive(Clone)]
@@ -57,14 +34,26 @@ pub(super) fn instructions<'c>(machine: Machine<'c>, nest: &Nest<'c>) -> Vec<Map
     by_lanes.flat_map(|instruction| fits(instruction, nest)).collect()
 }
 
-/// Why no instruction means the body: one line each.
-pub(super) fn refusals<'c>(machine: Machine<'c>, nest: &Nest<'c>) -> Vec<String> {
-    let instructions = machine.instructions();
-    let by_lanes = instructions
-        .iter()
-        .filter(|instruction| !has_axes(instruction) && fits(instruction, nest).is_empty())
-        .map(|instruction| format!("@{} means another body", instruction.name));
-    by_lanes.chain(matrix::choices(machine, nest).into_iter().filter_map(Result::err)).collect()
+/// Why no instruction means the body: the rule and what it met, each with its instruction.
+pub(super) fn refusals<'c>(machine: Machine<'c>, nest: &Nest<'c>) -> Vec<(&'c str, Refusal)> {
+    let one = |instruction: &Instruction<'c>| {
+        let refusal = if has_axes(instruction) {
+            isa::consider(machine, nest, instruction, isa::Search::default(), &mut Vec::new()).err()
+        } else {
+            fits(instruction, nest).is_empty().then(|| unlike(instruction, nest))
+        };
+        refusal.map(|refusal| (instruction.name, refusal))
+    };
+    machine.instructions().iter().filter_map(one).collect()
+}
+
+/// Where the body of an instruction of lanes differs.
+fn unlike<'c>(instruction: &Instruction<'c>, nest: &Nest<'c>) -> Refusal {
+    let (theirs, ours) = match isa::bindings(instruction, nest) {
+        Err(unlike) => (unlike.theirs, unlike.ours),
+        Ok(_) => ("one operand more".to_owned(), "none for it".to_owned()),
+    };
+    Refusal::Body { instruction: instruction.name.to_owned(), theirs, ours }
 }
 
 fn fits<'c>(instruction: &Instruction<'c>, nest: &Nest<'c>) -> Vec<Mapped<'c>> {
@@ -115,97 +104,11 @@ pub fn binding<'c>(
     bindings(instruction, nest).into_iter().find(suits)
 }
 
-/// Every way to bind the nest's operands to the instruction's.
+/// Every way to bind the nest's operands to the instruction's without putting anything in:
+/// lanes have no room for a constant of their own.
 pub(super) fn bindings<'c>(instruction: &Instruction<'c>, nest: &Nest<'c>) -> Vec<Vec<usize>> {
-    every_binding(instruction, nest).unwrap_or_default()
-}
-
-fn every_binding<'c>(instruction: &Instruction<'c>, nest: &Nest<'c>) -> Option<Vec<Vec<usize>>> {
-    let meaning = instruction.meaning()?;
-    let [generic] = generics(meaning)[..] else { return None };
-    // The nest of a meaning works on its arguments, in their order.
-    if generic.operands() != meaning.args() {
-        return None;
-    }
-    let body = generic.body(0)?;
-    let (theirs, ours) = (body.terminator()?.operands(), nest.body.terminator()?.operands());
-    let inputs = crate::nest::generic_inputs(generic);
-    if theirs.len() != ours.len() || nest.inputs.len() != inputs {
-        return None;
-    }
-    let mut found = Vec::new();
-    let goals = theirs.into_iter().zip(ours).collect();
-    unify(goals, HashMap::new(), (body, nest.body), &mut found);
-    let mut ways: Vec<Vec<usize>> = Vec::new();
-    for bound in found {
-        let numbers: Option<Vec<usize>> =
-            body.args().iter().map(|arg| bound.get(arg).map(|value| value.index())).collect();
-        // Every operand is bound, inputs to inputs.
-        let Some(numbers) = numbers else { continue };
-        let sides = numbers.iter().enumerate().all(|(n, &ours)| (n < inputs) == (ours < inputs));
-        if sides && !ways.contains(&numbers) {
-            ways.push(numbers);
-        }
-    }
-    Some(ways)
-}
-
-fn generics(block: Block<'_>) -> Vec<Op<'_>> {
-    block.ops().into_iter().filter(|op| op.is("linalg.generic")).collect()
-}
-
-/// Finds every way to make pairs of scalar values the same expression of arguments,
-/// which are bound one to one; operands of what commutes are tried both ways round.
-fn unify<'c>(
-    mut goals: Vec<(Val<'c>, Val<'c>)>,
-    mut bound: HashMap<Val<'c>, Val<'c>>,
-    bodies: (Block<'c>, Block<'c>),
-    found: &mut Vec<HashMap<Val<'c>, Val<'c>>>,
-) {
-    let Some((theirs, ours)) = goals.pop() else {
-        found.push(bound);
-        return;
-    };
-    match (theirs.def(), ours.def()) {
-        (None, None) => {
-            let inside = theirs.owner_block() == Some(bodies.0)
-                && ours.owner_block() == Some(bodies.1)
-                && theirs.ty() == ours.ty();
-            let fits = match bound.get(&theirs) {
-                Some(already) => *already == ours,
-                None => !bound.values().any(|value| *value == ours),
-            };
-            if inside && fits {
-                bound.insert(theirs, ours);
-                unify(goals, bound, bodies, found);
-            }
-        }
-        (Some(a), Some(b)) => {
-            let (left, right) = (a.operands(), b.operands());
-            if a.name() != b.name() || left.len() != right.len() || !same_attributes(a, b) {
-                return;
-            }
-            let both_ways = left.len() == 2 && left[0] != left[1] && right[0] != right[1];
-            if both_ways && COMMUTE.contains(&a.name()) {
-                let mut swapped = goals.clone();
-                swapped.extend([(left[0], right[1]), (left[1], right[0])]);
-                goals.extend(left.into_iter().zip(right));
-                unify(goals, bound.clone(), bodies, found);
-                unify(swapped, bound, bodies, found);
-            } else {
-                goals.extend(left.into_iter().zip(right));
-                unify(goals, bound, bodies, found);
-            }
-        }
-        _ => {}
-    }
-}
-
-fn same_attributes(a: Op<'_>, b: Op<'_>) -> bool {
-    let text = |op: Op<'_>| -> Vec<String> {
-        op.attrs().iter().map(|(name, value)| format!("{name}={value}")).collect()
-    };
-    text(a) == text(b)
+    let all = isa::bindings(instruction, nest).unwrap_or_default();
+    all.iter().filter_map(Binding::plain).collect()
 }
 
 /// The lane unit that applies every operation of the body, on as many lanes as

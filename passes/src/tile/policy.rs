@@ -1,6 +1,6 @@
 //! Chooses the register tile, the task tile and the instruction of a nest.
 //!
-//! An instruction with axes of its own has its tile from `matrix.rs`. For lanes a tile is 1
+//! An instruction with axes of its own has its tile from `isa/`. For lanes a tile is 1
 //! point on every axis but three: the axis that the lanes run along, and up to two more
 //! parallel axes, the rows (the two of a small image, for one). All axes and the sizes
 //! that the registers allow are compared under the model of `cost.rs`.
@@ -12,8 +12,8 @@ use weft_dialects::tile::RTile;
 use super::block::{self, Chosen};
 use super::cost::{Facts, Model, Shape};
 use super::instruction::{Mapped, asks_for, combine, instructions, lane_unit};
+use super::isa::{self, Matrix, Search};
 use super::local;
-use super::matrix::{self, Matrix};
 use super::way::Stage;
 use crate::nest::{Access, Nest};
 
@@ -104,6 +104,7 @@ pub(super) fn choose<'c>(
     nest: &Nest<'c>,
     constant: &[bool],
     expands: &dyn Fn(Op<'_>) -> bool,
+    search: Search,
 ) -> Result<Choice<'c>, String> {
     let mut best: Option<Choice<'c>> = None;
     let mut consider = |tiled: Tiled<'c>, cycles: f64| {
@@ -140,7 +141,7 @@ pub(super) fn choose<'c>(
             consider(Tiled::Lanes(Box::new(lanes)), cycles);
         }
     }
-    for matrix in matrix::choices(machine, nest).into_iter().flatten() {
+    for matrix in isa::choices(machine, nest, search).into_iter().flatten() {
         let cycles = matrix.cycles;
         consider(Tiled::Matrix(Box::new(matrix)), cycles);
     }

@@ -24,12 +24,13 @@ use super::staged::each_step;
 use super::tiles::compare;
 use super::transfer::{Boxed, Pending, alloc, first, ready, wait};
 use crate::nest::{Access, Nest, Start, row_major};
-use crate::tile::mapping::{Begin, Mapping, begin, mapping};
+use crate::tile::isa::{Begin, Digit, Mapping, begin, mapping};
 
 /// An operand of the instruction: the tensor, and its blocks.
 struct Operand<'c> {
-    /// Where the nest touches the tensor.
-    access: Access<'c>,
+    /// Where the nest touches the tensor; `None` for one everywhere.
+    access: Option<Access<'c>>,
+    elem: Type<'c>,
     memory: &'c str,
     load: Option<Move<'c>>,
     store: Option<Move<'c>>,
@@ -57,14 +58,14 @@ impl<'p, 'c> Matrix<'p, 'c> {
         machine: Machine<'c>,
         kernel: Op<'c>,
         compute: &Compute<'c>,
-        axes: &[Option<usize>],
+        axes: &[Vec<usize>],
         nest: &'p Nest<'c>,
         memrefs: &'p HashMap<Val<'c>, Val<'c>>,
     ) -> Result<Self, Failed> {
         let name = compute.instruction;
         let found = machine.instruction(name).and_then(|found| mapping(&found, nest, axes));
-        let (Some(mapping), Some(begin), Some(shared)) = (found, begin(nest), machine.shared())
-        else {
+        let start = found.as_ref().and_then(|found| begin(nest, found.binding.from_zero));
+        let (Some(mapping), Some(begin), Some(shared)) = (found, start, machine.shared()) else {
             Report::new(
                 kernel.location(),
                 format!("@{name} with these axes is no part of @{}", kernel.symbol()),
@@ -72,28 +73,23 @@ impl<'p, 'c> Matrix<'p, 'c> {
             .help("each axis of the instruction is an axis of the nest that moves along the same operands");
             return Err(Failed);
         };
-        let accesses: Vec<_> = nest.inputs.iter().chain(&nest.outputs).collect();
-        let operand = |(&memory, &bound): (&&'c str, &usize)| Operand {
-            access: accesses[bound].clone(),
+        let types = mapping.instruction.operand_types();
+        let operand = |(operand, &memory): (usize, &&'c str)| Operand {
+            access: mapping.access(nest, operand).cloned(),
+            elem: ty::elem(types[operand]).expect("an operand is a tensor"),
             memory,
             load: machine.move_between(shared.name, memory),
             store: machine.move_between(memory, shared.name),
             fill: machine.fill_of(memory),
             registers: machine.memory(memory).is_some_and(|memory| memory.is_registers()),
         };
-        let operands =
-            mapping.instruction.operands.iter().zip(&mapping.binding).map(operand).collect();
+        let operands = mapping.instruction.operands.iter().enumerate().map(operand).collect();
         Ok(Self { context, nest, memrefs, mapping, operands, begin })
     }
 
     /// The number of the accumulator among the operands.
     fn result(&self) -> usize {
-        let inputs = self.nest.inputs.len();
-        self.mapping
-            .binding
-            .iter()
-            .position(|&bound| bound >= inputs)
-            .expect("checked by the mapping")
+        self.mapping.result(self.nest).expect("checked by the mapping")
     }
 
     /// The code of one tile, `sizes` points from `at` on.
@@ -102,50 +98,66 @@ impl<'p, 'c> Matrix<'p, 'c> {
         let shape = self.block_shape(result, sizes);
         let sums = self.room(b, result, &shape);
         self.start(b, sums, at, sizes);
+        let mut rooms = vec![sums; self.operands.len()];
+        self.ones(b, &mut rooms);
         let reductions: Vec<usize> =
             (0..sizes.len()).filter(|&axis| self.nest.reduces(axis)).collect();
-        self.steps(b, &reductions, at, sizes, sums);
+        self.steps(b, &reductions, at, sizes, &rooms);
         let mut pending = Pending::default();
-        let Some(store) = &self.operands[result].store else { return };
-        let (access, place) = (&self.operands[result].access, first(b, sums));
+        let Operand { store: Some(store), access: Some(access), .. } = &self.operands[result]
+        else {
+            return;
+        };
+        let place = first(b, sums);
         self.blocks(b, result, access, &place, at, sizes, &mut |b, near, far, sizes| {
             pending.transfer(b, store, near, far, sizes);
         });
         pending.wait(b);
     }
 
-    /// Whole operands of the instruction along each of its axes.
-    fn counts(&self, operand: usize, sizes: &[u64]) -> Vec<u64> {
-        self.mapping.dims[operand].iter().map(|&own| self.count(own, sizes)).collect()
+    /// Operands that are one everywhere get a block of ones, which every step reads.
+    fn ones(&self, b: &mut Builder<'c>, rooms: &mut [Val<'c>]) {
+        let mut pending = Pending::default();
+        for (operand, own) in self.operands.iter().enumerate() {
+            if let (None, Some(fill)) = (&own.access, &own.fill) {
+                let shape = self.block_shape(operand, &[]);
+                rooms[operand] = self.room(b, operand, &shape);
+                let (place, one) = (first(b, rooms[operand]), self.number(operand, 1));
+                pending.fill(b, fill, &place, &shape, one);
+            }
+        }
+        pending.wait(b);
     }
 
-    fn count(&self, own: usize, sizes: &[u64]) -> u64 {
-        let points = self.mapping.axes[own].map_or(1, |axis| sizes[axis]);
-        points.div_ceil(self.mapping.extents[own])
+    /// The axes of the instruction along the dimensions of an operand.
+    fn dims(&self, operand: usize) -> &[usize] {
+        self.mapping.dims[operand].as_deref().expect("checked when the mapping was chosen")
     }
 
     /// Room of a shape where an operand lies.
     fn room(&self, b: &mut Builder<'c>, operand: usize, shape: &[u64]) -> Val<'c> {
         let own = &self.operands[operand];
-        alloc(b, shape, own.access.elem(), own.memory)
+        alloc(b, shape, own.elem, own.memory)
     }
 
     /// The blocks of an operand: the axes that the instruction does not have, how many
-    /// blocks there are along those that it has, then the shape of one.
+    /// blocks there are along those that it has, then the shape of one. What is one
+    /// everywhere is a single block.
     fn block_shape(&self, operand: usize, sizes: &[u64]) -> Vec<u64> {
-        let around = self.mapping.around(self.nest, operand);
-        let mut shape: Vec<u64> = around.into_iter().map(|axis| sizes[axis]).collect();
-        shape.extend(self.counts(operand, sizes));
-        shape.extend(self.mapping.dims[operand].iter().map(|&own| self.mapping.extents[own]));
+        let mut shape = Vec::new();
+        if self.operands[operand].access.is_some() {
+            let around = self.mapping.around(self.nest, operand);
+            shape.extend(around.into_iter().map(|axis| sizes[axis]));
+            let blocks = |axis: usize| sizes[axis].div_ceil(self.mapping.quantum(axis));
+            shape.extend(self.mapping.inside(operand).into_iter().map(blocks));
+        }
+        shape.extend(self.dims(operand).iter().map(|&own| self.mapping.extents[own]));
         shape
     }
 
     /// Whether some block of an operand has points that are none of the nest.
     fn is_ragged(&self, operand: usize, sizes: &[u64]) -> bool {
-        self.mapping.dims[operand].iter().any(|&own| {
-            let points = self.mapping.axes[own].map_or(1, |axis| sizes[axis]);
-            !points.is_multiple_of(self.mapping.extents[own])
-        })
+        self.dims(operand).iter().any(|&own| self.mapping.is_ragged(sizes, own))
     }
 
     /// Gives the accumulator its first values.
@@ -158,7 +170,10 @@ impl<'p, 'c> Matrix<'p, 'c> {
                 let value = body.terminator().and_then(|end| end.operands()[0].def());
                 value.and_then(|op| op.attr("value"))
             }
-            _ if self.is_ragged(result, sizes) => Some(self.zero(result)),
+            (_, Begin::Zero) => Some(self.neutral(result)),
+            (_, Begin::Copied | Begin::Held) if self.is_ragged(result, sizes) => {
+                Some(self.number(result, 0))
+            }
             _ => None,
         };
         if let (Some(number), Some(fill)) = (number, &self.operands[result].fill) {
@@ -166,7 +181,7 @@ impl<'p, 'c> Matrix<'p, 'c> {
         }
         let from = match (&self.nest.starts[0], self.begin) {
             (Start::From { inputs, .. }, Begin::Copied) => inputs.first(),
-            (_, Begin::Held) => Some(&self.operands[result].access),
+            (_, Begin::Held) => self.operands[result].access.as_ref(),
             _ => None,
         };
         if let (Some(access), Some(load)) = (from, &self.operands[result].load) {
@@ -187,12 +202,22 @@ impl<'p, 'c> Matrix<'p, 'c> {
         }
     }
 
-    fn zero(&self, operand: usize) -> Attribute<'c> {
-        let elem = self.operands[operand].access.elem();
+    fn number(&self, operand: usize, number: i32) -> Attribute<'c> {
+        let elem = self.operands[operand].elem;
         if ty::is_float(elem) {
-            attr::of_float(self.context, elem, 0.0)
+            attr::of_float(self.context, elem, f64::from(number))
         } else {
-            attr::of_int_type(elem, 0)
+            attr::of_int_type(elem, i64::from(number))
+        }
+    }
+
+    /// What adding to changes nothing: the negative zero, where there is one.
+    fn neutral(&self, operand: usize) -> Attribute<'c> {
+        let elem = self.operands[operand].elem;
+        if ty::is_float(elem) {
+            attr::of_float(self.context, elem, -0.0)
+        } else {
+            self.number(operand, 0)
         }
     }
 
@@ -204,10 +229,10 @@ impl<'p, 'c> Matrix<'p, 'c> {
         axes: &[usize],
         at: &[Sum<'c>],
         sizes: &[u64],
-        sums: Val<'c>,
+        rooms: &[Val<'c>],
     ) {
         let Some((&axis, rest)) = axes.split_first() else {
-            self.step(b, at, sizes, sums);
+            self.step(b, at, sizes, rooms);
             return;
         };
         let (extent, size) = (self.nest.axes[axis].extent, sizes[axis]);
@@ -218,22 +243,23 @@ impl<'p, 'c> Matrix<'p, 'c> {
             let (mut at, mut sizes) = (at.to_vec(), sizes.to_vec());
             at[axis] = place;
             sizes[axis] = size;
-            self.steps(b, rest, &at, &sizes, sums);
+            self.steps(b, rest, &at, &sizes, rooms);
         };
         if !ahead {
             each_step(b, extent, size, &mut one);
             return;
         }
-        self.steps_ahead(b, axis, whole / size, at, sizes, sums);
+        self.steps_ahead(b, axis, whole / size, at, sizes, rooms);
         if whole < extent {
             one(b, Sum::number(whole as i64), extent - whole);
         }
     }
 
-    /// The operands that are inputs.
+    /// The operands that are brought for every step.
     fn inputs(&self) -> Vec<usize> {
         let result = self.result();
-        (0..self.operands.len()).filter(|&operand| operand != result).collect()
+        let brought = |operand: &usize| self.operands[*operand].access.is_some();
+        (0..self.operands.len()).filter(|&operand| operand != result).filter(brought).collect()
     }
 
     fn brought_by_engines(&self) -> bool {
@@ -243,9 +269,9 @@ impl<'p, 'c> Matrix<'p, 'c> {
     }
 
     /// One step: brings its inputs and folds them in.
-    fn step(&self, b: &mut Builder<'c>, at: &[Sum<'c>], sizes: &[u64], sums: Val<'c>) {
+    fn step(&self, b: &mut Builder<'c>, at: &[Sum<'c>], sizes: &[u64], rooms: &[Val<'c>]) {
         let mut pending = Pending::default();
-        let mut buffers = vec![sums; self.operands.len()];
+        let mut buffers = rooms.to_vec();
         for operand in self.inputs() {
             let shape = self.block_shape(operand, sizes);
             buffers[operand] = self.room(b, operand, &shape);
@@ -273,7 +299,7 @@ impl<'p, 'c> Matrix<'p, 'c> {
         count: u64,
         at: &[Sum<'c>],
         sizes: &[u64],
-        sums: Val<'c>,
+        held: &[Val<'c>],
     ) {
         let size = sizes[axis] as i64;
         let index = Type::index(self.context);
@@ -316,7 +342,7 @@ impl<'p, 'c> Matrix<'p, 'c> {
                 bring(b, other, Sum::default().plus(&Sum::value(next), size))
             });
             wait(b, loaded);
-            let mut places = vec![first(b, sums); self.operands.len()];
+            let mut places: Vec<_> = held.iter().map(|room| first(b, *room)).collect();
             for (operand, buffer) in &rooms {
                 places[*operand] = first(b, *buffer);
                 places[*operand].indices[0] = room;
@@ -340,11 +366,11 @@ impl<'p, 'c> Matrix<'p, 'c> {
         let own = &self.operands[operand];
         if let (true, Some(fill)) = (self.is_ragged(operand, sizes), &own.fill) {
             let shape = self.block_shape(operand, sizes);
-            pending.fill(b, fill, place, &shape, self.zero(operand));
+            pending.fill(b, fill, place, &shape, self.number(operand, 0));
             self.order(b, pending, operand);
         }
-        if let Some(load) = &own.load {
-            self.blocks(b, operand, &own.access, place, at, sizes, &mut |b, near, far, sizes| {
+        if let (Some(load), Some(access)) = (&own.load, &own.access) {
+            self.blocks(b, operand, access, place, at, sizes, &mut |b, near, far, sizes| {
                 pending.transfer(b, load, far, near, sizes);
             });
         }
@@ -399,18 +425,18 @@ impl<'p, 'c> Matrix<'p, 'c> {
     fn invoke(&self, b: &mut Builder<'c>, point: &[Sum<'c>], places: &[View<'c>]) -> Vec<Val<'c>> {
         let views: Vec<View<'c>> = places
             .iter()
-            .zip(&self.mapping.dims)
             .enumerate()
-            .map(|(operand, (place, dims))| {
-                let around = self.mapping.around(self.nest, operand);
-                let own = dims.iter().map(|&own| self.mapping.axes[own]);
+            .map(|(operand, place)| {
                 let mut view = place.clone();
+                if self.operands[operand].access.is_none() {
+                    return view;
+                }
+                let mut axes = self.mapping.around(self.nest, operand);
+                axes.extend(self.mapping.inside(operand));
                 // Two rooms are one dimension more.
-                let outer = view.indices.len() - around.len() - 2 * dims.len();
-                for (dim, axis) in (outer..).zip(around.into_iter().map(Some).chain(own)) {
-                    if let Some(axis) = axis {
-                        view.indices[dim] = point[axis].emit(b);
-                    }
+                let outer = view.indices.len() - axes.len() - self.dims(operand).len();
+                for (dim, axis) in (outer..).zip(axes) {
+                    view.indices[dim] = point[axis].emit(b);
                 }
                 view
             })
@@ -435,7 +461,8 @@ impl<'p, 'c> Matrix<'p, 'c> {
     }
 
     /// The boxes of an operand's blocks that hold points of the tensor: whole blocks, and
-    /// for each ragged axis the last one apart.
+    /// for each ragged axis the last one apart. An axis is one side of a box for the blocks
+    /// along it and one for the points inside them, wherever these lie in a block.
     #[allow(clippy::too_many_arguments)]
     fn blocks(
         &self,
@@ -447,57 +474,34 @@ impl<'p, 'c> Matrix<'p, 'c> {
         sizes: &[u64],
         body: EachBox<'_, 'c>,
     ) {
-        let dims = &self.mapping.dims[operand];
         let around = self.mapping.around(self.nest, operand);
         let axes = self.nest.axes.len();
         let shape = self.block_shape(operand, sizes);
         let strides = row_major(&shape);
-        let mut parts: Vec<Vec<Part>> = vec![Vec::new()];
-        for &own in dims {
-            let extent = self.mapping.extents[own];
-            let points = self.mapping.axes[own].map_or(1, |axis| sizes[axis]);
-            let (whole, rest) = (points / extent, points % extent);
-            let mut along = Vec::new();
-            if whole > 0 {
-                along.push(Part { own, block: 0, count: whole, points: extent });
-            }
-            if rest > 0 {
-                along.push(Part { own, block: whole, count: 1, points: rest });
-            }
-            parts = parts
-                .into_iter()
-                .flat_map(|before| {
-                    along.iter().map(move |part| {
-                        let mut all = before.clone();
-                        all.push(*part);
-                        all
-                    })
-                })
-                .collect();
-        }
-        for part in parts {
+        let outer = place.indices.len() - shape.len();
+        let inside: Vec<Inside> = self.inside(operand, &strides);
+        let parts = inside.iter().map(|inside| inside.parts(sizes)).collect::<Vec<_>>();
+        for parts in product(&parts) {
             let (mut point, mut near) = (at.to_vec(), place.clone());
-            let outer = near.indices.len() - shape.len();
             let (mut counts, mut inner) = (Vec::new(), Vec::new());
             for (dim, &axis) in around.iter().enumerate() {
                 counts.push((sizes[axis], access.stride(axes, axis), strides[dim]));
             }
-            for (dim, part) in (around.len()..).zip(&part) {
-                let extent = self.mapping.extents[part.own] as i64;
-                let stride = match self.mapping.axes[part.own] {
-                    Some(axis) => {
-                        let moved = Sum::number(part.block as i64 * extent);
-                        point[axis] = point[axis].clone().plus(&moved, 1);
-                        access.stride(axes, axis)
-                    }
-                    None => 0,
-                };
+            for ((dim, inside), part) in (around.len()..).zip(&inside).zip(&parts) {
+                let Digit { axis, count: side, .. } = inside.digit;
+                let moved = Sum::number((part.block * side) as i64);
+                point[axis] = point[axis].clone().plus(&moved, 1);
+                let stride = access.stride(axes, axis);
                 near.indices[outer + dim] = b.index(part.block as i64);
-                counts.push((part.count, stride * extent, strides[dim]));
-                inner.push((part.points, stride, strides[dims.len() + dim]));
+                counts.push((part.count, stride * side as i64, strides[dim]));
+                inner.push((part.points, stride, inside.stride));
             }
-            let all: Vec<_> =
+            let mut all: Vec<_> =
                 counts.into_iter().filter(|(count, ..)| *count > 1).chain(inner).collect();
+            // A box has a side.
+            if all.is_empty() {
+                all.push((1, 1, 1));
+            }
             let indices = access.index.iter().map(|index| Sum::of(index, &point).emit(b)).collect();
             let far = Boxed {
                 view: View { memref: self.memrefs[&access.tensor], indices },
@@ -508,16 +512,56 @@ impl<'p, 'c> Matrix<'p, 'c> {
             body(b, &near, &far, &sizes);
         }
     }
+
+    /// The axes inside the blocks of an operand, in the order of the blocks' dimensions.
+    fn inside(&self, operand: usize, strides: &[i64]) -> Vec<Inside> {
+        let dims = self.dims(operand);
+        let one = &strides[strides.len() - dims.len()..];
+        let digits = dims.iter().zip(one).flat_map(|(&own, &stride)| {
+            let digits = self.mapping.digits(own).into_iter();
+            digits.map(move |digit| Inside { digit, stride: stride * digit.step as i64 })
+        });
+        digits.collect()
+    }
 }
 
-/// Blocks along one axis of the instruction that hold the same number of points.
+/// An axis of the nest inside the blocks of an operand.
+#[derive(Clone, Copy)]
+struct Inside {
+    digit: Digit,
+    /// Elements between two points of it in a block.
+    stride: i64,
+}
+
+impl Inside {
+    /// Whole blocks, then the rest.
+    fn parts(&self, sizes: &[u64]) -> Vec<Part> {
+        let Digit { axis, count: side, .. } = self.digit;
+        let (whole, rest) = (sizes[axis] / side, sizes[axis] % side);
+        let all = Part { block: 0, count: whole, points: side };
+        let last = Part { block: whole, count: 1, points: rest };
+        [(whole, all), (rest, last)].into_iter().filter(|(n, _)| *n > 0).map(|(_, p)| p).collect()
+    }
+}
+
+/// Blocks along one axis of the nest that hold the same number of its points.
 #[derive(Clone, Copy)]
 struct Part {
-    own: usize,
     /// The first block.
     block: u64,
     /// How many there are.
     count: u64,
     /// Points in each.
     points: u64,
+}
+
+/// Every choice of one part per axis.
+fn product(parts: &[Vec<Part>]) -> Vec<Vec<Part>> {
+    parts.iter().fold(vec![Vec::new()], |all, along| {
+        let with = |before: &Vec<Part>| {
+            let before = before.clone();
+            along.iter().map(move |part| [&before[..], &[*part]].concat()).collect::<Vec<_>>()
+        };
+        all.iter().flat_map(with).collect()
+    })
 }

@@ -40,7 +40,7 @@ pub fn near_run(block: &Block<'_>, side: usize, inner: usize, elem_bytes: u64) -
     let steps = match (&block.core, inner == block.axes[K]) {
         (_, true) => [quanta[K], block.tile[K]],
         (Core::Lanes(..), false) => [block.counts()[side], block.group[side]],
-        (Core::Matrix(_), false) => [quanta[side], block.group[side]],
+        (Core::Matrix(..), false) => [quanta[side], block.group[side]],
     };
     let most = steps.into_iter().fold(most, power_of_two_in);
     // Not wider than what is side by side for some lane: rows may then stay narrower.
@@ -114,7 +114,7 @@ fn points(block: &Block<'_>, side: usize, sizes: &[u64]) -> Vec<Vec<Vec<i64>>> {
     let operand = block.operand(block.inputs[side]);
     let map = block.instruction().fragments[operand].expect("operands have fragments");
     let inner = match &block.core {
-        Core::Matrix(mapping) => mapping.dims[operand].len(),
+        Core::Matrix(mapping, _) => mapping.dims[operand].iter().flatten().count(),
         Core::Lanes(..) => 1,
     };
     let (outer, own) = sizes.split_at(sizes.len() - inner);

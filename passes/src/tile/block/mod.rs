@@ -19,7 +19,7 @@ use weft_dialects::tile::{Compute, RTile};
 
 use super::banks::{Choice, Layout, Swizzle};
 use super::instruction::bindings;
-use super::mapping::{Begin, Mapping, begin, factors, has_axes, mapping};
+use super::isa::{Begin, Filter, Mapping, begin, factors, has_axes, mapping, mappings};
 use crate::nest::{Access, Nest};
 
 pub use accesses::near_run;
@@ -35,8 +35,8 @@ pub const K: usize = 2;
 /// Who computes a group's tile.
 #[derive(Clone, Debug)]
 pub enum Core<'c> {
-    /// An instruction that has the three axes itself.
-    Matrix(Mapping<'c>),
+    /// An instruction that has the three axes itself, and the nest's operand for each of its.
+    Matrix(Mapping<'c>, Vec<usize>),
     /// An instruction of lanes, which run along the second axis.
     Lanes(Instruction<'c>, Vec<usize>),
 }
@@ -135,8 +135,8 @@ impl<'c> Block<'c> {
         let suits = nest.outputs.len() == 1
             && nest.inputs.len() == 2
             && nest.captures.is_empty()
-            && begin(nest).is_some_and(|begin| begin != Begin::Copied || starts_plainly(nest))
-            && factors(nest).is_some();
+            && begin(nest, false).is_some_and(|begin| begin != Begin::Copied || starts_plainly(nest))
+            && factors(nest).is_some_and(|factors| factors.len() == 2);
         if !suits {
             return Vec::new();
         }
@@ -155,7 +155,7 @@ impl<'c> Block<'c> {
             return Vec::new();
         }
         if has_axes(&instruction) {
-            let found = super::mapping::mappings(&instruction, nest).unwrap_or_default();
+            let found = mappings(&instruction, nest, Filter::Signature).unwrap_or_default();
             return found
                 .into_iter()
                 .filter_map(|mapping| Self::matrix(nest, mapping, lanes))
@@ -177,10 +177,14 @@ impl<'c> Block<'c> {
 
     fn matrix(nest: &Nest<'c>, mapping: Mapping<'c>, lanes: u64) -> Option<Self> {
         let [_, _, _] = mapping.axes[..] else { return None };
-        let axes: Vec<usize> = mapping.axes.iter().copied().collect::<Option<_>>()?;
+        let alone = |axes: &Vec<usize>| <[usize; 1]>::try_from(&axes[..]).ok();
+        let axes: Vec<usize> =
+            mapping.axes.iter().map(|axes| Some(alone(axes)?[0])).collect::<Option<_>>()?;
+        mapping.dims.iter().all(Option::is_some).then_some(())?;
         let k = *axes.iter().find(|axis| nest.reduces(**axis))?;
         let input = |number: &usize| *number < nest.inputs.len();
-        let [a, b] = mapping.binding.iter().copied().filter(input).collect::<Vec<_>>()[..] else {
+        let binding = mapping.binding.plain()?;
+        let [a, b] = binding.iter().copied().filter(input).collect::<Vec<_>>()[..] else {
             return None;
         };
         let other = |input: usize| {
@@ -189,7 +193,7 @@ impl<'c> Block<'c> {
             found.next().copied().filter(|_| found.next().is_none())
         };
         let axes = [other(a)?, other(b)?, k];
-        Self::new(nest, Core::Matrix(mapping), axes, [a, b], lanes)
+        Self::new(nest, Core::Matrix(mapping, binding), axes, [a, b], lanes)
     }
 
     fn on_lanes(
@@ -291,7 +295,7 @@ impl<'c> Block<'c> {
     /// The instruction.
     pub fn instruction(&self) -> &Instruction<'c> {
         match &self.core {
-            Core::Matrix(mapping) => &mapping.instruction,
+            Core::Matrix(mapping, _) => &mapping.instruction,
             Core::Lanes(instruction, _) => instruction,
         }
     }
@@ -299,8 +303,7 @@ impl<'c> Block<'c> {
     /// The operand of the instruction that takes an input of the nest, or its output.
     pub fn operand(&self, bound: usize) -> usize {
         let binding = match &self.core {
-            Core::Matrix(mapping) => &mapping.binding,
-            Core::Lanes(_, binding) => binding,
+            Core::Matrix(_, binding) | Core::Lanes(_, binding) => binding,
         };
         binding.iter().position(|own| *own == bound).expect("an operand is bound to each")
     }
@@ -308,7 +311,10 @@ impl<'c> Block<'c> {
     /// Points of the instruction along m, n and k.
     pub fn quanta(&self) -> [u64; 3] {
         match &self.core {
-            Core::Matrix(mapping) => self.axes.map(|axis| mapping.quantum(axis)),
+            Core::Matrix(mapping, _) => self.axes.map(|axis| {
+                let own = mapping.axes.iter().position(|own| own.contains(&axis));
+                own.map_or(1, |own| mapping.extents[own])
+            }),
             Core::Lanes(..) => [1, self.lanes, 1],
         }
     }
@@ -329,7 +335,7 @@ impl<'c> Block<'c> {
     pub fn held_input(&self, side: usize) -> Held {
         let (count, quanta) = (self.counts()[side], self.quanta());
         match &self.core {
-            Core::Matrix(mapping) => {
+            Core::Matrix(mapping, _) => {
                 let operand = self.operand(self.inputs[side]);
                 self.held_blocks(mapping, operand, &[(side, count, quanta[side])])
             }
@@ -347,7 +353,7 @@ impl<'c> Block<'c> {
     pub fn held_output(&self, output: usize) -> Held {
         let ([rows, columns], quanta) = (self.counts(), self.quanta());
         match &self.core {
-            Core::Matrix(mapping) => {
+            Core::Matrix(mapping, _) => {
                 let counts = [(M, rows, quanta[M]), (N, columns, quanta[N])];
                 self.held_blocks(mapping, self.operand(output), &counts)
             }
@@ -375,8 +381,8 @@ impl<'c> Block<'c> {
         for &(axis, count, step) in counts {
             side(count, axis, step);
         }
-        for &own in &mapping.dims[operand] {
-            let axis = self.axes.iter().position(|axis| Some(*axis) == mapping.axes[own]);
+        for &own in mapping.dims[operand].iter().flatten() {
+            let axis = self.axes.iter().position(|axis| mapping.axes[own].contains(axis));
             side(mapping.extents[own], axis.expect("all three are mapped"), 1);
         }
         held

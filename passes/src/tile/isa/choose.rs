@@ -1,0 +1,314 @@
+//! The cheapest mapping of an instruction, and the tile that feeds it.
+//!
+//! A tile grows from one instruction, one axis at a time, while it fits and gets cheaper;
+//! the axis that saves most for a byte goes first (Roller, OSDI'22 section 4.2: aligned
+//! shapes only, grown by what they reuse). Which mappings are grown is the strategy, what
+//! is cheaper the model; both are options, and neither changes what is legal.
+
+use std::str::FromStr;
+
+use weft_dialects::device::{Instruction, Machine};
+use weft_dialects::tile::RTile;
+
+use super::cost::Mapped;
+use super::enumerate::{Filter, mappings};
+use super::has_axes;
+use super::mapping::Mapping;
+use super::refusal::Refusal;
+use super::residue::{self, Begin, padding_is_neutral};
+use super::unify::Bound;
+use crate::nest::Nest;
+
+/// Which mappings are looked at closely.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Strategy {
+    /// Every one that could still be the cheapest.
+    #[default]
+    Exhaustive,
+    /// The one that computes most for a byte that it brings.
+    Greedy,
+    /// The best few of that order.
+    Beam,
+}
+
+/// What a tile costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Model {
+    /// Engines bring the next step's operands while this one's are used.
+    #[default]
+    Overlapped,
+    /// One thing at a time.
+    Summed,
+}
+
+/// How to choose.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Search {
+    /// Which mappings are looked at closely.
+    pub strategy: Strategy,
+    /// What a tile costs.
+    pub model: Model,
+}
+
+impl FromStr for Strategy {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "exhaustive" => Ok(Self::Exhaustive),
+            "greedy" => Ok(Self::Greedy),
+            "beam" => Ok(Self::Beam),
+            _ => Err(format!("{text} is no strategy: exhaustive, greedy or beam")),
+        }
+    }
+}
+
+impl FromStr for Model {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "overlapped" => Ok(Self::Overlapped),
+            "summed" => Ok(Self::Summed),
+            _ => Err(format!("{text} is no cost model: overlapped or summed")),
+        }
+    }
+}
+
+/// Mappings that a beam keeps.
+const BEAM: usize = 4;
+
+/// A mapped instruction with the rTile that feeds it.
+#[derive(Clone, Debug)]
+pub struct Matrix<'c> {
+    /// Which axes are which.
+    pub mapping: Mapping<'c>,
+    /// The tile held near the instruction: its memory is that of the accumulator.
+    pub tile: RTile,
+    /// Predicted cycles on one unit.
+    pub cycles: f64,
+}
+
+/// A mapping that was looked at, and what became of it.
+#[derive(Clone, Debug)]
+pub struct Considered {
+    /// The mapping, for people.
+    pub mapping: String,
+    /// Predicted cycles on one unit, where its tile was grown.
+    pub cycles: Option<f64>,
+    /// Why it is not the one; `None` for the one that was kept.
+    pub dropped: Option<String>,
+}
+
+/// The cheapest way for each instruction that means the body; or why there is none.
+pub fn choices<'c>(
+    machine: Machine<'c>,
+    nest: &Nest<'c>,
+    search: Search,
+) -> Vec<Result<Matrix<'c>, Refusal>> {
+    let instructions = machine.instructions();
+    let with_axes = instructions.iter().filter(|instruction| has_axes(instruction));
+    with_axes
+        .map(|instruction| consider(machine, nest, instruction, search, &mut Vec::new()))
+        .collect()
+}
+
+/// The cheapest way for one instruction; writes down what became of every mapping.
+///
+/// # Errors
+/// Why no mapping can be used.
+pub fn consider<'c>(
+    machine: Machine<'c>,
+    nest: &Nest<'c>,
+    instruction: &Instruction<'c>,
+    search: Search,
+    record: &mut Vec<Considered>,
+) -> Result<Matrix<'c>, Refusal> {
+    let all = mappings(instruction, nest, Filter::Signature)?;
+    let mut ranked: Vec<(f64, f64, Mapping<'c>)> = all
+        .into_iter()
+        .map(|mapping| {
+            let mapped = Mapped { machine, nest, mapping: &mapping };
+            (mapped.least_cycles(), reuse(&mapped), mapping)
+        })
+        .collect();
+    // The fewest instructions first, so that most others cannot be cheaper; of those, the
+    // one that reuses most. A stable order: the enumeration decides ties.
+    ranked.sort_by(|one, other| {
+        let fewest = one.0.total_cmp(&other.0);
+        fewest.then(other.1.total_cmp(&one.1))
+    });
+    let closely = match search.strategy {
+        Strategy::Exhaustive => usize::MAX,
+        Strategy::Greedy => 1,
+        Strategy::Beam => BEAM,
+    };
+    let (mut best, mut refusal, mut grown): (Option<(f64, Vec<u64>, Mapping<'c>)>, _, _) =
+        (None, None, 0);
+    for (least, _, mapping) in ranked {
+        let what = mapping.describe();
+        let mut note = |cycles: Option<f64>, dropped: Option<String>| {
+            record.push(Considered { mapping: what.clone(), cycles, dropped });
+        };
+        match &best {
+            Some((cycles, ..)) if least >= *cycles => {
+                note(None, Some(format!("its instructions alone take {least:.0} cycles")));
+                continue;
+            }
+            Some(_) if grown >= closely => {
+                note(None, Some("another one computes more for a byte".to_owned()));
+                continue;
+            }
+            _ => {}
+        }
+        let mapped = Mapped { machine, nest, mapping: &mapping };
+        match start(&mapped) {
+            Err(why) => {
+                note(None, Some(why.to_string()));
+                refusal = Some(why);
+            }
+            Ok(sizes) => {
+                grown += 1;
+                let cost = |sizes: &[u64]| mapped.cycles(sizes, search.model);
+                let (_, cycles) = grow(&mapped, &sizes, &cost);
+                let cheaper = best.as_ref().is_none_or(|(least, ..)| cycles < *least);
+                note(Some(cycles), (!cheaper).then(|| "another one takes no more".to_owned()));
+                if cheaper {
+                    best = Some((cycles, sizes, mapping));
+                }
+            }
+        }
+    }
+    let Some((cycles, sizes, mapping)) = best else {
+        let instruction = instruction.name.to_owned();
+        return Err(refusal.unwrap_or(Refusal::Boolean { instruction }));
+    };
+    // Only the last one that was cheaper is kept.
+    let kept = record.iter().rposition(|one| one.dropped.is_none());
+    for (at, one) in record.iter_mut().enumerate() {
+        if one.dropped.is_none() && Some(at) != kept {
+            one.dropped = Some("another one takes no more".to_owned());
+        }
+    }
+    // What it costs by itself decides whether it is taken; how far its tile grows, how soon
+    // all units together are done.
+    let mapped = Mapped { machine, nest, mapping: &mapping };
+    let (sizes, _) = grow(&mapped, &sizes, &|sizes| mapped.elapsed(sizes, search.model));
+    let memory = mapping.result(nest).map_or("", |result| mapping.instruction.operands[result]);
+    Ok(Matrix { tile: RTile { memory: memory.to_owned(), sizes }, mapping, cycles })
+}
+
+/// Points that one instruction computes for a byte that is brought for it.
+fn reuse(mapped: &Mapped<'_, '_>) -> f64 {
+    let axes = 0..mapped.nest.axes.len();
+    let sizes: Vec<u64> = axes.map(|axis| mapped.mapping.quantum(axis)).collect();
+    let operands = 0..mapped.mapping.binding.operands.len();
+    let bytes = operands.map(|n| mapped.held(&sizes, n) * mapped.elem_bytes(n)).sum::<u64>();
+    sizes.iter().product::<u64>() as f64 / bytes.max(1) as f64
+}
+
+/// One instruction, the least that a tile is; or why not even that can be.
+fn start(mapped: &Mapped<'_, '_>) -> Result<Vec<u64>, Refusal> {
+    let Mapped { nest, mapping, .. } = mapped;
+    lacks(mapped)?;
+    let sizes: Vec<u64> = (0..nest.axes.len())
+        .map(|axis| mapping.quantum(axis).min(nest.axes[axis].extent).max(1))
+        .collect();
+    match mapped.overfull(&sizes) {
+        Some((memory, needed)) => Err(Refusal::Capacity {
+            instruction: mapping.instruction.name.to_owned(),
+            memory: memory.to_owned(),
+            needed,
+            capacity: mapped.room(memory),
+        }),
+        None => Ok(sizes),
+    }
+}
+
+/// What the machine lacks to bring operands to the instruction and its result back.
+fn lacks(mapped: &Mapped<'_, '_>) -> Result<(), Refusal> {
+    let Mapped { machine, nest, mapping } = *mapped;
+    let instruction = || mapping.instruction.name.to_owned();
+    let shared = machine.shared().ok_or(Refusal::Shared)?;
+    let begin = residue::begin(nest, mapping.binding.from_zero)
+        .ok_or_else(|| Refusal::Start { instruction: instruction() })?;
+    if nest.outputs.len() != 1 {
+        return Err(Refusal::Results { instruction: instruction(), count: nest.outputs.len() });
+    }
+    let path = |from: &str, to: &str| Refusal::Path { from: from.into(), to: to.into() };
+    let extents = nest.extents();
+    let ragged = (0..mapping.axes.len()).any(|own| mapping.is_ragged(&extents, own));
+    for (operand, &memory) in mapping.instruction.operands.iter().enumerate() {
+        let result = mapping.is_result(nest, operand);
+        let one = mapping.binding.operands[operand] == Bound::One;
+        let copied = matches!(begin, Begin::Copied | Begin::Held);
+        let loads = if result { copied } else { !one };
+        if loads && !mapped.load(operand).is_some_and(|way| way.strided) {
+            return Err(path(shared.name, memory));
+        }
+        if result && !mapped.store(operand).is_some_and(|way| way.strided) {
+            return Err(path(memory, shared.name));
+        }
+        let starts = result && matches!(begin, Begin::Number | Begin::Zero);
+        if (ragged || starts || one) && machine.fill_of(memory).is_none() {
+            return Err(Refusal::Fill { memory: memory.to_owned() });
+        }
+        if !is_laid_out(mapping, operand) {
+            return Err(Refusal::Layout { instruction: instruction(), operand });
+        }
+    }
+    if !padding_is_neutral(nest, mapping) {
+        return Err(Refusal::Padding { instruction: instruction() });
+    }
+    Ok(())
+}
+
+/// Whether every dimension of an operand is an axis of the instruction, none shares what it is
+/// with another, and, where lanes hold the operand, a box of it has one side along each.
+fn is_laid_out(mapping: &Mapping<'_>, operand: usize) -> bool {
+    let Some(dims) = &mapping.dims[operand] else { return false };
+    let all = mapping.axes.concat();
+    let once = |axis: &usize| all.iter().filter(|other| *other == axis).count() == 1;
+    let spread = mapping.instruction.fragments.get(operand).is_some_and(Option::is_some);
+    let one_side = |own: &usize| {
+        let sides = mapping.digits(*own).into_iter().filter(|digit| digit.count > 1);
+        sides.count() <= 1
+    };
+    all.iter().all(once) && (!spread || dims.iter().all(one_side))
+}
+
+/// A tile that grew from `sizes` as long as it got cheaper, and its cost.
+fn grow(mapped: &Mapped<'_, '_>, sizes: &[u64], cost: &dyn Fn(&[u64]) -> f64) -> (Vec<u64>, f64) {
+    let (mut sizes, mut least) = (sizes.to_vec(), cost(sizes));
+    while let Some((fewer, wider)) = best_step(mapped, &sizes, least, cost) {
+        (sizes, least) = (wider, fewer);
+    }
+    (sizes, least)
+}
+
+/// The tile with one axis doubled that fits and saves the most cycles for a byte more.
+fn best_step(
+    mapped: &Mapped<'_, '_>,
+    sizes: &[u64],
+    least: f64,
+    cost: &dyn Fn(&[u64]) -> f64,
+) -> Option<(f64, Vec<u64>)> {
+    let extent = |axis: usize| mapped.nest.axes[axis].extent;
+    let bytes = |sizes: &[u64]| -> u64 {
+        let operands = 0..mapped.mapping.binding.operands.len();
+        operands.map(|n| mapped.held(sizes, n) * mapped.elem_bytes(n)).sum()
+    };
+    let wider = (0..sizes.len()).filter(|&axis| sizes[axis] < extent(axis)).map(|axis| {
+        let mut wider = sizes.to_vec();
+        wider[axis] = (wider[axis] * 2).min(extent(axis));
+        wider
+    });
+    let saved = wider
+        .filter(|wider| mapped.overfull(wider).is_none())
+        .map(|wider| (cost(&wider), wider))
+        .filter(|(cycles, _)| *cycles < least);
+    let gain = |(cycles, wider): &(f64, Vec<u64>)| {
+        (least - cycles) / bytes(wider).saturating_sub(bytes(sizes)).max(1) as f64
+    };
+    saved.max_by(|one, other| gain(one).total_cmp(&gain(other)))
+}

@@ -1,0 +1,302 @@
+//! What a mapping with a tile costs: room, bytes and cycles.
+//!
+//! ```text
+//! cycles = tiles · (steps · step + first stream + moves out)
+//! step   = the larger of instructions · issue and the moves in, where engines bring them
+//!          their sum, where the unit does, or where the model says so
+//! ```
+
+use std::collections::BTreeMap;
+
+use weft_dialects::device::{Machine, Move};
+use weft_dialects::ir::ty;
+
+use super::choose::Model;
+use super::mapping::Mapping;
+use super::residue::{Begin, begin};
+use super::unify::Bound;
+use crate::nest::Nest;
+use crate::tile::way::move_cycles;
+
+/// A mapping beside its nest on a machine.
+#[derive(Clone, Copy)]
+pub(super) struct Mapped<'p, 'c> {
+    pub machine: Machine<'c>,
+    pub nest: &'p Nest<'c>,
+    pub mapping: &'p Mapping<'c>,
+}
+
+impl<'c> Mapped<'_, 'c> {
+    /// The operands by number, with the memory of each.
+    fn operands(&self) -> impl Iterator<Item = (usize, &'c str)> {
+        self.mapping.instruction.operands.iter().copied().enumerate()
+    }
+
+    /// Elements that an operand holds for a tile, whole instructions of them.
+    pub fn held(&self, sizes: &[u64], operand: usize) -> u64 {
+        let around = self.mapping.around(self.nest, operand);
+        let around: u64 = around.into_iter().map(|axis| sizes[axis]).product();
+        around * self.blocks(sizes, operand) * self.block(operand)
+    }
+
+    /// Operands of the instruction side by side in a tile.
+    fn blocks(&self, sizes: &[u64], operand: usize) -> u64 {
+        if self.mapping.binding.operands[operand] == Bound::One {
+            return 1;
+        }
+        let along = |axis: usize| sizes[axis].div_ceil(self.mapping.quantum(axis));
+        self.mapping.inside(operand).into_iter().map(along).product()
+    }
+
+    /// Elements of one operand of the instruction.
+    fn block(&self, operand: usize) -> u64 {
+        let ty = self.mapping.instruction.operand_types()[operand];
+        ty::count(ty).unwrap_or(1)
+    }
+
+    pub fn elem_bytes(&self, operand: usize) -> u64 {
+        let ty = self.mapping.instruction.operand_types()[operand];
+        ty::elem(ty).and_then(ty::byte_size).unwrap_or(8)
+    }
+
+    /// Whether some block of an operand has points that are none of the nest.
+    fn is_ragged(&self, sizes: &[u64], operand: usize) -> bool {
+        let dims = self.mapping.dims[operand].iter().flatten();
+        dims.into_iter().any(|&own| self.mapping.is_ragged(sizes, own))
+    }
+
+    /// Bytes that are needed in a memory. What streams through is held twice: one is used
+    /// while the other fills, and what is left over of the steps is held beside both.
+    pub fn needed(&self, sizes: &[u64], memory: &str) -> u64 {
+        let there = self.operands().filter(|(_, other)| *other == memory);
+        there.map(|(n, _)| self.copies(sizes, n) * self.held(sizes, n) * self.elem_bytes(n)).sum()
+    }
+
+    /// Bytes of a memory that tiles may take. Of registers some are left for addresses.
+    pub fn room(&self, memory: &str) -> u64 {
+        const REGISTERS_FOR_TILES: f64 = 0.75;
+        let Some(memory) = self.machine.memory(memory) else { return 0 };
+        match memory.is_registers() {
+            true => (memory.capacity_bytes as f64 * REGISTERS_FOR_TILES) as u64,
+            false => memory.capacity_bytes,
+        }
+    }
+
+    /// The first memory that does not hold its operands, with what they need.
+    pub fn overfull(&self, sizes: &[u64]) -> Option<(&'c str, u64)> {
+        let mut needed = self.operands().map(|(_, memory)| (memory, self.needed(sizes, memory)));
+        needed.find(|(memory, bytes)| *bytes > self.room(memory))
+    }
+
+    /// How many tiles of an operand are held.
+    fn copies(&self, sizes: &[u64], operand: usize) -> u64 {
+        let brought = !self.mapping.is_result(self.nest, operand)
+            && self.mapping.binding.operands[operand] != Bound::One;
+        let streams = brought && self.load(operand).is_some_and(|way| way.engine.is_some());
+        let extent = |axis: usize| self.nest.axes[axis].extent;
+        let steps = self.reductions().any(|axis| extent(axis) > sizes[axis]);
+        let ragged = self.reductions().any(|axis| !extent(axis).is_multiple_of(sizes[axis]));
+        1 + u64::from(streams && steps) + u64::from(streams && ragged)
+    }
+
+    fn reductions(&self) -> impl Iterator<Item = usize> {
+        (0..self.nest.axes.len()).filter(|&axis| self.nest.reduces(axis))
+    }
+
+    pub fn load(&self, operand: usize) -> Option<Move<'c>> {
+        let shared = self.machine.shared()?;
+        self.machine.move_between(shared.name, self.mapping.instruction.operands[operand])
+    }
+
+    pub fn store(&self, operand: usize) -> Option<Move<'c>> {
+        let shared = self.machine.shared()?;
+        self.machine.move_between(self.mapping.instruction.operands[operand], shared.name)
+    }
+
+    /// Cycles of the whole nest on one unit.
+    pub fn cycles(&self, sizes: &[u64], model: Model) -> f64 {
+        self.tiles(sizes) as f64 * self.tile_cycles(sizes, model)
+    }
+
+    /// Cycles until all units together are done: tiles go out in waves.
+    pub fn elapsed(&self, sizes: &[u64], model: Model) -> f64 {
+        let units = self.machine.units().first().map_or(1, |unit| unit.count.max(1));
+        self.tiles(sizes).div_ceil(units) as f64 * self.tile_cycles(sizes, model)
+    }
+
+    /// Cycles that the instructions alone take: no tile needs fewer.
+    pub fn least_cycles(&self) -> f64 {
+        self.mapping.instructions(&self.nest.extents()) as f64
+            * self.mapping.instruction.issue_cycles
+    }
+
+    fn tiles(&self, sizes: &[u64]) -> u64 {
+        let parallel = (0..sizes.len()).filter(|&axis| !self.nest.reduces(axis));
+        parallel.map(|axis| self.nest.axes[axis].extent.div_ceil(sizes[axis])).product()
+    }
+
+    fn tile_cycles(&self, sizes: &[u64], model: Model) -> f64 {
+        let steps = self.reductions().map(|axis| self.nest.axes[axis].extent.div_ceil(sizes[axis]));
+        let steps: u64 = steps.product();
+        let issue = self.mapping.instruction.issue_cycles;
+        let compute = self.mapping.instructions(sizes) as f64 * issue;
+        let (mut stream, mut finish) = (0.0, 0.0);
+        let mut overlap = model == Model::Overlapped;
+        for (operand, _) in self.operands() {
+            let result = self.mapping.is_result(self.nest, operand);
+            let way = if result { self.store(operand) } else { self.load(operand) };
+            if self.mapping.binding.operands[operand] == Bound::One {
+                continue;
+            }
+            let Some(way) = way else { return f64::INFINITY };
+            let bytes = self.held(sizes, operand) * self.elem_bytes(operand);
+            let cycles = transfer_cycles(self.machine, &way, bytes as f64);
+            if result {
+                finish += 2.0 * cycles;
+            } else {
+                stream += cycles;
+                overlap &= way.engine.is_some();
+            }
+        }
+        let latency = self.mapping.instruction.latency_cycles as f64;
+        let step = if overlap { compute.max(stream) } else { compute + stream } + latency;
+        steps as f64 * step + stream + finish
+    }
+}
+
+/// Cycles of one transfer: its bytes by the slowest rate on the way, registers by their
+/// own time, and the time until it is there.
+pub fn transfer_cycles(machine: Machine<'_>, way: &Move<'_>, bytes: f64) -> f64 {
+    let ends = [way.source, way.target];
+    let register =
+        ends.iter().find_map(|name| machine.memory(name).and_then(|memory| memory.register_bytes));
+    let issue = match register {
+        Some(register) => (bytes / register as f64).ceil() * way.issue_cycles.unwrap_or(1.0),
+        None => way.issue_cycles.unwrap_or(0.0),
+    };
+    let latency = way.latency_cycles.unwrap_or(0) as f64;
+    // Registers are many: the next move begins before this one has arrived.
+    let latency = if register.is_some() { 0.0 } else { latency };
+    move_cycles(machine, way, bytes).max(issue) + latency
+}
+
+/// Bytes that each move carries, by its name.
+pub type Traffic = BTreeMap<String, u64>;
+
+/// Bytes that the moves carry for a whole nest, exactly: what is filled, brought and taken
+/// back, with every ragged tile as large as it is. `task` and `tile` are the sizes of an rTask
+/// and of the tile that waits beside the instruction.
+pub fn traffic<'c>(
+    machine: Machine<'c>,
+    nest: &Nest<'c>,
+    mapping: &Mapping<'c>,
+    task: &[u64],
+    tile: &[u64],
+) -> Traffic {
+    let mapped = Mapped { machine, nest, mapping };
+    let pieces: Vec<Vec<(u64, u64)>> = (0..nest.axes.len())
+        .map(|axis| pieces(nest.axes[axis].extent, task[axis], tile[axis]))
+        .collect();
+    let mut traffic = Traffic::new();
+    each(&pieces, &|axis| !nest.reduces(axis), &mut |times, sizes| {
+        mapped.of_result(times, sizes, &mut traffic);
+    });
+    each(&pieces, &|_| true, &mut |times, sizes| mapped.of_inputs(times, sizes, &mut traffic));
+    traffic
+}
+
+/// Sizes of the tiles along an axis, with how many there are of each.
+fn pieces(extent: u64, task: u64, tile: u64) -> Vec<(u64, u64)> {
+    let mut found: Vec<(u64, u64)> = Vec::new();
+    let mut add = |size: u64, count: u64| {
+        if size > 0 && count > 0 {
+            match found.iter_mut().find(|(known, _)| *known == size) {
+                Some((_, counted)) => *counted += count,
+                None => found.push((size, count)),
+            }
+        }
+    };
+    for (span, tasks) in [(task, extent / task), (extent % task, 1)] {
+        add(tile, tasks * (span / tile));
+        add(span % tile, tasks);
+    }
+    found
+}
+
+/// Every combination of pieces along the axes that count, with how often it comes; an axis
+/// that does not count is as long as its first piece.
+fn each(
+    pieces: &[Vec<(u64, u64)>],
+    counts: &dyn Fn(usize) -> bool,
+    body: &mut dyn FnMut(u64, &[u64]),
+) {
+    let mut all = vec![(1, Vec::new())];
+    for (axis, pieces) in pieces.iter().enumerate() {
+        let along: Vec<(u64, u64)> = match counts(axis) {
+            true => pieces.clone(),
+            false => pieces.iter().take(1).map(|(size, _)| (*size, 1)).collect(),
+        };
+        all = all
+            .into_iter()
+            .flat_map(|(times, sizes): (u64, Vec<u64>)| {
+                along.iter().map(move |(size, count)| {
+                    (times * count, sizes.iter().copied().chain([*size]).collect())
+                })
+            })
+            .collect();
+    }
+    for (times, sizes) in all {
+        body(times, &sizes);
+    }
+}
+
+impl<'c> Mapped<'_, 'c> {
+    /// Bytes of the tensor that a tile of an operand is.
+    fn tile_bytes(&self, sizes: &[u64], operand: usize) -> u64 {
+        let inside = self.mapping.inside(operand);
+        let around = self.mapping.around(self.nest, operand);
+        let points: u64 = inside.into_iter().chain(around).map(|axis| sizes[axis]).product();
+        points * self.elem_bytes(operand)
+    }
+
+    fn of_result(&self, times: u64, sizes: &[u64], traffic: &mut Traffic) {
+        let Some(result) = self.mapping.result(self.nest) else { return };
+        let begins = begin(self.nest, self.mapping.binding.from_zero);
+        let copied = matches!(begins, Some(Begin::Copied | Begin::Held));
+        let filled = matches!(begins, Some(Begin::Number | Begin::Zero))
+            || copied && self.is_ragged(sizes, result);
+        self.fill(times, sizes, result, filled, traffic);
+        if copied {
+            self.carry(self.load(result), times * self.tile_bytes(sizes, result), traffic);
+        }
+        self.carry(self.store(result), times * self.tile_bytes(sizes, result), traffic);
+        for (operand, _) in self.operands() {
+            let one = self.mapping.binding.operands[operand] == Bound::One;
+            self.fill(times, sizes, operand, one, traffic);
+        }
+    }
+
+    fn of_inputs(&self, times: u64, sizes: &[u64], traffic: &mut Traffic) {
+        for (operand, _) in self.operands() {
+            let one = self.mapping.binding.operands[operand] == Bound::One;
+            if !one && !self.mapping.is_result(self.nest, operand) {
+                self.fill(times, sizes, operand, self.is_ragged(sizes, operand), traffic);
+                self.carry(self.load(operand), times * self.tile_bytes(sizes, operand), traffic);
+            }
+        }
+    }
+
+    fn fill(&self, times: u64, sizes: &[u64], operand: usize, does: bool, traffic: &mut Traffic) {
+        if does {
+            let way = self.machine.fill_of(self.mapping.instruction.operands[operand]);
+            let bytes = self.held(sizes, operand) * self.elem_bytes(operand);
+            self.carry(way, times * bytes, traffic);
+        }
+    }
+
+    fn carry(&self, way: Option<Move<'c>>, bytes: u64, traffic: &mut Traffic) {
+        if let Some(way) = way.filter(|_| bytes > 0) {
+            *traffic.entry(way.name.to_owned()).or_default() += bytes;
+        }
+    }
+}
