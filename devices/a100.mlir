@@ -13,9 +13,9 @@ device.machine @a100 arch("sm_80") features(["ptx80"]) {
   // What one block may have of the 164 KiB of a multiprocessor.
   device.memory @smem scope("core") capacity_bytes(166912) bytes_per_cycle(128) banks(32) bank_bytes(4) static_bytes(49152)
   // 255 registers of 32 bits for each of the 32 threads of a warp.
-  device.memory @reg scope("warp") capacity_bytes(32640) register_bytes(128) lanes(32)
+  device.memory @reg scope("warp") capacity_bytes(32640) register_bytes(128) lanes(32) core_bytes(262144)
   // Starting a warp costs little, and many hide latency.
-  device.unit @sm count(108) clock_mhz(1410) handover_cycles(50)
+  device.unit @sm count(108) clock_mhz(1410) partitions(4) handover_cycles(50)
 
   // One address per lane: a warp's request goes through the load unit in a cycle where it hits.
   device.move @load from @global to @reg issue_cycles(1.000000e+00) latency_cycles(470) strided fills

@@ -12,9 +12,9 @@ device.machine @mi250x arch("gfx90a") features([]) {
   device.memory @l2 scope("device") capacity_bytes(8388608) caches(@global) bytes_per_cycle(2048) transaction_bytes(128)
   device.memory @lds scope("core") capacity_bytes(65536) bytes_per_cycle(128) banks(32) bank_bytes(4)
   // 512 registers of 32 bits, those for accumulation among them, for each of 64 lanes.
-  device.memory @reg scope("warp") capacity_bytes(131072) register_bytes(256) lanes(64)
+  device.memory @reg scope("warp") capacity_bytes(131072) register_bytes(256) lanes(64) core_bytes(524288)
   // Starting a wavefront costs little, and many hide latency.
-  device.unit @cu count(110) clock_mhz(1700) handover_cycles(50)
+  device.unit @cu count(110) clock_mhz(1700) partitions(4) handover_cycles(50)
 
   // One address per lane: a warp's request goes through the load unit in a cycle where it hits.
   device.move @load from @global to @reg issue_cycles(4.000000e+00) latency_cycles(500) strided fills

@@ -14,9 +14,9 @@ device.machine @mi300x arch("gfx942") features([]) {
   device.memory @l2 scope("cluster") capacity_bytes(4194304) caches(@l3) bytes_per_cycle(2048) transaction_bytes(128)
   device.memory @lds scope("core") capacity_bytes(65536) bytes_per_cycle(128) banks(32) bank_bytes(4)
   // 512 registers of 32 bits, those for accumulation among them, for each of 64 lanes.
-  device.memory @reg scope("warp") capacity_bytes(131072) register_bytes(256) lanes(64)
+  device.memory @reg scope("warp") capacity_bytes(131072) register_bytes(256) lanes(64) core_bytes(524288)
   // Starting a wavefront costs little, and many hide latency.
-  device.unit @cu count(304) clock_mhz(2100) handover_cycles(50)
+  device.unit @cu count(304) clock_mhz(2100) partitions(4) handover_cycles(50)
 
   // One address per lane: a warp's request goes through the load unit in a cycle where it hits.
   device.move @load from @global to @reg issue_cycles(2.000000e+00) latency_cycles(600) strided fills

@@ -13,9 +13,9 @@ device.machine @mi50 arch("gfx906") features([]) {
   device.memory @l2 scope("device") capacity_bytes(4194304) caches(@global) bytes_per_cycle(1024) transaction_bytes(64)
   device.memory @lds scope("core") capacity_bytes(65536) bytes_per_cycle(128) banks(32) bank_bytes(4)
   // 256 registers of 32 bits for each of the 64 lanes of a wavefront.
-  device.memory @reg scope("warp") capacity_bytes(65536) register_bytes(256) lanes(64)
+  device.memory @reg scope("warp") capacity_bytes(65536) register_bytes(256) lanes(64) core_bytes(262144)
   // Starting a wavefront costs little, and many hide latency.
-  device.unit @cu count(60) clock_mhz(1725) handover_cycles(50)
+  device.unit @cu count(60) clock_mhz(1725) partitions(4) handover_cycles(50)
 
   // One address per lane: a warp's request goes through the load unit in a cycle where it hits.
   device.move @load from @global to @reg issue_cycles(4.000000e+00) latency_cycles(500) strided fills

@@ -12,7 +12,7 @@ use weft_runtime::session::JobError;
 use weft_runtime::{DType, Tensor, random};
 
 use super::compile::{beside, emit, emit_to};
-use super::{CompileArgs, folder_for_run};
+use super::{CompileArgs, candidates, folder_for_run};
 use crate::expression::{self, Element, Kernel};
 use crate::{Emit, Failure, Unit};
 
@@ -58,6 +58,9 @@ pub struct Args {
     /// Print the module after every pass, on standard error.
     #[arg(long, alias = "mlir-print-ir-after-all")]
     pub print_ir_after_all: bool,
+    /// What to print instead.
+    #[command(flatten)]
+    pub candidates: candidates::Args,
 }
 
 /// Does it.
@@ -66,6 +69,9 @@ pub struct Args {
 /// An expression that means nothing, whatever stands in the way of compiling it, a result
 /// that is not the interpreter's.
 pub fn run(args: &Args) -> Result<(), Failure> {
+    if args.candidates.candidates {
+        return candidates::print(args);
+    }
     let kernel = Kernel::read(&args.expression, &args.shape, args.dtype)?;
     let compile = CompileArgs {
         device: args.device.clone(),

@@ -1,6 +1,7 @@
 //! The subcommands of `weft`.
 
 pub mod bench;
+mod candidates;
 pub mod compile;
 pub mod conformance;
 pub mod devices;

@@ -50,7 +50,7 @@ impl Element {
     }
 
     /// The type in the IR.
-    pub(super) fn ty(self, context: &Context) -> Type<'_> {
+    pub(crate) fn ty(self, context: &Context) -> Type<'_> {
         match self.0 {
             DType::F64 => Type::float64(context),
             DType::F32 => Type::float32(context),

@@ -81,12 +81,32 @@ impl Kernel {
     /// # Errors
     /// A report on the text that is wrong.
     pub fn read(expression: &str, shape: &str, element: Element) -> Result<Self, Failure> {
+        Self::read_with(expression, shape, element, Borders::Refused)
+    }
+
+    /// The same, of an expression whose windows may begin before their tensor: an index that
+    /// goes down to `-p` reads `p` zeros on either side of a dimension.
+    ///
+    /// Such a kernel says how tensors are touched; [`Kernel::module`] cannot write it.
+    ///
+    /// # Errors
+    /// As [`Kernel::read`].
+    pub fn read_bordered(expression: &str, shape: &str, element: Element) -> Result<Self, Failure> {
+        Self::read_with(expression, shape, element, Borders::Zeros)
+    }
+
+    fn read_with(
+        expression: &str,
+        shape: &str,
+        element: Element,
+        borders: Borders,
+    ) -> Result<Self, Failure> {
         let mut sources = Sources::default();
         sources.add("expression", expression);
         sources.add("--shape", shape);
         let kernel = parse(expression).and_then(|statement| {
             let extents = extents(shape)?;
-            Checker::new(&statement, &extents, element)
+            Checker::new(&statement, &extents, element, borders)
                 .and_then(|checker| checker.kernel(&statement))
         });
         kernel.map_err(|report| Failure::placed(*report, sources))
@@ -153,7 +173,17 @@ fn extents(text: &str) -> Result<Vec<Given>> {
     Ok(all)
 }
 
+/// What an index below 0 means.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Borders {
+    /// A mistake.
+    Refused,
+    /// Zeros, as many behind the last element.
+    Zeros,
+}
+
 struct Checker {
+    borders: Borders,
     axes: Vec<Axis>,
     element: Element,
     output: Tensor,
@@ -162,7 +192,12 @@ struct Checker {
 }
 
 impl Checker {
-    fn new(statement: &Statement, given: &[Given], element: Element) -> Result<Self> {
+    fn new(
+        statement: &Statement,
+        given: &[Given],
+        element: Element,
+        borders: Borders,
+    ) -> Result<Self> {
         let mut axes: Vec<(String, Span)> = Vec::new();
         for index in &statement.target.indices {
             let Kind::Axis(name) = &index.kind else {
@@ -225,12 +260,13 @@ impl Checker {
         let shape = sized[..free].iter().map(|axis| axis.extent).collect();
         let output = Tensor { name: statement.target.name.clone(), shape };
         fits(&output, &statement.target.span, element)?;
-        Ok(Self { axes: sized, element, output, inputs: Vec::new(), reads: Vec::new() })
+        let (inputs, reads) = (Vec::new(), Vec::new());
+        Ok(Self { borders, axes: sized, element, output, inputs, reads })
     }
 
     fn kernel(mut self, statement: &Statement) -> Result<Kernel> {
         let value = self.value(&statement.value)?;
-        let Self { axes, element, output, inputs, reads } = self;
+        let Self { axes, element, output, inputs, reads, .. } = self;
         Ok(Kernel { axes, inputs, output, assign: statement.assign, reads, value, element })
     }
 
@@ -306,13 +342,15 @@ impl Checker {
             let Some((low, high)) = range(&linear, &self.axes) else {
                 return Err(Box::new(wrong(&node.span, "the index does not fit in 64 bits")));
             };
-            if low < 0 {
+            if low < 0 && self.borders == Borders::Refused {
                 let report = wrong(&node.span, format!("the index goes down to {low}"))
                     .note(format!("dimension {dim} of {} begins at 0", access.name))
                     .help(format!("add {}", low.unsigned_abs()));
                 return Err(Box::new(report));
             }
-            reach.push(high as u64 + 1);
+            // As far as it goes below 0 it goes beyond the end.
+            let stored = (high + 1 + low.min(0)).max(1);
+            reach.push(stored as u64);
             index.push(linear);
         }
         let number = match self.inputs.iter().position(|input| input.name == access.name) {

@@ -21,6 +21,7 @@
 mod build;
 mod element;
 mod kernel;
+mod operator;
 mod syntax;
 
 pub use element::Element;

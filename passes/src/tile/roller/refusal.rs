@@ -2,11 +2,10 @@
 
 use super::align;
 use super::cost::{footprint, registers};
-use super::ladder::EPSILON_MAX;
+use super::ladder::{self, EPSILON_MAX};
 use super::search::THREADS_MAX;
 use super::steps;
-use super::{Arch, Operator, Options, Policy, banks};
-use crate::tile::roller::Tiles;
+use super::{Arch, Operator, Options, Policy, Tiles, banks};
 
 /// No tile of an operator fits a machine.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -52,6 +51,8 @@ pub enum Refusal {
         extents: Vec<u64>,
         /// What threads are a multiple of.
         of: u64,
+        /// The nearest extent of the last axis for which there is one.
+        enough: Option<u64>,
     },
     /// An axis has no points.
     #[error("axis {axis} has no points")]
@@ -72,8 +73,11 @@ impl Refusal {
             Refusal::Core { has, .. } => {
                 format!("at most {has}: fewer partitions, or a smaller warp")
             }
+            Refusal::Waste { enough: Some(enough), .. } => {
+                format!("a last axis of {enough} would do")
+            }
             Refusal::Waste { of, .. } => {
-                format!("an output of {} points or more in its last axis would do", of.div_ceil(2))
+                format!("more points: {of} threads have something to do then")
             }
             Refusal::Empty { .. } => "1 or more".to_owned(),
         }
@@ -112,5 +116,24 @@ pub fn of(operator: &Operator, arch: &Arch, options: &Options, policy: Policy) -
         }
     }
     let extents = operator.extents()[..operator.spatial()].to_vec();
-    Refusal::Waste { extents, of: align::threads(arch, policy) }
+    let of = align::threads(arch, policy);
+    Refusal::Waste { of, enough: enough(operator, arch, options, policy, of), extents }
+}
+
+/// The least extent of the last spatial axis with which the operator has a tile.
+fn enough(
+    operator: &Operator,
+    arch: &Arch,
+    options: &Options,
+    policy: Policy,
+    threads: u64,
+) -> Option<u64> {
+    let last = operator.spatial().checked_sub(1)?;
+    let now = operator.axes[last].extent;
+    let mut larger = operator.clone();
+    // With as many points as threads along it, the axis alone is enough.
+    (now + 1..=now + 2 * threads).find(|&extent| {
+        larger.axes[last].extent = extent;
+        !ladder::climb(&larger, arch, options, policy).is_empty()
+    })
 }

@@ -33,6 +33,8 @@ fn memories(loaded: &Loaded<'_>) -> Section {
             }),
         );
         facts.extend(memory.lanes.map(|lanes| format!("over {lanes} lanes")));
+        facts.extend(memory.core_bytes.map(|size| format!("{} for a core", bytes(size))));
+        facts.extend(memory.gbytes_per_second.map(|rate| format!("{rate} GB/s measured")));
         facts.extend(memory.bytes_per_cycle.map(|rate| format!("{rate} B a cycle")));
         facts.extend(memory.transaction_bytes.map(|size| format!("{size} B an access")));
         if let (Some(banks), Some(width)) = (memory.banks, memory.bank_bytes) {
@@ -47,7 +49,11 @@ fn units(loaded: &Loaded<'_>) -> Section {
     let mut section = Section::new("units", "", &["unit", "what it is"]);
     for unit in loaded.machine().units() {
         let clock = unit.clock_mhz.map_or(String::new(), |clock| format!(" at {clock} MHz"));
-        let count = format!("{}{}{clock}", unit.count, loaded.host(unit.name));
+        let parts = match unit.partitions {
+            1 => String::new(),
+            parts => format!(", {parts} parts that issue side by side"),
+        };
+        let count = format!("{}{}{clock}{parts}", unit.count, loaded.host(unit.name));
         section.row([format!("@{}", unit.name), count]);
     }
     section

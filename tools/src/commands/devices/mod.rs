@@ -24,7 +24,7 @@ use weft_passes::device::load_machine::Host;
 
 use super::compile::write;
 use crate::{Device, Failure, MACHINES};
-use loaded::Loaded;
+pub(super) use loaded::Loaded;
 
 /// Lists the machines, or checks and describes one.
 #[derive(Clone, Debug, clap::Args)]

@@ -47,8 +47,11 @@ fn types(instruction: &Instruction<'_>) -> Option<String> {
     Some(if first == last { last } else { format!("{first} -> {last}") })
 }
 
-/// Multiply-adds of all units in a second.
+/// Multiply-adds of all units in a second: as measured, two operations each, or by the clock.
 pub fn peak(machine: Machine<'_>, instruction: &Instruction<'_>) -> Option<f64> {
+    if let Some(measured) = instruction.gflops {
+        return Some(measured as f64 * 1e9 / 2.0);
+    }
     let unit = machine.unit(instruction.unit)?;
     let hertz = unit.clock_mhz? as f64 * 1e6;
     let each = multiply_adds(instruction)? as f64 / instruction.issue_cycles;
@@ -57,6 +60,9 @@ pub fn peak(machine: Machine<'_>, instruction: &Instruction<'_>) -> Option<f64> 
 
 /// Bytes of a memory in a second: of all of them, where every unit has its own.
 fn bandwidth(machine: Machine<'_>, memory: &Memory<'_>, unit: &str) -> Option<f64> {
+    if let Some(measured) = memory.gbytes_per_second {
+        return Some(measured as f64 * 1e9);
+    }
     let unit = machine.unit(unit)?;
     let hertz = unit.clock_mhz? as f64 * 1e6;
     let copies = if memory.scope <= Scope::Core { unit.count } else { 1 };
