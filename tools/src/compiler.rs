@@ -15,7 +15,7 @@ use weft_passes::codegen::{
 };
 use weft_passes::device::load_machine;
 use weft_passes::pipeline::{self, Stage};
-use weft_passes::task;
+use weft_passes::{task, tile};
 use weft_runtime::artifact;
 use weft_runtime::plan::CodeKind;
 
@@ -44,6 +44,8 @@ pub struct Options {
     pub reproducer: Option<PathBuf>,
     /// Print the module after every pass, on standard error.
     pub print_ir: bool,
+    /// Have passes say what they chose, and from what.
+    pub remarks: bool,
     /// Say on a terminal what is being done.
     pub progress: bool,
     /// Write artifacts for the simulator, also where there is native code for the machine.
@@ -207,6 +209,9 @@ impl<'c> Unit<'c> {
         let mut options = Vec::new();
         if self.options.units > 0 {
             options.push((task::from_tile::PASS.name, "units", units.as_str()));
+        }
+        if self.options.remarks {
+            options.push((tile::construct_rtiles::PASS.name, "remarks", "true"));
         }
         let (context, module) = (self.context, self.op());
         let passes = pipeline::passes_to(stage);

@@ -21,7 +21,7 @@ use weft_dialects::tile::{Compute, RTile};
 use super::block::{self, Chosen, Core};
 use super::isa::{Bound, Search};
 use super::policy::{self, Choice, Tiled};
-use super::{instruction, isa, pack_weights};
+use super::{instruction, isa, pack_weights, roller};
 use crate::device::expand_math;
 use crate::nest::{self, Nest};
 
@@ -143,6 +143,9 @@ fn construct_by<'c>(
     if remarks {
         say(kernel, &choice);
         say_mappings(machine, kernel, &nest, search);
+        for line in roller::lines(machine, &nest) {
+            remark(kernel, &format!("@{}: {line}", kernel.symbol()));
+        }
     }
     let unit = machine.units().into_iter().next().ok_or(Failed)?;
     let inner = match &choice.tiled {

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use weft_dialects::graph::Model as Graph;
 use weft_passes::interpret::run_model;
+use weft_passes::pipeline::Stage;
 use weft_runtime::Model;
 use weft_runtime::compare::{Tolerance, compare};
 use weft_runtime::plan::Port;
@@ -81,6 +82,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         ..CompileArgs::default()
     };
     let mut options = compile.options()?;
+    options.remarks = args.emit == Some(Emit::Stage(Stage::Tile));
     if let Some(output) = &args.output {
         options.reproducer = Some(beside(output));
     }
@@ -92,6 +94,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         (emit, output) => {
             let output = output.as_deref().unwrap_or(Path::new("-"));
             emit_to(&mut unit, emit.unwrap_or(Emit::Weft), output)?;
+            for remark in &unit.remarks {
+                eprintln!("remark: {}", remark.message);
+            }
         }
     }
     if args.timings {

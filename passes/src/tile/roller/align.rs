@@ -139,14 +139,9 @@ pub fn check(
     broken
 }
 
-/// The first tensor that rule 2 is broken for, the output among them, as the plain policy asks.
-pub fn memory(operator: &Operator, arch: &Arch, near: &[u64]) -> Option<Violation> {
-    rows(operator, arch, near, true).into_iter().next()
-}
-
-/// Whether rule 2 is kept for what is loaded.
+/// Whether rule 2 is kept for every tensor, the output among them.
 pub fn whole_rows(operator: &Operator, arch: &Arch, near: &[u64]) -> bool {
-    rows(operator, arch, near, false).is_empty()
+    rows(operator, arch, near, true).is_empty()
 }
 
 /// Rule 2, for every input and where asked for the output.

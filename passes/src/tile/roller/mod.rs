@@ -10,13 +10,13 @@
 //! here to the letter ([`Variant::Published`]); [`Variant::Aligned`] is ours, of which every
 //! tile passes [`align::check`].
 //!
-//! - `operator`, `fuse`: what is computed, and along which axes it is cut.
+//! - `operator`, `read`, `fuse`: what is computed, and along which axes it is cut.
 //! - `arch`: what the machine is asked for.
 //! - `slope`: which policy an operator takes.
 //! - `steps`, `score`, `search`, `ladder`: the construction.
 //! - `align`, `banks`: the rules that a tile keeps.
 //! - `shrink`: operators too small for the machine.
-//! - `model`: what a tile is predicted to take.
+//! - `model`, `report`: what a tile is predicted to take, and how that is told.
 
 pub mod align;
 mod arch;
@@ -26,7 +26,9 @@ mod fuse;
 mod ladder;
 mod model;
 mod operator;
+mod read;
 mod refusal;
+mod report;
 pub mod score;
 mod search;
 mod shrink;
@@ -37,6 +39,7 @@ pub use arch::{Arch, ArchError, MatrixUnit};
 pub use model::{Prediction, predict};
 pub use operator::{Axis, Dim, Operator, Tensor};
 pub use refusal::Refusal;
+pub use report::lines;
 pub use search::THREADS_MAX;
 pub use slope::policy;
 

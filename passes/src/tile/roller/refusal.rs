@@ -120,7 +120,8 @@ pub fn of(operator: &Operator, arch: &Arch, options: &Options, policy: Policy) -
     Refusal::Waste { of, enough: enough(operator, arch, options, policy, of), extents }
 }
 
-/// The least extent of the last spatial axis with which the operator has a tile.
+/// An extent of the last spatial axis with which the operator has a tile, where it has none
+/// with one less.
 fn enough(
     operator: &Operator,
     arch: &Arch,
@@ -129,11 +130,25 @@ fn enough(
     threads: u64,
 ) -> Option<u64> {
     let last = operator.spatial().checked_sub(1)?;
-    let now = operator.axes[last].extent;
     let mut larger = operator.clone();
-    // With as many points as threads along it, the axis alone is enough.
-    (now + 1..=now + 2 * threads).find(|&extent| {
+    let mut has = |extent: u64| {
         larger.axes[last].extent = extent;
         !ladder::climb(&larger, arch, options, policy).is_empty()
-    })
+    };
+    let mut lacks = operator.axes[last].extent;
+    // With as many points as threads along it, the axis alone is enough.
+    let mut found = std::iter::successors(Some(lacks), |extent| extent.checked_mul(2))
+        .take_while(|&extent| extent <= 4 * threads.max(lacks))
+        .skip(1)
+        .find(|&extent| has(extent))?;
+    lacks = lacks.max(found / 2);
+    while found - lacks > 1 {
+        let middle = lacks + (found - lacks) / 2;
+        if has(middle) {
+            found = middle;
+        } else {
+            lacks = middle;
+        }
+    }
+    Some(found)
 }

@@ -125,7 +125,7 @@ impl<'a> Search<'a> {
             if !self.found_any {
                 self.descend(last);
             }
-        } else if self.issues(last) {
+        } else if self.issues(last) && self.keeps_rules(last) {
             // The plain policy of version 1 counts a border as often as it is come to.
             if self.policy == Policy::Plain || !self.borders.contains(last) {
                 self.borders.push(last.clone());
@@ -144,33 +144,33 @@ impl<'a> Search<'a> {
         threads.is_multiple_of(align::threads(self.arch, self.policy))
     }
 
+    /// Every other rule, where tiles are ours.
+    fn keeps_rules(&self, tiles: &Tiles) -> bool {
+        let padding = || banks::paddings(self.operator, self.arch, self.options, tiles);
+        let (operator, arch, epsilon) = (self.operator, self.arch, self.epsilon);
+        self.options.variant == Variant::Published
+            || align::check(operator, arch, self.policy, tiles, epsilon, Some(&padding()))
+                .is_empty()
+    }
+
     /// Whether a register tile is to be gone on from, and a near tile to be kept.
     fn is_worth_it(&self, tiles: &Tiles) -> bool {
-        let aligned = tiles.near.is_none() || self.issues(tiles);
-        aligned
-            && match (self.policy, &tiles.near) {
-                (Policy::Reuse, near) => {
-                    let rate = match near {
-                        None => self.arch.near_gbytes_per_s,
-                        Some(_) => self.arch.far_gbytes_per_s,
-                    };
-                    let rows = match (self.options.variant, near) {
-                        (Variant::Aligned, Some(near)) => {
-                            align::whole_rows(self.operator, self.arch, near)
-                        }
-                        _ => true,
-                    };
-                    rows && self.computes_longer(tiles.current(), rate)
-                }
-                (Policy::Plain, near) => {
-                    let spatial = self.operator.spatial();
-                    // Two elements a thread at least, so that loads overlap.
-                    tiles.registers[..spatial].iter().product::<u64>() >= 2
-                        && near.as_ref().is_none_or(|near| {
-                            align::memory(self.operator, self.arch, near).is_none()
-                        })
-                }
+        if tiles.near.is_some() && !(self.issues(tiles) && self.keeps_rules(tiles)) {
+            return false;
+        }
+        match (self.policy, &tiles.near) {
+            (Policy::Reuse, None) => {
+                self.computes_longer(&tiles.registers, self.arch.near_gbytes_per_s)
             }
+            (Policy::Reuse, Some(near)) => self.computes_longer(near, self.arch.far_gbytes_per_s),
+            (Policy::Plain, near) => {
+                let spatial = self.operator.spatial();
+                let whole = |near: &Vec<u64>| align::whole_rows(self.operator, self.arch, near);
+                // Two elements a thread at least, so that loads overlap.
+                tiles.registers[..spatial].iter().product::<u64>() >= 2
+                    && near.as_ref().is_none_or(whole)
+            }
+        }
     }
 
     /// Whether computing a tile takes longer than bringing it.

@@ -26,7 +26,7 @@ pub fn shrink(
         let Some(next) = next else { break };
         now = next;
     }
-    (now != *from).then_some(now)
+    (blocks(operator, &now) > blocks(operator, from)).then_some(now)
 }
 
 fn blocks(operator: &Operator, both: &Tiles) -> u64 {
