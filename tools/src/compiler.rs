@@ -48,6 +48,8 @@ pub struct Options {
     pub progress: bool,
     /// Write artifacts for the simulator, also where there is native code for the machine.
     pub simulate: bool,
+    /// Options of passes: pass, option, value.
+    pub pass_options: Vec<(String, String, String)>,
 }
 
 /// What a compilation can be asked for.
@@ -208,6 +210,8 @@ impl<'c> Unit<'c> {
         if self.options.units > 0 {
             options.push((task::from_tile::PASS.name, "units", units.as_str()));
         }
+        let asked = self.options.pass_options.iter();
+        options.extend(asked.map(|(pass, option, value)| (&**pass, &**option, &**value)));
         let (context, module) = (self.context, self.op());
         let passes = pipeline::passes_to(stage);
         let reproducer =

@@ -19,7 +19,7 @@ use weft_dialects::ir::{Attribute, Builder, Context, Mapping, Op, Report, Val, a
 use weft_dialects::tile::RTile;
 
 use super::block::{self, Chosen, Core};
-use super::policy::{self, Choice, Tiled};
+use super::policy::{self, Choice, Layout, Tiled};
 use super::{instruction, matrix, pack_weights};
 use crate::device::expand_math;
 use crate::nest::{self, Nest};
@@ -28,11 +28,18 @@ use crate::nest::{self, Nest};
 pub const PASS: Pass = Pass {
     name: "tile-construct-rtiles",
     description: "Choose instruction, lanes and rTiles for every kernel",
-    options: &[PassOption {
-        name: "remarks",
-        description: "say what was chosen and what came second",
-        fallback: "false",
-    }],
+    options: &[
+        PassOption {
+            name: "remarks",
+            description: "say what was chosen and what came next, and what each would cost",
+            fallback: "false",
+        },
+        PassOption {
+            name: "rank",
+            description: "take the choice of this rank instead of the best, which has rank 0",
+            fallback: "0",
+        },
+    ],
     statistics: &[("kernels", "tile programs made")],
     run,
 };
@@ -43,13 +50,30 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
             .help("put one in with device-load-machine{file=...}");
         return Err(Failed);
     };
-    let remarks = run.option("remarks") == "true";
+    let Ok(rank) = run.option("rank").parse::<usize>() else {
+        let what = format!("rank={} is no number", run.option("rank"));
+        Report::new(run.module.location(), what).help("write digits; 0 is the best choice");
+        return Err(Failed);
+    };
+    let wanted = Wanted { rank, remarks: run.option("remarks") == "true" };
     for kernel in pack_weights::kernels(run.module) {
-        construct(run.context, machine, kernel, remarks)?;
+        construct(run.context, machine, kernel, wanted)?;
         run.count("kernels", 1);
     }
     Ok(())
 }
+
+/// What to do beside choosing the best.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Wanted {
+    /// Which of the ranked choices to take; the last where there are fewer.
+    pub rank: usize,
+    /// Say what was chosen, and what came next.
+    pub remarks: bool,
+}
+
+/// Choices that remarks tell of.
+const TOLD: usize = 5;
 
 /// Reads a kernel's nest; reports where it has none.
 pub(super) fn read<'c>(kernel: Op<'c>) -> Result<Nest<'c>, Failed> {
@@ -64,9 +88,9 @@ pub(super) fn choose<'c>(
     machine: Machine<'c>,
     kernel: Op<'c>,
     nest: &Nest<'c>,
-    constant: &[bool],
+    layouts: &[Layout],
 ) -> Result<Choice<'c>, Failed> {
-    policy::choose(machine, nest, constant, &expand_math::expands).map_err(|reason| {
+    policy::choose(machine, nest, layouts, &expand_math::expands).map_err(|reason| {
         let mut report = Report::new(
             kernel.location(),
             format!("@{} cannot run on @{}: {reason}", kernel.symbol(), machine.name()),
@@ -84,34 +108,46 @@ pub(crate) fn construct<'c>(
     context: &'c Context,
     machine: Machine<'c>,
     kernel: Op<'c>,
-    remarks: bool,
+    wanted: Wanted,
 ) -> Result<(), Failed> {
     let nest = read(kernel)?;
     // Layouts are what they are now: what was to be packed has been.
-    let fixed = vec![false; nest.inputs.len()];
-    let choice = choose(machine, kernel, &nest, &fixed)?;
-    if remarks {
-        say(kernel, &choice);
+    let fixed = vec![Layout::Fixed; nest.inputs.len()];
+    let mut choice = choose(machine, kernel, &nest, &fixed)?;
+    if wanted.rank > 0 || wanted.remarks {
+        let keep = TOLD.max(wanted.rank + 1);
+        let ranked = policy::candidates(machine, &nest, &fixed, &expand_math::expands, keep);
+        let mut ranked = ranked.expect("there is a best one");
+        if wanted.remarks {
+            say(kernel, &choice);
+            for (rank, candidate) in ranked.iter().take(TOLD).enumerate() {
+                remark(
+                    kernel,
+                    &format!("@{}: rank {rank}: {}", kernel.symbol(), candidate.report(&nest)),
+                );
+            }
+        }
+        let taken = ranked.swap_remove(wanted.rank.min(ranked.len() - 1));
+        (choice.tiled, choice.cycles) = (taken.tiled, taken.cycles);
+    }
+    if wanted.remarks {
         for refusal in matrix::choices(machine, &nest).into_iter().filter_map(Result::err) {
             remark(kernel, &format!("@{}: {refusal}", kernel.symbol()));
         }
     }
     let unit = machine.units().into_iter().next().ok_or(Failed)?;
-    let inner = match &choice.tiled {
-        Tiled::Lanes(lanes) => policy::register_tile(&nest, lanes),
-        Tiled::Matrix(matrix) => matrix.tile.clone(),
-        Tiled::Block(chosen) => {
-            let tiles = chosen.block.rtiles(&nest, &chosen.ways);
-            if remarks {
-                for side in 0..2 {
-                    let conflicts = chosen.conflicts(side);
-                    remark(kernel, &format!("@{}: {conflicts}", kernel.symbol()));
-                }
+    if let Tiled::Block(chosen) = &choice.tiled {
+        let tiles = chosen.block.rtiles(&nest, &chosen.ways);
+        if wanted.remarks {
+            for side in 0..2 {
+                let conflicts = chosen.conflicts(side);
+                remark(kernel, &format!("@{}: {conflicts}", kernel.symbol()));
             }
-            rewrite(context, machine, kernel, &nest, &choice.tiled, &tiles);
-            return Ok(());
         }
-    };
+        rewrite(context, machine, kernel, &nest, &choice.tiled, &tiles);
+        return Ok(());
+    }
+    let inner = choice.tiled.tile(&nest);
     let outer = policy::task_tile(&nest, &inner, &unit, choice.cycles, task_memory(machine));
     let mut tiles = vec![outer, inner];
     if let Tiled::Lanes(lanes) = &choice.tiled

@@ -8,6 +8,7 @@ use super::construct_rtiles::read;
 use super::instruction::instructions;
 use super::mapping::has_axes;
 use super::matrix;
+use super::policy::Layout;
 use super::policy::{self, Choice};
 use crate::device::expand_math;
 use crate::nest::Nest;
@@ -35,7 +36,7 @@ pub fn explain<'c>(
     kernel: Op<'c>,
 ) -> Result<Explained, Failed> {
     let nest = read(kernel)?;
-    let fixed = vec![false; nest.inputs.len()];
+    let fixed = vec![Layout::Fixed; nest.inputs.len()];
     let chosen = policy::choose(machine, &nest, &fixed, &expand_math::expands);
     let on_lanes: Vec<_> = instructions(machine, &nest).iter().map(|mapped| mapped.name).collect();
     let all = machine.instructions();
@@ -81,7 +82,7 @@ fn without<'c>(
     for op in copy.first_block(0).into_iter().flat_map(|block| block.ops()).filter(lacks) {
         op.erase();
     }
-    let fixed = vec![false; nest.inputs.len()];
+    let fixed = vec![Layout::Fixed; nest.inputs.len()];
     let chosen = policy::choose(Machine { op: copy }, nest, &fixed, &expand_math::expands);
     let told = chosen.ok().map(|choice| (choice.tiled.describe(), choice.cycles));
     copy.erase();
