@@ -36,6 +36,8 @@ pub struct Options {
     pub jobs: usize,
     /// Virtual execution units of the task program; 0 for as many as the machine has.
     pub units: usize,
+    /// Options of passes: the pass, the option, the value.
+    pub passes: Vec<(String, String, String)>,
     /// Files of weights, by the id that text names them with.
     pub weights: Vec<(String, PathBuf)>,
     /// For the ONNX importer.
@@ -208,6 +210,8 @@ impl<'c> Unit<'c> {
         if self.options.units > 0 {
             options.push((task::from_tile::PASS.name, "units", units.as_str()));
         }
+        let given = self.options.passes.iter();
+        options.extend(given.map(|(pass, option, value)| (&pass[..], &option[..], &value[..])));
         let (context, module) = (self.context, self.op());
         let passes = pipeline::passes_to(stage);
         let reproducer =

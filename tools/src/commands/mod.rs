@@ -30,6 +30,9 @@ pub struct CompileArgs {
     /// Virtual execution units; as many as the machine has without it.
     #[arg(long, default_value_t = 0)]
     pub units: usize,
+    /// An option of a pass, as tile-construct-rtiles.strategy=greedy.
+    #[arg(long, value_name = "PASS.OPTION=VALUE")]
+    pub option: Vec<String>,
     /// Say how long each stage took, on standard error.
     #[arg(long)]
     pub timings: bool,
@@ -57,6 +60,9 @@ impl CompileArgs {
             let (id, file) = weights.split_once('=').unwrap_or(("model", weights));
             options.weights.push((id.to_owned(), PathBuf::from(file)));
         }
+        for option in &self.option {
+            options.passes.push(pass_option(option)?);
+        }
         for shape in &self.shape {
             let dims = shape.split_once('=').and_then(|(name, dims)| {
                 let dims =
@@ -70,6 +76,27 @@ impl CompileArgs {
         }
         Ok(options)
     }
+}
+
+/// `PASS.OPTION=VALUE` of a pass that has the option.
+fn pass_option(text: &str) -> Result<(String, String, String), Failure> {
+    let parts = text.split_once('=').and_then(|(place, value)| {
+        let (pass, option) = place.split_once('.')?;
+        Some((pass.to_owned(), option.to_owned(), value.to_owned()))
+    });
+    let passes = weft_passes::pipeline::PASSES;
+    let known = |pass: &str, option: &str| {
+        let own = passes.iter().filter(|known| known.name == pass);
+        own.flat_map(|pass| pass.options).any(|known| known.name == option)
+    };
+    parts.filter(|(pass, option, _)| known(pass, option)).ok_or_else(|| {
+        let named = |pass: &&weft_dialects::ir::pass::Pass| {
+            let name = pass.name;
+            pass.options.iter().map(move |option| format!("{name}.{}", option.name)).collect()
+        };
+        let all: Vec<Vec<String>> = passes.iter().map(named).collect();
+        Failure::said(format!("`{text}` is no option of a pass"), all.concat().join(", "))
+    })
 }
 
 /// Whether a path names an artifact.
