@@ -37,10 +37,11 @@ class Port(ctypes.Structure):
 
 
 class Weft:
-    def __init__(self, model, feeds, threads, folder):
-        artifact = os.path.join(folder, "model.weft")
+    def __init__(self, model, feeds, threads, folder, artifact=None):
         begin = time.perf_counter()
-        subprocess.run([BIN / "weft", "compile", model, "-o", artifact], check=True)
+        if artifact is None:
+            artifact = os.path.join(folder, "model.weft")
+            subprocess.run([BIN / "weft", "compile", model, "-o", artifact], check=True)
         self.compile_s = time.perf_counter() - begin
         lib = ctypes.CDLL(str(BIN / "libweft_runtime.so"))
         lib.weft_last_error_message.restype = ctypes.c_char_p
@@ -48,7 +49,7 @@ class Weft:
             count.restype = ctypes.c_size_t
             count.argtypes = [ctypes.c_void_p]
         self.lib, self.handle = lib, ctypes.c_void_p()
-        self.check(lib.weft_model_load(artifact.encode(), ctypes.c_size_t(threads),
+        self.check(lib.weft_model_load(os.fsencode(artifact), ctypes.c_size_t(threads),
                                        ctypes.byref(self.handle)))
         self.keep = []
         names = [self.port(lib.weft_model_input, i).name.decode()

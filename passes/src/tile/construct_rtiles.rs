@@ -40,6 +40,7 @@ pub const PASS: Pass = Pass {
             description: "take the choice of this rank instead of the best, which has rank 0",
             fallback: "0",
         },
+        PassOption { name: "told", description: "how many choices remarks tell of", fallback: "5" },
         PassOption {
             name: "strategy",
             description: "which mappings of an instruction are costed: exhaustive, greedy, beam",
@@ -61,16 +62,20 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
             .help("put one in with device-load-machine{file=...}");
         return Err(Failed);
     };
-    let Ok(rank) = run.option("rank").parse::<usize>() else {
-        let what = format!("rank={} is no number", run.option("rank"));
-        Report::new(run.module.location(), what).help("write digits; 0 is the best choice");
-        return Err(Failed);
+    let number = |option: &str| {
+        run.option(option).parse::<usize>().map_err(|_| {
+            let what = format!("{option}={} is no number", run.option(option));
+            Report::new(run.module.location(), what)
+                .help("write digits; rank 0 is the best choice");
+            Failed
+        })
     };
+    let (rank, told) = (number("rank")?, number("told")?);
     let search = Search {
         strategy: known(run.module, "strategy", run.option("strategy"))?,
         model: known(run.module, "model", run.option("model"))?,
     };
-    let wanted = Wanted { rank, remarks: run.option("remarks") == "true", search };
+    let wanted = Wanted { rank, remarks: run.option("remarks") == "true", told, search };
     for kernel in pack_weights::kernels(run.module) {
         construct(run.context, machine, kernel, wanted)?;
         run.count("kernels", 1);
@@ -98,12 +103,11 @@ pub(crate) struct Wanted {
     pub rank: usize,
     /// Say what was chosen, and what came next.
     pub remarks: bool,
+    /// How many choices to tell of.
+    pub told: usize,
     /// How mappings of instructions are found and costed.
     pub search: Search,
 }
-
-/// Choices that remarks tell of.
-const TOLD: usize = 5;
 
 /// Reads a kernel's nest; reports where it has none.
 pub(super) fn read<'c>(kernel: Op<'c>) -> Result<Nest<'c>, Failed> {
@@ -156,13 +160,13 @@ pub(crate) fn construct<'c>(
     let search = wanted.search;
     let mut choice = choose_by(machine, kernel, &nest, &fixed, search)?;
     if wanted.rank > 0 || wanted.remarks {
-        let keep = TOLD.max(wanted.rank + 1);
+        let keep = wanted.told.max(wanted.rank + 1);
         let ranked =
             policy::candidates(machine, &nest, &fixed, &expand_math::expands, search, keep);
         let mut ranked = ranked.expect("there is a best one");
         if wanted.remarks {
             say(kernel, &choice);
-            for (rank, candidate) in ranked.iter().take(TOLD).enumerate() {
+            for (rank, candidate) in ranked.iter().take(wanted.told).enumerate() {
                 remark(
                     kernel,
                     &format!("@{}: rank {rank}: {}", kernel.symbol(), candidate.report(&nest)),

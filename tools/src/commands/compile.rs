@@ -59,6 +59,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     options.reproducer = Some(beside(&args.output));
     let mut unit = Unit::open(&context, &args.model, options)?;
     emit_to(&mut unit, args.emit, &args.output)?;
+    print_remarks(&unit);
     if args.compile.timings {
         print_timings(&unit.timings);
     }
@@ -93,6 +94,13 @@ pub fn emit_to(unit: &mut Unit<'_>, emit: Emit, output: &Path) -> Result<(), Fai
     };
     unit.end_progress();
     write(output, &bytes)
+}
+
+/// Prints what passes had to say.
+pub(crate) fn print_remarks(unit: &Unit<'_>) {
+    for remark in &unit.remarks {
+        eprintln!("remark: {}", remark.message);
+    }
 }
 
 /// Where a reproducer goes: beside the output.

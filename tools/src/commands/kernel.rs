@@ -12,7 +12,7 @@ use weft_runtime::plan::Port;
 use weft_runtime::session::JobError;
 use weft_runtime::{DType, Tensor, random};
 
-use super::compile::{beside, emit, emit_to};
+use super::compile::{beside, emit, emit_to, print_remarks};
 use super::{CompileArgs, candidates, folder_for_run};
 use crate::expression::{self, Element, Kernel};
 use crate::{Emit, Failure, Unit};
@@ -94,9 +94,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         (emit, output) => {
             let output = output.as_deref().unwrap_or(Path::new("-"));
             emit_to(&mut unit, emit.unwrap_or(Emit::Weft), output)?;
-            for remark in &unit.remarks {
-                eprintln!("remark: {}", remark.message);
-            }
+            print_remarks(&unit);
         }
     }
     if args.timings {

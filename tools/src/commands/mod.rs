@@ -34,6 +34,10 @@ pub struct CompileArgs {
     /// An option of a pass, as tile-construct-rtiles.rank=1.
     #[arg(long, value_name = "PASS.OPTION=VALUE")]
     pub pass_option: Vec<String>,
+    /// Say what was chosen for every kernel, what came next and what was refused, on standard
+    /// error.
+    #[arg(long)]
+    pub remarks: bool,
     /// Say how long each stage took, on standard error.
     #[arg(long)]
     pub timings: bool,
@@ -54,6 +58,7 @@ impl CompileArgs {
             units: self.units,
             reproducer: Some(PathBuf::from(REPRODUCER)),
             print_ir: self.print_ir_after_all,
+            remarks: self.remarks,
             progress: true,
             ..Options::default()
         };
