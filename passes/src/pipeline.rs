@@ -45,6 +45,7 @@ pub const STAGES: [Stage; 4] = [Stage::Graph, Stage::Tile, Stage::Task, Stage::D
 
 /// Every pass, for the tools.
 pub const PASSES: &[&Pass] = &[
+    &graph::gather_windows::PASS,
     &graph::to_tile::PASS,
     &tile::pack_weights::PASS,
     &tile::construct_rtiles::PASS,

@@ -40,6 +40,11 @@ impl<'c> Payload<'c> {
         Self { b: Builder::at_end(context, block).with_location(location) }
     }
 
+    /// Inserts before `op`, at its location.
+    pub fn before(context: &'c Context, op: Op<'c>) -> Self {
+        Self { b: Builder::before(context, op) }
+    }
+
     /// The context.
     pub fn context(&self) -> &'c Context {
         self.b.context()

@@ -181,7 +181,7 @@ fn ro_7_small_operators() {
             let broken = check(&operator, &arch, policy, &found.tiles(), found.epsilon, None);
             assert!(variant == Variant::Published || broken.is_empty(), "{broken:?}");
         }
-        assert!(found[0].unshrunk.is_some());
+        assert!(found.iter().any(|found| found.unshrunk.is_some()));
     }
 }
 

@@ -196,6 +196,10 @@ pub fn construct(
         Candidate { near, registers: last.registers, epsilon, unshrunk, padding, prediction }
     });
     let mut kept: Vec<_> = candidates.collect();
+    // Version 1 measured its candidates; ours are in the order of the model.
+    if options.variant == Variant::Aligned {
+        kept.sort_by(|a, b| a.prediction.predicted_ms.total_cmp(&b.prediction.predicted_ms));
+    }
     kept.truncate(options.keep);
     Ok((policy, kept))
 }

@@ -1,9 +1,9 @@
 //! From the nest of a kernel to an operator.
 
-use weft_dialects::ir::{Linear, ty};
+use weft_dialects::ir::{Linear, payload, ty};
 
 use super::operator::{Axis, Dim, Operator, Tensor};
-use crate::nest::{Access, Nest};
+use crate::nest::{Access, Loop, Nest};
 
 impl Operator {
     /// The operator that a nest is, and for each of its axes which axis of the nest it is:
@@ -14,16 +14,25 @@ impl Operator {
         if !nest.captures.is_empty() {
             return None;
         }
-        let all = 0..nest.axes.len();
-        let (inner, outer): (Vec<usize>, Vec<usize>) = all.partition(|&axis| nest.reduces(axis));
+        Self::of_accesses(&nest.axes, &nest.inputs, output)
+    }
+
+    /// The operator of loops that read and write tensors so; as [`Operator::of`].
+    pub(crate) fn of_accesses(
+        loops: &[Loop],
+        inputs: &[Access<'_>],
+        output: &Access<'_>,
+    ) -> Option<(Self, Vec<usize>)> {
+        let reduces = |axis: &usize| loops[*axis].kind == payload::Axis::Reduction;
+        let (inner, outer): (Vec<usize>, Vec<usize>) = (0..loops.len()).partition(reduces);
         let order: Vec<_> = outer.into_iter().chain(inner).collect();
         let axis = |&axis: &usize| Axis {
             name: format!("d{axis}"),
-            extent: nest.axes[axis].extent,
-            reduction: nest.reduces(axis),
+            extent: loops[axis].extent,
+            reduction: reduces(&axis),
         };
         let axes = order.iter().map(axis).collect();
-        let inputs = nest.inputs.iter().map(|access| tensor(access, &order));
+        let inputs = inputs.iter().map(|access| tensor(access, &order));
         let inputs = inputs.collect::<Option<_>>()?;
         Some((Self { axes, inputs, output: tensor(output, &order)? }, order))
     }
