@@ -107,6 +107,12 @@ pub(super) fn choose<'c>(
     search: Search,
 ) -> Result<Choice<'c>, String> {
     let mut best: Option<Choice<'c>> = None;
+    let blocks = if search.apart { Vec::new() } else { block::choose(machine, nest) };
+    // Beside blocks the others count what they wait for, too.
+    let alone = |tile: &RTile| match blocks.is_empty() {
+        true => 0.0,
+        false => block::alone(machine, nest, tile),
+    };
     let mut consider = |tiled: Tiled<'c>, cycles: f64| {
         if best.as_ref().is_none_or(|best| cycles < best.cycles * 0.999) {
             let runner_up = best.take().map(|best| (best.tiled.describe(), best.cycles));
@@ -138,14 +144,15 @@ pub(super) fn choose<'c>(
             let Some((shape, cycles)) = costs.reduce(cheaper) else { continue };
             let stage = facts.stage.clone();
             let lanes = Lanes { mapped: mapped.clone(), shape, memory, stage };
+            let cycles = cycles.max(alone(&register_tile(nest, &lanes)));
             consider(Tiled::Lanes(Box::new(lanes)), cycles);
         }
     }
     for matrix in isa::choices(machine, nest, search).into_iter().flatten() {
-        let cycles = matrix.cycles;
+        let cycles = matrix.cycles.max(alone(&matrix.tile));
         consider(Tiled::Matrix(Box::new(matrix)), cycles);
     }
-    for chosen in block::choose(machine, nest) {
+    for chosen in blocks.iter().cloned() {
         let cycles = chosen.cycles;
         consider(Tiled::Block(Box::new(chosen)), cycles);
     }
