@@ -66,23 +66,39 @@ device.kernel @kernel_c4_write tasks 1 groups 2 {
   }
 }
 
-// alloc_c4: a swizzle is three numbers, in a memory of banks, of whole blocks.
+// alloc_c4: a swizzle is three numbers, the last no less than the first.
 // CHECK: device.alloc has the swizzle [2, 2, 1]
-// CHECK: device.alloc swizzles memref<20xf32, "smem"> in blocks of 16 elements
-// CHECK: device.alloc swizzles memref<32xf32, "reg">, which lies in registers
-device.kernel @alloc_c4 tasks 1 {
+device.kernel @alloc_c4_numbers tasks 1 {
 ^bb0(%task: index, %x: memref<16xf32>):
   %0 = device.alloc swizzle [2, 2, 1] : memref<16xf32, "smem">
-  %1 = device.alloc swizzle [2, 2, 2] : memref<20xf32, "smem">
-  %2 = device.alloc swizzle [1, 1, 1] : memref<32xf32, "reg">
 }
 
-// transfer_c7: one step per limit and side, none below zero; runs are powers of two.
+// alloc_c4: the room is whole blocks.
+// CHECK: device.alloc swizzles memref<20xf32, "smem"> in blocks of 16 elements
+device.kernel @alloc_c4_blocks tasks 1 {
+^bb0(%task: index, %x: memref<16xf32>):
+  %0 = device.alloc swizzle [2, 2, 2] : memref<20xf32, "smem">
+}
+
+// alloc_c4: registers have no banks.
+// CHECK: device.alloc swizzles memref<32xf32, "reg">, which lies in registers
+device.kernel @alloc_c4_registers tasks 1 {
+^bb0(%task: index, %x: memref<16xf32>):
+  %0 = device.alloc swizzle [1, 1, 1] : memref<32xf32, "reg">
+}
+
+// transfer_c7: one step per limit and side, none below zero.
 // CHECK: device.transfer has 1 limit, 1 side and the steps [-1]
-// CHECK: device.transfer has runs of 3
-device.kernel @transfer_c7 tasks 1 {
+device.kernel @transfer_c7_steps tasks 1 {
 ^bb0(%task: index, %x: memref<16xf32>):
   %s = device.alloc : memref<16xf32, "smem">
   device.transfer @stage %x[%task] to %s[%task] sizes [4] from_strides [1] to_strides [1] limits(%task) steps [-1] : memref<16xf32> to memref<16xf32, "smem">
+}
+
+// transfer_c7: runs are powers of two.
+// CHECK: device.transfer has runs of 3
+device.kernel @transfer_c7_run tasks 1 {
+^bb0(%task: index, %x: memref<16xf32>):
+  %s = device.alloc : memref<16xf32, "smem">
   device.transfer @stage %x[%task] to %s[%task] sizes [4] from_strides [1] to_strides [1] run 3 : memref<16xf32> to memref<16xf32, "smem">
 }

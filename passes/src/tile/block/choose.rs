@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! step  = max(instructions · issue, turns of banks, bytes / bandwidth, latency / blocks)
+//!         + a part of the latency, for barriers around what is brought
 //! time  = ⌈tiles / units⌉ · (steps · step + what the sums take)
 //! ```
 //!
@@ -22,6 +23,8 @@ use crate::nest::Nest;
 const SIZES: [u64; 5] = [1, 2, 4, 8, 16];
 /// Most lanes of a block.
 const MOST_LANES: u64 = 256;
+/// The part of the latency that waiting for each other costs a step.
+const SYNCHRONISING: f64 = 0.1;
 /// Bytes that one element's row of a step has at least, to be read in whole transactions.
 const STEP_BYTES: [u64; 3] = [32, 64, 128];
 
@@ -232,7 +235,8 @@ impl Facts {
             .sum();
         let far = self.bytes(block) as f64 / self.far;
         let resident = (self.whole / self.bytes(block).max(1)).clamp(1, 2) as f64;
-        let step = compute.max(near).max(far).max(self.latency / resident);
+        let waits = SYNCHRONISING * self.latency;
+        let step = compute.max(near).max(far).max(self.latency / resident) + waits;
         let sums = (block.tile[M] * block.tile[N] * self.elem_bytes[K]) as f64 / self.far;
         (tiles / self.units).ceil() * (steps * step + sums + self.latency)
     }
