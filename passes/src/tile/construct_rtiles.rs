@@ -45,6 +45,11 @@ pub const PASS: Pass = Pass {
             description: "whether moves and instructions cost at once: overlapped, summed",
             fallback: "overlapped",
         },
+        PassOption {
+            name: "groups",
+            description: "whether groups of lanes may share an rTask: together, apart",
+            fallback: "together",
+        },
     ],
     statistics: &[("kernels", "tile programs made")],
     run,
@@ -60,12 +65,30 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let search = Search {
         strategy: known(run.module, "strategy", run.option("strategy"))?,
         model: known(run.module, "model", run.option("model"))?,
+        apart: known::<Groups>(run.module, "groups", run.option("groups"))?.apart,
     };
     for kernel in pack_weights::kernels(run.module) {
         construct_by(run.context, machine, kernel, remarks, search)?;
         run.count("kernels", 1);
     }
     Ok(())
+}
+
+/// Whether groups of lanes work for themselves.
+struct Groups {
+    apart: bool,
+}
+
+impl std::str::FromStr for Groups {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "together" => Ok(Self { apart: false }),
+            "apart" => Ok(Self { apart: true }),
+            _ => Err(format!("{text} is neither together nor apart")),
+        }
+    }
 }
 
 /// The value of an option; reports one that is none.

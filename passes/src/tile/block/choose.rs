@@ -223,10 +223,8 @@ impl Facts {
             .map(|side| {
                 let held = block.held_input(side).sizes.iter().product::<u64>();
                 let bytes = match block.core {
-                    // One word for all lanes takes a turn for as many rows as are wide.
-                    Core::Lanes(..) if side == M => {
-                        rows as f64 * self.row / (super::WIDEST_BYTES / self.elem_bytes[M]) as f64
-                    }
+                    // One word for all lanes takes a turn, and a wide one several.
+                    Core::Lanes(..) if side == M => rows as f64 * self.row,
                     _ => (held * self.elem_bytes[side]) as f64,
                 };
                 let stored = (block.tile[side] * block.tile[K] * self.elem_bytes[side]) as f64;
