@@ -98,9 +98,9 @@ graph.model @layer inputs ["x"] outputs ["y"] {
 //        TILE: tile.graph @layer
 //        TILE:   %[[W:.+]] = graph.weight "w"
 
-// The weight is known, so it may lie as its readers like it: the 32 columns in two panels of
-// two registers, a kernel of its own.
-//        TILE:   %[[CUT:.+]] = tile.view %[[W]] : tensor<6x32xf32> to tensor<6x2x16xf32>
+// The weight is known, so it may lie as its readers like it: the 32 columns in four
+// panels of one register, a kernel of its own.
+//        TILE:   %[[CUT:.+]] = tile.view %[[W]] : tensor<6x32xf32> to tensor<6x4x8xf32>
 //        TILE:   %[[PANELS:.+]] = tile.run "fc" @gemm_0_pack_1(%[[CUT]])
 //        TILE:   tile.run "fc" @gemm_0(%arg0, %[[PANELS]], %{{.+}})
 
@@ -112,11 +112,11 @@ graph.model @layer inputs ["x"] outputs ["y"] {
 //        TILE:   tile.compute {{.+}} on @valu lanes 0
 
 // @fma means this body. Axes: row, panel, sum, column of a panel. The lanes run along the
-// columns; the rTile in registers is 4 rows of 16 columns, which are 8 sums under way.
+// columns; the rTile in registers is 2 rows of all 4 panels, which are 8 sums under way.
 //        TILE: tile.kernel @gemm_0 {
 //        TILE:   tile.load %arg0 to @dram : tensor<4x6xf32>
-//        TILE:   tile.load %arg1 to @vreg : tensor<2x6x16xf32>
-//        TILE:   tile.compute {{.+}} on @fma lanes 3 tiles [#tile.rtile<"l2"[4, 2, 6, 16]>, #tile.rtile<"vreg"[4, 1, 1, 16]>]
+//        TILE:   tile.load %arg1 to @vreg : tensor<4x6x8xf32>
+//        TILE:   tile.compute {{.+}} on @fma lanes 3 tiles [#tile.rtile<"l2"[4, 4, 6, 8]>, #tile.rtile<"vreg"[2, 4, 1, 8]>]
 
 // -------------------------------------------------------------------------------------
 // task: who does it, when. Kernels are as before; around them stand buffers with places,
@@ -128,7 +128,7 @@ graph.model @layer inputs ["x"] outputs ["y"] {
 
 // What depends on weights alone is no task: it is evaluated when the artifact is written.
 //        TASK:   %[[PANELS:.+]] = task.constant "fc" @gemm_0_pack_1(
-//        TASK:   %[[PLACE:.+]] = task.buffer at 0 in @dram : memref<4x2x16xf32>
+//        TASK:   %[[PLACE:.+]] = task.buffer at 0 in @dram : memref<4x4x8xf32>
 //        TASK:   %[[SUM:.+]] = task.range "fc" @gemm_0[0 to 1] on 0(%[[X]], %[[PANELS]], %{{.+}}, %[[PLACE]]) after()
 
 // Its range waits for the sums, and writes the caller's own memory.
@@ -141,21 +141,23 @@ graph.model @layer inputs ["x"] outputs ["y"] {
 
 //      DEVICE: task.program @layer
 //      DEVICE: device.kernel @gemm_0 tasks 1 {
-//      DEVICE: ^bb0(%{{.+}}: index, %[[X:.+]]: memref<4x6xf32>, %[[W:.+]]: memref<2x6x16xf32>, %[[BIAS:.+]]: memref<2x16xf32>, %[[O:.+]]: memref<4x2x16xf32>):
-//      DEVICE:   scf.for %[[PANEL:.+]] = {{.+}} {
+//      DEVICE: ^bb0(%{{.+}}: index, %[[X:.+]]: memref<4x6xf32>, %[[W:.+]]: memref<4x6x8xf32>, %[[BIAS:.+]]: memref<4x8xf32>, %[[O:.+]]: memref<4x4x8xf32>):
+//      DEVICE:   scf.for %[[TWO:.+]] = {{.+}} {
 
-// 4 rows of 2 registers of 8 lanes start with the bias.
-//      DEVICE:     %[[C:.+]] = device.alloc : memref<4x2x8xf32, "vreg">
-//      DEVICE:     device.copy @load %[[BIAS]][%[[PANEL]], {{.+}} count 8
+// 2 rows of 4 registers of 8 lanes start with the bias.
+//      DEVICE:     %[[C:.+]] = device.alloc : memref<2x4x1x8xf32, "vreg">
+//      DEVICE:     device.copy @load %[[BIAS]][%{{.+}}] to {{.+}} count 8
 //      DEVICE:     device.apply @valu lanes 8 {{.+}} outs(%[[C]][
 
-// For every element of the sum: two registers of the panel, used by four rows.
+// For every element of the sum: a register of each panel, used by both rows.
 //      DEVICE:     scf.for %[[K:.+]] = {{.+}} {
-//      DEVICE:       %[[B:.+]] = device.alloc : memref<2x8xf32, "vreg">
-//      DEVICE:       device.copy @load %[[W]][%[[PANEL]], %[[K]], %{{.+}}] to %[[B]]{{.+}} count 8
-//      DEVICE:       affine.for %[[ROW:.+]] = 0 to 4 {
-//      DEVICE:         affine.for %[[COLUMN:.+]] = 0 to 2 {
-//      DEVICE:           device.invoke @fma(%[[X]][%[[ROW]], %[[K]]], %[[B]][%[[COLUMN]], %{{.+}}], %[[C]][%[[ROW]], %[[COLUMN]], %{{.+}}])
+//      DEVICE:       %[[B:.+]] = device.alloc : memref<4x1x8xf32, "vreg">
+//      DEVICE:       affine.for %[[PANEL:.+]] = 0 to 4 {
+//      DEVICE:         device.copy @load %[[W]][%[[PANEL]], %[[K]], %{{.+}}] to %[[B]][%[[PANEL]]{{.+}} count 8
+//      DEVICE:       affine.for %[[R:.+]] = 0 to 2 {
+//      DEVICE:         affine.for %[[COLUMN:.+]] = 0 to 4 {
+//      DEVICE:           %[[ROW:.+]] = affine.apply #{{.+}}(%[[TWO]], %[[R]])
+//      DEVICE:           device.invoke @fma(%[[X]][%[[ROW]], %[[K]]], %[[B]][%[[COLUMN]], {{.+}}], %[[C]][%[[R]], %[[COLUMN]], {{.+}}])
 
 //      DEVICE:     device.copy @store %[[C]]{{.+}} to %[[O]]{{.+}} count 8
 

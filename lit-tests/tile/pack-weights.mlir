@@ -28,14 +28,14 @@ device.machine @toy arch("toy") features([]) {
   }
 }
 
-// The columns are cut in panels of two registers; each panel is contiguous.
+// The columns are cut in panels of one register; each panel is contiguous.
 //   CHECK-DAG: #[[FROM:.+]] = affine_map<(d0, d1, d2) -> (d1, d0, d2)>
 //   CHECK-DAG: #[[TO:.+]] = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
 // CHECK-LABEL: tile.graph @g
 //       CHECK:   %[[W:.+]] = graph.weight "w"
-//       CHECK:   %[[CUT:.+]] = tile.view %[[W]] : tensor<6x32xf32> to tensor<6x2x16xf32>
+//       CHECK:   %[[CUT:.+]] = tile.view %[[W]] : tensor<6x32xf32> to tensor<6x4x8xf32>
 //       CHECK:   %[[PANELS:.+]] = tile.run "fc" @mm_pack_1(%[[CUT]])
-//       CHECK:   tile.run "fc" @mm(%arg0, %[[PANELS]]) into(%{{.+}}) : (tensor<4x6xf32>, tensor<2x6x16xf32>, tensor<4x2x16xf32>)
+//       CHECK:   tile.run "fc" @mm(%arg0, %[[PANELS]]) into(%{{.+}}) : (tensor<4x6xf32>, tensor<4x6x8xf32>, tensor<4x4x8xf32>)
 //       CHECK: tile.kernel @mm_pack_1 {
 //       CHECK:   linalg.generic {indexing_maps = [#[[FROM]], #[[TO]]]
 //       CHECK: tile.kernel @mm {

@@ -50,6 +50,8 @@ pub struct Options {
     pub progress: bool,
     /// Write artifacts for the simulator, also where there is native code for the machine.
     pub simulate: bool,
+    /// Options of passes: pass, option, value.
+    pub pass_options: Vec<(String, String, String)>,
 }
 
 /// What a compilation can be asked for.
@@ -217,6 +219,8 @@ impl<'c> Unit<'c> {
         if self.options.remarks {
             options.push((tile::construct_rtiles::PASS.name, "remarks", "true"));
         }
+        let asked = self.options.pass_options.iter();
+        options.extend(asked.map(|(pass, option, value)| (&**pass, &**option, &**value)));
         let (context, module) = (self.context, self.op());
         let passes = pipeline::passes_to(stage);
         let reproducer =

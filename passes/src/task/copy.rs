@@ -8,7 +8,7 @@ use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::payload::{Axis, Payload};
 use weft_dialects::ir::{Builder, Context, Linear, Location, Op, Type, attr, ty};
 
-use crate::tile::construct_rtiles::construct;
+use crate::tile::construct_rtiles::{Wanted, construct};
 
 /// Appends the kernel `name` to `module`.
 ///
@@ -32,6 +32,6 @@ pub(crate) fn emit<'c>(
     let (read, write) = ((block.arg(0), each()), (block.arg(1), each()));
     let copied = payload.generic(&[Axis::Parallel], &[read], &[write], |_, args| vec![args[0]]);
     payload.builder().op("tile.yield", &copied, &[]);
-    construct(context, machine, kernel, false)?;
+    construct(context, machine, kernel, Wanted::default())?;
     Ok(kernel)
 }

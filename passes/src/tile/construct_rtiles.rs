@@ -20,7 +20,7 @@ use weft_dialects::tile::{Compute, RTile};
 
 use super::block::{self, Chosen, Core};
 use super::isa::{Bound, Search};
-use super::policy::{self, Choice, Tiled};
+use super::policy::{self, Choice, Layout, Tiled};
 use super::{instruction, isa, pack_weights, roller};
 use crate::device::expand_math;
 use crate::nest::{self, Nest};
@@ -32,8 +32,13 @@ pub const PASS: Pass = Pass {
     options: &[
         PassOption {
             name: "remarks",
-            description: "say what was chosen and what came second",
+            description: "say what was chosen and what came next, and what each would cost",
             fallback: "false",
+        },
+        PassOption {
+            name: "rank",
+            description: "take the choice of this rank instead of the best, which has rank 0",
+            fallback: "0",
         },
         PassOption {
             name: "strategy",
@@ -61,14 +66,19 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
             .help("put one in with device-load-machine{file=...}");
         return Err(Failed);
     };
-    let remarks = run.option("remarks") == "true";
+    let Ok(rank) = run.option("rank").parse::<usize>() else {
+        let what = format!("rank={} is no number", run.option("rank"));
+        Report::new(run.module.location(), what).help("write digits; 0 is the best choice");
+        return Err(Failed);
+    };
     let search = Search {
         strategy: known(run.module, "strategy", run.option("strategy"))?,
         model: known(run.module, "model", run.option("model"))?,
         apart: known::<Groups>(run.module, "groups", run.option("groups"))?.apart,
     };
+    let wanted = Wanted { rank, remarks: run.option("remarks") == "true", search };
     for kernel in pack_weights::kernels(run.module) {
-        construct_by(run.context, machine, kernel, remarks, search)?;
+        construct(run.context, machine, kernel, wanted)?;
         run.count("kernels", 1);
     }
     Ok(())
@@ -104,6 +114,20 @@ fn known<T: std::str::FromStr<Err = String>>(
     })
 }
 
+/// What to do beside choosing the best.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Wanted {
+    /// Which of the ranked choices to take; the last where there are fewer.
+    pub rank: usize,
+    /// Say what was chosen, and what came next.
+    pub remarks: bool,
+    /// How mappings of instructions are found and costed.
+    pub search: Search,
+}
+
+/// Choices that remarks tell of.
+const TOLD: usize = 5;
+
 /// Reads a kernel's nest; reports where it has none.
 pub(super) fn read<'c>(kernel: Op<'c>) -> Result<Nest<'c>, Failed> {
     nest::read_kernel(kernel).map_err(|error| {
@@ -117,19 +141,19 @@ pub(super) fn choose<'c>(
     machine: Machine<'c>,
     kernel: Op<'c>,
     nest: &Nest<'c>,
-    constant: &[bool],
+    layouts: &[Layout],
 ) -> Result<Choice<'c>, Failed> {
-    choose_by(machine, kernel, nest, constant, Search::default())
+    choose_by(machine, kernel, nest, layouts, Search::default())
 }
 
 fn choose_by<'c>(
     machine: Machine<'c>,
     kernel: Op<'c>,
     nest: &Nest<'c>,
-    constant: &[bool],
+    layouts: &[Layout],
     search: Search,
 ) -> Result<Choice<'c>, Failed> {
-    policy::choose(machine, nest, constant, &expand_math::expands, search).map_err(|reason| {
+    policy::choose(machine, nest, layouts, &expand_math::expands, search).map_err(|reason| {
         let mut report = Report::new(
             kernel.location(),
             format!("@{} cannot run on @{}: {reason}", kernel.symbol(), machine.name()),
@@ -147,45 +171,49 @@ pub(crate) fn construct<'c>(
     context: &'c Context,
     machine: Machine<'c>,
     kernel: Op<'c>,
-    remarks: bool,
-) -> Result<(), Failed> {
-    construct_by(context, machine, kernel, remarks, Search::default())
-}
-
-fn construct_by<'c>(
-    context: &'c Context,
-    machine: Machine<'c>,
-    kernel: Op<'c>,
-    remarks: bool,
-    search: Search,
+    wanted: Wanted,
 ) -> Result<(), Failed> {
     let nest = read(kernel)?;
     // Layouts are what they are now: what was to be packed has been.
-    let fixed = vec![false; nest.inputs.len()];
-    let choice = choose_by(machine, kernel, &nest, &fixed, search)?;
-    if remarks {
-        say(kernel, &choice);
+    let fixed = vec![Layout::Fixed; nest.inputs.len()];
+    let search = wanted.search;
+    let mut choice = choose_by(machine, kernel, &nest, &fixed, search)?;
+    if wanted.rank > 0 || wanted.remarks {
+        let keep = TOLD.max(wanted.rank + 1);
+        let ranked =
+            policy::candidates(machine, &nest, &fixed, &expand_math::expands, search, keep);
+        let mut ranked = ranked.expect("there is a best one");
+        if wanted.remarks {
+            say(kernel, &choice);
+            for (rank, candidate) in ranked.iter().take(TOLD).enumerate() {
+                remark(
+                    kernel,
+                    &format!("@{}: rank {rank}: {}", kernel.symbol(), candidate.report(&nest)),
+                );
+            }
+        }
+        let taken = ranked.swap_remove(wanted.rank.min(ranked.len() - 1));
+        (choice.tiled, choice.cycles) = (taken.tiled, taken.cycles);
+    }
+    if wanted.remarks {
         say_mappings(machine, kernel, &nest, search);
         for line in roller::lines(machine, &nest) {
             remark(kernel, &format!("@{}: {line}", kernel.symbol()));
         }
     }
     let unit = machine.units().into_iter().next().ok_or(Failed)?;
-    let inner = match &choice.tiled {
-        Tiled::Lanes(lanes) => policy::register_tile(&nest, lanes),
-        Tiled::Matrix(matrix) => matrix.tile.clone(),
-        Tiled::Block(chosen) => {
-            let tiles = chosen.block.rtiles(&nest, &chosen.ways);
-            if remarks {
-                for side in 0..2 {
-                    let conflicts = chosen.conflicts(side);
-                    remark(kernel, &format!("@{}: {conflicts}", kernel.symbol()));
-                }
+    if let Tiled::Block(chosen) = &choice.tiled {
+        let tiles = chosen.block.rtiles(&nest, &chosen.ways);
+        if wanted.remarks {
+            for side in 0..2 {
+                let conflicts = chosen.conflicts(side);
+                remark(kernel, &format!("@{}: {conflicts}", kernel.symbol()));
             }
-            rewrite(context, machine, kernel, &nest, &choice.tiled, &tiles);
-            return Ok(());
         }
-    };
+        rewrite(context, machine, kernel, &nest, &choice.tiled, &tiles);
+        return Ok(());
+    }
+    let inner = choice.tiled.tile(&nest);
     let outer = policy::task_tile(&nest, &inner, &unit, choice.cycles, task_memory(machine));
     let mut tiles = vec![outer, inner];
     if let Tiled::Lanes(lanes) = &choice.tiled

@@ -287,10 +287,11 @@ impl<'m, 'c> Model<'m, 'c> {
                 if vector { self.along(input, tile, self.facts.load) } else { self.facts.load };
             loads += count as f64 * each.max(self.refill(input, tile));
         }
-        loads += self.fills(tile) / steps;
+        let (fills, strewn) = self.fills(tile);
+        loads += fills / steps;
         loads += self.nest.captures.len() as f64 * lanes as f64 * registers as f64;
         let latency = if self.reduces { self.mapped.latency_cycles } else { 0.0 };
-        let step = issue.max(loads).max(latency) + 0.5;
+        let step = issue.max(loads).max(latency) + strewn / steps + 0.5;
 
         let across = tile.lanes_axis.is_some_and(|axis| self.nest.reduces(axis));
         let mut finish = 6.0;
@@ -319,9 +320,13 @@ impl<'m, 'c> Model<'m, 'c> {
         }
     }
 
-    /// Cycles to bring what a tile reads next to the registers, if it does not stay there.
-    fn fills(&self, tile: &Shape) -> f64 {
-        let Some(near) = self.facts.near.as_ref().filter(|_| self.reduces) else { return 0.0 };
+    /// Cycles to bring what a tile reads next to the registers, if it does not stay there;
+    /// and how many of them are for lines of lanes that are strewn over rows far apart, so
+    /// that nothing brings them before they are asked for.
+    fn fills(&self, tile: &Shape) -> (f64, f64) {
+        let Some(near) = self.facts.near.as_ref().filter(|_| self.reduces) else {
+            return (0.0, 0.0);
+        };
         let mut sizes = vec![1; self.nest.axes.len()];
         for (axis, size) in sizes.iter_mut().enumerate() {
             if self.nest.reduces(axis) {
@@ -333,9 +338,20 @@ impl<'m, 'c> Model<'m, 'c> {
         for &(axis, rows) in &tile.rows {
             sizes[axis] = rows;
         }
-        let lines: f64 = self.inputs.iter().map(|input| input.lines(&sizes, near.line_bytes)).sum();
-        let stays = lines * near.line_bytes as f64 <= near.capacity_bytes as f64;
-        if stays { 0.0 } else { lines * near.refill }
+        let lines: Vec<f64> =
+            self.inputs.iter().map(|input| input.lines(&sizes, near.line_bytes)).collect();
+        let all: f64 = lines.iter().sum();
+        if all * near.line_bytes as f64 <= near.capacity_bytes as f64 {
+            return (0.0, 0.0);
+        }
+        let strewn = self.inputs.iter().zip(&lines).filter(|(input, _)| {
+            let far = |axis: usize| {
+                self.nest.reduces(axis) && input.strides[axis].unsigned_abs() > 4 * near.line_bytes
+            };
+            let on_lanes = tile.lanes_axis.is_some_and(|axis| input.uses[axis]);
+            on_lanes && !input.packed && (0..self.nest.axes.len()).any(far)
+        });
+        (all * near.refill, strewn.map(|(_, lines)| lines).sum::<f64>() * near.refill)
     }
 
     /// Cycles for one access to an operand whose rows push each other out of the cache.
@@ -372,4 +388,15 @@ fn pieces(extent: u64, size: u64) -> Vec<(f64, u64)> {
     let whole = ((extent / size) as f64, size);
     let rest = (1.0, extent % size);
     [whole, rest].into_iter().filter(|(count, size)| *count > 0.0 && *size > 0).collect()
+}
+
+/// Cycles to lay a tensor out anew with neighbours along `axis` side by side: every element
+/// is read and written once, each from a place of its own where they do not lie so yet.
+pub(super) fn packing(machine: Machine<'_>, access: &Access<'_>, axes: usize, axis: usize) -> f64 {
+    let rate = machine.shared().and_then(|memory| memory.bytes_per_cycle).unwrap_or(1) as f64;
+    let points = access.shape.iter().product::<u64>() as f64;
+    let bytes = points * ty::byte_size(access.elem()).unwrap_or(8) as f64;
+    let place = machine.shared().and_then(|memory| memory.transaction_bytes).unwrap_or(64) as f64;
+    let read = if access.stride(axes, axis) == 1 { bytes } else { points * place };
+    (read + bytes) / rate
 }

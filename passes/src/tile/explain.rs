@@ -7,7 +7,7 @@ use weft_dialects::ir::{Builder, Context, Mapping, Op};
 use super::construct_rtiles::read;
 use super::instruction::refusals;
 use super::isa::Search;
-use super::policy::{self, Choice};
+use super::policy::{self, Choice, Layout};
 use crate::device::expand_math;
 use crate::nest::Nest;
 
@@ -34,7 +34,7 @@ pub fn explain<'c>(
     kernel: Op<'c>,
 ) -> Result<Explained, Failed> {
     let nest = read(kernel)?;
-    let fixed = vec![false; nest.inputs.len()];
+    let fixed = vec![Layout::Fixed; nest.inputs.len()];
     let chosen = policy::choose(machine, &nest, &fixed, &expand_math::expands, Search::default());
     let refusals = refusals(machine, &nest);
     let refusals = refusals.iter().map(|(name, why)| ((*name).to_owned(), why.says())).collect();
@@ -65,7 +65,7 @@ fn without<'c>(
     for op in copy.first_block(0).into_iter().flat_map(|block| block.ops()).filter(lacks) {
         op.erase();
     }
-    let fixed = vec![false; nest.inputs.len()];
+    let fixed = vec![Layout::Fixed; nest.inputs.len()];
     let machine = Machine { op: copy };
     let chosen = policy::choose(machine, nest, &fixed, &expand_math::expands, Search::default());
     let told = chosen.ok().map(|choice| (choice.tiled.describe(), choice.cycles));

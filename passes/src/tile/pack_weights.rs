@@ -1,4 +1,4 @@
-//! `tile-pack-weights`: constant operands lie in the order in which lanes read them.
+//! `tile-pack-weights`: operands lie in the order in which lanes read them.
 //!
 //! ```text
 //! C[i, j] += A[i, k] * B[k, j]      B constant, lanes of 16 on j
@@ -7,8 +7,11 @@
 //! ```
 //!
 //! The axis of the lanes is cut in panels of one register, each of them contiguous, so
-//! that a register tile may be any number of panels wide. It is left whole where registers
-//! do not divide it.
+//! that a register tile may be any number of panels wide. Where registers do not divide the
+//! axis a panel is the part of it that wastes the fewest lanes; where all waste many, the
+//! operand stays as it is. Lanes along a reduction find the
+//! operand with that axis innermost. An operand that is not constant is packed anew in
+//! every run where that moves less than reading it as it lies.
 
 use std::collections::HashMap;
 
@@ -20,7 +23,7 @@ use weft_dialects::ir::{
 };
 
 use super::construct_rtiles::{choose, read};
-use super::policy::{self, Lanes, Tiled};
+use super::policy::{self, Lanes, Layout, Tiled};
 use crate::nest::{self, Access, Loop, Nest, Start};
 
 /// The pass.
@@ -45,20 +48,19 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         // Packing numbers the arguments by the nest's inputs.
         let in_order =
             nest.inputs.iter().enumerate().all(|(number, input)| input.tensor.index() == number);
-        if !constant.contains(&true) || !in_order {
+        if !in_order {
             continue;
         }
-        let choice = choose(machine, kernel, &nest, &constant)?;
+        let known: Vec<Layout> = constant.iter().map(|&constant| Layout::of(constant)).collect();
+        let choice = choose(machine, kernel, &nest, &known)?;
         // A transfer lays out what it brings as its reader likes it.
-        let Tiled::Lanes(lanes) = choice.tiled else { continue };
-        let Lanes { mapped, shape, stage: None, .. } = *lanes else { continue };
-        let packed = policy::packable(&nest, shape.lanes_axis, &constant);
+        let Tiled::Lanes(chosen) = choice.tiled else { continue };
+        let Lanes { mapped, shape, packed, stage: None, .. } = *chosen else { continue };
         let Some(axis) = shape.lanes_axis.filter(|_| packed.contains(&true)) else { continue };
-        if !nest.axes[axis].extent.is_multiple_of(mapped.lanes) {
-            continue;
-        }
+        let panel =
+            policy::panel(nest.axes[axis].extent, mapped.lanes).filter(|_| !nest.reduces(axis));
         run.count("packed", packed.iter().filter(|packed| **packed).count() as u64);
-        pack(run.context, run.module, kernel, nest, axis, mapped.lanes, &packed)?;
+        pack(run.context, run.module, kernel, nest, axis, panel, &packed);
     }
     Ok(())
 }
@@ -113,43 +115,68 @@ fn pack<'c>(
     context: &'c Context,
     module: Op<'c>,
     kernel: Op<'c>,
+    nest: Nest<'c>,
+    axis: usize,
+    panel: Option<u64>,
+    packed: &[bool],
+) {
+    let name = kernel.symbol().to_owned();
+    let (new, packers) = repack(context, module, &name, nest, axis, packed, panel);
+    kernel.erase();
+    new.set_attr("sym_name", attr::of_string(context, &name));
+    rewire(context, module, new, &packers);
+}
+
+/// Writes a kernel whose packed inputs are new tensors, and the kernels that make them.
+fn repack<'c>(
+    context: &'c Context,
+    module: Op<'c>,
+    name: &str,
     mut nest: Nest<'c>,
     axis: usize,
-    panel: u64,
     packed: &[bool],
-) -> Result<(), Failed> {
-    let name = kernel.symbol().to_owned();
-    let index = split(&mut nest, axis, panel);
-    let inner = nest.axes.len() - 1;
+    panel: Option<u64>,
+) -> (Op<'c>, Vec<(usize, Op<'c>)>) {
+    let (index, last) = match panel {
+        Some(panel) => {
+            let index = split(&mut nest, axis, panel);
+            (index, nest.axes.len() - 1)
+        }
+        None => ((0..nest.axes.len()).map(|n| Linear::axis(nest.axes.len(), n)).collect(), axis),
+    };
+    let axes = nest.axes.len();
+    let parallel = |other: &usize| !nest.reduces(*other);
+    // Panels of one image or head lie together; inside a panel reductions run first.
+    let mut order: Vec<usize> = (0..axes).filter(|&other| other != axis && other != last).collect();
+    order.sort_by_key(|other| !parallel(other));
+    let panels = order.iter().filter(|other| parallel(other)).count();
+    if axis != last {
+        order.insert(panels, axis);
+    }
+    order.push(last);
+    let extents = nest.extents();
     let scratch = empty_module(context);
     let mut packers = Vec::new();
     for (number, access) in nest.inputs.iter_mut().enumerate().filter(|(n, _)| packed[*n]) {
-        let order: Vec<usize> = std::iter::once(axis)
-            .chain((0..inner).filter(|&other| other != axis && access.uses(other)))
-            .chain([inner])
-            .collect();
-        let shape: Vec<u64> = order.iter().map(|&axis| nest.axes[axis].extent).collect();
+        let order: Vec<usize> = order.iter().copied().filter(|&axis| access.uses(axis)).collect();
+        let shape: Vec<u64> = order.iter().map(|&axis| extents[axis]).collect();
         let packer = format!("{name}_pack_{number}");
         let kernel =
             emit_packer(context, module, module_op(&scratch), &packer, access, &order, &shape);
         packers.push((number, kernel));
-        let axes = inner + 1;
         access.index = order.iter().map(|&axis| Linear::axis(axes, axis)).collect();
         access.shape = shape;
     }
-    let new = nest::emit_kernel(context, module, "packed", &nest, &index);
-    kernel.erase();
-    new.set_attr("sym_name", attr::of_string(context, &name));
-    rewire(context, module, new, &packers);
-    Ok(())
+    (nest::emit_kernel(context, module, "packed", &nest, &index), packers)
 }
 
 /// Cuts `axis` in panels: the axis counts panels, a new last axis runs inside one.
 ///
-/// A dimension that was the axis becomes two, which is another view of the same
+/// A dimension that was the whole axis becomes two, which is another view of the same
 /// elements. Returns what the old axes are in terms of the new ones.
 fn split(nest: &mut Nest<'_>, axis: usize, panel: u64) -> Vec<Linear> {
     let old = nest.axes.len();
+    let whole = nest.axes[axis].extent;
     nest.axes[axis].extent /= panel;
     nest.axes.push(Loop { extent: panel, kind: Axis::Parallel });
     let cut = |index: &mut Linear| {
@@ -159,7 +186,7 @@ fn split(nest: &mut Nest<'_>, axis: usize, panel: u64) -> Vec<Linear> {
     };
     for access in nest.accesses_mut() {
         for dim in (0..access.index.len()).rev() {
-            if access.index[dim].as_axis() == Some(axis) {
+            if access.index[dim].as_axis() == Some(axis) && access.shape[dim] == whole {
                 access.shape[dim] /= panel;
                 access.shape.insert(dim + 1, panel);
                 access.index[dim].coefficients.push(0);

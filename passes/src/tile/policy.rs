@@ -10,7 +10,7 @@ use weft_dialects::ir::Op;
 use weft_dialects::tile::RTile;
 
 use super::block::{self, Chosen};
-use super::cost::{Facts, Model, Shape};
+use super::cost::{Facts, Model, Shape, packing};
 use super::instruction::{Mapped, asks_for, combine, instructions, lane_unit};
 use super::isa::{self, Matrix, Search};
 use super::local;
@@ -31,8 +31,17 @@ pub(super) struct Choice<'c> {
     pub tiled: Tiled<'c>,
     /// Predicted cycles on one core.
     pub cycles: f64,
-    /// The best of another instruction or axis, for the report.
+    /// The next best of another instruction or axis, for the report.
     pub runner_up: Option<(String, f64)>,
+}
+
+/// One way to do a nest, before it is chosen.
+#[derive(Clone)]
+pub(super) struct Candidate<'c> {
+    /// Who computes the body, and its tile.
+    pub tiled: Tiled<'c>,
+    /// Predicted cycles on one core.
+    pub cycles: f64,
 }
 
 /// An instruction or lane unit with the tile that it works on.
@@ -53,6 +62,8 @@ pub(super) struct Lanes<'c> {
     pub mapped: Mapped<'c>,
     /// The register tile.
     pub shape: Shape,
+    /// Which inputs lie in the order of the lanes, or are to be laid out so.
+    pub packed: Vec<bool>,
     /// The register file.
     pub memory: &'c str,
     /// Where tiles wait on the way to it.
@@ -66,6 +77,18 @@ impl Tiled<'_> {
             Tiled::Lanes(lanes) => lanes.mapped.name,
             Tiled::Matrix(matrix) => matrix.mapping.instruction.name,
             Tiled::Block(chosen) => chosen.block.instruction().name,
+        }
+    }
+
+    /// The innermost rTile.
+    pub fn tile(&self, nest: &Nest<'_>) -> RTile {
+        match self {
+            Tiled::Lanes(lanes) => register_tile(nest, lanes),
+            Tiled::Matrix(matrix) => matrix.tile.clone(),
+            Tiled::Block(chosen) => {
+                let [_, inner] = chosen.block.rtiles(nest, &chosen.ways);
+                inner
+            }
         }
     }
 
@@ -94,30 +117,101 @@ impl Lanes<'_> {
     }
 }
 
-/// Chooses for `nest`; `constant[i]` says that input `i` is known at compile time
-/// and may be laid out anew.
+/// What may still be done about the order in which a tensor's elements lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Layout {
+    /// Nothing.
+    Fixed,
+    /// It is known at compile time: a new order costs nothing.
+    Free,
+    /// A new order costs a copy in every run.
+    Paid,
+}
+
+impl Layout {
+    /// Of a tensor that is constant, or not, before tiles are chosen.
+    pub fn of(constant: bool) -> Self {
+        if constant { Self::Free } else { Self::Paid }
+    }
+}
+
+impl Candidate<'_> {
+    /// What a tile of it takes and moves, one line for people (OSDI'22, section 4.3).
+    ///
+    /// Footprint and traffic are bytes: of what a tile with its whole reductions touches, and
+    /// of all tiles one after the other. Waste is the part of the computed points that are
+    /// none.
+    pub fn report(&self, nest: &Nest<'_>) -> String {
+        let mut sizes = self.tiled.tile(nest).sizes;
+        let lanes = match &self.tiled {
+            Tiled::Lanes(lanes) => lanes.shape.lanes_axis.map(|axis| (axis, lanes.mapped.lanes)),
+            Tiled::Matrix(_) | Tiled::Block(_) => None,
+        };
+        let (mut tiles, mut computed) = (1.0, 1.0);
+        for (axis, size) in sizes.iter_mut().enumerate() {
+            let extent = nest.axes[axis].extent;
+            let quantum = match lanes {
+                Some((along, lanes)) if along == axis => lanes,
+                Some(_) => 1,
+                None => *size,
+            };
+            computed *= (extent.div_ceil(quantum) * quantum) as f64 / extent.max(1) as f64;
+            if nest.reduces(axis) {
+                *size = extent;
+            } else {
+                tiles *= extent.div_ceil(*size) as f64;
+            }
+        }
+        let bytes = |accesses: &[Access<'_>]| -> u64 {
+            accesses.iter().map(|access| footprint(access, &sizes)).sum()
+        };
+        let footprint = bytes(&nest.inputs) + bytes(&nest.outputs);
+        format!(
+            "{}: {:.0} cycles, footprint {footprint} bytes, traffic {:.0} bytes, waste {:.1} %",
+            self.tiled.describe(),
+            self.cycles,
+            tiles * footprint as f64,
+            100.0 * (1.0 - 1.0 / computed)
+        )
+    }
+}
+
+/// Chooses for `nest`; `layouts[i]` says how input `i` may be laid out.
 ///
 /// # Errors
 /// Why the machine cannot compute the body.
 pub(super) fn choose<'c>(
     machine: Machine<'c>,
     nest: &Nest<'c>,
-    constant: &[bool],
+    layouts: &[Layout],
     expands: &dyn Fn(Op<'_>) -> bool,
     search: Search,
 ) -> Result<Choice<'c>, String> {
-    let mut best: Option<Choice<'c>> = None;
+    let mut ranked = candidates(machine, nest, layouts, expands, search, 1)?;
+    let best = ranked.remove(0);
+    let runner_up = ranked.first().map(|second| (second.tiled.describe(), second.cycles));
+    Ok(Choice { tiled: best.tiled, cycles: best.cycles, runner_up })
+}
+
+/// The ways to do `nest`, the fastest first: of each instruction, axis for its lanes and
+/// layout the `keep` best tiles.
+///
+/// # Errors
+/// Why there is none.
+pub(super) fn candidates<'c>(
+    machine: Machine<'c>,
+    nest: &Nest<'c>,
+    layouts: &[Layout],
+    expands: &dyn Fn(Op<'_>) -> bool,
+    search: Search,
+    keep: usize,
+) -> Result<Vec<Candidate<'c>>, String> {
+    let mut found: Vec<Candidate<'c>> = Vec::new();
     let blocks = if search.apart { Vec::new() } else { block::choose(machine, nest) };
     // Beside blocks the others count what they wait for, too.
     let alone = |tile: &RTile| match blocks.is_empty() {
         true => 0.0,
         false => block::alone(machine, nest, tile),
-    };
-    let mut consider = |tiled: Tiled<'c>, cycles: f64| {
-        if best.as_ref().is_none_or(|best| cycles < best.cycles * 0.999) {
-            let runner_up = best.take().map(|best| (best.tiled.describe(), best.cycles));
-            best = Some(Choice { tiled, cycles, runner_up });
-        }
     };
     let mut units = instructions(machine, nest);
     let fallback = lane_unit(machine, nest, expands);
@@ -135,31 +229,53 @@ pub(super) fn choose<'c>(
         };
         let combines = combines_lanes(machine, memory, nest);
         for lanes_axis in lanes_axes(nest, &mapped, combines) {
-            let packed = packable(nest, lanes_axis, constant);
-            let model = Model::new(nest, &facts, &mapped, lanes_axis, &packed);
-            let costs = shapes(nest, &mapped, &facts, lanes_axis).into_iter().map(|shape| {
-                let cycles = model.cycles(&shape);
-                (shape, cycles)
-            });
-            let Some((shape, cycles)) = costs.reduce(cheaper) else { continue };
-            let stage = facts.stage.clone();
-            let lanes = Lanes { mapped: mapped.clone(), shape, memory, stage };
-            let cycles = cycles.max(alone(&register_tile(nest, &lanes)));
-            consider(Tiled::Lanes(Box::new(lanes)), cycles);
+            let cached = facts.near.is_some();
+            for (packed, price) in layings(machine, nest, lanes_axis, mapped.lanes, cached, layouts)
+            {
+                let model = Model::new(nest, &facts, &mapped, lanes_axis, &packed);
+                let mut tiles: Vec<(Shape, f64)> = shapes(nest, &mapped, &facts, lanes_axis)
+                    .into_iter()
+                    .map(|shape| {
+                        let cycles = model.cycles(&shape) + price;
+                        (shape, cycles)
+                    })
+                    .collect();
+                by_cycles(&mut tiles, |tile| tile.1);
+                tiles.truncate(keep);
+                found.extend(tiles.into_iter().map(|(shape, cycles)| {
+                    let (mapped, packed) = (mapped.clone(), packed.clone());
+                    let lanes = Lanes { mapped, shape, packed, memory, stage: facts.stage.clone() };
+                    let cycles = cycles.max(alone(&register_tile(nest, &lanes)));
+                    Candidate { tiled: Tiled::Lanes(Box::new(lanes)), cycles }
+                }));
+            }
         }
     }
     for matrix in isa::choices(machine, nest, search).into_iter().flatten() {
         let cycles = matrix.cycles.max(alone(&matrix.tile));
-        consider(Tiled::Matrix(Box::new(matrix)), cycles);
+        found.push(Candidate { tiled: Tiled::Matrix(Box::new(matrix)), cycles });
     }
     for chosen in blocks.iter().cloned() {
         let cycles = chosen.cycles;
-        consider(Tiled::Block(Box::new(chosen)), cycles);
+        found.push(Candidate { tiled: Tiled::Block(Box::new(chosen)), cycles });
     }
-    best.ok_or_else(|| {
+    if found.is_empty() {
         let nothing = || "nothing that the machine has fits its registers".to_owned();
-        fallback.err().or(unreached).unwrap_or_else(nothing)
-    })
+        return Err(fallback.err().or(unreached).unwrap_or_else(nothing));
+    }
+    by_cycles(&mut found, |candidate| candidate.cycles);
+    Ok(found)
+}
+
+/// Puts what costs least first; of what costs the same but for a thousandth, what came
+/// first, for it is the simpler.
+fn by_cycles<T>(ranked: &mut [T], cycles: impl Fn(&T) -> f64) {
+    let least = ranked.iter().map(&cycles).fold(f64::INFINITY, f64::min);
+    ranked.sort_by_key(|one| cycles(one) > least * 1.001);
+    let equal = ranked.partition_point(|one| cycles(one) <= least * 1.001);
+    if let Some(rest) = ranked.get_mut(equal..) {
+        rest.sort_by(|a, b| cycles(a).total_cmp(&cycles(b)));
+    }
 }
 
 /// The register file an instruction or lane unit works in.
@@ -173,25 +289,66 @@ pub(super) fn register_memory<'c>(machine: Machine<'c>, name: &str) -> Option<&'
     instruction.operands.iter().rev().find(is_register).copied()
 }
 
-/// The cheaper one; the first where they cost the same.
-fn cheaper(first: (Shape, f64), second: (Shape, f64)) -> (Shape, f64) {
-    if second.1 < first.1 * 0.999 { second } else { first }
+/// Which inputs lie side by side along the lanes after a new layout, and what that costs in
+/// every run: with the free ones, and with those that are paid for.
+fn layings(
+    machine: Machine<'_>,
+    nest: &Nest<'_>,
+    lanes_axis: Option<usize>,
+    lanes: u64,
+    cached: bool,
+    layouts: &[Layout],
+) -> Vec<(Vec<bool>, f64)> {
+    let with = |which: &dyn Fn(Layout) -> bool| -> Vec<bool> {
+        let inputs = nest.inputs.iter().zip(layouts);
+        inputs
+            .map(|(access, &layout)| {
+                which(layout) && lanes_axis.is_some_and(|axis| packable(nest, access, axis, lanes))
+            })
+            .collect()
+    };
+    let free = with(&|layout| layout == Layout::Free);
+    // Without a cache there is nothing to be nearer to.
+    let all = with(&|layout| layout == Layout::Free || layout == Layout::Paid && cached);
+    let axes = nest.axes.len();
+    let paid = (0..all.len()).filter(|&input| all[input] && !free[input]);
+    let price = |input: usize| packing(machine, &nest.inputs[input], axes, lanes_axis.unwrap_or(0));
+    let price = paid.map(price).sum::<f64>();
+    if all == free { vec![(free, 0.0)] } else { vec![(free, 0.0), (all, price)] }
 }
 
-/// Which inputs a new layout makes lie side by side along the lanes: constant
-/// ones whose every dimension is an axis of its own.
-pub(super) fn packable(nest: &Nest<'_>, lanes_axis: Option<usize>, constant: &[bool]) -> Vec<bool> {
-    let reduces = (0..nest.axes.len()).any(|axis| nest.reduces(axis));
-    nest.inputs
-        .iter()
-        .zip(constant)
-        .map(|(access, &constant)| {
-            constant
-                && reduces
-                && lanes_axis.is_some_and(|axis| access.uses(axis) && !nest.reduces(axis))
-                && access.index.iter().all(|index| index.as_axis().is_some())
-        })
-        .collect()
+/// Whether a new layout makes an input lie side by side along the lanes: every dimension of
+/// it is an axis of its own, panels divide the axis, and it does not lie so yet.
+fn packable(nest: &Nest<'_>, access: &Access<'_>, axis: usize, lanes: u64) -> bool {
+    let axes = nest.axes.len();
+    let fits = if nest.reduces(axis) {
+        access.stride(axes, axis) != 1
+    } else {
+        panel(nest.axes[axis].extent, lanes).is_some()
+    };
+    (0..axes).any(|axis| nest.reduces(axis))
+        && access.uses(axis)
+        && fits
+        && access.index.iter().all(|index| index.as_axis().is_some())
+}
+
+/// How many points of an axis of `extent` lie together for registers of `lanes`: one
+/// register, or where registers do not divide the axis a part of it that fills some almost.
+pub(super) fn panel(extent: u64, lanes: u64) -> Option<u64> {
+    /// Of one panel; more and it is no nearer than the tensor itself.
+    const MOST_REGISTERS: u64 = 16;
+    /// Lanes without points that are bearable, in percent.
+    const MOST_WASTE: u64 = 4;
+    if extent.is_multiple_of(lanes) {
+        return Some(lanes).filter(|_| extent > 0);
+    }
+    let registers = |points: u64| points.div_ceil(lanes);
+    let parts = 2..=extent / lanes;
+    let panels = parts.filter(|&parts| extent.is_multiple_of(parts)).map(|parts| extent / parts);
+    panels
+        .filter(|&panel| registers(panel) <= MOST_REGISTERS)
+        .filter(|&panel| registers(panel) * lanes * 100 <= panel * (100 + MOST_WASTE))
+        .min_by_key(|&panel| (extent / panel) * registers(panel))
 }
 
 /// The axes that lanes may run along; `None` for one point at a time.

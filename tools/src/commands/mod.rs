@@ -31,6 +31,9 @@ pub struct CompileArgs {
     /// Virtual execution units; as many as the machine has without it.
     #[arg(long, default_value_t = 0)]
     pub units: usize,
+    /// An option of a pass, as tile-construct-rtiles.rank=1.
+    #[arg(long, value_name = "PASS.OPTION=VALUE")]
+    pub pass_option: Vec<String>,
     /// Say how long each stage took, on standard error.
     #[arg(long)]
     pub timings: bool,
@@ -69,8 +72,33 @@ impl CompileArgs {
             };
             options.import.shapes.insert(name, dims);
         }
+        for option in &self.pass_option {
+            options.pass_options.push(pass_option(option)?);
+        }
         Ok(options)
     }
+}
+
+/// `PASS.OPTION=VALUE` of a pass that has such an option.
+fn pass_option(text: &str) -> Result<(String, String, String), Failure> {
+    let parts = text.split_once('=').and_then(|(left, value)| {
+        let (pass, option) = left.split_once('.')?;
+        Some((pass, option, value))
+    });
+    let Some((pass, option, value)) = parts else {
+        return Err(Failure::said(format!("`{text}` is no option"), "PASS.OPTION=VALUE"));
+    };
+    let passes = weft_passes::pipeline::PASSES;
+    let Some(found) = passes.iter().find(|known| known.name == pass) else {
+        let names: Vec<_> = passes.iter().map(|pass| pass.name).collect();
+        return Err(Failure::said(format!("there is no pass `{pass}`"), names.join(", ")));
+    };
+    if !found.options.iter().any(|known| known.name == option) {
+        let names: Vec<_> = found.options.iter().map(|option| option.name).collect();
+        let what = format!("{pass} has no option `{option}`");
+        return Err(Failure::said(what, format!("its options are: {}", names.join(", "))));
+    }
+    Ok((pass.to_owned(), option.to_owned(), value.to_owned()))
 }
 
 /// Whether a path names an artifact.

@@ -279,38 +279,52 @@ fn is_laid_out(mapping: &Mapping<'_>, operand: usize) -> bool {
     all.iter().all(once) && (!spread || dims.iter().all(one_side))
 }
 
-/// A tile that grew from `sizes` as long as it got cheaper, and its cost.
+/// A tile that grew from `sizes` as long as it got cheaper, and its cost: the cheaper one of
+/// growing by what a byte more saves, and by what a step saves.
 fn grow(mapped: &Mapped<'_, '_>, sizes: &[u64], cost: &dyn Fn(&[u64]) -> f64) -> (Vec<u64>, f64) {
-    let (mut sizes, mut least) = (sizes.to_vec(), cost(sizes));
-    while let Some((fewer, wider)) = best_step(mapped, &sizes, least, cost) {
-        (sizes, least) = (wider, fewer);
-    }
-    (sizes, least)
+    let least = cost(sizes);
+    let grown = [true, false].map(|per_byte| {
+        let (mut sizes, mut least) = (sizes.to_vec(), least);
+        while let Some((fewer, wider)) = best_step(mapped, &sizes, least, cost, per_byte) {
+            (sizes, least) = (wider, fewer);
+        }
+        (sizes, least)
+    });
+    let [by_byte, by_step] = grown;
+    if by_step.1 < by_byte.1 { by_step } else { by_byte }
 }
 
-/// The tile with one axis doubled that fits and saves the most cycles for a byte more.
+/// The tile with one axis doubled, or whole, that fits and saves the most cycles.
 fn best_step(
     mapped: &Mapped<'_, '_>,
     sizes: &[u64],
     least: f64,
     cost: &dyn Fn(&[u64]) -> f64,
+    per_byte: bool,
 ) -> Option<(f64, Vec<u64>)> {
     let extent = |axis: usize| mapped.nest.axes[axis].extent;
     let bytes = |sizes: &[u64]| -> u64 {
         let operands = 0..mapped.mapping.binding.operands.len();
         operands.map(|n| mapped.held(sizes, n) * mapped.elem_bytes(n)).sum()
     };
-    let wider = (0..sizes.len()).filter(|&axis| sizes[axis] < extent(axis)).map(|axis| {
-        let mut wider = sizes.to_vec();
-        wider[axis] = (wider[axis] * 2).min(extent(axis));
-        wider
+    let held = bytes(sizes);
+    let wider = (0..sizes.len()).filter(|&axis| sizes[axis] < extent(axis)).flat_map(|axis| {
+        let with = |size: u64| {
+            let mut wider = sizes.to_vec();
+            wider[axis] = size;
+            wider
+        };
+        let (double, whole) = (sizes[axis] * 2, extent(axis));
+        let double = (double < whole).then(|| with(double));
+        double.into_iter().chain([with(whole)])
     });
     let saved = wider
         .filter(|wider| mapped.overfull(wider).is_none())
         .map(|wider| (cost(&wider), wider))
         .filter(|(cycles, _)| *cycles < least);
     let gain = |(cycles, wider): &(f64, Vec<u64>)| {
-        (least - cycles) / bytes(wider).saturating_sub(bytes(sizes)).max(1) as f64
+        let bytes = if per_byte { bytes(wider).saturating_sub(held).max(1) } else { 1 };
+        (least - cycles) / bytes as f64
     };
     saved.max_by(|one, other| gain(one).total_cmp(&gain(other)))
 }

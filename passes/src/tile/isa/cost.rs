@@ -2,6 +2,8 @@
 //!
 //! ```text
 //! cycles = tiles · (steps · step + first stream + moves out)
+//! move   = its bytes by its rate, or the pieces of the shared memory that it touches by that
+//!          memory's, whichever is longer; and what is filled before it
 //! step   = the larger of instructions · issue and the moves in, where engines bring them
 //!          their sum, where the unit does, or where the model says so
 //! ```
@@ -149,8 +151,7 @@ impl<'c> Mapped<'_, 'c> {
                 continue;
             }
             let Some(way) = way else { return f64::INFINITY };
-            let bytes = self.held(sizes, operand) * self.elem_bytes(operand);
-            let cycles = transfer_cycles(self.machine, &way, bytes as f64);
+            let cycles = self.move_cycles(&way, sizes, operand);
             if result {
                 finish += 2.0 * cycles;
             } else {
@@ -161,6 +162,48 @@ impl<'c> Mapped<'_, 'c> {
         let latency = self.mapping.instruction.latency_cycles as f64;
         let step = if overlap { compute.max(stream) } else { compute + stream } + latency;
         steps as f64 * step + stream + finish
+    }
+}
+
+impl<'c> Mapped<'_, 'c> {
+    /// Cycles that the tile of an operand is on its way.
+    fn move_cycles(&self, way: &Move<'c>, sizes: &[u64], operand: usize) -> f64 {
+        let held = (self.held(sizes, operand) * self.elem_bytes(operand)) as f64;
+        let shared = self.machine.shared();
+        let unit = shared.as_ref().and_then(|memory| memory.transaction_bytes);
+        let rate = shared.as_ref().and_then(|memory| memory.bytes_per_cycle);
+        let touched = match (unit, rate) {
+            (Some(unit), Some(rate)) => {
+                (self.pieces(sizes, operand, unit) * unit) as f64 / rate as f64
+            }
+            _ => 0.0,
+        };
+        transfer_cycles(self.machine, way, held).max(touched)
+    }
+
+    /// Pieces of `unit` bytes that the tile of an operand touches in its tensor: rows of the
+    /// box that hold it, rows that follow each other as one.
+    fn pieces(&self, sizes: &[u64], operand: usize, unit: u64) -> u64 {
+        let Some(access) = self.mapping.access(self.nest, operand) else { return 0 };
+        let elem = self.elem_bytes(operand);
+        let extent = |index: &weft_dialects::ir::Linear| -> u64 {
+            let reach = index.coefficients.iter().zip(sizes);
+            1 + reach.map(|(factor, size)| factor.unsigned_abs() * (size - 1)).sum::<u64>()
+        };
+        let points = |index: &weft_dialects::ir::Linear| -> u64 {
+            let moved = index.coefficients.iter().zip(sizes).filter(|(factor, _)| **factor != 0);
+            moved.map(|(_, size)| size).product()
+        };
+        let (mut row, mut rows, mut joined) = (1, 1, true);
+        for (index, &dim) in access.index.iter().zip(&access.shape).rev() {
+            if joined {
+                row *= extent(index);
+                joined = extent(index) == dim;
+            } else {
+                rows *= extent(index).min(points(index));
+            }
+        }
+        rows * (row * elem).div_ceil(unit)
     }
 }
 

@@ -1,0 +1,108 @@
+//! IM-4, IM-8. Operators that are products run on the instruction, others beside it.
+
+use crate::desk::{Desk, machine};
+
+/// What a machine computes of an expression is what the host does; returns the choice.
+fn on(device: &str, expression: &str, shape: &str) -> String {
+    let desk = Desk::new();
+    desk.write("machine.mlir", machine(device));
+    desk.weft(&["kernel", expression, "--shape", shape, "--emit", "graph", "-o", "k.mlir"]);
+    desk.weft(&["run", "k.mlir", "--outputs", "host.npz"]);
+    let on = ["k.mlir", "--device", "machine.mlir"];
+    let report = desk.simulate(&[&on[..], &["--expect", "host.npz"]].concat());
+    assert_eq!(report["compared"], true, "{expression}");
+    let text = desk.weft(&[&["compile"], &on[..], &["--emit", "tile", "-o", "-"]].concat());
+    let compute = text.lines().find(|line| line.contains("tile.compute")).expect("a compute");
+    let (_, choice) = compute.split_once(" on @").expect("a choice");
+    choice.split(' ').next().expect("a name").to_owned()
+}
+
+const DEPTHWISE: &str = "O[c,y,x] += W[c,r,s] * I[c,y+r,x+s]";
+
+#[test]
+fn im_4_depthwise_takes_lanes_and_pointwise_the_array() {
+    for (device, array, lanes) in
+        [("systolic", "matmul_f32", "scalar"), ("toy", "mac4x4x4", "valu")]
+    {
+        assert_eq!(on(device, DEPTHWISE, "c=9,y=7,x=7,r=3,s=3"), lanes);
+        assert_eq!(on(device, "O[f,y,x] += W[f,c] * I[c,y,x]", "f=20,y=7,x=7,c=19"), array);
+    }
+}
+
+/// A separable convolution as one model: depthwise, pointwise, relu.
+const SEPARABLE: &str = r#"
+func.func @separable(%x: tensor<12x9x9xf32>, %d: tensor<12x3x3xf32>, %p: tensor<20x12xf32>) -> tensor<20x7x7xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<12x7x7xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<12x7x7xf32>) -> tensor<12x7x7xf32>
+  %h = linalg.generic {indexing_maps = [affine_map<(c, y, x, r, s) -> (c, y + r, x + s)>, affine_map<(c, y, x, r, s) -> (c, r, s)>, affine_map<(c, y, x, r, s) -> (c, y, x)>], iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]} ins(%x, %d : tensor<12x9x9xf32>, tensor<12x3x3xf32>) outs(%f : tensor<12x7x7xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %m = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<12x7x7xf32>
+  %e1 = tensor.empty() : tensor<20x7x7xf32>
+  %f1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<20x7x7xf32>) -> tensor<20x7x7xf32>
+  %q = linalg.generic {indexing_maps = [affine_map<(f, y, x, c) -> (c, y, x)>, affine_map<(f, y, x, c) -> (f, c)>, affine_map<(f, y, x, c) -> (f, y, x)>], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%h, %p : tensor<12x7x7xf32>, tensor<20x12xf32>) outs(%f1 : tensor<20x7x7xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %m = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<20x7x7xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(f, y, x) -> (f, y, x)>, affine_map<(f, y, x) -> (f, y, x)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%q : tensor<20x7x7xf32>) outs(%e1 : tensor<20x7x7xf32>) {
+  ^bb0(%a: f32, %c: f32):
+    %m = arith.maximumf %a, %zero : f32
+    linalg.yield %m : f32
+  } -> tensor<20x7x7xf32>
+  return %r : tensor<20x7x7xf32>
+}
+"#;
+
+#[test]
+fn im_4_a_separable_block_runs_on_both() {
+    for (device, array, lanes) in
+        [("systolic", "matmul_f32", "scalar"), ("toy", "mac4x4x4", "valu")]
+    {
+        let desk = Desk::new();
+        desk.write("machine.mlir", machine(device));
+        desk.write("block.mlir", SEPARABLE);
+        desk.weft(&["run", "block.mlir", "--outputs", "host.npz"]);
+        let on = ["block.mlir", "--device", "machine.mlir"];
+        let report = desk.simulate(&[&on[..], &["--expect", "host.npz"]].concat());
+        assert_eq!(report["compared"], true);
+        let used = report["instructions"].as_array().expect("instructions");
+        let used = used.iter().find(|one| one["name"] == array).expect("it is used");
+        assert!(used["count"].as_u64() > Some(0), "{report}");
+        let text = desk.weft(&[&["compile"], &on[..], &["--emit", "tile", "-o", "-"]].concat());
+        assert_eq!(text.matches(&format!(" on @{array} axes")).count(), 1, "{text}");
+        assert_eq!(text.matches(&format!(" on @{lanes} ")).count(), 2, "{text}");
+    }
+}
+
+/// What no instruction means, and what none is shaped for, falls to the lane unit.
+#[test]
+fn im_8_what_is_not_mapped_falls_to_lanes() {
+    let cases = [
+        ("C[i] = exp(A[i]) * 2", "i=300"),
+        ("C[i,j] = A[j,i] + B[i]", "i=13,j=31"),
+        ("C[j] max= A[i,j]", "i=30,j=17"),
+        ("O[c,y,x] max= I[c,2*y+r,2*x+s]", "c=3,y=5,x=5,r=2,s=3"),
+        ("C[i] += A[i] * B[i]", "i=77"),
+    ];
+    for (expression, shape) in cases {
+        assert_eq!(on("toy", expression, shape), "valu", "{expression}");
+        assert_eq!(on("systolic", expression, shape), "scalar", "{expression}");
+    }
+}
+
+/// Nothing is read of what an outer product overwrites, and a sum is a product with ones.
+#[test]
+fn im_5_products_that_start_with_nothing() {
+    let m = "m=37,n=29";
+    for device in ["toy", "systolic", "dsp", "ipu"] {
+        on(device, "C[m,n] = A[m] * B[n]", m);
+        on(device, "C[m] += A[m,n]", m);
+        on(device, "C[] += A[m] * B[m]", "m=1000");
+    }
+    assert_eq!(on("systolic", "C[m] += A[m,n]", "m=64,n=100"), "matmul_f32");
+}
