@@ -331,3 +331,17 @@ func.func @compute_c4(%x: tensor<64x64xf32>) {
   }
   return
 }
+
+// compute_c5: one layout per input, of two numbers or five.
+// CHECK: tile.compute has 1 layout for 2 inputs
+func.func @compute_c5(%x: tensor<64x64xf32>) {
+  %r = tile.compute ins(%x, %x) outs(%x) on @valu tiles [#tile.rtile<"vreg"[1, 16, 4]>] layouts [array<i64: 2, 16, 1>] : (tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> {
+  ^bb0(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %c: tensor<64x64xf32>):
+    %s = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : tensor<64x64xf32>, tensor<64x64xf32>) outs(%c : tensor<64x64xf32>) {
+    ^bb0(%p: f32, %q: f32, %t: f32):
+      linalg.yield %t : f32
+    } -> tensor<64x64xf32>
+    tile.yield %s : tensor<64x64xf32>
+  }
+  return
+}

@@ -212,6 +212,10 @@ impl<'c> Unit<'c> {
         if self.options.units > 0 {
             options.push((task::from_tile::PASS.name, "units", units.as_str()));
         }
+        if self.options.simulate {
+            // A simulated unit runs one group at a time.
+            options.push((tile::construct_rtiles::PASS.name, "groups", "apart"));
+        }
         if self.options.remarks {
             options.push((tile::construct_rtiles::PASS.name, "remarks", "true"));
         }

@@ -242,23 +242,23 @@ pub struct Choice {
     pub after: Turns,
 }
 
-/// The layout of the fewest turns, among equals the one of the least room.
-pub fn choose(banks: Banks, tile: Tile, accesses: &[Access]) -> Choice {
+/// The layout of the fewest turns that takes no more than `room` elements.
+///
+/// Among equals the simplest wins: row after row, then padded by the least, then swizzled. A
+/// padded place is a sum whose constants go into the access; a swizzled one needs an address
+/// of its own, which a thread keeps in a register, and so is for where padding has no room
+/// or does not do.
+pub fn choose(banks: Banks, tile: Tile, room: u64, accesses: &[Access]) -> Choice {
     let plain = Layout::plain(tile.columns);
     let before = count(banks, &plain, accesses, tile.elem_bytes);
     let mut best = Choice { layout: plain, before, after: before };
-    if before.taken == before.least {
-        return best;
-    }
-    let room = |layout: &Layout| layout.pitch * tile.rows;
-    for layout in swizzled(banks, tile).chain(padded(banks, tile)) {
-        // A swizzle takes no room: without a conflict nothing is better.
-        if best.after.taken == before.least && layout.swizzle.is_none() {
+    let padded = padded(banks, tile).take_while(|layout| layout.pitch * tile.rows <= room);
+    for layout in padded.chain(swizzled(banks, tile)) {
+        if best.after.taken == before.least {
             break;
         }
         let after = count(banks, &layout, accesses, tile.elem_bytes);
-        let (new, old) = ((after.taken, room(&layout)), (best.after.taken, room(&best.layout)));
-        if new < old {
+        if after.taken < best.after.taken {
             best = Choice { layout, before, after };
         }
     }

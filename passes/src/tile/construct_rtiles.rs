@@ -51,6 +51,11 @@ pub const PASS: Pass = Pass {
             description: "whether moves and instructions cost at once: overlapped, summed",
             fallback: "overlapped",
         },
+        PassOption {
+            name: "groups",
+            description: "whether groups of lanes may share an rTask: together, apart",
+            fallback: "together",
+        },
     ],
     statistics: &[("kernels", "tile programs made")],
     run,
@@ -74,6 +79,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let search = Search {
         strategy: known(run.module, "strategy", run.option("strategy"))?,
         model: known(run.module, "model", run.option("model"))?,
+        apart: known::<Groups>(run.module, "groups", run.option("groups"))?.apart,
     };
     let wanted = Wanted { rank, remarks: run.option("remarks") == "true", told, search };
     for kernel in pack_weights::kernels(run.module) {
@@ -81,6 +87,23 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         run.count("kernels", 1);
     }
     Ok(())
+}
+
+/// Whether groups of lanes work for themselves.
+struct Groups {
+    apart: bool,
+}
+
+impl std::str::FromStr for Groups {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "together" => Ok(Self { apart: false }),
+            "apart" => Ok(Self { apart: true }),
+            _ => Err(format!("{text} is neither together nor apart")),
+        }
+    }
 }
 
 /// The value of an option; reports one that is none.

@@ -207,6 +207,12 @@ pub(super) fn candidates<'c>(
     keep: usize,
 ) -> Result<Vec<Candidate<'c>>, String> {
     let mut found: Vec<Candidate<'c>> = Vec::new();
+    let blocks = if search.apart { Vec::new() } else { block::choose(machine, nest) };
+    // Beside blocks the others count what they wait for, too.
+    let alone = |tile: &RTile| match blocks.is_empty() {
+        true => 0.0,
+        false => block::alone(machine, nest, tile),
+    };
     let mut units = instructions(machine, nest);
     let fallback = lane_unit(machine, nest, expands);
     if let Ok(unit) = &fallback {
@@ -239,16 +245,17 @@ pub(super) fn candidates<'c>(
                 found.extend(tiles.into_iter().map(|(shape, cycles)| {
                     let (mapped, packed) = (mapped.clone(), packed.clone());
                     let lanes = Lanes { mapped, shape, packed, memory, stage: facts.stage.clone() };
+                    let cycles = cycles.max(alone(&register_tile(nest, &lanes)));
                     Candidate { tiled: Tiled::Lanes(Box::new(lanes)), cycles }
                 }));
             }
         }
     }
     for matrix in isa::choices(machine, nest, search).into_iter().flatten() {
-        let cycles = matrix.cycles;
+        let cycles = matrix.cycles.max(alone(&matrix.tile));
         found.push(Candidate { tiled: Tiled::Matrix(Box::new(matrix)), cycles });
     }
-    for chosen in block::choose(machine, nest) {
+    for chosen in blocks.iter().cloned() {
         let cycles = chosen.cycles;
         found.push(Candidate { tiled: Tiled::Block(Box::new(chosen)), cycles });
     }

@@ -24,18 +24,18 @@ pub fn assemble(machine_name: &str, program: &str) -> String {
     text
 }
 
-/// Assembles text; whatever it needs has to be in it.
-pub fn check(arch: &str, text: &str) {
+/// Assembles text; whatever it needs has to be in it. Tells what `ptxas -v` says.
+pub fn check(arch: &str, text: &str) -> String {
     let folder = tempfile::tempdir().expect("there is a folder for temporary files");
     std::fs::write(folder.path().join("kernel.s"), text).unwrap();
     if arch.starts_with("sm_") {
         assert!(!text.contains(".extern"), "something is to come from elsewhere:\n{text}");
         let Some(ptxas) = ptxas(arch) else {
             eprintln!("NOT CHECKED: there is no ptxas for {arch}; `cargo xtask setup` installs it");
-            return;
+            return String::new();
         };
-        call(&ptxas, &[&format!("-arch={arch}"), "kernel.s", "-o", "kernel.o"], folder.path());
-        return;
+        let arch = format!("-arch={arch}");
+        return call(&ptxas, &["-v", &arch, "kernel.s", "-o", "kernel.o"], folder.path());
     }
     let target = ["-x", "assembler", "-target", "amdgcn-amd-amdhsa"];
     let cpu = format!("-mcpu={arch}");
@@ -48,7 +48,7 @@ pub fn check(arch: &str, text: &str) {
         &llvm("ld.lld"),
         &["-shared", "--no-undefined", "kernel.o", "-o", "kernel.co"],
         folder.path(),
-    );
+    )
 }
 
 /// `WEFT_PTXAS`, or what `cargo xtask setup` has installed: one that knows the architecture.

@@ -18,8 +18,9 @@ pub fn machine(name: &str) -> &'static str {
     weft::MACHINES.iter().find(|(known, _)| *known == name).expect("weft ships the machine").1
 }
 
-/// Runs all rTasks of the kernel in `program` on `buffers`, in the order of its arguments.
-pub fn run(machine_name: &str, program: &str, buffers: &mut [Vec<u8>]) {
+/// Runs all rTasks of the kernel in `program` on `buffers`, in the order of its arguments;
+/// tells the turns that banks of shared memory took, and took at least.
+pub fn run(machine_name: &str, program: &str, buffers: &mut [Vec<u8>]) -> [u64; 2] {
     let context = weft::context();
     let (text, mut glue) = emulated(machine(machine_name));
     let whole = format!("{text}\n{program}");
@@ -82,10 +83,13 @@ pub fn run(machine_name: &str, program: &str, buffers: &mut [Vec<u8>]) {
     let (end, groups) = (tasks.to_string(), launch.groups.to_string());
     let mut args = vec!["0", &end, &groups];
     args.extend(names.iter().map(String::as_str));
-    call(&file("threads"), &args, folder.path());
+    let said = call(&file("threads"), &args, folder.path());
     for (name, bytes) in names.iter().zip(buffers) {
         *bytes = std::fs::read(file(name)).unwrap();
     }
+    let turns = said.lines().find_map(|line| line.strip_prefix("turns ")).expect("it counts");
+    let numbers: Vec<u64> = turns.split(' ').map(|number| number.parse().unwrap()).collect();
+    [numbers[0], numbers[1]]
 }
 
 /// As for processors, without a word of address spaces.
@@ -114,8 +118,9 @@ pub fn call(tool: &Path, args: &[&str], folder: &Path) -> String {
 fn for_host(text: &str) -> String {
     let mut declared = Vec::new();
     let mut body = String::new();
-    for line in text.lines() {
+    for (site, line) in text.lines().enumerate() {
         let mut line = line.to_owned();
+        let touched = touch(&line, site);
         for space in ["1", "3", "5"] {
             for suffix in [" : i64", ""] {
                 line = line.replace(&format!(", {space}{suffix}>"), ">");
@@ -123,6 +128,13 @@ fn for_host(text: &str) -> String {
         }
         if line.contains("llvm.fence") {
             continue;
+        }
+        if let Some(touched) = touched {
+            body.push_str(&touched);
+            let declaration = "func.func private @weft_touch(index, index, index)".to_owned();
+            if !declared.contains(&declaration) {
+                declared.push(declaration);
+            }
         }
         if let Some((before, after)) = line.split_once("llvm.call_intrinsic \"") {
             let (name, rest) = after.split_once('"').expect("a name ends in a quote");
@@ -140,6 +152,33 @@ fn for_host(text: &str) -> String {
     let at = body.find('{').expect("a module has a body") + 1;
     body.insert_str(at, &format!("\n{}\n", declared.join("\n")));
     body
+}
+
+/// What reports the address of an access to shared memory, to stand before it.
+fn touch(line: &str, site: usize) -> Option<String> {
+    let accesses = ["memref.load ", "memref.store ", "vector.load ", "vector.store "];
+    let name = accesses.iter().find(|name| line.contains(**name))?;
+    let shared = [", 3>", ", 3 : i64>"].into_iter().find(|space| line.contains(space))?;
+    let (before, ty) = line.split_once(" : memref<").expect("an access has a type");
+    let (shape, rest) = ty.split_once(shared)?;
+    let (count, elem) = shape.split_once('x')?;
+    let bytes: u64 = elem[1..].trim_start_matches('f').parse::<u64>().ok()? / 8;
+    let lanes = rest.split_once("vector<").and_then(|(_, ty)| ty.split('x').next()?.parse().ok());
+    let width = lanes.unwrap_or(1u64) * bytes;
+    let (head, index) = before.split_once(name).expect("it was found").1.rsplit_once('[')?;
+    let index = index.split(']').next()?;
+    let memref = head.rsplit(' ').next()?;
+    assert!(name.starts_with("vector") || lanes.is_none(), "{line}");
+    Some(format!(
+        "%touch_base_{site} = memref.extract_aligned_pointer_as_index {memref} : memref<{count}x{elem}> -> index
+%touch_site_{site} = arith.constant {site} : index
+%touch_width_{site} = arith.constant {width} : index
+%touch_elem_{site} = arith.constant {bytes} : index
+%touch_by_{site} = arith.muli {index}, %touch_elem_{site} : index
+%touch_at_{site} = arith.addi %touch_base_{site}, %touch_by_{site} : index
+func.call @weft_touch(%touch_site_{site}, %touch_at_{site}, %touch_width_{site}) : (index, index, index) -> ()
+"
+    ))
 }
 
 /// `(i32, i32) -> i32` as a declaration has it; nothing comes back of `()`.

@@ -10,6 +10,7 @@ use weft_passes::codegen::gpu::Isa;
 use weft_passes::codegen::whole_text;
 use weft_passes::interpret::run_model;
 use weft_passes::pipeline::Stage;
+use weft_passes::tile::block;
 
 use crate::assemble;
 use crate::host;
@@ -23,7 +24,7 @@ const CONVOLUTION: (&str, &str) =
     ("y[n,o,h,w] += x[n,c,2*h+r,w+s] * f[o,c,r,s]", "n=2,o=5,h=6,w=9,c=3,r=3,s=2");
 const ALL: [(&str, &str); 5] = [GEMM, ELEMENTWISE, ROWS, COLUMNS, CONVOLUTION];
 
-fn unit<'c>(
+pub fn unit<'c>(
     context: &'c weft_dialects::ir::Context,
     machine: &str,
     (expression, shape): (&str, &str),
@@ -31,6 +32,7 @@ fn unit<'c>(
 ) -> (Unit<'c>, Kernel) {
     let element: Element = elem.parse().expect("an element type");
     let kernel = Kernel::read(expression, shape, element).expect("the expression is good");
+    // The name of one that weft ships, or a file.
     let device = Device::Named(machine.to_owned());
     let options = Options { device, jobs: 1, ..Options::default() };
     let module = kernel.module(context);
@@ -39,9 +41,15 @@ fn unit<'c>(
 }
 
 /// Runs a kernel's threads on the host and holds the answer against the interpreter.
-fn check(machine: &str, what: (&str, &str), elem: &str) {
+/// Tells the turns that were counted before, and those that were met.
+pub fn check(machine: &str, what: (&str, &str), elem: &str) -> Counted {
+    check_as(machine, machine, what, elem)
+}
+
+/// The same with tiles that are chosen for another description of the machine.
+pub fn check_as(device: &str, machine: &str, what: (&str, &str), elem: &str) -> Counted {
     let context = weft::context();
-    let (mut unit, kernel) = unit(&context, machine, what, elem);
+    let (mut unit, kernel) = unit(&context, device, what, elem);
     let mut random = Random(3);
     let inputs: Vec<Vec<u8>> = kernel
         .inputs
@@ -53,6 +61,17 @@ fn check(machine: &str, what: (&str, &str), elem: &str) {
     let mut weights = |_: &str, _: &str| Err("there are no weights".into());
     let expected = run_model(model.op, &inputs, &mut weights, &mut |_, _| {}).expect("it runs");
 
+    unit.lower(Stage::Tile).expect("the machine can do it");
+    let mut counted = Counted::default();
+    let ops = unit.module().body(0).map(|block| block.ops()).unwrap_or_default();
+    let found = Machine::of(unit.module()).expect("the module has a machine");
+    for kernel in ops.into_iter().filter(|op| op.is("tile.kernel")) {
+        if let Some(turns) = block::turns(found, kernel) {
+            counted.blocks += 1;
+            counted.said[0] += turns.taken;
+            counted.said[1] += turns.least;
+        }
+    }
     unit.lower(Stage::Device).expect("the machine can do it");
     let ops = unit.module().body(0).map(|block| block.ops()).unwrap_or_default();
     // Where sums are wider than what is stored, a second kernel narrows them.
@@ -62,15 +81,34 @@ fn check(machine: &str, what: (&str, &str), elem: &str) {
         let size = weft_dialects::ir::ty::elem(output).and_then(weft_dialects::ir::ty::byte_size);
         let count = weft_dialects::ir::ty::count(output).expect("shapes are static");
         given.push(vec![0xff; (count * size.expect("numbers have a size")) as usize]);
-        host::run(machine, &program.op.own_text(), &mut given);
+        let turns = host::run(machine, &program.op.own_text(), &mut given);
+        counted.found[0] += turns[0];
+        counted.found[1] += turns[1];
         given = given.split_off(given.len() - 1);
     }
     let (got, wanted) = (numbers(&given[0], elem), numbers(&expected[0], elem));
     assert_eq!(got, wanted, "{machine}: {} of {elem}", what.0);
+    counted
+}
+
+/// Turns of the banks of shared memory: taken, and at least.
+#[derive(Debug, Default)]
+pub struct Counted {
+    /// Kernels in blocks.
+    pub blocks: usize,
+    /// What the tile programs promise.
+    pub said: [u64; 2],
+    /// What the threads met.
+    pub found: [u64; 2],
 }
 
 /// The assembly of a kernel; it assembles, and needs nothing from elsewhere.
 fn text(machine: &str, what: (&str, &str), elem: &str) -> String {
+    reported(machine, what, elem).0
+}
+
+/// The assembly, and what its assembler says about it.
+pub fn reported(machine: &str, what: (&str, &str), elem: &str) -> (String, String) {
     let context = weft::context();
     let (mut unit, _) = unit(&context, machine, what, elem);
     unit.lower(Stage::Device).unwrap_or_else(|error| panic!("{machine}, {}: {error}", what.0));
@@ -78,8 +116,8 @@ fn text(machine: &str, what: (&str, &str), elem: &str) -> String {
     let machine = Machine::of(module).expect("the module has a machine");
     let isa = Isa::of_arch(machine.arch()).expect("the machine has threads");
     let text = whole_text(module, machine, 1, isa).expect("there is code for it");
-    assemble::check(machine.arch(), &text);
-    text
+    let said = assemble::check(machine.arch(), &text);
+    (text, said)
 }
 
 fn all_assemble(machine: &str) {

@@ -1,6 +1,7 @@
 //! Code for many threads: what it computes, and that it assembles.
 
 mod assemble;
+mod blocks;
 mod fragments;
 mod host;
 mod instructions;

@@ -44,6 +44,72 @@ int32_t llvm_amdgcn_ds_bpermute(int32_t place, int32_t value) { return exchange(
 void llvm_amdgcn_wave_barrier(void) { wait_warp(); }
 void llvm_amdgcn_s_barrier(void) { pthread_barrier_wait(&whole); }
 
+// Turns of the banks of shared memory, counted at every access of the code that runs: `site`
+// is one access of the program, all lanes of a warp come there equally often.
+#define BANKS 32
+#define WORD 4
+#define SITES 4096
+struct touched {
+  int64_t *at;
+  int count, room, width;
+};
+static struct touched *touches; // [THREADS][SITES]
+static int64_t turns_taken, turns_least;
+
+void weft_touch(int64_t site, int64_t at, int64_t width) {
+  struct touched *own = &touches[(int64_t)thread_number * SITES + site];
+  if (own->count == own->room) {
+    own->room = own->room ? 2 * own->room : 16;
+    own->at = realloc(own->at, own->room * sizeof(int64_t));
+  }
+  own->at[own->count++] = at;
+  own->width = (int)width;
+}
+
+// The words that lanes `first` to `last` want at their access `n`, one a bank and turn.
+static void serve(struct touched *lanes[], int first, int last, int n) {
+  int64_t words[LANES * 4];
+  int count = 0, depth[BANKS] = {0}, most = 0;
+  for (int lane = first; lane < last; ++lane) {
+    if (n >= lanes[lane]->count)
+      continue;
+    int64_t at = lanes[lane]->at[n], end = at + lanes[lane]->width;
+    for (int64_t word = at / WORD; word * WORD < end; ++word) {
+      int known = 0;
+      for (int i = 0; i < count; ++i)
+        known |= words[i] == word;
+      if (!known) {
+        words[count++] = word;
+        int deep = ++depth[word % BANKS];
+        most = deep > most ? deep : most;
+      }
+    }
+  }
+  turns_taken += most;
+  turns_least += most > 0;
+}
+
+static void count_turns(void) {
+  for (int site = 0; site < SITES; ++site)
+    for (int group = 0; group < THREADS / LANES; ++group) {
+      struct touched *lanes[LANES];
+      int most = 0, width = 1;
+      for (int lane = 0; lane < LANES; ++lane) {
+        lanes[lane] = &touches[(int64_t)(group * LANES + lane) * SITES + site];
+        if (lanes[lane]->count > most) {
+          most = lanes[lane]->count;
+          width = lanes[lane]->width;
+        }
+      }
+      int together = BANKS * WORD / (width > WORD ? width : WORD);
+      for (int n = 0; n < most; ++n)
+        for (int first = 0; first < LANES; first += together)
+          serve(lanes, first, first + together < LANES ? first + together : LANES, n);
+      for (int lane = 0; lane < LANES; ++lane)
+        lanes[lane]->count = 0;
+    }
+}
+
 // The kernel on the buffers, one argument a buffer; made for each program.
 static void call(int64_t begin, int64_t end, void **buffers);
 
@@ -77,6 +143,7 @@ int main(int argc, char **argv) {
   for (int n = 0; n < THREADS / LANES; ++n)
     pthread_barrier_init(&warp[n], 0, LANES);
   pthread_barrier_init(&whole, 0, THREADS);
+  touches = calloc((int64_t)THREADS * SITES, sizeof(struct touched));
   int blocks = (int)((last_task - first_task + groups - 1) / groups);
   for (block_number = 0; block_number < blocks; ++block_number) {
     pthread_t threads[THREADS];
@@ -85,7 +152,9 @@ int main(int argc, char **argv) {
         return 3;
     for (int n = 0; n < THREADS; ++n)
       pthread_join(threads[n], 0);
+    count_turns();
   }
+  printf("turns %ld %ld\n", turns_taken, turns_least);
   for (int n = 0; n < count; ++n) {
     FILE *file = fopen(argv[4 + n], "wb");
     fwrite(buffers[n], 1, sizes[n], file);

@@ -3,14 +3,23 @@
 //! The same order in which the code generator deals out chunks and cuts runs; a test holds
 //! the count against the addresses of the code that runs.
 
-use weft_dialects::ir::{affine, ty};
+use weft_dialects::device::Machine;
+use weft_dialects::ir::{Op, affine, ty};
+use weft_dialects::tile::Compute;
 
-use super::super::banks::{Access, Banks, Choice, Layout, Tile, choose, runs};
-use super::{Block, Core, K, Lying, M, N, WIDEST_BYTES, power_of_two_in};
-use crate::nest::Nest;
+use super::super::banks::{Access, Banks, Choice, Layout, Tile, Turns, choose, count, runs};
+use super::{Block, Core, K, Lying, M, N, WIDEST_BYTES, Ways, of_numbers, power_of_two_in};
+use crate::nest::{Nest, read_kernel};
 
 /// The better of the two ways round, each in its best layout.
-pub fn lie<'c>(banks: Banks, nest: &Nest<'c>, block: &Block<'c>, side: usize) -> (Lying, Choice) {
+/// `room` are the bytes that it may take.
+pub fn lie<'c>(
+    banks: Banks,
+    nest: &Nest<'c>,
+    block: &Block<'c>,
+    side: usize,
+    room: u64,
+) -> (Lying, Choice) {
     let access = &nest.inputs[block.inputs[side]];
     let (run, along) = block.run(nest, access, [side, K]);
     let natural = block.axes[along];
@@ -24,12 +33,39 @@ pub fn lie<'c>(banks: Banks, nest: &Nest<'c>, block: &Block<'c>, side: usize) ->
         let tile = Tile { rows, columns, elem_bytes, run: near.max(stored) };
         let mut accesses = stores(block, side, inner, (run, along));
         accesses.extend(loads(block, side, inner, near));
-        let choice = choose(banks, tile, &accesses);
+        let choice = choose(banks, tile, room / elem_bytes, &accesses);
         if best.as_ref().is_none_or(|(_, best)| choice.after.taken < best.after.taken) {
             best = Some((Lying { inner, layout: choice.layout }, choice));
         }
     }
     best.expect("there are two ways round")
+}
+
+/// Turns of banks that a whole kernel takes, every block and every step, as its tile program
+/// says; `None` where groups share no tiles in it.
+pub fn turns<'c>(machine: Machine<'c>, kernel: Op<'c>) -> Option<Turns> {
+    let nest = read_kernel(kernel).ok()?;
+    let compute = kernel.body(0)?.ops().into_iter().find_map(Compute::of)?;
+    let block = Block::of(machine, &nest, &compute)?;
+    let ways = Ways::of(machine, &compute.tiles.last()?.memory)?;
+    let banks = Banks::of(&ways.near)?;
+    let mut sum = Turns::default();
+    for side in [M, N] {
+        let access = &nest.inputs[block.inputs[side]];
+        let lying = of_numbers(compute.layouts.as_ref()?.get(block.inputs[side])?)?;
+        let elem_bytes = ty::byte_size(access.elem())?;
+        let near = near_run(&block, side, lying.inner, elem_bytes);
+        let mut accesses = stores(&block, side, lying.inner, block.run(&nest, access, [side, K]));
+        accesses.extend(loads(&block, side, lying.inner, near));
+        let own = count(banks, &lying.layout, &accesses, elem_bytes);
+        sum = Turns { taken: sum.taken + own.taken, least: sum.least + own.least };
+    }
+    let rounds = (0..nest.axes.len()).map(|axis| {
+        let own = block.axes.iter().position(|own| *own == axis);
+        nest.axes[axis].extent.div_ceil(own.map_or(1, |own| block.tile[own]))
+    });
+    let rounds: u64 = rounds.product();
+    Some(Turns { taken: sum.taken * rounds, least: sum.least * rounds })
 }
 
 /// Elements side by side that a lane can be given at once: those of an instruction's

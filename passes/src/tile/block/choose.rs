@@ -2,7 +2,8 @@
 //! the time that all units take.
 //!
 //! ```text
-//! step  = max(instructions · issue, turns of banks, bytes / bandwidth) + latency shared
+//! step  = max(instructions · issue, turns of banks, bytes / bandwidth, latency / blocks)
+//!         + a part of the latency, for barriers around what is brought
 //! time  = ⌈tiles / units⌉ · (steps · step + what the sums take)
 //! ```
 //!
@@ -11,6 +12,7 @@
 
 use weft_dialects::device::Machine;
 use weft_dialects::ir::ty;
+use weft_dialects::tile::RTile;
 
 use super::super::banks::Banks;
 use super::{Block, Chosen, Core, K, M, N, Ways, accesses};
@@ -21,6 +23,8 @@ use crate::nest::Nest;
 const SIZES: [u64; 5] = [1, 2, 4, 8, 16];
 /// Most lanes of a block.
 const MOST_LANES: u64 = 256;
+/// The part of the latency that waiting for each other costs a step.
+const SYNCHRONISING: f64 = 0.1;
 /// Bytes that one element's row of a step has at least, to be read in whole transactions.
 const STEP_BYTES: [u64; 3] = [32, 64, 128];
 
@@ -46,8 +50,48 @@ fn best<'c>(machine: Machine<'c>, nest: &Nest<'c>, block: Block<'c>) -> Option<C
         }
     }
     let (cycles, _, block) = best?;
-    let lying = [M, N].map(|side| accesses::lie(banks, nest, &block, side));
+    let own = |side: usize| block.tile[side] * block.tile[K] * facts.elem_bytes[side];
+    // Each may grow by as large a part as the other.
+    let room = |side| own(side) * facts.room / facts.bytes(&block);
+    let lying = [M, N].map(|side| accesses::lie(banks, nest, &block, side, room(side)));
     Some(Chosen { block, ways, lying, cycles: cycles * facts.units })
+}
+
+/// What a group that brings everything itself takes at least, cycles times units, for its
+/// register tile. Its tiles come from the memory behind, of which each unit has a part, and
+/// it waits for them at every step of the reductions; two steps are under way at once.
+pub fn alone<'c>(machine: Machine<'c>, nest: &Nest<'c>, tile: &RTile) -> f64 {
+    let sizes = &tile.sizes;
+    let (Some(shared), Some(far)) = (machine.shared(), far(machine)) else { return 0.0 };
+    let axes = 0..nest.axes.len();
+    let count = |reduces: bool| -> f64 {
+        let own = axes.clone().filter(|&axis| nest.reduces(axis) == reduces);
+        own.map(|axis| nest.axes[axis].extent.div_ceil(sizes[axis]) as f64).product()
+    };
+    let (tiles, steps) = (count(false), count(true));
+    let bytes = |access: &crate::nest::Access<'c>| {
+        let own = axes.clone().filter(|&axis| access.uses(axis));
+        let elements: u64 = own.map(|axis| sizes[axis].min(nest.axes[axis].extent)).product();
+        elements as f64 * ty::byte_size(access.elem()).unwrap_or(1) as f64
+    };
+    let step: f64 = nest.inputs.iter().map(bytes).sum();
+    let units = machine.units().first().map_or(1, |unit| unit.count.max(1)) as f64;
+    let way = machine.move_between(shared.name, &tile.memory);
+    let latency = way.and_then(|way| way.latency_cycles).unwrap_or(0) as f64;
+    let waves = (tiles / units / GROUPS_AT_ONCE).ceil();
+    let waits = waves * latency / 2.0;
+    ((tiles / units).ceil() * step / far).max(waits) * steps * units
+}
+
+/// Groups of one unit that hide each other's waiting.
+const GROUPS_AT_ONCE: f64 = 8.0;
+
+/// Bytes a cycle that one unit gets of the memory behind. What caches it may give more;
+/// a tile that needs no more than this is not bound by either (Roller's test at the shared
+/// layer).
+fn far(machine: Machine<'_>) -> Option<f64> {
+    let units = machine.units().first().map_or(1, |unit| unit.count.max(1)) as f64;
+    Some(machine.shared()?.bytes_per_cycle? as f64 / units)
 }
 
 /// Every tile that fits: groups of instructions, blocks of groups, steps along k.
@@ -121,18 +165,13 @@ impl Facts {
         ways: &Ways<'c>,
     ) -> Option<Self> {
         let units = machine.units().first().map_or(1, |unit| unit.count.max(1)) as f64;
-        let shared = machine.shared()?;
-        // What caches the shared memory for all gives its tiles to all.
-        let caches = machine.memories().into_iter().filter(|memory| memory.is_cache());
-        let rates = caches.filter(|memory| memory.scope >= shared.scope).chain([shared.clone()]);
-        let rate = rates.filter_map(|memory| memory.bytes_per_cycle).max()? as f64;
         let (count, bytes) = ways.near.banks.zip(ways.near.bank_bytes)?;
         let register = ways.registers.register_bytes?;
         let elem = |input: usize| ty::byte_size(nest.inputs[block.inputs[input]].elem());
         Some(Self {
             units,
             issue: block.instruction().issue_cycles,
-            far: rate / units,
+            far: far(machine)?,
             row: (count * bytes) as f64,
             latency: ways.stage.latency_cycles.unwrap_or(0) as f64,
             room: ways.near.static_bytes.unwrap_or(ways.near.capacity_bytes),
@@ -159,8 +198,10 @@ impl Facts {
             .map(|side| lane(&block.held_input(side).sizes, self.elem_bytes[side]))
             .sum();
         let sums = lane(&[block.group[M], block.group[N]], self.elem_bytes[K]);
-        // Padding makes a tile at most a row of banks longer for each of its rows.
-        self.bytes(block) / 4 * 5 <= self.room && sums + inputs <= self.registers
+        // What is on its way to the shared memory is in registers, too.
+        let [rows, columns] = block.groups();
+        let staged = self.bytes(block).div_ceil(rows * columns * block.lanes * self.lane_bytes);
+        self.bytes(block) <= self.room && sums + inputs + staged <= self.registers
     }
 
     /// Cycles until all units are done.
@@ -182,10 +223,8 @@ impl Facts {
             .map(|side| {
                 let held = block.held_input(side).sizes.iter().product::<u64>();
                 let bytes = match block.core {
-                    // One word for all lanes takes a turn for as many rows as are wide.
-                    Core::Lanes(..) if side == M => {
-                        rows as f64 * self.row / (super::WIDEST_BYTES / self.elem_bytes[M]) as f64
-                    }
+                    // One word for all lanes takes a turn, and a wide one several.
+                    Core::Lanes(..) if side == M => rows as f64 * self.row,
                     _ => (held * self.elem_bytes[side]) as f64,
                 };
                 let stored = (block.tile[side] * block.tile[K] * self.elem_bytes[side]) as f64;
@@ -194,7 +233,8 @@ impl Facts {
             .sum();
         let far = self.bytes(block) as f64 / self.far;
         let resident = (self.whole / self.bytes(block).max(1)).clamp(1, 2) as f64;
-        let step = compute.max(near).max(far) + self.latency / resident;
+        let waits = SYNCHRONISING * self.latency;
+        let step = compute.max(near).max(far).max(self.latency / resident) + waits;
         let sums = (block.tile[M] * block.tile[N] * self.elem_bytes[K]) as f64 / self.far;
         (tiles / self.units).ceil() * (steps * step + sums + self.latency)
     }

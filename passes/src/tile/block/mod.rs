@@ -22,8 +22,8 @@ use super::instruction::bindings;
 use super::isa::{Begin, Filter, Mapping, begin, factors, has_axes, mapping, mappings};
 use crate::nest::{Access, Nest};
 
-pub use accesses::near_run;
-pub use choose::choose;
+pub use accesses::{near_run, turns};
+pub use choose::{alone, choose};
 
 /// Which of the three axes of a product.
 pub const M: usize = 0;

@@ -48,6 +48,8 @@ pub struct Search {
     pub strategy: Strategy,
     /// What a tile costs.
     pub model: Model,
+    /// Whether each group of lanes works for itself, where several could share an rTask.
+    pub apart: bool,
 }
 
 impl FromStr for Strategy {

@@ -1,0 +1,140 @@
+//! Kernels in block tiles: right, without the conflicts that were counted away, and within
+//! the registers of a thread.
+
+use weft_passes::pipeline::Stage;
+
+use crate::host;
+use crate::kernels::{check_as, reported, unit};
+
+const GEMM: &str = "C[m,n] += A[m,k] * B[k,n]";
+
+/// A description of a machine where blocks are always worth it: whoever loads from far
+/// away to registers waits for ages.
+fn slow(machine: &str) -> tempfile::NamedTempFile {
+    let text = host::machine(machine);
+    let (before, after) = text.split_once("device.move @load").expect("it loads");
+    let (line, rest) = after.split_once("latency_cycles(").expect("that takes time");
+    let slow = format!("{before}device.move @load{line}latency_cycles(10000000{rest}");
+    let file = tempfile::Builder::new().suffix(".mlir").tempfile().expect("there is room");
+    std::fs::write(file.path(), slow).expect("it can be written");
+    file
+}
+
+/// Holds the answer against the interpreter, and counted turns against those of the
+/// addresses that the threads touched.
+fn holds(machine: &str, what: (&str, &str), elem: &str) {
+    let file = slow(machine);
+    let path = file.path().to_str().expect("a path is text");
+    let counted = check_as(path, machine, what, elem);
+    assert_eq!(counted.blocks, 1, "{machine}, {what:?} of {elem}: not in blocks");
+    assert_eq!(counted.said, counted.found, "{machine}, {what:?} of {elem}");
+    assert!(counted.found[0] > 0);
+}
+
+#[test]
+fn ro_9_n_14_ragged_products_of_warps_are_right_and_take_the_turns_that_were_counted() {
+    holds("a100", (GEMM, "m=67,n=150,k=45"), "f32");
+    holds("a100", (GEMM, "m=100,n=72,k=70"), "f16");
+    holds("h200", (GEMM, "m=37,n=70,k=33"), "bf16");
+    holds("v100", (GEMM, "m=64,n=64,k=64"), "f16");
+}
+
+#[test]
+fn ro_9_n_14_ragged_products_of_wavefronts_are_right_and_take_the_turns_that_were_counted() {
+    holds("mi300x", (GEMM, "m=67,n=150,k=45"), "f32");
+    holds("mi300x", (GEMM, "m=64,n=96,k=64"), "f16");
+    holds("mi50", (GEMM, "m=33,n=130,k=20"), "f32");
+}
+
+#[test]
+fn ro_9_transposed_batched_and_convolved_products_are_right() {
+    holds("a100", ("C[m,n] += A[k,m] * B[n,k]", "m=64,n=160,k=48"), "f32");
+    holds("a100", ("C[b,m,n] += A[b,m,k] * B[b,k,n]", "b=2,m=40,n=136,k=33"), "f32");
+    let convolution = "y[n,o,h,w] += x[n,c,2*h+r,w+s] * f[o,c,r,s]";
+    holds("a100", (convolution, "n=2,o=20,h=6,w=36,c=17,r=3,s=2"), "f32");
+}
+
+/// `Used 128 registers, ...` and `0 bytes spill stores, ...` of every kernel.
+fn registers_and_spills(said: &str) -> Vec<(u64, u64)> {
+    let number = |text: &str| text.trim().rsplit(' ').next().and_then(|n| n.parse::<u64>().ok());
+    let spills = said.lines().filter(|line| line.contains("bytes spill stores"));
+    let spills = spills.map(|line| {
+        let parts = line.split(',').filter(|part| part.contains("spill"));
+        parts.filter_map(|part| part.trim().split(' ').next()?.parse::<u64>().ok()).sum()
+    });
+    let used = said
+        .lines()
+        .filter_map(|line| number(line.split_once("Used")?.1.split("registers").next()?));
+    used.zip(spills).collect()
+}
+
+const SIZES: [&str; 2] = ["m=4096,n=4096,k=4096", "m=1000,n=1000,k=1000"];
+
+#[test]
+fn ptxas_spills_nothing_of_a_block() {
+    for machine in ["v100", "a100", "h200"] {
+        for elem in ["f32", "f16"] {
+            for shape in SIZES {
+                let (text, said) = reported(machine, (GEMM, shape), elem);
+                assert!(text.contains(".shared"), "{machine}, {shape} of {elem}: no block");
+                for (registers, spills) in registers_and_spills(&said) {
+                    let most = 255;
+                    assert!(registers <= most, "{machine}, {shape} of {elem}: {said}");
+                    assert_eq!(spills, 0, "{machine}, {shape} of {elem}: {said}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn wavefronts_need_no_scratch_for_a_block() {
+    for elem in ["f32", "f16"] {
+        for shape in SIZES {
+            let file = slow("mi300x");
+            let path = file.path().to_str().expect("a path is text");
+            let (text, _) = reported(path, (GEMM, shape), elem);
+            assert!(text.contains("ds_read"), "{shape} of {elem}: no block");
+            let used = text
+                .lines()
+                .filter_map(|line| line.trim().strip_prefix(".private_segment_fixed_size:"));
+            assert!(used.map(str::trim).all(|bytes| bytes == "0"), "{shape} of {elem}: scratch");
+        }
+    }
+}
+
+/// The first tile and the last of the one kernel that is in blocks.
+fn tiles(machine: &str, shape: &str, elem: &str) -> Option<[Vec<u64>; 2]> {
+    let context = weft::context();
+    let file = slow(machine);
+    let path = file.path().to_str().expect("a path is text");
+    let (mut unit, _) = unit(&context, path, (GEMM, shape), elem);
+    unit.lower(Stage::Tile).expect("the machine can do it");
+    let ops = unit.module().body(0).map(|block| block.ops()).unwrap_or_default();
+    let computes = ops.into_iter().filter(|op| op.is("tile.kernel")).filter_map(|kernel| {
+        kernel.body(0)?.ops().into_iter().find_map(weft_dialects::tile::Compute::of)
+    });
+    let compute = computes.into_iter().find(|compute| compute.layouts.is_some())?;
+    Some([0, 1].map(|tile| compute.tiles[tile].sizes.clone()))
+}
+
+#[test]
+fn ro_10_tiles_are_whole_instructions_of_the_file() {
+    let cases = [
+        ("v100", "f16", [16, 16, 4]),
+        ("a100", "f16", [16, 8, 16]),
+        ("a100", "f32", [1, 32, 1]),
+        ("h200", "bf16", [16, 8, 16]),
+        ("mi300x", "f16", [16, 16, 16]),
+    ];
+    for (machine, elem, quanta) in cases {
+        for shape in SIZES {
+            let [block, group] = tiles(machine, shape, elem)
+                .unwrap_or_else(|| panic!("{machine}, {shape} of {elem}: not in blocks"));
+            for axis in 0..3 {
+                assert_eq!(group[axis] % quanta[axis], 0, "{machine}, {shape}: {group:?}");
+                assert_eq!(block[axis] % group[axis], 0, "{machine}, {shape}: {block:?}");
+            }
+        }
+    }
+}
