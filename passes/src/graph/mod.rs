@@ -1,5 +1,6 @@
 //! Passes of the `graph` room.
 
+mod border;
 pub mod from_func;
 mod pieces;
 pub mod to_tile;

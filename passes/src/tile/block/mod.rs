@@ -135,7 +135,8 @@ impl<'c> Block<'c> {
         let suits = nest.outputs.len() == 1
             && nest.inputs.len() == 2
             && nest.captures.is_empty()
-            && begin(nest, false).is_some_and(|begin| begin != Begin::Copied || starts_plainly(nest))
+            && begin(nest, false)
+                .is_some_and(|begin| begin != Begin::Copied || starts_plainly(nest))
             && factors(nest).is_some_and(|factors| factors.len() == 2);
         if !suits {
             return Vec::new();
