@@ -543,6 +543,100 @@ fn convolutions() {
     check(&cases);
 }
 
+/// A window over each channel, with a border: weighted sums, or the greatest element.
+#[derive(Clone, Copy, Debug)]
+struct Windows {
+    /// Images, channels.
+    counts: [usize; 2],
+    image: [usize; 2],
+    kernel: [usize; 2],
+    stride: [usize; 2],
+    dilation: usize,
+    /// Elements before and behind the image, along both sides.
+    border: [usize; 2],
+    greatest: bool,
+    /// Whether the border is written as `tensor.insert_slice`.
+    inserted: bool,
+}
+
+impl Windows {
+    fn out(&self, dim: usize) -> Option<usize> {
+        let reach = (self.kernel[dim] - 1) * self.dilation + 1;
+        let padded = self.image[dim] + self.border[0] + self.border[1];
+        (padded >= reach).then(|| (padded - reach) / self.stride[dim] + 1)
+    }
+}
+
+fn bordered(shape: Windows, elem: &'static str) -> Case {
+    let (mul, add, zero) = arithmetic(elem);
+    let ([n, c], [h, w], [kh, kw]) = (shape.counts, shape.image, shape.kernel);
+    let [low, high] = shape.border;
+    let out = [0, 1].map(|dim| shape.out(dim).expect("the window fits"));
+    let is_int = elem.starts_with('i');
+    let (number, body) = match (shape.greatest, is_int) {
+        (false, _) => {
+            (zero, format!("%p = {mul} %a, %b : {elem}\n      %r = {add} %o, %p : {elem}"))
+        }
+        (true, false) => ("-100.0", format!("%r = arith.maximumf %o, %a : {elem}")),
+        (true, true) => ("-100", format!("%r = arith.maxsi %o, %a : {elem}")),
+    };
+    let mut text = Text::default();
+    let x = text.input(&[n, c, h, w], elem, Data::Quarters);
+    let dims = [n, c, h + low + high, w + low + high];
+    let line = if shape.inserted {
+        let around = text.fill(&dims, elem, number);
+        format!(
+            "{{r}} = tensor.insert_slice {} into {}[0, 0, {low}, {low}] [{n}, {c}, {h}, {w}] \
+             [1, 1, 1, 1] : {} into {{t}}",
+            x.name,
+            around.name,
+            x.ty()
+        )
+    } else {
+        format!(
+            "%pad = arith.constant {number} : {elem}\n    {{r}} = tensor.pad {} low[0, 0, {low}, {low}] \
+             high[0, 0, {high}, {high}] {{\n    ^bb0(%i: index, %j: index, %k: index, %l: index):\n      \
+             tensor.yield %pad : {elem}\n    }} : {} to {{t}}",
+            x.name,
+            x.ty()
+        )
+    };
+    let padded = text.line(&dims, elem, &line);
+    let start = text.fill(&[n, c, out[0], out[1]], elem, number);
+    let ([sy, sx], d) = (shape.stride, shape.dilation);
+    let read = format!("n, c, y * {sy} + p * {d}, x * {sx} + q * {d}");
+    let weight = text.input(&[c, kh, kw], elem, Data::Quarters);
+    let inputs = [(&padded, read.as_str()), (&weight, "c, p, q")];
+    let out = (&start, "n, c, y, x");
+    let result = text.nest("n, c, y, x, p, q", "pppprr", &inputs, out, &body);
+    text.finish(format!("{shape:?} {elem}"), &result, EXACT)
+}
+
+/// Borders are laid out beside their use; strides up to four in phases.
+#[test]
+fn windows_with_borders() {
+    let mut random = Random(11);
+    let mut cases = Vec::new();
+    while cases.len() < 40 {
+        let mut near = |most| 1 + random.below(most);
+        let shape = Windows {
+            counts: [near(2), near(4)],
+            image: [near(20), near(40)],
+            kernel: [near(4), near(7)],
+            stride: [near(3), near(5)],
+            dilation: near(2),
+            border: [near(4) - 1, near(4) - 1],
+            greatest: near(2) == 1,
+            inserted: near(2) == 1,
+        };
+        let elem = ["f32", "f32", "f32", "f64", "i32", "i8", "f16"][random.below(7)];
+        if shape.out(0).is_some() && shape.out(1).is_some() {
+            cases.push(bordered(shape, elem));
+        }
+    }
+    check(&cases);
+}
+
 /// Folds the rows (`along` 0) or the columns (`along` 1) of a matrix.
 fn reduction(rows: usize, columns: usize, along: usize, fold: &str, elem: &'static str) -> Case {
     let (_, add, zero) = arithmetic(elem);
@@ -726,6 +820,9 @@ fn transposes() {
         transpose(&[11, 23], &[1, 0], "i64"),
         transpose(&[33, 7], &[1, 0], "f16"),
         transpose(&[33, 35], &[1, 0], "i8"),
+        transpose(&[16, 16], &[1, 0], "i32"),
+        transpose(&[18, 2, 33], &[2, 1, 0], "f32"),
+        transpose(&[9, 31], &[1, 0], "f64"),
     ]);
 }
 

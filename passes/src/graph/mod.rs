@@ -1,5 +1,6 @@
 //! Passes of the `graph` room.
 
+mod border;
 pub mod from_func;
 pub mod gather_windows;
 mod pieces;

@@ -13,8 +13,10 @@ pub(super) enum Piece<'c> {
     Empty(Type<'c>),
     /// Part of a tensor of the tile-graph.
     Window(Window<'c>),
-    /// Made by a parallel nest that only starts another one.
+    /// Made by a parallel nest that only starts another one, or only fills a border.
     Start(Op<'c>),
+    /// A tensor inside a border, by the `tensor.insert_slice` that puts it there.
+    Border(Op<'c>),
 }
 
 /// A window of a tensor.

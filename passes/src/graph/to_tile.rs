@@ -20,8 +20,10 @@ use weft_dialects::ir::{
     module_op, ty,
 };
 
+use super::border;
 use super::pieces::{Piece, Window};
 use crate::nest::{self, Access, Capture, Loop, Nest, NestError, Start};
+use crate::tile;
 
 /// The pass.
 pub const PASS: Pass = Pass {
@@ -65,7 +67,11 @@ struct Door<'c> {
     /// At the end of the tile-graph.
     b: Builder<'c>,
     memory: String,
+    /// Where a piece of an input may lie whose border is laid out beside its use.
+    near: Option<tile::NearCache<'c>>,
     values: HashMap<Val<'c>, Val<'c>>,
+    /// What lies inside the borders of payload tensors that are read with theirs.
+    bordered: HashMap<Val<'c>, Val<'c>>,
     /// Tensors that depend on weights and literals alone.
     constants: HashSet<Val<'c>>,
     /// From a kernel's text to its name.
@@ -120,7 +126,9 @@ impl<'c> Door<'c> {
             module,
             b: Builder::at_end(context, block),
             memory: memory.to_owned(),
+            near: weft_dialects::device::Machine::of(module).and_then(tile::near_cache),
             values,
+            bordered: HashMap::new(),
             constants: HashSet::new(),
             kernels: HashMap::new(),
             names: HashMap::new(),
@@ -216,6 +224,10 @@ impl<'c> Door<'c> {
                 cut.pieces.insert(op.result(0), Piece::Window(window));
                 Ok(())
             }
+            "tensor.insert_slice" | "tensor.pad" if border::beside_use(op, self.near) => {
+                cut.pieces.insert(op.result(0), Piece::Border(op));
+                Ok(())
+            }
             "tensor.insert_slice" => self.insert(cut, op),
             "tensor.pad" => self.pad(cut, op),
             "arith.constant" => {
@@ -245,6 +257,14 @@ impl<'c> Door<'c> {
             }
             Piece::Start(op) => {
                 self.nest(cut, op)?;
+                return self.tensor(cut, value);
+            }
+            Piece::Border(op) => {
+                if op.is("tensor.pad") {
+                    self.pad(cut, op)?;
+                } else {
+                    self.insert(cut, op)?;
+                }
                 return self.tensor(cut, value);
             }
         };
@@ -288,7 +308,7 @@ impl<'c> Door<'c> {
     }
 
     fn generic(&mut self, cut: &mut Cut<'c>, op: Op<'c>) -> Result<(), Failed> {
-        if starts_another(op) {
+        if starts_another(op) || border::surrounds(op, self.near) {
             cut.pieces.insert(op.result(0), Piece::Start(op));
             return Ok(());
         }
@@ -337,7 +357,7 @@ impl<'c> Door<'c> {
                         nest::rebase(own, &place.index, &out.index, axes.len()).map_err(say)?;
                     Start::From { inputs, body: start.body(0).ok_or(Failed)? }
                 }
-                Piece::Tensor(_) | Piece::Window(_) => {
+                Piece::Tensor(_) | Piece::Window(_) | Piece::Border(_) => {
                     tensor = Some(self.own_copy(cut, out.tensor)?);
                     Start::Held
                 }
@@ -362,6 +382,11 @@ impl<'c> Door<'c> {
         if let Some(Piece::Window(window)) = cut.pieces.get(&access.tensor) {
             return Ok(window.access(access.index));
         }
+        if let Some(Piece::Border(op)) = cut.pieces.get(&access.tensor).cloned() {
+            let inside = self.tensor(cut, op.operand(0))?;
+            self.bordered.insert(access.tensor, inside);
+            return Ok(access);
+        }
         let tensor = self.tensor(cut, access.tensor)?;
         Ok(Access { tensor, ..access })
     }
@@ -377,8 +402,9 @@ impl<'c> Door<'c> {
             Start::From { inputs, .. } => inputs.as_slice(),
             _ => &[],
         })) {
-            let ty = ty::tensor(&access.shape, access.elem());
-            operands.push(self.view(access.tensor, ty));
+            let ty = ty::tensor(&access.shape_in_memory(), access.elem());
+            let tensor = self.bordered.get(&access.tensor).copied().unwrap_or(access.tensor);
+            operands.push(self.view(tensor, ty));
         }
         operands.extend(nest.captures.iter().map(|capture| capture.tensor));
         let inputs = operands.len();
@@ -645,7 +671,7 @@ impl<'c> Door<'c> {
 }
 
 /// Whether a parallel nest does nothing but give one other nest its start.
-fn starts_another(op: Op<'_>) -> bool {
+pub(super) fn starts_another(op: Op<'_>) -> bool {
     let [result] = op.results()[..] else { return false };
     let [(user, operand)] = result.uses()[..] else { return false };
     let parallel = nest::generic_axes(op)

@@ -5,6 +5,7 @@ use weft_dialects::ir::{
     Block, Builder, Context, Linear, Location, Mapping, Op, Type, Val, affine, attr, ty,
 };
 
+use super::border::{Border, emit_pad};
 use super::read::captured;
 use super::{Access, Nest, Start};
 
@@ -23,7 +24,7 @@ pub fn emit_kernel<'c>(
     let mut b = Builder::at_end(context, module.body(0).expect("a module has a block"));
     let kernel =
         b.op_with("tile.kernel", &[], &[], &[("sym_name", attr::of_string(context, name))], 1);
-    let typed = |access: &Access<'c>| ty::tensor(&access.shape, access.elem());
+    let typed = |access: &Access<'c>| ty::tensor(&access.shape_in_memory(), access.elem());
     let mut types: Vec<Type<'c>> = nest.inputs.iter().map(typed).collect();
     for start in &nest.starts {
         if let Start::From { inputs, .. } = start {
@@ -67,7 +68,13 @@ pub fn emit_kernel<'c>(
         .inputs
         .iter()
         .zip(&inputs)
-        .map(|(access, arg)| (narrow(&mut p, access, *arg, &extents).0, access.index.clone()))
+        .map(|(access, arg)| {
+            let read = match Border::of(access) {
+                Some(border) => emit_pad(p.builder(), access, &border, *arg),
+                None => narrow(&mut p, access, *arg, &extents).0,
+            };
+            (read, access.index.clone())
+        })
         .collect();
     let mut results = p.generic(&axes, &reads, &places, |scalar, args| {
         let mut map = Mapping::default();

@@ -5,10 +5,12 @@
 //! that decides about a kernel (tiles, instructions, waits, bytecode) reads this
 //! and no operator's name.
 
+mod border;
 mod emit;
 mod read;
 mod simplify;
 
+pub use border::{Border, MOST_PHASES};
 pub(crate) use emit::copy_constants;
 pub use emit::emit_kernel;
 pub(crate) use emit::emit_sum;

@@ -197,6 +197,7 @@ impl<'c> Reader<'c> {
                 "tile.yield"
                 | "tensor.extract_slice"
                 | "tensor.insert_slice"
+                | "tensor.pad"
                 | "arith.constant" => {}
                 other => return Err(NestError::Operation(other.to_owned())),
             }
@@ -232,6 +233,11 @@ impl<'c> Reader<'c> {
                         .collect(),
                     strides: base.strides.iter().zip(&strides).map(|(a, b)| a * b).collect(),
                 })
+            }
+            // Read past its ends: the access is to the padded tensor (see `border.rs`).
+            "tensor.pad" => {
+                let rank = ty::shape(value.ty()).map_or(0, |shape| shape.len());
+                Ok(Window { root: value, offsets: vec![0; rank], strides: vec![1; rank] })
             }
             // What starts an output writes to the output's own place.
             "linalg.generic" => self.window(op.operand(generic_inputs(op) + value.index()), user),

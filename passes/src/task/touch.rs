@@ -127,11 +127,11 @@ impl Touches {
 impl Touch {
     fn of(access: &Access<'_>, write: bool) -> Self {
         Self {
-            arg: access.tensor.index(),
+            arg: access.argument().index(),
             write,
             elem_bytes: ty::byte_size(access.elem()).unwrap_or(1),
-            shape: access.shape.as_slice().into(),
-            index: Some(access.index.clone()),
+            shape: access.shape_in_memory().into(),
+            index: Some(access.index_in_memory()),
         }
     }
 

@@ -9,8 +9,9 @@ use weft_dialects::device::{Machine, Memory};
 use weft_dialects::ir::{Type, ty};
 
 use super::instruction::Mapped;
+use super::turn::turns;
 use super::way::{Stage, move_cycles, way};
-use crate::nest::{Access, Nest, Start};
+use crate::nest::{Access, Border, Nest, Start};
 
 /// Machine facts that the model uses.
 pub(super) struct Facts<'c> {
@@ -141,6 +142,8 @@ struct Operand {
 
 impl Operand {
     fn of(nest: &Nest<'_>, access: &Access<'_>, packed: bool) -> Self {
+        // Laid out for the lanes together with its border.
+        let packed = packed || Border::of(access).is_some();
         let axes = nest.axes.len();
         let bytes = ty::byte_size(access.elem()).unwrap_or(1) as i64;
         let strides = access.address(axes).coefficients.iter().map(|step| step * bytes).collect();
@@ -294,10 +297,15 @@ impl<'m, 'c> Model<'m, 'c> {
         let step = issue.max(loads).max(latency) + strewn / steps + 0.5;
 
         let across = tile.lanes_axis.is_some_and(|axis| self.nest.reduces(axis));
+        let turned = tile.rows.iter().any(|&(rows, _)| {
+            tile.lanes_axis.is_some_and(|lanes_axis| turns(self.nest, lanes_axis, rows))
+        });
         let mut finish = 6.0;
         for (output, start) in self.outputs.iter().zip(&self.nest.starts) {
             let each = if across {
                 3.0 * (lanes as f64).log2()
+            } else if turned {
+                self.facts.store + (lanes as f64).log2()
             } else {
                 self.along(output, tile, self.facts.store).max(self.refill(output, tile))
             };

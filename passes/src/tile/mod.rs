@@ -11,9 +11,11 @@ pub mod local;
 pub mod pack_weights;
 mod policy;
 pub mod roller;
+mod turn;
 mod way;
 
 pub use explain::{Explained, explain};
 pub use instruction::{Combine, Identity, binding, combine, identity, lanes_type};
 pub use policy::loop_order;
-pub use way::{Stage, Way, way};
+pub use turn::turns;
+pub use way::{NearCache, Stage, Way, near_cache, way};

@@ -46,8 +46,11 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         let nest = read(kernel)?;
         let constant = known_inputs(&nest, constants.get(kernel.symbol()));
         // Packing numbers the arguments by the nest's inputs.
-        let in_order =
-            nest.inputs.iter().enumerate().all(|(number, input)| input.tensor.index() == number);
+        let in_order = nest
+            .inputs
+            .iter()
+            .enumerate()
+            .all(|(number, input)| input.argument().index() == number);
         if !in_order {
             continue;
         }
@@ -106,7 +109,7 @@ fn constant_operands(module: Op<'_>) -> HashMap<String, Vec<bool>> {
 /// Per input of a nest, whether its tensor is constant.
 fn known_inputs(nest: &Nest<'_>, arguments: Option<&Vec<bool>>) -> Vec<bool> {
     let known = |access: &Access<'_>| {
-        arguments.is_some_and(|known| known.get(access.tensor.index()) == Some(&true))
+        arguments.is_some_and(|known| known.get(access.argument().index()) == Some(&true))
     };
     nest.inputs.iter().map(known).collect()
 }

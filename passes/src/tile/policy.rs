@@ -14,8 +14,9 @@ use super::cost::{Facts, Model, Shape, packing};
 use super::instruction::{Mapped, asks_for, combine, instructions, lane_unit};
 use super::isa::{self, Matrix, Search};
 use super::local;
+use super::turn::turned;
 use super::way::Stage;
-use crate::nest::{Access, Nest};
+use crate::nest::{Access, Border, Nest};
 
 /// Rows tried, over all their axes.
 const MOST_ROWS: u64 = 32;
@@ -354,9 +355,17 @@ pub(super) fn panel(extent: u64, lanes: u64) -> Option<u64> {
 /// The axes that lanes may run along; `None` for one point at a time.
 fn lanes_axes(nest: &Nest<'_>, mapped: &Mapped<'_>, combines: bool) -> Vec<Option<usize>> {
     let alone = mapped.scalar_inputs.is_empty() || mapped.lanes == 1;
+    let planes = planes(nest);
     let along = (0..nest.axes.len())
+        .filter(|axis| !planes.contains(axis))
         .filter(|&axis| (!nest.reduces(axis) || combines) && may_run_lanes(nest, mapped, axis));
     alone.then_some(None).into_iter().chain(along.map(Some)).collect()
+}
+
+/// Axes along which planes with a border are worked on one by one.
+fn planes(nest: &Nest<'_>) -> Vec<usize> {
+    let bordered = nest.inputs.iter().filter_map(|access| Some((access, Border::of(access)?)));
+    bordered.flat_map(|(access, border)| border.plane_axes(access)).collect()
 }
 
 /// The register tiles that fit the registers, with lanes along `lanes_axis`.
@@ -374,11 +383,16 @@ fn shapes(
     let most = if reduces { MOST_VECTORS } else { MOST_STREAMED };
     let mut row_axes: Vec<usize> =
         (0..nest.axes.len()).filter(|&row| row != axis && !nest.reduces(row)).collect();
-    if !reduces {
-        // Nothing is used twice, so rows would only make the code longer.
-        row_axes.clear();
-    }
+    let planes = planes(nest);
+    row_axes.retain(|row| !planes.contains(row));
     let mut found = Vec::new();
+    if !reduces {
+        // Nothing is used twice, so rows would only make the code longer; unless they turn
+        // into lanes when they are stored.
+        row_axes.clear();
+        let square = turned(nest, mapped, axis);
+        found.extend(square.filter(|shape| registers_used(nest, shape) * words <= facts.registers));
+    }
     for vectors in 1..=nest.axes[axis].extent.div_ceil(mapped.lanes).min(most) {
         let mut add = |rows: Vec<(usize, u64)>| {
             let shape = Shape { lanes_axis, vectors, rows };

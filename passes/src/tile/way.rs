@@ -5,7 +5,7 @@
 //! staged    @dram -> @spad -> @vreg      tiles wait in @spad
 //! ```
 
-use weft_dialects::device::{Machine, Memory, Move};
+use weft_dialects::device::{Machine, Memory, Move, Scope};
 
 /// A memory in which tiles wait between the shared memory and where they are used.
 #[derive(Clone, Debug)]
@@ -55,4 +55,32 @@ pub fn move_cycles(machine: Machine<'_>, way: &Move<'_>, bytes: f64) -> f64 {
     let rates = ends.iter().flatten().filter(|end| !end.is_registers());
     let slowest = rates.filter_map(|end| end.bytes_per_cycle).chain(way.bytes_per_cycle).min();
     slowest.map_or(0.0, |rate| bytes / rate as f64)
+}
+
+/// The cache in which a unit keeps a piece of its own while it works on it.
+#[derive(Clone, Copy, Debug)]
+pub struct NearCache<'c> {
+    /// Its name.
+    pub name: &'c str,
+    /// Bytes of a smallest piece: less is read again before it has arrived.
+    pub least_bytes: u64,
+    /// Bytes of a largest piece: the rest is for what streams by.
+    pub most_bytes: u64,
+}
+
+/// The largest cache that a unit has for itself. Only where one thread's registers are filled
+/// from the shared memory itself; elsewhere tiles wait where they are brought to.
+pub fn near_cache(machine: Machine<'_>) -> Option<NearCache<'_>> {
+    const LINES: u64 = 8;
+    let unit = machine.lanes_units().into_iter().next()?;
+    let registers = machine.memory(unit.memory)?;
+    let direct = registers.lanes.is_none() && way(machine, registers.name)?.stage.is_none();
+    let memories = machine.memories();
+    let caches = memories.iter().filter(|memory| memory.is_cache() && memory.scope == Scope::Core);
+    let largest = caches.max_by_key(|memory| memory.capacity_bytes).filter(|_| direct)?;
+    Some(NearCache {
+        name: largest.name,
+        least_bytes: LINES * largest.transaction_bytes.unwrap_or(1),
+        most_bytes: largest.capacity_bytes / 4,
+    })
 }

@@ -96,8 +96,53 @@ fn through_registers<'c>(
 }
 
 fn piece<'c>(b: &mut Builder<'c>, from: &End<'_, 'c>, to: &End<'_, 'c>, count: u64) {
-    let value = read(b, from, count, count);
+    let value = read_lane(b, from, count).unwrap_or_else(|| read(b, from, count, count));
     write(b, to, value, count);
+}
+
+/// The same lane of `count` registers, as the first lanes of a register: one line of a square
+/// that is turned. The steps that lines share are equal operations, of which one remains.
+fn read_lane<'c>(b: &mut Builder<'c>, from: &End<'_, 'c>, count: u64) -> Option<Val<'c>> {
+    let (&last, lanes) = (from.view.indices.last()?, last_extent(from.view));
+    let lane = last.def().and_then(|op| op.attr("value")).and_then(attr::int)?;
+    let across = from.registers && from.step == 1 && from.dim + 1 < from.view.indices.len();
+    if !across || !lanes.is_power_of_two() || lanes < 2 || count < 2 || count > lanes {
+        return None;
+    }
+    let mut rows = from.view.clone();
+    *rows.indices.last_mut()? = b.index(0);
+    let mut line = |number: u64| {
+        let row = view::shifted(b, &rows, from.dim, number);
+        if number < count { view::load(b, &row, lanes) } else { view::zeros(b, elem(&rows), lanes) }
+    };
+    let loaded: Vec<_> = (0..lanes).map(&mut line).collect();
+    Some(turned(b, &loaded, lane as u64))
+}
+
+/// Line `lane` of a square of `lines` after its lines and lanes have changed places: halves
+/// of pairs of lines are exchanged, then quarters, and so on.
+fn turned<'c>(b: &mut Builder<'c>, lines: &[Val<'c>], lane: u64) -> Val<'c> {
+    let lanes = lines.len() as u64;
+    let mut lines = lines.to_vec();
+    let mut half = lanes / 2;
+    while half > 0 {
+        // Only the lines that the one asked for is made of: half of those before.
+        let upper = lane & half != 0;
+        lines = (0..half)
+            .map(|number| {
+                let [low, high] = [number, number + half].map(|line| lines[line as usize]);
+                let chosen = (0..lanes).map(|t| match (t & half != 0, upper) {
+                    (false, false) => t,
+                    (true, false) => lanes + t - half,
+                    (false, true) => t + half,
+                    (true, true) => lanes + t,
+                });
+                view::shuffle(b, low, high, &chosen.map(|t| t as i64).collect::<Vec<_>>())
+            })
+            .collect();
+        half /= 2;
+    }
+    lines[0]
 }
 
 /// The view of the element `by` elements further, at run time.

@@ -16,6 +16,7 @@
 
 mod block;
 mod body;
+mod bordered;
 mod index;
 mod matrix;
 mod piece;
@@ -32,8 +33,9 @@ use weft_dialects::tile::{Compute, RTile};
 
 use crate::nest::{self, Nest};
 use crate::task::grid::task_grid;
-use crate::tile::{Way, binding, lanes_type, loop_order, way};
+use crate::tile::{Way, binding, lanes_type, loop_order, near_cache, way};
 use block::Blocks;
+use bordered::Bordered;
 use index::Sum;
 use matrix::Matrix;
 use piece::Piece;
@@ -135,6 +137,9 @@ struct Plan<'c> {
     pub tile: RTile,
     /// The kernel's memrefs, by the tensor they stand for.
     pub memrefs: HashMap<Val<'c>, Val<'c>>,
+    /// Tensors whose last dimension is laid out in phases, one for each rest of the place by
+    /// this number, so that lanes in steps of it lie side by side.
+    pub phases: HashMap<Val<'c>, i64>,
     /// What to add to a place in this nest for the coordinates that bodies ask for.
     pub origin: Vec<Sum<'c>>,
 }
@@ -155,6 +160,15 @@ fn lower<'c>(context: &'c Context, machine: Machine<'c>, kernel: Op<'c>) -> Resu
             .help("give tile.compute one rTile for the rTask and one for the registers");
         return Err(Failed);
     };
+    let bordered = nest.inputs.iter().any(|access| nest::Border::of(access).is_some());
+    if bordered && (compute.axes.is_some() || near_cache(machine).is_none()) {
+        Report::new(
+            kernel.location(),
+            format!("@{} reads past the ends of a tensor", kernel.symbol()),
+        )
+        .help("that is for lanes of a unit with a cache of its own; write the padded tensor first");
+        return Err(Failed);
+    }
     let grid = task_grid(&nest, outer);
     let tasks: u64 = grid.iter().product();
 
@@ -200,7 +214,14 @@ fn lower<'c>(context: &'c Context, machine: Machine<'c>, kernel: Op<'c>) -> Resu
         let matrix = Matrix::new(context, machine, kernel, &compute, axes, &nest, &memrefs)?;
         around(inner).write(&mut b, &|b, at, sizes| matrix.write(b, at, sizes));
     } else {
-        let plan = plan(context, machine, kernel, &compute, nest.clone(), inner, memrefs)?;
+        let mut plan = plan(context, machine, kernel, &compute, nest.clone(), inner, memrefs)?;
+        if let Some(bordered) = Bordered::new(&mut b, machine, &mut plan) {
+            bordered.surround(&mut b, &plan);
+            around(&bordered.tile(outer))
+                .write(&mut b, &|b, at, sizes| bordered.write(b, &plan, at, sizes));
+            kernel.erase();
+            return Ok(());
+        }
         match plan.way.stage.clone() {
             Some(stage) => {
                 let staged = Staged { plan: &plan, stage: &stage };
@@ -271,6 +292,7 @@ fn plan<'c>(
         way,
         tile: inner.clone(),
         origin: vec![Sum::number(0); axes],
+        phases: HashMap::new(),
         memrefs,
     })
 }

@@ -4,9 +4,15 @@ use weft_dialects::ir::{Block, Builder, Type, Val, attr, ty};
 
 use super::Plan;
 use super::body::write_body;
+use super::bordered::phase;
 use super::index::{Sum, scf_for, unrolled, unrolled_all};
 use crate::nest::{Access, Start};
-use crate::tile::{Identity, combine, identity};
+use crate::tile::{Identity, combine, identity, turns};
+
+/// A reduction of at most so many points is written without a loop
+const MOST_TAPS: u64 = 8;
+/// if it comes to at most so many steps of registers.
+const MOST_STEPS: u64 = 256;
 
 /// One register tile at a place, of a size that is smaller at ragged ends.
 pub(super) struct Piece<'p, 'c> {
@@ -71,11 +77,53 @@ impl<'p, 'c> Piece<'p, 'c> {
         self.reduce(b, &reductions, &self.at, &mut |b, place| {
             self.step(b, place, &accumulators);
         });
+        if let Some(rows) = self.turned() {
+            for (output, accumulator) in self.plan.nest.outputs.iter().zip(&accumulators) {
+                self.store_turned(b, output, *accumulator, rows);
+            }
+            return;
+        }
         self.each_register(b, &mut |b, at| {
             for (output, accumulator) in self.plan.nest.outputs.iter().zip(&accumulators) {
                 self.store(b, output, *accumulator, at);
             }
         });
+    }
+
+    /// The axis of the rows, where they are the lanes of what is stored.
+    fn turned(&self) -> Option<usize> {
+        let [rows] = self.rows[..] else { return None };
+        let lanes_axis = self.plan.lanes_axis?;
+        let square = self.vectors == 1 && self.sizes[rows] <= self.plan.lanes;
+        (square && turns(&self.plan.nest, lanes_axis, rows)).then_some(rows)
+    }
+
+    /// Stores one lane of all rows at a time.
+    fn store_turned(
+        &self,
+        b: &mut Builder<'c>,
+        output: &Access<'c>,
+        accumulator: Val<'c>,
+        rows: usize,
+    ) {
+        let lanes_axis = self.plan.lanes_axis.expect("there are lanes");
+        for lane in 0..self.sizes[lanes_axis] {
+            let mut point = self.at.clone();
+            point[lanes_axis] = point[lanes_axis].clone().plus(&Sum::number(lane as i64), 1);
+            let indices = [0, 0, lane as i64].map(|index| b.index(index)).to_vec();
+            let source = View { memref: accumulator, indices };
+            let target =
+                View { memref: self.memref(output), indices: self.indices(b, output, &point) };
+            self.copy(
+                b,
+                self.plan.way.store.name,
+                &source,
+                &target,
+                self.sizes[rows],
+                ["from_dim", "from_step"],
+                Some((0, 1)),
+            );
+        }
     }
 
     fn lanes_reduce(&self) -> bool {
@@ -139,7 +187,19 @@ impl<'p, 'c> Piece<'p, 'c> {
     }
 
     fn indices(&self, b: &mut Builder<'c>, access: &Access<'c>, point: &[Sum<'c>]) -> Vec<Val<'c>> {
-        access.index.iter().map(|index| Sum::of(index, point).emit(b)).collect()
+        let whole = access.index.iter().map(|index| Sum::of(index, point));
+        let Some(steps) = self.phases(access) else { return whole.map(|at| at.emit(b)).collect() };
+        let lanes_axis = self.plan.lanes_axis.expect("phases are those of lanes");
+        let mut indices: Vec<_> = whole.map(|at| at.emit(b)).collect();
+        indices.pop();
+        let last = access.index.last().expect("a border has a dimension");
+        indices.extend(phase(b, last, point, lanes_axis, steps));
+        indices
+    }
+
+    /// In how many phases the elements of the last dimension are laid out.
+    fn phases(&self, access: &Access<'c>) -> Option<i64> {
+        self.plan.phases.get(&access.tensor).copied()
     }
 
     fn memref(&self, access: &Access<'c>) -> Val<'c> {
@@ -205,7 +265,7 @@ impl<'p, 'c> Piece<'p, 'c> {
 
     /// The dimension the lanes run along in a tensor, and how far apart they are.
     fn along(&self, access: &Access<'c>) -> Option<(usize, i64)> {
-        let axis = self.plan.lanes_axis?;
+        let axis = self.plan.lanes_axis.filter(|_| self.phases(access).is_none())?;
         let dim = access.index.iter().position(|index| index.coefficients[axis] != 0)?;
         Some((dim, access.index[dim].coefficients[axis]))
             .filter(|&(dim, step)| dim + 1 != access.index.len() || step != 1)
@@ -299,6 +359,16 @@ impl<'p, 'c> Piece<'p, 'c> {
             return;
         }
         let mut place = place.to_vec();
+        let registers = self.rows.iter().map(|&axis| self.sizes[axis]).product::<u64>();
+        // Taps of a window: their addresses become constants, and nothing waits for a loop.
+        if rest.is_empty() && extent <= MOST_TAPS && extent * registers * self.vectors <= MOST_STEPS
+        {
+            unrolled(b, extent, |b, tap| {
+                place[axis] = tap;
+                body(b, &place);
+            });
+            return;
+        }
         scf_for(b, &Sum::number(0), &Sum::number(extent as i64), 1, |b, iv| {
             place[axis] = Sum::value(iv);
             self.reduce(b, rest, &place, body);
@@ -654,7 +724,7 @@ pub(super) struct View<'c> {
 }
 
 /// `device.apply` or `device.combine`, with an empty region.
-fn lanewise<'c>(
+pub(super) fn lanewise<'c>(
     b: &mut Builder<'c>,
     name: &str,
     unit: &str,

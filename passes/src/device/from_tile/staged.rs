@@ -255,6 +255,7 @@ impl<'c> Staged<'_, 'c> {
             way: plan.way.clone(),
             tile: tile.clone(),
             memrefs,
+            phases: HashMap::new(),
             origin: at.to_vec(),
             nest: own,
         };

@@ -1,0 +1,269 @@
+//! Inputs that are read past their ends, laid out with their borders beside their use.
+//!
+//! ```text
+//! fill the room with the border's number
+//! for (each plane of the rTask) {
+//!   copy the plane inside the border
+//!   loops over register tiles, which read the room instead of the tensor }
+//! ```
+//!
+//! The room holds one plane: the last dimensions of the tensor, those that have a border.
+//! It is written and read again while it is in the cache that the unit has for itself.
+
+use weft_dialects::device::Machine;
+use weft_dialects::ir::{Builder, Linear, Op, Type, Val, attr, ty};
+use weft_dialects::tile::RTile;
+
+use super::Plan;
+use super::index::{Sum, scf_for};
+use super::piece::{Piece, View, lanewise};
+use super::tiles::Tiles;
+use crate::nest::{Access, Border, MOST_PHASES};
+use crate::tile::{loop_order, near_cache};
+
+/// The inputs with borders of a kernel, and where their planes lie.
+pub(super) struct Bordered<'c> {
+    planes: Vec<Plane<'c>>,
+    /// Axes along which planes are taken one by one.
+    axes: Vec<usize>,
+}
+
+struct Plane<'c> {
+    /// The access to the padded tensor.
+    access: Access<'c>,
+    border: Border<'c>,
+    source: Val<'c>,
+    room: Val<'c>,
+    /// Of the room.
+    shape: Vec<u64>,
+    /// In how many phases its rows are laid out.
+    phases: u64,
+    /// Elements of it that a register holds.
+    lanes: u64,
+}
+
+impl<'c> Bordered<'c> {
+    /// Makes room for the planes of a nest, and makes its accesses read there; `None` where
+    /// it has none.
+    pub fn new(b: &mut Builder<'c>, machine: Machine<'c>, plan: &mut Plan<'c>) -> Option<Self> {
+        let (mut planes, mut axes) = (Vec::new(), Vec::new());
+        for access in &mut plan.nest.inputs {
+            let Some(border) = Border::of(access) else { continue };
+            let cache = near_cache(machine)?.name;
+            let leading = access.shape.len() - border.rank();
+            axes.extend(border.plane_axes(access));
+            let whole = access.clone();
+            access.shape.drain(..leading);
+            access.index.drain(..leading);
+            let last = access.index.last().expect("a border has a dimension");
+            let steps = plan.lanes_axis.map_or(1, |axis| last.coefficients[axis]);
+            let phases = if (2..=MOST_PHASES).contains(&steps) { steps as u64 } else { 1 };
+            let mut shape = access.shape.clone();
+            if phases > 1 {
+                let row = shape.pop().expect("a border has a dimension");
+                shape.extend([phases, row.div_ceil(phases)]);
+                plan.phases.insert(access.tensor, steps);
+            }
+            let memory = attr::of_string(b.context(), cache);
+            let ty = ty::memref(&shape, access.elem(), Some(memory));
+            let room = b.op("device.alloc", &[], &[ty]).result(0);
+            let unit = machine.lanes_unit(plan.unit);
+            let lanes = unit.and_then(|unit| unit.lanes_for(access.elem())).unwrap_or(1);
+            let source = plan.memrefs[&whole.argument()];
+            plan.memrefs.insert(access.tensor, room);
+            planes.push(Plane { access: whole, border, source, room, shape, phases, lanes });
+        }
+        (!planes.is_empty()).then_some(Self { planes, axes })
+    }
+
+    /// The tile of an rTask that reads one plane.
+    pub fn tile(&self, task: &RTile) -> RTile {
+        let sizes = task.sizes.iter().enumerate();
+        let one = |(axis, &size)| if self.axes.contains(&axis) { 1 } else { size };
+        RTile { memory: task.memory.clone(), sizes: sizes.map(one).collect() }
+    }
+
+    /// Fills the rooms with what surrounds the planes.
+    pub fn surround(&self, b: &mut Builder<'c>, plan: &Plan<'c>) {
+        for plane in &self.planes {
+            let register = plane.register(b, plan);
+            let op = lanewise(
+                b,
+                "device.apply",
+                plan.unit,
+                plane.lanes,
+                &[],
+                std::slice::from_ref(&register),
+            );
+            let block = b.block(op.region(0), &[]);
+            let mut inside = b.into_block(block);
+            let value = inside.clone_op(plane.border.value, &mut Default::default()).result(0);
+            inside.op("device.yield", &[value], &[]);
+            plane.rows(b, &plane.shape, &mut Vec::new(), &mut |b, at, count| {
+                let indices = at.iter().map(|at| at.emit(b)).collect();
+                let target = View { memref: plane.room, indices };
+                copy(b, plan.way.store.name, &register, &target, count, None);
+            });
+        }
+    }
+
+    /// Writes the code of the planes of `sizes` points from `at` on.
+    pub fn write(&self, b: &mut Builder<'c>, plan: &Plan<'c>, at: &[Sum<'c>], sizes: &[u64]) {
+        for plane in &self.planes {
+            plane.bring(b, plan, at);
+        }
+        let mut nest = plan.nest.clone();
+        for (axis, &size) in nest.axes.iter_mut().zip(sizes) {
+            axis.extent = size;
+        }
+        let order = loop_order(&plan.nest, &plan.tile.sizes);
+        let (grid, starts) = (vec![1; order.len()], vec![Sum::number(0); sizes.len()]);
+        let outer = RTile { memory: String::new(), sizes: sizes.to_vec() };
+        let cut = plan.tile.sizes.iter().zip(sizes).map(|(tile, size)| *tile.min(size));
+        let tile = RTile { memory: plan.tile.memory.clone(), sizes: cut.collect() };
+        let tiles = Tiles {
+            nest: &nest,
+            tile: &tile,
+            outer: &outer,
+            grid: &grid,
+            order: &order,
+            starts: &starts,
+        };
+        tiles.write(b, &|b, inner, sizes| {
+            let at: Vec<_> =
+                at.iter().zip(inner).map(|(at, inner)| at.clone().plus(inner, 1)).collect();
+            Piece::new(plan, &at, sizes).write(b);
+        });
+    }
+}
+
+/// Writes what is done with some elements side by side: where they are, and how many.
+type EachRun<'f, 'c> = &'f mut dyn FnMut(&mut Builder<'c>, &[Sum<'c>], u64);
+
+impl<'c> Plane<'c> {
+    fn register(&self, b: &mut Builder<'c>, plan: &Plan<'c>) -> View<'c> {
+        let memory = attr::of_string(b.context(), plan.registers);
+        let ty = ty::memref(&[self.lanes], self.access.elem(), Some(memory));
+        let memref = b.op("device.alloc", &[], &[ty]).result(0);
+        View { memref, indices: vec![b.index(0)] }
+    }
+
+    /// Copies the plane of the point `at` inside its border.
+    fn bring(&self, b: &mut Builder<'c>, plan: &Plan<'c>, at: &[Sum<'c>]) {
+        let leading = self.access.shape.len() - self.border.rank();
+        let before: Vec<_> =
+            self.access.index[..leading].iter().map(|index: &Linear| Sum::of(index, at)).collect();
+        let (&row, outer) = self.border.inside.split_last().expect("a border has a dimension");
+        let (&low, lows) = self.border.low.split_last().expect("as many as extents");
+        for phase in 0..self.phases {
+            // The first element of the row that belongs to the phase.
+            let first = (phase + self.phases - low % self.phases) % self.phases;
+            let count = row.saturating_sub(first).div_ceil(self.phases);
+            if count == 0 {
+                continue;
+            }
+            let shape: Vec<u64> = outer.iter().copied().chain([count]).collect();
+            self.rows(b, &shape, &mut Vec::new(), &mut |b, place, count| {
+                let (at, outer) = place.split_last().expect("a border has a dimension");
+                let register = self.register(b, plan);
+                let from = Sum::number(first as i64).plus(at, self.phases as i64);
+                let indices = before.iter().chain(outer).map(|at| at.emit(b));
+                let mut indices: Vec<_> = indices.collect();
+                indices.push(from.emit(b));
+                let step = (self.phases > 1).then_some((indices.len() - 1, self.phases));
+                let source = View { memref: self.source, indices };
+                copy(b, plan.way.load.name, &source, &register, count, step);
+                let inner = outer.iter().zip(lows);
+                let mut indices: Vec<_> = inner
+                    .map(|(at, &low)| at.clone().plus(&Sum::number(low as i64), 1).emit(b))
+                    .collect();
+                if self.phases > 1 {
+                    indices.push(b.index(phase as i64));
+                }
+                let to = Sum::number(((low + first) / self.phases) as i64).plus(at, 1);
+                indices.push(to.emit(b));
+                let target = View { memref: self.room, indices };
+                copy(b, plan.way.store.name, &register, &target, count, None);
+            });
+        }
+    }
+
+    /// Loops over `shape`, registers of elements at a time, and the rest of each row.
+    fn rows(
+        &self,
+        b: &mut Builder<'c>,
+        shape: &[u64],
+        at: &mut Vec<Sum<'c>>,
+        body: EachRun<'_, 'c>,
+    ) {
+        let (&extent, rest) = shape.split_first().expect("a border has a dimension");
+        if !rest.is_empty() {
+            scf_for(b, &Sum::number(0), &Sum::number(extent as i64), 1, |b, iv| {
+                at.push(Sum::value(iv));
+                self.rows(b, rest, at, body);
+                at.pop();
+            });
+            return;
+        }
+        let whole = extent - extent % self.lanes;
+        if whole > 0 {
+            let ends = [Sum::number(0), Sum::number(whole as i64)];
+            scf_for(b, &ends[0], &ends[1], self.lanes as i64, |b, iv| {
+                at.push(Sum::value(iv));
+                body(b, at, self.lanes);
+                at.pop();
+            });
+        }
+        if whole < extent {
+            at.push(Sum::number(whole as i64));
+            body(b, at, extent - whole);
+            at.pop();
+        }
+    }
+}
+
+/// `device.copy` of elements side by side, or of every so many along a dimension of the source.
+fn copy<'c>(
+    b: &mut Builder<'c>,
+    by: &str,
+    source: &View<'c>,
+    target: &View<'c>,
+    count: u64,
+    step: Option<(usize, u64)>,
+) -> Op<'c> {
+    let context = b.context();
+    let operands: Vec<_> = [source, target]
+        .into_iter()
+        .flat_map(|view| std::iter::once(view.memref).chain(view.indices.iter().copied()))
+        .collect();
+    let segments = [1, source.indices.len() as i32, 1, target.indices.len() as i32];
+    let mut attributes = vec![
+        ("move", attr::of_symbol(context, by)),
+        ("count", attr::of_int(context, count as i64)),
+        ("operandSegmentSizes", attr::of_ints32(context, &segments)),
+    ];
+    if let Some((dim, step)) = step.filter(|_| count > 1) {
+        attributes.push(("from_dim", attr::of_int(context, dim as i64)));
+        attributes.push(("from_step", attr::of_int(context, step as i64)));
+    }
+    b.op_with("device.copy", &operands, &[], &attributes, 0)
+}
+
+/// The phase, and the place in it, of the element that `index` gives at `point`: the lanes'
+/// own part of it is a multiple of the number of phases.
+pub(super) fn phase<'c>(
+    b: &mut Builder<'c>,
+    index: &Linear,
+    point: &[Sum<'c>],
+    lanes_axis: usize,
+    phases: i64,
+) -> [Val<'c>; 2] {
+    let mut rest = index.clone();
+    rest.coefficients[lanes_axis] = 0;
+    let (rest, steps) = (Sum::of(&rest, point).emit(b), b.index(phases));
+    let ty = Type::index(b.context());
+    let phase = b.op("arith.remui", &[rest, steps], &[ty]).result(0);
+    let before = b.op("arith.divui", &[rest, steps], &[ty]).result(0);
+    let place = point[lanes_axis].clone().plus(&Sum::value(before), 1).emit(b);
+    [phase, place]
+}
