@@ -98,7 +98,7 @@ graph.model @edges inputs ["image"] outputs ["y"] {
 //     DEVICE:     %[[SUMS:.+]] = device.alloc : memref<6x2x8xf32, "vreg">
 //     DEVICE:     device.apply @valu lanes 8 ins() outs(%[[SUMS]]
 //     DEVICE:     scf.for %[[V:.+]] = {{.+}} {
-//     DEVICE:       scf.for %[[U:.+]] = {{.+}} {
+//     DEVICE:       affine.for %[[U:.+]] = 0 to 3 {
 //     DEVICE:         affine.for %[[ROW:.+]] = 0 to 6 {
 //     DEVICE:           %[[SHIFTED:.+]] = affine.apply {{.+}}(%[[ROW]], %[[V]])
 //     DEVICE:           device.copy @load %[[IMAGE]][%[[SHIFTED]], %{{.+}}] to %[[READ:[0-9]+]][{{.+}} count 8

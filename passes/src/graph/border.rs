@@ -70,9 +70,7 @@ fn reader<'c>(op: Op<'c>, near: Option<NearCache<'_>>) -> Option<Op<'c>> {
         factors.len() > 1 || factors.iter().any(|&factor| factor != 1)
     });
     let bytes = access.shape[leading..].iter().product::<u64>() * ty::byte_size(access.elem())?;
-    let near = near?;
-    let fits = (near.least_bytes..=near.most_bytes).contains(&bytes);
-    (windowed && whole && kept && fits).then_some(user)
+    (windowed && whole && kept && bytes <= near?.most_bytes).then_some(user)
 }
 
 /// A parallel nest that gives one constant and reads nothing.

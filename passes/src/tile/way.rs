@@ -62,8 +62,6 @@ pub fn move_cycles(machine: Machine<'_>, way: &Move<'_>, bytes: f64) -> f64 {
 pub struct NearCache<'c> {
     /// Its name.
     pub name: &'c str,
-    /// Bytes of a smallest piece: less is read again before it has arrived.
-    pub least_bytes: u64,
     /// Bytes of a largest piece: the rest is for what streams by.
     pub most_bytes: u64,
 }
@@ -71,16 +69,11 @@ pub struct NearCache<'c> {
 /// The largest cache that a unit has for itself. Only where one thread's registers are filled
 /// from the shared memory itself; elsewhere tiles wait where they are brought to.
 pub fn near_cache(machine: Machine<'_>) -> Option<NearCache<'_>> {
-    const LINES: u64 = 8;
     let unit = machine.lanes_units().into_iter().next()?;
     let registers = machine.memory(unit.memory)?;
     let direct = registers.lanes.is_none() && way(machine, registers.name)?.stage.is_none();
     let memories = machine.memories();
     let caches = memories.iter().filter(|memory| memory.is_cache() && memory.scope == Scope::Core);
     let largest = caches.max_by_key(|memory| memory.capacity_bytes).filter(|_| direct)?;
-    Some(NearCache {
-        name: largest.name,
-        least_bytes: LINES * largest.transaction_bytes.unwrap_or(1),
-        most_bytes: largest.capacity_bytes / 4,
-    })
+    Some(NearCache { name: largest.name, most_bytes: largest.capacity_bytes / 4 })
 }

@@ -361,8 +361,8 @@ impl<'p, 'c> Piece<'p, 'c> {
         let mut place = place.to_vec();
         let registers = self.rows.iter().map(|&axis| self.sizes[axis]).product::<u64>();
         // Taps of a window: their addresses become constants, and nothing waits for a loop.
-        if rest.is_empty() && extent <= MOST_TAPS && extent * registers * self.vectors <= MOST_STEPS
-        {
+        let steps = extent * registers * self.vectors;
+        if rest.is_empty() && self.slides(axis) && extent <= MOST_TAPS && steps <= MOST_STEPS {
             unrolled(b, extent, |b, tap| {
                 place[axis] = tap;
                 body(b, &place);
@@ -373,6 +373,12 @@ impl<'p, 'c> Piece<'p, 'c> {
             place[axis] = Sum::value(iv);
             self.reduce(b, rest, &place, body);
         });
+    }
+
+    /// Whether a reduction moves along a dimension of an input together with another axis.
+    fn slides(&self, axis: usize) -> bool {
+        let indices = self.plan.nest.inputs.iter().flat_map(|access| &access.index);
+        indices.into_iter().any(|index| index.coefficients[axis] != 0 && index.as_axis().is_none())
     }
 
     /// One step of the reductions for the whole tile: each register is loaded once.
