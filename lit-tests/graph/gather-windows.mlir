@@ -9,7 +9,7 @@
 #out = affine_map<(n, f, y, x, c, r, s) -> (n, f, y, x)>
 
 // Two images of two channels, filters of 2 x 2; what is summed begins at 100.
-// CHECK-DAG: #[[WINDOWS:.+]] = affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d1, d4 * 2 + d2, d3 + d5)>
+// CHECK-DAG: #[[WINDOWS:.+]] = affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d1, d2 + d4 * 2, d3 + d5)>
 // CHECK-DAG: #[[G:.+]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d4, d5, d6, d2, d3)>
 // CHECK-LABEL: @conv
 //       CHECK:   %[[GATHERED:.+]] = linalg.generic

@@ -123,3 +123,25 @@ fn what_has_no_tile() {
     assert!(Path::new(&v100).exists());
     refused(MATMUL, "m=64,n=64,k=4", "x86-avx2", &["no memory of a core"]);
 }
+
+/// Axes that are side by side are one before tiles are made (17 x 11 x 3 is 561), and the
+/// answer is that of the interpreter on the axes of before. So it is for a convolution.
+#[test]
+fn ro_4_joined_axes_compute_the_same() {
+    let program = env!("CARGO_BIN_EXE_weft");
+    for (expression, shape) in [
+        ("Y[n,c,h] = relu(X[n,c,h])", "n=17,c=11,h=3"),
+        ("Y[n,c,h] = X[n,c,h] + B[c]", "n=17,c=11,h=3"),
+        ("O[n,f,y,x] += I[n,c,2*y+r,2*x+s] * W[f,c,r,s]", "n=2,f=5,y=7,x=9,c=3,r=3,s=3"),
+        ("O[n,f,y,x] += I[n,c,y,x] * W[f,c]", "n=2,f=5,y=7,x=9,c=3"),
+    ] {
+        let output = Command::new(program).args(["kernel", expression, "--shape", shape]).output();
+        let output = output.expect("weft starts");
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(said.contains("ok: as the interpreter calculates it"), "{expression}: {said}");
+    }
+    let arguments = ["kernel", "Y[n,c,h] = relu(X[n,c,h])", "--shape", "n=17,c=11,h=3"];
+    let output = Command::new(program).args(arguments).args(["--emit", "tile"]).output();
+    let text = String::from_utf8_lossy(&output.expect("weft starts").stdout).into_owned();
+    assert!(text.contains("tensor<561xf32>"), "{text}");
+}
