@@ -10,6 +10,7 @@
 // RUN: weft-opt %t.tile --tile-to-task --device-expand-math --tile-to-device -o %t.device
 // RUN: FileCheck %s --check-prefix=DEVICE < %t.device
 // RUN: weft-opt %t.device --verify-roundtrip -o /dev/null
+// RUN: weft-opt %s --graph-to-tile --tile-construct-rtiles=groups=apart | FileCheck %s --check-prefix=APART
 
 device.machine @warps arch("sm_80") features(["ptx80"]) {
   device.memory @global scope("device") capacity_bytes(1073741824) bytes_per_cycle(64)
@@ -78,6 +79,9 @@ graph.model @product inputs ["a", "b"] outputs ["c"] {
 // TILE: tile.load %{{.+}} to @smem
 // TILE: tile.load %{{.+}} to @reg
 // TILE: tile.compute {{.+}} on @fmavv lanes 1 tiles [#tile.rtile<"smem"[{{.+}}]>, #tile.rtile<"reg"[{{.+}}, 1]>] layouts [array<i64: {{.+}}>, array<i64: {{.+}}>]
+
+// Where groups are to stay apart, each has the tile that it works on to itself.
+// APART-NOT: layouts
 
 // -------------------------------------------------------------------------------------
 // device: every group runs the whole body. Between memories they all move together, and a

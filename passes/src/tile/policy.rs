@@ -210,9 +210,9 @@ pub(super) fn candidates<'c>(
     let mut found: Vec<Candidate<'c>> = Vec::new();
     let blocks = if search.apart { Vec::new() } else { block::choose(machine, nest) };
     // Beside blocks the others count what they wait for, too.
-    let alone = |tile: &RTile| match blocks.is_empty() {
-        true => 0.0,
-        false => block::alone(machine, nest, tile),
+    let alone = |tile: &RTile, cycles: f64| match blocks.is_empty() {
+        true => cycles,
+        false => block::alone(machine, nest, tile, cycles),
     };
     let mut units = instructions(machine, nest);
     let fallback = lane_unit(machine, nest, expands);
@@ -246,14 +246,14 @@ pub(super) fn candidates<'c>(
                 found.extend(tiles.into_iter().map(|(shape, cycles)| {
                     let (mapped, packed) = (mapped.clone(), packed.clone());
                     let lanes = Lanes { mapped, shape, packed, memory, stage: facts.stage.clone() };
-                    let cycles = cycles.max(alone(&register_tile(nest, &lanes)));
+                    let cycles = alone(&register_tile(nest, &lanes), cycles);
                     Candidate { tiled: Tiled::Lanes(Box::new(lanes)), cycles }
                 }));
             }
         }
     }
     for matrix in isa::choices(machine, nest, search).into_iter().flatten() {
-        let cycles = matrix.cycles.max(alone(&matrix.tile));
+        let cycles = alone(&matrix.tile, matrix.cycles);
         found.push(Candidate { tiled: Tiled::Matrix(Box::new(matrix)), cycles });
     }
     for chosen in blocks.iter().cloned() {

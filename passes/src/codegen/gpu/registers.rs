@@ -54,7 +54,9 @@ pub fn load<'c>(
         let inside = moved.inside(b, &first.point);
         let condition = and(b, first.condition, inside);
         let at = super::boxes::address(b, from.base, &first.point, from.steps);
-        let at = choose(b, condition, at, Some(from.base));
+        // The tensor's first element is there, wherever the box begins.
+        let spare = if moved.limits.is_empty() { from.base } else { b.index(0) };
+        let at = choose(b, condition, at, Some(spare));
         let at = room::swizzled(b, at, from.swizzle);
         let value = wide_load(b, from.flat, at, count);
         for (slot, mut value) in run.iter().zip(elements(b, value, count)) {

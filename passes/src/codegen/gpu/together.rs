@@ -143,7 +143,9 @@ impl<'c> Chunk<'c> {
             (inside, there) => inside.or(there),
         };
         let at = address(b, from.base, &point, from.steps);
-        let at = choose(b, readable, at, Some(from.base));
+        // The tensor's first element is there, wherever the box begins.
+        let spare = if moved.limits.is_empty() { from.base } else { b.index(0) };
+        let at = choose(b, readable, at, Some(spare));
         let at = swizzled(b, at, from.swizzle);
         let mut value = wide_load(b, from.flat, at, run);
         if moved.pads {

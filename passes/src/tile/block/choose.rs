@@ -57,12 +57,13 @@ fn best<'c>(machine: Machine<'c>, nest: &Nest<'c>, block: Block<'c>) -> Option<C
     Some(Chosen { block, ways, lying, cycles: cycles * facts.units })
 }
 
-/// What a group that brings everything itself takes at least, cycles times units, for its
-/// register tile. Its tiles come from the memory behind, of which each unit has a part, and
-/// it waits for them at every step of the reductions; two steps are under way at once.
-pub fn alone<'c>(machine: Machine<'c>, nest: &Nest<'c>, tile: &RTile) -> f64 {
+/// What a group that brings everything itself takes, cycles times units, for its register
+/// tile; `cycles` is what it takes where nothing has to be waited for. Its tiles come from
+/// the memory behind, of which each unit has a part, and it waits for them at every step of
+/// the reductions; two steps are under way at once.
+pub fn alone<'c>(machine: Machine<'c>, nest: &Nest<'c>, tile: &RTile, cycles: f64) -> f64 {
     let sizes = &tile.sizes;
-    let (Some(shared), Some(far)) = (machine.shared(), far(machine)) else { return 0.0 };
+    let (Some(shared), Some(far)) = (machine.shared(), far(machine)) else { return cycles };
     let axes = 0..nest.axes.len();
     let count = |reduces: bool| -> f64 {
         let own = axes.clone().filter(|&axis| nest.reduces(axis) == reduces);
@@ -80,7 +81,8 @@ pub fn alone<'c>(machine: Machine<'c>, nest: &Nest<'c>, tile: &RTile) -> f64 {
     let latency = way.and_then(|way| way.latency_cycles).unwrap_or(0) as f64;
     let waves = (tiles / units / GROUPS_AT_ONCE).ceil();
     let waits = waves * latency / 2.0;
-    ((tiles / units).ceil() * step / far).max(waits) * steps * units
+    let brought = ((tiles / units).ceil() * step / far).max(waits) * steps * units;
+    cycles.max(brought) + SYNCHRONISING * brought
 }
 
 /// Groups of one unit that hide each other's waiting.
@@ -198,10 +200,10 @@ impl Facts {
             .map(|side| lane(&block.held_input(side).sizes, self.elem_bytes[side]))
             .sum();
         let sums = lane(&[block.group[M], block.group[N]], self.elem_bytes[K]);
-        // What is on its way to the shared memory is in registers, too.
+        // What is on its way to the shared memory is in registers, too, beside its addresses.
         let [rows, columns] = block.groups();
         let staged = self.bytes(block).div_ceil(rows * columns * block.lanes * self.lane_bytes);
-        self.bytes(block) <= self.room && sums + inputs + staged <= self.registers
+        self.bytes(block) <= self.room && sums + inputs + 2 * staged <= self.registers
     }
 
     /// Cycles until all units are done.
