@@ -37,11 +37,10 @@ fn blocks(operator: &Operator, both: &Tiles) -> u64 {
 fn halve_all(operator: &Operator, now: &Tiles) -> Option<Tiles> {
     let mut next = now.clone();
     let near = next.near.as_mut()?;
-    for axis in 0..operator.spatial() {
-        if near[axis] > 1 {
-            near[axis] = near[axis].div_ceil(2);
-            next.registers[axis] = next.registers[axis].div_ceil(2);
-        }
+    let both = near.iter_mut().zip(&mut next.registers).take(operator.spatial());
+    for (near, registers) in both.filter(|(near, _)| **near > 1) {
+        *near = near.div_ceil(2);
+        *registers = registers.div_ceil(2);
     }
     (next != *now).then_some(next)
 }
