@@ -82,7 +82,7 @@ pub(super) fn panel(extent: u64, lanes: u64) -> Option<u64> {
     panels
         .filter(|&panel| registers(panel) <= MOST_REGISTERS)
         .filter(|&panel| registers(panel) * lanes * 100 <= panel * (100 + MOST_WASTE))
-        .min_by_key(|&panel| (extent / panel) * registers(panel))
+        .min_by_key(|&panel| (extent / panel * registers(panel), panel))
 }
 
 #[cfg(test)]
