@@ -419,6 +419,13 @@ fn matmuls() {
         (64, 130, 96, "cyb"),
         (1, 48, 7, "cb"),
         (9, 64, 1, "cx"),
+        // Packed in every run, and in panels that are no whole registers.
+        (150, 256, 200, "y"),
+        (130, 250, 140, ""),
+        (64, 254, 300, "c"),
+        // Lanes along the sum, of which the columns are packed.
+        (90, 2, 1000, "c"),
+        (33, 3, 515, "cb"),
     ] {
         cases.push(matmul(with(m, n, k, flags), "f32"));
     }
@@ -536,6 +543,9 @@ fn convolutions() {
         make([1, 19, 33, 1], [5, 5], [1, 1], [1, 1, 0], true),
         make([1, 8, 32, 1], [7, 7], [1, 1], [2, 1, 0], true),
         make([1, 3, 16, 1], [15, 15], [7, 7], [2, 1, 3], true),
+        // Rows over both axes of a small image, or over channels and one of them.
+        make([1, 24, 48, 1], [7, 7], [3, 3], [1, 1, 1], true),
+        make([2, 40, 64, 1], [14, 14], [1, 1], [2, 1, 0], true),
     ];
     let mut cases: Vec<Case> = cases.into_iter().map(|shape| conv(shape, "f32")).collect();
     cases.push(conv(make([1, 2, 3, 1], [5, 9], [3, 3], [1, 1, 1], true), "f64"));

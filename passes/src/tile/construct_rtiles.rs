@@ -20,7 +20,9 @@ use weft_dialects::tile::{Compute, RTile};
 
 use super::block::{self, Chosen, Core};
 use super::isa::{Bound, Search};
-use super::policy::{self, Choice, Layout, Tiled};
+use super::layout::Layout;
+use super::policy::{self, Choice, Tiled};
+use super::task_tile;
 use super::{instruction, isa, pack_weights, roller};
 use crate::device::expand_math;
 use crate::nest::{self, Nest};
@@ -218,17 +220,18 @@ pub(crate) fn construct<'c>(
         return Ok(());
     }
     let inner = choice.tiled.tile(&nest);
-    let outer = policy::task_tile(&nest, &inner, &unit, choice.cycles, task_memory(machine));
+    let outer = task_tile::task_tile(&nest, &inner, &unit, choice.cycles, task_memory(machine));
     let mut tiles = vec![outer, inner];
     if let Tiled::Lanes(lanes) = &choice.tiled
         && let Some(stage) = &lanes.stage
     {
-        let staged = policy::stage_tile(&nest, &tiles[1], &tiles[0], stage).map_err(|reason| {
-            let name = kernel.symbol();
-            Report::new(kernel.location(), format!("@{name} does not fit: {reason}"))
-                .help("give the memory more bytes, or cut the tensor before");
-            Failed
-        })?;
+        let staged =
+            task_tile::stage_tile(&nest, &tiles[1], &tiles[0], stage).map_err(|reason| {
+                let name = kernel.symbol();
+                Report::new(kernel.location(), format!("@{name} does not fit: {reason}"))
+                    .help("give the memory more bytes, or cut the tensor before");
+                Failed
+            })?;
         // What waits may be less than what the registers would take.
         for (inner, staged) in tiles[1].sizes.iter_mut().zip(&staged.sizes) {
             *inner = (*inner).min(*staged);

@@ -408,3 +408,30 @@ pub(super) fn packing(machine: Machine<'_>, access: &Access<'_>, axes: usize, ax
     let read = if access.stride(axes, axis) == 1 { bytes } else { points * place };
     (read + bytes) / rate
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NEAR: Near =
+        Near { capacity_bytes: 49152, way_bytes: 4096, ways: 12, line_bytes: 64, refill: 1.0 };
+
+    #[test]
+    fn rows_a_way_apart_push_each_other_out() {
+        let rows = |count: i64, step: i64| NEAR.thrashes((0..count).map(|row| row * step));
+        assert!(!rows(9, 4096));
+        assert!(rows(10, 4096));
+        assert!(rows(14, 8192));
+        // Half a way apart they share two places; neighbours share none.
+        assert!(!rows(18, 2048));
+        assert!(rows(20, 2048));
+        assert!(!rows(28, 224));
+    }
+
+    #[test]
+    fn ragged_tiles_count_as_what_they_are() {
+        assert_eq!(pieces(7, 6), [(1.0, 6), (1.0, 1)]);
+        assert_eq!(pieces(12, 6), [(2.0, 6)]);
+        assert_eq!(pieces(5, 6), [(1.0, 5)]);
+    }
+}

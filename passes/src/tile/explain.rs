@@ -7,7 +7,8 @@ use weft_dialects::ir::{Builder, Context, Mapping, Op};
 use super::construct_rtiles::read;
 use super::instruction::refusals;
 use super::isa::Search;
-use super::policy::{self, Choice, Layout};
+use super::layout::Layout;
+use super::policy::{self, Choice};
 use crate::device::expand_math;
 use crate::nest::Nest;
 

@@ -23,7 +23,8 @@ use weft_dialects::ir::{
 };
 
 use super::construct_rtiles::{choose, read};
-use super::policy::{self, Lanes, Layout, Tiled};
+use super::layout::{self, Layout};
+use super::policy::{Lanes, Tiled};
 use crate::nest::{self, Access, Loop, Nest, Start};
 
 /// The pass.
@@ -61,7 +62,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         let Lanes { mapped, shape, packed, stage: None, .. } = *chosen else { continue };
         let Some(axis) = shape.lanes_axis.filter(|_| packed.contains(&true)) else { continue };
         let panel =
-            policy::panel(nest.axes[axis].extent, mapped.lanes).filter(|_| !nest.reduces(axis));
+            layout::panel(nest.axes[axis].extent, mapped.lanes).filter(|_| !nest.reduces(axis));
         run.count("packed", packed.iter().filter(|packed| **packed).count() as u64);
         pack(run.context, run.module, kernel, nest, axis, panel, &packed);
     }

@@ -1,0 +1,165 @@
+//! The register tiles that a nest's lanes and the registers allow.
+
+use weft_dialects::device::Machine;
+
+use super::cost::{Facts, Shape};
+use super::instruction::{Mapped, asks_for, combine};
+use super::turn::turned;
+use crate::nest::{Access, Border, Nest};
+
+/// Rows tried, over all their axes.
+const MOST_ROWS: u64 = 32;
+/// Registers side by side tried along the lanes.
+const MOST_VECTORS: u64 = 8;
+/// The same where nothing is reduced: enough to have loads under way.
+const MOST_STREAMED: u64 = 4;
+
+/// The axes that lanes may run along; `None` for one point at a time.
+pub(super) fn lanes_axes(
+    nest: &Nest<'_>,
+    mapped: &Mapped<'_>,
+    combines: bool,
+) -> Vec<Option<usize>> {
+    let alone = mapped.scalar_inputs.is_empty() || mapped.lanes == 1;
+    let planes = planes(nest);
+    let along = (0..nest.axes.len())
+        .filter(|axis| !planes.contains(axis))
+        .filter(|&axis| (!nest.reduces(axis) || combines) && may_run_lanes(nest, mapped, axis));
+    alone.then_some(None).into_iter().chain(along.map(Some)).collect()
+}
+
+/// Axes along which planes with a border are worked on one by one.
+fn planes(nest: &Nest<'_>) -> Vec<usize> {
+    let bordered = nest.inputs.iter().filter_map(|access| Some((access, Border::of(access)?)));
+    bordered.flat_map(|(access, border)| border.plane_axes(access)).collect()
+}
+
+/// The register tiles that fit the registers, with lanes along `lanes_axis`.
+pub(super) fn shapes(
+    nest: &Nest<'_>,
+    mapped: &Mapped<'_>,
+    facts: &Facts<'_>,
+    lanes_axis: Option<usize>,
+) -> Vec<Shape> {
+    let Some(axis) = lanes_axis else {
+        return vec![Shape { lanes_axis: None, vectors: 1, rows: Vec::new() }];
+    };
+    let words = nest.outputs.iter().map(|output| facts.words(output.elem())).max().unwrap_or(1);
+    let reduces = (0..nest.axes.len()).any(|axis| nest.reduces(axis));
+    let most = if reduces { MOST_VECTORS } else { MOST_STREAMED };
+    let mut row_axes: Vec<usize> =
+        (0..nest.axes.len()).filter(|&row| row != axis && !nest.reduces(row)).collect();
+    let planes = planes(nest);
+    row_axes.retain(|row| !planes.contains(row));
+    let mut found = Vec::new();
+    if !reduces {
+        // Nothing is used twice, so rows would only make the code longer; unless they turn
+        // into lanes when they are stored.
+        row_axes.clear();
+        let square = turned(nest, mapped, axis);
+        found.extend(square.filter(|shape| registers_used(nest, shape) * words <= facts.registers));
+    }
+    for vectors in 1..=nest.axes[axis].extent.div_ceil(mapped.lanes).min(most) {
+        let mut add = |rows: Vec<(usize, u64)>| {
+            let shape = Shape { lanes_axis, vectors, rows };
+            let fits = registers_used(nest, &shape) * words <= facts.registers;
+            if fits {
+                found.push(shape);
+            }
+            fits
+        };
+        add(Vec::new());
+        for (position, &outer) in row_axes.iter().enumerate() {
+            for rows in row_counts(nest.axes[outer].extent, MOST_ROWS) {
+                if !add(vec![(outer, rows)]) {
+                    break;
+                }
+                for &inner in &row_axes[position + 1..] {
+                    for more in row_counts(nest.axes[inner].extent, MOST_ROWS / rows) {
+                        if !add(vec![(outer, rows), (inner, more)]) {
+                            break;
+                        }
+                    }
+                }
+            }
+        }
+    }
+    found
+}
+
+/// How many rows are worth trying along an axis: those for which no fewer make as many
+/// tiles.
+fn row_counts(extent: u64, most: u64) -> impl Iterator<Item = u64> {
+    (2..=extent.min(most)).filter(move |&rows| {
+        let tiles = extent.div_ceil(rows);
+        rows == 2 || extent.div_ceil(rows - 1) > tiles || extent.is_multiple_of(rows)
+    })
+}
+
+/// Whether a lane unit of the registers combines lanes the way the nest folds.
+pub(super) fn combines_lanes<'c>(machine: Machine<'c>, memory: &str, nest: &Nest<'c>) -> bool {
+    let Some(fold) = combine(nest) else { return false };
+    let elem = nest.outputs[0].elem();
+    machine
+        .lanes_units()
+        .iter()
+        .any(|unit| unit.memory == memory && unit.reduces(fold.op.name(), elem))
+}
+
+fn may_run_lanes(nest: &Nest<'_>, mapped: &Mapped<'_>, axis: usize) -> bool {
+    if mapped.lanes == 1 || nest.axes[axis].extent < 2 {
+        return false;
+    }
+    if nest.reduces(axis) {
+        // Lanes fold apart and are combined at the end; the last register must be full.
+        let whole = nest.axes[axis].extent >= mapped.lanes;
+        if combine(nest).is_none() || asks_for(nest, axis) || !whole {
+            return false;
+        }
+    }
+    // A copy runs along one dimension, forwards.
+    let copies = |access: &&Access<'_>| {
+        let along: Vec<i64> =
+            access.index.iter().map(|index| index.coefficients[axis]).filter(|&c| c != 0).collect();
+        along.len() <= 1 && along.iter().all(|&step| step > 0)
+    };
+    if !nest.accesses().iter().all(copies) {
+        return false;
+    }
+    // An operand that an instruction takes once for all lanes does not move along
+    // them, and the others do.
+    nest.inputs
+        .iter()
+        .zip(&mapped.scalar_inputs)
+        .all(|(access, &scalar)| access.uses(axis) != scalar)
+}
+
+/// Accumulators; what several rows share of the inputs on lanes, but for the widest of
+/// several, which passes by; and two to work with.
+fn registers_used(nest: &Nest<'_>, shape: &Shape) -> u64 {
+    let on_lanes = |access: &&Access<'_>| shape.lanes_axis.is_some_and(|axis| access.uses(axis));
+    let held = nest.inputs.iter().filter(on_lanes).map(|access| {
+        let along = shape.rows.iter().filter(|(axis, _)| access.uses(*axis));
+        let own = shape.vectors * along.map(|(_, rows)| rows).product::<u64>();
+        if own < shape.registers() { own } else { 1 }
+    });
+    let mut held: Vec<u64> = held.collect();
+    held.sort_unstable();
+    if held.len() > 1 {
+        held.pop();
+    }
+    shape.registers() * nest.outputs.len() as u64 + held.iter().sum::<u64>() + 2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_those_that_make_fewer_tiles() {
+        let counts = |extent| row_counts(extent, 32).collect::<Vec<_>>();
+        assert_eq!(counts(7), [2, 3, 4, 7]);
+        assert_eq!(counts(1), [0u64; 0]);
+        assert!(counts(14).contains(&14) && !counts(14).contains(&9));
+    }
+}

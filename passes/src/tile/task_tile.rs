@@ -1,0 +1,151 @@
+//! The rTiles around the one in registers: of the rTask, and of where tiles wait.
+
+use weft_dialects::device::Unit;
+use weft_dialects::tile::RTile;
+
+use super::local;
+use super::way::Stage;
+use crate::nest::{Access, Nest};
+
+/// The rTile that waits between the shared memory and the registers: the register tile
+/// and whole reductions, cut until they fit, then grown inside `task` as far as they fit.
+///
+/// # Errors
+/// What does not fit.
+pub(super) fn stage_tile(
+    nest: &Nest<'_>,
+    registers: &RTile,
+    task: &RTile,
+    stage: &Stage<'_>,
+) -> Result<RTile, String> {
+    let room = stage.memory.capacity_bytes;
+    let name = stage.memory.name;
+    let fits = |sizes: &[u64]| local::bytes(nest, sizes) <= room;
+    let mut sizes = registers.sizes.clone();
+    for (axis, size) in sizes.iter_mut().enumerate().filter(|(axis, _)| nest.reduces(*axis)) {
+        *size = nest.axes[axis].extent;
+    }
+    // The register tile itself may touch more than there is room for.
+    while !fits(&sizes) {
+        let reductions = (0..sizes.len()).filter(|&axis| nest.reduces(axis));
+        let widest = reductions.max_by_key(|&axis| sizes[axis]).filter(|&axis| sizes[axis] > 1);
+        let rows =
+            || (0..sizes.len()).max_by_key(|&axis| sizes[axis]).filter(|&axis| sizes[axis] > 1);
+        let Some(axis) = widest.or_else(rows) else {
+            let (bytes, whole) = (local::bytes(nest, &sizes), local::captured_bytes(nest));
+            let tables = if whole > 0 {
+                format!(", {whole} of them read at computed addresses")
+            } else {
+                String::new()
+            };
+            return Err(format!(
+                "one point needs {bytes} bytes of @{name}{tables}; it holds {room}"
+            ));
+        };
+        sizes[axis] = sizes[axis].div_ceil(2);
+    }
+    let mut growing: Vec<usize> = (0..sizes.len()).filter(|&axis| !nest.reduces(axis)).collect();
+    while let Some(position) = growing.iter().rposition(|&axis| sizes[axis] < task.sizes[axis]) {
+        let axis = growing[position];
+        let mut wider = sizes.clone();
+        wider[axis] = (sizes[axis] * 2).min(task.sizes[axis]);
+        if fits(&wider) {
+            sizes = wider;
+        } else {
+            growing.remove(position);
+        }
+    }
+    Ok(RTile { memory: name.to_owned(), sizes })
+}
+
+/// The rTask's rTile: whole register tiles, cut so that there are a few rTasks
+/// for every unit where the work is worth it. Axes are cut in the order in which
+/// they are looped over, so that neighbours share what they load.
+pub(super) fn task_tile(
+    nest: &Nest<'_>,
+    registers: &RTile,
+    unit: &Unit<'_>,
+    cycles: f64,
+    memory: &str,
+) -> RTile {
+    // Less than this and starting an rTask costs more than it brings; more, and units
+    // cannot even out.
+    let least = unit.handover_cycles as f64 * 0.4;
+    const TASKS_PER_UNIT: u64 = 8;
+    let worth = (cycles / least).floor().max(1.0) as u64;
+    let mut wanted = worth.min(unit.count * TASKS_PER_UNIT).max(1);
+    let mut sizes = nest.extents();
+    for axis in loop_order(nest, &registers.sizes) {
+        if nest.reduces(axis) || wanted == 1 {
+            continue;
+        }
+        let tile = registers.sizes[axis].max(1);
+        let tiles = nest.axes[axis].extent.div_ceil(tile);
+        let length = evened(tiles, wanted, unit.count);
+        sizes[axis] = (length * tile).min(nest.axes[axis].extent);
+        wanted = wanted.div_ceil(tiles.div_ceil(length));
+    }
+    RTile { memory: memory.to_owned(), sizes }
+}
+
+/// Tiles of a piece when `tiles` are cut in about `wanted` pieces: so many that the unit with
+/// the most of them has the fewest tiles, where there are pieces for every unit.
+fn evened(tiles: u64, wanted: u64, units: u64) -> u64 {
+    let least = tiles.div_ceil(wanted.min(tiles).max(1)).max(1);
+    let most = tiles.div_ceil(units.max(1)).max(least);
+    if wanted < units {
+        return least;
+    }
+    let load = |length: u64| tiles.div_ceil(length).div_ceil(units) * length;
+    (least..=most).min_by_key(|&length| load(length)).unwrap_or(least)
+}
+
+/// Parallel axes from the outermost loop in, for tiles of these sizes.
+///
+/// What a loop does not move stays near through all its rounds, so the innermost loops are
+/// those that leave the most bytes of a tile's inputs where they are. Among equals, where
+/// nothing is used twice, and where more is written than read, the order of the axes stays.
+pub fn loop_order(nest: &Nest<'_>, tile: &[u64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..nest.axes.len()).filter(|&axis| !nest.reduces(axis)).collect();
+    let elements = |accesses: &[Access<'_>]| {
+        let sizes = accesses.iter().map(|access| access.shape.iter().product::<u64>());
+        sizes.max().unwrap_or(0)
+    };
+    let reads_more = elements(&nest.inputs) >= elements(&nest.outputs);
+    if order.len() < nest.axes.len() && reads_more {
+        let mut sizes = tile.to_vec();
+        for (axis, size) in sizes.iter_mut().enumerate().filter(|(axis, _)| nest.reduces(*axis)) {
+            *size = nest.axes[axis].extent;
+        }
+        let stays = |axis: usize| {
+            let still = nest.inputs.iter().filter(|access| !access.uses(axis));
+            still.map(|access| footprint(access, &sizes)).sum::<u64>()
+        };
+        order.sort_by_key(|&axis| stays(axis));
+    }
+    order
+}
+
+/// Bytes of a tensor that a tile of these sizes touches.
+pub(super) fn footprint(access: &Access<'_>, sizes: &[u64]) -> u64 {
+    let reach = access.index.iter().zip(&access.shape).map(|(index, &dim)| {
+        let (low, high) = index.range(sizes);
+        (high.abs_diff(low) + 1).min(dim)
+    });
+    reach.product::<u64>() * weft_dialects::ir::ty::byte_size(access.elem()).unwrap_or(8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_have_as_much_to_do() {
+        // 15 pieces of 3 of 43 tiles would give one of two units 24 and the other 19.
+        assert_eq!(evened(43, 16, 2), 11);
+        assert_eq!(evened(16, 16, 2), 1);
+        assert_eq!(evened(64, 16, 2), 4);
+        assert_eq!(evened(5, 1, 2), 5);
+        assert_eq!(evened(1, 16, 2), 1);
+    }
+}
