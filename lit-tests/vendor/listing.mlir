@@ -11,8 +11,6 @@
 // LOOPS-NEXT:   .tensor x2 64x64xf32
 // A fill comes from a number.
 // LOOPS-NEXT:   in.f32 0 <- #0.0, {{[0-9x]+}}
-// LOOPS-NEXT:   mark [[T:r[0-9]+]], dma
-// LOOPS-NEXT:   wait [[T]]
 // Addresses are numbers, tensors and counters.
 // LOOPS:        in.f32 {{[0-9]+}} <- x0, {{[0-9x]+}}
 // LOOPS:      L0:

@@ -23,6 +23,8 @@ pub fn passes_to(stage: Stage) -> &'static [&'static Pass] {
     match stage {
         Stage::Graph => &[],
         Stage::Tile => &[
+            // Before the door: behind it a product is a kernel, and readers are others.
+            &graph::merge_products::PASS,
             &graph::to_tile::PASS,
             // Before tiles: a panel is as wide as the register tile that reads it.
             &tile::pack_weights::PASS,
@@ -46,6 +48,7 @@ pub const STAGES: [Stage; 4] = [Stage::Graph, Stage::Tile, Stage::Task, Stage::D
 /// Every pass, for the tools.
 pub const PASSES: &[&Pass] = &[
     &graph::gather_windows::PASS,
+    &graph::merge_products::PASS,
     &graph::to_tile::PASS,
     &tile::pack_weights::PASS,
     &tile::construct_rtiles::PASS,

@@ -3,5 +3,6 @@
 mod border;
 pub mod from_func;
 pub mod gather_windows;
+pub mod merge_products;
 mod pieces;
 pub mod to_tile;

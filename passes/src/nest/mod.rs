@@ -11,9 +11,9 @@ mod read;
 mod simplify;
 
 pub use border::{Border, MOST_PHASES};
-pub(crate) use emit::copy_constants;
 pub use emit::emit_kernel;
 pub(crate) use emit::emit_sum;
+pub(crate) use emit::{copy_body, copy_constants};
 pub use read::{NestError, read_kernel};
 pub(crate) use read::{
     captured, generic_accesses, generic_axes, generic_inputs, reads_output, rebase,

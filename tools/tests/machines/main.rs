@@ -4,6 +4,7 @@ mod bad_programs;
 mod bytes;
 mod desk;
 mod digits;
+mod gates;
 mod mappings;
 mod mutants;
 mod one_ir;

@@ -106,3 +106,21 @@ fn im_5_products_that_start_with_nothing() {
     }
     assert_eq!(on("systolic", "C[m] += A[m,n]", "m=64,n=100"), "matmul_f32");
 }
+
+/// IM-7. Ends that are no whole number of instructions: an array computes zeros more, lanes
+/// compute under a condition, and the cheaper of both is taken.
+#[test]
+fn im_7_ragged_ends_are_padded_or_masked_by_cost() {
+    let product = "C[m,n] += A[m,k] * B[k,n]";
+    for shape in ["m=5,n=7,k=9", "m=17,n=33,k=65", "m=67,n=130,k=31"] {
+        for device in ["toy", "systolic"] {
+            on(device, product, shape);
+        }
+        let desk = Desk::new();
+        let said = desk.weft(&["kernel", product, "--shape", shape]);
+        assert!(said.contains("as the interpreter calculates it"), "{said}");
+    }
+    // One point of 64 would be used of the array's, and all lanes but the last of a row.
+    assert_eq!(on("toy", product, "m=67,n=130,k=31"), "mac4x4x4");
+    assert_eq!(on("toy", product, "m=1,n=130,k=1"), "valu");
+}

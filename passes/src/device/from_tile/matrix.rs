@@ -190,7 +190,18 @@ impl<'p, 'c> Matrix<'p, 'c> {
                 pending.transfer(b, load, far, near, sizes);
             });
         }
-        pending.wait(b);
+        // Who waits for an input that the same engine brings later has waited for this.
+        let engines = [&self.operands[result].fill, &self.operands[result].load];
+        let engines: Vec<_> = engines.into_iter().flatten().map(|way| way.engine).collect();
+        let later = |operand: usize| {
+            let load = self.operands[operand].load.as_ref();
+            load.is_some_and(|load| {
+                load.engine.is_some() && engines.iter().all(|e| *e == load.engine)
+            })
+        };
+        if !self.inputs().into_iter().any(later) {
+            pending.wait(b);
+        }
     }
 
     /// What one engine does comes in order; between two, or within the unit, a wait does.

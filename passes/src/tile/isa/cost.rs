@@ -117,13 +117,15 @@ impl<'c> Mapped<'_, 'c> {
 
     /// Cycles of the whole nest on one unit.
     pub fn cycles(&self, sizes: &[u64], model: Model) -> f64 {
-        self.tiles(sizes) as f64 * self.tile_cycles(sizes, model)
+        self.tiles(sizes) as f64 * self.tile_cycles(sizes, model, 1)
     }
 
-    /// Cycles until all units together are done: tiles go out in waves.
+    /// Cycles until all units together are done: tiles go out in waves, and those of a wave
+    /// share the bandwidth of the memory that all units share.
     pub fn elapsed(&self, sizes: &[u64], model: Model) -> f64 {
         let units = self.machine.units().first().map_or(1, |unit| unit.count.max(1));
-        self.tiles(sizes).div_ceil(units) as f64 * self.tile_cycles(sizes, model)
+        let tiles = self.tiles(sizes);
+        tiles.div_ceil(units) as f64 * self.tile_cycles(sizes, model, units.min(tiles))
     }
 
     /// Cycles that the instructions alone take: no tile needs fewer.
@@ -137,7 +139,8 @@ impl<'c> Mapped<'_, 'c> {
         parallel.map(|axis| self.nest.axes[axis].extent.div_ceil(sizes[axis])).product()
     }
 
-    fn tile_cycles(&self, sizes: &[u64], model: Model) -> f64 {
+    /// Cycles of one tile, while `active` units do one each.
+    fn tile_cycles(&self, sizes: &[u64], model: Model, active: u64) -> f64 {
         let steps = self.reductions().map(|axis| self.nest.axes[axis].extent.div_ceil(sizes[axis]));
         let steps: u64 = steps.product();
         let issue = self.mapping.instruction.issue_cycles;
@@ -151,7 +154,7 @@ impl<'c> Mapped<'_, 'c> {
                 continue;
             }
             let Some(way) = way else { return f64::INFINITY };
-            let cycles = self.move_cycles(&way, sizes, operand);
+            let cycles = self.move_cycles(&way, sizes, operand, active);
             if result {
                 finish += 2.0 * cycles;
             } else {
@@ -166,18 +169,14 @@ impl<'c> Mapped<'_, 'c> {
 }
 
 impl<'c> Mapped<'_, 'c> {
-    /// Cycles that the tile of an operand is on its way.
-    fn move_cycles(&self, way: &Move<'c>, sizes: &[u64], operand: usize) -> f64 {
+    /// Cycles that the tile of an operand is on its way, while `active` units bring one each.
+    fn move_cycles(&self, way: &Move<'c>, sizes: &[u64], operand: usize, active: u64) -> f64 {
         let held = (self.held(sizes, operand) * self.elem_bytes(operand)) as f64;
         let shared = self.machine.shared();
-        let unit = shared.as_ref().and_then(|memory| memory.transaction_bytes);
+        let unit = shared.as_ref().and_then(|memory| memory.transaction_bytes).unwrap_or(1);
         let rate = shared.as_ref().and_then(|memory| memory.bytes_per_cycle);
-        let touched = match (unit, rate) {
-            (Some(unit), Some(rate)) => {
-                (self.pieces(sizes, operand, unit) * unit) as f64 / rate as f64
-            }
-            _ => 0.0,
-        };
+        let bytes = (active * self.pieces(sizes, operand, unit) * unit) as f64;
+        let touched = rate.map_or(0.0, |rate| bytes / rate as f64);
         transfer_cycles(self.machine, way, held).max(touched)
     }
 
