@@ -134,8 +134,8 @@ fn may_run_lanes(nest: &Nest<'_>, mapped: &Mapped<'_>, axis: usize) -> bool {
         .all(|(access, &scalar)| access.uses(axis) != scalar)
 }
 
-/// Accumulators; what several rows share of the inputs on lanes, but for the widest of
-/// several, which passes by; and two to work with.
+/// Accumulators, and what their lanes are combined into; what several rows share of the inputs on lanes, and one register for each
+/// input that they do not share; and two to work with.
 fn registers_used(nest: &Nest<'_>, shape: &Shape) -> u64 {
     let on_lanes = |access: &&Access<'_>| shape.lanes_axis.is_some_and(|axis| access.uses(axis));
     let held = nest.inputs.iter().filter(on_lanes).map(|access| {
@@ -143,12 +143,11 @@ fn registers_used(nest: &Nest<'_>, shape: &Shape) -> u64 {
         let own = shape.vectors * along.map(|(_, rows)| rows).product::<u64>();
         if own < shape.registers() { own } else { 1 }
     });
-    let mut held: Vec<u64> = held.collect();
-    held.sort_unstable();
-    if held.len() > 1 {
-        held.pop();
-    }
-    shape.registers() * nest.outputs.len() as u64 + held.iter().sum::<u64>() + 2
+    let combined = match shape.lanes_axis {
+        Some(axis) if nest.reduces(axis) => shape.registers() / shape.vectors,
+        _ => 0,
+    };
+    shape.registers() * nest.outputs.len() as u64 + combined + held.sum::<u64>() + 2
 }
 
 #[cfg(test)]

@@ -67,7 +67,7 @@ fn im_12_gates_are_one_product() {
         let desk = Desk::new();
         desk.write("cell.mlir", cell(batch, hidden));
         desk.write("machine.mlir", machine("systolic"));
-        desk.weft(&["run", "cell.mlir", "--outputs", "host.npz", "--option", APART]);
+        desk.weft(&["run", "cell.mlir", "--outputs", "host.npz", "--pass-option", APART]);
         let compile = ["compile", "cell.mlir", "--device", "machine.mlir", "-o", "-", "--emit"];
         let tiles = desk.weft(&[&compile[..], &["tile"]].concat());
         // Two products: of the input, and of the state.
@@ -76,7 +76,7 @@ fn im_12_gates_are_one_product() {
         // Three products each compute the same, and take longer.
         let on = ["cell.mlir", "--device", "machine.mlir", "--expect", "host.npz"];
         let merged = desk.simulate(&on);
-        let three = desk.simulate(&[&on[..], &["--option", APART]].concat());
+        let three = desk.simulate(&[&on[..], &["--pass-option", APART]].concat());
         assert_eq!([&merged["compared"], &three["compared"]], [true, true]);
         let cycles = |report: &serde_json::Value| report["cycles"].as_f64().expect("a number");
         assert!(cycles(&merged) < cycles(&three), "{} and {}", cycles(&merged), cycles(&three));
