@@ -5,8 +5,11 @@ use weft_passes::tile::isa::{Bound, Filter, Mapping, Refusal, mappings};
 
 use super::support::{Kernel, MAC_F32, array, machine, nest, product, the_machine};
 
-/// Mappings to a product of 4 x 4 x 4, each by its axes m, n, k and by its operands.
-fn mapped(kernel: &Kernel) -> Result<Vec<(Vec<Vec<usize>>, Vec<Bound>)>, Refusal> {
+/// A mapping: the axes of the nest that m, n and k are, and what its operands are.
+type Found = (Vec<Vec<usize>>, Vec<Bound>);
+
+/// Mappings to a product of 4 x 4 x 4.
+fn mapped(kernel: &Kernel) -> Result<Vec<Found>, Refusal> {
     let context = context();
     let machine = machine(&context, &array(["f32"; 3], "", MAC_F32));
     let module = kernel.module(&context);

@@ -186,8 +186,8 @@ mod tests {
         // 7 x 7: rows of 7, two at a time.
         assert_eq!(box_sizes(16, &[7, 7]), [2, 7]);
         assert_eq!(box_sizes(16, &[14, 14]), [1, 14]);
-        // 17 points do not fit: halves leave less over than 16 and 1.
-        assert_eq!(box_sizes(16, &[4, 17]), [2, 6]);
+        // 5 squares cover it; rows of 16 and 1 would take 8 boxes.
+        assert_eq!(box_sizes(16, &[4, 17]), [4, 4]);
         assert_eq!(box_sizes(16, &[3, 3, 64]), [1, 1, 16]);
         assert_eq!(box_sizes(16, &[3, 7, 7]), [1, 2, 7]);
         assert_eq!(box_sizes(4, &[1, 0]), [1, 1]);
