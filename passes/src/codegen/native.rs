@@ -92,6 +92,9 @@ impl Backend {
         module.verify().map_err(|error| error.to_string())?;
         working_on(kernel.name);
         let options = PassBuilderOptions::create();
+        // What is worth unrolling was unrolled for the registers there are; more of it shares
+        // loads between rounds until the sums no longer fit.
+        options.set_loop_unrolling(false);
         let done = module.run_passes("default<O3>", &self.machine, options);
         working_on("");
         done.map_err(|error| error.to_string())

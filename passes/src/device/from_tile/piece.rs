@@ -375,10 +375,12 @@ impl<'p, 'c> Piece<'p, 'c> {
         });
     }
 
-    /// Whether a reduction moves along a dimension of an input together with another axis.
+    /// Whether a reduction moves along a dimension of an input on lanes together with another
+    /// axis. One without lanes would keep an element of every tap beside the sums.
     fn slides(&self, axis: usize) -> bool {
-        let indices = self.plan.nest.inputs.iter().flat_map(|access| &access.index);
-        indices.into_iter().any(|index| index.coefficients[axis] != 0 && index.as_axis().is_none())
+        let on_lanes = self.plan.nest.inputs.iter().filter(|access| self.on_lanes(access));
+        let mut indices = on_lanes.flat_map(|access| &access.index);
+        indices.any(|index| index.coefficients[axis] != 0 && index.as_axis().is_none())
     }
 
     /// One step of the reductions for the whole tile: each register is loaded once.
