@@ -24,7 +24,7 @@ pub use enumerate::{Filter, mapping, mappings};
 pub use gather::{Reach, reach};
 pub use mapping::{Digit, Mapping};
 pub use refusal::Refusal;
-pub use residue::{Begin, Residue, begin, factors, padding_is_neutral};
+pub use residue::{Begin, begin, factors, padding_is_neutral};
 pub use signature::{Signature, nest_bits};
 pub(crate) use unify::COMMUTE;
 pub use unify::{Binding, Bound, Difference, bindings};

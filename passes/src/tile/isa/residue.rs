@@ -1,23 +1,10 @@
-//! What is done with a ragged end, and how a sum begins.
+//! Whether zeros may stand at a ragged end, and how a sum begins.
 
 use weft_dialects::ir::Val;
 
 use super::mapping::Mapping;
 use super::unify::Bound;
 use crate::nest::{Nest, Start};
-
-/// What is done where the points of an axis are no whole number of instructions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Residue {
-    /// There is no rest.
-    None,
-    /// More is computed; zeros are brought for what is not there.
-    Pad,
-    /// Lanes compute under a condition.
-    Mask,
-    /// The rest is a kernel of its own.
-    Peel,
-}
 
 /// How an accumulator gets its first value without a lane unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
