@@ -1,10 +1,8 @@
 //! Instructions of the shipped machines, and of two more, as parts of kernels: which mappings
 //! there are, and why there are none.
 
-mod isa {
-    mod bodies;
-    mod machines;
-    mod mappings;
-    mod operators;
-    mod support;
-}
+mod bodies;
+mod machines;
+mod mappings;
+mod operators;
+mod support;
