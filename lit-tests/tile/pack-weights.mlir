@@ -3,7 +3,7 @@
 // RUN: FileCheck %s --check-prefix=REFUSED < %t
 
 device.machine @toy arch("toy") features([]) {
-  device.memory @dram scope("device") capacity_bytes(1073741824) bytes_per_cycle(16)
+  device.memory @dram scope("device") capacity_bytes(1073741824) bytes_per_cycle(16) transaction_bytes(64)
   device.memory @l2 scope("core") capacity_bytes(65536) caches(@dram) bytes_per_cycle(64)
   device.memory @vreg scope("thread") capacity_bytes(512) register_bytes(32)
   device.unit @core count(2)
@@ -61,7 +61,7 @@ tile.kernel @mm {
 // -----
 
 device.machine @toy arch("toy") features([]) {
-  device.memory @dram scope("device") capacity_bytes(1073741824) bytes_per_cycle(16)
+  device.memory @dram scope("device") capacity_bytes(1073741824) bytes_per_cycle(16) transaction_bytes(64)
   device.memory @l2 scope("core") capacity_bytes(65536) caches(@dram) bytes_per_cycle(64)
   device.memory @vreg scope("thread") capacity_bytes(512) register_bytes(32)
   device.unit @core count(2)
@@ -111,7 +111,7 @@ tile.kernel @mm {
 // -----
 
 device.machine @toy arch("toy") features([]) {
-  device.memory @dram scope("device") capacity_bytes(1073741824) bytes_per_cycle(16)
+  device.memory @dram scope("device") capacity_bytes(1073741824) bytes_per_cycle(16) transaction_bytes(64)
   device.memory @l2 scope("core") capacity_bytes(65536) caches(@dram) bytes_per_cycle(64)
   device.memory @vreg scope("thread") capacity_bytes(512) register_bytes(32)
   device.unit @core count(2)
@@ -162,7 +162,7 @@ tile.kernel @mm {
 // -----
 
 device.machine @toy arch("toy") features([]) {
-  device.memory @dram scope("device") capacity_bytes(1073741824) bytes_per_cycle(16)
+  device.memory @dram scope("device") capacity_bytes(1073741824) bytes_per_cycle(16) transaction_bytes(64)
   device.memory @l2 scope("core") capacity_bytes(65536) caches(@dram) bytes_per_cycle(64) transaction_bytes(64)
   device.memory @l1 scope("core") capacity_bytes(4096) caches(@l2) bytes_per_cycle(64) transaction_bytes(64) way_bytes(1024)
   device.memory @vreg scope("thread") capacity_bytes(512) register_bytes(32)
@@ -214,7 +214,7 @@ tile.kernel @mm {
 // -----
 
 device.machine @toy arch("toy") features([]) {
-  device.memory @dram scope("device") capacity_bytes(1073741824) bytes_per_cycle(16)
+  device.memory @dram scope("device") capacity_bytes(1073741824) bytes_per_cycle(16) transaction_bytes(64)
   device.memory @l2 scope("core") capacity_bytes(65536) caches(@dram) bytes_per_cycle(64) transaction_bytes(64)
   device.memory @l1 scope("core") capacity_bytes(4096) caches(@l2) bytes_per_cycle(64) transaction_bytes(64) way_bytes(1024)
   device.memory @vreg scope("thread") capacity_bytes(512) register_bytes(32)

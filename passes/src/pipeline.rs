@@ -47,6 +47,7 @@ pub const STAGES: [Stage; 4] = [Stage::Graph, Stage::Tile, Stage::Task, Stage::D
 
 /// Every pass, for the tools.
 pub const PASSES: &[&Pass] = &[
+    // On request only: written-out windows are as many times larger as they overlap.
     &graph::gather_windows::PASS,
     &graph::merge_products::PASS,
     &graph::to_tile::PASS,

@@ -49,21 +49,20 @@ impl Banks {
     /// assert_eq!(banks.turns(&column(33), 4), 1);
     /// ```
     pub fn turns(self, lanes: &[Option<u64>], width: u64) -> u64 {
-        let mut words = Vec::new();
+        let groups = lanes.chunks(self.together(width));
+        groups.map(|group| self.depth(group.iter().flatten().copied(), width)).sum()
+    }
+
+    /// Words that the busiest bank gives, where `width` bytes are wanted at each of these
+    /// addresses at once.
+    pub fn depth(self, addresses: impl Iterator<Item = u64>, width: u64) -> u64 {
+        let word = |at: u64| at / self.word_bytes..=(at + width - 1) / self.word_bytes;
+        let mut words: Vec<u64> = addresses.flat_map(word).collect();
+        words.sort_unstable();
+        words.dedup();
         let mut depth = vec![0u64; self.count as usize];
-        let mut turns = 0;
-        for group in lanes.chunks(self.together(width)) {
-            words.clear();
-            for &at in group.iter().flatten() {
-                words.extend(at / self.word_bytes..=(at + width - 1) / self.word_bytes);
-            }
-            words.sort_unstable();
-            words.dedup();
-            depth.fill(0);
-            words.iter().for_each(|word| depth[(word % self.count) as usize] += 1);
-            turns += depth.iter().max().copied().unwrap_or(0);
-        }
-        turns
+        words.iter().for_each(|word| depth[(word % self.count) as usize] += 1);
+        depth.into_iter().max().unwrap_or(0)
     }
 
     /// Turns that an access takes without conflicts.

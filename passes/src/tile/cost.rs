@@ -400,13 +400,19 @@ fn pieces(extent: u64, size: u64) -> Vec<(f64, u64)> {
 
 /// Cycles to lay a tensor out anew with neighbours along `axis` side by side: every element
 /// is read and written once, each from a place of its own where they do not lie so yet.
-pub(super) fn packing(machine: Machine<'_>, access: &Access<'_>, axes: usize, axis: usize) -> f64 {
-    let rate = machine.shared().and_then(|memory| memory.bytes_per_cycle).unwrap_or(1) as f64;
+/// `None` where the machine does not say how fast its shared memory is, and in which pieces.
+pub(super) fn packing(
+    machine: Machine<'_>,
+    access: &Access<'_>,
+    axes: usize,
+    axis: usize,
+) -> Option<f64> {
+    let shared = machine.shared()?;
+    let (rate, place) = (shared.bytes_per_cycle? as f64, shared.transaction_bytes? as f64);
     let points = access.shape.iter().product::<u64>() as f64;
     let bytes = points * ty::byte_size(access.elem()).unwrap_or(8) as f64;
-    let place = machine.shared().and_then(|memory| memory.transaction_bytes).unwrap_or(64) as f64;
     let read = if access.stride(axes, axis) == 1 { bytes } else { points * place };
-    (read + bytes) / rate
+    Some((read + bytes) / rate)
 }
 
 #[cfg(test)]

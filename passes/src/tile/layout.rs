@@ -46,9 +46,10 @@ pub(super) fn layings(
     let all = with(&|layout| layout == Layout::Free || layout == Layout::Paid && cached);
     let axes = nest.axes.len();
     let paid = (0..all.len()).filter(|&input| all[input] && !free[input]);
-    let price = |input: usize| packing(machine, &nest.inputs[input], axes, lanes_axis.unwrap_or(0));
-    let price = paid.map(price).sum::<f64>();
-    if all == free { vec![(free, 0.0)] } else { vec![(free, 0.0), (all, price)] }
+    let price = |input: usize| packing(machine, &nest.inputs[input], axes, lanes_axis?);
+    let price = paid.map(price).sum::<Option<f64>>();
+    let paid = price.filter(|_| all != free).map(|price| (all, price));
+    std::iter::once((free, 0.0)).chain(paid).collect()
 }
 
 /// Whether a new layout makes an input lie side by side along the lanes: every dimension of

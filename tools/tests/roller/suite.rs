@@ -1,6 +1,6 @@
 //! The 119 operators that Roller was measured with, batch 128.
 
-use weft_passes::tile::roller::Operator;
+use weft_passes::tile::roller::{Axis, Operator, Tensor};
 
 use super::support::{axes, matmul, tensor};
 
@@ -58,6 +58,25 @@ fn window(size: u64, kernel: u64, stride: u64, same: u64) -> (u64, u64) {
     (border, (size + 2 * border - kernel) / stride + 1)
 }
 
+/// `T[a, b, c, d]` of the first four axes.
+fn plane(axes: &[Axis]) -> Tensor {
+    tensor(axes, &[(&[(0, 1)], 0), (&[(1, 1)], 0), (&[(2, 1)], 0), (&[(3, 1)], 0)])
+}
+
+/// `I[n, c, sy + r, sx + s]`, the taps being the last two axes and `c` the axis `channel`.
+fn image(axes: &[Axis], channel: usize, stride: u64, border: u64) -> Tensor {
+    let (step, taps) = (stride as i64, axes.len() - 2);
+    tensor(
+        axes,
+        &[
+            (&[(0, 1)], 0),
+            (&[(channel, 1)], 0),
+            (&[(2, step), (taps, 1)], border),
+            (&[(3, step), (taps + 1, 1)], border),
+        ],
+    )
+}
+
 /// `O[n, f, y, x] += I[n, c, sy + r, sx + s] * W[f, c, r, s]`.
 pub fn conv(
     channels: u64,
@@ -69,18 +88,9 @@ pub fn conv(
 ) -> Operator {
     let (border, out) = window(size, kernel, stride, same);
     let axes = axes(&[BATCH, filters, out, out], &[channels, kernel, kernel]);
-    let step = stride as i64;
-    let image = tensor(
-        &axes,
-        &[
-            (&[(0, 1)], 0),
-            (&[(4, 1)], 0),
-            (&[(2, step), (5, 1)], border),
-            (&[(3, step), (6, 1)], border),
-        ],
-    );
+    let image = image(&axes, 4, stride, border);
     let filter = tensor(&axes, &[(&[(1, 1)], 0), (&[(4, 1)], 0), (&[(5, 1)], 0), (&[(6, 1)], 0)]);
-    let output = tensor(&axes, &[(&[(0, 1)], 0), (&[(1, 1)], 0), (&[(2, 1)], 0), (&[(3, 1)], 0)]);
+    let output = plane(&axes);
     Operator { axes, inputs: vec![image, filter], output }
 }
 
@@ -88,25 +98,16 @@ pub fn conv(
 pub fn depthwise(channels: u64, size: u64, kernel: u64, stride: u64) -> Operator {
     let (border, out) = window(size, kernel, stride, 1);
     let axes = axes(&[BATCH, channels, out, out], &[kernel, kernel]);
-    let step = stride as i64;
-    let image = tensor(
-        &axes,
-        &[
-            (&[(0, 1)], 0),
-            (&[(1, 1)], 0),
-            (&[(2, step), (4, 1)], border),
-            (&[(3, step), (5, 1)], border),
-        ],
-    );
+    let image = image(&axes, 1, stride, border);
     let filter = tensor(&axes, &[(&[(1, 1)], 0), (&[(4, 1)], 0), (&[(5, 1)], 0)]);
-    let output = tensor(&axes, &[(&[(0, 1)], 0), (&[(1, 1)], 0), (&[(2, 1)], 0), (&[(3, 1)], 0)]);
+    let output = plane(&axes);
     Operator { axes, inputs: vec![image, filter], output }
 }
 
 /// `Y[n, c, y, x] = max(X[n, c, y, x], 0)`.
 pub fn relu(channels: u64, size: u64) -> Operator {
     let axes = axes(&[BATCH, channels, size, size], &[]);
-    let all = tensor(&axes, &[(&[(0, 1)], 0), (&[(1, 1)], 0), (&[(2, 1)], 0), (&[(3, 1)], 0)]);
+    let all = plane(&axes);
     Operator { axes, inputs: vec![all.clone()], output: all }
 }
 
@@ -114,17 +115,8 @@ pub fn relu(channels: u64, size: u64) -> Operator {
 pub fn pool(channels: u64, size: u64, kernel: u64, stride: u64, same: u64) -> Operator {
     let (border, out) = window(size, kernel, stride, same);
     let axes = axes(&[BATCH, channels, out, out], &[kernel, kernel]);
-    let step = stride as i64;
-    let image = tensor(
-        &axes,
-        &[
-            (&[(0, 1)], 0),
-            (&[(1, 1)], 0),
-            (&[(2, step), (4, 1)], border),
-            (&[(3, step), (5, 1)], border),
-        ],
-    );
-    let output = tensor(&axes, &[(&[(0, 1)], 0), (&[(1, 1)], 0), (&[(2, 1)], 0), (&[(3, 1)], 0)]);
+    let image = image(&axes, 1, stride, border);
+    let output = plane(&axes);
     Operator { axes, inputs: vec![image], output }
 }
 

@@ -21,8 +21,8 @@ use weft_dialects::ir::{Builder, Context, Op, Report, Type, Val, attr, ty};
 use weft_dialects::tile::Compute;
 
 use super::index::{Sum, scf_for, unrolled};
-use super::piece::View;
 use super::transfer::{Boxed, Pending, Within, alloc, first};
+use super::view::View;
 use crate::nest::{Access, Nest, Start, row_major};
 use crate::tile::block::{Block, K, Lying, M, N, Ways, near_run, of_numbers, power_of_two_in};
 

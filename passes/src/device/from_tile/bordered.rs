@@ -11,13 +11,14 @@
 //! It is written and read again while it is in the cache that the unit has for itself.
 
 use weft_dialects::device::Machine;
-use weft_dialects::ir::{Builder, Linear, Op, Type, Val, attr, ty};
+use weft_dialects::ir::{Builder, Linear, Type, Val, attr, ty};
 use weft_dialects::tile::RTile;
 
 use super::Plan;
 use super::index::{Sum, scf_for};
-use super::piece::{Piece, View, lanewise};
+use super::piece::Piece;
 use super::tiles::Tiles;
+use super::view::{READ, View, WRITTEN, copy, lanewise};
 use crate::nest::{Access, Border, MOST_PHASES};
 use crate::tile::{loop_order, near_cache};
 
@@ -102,7 +103,7 @@ impl<'c> Bordered<'c> {
             plane.rows(b, &plane.shape, &mut Vec::new(), &mut |b, at, count| {
                 let indices = at.iter().map(|at| at.emit(b)).collect();
                 let target = View { memref: plane.room, indices };
-                copy(b, plan.way.store.name, &register, &target, count, None);
+                copy(b, plan.way.store.name, &register, &target, count, WRITTEN, None);
             });
         }
     }
@@ -170,9 +171,9 @@ impl<'c> Plane<'c> {
                 let indices = before.iter().chain(outer).map(|at| at.emit(b));
                 let mut indices: Vec<_> = indices.collect();
                 indices.push(from.emit(b));
-                let step = (self.phases > 1).then_some((indices.len() - 1, self.phases));
+                let step = (self.phases > 1).then_some((indices.len() - 1, self.phases as i64));
                 let source = View { memref: self.source, indices };
-                copy(b, plan.way.load.name, &source, &register, count, step);
+                copy(b, plan.way.load.name, &source, &register, count, READ, step);
                 let inner = outer.iter().zip(lows);
                 let mut indices: Vec<_> = inner
                     .map(|(at, &low)| at.clone().plus(&Sum::number(low as i64), 1).emit(b))
@@ -183,7 +184,7 @@ impl<'c> Plane<'c> {
                 let to = Sum::number(((low + first) / self.phases) as i64).plus(at, 1);
                 indices.push(to.emit(b));
                 let target = View { memref: self.room, indices };
-                copy(b, plan.way.store.name, &register, &target, count, None);
+                copy(b, plan.way.store.name, &register, &target, count, WRITTEN, None);
             });
         }
     }
@@ -220,33 +221,6 @@ impl<'c> Plane<'c> {
             at.pop();
         }
     }
-}
-
-/// `device.copy` of elements side by side, or of every so many along a dimension of the source.
-fn copy<'c>(
-    b: &mut Builder<'c>,
-    by: &str,
-    source: &View<'c>,
-    target: &View<'c>,
-    count: u64,
-    step: Option<(usize, u64)>,
-) -> Op<'c> {
-    let context = b.context();
-    let operands: Vec<_> = [source, target]
-        .into_iter()
-        .flat_map(|view| std::iter::once(view.memref).chain(view.indices.iter().copied()))
-        .collect();
-    let segments = [1, source.indices.len() as i32, 1, target.indices.len() as i32];
-    let mut attributes = vec![
-        ("move", attr::of_symbol(context, by)),
-        ("count", attr::of_int(context, count as i64)),
-        ("operandSegmentSizes", attr::of_ints32(context, &segments)),
-    ];
-    if let Some((dim, step)) = step.filter(|_| count > 1) {
-        attributes.push(("from_dim", attr::of_int(context, dim as i64)));
-        attributes.push(("from_step", attr::of_int(context, step as i64)));
-    }
-    b.op_with("device.copy", &operands, &[], &attributes, 0)
 }
 
 /// The phase, and the place in it, of the element that `index` gives at `point`: the lanes'

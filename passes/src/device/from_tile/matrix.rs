@@ -19,10 +19,10 @@ use weft_dialects::ir::{Attribute, Builder, Context, Op, Report, Type, Val, attr
 use weft_dialects::tile::Compute;
 
 use super::index::{Sum, scf_for_carrying, scf_if_giving, unrolled};
-use super::piece::View;
 use super::staged::each_step;
 use super::tiles::compare;
 use super::transfer::{Boxed, Pending, alloc, first, ready, wait};
+use super::view::View;
 use crate::nest::{Access, Nest, Start, row_major};
 use crate::tile::isa::{Begin, Digit, Mapping, begin, mapping};
 

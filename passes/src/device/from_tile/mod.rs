@@ -10,10 +10,11 @@
 //!
 //! The choices stand in the tile program; this pass only applies them. Loops over
 //! registers are `affine.for`, which the code generator unrolls. `tiles.rs` writes the
-//! loops over tiles, and for one tile `piece.rs` what lanes do with it, `staged.rs` what
+//! loops over tiles, and for one tile `piece.rs` what lanes do with it (`across_lanes.rs` where they fold), `staged.rs` what
 //! brings it near first, `matrix.rs` an instruction that has axes of its own, `block.rs` what
 //! several groups of lanes share.
 
+mod across_lanes;
 mod block;
 mod body;
 mod bordered;
@@ -23,6 +24,7 @@ mod piece;
 mod staged;
 mod tiles;
 mod transfer;
+mod view;
 
 use std::collections::{BTreeMap, HashMap};
 

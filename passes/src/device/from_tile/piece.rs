@@ -6,8 +6,9 @@ use super::Plan;
 use super::body::write_body;
 use super::bordered::phase;
 use super::index::{Sum, scf_for, unrolled, unrolled_all};
+use super::view::{READ, View, WRITTEN, copy, lanewise};
 use crate::nest::{Access, Start};
-use crate::tile::{Identity, combine, identity, turns};
+use crate::tile::turns;
 
 /// A reduction of at most so many points is written without a loop
 const MOST_TAPS: u64 = 8;
@@ -16,24 +17,24 @@ const MOST_STEPS: u64 = 256;
 
 /// One register tile at a place, of a size that is smaller at ragged ends.
 pub(super) struct Piece<'p, 'c> {
-    plan: &'p Plan<'c>,
+    pub(super) plan: &'p Plan<'c>,
     /// Where the tile begins on each axis.
-    at: Vec<Sum<'c>>,
+    pub(super) at: Vec<Sum<'c>>,
     /// Its size on each axis.
-    sizes: Vec<u64>,
+    pub(super) sizes: Vec<u64>,
     /// Parallel axes of more than one point that no lanes run along.
-    rows: Vec<usize>,
+    pub(super) rows: Vec<usize>,
     /// Registers side by side along the lanes.
-    vectors: u64,
+    pub(super) vectors: u64,
 }
 
 /// A register of the tile: its place on the row axes, and which along the lanes.
 #[derive(Clone, Copy)]
-struct At<'a, 'c> {
-    rows: &'a [Sum<'c>],
-    vector: &'a Sum<'c>,
+pub(super) struct At<'a, 'c> {
+    pub(super) rows: &'a [Sum<'c>],
+    pub(super) vector: &'a Sum<'c>,
     /// Lanes of the register that hold points.
-    count: u64,
+    pub(super) count: u64,
 }
 
 impl<'p, 'c> Piece<'p, 'c> {
@@ -114,13 +115,13 @@ impl<'p, 'c> Piece<'p, 'c> {
             let source = View { memref: accumulator, indices };
             let target =
                 View { memref: self.memref(output), indices: self.indices(b, output, &point) };
-            self.copy(
+            copy(
                 b,
                 self.plan.way.store.name,
                 &source,
                 &target,
                 self.sizes[rows],
-                ["from_dim", "from_step"],
+                READ,
                 Some((0, 1)),
             );
         }
@@ -130,7 +131,7 @@ impl<'p, 'c> Piece<'p, 'c> {
         self.plan.lanes_axis.is_some_and(|axis| self.plan.nest.reduces(axis))
     }
 
-    fn reductions(&self) -> Vec<usize> {
+    pub(super) fn reductions(&self) -> Vec<usize> {
         (0..self.sizes.len()).filter(|&axis| self.plan.nest.reduces(axis)).collect()
     }
 
@@ -141,14 +142,14 @@ impl<'p, 'c> Piece<'p, 'c> {
         shape
     }
 
-    fn alloc(&self, b: &mut Builder<'c>, shape: &[u64], elem: Type<'c>) -> Val<'c> {
+    pub(super) fn alloc(&self, b: &mut Builder<'c>, shape: &[u64], elem: Type<'c>) -> Val<'c> {
         let memory = attr::of_string(self.plan.context, self.plan.registers);
         let ty = ty::memref(shape, elem, Some(memory));
         b.op("device.alloc", &[], &[ty]).result(0)
     }
 
     /// Unrolled loops over the registers of the tile.
-    fn each_register(
+    pub(super) fn each_register(
         &self,
         b: &mut Builder<'c>,
         body: &mut dyn FnMut(&mut Builder<'c>, At<'_, 'c>),
@@ -186,7 +187,12 @@ impl<'p, 'c> Piece<'p, 'c> {
         point
     }
 
-    fn indices(&self, b: &mut Builder<'c>, access: &Access<'c>, point: &[Sum<'c>]) -> Vec<Val<'c>> {
+    pub(super) fn indices(
+        &self,
+        b: &mut Builder<'c>,
+        access: &Access<'c>,
+        point: &[Sum<'c>],
+    ) -> Vec<Val<'c>> {
         let whole = access.index.iter().map(|index| Sum::of(index, point));
         let Some(steps) = self.phases(access) else { return whole.map(|at| at.emit(b)).collect() };
         let lanes_axis = self.plan.lanes_axis.expect("phases are those of lanes");
@@ -202,7 +208,7 @@ impl<'p, 'c> Piece<'p, 'c> {
         self.plan.phases.get(&access.tensor).copied()
     }
 
-    fn memref(&self, access: &Access<'c>) -> Val<'c> {
+    pub(super) fn memref(&self, access: &Access<'c>) -> Val<'c> {
         // A piece that was brought near is a memref itself.
         self.plan.memrefs.get(&access.tensor).copied().unwrap_or(access.tensor)
     }
@@ -212,7 +218,12 @@ impl<'p, 'c> Piece<'p, 'c> {
     }
 
     /// The view of a register of the tile.
-    fn register(&self, b: &mut Builder<'c>, memref: Val<'c>, at: At<'_, 'c>) -> View<'c> {
+    pub(super) fn register(
+        &self,
+        b: &mut Builder<'c>,
+        memref: Val<'c>,
+        at: At<'_, 'c>,
+    ) -> View<'c> {
         let mut indices: Vec<_> = at.rows.iter().map(|row| row.emit(b)).collect();
         indices.push(at.vector.emit(b));
         indices.push(b.index(0));
@@ -230,15 +241,7 @@ impl<'p, 'c> Piece<'p, 'c> {
     ) {
         let source = View { memref: self.memref(access), indices: self.indices(b, access, point) };
         let along = self.along(access);
-        self.copy(
-            b,
-            self.plan.way.load.name,
-            &source,
-            target,
-            count,
-            ["from_dim", "from_step"],
-            along,
-        );
+        copy(b, self.plan.way.load.name, &source, target, count, READ, along);
     }
 
     fn store(
@@ -252,15 +255,7 @@ impl<'p, 'c> Piece<'p, 'c> {
         let source = self.register(b, accumulator, at);
         let target = View { memref: self.memref(output), indices: self.indices(b, output, &point) };
         let along = self.along(output);
-        self.copy(
-            b,
-            self.plan.way.store.name,
-            &source,
-            &target,
-            at.count,
-            ["to_dim", "to_step"],
-            along,
-        );
+        copy(b, self.plan.way.store.name, &source, &target, at.count, WRITTEN, along);
     }
 
     /// The dimension the lanes run along in a tensor, and how far apart they are.
@@ -269,36 +264,6 @@ impl<'p, 'c> Piece<'p, 'c> {
         let dim = access.index.iter().position(|index| index.coefficients[axis] != 0)?;
         Some((dim, access.index[dim].coefficients[axis]))
             .filter(|&(dim, step)| dim + 1 != access.index.len() || step != 1)
-    }
-
-    #[allow(clippy::too_many_arguments)]
-    fn copy(
-        &self,
-        b: &mut Builder<'c>,
-        by: &str,
-        source: &View<'c>,
-        target: &View<'c>,
-        count: u64,
-        names: [&str; 2],
-        along: Option<(usize, i64)>,
-    ) {
-        let context = self.plan.context;
-        let operands: Vec<_> = std::iter::once(source.memref)
-            .chain(source.indices.iter().copied())
-            .chain([target.memref])
-            .chain(target.indices.iter().copied())
-            .collect();
-        let segments = [1, source.indices.len() as i32, 1, target.indices.len() as i32];
-        let mut attributes = vec![
-            ("move", attr::of_symbol(context, by)),
-            ("count", attr::of_int(context, count as i64)),
-            ("operandSegmentSizes", attr::of_ints32(context, &segments)),
-        ];
-        if let Some((dim, step)) = along.filter(|_| count > 1) {
-            attributes.push((names[0], attr::of_int(context, dim as i64)));
-            attributes.push((names[1], attr::of_int(context, step)));
-        }
-        b.op_with("device.copy", &operands, &[], &attributes, 0);
     }
 
     /// Gives an accumulator's register its first value.
@@ -342,7 +307,7 @@ impl<'p, 'c> Piece<'p, 'c> {
     }
 
     /// Loops over reduction axes, outermost first; `body` gets the place on every axis.
-    fn reduce(
+    pub(super) fn reduce(
         &self,
         b: &mut Builder<'c>,
         axes: &[usize],
@@ -384,7 +349,7 @@ impl<'p, 'c> Piece<'p, 'c> {
     }
 
     /// One step of the reductions for the whole tile: each register is loaded once.
-    fn step(&self, b: &mut Builder<'c>, place: &[Sum<'c>], accumulators: &[Val<'c>]) {
+    pub(super) fn step(&self, b: &mut Builder<'c>, place: &[Sum<'c>], accumulators: &[Val<'c>]) {
         let nest = &self.plan.nest;
         // Inputs on lanes that several rows use, by the rows they move along.
         let loaded: Vec<Option<(Val<'c>, Vec<usize>)>> = nest
@@ -502,7 +467,7 @@ impl<'p, 'c> Piece<'p, 'c> {
     }
 
     /// `device.apply` of a scalar body; views beyond its arguments are left out.
-    fn apply(
+    pub(super) fn apply(
         &self,
         b: &mut Builder<'c>,
         body: Block<'c>,
@@ -548,216 +513,4 @@ impl<'p, 'c> Piece<'p, 'c> {
         }
         numbers
     }
-
-    /// A reduction along the lanes: partial results in every lane, combined at the
-    /// end; what does not fill a register is folded one by one.
-    fn fold_across_lanes(&self, b: &mut Builder<'c>, accumulators: &[Val<'c>]) {
-        let plan = self.plan;
-        let axis = plan.lanes_axis.expect("lanes reduce");
-        let fold = combine(&plan.nest).expect("the policy lets only folds reduce along lanes").op;
-        let [accumulator] = accumulators[..] else { unreachable!("a fold has one output") };
-        let elem = plan.nest.outputs[0].elem();
-        let neutral = identity(fold.name(), elem).expect("the fold has a neutral element");
-        self.each_register(b, &mut |b, at| {
-            let register = self.register(b, accumulator, at);
-            let op = lanewise(b, "device.apply", plan.unit, plan.lanes, &[], &[register]);
-            let block = b.block(op.region(0), &[]);
-            let mut inside = b.into_block(block);
-            let value = match neutral {
-                Identity::Float(value) => inside.number(elem, value),
-                Identity::Int(value) => inside.integer(elem, value),
-            };
-            inside.op("device.yield", &[value], &[]);
-        });
-        let others: Vec<usize> = self.reductions().into_iter().filter(|&r| r != axis).collect();
-        let extent = plan.nest.axes[axis].extent;
-        let width = self.sizes[axis];
-        let registers = extent / plan.lanes * plan.lanes;
-        let wide = extent / width * width;
-        self.reduce(b, &others, &self.at, &mut |b, place| {
-            let mut place = place.to_vec();
-            scf_for(b, &Sum::number(0), &Sum::number(wide as i64), width as i64, |b, iv| {
-                place[axis] = Sum::value(iv);
-                self.step(b, &place, accumulators);
-            });
-            // Whole registers that are left, into the first accumulator.
-            let one = self.narrow(axis, plan.lanes);
-            scf_for(
-                b,
-                &Sum::number(wide as i64),
-                &Sum::number(registers as i64),
-                plan.lanes as i64,
-                |b, iv| {
-                    place[axis] = Sum::value(iv);
-                    one.step(b, &place, accumulators);
-                },
-            );
-        });
-        let scalar = self.combine_lanes(b, accumulator, fold.name(), elem);
-        let tail = self.narrow(axis, 1);
-        if registers < extent {
-            self.reduce(b, &others, &self.at, &mut |b, place| {
-                let mut place = place.to_vec();
-                scf_for(
-                    b,
-                    &Sum::number(registers as i64),
-                    &Sum::number(extent as i64),
-                    1,
-                    |b, iv| {
-                        place[axis] = Sum::value(iv);
-                        tail.fold_points(b, &place, scalar);
-                    },
-                );
-            });
-        }
-        tail.each_row(b, &mut |b, rows| {
-            let point = tail.row_point(&tail.at, rows);
-            let source = tail.scalar_view(b, scalar, rows);
-            let output = &plan.nest.outputs[0];
-            let target =
-                View { memref: self.memref(output), indices: self.indices(b, output, &point) };
-            self.copy(b, plan.way.store.name, &source, &target, 1, ["to_dim", "to_step"], None);
-        });
-    }
-
-    /// The same tile with another size along one axis.
-    fn narrow(&self, axis: usize, size: u64) -> Piece<'p, 'c> {
-        let mut sizes = self.sizes.clone();
-        sizes[axis] = size;
-        Piece::new(self.plan, &self.at, &sizes)
-    }
-
-    fn each_row(&self, b: &mut Builder<'c>, body: &mut dyn FnMut(&mut Builder<'c>, &[Sum<'c>])) {
-        let sizes: Vec<u64> = self.rows.iter().map(|&axis| self.sizes[axis]).collect();
-        unrolled_all(b, &sizes, body);
-    }
-
-    fn row_point(&self, place: &[Sum<'c>], rows: &[Sum<'c>]) -> Vec<Sum<'c>> {
-        let mut point = place.to_vec();
-        for (axis, row) in self.rows.iter().zip(rows) {
-            point[*axis] = point[*axis].clone().plus(row, 1);
-        }
-        point
-    }
-
-    fn scalar_view(&self, b: &mut Builder<'c>, memref: Val<'c>, rows: &[Sum<'c>]) -> View<'c> {
-        let mut indices: Vec<_> = rows.iter().map(|row| row.emit(b)).collect();
-        indices.push(b.index(0));
-        View { memref, indices }
-    }
-
-    /// One element per row: its start, and every lane of its accumulators.
-    fn combine_lanes(
-        &self,
-        b: &mut Builder<'c>,
-        accumulator: Val<'c>,
-        fold: &str,
-        elem: Type<'c>,
-    ) -> Val<'c> {
-        let plan = self.plan;
-        let mut shape: Vec<u64> = self.rows.iter().map(|&axis| self.sizes[axis]).collect();
-        shape.push(1);
-        let scalar = self.alloc(b, &shape, elem);
-        self.each_row(b, &mut |b, rows| {
-            let point = self.row_point(&self.at, rows);
-            let target = self.scalar_view(b, scalar, rows);
-            match &plan.nest.starts[0] {
-                Start::Unread => {}
-                Start::Held => {
-                    let output = &plan.nest.outputs[0];
-                    let source = View {
-                        memref: self.memref(output),
-                        indices: self.indices(b, output, &point),
-                    };
-                    self.copy(
-                        b,
-                        plan.way.load.name,
-                        &source,
-                        &target,
-                        1,
-                        ["from_dim", "from_step"],
-                        None,
-                    );
-                }
-                Start::From { inputs, body } => {
-                    let views: Vec<View<'c>> = inputs
-                        .iter()
-                        .map(|access| View {
-                            memref: self.memref(access),
-                            indices: self.indices(b, access, &point),
-                        })
-                        .collect();
-                    self.apply(b, *body, &views, std::slice::from_ref(&target), &point, 1);
-                }
-            }
-            unrolled(b, self.vectors, |b, vector| {
-                let at = At { rows, vector: &vector, count: plan.lanes };
-                let source = self.register(b, accumulator, at);
-                let op = lanewise(b, "device.combine", plan.unit, plan.lanes, &[source], &[target]);
-                let block = b.block(op.region(0), &[elem, elem]);
-                let mut inside = b.into_block(block);
-                let value = inside.op(fold, &block.args(), &[elem]).result(0);
-                inside.op("device.yield", &[value], &[]);
-            });
-        });
-        scalar
-    }
-
-    /// Folds one point per row into its element.
-    fn fold_points(&self, b: &mut Builder<'c>, place: &[Sum<'c>], scalar: Val<'c>) {
-        self.each_row(b, &mut |b, rows| {
-            let point = self.row_point(place, rows);
-            let target = self.scalar_view(b, scalar, rows);
-            let mut views: Vec<View<'c>> = self
-                .plan
-                .nest
-                .inputs
-                .iter()
-                .map(|access| View {
-                    memref: self.memref(access),
-                    indices: self.indices(b, access, &point),
-                })
-                .collect();
-            views.push(target.clone());
-            self.apply(b, self.plan.nest.body, &views, &[target], &point, 1);
-        });
-    }
-}
-
-/// A memref and the indices of an element.
-#[derive(Clone)]
-pub(super) struct View<'c> {
-    pub memref: Val<'c>,
-    pub indices: Vec<Val<'c>>,
-}
-
-/// `device.apply` or `device.combine`, with an empty region.
-pub(super) fn lanewise<'c>(
-    b: &mut Builder<'c>,
-    name: &str,
-    unit: &str,
-    lanes: u64,
-    inputs: &[View<'c>],
-    outputs: &[View<'c>],
-) -> weft_dialects::ir::Op<'c> {
-    let context = b.context();
-    let mut operands = Vec::new();
-    let mut segments = Vec::new();
-    for views in [inputs, outputs] {
-        operands.extend(views.iter().map(|view| view.memref));
-        let before = operands.len();
-        operands.extend(views.iter().flat_map(|view| view.indices.iter().copied()));
-        segments.extend([views.len() as i32, (operands.len() - before) as i32]);
-    }
-    b.op_with(
-        name,
-        &operands,
-        &[],
-        &[
-            ("lanes_unit", attr::of_symbol(context, unit)),
-            ("lanes", attr::of_int(context, lanes as i64)),
-            ("operandSegmentSizes", attr::of_ints32(context, &segments)),
-        ],
-        1,
-    )
 }

@@ -16,9 +16,10 @@ use weft_dialects::tile::RTile;
 
 use super::Plan;
 use super::index::{Sum, scf_for};
-use super::piece::{Piece, View};
+use super::piece::Piece;
 use super::tiles::Tiles;
 use super::transfer::{Boxed, Pending, alloc, first};
+use super::view::View;
 use crate::nest::{Access, Nest, Start, row_major};
 use crate::tile::local::{self, Local};
 use crate::tile::{Stage, loop_order};

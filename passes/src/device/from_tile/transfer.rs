@@ -3,7 +3,7 @@
 use weft_dialects::device::{Move, token};
 use weft_dialects::ir::{Attribute, Builder, Type, Val, attr, ty};
 
-use super::piece::View;
+use super::view::View;
 use crate::nest::row_major;
 
 /// A box of elements of a view, by the elements between neighbours along each side.

@@ -6,6 +6,7 @@
 //! ```
 
 use super::{Arch, Operator, Options, Tiles, Variant};
+use crate::tile::banks::Banks;
 
 /// Elements to leave free behind every row of an input, as the options say.
 pub fn paddings(operator: &Operator, arch: &Arch, options: &Options, tiles: &Tiles) -> Vec<u64> {
@@ -46,15 +47,10 @@ pub fn published_padding(arch: &Arch, elem_bytes: u64, row: u64, read: u64) -> u
 /// How many accesses to one bank a warp makes at most, when lane `l` reads the element at
 /// `addresses[l]`: lanes that read the same word share an access.
 pub fn conflicts(arch: &Arch, elem_bytes: u64, addresses: &[u64]) -> u64 {
-    let word = |address: &u64| address * elem_bytes / arch.bank_bytes;
-    let mut distinct: Vec<u64> = addresses.iter().map(word).collect();
-    distinct.sort_unstable();
-    distinct.dedup();
-    let mut met = vec![0; arch.banks as usize];
-    for word in distinct {
-        met[(word % arch.banks) as usize] += 1;
-    }
-    met.into_iter().max().unwrap_or(1).max(1)
+    let banks = Banks { count: arch.banks, word_bytes: arch.bank_bytes };
+    let bytes = addresses.iter().map(|address| address * elem_bytes);
+    // By where elements begin: a bank counts once for one that is wider.
+    banks.depth(bytes, 1).max(1)
 }
 
 /// Conflicts of the first warp of a block when its threads read their first element of an

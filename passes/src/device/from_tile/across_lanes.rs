@@ -1,0 +1,178 @@
+//! A reduction along the lanes: every lane folds apart, and what they have is combined at
+//! the end.
+
+use weft_dialects::ir::{Builder, Type, Val};
+
+use super::index::{Sum, scf_for, unrolled, unrolled_all};
+use super::piece::{At, Piece};
+use super::view::{READ, View, WRITTEN, copy, lanewise};
+use crate::nest::Start;
+use crate::tile::{Identity, combine, identity};
+
+impl<'p, 'c> Piece<'p, 'c> {
+    /// A reduction along the lanes: partial results in every lane, combined at the
+    /// end; what does not fill a register is folded one by one.
+    pub fn fold_across_lanes(&self, b: &mut Builder<'c>, accumulators: &[Val<'c>]) {
+        let plan = self.plan;
+        let axis = plan.lanes_axis.expect("lanes reduce");
+        let fold = combine(&plan.nest).expect("the policy lets only folds reduce along lanes").op;
+        let [accumulator] = accumulators[..] else { unreachable!("a fold has one output") };
+        let elem = plan.nest.outputs[0].elem();
+        let neutral = identity(fold.name(), elem).expect("the fold has a neutral element");
+        self.each_register(b, &mut |b, at| {
+            let register = self.register(b, accumulator, at);
+            let op = lanewise(b, "device.apply", plan.unit, plan.lanes, &[], &[register]);
+            let block = b.block(op.region(0), &[]);
+            let mut inside = b.into_block(block);
+            let value = match neutral {
+                Identity::Float(value) => inside.number(elem, value),
+                Identity::Int(value) => inside.integer(elem, value),
+            };
+            inside.op("device.yield", &[value], &[]);
+        });
+        let others: Vec<usize> = self.reductions().into_iter().filter(|&r| r != axis).collect();
+        let extent = plan.nest.axes[axis].extent;
+        let width = self.sizes[axis];
+        let registers = extent / plan.lanes * plan.lanes;
+        let wide = extent / width * width;
+        self.reduce(b, &others, &self.at, &mut |b, place| {
+            let mut place = place.to_vec();
+            scf_for(b, &Sum::number(0), &Sum::number(wide as i64), width as i64, |b, iv| {
+                place[axis] = Sum::value(iv);
+                self.step(b, &place, accumulators);
+            });
+            // Whole registers that are left, into the first accumulator.
+            let one = self.narrow(axis, plan.lanes);
+            scf_for(
+                b,
+                &Sum::number(wide as i64),
+                &Sum::number(registers as i64),
+                plan.lanes as i64,
+                |b, iv| {
+                    place[axis] = Sum::value(iv);
+                    one.step(b, &place, accumulators);
+                },
+            );
+        });
+        let scalar = self.combine_lanes(b, accumulator, fold.name(), elem);
+        let tail = self.narrow(axis, 1);
+        if registers < extent {
+            self.reduce(b, &others, &self.at, &mut |b, place| {
+                let mut place = place.to_vec();
+                scf_for(
+                    b,
+                    &Sum::number(registers as i64),
+                    &Sum::number(extent as i64),
+                    1,
+                    |b, iv| {
+                        place[axis] = Sum::value(iv);
+                        tail.fold_points(b, &place, scalar);
+                    },
+                );
+            });
+        }
+        tail.each_row(b, &mut |b, rows| {
+            let point = tail.row_point(&tail.at, rows);
+            let source = tail.scalar_view(b, scalar, rows);
+            let output = &plan.nest.outputs[0];
+            let target =
+                View { memref: self.memref(output), indices: self.indices(b, output, &point) };
+            copy(b, plan.way.store.name, &source, &target, 1, WRITTEN, None);
+        });
+    }
+
+    /// The same tile with another size along one axis.
+    fn narrow(&self, axis: usize, size: u64) -> Piece<'p, 'c> {
+        let mut sizes = self.sizes.clone();
+        sizes[axis] = size;
+        Piece::new(self.plan, &self.at, &sizes)
+    }
+
+    fn each_row(&self, b: &mut Builder<'c>, body: &mut dyn FnMut(&mut Builder<'c>, &[Sum<'c>])) {
+        let sizes: Vec<u64> = self.rows.iter().map(|&axis| self.sizes[axis]).collect();
+        unrolled_all(b, &sizes, body);
+    }
+
+    fn row_point(&self, place: &[Sum<'c>], rows: &[Sum<'c>]) -> Vec<Sum<'c>> {
+        let mut point = place.to_vec();
+        for (axis, row) in self.rows.iter().zip(rows) {
+            point[*axis] = point[*axis].clone().plus(row, 1);
+        }
+        point
+    }
+
+    fn scalar_view(&self, b: &mut Builder<'c>, memref: Val<'c>, rows: &[Sum<'c>]) -> View<'c> {
+        let mut indices: Vec<_> = rows.iter().map(|row| row.emit(b)).collect();
+        indices.push(b.index(0));
+        View { memref, indices }
+    }
+
+    /// One element per row: its start, and every lane of its accumulators.
+    fn combine_lanes(
+        &self,
+        b: &mut Builder<'c>,
+        accumulator: Val<'c>,
+        fold: &str,
+        elem: Type<'c>,
+    ) -> Val<'c> {
+        let plan = self.plan;
+        let mut shape: Vec<u64> = self.rows.iter().map(|&axis| self.sizes[axis]).collect();
+        shape.push(1);
+        let scalar = self.alloc(b, &shape, elem);
+        self.each_row(b, &mut |b, rows| {
+            let point = self.row_point(&self.at, rows);
+            let target = self.scalar_view(b, scalar, rows);
+            match &plan.nest.starts[0] {
+                Start::Unread => {}
+                Start::Held => {
+                    let output = &plan.nest.outputs[0];
+                    let source = View {
+                        memref: self.memref(output),
+                        indices: self.indices(b, output, &point),
+                    };
+                    copy(b, plan.way.load.name, &source, &target, 1, READ, None);
+                }
+                Start::From { inputs, body } => {
+                    let views: Vec<View<'c>> = inputs
+                        .iter()
+                        .map(|access| View {
+                            memref: self.memref(access),
+                            indices: self.indices(b, access, &point),
+                        })
+                        .collect();
+                    self.apply(b, *body, &views, std::slice::from_ref(&target), &point, 1);
+                }
+            }
+            unrolled(b, self.vectors, |b, vector| {
+                let at = At { rows, vector: &vector, count: plan.lanes };
+                let source = self.register(b, accumulator, at);
+                let op = lanewise(b, "device.combine", plan.unit, plan.lanes, &[source], &[target]);
+                let block = b.block(op.region(0), &[elem, elem]);
+                let mut inside = b.into_block(block);
+                let value = inside.op(fold, &block.args(), &[elem]).result(0);
+                inside.op("device.yield", &[value], &[]);
+            });
+        });
+        scalar
+    }
+
+    /// Folds one point per row into its element.
+    fn fold_points(&self, b: &mut Builder<'c>, place: &[Sum<'c>], scalar: Val<'c>) {
+        self.each_row(b, &mut |b, rows| {
+            let point = self.row_point(place, rows);
+            let target = self.scalar_view(b, scalar, rows);
+            let mut views: Vec<View<'c>> = self
+                .plan
+                .nest
+                .inputs
+                .iter()
+                .map(|access| View {
+                    memref: self.memref(access),
+                    indices: self.indices(b, access, &point),
+                })
+                .collect();
+            views.push(target.clone());
+            self.apply(b, self.plan.nest.body, &views, &[target], &point, 1);
+        });
+    }
+}
