@@ -25,6 +25,7 @@ pub mod session;
 pub mod simulate;
 pub mod tensor;
 pub mod vm;
+pub mod whole_file;
 
 pub use artifact::{Artifact, ArtifactError};
 pub use cpu::CpuError;
@@ -33,3 +34,4 @@ pub use dtype::DType;
 pub use model::{Model, ModelError};
 pub use plan::{Plan, PlanError};
 pub use tensor::Tensor;
+pub use whole_file::WholeFile;

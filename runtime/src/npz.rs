@@ -8,7 +8,7 @@ mod header;
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
 use zip::write::SimpleFileOptions;
@@ -17,6 +17,7 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 use crate::dtype::DType;
 use crate::plan::Port;
 use crate::tensor::Tensor;
+use crate::whole_file::WholeFile;
 
 pub use header::HeaderError;
 
@@ -138,8 +139,7 @@ pub fn write<'a>(
 ) -> Result<(), NpzError> {
     let io = |what| move |source| NpzError::Io { what, path: path.to_owned(), source };
     let zip = |source| NpzError::Zip { path: path.to_owned(), source };
-    let file = File::create(path).map_err(io("create"))?;
-    let mut archive = ZipWriter::new(BufWriter::new(file));
+    let mut archive = ZipWriter::new(WholeFile::create(path).map_err(io("create"))?);
     for (name, tensor) in tensors {
         let large = tensor.bytes.len() as u64 >= u32::MAX as u64 / 2;
         let options = SimpleFileOptions::default()
@@ -149,7 +149,7 @@ pub fn write<'a>(
         archive.write_all(&header::write(tensor.dtype, &tensor.shape)).map_err(io("write"))?;
         archive.write_all(&tensor.bytes).map_err(io("write"))?;
     }
-    archive.finish().map_err(zip)?.flush().map_err(io("write"))
+    archive.finish().map_err(zip)?.commit().map_err(io("write"))
 }
 
 /// Reads one `.npy` stream.

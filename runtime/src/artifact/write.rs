@@ -1,14 +1,14 @@
 //! Writing an artifact: streamed, under a temporary name, the same bytes every time.
 
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::Path;
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::ArtifactError;
 use super::format::{HEADER_BYTES, Header, PAGE_BYTES, SECTION_ALIGN, Section};
 use crate::plan::Plan;
+use crate::whole_file::WholeFile;
 
 /// What a constants writer may fail with; `?` converts any error into it.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -28,22 +28,13 @@ pub fn write<F>(path: &Path, plan: &Plan, code: &[u8], constants: F) -> Result<(
 where
     F: FnOnce(&mut Constants<'_>) -> Result<(), BoxError>,
 {
-    let io = |what, path: &Path| {
+    let io = |what| {
         let path = path.to_owned();
         move |source| ArtifactError::Io { what, path, source }
     };
-    let part = Partial::beside(path);
-    let file = File::options()
-        .write(true)
-        .create_new(true)
-        .open(&part.0)
-        .map_err(io("create", &part.0))?;
-    let mut out = BufWriter::with_capacity(1 << 20, file);
+    let mut out = WholeFile::create(path).map_err(io("create"))?;
     write_to(&mut out, plan, code, constants)?;
-    let file = out.into_inner().map_err(|e| io("write", path)(e.into_error()))?;
-    file.sync_all().map_err(io("write", path))?;
-    fs::rename(&part.0, path).map_err(io("rename to", path))?;
-    Ok(())
+    out.commit().map_err(io("write"))
 }
 
 /// Writes an artifact to a stream that begins at position 0; see [`write()`].
@@ -147,24 +138,4 @@ fn pad(out: &mut dyn Write, mut gap: u64) -> io::Result<()> {
         gap -= n;
     }
     Ok(())
-}
-
-/// A temporary name beside the final one, removed unless the file was renamed away.
-struct Partial(PathBuf);
-
-impl Partial {
-    fn beside(path: &Path) -> Partial {
-        use std::sync::atomic::{AtomicU32, Ordering};
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let mut name = path.file_name().unwrap_or_default().to_owned();
-        name.push(format!(".part-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
-        Partial(path.with_file_name(name))
-    }
-}
-
-impl Drop for Partial {
-    fn drop(&mut self) {
-        // After the rename there is nothing of that name, and nothing to tell.
-        let _ = fs::remove_file(&self.0);
-    }
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use weft_passes::codegen::Text;
 use weft_passes::codegen::gpu::Isa;
 use weft_passes::pipeline::Stage;
+use weft_runtime::WholeFile;
 
 use super::{CompileArgs, REPRODUCER, print_timings};
 use crate::{Emit, Failure, Unit};
@@ -121,13 +122,7 @@ pub(crate) fn write(output: &Path, bytes: &[u8]) -> Result<(), Failure> {
             result => result.map_err(failed),
         };
     }
-    let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty());
-    // As any new file: the process's mask takes away what it takes away.
-    let mut file = tempfile::Builder::new()
-        .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666))
-        .tempfile_in(folder.unwrap_or(Path::new(".")))
-        .map_err(failed)?;
+    let mut file = WholeFile::create(output).map_err(failed)?;
     file.write_all(bytes).map_err(failed)?;
-    file.persist(output).map_err(|error| failed(error.error))?;
-    Ok(())
+    file.commit().map_err(failed)
 }

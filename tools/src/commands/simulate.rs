@@ -1,7 +1,5 @@
 //! `weft simulate`: a model on a machine that exists only as text.
 
-use std::fs::File;
-use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -9,7 +7,7 @@ use weft_runtime::compare::Tolerance;
 use weft_runtime::plan::CodeKind;
 use weft_runtime::session::Job;
 use weft_runtime::simulate::{self, Report};
-use weft_runtime::{Artifact, Model};
+use weft_runtime::{Artifact, Model, WholeFile};
 
 use super::{CompileArgs, check_device, folder_for_run, is_artifact, print_timings};
 use crate::{Failure, Unit};
@@ -133,9 +131,9 @@ fn compile(args: &Args) -> Result<Artifact, Failure> {
 
 fn write_trace(path: &Path, trace: &simulate::Trace) -> Result<(), Failure> {
     let failed = |source| Failure::File { doing: "write", path: path.to_owned(), source };
-    let mut file = BufWriter::new(File::create(path).map_err(failed)?);
+    let mut file = WholeFile::create(path).map_err(failed)?;
     serde_json::to_writer(&mut file, trace).map_err(|error| failed(error.into()))?;
-    file.flush().map_err(failed)
+    file.commit().map_err(failed)
 }
 
 fn print(args: &Args, model: &simulate::Model, report: &Report) {
