@@ -192,8 +192,9 @@ def Tile_ComputeOp : Tile_Op<"compute", [AttrSizedOperandSegments, SingleBlock]>
            : (...) -> tensor<128x768xf32> { ...payload... }
     ```
 
-    Axes are those of the payload's last `linalg.generic`, in its order. The
-    first rTile is the piece that one rTask does; the last one lies in
+    Axes are those of the payload's last `linalg.generic`, in its order; where that
+    one has no reduction and only changes what one with a reduction gives it (an
+    epilogue: bias, activation, residual), those of the latter. The first rTile is the piece that one rTask does; the last one lies in
     registers. `lanes` is the axis that the instruction's lanes run along; without
     it every point is done alone. An instruction that has axes of its own has them
     in `axes` instead: for each, the axis of the nest that it is, or -1 where one

@@ -35,8 +35,8 @@ func.func @layer(%x: tensor<4x8xf32>, %w: tensor<8x16xf32>, %b: tensor<4x16xf32>
 //       TOSA:     arith.maximumf
 //   TOSA-NOT:   tosa.
 
-//    CLAMPED: tile.run "clamped" @func_0
-//    CLAMPED: tile.run "clamped" @func_1
+//    CLAMPED: tile.run "clamped" @func_0_func
+//CLAMPED-NOT: tile.run
 //    CLAMPED: tile.compute {{.+}} on @valu lanes
 func.func @clamped(%x: tensor<3x16xf32>, %b: tensor<1x16xf32>) -> tensor<3x16xf32> {
   %s = tosa.add %x, %b : (tensor<3x16xf32>, tensor<1x16xf32>) -> tensor<3x16xf32>

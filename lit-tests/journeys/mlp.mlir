@@ -5,7 +5,7 @@
 // stage, run its line:
 //
 // RUN: weft-opt %s | FileCheck %s --check-prefix=GRAPH
-// RUN: weft-opt %s --graph-to-tile --tile-pack-weights --tile-construct-rtiles -o %t.tile
+// RUN: weft-opt %s --graph-to-tile --tile-fuse-elementwise --tile-pack-weights --tile-construct-rtiles -o %t.tile
 // RUN: FileCheck %s --check-prefix=TILE < %t.tile
 // RUN: weft-opt %t.tile --tile-to-task -o %t.task
 // RUN: FileCheck %s --check-prefix=TASK < %t.task
@@ -92,8 +92,8 @@ graph.model @layer inputs ["x"] outputs ["y"] {
 }
 
 // -------------------------------------------------------------------------------------
-// tile: how a piece is done. Three loop nests became two kernels: the bias only starts the
-// sum, so it is in the sum's kernel. They hang in a tile-graph.
+// tile: how a piece is done. Three loop nests became one kernel: the bias starts the sum, and
+// relu is done to a sum before it is stored. The kernel hangs in a tile-graph.
 
 //        TILE: tile.graph @layer
 //        TILE:   %[[W:.+]] = graph.weight "w"
@@ -101,46 +101,43 @@ graph.model @layer inputs ["x"] outputs ["y"] {
 // The weight is known, so it may lie as its readers like it: the 32 columns in four
 // panels of one register, a kernel of its own.
 //        TILE:   %[[CUT:.+]] = tile.view %[[W]] : tensor<6x32xf32> to tensor<6x4x8xf32>
-//        TILE:   %[[PANELS:.+]] = tile.run "fc" @gemm_0_pack_1(%[[CUT]])
-//        TILE:   tile.run "fc" @gemm_0(%arg0, %[[PANELS]], %{{.+}})
+//        TILE:   %[[PANELS:.+]] = tile.run "fc+relu" @gemm_0_relu_pack_1(%[[CUT]])
+//        TILE:   tile.run "fc+relu" @gemm_0_relu(%arg0, %[[PANELS]], %{{.+}})
+//    TILE-NOT:   tile.run
 
-// Two axes that lie side by side are one: relu does not care for rows.
-//        TILE:   tile.run "relu" @relu_0(%{{.+}}) into(%{{.+}}) : (tensor<128xf32>, tensor<128xf32>)
-
-// No instruction is a maximum, so the lane unit does it; lanes along the only axis.
-//        TILE: tile.kernel @relu_0 {
-//        TILE:   tile.compute {{.+}} on @valu lanes 0
-
-// @fma means this body. Axes: row, panel, sum, column of a panel. The lanes run along the
-// columns; the rTile in registers is 2 rows of all 4 panels, which are 8 sums under way.
-//        TILE: tile.kernel @gemm_0 {
+// @fma means the body of the sum. Axes: row, panel, sum, column of a panel. The lanes run along
+// the columns; the rTile in registers is 2 rows of all 4 panels, which are 8 sums under way.
+//        TILE: tile.kernel @gemm_0_relu {
 //        TILE:   tile.load %arg0 to @dram : tensor<4x6xf32>
 //        TILE:   tile.load %arg1 to @vreg : tensor<4x6x8xf32>
 //        TILE:   tile.compute {{.+}} on @fma lanes 3 tiles [#tile.rtile<"l2"[4, 4, 6, 8]>, #tile.rtile<"vreg"[2, 4, 1, 8]>]
+
+// The epilogue: no instruction is a maximum, so the lane unit will do it.
+//        TILE:     %[[SUM:.+]] = linalg.generic {{.+}}"reduction"
+//        TILE:     linalg.generic {{.+}} outs(%[[SUM]] : tensor<4x4x8xf32>)
+//        TILE:       arith.maximumf
 
 // -------------------------------------------------------------------------------------
 // task: who does it, when. Kernels are as before; around them stand buffers with places,
 // ranges of rTasks on units, and what each waits for.
 
-//        TASK: task.program @layer on @core units 2 arena 512
+//        TASK: task.program @layer on @core units 2 arena 0
 //        TASK:   %[[X:.+]] = task.input 0 "x" : memref<4x6xf32>
 //        TASK:   %[[Y:.+]] = task.output 0 "y" : memref<4x32xf32>
 
 // What depends on weights alone is no task: it is evaluated when the artifact is written.
-//        TASK:   %[[PANELS:.+]] = task.constant "fc" @gemm_0_pack_1(
-//        TASK:   %[[PLACE:.+]] = task.buffer at 0 in @dram : memref<4x4x8xf32>
-//        TASK:   %[[SUM:.+]] = task.range "fc" @gemm_0[0 to 1] on 0(%[[X]], %[[PANELS]], %{{.+}}, %[[PLACE]]) after()
+//        TASK:   %[[PANELS:.+]] = task.constant "fc+relu" @gemm_0_relu_pack_1(
 
-// Its range waits for the sums, and writes the caller's own memory.
-//        TASK:   %[[TO:.+]] = task.view %[[Y]] : memref<4x32xf32> to memref<128xf32>
-//        TASK:   task.range "relu" @relu_0[0 to 1] on 0(%{{.+}}, %[[TO]]) after(%[[SUM]])
+// Nothing is in between: the range reads and writes the caller's own memory.
+//        TASK:   %[[TO:.+]] = task.view %[[Y]] : memref<4x32xf32> to memref<4x4x8xf32>
+//        TASK:   task.range "fc+relu" @gemm_0_relu[0 to 1] on 0(%[[X]], %[[PANELS]], %{{.+}}, %[[TO]]) after()
 
 // -------------------------------------------------------------------------------------
 // device: with which instructions. The task program is as it was; kernels are loops, moves
 // and instructions of the machine. Loops over registers are affine.for, and are unrolled.
 
 //      DEVICE: task.program @layer
-//      DEVICE: device.kernel @gemm_0 tasks 1 {
+//      DEVICE: device.kernel @gemm_0_relu tasks 1 {
 //      DEVICE: ^bb0(%{{.+}}: index, %[[X:.+]]: memref<4x6xf32>, %[[W:.+]]: memref<4x6x8xf32>, %[[BIAS:.+]]: memref<4x8xf32>, %[[O:.+]]: memref<4x4x8xf32>):
 //      DEVICE:   scf.for %[[TWO:.+]] = {{.+}} {
 
@@ -159,6 +156,9 @@ graph.model @layer inputs ["x"] outputs ["y"] {
 //      DEVICE:           %[[ROW:.+]] = affine.apply #{{.+}}(%[[TWO]], %[[R]])
 //      DEVICE:           device.invoke @fma(%[[X]][%[[ROW]], %[[K]]], %[[B]][%[[COLUMN]], {{.+}}], %[[C]][%[[R]], %[[COLUMN]], {{.+}}])
 
+// The epilogue on each register, and away with it.
+//      DEVICE:     device.apply @valu lanes 8 ins(%[[C]]{{.+}}) outs(%[[C]]
+//      DEVICE:       arith.maximumf
 //      DEVICE:     device.copy @store %[[C]]{{.+}} to %[[O]]{{.+}} count 8
 
 // From here the code generator inlines what @fma lowers to, and LLVM does the rest:

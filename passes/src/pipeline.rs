@@ -26,6 +26,9 @@ pub fn passes_to(stage: Stage) -> &'static [&'static Pass] {
             // Before the door: behind it a product is a kernel, and readers are others.
             &graph::merge_products::PASS,
             &graph::to_tile::PASS,
+            // After the door, whose kernels are one nest each; before panels and tiles, which
+            // look at what a kernel reads.
+            &tile::fuse_elementwise::PASS,
             // Before tiles: a panel is as wide as the register tile that reads it.
             &tile::pack_weights::PASS,
             // Last: a kernel with tiles is not looked at again by this room.
@@ -51,6 +54,7 @@ pub const PASSES: &[&Pass] = &[
     &graph::gather_windows::PASS,
     &graph::merge_products::PASS,
     &graph::to_tile::PASS,
+    &tile::fuse_elementwise::PASS,
     &tile::pack_weights::PASS,
     &tile::construct_rtiles::PASS,
     &task::from_tile::PASS,

@@ -323,7 +323,7 @@ impl<'c> Compute<'c> {
         attr::of_array(context, &own)
     }
 
-    /// The payload's last `linalg.generic`, whose axes the rTiles measure.
+    /// The payload's `linalg.generic` whose axes the rTiles measure.
     pub fn nest(&self) -> Option<Op<'c>> {
         nest(self.body)
     }
@@ -375,7 +375,18 @@ pub(crate) fn axes(nest: Op<'_>) -> Option<Vec<Axis>> {
     extents.into_iter().zip(kinds).map(axis).collect()
 }
 
-/// The last `linalg.generic` of a payload.
+/// The `linalg.generic` that a payload is about: the last one, or the one before that
+/// reduces where the last is its epilogue.
 pub(crate) fn nest(body: Block<'_>) -> Option<Op<'_>> {
-    body.iter().filter(|op| op.is("linalg.generic")).last()
+    let last = body.iter().filter(|op| op.is("linalg.generic")).last()?;
+    Some(epilogue_of(last).unwrap_or(last))
+}
+
+/// The nest that `last` is the epilogue of: it reduces, and its result is the only output of
+/// `last`, which does not.
+pub fn epilogue_of(last: Op<'_>) -> Option<Op<'_>> {
+    let [_] = last.results()[..] else { return None };
+    let before = last.operands().last()?.def().filter(|op| op.is("linalg.generic"))?;
+    let reduces = |nest| Some(axes(nest)?.iter().any(|axis| !axis.parallel));
+    (reduces(before)? && !reduces(last)?).then_some(before)
 }

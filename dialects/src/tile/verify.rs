@@ -196,7 +196,7 @@ fn compute_c1(op: Op<'_>, diag: &mut Diagnostics) {
         if sizes.len() != axes {
             let sizes = count(sizes.len(), "size");
             let what = format!("the rTile in @{memory} has {sizes} for a nest of {axes}");
-            let report = diag.error(op, what).help("give one size per axis of the last nest");
+            let report = diag.error(op, what).help("give one size per axis of the nest");
             if let Some(nest) = nest {
                 report.note(nest, "the nest is here");
             }
@@ -207,7 +207,7 @@ fn compute_c1(op: Op<'_>, diag: &mut Diagnostics) {
         && !usize::try_from(lanes).is_ok_and(|lanes| lanes < axes)
     {
         diag.error(op, format!("lanes run along axis {lanes} of a nest with axes below {axes}"))
-            .help("name an axis of the last nest, from zero");
+            .help("name an axis of the nest, from zero");
     }
 }
 

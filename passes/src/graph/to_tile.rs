@@ -375,7 +375,7 @@ impl<'c> Door<'c> {
                 captures.push(Capture { value, tensor: self.tensor(cut, value)? });
             }
         }
-        Ok(Nest { axes, inputs, outputs, body, starts, captures })
+        Ok(Nest { axes, inputs, outputs, body, starts, epilogue: None, captures })
     }
 
     fn access(&mut self, cut: &mut Cut<'c>, access: Access<'c>) -> Result<Access<'c>, Failed> {
@@ -398,10 +398,7 @@ impl<'c> Door<'c> {
         }
         let index = nest.simplify();
         let mut operands: Vec<Val<'c>> = Vec::new();
-        for access in nest.inputs.iter().chain(nest.starts.iter().flat_map(|start| match start {
-            Start::From { inputs, .. } => inputs.as_slice(),
-            _ => &[],
-        })) {
+        for access in nest.reads() {
             let ty = ty::tensor(&access.shape_in_memory(), access.elem());
             let tensor = self.bordered.get(&access.tensor).copied().unwrap_or(access.tensor);
             operands.push(self.view(tensor, ty));
@@ -475,6 +472,7 @@ impl<'c> Door<'c> {
                         outputs: vec![keep(output)],
                         body,
                         starts: vec![Start::Unread],
+                        epilogue: None,
                         captures: Vec::new(),
                     };
                     self.apply(cut, nest)?[0]
@@ -577,6 +575,7 @@ impl<'c> Door<'c> {
             outputs: vec![output],
             body,
             starts: vec![Start::Unread],
+            epilogue: None,
             captures: Vec::new(),
         };
         let filled = self.apply(cut, fill)?[0];
@@ -626,6 +625,7 @@ impl<'c> Door<'c> {
             outputs: vec![to.access(index)],
             body,
             starts: vec![start],
+            epilogue: None,
             captures: Vec::new(),
         };
         Ok(self.apply(cut, nest)?[0])

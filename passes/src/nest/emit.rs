@@ -7,12 +7,12 @@ use weft_dialects::ir::{
 
 use super::border::{Border, emit_pad};
 use super::read::captured;
-use super::{Access, Nest, Start};
+use super::{Access, Epilogue, Nest, Start};
 
 /// Writes `nest` as the kernel `name` at the end of `module`.
 ///
 /// The kernel's arguments are, in this order and once per access: inputs, what
-/// outputs start from, captured tensors, outputs. `index` says what the axes that
+/// outputs start from, what the epilogue reads, captured tensors, outputs. `index` says what the axes that
 /// `linalg.index` asks for are now (see [`Nest::simplify`]).
 pub fn emit_kernel<'c>(
     context: &'c Context,
@@ -25,12 +25,7 @@ pub fn emit_kernel<'c>(
     let kernel =
         b.op_with("tile.kernel", &[], &[], &[("sym_name", attr::of_string(context, name))], 1);
     let typed = |access: &Access<'c>| ty::tensor(&access.shape_in_memory(), access.elem());
-    let mut types: Vec<Type<'c>> = nest.inputs.iter().map(typed).collect();
-    for start in &nest.starts {
-        if let Start::From { inputs, .. } = start {
-            types.extend(inputs.iter().map(typed));
-        }
-    }
+    let mut types: Vec<Type<'c>> = nest.reads().into_iter().map(typed).collect();
     types.extend(nest.captures.iter().map(|capture| capture.value.ty()));
     types.extend(nest.outputs.iter().map(typed));
     let block = b.block(kernel.region(0), &types);
@@ -49,6 +44,7 @@ pub fn emit_kernel<'c>(
             _ => Vec::new(),
         })
         .collect();
+    let epilogue_inputs = take(nest.epilogue.iter().map(|last| last.inputs.len()).sum());
     let captures = take(nest.captures.len());
     let outputs = take(nest.outputs.len());
 
@@ -60,7 +56,7 @@ pub fn emit_kernel<'c>(
         let (mut place, window) = narrow(&mut p, access, *arg, &extents);
         windows.push(window);
         if let Start::From { inputs, body } = start {
-            place = emit_start(&mut p, access, place, inputs, from, *body, &extents, &axes);
+            place = emit_pointwise(&mut p, access, place, inputs, from, *body, &extents, &axes);
         }
         places.push((place, access.index.clone()));
     }
@@ -83,6 +79,11 @@ pub fn emit_kernel<'c>(
         }
         copy_body(scalar.builder(), nest.body, args, map, index)
     });
+    if let Some(Epilogue { inputs, body }) = &nest.epilogue {
+        let (output, place) = (&nest.outputs[0], results[0]);
+        let from = &epilogue_inputs;
+        results[0] = emit_pointwise(&mut p, output, place, inputs, from, *body, &extents, &axes);
+    }
     for (result, (window, arg)) in results.iter_mut().zip(windows.iter().zip(&outputs)) {
         if *window {
             let rank = ty::shape(arg.ty()).map_or(0, |shape| shape.len());
@@ -114,8 +115,9 @@ fn narrow<'c>(
     (p.slice(arg, &vec![0; rank], &sizes, &vec![1; rank]), true)
 }
 
+/// Writes a start or an epilogue: a body over the axes that do not reduce.
 #[allow(clippy::too_many_arguments)]
-fn emit_start<'c>(
+fn emit_pointwise<'c>(
     p: &mut Payload<'c>,
     output: &Access<'c>,
     place: Val<'c>,

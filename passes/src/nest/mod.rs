@@ -1,7 +1,8 @@
 //! Perfect loop nests: the one form in which passes see a payload.
 //!
 //! A kernel computes one nest: axes, tensors accessed by linear index
-//! expressions, a scalar body, and for each output how it starts. Everything
+//! expressions, a scalar body, for each output how it starts, and perhaps what
+//! becomes of the folded values before they are stored. Everything
 //! that decides about a kernel (tiles, instructions, waits, bytecode) reads this
 //! and no operator's name.
 
@@ -105,6 +106,15 @@ pub enum Start<'c> {
     },
 }
 
+/// What becomes of a folded value before it is stored: bias, activation, residual.
+#[derive(Clone)]
+pub struct Epilogue<'c> {
+    /// What the body reads beside the value, over the axes of the nest that do not reduce.
+    pub inputs: Vec<Access<'c>>,
+    /// Its block: one argument per input, then the value.
+    pub body: Block<'c>,
+}
+
 /// A perfect loop nest.
 #[derive(Clone)]
 pub struct Nest<'c> {
@@ -118,6 +128,8 @@ pub struct Nest<'c> {
     pub body: Block<'c>,
     /// How each output starts.
     pub starts: Vec<Start<'c>>,
+    /// What becomes of the only output of a nest that reduces, once it is folded.
+    pub epilogue: Option<Epilogue<'c>>,
     /// Tensors the body reads at addresses it computes.
     pub captures: Vec<Capture<'c>>,
 }
@@ -138,13 +150,19 @@ impl<'c> Nest<'c> {
         self.axes.iter().map(|axis| axis.extent).product()
     }
 
-    /// Every access: inputs, what outputs start from, outputs.
+    /// Every access: what is read, then outputs.
     pub fn accesses(&self) -> Vec<&Access<'c>> {
+        self.reads().into_iter().chain(&self.outputs).collect()
+    }
+
+    /// Every access of an input: of the body, of what outputs start from, of the epilogue.
+    pub fn reads(&self) -> Vec<&Access<'c>> {
         let starts = self.starts.iter().flat_map(|start| match start {
             Start::From { inputs, .. } => inputs.as_slice(),
             _ => &[],
         });
-        self.inputs.iter().chain(starts).chain(&self.outputs).collect()
+        let epilogue = self.epilogue.iter().flat_map(|epilogue| &epilogue.inputs);
+        self.inputs.iter().chain(starts).chain(epilogue).collect()
     }
 
     pub(crate) fn accesses_mut(&mut self) -> Vec<&mut Access<'c>> {
@@ -152,7 +170,18 @@ impl<'c> Nest<'c> {
             Start::From { inputs, .. } => inputs.as_mut_slice(),
             _ => &mut [],
         });
-        self.inputs.iter_mut().chain(starts).chain(&mut self.outputs).collect()
+        let epilogue = self.epilogue.iter_mut().flat_map(|epilogue| &mut epilogue.inputs);
+        self.inputs.iter_mut().chain(starts).chain(epilogue).chain(&mut self.outputs).collect()
+    }
+
+    /// Every body: of what outputs start from, the nest's own, the epilogue's.
+    pub fn bodies(&self) -> Vec<Block<'c>> {
+        let starts = self.starts.iter().filter_map(|start| match start {
+            Start::From { body, .. } => Some(*body),
+            _ => None,
+        });
+        let epilogue = self.epilogue.iter().map(|epilogue| epilogue.body);
+        starts.chain([self.body]).chain(epilogue).collect()
     }
 
     /// The scalar operations of the body, without its end.

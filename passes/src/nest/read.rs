@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use weft_dialects::ir::payload::Axis;
 use weft_dialects::ir::{Linear, Op, Val, affine, attr, ty};
+use weft_dialects::tile;
 
-use super::{Access, Capture, Loop, Nest, Start};
+use super::{Access, Capture, Epilogue, Loop, Nest, Start};
 
 /// Why a payload is no perfect nest.
 #[derive(Debug, thiserror::Error)]
@@ -14,7 +15,9 @@ pub enum NestError {
     #[error("{0} cannot stand in a kernel; it holds linalg.generic and slices of its arguments")]
     Operation(String),
     /// Not exactly one nest, with at most one more per output to start it.
-    #[error("a kernel holds one loop nest and what starts its outputs, this one has {0}")]
+    #[error(
+        "a kernel holds one loop nest, what starts its outputs and what becomes of them, this one has {0}"
+    )]
     Nests(usize),
     /// An index that is no sum of multiples of axes.
     #[error("the index map {0} is not linear in the axes")]
@@ -159,10 +162,11 @@ pub fn read_kernel(kernel: Op<'_>) -> Result<Nest<'_>, NestError> {
     let mut reader = Reader { alias: HashMap::new(), generics: Vec::new() };
     let block = kernel.body(0).ok_or(NestError::Nests(0))?;
     reader.block(block)?;
-    let Some(&main) = reader.generics.last() else {
-        return Err(NestError::Nests(0));
-    };
-    reader.nest(main)
+    let (&last, _) = reader.generics.split_last().ok_or(NestError::Nests(0))?;
+    match tile::epilogue_of(last) {
+        Some(main) => reader.nest(main, Some(last)),
+        None => reader.nest(last, None),
+    }
 }
 
 /// A tensor as a window of a kernel argument.
@@ -266,7 +270,7 @@ impl<'c> Reader<'c> {
         Ok(Access { tensor: window.root, shape, index })
     }
 
-    fn nest(&self, generic: Op<'c>) -> Result<Nest<'c>, NestError> {
+    fn nest(&self, generic: Op<'c>, epilogue: Option<Op<'c>>) -> Result<Nest<'c>, NestError> {
         let axes = generic_axes(generic)?;
         let inputs = generic_inputs(generic);
         let accesses = generic_accesses(generic)?;
@@ -294,7 +298,7 @@ impl<'c> Reader<'c> {
                 }
             });
         }
-        if used != self.generics.len() {
+        if used + usize::from(epilogue.is_some()) != self.generics.len() {
             return Err(NestError::Nests(self.generics.len()));
         }
         let body = generic.body(0).ok_or(NestError::Nests(0))?;
@@ -308,6 +312,20 @@ impl<'c> Reader<'c> {
             .map(|access| self.resolve(access))
             .collect::<Result<Vec<_>, _>>()?;
         let outputs = resolved.split_off(inputs);
-        Ok(Nest { axes, inputs: resolved, outputs, body, starts, captures })
+        let epilogue = epilogue.map(|last| self.epilogue(last, generic)).transpose()?;
+        Ok(Nest { axes, inputs: resolved, outputs, body, starts, epilogue, captures })
+    }
+
+    fn epilogue(&self, last: Op<'c>, main: Op<'c>) -> Result<Epilogue<'c>, NestError> {
+        let mut own = generic_accesses(last)?;
+        let place = own.split_off(generic_inputs(last)).remove(0);
+        let output = generic_accesses(main)?.split_off(generic_inputs(main)).remove(0);
+        let axes = generic_axes(main)?.len();
+        let rebased = rebase(own, &place.index, &output.index, axes)?;
+        let inputs = rebased.into_iter().map(|access| self.resolve(access));
+        Ok(Epilogue {
+            inputs: inputs.collect::<Result<_, _>>()?,
+            body: last.body(0).ok_or(NestError::Nests(0))?,
+        })
     }
 }

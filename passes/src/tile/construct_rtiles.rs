@@ -172,6 +172,32 @@ fn choose_by<'c>(
     })
 }
 
+/// Whether lanes, near the shared memory or not, are the best way to fold `before` and can
+/// do all of `joined`, which is that and something more.
+///
+/// # Errors
+/// Why not.
+pub(super) fn lanes_do<'c>(
+    machine: Machine<'c>,
+    before: &Nest<'c>,
+    joined: &Nest<'c>,
+) -> Result<(), &'static str> {
+    if instruction::lane_unit(machine, joined, &expand_math::expands).is_err() {
+        return Err("no lane unit does both");
+    }
+    let search = Search::default();
+    let others = isa::choices(machine, before, search).iter().any(Result::is_ok)
+        || !block::choose(machine, before).is_empty();
+    if !others {
+        return Ok(());
+    }
+    let layouts = vec![Layout::Fixed; before.inputs.len()];
+    match policy::choose(machine, before, &layouts, &expand_math::expands, search) {
+        Ok(Choice { tiled: Tiled::Lanes(_), .. }) => Ok(()),
+        _ => Err("the best way to fold it stores what it folds"),
+    }
+}
+
 /// Chooses for a kernel and writes the choice down; reports where the machine has nothing.
 pub(crate) fn construct<'c>(
     context: &'c Context,

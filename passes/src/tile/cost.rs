@@ -5,10 +5,10 @@
 //! plus the time to start and store a tile. Ragged tiles at the ends of axes count as what
 //! they are: tiles of another size.
 
-use weft_dialects::device::{Machine, Memory};
+use weft_dialects::device::{Lanes, Machine, Memory};
 use weft_dialects::ir::{Type, ty};
 
-use super::instruction::Mapped;
+use super::instruction::{Mapped, body_cycles};
 use super::turn::turns;
 use super::way::{Stage, move_cycles, way};
 use crate::nest::{Access, Border, Nest, Start};
@@ -19,6 +19,8 @@ pub(super) struct Facts<'c> {
     pub load: f64,
     /// Cycles between two stores of a register.
     pub store: f64,
+    /// The lane unit that works in them.
+    pub unit: Option<Lanes<'c>>,
     /// Registers.
     pub registers: u64,
     /// What a register holds for one lane, where it is spread over them.
@@ -86,6 +88,7 @@ impl<'c> Facts<'c> {
         Some(Self {
             load: way.load.issue_cycles.unwrap_or(1.0),
             store: way.store.issue_cycles.unwrap_or(1.0),
+            unit: machine.lanes_units().into_iter().find(|unit| unit.memory == memory),
             registers: usable(&registers)?,
             lane_bytes: registers.lanes.zip(registers.register_bytes).map(|(n, bytes)| bytes / n),
             near: Near::of(machine).filter(|_| way.stage.is_none()),
@@ -197,6 +200,8 @@ pub(super) struct Model<'m, 'c> {
     mapped: &'m Mapped<'c>,
     inputs: Vec<Operand>,
     outputs: Vec<Operand>,
+    /// What the epilogue reads.
+    epilogue: Vec<Operand>,
     /// Steps of the reductions, without the axis of the lanes.
     steps: f64,
     reduces: bool,
@@ -223,6 +228,12 @@ impl<'m, 'c> Model<'m, 'c> {
             mapped,
             inputs: inputs.map(|(access, &packed)| Operand::of(nest, access, packed)).collect(),
             outputs: nest.outputs.iter().map(|access| Operand::of(nest, access, false)).collect(),
+            epilogue: nest
+                .epilogue
+                .iter()
+                .flat_map(|epilogue| &epilogue.inputs)
+                .map(|access| Operand::of(nest, access, false))
+                .collect(),
             steps: steps.product(),
             reduces: reductions.count() > 0,
         }
@@ -311,6 +322,15 @@ impl<'m, 'c> Model<'m, 'c> {
             };
             let started = if matches!(start, Start::Unread) { 0.0 } else { self.facts.load };
             finish += registers as f64 * (each + started);
+        }
+        for input in &self.epilogue {
+            let (_, vector) = input.count(tile);
+            let each =
+                if vector { self.along(input, tile, self.facts.load) } else { self.facts.load };
+            finish += registers as f64 * each.max(self.refill(input, tile));
+        }
+        if let (Some(epilogue), Some(unit)) = (&self.nest.epilogue, &self.facts.unit) {
+            finish += registers as f64 * body_cycles(unit, epilogue.body);
         }
         steps * step + finish
     }

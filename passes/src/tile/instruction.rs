@@ -5,7 +5,7 @@
 //! unit, operation by operation.
 
 use weft_dialects::device::{Instruction, Lanes, Machine};
-use weft_dialects::ir::{Op, Type, ty};
+use weft_dialects::ir::{Block, Op, Type, ty};
 
 use super::isa::{self, Binding, COMMUTE, Refusal, has_axes};
 use crate::device::expand_math;
@@ -126,7 +126,7 @@ pub(super) fn lane_unit<'c>(
                 let lanes = lanes_type(nest).and_then(|elem| unit.lanes_for(elem)).unwrap_or(1);
                 return Ok(Mapped {
                     name: unit.name,
-                    issue_cycles: unit.issue_cycles * body_cost(&unit, nest),
+                    issue_cycles: body_cycles(&unit, nest.body),
                     latency_cycles: unit.latency_cycles as f64,
                     lanes,
                     scalar_inputs: Vec::new(),
@@ -137,16 +137,16 @@ pub(super) fn lane_unit<'c>(
     Err(reason)
 }
 
-/// Operations of the body, an expanded function counted as about twenty.
-fn body_cost<'c>(unit: &Lanes<'c>, nest: &Nest<'c>) -> f64 {
+/// Cycles that a lane unit issues for a body, an expanded function counted as about twenty.
+pub(super) fn body_cycles<'c>(unit: &Lanes<'c>, body: Block<'c>) -> f64 {
     let cost = |op: &Op<'c>| match op.name() {
         _ if expand_math::has_function(unit, *op) => 1.0,
-        "arith.constant" | "linalg.index" => 0.0,
+        "arith.constant" | "linalg.index" | "linalg.yield" => 0.0,
         "arith.divf" | "math.sqrt" | "arith.divsi" | "arith.remsi" => 8.0,
         name if name.starts_with("math.") && !name.contains("fma") => 20.0,
         _ => 1.0,
     };
-    nest.body_ops().iter().map(cost).sum::<f64>().max(1.0)
+    unit.issue_cycles * body.ops().iter().map(cost).sum::<f64>().max(1.0)
 }
 
 fn unsupported<'c>(
@@ -154,11 +154,7 @@ fn unsupported<'c>(
     nest: &Nest<'c>,
     expands: &dyn Fn(Op<'_>) -> bool,
 ) -> Option<String> {
-    let starts = nest.starts.iter().filter_map(|start| match start {
-        crate::nest::Start::From { body, .. } => Some(*body),
-        _ => None,
-    });
-    for op in std::iter::once(nest.body).chain(starts).flat_map(|body| body.ops()) {
+    for op in nest.bodies().into_iter().flat_map(|body| body.ops()) {
         let free = matches!(
             op.name(),
             "arith.constant" | "linalg.index" | "linalg.yield" | "tensor.extract"

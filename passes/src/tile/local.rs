@@ -8,7 +8,7 @@
 
 use weft_dialects::ir::{Linear, ty};
 
-use crate::nest::{Access, Nest, Start, row_major};
+use crate::nest::{Access, Nest, row_major};
 
 /// How a piece of a tensor lies in its buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,12 +84,7 @@ fn window(access: &Access<'_>, sizes: &[u64]) -> Local {
 /// reads at computed addresses, which are held whole.
 pub fn bytes(nest: &Nest<'_>, sizes: &[u64]) -> u64 {
     let size = |elem| ty::byte_size(elem).unwrap_or(8);
-    let starts = nest.starts.iter().flat_map(|start| match start {
-        Start::From { inputs, .. } => inputs.as_slice(),
-        _ => &[],
-    });
-    let inputs =
-        nest.inputs.iter().chain(starts).map(|access| (access, input(access, sizes, None)));
+    let inputs = nest.reads().into_iter().map(|access| (access, input(access, sizes, None)));
     let outputs = nest.outputs.iter().map(|access| (access, output(access, sizes, None)));
     let pieces: u64 = inputs
         .chain(outputs)

@@ -2,9 +2,11 @@
 
 pub mod banks;
 pub mod block;
+mod constants;
 pub mod construct_rtiles;
 mod cost;
 mod explain;
+pub mod fuse_elementwise;
 mod instruction;
 pub mod isa;
 mod layout;

@@ -22,6 +22,7 @@ use weft_dialects::ir::{
     Builder, Context, Linear, Location, Op, Report, Val, attr, empty_module, module_op,
 };
 
+use super::constants::constants;
 use super::construct_rtiles::{choose, read};
 use super::layout::{self, Layout};
 use super::policy::{Lanes, Tiled};
@@ -81,27 +82,15 @@ pub(super) fn kernels<'c>(module: Op<'c>) -> Vec<Op<'c>> {
 /// For every kernel, which of its arguments are constant wherever it is applied.
 fn constant_operands(module: Op<'_>) -> HashMap<String, Vec<bool>> {
     let mut found: HashMap<String, Vec<bool>> = HashMap::new();
-    let mut constant = std::collections::HashSet::new();
     let graphs = module.body(0).into_iter().flat_map(|block| block.ops());
     for graph in graphs.filter(|op| op.is("tile.graph")) {
-        for op in graph.body(0).into_iter().flat_map(|block| block.ops()) {
-            let known: Vec<bool> =
-                op.operands().iter().map(|operand| constant.contains(operand)).collect();
-            match op.name() {
-                "graph.weight" | "graph.constant" => constant.extend(op.results()),
-                // Nothing was put into an empty tensor yet.
-                "tile.empty" => constant.extend(op.results()),
-                "tile.view" if known == [true] => constant.extend(op.results()),
-                "tile.run" => {
-                    if !known.contains(&false) {
-                        constant.extend(op.results());
-                    }
-                    let name = op.attr("kernel").and_then(attr::symbol).unwrap_or("").to_owned();
-                    let all = found.entry(name).or_insert_with(|| vec![true; known.len()]);
-                    all.iter_mut().zip(&known).for_each(|(all, known)| *all &= known);
-                }
-                _ => {}
-            }
+        let constant = constants(graph);
+        let ops = graph.body(0).into_iter().flat_map(|block| block.ops());
+        for run in ops.filter(|op| op.is("tile.run")) {
+            let known = run.operands().into_iter().map(|operand| constant.contains(&operand));
+            let name = run.attr("kernel").and_then(attr::symbol).unwrap_or("").to_owned();
+            let all = found.entry(name).or_insert_with(|| vec![true; run.operands().len()]);
+            all.iter_mut().zip(known).for_each(|(all, known)| *all &= known);
         }
     }
     found
@@ -243,6 +232,7 @@ fn emit_packer<'c>(
         outputs: vec![Access { tensor: target, shape: shape.to_vec(), index: identity }],
         body,
         starts: vec![Start::Unread],
+        epilogue: None,
         captures: Vec::new(),
     };
     nest::emit_kernel(context, module, name, &nest, &[])

@@ -134,8 +134,9 @@ fn may_run_lanes(nest: &Nest<'_>, mapped: &Mapped<'_>, axis: usize) -> bool {
         .all(|(access, &scalar)| access.uses(axis) != scalar)
 }
 
-/// Accumulators, and what their lanes are combined into; what several rows share of the inputs on lanes, and one register for each
-/// input that they do not share; and two to work with.
+/// Accumulators, and what their lanes are combined into; what several rows share of the inputs
+/// on lanes, and one register for each input that they do not share, or then one for each input
+/// of the epilogue; and two to work with.
 fn registers_used(nest: &Nest<'_>, shape: &Shape) -> u64 {
     let on_lanes = |access: &&Access<'_>| shape.lanes_axis.is_some_and(|axis| access.uses(axis));
     let held = nest.inputs.iter().filter(on_lanes).map(|access| {
@@ -147,7 +148,9 @@ fn registers_used(nest: &Nest<'_>, shape: &Shape) -> u64 {
         Some(axis) if nest.reduces(axis) => shape.registers() / shape.vectors,
         _ => 0,
     };
-    shape.registers() * nest.outputs.len() as u64 + combined + held.sum::<u64>() + 2
+    let epilogue = nest.epilogue.iter().flat_map(|epilogue| &epilogue.inputs);
+    let inputs = held.sum::<u64>().max(epilogue.filter(on_lanes).count() as u64);
+    shape.registers() * nest.outputs.len() as u64 + combined + inputs + 2
 }
 
 #[cfg(test)]

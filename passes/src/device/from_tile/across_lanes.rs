@@ -6,7 +6,7 @@ use weft_dialects::ir::{Builder, Type, Val};
 use super::index::{Sum, scf_for, unrolled, unrolled_all};
 use super::piece::{At, Piece};
 use super::view::{READ, View, WRITTEN, copy, lanewise};
-use crate::nest::Start;
+use crate::nest::{Access, Epilogue, Start};
 use crate::tile::{Identity, combine, identity};
 
 impl<'p, 'c> Piece<'p, 'c> {
@@ -74,6 +74,11 @@ impl<'p, 'c> Piece<'p, 'c> {
         tail.each_row(b, &mut |b, rows| {
             let point = tail.row_point(&tail.at, rows);
             let source = tail.scalar_view(b, scalar, rows);
+            if let Some(Epilogue { inputs, body }) = &plan.nest.epilogue {
+                let mut views = self.elements(b, inputs, &point);
+                views.push(source.clone());
+                self.apply(b, *body, &views, std::slice::from_ref(&source), &point, 1);
+            }
             let output = &plan.nest.outputs[0];
             let target =
                 View { memref: self.memref(output), indices: self.indices(b, output, &point) };
@@ -133,13 +138,7 @@ impl<'p, 'c> Piece<'p, 'c> {
                     copy(b, plan.way.load.name, &source, &target, 1, READ, None);
                 }
                 Start::From { inputs, body } => {
-                    let views: Vec<View<'c>> = inputs
-                        .iter()
-                        .map(|access| View {
-                            memref: self.memref(access),
-                            indices: self.indices(b, access, &point),
-                        })
-                        .collect();
+                    let views = self.elements(b, inputs, &point);
                     self.apply(b, *body, &views, std::slice::from_ref(&target), &point, 1);
                 }
             }
@@ -156,21 +155,26 @@ impl<'p, 'c> Piece<'p, 'c> {
         scalar
     }
 
+    /// The element of each access at a point, where it lies.
+    fn elements(
+        &self,
+        b: &mut Builder<'c>,
+        accesses: &[Access<'c>],
+        point: &[Sum<'c>],
+    ) -> Vec<View<'c>> {
+        let element = |access: &Access<'c>| {
+            let indices = self.indices(b, access, point);
+            View { memref: self.memref(access), indices }
+        };
+        accesses.iter().map(element).collect()
+    }
+
     /// Folds one point per row into its element.
     fn fold_points(&self, b: &mut Builder<'c>, place: &[Sum<'c>], scalar: Val<'c>) {
         self.each_row(b, &mut |b, rows| {
             let point = self.row_point(place, rows);
             let target = self.scalar_view(b, scalar, rows);
-            let mut views: Vec<View<'c>> = self
-                .plan
-                .nest
-                .inputs
-                .iter()
-                .map(|access| View {
-                    memref: self.memref(access),
-                    indices: self.indices(b, access, &point),
-                })
-                .collect();
+            let mut views = self.elements(b, &self.plan.nest.inputs, &point);
             views.push(target.clone());
             self.apply(b, self.plan.nest.body, &views, &[target], &point, 1);
         });

@@ -1,4 +1,4 @@
-//! The code of one register tile: start, fold, store.
+//! The code of one register tile: start, fold, finish, store.
 
 use weft_dialects::ir::{Block, Builder, Type, Val, attr, ty};
 
@@ -7,7 +7,7 @@ use super::body::write_body;
 use super::bordered::phase;
 use super::index::{Sum, scf_for, unrolled, unrolled_all};
 use super::view::{READ, View, WRITTEN, copy, lanewise};
-use crate::nest::{Access, Start};
+use crate::nest::{Access, Epilogue, Start};
 use crate::tile::turns;
 
 /// A reduction of at most so many points is written without a loop
@@ -85,10 +85,22 @@ impl<'p, 'c> Piece<'p, 'c> {
             return;
         }
         self.each_register(b, &mut |b, at| {
+            self.finish(b, accumulators[0], at);
             for (output, accumulator) in self.plan.nest.outputs.iter().zip(&accumulators) {
                 self.store(b, output, *accumulator, at);
             }
         });
+    }
+
+    /// The epilogue on one register of sums.
+    fn finish(&self, b: &mut Builder<'c>, accumulator: Val<'c>, at: At<'_, 'c>) {
+        let Some(Epilogue { inputs, body }) = &self.plan.nest.epilogue else { return };
+        let point = self.point(&self.at, at);
+        let mut views = self.bring(b, inputs, &point, at.count);
+        let register = self.register(b, accumulator, at);
+        views.push(register.clone());
+        let lanes = self.lanes_of(*body, at.count);
+        self.apply(b, *body, &views, &[register], &point, lanes);
     }
 
     /// The axis of the rows, where they are the lanes of what is stored.

@@ -3,6 +3,7 @@
 //! ```text
 //! start the outputs in @spad
 //! for (pieces of the reductions) { transfer the inputs to @spad; lanes fold them in }
+//! the epilogue on the outputs in @spad, unless the reductions were one piece
 //! transfer the outputs back
 //! ```
 //!
@@ -20,7 +21,7 @@ use super::piece::Piece;
 use super::tiles::Tiles;
 use super::transfer::{Boxed, Pending, alloc, first};
 use super::view::View;
-use crate::nest::{Access, Nest, Start, row_major};
+use crate::nest::{Access, Epilogue, Nest, Start, row_major};
 use crate::tile::local::{self, Local};
 use crate::tile::{Stage, loop_order};
 
@@ -46,10 +47,15 @@ impl<'c> Staged<'_, 'c> {
             self.start(b, at, sizes, &outputs, &captured);
             let reductions: Vec<usize> =
                 (0..sizes.len()).filter(|&axis| nest.reduces(axis)).collect();
-            self.pieces(b, &reductions, at, sizes, &mut |b, at, sizes| {
-                let starts = vec![Start::Held; outputs.len()];
-                self.fold(b, at, sizes, &outputs, starts, &captured);
+            // Loops of one round free what they took before the epilogue takes it.
+            let ends = [Sum::number(0), Sum::number(1)];
+            scf_for(b, &ends[0], &ends[1], 1, |b, _| {
+                self.pieces(b, &reductions, at, sizes, &mut |b, at, sizes| {
+                    let starts = vec![Start::Held; outputs.len()];
+                    self.fold(b, at, sizes, &outputs, starts, None, &captured);
+                });
             });
+            self.finish(b, at, sizes, &outputs, &captured);
         } else {
             let mut pending = Pending::default();
             let held = nest.outputs.iter().zip(&nest.starts).zip(&outputs);
@@ -59,7 +65,8 @@ impl<'c> Staged<'_, 'c> {
                 }
             }
             pending.wait(b);
-            self.fold(b, at, sizes, &outputs, nest.starts.clone(), &captured);
+            let (starts, epilogue) = (nest.starts.clone(), nest.epilogue.clone());
+            self.fold(b, at, sizes, &outputs, starts, epilogue, &captured);
         }
         let mut pending = Pending::default();
         for (output, buffer) in nest.outputs.iter().zip(&outputs) {
@@ -161,8 +168,7 @@ impl<'c> Staged<'_, 'c> {
         captured: &HashMap<Val<'c>, Val<'c>>,
     ) {
         let nest = &self.plan.nest;
-        let once: Vec<u64> =
-            (0..sizes.len()).map(|axis| if nest.reduces(axis) { 1 } else { sizes[axis] }).collect();
+        let once = self.once(sizes);
         for (number, start) in nest.starts.iter().enumerate() {
             let (access, buffer) = (&nest.outputs[number], &outputs[number]);
             let mut pending = Pending::default();
@@ -176,6 +182,7 @@ impl<'c> Staged<'_, 'c> {
                         outputs: vec![near(buffer)],
                         body: *body,
                         starts: vec![Start::Unread],
+                        epilogue: None,
                         captures: Vec::new(),
                     };
                     pending.wait(b);
@@ -187,7 +194,40 @@ impl<'c> Staged<'_, 'c> {
         }
     }
 
+    /// The epilogue on what waits of the output.
+    fn finish(
+        &self,
+        b: &mut Builder<'c>,
+        at: &[Sum<'c>],
+        sizes: &[u64],
+        outputs: &[(Val<'c>, Local)],
+        captured: &HashMap<Val<'c>, Val<'c>>,
+    ) {
+        let nest = &self.plan.nest;
+        let Some(Epilogue { inputs, body }) = &nest.epilogue else { return };
+        let (once, mut pending) = (self.once(sizes), Pending::default());
+        let own = Nest {
+            axes: nest.axes.clone(),
+            inputs: self.inputs(b, &mut pending, inputs, *body, at, &once),
+            outputs: outputs.iter().map(near).collect(),
+            body: *body,
+            starts: vec![Start::Held],
+            epilogue: None,
+            captures: Vec::new(),
+        };
+        pending.wait(b);
+        // Nor is an epilogue.
+        self.run(b, own, at, &once, captured, false);
+    }
+
+    /// The sizes of a tile whose points are folded already.
+    fn once(&self, sizes: &[u64]) -> Vec<u64> {
+        let once = |(axis, &size)| if self.plan.nest.reduces(axis) { 1 } else { size };
+        sizes.iter().enumerate().map(once).collect()
+    }
+
     /// Brings the inputs of some points near and folds them into the outputs.
+    #[allow(clippy::too_many_arguments)]
     fn fold(
         &self,
         b: &mut Builder<'c>,
@@ -195,6 +235,7 @@ impl<'c> Staged<'_, 'c> {
         sizes: &[u64],
         outputs: &[(Val<'c>, Local)],
         starts: Vec<Start<'c>>,
+        epilogue: Option<Epilogue<'c>>,
         captured: &HashMap<Val<'c>, Val<'c>>,
     ) {
         let nest = &self.plan.nest;
@@ -210,6 +251,10 @@ impl<'c> Staged<'_, 'c> {
                 other => other,
             })
             .collect();
+        let epilogue = epilogue.map(|Epilogue { inputs, body }| Epilogue {
+            inputs: self.inputs(b, &mut pending, &inputs, body, at, &self.once(sizes)),
+            body,
+        });
         pending.wait(b);
         let outputs = outputs.iter().map(near).collect();
         let own = Nest {
@@ -218,6 +263,7 @@ impl<'c> Staged<'_, 'c> {
             outputs,
             body: nest.body,
             starts,
+            epilogue,
             captures: nest.captures.clone(),
         };
         self.run(b, own, at, sizes, captured, true);

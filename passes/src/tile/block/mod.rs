@@ -135,6 +135,7 @@ impl<'c> Block<'c> {
         let suits = nest.outputs.len() == 1
             && nest.inputs.len() == 2
             && nest.captures.is_empty()
+            && nest.epilogue.is_none()
             && begin(nest, false)
                 .is_some_and(|begin| begin != Begin::Copied || starts_plainly(nest))
             && factors(nest).is_some_and(|factors| factors.len() == 2);

@@ -58,6 +58,11 @@ pub enum Refusal {
         /// The instruction.
         instruction: String,
     },
+    /// What is folded is changed before it is stored.
+    Epilogue {
+        /// The instruction.
+        instruction: String,
+    },
     /// More results than the instruction has.
     Results {
         /// The instruction.
@@ -116,6 +121,7 @@ impl Refusal {
             Refusal::Depthwise { .. } => "depthwise",
             Refusal::Boolean { .. } => "boolean",
             Refusal::Start { .. } => "start",
+            Refusal::Epilogue { .. } => "epilogue",
             Refusal::Results { .. } => "results",
             Refusal::Shared => "shared",
             Refusal::Path { .. } => "path",
@@ -151,6 +157,9 @@ impl Refusal {
             Refusal::Start { instruction } => format!(
                 "@{instruction} folds into what is there, and how the output starts is computed"
             ),
+            Refusal::Epilogue { instruction } => {
+                format!("@{instruction} stores what it folds, and the kernel has an epilogue")
+            }
             Refusal::Results { instruction, count } => {
                 format!("@{instruction} has one result, the nest {count}")
             }

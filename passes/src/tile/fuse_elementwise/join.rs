@@ -1,0 +1,300 @@
+//! Two nests become one.
+
+use weft_dialects::ir::payload::{Axis, Payload};
+use weft_dialects::ir::{Block, Builder, Context, Linear, Location, Mapping, Op, Type, Val, ty};
+
+use crate::nest::{Access, Border, Epilogue, Nest, Start, copy_body, index_axis};
+use crate::tile::lanes_type;
+
+/// Makes one nest of `maker` and of `user`, which reads what `maker` writes by the accesses
+/// in `reading` and no other way. The bodies of the new nest lie in `scratch`.
+///
+/// # Errors
+/// Why both stay as they are.
+pub fn join<'c>(
+    context: &'c Context,
+    scratch: Op<'c>,
+    maker: &Nest<'c>,
+    user: &Nest<'c>,
+    reading: &[bool],
+) -> Result<Nest<'c>, &'static str> {
+    let own = check(maker, user, reading)?;
+    let (made, used) = (&maker.outputs[0], &user.outputs[0]);
+    let reduces = (0..maker.axes.len()).any(|axis| maker.reduces(axis));
+    let write = Writer { context, scratch };
+    if let Some(onto) = Onto::of(own, user, made, maker) {
+        let others = onto.all(&others(user, reading));
+        side_by_side(
+            made,
+            maker,
+            others.iter().chain((!reduces).then_some(&maker.inputs[..]).into_iter().flatten()),
+        )?;
+        if onto.access(used).address(maker.axes.len()) != made.address(maker.axes.len()) {
+            return Err("the elements would be written in another order");
+        }
+        let outputs = vec![Access { tensor: used.tensor, ..made.clone() }];
+        if !reduces {
+            let body = write.both(maker, user, reading);
+            let inputs = maker.inputs.iter().cloned().chain(others).collect();
+            return Ok(Nest { inputs, outputs, body, ..maker.clone() });
+        }
+        let epilogue = Some(write.epilogue(maker, user, reading, others));
+        return Ok(Nest { outputs, epilogue, ..maker.clone() });
+    }
+    // The axes of the maker are coarser: those of the user are taken.
+    let asks = maker.body.ops().into_iter().any(|op| index_axis(op).is_some());
+    let Some(onto) = Onto::of(made, maker, own, user).filter(|_| !reduces && !asks) else {
+        return Err("no axis of one is some axes of the other");
+    };
+    let inputs = onto.all(&maker.inputs.iter().collect::<Vec<_>>());
+    let kept = others(user, reading);
+    side_by_side(used, user, inputs.iter().chain(kept.iter().copied()))?;
+    if used.address(user.axes.len()) != own.address(user.axes.len()) {
+        return Err("the elements would be written in another order");
+    }
+    let body = write.both(maker, user, reading);
+    let inputs = inputs.into_iter().chain(kept.into_iter().cloned()).collect();
+    Ok(Nest { inputs, body, ..user.clone() })
+}
+
+/// Whether a nest does something to each element apart, and to nothing twice.
+pub fn is_elementwise(nest: &Nest<'_>) -> bool {
+    (0..nest.axes.len()).all(|axis| !nest.reduces(axis))
+        && matches!(nest.starts[..], [Start::Unread])
+        && nest.captures.is_empty()
+}
+
+/// The access by which `user` reads what `maker` writes, where nothing speaks against it yet.
+fn check<'n, 'c>(
+    maker: &Nest<'c>,
+    user: &'n Nest<'c>,
+    reading: &[bool],
+) -> Result<&'n Access<'c>, &'static str> {
+    let reduces = (0..maker.axes.len()).any(|axis| maker.reduces(axis));
+    let asks = user.body.ops().into_iter().any(|op| index_axis(op).is_some());
+    if !is_elementwise(user) || asks {
+        return Err("the reader is not elementwise");
+    }
+    if dense(&user.outputs[0], user).is_none() {
+        return Err("the reader writes a part of its tensor");
+    }
+    match maker.starts[..] {
+        [Start::Held] => return Err("what is read holds something before"),
+        [_] if reduces || is_elementwise(maker) => {}
+        _ => return Err("what is read is one of several results"),
+    }
+    let mut reads = user.inputs.iter().zip(reading).filter(|(_, reading)| **reading);
+    let Some((own, _)) = reads.next() else { return Err("it is not read") };
+    let axes = user.axes.len();
+    if reads.any(|(other, _)| other.address(axes) != own.address(axes)) {
+        return Err("it is read in two ways");
+    }
+    if user.inputs.iter().any(|access| Border::of(access).is_some()) {
+        return Err("it is read with a border");
+    }
+    let bits = |nest| lanes_type(nest).and_then(ty::bits);
+    if bits(maker) != bits(user) {
+        return Err("their elements fill registers differently");
+    }
+    if reduces && maker.outputs[0].elem() != user.outputs[0].elem() {
+        return Err("the sums have another type than what is stored");
+    }
+    Ok(own)
+}
+
+/// Accesses of a nest beside those in `reading`.
+fn others<'n, 'c>(user: &'n Nest<'c>, reading: &[bool]) -> Vec<&'n Access<'c>> {
+    let inputs = user.inputs.iter().zip(reading);
+    inputs.filter(|(_, reading)| !**reading).map(|(access, _)| access).collect()
+}
+
+/// Lanes along what lies side by side in the output find inputs side by side, too, or one
+/// element for all of them.
+fn side_by_side<'n, 'c: 'n>(
+    output: &Access<'c>,
+    nest: &Nest<'c>,
+    mut inputs: impl Iterator<Item = &'n Access<'c>>,
+) -> Result<(), &'static str> {
+    let axes = nest.axes.len();
+    let inner = (0..axes).find(|&axis| output.stride(axes, axis) == 1);
+    let plain =
+        |input: &Access<'c>| inner.is_none_or(|inner| matches!(input.stride(axes, inner), 0 | 1));
+    match inputs.all(plain) {
+        true => Ok(()),
+        false => Err("an input does not lie in the order of the output"),
+    }
+}
+
+/// The axes of an elementwise nest as axes of another one that visits the same elements in
+/// the same order: for each, those that it is, the outermost first.
+struct Onto {
+    groups: Vec<Vec<usize>>,
+    theirs: Vec<u64>,
+    own: Vec<u64>,
+}
+
+impl Onto {
+    /// `access` of `nest` and `target` of `other` are to one tensor.
+    fn of(
+        access: &Access<'_>,
+        nest: &Nest<'_>,
+        target: &Access<'_>,
+        other: &Nest<'_>,
+    ) -> Option<Self> {
+        let (theirs, own) = (dense(access, nest)?, dense(target, other)?);
+        let mut groups = vec![Vec::new(); nest.axes.len()];
+        let mut own = own.into_iter();
+        for axis in theirs {
+            let extent = nest.axes[axis].extent;
+            let mut points = 1;
+            while points < extent {
+                let next = own.next()?;
+                points *= other.axes[next].extent;
+                groups[axis].push(next);
+            }
+            if points != extent {
+                return None;
+            }
+        }
+        let whole = own.next().is_none();
+        whole.then(|| Self { groups, theirs: nest.extents(), own: other.extents() })
+    }
+
+    fn all<'c>(&self, accesses: &[&Access<'c>]) -> Vec<Access<'c>> {
+        accesses.iter().map(|access| self.access(access)).collect()
+    }
+
+    /// An access over the other nest's axes. A dimension that is a whole axis becomes those
+    /// that the axis is, which is another view of the same elements.
+    fn access<'c>(&self, access: &Access<'c>) -> Access<'c> {
+        let axes = self.own.len();
+        let (mut shape, mut index) = (Vec::new(), Vec::new());
+        for (expr, &dim) in access.index.iter().zip(&access.shape) {
+            match expr.as_axis().filter(|&axis| self.theirs[axis] == dim && dim > 1) {
+                Some(axis) => {
+                    for &own in &self.groups[axis] {
+                        shape.push(self.own[own]);
+                        index.push(Linear::axis(axes, own));
+                    }
+                }
+                None => {
+                    shape.push(dim);
+                    index.push(self.expression(expr));
+                }
+            }
+        }
+        Access { tensor: access.tensor, shape, index }
+    }
+
+    fn expression(&self, expr: &Linear) -> Linear {
+        let axes = self.own.len();
+        let mut sum = Linear::constant(axes, expr.constant);
+        for (axis, &factor) in expr.coefficients.iter().enumerate() {
+            let mut step = factor;
+            for &own in self.groups[axis].iter().rev() {
+                sum = sum.add(&Linear::axis(axes, own).scale(step));
+                step *= self.own[own] as i64;
+            }
+        }
+        sum
+    }
+}
+
+/// The axes that do not reduce and have points, in the order of the elements that they visit,
+/// the outermost first; `None` unless they visit each element of the tensor once.
+fn dense(access: &Access<'_>, nest: &Nest<'_>) -> Option<Vec<usize>> {
+    let axes = nest.axes.len();
+    let address = access.address(axes);
+    let mut order: Vec<usize> = (0..axes).filter(|&axis| nest.axes[axis].extent > 1).collect();
+    order.retain(|&axis| !nest.reduces(axis) || address.coefficients[axis] != 0);
+    order.sort_by_key(|&axis| std::cmp::Reverse(address.coefficients[axis]));
+    let mut stride = 1;
+    for &axis in order.iter().rev() {
+        if nest.reduces(axis) || address.coefficients[axis] != stride {
+            return None;
+        }
+        stride *= nest.axes[axis].extent as i64;
+    }
+    let count: u64 = access.shape.iter().product();
+    (address.constant == 0 && stride as u64 == count).then_some(order)
+}
+
+/// Writes the bodies of joined nests.
+struct Writer<'c> {
+    context: &'c Context,
+    /// A module that holds them.
+    scratch: Op<'c>,
+}
+
+impl<'c> Writer<'c> {
+    /// The body of an elementwise maker and then the user's.
+    fn both(&self, maker: &Nest<'c>, user: &Nest<'c>, reading: &[bool]) -> Block<'c> {
+        let types = maker.inputs.iter().chain(others(user, reading)).map(Access::elem);
+        let count = maker.inputs.len();
+        self.body(&types.collect::<Vec<_>>(), user.outputs[0].elem(), |b, args| {
+            let made = copy_body(b, maker.body, &args[..count], Mapping::default(), &[]);
+            self.user(b, user, reading, made[0], &args[count..])
+        })
+    }
+
+    /// The epilogue of a maker, if it has one, and then the user's body.
+    fn epilogue(
+        &self,
+        maker: &Nest<'c>,
+        user: &Nest<'c>,
+        reading: &[bool],
+        others: Vec<Access<'c>>,
+    ) -> Epilogue<'c> {
+        let before = maker.epilogue.as_ref();
+        let mut inputs = before.map(|before| before.inputs.clone()).unwrap_or_default();
+        let count = inputs.len();
+        inputs.extend(others);
+        let types: Vec<_> = inputs.iter().map(Access::elem).collect();
+        let body = self.body(&types, maker.outputs[0].elem(), |b, args| {
+            let (&value, args) = args.split_last().expect("there is an output");
+            let value = before.map_or(value, |before| {
+                let args: Vec<_> = args[..count].iter().copied().chain([value]).collect();
+                copy_body(b, before.body, &args, Mapping::default(), &[])[0]
+            });
+            self.user(b, user, reading, value, &args[count..])
+        });
+        Epilogue { inputs, body }
+    }
+
+    /// The user's body on a value and the elements of its other inputs.
+    fn user(
+        &self,
+        b: &mut Builder<'c>,
+        user: &Nest<'c>,
+        reading: &[bool],
+        value: Val<'c>,
+        others: &[Val<'c>],
+    ) -> Vec<Val<'c>> {
+        let mut others = others.iter();
+        let mut arg = |&reads: &bool| match reads {
+            true => value,
+            false => *others.next().expect("one for each that is not the value"),
+        };
+        let args: Vec<_> = reading.iter().map(&mut arg).collect();
+        copy_body(b, user.body, &args, Mapping::default(), &[])
+    }
+
+    /// A body with arguments of these types, and one for the output.
+    fn body(
+        &self,
+        inputs: &[Type<'c>],
+        output: Type<'c>,
+        body: impl FnOnce(&mut Builder<'c>, &[Val<'c>]) -> Vec<Val<'c>>,
+    ) -> Block<'c> {
+        let module = self.scratch.body(0).expect("a module has a block");
+        let mut payload = Payload::new(self.context, module, Location::unknown(self.context));
+        let mut place = |ty| (payload.empty(&[1], ty), vec![Linear::axis(1, 0)]);
+        let reads: Vec<_> = inputs.iter().map(|&ty| place(ty)).collect();
+        let output = place(output);
+        let results = payload.generic(&[Axis::Parallel], &reads, &[output], |scalar, args| {
+            body(scalar.builder(), args)
+        });
+        let generic = results[0].def().expect("a nest gives its results");
+        generic.body(0).expect("linalg.generic has a body")
+    }
+}

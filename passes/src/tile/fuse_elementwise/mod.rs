@@ -1,0 +1,341 @@
+//! `tile-fuse-elementwise`: what is done to each element is done where the element is made.
+//!
+//! ```text
+//! h = matmul(x, w); y = relu(h + r)      two or three kernels, h goes to memory and back
+//!   ->  y = matmul(x, w) with the epilogue relu(h + r), on sums that are still in registers
+//! ```
+//!
+//! A kernel without reductions joins the kernel that makes what it reads if nobody else reads
+//! it, both visit the elements in one order, and nothing lies more awkwardly for the lanes than
+//! before. Of two elementwise kernels one body becomes the other's input; behind a reduction
+//! the reader becomes its epilogue. A reduction whose weight other kernels read too stays alone:
+//! each would lay it out for itself. Where an instruction with axes of its own, or a block of
+//! several groups of lanes, is the better way to do the reduction, it stays alone: those store
+//! what they fold.
+
+mod join;
+
+use std::collections::{HashMap, HashSet};
+
+use weft_dialects::device::Machine;
+use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
+use weft_dialects::ir::{
+    Builder, Context, Linear, Op, Type, Val, attr, empty_module, module_op, remark,
+};
+
+use super::constants::constants;
+use super::construct_rtiles::{lanes_do, read};
+use crate::nest::{self, Access, Nest};
+use join::{is_elementwise, join};
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    name: "tile-fuse-elementwise",
+    description: "Join elementwise kernels to those that make what they read",
+    options: &[
+        PassOption { name: "fuse", description: "whether to do it", fallback: "true" },
+        PassOption {
+            name: "remarks",
+            description: "say which kernels stay apart, and why",
+            fallback: "false",
+        },
+    ],
+    statistics: &[("fused", "kernel applications that became part of another")],
+    run,
+};
+
+fn run(run: &mut Run<'_>) -> Result<(), Failed> {
+    if run.option("fuse") == "false" {
+        return Ok(());
+    }
+    let body = run.module.body(0).ok_or(Failed)?;
+    let (graphs, kernels): (Vec<_>, Vec<_>) = body
+        .ops()
+        .into_iter()
+        .filter(|op| op.is("tile.graph") || op.is("tile.kernel"))
+        .partition(|op| op.is("tile.graph"));
+    let mut fuse = Fuse {
+        context: run.context,
+        module: run.module,
+        machine: Machine::of(run.module),
+        remarks: run.option("remarks") == "true",
+        kernels: kernels.iter().map(|kernel| (kernel.symbol().to_owned(), *kernel)).collect(),
+        made: HashMap::new(),
+    };
+    let before = applied(&graphs);
+    for graph in &graphs {
+        let count = fuse.graph(*graph)?;
+        run.count("fused", count);
+    }
+    let after = applied(&graphs);
+    for name in before.difference(&after).chain(fuse.made.values()) {
+        if !after.contains(name) {
+            fuse.kernels[name].erase();
+        }
+    }
+    Ok(())
+}
+
+/// Names of the kernels that graphs apply.
+fn applied(graphs: &[Op<'_>]) -> HashSet<String> {
+    let ops = graphs.iter().filter_map(|graph| graph.body(0)).flat_map(|block| block.ops());
+    ops.filter(|op| op.is("tile.run")).map(|run| kernel_of(run).to_owned()).collect()
+}
+
+fn kernel_of<'c>(run: Op<'c>) -> &'c str {
+    run.attr("kernel").and_then(attr::symbol).unwrap_or("")
+}
+
+struct Fuse<'c> {
+    context: &'c Context,
+    module: Op<'c>,
+    machine: Option<Machine<'c>>,
+    remarks: bool,
+    kernels: HashMap<String, Op<'c>>,
+    /// From the text of a joined kernel to its name.
+    made: HashMap<String, String>,
+}
+
+impl<'c> Fuse<'c> {
+    /// Joins what can be in one graph; says how many runs are gone.
+    fn graph(&mut self, graph: Op<'c>) -> Result<u64, Failed> {
+        let body = graph.body(0).ok_or(Failed)?;
+        let constant = constants(graph);
+        let mut fused = 0;
+        // All of them first: views go away on the way.
+        let runs: Vec<_> = body.ops().into_iter().filter(|op| op.is("tile.run")).collect();
+        for run in runs {
+            let mut user = run;
+            while let Some(joined) = self.with_a_maker(user, &constant)? {
+                user = joined;
+                fused += 1;
+            }
+        }
+        // Room and views that were for what is gone.
+        for op in body.ops().into_iter().rev() {
+            let idle = op.is("tile.empty") || op.is("tile.view");
+            if idle && op.result(0).uses().is_empty() {
+                op.erase();
+            }
+        }
+        Ok(fused)
+    }
+
+    /// Joins a run with one of those that make what it reads.
+    fn with_a_maker(
+        &mut self,
+        user: Op<'c>,
+        constant: &HashSet<Val<'c>>,
+    ) -> Result<Option<Op<'c>>, Failed> {
+        if !self.nest(user)?.is_some_and(|nest| is_elementwise(&nest)) {
+            return Ok(None);
+        }
+        let mut makers: Vec<(Op<'c>, Nest<'c>)> = Vec::new();
+        let read: HashSet<_> =
+            user.operands().iter().filter_map(|value| root(*value).def()).collect();
+        let order = user.block().map(|block| block.ops()).unwrap_or_default();
+        for maker in order.into_iter().filter(|op| op.is("tile.run") && read.contains(op)) {
+            // What is known is made once, when the artifact is written.
+            let known = maker.results().iter().any(|result| constant.contains(result));
+            if let Some(nest) = self.nest(maker)?.filter(|_| !known) {
+                makers.push((maker, nest));
+            }
+        }
+        // A reduction takes what its reader has become by then; the last one, for what is done
+        // early with a weight may be done while it is near.
+        makers.reverse();
+        makers.sort_by_key(|(_, nest)| !is_elementwise(nest));
+        for (maker, nest) in makers {
+            let shared = |input: &Access<'c>| {
+                let tensor = root(maker.operand(input.argument().index()));
+                constant.contains(&tensor) && readers(tensor).iter().any(|(op, _)| *op != maker)
+            };
+            let fused = match !is_elementwise(&nest) && nest.inputs.iter().any(shared) {
+                true => Err("another kernel reads its weight, which would be held twice"),
+                false => self.fuse(user, maker, &nest),
+            };
+            match fused {
+                Ok(joined) => return Ok(Some(joined)),
+                Err(why) if self.remarks => {
+                    let [one, other] = [user, maker].map(kernel_of);
+                    remark(user, &format!("@{one} stays apart from @{other}: {why}"));
+                }
+                Err(_) => {}
+            }
+        }
+        Ok(None)
+    }
+
+    /// The nest of the kernel that a run applies, unless it has tiles already.
+    fn nest(&self, run: Op<'c>) -> Result<Option<Nest<'c>>, Failed> {
+        let Some(&kernel) = self.kernels.get(kernel_of(run)) else { return Ok(None) };
+        let tiled = kernel.body(0).is_none_or(|b| b.ops().iter().any(|op| op.is("tile.compute")));
+        if tiled { Ok(None) } else { read(kernel).map(Some) }
+    }
+
+    /// Joins a run to one that makes what it reads.
+    fn fuse(
+        &mut self,
+        user: Op<'c>,
+        maker: Op<'c>,
+        made: &Nest<'c>,
+    ) -> Result<Op<'c>, &'static str> {
+        let [one, other] = [user, maker].map(|run| self.kernels[kernel_of(run)]);
+        if one != other {
+            return self.fuse_kernels((user, one), (maker, other), made);
+        }
+        // Arguments tell whose tensor is read, so each has its own.
+        let mut b = Builder::before(self.context, one);
+        let twin = b.clone_op(one, &mut Default::default());
+        let fused = self.fuse_kernels((user, twin), (maker, other), made);
+        twin.erase();
+        fused
+    }
+
+    fn fuse_kernels(
+        &mut self,
+        (user, user_kernel): (Op<'c>, Op<'c>),
+        (maker, maker_kernel): (Op<'c>, Op<'c>),
+        made: &Nest<'c>,
+    ) -> Result<Op<'c>, &'static str> {
+        let reader = &read(user_kernel).map_err(|_| "the reader is no nest")?;
+        let [result] = maker.results()[..] else { return Err("it is one of several results") };
+        let reading: Vec<bool> = reader
+            .inputs
+            .iter()
+            .map(|access| root(user.operand(access.argument().index())) == result)
+            .collect();
+        let reads = readers(result);
+        let inputs = user.operands().len() - user.results().len();
+        if reads.iter().any(|&(op, operand)| op != user || operand >= inputs) {
+            return Err("something else reads it, too");
+        }
+        let scratch = empty_module(self.context);
+        let joined = join(self.context, module_op(&scratch), made, reader, &reading)?;
+        if let Some(machine) = self.machine {
+            lanes_do(machine, made, &joined)?;
+        }
+        let operands: HashMap<Val<'c>, Val<'c>> = [(maker, maker_kernel), (user, user_kernel)]
+            .into_iter()
+            .flat_map(|(run, kernel)| {
+                let args = kernel.body(0).map(|body| body.args()).unwrap_or_default();
+                args.into_iter().zip(run.operands())
+            })
+            .collect();
+        let kernel = self.kernel(&[maker, user].map(kernel_of), &joined);
+        Ok(self.apply(user, maker, kernel, &joined, &operands))
+    }
+
+    /// The kernel of a joined nest; equal ones of the same two kernels are one.
+    fn kernel(&mut self, parts: &[&str; 2], nest: &Nest<'c>) -> Op<'c> {
+        let axes = nest.axes.len();
+        let same: Vec<_> = (0..axes).map(|axis| Linear::axis(axes, axis)).collect();
+        let kernel = nest::emit_kernel(self.context, self.module, "joined", nest, &same);
+        let text = format!("{} {} {}", parts[0], parts[1], kernel.own_text());
+        if let Some(name) = self.made.get(&text) {
+            kernel.erase();
+            return self.kernels[name];
+        }
+        let stem = format!(
+            "{}_{}",
+            parts[0],
+            parts[1].trim_end_matches(|c: char| c.is_ascii_digit() || c == '_')
+        );
+        let name = (0..)
+            .map(|number| if number == 0 { stem.clone() } else { format!("{stem}_{number}") })
+            .find(|name| !self.kernels.contains_key(name))
+            .expect("names do not run out");
+        kernel.set_attr("sym_name", attr::of_string(self.context, &name));
+        self.kernels.insert(name.clone(), kernel);
+        self.made.insert(text, name);
+        kernel
+    }
+
+    /// Applies the joined kernel in the place of both.
+    fn apply(
+        &self,
+        user: Op<'c>,
+        maker: Op<'c>,
+        kernel: Op<'c>,
+        nest: &Nest<'c>,
+        operands: &HashMap<Val<'c>, Val<'c>>,
+    ) -> Op<'c> {
+        let types: Vec<Type<'c>> = kernel
+            .body(0)
+            .expect("it was just written")
+            .args()
+            .iter()
+            .map(|arg| arg.ty())
+            .collect();
+        let arguments = nest.reads().into_iter().map(Access::argument);
+        let captures = nest.captures.iter().map(|capture| capture.tensor);
+        let outputs = nest.outputs.iter().map(Access::argument);
+        let mut b = Builder::before(self.context, user).with_location(user.location());
+        let all = arguments.chain(captures).chain(outputs).zip(&types);
+        let values: Vec<_> = all.map(|(arg, &ty)| view(&mut b, operands[&arg], ty)).collect();
+        let names = [maker, user].map(|op| op.attr("name").and_then(attr::string).unwrap_or(""));
+        let name = if names[0] == names[1] { names[0].to_owned() } else { names.join("+") };
+        let run = b.op_with(
+            "tile.run",
+            &values,
+            &types[types.len() - 1..],
+            &[
+                ("name", attr::of_string(self.context, &name)),
+                ("kernel", attr::of_symbol(self.context, kernel.symbol())),
+                (
+                    "operandSegmentSizes",
+                    attr::of_ints32(self.context, &[values.len() as i32 - 1, 1]),
+                ),
+            ],
+            0,
+        );
+        for (reader, operand) in user.result(0).uses() {
+            if reader.is("tile.view") {
+                reader.result(0).replace_with(view(&mut b, run.result(0), reader.result(0).ty()));
+            } else {
+                let ty = user.result(0).ty();
+                reader.set_operand(operand, view(&mut b, run.result(0), ty));
+            }
+        }
+        erase_views(user.result(0));
+        user.erase();
+        erase_views(maker.result(0));
+        maker.erase();
+        run
+    }
+}
+
+/// The tensor that a view of views is of.
+fn root(value: Val<'_>) -> Val<'_> {
+    match value.def() {
+        Some(op) if op.is("tile.view") => root(op.operand(0)),
+        _ => value,
+    }
+}
+
+/// Who reads a tensor, through views.
+fn readers<'c>(value: Val<'c>) -> Vec<(Op<'c>, usize)> {
+    let uses = value.uses().into_iter();
+    uses.flat_map(|(op, operand)| match op.is("tile.view") {
+        true => readers(op.result(0)),
+        false => vec![(op, operand)],
+    })
+    .collect()
+}
+
+fn view<'c>(b: &mut Builder<'c>, value: Val<'c>, ty: Type<'c>) -> Val<'c> {
+    if value.ty() == ty {
+        return value;
+    }
+    // A view of a view is one of what that one is of.
+    let value = root(value);
+    if value.ty() == ty { value } else { b.op("tile.view", &[value], &[ty]).result(0) }
+}
+
+/// Erases the views of a tensor that nothing else reads.
+fn erase_views(value: Val<'_>) {
+    for (op, _) in value.uses() {
+        erase_views(op.result(0));
+        op.erase();
+    }
+}
