@@ -29,6 +29,8 @@ pub fn passes_to(stage: Stage) -> &'static [&'static Pass] {
             // After the door, whose kernels are one nest each; before panels and tiles, which
             // look at what a kernel reads.
             &tile::fuse_elementwise::PASS,
+            // Before weights are packed: an end may have lanes where the rest has none.
+            &tile::peel::PASS,
             // Before tiles: a panel is as wide as the register tile that reads it.
             &tile::pack_weights::PASS,
             // Last: a kernel with tiles is not looked at again by this room.
@@ -55,6 +57,7 @@ pub const PASSES: &[&Pass] = &[
     &graph::merge_products::PASS,
     &graph::to_tile::PASS,
     &tile::fuse_elementwise::PASS,
+    &tile::peel::PASS,
     &tile::pack_weights::PASS,
     &tile::construct_rtiles::PASS,
     &task::from_tile::PASS,

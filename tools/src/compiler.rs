@@ -217,6 +217,7 @@ impl<'c> Unit<'c> {
             options.push((tile::construct_rtiles::PASS.name, "groups", "apart"));
         }
         if self.options.remarks {
+            options.push((tile::peel::PASS.name, "remarks", "true"));
             options.push((tile::construct_rtiles::PASS.name, "remarks", "true"));
         }
         let asked = self.options.pass_options.iter();

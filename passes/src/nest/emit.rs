@@ -34,7 +34,7 @@ pub fn emit_kernel<'c>(
 
     let mut p = Payload::new(context, block, Location::unknown(context));
     let axes: Vec<Axis> = nest.axes.iter().map(|axis| axis.kind).collect();
-    let extents = nest.extents();
+    let points = Points { extents: nest.extents(), apart: apart(nest) };
     let inputs = take(nest.inputs.len());
     let start_inputs: Vec<Vec<Val<'c>>> = nest
         .starts
@@ -53,23 +53,23 @@ pub fn emit_kernel<'c>(
     for ((access, arg), (start, from)) in
         nest.outputs.iter().zip(&outputs).zip(nest.starts.iter().zip(&start_inputs))
     {
-        let (mut place, window) = narrow(&mut p, access, *arg, &extents);
-        windows.push(window);
+        let Narrowed { tensor: mut place, index, offsets } = narrow(&mut p, access, *arg, &points);
+        windows.push(offsets);
         if let Start::From { inputs, body } = start {
-            place = emit_pointwise(&mut p, access, place, inputs, from, *body, &extents, &axes);
+            place = emit_pointwise(&mut p, &index, place, inputs, from, *body, &points, &axes);
         }
-        places.push((place, access.index.clone()));
+        places.push((place, index));
     }
     let reads: Vec<_> = nest
         .inputs
         .iter()
         .zip(&inputs)
-        .map(|(access, arg)| {
-            let read = match Border::of(access) {
-                Some(border) => emit_pad(p.builder(), access, &border, *arg),
-                None => narrow(&mut p, access, *arg, &extents).0,
-            };
-            (read, access.index.clone())
+        .map(|(access, arg)| match Border::of(access) {
+            Some(border) => (emit_pad(p.builder(), access, &border, *arg), access.index.clone()),
+            None => {
+                let narrowed = narrow(&mut p, access, *arg, &points);
+                (narrowed.tensor, narrowed.index)
+            }
         })
         .collect();
     let mut results = p.generic(&axes, &reads, &places, |scalar, args| {
@@ -80,18 +80,41 @@ pub fn emit_kernel<'c>(
         copy_body(scalar.builder(), nest.body, args, map, index)
     });
     if let Some(Epilogue { inputs, body }) = &nest.epilogue {
-        let (output, place) = (&nest.outputs[0], results[0]);
-        let from = &epilogue_inputs;
-        results[0] = emit_pointwise(&mut p, output, place, inputs, from, *body, &extents, &axes);
+        let ((_, index), from) = (&places[0], &epilogue_inputs);
+        results[0] = emit_pointwise(&mut p, index, results[0], inputs, from, *body, &points, &axes);
     }
     for (result, (window, arg)) in results.iter_mut().zip(windows.iter().zip(&outputs)) {
-        if *window {
-            let rank = ty::shape(arg.ty()).map_or(0, |shape| shape.len());
-            *result = p.insert(*result, *arg, &vec![0; rank], &vec![1; rank]);
+        if let Some(offsets) = window {
+            *result = p.insert(*result, *arg, offsets, &vec![1; offsets.len()]);
         }
     }
     p.builder().op("tile.yield", &results, &[]);
     kernel
+}
+
+/// Which points a kernel has.
+struct Points {
+    extents: Vec<u64>,
+    /// Axes that no access has alone.
+    apart: Vec<bool>,
+}
+
+/// Axes that no access has alone in a dimension, from its beginning: `linalg` takes their
+/// extents from a window that begins there.
+fn apart(nest: &Nest<'_>) -> Vec<bool> {
+    let alone = |axis: usize| {
+        let mut indices = nest.inputs.iter().chain(&nest.outputs).flat_map(|one| &one.index);
+        indices.any(|index| index.as_axis() == Some(axis))
+    };
+    (0..nest.axes.len()).map(|axis| !alone(axis)).collect()
+}
+
+/// What a kernel touches of a tensor.
+struct Narrowed<'c> {
+    tensor: Val<'c>,
+    index: Vec<Linear>,
+    /// Where it begins, if it is not the whole tensor.
+    offsets: Option<Vec<i64>>,
 }
 
 /// Cuts off what lies past the last point of a plain axis: `linalg` wants its
@@ -100,31 +123,33 @@ fn narrow<'c>(
     p: &mut Payload<'c>,
     access: &Access<'c>,
     arg: Val<'c>,
-    extents: &[u64],
-) -> (Val<'c>, bool) {
-    let sizes: Vec<i64> = access
-        .index
-        .iter()
-        .zip(&access.shape)
-        .map(|(index, &dim)| index.as_axis().map_or(dim, |axis| extents[axis]) as i64)
-        .collect();
-    if sizes.iter().zip(&access.shape).all(|(&size, &dim)| size == dim as i64) {
-        return (arg, false);
+    points: &Points,
+) -> Narrowed<'c> {
+    let (mut index, mut offsets, mut sizes) = (Vec::new(), Vec::new(), Vec::new());
+    for (own, &dim) in access.index.iter().zip(&access.shape) {
+        let moved = own.clone().offset(-own.constant);
+        let axis = moved.as_axis().filter(|&axis| own.constant == 0 || points.apart[axis]);
+        sizes.push(axis.map_or(dim, |axis| points.extents[axis]) as i64);
+        offsets.push(if axis.is_some() { own.constant } else { 0 });
+        index.push(if axis.is_some() { moved } else { own.clone() });
     }
-    let rank = sizes.len();
-    (p.slice(arg, &vec![0; rank], &sizes, &vec![1; rank]), true)
+    if sizes.iter().zip(&access.shape).all(|(&size, &dim)| size == dim as i64) {
+        return Narrowed { tensor: arg, index: access.index.clone(), offsets: None };
+    }
+    let tensor = p.slice(arg, &offsets, &sizes, &vec![1; sizes.len()]);
+    Narrowed { tensor, index, offsets: Some(offsets) }
 }
 
 /// Writes a start or an epilogue: a body over the axes that do not reduce.
 #[allow(clippy::too_many_arguments)]
 fn emit_pointwise<'c>(
     p: &mut Payload<'c>,
-    output: &Access<'c>,
+    output: &[Linear],
     place: Val<'c>,
     inputs: &[Access<'c>],
     args: &[Val<'c>],
     body: Block<'c>,
-    extents: &[u64],
+    points: &Points,
     axes: &[Axis],
 ) -> Val<'c> {
     // Only the parallel axes, renumbered in their order.
@@ -138,10 +163,11 @@ fn emit_pointwise<'c>(
         .iter()
         .zip(args)
         .map(|(access, arg)| {
-            (narrow(p, access, *arg, extents).0, access.index.iter().map(keep).collect())
+            let narrowed = narrow(p, access, *arg, points);
+            (narrowed.tensor, narrowed.index.iter().map(keep).collect())
         })
         .collect();
-    let place = (place, output.index.iter().map(keep).collect());
+    let place = (place, output.iter().map(keep).collect());
     p.generic(&vec![Axis::Parallel; parallel.len()], &reads, &[place], |scalar, args| {
         copy_body(scalar.builder(), body, args, Mapping::default(), &[])
     })[0]

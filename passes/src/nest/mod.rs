@@ -8,6 +8,7 @@
 
 mod border;
 mod emit;
+mod part;
 mod read;
 mod simplify;
 

@@ -79,9 +79,9 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     };
     let (rank, told) = (number("rank")?, number("told")?);
     let search = Search {
-        strategy: known(run.module, "strategy", run.option("strategy"))?,
-        model: known(run.module, "model", run.option("model"))?,
-        apart: known::<Groups>(run.module, "groups", run.option("groups"))?.apart,
+        strategy: known(run.module, PASS.name, "strategy", run.option("strategy"))?,
+        model: known(run.module, PASS.name, "model", run.option("model"))?,
+        apart: known::<Groups>(run.module, PASS.name, "groups", run.option("groups"))?.apart,
     };
     let wanted = Wanted { rank, remarks: run.option("remarks") == "true", told, search };
     for kernel in pack_weights::kernels(run.module) {
@@ -109,13 +109,14 @@ impl std::str::FromStr for Groups {
 }
 
 /// The value of an option; reports one that is none.
-fn known<T: std::str::FromStr<Err = String>>(
+pub(super) fn known<T: std::str::FromStr<Err = String>>(
     module: Op<'_>,
+    pass: &str,
     option: &str,
     text: &str,
 ) -> Result<T, Failed> {
     text.parse().map_err(|why| {
-        Report::new(module.location(), format!("tile-construct-rtiles cannot use {option}: {why}"))
+        Report::new(module.location(), format!("{pass} cannot use {option}: {why}"))
             .help(format!("leave {option} out, or give one of these"));
         Failed
     })

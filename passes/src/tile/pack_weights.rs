@@ -80,7 +80,7 @@ pub(super) fn kernels<'c>(module: Op<'c>) -> Vec<Op<'c>> {
 }
 
 /// For every kernel, which of its arguments are constant wherever it is applied.
-fn constant_operands(module: Op<'_>) -> HashMap<String, Vec<bool>> {
+pub(super) fn constant_operands(module: Op<'_>) -> HashMap<String, Vec<bool>> {
     let mut found: HashMap<String, Vec<bool>> = HashMap::new();
     let graphs = module.body(0).into_iter().flat_map(|block| block.ops());
     for graph in graphs.filter(|op| op.is("tile.graph")) {
@@ -97,7 +97,7 @@ fn constant_operands(module: Op<'_>) -> HashMap<String, Vec<bool>> {
 }
 
 /// Per input of a nest, whether its tensor is constant.
-fn known_inputs(nest: &Nest<'_>, arguments: Option<&Vec<bool>>) -> Vec<bool> {
+pub(super) fn known_inputs(nest: &Nest<'_>, arguments: Option<&Vec<bool>>) -> Vec<bool> {
     let known = |access: &Access<'_>| {
         arguments.is_some_and(|known| known.get(access.argument().index()) == Some(&true))
     };

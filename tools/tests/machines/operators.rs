@@ -1,5 +1,7 @@
 //! IM-4, IM-8. Operators that are products run on the instruction, others beside it.
 
+use proptest::prelude::*;
+
 use crate::desk::{Desk, machine};
 
 /// What a machine computes of an expression is what the host does; returns the choice.
@@ -107,20 +109,124 @@ fn im_5_products_that_start_with_nothing() {
     assert_eq!(on("systolic", "C[m] += A[m,n]", "m=64,n=100"), "matmul_f32");
 }
 
+/// Which ends are computed apart.
+const ENDS: [&str; 3] = ["none", "all", "cheaper"];
+
+/// What a machine computes of a program is what the host does, for every way with its ends;
+/// returns the cycles of each, and the kernels with their instructions.
+fn each_way(desk: &Desk, device: &str) -> Vec<(u64, Vec<String>)> {
+    desk.write("machine.mlir", machine(device));
+    desk.weft(&["run", "k.mlir", "--outputs", "host.npz"]);
+    let ways = ENDS.into_iter().map(|ends| {
+        let option = format!("tile-peel.ends={ends}");
+        let on = ["k.mlir", "--device", "machine.mlir", "--pass-option", &option];
+        let report = desk.simulate(&[&on[..], &["--expect", "host.npz"]].concat());
+        assert_eq!(report["compared"], true, "{device}, {ends}");
+        let text = desk.weft(&[&["compile"], &on[..], &["--emit", "tile", "-o", "-"]].concat());
+        let choices = text.lines().filter_map(|line| line.split_once("tile.compute"));
+        let choices = choices.filter_map(|(_, line)| line.split_once(" on @"));
+        let choices = choices.filter_map(|(_, choice)| choice.split(' ').next());
+        let choices = choices.map(str::to_owned).collect();
+        (report["cycles"].as_f64().expect("cycles") as u64, choices)
+    });
+    ways.collect()
+}
+
+fn ends_of(device: &str, expression: &str, shape: &str) -> Vec<(u64, Vec<String>)> {
+    let desk = Desk::new();
+    desk.weft(&["kernel", expression, "--shape", shape, "--emit", "graph", "-o", "k.mlir"]);
+    each_way(&desk, device)
+}
+
+const PRODUCT: &str = "C[m,n] += A[m,k] * B[k,n]";
+
 /// IM-7. Ends that are no whole number of instructions: an array computes zeros more, lanes
-/// compute under a condition, and the cheaper of both is taken.
+/// compute under a condition, or the end is a kernel of its own, and the cheapest is taken.
 #[test]
-fn im_7_ragged_ends_are_padded_or_masked_by_cost() {
-    let product = "C[m,n] += A[m,k] * B[k,n]";
+fn im_7_ragged_ends_are_padded_masked_or_peeled_by_cost() {
     for shape in ["m=5,n=7,k=9", "m=17,n=33,k=65", "m=67,n=130,k=31"] {
         for device in ["toy", "systolic"] {
-            on(device, product, shape);
+            on(device, PRODUCT, shape);
         }
         let desk = Desk::new();
-        let said = desk.weft(&["kernel", product, "--shape", shape]);
+        let said = desk.weft(&["kernel", PRODUCT, "--shape", shape]);
         assert!(said.contains("as the interpreter calculates it"), "{said}");
     }
-    // One point of 64 would be used of the array's, and all lanes but the last of a row.
-    assert_eq!(on("toy", product, "m=67,n=130,k=31"), "mac4x4x4");
-    assert_eq!(on("toy", product, "m=1,n=130,k=1"), "valu");
+    // Padded: three of 67 rows are less than a handover is worth.
+    let padded = ends_of("toy", PRODUCT, "m=67,n=130,k=31");
+    assert_eq!(padded[2].1, ["mac4x4x4"]);
+    // Masked: one point of 64 would be used of the array's, and all lanes but the last of a row.
+    let masked = ends_of("toy", PRODUCT, "m=1,n=130,k=1");
+    assert_eq!(masked[2].1, ["valu"]);
+    // Peeled: one row more would be sixteen, of the array's one row.
+    let peeled = ends_of("systolic", PRODUCT, "m=257,n=64,k=64");
+    assert_eq!(peeled[0].1, ["matmul_f32"]);
+    assert_eq!(peeled[2].1.len(), 2, "{peeled:?}");
+    assert!(peeled[2].0 < peeled[0].0, "{peeled:?}");
+}
+
+#[test]
+fn im_7_whatever_is_cheapest_all_ends_are_right() {
+    let cases = [
+        (PRODUCT, "m=17,n=33,k=65"),
+        ("C[b,m,n] += A[b,m,k] * B[b,k,n]", "b=3,m=18,n=5,k=21"),
+        ("C[m] += A[m,k] * B[k]", "m=37,k=50"),
+        ("C[m,n] = A[m] * B[n]", "m=37,n=21"),
+        ("O[f,y,x] += W[f,c,r,s] * I[c,2*y+r,x+s]", "f=18,y=7,x=17,c=17,r=3,s=2"),
+    ];
+    for (expression, shape) in cases {
+        for device in ["toy", "systolic"] {
+            let ways = ends_of(device, expression, shape);
+            assert_eq!(ways[0].1.len(), 1, "{expression} {shape} {device}");
+        }
+    }
+}
+
+/// Sums that begin with a row of numbers, and what reads them.
+const BIASED: &str = r#"
+func.func @biased(%x: tensor<19x35xf32>, %w: tensor<35x33xf32>, %b: tensor<33xf32>) -> tensor<19x33xf32> {
+  %e = tensor.empty() : tensor<19x33xf32>
+  %f = linalg.generic {indexing_maps = [affine_map<(m, n) -> (n)>, affine_map<(m, n) -> (m, n)>], iterator_types = ["parallel", "parallel"]} ins(%b : tensor<33xf32>) outs(%e : tensor<19x33xf32>) {
+  ^bb0(%a: f32, %c: f32):
+    linalg.yield %a : f32
+  } -> tensor<19x33xf32>
+  %q = linalg.matmul ins(%x, %w : tensor<19x35xf32>, tensor<35x33xf32>) outs(%f : tensor<19x33xf32>) -> tensor<19x33xf32>
+  return %q : tensor<19x33xf32>
+}
+"#;
+
+#[test]
+fn im_7_parts_of_a_sum_begin_where_the_whole_does() {
+    for device in ["toy", "systolic"] {
+        let desk = Desk::new();
+        desk.write("k.mlir", BIASED);
+        let ways = each_way(&desk, device);
+        assert!(ways[1].1.len() > 1, "{ways:?}");
+    }
+}
+
+/// What no instruction with axes computes has no end to peel, and lanes end where rows do.
+#[test]
+fn im_7_what_has_no_instruction_stays_whole() {
+    for (device, expression, shape) in [
+        ("toy", "C[i] = exp(A[i]) * 2", "i=301"),
+        ("systolic", DEPTHWISE, "c=9,y=7,x=7,r=3,s=3"),
+        // Whole instructions, and too few points for one.
+        ("toy", PRODUCT, "m=8,n=12,k=16"),
+        ("systolic", PRODUCT, "m=5,n=7,k=9"),
+        ("dsp", PRODUCT, "m=9,n=17,k=33"),
+    ] {
+        for (_, choices) in ends_of(device, expression, shape) {
+            assert_eq!(choices.len(), 1, "{device} {expression} {shape}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn im_7_any_shape_is_right_with_any_ends(m in 1u64..40, n in 1u64..40, k in 1u64..40, toy: bool) {
+        ends_of(if toy { "toy" } else { "systolic" }, PRODUCT, &format!("m={m},n={n},k={k}"));
+    }
 }
