@@ -25,6 +25,9 @@ pub fn passes_to(stage: Stage) -> &'static [&'static Pass] {
         Stage::Tile => &[
             // Before the door: behind it a product is a kernel, and readers are others.
             &graph::merge_products::PASS,
+            // Behind it, for a merged convolution has more filters to share a transform; and
+            // on request only: sums are rounded otherwise than a model's author expects.
+            &graph::winograd::PASS,
             &graph::to_tile::PASS,
             // After the door, whose kernels are one nest each; before panels and tiles, which
             // look at what a kernel reads.
@@ -55,6 +58,7 @@ pub const PASSES: &[&Pass] = &[
     // On request only: written-out windows are as many times larger as they overlap.
     &graph::gather_windows::PASS,
     &graph::merge_products::PASS,
+    &graph::winograd::PASS,
     &graph::to_tile::PASS,
     &tile::fuse_elementwise::PASS,
     &tile::peel::PASS,

@@ -6,3 +6,4 @@ pub mod gather_windows;
 pub mod merge_products;
 mod pieces;
 pub mod to_tile;
+pub mod winograd;

@@ -52,6 +52,14 @@ pub fn explain<'c>(
     })
 }
 
+/// Cycles that the best choice for a nest is predicted to take on one unit; `None` where the
+/// machine has none. `constant` says of each input whether it may be laid out beforehand.
+pub(crate) fn cycles<'c>(machine: Machine<'c>, nest: &Nest<'c>, constant: &[bool]) -> Option<f64> {
+    let layouts: Vec<_> = constant.iter().map(|&constant| Layout::of(constant)).collect();
+    let chosen = policy::choose(machine, nest, &layouts, &expand_math::expands, Search::default());
+    chosen.ok().map(|choice| choice.cycles)
+}
+
 /// The choice for a nest on a machine without one of its instructions or lane units.
 fn without<'c>(
     context: &'c Context,

@@ -20,6 +20,7 @@ mod task_tile;
 mod turn;
 mod way;
 
+pub(crate) use explain::cycles;
 pub use explain::{Explained, explain};
 pub use instruction::{Combine, Identity, binding, combine, identity, lanes_type};
 pub use task_tile::loop_order;

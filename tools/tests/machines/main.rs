@@ -15,3 +15,4 @@ mod resnet_runs;
 mod retarget;
 mod shapes;
 mod threads;
+mod winograd;

@@ -1,0 +1,70 @@
+//! What a convolution takes, directly and by its transforms, as the machine file says.
+//!
+//! ```text
+//! nest  = max(cycles of its tiles on one unit, its bytes / rate of the memory that holds them)
+//! total = Σ nests, and a handover to the other units before each but the first
+//! ```
+//!
+//! Tiles of a nest are those that would be chosen for it (`tile/policy.rs`), so the small sums of
+//! the transforms cost what their loads do. Their tensors are several times as large as the
+//! image, and the cycles of tiles count on a cache near them: bytes say where that is not so.
+
+use weft_dialects::device::{Machine, Memory};
+use weft_dialects::ir::{Op, ty};
+
+use super::emit::Written;
+use super::read::Conv;
+use crate::nest::{Access, Nest, Start, generic_accesses, generic_axes, generic_inputs};
+use crate::tile;
+
+/// Cycles of the convolution as it is.
+pub fn direct<'c>(machine: Machine<'c>, conv: &Conv<'c>) -> f64 {
+    let constant =
+        |access: &Access<'_>| access.tensor == conv.filter.tensor && conv.filter_is_constant();
+    nest(machine, conv.op, &constant)
+}
+
+/// Cycles of the nests that stand for it in every run.
+pub fn of<'c>(machine: Machine<'c>, conv: &Conv<'c>, written: &Written<'c>) -> f64 {
+    let known = conv.filter_is_constant();
+    let filter = &written.nests[..2];
+    let constant = |access: &Access<'_>| {
+        let made = access.tensor.def();
+        made.is_some_and(|op| op.is("arith.constant") || known && filter.contains(&op))
+    };
+    let runs = if known { &written.nests[2..] } else { &written.nests };
+    let handover =
+        machine.units().first().map_or(0, |unit| unit.handover_cycles * (unit.count - 1));
+    let cycles: f64 = runs.iter().map(|op| nest(machine, *op, &constant)).sum();
+    cycles + (handover * (runs.len() as u64 - 1)) as f64
+}
+
+fn nest<'c>(machine: Machine<'c>, op: Op<'c>, constant: &dyn Fn(&Access<'c>) -> bool) -> f64 {
+    let (Ok(axes), Ok(mut inputs), Some(body)) =
+        (generic_axes(op), generic_accesses(op), op.body(0))
+    else {
+        return f64::INFINITY;
+    };
+    let outputs = inputs.split_off(generic_inputs(op));
+    let constant: Vec<_> = inputs.iter().map(constant).collect();
+    let bytes = |access: &Access<'_>| {
+        access.shape.iter().product::<u64>() * ty::byte_size(access.elem()).unwrap_or(8)
+    };
+    let bytes = inputs.iter().chain(&outputs).map(bytes).sum::<u64>();
+    let starts = vec![Start::Unread; outputs.len()];
+    let mut nest =
+        Nest { axes, inputs, outputs, body, starts, epilogue: None, captures: Vec::new() };
+    nest.simplify();
+    let cycles = tile::cycles(machine, &nest, &constant).unwrap_or(f64::INFINITY);
+    cycles.max(bytes as f64 / rate(machine, bytes))
+}
+
+/// Bytes a cycle of the smallest memory that holds as many and is filled by access, or of
+/// the one that all units share; without end where the machine does not say.
+fn rate(machine: Machine<'_>, bytes: u64) -> f64 {
+    let memories = machine.memories();
+    let holds = |memory: &&Memory<'_>| memory.is_cache() && memory.capacity_bytes >= bytes;
+    let cache = memories.iter().filter(holds).min_by_key(|memory| memory.capacity_bytes).cloned();
+    let rate = cache.or_else(|| machine.shared()).and_then(|memory| memory.bytes_per_cycle);
+    rate.map_or(f64::INFINITY, |rate| rate as f64)
+}

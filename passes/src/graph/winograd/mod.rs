@@ -1,0 +1,217 @@
+//! `graph-winograd`: 3 x 3 convolutions with fewer multiplications.
+//!
+//! ```text
+//! y[n, f, h, w] += x[n, c, h + r, w + s] * k[f, c, r, s]          windows of 3 x 3
+//!   ->  U[a, b, f, c]         = G k Gᵀ       of a weight: evaluated once
+//!       V[a, b, c, n, th, tw] = Bᵀ x B       of tiles of (m + 2) x (m + 2) that overlap by 2
+//!       M[a, b, f, n, th, tw] = Σ_c U * V    (m + 2)² products of matrices
+//!       y                     = Aᵀ M A       tiles of m x m
+//! ```
+//!
+//! F(m x m, 3 x 3) of Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks"
+//! (CVPR 2016, arXiv:1509.09308, sections 4.1 and 4.3): of 9 m² multiplications for a tile
+//! (m + 2)² are left, 2.25 times fewer for tiles of 2 x 2 and 4 times for 4 x 4. Each
+//! transform is two sums with a small matrix, one for each direction, so there are plain nests
+//! alone. What hangs over the last whole tile is computed and cut off.
+//!
+//! **Accuracy.** Sums are of other numbers than the direct convolution's, so rounding shows
+//! otherwise. `error` is the most that the bound on it may be, as a multiple of the direct
+//! convolution's bound (`variant.rs`): tiles of 2 x 2 have `1 + 24 / c` for `c` channels, those
+//! of 4 x 4 about 446. An infinity, or what is no number, spreads over its whole tile.
+//!
+//! On request only, by `tiles`. A convolution stays as it is, with the reason as a remark
+//! (`read.rs`), where the machine's cost model says that the transforms take more than the
+//! multiplications that they save (`cost.rs`); `when=always` does not ask it.
+
+mod cost;
+mod emit;
+mod read;
+mod variant;
+
+use std::str::FromStr;
+
+use weft_dialects::device::Machine;
+use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
+use weft_dialects::ir::{Block, Context, Op, Report, remark};
+
+use self::read::{Conv, Refusal};
+use self::variant::{F2, F4, Variant};
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    name: "graph-winograd",
+    description: "Compute 3 x 3 convolutions by Winograd's algorithm",
+    options: &[
+        PassOption {
+            name: "tiles",
+            description: "outputs that a tile has: none leaves convolutions direct, 2x2, 4x4, or \
+                          any, whichever is cheaper",
+            fallback: "none",
+        },
+        PassOption {
+            name: "error",
+            description: "the most that the bound on rounding errors may be, as a multiple of \
+                          the direct convolution's",
+            fallback: "4",
+        },
+        PassOption {
+            name: "when",
+            description: "where it is applied: cheaper, always",
+            fallback: "cheaper",
+        },
+        PassOption {
+            name: "remarks",
+            description: "say which convolutions stay direct, and why",
+            fallback: "false",
+        },
+    ],
+    statistics: &[("transformed", "convolutions that became products of transformed tiles")],
+    run,
+};
+
+/// What may be done.
+struct Wanted<'c> {
+    variants: &'static [&'static Variant],
+    error: f64,
+    /// Who says what is cheaper; nobody where it does not matter.
+    machine: Option<Machine<'c>>,
+}
+
+fn run(run: &mut Run<'_>) -> Result<(), Failed> {
+    let variants: Tiles = known(run, "tiles")?;
+    if variants.0.is_empty() {
+        return Ok(());
+    }
+    let error: Error = known(run, "error")?;
+    let when: When = known(run, "when")?;
+    let machine = Machine::of(run.module).filter(|_| when == When::Cheaper);
+    let wanted = Wanted { variants: variants.0, error: error.0, machine };
+    let remarks = run.option("remarks") == "true";
+    let mut nests = Vec::new();
+    run.module.walk(&mut |op| {
+        if op.is("linalg.generic") {
+            nests.push(op);
+        }
+    });
+    for nest in nests {
+        match Conv::read(nest) {
+            None => {}
+            Some(conv) => match conv.and_then(|conv| transform(run.context, &conv, &wanted)) {
+                Ok(()) => run.count("transformed", 1),
+                Err(why) if remarks => remark(nest, &format!("stays a direct convolution: {why}")),
+                Err(_) => {}
+            },
+        }
+    }
+    Ok(())
+}
+
+/// Rewrites a convolution by the cheapest variant that is accurate enough.
+fn transform<'c>(
+    context: &'c Context,
+    conv: &Conv<'c>,
+    wanted: &Wanted<'c>,
+) -> Result<(), Refusal> {
+    let channels = conv.summed();
+    let bound = |variant: &&&Variant| variant.error(channels);
+    let least = wanted.variants.iter().map(|variant| variant.error(channels));
+    let least = least.fold(f64::INFINITY, f64::min);
+    if least > wanted.error {
+        return Err(Refusal::Accuracy { bound: least, allowed: wanted.error });
+    }
+    let direct = wanted.machine.map(|machine| cost::direct(machine, conv));
+    let mut best: Option<(f64, emit::Written<'c>)> = None;
+    let mut refused = None;
+    for variant in wanted.variants.iter().filter(|variant| bound(variant) <= wanted.error) {
+        let written = emit::write(context, conv, variant);
+        let cycles = wanted.machine.map_or(0.0, |machine| cost::of(machine, conv, &written));
+        let cheaper = best.as_ref().is_none_or(|(least, _)| cycles < *least);
+        match direct {
+            Some(direct) if cycles >= direct => {
+                refused.get_or_insert(Refusal::Cost { variant: variant.name(), cycles, direct });
+                written.erase();
+            }
+            _ if !cheaper => written.erase(),
+            _ => {
+                if let Some((_, other)) = best.replace((cycles, written)) {
+                    other.erase();
+                }
+            }
+        }
+    }
+    match (best, refused) {
+        (Some((_, written)), _) => written.replace(conv),
+        (None, Some(refusal)) => return Err(refusal),
+        (None, None) => {}
+    }
+    Ok(())
+}
+
+/// The variants that an option allows.
+struct Tiles(&'static [&'static Variant]);
+
+impl FromStr for Tiles {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Ok(Self(match text {
+            "none" => &[],
+            "2x2" => &[&F2],
+            "4x4" => &[&F4],
+            "any" => &[&F2, &F4],
+            _ => return Err(format!("{text} is neither none, 2x2, 4x4 nor any")),
+        }))
+    }
+}
+
+/// A multiple of an error bound.
+struct Error(f64);
+
+impl FromStr for Error {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = text.parse().ok().filter(|number: &f64| *number > 0.0);
+        number.map(Self).ok_or_else(|| format!("{text} is no number above zero"))
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum When {
+    Cheaper,
+    Always,
+}
+
+impl FromStr for When {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "cheaper" => Ok(Self::Cheaper),
+            "always" => Ok(Self::Always),
+            _ => Err(format!("{text} is neither cheaper nor always")),
+        }
+    }
+}
+
+/// The value of an option; reports one that is none.
+fn known<T: FromStr<Err = String>>(run: &Run<'_>, option: &str) -> Result<T, Failed> {
+    run.option(option).parse().map_err(|why| {
+        let what = format!("{} cannot use {option}: {why}", PASS.name);
+        Report::new(run.module.location(), what).help(format!("leave {option} out, or give one"));
+        Failed
+    })
+}
+
+/// Erases an operation that nobody reads, and then what it alone read.
+fn erase_unread(op: Op<'_>) {
+    let before = op.block().map(Block::ops).unwrap_or_default();
+    let mut unread = vec![op];
+    for op in before.into_iter().rev() {
+        let read = || op.results().iter().any(|result| !result.uses().is_empty());
+        if unread.contains(&op) && !read() {
+            unread.extend(op.operands().into_iter().filter_map(|operand| operand.def()));
+            op.erase();
+        }
+    }
+}
