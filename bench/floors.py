@@ -57,7 +57,13 @@ def work(path):
         shapes[value.name] = [dim.dim_value for dim in value.type.tensor_type.shape.dim]
     operations = sum(2 * products(node, shapes) for node in graph.node)
     inputs = [value.name for value in graph.input if value.name not in weights]
-    reads = sum(4 * int(np.prod(shapes[name])) for name in [*inputs, *weights])
+    whole = {name: 4 * int(np.prod(shapes[name])) for name in [*inputs, *weights]}
+    # Of a table only what is asked for is read.
+    for node in graph.node:
+        if node.op_type == "Gather" and node.output[0] in shapes:
+            rows = 4 * int(np.prod(shapes[node.output[0]]))
+            whole[node.input[0]] = min(whole.get(node.input[0], rows), rows)
+    reads = sum(whole.values())
     writes = sum(4 * int(np.prod(shapes[value.name])) for value in graph.output)
     return operations, reads, writes
 
