@@ -95,7 +95,8 @@ impl Backend {
         // What is worth unrolling was unrolled for the registers there are; more of it shares
         // loads between rounds until the sums no longer fit.
         options.set_loop_unrolling(false);
-        let done = module.run_passes("default<O3>", &self.machine, options);
+        let pipeline = if self.target.isa.is_some() { "default<O3>" } else { PIPELINE };
+        let done = module.run_passes(pipeline, &self.machine, options);
         working_on("");
         done.map_err(|error| error.to_string())
     }
@@ -128,6 +129,31 @@ impl Backend {
         function.add_attribute(AttributeLoc::Function, named(context, "nounwind", 0));
     }
 }
+
+/// The optimisations of a processor's kernels: those of `default<O3>` but for the ones that
+/// keep what was loaded in registers for later rounds, or put it together in new ones (loads
+/// made redundant across rounds, vectors of scalars). Tiles fill the registers with sums.
+const PIPELINE: &str = "inferattrs,function(simplifycfg,sroa<modify-cfg>,early-cse<>),ipsccp,\
+    globalopt,function(instcombine<no-verify-fixpoint>,simplifycfg),always-inline,\
+    require<globals-aa>,\
+    cgscc(devirt<4>(inline,function-attrs,argpromotion,function<eager-inv>(sroa<modify-cfg>,\
+    early-cse<memssa>,jump-threading,correlated-propagation,simplifycfg,\
+    instcombine<no-verify-fixpoint>,aggressive-instcombine,simplifycfg,reassociate,\
+    constraint-elimination,loop-mssa(loop-instsimplify,loop-simplifycfg,\
+    licm<no-allowspeculation>,loop-rotate,licm<allowspeculation>,\
+    simple-loop-unswitch<nontrivial;trivial>),simplifycfg,instcombine<no-verify-fixpoint>,\
+    loop(loop-idiom,indvars,loop-deletion),sroa<modify-cfg>,vector-combine,mldst-motion,\
+    gvn<no-load-pre>,sccp,bdce,instcombine<no-verify-fixpoint>,jump-threading,\
+    correlated-propagation,adce,memcpyopt,dse,loop-mssa(licm<allowspeculation>),\
+    simplifycfg<hoist-common-insts;sink-common-insts>,instcombine<no-verify-fixpoint>))),\
+    deadargelim,globalopt,globaldce,rpo-function-attrs,recompute-globalsaa,\
+    function<eager-inv>(float2int,lower-constant-intrinsics,loop(loop-rotate,loop-deletion),\
+    loop-vectorize,infer-alignment,instcombine<no-verify-fixpoint>,\
+    simplifycfg<hoist-common-insts;sink-common-insts;switch-range-to-icmp>,vector-combine,\
+    instcombine<no-verify-fixpoint>,sroa<preserve-cfg>,infer-alignment,\
+    instcombine<no-verify-fixpoint>,loop-mssa(licm<allowspeculation>),\
+    alignment-from-assumptions,loop-sink,instsimplify,div-rem-pairs,simplifycfg),globaldce,\
+    constmerge";
 
 /// What the caller of a kernel knows about it.
 pub struct Entry<'a> {
