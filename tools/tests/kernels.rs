@@ -318,6 +318,11 @@ fn check(cases: &[Case]) {
     if check_features(&avx2).is_ok() {
         devices.push(Device::Named("x86-avx2".to_owned()));
     }
+    check_on(cases, &devices);
+}
+
+/// Runs all cases, each on one of the machines.
+fn check_on(cases: &[Case], devices: &[Device]) {
     let mut failures = Vec::new();
     for (number, case) in cases.iter().enumerate() {
         // Every second case on the narrower machine, for the time that it takes.
@@ -383,6 +388,17 @@ fn matmul(shape: Matmul, elem: &'static str) -> Case {
     text.finish(format!("matmul {shape:?} {elem}"), &result, EXACT)
 }
 
+/// A product with `flags`: `x` and `y` transposed, `b`ias, `c`onstant y.
+fn with(m: usize, n: usize, k: usize, flags: &str) -> Matmul {
+    Matmul {
+        mnk: (m, n, k),
+        transposed_x: flags.contains('x'),
+        transposed_y: flags.contains('y'),
+        bias: flags.contains('b'),
+        constant_y: flags.contains('c'),
+    }
+}
+
 #[test]
 fn matmuls() {
     let plain = |m, n, k| Matmul { mnk: (m, n, k), ..Matmul::default() };
@@ -399,13 +415,6 @@ fn matmuls() {
     ] {
         cases.push(matmul(plain(m, n, k), "f32"));
     }
-    let with = |m, n, k, flags: &str| Matmul {
-        mnk: (m, n, k),
-        transposed_x: flags.contains('x'),
-        transposed_y: flags.contains('y'),
-        bias: flags.contains('b'),
-        constant_y: flags.contains('c'),
-    };
     for (m, n, k, flags) in [
         (2, 3, 5, "y"),
         (5, 7, 11, "b"),
@@ -434,6 +443,51 @@ fn matmuls() {
         cases.push(matmul(with(3, 16, 9, "cb"), elem));
     }
     check(&cases);
+}
+
+/// Caches so small that reductions are done in parts, with sums waiting in the output: starts,
+/// the last part and the last tiles of all sizes.
+#[test]
+fn products_in_parts() {
+    const AVX2: &str = include_str!("../../devices/x86-avx2.mlir");
+    if let Err(error) = check_features(&["avx2", "fma", "f16c", "bmi2"].map(str::to_owned)) {
+        eprintln!("not run: {error}");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("small.mlir");
+    let small = AVX2.replace(
+        "@l2 scope(\"core\") capacity_bytes(1048576)",
+        "@l2 scope(\"core\") capacity_bytes(65536)",
+    );
+    let small = small.replace("bytes_per_cycle(28)", "bytes_per_cycle(2)");
+    assert!(small.contains("capacity_bytes(65536)"), "the file has an l2: {small}");
+    std::fs::write(&path, small).expect("a file");
+    let mut cases = vec![];
+    for (m, n, k, flags) in [
+        (37, 97, 300, ""),
+        (64, 64, 1000, "b"),
+        (33, 70, 777, "yb"),
+        (41, 130, 513, "xc"),
+        (100, 24, 2048, "c"),
+        (7, 509, 640, "cb"),
+    ] {
+        cases.push(matmul(with(m, n, k, flags), "f32"));
+        cases.push(matmul(with(m, n / 2, k, flags), "i32"));
+    }
+    cases.push(conv(
+        Conv {
+            counts: [1, 70, 40, 1],
+            image: [9, 7],
+            kernel: [3, 3],
+            stride: 1,
+            dilation: 1,
+            padding: 0,
+            constant: true,
+        },
+        "f32",
+    ));
+    check_on(&cases, &[Device::Named(path.to_string_lossy().into_owned())]);
 }
 
 #[derive(Clone, Copy, Debug)]

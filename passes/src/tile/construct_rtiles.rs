@@ -23,7 +23,7 @@ use super::isa::{Bound, Search};
 use super::layout::Layout;
 use super::policy::{self, Choice, Tiled};
 use super::task_tile;
-use super::{instruction, isa, pack_weights, roller};
+use super::{instruction, isa, pack_weights, parts, roller};
 use crate::device::expand_math;
 use crate::nest::{self, Nest};
 
@@ -247,8 +247,17 @@ pub(crate) fn construct<'c>(
         return Ok(());
     }
     let inner = choice.tiled.tile(&nest);
-    let outer = task_tile::task_tile(&nest, &inner, &unit, choice.cycles, task_memory(machine));
-    let mut tiles = vec![outer, inner];
+    let tasks = task_tile::tasks_per_unit(machine, &nest);
+    let outer =
+        task_tile::task_tile(&nest, &inner, &unit, choice.cycles, tasks, task_memory(machine));
+    let (outer, part) = match &choice.tiled {
+        Tiled::Lanes(lanes) => {
+            let axis = lanes.shape.lanes_axis;
+            parts::in_parts(machine, &nest, axis, choice.cycles, &inner, outer)
+        }
+        _ => (outer, None),
+    };
+    let mut tiles: Vec<RTile> = [Some(outer), part, Some(inner)].into_iter().flatten().collect();
     if let Tiled::Lanes(lanes) = &choice.tiled
         && let Some(stage) = &lanes.stage
     {

@@ -193,6 +193,11 @@ impl Operand {
     }
 }
 
+/// Lines of a cache that a tile of these sizes touches of a tensor.
+pub(super) fn lines(nest: &Nest<'_>, access: &Access<'_>, sizes: &[u64], line_bytes: u64) -> f64 {
+    Operand::of(nest, access, false).lines(sizes, line_bytes)
+}
+
 /// A nest whose points are done by one instruction, with lanes along one axis.
 pub(super) struct Model<'m, 'c> {
     nest: &'m Nest<'c>,

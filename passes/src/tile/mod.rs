@@ -12,6 +12,7 @@ pub mod isa;
 mod layout;
 pub mod local;
 pub mod pack_weights;
+mod parts;
 pub mod peel;
 mod policy;
 pub mod roller;

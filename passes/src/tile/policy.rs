@@ -270,10 +270,11 @@ pub(super) fn register_memory<'c>(machine: Machine<'c>, name: &str) -> Option<&'
 pub(super) fn register_tile(nest: &Nest<'_>, choice: &Lanes<'_>) -> RTile {
     let mut sizes = vec![1; nest.axes.len()];
     if let Some(axis) = choice.shape.lanes_axis {
-        sizes[axis] = (choice.shape.vectors * choice.mapped.lanes).min(nest.axes[axis].extent);
-        // A whole number of registers, unless the axis ends before.
-        if sizes[axis] > choice.mapped.lanes {
-            sizes[axis] -= sizes[axis] % choice.mapped.lanes;
+        let (lanes, extent) = (choice.mapped.lanes, nest.axes[axis].extent);
+        sizes[axis] = (choice.shape.vectors * lanes).min(extent);
+        // Lanes that fold take whole registers; what is left over is folded on its own.
+        if nest.reduces(axis) && extent > lanes {
+            sizes[axis] -= sizes[axis] % lanes;
         }
     }
     for &(axis, rows) in &choice.shape.rows {

@@ -1,10 +1,10 @@
 //! The rTiles around the one in registers: of the rTask, and of where tiles wait.
 
-use weft_dialects::device::Unit;
+use weft_dialects::device::{Machine, Unit};
 use weft_dialects::tile::RTile;
 
 use super::local;
-use super::way::Stage;
+use super::way::{Stage, near_cache};
 use crate::nest::{Access, Nest};
 
 /// The rTile that waits between the shared memory and the registers: the register tile
@@ -58,6 +58,13 @@ pub(super) fn stage_tile(
     Ok(RTile { memory: name.to_owned(), sizes })
 }
 
+/// How many rTasks there are for a unit at most. Where what is read again stays in a cache of
+/// the unit's own, larger ones read more of it again.
+pub(super) fn tasks_per_unit(machine: Machine<'_>, nest: &Nest<'_>) -> u64 {
+    let shares = (0..nest.axes.len()).any(|axis| nest.reduces(axis));
+    if shares && near_cache(machine).is_some() { 2 } else { 8 }
+}
+
 /// The rTask's rTile: whole register tiles, cut so that there are a few rTasks
 /// for every unit where the work is worth it. Axes are cut in the order in which
 /// they are looped over, so that neighbours share what they load.
@@ -66,14 +73,14 @@ pub(super) fn task_tile(
     registers: &RTile,
     unit: &Unit<'_>,
     cycles: f64,
+    tasks: u64,
     memory: &str,
 ) -> RTile {
     // Less than this and starting an rTask costs more than it brings; more, and units
     // cannot even out.
     let least = unit.handover_cycles as f64 * 0.4;
-    const TASKS_PER_UNIT: u64 = 8;
     let worth = (cycles / least).floor().max(1.0) as u64;
-    let mut wanted = worth.min(unit.count * TASKS_PER_UNIT).max(1);
+    let mut wanted = worth.min(unit.count * tasks).max(1);
     let mut sizes = nest.extents();
     for axis in loop_order(nest, &registers.sizes) {
         if nest.reduces(axis) || wanted == 1 {

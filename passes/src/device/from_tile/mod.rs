@@ -20,6 +20,7 @@ mod body;
 mod bordered;
 mod index;
 mod matrix;
+mod parts;
 mod piece;
 mod staged;
 mod tiles;
@@ -230,9 +231,16 @@ fn lower<'c>(context: &'c Context, machine: Machine<'c>, kernel: Op<'c>) -> Resu
                 let tile = compute.tile_in(stage.memory.name).unwrap_or(inner);
                 around(tile).write(&mut b, &|b, at, sizes| staged.write(b, at, sizes));
             }
-            None => around(inner).write(&mut b, &|b, at, sizes| {
-                Piece::new(&plan, at, sizes).write(b);
-            }),
+            None => match parts::of(kernel, &compute, &nest)? {
+                Some(parts) => parts.write(&mut b, &nest, |b, part| {
+                    around(inner).write(b, &|b, at, sizes| {
+                        Piece::new(&plan, at, sizes).part(part).write(b);
+                    });
+                }),
+                None => around(inner).write(&mut b, &|b, at, sizes| {
+                    Piece::new(&plan, at, sizes).write(b);
+                }),
+            },
         }
     }
     kernel.erase();

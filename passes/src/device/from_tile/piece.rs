@@ -5,7 +5,8 @@ use weft_dialects::ir::{Block, Builder, Type, Val, attr, ty};
 use super::Plan;
 use super::body::write_body;
 use super::bordered::phase;
-use super::index::{Sum, scf_for, unrolled, unrolled_all};
+use super::index::{Sum, scf_for, scf_if, unrolled, unrolled_all};
+use super::tiles::compare;
 use super::view::{READ, View, WRITTEN, copy, lanewise};
 use crate::nest::{Access, Epilogue, Start};
 use crate::tile::turns;
@@ -26,6 +27,19 @@ pub(super) struct Piece<'p, 'c> {
     pub(super) rows: Vec<usize>,
     /// Registers side by side along the lanes.
     pub(super) vectors: u64,
+    /// The part of a reduction that is added to what the output holds.
+    pub(super) part: Option<Part<'c>>,
+}
+
+/// A part of a reduction: what came before it waits in the output.
+#[derive(Clone, Copy)]
+pub(super) struct Part<'c> {
+    /// The axis that is done in parts.
+    pub axis: usize,
+    /// The first point; the first part begins at zero.
+    pub begin: Val<'c>,
+    /// Behind the last point.
+    pub end: Val<'c>,
 }
 
 /// A register of the tile: its place on the row axes, and which along the lanes.
@@ -51,7 +65,12 @@ impl<'p, 'c> Piece<'p, 'c> {
         };
         rows.sort_by_key(moves);
         let vectors = lanes_axis.map_or(1, |axis| sizes[axis].div_ceil(plan.lanes));
-        Self { plan, at: at.to_vec(), sizes: sizes.to_vec(), rows, vectors }
+        Self { plan, at: at.to_vec(), sizes: sizes.to_vec(), rows, vectors, part: None }
+    }
+
+    /// The same, with only a part of a reduction.
+    pub fn part(self, part: Part<'c>) -> Self {
+        Self { part: Some(part), ..self }
     }
 
     /// Writes the tile.
@@ -67,13 +86,7 @@ impl<'p, 'c> Piece<'p, 'c> {
             self.fold_across_lanes(b, &accumulators);
             return;
         }
-        if self.plan.nest.starts.iter().any(|start| !matches!(start, Start::Unread)) {
-            self.each_register(b, &mut |b, at| {
-                for (output, accumulator) in accumulators.iter().enumerate() {
-                    self.start(b, output, *accumulator, at);
-                }
-            });
-        }
+        self.start_all(b, &accumulators);
         let reductions = self.reductions();
         self.reduce(b, &reductions, &self.at, &mut |b, place| {
             self.step(b, place, &accumulators);
@@ -84,12 +97,26 @@ impl<'p, 'c> Piece<'p, 'c> {
             }
             return;
         }
+        self.finish_all(b, accumulators[0]);
         self.each_register(b, &mut |b, at| {
-            self.finish(b, accumulators[0], at);
             for (output, accumulator) in self.plan.nest.outputs.iter().zip(&accumulators) {
                 self.store(b, output, *accumulator, at);
             }
         });
+    }
+
+    /// The epilogue on all sums, behind the last part of the reduction.
+    fn finish_all(&self, b: &mut Builder<'c>, accumulator: Val<'c>) {
+        if self.plan.nest.epilogue.is_none() {
+            return;
+        }
+        let all = |b: &mut Builder<'c>| {
+            self.each_register(b, &mut |b, at| self.finish(b, accumulator, at))
+        };
+        let Some(part) = &self.part else { return all(b) };
+        let extent = self.plan.nest.axes[part.axis].extent;
+        let is_last = compare(b, "eq", &Sum::value(part.end), &Sum::number(extent as i64));
+        scf_if(b, is_last, |b| all(b));
     }
 
     /// The epilogue on one register of sums.
@@ -101,6 +128,35 @@ impl<'p, 'c> Piece<'p, 'c> {
         views.push(register.clone());
         let lanes = self.lanes_of(*body, at.count);
         self.apply(b, *body, &views, &[register], &point, lanes);
+    }
+
+    /// Gives every accumulator its first value, or what earlier parts of the reduction left.
+    fn start_all(&self, b: &mut Builder<'c>, accumulators: &[Val<'c>]) {
+        let starts = &self.plan.nest.starts;
+        if starts.iter().all(|start| matches!(start, Start::Unread)) {
+            return;
+        }
+        let first = |b: &mut Builder<'c>| {
+            self.each_register(b, &mut |b, at| {
+                for (output, accumulator) in accumulators.iter().enumerate() {
+                    self.start(b, output, *accumulator, at);
+                }
+            });
+        };
+        let Some(part) = &self.part else { return first(b) };
+        let (begin, zero) = (Sum::value(part.begin), Sum::number(0));
+        let is_first = compare(b, "eq", &begin, &zero);
+        let is_later = compare(b, "ne", &begin, &zero);
+        scf_if(b, is_first, |b| first(b));
+        scf_if(b, is_later, |b| {
+            self.each_register(b, &mut |b, at| {
+                for (output, accumulator) in self.plan.nest.outputs.iter().zip(accumulators) {
+                    let (point, register) =
+                        (self.point(&self.at, at), self.register(b, *accumulator, at));
+                    self.load(b, output, &point, &register, at.count);
+                }
+            });
+        });
     }
 
     /// The axis of the rows, where they are the lanes of what is stored.
@@ -336,6 +392,13 @@ impl<'p, 'c> Piece<'p, 'c> {
             return;
         }
         let mut place = place.to_vec();
+        if let Some(part) = self.part.filter(|part| part.axis == axis) {
+            scf_for(b, &Sum::value(part.begin), &Sum::value(part.end), 1, |b, iv| {
+                place[axis] = Sum::value(iv);
+                self.reduce(b, rest, &place, body);
+            });
+            return;
+        }
         let registers = self.rows.iter().map(|&axis| self.sizes[axis]).product::<u64>();
         // Taps of a window: their addresses become constants, and nothing waits for a loop.
         let steps = extent * registers * self.vectors;
