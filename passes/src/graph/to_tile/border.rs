@@ -44,7 +44,7 @@ fn reader<'c>(op: Op<'c>, near: Option<NearCache<'_>>) -> Option<Op<'c>> {
     if !user.is("linalg.generic")
         || user.block() != op.block()
         || operand >= nest::generic_inputs(user)
-        || super::to_tile::starts_another(user)
+        || super::starts_another(user)
     {
         return None;
     }

@@ -1,0 +1,323 @@
+//! `graph-to-tile`: the door from operators to kernels.
+//!
+//! ```text
+//! graph.op "Conv" (x, w) { pad; generic }
+//!   ->  %p = tile.run @fill into(tile.empty); %q = tile.run @copy(x) into(%p)
+//!       %y = tile.run @conv(%q, w) into(tile.empty)
+//! ```
+//!
+//! Every loop nest of a payload becomes a kernel of its own, with as few axes as
+//! say the same; equal kernels are one. A nest that only gives another its
+//! starting value goes into that kernel; reshapes are views; slices are index
+//! expressions. After this door nothing has an operator's name but its report.
+//!
+//! Here a payload is walked; `pieces.rs` says what its tensors are meanwhile, `nests.rs` makes
+//! kernels, `copies.rs` writes tensors in parts, `border.rs` says which padding is left to them.
+
+mod border;
+mod copies;
+mod nests;
+mod pieces;
+
+use std::collections::{HashMap, HashSet};
+
+use weft_dialects::ir::pass::{Failed, Pass, Run};
+use weft_dialects::ir::{
+    Block, Builder, Context, Module, Op, Report, Type, Val, attr, empty_module, ty,
+};
+
+use self::pieces::{Piece, Window};
+use crate::tile;
+
+pub(super) use self::nests::starts_another;
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    name: "graph-to-tile",
+    description: "Cut operators into kernels of one loop nest and hang them in a tile-graph",
+    options: &[],
+    statistics: &[("kernels", "different kernels"), ("runs", "kernels applied")],
+    run,
+};
+
+fn run(run: &mut Run<'_>) -> Result<(), Failed> {
+    let models: Vec<_> = run
+        .module
+        .body(0)
+        .into_iter()
+        .flat_map(|block| block.ops())
+        .filter(|op| op.is("graph.model"))
+        .collect();
+    let memory = shared_memory(run.module);
+    for model in models {
+        let mut door = Door::new(run.context, run.module, model, &memory)?;
+        door.model(model)?;
+        run.count("kernels", door.kernels.len() as u64);
+        run.count("runs", door.runs);
+        model.erase();
+    }
+    Ok(())
+}
+
+/// The memory that all units share, or a name for it while no machine is there.
+fn shared_memory(module: Op<'_>) -> String {
+    weft_dialects::device::Machine::of(module)
+        .and_then(|machine| machine.shared())
+        .map(|memory| memory.name.to_owned())
+        .unwrap_or_else(|| "dram".to_owned())
+}
+
+struct Door<'c> {
+    context: &'c Context,
+    module: Op<'c>,
+    /// At the end of the tile-graph.
+    b: Builder<'c>,
+    memory: String,
+    /// Where a piece of an input may lie whose border is laid out beside its use.
+    near: Option<tile::NearCache<'c>>,
+    values: HashMap<Val<'c>, Val<'c>>,
+    /// What lies inside the borders of payload tensors that are read with theirs.
+    bordered: HashMap<Val<'c>, Val<'c>>,
+    /// Tensors that depend on weights and literals alone.
+    constants: HashSet<Val<'c>>,
+    /// From a kernel's text to its name.
+    kernels: HashMap<String, String>,
+    names: HashMap<String, usize>,
+    runs: u64,
+    /// Holds the bodies of nests that no payload wrote: copies and fills.
+    scratch: Module<'c>,
+    copies: HashMap<String, Block<'c>>,
+}
+
+/// One operator while it is cut.
+struct Cut<'c> {
+    name: &'c str,
+    kind: &'c str,
+    pieces: HashMap<Val<'c>, Piece<'c>>,
+}
+
+impl<'c> Door<'c> {
+    fn new(
+        context: &'c Context,
+        module: Op<'c>,
+        model: Op<'c>,
+        memory: &str,
+    ) -> Result<Self, Failed> {
+        let body = model.body(0).ok_or(Failed)?;
+        let inputs: Vec<Type<'c>> = body.args().iter().map(|arg| arg.ty()).collect();
+        let outputs: Vec<Type<'c>> = body
+            .terminator()
+            .map(|end| end.operands().iter().map(|value| value.ty()).collect())
+            .unwrap_or_default();
+        let signature = ty::of_function(context, &inputs, &outputs);
+        let mut b = Builder::before(context, model);
+        let names = |name: &str| model.attr(name).ok_or(Failed);
+        let graph = b.op_with(
+            "tile.graph",
+            &[],
+            &[],
+            &[
+                ("sym_name", attr::of_string(context, model.symbol())),
+                ("inputs", names("inputs")?),
+                ("outputs", names("outputs")?),
+                ("signature", attr::of_type(signature)),
+            ],
+            1,
+        );
+        let types: Vec<_> = inputs.iter().map(|&input| ty::payload(context, input)).collect();
+        let block = b.block(graph.region(0), &types);
+        let values = body.args().into_iter().zip(block.args()).collect();
+        Ok(Self {
+            context,
+            module,
+            b: Builder::at_end(context, block),
+            memory: memory.to_owned(),
+            near: weft_dialects::device::Machine::of(module).and_then(tile::near_cache),
+            values,
+            bordered: HashMap::new(),
+            constants: HashSet::new(),
+            kernels: HashMap::new(),
+            names: HashMap::new(),
+            runs: 0,
+            scratch: empty_module(context),
+            copies: HashMap::new(),
+        })
+    }
+
+    fn model(&mut self, model: Op<'c>) -> Result<(), Failed> {
+        for op in model.body(0).ok_or(Failed)?.ops() {
+            self.b = self.b.with_location(op.location());
+            match op.name() {
+                "graph.weight" => {
+                    let ty = ty::payload(self.context, op.result(0).ty());
+                    let attrs: Vec<_> = op.attrs();
+                    let new = self.b.op_with("graph.weight", &[], &[ty], &attrs, 0).result(0);
+                    self.constants.insert(new);
+                    self.values.insert(op.result(0), new);
+                }
+                "graph.constant" => {
+                    let new = self.literal(op, op.result(0).ty())?;
+                    self.values.insert(op.result(0), new);
+                }
+                "graph.op" => self.operator(op)?,
+                "graph.output" => {
+                    let values: Vec<_> =
+                        op.operands().iter().map(|value| self.values[value]).collect();
+                    self.b.op("tile.output", &values, &[]);
+                }
+                other => {
+                    Report::new(op.location(), format!("{other} has no form in a tile-graph"))
+                        .help("a model holds graph.weight, graph.constant and graph.op");
+                    return Err(Failed);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A `graph.constant` of the payload type with the literal of `op`.
+    fn literal(&mut self, op: Op<'c>, ty: Type<'c>) -> Result<Val<'c>, Failed> {
+        let ty = ty::payload(self.context, ty);
+        let Some(bytes) = op.attr("value").and_then(attr::dense_bytes) else {
+            Report::new(op.location(), format!("the literal of {} is not dense", op.name()));
+            return Err(Failed);
+        };
+        let value = attr::dense(ty, &bytes);
+        let new = self.b.op_with("graph.constant", &[], &[ty], &[("value", value)], 0).result(0);
+        self.constants.insert(new);
+        Ok(new)
+    }
+
+    fn operator(&mut self, op: Op<'c>) -> Result<(), Failed> {
+        let text = |name: &str| op.attr(name).and_then(attr::string).unwrap_or("");
+        let payload = op.body(0).ok_or(Failed)?;
+        let mut cut = Cut { name: text("name"), kind: text("kind"), pieces: HashMap::new() };
+        for (arg, operand) in payload.args().into_iter().zip(op.operands()) {
+            cut.pieces.insert(arg, Piece::Tensor(self.values[&operand]));
+        }
+        for inner in payload.ops() {
+            if inner.is("graph.yield") {
+                for (result, value) in op.results().into_iter().zip(inner.operands()) {
+                    let tensor = self.tensor(&mut cut, value)?;
+                    self.values.insert(result, tensor);
+                }
+            } else {
+                self.statement(&mut cut, inner)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn statement(&mut self, cut: &mut Cut<'c>, op: Op<'c>) -> Result<(), Failed> {
+        match op.name() {
+            "linalg.generic" => self.generic(cut, op),
+            "tensor.empty" => {
+                cut.pieces.insert(op.result(0), Piece::Empty(op.result(0).ty()));
+                Ok(())
+            }
+            "tensor.reshape" | "tensor.expand_shape" | "tensor.collapse_shape" => {
+                let source = self.tensor(cut, op.operand(0))?;
+                let view = self.view(source, op.result(0).ty());
+                cut.pieces.insert(op.result(0), Piece::Tensor(view));
+                Ok(())
+            }
+            "tensor.extract_slice" => {
+                let window = self.window(cut, op, op.operand(0))?;
+                if ty::shape(op.result(0).ty()).map(|shape| shape.len()) != Some(window.sizes.len())
+                {
+                    return refuse(op, "a slice that drops dimensions");
+                }
+                cut.pieces.insert(op.result(0), Piece::Window(window));
+                Ok(())
+            }
+            "tensor.insert_slice" | "tensor.pad" if border::beside_use(op, self.near) => {
+                cut.pieces.insert(op.result(0), Piece::Border(op));
+                Ok(())
+            }
+            "tensor.insert_slice" => self.insert(cut, op),
+            "tensor.pad" => self.pad(cut, op),
+            "arith.constant" => {
+                // Scalars are copied into bodies; a shape operand is in the type.
+                let value = op.result(0);
+                let read = value.uses().iter().any(|(user, _)| !user.is("tensor.reshape"));
+                if ty::is_tensor(value.ty()) && read {
+                    let tensor = self.literal(op, value.ty())?;
+                    cut.pieces.insert(value, Piece::Tensor(tensor));
+                }
+                Ok(())
+            }
+            _ => refuse(op, op.name()),
+        }
+    }
+
+    /// The piece as a tensor of the tile-graph, copied where it was a window.
+    fn tensor(&mut self, cut: &mut Cut<'c>, value: Val<'c>) -> Result<Val<'c>, Failed> {
+        let piece = cut.pieces.get(&value).cloned().ok_or(Failed)?;
+        let tensor = match piece {
+            Piece::Tensor(tensor) => tensor,
+            Piece::Empty(ty) => self.empty(ty),
+            Piece::Window(window) => {
+                let fresh = self.empty(value.ty());
+                let whole = Window::whole(fresh).ok_or(Failed)?;
+                self.copy(cut, &window, &whole)?
+            }
+            Piece::Start(op) => {
+                self.nest(cut, op)?;
+                return self.tensor(cut, value);
+            }
+            Piece::Border(op) => {
+                if op.is("tensor.pad") {
+                    self.pad(cut, op)?;
+                } else {
+                    self.insert(cut, op)?;
+                }
+                return self.tensor(cut, value);
+            }
+        };
+        cut.pieces.insert(value, Piece::Tensor(tensor));
+        Ok(tensor)
+    }
+
+    fn window(&mut self, cut: &mut Cut<'c>, op: Op<'c>, of: Val<'c>) -> Result<Window<'c>, Failed> {
+        let outer = match cut.pieces.get(&of) {
+            Some(Piece::Window(window)) => window.clone(),
+            _ => {
+                let tensor = self.tensor(cut, of)?;
+                Window::whole(tensor).ok_or(Failed)?
+            }
+        };
+        match Window::of_slice(op, of) {
+            Some(window) => Ok(window.inside(&outer)),
+            None => refuse(op, "a slice at positions that are not constant"),
+        }
+    }
+
+    fn empty(&mut self, ty: Type<'c>) -> Val<'c> {
+        let memory = attr::of_symbol(self.context, &self.memory);
+        self.b.op_with("tile.empty", &[], &[ty], &[("memory", memory)], 0).result(0)
+    }
+
+    fn view(&mut self, tensor: Val<'c>, ty: Type<'c>) -> Val<'c> {
+        // A view of a view is one of what that one is of.
+        let tensor = match tensor.def() {
+            Some(op) if op.is("tile.view") => op.operand(0),
+            _ => tensor,
+        };
+        if tensor.ty() == ty {
+            return tensor;
+        }
+        let view = self.b.op("tile.view", &[tensor], &[ty]).result(0);
+        if self.constants.contains(&tensor) {
+            self.constants.insert(view);
+        }
+        view
+    }
+}
+
+fn refuse<T>(op: Op<'_>, what: &str) -> Result<T, Failed> {
+    Report::new(op.location(), format!("a payload cannot hold {what}")).help(
+        "payloads hold linalg.generic, tensor.empty, reshapes, slices at constant positions, \
+         tensor.pad and constants",
+    );
+    Err(Failed)
+}
