@@ -37,7 +37,7 @@ device.machine @x86_avx512 arch("x86-64") features(["avx2", "fma", "f16c", "bmi2
       "arith.minui", "arith.cmpi", "arith.extsi", "arith.extui", "arith.trunci",
       "arith.index_cast", "arith.index_castui", "math.fma", "math.sqrt", "math.absf",
       "math.absi", "math.floor", "math.ceil", "math.trunc", "math.roundeven", "math.copysign",
-      "math.ctpop", "math.ctlz", "math.cttz"
+      "math.ctpop", "math.ctlz", "math.cttz", "llvm.intr.ldexp"
     ]) reductions([
       "arith.addf", "arith.mulf", "arith.maximumf", "arith.minimumf", "arith.maxnumf",
       "arith.minnumf", "arith.addi", "arith.muli", "arith.maxsi", "arith.minsi", "arith.maxui",

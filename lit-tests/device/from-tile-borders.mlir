@@ -18,7 +18,7 @@ device.machine @toy arch("toy") features([]) {
 }
 
 // CHECK-LABEL: device.kernel @sums
-//       CHECK:   %[[ROOM:.+]] = device.alloc : memref<14xf32, "l2">
+//       CHECK:   %[[ROOM:.+]] = device.alloc : memref<20xf32, "l2">
 //       CHECK:   device.apply @valu lanes 4
 //       CHECK:   device.copy @store %{{.+}} to %[[ROOM]]
 //       CHECK:   scf.for

@@ -90,21 +90,20 @@ graph.model @edges inputs ["image"] outputs ["y"] {
 
 // -------------------------------------------------------------------------------------
 // device: every window is a load at a shifted place. The twelve sums start at zero, stay in
-// registers over the whole window, and are stored once.
+// registers over the whole window, and are stored once. Windows slide over the six rows, so
+// all is written out, and what two or three rows read is loaded once.
 
 //     DEVICE: device.kernel @conv_2 tasks 1 {
 //     DEVICE: ^bb0(%{{.+}}: index, %[[IMAGE:.+]]: memref<8x18xf32>, %[[W:.+]]: memref<4x3x3xf32>, %[[Y:.+]]: memref<4x6x16xf32>):
 //     DEVICE:   scf.for %[[CHANNEL:.+]] = {{.+}} {
 //     DEVICE:     %[[SUMS:.+]] = device.alloc : memref<6x2x8xf32, "vreg">
 //     DEVICE:     device.apply @valu lanes 8 ins() outs(%[[SUMS]]
-//     DEVICE:     scf.for %[[V:.+]] = {{.+}} {
-//     DEVICE:       affine.for %[[U:.+]] = 0 to 3 {
-//     DEVICE:         affine.for %[[ROW:.+]] = 0 to 6 {
-//     DEVICE:           %[[SHIFTED:.+]] = affine.apply {{.+}}(%[[ROW]], %[[V]])
-//     DEVICE:           device.copy @load %[[IMAGE]][%[[SHIFTED]], %{{.+}}] to %[[READ:[0-9]+]][{{.+}} count 8
+//     DEVICE:     affine.for %[[HALF:.+]] = 0 to 2 {
+//     DEVICE:       %[[SHIFTED:.+]] = affine.apply {{.+}}(%[[HALF]])
+//     DEVICE:       device.copy @load %[[IMAGE]][%{{.+}}, %[[SHIFTED]]] to %[[READ:[0-9]+]][{{.+}} count 8
 
 // One weight for all lanes.
-//     DEVICE:         device.apply @valu lanes 8 ins(%[[READ]][{{.+}}], %[[W]][%[[CHANNEL]], %[[V]], %[[U]]], %[[SUMS]][{{.+}}]) outs(%[[SUMS]]
+//     DEVICE:       device.apply @valu lanes 8 ins(%[[READ]][{{.+}}], %[[W]][%[[CHANNEL]], %{{.+}}, %{{.+}}], %[[SUMS]][{{.+}}]) outs(%[[SUMS]]
 //     DEVICE:           arith.mulf
 //     DEVICE:           arith.addf
 //     DEVICE:     device.copy @store %[[SUMS]]{{.+}} to %[[Y]]{{.+}} count 8

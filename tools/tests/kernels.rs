@@ -685,7 +685,8 @@ fn windows_with_borders() {
         let mut near = |most| 1 + random.below(most);
         let shape = Windows {
             counts: [near(2), near(4)],
-            image: [near(20), near(40)],
+            // High enough for several tiles of rows, now and then.
+            image: [near(20) * near(3), near(40)],
             kernel: [near(4), near(7)],
             stride: [near(3), near(5)],
             dilation: near(2),

@@ -7,7 +7,8 @@
 //! The arithmetic is in `math/`, one function per operation and type, copied in
 //! place of the operation. f16 and bf16 go through f32. A machine's meanings and
 //! lowerings are left alone: they are what is meant; so is a function that the lane unit
-//! of its kernel lists, for that has an instruction.
+//! of its kernel lists, for that has an instruction. Scaling by a power of two, which some
+//! expansions end with, is such a function, too.
 
 use weft_dialects::device::{Lanes, Machine};
 use weft_dialects::ir::pass::{Failed, Pass, Run};
@@ -31,6 +32,9 @@ const EXPANSIONS: [&str; 2] =
 /// Operations on floats for which processors have an instruction.
 const NATIVE: [&str; 8] =
     ["fma", "sqrt", "absf", "copysign", "floor", "ceil", "trunc", "roundeven"];
+
+/// A float times a power of two.
+const SCALE: &str = "llvm.intr.ldexp";
 
 /// Operations that need no expansion whatever the type of their operand.
 const BITWISE: [&str; 6] = ["absi", "ctlz", "cttz", "ctpop", "isnan", "isinf"];
@@ -58,9 +62,9 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
 /// Whether the lane unit that a kernel runs on has an instruction for an elementary
 /// function.
 fn listed(op: Op<'_>) -> bool {
-    let unit = op.ancestors().find(|around| around.is("tile.compute")).and_then(|compute| {
-        let name = compute.attr("instruction").and_then(attr::symbol)?;
-        Machine::of(compute)?.lanes_unit(name)
+    let unit = op.ancestors().find_map(|around| {
+        let name = ["instruction", "lanes_unit"].into_iter().find_map(|name| around.attr(name))?;
+        Machine::of(around)?.lanes_unit(attr::symbol(name)?)
     });
     unit.is_some_and(|unit| has_function(&unit, op))
 }
@@ -68,7 +72,8 @@ fn listed(op: Op<'_>) -> bool {
 /// Whether a lane unit applies `op` by itself, and `op` is an elementary function.
 pub fn has_function<'c>(unit: &Lanes<'c>, op: Op<'c>) -> bool {
     let function = op.name().strip_prefix("math.");
-    function.is_some_and(|name| !NATIVE.contains(&name) && !BITWISE.contains(&name))
+    let elementary = |name| !NATIVE.contains(&name) && !BITWISE.contains(&name);
+    (op.is(SCALE) || function.is_some_and(elementary))
         && op.results().iter().all(|result| unit.supports(op.name(), result.ty()))
 }
 
@@ -97,6 +102,7 @@ impl<'c> Wanted<'c> {
         let name = match op.name() {
             // LLVM knows both as calls only.
             "arith.remf" => "remf",
+            SCALE => "ldexp",
             "arith.truncf" if narrow && ty::bits(operand) == Some(64) => "truncf",
             name => name.strip_prefix("math.")?,
         };
@@ -131,8 +137,11 @@ fn expand<'c>(
     }
     let wide = if wanted.through_f32 { Type::float32(context) } else { op.operand(0).ty() };
     let mut b = Builder::before(context, op);
-    let operands: Vec<_> =
-        op.operands().into_iter().map(|x| cast(&mut b, "arith.extf", x, wide)).collect();
+    let mut widened = |x: Val<'c>| match ty::is_float(x.ty()) {
+        true => cast(&mut b, "arith.extf", x, wide),
+        false => x,
+    };
+    let operands: Vec<_> = op.operands().into_iter().map(&mut widened).collect();
     let result = match body {
         Some(body) => inline(&mut b, body, &operands, work),
         None => b.op_with(op.name(), &operands, &[wide], &op.attrs(), 0).result(0),
@@ -161,7 +170,7 @@ fn inline<'c>(
     let ops = body.ops();
     let (end, ops) = ops.split_last().expect("an expansion returns");
     for &op in ops {
-        work.extend(Wanted::of(b.clone_op(op, &mut map)));
+        work.extend(Wanted::of(b.clone_op(op, &mut map)).filter(|wanted| !listed(wanted.op)));
     }
     map.get(end.operand(0))
 }

@@ -1,4 +1,4 @@
-//! From `arith` and `math` to the interpreter's instructions: one table.
+//! From `arith`, `math` and a power of LLVM's to the interpreter's instructions: one table.
 
 use weft_dialects::ir::{Op, Type, attr, ty};
 use weft_runtime::vm::{
@@ -70,6 +70,7 @@ const TABLE: &[(&str, Form)] = &[
     ("arith.trunci", Cast(CastOp::TruncI)),
     ("arith.uitofp", Cast(CastOp::UIToFP)),
     ("arith.xori", Binary(XorI)),
+    ("llvm.intr.ldexp", Binary(LdExp)),
     ("math.absf", Unary(AbsF)),
     ("math.absi", Unary(AbsI)),
     ("math.acos", Unary(Acos)),

@@ -11,6 +11,7 @@ use weft_dialects::ir::{Type, ty};
 use super::instruction::{Mapped, body_cycles};
 use super::turn::turns;
 use super::way::{Stage, move_cycles, way};
+use super::windows;
 use crate::nest::{Access, Border, Nest, Start};
 
 /// Machine facts that the model uses.
@@ -299,12 +300,15 @@ impl<'m, 'c> Model<'m, 'c> {
         let registers = tile.registers();
         let issue = registers as f64 * self.mapped.issue_cycles;
         let mut loads = 0.0;
-        for input in &self.inputs {
+        let windows = windows::loads(self.nest, tile);
+        for (number, input) in self.inputs.iter().enumerate() {
             let (count, vector) = input.count(tile);
+            let shared = windows.filter(|(slides, _)| *slides == number);
+            let count = shared.map_or(count as f64, |(_, loads)| loads);
             // One element for all lanes rides along with the instruction that takes it.
             let each =
                 if vector { self.along(input, tile, self.facts.load) } else { self.facts.load };
-            loads += count as f64 * each.max(self.refill(input, tile));
+            loads += count * each.max(self.refill(input, tile));
         }
         let (fills, strewn) = self.fills(tile);
         loads += fills / steps;

@@ -20,6 +20,7 @@ mod shapes;
 mod task_tile;
 mod turn;
 mod way;
+mod windows;
 
 pub(crate) use explain::cycles;
 pub use explain::{Explained, explain};
@@ -27,3 +28,4 @@ pub use instruction::{Combine, Identity, binding, combine, identity, lanes_type}
 pub use task_tile::loop_order;
 pub use turn::turns;
 pub use way::{NearCache, Stage, Way, near_cache, way};
+pub use windows::{MOST_STEPS, taps};

@@ -5,6 +5,7 @@ use weft_dialects::device::Machine;
 use super::cost::{Facts, Shape};
 use super::instruction::{Mapped, asks_for, combine};
 use super::turn::turned;
+use super::windows;
 use crate::nest::{Access, Border, Nest};
 
 /// Rows tried, over all their axes.
@@ -62,7 +63,8 @@ pub(super) fn shapes(
     for vectors in 1..=nest.axes[axis].extent.div_ceil(mapped.lanes).min(most) {
         let mut add = |rows: Vec<(usize, u64)>| {
             let shape = Shape { lanes_axis, vectors, rows };
-            let fits = registers_used(nest, &shape) * words <= facts.registers;
+            let fits = registers_used(nest, &shape) * words <= facts.registers
+                && windows::fits(nest, &shape);
             if fits {
                 found.push(shape);
             }

@@ -126,7 +126,8 @@ pub enum UnaryOp {
 
 /// Operations with two operands of one type, which is also the type of the result.
 ///
-/// [`BinaryOp::FPowI`] alone takes a float and an integer and gives the float's type.
+/// [`BinaryOp::FPowI`] and [`BinaryOp::LdExp`] take a float and an integer and give the float's
+/// type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum BinaryOp {
@@ -175,10 +176,17 @@ pub enum BinaryOp {
     MinUI,
     /// An integer to an integer power.
     IPowI,
+    /// A float times a power of two, rounded once.
+    LdExp,
 }
 
 impl BinaryOp {
-    /// True if the operands (the first one, for [`BinaryOp::FPowI`]) are floats.
+    /// True if the second operand is an integer beside a float.
+    pub const fn takes_power(self) -> bool {
+        matches!(self, BinaryOp::FPowI | BinaryOp::LdExp)
+    }
+
+    /// True if the operands (the first one, where [`Self::takes_power`]) are floats.
     pub const fn is_float(self) -> bool {
         use BinaryOp::*;
         matches!(
@@ -195,6 +203,7 @@ impl BinaryOp {
                 | CopySign
                 | PowF
                 | FPowI
+                | LdExp
         )
     }
 }

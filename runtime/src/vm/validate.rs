@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::error::{Part, Place, VmError};
-use super::inst::{BinaryOp, CastOp, Inst};
+use super::inst::{CastOp, Inst};
 use super::program::{Access, Nest, Program, Reg, Stmt, TensorDecl, TensorId};
 use super::ty::Ty;
 
@@ -241,7 +241,7 @@ impl Check<'_> {
                 let ty = if op.is_float() { float(reg(x)?)? } else { int(reg(x)?)? };
                 Ok(if op.is_test() { Ty::I1 } else { ty })
             }
-            Inst::Binary { op: BinaryOp::FPowI, a, b } => {
+            Inst::Binary { op, a, b } if op.takes_power() => {
                 int(reg(b)?)?;
                 float(reg(a)?)
             }

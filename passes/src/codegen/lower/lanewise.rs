@@ -6,7 +6,7 @@
 
 use rustc_hash::FxHashMap;
 use weft_dialects::device::View;
-use weft_dialects::ir::{Block, Builder, Diagnostics, Mapping, Op, Type, Val, ty};
+use weft_dialects::ir::{Block, Builder, Diagnostics, Mapping, Op, Type, Val, attr, ty};
 
 use super::view;
 
@@ -135,10 +135,26 @@ impl<'c> Lanewise<'c> {
         let types: Vec<_> =
             op.results().iter().map(|result| ty::vector(self.lanes, result.ty())).collect();
         let line = self.line(op);
-        let copy = self.b.op_with(op.name(), &operands, &types, &op.attrs(), 0);
+        let copy = match op.name() {
+            // Upstream's operation has one power for all lanes; the intrinsic has one for each.
+            "llvm.intr.ldexp" => self.intrinsic("llvm.ldexp", &operands, &types),
+            name => self.b.op_with(name, &operands, &types, &op.attrs(), 0),
+        };
         for (old, vector) in op.results().into_iter().zip(copy.results()) {
             self.values.insert(old, Lanes::Each { vector, line });
         }
+    }
+
+    fn intrinsic(&mut self, name: &str, operands: &[Val<'c>], types: &[Type<'c>]) -> Op<'c> {
+        let context = self.b.context();
+        let none = attr::parse(context, "array<i32>").expect("an empty array");
+        let segments = attr::of_ints32(context, &[operands.len() as i32, 0]);
+        let attributes = [
+            ("intrin", attr::of_string(context, name)),
+            ("op_bundle_sizes", none),
+            ("operandSegmentSizes", segments),
+        ];
+        self.b.op_with("llvm.call_intrinsic", operands, types, &attributes, 0)
     }
 
     /// Lane zero of a result that goes up with the lane.

@@ -3,14 +3,18 @@
 //! ```text
 //! fill the room with the border's number
 //! for (each plane of the rTask) {
-//!   copy the plane inside the border
-//!   loops over register tiles, which read the room instead of the tensor }
+//!   for (rows of register tiles) {
+//!     copy the rows of the plane that they read and those before did not, inside the border
+//!     loops over register tiles, which read the room instead of the tensor } }
 //! ```
 //!
 //! The room holds one plane: the last dimensions of the tensor, those that have a border.
-//! It is written and read again while it is in the cache that the unit has for itself.
+//! It is written and read again while it is in the cache that the unit has for itself. Its rows
+//! begin with registers, and behind it there is room for one more, so that whole registers
+//! can be read where only some lanes have points.
 
 use weft_dialects::device::Machine;
+use weft_dialects::ir::payload::Scalar;
 use weft_dialects::ir::{Builder, Linear, Type, Val, attr, ty};
 use weft_dialects::tile::RTile;
 
@@ -59,17 +63,20 @@ impl<'c> Bordered<'c> {
             let last = access.index.last().expect("a border has a dimension");
             let steps = plan.lanes_axis.map_or(1, |axis| last.coefficients[axis]);
             let phases = if (2..=MOST_PHASES).contains(&steps) { steps as u64 } else { 1 };
+            let unit = machine.lanes_unit(plan.unit);
+            let lanes = unit.and_then(|unit| unit.lanes_for(access.elem())).unwrap_or(1);
             let mut shape = access.shape.clone();
+            let row = shape.pop().expect("a border has a dimension");
             if phases > 1 {
-                let row = shape.pop().expect("a border has a dimension");
-                shape.extend([phases, row.div_ceil(phases)]);
+                shape.push(phases);
                 plan.phases.insert(access.tensor, steps);
             }
+            shape.push(row.div_ceil(phases).next_multiple_of(lanes));
+            shape[0] += if shape.len() > 1 { 1 } else { lanes };
+            plan.roomy.insert(access.tensor);
             let memory = attr::of_string(b.context(), cache);
             let ty = ty::memref(&shape, access.elem(), Some(memory));
             let room = b.op("device.alloc", &[], &[ty]).result(0);
-            let unit = machine.lanes_unit(plan.unit);
-            let lanes = unit.and_then(|unit| unit.lanes_for(access.elem())).unwrap_or(1);
             let source = plan.memrefs[&whole.argument()];
             plan.memrefs.insert(access.tensor, room);
             planes.push(Plane { access: whole, border, source, room, shape, phases, lanes });
@@ -110,9 +117,42 @@ impl<'c> Bordered<'c> {
 
     /// Writes the code of the planes of `sizes` points from `at` on.
     pub fn write(&self, b: &mut Builder<'c>, plan: &Plan<'c>, at: &[Sum<'c>], sizes: &[u64]) {
-        for plane in &self.planes {
-            plane.bring(b, plan, at);
+        let [plane] = &self.planes[..] else {
+            for plane in &self.planes {
+                plane.bring(b, plan, at, None);
+            }
+            self.compute(b, plan, at, sizes);
+            return;
+        };
+        let Some(axis) = plane.row_axis(plan) else {
+            plane.bring(b, plan, at, None);
+            self.compute(b, plan, at, sizes);
+            return;
+        };
+        let tile = plan.tile.sizes[axis].min(sizes[axis]);
+        let rows = |b: &mut Builder<'c>, done: &Sum<'c>, count: u64| {
+            let (mut at, mut sizes) = (at.to_vec(), sizes.to_vec());
+            let begin = at[axis].clone().plus(done, 1);
+            let new = plane.new_rows(b, plan, axis, [done, &begin], count);
+            (at[axis], sizes[axis]) = (begin, count);
+            plane.bring(b, plan, &at, Some(new));
+            self.compute(b, plan, &at, &sizes);
+        };
+        let whole = sizes[axis] / tile * tile;
+        if whole > tile {
+            scf_for(b, &Sum::number(0), &Sum::number(whole as i64), tile as i64, |b, iv| {
+                rows(b, &Sum::value(iv), tile);
+            });
+        } else {
+            rows(b, &Sum::number(0), whole);
         }
+        if whole < sizes[axis] {
+            rows(b, &Sum::number(whole as i64), sizes[axis] - whole);
+        }
+    }
+
+    /// Writes the code of `sizes` points from `at` on, whose planes are there.
+    fn compute(&self, b: &mut Builder<'c>, plan: &Plan<'c>, at: &[Sum<'c>], sizes: &[u64]) {
         let mut nest = plan.nest.clone();
         for (axis, &size) in nest.axes.iter_mut().zip(sizes) {
             axis.extent = size;
@@ -149,8 +189,58 @@ impl<'c> Plane<'c> {
         View { memref, indices: vec![b.index(0)] }
     }
 
-    /// Copies the plane of the point `at` inside its border.
-    fn bring(&self, b: &mut Builder<'c>, plan: &Plan<'c>, at: &[Sum<'c>]) {
+    /// The parallel axis along the first dimension of the plane, if it is one of several and
+    /// one axis alone moves there.
+    fn row_axis(&self, plan: &Plan<'c>) -> Option<usize> {
+        let rows = &self.access.index[self.access.shape.len() - self.border.rank()];
+        let used = |axis: &usize| rows.coefficients[*axis] != 0 && !plan.nest.reduces(*axis);
+        let mut axes = (0..rows.coefficients.len()).filter(used);
+        let axis = axes.next().filter(|_| axes.next().is_none() && self.border.rank() > 1)?;
+        (rows.coefficients[axis] > 0 && plan.lanes_axis != Some(axis)).then_some(axis)
+    }
+
+    /// The rows of the plane that `count` points from `begin` on along `axis` read; without
+    /// those that the `done` points before have read.
+    fn new_rows(
+        &self,
+        b: &mut Builder<'c>,
+        plan: &Plan<'c>,
+        axis: usize,
+        [done, begin]: [&Sum<'c>; 2],
+        count: u64,
+    ) -> [Val<'c>; 2] {
+        let mut rows = self.access.index[self.access.shape.len() - self.border.rank()].clone();
+        let step = std::mem::replace(&mut rows.coefficients[axis], 0);
+        let (least, most) = rows.range(&plan.nest.extents());
+        let low = self.border.low[0] as i64;
+        let mut row = |after: i64, offset: i64| {
+            let row = Sum::number(step * after + offset - low).plus(begin, step);
+            self.inside(b, &row)
+        };
+        let (all, new, end) = (row(0, least), row(-1, most + 1), row(count as i64 - 1, most + 1));
+        let (done, zero) = (done.emit(b), b.index(0));
+        let first = Scalar::at(*b).cmpi("eq", done, zero);
+        let index = Type::index(b.context());
+        [b.op("arith.select", &[first, all, new], &[index]).result(0), end]
+    }
+
+    /// The row, or the end of the plane that it lies beyond.
+    fn inside(&self, b: &mut Builder<'c>, row: &Sum<'c>) -> Val<'c> {
+        let index = Type::index(b.context());
+        let (row, zero) = (row.emit(b), b.index(0));
+        let end = b.index(self.border.inside[0] as i64);
+        let above = b.op("arith.maxsi", &[row, zero], &[index]).result(0);
+        b.op("arith.minsi", &[above, end], &[index]).result(0)
+    }
+
+    /// Copies the plane of the point `at` inside its border; only `rows`, where they are given.
+    fn bring(
+        &self,
+        b: &mut Builder<'c>,
+        plan: &Plan<'c>,
+        at: &[Sum<'c>],
+        rows: Option<[Val<'c>; 2]>,
+    ) {
         let leading = self.access.shape.len() - self.border.rank();
         let before: Vec<_> =
             self.access.index[..leading].iter().map(|index: &Linear| Sum::of(index, at)).collect();
@@ -164,7 +254,7 @@ impl<'c> Plane<'c> {
                 continue;
             }
             let shape: Vec<u64> = outer.iter().copied().chain([count]).collect();
-            self.rows(b, &shape, &mut Vec::new(), &mut |b, place, count| {
+            let mut copied = |b: &mut Builder<'c>, place: &[Sum<'c>], count: u64| {
                 let (at, outer) = place.split_last().expect("a border has a dimension");
                 let register = self.register(b, plan);
                 let from = Sum::number(first as i64).plus(at, self.phases as i64);
@@ -185,6 +275,14 @@ impl<'c> Plane<'c> {
                 indices.push(to.emit(b));
                 let target = View { memref: self.room, indices };
                 copy(b, plan.way.store.name, &register, &target, count, WRITTEN, None);
+            };
+            let Some(ends) = rows else {
+                self.rows(b, &shape, &mut Vec::new(), &mut copied);
+                continue;
+            };
+            let [begin, end] = ends.map(Sum::value);
+            scf_for(b, &begin, &end, 1, |b, iv| {
+                self.rows(b, &shape[1..], &mut vec![Sum::value(iv)], &mut copied);
             });
         }
     }

@@ -44,6 +44,11 @@ impl<'c> Sum<'c> {
             .fold(Sum::number(expr.constant), |sum, (factor, axis)| sum.plus(axis, *factor))
     }
 
+    /// What it is, where that is known already.
+    pub fn as_number(&self) -> Option<i64> {
+        self.terms.is_empty().then_some(self.constant)
+    }
+
     /// Writes the sum as one `affine.apply`, or less.
     pub fn emit(&self, b: &mut Builder<'c>) -> Val<'c> {
         emit_sum(b, &self.terms, self.constant)

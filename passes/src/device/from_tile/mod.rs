@@ -10,7 +10,8 @@
 //!
 //! The choices stand in the tile program; this pass only applies them. Loops over
 //! registers are `affine.for`, which the code generator unrolls. `tiles.rs` writes the
-//! loops over tiles, and for one tile `piece.rs` what lanes do with it (`across_lanes.rs` where they fold), `staged.rs` what
+//! loops over tiles, and for one tile `piece.rs` what lanes do with it (`across_lanes.rs` where they fold,
+//! `windowed.rs` where windows share what they read), `staged.rs` what
 //! brings it near first, `matrix.rs` an instruction that has axes of its own, `block.rs` what
 //! several groups of lanes share.
 
@@ -26,8 +27,9 @@ mod staged;
 mod tiles;
 mod transfer;
 mod view;
+mod windowed;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::{Failed, Pass, Run};
@@ -143,6 +145,8 @@ struct Plan<'c> {
     /// Tensors whose last dimension is laid out in phases, one for each rest of the place by
     /// this number, so that lanes in steps of it lie side by side.
     pub phases: HashMap<Val<'c>, i64>,
+    /// Tensors that lie in rooms of the kernel's own, behind whose elements a register may read.
+    pub roomy: HashSet<Val<'c>>,
     /// What to add to a place in this nest for the coordinates that bodies ask for.
     pub origin: Vec<Sum<'c>>,
 }
@@ -303,6 +307,7 @@ fn plan<'c>(
         tile: inner.clone(),
         origin: vec![Sum::number(0); axes],
         phases: HashMap::new(),
+        roomy: HashSet::new(),
         memrefs,
     })
 }

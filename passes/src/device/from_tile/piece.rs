@@ -87,9 +87,14 @@ impl<'p, 'c> Piece<'p, 'c> {
             return;
         }
         self.start_all(b, &accumulators);
-        let reductions = self.reductions();
-        self.reduce(b, &reductions, &self.at, &mut |b, place| {
-            self.step(b, place, &accumulators);
+        let mut reductions = self.reductions();
+        let windows = self.windows();
+        if let Some(windows) = &windows {
+            reductions.retain(|axis| !windows.taps.contains(axis));
+        }
+        self.reduce(b, &reductions, &self.at, &mut |b, place| match &windows {
+            Some(windows) => self.slide(b, windows, place, &accumulators),
+            None => self.step(b, place, &accumulators),
         });
         if let Some(rows) = self.turned() {
             for (output, accumulator) in self.plan.nest.outputs.iter().zip(&accumulators) {
@@ -229,7 +234,7 @@ impl<'p, 'c> Piece<'p, 'c> {
     }
 
     /// Unrolled loop along the lanes; the last register may hold fewer points.
-    fn each_vector(
+    pub(super) fn each_vector(
         &self,
         b: &mut Builder<'c>,
         body: &mut dyn FnMut(&mut Builder<'c>, &Sum<'c>, u64),
@@ -244,7 +249,7 @@ impl<'p, 'c> Piece<'p, 'c> {
     }
 
     /// The point of a register's first lane, with the axes in `place` elsewhere.
-    fn point(&self, place: &[Sum<'c>], at: At<'_, 'c>) -> Vec<Sum<'c>> {
+    pub(super) fn point(&self, place: &[Sum<'c>], at: At<'_, 'c>) -> Vec<Sum<'c>> {
         let mut point = place.to_vec();
         for (axis, row) in self.rows.iter().zip(at.rows) {
             point[*axis] = point[*axis].clone().plus(row, 1);
@@ -309,6 +314,9 @@ impl<'p, 'c> Piece<'p, 'c> {
     ) {
         let source = View { memref: self.memref(access), indices: self.indices(b, access, point) };
         let along = self.along(access);
+        // Lanes without a point are never stored, so they may hold anything that can be read.
+        let roomy = along.is_none() && self.plan.roomy.contains(&access.tensor);
+        let count = if roomy { self.plan.lanes } else { count };
         copy(b, self.plan.way.load.name, &source, target, count, READ, along);
     }
 
@@ -351,7 +359,7 @@ impl<'p, 'c> Piece<'p, 'c> {
     }
 
     /// One view per access: brought to a register of its own where it has lanes.
-    fn bring(
+    pub(super) fn bring(
         &self,
         b: &mut Builder<'c>,
         accesses: &[Access<'c>],
@@ -487,7 +495,7 @@ impl<'p, 'c> Piece<'p, 'c> {
     }
 
     /// The body on one register: the instruction, or the lane unit.
-    fn compute(
+    pub(super) fn compute(
         &self,
         b: &mut Builder<'c>,
         inputs: &[View<'c>],

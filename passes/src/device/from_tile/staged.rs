@@ -10,7 +10,7 @@
 //! What waits is a nest of its own, on buffers instead of tensors, and is written by the
 //! code that writes a whole kernel elsewhere (`piece.rs`).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use weft_dialects::ir::{Block, Builder, Val, ty};
 use weft_dialects::tile::RTile;
@@ -303,6 +303,7 @@ impl<'c> Staged<'_, 'c> {
             tile: tile.clone(),
             memrefs,
             phases: HashMap::new(),
+            roomy: HashSet::new(),
             origin: at.to_vec(),
             nest: own,
         };

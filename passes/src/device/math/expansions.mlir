@@ -5,7 +5,7 @@
 //
 // - No control flow and no calls, here or after LLVM: it has code for each operation, on vectors for AVX2 with FMA and
 //   for AVX-512, on scalars for PTX. The operations are those of `arith`, and from `math` only fma, sqrt, absf,
-//   copysign and trunc.
+//   copysign and trunc; and `llvm.intr.ldexp`, which has an expansion of its own.
 // - No fast-math flag, and none may be added: sums such as (x + 1.5 * 2^23) - 1.5 * 2^23, which rounds x to an integer
 //   and leaves that integer in the low bits, vanish under reassociation. `math.fma` rounds once.
 // - Subnormal numbers, signed zeros, infinities and NaN are those of C99, annex F. A clamp is a comparison that is
@@ -48,20 +48,29 @@ func.func private @exp_f32(%x: f32) -> f32 {
   %p_3 = math.fma %p_2, %r_1, %c1 : f32
   %p_4 = math.fma %p_3, %r_1, %c1 : f32
   %i0 = arith.bitcast %t : f32 to i32
+  %magic_bits = arith.constant 0x4B400000 : i32
+  %e = arith.subi %i0, %magic_bits : i32
+  %y = llvm.intr.ldexp(%p_4, %e) : (f32, i32) -> f32
+  return %y : f32
+}
+
+// x 2^n for n from -252 to 254 in two steps, the first of them exact; 0.5 ulp for x from 1/2 to 2, where `exp` and
+// `exp2` use it. A lane unit with an instruction for it keeps the operation.
+func.func private @ldexp_f32(%x: f32, %n: i32) -> f32 {
   %mantissa = arith.constant 23 : i32
-  %e = arith.shli %i0, %mantissa : i32
+  %e = arith.shli %n, %mantissa : i32
   %mantissa_less_1 = arith.constant 22 : i32
-  %3 = arith.shli %i0, %mantissa_less_1 : i32
+  %0 = arith.shli %n, %mantissa_less_1 : i32
   %exponent_mask = arith.constant 0xFF800000 : i32
-  %e_half = arith.andi %3, %exponent_mask : i32
+  %e_half = arith.andi %0, %exponent_mask : i32
   %e_rest = arith.subi %e, %e_half : i32
   %one_bits = arith.constant 0x3F800000 : i32
-  %4 = arith.addi %e_half, %one_bits : i32
-  %s1 = arith.bitcast %4 : i32 to f32
-  %5 = arith.addi %e_rest, %one_bits : i32
-  %s2 = arith.bitcast %5 : i32 to f32
-  %6 = arith.mulf %p_4, %s1 : f32
-  %y = arith.mulf %6, %s2 : f32
+  %1 = arith.addi %e_half, %one_bits : i32
+  %s1 = arith.bitcast %1 : i32 to f32
+  %2 = arith.addi %e_rest, %one_bits : i32
+  %s2 = arith.bitcast %2 : i32 to f32
+  %3 = arith.mulf %x, %s1 : f32
+  %y = arith.mulf %3, %s2 : f32
   return %y : f32
 }
 
@@ -91,21 +100,10 @@ func.func private @exp2_f32(%x: f32) -> f32 {
   %c0 = arith.constant 1.0 : f32
   %p_5 = math.fma %p_4, %r, %c0 : f32
   %i0 = arith.bitcast %t : f32 to i32
-  %mantissa = arith.constant 23 : i32
-  %e = arith.shli %i0, %mantissa : i32
-  %mantissa_less_1 = arith.constant 22 : i32
-  %3 = arith.shli %i0, %mantissa_less_1 : i32
-  %exponent_mask = arith.constant 0xFF800000 : i32
-  %e_half = arith.andi %3, %exponent_mask : i32
-  %e_rest = arith.subi %e, %e_half : i32
-  %one_bits = arith.constant 0x3F800000 : i32
-  %4 = arith.addi %e_half, %one_bits : i32
-  %s1 = arith.bitcast %4 : i32 to f32
-  %5 = arith.addi %e_rest, %one_bits : i32
-  %s2 = arith.bitcast %5 : i32 to f32
-  %6 = arith.mulf %p_5, %s1 : f32
-  %7 = arith.mulf %6, %s2 : f32
-  return %7 : f32
+  %magic_bits = arith.constant 0x4B400000 : i32
+  %e = arith.subi %i0, %magic_bits : i32
+  %y = llvm.intr.ldexp(%p_5, %e) : (f32, i32) -> f32
+  return %y : f32
 }
 
 // 2^n (e^r - 1) + (2^n - 1), degree 6; 2.1 ulp over all of f32.

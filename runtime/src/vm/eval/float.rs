@@ -362,8 +362,10 @@ fn ternary<T: Pod>(
     }
 }
 
-/// A float to an integer power.
-pub fn powi(
+/// A float and an integer power: of itself, or of two that it is multiplied by.
+#[allow(clippy::too_many_arguments)]
+pub fn power(
+    op: BinaryOp,
     ty: Ty,
     a: &[u64],
     power_ty: Ty,
@@ -376,15 +378,25 @@ pub fn powi(
     read_signed(power_ty, b, view_mut(&mut s.b, n));
     let powers = view::<i64>(&s.b, n);
     match ty {
-        Ty::F32 => zip(view::<f32>(a, n), powers, view_mut::<f32>(out, n), powi_of),
-        Ty::F64 => zip(view::<f64>(a, n), powers, view_mut::<f64>(out, n), powi_of),
+        Ty::F32 => zip(view::<f32>(a, n), powers, view_mut::<f32>(out, n), power_of(op)),
+        Ty::F64 => zip(view::<f64>(a, n), powers, view_mut::<f64>(out, n), power_of(op)),
         _ => {
             widen(ty, a, &mut s.a, n);
             grow(&mut s.out, n);
-            zip(view::<f32>(&s.a, n), powers, view_mut::<f32>(&mut s.out, n), powi_of);
+            let f = power_of(op);
+            zip(view::<f32>(&s.a, n), powers, view_mut::<f32>(&mut s.out, n), f);
             narrow(ty, &s.out, out, n);
         }
     }
+}
+
+fn power_of<T: Float>(op: BinaryOp) -> fn(T, i64) -> T {
+    if op == BinaryOp::LdExp { ldexp_of } else { powi_of }
+}
+
+fn ldexp_of<T: Float>(x: T, power: i64) -> T {
+    // Beyond these every number of every type is zero or infinite.
+    T::narrow(libm::ldexp(x.wide(), power.clamp(-10_000, 10_000) as i32))
 }
 
 fn powi_of<T: Float>(x: T, power: i64) -> T {

@@ -130,8 +130,8 @@ pub(super) fn inst(
     match *inst {
         Inst::Unary { op, x } if op.is_float() => float::unary(op, ty(x), reg(x), out, scratch, n),
         Inst::Unary { op, x } => int::unary(op, ty(x), reg(x), out, n),
-        Inst::Binary { op: BinaryOp::FPowI, a, b } => {
-            float::powi(ty(a), reg(a), ty(b), reg(b), out, scratch, n);
+        Inst::Binary { op, a, b } if op.takes_power() => {
+            float::power(op, ty(a), reg(a), ty(b), reg(b), out, scratch, n);
         }
         Inst::Binary { op, a, b } if op.is_float() => {
             float::binary(op, ty(a), reg(a), reg(b), out, scratch, n);
@@ -174,7 +174,7 @@ pub(super) fn folds(op: BinaryOp, ty: Ty) -> bool {
     use BinaryOp::*;
     let fails =
         matches!(op, DivSI | DivUI | CeilDivSI | CeilDivUI | FloorDivSI | RemSI | RemUI | IPowI);
-    op != FPowI && !fails && ty != Ty::I1
+    !op.takes_power() && !fails && ty != Ty::I1
 }
 
 /// `accumulator = op(accumulator, x[i])` for each point in turn, or `op(x[i], accumulator)`.

@@ -135,6 +135,10 @@ fn compute(inst: &Inst, registers: &[Scalar]) -> Result<Scalar, Stop> {
             };
             elementary(reg(a), pow)
         }
+        Inst::Binary { op: BinaryOp::LdExp, a, b } => {
+            let power = signed(reg(b)).clamp(-10_000, 10_000) as i32;
+            elementary(reg(a), |x| libm::scalbn(x, power))
+        }
         Inst::Binary { op, a, b } if op.is_float() => binary_float(op, reg(a), reg(b)),
         Inst::Binary { op, a, b } => binary_int(op, reg(a), reg(b))?,
         Inst::Fma { a, b, c } => {

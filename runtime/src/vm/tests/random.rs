@@ -39,13 +39,13 @@ const UNARY: [UnaryOp; 39] = {
     ]
 };
 
-const BINARY: [BinaryOp; 36] = {
+const BINARY: [BinaryOp; 37] = {
     use BinaryOp::*;
     [
         AddF, SubF, MulF, DivF, RemF, MaximumF, MinimumF, MaxNumF, MinNumF, Atan2, CopySign, PowF,
         FPowI, AddI, SubI, MulI, MulSIHigh, MulUIHigh, DivSI, DivUI, CeilDivSI, CeilDivUI,
         FloorDivSI, RemSI, RemUI, AndI, OrI, XorI, ShLI, ShRSI, ShRUI, MaxSI, MaxUI, MinSI, MinUI,
-        IPowI,
+        IPowI, LdExp,
     ]
 };
 
@@ -231,7 +231,7 @@ fn valid_nest(dice: &mut Dice, program: &mut Program) -> Nest {
                 (0..types.len() as u32).filter(|&r| types[r as usize] == ty).collect();
             let ops: Vec<BinaryOp> = BINARY
                 .into_iter()
-                .filter(|op| op.is_float() == ty.is_float() && *op != BinaryOp::FPowI)
+                .filter(|op| op.is_float() == ty.is_float() && !op.takes_power())
                 .collect();
             let (mut a, mut b) = (load as u32, dice.pick(&same));
             if dice.one_in(2) {

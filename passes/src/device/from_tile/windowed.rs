@@ -1,0 +1,139 @@
+//! Windows that slide over rows of a tile: what several of them read is loaded once.
+//!
+//! ```text
+//! y[i, j] += x[i + p, j + q] * w[p, q]
+//!   ->  for each place r of x and each q: load x[r, j + q];
+//!         for each i, p with i + p = r: y[i, j] += that * w[p, q]
+//! ```
+//!
+//! All is written out, so every element adds its points in the order of the nest: a tile
+//! where it would not is left to the loops over the reductions.
+
+use std::collections::BTreeMap;
+
+use weft_dialects::ir::{Builder, Val};
+
+use super::index::Sum;
+use super::piece::{At, Piece};
+use super::view::View;
+use crate::tile::{MOST_STEPS, taps};
+
+/// The steps of a tile whose windows slide over its rows.
+pub(super) struct Windows {
+    /// The reductions inside, which the windows are made of.
+    pub taps: Vec<usize>,
+    /// The input that they slide over.
+    input: usize,
+    /// Steps that read the same registers of it: the place on the row axes, and on `taps`.
+    groups: Vec<Vec<[Vec<u64>; 2]>>,
+}
+
+impl<'p, 'c> Piece<'p, 'c> {
+    /// The windows that slide over the rows of the tile.
+    pub fn windows(&self) -> Option<Windows> {
+        let nest = &self.plan.nest;
+        let lanes_axis = self.plan.lanes_axis?;
+        let (input, taps) = taps(nest, lanes_axis, &self.rows)?;
+        // A part of an axis is a loop, whose ends are not known here.
+        if self.part.is_some_and(|part| taps.contains(&part.axis)) {
+            return None;
+        }
+        let access = &nest.inputs[input];
+        let extents = [
+            self.rows.iter().map(|&axis| self.sizes[axis]).collect::<Vec<_>>(),
+            taps.iter().map(|&axis| nest.axes[axis].extent).collect(),
+        ];
+        let steps = extents.iter().flatten().product::<u64>() * self.vectors;
+        if steps > MOST_STEPS {
+            return None;
+        }
+        let mut groups: BTreeMap<Vec<i64>, Vec<[Vec<u64>; 2]>> = BTreeMap::new();
+        for tap in places(&extents[1]) {
+            for row in places(&extents[0]) {
+                let along = |index: &weft_dialects::ir::Linear| {
+                    let axes = self.rows.iter().zip(&row).chain(taps.iter().zip(&tap));
+                    axes.map(|(&axis, &at)| index.coefficients[axis] * at as i64).sum()
+                };
+                let place = access.index.iter().map(along).collect();
+                groups.entry(place).or_default().push([row.clone(), tap.clone()]);
+            }
+        }
+        let groups: Vec<_> = groups.into_values().collect();
+        let mut last: BTreeMap<&[u64], &[u64]> = BTreeMap::new();
+        let in_order = groups.iter().flatten().all(|[row, tap]| {
+            let before = last.insert(row, tap);
+            before.is_none_or(|before| before < tap.as_slice())
+        });
+        in_order.then_some(Windows { taps, input, groups })
+    }
+
+    /// Writes the steps of `windows` at a place of the other reductions.
+    pub fn slide(
+        &self,
+        b: &mut Builder<'c>,
+        windows: &Windows,
+        place: &[Sum<'c>],
+        accumulators: &[Val<'c>],
+    ) {
+        // Numbers that index registers and taps, written once.
+        let tiles = self.rows.iter().map(|&axis| self.sizes[axis]);
+        let extents = windows.taps.iter().map(|&axis| self.plan.nest.axes[axis].extent);
+        let most = tiles.chain(extents).max().unwrap_or(1);
+        let known: Vec<Val<'c>> = (0..most).map(|number| b.index(number as i64)).collect();
+        let short = |b: &mut Builder<'c>, sum: &Sum<'c>| {
+            let number = sum.as_number().and_then(|number| known.get(number as usize));
+            number.copied().unwrap_or_else(|| sum.emit(b))
+        };
+        let numbers = |at: &[u64]| at.iter().map(|&n| Sum::number(n as i64)).collect::<Vec<_>>();
+        for group in &windows.groups {
+            self.each_vector(b, &mut |b, vector, count| {
+                let along = short(b, vector);
+                let mut shared: Option<View<'c>> = None;
+                for [row, tap] in group {
+                    let mut place = place.to_vec();
+                    for (&axis, tap) in windows.taps.iter().zip(numbers(tap)) {
+                        place[axis] = tap;
+                    }
+                    let rows = numbers(row);
+                    let point = self.point(&place, At { rows: &rows, vector, count });
+                    let mut inputs = Vec::new();
+                    for (number, access) in self.plan.nest.inputs.iter().enumerate() {
+                        let view = match &shared {
+                            Some(shared) if number == windows.input => shared.clone(),
+                            None if number == windows.input => {
+                                let access = std::slice::from_ref(access);
+                                self.bring(b, access, &point, count).remove(0)
+                            }
+                            _ => {
+                                let places = access.index.iter();
+                                let index = places.map(|at| short(b, &Sum::of(at, &point)));
+                                View { indices: index.collect(), memref: self.memref(access) }
+                            }
+                        };
+                        if number == windows.input {
+                            shared = Some(view.clone());
+                        }
+                        inputs.push(view);
+                    }
+                    let register = row.iter().map(|&row| known[row as usize]);
+                    let indices: Vec<_> = register.chain([along, known[0]]).collect();
+                    let outputs: Vec<View<'c>> = accumulators
+                        .iter()
+                        .map(|&memref| View { memref, indices: indices.clone() })
+                        .collect();
+                    self.compute(b, &inputs, &outputs, &point, count);
+                }
+            });
+        }
+    }
+}
+
+/// All places of a box of these extents, the last moving fastest.
+fn places(extents: &[u64]) -> Vec<Vec<u64>> {
+    extents.iter().fold(vec![Vec::new()], |places, &extent| {
+        let longer = |place: Vec<u64>| {
+            (0..extent).map(move |at| place.iter().copied().chain([at]).collect::<Vec<_>>())
+        };
+        places.into_iter().flat_map(longer).collect()
+    })
+}
