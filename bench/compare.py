@@ -57,7 +57,8 @@ class Weft:
         self.inputs = self.buffers([np.ascontiguousarray(feeds[n]) for n in names])
         sizes = [self.port(lib.weft_model_output, i).bytes
                  for i in range(lib.weft_model_output_count(self.handle))]
-        self.outputs = self.buffers([np.zeros(n, np.uint8) for n in sizes])
+        # Where lines of a cache begin, as the other engines lay out theirs.
+        self.outputs = self.buffers([floors.aligned(n) for n in sizes])
 
     def port(self, get, index):
         port = Port()

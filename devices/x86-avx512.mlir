@@ -23,6 +23,8 @@ device.machine @x86_avx512 arch("x86-64") features(["avx2", "fma", "f16c", "bmi2
   // Two loads and one store of a register every cycle.
   device.move @load from @dram to @vreg issue_cycles(5.000000e-01) latency_cycles(7) strided
   device.move @store from @vreg to @dram issue_cycles(1.000000e+00) latency_cycles(7) strided
+  // The same past the caches: a line is written without being read first.
+  device.move @stream from @vreg to @dram issue_cycles(1.000000e+00) latency_cycles(7) strided streams
 
   device.lanes @valu on @core in @vreg issue_cycles(5.000000e-01) latency_cycles(4)
     types([f64, f32, f16, bf16, i64, i32, i16, i8])

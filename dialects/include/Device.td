@@ -172,7 +172,10 @@ def Device_MoveOp : Device_Op<"move", [Symbol, HasParent<"MachineOp">]> {
 
     `issue_cycles` is the time between two moves of one register, `strided`
     says that elements need not lie side by side, `fills` that it can also write
-    one number to every place. What an `engine` does runs beside the unit and gives
+    one number to every place, `streams` that it writes whole registers past the
+    caches: for what is not read again while it would still be there. A copy by it goes
+    to multiples of a register's bytes, counted from the memref's begin; where that
+    itself is none, code takes the first move between the memories. What an `engine` does runs beside the unit and gives
     a token. `encoding` is the assembly of a transfer, with `{from}`, `{to}`,
     `{sizes}`, `{from_strides}`, `{to_strides}`, `{type}` of the elements and, for a
     fill, `{value}`. Addresses and strides are in bytes.
@@ -187,12 +190,13 @@ def Device_MoveOp : Device_Op<"move", [Symbol, HasParent<"MachineOp">]> {
                        OptionalAttr<I64Attr>:$bytes_per_cycle,
                        OptionalAttr<F64Attr>:$issue_cycles,
                        OptionalAttr<I64Attr>:$latency_cycles, UnitAttr:$strided,
-                       UnitAttr:$fills, OptionalAttr<StrAttr>:$encoding);
+                       UnitAttr:$fills, UnitAttr:$streams,
+                       OptionalAttr<StrAttr>:$encoding);
   let assemblyFormat = [{
     $sym_name `from` $source `to` $target (`engine` `(` $engine^ `)`)?
     (`bytes_per_cycle` `(` $bytes_per_cycle^ `)`)? (`issue_cycles` `(` $issue_cycles^ `)`)?
     (`latency_cycles` `(` $latency_cycles^ `)`)? (`strided` $strided^)? (`fills` $fills^)?
-    (`encoding` `(` $encoding^ `)`)? attr-dict
+    (`streams` $streams^)? (`encoding` `(` $encoding^ `)`)? attr-dict
   }];
 }
 
@@ -390,6 +394,7 @@ def Device_CopyOp : Device_Op<"copy", [AttrSizedOperandSegments]> {
     - C3: there is one index per dimension, dimensions are inside the ranks, steps
       and the count above zero.
     - C4: what is not side by side needs a strided move.
+    - C5: a move that streams writes whole registers, side by side.
   }];
   let arguments = (ins FlatSymbolRefAttr:$move, Device_MemRef:$source,
                        Variadic<Index>:$source_indices, Device_MemRef:$target,

@@ -577,6 +577,26 @@ device.machine @toy arch("toy") features([]) {
   device.memory @dram scope("device") capacity_bytes(65536)
   device.memory @vreg scope("thread") capacity_bytes(512) register_bytes(16)
   device.unit @core count(2)
+  device.move @stream from @vreg to @dram strided streams
+}
+
+// copy_c5: half a register does not go past the caches.
+// CHECK: device.copy writes 2 elements by @stream, which streams
+// CHECK: note: the move is here
+// CHECK: help: give it a whole register that goes to elements side by side
+device.kernel @kernel tasks 1 {
+^bb0(%task: index, %x: memref<4x16xf32>):
+  %c0 = arith.constant 0 : index
+  %r = device.alloc : memref<4xf32, "vreg">
+  device.copy @stream %r[%c0] to %x[%c0, %c0] count 2 : memref<4xf32, "vreg"> to memref<4x16xf32>
+}
+
+// -----
+
+device.machine @toy arch("toy") features([]) {
+  device.memory @dram scope("device") capacity_bytes(65536)
+  device.memory @vreg scope("thread") capacity_bytes(512) register_bytes(16)
+  device.unit @core count(2)
   device.instruction @add on @core operands([@dram, @vreg]) issue_cycles(1.0) latency_cycles(1)
   meaning {
   ^bb0(%a: tensor<f32>, %c: tensor<4xf32>):

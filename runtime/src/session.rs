@@ -50,14 +50,24 @@ pub struct Outcome {
     pub measurement: Option<Measurement>,
 }
 
+/// What lies behind the first multiple of a cache line in `room`, which grows by as much: a
+/// result that begins there can be written past the caches.
+fn whole_lines(room: &mut Vec<u8>) -> &mut [u8] {
+    const LINE_BYTES: usize = 64;
+    let bytes = room.len();
+    room.resize(bytes + LINE_BYTES, 0);
+    let begin = room.as_ptr().align_offset(LINE_BYTES).min(LINE_BYTES);
+    &mut room[begin..begin + bytes]
+}
+
 impl Job {
     /// Does the job. Outputs are written before they are compared, so that those of a failed
     /// comparison can be looked at.
     pub fn run(&self, model: &mut Model) -> Result<Outcome, JobError> {
         let inputs = self.read_inputs(model)?;
         let inputs: Vec<&[u8]> = inputs.iter().map(|t| t.bytes.as_slice()).collect();
-        let mut buffers = model.output_buffers();
-        let mut places: Vec<&mut [u8]> = buffers.iter_mut().map(Vec::as_mut_slice).collect();
+        let mut rooms = model.output_buffers();
+        let mut places: Vec<&mut [u8]> = rooms.iter_mut().map(whole_lines).collect();
         let measurement = if self.bench > 0 {
             Some(measure(model, &inputs, &mut places, self.bench, self.profile)?)
         } else {
@@ -66,7 +76,7 @@ impl Job {
         };
         let ports = &model.plan().outputs;
         let outputs: Vec<Tensor> =
-            ports.iter().zip(buffers).map(|(p, b)| Tensor::of_port(p, b)).collect();
+            ports.iter().zip(places).map(|(p, b)| Tensor::of_port(p, b.to_vec())).collect();
         if let Some(path) = &self.outputs {
             npz::write(path, ports.iter().map(|p| p.name.as_str()).zip(&outputs))?;
         }

@@ -116,6 +116,13 @@ impl<'c> Machine<'c> {
             .find(|way| way.source == from && way.target == to)
     }
 
+    /// The first move from the memory `from` to the memory `to` that goes past the caches.
+    pub fn stream_between(self, from: &str, to: &str) -> Option<Move<'c>> {
+        self.facts("device.move")
+            .filter_map(Move::read)
+            .find(|way| way.streams && way.source == from && way.target == to)
+    }
+
     /// The first move to the memory `to` that can write one number to every place.
     pub fn fill_of(self, to: &str) -> Option<Move<'c>> {
         self.facts("device.move").filter_map(Move::read).find(|way| way.fills && way.target == to)
@@ -377,6 +384,8 @@ pub struct Move<'c> {
     pub strided: bool,
     /// Whether it can write one number to every place.
     pub fills: bool,
+    /// Whether it writes whole registers past the caches.
+    pub streams: bool,
     /// The assembly of one transfer.
     pub encoding: Option<&'c str>,
 }
@@ -394,6 +403,7 @@ impl<'c> Move<'c> {
             latency_cycles: number(op, "latency_cycles"),
             strided: op.attr("strided").is_some(),
             fills: op.attr("fills").is_some(),
+            streams: op.attr("streams").is_some(),
             encoding: text(op, "encoding"),
         })
     }

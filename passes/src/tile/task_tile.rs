@@ -82,13 +82,18 @@ pub(super) fn task_tile(
     let worth = (cycles / least).floor().max(1.0) as u64;
     let mut wanted = worth.min(unit.count * tasks).max(1);
     let mut sizes = nest.extents();
+    // What is turned reads along one axis and writes along the other: pieces as long on both
+    // touch the fewest pages.
+    let turned = (0..sizes.len()).all(|axis| !nest.reduces(axis))
+        && registers.sizes.iter().filter(|&&size| size > 1).count() > 1;
+    let even = if turned { (wanted as f64).sqrt().ceil() as u64 } else { wanted };
     for axis in loop_order(nest, &registers.sizes) {
         if nest.reduces(axis) || wanted == 1 {
             continue;
         }
         let tile = registers.sizes[axis].max(1);
         let tiles = nest.axes[axis].extent.div_ceil(tile);
-        let length = evened(tiles, wanted, unit.count);
+        let length = evened(tiles, wanted.min(even), unit.count);
         sizes[axis] = (length * tile).min(nest.axes[axis].extent);
         wanted = wanted.div_ceil(tiles.div_ceil(length));
     }

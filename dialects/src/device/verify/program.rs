@@ -200,6 +200,22 @@ pub(super) fn copy_c4(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
+/// C5. A move that streams writes whole registers, side by side.
+pub(super) fn copy_c5(op: Op<'_>, diag: &mut Diagnostics) {
+    let (Some(machine), Some(name)) = (Machine::of(op), symbol(op, "move")) else { return };
+    let Some(way) = machine.move_named(name).filter(|way| way.streams) else { return };
+    let Some((_, _, target, _)) = copy_parts(op) else { return };
+    let count = int(op, "count").unwrap_or(0).unsigned_abs();
+    let bytes = ty::elem(target.ty()).and_then(ty::byte_size).map(|bytes| bytes * count);
+    let whole = machine.memory(way.source).and_then(|memory| memory.register_bytes);
+    let aside = op.attr("to_dim").is_some() || op.attr("to_step").is_some();
+    if bytes != whole || aside {
+        diag.error(op, format!("device.copy writes {count} elements by @{name}, which streams"))
+            .note(way.op, "the move is here")
+            .help("give it a whole register that goes to elements side by side");
+    }
+}
+
 /// C1. The machine has the instruction.
 pub(super) fn invoke_c1(op: Op<'_>, diag: &mut Diagnostics) {
     if let (Some(machine), Some(name)) = (Machine::of(op), symbol(op, "instruction")) {

@@ -56,15 +56,24 @@ impl<'a, 'c> End<'a, 'c> {
 pub fn expand<'c>(b: &mut Builder<'c>, machine: Machine<'c>, copy: &Copy<'c>) {
     let from = End::new(machine, &copy.source, copy.from_dim, copy.from_step);
     let to = End::new(machine, &copy.target, copy.to_dim, copy.to_step);
+    let streams = machine.move_named(copy.move_name).is_some_and(|way| way.streams);
     if let Some(lanes) = to.register().filter(|&lanes| lanes >= copy.count) {
         let value = read(b, &from, lanes, copy.count);
         view::store(b, value, to.view);
     } else if let Some(lanes) = from.register().filter(|&lanes| lanes >= copy.count) {
         let value = view::load(b, from.view, lanes);
-        write(b, &to, value, copy.count);
+        if streams {
+            view::store_past_caches(b, value, to.view);
+        } else {
+            write(b, &to, value, copy.count);
+        }
     } else {
         let bytes = ty::byte_size(elem(from.view)).unwrap_or(1);
-        through_registers(b, &from, &to, copy.count, target::register_bytes(machine) / bytes);
+        let lanes = target::register_bytes(machine) / bytes;
+        match read_lane(b, &from, copy.count).filter(|_| streams) {
+            Some(line) => view::store_past_caches(b, line, to.view),
+            None => through_registers(b, &from, &to, copy.count, lanes),
+        }
     }
 }
 

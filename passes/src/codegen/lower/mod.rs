@@ -20,11 +20,14 @@ mod copy;
 pub(super) mod extremes;
 pub(super) mod invoke;
 mod lanewise;
+mod stream;
 pub(super) mod view;
 
 use weft_dialects::device::{Apply, Combine, Copy, Invoke, Kernel, Machine};
 use weft_dialects::ir::pass::{Failed, Pass, Run};
-use weft_dialects::ir::{Builder, Context, Diagnostics, Mapping, Op, Type, attr, ty};
+use weft_dialects::ir::{Block, Builder, Context, Diagnostics, Mapping, Op, Type, Val, attr, ty};
+
+use super::target;
 
 /// The pass.
 pub const PASS: Pass = Pass {
@@ -64,7 +67,7 @@ fn lower<'c>(
     kernel: &Kernel<'c>,
     diag: &mut Diagnostics,
 ) {
-    let func = copy_into_function(context, kernel);
+    let func = copy_into_function(context, machine, kernel);
     bf16::as_bits(context, func);
     let mut device_ops = Vec::new();
     func.walk(&mut |op| {
@@ -88,7 +91,11 @@ fn lower<'c>(
 }
 
 /// `func.func @k(%begin, %end, memrefs)` with the kernel's body in a loop over tasks.
-fn copy_into_function<'c>(context: &'c Context, kernel: &Kernel<'c>) -> Op<'c> {
+fn copy_into_function<'c>(
+    context: &'c Context,
+    machine: Machine<'c>,
+    kernel: &Kernel<'c>,
+) -> Op<'c> {
     let index = Type::index(context);
     let args = kernel.args();
     let mut inputs = vec![index, index];
@@ -106,13 +113,45 @@ fn copy_into_function<'c>(context: &'c Context, kernel: &Kernel<'c>) -> Op<'c> {
     );
     let block = b.block(func.region(0), &inputs);
     let mut b = b.into_block(block);
-    let step = b.index(1);
-    let tasks = b.op_with("scf.for", &[block.arg(0), block.arg(1), step], &[], &[], 1);
+    let args = block.args().into_iter().skip(2);
+    let memrefs: Vec<_> = kernel.args().into_iter().zip(args).collect();
+    let mut streamed = stream::targets(machine, kernel);
+    if streamed.is_empty() {
+        tasks(&mut b, kernel, block, &memrefs);
+    } else {
+        let new = |old| memrefs.iter().find(|(from, _)| from == old).map(|&(_, to)| to);
+        streamed = streamed.iter().filter_map(new).collect();
+        let whole = stream::aligned(&mut b, &streamed, target::register_bytes(machine));
+        let choice = b.op_with("scf.if", &[whole], &[], &[], 2);
+        for region in 0..2 {
+            let form = b.block(choice.region(region), &[]);
+            let mut inner = b.into_block(form);
+            let all = tasks(&mut inner, kernel, block, &memrefs);
+            if region == 0 {
+                stream::fence(&mut inner);
+            } else {
+                stream::give_up(context, machine, all);
+            }
+            inner.op("scf.yield", &[], &[]);
+        }
+    }
     b.op("func.return", &[], &[]);
-    let body = b.block(tasks.region(0), &[index]);
+    func
+}
+
+/// The loop over the rTasks of a kernel from the first of the function's arguments to the second.
+fn tasks<'c>(
+    b: &mut Builder<'c>,
+    kernel: &Kernel<'c>,
+    function: Block<'c>,
+    memrefs: &[(Val<'c>, Val<'c>)],
+) -> Op<'c> {
+    let step = b.index(1);
+    let tasks = b.op_with("scf.for", &[function.arg(0), function.arg(1), step], &[], &[], 1);
+    let body = b.block(tasks.region(0), &[Type::index(b.context())]);
     let mut map = Mapping::default();
-    let news = std::iter::once(body.arg(0)).chain(block.args().into_iter().skip(2));
-    for (old, new) in kernel.body.args().into_iter().zip(news) {
+    let task = [(kernel.body.arg(0), body.arg(0))];
+    for &(old, new) in task.iter().chain(memrefs) {
         map.set(old, new);
     }
     let mut b = b.into_block(body);
@@ -120,7 +159,7 @@ fn copy_into_function<'c>(context: &'c Context, kernel: &Kernel<'c>) -> Op<'c> {
         b.clone_op(op, &mut map);
     }
     b.op("scf.yield", &[], &[]);
-    func
+    tasks
 }
 
 fn expand<'c>(context: &'c Context, machine: Machine<'c>, op: Op<'c>, diag: &mut Diagnostics) {

@@ -41,6 +41,16 @@ pub fn store<'c>(b: &mut Builder<'c>, value: Val<'c>, view: &View<'c>) {
     b.op(name, &operands(&[value], view), &[]);
 }
 
+/// Writes a vector past the caches, to a multiple of its size.
+pub fn store_past_caches<'c>(b: &mut Builder<'c>, value: Val<'c>, view: &View<'c>) {
+    let bytes = ty::elem(value.ty()).and_then(ty::byte_size).unwrap_or(1);
+    let bytes = bytes * ty::count(value.ty()).unwrap_or(1);
+    let context = b.context();
+    let yes = attr::parse(context, "true").expect("a boolean");
+    let attributes = [("nontemporal", yes), ("alignment", attr::of_int(context, bytes as i64))];
+    b.op_with("vector.store", &operands(&[value], view), &[], &attributes, 0);
+}
+
 /// Reads the first `lanes` elements under a mask of the first `count`, zeros elsewhere.
 pub fn load_masked<'c>(b: &mut Builder<'c>, view: &View<'c>, lanes: u64, count: u64) -> Val<'c> {
     let vector = ty::vector(lanes, elem(view));

@@ -24,6 +24,7 @@ mod matrix;
 mod parts;
 mod piece;
 mod staged;
+mod stream;
 mod tiles;
 mod transfer;
 mod view;
@@ -45,6 +46,7 @@ use index::Sum;
 use matrix::Matrix;
 use piece::Piece;
 use staged::Staged;
+use stream::Stream;
 use tiles::Tiles;
 
 /// The pass.
@@ -140,6 +142,8 @@ struct Plan<'c> {
     pub way: Way<'c>,
     /// Of the register tile.
     pub tile: RTile,
+    /// How whole registers are stored past the caches, where that pays.
+    pub stream: Option<Stream<'c>>,
     /// The kernel's memrefs, by the tensor they stand for.
     pub memrefs: HashMap<Val<'c>, Val<'c>>,
     /// Tensors whose last dimension is laid out in phases, one for each rest of the place by
@@ -221,7 +225,8 @@ fn lower<'c>(context: &'c Context, machine: Machine<'c>, kernel: Op<'c>) -> Resu
         let matrix = Matrix::new(context, machine, kernel, &compute, axes, &nest, &memrefs)?;
         around(inner).write(&mut b, &|b, at, sizes| matrix.write(b, at, sizes));
     } else {
-        let mut plan = plan(context, machine, kernel, &compute, nest.clone(), inner, memrefs)?;
+        let mut plan =
+            plan(context, machine, kernel, &compute, nest.clone(), [outer, inner], memrefs)?;
         if let Some(bordered) = Bordered::new(&mut b, machine, &mut plan) {
             bordered.surround(&mut b, &plan);
             around(&bordered.tile(outer))
@@ -257,7 +262,7 @@ fn plan<'c>(
     kernel: Op<'c>,
     compute: &Compute<'c>,
     nest: Nest<'c>,
-    inner: &RTile,
+    [outer, inner]: [&RTile; 2],
     memrefs: HashMap<Val<'c>, Val<'c>>,
 ) -> Result<Plan<'c>, Failed> {
     let name = compute.instruction;
@@ -298,17 +303,18 @@ fn plan<'c>(
     Ok(Plan {
         context,
         lanes: compute.lanes.map_or(1, |_| widest),
-        nest,
         unit: unit.name,
         instruction,
         lanes_axis: compute.lanes,
         registers,
+        stream: Stream::of(machine, &nest, &way, outer),
         way,
         tile: inner.clone(),
         origin: vec![Sum::number(0); axes],
         phases: HashMap::new(),
         roomy: HashSet::new(),
         memrefs,
+        nest,
     })
 }
 

@@ -188,15 +188,9 @@ impl<'p, 'c> Piece<'p, 'c> {
             let source = View { memref: accumulator, indices };
             let target =
                 View { memref: self.memref(output), indices: self.indices(b, output, &point) };
-            copy(
-                b,
-                self.plan.way.store.name,
-                &source,
-                &target,
-                self.sizes[rows],
-                READ,
-                Some((0, 1)),
-            );
+            let (count, across) = (self.sizes[rows], Some((0, 1)));
+            let by = self.plan.store_of(output, Some(rows), count);
+            copy(b, by, &source, &target, count, READ, across);
         }
     }
 
@@ -331,7 +325,8 @@ impl<'p, 'c> Piece<'p, 'c> {
         let source = self.register(b, accumulator, at);
         let target = View { memref: self.memref(output), indices: self.indices(b, output, &point) };
         let along = self.along(output);
-        copy(b, self.plan.way.store.name, &source, &target, at.count, WRITTEN, along);
+        let by = self.plan.store_of(output, self.plan.lanes_axis, at.count);
+        copy(b, by, &source, &target, at.count, WRITTEN, along);
     }
 
     /// The dimension the lanes run along in a tensor, and how far apart they are.

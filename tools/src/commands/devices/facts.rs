@@ -87,6 +87,7 @@ fn moves(machine: Machine<'_>) -> Section {
         facts.extend(way.latency_cycles.map(|cycles| format!("there after {cycles}")));
         facts.extend(way.strided.then(|| "strided".to_owned()));
         facts.extend(way.fills.then(|| "fills".to_owned()));
+        facts.extend(way.streams.then(|| "streams past the caches".to_owned()));
         section.row([format!("@{}", way.name), facts.join(", ")]);
     }
     section

@@ -1,0 +1,77 @@
+//! Stores that go past the caches.
+//!
+//! ```text
+//! y = relu(x), together more than the caches hold:
+//!   device.copy @store %r to %y[%i]  ->  device.copy @stream %r to %y[%i]
+//! ```
+//!
+//! A line that is stored through a cache is read into it first, and pushes out another. What
+//! is larger than the last cache is gone before anybody reads it again, so both are for
+//! nothing. Only whole registers at multiples of their size are stored so.
+
+use weft_dialects::device::Machine;
+use weft_dialects::tile::RTile;
+
+use super::Plan;
+use crate::nest::{Access, Nest};
+use crate::tile::Way;
+use weft_dialects::ir::ty;
+
+/// How whole registers are stored past the caches.
+#[derive(Clone, Debug)]
+pub(super) struct Stream<'c> {
+    /// The move.
+    name: &'c str,
+    /// What a register holds.
+    register_bytes: u64,
+    /// Of the rTask.
+    task: RTile,
+}
+
+impl<'c> Stream<'c> {
+    /// The move from the registers that streams, where a nest touches at least as much as the
+    /// largest cache holds, and its outputs are written once.
+    pub fn of(machine: Machine<'c>, nest: &Nest<'c>, way: &Way<'c>, task: &RTile) -> Option<Self> {
+        let store = machine.stream_between(way.store.source, way.store.target)?;
+        let register_bytes = machine.memory(store.source)?.register_bytes?;
+        let memories = machine.memories();
+        let caches = memories.iter().filter(|memory| memory.is_cache());
+        let most = caches.map(|cache| cache.capacity_bytes).max()?;
+        let touched = nest.accesses().into_iter().map(|access| {
+            access.shape_in_memory().iter().product::<u64>()
+                * ty::byte_size(access.elem()).unwrap_or(1)
+        });
+        let name = store.name;
+        (touched.sum::<u64>() >= most).then(|| Self { name, register_bytes, task: task.clone() })
+    }
+}
+
+impl<'c> Plan<'c> {
+    /// The move that stores `count` elements of an output side by side along `axis`.
+    pub fn store_of(&self, output: &Access<'c>, axis: Option<usize>, count: u64) -> &'c str {
+        let stream = self.stream.as_ref().zip(axis);
+        let stream = stream.filter(|(stream, axis)| stream.suits(self, output, *axis, count));
+        stream.map_or(self.way.store.name, |(stream, _)| stream.name)
+    }
+}
+
+impl Stream<'_> {
+    /// Whether every such store is of a whole register, to a multiple of its size.
+    fn suits(&self, plan: &Plan<'_>, output: &Access<'_>, axis: usize, count: u64) -> bool {
+        let bytes = ty::byte_size(output.elem()).unwrap_or(1);
+        let address = output.address(plan.nest.axes.len());
+        let whole = |elements: i64| elements.unsigned_abs().is_multiple_of(count);
+        let begins = |axis: usize| {
+            let extent = plan.nest.axes[axis].extent;
+            [self.task.sizes[axis], plan.tile.sizes[axis]]
+                .into_iter()
+                .all(|size| size >= extent || size.is_multiple_of(count))
+        };
+        count * bytes == self.register_bytes
+            && address.coefficients[axis] == 1
+            && begins(axis)
+            && whole(address.constant)
+            && (0..address.coefficients.len())
+                .all(|other| other == axis || whole(address.coefficients[other]))
+    }
+}
