@@ -25,6 +25,8 @@ device.machine @x86_avx2 arch("x86-64") features(["avx2", "fma", "f16c", "bmi2"]
   device.move @store from @vreg to @dram issue_cycles(1.000000e+00) latency_cycles(7) strided
   // The same past the caches: a line is written without being read first.
   device.move @stream from @vreg to @dram issue_cycles(1.000000e+00) latency_cycles(7) strided streams
+  // Lanes of several registers into one, by shuffles that neighbours share.
+  device.move @gather from @vreg to @vreg issue_cycles(4.000000e+00) latency_cycles(12) strided
 
   device.lanes @valu on @core in @vreg issue_cycles(5.000000e-01) latency_cycles(4)
     types([f64, f32, f16, bf16, i64, i32, i16, i8])

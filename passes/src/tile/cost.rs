@@ -64,9 +64,9 @@ impl Near {
         })
     }
 
-    /// Whether lines at these addresses push each other out before they are used up: some
-    /// places must be left for what else passes by.
-    fn thrashes(&self, addresses: impl Iterator<Item = i64>) -> bool {
+    /// Whether lines at these addresses push each other out before they are used up, when they
+    /// may take `places` of those for which they compete: some are left for what else passes by.
+    fn thrashes(&self, addresses: impl Iterator<Item = i64>, places: u64) -> bool {
         let mut lines: Vec<i64> =
             addresses.map(|address| address.div_euclid(self.line_bytes as i64)).collect();
         lines.sort_unstable();
@@ -75,7 +75,7 @@ impl Near {
         let mut sets: Vec<i64> = lines.into_iter().map(|line| line.rem_euclid(sets)).collect();
         sets.sort_unstable();
         let fullest = sets.chunk_by(|a, b| a == b).map(<[i64]>::len).max().unwrap_or(0);
-        fullest as u64 > self.ways * 3 / 4
+        fullest as u64 > places
     }
 }
 
@@ -308,7 +308,7 @@ impl<'m, 'c> Model<'m, 'c> {
             // One element for all lanes rides along with the instruction that takes it.
             let each =
                 if vector { self.along(input, tile, self.facts.load) } else { self.facts.load };
-            loads += count * each.max(self.refill(input, tile));
+            loads += count * each.max(self.refill(input, tile, 3));
         }
         let (fills, strewn) = self.fills(tile);
         loads += fills / steps;
@@ -327,7 +327,7 @@ impl<'m, 'c> Model<'m, 'c> {
             } else if turned {
                 self.facts.store + (lanes as f64).log2()
             } else {
-                self.along(output, tile, self.facts.store).max(self.refill(output, tile))
+                self.along(output, tile, self.facts.store).max(self.refill(output, tile, 2))
             };
             let started = if matches!(start, Start::Unread) { 0.0 } else { self.facts.load };
             finish += registers as f64 * (each + started);
@@ -391,10 +391,12 @@ impl<'m, 'c> Model<'m, 'c> {
         (all * near.refill, strewn.map(|(_, lines)| lines).sum::<f64>() * near.refill)
     }
 
-    /// Cycles for one access to an operand whose rows push each other out of the cache.
-    fn refill(&self, operand: &Operand, tile: &Shape) -> f64 {
+    /// Cycles for one access to an operand whose rows push each other out of the cache, of
+    /// whose places they may take some `quarters`: what is stored stays behind in others.
+    fn refill(&self, operand: &Operand, tile: &Shape, quarters: u64) -> f64 {
         let Some(near) = &self.facts.near else { return 0.0 };
-        if operand.packed || operand.count(tile).0 <= near.ways * 3 / 4 {
+        let ways = near.ways * quarters / 4;
+        if operand.packed || operand.count(tile).0 <= ways {
             return 0.0;
         }
         let mut places = vec![0];
@@ -406,7 +408,7 @@ impl<'m, 'c> Model<'m, 'c> {
                 places = all.collect();
             }
         }
-        if near.thrashes(places.into_iter()) { near.refill } else { 0.0 }
+        if near.thrashes(places.into_iter(), ways) { near.refill } else { 0.0 }
     }
 
     /// Cycles in which every element that is read or written reaches the memory where tiles
@@ -453,7 +455,7 @@ mod tests {
 
     #[test]
     fn rows_a_way_apart_push_each_other_out() {
-        let rows = |count: i64, step: i64| NEAR.thrashes((0..count).map(|row| row * step));
+        let rows = |count: i64, step: i64| NEAR.thrashes((0..count).map(|row| row * step), 9);
         assert!(!rows(9, 4096));
         assert!(rows(10, 4096));
         assert!(rows(14, 8192));

@@ -58,7 +58,8 @@ pub fn expand<'c>(b: &mut Builder<'c>, machine: Machine<'c>, copy: &Copy<'c>) {
     let to = End::new(machine, &copy.target, copy.to_dim, copy.to_step);
     let streams = machine.move_named(copy.move_name).is_some_and(|way| way.streams);
     if let Some(lanes) = to.register().filter(|&lanes| lanes >= copy.count) {
-        let value = read(b, &from, lanes, copy.count);
+        let line = read_lane(b, &from, copy.count).filter(|_| last_extent(from.view) == lanes);
+        let value = line.unwrap_or_else(|| read(b, &from, lanes, copy.count));
         view::store(b, value, to.view);
     } else if let Some(lanes) = from.register().filter(|&lanes| lanes >= copy.count) {
         let value = view::load(b, from.view, lanes);

@@ -54,6 +54,9 @@ impl<'p, 'c> Piece<'p, 'c> {
                 },
             );
         });
+        if self.combine_rows(b, accumulator, fold.name(), elem) {
+            return;
+        }
         let scalar = self.combine_lanes(b, accumulator, fold.name(), elem);
         let tail = self.narrow(axis, 1);
         if registers < extent {

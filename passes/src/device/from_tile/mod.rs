@@ -16,6 +16,7 @@
 //! several groups of lanes share.
 
 mod across_lanes;
+mod across_rows;
 mod block;
 mod body;
 mod bordered;
@@ -142,6 +143,8 @@ struct Plan<'c> {
     pub way: Way<'c>,
     /// Of the register tile.
     pub tile: RTile,
+    /// What moves lanes of several registers into one.
+    pub gather: Option<&'c str>,
     /// How whole registers are stored past the caches, where that pays.
     pub stream: Option<Stream<'c>>,
     /// The kernel's memrefs, by the tensor they stand for.
@@ -307,6 +310,10 @@ fn plan<'c>(
         instruction,
         lanes_axis: compute.lanes,
         registers,
+        gather: machine
+            .move_between(registers, registers)
+            .filter(|way| way.strided)
+            .map(|way| way.name),
         stream: Stream::of(machine, &nest, &way, outer),
         way,
         tile: inner.clone(),

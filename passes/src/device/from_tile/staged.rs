@@ -303,6 +303,7 @@ impl<'c> Staged<'_, 'c> {
             tile: tile.clone(),
             memrefs,
             phases: HashMap::new(),
+            gather: None,
             stream: None,
             roomy: HashSet::new(),
             origin: at.to_vec(),

@@ -1,0 +1,114 @@
+//! Lanes of the registers of several rows, combined for all rows at once.
+//!
+//! ```text
+//! y[i] = Σ lanes of a[i]      turn the square a, then add its lines: y = a[., 0] + a[., 1] + ...
+//! ```
+//!
+//! Turned, lines are what rows were lanes of, so one operation on registers serves all rows and
+//! the results lie side by side. Only where the machine moves lanes between registers.
+
+use weft_dialects::ir::{Builder, Type, Val};
+
+use super::index::Sum;
+use super::piece::{At, Piece};
+use super::view::{READ, View, WRITTEN, copy, lanewise};
+use crate::nest::{Start, index_axis};
+
+impl<'p, 'c> Piece<'p, 'c> {
+    /// The row axis, if the lanes of its registers may be combined together: there are no more
+    /// rows than lanes, no points beside whole registers, and each row starts alike.
+    fn rows_at_once(&self) -> Option<usize> {
+        let [axis] = self.rows[..] else { return None };
+        let plan = self.plan;
+        let whole = plan.nest.axes[plan.lanes_axis?].extent.is_multiple_of(plan.lanes);
+        let alike = match &plan.nest.starts[0] {
+            Start::Unread => true,
+            Start::Held => false,
+            Start::From { inputs, body } => {
+                inputs.is_empty() && body.ops().into_iter().all(|op| index_axis(op).is_none())
+            }
+        };
+        let output = &plan.nest.outputs[0];
+        let mut along = output.index.iter().filter(|index| index.coefficients[axis] != 0);
+        let forwards = along.next().is_some_and(|index| index.coefficients[axis] > 0);
+        let fits = plan.lanes.is_power_of_two() && (4..=plan.lanes).contains(&self.sizes[axis]);
+        (whole && alike && fits && forwards && along.next().is_none()).then_some(axis)
+    }
+
+    /// Combines the lanes of every row's registers and stores the results; whether that was done.
+    pub fn combine_rows(
+        &self,
+        b: &mut Builder<'c>,
+        accumulator: Val<'c>,
+        fold: &str,
+        elem: Type<'c>,
+    ) -> bool {
+        let Some((axis, gather)) = self.rows_at_once().zip(self.plan.gather) else { return false };
+        let (lanes, rows) = (self.plan.lanes, self.sizes[axis]);
+        for row in 0..rows {
+            for vector in (1..self.vectors).rev() {
+                let row = [Sum::number(row as i64)];
+                let at = |vector: u64| Sum::number(vector as i64);
+                let [first, other] = [0, vector].map(|vector| {
+                    self.register(
+                        b,
+                        accumulator,
+                        At { rows: &row, vector: &at(vector), count: lanes },
+                    )
+                });
+                self.fold_registers(b, fold, elem, [&first, &other]);
+            }
+        }
+        let mut lines: Vec<View<'c>> = (0..lanes)
+            .map(|lane| {
+                let line = self.whole_register(b, elem);
+                let indices = [0, 0, lane as i64].map(|index| b.index(index)).to_vec();
+                let source = View { memref: accumulator, indices };
+                copy(b, gather, &source, &line, rows, READ, Some((0, 1)));
+                line
+            })
+            .collect();
+        while lines.len() > 1 {
+            let upper = lines.split_off(lines.len() / 2);
+            for (line, other) in lines.iter().zip(&upper) {
+                self.fold_registers(b, fold, elem, [line, other]);
+            }
+        }
+        let result = lines.remove(0);
+        if let Start::From { body, .. } = &self.plan.nest.starts[0] {
+            let start = self.whole_register(b, elem);
+            self.apply(b, *body, &[], std::slice::from_ref(&start), &self.at, lanes);
+            self.fold_registers(b, fold, elem, [&result, &start]);
+        }
+        let output = &self.plan.nest.outputs[0];
+        let target =
+            View { memref: self.memref(output), indices: self.indices(b, output, &self.at) };
+        let dim = output.index.iter().position(|index| index.coefficients[axis] != 0);
+        let step = dim.map(|dim| (dim, output.index[dim].coefficients[axis]));
+        let aside = step.filter(|&(dim, step)| dim + 1 != output.index.len() || step != 1);
+        copy(b, self.plan.way.store.name, &result, &target, rows, WRITTEN, aside);
+        true
+    }
+
+    fn whole_register(&self, b: &mut Builder<'c>, elem: Type<'c>) -> View<'c> {
+        let memref = self.alloc(b, &[self.plan.lanes], elem);
+        View { memref, indices: vec![b.index(0)] }
+    }
+
+    /// Folds the second register into the first, lane by lane.
+    fn fold_registers(
+        &self,
+        b: &mut Builder<'c>,
+        fold: &str,
+        elem: Type<'c>,
+        registers: [&View<'c>; 2],
+    ) {
+        let reads = registers.map(View::clone);
+        let target = std::slice::from_ref(registers[0]);
+        let op = lanewise(b, "device.apply", self.plan.unit, self.plan.lanes, &reads, target);
+        let block = b.block(op.region(0), &[elem, elem]);
+        let mut inside = b.into_block(block);
+        let value = inside.op(fold, &block.args(), &[elem]).result(0);
+        inside.op("device.yield", &[value], &[]);
+    }
+}
