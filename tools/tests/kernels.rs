@@ -205,6 +205,31 @@ impl Text {
         value
     }
 
+    /// What joins the kernel that makes `value` as its epilogue: minus a tensor, plus a number for
+    /// each place on the first axis and on the last, and no less than zero.
+    fn epilogue(&mut self, value: &Value) -> Value {
+        let (elem, rank) = (value.elem, value.dims.len());
+        let (_, add, zero) = arithmetic(elem);
+        let [sub, most] = match elem.starts_with('i') {
+            true => ["arith.subi", "arith.maxsi"],
+            false => ["arith.subf", "arith.maximumf"],
+        };
+        let residual = self.input(&value.dims, elem, Data::Quarters);
+        let first = self.input(&value.dims[..1], elem, Data::Quarters);
+        let last = self.input(&value.dims[rank - 1..], elem, Data::Quarters);
+        let axes = &["i", "j", "k", "l"][..rank];
+        let all = axes.join(", ");
+        let inputs =
+            [(value, &*all), (&residual, &*all), (&first, axes[0]), (&last, axes[rank - 1])];
+        let empty = self.empty(&value.dims, elem);
+        let body = format!(
+            "%p = {sub} %a, %b : {elem}\n      %q = {add} %p, %c : {elem}\n      \
+             %s = {add} %q, %d : {elem}\n      %z = arith.constant {zero} : {elem}\n      \
+             %r = {most} %s, %z : {elem}"
+        );
+        self.nest(&all, &"p".repeat(rank), &inputs, (&empty, &all), &body)
+    }
+
     fn finish(self, name: String, result: &Value, tolerance: Tolerance) -> Case {
         let all: Vec<&Value> = self
             .inputs
@@ -360,6 +385,7 @@ struct Matmul {
     transposed_y: bool,
     bias: bool,
     constant_y: bool,
+    epilogue: bool,
 }
 
 fn matmul(shape: Matmul, elem: &'static str) -> Case {
@@ -384,11 +410,14 @@ fn matmul(shape: Matmul, elem: &'static str) -> Case {
     };
     let body = format!("%p = {mul} %a, %b : {elem}\n      %r = {add} %o, %p : {elem}");
     let inputs = [(&x, x_index), (&y, y_index)];
-    let result = text.nest("i, j, k", "ppr", &inputs, (&start, "i, j"), &body);
+    let mut result = text.nest("i, j, k", "ppr", &inputs, (&start, "i, j"), &body);
+    if shape.epilogue {
+        result = text.epilogue(&result);
+    }
     text.finish(format!("matmul {shape:?} {elem}"), &result, EXACT)
 }
 
-/// A product with `flags`: `x` and `y` transposed, `b`ias, `c`onstant y.
+/// A product with `flags`: `x` and `y` transposed, `b`ias, `c`onstant y, `e`pilogue.
 fn with(m: usize, n: usize, k: usize, flags: &str) -> Matmul {
     Matmul {
         mnk: (m, n, k),
@@ -396,6 +425,7 @@ fn with(m: usize, n: usize, k: usize, flags: &str) -> Matmul {
         transposed_y: flags.contains('y'),
         bias: flags.contains('b'),
         constant_y: flags.contains('c'),
+        epilogue: flags.contains('e'),
     }
 }
 
@@ -435,6 +465,14 @@ fn matmuls() {
         // Lanes along the sum, of which the columns are packed.
         (90, 2, 1000, "c"),
         (33, 3, 515, "cb"),
+        // What becomes of the sums, in registers, in panels, and of sums along lanes.
+        (5, 7, 11, "e"),
+        (37, 97, 19, "xye"),
+        (33, 70, 40, "ceb"),
+        (130, 250, 140, "e"),
+        (90, 2, 1000, "ce"),
+        (1, 48, 333, "cye"),
+        (40, 1, 512, "e"),
     ] {
         cases.push(matmul(with(m, n, k, flags), "f32"));
     }
@@ -471,6 +509,7 @@ fn products_in_parts() {
         (41, 130, 513, "xc"),
         (100, 24, 2048, "c"),
         (7, 509, 640, "cb"),
+        (41, 130, 700, "cbe"),
     ] {
         cases.push(matmul(with(m, n, k, flags), "f32"));
         cases.push(matmul(with(m, n / 2, k, flags), "i32"));
@@ -484,6 +523,7 @@ fn products_in_parts() {
             dilation: 1,
             padding: 0,
             constant: true,
+            epilogue: true,
         },
         "f32",
     ));
@@ -500,6 +540,7 @@ struct Conv {
     dilation: usize,
     padding: usize,
     constant: bool,
+    epilogue: bool,
 }
 
 impl Conv {
@@ -569,7 +610,10 @@ fn conv(conv: Conv, elem: &'static str) -> Case {
         sum.name,
         sum.ty()
     );
-    let result = text.line(&[n, g * o, out[0], out[1]], elem, &line);
+    let mut result = text.line(&[n, g * o, out[0], out[1]], elem, &line);
+    if conv.epilogue {
+        result = text.epilogue(&result);
+    }
     text.finish(format!("{conv:?} {elem}"), &result, EXACT)
 }
 
@@ -583,6 +627,7 @@ fn convolutions() {
         dilation,
         padding,
         constant,
+        epilogue: false,
     };
     let cases = [
         make([1, 1, 1, 1], [1, 1], [1, 1], [1, 1, 0], false),
@@ -601,7 +646,11 @@ fn convolutions() {
         make([1, 24, 48, 1], [7, 7], [3, 3], [1, 1, 1], true),
         make([2, 40, 64, 1], [14, 14], [1, 1], [2, 1, 0], true),
     ];
-    let mut cases: Vec<Case> = cases.into_iter().map(|shape| conv(shape, "f32")).collect();
+    let mut cases: Vec<Case> = cases
+        .into_iter()
+        .flat_map(|shape| [shape, Conv { epilogue: true, ..shape }])
+        .map(|shape| conv(shape, "f32"))
+        .collect();
     cases.push(conv(make([1, 2, 3, 1], [5, 9], [3, 3], [1, 1, 1], true), "f64"));
     cases.push(conv(make([1, 2, 3, 2], [5, 9], [3, 3], [1, 1, 1], true), "i32"));
     check(&cases);
@@ -704,6 +753,17 @@ fn windows_with_borders() {
 
 /// Folds the rows (`along` 0) or the columns (`along` 1) of a matrix.
 fn reduction(rows: usize, columns: usize, along: usize, fold: &str, elem: &'static str) -> Case {
+    folded(rows, columns, along, fold, elem, false)
+}
+
+fn folded(
+    rows: usize,
+    columns: usize,
+    along: usize,
+    fold: &str,
+    elem: &'static str,
+    epilogue: bool,
+) -> Case {
     let (_, add, zero) = arithmetic(elem);
     let is_int = elem.starts_with('i');
     let (op, start) = match fold {
@@ -718,8 +778,11 @@ fn reduction(rows: usize, columns: usize, along: usize, fold: &str, elem: &'stat
     let (kept, kinds, out) = if along == 0 { (columns, "rp", "j") } else { (rows, "pr", "i") };
     let start = text.fill(&[kept], elem, start);
     let body = format!("%r = {op} %o, %a : {elem}");
-    let result = text.nest("i, j", kinds, &[(&x, "i, j")], (&start, out), &body);
-    let name = format!("{fold} of {rows}x{columns} along {along} {elem}");
+    let mut result = text.nest("i, j", kinds, &[(&x, "i, j")], (&start, out), &body);
+    if epilogue {
+        result = text.epilogue(&result);
+    }
+    let name = format!("{fold} of {rows}x{columns} along {along} {elem}, {epilogue}");
     text.finish(name, &result, EXACT)
 }
 
@@ -740,6 +803,11 @@ fn reductions() {
         cases.push(reduction(5, 35, 0, "max", elem));
     }
     cases.push(reduction(13, 11, 1, "min", "bf16"));
+    for (rows, columns) in [(1, 40), (4, 64), (13, 32), (16, 48), (37, 16), (33, 50), (3, 7)] {
+        cases.push(folded(rows, columns, rows % 2, "sum", "f32", true));
+        cases.push(folded(rows, columns, 1, "max", "f32", true));
+        cases.push(folded(columns, rows, 1, "sum", "i32", true));
+    }
     // Nothing to fold gives the start; nothing to keep gives nothing.
     cases.push(reduction(3, 0, 1, "sum", "f32"));
     cases.push(reduction(0, 3, 1, "sum", "f32"));
@@ -1130,6 +1198,7 @@ fn any(random: &mut Random) -> Case {
                 transposed_y: random.coin(),
                 bias: random.coin(),
                 constant_y: random.coin(),
+                epilogue: random.coin(),
             };
             matmul(shape, elem)
         }
@@ -1147,6 +1216,7 @@ fn any(random: &mut Random) -> Case {
                 dilation: 1 + random.below(2),
                 padding: random.below(3),
                 constant: random.coin(),
+                epilogue: random.coin(),
             };
             if shape.out(0).is_some() && shape.out(1).is_some() {
                 break conv(shape, if elem == "f16" { "f32" } else { elem });

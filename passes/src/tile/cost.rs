@@ -336,7 +336,7 @@ impl<'m, 'c> Model<'m, 'c> {
             let (_, vector) = input.count(tile);
             let each =
                 if vector { self.along(input, tile, self.facts.load) } else { self.facts.load };
-            finish += registers as f64 * each.max(self.refill(input, tile));
+            finish += registers as f64 * each.max(self.refill(input, tile, 3));
         }
         if let (Some(epilogue), Some(unit)) = (&self.nest.epilogue, &self.facts.unit) {
             finish += registers as f64 * body_cycles(unit, epilogue.body);

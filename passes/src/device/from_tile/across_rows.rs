@@ -12,7 +12,7 @@ use weft_dialects::ir::{Builder, Type, Val};
 use super::index::Sum;
 use super::piece::{At, Piece};
 use super::view::{READ, View, WRITTEN, copy, lanewise};
-use crate::nest::{Start, index_axis};
+use crate::nest::{Access, Epilogue, Start, index_axis};
 
 impl<'p, 'c> Piece<'p, 'c> {
     /// The row axis, if the lanes of its registers may be combined together: there are no more
@@ -29,10 +29,15 @@ impl<'p, 'c> Piece<'p, 'c> {
             }
         };
         let output = &plan.nest.outputs[0];
-        let mut along = output.index.iter().filter(|index| index.coefficients[axis] != 0);
-        let forwards = along.next().is_some_and(|index| index.coefficients[axis] > 0);
+        let epilogue = plan.nest.epilogue.iter().flat_map(|epilogue| &epilogue.inputs);
+        let forwards = |access: &Access<'c>| {
+            let steps = access.index.iter().map(|index| index.coefficients[axis]);
+            let steps: Vec<_> = steps.filter(|&step| step != 0).collect();
+            steps.len() <= 1 && steps.iter().all(|&step| step > 0)
+        };
+        let all_forwards = output.uses(axis) && epilogue.chain([output]).all(forwards);
         let fits = plan.lanes.is_power_of_two() && (4..=plan.lanes).contains(&self.sizes[axis]);
-        (whole && alike && fits && forwards && along.next().is_none()).then_some(axis)
+        (whole && alike && fits && all_forwards).then_some(axis)
     }
 
     /// Combines the lanes of every row's registers and stores the results; whether that was done.
@@ -80,14 +85,40 @@ impl<'p, 'c> Piece<'p, 'c> {
             self.apply(b, *body, &[], std::slice::from_ref(&start), &self.at, lanes);
             self.fold_registers(b, fold, elem, [&result, &start]);
         }
-        let output = &self.plan.nest.outputs[0];
-        let target =
-            View { memref: self.memref(output), indices: self.indices(b, output, &self.at) };
-        let dim = output.index.iter().position(|index| index.coefficients[axis] != 0);
-        let step = dim.map(|dim| (dim, output.index[dim].coefficients[axis]));
-        let aside = step.filter(|&(dim, step)| dim + 1 != output.index.len() || step != 1);
+        if let Some(Epilogue { inputs, body }) = &self.plan.nest.epilogue {
+            let mut views: Vec<_> = inputs
+                .iter()
+                .map(|input| {
+                    let (source, aside) = self.beside_rows(b, input, axis);
+                    if !input.uses(axis) {
+                        return source;
+                    }
+                    let register = self.whole_register(b, input.elem());
+                    copy(b, self.plan.way.load.name, &source, &register, rows, READ, aside);
+                    register
+                })
+                .collect();
+            views.push(result.clone());
+            let lanes = self.lanes_of(*body, rows);
+            self.apply(b, *body, &views, std::slice::from_ref(&result), &self.at, lanes);
+        }
+        let (target, aside) = self.beside_rows(b, &self.plan.nest.outputs[0], axis);
         copy(b, self.plan.way.store.name, &result, &target, rows, WRITTEN, aside);
         true
+    }
+
+    /// Where an access begins, and along which dimension and how far apart its rows lie, unless
+    /// they are neighbours.
+    fn beside_rows(
+        &self,
+        b: &mut Builder<'c>,
+        access: &Access<'c>,
+        axis: usize,
+    ) -> (View<'c>, Option<(usize, i64)>) {
+        let view = View { memref: self.memref(access), indices: self.indices(b, access, &self.at) };
+        let dim = access.index.iter().position(|index| index.coefficients[axis] != 0);
+        let step = dim.map(|dim| (dim, access.index[dim].coefficients[axis]));
+        (view, step.filter(|&(dim, step)| dim + 1 != access.index.len() || step != 1))
     }
 
     fn whole_register(&self, b: &mut Builder<'c>, elem: Type<'c>) -> View<'c> {

@@ -10,10 +10,11 @@
 //!
 //! The choices stand in the tile program; this pass only applies them. Loops over
 //! registers are `affine.for`, which the code generator unrolls. `tiles.rs` writes the
-//! loops over tiles, and for one tile `piece.rs` what lanes do with it (`across_lanes.rs` where they fold,
-//! `windowed.rs` where windows share what they read), `staged.rs` what
-//! brings it near first, `matrix.rs` an instruction that has axes of its own, `block.rs` what
-//! several groups of lanes share.
+//! loops over tiles (`parts.rs` those over parts of a reduction), and for one tile `piece.rs`
+//! what lanes do with it: `across_lanes.rs` where they fold, `across_rows.rs` for several rows
+//! at once, `windowed.rs` where windows share what they read, `bordered.rs` where those reach
+//! past a tensor's ends. `staged.rs` brings a tile near first, `matrix.rs` writes an instruction
+//! that has axes of its own, `block.rs` what several groups of lanes share.
 
 mod across_lanes;
 mod across_rows;

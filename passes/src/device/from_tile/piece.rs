@@ -529,7 +529,7 @@ impl<'p, 'c> Piece<'p, 'c> {
 
     /// Lanes that do a body in a register of `count` points: all of them, unless the body
     /// may fail where there is no point.
-    fn lanes_of(&self, body: Block<'c>, count: u64) -> u64 {
+    pub(super) fn lanes_of(&self, body: Block<'c>, count: u64) -> u64 {
         const MAY_FAIL: [&str; 8] = [
             "arith.divsi",
             "arith.divui",

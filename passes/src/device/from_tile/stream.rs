@@ -10,12 +10,12 @@
 //! nothing. Only whole registers at multiples of their size are stored so.
 
 use weft_dialects::device::Machine;
+use weft_dialects::ir::ty;
 use weft_dialects::tile::RTile;
 
 use super::Plan;
 use crate::nest::{Access, Nest};
 use crate::tile::Way;
-use weft_dialects::ir::ty;
 
 /// How whole registers are stored past the caches.
 #[derive(Clone, Debug)]
