@@ -189,7 +189,7 @@ impl<'p, 'c> Piece<'p, 'c> {
             let target =
                 View { memref: self.memref(output), indices: self.indices(b, output, &point) };
             let (count, across) = (self.sizes[rows], Some((0, 1)));
-            let by = self.plan.store_of(output, Some(rows), count);
+            let by = self.plan.store_of(output, Some(rows), count, self.part.is_some());
             copy(b, by, &source, &target, count, READ, across);
         }
     }
@@ -325,7 +325,7 @@ impl<'p, 'c> Piece<'p, 'c> {
         let source = self.register(b, accumulator, at);
         let target = View { memref: self.memref(output), indices: self.indices(b, output, &point) };
         let along = self.along(output);
-        let by = self.plan.store_of(output, self.plan.lanes_axis, at.count);
+        let by = self.plan.store_of(output, self.plan.lanes_axis, at.count, self.part.is_some());
         copy(b, by, &source, &target, at.count, WRITTEN, along);
     }
 

@@ -47,9 +47,16 @@ impl<'c> Stream<'c> {
 }
 
 impl<'c> Plan<'c> {
-    /// The move that stores `count` elements of an output side by side along `axis`.
-    pub fn store_of(&self, output: &Access<'c>, axis: Option<usize>, count: u64) -> &'c str {
-        let stream = self.stream.as_ref().zip(axis);
+    /// The move that stores `count` elements of an output side by side along `axis`; what is
+    /// reduced `in_parts` is read again.
+    pub fn store_of(
+        &self,
+        output: &Access<'c>,
+        axis: Option<usize>,
+        count: u64,
+        in_parts: bool,
+    ) -> &'c str {
+        let stream = self.stream.as_ref().filter(|_| !in_parts).zip(axis);
         let stream = stream.filter(|(stream, axis)| stream.suits(self, output, *axis, count));
         stream.map_or(self.way.store.name, |(stream, _)| stream.name)
     }
