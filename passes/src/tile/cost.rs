@@ -9,6 +9,7 @@ use weft_dialects::device::{Lanes, Machine, Memory};
 use weft_dialects::ir::{Type, ty};
 
 use super::instruction::{Mapped, body_cycles};
+use super::task_tile::loop_order;
 use super::turn::turns;
 use super::way::{Stage, move_cycles, way};
 use super::windows;
@@ -379,7 +380,7 @@ impl<'m, 'c> Model<'m, 'c> {
             self.inputs.iter().map(|input| input.lines(&sizes, near.line_bytes)).collect();
         let all: f64 = lines.iter().sum();
         if all * near.line_bytes as f64 <= near.capacity_bytes as f64 {
-            return (0.0, 0.0);
+            return (self.moved(near, &sizes, &lines), 0.0);
         }
         let strewn = self.inputs.iter().zip(&lines).filter(|(input, _)| {
             let far = |axis: usize| {
@@ -389,6 +390,29 @@ impl<'m, 'c> Model<'m, 'c> {
             on_lanes && !input.packed && (0..self.nest.axes.len()).any(far)
         });
         (all * near.refill, strewn.map(|(_, lines)| lines).sum::<f64>() * near.refill)
+    }
+
+    /// Cycles to bring what the next tile does not share with the last one, where one tile
+    /// stays next to the registers: an operand comes again as often as a loop over tiles moves
+    /// it, unless all of it stays.
+    fn moved(&self, near: &Near, sizes: &[u64], lines: &[f64]) -> f64 {
+        let extent = |axis: usize| self.nest.axes[axis].extent;
+        let order = loop_order(self.nest, sizes);
+        let inputs = self.inputs.iter().zip(&self.nest.inputs).zip(lines);
+        let brought = inputs.map(|((input, access), lines)| {
+            let bytes = access.shape.iter().product::<u64>() * input.bytes as u64;
+            let still = order
+                .iter()
+                .rev()
+                .take_while(|&&axis| !input.uses[axis] || sizes[axis] >= extent(axis));
+            let tiles = still.map(|&axis| extent(axis).div_ceil(sizes[axis]) as f64);
+            if bytes <= near.capacity_bytes {
+                0.0
+            } else {
+                lines * near.refill / tiles.product::<f64>()
+            }
+        });
+        brought.sum()
     }
 
     /// Cycles for one access to an operand whose rows push each other out of the cache, of
