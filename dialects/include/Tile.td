@@ -222,7 +222,8 @@ def Tile_ComputeOp : Tile_Op<"compute", [AttrSizedOperandSegments, SingleBlock]>
     - C2: sizes are at least 1, and an inner rTile is no larger than an outer one.
     - C3: `on` names an instruction or lane unit of the machine.
     - C4: the register rTile's accumulators fit the register memory.
-    - C5: there is one layout per input: two numbers, or five.
+    - C5: there is one layout per input of the nest, none for what its outputs start from: two
+      numbers, or five.
   }];
   let arguments = (ins Variadic<AnyTensor>:$inputs, Variadic<AnyTensor>:$inits,
                        FlatSymbolRefAttr:$instruction,

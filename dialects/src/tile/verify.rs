@@ -292,10 +292,11 @@ fn compute_c4(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
-/// C5. There is one layout per input: two numbers, or five.
+/// C5. There is one layout per input of the nest: two numbers, or five.
 fn compute_c5(op: Op<'_>, diag: &mut Diagnostics) {
     let Some(layouts) = op.attr("layouts").and_then(attr::array) else { return };
-    let inputs = op.segments().and_then(|parts| parts.first().map(Vec::len)).unwrap_or(0);
+    let Some(nest) = op.first_block(0).and_then(nest) else { return };
+    let inputs = nest.segments().and_then(|parts| parts.first().map(Vec::len)).unwrap_or(0);
     let numbers = |layout: &_| attr::ints(*layout).map_or(0, |numbers| numbers.len());
     let good = layouts.iter().all(|layout| [2, 5].contains(&numbers(layout)));
     if layouts.len() != inputs || !good {

@@ -4,7 +4,7 @@
 use weft_passes::pipeline::Stage;
 
 use crate::host;
-use crate::kernels::{check_as, reported, unit};
+use crate::kernels::{check_as, check_text, reported, unit};
 
 const GEMM: &str = "C[m,n] += A[m,k] * B[k,n]";
 
@@ -52,6 +52,30 @@ fn ro_9_transposed_batched_and_convolved_products_are_right() {
     holds("a100", ("C[b,m,n] += A[b,m,k] * B[b,k,n]", "b=2,m=40,n=136,k=33"), "f32");
     let convolution = "y[n,o,h,w] += x[n,c,2*h+r,w+s] * f[o,c,r,s]";
     holds("a100", (convolution, "n=2,o=20,h=6,w=36,c=17,r=3,s=2"), "f32");
+}
+
+/// A product whose sums begin with a row of numbers, which no group brings near.
+const BIASED: &str = r#"
+func.func @biased(%x: tensor<67x45xf32>, %w: tensor<45x150xf32>, %b: tensor<150xf32>) -> tensor<67x150xf32> {
+  %e = tensor.empty() : tensor<67x150xf32>
+  %f = linalg.generic {indexing_maps = [affine_map<(m, n) -> (n)>, affine_map<(m, n) -> (m, n)>], iterator_types = ["parallel", "parallel"]} ins(%b : tensor<150xf32>) outs(%e : tensor<67x150xf32>) {
+  ^bb0(%a: f32, %c: f32):
+    linalg.yield %a : f32
+  } -> tensor<67x150xf32>
+  %q = linalg.matmul ins(%x, %w : tensor<67x45xf32>, tensor<45x150xf32>) outs(%f : tensor<67x150xf32>) -> tensor<67x150xf32>
+  return %q : tensor<67x150xf32>
+}
+"#;
+
+#[test]
+fn ro_9_products_that_begin_with_a_bias_are_right() {
+    for machine in ["a100", "mi300x"] {
+        let file = slow(machine);
+        let path = file.path().to_str().expect("a path is text");
+        let shapes = [vec![67, 45], vec![45, 150], vec![150]];
+        let counted = check_text(path, machine, BIASED, &shapes);
+        assert_eq!(counted.blocks, 1, "{machine}: not in blocks");
+    }
 }
 
 /// `Used 128 registers, ...` and `0 bytes spill stores, ...` of every kernel.

@@ -6,8 +6,10 @@ use weft::expression::{Element, Kernel};
 use weft::{Device, Options, Unit};
 use weft_dialects::device::{Kernel as Program, Machine};
 use weft_dialects::graph::Model;
+use weft_dialects::ir::parse;
 use weft_passes::codegen::gpu::Isa;
 use weft_passes::codegen::whole_text;
+use weft_passes::graph::from_func;
 use weft_passes::interpret::run_model;
 use weft_passes::pipeline::Stage;
 use weft_passes::tile::block;
@@ -50,12 +52,31 @@ pub fn check(machine: &str, what: (&str, &str), elem: &str) -> Counted {
 pub fn check_as(device: &str, machine: &str, what: (&str, &str), elem: &str) -> Counted {
     let context = weft::context();
     let (mut unit, kernel) = unit(&context, device, what, elem);
+    let shapes: Vec<_> = kernel.inputs.iter().map(|input| input.shape.clone()).collect();
+    holds(&mut unit, &shapes, machine, what.0, elem)
+}
+
+/// The same of a function on tensors with inputs of these shapes.
+pub fn check_text(device: &str, machine: &str, text: &str, shapes: &[Vec<u64>]) -> Counted {
+    let context = weft::context();
+    let mut module = parse(&context, text).expect("the text is right");
+    from_func::import(&context, &mut module).expect("it is a model");
+    let device = Device::Named(device.to_owned());
+    let options = Options { device, jobs: 1, ..Options::default() };
+    let unit = Unit::from_module(&context, module, Rc::default(), options);
+    holds(&mut unit.expect("the module is good"), shapes, machine, "a function", "f32")
+}
+
+fn holds(
+    unit: &mut Unit<'_>,
+    shapes: &[Vec<u64>],
+    machine: &str,
+    what: &str,
+    elem: &str,
+) -> Counted {
     let mut random = Random(3);
-    let inputs: Vec<Vec<u8>> = kernel
-        .inputs
-        .iter()
-        .map(|input| bytes(&random.numbers(input.shape.iter().product(), elem), elem))
-        .collect();
+    let inputs = shapes.iter().map(|shape| random.numbers(shape.iter().product(), elem));
+    let inputs: Vec<Vec<u8>> = inputs.map(|numbers| bytes(&numbers, elem)).collect();
     let models = unit.module().body(0).map(|block| block.ops()).unwrap_or_default();
     let model = models.into_iter().find_map(Model::of).expect("the kernel is a model");
     let mut weights = |_: &str, _: &str| Err("there are no weights".into());
@@ -87,7 +108,7 @@ pub fn check_as(device: &str, machine: &str, what: (&str, &str), elem: &str) -> 
         given = given.split_off(given.len() - 1);
     }
     let (got, wanted) = (numbers(&given[0], elem), numbers(&expected[0], elem));
-    assert_eq!(got, wanted, "{machine}: {} of {elem}", what.0);
+    assert_eq!(got, wanted, "{machine}: {what} of {elem}");
     counted
 }
 
