@@ -298,7 +298,7 @@ impl<'p, 'c> Piece<'p, 'c> {
     }
 
     /// Copies `count` elements of an access from a point on into `target`.
-    fn load(
+    pub(super) fn load(
         &self,
         b: &mut Builder<'c>,
         access: &Access<'c>,

@@ -85,10 +85,14 @@ impl<'p, 'c> Piece<'p, 'c> {
             number.copied().unwrap_or_else(|| sum.emit(b))
         };
         let numbers = |at: &[u64]| at.iter().map(|&n| Sum::number(n as i64)).collect::<Vec<_>>();
+        // Every load takes the register of the one before.
+        let read = &self.plan.nest.inputs[windows.input];
+        let memref = self.alloc(b, &[self.plan.lanes], read.elem());
+        let shared = View { memref, indices: vec![known[0]] };
         for group in &windows.groups {
             self.each_vector(b, &mut |b, vector, count| {
                 let along = short(b, vector);
-                let mut shared: Option<View<'c>> = None;
+                let mut loaded = false;
                 for [row, tap] in group {
                     let mut place = place.to_vec();
                     for (&axis, tap) in windows.taps.iter().zip(numbers(tap)) {
@@ -98,22 +102,17 @@ impl<'p, 'c> Piece<'p, 'c> {
                     let point = self.point(&place, At { rows: &rows, vector, count });
                     let mut inputs = Vec::new();
                     for (number, access) in self.plan.nest.inputs.iter().enumerate() {
-                        let view = match &shared {
-                            Some(shared) if number == windows.input => shared.clone(),
-                            None if number == windows.input => {
-                                let access = std::slice::from_ref(access);
-                                self.bring(b, access, &point, count).remove(0)
-                            }
-                            _ => {
-                                let places = access.index.iter();
-                                let index = places.map(|at| short(b, &Sum::of(at, &point)));
-                                View { indices: index.collect(), memref: self.memref(access) }
-                            }
-                        };
                         if number == windows.input {
-                            shared = Some(view.clone());
+                            if !loaded {
+                                self.load(b, access, &point, &shared, count);
+                            }
+                            loaded = true;
+                            inputs.push(shared.clone());
+                            continue;
                         }
-                        inputs.push(view);
+                        let places = access.index.iter();
+                        let indices = places.map(|at| short(b, &Sum::of(at, &point))).collect();
+                        inputs.push(View { indices, memref: self.memref(access) });
                     }
                     let register = row.iter().map(|&row| known[row as usize]);
                     let indices: Vec<_> = register.chain([along, known[0]]).collect();
