@@ -32,6 +32,8 @@ pub fn passes_to(stage: Stage) -> &'static [&'static Pass] {
             // After the door, whose kernels are one nest each; before panels and tiles, which
             // look at what a kernel reads.
             &tile::fuse_elementwise::PASS,
+            // After elementwise kernels were joined: the sum of the parts takes the epilogue.
+            &tile::split_reductions::PASS,
             // Before weights are packed: an end may have lanes where the rest has none.
             &tile::peel::PASS,
             // Before tiles: a panel is as wide as the register tile that reads it.
@@ -61,6 +63,7 @@ pub const PASSES: &[&Pass] = &[
     &graph::winograd::PASS,
     &graph::to_tile::PASS,
     &tile::fuse_elementwise::PASS,
+    &tile::split_reductions::PASS,
     &tile::peel::PASS,
     &tile::pack_weights::PASS,
     &tile::construct_rtiles::PASS,

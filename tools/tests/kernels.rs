@@ -487,20 +487,6 @@ fn matmuls() {
 /// the last part and the last tiles of all sizes.
 #[test]
 fn products_in_parts() {
-    const AVX2: &str = include_str!("../../devices/x86-avx2.mlir");
-    if let Err(error) = check_features(&["avx2", "fma", "f16c", "bmi2"].map(str::to_owned)) {
-        eprintln!("not run: {error}");
-        return;
-    }
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("small.mlir");
-    let small = AVX2.replace(
-        "@l2 scope(\"core\") capacity_bytes(1048576)",
-        "@l2 scope(\"core\") capacity_bytes(65536)",
-    );
-    let small = small.replace("bytes_per_cycle(28)", "bytes_per_cycle(2)");
-    assert!(small.contains("capacity_bytes(65536)"), "the file has an l2: {small}");
-    std::fs::write(&path, small).expect("a file");
     let mut cases = vec![];
     for (m, n, k, flags) in [
         (37, 97, 300, ""),
@@ -527,7 +513,55 @@ fn products_in_parts() {
         },
         "f32",
     ));
-    check_on(&cases, &[Device::Named(path.to_string_lossy().into_owned())]);
+    let small = [
+        (
+            "@l2 scope(\"core\") capacity_bytes(1048576)",
+            "@l2 scope(\"core\") capacity_bytes(65536)",
+        ),
+        ("bytes_per_cycle(28)", "bytes_per_cycle(2)"),
+    ];
+    check_on_other(&cases, &small);
+}
+
+/// So many units, to which work is handed over so fast, that few long sums are shared out.
+#[test]
+fn sums_shared_out() {
+    let mut cases = vec![];
+    for (m, n, k, flags) in [
+        (1, 1, 4096, ""),
+        (3, 5, 1024, "b"),
+        (2, 16, 768, "cbe"),
+        (4, 7, 2000, "xe"),
+        (1, 40, 900, "cye"),
+    ] {
+        cases.push(matmul(with(m, n, k, flags), "f32"));
+        cases.push(matmul(with(m, n, k, flags), "i32"));
+    }
+    for (columns, fold) in [(4096, "sum"), (1000, "max"), (997, "min")] {
+        cases.push(folded(3, columns, 1, fold, "f32", true));
+        cases.push(folded(columns, 2, 0, fold, "i32", true));
+    }
+    check_on_other(
+        &cases,
+        &[("count(2)", "count(64)"), ("handover_cycles(20000)", "handover_cycles(1)")],
+    );
+}
+
+/// Checks on the AVX2 machine with parts of its text replaced.
+fn check_on_other(cases: &[Case], other: &[(&str, &str)]) {
+    const AVX2: &str = include_str!("../../devices/x86-avx2.mlir");
+    if let Err(error) = check_features(&["avx2", "fma", "f16c", "bmi2"].map(str::to_owned)) {
+        eprintln!("not run: {error}");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("other.mlir");
+    let text = other.iter().fold(AVX2.to_owned(), |text, (from, to)| {
+        assert!(text.contains(from), "the machine says {from}");
+        text.replace(from, to)
+    });
+    std::fs::write(&path, text).expect("a file");
+    check_on(cases, &[Device::Named(path.to_string_lossy().into_owned())]);
 }
 
 #[derive(Clone, Copy, Debug)]

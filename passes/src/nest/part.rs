@@ -1,12 +1,13 @@
-//! Part of a nest: some of the points of one axis.
+//! Some of the points of one axis, or all of them as two axes.
 //!
 //! ```text
 //! c[m, n] += a[m, k] * b[k, n], m from 64 to 67  ->  c[64 + m, n] += a[64 + m, k] * b[k, n]
+//! c[m, n] += a[m, k] * b[k, n], n by 16          ->  c[m, n, j] += a[m, k] * b[k, n, j]
 //! ```
 
 use weft_dialects::ir::Linear;
 
-use super::{Nest, Start};
+use super::{Loop, Nest, Start};
 
 impl Nest<'_> {
     /// The points `from .. from + count` of `axis`, and what its axes are for
@@ -26,5 +27,37 @@ impl Nest<'_> {
         let mut now: Vec<_> = (0..axes).map(|axis| Linear::axis(axes, axis)).collect();
         now[axis].constant = from as i64;
         (part, now)
+    }
+
+    /// Cuts `axis` in panels, whose size divides it: the axis counts panels, a new last axis
+    /// runs inside one.
+    ///
+    /// A dimension that was the whole axis becomes two, which is another view of the same
+    /// elements. Returns what the old axes are in terms of the new ones.
+    pub fn split(&mut self, axis: usize, panel: u64) -> Vec<Linear> {
+        let old = self.axes.len();
+        let Loop { extent: whole, kind } = self.axes[axis];
+        self.axes[axis].extent /= panel;
+        self.axes.push(Loop { extent: panel, kind });
+        let cut = |index: &mut Linear| {
+            let factor = index.coefficients[axis];
+            index.coefficients[axis] = factor * panel as i64;
+            index.coefficients.push(factor);
+        };
+        for access in self.accesses_mut() {
+            for dim in (0..access.index.len()).rev() {
+                if access.index[dim].as_axis() == Some(axis) && access.shape[dim] == whole {
+                    access.shape[dim] /= panel;
+                    access.shape.insert(dim + 1, panel);
+                    access.index[dim].coefficients.push(0);
+                    access.index.insert(dim + 1, Linear::axis(old + 1, old));
+                } else {
+                    cut(&mut access.index[dim]);
+                }
+            }
+        }
+        let mut now: Vec<Linear> = (0..old).map(|axis| Linear::axis(old, axis)).collect();
+        now.iter_mut().for_each(cut);
+        now
     }
 }

@@ -17,6 +17,7 @@ pub mod peel;
 mod policy;
 pub mod roller;
 mod shapes;
+pub mod split_reductions;
 mod task_tile;
 mod turn;
 mod way;

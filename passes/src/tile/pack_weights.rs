@@ -132,7 +132,7 @@ fn repack<'c>(
 ) -> (Op<'c>, Vec<(usize, Op<'c>)>) {
     let (index, last) = match panel {
         Some(panel) => {
-            let index = split(&mut nest, axis, panel);
+            let index = nest.split(axis, panel);
             (index, nest.axes.len() - 1)
         }
         None => ((0..nest.axes.len()).map(|n| Linear::axis(nest.axes.len(), n)).collect(), axis),
@@ -161,37 +161,6 @@ fn repack<'c>(
         access.shape = shape;
     }
     (nest::emit_kernel(context, module, "packed", &nest, &index), packers)
-}
-
-/// Cuts `axis` in panels: the axis counts panels, a new last axis runs inside one.
-///
-/// A dimension that was the whole axis becomes two, which is another view of the same
-/// elements. Returns what the old axes are in terms of the new ones.
-fn split(nest: &mut Nest<'_>, axis: usize, panel: u64) -> Vec<Linear> {
-    let old = nest.axes.len();
-    let whole = nest.axes[axis].extent;
-    nest.axes[axis].extent /= panel;
-    nest.axes.push(Loop { extent: panel, kind: Axis::Parallel });
-    let cut = |index: &mut Linear| {
-        let factor = index.coefficients[axis];
-        index.coefficients[axis] = factor * panel as i64;
-        index.coefficients.push(factor);
-    };
-    for access in nest.accesses_mut() {
-        for dim in (0..access.index.len()).rev() {
-            if access.index[dim].as_axis() == Some(axis) && access.shape[dim] == whole {
-                access.shape[dim] /= panel;
-                access.shape.insert(dim + 1, panel);
-                access.index[dim].coefficients.push(0);
-                access.index.insert(dim + 1, Linear::axis(old + 1, old));
-            } else {
-                cut(&mut access.index[dim]);
-            }
-        }
-    }
-    let mut now: Vec<Linear> = (0..old).map(|axis| Linear::axis(old, axis)).collect();
-    now.iter_mut().for_each(cut);
-    now
 }
 
 /// The kernel that writes `access` in the order `order` of the nest's axes.

@@ -237,7 +237,7 @@ fn peel<'c>(
 }
 
 /// A name that no symbol of the module has.
-fn fresh(module: Op<'_>, stem: &str) -> String {
+pub(super) fn fresh(module: Op<'_>, stem: &str) -> String {
     let ops = module.body(0).map(|block| block.ops()).unwrap_or_default();
     let taken =
         |name: &str| ops.iter().any(|op| op.attr("sym_name").is_some() && op.symbol() == name);

@@ -1,0 +1,78 @@
+// Long sums of few results are shared out among the units; others stay.
+// RUN: weft-opt %s --split-input-file --tile-split-reductions=remarks=true 2>%t | FileCheck %s
+// RUN: FileCheck %s --check-prefix=REMARK --implicit-check-not=remark < %t
+
+#ik = affine_map<(i, k) -> (i, k)>
+#i = affine_map<(i, k) -> (i)>
+#o = affine_map<(i) -> (i)>
+
+device.machine @toy arch("toy") features([]) {
+  device.memory @dram scope("device") capacity_bytes(1073741824) bytes_per_cycle(16)
+  device.memory @vreg scope("thread") capacity_bytes(1024) register_bytes(32)
+  device.unit @core count(8) handover_cycles(50)
+  device.move @load from @dram to @vreg issue_cycles(0.5) latency_cycles(7) strided
+  device.move @store from @vreg to @dram issue_cycles(1.0) latency_cycles(7) strided
+  device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(4) types([f32]) operations(["arith.addf", "arith.mulf", "arith.maximumf"]) reductions(["arith.addf"])
+}
+
+// Parts begin with what changes nothing, and the sum of the parts with what the sum began with.
+// CHECK-LABEL: tile.graph @few
+//       CHECK:   %[[CUT:.+]] = tile.view %arg0 : tensor<2x4096xf32> to tensor<2x[[S:[0-9]+]]x[[L:[0-9]+]]xf32>
+//       CHECK:   %[[P:.+]] = tile.run "s" @sum_parts(%[[CUT]]) into(%{{.+}}) : (tensor<2x[[S]]x[[L]]xf32>, tensor<[[S]]x2xf32>) -> tensor<[[S]]x2xf32>
+//       CHECK:   %[[Y:.+]] = tile.run "s" @sum(%[[P]], %arg1) into(%{{.+}}) : (tensor<[[S]]x2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+//      REMARK: remark: @sum: axis 1 is reduced in {{[0-9]+}} parts side by side: {{[0-9]+}} cycles predicted, {{[0-9]+}} without
+tile.graph @few inputs ["x", "b"] outputs ["y"] : (tensor<2x4096xf32>, tensor<2xf32>) -> tensor<2xf32> {
+^bb0(%x: tensor<2x4096xf32>, %b: tensor<2xf32>):
+  %e = tile.empty in @dram : tensor<2xf32>
+  %y = tile.run "s" @sum(%x, %b) into(%e) : (tensor<2x4096xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  tile.output %y : tensor<2xf32>
+}
+tile.kernel @sum {
+^bb0(%x: tensor<2x4096xf32>, %b: tensor<2xf32>, %o: tensor<2xf32>):
+  %s = linalg.generic {indexing_maps = [#o, #o], iterator_types = ["parallel"]} ins(%b : tensor<2xf32>) outs(%o : tensor<2xf32>) {
+  ^bb0(%p: f32, %v: f32):
+    linalg.yield %p : f32
+  } -> tensor<2xf32>
+  %r = linalg.generic {indexing_maps = [#ik, #i], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<2x4096xf32>) outs(%s : tensor<2xf32>) {
+  ^bb0(%p: f32, %v: f32):
+    %u = arith.addf %v, %p : f32
+    linalg.yield %u : f32
+  } -> tensor<2xf32>
+  %t = linalg.generic {indexing_maps = [#o], iterator_types = ["parallel"]} outs(%r : tensor<2xf32>) {
+  ^bb0(%v: f32):
+    %z = arith.constant 0.0 : f32
+    %u = arith.maximumf %v, %z : f32
+    linalg.yield %u : f32
+  } -> tensor<2xf32>
+  tile.yield %t : tensor<2xf32>
+}
+
+// The unit does not fold products in another order, and a short sum is not worth it. New kernels
+// come behind the old ones.
+//       CHECK: tile.kernel @product {
+//       CHECK: tile.kernel @short {
+//       CHECK: tile.kernel @sum_parts {
+//       CHECK:   arith.constant -0.000000e+00 : f32
+//       CHECK:   linalg.generic {{.+}}iterator_types = ["parallel", "parallel", "reduction"]}
+//       CHECK: tile.kernel @sum {
+//       CHECK:   linalg.generic {{.+}}iterator_types = ["parallel", "reduction"]}
+//       CHECK:   linalg.generic {{.+}}iterator_types = ["parallel"]}
+//       CHECK:     arith.maximumf
+tile.kernel @product {
+^bb0(%x: tensor<2x4096xf32>, %o: tensor<2xf32>):
+  %r = linalg.generic {indexing_maps = [#ik, #i], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<2x4096xf32>) outs(%o : tensor<2xf32>) {
+  ^bb0(%p: f32, %v: f32):
+    %u = arith.mulf %v, %p : f32
+    linalg.yield %u : f32
+  } -> tensor<2xf32>
+  tile.yield %r : tensor<2xf32>
+}
+tile.kernel @short {
+^bb0(%x: tensor<2x32xf32>, %o: tensor<2xf32>):
+  %r = linalg.generic {indexing_maps = [#ik, #i], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<2x32xf32>) outs(%o : tensor<2xf32>) {
+  ^bb0(%p: f32, %v: f32):
+    %u = arith.addf %v, %p : f32
+    linalg.yield %u : f32
+  } -> tensor<2xf32>
+  tile.yield %r : tensor<2xf32>
+}

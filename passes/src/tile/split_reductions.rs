@@ -1,0 +1,337 @@
+//! `tile-split-reductions`: long sums of few results are shared out.
+//!
+//! ```text
+//! y[i] = b[i] + sum over k of x[i, k]        4 rows, k = 65536, 16 units
+//!   ->  p[s, i] = sum over k of x[i, 4096 s + k]         64 rTasks instead of 4
+//!       y[i]    = b[i] + sum over s of p[s, i]
+//! ```
+//!
+//! Split-K: results that are too few to be an rTask for every unit are each computed in parts,
+//! side by side, and a second kernel folds those, with the start and the epilogue of the first.
+//! Only for folds that the lane unit may do in another order (its `reductions`), and where the
+//! time of both kernels and a handover is less than that of the busiest unit before.
+
+use weft_dialects::device::{Machine, Unit};
+use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
+use weft_dialects::ir::payload::{Axis, Payload, Scalar};
+use weft_dialects::ir::{
+    Block, Builder, Context, Linear, Location, Module, Op, Report, Type, Val, attr, empty_module,
+    module_op, remark,
+};
+
+use super::construct_rtiles::read;
+use super::instruction::{Identity, combine, identity};
+use super::isa::Search;
+use super::layout::Layout;
+use super::pack_weights::{constant_operands, kernels, known_inputs};
+use super::peel::fresh;
+use super::policy::{self, Tiled};
+use crate::device::expand_math;
+use crate::nest::{self, Access, Border, Epilogue, Loop, Nest, Start};
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    name: "tile-split-reductions",
+    description: "Share long reductions of few results out among the units",
+    options: &[
+        PassOption { name: "split", description: "whether to do it", fallback: "true" },
+        PassOption {
+            name: "remarks",
+            description: "say what was split, and what both ways cost",
+            fallback: "false",
+        },
+    ],
+    statistics: &[("split", "kernels that became parts and their sum")],
+    run,
+};
+
+/// Parts for each unit that are tried at most: more only make the second kernel longer.
+const MOST_PARTS: u64 = 4;
+
+fn run(run: &mut Run<'_>) -> Result<(), Failed> {
+    if run.option("split") == "false" {
+        return Ok(());
+    }
+    let Some(machine) = Machine::of(run.module) else {
+        Report::new(run.module.location(), "the module has no device.machine to split for")
+            .help("put one in with device-load-machine{file=...}");
+        return Err(Failed);
+    };
+    let Some(unit) = machine.units().into_iter().next().filter(|unit| unit.count > 1) else {
+        return Ok(());
+    };
+    let remarks = run.option("remarks") == "true";
+    let constants = constant_operands(run.module);
+    for kernel in kernels(run.module) {
+        let nest = read(kernel)?;
+        let constant = known_inputs(&nest, constants.get(kernel.symbol()));
+        let layouts: Vec<_> = constant.iter().map(|&constant| Layout::of(constant)).collect();
+        let Some(split) = Split::best(run.context, machine, &unit, &nest, &layouts) else {
+            continue;
+        };
+        if remarks {
+            remark(kernel, &format!("@{}: {}", kernel.symbol(), split.describe()));
+        }
+        split.write(run.context, run.module, kernel);
+        run.count("split", 1);
+    }
+    Ok(())
+}
+
+/// A nest as parts and their sum. The bodies lie in a module of their own.
+struct Split<'c> {
+    parts: Nest<'c>,
+    index: Vec<Linear>,
+    sum: Nest<'c>,
+    /// How many parts, of which axis.
+    count: u64,
+    axis: usize,
+    /// Predicted cycles of the busiest unit, split and as it was.
+    cycles: f64,
+    whole: f64,
+    /// Holds the bodies.
+    _scratch: Module<'c>,
+}
+
+impl<'c> Split<'c> {
+    /// The fewest parts that pay; `None` where none do or the order of folding matters.
+    fn best(
+        context: &'c Context,
+        machine: Machine<'c>,
+        unit: &Unit<'c>,
+        nest: &Nest<'c>,
+        layouts: &[Layout],
+    ) -> Option<Self> {
+        let (axis, extent) = longest(machine, nest)?;
+        let busiest = |nest: &Nest<'c>, layouts: &[Layout]| busiest(machine, unit, nest, layouts);
+        let (whole, pieces) = busiest(nest, layouts)?;
+        // Other sums have enough to do for everybody, or are not worth a second kernel.
+        if pieces >= unit.count || whole <= unit.handover_cycles as f64 {
+            return None;
+        }
+        let least = unit.count.div_ceil(pieces).max(2);
+        let counts =
+            (least..=MOST_PARTS * unit.count).filter(|&count| extent.is_multiple_of(count));
+        let mut best: Option<Self> = None;
+        for count in counts.take(4) {
+            let scratch = empty_module(context);
+            let (parts, index) = parts(context, module_op(&scratch), nest, axis, count)?;
+            let sum = sum(context, module_op(&scratch), nest, count)?;
+            let fixed = vec![Layout::Fixed; sum.inputs.len()];
+            let both = busiest(&parts, layouts)?.0 + busiest(&sum, &fixed)?.0;
+            let cycles = both + unit.handover_cycles as f64;
+            if cycles < best.as_ref().map_or(whole, |best| best.cycles) {
+                let _scratch = scratch;
+                best = Some(Self { parts, index, sum, count, axis, cycles, whole, _scratch });
+            }
+        }
+        best
+    }
+
+    fn describe(&self) -> String {
+        let Self { count, axis, cycles, whole, .. } = self;
+        format!(
+            "axis {axis} is reduced in {count} parts side by side: {cycles:.0} cycles predicted, \
+             {whole:.0} without"
+        )
+    }
+
+    /// Writes both kernels and applies them wherever the one was.
+    fn write(&self, context: &'c Context, module: Op<'c>, kernel: Op<'c>) {
+        let name = kernel.symbol().to_owned();
+        let first = fresh(module, &format!("{name}_parts"));
+        let parts = nest::emit_kernel(context, module, &first, &self.parts, &self.index);
+        let axes = self.sum.axes.len();
+        let same: Vec<_> = (0..axes).map(|axis| Linear::axis(axes, axis)).collect();
+        let sum = nest::emit_kernel(context, module, "sum", &self.sum, &same);
+        let graphs = module.body(0).into_iter().flat_map(|block| block.ops());
+        for graph in graphs.filter(|op| op.is("tile.graph")) {
+            for run in graph.body(0).into_iter().flat_map(|block| block.ops()) {
+                if run.is("tile.run") && run.attr("kernel").and_then(attr::symbol) == Some(&*name) {
+                    self.apply(context, module, run, parts, (sum, &name));
+                }
+            }
+        }
+        kernel.erase();
+        sum.set_attr("sym_name", attr::of_string(context, &name));
+    }
+
+    fn apply(
+        &self,
+        context: &'c Context,
+        module: Op<'c>,
+        run: Op<'c>,
+        parts: Op<'c>,
+        (sum, name): (Op<'c>, &str),
+    ) {
+        let mut b = Builder::before(context, run).with_location(run.location());
+        let memory = Machine::of(module).and_then(|machine| machine.shared());
+        let memory = attr::of_symbol(context, memory.map_or("dram", |memory| memory.name));
+        let types = |kernel: Op<'c>| -> Vec<Type<'c>> {
+            kernel.body(0).expect("it was just written").args().iter().map(|arg| arg.ty()).collect()
+        };
+        let given = |access: &&Access<'c>| run.operand(access.argument().index());
+        let inputs: Vec<_> = self.parts.reads().iter().map(given).collect();
+        let own = types(parts);
+        let place = own[own.len() - 1];
+        let place = b.op_with("tile.empty", &[], &[place], &[("memory", memory)], 0).result(0);
+        let parts = apply(context, &mut b, run, parts.symbol(), &own, &[&inputs[..], &[place]]);
+        // What the sum reads first is what the parts wrote.
+        let others: Vec<_> = self.sum.reads()[1..].iter().map(given).collect();
+        let init = run.operand(self.sum.outputs[0].argument().index());
+        let operands = [&[parts][..], &others, &[init]];
+        let result = apply(context, &mut b, run, name, &types(sum), &operands);
+        run.result(0).replace_with(result);
+        run.erase();
+    }
+}
+
+/// Applies a kernel to operands seen in the types that it takes; the last is overwritten.
+fn apply<'c>(
+    context: &'c Context,
+    b: &mut Builder<'c>,
+    run: Op<'c>,
+    kernel: &str,
+    types: &[Type<'c>],
+    operands: &[&[Val<'c>]],
+) -> Val<'c> {
+    let operands = operands.concat();
+    let seen: Vec<_> = operands
+        .into_iter()
+        .zip(types)
+        .map(|(value, &ty)| match value.ty() == ty {
+            true => value,
+            false => b.op("tile.view", &[value], &[ty]).result(0),
+        })
+        .collect();
+    let attributes = [
+        ("name", run.attr("name").unwrap_or_else(|| attr::of_string(context, kernel))),
+        ("kernel", attr::of_symbol(context, kernel)),
+        ("operandSegmentSizes", attr::of_ints32(context, &[seen.len() as i32 - 1, 1])),
+    ];
+    b.op_with("tile.run", &seen, &types[types.len() - 1..], &attributes, 0).result(0)
+}
+
+/// The longest reduction of a nest that may be folded in parts.
+fn longest<'c>(machine: Machine<'c>, nest: &Nest<'c>) -> Option<(usize, u64)> {
+    let fold = combine(nest)?;
+    let elem = nest.outputs.first()?.elem();
+    identity(fold.op.name(), elem)?;
+    let bordered = nest.accesses().iter().any(|access| Border::of(access).is_some());
+    let reorders = machine.lanes_units().iter().any(|unit| unit.reduces(fold.op.name(), elem));
+    if bordered || !reorders || !nest.captures.is_empty() {
+        return None;
+    }
+    let reductions = (0..nest.axes.len()).filter(|&axis| nest.reduces(axis));
+    let axis = reductions.max_by_key(|&axis| nest.axes[axis].extent)?;
+    Some((axis, nest.axes[axis].extent))
+}
+
+/// Cycles of the unit that has most to do, and how many register tiles there are to share.
+fn busiest<'c>(
+    machine: Machine<'c>,
+    unit: &Unit<'c>,
+    nest: &Nest<'c>,
+    layouts: &[Layout],
+) -> Option<(f64, u64)> {
+    let expands = &expand_math::expands;
+    let choice = policy::choose(machine, nest, layouts, expands, Search::default()).ok()?;
+    if matches!(choice.tiled, Tiled::Block(_)) {
+        return None;
+    }
+    let tile = choice.tiled.tile(nest);
+    let parallel = (0..nest.axes.len()).filter(|&axis| !nest.reduces(axis));
+    let pieces: u64 =
+        parallel.map(|axis| nest.axes[axis].extent.div_ceil(tile.sizes[axis].max(1))).product();
+    let rounds = pieces.div_ceil(unit.count).max(1);
+    Some((choice.cycles * rounds as f64 / pieces.max(1) as f64, pieces))
+}
+
+/// The nest whose results are those of `count` parts of `axis`, before the start.
+fn parts<'c>(
+    context: &'c Context,
+    scratch: Op<'c>,
+    nest: &Nest<'c>,
+    axis: usize,
+    count: u64,
+) -> Option<(Nest<'c>, Vec<Linear>)> {
+    let fold = combine(nest)?;
+    let mut parts = Nest { epilogue: None, ..nest.clone() };
+    let elem = parts.outputs[0].elem();
+    let neutral = identity(fold.op.name(), elem)?;
+    let start = body(context, scratch, &[], elem, |b, _| match neutral {
+        Identity::Float(value) => b.number(elem, value),
+        Identity::Int(value) => b.integer(elem, value),
+    });
+    // Each part begins with what changes nothing.
+    parts.starts = vec![Start::From { inputs: Vec::new(), body: start }];
+    let index = parts.split(axis, parts.axes[axis].extent / count);
+    parts.axes[axis].kind = Axis::Parallel;
+    let axes = parts.axes.len();
+    let output = &mut parts.outputs[0];
+    output.shape.insert(0, count);
+    output.index.insert(0, Linear::axis(axes, axis));
+    Some((parts, index))
+}
+
+/// The nest that folds the results of `count` parts, with the start and the epilogue of `nest`.
+fn sum<'c>(context: &'c Context, scratch: Op<'c>, nest: &Nest<'c>, count: u64) -> Option<Nest<'c>> {
+    let fold = combine(nest)?.op.name().to_owned();
+    let parallel: Vec<usize> = (0..nest.axes.len()).filter(|&axis| !nest.reduces(axis)).collect();
+    let last = parallel.len();
+    let keep = |access: &Access<'c>| {
+        let own = |index: &Linear| Linear {
+            coefficients: parallel
+                .iter()
+                .map(|&axis| index.coefficients[axis])
+                .chain([0])
+                .collect(),
+            constant: index.constant,
+        };
+        Access { index: access.index.iter().map(own).collect(), ..access.clone() }
+    };
+    let all = |accesses: &[Access<'c>]| accesses.iter().map(keep).collect::<Vec<_>>();
+    let output = keep(&nest.outputs[0]);
+    let mut input = output.clone();
+    input.shape.insert(0, count);
+    input.index.insert(0, Linear::axis(last + 1, last));
+    let elem = output.elem();
+    let body = body(context, scratch, &[elem], elem, |b, args| b.same(&fold, &[args[1], args[0]]));
+    let mut axes: Vec<Loop> = parallel.iter().map(|&axis| nest.axes[axis]).collect();
+    axes.push(Loop { extent: count, kind: Axis::Reduction });
+    let starts = nest.starts.iter().map(|start| match start {
+        Start::From { inputs, body } => Start::From { inputs: all(inputs), body: *body },
+        other => other.clone(),
+    });
+    Some(Nest {
+        axes,
+        inputs: vec![input],
+        outputs: vec![output],
+        body,
+        starts: starts.collect(),
+        epilogue: nest
+            .epilogue
+            .as_ref()
+            .map(|epilogue| Epilogue { inputs: all(&epilogue.inputs), body: epilogue.body }),
+        captures: Vec::new(),
+    })
+}
+
+/// A body with an argument for each input and one for the output.
+fn body<'c>(
+    context: &'c Context,
+    scratch: Op<'c>,
+    inputs: &[Type<'c>],
+    output: Type<'c>,
+    body: impl FnOnce(&mut Scalar<'c>, &[Val<'c>]) -> Val<'c>,
+) -> Block<'c> {
+    let block = scratch.body(0).expect("a module has a block");
+    let mut payload = Payload::new(context, block, Location::unknown(context));
+    let mut place = |ty| (payload.empty(&[1], ty), vec![Linear::axis(1, 0)]);
+    let reads: Vec<_> = inputs.iter().map(|&ty| place(ty)).collect();
+    let output = place(output);
+    let results = payload
+        .generic(&[Axis::Parallel], &reads, &[output], |scalar, args| vec![body(scalar, args)]);
+    let generic = results[0].def().expect("a nest gives its results");
+    generic.body(0).expect("linalg.generic has a body")
+}
