@@ -63,8 +63,13 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
 /// function.
 fn listed(op: Op<'_>) -> bool {
     let unit = op.ancestors().find_map(|around| {
-        let name = ["instruction", "lanes_unit"].into_iter().find_map(|name| around.attr(name))?;
-        Machine::of(around)?.lanes_unit(attr::symbol(name)?)
+        // In a device program every operation is listed, so only scaling is known to be meant.
+        let name = match around.name() {
+            "tile.compute" => around.attr("instruction"),
+            "device.apply" if op.is(SCALE) => around.attr("lanes_unit"),
+            _ => None,
+        };
+        Machine::of(around)?.lanes_unit(attr::symbol(name?)?)
     });
     unit.is_some_and(|unit| has_function(&unit, op))
 }
