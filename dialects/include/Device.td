@@ -175,8 +175,8 @@ def Device_MoveOp : Device_Op<"move", [Symbol, HasParent<"MachineOp">]> {
     one number to every place, `streams` that it writes whole registers past the
     caches: for what is not read again while it would still be there. A copy by it goes
     to multiples of a register's bytes, counted from the memref's begin; where that
-    itself is none, code takes the first move between the memories. What an `engine` does runs beside the unit and gives
-    a token. `encoding` is the assembly of a transfer, with `{from}`, `{to}`,
+    itself is none, code takes the first move between the memories. What an `engine`
+    does runs beside the unit and gives a token. `encoding` is the assembly of a transfer, with `{from}`, `{to}`,
     `{sizes}`, `{from_strides}`, `{to_strides}`, `{type}` of the elements and, for a
     fill, `{value}`. Addresses and strides are in bytes.
 

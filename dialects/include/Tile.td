@@ -194,9 +194,10 @@ def Tile_ComputeOp : Tile_Op<"compute", [AttrSizedOperandSegments, SingleBlock]>
 
     Axes are those of the payload's last `linalg.generic`, in its order; where that
     one has no reduction and only changes what one with a reduction gives it (an
-    epilogue: bias, activation, residual), those of the latter. The first rTile is the piece that one rTask does; the last one lies in
-    registers. `lanes` is the axis that the instruction's lanes run along; without
-    it every point is done alone. An instruction that has axes of its own has them
+    epilogue: bias, activation, residual), those of the latter. The first rTile is
+    the piece that one rTask does; the last one lies in registers. Between them one
+    may cut a reduction, whose sums wait in the output. `lanes` is the axis that the
+    instruction's lanes run along; without it every point is done alone. An instruction that has axes of its own has them
     in `axes` instead: for each, the axis of the nest that it is, or -1 where one
     point of it is used. Where one of them is several axes of the nest, fused with
     the last one the fastest, each is a list.
