@@ -26,6 +26,11 @@ const CONVOLUTION: (&str, &str) =
     ("y[n,o,h,w] += x[n,c,2*h+r,w+s] * f[o,c,r,s]", "n=2,o=5,h=6,w=9,c=3,r=3,s=2");
 const ALL: [(&str, &str); 5] = [GEMM, ELEMENTWISE, ROWS, COLUMNS, CONVOLUTION];
 
+/// The host runs one kernel: a sum stays whole.
+fn whole() -> Vec<(String, String, String)> {
+    vec![["tile-split-reductions", "split", "false"].map(str::to_owned).into()]
+}
+
 pub fn unit<'c>(
     context: &'c weft_dialects::ir::Context,
     machine: &str,
@@ -36,7 +41,7 @@ pub fn unit<'c>(
     let kernel = Kernel::read(expression, shape, element).expect("the expression is good");
     // The name of one that weft ships, or a file.
     let device = Device::Named(machine.to_owned());
-    let options = Options { device, jobs: 1, ..Options::default() };
+    let options = Options { device, jobs: 1, pass_options: whole(), ..Options::default() };
     let module = kernel.module(context);
     let unit = Unit::from_module(context, module, Rc::default(), options);
     (unit.expect("the module is good"), kernel)
@@ -62,7 +67,7 @@ pub fn check_text(device: &str, machine: &str, text: &str, shapes: &[Vec<u64>]) 
     let mut module = parse(&context, text).expect("the text is right");
     from_func::import(&context, &mut module).expect("it is a model");
     let device = Device::Named(device.to_owned());
-    let options = Options { device, jobs: 1, ..Options::default() };
+    let options = Options { device, jobs: 1, pass_options: whole(), ..Options::default() };
     let unit = Unit::from_module(&context, module, Rc::default(), options);
     holds(&mut unit.expect("the module is good"), shapes, machine, "a function", "f32")
 }
