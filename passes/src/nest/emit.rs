@@ -1,6 +1,6 @@
 //! From [`Nest`] back to a `tile.kernel`, and from index expressions to operations.
 
-use weft_dialects::ir::payload::{Axis, Payload};
+use weft_dialects::ir::payload::{Axis, Payload, Scalar};
 use weft_dialects::ir::{
     Block, Builder, Context, Linear, Location, Mapping, Op, Type, Val, affine, attr, ty,
 };
@@ -171,6 +171,25 @@ fn emit_pointwise<'c>(
     p.generic(&vec![Axis::Parallel; parallel.len()], &reads, &[place], |scalar, args| {
         copy_body(scalar.builder(), body, args, Mapping::default(), &[])
     })[0]
+}
+
+/// A scalar body with an argument for each of the types `inputs` and one for the output, in a
+/// nest of the module `scratch`.
+pub(crate) fn scalar_body<'c>(
+    context: &'c Context,
+    scratch: Op<'c>,
+    inputs: &[Type<'c>],
+    output: Type<'c>,
+    body: impl FnOnce(&mut Scalar<'c>, &[Val<'c>]) -> Vec<Val<'c>>,
+) -> Block<'c> {
+    let block = scratch.body(0).expect("a module has a block");
+    let mut payload = Payload::new(context, block, Location::unknown(context));
+    let mut place = |ty| (payload.empty(&[1], ty), vec![Linear::axis(1, 0)]);
+    let reads: Vec<_> = inputs.iter().map(|&ty| place(ty)).collect();
+    let output = place(output);
+    let results = payload.generic(&[Axis::Parallel], &reads, &[output], body);
+    let generic = results[0].def().expect("a nest gives its results");
+    generic.body(0).expect("linalg.generic has a body")
 }
 
 /// Copies a scalar body: arguments become `args`, constants from outside come

@@ -15,7 +15,7 @@ mod simplify;
 pub use border::{Border, MOST_PHASES};
 pub use emit::emit_kernel;
 pub(crate) use emit::emit_sum;
-pub(crate) use emit::{copy_body, copy_constants};
+pub(crate) use emit::{copy_body, copy_constants, scalar_body};
 pub use read::{NestError, read_kernel};
 pub(crate) use read::{
     captured, generic_accesses, generic_axes, generic_inputs, reads_output, rebase,

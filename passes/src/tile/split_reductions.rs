@@ -13,13 +13,13 @@
 
 use weft_dialects::device::{Machine, Unit};
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
-use weft_dialects::ir::payload::{Axis, Payload, Scalar};
+use weft_dialects::ir::payload::Axis;
 use weft_dialects::ir::{
-    Block, Builder, Context, Linear, Location, Module, Op, Report, Type, Val, attr, empty_module,
-    module_op, remark,
+    Builder, Context, Linear, Module, Op, Report, Type, Val, attr, empty_module, module_op, remark,
 };
 
 use super::construct_rtiles::read;
+use super::fuse_elementwise::view;
 use super::instruction::{Identity, combine, identity};
 use super::isa::Search;
 use super::layout::Layout;
@@ -27,7 +27,7 @@ use super::pack_weights::{constant_operands, kernels, known_inputs};
 use super::peel::fresh;
 use super::policy::{self, Tiled};
 use crate::device::expand_math;
-use crate::nest::{self, Access, Border, Epilogue, Loop, Nest, Start};
+use crate::nest::{self, Access, Border, Epilogue, Loop, Nest, Start, scalar_body};
 
 /// The pass.
 pub const PASS: Pass = Pass {
@@ -196,14 +196,8 @@ fn apply<'c>(
     operands: &[&[Val<'c>]],
 ) -> Val<'c> {
     let operands = operands.concat();
-    let seen: Vec<_> = operands
-        .into_iter()
-        .zip(types)
-        .map(|(value, &ty)| match value.ty() == ty {
-            true => value,
-            false => b.op("tile.view", &[value], &[ty]).result(0),
-        })
-        .collect();
+    let seen: Vec<_> =
+        operands.into_iter().zip(types).map(|(value, &ty)| view(b, value, ty)).collect();
     let attributes = [
         ("name", run.attr("name").unwrap_or_else(|| attr::of_string(context, kernel))),
         ("kernel", attr::of_symbol(context, kernel)),
@@ -259,9 +253,9 @@ fn parts<'c>(
     let mut parts = Nest { epilogue: None, ..nest.clone() };
     let elem = parts.outputs[0].elem();
     let neutral = identity(fold.op.name(), elem)?;
-    let start = body(context, scratch, &[], elem, |b, _| match neutral {
-        Identity::Float(value) => b.number(elem, value),
-        Identity::Int(value) => b.integer(elem, value),
+    let start = scalar_body(context, scratch, &[], elem, |b, _| match neutral {
+        Identity::Float(value) => vec![b.number(elem, value)],
+        Identity::Int(value) => vec![b.integer(elem, value)],
     });
     // Each part begins with what changes nothing.
     parts.starts = vec![Start::From { inputs: Vec::new(), body: start }];
@@ -296,7 +290,9 @@ fn sum<'c>(context: &'c Context, scratch: Op<'c>, nest: &Nest<'c>, count: u64) -
     input.shape.insert(0, count);
     input.index.insert(0, Linear::axis(last + 1, last));
     let elem = output.elem();
-    let body = body(context, scratch, &[elem], elem, |b, args| b.same(&fold, &[args[1], args[0]]));
+    let body = scalar_body(context, scratch, &[elem], elem, |b, args| {
+        vec![b.same(&fold, &[args[1], args[0]])]
+    });
     let mut axes: Vec<Loop> = parallel.iter().map(|&axis| nest.axes[axis]).collect();
     axes.push(Loop { extent: count, kind: Axis::Reduction });
     let starts = nest.starts.iter().map(|start| match start {
@@ -315,23 +311,4 @@ fn sum<'c>(context: &'c Context, scratch: Op<'c>, nest: &Nest<'c>, count: u64) -
             .map(|epilogue| Epilogue { inputs: all(&epilogue.inputs), body: epilogue.body }),
         captures: Vec::new(),
     })
-}
-
-/// A body with an argument for each input and one for the output.
-fn body<'c>(
-    context: &'c Context,
-    scratch: Op<'c>,
-    inputs: &[Type<'c>],
-    output: Type<'c>,
-    body: impl FnOnce(&mut Scalar<'c>, &[Val<'c>]) -> Val<'c>,
-) -> Block<'c> {
-    let block = scratch.body(0).expect("a module has a block");
-    let mut payload = Payload::new(context, block, Location::unknown(context));
-    let mut place = |ty| (payload.empty(&[1], ty), vec![Linear::axis(1, 0)]);
-    let reads: Vec<_> = inputs.iter().map(|&ty| place(ty)).collect();
-    let output = place(output);
-    let results = payload
-        .generic(&[Axis::Parallel], &reads, &[output], |scalar, args| vec![body(scalar, args)]);
-    let generic = results[0].def().expect("a nest gives its results");
-    generic.body(0).expect("linalg.generic has a body")
 }

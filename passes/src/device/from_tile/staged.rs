@@ -176,18 +176,8 @@ impl<'c> Staged<'_, 'c> {
                 Start::Unread => {}
                 Start::Held => self.bring(b, &mut pending, access, at, buffer),
                 Start::From { inputs, body } => {
-                    let own = Nest {
-                        axes: nest.axes.clone(),
-                        inputs: self.inputs(b, &mut pending, inputs, *body, at, &once),
-                        outputs: vec![near(buffer)],
-                        body: *body,
-                        starts: vec![Start::Unread],
-                        epilogue: None,
-                        captures: Vec::new(),
-                    };
-                    pending.wait(b);
-                    // A start is no instruction.
-                    self.run(b, own, at, &once, captured, false);
+                    let output = (buffer, Start::Unread);
+                    self.elementwise(b, at, &once, (inputs, *body), output, captured);
                 }
             }
             pending.wait(b);
@@ -205,19 +195,33 @@ impl<'c> Staged<'_, 'c> {
     ) {
         let nest = &self.plan.nest;
         let Some(Epilogue { inputs, body }) = &nest.epilogue else { return };
-        let (once, mut pending) = (self.once(sizes), Pending::default());
+        let output = (&outputs[0], Start::Held);
+        self.elementwise(b, at, &self.once(sizes), (inputs, *body), output, captured);
+    }
+
+    /// A start or an epilogue: a body on every element of what waits of an output.
+    fn elementwise(
+        &self,
+        b: &mut Builder<'c>,
+        at: &[Sum<'c>],
+        once: &[u64],
+        (inputs, body): (&[Access<'c>], Block<'c>),
+        (output, start): (&(Val<'c>, Local), Start<'c>),
+        captured: &HashMap<Val<'c>, Val<'c>>,
+    ) {
+        let mut pending = Pending::default();
         let own = Nest {
-            axes: nest.axes.clone(),
-            inputs: self.inputs(b, &mut pending, inputs, *body, at, &once),
-            outputs: outputs.iter().map(near).collect(),
-            body: *body,
-            starts: vec![Start::Held],
+            axes: self.plan.nest.axes.clone(),
+            inputs: self.inputs(b, &mut pending, inputs, body, at, once),
+            outputs: vec![near(output)],
+            body,
+            starts: vec![start],
             epilogue: None,
             captures: Vec::new(),
         };
         pending.wait(b);
-        // Nor is an epilogue.
-        self.run(b, own, at, &once, captured, false);
+        // It is no instruction.
+        self.run(b, own, at, once, captured, false);
     }
 
     /// The sizes of a tile whose points are folded already.

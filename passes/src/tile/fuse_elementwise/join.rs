@@ -1,9 +1,8 @@
 //! Two nests become one.
 
-use weft_dialects::ir::payload::{Axis, Payload};
-use weft_dialects::ir::{Block, Builder, Context, Linear, Location, Mapping, Op, Type, Val, ty};
+use weft_dialects::ir::{Block, Builder, Context, Linear, Mapping, Op, Val, ty};
 
-use crate::nest::{Access, Border, Epilogue, Nest, Start, copy_body, index_axis};
+use crate::nest::{Access, Border, Epilogue, Nest, Start, copy_body, index_axis, scalar_body};
 use crate::tile::lanes_type;
 
 /// Makes one nest of `maker` and of `user`, which reads what `maker` writes by the accesses
@@ -231,7 +230,9 @@ impl<'c> Writer<'c> {
     fn both(&self, maker: &Nest<'c>, user: &Nest<'c>, reading: &[bool]) -> Block<'c> {
         let types = maker.inputs.iter().chain(others(user, reading)).map(Access::elem);
         let count = maker.inputs.len();
-        self.body(&types.collect::<Vec<_>>(), user.outputs[0].elem(), |b, args| {
+        let (types, elem) = (types.collect::<Vec<_>>(), user.outputs[0].elem());
+        scalar_body(self.context, self.scratch, &types, elem, |b, args| {
+            let b = b.builder();
             let made = copy_body(b, maker.body, &args[..count], Mapping::default(), &[]);
             self.user(b, user, reading, made[0], &args[count..])
         })
@@ -250,7 +251,9 @@ impl<'c> Writer<'c> {
         let count = inputs.len();
         inputs.extend(others);
         let types: Vec<_> = inputs.iter().map(Access::elem).collect();
-        let body = self.body(&types, maker.outputs[0].elem(), |b, args| {
+        let elem = maker.outputs[0].elem();
+        let body = scalar_body(self.context, self.scratch, &types, elem, |b, args| {
+            let b = b.builder();
             let (&value, args) = args.split_last().expect("there is an output");
             let value = before.map_or(value, |before| {
                 let args: Vec<_> = args[..count].iter().copied().chain([value]).collect();
@@ -277,24 +280,5 @@ impl<'c> Writer<'c> {
         };
         let args: Vec<_> = reading.iter().map(&mut arg).collect();
         copy_body(b, user.body, &args, Mapping::default(), &[])
-    }
-
-    /// A body with arguments of these types, and one for the output.
-    fn body(
-        &self,
-        inputs: &[Type<'c>],
-        output: Type<'c>,
-        body: impl FnOnce(&mut Builder<'c>, &[Val<'c>]) -> Vec<Val<'c>>,
-    ) -> Block<'c> {
-        let module = self.scratch.body(0).expect("a module has a block");
-        let mut payload = Payload::new(self.context, module, Location::unknown(self.context));
-        let mut place = |ty| (payload.empty(&[1], ty), vec![Linear::axis(1, 0)]);
-        let reads: Vec<_> = inputs.iter().map(|&ty| place(ty)).collect();
-        let output = place(output);
-        let results = payload.generic(&[Axis::Parallel], &reads, &[output], |scalar, args| {
-            body(scalar.builder(), args)
-        });
-        let generic = results[0].def().expect("a nest gives its results");
-        generic.body(0).expect("linalg.generic has a body")
     }
 }

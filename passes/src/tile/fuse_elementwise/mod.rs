@@ -323,7 +323,8 @@ fn readers<'c>(value: Val<'c>) -> Vec<(Op<'c>, usize)> {
     .collect()
 }
 
-fn view<'c>(b: &mut Builder<'c>, value: Val<'c>, ty: Type<'c>) -> Val<'c> {
+/// A tensor seen in a type, through no view where it has that already.
+pub(super) fn view<'c>(b: &mut Builder<'c>, value: Val<'c>, ty: Type<'c>) -> Val<'c> {
     if value.ty() == ty {
         return value;
     }
