@@ -97,6 +97,28 @@ def Tile_ViewOp : Tile_Op<"view", [Pure]> {
   let assemblyFormat = "$source attr-dict `:` type($source) `to` type($result)";
 }
 
+def Tile_ConnectOp : Tile_Op<"connect", [Pure, SameOperandsAndResultType]> {
+  let summary = "An edge: a tensor is handed to its readers through a memory";
+  let description = [{
+    ```mlir
+    %h = tile.run "expand" @expand(%x, %w) into(%e) : (t, t, t) -> t
+    %n = tile.connect %h in @l2 : tensor<96x112x112xf32>
+    %d = tile.run "depthwise" @depthwise(%n, %v) into(%f) : (t, t, t) -> t
+    ```
+
+    `SetConnect` of Welder (OSDI'23, section 4). Where the memory is nearer to a unit than the
+    one that the whole device shares, the kernel that makes the tensor and those that read the result become one
+    (`tile-join-kernels`): it makes a tile of the tensor, which waits there, and reads it.
+    Who reads the tensor itself takes it from where it lies.
+
+    - C1: the machine has the memory.
+    - C2: what is connected is the result of a run, or a view of one.
+  }];
+  let arguments = (ins AnyTensor:$source, FlatSymbolRefAttr:$memory);
+  let results = (outs AnyTensor:$result);
+  let assemblyFormat = "$source `in` $memory attr-dict `:` type($source)";
+}
+
 def Tile_RunOp : Tile_Op<"run", [AttrSizedOperandSegments]> {
   let summary = "Applies a kernel to whole tensors";
   let description = [{

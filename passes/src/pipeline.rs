@@ -38,11 +38,18 @@ pub fn passes_to(stage: Stage) -> &'static [&'static Pass] {
             &tile::peel::PASS,
             // Before tiles: a panel is as wide as the register tile that reads it.
             &tile::pack_weights::PASS,
-            // Last: a kernel with tiles is not looked at again by this room.
+            // With panels, for they are axes of the nests.
             &tile::construct_rtiles::PASS,
+            // Last: it weighs tiles against each other.
+            &tile::connect_edges::PASS,
         ],
-        // After tiles: they say how many rTasks there are.
-        Stage::Task => &[&task::from_tile::PASS],
+        Stage::Task => &[
+            // Before the door, which makes a range of what is one kernel; not earlier: until
+            // then the memory of an edge is a word that may be edited.
+            &tile::join_kernels::PASS,
+            // After tiles: they say how many rTasks there are.
+            &task::from_tile::PASS,
+        ],
         Stage::Device => &[
             // Before the door: a lane unit has no elementary functions. Not earlier:
             // people and the interpreter read `math.exp` better.
@@ -67,6 +74,8 @@ pub const PASSES: &[&Pass] = &[
     &tile::peel::PASS,
     &tile::pack_weights::PASS,
     &tile::construct_rtiles::PASS,
+    &tile::connect_edges::PASS,
+    &tile::join_kernels::PASS,
     &task::from_tile::PASS,
     &task::check_order::PASS,
     &device::load_machine::PASS,

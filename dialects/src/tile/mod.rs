@@ -1,6 +1,6 @@
 //! The `tile` dialect: rTiles, tile programs, and the tile-graph they hang in.
 //!
-//! [`Graph`], [`Run`], [`Empty`] and [`View`] read the tile-graph; [`Kernel`],
+//! [`Graph`], [`Run`], [`Empty`], [`View`] and [`Connect`] read the tile-graph; [`Kernel`],
 //! [`Load`], [`Compute`] and [`Store`] read tile programs; [`RTile`] is the
 //! attribute `#tile.rtile`.
 
@@ -145,6 +145,25 @@ impl<'c> View<'c> {
     pub fn of(op: Op<'c>) -> Option<Self> {
         let source = op.is("tile.view").then(|| op.operands().first().copied()).flatten()?;
         Some(Self { op, source })
+    }
+}
+
+/// An edge that is handed over through a memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Connect<'c> {
+    /// The `tile.connect`.
+    pub op: Op<'c>,
+    /// The tensor.
+    pub source: Val<'c>,
+    /// Through which its readers get it.
+    pub memory: &'c str,
+}
+
+impl<'c> Connect<'c> {
+    /// The view, where `op` is a `tile.connect`.
+    pub fn of(op: Op<'c>) -> Option<Self> {
+        let source = op.is("tile.connect").then(|| op.operands().first().copied()).flatten()?;
+        Some(Self { op, source, memory: op.attr("memory").and_then(attr::symbol)? })
     }
 }
 

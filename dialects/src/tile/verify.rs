@@ -11,6 +11,7 @@ const TABLE: Table = &[
     ("tile.graph", &[graph_c1, graph_c2, runs]),
     ("tile.empty", &[empty_c1]),
     ("tile.view", &[view_c1]),
+    ("tile.connect", &[connect_c1, connect_c2]),
     ("tile.run", &[run_alone, run_c2]),
     ("tile.kernel", &[kernel_c1]),
     ("tile.load", &[load_c1]),
@@ -91,6 +92,25 @@ fn empty_c1(op: Op<'_>, diag: &mut Diagnostics) {
 /// C1. Both shapes have the same number of elements and the same element type.
 fn view_c1(op: Op<'_>, diag: &mut Diagnostics) {
     check_view(op, diag);
+}
+
+/// C1. The machine has the memory.
+fn connect_c1(op: Op<'_>, diag: &mut Diagnostics) {
+    check_memory(op, "memory", diag);
+}
+
+/// C2. What is connected is the result of a run, or a view of one.
+fn connect_c2(op: Op<'_>, diag: &mut Diagnostics) {
+    let Some(&source) = op.operands().first() else { return };
+    let mut maker = source.def();
+    while let Some(view) = maker.and_then(super::View::of) {
+        maker = view.source.def();
+    }
+    let maker = maker.map_or("an argument", |op| op.name());
+    if maker != "tile.run" {
+        diag.error(op, format!("tile.connect hands over what {maker} gives"))
+            .help("an edge leads from a tile.run to others; take the tensor itself here");
+    }
 }
 
 /// The runs of a tile-graph, which share one table of kernels.

@@ -292,11 +292,12 @@ impl<'c> Compiler<'c> {
     fn op(&mut self, op: Op<'c>) -> Result<(), InterpretError> {
         match op.name() {
             "linalg.fill" => self.fill(op)?,
-            "tensor.empty" => {
+            "tensor.empty" | "tile.empty" => {
                 let (ty, shape) = self.typed(op, op.result(0))?;
                 self.bind(op.result(0), Bound::Empty(ty, shape));
             }
-            "tensor.reshape" | "tensor.expand_shape" | "tensor.collapse_shape" | "tensor.cast" => {
+            "tensor.reshape" | "tensor.expand_shape" | "tensor.collapse_shape" | "tensor.cast"
+            | "tile.view" => {
                 self.reshape(op)?;
             }
             "tensor.extract_slice" => self.extract_slice(op)?,

@@ -25,7 +25,7 @@ type Visit<'a, 'c> = &'a mut dyn FnMut(Op<'c>, &[Vec<u8>]);
 
 /// What a model and a tile-graph are made of, for messages.
 const ACCEPTED: &str =
-    "graph.weight, graph.constant, graph.op, tile.empty, tile.view and tile.run in a model";
+    "graph.weight, graph.constant, graph.op, tile.empty, tile.view, tile.connect and tile.run in a model";
 
 /// Evaluates a `graph.model`, operator by operator in its order.
 ///
@@ -114,7 +114,7 @@ impl<'c> Evaluation<'_, 'c, '_> {
         match op.name() {
             // These are read when somebody needs them.
             "graph.weight" | "graph.constant" | "tile.empty" => return Ok(()),
-            "tile.view" => {
+            "tile.view" | "tile.connect" => {
                 let bytes = self.read(op, op.operand(0))?;
                 self.values.set(op.result(0), bytes);
             }

@@ -83,7 +83,7 @@ impl<'c> Access<'c> {
         self.index.iter().cloned().zip(offsets).map(|(index, by)| index.offset(by)).collect()
     }
 
-    /// The argument of the kernel that is read or written.
+    /// The argument of the kernel that is read or written, or the `tile.empty` inside it.
     pub fn argument(&self) -> Val<'c> {
         argument(Border::of(self).map_or(self.tensor, |border| border.source))
     }
@@ -91,8 +91,10 @@ impl<'c> Access<'c> {
 
 /// The kernel's argument behind a value inside `tile.compute`.
 fn argument(value: Val<'_>) -> Val<'_> {
-    if let Some(load) = value.def().filter(|op| op.is("tile.load")) {
-        return argument(load.operand(0));
+    match value.def() {
+        Some(op) if op.is("tile.load") || op.is("tile.view") => return argument(op.operand(0)),
+        Some(op) if op.is("tile.store") => return argument(op.operand(1)),
+        _ => {}
     }
     let around = value.owner_block().and_then(|block| block.parent());
     match around.filter(|op| op.is("tile.compute")) {

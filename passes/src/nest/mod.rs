@@ -16,7 +16,7 @@ pub use border::{Border, MOST_PHASES};
 pub use emit::emit_kernel;
 pub(crate) use emit::emit_sum;
 pub(crate) use emit::{copy_body, copy_constants, scalar_body};
-pub use read::{NestError, read_kernel};
+pub use read::{NestError, read_kernel, read_members};
 pub(crate) use read::{
     captured, generic_accesses, generic_axes, generic_inputs, reads_output, rebase,
 };

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use weft_dialects::ir::payload::Axis;
 use weft_dialects::ir::{Linear, Op, Val, affine, attr, ty};
-use weft_dialects::tile;
+use weft_dialects::tile::{self, Compute};
 
 use super::{Access, Capture, Epilogue, Loop, Nest, Start};
 
@@ -160,13 +160,29 @@ pub(crate) fn rebase<'c>(
 /// The first thing that no kernel can hold.
 pub fn read_kernel(kernel: Op<'_>) -> Result<Nest<'_>, NestError> {
     let mut reader = Reader { alias: HashMap::new(), generics: Vec::new() };
+    reader.block(kernel.body(0).ok_or(NestError::Nests(0))?)?;
+    reader.last()
+}
+
+/// Reads the nest of every `tile.compute` of a `tile.kernel`, in order.
+///
+/// Accesses are to the kernel's arguments, and to the `tile.empty`s inside it through which
+/// its computes hand tensors to each other.
+///
+/// # Errors
+/// The first thing that no kernel can hold.
+pub fn read_members(kernel: Op<'_>) -> Result<Vec<(Compute<'_>, Nest<'_>)>, NestError> {
+    let mut reader = Reader { alias: HashMap::new(), generics: Vec::new() };
     let block = kernel.body(0).ok_or(NestError::Nests(0))?;
-    reader.block(block)?;
-    let (&last, _) = reader.generics.split_last().ok_or(NestError::Nests(0))?;
-    match tile::epilogue_of(last) {
-        Some(main) => reader.nest(main, Some(last)),
-        None => reader.nest(last, None),
+    let mut members = Vec::new();
+    for op in block.ops() {
+        reader.generics.clear();
+        reader.op(op)?;
+        if let Some(compute) = Compute::of(op) {
+            members.push((compute, reader.last()?));
+        }
     }
+    Ok(members)
 }
 
 /// A tensor as a window of a kernel argument.
@@ -184,34 +200,52 @@ struct Reader<'c> {
 
 impl<'c> Reader<'c> {
     fn block(&mut self, block: weft_dialects::ir::Block<'c>) -> Result<(), NestError> {
-        for op in block.ops() {
-            match op.name() {
-                "linalg.generic" => self.generics.push(op),
-                "tile.load" | "tile.store" => {
-                    self.alias.insert(op.result(0), op.operand(0));
-                }
-                "tile.compute" => {
-                    let body = op.body(0).ok_or(NestError::Nests(0))?;
-                    self.alias.extend(body.args().into_iter().zip(op.operands()));
-                    self.block(body)?;
-                    if let Some(end) = body.terminator() {
-                        self.alias.extend(op.results().into_iter().zip(end.operands()));
-                    }
-                }
-                "tile.yield"
-                | "tensor.extract_slice"
-                | "tensor.insert_slice"
-                | "tensor.pad"
-                | "arith.constant" => {}
-                other => return Err(NestError::Operation(other.to_owned())),
+        block.ops().into_iter().try_for_each(|op| self.op(op))
+    }
+
+    fn op(&mut self, op: Op<'c>) -> Result<(), NestError> {
+        match op.name() {
+            "linalg.generic" => self.generics.push(op),
+            "tile.load" => {
+                self.alias.insert(op.result(0), op.operand(0));
             }
+            // Who reads what was stored reads the place where it was stored.
+            "tile.store" => {
+                self.alias.insert(op.result(0), op.operand(1));
+            }
+            "tile.compute" => {
+                let body = op.body(0).ok_or(NestError::Nests(0))?;
+                self.alias.extend(body.args().into_iter().zip(op.operands()));
+                self.block(body)?;
+                if let Some(end) = body.terminator() {
+                    self.alias.extend(op.results().into_iter().zip(end.operands()));
+                }
+            }
+            "tile.empty"
+            | "tile.view"
+            | "tile.yield"
+            | "tensor.extract_slice"
+            | "tensor.insert_slice"
+            | "tensor.pad"
+            | "arith.constant" => {}
+            other => return Err(NestError::Operation(other.to_owned())),
         }
         Ok(())
     }
 
+    /// The nest of the generics so far.
+    fn last(&self) -> Result<Nest<'c>, NestError> {
+        let &last = self.generics.last().ok_or(NestError::Nests(0))?;
+        match tile::epilogue_of(last) {
+            Some(main) => self.nest(main, Some(last)),
+            None => self.nest(last, None),
+        }
+    }
+
     fn window(&self, value: Val<'c>, user: &str) -> Result<Window<'c>, NestError> {
         let value = self.follow(value);
-        if value.owner_block().is_some() {
+        let root = value.def().is_some_and(|op| op.is("tile.empty") || op.is("tile.view"));
+        if root || value.owner_block().is_some() {
             let rank = ty::shape(value.ty())
                 .ok_or_else(|| NestError::Shape(value.ty().to_string()))?
                 .len();

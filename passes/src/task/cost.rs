@@ -26,11 +26,16 @@ pub fn cycles(
     nest: &Nest<'_>,
     touches: &Touches,
 ) -> u64 {
-    let arithmetic = match by_axes(machine, compute, nest) {
+    let arithmetic = arithmetic(machine, compute, nest);
+    arithmetic.max(memory_cycles(machine, touches.bytes(nest.points()))).ceil().max(1.0) as u64
+}
+
+/// Cycles that computing all points of a nest takes on one unit.
+pub fn arithmetic(machine: Machine<'_>, compute: &Compute<'_>, nest: &Nest<'_>) -> f64 {
+    match by_axes(machine, compute, nest) {
         Some(cycles) => cycles,
         None => nest.points() as f64 * cycles_per_point(machine, compute, nest),
-    };
-    arithmetic.max(memory_cycles(machine, touches.bytes(nest.points()))).ceil().max(1.0) as u64
+    }
 }
 
 /// Cycles that the smallest memory that holds `bytes`, a cache or the shared memory, takes to

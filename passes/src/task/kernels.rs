@@ -5,11 +5,12 @@ use std::collections::HashMap;
 use weft_dialects::device::{self, Machine};
 use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Context, Op, Report, Type, ty};
-use weft_dialects::tile::{Kernel, Run};
+use weft_dialects::tile::{Compute, Kernel, Run};
 
 use super::touch::Touches;
 use super::{copy, cost, grid};
-use crate::nest::{NestError, Start, read_kernel};
+use crate::nest::{Nest, NestError, Start, read_members};
+use crate::tile::propagate::{Chain, links, propagate};
 
 /// A kernel as a set of rTasks.
 pub(crate) struct Facts {
@@ -122,10 +123,12 @@ impl<'c> Kernels<'c> {
                 .help("run tile-construct-rtiles first");
             return Err(Failed);
         };
-        let nest = read_kernel(op).map_err(|error: NestError| {
+        let members = read_members(op).map_err(|error: NestError| {
             Report::new(op.location(), format!("the kernel @{}: {error}", kernel.name));
             Failed
         })?;
+        let nests: Vec<_> = members.iter().map(|(_, nest)| nest).collect();
+        let Some(&nest) = nests.last() else { return Err(Failed) };
         if first.sizes.len() != nest.axes.len() {
             let (sizes, axes) = (first.sizes.len(), nest.axes.len());
             Report::new(
@@ -135,16 +138,55 @@ impl<'c> Kernels<'c> {
             .help("an rTile has one size per axis");
             return Err(Failed);
         }
-        let pieces = grid::task_grid(&nest, first);
-        let touches = Touches::of(&nest, &pieces, &first.sizes);
+        let pieces = grid::task_grid(nest, first);
+        if nests.len() > 1 {
+            return self.joined(op, &members, &nests, &pieces, &first.sizes);
+        }
+        let touches = Touches::of(nest, &pieces, &first.sizes);
         let keep = |(output, start): (usize, &Start<'_>)| {
             let arg = nest.outputs[output].tensor.index();
             matches!(start, Start::Held) || !touches.fill(arg) || touches.read(arg)
         };
         Ok(Facts {
             tasks: pieces.iter().product(),
-            cycles: cost::cycles(self.machine, compute, &nest, &touches),
+            cycles: cost::cycles(self.machine, compute, nest, &touches),
             keeps: nest.starts.iter().enumerate().map(keep).collect(),
+            touches,
+        })
+    }
+
+    /// A kernel of several computes.
+    fn joined(
+        &self,
+        op: Op<'c>,
+        members: &[(Compute<'c>, Nest<'c>)],
+        nests: &[&Nest<'c>],
+        pieces: &[u64],
+        sizes: &[u64],
+    ) -> Result<Facts, Failed> {
+        let chain = Chain::new(nests.to_vec(), links(nests));
+        let tiles = propagate(&chain, sizes).map_err(|refusal| {
+            Report::new(op.location(), format!("the kernel @{}: {refusal}", op.symbol()))
+                .help("members are counted from 0; hand the tensor over in the shared memory");
+            Failed
+        })?;
+        // What is computed twice counts twice.
+        let cycles = members.iter().enumerate().map(|(member, (compute, nest))| {
+            let points: u64 = tiles.sizes(member).iter().product();
+            let all = points as f64 * tiles.count() as f64;
+            cost::arithmetic(self.machine, compute, nest) * all / nest.points().max(1) as f64
+        });
+        let arithmetic: f64 = cycles.sum();
+        let touches = Touches::of_members(nests, pieces, sizes, tiles);
+        let last = nests[nests.len() - 1];
+        let memory = cost::memory_cycles(self.machine, touches.bytes(last.points()));
+        let outputs = op.body(0).and_then(|body| body.terminator()).map(|end| end.operands().len());
+        let (outputs, args) = (outputs.unwrap_or(0), op.body(0).map_or(0, |body| body.args().len()));
+        let keeps = (args - outputs..args).map(|arg| !touches.fill(arg)).collect();
+        Ok(Facts {
+            tasks: pieces.iter().product(),
+            cycles: arithmetic.max(memory).ceil().max(1.0) as u64,
+            keeps,
             touches,
         })
     }

@@ -11,6 +11,7 @@ use weft_dialects::ir::{Linear, Type, ty};
 
 use super::grid;
 use crate::nest::{Access, Nest};
+use crate::tile::propagate::Tiles;
 
 /// What some rTasks touch of one argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +41,8 @@ struct Touch {
     shape: Rc<[u64]>,
     /// One expression per dimension; `None` where addresses are computed.
     index: Option<Vec<Linear>>,
+    /// Whose axes those are, where it is a compute before the last one.
+    member: Option<usize>,
 }
 
 /// How the rTasks of a kernel touch its arguments.
@@ -50,6 +53,8 @@ pub struct Touches {
     cuts: Vec<(usize, u64)>,
     extents: Vec<u64>,
     touches: Vec<Touch>,
+    /// The tiles of all computes, where there are several.
+    tiles: Option<Tiles>,
 }
 
 impl Touches {
@@ -64,7 +69,32 @@ impl Touches {
         touches.extend(nest.captures.iter().filter_map(|capture| {
             Touch::whole(capture.tensor.index(), capture.tensor.ty(), false)
         }));
-        Self { grid: grid.to_vec(), cuts: cuts.collect(), extents: nest.extents(), touches }
+        let (cuts, extents) = (cuts.collect(), nest.extents());
+        Self { grid: grid.to_vec(), cuts, extents, touches, tiles: None }
+    }
+
+    /// Those of a kernel of several computes, whose tiles are `tiles`; what they hand to each
+    /// other is nobody's argument.
+    pub fn of_members(nests: &[&Nest<'_>], grid: &[u64], sizes: &[u64], tiles: Tiles) -> Self {
+        let last = nests.len() - 1;
+        let mut all = Self::of(nests[last], grid, sizes);
+        let outside = |access: &Access<'_>| access.argument().def().is_none();
+        let accesses = nests[last].accesses();
+        let mut own = all.touches.iter().zip(accesses.iter().map(|access| outside(access)));
+        let mut kept: Vec<Touch> =
+            own.by_ref().filter(|(_, outside)| *outside).map(|(touch, _)| touch.clone()).collect();
+        kept.extend(all.touches[accesses.len().min(all.touches.len())..].iter().cloned());
+        for (member, nest) in nests[..last].iter().enumerate() {
+            let outputs = nest.reads().len();
+            for (number, access) in nest.accesses().into_iter().enumerate() {
+                if outside(access) {
+                    let touch = Touch::of(access, number >= outputs);
+                    kept.push(Touch { member: Some(member), ..touch });
+                }
+            }
+        }
+        (all.touches, all.tiles) = (kept, Some(tiles));
+        all
     }
 
     /// Those of code whose accesses are not known, with arguments of these types:
@@ -72,7 +102,8 @@ impl Touches {
     pub fn unknown(tasks: u64, args: &[Type<'_>], inputs: usize) -> Self {
         let whole = |(arg, &ty): (usize, &Type<'_>)| Touch::whole(arg, ty, arg >= inputs);
         let touches = args.iter().enumerate().filter_map(whole).collect();
-        Self { grid: vec![tasks], cuts: Vec::new(), extents: Vec::new(), touches }
+        let grid = vec![tasks];
+        Self { grid, cuts: Vec::new(), extents: Vec::new(), touches, tiles: None }
     }
 
     /// What the rTasks from `begin` below `end` touch.
@@ -85,10 +116,12 @@ impl Touches {
                 let past = ((last + 1) * size).min(self.extents[axis]);
                 axes[axis] = (first * size, past.saturating_sub(1));
             }
+            let inner = self.inner(Some(&axes));
             for touch in &self.touches {
                 // What does not move with the task is the same for every box.
-                if number == 0 || touch.moves(&self.cuts) {
-                    regions.extend(touch.region(&axes));
+                if number == 0 || touch.member.is_some() || touch.moves(&self.cuts) {
+                    let axes = touch.member.map_or(&axes, |member| &inner[member]);
+                    regions.extend(touch.region(axes));
                 }
             }
         }
@@ -100,11 +133,36 @@ impl Touches {
         if self.cuts.iter().any(|&(axis, _)| self.extents[axis] == 0) {
             return false;
         }
-        let axes: Vec<_> = self.extents.iter().map(|&extent| (0, extent.max(1) - 1)).collect();
         self.touches.iter().filter(|touch| touch.arg == arg && touch.write).any(|touch| {
             let bytes = touch.shape.iter().product::<u64>() * touch.elem_bytes;
-            touch.region(&axes).is_some_and(|all| all.dense && all.end - all.begin == bytes)
+            let region = touch.region(&self.all(touch.member));
+            region.is_some_and(|all| all.dense && all.end - all.begin == bytes)
         })
+    }
+
+    /// All points of the axes of a compute.
+    fn all(&self, member: Option<usize>) -> Vec<(u64, u64)> {
+        let all = |extent: u64| (0, extent.max(1) - 1);
+        match (member, &self.tiles) {
+            (Some(member), Some(tiles)) => {
+                tiles.spans[member].iter().map(|span| all(span.extent)).collect()
+            }
+            _ => self.extents.iter().map(|&extent| all(extent)).collect(),
+        }
+    }
+
+    /// The points that computes before the last one do while that does those between `axes`.
+    fn inner(&self, axes: Option<&[(u64, u64)]>) -> Vec<Vec<(u64, u64)>> {
+        let Some(tiles) = &self.tiles else { return Vec::new() };
+        let members = tiles.spans.len() - 1;
+        let Some(axes) = axes else { return (0..members).map(|m| self.all(Some(m))).collect() };
+        let places: Vec<(u64, u64)> = (0..axes.len())
+            .map(|axis| match self.cuts.iter().find(|(own, _)| *own == axis) {
+                Some((_, size)) => (axes[axis].0 / size, axes[axis].1 / size),
+                None => (0, 0),
+            })
+            .collect();
+        (0..members).map(|member| tiles.between(member, &places)).collect()
     }
 
     /// Whether some rTask reads argument `arg` by an access of its own.
@@ -115,9 +173,9 @@ impl Touches {
     /// Bytes that the whole kernel moves: each argument once, and no more of a
     /// gathered one than `points` elements.
     pub fn bytes(&self, points: u64) -> u64 {
-        let axes: Vec<_> = self.extents.iter().map(|&extent| (0, extent.max(1) - 1)).collect();
         let of = |touch: &Touch| {
             let most = points.saturating_mul(touch.elem_bytes);
+            let axes = self.all(touch.member);
             touch.region(&axes).map_or(0, |region| (region.end - region.begin).min(most))
         };
         self.touches.iter().map(of).sum()
@@ -132,13 +190,14 @@ impl Touch {
             elem_bytes: ty::byte_size(access.elem()).unwrap_or(1),
             shape: access.shape_in_memory().into(),
             index: Some(access.index_in_memory()),
+            member: None,
         }
     }
 
     fn whole(arg: usize, ty: Type<'_>, write: bool) -> Option<Self> {
         let elem_bytes = ty::byte_size(ty::elem(ty)?)?;
         let shape = ty::shape(ty)?.into();
-        Some(Self { arg, write, elem_bytes, shape, index: None })
+        Some(Self { arg, write, elem_bytes, shape, index: None, member: None })
     }
 
     fn moves(&self, cuts: &[(usize, u64)]) -> bool {
@@ -232,9 +291,15 @@ mod tests {
     fn touches(shape: &[u64], index: Vec<Linear>, extents: &[u64], sizes: &[u64]) -> Touches {
         let cuts: Vec<_> = sizes.iter().copied().enumerate().collect();
         let grid = extents.iter().zip(sizes).map(|(e, s)| e.div_ceil(*s)).collect();
-        let touch =
-            Touch { arg: 0, write: true, elem_bytes: 4, shape: shape.into(), index: Some(index) };
-        Touches { grid, cuts, extents: extents.to_vec(), touches: vec![touch] }
+        let touch = Touch {
+            arg: 0,
+            write: true,
+            elem_bytes: 4,
+            shape: shape.into(),
+            index: Some(index),
+            member: None,
+        };
+        Touches { grid, cuts, extents: extents.to_vec(), touches: vec![touch], tiles: None }
     }
 
     #[test]

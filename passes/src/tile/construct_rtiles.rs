@@ -278,6 +278,28 @@ pub(crate) fn construct<'c>(
     Ok(())
 }
 
+/// Chooses lanes and the register tile for a tile of `kernel` that is `sizes` large, and
+/// writes them down; `near` is what such a tile looks like. Nothing where lanes are not the best.
+pub(super) fn construct_tile<'c>(
+    context: &'c Context,
+    machine: Machine<'c>,
+    kernel: Op<'c>,
+    near: &Nest<'c>,
+    sizes: &[u64],
+) -> Option<()> {
+    let nest = nest::read_kernel(kernel).ok()?;
+    let fixed = vec![Layout::Fixed; nest.inputs.len()];
+    let search = Search { apart: true, ..Search::default() };
+    let choice = policy::choose(machine, near, &fixed, &expand_math::expands, search).ok()?;
+    if !matches!(choice.tiled, Tiled::Lanes(_)) {
+        return None;
+    }
+    let inner = choice.tiled.tile(near);
+    let outer = RTile { memory: task_memory(machine).to_owned(), sizes: sizes.to_vec() };
+    rewrite(context, machine, kernel, &nest, &choice.tiled, &[outer, inner]);
+    Some(())
+}
+
 fn say(kernel: Op<'_>, choice: &Choice<'_>) {
     let second = match &choice.runner_up {
         Some((what, cycles)) => format!("; second {what} with {cycles:.0}"),

@@ -2,22 +2,27 @@
 
 pub mod banks;
 pub mod block;
+pub mod connect_edges;
 mod constants;
 pub mod construct_rtiles;
 mod cost;
 mod explain;
 pub mod fuse_elementwise;
+mod groups;
 mod instruction;
 pub mod isa;
+pub mod join_kernels;
 mod layout;
 pub mod local;
 pub mod pack_weights;
 mod parts;
 pub mod peel;
 mod policy;
+pub mod propagate;
 pub mod roller;
 mod shapes;
 pub mod split_reductions;
+mod subgraph;
 mod task_tile;
 mod turn;
 mod way;

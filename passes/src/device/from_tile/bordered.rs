@@ -19,6 +19,7 @@ use weft_dialects::ir::{Builder, Linear, Type, Val, attr, ty};
 use weft_dialects::tile::RTile;
 
 use super::Plan;
+use super::group::Room;
 use super::index::{Sum, scf_for};
 use super::piece::Piece;
 use super::tiles::Tiles;
@@ -38,6 +39,8 @@ struct Plane<'c> {
     access: Access<'c>,
     border: Border<'c>,
     source: Val<'c>,
+    /// Where the tile of the tensor lies that is there, if it is not the whole.
+    part: Option<Room<'c>>,
     room: Val<'c>,
     /// Of the room.
     shape: Vec<u64>,
@@ -77,9 +80,12 @@ impl<'c> Bordered<'c> {
             let memory = attr::of_string(b.context(), cache);
             let ty = ty::memref(&shape, access.elem(), Some(memory));
             let room = b.op("device.alloc", &[], &[ty]).result(0);
-            let source = plan.memrefs[&whole.argument()];
+            let (source, part) = match plan.rooms.get(&whole.argument()) {
+                Some(part) => (part.memref, Some(part.clone())),
+                None => (plan.memrefs[&whole.argument()], None),
+            };
             plan.memrefs.insert(access.tensor, room);
-            planes.push(Plane { access: whole, border, source, room, shape, phases, lanes });
+            planes.push(Plane { access: whole, border, source, part, room, shape, phases, lanes });
         }
         (!planes.is_empty()).then_some(Self { planes, axes })
     }
@@ -244,6 +250,10 @@ impl<'c> Plane<'c> {
         let leading = self.access.shape.len() - self.border.rank();
         let before: Vec<_> =
             self.access.index[..leading].iter().map(|index: &Linear| Sum::of(index, at)).collect();
+        let rows = rows.or_else(|| {
+            let part = self.part.as_ref()?;
+            part.rows(b, &self.access.shape_in_memory(), leading)
+        });
         let (&row, outer) = self.border.inside.split_last().expect("a border has a dimension");
         let (&low, lows) = self.border.low.split_last().expect("as many as extents");
         for phase in 0..self.phases {
@@ -258,9 +268,12 @@ impl<'c> Plane<'c> {
                 let (at, outer) = place.split_last().expect("a border has a dimension");
                 let register = self.register(b, plan);
                 let from = Sum::number(first as i64).plus(at, self.phases as i64);
-                let indices = before.iter().chain(outer).map(|at| at.emit(b));
-                let mut indices: Vec<_> = indices.collect();
-                indices.push(from.emit(b));
+                let mut place: Vec<_> = before.iter().chain(outer).cloned().collect();
+                place.push(from);
+                if let Some(part) = &self.part {
+                    place = part.place(&self.access.shape_in_memory(), &place);
+                }
+                let indices: Vec<_> = place.iter().map(|at| at.emit(b)).collect();
                 let step = (self.phases > 1).then_some((indices.len() - 1, self.phases as i64));
                 let source = View { memref: self.source, indices };
                 copy(b, plan.way.load.name, &source, &register, count, READ, step);

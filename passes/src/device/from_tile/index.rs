@@ -5,7 +5,7 @@ use weft_dialects::ir::{Builder, Linear, Type, Val, affine, attr};
 use crate::nest::emit_sum;
 
 /// `constant + Σ factor · value`, not yet written as operations.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Sum<'c> {
     terms: Vec<(Val<'c>, i64)>,
     constant: i64,

@@ -21,6 +21,7 @@ mod across_rows;
 mod block;
 mod body;
 mod bordered;
+mod group;
 mod index;
 mod matrix;
 mod parts;
@@ -44,6 +45,7 @@ use crate::task::grid::task_grid;
 use crate::tile::{Way, binding, lanes_type, loop_order, near_cache, way};
 use block::Blocks;
 use bordered::Bordered;
+use group::{Group, Room};
 use index::Sum;
 use matrix::Matrix;
 use piece::Piece;
@@ -155,36 +157,27 @@ struct Plan<'c> {
     pub phases: HashMap<Val<'c>, i64>,
     /// Tensors that lie in rooms of the kernel's own, behind whose elements a register may read.
     pub roomy: HashSet<Val<'c>>,
+    /// Tiles of what other computes of the kernel make, by the tensor.
+    pub rooms: HashMap<Val<'c>, Room<'c>>,
     /// What to add to a place in this nest for the coordinates that bodies ask for.
     pub origin: Vec<Sum<'c>>,
 }
 
 fn lower<'c>(context: &'c Context, machine: Machine<'c>, kernel: Op<'c>) -> Result<(), Failed> {
     let block = kernel.body(0).ok_or(Failed)?;
-    let Some(compute) = block.ops().into_iter().find_map(Compute::of) else {
+    let mut members = nest::read_members(kernel).map_err(|error| {
+        Report::new(kernel.location(), format!("@{}: {error}", kernel.symbol()));
+        Failed
+    })?;
+    let Some((compute, nest)) = members.last() else {
         Report::new(kernel.location(), format!("@{} has no tiles", kernel.symbol()))
             .help("run tile-construct-rtiles first");
         return Err(Failed);
     };
-    let nest = nest::read_kernel(kernel).map_err(|error| {
-        Report::new(kernel.location(), format!("@{}: {error}", kernel.symbol()));
-        Failed
-    })?;
-    let (Some(outer), Some(inner)) = (compute.tiles.first(), compute.tiles.last()) else {
-        Report::new(kernel.location(), format!("@{} has no rTiles", kernel.symbol()))
-            .help("give tile.compute one rTile for the rTask and one for the registers");
-        return Err(Failed);
-    };
-    let bordered = nest.inputs.iter().any(|access| nest::Border::of(access).is_some());
-    if bordered && (compute.axes.is_some() || near_cache(machine).is_none()) {
-        Report::new(
-            kernel.location(),
-            format!("@{} reads past the ends of a tensor", kernel.symbol()),
-        )
-        .help("that is for lanes of a unit with a cache of its own; write the padded tensor first");
-        return Err(Failed);
+    for (compute, nest) in &members {
+        check(machine, kernel, compute, nest)?;
     }
-    let grid = task_grid(&nest, outer);
+    let grid = task_grid(nest, &compute.tiles[0]);
     let tasks: u64 = grid.iter().product();
 
     let mut b = Builder::before(context, kernel);
@@ -208,56 +201,140 @@ fn lower<'c>(context: &'c Context, machine: Machine<'c>, kernel: Op<'c>) -> Resu
     let types: Vec<Type<'c>> =
         std::iter::once(Type::index(context)).chain(block.args().iter().map(memref)).collect();
     let body = b.block(new.region(0), &types);
-    let mut memrefs: HashMap<_, _> =
+    let memrefs: HashMap<_, _> =
         block.args().into_iter().zip(body.args().into_iter().skip(1)).collect();
-    for capture in &nest.captures {
-        let memref = memrefs[&capture.tensor];
-        memrefs.insert(capture.value, memref);
-    }
     let mut b = b.into_block(body);
-    let starts = coordinates(&mut b, body.arg(0), &grid, &nest, outer);
-    let order = loop_order(&nest, &inner.sizes);
-    let around =
-        |tile| Tiles { nest: &nest, tile, outer, grid: &grid, order: &order, starts: &starts };
-    if compute.layouts.is_some() {
-        let blocks = Blocks::new(context, machine, kernel, &compute, &nest, &memrefs)?;
-        if blocks.groups() > 1 {
-            new.set_attr("groups", attr::of_int(context, blocks.groups() as i64));
-        }
-        blocks.write(&mut b, &starts);
-    } else if let Some(axes) = &compute.axes {
-        let matrix = Matrix::new(context, machine, kernel, &compute, axes, &nest, &memrefs)?;
-        around(inner).write(&mut b, &|b, at, sizes| matrix.write(b, at, sizes));
+    let starts = coordinates(&mut b, body.arg(0), &grid, nest, &compute.tiles[0]);
+    let here = Here { context, machine, kernel, memrefs };
+    if members.len() > 1 {
+        Group::new(&here, members)?.write(&mut b, &grid, starts)?;
     } else {
-        let mut plan =
-            plan(context, machine, kernel, &compute, nest.clone(), [outer, inner], memrefs)?;
-        if let Some(bordered) = Bordered::new(&mut b, machine, &mut plan) {
-            bordered.surround(&mut b, &plan);
-            around(&bordered.tile(outer))
-                .write(&mut b, &|b, at, sizes| bordered.write(b, &plan, at, sizes));
-            kernel.erase();
-            return Ok(());
-        }
-        match plan.way.stage.clone() {
-            Some(stage) => {
-                let staged = Staged { plan: &plan, stage: &stage };
-                let tile = compute.tile_in(stage.memory.name).unwrap_or(inner);
-                around(tile).write(&mut b, &|b, at, sizes| staged.write(b, at, sizes));
-            }
-            None => match parts::of(kernel, &compute, &nest)? {
-                Some(parts) => parts.write(&mut b, &nest, |b, part| {
-                    around(inner).write(b, &|b, at, sizes| {
-                        Piece::new(&plan, at, sizes).part(part).write(b);
-                    });
-                }),
-                None => around(inner).write(&mut b, &|b, at, sizes| {
-                    Piece::new(&plan, at, sizes).write(b);
-                }),
-            },
+        let (compute, nest) = members.remove(0);
+        if let Some(groups) = here.write(&mut b, &compute, nest, &grid, &starts)? {
+            new.set_attr("groups", attr::of_int(context, groups as i64));
         }
     }
     kernel.erase();
     Ok(())
+}
+
+/// Whether a compute has rTiles, and nothing that its instruction cannot do.
+fn check<'c>(
+    machine: Machine<'c>,
+    kernel: Op<'c>,
+    compute: &Compute<'c>,
+    nest: &Nest<'c>,
+) -> Result<(), Failed> {
+    if compute.tiles.is_empty() {
+        Report::new(kernel.location(), format!("@{} has no rTiles", kernel.symbol()))
+            .help("give tile.compute one rTile for the rTask and one for the registers");
+        return Err(Failed);
+    }
+    let bordered = nest.inputs.iter().any(|access| nest::Border::of(access).is_some());
+    if bordered && (compute.axes.is_some() || near_cache(machine).is_none()) {
+        Report::new(
+            kernel.location(),
+            format!("@{} reads past the ends of a tensor", kernel.symbol()),
+        )
+        .help("that is for lanes of a unit with a cache of its own; write the padded tensor first");
+        return Err(Failed);
+    }
+    Ok(())
+}
+
+/// The kernel that is being written.
+struct Here<'c> {
+    context: &'c Context,
+    machine: Machine<'c>,
+    kernel: Op<'c>,
+    /// The new kernel's memrefs, by the old one's arguments.
+    memrefs: HashMap<Val<'c>, Val<'c>>,
+}
+
+impl<'c> Here<'c> {
+    /// Writes the only compute of a kernel, and says how many groups of lanes share it, if
+    /// several do.
+    fn write(
+        &self,
+        b: &mut Builder<'c>,
+        compute: &Compute<'c>,
+        nest: Nest<'c>,
+        grid: &[u64],
+        starts: &[Sum<'c>],
+    ) -> Result<Option<u64>, Failed> {
+        let Here { context, machine, kernel, .. } = *self;
+        let memrefs = self.memrefs_of(&nest);
+        if compute.layouts.is_some() {
+            let blocks = Blocks::new(context, machine, kernel, compute, &nest, &memrefs)?;
+            let groups = blocks.groups();
+            blocks.write(b, starts);
+            return Ok((groups > 1).then_some(groups));
+        }
+        if let Some(axes) = &compute.axes {
+            let (outer, inner) = (&compute.tiles[0], &compute.tiles[compute.tiles.len() - 1]);
+            let order = loop_order(&nest, &inner.sizes);
+            let matrix = Matrix::new(context, machine, kernel, compute, axes, &nest, &memrefs)?;
+            Tiles { nest: &nest, tile: inner, outer, grid, order: &order, starts }
+                .write(b, &|b, at, sizes| matrix.write(b, at, sizes));
+            return Ok(None);
+        }
+        let plan = self.plan(compute, nest)?;
+        self.lanes(b, compute, plan, &compute.tiles[0], grid, starts)?;
+        Ok(None)
+    }
+
+    /// The memrefs of a nest's tensors.
+    fn memrefs_of(&self, nest: &Nest<'c>) -> HashMap<Val<'c>, Val<'c>> {
+        let captures = nest.captures.iter();
+        let captured = captures.map(|capture| (capture.value, self.memrefs[&capture.tensor]));
+        self.memrefs.iter().map(|(arg, memref)| (*arg, *memref)).chain(captured).collect()
+    }
+
+    fn plan(&self, compute: &Compute<'c>, nest: Nest<'c>) -> Result<Plan<'c>, Failed> {
+        let Here { context, machine, kernel, .. } = *self;
+        let memrefs = self.memrefs_of(&nest);
+        plan(context, machine, kernel, compute, nest, memrefs)
+    }
+
+    /// Writes what lanes do of a piece of `outer` points.
+    fn lanes(
+        &self,
+        b: &mut Builder<'c>,
+        compute: &Compute<'c>,
+        mut plan: Plan<'c>,
+        outer: &RTile,
+        grid: &[u64],
+        starts: &[Sum<'c>],
+    ) -> Result<(), Failed> {
+        let bordered = Bordered::new(b, self.machine, &mut plan);
+        let nest = plan.nest.clone();
+        let inner = plan.tile.clone();
+        let order = loop_order(&nest, &inner.sizes);
+        let around = |tile| Tiles { nest: &nest, tile, outer, grid, order: &order, starts };
+        if let Some(bordered) = bordered {
+            bordered.surround(b, &plan);
+            around(&bordered.tile(outer))
+                .write(b, &|b, at, sizes| bordered.write(b, &plan, at, sizes));
+            return Ok(());
+        }
+        if let Some(stage) = plan.way.stage.clone() {
+            let staged = Staged { plan: &plan, stage: &stage };
+            let tile = compute.tile_in(stage.memory.name).unwrap_or(&inner);
+            around(tile).write(b, &|b, at, sizes| staged.write(b, at, sizes));
+            return Ok(());
+        }
+        match parts::of(self.kernel, compute, &nest)? {
+            Some(parts) => parts.write(b, &nest, |b, part| {
+                around(&inner).write(b, &|b, at, sizes| {
+                    Piece::new(&plan, at, sizes).part(part).write(b);
+                });
+            }),
+            None => around(&inner).write(b, &|b, at, sizes| {
+                Piece::new(&plan, at, sizes).write(b);
+            }),
+        }
+        Ok(())
+    }
 }
 
 fn plan<'c>(
@@ -266,9 +343,9 @@ fn plan<'c>(
     kernel: Op<'c>,
     compute: &Compute<'c>,
     nest: Nest<'c>,
-    [outer, inner]: [&RTile; 2],
     memrefs: HashMap<Val<'c>, Val<'c>>,
 ) -> Result<Plan<'c>, Failed> {
+    let (outer, inner) = (&compute.tiles[0], &compute.tiles[compute.tiles.len() - 1]);
     let name = compute.instruction;
     let instruction = match machine.instruction(name) {
         Some(found) => match binding(&found, &nest, compute.lanes) {
@@ -321,6 +398,7 @@ fn plan<'c>(
         origin: vec![Sum::number(0); axes],
         phases: HashMap::new(),
         roomy: HashSet::new(),
+        rooms: HashMap::new(),
         memrefs,
         nest,
     })

@@ -260,14 +260,25 @@ impl<'p, 'c> Piece<'p, 'c> {
         access: &Access<'c>,
         point: &[Sum<'c>],
     ) -> Vec<Val<'c>> {
-        let whole = access.index.iter().map(|index| Sum::of(index, point));
-        let Some(steps) = self.phases(access) else { return whole.map(|at| at.emit(b)).collect() };
+        let mut indices: Vec<_> =
+            self.place(access, point).into_iter().map(|at| at.emit(b)).collect();
+        let Some(steps) = self.phases(access) else { return indices };
         let lanes_axis = self.plan.lanes_axis.expect("phases are those of lanes");
-        let mut indices: Vec<_> = whole.map(|at| at.emit(b)).collect();
         indices.pop();
         let last = access.index.last().expect("a border has a dimension");
         indices.extend(phase(b, last, point, lanes_axis, steps));
         indices
+    }
+
+    /// Where an access is at a point: in its tensor, or in the room that holds a tile of it.
+    pub(super) fn place(&self, access: &Access<'c>, point: &[Sum<'c>]) -> Vec<Sum<'c>> {
+        let mut place: Vec<_> = access.index.iter().map(|index| Sum::of(index, point)).collect();
+        if let Some(room) = self.plan.rooms.get(&access.tensor) {
+            for (at, start) in place.iter_mut().zip(&room.starts) {
+                *at = std::mem::take(at).plus(start, -1);
+            }
+        }
+        place
     }
 
     /// In how many phases the elements of the last dimension are laid out.

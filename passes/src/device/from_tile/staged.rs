@@ -310,6 +310,7 @@ impl<'c> Staged<'_, 'c> {
             gather: None,
             stream: None,
             roomy: HashSet::new(),
+            rooms: HashMap::new(),
             origin: at.to_vec(),
             nest: own,
         };

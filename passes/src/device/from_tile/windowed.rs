@@ -110,8 +110,8 @@ impl<'p, 'c> Piece<'p, 'c> {
                             inputs.push(shared.clone());
                             continue;
                         }
-                        let places = access.index.iter();
-                        let indices = places.map(|at| short(b, &Sum::of(at, &point))).collect();
+                        let places = self.place(access, &point).into_iter();
+                        let indices = places.map(|at| short(b, &at)).collect();
                         inputs.push(View { indices, memref: self.memref(access) });
                     }
                     let register = row.iter().map(|&row| known[row as usize]);

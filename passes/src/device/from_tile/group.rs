@@ -1,0 +1,236 @@
+//! Several computes in one kernel: what one makes waits near the unit until others have read it.
+//!
+//! ```text
+//! %e = tile.empty in @l2; %h = tile.compute ... -> %e; tile.compute ins(%h) -> %o
+//!   ->  %room = device.alloc : memref<96x6x112xf32, "l2">
+//!       loops over register tiles of a tile of h, stored to %room
+//!       loops over register tiles of the rTask, which read %room
+//! ```
+//!
+//! The last compute's first rTile is the rTask; which tiles the others make follows from it
+//! (`tile/propagate.rs`). Places are those of the whole tensors, so a room subtracts where its
+//! tile begins.
+
+use std::collections::HashMap;
+
+use weft_dialects::ir::pass::Failed;
+use weft_dialects::ir::{Builder, Report, Type, Val, attr, ty};
+use weft_dialects::tile::{Compute, Empty, RTile};
+
+use super::Here;
+use super::index::Sum;
+use crate::nest::{Border, Nest};
+use crate::tile::propagate::{Chain, Link, Span, Tiles, groups, links, merged, propagate};
+
+/// A tile of a tensor, in a memory near the unit.
+#[derive(Clone)]
+pub(super) struct Room<'c> {
+    pub memref: Val<'c>,
+    /// The dimensions in which the tensor is handed over.
+    pub handed: Vec<u64>,
+    /// Where the tile begins along each.
+    pub starts: Vec<Sum<'c>>,
+    /// Its extent along each.
+    pub sizes: Vec<u64>,
+}
+
+impl<'c> Room<'c> {
+    /// The place in the room of a place in the tensor, seen in `shape`.
+    pub fn place(&self, shape: &[u64], place: &[Sum<'c>]) -> Vec<Sum<'c>> {
+        let merge = |(dims, start): (Vec<(usize, u64)>, &Sum<'c>)| {
+            let at = Sum::default().plus(start, -1);
+            dims.into_iter().fold(at, |at, (dim, step)| at.plus(&place[dim], step as i64))
+        };
+        groups(shape, &self.handed).into_iter().zip(&self.starts).map(merge).collect()
+    }
+
+    /// First row and the one behind the last of those that lie in the room whole, along dimension
+    /// `dim` of `shape`; `None` where all do.
+    pub fn rows(&self, b: &mut Builder<'c>, shape: &[u64], dim: usize) -> Option<[Val<'c>; 2]> {
+        let groups = groups(shape, &self.handed);
+        let group = groups.iter().position(|dims| dims.iter().any(|&(own, _)| own == dim))?;
+        let (_, step) = *groups[group].iter().find(|&&(own, _)| own == dim)?;
+        if self.sizes[group] == self.handed[group] {
+            return None;
+        }
+        let (index, steps) = (Type::index(b.context()), b.index(step as i64));
+        let mut row = |add: i64| {
+            let at = self.starts[group].clone().plus(&Sum::number(add), 1).emit(b);
+            b.op("arith.divui", &[at, steps], &[index]).result(0)
+        };
+        Some([row(step as i64 - 1), row(self.sizes[group] as i64)])
+    }
+}
+
+/// The computes of a kernel, and the tiles of each.
+pub(super) struct Group<'h, 'c> {
+    here: &'h Here<'c>,
+    members: Vec<(Compute<'c>, Nest<'c>)>,
+    tiles: Tiles,
+    handed: Vec<Vec<u64>>,
+    links: Vec<Link>,
+}
+
+impl<'h, 'c> Group<'h, 'c> {
+    /// Reports where the members' tiles do not follow from the last one's.
+    pub fn new(
+        here: &'h Here<'c>,
+        members: Vec<(Compute<'c>, Nest<'c>)>,
+    ) -> Result<Self, Failed> {
+        let (last, _) = members.last().ok_or(Failed)?;
+        let nests: Vec<_> = members.iter().map(|(_, nest)| nest).collect();
+        let links = links(&nests);
+        let chain = Chain::new(nests, links.clone());
+        let tiles = propagate(&chain, &last.tiles[0].sizes).map_err(|refusal| {
+            let kernel = here.kernel;
+            Report::new(kernel.location(), format!("@{}: {refusal}", kernel.symbol()))
+                .help("members are counted from 0; hand the tensor over in the shared memory");
+            Failed
+        })?;
+        let handed = chain.handed;
+        Ok(Self { here, members, tiles, handed, links })
+    }
+
+    /// Writes all computes, one after the other.
+    pub fn write(
+        self,
+        b: &mut Builder<'c>,
+        grid: &[u64],
+        starts: Vec<Sum<'c>>,
+    ) -> Result<(), Failed> {
+        let places = self.places(b, starts);
+        let rooms = self.rooms(b, &places);
+        let last = self.members.len() - 1;
+        for (member, (compute, nest)) in self.members.iter().enumerate() {
+            let near = self.near(nest.clone());
+            let mut plan = self.here.plan(compute, near)?;
+            for room in rooms.iter().flatten() {
+                plan.rooms.insert(room.0, room.1.clone());
+                plan.memrefs.insert(room.0, room.1.memref);
+            }
+            if member == last {
+                self.here.lanes(b, compute, plan, &compute.tiles[0], grid, &places[member])?;
+                continue;
+            }
+            // It is read again at once.
+            plan.stream = None;
+            let sizes = self.tiles.sizes(member);
+            for (axis, &size) in plan.nest.axes.iter_mut().zip(&sizes) {
+                axis.extent = size;
+            }
+            for (tile, size) in plan.tile.sizes.iter_mut().zip(&sizes) {
+                *tile = (*tile).min(*size);
+            }
+            let outer = RTile { memory: compute.tiles[0].memory.clone(), sizes };
+            let grid = vec![1; grid.len().max(plan.nest.axes.len())];
+            self.here.lanes(b, compute, plan, &outer, &grid, &places[member])?;
+        }
+        Ok(())
+    }
+
+    /// Where each member's tile begins along its axes.
+    fn places(&self, b: &mut Builder<'c>, root: Vec<Sum<'c>>) -> Vec<Vec<Sum<'c>>> {
+        let last = self.members.len() - 1;
+        let mut places: Vec<Vec<Sum<'c>>> = vec![Vec::new(); last + 1];
+        places[last] = root;
+        // Readers first; who lies beside comes behind those that it lies beside.
+        let read = |member: usize| self.links.iter().any(|link| link.maker == member);
+        let order = (0..last).rev().filter(|&member| read(member));
+        for member in order.chain((0..last).filter(|&member| !read(member))) {
+            let spans = &self.tiles.spans[member];
+            places[member] = spans.iter().map(|span| start(b, span, &places)).collect();
+        }
+        places
+    }
+
+    /// Makes room for what members hand over.
+    fn rooms(
+        &self,
+        b: &mut Builder<'c>,
+        places: &[Vec<Sum<'c>>],
+    ) -> Vec<Option<(Val<'c>, Room<'c>)>> {
+        let mut rooms = Vec::new();
+        for (member, (_, nest)) in self.members.iter().enumerate() {
+            let output = &nest.outputs[0];
+            let tensor = output.argument();
+            let Some(empty) = tensor.def().and_then(Empty::of) else {
+                rooms.push(None);
+                continue;
+            };
+            let handed = self.handed[member].clone();
+            let spans = &self.tiles.spans[member];
+            let (mut starts, mut sizes) = (Vec::new(), Vec::new());
+            for dims in groups(&output.shape, &handed) {
+                let (mut start, mut size) = (Sum::default(), 1);
+                for (dim, step) in dims {
+                    let index = &output.index[dim];
+                    start = start.plus(&Sum::of(index, &places[member]), step as i64);
+                    let axes = index.coefficients.iter().zip(spans);
+                    size *= axes.filter(|(f, _)| **f != 0).map(|(_, span)| span.size).product::<u64>();
+                }
+                starts.push(start);
+                sizes.push(size);
+            }
+            let memory = attr::of_string(b.context(), empty.memory);
+            let ty = ty::memref(&sizes, output.elem(), Some(memory));
+            let memref = b.op("device.alloc", &[], &[ty]).result(0);
+            rooms.push(Some((tensor, Room { memref, handed, starts, sizes })));
+        }
+        rooms
+    }
+
+    /// A nest that sees what members hand over in the dimensions that all of them have.
+    fn near(&self, mut nest: Nest<'c>) -> Nest<'c> {
+        let handed: HashMap<Val<'c>, &Vec<u64>> = (0..self.members.len())
+            .map(|maker| (self.members[maker].1.outputs[0].argument(), &self.handed[maker]))
+            .collect();
+        for access in nest.accesses_mut() {
+            // What has a border is copied to a plane, by who knows the room.
+            let handed = handed.get(&access.argument()).filter(|_| Border::of(access).is_none());
+            let tensor = access.argument();
+            if let Some(handed) = handed {
+                access.index = merged(access, handed);
+                access.shape = handed.to_vec();
+            }
+            if Border::of(access).is_none() {
+                access.tensor = tensor;
+            }
+        }
+        nest
+    }
+}
+
+/// Where a tile begins along an axis, from where its readers' tiles do.
+fn start<'c>(b: &mut Builder<'c>, span: &Span, places: &[Vec<Sum<'c>>]) -> Sum<'c> {
+    let index = Type::index(b.context());
+    let asks = span.asks.iter().map(|ask| Sum::of(&ask.start, &places[ask.member]));
+    let mut asks: Vec<Sum<'c>> = asks.collect();
+    asks.dedup_by_key(|ask| ask.clone());
+    let Some(first) = asks.pop() else { return Sum::number(0) };
+    let plain = asks.is_empty() && span.over == 1 && span.within.is_none() && !span.clamped;
+    if plain {
+        return first;
+    }
+    let mut at = first.emit(b);
+    for ask in asks {
+        let other = ask.emit(b);
+        at = b.op("arith.minsi", &[at, other], &[index]).result(0);
+    }
+    if span.clamped {
+        let zero = b.index(0);
+        at = b.op("arith.maxsi", &[at, zero], &[index]).result(0);
+    }
+    if span.over > 1 {
+        let over = b.index(span.over as i64);
+        at = b.op("arith.divui", &[at, over], &[index]).result(0);
+    }
+    if let Some(within) = span.within {
+        let within = b.index(within as i64);
+        at = b.op("arith.remui", &[at, within], &[index]).result(0);
+    }
+    if span.clamped {
+        let most = b.index((span.extent - span.size) as i64);
+        at = b.op("arith.minsi", &[at, most], &[index]).result(0);
+    }
+    Sum::value(at)
+}

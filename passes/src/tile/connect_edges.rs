@@ -1,0 +1,266 @@
+//! `tile-connect-edges`: through which memory each tensor is handed to those that read it.
+//!
+//! ```text
+//! %h = tile.run @scores(%q, %k)          %h = tile.run @scores(%q, %k)
+//! %p = tile.run @softmax(%h)       ->    %n = tile.connect %h in @l2
+//!                                        %p = tile.run @softmax(%n)
+//! ```
+//!
+//! Welder's two steps (OSDI'23, section 4): in the order of the text every edge is tried in the
+//! memory nearer to a unit (*GraphConnecting*); for the runs that it would join the tile of the
+//! last one is cut until all members' tiles fit (*SubGraphTiling*, `subgraph.rs`). The edge stays
+//! near if that is predicted to take less, recomputed halos and inputs read again included.
+//! Edges that were tried and stay in the shared memory say so in the text, too: the memory of
+//! each may be edited before `tile-join-kernels`.
+
+use std::collections::{HashMap, HashSet};
+
+use weft_dialects::device::Machine;
+use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
+use weft_dialects::ir::{Builder, Context, Mapping, Op, Report, Val, attr, remark};
+use weft_dialects::tile::{Compute, Kernel};
+
+use super::constants::constants;
+use super::construct_rtiles::construct_tile;
+use super::groups::{Group, groups, kernel_of, maker, starts_empty};
+use super::subgraph::{Member, Subgraph, tile};
+use crate::nest::{Nest, read_kernel};
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    name: "tile-connect-edges",
+    description: "Choose the memory through which each tensor is handed to its readers",
+    options: &[
+        PassOption {
+            name: "joining",
+            description: "full: any edge may be near a unit; base: none beside elementwise kernels",
+            fallback: "full",
+        },
+        PassOption {
+            name: "remarks",
+            description: "say for each edge what either memory would take",
+            fallback: "false",
+        },
+    ],
+    statistics: &[("near", "edges that are handed over near a unit")],
+    run,
+};
+
+fn run(run: &mut Run<'_>) -> Result<(), Failed> {
+    let joining = run.option("joining");
+    if !matches!(joining, "full" | "base") {
+        let what = format!("joining={joining} is no way to join");
+        Report::new(run.module.location(), what).help("write full or base");
+        return Err(Failed);
+    }
+    let Some(machine) = Machine::of(run.module).filter(|_| joining == "full") else { return Ok(()) };
+    let Some(memory) = super::near_cache(machine).map(|cache| cache.name) else { return Ok(()) };
+    let ops = run.module.body(0).ok_or(Failed)?.ops();
+    for graph in ops.iter().filter(|op| op.is("tile.graph")) {
+        let mut connect = Connecting {
+            context: run.context,
+            module: run.module,
+            machine,
+            memory,
+            remarks: run.option("remarks") == "true",
+            members: HashMap::new(),
+            tried: HashMap::new(),
+            clones: HashMap::new(),
+        };
+        let count = connect.graph(*graph)?;
+        run.count("near", count);
+    }
+    Ok(())
+}
+
+struct Connecting<'c> {
+    context: &'c Context,
+    module: Op<'c>,
+    machine: Machine<'c>,
+    /// The memory near a unit.
+    memory: &'c str,
+    remarks: bool,
+    /// Kernels that can be members, by name.
+    members: HashMap<String, Option<Member<'c>>>,
+    /// What came out for runs of the same kernels that are connected alike.
+    tried: HashMap<String, Option<Subgraph<'c>>>,
+    /// Kernels of groups: by the names of all members, which of them, and its tile.
+    clones: HashMap<(String, usize, Vec<u64>), String>,
+}
+
+impl<'c> Connecting<'c> {
+    fn graph(&mut self, graph: Op<'c>) -> Result<u64, Failed> {
+        let constant = constants(graph);
+        let ops = graph.body(0).ok_or(Failed)?.ops();
+        let mut near = 0;
+        for run in ops.into_iter().filter(|op| op.is("tile.run")) {
+            let inputs = run.operands().len() - run.results().len();
+            let mut tried = HashSet::new();
+            for operand in run.operands().into_iter().take(inputs) {
+                let known = constant.contains(&operand);
+                let maker = maker(operand).filter(|maker| !known && tried.insert(*maker));
+                if let Some(maker) = maker {
+                    near += self.edges(graph, run, maker)?;
+                }
+            }
+        }
+        self.retile(graph)?;
+        Ok(near)
+    }
+
+    /// Tries the edges between two runs: connects, and takes it back where that does not pay.
+    fn edges(&mut self, graph: Op<'c>, reader: Op<'c>, from: Op<'c>) -> Result<u64, Failed> {
+        if self.member(from).is_none() || self.member(reader).is_none() {
+            return Ok(0);
+        }
+        let mut b = Builder::before(self.context, reader).with_location(reader.location());
+        let memory = ("memory", attr::of_symbol(self.context, self.memory));
+        let mut edges: Vec<(Val<'c>, Op<'c>)> = Vec::new();
+        for (number, operand) in reader.operands().into_iter().enumerate() {
+            if maker(operand) != Some(from) {
+                continue;
+            }
+            let known = edges.iter().find(|(source, _)| *source == operand);
+            let edge = match known {
+                Some((_, edge)) => *edge,
+                None => b.op_with("tile.connect", &[operand], &[operand.ty()], &[memory], 0),
+            };
+            reader.set_operand(number, edge.result(0));
+            edges.push((operand, edge));
+        }
+        edges.dedup();
+        let all = groups(self.machine, graph);
+        let group = all.into_iter().find(|group| group.runs.contains(&reader)).ok_or(Failed)?;
+        let found = self.try_group(&group);
+        let takes = found.as_ref().is_ok_and(|joined| joined.cycles < joined.apart);
+        if self.remarks {
+            let names = [from, reader].map(kernel_of);
+            let told = match &found {
+                Ok(joined) => format!(
+                    "in @{} {:.0} cycles with tiles of {:?}, apart {:.0}",
+                    self.memory, joined.cycles, joined.sizes, joined.apart
+                ),
+                Err(why) => format!("stays in the shared memory: {why}"),
+            };
+            remark(edges[0].1, &format!("@{} to @{}: {told}", names[0], names[1]));
+        }
+        if takes {
+            return Ok(edges.len() as u64);
+        }
+        for (operand, edge) in edges {
+            for (user, number) in edge.result(0).uses() {
+                user.set_operand(number, operand);
+            }
+            edge.erase();
+        }
+        Ok(0)
+    }
+
+    /// What a group takes, with the best tile that was found for it.
+    fn try_group(&mut self, group: &Group<'c>) -> Result<Subgraph<'c>, String> {
+        if !group.stands() {
+            return Err("a run outside would lie between".to_owned());
+        }
+        let names: Vec<_> = group.runs.iter().map(|run| kernel_of(*run)).collect();
+        let leaves: Vec<_> = (0..group.runs.len()).map(|member| group.leaves(member)).collect();
+        let members: Vec<Member<'c>> =
+            group.runs.iter().filter_map(|run| self.member(*run)).collect();
+        if members.len() != group.runs.len() {
+            return Err("a kernel of it is no nest on lanes".to_owned());
+        }
+        let nests: Vec<&Nest<'c>> = members.iter().map(|member| &member.nest).collect();
+        let chain = group.chain(nests);
+        let key = format!("{names:?} {leaves:?} {:?}", chain.links);
+        if let Some(known) = self.tried.get(&key) {
+            return known.clone().ok_or_else(|| "no tile of it fits".to_owned());
+        }
+        let found = tile(self.machine, self.memory, &members, &chain, &leaves);
+        self.tried.insert(key, found.as_ref().ok().cloned());
+        found
+    }
+
+    /// A kernel that can be a member: one nest on lanes, with one output that it makes whole.
+    fn member(&mut self, run: Op<'c>) -> Option<Member<'c>> {
+        let name = kernel_of(run);
+        if !self.members.contains_key(name) {
+            let member = self.read(name);
+            self.members.insert(name.to_owned(), member);
+        }
+        self.members[name].clone().filter(|_| starts_empty(run))
+    }
+
+    fn read(&self, name: &str) -> Option<Member<'c>> {
+        let kernel = self.kernel(name)?;
+        let [compute] = <[Compute<'c>; 1]>::try_from(Kernel::of(kernel)?.computes()).ok()?;
+        let nest = read_kernel(kernel).ok()?;
+        Member::new(self.machine, compute, nest)
+    }
+
+    fn kernel(&self, name: &str) -> Option<Op<'c>> {
+        let ops = self.module.body(0).map(|body| body.ops()).unwrap_or_default();
+        ops.into_iter().find(|op| op.is("tile.kernel") && op.symbol() == name)
+    }
+
+    /// Gives the members of each group kernels of their own, with tiles of what the group's ask
+    /// for; leaves a kernel its register tile where lanes are not the best for such a tile.
+    fn retile(&mut self, graph: Op<'c>) -> Result<(), Failed> {
+        for group in groups(self.machine, graph) {
+            let Ok(found) = self.try_group(&group) else { continue };
+            let names: Vec<_> = group.runs.iter().map(|run| kernel_of(*run).to_owned()).collect();
+            for (member, run) in group.runs.iter().enumerate() {
+                let key = (names.join(" "), member, found.tiles[member].clone());
+                let clone = match self.clones.get(&key) {
+                    Some(clone) => clone.clone(),
+                    None => self.kernel_for(&names[member], &found, member)?,
+                };
+                run.set_attr("kernel", attr::of_symbol(self.context, &clone));
+                self.clones.insert(key, clone);
+            }
+        }
+        Ok(())
+    }
+
+    /// The kernel `name` once more, for tiles of a group's member.
+    fn kernel_for(&self, name: &str, found: &Subgraph<'c>, member: usize) -> Result<String, Failed> {
+        let kernel = self.kernel(name).ok_or(Failed)?;
+        let new = self.plain(kernel)?;
+        let (near, sizes) = (&found.boxed[member], &found.tiles[member]);
+        construct_tile(self.context, self.machine, new, near, sizes).ok_or_else(|| {
+            let what = format!("lanes do @{name}, but no tile of it");
+            Report::new(kernel.location(), what).help("compile with tile-connect-edges.joining=base");
+            Failed
+        })?;
+        Ok(new.symbol().to_owned())
+    }
+
+    /// A kernel with the payload of another that has tiles.
+    fn plain(&self, kernel: Op<'c>) -> Result<Op<'c>, Failed> {
+        let compute = Kernel::of(kernel).and_then(|kernel| kernel.computes().pop()).ok_or(Failed)?;
+        let types: Vec<_> = kernel.body(0).ok_or(Failed)?.args().iter().map(|arg| arg.ty()).collect();
+        let name = attr::of_string(self.context, &self.free_name(kernel.symbol()));
+        let mut b = Builder::after(self.context, kernel).with_location(kernel.location());
+        let new = b.op_with("tile.kernel", &[], &[], &[("sym_name", name)], 1);
+        let block = b.block(new.region(0), &types);
+        let mut b = b.into_block(block);
+        let mut map = Mapping::default();
+        // Arguments of a compute are those of its kernel, in their order.
+        for (inner, arg) in compute.body.args().into_iter().zip(block.args()) {
+            map.set(inner, arg);
+        }
+        for op in compute.body.ops() {
+            b.clone_op(op, &mut map);
+        }
+        Ok(new)
+    }
+
+    fn free_name(&self, name: &str) -> String {
+        let ops = self.module.body(0).map(|body| body.ops()).unwrap_or_default();
+        let taken: HashSet<&str> = ops.iter().map(|op| op.symbol()).collect();
+        let names = (0..).map(|number| match number {
+            0 => format!("{name}_near"),
+            _ => format!("{name}_near_{number}"),
+        });
+        let mut free = names.filter(|new| !taken.contains(new.as_str()));
+        free.next().expect("names do not run out")
+    }
+}

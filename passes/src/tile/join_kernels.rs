@@ -1,0 +1,447 @@
+//! `tile-join-kernels`: what is handed over near a unit is made and read by one kernel.
+//!
+//! ```text
+//! %h = tile.run @expand(%x, %w)          tile.kernel @expand_depthwise(%x, %w, %v) {
+//! %n = tile.connect %h in @l2              %e = tile.empty in @l2
+//! %d = tile.run @depthwise(%n, %v)   ->    tile.compute ... -> %e; tile.compute ins(%e) ...
+//!                                        %d = tile.run @expand_depthwise(%x, %w, %v)
+//! ```
+//!
+//! Tensors keep their shapes: which tiles of them a group makes follows from the last member's
+//! first rTile (`propagate.rs`). Refused are edges between runs with another in between, memories that the
+//! tiles do not fit, and members whose tiles do not follow. What others read, too, is an output
+//! of the new kernel, if its tiles are each made once.
+
+use std::collections::HashMap;
+
+use weft_dialects::device::Machine;
+use weft_dialects::ir::pass::{Failed, Pass, Run};
+use weft_dialects::ir::{Builder, Context, Mapping, Op, Report, Type, Val, attr, ty};
+use weft_dialects::tile::Connect;
+
+use super::groups::{Group, groups, is_near, kernel_of, maker, starts_empty};
+use super::propagate::{Chain, Tiles, propagate};
+use crate::nest::{Nest, Start, read_kernel};
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    name: "tile-join-kernels",
+    description: "Make one kernel of runs that hand tensors to each other near a unit",
+    options: &[],
+    statistics: &[("joined", "kernels made of several"), ("members", "runs that became part of one")],
+    run,
+};
+
+fn run(run: &mut Run<'_>) -> Result<(), Failed> {
+    let Some(machine) = Machine::of(run.module) else { return Ok(()) };
+    let body = run.module.body(0).ok_or(Failed)?;
+    let graphs: Vec<_> = body.ops().into_iter().filter(|op| op.is("tile.graph")).collect();
+    for graph in graphs {
+        let mut join = Join {
+            context: run.context,
+            machine,
+            module: run.module,
+            kernels: body.iter().filter(|op| op.is("tile.kernel")).map(|op| (op.symbol(), op)).collect(),
+            made: HashMap::new(),
+        };
+        // One at a time: what stood between its members moves.
+        while let Some(group) = groups(machine, graph).into_iter().next() {
+            join.group(&group)?;
+            run.count("joined", 1);
+            run.count("members", group.runs.len() as u64);
+        }
+        plain(machine, graph)?;
+        drop_unused(run.module);
+    }
+    Ok(())
+}
+
+/// Edges in the shared memory are tensors as they lie there.
+fn plain<'c>(machine: Machine<'c>, graph: Op<'c>) -> Result<(), Failed> {
+    let ops = graph.body(0).map(|body| body.ops()).unwrap_or_default();
+    for edge in ops.into_iter().filter_map(Connect::of) {
+        let result = edge.op.result(0);
+        if is_near(machine, edge.memory) && !result.uses().is_empty() {
+            Report::new(edge.op.location(), format!("nothing can take a tile from @{}", edge.memory))
+                .help("what leaves the graph, and what no run makes, lies in the shared memory");
+            return Err(Failed);
+        }
+        result.replace_with(edge.source);
+        edge.op.erase();
+    }
+    Ok(())
+}
+
+/// Kernels that nothing applies any more.
+fn drop_unused(module: Op<'_>) {
+    let mut used = std::collections::HashSet::new();
+    module.walk(&mut |op| {
+        if op.is("tile.run") {
+            used.insert(kernel_of(op).to_owned());
+        }
+    });
+    let ops = module.body(0).map(|body| body.ops()).unwrap_or_default();
+    for kernel in ops.into_iter().filter(|op| op.is("tile.kernel")) {
+        if !used.contains(kernel.symbol()) {
+            kernel.erase();
+        }
+    }
+}
+
+struct Join<'c> {
+    context: &'c Context,
+    machine: Machine<'c>,
+    module: Op<'c>,
+    kernels: HashMap<&'c str, Op<'c>>,
+    /// From what a kernel is made of to its name.
+    made: HashMap<String, Op<'c>>,
+}
+
+/// A value of the new kernel's run, under the type in which a member takes it.
+type Argument<'c> = Val<'c>;
+
+/// What leaves a group.
+struct Leaf<'c> {
+    /// Who makes it.
+    member: usize,
+    /// How all who read it inside see it, too.
+    ty: Type<'c>,
+}
+
+impl<'c> Join<'c> {
+    fn group(&mut self, group: &Group<'c>) -> Result<(), Failed> {
+        group.check()?;
+        let kernels: Vec<Op<'c>> = group
+            .runs
+            .iter()
+            .map(|run| self.kernels.get(kernel_of(*run)).copied().ok_or(Failed))
+            .collect::<Result<_, _>>()?;
+        let nests = self.nests(&kernels)?;
+        let chain = group.chain(nests.iter().collect());
+        let tiles = self.tiles(group, &kernels, &chain)?;
+        for (member, nest) in nests.iter().enumerate().take(nests.len() - 1) {
+            self.check_member(group, member, nest, &tiles)?;
+        }
+        self.check_room(group, &nests, &tiles)?;
+
+        let leaves: Vec<Leaf<'c>> = (0..group.runs.len())
+            .filter(|&member| member + 1 == group.runs.len() || group.leaves(member))
+            .map(|member| Leaf { member, ty: ty::tensor(&chain.handed[member], nests[member].outputs[0].elem()) })
+            .collect();
+        let mut inputs: Vec<Argument<'c>> = Vec::new();
+        let mut wiring = String::new();
+        for run in &group.runs {
+            let count = run.operands().len() - run.results().len();
+            wiring += &format!("{}(", kernel_of(*run));
+            for operand in run.operands().into_iter().take(count) {
+                match group.maker(operand) {
+                    Some(maker) => wiring += &format!(" m{maker}:{}", operand.ty()),
+                    None => {
+                        let known = inputs.iter().position(|input| *input == operand);
+                        let number = known.unwrap_or(inputs.len());
+                        if known.is_none() {
+                            inputs.push(operand);
+                        }
+                        wiring += &format!(" {number}");
+                    }
+                }
+            }
+            wiring += ")";
+        }
+        let memories: Vec<_> = (0..group.runs.len()).map(|member| group.memory(member)).collect();
+        let left: Vec<_> = leaves.iter().map(|leaf| leaf.member).collect();
+        let key = format!("{wiring} {left:?} {memories:?}");
+        let kernel = match self.made.get(&key) {
+            Some(kernel) => *kernel,
+            None => {
+                let kernel = self.kernel(group, &kernels, &inputs, &leaves);
+                self.made.insert(key, kernel);
+                kernel
+            }
+        };
+        self.apply(group, kernel, &inputs, &leaves)
+    }
+
+    fn nests(&self, kernels: &[Op<'c>]) -> Result<Vec<Nest<'c>>, Failed> {
+        let read = |kernel: &Op<'c>| {
+            read_kernel(*kernel).map_err(|error| {
+                Report::new(kernel.location(), format!("@{}: {error}", kernel.symbol()));
+                Failed
+            })
+        };
+        kernels.iter().map(read).collect()
+    }
+
+    fn tiles(
+        &self,
+        group: &Group<'c>,
+        kernels: &[Op<'c>],
+        chain: &Chain<'_, 'c>,
+    ) -> Result<Tiles, Failed> {
+        let last = kernels[kernels.len() - 1];
+        let compute = weft_dialects::tile::Kernel::of(last).and_then(|last| last.computes().pop());
+        let Some(tile) = compute.as_ref().and_then(|compute| compute.tiles.first()) else {
+            Report::new(last.location(), format!("the kernel @{} has no rTiles", last.symbol()))
+                .help("run tile-construct-rtiles first");
+            return Err(Failed);
+        };
+        propagate(chain, &tile.sizes).map_err(|refusal| {
+            let names: Vec<_> = kernels.iter().map(|kernel| kernel.symbol()).collect();
+            let what = format!("{} cannot be one kernel: {refusal}", names.join(", "));
+            Report::new(group.edges[0].op.location(), what)
+                .help("members are counted from 0; hand the tensor over in the shared memory");
+            Failed
+        })
+    }
+
+    /// A member makes all of its tensor from nothing, and what leaves is made once.
+    fn check_member(
+        &self,
+        group: &Group<'c>,
+        member: usize,
+        nest: &Nest<'c>,
+        tiles: &Tiles,
+    ) -> Result<(), Failed> {
+        let run = group.runs[member];
+        let output = &nest.outputs[0];
+        let points = (0..nest.axes.len()).filter(|&axis| !nest.reduces(axis));
+        let points: u64 = points.map(|axis| nest.axes[axis].extent).product();
+        let whole = points == output.shape.iter().product::<u64>();
+        let held = nest.starts.iter().any(|start| matches!(start, Start::Held));
+        let refuse = |what: &str, help: &str| {
+            let edge = group.edges.iter().find(|edge| maker(edge.source) == Some(run));
+            let place = edge.map_or(run, |edge| edge.op);
+            Report::new(place.location(), format!("@{} {what}", kernel_of(run))).help(help);
+            Failed
+        };
+        if !starts_empty(run) || !whole || held {
+            let what = "keeps some of what its tensor held, which lies in the shared memory";
+            return Err(refuse(what, "hand the tensor over in the shared memory"));
+        }
+        if group.leaves(member) && !tiles.partitions(member) {
+            let what = "makes some elements for several tiles, and what it makes is also read outside";
+            return Err(refuse(what, "connect all its readers, or none"));
+        }
+        Ok(())
+    }
+
+    /// All tiles that wait in a memory fit it.
+    fn check_room(
+        &self,
+        group: &Group<'c>,
+        nests: &[Nest<'c>],
+        tiles: &Tiles,
+    ) -> Result<(), Failed> {
+        let mut taken: Vec<(&str, u64, Vec<String>)> = Vec::new();
+        for (member, nest) in nests.iter().enumerate().take(nests.len() - 1) {
+            let Some(memory) = group.memory(member) else { continue };
+            let bytes = room(nest, tiles, member);
+            let what = format!("{bytes} of @{}", kernel_of(group.runs[member]));
+            match taken.iter_mut().find(|(name, ..)| *name == memory) {
+                Some((_, sum, parts)) => {
+                    *sum += bytes;
+                    parts.push(what);
+                }
+                None => taken.push((memory, bytes, vec![what])),
+            }
+        }
+        for (name, bytes, parts) in taken {
+            let memory = self.machine.memory(name).ok_or(Failed)?;
+            if memory.is_registers() {
+                let edge = group.edges.iter().find(|edge| edge.memory == name);
+                let place = edge.map_or(group.runs[0], |edge| edge.op);
+                let what = format!("@{name} holds registers of one compute, no tile of a tensor");
+                Report::new(place.location(), what)
+                    .help("tile-fuse-elementwise hands over in registers; name a memory or a cache");
+                return Err(Failed);
+            }
+            if bytes > memory.capacity_bytes {
+                let edge = group.edges.iter().find(|edge| edge.memory == name);
+                let place = edge.map_or(group.runs[0], |edge| edge.op);
+                let what = format!(
+                    "tiles of {bytes} bytes wait in @{name}, which holds {}",
+                    memory.capacity_bytes
+                );
+                Report::new(place.location(), what)
+                    .note(group.runs[group.runs.len() - 1], "the first rTile of this one's kernel decides them")
+                    .help(format!("they are {}; take a smaller rTile or another memory", parts.join(", ")));
+                return Err(Failed);
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the joined kernel.
+    fn kernel(
+        &mut self,
+        group: &Group<'c>,
+        kernels: &[Op<'c>],
+        inputs: &[Argument<'c>],
+        leaves: &[Leaf<'c>],
+    ) -> Op<'c> {
+        let context = self.context;
+        let body = self.module.body(0).expect("a module has a block");
+        let name = self.name(group);
+        let mut b = Builder::at_end(context, body).with_location(kernels[kernels.len() - 1].location());
+        let kernel =
+            b.op_with("tile.kernel", &[], &[], &[("sym_name", attr::of_string(context, &name))], 1);
+        let results = leaves.iter().map(|leaf| leaf.ty);
+        let types: Vec<_> = inputs.iter().map(|input| input.ty()).chain(results).collect();
+        let block = b.block(kernel.region(0), &types);
+        let mut b = b.into_block(block);
+        let (ins, outs) = (block.args()[..inputs.len()].to_vec(), block.args()[inputs.len()..].to_vec());
+        let mut values: Vec<Val<'c>> = Vec::new();
+        for (member, (run, own)) in group.runs.iter().zip(kernels).enumerate() {
+            let args = own.body(0).expect("the kernel was read").args();
+            let mut map = Mapping::default();
+            let mut operands = run.operands();
+            operands.pop();
+            for (arg, operand) in args.iter().zip(operands) {
+                let value = match group.maker(operand) {
+                    Some(maker) => view(&mut b, values[maker], arg.ty()),
+                    None => {
+                        let input = inputs.iter().position(|input| *input == operand);
+                        ins[input.expect("it was collected")]
+                    }
+                };
+                map.set(*arg, value);
+            }
+            let out = args[args.len() - 1];
+            let place = match leaves.iter().position(|leaf| leaf.member == member) {
+                Some(output) => view(&mut b, outs[output], out.ty()),
+                None => {
+                    let memory = group.memory(member).expect("a member that stays is read");
+                    let memory = ("memory", attr::of_symbol(context, memory));
+                    b.op_with("tile.empty", &[], &[out.ty()], &[memory], 0).result(0)
+                }
+            };
+            map.set(out, place);
+            for op in own.body(0).expect("the kernel was read").ops() {
+                if op.is("tile.yield") {
+                    values.push(map.get(op.operand(0)));
+                } else {
+                    b.clone_op(op, &mut map);
+                }
+            }
+        }
+        let results: Vec<_> =
+            leaves.iter().map(|leaf| view(&mut b, values[leaf.member], leaf.ty)).collect();
+        b.op("tile.yield", &results, &[]);
+        self.kernels.insert(kernel.symbol(), kernel);
+        kernel
+    }
+
+    /// What the members are called, those called alike once.
+    fn name(&self, group: &Group<'c>) -> String {
+        let mut parts: Vec<&str> = Vec::new();
+        for run in &group.runs {
+            let stem = kernel_of(*run).trim_end_matches(|c: char| c.is_ascii_digit() || c == '_');
+            if !parts.contains(&stem) {
+                parts.push(stem);
+            }
+        }
+        let stem = parts.join("_");
+        let names = (0..).map(|number| match number {
+            0 => stem.clone(),
+            _ => format!("{stem}_{number}"),
+        });
+        let taken: std::collections::HashSet<String> = self
+            .module
+            .body(0)
+            .map(|body| body.ops().iter().map(|op| op.symbol().to_owned()).collect())
+            .unwrap_or_default();
+        let mut free = names.filter(|name| !taken.contains(name));
+        free.next().expect("names do not run out")
+    }
+
+    /// Applies the joined kernel in the place of the members.
+    fn apply(
+        &self,
+        group: &Group<'c>,
+        kernel: Op<'c>,
+        inputs: &[Argument<'c>],
+        leaves: &[Leaf<'c>],
+    ) -> Result<(), Failed> {
+        let context = self.context;
+        let last = group.runs[group.runs.len() - 1];
+        let mut b = Builder::before(context, last).with_location(last.location());
+        let inits = leaves.iter().map(|leaf| {
+            let operands = group.runs[leaf.member].operands();
+            view(&mut b, operands[operands.len() - 1], leaf.ty)
+        });
+        let operands: Vec<_> = inputs.iter().copied().chain(inits).collect();
+        let types: Vec<_> = leaves.iter().map(|leaf| leaf.ty).collect();
+        let mut names: Vec<&str> = Vec::new();
+        for run in &group.runs {
+            let name = run.attr("name").and_then(attr::string).unwrap_or("");
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        let segments = [inputs.len() as i32, leaves.len() as i32];
+        let attributes = [
+            ("name", attr::of_string(context, &names.join("+"))),
+            ("kernel", attr::of_symbol(context, kernel.symbol())),
+            ("operandSegmentSizes", attr::of_ints32(context, &segments)),
+        ];
+        let new = b.op_with("tile.run", &operands, &types, &attributes, 0);
+        let mut behind = Builder::before(context, last).with_location(last.location());
+        for (number, leaf) in leaves.iter().enumerate() {
+            let before = group.runs[leaf.member].result(0);
+            let after = view(&mut behind, new.result(number), before.ty());
+            before.replace_with(after);
+        }
+        // Who stood between and reads what leaves comes behind.
+        let ops = new.block().map(|block| block.ops()).unwrap_or_default();
+        let begin = ops.iter().position(|op| *op == group.runs[0]).unwrap_or(0);
+        let end = ops.iter().position(|op| *op == new).unwrap_or(ops.len());
+        let at = |op: Op<'c>| ops.iter().position(|own| *own == op).unwrap_or(0);
+        let made = &ops[at(new)..at(last)];
+        let mut late: Vec<Op<'c>> = Vec::new();
+        for op in &ops[begin..end] {
+            let from = |operand: Val<'c>| {
+                operand.def().is_some_and(|def| made.contains(&def) || late.contains(&def))
+            };
+            if !group.runs.contains(op) && op.operands().into_iter().any(from) {
+                late.push(*op);
+            }
+        }
+        let mut behind = Builder::before(context, last);
+        for op in late {
+            let moved = behind.clone_op(op, &mut Mapping::default());
+            for (old, new) in op.results().into_iter().zip(moved.results()) {
+                old.replace_with(new);
+            }
+            op.erase();
+        }
+        self.erase(group);
+        Ok(())
+    }
+
+    /// Erases what the group was, from its end.
+    fn erase(&self, group: &Group<'c>) {
+        let last = group.runs[group.runs.len() - 1];
+        let ops = last.block().map(|block| block.ops()).unwrap_or_default();
+        for op in ops.into_iter().rev() {
+            let part = group.runs.contains(&op)
+                || op.is("tile.connect")
+                || op.is("tile.view")
+                || op.is("tile.empty");
+            if part && op.results().iter().all(|result| result.uses().is_empty()) {
+                op.erase();
+            }
+        }
+    }
+}
+
+/// A tensor under another type, where it has another one.
+fn view<'c>(b: &mut Builder<'c>, value: Val<'c>, ty: Type<'c>) -> Val<'c> {
+    if value.ty() == ty { value } else { b.op("tile.view", &[value], &[ty]).result(0) }
+}
+
+/// Bytes of the tile that a member hands over.
+pub(super) fn room(nest: &Nest<'_>, tiles: &Tiles, member: usize) -> u64 {
+    let sizes = tiles.spans[member].iter().enumerate();
+    let parallel = sizes.filter(|(axis, _)| !nest.reduces(*axis)).map(|(_, span)| span.size);
+    parallel.product::<u64>() * ty::byte_size(nest.outputs[0].elem()).unwrap_or(8)
+}
