@@ -2,15 +2,15 @@
 """weft beside other engines, in turns, on the same inputs and buffers.
 
     python bench/compare.py --models DIR [DIR ...] [--only REGEX] [--threads 1,2]
-        [--peers ort,openvino] [--rounds 7] [--floors] [--out FILE.json]
+        [--peers ort,openvino,iree,tract] [--rounds 7] [--floors] [--out FILE.json]
 
 DIR holds NAME.onnx and NAME.inputs.npz. Every round runs a burst of each engine; the
 latency of an engine is the least of its rounds' medians, a ratio the median over the rounds
 of the best peer's median over weft's: above 1, weft is faster. weft runs through its
-C library, ONNX Runtime with its outputs bound, OpenVINO with its tensors set and f32 asked
-for. With --floors a round also measures the core's peak and bandwidth, and the share that weft
+C library, the others as `peers.py` says; one whose results are not weft's is named and left out.
+With --floors a round also measures the core's peak and bandwidth, and the share that weft
 reached of what they allow is told (`floors.py`; one thread only). Needs
-`pip install numpy onnx onnxruntime openvino`, and a C compiler for the floors.
+`pip install numpy onnx` and what the peers are in (`peers.py`), and a C compiler for the floors.
 """
 import argparse
 import ctypes
@@ -26,6 +26,7 @@ import time
 import numpy as np
 
 import floors
+from peers import PEERS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BIN = ROOT / "target" / "release"
@@ -58,7 +59,8 @@ class Weft:
         sizes = [self.port(lib.weft_model_output, i).bytes
                  for i in range(lib.weft_model_output_count(self.handle))]
         # Where lines of a cache begin, as the other engines lay out theirs.
-        self.outputs = self.buffers([floors.aligned(n) for n in sizes])
+        self.shown = [floors.aligned(n) for n in sizes]
+        self.outputs = self.buffers(self.shown)
 
     def port(self, get, index):
         port = Port()
@@ -79,53 +81,17 @@ class Weft:
         i, o = self.inputs, self.outputs
         self.check(self.lib.weft_model_run(self.handle, i[0], i[1], o[0], o[1]))
 
+    def differs(self, results):
+        """Whether other results are not those of the last run, by a hundredth of the largest."""
+        for own, other in zip(self.shown, results, strict=True):
+            own = own.view(other.dtype).reshape(other.shape)
+            bound = 0.01 * np.abs(own).max(initial=0) + 1e-6
+            if not np.allclose(own, other, rtol=0, atol=bound, equal_nan=True):
+                return True
+        return False
+
     def close(self):
         self.lib.weft_model_free(self.handle)
-
-
-class Ort:
-    def __init__(self, model, feeds, threads, _folder):
-        import onnxruntime as ort
-        options = ort.SessionOptions()
-        options.intra_op_num_threads = threads
-        begin = time.perf_counter()
-        self.session = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-        self.compile_s = time.perf_counter() - begin
-        self.binding = self.session.io_binding()
-        for name, array in feeds.items():
-            self.binding.bind_cpu_input(name, array)
-        for output in self.session.get_outputs():
-            self.binding.bind_output(output.name, "cpu")
-
-    def run(self):
-        self.session.run_with_iobinding(self.binding)
-
-    def close(self):
-        pass
-
-
-class OpenVino:
-    def __init__(self, model, feeds, threads, _folder):
-        import openvino
-        options = {"INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": "LATENCY",
-                   "INFERENCE_PRECISION_HINT": "f32"}
-        begin = time.perf_counter()
-        compiled = openvino.Core().compile_model(model, "CPU", options)
-        self.compile_s = time.perf_counter() - begin
-        self.request, self.keep = compiled.create_infer_request(), []
-        for port in compiled.inputs:
-            name = next(name for name in port.get_names() if name in feeds)
-            self.keep.append(openvino.Tensor(feeds[name], shared_memory=True))
-            self.request.set_tensor(port, self.keep[-1])
-
-    def run(self):
-        self.request.infer()
-
-    def close(self):
-        pass
-
-
-PEERS = {"ort": Ort, "openvino": OpenVino}
 
 
 def burst(engine, seconds):
@@ -142,14 +108,18 @@ def measure(model, feeds, threads, peers, rounds, seconds, roofline):
     """Latencies and ratios of one model; a peer that refuses the model is left out by name."""
     with tempfile.TemporaryDirectory() as folder:
         engines, refused = {}, {}
+        weft = Weft(str(model), feeds, threads, folder)
+        weft.run()
         for name in peers:
             try:
-                engines[name] = PEERS[name](str(model), feeds, threads, folder)
-                engines[name].run()
+                engine = PEERS[name](str(model), feeds, threads, folder)
+                engine.run()
+                if weft.differs(engine.results()):
+                    raise RuntimeError("its results are not weft's")
+                engines[name] = engine
             except Exception as error:  # whatever type the peer has
-                engines.pop(name, None)
-                refused[name] = str(error).splitlines()[0]
-        engines["weft"] = Weft(str(model), feeds, threads, folder)
+                refused[name] = (str(error).splitlines() or [type(error).__name__])[0]
+        engines["weft"] = weft
         for engine in engines.values():
             burst(engine, seconds / 4)
         medians = {name: [] for name in engines}
@@ -161,8 +131,7 @@ def measure(model, feeds, threads, peers, rounds, seconds, roofline):
                 passes.append(roofline.mix_ms(*work[1:]))
             for name, engine in engines.items():
                 medians[name].append(burst(engine, seconds))
-        for engine in engines.values():
-            engine.close()
+        weft.close()
     row = {"threads": threads, "ms": {name: min(times) for name, times in medians.items()},
            "rounds_ms": medians,
            "compile_s": {name: engine.compile_s for name, engine in engines.items()}}
