@@ -56,7 +56,13 @@ fn functions_are_within_four_ulp() {
             if argument.is_finite() && argument.abs() > reach {
                 continue;
             }
-            let error = ulps(result, truth(f64::from(argument)));
+            let truth = truth(f64::from(argument));
+            // The one function that has no subnormal results, as `expansions.mlir` says.
+            if name == "exp" && truth < f64::from(f32::MIN_POSITIVE) {
+                assert!(result == 0.0, "exp({argument:e}) is {result:e}");
+                continue;
+            }
+            let error = ulps(result, truth);
             if error > worst.0 {
                 worst = (error, argument);
             }

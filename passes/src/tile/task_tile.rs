@@ -87,6 +87,7 @@ pub(super) fn task_tile(
     let turned = (0..sizes.len()).all(|axis| !nest.reduces(axis))
         && registers.sizes.iter().filter(|&&size| size > 1).count() > 1;
     let even = if turned { (wanted as f64).sqrt().ceil() as u64 } else { wanted };
+    let shares = (0..sizes.len()).any(|axis| nest.reduces(axis));
     for axis in loop_order(nest, &registers.sizes) {
         if nest.reduces(axis) || wanted == 1 {
             continue;
@@ -95,7 +96,12 @@ pub(super) fn task_tile(
         let tiles = nest.axes[axis].extent.div_ceil(tile);
         let length = evened(tiles, wanted.min(even), unit.count);
         sizes[axis] = (length * tile).min(nest.axes[axis].extent);
-        wanted = wanted.div_ceil(tiles.div_ceil(length));
+        let pieces = tiles.div_ceil(length);
+        wanted = wanted.div_ceil(pieces);
+        // Pieces of a second axis read again what the first one's have read.
+        if shares && pieces >= unit.count && is_even(tiles, length, unit.count) {
+            break;
+        }
     }
     RTile { memory: memory.to_owned(), sizes }
 }
@@ -110,6 +116,13 @@ fn evened(tiles: u64, wanted: u64, units: u64) -> u64 {
     }
     let load = |length: u64| tiles.div_ceil(length).div_ceil(units) * length;
     (least..=most).min_by_key(|&length| load(length)).unwrap_or(least)
+}
+
+/// Whether units have about as much to do when `tiles` are cut in pieces of `length`: the one
+/// with the most has at most a sixteenth more than its share.
+fn is_even(tiles: u64, length: u64, units: u64) -> bool {
+    let most = tiles.div_ceil(length).div_ceil(units) * length;
+    most * units * 16 <= tiles * 17
 }
 
 /// Parallel axes from the outermost loop in, for tiles of these sizes.
@@ -159,5 +172,13 @@ mod tests {
         assert_eq!(evened(64, 16, 2), 4);
         assert_eq!(evened(5, 1, 2), 5);
         assert_eq!(evened(1, 16, 2), 1);
+    }
+
+    #[test]
+    fn a_sixteenth_more_is_even() {
+        assert!(is_even(98, 49, 2));
+        // 25 pieces each, the last of 23 tiles.
+        assert!(is_even(98, 25, 2));
+        assert!(!is_even(7, 4, 2));
     }
 }
