@@ -33,7 +33,7 @@ pub const PASS: Pass = Pass {
     options: &[
         PassOption {
             name: "joining",
-            description: "full: any edge may be near a unit; base: none beside elementwise kernels",
+            description: "full: edges are near a unit where that is predicted to pay; all: wherever tiles fit; base: none, only elementwise kernels are joined",
             fallback: "full",
         },
         PassOption {
@@ -47,13 +47,13 @@ pub const PASS: Pass = Pass {
 };
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
-    let joining = run.option("joining");
-    if !matches!(joining, "full" | "base") {
+    let joining = run.option("joining").to_owned();
+    if !matches!(joining.as_str(), "full" | "all" | "base") {
         let what = format!("joining={joining} is no way to join");
-        Report::new(run.module.location(), what).help("write full or base");
+        Report::new(run.module.location(), what).help("write full, all or base");
         return Err(Failed);
     }
-    let Some(machine) = Machine::of(run.module).filter(|_| joining == "full") else { return Ok(()) };
+    let Some(machine) = Machine::of(run.module).filter(|_| joining != "base") else { return Ok(()) };
     let Some(memory) = super::near_cache(machine).map(|cache| cache.name) else { return Ok(()) };
     let ops = run.module.body(0).ok_or(Failed)?.ops();
     for graph in ops.iter().filter(|op| op.is("tile.graph")) {
@@ -63,6 +63,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
             machine,
             memory,
             remarks: run.option("remarks") == "true",
+            all: joining == "all",
             members: HashMap::new(),
             tried: HashMap::new(),
             clones: HashMap::new(),
@@ -80,6 +81,8 @@ struct Connecting<'c> {
     /// The memory near a unit.
     memory: &'c str,
     remarks: bool,
+    /// Whether every edge is taken whose tiles fit.
+    all: bool,
     /// Kernels that can be members, by name.
     members: HashMap<String, Option<Member<'c>>>,
     /// What came out for runs of the same kernels that are connected alike.
@@ -132,7 +135,7 @@ impl<'c> Connecting<'c> {
         let all = groups(self.machine, graph);
         let group = all.into_iter().find(|group| group.runs.contains(&reader)).ok_or(Failed)?;
         let found = self.try_group(&group);
-        let takes = found.as_ref().is_ok_and(|joined| joined.cycles < joined.apart);
+        let takes = found.as_ref().is_ok_and(|joined| self.all || joined.cycles < joined.apart);
         if self.remarks {
             let names = [from, reader].map(kernel_of);
             let told = match &found {

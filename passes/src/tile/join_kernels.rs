@@ -21,6 +21,7 @@ use weft_dialects::tile::Connect;
 
 use super::groups::{Group, groups, is_near, kernel_of, maker, starts_empty};
 use super::propagate::{Chain, Tiles, propagate};
+use super::traffic::room;
 use crate::nest::{Nest, Start, read_kernel};
 
 /// The pass.
@@ -437,11 +438,4 @@ impl<'c> Join<'c> {
 /// A tensor under another type, where it has another one.
 fn view<'c>(b: &mut Builder<'c>, value: Val<'c>, ty: Type<'c>) -> Val<'c> {
     if value.ty() == ty { value } else { b.op("tile.view", &[value], &[ty]).result(0) }
-}
-
-/// Bytes of the tile that a member hands over.
-pub(super) fn room(nest: &Nest<'_>, tiles: &Tiles, member: usize) -> u64 {
-    let sizes = tiles.spans[member].iter().enumerate();
-    let parallel = sizes.filter(|(axis, _)| !nest.reduces(*axis)).map(|(_, span)| span.size);
-    parallel.product::<u64>() * ty::byte_size(nest.outputs[0].elem()).unwrap_or(8)
 }

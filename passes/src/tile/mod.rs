@@ -24,6 +24,7 @@ mod shapes;
 pub mod split_reductions;
 mod subgraph;
 mod task_tile;
+pub mod traffic;
 mod turn;
 mod way;
 mod windows;

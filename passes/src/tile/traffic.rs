@@ -1,0 +1,178 @@
+//! What a group moves and holds, in bytes.
+//!
+//! ```text
+//! traffic   Σ tensors from outside, and those that leave:  tiles · elements of a tile · T / min(T, run)
+//! footprint Σ tiles that wait
+//! priority  (traffic + 1) · waves,  waves = ⌈tiles / units⌉
+//! ```
+//!
+//! `run` is what lies side by side of a tile in its tensor, `T` a transaction (Welder, OSDI'23,
+//! section 4.2). What is handed over inside costs nothing.
+
+use weft_dialects::ir::ty;
+
+use super::propagate::{Chain, Link, Tiles, propagate, reach};
+use crate::nest::{Access, Nest};
+
+/// Bytes of the memory that all units share which a group reads and writes. `leaves` says of
+/// each member whether its output is written there; the last one's always is.
+pub fn traffic(
+    chain: &Chain<'_, '_>,
+    tiles: &Tiles,
+    leaves: &[bool],
+    transaction_bytes: u64,
+) -> u64 {
+    let last = chain.nests.len() - 1;
+    let mut bytes = 0;
+    for (member, nest) in chain.nests.iter().enumerate() {
+        let reads = nest.reads();
+        let inside = |read: usize| {
+            chain.links.iter().any(|&Link { reader, read: own, .. }| reader == member && own == read)
+        };
+        let outside = (0..reads.len()).filter(|&read| !inside(read)).map(|read| reads[read]);
+        let written = nest.outputs.iter().filter(|_| member == last || leaves[member]);
+        for access in outside.chain(written) {
+            bytes += tile_bytes(access, &reach(access, &tiles.spans[member]), transaction_bytes);
+        }
+    }
+    bytes * tiles.count()
+}
+
+/// Bytes that a tile of a tensor takes to move: whole transactions of what lies side by side.
+fn tile_bytes(access: &Access<'_>, reach: &[u64], transaction_bytes: u64) -> u64 {
+    let size = ty::byte_size(access.elem()).unwrap_or(8);
+    let shape = access.shape_in_memory();
+    let mut run = size;
+    for (own, whole) in reach.iter().zip(&shape).rev() {
+        run *= own;
+        if own < whole {
+            break;
+        }
+    }
+    let rows = (reach.iter().product::<u64>() * size) / run.max(1);
+    rows * run.next_multiple_of(transaction_bytes.max(1))
+}
+
+/// Bytes of the tile that a member hands over.
+pub fn room(nest: &Nest<'_>, tiles: &Tiles, member: usize) -> u64 {
+    let spans = tiles.spans[member].iter().enumerate();
+    let parallel = spans.filter(|(axis, _)| !nest.reduces(*axis)).map(|(_, span)| span.size);
+    parallel.product::<u64>() * ty::byte_size(nest.outputs[0].elem()).unwrap_or(8)
+}
+
+/// Bytes of all tiles that wait.
+pub fn footprint(chain: &Chain<'_, '_>, tiles: &Tiles) -> u64 {
+    (0..chain.nests.len() - 1).map(|member| room(chain.nests[member], tiles, member)).sum()
+}
+
+/// What tiles a group may have.
+#[derive(Clone, Debug)]
+pub struct Limits<'l> {
+    /// Bytes for tiles that wait.
+    pub room: u64,
+    /// Units that work beside each other.
+    pub units: u64,
+    /// Bytes that move together.
+    pub transaction_bytes: u64,
+    /// Of what the last member's tile is a multiple, per axis.
+    pub steps: &'l [u64],
+    /// Members that others read, too.
+    pub leaves: &'l [bool],
+}
+
+/// A tile of the last member, and what the group is with it.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Sizes of the tile.
+    pub sizes: Vec<u64>,
+    /// All members' tiles.
+    pub tiles: Tiles,
+    /// Bytes that wait.
+    pub footprint: u64,
+    /// Bytes from and to the shared memory.
+    pub traffic: u64,
+    /// What configurations are sorted by.
+    pub priority: u64,
+}
+
+/// Tiles that are looked at, at most.
+const VISITED: usize = 96;
+
+/// At most `keep` tiles that fit, that of the least priority first: the whole is cut in halves,
+/// along every axis, the most promising first.
+///
+/// # Errors
+/// What the whole, or the smallest tile, breaks.
+pub fn configs(
+    chain: &Chain<'_, '_>,
+    limits: &Limits<'_>,
+    keep: usize,
+) -> Result<Vec<Config>, String> {
+    let root = chain.nests[chain.nests.len() - 1];
+    let mut waiting: Vec<(u64, Vec<u64>)> = vec![(0, root.extents())];
+    let (mut seen, mut found) = (std::collections::HashSet::new(), Vec::new());
+    let mut why = "no tile of it fits".to_owned();
+    while let Some(next) = (0..waiting.len()).min_by_key(|&at| waiting[at].0) {
+        let (_, sizes) = waiting.swap_remove(next);
+        if found.len() >= 4 * keep.max(1) || seen.len() > VISITED {
+            break;
+        }
+        let ends = match config(chain, limits, &sizes) {
+            Ok(config) => {
+                let over = config.footprint.saturating_sub(limits.room);
+                let fits = over == 0 && whole_leaves(limits, &config.tiles);
+                let rank = config.priority.saturating_add(over.saturating_mul(limits.units));
+                if over > 0 {
+                    why = format!(
+                        "tiles of {} bytes wait in room for {}", config.footprint, limits.room
+                    );
+                }
+                if fits {
+                    found.push(config);
+                }
+                rank
+            }
+            Err(refusal) => {
+                why = refusal;
+                u64::MAX / 2
+            }
+        };
+        for axis in (0..sizes.len()).filter(|&axis| !root.reduces(axis)) {
+            let mut cut = sizes.clone();
+            cut[axis] = sizes[axis].div_ceil(2).next_multiple_of(limits.steps[axis].max(1));
+            if cut[axis] < sizes[axis] && seen.insert(cut.clone()) {
+                waiting.push((ends, cut));
+            }
+        }
+    }
+    found.sort_by(|one, other| {
+        one.priority.cmp(&other.priority).then_with(|| other.sizes.cmp(&one.sizes))
+    });
+    found.truncate(keep);
+    if found.is_empty() { Err(why) } else { Ok(found) }
+}
+
+/// What a group is with a tile of `sizes`.
+fn config(
+    chain: &Chain<'_, '_>,
+    limits: &Limits<'_>,
+    sizes: &[u64],
+) -> Result<Config, String> {
+    let tiles = propagate(chain, sizes).map_err(|refusal| refusal.to_string())?;
+    let traffic = traffic(chain, &tiles, limits.leaves, limits.transaction_bytes);
+    let waves = tiles.count().div_ceil(limits.units);
+    Ok(Config {
+        sizes: sizes.to_vec(),
+        footprint: footprint(chain, &tiles),
+        traffic,
+        // Of one tile a wave, for as many units.
+        priority: (traffic / tiles.count() + 1).saturating_mul(waves * limits.units),
+        tiles,
+    })
+}
+
+/// Whether what leaves is made once.
+fn whole_leaves(limits: &Limits<'_>, tiles: &Tiles) -> bool {
+    let last = tiles.spans.len() - 1;
+    (0..last).all(|member| !limits.leaves[member] || tiles.partitions(member))
+}
