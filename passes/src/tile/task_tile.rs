@@ -67,7 +67,8 @@ pub(super) fn tasks_per_unit(machine: Machine<'_>, nest: &Nest<'_>) -> u64 {
 
 /// The rTask's rTile: whole register tiles, cut so that there are a few rTasks
 /// for every unit where the work is worth it. Axes are cut in the order in which
-/// they are looped over, so that neighbours share what they load.
+/// they are looped over, so that neighbours share what they load; where there are sums, first
+/// the one whose pieces read the fewest bytes again.
 pub(super) fn task_tile(
     nest: &Nest<'_>,
     registers: &RTile,
@@ -87,8 +88,13 @@ pub(super) fn task_tile(
     let turned = (0..sizes.len()).all(|axis| !nest.reduces(axis))
         && registers.sizes.iter().filter(|&&size| size > 1).count() > 1;
     let even = if turned { (wanted as f64).sqrt().ceil() as u64 } else { wanted };
-    let shares = (0..sizes.len()).any(|axis| nest.reduces(axis));
-    for axis in loop_order(nest, &registers.sizes) {
+    let mut order = loop_order(nest, &registers.sizes);
+    let shares = order.len() < sizes.len();
+    if shares {
+        // Every piece along an axis reads again what does not move along it.
+        order.sort_by_key(|&axis| still(nest, axis));
+    }
+    for axis in order {
         if nest.reduces(axis) || wanted == 1 {
             continue;
         }
@@ -116,6 +122,13 @@ fn evened(tiles: u64, wanted: u64, units: u64) -> u64 {
     }
     let load = |length: u64| tiles.div_ceil(length).div_ceil(units) * length;
     (least..=most).min_by_key(|&length| load(length)).unwrap_or(least)
+}
+
+/// Bytes of the inputs that do not move along an axis.
+fn still(nest: &Nest<'_>, axis: usize) -> u64 {
+    let whole = nest.extents();
+    let inputs = nest.inputs.iter().filter(|access| !access.uses(axis));
+    inputs.map(|access| footprint(access, &whole)).sum()
 }
 
 /// Whether units have about as much to do when `tiles` are cut in pieces of `length`: the one
