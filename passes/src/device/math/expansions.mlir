@@ -1359,7 +1359,7 @@ func.func private @round_f32(%x: f32) -> f32 {
 
 // 2^n e^r, |r| <= ln2/2, degree 12; saturates to inf; 0 below 2^-1022; 0.9 ulp over all of f64 above.
 func.func private @exp_f64(%x: f64) -> f64 {
-  %lo = arith.constant -708.396418532264 : f64
+  %lo = arith.constant -708.3964185322641 : f64
   %hi = arith.constant 710.0 : f64
   %0 = arith.cmpf olt, %hi, %x : f64
   %1 = arith.select %0, %hi, %x : f64
