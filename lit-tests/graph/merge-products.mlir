@@ -88,7 +88,7 @@ graph.model @gates inputs ["x"] outputs ["c", "d"] {
 // CHECK-LABEL: graph.model @leaves
 //       CHECK:   graph.op "MatMul" "a"
 //       CHECK:   graph.op "MatMul" "b"
-//      REMARK: remark: stays a product of its own: its result leaves by graph.output
+//      REMARK: remark: "{{a|b}}" stays a product of its own: its result leaves by graph.output
 graph.model @leaves inputs ["x"] outputs ["c", "d"] {
 ^bb0(%x: tensor<2x3xf32>):
   %v = graph.weight "v" in "model" hash "c0ffee" : tensor<3x5xf32>

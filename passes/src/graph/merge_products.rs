@@ -90,7 +90,9 @@ fn groups<'c>(
         let Some(product) = product(op) else { continue };
         match narrow(&product, machine).and_then(|()| readers(&product)) {
             Ok(()) => known.push(product),
-            Err(why) if remarks => remark(op, &format!("stays a product of its own: {why}")),
+            Err(why) if remarks => {
+                remark(op, &format!("{}stays a product of its own: {why}", super::named(op)));
+            }
             Err(_) => {}
         }
     }
@@ -101,7 +103,8 @@ fn groups<'c>(
         let Some(with) = product.with(&shared) else {
             if remarks {
                 let why = "another operator reads its weight, which would be held twice";
-                remark(product.op, &format!("stays a product of its own: {why}"));
+                let name = super::named(product.op);
+                remark(product.op, &format!("{name}stays a product of its own: {why}"));
             }
             continue;
         };

@@ -5,3 +5,13 @@ pub mod gather_windows;
 pub mod merge_products;
 pub mod to_tile;
 pub mod winograd;
+
+use weft_dialects::graph::Operator;
+use weft_dialects::ir::Op;
+
+/// What a remark on `op` begins with: the operator that it is or lies in, where there is one.
+fn named(op: Op<'_>) -> String {
+    let mut around = std::iter::once(op).chain(op.ancestors());
+    let operator = around.find_map(Operator::of);
+    operator.map(|operator| format!("\"{}\" ", operator.name)).unwrap_or_default()
+}

@@ -98,7 +98,10 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
             None => {}
             Some(conv) => match conv.and_then(|conv| transform(run.context, &conv, &wanted)) {
                 Ok(()) => run.count("transformed", 1),
-                Err(why) if remarks => remark(nest, &format!("stays a direct convolution: {why}")),
+                Err(why) if remarks => {
+                    let name = super::named(nest);
+                    remark(nest, &format!("{name}stays a direct convolution: {why}"));
+                }
                 Err(_) => {}
             },
         }
