@@ -9,6 +9,7 @@
 mod border;
 mod emit;
 mod part;
+mod parts;
 mod read;
 mod simplify;
 
@@ -16,6 +17,7 @@ pub use border::{Border, MOST_PHASES};
 pub use emit::emit_kernel;
 pub(crate) use emit::emit_sum;
 pub(crate) use emit::{copy_body, copy_constants, scalar_body};
+pub use parts::{Part, part, parts};
 pub use read::{NestError, read_kernel, read_members};
 pub(crate) use read::{
     captured, generic_accesses, generic_axes, generic_inputs, reads_output, rebase,

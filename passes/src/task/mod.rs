@@ -12,6 +12,7 @@ mod emit;
 pub mod from_tile;
 pub mod grid;
 mod kernels;
+mod moved;
 mod plan;
 pub mod reduce;
 pub mod schedule;
@@ -20,4 +21,5 @@ mod uses;
 mod values;
 
 pub use grid::task_grid;
+pub use moved::{Moved, moved};
 pub use plan::{ConstantSource, ConstantValue, Planned, PlanningError, plan};

@@ -170,6 +170,19 @@ impl Touches {
         self.touches.iter().any(|touch| touch.arg == arg && !touch.write)
     }
 
+    /// What all rTasks together touch of argument `arg`: bytes from the first one read, or
+    /// written, to the last, and no more of a gathered one than `points` elements.
+    pub fn span(&self, arg: usize, write: bool, points: u64) -> u64 {
+        let own = self.touches.iter().filter(|touch| touch.arg == arg && touch.write == write);
+        let regions = own.filter_map(|touch| Some((touch, touch.region(&self.all(touch.member))?)));
+        let (mut begin, mut end, mut most) = (u64::MAX, 0, 0);
+        for (touch, region) in regions {
+            (begin, end) = (begin.min(region.begin), end.max(region.end));
+            most = points.saturating_mul(touch.elem_bytes);
+        }
+        end.saturating_sub(begin).min(most)
+    }
+
     /// Bytes that the whole kernel moves: each argument once, and no more of a
     /// gathered one than `points` elements.
     pub fn bytes(&self, points: u64) -> u64 {

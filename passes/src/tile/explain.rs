@@ -3,14 +3,15 @@
 use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Builder, Context, Mapping, Op};
+use weft_dialects::tile::{Kernel, RTile};
 
 use super::construct_rtiles::read;
 use super::instruction::refusals;
 use super::isa::Search;
 use super::layout::Layout;
-use super::policy::{self, Choice};
+use super::policy::{self, Choice, Tiled};
 use crate::device::expand_math;
-use crate::nest::Nest;
+use crate::nest::{Nest, read_kernel};
 
 /// What was found out about a kernel.
 #[derive(Clone, Debug)]
@@ -50,6 +51,45 @@ pub fn explain<'c>(
             Explained { winner: Err(reason), instruction: None, runner_up: None, refusals }
         }
     })
+}
+
+/// What the model of costs says of a kernel that has its tile.
+#[derive(Clone, Debug)]
+pub struct Predicted {
+    /// Who computes it and by which tile.
+    pub what: String,
+    /// Cycles of the whole kernel on one unit.
+    pub cycles: f64,
+    /// The next best way, of another instruction, axis or tile.
+    pub second: Option<(String, f64)>,
+}
+
+/// The cycles of the tile that a kernel names, and what comes next; `None` where the tile is
+/// none that the policy would consider, as one that was written by hand, and where the kernel
+/// is more than one loop nest.
+pub fn predicted<'c>(machine: Machine<'c>, kernel: Op<'c>) -> Option<Predicted> {
+    const KEPT: usize = 64;
+    let computes = Kernel::of(kernel)?.computes();
+    let [compute] = &computes[..] else { return None };
+    let (nest, inner) = (read_kernel(kernel).ok()?, compute.tiles.last()?);
+    let fixed = vec![Layout::Fixed; nest.inputs.len()];
+    let ranked =
+        policy::candidates(machine, &nest, &fixed, &expand_math::expands, Search::default(), KEPT);
+    let mut ranked = ranked.ok()?;
+    let names = |tiled: &Tiled<'_>| {
+        // What waits near the unit may be less than what its registers would take.
+        let fits = |tile: &RTile| match tiled {
+            Tiled::Lanes(lanes) if lanes.stage.is_some() => {
+                tile.sizes.iter().zip(&inner.sizes).all(|(most, size)| size <= most)
+            }
+            _ => tile.sizes == inner.sizes,
+        };
+        tiled.instruction() == compute.instruction && fits(&tiled.tile(&nest))
+    };
+    let at = ranked.iter().position(|candidate| names(&candidate.tiled))?;
+    let own = ranked.remove(at);
+    let second = ranked.first().map(|next| (next.tiled.describe(), next.cycles));
+    Some(Predicted { what: own.tiled.describe(), cycles: own.cycles, second })
 }
 
 /// Cycles that the best choice for a nest is predicted to take on one unit; `None` where the

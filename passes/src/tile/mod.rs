@@ -30,7 +30,7 @@ mod way;
 mod windows;
 
 pub(crate) use explain::cycles;
-pub use explain::{Explained, explain};
+pub use explain::{Explained, Predicted, explain, predicted};
 pub use instruction::{Combine, Identity, binding, combine, identity, lanes_type};
 pub use task_tile::loop_order;
 pub use turn::turns;

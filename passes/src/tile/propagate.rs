@@ -21,7 +21,7 @@
 
 use weft_dialects::ir::Linear;
 
-use crate::nest::{Access, Nest};
+use crate::nest::{Access, Border, Nest};
 
 /// Places of the group's tile that are tried for one axis, at most.
 const MOST_PLACES: u64 = 1 << 14;
@@ -146,6 +146,14 @@ pub enum Refusal {
     #[error("@{member} reads at addresses that it computes")]
     Computed {
         /// The member.
+        member: Name,
+    },
+    /// A tile that is cut where a plane with a border is read whole.
+    #[error(
+        "@{member} reads past the ends of what a tile holds only some columns of"
+    )]
+    Border {
+        /// The member that reads.
         member: Name,
     },
     /// A member of several outputs.
@@ -289,7 +297,30 @@ pub fn propagate(chain: &Chain<'_, '_>, sizes: &[u64]) -> Result<Tiles, Refusal>
     for member in (0..root).filter(|&member| !chain.is_read(member)) {
         tiles.spans[member] = beside(chain, &tiles, member)?;
     }
+    for link in &chain.links {
+        bordered(chain, &tiles, link)?;
+    }
     Ok(tiles)
+}
+
+/// What is read past its ends is laid out with its border row by row, so that rows are whole.
+fn bordered(chain: &Chain<'_, '_>, tiles: &Tiles, link: &Link) -> Result<(), Refusal> {
+    let read = chain.nests[link.reader].reads()[link.read];
+    let Some(border) = Border::of(read) else { return Ok(()) };
+    let shape = read.shape_in_memory();
+    let rows = shape.len() - border.rank();
+    let seen = groups(&shape, &chain.handed[link.maker]);
+    for (dims, digits) in seen.iter().zip(digits(chain, link.maker)?) {
+        let spans = &tiles.spans[link.maker];
+        let whole = digits.iter().all(|digit| spans[digit.axis].size == spans[digit.axis].extent);
+        let columns = dims.iter().any(|&(dim, _)| dim > rows);
+        let with_rows = border.rank() > 1 && dims.iter().any(|&(dim, _)| dim == rows);
+        let alone = border.rank() == 1 && dims.iter().any(|&(dim, _)| dim == rows);
+        if !whole && (alone || (columns && !with_rows)) {
+            return Err(Refusal::Border { member: link.reader });
+        }
+    }
+    Ok(())
 }
 
 /// The spans of a member that others read.
