@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use weft_dialects::device::Machine;
+use weft_dialects::ir::pass::Pass;
 use weft_dialects::ir::{Context, Module, Op, module_op};
 use weft_dialects::task::Program;
 use weft_onnx::Weights;
@@ -44,14 +45,26 @@ pub struct Options {
     pub reproducer: Option<PathBuf>,
     /// Print the module after every pass, on standard error.
     pub print_ir: bool,
-    /// Have passes say what they chose, and from what.
-    pub remarks: bool,
+    /// Which passes say what they chose, and from what.
+    pub remarks: Remarks,
     /// Say on a terminal what is being done.
     pub progress: bool,
     /// Write artifacts for the simulator, also where there is native code for the machine.
     pub simulate: bool,
     /// Options of passes: pass, option, value.
     pub pass_options: Vec<(String, String, String)>,
+}
+
+/// Which passes say what they chose.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Remarks {
+    /// None.
+    #[default]
+    None,
+    /// Those that choose tiles.
+    Tiles,
+    /// Every one that can.
+    All,
 }
 
 /// What a compilation can be asked for.
@@ -85,7 +98,16 @@ pub struct Unit<'c> {
     /// What was done, and how long it took.
     pub timings: Vec<(String, f64)>,
     /// Remarks of passes.
-    pub remarks: Vec<crate::failure::Diagnostic>,
+    pub remarks: Vec<Remark>,
+}
+
+/// What a pass said of a choice that it made, or of one that it refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remark {
+    /// The pass, by name, or `import`.
+    pub pass: &'static str,
+    /// What it said.
+    pub message: String,
 }
 
 impl<'c> Unit<'c> {
@@ -201,7 +223,8 @@ impl<'c> Unit<'c> {
                 self.lower_to(stage)?;
             }
         }
-        self.remarks.extend(self.collector.take());
+        let said = self.collector.take().into_iter();
+        self.remarks.extend(said.map(|said| Remark { pass: "import", message: said.message }));
         Ok(())
     }
 
@@ -216,9 +239,17 @@ impl<'c> Unit<'c> {
             // A simulated unit runs one group at a time.
             options.push((tile::construct_rtiles::PASS.name, "groups", "apart"));
         }
-        if self.options.remarks {
-            options.push((tile::peel::PASS.name, "remarks", "true"));
-            options.push((tile::construct_rtiles::PASS.name, "remarks", "true"));
+        match self.options.remarks {
+            Remarks::None => {}
+            Remarks::Tiles => {
+                options.push((tile::peel::PASS.name, "remarks", "true"));
+                options.push((tile::construct_rtiles::PASS.name, "remarks", "true"));
+            }
+            Remarks::All => {
+                let says = |pass: &&&Pass| pass.options.iter().any(|own| own.name == "remarks");
+                let saying = pipeline::PASSES.iter().filter(says);
+                options.extend(saying.map(|pass| (pass.name, "remarks", "true")));
+            }
         }
         let asked = self.options.pass_options.iter();
         options.extend(asked.map(|(pass, option, value)| (&**pass, &**option, &**value)));
@@ -227,7 +258,8 @@ impl<'c> Unit<'c> {
         let reproducer =
             self.options.reproducer.as_ref().map(|path| (Reproducer::of(context, module), path));
         let mut begin = Instant::now();
-        let (mut done, mut timings) = (0, Vec::new());
+        let (mut done, mut timings, mut remarks) = (0, Vec::new(), Vec::new());
+        let collector = self.collector.clone();
         let say = |next: usize| {
             if let Some(pass) = passes.get(next) {
                 self.progress.say(pass.name);
@@ -237,6 +269,8 @@ impl<'c> Unit<'c> {
         let result = caught(|| {
             pipeline::lower(context, module, self.stage, stage, &options, &mut |pass| {
                 timings.push((pass.to_owned(), begin.elapsed().as_secs_f64()));
+                let said = collector.take().into_iter().filter(|said| !said.is_error);
+                remarks.extend(said.map(|said| Remark { pass, message: said.message }));
                 if self.options.print_ir {
                     self.progress.print(&format!("// ----- after {pass}\n{}", module.text()));
                 }
@@ -248,7 +282,7 @@ impl<'c> Unit<'c> {
         let mut diagnostics = self.collector.take();
         if let Ok(Ok(())) = result {
             self.timings.extend(timings);
-            self.remarks.extend(diagnostics);
+            self.remarks.extend(remarks);
             self.stage = stage;
             return Ok(());
         }

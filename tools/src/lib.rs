@@ -14,6 +14,7 @@ pub mod bisect;
 pub mod commands;
 mod compiler;
 mod constants;
+pub mod explain;
 pub mod expression;
 mod failure;
 mod machines;
@@ -24,7 +25,7 @@ mod source;
 pub mod sources;
 mod vendor;
 
-pub use compiler::{Emit, Options, Unit};
+pub use compiler::{Emit, Options, Remark, Remarks, Unit};
 pub use failure::{Collector, Diagnostic, Failure, Placed, Reported};
 pub use machines::{Device, MACHINES};
 

@@ -82,6 +82,8 @@ const PACKAGES: &[Package] = &[
     package("gcc", Proof::Program("cc")),
     package("libc6-dev", Proof::File("/usr/include/stdio.h")),
     Package { name: "llvm-22-tools", proof: Proof::Llvm("bin/FileCheck"), need: Need::Test },
+    // Opens the pages that `weft explain` writes.
+    Package { name: "chromium", proof: Proof::Program("chromium"), need: Need::Test },
     // `lit` names this file as its interpreter.
     Package { name: "python3", proof: Proof::File("/usr/bin/python3"), need: Need::Test },
 ];

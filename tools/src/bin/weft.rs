@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use weft::commands::{bench, compile, conformance, devices, kernel, run, simulate};
+use weft::commands::{bench, compile, conformance, devices, explain, kernel, run, simulate};
 use weft::{Failure, reports};
 
 /// A deep-learning compiler for any machine that is described in one text file.
@@ -29,6 +29,8 @@ enum Command {
     Kernel(kernel::Args),
     /// Run a model or an artifact on a simulated machine, with its time.
     Simulate(simulate::Args),
+    /// Write a page that shows what was chosen for a model, from what, and what it costs.
+    Explain(explain::Args),
     /// List the machines, or check and describe one.
     Devices(devices::Args),
 }
@@ -55,6 +57,7 @@ fn run_command(command: &Command) -> Result<(), Failure> {
         Command::Conformance(args) => conformance::run(args),
         Command::Kernel(args) => kernel::run(args),
         Command::Simulate(args) => simulate::run(args),
+        Command::Explain(args) => explain::run(args),
         Command::Devices(args) => devices::run(args),
     }
 }

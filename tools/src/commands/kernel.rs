@@ -15,7 +15,7 @@ use weft_runtime::{DType, Tensor, random};
 use super::compile::{beside, emit, emit_to, print_remarks};
 use super::{CompileArgs, candidates, folder_for_run};
 use crate::expression::{self, Element, Kernel};
-use crate::{Emit, Failure, Unit};
+use crate::{Emit, Failure, Remarks, Unit};
 
 /// The interpreter takes a while for more points.
 const CHECKED_MAX: u64 = 1 << 28;
@@ -82,7 +82,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         ..CompileArgs::default()
     };
     let mut options = compile.options()?;
-    options.remarks = args.emit == Some(Emit::Stage(Stage::Tile));
+    if args.emit == Some(Emit::Stage(Stage::Tile)) {
+        options.remarks = Remarks::Tiles;
+    }
     if let Some(output) = &args.output {
         options.reproducer = Some(beside(output));
     }

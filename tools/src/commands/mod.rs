@@ -5,13 +5,18 @@ mod candidates;
 pub mod compile;
 pub mod conformance;
 pub mod devices;
+pub mod explain;
 pub mod kernel;
 pub mod run;
 pub mod simulate;
 
 use std::path::{Path, PathBuf};
 
-use crate::{Device, Failure, Options, Unit};
+use weft_runtime::npz::Npz;
+use weft_runtime::session::JobError;
+use weft_runtime::{Model, random};
+
+use crate::{Device, Failure, Options, Remarks, Unit};
 
 /// Arguments of every command that compiles.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -58,7 +63,7 @@ impl CompileArgs {
             units: self.units,
             reproducer: Some(PathBuf::from(REPRODUCER)),
             print_ir: self.print_ir_after_all,
-            remarks: self.remarks,
+            remarks: if self.remarks { Remarks::Tiles } else { Remarks::None },
             progress: true,
             ..Options::default()
         };
@@ -155,6 +160,25 @@ pub(crate) fn folder_for_run() -> Result<tempfile::TempDir, Failure> {
         path: std::env::temp_dir(),
         source,
     })
+}
+
+/// The inputs of a run: from a file, by name, or random ones.
+///
+/// # Errors
+/// A file that lacks one, or holds another type or shape.
+pub(crate) fn read_inputs(
+    path: Option<&Path>,
+    seed: u64,
+    model: &Model,
+) -> Result<Vec<Vec<u8>>, Failure> {
+    let ports = &model.plan().inputs;
+    let Some(path) = path else {
+        return Ok(ports.iter().map(|port| random::tensor(port, seed).bytes).collect());
+    };
+    let mut npz = Npz::read(path).map_err(JobError::from)?;
+    let tensors = ports.iter().enumerate().map(|(number, port)| npz.take(port, number));
+    let tensors = tensors.collect::<Result<Vec<_>, _>>().map_err(JobError::from)?;
+    Ok(tensors.into_iter().map(|tensor| tensor.bytes).collect())
 }
 
 /// One line per stage on standard error.

@@ -5,11 +5,9 @@ use std::time::Instant;
 
 use weft_runtime::Model;
 use weft_runtime::compare::{Difference, Tolerance};
-use weft_runtime::npz::Npz;
-use weft_runtime::random;
 use weft_runtime::session::{Job, JobError};
 
-use super::{CompileArgs, check_device, compile_for_run, is_artifact};
+use super::{CompileArgs, check_device, compile_for_run, is_artifact, read_inputs};
 use crate::Failure;
 use crate::bisect::{Settings, first_difference};
 use crate::reports::Report;
@@ -109,7 +107,7 @@ fn blame(args: &Args, model: &Model, difference: &Difference) -> Result<Failure,
         threads: args.threads,
     };
     let report = Report::new(difference.to_string());
-    let inputs = inputs(args, model)?;
+    let inputs = read_inputs(args.inputs.as_deref(), args.seed, model)?;
     let report = match first_difference(&args.model, &inputs, &settings)? {
         Some(found) => report
             .note(format!(
@@ -122,16 +120,4 @@ fn blame(args: &Args, model: &Model, difference: &Difference) -> Result<Failure,
         ),
     };
     Ok(Failure::placed(report, Sources::default()))
-}
-
-/// The inputs of the run.
-fn inputs(args: &Args, model: &Model) -> Result<Vec<Vec<u8>>, Failure> {
-    let ports = &model.plan().inputs;
-    let Some(path) = &args.inputs else {
-        return Ok(ports.iter().map(|port| random::tensor(port, args.seed).bytes).collect());
-    };
-    let mut npz = Npz::read(path).map_err(JobError::from)?;
-    let tensors = ports.iter().enumerate().map(|(number, port)| npz.take(port, number));
-    let tensors = tensors.collect::<Result<Vec<_>, _>>().map_err(JobError::from)?;
-    Ok(tensors.into_iter().map(|tensor| tensor.bytes).collect())
 }

@@ -14,7 +14,7 @@ mod classes;
 mod facts;
 mod legal;
 mod loaded;
-mod roofline;
+pub(crate) mod roofline;
 mod sheet;
 
 use std::path::{Path, PathBuf};

@@ -16,15 +16,7 @@ pub fn section(machine: Machine<'_>) -> Section {
         "peak multiply-adds, and how many per byte of each memory it takes to reach them",
         &["types", "by", "peak", "reached from"],
     );
-    let mut peaks: BTreeMap<String, (f64, Instruction<'_>)> = BTreeMap::new();
-    for instruction in machine.instructions() {
-        let Some(rate) = peak(machine, &instruction) else { continue };
-        let Some(types) = types(&instruction) else { continue };
-        if peaks.get(&types).is_none_or(|(best, _)| rate > *best) {
-            peaks.insert(types, (rate, instruction));
-        }
-    }
-    for (types, (rate, instruction)) in peaks {
+    for (types, (rate, instruction)) in peaks(machine) {
         let ridges: Vec<_> = machine
             .memories()
             .iter()
@@ -37,6 +29,20 @@ pub fn section(machine: Machine<'_>) -> Section {
         section.row([types, format!("@{}", instruction.name), peak, ridges.join(", ")]);
     }
     section
+}
+
+/// Of each pair of element types the fastest instruction, and the multiply-adds of all units
+/// in a second.
+pub(crate) fn peaks(machine: Machine<'_>) -> BTreeMap<String, (f64, Instruction<'_>)> {
+    let mut peaks: BTreeMap<String, (f64, Instruction<'_>)> = BTreeMap::new();
+    for instruction in machine.instructions() {
+        let Some(rate) = peak(machine, &instruction) else { continue };
+        let Some(types) = types(&instruction) else { continue };
+        if peaks.get(&types).is_none_or(|(best, _)| rate > *best) {
+            peaks.insert(types, (rate, instruction));
+        }
+    }
+    peaks
 }
 
 /// `f16 -> f32`, or `f32` where both are one.
@@ -59,7 +65,7 @@ pub fn peak(machine: Machine<'_>, instruction: &Instruction<'_>) -> Option<f64> 
 }
 
 /// Bytes of a memory in a second: of all of them, where every unit has its own.
-fn bandwidth(machine: Machine<'_>, memory: &Memory<'_>, unit: &str) -> Option<f64> {
+pub(crate) fn bandwidth(machine: Machine<'_>, memory: &Memory<'_>, unit: &str) -> Option<f64> {
     if let Some(measured) = memory.gbytes_per_second {
         return Some(measured as f64 * 1e9);
     }

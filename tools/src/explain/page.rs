@@ -1,0 +1,101 @@
+//! The page: a template, its style and its scripts, and the report as data.
+
+use super::report::Report;
+
+const TEMPLATE: &str = include_str!("page/page.html");
+const STYLE: &str = include_str!("page/page.css");
+
+/// In the order in which the page runs them.
+const SCRIPTS: &[&str] = &[
+    include_str!("page/words.js"),
+    include_str!("page/tables.js"),
+    include_str!("page/graph.js"),
+    include_str!("page/arena.js"),
+    include_str!("page/roofline.js"),
+    include_str!("page/start.js"),
+];
+
+/// One HTML file that needs no other.
+pub fn page(report: &Report) -> String {
+    let data = serde_json::to_string(report).expect("a report is plain data");
+    // It stands in strings only, and could end the element that the data lies in.
+    let data = data.replace('<', "\\u003c");
+    let parts = [
+        ("{{title}}", escaped(&format!("{} on @{}", report.model, report.device.name))),
+        ("{{style}}", STYLE.to_owned()),
+        ("{{plain}}", escaped(&plain(report))),
+        ("{{scripts}}", SCRIPTS.concat()),
+        // Last: names in it are not looked at again.
+        ("{{report}}", data),
+    ];
+    let mut text = TEMPLATE.to_owned();
+    for (name, value) in parts {
+        text = text.replacen(name, &value, 1);
+    }
+    text
+}
+
+/// What is read where scripts do not run.
+fn plain(report: &Report) -> String {
+    let mut text = format!("{} on @{}, {}\n", report.model, report.device.name, report.weft);
+    let ms =
+        |time: Option<f64>| time.map_or("not known".to_owned(), |time| format!("{time:.3} ms"));
+    let summary = &report.summary;
+    text += &format!(
+        "{} kernels, {} bytes of arguments, arena of {} bytes, predicted {}, measured {}\n",
+        summary.kernels,
+        summary.argument_bytes,
+        summary.arena_bytes,
+        ms(summary.predicted_ms),
+        ms(summary.measured_ms),
+    );
+    for joining in &report.joinings {
+        let summary = &joining.summary;
+        text += &format!(
+            "joining {}: {} kernels, {} bytes of arguments, predicted {}, measured {}\n",
+            joining.name,
+            summary.kernels,
+            summary.argument_bytes,
+            ms(summary.predicted_ms),
+            ms(summary.measured_ms),
+        );
+    }
+    for kernel in &report.kernels {
+        text += &format!(
+            "{}: @{}, {} bytes, predicted {}\n",
+            kernel.op,
+            kernel.kernel,
+            kernel.read_bytes + kernel.written_bytes,
+            ms(kernel.predicted_ms),
+        );
+    }
+    text
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Nothing of the page is fetched, and nothing but the template ends its elements.
+    #[test]
+    fn the_page_needs_no_other_file() {
+        let whole = [TEMPLATE, STYLE, &SCRIPTS.concat()].concat();
+        for fetching in ["src=", "url(http", "@import", "fetch(", "https://"] {
+            assert!(!whole.contains(fetching), "{fetching}");
+        }
+        // The name of SVG's elements is no address that is asked.
+        let names = whole.matches("http://").count();
+        assert_eq!(names, whole.matches("\"http://www.w3.org/2000/svg\"").count());
+        assert!(!SCRIPTS.concat().contains("</script"));
+        assert!(!STYLE.contains("</style"));
+    }
+
+    #[test]
+    fn names_of_models_stay_text() {
+        assert_eq!(escaped("<b>&amp;"), "&lt;b&gt;&amp;amp;");
+    }
+}

@@ -1,0 +1,162 @@
+//! Figures of the report against what other commands say of the same model.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::desk::{Desk, behind, lines, list, number};
+
+/// Kernels, ranges, rTiles and the arena are those of the task program.
+#[test]
+fn kernels_and_arena_are_those_of_the_task_program() {
+    let desk = Desk::digits();
+    let report = desk.explain(&[]);
+    let text = desk.stage("task", &[]);
+    let ranges = lines(&text, "task.range");
+    assert_eq!(number(&report["summary"]["ranges"]), ranges.len() as u64);
+    assert_eq!(number(&report["summary"]["arena_bytes"]), behind(&text, " arena "));
+    // No kernel of this small network is split.
+    let kernels = list(&report["kernels"]);
+    assert_eq!(kernels.len(), ranges.len());
+    assert_eq!(number(&report["summary"]["kernels"]), ranges.len() as u64);
+    for (kernel, range) in kernels.iter().zip(ranges) {
+        let begin = format!(
+            "{:?} @{}[",
+            kernel["op"].as_str().unwrap(),
+            kernel["kernel"].as_str().unwrap()
+        );
+        assert!(range.contains(&begin), "{begin} is not in {range}");
+        let unit = number(&kernel["ranges"][0]["unit"]);
+        assert!(range.contains(&format!("] on {unit}(")), "{range}");
+        let mhz = report["device"]["clock_mhz"].as_f64().unwrap();
+        let floor = kernel["floor_ms"].as_f64().unwrap() * mhz * 1e3;
+        assert_eq!(floor.round() as u64, behind(range, "cycles("), "{range}");
+    }
+    assert_eq!(number(&report["summary"]["constants"]), lines(&text, "task.constant").len() as u64);
+}
+
+/// Buffers lie where the program puts them, and none that live at once overlap.
+#[test]
+fn buffers_are_those_of_the_task_program() {
+    let desk = Desk::digits();
+    let report = desk.explain(&[]);
+    let text = desk.stage("task", &[]);
+    let arenas = list(&report["arenas"]);
+    assert_eq!(arenas.len(), 1);
+    let buffers = list(&arenas[0]["buffers"]);
+    let offsets: Vec<u64> = buffers.iter().map(|buffer| number(&buffer["offset"])).collect();
+    let written = lines(&text, "task.buffer");
+    let written: Vec<u64> = written.iter().map(|line| behind(line, "task.buffer at ")).collect();
+    assert_eq!(offsets, written);
+    let span = |buffer: &Value| (number(&buffer["first"]), number(&buffer["last"]));
+    let place = |buffer: &Value| {
+        let begin = number(&buffer["offset"]);
+        (begin, begin + number(&buffer["bytes"]) - 1)
+    };
+    let meet = |one: (u64, u64), other: (u64, u64)| one.0 <= other.1 && other.0 <= one.1;
+    for (at, one) in buffers.iter().enumerate() {
+        for other in &buffers[..at] {
+            let clash = meet(span(one), span(other)) && meet(place(one), place(other));
+            assert!(!clash, "{one} and {other}");
+        }
+    }
+    let at = |run: u64| -> u64 {
+        let lives =
+            buffers.iter().filter(|buffer| (span(buffer).0..=span(buffer).1).contains(&run));
+        lives.map(|buffer| number(&buffer["bytes"])).sum()
+    };
+    let most = (0..number(&report["summary"]["kernels"])).map(at).max();
+    assert_eq!(Some(number(&arenas[0]["live_bytes"])), most);
+}
+
+/// The floors are those of `weft bench --profile`, by operator and kernel.
+#[test]
+fn floors_are_those_of_the_profile() {
+    let desk = Desk::digits();
+    let report = desk.explain(&[]);
+    let bench = ["bench", "digits.onnx", "--repeat", "1", "--profile", "--json"];
+    let bench: Value = serde_json::from_str(&desk.weft(&bench)).expect("JSON");
+    let mut floors: BTreeMap<(String, String), f64> = BTreeMap::new();
+    let key = |row: &Value| {
+        let text = |name: &str| row[name].as_str().unwrap().to_owned();
+        (text("op"), text("kernel"))
+    };
+    for kernel in list(&report["kernels"]) {
+        *floors.entry(key(kernel)).or_default() += kernel["floor_total_ms"].as_f64().unwrap();
+    }
+    let rows = list(&bench["profile"]);
+    assert_eq!(rows.len(), floors.len());
+    for row in rows {
+        let (own, told) = (floors[&key(row)], row["floor_ms"].as_f64().unwrap_or(0.0));
+        // The plan counts whole picoseconds.
+        assert!((own - told).abs() <= 1e-9 * row["steps"].as_f64().unwrap(), "{own} is not {told}");
+    }
+}
+
+/// Bytes of arguments, by hand: an element counts once for each kernel that touches it.
+#[test]
+fn bytes_are_those_of_arguments() {
+    let report = Desk::digits().explain(&[]);
+    let of = |kernel: &str| {
+        let kernels = list(&report["kernels"]);
+        let found = kernels.iter().find(|own| own["kernel"] == kernel);
+        let found = found.unwrap_or_else(|| panic!("no {kernel}"));
+        (number(&found["read_bytes"]), number(&found["written_bytes"]))
+    };
+    // 512 inputs, 10 x 512 weights, 10 biases; 10 sums.
+    assert_eq!(of("gemm_0"), (4 * (512 + 10 * 512 + 10), 4 * 10));
+    // Zeros to write over; then 8 x 8 inside 10 x 10.
+    assert_eq!(of("conv_0"), (0, 4 * 100));
+    assert_eq!(of("conv_1"), (4 * 64, 4 * 64));
+}
+
+/// What was chosen is said for every kernel, with the runner-up where there is one; and what
+/// passes said is found at whom it is on.
+#[test]
+fn every_kernel_has_its_reasons() {
+    let report = Desk::digits().explain(&[]);
+    for kernel in list(&report["kernels"]) {
+        assert!(
+            kernel["predicted"]["cycles"].as_f64().is_some_and(|cycles| cycles > 0.0),
+            "{kernel}"
+        );
+        let remarks = list(&kernel["remarks"]).iter();
+        let said: Vec<_> = remarks.map(|at| &report["remarks"][number(at) as usize]).collect();
+        let chosen = |remark: &&&Value| remark["pass"] == "tile-construct-rtiles";
+        let first = said.iter().find(chosen).expect("the choice of a tile")["message"].as_str();
+        let cycles = kernel["predicted"]["cycles"].as_f64().unwrap();
+        let words = format!("with {cycles:.0} cycles predicted");
+        assert!(first.is_some_and(|text| text.contains(&words)), "{words}: {first:?}");
+        assert!(said.iter().any(|remark| remark["pass"] == "tile-to-task"), "{kernel}");
+    }
+    let edges = list(&report["graph"]["edges"]);
+    let refused = edges.iter().find(|edge| !list(&edge["remarks"]).is_empty());
+    let number = number(&refused.expect("a refusal to join")["remarks"][0]) as usize;
+    let message = report["remarks"][number]["message"].as_str().unwrap();
+    assert!(message.contains(" stays apart from "), "{message}");
+}
+
+/// Without runs nothing depends on the time of day.
+#[test]
+fn the_same_model_gives_the_same_page() {
+    let desk = Desk::digits();
+    desk.explain(&[]);
+    let (page, json) = (desk.read("digits.html"), desk.read("digits.json"));
+    desk.explain(&[]);
+    assert!(desk.read("digits.html") == page && desk.read("digits.json") == json);
+}
+
+/// Measured times stand beside predicted ones.
+#[test]
+fn runs_are_measured() {
+    let report = Desk::digits().explain(&["--run", "--threads", "1", "--repeat", "3"]);
+    assert_eq!(number(&report["measured"]["threads"]), 1);
+    assert_eq!(number(&report["measured"]["runs"]), 3);
+    let whole = report["summary"]["measured_ms"].as_f64().expect("a time");
+    let kernels = list(&report["kernels"]).iter();
+    let times: Vec<f64> = kernels.map(|kernel| kernel["measured_ms"].as_f64().unwrap()).collect();
+    assert!(whole > 0.0 && times.iter().all(|&time| time >= 0.0), "{whole} {times:?}");
+    for joining in list(&report["joinings"]) {
+        assert!(joining["measured_ms"].as_f64().is_some_and(|time| time > 0.0), "{joining}");
+    }
+}

@@ -1,0 +1,73 @@
+//! None, base and full joining side by side (WE-12), and the patterns of their kernels (WE-11).
+
+use serde_json::Value;
+
+use crate::desk::{Desk, behind, lines, list, number};
+
+fn named<'r>(report: &'r Value, name: &str) -> &'r Value {
+    let mut joinings = list(&report["joinings"]).iter();
+    joinings.find(|joining| joining["name"] == name).expect("the joining")
+}
+
+/// WE-12. Kernels, bytes and the arena of each way are those of its own compilation.
+#[test]
+fn we_12_each_way_is_a_compilation_of_its_own() {
+    let desk = Desk::digits();
+    let report = desk.explain(&[]);
+    let names: Vec<_> = list(&report["joinings"]).iter().map(|joining| &joining["name"]).collect();
+    assert_eq!(names, ["none", "base", "full"]);
+    for joining in list(&report["joinings"]) {
+        let options = list(&joining["options"]).iter().map(|option| option.as_str().unwrap());
+        let more: Vec<_> = options.flat_map(|option| ["--pass-option", option]).collect();
+        let text = desk.stage("task", &more);
+        assert_eq!(number(&joining["arena_bytes"]), behind(&text, " arena "), "{joining}");
+        assert_eq!(number(&joining["ranges"]), lines(&text, "task.range").len() as u64);
+    }
+    let [none, base] = ["none", "base"].map(|name| named(&report, name));
+    assert!(number(&base["kernels"]) < number(&none["kernels"]));
+    // What is joined is neither written nor read any more.
+    let less = |figure: &str| number(&none[figure]) - number(&base[figure]);
+    assert_eq!(less("argument_bytes"), 2 * less("intermediate_bytes"));
+    assert_eq!(number(&none["joined_patterns"]), 0);
+}
+
+/// The page shows the way that the options ask for.
+#[test]
+fn what_is_shown_is_what_was_asked_for() {
+    let desk = Desk::digits();
+    let report = desk.explain(&["--pass-option", "tile-fuse-elementwise.fuse=false"]);
+    assert_eq!(named(&report, "none")["shown"], true);
+    assert_eq!(named(&report, "base")["shown"], false);
+    assert_eq!(report["summary"]["kernels"], named(&report, "none")["kernels"]);
+    assert_eq!(list(&report["kernels"]).len() as u64, number(&named(&report, "none")["kernels"]));
+}
+
+/// WE-11. Patterns are counted over all kernels of each way; joined ones are no single loop.
+#[test]
+fn we_11_patterns_are_counted() {
+    let report = Desk::digits().explain(&[]);
+    let patterns = list(&report["patterns"]);
+    for joining in list(&report["joinings"]) {
+        let name = joining["name"].as_str().unwrap();
+        let counts = patterns.iter().map(|pattern| number(&pattern["counts"][name]));
+        let counts: Vec<u64> = counts.filter(|&count| count > 0).collect();
+        assert_eq!(counts.iter().sum::<u64>(), number(&joining["kernels"]), "{name}");
+        assert_eq!(counts.len() as u64, number(&joining["patterns"]), "{name}");
+    }
+    // Convolution, batch normalisation and relu: what starts a sum, the sum, what ends it.
+    let example = |pattern: &&Value| pattern["example"] == "c1+n1+r1";
+    let pattern = patterns.iter().find(example).expect("the pattern of the first layer");
+    assert_eq!(pattern["joined"], true);
+    assert_eq!((number(&pattern["counts"]["none"]), number(&pattern["counts"]["base"])), (0, 1));
+    let nests = list(&pattern["nests"]).iter();
+    let sum = nests.clone().find(|nest| nest["axes"] == "ppprr").expect("the sum");
+    assert_eq!(sum["operations"], serde_json::json!({ "arith.addf": 1, "arith.mulf": 1 }));
+    let ends = nests.filter(|nest| nest["axes"] == "ppp");
+    assert!(ends.clone().any(|nest| nest["operations"]["arith.select"] == 1), "{pattern}");
+    // Its kernel says so, too.
+    let kernels = list(&report["kernels"]).iter();
+    let of = kernels.filter(|kernel| kernel["op"] == "c1+n1+r1");
+    let numbers: Vec<u64> = of.map(|kernel| number(&kernel["pattern"])).collect();
+    let at = patterns.iter().position(|own| own == pattern).unwrap() as u64;
+    assert_eq!(numbers, [at]);
+}
