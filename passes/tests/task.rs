@@ -429,6 +429,7 @@ impl<'a> Device<'a> {
                 Base::Output(output) => &mut self.outputs[output as usize],
                 Base::Constant => &mut self.constants,
                 Base::Arena => &mut self.arena,
+                Base::Host => unreachable!("everything fits the machine"),
             };
             assert!(4 * place < buffer.bytes as i64, "{name} stays inside its buffers");
             let writable = matches!(buffer.base, Base::Output(_) | Base::Arena);

@@ -24,6 +24,10 @@ pub struct Measurement {
     pub threads: usize,
     /// The device the model was compiled for.
     pub device: String,
+    /// Bytes that one run takes over each move between the device's memory and the host's, where
+    /// the model does not fit the former.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub moved_bytes: BTreeMap<String, u64>,
     /// Time per operator and kernel, if asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<Vec<ProfileRow>>,
@@ -86,7 +90,11 @@ pub fn measure(
     let rss_mb = peak_rss_mib().unwrap_or(0.0);
     // A run of its own: taking times costs a little.
     let profile = if profile { Some(profile_run(model, inputs, outputs)?) } else { None };
-    Ok(of_times(times_ms, rss_mb, model.threads(), model.plan().device.clone(), profile))
+    let device = model.plan().device.clone();
+    let mut measurement = of_times(times_ms, rss_mb, model.threads(), device, profile);
+    let moved = model.plan().moved.iter().map(|moved| (moved.name.clone(), moved.bytes));
+    measurement.moved_bytes = moved.collect();
+    Ok(measurement)
 }
 
 /// A measurement of at least one run.
@@ -106,6 +114,7 @@ pub(crate) fn of_times(
         peak_rss_mb,
         threads,
         device,
+        moved_bytes: BTreeMap::new(),
         profile,
     }
 }

@@ -24,6 +24,9 @@ pub struct Plan {
     pub units: u32,
     /// Size of the memory that lives for one run.
     pub arena_bytes: u64,
+    /// Size of what lies in the memory of the machine that drives the device, where tensors
+    /// wait that do not fit the device's own.
+    pub host_bytes: u64,
     /// Size of the constants.
     pub constant_bytes: u64,
     /// What the caller gives, in order.
@@ -41,6 +44,9 @@ pub struct Plan {
     /// Time that each step takes at least by the facts of the machine, in picoseconds; 0 where
     /// it is not known. For profiles; empty or one for each step.
     pub least_ps: Vec<u64>,
+    /// What passes between the two memories in one run, by the moves that the machine has for
+    /// it; none where everything fits.
+    pub moved: Vec<Moved>,
     /// Operator names, for profiles.
     pub ops: Vec<String>,
     /// Processor features the code uses, by LLVM's names (`avx2`, `avx512f`).
@@ -89,6 +95,15 @@ impl Port {
     }
 }
 
+/// Bytes that one run takes from one memory to another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Moved {
+    /// The machine's name for the move.
+    pub name: String,
+    /// How many bytes.
+    pub bytes: u64,
+}
+
 /// The memory a buffer is a piece of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Base {
@@ -100,6 +115,8 @@ pub enum Base {
     Constant,
     /// The arena.
     Arena,
+    /// The arena in the memory of the machine that drives the device.
+    Host,
 }
 
 /// A piece of memory.
@@ -107,7 +124,7 @@ pub enum Base {
 pub struct Buffer {
     /// What it is a piece of.
     pub base: Base,
-    /// Where it begins, in bytes; a multiple of [`ALIGN`] in the arena and the constants.
+    /// Where it begins, in bytes; a multiple of [`ALIGN`] in the arenas and the constants.
     pub offset: u64,
     /// Its size in bytes.
     pub bytes: u64,

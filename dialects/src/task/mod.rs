@@ -16,8 +16,12 @@ pub struct Program<'c> {
     pub unit: &'c str,
     /// How many virtual units it is placed on.
     pub units: u64,
-    /// Bytes that all buffers together need.
+    /// Bytes that all buffers together need in the memory that the device shares.
     pub arena: u64,
+    /// Those of the buffers in memory of scope `host`.
+    pub host_arena: u64,
+    /// What passes between the two in one run: moves by name, and their bytes.
+    pub moved: Vec<(&'c str, u64)>,
     /// The graph types of the inputs.
     pub input_types: Vec<Type<'c>>,
     /// The graph types of the outputs.
@@ -40,6 +44,8 @@ impl<'c> Program<'c> {
             unit: op.attr("unit").and_then(attr::symbol)?,
             units: number(op, "units")?,
             arena: number(op, "arena")?,
+            host_arena: number(op, "host_arena").unwrap_or(0),
+            moved: moved(op),
             input_types,
             output_types,
             body: op.first_block(0)?,
@@ -50,6 +56,16 @@ impl<'c> Program<'c> {
     pub fn ranges(&self) -> Vec<Range<'c>> {
         self.body.iter().filter_map(Range::of).collect()
     }
+}
+
+/// The attribute `moved`: pairs of a move and bytes.
+fn moved<'c>(op: Op<'c>) -> Vec<(&'c str, u64)> {
+    let pairs = op.attr("moved").and_then(attr::array).unwrap_or_default().into_iter();
+    let pair = |pair| {
+        let [name, bytes] = <[_; 2]>::try_from(attr::array(pair)?).ok()?;
+        Some((attr::symbol(name)?, u64::try_from(attr::int(bytes)?).ok()?))
+    };
+    pairs.filter_map(pair).collect()
 }
 
 /// rTasks of one kernel, in order, on one unit.
@@ -101,7 +117,7 @@ impl<'c> Range<'c> {
     }
 }
 
-/// A piece of the arena.
+/// A piece of an arena.
 #[derive(Clone, Copy, Debug)]
 pub struct Buffer<'c> {
     /// The `task.buffer`.

@@ -99,7 +99,7 @@ struct Place<'c> {
 impl<'c> Storage<'c> {
     fn of(body: Block<'c>) -> Self {
         let mut storage = Self::default();
-        storage.add_arena(body);
+        storage.add_arenas(body);
         for op in body.iter() {
             match op.name() {
                 "task.output" => storage.add_own(op, true),
@@ -113,16 +113,27 @@ impl<'c> Storage<'c> {
         storage
     }
 
-    /// Cuts the arena wherever a buffer begins or ends.
-    fn add_arena(&mut self, body: Block<'c>) {
+    /// Cuts each memory's arena wherever a buffer begins or ends.
+    fn add_arenas(&mut self, body: Block<'c>) {
         let buffers: Vec<_> = body.iter().filter_map(Buffer::of).collect();
+        let mut memories: Vec<&str> = buffers.iter().map(|buffer| buffer.memory).collect();
+        memories.sort_unstable();
+        memories.dedup();
+        for memory in memories {
+            let own = |buffer: &&Buffer<'c>| buffer.memory == memory;
+            self.add_arena(&buffers.iter().filter(own).copied().collect::<Vec<_>>());
+        }
+    }
+
+    fn add_arena(&mut self, buffers: &[Buffer<'c>]) {
         let span =
             |buffer: &Buffer<'c>| (buffer.offset, buffer.offset.saturating_add(buffer.bytes));
         let mut cuts: Vec<_> = buffers.iter().map(span).flat_map(|(from, to)| [from, to]).collect();
         cuts.sort_unstable();
         cuts.dedup();
-        let piece = |byte| cuts.partition_point(|&cut| cut < byte);
-        for buffer in &buffers {
+        let first = self.pieces;
+        let piece = |byte| first + cuts.partition_point(|&cut| cut < byte);
+        for buffer in buffers {
             let (from, to) = span(buffer);
             if let Some(&value) = buffer.op.results().first() {
                 let pieces = piece(from)..piece(to);
@@ -130,7 +141,7 @@ impl<'c> Storage<'c> {
                 self.places.insert(value, place);
             }
         }
-        self.pieces = cuts.len();
+        self.pieces += cuts.len();
     }
 
     fn add_own(&mut self, op: Op<'c>, writable: bool) {

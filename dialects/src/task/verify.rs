@@ -1,7 +1,7 @@
 //! Constraints of the `task` dialect.
 
 use super::{Buffer, Range, order, viewed};
-use crate::device::Machine;
+use crate::device::{Machine, Scope};
 use crate::ir::{Block, Diagnostics, Op, Type, attr, parts, ty};
 use crate::tile::Kernel;
 use crate::verify::{
@@ -57,14 +57,16 @@ fn program_c2(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
-/// C3. Every buffer ends inside the arena.
+/// C3. Every buffer ends inside the arena, or the host's arena where its memory is the host's.
 fn program_c3(op: Op<'_>, diag: &mut Diagnostics) {
     let Some(arena) = int(op, "arena") else { return };
-    if arena < 0 {
+    let host_arena = int(op, "host_arena").unwrap_or(0);
+    if let Some(arena) = [arena, host_arena].into_iter().find(|&arena| arena < 0) {
         diag.error(op, format!("task.program has an arena of {arena} bytes"))
             .help("an arena has zero bytes or more");
         return;
     }
+    let machine = Machine::of(op);
     for buffer in inside(op, "task.buffer") {
         let Some(kind) = buffer.results().first().map(|result| result.ty()) else { continue };
         if parts::bytes(kind).is_none() {
@@ -73,6 +75,9 @@ fn program_c3(op: Op<'_>, diag: &mut Diagnostics) {
         }
         let Some(buffer) = Buffer::of(buffer) else { continue };
         let end = buffer.offset.saturating_add(buffer.bytes);
+        let memory = machine.and_then(|machine| machine.memory(buffer.memory));
+        let on_host = memory.is_some_and(|memory| memory.scope == Scope::Host);
+        let arena = if on_host { host_arena } else { arena };
         if end > arena.unsigned_abs() {
             diag.error(buffer.op, format!("task.buffer ends at byte {end} of an arena of {arena}"))
                 .note(op, "the program is here")

@@ -11,7 +11,7 @@
 //! different parts of a buffer need no token. Kernels that are code already are
 //! not looked into: run it while they are tile programs.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use weft_dialects::device::Machine;
@@ -95,7 +95,7 @@ pub fn check<'c>(
     let mut kernels = Kernels::of(context, module, machine);
     let places = Places::of(program);
     let ranges = program.ranges();
-    let mut conflicts = Conflicts::new(1 + program.output_types.len());
+    let mut conflicts = Conflicts::new(places.memories + program.output_types.len());
     let mut regions: HashMap<(usize, u64, u64), Rc<[Region]>> = HashMap::new();
     let mut numbers: HashMap<Val<'c>, u32> = HashMap::new();
     let (mut waits, mut asked) = (Vec::new(), Vec::new());
@@ -147,20 +147,25 @@ fn siblings(one: &Range<'_>, other: &Range<'_>) -> bool {
 
 /// Where the buffers of a program lie that are written: space, begin, and who they are.
 struct Places<'c> {
+    /// How many memories buffers lie in, each a space.
+    memories: usize,
     known: HashMap<Val<'c>, (usize, u64, usize)>,
 }
 
 impl<'c> Places<'c> {
     fn of(program: &Program<'c>) -> Self {
         let mut known = HashMap::new();
+        let buffers = program.body.iter().filter_map(task::Buffer::of);
+        let names: BTreeSet<&str> = buffers.map(|buffer| buffer.memory).collect();
+        let space = |memory: &str| names.iter().position(|name| *name == memory).unwrap_or(0);
         for (storage, op) in program.body.iter().enumerate() {
             if let Some(buffer) = task::Buffer::of(op) {
-                known.insert(op.result(0), (0, buffer.offset, storage));
+                known.insert(op.result(0), (space(buffer.memory), buffer.offset, storage));
             } else if let Some(port) = task::Port::output(op) {
-                known.insert(op.result(0), (1 + port.index as usize, 0, storage));
+                known.insert(op.result(0), (names.len() + port.index as usize, 0, storage));
             }
         }
-        Self { known }
+        Self { memories: names.len(), known }
     }
 
     fn access<'r>(&self, range: &Range<'c>, region: &'r Region) -> Option<Access<'r>> {

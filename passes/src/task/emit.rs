@@ -1,5 +1,8 @@
 //! Writes a schedule as a `task.program`.
 
+use std::collections::BTreeMap;
+
+use weft_dialects::device::{Machine, Scope};
 use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Builder, Context, Op, Type, Val, attr, ty};
 use weft_dialects::task;
@@ -13,6 +16,7 @@ use super::values::{Arg, Constant, Lowered, Place};
 pub(crate) fn emit<'c>(
     context: &'c Context,
     graph: &Graph<'c>,
+    machine: Machine<'c>,
     unit: &str,
     units: u64,
     lowered: &Lowered<'c>,
@@ -21,13 +25,31 @@ pub(crate) fn emit<'c>(
 ) -> Result<Op<'c>, Failed> {
     let mut b = Builder::before(context, graph.op);
     let signature = graph.op.attr("signature").ok_or(Failed)?;
-    let attributes = [
+    let of_scope = |scope: Scope| {
+        let own = |name: &str| machine.memory(name).is_some_and(|memory| memory.scope == scope);
+        schedule.arenas.iter().filter(|(name, _)| own(name)).map(|(_, bytes)| *bytes).sum::<u64>()
+    };
+    let host_arena = of_scope(Scope::Host);
+    let arena = schedule.arenas.iter().map(|(_, bytes)| bytes).sum::<u64>() - host_arena;
+    let mut attributes = vec![
         ("sym_name", attr::of_string(context, graph.name)),
         ("unit", attr::of_symbol(context, unit)),
         ("units", attr::of_int(context, units as i64)),
-        ("arena", attr::of_int(context, schedule.arena.bytes as i64)),
+        ("arena", attr::of_int(context, arena as i64)),
         ("signature", signature),
     ];
+    if host_arena > 0 {
+        attributes.push(("host_arena", attr::of_int(context, host_arena as i64)));
+    }
+    let moved = moved(lowered, kernels);
+    if !moved.is_empty() {
+        let pair = |(name, bytes): (&&str, &u64)| {
+            let bytes = attr::of_int(context, *bytes as i64);
+            attr::of_array(context, &[attr::of_symbol(context, name), bytes])
+        };
+        let pairs: Vec<_> = moved.iter().map(pair).collect();
+        attributes.push(("moved", attr::of_array(context, &pairs)));
+    }
     let program = b.op_with("task.program", &[], &[], &attributes, 1);
     let block = b.block(program.region(0), &[]);
     let mut writer = Writer {
@@ -44,6 +66,23 @@ pub(crate) fn emit<'c>(
     }
     writer.ranges(kernels);
     Ok(program)
+}
+
+/// Bytes that each move takes from memory to memory: what the runs marked with it write.
+fn moved<'c>(lowered: &Lowered<'c>, kernels: &Kernels<'c>) -> BTreeMap<&'c str, u64> {
+    let mut moved = BTreeMap::new();
+    for job in &lowered.jobs {
+        let Some(name) = job.op.attr("move").and_then(attr::symbol) else { continue };
+        let facts = kernels.facts(job.kernel);
+        let regions = facts.touches.of_tasks(0, facts.tasks);
+        let bytes = regions.iter().filter(|region| region.write).map(|region| {
+            let ty = job.args[region.arg].ty;
+            let elem = ty::elem(ty).and_then(ty::byte_size).unwrap_or(1);
+            region.dims.iter().map(|(first, last)| last - first + 1).product::<u64>() * elem
+        });
+        *moved.entry(name).or_insert(0) += bytes.sum::<u64>();
+    }
+    moved
 }
 
 struct Writer<'a, 'c> {
@@ -144,7 +183,7 @@ impl<'c> Writer<'_, 'c> {
             unreachable!("ports and constants are written first");
         };
         let attributes = [
-            ("offset", attr::of_int(self.context, self.schedule.arena.offsets[storage] as i64)),
+            ("offset", attr::of_int(self.context, self.schedule.offsets[storage] as i64)),
             ("memory", attr::of_symbol(self.context, memory)),
         ];
         self.define("task.buffer", storage, &attributes);

@@ -76,12 +76,39 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let mut kernels = Kernels::of(run.context, run.module, machine);
     let lowered = values::lower(&graph, &mut kernels, shared.name)?;
     let schedule = schedule::schedule(&lowered, &kernels, options);
-    emit::emit(run.context, &graph, unit.name, options.units, &lowered, &kernels, &schedule)?;
+    fits(&graph, machine, &schedule)?;
+    emit::emit(
+        run.context,
+        &graph,
+        machine,
+        unit.name,
+        options.units,
+        &lowered,
+        &kernels,
+        &schedule,
+    )?;
     if run.option("remarks") == "true" {
         explain(&lowered, &kernels, &schedule, options);
     }
     count(run, &lowered, &schedule);
     graph.op.erase();
+    Ok(())
+}
+
+/// Refuses buffers that do not fit the memory they lie in, where that was declared and not
+/// measured: then it is the system that says how much there is.
+fn fits(graph: &Graph<'_>, machine: Machine<'_>, schedule: &Schedule) -> Result<(), Failed> {
+    for (name, bytes) in &schedule.arenas {
+        let Some(memory) = machine.memory(name) else { continue };
+        if memory.host.is_none() && *bytes > memory.capacity_bytes {
+            let capacity = memory.capacity_bytes;
+            let what = format!("buffers take {bytes} bytes of @{name}, which holds {capacity}");
+            Report::new(graph.op.location(), what).note(memory.op, "the memory is here").help(
+                "a memory of scope \"host\" with moves to and from it lets tensors wait there",
+            );
+            return Err(Failed);
+        }
+    }
     Ok(())
 }
 
@@ -178,5 +205,5 @@ fn count(run: &mut Run<'_>, lowered: &Lowered<'_>, schedule: &Schedule) {
     run.count("waits", schedule.ranges.iter().map(|range| range.waits.len() as u64).sum());
     run.count("constants", lowered.constants.iter().filter(constant).count() as u64);
     run.count("buffers", lowered.storages.iter().filter(arena).count() as u64);
-    run.count("arena-bytes", schedule.arena.bytes);
+    run.count("arena-bytes", schedule.arenas.iter().map(|(_, bytes)| bytes).sum());
 }

@@ -14,10 +14,10 @@ mod sources;
 
 use std::collections::HashMap;
 
-use weft_dialects::device::Machine;
+use weft_dialects::device::{Machine, Scope};
 use weft_dialects::ir::{Op, Type, Val, ty};
 use weft_dialects::task;
-use weft_runtime::plan::{Base, Buffer, Kernel, Plan, PlanError, Step};
+use weft_runtime::plan::{Base, Buffer, Kernel, Moved, Plan, PlanError, Step};
 
 use ports::ports;
 use sources::Sources;
@@ -65,10 +65,17 @@ pub fn plan<'c>(
 ) -> Result<Planned<'c>, PlanningError> {
     let ops = program.body.ops();
     let mut planner = Planner {
+        machine,
         plan: Plan {
             name: program.name.to_owned(),
             units: program.units as u32,
             arena_bytes: program.arena,
+            host_bytes: program.host_arena,
+            moved: program
+                .moved
+                .iter()
+                .map(|&(name, bytes)| Moved { name: name.to_owned(), bytes })
+                .collect(),
             cpu_features: machine.features().into_iter().map(str::to_owned).collect(),
             device: machine.name().to_owned(),
             ..Plan::default()
@@ -105,6 +112,7 @@ fn bytes(op: Op<'_>, ty: Type<'_>) -> Result<u64, PlanningError> {
 }
 
 struct Planner<'c> {
+    machine: Machine<'c>,
     plan: Plan,
     sources: Sources<'c>,
     /// Where buffers and their views lie.
@@ -145,7 +153,9 @@ impl<'c> Planner<'c> {
         } else if let Some(port) = task::Port::output(op) {
             (Base::Output(port.index as u32), 0)
         } else if let Some(buffer) = task::Buffer::of(op) {
-            (Base::Arena, buffer.offset)
+            let memory = self.machine.memory(buffer.memory);
+            let on_host = memory.is_some_and(|memory| memory.scope == Scope::Host);
+            (if on_host { Base::Host } else { Base::Arena }, buffer.offset)
         } else {
             let source = self.sources.of.get(&value).map(|&source| &self.sources.list[source]);
             match source.and_then(|source| source.offset) {

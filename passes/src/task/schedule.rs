@@ -10,7 +10,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::arena::{self, Arena, Life};
+use super::arena::{self, Life};
 use super::conflicts::{Access, Conflicts};
 use super::kernels::Kernels;
 use super::reduce::reduce;
@@ -37,20 +37,22 @@ pub(crate) struct Range {
 
 /// A program on a virtual device.
 pub(crate) struct Schedule {
-    /// One offset per storage; zero outside the arena.
-    pub arena: Arena,
+    /// One offset per storage, in the arena of its memory; zero outside.
+    pub offsets: Vec<u64>,
+    /// Each memory that buffers lie in, with the bytes of its arena.
+    pub arenas: Vec<(String, u64)>,
     pub ranges: Vec<Range>,
 }
 
 /// Places buffers and ranges.
 pub(crate) fn schedule(lowered: &Lowered<'_>, kernels: &Kernels<'_>, options: Options) -> Schedule {
-    let lives = lives(lowered);
-    let arena = arena::place(&lives, if options.units > 1 { arena::LAG } else { 0 });
-    assert_eq!(arena::clash(&lives, &arena), None, "buffers that live at once lie apart");
+    let lag = if options.units > 1 { arena::LAG } else { 0 };
+    let (offsets, arenas) = arenas(lowered, lag);
     let mut placing = Placing {
         lowered,
-        arena: &arena,
-        conflicts: Conflicts::new(1 + lowered.outputs.len()),
+        offsets: &offsets,
+        arenas: &arenas,
+        conflicts: Conflicts::new(arenas.len() + lowered.outputs.len()),
         free: vec![0; options.units as usize],
         finish: Vec::new(),
         ranges: Vec::new(),
@@ -66,7 +68,7 @@ pub(crate) fn schedule(lowered: &Lowered<'_>, kernels: &Kernels<'_>, options: Op
     for (range, waits) in ranges.iter_mut().zip(waits) {
         range.waits = waits;
     }
-    Schedule { arena, ranges }
+    Schedule { offsets, arenas, ranges }
 }
 
 /// In how many ranges a kernel of `tasks` rTasks is cut.
@@ -86,7 +88,28 @@ pub fn parts(tasks: u64, cycles: u64, units: u64, split_cycles: u64) -> u64 {
     worth.clamp(1, units.min(tasks).max(1))
 }
 
-/// The life of each storage in the arena; others take no bytes of it.
+/// Places the buffers of every memory: an offset for each storage, and the arenas.
+fn arenas(lowered: &Lowered<'_>, lag: u32) -> (Vec<u64>, Vec<(String, u64)>) {
+    let all = lives(lowered);
+    let mut offsets = vec![0; all.len()];
+    let mut arenas: Vec<(String, u64)> = Vec::new();
+    let memories = lowered.storages.iter().filter_map(|storage| storage.place.memory());
+    for memory in memories.collect::<std::collections::BTreeSet<_>>() {
+        let here = |storage: usize| lowered.storages[storage].place.memory() == Some(memory);
+        let mut own = all.clone();
+        let elsewhere = own.iter_mut().enumerate().filter(|(storage, _)| !here(*storage));
+        elsewhere.for_each(|(_, life)| life.bytes = 0);
+        let arena = arena::place(&own, lag);
+        assert_eq!(arena::clash(&own, &arena), None, "buffers that live at once lie apart");
+        for (storage, offset) in arena.offsets.into_iter().enumerate().filter(|(s, _)| here(*s)) {
+            offsets[storage] = offset;
+        }
+        arenas.push((memory.to_owned(), arena.bytes));
+    }
+    (offsets, arenas)
+}
+
+/// The life of each storage in an arena; others take no bytes of it.
 fn lives(lowered: &Lowered<'_>) -> Vec<Life> {
     let mut lives = vec![Life { first: u32::MAX, last: 0, bytes: 0 }; lowered.storages.len()];
     for (number, job) in lowered.jobs.iter().enumerate() {
@@ -108,7 +131,8 @@ fn lives(lowered: &Lowered<'_>) -> Vec<Life> {
 
 struct Placing<'a, 'c> {
     lowered: &'a Lowered<'c>,
-    arena: &'a Arena,
+    offsets: &'a [u64],
+    arenas: &'a [(String, u64)],
     conflicts: Conflicts,
     /// When each unit is done with what it has, in estimated cycles.
     free: Vec<u64>,
@@ -160,8 +184,11 @@ impl Placing<'_, '_> {
             let storage = job.args[region.arg].storage;
             let (space, base) = match self.lowered.storages[storage].place {
                 Place::Input | Place::Constant => return None,
-                Place::Output(number) => (1 + number, 0),
-                Place::Arena(_) => (0, self.arena.offsets[storage]),
+                Place::Output(number) => (self.arenas.len() + number, 0),
+                Place::Arena(memory) => {
+                    let arena = self.arenas.iter().position(|(name, _)| name == memory);
+                    (arena.expect("every memory has an arena"), self.offsets[storage])
+                }
             };
             Some(Access { space, base, storage, region })
         };

@@ -38,8 +38,18 @@ pub(crate) enum Place<'c> {
     Constant,
     /// The caller's, for the output of this number.
     Output(usize),
-    /// A piece of the arena, in the memory of this name.
+    /// A piece of the arena of the memory of this name.
     Arena(&'c str),
+}
+
+impl<'c> Place<'c> {
+    /// The memory whose arena it is a piece of.
+    pub fn memory(self) -> Option<&'c str> {
+        match self {
+            Place::Arena(memory) => Some(memory),
+            Place::Input | Place::Constant | Place::Output(_) => None,
+        }
+    }
 }
 
 /// Some storage under the tensor type that a kernel wants.

@@ -29,6 +29,8 @@ pub struct Model {
     _code: Code,
     artifact: Artifact,
     arena: MmapMut,
+    /// What does not fit a device that is not the processor itself.
+    host: MmapMut,
     /// Of those in the artifact, where there are many.
     constants: Option<MmapMut>,
     inputs: Vec<Place>,
@@ -83,6 +85,7 @@ impl Model {
         let kernels =
             plan.kernels.iter().map(|k| code.kernel(&k.symbol)).collect::<Result<Vec<_>, _>>()?;
         let arena = memory::zeroed(plan.arena_bytes as usize)?;
+        let host = memory::zeroed(plan.host_bytes as usize)?;
         let constants = memory::copy_of_large(artifact.constants())?;
         let schedule = Schedule::new(plan, &kernels, threads);
         let moving =
@@ -99,7 +102,7 @@ impl Model {
         let (inputs, outputs) =
             (plan.inputs.iter().map(place).collect(), plan.outputs.iter().map(place).collect());
         let mut model =
-            Model { pool, _code: code, artifact, arena, constants, inputs, outputs, moving };
+            Model { pool, _code: code, artifact, arena, host, constants, inputs, outputs, moving };
         model.resolve_fixed();
         Ok(model)
     }
@@ -156,7 +159,7 @@ impl Model {
             let place = match operand.base {
                 Base::Input(p) => &self.inputs[p as usize],
                 Base::Output(p) => &self.outputs[p as usize],
-                Base::Constant | Base::Arena => continue,
+                Base::Constant | Base::Arena | Base::Host => continue,
             };
             shared.operands[i].store(place.at.wrapping_add(operand.offset), Ordering::Relaxed);
         }
@@ -195,11 +198,13 @@ impl Model {
             self.constants.as_ref().map_or(self.artifact.constants().as_ptr(), |c| c.as_ptr());
         let constants = constants.cast_mut();
         let arena = self.arena.as_mut_ptr();
+        let host = self.host.as_mut_ptr();
         let shared = self.pool.shared();
         for (operand, pointer) in shared.schedule.operands.iter().zip(&shared.operands) {
             let base = match operand.base {
                 Base::Constant => constants,
                 Base::Arena => arena,
+                Base::Host => host,
                 Base::Input(_) | Base::Output(_) => continue,
             };
             pointer.store(base.wrapping_add(operand.offset), Ordering::Relaxed);

@@ -18,6 +18,7 @@ pub struct Model {
     kernels: Vec<(Function, Launch)>,
     _code: Code,
     arena: Memory,
+    host: Memory,
     constants: Memory,
     inputs: Vec<Memory>,
     outputs: Vec<Memory>,
@@ -71,6 +72,7 @@ impl Model {
             kernels,
             _code: code,
             arena: Memory::new(plan.arena_bytes)?,
+            host: Memory::new(plan.host_bytes)?,
             constants,
             inputs: ports(&plan.inputs)?,
             outputs: ports(&plan.outputs)?,
@@ -174,6 +176,7 @@ impl Model {
                     Base::Output(port) => &self.outputs[port as usize],
                     Base::Constant => &self.constants,
                     Base::Arena => &self.arena,
+                    Base::Host => &self.host,
                 };
                 memory.address(buffer.offset)
             }));

@@ -38,7 +38,12 @@ impl Plan {
         if self.units == 0 {
             return Err(PlanError::NoUnits);
         }
-        for (what, bytes) in [("arena", self.arena_bytes), ("constants", self.constant_bytes)] {
+        let memories = [
+            ("arena", self.arena_bytes),
+            ("host arena", self.host_bytes),
+            ("constants", self.constant_bytes),
+        ];
+        for (what, bytes) in memories {
             if bytes > i64::MAX as u64 - ALIGN {
                 return Err(PlanError::TooLarge { what, bytes });
             }
@@ -65,12 +70,14 @@ impl Plan {
                 Base::Output(i) => port("output", outputs, i)?,
                 Base::Constant => self.constant_bytes,
                 Base::Arena => self.arena_bytes,
+                Base::Host => self.host_bytes,
             };
             if b.offset.checked_add(b.bytes).is_none_or(|end| end > limit) {
                 let (base, offset, bytes) = (b.base, b.offset, b.bytes);
                 return Err(PlanError::BufferRange { buffer, base, offset, bytes, limit });
             }
-            if matches!(b.base, Base::Constant | Base::Arena) && b.offset % ALIGN != 0 {
+            if matches!(b.base, Base::Constant | Base::Arena | Base::Host) && b.offset % ALIGN != 0
+            {
                 return Err(PlanError::BufferAlign { buffer, base: b.base, offset: b.offset });
             }
         }

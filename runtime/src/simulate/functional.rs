@@ -47,6 +47,7 @@ struct Touched {
 /// Numbers of the regions after the memories of the machine.
 pub(super) struct Numbers {
     pub arena: u32,
+    pub host: u32,
     pub constants: u32,
     pub inputs: u32,
     pub outputs: u32,
@@ -55,8 +56,9 @@ pub(super) struct Numbers {
 impl Numbers {
     pub fn new(code: &Code, plan: &Plan) -> Numbers {
         let arena = code.machine.memories.len() as u32;
-        let inputs = arena + 2;
-        Numbers { arena, constants: arena + 1, inputs, outputs: inputs + plan.inputs.len() as u32 }
+        let (host, constants, inputs) = (arena + 1, arena + 2, arena + 3);
+        let outputs = inputs + plan.inputs.len() as u32;
+        Numbers { arena, host, constants, inputs, outputs }
     }
 
     /// Where a buffer of the plan lies.
@@ -67,6 +69,7 @@ impl Numbers {
             Base::Output(i) => self.outputs + i,
             Base::Constant => self.constants,
             Base::Arena => self.arena,
+            Base::Host => self.host,
         };
         Home { region, begin: buffer.offset }
     }
@@ -92,6 +95,9 @@ impl<'r, 'c> Functional<'r, 'c> {
         let mut arena = Region { data: Data::Own(Vec::new()), written: Some(Bits::default()) };
         arena.grow(plan.arena_bytes, "the arena")?;
         regions.push(arena);
+        let mut host = Region { data: Data::Own(Vec::new()), written: Some(Bits::default()) };
+        host.grow(plan.host_bytes, "the host arena")?;
+        regions.push(host);
         regions.push(Region { data: Data::Read(constants), written: None });
         let given = inputs.iter().map(|bytes| Region { data: Data::Read(bytes), written: None });
         regions.extend(given);
@@ -178,7 +184,7 @@ impl<'r, 'c> Functional<'r, 'c> {
         homes: &[Home],
     ) -> Result<(), SimulateError> {
         for (argument, home) in homes.iter().enumerate() {
-            let arena = home.region == numbers.arena;
+            let arena = [numbers.arena, numbers.host].contains(&home.region);
             if !arena && home.region < numbers.outputs {
                 continue;
             }
@@ -575,6 +581,7 @@ impl<'c> Functional<'_, 'c> {
                 Base::Output(i) => format!("output {:?}", self.plan.outputs[i as usize].name),
                 Base::Constant => format!("constant buffer {buffer}"),
                 Base::Arena => format!("arena buffer {buffer}"),
+                Base::Host => format!("host buffer {buffer}"),
             };
             format!("argument {memref} ({what})")
         } else {

@@ -190,7 +190,7 @@ impl Simulator<'_> {
 /// Bytes that all units share: ports, constants and the arena.
 pub(super) fn shared_bytes(plan: &Plan) -> u64 {
     let ports = plan.inputs.iter().chain(&plan.outputs).filter_map(Port::bytes);
-    ports.sum::<u64>() + plan.arena_bytes + plan.constant_bytes
+    ports.sum::<u64>() + plan.arena_bytes + plan.host_bytes + plan.constant_bytes
 }
 
 fn check_ports(
