@@ -32,6 +32,9 @@ pub fn passes_to(stage: Stage) -> &'static [&'static Pass] {
             // After the door, whose kernels are one nest each; before panels and tiles, which
             // look at what a kernel reads.
             &tile::fuse_elementwise::PASS,
+            // After elementwise kernels were joined, which makes fewer tensors; before anything
+            // looks at a kernel's extents.
+            &tile::stream_host::PASS,
             // After elementwise kernels were joined: the sum of the parts takes the epilogue.
             &tile::split_reductions::PASS,
             // Before weights are packed: an end may have lanes where the rest has none.
@@ -70,6 +73,7 @@ pub const PASSES: &[&Pass] = &[
     &graph::winograd::PASS,
     &graph::to_tile::PASS,
     &tile::fuse_elementwise::PASS,
+    &tile::stream_host::PASS,
     &tile::split_reductions::PASS,
     &tile::peel::PASS,
     &tile::pack_weights::PASS,

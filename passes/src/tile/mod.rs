@@ -23,6 +23,7 @@ pub mod roller;
 mod shapes;
 pub mod split_reductions;
 mod subgraph;
+pub mod stream_host;
 mod task_tile;
 pub mod traffic;
 mod turn;

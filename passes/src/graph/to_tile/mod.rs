@@ -132,7 +132,11 @@ impl<'c> Door<'c> {
             module,
             b: Builder::at_end(context, block),
             memory: memory.to_owned(),
-            near: weft_dialects::device::Machine::of(module).and_then(tile::near_cache),
+            // A border beside its use is laid out from the whole tensor, and where tensors may
+            // not fit the device's memory they are cut.
+            near: weft_dialects::device::Machine::of(module)
+                .filter(|machine| tile::stream_host::host_memory(*machine).is_none())
+                .and_then(tile::near_cache),
             values,
             bordered: HashMap::new(),
             constants: HashSet::new(),

@@ -1,0 +1,307 @@
+//! Writes segments tile by tile.
+//!
+//! ```text
+//! %y = tile.run "conv" @conv(%x, %w) into(%e)
+//!   ->  %h = tile.empty in @host
+//!       %t0 = tile.run "conv" @stream_in(%x) into(%a0) {move = @in}         rows 0 to 33 of %x
+//!       %c0 = tile.run "conv" @conv_streamed(%t0, %w) into(%b0)             rows 0 to 32
+//!       %h0 = tile.run "conv" @stream_out(%c0) into(%h) {move = @out}
+//!       ...
+//! ```
+//!
+//! Kernels whose text is the same are one: those of all tiles but the first and the last.
+
+use std::collections::{HashMap, HashSet};
+
+use weft_dialects::ir::payload::Axis;
+use weft_dialects::ir::{Attribute, Block, Builder, Context, Linear, Op, Type, Val, attr, ty};
+
+use super::super::fuse_elementwise::view;
+use super::choose::Chosen;
+use super::flow::{Arg, Flow, Step};
+use super::segment::{Action, Segment, Tile, actions, tiles};
+use super::spans::Span;
+use crate::nest::{Access, Loop, Nest, Start, emit_kernel, index_axis, scalar_body};
+
+/// Where things lie, and what moves them, by name.
+pub(super) struct Names<'a> {
+    pub host: &'a str,
+    pub near: &'a str,
+    pub bring: &'a str,
+    pub take: &'a str,
+}
+
+pub(super) struct Emit<'a, 'c> {
+    pub context: &'c Context,
+    pub module: Op<'c>,
+    pub flow: &'a Flow<'c>,
+    pub names: &'a Names<'a>,
+    /// At the end of the graph.
+    pub b: Builder<'c>,
+    /// What is finished: the model's inputs, and what segments gave, in the host's memory.
+    pub finished: HashMap<usize, Val<'c>>,
+    /// Kernels by their text.
+    pub made: HashMap<String, Op<'c>>,
+    /// Names that symbols of the module have.
+    pub taken: HashSet<String>,
+    /// Bodies that copy an element.
+    pub copies: HashMap<String, Block<'c>>,
+    /// The module that those stand in.
+    pub scratch: Op<'c>,
+}
+
+impl<'c> Emit<'_, 'c> {
+    /// Writes a segment at the end of the graph.
+    pub fn segment(&mut self, chosen: &Chosen) {
+        let Chosen { segment, cut, .. } = chosen;
+        let tiles = tiles(self.flow, segment, cut).expect("it was cut before");
+        let actions = actions(self.flow, segment, &tiles);
+        // What each tile holds so far, by tile and tensor.
+        let mut held: HashMap<(usize, usize), Val<'c>> = HashMap::new();
+        for action in actions {
+            match action {
+                Action::In { tile, tensor } => {
+                    let value = self.bring(segment, tensor, &tiles[tile].boxes[&tensor]);
+                    held.insert((tile, tensor), value);
+                }
+                Action::Do { tile, step } => {
+                    let points = tiles[tile].points[step - segment.from].as_ref();
+                    let points = points.expect("only what has points is done");
+                    self.step(step, points, &tiles[tile], |tensor| (tile, tensor), &mut held);
+                }
+                Action::Out { tile, give } => {
+                    let tensor = segment.gives[give];
+                    let (spans, piece) = (&tiles[tile].boxes[&tensor], &tiles[tile].pieces[give]);
+                    self.take(tensor, held[&(tile, tensor)], spans, piece);
+                }
+            }
+        }
+    }
+
+    /// A box of a tensor, brought to the device's memory.
+    fn bring(&mut self, segment: &Segment, tensor: usize, spans: &[Span]) -> Val<'c> {
+        let flow = self.flow;
+        let own = &flow.tensors[tensor];
+        let (from, elem, shape) = (self.finished[&tensor], own.elem, &*own.shape);
+        let readers = own.readers.iter().filter(|step| (segment.from..segment.to).contains(step));
+        let name = readers.map(|&step| flow.steps[step].name()).next().unwrap_or("");
+        let sizes: Vec<u64> = spans.iter().map(|(first, past)| past - first).collect();
+        let begin: Vec<u64> = spans.iter().map(|span| span.0).collect();
+        let place = self.empty(self.names.near, &sizes, elem);
+        let zero = vec![0; sizes.len()];
+        let (from, place) = ((from, shape, &*begin), (place, &*sizes, &*zero));
+        self.copy("stream_in", name, self.names.bring, from, place, &sizes)
+    }
+
+    /// Takes a piece of a box out to the tensor in the host's memory.
+    fn take(&mut self, tensor: usize, value: Val<'c>, spans: &[Span], piece: &[Span]) {
+        let flow = self.flow;
+        let own = &flow.tensors[tensor];
+        let (shape, elem) = (&*own.shape, own.elem);
+        let held: Vec<u64> = spans.iter().map(|(first, past)| past - first).collect();
+        let sizes: Vec<u64> = piece.iter().map(|(first, past)| past - first).collect();
+        let begin: Vec<u64> = piece.iter().zip(spans).map(|(piece, own)| piece.0 - own.0).collect();
+        let at: Vec<u64> = piece.iter().map(|piece| piece.0).collect();
+        let place = match self.finished.get(&tensor) {
+            Some(&place) => place,
+            None => self.empty(self.names.host, shape, elem),
+        };
+        let (from, place) = ((value, &*held, &*begin), (place, shape, &*at));
+        let whole = self.copy("stream_out", &own.name, self.names.take, from, place, &sizes);
+        self.finished.insert(tensor, whole);
+    }
+
+    fn empty(&mut self, memory: &str, shape: &[u64], elem: Type<'c>) -> Val<'c> {
+        let memory = attr::of_symbol(self.context, memory);
+        let ty = ty::tensor(shape, elem);
+        self.b.op_with("tile.empty", &[], &[ty], &[("memory", memory)], 0).result(0)
+    }
+
+    /// Copies a window of one tensor to a window of another: each a value, its shape, and
+    /// where the window begins.
+    fn copy(
+        &mut self,
+        stem: &str,
+        name: &str,
+        by: &str,
+        from: (Val<'c>, &[u64], &[u64]),
+        to: (Val<'c>, &[u64], &[u64]),
+        sizes: &[u64],
+    ) -> Val<'c> {
+        let elem = ty::elem(from.0.ty()).expect("tensors have elements");
+        let axes = sizes.len();
+        let access = |(tensor, shape, begin): (Val<'c>, &[u64], &[u64])| Access {
+            tensor,
+            shape: shape.to_vec(),
+            index: (0..axes)
+                .map(|axis| Linear::axis(axes, axis).offset(begin[axis] as i64))
+                .collect(),
+        };
+        let start = if to.1 == sizes { Start::Unread } else { Start::Held };
+        let mut nest = Nest {
+            axes: sizes.iter().map(|&extent| Loop { extent, kind: Axis::Parallel }).collect(),
+            inputs: vec![access(from)],
+            outputs: vec![access(to)],
+            body: self.copy_body(elem),
+            starts: vec![start],
+            epilogue: None,
+            captures: Vec::new(),
+        };
+        let index = nest.simplify();
+        let kernel = self.kernel(stem, "", &nest, &index);
+        let mark = ("move", attr::of_symbol(self.context, by));
+        self.run(name, kernel, &[from.0, to.0], 1, Some(mark))[0]
+    }
+
+    fn copy_body(&mut self, elem: Type<'c>) -> Block<'c> {
+        let (context, scratch) = (self.context, self.scratch);
+        let body = || scalar_body(context, scratch, &[elem], elem, |_, args| vec![args[0]]);
+        *self.copies.entry(elem.to_string()).or_insert_with(body)
+    }
+
+    /// Some points of a step, on what a tile holds.
+    fn step(
+        &mut self,
+        number: usize,
+        points: &[Span],
+        tile: &Tile,
+        key: impl Fn(usize) -> (usize, usize),
+        held: &mut HashMap<(usize, usize), Val<'c>>,
+    ) {
+        let flow = self.flow;
+        let step = &flow.steps[number];
+        self.b = self.b.with_location(step.op.location());
+        let results = step.op.results().len();
+        let whole = points.iter().zip(step.nest.extents()).all(|(span, dim)| *span == (0, dim))
+            && step
+                .touched()
+                .iter()
+                .all(|tensor| tile.boxes.get(tensor) == Some(&self.flow.tensors[*tensor].whole()));
+        let (kernel, operands) = if whole {
+            (step.kernel, step.args.clone())
+        } else {
+            let (nest, index, operands) = self.part(step, points, tile);
+            let fixed: String = operands
+                .iter()
+                .map(|arg| if matches!(arg, Arg::Known(_)) { 'c' } else { 'v' })
+                .collect();
+            let stem = format!("{}_streamed", step.kernel.symbol());
+            (self.kernel(&stem, &fixed, &nest, &index), operands)
+        };
+        let mut values = Vec::new();
+        for (place, arg) in operands.iter().enumerate() {
+            values.push(match arg {
+                Arg::Known(value) => *value,
+                Arg::Tensor(tensor) => match held.get(&key(*tensor)) {
+                    Some(value) => *value,
+                    None => {
+                        assert!(place + results >= operands.len(), "what is read was made");
+                        let spans = &tile.boxes[tensor];
+                        let sizes: Vec<u64> = spans.iter().map(|(a, b)| b - a).collect();
+                        let elem = self.flow.tensors[*tensor].elem;
+                        self.empty(self.names.near, &sizes, elem)
+                    }
+                },
+            });
+        }
+        let made = self.run(step.name(), kernel, &values, results, None);
+        for (tensor, value) in step.written().into_iter().zip(made) {
+            held.insert(key(tensor), value);
+        }
+    }
+
+    /// The nest of some points of a step over boxes, what its body's axes are, and its
+    /// arguments.
+    fn part(
+        &self,
+        step: &Step<'c>,
+        points: &[Span],
+        tile: &Tile,
+    ) -> (Nest<'c>, Vec<Linear>, Vec<Arg<'c>>) {
+        let mut nest = step.nest.clone();
+        let mut now = step.now.clone();
+        for (axis, &(first, past)) in points.iter().enumerate() {
+            if (first, past) != (0, nest.axes[axis].extent) {
+                let (part, moved) = nest.part(axis, first, past - first);
+                nest = part;
+                now = compose(&now, &moved);
+            }
+        }
+        let of = |access: &Access<'c>| step.args[access.argument().index()];
+        let mut operands: Vec<Arg<'c>> = nest.reads().into_iter().map(of).collect();
+        operands.extend(nest.captures.iter().map(|own| step.args[own.tensor.index()]));
+        operands.extend(nest.outputs.iter().map(of));
+        for access in nest.accesses_mut() {
+            let Arg::Tensor(tensor) = step.args[access.argument().index()] else { continue };
+            if !self.flow.tensors[tensor].may_be_cut {
+                continue;
+            }
+            for (dim, &(first, past)) in tile.boxes[&tensor].iter().enumerate() {
+                access.shape[dim] = past - first;
+                access.index[dim].constant -= first as i64;
+            }
+        }
+        // Where the body asks for an axis of its own text, axes stay as they are.
+        if !step.nest.body.ops().into_iter().any(|op| index_axis(op).is_some()) {
+            let simple = nest.simplify();
+            now = compose(&now, &simple);
+        }
+        (nest, now, operands)
+    }
+
+    /// The kernel of a nest; equal ones are one.
+    fn kernel(&mut self, stem: &str, fixed: &str, nest: &Nest<'c>, index: &[Linear]) -> Op<'c> {
+        let kernel = emit_kernel(self.context, self.module, "streamed", nest, index);
+        let text = format!("{stem} {fixed} {}", kernel.own_text());
+        if let Some(&known) = self.made.get(&text) {
+            kernel.erase();
+            return known;
+        }
+        let numbered = (1..).map(|number| format!("{stem}_{number}"));
+        let mut names = std::iter::once(stem.to_owned()).chain(numbered);
+        let name = names.find(|name| !self.taken.contains(name)).expect("names do not run out");
+        kernel.set_attr("sym_name", attr::of_string(self.context, &name));
+        self.taken.insert(name);
+        self.made.insert(text, kernel);
+        kernel
+    }
+
+    fn run(
+        &mut self,
+        name: &str,
+        kernel: Op<'c>,
+        values: &[Val<'c>],
+        results: usize,
+        mark: Option<(&'static str, Attribute<'c>)>,
+    ) -> Vec<Val<'c>> {
+        let types: Vec<Type<'c>> = kernel
+            .body(0)
+            .expect("kernels have a body")
+            .args()
+            .iter()
+            .map(|arg| arg.ty())
+            .collect();
+        let pairs = values.iter().zip(&types);
+        let values: Vec<_> = pairs.map(|(&value, &ty)| view(&mut self.b, value, ty)).collect();
+        let inputs = values.len() - results;
+        let segments = attr::of_ints32(self.context, &[inputs as i32, results as i32]);
+        let mut attributes = vec![
+            ("name", attr::of_string(self.context, name)),
+            ("kernel", attr::of_symbol(self.context, kernel.symbol())),
+            ("operandSegmentSizes", segments),
+        ];
+        attributes.extend(mark);
+        self.b.op_with("tile.run", &values, &types[inputs..], &attributes, 0).results()
+    }
+}
+
+/// Expressions of axes, in terms of what those axes are now.
+fn compose(outer: &[Linear], inner: &[Linear]) -> Vec<Linear> {
+    let axes = inner.first().map_or(0, |index| index.coefficients.len());
+    let of = |index: &Linear| {
+        let start = Linear::constant(axes, index.constant);
+        let terms = index.coefficients.iter().zip(inner);
+        terms.fold(start, |sum, (&factor, axis)| sum.add(&axis.clone().scale(factor)))
+    };
+    outer.iter().map(of).collect()
+}

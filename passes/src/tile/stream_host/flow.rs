@@ -1,0 +1,325 @@
+//! A tile-graph as tensors and the steps that write and read them, without what is constant.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use weft_dialects::ir::pass::Failed;
+use weft_dialects::ir::{Block, Linear, Op, Report, Type, Val, attr, ty};
+use weft_dialects::tile::{Empty, Graph, Kernel, Run, View};
+
+use super::super::constants::constants;
+use super::super::construct_rtiles::read;
+use super::spans::Span;
+use crate::nest::{Access, Border, Nest, index_axis};
+
+/// What moves from step to step, all versions of it that are written over each other.
+pub(super) struct Tensor<'c> {
+    /// Its dimensions, as fine as all who see it agree on.
+    pub shape: Vec<u64>,
+    pub elements: u64,
+    pub elem: Type<'c>,
+    /// Whether it has a shape in which all see it.
+    pub may_be_cut: bool,
+    /// What makes it, in order.
+    pub writers: Vec<usize>,
+    pub readers: Vec<usize>,
+    /// The model's input that it is.
+    pub source: Option<Val<'c>>,
+    /// Whether the model gives it.
+    pub is_result: bool,
+    /// Who makes it, for people.
+    pub name: String,
+}
+
+impl Tensor<'_> {
+    /// All of it.
+    pub fn whole(&self) -> Vec<Span> {
+        self.shape.iter().map(|&dim| (0, dim)).collect()
+    }
+
+    /// The bytes of as many elements.
+    pub fn bytes(&self, elements: u64) -> u64 {
+        elements * ty::byte_size(self.elem).unwrap_or(1)
+    }
+}
+
+/// What an argument of a kernel is.
+#[derive(Clone, Copy)]
+pub(super) enum Arg<'c> {
+    /// Known when the artifact is written, or without content.
+    Known(Val<'c>),
+    /// A tensor, by number.
+    Tensor(usize),
+}
+
+/// A run that depends on the model's inputs, or fills what such a run writes into.
+pub(super) struct Step<'c> {
+    pub op: Op<'c>,
+    pub kernel: Op<'c>,
+    pub nest: Nest<'c>,
+    /// What the axes of the kernel's text are now.
+    pub now: Vec<Linear>,
+    /// By the kernel's arguments.
+    pub args: Vec<Arg<'c>>,
+    /// Whether it is only done as a whole.
+    pub rigid: bool,
+}
+
+impl<'c> Step<'c> {
+    /// Accesses to tensors by points of the nest.
+    pub fn accesses(&self) -> Vec<(usize, &Access<'c>)> {
+        if self.rigid {
+            return Vec::new();
+        }
+        let of = |access: &&Access<'c>| self.args[access.argument().index()];
+        let tensors = self.nest.accesses().into_iter().map(|access| (of(&access), access));
+        tensors
+            .filter_map(|(arg, access)| match arg {
+                Arg::Tensor(tensor) => Some((tensor, access)),
+                Arg::Known(_) => None,
+            })
+            .collect()
+    }
+
+    /// Every tensor that it touches in any way.
+    pub fn touched(&self) -> HashSet<usize> {
+        let tensor = |arg: &Arg<'_>| match arg {
+            Arg::Tensor(tensor) => Some(*tensor),
+            Arg::Known(_) => None,
+        };
+        self.args.iter().filter_map(tensor).collect()
+    }
+
+    /// Tensors read at addresses that the body computes.
+    pub fn captured(&self) -> Vec<usize> {
+        let captures = self.nest.captures.iter();
+        let of = captures.map(|capture| self.args[capture.tensor.index()]);
+        of.filter_map(|arg| match arg {
+            Arg::Tensor(tensor) => Some(tensor),
+            Arg::Known(_) => None,
+        })
+        .collect()
+    }
+
+    /// The tensors it writes, one per output.
+    pub fn written(&self) -> Vec<usize> {
+        let outputs = self.op.results().len();
+        let of = |arg: &Arg<'_>| match arg {
+            Arg::Tensor(tensor) => *tensor,
+            Arg::Known(_) => unreachable!("outputs are tensors"),
+        };
+        self.args[self.args.len() - outputs..].iter().map(of).collect()
+    }
+
+    /// The operator's name.
+    pub fn name(&self) -> &'c str {
+        self.op.attr("name").and_then(attr::string).unwrap_or("")
+    }
+}
+
+/// What a step touches, as numbers alone: every way to cut a graph asks for it.
+pub(super) struct Touch {
+    pub extents: Vec<u64>,
+    /// Expressions over the axes, of what is read and of what is written.
+    pub accesses: Vec<(usize, Vec<Linear>)>,
+    pub outputs: Vec<(usize, Vec<Linear>)>,
+    /// Tensors of which all is needed.
+    pub whole: Vec<usize>,
+    /// Every tensor.
+    pub tensors: BTreeSet<usize>,
+    /// Whether it is only done as a whole.
+    pub rigid: bool,
+    /// What a point takes, in multiply-adds.
+    pub operations: u64,
+}
+
+impl Touch {
+    fn of(step: &Step<'_>) -> Self {
+        let plain = |(tensor, access): (usize, &Access<'_>)| (tensor, access.index.clone());
+        let captured = step.captured().into_iter();
+        let rigid = step.rigid.then(|| step.touched()).into_iter().flatten();
+        let outputs = step.written().into_iter().zip(&step.nest.outputs);
+        Self {
+            extents: step.nest.extents(),
+            accesses: step.accesses().into_iter().map(plain).collect(),
+            outputs: outputs.map(plain).collect(),
+            whole: captured.chain(rigid).collect(),
+            tensors: step.touched().into_iter().collect(),
+            rigid: step.rigid,
+            operations: (step.nest.body_ops().len().max(1) as u64).div_ceil(2),
+        }
+    }
+}
+
+/// The steps of a tile-graph in their order.
+#[derive(Default)]
+pub(super) struct Flow<'c> {
+    pub tensors: Vec<Tensor<'c>>,
+    pub steps: Vec<Step<'c>>,
+    /// One for each step, once shapes are settled.
+    pub touches: Vec<Touch>,
+    /// The tensor of each result of the graph; `None` where that is constant.
+    pub results: Vec<Option<usize>>,
+}
+
+impl<'c> Flow<'c> {
+    /// Notes what steps touch; shapes stay as they are from here on.
+    pub fn settle(&mut self) {
+        self.touches = self.steps.iter().map(Touch::of).collect();
+    }
+
+    /// Reads a graph whose kernels have no tiles yet.
+    ///
+    /// # Errors
+    /// Reported: a tensor that is written over although another version of it is read.
+    pub fn of(module: Op<'c>, graph: &Graph<'c>) -> Result<Self, Failed> {
+        let body = module.body(0).into_iter().flat_map(|block| block.ops());
+        let kernels: HashMap<&str, Op<'c>> =
+            body.filter(|op| op.is("tile.kernel")).map(|op| (op.symbol(), op)).collect();
+        let mut reader =
+            Reader { kernels, moving: moving(graph), of: HashMap::new(), flow: Flow::default() };
+        for input in graph.body.args() {
+            let tensor = reader.tensor(input, String::new(), Some(input))?;
+            reader.of.insert(input, tensor);
+        }
+        for op in graph.body.ops() {
+            if let Some(run) = Run::of(op).filter(|_| reader.moving.contains(&op)) {
+                reader.step(&run)?;
+            }
+        }
+        for value in graph.results() {
+            let tensor = reader.of.get(&root(value)).copied();
+            if let Some(tensor) = tensor {
+                reader.flow.tensors[tensor].is_result = true;
+            }
+            reader.flow.results.push(tensor);
+        }
+        Ok(reader.flow)
+    }
+}
+
+/// Runs that are done when the program runs: those that do not depend on constants alone, and
+/// what fills the tensors that they write into.
+fn moving<'c>(graph: &Graph<'c>) -> HashSet<Op<'c>> {
+    let constant = constants(graph.op);
+    let mut moving = HashSet::new();
+    for run in graph.body.ops().into_iter().rev().filter_map(Run::of) {
+        let known = run.op.results().iter().all(|result| constant.contains(result));
+        if !known || moving.contains(&run.op) {
+            moving.insert(run.op);
+            let before = run.inits.iter().filter_map(|init| root(*init).def());
+            moving.extend(before.filter(|op| op.is("tile.run")));
+        }
+    }
+    moving
+}
+
+struct Reader<'c> {
+    kernels: HashMap<&'c str, Op<'c>>,
+    moving: HashSet<Op<'c>>,
+    /// By the value that views show.
+    of: HashMap<Val<'c>, usize>,
+    flow: Flow<'c>,
+}
+
+impl<'c> Reader<'c> {
+    fn tensor(
+        &mut self,
+        value: Val<'c>,
+        name: String,
+        source: Option<Val<'c>>,
+    ) -> Result<usize, Failed> {
+        let (elements, elem) = ty::count(value.ty()).zip(ty::elem(value.ty())).ok_or(Failed)?;
+        self.flow.tensors.push(Tensor {
+            shape: vec![elements],
+            elements,
+            elem,
+            may_be_cut: elements > 1,
+            writers: Vec::new(),
+            readers: Vec::new(),
+            source,
+            is_result: false,
+            name,
+        });
+        Ok(self.flow.tensors.len() - 1)
+    }
+
+    fn step(&mut self, run: &Run<'c>) -> Result<(), Failed> {
+        let number = self.flow.steps.len();
+        let kernel = *self.kernels.get(run.kernel).ok_or(Failed)?;
+        let mut args = Vec::new();
+        for &input in &run.inputs {
+            args.push(match self.of.get(&root(input)) {
+                Some(&tensor) => {
+                    self.flow.tensors[tensor].readers.push(number);
+                    Arg::Tensor(tensor)
+                }
+                None => Arg::Known(input),
+            });
+        }
+        for (output, &init) in run.inits.iter().enumerate() {
+            let fresh = root(init).def().and_then(Empty::of).is_some();
+            let tensor = match self.of.get(&root(init)) {
+                Some(&tensor) => self.same(run, init, tensor)?,
+                None if fresh => self.tensor(init, run.name.to_owned(), None)?,
+                None => return Err(overwritten(run, "a constant")),
+            };
+            self.flow.tensors[tensor].writers.push(number);
+            self.of.insert(run.op.result(output), tensor);
+            args.push(Arg::Tensor(tensor));
+        }
+        let nest = read(kernel)?;
+        let axes = nest.axes.len();
+        let tiled = Kernel::of(kernel).is_none_or(|kernel| !kernel.computes().is_empty());
+        let rigid = tiled || nest.accesses().iter().any(|access| Border::of(access).is_some());
+        let asks = |body: &Block<'c>| body.ops().into_iter().any(|op| index_axis(op).is_some());
+        let elsewhere = nest.bodies().iter().any(|body| *body != nest.body && asks(body));
+        self.flow.steps.push(Step {
+            op: run.op,
+            kernel,
+            nest,
+            now: (0..axes).map(|axis| Linear::axis(axes, axis)).collect(),
+            args,
+            rigid: rigid || elsewhere,
+        });
+        Ok(())
+    }
+
+    /// The tensor that a run goes on writing.
+    fn same(&self, run: &Run<'c>, init: Val<'c>, tensor: usize) -> Result<usize, Failed> {
+        let known = &self.flow.tensors[tensor];
+        if known.source.is_some() {
+            return Err(overwritten(run, "an input of the model"));
+        }
+        let others = readers(root(init)).into_iter().filter(|op| *op != run.op).count();
+        if others > 0 || !known.readers.is_empty() {
+            return Err(overwritten(run, "what others read"));
+        }
+        Ok(tensor)
+    }
+}
+
+fn overwritten(run: &Run<'_>, what: &str) -> Failed {
+    Report::new(run.op.location(), format!("\"{}\" writes over {what}", run.name)).help(
+        "a model is streamed through a device's memory where every tensor is finished before \
+         it is read; write into a tile.empty",
+    );
+    Failed
+}
+
+/// The tensor that a chain of views shows.
+pub(super) fn root(mut value: Val<'_>) -> Val<'_> {
+    while let Some(view) = value.def().and_then(View::of) {
+        value = view.source;
+    }
+    value
+}
+
+/// Runs and ends that use a tensor, through views.
+fn readers<'c>(value: Val<'c>) -> Vec<Op<'c>> {
+    let uses = value.uses().into_iter();
+    uses.flat_map(|(op, _)| match op.is("tile.view") {
+        true => readers(op.result(0)),
+        false => vec![op],
+    })
+    .collect()
+}
