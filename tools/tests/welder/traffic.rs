@@ -1,0 +1,113 @@
+//! What a group moves and holds (WE-4, WE-6, WE-8): the softmax of scores, worked out by hand.
+
+use weft_passes::tile::propagate::{Chain, Link, propagate};
+use weft_passes::tile::traffic::{Limits, configs, footprint, traffic};
+
+use crate::support::{Kernel, MAC_F32};
+use crate::tiles::{link, with};
+
+const SCORES: &str = "768x128x128xf32";
+const ROWS: &str = "768x128xf32";
+
+/// 64 x 12 heads of 128 x 64: scores, the largest of each row, sums of exponentials, quotients.
+fn softmax() -> [Kernel; 4] {
+    [
+        Kernel {
+            axes: "b m n +d",
+            operands: vec![
+                ("b, m, d", "768x128x64xf32"),
+                ("b, n, d", "768x128x64xf32"),
+                ("b, m, n", SCORES),
+            ],
+            body: MAC_F32,
+        },
+        Kernel {
+            axes: "b m +n",
+            operands: vec![("b, m, n", SCORES), ("b, m", ROWS)],
+            body: "%r = arith.maximumf %1, %0 : f32\nlinalg.yield %r : f32",
+        },
+        Kernel {
+            axes: "b m +n",
+            operands: vec![("b, m, n", SCORES), ("b, m", ROWS), ("b, m", ROWS)],
+            body: "%d = arith.subf %0, %1 : f32
+%e = math.exp %d : f32
+%r = arith.addf %2, %e : f32
+linalg.yield %r : f32",
+        },
+        Kernel {
+            axes: "b m n",
+            operands: vec![("b, m, n", SCORES), ("b, m", ROWS), ("b, m", ROWS), ("b, m, n", SCORES)],
+            body: "%d = arith.subf %0, %1 : f32
+%e = math.exp %d : f32
+%r = arith.divf %e, %2 : f32
+linalg.yield %r : f32",
+        },
+    ]
+}
+
+fn links() -> Vec<Link> {
+    vec![link(1, 0, 0), link(2, 0, 0), link(2, 1, 1), link(3, 0, 0), link(3, 1, 1), link(3, 2, 2)]
+}
+
+const NOTHING_LEAVES: [bool; 4] = [false; 4];
+
+fn limits(room: u64) -> Limits<'static> {
+    Limits { room, units: 80, transaction_bytes: 1, steps: &[1, 1, 1], leaves: &NOTHING_LEAVES }
+}
+
+#[test]
+fn we_4_traffic_and_footprint_of_joined_scores() {
+    with(&softmax(), |nests| {
+        let chain = Chain::new(nests.iter().collect(), links());
+        let of = |rows: u64| {
+            let tiles = propagate(&chain, &[1, rows, 128]).expect("tiles");
+            (traffic(&chain, &tiles, &NOTHING_LEAVES, 1), footprint(&chain, &tiles))
+        };
+        let (q, s) = (25_165_824, 50_331_648);
+        // Scores of a tile, and two numbers a row.
+        assert_eq!(of(128), (q + q + s, 65_536 + 1024));
+        assert_eq!(of(64), (q + 2 * q + s, 32_768 + 512));
+    });
+}
+
+#[test]
+fn we_4_each_device_gets_its_tile() {
+    with(&softmax(), |nests| {
+        let chain = Chain::new(nests.iter().collect(), links());
+        let best = |room: u64| configs(&chain, &limits(room), 1).expect("a tile").remove(0);
+        assert_eq!(best(49_152).sizes, [1, 64, 128]);
+        assert_eq!(best(98_304).sizes, [1, 128, 128]);
+    });
+}
+
+#[test]
+fn we_6_configurations_fit_and_are_sorted() {
+    with(&softmax(), |nests| {
+        let chain = Chain::new(nests.iter().collect(), links());
+        let five = configs(&chain, &limits(49_152), 5).expect("tiles");
+        assert_eq!(five.len(), 5);
+        for pair in five.windows(2) {
+            assert!(pair[0].priority <= pair[1].priority, "{pair:?}");
+        }
+        for config in &five {
+            assert!(config.footprint <= 49_152);
+            let waves = config.tiles.count().div_ceil(80);
+            let each = config.traffic / config.tiles.count();
+            assert_eq!(config.priority, (each + 1) * waves * 80);
+        }
+        // More that are worse change nothing about the best.
+        let best = configs(&chain, &limits(49_152), 1).expect("a tile");
+        assert_eq!(best[0].sizes, five[0].sizes);
+    });
+}
+
+#[test]
+fn we_8_with_a_tiny_memory_nothing_is_joined() {
+    with(&softmax(), |nests| {
+        let chain = Chain::new(nests.iter().collect(), links());
+        // One row of scores and its two numbers are 520 bytes.
+        assert!(configs(&chain, &limits(520), 1).is_ok());
+        let why = configs(&chain, &limits(519), 1).expect_err("a row does not fit");
+        assert!(why.contains("wait in room for 519"), "{why}");
+    });
+}
