@@ -296,7 +296,10 @@ impl<'c> Compiler<'c> {
                 let (ty, shape) = self.typed(op, op.result(0))?;
                 self.bind(op.result(0), Bound::Empty(ty, shape));
             }
-            "tensor.reshape" | "tensor.expand_shape" | "tensor.collapse_shape" | "tensor.cast"
+            "tensor.reshape"
+            | "tensor.expand_shape"
+            | "tensor.collapse_shape"
+            | "tensor.cast"
             | "tile.view" => {
                 self.reshape(op)?;
             }

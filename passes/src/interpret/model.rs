@@ -24,8 +24,7 @@ type Weights<'a, 'w> = &'a mut dyn FnMut(&str, &str) -> Result<Cow<'w, [u8]>, We
 type Visit<'a, 'c> = &'a mut dyn FnMut(Op<'c>, &[Vec<u8>]);
 
 /// What a model and a tile-graph are made of, for messages.
-const ACCEPTED: &str =
-    "graph.weight, graph.constant, graph.op, tile.empty, tile.view, tile.connect and tile.run in a model";
+const ACCEPTED: &str = "graph.weight, graph.constant, graph.op, tile.empty, tile.view, tile.connect and tile.run in a model";
 
 /// Evaluates a `graph.model`, operator by operator in its order.
 ///

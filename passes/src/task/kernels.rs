@@ -181,7 +181,8 @@ impl<'c> Kernels<'c> {
         let last = nests[nests.len() - 1];
         let memory = cost::memory_cycles(self.machine, touches.bytes(last.points()));
         let outputs = op.body(0).and_then(|body| body.terminator()).map(|end| end.operands().len());
-        let (outputs, args) = (outputs.unwrap_or(0), op.body(0).map_or(0, |body| body.args().len()));
+        let (outputs, args) =
+            (outputs.unwrap_or(0), op.body(0).map_or(0, |body| body.args().len()));
         let keeps = (args - outputs..args).map(|arg| !touches.fill(arg)).collect();
         Ok(Facts {
             tasks: pieces.iter().product(),

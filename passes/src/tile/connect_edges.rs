@@ -53,7 +53,9 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         Report::new(run.module.location(), what).help("write full, all or base");
         return Err(Failed);
     }
-    let Some(machine) = Machine::of(run.module).filter(|_| joining != "base") else { return Ok(()) };
+    let Some(machine) = Machine::of(run.module).filter(|_| joining != "base") else {
+        return Ok(());
+    };
     let Some(memory) = super::near_cache(machine).map(|cache| cache.name) else { return Ok(()) };
     let ops = run.module.body(0).ok_or(Failed)?.ops();
     for graph in ops.iter().filter(|op| op.is("tile.graph")) {
@@ -224,13 +226,19 @@ impl<'c> Connecting<'c> {
     }
 
     /// The kernel `name` once more, for tiles of a group's member.
-    fn kernel_for(&self, name: &str, found: &Subgraph<'c>, member: usize) -> Result<String, Failed> {
+    fn kernel_for(
+        &self,
+        name: &str,
+        found: &Subgraph<'c>,
+        member: usize,
+    ) -> Result<String, Failed> {
         let kernel = self.kernel(name).ok_or(Failed)?;
         let new = self.plain(kernel)?;
         let (near, sizes) = (&found.boxed[member], &found.tiles[member]);
         construct_tile(self.context, self.machine, new, near, sizes).ok_or_else(|| {
             let what = format!("lanes do @{name}, but no tile of it");
-            Report::new(kernel.location(), what).help("compile with tile-connect-edges.joining=base");
+            Report::new(kernel.location(), what)
+                .help("compile with tile-connect-edges.joining=base");
             Failed
         })?;
         Ok(new.symbol().to_owned())
@@ -238,8 +246,10 @@ impl<'c> Connecting<'c> {
 
     /// A kernel with the payload of another that has tiles.
     fn plain(&self, kernel: Op<'c>) -> Result<Op<'c>, Failed> {
-        let compute = Kernel::of(kernel).and_then(|kernel| kernel.computes().pop()).ok_or(Failed)?;
-        let types: Vec<_> = kernel.body(0).ok_or(Failed)?.args().iter().map(|arg| arg.ty()).collect();
+        let compute =
+            Kernel::of(kernel).and_then(|kernel| kernel.computes().pop()).ok_or(Failed)?;
+        let types: Vec<_> =
+            kernel.body(0).ok_or(Failed)?.args().iter().map(|arg| arg.ty()).collect();
         let name = attr::of_string(self.context, &self.free_name(kernel.symbol()));
         let mut b = Builder::after(self.context, kernel).with_location(kernel.location());
         let new = b.op_with("tile.kernel", &[], &[], &[("sym_name", name)], 1);

@@ -34,7 +34,8 @@ pub(super) fn groups<'c>(machine: Machine<'c>, graph: Op<'c>) -> Vec<Group<'c>> 
         let Some(maker) = maker(edge.source).filter(|_| is_near(machine, edge.memory)) else {
             continue;
         };
-        let mut runs: Vec<Op<'c>> = readers(edge.op.result(0)).into_iter().map(|(op, _)| op).collect();
+        let mut runs: Vec<Op<'c>> =
+            readers(edge.op.result(0)).into_iter().map(|(op, _)| op).collect();
         runs.retain(|op| op.is("tile.run"));
         if runs.is_empty() {
             continue;

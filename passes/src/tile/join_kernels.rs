@@ -29,7 +29,10 @@ pub const PASS: Pass = Pass {
     name: "tile-join-kernels",
     description: "Make one kernel of runs that hand tensors to each other near a unit",
     options: &[],
-    statistics: &[("joined", "kernels made of several"), ("members", "runs that became part of one")],
+    statistics: &[
+        ("joined", "kernels made of several"),
+        ("members", "runs that became part of one"),
+    ],
     run,
 };
 
@@ -42,7 +45,11 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
             context: run.context,
             machine,
             module: run.module,
-            kernels: body.iter().filter(|op| op.is("tile.kernel")).map(|op| (op.symbol(), op)).collect(),
+            kernels: body
+                .iter()
+                .filter(|op| op.is("tile.kernel"))
+                .map(|op| (op.symbol(), op))
+                .collect(),
             made: HashMap::new(),
         };
         // One at a time: what stood between its members moves.
@@ -63,8 +70,11 @@ fn plain<'c>(machine: Machine<'c>, graph: Op<'c>) -> Result<(), Failed> {
     for edge in ops.into_iter().filter_map(Connect::of) {
         let result = edge.op.result(0);
         if is_near(machine, edge.memory) && !result.uses().is_empty() {
-            Report::new(edge.op.location(), format!("nothing can take a tile from @{}", edge.memory))
-                .help("what leaves the graph, and what no run makes, lies in the shared memory");
+            Report::new(
+                edge.op.location(),
+                format!("nothing can take a tile from @{}", edge.memory),
+            )
+            .help("what leaves the graph, and what no run makes, lies in the shared memory");
             return Err(Failed);
         }
         result.replace_with(edge.source);
@@ -127,7 +137,10 @@ impl<'c> Join<'c> {
 
         let leaves: Vec<Leaf<'c>> = (0..group.runs.len())
             .filter(|&member| member + 1 == group.runs.len() || group.leaves(member))
-            .map(|member| Leaf { member, ty: ty::tensor(&chain.handed[member], nests[member].outputs[0].elem()) })
+            .map(|member| Leaf {
+                member,
+                ty: ty::tensor(&chain.handed[member], nests[member].outputs[0].elem()),
+            })
             .collect();
         let mut inputs: Vec<Argument<'c>> = Vec::new();
         let mut wiring = String::new();
@@ -187,10 +200,13 @@ impl<'c> Join<'c> {
             return Err(Failed);
         };
         propagate(chain, &tile.sizes).map_err(|refusal| {
-            let names: Vec<_> = kernels.iter().map(|kernel| kernel.symbol()).collect();
-            let what = format!("{} cannot be one kernel: {refusal}", names.join(", "));
+            let names = kernels.iter().enumerate();
+            let names: Vec<_> =
+                names.map(|(number, kernel)| format!("{number} @{}", kernel.symbol())).collect();
+            let what = format!("kernels cannot be one: {refusal}");
             Report::new(group.edges[0].op.location(), what)
-                .help("members are counted from 0; hand the tensor over in the shared memory");
+                .note(group.runs[group.runs.len() - 1], format!("members are {}", names.join(", ")))
+                .help("hand the tensor over in the shared memory");
             Failed
         })
     }
@@ -220,7 +236,8 @@ impl<'c> Join<'c> {
             return Err(refuse(what, "hand the tensor over in the shared memory"));
         }
         if group.leaves(member) && !tiles.partitions(member) {
-            let what = "makes some elements for several tiles, and what it makes is also read outside";
+            let what =
+                "makes some elements for several tiles, and what it makes is also read outside";
             return Err(refuse(what, "connect all its readers, or none"));
         }
         Ok(())
@@ -252,8 +269,9 @@ impl<'c> Join<'c> {
                 let edge = group.edges.iter().find(|edge| edge.memory == name);
                 let place = edge.map_or(group.runs[0], |edge| edge.op);
                 let what = format!("@{name} holds registers of one compute, no tile of a tensor");
-                Report::new(place.location(), what)
-                    .help("tile-fuse-elementwise hands over in registers; name a memory or a cache");
+                Report::new(place.location(), what).help(
+                    "tile-fuse-elementwise hands over in registers; name a memory or a cache",
+                );
                 return Err(Failed);
             }
             if bytes > memory.capacity_bytes {
@@ -264,8 +282,14 @@ impl<'c> Join<'c> {
                     memory.capacity_bytes
                 );
                 Report::new(place.location(), what)
-                    .note(group.runs[group.runs.len() - 1], "the first rTile of this one's kernel decides them")
-                    .help(format!("they are {}; take a smaller rTile or another memory", parts.join(", ")));
+                    .note(
+                        group.runs[group.runs.len() - 1],
+                        "the first rTile of this one's kernel decides them",
+                    )
+                    .help(format!(
+                        "they are {}; take a smaller rTile or another memory",
+                        parts.join(", ")
+                    ));
                 return Err(Failed);
             }
         }
@@ -283,14 +307,16 @@ impl<'c> Join<'c> {
         let context = self.context;
         let body = self.module.body(0).expect("a module has a block");
         let name = self.name(group);
-        let mut b = Builder::at_end(context, body).with_location(kernels[kernels.len() - 1].location());
+        let mut b =
+            Builder::at_end(context, body).with_location(kernels[kernels.len() - 1].location());
         let kernel =
             b.op_with("tile.kernel", &[], &[], &[("sym_name", attr::of_string(context, &name))], 1);
         let results = leaves.iter().map(|leaf| leaf.ty);
         let types: Vec<_> = inputs.iter().map(|input| input.ty()).chain(results).collect();
         let block = b.block(kernel.region(0), &types);
         let mut b = b.into_block(block);
-        let (ins, outs) = (block.args()[..inputs.len()].to_vec(), block.args()[inputs.len()..].to_vec());
+        let (ins, outs) =
+            (block.args()[..inputs.len()].to_vec(), block.args()[inputs.len()..].to_vec());
         let mut values: Vec<Val<'c>> = Vec::new();
         for (member, (run, own)) in group.runs.iter().zip(kernels).enumerate() {
             let args = own.body(0).expect("the kernel was read").args();

@@ -91,16 +91,16 @@ impl Span {
     }
 }
 
-/// Why a group has no tiles.
+/// Why a group has no tiles. Members are counted from 0, in their order.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// The tile of an output does not say which points make it.
     #[error(
-        "dimension {dim} of what @{member} makes is {index}, not one axis: which points make a tile is not known"
+        "dimension {dim} of what member {member} makes is {index}, not one axis: which points make a tile is not known"
     )]
     NotInvertible {
         /// The member.
-        member: Name,
+        member: usize,
         /// Of its output.
         dim: usize,
         /// Over its axes.
@@ -108,11 +108,11 @@ pub enum Refusal {
     },
     /// Two readers ask for tiles that move apart.
     #[error(
-        "readers of @{member} ask for tiles of {one} and {other} elements that lie {apart} apart: no one tile serves both"
+        "readers of member {member} ask for tiles of {one} and {other} elements that lie {apart} apart: no one tile serves both"
     )]
     Conflict {
         /// The member.
-        member: Name,
+        member: usize,
         /// Size of one.
         one: u64,
         /// Size of the other.
@@ -121,59 +121,54 @@ pub enum Refusal {
         apart: u64,
     },
     /// A member that nothing inside reads has points that no tile of the others leads to.
-    #[error("a tile of @{member} reads more than the tiles that its makers have")]
+    #[error("a tile of member {member} reads more than the tiles that its makers have")]
     Beyond {
         /// The member.
-        member: Name,
+        member: usize,
     },
     /// Nobody inside says which tile of a member is needed.
-    #[error("nothing in the group reads @{member}, nor makes what it reads")]
+    #[error("nothing in the group reads member {member}, nor makes what it reads")]
     Unasked {
         /// The member.
-        member: Name,
+        member: usize,
     },
     /// Too many places to try.
     #[error(
-        "{places} places of the tile, more than {MOST_PLACES}, decide the size of that of @{member}"
+        "{places} places of the tile, more than {MOST_PLACES}, decide the size of that of member {member}"
     )]
     Places {
         /// The member.
-        member: Name,
+        member: usize,
         /// How many.
         places: u64,
     },
     /// A tensor that is read at computed addresses.
-    #[error("@{member} reads at addresses that it computes")]
+    #[error("member {member} reads at addresses that it computes")]
     Computed {
         /// The member.
-        member: Name,
+        member: usize,
     },
     /// A tile that is cut where a plane with a border is read whole.
-    #[error(
-        "@{member} reads past the ends of what a tile holds only some columns of"
-    )]
+    #[error("member {member} reads past the ends of what a tile holds only some columns of")]
     Border {
         /// The member that reads.
-        member: Name,
+        member: usize,
     },
     /// A member of several outputs.
-    #[error("@{member} has {outputs} outputs, members have one")]
+    #[error("member {member} has {outputs} outputs, members have one")]
     Outputs {
         /// The member.
-        member: Name,
+        member: usize,
         /// How many.
         outputs: usize,
     },
     /// Nothing to compute.
-    #[error("what @{member} makes has no elements")]
+    #[error("what member {member} makes has no elements")]
     Empty {
         /// The member.
-        member: Name,
+        member: usize,
     },
 }
-
-/// The number of a member, where its name is not known.
-pub type Name = usize;
 
 /// The tiles of all members.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -488,7 +483,8 @@ fn beside(chain: &Chain<'_, '_>, tiles: &Tiles, member: usize) -> Result<Vec<Spa
     for link in links {
         let paired = pairs(link)?;
         for (axis, maker) in tiles.spans[link.maker].iter().enumerate() {
-            let same = paired.iter().any(|&(own, other)| other == axis && !spans[own].moves.is_empty());
+            let same =
+                paired.iter().any(|&(own, other)| other == axis && !spans[own].moves.is_empty());
             if maker.size < maker.extent && !same {
                 return Err(Refusal::Beyond { member });
             }
@@ -651,9 +647,9 @@ mod tests {
     #[test]
     fn dimensions_are_merged() {
         assert_eq!(ends(&[12, 1, 128]), [1536, 128, 1]);
-        assert_eq!(groups(&[12, 128, 4, 32], &[1536, 128]), [
-            vec![(0, 128), (1, 1)],
-            vec![(2, 32), (3, 1)]
-        ]);
+        assert_eq!(
+            groups(&[12, 128, 4, 32], &[1536, 128]),
+            [vec![(0, 128), (1, 1)], vec![(2, 32), (3, 1)]]
+        );
     }
 }

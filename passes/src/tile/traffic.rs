@@ -27,7 +27,10 @@ pub fn traffic(
     for (member, nest) in chain.nests.iter().enumerate() {
         let reads = nest.reads();
         let inside = |read: usize| {
-            chain.links.iter().any(|&Link { reader, read: own, .. }| reader == member && own == read)
+            chain
+                .links
+                .iter()
+                .any(|&Link { reader, read: own, .. }| reader == member && own == read)
         };
         let outside = (0..reads.len()).filter(|&read| !inside(read)).map(|read| reads[read]);
         let written = nest.outputs.iter().filter(|_| member == last || leaves[member]);
@@ -124,7 +127,8 @@ pub fn configs(
                 let rank = config.priority.saturating_add(over.saturating_mul(limits.units));
                 if over > 0 {
                     why = format!(
-                        "tiles of {} bytes wait in room for {}", config.footprint, limits.room
+                        "tiles of {} bytes wait in room for {}",
+                        config.footprint, limits.room
                     );
                 }
                 if fits {
@@ -153,11 +157,7 @@ pub fn configs(
 }
 
 /// What a group is with a tile of `sizes`.
-fn config(
-    chain: &Chain<'_, '_>,
-    limits: &Limits<'_>,
-    sizes: &[u64],
-) -> Result<Config, String> {
+fn config(chain: &Chain<'_, '_>, limits: &Limits<'_>, sizes: &[u64]) -> Result<Config, String> {
     let tiles = propagate(chain, sizes).map_err(|refusal| refusal.to_string())?;
     let traffic = traffic(chain, &tiles, limits.leaves, limits.transaction_bytes);
     let waves = tiles.count().div_ceil(limits.units);

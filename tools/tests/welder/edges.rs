@@ -63,7 +63,8 @@ impl Desk {
     /// Whether a text gives that, too.
     fn holds(&self, text: &str) {
         self.write("edited.mlir", text);
-        let said = self.weft("run edited.mlir --expect base.npz --rtol 1e-4 --atol 1e-5 --threads 1");
+        let said =
+            self.weft("run edited.mlir --expect base.npz --rtol 1e-4 --atol 1e-5 --threads 1");
         assert!(said.contains("as expected"), "{said}");
     }
 
@@ -89,7 +90,11 @@ fn with_edge(text: &str, edge: usize, memory: &str) -> String {
             return line.to_owned();
         }
         seen += 1;
-        if seen - 1 == edge { line.replace("in @l2", &format!("in @{memory}")) } else { line.to_owned() }
+        if seen - 1 == edge {
+            line.replace("in @l2", &format!("in @{memory}"))
+        } else {
+            line.to_owned()
+        }
     });
     lines.collect::<Vec<_>>().join("\n") + "\n"
 }
@@ -174,12 +179,19 @@ fn memories_that_cannot_hold_an_edge_are_refused_with_the_sum() {
     desk.fails("compile edited.mlir -o x.weft", &["@vreg holds registers of one compute"]);
 
     // All of the scores at once: the first rTile of the last kernel is what decides.
-    let small = text.replace("@l1 scope(\"core\") capacity_bytes(32768)", "@l1 scope(\"core\") capacity_bytes(64)");
+    let small = text.replace(
+        "@l1 scope(\"core\") capacity_bytes(32768)",
+        "@l1 scope(\"core\") capacity_bytes(64)",
+    );
     assert_ne!(small, text);
     desk.write("edited.mlir", &with_edge(&small, 0, "l1"));
     desk.fails(
         "compile edited.mlir -o x.weft",
-        &["bytes wait in @l1, which holds 64", "they are ", "take a smaller rTile or another memory"],
+        &[
+            "bytes wait in @l1, which holds 64",
+            "they are ",
+            "take a smaller rTile or another memory",
+        ],
     );
     assert!(!desk.folder.path().join("x.weft").exists());
 }

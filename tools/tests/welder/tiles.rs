@@ -13,7 +13,11 @@ pub fn link(reader: usize, read: usize, maker: usize) -> Link {
 }
 
 /// A kernel of one input that copies.
-fn copy(axes: &'static str, [from, shape]: [&'static str; 2], [to, made]: [&'static str; 2]) -> Kernel {
+fn copy(
+    axes: &'static str,
+    [from, shape]: [&'static str; 2],
+    [to, made]: [&'static str; 2],
+) -> Kernel {
     Kernel { axes, operands: vec![(from, shape), (to, made)], body: COPY }
 }
 

@@ -36,7 +36,12 @@ linalg.yield %r : f32",
         },
         Kernel {
             axes: "b m n",
-            operands: vec![("b, m, n", SCORES), ("b, m", ROWS), ("b, m", ROWS), ("b, m, n", SCORES)],
+            operands: vec![
+                ("b, m, n", SCORES),
+                ("b, m", ROWS),
+                ("b, m", ROWS),
+                ("b, m, n", SCORES),
+            ],
             body: "%d = arith.subf %0, %1 : f32
 %e = math.exp %d : f32
 %r = arith.divf %e, %2 : f32

@@ -73,10 +73,7 @@ pub(super) struct Group<'h, 'c> {
 
 impl<'h, 'c> Group<'h, 'c> {
     /// Reports where the members' tiles do not follow from the last one's.
-    pub fn new(
-        here: &'h Here<'c>,
-        members: Vec<(Compute<'c>, Nest<'c>)>,
-    ) -> Result<Self, Failed> {
+    pub fn new(here: &'h Here<'c>, members: Vec<(Compute<'c>, Nest<'c>)>) -> Result<Self, Failed> {
         let (last, _) = members.last().ok_or(Failed)?;
         let nests: Vec<_> = members.iter().map(|(_, nest)| nest).collect();
         let links = links(&nests);
@@ -166,7 +163,8 @@ impl<'h, 'c> Group<'h, 'c> {
                     let index = &output.index[dim];
                     start = start.plus(&Sum::of(index, &places[member]), step as i64);
                     let axes = index.coefficients.iter().zip(spans);
-                    size *= axes.filter(|(f, _)| **f != 0).map(|(_, span)| span.size).product::<u64>();
+                    size *=
+                        axes.filter(|(f, _)| **f != 0).map(|(_, span)| span.size).product::<u64>();
                 }
                 starts.push(start);
                 sizes.push(size);

@@ -318,7 +318,7 @@ impl<'r, 'c> Timed<'r, 'c> {
             ..Report::default()
         };
         self.service.report(&mut report);
-        let shared = super::model::shared_bytes(self.plan);
+        let shared = super::model::shared_bytes(self.plan) - self.plan.host_bytes;
         for (memory, used) in report.memories.iter_mut().enumerate() {
             let peaks = self.units.iter().map(|unit| unit.walker.peak[memory]);
             used.peak_bytes = peaks.max().unwrap_or(0);

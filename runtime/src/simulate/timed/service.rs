@@ -110,7 +110,8 @@ impl<'c> Service<'c> {
             };
             service.scoreboards.extend((0..units).map(|_| Scoreboard::new(granule)));
         }
-        let regions = 2 + plan.inputs.len() + plan.outputs.len();
+        // The two arenas, constants, ports.
+        let regions = 3 + plan.inputs.len() + plan.outputs.len();
         service.scoreboards.extend((0..regions).map(|_| Scoreboard::new(SHARED_GRANULE)));
         service
     }
