@@ -68,6 +68,22 @@ func.func @empty_c1() {
 
 // -----
 
+device.machine @toy arch("toy") features([]) {
+  device.memory @dram scope("device") capacity_bytes(65536)
+  device.unit @core count(2)
+}
+
+// connect_c1, connect_c2: a memory of the machine, and something that a run makes.
+// CHECK: tile.connect names @l2, which is no memory of the machine @toy
+// CHECK: tile.connect hands over what an argument gives
+// CHECK: help: an edge leads from a tile.run to others
+func.func @connect(%x: tensor<4xf32>) {
+  %e = tile.connect %x in @l2 : tensor<4xf32>
+  return
+}
+
+// -----
+
 // view_c1: the same number of elements.
 // CHECK: tile.view shows tensor<4xf32> as tensor<2x3xf32>
 func.func @view_c1(%x: tensor<4xf32>) {

@@ -19,8 +19,13 @@ tile.graph @graph inputs ["x"] outputs ["y"] : (tensor<4x8xf32>) -> tensor<32xf3
   %e = tile.empty in @dram : tensor<32xf32>
   // CHECK: %[[Y:.+]] = tile.run "double_1" @double(%[[V]]) into(%[[E]]) : (tensor<32xf32>, tensor<32xf32>) -> tensor<32xf32>
   %y = tile.run "double_1" @double(%v) into(%e) : (tensor<32xf32>, tensor<32xf32>) -> tensor<32xf32>
-  // CHECK: tile.output %[[Y]] : tensor<32xf32>
-  tile.output %y : tensor<32xf32>
+  // CHECK: %[[N:.+]] = tile.connect %[[Y]] in @l2 : tensor<32xf32>
+  %n = tile.connect %y in @l2 : tensor<32xf32>
+  %f = tile.empty in @dram : tensor<32xf32>
+  // CHECK: %[[Z:.+]] = tile.run "double_2" @double(%[[N]])
+  %z = tile.run "double_2" @double(%n) into(%f) : (tensor<32xf32>, tensor<32xf32>) -> tensor<32xf32>
+  // CHECK: tile.output %[[Z]] : tensor<32xf32>
+  tile.output %z : tensor<32xf32>
 }
 
 // CHECK-LABEL: tile.kernel @double {

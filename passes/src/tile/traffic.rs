@@ -112,41 +112,42 @@ pub fn configs(
     keep: usize,
 ) -> Result<Vec<Config>, String> {
     let root = chain.nests[chain.nests.len() - 1];
-    let mut waiting: Vec<(u64, Vec<u64>)> = vec![(0, root.extents())];
-    let (mut seen, mut found) = (std::collections::HashSet::new(), Vec::new());
-    let mut why = "no tile of it fits".to_owned();
-    while let Some(next) = (0..waiting.len()).min_by_key(|&at| waiting[at].0) {
-        let (_, sizes) = waiting.swap_remove(next);
-        if found.len() >= 4 * keep.max(1) || seen.len() > VISITED {
-            break;
-        }
-        let ends = match config(chain, limits, &sizes) {
+    let (mut waiting, mut seen) = (Vec::new(), std::collections::HashSet::new());
+    let (mut found, mut why) = (Vec::new(), "no tile of it fits".to_owned());
+    let mut look = |sizes: Vec<u64>, waiting: &mut Vec<(u64, Vec<u64>)>| {
+        let rank = match config(chain, limits, &sizes) {
             Ok(config) => {
                 let over = config.footprint.saturating_sub(limits.room);
-                let fits = over == 0 && whole_leaves(limits, &config.tiles);
                 let rank = config.priority.saturating_add(over.saturating_mul(limits.units));
                 if over > 0 {
-                    why = format!(
-                        "tiles of {} bytes wait in room for {}",
-                        config.footprint, limits.room
-                    );
-                }
-                if fits {
+                    let bytes = config.footprint;
+                    why = format!("tiles of {bytes} bytes wait in room for {}", limits.room);
+                } else if whole_leaves(limits, &config.tiles) {
                     found.push(config);
                 }
                 rank
             }
             Err(refusal) => {
                 why = refusal;
-                u64::MAX / 2
+                u64::MAX
             }
         };
+        waiting.push((rank, sizes));
+        found.len()
+    };
+    look(root.extents(), &mut waiting);
+    while let Some(next) = (0..waiting.len()).min_by_key(|&at| waiting[at].0) {
+        let (_, sizes) = waiting.swap_remove(next);
+        let mut enough = seen.len() > VISITED;
         for axis in (0..sizes.len()).filter(|&axis| !root.reduces(axis)) {
             let mut cut = sizes.clone();
             cut[axis] = sizes[axis].div_ceil(2).next_multiple_of(limits.steps[axis].max(1));
             if cut[axis] < sizes[axis] && seen.insert(cut.clone()) {
-                waiting.push((ends, cut));
+                enough |= look(cut, &mut waiting) >= 4 * keep.max(1);
             }
+        }
+        if enough {
+            break;
         }
     }
     found.sort_by(|one, other| {

@@ -106,18 +106,18 @@ fn we_2_an_output_that_is_not_axes_is_refused() {
 
 #[test]
 fn we_2_readers_that_ask_for_tiles_apart_are_refused() {
-    let maker = copy("m", ["m", "8xf32"], ["m", "8xf32"]);
+    let maker = copy("m", ["m", "16xf32"], ["m", "16xf32"]);
     let reader = Kernel {
         axes: "m",
-        operands: vec![("m", "8xf32"), ("2 * m", "8xf32"), ("m", "4xf32")],
+        operands: vec![("2 * m", "16xf32"), ("3 * m", "16xf32"), ("m", "4xf32")],
         body: "%s = arith.addf %0, %1 : f32\nlinalg.yield %s : f32",
     };
     with(&[maker, reader], |nests| {
         let chain = Chain::new(nests.iter().collect(), vec![link(1, 0, 0), link(1, 1, 0)]);
-        let refusal = propagate(&chain, &[1]).expect_err("m and 2 m move apart");
+        let refusal = propagate(&chain, &[1]).expect_err("2 m and 3 m move apart");
         assert_eq!(refusal, Refusal::Conflict { member: 0, one: 1, other: 1, apart: 4 });
         // The whole is one tile.
-        assert_eq!(propagate(&chain, &[4]).expect("tiles").sizes(0), [7]);
+        assert_eq!(propagate(&chain, &[4]).expect("tiles").sizes(0), [10]);
     });
 }
 
