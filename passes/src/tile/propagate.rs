@@ -185,7 +185,7 @@ pub fn links(nests: &[&Nest<'_>]) -> Vec<Link> {
     for (reader, nest) in nests.iter().enumerate() {
         for (read, access) in nest.reads().into_iter().enumerate() {
             let makes = |nest: &&Nest<'_>| nest.outputs[0].argument() == access.argument();
-            let maker = nests[..reader].iter().rposition(|nest| makes(nest));
+            let maker = nests[..reader].iter().rposition(makes);
             found.extend(maker.map(|maker| Link { reader, read, maker }));
         }
     }

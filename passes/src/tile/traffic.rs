@@ -99,7 +99,7 @@ pub struct Config {
 }
 
 /// Tiles that are looked at, at most.
-const VISITED: usize = 96;
+const VISITED: usize = 192;
 
 /// At most `keep` tiles that fit, that of the least priority first: the whole is cut in halves,
 /// along every axis, the most promising first.

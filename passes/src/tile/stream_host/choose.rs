@@ -88,14 +88,14 @@ fn partition(flow: &Flow<'_>, rates: &Rates, budget: u64) -> Result<Vec<Chosen>,
     for from in 0..count {
         let Some((before, _)) = best[from] else { continue };
         let mut failures = 0;
-        for to in from + 1..=count.min(from + LONGEST) {
+        for (to, best) in best.iter_mut().enumerate().take(from + LONGEST + 1).skip(from + 1) {
             let Some(segment) = Segment::of(flow, from, to) else { continue };
             match cut(flow, &segment, rates, budget) {
                 Ok((cut, cycles)) => {
                     failures = 0;
                     let all = before + cycles;
-                    if best[to].as_ref().is_none_or(|(known, _)| all < *known) {
-                        best[to] = Some((all, Some(Chosen { segment, cut })));
+                    if best.as_ref().is_none_or(|(known, _)| all < *known) {
+                        *best = Some((all, Some(Chosen { segment, cut })));
                     }
                 }
                 Err(bytes) => {

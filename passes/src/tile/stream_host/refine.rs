@@ -70,7 +70,7 @@ fn shape(elements: u64, suffixes: &BTreeSet<u64>) -> Option<Vec<u64>> {
     let mut dims = Vec::new();
     let mut above = elements;
     for &suffix in suffixes.iter().rev().filter(|&&suffix| suffix < elements) {
-        if suffix == 0 || above % suffix != 0 {
+        if suffix == 0 || !above.is_multiple_of(suffix) {
             return None;
         }
         dims.push(above / suffix);

@@ -33,11 +33,11 @@ impl Segment {
         for touch in &flow.touches[from..to] {
             for &tensor in &touch.tensors {
                 let own = &flow.tensors[tensor];
-                if !own.writers.iter().any(|step| inside(step)) {
+                if !own.writers.iter().any(inside) {
                     reads.insert(tensor);
                     continue;
                 }
-                if !own.writers.iter().all(|step| inside(step)) {
+                if !own.writers.iter().all(inside) {
                     return None;
                 }
                 let read_later = own.readers.iter().any(|&reader| reader >= to);
@@ -104,11 +104,14 @@ fn grid(flow: &Flow<'_>, segment: &Segment, cut: &Cut) -> Option<Vec<usize>> {
     cut.sizes.iter().map(pieces).collect()
 }
 
+/// Dimension and piece for each dimension of a grid.
+type Pieced = Vec<(usize, u64)>;
+
 /// The pieces of all that a segment gives.
 struct Pieces {
     grid: Vec<usize>,
     /// For each tensor its shape, and dimension and piece for each dimension of the grid.
-    tensors: Vec<(Vec<u64>, Vec<(usize, u64)>)>,
+    tensors: Vec<(Vec<u64>, Pieced)>,
 }
 
 impl Pieces {
