@@ -99,7 +99,7 @@ pub struct Config {
 }
 
 /// Tiles that are looked at, at most.
-const VISITED: usize = 192;
+const VISITED: usize = 128;
 
 /// At most `keep` tiles that fit, that of the least priority first: the whole is cut in halves,
 /// along every axis, the most promising first.
@@ -118,7 +118,9 @@ pub fn configs(
         let rank = match config(chain, limits, &sizes) {
             Ok(config) => {
                 let over = config.footprint.saturating_sub(limits.room);
-                let rank = config.priority.saturating_add(over.saturating_mul(limits.units));
+                // As many times worse as it is too large: that is how often it will be cut.
+                let times = config.footprint.div_ceil(limits.room.max(1)).max(1);
+                let rank = config.priority.saturating_mul(times);
                 if over > 0 {
                     let bytes = config.footprint;
                     why = format!("tiles of {bytes} bytes wait in room for {}", limits.room);
