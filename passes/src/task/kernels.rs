@@ -10,7 +10,7 @@ use weft_dialects::tile::{Compute, Kernel, Run};
 use super::touch::Touches;
 use super::{copy, cost, grid};
 use crate::nest::{Nest, NestError, Start, read_members};
-use crate::tile::propagate::{Chain, links, propagate};
+use crate::tile::propagate::{Chain, links, propagate, reach};
 
 /// A kernel as a set of rTasks.
 pub(crate) struct Facts {
@@ -170,23 +170,26 @@ impl<'c> Kernels<'c> {
                 .help("members are counted from 0; hand the tensor over in the shared memory");
             Failed
         })?;
-        // What is computed twice counts twice.
+        // What is computed or moved twice counts twice.
         let cycles = members.iter().enumerate().map(|(member, (compute, nest))| {
             let points: u64 = tiles.sizes(member).iter().product();
-            let all = points as f64 * tiles.count() as f64;
-            cost::arithmetic(self.machine, compute, nest) * all / nest.points().max(1) as f64
+            let again = points as f64 * tiles.count() as f64 / nest.points().max(1) as f64;
+            let touched = nest.accesses().into_iter().map(|access| {
+                let tile: u64 = reach(access, &tiles.spans[member]).iter().product();
+                tile * tiles.count() * ty::byte_size(access.elem()).unwrap_or(1)
+            });
+            let memory = cost::memory_cycles(self.machine, touched.sum());
+            (cost::arithmetic(self.machine, compute, nest) * again).max(memory)
         });
-        let arithmetic: f64 = cycles.sum();
+        let cycles: f64 = cycles.sum();
         let touches = Touches::of_members(nests, pieces, sizes, tiles);
-        let last = nests[nests.len() - 1];
-        let memory = cost::memory_cycles(self.machine, touches.bytes(last.points()));
         let outputs = op.body(0).and_then(|body| body.terminator()).map(|end| end.operands().len());
         let (outputs, args) =
             (outputs.unwrap_or(0), op.body(0).map_or(0, |body| body.args().len()));
         let keeps = (args - outputs..args).map(|arg| !touches.fill(arg)).collect();
         Ok(Facts {
             tasks: pieces.iter().product(),
-            cycles: arithmetic.max(memory).ceil().max(1.0) as u64,
+            cycles: cycles.ceil().max(1.0) as u64,
             keeps,
             touches,
         })

@@ -102,7 +102,10 @@ pub(super) fn tile<'c>(
             each += cycles.ok_or("the machine has nothing for a tile")?;
         }
         let count = config.tiles.count();
-        let cycles = time(each * count as f64, count) / GAIN;
+        let all = each * count as f64;
+        // It is to pay on one unit as well as on all: a run may have fewer than the machine.
+        let alone: f64 = members.iter().map(|member| member.cycles).sum();
+        let cycles = (time(all, count) / GAIN).max(apart * all / (GAIN * alone));
         if best.as_ref().is_none_or(|best| cycles < best.cycles) {
             let tiles = (0..members.len()).map(|member| config.tiles.sizes(member)).collect();
             best = Some(Subgraph { sizes: config.sizes, tiles, boxed, cycles, apart });
