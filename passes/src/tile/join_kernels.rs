@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::{Failed, Pass, Run};
 use weft_dialects::ir::{Builder, Context, Mapping, Op, Report, Type, Val, attr, ty};
-use weft_dialects::tile::Connect;
+use weft_dialects::tile::{Compute, Connect, Kernel};
 
 use super::groups::{Group, groups, is_near, kernel_of, maker, starts_empty};
 use super::propagate::{Chain, Tiles, propagate};
@@ -130,6 +130,7 @@ impl<'c> Join<'c> {
         let nests = self.nests(&kernels)?;
         let chain = group.chain(nests.iter().collect());
         let tiles = self.tiles(group, &kernels, &chain)?;
+        self.check_lanes(group, &kernels)?;
         for (member, nest) in nests.iter().enumerate().take(nests.len() - 1) {
             self.check_member(group, member, nest, &tiles)?;
         }
@@ -193,7 +194,7 @@ impl<'c> Join<'c> {
         chain: &Chain<'_, 'c>,
     ) -> Result<Tiles, Failed> {
         let last = kernels[kernels.len() - 1];
-        let compute = weft_dialects::tile::Kernel::of(last).and_then(|last| last.computes().pop());
+        let compute = Kernel::of(last).and_then(|last| last.computes().pop());
         let Some(tile) = compute.as_ref().and_then(|compute| compute.tiles.first()) else {
             Report::new(last.location(), format!("the kernel @{} has no rTiles", last.symbol()))
                 .help("run tile-construct-rtiles first");
@@ -209,6 +210,32 @@ impl<'c> Join<'c> {
                 .help("hand the tensor over in the shared memory");
             Failed
         })
+    }
+
+    /// Lanes do all members, and what they hand over lies where lanes find it by its address.
+    fn check_lanes(&self, group: &Group<'c>, kernels: &[Op<'c>]) -> Result<(), Failed> {
+        for edge in &group.edges {
+            let memory = self.machine.memory(edge.memory).ok_or(Failed)?;
+            if !memory.is_cache() && !memory.is_registers() {
+                let what = format!("@{} is filled by moves, and no cache", edge.memory);
+                Report::new(edge.op.location(), what).help(
+                    "kernels are joined in caches; hand the tensor over in the shared memory",
+                );
+                return Err(Failed);
+            }
+        }
+        for (run, kernel) in group.runs.iter().zip(kernels) {
+            let computes = Kernel::of(*kernel).map(|kernel| kernel.computes()).unwrap_or_default();
+            let lanes = |one: &Compute<'c>| one.axes.is_none() && one.layouts.is_none();
+            if !computes.iter().all(lanes) {
+                let what = format!("@{} is not done by lanes alone", kernel.symbol());
+                Report::new(run.location(), what)
+                    .note(group.edges[0].op, "it would be joined here")
+                    .help("hand over what it reads and makes in the shared memory");
+                return Err(Failed);
+            }
+        }
+        Ok(())
     }
 
     /// A member makes all of its tensor from nothing, and what leaves is made once.

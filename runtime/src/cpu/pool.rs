@@ -47,6 +47,9 @@ struct Counter {
 
 const END: u32 = u32::MAX;
 
+/// Bytes of a worker's stack: tiles that a kernel keeps in a cache lie there.
+const STACK: usize = 16 << 20;
+
 impl Pool {
     /// Starts the workers of a schedule.
     pub fn new(schedule: Schedule, steps: usize) -> io::Result<Pool> {
@@ -73,7 +76,8 @@ impl Pool {
                 }
                 shared.work(worker);
             };
-            pool.threads.push(thread::Builder::new().name(format!("weft-{worker}")).spawn(body)?);
+            let thread = thread::Builder::new().name(format!("weft-{worker}")).stack_size(STACK);
+            pool.threads.push(thread.spawn(body)?);
         }
         Ok(pool)
     }
