@@ -26,6 +26,10 @@ use super::groups::{Group, groups, kernel_of, maker, starts_empty};
 use super::subgraph::{Member, Subgraph, tile};
 use crate::nest::{Nest, read_kernel};
 
+/// In a graph of more runs than these edges are left as they are: each is looked at with all of
+/// the graph around it, which would take longer than everything else.
+const MOST_RUNS: usize = 500;
+
 /// The pass.
 pub const PASS: Pass = Pass {
     name: "tile-connect-edges",
@@ -97,8 +101,17 @@ impl<'c> Connecting<'c> {
     fn graph(&mut self, graph: Op<'c>) -> Result<u64, Failed> {
         let constant = constants(graph);
         let ops = graph.body(0).ok_or(Failed)?.ops();
+        let runs: Vec<_> = ops.into_iter().filter(|op| op.is("tile.run")).collect();
+        if runs.len() > MOST_RUNS && !self.all {
+            if self.remarks {
+                let told =
+                    format!("{} runs, more than {MOST_RUNS}: no edges are tried", runs.len());
+                remark(graph, &told);
+            }
+            return Ok(0);
+        }
         let mut near = 0;
-        for run in ops.into_iter().filter(|op| op.is("tile.run")) {
+        for run in runs {
             let inputs = run.operands().len() - run.results().len();
             let mut tried = HashSet::new();
             for operand in run.operands().into_iter().take(inputs) {
