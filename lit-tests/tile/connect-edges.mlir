@@ -16,4 +16,4 @@
 // BASE-NOT: tile.connect
 
 // SOME: error: joining=some is no way to join
-// SOME: write full, all or base
+// SOME: write full, all, base or none

@@ -37,7 +37,7 @@ pub const PASS: Pass = Pass {
     options: &[
         PassOption {
             name: "joining",
-            description: "full: edges are near a unit where that is predicted to pay; all: wherever tiles fit; base: none, only elementwise kernels are joined",
+            description: "full: edges are near a unit where that is predicted to pay; all: wherever tiles fit; base or none: no edge is near a unit",
             fallback: "full",
         },
         PassOption {
@@ -52,12 +52,14 @@ pub const PASS: Pass = Pass {
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let joining = run.option("joining").to_owned();
-    if !matches!(joining.as_str(), "full" | "all" | "base") {
+    if !matches!(joining.as_str(), "full" | "all" | "base" | "none") {
         let what = format!("joining={joining} is no way to join");
-        Report::new(run.module.location(), what).help("write full, all or base");
+        Report::new(run.module.location(), what).help("write full, all, base or none");
         return Err(Failed);
     }
-    let Some(machine) = Machine::of(run.module).filter(|_| joining != "base") else {
+    let Some(machine) =
+        Machine::of(run.module).filter(|_| matches!(joining.as_str(), "full" | "all"))
+    else {
         return Ok(());
     };
     let Some(memory) = super::near_cache(machine).map(|cache| cache.name) else { return Ok(()) };
