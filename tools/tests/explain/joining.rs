@@ -35,7 +35,9 @@ fn we_12_each_way_is_a_compilation_of_its_own() {
 #[test]
 fn what_is_shown_is_what_was_asked_for() {
     let desk = Desk::digits();
-    let report = desk.explain(&["--pass-option", "tile-fuse-elementwise.fuse=false"]);
+    let apart = ["tile-fuse-elementwise.fuse=false", "tile-connect-edges.joining=none"];
+    let options = apart.map(|option| ["--pass-option", option]);
+    let report = desk.explain(options.as_flattened());
     assert_eq!(named(&report, "none")["shown"], true);
     assert_eq!(named(&report, "base")["shown"], false);
     assert_eq!(report["summary"]["kernels"], named(&report, "none")["kernels"]);
