@@ -222,7 +222,7 @@ impl<'c> Connecting<'c> {
     }
 
     /// Gives the members of each group kernels of their own, with tiles of what the group's ask
-    /// for; leaves a kernel its register tile where lanes are not the best for such a tile.
+    /// for; reports one whose tile is not best done by lanes.
     fn retile(&mut self, graph: Op<'c>) -> Result<(), Failed> {
         for group in groups(self.machine, graph) {
             let Ok(found) = self.try_group(&group) else { continue };
