@@ -35,6 +35,9 @@ pub fn passes_to(stage: Stage) -> &'static [&'static Pass] {
             // After elementwise kernels were joined, which makes fewer tensors; before anything
             // looks at a kernel's extents.
             &tile::stream_host::PASS,
+            // After elementwise kernels were joined, which makes fewer tensors; before anything
+            // is chosen for the way in which they lie.
+            &tile::lay_out::PASS,
             // After elementwise kernels were joined: the sum of the parts takes the epilogue.
             &tile::split_reductions::PASS,
             // Before weights are packed: an end may have lanes where the rest has none.
@@ -74,6 +77,7 @@ pub const PASSES: &[&Pass] = &[
     &graph::to_tile::PASS,
     &tile::fuse_elementwise::PASS,
     &tile::stream_host::PASS,
+    &tile::lay_out::PASS,
     &tile::split_reductions::PASS,
     &tile::peel::PASS,
     &tile::pack_weights::PASS,

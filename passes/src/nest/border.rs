@@ -104,7 +104,7 @@ fn argument(value: Val<'_>) -> Val<'_> {
 }
 
 /// Writes the padded tensor of an access whose kernel argument is `arg`.
-pub(super) fn emit_pad<'c>(
+pub(crate) fn emit_pad<'c>(
     b: &mut Builder<'c>,
     access: &Access<'c>,
     border: &Border<'c>,

@@ -13,6 +13,7 @@ mod parts;
 mod read;
 mod simplify;
 
+pub(crate) use border::emit_pad;
 pub use border::{Border, MOST_PHASES};
 pub use emit::emit_kernel;
 pub(crate) use emit::emit_sum;

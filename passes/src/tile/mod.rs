@@ -12,6 +12,7 @@ mod groups;
 mod instruction;
 pub mod isa;
 pub mod join_kernels;
+pub mod lay_out;
 mod layout;
 pub mod local;
 pub mod pack_weights;
@@ -27,6 +28,7 @@ mod subgraph;
 mod task_tile;
 pub mod traffic;
 mod turn;
+mod views;
 mod way;
 mod windows;
 

@@ -19,13 +19,13 @@ use weft_dialects::ir::{
 };
 
 use super::construct_rtiles::read;
-use super::fuse_elementwise::view;
 use super::instruction::{Identity, combine, identity};
 use super::isa::Search;
 use super::layout::Layout;
 use super::pack_weights::{constant_operands, kernels, known_inputs};
 use super::peel::fresh;
 use super::policy::{self, Tiled};
+use super::views::view;
 use crate::device::expand_math;
 use crate::nest::{self, Access, Border, Epilogue, Loop, Nest, Start, scalar_body};
 

@@ -25,6 +25,7 @@ use weft_dialects::ir::{
 
 use super::constants::constants;
 use super::construct_rtiles::{lanes_do, read};
+use super::views::{erase_views, kernel_of, readers, root, view};
 use crate::nest::{self, Access, Nest};
 use join::{is_elementwise, join};
 
@@ -80,10 +81,6 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
 fn applied(graphs: &[Op<'_>]) -> HashSet<String> {
     let ops = graphs.iter().filter_map(|graph| graph.body(0)).flat_map(|block| block.ops());
     ops.filter(|op| op.is("tile.run")).map(|run| kernel_of(run).to_owned()).collect()
-}
-
-fn kernel_of<'c>(run: Op<'c>) -> &'c str {
-    run.attr("kernel").and_then(attr::symbol).unwrap_or("")
 }
 
 struct Fuse<'c> {
@@ -302,41 +299,5 @@ impl<'c> Fuse<'c> {
         erase_views(maker.result(0));
         maker.erase();
         run
-    }
-}
-
-/// The tensor that a view of views is of.
-fn root(value: Val<'_>) -> Val<'_> {
-    match value.def() {
-        Some(op) if op.is("tile.view") => root(op.operand(0)),
-        _ => value,
-    }
-}
-
-/// Who reads a tensor, through views.
-fn readers<'c>(value: Val<'c>) -> Vec<(Op<'c>, usize)> {
-    let uses = value.uses().into_iter();
-    uses.flat_map(|(op, operand)| match op.is("tile.view") {
-        true => readers(op.result(0)),
-        false => vec![(op, operand)],
-    })
-    .collect()
-}
-
-/// A tensor seen in a type, through no view where it has that already.
-pub(super) fn view<'c>(b: &mut Builder<'c>, value: Val<'c>, ty: Type<'c>) -> Val<'c> {
-    if value.ty() == ty {
-        return value;
-    }
-    // A view of a view is one of what that one is of.
-    let value = root(value);
-    if value.ty() == ty { value } else { b.op("tile.view", &[value], &[ty]).result(0) }
-}
-
-/// Erases the views of a tensor that nothing else reads.
-fn erase_views(value: Val<'_>) {
-    for (op, _) in value.uses() {
-        erase_views(op.result(0));
-        op.erase();
     }
 }

@@ -16,7 +16,7 @@ use std::collections::{HashMap, HashSet};
 use weft_dialects::ir::payload::Axis;
 use weft_dialects::ir::{Attribute, Block, Builder, Context, Linear, Op, Type, Val, attr, ty};
 
-use super::super::fuse_elementwise::view;
+use super::super::views::view;
 use super::choose::Chosen;
 use super::flow::{Arg, Flow, Step};
 use super::segment::{Action, Segment, Tile, actions, tiles};

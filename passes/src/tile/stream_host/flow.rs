@@ -4,10 +4,11 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Block, Linear, Op, Report, Type, Val, attr, ty};
-use weft_dialects::tile::{Empty, Graph, Kernel, Run, View};
+use weft_dialects::tile::{Empty, Graph, Kernel, Run};
 
 use super::super::constants::constants;
 use super::super::construct_rtiles::read;
+use super::super::views::{readers, root};
 use super::spans::Span;
 use crate::nest::{Access, Border, Nest, index_axis};
 
@@ -290,7 +291,7 @@ impl<'c> Reader<'c> {
         if known.source.is_some() {
             return Err(overwritten(run, "an input of the model"));
         }
-        let others = readers(root(init)).into_iter().filter(|op| *op != run.op).count();
+        let others = readers(root(init)).into_iter().filter(|(op, _)| *op != run.op).count();
         if others > 0 || !known.readers.is_empty() {
             return Err(overwritten(run, "what others read"));
         }
@@ -304,22 +305,4 @@ fn overwritten(run: &Run<'_>, what: &str) -> Failed {
          it is read; write into a tile.empty",
     );
     Failed
-}
-
-/// The tensor that a chain of views shows.
-pub(super) fn root(mut value: Val<'_>) -> Val<'_> {
-    while let Some(view) = value.def().and_then(View::of) {
-        value = view.source;
-    }
-    value
-}
-
-/// Runs and ends that use a tensor, through views.
-fn readers<'c>(value: Val<'c>) -> Vec<Op<'c>> {
-    let uses = value.uses().into_iter();
-    uses.flat_map(|(op, _)| match op.is("tile.view") {
-        true => readers(op.result(0)),
-        false => vec![op],
-    })
-    .collect()
 }

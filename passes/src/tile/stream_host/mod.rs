@@ -152,7 +152,7 @@ fn stream<'c>(
     for (place, tensor) in flow.results.iter().enumerate() {
         if let Some(tensor) = tensor {
             let ty = end.operand(place).ty();
-            let value = super::fuse_elementwise::view(&mut b, finished[tensor], ty);
+            let value = super::views::view(&mut b, finished[tensor], ty);
             end.set_operand(place, value);
         }
     }

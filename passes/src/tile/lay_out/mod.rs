@@ -1,0 +1,265 @@
+//! `tile-lay-out`: tensors between kernels lie in the order in which lanes read them.
+//!
+//! ```text
+//! h = conv(x, w); y = conv(h, v)       h: 64 channels of 56 x 56, lanes of 16
+//!   ->  h[co, y, x, ci], c = 16 co + ci: sixteen channels of a pixel are neighbours
+//! ```
+//!
+//! A sum over channels reads one pixel of each; in the order of the model those lie a plane apart.
+//! In panels they are one line, lanes run along channels whatever the width of the image, and
+//! steps between pixels cost nothing. Which tensors lie so is said by their readers: a sum along
+//! something that is strided wants it in panels, and what is read beside or copied to such a
+//! tensor follows. All tensors that kernels connect are laid out together, or none of them,
+//! whichever the policy finds cheaper (`policy.rs`). Inputs and outputs of the graph, and what is
+//! read at computed addresses, stay as they are.
+
+mod graph;
+mod panels;
+mod votes;
+
+use std::collections::HashMap;
+
+use weft_dialects::device::Machine;
+use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
+use weft_dialects::ir::{
+    Builder, Context, Module, Op, Report, attr, empty_module, module_op, remark,
+};
+
+use super::construct_rtiles::{known, read};
+use super::isa::Search;
+use super::layout::Layout;
+use super::pack_weights::{constant_operands, kernels, known_inputs};
+use super::peel::fresh;
+use super::{near_cache, policy};
+use crate::device::expand_math;
+use crate::nest::{self, Nest};
+use graph::{Graph, apply};
+use panels::{Panels, laid};
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    name: "tile-lay-out",
+    description: "Lay tensors between kernels out in the order in which lanes read them",
+    options: &[
+        PassOption {
+            name: "tensors",
+            description: "which lie in panels: cheaper, all that may, none",
+            fallback: "cheaper",
+        },
+        PassOption {
+            name: "remarks",
+            description: "say what was laid out, what both ways cost, and what cannot be",
+            fallback: "false",
+        },
+    ],
+    statistics: &[("tensors", "tensors laid out in panels")],
+    run,
+};
+
+/// What tensors in panels must cost at most, as a part of what they cost otherwise.
+const GAIN: f64 = 0.97;
+
+/// Which tensors lie in panels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Which {
+    Cheaper,
+    All,
+    None,
+}
+
+impl std::str::FromStr for Which {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "cheaper" => Ok(Self::Cheaper),
+            "all" => Ok(Self::All),
+            "none" => Ok(Self::None),
+            _ => Err(format!("{text} is neither cheaper, all nor none")),
+        }
+    }
+}
+
+fn run(run: &mut Run<'_>) -> Result<(), Failed> {
+    let Some(machine) = Machine::of(run.module) else {
+        Report::new(run.module.location(), "the module has no device.machine to lay out for")
+            .help("put one in with device-load-machine{file=...}");
+        return Err(Failed);
+    };
+    let which: Which = known(run.module, PASS.name, "tensors", run.option("tensors"))?;
+    // Elsewhere transfers lay out what they bring.
+    if which == Which::None || near_cache(machine).is_none() {
+        return Ok(());
+    }
+    let ops = run.module.body(0).map(|block| block.ops()).unwrap_or_default();
+    let mut pass = LayOut {
+        context: run.context,
+        machine,
+        module: run.module,
+        kernels: HashMap::new(),
+        cycles: HashMap::new(),
+        scratch: empty_module(run.context),
+    };
+    let constants = constant_operands(run.module);
+    for kernel in kernels(run.module) {
+        let nest = read(kernel)?;
+        let known = known_inputs(&nest, constants.get(kernel.symbol()));
+        let layouts = known.into_iter().map(Layout::of).collect();
+        pass.kernels.insert(kernel.symbol().to_owned(), Kernel { op: kernel, nest, layouts });
+    }
+    let remarks = run.option("remarks") == "true";
+    for op in ops.into_iter().filter(|op| op.is("tile.graph")) {
+        let graph = Graph::of(op, &pass.kernels);
+        let count = pass.graph(&graph, which, remarks)?;
+        run.count("tensors", count);
+    }
+    pass.clean();
+    Ok(())
+}
+
+/// A kernel without tiles.
+struct Kernel<'c> {
+    op: Op<'c>,
+    nest: Nest<'c>,
+    /// What may still be done about each input.
+    layouts: Vec<Layout>,
+}
+
+/// Per access of a kernel, how its tensor lies.
+type Lies = Vec<Option<Panels>>;
+
+struct LayOut<'c> {
+    context: &'c Context,
+    machine: Machine<'c>,
+    module: Op<'c>,
+    kernels: HashMap<String, Kernel<'c>>,
+    /// Predicted cycles of kernels on tensors that lie so.
+    cycles: HashMap<(String, Lies), Option<f64>>,
+    /// Holds padded tensors until kernels are written.
+    scratch: Module<'c>,
+}
+
+impl<'c> LayOut<'c> {
+    /// Lays the tensors of one graph out; says how many.
+    fn graph(&mut self, graph: &Graph<'c>, which: Which, remarks: bool) -> Result<u64, Failed> {
+        let mut lies = votes::wanted(graph, &self.kernels, self.machine);
+        self.keep_possible(graph, &mut lies, remarks);
+        if which == Which::Cheaper {
+            for part in graph.connected(&lies) {
+                let (plain, panels) = self.weigh(graph, &part, &lies);
+                let pays = panels < GAIN * plain;
+                if remarks {
+                    let text = format!(
+                        "{} tensors {} in panels: {panels:.0} cycles predicted, {plain:.0} without",
+                        part.len(),
+                        if pays { "lie" } else { "do not lie" },
+                    );
+                    remark(graph.op, &text);
+                }
+                if !pays {
+                    part.iter().for_each(|&tensor| lies[tensor] = None);
+                }
+            }
+        }
+        self.write(graph, &lies)?;
+        Ok(lies.iter().flatten().count() as u64)
+    }
+
+    /// Drops tensors that some kernel cannot read or write in panels.
+    fn keep_possible(&self, graph: &Graph<'c>, lies: &mut [Option<Panels>], remarks: bool) {
+        let mut scratch = self.scratch();
+        // What is dropped may make another kernel's turn impossible, never possible again.
+        while let Some((run, access, why)) = graph.runs.iter().find_map(|run| {
+            let nest = &self.kernels[&run.kernel].nest;
+            let refused = laid(&mut scratch, nest, &run.lies(lies)).err()?;
+            Some((run, refused.0, refused.1))
+        }) {
+            if remarks {
+                let name = &run.kernel;
+                remark(run.op, &format!("@{name} keeps a tensor in the model's order: {why}"));
+            }
+            lies[run.tensors[access].expect("what is refused is laid out")] = None;
+        }
+    }
+
+    /// Predicted cycles of all kernels that touch these tensors: as they are, and in panels.
+    fn weigh(&mut self, graph: &Graph<'c>, part: &[usize], lies: &[Option<Panels>]) -> (f64, f64) {
+        let (mut plain, mut panels) = (0.0, 0.0);
+        for run in graph.runs.iter().filter(|run| run.touches(part)) {
+            let lies = run.lies(lies);
+            let as_is = vec![None; lies.len()];
+            let both = (self.predict(&run.kernel, as_is), self.predict(&run.kernel, lies));
+            if let (Some(as_is), Some(laid)) = both {
+                plain += as_is;
+                panels += laid;
+            }
+        }
+        (plain, panels)
+    }
+
+    fn predict(&mut self, kernel: &str, lies: Lies) -> Option<f64> {
+        let key = (kernel.to_owned(), lies);
+        if let Some(&known) = self.cycles.get(&key) {
+            return known;
+        }
+        let Kernel { nest, layouts, .. } = &self.kernels[kernel];
+        let turned = laid(&mut self.scratch(), nest, &key.1).ok()?;
+        let nest = turned.as_ref().unwrap_or(nest);
+        let (expands, search) = (&expand_math::expands, Search::default());
+        let choice = policy::choose(self.machine, nest, layouts, expands, search).ok();
+        let cycles = choice.map(|choice| choice.cycles);
+        self.cycles.insert(key, cycles);
+        cycles
+    }
+
+    /// Writes kernels on panels, and applies them.
+    fn write(&mut self, graph: &Graph<'c>, lies: &[Option<Panels>]) -> Result<(), Failed> {
+        let mut written: HashMap<(String, Lies), Option<Op<'c>>> = HashMap::new();
+        let mut scratch = self.scratch();
+        for run in &graph.runs {
+            let (kernel, lies) = (&self.kernels[&run.kernel], run.lies(lies));
+            if lies.iter().all(Option::is_none) {
+                continue;
+            }
+            let key = (run.kernel.clone(), lies);
+            let new = match written.get(&key) {
+                Some(new) => *new,
+                None => {
+                    let turned = laid(&mut scratch, &kernel.nest, &key.1).map_err(|_| Failed)?;
+                    let name = fresh(self.module, &format!("{}_panels", run.kernel));
+                    let emit =
+                        |nest| nest::emit_kernel(self.context, self.module, &name, nest, &[]);
+                    let new = turned.as_ref().map(emit);
+                    written.insert(key, new);
+                    new
+                }
+            };
+            if let Some(new) = new {
+                apply(self.context, run, &kernel.nest, new);
+            }
+        }
+        Ok(())
+    }
+
+    fn scratch(&self) -> Builder<'c> {
+        let block = module_op(&self.scratch).body(0).expect("a module has a block");
+        Builder::at_end(self.context, block)
+    }
+
+    /// Erases kernels that nobody applies any more.
+    fn clean(self) {
+        let graphs = self.module.body(0).into_iter().flat_map(|block| block.ops());
+        let ops = graphs.filter_map(|op| op.body(0)).flat_map(|block| block.ops());
+        let runs = ops.filter(|op| op.is("tile.run"));
+        let applied: Vec<_> = runs.filter_map(|run| run.attr("kernel")).collect();
+        let applied: std::collections::HashSet<_> =
+            applied.into_iter().filter_map(attr::symbol).collect();
+        // What it holds reads arguments of kernels.
+        drop(self.scratch);
+        for (name, kernel) in &self.kernels {
+            if !applied.contains(&**name) {
+                kernel.op.erase();
+            }
+        }
+    }
+}

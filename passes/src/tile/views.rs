@@ -1,0 +1,57 @@
+//! Tensors of a tile-graph through `tile.view`, which shows the same elements in another shape.
+
+use weft_dialects::ir::{Builder, Op, Type, Val, attr};
+
+/// The tensor that a view of views is of.
+pub(super) fn root(value: Val<'_>) -> Val<'_> {
+    match value.def() {
+        Some(op) if op.is("tile.view") => root(op.operand(0)),
+        _ => value,
+    }
+}
+
+/// Where a tensor lies: the `tile.empty` that runs wrote to one after the other, or who else made
+/// it.
+pub(super) fn storage(value: Val<'_>) -> Val<'_> {
+    let value = root(value);
+    match value.def() {
+        Some(run) if run.is("tile.run") => {
+            let inputs = run.operands().len() - run.results().len();
+            storage(run.operand(inputs + value.index()))
+        }
+        _ => value,
+    }
+}
+
+/// Who reads a tensor, through views, and as which operand.
+pub(super) fn readers(value: Val<'_>) -> Vec<(Op<'_>, usize)> {
+    let uses = value.uses().into_iter();
+    uses.flat_map(|(op, operand)| match op.is("tile.view") {
+        true => readers(op.result(0)),
+        false => vec![(op, operand)],
+    })
+    .collect()
+}
+
+/// A tensor seen in a type, through no view where it has that already.
+pub(super) fn view<'c>(b: &mut Builder<'c>, value: Val<'c>, ty: Type<'c>) -> Val<'c> {
+    if value.ty() == ty {
+        return value;
+    }
+    // A view of a view is one of what that one is of.
+    let value = root(value);
+    if value.ty() == ty { value } else { b.op("tile.view", &[value], &[ty]).result(0) }
+}
+
+/// Erases the views of a tensor that nothing else reads.
+pub(super) fn erase_views(value: Val<'_>) {
+    for (op, _) in value.uses() {
+        erase_views(op.result(0));
+        op.erase();
+    }
+}
+
+/// The name of the kernel that a run applies.
+pub(super) fn kernel_of<'c>(run: Op<'c>) -> &'c str {
+    run.attr("kernel").and_then(attr::symbol).unwrap_or("")
+}
