@@ -332,14 +332,22 @@ fn accumulator_bytes(nest: Op<'_>, sizes: &[i64]) -> Option<u64> {
     let maps = nest.attr("indexing_maps").and_then(attr::array)?;
     let mut sum = 0u64;
     for (output, map) in outputs.iter().zip(maps.into_iter().skip(inputs.len())) {
-        let mut bytes = ty::byte_size(ty::elem(output.ty())?)?;
-        for access in affine::linear(map)? {
+        let accesses = affine::linear(map)?;
+        // No more than there are points, however far apart they lie.
+        let along = (0..sizes.len())
+            .filter(|&axis| accesses.iter().any(|access| access.coefficients[axis] != 0));
+        let points = along
+            .map(|axis| u64::try_from(sizes[axis]).unwrap_or(0))
+            .fold(1, u64::saturating_mul);
+        let mut elements = 1u64;
+        for access in accesses {
             let reaches = access.coefficients.iter().zip(sizes).map(|(&coefficient, &size)| {
                 coefficient.unsigned_abs().saturating_mul(u64::try_from(size - 1).unwrap_or(0))
             });
-            bytes = bytes.saturating_mul(reaches.fold(1, u64::saturating_add));
+            elements = elements.saturating_mul(reaches.fold(1, u64::saturating_add));
         }
-        sum = sum.saturating_add(bytes);
+        let size = ty::byte_size(ty::elem(output.ty())?)?;
+        sum = sum.saturating_add(elements.min(points).saturating_mul(size));
     }
     Some(sum)
 }

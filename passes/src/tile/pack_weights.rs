@@ -62,8 +62,10 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         let Tiled::Lanes(chosen) = choice.tiled else { continue };
         let Lanes { mapped, shape, packed, stage: None, .. } = *chosen else { continue };
         let Some(axis) = shape.lanes_axis.filter(|_| packed.contains(&true)) else { continue };
-        let panel =
-            layout::panel(nest.axes[axis].extent, mapped.lanes).filter(|_| !nest.reduces(axis));
+        // One panel is the axis itself.
+        let extent = nest.axes[axis].extent;
+        let panel = layout::panel(extent, mapped.lanes)
+            .filter(|&panel| !nest.reduces(axis) && panel < extent);
         run.count("packed", packed.iter().filter(|packed| **packed).count() as u64);
         pack(run.context, run.module, kernel, nest, axis, panel, &packed);
     }

@@ -52,6 +52,8 @@ pub(super) fn shapes(
         (0..nest.axes.len()).filter(|&row| row != axis && !nest.reduces(row)).collect();
     let planes = planes(nest);
     row_axes.retain(|row| !planes.contains(row));
+    // Of tiles that cost the same the first is taken: one whose rows lie near each other.
+    row_axes.sort_by_key(|&row| furthest(nest, row));
     let mut found = Vec::new();
     if !reduces {
         // Nothing is used twice, so rows would only make the code longer; unless they turn
@@ -61,7 +63,8 @@ pub(super) fn shapes(
         found.extend(square.filter(|shape| registers_used(nest, shape) * words <= facts.registers));
     }
     for vectors in 1..=nest.axes[axis].extent.div_ceil(mapped.lanes).min(most) {
-        let mut add = |rows: Vec<(usize, u64)>| {
+        let mut add = |mut rows: Vec<(usize, u64)>| {
+            rows.sort_unstable();
             let shape = Shape { lanes_axis, vectors, rows };
             let fits = registers_used(nest, &shape) * words <= facts.registers
                 && windows::fits(nest, &shape);
@@ -87,6 +90,12 @@ pub(super) fn shapes(
         }
     }
     found
+}
+
+/// Elements between neighbours along an axis, in the input where they are most.
+fn furthest(nest: &Nest<'_>, axis: usize) -> i64 {
+    let axes = nest.axes.len();
+    nest.inputs.iter().map(|input| input.stride(axes, axis).abs()).max().unwrap_or(0)
 }
 
 /// How many rows are worth trying along an axis: those for which no fewer make as many

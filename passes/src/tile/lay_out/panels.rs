@@ -32,14 +32,16 @@ pub(super) fn laid<'c>(
     nest: &Nest<'c>,
     panels: &[Option<Panels>],
 ) -> Result<Option<Nest<'c>>, (usize, &'static str)> {
-    let first = panels.iter().position(Option::is_some);
-    let Some(first) = first.filter(|_| !anywhere(nest, panels)) else { return Ok(None) };
+    let Some(first) = panels.iter().position(Option::is_some) else { return Ok(None) };
     if !nest.captures.is_empty() {
         return Err((first, "the kernel reads at addresses that it computes"));
     }
     let asks = |op| index_axis(op).is_some();
     if nest.bodies().iter().flat_map(|body| body.ops()).any(asks) {
         return Err((first, "the kernel asks for the number of a point"));
+    }
+    if anywhere(nest, panels) {
+        return Ok(None);
     }
     let mut nest = nest.clone();
     for (number, panels) in panels.iter().enumerate() {

@@ -63,7 +63,7 @@ fn along(
     fits.then_some(Panels { lanes, behind })
 }
 
-/// A tensor without panels that a kernel touches along the axis on which another one has them.
+/// A tensor without panels that a kernel touches along an axis on which another one has them.
 fn follow(
     graph: &Graph<'_>,
     kernels: &HashMap<String, Kernel<'_>>,
@@ -72,28 +72,33 @@ fn follow(
     graph.runs.iter().find_map(|run| {
         let nest = &kernels[&run.kernel].nest;
         let accesses = nest.accesses();
-        let touched = || accesses.iter().zip(&run.tensors);
-        let axes = touched().filter_map(|(access, tensor)| {
-            let panels = wanted[(*tensor)?]?;
-            let dim = dim_before(access, panels.behind)?;
-            Some((access.index[dim].as_axis().filter(|&axis| !nest.reduces(axis))?, panels.lanes))
-        });
-        let axes: Vec<_> = axes.collect();
-        let open = touched().filter_map(|(access, tensor)| {
-            Some((access, tensor.filter(|&tensor| wanted[tensor].is_none())?))
-        });
-        let mut found = open.flat_map(|(access, tensor)| {
-            let panels = axes.iter().filter_map(move |&(axis, lanes)| {
-                along(nest, access, axis, lanes, graph.elements[tensor])
-            });
-            panels.map(move |panels| (tensor, panels))
-        });
-        found.next()
+        let mut axes = (0..nest.axes.len()).filter(|&axis| !nest.reduces(axis));
+        axes.find_map(|axis| {
+            let steps = accesses.iter().map(|access| step(access, axis));
+            let steps: Vec<_> = steps.zip(&run.tensors).collect();
+            // How far apart neighbours are where they lie in panels, in parts of a panel.
+            let (along, lanes, behind) = steps.iter().find_map(|(step, tensor)| {
+                let Panels { lanes, behind } = wanted[(**tensor)?]?;
+                (behind..behind * lanes).contains(step).then_some((*step, lanes, behind))
+            })?;
+            steps.iter().find_map(|&(step, tensor)| {
+                let tensor = tensor.filter(|&tensor| wanted[tensor].is_none())?;
+                let whole = (step * behind).is_multiple_of(along);
+                let behind = step * behind / along;
+                let fits =
+                    behind > 1 && whole && graph.elements[tensor].is_multiple_of(behind * lanes);
+                fits.then_some((tensor, Panels { lanes, behind }))
+            })
+        })
     })
 }
 
-/// The dimension with `behind` elements behind it.
-fn dim_before(access: &Access<'_>, behind: u64) -> Option<usize> {
-    let memory = access.shape_in_memory();
-    (0..memory.len()).find(|&dim| memory[dim + 1..].iter().product::<u64>() == behind)
+/// Elements between neighbours along an axis, in memory; none where they go backwards.
+fn step(access: &Access<'_>, axis: usize) -> u64 {
+    let (mut behind, mut sum) = (1, 0);
+    for (index, dim) in access.index.iter().zip(access.shape_in_memory()).rev() {
+        sum += index.coefficients[axis] * behind;
+        behind *= dim as i64;
+    }
+    u64::try_from(sum).unwrap_or(0)
 }
