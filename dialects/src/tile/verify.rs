@@ -336,9 +336,8 @@ fn accumulator_bytes(nest: Op<'_>, sizes: &[i64]) -> Option<u64> {
         // No more than there are points, however far apart they lie.
         let along = (0..sizes.len())
             .filter(|&axis| accesses.iter().any(|access| access.coefficients[axis] != 0));
-        let points = along
-            .map(|axis| u64::try_from(sizes[axis]).unwrap_or(0))
-            .fold(1, u64::saturating_mul);
+        let points =
+            along.map(|axis| u64::try_from(sizes[axis]).unwrap_or(0)).fold(1, u64::saturating_mul);
         let mut elements = 1u64;
         for access in accesses {
             let reaches = access.coefficients.iter().zip(sizes).map(|(&coefficient, &size)| {
