@@ -22,13 +22,10 @@ use weft_dialects::tile::{Compute, Kernel};
 
 use super::constants::constants;
 use super::construct_rtiles::construct_tile;
-use super::groups::{Group, groups, kernel_of, maker, starts_empty};
-use super::subgraph::{Member, Subgraph, tile};
+use super::groups::{Group, Order, groups, maker, starts_empty};
+use super::subgraph::{Member, Subgraph, most_saved, tile};
+use super::views::kernel_of;
 use crate::nest::{Nest, read_kernel};
-
-/// In a graph of more runs than these edges are left as they are: each is looked at with all of
-/// the graph around it, which would take longer than everything else.
-const MOST_RUNS: usize = 500;
 
 /// The pass.
 pub const PASS: Pass = Pass {
@@ -104,14 +101,7 @@ impl<'c> Connecting<'c> {
         let constant = constants(graph);
         let ops = graph.body(0).ok_or(Failed)?.ops();
         let runs: Vec<_> = ops.into_iter().filter(|op| op.is("tile.run")).collect();
-        if runs.len() > MOST_RUNS && !self.all {
-            if self.remarks {
-                let told =
-                    format!("{} runs, more than {MOST_RUNS}: no edges are tried", runs.len());
-                remark(graph, &told);
-            }
-            return Ok(0);
-        }
+        let order = Order::of(graph);
         let mut near = 0;
         for run in runs {
             let inputs = run.operands().len() - run.results().len();
@@ -120,7 +110,7 @@ impl<'c> Connecting<'c> {
                 let known = constant.contains(&operand);
                 let maker = maker(operand).filter(|maker| !known && tried.insert(*maker));
                 if let Some(maker) = maker {
-                    near += self.edges(graph, run, maker)?;
+                    near += self.edges(&order, run, maker)?;
                 }
             }
         }
@@ -129,7 +119,7 @@ impl<'c> Connecting<'c> {
     }
 
     /// Tries the edges between two runs: connects, and takes it back where that does not pay.
-    fn edges(&mut self, graph: Op<'c>, reader: Op<'c>, from: Op<'c>) -> Result<u64, Failed> {
+    fn edges(&mut self, order: &Order<'c>, reader: Op<'c>, from: Op<'c>) -> Result<u64, Failed> {
         if self.member(from).is_none() || self.member(reader).is_none() {
             return Ok(0);
         }
@@ -149,9 +139,8 @@ impl<'c> Connecting<'c> {
             edges.push((operand, edge));
         }
         edges.dedup();
-        let all = groups(self.machine, graph);
-        let group = all.into_iter().find(|group| group.runs.contains(&reader)).ok_or(Failed)?;
-        let found = self.try_group(&group);
+        let group = Group::around(self.machine, order, reader).ok_or(Failed)?;
+        let found = self.try_group(order, &group, !self.all);
         let takes = found.as_ref().is_ok_and(|joined| self.all || joined.cycles < joined.apart);
         if self.remarks {
             let names = [from, reader].map(kernel_of);
@@ -176,9 +165,15 @@ impl<'c> Connecting<'c> {
         Ok(0)
     }
 
-    /// What a group takes, with the best tile that was found for it.
-    fn try_group(&mut self, group: &Group<'c>) -> Result<Subgraph<'c>, String> {
-        if !group.stands() {
+    /// What a group takes, with the best tile that was found for it; none is looked for where it
+    /// is to `pay` and cannot.
+    fn try_group(
+        &mut self,
+        order: &Order<'c>,
+        group: &Group<'c>,
+        pay: bool,
+    ) -> Result<Subgraph<'c>, String> {
+        if !group.stands(order) {
             return Err("a run outside would lie between".to_owned());
         }
         let names: Vec<_> = group.runs.iter().map(|run| kernel_of(*run)).collect();
@@ -193,6 +188,9 @@ impl<'c> Connecting<'c> {
         let key = format!("{names:?} {leaves:?} {:?}", chain.links);
         if let Some(known) = self.tried.get(&key) {
             return known.clone().ok_or_else(|| "no tile of it fits".to_owned());
+        }
+        if pay {
+            most_saved(self.machine, &members, &chain)?;
         }
         let found = tile(self.machine, self.memory, &members, &chain, &leaves);
         self.tried.insert(key, found.as_ref().ok().cloned());
@@ -224,8 +222,9 @@ impl<'c> Connecting<'c> {
     /// Gives the members of each group kernels of their own, with tiles of what the group's ask
     /// for; reports one whose tile is not best done by lanes.
     fn retile(&mut self, graph: Op<'c>) -> Result<(), Failed> {
+        let order = Order::of(graph);
         for group in groups(self.machine, graph) {
-            let Ok(found) = self.try_group(&group) else { continue };
+            let Ok(found) = self.try_group(&order, &group, false) else { continue };
             let names: Vec<_> = group.runs.iter().map(|run| kernel_of(*run).to_owned()).collect();
             for (member, run) in group.runs.iter().enumerate() {
                 let key = (names.join(" "), member, found.tiles[member].clone());

@@ -4,10 +4,11 @@ use std::collections::{HashMap, HashSet};
 
 use weft_dialects::device::{Machine, Scope};
 use weft_dialects::ir::pass::Failed;
-use weft_dialects::ir::{Op, Report, Val, attr};
+use weft_dialects::ir::{Op, Report, Val};
 use weft_dialects::tile::{Connect, View};
 
 use super::propagate::{Chain, Link};
+use super::views::{kernel_of, readers, root};
 use crate::nest::Nest;
 
 /// Runs connected nearer than the memory that the device shares.
@@ -25,43 +26,78 @@ pub(super) fn is_near(machine: Machine<'_>, memory: &str) -> bool {
     !shared && !host
 }
 
+/// The runs of a tile-graph in the order of the text.
+pub(super) struct Order<'c> {
+    runs: Vec<Op<'c>>,
+    at: HashMap<Op<'c>, usize>,
+}
+
+impl<'c> Order<'c> {
+    pub fn of(graph: Op<'c>) -> Self {
+        let ops = graph.body(0).map(|body| body.ops()).unwrap_or_default();
+        let runs: Vec<_> = ops.into_iter().filter(|op| op.is("tile.run")).collect();
+        let at = runs.iter().enumerate().map(|(at, run)| (*run, at)).collect();
+        Self { runs, at }
+    }
+
+    /// Runs from one to another, both included.
+    fn between(&self, first: Op<'c>, last: Op<'c>) -> &[Op<'c>] {
+        &self.runs[self.at[&first]..=self.at[&last]]
+    }
+}
+
 /// The groups of a tile-graph, in the order of their last runs.
 pub(super) fn groups<'c>(machine: Machine<'c>, graph: Op<'c>) -> Vec<Group<'c>> {
-    let ops = graph.body(0).map(|body| body.ops()).unwrap_or_default();
-    let order: HashMap<Op<'c>, usize> = ops.iter().enumerate().map(|(at, op)| (*op, at)).collect();
+    let order = Order::of(graph);
+    let mut seen: HashSet<Op<'c>> = HashSet::new();
     let mut found: Vec<Group<'c>> = Vec::new();
-    for edge in ops.iter().filter_map(|op| Connect::of(*op)) {
-        let Some(maker) = maker(edge.source).filter(|_| is_near(machine, edge.memory)) else {
-            continue;
-        };
-        let mut runs: Vec<Op<'c>> =
-            readers(edge.op.result(0)).into_iter().map(|(op, _)| op).collect();
-        runs.retain(|op| op.is("tile.run"));
-        if runs.is_empty() {
+    for run in &order.runs {
+        if seen.contains(run) {
             continue;
         }
-        runs.push(maker);
-        let mut joined = Group { runs, edges: vec![edge] };
-        let (with, apart): (Vec<_>, Vec<_>) = std::mem::take(&mut found)
-            .into_iter()
-            .partition(|group| group.runs.iter().any(|run| joined.runs.contains(run)));
-        for group in with {
-            joined.runs.extend(group.runs);
-            joined.edges.extend(group.edges);
+        if let Some(group) = Group::around(machine, &order, *run) {
+            seen.extend(&group.runs);
+            found.push(group);
         }
-        found = apart;
-        joined.runs.sort_by_key(|run| order[run]);
-        joined.runs.dedup();
-        found.push(joined);
     }
-    for group in &mut found {
-        group.edges.sort_by_key(|edge| order[&edge.op]);
-    }
-    found.sort_by_key(|group| group.runs.last().map(|run| order[run]));
+    found.sort_by_key(|group| group.runs.last().map(|run| order.at[run]));
     found
 }
 
 impl<'c> Group<'c> {
+    /// The group that a run is in, if it hands something over near a unit.
+    pub fn around(machine: Machine<'c>, order: &Order<'c>, run: Op<'c>) -> Option<Self> {
+        let (mut runs, mut edges): (Vec<Op<'c>>, Vec<Connect<'c>>) = (Vec::new(), Vec::new());
+        let mut waiting = vec![run];
+        while let Some(run) = waiting.pop() {
+            if runs.contains(&run) {
+                continue;
+            }
+            runs.push(run);
+            let read = run.operands().into_iter().filter_map(edge_of);
+            let made = run.results().into_iter().flat_map(readers);
+            let made = made.filter_map(|(op, _)| Connect::of(op));
+            for edge in read.chain(made) {
+                let Some(maker) = maker(edge.source).filter(|_| is_near(machine, edge.memory))
+                else {
+                    continue;
+                };
+                let known = edges.iter().any(|known| known.op == edge.op);
+                let read = readers(edge.op.result(0)).into_iter().map(|(op, _)| op);
+                let read: Vec<_> = read.filter(|op| op.is("tile.run")).collect();
+                if !known && !read.is_empty() {
+                    edges.push(edge);
+                    waiting.push(maker);
+                    waiting.extend(read);
+                }
+            }
+        }
+        runs.sort_by_key(|run| order.at[run]);
+        let maker = |edge: &Connect<'c>| maker(edge.source).map(|maker| order.at[&maker]);
+        edges.sort_by_key(|edge| (maker(edge), edge.source.index()));
+        (!edges.is_empty()).then_some(Self { runs, edges })
+    }
+
     /// Who reads what whom makes, for the members' nests.
     pub fn links(&self, nests: &[&Nest<'c>]) -> Vec<Link> {
         let mut found = Vec::new();
@@ -114,8 +150,8 @@ impl<'c> Group<'c> {
     }
 
     /// Reports a member that is no part of one kernel.
-    pub fn check(&self) -> Result<(), Failed> {
-        let Some(op) = self.stranded() else { return Ok(()) };
+    pub fn check(&self, order: &Order<'c>) -> Result<(), Failed> {
+        let Some(op) = self.stranded(order) else { return Ok(()) };
         let name = kernel_of(self.runs[0]);
         let what = format!("@{} and @{name} cannot be one kernel", kernel_of(op));
         Report::new(op.location(), what)
@@ -125,16 +161,14 @@ impl<'c> Group<'c> {
     }
 
     /// Whether no run outside reads from one member and is read by another.
-    pub fn stands(&self) -> bool {
-        self.stranded().is_none()
+    pub fn stands(&self, order: &Order<'c>) -> bool {
+        self.stranded(order).is_none()
     }
 
     /// A member that reads, by a way outside of the group, what another makes.
-    fn stranded(&self) -> Option<Op<'c>> {
-        let ops = self.runs[0].block().map(|block| block.ops()).unwrap_or_default();
-        let begin = ops.iter().position(|op| *op == self.runs[0]).unwrap_or(0);
+    fn stranded(&self, order: &Order<'c>) -> Option<Op<'c>> {
         let mut behind: HashSet<Op<'c>> = HashSet::new();
-        for op in ops[begin..].iter().filter(|op| op.is("tile.run")) {
+        for op in order.between(self.runs[0], self.runs[self.runs.len() - 1]) {
             let member = self.runs.contains(op);
             let makers: Vec<_> = op.operands().into_iter().filter_map(source).collect();
             let after = makers.iter().any(|maker| behind.contains(maker));
@@ -161,36 +195,19 @@ fn source(operand: Val<'_>) -> Option<Op<'_>> {
 
 /// The run whose result a tensor is, perhaps seen through views.
 pub(super) fn maker(value: Val<'_>) -> Option<Op<'_>> {
-    let op = value.def()?;
-    match View::of(op) {
-        Some(view) => maker(view.source),
-        None => Some(op).filter(|op| op.is("tile.run")),
-    }
+    root(value).def().filter(|op| op.is("tile.run"))
 }
 
 /// Whether a run overwrites a tensor that has no content yet.
 pub(super) fn starts_empty(run: Op<'_>) -> bool {
     let inits = run.results().len();
     let operands = run.operands();
-    operands[operands.len() - inits..].iter().all(|init| {
-        let mut made = init.def();
-        while let Some(view) = made.and_then(View::of) {
-            made = view.source.def();
-        }
-        made.is_some_and(|op| op.is("tile.empty"))
-    })
+    let empty = |init: &Val<'_>| root(*init).def().is_some_and(|op| op.is("tile.empty"));
+    operands[operands.len() - inits..].iter().all(empty)
 }
 
-/// Who reads a tensor, through views, and as which operand.
-pub(super) fn readers(value: Val<'_>) -> Vec<(Op<'_>, usize)> {
-    let through = |(op, operand): (_, usize)| match View::of(op) {
-        Some(_) => readers(op.result(0)),
-        None => vec![(op, operand)],
-    };
-    value.uses().into_iter().flat_map(through).collect()
-}
-
-/// The name of the kernel that a run applies.
-pub(super) fn kernel_of<'c>(run: Op<'c>) -> &'c str {
-    run.attr("kernel").and_then(attr::symbol).unwrap_or("")
+/// The edge by which an operand is handed over, perhaps seen through views.
+fn edge_of(operand: Val<'_>) -> Option<Connect<'_>> {
+    let op = root(operand).def()?;
+    Connect::of(op)
 }

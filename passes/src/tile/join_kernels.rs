@@ -19,9 +19,10 @@ use weft_dialects::ir::pass::{Failed, Pass, Run};
 use weft_dialects::ir::{Builder, Context, Mapping, Op, Report, Type, Val, attr, ty};
 use weft_dialects::tile::{Compute, Connect, Kernel};
 
-use super::groups::{Group, groups, is_near, kernel_of, maker, starts_empty};
+use super::groups::{Group, Order, groups, is_near, maker, starts_empty};
 use super::propagate::{Chain, Tiles, propagate};
 use super::traffic::room;
+use super::views::{kernel_of, view};
 use crate::nest::{Nest, Start, read_kernel};
 
 /// The pass.
@@ -52,8 +53,9 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
                 .collect(),
             made: HashMap::new(),
         };
-        // One at a time: what stood between its members moves.
-        while let Some(group) = groups(machine, graph).into_iter().next() {
+        for group in groups(machine, graph) {
+            // Anew for each: what stood between the members of the one before has moved.
+            group.check(&Order::of(graph))?;
             join.group(&group)?;
             run.count("joined", 1);
             run.count("members", group.runs.len() as u64);
@@ -121,7 +123,6 @@ struct Leaf<'c> {
 
 impl<'c> Join<'c> {
     fn group(&mut self, group: &Group<'c>) -> Result<(), Failed> {
-        group.check()?;
         let kernels: Vec<Op<'c>> = group
             .runs
             .iter()
@@ -486,9 +487,4 @@ impl<'c> Join<'c> {
             }
         }
     }
-}
-
-/// A tensor under another type, where it has another one.
-fn view<'c>(b: &mut Builder<'c>, value: Val<'c>, ty: Type<'c>) -> Val<'c> {
-    if value.ty() == ty { value } else { b.op("tile.view", &[value], &[ty]).result(0) }
 }

@@ -5,11 +5,12 @@
 //! members take as kernels of their own.
 
 use weft_dialects::device::Machine;
+use weft_dialects::ir::ty;
 use weft_dialects::tile::Compute;
 
 use super::propagate::{Chain, Tiles, reach};
 use super::traffic::{Limits, configs};
-use crate::nest::{Border, Nest, Start};
+use crate::nest::{Access, Border, Nest, Start};
 
 /// Tiles that the policy is asked about.
 const TRIED: usize = 3;
@@ -60,6 +61,36 @@ pub(super) struct Subgraph<'c> {
     pub cycles: f64,
     /// Predicted cycles of the members as kernels of their own.
     pub apart: f64,
+}
+
+/// Whether a group may pay: what is handed over needs neither be written where all units see it
+/// nor read from there, and nobody waits in between.
+///
+/// # Errors
+/// What is saved at most, where that is too little of what the members take.
+pub(super) fn most_saved<'c>(
+    machine: Machine<'c>,
+    members: &[Member<'c>],
+    chain: &Chain<'_, 'c>,
+) -> Result<(), String> {
+    let Some((shared, unit)) = machine.shared().zip(machine.units().into_iter().next()) else {
+        return Ok(());
+    };
+    let Some(rate) = shared.bytes_per_cycle else { return Ok(()) };
+    let read = chain.links.iter().map(|link| chain.nests[link.reader].reads()[link.read]);
+    let written = (0..members.len()).filter(|&member| chain.is_read(member));
+    let written = written.map(|member| &chain.nests[member].outputs[0]);
+    let bytes = |access: &Access<'_>| {
+        let points = access.shape_in_memory().iter().product::<u64>();
+        points * ty::byte_size(access.elem()).unwrap_or(8)
+    };
+    let moved = read.chain(written).map(bytes).sum::<u64>() as f64 / rate as f64;
+    let waits = (members.len() - 1) as f64 * unit.handover_cycles as f64;
+    let alone = members.iter().map(|member| member.cycles).sum::<f64>();
+    match moved + waits < (1.0 - GAIN) * alone {
+        true => Err(format!("at most {:.0} of {alone:.0} cycles are saved", moved + waits)),
+        false => Ok(()),
+    }
 }
 
 /// The best tile that halving finds.
