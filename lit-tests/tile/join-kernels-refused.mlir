@@ -315,7 +315,7 @@ tile.kernel @sum {
 // -----
 
 // A memory that moves fill.
-// CHECK: error: @l2 is filled by moves, and no cache
+// CHECK: error: lanes find no tiles in @l2
 // CHECK: help: kernels are joined in caches; hand the tensor over in the shared memory
 #m = affine_map<(m) -> (m)>
 #taps = affine_map<(h, r) -> (h + r)>

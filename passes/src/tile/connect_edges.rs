@@ -21,7 +21,7 @@ use weft_dialects::ir::{Builder, Context, Mapping, Op, Report, Val, attr, remark
 use weft_dialects::tile::{Compute, Kernel};
 
 use super::constants::constants;
-use super::construct_rtiles::construct_tile;
+use super::construct_rtiles::{construct_tile, near_tile};
 use super::groups::{Group, Order, groups, maker, starts_empty};
 use super::subgraph::{Member, Subgraph, most_saved, tile};
 use super::views::kernel_of;
@@ -59,7 +59,9 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     else {
         return Ok(());
     };
-    let Some(memory) = super::near_cache(machine).map(|cache| cache.name) else { return Ok(()) };
+    let Some(memory) = super::waiting_memory(machine).map(|memory| memory.name) else {
+        return Ok(());
+    };
     let ops = run.module.body(0).ok_or(Failed)?.ops();
     for graph in ops.iter().filter(|op| op.is("tile.graph")) {
         let mut connect = Connecting {
@@ -249,12 +251,13 @@ impl<'c> Connecting<'c> {
         let kernel = self.kernel(name).ok_or(Failed)?;
         let new = self.plain(kernel)?;
         let (near, sizes) = (&found.boxed[member], &found.tiles[member]);
-        construct_tile(self.context, self.machine, new, near, sizes).ok_or_else(|| {
+        let tile = near_tile(self.machine, near, sizes, found.footprint).ok_or_else(|| {
             let what = format!("lanes do @{name}, but no tile of it");
             Report::new(kernel.location(), what)
                 .help("compile with tile-connect-edges.joining=base");
             Failed
         })?;
+        construct_tile(self.context, self.machine, new, &tile)?;
         Ok(new.symbol().to_owned())
     }
 

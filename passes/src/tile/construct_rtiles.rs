@@ -278,26 +278,52 @@ pub(crate) fn construct<'c>(
     Ok(())
 }
 
-/// Chooses lanes and the register tile for a tile of `kernel` that is `sizes` large, and
-/// writes them down; `near` is what such a tile looks like. Nothing where lanes are not the best.
+/// Lanes for a tile that waits near a unit, and its rTiles.
+pub(super) struct NearTile<'c> {
+    tiled: Tiled<'c>,
+    tiles: Vec<RTile>,
+    /// Predicted cycles on one unit.
+    pub cycles: f64,
+}
+
+/// Chooses lanes and the register tile for a tile of `sizes`, which looks like `near`. Where tiles
+/// are staged, `waits` bytes of that memory are taken by tiles of others. Nothing where lanes are
+/// not the best, or what is left there is too little.
+pub(super) fn near_tile<'c>(
+    machine: Machine<'c>,
+    near: &Nest<'c>,
+    sizes: &[u64],
+    waits: u64,
+) -> Option<NearTile<'c>> {
+    let fixed = vec![Layout::Fixed; near.inputs.len()];
+    let search = Search { apart: true, ..Search::default() };
+    let choice = policy::choose(machine, near, &fixed, &expand_math::expands, search).ok()?;
+    let Tiled::Lanes(lanes) = &choice.tiled else { return None };
+    let mut inner = choice.tiled.tile(near);
+    let outer = RTile { memory: task_memory(machine).to_owned(), sizes: sizes.to_vec() };
+    let staged = match lanes.stage.clone() {
+        Some(mut stage) => {
+            stage.memory.capacity_bytes = stage.memory.capacity_bytes.checked_sub(waits)?;
+            Some(task_tile::stage_tile(near, &inner, &outer, &stage).ok()?)
+        }
+        None => None,
+    };
+    for (inner, staged) in inner.sizes.iter_mut().zip(staged.iter().flat_map(|one| &one.sizes)) {
+        *inner = (*inner).min(*staged);
+    }
+    let tiles = [Some(outer), staged, Some(inner)].into_iter().flatten().collect();
+    Some(NearTile { tiles, cycles: choice.cycles, tiled: choice.tiled })
+}
+
+/// Writes rTiles for a tile of `kernel` that waits near a unit.
 pub(super) fn construct_tile<'c>(
     context: &'c Context,
     machine: Machine<'c>,
     kernel: Op<'c>,
-    near: &Nest<'c>,
-    sizes: &[u64],
-) -> Option<()> {
-    let nest = nest::read_kernel(kernel).ok()?;
-    let fixed = vec![Layout::Fixed; nest.inputs.len()];
-    let search = Search { apart: true, ..Search::default() };
-    let choice = policy::choose(machine, near, &fixed, &expand_math::expands, search).ok()?;
-    if !matches!(choice.tiled, Tiled::Lanes(_)) {
-        return None;
-    }
-    let inner = choice.tiled.tile(near);
-    let outer = RTile { memory: task_memory(machine).to_owned(), sizes: sizes.to_vec() };
-    rewrite(context, machine, kernel, &nest, &choice.tiled, &[outer, inner]);
-    Some(())
+    tile: &NearTile<'c>,
+) -> Result<(), Failed> {
+    rewrite(context, machine, kernel, &read(kernel)?, &tile.tiled, &tile.tiles);
+    Ok(())
 }
 
 fn say(kernel: Op<'_>, choice: &Choice<'_>) {

@@ -23,6 +23,7 @@ use super::groups::{Group, Order, groups, is_near, maker, starts_empty};
 use super::propagate::{Chain, Tiles, propagate};
 use super::traffic::room;
 use super::views::{kernel_of, view};
+use super::waiting_memory;
 use crate::nest::{Nest, Start, read_kernel};
 
 /// The pass.
@@ -213,15 +214,20 @@ impl<'c> Join<'c> {
         })
     }
 
-    /// Lanes do all members, and what they hand over lies where lanes find it by its address.
+    /// Lanes do all members, and what they hand over lies where lanes find it: in a cache, or
+    /// where tiles are staged for them.
     fn check_lanes(&self, group: &Group<'c>, kernels: &[Op<'c>]) -> Result<(), Failed> {
+        let waiting = waiting_memory(self.machine).map(|memory| memory.name);
         for edge in &group.edges {
             let memory = self.machine.memory(edge.memory).ok_or(Failed)?;
-            if !memory.is_cache() && !memory.is_registers() {
-                let what = format!("@{} is filled by moves, and no cache", edge.memory);
-                Report::new(edge.op.location(), what).help(
-                    "kernels are joined in caches; hand the tensor over in the shared memory",
-                );
+            let near = memory.is_cache() || memory.is_registers() || waiting == Some(memory.name);
+            if !near {
+                let what = format!("lanes find no tiles in @{}", edge.memory);
+                let help = match waiting {
+                    Some(name) => format!("name @{name}, or the shared memory"),
+                    None => "hand the tensor over in the shared memory".to_owned(),
+                };
+                Report::new(edge.op.location(), what).help(help);
                 return Err(Failed);
             }
         }

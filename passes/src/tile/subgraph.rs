@@ -8,8 +8,10 @@ use weft_dialects::device::Machine;
 use weft_dialects::ir::ty;
 use weft_dialects::tile::Compute;
 
+use super::construct_rtiles::near_tile;
 use super::propagate::{Chain, Tiles, reach};
 use super::traffic::{Limits, configs};
+use super::way::{move_cycles, way};
 use crate::nest::{Access, Border, Nest, Start};
 
 /// Tiles that the policy is asked about.
@@ -53,6 +55,8 @@ impl<'c> Member<'c> {
 pub(super) struct Subgraph<'c> {
     /// Sizes of the last member's tile.
     pub sizes: Vec<u64>,
+    /// Bytes of the tiles that wait.
+    pub footprint: u64,
     /// The first rTile of every member.
     pub tiles: Vec<Vec<u64>>,
     /// What such a tile of every member looks like.
@@ -128,9 +132,19 @@ pub(super) fn tile<'c>(
         let boxed: Vec<_> =
             (0..members.len()).map(|member| boxed(chain, leaves, member, &config.tiles)).collect();
         let mut each = BETWEEN * members.len() as f64;
-        for nest in &boxed {
-            let cycles = super::cycles(machine, nest, &vec![false; nest.inputs.len()]);
-            each += cycles.ok_or("the machine has nothing for a tile")?;
+        let mut fits = true;
+        for (member, nest) in boxed.iter().enumerate() {
+            let sizes = config.tiles.sizes(member);
+            match near_tile(machine, nest, &sizes, config.footprint) {
+                Some(tile) => {
+                    let near = (nest, &config.tiles);
+                    each += tile.cycles - unmoved(machine, chain, leaves, member, near);
+                }
+                None => fits = false,
+            }
+        }
+        if !fits {
+            continue;
         }
         let count = config.tiles.count();
         let all = each * count as f64;
@@ -139,26 +153,60 @@ pub(super) fn tile<'c>(
         let cycles = (time(all, count) / GAIN).max(apart * all / (GAIN * alone));
         if best.as_ref().is_none_or(|best| cycles < best.cycles) {
             let tiles = (0..members.len()).map(|member| config.tiles.sizes(member)).collect();
-            best = Some(Subgraph { sizes: config.sizes, tiles, boxed, cycles, apart });
+            let footprint = config.footprint;
+            best = Some(Subgraph { sizes: config.sizes, footprint, tiles, boxed, cycles, apart });
         }
     }
     best.ok_or_else(|| "no tile of it fits".to_owned())
 }
 
+/// Whether what a member touches by the access of this number is handed over inside the group.
+fn inside(chain: &Chain<'_, '_>, leaves: &[bool], member: usize, access: usize) -> bool {
+    match access < chain.nests[member].reads().len() {
+        true => chain.links.iter().any(|link| link.reader == member && link.read == access),
+        false => member + 1 < chain.nests.len() && !leaves[member],
+    }
+}
+
+/// Cycles that the policy counts for staging too much: whole tensors where a tile reads a part of
+/// them, and what is handed over, which is there already.
+fn unmoved<'c>(
+    machine: Machine<'c>,
+    chain: &Chain<'_, 'c>,
+    leaves: &[bool],
+    member: usize,
+    (nest, tiles): (&Nest<'c>, &Tiles),
+) -> f64 {
+    let registers = machine.lanes_units().into_iter().next().map(|unit| unit.memory);
+    let Some(stage) = registers.and_then(|registers| way(machine, registers)?.stage) else {
+        return 0.0;
+    };
+    let accesses = nest.accesses().into_iter().enumerate();
+    let unmoved = accesses.map(|(number, access)| {
+        let size = ty::byte_size(access.elem()).unwrap_or(8);
+        let counted = access.shape.iter().product::<u64>() * size;
+        // What others read, too, goes to them by the shared memory.
+        let mut links = chain.links.iter();
+        let leaves_again =
+            links.any(|link| (link.reader, link.read) == (member, number) && leaves[link.maker]);
+        let moved = match inside(chain, leaves, member, number) && !leaves_again {
+            true => 0,
+            false => reach(access, &tiles.spans[member]).iter().product::<u64>() * size,
+        };
+        counted.saturating_sub(moved)
+    });
+    move_cycles(machine, &stage.load, unmoved.sum::<u64>() as f64)
+}
+
 /// A tile of a member as a nest: what is handed over is a tensor of a tile's size.
 fn boxed<'c>(chain: &Chain<'_, 'c>, leaves: &[bool], member: usize, tiles: &Tiles) -> Nest<'c> {
     let mut nest = chain.nests[member].clone();
-    let reads = nest.reads().len();
-    let inside = |position: usize| match position < reads {
-        true => chain.links.iter().any(|link| link.reader == member && link.read == position),
-        false => member + 1 < chain.nests.len() && !leaves[member],
-    };
     let shapes: Vec<_> = nest
         .accesses()
         .into_iter()
         .enumerate()
         .map(|(position, access)| {
-            let near = inside(position) && Border::of(access).is_none();
+            let near = inside(chain, leaves, member, position) && Border::of(access).is_none();
             near.then(|| reach(access, &tiles.spans[member]))
         })
         .collect();

@@ -1,7 +1,7 @@
 //! What a group moves and holds, in bytes.
 //!
 //! ```text
-//! traffic   Σ tensors from outside, and those that leave:  tiles · elements of a tile · T / min(T, run)
+//! traffic   Σ tensors from outside, and those that leave:  Σ tiles  elements of a tile · T / min(T, run)
 //! footprint Σ tiles that wait
 //! priority  (traffic + 1) · waves,  waves = ⌈tiles / units⌉
 //! ```
@@ -11,7 +11,7 @@
 
 use weft_dialects::ir::ty;
 
-use super::propagate::{Chain, Link, Tiles, propagate, reach};
+use super::propagate::{Chain, Link, Span, Tiles, propagate, reach};
 use crate::nest::{Access, Nest};
 
 /// Bytes of the memory that all units share which a group reads and writes. `leaves` says of
@@ -34,11 +34,38 @@ pub fn traffic(
         };
         let outside = (0..reads.len()).filter(|&read| !inside(read)).map(|read| reads[read]);
         let written = nest.outputs.iter().filter(|_| member == last || leaves[member]);
-        for access in outside.chain(written) {
-            bytes += tile_bytes(access, &reach(access, &tiles.spans[member]), transaction_bytes);
+        let moved: Vec<_> = outside.chain(written).collect();
+        for (count, spans) in kinds(nest, tiles, member) {
+            let tile = |access: &&Access<'_>| {
+                tile_bytes(access, &reach(access, &spans), transaction_bytes)
+            };
+            bytes += count * moved.iter().map(tile).sum::<u64>();
         }
     }
-    bytes * tiles.count()
+    bytes
+}
+
+/// The tiles of a member: how many, and how large. Only the last one's are smaller at the ends of
+/// axes; the others' are pushed inside.
+fn kinds(nest: &Nest<'_>, tiles: &Tiles, member: usize) -> Vec<(u64, Vec<Span>)> {
+    let spans = &tiles.spans[member];
+    if member + 1 < tiles.spans.len() {
+        return vec![(tiles.count(), spans.clone())];
+    }
+    let mut kinds = vec![(1, spans.clone())];
+    for axis in (0..spans.len()).filter(|&axis| !nest.reduces(axis)) {
+        let (extent, size) = (nest.axes[axis].extent, spans[axis].size.max(1));
+        let ends = [(extent / size, size), (u64::from(extent % size > 0), extent % size)];
+        let along = |(count, spans): (u64, Vec<Span>)| {
+            ends.into_iter().filter(|(times, _)| *times > 0).map(move |(times, size)| {
+                let mut spans = spans.clone();
+                spans[axis].size = size;
+                (count * times, spans)
+            })
+        };
+        kinds = kinds.into_iter().flat_map(along).collect();
+    }
+    kinds
 }
 
 /// Bytes that a tile of a tensor takes to move: whole transactions of what lies side by side.

@@ -49,6 +49,17 @@ pub fn way<'c>(machine: Machine<'c>, memory: &str) -> Option<Way<'c>> {
     })
 }
 
+/// The memory of one core in which tiles wait that lanes make and read: its largest cache, or
+/// where tiles are staged on the way to the registers. `None` where lanes have neither.
+pub fn waiting_memory(machine: Machine<'_>) -> Option<Memory<'_>> {
+    if let Some(cache) = near_cache(machine) {
+        return machine.memory(cache.name);
+    }
+    let unit = machine.lanes_units().into_iter().next()?;
+    let stage = way(machine, unit.memory)?.stage?.memory;
+    Some(stage).filter(|memory| memory.scope == Scope::Core)
+}
+
 /// Cycles that a move takes for `bytes`; what the machine does not say takes none.
 pub fn move_cycles(machine: Machine<'_>, way: &Move<'_>, bytes: f64) -> f64 {
     let ends = [way.source, way.target].map(|name| machine.memory(name));

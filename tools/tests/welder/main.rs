@@ -5,5 +5,6 @@
 mod support;
 
 mod edges;
+mod scratchpad;
 mod tiles;
 mod traffic;

@@ -15,10 +15,10 @@ use std::collections::HashMap;
 
 use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Builder, Report, Type, Val, attr, ty};
-use weft_dialects::tile::{Compute, Empty, RTile};
+use weft_dialects::tile::{Compute, Empty};
 
 use super::Here;
-use super::index::Sum;
+use super::index::{Sum, scf_for};
 use crate::nest::{Border, Nest};
 use crate::tile::propagate::{Chain, Link, Span, Tiles, groups, links, merged, propagate};
 
@@ -105,22 +105,32 @@ impl<'h, 'c> Group<'h, 'c> {
                 plan.rooms.insert(room.0, room.1.clone());
                 plan.memrefs.insert(room.0, room.1.memref);
             }
-            if member == last {
-                self.here.lanes(b, compute, plan, &compute.tiles[0], grid, &places[member])?;
-                continue;
+            let (mut outer, mut grid) = (compute.tiles[0].clone(), grid.to_vec());
+            if member < last {
+                // It is read again at once.
+                plan.stream = None;
+                outer.sizes = self.tiles.sizes(member);
+                grid = vec![1; grid.len().max(plan.nest.axes.len())];
+                for (axis, &size) in plan.nest.axes.iter_mut().zip(&outer.sizes) {
+                    axis.extent = size;
+                }
+                for (tile, size) in plan.tile.sizes.iter_mut().zip(&outer.sizes) {
+                    *tile = (*tile).min(*size);
+                }
             }
-            // It is read again at once.
-            plan.stream = None;
-            let sizes = self.tiles.sizes(member);
-            for (axis, &size) in plan.nest.axes.iter_mut().zip(&sizes) {
-                axis.extent = size;
+            let staged = plan.way.stage.is_some();
+            let mut written = Ok(());
+            let write = |b: &mut Builder<'c>| {
+                written = self.here.lanes(b, compute, plan, &outer, &grid, &places[member]);
+            };
+            // A loop, even of one round, frees what a member took before the next one begins.
+            if staged {
+                let ends = [Sum::number(0), Sum::number(1)];
+                scf_for(b, &ends[0], &ends[1], 1, |b, _| write(b));
+            } else {
+                write(b);
             }
-            for (tile, size) in plan.tile.sizes.iter_mut().zip(&sizes) {
-                *tile = (*tile).min(*size);
-            }
-            let outer = RTile { memory: compute.tiles[0].memory.clone(), sizes };
-            let grid = vec![1; grid.len().max(plan.nest.axes.len())];
-            self.here.lanes(b, compute, plan, &outer, &grid, &places[member])?;
+            written?;
         }
         Ok(())
     }

@@ -319,8 +319,11 @@ impl<'c> Here<'c> {
         }
         if let Some(stage) = plan.way.stage.clone() {
             let staged = Staged { plan: &plan, stage: &stage };
-            let tile = compute.tile_in(stage.memory.name).unwrap_or(&inner);
-            around(tile).write(b, &|b, at, sizes| staged.write(b, at, sizes));
+            let mut tile = compute.tile_in(stage.memory.name).unwrap_or(&inner).clone();
+            for (size, outer) in tile.sizes.iter_mut().zip(&outer.sizes) {
+                *size = (*size).min(*outer);
+            }
+            around(&tile).write(b, &|b, at, sizes| staged.write(b, at, sizes));
             return Ok(());
         }
         match parts::of(self.kernel, compute, &nest)? {

@@ -272,13 +272,14 @@ impl<'p, 'c> Piece<'p, 'c> {
 
     /// Where an access is at a point: in its tensor, or in the room that holds a tile of it.
     pub(super) fn place(&self, access: &Access<'c>, point: &[Sum<'c>]) -> Vec<Sum<'c>> {
-        let mut place: Vec<_> = access.index.iter().map(|index| Sum::of(index, point)).collect();
-        if let Some(room) = self.plan.rooms.get(&access.tensor) {
-            for (at, start) in place.iter_mut().zip(&room.starts) {
-                *at = std::mem::take(at).plus(start, -1);
-            }
-        }
-        place
+        let Some(room) = self.plan.rooms.get(&access.tensor) else {
+            return access.index.iter().map(|index| Sum::of(index, point)).collect();
+        };
+        // Rooms begin at a point of the whole nest.
+        let point = point.iter().zip(&self.plan.origin);
+        let point: Vec<_> = point.map(|(at, origin)| at.clone().plus(origin, 1)).collect();
+        let index = access.index.iter().zip(&room.starts);
+        index.map(|(index, start)| Sum::of(index, &point).plus(start, -1)).collect()
     }
 
     /// In how many phases the elements of the last dimension are laid out.

@@ -8,7 +8,8 @@
 //! ```
 //!
 //! What waits is a nest of its own, on buffers instead of tensors, and is written by the
-//! code that writes a whole kernel elsewhere (`piece.rs`).
+//! code that writes a whole kernel elsewhere (`piece.rs`). A tile that another compute of the
+//! kernel made, or will read, waits there already: it is read and written in its room.
 
 use std::collections::{HashMap, HashSet};
 
@@ -41,10 +42,11 @@ impl<'c> Staged<'_, 'c> {
         let captured = self.captured(b);
         let outputs: Vec<_> =
             nest.outputs.iter().map(|output| self.output(b, output, sizes)).collect();
+        let outputs = &outputs[..];
         let cut =
             (0..sizes.len()).any(|axis| nest.reduces(axis) && sizes[axis] < nest.axes[axis].extent);
         if cut {
-            self.start(b, at, sizes, &outputs, &captured);
+            self.start(b, at, sizes, outputs, &captured);
             let reductions: Vec<usize> =
                 (0..sizes.len()).filter(|&axis| nest.reduces(axis)).collect();
             // Loops of one round free what they took before the epilogue takes it.
@@ -52,26 +54,27 @@ impl<'c> Staged<'_, 'c> {
             scf_for(b, &ends[0], &ends[1], 1, |b, _| {
                 self.pieces(b, &reductions, at, sizes, &mut |b, at, sizes| {
                     let starts = vec![Start::Held; outputs.len()];
-                    self.fold(b, at, sizes, &outputs, starts, None, &captured);
+                    self.fold(b, at, sizes, outputs, starts, None, &captured);
                 });
             });
-            self.finish(b, at, sizes, &outputs, &captured);
+            self.finish(b, at, sizes, outputs, &captured);
         } else {
             let mut pending = Pending::default();
-            let held = nest.outputs.iter().zip(&nest.starts).zip(&outputs);
-            for ((output, start), buffer) in held {
-                if matches!(start, Start::Held) {
-                    self.bring(b, &mut pending, output, at, buffer);
+            let held = nest.outputs.iter().zip(&nest.starts).zip(outputs);
+            for ((output, start), near) in held {
+                if let (Start::Held, Near::Buffer(buffer, piece)) = (start, near) {
+                    self.bring(b, &mut pending, output, at, (*buffer, piece));
                 }
             }
             pending.wait(b);
             let (starts, epilogue) = (nest.starts.clone(), nest.epilogue.clone());
-            self.fold(b, at, sizes, &outputs, starts, epilogue, &captured);
+            self.fold(b, at, sizes, outputs, starts, epilogue, &captured);
         }
         let mut pending = Pending::default();
-        for (output, buffer) in nest.outputs.iter().zip(&outputs) {
-            let (near, far) = self.ends(b, output, at, buffer);
-            pending.transfer(b, &self.stage.store, &near, &far, &buffer.1.shape);
+        for (output, near) in nest.outputs.iter().zip(outputs) {
+            let Near::Buffer(buffer, piece) = near else { continue };
+            let (near, far) = self.ends(b, output, at, (*buffer, piece));
+            pending.transfer(b, &self.stage.store, &near, &far, &piece.shape);
         }
         pending.wait(b);
     }
@@ -94,9 +97,12 @@ impl<'c> Staged<'_, 'c> {
         near
     }
 
-    fn output(&self, b: &mut Builder<'c>, access: &Access<'c>, sizes: &[u64]) -> (Val<'c>, Local) {
+    fn output(&self, b: &mut Builder<'c>, access: &Access<'c>, sizes: &[u64]) -> Near<'c> {
+        if self.plan.rooms.contains_key(&access.tensor) {
+            return Near::Room(access.clone());
+        }
         let piece = local::output(access, sizes, self.plan.lanes_axis);
-        (alloc(b, &piece.shape, access.elem(), self.stage.memory.name), piece)
+        Near::Buffer(alloc(b, &piece.shape, access.elem(), self.stage.memory.name), piece)
     }
 
     /// The box in the buffer and the one in the tensor, for a tile at `at`.
@@ -105,9 +111,9 @@ impl<'c> Staged<'_, 'c> {
         b: &mut Builder<'c>,
         access: &Access<'c>,
         at: &[Sum<'c>],
-        (buffer, piece): &(Val<'c>, Local),
+        (buffer, piece): (Val<'c>, &Local),
     ) -> (Boxed<'c>, Boxed<'c>) {
-        let near = Boxed { view: first(b, *buffer), strides: row_major(&piece.shape) };
+        let near = Boxed { view: first(b, buffer), strides: row_major(&piece.shape) };
         let indices = access
             .index
             .iter()
@@ -123,14 +129,14 @@ impl<'c> Staged<'_, 'c> {
         pending: &mut Pending<'c>,
         access: &Access<'c>,
         at: &[Sum<'c>],
-        buffer: &(Val<'c>, Local),
+        buffer: (Val<'c>, &Local),
     ) {
         let (near, far) = self.ends(b, access, at, buffer);
         pending.transfer(b, &self.stage.load, &far, &near, &buffer.1.shape);
     }
 
     /// Inputs of `body` brought near, as accesses of the tile's own nest. What only gives
-    /// a window its size is read by nobody and stays where it is.
+    /// a window its size is read by nobody and stays where it is, as does what is near already.
     fn inputs(
         &self,
         b: &mut Builder<'c>,
@@ -146,14 +152,14 @@ impl<'c> Staged<'_, 'c> {
             .iter()
             .zip(body.args())
             .map(|(access, arg)| {
-                if arg.uses().is_empty() && !on_lanes(access) {
+                let near = self.plan.rooms.contains_key(&access.tensor);
+                if near || arg.uses().is_empty() && !on_lanes(access) {
                     return access.clone();
                 }
                 let piece = local::input(access, sizes, self.plan.lanes_axis);
                 let buffer = alloc(b, &piece.shape, access.elem(), self.stage.memory.name);
-                let buffer = (buffer, piece);
-                self.bring(b, pending, access, at, &buffer);
-                near(&buffer)
+                self.bring(b, pending, access, at, (buffer, &piece));
+                Near::Buffer(buffer, piece).access()
             })
             .collect()
     }
@@ -164,19 +170,21 @@ impl<'c> Staged<'_, 'c> {
         b: &mut Builder<'c>,
         at: &[Sum<'c>],
         sizes: &[u64],
-        outputs: &[(Val<'c>, Local)],
+        outputs: &[Near<'c>],
         captured: &HashMap<Val<'c>, Val<'c>>,
     ) {
         let nest = &self.plan.nest;
         let once = self.once(sizes);
         for (number, start) in nest.starts.iter().enumerate() {
-            let (access, buffer) = (&nest.outputs[number], &outputs[number]);
+            let (access, near) = (&nest.outputs[number], &outputs[number]);
             let mut pending = Pending::default();
-            match start {
-                Start::Unread => {}
-                Start::Held => self.bring(b, &mut pending, access, at, buffer),
-                Start::From { inputs, body } => {
-                    let output = (buffer, Start::Unread);
+            match (start, near) {
+                (Start::Held, Near::Buffer(buffer, piece)) => {
+                    self.bring(b, &mut pending, access, at, (*buffer, piece));
+                }
+                (Start::Unread | Start::Held, _) => {}
+                (Start::From { inputs, body }, _) => {
+                    let output = (near, Start::Unread);
                     self.elementwise(b, at, &once, (inputs, *body), output, captured);
                 }
             }
@@ -190,7 +198,7 @@ impl<'c> Staged<'_, 'c> {
         b: &mut Builder<'c>,
         at: &[Sum<'c>],
         sizes: &[u64],
-        outputs: &[(Val<'c>, Local)],
+        outputs: &[Near<'c>],
         captured: &HashMap<Val<'c>, Val<'c>>,
     ) {
         let nest = &self.plan.nest;
@@ -206,22 +214,23 @@ impl<'c> Staged<'_, 'c> {
         at: &[Sum<'c>],
         once: &[u64],
         (inputs, body): (&[Access<'c>], Block<'c>),
-        (output, start): (&(Val<'c>, Local), Start<'c>),
+        (output, start): (&Near<'c>, Start<'c>),
         captured: &HashMap<Val<'c>, Val<'c>>,
     ) {
         let mut pending = Pending::default();
         let own = Nest {
             axes: self.plan.nest.axes.clone(),
             inputs: self.inputs(b, &mut pending, inputs, body, at, once),
-            outputs: vec![near(output)],
+            outputs: vec![output.access()],
             body,
             starts: vec![start],
             epilogue: None,
             captures: Vec::new(),
         };
         pending.wait(b);
-        // It is no instruction.
-        self.run(b, own, at, once, captured, false);
+        let ends = [Sum::number(0), Sum::number(1)];
+        // It is no instruction; and a loop of one round frees what it took.
+        scf_for(b, &ends[0], &ends[1], 1, |b, _| self.run(b, own, at, once, captured, false));
     }
 
     /// The sizes of a tile whose points are folded already.
@@ -237,7 +246,7 @@ impl<'c> Staged<'_, 'c> {
         b: &mut Builder<'c>,
         at: &[Sum<'c>],
         sizes: &[u64],
-        outputs: &[(Val<'c>, Local)],
+        outputs: &[Near<'c>],
         starts: Vec<Start<'c>>,
         epilogue: Option<Epilogue<'c>>,
         captured: &HashMap<Val<'c>, Val<'c>>,
@@ -260,7 +269,7 @@ impl<'c> Staged<'_, 'c> {
             body,
         });
         pending.wait(b);
-        let outputs = outputs.iter().map(near).collect();
+        let outputs = outputs.iter().map(Near::access).collect();
         let own = Nest {
             axes: nest.axes.clone(),
             inputs,
@@ -310,10 +319,12 @@ impl<'c> Staged<'_, 'c> {
             gather: None,
             stream: None,
             roomy: HashSet::new(),
-            rooms: HashMap::new(),
+            rooms: plan.rooms.clone(),
             origin: at.to_vec(),
             nest: own,
         };
+        let mut ends = tile.sizes.iter().zip(sizes);
+        let ragged = ends.any(|(&tile, size)| tile > 0 && !size.is_multiple_of(tile));
         let order = loop_order(&near.nest, &tile.sizes);
         let grid = vec![1; order.len()];
         let starts = vec![Sum::number(0); sizes.len()];
@@ -325,7 +336,14 @@ impl<'c> Staged<'_, 'c> {
             order: &order,
             starts: &starts,
         }
-        .write(b, &|b, at, sizes| Piece::new(&near, at, sizes).write(b));
+        .write(b, &|b, at, sizes| {
+            let write = |b: &mut Builder<'c>| Piece::new(&near, at, sizes).write(b);
+            // Loops of one round free what one piece took before the next one begins.
+            match ragged {
+                true => scf_for(b, &Sum::number(0), &Sum::number(1), 1, |b, _| write(b)),
+                false => write(b),
+            }
+        });
     }
 
     /// Loops over the pieces of the reductions that wait at once; a ragged last piece is
@@ -371,7 +389,22 @@ pub(super) fn each_step<'c>(
     }
 }
 
-/// A buffer as an access of the tile's own nest.
-fn near<'c>((buffer, piece): &(Val<'c>, Local)) -> Access<'c> {
-    Access { tensor: *buffer, shape: piece.shape.clone(), index: piece.index.clone() }
+/// Where a tile of an output waits.
+enum Near<'c> {
+    /// In a buffer of its own, until it is transferred to the tensor.
+    Buffer(Val<'c>, Local),
+    /// In the room from which other computes of the kernel read it.
+    Room(Access<'c>),
+}
+
+impl<'c> Near<'c> {
+    /// As an access of the tile's own nest.
+    fn access(&self) -> Access<'c> {
+        match self {
+            Near::Buffer(buffer, piece) => {
+                Access { tensor: *buffer, shape: piece.shape.clone(), index: piece.index.clone() }
+            }
+            Near::Room(access) => access.clone(),
+        }
+    }
 }

@@ -1,0 +1,151 @@
+//! Groups whose tiles wait in a scratchpad: results stay, and the simulator counts the bytes that
+//! were predicted (WE-7, WE-8).
+
+use std::path::Path;
+use std::process::Command;
+
+use weft_dialects::ir::{attr, context, module_op, parse};
+use weft_passes::nest::read_members;
+use weft_passes::tile::propagate::{Chain, links, propagate};
+use weft_passes::tile::traffic::traffic;
+
+/// A model of this folder on a machine with a scratchpad.
+struct Desk {
+    folder: tempfile::TempDir,
+    /// `tile-connect-edges.joining`.
+    joining: &'static str,
+}
+
+impl Desk {
+    fn new(text: &str, machine: &str, joining: &'static str) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("model.mlir"), text).expect("written");
+        std::fs::write(folder.path().join("machine.mlir"), machine).expect("written");
+        Self { folder, joining }
+    }
+
+    fn weft(&self, arguments: &str) -> Result<String, String> {
+        let joining = format!("tile-connect-edges.joining={}", self.joining);
+        let output = Command::new(env!("CARGO_BIN_EXE_weft"))
+            .args(arguments.split_whitespace())
+            .args(["--device", "machine.mlir", "--pass-option", &joining])
+            .current_dir(self.folder.path())
+            .output()
+            .expect("weft starts");
+        match output.status.success() {
+            true => Ok(String::from_utf8(output.stdout).expect("text")),
+            false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+        }
+    }
+
+    /// What the model gives, and the bytes that its moves bring from the shared memory and take
+    /// back there.
+    fn simulate(&self) -> (Vec<u8>, u64) {
+        let report = self.weft("simulate model.mlir --json --outputs out.npz").expect("it runs");
+        let report: serde_json::Value = serde_json::from_str(&report).expect("an object");
+        let moves = report["moves"].as_array().expect("moves");
+        let staged =
+            moves.iter().filter(|one| ["fetch", "flush", "in", "out"].contains(&name(one)));
+        let bytes = staged.map(|one| one["bytes"].as_u64().expect("a number")).sum();
+        (std::fs::read(self.folder.path().join("out.npz")).expect("results"), bytes)
+    }
+
+    /// The same bytes, by the formula, of every kernel that runs; and how many there are.
+    fn predicted(&self, scratchpad: &str) -> (usize, u64) {
+        let stage = if self.joining == "none" { "tile" } else { "task" };
+        let text = self.weft(&format!("compile model.mlir --emit {stage} -o -")).expect("text");
+        let context = context();
+        let module = parse(&context, &text).expect("it is read again");
+        let ops = module_op(&module).body(0).expect("a module has a block").ops();
+        let graph = ops.iter().find(|op| op.is("tile.graph")).copied();
+        let runs: Vec<_> = graph
+            .and_then(|graph| graph.body(0))
+            .into_iter()
+            .flat_map(|block| block.ops())
+            .filter_map(|op| op.attr("kernel").and_then(attr::symbol))
+            .collect();
+        let (mut count, mut bytes) = (0, 0);
+        for kernel in ops.iter().filter(|op| op.is("tile.kernel")) {
+            let members = read_members(*kernel).expect("computes");
+            let nests: Vec<_> = members.iter().map(|(_, nest)| nest).collect();
+            let links = links(&nests);
+            let (last, _) = members.last().expect("there is one");
+            // A kernel alone brings every tile that waits; a group brings its rTask's.
+            let tile = match members.len() {
+                1 => last.tile_in(scratchpad).expect("tiles wait there"),
+                _ => &last.tiles[0],
+            };
+            let chain = Chain::new(nests, links);
+            let tiles = propagate(&chain, &tile.sizes).expect("tiles follow");
+            let leaves = vec![false; members.len()];
+            let times = runs.iter().filter(|run| **run == kernel.symbol()).count();
+            let times = if graph.is_some() { times } else { 1 };
+            count += times;
+            bytes += times as u64 * traffic(&chain, &tiles, &leaves, 1);
+        }
+        (count, bytes)
+    }
+}
+
+fn name(one: &serde_json::Value) -> &str {
+    one["name"].as_str().expect("a name")
+}
+
+fn text(name: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    std::fs::read_to_string(folder.join("tests/welder").join(name)).expect("the model is there")
+}
+
+fn machine(name: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    std::fs::read_to_string(folder.join("../devices").join(name)).expect("the machine is there")
+}
+
+#[test]
+fn we_7_attention_moves_through_a_scratchpad_what_was_predicted() {
+    let [apart, joined] = ["none", "all"]
+        .map(|joining| Desk::new(&text("attention.mlir"), &machine("dsp.mlir"), joining));
+    let ((expected, more), (got, less)) = (apart.simulate(), joined.simulate());
+    assert_eq!(got, expected, "joined kernels give the same, to the bit");
+    assert_eq!(joined.predicted("tcm"), (1, less));
+    let (kernels, bytes) = apart.predicted("tcm");
+    assert_eq!(bytes, more);
+    assert_eq!(kernels, 6);
+    // Queries, keys and values once, and what comes out of it.
+    assert_eq!(less, 4 * 2 * (37 * 19 + 19 * 29 + 29 * 21 + 37 * 21));
+}
+
+#[test]
+fn we_7_other_chains_give_the_same_on_scratchpads() {
+    for (model, device) in [
+        ("norm.mlir", "dsp.mlir"),
+        ("norm.mlir", "toy.mlir"),
+        ("separable.mlir", "dsp.mlir"),
+        ("feed.mlir", "dsp.mlir"),
+        ("attention.mlir", "toy.mlir"),
+    ] {
+        let [apart, joined] =
+            ["none", "all"].map(|joining| Desk::new(&text(model), &machine(device), joining));
+        let ((expected, more), (got, less)) = (apart.simulate(), joined.simulate());
+        let equal = got == expected || device == "toy.mlir" && close(&joined, &apart);
+        assert!(equal, "{model} on {device}");
+        assert!(less < more, "{model} on {device}: {less} and {more} bytes");
+    }
+}
+
+/// Whether lanes that fold in another order give the same but for rounding.
+fn close(joined: &Desk, apart: &Desk) -> bool {
+    let expected = apart.folder.path().join("out.npz");
+    let run = format!("simulate model.mlir --expect {}", expected.display());
+    joined.weft(&format!("{run} --rtol 1e-5 --atol 1e-6")).is_ok()
+}
+
+#[test]
+fn we_8_a_small_scratchpad_keeps_kernels_apart() {
+    let small = machine("dsp.mlir").replace("capacity_bytes(262144)", "capacity_bytes(4096)");
+    let desk = Desk::new(&text("attention.mlir"), &small, "all");
+    let (kernels, _) = desk.predicted("tcm");
+    assert!(kernels > 1, "one kernel in 4 KiB");
+    let whole = Desk::new(&text("attention.mlir"), &machine("dsp.mlir"), "none");
+    assert_eq!(desk.simulate().0, whole.simulate().0);
+}
