@@ -314,9 +314,9 @@ tile.kernel @sum {
 
 // -----
 
-// A memory that moves fill.
+// A memory in which lanes stage nothing.
 // CHECK: error: lanes find no tiles in @l2
-// CHECK: help: kernels are joined in caches; hand the tensor over in the shared memory
+// CHECK: help: hand the tensor over in the shared memory
 #m = affine_map<(m) -> (m)>
 #taps = affine_map<(h, r) -> (h + r)>
 #h = affine_map<(h, r) -> (h)>
