@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Tensors keep their shapes: which tiles of them a group makes follows from the last member's
-//! first rTile (`propagate.rs`). Refused are edges between runs with another in between, memories that the
+//! first rTile (`propagate/`). Refused are edges between runs with another in between, memories that the
 //! tiles do not fit, and members whose tiles do not follow. What others read, too, is an output
 //! of the new kernel, if its tiles are each made once.
 
