@@ -364,15 +364,27 @@ def Device_AllocOp : Device_Op<"alloc", []> {
     With `swizzle [bits, keep, shift]` element `x` of the row-major order lies at
     `x ^ ((x >> shift) & ((1 << bits) - 1) << keep)`, so that rows begin in different banks.
 
+    With `at N` the room is a piece of the arena that the kernel has in the memory, from byte
+    `N` on; pieces of which each is used at another time may be the same bytes:
+
+    ```mlir
+    %scores = device.alloc at 0 : memref<32x128xf32, "l2">
+    %sums = device.alloc at 16384 : memref<32xf32, "l2">
+    ```
+
     - C1: the shape is static, and the machine has the memory of the type's space.
     - C2: the room is no larger than the memory.
     - C3: in a register file the last dimension fills at most one register.
     - C4: what a swizzle exchanges it does not shift by: `1 ≤ bits ≤ shift`; the room is a
       whole number of blocks of `2^(keep + bits)` elements, and no register.
+    - C5: a piece of an arena begins at a multiple of 64 bytes and ends inside the memory, which
+      is no register file; it stands in the kernel's own block.
+    - C6: pieces that share bytes are used one after the other: the last operation of the block
+      that uses one, itself or inside it, comes before the first that uses the other.
   }];
-  let arguments = (ins OptionalAttr<DenseI64ArrayAttr>:$swizzle);
+  let arguments = (ins OptionalAttr<I64Attr>:$offset, OptionalAttr<DenseI64ArrayAttr>:$swizzle);
   let results = (outs Device_MemRef:$result);
-  let assemblyFormat = "(`swizzle` $swizzle^)? attr-dict `:` type($result)";
+  let assemblyFormat = "(`at` $offset^)? (`swizzle` $swizzle^)? attr-dict `:` type($result)";
 }
 
 def Device_CopyOp : Device_Op<"copy", [AttrSizedOperandSegments]> {

@@ -57,6 +57,10 @@ device.kernel @kernel tasks 4 {
   %s = device.alloc : memref<16xf32, "spad">
   // CHECK: %[[P:.+]] = device.alloc : memref<16xf32, "l2">
   %p = device.alloc : memref<16xf32, "l2">
+  // CHECK: device.alloc at 0 : memref<16xf32, "l2">
+  %p0 = device.alloc at 0 : memref<16xf32, "l2">
+  // CHECK: device.alloc at 128 swizzle [2, 2, 3] : memref<16xf32, "l2">
+  %p1 = device.alloc at 128 swizzle [2, 2, 3] : memref<16xf32, "l2">
   // CHECK: device.copy @load %{{.+}}[%{{.+}}, %{{.+}}] to %[[R]][%{{.+}}, %{{.+}}] count 4 : memref<4x16xf32> to memref<2x4xf32, "vreg">
   device.copy @load %x[%task, %c0] to %r[%c0, %c0] count 4 : memref<4x16xf32> to memref<2x4xf32, "vreg">
   // CHECK: device.copy @load %{{.+}}[%{{.+}}, %{{.+}}] to %[[R]][%{{.+}}, %{{.+}}] count 2 from_dim 0 from_step 2 to_dim 1 to_step 2 : memref<4x16xf32> to memref<2x4xf32, "vreg">

@@ -4,7 +4,7 @@
 // Five sums read seven doubles: 28 bytes.
 // CHECK: error: tiles of 28 bytes wait in @l2, which holds 16
 // CHECK: note: {{.*}}the first rTile of this one's kernel decides them
-// CHECK: they are 28 of @double; take a smaller rTile or another memory
+// CHECK: they are 28 of @double at 0; take a smaller rTile or another memory
 #m = affine_map<(m) -> (m)>
 #taps = affine_map<(h, r) -> (h + r)>
 #h = affine_map<(h, r) -> (h)>

@@ -35,6 +35,7 @@ pub(super) fn translate<'c>(
         token_count: 0,
         memrefs: HashMap::new(),
         declared: Vec::new(),
+        reach: HashMap::new(),
         body: Vec::new(),
     };
     if kernel.groups > 1 {
@@ -72,6 +73,8 @@ struct Writer<'a, 'c> {
     token_count: u32,
     memrefs: HashMap<Val<'c>, MemRefId>,
     declared: Vec<MemRef>,
+    /// Bytes of the kernel's arena in each memory that its pieces reach so far.
+    reach: HashMap<u32, u64>,
     /// Of the block that is being written.
     body: Vec<Plain>,
 }
@@ -165,7 +168,18 @@ impl<'c> Writer<'_, 'c> {
         let memory = self.memory_of(full).ok_or_else(error)?;
         let bytes = shape.iter().product::<u64>() * elem.bytes() as u64;
         let room_bytes = self.room(memory, &shape, elem.bytes() as u64);
-        self.declared.push(MemRef { memory, ty: elem, shape, room_bytes: room_bytes.max(bytes) });
+        let room_bytes = match op.attr("offset").and_then(attr::int) {
+            // Of an arena, what the pieces before it do not reach.
+            Some(offset) => {
+                let reach = self.reach.entry(memory).or_insert(0);
+                let end = offset as u64 + bytes;
+                let more = end.saturating_sub(*reach);
+                *reach += more;
+                more
+            }
+            None => room_bytes.max(bytes),
+        };
+        self.declared.push(MemRef { memory, ty: elem, shape, room_bytes });
         let id = self.declared.len() as MemRefId - 1;
         self.memrefs.insert(value, id);
         Ok(id)

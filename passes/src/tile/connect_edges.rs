@@ -148,8 +148,8 @@ impl<'c> Connecting<'c> {
             let names = [from, reader].map(kernel_of);
             let told = match &found {
                 Ok(joined) => format!(
-                    "in @{} {:.0} cycles with tiles of {:?}, apart {:.0}",
-                    self.memory, joined.cycles, joined.sizes, joined.apart
+                    "in @{} {:.0} cycles with tiles of {:?} and {} bytes that wait, apart {:.0}",
+                    self.memory, joined.cycles, joined.sizes, joined.footprint, joined.apart
                 ),
                 Err(why) => format!("stays in the shared memory: {why}"),
             };

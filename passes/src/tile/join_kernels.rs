@@ -21,7 +21,7 @@ use weft_dialects::tile::{Compute, Connect, Kernel};
 
 use super::groups::{Group, Order, groups, is_near, maker, starts_empty};
 use super::propagate::{Chain, Tiles, propagate};
-use super::traffic::room;
+use super::rooms::Waiting;
 use super::views::{kernel_of, view};
 use super::waiting_memory;
 use crate::nest::{Nest, Start, read_kernel};
@@ -136,7 +136,7 @@ impl<'c> Join<'c> {
         for (member, nest) in nests.iter().enumerate().take(nests.len() - 1) {
             self.check_member(group, member, nest, &tiles)?;
         }
-        self.check_room(group, &nests, &tiles)?;
+        self.check_room(group, &chain, &tiles)?;
 
         let leaves: Vec<Leaf<'c>> = (0..group.runs.len())
             .filter(|&member| member + 1 == group.runs.len() || group.leaves(member))
@@ -281,51 +281,49 @@ impl<'c> Join<'c> {
     fn check_room(
         &self,
         group: &Group<'c>,
-        nests: &[Nest<'c>],
+        chain: &Chain<'_, 'c>,
         tiles: &Tiles,
     ) -> Result<(), Failed> {
-        let mut taken: Vec<(&str, u64, Vec<String>)> = Vec::new();
-        for (member, nest) in nests.iter().enumerate().take(nests.len() - 1) {
-            let Some(memory) = group.memory(member) else { continue };
-            let bytes = room(nest, tiles, member);
-            let what = format!("{bytes} of @{}", kernel_of(group.runs[member]));
-            match taken.iter_mut().find(|(name, ..)| *name == memory) {
-                Some((_, sum, parts)) => {
-                    *sum += bytes;
-                    parts.push(what);
-                }
-                None => taken.push((memory, bytes, vec![what])),
-            }
-        }
-        for (name, bytes, parts) in taken {
+        let last = group.runs.len() - 1;
+        let memories: Vec<_> = (0..last).map(|member| group.memory(member)).collect();
+        let mut names: Vec<&str> = memories.iter().copied().flatten().collect();
+        names.sort_unstable();
+        names.dedup();
+        for name in names {
             let memory = self.machine.memory(name).ok_or(Failed)?;
+            let edge = group.edges.iter().find(|edge| edge.memory == name);
+            let place = edge.map_or(group.runs[0], |edge| edge.op);
             if memory.is_registers() {
-                let edge = group.edges.iter().find(|edge| edge.memory == name);
-                let place = edge.map_or(group.runs[0], |edge| edge.op);
                 let what = format!("@{name} holds registers of one compute, no tile of a tensor");
                 Report::new(place.location(), what).help(
                     "tile-fuse-elementwise hands over in registers; name a memory or a cache",
                 );
                 return Err(Failed);
             }
-            if bytes > memory.capacity_bytes {
-                let edge = group.edges.iter().find(|edge| edge.memory == name);
-                let place = edge.map_or(group.runs[0], |edge| edge.op);
-                let what = format!(
-                    "tiles of {bytes} bytes wait in @{name}, which holds {}",
-                    memory.capacity_bytes
-                );
-                Report::new(place.location(), what)
-                    .note(
-                        group.runs[group.runs.len() - 1],
-                        "the first rTile of this one's kernel decides them",
-                    )
-                    .help(format!(
-                        "they are {}; take a smaller rTile or another memory",
-                        parts.join(", ")
-                    ));
-                return Err(Failed);
+            let stays = |member: usize| member < last && !group.leaves(member);
+            let waits =
+                (0..=last).map(|member| stays(member) && memories[member] == Some(name)).collect();
+            let rooms = Waiting::new(chain, waits).rooms(tiles);
+            if rooms.bytes <= memory.capacity_bytes {
+                continue;
             }
+            let (bytes, holds) = (rooms.bytes, memory.capacity_bytes);
+            let parts = rooms.of.iter().zip(&group.runs).filter_map(|(room, run)| {
+                let (room, name) = (room.as_ref()?, kernel_of(*run));
+                Some(match room.over {
+                    Some(other) => format!("@{name} over @{}", kernel_of(group.runs[other])),
+                    None => format!("{} of @{name} at {}", room.bytes, room.offset),
+                })
+            });
+            let parts: Vec<_> = parts.collect();
+            let what = format!("tiles of {bytes} bytes wait in @{name}, which holds {holds}");
+            Report::new(place.location(), what)
+                .note(group.runs[last], "the first rTile of this one's kernel decides them")
+                .help(format!(
+                    "they are {}; take a smaller rTile or another memory",
+                    parts.join(", ")
+                ));
+            return Err(Failed);
         }
         Ok(())
     }

@@ -21,6 +21,7 @@ pub mod peel;
 mod policy;
 pub mod propagate;
 pub mod roller;
+pub mod rooms;
 mod shapes;
 pub mod split_reductions;
 pub mod stream_host;

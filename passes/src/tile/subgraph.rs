@@ -55,7 +55,7 @@ impl<'c> Member<'c> {
 pub(super) struct Subgraph<'c> {
     /// Sizes of the last member's tile.
     pub sizes: Vec<u64>,
-    /// Bytes of the tiles that wait.
+    /// Bytes of the arena in which tiles wait.
     pub footprint: u64,
     /// The first rTile of every member.
     pub tiles: Vec<Vec<u64>>,

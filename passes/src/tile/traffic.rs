@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! traffic   Σ tensors from outside, and those that leave:  Σ tiles  elements of a tile · T / min(T, run)
-//! footprint Σ tiles that wait
+//! footprint the arena of the tiles that wait (`rooms.rs`)
 //! priority  (traffic + 1) · waves,  waves = ⌈tiles / units⌉
 //! ```
 //!
@@ -12,7 +12,8 @@
 use weft_dialects::ir::ty;
 
 use super::propagate::{Chain, Link, Span, Tiles, propagate, reach};
-use crate::nest::{Access, Nest};
+use super::rooms::Waiting;
+use crate::nest::Access;
 
 /// Bytes of the memory that all units share which a group reads and writes. `leaves` says of
 /// each member whether its output is written there; the last one's always is.
@@ -83,16 +84,16 @@ fn tile_bytes(access: &Access<'_>, reach: &[u64], transaction_bytes: u64) -> u64
     rows * run.next_multiple_of(transaction_bytes.max(1))
 }
 
-/// Bytes of the tile that a member hands over.
-pub fn room(nest: &Nest<'_>, tiles: &Tiles, member: usize) -> u64 {
-    let spans = tiles.spans[member].iter().enumerate();
-    let parallel = spans.filter(|(axis, _)| !nest.reduces(*axis)).map(|(_, span)| span.size);
-    parallel.product::<u64>() * ty::byte_size(nest.outputs[0].elem()).unwrap_or(8)
+/// The members whose tiles wait near the unit: all but the last and those that `leaves` names.
+pub fn waiting<'w, 'n, 'c>(chain: &'w Chain<'n, 'c>, leaves: &[bool]) -> Waiting<'w, 'n, 'c> {
+    let last = chain.nests.len() - 1;
+    let waits = (0..=last).map(|member| member < last && !leaves[member]);
+    Waiting::new(chain, waits.collect())
 }
 
-/// Bytes of all tiles that wait.
-pub fn footprint(chain: &Chain<'_, '_>, tiles: &Tiles) -> u64 {
-    (0..chain.nests.len() - 1).map(|member| room(chain.nests[member], tiles, member)).sum()
+/// Bytes of the arena in which all tiles wait.
+pub fn footprint(chain: &Chain<'_, '_>, tiles: &Tiles, leaves: &[bool]) -> u64 {
+    waiting(chain, leaves).rooms(tiles).bytes
 }
 
 /// What tiles a group may have.
@@ -139,10 +140,11 @@ pub fn configs(
     keep: usize,
 ) -> Result<Vec<Config>, String> {
     let root = chain.nests[chain.nests.len() - 1];
+    let wait = waiting(chain, limits.leaves);
     let (mut waiting, mut seen) = (Vec::new(), std::collections::HashSet::new());
     let (mut found, mut why) = (Vec::new(), "no tile of it fits".to_owned());
     let mut look = |sizes: Vec<u64>, waiting: &mut Vec<(u64, Vec<u64>)>| {
-        let rank = match config(chain, limits, &sizes) {
+        let rank = match config(chain, limits, &wait, &sizes) {
             Ok(config) => {
                 let over = config.footprint.saturating_sub(limits.room);
                 // As many times worse as it is too large: that is how often it will be cut.
@@ -187,13 +189,18 @@ pub fn configs(
 }
 
 /// What a group is with a tile of `sizes`.
-fn config(chain: &Chain<'_, '_>, limits: &Limits<'_>, sizes: &[u64]) -> Result<Config, String> {
+fn config(
+    chain: &Chain<'_, '_>,
+    limits: &Limits<'_>,
+    waiting: &Waiting<'_, '_, '_>,
+    sizes: &[u64],
+) -> Result<Config, String> {
     let tiles = propagate(chain, sizes).map_err(|refusal| refusal.to_string())?;
     let traffic = traffic(chain, &tiles, limits.leaves, limits.transaction_bytes);
     let waves = tiles.count().div_ceil(limits.units);
     Ok(Config {
         sizes: sizes.to_vec(),
-        footprint: footprint(chain, &tiles),
+        footprint: waiting.rooms(&tiles).bytes,
         traffic,
         // Of one tile a wave, for as many units.
         priority: (traffic / tiles.count() + 1).saturating_mul(waves * limits.units),

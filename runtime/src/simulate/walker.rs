@@ -207,7 +207,7 @@ impl Walker {
         let memref = &ready.kernel.memrefs[id as usize];
         let memory = memref.memory as usize;
         let taken = self.taken[memory];
-        let wanted = memref.room_bytes.max(memref.bytes());
+        let wanted = memref.room_bytes;
         let after = taken.saturating_add(wanted);
         if after > machine.memories[memory].capacity_bytes {
             self.at -= 1;
@@ -231,7 +231,7 @@ impl Walker {
         let id = self.alive.pop()?;
         let memref = &ready.kernel.memrefs[id as usize];
         let memory = memref.memory as usize;
-        self.taken[memory] -= memref.room_bytes.max(memref.bytes());
+        self.taken[memory] -= memref.room_bytes;
         let home = &mut self.homes[id as usize];
         self.tops[memory] = home.begin;
         // Whoever is told needs to know where it was.

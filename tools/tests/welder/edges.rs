@@ -1,40 +1,40 @@
 //! Edges in every memory: what becomes one kernel, that results stay, and what is refused
 //! (WE-3, WE-7, WE-13).
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-const MACHINE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../devices/x86-avx2.mlir");
-const ALL: &str = "--pass-option tile-connect-edges.joining=all";
+pub const MACHINE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../devices/x86-avx2.mlir");
+pub const ALL: &str = "--pass-option tile-connect-edges.joining=all";
 
 /// A folder in which `weft` works on one of the models beside this file.
-struct Desk {
+pub struct Desk {
     folder: tempfile::TempDir,
 }
 
 impl Desk {
-    fn new(name: &str) -> Self {
+    pub fn new(name: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/welder").join(name);
         std::fs::copy(model, folder.path().join("model.mlir")).expect("the model is there");
         Self { folder }
     }
 
-    fn run(&self, arguments: &str) -> Output {
+    pub fn run(&self, arguments: &str) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_weft"));
         let output =
             command.args(arguments.split_whitespace()).current_dir(self.folder.path()).output();
         output.expect("weft starts")
     }
 
-    fn weft(&self, arguments: &str) -> String {
+    pub fn weft(&self, arguments: &str) -> String {
         let output = self.run(arguments);
         let text = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "weft {arguments}\n{text}");
         String::from_utf8(output.stdout).expect("text")
     }
 
-    fn fails(&self, arguments: &str, words: &[&str]) {
+    pub fn fails(&self, arguments: &str, words: &[&str]) {
         let output = self.run(arguments);
         let text = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "weft {arguments}\n{text}");
@@ -44,8 +44,12 @@ impl Desk {
         }
     }
 
-    fn write(&self, name: &str, text: &str) {
+    pub fn write(&self, name: &str, text: &str) {
         std::fs::write(self.folder.path().join(name), text).expect("written");
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
     }
 
     /// The tile stage with every edge near that can be.
@@ -54,14 +58,14 @@ impl Desk {
     }
 
     /// What the model gives when nothing is joined, in `base.npz`.
-    fn base(&self) {
+    pub fn base(&self) {
         let base = "--pass-option tile-connect-edges.joining=base";
         let apart = "--pass-option tile-fuse-elementwise.fuse=false";
         self.weft(&format!("run model.mlir --device {MACHINE} {base} {apart} --outputs base.npz"));
     }
 
     /// Whether a text gives that, too.
-    fn holds(&self, text: &str) {
+    pub fn holds(&self, text: &str) {
         self.write("edited.mlir", text);
         let said =
             self.weft("run edited.mlir --expect base.npz --rtol 1e-4 --atol 1e-5 --threads 1");

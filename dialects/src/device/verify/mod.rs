@@ -1,11 +1,13 @@
 //! Constraints of the `device` dialect.
 
+mod arena;
 mod groups;
 mod instruction;
 mod machine;
 mod program;
 mod transfer;
 
+use arena::*;
 use groups::*;
 use instruction::*;
 use machine::*;
@@ -41,7 +43,7 @@ const TABLE: Table = &[
         ],
     ),
     ("device.kernel", &[kernel_c1, kernel_c2, kernel_c3, kernel_c4]),
-    ("device.alloc", &[alloc_c1, alloc_c2, alloc_c3, alloc_c4]),
+    ("device.alloc", &[alloc_c1, alloc_c2, alloc_c3, alloc_c4, alloc_c5, alloc_c6]),
     ("device.copy", &[copy_c1, copy_c2, copy_c3, copy_c4, copy_c5]),
     (
         "device.transfer",

@@ -1,7 +1,8 @@
 //! Where each allocation of a kernel lies in its memory.
 //!
 //! An allocation lives until the end of its block, so a memory is a stack: what a block
-//! takes begins where the block around it has got to.
+//! takes begins where the block around it has got to. Pieces of an arena lie where they say, from
+//! where the first of them begins.
 
 use std::collections::HashMap;
 
@@ -63,9 +64,24 @@ fn block<'c>(
     rooms: &mut Rooms<'c>,
 ) -> Result<(), Failed> {
     let before = taken.clone();
+    let mut arenas: HashMap<&str, u64> = HashMap::new();
     for op in body.iter() {
         if op.is("device.alloc") {
-            let room = alloc(machine, op, taken)?;
+            let room = match piece(op) {
+                Some((name, offset, _)) => {
+                    let pieces = body.iter().filter_map(piece).filter(|piece| piece.0 == name);
+                    let bytes = pieces.map(|(_, offset, bytes)| offset + bytes).max();
+                    let begin = arenas.get(name).copied();
+                    let mut room = match begin {
+                        // It has its room already.
+                        Some(_) => alloc(machine, op, 0, &mut HashMap::new())?,
+                        None => alloc(machine, op, bytes.unwrap_or(0), taken)?,
+                    };
+                    room.address = *arenas.entry(name).or_insert(room.address) + offset;
+                    room
+                }
+                None => alloc(machine, op, 0, taken)?,
+            };
             rooms.places.insert(op.result(0), rooms.rooms.len());
             rooms.rooms.push(room);
         }
@@ -79,9 +95,18 @@ fn block<'c>(
     Ok(())
 }
 
+/// The memory of a piece of an arena, where it begins there, and its size.
+fn piece<'c>(op: Op<'c>) -> Option<(&'c str, u64, u64)> {
+    let offset = op.is("device.alloc").then(|| op.attr("offset")).flatten().and_then(attr::int)?;
+    let memref = op.result(0).ty();
+    Some((ty::memory(memref)?, offset as u64, ty::count(memref)? * elem_bytes(memref)))
+}
+
+/// Places an allocation, with room for `least` bytes.
 fn alloc<'c>(
     machine: Machine<'c>,
     op: Op<'c>,
+    least: u64,
     taken: &mut HashMap<&'c str, u64>,
 ) -> Result<Room<'c>, Failed> {
     let memref = op.result(0).ty();
@@ -92,7 +117,7 @@ fn alloc<'c>(
     let strides = strides(&memory, memref);
     let sizes = ty::shape(memref).unwrap_or_default();
     let whole = sizes.first().zip(strides.first()).map(|(size, stride)| size * stride);
-    let bytes = whole.unwrap_or_else(|| elem_bytes(memref));
+    let bytes = whole.unwrap_or_else(|| elem_bytes(memref)).max(least);
     // From the first bank on, so that rows do not begin in the middle.
     let banks = memory.bank_bytes.zip(memory.banks).map(|(bytes, banks)| bytes * banks);
     let align = memory.register_bytes.or(memory.transaction_bytes).or(banks);

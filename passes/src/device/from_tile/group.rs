@@ -2,14 +2,15 @@
 //!
 //! ```text
 //! %e = tile.empty in @l2; %h = tile.compute ... -> %e; tile.compute ins(%h) -> %o
-//!   ->  %room = device.alloc : memref<96x6x112xf32, "l2">
+//!   ->  %room = device.alloc at 0 : memref<96x6x112xf32, "l2">
 //!       loops over register tiles of a tile of h, stored to %room
 //!       loops over register tiles of the rTask, which read %room
 //! ```
 //!
 //! The last compute's first rTile is the rTask; which tiles the others make follows from it
-//! (`tile/propagate.rs`). Places are those of the whole tensors, so a room subtracts where its
-//! tile begins.
+//! (`tile/propagate.rs`), and so do their rooms, pieces of one arena in each memory
+//! (`tile/rooms.rs`). Places are those of the whole tensors, so a room subtracts where its tile
+//! begins.
 
 use std::collections::HashMap;
 
@@ -21,6 +22,7 @@ use super::Here;
 use super::index::{Sum, scf_for};
 use crate::nest::{Border, Nest};
 use crate::tile::propagate::{Chain, Link, Span, Tiles, groups, links, merged, propagate};
+use crate::tile::rooms::{self, Waiting, sizes};
 
 /// A tile of a tensor, in a memory near the unit.
 #[derive(Clone)]
@@ -69,6 +71,14 @@ pub(super) struct Group<'h, 'c> {
     tiles: Tiles,
     handed: Vec<Vec<u64>>,
     links: Vec<Link>,
+    waiting: Vec<Option<Wait<'c>>>,
+}
+
+/// A tile that waits.
+struct Wait<'c> {
+    memory: &'c str,
+    room: rooms::Room,
+    sizes: Vec<u64>,
 }
 
 impl<'h, 'c> Group<'h, 'c> {
@@ -84,8 +94,9 @@ impl<'h, 'c> Group<'h, 'c> {
                 .help("members are counted from 0; hand the tensor over in the shared memory");
             Failed
         })?;
+        let waiting = waiting(&chain, &tiles);
         let handed = chain.handed;
-        Ok(Self { here, members, tiles, handed, links })
+        Ok(Self { here, members, tiles, handed, links, waiting })
     }
 
     /// Writes all computes, one after the other.
@@ -156,33 +167,31 @@ impl<'h, 'c> Group<'h, 'c> {
         b: &mut Builder<'c>,
         places: &[Vec<Sum<'c>>],
     ) -> Vec<Option<(Val<'c>, Room<'c>)>> {
-        let mut rooms = Vec::new();
+        let mut rooms: Vec<Option<(Val<'c>, Room<'c>)>> = Vec::new();
         for (member, (_, nest)) in self.members.iter().enumerate() {
-            let output = &nest.outputs[0];
-            let tensor = output.argument();
-            let Some(empty) = tensor.def().and_then(Empty::of) else {
+            let Some(wait) = &self.waiting[member] else {
                 rooms.push(None);
                 continue;
             };
+            let output = &nest.outputs[0];
             let handed = self.handed[member].clone();
-            let spans = &self.tiles.spans[member];
-            let (mut starts, mut sizes) = (Vec::new(), Vec::new());
-            for dims in groups(&output.shape, &handed) {
-                let (mut start, mut size) = (Sum::default(), 1);
-                for (dim, step) in dims {
-                    let index = &output.index[dim];
-                    start = start.plus(&Sum::of(index, &places[member]), step as i64);
-                    let axes = index.coefficients.iter().zip(spans);
-                    size *=
-                        axes.filter(|(f, _)| **f != 0).map(|(_, span)| span.size).product::<u64>();
+            let start = |dims: Vec<(usize, u64)>| {
+                dims.into_iter().fold(Sum::default(), |start, (dim, step)| {
+                    start.plus(&Sum::of(&output.index[dim], &places[member]), step as i64)
+                })
+            };
+            let starts = groups(&output.shape, &handed).into_iter().map(start).collect();
+            let sizes = wait.sizes.clone();
+            let memref = match wait.room.over {
+                Some(maker) => rooms[maker].as_ref().expect("it waits, too").1.memref,
+                None => {
+                    let memory = attr::of_string(b.context(), wait.memory);
+                    let ty = ty::memref(&sizes, output.elem(), Some(memory));
+                    let offset = attr::of_int(b.context(), wait.room.offset as i64);
+                    b.op_with("device.alloc", &[], &[ty], &[("offset", offset)], 0).result(0)
                 }
-                starts.push(start);
-                sizes.push(size);
-            }
-            let memory = attr::of_string(b.context(), empty.memory);
-            let ty = ty::memref(&sizes, output.elem(), Some(memory));
-            let memref = b.op("device.alloc", &[], &[ty]).result(0);
-            rooms.push(Some((tensor, Room { memref, handed, starts, sizes })));
+            };
+            rooms.push(Some((output.argument(), Room { memref, handed, starts, sizes })));
         }
         rooms
     }
@@ -206,6 +215,24 @@ impl<'h, 'c> Group<'h, 'c> {
         }
         nest
     }
+}
+
+/// Where the tiles of a group wait, memory by memory.
+fn waiting<'c>(chain: &Chain<'_, 'c>, tiles: &Tiles) -> Vec<Option<Wait<'c>>> {
+    let tensors = chain.nests.iter().map(|nest| nest.outputs[0].argument());
+    let memories: Vec<Option<&str>> =
+        tensors.map(|tensor| Some(Empty::of(tensor.def()?)?.memory)).collect();
+    let mut found: Vec<Option<Wait<'c>>> = memories.iter().map(|_| None).collect();
+    for (first, memory) in memories.iter().enumerate() {
+        let (Some(name), None) = (memory, &found[first]) else { continue };
+        let waits = memories.iter().map(|other| other == memory).collect();
+        let rooms = Waiting::new(chain, waits).rooms(tiles);
+        for (member, room) in rooms.of.into_iter().enumerate() {
+            let Some(room) = room else { continue };
+            found[member] = Some(Wait { memory: name, room, sizes: sizes(chain, tiles, member) });
+        }
+    }
+    found
 }
 
 /// Where a tile begins along an axis, from where its readers' tiles do.

@@ -1,0 +1,89 @@
+//! Constraints of rooms that are pieces of an arena.
+
+use super::super::Machine;
+use crate::ir::{Block, Diagnostics, Op, Val, parts, ty};
+use crate::verify::int;
+
+/// Where pieces begin, as the memory that kernels are given.
+const ALIGN: i64 = 64;
+
+/// C5. A piece of an arena begins at a multiple of 64 bytes and ends inside the memory, which is
+/// no register file; it stands in the kernel's own block.
+pub(super) fn alloc_c5(op: Op<'_>, diag: &mut Diagnostics) {
+    let Some(offset) = int(op, "offset") else { return };
+    if offset < 0 || offset % ALIGN != 0 {
+        diag.error(op, format!("device.alloc is at byte {offset}"))
+            .help(format!("pieces of an arena begin at multiples of {ALIGN}"));
+    }
+    if !op.parent().is_some_and(|around| around.is("device.kernel")) {
+        diag.error(op, "device.alloc is a piece of an arena inside another operation")
+            .help("write it in the kernel's own block, or leave out where it lies");
+    }
+    let ty = op.result(0).ty();
+    let memory = ty::memory(ty).and_then(|name| Machine::of(op)?.memory(name));
+    let Some(memory) = memory else { return };
+    if memory.is_registers() {
+        diag.error(op, format!("device.alloc places {ty}, which lies in registers"))
+            .help("leave out where it lies");
+    } else if let Some(piece) = Piece::of(op)
+        && piece.end > memory.capacity_bytes
+    {
+        let (name, end, capacity) = (memory.name, piece.end, memory.capacity_bytes);
+        diag.error(op, format!("device.alloc ends at byte {end}, @{name} holds {capacity}"))
+            .note(memory.op, "the memory is here")
+            .help("let pieces that are used at different times share bytes, or make them smaller");
+    }
+}
+
+/// C6. Pieces that share bytes are used one after the other.
+pub(super) fn alloc_c6(op: Op<'_>, diag: &mut Diagnostics) {
+    let (Some(piece), Some(block)) = (Piece::of(op), op.block()) else { return };
+    let before = block.ops().into_iter().take_while(|other| *other != op);
+    let meets = |other: &Op<'_>| {
+        let same = ty::memory(other.result(0).ty()) == ty::memory(op.result(0).ty());
+        let other = Piece::of(*other).filter(|_| same);
+        other.is_some_and(|other| other.begin < piece.end && piece.begin < other.end)
+    };
+    for other in before.filter(|other| other.is("device.alloc")).filter(meets) {
+        let uses = [other, op].map(|room| used(block, room.result(0)));
+        if let [Some((first, last)), Some((begin, end))] = uses
+            && first <= end
+            && begin <= last
+        {
+            let shared = piece.begin.max(int(other, "offset").unwrap_or(0) as u64);
+            diag.error(op, format!("device.alloc shares byte {shared} with a room in use"))
+                .note(other, "that room is here")
+                .help("the last use of one comes before the first of the other, or they lie apart");
+        }
+    }
+}
+
+/// The bytes of a room in its arena.
+struct Piece {
+    begin: u64,
+    end: u64,
+}
+
+impl Piece {
+    fn of(op: Op<'_>) -> Option<Self> {
+        let begin = u64::try_from(int(op, "offset")?).ok()?;
+        Some(Self { begin, end: begin.checked_add(parts::bytes(op.result(0).ty())?)? })
+    }
+}
+
+/// First and last operation of a block that uses a room, or in which something does.
+fn used<'c>(block: Block<'c>, room: Val<'c>) -> Option<(usize, usize)> {
+    let ops = block.ops();
+    let mut found: Option<(usize, usize)> = None;
+    for (user, _) in room.uses() {
+        let mut around = Some(user);
+        while around.is_some_and(|op| op.block() != Some(block)) {
+            around = around.and_then(Op::parent);
+        }
+        let at = ops.iter().position(|op| Some(*op) == around)?;
+        // What gives a token may go on until the end.
+        let last = if ops[at].results().is_empty() { at } else { ops.len() };
+        found = Some(found.map_or((at, last), |(a, z)| (a.min(at), z.max(last))));
+    }
+    found
+}

@@ -1,0 +1,81 @@
+// RUN: not weft-opt %s --split-input-file 2>&1 | FileCheck %s
+
+// alloc_c5: pieces begin where registers do.
+// CHECK: device.alloc is at byte 32
+// CHECK: device.alloc is at byte -64
+// CHECK: device.alloc is a piece of an arena inside another operation
+// CHECK: device.alloc places memref<1x4xf32, "vreg">, which lies in registers
+// CHECK: device.alloc ends at byte 1088, @l2 holds 1024
+device.machine @toy arch("toy") features([]) {
+  device.memory @dram scope("device") capacity_bytes(65536)
+  device.memory @l2 scope("core") capacity_bytes(1024) caches(@dram)
+  device.memory @vreg scope("thread") capacity_bytes(512) register_bytes(16)
+  device.unit @core count(1)
+}
+device.kernel @alloc_c5_aligned tasks 1 {
+^bb0(%task: index):
+  %0 = device.alloc at 32 : memref<4xf32, "l2">
+}
+device.kernel @alloc_c5_below tasks 1 {
+^bb0(%task: index):
+  %0 = device.alloc at -64 : memref<4xf32, "l2">
+}
+device.kernel @alloc_c5_inside tasks 1 {
+^bb0(%task: index):
+  scf.for %i = %task to %task step %task {
+    %0 = device.alloc at 0 : memref<4xf32, "l2">
+  }
+}
+device.kernel @alloc_c5_registers tasks 1 {
+^bb0(%task: index):
+  %0 = device.alloc at 0 : memref<1x4xf32, "vreg">
+}
+device.kernel @alloc_c5_capacity tasks 1 {
+^bb0(%task: index):
+  %0 = device.alloc at 64 : memref<256xf32, "l2">
+}
+
+// -----
+
+device.machine @toy arch("toy") features([]) {
+  device.memory @dram scope("device") capacity_bytes(65536)
+  device.memory @l2 scope("core") capacity_bytes(1024) caches(@dram)
+  device.memory @l1 scope("core") capacity_bytes(1024) caches(@dram)
+  device.memory @vreg scope("thread") capacity_bytes(512) register_bytes(16)
+  device.unit @core count(1)
+  device.move @load from @dram to @vreg issue_cycles(1.0) latency_cycles(2)
+  device.move @store from @vreg to @dram issue_cycles(1.0) latency_cycles(2)
+}
+
+// One after the other, in another memory, or apart: no bytes are lost.
+// CHECK-NOT: error
+device.kernel @apart tasks 1 {
+^bb0(%task: index):
+  %r = device.alloc : memref<4xf32, "vreg">
+  %a = device.alloc at 0 : memref<20xf32, "l2">
+  %b = device.alloc at 128 : memref<4xf32, "l2">
+  %c = device.alloc at 64 : memref<4xf32, "l2">
+  %d = device.alloc at 0 : memref<4xf32, "l1">
+  device.copy @store %r[%task] to %a[%task] count 1 : memref<4xf32, "vreg"> to memref<20xf32, "l2">
+  device.copy @store %r[%task] to %b[%task] count 1 : memref<4xf32, "vreg"> to memref<4xf32, "l2">
+  device.copy @store %r[%task] to %d[%task] count 1 : memref<4xf32, "vreg"> to memref<4xf32, "l1">
+  device.copy @load %a[%task] to %r[%task] count 1 : memref<20xf32, "l2"> to memref<4xf32, "vreg">
+  device.copy @store %r[%task] to %c[%task] count 1 : memref<4xf32, "vreg"> to memref<4xf32, "l2">
+  device.copy @load %b[%task] to %r[%task] count 1 : memref<4xf32, "l2"> to memref<4xf32, "vreg">
+}
+
+// alloc_c6: %a is read in the loop that writes %c.
+// CHECK: error: {{.*}}device.alloc shares byte 64 with a room in use
+// CHECK: that room is here
+// CHECK: the last use of one comes before the first of the other, or they lie apart
+device.kernel @alloc_c6 tasks 1 {
+^bb0(%task: index):
+  %r = device.alloc : memref<4xf32, "vreg">
+  %a = device.alloc at 0 : memref<20xf32, "l2">
+  %c = device.alloc at 64 : memref<4xf32, "l2">
+  device.copy @store %r[%task] to %a[%task] count 1 : memref<4xf32, "vreg"> to memref<20xf32, "l2">
+  scf.for %i = %task to %task step %task {
+    device.copy @load %a[%i] to %r[%i] count 1 : memref<20xf32, "l2"> to memref<4xf32, "vreg">
+    device.copy @store %r[%i] to %c[%i] count 1 : memref<4xf32, "vreg"> to memref<4xf32, "l2">
+  }
+}

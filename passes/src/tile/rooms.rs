@@ -1,0 +1,207 @@
+//! Where the tiles wait that members of a group hand over: one arena for all in a memory.
+//!
+//! ```text
+//! member  makes         reads         lives   room
+//! 0       scores                      0 to 2  bytes 0 to 4292
+//! 1       largest       scores        1 to 2  bytes 4352 to 4500
+//! 2       exponentials  both          2 to 4  over the scores
+//! 3       sums          exponentials  3 to 4  bytes 4352 to 4500
+//! ```
+//!
+//! A tile lives from the member that makes it to the last one that reads it, and those whose lives
+//! do not meet may share bytes (`task/arena.rs`). A member that reads a tile as the last one, each
+//! element where it makes one of its own, writes over it.
+
+use weft_dialects::ir::ty;
+
+use super::propagate::{Chain, Tiles, groups};
+use crate::nest::Border;
+use crate::task::arena::{self, Life};
+
+/// Tiles of a group that wait in one memory.
+pub struct Waiting<'w, 'n, 'c> {
+    chain: &'w Chain<'n, 'c>,
+    /// For each member, whether its tile waits there.
+    waits: Vec<bool>,
+    /// For each member the makers over whose tiles it may write, if their sizes agree.
+    over: Vec<Vec<usize>>,
+}
+
+/// Where a member's tile waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// First byte in the arena.
+    pub offset: u64,
+    /// Size of the tile.
+    pub bytes: u64,
+    /// The first and the last member that touch these bytes for it, or for who writes over it.
+    pub life: (usize, usize),
+    /// The member whose room it is, if this one writes over its tile.
+    pub over: Option<usize>,
+}
+
+/// Where all of them wait.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rooms {
+    /// By member; none for those whose tiles do not wait here.
+    pub of: Vec<Option<Room>>,
+    /// Size of the arena.
+    pub bytes: u64,
+}
+
+/// Why a member does not write over a tile that it reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Apart {
+    /// The tile is not read by the member.
+    #[error("it does not read the tile")]
+    Unread,
+    /// Another member reads the tile later.
+    #[error("member {0} reads the tile after it")]
+    ReadLater(usize),
+    /// The member reads the tile again when some of its elements are done.
+    #[error("it folds elements: one that is read again may have been written")]
+    Folds,
+    /// What it reads past the tile's ends is read from a plane.
+    #[error("it reads past the tile's ends")]
+    Border,
+    /// Elements are not as large, or of another kind.
+    #[error("its elements have another type")]
+    Elements,
+    /// The tile and its own are seen in other dimensions.
+    #[error("it hands over a tensor of other dimensions")]
+    Dimensions,
+    /// An element is read elsewhere than where one is written.
+    #[error("it reads elements at other places than it writes")]
+    Places,
+    /// The tile is larger than its own.
+    #[error("its tile has another size")]
+    Sizes,
+}
+
+impl<'w, 'n, 'c> Waiting<'w, 'n, 'c> {
+    /// Tiles of the members that `waits` says so of.
+    pub fn new(chain: &'w Chain<'n, 'c>, waits: Vec<bool>) -> Self {
+        let may = |reader: usize| {
+            let makers = (0..reader).filter(|&maker| waits[reader] && waits[maker]);
+            makers.filter(|&maker| element_by_element(chain, maker, reader).is_ok()).collect()
+        };
+        let over = (0..chain.nests.len()).map(may).collect();
+        Self { chain, waits, over }
+    }
+
+    /// Their rooms.
+    pub fn rooms(&self, tiles: &Tiles) -> Rooms {
+        let members = self.chain.nests.len();
+        // The member that each one's room is made for.
+        let mut owner: Vec<usize> = (0..members).collect();
+        let mut over = vec![None; members];
+        for (reader, makers) in self.over.iter().enumerate() {
+            let same = |maker: &usize| {
+                let taken = over.contains(&Some(*maker));
+                !taken && sizes(self.chain, tiles, *maker) == sizes(self.chain, tiles, reader)
+            };
+            if let Some(maker) = makers.iter().copied().find(same) {
+                (owner[reader], over[reader]) = (owner[maker], Some(maker));
+            }
+        }
+        let mut lives = vec![Life { first: 0, last: 0, bytes: 0 }; members];
+        for member in (0..members).filter(|&member| self.waits[member]) {
+            let own = &mut lives[owner[member]];
+            if owner[member] == member {
+                (own.first, own.bytes) = (member as u32, bytes(self.chain, tiles, member));
+            }
+            own.last = own.last.max(last_reader(self.chain, member) as u32);
+        }
+        let arena = arena::place(&lives, 0);
+        let room = |member: usize| {
+            let Life { first, last, bytes } = lives[owner[member]];
+            self.waits[member].then(|| Room {
+                offset: arena.offsets[owner[member]],
+                bytes,
+                life: (first as usize, last as usize),
+                over: over[member],
+            })
+        };
+        let of: Vec<Option<Room>> = (0..members).map(room).collect();
+        let bytes = of.iter().flatten().map(|room| room.offset + room.bytes).max().unwrap_or(0);
+        Rooms { of, bytes }
+    }
+}
+
+/// Whether `reader` may write over the tile that `maker` hands it.
+///
+/// # Errors
+/// Why not.
+pub fn may_write_over(
+    chain: &Chain<'_, '_>,
+    tiles: &Tiles,
+    maker: usize,
+    reader: usize,
+) -> Result<(), Apart> {
+    element_by_element(chain, maker, reader)?;
+    let same = sizes(chain, tiles, maker) == sizes(chain, tiles, reader);
+    if same { Ok(()) } else { Err(Apart::Sizes) }
+}
+
+/// Whether `reader` is the last to read what `maker` makes, and reads each element only for the
+/// one of its own that lies in the same place.
+///
+/// Its tile then lies where that of the maker does if both have one size: a maker's tile holds
+/// what its readers' tiles read.
+fn element_by_element(chain: &Chain<'_, '_>, maker: usize, reader: usize) -> Result<(), Apart> {
+    let [made, own] = [maker, reader].map(|member| &chain.nests[member].outputs[0]);
+    let nest = chain.nests[reader];
+    let links = || chain.links.iter().filter(|link| link.maker == maker);
+    let mut reads = links().filter(|link| link.reader == reader).peekable();
+    if reads.peek().is_none() {
+        return Err(Apart::Unread);
+    }
+    if let Some(later) = links().find(|link| link.reader > reader) {
+        return Err(Apart::ReadLater(later.reader));
+    }
+    if (0..nest.axes.len()).any(|axis| nest.reduces(axis)) {
+        return Err(Apart::Folds);
+    }
+    if made.elem() != own.elem() {
+        return Err(Apart::Elements);
+    }
+    if chain.handed[maker] != chain.handed[reader] {
+        return Err(Apart::Dimensions);
+    }
+    let written = chain.merged(reader, own);
+    for link in reads {
+        let read = nest.reads()[link.read];
+        if Border::of(read).is_some() {
+            return Err(Apart::Border);
+        }
+        if chain.merged(maker, read) != written {
+            return Err(Apart::Places);
+        }
+    }
+    Ok(())
+}
+
+/// The last member that reads what another makes.
+fn last_reader(chain: &Chain<'_, '_>, maker: usize) -> usize {
+    let links = chain.links.iter().filter(|link| link.maker == maker);
+    links.map(|link| link.reader).max().unwrap_or(maker)
+}
+
+/// The sizes of the tile that a member hands over, in the dimensions in which it does.
+pub fn sizes(chain: &Chain<'_, '_>, tiles: &Tiles, member: usize) -> Vec<u64> {
+    let output = &chain.nests[member].outputs[0];
+    let size = |dim: usize| {
+        let axes = output.index[dim].coefficients.iter().zip(&tiles.spans[member]);
+        axes.filter(|(factor, _)| **factor != 0).map(|(_, span)| span.size).product::<u64>()
+    };
+    groups(&output.shape, &chain.handed[member])
+        .into_iter()
+        .map(|dims| dims.into_iter().map(|(dim, _)| size(dim)).product())
+        .collect()
+}
+
+/// Bytes of that tile.
+fn bytes(chain: &Chain<'_, '_>, tiles: &Tiles, member: usize) -> u64 {
+    let elem = chain.nests[member].outputs[0].elem();
+    sizes(chain, tiles, member).iter().product::<u64>() * ty::byte_size(elem).unwrap_or(8)
+}
