@@ -2,6 +2,7 @@
 
 device.machine @toy arch("x86-64") features([]) {
   device.memory @dram scope("device") capacity_bytes(1073741824)
+  device.memory @vreg scope("thread") capacity_bytes(16777216) register_bytes(32)
   device.unit @core count(1)
 }
 
@@ -12,9 +13,9 @@ device.kernel @meets tasks 1 {
   device.barrier "core"
 }
 
-// CHECK: the kernel's own memory comes to 4194304 bytes
-// CHECK: help: a kernel has 1048576 on its thread's stack; pass the rest as a buffer
+// CHECK: the kernel's registers come to 4194304 bytes
+// CHECK: help: a kernel names at most 1048576; take smaller tiles
 device.kernel @large tasks 1 {
 ^bb0(%task: index):
-  %room = device.alloc : memref<1048576xf32, "dram">
+  %room = device.alloc : memref<131072x8xf32, "vreg">
 }

@@ -150,3 +150,39 @@ device.kernel @sum tasks 1 {
     device.yield %c : f32
   }
 }
+
+// -----
+
+// What lies in a cache is lent by the worker: rooms that share bytes in one piece, others apart.
+// CHECK-LABEL: func.func @near(
+//  CHECK-SAME:   %{{.+}}: memref<8xf32>, %[[AC:.+]]: memref<96xi8>, %[[B:.+]]: memref<32xi8>, %[[D:.+]]: memref<64xi8>)
+//       CHECK:   memref.alloca() {alignment = 64 : i64} : memref<8xf32>
+//   CHECK-DAG:   memref.view %[[AC]][%{{.+}}][] : memref<96xi8> to memref<20xf32>
+//   CHECK-DAG:   memref.view %[[B]][%{{.+}}][] : memref<32xi8> to memref<8xf32>
+//   CHECK-DAG:   memref.view %[[AC]][%{{.+}}][] : memref<96xi8> to memref<8xf32>
+//   CHECK-DAG:   memref.view %[[D]][%{{.+}}][] : memref<64xi8> to memref<2x8xf32>
+//   CHECK-DAG:   memref.view %[[D]][%{{.+}}][] : memref<64xi8> to memref<16xf32>
+device.machine @toy arch("x86-64") features(["avx2"]) {
+  device.memory @dram scope("device") capacity_bytes(1048576)
+  device.memory @l2 scope("core") capacity_bytes(65536) caches(@dram)
+  device.memory @vreg scope("thread") capacity_bytes(512) register_bytes(32)
+  device.unit @core count(1)
+  device.move @load from @dram to @vreg
+  device.move @store from @vreg to @dram
+}
+device.kernel @near tasks 1 {
+^bb0(%task: index, %x: memref<8xf32>):
+  %c0 = arith.constant 0 : index
+  %r = device.alloc : memref<8xf32, "vreg">
+  %a = device.alloc at 0 : memref<20xf32, "l2">
+  %b = device.alloc at 128 : memref<8xf32, "l2">
+  %c = device.alloc at 64 : memref<8xf32, "l2">
+  %d = device.alloc : memref<2x8xf32, "l2">
+  device.copy @store %r[%c0] to %a[%c0] count 8 : memref<8xf32, "vreg"> to memref<20xf32, "l2">
+  device.copy @store %r[%c0] to %b[%c0] count 8 : memref<8xf32, "vreg"> to memref<8xf32, "l2">
+  device.copy @store %r[%c0] to %c[%c0] count 8 : memref<8xf32, "vreg"> to memref<8xf32, "l2">
+  device.copy @store %r[%c0] to %d[%c0, %c0] count 8 : memref<8xf32, "vreg"> to memref<2x8xf32, "l2">
+  // Used when %d was.
+  %e = device.alloc : memref<16xf32, "l2">
+  device.copy @store %r[%c0] to %e[%c0] count 8 : memref<8xf32, "vreg"> to memref<16xf32, "l2">
+}

@@ -68,7 +68,7 @@ fn instructions(side: u64, engine: Option<EngineId>) {
             offset: 0,
             bytes: wide * wide * 4,
         }],
-        kernels: vec![weft_runtime::plan::Kernel { symbol: "many".into() }],
+        kernels: vec![weft_runtime::plan::Kernel { symbol: "many".into(), scratch_bytes: 0 }],
         steps: vec![weft_runtime::plan::Step {
             begin: 0,
             end: 1,

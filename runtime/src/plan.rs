@@ -164,13 +164,17 @@ impl CodeKind {
 /// void kernel(unsigned char *const *buffers, int64_t begin, int64_t end);
 /// ```
 ///
-/// It runs its rTasks `begin..end` on the operand buffers of the step that calls it. In code for
+/// It runs its rTasks `begin..end` on the operand buffers of the step that calls it. Behind them
+/// comes memory that the caller lends to native code, if the kernel asks for some. In code for
 /// a GPU it is an entry for one thread, `(int64_t begin, int64_t end, buffers...)`, and a group of
 /// threads that go in step runs the rTask `begin + block * groups + thread / (threads / groups)`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Kernel {
     /// Name of the exported symbol.
     pub symbol: String,
+    /// Bytes of memory that no other call works in meanwhile, at a multiple of [`ALIGN`]; nobody
+    /// reads what is left there.
+    pub scratch_bytes: u64,
 }
 
 /// A range of rTasks of one kernel on one unit.

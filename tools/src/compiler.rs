@@ -1,11 +1,11 @@
 //! One compilation: a module on its way from a model to an artifact.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Instant;
 
-use weft_dialects::device::Machine;
+use weft_dialects::device::{Kernel, Machine};
 use weft_dialects::ir::pass::Pass;
 use weft_dialects::ir::{Context, Module, Op, module_op};
 use weft_dialects::task::Program;
@@ -18,7 +18,7 @@ use weft_passes::device::load_machine;
 use weft_passes::pipeline::{self, Stage};
 use weft_passes::{task, tile};
 use weft_runtime::artifact;
-use weft_runtime::plan::CodeKind;
+use weft_runtime::plan::{CodeKind, Plan};
 
 use crate::constants::Evaluator;
 use crate::failure::{Collector, Diagnostic, Failure, Reported};
@@ -422,6 +422,20 @@ impl<'c> Unit<'c> {
         Ok(code)
     }
 
+    /// Says in a plan how much memory its kernels are lent.
+    fn lend(&self, plan: &mut Plan) -> Result<(), Failure> {
+        let machine = self.machine()?;
+        let ops = self.op().body(0).map(|block| block.ops()).unwrap_or_default();
+        let kernels: HashMap<_, _> =
+            ops.into_iter().filter_map(Kernel::of).map(|kernel| (kernel.name, kernel)).collect();
+        for kernel in &mut plan.kernels {
+            let code = kernels.get(kernel.symbol.as_str());
+            let lent = code.map(|code| codegen::lower::scratch(machine, code).bytes());
+            kernel.scratch_bytes = lent.unwrap_or(0);
+        }
+        Ok(())
+    }
+
     fn program(&self) -> Result<Program<'c>, Failure> {
         let programs = self.op().body(0).map(|block| block.ops()).unwrap_or_default();
         programs.into_iter().find_map(Program::of).ok_or_else(|| {
@@ -471,7 +485,9 @@ impl<'c> Unit<'c> {
         let program = self.program()?;
         let mut planned = task::plan(&program, self.machine()?)?;
         planned.plan.code = kind;
-        if kind != CodeKind::Native {
+        if kind == CodeKind::Native {
+            self.lend(&mut planned.plan)?;
+        } else {
             // No processor runs it.
             planned.plan.cpu_features.clear();
         }

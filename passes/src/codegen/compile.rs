@@ -10,6 +10,7 @@ use inkwell::targets::FileType;
 use weft_dialects::device::{Kernel, Machine};
 use weft_dialects::ir::{self, Op, module_op, ty};
 
+use super::lower::Scratch;
 use super::native::{Backend, Entry, translate};
 use super::target::{self, Target};
 use super::{CodegenError, gpu, llvm, lower};
@@ -19,7 +20,8 @@ use crate::device::expand_math;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
     /// The kernel, and the symbol of its entry
-    /// `void symbol(void **buffers, int64_t begin, int64_t end)`.
+    /// `void symbol(void **buffers, int64_t begin, int64_t end)`; what [`lower::scratch()`] says
+    /// of it comes behind its buffers.
     pub symbol: String,
     /// An ELF object.
     pub bytes: Vec<u8>,
@@ -153,6 +155,7 @@ struct Job {
     kernel: String,
     text: String,
     arg_bytes: Vec<u64>,
+    scratch: Scratch,
 }
 
 fn each_kernel<T: Send>(
@@ -162,7 +165,7 @@ fn each_kernel<T: Send>(
     finish: impl Fn(&Native<'_, '_>) -> Result<T, CodegenError> + Sync,
 ) -> Result<Vec<T>, CodegenError> {
     let target = Target::of(machine)?;
-    let work = jobs_of(module, machine);
+    let work = jobs_of(module, machine, &target);
     let next = AtomicUsize::new(0);
     let results: Vec<_> = work.iter().map(|_| Mutex::new(None)).collect();
     let worker = || {
@@ -197,15 +200,21 @@ fn pick<'a, T>(
 }
 
 /// Each kernel as a module of itself and the machine.
-fn jobs_of(module: Op<'_>, machine: Machine<'_>) -> Vec<Job> {
-    let machine = machine.op.own_text();
+fn jobs_of(module: Op<'_>, machine: Machine<'_>, target: &Target) -> Vec<Job> {
+    let head = machine.op.own_text();
+    // A thread of a GPU is lent nothing.
+    let lent = |kernel: &Kernel<'_>| match target.isa {
+        None => lower::scratch(machine, kernel),
+        Some(_) => Scratch::default(),
+    };
     let kernels =
         module.first_block(0).into_iter().flat_map(|block| block.ops()).filter_map(Kernel::of);
     kernels
         .map(|kernel| Job {
             kernel: kernel.name.to_owned(),
-            text: format!("{machine}\n{}\n", kernel.op.own_text()),
+            text: format!("{head}\n{}\n", kernel.op.own_text()),
             arg_bytes: kernel.args().iter().map(|arg| bytes(arg.ty())).collect(),
+            scratch: lent(&kernel),
         })
         .collect()
 }
@@ -246,7 +255,7 @@ impl Worker {
         let context = inkwell::context::Context::create();
         let module =
             translate(&context, &mlir).ok_or_else(|| self.failed(kernel, "translation to LLVM"))?;
-        let entry = Entry { name: kernel, arg_bytes: &job.arg_bytes };
+        let entry = Entry { name: kernel, arg_bytes: &job.arg_bytes, scratch: &job.scratch };
         backend
             .optimise(&context, &module, &entry)
             .map_err(|message| llvm_error(kernel, message))?;

@@ -13,11 +13,13 @@ use inkwell::targets::{
     CodeModel, FileType, InitializationConfig, RelocMode, Target as LlvmTarget, TargetMachine,
     TargetTriple,
 };
-use inkwell::values::FunctionValue;
+use inkwell::values::{BasicMetadataValueEnum, FunctionValue, PointerValue};
 use inkwell::{AddressSpace, OptimizationLevel};
 use weft_dialects::ir::Module as MlirModule;
+use weft_runtime::plan::ALIGN;
 
 use super::gpu::Isa;
+use super::lower::Scratch;
 use super::target::Target;
 
 /// Brings a module of the LLVM dialect into `context`; `None` where MLIR reported an error.
@@ -161,9 +163,12 @@ pub struct Entry<'a> {
     pub name: &'a str,
     /// Bytes of each memref.
     pub arg_bytes: &'a [u64],
+    /// What the caller lends to it beside them.
+    pub scratch: &'a Scratch,
 }
 
-/// `void kernel(void **buffers, int64_t begin, int64_t end)`, which calls the body.
+/// `void kernel(void **buffers, int64_t begin, int64_t end)`, which calls the body. What the kernel
+/// is lent comes behind its buffers.
 ///
 /// The body stays a function of its own, where it is easiest to see that pointers
 /// alias nothing.
@@ -184,14 +189,23 @@ fn add_entry<'l>(
     builder.position_at_end(context.append_basic_block(entry, ""));
     let param = |number| entry.get_nth_param(number).expect("the entry has three parameters");
     let mut values = vec![param(1).into(), param(2).into()];
-    for number in 0..kernel.arg_bytes.len() {
-        let offset = long.const_int(8 * number as u64, false);
-        // SAFETY: the caller passes as many pointers as the kernel has memrefs.
-        let place = unsafe {
-            builder.build_gep(context.i8_type(), param(0).into_pointer_value(), &[offset], "")
-        };
-        let buffer = builder.build_load(pointer, place.expect("the builder has a place"), "");
-        values.push(buffer.expect("the builder has a place").into());
+    let byte = |base: PointerValue<'l>, offset: u64| {
+        let offset = long.const_int(offset, false);
+        // SAFETY: the caller passes as many pointers as the kernel has memrefs, and one to as
+        // much as it is lent.
+        let place = unsafe { builder.build_gep(context.i8_type(), base, &[offset], "") };
+        place.expect("the builder has a place")
+    };
+    let buffer = |number: usize| {
+        let place = byte(param(0).into_pointer_value(), 8 * number as u64);
+        builder.build_load(pointer, place, "").expect("the builder has a place")
+    };
+    let count = kernel.arg_bytes.len();
+    values.extend((0..count).map(|number| BasicMetadataValueEnum::from(buffer(number))));
+    if !kernel.scratch.pieces.is_empty() {
+        let lent = buffer(count).into_pointer_value();
+        let pieces = kernel.scratch.pieces.iter();
+        values.extend(pieces.map(|&(offset, _)| BasicMetadataValueEnum::from(byte(lent, offset))));
     }
     builder.build_call(body, &values, "").expect("the builder has a place");
     builder.build_return(None).expect("the builder has a place");
@@ -204,10 +218,15 @@ fn make_entry(context: &Context, body: FunctionValue<'_>, kernel: &Entry<'_>, is
     describe_buffers(context, body, kernel);
 }
 
-/// A written buffer overlaps no other operand of a range, so pointers alias nothing.
+/// A written buffer overlaps no other operand of a range, and pieces of what is lent overlap
+/// nothing, so pointers alias nothing.
 fn describe_buffers(context: &Context, body: FunctionValue<'_>, kernel: &Entry<'_>) {
-    for (number, &bytes) in kernel.arg_bytes.iter().enumerate() {
+    let lent = kernel.scratch.pieces.iter().map(|(_, bytes)| bytes);
+    for (number, &bytes) in kernel.arg_bytes.iter().chain(lent).enumerate() {
         let place = AttributeLoc::Param(number as u32 + 2);
+        if number >= kernel.arg_bytes.len() {
+            body.add_attribute(place, named(context, "align", ALIGN));
+        }
         for (name, value) in
             [("noalias", 0), ("noundef", 0), ("nonnull", 0), ("dereferenceable", bytes)]
         {

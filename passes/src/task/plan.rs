@@ -55,7 +55,7 @@ pub enum PlanningError {
 
 /// The plan of `program`, to run on `machine`.
 ///
-/// The caller fills in `build`.
+/// The caller fills in `build`, and what kernels are lent, once their code is known.
 ///
 /// # Errors
 /// The program is none that passes its verifier, or its types have no name outside.
@@ -179,7 +179,7 @@ impl<'c> Planner<'c> {
         let waits = self.reduce(number, unit, waits);
         let (kernels, names) = (&mut self.plan.kernels, &mut self.plan.ops);
         let kernel = *self.kernels.entry(range.kernel).or_insert_with(|| {
-            kernels.push(Kernel { symbol: range.kernel.to_owned() });
+            kernels.push(Kernel { symbol: range.kernel.to_owned(), scratch_bytes: 0 });
             kernels.len() as u32 - 1
         });
         let op = *self.names.entry(range.name).or_insert_with(|| {

@@ -13,7 +13,7 @@ use weft_dialects::ir::ty;
 
 use super::propagate::{Chain, Link, Span, Tiles, propagate, reach};
 use super::rooms::Waiting;
-use crate::nest::Access;
+use crate::nest::{Access, Nest};
 
 /// Bytes of the memory that all units share which a group reads and writes. `leaves` says of
 /// each member whether its output is written there; the last one's always is.

@@ -7,7 +7,7 @@ use memmap2::MmapMut;
 
 use super::code::Code;
 use super::pool::Pool;
-use super::schedule::Schedule;
+use super::schedule::{Operand, Schedule};
 use super::{CpuError, features, memory};
 use crate::artifact::Artifact;
 use crate::plan::{Base, Plan, Port};
@@ -29,6 +29,8 @@ pub struct Model {
     _code: Code,
     artifact: Artifact,
     arena: MmapMut,
+    /// What workers lend to their calls, one after the other.
+    scratch: MmapMut,
     /// What does not fit a device that is not the processor itself.
     host: MmapMut,
     /// Of those in the artifact, where there are many.
@@ -88,8 +90,13 @@ impl Model {
         let host = memory::zeroed(plan.host_bytes as usize)?;
         let constants = memory::copy_of_large(artifact.constants())?;
         let schedule = Schedule::new(plan, &kernels, threads);
-        let moving =
-            |i: &usize| matches!(schedule.operands[*i].base, Base::Input(_) | Base::Output(_));
+        let scratch = memory::zeroed(schedule.scratch_bytes * threads)?;
+        let moving = |i: &usize| {
+            matches!(
+                schedule.operands[*i],
+                Operand::Buffer { base: Base::Input(_) | Base::Output(_), .. }
+            )
+        };
         let moving = (0..schedule.operands.len()).filter(moving).collect();
         let system = |source| CpuError::System { what: "start the workers", source };
         let pool = Pool::new(schedule, plan.steps.len()).map_err(system)?;
@@ -101,8 +108,18 @@ impl Model {
         };
         let (inputs, outputs) =
             (plan.inputs.iter().map(place).collect(), plan.outputs.iter().map(place).collect());
-        let mut model =
-            Model { pool, _code: code, artifact, arena, host, constants, inputs, outputs, moving };
+        let mut model = Model {
+            pool,
+            _code: code,
+            artifact,
+            arena,
+            scratch,
+            host,
+            constants,
+            inputs,
+            outputs,
+            moving,
+        };
         model.resolve_fixed();
         Ok(model)
     }
@@ -155,13 +172,13 @@ impl Model {
         }
         let shared = self.pool.shared();
         for &i in &self.moving {
-            let operand = shared.schedule.operands[i];
-            let place = match operand.base {
+            let Operand::Buffer { base, offset } = shared.schedule.operands[i] else { continue };
+            let place = match base {
                 Base::Input(p) => &self.inputs[p as usize],
                 Base::Output(p) => &self.outputs[p as usize],
                 Base::Constant | Base::Arena | Base::Host => continue,
             };
-            shared.operands[i].store(place.at.wrapping_add(operand.offset), Ordering::Relaxed);
+            shared.operands[i].store(place.at.wrapping_add(offset), Ordering::Relaxed);
         }
         // SAFETY: operands of ports point into memory borrowed for this call or into staging,
         // others were resolved on loading into memory this model owns; the plan was validated
@@ -199,15 +216,18 @@ impl Model {
         let constants = constants.cast_mut();
         let arena = self.arena.as_mut_ptr();
         let host = self.host.as_mut_ptr();
+        let scratch = self.scratch.as_mut_ptr();
         let shared = self.pool.shared();
+        let lent = shared.schedule.scratch_bytes;
         for (operand, pointer) in shared.schedule.operands.iter().zip(&shared.operands) {
-            let base = match operand.base {
-                Base::Constant => constants,
-                Base::Arena => arena,
-                Base::Host => host,
-                Base::Input(_) | Base::Output(_) => continue,
+            let (base, offset) = match *operand {
+                Operand::Buffer { base: Base::Constant, offset } => (constants, offset),
+                Operand::Buffer { base: Base::Arena, offset } => (arena, offset),
+                Operand::Buffer { base: Base::Host, offset } => (host, offset),
+                Operand::Buffer { base: Base::Input(_) | Base::Output(_), .. } => continue,
+                Operand::Scratch { worker } => (scratch, worker * lent),
             };
-            pointer.store(base.wrapping_add(operand.offset), Ordering::Relaxed);
+            pointer.store(base.wrapping_add(offset), Ordering::Relaxed);
         }
     }
 }

@@ -47,9 +47,6 @@ struct Counter {
 
 const END: u32 = u32::MAX;
 
-/// Bytes of a worker's stack: tiles that a kernel keeps in a cache lie there.
-const STACK: usize = 16 << 20;
-
 impl Pool {
     /// Starts the workers of a schedule.
     pub fn new(schedule: Schedule, steps: usize) -> io::Result<Pool> {
@@ -76,7 +73,7 @@ impl Pool {
                 }
                 shared.work(worker);
             };
-            let thread = thread::Builder::new().name(format!("weft-{worker}")).stack_size(STACK);
+            let thread = thread::Builder::new().name(format!("weft-{worker}"));
             pool.threads.push(thread.spawn(body)?);
         }
         Ok(pool)

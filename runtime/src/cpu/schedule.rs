@@ -13,6 +13,8 @@ pub struct Schedule {
     pub waits: Vec<(u32, u32)>,
     /// Buffers of all calls, in the order of the kernels' operands.
     pub operands: Vec<Operand>,
+    /// What each worker lends to its calls, in bytes.
+    pub scratch_bytes: usize,
 }
 
 /// One step.
@@ -30,18 +32,25 @@ pub struct Call {
 
 /// Where an operand lies.
 #[derive(Clone, Copy)]
-pub struct Operand {
-    pub base: Base,
-    pub offset: usize,
+pub enum Operand {
+    /// A buffer of the plan.
+    Buffer { base: Base, offset: usize },
+    /// What a worker lends to its calls, one after the other.
+    Scratch { worker: usize },
 }
+
+/// Workers' scratch begins on pages of their own.
+const PAGE: u64 = 4096;
 
 impl Schedule {
     /// Schedules a valid plan on `threads` workers.
     pub fn new(plan: &Plan, kernels: &[KernelFn], threads: usize) -> Schedule {
+        let scratch = plan.kernels.iter().map(|kernel| kernel.scratch_bytes).max().unwrap_or(0);
         let mut schedule = Schedule {
             workers: (0..threads).map(|_| Vec::new()).collect(),
             waits: Vec::new(),
             operands: Vec::new(),
+            scratch_bytes: scratch.next_multiple_of(PAGE) as usize,
         };
         // Per step: its worker, and its place in the worker's list plus one.
         let mut places: Vec<(usize, u32)> = Vec::with_capacity(plan.steps.len());
@@ -65,8 +74,11 @@ impl Schedule {
             let operand = schedule.operands.len();
             schedule.operands.extend(step.buffers.iter().map(|&b| {
                 let buffer = &plan.buffers[b as usize];
-                Operand { base: buffer.base, offset: buffer.offset as usize }
+                Operand::Buffer { base: buffer.base, offset: buffer.offset as usize }
             }));
+            if plan.kernels[step.kernel as usize].scratch_bytes > 0 {
+                schedule.operands.push(Operand::Scratch { worker });
+            }
             let calls = &mut schedule.workers[worker];
             calls.push(Call {
                 kernel: kernels[step.kernel as usize],
@@ -102,7 +114,7 @@ mod tests {
         };
         let plan = Plan {
             units: 4,
-            kernels: vec![Kernel { symbol: "k".into() }],
+            kernels: vec![Kernel { symbol: "k".into(), scratch_bytes: 0 }],
             steps: vec![
                 step(0, &[]),
                 step(1, &[]),
@@ -119,5 +131,33 @@ mod tests {
         // Steps 0, 2, 4 against 1, 3. Step 3 waits for 2, which comes after 0.
         assert_eq!(waits(2), [(1, 1), (0, 2), (1, 2)]);
         assert_eq!(waits(4).len(), 7);
+    }
+
+    #[test]
+    fn a_worker_lends_its_own_memory() {
+        let kernel = |bytes| Kernel { symbol: "k".into(), scratch_bytes: bytes };
+        let step = |unit, kernel| Step {
+            unit,
+            kernel,
+            begin: 0,
+            end: 1,
+            buffers: vec![],
+            waits: vec![],
+            op: 0,
+        };
+        let plan = Plan {
+            units: 2,
+            kernels: vec![kernel(0), kernel(100), kernel(5000)],
+            steps: vec![step(0, 0), step(0, 1), step(1, 2), step(1, 1)],
+            ops: vec!["op".into()],
+            ..Plan::default()
+        };
+        let schedule = Schedule::new(&plan, &[nothing, nothing, nothing], 2);
+        assert_eq!(schedule.scratch_bytes, 8192);
+        let workers = schedule.operands.iter().map(|operand| match operand {
+            Operand::Scratch { worker } => *worker,
+            Operand::Buffer { .. } => usize::MAX,
+        });
+        assert_eq!(workers.collect::<Vec<_>>(), [0, 1, 1]);
     }
 }

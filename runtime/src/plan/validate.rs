@@ -52,6 +52,9 @@ impl Plan {
         let outputs = port_sizes("output", &self.outputs)?;
         self.check_buffers(&inputs, &outputs)?;
         for (kernel, k) in self.kernels.iter().enumerate() {
+            if k.scratch_bytes > i64::MAX as u64 / (u64::from(self.units) * 2) {
+                return Err(PlanError::TooLarge { what: "scratch", bytes: k.scratch_bytes });
+            }
             if k.symbol.is_empty() || k.symbol.contains('\0') {
                 return Err(PlanError::Symbol { kernel, symbol: k.symbol.clone() });
             }
@@ -158,7 +161,7 @@ mod tests {
                 Buffer { base: Base::Arena, offset: 64, bytes: 192 },
                 Buffer { base: Base::Output(0), offset: 4, bytes: 124 },
             ],
-            kernels: vec![Kernel { symbol: "k".into() }],
+            kernels: vec![Kernel { symbol: "k".into(), scratch_bytes: 0 }],
             steps: vec![step(0, vec![]), step(1, vec![0])],
             ops: vec!["op".into()],
             ..Plan::default()
@@ -191,6 +194,7 @@ mod tests {
                 .contains("multiple of 64")
         );
         assert!(broken(|p| p.kernels[0].symbol.clear()).contains("symbol"));
+        assert!(broken(|p| p.kernels[0].scratch_bytes = u64::MAX).contains("cannot be addressed"));
         assert!(broken(|p| p.steps[0].unit = 2).contains("unit 2"));
         assert!(broken(|p| p.steps[0].kernel = 1).contains("kernel 1"));
         assert!(broken(|p| p.steps[0].buffers.push(9)).contains("buffer 9"));

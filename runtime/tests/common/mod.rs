@@ -69,7 +69,9 @@ pub fn plan(units: u32) -> Plan {
             buffer(Base::Arena, 4096),
             buffer(Base::Output(0), 256),
         ],
-        kernels: ["scale", "mirror"].map(|s| Kernel { symbol: s.into() }).to_vec(),
+        kernels: ["scale", "mirror"]
+            .map(|s| Kernel { symbol: s.into(), scratch_bytes: 0 })
+            .to_vec(),
         steps,
         ops: vec!["Scale_0".into(), "Mirror_1".into()],
         device: "host".into(),

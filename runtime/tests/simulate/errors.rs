@@ -15,7 +15,7 @@ fn alone(w: Writer) -> (Code, Plan) {
         inputs: vec![port("x", &[256])],
         outputs: vec![port("y", &[256])],
         buffers: vec![buffer(Base::Input(0)), buffer(Base::Output(0))],
-        kernels: vec![Symbol { symbol: "k".into() }],
+        kernels: vec![Symbol { symbol: "k".into(), scratch_bytes: 0 }],
         steps: vec![step(0, 0, [0, 1], &[0, 1], &[])],
         ops: vec!["op".into()],
         ..Plan::default()

@@ -174,7 +174,7 @@ proptest! {
             inputs: vec![port("x", &[ELEMENTS])],
             outputs: vec![port("y", &[ELEMENTS])],
             buffers: vec![buffer(Base::Input(0)), buffer(Base::Output(0))],
-            kernels: vec![Symbol { symbol: "boxes".into() }],
+            kernels: vec![Symbol { symbol: "boxes".into(), scratch_bytes: 0 }],
             steps: vec![step(0, 0, [0, 1], &[0, 1], &[])],
             ops: vec!["op".into()],
             ..Plan::default()
@@ -227,7 +227,7 @@ proptest! {
             inputs: vec![port("a", &[square]), port("b", &[square])],
             outputs: vec![port("c", &[square])],
             buffers: vec![buffer(Base::Input(0)), buffer(Base::Input(1)), buffer(Base::Output(0))],
-            kernels: vec![Symbol { symbol: "one".into() }],
+            kernels: vec![Symbol { symbol: "one".into(), scratch_bytes: 0 }],
             steps: vec![step(0, 0, [0, 1], &[0, 1, 2], &[])],
             ops: vec!["op".into()],
             ..Plan::default()

@@ -13,7 +13,7 @@ fn one(kernel: &Kernel, units: u32, steps: &[(u32, &[u32])]) -> Plan {
         inputs: vec![port("x", &[256])],
         outputs: vec![port("y", &[256])],
         buffers: vec![buffer(Base::Input(0)), buffer(Base::Output(0))],
-        kernels: vec![Symbol { symbol: kernel.name.clone() }],
+        kernels: vec![Symbol { symbol: kernel.name.clone(), scratch_bytes: 0 }],
         steps: steps.iter().map(|(unit, waits)| step(*unit, 0, [0, 1], &[0, 1], waits)).collect(),
         ops: vec!["op".into()],
         ..Plan::default()

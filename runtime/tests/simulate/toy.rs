@@ -272,7 +272,7 @@ pub fn plan() -> Plan {
             square(Base::Arena, 0),
             square(Base::Output(0), 0),
         ],
-        kernels: vec![Symbol { symbol: "product".into() }],
+        kernels: vec![Symbol { symbol: "product".into(), scratch_bytes: 0 }],
         steps: vec![
             step(0, 0, [0, 2], &[0, 1, 3], &[]),
             step(1, 0, [2, 4], &[0, 1, 3], &[]),

@@ -20,6 +20,7 @@ mod copy;
 pub(super) mod extremes;
 pub(super) mod invoke;
 mod lanewise;
+mod scratch;
 mod stream;
 pub(super) mod view;
 
@@ -28,6 +29,7 @@ use weft_dialects::ir::pass::{Failed, Pass, Run};
 use weft_dialects::ir::{Block, Builder, Context, Diagnostics, Mapping, Op, Type, Val, attr, ty};
 
 use super::target;
+pub use scratch::{Scratch, scratch};
 
 /// The pass.
 pub const PASS: Pass = Pass {
@@ -38,7 +40,8 @@ pub const PASS: Pass = Pass {
     run,
 };
 
-/// Room that a kernel may take on the stack of its thread.
+/// Registers that a kernel may name, in bytes: before code keeps them in registers they are arrays
+/// on the stack of its thread.
 const STACK_BYTES: u64 = 1 << 20;
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
@@ -67,7 +70,8 @@ fn lower<'c>(
     kernel: &Kernel<'c>,
     diag: &mut Diagnostics,
 ) {
-    let func = copy_into_function(context, machine, kernel);
+    let lent = scratch::write_places(context, machine, kernel);
+    let func = copy_into_function(context, machine, kernel, &lent);
     bf16::as_bits(context, func);
     let mut device_ops = Vec::new();
     func.walk(&mut |op| {
@@ -86,20 +90,22 @@ fn lower<'c>(
         op.erase();
     }
     extremes::as_intrinsics(context, func);
-    place_allocs(context, func, allocs, diag);
+    place_allocs(context, func, allocs, kernel.args().len() + 2, diag);
     kernel.op.erase();
 }
 
-/// `func.func @k(%begin, %end, memrefs)` with the kernel's body in a loop over tasks.
+/// `func.func @k(%begin, %end, memrefs, scratch)` with the kernel's body in a loop over tasks.
 fn copy_into_function<'c>(
     context: &'c Context,
     machine: Machine<'c>,
     kernel: &Kernel<'c>,
+    lent: &Scratch,
 ) -> Op<'c> {
     let index = Type::index(context);
     let args = kernel.args();
     let mut inputs = vec![index, index];
     inputs.extend(args.iter().map(|arg| view::plain(context, arg.ty())));
+    inputs.extend(scratch::types(context, lent));
     let mut b = Builder::before(context, kernel.op);
     let func = b.op_with(
         "func.func",
@@ -182,11 +188,13 @@ fn expand<'c>(context: &'c Context, machine: Machine<'c>, op: Op<'c>, diag: &mut
     }
 }
 
-/// Makes every `device.alloc` an array at the function's entry.
+/// Makes every `device.alloc` an array at the function's entry, or a view of what a worker lends,
+/// whose pieces are the arguments from `lent` on.
 fn place_allocs<'c>(
     context: &'c Context,
     func: Op<'c>,
     allocs: Vec<Op<'c>>,
+    lent: usize,
     diag: &mut Diagnostics,
 ) {
     let first = func.body(0).and_then(|block| block.ops().first().copied());
@@ -194,15 +202,18 @@ fn place_allocs<'c>(
     let mut bytes = 0;
     for alloc in allocs {
         let ty = view::plain(context, alloc.result(0).ty());
+        if let Some((piece, offset)) = scratch::place(alloc) {
+            let piece = func.body(0).expect("a function has a block").arg(lent + piece);
+            alloc.result(0).replace_with(scratch::view(&mut b, piece, offset, ty));
+            alloc.erase();
+            continue;
+        }
         bytes += ty::count(ty)
             .zip(ty::elem(ty).and_then(ty::byte_size))
             .map_or(0, |(count, size)| count * size);
         if bytes > STACK_BYTES {
-            diag.error(alloc, format!("the kernel's own memory comes to {bytes} bytes")).help(
-                format!(
-                    "a kernel has {STACK_BYTES} on its thread's stack; pass the rest as a buffer"
-                ),
-            );
+            diag.error(alloc, format!("the kernel's registers come to {bytes} bytes"))
+                .help(format!("a kernel names at most {STACK_BYTES}; take smaller tiles"));
         }
         let room = b.op_with(
             "memref.alloca",
