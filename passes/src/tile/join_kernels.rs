@@ -54,8 +54,8 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
                 .collect(),
             made: HashMap::new(),
         };
-        for group in groups(machine, graph) {
-            // Anew for each: what stood between the members of the one before has moved.
+        // One at a time: what stood between its members moves.
+        while let Some(group) = groups(machine, graph).into_iter().next() {
             group.check(&Order::of(graph))?;
             join.group(&group)?;
             run.count("joined", 1);

@@ -256,10 +256,10 @@ impl<'c> LayOut<'c> {
             applied.into_iter().filter_map(attr::symbol).collect();
         // What it holds reads arguments of kernels.
         drop(self.scratch);
-        for (name, kernel) in &self.kernels {
-            if !applied.contains(&**name) {
-                kernel.op.erase();
-            }
+        let mut kernels: Vec<_> = self.kernels.values().map(|kernel| kernel.op).collect();
+        kernels.retain(|kernel| !applied.contains(kernel.symbol()));
+        for kernel in kernels {
+            kernel.erase();
         }
     }
 }
