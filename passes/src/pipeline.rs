@@ -38,6 +38,9 @@ pub fn passes_to(stage: Stage) -> &'static [&'static Pass] {
             // After elementwise kernels were joined, which makes fewer tensors; before anything
             // is chosen for the way in which they lie.
             &tile::lay_out::PASS,
+            // After elementwise kernels were joined: what a row goes through is few kernels then.
+            // Before the next, which would share out each of its folds apart.
+            &tile::split_rows::PASS,
             // After elementwise kernels were joined: the sum of the parts takes the epilogue.
             &tile::split_reductions::PASS,
             // Before weights are packed: an end may have lanes where the rest has none.
@@ -78,6 +81,7 @@ pub const PASSES: &[&Pass] = &[
     &tile::fuse_elementwise::PASS,
     &tile::stream_host::PASS,
     &tile::lay_out::PASS,
+    &tile::split_rows::PASS,
     &tile::split_reductions::PASS,
     &tile::peel::PASS,
     &tile::pack_weights::PASS,

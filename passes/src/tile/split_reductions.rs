@@ -13,21 +13,22 @@
 
 use weft_dialects::device::{Machine, Unit};
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
-use weft_dialects::ir::payload::Axis;
 use weft_dialects::ir::{
     Builder, Context, Linear, Module, Op, Report, Type, Val, attr, empty_module, module_op, remark,
 };
+use weft_dialects::tile::RTile;
 
 use super::construct_rtiles::read;
-use super::instruction::{Identity, combine, identity};
+use super::instruction::{combine, identity};
 use super::isa::Search;
 use super::layout::Layout;
 use super::pack_weights::{constant_operands, kernels, known_inputs};
+use super::partial::{parts, sum};
 use super::peel::fresh;
 use super::policy::{self, Tiled};
 use super::views::view;
 use crate::device::expand_math;
-use crate::nest::{self, Access, Border, Epilogue, Loop, Nest, Start, scalar_body};
+use crate::nest::{self, Access, Border, Nest};
 
 /// The pass.
 pub const PASS: Pass = Pass {
@@ -46,7 +47,7 @@ pub const PASS: Pass = Pass {
 };
 
 /// Parts for each unit that are tried at most: more only make the second kernel longer.
-const MOST_PARTS: u64 = 4;
+pub(super) const MOST_PARTS: u64 = 4;
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     if run.option("split") == "false" {
@@ -104,7 +105,7 @@ impl<'c> Split<'c> {
     ) -> Option<Self> {
         let (axis, extent) = longest(machine, nest)?;
         let busiest = |nest: &Nest<'c>, layouts: &[Layout]| busiest(machine, unit, nest, layouts);
-        let (whole, pieces) = busiest(nest, layouts)?;
+        let (whole, pieces, _) = busiest(nest, layouts)?;
         // Other sums have enough to do for everybody, or are not worth a second kernel.
         if pieces >= unit.count || whole <= unit.handover_cycles as f64 {
             return None;
@@ -187,7 +188,7 @@ impl<'c> Split<'c> {
 }
 
 /// Applies a kernel to operands seen in the types that it takes; the last is overwritten.
-fn apply<'c>(
+pub(super) fn apply<'c>(
     context: &'c Context,
     b: &mut Builder<'c>,
     run: Op<'c>,
@@ -221,13 +222,14 @@ fn longest<'c>(machine: Machine<'c>, nest: &Nest<'c>) -> Option<(usize, u64)> {
     Some((axis, nest.axes[axis].extent))
 }
 
-/// Cycles of the unit that has most to do, and how many register tiles there are to share.
-fn busiest<'c>(
+/// Cycles of the unit that has most to do, how many register tiles there are to share, and one of
+/// them.
+pub(super) fn busiest<'c>(
     machine: Machine<'c>,
     unit: &Unit<'c>,
     nest: &Nest<'c>,
     layouts: &[Layout],
-) -> Option<(f64, u64)> {
+) -> Option<(f64, u64, RTile)> {
     let expands = &expand_math::expands;
     let choice = policy::choose(machine, nest, layouts, expands, Search::default()).ok()?;
     if matches!(choice.tiled, Tiled::Block(_)) {
@@ -238,77 +240,5 @@ fn busiest<'c>(
     let pieces: u64 =
         parallel.map(|axis| nest.axes[axis].extent.div_ceil(tile.sizes[axis].max(1))).product();
     let rounds = pieces.div_ceil(unit.count).max(1);
-    Some((choice.cycles * rounds as f64 / pieces.max(1) as f64, pieces))
-}
-
-/// The nest whose results are those of `count` parts of `axis`, before the start.
-fn parts<'c>(
-    context: &'c Context,
-    scratch: Op<'c>,
-    nest: &Nest<'c>,
-    axis: usize,
-    count: u64,
-) -> Option<(Nest<'c>, Vec<Linear>)> {
-    let fold = combine(nest)?;
-    let mut parts = Nest { epilogue: None, ..nest.clone() };
-    let elem = parts.outputs[0].elem();
-    let neutral = identity(fold.op.name(), elem)?;
-    let start = scalar_body(context, scratch, &[], elem, |b, _| match neutral {
-        Identity::Float(value) => vec![b.number(elem, value)],
-        Identity::Int(value) => vec![b.integer(elem, value)],
-    });
-    // Each part begins with what changes nothing.
-    parts.starts = vec![Start::From { inputs: Vec::new(), body: start }];
-    let index = parts.split(axis, parts.axes[axis].extent / count);
-    parts.axes[axis].kind = Axis::Parallel;
-    let axes = parts.axes.len();
-    let output = &mut parts.outputs[0];
-    output.shape.insert(0, count);
-    output.index.insert(0, Linear::axis(axes, axis));
-    Some((parts, index))
-}
-
-/// The nest that folds the results of `count` parts, with the start and the epilogue of `nest`.
-fn sum<'c>(context: &'c Context, scratch: Op<'c>, nest: &Nest<'c>, count: u64) -> Option<Nest<'c>> {
-    let fold = combine(nest)?.op.name().to_owned();
-    let parallel: Vec<usize> = (0..nest.axes.len()).filter(|&axis| !nest.reduces(axis)).collect();
-    let last = parallel.len();
-    let keep = |access: &Access<'c>| {
-        let own = |index: &Linear| Linear {
-            coefficients: parallel
-                .iter()
-                .map(|&axis| index.coefficients[axis])
-                .chain([0])
-                .collect(),
-            constant: index.constant,
-        };
-        Access { index: access.index.iter().map(own).collect(), ..access.clone() }
-    };
-    let all = |accesses: &[Access<'c>]| accesses.iter().map(keep).collect::<Vec<_>>();
-    let output = keep(&nest.outputs[0]);
-    let mut input = output.clone();
-    input.shape.insert(0, count);
-    input.index.insert(0, Linear::axis(last + 1, last));
-    let elem = output.elem();
-    let body = scalar_body(context, scratch, &[elem], elem, |b, args| {
-        vec![b.same(&fold, &[args[1], args[0]])]
-    });
-    let mut axes: Vec<Loop> = parallel.iter().map(|&axis| nest.axes[axis]).collect();
-    axes.push(Loop { extent: count, kind: Axis::Reduction });
-    let starts = nest.starts.iter().map(|start| match start {
-        Start::From { inputs, body } => Start::From { inputs: all(inputs), body: *body },
-        other => other.clone(),
-    });
-    Some(Nest {
-        axes,
-        inputs: vec![input],
-        outputs: vec![output],
-        body,
-        starts: starts.collect(),
-        epilogue: nest
-            .epilogue
-            .as_ref()
-            .map(|epilogue| Epilogue { inputs: all(&epilogue.inputs), body: epilogue.body }),
-        captures: Vec::new(),
-    })
+    Some((choice.cycles * rounds as f64 / pieces.max(1) as f64, pieces, tile))
 }

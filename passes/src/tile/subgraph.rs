@@ -4,7 +4,7 @@
 //! tiles is asked what each member's takes where what is handed over lies nearby, and what the
 //! members take as kernels of their own.
 
-use weft_dialects::device::Machine;
+use weft_dialects::device::{Machine, Memory};
 use weft_dialects::ir::ty;
 use weft_dialects::tile::Compute;
 
@@ -21,6 +21,11 @@ const TRIED: usize = 3;
 const BETWEEN: f64 = 100.0;
 /// A group is to take less than this part of what its members take: both are predictions.
 const GAIN: f64 = 0.95;
+
+/// Bytes of a memory for tiles that wait; the rest is for what streams by.
+pub(super) fn room(memory: &Memory<'_>) -> u64 {
+    memory.capacity_bytes / 2
+}
 
 /// A kernel that can be part of a group.
 #[derive(Clone)]
@@ -113,8 +118,7 @@ pub(super) fn tile<'c>(
     let near = machine.memory(memory).ok_or("the memory is none of the machine's")?;
     let lines = machine.shared().and_then(|shared| shared.transaction_bytes);
     let limits = Limits {
-        // The rest is for what streams by.
-        room: near.capacity_bytes / 2,
+        room: room(&near),
         units: unit.count,
         transaction_bytes: lines.unwrap_or(1),
         steps: &last.registers,

@@ -27,7 +27,8 @@ use super::constants::constants;
 use super::construct_rtiles::{lanes_do, read};
 use super::views::{erase_views, kernel_of, readers, root, view};
 use crate::nest::{self, Access, Nest};
-use join::{is_elementwise, join};
+pub(super) use join::is_elementwise;
+use join::join;
 
 /// The pass.
 pub const PASS: Pass = Pass {

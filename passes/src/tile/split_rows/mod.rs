@@ -1,0 +1,223 @@
+//! `tile-split-rows`: softmax and variances of rows that do not fit near a unit, in parts.
+//!
+//! ```text
+//! m = max x; e = exp(x - m); l = sum e; o = sum (e / l) v             rows of 65536
+//!   ->  m_s = max x_s; e_s = exp(x_s - m_s); l_s = sum e_s; o_s = sum e_s v_s    16 parts each
+//!       m = max m_s; w_s = exp(m_s - m); l = sum w_s l_s; o = (sum w_s o_s) / l
+//! ```
+//!
+//! A row that is folded, and folded again with what came of it, has to wait near the unit
+//! meanwhile. In parts each of which is folded with its own result, only a part waits, and what is
+//! wrong with the results is known: a factor per part where exponentials are summed
+//! (`softmax.rs`: Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018;
+//! Dao et al., FlashAttention, NeurIPS'22), a square per part where squares are (`variance.rs`:
+//! Chan, Golub and LeVeque, "Updating formulae", 1979). Parts are kernels as others are, so they
+//! join what makes their rows and what they are multiplied with, and are shared out among units.
+//!
+//! Rows are cut where whole ones fill more than the room near a unit, several of them where they
+//! share what they are multiplied with, and where units would have nothing to do. Folds are done in
+//! another order, so only where the lanes may (`reductions`).
+
+mod rows;
+mod softmax;
+mod variance;
+mod write;
+
+use weft_dialects::device::Machine;
+use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
+use weft_dialects::ir::{Op, Report, remark, ty};
+
+use super::construct_rtiles::known;
+use super::instruction::combine;
+use super::layout::Layout;
+use super::pack_weights::kernels;
+use super::split_reductions::{MOST_PARTS, busiest};
+use super::subgraph::room;
+use super::views::kernel_of;
+use rows::{Applied, Graph};
+use softmax::Softmax;
+use variance::Variance;
+use write::Writer;
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    name: "tile-split-rows",
+    description: "Do softmax and variances of rows that do not fit near a unit in parts",
+    options: &[
+        PassOption {
+            name: "parts",
+            description: "auto: as few as fit; 1: rows stay whole; N: so many",
+            fallback: "auto",
+        },
+        PassOption {
+            name: "remarks",
+            description: "say which rows are cut or why not",
+            fallback: "false",
+        },
+    ],
+    statistics: &[("split", "softmaxes and variances that are done in parts")],
+    run,
+};
+
+/// Register tiles of rows that what they are multiplied with is to be read for at once: with one,
+/// it streams by as fast as it is used.
+const SHARING: u64 = 4;
+
+/// How many parts rows are to have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Parts {
+    Auto,
+    Number(u64),
+}
+
+impl std::str::FromStr for Parts {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match (text, text.parse()) {
+            ("auto", _) => Ok(Self::Auto),
+            (_, Ok(number)) if number > 0 => Ok(Self::Number(number)),
+            _ => Err("write auto, or how many parts".to_owned()),
+        }
+    }
+}
+
+fn run(run: &mut Run<'_>) -> Result<(), Failed> {
+    let parts: Parts = known(run.module, PASS.name, "parts", run.option("parts"))?;
+    if parts == Parts::Number(1) {
+        return Ok(());
+    }
+    let Some(machine) = Machine::of(run.module) else {
+        Report::new(run.module.location(), "the module has no device.machine to split for")
+            .help("put one in with device-load-machine{file=...}");
+        return Err(Failed);
+    };
+    let remarks = run.option("remarks") == "true";
+    let plain = kernels(run.module);
+    let mut writer = Writer::new(run.context, run.module, machine);
+    for body in run.module.body(0).ok_or(Failed)?.ops() {
+        let Some(block) = body.body(0).filter(|_| body.is("tile.graph")) else { continue };
+        let mut graph = Graph::new(&plain);
+        let runs: Vec<Op<'_>> = block.ops().into_iter().filter(|op| op.is("tile.run")).collect();
+        // From the end: what is split takes runs behind the first with it.
+        for first in runs.into_iter().rev() {
+            let Some(found) = Long::at(&mut graph, first) else { continue };
+            let told = match found.parts(machine, parts) {
+                Ok(1) => continue,
+                Ok(count) => {
+                    let told = found.describe(first, count);
+                    found.write(&mut writer, count);
+                    run.count("split", 1);
+                    told
+                }
+                Err(why) => format!("@{}: rows stay whole: {why}", kernel_of(first)),
+            };
+            if remarks {
+                remark(run.module, &told);
+            }
+        }
+    }
+    writer.finish(&plain);
+    Ok(())
+}
+
+/// Something that folds its rows twice.
+enum Long<'c> {
+    Softmax(Softmax<'c>),
+    Variance(Variance<'c>),
+}
+
+impl<'c> Long<'c> {
+    /// What begins with the run `first`.
+    fn at(graph: &mut Graph<'_, 'c>, first: Op<'c>) -> Option<Self> {
+        let first = graph.fold(first)?;
+        match combine(&first.nest)?.op.name() {
+            "arith.maximumf" => Softmax::at(graph, first).map(Self::Softmax),
+            "arith.addf" => Variance::at(graph, first).map(Self::Variance),
+            _ => None,
+        }
+    }
+
+    /// The folds; the first takes longest.
+    fn folds(&self) -> Vec<&Applied<'c>> {
+        match self {
+            Self::Softmax(softmax) => softmax.folds(),
+            Self::Variance(variance) => variance.folds(),
+        }
+    }
+
+    /// How many parts rows get.
+    ///
+    /// # Errors
+    /// Why rows that should have some get none.
+    fn parts(&self, machine: Machine<'c>, parts: Parts) -> Result<u64, String> {
+        let folds = self.folds();
+        let first = folds[0];
+        let row = first.row().1;
+        for fold in &folds {
+            let (name, elem) = (combine(&fold.nest).map(|fold| fold.op.name()), first.elem());
+            let reorders = machine
+                .lanes_units()
+                .iter()
+                .any(|unit| name.is_some_and(|name| unit.reduces(name, elem)));
+            if !reorders {
+                return Err(format!("no lanes fold {} in another order", name.unwrap_or("")));
+            }
+        }
+        let Parts::Auto = parts else {
+            let Parts::Number(number) = parts else { return Ok(1) };
+            return match row.is_multiple_of(number) {
+                true => Ok(number),
+                false => Err(format!("{number} parts of {row} elements are not equal")),
+            };
+        };
+        let least = self.least(machine, row).unwrap_or(1);
+        if least <= 1 {
+            return Ok(1);
+        }
+        // Parts of a few elements have more results than elements.
+        let most = row / 2;
+        (least..=most.min(2 * least)).find(|&count| row.is_multiple_of(count)).ok_or_else(|| {
+            format!("{row} elements have no {least} to {} equal parts", most.min(2 * least))
+        })
+    }
+
+    /// The fewest parts with which rows that share a tile fit near a unit, and all units have one.
+    fn least(&self, machine: Machine<'c>, row: u64) -> Option<u64> {
+        let fold = self.folds()[0];
+        let layouts = vec![Layout::Fixed; fold.nest.inputs.len()];
+        let unit = machine.units().into_iter().next()?;
+        let (cycles, pieces, tile) = busiest(machine, &unit, &fold.nest, &layouts)?;
+        let rows = match self {
+            // Rows in whole register tiles share what they are multiplied with.
+            Self::Softmax(softmax) if softmax.multiplies() => {
+                let access = &fold.nest.inputs[fold.input];
+                let axes = (0..tile.sizes.len()).filter(|&axis| axis != fold.row().0);
+                let axes = axes.filter(|&axis| access.uses(axis));
+                SHARING * axes.map(|axis| tile.sizes[axis].max(1)).product::<u64>()
+            }
+            _ => 1,
+        };
+        let bytes = rows * row * ty::byte_size(fold.elem())?;
+        let fit = super::waiting_memory(machine).map_or(1, |memory| bytes.div_ceil(room(&memory)));
+        let idle = pieces < unit.count && cycles > unit.handover_cycles as f64;
+        let busy = if idle { unit.count.div_ceil(pieces) } else { 1 };
+        Some(fit.max(busy.min(MOST_PARTS * unit.count)))
+    }
+
+    fn describe(&self, first: Op<'c>, count: u64) -> String {
+        let what = match self {
+            Self::Softmax(_) => "softmax",
+            Self::Variance(_) => "variance",
+        };
+        let row = self.folds()[0].row().1;
+        format!("@{}: a {what} of {row} elements is done in {count} parts", kernel_of(first))
+    }
+
+    fn write(self, writer: &mut Writer<'c>, count: u64) {
+        match self {
+            Self::Softmax(softmax) => softmax.write(writer, count),
+            Self::Variance(variance) => variance.write(writer, count),
+        };
+    }
+}

@@ -1,0 +1,254 @@
+//! Softmax in parts, and products with it.
+//!
+//! A part has its own greatest element `m_s`, so what it sums up is too large by
+//! `exp(m - m_s)`, for `m` the greatest of all. The greatest of a part begins with the lowest
+//! number: where a part is masked by `-inf` its exponentials are 0, as they are with the whole
+//! row. NaN and a row of `-inf` give NaN either way.
+
+use weft_dialects::ir::payload::Axis;
+use weft_dialects::ir::{Linear, Mapping, Val, attr};
+
+use super::rows::{
+    Applied, Graph, folded, front, in_rows, lowest, made_by, of_parts, row, same_places, yielded,
+};
+use super::write::Writer;
+use crate::nest::{Access, Epilogue, Loop, Nest, Start, copy_body, scalar_body};
+use crate::tile::fuse_elementwise::is_elementwise;
+use crate::tile::instruction::combine;
+use crate::tile::partial::in_sum;
+use crate::tile::views::root;
+
+/// Kernels that are a softmax along the rows of `x`.
+pub(super) struct Softmax<'c> {
+    /// `m = max x`.
+    largest: Applied<'c>,
+    /// `e = exp(x - m)`.
+    shifted: Applied<'c>,
+    /// `l = sum e`.
+    total: Applied<'c>,
+    /// `sum (e / l) y`, each with the one input that is `e / l`.
+    products: Vec<Applied<'c>>,
+    /// `e / l`.
+    quotient: Option<Applied<'c>>,
+}
+
+impl<'c> Softmax<'c> {
+    /// The softmax whose greatest elements `largest` finds.
+    pub fn at(graph: &mut Graph<'_, 'c>, largest: Applied<'c>) -> Option<Self> {
+        let [x] = &largest.nest.inputs[..] else { return None };
+        let direct = folded(&largest.nest)? == largest.nest.body.arg(0);
+        if !direct
+            || largest.nest.epilogue.is_some()
+            || !begins_with(&largest.nest, f64::NEG_INFINITY)
+        {
+            return None;
+        }
+        let x = root(x.tensor);
+        let mut readers = graph.readers(largest.result()).into_iter();
+        let shifted = readers.find_map(|applied| shifted(applied, x))?;
+        let mut readers = graph.readers(shifted.result());
+        let at = readers.iter().position(|reader| is_total(graph, reader))?;
+        let total = readers.swap_remove(at);
+        let quotient = readers.into_iter().find(|reader| is_quotient(reader, &total));
+        let reads = quotient.as_ref().map(|made| graph.readers(made.result())).unwrap_or_default();
+        let products = reads.into_iter().filter(is_product).collect();
+        Some(Self { largest, shifted, total, products, quotient })
+    }
+
+    /// Whether something is multiplied with the rows.
+    pub fn multiplies(&self) -> bool {
+        !self.products.is_empty()
+    }
+
+    /// Products first, which take longest.
+    pub fn folds(&self) -> Vec<&Applied<'c>> {
+        self.products.iter().chain([&self.total, &self.largest]).collect()
+    }
+
+    /// Writes it in `count` parts, in the place of its kernels.
+    pub fn write(self, writer: &mut Writer<'c>, count: u64) -> Option<()> {
+        let Self { largest, shifted, total, products, quotient } = self;
+        let (at, elem) = (largest.run, largest.elem());
+        let (mut nest, index) = writer.parts(&largest, count)?;
+        nest.starts = vec![writer.start(elem, lowest(elem)?)];
+        let largest_of = writer.apply(at, largest.run, "parts", &nest, &index);
+
+        // The same, with the greatest of its own part.
+        let (axis, elements) = shifted.row();
+        let mut nest = shifted.nest.clone();
+        let index = nest.split(axis, elements / count);
+        let other = 1 - shifted.input;
+        nest.inputs[other] = of_parts(&nest.inputs[other], largest_of, axis, count);
+        let exponentials = writer.apply(at, shifted.run, "parts", &nest, &index);
+        let (nest, index) = writer.parts(&total.reading(exponentials), count)?;
+        let total_of = writer.apply(at, total.run, "parts", &nest, &index);
+
+        let nest = writer.sum(&largest, largest_of, count)?;
+        let greatest = writer.apply_plain(at, largest.run, "whole", &nest);
+        let nest = self::weights(writer, &largest, (largest_of, greatest), count);
+        let weights = writer.apply_plain(at, shifted.run, "weights", &nest);
+        let rows = total.nest.outputs[0].clone();
+        let nest = weighted(writer, &total, (total_of, weights), &rows, count)?;
+        let whole = writer.apply_plain(at, total.run, "whole", &nest);
+
+        for product in &products {
+            let at = product.run;
+            let (nest, index) = writer.parts(&product.reading(exponentials), count)?;
+            let product_of = writer.apply(at, at, "parts", &nest, &index);
+            let rows = front(&product.nest.inputs[product.input]);
+            let mut nest = weighted(writer, product, (product_of, weights), &rows, count)?;
+            let whole = Access { tensor: whole, ..in_sum(&product.nest, &rows) };
+            nest.epilogue = Some(divided(writer, nest.epilogue.take(), whole));
+            let result = writer.apply_plain(at, at, "whole", &nest);
+            writer.replace(at, result);
+        }
+        writer.replace(largest.run, greatest);
+        writer.replace(total.run, whole);
+        for idle in quotient.iter().chain([&shifted]) {
+            writer.erase_idle(idle.run);
+        }
+        Some(())
+    }
+}
+
+/// `w_s = exp(m_s - m)`: by how much a part's exponentials are too large.
+fn weights<'c>(
+    writer: &Writer<'c>,
+    largest: &Applied<'c>,
+    (of_part, greatest): (Val<'c>, Val<'c>),
+    count: u64,
+) -> Nest<'c> {
+    let output = &largest.nest.outputs[0];
+    let shape: Vec<u64> = [count].into_iter().chain(output.shape.iter().copied()).collect();
+    let all: Vec<_> = (0..shape.len()).map(|axis| Linear::axis(shape.len(), axis)).collect();
+    let elem = largest.elem();
+    let body = scalar_body(writer.context, writer.scratch(), &[elem; 2], elem, |b, args| {
+        let less = b.sub(args[0], args[1]);
+        vec![b.same("math.exp", &[less])]
+    });
+    let axes = shape.iter().map(|&extent| Loop { extent, kind: Axis::Parallel }).collect();
+    let rows = Access { tensor: greatest, shape: output.shape.clone(), index: all[1..].to_vec() };
+    let parts = Access { tensor: of_part, shape, index: all };
+    Nest {
+        axes,
+        inputs: vec![parts.clone(), rows],
+        outputs: vec![parts],
+        body,
+        starts: vec![Start::Unread],
+        epilogue: None,
+        captures: Vec::new(),
+    }
+}
+
+/// The sum of a fold's parts, each times the weight of its row; `rows` are those of the fold.
+fn weighted<'c>(
+    writer: &Writer<'c>,
+    fold: &Applied<'c>,
+    (of_part, weights): (Val<'c>, Val<'c>),
+    rows: &Access<'c>,
+    count: u64,
+) -> Option<Nest<'c>> {
+    let mut nest = writer.sum(fold, of_part, count)?;
+    let rows = in_sum(&fold.nest, rows);
+    let axis = nest.axes.len() - 1;
+    nest.inputs.push(of_parts(&rows, weights, axis, count));
+    let elem = fold.elem();
+    nest.body = scalar_body(writer.context, writer.scratch(), &[elem; 2], elem, |b, args| {
+        let weighted = b.mul(args[0], args[1]);
+        vec![b.add(args[2], weighted)]
+    });
+    Some(nest)
+}
+
+/// What becomes of a product that is still to be divided by the sums of its rows.
+fn divided<'c>(
+    writer: &Writer<'c>,
+    before: Option<Epilogue<'c>>,
+    whole: Access<'c>,
+) -> Epilogue<'c> {
+    let elem = whole.elem();
+    let mut inputs = vec![whole];
+    inputs.extend(before.iter().flat_map(|before| before.inputs.clone()));
+    let types: Vec<_> = inputs.iter().map(Access::elem).collect();
+    let body = scalar_body(writer.context, writer.scratch(), &types, elem, |b, args| {
+        let last = args.len() - 1;
+        let value = b.same("arith.divf", &[args[last], args[0]]);
+        match &before {
+            Some(before) => {
+                let args: Vec<_> = args[1..last].iter().copied().chain([value]).collect();
+                copy_body(b.builder(), before.body, &args, Mapping::default(), &[])
+            }
+            None => vec![value],
+        }
+    });
+    Epilogue { inputs, body }
+}
+
+/// Whether all outputs of a nest begin with a number.
+fn begins_with(nest: &Nest<'_>, number: f64) -> bool {
+    nest.starts.iter().all(|start| match start {
+        Start::From { inputs, body } if inputs.is_empty() => {
+            let value = body.terminator().map(|end| end.operand(0)).and_then(|value| value.def());
+            value.and_then(|op| op.attr("value")).and_then(attr::float) == Some(number)
+        }
+        _ => false,
+    })
+}
+
+/// A reader of the greatest elements that is `exp(x - m)`, point by point; its input is `x`.
+fn shifted<'c>(reader: Applied<'c>, x: Val<'c>) -> Option<Applied<'c>> {
+    let nest = &reader.nest;
+    let [_, _] = &nest.inputs[..] else { return None };
+    let (largest, input) = (reader.input, 1 - reader.input);
+    let less = made_by(yielded(nest)?, "math.exp")?.operand(0);
+    let less = made_by(less, "arith.subf")?;
+    let same = less.operand(0) == nest.body.arg(input) && less.operand(1) == nest.body.arg(largest);
+    let access = &nest.inputs[input];
+    let fits = is_elementwise(nest)
+        && root(access.tensor) == x
+        && in_rows(nest, access, &nest.inputs[largest])
+        && same_places(nest, access, &nest.outputs[0]);
+    (same && fits).then_some(Applied { input, ..reader })
+}
+
+/// A reader of the exponentials that is their sum along each row.
+fn is_total<'c>(graph: &mut Graph<'_, 'c>, reader: &Applied<'c>) -> bool {
+    let adds = combine(&reader.nest).is_some_and(|fold| fold.op.is("arith.addf"));
+    adds && folded(&reader.nest) == Some(reader.nest.body.arg(0))
+        && graph.fold(reader.run).is_some()
+}
+
+/// A reader of the exponentials that divides each by the sum of its row.
+fn is_quotient(reader: &Applied<'_>, total: &Applied<'_>) -> bool {
+    let nest = &reader.nest;
+    let [_, _] = &nest.inputs[..] else { return false };
+    let other = &nest.inputs[1 - reader.input];
+    let access = &nest.inputs[reader.input];
+    let divides = yielded(nest).and_then(|value| made_by(value, "arith.divf")).is_some_and(|op| {
+        op.operand(0) == nest.body.arg(reader.input)
+            && op.operand(1) == nest.body.arg(1 - reader.input)
+    });
+    divides
+        && is_elementwise(nest)
+        && root(other.tensor) == total.result()
+        && in_rows(nest, access, other)
+        && same_places(nest, access, &nest.outputs[0])
+}
+
+/// A reader of the quotients whose sums along the rows are as many times larger as they are.
+fn is_product(reader: &Applied<'_>) -> bool {
+    let nest = &reader.nest;
+    let own = nest.body.arg(reader.input);
+    let linear = folded(nest).is_some_and(|value| {
+        let factors = made_by(value, "arith.mulf").map(|op| [op.operand(0), op.operand(1)]);
+        let other = |value: &Val<'_>| nest.body.args().contains(value) && *value != own;
+        value == own
+            || factors.is_some_and(|factors| factors.contains(&own) && factors.iter().any(other))
+    });
+    let row = row(&nest.inputs[reader.input])
+        .filter(|&(axis, elements)| nest.reduces(axis) && nest.axes[axis].extent == elements);
+    let adds = combine(nest).is_some_and(|fold| fold.op.is("arith.addf"));
+    let alone = (0..nest.axes.len()).filter(|&axis| nest.reduces(axis)).count() == 1;
+    let zero = begins_with(nest, 0.0);
+    linear && adds && alone && zero && row.is_some()
+}
