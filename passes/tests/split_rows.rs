@@ -68,7 +68,13 @@ fn each<'c>(
     p.generic(&kinds, &inputs, &[(out, at(3, &[0, 1, 2]))], |b, args| vec![body(b, args)])[0]
 }
 
-fn softmax<'c>(p: &mut Payload<'c>, shape @ [b, m, _]: [u64; 3], x: Val<'c>) -> Val<'c> {
+/// `inverse` sums have their reciprocals taken.
+fn softmax<'c>(
+    p: &mut Payload<'c>,
+    shape @ [b, m, _]: [u64; 3],
+    x: Val<'c>,
+    inverse: bool,
+) -> Val<'c> {
     let (all, row): (&[usize], &[usize]) = (&[0, 1, 2], &[0, 1]);
     let largest = fold(p, [b, m], f64::NEG_INFINITY, &[(x, all)], |b, x| {
         b.same("arith.maximumf", &[x[1], x[0]])
@@ -78,7 +84,18 @@ fn softmax<'c>(p: &mut Payload<'c>, shape @ [b, m, _]: [u64; 3], x: Val<'c>) -> 
         b.same("math.exp", &[less])
     });
     let total = fold(p, [b, m], 0.0, &[(shifted, all)], |b, x| b.add(x[1], x[0]));
-    each(p, shape, [(shifted, all), (total, row)], |b, x| b.same("arith.divf", &[x[0], x[1]]))
+    if !inverse {
+        let whole = [(shifted, all), (total, row)];
+        return each(p, shape, whole, |b, x| b.same("arith.divf", &[x[0], x[1]]));
+    }
+    let elem = ty::elem(x.ty()).expect("of a tensor");
+    let out = p.empty(&[b, m], elem);
+    let (from, to) = ([(total, at(2, &[0, 1]))], [(out, at(2, &[0, 1]))]);
+    let total = p.generic(&[Axis::Parallel; 2], &from, &to, |b, x| {
+        let one = b.number(elem, 1.0);
+        vec![b.same("arith.divf", &[one, x[0]])]
+    })[0];
+    each(p, shape, [(total, row), (shifted, all)], |b, x| b.mul(x[0], x[1]))
 }
 
 /// `p · v`, halved.
@@ -116,7 +133,7 @@ fn variance<'c>(p: &mut Payload<'c>, [b, m, n]: [u64; 3], x: Val<'c>) -> Val<'c>
     })
 }
 
-fn module(context: &Context, what: What, shape @ [b, m, n]: [u64; 3]) -> Module<'_> {
+fn module(context: &Context, what: What, shape @ [b, m, n]: [u64; 3], inverse: bool) -> Module<'_> {
     let module = parse(context, MACHINE).expect("the machine is text of ours");
     let typed = |shape: &[u64]| ty::tensor(shape, Type::float64(context));
     let inputs = [("x".to_owned(), typed(&shape)), ("v".to_owned(), typed(&[b, n, D]))];
@@ -127,8 +144,9 @@ fn module(context: &Context, what: What, shape @ [b, m, n]: [u64; 3]) -> Module<
     let made = if what == What::Variance {
         g.op("V", "v", &args[..1], &[typed(&[b, m])], |p, a| vec![variance(p, shape, a[0])])
     } else {
-        let shares =
-            g.op("S", "s", &args[..1], &[typed(&shape)], |p, a| vec![softmax(p, shape, a[0])])[0];
+        let shares = g.op("S", "s", &args[..1], &[typed(&shape)], |p, a| {
+            vec![softmax(p, shape, a[0], inverse)]
+        })[0];
         let mut product = || {
             g.op("P", "p", &[shares, args[1]], &[typed(&[b, m, D])], |p, a| {
                 vec![product(p, shape, a[0], a[1])]
@@ -152,9 +170,14 @@ fn find(module: Op<'_>) -> Op<'_> {
 }
 
 /// What a graph gives before and after rows are cut in `parts`, and its kernels' names then.
-fn run(what: What, shape: [u64; 3], parts: u64, x: &[f64]) -> ([Vec<Vec<f64>>; 2], Vec<String>) {
+fn run(
+    what: What,
+    (shape, inverse): ([u64; 3], bool),
+    parts: u64,
+    x: &[f64],
+) -> ([Vec<Vec<f64>>; 2], Vec<String>) {
     let context = context();
-    let module = module(&context, what, shape);
+    let module = module(&context, what, shape, inverse);
     let v = (0..shape[0] * shape[2] * D).map(|at| ((at * 7 + 5) % 23) as f64 / 4.0 - 2.5);
     let bytes = |numbers: &[f64]| numbers.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<_>>();
     let given = [bytes(x), bytes(&v.collect::<Vec<_>>())];
@@ -199,6 +222,7 @@ proptest! {
     fn parts_are_the_whole(
         what in prop::sample::select(vec![What::Softmax, What::Attention, What::Both]),
         (b, m, elements, parts) in (1u64..3, 1u64..4, 1u64..6, 2u64..5),
+        inverse in any::<bool>(),
         seed in prop::collection::vec(element(), 2 * 3 * 20),
         odd in prop::option::weighted(0.1, (0usize..120, prop::sample::select(vec![f64::NAN, f64::INFINITY]))),
     ) {
@@ -208,7 +232,7 @@ proptest! {
             let at = at % x.len();
             x[at] = number;
         }
-        let ([before, after], kernels) = run(what, shape, parts, &x);
+        let ([before, after], kernels) = run(what, (shape, inverse), parts, &x);
         prop_assert!(kernels.iter().any(|name| name.ends_with("_weights")), "{kernels:?}");
         for (one, other) in before.concat().into_iter().zip(after.concat()) {
             prop_assert!(close(one, other), "{one} and {other} of {x:?}");
@@ -223,7 +247,7 @@ proptest! {
     ) {
         let shape = [b, m, elements * parts];
         let x: Vec<f64> = seed[..(b * m * elements * parts) as usize].iter().map(|x| x + far).collect();
-        let ([before, after], kernels) = run(What::Variance, shape, parts, &x);
+        let ([before, after], kernels) = run(What::Variance, (shape, false), parts, &x);
         prop_assert!(kernels.iter().any(|name| name.ends_with("_whole")), "{kernels:?}");
         for (one, other) in before.concat().into_iter().zip(after.concat()) {
             // Distances of 1e6 have an error of 1e-10.
@@ -235,14 +259,14 @@ proptest! {
 #[test]
 fn rows_that_do_not_divide_stay_whole() {
     let x: Vec<f64> = (0..14).map(f64::from).collect();
-    let (_, kernels) = run(What::Softmax, [1, 2, 7], 2, &x);
+    let (_, kernels) = run(What::Softmax, ([1, 2, 7], false), 2, &x);
     assert!(!kernels.iter().any(|name| name.contains("parts")), "{kernels:?}");
 }
 
 #[test]
 fn a_masked_part_counts_nothing() {
     let row = [f64::NEG_INFINITY, f64::NEG_INFINITY, 1.0, 2.0];
-    let ([before, after], _) = run(What::Softmax, [1, 1, 4], 2, &row);
+    let ([before, after], _) = run(What::Softmax, ([1, 1, 4], false), 2, &row);
     assert_eq!(before[0][..2], [0.0, 0.0]);
     assert_eq!(after[0][..2], [0.0, 0.0]);
     assert!(after[0].iter().zip(&before[0]).all(|(one, other)| close(*one, *other)), "{after:?}");

@@ -5,7 +5,6 @@
 //! all it read, so two executions agree only if every read saw the same writes.
 
 use std::collections::HashMap;
-use std::time::Instant;
 
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -664,35 +663,34 @@ fn ports_keep_the_types_of_callers() {
     assert_eq!(ty::count(program(&module).input_types[0]), Some(3));
 }
 
-/// Time for the door, the plan and the check of a long program.
-fn time(what: &str, text: &str) {
+/// The door, the plan and the check of a long program: its ranges, and what waits for what.
+fn place(text: &str) -> (usize, usize) {
     let context = context();
     let module = parse(&context, text).expect("the graph parses");
-    let start = Instant::now();
     let options = [("units", "4"), ("split-cycles", "8")];
     from_tile::PASS.apply(&context, module_op(&module), &options).expect("the door opens");
-    let placed = start.elapsed();
     let program = program(&module);
     let machine = Machine::of(module_op(&module)).expect("there is a machine");
     let planned = plan(&program, machine).expect("the program has a plan");
-    let planning = start.elapsed() - placed;
     let checked =
         check_order::check(&context, module_op(&module), &program).expect("it is checked");
-    let checking = start.elapsed() - placed - planning;
     assert!(checked.unordered.is_empty());
-    let waits: usize = planned.plan.steps.iter().map(|step| step.waits.len()).sum();
-    let (steps, bytes) = (planned.plan.steps.len(), planned.plan.arena_bytes);
-    println!(
-        "{what}: {steps} steps, {waits} waits, {bytes} arena bytes; placed in {placed:?}, planned in {planning:?}, checked in {checking:?}"
-    );
-    assert!(placed.as_secs() < 10 && planning.as_secs() < 10 && checking.as_secs() < 10);
+    (planned.plan.steps.len(), planned.plan.steps.iter().map(|step| step.waits.len()).sum())
 }
 
 const LONG: usize = if cfg!(debug_assertions) { 2_000 } else { 25_000 };
 
-/// A long program with skips, branches, windows and copies takes no time to speak of.
+/// Long programs have as many ranges as they need, and wait for little: what is waited for by way
+/// of something else is not waited for again.
+fn placed(text: &str) {
+    let (ranges, waits) = place(text);
+    assert!(ranges >= LONG && ranges <= 4 * LONG, "{ranges} ranges");
+    assert!(waits <= 2 * ranges, "{waits} waits of {ranges} ranges");
+}
+
+/// A long program with skips, branches, windows and copies.
 #[test]
-fn long_programs_are_placed_quickly() {
+fn long_programs_are_placed() {
     let kernels = vec![
         Kernel::Whole { tiles: [2, 8], inputs: 2, transposed: false },
         Kernel::Flat { tile: 16 },
@@ -706,12 +704,12 @@ fn long_programs_are_placed_quickly() {
     };
     let runs = (0..LONG).map(|_| (next(7).min(3), [next(60), next(100)], next(10))).collect();
     let graph = Graph { kernels, runs, outputs: vec![0], units: 4, split_cycles: 8 };
-    time("random", &graph.text());
+    placed(&graph.text());
 }
 
 /// Many tensors that live at once, and one that everybody reads.
 #[test]
-fn wide_programs_are_placed_quickly() {
+fn wide_programs_are_placed() {
     let t = "tensor<8x8xf32>";
     let add = Kernel::Whole { tiles: [2, 8], inputs: 2, transposed: false }.text("add");
     let graph = |body: &str, result: &str| {
@@ -743,11 +741,11 @@ fn wide_programs_are_placed_quickly() {
         });
         level = pairs.collect();
     }
-    time("tree", &graph(&body, &level[0]));
+    placed(&graph(&body, &level[0]));
 
     let mut body = run("r0", "%x", "%z");
     for number in 1..LONG {
         body += &run(&format!("r{number}"), "%r0", &format!("%r{}", number - 1));
     }
-    time("one for all", &graph(&body, &format!("%r{}", LONG - 1)));
+    placed(&graph(&body, &format!("%r{}", LONG - 1)));
 }

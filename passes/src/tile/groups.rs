@@ -40,6 +40,20 @@ impl<'c> Order<'c> {
         Self { runs, at }
     }
 
+    /// All of them.
+    pub fn runs(&self) -> &[Op<'c>] {
+        &self.runs
+    }
+
+    /// Who reads what some runs make and is none of them, in the order of the text.
+    pub fn readers(&self, runs: &[Op<'c>]) -> Vec<Op<'c>> {
+        let made = runs.iter().flat_map(|run| run.results()).flat_map(seen);
+        let mut found: Vec<Op<'c>> = made.filter(|run| !runs.contains(run)).collect();
+        found.sort_by_key(|run| self.at[run]);
+        found.dedup();
+        found
+    }
+
     /// Runs from one to another, both included.
     fn between(&self, first: Op<'c>, last: Op<'c>) -> &[Op<'c>] {
         &self.runs[self.at[&first]..=self.at[&last]]
@@ -114,7 +128,21 @@ impl<'c> Group<'c> {
     /// The chain of the members' nests.
     pub fn chain<'n>(&self, nests: Vec<&'n Nest<'c>>) -> Chain<'n, 'c> {
         let links = self.links(&nests);
-        Chain::new(nests, links)
+        let mut known: Vec<Val<'c>> = Vec::new();
+        let mut number = |tensor: Val<'c>| {
+            let at = known.iter().position(|own| *own == tensor);
+            at.unwrap_or_else(|| {
+                known.push(tensor);
+                known.len() - 1
+            })
+        };
+        let mut reads = |(run, nest): (&Op<'c>, &&Nest<'c>)| {
+            let reads = nest.reads().into_iter();
+            let tensors = reads.map(|access| root(run.operand(access.argument().index())));
+            tensors.map(&mut number).collect()
+        };
+        let tensors = self.runs.iter().zip(&nests).map(&mut reads).collect();
+        Chain { tensors, ..Chain::new(nests, links) }
     }
 
     /// The member that makes an operand.
@@ -147,6 +175,14 @@ impl<'c> Group<'c> {
             }
         }
         false
+    }
+
+    /// Whether two of its runs read what another one makes.
+    pub fn meets(&self, maker: Op<'c>) -> bool {
+        let reads = |run: &&Op<'c>| {
+            run.operands().into_iter().any(|operand| source(operand) == Some(maker))
+        };
+        self.runs.iter().filter(reads).count() > 1
     }
 
     /// Reports a member that is no part of one kernel.
@@ -191,6 +227,15 @@ fn source(operand: Val<'_>) -> Option<Op<'_>> {
         (_, Some(edge)) => source(edge.source),
         _ => Some(op),
     }
+}
+
+/// The runs that read a tensor, however it is handed over.
+fn seen(value: Val<'_>) -> Vec<Op<'_>> {
+    let read = readers(value).into_iter().flat_map(|(op, _)| match Connect::of(op) {
+        Some(edge) => seen(edge.op.result(0)),
+        None => vec![op],
+    });
+    read.filter(|op| op.is("tile.run")).collect()
 }
 
 /// The run whose result a tensor is, perhaps seen through views.

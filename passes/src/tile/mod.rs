@@ -7,6 +7,7 @@ mod constants;
 pub mod construct_rtiles;
 mod cost;
 mod explain;
+mod far;
 pub mod fuse_elementwise;
 mod groups;
 mod instruction;

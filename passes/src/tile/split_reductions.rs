@@ -26,6 +26,7 @@ use super::pack_weights::{constant_operands, kernels, known_inputs};
 use super::partial::{parts, sum};
 use super::peel::fresh;
 use super::policy::{self, Tiled};
+use super::split_rows::CUT;
 use super::views::view;
 use crate::device::expand_math;
 use crate::nest::{self, Access, Border, Nest};
@@ -64,6 +65,9 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let remarks = run.option("remarks") == "true";
     let constants = constant_operands(run.module);
     for kernel in kernels(run.module) {
+        if kernel.attr(CUT).is_some() {
+            continue;
+        }
         let nest = read(kernel)?;
         let constant = known_inputs(&nest, constants.get(kernel.symbol()));
         let layouts: Vec<_> = constant.iter().map(|&constant| Layout::of(constant)).collect();

@@ -4,14 +4,17 @@
 //! tiles is asked what each member's takes where what is handed over lies nearby, and what the
 //! members take as kernels of their own.
 
+use std::collections::HashMap;
+
 use weft_dialects::device::{Machine, Memory};
 use weft_dialects::ir::ty;
 use weft_dialects::tile::Compute;
 
 use super::construct_rtiles::near_tile;
-use super::propagate::{Chain, Tiles, reach};
+use super::far::Far;
+use super::propagate::{Chain, Link, Tiles, reach};
 use super::traffic::{Limits, configs};
-use super::way::{move_cycles, way};
+use super::way::{move_cycles, near_cache, way};
 use crate::nest::{Access, Border, Nest, Start};
 
 /// Tiles that the policy is asked about.
@@ -30,6 +33,8 @@ pub(super) fn room(memory: &Memory<'_>) -> u64 {
 /// A kernel that can be part of a group.
 #[derive(Clone)]
 pub(super) struct Member<'c> {
+    /// Its kernel's.
+    name: String,
     pub nest: Nest<'c>,
     /// The register rTile.
     registers: Vec<u64>,
@@ -39,7 +44,12 @@ pub(super) struct Member<'c> {
 
 impl<'c> Member<'c> {
     /// `None` for what is not done by lanes of one unit, or keeps some of what its output held.
-    pub fn new(machine: Machine<'c>, compute: Compute<'c>, nest: Nest<'c>) -> Option<Self> {
+    pub fn new(
+        machine: Machine<'c>,
+        name: &str,
+        compute: Compute<'c>,
+        nest: Nest<'c>,
+    ) -> Option<Self> {
         let lanes = compute.axes.is_none() && compute.layouts.is_none();
         let held = nest.starts.iter().any(|start| matches!(start, Start::Held));
         let [output] = &nest.outputs[..] else { return None };
@@ -50,8 +60,9 @@ impl<'c> Member<'c> {
             return None;
         }
         let cycles = super::cycles(machine, &nest, &vec![false; nest.inputs.len()])?;
+        let cycles = cycles.max(Far::of(machine).kernel(&nest));
         let registers = compute.tiles.last()?.sizes.clone();
-        Some(Self { nest, registers, cycles })
+        Some(Self { name: name.to_owned(), nest, registers, cycles })
     }
 }
 
@@ -72,21 +83,65 @@ pub(super) struct Subgraph<'c> {
     pub apart: f64,
 }
 
-/// Whether a group may pay: what is handed over needs neither be written where all units see it
-/// nor read from there, and nobody waits in between.
+/// Why runs do not become a group.
+#[derive(Clone, Debug, thiserror::Error)]
+pub(super) enum Unjoined {
+    /// A run that is no member reads from one and is read by another.
+    #[error("a run outside would lie between")]
+    Between,
+    /// It cannot pay.
+    #[error("at most {most:.0} of {alone:.0} cycles are saved")]
+    Little {
+        /// Cycles that it may save.
+        most: f64,
+        /// Cycles of the members alone.
+        alone: f64,
+    },
+    /// It has no tile.
+    #[error("{0}")]
+    Untiled(String),
+}
+
+impl Subgraph<'_> {
+    /// Cycles that it is predicted to save.
+    pub fn saves(&self) -> f64 {
+        self.apart - self.cycles
+    }
+}
+
+/// Cycles of tiles by what they look like: the same come again in larger groups.
+pub(super) type Known = HashMap<String, Option<f64>>;
+
+/// Whether a group may save more than `least` cycles: what is handed over needs neither be written
+/// where all units see it nor read from there, and nobody waits in between.
 ///
 /// # Errors
-/// What is saved at most, where that is too little of what the members take.
+/// What is saved at most, where that is less, or too little of what the members take.
 pub(super) fn most_saved<'c>(
     machine: Machine<'c>,
     members: &[Member<'c>],
     chain: &Chain<'_, 'c>,
-) -> Result<(), String> {
+    least: f64,
+) -> Result<(), Unjoined> {
     let Some((shared, unit)) = machine.shared().zip(machine.units().into_iter().next()) else {
         return Ok(());
     };
     let Some(rate) = shared.bytes_per_cycle else { return Ok(()) };
+    // What members before have read, too, comes once.
+    let mut again: Vec<&Access<'c>> = Vec::new();
+    for (member, own) in chain.tensors.iter().enumerate() {
+        for (read, access) in chain.nests[member].reads().into_iter().enumerate() {
+            let before = chain.tensors[..member].iter().flatten();
+            let linked = |link: &Link| link.reader == member && link.read == read;
+            if before.into_iter().any(|tensor| *tensor == own[read])
+                && !chain.links.iter().any(linked)
+            {
+                again.push(access);
+            }
+        }
+    }
     let read = chain.links.iter().map(|link| chain.nests[link.reader].reads()[link.read]);
+    let read = read.chain(again);
     let written = (0..members.len()).filter(|&member| chain.is_read(member));
     let written = written.map(|member| &chain.nests[member].outputs[0]);
     let bytes = |access: &Access<'_>| {
@@ -96,13 +151,13 @@ pub(super) fn most_saved<'c>(
     let moved = read.chain(written).map(bytes).sum::<u64>() as f64 / rate as f64;
     let waits = (members.len() - 1) as f64 * unit.handover_cycles as f64;
     let alone = members.iter().map(|member| member.cycles).sum::<f64>();
-    match moved + waits < (1.0 - GAIN) * alone {
-        true => Err(format!("at most {:.0} of {alone:.0} cycles are saved", moved + waits)),
+    match moved + waits < ((1.0 - GAIN) * alone).max(least) {
+        true => Err(Unjoined::Little { most: moved + waits, alone }),
         false => Ok(()),
     }
 }
 
-/// The best tile that halving finds.
+/// The best tile that halving finds, if it saves more than `least` cycles.
 ///
 /// # Errors
 /// Why there is none.
@@ -112,10 +167,15 @@ pub(super) fn tile<'c>(
     members: &[Member<'c>],
     chain: &Chain<'_, 'c>,
     leaves: &[bool],
-) -> Result<Subgraph<'c>, String> {
+    least: f64,
+    known: &mut Known,
+) -> Result<Subgraph<'c>, Unjoined> {
+    let untiled = |why: &str| Unjoined::Untiled(why.to_owned());
     let last = &members[members.len() - 1];
-    let unit = machine.units().into_iter().next().ok_or("the machine has no units")?;
-    let near = machine.memory(memory).ok_or("the memory is none of the machine's")?;
+    let unit =
+        machine.units().into_iter().next().ok_or_else(|| untiled("the machine has no units"))?;
+    let near =
+        machine.memory(memory).ok_or_else(|| untiled("the memory is none of the machine's"))?;
     let lines = machine.shared().and_then(|shared| shared.transaction_bytes);
     let limits = Limits {
         room: room(&near),
@@ -131,26 +191,43 @@ pub(super) fn tile<'c>(
         if cycles > handover { cycles * rounds + handover / 2.0 } else { cycles }
     };
     let apart: f64 = members.iter().map(|member| time(member.cycles, unit.count)).sum();
+    let far = Far::of(machine);
+    let staged = near_cache(machine).is_none();
     let mut best: Option<Subgraph<'c>> = None;
-    for config in configs(chain, &limits, TRIED)? {
+    let mut slow = false;
+    for config in configs(chain, &limits, TRIED).map_err(Unjoined::Untiled)? {
         let boxed: Vec<_> =
             (0..members.len()).map(|member| boxed(chain, leaves, member, &config.tiles)).collect();
         let mut each = BETWEEN * members.len() as f64;
-        let mut fits = true;
+        let inside = |member: usize, access: usize| inside(chain, leaves, member, access);
+        let brought = far.group(chain, &config.tiles, inside);
+        let (mut fits, mut late) = (true, false);
+        let count = config.tiles.count();
+        // Where nothing is staged, what others have waiting takes no room of this one.
+        let waits = if staged { config.footprint } else { 0 };
         for (member, nest) in boxed.iter().enumerate() {
+            late |= apart - time(each * count as f64, count) / GAIN < least;
+            if late || !fits {
+                break;
+            }
             let sizes = config.tiles.sizes(member);
-            match near_tile(machine, nest, &sizes, config.footprint) {
-                Some(tile) => {
+            let shapes: Vec<_> = nest.accesses().into_iter().map(|access| &access.shape).collect();
+            let key = format!("{} {sizes:?} {shapes:?} {}", members[member].name, waits);
+            let tile =
+                || near_tile(machine, nest, &sizes, config.footprint).map(|tile| tile.cycles);
+            match *known.entry(key).or_insert_with(tile) {
+                Some(cycles) => {
                     let near = (nest, &config.tiles);
-                    each += tile.cycles - unmoved(machine, chain, leaves, member, near);
+                    let cycles = cycles - unmoved(machine, chain, leaves, member, near);
+                    each += cycles.max(brought[member]);
                 }
                 None => fits = false,
             }
         }
-        if !fits {
+        slow |= late;
+        if late || !fits {
             continue;
         }
-        let count = config.tiles.count();
         let all = each * count as f64;
         // It is to pay on one unit as well as on all: a run may have fewer than the machine.
         let alone: f64 = members.iter().map(|member| member.cycles).sum();
@@ -161,7 +238,11 @@ pub(super) fn tile<'c>(
             best = Some(Subgraph { sizes: config.sizes, footprint, tiles, boxed, cycles, apart });
         }
     }
-    best.ok_or_else(|| "no tile of it fits".to_owned())
+    let alone = members.iter().map(|member| member.cycles).sum();
+    best.ok_or_else(|| match slow {
+        true => Unjoined::Little { most: least, alone },
+        false => untiled("no tile of it fits"),
+    })
 }
 
 /// Whether what a member touches by the access of this number is handed over inside the group.

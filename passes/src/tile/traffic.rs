@@ -105,7 +105,7 @@ pub struct Limits<'l> {
     pub units: u64,
     /// Bytes that move together.
     pub transaction_bytes: u64,
-    /// Of what the last member's tile is a multiple, per axis.
+    /// Of what the last member's tile is a multiple, per axis, if such a one fits.
     pub steps: &'l [u64],
     /// Members that others read, too.
     pub leaves: &'l [bool],
@@ -172,7 +172,10 @@ pub fn configs(
         let mut enough = seen.len() > VISITED;
         for axis in (0..sizes.len()).filter(|&axis| !root.reduces(axis)) {
             let mut cut = sizes.clone();
-            cut[axis] = sizes[axis].div_ceil(2).next_multiple_of(limits.steps[axis].max(1));
+            let half = sizes[axis].div_ceil(2);
+            let stepped = half.next_multiple_of(limits.steps[axis].max(1));
+            // Less than a step where not even one fits.
+            cut[axis] = if stepped < sizes[axis] { stepped } else { half };
             if cut[axis] < sizes[axis] && seen.insert(cut.clone()) {
                 enough |= look(cut, &mut waiting) >= 4 * keep.max(1);
             }

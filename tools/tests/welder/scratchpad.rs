@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use weft_dialects::ir::{attr, context, module_op, parse};
-use weft_passes::nest::read_members;
+use weft_passes::nest::{Nest, read_members};
 use weft_passes::tile::propagate::{Chain, links, propagate};
 use weft_passes::tile::traffic::traffic;
 
@@ -69,6 +69,9 @@ impl Desk {
             let members = read_members(*kernel).expect("computes");
             let nests: Vec<_> = members.iter().map(|(_, nest)| nest).collect();
             let links = links(&nests);
+            // What is written to an argument of the kernel.
+            let written = |nest: &&Nest<'_>| nest.outputs[0].argument().def().is_none();
+            let leaves: Vec<bool> = nests.iter().map(written).collect();
             let (last, _) = members.last().expect("there is one");
             // A kernel alone brings every tile that waits; a group brings its rTask's.
             let tile = match members.len() {
@@ -77,7 +80,6 @@ impl Desk {
             };
             let chain = Chain::new(nests, links);
             let tiles = propagate(&chain, &tile.sizes).expect("tiles follow");
-            let leaves = vec![false; members.len()];
             let times = runs.iter().filter(|run| **run == kernel.symbol()).count();
             let times = if graph.is_some() { times } else { 1 };
             count += times;
@@ -142,10 +144,42 @@ fn close(joined: &Desk, apart: &Desk) -> bool {
 
 #[test]
 fn we_8_a_small_scratchpad_keeps_kernels_apart() {
-    let small = machine("dsp.mlir").replace("capacity_bytes(262144)", "capacity_bytes(4096)");
+    let small = machine("dsp.mlir").replace("capacity_bytes(262144)", "capacity_bytes(2048)");
     let desk = Desk::new(&text("attention.mlir"), &small, "all");
     let (kernels, _) = desk.predicted("tcm");
-    assert!(kernels > 1, "one kernel in 4 KiB");
+    assert!(kernels > 1, "one kernel in 2 KiB");
     let whole = Desk::new(&text("attention.mlir"), &machine("dsp.mlir"), "none");
     assert_eq!(desk.simulate().0, whole.simulate().0);
+}
+
+/// A row of scores takes 262,144 bytes, as many as the scratchpad has.
+#[test]
+fn n_12_rows_that_do_not_fit_are_folded_in_parts() {
+    let long = text("attention.mlir")
+        .replace("2x37x", "1x8x")
+        .replace("2x19x29", "1x16x65536")
+        .replace("2x29x21", "1x65536x16")
+        .replace("8x19", "8x16")
+        .replace("8x29", "8x65536")
+        .replace("8x21", "8x16");
+    let [whole, parts] = ["none", "full"].map(|how| Desk::new(&long, &machine("dsp.mlir"), how));
+    let simulate = "simulate model.mlir --json --outputs out.npz";
+    let report = whole.weft(&format!("{simulate} --pass-option tile-split-rows.parts=1"));
+    let report: serde_json::Value = serde_json::from_str(&report.expect("it runs")).expect("JSON");
+    let moved = |report: &serde_json::Value| {
+        let moves = report["moves"].as_array().expect("moves").iter();
+        let near = moves.filter(|one| ["fetch", "flush"].contains(&name(one)));
+        near.map(|one| one["bytes"].as_u64().expect("a number")).sum::<u64>()
+    };
+    let more = moved(&report);
+    let (_, less) = parts.simulate();
+    assert!(close(&parts, &whole), "parts and whole rows differ");
+    let (kernels, bytes) = parts.predicted("tcm");
+    // Where scores are made in two pieces, the queries come twice.
+    assert!(bytes <= less && less - bytes < bytes / 256, "{bytes} predicted, {less} moved");
+    // Parts of everything in one kernel, which are put together by others.
+    assert!(kernels <= 5, "{kernels} kernels");
+    // Neither scores nor exponentials are written where they do not fit.
+    let inputs = 4 * (8 * 16 + 2 * 16 * 65536);
+    assert!(less < inputs + inputs / 64 && 2 * less < more, "{less} and {more} bytes");
 }

@@ -14,6 +14,8 @@ pub struct Chain<'n, 'c> {
     pub links: Vec<Link>,
     /// For each member the dimensions in which what it makes is handed over.
     pub handed: Vec<Vec<u64>>,
+    /// For each member a number of the tensor behind each of its reads, where that is known.
+    pub tensors: Vec<Vec<usize>>,
 }
 
 /// A read of what another member makes.
@@ -53,7 +55,7 @@ impl<'n, 'c> Chain<'n, 'c> {
                 ends.windows(2).map(|pair| pair[0] / pair[1].max(1)).collect()
             })
             .collect();
-        Self { nests, links, handed }
+        Self { nests, links, handed, tensors: Vec::new() }
     }
 
     /// An access to what `maker` makes, in the dimensions in which it is handed over.

@@ -37,6 +37,7 @@ use super::views::kernel_of;
 use rows::{Applied, Graph};
 use softmax::Softmax;
 use variance::Variance;
+pub(super) use write::CUT;
 use write::Writer;
 
 /// The pass.
@@ -61,7 +62,7 @@ pub const PASS: Pass = Pass {
 
 /// Register tiles of rows that what they are multiplied with is to be read for at once: with one,
 /// it streams by as fast as it is used.
-const SHARING: u64 = 4;
+const SHARING: u64 = 2;
 
 /// How many parts rows are to have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -194,11 +195,15 @@ impl<'c> Long<'c> {
                 let access = &fold.nest.inputs[fold.input];
                 let axes = (0..tile.sizes.len()).filter(|&axis| axis != fold.row().0);
                 let axes = axes.filter(|&axis| access.uses(axis));
-                SHARING * axes.map(|axis| tile.sizes[axis].max(1)).product::<u64>()
+                let axes = axes.map(|axis| (tile.sizes[axis].max(1), fold.nest.axes[axis].extent));
+                let (tile, all) =
+                    axes.fold((1, 1), |(tile, all), (own, whole)| (tile * own, all * whole));
+                all.min(SHARING * tile)
             }
             _ => 1,
         };
-        let bytes = rows * row * ty::byte_size(fold.elem())?;
+        // What a row is made from and what it becomes.
+        let bytes = 2 * rows * row * ty::byte_size(fold.elem())?;
         let fit = super::waiting_memory(machine).map_or(1, |memory| bytes.div_ceil(room(&memory)));
         let idle = pieces < unit.count && cycles > unit.handover_cycles as f64;
         let busy = if idle { unit.count.div_ceil(pieces) } else { 1 };

@@ -3,7 +3,9 @@
 //! A part has its own greatest element `m_s`, so what it sums up is too large by
 //! `exp(m - m_s)`, for `m` the greatest of all. The greatest of a part begins with the lowest
 //! number: where a part is masked by `-inf` its exponentials are 0, as they are with the whole
-//! row. NaN and a row of `-inf` give NaN either way.
+//! row. NaN and a row of `-inf` give NaN either way. What of a sum the exponentials are divided
+//! by, or multiplied with if it is a reciprocal, is the same for all of a row, so products with
+//! them are divided instead.
 
 use weft_dialects::ir::payload::Axis;
 use weft_dialects::ir::{Linear, Mapping, Val, attr};
@@ -29,7 +31,14 @@ pub(super) struct Softmax<'c> {
     /// `sum (e / l) y`, each with the one input that is `e / l`.
     products: Vec<Applied<'c>>,
     /// `e / l`.
-    quotient: Option<Applied<'c>>,
+    quotient: Option<Quotient<'c>>,
+}
+
+/// What brings exponentials and their sum together.
+struct Quotient<'c> {
+    applied: Applied<'c>,
+    /// `arith.divf`, or `arith.mulf` by a reciprocal.
+    by: &'static str,
 }
 
 impl<'c> Softmax<'c> {
@@ -37,10 +46,9 @@ impl<'c> Softmax<'c> {
     pub fn at(graph: &mut Graph<'_, 'c>, largest: Applied<'c>) -> Option<Self> {
         let [x] = &largest.nest.inputs[..] else { return None };
         let direct = folded(&largest.nest)? == largest.nest.body.arg(0);
-        if !direct
-            || largest.nest.epilogue.is_some()
-            || !begins_with(&largest.nest, f64::NEG_INFINITY)
-        {
+        let lowest = lowest(largest.elem())?;
+        let below = begins_with(&largest.nest).is_some_and(|number| number <= lowest);
+        if !direct || largest.nest.epilogue.is_some() || !below {
             return None;
         }
         let x = root(x.tensor);
@@ -49,8 +57,9 @@ impl<'c> Softmax<'c> {
         let mut readers = graph.readers(shifted.result());
         let at = readers.iter().position(|reader| is_total(graph, reader))?;
         let total = readers.swap_remove(at);
-        let quotient = readers.into_iter().find(|reader| is_quotient(reader, &total));
-        let reads = quotient.as_ref().map(|made| graph.readers(made.result())).unwrap_or_default();
+        let quotient = readers.into_iter().find_map(|reader| quotient(reader, &total));
+        let made = quotient.as_ref().map(|made| made.applied.result());
+        let reads = made.map(|made| graph.readers(made)).unwrap_or_default();
         let products = reads.into_iter().filter(is_product).collect();
         Some(Self { largest, shifted, total, products, quotient })
     }
@@ -71,7 +80,7 @@ impl<'c> Softmax<'c> {
         let (at, elem) = (largest.run, largest.elem());
         let (mut nest, index) = writer.parts(&largest, count)?;
         nest.starts = vec![writer.start(elem, lowest(elem)?)];
-        let largest_of = writer.apply(at, largest.run, "parts", &nest, &index);
+        let largest_of = writer.apply_parts(at, largest.run, (nest, index));
 
         // The same, with the greatest of its own part.
         let (axis, elements) = shifted.row();
@@ -80,8 +89,8 @@ impl<'c> Softmax<'c> {
         let other = 1 - shifted.input;
         nest.inputs[other] = of_parts(&nest.inputs[other], largest_of, axis, count);
         let exponentials = writer.apply(at, shifted.run, "parts", &nest, &index);
-        let (nest, index) = writer.parts(&total.reading(exponentials), count)?;
-        let total_of = writer.apply(at, total.run, "parts", &nest, &index);
+        let parts = writer.parts(&total.reading(exponentials), count)?;
+        let total_of = writer.apply_parts(at, total.run, parts);
 
         let nest = writer.sum(&largest, largest_of, count)?;
         let greatest = writer.apply_plain(at, largest.run, "whole", &nest);
@@ -93,20 +102,20 @@ impl<'c> Softmax<'c> {
 
         for product in &products {
             let at = product.run;
-            let (nest, index) = writer.parts(&product.reading(exponentials), count)?;
-            let product_of = writer.apply(at, at, "parts", &nest, &index);
+            let parts = writer.parts(&product.reading(exponentials), count)?;
+            let product_of = writer.apply_parts(at, at, parts);
             let rows = front(&product.nest.inputs[product.input]);
             let mut nest = weighted(writer, product, (product_of, weights), &rows, count)?;
             let whole = Access { tensor: whole, ..in_sum(&product.nest, &rows) };
-            nest.epilogue = Some(divided(writer, nest.epilogue.take(), whole));
+            let by = quotient.as_ref().map_or("arith.divf", |quotient| quotient.by);
+            nest.epilogue = Some(divided(writer, nest.epilogue.take(), whole, by));
             let result = writer.apply_plain(at, at, "whole", &nest);
             writer.replace(at, result);
         }
         writer.replace(largest.run, greatest);
         writer.replace(total.run, whole);
-        for idle in quotient.iter().chain([&shifted]) {
-            writer.erase_idle(idle.run);
-        }
+        let idle = quotient.iter().map(|quotient| &quotient.applied).chain([&shifted]);
+        idle.for_each(|idle| writer.erase_idle(idle.run));
         Some(())
     }
 }
@@ -160,11 +169,12 @@ fn weighted<'c>(
     Some(nest)
 }
 
-/// What becomes of a product that is still to be divided by the sums of its rows.
+/// What becomes of a product that is still to be divided `by` what came of the sums of its rows.
 fn divided<'c>(
     writer: &Writer<'c>,
     before: Option<Epilogue<'c>>,
     whole: Access<'c>,
+    by: &str,
 ) -> Epilogue<'c> {
     let elem = whole.elem();
     let mut inputs = vec![whole];
@@ -172,7 +182,7 @@ fn divided<'c>(
     let types: Vec<_> = inputs.iter().map(Access::elem).collect();
     let body = scalar_body(writer.context, writer.scratch(), &types, elem, |b, args| {
         let last = args.len() - 1;
-        let value = b.same("arith.divf", &[args[last], args[0]]);
+        let value = b.same(by, &[args[last], args[0]]);
         match &before {
             Some(before) => {
                 let args: Vec<_> = args[1..last].iter().copied().chain([value]).collect();
@@ -184,15 +194,11 @@ fn divided<'c>(
     Epilogue { inputs, body }
 }
 
-/// Whether all outputs of a nest begin with a number.
-fn begins_with(nest: &Nest<'_>, number: f64) -> bool {
-    nest.starts.iter().all(|start| match start {
-        Start::From { inputs, body } if inputs.is_empty() => {
-            let value = body.terminator().map(|end| end.operand(0)).and_then(|value| value.def());
-            value.and_then(|op| op.attr("value")).and_then(attr::float) == Some(number)
-        }
-        _ => false,
-    })
+/// The number with which the output of a nest begins.
+fn begins_with(nest: &Nest<'_>) -> Option<f64> {
+    let [Start::From { inputs, body }] = &nest.starts[..] else { return None };
+    let value = body.terminator()?.operand(0).def().filter(|_| inputs.is_empty())?;
+    value.attr("value").and_then(attr::float)
 }
 
 /// A reader of the greatest elements that is `exp(x - m)`, point by point; its input is `x`.
@@ -218,21 +224,25 @@ fn is_total<'c>(graph: &mut Graph<'_, 'c>, reader: &Applied<'c>) -> bool {
         && graph.fold(reader.run).is_some()
 }
 
-/// A reader of the exponentials that divides each by the sum of its row.
-fn is_quotient(reader: &Applied<'_>, total: &Applied<'_>) -> bool {
+/// A reader of the exponentials that divides each by the sum of its row, or by what became of it.
+fn quotient<'c>(reader: Applied<'c>, total: &Applied<'c>) -> Option<Quotient<'c>> {
     let nest = &reader.nest;
-    let [_, _] = &nest.inputs[..] else { return false };
+    let [_, _] = &nest.inputs[..] else { return None };
     let other = &nest.inputs[1 - reader.input];
     let access = &nest.inputs[reader.input];
-    let divides = yielded(nest).and_then(|value| made_by(value, "arith.divf")).is_some_and(|op| {
-        op.operand(0) == nest.body.arg(reader.input)
-            && op.operand(1) == nest.body.arg(1 - reader.input)
-    });
-    divides
-        && is_elementwise(nest)
+    let args = [reader.input, 1 - reader.input].map(|input| nest.body.arg(input));
+    let made = yielded(nest)?;
+    let by = |name: &'static str| {
+        let operands = made_by(made, name)?.operands();
+        let turned = name == "arith.mulf" && operands.iter().rev().eq(&args);
+        (turned || operands == args).then_some(name)
+    };
+    let by = by("arith.divf").or(by("arith.mulf"))?;
+    let fits = is_elementwise(nest)
         && root(other.tensor) == total.result()
         && in_rows(nest, access, other)
-        && same_places(nest, access, &nest.outputs[0])
+        && same_places(nest, access, &nest.outputs[0]);
+    fits.then_some(Quotient { applied: reader, by })
 }
 
 /// A reader of the quotients whose sums along the rows are as many times larger as they are.
@@ -249,6 +259,6 @@ fn is_product(reader: &Applied<'_>) -> bool {
         .filter(|&(axis, elements)| nest.reduces(axis) && nest.axes[axis].extent == elements);
     let adds = combine(nest).is_some_and(|fold| fold.op.is("arith.addf"));
     let alone = (0..nest.axes.len()).filter(|&axis| nest.reduces(axis)).count() == 1;
-    let zero = begins_with(nest, 0.0);
+    let zero = begins_with(nest) == Some(0.0);
     linear && adds && alone && zero && row.is_some()
 }

@@ -44,8 +44,8 @@ impl<'c> Variance<'c> {
         let Self { mean, squares } = self;
         let (at, elem) = (mean.run, mean.elem());
         let (context, scratch) = (writer.context, writer.scratch());
-        let (nest, index) = writer.parts(&mean, count)?;
-        let sum_of = writer.apply(at, mean.run, "parts", &nest, &index);
+        let parts = writer.parts(&mean, count)?;
+        let sum_of = writer.apply_parts(at, mean.run, parts);
 
         let (axis, elements) = squares.row();
         let elements = (elements / count) as f64;
@@ -60,7 +60,7 @@ impl<'c> Variance<'c> {
         });
         let (mut nest, index) = writer.parts(&own, count)?;
         nest.inputs[a] = of_parts(&nest.inputs[a], sum_of, axis, count);
-        let squares_of = writer.apply(at, squares.run, "parts", &nest, &index);
+        let squares_of = writer.apply_parts(at, squares.run, (nest, index));
 
         let nest = writer.sum(&mean, sum_of, count)?;
         let whole = writer.apply_plain(at, mean.run, "whole", &nest);

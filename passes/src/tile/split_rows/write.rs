@@ -14,6 +14,9 @@ use crate::tile::peel::fresh;
 use crate::tile::split_reductions::apply;
 use crate::tile::views::{erase_views, kernel_of, readers, view};
 
+/// Says of a kernel that its folds are parts already.
+pub(in crate::tile) const CUT: &str = "cut";
+
 /// Writes kernels and runs.
 pub(super) struct Writer<'c> {
     pub context: &'c Context,
@@ -49,6 +52,23 @@ impl<'c> Writer<'c> {
             vec![b.number(elem, number)]
         });
         Start::From { inputs: Vec::new(), body }
+    }
+
+    /// Applies a fold in parts. Who shares long folds out among the units leaves it alone: cut
+    /// again, its parts would be too short to wait for each other near one.
+    pub fn apply_parts(
+        &mut self,
+        at: Op<'c>,
+        of: Op<'c>,
+        (nest, index): (Nest<'c>, Vec<Linear>),
+    ) -> Val<'c> {
+        let made = self.apply(at, of, "parts", &nest, &index);
+        let kernel = made.def().map(kernel_of).unwrap_or_default();
+        let ops = self.module.body(0).map(|body| body.ops()).unwrap_or_default();
+        for kernel in ops.into_iter().filter(|op| op.is("tile.kernel") && op.symbol() == kernel) {
+            kernel.set_attr(CUT, attr::unit(self.context));
+        }
+        made
     }
 
     /// A fold in parts, and what its axes are now.

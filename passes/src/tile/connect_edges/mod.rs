@@ -10,8 +10,12 @@
 //! memory nearer to a unit (*GraphConnecting*); for the runs that it would join the tile of the
 //! last one is cut until all members' tiles fit (*SubGraphTiling*, `subgraph.rs`). The edge stays
 //! near if that is predicted to take less, recomputed halos and inputs read again included.
-//! Edges that were tried and stay in the shared memory say so in the text, too: the memory of
-//! each may be edited before `tile-join-kernels`.
+//!
+//! Some edges pay only together: a softmax reads its rows three times. So from every run on, those
+//! that read what the group makes are taken in one by one, as the artifact of Welder grows its
+//! groups, and as many stay as save the most.
+
+mod grow;
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,12 +24,12 @@ use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::{Builder, Context, Mapping, Op, Report, Val, attr, remark};
 use weft_dialects::tile::{Compute, Kernel};
 
-use super::constants::constants;
-use super::construct_rtiles::{construct_tile, near_tile};
-use super::groups::{Group, Order, groups, maker, starts_empty};
-use super::subgraph::{Member, Subgraph, most_saved, tile};
-use super::views::kernel_of;
 use crate::nest::{Nest, read_kernel};
+use crate::tile::constants::constants;
+use crate::tile::construct_rtiles::{construct_tile, near_tile};
+use crate::tile::groups::{Group, Order, groups, maker, starts_empty};
+use crate::tile::subgraph::{Known, Member, Subgraph, Unjoined, most_saved, tile};
+use crate::tile::views::kernel_of;
 
 /// The pass.
 pub const PASS: Pass = Pass {
@@ -72,6 +76,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
             remarks: run.option("remarks") == "true",
             all: joining == "all",
             members: HashMap::new(),
+            known: Known::new(),
             tried: HashMap::new(),
             clones: HashMap::new(),
         };
@@ -92,8 +97,10 @@ struct Connecting<'c> {
     all: bool,
     /// Kernels that can be members, by name.
     members: HashMap<String, Option<Member<'c>>>,
+    /// What tiles were found to take.
+    known: Known,
     /// What came out for runs of the same kernels that are connected alike.
-    tried: HashMap<String, Option<Subgraph<'c>>>,
+    tried: HashMap<String, Result<Subgraph<'c>, Unjoined>>,
     /// Kernels of groups: by the names of all members, which of them, and its tile.
     clones: HashMap<(String, usize, Vec<u64>), String>,
 }
@@ -116,6 +123,11 @@ impl<'c> Connecting<'c> {
                 }
             }
         }
+        if !self.all {
+            for run in order.runs() {
+                near += self.grow(&order, *run, &constant);
+            }
+        }
         self.retile(graph)?;
         Ok(near)
     }
@@ -125,25 +137,11 @@ impl<'c> Connecting<'c> {
         if self.member(from).is_none() || self.member(reader).is_none() {
             return Ok(0);
         }
-        let mut b = Builder::before(self.context, reader).with_location(reader.location());
-        let memory = ("memory", attr::of_symbol(self.context, self.memory));
-        let mut edges: Vec<(Val<'c>, Op<'c>)> = Vec::new();
-        for (number, operand) in reader.operands().into_iter().enumerate() {
-            if maker(operand) != Some(from) {
-                continue;
-            }
-            let known = edges.iter().find(|(source, _)| *source == operand);
-            let edge = match known {
-                Some((_, edge)) => *edge,
-                None => b.op_with("tile.connect", &[operand], &[operand.ty()], &[memory], 0),
-            };
-            reader.set_operand(number, edge.result(0));
-            edges.push((operand, edge));
-        }
-        edges.dedup();
+        let before = self.saved(order, &[reader, from]);
+        let edges = self.connect(reader, from);
         let group = Group::around(self.machine, order, reader).ok_or(Failed)?;
-        let found = self.try_group(order, &group, !self.all);
-        let takes = found.as_ref().is_ok_and(|joined| self.all || joined.cycles < joined.apart);
+        let found = self.try_group(order, &group, (!self.all).then_some(before));
+        let takes = found.as_ref().is_ok_and(|joined| self.all || joined.saves() > before);
         if self.remarks {
             let names = [from, reader].map(kernel_of);
             let told = match &found {
@@ -158,44 +156,82 @@ impl<'c> Connecting<'c> {
         if takes {
             return Ok(edges.len() as u64);
         }
-        for (operand, edge) in edges {
-            for (user, number) in edge.result(0).uses() {
-                user.set_operand(number, operand);
-            }
-            edge.erase();
-        }
+        disconnect(edges);
         Ok(0)
     }
 
+    /// Connects a run to what another makes, where it is not: the tensors and their edges.
+    fn connect(&self, reader: Op<'c>, from: Op<'c>) -> Vec<(Val<'c>, Op<'c>)> {
+        let mut b = Builder::before(self.context, reader).with_location(reader.location());
+        let memory = ("memory", attr::of_symbol(self.context, self.memory));
+        let mut edges: Vec<(Val<'c>, Op<'c>)> = Vec::new();
+        for (number, operand) in reader.operands().into_iter().enumerate() {
+            if maker(operand) != Some(from) {
+                continue;
+            }
+            let known = edges.iter().find(|(source, _)| *source == operand);
+            let edge = match known {
+                Some((_, edge)) => *edge,
+                None => {
+                    let edge = b.op_with("tile.connect", &[operand], &[operand.ty()], &[memory], 0);
+                    edges.push((operand, edge));
+                    edge
+                }
+            };
+            reader.set_operand(number, edge.result(0));
+        }
+        edges
+    }
+
+    /// Cycles that the groups of some runs save, each counted once.
+    fn saved(&mut self, order: &Order<'c>, runs: &[Op<'c>]) -> f64 {
+        let mut seen: Vec<Op<'c>> = Vec::new();
+        let mut sum = 0.0;
+        for &run in runs {
+            let group = Group::around(self.machine, order, run);
+            let Some(group) = group.filter(|group| !seen.contains(&group.runs[0])) else {
+                continue;
+            };
+            seen.push(group.runs[0]);
+            sum += self.try_group(order, &group, None).map_or(0.0, |joined| joined.saves());
+        }
+        sum
+    }
+
     /// What a group takes, with the best tile that was found for it; none is looked for where it
-    /// is to `pay` and cannot.
+    /// is to save so many cycles and cannot.
     fn try_group(
         &mut self,
         order: &Order<'c>,
         group: &Group<'c>,
-        pay: bool,
-    ) -> Result<Subgraph<'c>, String> {
+        pay: Option<f64>,
+    ) -> Result<Subgraph<'c>, Unjoined> {
         if !group.stands(order) {
-            return Err("a run outside would lie between".to_owned());
+            return Err(Unjoined::Between);
         }
         let names: Vec<_> = group.runs.iter().map(|run| kernel_of(*run)).collect();
         let leaves: Vec<_> = (0..group.runs.len()).map(|member| group.leaves(member)).collect();
         let members: Vec<Member<'c>> =
             group.runs.iter().filter_map(|run| self.member(*run)).collect();
         if members.len() != group.runs.len() {
-            return Err("a kernel of it is no nest on lanes".to_owned());
+            return Err(Unjoined::Untiled("a kernel of it is no nest on lanes".to_owned()));
         }
         let nests: Vec<&Nest<'c>> = members.iter().map(|member| &member.nest).collect();
         let chain = group.chain(nests);
-        let key = format!("{names:?} {leaves:?} {:?}", chain.links);
-        if let Some(known) = self.tried.get(&key) {
-            return known.clone().ok_or_else(|| "no tile of it fits".to_owned());
+        let key = format!("{names:?} {leaves:?} {:?} {:?}", chain.links, chain.tensors);
+        let least = pay.unwrap_or(f64::NEG_INFINITY);
+        match self.tried.get(&key) {
+            // What saves too little here may save enough elsewhere.
+            Some(Err(Unjoined::Little { most, .. })) if *most > least => {}
+            Some(known) => return known.clone(),
+            None => {}
         }
-        if pay {
-            most_saved(self.machine, &members, &chain)?;
+        if pay.is_some() {
+            most_saved(self.machine, &members, &chain, least)?;
         }
-        let found = tile(self.machine, self.memory, &members, &chain, &leaves);
-        self.tried.insert(key, found.as_ref().ok().cloned());
+        let (machine, memory) = (self.machine, self.memory);
+        let found = tile(machine, memory, &members, &chain, &leaves, least, &mut self.known);
+        self.tried.insert(key, found.clone());
         found
     }
 
@@ -213,7 +249,7 @@ impl<'c> Connecting<'c> {
         let kernel = self.kernel(name)?;
         let [compute] = <[Compute<'c>; 1]>::try_from(Kernel::of(kernel)?.computes()).ok()?;
         let nest = read_kernel(kernel).ok()?;
-        Member::new(self.machine, compute, nest)
+        Member::new(self.machine, name, compute, nest)
     }
 
     fn kernel(&self, name: &str) -> Option<Op<'c>> {
@@ -226,7 +262,7 @@ impl<'c> Connecting<'c> {
     fn retile(&mut self, graph: Op<'c>) -> Result<(), Failed> {
         let order = Order::of(graph);
         for group in groups(self.machine, graph) {
-            let Ok(found) = self.try_group(&order, &group, false) else { continue };
+            let Ok(found) = self.try_group(&order, &group, None) else { continue };
             let names: Vec<_> = group.runs.iter().map(|run| kernel_of(*run).to_owned()).collect();
             for (member, run) in group.runs.iter().enumerate() {
                 let key = (names.join(" "), member, found.tiles[member].clone());
@@ -292,5 +328,15 @@ impl<'c> Connecting<'c> {
         });
         let mut free = names.filter(|new| !taken.contains(new.as_str()));
         free.next().expect("names do not run out")
+    }
+}
+
+/// Takes edges out again.
+fn disconnect(edges: Vec<(Val<'_>, Op<'_>)>) {
+    for (operand, edge) in edges {
+        for (user, number) in edge.result(0).uses() {
+            user.set_operand(number, operand);
+        }
+        edge.erase();
     }
 }
