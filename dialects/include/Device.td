@@ -506,7 +506,8 @@ def Device_InvokeOp : Device_Op<"invoke", [AttrSizedOperandSegments]> {
 
     - C1: the machine has the instruction.
     - C2: one view per operand, in the operand's memory, of its element type, with
-      room for its shape.
+      room for its shape. One element, where the lowering takes a number, may lie in any
+      memory with a move to the registers of the result.
     - C3: one index per dimension.
     - C4: it gives a token if, and only if, an engine does the instruction.
   }];

@@ -192,7 +192,7 @@ impl<'c> Connecting<'c> {
             return known.clone().ok_or_else(|| "no tile of it fits".to_owned());
         }
         if pay {
-            most_saved(self.machine, &members, &chain)?;
+            most_saved(self.machine, self.memory, &members, &chain)?;
         }
         let found = tile(self.machine, self.memory, &members, &chain, &leaves);
         self.tried.insert(key, found.as_ref().ok().cloned());

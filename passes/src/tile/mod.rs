@@ -40,5 +40,5 @@ pub use explain::{Explained, Predicted, explain, predicted};
 pub use instruction::{Combine, Identity, binding, combine, identity, lanes_type};
 pub use task_tile::loop_order;
 pub use turn::turns;
-pub use way::{NearCache, Stage, Way, near_cache, waiting_memory, way};
+pub use way::{NearCache, Stage, Way, beside, near_cache, waiting_memory, way};
 pub use windows::{MOST_STEPS, taps};

@@ -2,17 +2,20 @@
 //!
 //! Of the tiles with the least traffic that fit (`traffic.rs`) the policy that chooses register
 //! tiles is asked what each member's takes where what is handed over lies nearby, and what the
-//! members take as kernels of their own.
+//! members take as kernels of their own. Where groups of lanes take turns in a unit, its share of
+//! the memory that all units see bounds both, for what the policy counts there is issued only.
 
-use weft_dialects::device::{Machine, Memory};
+use weft_dialects::device::{Machine, Memory, Move};
 use weft_dialects::ir::ty;
 use weft_dialects::tile::Compute;
 
+use super::block::GROUPS_AT_ONCE;
 use super::construct_rtiles::near_tile;
-use super::propagate::{Chain, Tiles, reach};
-use super::traffic::{Limits, configs};
-use super::way::{move_cycles, way};
+use super::propagate::{Chain, Tiles, propagate, reach};
+use super::traffic::{Config, Limits, configs, traffic};
+use super::way::{beside, move_cycles, way};
 use crate::nest::{Access, Border, Nest, Start};
+use crate::task::grid::task_grid;
 
 /// Tiles that the policy is asked about.
 const TRIED: usize = 3;
@@ -22,19 +25,20 @@ const BETWEEN: f64 = 100.0;
 /// A group is to take less than this part of what its members take: both are predictions.
 const GAIN: f64 = 0.95;
 
-/// Bytes of a memory for tiles that wait; the rest is for what streams by.
-pub(super) fn room(memory: &Memory<'_>) -> u64 {
-    memory.capacity_bytes / 2
-}
-
 /// A kernel that can be part of a group.
 #[derive(Clone)]
 pub(super) struct Member<'c> {
     pub nest: Nest<'c>,
-    /// The register rTile.
-    registers: Vec<u64>,
     /// Cycles that it is predicted to take as a kernel of its own on one unit.
     cycles: f64,
+    /// Its rTasks then.
+    tasks: u64,
+    /// Steps of one of them.
+    steps: f64,
+    /// Bytes that they move.
+    traffic: u64,
+    /// Of what a tile of a group is a multiple, per axis, where this one is the last.
+    multiples: Vec<u64>,
 }
 
 impl<'c> Member<'c> {
@@ -50,9 +54,30 @@ impl<'c> Member<'c> {
             return None;
         }
         let cycles = super::cycles(machine, &nest, &vec![false; nest.inputs.len()])?;
-        let registers = compute.tiles.last()?.sizes.clone();
-        Some(Self { nest, registers, cycles })
+        let (task, registers) = (compute.tiles.first()?, compute.tiles.last()?);
+        let tasks = task_grid(&nest, task).iter().product();
+        let steps = steps(&nest, &task.sizes, &registers.sizes);
+        let alone = Chain::new(vec![&nest], Vec::new());
+        let tiles = propagate(&alone, &task.sizes).ok()?;
+        let traffic = traffic(&alone, &tiles, &[false], transaction(machine));
+        let mut multiples = registers.sizes.clone();
+        if machine.memory(&registers.memory)?.lanes.is_some() {
+            // Rows are any number of registers; what lanes lie along is whole ones.
+            for (axis, size) in multiples.iter_mut().enumerate() {
+                *size = if compute.lanes == Some(axis) { *size } else { 1 };
+            }
+        }
+        Some(Self { nest, cycles, tasks, steps, traffic, multiples })
     }
+}
+
+/// Register tiles of a piece, times the steps of the reductions in each.
+fn steps(nest: &Nest<'_>, piece: &[u64], registers: &[u64]) -> f64 {
+    let along = |axis: usize| {
+        let whole = if nest.reduces(axis) { nest.axes[axis].extent } else { piece[axis] };
+        whole.div_ceil(registers[axis].max(1)) as f64
+    };
+    (0..nest.axes.len()).map(along).product()
 }
 
 /// A group with its tile.
@@ -79,13 +104,12 @@ pub(super) struct Subgraph<'c> {
 /// What is saved at most, where that is too little of what the members take.
 pub(super) fn most_saved<'c>(
     machine: Machine<'c>,
+    memory: &str,
     members: &[Member<'c>],
     chain: &Chain<'_, 'c>,
 ) -> Result<(), String> {
-    let Some((shared, unit)) = machine.shared().zip(machine.units().into_iter().next()) else {
-        return Ok(());
-    };
-    let Some(rate) = shared.bytes_per_cycle else { return Ok(()) };
+    let shared = machine.shared().and_then(|shared| shared.bytes_per_cycle);
+    let Some((pace, rate)) = Pace::of(machine, memory).zip(shared) else { return Ok(()) };
     let read = chain.links.iter().map(|link| chain.nests[link.reader].reads()[link.read]);
     let written = (0..members.len()).filter(|&member| chain.is_read(member));
     let written = written.map(|member| &chain.nests[member].outputs[0]);
@@ -93,9 +117,9 @@ pub(super) fn most_saved<'c>(
         let points = access.shape_in_memory().iter().product::<u64>();
         points * ty::byte_size(access.elem()).unwrap_or(8)
     };
-    let moved = read.chain(written).map(bytes).sum::<u64>() as f64 / rate as f64;
-    let waits = (members.len() - 1) as f64 * unit.handover_cycles as f64;
-    let alone = members.iter().map(|member| member.cycles).sum::<f64>();
+    let moved = read.chain(written).map(bytes).sum::<u64>() as f64 / pace.far.min(rate as f64);
+    let waits = (members.len() - 1) as f64 * pace.between();
+    let alone = members.iter().map(|member| pace.alone(member.cycles, member.traffic)).sum::<f64>();
     match moved + waits < (1.0 - GAIN) * alone {
         true => Err(format!("at most {:.0} of {alone:.0} cycles are saved", moved + waits)),
         false => Ok(()),
@@ -114,47 +138,38 @@ pub(super) fn tile<'c>(
     leaves: &[bool],
 ) -> Result<Subgraph<'c>, String> {
     let last = &members[members.len() - 1];
-    let unit = machine.units().into_iter().next().ok_or("the machine has no units")?;
+    let pace = Pace::of(machine, memory).ok_or("the machine has no units")?;
     let near = machine.memory(memory).ok_or("the memory is none of the machine's")?;
-    let lines = machine.shared().and_then(|shared| shared.transaction_bytes);
     let limits = Limits {
-        room: room(&near),
-        units: unit.count,
-        transaction_bytes: lines.unwrap_or(1),
-        steps: &last.registers,
+        room: pace.room(&near),
+        units: pace.units * pace.at_once,
+        least: if pace.at_once > 1 { pace.units } else { 1 },
+        transaction_bytes: transaction(machine),
+        steps: &last.multiples,
         leaves,
     };
-    // A run that is worth it is shared out among the units, which then wait for each other.
-    let time = |cycles: f64, tasks: u64| {
-        let handover = unit.handover_cycles as f64;
-        let rounds = tasks.div_ceil(unit.count) as f64 / tasks as f64;
-        if cycles > handover { cycles * rounds + handover / 2.0 } else { cycles }
+    // Kernels of their own are shared out as they are, unless by threads that take any part.
+    let time = |member: &Member<'_>| {
+        let tasks = if pace.at_once > 1 { member.tasks } else { pace.units };
+        pace.time(pace.alone(member.cycles, member.traffic), tasks, member.steps * pace.far_wait)
     };
-    let apart: f64 = members.iter().map(|member| time(member.cycles, unit.count)).sum();
+    let apart: f64 = members.iter().map(time).sum();
+    let alone: f64 = members.iter().map(|one| pace.alone(one.cycles, one.traffic)).sum();
     let mut best: Option<Subgraph<'c>> = None;
     for config in configs(chain, &limits, TRIED)? {
         let boxed: Vec<_> =
             (0..members.len()).map(|member| boxed(chain, leaves, member, &config.tiles)).collect();
-        let mut each = BETWEEN * members.len() as f64;
-        let mut fits = true;
-        for (member, nest) in boxed.iter().enumerate() {
-            let sizes = config.tiles.sizes(member);
-            match near_tile(machine, nest, &sizes, config.footprint) {
-                Some(tile) => {
-                    let near = (nest, &config.tiles);
-                    each += tile.cycles - unmoved(machine, chain, leaves, member, near);
-                }
-                None => fits = false,
-            }
-        }
-        if !fits {
+        let Some((each, waits)) = near_cycles(machine, &pace, chain, leaves, (&boxed, &config))
+        else {
             continue;
-        }
+        };
         let count = config.tiles.count();
-        let all = each * count as f64;
-        // It is to pay on one unit as well as on all: a run may have fewer than the machine.
-        let alone: f64 = members.iter().map(|member| member.cycles).sum();
-        let cycles = (time(all, count) / GAIN).max(apart * all / (GAIN * alone));
+        let all = pace.alone(each * count as f64, config.traffic);
+        let mut cycles = pace.time(all, count, waits) / GAIN;
+        if pace.at_once == 1 {
+            // It is to pay on one unit as well as on all: a run may have fewer than the machine.
+            cycles = cycles.max(apart * all / (GAIN * alone));
+        }
         if best.as_ref().is_none_or(|best| cycles < best.cycles) {
             let tiles = (0..members.len()).map(|member| config.tiles.sizes(member)).collect();
             let footprint = config.footprint;
@@ -162,6 +177,106 @@ pub(super) fn tile<'c>(
         }
     }
     best.ok_or_else(|| "no tile of it fits".to_owned())
+}
+
+/// Cycles of one tile of every member where what is handed over lies nearby, and those in which
+/// its lanes wait for what they read; `None` where one is not best done by lanes.
+fn near_cycles<'c>(
+    machine: Machine<'c>,
+    pace: &Pace,
+    chain: &Chain<'_, 'c>,
+    leaves: &[bool],
+    (boxed, config): (&[Nest<'c>], &Config),
+) -> Option<(f64, f64)> {
+    let (mut each, mut waits) = (BETWEEN * boxed.len() as f64 / pace.at_once as f64, 0.0);
+    for (member, nest) in boxed.iter().enumerate() {
+        let sizes = config.tiles.sizes(member);
+        let tile = near_tile(machine, nest, &sizes, config.footprint)?;
+        each += tile.cycles - unmoved(machine, chain, leaves, member, (nest, &config.tiles));
+        let inside = chain.links.iter().filter(|link| link.reader == member).count();
+        let far = inside < chain.nests[member].reads().len();
+        let wait = if far { pace.far_wait } else { pace.near_wait };
+        waits += steps(nest, &sizes, tile.registers()) * wait;
+    }
+    Some((each, waits))
+}
+
+/// Bytes that move together.
+fn transaction(machine: Machine<'_>) -> u64 {
+    machine.shared().and_then(|shared| shared.transaction_bytes).unwrap_or(1)
+}
+
+/// How units share out tiles, and what they wait for.
+struct Pace {
+    units: u64,
+    /// Groups of lanes that a unit has under way, one of which goes on while others wait.
+    at_once: u64,
+    handover: f64,
+    /// Where that is so, bytes a cycle that a unit gets of the memory that all see.
+    far: f64,
+    /// Cycles that a group of lanes waits for each step from there, two being under way at once;
+    far_wait: f64,
+    /// and for a step from where tiles wait.
+    near_wait: f64,
+    /// Cycles until another kernel sees what was written.
+    written: f64,
+}
+
+impl Pace {
+    fn of<'c>(machine: Machine<'c>, memory: &str) -> Option<Self> {
+        let unit = machine.units().into_iter().next()?;
+        let registers = machine.lanes_units().into_iter().next()?.memory;
+        let (units, handover) = (unit.count, unit.handover_cycles as f64);
+        let (far, at_once) = (f64::INFINITY, 1);
+        let (far_wait, near_wait, written) = (0.0, 0.0, 0.0);
+        let pace = Self { units, at_once, handover, far, far_wait, near_wait, written };
+        if machine.memory(registers)?.lanes.is_none() {
+            return Some(pace);
+        }
+        let (shared, way) = (machine.shared()?, way(machine, registers)?);
+        let [near, _] = beside(machine, memory, registers)?;
+        let latency = |way: &Move<'c>| way.latency_cycles.unwrap_or(0) as f64;
+        Some(Self {
+            at_once: GROUPS_AT_ONCE as u64,
+            far: shared.bytes_per_cycle.map_or(far, |rate| rate as f64 / units as f64),
+            far_wait: latency(&way.load) / 2.0,
+            near_wait: latency(&near) / 2.0,
+            written: latency(&way.store),
+            ..pace
+        })
+    }
+
+    /// Bytes of a unit's memory that tiles of one group may take: of all that are under way, or
+    /// the half, for the rest is for what streams by.
+    fn room(&self, near: &Memory<'_>) -> u64 {
+        match self.at_once {
+            1 => near.capacity_bytes / 2,
+            groups => near.kernel_bytes().min(near.capacity_bytes / groups),
+        }
+    }
+
+    /// Cycles of one unit that issues for so many, and moves so many bytes.
+    fn alone(&self, cycles: f64, bytes: u64) -> f64 {
+        cycles.max(bytes as f64 / self.far)
+    }
+
+    /// Cycles of all units for what takes one of them `cycles`, in `tasks` whose lanes wait for
+    /// `waits` each. A run that is worth it is shared out among the units, which then wait for
+    /// each other.
+    fn time(&self, cycles: f64, tasks: u64, waits: f64) -> f64 {
+        let waves = tasks.div_ceil(self.units * self.at_once);
+        let rounds = (waves * self.at_once) as f64 / tasks as f64;
+        let shared_out = match cycles > self.handover {
+            true => (cycles * rounds).max(waves as f64 * waits) + self.handover / 2.0,
+            false => cycles.max(waits),
+        };
+        shared_out + self.written
+    }
+
+    /// Cycles of one unit that lie between two kernels.
+    fn between(&self) -> f64 {
+        self.handover + (self.far_wait + self.written) * self.units as f64
+    }
 }
 
 /// Whether what a member touches by the access of this number is handed over inside the group.

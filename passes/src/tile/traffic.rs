@@ -103,6 +103,8 @@ pub struct Limits<'l> {
     pub room: u64,
     /// Units that work beside each other.
     pub units: u64,
+    /// Tiles without which too many of them stand idle for the search to end.
+    pub least: u64,
     /// Bytes that move together.
     pub transaction_bytes: u64,
     /// Of what the last member's tile is a multiple, per axis.
@@ -143,6 +145,7 @@ pub fn configs(
     let wait = waiting(chain, limits.leaves);
     let (mut waiting, mut seen) = (Vec::new(), std::collections::HashSet::new());
     let (mut found, mut why) = (Vec::new(), "no tile of it fits".to_owned());
+    let mut enough = 0;
     let mut look = |sizes: Vec<u64>, waiting: &mut Vec<(u64, Vec<u64>)>| {
         let rank = match config(chain, limits, &wait, &sizes) {
             Ok(config) => {
@@ -154,6 +157,7 @@ pub fn configs(
                     let bytes = config.footprint;
                     why = format!("tiles of {bytes} bytes wait in room for {}", limits.room);
                 } else if whole_leaves(limits, &config.tiles) {
+                    enough += usize::from(config.tiles.count() >= limits.least);
                     found.push(config);
                 }
                 rank
@@ -164,7 +168,7 @@ pub fn configs(
             }
         };
         waiting.push((rank, sizes));
-        found.len()
+        enough
     };
     look(root.extents(), &mut waiting);
     while let Some(next) = (0..waiting.len()).min_by_key(|&at| waiting[at].0) {

@@ -26,9 +26,9 @@ pub(super) fn alloc_c5(op: Op<'_>, diag: &mut Diagnostics) {
         diag.error(op, format!("device.alloc places {ty}, which lies in registers"))
             .help("leave out where it lies");
     } else if let Some(piece) = Piece::of(op)
-        && piece.end > memory.capacity_bytes
+        && piece.end > memory.kernel_bytes()
     {
-        let (name, end, capacity) = (memory.name, piece.end, memory.capacity_bytes);
+        let (name, end, capacity) = (memory.name, piece.end, memory.kernel_bytes());
         diag.error(op, format!("device.alloc ends at byte {end}, @{name} holds {capacity}"))
             .note(memory.op, "the memory is here")
             .help("let pieces that are used at different times share bytes, or make them smaller");
