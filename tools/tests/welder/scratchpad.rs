@@ -164,20 +164,24 @@ fn we_8_a_small_scratchpad_keeps_kernels_apart() {
     assert_eq!(desk.simulate().0, whole.simulate().0);
 }
 
-/// Rows of whole registers, for what is left over is read element by element, by no move; and
-/// enough of them that no row is worked on twice to have more to share out.
+/// Rows of whole registers, for what is left over is read element by element, by no move; so many
+/// that no row is worked on twice to have more to share out, or, where matrix instructions would
+/// add up many, so few.
 #[test]
 fn we_7_a_softmax_of_threads_moves_what_was_predicted() {
-    let rows = text("softmax.mlir").replace("x203x", "x128x").replace("<45x", "<4096x");
-    let tensor = 4 * 4096 * 128;
-    for (device, memory) in [("h200.mlir", "smem"), ("mi300x.mlir", "lds")] {
+    for (device, memory, [rows, columns]) in
+        [("h200.mlir", "smem", [4096, 128]), ("mi300x.mlir", "lds", [45, 192])]
+    {
+        let model = text("softmax.mlir").replace("x203x", &format!("x{columns}x"));
+        let model = model.replace("<45x", &format!("<{rows}x"));
+        let tensor = 4 * rows * columns;
         let [apart, joined] =
-            ["none", "all"].map(|joining| Desk::new(&rows, &machine(device), joining));
+            ["none", "all"].map(|joining| Desk::new(&model, &machine(device), joining));
         let (_, more) = apart.simulate();
         let (_, less) = joined.simulate();
         assert!(close(&joined, &apart), "{device}");
-        // Twice in and once out; apart the exponentials go out and in twice.
         assert_eq!(joined.predicted(memory), (1, less), "{device}");
+        // Twice in and once out; apart the exponentials go out once, and in twice.
         assert_eq!(less, 3 * tensor, "{device}");
         assert!(more >= 6 * tensor, "{device}: {more} bytes");
     }
