@@ -15,6 +15,7 @@ pub mod join_kernels;
 pub mod lay_out;
 mod layout;
 pub mod local;
+mod pace;
 pub mod pack_weights;
 mod partial;
 mod parts;

@@ -5,15 +5,15 @@
 //! members take as kernels of their own. Where groups of lanes take turns in a unit, its share of
 //! the memory that all units see bounds both, for what the policy counts there is issued only.
 
-use weft_dialects::device::{Machine, Memory, Move};
+use weft_dialects::device::Machine;
 use weft_dialects::ir::ty;
 use weft_dialects::tile::Compute;
 
-use super::block::GROUPS_AT_ONCE;
 use super::construct_rtiles::near_tile;
+use super::pace::Pace;
 use super::propagate::{Chain, Tiles, propagate, reach};
 use super::traffic::{Config, Limits, configs, traffic};
-use super::way::{beside, move_cycles, way};
+use super::way::{move_cycles, way};
 use crate::nest::{Access, Border, Nest, Start};
 use crate::task::grid::task_grid;
 
@@ -58,8 +58,9 @@ impl<'c> Member<'c> {
         let tasks = task_grid(&nest, task).iter().product();
         let steps = steps(&nest, &task.sizes, &registers.sizes);
         let alone = Chain::new(vec![&nest], Vec::new());
-        let tiles = propagate(&alone, &task.sizes).ok()?;
-        let traffic = traffic(&alone, &tiles, &[false], transaction(machine));
+        let tiles = propagate(&alone, &task.sizes);
+        let traffic =
+            tiles.map_or(0, |tiles| traffic(&alone, &tiles, &[false], transaction(machine)));
         let mut multiples = registers.sizes.clone();
         if machine.memory(&registers.memory)?.lanes.is_some() {
             // Rows are any number of registers; what lanes lie along is whole ones.
@@ -204,79 +205,6 @@ fn near_cycles<'c>(
 /// Bytes that move together.
 fn transaction(machine: Machine<'_>) -> u64 {
     machine.shared().and_then(|shared| shared.transaction_bytes).unwrap_or(1)
-}
-
-/// How units share out tiles, and what they wait for.
-struct Pace {
-    units: u64,
-    /// Groups of lanes that a unit has under way, one of which goes on while others wait.
-    at_once: u64,
-    handover: f64,
-    /// Where that is so, bytes a cycle that a unit gets of the memory that all see.
-    far: f64,
-    /// Cycles that a group of lanes waits for each step from there, two being under way at once;
-    far_wait: f64,
-    /// and for a step from where tiles wait.
-    near_wait: f64,
-    /// Cycles until another kernel sees what was written.
-    written: f64,
-}
-
-impl Pace {
-    fn of<'c>(machine: Machine<'c>, memory: &str) -> Option<Self> {
-        let unit = machine.units().into_iter().next()?;
-        let registers = machine.lanes_units().into_iter().next()?.memory;
-        let (units, handover) = (unit.count, unit.handover_cycles as f64);
-        let (far, at_once) = (f64::INFINITY, 1);
-        let (far_wait, near_wait, written) = (0.0, 0.0, 0.0);
-        let pace = Self { units, at_once, handover, far, far_wait, near_wait, written };
-        if machine.memory(registers)?.lanes.is_none() {
-            return Some(pace);
-        }
-        let (shared, way) = (machine.shared()?, way(machine, registers)?);
-        let [near, _] = beside(machine, memory, registers)?;
-        let latency = |way: &Move<'c>| way.latency_cycles.unwrap_or(0) as f64;
-        Some(Self {
-            at_once: GROUPS_AT_ONCE as u64,
-            far: shared.bytes_per_cycle.map_or(far, |rate| rate as f64 / units as f64),
-            far_wait: latency(&way.load) / 2.0,
-            near_wait: latency(&near) / 2.0,
-            written: latency(&way.store),
-            ..pace
-        })
-    }
-
-    /// Bytes of a unit's memory that tiles of one group may take: of all that are under way, or
-    /// the half, for the rest is for what streams by.
-    fn room(&self, near: &Memory<'_>) -> u64 {
-        match self.at_once {
-            1 => near.capacity_bytes / 2,
-            groups => near.kernel_bytes().min(near.capacity_bytes / groups),
-        }
-    }
-
-    /// Cycles of one unit that issues for so many, and moves so many bytes.
-    fn alone(&self, cycles: f64, bytes: u64) -> f64 {
-        cycles.max(bytes as f64 / self.far)
-    }
-
-    /// Cycles of all units for what takes one of them `cycles`, in `tasks` whose lanes wait for
-    /// `waits` each. A run that is worth it is shared out among the units, which then wait for
-    /// each other.
-    fn time(&self, cycles: f64, tasks: u64, waits: f64) -> f64 {
-        let waves = tasks.div_ceil(self.units * self.at_once);
-        let rounds = (waves * self.at_once) as f64 / tasks as f64;
-        let shared_out = match cycles > self.handover {
-            true => (cycles * rounds).max(waves as f64 * waits) + self.handover / 2.0,
-            false => cycles.max(waits),
-        };
-        shared_out + self.written
-    }
-
-    /// Cycles of one unit that lie between two kernels.
-    fn between(&self) -> f64 {
-        self.handover + (self.far_wait + self.written) * self.units as f64
-    }
 }
 
 /// Whether what a member touches by the access of this number is handed over inside the group.
