@@ -30,9 +30,9 @@ use weft_dialects::ir::{Op, Report, remark, ty};
 use super::construct_rtiles::known;
 use super::instruction::combine;
 use super::layout::Layout;
+use super::pace::Pace;
 use super::pack_weights::kernels;
 use super::split_reductions::{MOST_PARTS, busiest};
-use super::subgraph::room;
 use super::views::kernel_of;
 use rows::{Applied, Graph};
 use softmax::Softmax;
@@ -188,9 +188,13 @@ impl<'c> Long<'c> {
         let layouts = vec![Layout::Fixed; fold.nest.inputs.len()];
         let unit = machine.units().into_iter().next()?;
         let (cycles, pieces, tile) = busiest(machine, &unit, &fold.nest, &layouts)?;
+        let near = super::waiting_memory(machine)
+            .and_then(|memory| Some((Pace::of(machine, memory.name)?, memory)));
+        // Groups of lanes that take turns have little each, and hide the waiting for the rest.
+        let shares = near.as_ref().is_none_or(|(pace, _)| pace.at_once == 1);
         let rows = match self {
             // Rows in whole register tiles share what they are multiplied with.
-            Self::Softmax(softmax) if softmax.multiplies() => {
+            Self::Softmax(softmax) if softmax.multiplies() && shares => {
                 let access = &fold.nest.inputs[fold.input];
                 let axes = (0..tile.sizes.len()).filter(|&axis| axis != fold.row().0);
                 let axes = axes.filter(|&axis| access.uses(axis));
@@ -199,7 +203,7 @@ impl<'c> Long<'c> {
             _ => 1,
         };
         let bytes = rows * row * ty::byte_size(fold.elem())?;
-        let fit = super::waiting_memory(machine).map_or(1, |memory| bytes.div_ceil(room(&memory)));
+        let fit = near.map_or(1, |(pace, memory)| bytes.div_ceil(pace.room(&memory).max(1)));
         let idle = pieces < unit.count && cycles > unit.handover_cycles as f64;
         let busy = if idle { unit.count.div_ceil(pieces) } else { 1 };
         Some(fit.max(busy.min(MOST_PARTS * unit.count)))
