@@ -105,7 +105,7 @@ device.kernel @meeting tasks 1 {
 }
 
 // alloc_c5: a kernel has less without asking than the memory holds.
-// CHECK: device.alloc ends at byte 320, @smem holds 256
+// CHECK: error: {{.*}}device.alloc ends at byte 320, @smem holds 256
 device.kernel @alloc_c5_static tasks 1 {
 ^bb0(%task: index):
   %0 = device.alloc at 192 : memref<32xf32, "smem">
