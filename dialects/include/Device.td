@@ -377,10 +377,13 @@ def Device_AllocOp : Device_Op<"alloc", []> {
     - C3: in a register file the last dimension fills at most one register.
     - C4: what a swizzle exchanges it does not shift by: `1 ≤ bits ≤ shift`; the room is a
       whole number of blocks of `2^(keep + bits)` elements, and no register.
-    - C5: a piece of an arena begins at a multiple of 64 bytes and ends inside the memory, which
-      is no register file; it stands in the kernel's own block.
+    - C5: a piece of an arena begins at a multiple of 64 bytes and ends inside what a kernel may
+      have of the memory, which is no register file; it stands in the kernel's own block.
     - C6: pieces that share bytes are used one after the other: the last operation of the block
       that uses one, itself or inside it, comes before the first that uses the other.
+    - C7: where registers are spread over lanes, these meet at a `device.barrier` of the block
+      between the first operation of it that uses a piece and the last, and between the last that
+      uses one and the first that uses another of the same bytes.
   }];
   let arguments = (ins OptionalAttr<I64Attr>:$offset, OptionalAttr<DenseI64ArrayAttr>:$swizzle);
   let results = (outs Device_MemRef:$result);
@@ -506,7 +509,8 @@ def Device_InvokeOp : Device_Op<"invoke", [AttrSizedOperandSegments]> {
 
     - C1: the machine has the instruction.
     - C2: one view per operand, in the operand's memory, of its element type, with
-      room for its shape.
+      room for its shape. One element, where the lowering takes a number, may lie in any
+      memory with a move to the registers of the result.
     - C3: one index per dimension.
     - C4: it gives a token if, and only if, an engine does the instruction.
   }];

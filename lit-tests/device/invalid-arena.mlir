@@ -79,3 +79,60 @@ device.kernel @alloc_c6 tasks 1 {
     device.copy @store %r[%i] to %c[%i] count 1 : memref<4xf32, "vreg"> to memref<4xf32, "l2">
   }
 }
+
+// -----
+
+device.machine @warps arch("toy") features([]) {
+  device.memory @dram scope("device") capacity_bytes(65536)
+  device.memory @smem scope("core") capacity_bytes(1024) static_bytes(256)
+  device.memory @reg scope("warp") capacity_bytes(512) register_bytes(16) lanes(4)
+  device.unit @core count(1)
+  device.move @load from @smem to @reg issue_cycles(1.0) latency_cycles(2)
+  device.move @store from @reg to @smem issue_cycles(1.0) latency_cycles(2)
+}
+
+// CHECK-NOT: error
+device.kernel @meeting tasks 1 {
+^bb0(%task: index):
+  %r = device.alloc : memref<4xf32, "reg">
+  %a = device.alloc at 0 : memref<8xf32, "smem">
+  %b = device.alloc at 0 : memref<4xf32, "smem">
+  device.copy @store %r[%task] to %a[%task] count 4 : memref<4xf32, "reg"> to memref<8xf32, "smem">
+  device.barrier "warp"
+  device.copy @load %a[%task] to %r[%task] count 4 : memref<8xf32, "smem"> to memref<4xf32, "reg">
+  device.barrier "warp"
+  device.copy @store %r[%task] to %b[%task] count 4 : memref<4xf32, "reg"> to memref<4xf32, "smem">
+}
+
+// alloc_c5: a kernel has less without asking than the memory holds.
+// CHECK: error: {{.*}}device.alloc ends at byte 320, @smem holds 256
+device.kernel @alloc_c5_static tasks 1 {
+^bb0(%task: index):
+  %0 = device.alloc at 192 : memref<32xf32, "smem">
+}
+
+// alloc_c7: one lane reads what others wrote.
+// CHECK: error: {{.*}}lanes use device.alloc one after the other, and do not meet in between
+// CHECK: write a device.barrier of their scope between what writes it and what reads it
+device.kernel @alloc_c7_read tasks 1 {
+^bb0(%task: index):
+  %r = device.alloc : memref<4xf32, "reg">
+  %a = device.alloc at 0 : memref<8xf32, "smem">
+  device.copy @store %r[%task] to %a[%task] count 4 : memref<4xf32, "reg"> to memref<8xf32, "smem">
+  device.copy @load %a[%task] to %r[%task] count 4 : memref<8xf32, "smem"> to memref<4xf32, "reg">
+}
+
+// alloc_c7: or writes where others still read.
+// CHECK: error: {{.*}}device.alloc takes the bytes of a room that lanes may still be in
+// CHECK: that room is here
+// CHECK: write a device.barrier of their scope between the two
+device.kernel @alloc_c7_over tasks 1 {
+^bb0(%task: index):
+  %r = device.alloc : memref<4xf32, "reg">
+  %a = device.alloc at 0 : memref<8xf32, "smem">
+  %b = device.alloc at 0 : memref<4xf32, "smem">
+  device.copy @store %r[%task] to %a[%task] count 4 : memref<4xf32, "reg"> to memref<8xf32, "smem">
+  device.barrier "warp"
+  device.copy @load %a[%task] to %r[%task] count 4 : memref<8xf32, "smem"> to memref<4xf32, "reg">
+  device.copy @store %r[%task] to %b[%task] count 4 : memref<4xf32, "reg"> to memref<4xf32, "smem">
+}

@@ -696,6 +696,33 @@ device.kernel @kernel tasks 1 {
 
 device.machine @toy arch("toy") features([]) {
   device.memory @dram scope("device") capacity_bytes(65536)
+  device.memory @spad scope("core") capacity_bytes(512)
+  device.memory @vreg scope("thread") capacity_bytes(512) register_bytes(16)
+  device.unit @core count(2)
+  device.instruction @add on @core operands([@dram, @vreg]) issue_cycles(1.0) latency_cycles(1)
+  meaning {
+  ^bb0(%a: tensor<f32>, %c: tensor<4xf32>):
+    device.yield %c : tensor<4xf32>
+  } lowering {
+  ^bb0(%a: f32, %c: vector<4xf32>):
+    device.yield %c : vector<4xf32>
+  }
+}
+
+// invoke_c2: one element may lie elsewhere, if a move goes from there to the registers.
+// CHECK: device.invoke gives memref<4xf32, "spad"> to @add, whose operand 0 is tensor<f32> in @dram
+device.kernel @kernel tasks 1 {
+^bb0(%task: index):
+  %c0 = arith.constant 0 : index
+  %r = device.alloc : memref<4xf32, "vreg">
+  %x = device.alloc : memref<4xf32, "spad">
+  device.invoke @add(%x[%c0], %r[%c0]) : memref<4xf32, "spad">, memref<4xf32, "vreg">
+}
+
+// -----
+
+device.machine @toy arch("toy") features([]) {
+  device.memory @dram scope("device") capacity_bytes(65536)
   device.memory @vreg scope("thread") capacity_bytes(512) register_bytes(16)
   device.unit @core count(2)
   device.instruction @add on @core operands([@dram, @vreg]) issue_cycles(1.0) latency_cycles(1)

@@ -47,7 +47,7 @@ tile.graph @long inputs ["x"] outputs ["y"] : (tensor<3x4096xf32>) -> tensor<3x4
   tile.output %y : tensor<3x4096xf32>
 }
 // A part begins with the lowest number, the whole row with what it began with.
-//       CHECK: tile.kernel @largest_parts {
+//       CHECK: tile.kernel @largest_parts attributes {cut} {
 //       CHECK:   arith.constant -3.40282347E+38 : f32
 //       CHECK: tile.kernel @shifted_weights {
 //       CHECK:   arith.subf

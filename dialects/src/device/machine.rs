@@ -287,6 +287,11 @@ impl<'c> Memory<'c> {
         })
     }
 
+    /// What one kernel may have of it.
+    pub fn kernel_bytes(&self) -> u64 {
+        self.static_bytes.map_or(self.capacity_bytes, |bytes| bytes.min(self.capacity_bytes))
+    }
+
     /// Whether it is a register file.
     pub fn is_registers(&self) -> bool {
         self.register_bytes.is_some()

@@ -286,6 +286,13 @@ pub(super) struct NearTile<'c> {
     pub cycles: f64,
 }
 
+impl NearTile<'_> {
+    /// Sizes of the register tile.
+    pub fn registers(&self) -> &[u64] {
+        self.tiles.last().map_or(&[], |tile| &tile.sizes)
+    }
+}
+
 /// Chooses lanes and the register tile for a tile of `sizes`, which looks like `near`. Where tiles
 /// are staged, `waits` bytes of that memory are taken by tiles of others. Nothing where lanes are
 /// not the best, or what is left there is too little.

@@ -304,10 +304,10 @@ impl<'c> Join<'c> {
             let waits =
                 (0..=last).map(|member| stays(member) && memories[member] == Some(name)).collect();
             let rooms = Waiting::new(chain, waits).rooms(tiles);
-            if rooms.bytes <= memory.capacity_bytes {
+            let (bytes, holds) = (rooms.bytes, memory.kernel_bytes());
+            if bytes <= holds {
                 continue;
             }
-            let (bytes, holds) = (rooms.bytes, memory.capacity_bytes);
             let parts = rooms.of.iter().zip(&group.runs).filter_map(|(room, run)| {
                 let (room, name) = (room.as_ref()?, kernel_of(*run));
                 Some(match room.over {

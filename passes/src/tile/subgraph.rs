@@ -2,20 +2,23 @@
 //!
 //! Of the tiles with the least traffic that fit (`traffic.rs`) the policy that chooses register
 //! tiles is asked what each member's takes where what is handed over lies nearby, and what the
-//! members take as kernels of their own.
+//! members take as kernels of their own. Where groups of lanes take turns in a unit, its share of
+//! the memory that all units see bounds both, for what the policy counts there is issued only.
 
 use std::collections::HashMap;
 
-use weft_dialects::device::{Machine, Memory};
+use weft_dialects::device::Machine;
 use weft_dialects::ir::ty;
 use weft_dialects::tile::Compute;
 
 use super::construct_rtiles::near_tile;
 use super::far::Far;
-use super::propagate::{Chain, Link, Tiles, reach};
-use super::traffic::{Limits, configs};
+use super::pace::Pace;
+use super::propagate::{Chain, Link, Tiles, propagate, reach};
+use super::traffic::{Config, Limits, configs, traffic};
 use super::way::{move_cycles, near_cache, way};
 use crate::nest::{Access, Border, Nest, Start};
+use crate::task::grid::task_grid;
 
 /// Tiles that the policy is asked about.
 const TRIED: usize = 3;
@@ -25,21 +28,22 @@ const BETWEEN: f64 = 100.0;
 /// A group is to take less than this part of what its members take: both are predictions.
 const GAIN: f64 = 0.95;
 
-/// Bytes of a memory for tiles that wait; the rest is for what streams by.
-pub(super) fn room(memory: &Memory<'_>) -> u64 {
-    memory.capacity_bytes / 2
-}
-
 /// A kernel that can be part of a group.
 #[derive(Clone)]
 pub(super) struct Member<'c> {
     /// Its kernel's.
     name: String,
     pub nest: Nest<'c>,
-    /// The register rTile.
-    registers: Vec<u64>,
     /// Cycles that it is predicted to take as a kernel of its own on one unit.
     cycles: f64,
+    /// Its rTasks then.
+    tasks: u64,
+    /// Steps of one of them.
+    steps: f64,
+    /// Bytes that they move.
+    traffic: u64,
+    /// Of what a tile of a group is a multiple, per axis, where this one is the last.
+    multiples: Vec<u64>,
 }
 
 impl<'c> Member<'c> {
@@ -61,9 +65,31 @@ impl<'c> Member<'c> {
         }
         let cycles = super::cycles(machine, &nest, &vec![false; nest.inputs.len()])?;
         let cycles = cycles.max(Far::of(machine).kernel(&nest));
-        let registers = compute.tiles.last()?.sizes.clone();
-        Some(Self { name: name.to_owned(), nest, registers, cycles })
+        let (task, registers) = (compute.tiles.first()?, compute.tiles.last()?);
+        let tasks = task_grid(&nest, task).iter().product();
+        let steps = steps(&nest, &task.sizes, &registers.sizes);
+        let alone = Chain::new(vec![&nest], Vec::new());
+        let tiles = propagate(&alone, &task.sizes);
+        let traffic =
+            tiles.map_or(0, |tiles| traffic(&alone, &tiles, &[false], transaction(machine)));
+        let mut multiples = registers.sizes.clone();
+        if machine.memory(&registers.memory)?.lanes.is_some() {
+            // Rows are any number of registers; what lanes lie along is whole ones.
+            for (axis, size) in multiples.iter_mut().enumerate() {
+                *size = if compute.lanes == Some(axis) { *size } else { 1 };
+            }
+        }
+        Some(Self { name: name.to_owned(), nest, cycles, tasks, steps, traffic, multiples })
     }
+}
+
+/// Register tiles of a piece, times the steps of the reductions in each.
+fn steps(nest: &Nest<'_>, piece: &[u64], registers: &[u64]) -> f64 {
+    let along = |axis: usize| {
+        let whole = if nest.reduces(axis) { nest.axes[axis].extent } else { piece[axis] };
+        whole.div_ceil(registers[axis].max(1)) as f64
+    };
+    (0..nest.axes.len()).map(along).product()
 }
 
 /// A group with its tile.
@@ -109,8 +135,9 @@ impl Subgraph<'_> {
     }
 }
 
-/// Cycles of tiles by what they look like: the same come again in larger groups.
-pub(super) type Known = HashMap<String, Option<f64>>;
+/// Cycles and register tiles of tiles by what they look like: the same come again in larger
+/// groups.
+pub(super) type Known = HashMap<String, Option<(f64, Vec<u64>)>>;
 
 /// Whether a group may save more than `least` cycles: what is handed over needs neither be written
 /// where all units see it nor read from there, and nobody waits in between.
@@ -119,14 +146,13 @@ pub(super) type Known = HashMap<String, Option<f64>>;
 /// What is saved at most, where that is less, or too little of what the members take.
 pub(super) fn most_saved<'c>(
     machine: Machine<'c>,
+    memory: &str,
     members: &[Member<'c>],
     chain: &Chain<'_, 'c>,
     least: f64,
 ) -> Result<(), Unjoined> {
-    let Some((shared, unit)) = machine.shared().zip(machine.units().into_iter().next()) else {
-        return Ok(());
-    };
-    let Some(rate) = shared.bytes_per_cycle else { return Ok(()) };
+    let shared = machine.shared().and_then(|shared| shared.bytes_per_cycle);
+    let Some((pace, rate)) = Pace::of(machine, memory).zip(shared) else { return Ok(()) };
     // What members before have read, too, comes once.
     let mut again: Vec<&Access<'c>> = Vec::new();
     for (member, own) in chain.tensors.iter().enumerate() {
@@ -148,9 +174,9 @@ pub(super) fn most_saved<'c>(
         let points = access.shape_in_memory().iter().product::<u64>();
         points * ty::byte_size(access.elem()).unwrap_or(8)
     };
-    let moved = read.chain(written).map(bytes).sum::<u64>() as f64 / rate as f64;
-    let waits = (members.len() - 1) as f64 * unit.handover_cycles as f64;
-    let alone = members.iter().map(|member| member.cycles).sum::<f64>();
+    let moved = read.chain(written).map(bytes).sum::<u64>() as f64 / pace.far.min(rate as f64);
+    let waits = (members.len() - 1) as f64 * pace.between();
+    let alone = members.iter().map(|member| pace.alone(member.cycles, member.traffic)).sum::<f64>();
     match moved + waits < ((1.0 - GAIN) * alone).max(least) {
         true => Err(Unjoined::Little { most: moved + waits, alone }),
         false => Ok(()),
@@ -172,66 +198,46 @@ pub(super) fn tile<'c>(
 ) -> Result<Subgraph<'c>, Unjoined> {
     let untiled = |why: &str| Unjoined::Untiled(why.to_owned());
     let last = &members[members.len() - 1];
-    let unit =
-        machine.units().into_iter().next().ok_or_else(|| untiled("the machine has no units"))?;
+    let pace = Pace::of(machine, memory).ok_or_else(|| untiled("the machine has no units"))?;
     let near =
         machine.memory(memory).ok_or_else(|| untiled("the memory is none of the machine's"))?;
-    let lines = machine.shared().and_then(|shared| shared.transaction_bytes);
     let limits = Limits {
-        room: room(&near),
-        units: unit.count,
-        transaction_bytes: lines.unwrap_or(1),
-        steps: &last.registers,
+        room: pace.room(&near),
+        units: pace.units * pace.at_once,
+        least: if pace.at_once > 1 { pace.units } else { 1 },
+        transaction_bytes: transaction(machine),
+        steps: &last.multiples,
         leaves,
     };
-    // A run that is worth it is shared out among the units, which then wait for each other.
-    let time = |cycles: f64, tasks: u64| {
-        let handover = unit.handover_cycles as f64;
-        let rounds = tasks.div_ceil(unit.count) as f64 / tasks as f64;
-        if cycles > handover { cycles * rounds + handover / 2.0 } else { cycles }
+    // Kernels of their own are shared out as they are, unless by threads that take any part.
+    let time = |member: &Member<'_>| {
+        let tasks = if pace.at_once > 1 { member.tasks } else { pace.units };
+        pace.time(pace.alone(member.cycles, member.traffic), tasks, member.steps * pace.far_wait)
     };
-    let apart: f64 = members.iter().map(|member| time(member.cycles, unit.count)).sum();
-    let far = Far::of(machine);
-    let staged = near_cache(machine).is_none();
+    let apart: f64 = members.iter().map(time).sum();
+    let alone: f64 = members.iter().map(|one| pace.alone(one.cycles, one.traffic)).sum();
     let mut best: Option<Subgraph<'c>> = None;
     let mut slow = false;
     for config in configs(chain, &limits, TRIED).map_err(Unjoined::Untiled)? {
         let boxed: Vec<_> =
             (0..members.len()).map(|member| boxed(chain, leaves, member, &config.tiles)).collect();
-        let mut each = BETWEEN * members.len() as f64;
-        let inside = |member: usize, access: usize| inside(chain, leaves, member, access);
-        let brought = far.group(chain, &config.tiles, inside);
-        let (mut fits, mut late) = (true, false);
         let count = config.tiles.count();
-        // Where nothing is staged, what others have waiting takes no room of this one.
-        let waits = if staged { config.footprint } else { 0 };
-        for (member, nest) in boxed.iter().enumerate() {
-            late |= apart - time(each * count as f64, count) / GAIN < least;
-            if late || !fits {
-                break;
+        let all = |each: f64| pace.alone(each * count as f64, config.traffic);
+        let late = |each: f64| apart - pace.time(all(each), count, 0.0) / GAIN < least;
+        let group = Boxed { chain, leaves, boxed: &boxed, config: &config };
+        let (each, waits) = match near_cycles(machine, &pace, members, &group, known, &late) {
+            Ok(near) => near,
+            Err(Late(late)) => {
+                slow |= late;
+                continue;
             }
-            let sizes = config.tiles.sizes(member);
-            let shapes: Vec<_> = nest.accesses().into_iter().map(|access| &access.shape).collect();
-            let key = format!("{} {sizes:?} {shapes:?} {}", members[member].name, waits);
-            let tile =
-                || near_tile(machine, nest, &sizes, config.footprint).map(|tile| tile.cycles);
-            match *known.entry(key).or_insert_with(tile) {
-                Some(cycles) => {
-                    let near = (nest, &config.tiles);
-                    let cycles = cycles - unmoved(machine, chain, leaves, member, near);
-                    each += cycles.max(brought[member]);
-                }
-                None => fits = false,
-            }
+        };
+        let all = all(each);
+        let mut cycles = pace.time(all, count, waits) / GAIN;
+        if pace.at_once == 1 {
+            // It is to pay on one unit as well as on all: a run may have fewer than the machine.
+            cycles = cycles.max(apart * all / (GAIN * alone));
         }
-        slow |= late;
-        if late || !fits {
-            continue;
-        }
-        let all = each * count as f64;
-        // It is to pay on one unit as well as on all: a run may have fewer than the machine.
-        let alone: f64 = members.iter().map(|member| member.cycles).sum();
-        let cycles = (time(all, count) / GAIN).max(apart * all / (GAIN * alone));
         if best.as_ref().is_none_or(|best| cycles < best.cycles) {
             let tiles = (0..members.len()).map(|member| config.tiles.sizes(member)).collect();
             let footprint = config.footprint;
@@ -243,6 +249,61 @@ pub(super) fn tile<'c>(
         true => Unjoined::Little { most: least, alone },
         false => untiled("no tile of it fits"),
     })
+}
+
+/// A group with a tile, and what one of every member looks like.
+struct Boxed<'b, 'n, 'c> {
+    chain: &'b Chain<'n, 'c>,
+    leaves: &'b [bool],
+    boxed: &'b [Nest<'c>],
+    config: &'b Config,
+}
+
+/// Why tiles have no cycles: they are too many already, or no lanes do one of them best.
+struct Late(bool);
+
+/// Cycles of one tile of every member where what is handed over lies nearby, and those in which
+/// its lanes wait for what they read; until they are too many.
+fn near_cycles<'c>(
+    machine: Machine<'c>,
+    pace: &Pace,
+    members: &[Member<'c>],
+    group: &Boxed<'_, '_, 'c>,
+    known: &mut Known,
+    late: &dyn Fn(f64) -> bool,
+) -> Result<(f64, f64), Late> {
+    let Boxed { chain, leaves, boxed, config } = *group;
+    let (mut each, mut waits) = (BETWEEN * boxed.len() as f64 / pace.at_once as f64, 0.0);
+    let inside = |member: usize, access: usize| inside(chain, leaves, member, access);
+    let brought = Far::of(machine).group(chain, &config.tiles, inside);
+    // Where nothing is staged, what others have waiting takes no room of this one.
+    let taken = if near_cache(machine).is_none() { config.footprint } else { 0 };
+    for (member, nest) in boxed.iter().enumerate() {
+        if late(each) {
+            return Err(Late(true));
+        }
+        let sizes = config.tiles.sizes(member);
+        let shapes: Vec<_> = nest.accesses().into_iter().map(|access| &access.shape).collect();
+        let key = format!("{} {sizes:?} {shapes:?} {taken}", members[member].name);
+        let tile = || {
+            let tile = near_tile(machine, nest, &sizes, config.footprint)?;
+            Some((tile.cycles, tile.registers().to_vec()))
+        };
+        let tile = known.entry(key).or_insert_with(tile).as_ref();
+        let (cycles, registers) = tile.ok_or(Late(false))?;
+        let cycles = cycles - unmoved(machine, chain, leaves, member, (nest, &config.tiles));
+        each += cycles.max(brought[member]);
+        let inside = chain.links.iter().filter(|link| link.reader == member).count();
+        let far = inside < chain.nests[member].reads().len();
+        let wait = if far { pace.far_wait } else { pace.near_wait };
+        waits += steps(nest, &sizes, registers) * wait;
+    }
+    Ok((each, waits))
+}
+
+/// Bytes that move together.
+fn transaction(machine: Machine<'_>) -> u64 {
+    machine.shared().and_then(|shared| shared.transaction_bytes).unwrap_or(1)
 }
 
 /// Whether what a member touches by the access of this number is handed over inside the group.

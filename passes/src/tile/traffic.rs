@@ -103,6 +103,8 @@ pub struct Limits<'l> {
     pub room: u64,
     /// Units that work beside each other.
     pub units: u64,
+    /// Tiles without which too many of them stand idle for the search to end.
+    pub least: u64,
     /// Bytes that move together.
     pub transaction_bytes: u64,
     /// Of what the last member's tile is a multiple, per axis, if such a one fits.
@@ -139,10 +141,21 @@ pub fn configs(
     limits: &Limits<'_>,
     keep: usize,
 ) -> Result<Vec<Config>, String> {
+    let whole = chain.nests[chain.nests.len() - 1].extents();
+    search(chain, limits, keep).or_else(|why| {
+        // Less than a step where not even one fits.
+        propagate(chain, &whole).map_err(|_| why)?;
+        search(chain, &Limits { steps: &vec![1; whole.len()], ..limits.clone() }, keep)
+    })
+}
+
+/// The same in whole steps.
+fn search(chain: &Chain<'_, '_>, limits: &Limits<'_>, keep: usize) -> Result<Vec<Config>, String> {
     let root = chain.nests[chain.nests.len() - 1];
     let wait = waiting(chain, limits.leaves);
     let (mut waiting, mut seen) = (Vec::new(), std::collections::HashSet::new());
     let (mut found, mut why) = (Vec::new(), "no tile of it fits".to_owned());
+    let (mut enough, mut smallest) = (0, u64::MAX);
     let mut look = |sizes: Vec<u64>, waiting: &mut Vec<(u64, Vec<u64>)>| {
         let rank = match config(chain, limits, &wait, &sizes) {
             Ok(config) => {
@@ -151,9 +164,10 @@ pub fn configs(
                 let times = config.footprint.div_ceil(limits.room.max(1)).max(1);
                 let rank = config.priority.saturating_mul(times);
                 if over > 0 {
-                    let bytes = config.footprint;
-                    why = format!("tiles of {bytes} bytes wait in room for {}", limits.room);
+                    smallest = smallest.min(config.footprint);
+                    why = format!("tiles of {smallest} bytes wait in room for {}", limits.room);
                 } else if whole_leaves(limits, &config.tiles) {
+                    enough += usize::from(config.tiles.count() >= limits.least);
                     found.push(config);
                 }
                 rank
@@ -164,7 +178,7 @@ pub fn configs(
             }
         };
         waiting.push((rank, sizes));
-        found.len()
+        enough
     };
     look(root.extents(), &mut waiting);
     while let Some(next) = (0..waiting.len()).min_by_key(|&at| waiting[at].0) {
@@ -172,10 +186,7 @@ pub fn configs(
         let mut enough = seen.len() > VISITED;
         for axis in (0..sizes.len()).filter(|&axis| !root.reduces(axis)) {
             let mut cut = sizes.clone();
-            let half = sizes[axis].div_ceil(2);
-            let stepped = half.next_multiple_of(limits.steps[axis].max(1));
-            // Less than a step where not even one fits.
-            cut[axis] = if stepped < sizes[axis] { stepped } else { half };
+            cut[axis] = sizes[axis].div_ceil(2).next_multiple_of(limits.steps[axis].max(1));
             if cut[axis] < sizes[axis] && seen.insert(cut.clone()) {
                 enough |= look(cut, &mut waiting) >= 4 * keep.max(1);
             }

@@ -49,15 +49,28 @@ pub fn way<'c>(machine: Machine<'c>, memory: &str) -> Option<Way<'c>> {
     })
 }
 
-/// The memory of one core in which tiles wait that lanes make and read: its largest cache, or
-/// where tiles are staged on the way to the registers. `None` where lanes have neither.
+/// The memory of one core in which tiles wait that lanes make and read: its largest cache, where
+/// tiles are staged on the way to the registers, or where lanes that share registers have moves
+/// to and from it beside the way. `None` where lanes have none of these.
 pub fn waiting_memory(machine: Machine<'_>) -> Option<Memory<'_>> {
     if let Some(cache) = near_cache(machine) {
         return machine.memory(cache.name);
     }
     let unit = machine.lanes_units().into_iter().next()?;
-    let stage = way(machine, unit.memory)?.stage?.memory;
-    Some(stage).filter(|memory| memory.scope == Scope::Core)
+    let of_a_core = |memory: &Memory<'_>| memory.scope == Scope::Core && !memory.is_cache();
+    if let Some(stage) = way(machine, unit.memory)?.stage {
+        return Some(stage.memory).filter(|memory| memory.scope == Scope::Core);
+    }
+    machine.memory(unit.memory)?.lanes?;
+    let mut memories = machine.memories().into_iter().filter(of_a_core);
+    memories.find(|memory| beside(machine, memory.name, unit.memory).is_some())
+}
+
+/// The moves between a memory that lies beside the way and registers: there and back.
+pub fn beside<'c>(machine: Machine<'c>, memory: &str, registers: &str) -> Option<[Move<'c>; 2]> {
+    let load = machine.move_between(memory, registers)?;
+    let store = machine.move_between(registers, memory)?;
+    (load.strided && store.strided).then_some([load, store])
 }
 
 /// Cycles that a move takes for `bytes`; what the machine does not say takes none.

@@ -226,7 +226,7 @@ impl Check<'_> {
                     let memref = &self.kernel.memrefs[view.memref as usize];
                     if memref.ty != operand.ty
                         || memref.shape.len() < operand.shape.len()
-                        || memref.memory != operand.memory
+                        || memref.memory != operand.memory && !operand.shape.is_empty()
                     {
                         return Err(format!("a view of {} is no operand", instruction.name));
                     }

@@ -5,5 +5,6 @@ mod blocks;
 mod fragments;
 mod host;
 mod instructions;
+mod joined;
 mod kernels;
 mod numbers;

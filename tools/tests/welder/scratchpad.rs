@@ -1,5 +1,5 @@
-//! Groups whose tiles wait in a scratchpad: results stay, and the simulator counts the bytes that
-//! were predicted (WE-7, WE-8).
+//! Groups whose tiles wait in a scratchpad, or in the memory of a block of threads: results stay,
+//! and the simulator counts the bytes that were predicted (WE-7, WE-8).
 
 use std::path::Path;
 use std::process::Command;
@@ -38,14 +38,28 @@ impl Desk {
         }
     }
 
+    /// What it says beside what it gives.
+    fn says(&self, arguments: &str) -> String {
+        let joining = format!("tile-connect-edges.joining={}", self.joining);
+        let output = Command::new(env!("CARGO_BIN_EXE_weft"))
+            .args(arguments.split_whitespace())
+            .args(["--device", "machine.mlir", "--pass-option", &joining])
+            .current_dir(self.folder.path())
+            .output()
+            .expect("weft starts");
+        assert!(output.status.success());
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    }
+
     /// What the model gives, and the bytes that its moves bring from the shared memory and take
     /// back there.
     fn simulate(&self) -> (Vec<u8>, u64) {
         let report = self.weft("simulate model.mlir --json --outputs out.npz").expect("it runs");
         let report: serde_json::Value = serde_json::from_str(&report).expect("an object");
         let moves = report["moves"].as_array().expect("moves");
-        let staged =
-            moves.iter().filter(|one| ["fetch", "flush", "in", "out"].contains(&name(one)));
+        // By transfers to where tiles wait, or straight to registers.
+        let far = ["fetch", "flush", "in", "out", "load", "store"];
+        let staged = moves.iter().filter(|one| far.contains(&name(one)));
         let bytes = staged.map(|one| one["bytes"].as_u64().expect("a number")).sum();
         (std::fs::read(self.folder.path().join("out.npz")).expect("results"), bytes)
     }
@@ -144,10 +158,10 @@ fn close(joined: &Desk, apart: &Desk) -> bool {
 
 #[test]
 fn we_8_a_small_scratchpad_keeps_kernels_apart() {
-    let small = machine("dsp.mlir").replace("capacity_bytes(262144)", "capacity_bytes(2048)");
+    let small = machine("dsp.mlir").replace("capacity_bytes(262144)", "capacity_bytes(256)");
     let desk = Desk::new(&text("attention.mlir"), &small, "all");
     let (kernels, _) = desk.predicted("tcm");
-    assert!(kernels > 1, "one kernel in 2 KiB");
+    assert!(kernels > 1, "one kernel in 256 bytes");
     let whole = Desk::new(&text("attention.mlir"), &machine("dsp.mlir"), "none");
     assert_eq!(desk.simulate().0, whole.simulate().0);
 }
@@ -182,4 +196,44 @@ fn n_12_rows_that_do_not_fit_are_folded_in_parts() {
     // Neither scores nor exponentials are written where they do not fit.
     let inputs = 4 * (8 * 16 + 2 * 16 * 65536);
     assert!(less < inputs + inputs / 64 && 2 * less < more, "{less} and {more} bytes");
+}
+
+/// Rows of whole registers, for what is left over is read element by element, by no move; so many
+/// that no row is worked on twice to have more to share out, or, where matrix instructions would
+/// add up many, so few.
+#[test]
+fn we_7_a_softmax_of_threads_moves_what_was_predicted() {
+    for (device, memory, [rows, columns]) in
+        [("h200.mlir", "smem", [4096, 128]), ("mi300x.mlir", "lds", [45, 192])]
+    {
+        let model = text("softmax.mlir").replace("x203x", &format!("x{columns}x"));
+        let model = model.replace("<45x", &format!("<{rows}x"));
+        let tensor = 4 * rows * columns;
+        let [apart, joined] =
+            ["none", "all"].map(|joining| Desk::new(&model, &machine(device), joining));
+        let (_, more) = apart.simulate();
+        let (_, less) = joined.simulate();
+        assert!(close(&joined, &apart), "{device}");
+        assert_eq!(joined.predicted(memory), (1, less), "{device}");
+        // Twice in and once out; apart the exponentials go out once, and in twice.
+        assert_eq!(less, 3 * tensor, "{device}");
+        assert!(more >= 6 * tensor, "{device}: {more} bytes");
+    }
+}
+
+/// What a block may have keeps kernels apart, and says so.
+#[test]
+fn we_8_a_small_memory_of_a_block_keeps_kernels_apart() {
+    let rows = text("softmax.mlir").replace("x203x", "x192x");
+    let small = machine("h200.mlir").replace("static_bytes(49152)", "static_bytes(512)");
+    let desk = Desk::new(&rows, &small, "all");
+    let whole = "--pass-option tile-split-rows.parts=1";
+    let compile = format!("compile model.mlir --emit tile -o t.mlir {whole}");
+    let told = desk.says(&format!("{compile} --pass-option tile-connect-edges.remarks=true"));
+    // A row of exponentials over its largest, and its sum behind it.
+    assert!(told.contains("tiles of 772 bytes wait in room for 512"), "{told}");
+    let whole = Desk::new(&rows, &machine("h200.mlir"), "none");
+    whole.simulate();
+    desk.simulate();
+    assert!(close(&desk, &whole));
 }

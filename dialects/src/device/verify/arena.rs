@@ -26,9 +26,9 @@ pub(super) fn alloc_c5(op: Op<'_>, diag: &mut Diagnostics) {
         diag.error(op, format!("device.alloc places {ty}, which lies in registers"))
             .help("leave out where it lies");
     } else if let Some(piece) = Piece::of(op)
-        && piece.end > memory.capacity_bytes
+        && piece.end > memory.kernel_bytes()
     {
-        let (name, end, capacity) = (memory.name, piece.end, memory.capacity_bytes);
+        let (name, end, capacity) = (memory.name, piece.end, memory.kernel_bytes());
         diag.error(op, format!("device.alloc ends at byte {end}, @{name} holds {capacity}"))
             .note(memory.op, "the memory is here")
             .help("let pieces that are used at different times share bytes, or make them smaller");
@@ -38,13 +38,7 @@ pub(super) fn alloc_c5(op: Op<'_>, diag: &mut Diagnostics) {
 /// C6. Pieces that share bytes are used one after the other.
 pub(super) fn alloc_c6(op: Op<'_>, diag: &mut Diagnostics) {
     let (Some(piece), Some(block)) = (Piece::of(op), op.block()) else { return };
-    let before = block.ops().into_iter().take_while(|other| *other != op);
-    let meets = |other: &Op<'_>| {
-        let same = ty::memory(other.result(0).ty()) == ty::memory(op.result(0).ty());
-        let other = Piece::of(*other).filter(|_| same);
-        other.is_some_and(|other| other.begin < piece.end && piece.begin < other.end)
-    };
-    for other in before.filter(|other| other.is("device.alloc")).filter(meets) {
+    for other in sharing(op, block) {
         let uses = [other, op].map(|room| used(block, room.result(0)));
         if let [Some((first, last)), Some((begin, end))] = uses
             && first <= end
@@ -56,6 +50,49 @@ pub(super) fn alloc_c6(op: Op<'_>, diag: &mut Diagnostics) {
                 .help("the last use of one comes before the first of the other, or they lie apart");
         }
     }
+}
+
+/// C7. Lanes that share registers meet between the first operation that uses a piece and the
+/// last, and between pieces that share bytes.
+pub(super) fn alloc_c7(op: Op<'_>, diag: &mut Diagnostics) {
+    let (Some(_), Some(block), Some(machine)) = (Piece::of(op), op.block(), Machine::of(op)) else {
+        return;
+    };
+    if !machine.memories().iter().any(|memory| memory.lanes.is_some()) {
+        return;
+    }
+    let barriers: Vec<usize> = (0..)
+        .zip(block.ops())
+        .filter(|(_, op)| op.is("device.barrier"))
+        .map(|(at, _)| at)
+        .collect();
+    let met = |from: usize, to: usize| barriers.iter().any(|&at| from < at && at < to);
+    let Some((first, last)) = used(block, op.result(0)) else { return };
+    if first < last && !met(first, last) {
+        diag.error(op, "lanes use device.alloc one after the other, and do not meet in between")
+            .help("write a device.barrier of their scope between what writes it and what reads it");
+    }
+    for other in sharing(op, block) {
+        let Some((begin, end)) = used(block, other.result(0)) else { continue };
+        let apart = end < first && !met(end, first) || last < begin && !met(last, begin);
+        if apart {
+            diag.error(op, "device.alloc takes the bytes of a room that lanes may still be in")
+                .note(other, "that room is here")
+                .help("write a device.barrier of their scope between the two");
+        }
+    }
+}
+
+/// The pieces before one that share bytes with it.
+fn sharing<'c>(op: Op<'c>, block: Block<'c>) -> Vec<Op<'c>> {
+    let Some(piece) = Piece::of(op) else { return Vec::new() };
+    let meets = |other: &Op<'c>| {
+        let same = ty::memory(other.result(0).ty()) == ty::memory(op.result(0).ty());
+        let other = Piece::of(*other).filter(|_| same);
+        other.is_some_and(|other| other.begin < piece.end && piece.begin < other.end)
+    };
+    let before = block.ops().into_iter().take_while(|other| *other != op);
+    before.filter(|other| other.is("device.alloc")).filter(meets).collect()
 }
 
 /// The bytes of a room in its arena.

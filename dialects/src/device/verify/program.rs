@@ -1,6 +1,6 @@
 //! Constraints of the program half.
 
-use super::super::{Lanes, Machine, View};
+use super::super::{Instruction, Lanes, Machine, View};
 use super::{check_scope, check_token, region_args};
 use crate::ir::{Block, Diagnostics, Op, Type, Val, attr, parts, ty};
 use crate::verify::{check_fact, check_positive, count, elements, int, symbol};
@@ -224,7 +224,7 @@ pub(super) fn invoke_c1(op: Op<'_>, diag: &mut Diagnostics) {
 }
 
 /// C2. One view per operand, in the operand's memory, of its element type, with
-/// room for its shape.
+/// room for its shape; a single element may lie elsewhere.
 pub(super) fn invoke_c2(op: Op<'_>, diag: &mut Diagnostics) {
     let (Some(machine), Some(name)) = (Machine::of(op), symbol(op, "instruction")) else { return };
     let Some(instruction) = machine.instruction(name) else { return };
@@ -242,7 +242,8 @@ pub(super) fn invoke_c2(op: Op<'_>, diag: &mut Diagnostics) {
     {
         let ty = view.ty();
         let behind = machine.behind(memory).map_or(*memory, |memory| memory.name);
-        let fits = place(machine, ty) == Some(behind)
+        let there = place(machine, ty) == Some(behind);
+        let fits = (there || is_within_reach(machine, &instruction, index, ty))
             && ty::elem(ty) == elements(operand).map(|(_, elem)| elem)
             && has_room(ty, operand);
         if !fits {
@@ -252,6 +253,23 @@ pub(super) fn invoke_c2(op: Op<'_>, diag: &mut Diagnostics) {
                 .help("memory and element type are the same, and the last dimensions have room");
         }
     }
+}
+
+/// Whether an operand is one element that the lowering takes as a number, and a move goes from
+/// where it lies to the registers of the result.
+fn is_within_reach<'c>(
+    machine: Machine<'c>,
+    instruction: &Instruction<'c>,
+    operand: usize,
+    memref: Type<'c>,
+) -> bool {
+    let wanted = instruction.operand_types().get(operand).and_then(|ty| elements(*ty));
+    let taken =
+        instruction.lowering().and_then(|lowering| Some(lowering.args().get(operand)?.ty()));
+    let number = wanted.is_some_and(|(count, elem)| count == 1 && taken == Some(elem));
+    let from = ty::memory(memref).filter(|_| number);
+    let to = instruction.operands.last();
+    from.zip(to).is_some_and(|(from, to)| machine.move_between(from, to).is_some())
 }
 
 /// Whether the last dimensions of `memref` are no smaller than the shape of `operand`.

@@ -27,7 +27,7 @@ use weft_dialects::device::{
     Apply, Combine, Copy, Fill, Invoke, Kernel, Machine, Memory, Scope, Transfer,
 };
 use weft_dialects::ir::pass::{Failed, Pass, Run};
-use weft_dialects::ir::{Builder, Context, Diagnostics, Mapping, Op, Type, attr, ty};
+use weft_dialects::ir::{Builder, Context, Diagnostics, Mapping, Op, Type, Val, attr, ty};
 
 use super::lower::{bf16, extremes, view};
 use room::{Place, Room, Thread};
@@ -268,7 +268,7 @@ fn place_allocs<'c>(
     let context = thread.context;
     let first = func.body(0).and_then(|block| block.ops().first().copied());
     let mut b = Builder::before(context, first.expect("a function ends in a return"));
-    let mut shared = Vec::new();
+    let mut shared = Shared { kernel, allocs, arenas: FxHashMap::default(), made: Vec::new() };
     for &alloc in allocs {
         let value = alloc.result(0);
         let shape = ty::shape(value.ty()).unwrap_or_default();
@@ -299,19 +299,11 @@ fn place_allocs<'c>(
                 .help("a kernel works in the registers of one scope");
             return false;
         } else if memory.scope == Scope::Core {
-            let name = format!("{}.{}{}", kernel.name, memory.name, shared.len());
-            let ty = room::flat(context, value.ty(), Some(3));
-            let made = b.op_with(
-                "memref.get_global",
-                &[],
-                &[ty],
-                &[("name", attr::of_symbol(context, &name))],
-                0,
-            );
-            shared.push((name, ty));
-            // What several groups share they wait for by barriers of the program.
-            let (ours, swizzle) = (kernel.groups == 1, room::swizzle(alloc));
-            Room::Memory { flat: made.result(0), shape, ours, swizzle }
+            let flat = shared.room(&mut b, alloc, &memory);
+            // What several groups share they wait for by barriers of the program, as the lanes
+            // of one do for what lies in an arena.
+            let ours = kernel.groups == 1 && offset(alloc).is_none();
+            Room::Memory { flat, shape, ours, swizzle: room::swizzle(alloc) }
         } else {
             diag.error(alloc, format!("code for threads has no room in @{}", memory.name))
                 .help("registers that are spread over lanes, or a memory of scope \"core\"");
@@ -319,10 +311,63 @@ fn place_allocs<'c>(
         };
         thread.rooms.insert(value, room);
     }
-    for (name, ty) in shared {
+    for (name, ty) in shared.made {
         declare_shared(context, func, &name, ty);
     }
     true
+}
+
+/// What a block has in memory that its threads share.
+struct Shared<'k, 'c> {
+    kernel: &'k Kernel<'c>,
+    allocs: &'k [Op<'c>],
+    /// The arena of each memory.
+    arenas: FxHashMap<&'c str, Val<'c>>,
+    /// Names and types of all that is to be declared.
+    made: Vec<(String, Type<'c>)>,
+}
+
+impl<'c> Shared<'_, 'c> {
+    /// `memref<elements x elem>` for an alloc: memory of its own, or a piece of the arena.
+    fn room(&mut self, b: &mut Builder<'c>, alloc: Op<'c>, memory: &Memory<'c>) -> Val<'c> {
+        let flat = room::flat(b.context(), alloc.result(0).ty(), Some(3));
+        let Some(begin) = offset(alloc) else { return self.global(b, memory.name, flat) };
+        let arena = match self.arenas.get(memory.name) {
+            Some(arena) => *arena,
+            None => {
+                let pieces = self
+                    .allocs
+                    .iter()
+                    .filter(|other| ty::memory(other.result(0).ty()) == Some(memory.name));
+                let end = |piece: &Op<'c>| Some(offset(*piece)? + bytes(piece.result(0).ty()));
+                let bytes = pieces.filter_map(end).max().unwrap_or(0);
+                let space = attr::of_int(b.context(), 3);
+                let ty = ty::memref(&[bytes as u64], ty::int(b.context(), 8), Some(space));
+                let arena = self.global(b, memory.name, ty);
+                self.arenas.insert(memory.name, arena);
+                arena
+            }
+        };
+        let begin = b.index(begin);
+        b.op("memref.view", &[arena, begin], &[flat]).result(0)
+    }
+
+    fn global(&mut self, b: &mut Builder<'c>, memory: &str, ty: Type<'c>) -> Val<'c> {
+        let name = format!("{}.{memory}{}", self.kernel.name, self.made.len());
+        let symbol = [("name", attr::of_symbol(b.context(), &name))];
+        self.made.push((name, ty));
+        b.op_with("memref.get_global", &[], &[ty], &symbol, 0).result(0)
+    }
+}
+
+/// Where a piece of an arena begins.
+fn offset(alloc: Op<'_>) -> Option<i64> {
+    alloc.attr("offset").and_then(attr::int)
+}
+
+fn bytes(memref: Type<'_>) -> i64 {
+    let size = ty::elem(memref).and_then(ty::byte_size).unwrap_or(1);
+    (ty::count(memref).unwrap_or(1) * size) as i64
 }
 
 /// `memref.global` without a value, before the function.

@@ -85,7 +85,7 @@ impl<'p, 'c> Piece<'p, 'c> {
             let output = &plan.nest.outputs[0];
             let target =
                 View { memref: self.memref(output), indices: self.indices(b, output, &point) };
-            copy(b, plan.way.store.name, &source, &target, 1, WRITTEN, None);
+            copy(b, plan.plain_store_of(output), &source, &target, 1, WRITTEN, None);
         });
     }
 
@@ -138,7 +138,7 @@ impl<'p, 'c> Piece<'p, 'c> {
                         memref: self.memref(output),
                         indices: self.indices(b, output, &point),
                     };
-                    copy(b, plan.way.load.name, &source, &target, 1, READ, None);
+                    copy(b, plan.load_of(output), &source, &target, 1, READ, None);
                 }
                 Start::From { inputs, body } => {
                     let views = self.elements(b, inputs, &point);

@@ -94,7 +94,7 @@ impl<'p, 'c> Piece<'p, 'c> {
                         return source;
                     }
                     let register = self.whole_register(b, input.elem());
-                    copy(b, self.plan.way.load.name, &source, &register, rows, READ, aside);
+                    copy(b, self.plan.load_of(input), &source, &register, rows, READ, aside);
                     register
                 })
                 .collect();
@@ -102,8 +102,9 @@ impl<'p, 'c> Piece<'p, 'c> {
             let lanes = self.lanes_of(*body, rows);
             self.apply(b, *body, &views, std::slice::from_ref(&result), &self.at, lanes);
         }
-        let (target, aside) = self.beside_rows(b, &self.plan.nest.outputs[0], axis);
-        copy(b, self.plan.way.store.name, &result, &target, rows, WRITTEN, aside);
+        let output = &self.plan.nest.outputs[0];
+        let (target, aside) = self.beside_rows(b, output, axis);
+        copy(b, self.plan.plain_store_of(output), &result, &target, rows, WRITTEN, aside);
         true
     }
 

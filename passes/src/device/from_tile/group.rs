@@ -10,7 +10,8 @@
 //! The last compute's first rTile is the rTask; which tiles the others make follows from it
 //! (`tile/propagate.rs`), and so do their rooms, pieces of one arena in each memory
 //! (`tile/rooms.rs`). Places are those of the whole tensors, so a room subtracts where its tile
-//! begins.
+//! begins. Lanes that share registers wait for each other between two members, for one of them
+//! made what another reads.
 
 use std::collections::HashMap;
 
@@ -18,16 +19,19 @@ use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Builder, Report, Type, Val, attr, ty};
 use weft_dialects::tile::{Compute, Empty};
 
-use super::Here;
 use super::index::{Sum, scf_for};
+use super::{Here, Plan};
 use crate::nest::{Border, Nest};
 use crate::tile::propagate::{Chain, Link, Span, Tiles, groups, links, merged, propagate};
 use crate::tile::rooms::{self, Waiting, sizes};
+use crate::tile::{beside, way};
 
 /// A tile of a tensor, in a memory near the unit.
 #[derive(Clone)]
 pub(super) struct Room<'c> {
     pub memref: Val<'c>,
+    /// From there to the registers, and back.
+    pub moves: [&'c str; 2],
     /// The dimensions in which the tensor is handed over.
     pub handed: Vec<u64>,
     /// Where the tile begins along each.
@@ -107,11 +111,14 @@ impl<'h, 'c> Group<'h, 'c> {
         starts: Vec<Sum<'c>>,
     ) -> Result<(), Failed> {
         let places = self.places(b, starts);
-        let rooms = self.rooms(b, &places);
+        let rooms = self.rooms(b, &places)?;
         let last = self.members.len() - 1;
         for (member, (compute, nest)) in self.members.iter().enumerate() {
             let near = self.near(nest.clone());
             let mut plan = self.here.plan(compute, near)?;
+            if member > 0 {
+                self.meet(b, &plan);
+            }
             for room in rooms.iter().flatten() {
                 plan.rooms.insert(room.0, room.1.clone());
                 plan.memrefs.insert(room.0, room.1.memref);
@@ -146,6 +153,34 @@ impl<'h, 'c> Group<'h, 'c> {
         Ok(())
     }
 
+    /// Lets the lanes of a register wait for each other; one that is a thread's own needs not.
+    fn meet(&self, b: &mut Builder<'c>, plan: &Plan<'c>) {
+        let registers = self.here.machine.memory(plan.registers);
+        if let Some(registers) = registers.filter(|registers| registers.lanes.is_some()) {
+            let scope = attr::of_string(b.context(), registers.scope.name());
+            b.op_with("device.barrier", &[], &[], &[("scope", scope)], 0);
+        }
+    }
+
+    /// The moves between a room in `memory` and the registers of its readers: those of the way
+    /// that tensors come, unless it lies beside.
+    fn moves(&self, memory: &'c str) -> Result<[&'c str; 2], Failed> {
+        let Here { machine, kernel, .. } = *self.here;
+        let registers = self.members[0].0.tiles.last().map_or("", |tile| tile.memory.as_str());
+        let behind = |name: &str| machine.behind(name).map(|memory| memory.name);
+        let along = way(machine, registers).filter(|way| behind(memory) == behind(way.load.source));
+        let moves = match along {
+            Some(way) => Some([way.load, way.store]),
+            None => beside(machine, memory, registers),
+        };
+        moves.map(|moves| moves.map(|way| way.name)).ok_or_else(|| {
+            let what = format!("nothing moves between @{memory} and @{registers} both ways");
+            Report::new(kernel.location(), what)
+                .help("let tiles wait where the machine has strided moves from and to registers");
+            Failed
+        })
+    }
+
     /// Where each member's tile begins along its axes.
     fn places(&self, b: &mut Builder<'c>, root: Vec<Sum<'c>>) -> Vec<Vec<Sum<'c>>> {
         let last = self.members.len() - 1;
@@ -166,7 +201,7 @@ impl<'h, 'c> Group<'h, 'c> {
         &self,
         b: &mut Builder<'c>,
         places: &[Vec<Sum<'c>>],
-    ) -> Vec<Option<(Val<'c>, Room<'c>)>> {
+    ) -> Result<Vec<Option<(Val<'c>, Room<'c>)>>, Failed> {
         let mut rooms: Vec<Option<(Val<'c>, Room<'c>)>> = Vec::new();
         for (member, (_, nest)) in self.members.iter().enumerate() {
             let Some(wait) = &self.waiting[member] else {
@@ -191,9 +226,10 @@ impl<'h, 'c> Group<'h, 'c> {
                     b.op_with("device.alloc", &[], &[ty], &[("offset", offset)], 0).result(0)
                 }
             };
-            rooms.push(Some((output.argument(), Room { memref, handed, starts, sizes })));
+            let moves = self.moves(wait.memory)?;
+            rooms.push(Some((output.argument(), Room { memref, moves, handed, starts, sizes })));
         }
-        rooms
+        Ok(rooms)
     }
 
     /// A nest that sees what members hand over in the dimensions that all of them have.

@@ -40,7 +40,7 @@ use weft_dialects::ir::pass::{Failed, Pass, Run};
 use weft_dialects::ir::{Builder, Context, Mapping, Op, Report, Type, Val, attr, ty};
 use weft_dialects::tile::{Compute, RTile};
 
-use crate::nest::{self, Nest};
+use crate::nest::{self, Access, Nest};
 use crate::task::grid::task_grid;
 use crate::tile::{Way, binding, lanes_type, loop_order, near_cache, way};
 use block::Blocks;
@@ -161,6 +161,18 @@ struct Plan<'c> {
     pub rooms: HashMap<Val<'c>, Room<'c>>,
     /// What to add to a place in this nest for the coordinates that bodies ask for.
     pub origin: Vec<Sum<'c>>,
+}
+
+impl<'c> Plan<'c> {
+    /// The move that brings elements of a tensor to the registers.
+    fn load_of(&self, access: &Access<'c>) -> &'c str {
+        self.rooms.get(&access.tensor).map_or(self.way.load.name, |room| room.moves[0])
+    }
+
+    /// The move that takes them back, not past the caches.
+    fn plain_store_of(&self, access: &Access<'c>) -> &'c str {
+        self.rooms.get(&access.tensor).map_or(self.way.store.name, |room| room.moves[1])
+    }
 }
 
 fn lower<'c>(context: &'c Context, machine: Machine<'c>, kernel: Op<'c>) -> Result<(), Failed> {

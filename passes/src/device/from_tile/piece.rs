@@ -323,7 +323,7 @@ impl<'p, 'c> Piece<'p, 'c> {
         // Lanes without a point are never stored, so they may hold anything that can be read.
         let roomy = along.is_none() && self.plan.roomy.contains(&access.tensor);
         let count = if roomy { self.plan.lanes } else { count };
-        copy(b, self.plan.way.load.name, &source, target, count, READ, along);
+        copy(b, self.plan.load_of(access), &source, target, count, READ, along);
     }
 
     fn store(

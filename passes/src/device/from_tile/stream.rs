@@ -58,7 +58,7 @@ impl<'c> Plan<'c> {
     ) -> &'c str {
         let stream = self.stream.as_ref().filter(|_| !in_parts).zip(axis);
         let stream = stream.filter(|(stream, axis)| stream.suits(self, output, *axis, count));
-        stream.map_or(self.way.store.name, |(stream, _)| stream.name)
+        stream.map_or(self.plain_store_of(output), |(stream, _)| stream.name)
     }
 }
 

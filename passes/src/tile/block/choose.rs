@@ -86,7 +86,7 @@ pub fn alone<'c>(machine: Machine<'c>, nest: &Nest<'c>, tile: &RTile, cycles: f6
 }
 
 /// Groups of one unit that hide each other's waiting.
-const GROUPS_AT_ONCE: f64 = 8.0;
+pub const GROUPS_AT_ONCE: f64 = 8.0;
 
 /// Bytes a cycle that one unit gets of the memory behind. What caches it may give more;
 /// a tile that needs no more than this is not bound by either (Roller's test at the shared
@@ -176,7 +176,7 @@ impl Facts {
             far: far(machine)?,
             row: (count * bytes) as f64,
             latency: ways.stage.latency_cycles.unwrap_or(0) as f64,
-            room: ways.near.static_bytes.unwrap_or(ways.near.capacity_bytes),
+            room: ways.near.kernel_bytes(),
             whole: ways.near.capacity_bytes,
             registers: ways.registers.capacity_bytes / register / 4 * 3,
             lane_bytes: register / block.lanes,

@@ -23,7 +23,7 @@ use super::isa::{Begin, Filter, Mapping, begin, factors, has_axes, mapping, mapp
 use crate::nest::{Access, Nest};
 
 pub use accesses::{near_run, turns};
-pub use choose::{alone, choose};
+pub use choose::{GROUPS_AT_ONCE, alone, choose};
 
 /// Which of the three axes of a product.
 pub const M: usize = 0;

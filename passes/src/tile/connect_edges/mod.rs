@@ -227,7 +227,7 @@ impl<'c> Connecting<'c> {
             None => {}
         }
         if pay.is_some() {
-            most_saved(self.machine, &members, &chain, least)?;
+            most_saved(self.machine, self.memory, &members, &chain, least)?;
         }
         let (machine, memory) = (self.machine, self.memory);
         let found = tile(machine, memory, &members, &chain, &leaves, least, &mut self.known);

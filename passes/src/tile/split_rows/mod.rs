@@ -30,9 +30,9 @@ use weft_dialects::ir::{Op, Report, remark, ty};
 use super::construct_rtiles::known;
 use super::instruction::combine;
 use super::layout::Layout;
+use super::pace::Pace;
 use super::pack_weights::kernels;
 use super::split_reductions::{MOST_PARTS, busiest};
-use super::subgraph::room;
 use super::views::kernel_of;
 use rows::{Applied, Graph};
 use softmax::Softmax;
@@ -103,18 +103,18 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         // From the end: what is split takes runs behind the first with it.
         for first in runs.into_iter().rev() {
             let Some(found) = Long::at(&mut graph, first) else { continue };
-            let told = match found.parts(machine, parts) {
+            let count = found.parts(machine, parts);
+            let told = match &count {
                 Ok(1) => continue,
-                Ok(count) => {
-                    let told = found.describe(first, count);
-                    found.write(&mut writer, count);
-                    run.count("split", 1);
-                    told
-                }
+                Ok(count) => found.describe(first, *count),
                 Err(why) => format!("@{}: rows stay whole: {why}", kernel_of(first)),
             };
             if remarks {
-                remark(run.module, &told);
+                remark(first, &told);
+            }
+            if let Ok(count) = count {
+                found.write(&mut writer, count);
+                run.count("split", 1);
             }
         }
     }
@@ -124,8 +124,8 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
 
 /// Something that folds its rows twice.
 enum Long<'c> {
-    Softmax(Softmax<'c>),
-    Variance(Variance<'c>),
+    Softmax(Box<Softmax<'c>>),
+    Variance(Box<Variance<'c>>),
 }
 
 impl<'c> Long<'c> {
@@ -133,8 +133,10 @@ impl<'c> Long<'c> {
     fn at(graph: &mut Graph<'_, 'c>, first: Op<'c>) -> Option<Self> {
         let first = graph.fold(first)?;
         match combine(&first.nest)?.op.name() {
-            "arith.maximumf" => Softmax::at(graph, first).map(Self::Softmax),
-            "arith.addf" => Variance::at(graph, first).map(Self::Variance),
+            "arith.maximumf" => {
+                Softmax::at(graph, first).map(|found| Self::Softmax(Box::new(found)))
+            }
+            "arith.addf" => Variance::at(graph, first).map(|found| Self::Variance(Box::new(found))),
             _ => None,
         }
     }
@@ -189,9 +191,13 @@ impl<'c> Long<'c> {
         let layouts = vec![Layout::Fixed; fold.nest.inputs.len()];
         let unit = machine.units().into_iter().next()?;
         let (cycles, pieces, tile) = busiest(machine, &unit, &fold.nest, &layouts)?;
+        let near = super::waiting_memory(machine)
+            .and_then(|memory| Some((Pace::of(machine, memory.name)?, memory)));
+        // Groups of lanes that take turns have little each, and hide the waiting for the rest.
+        let shares = near.as_ref().is_none_or(|(pace, _)| pace.at_once == 1);
         let rows = match self {
             // Rows in whole register tiles share what they are multiplied with.
-            Self::Softmax(softmax) if softmax.multiplies() => {
+            Self::Softmax(softmax) if softmax.multiplies() && shares => {
                 let access = &fold.nest.inputs[fold.input];
                 let axes = (0..tile.sizes.len()).filter(|&axis| axis != fold.row().0);
                 let axes = axes.filter(|&axis| access.uses(axis));
@@ -204,7 +210,7 @@ impl<'c> Long<'c> {
         };
         // What a row is made from and what it becomes.
         let bytes = 2 * rows * row * ty::byte_size(fold.elem())?;
-        let fit = super::waiting_memory(machine).map_or(1, |memory| bytes.div_ceil(room(&memory)));
+        let fit = near.map_or(1, |(pace, memory)| bytes.div_ceil(pace.room(&memory).max(1)));
         let idle = pieces < unit.count && cycles > unit.handover_cycles as f64;
         let busy = if idle { unit.count.div_ceil(pieces) } else { 1 };
         Some(fit.max(busy.min(MOST_PARTS * unit.count)))

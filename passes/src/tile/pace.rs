@@ -1,0 +1,91 @@
+//! How the time of a kernel follows from what one unit issues, moves and waits for.
+//!
+//! ```text
+//! threads      cycles · waves / rTasks                          waves = ⌈rTasks / units⌉
+//! lanes        max(the same, bytes / a unit's share of the memory that all see,
+//!                  waves · steps · latency / 2)                 waves = ⌈rTasks / (units · 8)⌉
+//! ```
+//!
+//! Where registers are spread over lanes the policy's cycles are what is issued: a unit takes
+//! turns with several groups of lanes, so that what each waits for passes unseen while there are
+//! enough of them (`block/choose.rs` counts the same).
+
+use weft_dialects::device::{Machine, Memory, Move};
+
+use super::block::GROUPS_AT_ONCE;
+use super::way::{beside, way};
+
+/// How units share out tiles, and what they wait for.
+pub(super) struct Pace {
+    /// How many there are.
+    pub units: u64,
+    /// Groups of lanes that a unit has under way, one of which goes on while others wait.
+    pub at_once: u64,
+    handover: f64,
+    /// Where several have, bytes a cycle that a unit gets of the memory that all see.
+    pub far: f64,
+    /// Cycles that a group of lanes waits for a step's data from there, two being under way.
+    pub far_wait: f64,
+    /// The same for data from where tiles wait.
+    pub near_wait: f64,
+    /// Cycles until another kernel sees what was written.
+    written: f64,
+}
+
+impl Pace {
+    /// For tiles that wait in `memory`; `None` where the machine lacks units or ways to it.
+    pub fn of<'c>(machine: Machine<'c>, memory: &str) -> Option<Self> {
+        let unit = machine.units().into_iter().next()?;
+        let registers = machine.lanes_units().into_iter().next()?.memory;
+        let (units, handover) = (unit.count, unit.handover_cycles as f64);
+        let (far, at_once) = (f64::INFINITY, 1);
+        let (far_wait, near_wait, written) = (0.0, 0.0, 0.0);
+        let pace = Self { units, at_once, handover, far, far_wait, near_wait, written };
+        if machine.memory(registers)?.lanes.is_none() {
+            return Some(pace);
+        }
+        let (shared, way) = (machine.shared()?, way(machine, registers)?);
+        let [near, _] = beside(machine, memory, registers)?;
+        let latency = |way: &Move<'c>| way.latency_cycles.unwrap_or(0) as f64;
+        Some(Self {
+            at_once: GROUPS_AT_ONCE as u64,
+            far: shared.bytes_per_cycle.map_or(far, |rate| rate as f64 / units as f64),
+            far_wait: latency(&way.load) / 2.0,
+            near_wait: latency(&near) / 2.0,
+            written: latency(&way.store),
+            ..pace
+        })
+    }
+
+    /// Bytes of a unit's memory that tiles of one group may take: of all that are under way, or
+    /// the half, for the rest is for what streams by.
+    pub fn room(&self, near: &Memory<'_>) -> u64 {
+        match self.at_once {
+            1 => near.capacity_bytes / 2,
+            groups => near.kernel_bytes().min(near.capacity_bytes / groups),
+        }
+    }
+
+    /// Cycles of one unit that issues for so many, and moves so many bytes.
+    pub fn alone(&self, cycles: f64, bytes: u64) -> f64 {
+        cycles.max(bytes as f64 / self.far)
+    }
+
+    /// Cycles of all units for what takes one of them `cycles`, in `tasks` whose lanes wait for
+    /// `waits` each. A run that is worth it is shared out among the units, which then wait for
+    /// each other.
+    pub fn time(&self, cycles: f64, tasks: u64, waits: f64) -> f64 {
+        let waves = tasks.div_ceil(self.units * self.at_once);
+        let rounds = (waves * self.at_once) as f64 / tasks as f64;
+        let shared_out = match cycles > self.handover {
+            true => (cycles * rounds).max(waves as f64 * waits) + self.handover / 2.0,
+            false => cycles.max(waits),
+        };
+        shared_out + self.written
+    }
+
+    /// Cycles of one unit that lie between two kernels.
+    pub fn between(&self) -> f64 {
+        self.handover + (self.far_wait + self.written) * self.units as f64
+    }
+}
