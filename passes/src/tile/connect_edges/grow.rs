@@ -45,6 +45,10 @@ impl<'c> Connecting<'c> {
             for from in self.makers(next, &runs, constant) {
                 edges.extend(self.connect(next, from));
             }
+            if edges.len() == before {
+                outside.push(next);
+                continue;
+            }
             let Some(group) = Group::around(self.machine, order, next) else { break };
             if !group.meets(first) && group.stands(order) {
                 apart += alone;
