@@ -684,7 +684,7 @@ const LONG: usize = if cfg!(debug_assertions) { 2_000 } else { 25_000 };
 /// of something else is not waited for again.
 fn placed(text: &str) {
     let (ranges, waits) = place(text);
-    assert!(ranges >= LONG && ranges <= 4 * LONG, "{ranges} ranges");
+    assert!((LONG..=4 * LONG).contains(&ranges), "{ranges} ranges");
     assert!(waits <= 2 * ranges, "{waits} waits of {ranges} ranges");
 }
 
