@@ -219,14 +219,15 @@ impl<'c> Connecting<'c> {
         let nests: Vec<&Nest<'c>> = members.iter().map(|member| &member.nest).collect();
         let chain = group.chain(nests);
         let key = format!("{names:?} {leaves:?} {:?} {:?}", chain.links, chain.tensors);
-        let least = pay.unwrap_or(f64::NEG_INFINITY);
+        // Who reads remarks wants to know what either memory takes, however much that is.
+        let least = pay.filter(|_| !self.remarks).unwrap_or(f64::NEG_INFINITY);
         match self.tried.get(&key) {
             // What saves too little here may save enough elsewhere.
             Some(Err(Unjoined::Little { most, .. })) if *most > least => {}
             Some(known) => return known.clone(),
             None => {}
         }
-        if pay.is_some() {
+        if let Some(least) = pay {
             most_saved(self.machine, self.memory, &members, &chain, least)?;
         }
         let (machine, memory) = (self.machine, self.memory);
