@@ -16,7 +16,9 @@ device.machine @mi300x arch("gfx942") features([]) {
   // 512 registers of 32 bits, those for accumulation among them, for each of 64 lanes.
   device.memory @reg scope("warp") capacity_bytes(131072) register_bytes(256) lanes(64) core_bytes(524288)
   // Starting a wavefront costs little, and many hide latency.
-  device.unit @cu count(304) clock_mhz(2100) partitions(4) handover_cycles(50)
+  // A wait is a store and a load past the unit's own caches; empty launches of one stream come
+  // about 3 microseconds after each other (makers' developer forums).
+  device.unit @cu count(304) clock_mhz(2100) partitions(4) handover_cycles(50) wait_cycles(1200) launch_cycles(6300)
 
   // One address per lane: a warp's request goes through the load unit in a cycle where it hits.
   device.move @load from @global to @reg issue_cycles(2.000000e+00) latency_cycles(600) strided fills

@@ -130,18 +130,24 @@ def Device_UnitOp : Device_Op<"unit", [Symbol, HasParent<"MachineOp">]> {
     `host("cores")` reads the count from the machine that compiles. `partitions` are
     the parts of a unit that issue side by side, each a warp at a time; 1 without it.
     `handover_cycles` is what work must be worth before another unit is given a part
-    of it: what it takes to start it there and to wait for it.
+    of it: what it takes to start it there and to wait for it. `wait_cycles` pass from
+    the end of a range of rTasks until one on another unit that waits for it starts; none
+    without it. `launch_cycles` is what starting a program takes, all units at once;
+    where it is not said, programs are not cut in launches.
 
-    - C1: count, clock, partitions and handover are above zero, and there are at most 65,536.
+    - C1: count, clock, partitions, handover, wait and launch are above zero, and there are
+      at most 65,536 units.
     - C2: `host` is `cores`.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$count, OptionalAttr<I64Attr>:$clock_mhz,
                        OptionalAttr<I64Attr>:$partitions,
-                       OptionalAttr<I64Attr>:$handover_cycles, OptionalAttr<StrAttr>:$host);
+                       OptionalAttr<I64Attr>:$handover_cycles, OptionalAttr<I64Attr>:$wait_cycles,
+                       OptionalAttr<I64Attr>:$launch_cycles, OptionalAttr<StrAttr>:$host);
   let assemblyFormat = [{
     $sym_name `count` `(` $count `)` (`clock_mhz` `(` $clock_mhz^ `)`)?
     (`partitions` `(` $partitions^ `)`)?
-    (`handover_cycles` `(` $handover_cycles^ `)`)? (`host` `(` $host^ `)`)? attr-dict
+    (`handover_cycles` `(` $handover_cycles^ `)`)? (`wait_cycles` `(` $wait_cycles^ `)`)?
+    (`launch_cycles` `(` $launch_cycles^ `)`)? (`host` `(` $host^ `)`)? attr-dict
   }];
 }
 

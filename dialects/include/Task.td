@@ -26,7 +26,7 @@ def Task_TokenType : TypeDef<Task_Dialect, "Token"> {
 }
 def Task_BufferType : Type<CPred<"::llvm::isa<::mlir::MemRefType>($_self)">, "buffer">;
 
-def Task_ProgramOp : Task_Op<"program", [IsolatedFromAbove, Symbol, SingleBlock, NoTerminator]> {
+def Task_ProgramOp : Task_Op<"program", [IsolatedFromAbove, Symbol] # GraphRegionNoTerminator.traits> {
   let summary = "A whole model on a virtual device";
   let description = [{
     ```mlir
@@ -48,6 +48,9 @@ def Task_ProgramOp : Task_Op<"program", [IsolatedFromAbove, Symbol, SingleBlock,
       one that writes there, nothing else having been written over it, and none
       writes an input, a weight, a literal, a constant or bytes that another of its
       operands holds.
+
+    - C6: whatever a statement uses is made before it in the text, tokens among them: that
+      order satisfies every wait, and no wait goes in a circle.
 
     C5 holds of whole buffers, so ranges that work on different windows of one need
     no token. Which bytes each rTask touches, and so every order that the data
@@ -176,6 +179,24 @@ def Task_RangeOp : Task_Op<"range", [HasParent<"ProgramOp">, AttrSizedOperandSeg
     $name $kernel `[` $begin `to` $end `]` `on` $unit `(` $buffers `)` `after` `(` $waits `)`
     (`cycles` `(` $cycles^ `)`)? attr-dict `:` type($buffers)
   }];
+}
+
+def Task_LaunchOp : Task_Op<"launch", [HasParent<"ProgramOp">]> {
+  let summary = "Where one rProgram ends and the next one begins";
+  let description = [{
+    ```mlir
+    %t0 = task.range "a" @k[0 to 4] on 0(%x, %b) after() : memref<64xf32>, memref<64xf32>
+    task.launch
+    %t1 = task.range "b" @k[0 to 4] on 1(%b, %y) after(%t0) : memref<64xf32>, memref<64xf32>
+    ```
+
+    What follows starts when everything before is done, as a launch of its own
+    (Rammer, OSDI'20, section 4: a plan is a sequence of rPrograms). It takes
+    the unit's `launch_cycles`. Tokens are written across it as anywhere: without
+    the line the program means the same.
+  }];
+  let assemblyFormat = "attr-dict";
+  let hasVerifier = 0;
 }
 
 #endif

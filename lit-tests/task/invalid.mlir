@@ -184,6 +184,47 @@ task.program @program_c5 on @core units 1 arena 192 : (tensor<16xf32>) -> tensor
 
 // -----
 
+// program_c6: no wait goes in a circle.
+// CHECK: "a"[0 to 1] waits for "c"[0 to 1], and "c"[0 to 1] for "a"[0 to 1]
+// CHECK: help: take out a wait of the circle
+task.program @program_c6 on @core units 1 arena 0 : () -> tensor<4xf32> {
+  %y = task.output 0 "y" : memref<4xf32>
+  %t0 = task.range "a" @a[0 to 1] on 0 (%y) after(%t2) : memref<4xf32>
+  %t1 = task.range "b" @a[0 to 1] on 0 (%y) after(%t0) : memref<4xf32>
+  %t2 = task.range "c" @a[0 to 1] on 0 (%y) after(%t1) : memref<4xf32>
+}
+
+// -----
+
+// program_c6: nor for what comes later, for a unit goes down the text.
+// CHECK: "a"[0 to 1] uses what "b"[0 to 1] makes later in the text
+// CHECK: help: write first what is used: units follow the order of the text
+task.program @program_c6 on @core units 1 arena 0 : () -> tensor<4xf32> {
+  %y = task.output 0 "y" : memref<4xf32>
+  %t0 = task.range "a" @a[0 to 1] on 0 (%y) after(%t1) : memref<4xf32>
+  %t1 = task.range "b" @a[0 to 1] on 0 (%y) after() : memref<4xf32>
+}
+
+// -----
+
+// program_c6: nor for itself.
+// CHECK: "a"[0 to 1] waits for itself
+task.program @program_c6 on @core units 1 arena 0 : () -> tensor<4xf32> {
+  %y = task.output 0 "y" : memref<4xf32>
+  %t0 = task.range "a" @a[0 to 1] on 0 (%y) after(%t0) : memref<4xf32>
+}
+
+// -----
+
+// program_c6: buffers are there before they are used.
+// CHECK: "a"[0 to 1] uses what task.output makes later in the text
+task.program @program_c6 on @core units 1 arena 0 : () -> tensor<4xf32> {
+  %t0 = task.range "a" @a[0 to 1] on 0 (%y) after() : memref<4xf32>
+  %y = task.output 0 "y" : memref<4xf32>
+}
+
+// -----
+
 tile.kernel @copy {
 ^bb0(%x: tensor<16xf32>, %o: tensor<16xf32>):
   tile.yield %x : tensor<16xf32>

@@ -40,6 +40,8 @@ task.program @program on @core units 2 arena 64 : (tensor<4x4xf32>) -> tensor<16
   %t0 = task.range "first" @add[0 to 2] on 0 (%v, %p, %b) after() : memref<16xf32>, memref<16xf32>, memref<16xf32>
   // CHECK: %[[T1:.+]] = task.range "first" @add[2 to 4] on 1(%[[V]], %[[P]], %[[B]]) after() : memref<16xf32>, memref<16xf32>, memref<16xf32>
   %t1 = task.range "first" @add[2 to 4] on 1 (%v, %p, %b) after() : memref<16xf32>, memref<16xf32>, memref<16xf32>
+  // CHECK: task.launch
+  task.launch
   // CHECK: task.range "second" @add[0 to 4] on 0(%[[B]], %[[L]], %[[Y]]) after(%[[T0]], %[[T1]]) : memref<16xf32>, memref<16xf32>, memref<16xf32>
   %t2 = task.range "second" @add[0 to 4] on 0 (%b, %l, %y) after(%t0, %t1) : memref<16xf32>, memref<16xf32>, memref<16xf32>
 }

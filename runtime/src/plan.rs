@@ -41,6 +41,9 @@ pub struct Plan {
     pub kernels: Vec<Kernel>,
     /// What runs, in a total order: every wait of a step names an earlier one.
     pub steps: Vec<Step>,
+    /// Steps with which another launch begins, ascending; the first one of all is not said.
+    /// Every step waits for all launches before its own, as its waits say.
+    pub launches: Vec<u32>,
     /// Time that each step takes at least by the facts of the machine, in picoseconds; 0 where
     /// it is not known. For profiles; empty or one for each step.
     pub least_ps: Vec<u64>,

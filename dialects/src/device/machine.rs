@@ -325,6 +325,10 @@ pub struct Unit<'c> {
     pub partitions: u64,
     /// What work must be worth before another unit is given a part of it.
     pub handover_cycles: u64,
+    /// From the end of a range until one on another unit that waits for it starts.
+    pub wait_cycles: u64,
+    /// What starting a program takes; `None` where programs are not cut in launches.
+    pub launch_cycles: Option<u64>,
     /// What the host reads the count from: `cores`.
     pub host: Option<&'c str>,
 }
@@ -342,6 +346,8 @@ impl<'c> Unit<'c> {
             clock_mhz: number(op, "clock_mhz"),
             partitions: number(op, "partitions").unwrap_or(1),
             handover_cycles: number(op, "handover_cycles").unwrap_or(Self::HANDOVER_CYCLES),
+            wait_cycles: number(op, "wait_cycles").unwrap_or(0),
+            launch_cycles: number(op, "launch_cycles"),
             host: text(op, "host"),
         })
     }

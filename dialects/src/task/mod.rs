@@ -1,5 +1,6 @@
 //! The `task` dialect: ranges of rTasks on virtual execution units, waits, buffers.
 
+mod forward;
 mod order;
 pub(crate) mod verify;
 

@@ -1,6 +1,6 @@
 //! Constraints of the `task` dialect.
 
-use super::{Buffer, Range, order, viewed};
+use super::{Buffer, Range, forward, order, viewed};
 use crate::device::{Machine, Scope};
 use crate::ir::{Block, Diagnostics, Op, Type, attr, parts, ty};
 use crate::tile::Kernel;
@@ -11,7 +11,10 @@ use crate::verify::{
 use melior::ir::AttributeLike;
 
 const TABLE: Table = &[
-    ("task.program", &[program_c1, program_c2, program_c3, program_c4, calls, program_c5]),
+    (
+        "task.program",
+        &[program_c1, program_c2, program_c3, program_c4, program_c6, calls, program_c5],
+    ),
     ("task.literal", &[literal_c1]),
     ("task.constant", &[constant_c1]),
     ("task.buffer", &[buffer_c1, buffer_c2]),
@@ -130,6 +133,32 @@ fn check_ports<'c>(op: Op<'c>, kind: &'static str, types: &[Type<'c>], diag: &mu
             format!("the signature has {ty} at {index}, and there is no {kind} {index}"),
         )
         .help(format!("write one {kind} for each type of the signature"));
+    }
+}
+
+/// C6. Whatever a statement uses is made before it in the text, tokens among them: that order
+/// satisfies every wait, and no wait goes in a circle.
+fn program_c6(op: Op<'_>, diag: &mut Diagnostics) {
+    let Some(body) = op.first_block(0) else { return };
+    for finding in forward::findings(body, REPORTED) {
+        match finding {
+            forward::Finding::Circle { range, other } if range == other => {
+                diag.error(range, format!("{} waits for itself", label(range)))
+                    .help("wait for ranges that come before it in the text");
+            }
+            forward::Finding::Circle { range, other } => {
+                let (this, that) = (label(range), label(other));
+                diag.error(range, format!("{this} waits for {that}, and {that} for {this}"))
+                    .note(other, "the other range is here")
+                    .help("take out a wait of the circle");
+            }
+            forward::Finding::Early { user, maker } => {
+                let (this, that) = (label(user), label(maker));
+                diag.error(user, format!("{this} uses what {that} makes later in the text"))
+                    .note(maker, "it is made here")
+                    .help("write first what is used: units follow the order of the text");
+            }
+        }
     }
 }
 

@@ -90,6 +90,8 @@ pub(super) fn translate(
         unit: facts.name.to_owned(),
         units: facts.count,
         clock_mhz: facts.clock_mhz,
+        wait_cycles: facts.wait_cycles,
+        launch_cycles: facts.launch_cycles.unwrap_or(0),
         memories,
         shared: memory(shared.name)?,
         engines: engines.collect(),

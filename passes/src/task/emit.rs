@@ -191,7 +191,11 @@ impl<'c> Writer<'_, 'c> {
     fn ranges(&mut self, kernels: &Kernels<'c>) {
         let token = task::token(self.context);
         let mut tokens: Vec<Val<'c>> = Vec::with_capacity(self.schedule.ranges.len());
-        for range in &self.schedule.ranges {
+        let mut launches = self.schedule.launches.iter().peekable();
+        for (number, range) in self.schedule.ranges.iter().enumerate() {
+            if launches.next_if_eq(&&number).is_some() {
+                self.b.op("task.launch", &[], &[]);
+            }
             let job = &self.lowered.jobs[range.job];
             self.at(job.op);
             let mut operands: Vec<_> = job.args.iter().map(|&arg| self.show(arg)).collect();

@@ -20,7 +20,9 @@ use weft_dialects::tile::Graph;
 
 use super::emit;
 use super::kernels::Kernels;
-use super::schedule::{self, Options, Schedule};
+use super::schedule::lanes::Placement;
+use super::schedule::operators::Target;
+use super::schedule::{self, Launches, Options, Policy, Schedule};
 use super::values::{self, Constant, Lowered, Place};
 
 /// See the module.
@@ -35,11 +37,33 @@ pub const PASS: Pass = Pass {
             "estimated cycles above which a run is split; the unit's handover where empty",
             "",
         ),
-        option("remarks", "say what was split, and why", "false"),
+        option(
+            "policy",
+            "whose order: text, critical (list scheduling by critical path), wavefront \
+             (Rammer's), or auto, the shortest by estimate",
+            "auto",
+        ),
+        option(
+            "placement",
+            "what the wavefront policy gives an operator: any lanes, or ranges of units",
+            "lanes",
+        ),
+        option(
+            "waits",
+            "what a range waits for: points, the ranges that it touches, or operators",
+            "points",
+        ),
+        option(
+            "launches",
+            "where a program is cut in launches: by the policy, one, or each operator",
+            "policy",
+        ),
+        option("remarks", "say what was ordered and split, and why", "false"),
     ],
     statistics: &[
         ("ranges", "ranges of rTasks"),
         ("waits", "tokens that ranges wait for"),
+        ("launches", "programs that start one after the other"),
         ("constants", "runs evaluated when the artifact is written"),
         ("buffers", "pieces of the arena"),
         ("arena-bytes", "bytes that all buffers need"),
@@ -81,13 +105,13 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         run.context,
         &graph,
         machine,
-        (unit.name, options.units),
+        (unit.name, options.target.units),
         &lowered,
         &kernels,
         &schedule,
     )?;
     if run.option("remarks") == "true" {
-        explain(&lowered, &kernels, &schedule, options);
+        explain(&graph, &lowered, &kernels, &schedule, options);
     }
     count(run, &lowered, &schedule);
     graph.op.erase();
@@ -155,34 +179,83 @@ fn read_options<'c>(
             Err(_) => Err(refuse(format!("{name}={text} is no number"), "write digits".into())),
         }
     };
-    let options = Options {
-        units: number("units", unit.count)?,
-        split_cycles: number("split-cycles", unit.handover_cycles)?,
-    };
-    if options.units == 0 || options.units > unit.count {
-        let what = format!(
-            "units={} of @{}, and {} has {}",
-            options.units,
-            unit.name,
-            machine.name(),
-            unit.count
-        );
+    let units = number("units", unit.count)?;
+    if units == 0 || units > unit.count {
+        let what =
+            format!("units={units} of @{}, and {} has {}", unit.name, machine.name(), unit.count);
         return Err(refuse(what, format!("give a number from 1 to {}", unit.count)));
     }
+    let target = Target {
+        units,
+        capacity: units * unit.partitions,
+        wait_cycles: unit.wait_cycles,
+        launch_cycles: unit.launch_cycles,
+        split_cycles: number("split-cycles", unit.handover_cycles)?,
+    };
+    let options = Options {
+        target,
+        policy: word(
+            run,
+            graph,
+            "policy",
+            &[
+                ("auto", Policy::Auto),
+                ("text", Policy::Text),
+                ("critical", Policy::Critical),
+                ("wavefront", Policy::Wavefront),
+            ],
+        )?,
+        placement: word(
+            run,
+            graph,
+            "placement",
+            &[("lanes", Placement::Lanes), ("ranges", Placement::Ranges)],
+        )?,
+        whole_waits: word(run, graph, "waits", &[("points", false), ("operators", true)])?,
+        launches: word(
+            run,
+            graph,
+            "launches",
+            &[("policy", Launches::Policy), ("one", Launches::One), ("each", Launches::Each)],
+        )?,
+    };
     Ok((unit, options))
 }
 
-/// One remark for each run: what was estimated, what was decided.
-fn explain(lowered: &Lowered<'_>, kernels: &Kernels<'_>, schedule: &Schedule, options: Options) {
-    let mut ranges = schedule.ranges.iter().peekable();
-    for (number, job) in lowered.jobs.iter().enumerate() {
+/// What an option's word stands for.
+fn word<T: Copy>(
+    run: &Run<'_>,
+    graph: Op<'_>,
+    name: &str,
+    words: &[(&str, T)],
+) -> Result<T, Failed> {
+    let text = run.option(name);
+    let found = words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
+    found.ok_or_else(|| {
+        let known: Vec<_> = words.iter().map(|(word, _)| *word).collect();
+        Report::new(graph.location(), format!("{name}={text} is none that is known"))
+            .help(format!("it is one of: {}", known.join(", ")));
+        Failed
+    })
+}
+
+/// One remark for each run: what was estimated, what was decided; and those of the policy.
+fn explain(
+    graph: &Graph<'_>,
+    lowered: &Lowered<'_>,
+    kernels: &Kernels<'_>,
+    schedule: &Schedule,
+    options: Options,
+) {
+    let name = |job: usize| format!("\"{}\"", lowered.jobs[job].name);
+    for line in schedule.order.report(&options.target, name) {
+        remark(graph.op, &line);
+    }
+    for ranges in schedule.ranges.chunk_by(|one, other| one.job == other.job) {
+        let job = &lowered.jobs[ranges[0].job];
+        let (parts, unit) = (ranges.len(), ranges[0].unit);
         let facts = kernels.facts(job.kernel);
-        let mut parts = 0;
-        let mut unit = 0;
-        while let Some(range) = ranges.next_if(|range| range.job == number) {
-            (parts, unit) = (parts + 1, range.unit);
-        }
-        let (cycles, limit, tasks) = (facts.cycles, options.split_cycles, facts.tasks);
+        let (cycles, limit, tasks) = (facts.cycles, options.target.split_cycles, facts.tasks);
         let why = match (parts > 1, cycles > limit) {
             (true, _) => format!("split in {parts}: {cycles} cycles on one unit are above {limit}"),
             (false, false) => {
@@ -190,7 +263,7 @@ fn explain(lowered: &Lowered<'_>, kernels: &Kernels<'_>, schedule: &Schedule, op
             }
             (false, true) => format!(
                 "whole on unit {unit}: {cycles} cycles are above {limit}, but there are {tasks} rTasks for {} units",
-                options.units
+                options.target.units
             ),
         };
         remark(job.op, &format!("\"{}\" @{} is {why}", job.name, kernels.name(job.kernel)));
@@ -201,6 +274,7 @@ fn count(run: &mut Run<'_>, lowered: &Lowered<'_>, schedule: &Schedule) {
     let constant = |constant: &&Constant<'_>| matches!(constant, Constant::Expression { .. });
     let arena = |storage: &&values::Storage<'_>| matches!(storage.place, Place::Arena(_));
     run.count("ranges", schedule.ranges.len() as u64);
+    run.count("launches", schedule.launches.len() as u64 + 1);
     run.count("waits", schedule.ranges.iter().map(|range| range.waits.len() as u64).sum());
     run.count("constants", lowered.constants.iter().filter(constant).count() as u64);
     run.count("buffers", lowered.storages.iter().filter(arena).count() as u64);

@@ -10,6 +10,7 @@ use weft_dialects::tile::{Compute, Kernel, Run};
 use super::touch::Touches;
 use super::{copy, cost, grid};
 use crate::nest::{Nest, NestError, Start, read_members};
+use crate::tile::block::Block;
 use crate::tile::propagate::{Chain, links, propagate, reach};
 
 /// A kernel as a set of rTasks.
@@ -20,6 +21,8 @@ pub(crate) struct Facts {
     pub touches: Touches,
     /// Estimated cycles on one unit.
     pub cycles: u64,
+    /// Groups of lanes that one rTask takes.
+    pub groups: u64,
     /// For each output, whether what its tensor held before matters.
     pub keeps: Vec<bool>,
 }
@@ -150,6 +153,8 @@ impl<'c> Kernels<'c> {
         Ok(Facts {
             tasks: pieces.iter().product(),
             cycles: cost::cycles(self.machine, compute, nest, &touches),
+            groups: Block::of(self.machine, nest, compute)
+                .map_or(1, |block| block.groups().iter().product()),
             keeps: nest.starts.iter().enumerate().map(keep).collect(),
             touches,
         })
@@ -190,6 +195,7 @@ impl<'c> Kernels<'c> {
         Ok(Facts {
             tasks: pieces.iter().product(),
             cycles: cycles.ceil().max(1.0) as u64,
+            groups: 1,
             keeps,
             touches,
         })
@@ -203,6 +209,7 @@ impl<'c> Kernels<'c> {
         Facts {
             tasks: kernel.tasks,
             cycles: cost::memory_cycles(self.machine, bytes.sum()).ceil().max(1.0) as u64,
+            groups: kernel.groups.max(1),
             touches: Touches::unknown(kernel.tasks, &args, run.inputs.len()),
             keeps: vec![true; run.inits.len()],
         }

@@ -13,6 +13,7 @@ mod ports;
 mod sources;
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use weft_dialects::device::{Machine, Scope};
 use weft_dialects::ir::{Op, Type, Val, ty};
@@ -88,6 +89,7 @@ pub fn plan<'c>(
         steps: HashMap::new(),
         clocks: Vec::new(),
         last: vec![None; program.units as usize],
+        fence: vec![Rc::from([]); program.units as usize],
         clock_mhz: machine.units().first().and_then(|unit| unit.clock_mhz),
     };
     planner.plan.inputs = ports("input", &ops, &program.input_types)?;
@@ -96,6 +98,8 @@ pub fn plan<'c>(
     for op in ops {
         planner.statement(op)?;
     }
+    let steps = planner.plan.steps.len() as u32;
+    planner.plan.launches.retain(|&step| step < steps);
     planner.plan.validate()?;
     Ok(Planned { plan: planner.plan, constants: planner.sources.list })
 }
@@ -126,6 +130,8 @@ struct Planner<'c> {
     clocks: Vec<Vec<u32>>,
     /// The last step of each unit so far.
     last: Vec<Option<u32>>,
+    /// For each unit what its next step waits for: the last steps before the last launch.
+    fence: Vec<Rc<[u32]>>,
     /// Of the units, where the machine says so.
     clock_mhz: Option<u64>,
 }
@@ -134,6 +140,10 @@ impl<'c> Planner<'c> {
     fn statement(&mut self, op: Op<'c>) -> Result<(), PlanningError> {
         if let Some(range) = task::Range::of(op) {
             return self.step(&range);
+        }
+        if op.is("task.launch") {
+            self.launch();
+            return Ok(());
         }
         for value in op.results() {
             if let Some(buffer) = self.place(op, value)? {
@@ -175,7 +185,9 @@ impl<'c> Planner<'c> {
         let buffers = range.buffers.iter().map(|&value| self.buffer(range.op, value));
         let buffers = buffers.collect::<Result<_, _>>()?;
         let waits = range.waits.iter().map(|wait| self.steps.get(wait).copied());
-        let waits = waits.collect::<Option<Vec<_>>>().ok_or_else(|| broken(range.op))?;
+        let mut waits = waits.collect::<Option<Vec<_>>>().ok_or_else(|| broken(range.op))?;
+        waits.extend(self.fence[unit].iter());
+        self.fence[unit] = Rc::from([]);
         let waits = self.reduce(number, unit, waits);
         let (kernels, names) = (&mut self.plan.kernels, &mut self.plan.ops);
         let kernel = *self.kernels.entry(range.kernel).or_insert_with(|| {
@@ -193,6 +205,17 @@ impl<'c> Planner<'c> {
         self.plan.steps.push(Step { unit: unit as u32, kernel, begin, end, buffers, waits, op });
         self.steps.insert(range.token(), number);
         Ok(())
+    }
+
+    /// What follows waits for everything before.
+    fn launch(&mut self) {
+        let next = self.plan.steps.len() as u32;
+        if next == self.plan.launches.last().copied().unwrap_or(0) {
+            return;
+        }
+        self.plan.launches.push(next);
+        let before: Rc<[u32]> = self.last.iter().copied().flatten().collect();
+        self.fence.fill(before);
     }
 
     fn buffer(&mut self, op: Op<'c>, value: Val<'c>) -> Result<u32, PlanningError> {

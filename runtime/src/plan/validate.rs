@@ -30,6 +30,10 @@ pub enum PlanError {
     LeastTimes { found: usize, steps: usize },
     #[error("step {step} waits for step {wait}, which does not come before it")]
     Wait { step: usize, wait: u32 },
+    #[error(
+        "launch {launch} begins with step {step}, and the one before with step {before}, of {steps}"
+    )]
+    Launch { launch: usize, step: u32, before: u32, steps: usize },
 }
 
 impl Plan {
@@ -91,6 +95,14 @@ impl Plan {
         let (found, steps) = (self.least_ps.len(), self.steps.len());
         if found != 0 && found != steps {
             return Err(PlanError::LeastTimes { found, steps });
+        }
+        let mut before = 0;
+        for (number, &step) in self.launches.iter().enumerate() {
+            let launch = number + 1;
+            if step <= before || step as usize >= steps {
+                return Err(PlanError::Launch { launch, step, before, steps });
+            }
+            before = step;
         }
         for (step, s) in self.steps.iter().enumerate() {
             let below = |what, index: u32, count: usize| {

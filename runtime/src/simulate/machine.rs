@@ -21,6 +21,10 @@ pub struct Machine {
     pub units: u64,
     /// Million cycles a second, where the file says.
     pub clock_mhz: Option<u64>,
+    /// From the end of a step until one on another unit that waits for it begins.
+    pub wait_cycles: u64,
+    /// What a launch takes before its first steps begin.
+    pub launch_cycles: u64,
     /// Memories, caches and register files.
     pub memories: Vec<Memory>,
     /// The memory in which kernel arguments lie.

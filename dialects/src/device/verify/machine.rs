@@ -197,13 +197,15 @@ pub(super) fn engine_c3(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
-/// C1. Count, clock, partitions and handover are above zero, and there are at most 65,536.
+/// C1. Count, clock, partitions, handover, wait and launch are above zero, and there are at
+/// most 65,536 units.
 pub(super) fn unit_c1(op: Op<'_>, diag: &mut Diagnostics) {
-    check_positive(op, "count", diag);
     check_most(op, "count", 65_536, diag);
-    check_positive(op, "clock_mhz", diag);
-    check_positive(op, "partitions", diag);
-    check_positive(op, "handover_cycles", diag);
+    let facts =
+        ["count", "clock_mhz", "partitions", "handover_cycles", "wait_cycles", "launch_cycles"];
+    for fact in facts {
+        check_positive(op, fact, diag);
+    }
 }
 
 /// C2. `host` is `cores`.

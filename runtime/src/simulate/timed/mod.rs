@@ -59,6 +59,8 @@ pub(super) struct Timed<'r, 'c> {
 /// A unit at some time.
 struct Unit {
     steps: VecDeque<u32>,
+    /// The launch that its last step belongs to, or the one that it is about to begin.
+    launch: Option<u32>,
     step: Option<u32>,
     task: u64,
     walker: Walker,
@@ -131,6 +133,7 @@ impl<'r, 'c> Timed<'r, 'c> {
         let machine = &code.machine;
         let unit = |_| Unit {
             steps: VecDeque::new(),
+            launch: None,
             step: None,
             task: 0,
             walker: Walker::new(machine),

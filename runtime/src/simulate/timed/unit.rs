@@ -48,16 +48,27 @@ impl<'r, 'c> Timed<'r, 'c> {
             return Go::Later;
         };
         let step = &self.plan.steps[number as usize];
-        let mut begin = own.now;
+        let machine = &self.code.machine;
+        let (mut begin, mut before) = (own.now, own.now);
         for &wait in &step.waits {
             match self.done[wait as usize] {
-                Some(done) => begin = begin.max(done),
+                Some(done) => {
+                    let elsewhere = self.plan.steps[wait as usize].unit != unit;
+                    let cycles = if elsewhere { machine.wait_cycles } else { 0 };
+                    begin = begin.max(done + cycles * TICKS);
+                    before = before.max(done);
+                }
                 None => {
                     own.blocked = Blocked::Step;
                     self.waiters[wait as usize].push(unit);
                     return Go::Later;
                 }
             }
+        }
+        let launch = self.plan.launches.partition_point(|&first| first <= number) as u32;
+        if own.launch != Some(launch) {
+            own.launch = Some(launch);
+            begin = begin.max(before + machine.launch_cycles * TICKS);
         }
         if begin > own.now {
             return self.later(unit, begin);
@@ -192,9 +203,6 @@ impl<'r, 'c> Timed<'r, 'c> {
             let Some(token) = self.units[unit as usize].walker.tokens[token as usize] else {
                 continue;
             };
-            if token == Token::READY {
-                continue;
-            }
             if token == Token::READY {
                 continue;
             }

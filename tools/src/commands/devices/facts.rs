@@ -53,7 +53,13 @@ fn units(loaded: &Loaded<'_>) -> Section {
             1 => String::new(),
             parts => format!(", {parts} parts that issue side by side"),
         };
-        let count = format!("{}{}{clock}{parts}", unit.count, loaded.host(unit.name));
+        let wait = match unit.wait_cycles {
+            0 => String::new(),
+            cycles => format!(", {cycles} cycles to wait for another"),
+        };
+        let launch = unit.launch_cycles.map_or(String::new(), |c| format!(", {c} to launch"));
+        let host = loaded.host(unit.name);
+        let count = format!("{}{host}{clock}{parts}{wait}{launch}", unit.count);
         section.row([format!("@{}", unit.name), count]);
     }
     section

@@ -1,0 +1,103 @@
+//! Who runs what, when, and what it waits for.
+//!
+//! ```text
+//! operators.rs   jobs as sets of rTasks with times, and what comes before what
+//! policy.rs      the order of jobs: as the text has it, by critical path, or wave by wave
+//!   critical.rs, wavefront.rs over lanes.rs
+//! buffers.rs     places in the arenas, for that order
+//! place.rs       ranges on units, and what each waits for
+//! ```
+
+mod buffers;
+pub mod critical;
+pub mod lanes;
+pub mod operators;
+mod place;
+mod policy;
+pub mod wavefront;
+
+pub use operators::parts;
+pub(crate) use policy::{Order, Policy};
+
+use super::arena;
+use super::kernels::Kernels;
+use super::reduce::reduce;
+use super::values::Lowered;
+use lanes::Placement;
+use operators::Target;
+use place::Placing;
+
+/// How to place runs on units.
+#[derive(Clone, Copy)]
+pub(crate) struct Options {
+    pub target: Target,
+    pub policy: Policy,
+    pub placement: Placement,
+    /// Whether a range waits for whole operators, and not only for the ranges it touches.
+    pub whole_waits: bool,
+    pub launches: Launches,
+}
+
+/// Where a program is cut in launches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Launches {
+    /// As the policy says.
+    Policy,
+    /// Nowhere.
+    One,
+    /// Before every operator.
+    Each,
+}
+
+/// Some rTasks of a job, in order, on one unit.
+pub(crate) struct Range {
+    pub job: usize,
+    pub begin: u64,
+    pub end: u64,
+    pub unit: u64,
+    /// Earlier ranges.
+    pub waits: Vec<u32>,
+}
+
+/// A program on a virtual device.
+pub(crate) struct Schedule {
+    /// One offset per storage, in the arena of its memory; zero outside.
+    pub offsets: Vec<u64>,
+    /// Each memory that buffers lie in, with the bytes of its arena.
+    pub arenas: Vec<(String, u64)>,
+    pub ranges: Vec<Range>,
+    /// Ranges before which a launch ends, ascending.
+    pub launches: Vec<usize>,
+    /// What was compared to get there.
+    pub order: Order,
+}
+
+/// Places buffers and ranges.
+pub(crate) fn schedule(lowered: &Lowered<'_>, kernels: &Kernels<'_>, options: Options) -> Schedule {
+    let operators = operators::of(lowered, kernels);
+    let order = policy::order(&operators, &options);
+    let lag = if options.target.units > 1 { arena::LAG } else { 0 };
+    let jobs: Vec<usize> = order.turns.iter().map(|turn| turn.job).collect();
+    let (offsets, arenas) = buffers::arenas(lowered, &jobs, lag);
+    let mut placing = Placing::new(lowered, kernels, (&offsets, &arenas), options);
+    let mut launches = Vec::new();
+    for (number, turn) in order.turns.iter().enumerate() {
+        let cut = match options.launches {
+            Launches::Policy => turn.launch,
+            Launches::One => false,
+            Launches::Each => number > 0,
+        };
+        if cut {
+            launches.push(placing.ranges.len());
+        }
+        placing.turn(turn);
+    }
+    let mut ranges = placing.ranges;
+    let mut waits: Vec<_> =
+        ranges.iter_mut().map(|range| std::mem::take(&mut range.waits)).collect();
+    reduce(&mut waits);
+    for (range, waits) in ranges.iter_mut().zip(waits) {
+        range.waits = waits;
+    }
+    Schedule { offsets, arenas, ranges, launches, order }
+}

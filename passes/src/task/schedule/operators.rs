@@ -1,0 +1,111 @@
+//! What policies see of a program: operators as sets of rTasks, and what comes before what.
+//!
+//! Nothing here knows a kernel's code or a buffer's place, so that a policy is a function from
+//! numbers to numbers, and can be held against the published examples.
+
+use super::super::conflicts::{Access, Conflicts};
+use super::super::kernels::Kernels;
+use super::super::touch::Region;
+use super::super::values::{Lowered, Place};
+
+/// An operator (Rammer's rOperator, OSDI'20, section 3): rTasks that are independent of each
+/// other, in one or more ways.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Operator {
+    /// The ways to do it (rKernels), the fastest one first.
+    pub kernels: Vec<RKernel>,
+    /// Operators that have to be done before it, ascending, each smaller than its own number.
+    pub after: Vec<u32>,
+}
+
+/// One implementation of an operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RKernel {
+    /// How many rTasks it has.
+    pub tasks: u64,
+    /// Cycles that all of them take on one unit.
+    pub cycles: u64,
+    /// Groups of lanes that one rTask takes.
+    pub groups: u64,
+}
+
+/// What a schedule is made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// Virtual units.
+    pub units: u64,
+    /// Groups of lanes that run at once on all of them.
+    pub capacity: u64,
+    /// Cycles that a wait takes where it crosses units.
+    pub wait_cycles: u64,
+    /// Cycles that a launch takes; `None` where programs are not cut.
+    pub launch_cycles: Option<u64>,
+    /// Cycles above which an operator is given to more than one unit.
+    pub split_cycles: u64,
+}
+
+impl RKernel {
+    /// How many units it is given, as [`parts`].
+    pub fn parts(&self, target: &Target) -> u64 {
+        parts(self.tasks, self.cycles, target.units, target.split_cycles)
+    }
+
+    /// Cycles that the unit with the most rTasks takes for them.
+    pub fn time(&self, target: &Target) -> u64 {
+        let most = self.tasks.div_ceil(self.parts(target));
+        let cycles = u128::from(self.cycles) * u128::from(most);
+        u64::try_from(cycles.div_ceil(u128::from(self.tasks.max(1)))).unwrap_or(u64::MAX)
+    }
+
+    /// What it takes of the machine (Rammer's artifact): groups of lanes, of all rTasks.
+    pub fn resource(&self) -> u64 {
+        self.tasks.saturating_mul(self.groups)
+    }
+}
+
+/// In how many ranges a kernel of `tasks` rTasks is cut.
+///
+/// ```
+/// # use weft_passes::task::schedule::parts;
+/// assert_eq!(parts(8, 50_000, 2, 20_000), 2);
+/// assert_eq!(parts(8, 20_000, 2, 20_000), 1); // not worth it
+/// assert_eq!(parts(1, 50_000, 2, 20_000), 1); // an rTask is never cut
+/// assert_eq!(parts(64, 50_000, 64, 20_000), 5);
+/// ```
+pub fn parts(tasks: u64, cycles: u64, units: u64, split_cycles: u64) -> u64 {
+    if cycles <= split_cycles {
+        return 1;
+    }
+    let worth = cycles.checked_div(split_cycles / 2).unwrap_or(u64::MAX);
+    worth.clamp(1, units.min(tasks).max(1))
+}
+
+/// The jobs of a program as operators: what a job reads was written by those before it.
+///
+/// Memory that is used again is not looked at, for it has no place yet.
+pub(super) fn of(lowered: &Lowered<'_>, kernels: &Kernels<'_>) -> Vec<Operator> {
+    let mut conflicts = Conflicts::new(lowered.storages.len());
+    let mut operators = Vec::with_capacity(lowered.jobs.len());
+    let mut regions: Vec<Option<Vec<Region>>> = Vec::new();
+    for (number, job) in lowered.jobs.iter().enumerate() {
+        let facts = kernels.facts(job.kernel);
+        regions.resize(regions.len().max(job.kernel + 1), None);
+        let regions =
+            regions[job.kernel].get_or_insert_with(|| facts.touches.of_tasks(0, facts.tasks));
+        let accesses: Vec<_> = regions
+            .iter()
+            .filter_map(|region| {
+                let storage = job.args[region.arg].storage;
+                let fixed =
+                    matches!(lowered.storages[storage].place, Place::Input | Place::Constant);
+                let access = Access { space: storage, base: 0, storage, region };
+                (!fixed).then_some(access)
+            })
+            .collect();
+        let after = conflicts.of(&accesses);
+        conflicts.enter(number as u32, &accesses);
+        let kernel = RKernel { tasks: facts.tasks, cycles: facts.cycles, groups: facts.groups };
+        operators.push(Operator { kernels: vec![kernel], after });
+    }
+    operators
+}
