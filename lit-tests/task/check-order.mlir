@@ -114,3 +114,45 @@ task.program @reuse on @core units 2 arena 384 : (tensor<64xf32>) -> tensor<64xf
   // Past the end of the first buffer.
   %t3 = task.range "c" @twice[2 to 4] on 1(%x, %c) after() : memref<64xf32>, memref<64xf32>
 }
+
+// -----
+
+#id = affine_map<(i) -> (i)>
+device.machine @toy arch("toy") features([]) {
+  device.memory @dram scope("device") capacity_bytes(1073741824) bytes_per_cycle(16)
+  device.memory @vreg scope("thread") capacity_bytes(2048) register_bytes(64)
+  device.unit @core count(2)
+  device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(4) types([f32]) operations(["arith.addf"]) reductions([])
+}
+tile.kernel @twice {
+^bb0(%x: tensor<64xf32>, %o: tensor<64xf32>):
+  %a = tile.load %x to @vreg : tensor<64xf32>
+  %c = tile.compute ins(%a) outs(%o) on @valu lanes 0 tiles [#tile.rtile<"dram" [16]>, #tile.rtile<"vreg" [16]>] : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32> {
+  ^bb0(%p: tensor<64xf32>, %q: tensor<64xf32>):
+    %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%p : tensor<64xf32>) outs(%q : tensor<64xf32>) {
+    ^bb0(%u: f32, %v: f32):
+      %s = arith.addf %u, %u : f32
+      linalg.yield %s : f32
+    } -> tensor<64xf32>
+    tile.yield %r : tensor<64xf32>
+  }
+  %s = tile.store %c from @vreg to %o : tensor<64xf32>
+  tile.yield %s : tensor<64xf32>
+}
+
+// Half of a buffer is written again: the other half is what another one left there.
+task.program @half_again on @core units 2 arena 384 : (tensor<64xf32>) -> (tensor<64xf32>, tensor<64xf32>) {
+  %x = task.input 0 "x" : memref<64xf32>
+  %y = task.output 0 "y" : memref<64xf32>
+  %z = task.output 1 "z" : memref<64xf32>
+  %b = task.buffer at 0 in @dram : memref<64xf32>
+  %c = task.buffer at 128 in @dram : memref<64xf32>
+  %t0 = task.range "a" @twice[0 to 4] on 0(%x, %b) after() : memref<64xf32>, memref<64xf32>
+  // expected-note @below {{the other range is here}}
+  %t1 = task.range "b" @twice[0 to 4] on 0(%x, %c) after(%t0) : memref<64xf32>, memref<64xf32>
+  %t2 = task.range "c" @twice[0 to 4] on 0(%c, %y) after(%t1) : memref<64xf32>, memref<64xf32>
+  %t3 = task.range "a" @twice[0 to 2] on 0(%x, %b) after(%t2) : memref<64xf32>, memref<64xf32>
+  // expected-error @below {{"d"[0 to 4] goes on with bytes that "b"[0 to 4] wrote over}}
+  // expected-note @below {{help: buffers that live at the same time lie apart}}
+  %t4 = task.range "d" @twice[0 to 4] on 0(%b, %z) after(%t3) : memref<64xf32>, memref<64xf32>
+}

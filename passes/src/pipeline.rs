@@ -60,6 +60,9 @@ pub fn passes_to(stage: Stage) -> &'static [&'static Pass] {
             &task::from_tile::PASS,
         ],
         Stage::Device => &[
+            // First: it reads what rTasks touch from tile programs. The text may have been edited,
+            // and a plan is proved before it runs.
+            &task::check_order::PASS,
             // Before the door: a lane unit has no elementary functions. Not earlier:
             // people and the interpreter read `math.exp` better.
             &device::expand_math::PASS,

@@ -1,4 +1,5 @@
-//! `task-check-order`: whether tokens keep every order that the data needs.
+//! `task-check-order`: whether tokens keep every order that the data needs, and buffers that
+//! share bytes are used one after the other.
 //!
 //! ```text
 //! %t0 = task.range "a" @f[0 to 4] on 0(%x, %b) after()
@@ -6,8 +7,8 @@
 //!   error: "b"[0 to 4] reads what "a"[0 to 4] writes, and no token orders them
 //! ```
 //!
-//! The door writes such tokens itself; this is for programs that were edited by
-//! hand. What the rTasks touch is read from the kernels' nests, so that ranges on
+//! The door writes such tokens itself; this proves them, and those of programs that were
+//! edited by hand. What the rTasks touch is read from the kernels' nests, so that ranges on
 //! different parts of a buffer need no token. Kernels that are code already are
 //! not looked into: run it while they are tile programs.
 
@@ -21,13 +22,14 @@ use weft_dialects::task::{self, Program, Range};
 
 use super::conflicts::{Access, Conflicts};
 use super::kernels::Kernels;
+use super::owners::Owners;
 use super::reduce::unordered;
 use super::touch::Region;
 
 /// See the module.
 pub const PASS: Pass = Pass {
     name: "task-check-order",
-    description: "Check that tokens keep every order that the data needs",
+    description: "Check that tokens keep every order that the data needs, and buffers their bytes",
     options: &[],
     statistics: &[("ranges", "ranges checked"), ("orders", "pairs of ranges that need an order")],
     run,
@@ -45,6 +47,15 @@ pub struct Unordered<'c> {
     pub later: Range<'c>,
 }
 
+/// A range that uses a buffer of which another has taken bytes.
+#[derive(Clone, Debug)]
+pub struct Taken<'c> {
+    /// The range.
+    pub range: Range<'c>,
+    /// Who took them.
+    pub by: Range<'c>,
+}
+
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let body = run.module.body(0).into_iter().flat_map(|block| block.ops());
     let mut good = true;
@@ -52,10 +63,17 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         let checked = check(run.context, run.module, &program)?;
         run.count("ranges", checked.ranges);
         run.count("orders", checked.orders);
+        let label =
+            |range: &Range<'_>| format!("\"{}\"[{} to {}]", range.name, range.begin, range.end);
+        for Taken { range, by } in checked.taken.iter().take(REPORTED) {
+            good = false;
+            let what = format!("{} goes on with bytes that {} wrote over", label(range), label(by));
+            Report::new(range.op.location(), what)
+                .note(by.op, "the other range is here")
+                .help("buffers that live at the same time lie apart");
+        }
         for Unordered { earlier, later } in checked.unordered.iter().take(REPORTED) {
             good = false;
-            let label =
-                |range: &Range<'_>| format!("\"{}\"[{} to {}]", range.name, range.begin, range.end);
             let what = format!(
                 "{} touches what {} touches, and no token orders them",
                 label(later),
@@ -73,13 +91,16 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
 pub struct Checked<'c> {
     /// Pairs without an order, in the order of the text.
     pub unordered: Vec<Unordered<'c>>,
+    /// Ranges that find other bytes than their buffer's, in the order of the text.
+    pub taken: Vec<Taken<'c>>,
     /// How many ranges there are.
     pub ranges: u64,
     /// How many pairs need an order that no other pair gives them.
     pub orders: u64,
 }
 
-/// Looks for pairs of ranges whose order matters and is not kept.
+/// Looks for pairs of ranges whose order matters and is not kept, and for buffers that are
+/// written over while they are used.
 ///
 /// # Errors
 /// A kernel is missing or has no rTiles; that was reported.
@@ -99,6 +120,8 @@ pub fn check<'c>(
     let mut regions: HashMap<(usize, u64, u64), Rc<[Region]>> = HashMap::new();
     let mut numbers: HashMap<Val<'c>, u32> = HashMap::new();
     let (mut waits, mut asked) = (Vec::new(), Vec::new());
+    let mut owners = Owners::new(places.memories + program.output_types.len());
+    let mut taken = Vec::new();
     for (number, range) in ranges.iter().enumerate() {
         let own: Rc<[Region]> = match kernels.tiled_by(range.op, range.kernel)? {
             Some(kernel) => regions
@@ -115,6 +138,12 @@ pub fn check<'c>(
         needed.retain(|&earlier| !siblings(&ranges[earlier as usize], range));
         asked.push(needed);
         conflicts.enter(number as u32, &accesses);
+        let (reads, writes): (Vec<_>, Vec<_>) =
+            accesses.iter().partition(|access| !access.region.write);
+        let lost = reads.into_iter().chain(writes);
+        let lost = lost.filter_map(|access| owners.touch(number as u32, access)).next();
+        taken
+            .extend(lost.map(|by| Taken { range: range.clone(), by: ranges[by as usize].clone() }));
         let known = |wait: &Val<'c>| numbers.get(wait).copied();
         let mut list: Vec<u32> = range.waits.iter().filter_map(known).collect();
         list.sort_unstable();
@@ -132,6 +161,7 @@ pub fn check<'c>(
             .flat_map(|(later, list)| list.into_iter().map(move |earlier| (earlier, later)))
             .map(|(earlier, later)| pair(earlier, later))
             .collect(),
+        taken,
         ranges: ranges.len() as u64,
         orders: asked.iter().map(|list| list.len() as u64).sum(),
     })

@@ -135,7 +135,7 @@ impl Conflicts {
     }
 }
 
-fn span(access: &Access<'_>) -> (u64, u64) {
+pub(super) fn span(access: &Access<'_>) -> (u64, u64) {
     (access.base + access.region.begin, access.base + access.region.end)
 }
 

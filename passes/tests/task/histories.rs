@@ -208,7 +208,22 @@ impl<'a> Device<'a> {
         }
     }
 
+    /// Executes a step, and says which elements of which memory it touches, and writes.
+    pub fn watched(&mut self, number: usize, seen: &mut dyn FnMut(u32, usize, bool)) {
+        let step = &self.plan.steps[number];
+        self.tasks_seen(number, step.begin..step.end, seen);
+    }
+
     fn tasks(&mut self, number: usize, tasks: std::ops::Range<u64>) -> u64 {
+        self.tasks_seen(number, tasks, &mut |_, _, _| {})
+    }
+
+    fn tasks_seen(
+        &mut self,
+        number: usize,
+        tasks: std::ops::Range<u64>,
+        seen: &mut dyn FnMut(u32, usize, bool),
+    ) -> u64 {
         let step = &self.plan.steps[number];
         let kernel = &self.plan.kernels[step.kernel as usize].symbol;
         let buffers: Vec<Buffer> =
@@ -226,7 +241,13 @@ impl<'a> Device<'a> {
             assert!(4 * place < buffer.bytes as i64, "{name} stays inside its buffers");
             let writable = matches!(buffer.base, Base::Output(_) | Base::Arena);
             assert!(write.is_none() || writable, "{name} writes only what may be written");
-            let element = &mut memory[buffer.offset as usize / 4 + place as usize];
+            let at = buffer.offset as usize / 4 + place as usize;
+            match buffer.base {
+                Base::Arena => seen(0, at, write.is_some()),
+                Base::Output(output) => seen(output + 1, at, write.is_some()),
+                Base::Input(_) | Base::Constant | Base::Host => {}
+            }
+            let element = &mut memory[at];
             std::mem::replace(element, write.unwrap_or(*element))
         })
     }

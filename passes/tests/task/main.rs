@@ -4,6 +4,7 @@
 mod graphs;
 mod histories;
 mod long;
+mod mutants;
 mod orders;
 mod plans;
 mod policies;
