@@ -129,14 +129,18 @@ def Tile_RunOp : Tile_Op<"run", [AttrSizedOperandSegments]> {
     The tensors after `into` are overwritten, each by the result at its place; a
     kernel that writes only a window leaves the rest as it was.
 
-    - C1: the symbol is a `tile.kernel` or a `device.kernel` with these operand types.
+    `@conv or [@conv_wide]` names other kernels of the same meaning, in other tiles
+    (Rammer's rKernels, OSDI'20, section 3): the schedule takes one of them for each run.
+
+    - C1: each symbol is a `tile.kernel` or a `device.kernel` with these operand types.
     - C2: the results have the types of the tensors after `into`.
   }];
-  let arguments = (ins StrAttr:$name, FlatSymbolRefAttr:$kernel, Variadic<AnyTensor>:$inputs,
-                       Variadic<AnyTensor>:$inits);
+  let arguments = (ins StrAttr:$name, FlatSymbolRefAttr:$kernel,
+                       OptionalAttr<FlatSymbolRefArrayAttr>:$others,
+                       Variadic<AnyTensor>:$inputs, Variadic<AnyTensor>:$inits);
   let results = (outs Variadic<AnyTensor>:$results);
   let assemblyFormat = [{
-    $name $kernel `(` $inputs `)` `into` `(` $inits `)` attr-dict
+    $name $kernel (`or` $others^)? `(` $inputs `)` `into` `(` $inits `)` attr-dict
     `:` functional-type(operands, $results)
   }];
 }
@@ -157,14 +161,17 @@ def Tile_KernelOp : Tile_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBlock]> 
     }
     ```
 
+    `cycles(n)` is what all its rTasks take on one unit, by the model that chose its tiles; the
+    schedule estimates it where it is not said.
+
     The last arguments are overwritten, one per yielded value. Before tiles are
     chosen the body is the payload itself.
 
     - C1: every yielded value has the type of the argument it overwrites.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name);
+  let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<I64Attr>:$cycles);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
+  let assemblyFormat = "$sym_name (`cycles` `(` $cycles^ `)`)? attr-dict-with-keyword $body";
 }
 
 def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator]> {

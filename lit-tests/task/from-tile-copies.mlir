@@ -67,8 +67,8 @@ device.machine @toy arch("toy") features([]) {
 //       CHECK:   %[[B:.+]] = task.buffer
 //       CHECK:   %[[A:.+]] = task.range "a" @twice[0 to 4] on 0(%{{.+}}, %[[B]]) after()
 //       CHECK:   %[[C:.+]] = task.range "w" @copy_64xf32[0 to 1] on 0(%[[B]], %[[Z]]) after(%[[A]])
-//       CHECK:   task.range "w" @low[0 to 2] on 0(%{{.+}}, %[[Z]]) after(%[[C]])
 //       CHECK:   task.range "b" @twice[0 to 4] on 1(%[[B]], %{{.+}}) after(%[[A]])
+//       CHECK:   task.range "w" @low[0 to 2] on 0(%{{.+}}, %[[Z]]) after(%[[C]])
 tile.graph @kept inputs ["x", "s"] outputs ["y", "z"] : (tensor<64xf32>, tensor<32xf32>) -> (tensor<64xf32>, tensor<64xf32>) {
 ^bb0(%x: tensor<64xf32>, %s: tensor<32xf32>):
   %e = tile.empty in @dram : tensor<64xf32>

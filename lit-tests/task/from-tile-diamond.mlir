@@ -14,7 +14,7 @@ device.machine @toy arch("toy") features([]) {
 //       CHECK:   %[[A:.+]] = task.range "a" @twice[0 to 4] on 0({{.+}}) after()
 //       CHECK:   %[[L:.+]] = task.range "left" @twice[0 to 4] on 0({{.+}}) after(%[[A]])
 //       CHECK:   %[[R:.+]] = task.range "right" @twice[0 to 4] on 1({{.+}}) after(%[[A]])
-//       CHECK:   task.range "join" @add[0 to 4] on 0({{.+}}) after(%[[L]], %[[R]])
+//       CHECK:   task.range "join" @add[0 to 4] on {{[01]}}({{.+}}) after(%[[L]], %[[R]])
 tile.graph @diamond inputs ["x"] outputs ["y"] : (tensor<64xf32>) -> tensor<64xf32> {
 ^bb0(%x: tensor<64xf32>):
   %e0 = tile.empty in @dram : tensor<64xf32>

@@ -11,23 +11,24 @@ device.machine @toy arch("toy") features([]) {
   device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(4) types([f32]) operations(["arith.addf"]) reductions([])
 }
 
-// On two units freed memory rests for one run: the fourth buffer is the first that
-// is used again. "d" reads the input, and waits only because "b" reads what "d"
-// overwrites; that "d" also overwrites what "a" wrote needs no token of its own.
-
-// CHECK-LABEL: task.program @reuse on @core units 2 arena 768
+// On two units "d" starts at once, beside "a": what both made lives at the same time as what "b"
+// and "c" make. The buffer of "e" lies where that of "a" was, which "b" has read by then; it
+// waits for no more than it reads.
+// CHECK-LABEL: task.program @reuse on @core units 2 arena 1024
 //       CHECK:   %[[B0:.+]] = task.buffer at 0 in @dram
-//  CHECK-NEXT:   task.range "a" @twice[0 to 4] on 0(%{{.+}}, %[[B0]]) after()
-//  CHECK-NEXT:   %[[B1:.+]] = task.buffer at 256 in @dram
-//  CHECK-NEXT:   %[[B:.+]] = task.range "b" @twice[0 to 4] on 0(%[[B0]], %[[B1]]) after(%{{.+}})
-//  CHECK-NEXT:   %[[B2:.+]] = task.buffer at 512 in @dram
+//  CHECK-NEXT:   %[[A:.+]] = task.range "a" @twice[0 to 4] on 0(%{{.+}}, %[[B0]]) after()
+//  CHECK-NEXT:   %[[B3:.+]] = task.buffer at 256 in @dram
+//  CHECK-NEXT:   %[[D:.+]] = task.range "d" @twice[0 to 4] on 1(%{{.+}}, %[[B3]]) after()
+//  CHECK-NEXT:   %[[B1:.+]] = task.buffer at 512 in @dram
+//  CHECK-NEXT:   %[[B:.+]] = task.range "b" @twice[0 to 4] on 0(%[[B0]], %[[B1]]) after(%[[A]])
+//  CHECK-NEXT:   %[[B2:.+]] = task.buffer at 768 in @dram
 //  CHECK-NEXT:   %[[C:.+]] = task.range "c" @twice[0 to 4] on 0(%[[B1]], %[[B2]]) after(%[[B]])
-//  CHECK-NEXT:   %[[B3:.+]] = task.buffer at 0 in @dram
-//  CHECK-NEXT:   %[[D:.+]] = task.range "d" @twice[0 to 4] on 1(%{{.+}}, %[[B3]]) after(%[[B]])
-//  CHECK-NEXT:   task.range "e" @add[0 to 4] on 0(%[[B2]], %[[B3]], %{{.+}}) after(%[[C]], %[[D]])
+//  CHECK-NEXT:   %[[B4:.+]] = task.buffer at 0 in @dram
+//  CHECK-NEXT:   %[[E:.+]] = task.range "e" @add[0 to 4] on 0(%[[B2]], %[[B3]], %[[B4]]) after(%[[D]], %[[C]])
+//  CHECK-NEXT:   task.range "f" @twice[0 to 4] on 0(%[[B4]], %{{.+}}) after(%[[E]])
 
 // On one unit there is nothing to keep apart: "c" overwrites what "b" read.
-// ONE-LABEL: task.program @reuse on @core units 1 arena 512
+// ONE-LABEL: task.program @reuse on @core units 1 arena 768
 //       ONE:   task.buffer at 0
 //       ONE:   task.buffer at 256
 //       ONE:   task.buffer at 0
@@ -43,7 +44,9 @@ tile.graph @reuse inputs ["x"] outputs ["y"] : (tensor<64xf32>) -> tensor<64xf32
   %e3 = tile.empty in @dram : tensor<64xf32>
   %d = tile.run "d" @twice(%x) into(%e3) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
   %e4 = tile.empty in @dram : tensor<64xf32>
-  %y = tile.run "e" @add(%c, %d) into(%e4) : (tensor<64xf32>, tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %s = tile.run "e" @add(%c, %d) into(%e4) : (tensor<64xf32>, tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %e5 = tile.empty in @dram : tensor<64xf32>
+  %y = tile.run "f" @twice(%s) into(%e5) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
   tile.output %y : tensor<64xf32>
 }
 

@@ -91,6 +91,8 @@ pub struct Run<'c> {
     pub name: &'c str,
     /// The name of the kernel.
     pub kernel: &'c str,
+    /// The names of others that mean the same.
+    pub others: Vec<&'c str>,
     /// What it reads.
     pub inputs: Vec<Val<'c>>,
     /// What it overwrites, one per result.
@@ -108,9 +110,16 @@ impl<'c> Run<'c> {
             op,
             name: op.attr("name").and_then(attr::string)?,
             kernel: op.attr("kernel").and_then(attr::symbol)?,
+            others: Self::others(op),
             inputs,
             inits,
         })
+    }
+
+    /// The kernels beside its own that `op`, a `tile.run`, may be done by.
+    pub fn others(op: Op<'c>) -> Vec<&'c str> {
+        let names = op.attr("others").and_then(attr::array).unwrap_or_default();
+        names.into_iter().filter_map(attr::symbol).collect()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Constraints of the `tile` dialect.
 
-use super::{axes, mapped_axes, nest};
+use super::{Run, axes, mapped_axes, nest};
 use crate::device::Machine;
 use crate::ir::{Block, Diagnostics, Op, Type, Val, affine, attr, parts, ty};
 use crate::verify::{
@@ -128,10 +128,12 @@ fn run_alone(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
-/// C1. The symbol is a `tile.kernel` or a `device.kernel` with these operand types.
+/// C1. Each symbol is a `tile.kernel` or a `device.kernel` with these operand types.
 fn run_c1<'c>(op: Op<'c>, kernels: &Kernels<'c>, diag: &mut Diagnostics) {
-    let Some(kernel) = symbol(op, "kernel") else { return };
-    kernels.check_call(op, kernel, &types(&op.operands()), diag);
+    let types = types(&op.operands());
+    for kernel in symbol(op, "kernel").into_iter().chain(Run::others(op)) {
+        kernels.check_call(op, kernel, &types, diag);
+    }
 }
 
 /// C2. The results have the types of the tensors after `into`.

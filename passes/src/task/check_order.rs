@@ -123,7 +123,8 @@ pub fn check<'c>(
     let mut owners = Owners::new(places.memories + program.output_types.len());
     let mut taken = Vec::new();
     for (number, range) in ranges.iter().enumerate() {
-        let own: Rc<[Region]> = match kernels.tiled_by(range.op, range.kernel)? {
+        let number_of = kernels.tiled_by(range.op, range.kernel)?;
+        let own: Rc<[Region]> = match number_of {
             Some(kernel) => regions
                 .entry((kernel, range.begin, range.end))
                 .or_insert_with(|| {
@@ -138,8 +139,17 @@ pub fn check<'c>(
         needed.retain(|&earlier| !siblings(&ranges[earlier as usize], range));
         asked.push(needed);
         conflicts.enter(number as u32, &accesses);
-        let (reads, writes): (Vec<_>, Vec<_>) =
-            accesses.iter().partition(|access| !access.region.write);
+        // What a kernel keeps nothing of, and reads, it has written before.
+        let keeps = number_of.map(|kernel| kernels.facts(kernel).keeps.as_slice());
+        let kept = |access: &&Access<'_>| {
+            let outputs = keeps.map_or(0, <[bool]>::len);
+            let output = (access.region.arg + outputs).checked_sub(range.buffers.len());
+            output.is_none_or(|output| keeps.is_none_or(|keeps| keeps[output]))
+        };
+        let (reads, writes): (Vec<_>, Vec<_>) = accesses
+            .iter()
+            .filter(|access| access.region.write || kept(access))
+            .partition(|access| !access.region.write);
         let lost = reads.into_iter().chain(writes);
         let lost = lost.filter_map(|access| owners.touch(number as u32, access)).next();
         taken

@@ -13,10 +13,12 @@
 //! say what waits for what (`conflicts.rs`, `reduce.rs`). Kernels are left as they
 //! are; where a copy is needed, its kernel is added (`copy.rs`).
 
+use std::collections::HashSet;
+
 use weft_dialects::device::{Machine, Unit};
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::{Op, Report, remark};
-use weft_dialects::tile::Graph;
+use weft_dialects::tile::{self, Graph};
 
 use super::emit;
 use super::kernels::Kernels;
@@ -98,8 +100,8 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         return Err(Failed);
     };
     let mut kernels = Kernels::of(run.context, run.module, machine);
-    let lowered = values::lower(&graph, &mut kernels, shared.name)?;
-    let schedule = schedule::schedule(&lowered, &kernels, options);
+    let mut lowered = values::lower(&graph, &mut kernels, shared.name)?;
+    let schedule = schedule::schedule(&mut lowered, &kernels, options);
     fits(&graph, machine, &schedule)?;
     emit::emit(
         run.context,
@@ -114,8 +116,26 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         explain(&graph, &lowered, &kernels, &schedule, options);
     }
     count(run, &lowered, &schedule);
+    let offered = offered(&graph);
     graph.op.erase();
+    let evaluated = lowered.constants.iter().filter_map(|constant| match constant {
+        Constant::Expression { run, .. } => Some(run.kernel),
+        _ => None,
+    });
+    let used: HashSet<_> =
+        lowered.jobs.iter().map(|job| kernels.name(job.kernel)).chain(evaluated).collect();
+    for kernel in run.module.body(0).into_iter().flat_map(|block| block.ops()) {
+        if offered.contains(kernel.symbol()) && !used.contains(kernel.symbol()) {
+            kernel.erase();
+        }
+    }
     Ok(())
+}
+
+/// The kernels of runs that were done by one of several.
+fn offered<'c>(graph: &Graph<'c>) -> HashSet<&'c str> {
+    let runs = graph.body.iter().filter_map(tile::Run::of).filter(|run| !run.others.is_empty());
+    runs.flat_map(|run| std::iter::once(run.kernel).chain(run.others)).collect()
 }
 
 /// Refuses buffers that do not fit the memory they lie in, where that was declared and not
@@ -188,7 +208,8 @@ fn read_options<'c>(
     let target = Target {
         units,
         capacity: units * unit.partitions,
-        wait_cycles: unit.wait_cycles,
+        // What crosses units is never free: on equal terms a unit goes on with what it made.
+        wait_cycles: unit.wait_cycles.max(1),
         launch_cycles: unit.launch_cycles,
         split_cycles: number("split-cycles", unit.handover_cycles)?,
     };

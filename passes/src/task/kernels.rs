@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use weft_dialects::device::{self, Machine};
 use weft_dialects::ir::pass::Failed;
-use weft_dialects::ir::{Context, Op, Report, Type, ty};
+use weft_dialects::ir::{Context, Op, Report, Type, attr, ty};
 use weft_dialects::tile::{Compute, Kernel, Run};
 
 use super::touch::Touches;
@@ -74,6 +74,18 @@ impl<'c> Kernels<'c> {
             Some(&number) => Ok(number),
             None => self.read(run.op, run.kernel),
         }
+    }
+
+    /// The numbers of the kernels that `run` may be done by instead.
+    pub fn others_of(&mut self, run: &Run<'c>) -> Result<Vec<usize>, Failed> {
+        let mut numbers = Vec::with_capacity(run.others.len());
+        for name in &run.others {
+            numbers.push(match self.known.get(name) {
+                Some(&number) => number,
+                None => self.read(run.op, name)?,
+            });
+        }
+        Ok(numbers)
     }
 
     /// The number of a kernel that copies `count` elements; `user` is whom it serves.
@@ -152,7 +164,7 @@ impl<'c> Kernels<'c> {
         };
         Ok(Facts {
             tasks: pieces.iter().product(),
-            cycles: cost::cycles(self.machine, compute, nest, &touches),
+            cycles: said(op).unwrap_or_else(|| cost::cycles(self.machine, compute, nest, &touches)),
             groups: Block::of(self.machine, nest, compute)
                 .map_or(1, |block| block.groups().iter().product()),
             keeps: nest.starts.iter().enumerate().map(keep).collect(),
@@ -214,4 +226,10 @@ impl<'c> Kernels<'c> {
             keeps: vec![true; run.inits.len()],
         }
     }
+}
+
+/// The cycles that a kernel says it takes.
+fn said(kernel: Op<'_>) -> Option<u64> {
+    let cycles = kernel.attr("cycles").and_then(attr::int)?;
+    u64::try_from(cycles).ok().map(|cycles| cycles.max(1))
 }

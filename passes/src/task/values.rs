@@ -65,6 +65,8 @@ pub(crate) struct Job<'c> {
     /// The run it comes from.
     pub op: Op<'c>,
     pub kernel: usize,
+    /// Kernels that it may be done by instead.
+    pub others: Vec<usize>,
     pub args: Vec<Arg<'c>>,
 }
 
@@ -263,7 +265,8 @@ impl<'c> Lowering<'c, '_> {
             self.values.insert(run.op.result(output), Content::In(storage));
         }
         if self.kernels.facts(kernel).tasks > 0 {
-            self.out.jobs.push(Job { name: run.name, op: run.op, kernel, args });
+            let others = self.kernels.others_of(run)?;
+            self.out.jobs.push(Job { name: run.name, op: run.op, kernel, others, args });
         }
         Ok(())
     }
@@ -284,7 +287,7 @@ impl<'c> Lowering<'c, '_> {
         let kernel = self.kernels.copying(op, count, elem)?;
         let flat = ty::tensor(&[count], elem);
         let args = [from, to].map(|storage| Arg { storage, ty: flat }).to_vec();
-        self.out.jobs.push(Job { name, op, kernel, args });
+        self.out.jobs.push(Job { name, op, kernel, others: Vec::new(), args });
         Ok(())
     }
 

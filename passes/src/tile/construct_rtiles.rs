@@ -13,6 +13,8 @@
 //! work. A nest that the machine cannot compute is refused with the operation
 //! that it lacks.
 
+use std::collections::HashMap;
+
 use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::{Attribute, Builder, Context, Mapping, Op, Report, Val, attr, remark};
@@ -23,9 +25,10 @@ use super::isa::{Bound, Search};
 use super::layout::Layout;
 use super::policy::{self, Choice, Tiled};
 use super::task_tile;
-use super::{instruction, isa, pack_weights, parts, roller};
+use super::{instruction, isa, offer, pack_weights, parts, roller};
 use crate::device::expand_math;
 use crate::nest::{self, Nest};
+use crate::task::task_grid;
 
 /// The pass.
 pub const PASS: Pass = Pass {
@@ -58,8 +61,17 @@ pub const PASS: Pass = Pass {
             description: "whether groups of lanes may share an rTask: together, apart",
             fallback: "together",
         },
+        PassOption {
+            name: "offer",
+            description: "what the schedule chooses from: wide, a kernel that is faster on all \
+                          units beside the best of one; or best, that one only",
+            fallback: "wide",
+        },
     ],
-    statistics: &[("kernels", "tile programs made")],
+    statistics: &[
+        ("kernels", "tile programs made"),
+        ("wide", "kernels of more rTasks offered beside them"),
+    ],
     run,
 };
 
@@ -83,12 +95,42 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         model: known(run.module, PASS.name, "model", run.option("model"))?,
         apart: known::<Groups>(run.module, PASS.name, "groups", run.option("groups"))?.apart,
     };
-    let wanted = Wanted { rank, remarks: run.option("remarks") == "true", told, search };
+    let offer = known::<Offer>(run.module, PASS.name, "offer", run.option("offer"))?.wide;
+    let remarks = run.option("remarks") == "true";
+    let wanted = Wanted { rank, remarks, told, search, offer: offer && rank == 0 };
+    let mut wider: HashMap<String, Op<'_>> = HashMap::new();
     for kernel in pack_weights::kernels(run.module) {
-        construct(run.context, machine, kernel, wanted)?;
+        if let Some(wide) = construct(run.context, machine, kernel, wanted)? {
+            wider.insert(kernel.symbol().to_owned(), wide);
+        }
         run.count("kernels", 1);
     }
+    run.count("wide", wider.len() as u64);
+    run.module.walk(&mut |op| {
+        let kernel = op.attr("kernel").and_then(attr::symbol).filter(|_| op.is("tile.run"));
+        if let Some(wide) = kernel.and_then(|name| wider.get(name)) {
+            let symbol = attr::of_symbol(run.context, wide.symbol());
+            op.set_attr("others", attr::of_array(run.context, &[symbol]));
+        }
+    });
     Ok(())
+}
+
+/// Whether kernels of more rTasks are offered beside the best.
+struct Offer {
+    wide: bool,
+}
+
+impl std::str::FromStr for Offer {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "wide" => Ok(Self { wide: true }),
+            "best" => Ok(Self { wide: false }),
+            _ => Err(format!("{text} is neither wide nor best")),
+        }
+    }
 }
 
 /// Whether groups of lanes work for themselves.
@@ -133,6 +175,8 @@ pub(crate) struct Wanted {
     pub told: usize,
     /// How mappings of instructions are found and costed.
     pub search: Search,
+    /// Whether to offer a kernel of more rTasks, where that is faster on all units.
+    pub offer: bool,
 }
 
 /// Reads a kernel's nest; reports where it has none.
@@ -199,13 +243,14 @@ pub(super) fn lanes_do<'c>(
     }
 }
 
-/// Chooses for a kernel and writes the choice down; reports where the machine has nothing.
+/// Chooses for a kernel and writes the choice down; reports where the machine has nothing. Gives
+/// the kernel that is offered beside it.
 pub(crate) fn construct<'c>(
     context: &'c Context,
     machine: Machine<'c>,
     kernel: Op<'c>,
     wanted: Wanted,
-) -> Result<(), Failed> {
+) -> Result<Option<Op<'c>>, Failed> {
     let nest = read(kernel)?;
     // Layouts are what they are now: what was to be packed has been.
     let fixed = vec![Layout::Fixed; nest.inputs.len()];
@@ -233,49 +278,105 @@ pub(crate) fn construct<'c>(
         for line in roller::lines(machine, &nest) {
             remark(kernel, &format!("@{}: {line}", kernel.symbol()));
         }
-    }
-    let unit = machine.units().into_iter().next().ok_or(Failed)?;
-    if let Tiled::Block(chosen) = &choice.tiled {
-        let tiles = chosen.block.rtiles(&nest, &chosen.ways);
-        if wanted.remarks {
+        if let Tiled::Block(chosen) = &choice.tiled {
             for side in 0..2 {
                 let conflicts = chosen.conflicts(side);
                 remark(kernel, &format!("@{}: {conflicts}", kernel.symbol()));
             }
         }
-        rewrite(context, machine, kernel, &nest, &choice.tiled, &tiles);
-        return Ok(());
     }
-    let inner = choice.tiled.tile(&nest);
-    let tasks = task_tile::tasks_per_unit(machine, &nest);
-    let outer =
-        task_tile::task_tile(&nest, &inner, &unit, choice.cycles, tasks, task_memory(machine));
-    let (outer, part) = match &choice.tiled {
-        Tiled::Lanes(lanes) => {
-            let axis = lanes.shape.lanes_axis;
-            parts::in_parts(machine, &nest, axis, choice.cycles, &inner, outer)
-        }
-        _ => (outer, None),
+    let best = Tile::of(machine, kernel, &nest, choice.tiled, choice.cycles)?;
+    let wide = match wanted.offer {
+        true => offer::wider(machine, kernel, &nest, search, &best),
+        false => None,
     };
-    let mut tiles: Vec<RTile> = [Some(outer), part, Some(inner)].into_iter().flatten().collect();
-    if let Tiled::Lanes(lanes) = &choice.tiled
-        && let Some(stage) = &lanes.stage
-    {
-        let staged =
-            task_tile::stage_tile(&nest, &tiles[1], &tiles[0], stage).map_err(|reason| {
-                let name = kernel.symbol();
-                Report::new(kernel.location(), format!("@{name} does not fit: {reason}"))
-                    .help("give the memory more bytes, or cut the tensor before");
-                Failed
-            })?;
-        // What waits may be less than what the registers would take.
-        for (inner, staged) in tiles[1].sizes.iter_mut().zip(&staged.sizes) {
-            *inner = (*inner).min(*staged);
+    let wide = wide.map(|wide| {
+        let copy = offer::copy(context, kernel);
+        if wanted.remarks {
+            let (name, other) = (kernel.symbol(), copy.symbol());
+            remark(kernel, &format!("@{name}: @{other} is offered, {}", wide.tiled.describe()));
         }
-        tiles.insert(1, staged);
+        // What one is beside the other, the schedule has to know.
+        for (kernel, tile) in [(kernel, &best), (copy, &wide)] {
+            kernel.set_attr("cycles", attr::of_int(context, tile.cycles.ceil() as i64));
+        }
+        let nest = read(copy).expect("it was read before");
+        rewrite(context, machine, copy, &nest, &wide.tiled, &wide.tiles);
+        copy
+    });
+    rewrite(context, machine, kernel, &nest, &best.tiled, &best.tiles);
+    Ok(wide)
+}
+
+/// Who computes a nest, and its rTiles, the rTask's first.
+pub(super) struct Tile<'c> {
+    pub tiled: Tiled<'c>,
+    pub tiles: Vec<RTile>,
+    /// Predicted cycles on one unit.
+    pub cycles: f64,
+}
+
+impl<'c> Tile<'c> {
+    /// The rTiles around that in the registers; reports what does not fit.
+    pub fn of(
+        machine: Machine<'c>,
+        kernel: Op<'c>,
+        nest: &Nest<'c>,
+        tiled: Tiled<'c>,
+        cycles: f64,
+    ) -> Result<Self, Failed> {
+        Self::fitting(machine, nest, tiled, cycles).map_err(|reason| {
+            let name = kernel.symbol();
+            Report::new(kernel.location(), format!("@{name} does not fit: {reason}"))
+                .help("give the memory more bytes, or cut the tensor before");
+            Failed
+        })
     }
-    rewrite(context, machine, kernel, &nest, &choice.tiled, &tiles);
-    Ok(())
+
+    /// As [`Tile::of`].
+    ///
+    /// # Errors
+    /// What does not fit.
+    pub fn fitting(
+        machine: Machine<'c>,
+        nest: &Nest<'c>,
+        tiled: Tiled<'c>,
+        cycles: f64,
+    ) -> Result<Self, String> {
+        if let Tiled::Block(chosen) = &tiled {
+            let tiles = chosen.block.rtiles(nest, &chosen.ways).to_vec();
+            return Ok(Self { tiled, tiles, cycles });
+        }
+        let unit = machine.units().into_iter().next().ok_or("the machine has no units")?;
+        let inner = tiled.tile(nest);
+        let tasks = task_tile::tasks_per_unit(machine, nest);
+        let outer = task_tile::task_tile(nest, &inner, &unit, cycles, tasks, task_memory(machine));
+        let (outer, part) = match &tiled {
+            Tiled::Lanes(lanes) => {
+                let axis = lanes.shape.lanes_axis;
+                parts::in_parts(machine, nest, axis, cycles, &inner, outer)
+            }
+            _ => (outer, None),
+        };
+        let mut tiles: Vec<RTile> =
+            [Some(outer), part, Some(inner)].into_iter().flatten().collect();
+        if let Tiled::Lanes(lanes) = &tiled
+            && let Some(stage) = &lanes.stage
+        {
+            let staged = task_tile::stage_tile(nest, &tiles[1], &tiles[0], stage)?;
+            // What waits may be less than what the registers would take.
+            for (inner, staged) in tiles[1].sizes.iter_mut().zip(&staged.sizes) {
+                *inner = (*inner).min(*staged);
+            }
+            tiles.insert(1, staged);
+        }
+        Ok(Self { tiled, tiles, cycles })
+    }
+
+    /// How many rTasks there are.
+    pub fn tasks(&self, nest: &Nest<'_>) -> u64 {
+        task_grid(nest, &self.tiles[0]).iter().product()
+    }
 }
 
 /// Lanes for a tile that waits near a unit, and its rTiles.

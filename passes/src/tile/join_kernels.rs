@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::{Failed, Pass, Run};
 use weft_dialects::ir::{Builder, Context, Mapping, Op, Report, Type, Val, attr, ty};
-use weft_dialects::tile::{Compute, Connect, Kernel};
+use weft_dialects::tile::{self, Compute, Connect, Kernel};
 
 use super::groups::{Group, Order, groups, is_near, maker, starts_empty};
 use super::propagate::{Chain, Tiles, propagate};
@@ -92,6 +92,7 @@ fn drop_unused(module: Op<'_>) {
     module.walk(&mut |op| {
         if op.is("tile.run") {
             used.insert(kernel_of(op).to_owned());
+            used.extend(tile::Run::others(op).into_iter().map(str::to_owned));
         }
     });
     let ops = module.body(0).map(|body| body.ops()).unwrap_or_default();

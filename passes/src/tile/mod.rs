@@ -16,6 +16,7 @@ pub mod join_kernels;
 pub mod lay_out;
 mod layout;
 pub mod local;
+mod offer;
 mod pace;
 pub mod pack_weights;
 mod partial;

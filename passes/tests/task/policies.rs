@@ -1,10 +1,11 @@
 //! What policies decide, on operators that are only numbers.
 
 use proptest::prelude::*;
-use weft_passes::task::schedule::critical;
+use weft_passes::task::schedule::critical::critical;
+use weft_passes::task::schedule::fill::Program;
 use weft_passes::task::schedule::lanes::Placement;
 use weft_passes::task::schedule::operators::{Operator, RKernel, Target};
-use weft_passes::task::schedule::wavefront::{Program, wavefront};
+use weft_passes::task::schedule::wavefront::wavefront;
 
 fn kernel(tasks: u64, task_cycles: u64) -> RKernel {
     RKernel { tasks, cycles: tasks * task_cycles, groups: 1 }
@@ -160,7 +161,9 @@ proptest! {
     #[test]
     fn critical_paths_keep_every_order(operators in operators(), units in 1u64..6, wait in 0u64..9) {
         let target = target(units, wait, None);
-        let (order, length) = critical::order(&operators, &target);
+        let program = critical(&operators, &target);
+        let length = program.cycles;
+        let order: Vec<_> = program.operators.iter().map(|one| one.operator).collect();
         let mut seen = vec![false; operators.len()];
         let (mut way, mut work) = (vec![0; operators.len()], 0);
         for &number in &order {

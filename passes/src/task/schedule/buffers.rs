@@ -2,15 +2,16 @@
 
 use super::super::arena::{self, Life};
 use super::super::values::{Lowered, Place};
+use super::policy::Turn;
 
-/// Places the buffers of every memory for jobs that run in `order`: an offset for each storage,
-/// and the arenas.
+/// Places the buffers of every memory for jobs in their turns: an offset for each storage, and
+/// the arenas.
 pub(super) fn arenas(
     lowered: &Lowered<'_>,
-    order: &[usize],
+    turns: &[Turn],
     lag: u32,
 ) -> (Vec<u64>, Vec<(String, u64)>) {
-    let all = lives(lowered, order);
+    let all = lives(lowered, turns);
     let mut offsets = vec![0; all.len()];
     let mut arenas: Vec<(String, u64)> = Vec::new();
     let memories = lowered.storages.iter().filter_map(|storage| storage.place.memory());
@@ -29,14 +30,16 @@ pub(super) fn arenas(
     (offsets, arenas)
 }
 
-/// The life of each storage in an arena; others take no bytes of it.
-fn lives(lowered: &Lowered<'_>, order: &[usize]) -> Vec<Life> {
+/// The life of each storage in an arena, from the turn that first touches it until nothing that
+/// touches it is under way, by estimate: so that units do not wait for each other because of
+/// memory that is used again. Others take no bytes of it.
+fn lives(lowered: &Lowered<'_>, turns: &[Turn]) -> Vec<Life> {
     let mut lives = vec![Life { first: u32::MAX, last: 0, bytes: 0 }; lowered.storages.len()];
-    for (number, &job) in order.iter().enumerate() {
-        for arg in &lowered.jobs[job].args {
+    for (number, turn) in turns.iter().enumerate() {
+        for arg in &lowered.jobs[turn.job].args {
             let life = &mut lives[arg.storage];
             life.first = life.first.min(number as u32);
-            life.last = life.last.max(number as u32);
+            life.last = life.last.max(turn.past - 1);
         }
     }
     for (life, storage) in lives.iter_mut().zip(&lowered.storages) {

@@ -4,10 +4,11 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use super::fill::{Fill, Program};
 use super::lanes::{Lanes, Placement};
 use super::operators::{Operator, Target};
 
-/// The operators in the order in which they start, and when the last one is done, in cycles.
+/// The operators on their units, in the order in which they were chosen.
 ///
 /// ```
 /// # use weft_passes::task::schedule::{critical, operators::{Operator, RKernel, Target}};
@@ -15,12 +16,15 @@ use super::operators::{Operator, Target};
 ///     kernels: vec![RKernel { tasks: 1, cycles, groups: 1 }],
 ///     after: after.to_vec(),
 /// };
-/// let target = Target { units: 2, capacity: 2, wait_cycles: 0, launch_cycles: None, split_cycles: 0 };
+/// let target =
+///     Target { units: 2, capacity: 2, wait_cycles: 0, launch_cycles: None, split_cycles: 0 };
 /// // Two short ones before the first of a chain: the chain goes first.
 /// let operators = [operator(4, &[]), operator(4, &[]), operator(4, &[]), operator(4, &[2])];
-/// assert_eq!(critical::order(&operators, &target), (vec![2, 0, 3, 1], 8));
+/// let program = critical::critical(&operators, &target);
+/// let order: Vec<_> = program.operators.iter().map(|one| one.operator).collect();
+/// assert_eq!((order, program.cycles), (vec![2, 0, 3, 1], 8));
 /// ```
-pub fn order(operators: &[Operator], target: &Target) -> (Vec<usize>, u64) {
+pub fn critical(operators: &[Operator], target: &Target) -> Program {
     let ways = ways(operators, target);
     let mut readers: Vec<Vec<usize>> = vec![Vec::new(); operators.len()];
     for (number, operator) in operators.iter().enumerate() {
@@ -29,16 +33,16 @@ pub fn order(operators: &[Operator], target: &Target) -> (Vec<usize>, u64) {
         }
     }
     let mut missing: Vec<usize> = operators.iter().map(|operator| operator.after.len()).collect();
-    let mut done = vec![(0, Vec::new()); operators.len()];
+    let mut fill = Fill::new(operators, target, Placement::Lanes);
     let mut lanes = Lanes::new(target.units as usize);
     let mut free: BinaryHeap<Reverse<u64>> = (0..target.units).map(|_| Reverse(0)).collect();
     // By the moment when their inputs are done; by the way to the end.
     let mut soon: BinaryHeap<Reverse<(u64, usize)>> = BinaryHeap::new();
     let mut ready: BinaryHeap<(u64, Reverse<usize>)> = BinaryHeap::new();
     soon.extend((0..operators.len()).filter(|&n| missing[n] == 0).map(|n| Reverse((0, n))));
-    let mut order = Vec::with_capacity(operators.len());
+    let mut program = Program::default();
     let mut now = 0;
-    while order.len() < operators.len() {
+    while program.operators.len() < operators.len() {
         while soon.peek().is_some_and(|Reverse((at, _))| *at <= now) {
             let Some(Reverse((_, number))) = soon.pop() else { break };
             ready.push((ways[number], Reverse(number)));
@@ -47,36 +51,25 @@ pub fn order(operators: &[Operator], target: &Target) -> (Vec<usize>, u64) {
             now = soon.peek().map_or(now, |Reverse((at, _))| *at);
             continue;
         };
-        let kernel = operators[number].kernels[0];
-        let ready_on = |unit: usize| {
-            let ends = operators[number].after.iter().map(|&before| {
-                let (end, units): &(u64, Vec<usize>) = &done[before as usize];
-                if units[..] == [unit] { *end } else { end + target.wait_cycles }
-            });
-            ends.max().unwrap_or(0)
-        };
-        let (count, time) = (kernel.parts(target) as usize, kernel.time(target));
-        let placed = lanes.place(count, time, Placement::Lanes, ready_on);
-        let end = placed.start + time;
-        for _ in &placed.units {
+        let assigned = fill.place(&mut lanes, 0, number, 0);
+        fill.keep(0, &assigned);
+        for _ in &assigned.units {
             free.pop();
-            free.push(Reverse(end));
+            free.push(Reverse(assigned.end));
         }
         for &reader in &readers[number] {
             missing[reader] -= 1;
             if missing[reader] == 0 {
                 let inputs = operators[reader].after.iter();
-                let last = inputs.map(|&before| {
-                    if before as usize == number { end } else { done[before as usize].0 }
-                });
-                soon.push(Reverse((last.max().unwrap_or(0), reader)));
+                let last = inputs.map(|&before| fill.end(before as usize)).max().unwrap_or(0);
+                soon.push(Reverse((last, reader)));
             }
         }
-        done[number] = (end, placed.units);
-        order.push(number);
+        program.operators.push(assigned);
         now = now.max(free.peek().map_or(0, |Reverse(at)| *at));
     }
-    (order, lanes.length())
+    program.cycles = lanes.length();
+    program
 }
 
 /// Cycles from the start of each operator to the end of the program, units without number.

@@ -3,13 +3,14 @@
 //! ```text
 //! operators.rs   jobs as sets of rTasks with times, and what comes before what
 //! policy.rs      the order of jobs: as the text has it, by critical path, or wave by wave
-//!   critical.rs, wavefront.rs over lanes.rs
+//!   critical.rs, wavefront.rs over fill.rs and lanes.rs
 //! buffers.rs     places in the arenas, for that order
 //! place.rs       ranges on units, and what each waits for
 //! ```
 
 mod buffers;
 pub mod critical;
+pub mod fill;
 pub mod lanes;
 pub mod operators;
 mod place;
@@ -72,14 +73,22 @@ pub(crate) struct Schedule {
     pub order: Order,
 }
 
-/// Places buffers and ranges.
-pub(crate) fn schedule(lowered: &Lowered<'_>, kernels: &Kernels<'_>, options: Options) -> Schedule {
-    let operators = operators::of(lowered, kernels);
+/// Chooses the kernel of each job, places buffers and ranges.
+pub(crate) fn schedule(
+    lowered: &mut Lowered<'_>,
+    kernels: &Kernels<'_>,
+    options: Options,
+) -> Schedule {
+    let operators = operators::of(lowered, kernels, &options.target);
     let order = policy::order(&operators, &options);
+    for turn in &order.turns {
+        let job = &mut lowered.jobs[turn.job];
+        job.kernel = operators::ways(job, kernels, &options.target)[turn.kernel].0;
+    }
+    let lowered = &*lowered;
     let lag = if options.target.units > 1 { arena::LAG } else { 0 };
-    let jobs: Vec<usize> = order.turns.iter().map(|turn| turn.job).collect();
-    let (offsets, arenas) = buffers::arenas(lowered, &jobs, lag);
-    let mut placing = Placing::new(lowered, kernels, (&offsets, &arenas), options);
+    let (offsets, arenas) = buffers::arenas(lowered, &order.turns, lag);
+    let mut placing = Placing::new(lowered, kernels, (&offsets, &arenas), options.whole_waits);
     let mut launches = Vec::new();
     for (number, turn) in order.turns.iter().enumerate() {
         let cut = match options.launches {

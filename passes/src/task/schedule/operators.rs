@@ -6,7 +6,7 @@
 use super::super::conflicts::{Access, Conflicts};
 use super::super::kernels::Kernels;
 use super::super::touch::Region;
-use super::super::values::{Lowered, Place};
+use super::super::values::{Job, Lowered, Place};
 
 /// An operator (Rammer's rOperator, OSDI'20, section 3): rTasks that are independent of each
 /// other, in one or more ways.
@@ -83,7 +83,7 @@ pub fn parts(tasks: u64, cycles: u64, units: u64, split_cycles: u64) -> u64 {
 /// The jobs of a program as operators: what a job reads was written by those before it.
 ///
 /// Memory that is used again is not looked at, for it has no place yet.
-pub(super) fn of(lowered: &Lowered<'_>, kernels: &Kernels<'_>) -> Vec<Operator> {
+pub(super) fn of(lowered: &Lowered<'_>, kernels: &Kernels<'_>, target: &Target) -> Vec<Operator> {
     let mut conflicts = Conflicts::new(lowered.storages.len());
     let mut operators = Vec::with_capacity(lowered.jobs.len());
     let mut regions: Vec<Option<Vec<Region>>> = Vec::new();
@@ -104,8 +104,22 @@ pub(super) fn of(lowered: &Lowered<'_>, kernels: &Kernels<'_>) -> Vec<Operator> 
             .collect();
         let after = conflicts.of(&accesses);
         conflicts.enter(number as u32, &accesses);
-        let kernel = RKernel { tasks: facts.tasks, cycles: facts.cycles, groups: facts.groups };
-        operators.push(Operator { kernels: vec![kernel], after });
+        let kernels = ways(job, kernels, target).into_iter().map(|(_, kernel)| kernel).collect();
+        operators.push(Operator { kernels, after });
     }
     operators
+}
+
+/// The kernels that a job may be done by and their numbers, the fastest alone first.
+pub(super) fn ways(job: &Job<'_>, kernels: &Kernels<'_>, target: &Target) -> Vec<(usize, RKernel)> {
+    let numbers = std::iter::once(job.kernel).chain(job.others.iter().copied());
+    let mut ways: Vec<_> = numbers
+        .map(|number| {
+            let facts = kernels.facts(number);
+            let (tasks, cycles, groups) = (facts.tasks, facts.cycles, facts.groups);
+            (number, RKernel { tasks, cycles, groups })
+        })
+        .collect();
+    ways.sort_by_key(|(_, kernel)| kernel.time(target));
+    ways
 }

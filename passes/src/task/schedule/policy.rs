@@ -5,10 +5,11 @@
 
 use std::fmt;
 
-use super::lanes::{Lanes, Placement};
+use super::Options;
+use super::critical::critical;
+use super::fill::{Program, in_order};
 use super::operators::{Operator, Target};
 use super::wavefront::{Decision, wavefront};
-use super::{Options, critical};
 
 /// Whom to follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,13 +27,17 @@ pub(crate) enum Policy {
 /// A job in its turn.
 pub(crate) struct Turn {
     pub job: usize,
-    /// The units that share it, where the policy says; ascending.
-    pub units: Option<Vec<usize>>,
+    /// Which of its kernels does it, the fastest alone being the first.
+    pub kernel: usize,
+    /// The units that share it, ascending.
+    pub units: Vec<usize>,
+    /// The number of the first turn that starts, by estimate, when it is done.
+    pub past: u32,
     /// Whether a launch ends before it.
     pub launch: bool,
 }
 
-/// All jobs, each after those that it needs.
+/// All jobs as they start by estimate, each after those that it needs.
 pub(crate) struct Order {
     pub turns: Vec<Turn>,
     /// The policy that was followed.
@@ -88,28 +93,11 @@ const WORTH: u64 = 20;
 /// The order of `operators` under the policy of `options`.
 pub(super) fn order(operators: &[Operator], options: &Options) -> Order {
     let target = &options.target;
-    let text = || {
-        let turn = |job| Turn { job, units: None, launch: false };
-        let length = in_order(operators, target);
-        (Policy::Text, length, (0..operators.len()).map(turn).collect::<Vec<_>>(), Vec::new())
-    };
-    let critical = || {
-        let (order, length) = critical::order(operators, target);
-        let turn = |job| Turn { job, units: None, launch: false };
-        (Policy::Critical, length, order.into_iter().map(turn).collect(), Vec::new())
-    };
+    let text = || (Policy::Text, vec![in_order(operators, target)], Vec::new());
+    let critical = || (Policy::Critical, vec![critical(operators, target)], Vec::new());
     let waves = || {
         let (programs, waves) = wavefront(operators, target, options.placement);
-        let launches = programs.len() as u64 * target.launch_cycles.unwrap_or(0);
-        let length = programs.iter().map(|program| program.cycles).sum::<u64>() + launches;
-        let mut turns = Vec::with_capacity(operators.len());
-        for (number, program) in programs.into_iter().enumerate() {
-            for (place, assigned) in program.operators.into_iter().enumerate() {
-                let launch = number > 0 && place == 0;
-                turns.push(Turn { job: assigned.operator, units: Some(assigned.units), launch });
-            }
-        }
-        (Policy::Wavefront, length, turns, waves)
+        (Policy::Wavefront, programs, waves)
     };
     let tried = match options.policy {
         // One unit does everything in any order.
@@ -119,32 +107,40 @@ pub(super) fn order(operators: &[Operator], options: &Options) -> Order {
         Policy::Critical => vec![critical()],
         Policy::Wavefront => vec![waves()],
     };
-    let lengths: Vec<_> = tried.iter().map(|&(policy, length, ..)| (policy, length)).collect();
+    let launch = target.launch_cycles.unwrap_or(0);
+    let length = |programs: &[Program]| -> u64 {
+        programs.iter().map(|program| program.cycles + launch).sum()
+    };
+    let lengths: Vec<_> =
+        tried.iter().map(|(policy, programs, _)| (*policy, length(programs))).collect();
     let first = lengths[0].1;
     let best = (1..lengths.len())
         .filter(|&other| lengths[other].1 < first - first / WORTH)
         .min_by_key(|&other| lengths[other].1)
         .unwrap_or(0);
-    let (policy, _, turns, waves) = tried.into_iter().nth(best).expect("a policy was tried");
-    Order { turns, policy, lengths, waves }
+    let (policy, programs, waves) = tried.into_iter().nth(best).expect("a policy was tried");
+    Order { turns: turns(programs), policy, lengths, waves }
 }
 
-/// Estimated cycles where each operator starts as soon as it can, after those before it.
-fn in_order(operators: &[Operator], target: &Target) -> u64 {
-    let mut lanes = Lanes::new(target.units as usize);
-    let mut done: Vec<(u64, Vec<usize>)> = Vec::with_capacity(operators.len());
-    for operator in operators {
-        let kernel = operator.kernels[0];
-        let ready = |unit: usize| {
-            let ends = operator.after.iter().map(|&before| {
-                let (end, units) = &done[before as usize];
-                if units[..] == [unit] { *end } else { end + target.wait_cycles }
+/// Operators as they start, program by program.
+fn turns(programs: Vec<Program>) -> Vec<Turn> {
+    let mut turns: Vec<Turn> = Vec::new();
+    for program in programs {
+        let mut own = program.operators;
+        // Whoever waits for another starts later; ties keep the policy's order.
+        own.sort_by_key(|assigned| assigned.start);
+        let before = turns.len() as u32;
+        let starts: Vec<u64> = own.iter().map(|assigned| assigned.start).collect();
+        for (place, assigned) in own.into_iter().enumerate() {
+            let past = starts.partition_point(|&start| start < assigned.end);
+            turns.push(Turn {
+                job: assigned.operator,
+                kernel: assigned.kernel,
+                units: assigned.units,
+                past: before + past as u32,
+                launch: before > 0 && place == 0,
             });
-            ends.max().unwrap_or(0)
-        };
-        let (count, time) = (kernel.parts(target) as usize, kernel.time(target));
-        let placed = lanes.place(count, time, Placement::Lanes, ready);
-        done.push((placed.start + time, placed.units));
+        }
     }
-    lanes.length()
+    turns
 }

@@ -13,30 +13,9 @@
 //! The kernels of a wave are the fastest ones, unless their rTasks are more than the machine
 //! runs at once: then each operator takes the one of the smallest `time · resource`.
 
+use super::fill::{Fill, Program};
 use super::lanes::{Lanes, Placement};
 use super::operators::{Operator, RKernel, Target};
-
-/// One operator in its program.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Assigned {
-    /// Which operator.
-    pub operator: usize,
-    /// Which of its kernels.
-    pub kernel: usize,
-    /// When its rTasks start, in cycles from the program's begin.
-    pub start: u64,
-    /// The units that share its rTasks, ascending.
-    pub units: Vec<usize>,
-}
-
-/// What runs from one launch to the next.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct Program {
-    /// In an order that satisfies every wait.
-    pub operators: Vec<Assigned>,
-    /// When the last of them is done, in cycles from the program's begin.
-    pub cycles: u64,
-}
 
 /// How a wave was decided on, for reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,9 +42,7 @@ pub fn wavefront(
     let mut state = State {
         operators,
         target,
-        placement,
-        program: vec![0; operators.len()],
-        done: vec![(0, Vec::new()); operators.len()],
+        fill: Fill::new(operators, target, placement),
         lanes: Lanes::new(target.units as usize),
         programs: vec![Program::default()],
     };
@@ -89,11 +66,7 @@ fn waves(operators: &[Operator]) -> Vec<Vec<usize>> {
 struct State<'a> {
     operators: &'a [Operator],
     target: &'a Target,
-    placement: Placement,
-    /// The program of each operator that has one.
-    program: Vec<usize>,
-    /// When each is done in its program, and on which units.
-    done: Vec<(u64, Vec<usize>)>,
+    fill: Fill<'a>,
     /// Of the current program.
     lanes: Lanes,
     programs: Vec<Program>,
@@ -102,74 +75,35 @@ struct State<'a> {
 impl State<'_> {
     fn wave(&mut self, wave: Vec<usize>) -> Decision {
         let (kernels, fastest, efficient) = choose(self.operators, &wave, self.target);
-        let current = self.programs.len() - 1;
-        let (lanes, behind) = self.place(&wave, &kernels, self.lanes.clone(), Some(current));
-        let launch = self.target.launch_cycles.filter(|_| current > 0 || !self.is_empty());
-        let compared = launch.map(|launch| {
-            let alone = Lanes::new(self.target.units as usize);
-            let (alone, placed) = self.place(&wave, &kernels, alone, None);
-            let times = [&self.lanes, &lanes, &alone].map(|lanes| lanes.length() + launch);
-            (times, alone, placed)
-        });
-        let joined = compared.as_ref().is_none_or(|([now, joint, own], ..)| *joint <= now + own);
-        let times = compared.as_ref().map(|(times, ..)| *times);
-        let placed = match compared {
-            Some((_, alone, placed)) if !joined => {
-                self.programs.push(Program::default());
-                self.lanes = alone;
-                placed
-            }
-            _ => {
-                self.lanes = lanes;
-                behind
-            }
+        let place = |mut lanes: Lanes, program: usize| {
+            let ways = wave.iter().zip(&kernels);
+            let placed = ways
+                .map(|(&operator, &kernel)| self.fill.place(&mut lanes, program, operator, kernel));
+            (placed.collect::<Vec<_>>(), lanes)
         };
+        let current = self.programs.len() - 1;
+        let behind = place(self.lanes.clone(), current);
+        let first = current == 0 && self.programs[0].operators.is_empty();
+        let compared = self.target.launch_cycles.filter(|_| !first).map(|launch| {
+            let alone = place(Lanes::new(self.target.units as usize), current + 1);
+            let times = [&self.lanes, &behind.1, &alone.1].map(|lanes| lanes.length() + launch);
+            (times, alone)
+        });
+        let times = compared.as_ref().map(|(times, _)| *times);
+        let joined = times.is_none_or(|[now, joint, own]| joint <= now + own);
+        let (placed, lanes) = match compared {
+            Some((_, alone)) if !joined => {
+                self.programs.push(Program::default());
+                alone
+            }
+            _ => behind,
+        };
+        self.lanes = lanes;
         let number = self.programs.len() - 1;
-        for assigned in placed {
-            let kernel = self.operators[assigned.operator].kernels[assigned.kernel];
-            let end = assigned.start + kernel.time(self.target);
-            self.program[assigned.operator] = number;
-            self.done[assigned.operator] = (end, assigned.units.clone());
-            self.programs[number].operators.push(assigned);
-        }
+        placed.iter().for_each(|assigned| self.fill.keep(number, assigned));
+        self.programs[number].operators.extend(placed);
         self.programs[number].cycles = self.lanes.length();
         Decision { operators: wave, fastest, efficient, compared: times, joined }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.programs.iter().all(|program| program.operators.is_empty())
-    }
-
-    /// Places a wave on lanes that hold the program `current`, or nothing.
-    fn place(
-        &self,
-        wave: &[usize],
-        kernels: &[usize],
-        mut lanes: Lanes,
-        current: Option<usize>,
-    ) -> (Lanes, Vec<Assigned>) {
-        let mut placed = Vec::with_capacity(wave.len());
-        for (&operator, &kernel) in wave.iter().zip(kernels) {
-            let way = self.operators[operator].kernels[kernel];
-            let before: Vec<&(u64, Vec<usize>)> = self.operators[operator]
-                .after
-                .iter()
-                .filter(|&&before| Some(self.program[before as usize]) == current)
-                .map(|&before| &self.done[before as usize])
-                .collect();
-            // Its own order keeps what a unit made by itself.
-            let ready = |unit: usize| {
-                let after = before.iter().map(|(end, units)| match units[..] {
-                    [only] if only == unit => *end,
-                    _ => end + self.target.wait_cycles,
-                });
-                after.max().unwrap_or(0)
-            };
-            let count = way.parts(self.target) as usize;
-            let own = lanes.place(count, way.time(self.target), self.placement, ready);
-            placed.push(Assigned { operator, kernel, start: own.start, units: own.units });
-        }
-        (lanes, placed)
     }
 }
 

@@ -1,0 +1,71 @@
+//! Kernels that are faster on all units, offered beside the one that is the best of one unit.
+//!
+//! ```text
+//! tile.run "mm" @mm(...)   ->   tile.run "mm" @mm or [@mm_wide](...)
+//! ```
+//!
+//! Large tiles take the fewest cycles and may leave units idle: then smaller ones, which are more
+//! rTasks, are done first although they are more work. Rammer (OSDI'20, section 4) calls the two
+//! the fastest and the most efficient rKernel; which is better depends on what runs beside
+//! them, so the schedule chooses.
+
+use weft_dialects::device::Machine;
+use weft_dialects::ir::{Builder, Context, Mapping, Op, attr};
+
+use super::construct_rtiles::Tile;
+use super::isa::Search;
+use super::layout::Layout;
+use super::policy::{self, Tiled};
+use crate::device::expand_math;
+use crate::nest::Nest;
+use crate::task::schedule::parts;
+
+/// How many tiles of each instruction, axis and layout are looked at.
+const KEPT: usize = 8;
+
+/// What another kernel has to save before it is offered: one part in so many.
+const WORTH: f64 = 0.9;
+
+/// The tile that is done first when all units share it, where that is another than `best`.
+pub(super) fn wider<'c>(
+    machine: Machine<'c>,
+    kernel: Op<'c>,
+    nest: &Nest<'c>,
+    search: Search,
+    best: &Tile<'c>,
+) -> Option<Tile<'c>> {
+    let unit = machine.units().into_iter().next()?;
+    let time = |tile: &Tile<'c>| {
+        let tasks = tile.tasks(nest).max(1);
+        let parts = parts(tasks, tile.cycles as u64, unit.count, unit.handover_cycles);
+        tile.cycles * tasks.div_ceil(parts) as f64 / tasks as f64
+    };
+    let idle = best.tasks(nest) < unit.count && best.cycles > unit.handover_cycles as f64;
+    if !idle || matches!(best.tiled, Tiled::Block(_)) || kernel.body(0).is_none() {
+        return None;
+    }
+    let fixed = vec![Layout::Fixed; nest.inputs.len()];
+    let expands = &expand_math::expands;
+    let others = policy::candidates(machine, nest, &fixed, expands, search, KEPT).ok()?;
+    let others = others.into_iter().filter_map(|other| {
+        let tile = Tile::fitting(machine, nest, other.tiled, other.cycles).ok()?;
+        Some((time(&tile), tile))
+    });
+    let (least, wide) = others.min_by(|one, other| one.0.total_cmp(&other.0))?;
+    (least < time(best) * WORTH).then_some(wide)
+}
+
+/// A copy of a kernel, behind it, under a name of its own.
+pub(super) fn copy<'c>(context: &'c Context, kernel: Op<'c>) -> Op<'c> {
+    let taken = |name: &str| {
+        let beside = kernel.block().map(|block| block.ops()).unwrap_or_default();
+        beside.iter().any(|op| op.symbol() == name)
+    };
+    let mut name = format!("{}_wide", kernel.symbol());
+    while taken(&name) {
+        name.push('_');
+    }
+    let copy = Builder::after(context, kernel).clone_op(kernel, &mut Mapping::default());
+    copy.set_attr("sym_name", attr::of_string(context, &name));
+    copy
+}
