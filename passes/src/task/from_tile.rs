@@ -15,7 +15,7 @@
 
 use std::collections::HashSet;
 
-use weft_dialects::device::{Machine, Unit};
+use weft_dialects::device::{Machine, Memory, Unit};
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::{Op, Report, remark};
 use weft_dialects::tile::{self, Graph};
@@ -101,8 +101,9 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     };
     let mut kernels = Kernels::of(run.context, run.module, machine);
     let mut lowered = values::lower(&graph, &mut kernels, shared.name)?;
-    let schedule = schedule::schedule(&mut lowered, &kernels, options);
-    fits(&graph, machine, &schedule)?;
+    let fits = |arenas: &[(String, u64)]| too_large(machine, arenas).is_none();
+    let schedule = schedule::schedule(&mut lowered, &kernels, options, &fits);
+    check_fits(&graph, machine, &schedule)?;
     emit::emit(
         run.context,
         &graph,
@@ -138,21 +139,23 @@ fn offered<'c>(graph: &Graph<'c>) -> HashSet<&'c str> {
     runs.flat_map(|run| std::iter::once(run.kernel).chain(run.others)).collect()
 }
 
-/// Refuses buffers that do not fit the memory they lie in, where that was declared and not
+/// Refuses buffers that do not fit the memory they lie in.
+fn check_fits(graph: &Graph<'_>, machine: Machine<'_>, schedule: &Schedule) -> Result<(), Failed> {
+    let Some((memory, bytes)) = too_large(machine, &schedule.arenas) else { return Ok(()) };
+    let (name, capacity) = (memory.name, memory.capacity_bytes);
+    let what = format!("buffers take {bytes} bytes of @{name}, which holds {capacity}");
+    Report::new(graph.op.location(), what)
+        .note(memory.op, "the memory is here")
+        .help("a memory of scope \"host\" with moves to and from it lets tensors wait there");
+    Err(Failed)
+}
+
+/// The first arena that does not fit its memory, where the capacity of that was declared and not
 /// measured: then it is the system that says how much there is.
-fn fits(graph: &Graph<'_>, machine: Machine<'_>, schedule: &Schedule) -> Result<(), Failed> {
-    for (name, bytes) in &schedule.arenas {
-        let Some(memory) = machine.memory(name) else { continue };
-        if memory.host.is_none() && *bytes > memory.capacity_bytes {
-            let capacity = memory.capacity_bytes;
-            let what = format!("buffers take {bytes} bytes of @{name}, which holds {capacity}");
-            Report::new(graph.op.location(), what).note(memory.op, "the memory is here").help(
-                "a memory of scope \"host\" with moves to and from it lets tensors wait there",
-            );
-            return Err(Failed);
-        }
-    }
-    Ok(())
+fn too_large<'c>(machine: Machine<'c>, arenas: &[(String, u64)]) -> Option<(Memory<'c>, u64)> {
+    let declared = arenas.iter().filter_map(|(name, bytes)| Some((machine.memory(name)?, *bytes)));
+    let declared = declared.filter(|(memory, _)| memory.host.is_none());
+    declared.into_iter().find(|(memory, bytes)| *bytes > memory.capacity_bytes)
 }
 
 /// The tile-graph; none where the module is past this door.

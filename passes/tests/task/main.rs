@@ -8,6 +8,7 @@ mod mutants;
 mod orders;
 mod plans;
 mod policies;
+mod rows;
 
 use weft_dialects::ir::{Module, module_op};
 use weft_dialects::task::Program;

@@ -73,21 +73,27 @@ pub(crate) struct Schedule {
     pub order: Order,
 }
 
-/// Chooses the kernel of each job, places buffers and ranges.
+/// Chooses the kernel of each job, places buffers and ranges; `fits` says whether arenas do.
 pub(crate) fn schedule(
     lowered: &mut Lowered<'_>,
     kernels: &Kernels<'_>,
     options: Options,
+    fits: &dyn Fn(&[(String, u64)]) -> bool,
 ) -> Schedule {
     let operators = operators::of(lowered, kernels, &options.target);
-    let order = policy::order(&operators, &options);
+    let mut order = policy::order(&operators, &options);
+    let lag = if options.target.units > 1 { arena::LAG } else { 0 };
+    let (mut offsets, mut arenas) = buffers::arenas(lowered, &order.turns, lag);
+    if !fits(&arenas) {
+        // One after the other takes the least memory, and waits for it.
+        order.as_in_text();
+        (offsets, arenas) = buffers::arenas(lowered, &order.turns, 0);
+    }
     for turn in &order.turns {
         let job = &mut lowered.jobs[turn.job];
         job.kernel = operators::ways(job, kernels, &options.target)[turn.kernel].0;
     }
     let lowered = &*lowered;
-    let lag = if options.target.units > 1 { arena::LAG } else { 0 };
-    let (offsets, arenas) = buffers::arenas(lowered, &order.turns, lag);
     let mut placing = Placing::new(lowered, kernels, (&offsets, &arenas), options.whole_waits);
     let mut launches = Vec::new();
     for (number, turn) in order.turns.iter().enumerate() {

@@ -49,6 +49,16 @@ pub(crate) struct Order {
 }
 
 impl Order {
+    /// Goes back to the order of the text, in one launch, as if each job were done before the
+    /// next starts.
+    pub fn as_in_text(&mut self) {
+        self.policy = Policy::Text;
+        self.turns.sort_by_key(|turn| turn.job);
+        for (place, turn) in self.turns.iter_mut().enumerate() {
+            (turn.past, turn.launch) = (place as u32 + 1, false);
+        }
+    }
+
     /// What was compared, and what each wave was decided by, one line each.
     pub fn report(&self, target: &Target, name: impl Fn(usize) -> String) -> Vec<String> {
         let lengths = self.lengths.iter().map(|(policy, cycles)| format!("{policy} {cycles}"));
