@@ -39,10 +39,14 @@ typedef enum weft_status {
     WEFT_ARTIFACT = 3,
     /* The machine lacks something the code needs, such as a processor feature. */
     WEFT_UNSUPPORTED = 4,
-    /* Another thread is running the model. */
+    /* Another thread is running the model, which is not for the processor. */
     WEFT_BUSY = 5,
     /* A fault of this library. */
-    WEFT_INTERNAL = 6
+    WEFT_INTERNAL = 6,
+    /* The run was cancelled; what its outputs hold is not to be used. */
+    WEFT_CANCELLED = 7,
+    /* A kernel failed, which the message names; the model can be used as before. */
+    WEFT_FAILED = 8
 } weft_status;
 
 /* Type of a tensor element. */
@@ -64,6 +68,9 @@ typedef enum weft_dtype {
 
 /* A loaded model. */
 typedef struct weft_model weft_model;
+
+/* A handle by which any thread cancels runs of one model. */
+typedef struct weft_cancel weft_cancel;
 
 /* An input or output: a dense row-major tensor. Its pointers are valid until the model is
  * freed. */
@@ -91,7 +98,7 @@ const char *weft_dtype_name(int32_t dtype);
  * model has execution units is an error. `*model` is set on success only. */
 weft_status weft_model_load(const char *path, size_t threads, weft_model **model);
 
-/* Frees a model and ends its threads. NULL is ignored. */
+/* Frees a model and ends its threads. No thread may be running it. NULL is ignored. */
 void weft_model_free(weft_model *model);
 
 /* Number of threads that run the model. */
@@ -108,9 +115,35 @@ weft_status weft_model_output(const weft_model *model, size_t index, weft_port *
 /* Runs the model once. Each array has one entry per input or output, in order; sizes are in
  * bytes and must be those of the ports. Inputs are read, every byte of the outputs is written.
  * Memory at a multiple of 64 bytes is used in place, other memory is copied. Outputs must not
- * overlap each other or an input. Returns when the outputs are complete. */
+ * overlap each other or an input. Returns when the outputs are complete.
+ *
+ * Any number of threads may run one model for the processor at once: each run has memory of its
+ * own, and the caller is one of the model's threads for its own run. Where more runs are made than
+ * the machine has processors (or four, if that is more), callers wait. A model for something else
+ * is run by one thread at a time; another gets WEFT_BUSY. */
 weft_status weft_model_run(weft_model *model, const void *const *inputs, const size_t *input_bytes,
                            void *const *outputs, const size_t *output_bytes);
+
+/* As weft_model_run, with a handle of the same model. If that is cancelled, the run ends with
+ * WEFT_CANCELLED when its threads have completed the calls of kernels that they are in. Several
+ * runs may have the same handle; runs with other handles go on undisturbed. */
+weft_status weft_model_run_cancellable(weft_model *model, const void *const *inputs,
+                                       const size_t *input_bytes, void *const *outputs,
+                                       const size_t *output_bytes, const weft_cancel *cancel);
+
+/* Makes a handle that cancels runs of a model for the processor. `*cancel` is set on success only.
+ * The handle may outlive the model. */
+weft_status weft_cancel_new(const weft_model *model, weft_cancel **cancel);
+
+/* Frees a handle that no run has any more. NULL is ignored. */
+void weft_cancel_free(weft_cancel *cancel);
+
+/* Cancels the runs that have this handle, and those that will be given it until it is reset. May be
+ * called by any thread, and returns at once. NULL is ignored. */
+void weft_cancel_now(const weft_cancel *cancel);
+
+/* Lets runs with this handle go on again. NULL is ignored. */
+void weft_cancel_reset(const weft_cancel *cancel);
 
 #ifdef __cplusplus
 }

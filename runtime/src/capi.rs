@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Mutex;
 
-use crate::cpu::CpuError;
+use crate::cpu::{self, Cancel, CpuError};
 use crate::dtype::DType;
 use crate::model::{Model, ModelError};
 use crate::plan::Port;
@@ -33,6 +33,10 @@ pub enum Status {
     Busy = 5,
     /// A fault of this library.
     Internal = 6,
+    /// The run was cancelled.
+    Cancelled = 7,
+    /// A kernel failed.
+    Failed = 8,
 }
 
 /// `weft_port`: valid for as long as its model.
@@ -48,11 +52,20 @@ pub struct CPort {
 
 /// `weft_model`.
 pub struct CModel {
-    model: Mutex<Model>,
+    model: Held,
     threads: usize,
     inputs: Vec<OwnedPort>,
     outputs: Vec<OwnedPort>,
 }
+
+/// A model that any number of threads run, or one that threads run in turns.
+enum Held {
+    Cpu(Box<cpu::Model>),
+    Other(Mutex<Model>),
+}
+
+/// `weft_cancel`.
+pub struct CCancel(Cancel);
 
 struct OwnedPort {
     name: CString,
@@ -111,10 +124,13 @@ impl From<ModelError> for Failure {
             }
             CpuError::Artifact(_) | CpuError::Symbol { .. } | CpuError::Code(_) => Status::Artifact,
             CpuError::Features { .. } | CpuError::UnknownFeature { .. } => Status::Unsupported,
-            CpuError::System { .. } => Status::System,
-            CpuError::Threads { .. } | CpuError::Count { .. } | CpuError::Size { .. } => {
-                Status::InvalidArgument
-            }
+            CpuError::System { .. } | CpuError::Worker { .. } => Status::System,
+            CpuError::Cancelled => Status::Cancelled,
+            CpuError::Kernel { .. } => Status::Failed,
+            CpuError::Threads { .. }
+            | CpuError::Count { .. }
+            | CpuError::Size { .. }
+            | CpuError::OtherModel => Status::InvalidArgument,
         };
         Failure::new(status, &error)
     }
@@ -221,7 +237,10 @@ pub unsafe extern "C" fn weft_model_load(
             threads: loaded.threads(),
             inputs: ports(&loaded.plan().inputs),
             outputs: ports(&loaded.plan().outputs),
-            model: Mutex::new(loaded),
+            model: match loaded {
+                Model::Cpu(model) => Held::Cpu(model),
+                other => Held::Other(Mutex::new(other)),
+            },
         };
         // SAFETY: not null, and by the contract writable.
         unsafe { model.write(Box::into_raw(Box::new(loaded))) };
@@ -359,36 +378,146 @@ pub unsafe extern "C" fn weft_model_run(
     outputs: *const *mut c_void,
     output_bytes: *const usize,
 ) -> Status {
+    // SAFETY: passed on.
+    guarded(|| unsafe { run(model, inputs, input_bytes, outputs, output_bytes, None) })
+}
+
+/// `weft_model_run_cancellable`.
+///
+/// # Safety
+///
+/// As [`weft_model_run`]; `cancel` is null or a live handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn weft_model_run_cancellable(
+    model: *mut CModel,
+    inputs: *const *const c_void,
+    input_bytes: *const usize,
+    outputs: *const *mut c_void,
+    output_bytes: *const usize,
+    cancel: *const CCancel,
+) -> Status {
     guarded(|| {
-        // SAFETY: by the contract; the lock below keeps two threads apart.
-        let Some(model) = (unsafe { model.as_ref() }) else {
-            return Err(invalid("the model is null"));
+        // SAFETY: by the contract.
+        let Some(CCancel(cancel)) = (unsafe { cancel.as_ref() }) else {
+            return Err(invalid("the handle is null"));
         };
-        let Ok(mut running) = model.model.try_lock() else {
-            return Err(Failure(
-                Status::Busy,
-                "the model is being run by another thread".to_owned(),
-            ));
-        };
-        // SAFETY: by the contract the arrays have the lengths of the ports.
-        let (inputs, outputs) = unsafe {
-            (
-                pairs(inputs, input_bytes, model.inputs.len(), "input")?,
-                pairs(outputs.cast(), output_bytes, model.outputs.len(), "output")?,
-            )
-        };
-        let inputs: Vec<&[u8]> = inputs
-            .into_iter()
-            // SAFETY: by the contract; not null, as `pairs` checks.
-            .map(|(at, bytes)| unsafe { std::slice::from_raw_parts(at, bytes) })
-            .collect();
-        let mut outputs: Vec<&mut [u8]> = outputs
-            .into_iter()
-            // SAFETY: as above; C gave it as a pointer to memory that may be written.
-            .map(|(at, bytes)| unsafe { std::slice::from_raw_parts_mut(at.cast_mut(), bytes) })
-            .collect();
-        Ok(running.run(&inputs, &mut outputs)?)
+        // SAFETY: passed on.
+        unsafe { run(model, inputs, input_bytes, outputs, output_bytes, Some(cancel)) }
     })
+}
+
+/// `weft_cancel_new`.
+///
+/// # Safety
+///
+/// `model` is null or a live model, `cancel` is null or may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn weft_cancel_new(
+    model: *const CModel,
+    cancel: *mut *mut CCancel,
+) -> Status {
+    guarded(|| {
+        // SAFETY: by the contract.
+        let Some(model) = (unsafe { model.as_ref() }).filter(|_| !cancel.is_null()) else {
+            return Err(invalid("the model or the place for the handle is null"));
+        };
+        let Held::Cpu(model) = &model.model else {
+            let message = "only runs on the processor can be cancelled".to_owned();
+            return Err(Failure(Status::Unsupported, message));
+        };
+        // SAFETY: not null, and by the contract writable.
+        unsafe { cancel.write(Box::into_raw(Box::new(CCancel(model.cancel_handle())))) };
+        Ok(())
+    })
+}
+
+/// `weft_cancel_free`.
+///
+/// # Safety
+///
+/// `cancel` is null or from [`weft_cancel_new`], and not used again.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn weft_cancel_free(cancel: *mut CCancel) {
+    guarded(|| {
+        if !cancel.is_null() {
+            // SAFETY: by the contract it came from Box::into_raw and is freed once.
+            drop(unsafe { Box::from_raw(cancel) });
+        }
+        Ok(())
+    });
+}
+
+/// `weft_cancel_now`.
+///
+/// # Safety
+///
+/// `cancel` is null or a live handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn weft_cancel_now(cancel: *const CCancel) {
+    // SAFETY: by the contract.
+    if let Some(CCancel(cancel)) = unsafe { cancel.as_ref() } {
+        cancel.cancel();
+    }
+}
+
+/// `weft_cancel_reset`.
+///
+/// # Safety
+///
+/// `cancel` is null or a live handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn weft_cancel_reset(cancel: *const CCancel) {
+    // SAFETY: by the contract.
+    if let Some(CCancel(cancel)) = unsafe { cancel.as_ref() } {
+        cancel.reset();
+    }
+}
+
+/// # Safety
+///
+/// As [`weft_model_run`].
+unsafe fn run(
+    model: *mut CModel,
+    inputs: *const *const c_void,
+    input_bytes: *const usize,
+    outputs: *const *mut c_void,
+    output_bytes: *const usize,
+    cancel: Option<&Cancel>,
+) -> Result<(), Failure> {
+    // SAFETY: by the contract; threads share it.
+    let Some(model) = (unsafe { model.as_ref() }) else {
+        return Err(invalid("the model is null"));
+    };
+    // SAFETY: by the contract the arrays have the lengths of the ports.
+    let (inputs, outputs) = unsafe {
+        (
+            pairs(inputs, input_bytes, model.inputs.len(), "input")?,
+            pairs(outputs.cast(), output_bytes, model.outputs.len(), "output")?,
+        )
+    };
+    let inputs: Vec<&[u8]> = inputs
+        .into_iter()
+        // SAFETY: by the contract; not null, as `pairs` checks.
+        .map(|(at, bytes)| unsafe { std::slice::from_raw_parts(at, bytes) })
+        .collect();
+    let mut outputs: Vec<&mut [u8]> = outputs
+        .into_iter()
+        // SAFETY: as above; C gave it as a pointer to memory that may be written.
+        .map(|(at, bytes)| unsafe { std::slice::from_raw_parts_mut(at.cast_mut(), bytes) })
+        .collect();
+    match &model.model {
+        Held::Cpu(model) => {
+            let ran = model.run_shared(&inputs, &mut outputs, cancel);
+            Ok(ran.map_err(ModelError::from)?)
+        }
+        Held::Other(model) => {
+            let Ok(mut running) = model.try_lock() else {
+                let message = "the model is being run by another thread".to_owned();
+                return Err(Failure(Status::Busy, message));
+            };
+            Ok(running.run(&inputs, &mut outputs)?)
+        }
+    }
 }
 
 /// Pointers and sizes, no pointer null where bytes are.

@@ -10,16 +10,26 @@
 //! model.run(&[&input], &mut places)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! Several threads run one model at once with [`Model::run_shared`], and [`Cancel`] ends a run from
+//! another thread.
 
 mod affinity;
+mod bell;
+mod cancel;
 mod code;
 mod error;
 mod features;
 mod memory;
 mod model;
 mod pool;
+mod queue;
+mod room;
 mod schedule;
+mod slot;
+mod sync;
 
+pub use cancel::Cancel;
 pub use code::run_once;
 pub use error::CpuError;
 pub use features::check as check_features;

@@ -22,6 +22,56 @@ static void *other_thread(void *unused) {
     return NULL;
 }
 
+static weft_model *shared;
+static weft_cancel *handle;
+
+/* Runs the model with inputs of its own, many times, while others do. */
+static void *one_of_many(void *scale) {
+    static float rooms[4][64 * 16 + 64];
+    float *x = rooms[*(int *)scale - 1], *y = x + 64 * 16;
+    const void *inputs[] = {x};
+    void *outputs[] = {y};
+    size_t input_bytes[] = {64 * 16 * sizeof *x}, output_bytes[] = {64 * sizeof *y};
+    for (int i = 0; i < 64 * 16; i++) x[i] = (float)(i / 16 * *(int *)scale);
+    for (int run = 0; run < 300; run++) {
+        memset(y, 0, output_bytes[0]);
+        CHECK(weft_model_run(shared, inputs, input_bytes, outputs, output_bytes) == WEFT_OK);
+        for (int r = 0; r < 64; r++) CHECK(y[r] == 16 * (2 * (63 - r) * *(int *)scale + 1));
+    }
+    return NULL;
+}
+
+/* Runs until the handle is cancelled, with other callers beside. */
+static void *until_cancelled(void *unused) {
+    (void)unused;
+    static float x[64 * 16], y[64];
+    const void *inputs[] = {x};
+    void *outputs[] = {y};
+    size_t input_bytes[] = {sizeof x}, output_bytes[] = {sizeof y};
+    weft_status status;
+    do
+        status = weft_model_run_cancellable(shared, inputs, input_bytes, outputs, output_bytes, handle);
+    while (status == WEFT_OK);
+    CHECK(status == WEFT_CANCELLED && weft_last_error_code() == WEFT_CANCELLED);
+    CHECK(strstr(weft_last_error_message(), "cancelled") != NULL);
+    return NULL;
+}
+
+static void many_threads(weft_model *model) {
+    shared = model;
+    CHECK(weft_cancel_new(model, &handle) == WEFT_OK);
+    CHECK(weft_cancel_new(model, NULL) == WEFT_INVALID_ARGUMENT);
+    CHECK(weft_cancel_new(NULL, &handle) == WEFT_INVALID_ARGUMENT);
+    pthread_t threads[4], cancelled;
+    int scales[] = {1, 2, 3, 4};
+    CHECK(pthread_create(&cancelled, NULL, until_cancelled, NULL) == 0);
+    for (int i = 0; i < 4; i++)
+        CHECK(pthread_create(&threads[i], NULL, one_of_many, &scales[i]) == 0);
+    weft_cancel_now(handle);
+    for (int i = 0; i < 4; i++) CHECK(pthread_join(threads[i], NULL) == 0);
+    CHECK(pthread_join(cancelled, NULL) == 0);
+}
+
 int main(int argc, char **argv) {
     CHECK(argc == 3);
     weft_model *model = NULL;
@@ -61,6 +111,15 @@ int main(int argc, char **argv) {
         for (int r = 0; r < 64; r++) CHECK(y[r] == 16 * (2 * (63 - r) + 1));
     }
 
+    many_threads(model);
+    CHECK(weft_model_run_cancellable(model, inputs, input_bytes, outputs, output_bytes, handle) ==
+          WEFT_CANCELLED);
+    weft_cancel_reset(handle);
+    CHECK(weft_model_run_cancellable(model, inputs, input_bytes, outputs, output_bytes, handle) ==
+          WEFT_OK);
+    CHECK(weft_model_run_cancellable(model, inputs, input_bytes, outputs, output_bytes, NULL) ==
+          WEFT_INVALID_ARGUMENT);
+
     input_bytes[0] = 1;
     CHECK(weft_model_run(model, inputs, input_bytes, outputs, output_bytes) == WEFT_INVALID_ARGUMENT);
     CHECK(strstr(weft_last_error_message(), "4096 bytes and was given 1") != NULL);
@@ -71,6 +130,9 @@ int main(int argc, char **argv) {
     CHECK(weft_model_input_count(NULL) == 0);
     weft_model_free(model);
     weft_model_free(NULL);
+    weft_cancel_now(handle);
+    weft_cancel_free(handle);
+    weft_cancel_free(NULL);
     printf("weft %s\n", weft_version());
     return 0;
 }

@@ -7,8 +7,9 @@ use std::os::fd::{AsRawFd, FromRawFd};
 
 use super::CpuError;
 
-/// Runs rTasks `begin..end` on the operand buffers.
-pub type KernelFn = unsafe extern "C" fn(buffers: *const *mut u8, begin: i64, end: i64);
+/// Runs rTasks `begin..end` on the operand buffers. Compiled kernels return; that others may unwind
+/// costs a call nothing, and is how a worker learns that one failed.
+pub type KernelFn = unsafe extern "C-unwind" fn(buffers: *const *mut u8, begin: i64, end: i64);
 
 /// A loaded shared object; functions taken from it are valid for as long as it lives.
 pub struct Code {

@@ -20,6 +20,14 @@ pub enum CpuError {
     Threads { threads: usize, units: u32 },
     #[error("cannot {what}")]
     System { what: &'static str, source: io::Error },
+    #[error("cannot start worker {worker} of {workers}; fewer threads may do")]
+    Worker { worker: usize, workers: usize, source: io::Error },
+    #[error("worker {worker} failed in kernel `{kernel}` of operator `{op}`: {reason}")]
+    Kernel { worker: usize, op: String, kernel: String, reason: String },
+    #[error("the run was cancelled; what its outputs hold is not to be used")]
+    Cancelled,
+    #[error("the handle cancels runs of another model; take one from the model that is run")]
+    OtherModel,
     #[error("the artifact's code cannot be loaded: {0}")]
     Code(String),
     #[error("the artifact's code has no function `{symbol}`")]

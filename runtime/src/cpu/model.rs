@@ -1,13 +1,17 @@
 //! A model in memory, ready to run.
 
 use std::path::Path;
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use memmap2::MmapMut;
 
+use super::cancel::Cancel;
 use super::code::Code;
-use super::pool::Pool;
+use super::pool::{Pool, Shared};
+use super::room::{Failure, Room};
 use super::schedule::{Operand, Schedule};
+use super::slot::End;
 use super::{CpuError, features, memory};
 use crate::artifact::Artifact;
 use crate::plan::{Base, Plan, Port};
@@ -23,36 +27,23 @@ pub struct StepTime {
 
 /// A loaded model with its workers.
 ///
+/// [`Model::run`] is for one caller; [`Model::run_shared`] for any number of threads at once. At
+/// most as many requests as the machine has processors, but at least four, are under way at a
+/// time; the memory for the first is made on loading, for each other when it is first needed.
+///
 /// Fields are dropped in order: the workers end before what they work on goes away.
 pub struct Model {
     pool: Pool,
     _code: Code,
     artifact: Artifact,
-    arena: MmapMut,
-    /// What workers lend to their calls, one after the other.
-    scratch: MmapMut,
-    /// What does not fit a device that is not the processor itself.
-    host: MmapMut,
     /// Of those in the artifact, where there are many.
     constants: Option<MmapMut>,
-    inputs: Vec<Place>,
-    outputs: Vec<Place>,
     /// Operands that change from run to run, by index.
     moving: Vec<usize>,
+    profiling: bool,
+    /// Numbers of the handles that cancel.
+    cancels: AtomicU64,
 }
-
-/// A port's size, where it lies in the current run, and memory for callers whose own does not
-/// lie at a multiple of an element's size.
-struct Place {
-    bytes: usize,
-    /// Of an element.
-    align: usize,
-    at: *mut u8,
-    staging: Option<MmapMut>,
-}
-
-// SAFETY: the pointers in `Place` are set and used within one call of `run`.
-unsafe impl Send for Model {}
 
 impl Model {
     /// Loads the artifact at `path` with that many threads, the caller's among them; without a
@@ -86,11 +77,8 @@ impl Model {
         let code = Code::load(artifact.code())?;
         let kernels =
             plan.kernels.iter().map(|k| code.kernel(&k.symbol)).collect::<Result<Vec<_>, _>>()?;
-        let arena = memory::zeroed(plan.arena_bytes as usize)?;
-        let host = memory::zeroed(plan.host_bytes as usize)?;
         let constants = memory::copy_of_large(artifact.constants())?;
         let schedule = Schedule::new(plan, &kernels, threads);
-        let scratch = memory::zeroed(schedule.scratch_bytes * threads)?;
         let moving = |i: &usize| {
             matches!(
                 schedule.operands[*i],
@@ -98,29 +86,11 @@ impl Model {
             )
         };
         let moving = (0..schedule.operands.len()).filter(moving).collect();
-        let system = |source| CpuError::System { what: "start the workers", source };
-        let pool = Pool::new(schedule, plan.steps.len()).map_err(system)?;
-        let place = |p: &Port| Place {
-            bytes: p.bytes().unwrap_or(0) as usize,
-            align: p.dtype.bytes(),
-            at: std::ptr::null_mut(),
-            staging: None,
-        };
-        let (inputs, outputs) =
-            (plan.inputs.iter().map(place).collect(), plan.outputs.iter().map(place).collect());
-        let mut model = Model {
-            pool,
-            _code: code,
-            artifact,
-            arena,
-            scratch,
-            host,
-            constants,
-            inputs,
-            outputs,
-            moving,
-        };
-        model.resolve_fixed();
+        let pool = Pool::new(schedule, plan.steps.len())?;
+        let cancels = AtomicU64::new(0);
+        let model =
+            Model { pool, _code: code, artifact, constants, moving, profiling: false, cancels };
+        model.room(0)?;
         Ok(model)
     }
 
@@ -141,7 +111,8 @@ impl Model {
 
     /// Zeroed memory of the size of each output.
     pub fn output_buffers(&self) -> Vec<Vec<u8>> {
-        self.outputs.iter().map(|p| vec![0; p.bytes]).collect()
+        let bytes = |port: &Port| vec![0; port.bytes().unwrap_or(0) as usize];
+        self.plan().outputs.iter().map(bytes).collect()
     }
 
     /// Runs the model once: reads each input, writes every byte of each output.
@@ -151,51 +122,101 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// A number of inputs or outputs, or a size, that is not the plan's.
+    /// A number of inputs or outputs, or a size, that is not the plan's; a kernel that failed,
+    /// after which the model can be used as before.
     pub fn run(&mut self, inputs: &[&[u8]], outputs: &mut [&mut [u8]]) -> Result<(), CpuError> {
-        let plan = self.artifact.plan();
-        check("input", &plan.inputs, &self.inputs, inputs.iter().map(|b| b.len()))?;
-        check("output", &plan.outputs, &self.outputs, outputs.iter().map(|b| b.len()))?;
-        for (place, bytes) in self.inputs.iter_mut().zip(inputs) {
-            place.at = bytes.as_ptr().cast_mut();
-            if !place.is_aligned() {
-                let staging = place.staging()?;
-                staging.copy_from_slice(bytes);
-                place.at = staging.as_mut_ptr();
-            }
-        }
-        for (place, bytes) in self.outputs.iter_mut().zip(&mut *outputs) {
-            place.at = bytes.as_mut_ptr();
-            if !place.is_aligned() {
-                place.at = place.staging()?.as_mut_ptr();
-            }
-        }
-        let shared = self.pool.shared();
-        for &i in &self.moving {
-            let Operand::Buffer { base, offset } = shared.schedule.operands[i] else { continue };
-            let place = match base {
-                Base::Input(p) => &self.inputs[p as usize],
-                Base::Output(p) => &self.outputs[p as usize],
-                Base::Constant | Base::Arena | Base::Host => continue,
-            };
-            shared.operands[i].store(place.at.wrapping_add(offset), Ordering::Relaxed);
-        }
+        self.request(inputs, outputs, None, self.profiling)
+    }
+
+    /// As [`Model::run`], from any thread, while others do the same. `cancel` is a handle of this
+    /// model, if somebody may want to end the run early.
+    ///
+    /// Each request works in memory of its own. The caller is one of the model's threads for its
+    /// own request; the others take requests in the order in which they were made. Where more are
+    /// made than there is memory for, callers wait.
+    ///
+    /// # Errors
+    ///
+    /// As [`Model::run`]; [`CpuError::Cancelled`]; a handle of another model; a system that refuses
+    /// the memory of one request more.
+    pub fn run_shared(
+        &self,
+        inputs: &[&[u8]],
+        outputs: &mut [&mut [u8]],
+        cancel: Option<&Cancel>,
+    ) -> Result<(), CpuError> {
+        self.request(inputs, outputs, cancel, false)
+    }
+
+    /// A new handle that cancels runs of this model which are given it.
+    pub fn cancel_handle(&self) -> Cancel {
+        let number = self.cancels.fetch_add(1, Ordering::Relaxed) + 1;
+        Cancel::new(Arc::clone(&self.pool.shared().queue), number)
+    }
+
+    fn request(
+        &self,
+        inputs: &[&[u8]],
+        outputs: &mut [&mut [u8]],
+        cancel: Option<&Cancel>,
+        profiling: bool,
+    ) -> Result<(), CpuError> {
+        let plan = self.plan();
+        check("input", &plan.inputs, inputs.iter().map(|b| b.len()))?;
+        check("output", &plan.outputs, outputs.iter().map(|b| b.len()))?;
+        let Shared { queue, schedule, .. } = self.pool.shared();
+        let mut request = match cancel {
+            None => queue.open(0),
+            Some(cancel) if cancel.is_of(queue) => cancel.begin(queue),
+            Some(_) => return Err(CpuError::OtherModel),
+        };
+        let room = self.room(request.index())?;
+        room.set_profiling(profiling);
+        room.place(schedule, &self.moving, inputs, outputs)?;
         // SAFETY: operands of ports point into memory borrowed for this call or into staging,
-        // others were resolved on loading into memory this model owns; the plan was validated
-        // against the sizes of all of them, and a trusted compiler wrote the kernels.
-        unsafe { self.pool.run() };
-        for (place, bytes) in self.outputs.iter().zip(outputs) {
-            if let Some(staging) = place.staging.as_ref().filter(|_| place.at != bytes.as_mut_ptr())
-            {
-                bytes.copy_from_slice(&staging[..place.bytes]);
+        // others into memory that this model owns, none of it but the constants and inputs shared
+        // with another request; the plan was validated against the sizes of all of them, and a
+        // trusted compiler wrote the kernels.
+        match unsafe { self.pool.run(&mut request) } {
+            End::Cancelled => {
+                room.take_failure();
+                return Err(CpuError::Cancelled);
             }
+            End::Failed => return Err(self.failed(room)),
+            End::Complete | End::Closed => {}
         }
+        room.copy_out(outputs);
         Ok(())
     }
 
-    /// Whether runs record when each step begins and ends; off at first.
+    /// The room of a slot that the caller holds.
+    fn room(&self, slot: usize) -> Result<&Room, CpuError> {
+        let shared = self.pool.shared();
+        let place = &shared.rooms[slot];
+        if let Some(room) = place.get() {
+            return Ok(room);
+        }
+        let constants =
+            self.constants.as_ref().map_or(self.artifact.constants().as_ptr(), |c| c.as_ptr());
+        let room = Room::new(self.plan(), &shared.schedule, constants.cast_mut())?;
+        Ok(place.get_or_init(|| room))
+    }
+
+    fn failed(&self, room: &Room) -> CpuError {
+        let none = || Failure { worker: 0, step: 0, reason: "no reason given".to_owned() };
+        let Failure { worker, step, reason } = room.take_failure().unwrap_or_else(none);
+        let step = &self.plan().steps[step];
+        CpuError::Kernel {
+            worker,
+            op: self.plan().ops[step.op as usize].clone(),
+            kernel: self.plan().kernels[step.kernel as usize].symbol.clone(),
+            reason,
+        }
+    }
+
+    /// Whether [`Model::run`] records when each step begins and ends; off at first.
     pub fn set_profiling(&mut self, on: bool) {
-        self.pool.shared().profiling.store(on, Ordering::Relaxed);
+        self.profiling = on;
     }
 
     /// When each step of the plan ran, in the last run with profiling on.
@@ -208,57 +229,19 @@ impl Model {
             })
             .collect()
     }
-
-    /// Sets the operands that stay where they are.
-    fn resolve_fixed(&mut self) {
-        let constants =
-            self.constants.as_ref().map_or(self.artifact.constants().as_ptr(), |c| c.as_ptr());
-        let constants = constants.cast_mut();
-        let arena = self.arena.as_mut_ptr();
-        let host = self.host.as_mut_ptr();
-        let scratch = self.scratch.as_mut_ptr();
-        let shared = self.pool.shared();
-        let lent = shared.schedule.scratch_bytes;
-        for (operand, pointer) in shared.schedule.operands.iter().zip(&shared.operands) {
-            let (base, offset) = match *operand {
-                Operand::Buffer { base: Base::Constant, offset } => (constants, offset),
-                Operand::Buffer { base: Base::Arena, offset } => (arena, offset),
-                Operand::Buffer { base: Base::Host, offset } => (host, offset),
-                Operand::Buffer { base: Base::Input(_) | Base::Output(_), .. } => continue,
-                Operand::Scratch { worker } => (scratch, worker * lent),
-            };
-            pointer.store(base.wrapping_add(offset), Ordering::Relaxed);
-        }
-    }
-}
-
-impl Place {
-    /// Whether kernels may work where the port lies in this run.
-    fn is_aligned(&self) -> bool {
-        self.at.addr().is_multiple_of(self.align)
-    }
-
-    /// Aligned memory of the port's size, made when it is first needed.
-    fn staging(&mut self) -> Result<&mut [u8], CpuError> {
-        if self.staging.is_none() {
-            self.staging = Some(memory::zeroed(self.bytes)?);
-        }
-        Ok(self.staging.as_mut().map_or(&mut [], |m| &mut m[..self.bytes]))
-    }
 }
 
 fn check(
     kind: &'static str,
     ports: &[Port],
-    places: &[Place],
     given: impl ExactSizeIterator<Item = usize>,
 ) -> Result<(), CpuError> {
     if given.len() != ports.len() {
         return Err(CpuError::Count { kind, expected: ports.len(), found: given.len() });
     }
-    for ((port, place), found) in ports.iter().zip(places).zip(given) {
-        if found != place.bytes {
-            let (expected, found) = (place.bytes as u64, found as u64);
+    for (port, found) in ports.iter().zip(given) {
+        let (expected, found) = (port.bytes().unwrap_or(0), found as u64);
+        if found != expected {
             return Err(CpuError::Size { kind, name: port.name.clone(), expected, found });
         }
     }

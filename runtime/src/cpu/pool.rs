@@ -1,20 +1,46 @@
-//! Persistent workers that run a schedule together, with no lock and no allocation per run.
+//! Persistent workers that run requests together, with no lock and no allocation per run.
 //!
-//! The caller is worker 0. Each worker counts the calls it has completed; a wait is a look at
-//! another worker's counter. Between runs workers spin for a while, then park.
+//! **Requests.** A caller takes a slot (`queue.rs`), which has counters (`slot.rs`) and memory
+//! (`room.rs`) of its own, posts it under the next ticket, and runs its own part as worker 0. Workers
+//! 1.. take requests in the order of tickets, each on its own, so one begins the next request while
+//! others are busy with the last. Within a request each goes through its calls in the order of the
+//! plan and waits for counters of the others. So nothing hangs: of the unfinished requests look at
+//! the one with the lowest ticket, and in it at the first call of the plan that is not done. Its
+//! worker has nothing before it, and what the call waits for is done.
+//!
+//! **Waiting** is to spin, then to sleep at a bell (`bell.rs`): one for each counter, one for new
+//! requests, one for free slots. Who rings stores first and looks for sleepers then; who waits says
+//! so first and looks again then. A call that no other worker waits for rings nothing.
+//!
+//! **Stopping.** A handle that cancels and a worker that fails change the slot's state and ring its
+//! bells. Workers look at the state between calls and after every wait, and leave; the caller
+//! returns when all have left, for it owns memory that they work on. A worker that has not come to
+//! the request yet, since it is busy with earlier ones, leaves when it comes by.
+//!
+//! **What could go wrong**, and why it does not:
+//! - A slot is taken over while a worker still reads the old request: the slot is free only after
+//!   every worker has left, and leaving is the last thing it does there.
+//! - An entry of the ring is written over before a worker has read it: see `queue::Ring`.
+//! - A stop that comes late hits the next request of the slot: the state has the request's number,
+//!   and a stop changes that number's state or nothing.
+//! - A cancelled request waits for a call that will never be made: waits end when it is stopped.
+//! - The model is dropped while requests run: they borrow it. The end is a ticket like any other.
+//! - Numbers wrap: tickets and requests have 58 bits or more; counters begin at 0 in each request.
+//! - A caller dies between its ticket and its entry: nothing that can fail stands between.
 
-use std::hint::spin_loop;
-use std::io;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::any::Any;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
-use super::affinity;
+use super::queue::{Queue, Request, SLOTS};
+use super::room::{Failure, Room};
 use super::schedule::{Call, Schedule};
-
-/// Looks at a counter before the processor is offered to others, about 100 µs.
-const SPINS: u32 = 4000;
+use super::slot::{End, Slot};
+use super::{CpuError, affinity};
 
 /// Workers 1.. of a schedule; dropping it ends and joins them.
 pub struct Pool {
@@ -25,56 +51,49 @@ pub struct Pool {
 /// What the workers see.
 pub struct Shared {
     pub schedule: Schedule,
-    /// As [`Schedule::operands`], resolved for the current run. Between runs only the caller
-    /// touches them; the start of a run publishes them.
-    pub operands: Vec<AtomicPtr<u8>>,
-    /// Per step, begin and end in nanoseconds since `origin`; written while profiling.
-    pub times: Vec<[AtomicU64; 2]>,
-    pub profiling: AtomicBool,
+    pub queue: Arc<Queue>,
+    /// A room for each slot, made when the slot is first taken.
+    pub rooms: Box<[OnceLock<Room>]>,
+    /// Per step, begin and end in nanoseconds since `origin`; written by requests that profile,
+    /// of which there is one at a time.
+    pub times: Box<[[AtomicU64; 2]]>,
     origin: Instant,
-    /// Number of the current run; `u32::MAX` ends the workers.
-    run: AtomicU32,
-    counters: Vec<Counter>,
 }
 
-/// Written by one worker; alone on its cache lines, two of which are fetched at a time.
-#[repr(align(128))]
-struct Counter {
-    /// Calls completed in this run.
-    completed: AtomicU32,
-    parked: AtomicBool,
-}
-
-const END: u32 = u32::MAX;
+/// Requests in flight where the machine has few processors.
+const REQUESTS: usize = 4;
 
 impl Pool {
     /// Starts the workers of a schedule.
-    pub fn new(schedule: Schedule, steps: usize) -> io::Result<Pool> {
-        let counter = || Counter { completed: AtomicU32::new(0), parked: AtomicBool::new(false) };
+    pub fn new(schedule: Schedule, steps: usize) -> Result<Pool, CpuError> {
+        let workers = schedule.workers.len();
+        let processors = affinity::processors();
+        let slots = processors.len().clamp(REQUESTS, SLOTS as usize - 1);
         let shared = Arc::new(Shared {
-            operands: schedule.operands.iter().map(|_| AtomicPtr::default()).collect(),
-            times: (0..steps).map(|_| Default::default()).collect(),
-            profiling: AtomicBool::new(false),
-            origin: Instant::now(),
-            run: AtomicU32::new(0),
-            counters: schedule.workers.iter().map(|_| counter()).collect(),
             schedule,
+            queue: Arc::new(Queue::new(slots, workers, processors.len())),
+            rooms: (0..slots).map(|_| OnceLock::new()).collect(),
+            times: (0..steps).map(|_| Default::default()).collect(),
+            origin: Instant::now(),
         });
         let mut pool = Pool { shared, threads: Vec::new() };
-        let processors = affinity::processors();
-        for worker in 1..pool.shared.schedule.workers.len() {
+        for worker in 1..workers {
             let shared = Arc::clone(&pool.shared);
             // The caller's thread is not ours to bind; its processor is left free for it.
-            let pinned = processors.len() >= pool.shared.schedule.workers.len();
-            let cpu = pinned.then(|| processors[worker]);
+            let cpu = (processors.len() >= workers).then(|| processors[worker]);
             let body = move || {
                 if let Some(cpu) = cpu {
                     affinity::pin(cpu);
                 }
                 shared.work(worker);
             };
-            let thread = thread::Builder::new().name(format!("weft-{worker}"));
-            pool.threads.push(thread.spawn(body)?);
+            let thread = thread::Builder::new().name(format!("weft-{worker}")).spawn(body);
+            // Those that were started end when the pool is dropped.
+            pool.threads.push(thread.map_err(|source| CpuError::Worker {
+                worker,
+                workers,
+                source,
+            })?);
         }
         Ok(pool)
     }
@@ -83,46 +102,32 @@ impl Pool {
         &self.shared
     }
 
-    /// Runs the schedule once and returns when every call is complete.
+    /// Runs the schedule for a request and returns when no worker is at it any more.
     ///
     /// # Safety
     ///
-    /// Every operand must point to its buffer's memory, which lives and is touched by nobody
-    /// else until the call returns; the kernels must keep to their operands.
-    pub unsafe fn run(&mut self) {
-        let shared = &*self.shared;
-        for counter in &shared.counters {
-            counter.completed.store(0, Ordering::Relaxed);
+    /// The slot of the request has a room, and every operand of it points to its buffer's memory,
+    /// which lives and is touched by nobody else until the call returns; the kernels must keep to
+    /// their operands.
+    pub unsafe fn run(&self, request: &mut Request<'_>) -> End {
+        // One that was cancelled before needs nobody.
+        if !request.slot().stopped() {
+            request.post();
+            self.shared.take_part(request.index(), 0);
         }
-        // Publishes operands and counters. Sequentially consistent, as is the look at `parked`:
-        // either we see that a worker parks, or it sees the new run.
-        let next = match shared.run.load(Ordering::Relaxed).wrapping_add(1) {
-            END => 0,
-            next => next,
-        };
-        shared.run.store(next, Ordering::SeqCst);
-        self.wake();
-        shared.calls(0);
-        for (worker, calls) in shared.schedule.workers.iter().enumerate().skip(1) {
-            shared.wait(worker, calls.len() as u32);
-        }
-    }
-
-    fn wake(&self) {
-        for (thread, counter) in self.threads.iter().zip(&self.shared.counters[1..]) {
-            if counter.parked.load(Ordering::SeqCst) {
-                thread.thread().unpark();
-            }
-        }
+        request.join()
     }
 }
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        self.shared.run.store(END, Ordering::SeqCst);
-        self.wake();
+        if self.threads.is_empty() {
+            return;
+        }
+        self.shared.queue.end();
         for thread in self.threads.drain(..) {
-            // A worker cannot panic; were it to, there is nobody to tell.
+            // A worker does not panic outside of a request, where panics are caught; were it to,
+            // there is nobody to tell.
             let _ = thread.join();
         }
     }
@@ -131,82 +136,75 @@ impl Drop for Pool {
 impl Shared {
     /// The life of a worker.
     fn work(&self, worker: usize) {
-        let mut seen = 0;
-        loop {
-            seen = self.next_run(worker, seen);
-            if seen == END {
-                return;
-            }
-            self.calls(worker);
+        let mut ticket = 0;
+        while let Some(slot) = self.queue.take(ticket) {
+            self.take_part(slot, worker);
+            ticket += 1;
         }
     }
 
-    /// Waits for a run other than `seen`: spinning first, then parked.
-    fn next_run(&self, worker: usize, seen: u32) -> u32 {
-        for _ in 0..SPINS {
-            let run = self.run.load(Ordering::Acquire);
-            if run != seen {
-                return run;
-            }
-            spin_loop();
-        }
-        let parked = &self.counters[worker].parked;
-        parked.store(true, Ordering::SeqCst);
-        let run = loop {
-            let run = self.run.load(Ordering::SeqCst);
-            if run != seen {
-                break run;
-            }
-            thread::park();
+    /// Runs a worker's part of a request and leaves it. What unwinds stops the request.
+    fn take_part(&self, index: usize, worker: usize) {
+        let slot = &self.queue.slots()[index];
+        let step = Cell::new(0);
+        let part = || {
+            let room = self.rooms[index].get().expect("a request is posted with its room");
+            self.calls(slot, room, worker, &step);
         };
-        parked.store(false, Ordering::Relaxed);
-        run
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(part)) {
+            if let Some(room) = self.rooms[index].get() {
+                room.fail(Failure { worker, step: step.get(), reason: reason(payload) });
+            }
+            slot.stop(End::Failed);
+        }
+        slot.leave(worker);
     }
 
-    /// Runs the calls of a worker in order.
-    fn calls(&self, worker: usize) {
-        let profiling = self.profiling.load(Ordering::Relaxed);
-        let completed = &self.counters[worker].completed;
+    /// Makes the calls of a worker in order, until the request is stopped.
+    fn calls(&self, slot: &Slot, room: &Room, worker: usize, step: &Cell<usize>) {
+        let profiling = room.is_profiling();
         for (i, call) in self.schedule.workers[worker].iter().enumerate() {
             for &(other, count) in &self.schedule.waits[call.waits.clone()] {
-                self.wait(other as usize, count);
+                slot.wait(other as usize, count, || self.queue.spins());
             }
+            if slot.stopped() {
+                return;
+            }
+            step.set(call.step);
+            let begin = if profiling { self.now() } else { 0 };
+            Self::call(call, room);
             if profiling {
-                let begin = self.now();
-                self.call(call);
-                self.times[call.step][0].store(begin, Ordering::Relaxed);
-                self.times[call.step][1].store(self.now(), Ordering::Relaxed);
-            } else {
-                self.call(call);
+                let [begins, ends] = &self.times[call.step];
+                begins.store(begin, Ordering::Relaxed);
+                ends.store(self.now(), Ordering::Relaxed);
             }
-            completed.store(i as u32 + 1, Ordering::Release);
+            if call.awaited {
+                slot.complete(worker, i as u32 + 1);
+            }
         }
     }
 
-    fn call(&self, call: &Call) {
-        let operands = &self.operands[call.operands.clone()];
+    fn call(call: &Call, room: &Room) {
+        let operands = &room.operands[call.operands.clone()];
         // SAFETY: an AtomicPtr has the layout of a pointer, and nobody writes the operands
         // during a run. That they point where they should is the promise of `Pool::run`'s
         // caller.
         unsafe { (call.kernel)(operands.as_ptr().cast(), call.begin, call.end) };
     }
 
-    /// Waits until a worker has completed that many calls.
-    fn wait(&self, worker: usize, count: u32) {
-        let completed = &self.counters[worker].completed;
-        let mut spins = 0;
-        while completed.load(Ordering::Acquire) < count {
-            // With fewer processors than workers, the one waited for may need this one.
-            if spins < SPINS {
-                spins += 1;
-                spin_loop();
-            } else {
-                thread::yield_now();
-            }
-        }
-    }
-
     fn now(&self) -> u64 {
         self.origin.elapsed().as_nanos() as u64
     }
+}
+
+/// What a panic says.
+fn reason(payload: Box<dyn Any + Send>) -> String {
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
+    let text = text.unwrap_or("no reason given").to_owned();
+    // What unwound may unwind again when it is dropped; then it is leaked.
+    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        std::mem::forget(again);
+    }
+    text
 }

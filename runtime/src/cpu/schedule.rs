@@ -28,6 +28,8 @@ pub struct Call {
     pub waits: Range<usize>,
     /// Index in the plan.
     pub step: usize,
+    /// Whether a call of another worker waits for this one.
+    pub awaited: bool,
 }
 
 /// Where an operand lies.
@@ -69,6 +71,7 @@ impl Schedule {
                 if other != worker && count > known[worker][other] {
                     known[worker][other] = count;
                     schedule.waits.push((other as u32, count));
+                    schedule.workers[other][count as usize - 1].awaited = true;
                 }
             }
             let operand = schedule.operands.len();
@@ -87,6 +90,7 @@ impl Schedule {
                 operands: operand..schedule.operands.len(),
                 waits: first..schedule.waits.len(),
                 step: index,
+                awaited: false,
             });
             places.push((worker, calls.len() as u32));
         }
@@ -99,7 +103,7 @@ mod tests {
     use super::*;
     use crate::plan::{Kernel, Step};
 
-    extern "C" fn nothing(_: *const *mut u8, _: i64, _: i64) {}
+    extern "C-unwind" fn nothing(_: *const *mut u8, _: i64, _: i64) {}
 
     #[test]
     fn waits_within_a_worker_cost_nothing() {
@@ -131,6 +135,13 @@ mod tests {
         // Steps 0, 2, 4 against 1, 3. Step 3 waits for 2, which comes after 0.
         assert_eq!(waits(2), [(1, 1), (0, 2), (1, 2)]);
         assert_eq!(waits(4).len(), 7);
+        let awaited = |threads| -> Vec<Vec<bool>> {
+            let schedule = Schedule::new(&plan, &[nothing], threads);
+            let calls = schedule.workers.iter();
+            calls.map(|calls| calls.iter().map(|call| call.awaited).collect()).collect()
+        };
+        assert_eq!(awaited(1), [[false; 5]]);
+        assert_eq!(awaited(2), [vec![false, true, false], vec![true, true]]);
     }
 
     #[test]
