@@ -21,9 +21,12 @@ pub mod model;
 pub mod npz;
 pub mod plan;
 pub mod random;
+pub mod replay;
 pub mod session;
 pub mod simulate;
 pub mod tensor;
+pub mod timeline;
+mod trace_events;
 pub mod vm;
 pub mod whole_file;
 

@@ -6,6 +6,7 @@ use std::time::Instant;
 use serde::Serialize;
 
 use crate::model::{Model, ModelError};
+use crate::timeline::Timeline;
 
 /// One measurement, as the tools print it in JSON.
 #[derive(Clone, Debug, Serialize)]
@@ -129,10 +130,7 @@ pub fn profile_run(
         model.run(inputs, outputs)?;
         return Ok(model.profile()?);
     }
-    model.set_profiling(true);
-    let done = model.run(inputs, outputs);
-    model.set_profiling(false);
-    done?;
+    profiled(model, inputs, outputs)?;
     let plan = model.plan();
     let mut sums: BTreeMap<(u32, u32), (usize, u64, u64)> = BTreeMap::new();
     for (number, (step, time)) in plan.steps.iter().zip(model.step_times()).enumerate() {
@@ -151,6 +149,32 @@ pub fn profile_run(
         .collect();
     rows.sort_by(|a, b| b.total_ms.total_cmp(&a.total_ms));
     Ok(rows)
+}
+
+/// What ran when in one run, beside what was predicted.
+///
+/// # Errors
+///
+/// What [`Model::run`] refuses.
+pub fn timeline_run(
+    model: &mut Model,
+    inputs: &[&[u8]],
+    outputs: &mut [&mut [u8]],
+) -> Result<Timeline, ModelError> {
+    profiled(model, inputs, outputs)?;
+    Ok(Timeline::new(model.plan(), &model.step_times()))
+}
+
+/// Runs the model with profiling on.
+fn profiled(
+    model: &mut Model,
+    inputs: &[&[u8]],
+    outputs: &mut [&mut [u8]],
+) -> Result<(), ModelError> {
+    model.set_profiling(true);
+    let done = model.run(inputs, outputs);
+    model.set_profiling(false);
+    done
 }
 
 /// Most memory this process had resident so far, in MiB; `None` where the system does not say.

@@ -4,11 +4,13 @@
 use std::path::PathBuf;
 
 use crate::compare::{Difference, Tolerance, compare};
-use crate::measure::{Measurement, measure};
+use crate::measure::{Measurement, measure, timeline_run};
 use crate::model::{Model, ModelError};
 use crate::npz::{self, Npz, NpzError};
+use crate::plan::CodeKind;
 use crate::random;
 use crate::tensor::Tensor;
+use crate::timeline::Timeline;
 
 /// What to do with a loaded model.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +29,8 @@ pub struct Job {
     pub bench: usize,
     /// Whether a measurement lists operators and kernels.
     pub profile: bool,
+    /// Whether to say what ran when, in one run more.
+    pub timeline: bool,
 }
 
 /// Why a job failed.
@@ -39,6 +43,8 @@ pub enum JobError {
     Npz(#[from] NpzError),
     #[error(transparent)]
     Difference(#[from] Difference),
+    #[error("a trace of {} code was asked for; only the steps of native code are timed", kind.name())]
+    Timeline { kind: CodeKind },
 }
 
 /// What a job gave.
@@ -48,6 +54,8 @@ pub struct Outcome {
     pub outputs: Vec<Tensor>,
     /// If [`Job::bench`] asked for it.
     pub measurement: Option<Measurement>,
+    /// If [`Job::timeline`] asked for it.
+    pub timeline: Option<Timeline>,
 }
 
 /// What lies behind the first multiple of a cache line in `room`, which grows by as much: a
@@ -64,6 +72,10 @@ impl Job {
     /// Does the job. Outputs are written before they are compared, so that those of a failed
     /// comparison can be looked at.
     pub fn run(&self, model: &mut Model) -> Result<Outcome, JobError> {
+        let kind = model.plan().code;
+        if self.timeline && kind != CodeKind::Native {
+            return Err(JobError::Timeline { kind });
+        }
         let inputs = self.read_inputs(model)?;
         let inputs: Vec<&[u8]> = inputs.iter().map(|t| t.bytes.as_slice()).collect();
         let mut rooms = model.output_buffers();
@@ -74,6 +86,8 @@ impl Job {
             model.run(&inputs, &mut places)?;
             None
         };
+        let timeline =
+            if self.timeline { Some(timeline_run(model, &inputs, &mut places)?) } else { None };
         let ports = &model.plan().outputs;
         let outputs: Vec<Tensor> =
             ports.iter().zip(places).map(|(p, b)| Tensor::of_port(p, b.to_vec())).collect();
@@ -86,7 +100,7 @@ impl Job {
                 compare(&port.name, got, &expected.take_expected(port, i)?, self.tolerance)?;
             }
         }
-        Ok(Outcome { outputs, measurement })
+        Ok(Outcome { outputs, measurement, timeline })
     }
 
     fn read_inputs(&self, model: &Model) -> Result<Vec<Tensor>, JobError> {

@@ -3,7 +3,7 @@
 mod common;
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
-use std::thread;
+use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use common::hooks::{self, Hook};
@@ -18,6 +18,11 @@ fn until(what: &str, ready: impl Fn() -> bool) {
     }
 }
 
+/// Joins threads; the end of a scope is not seen by ThreadSanitizer.
+fn join<const N: usize>(threads: [ScopedJoinHandle<'_, ()>; N]) {
+    threads.into_iter().for_each(|thread| thread.join().expect("does not panic"));
+}
+
 /// Steps 0 and 1 on two units, then 2 and 3 that wait for both.
 const CROSS: &[(u32, &[u32])] = &[(0, &[]), (1, &[]), (0, &[0, 1]), (1, &[0, 1])];
 
@@ -29,7 +34,7 @@ fn many_callers_share_a_model() {
         let model = Model::load(&path, Some(threads)).expect("loads");
         // More than a machine with few processors has slots for.
         thread::scope(|scope| {
-            for caller in 0..9 {
+            let callers = [0, 1, 2, 3, 4, 5, 6, 7, 8].map(|caller| {
                 let model = &model;
                 scope.spawn(move || {
                     for seed in 0..100 {
@@ -40,8 +45,9 @@ fn many_callers_share_a_model() {
                         model.run_shared(&[&x], &mut [&mut *y], None).expect("runs");
                         assert_eq!(y, expected, "caller {caller}, seed {seed}");
                     }
-                });
-            }
+                })
+            });
+            join(callers);
         });
     }
 }
@@ -52,7 +58,7 @@ fn the_next_request_begins_while_the_first_is_busy() {
     let model = hooks::load(&hooks::plan(2, &[(0, &[]), (1, &[])], 1), 2, dir.path());
     let (first_is_in, second_was_here) = (AtomicBool::new(false), AtomicBool::new(false));
     thread::scope(|scope| {
-        scope.spawn(|| {
+        let first = scope.spawn(|| {
             let busy: &Hook<'_> = &|step, _, _| {
                 if step == 0 {
                     first_is_in.store(true, SeqCst);
@@ -68,6 +74,7 @@ fn the_next_request_begins_while_the_first_is_busy() {
             }
         };
         hooks::run(&model, note, &mut [0], None).expect("runs");
+        join([first]);
     });
 }
 
@@ -77,7 +84,7 @@ fn requests_have_memory_of_their_own() {
     let model = hooks::load(&hooks::plan(1, &[(0, &[]), (0, &[0])], 1), 1, dir.path());
     let inside = AtomicUsize::new(0);
     thread::scope(|scope| {
-        for caller in 1..=3u64 {
+        let callers = [1, 2, 3].map(|caller| {
             let (model, inside) = (&model, &inside);
             scope.spawn(move || {
                 let hook: &Hook<'_> = &|step, arena, y| {
@@ -95,8 +102,9 @@ fn requests_have_memory_of_their_own() {
                 let mut y = [0];
                 hooks::run(model, hook, &mut y, None).expect("runs");
                 assert_eq!(y, [caller]);
-            });
-        }
+            })
+        });
+        join(callers);
     });
 }
 
@@ -109,7 +117,7 @@ fn a_request_is_cancelled_between_calls() {
     let calls = AtomicUsize::new(0);
     let inside = AtomicBool::new(false);
     thread::scope(|scope| {
-        scope.spawn(|| {
+        let other = scope.spawn(|| {
             until("the request", || inside.load(SeqCst));
             thread::sleep(Duration::from_millis(20));
             cancel.cancel();
@@ -123,6 +131,7 @@ fn a_request_is_cancelled_between_calls() {
         };
         let ended = hooks::run(&model, hook, &mut [0], Some(&cancel));
         assert!(matches!(ended, Err(CpuError::Cancelled)), "{ended:?}");
+        join([other]);
     });
     assert_eq!(calls.load(SeqCst), 1, "no call is made after the one it was in");
 
@@ -201,7 +210,7 @@ fn a_failure_leaves_other_requests_alone() {
     let dir = tempfile::tempdir().expect("a folder");
     let model = hooks::load(&hooks::plan(2, CROSS, 1), 2, dir.path());
     thread::scope(|scope| {
-        for caller in 0..4 {
+        let callers = [0, 1, 2, 3].map(|caller| {
             let model = &model;
             scope.spawn(move || {
                 for run in 0..50 {
@@ -218,8 +227,9 @@ fn a_failure_leaves_other_requests_alone() {
                     assert_eq!(ended.is_err(), fails, "caller {caller}, run {run}: {ended:?}");
                     assert!(fails || y == [run]);
                 }
-            });
-        }
+            })
+        });
+        join(callers);
     });
 }
 

@@ -82,6 +82,86 @@ fn runs_compares_and_measures() {
 }
 
 #[test]
+fn a_trace_shows_what_was_predicted_and_measured() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let dir = dir.path();
+    // Units 0 and 1, then both again; each of the latter waits for both of the former.
+    let plan = Plan { least_ps: vec![3_000_000, 1_000_000, 2_500, 500], ..common::plan(2) };
+    let code = common::compile(common::KERNELS, dir);
+    weft_runtime::artifact::write(&dir.join("model.weft"), &plan, &code, |out| {
+        use std::io::Write;
+        Ok(out.write_all(&common::constants())?)
+    })
+    .expect("written");
+    for (threads, bench) in [("1", "0"), ("2", "3")] {
+        let args = ["model.weft", "--threads", threads, "--bench", bench, "--trace", "trace.json"];
+        let ran = weft_run(dir, &args);
+        assert!(ran.status.success(), "{}", text(&ran.stderr));
+        let trace = std::fs::read(dir.join("trace.json")).expect("written");
+        let events: Vec<serde_json::Value> = serde_json::from_slice(&trace).expect("JSON");
+        let names = |what: &str| -> Vec<&str> {
+            let named = events.iter().filter(|event| event["name"] == what);
+            named.filter_map(|event| event["args"]["name"].as_str()).collect()
+        };
+        assert_eq!(names("process_name"), ["predicted", "measured"]);
+        assert_eq!(names("thread_name"), ["unit 0", "unit 1", "unit 0", "unit 1"]);
+        for pid in [0, 1] {
+            // In picoseconds, which microseconds in binary hold only nearly.
+            let ps = |value: &serde_json::Value| (value.as_f64().expect("a number") * 1e6).round();
+            let spans: Vec<_> =
+                events.iter().filter(|event| event["ph"] == "X" && event["pid"] == pid).collect();
+            let times: Vec<(f64, f64)> = spans
+                .iter()
+                .map(|span| (ps(&span["ts"]), ps(&span["ts"]) + ps(&span["dur"])))
+                .collect();
+            assert_eq!(spans.len(), plan.steps.len());
+            for (i, (span, step)) in spans.iter().zip(&plan.steps).enumerate() {
+                assert_eq!(span["tid"], step.unit);
+                assert_eq!(span["args"]["step"], i);
+                assert_eq!(span["args"]["begin"], step.begin);
+                assert_eq!(span["args"]["end"], step.end);
+                let name = ["Scale_0 scale", "Mirror_1 mirror"][step.op as usize];
+                assert_eq!(span["name"], name);
+                for &wait in &step.waits {
+                    assert!(
+                        times[wait as usize].1 <= times[i].0,
+                        "{i} waits for {wait}: {times:?}"
+                    );
+                }
+                let of_unit = (0..i).filter(|&other| plan.steps[other].unit == step.unit);
+                for other in of_unit {
+                    assert!(times[other].1 <= times[i].0, "{other} and {i} overlap: {times:?}");
+                }
+            }
+            if pid == 0 {
+                assert_eq!(
+                    times,
+                    [(0.0, 3e6), (0.0, 1e6), (3e6, 3e6 + 2500.0), (3e6, 3e6 + 500.0)]
+                );
+            } else {
+                assert!(times.iter().all(|(begin, end)| begin <= end) && times[3].1 > 0.0);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_thread_that_cannot_start_is_named() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let dir = dir.path();
+    common::artifact(dir, 2);
+    let ran = Command::new(env!("CARGO_BIN_EXE_weft-run"))
+        .args(["mirror-2.weft", "--threads", "2"])
+        .current_dir(dir)
+        // More than a process can have.
+        .env("RUST_MIN_STACK", "200000000000000")
+        .output()
+        .expect("starts");
+    assert_eq!(ran.status.code(), Some(1));
+    assert!(text(&ran.stderr).contains("cannot start worker 1 of 2"), "{}", text(&ran.stderr));
+}
+
+#[test]
 fn failures_and_wrong_usage_differ() {
     let dir = tempfile::tempdir().expect("a folder");
     let dir = dir.path();

@@ -98,6 +98,28 @@ fn a_good_model_and_wrong_usage() {
 }
 
 #[test]
+fn a_trace_of_a_measurement() {
+    let folder = folder();
+    write(&folder, "relu.onnx", model("Relu"));
+    let bench = ["bench", "relu.onnx", "--repeat", "1", "--trace", "trace.json"];
+    succeeds(folder.path(), &bench);
+    let trace = std::fs::read(folder.path().join("trace.json")).expect("written");
+    let events: Vec<serde_json::Value> = serde_json::from_slice(&trace).expect("JSON");
+    let spans = |pid: u32| {
+        let spans = events.iter().filter(|event| event["ph"] == "X" && event["pid"] == pid);
+        spans.map(|span| (span["name"].as_str(), span["dur"].as_f64())).collect::<Vec<_>>()
+    };
+    let (predicted, measured) = (spans(0), spans(1));
+    assert!(!predicted.is_empty() && predicted.len() == measured.len());
+    for ((predicted, time), (measured, _)) in predicted.iter().zip(&measured) {
+        assert_eq!(predicted, measured);
+        assert!(predicted.is_some_and(|name| name.starts_with("the_node ")), "{predicted:?}");
+        // The machine's facts say how long reading four numbers takes.
+        assert!(time.is_some_and(|us| us > 0.0), "{time:?}");
+    }
+}
+
+#[test]
 fn models_that_are_none() {
     let folder = folder();
     let whole = model("Relu");

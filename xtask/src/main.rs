@@ -13,6 +13,7 @@ mod doctor;
 mod pages;
 mod process;
 mod ptxas;
+mod races;
 mod run;
 mod setup;
 mod system;
@@ -33,6 +34,7 @@ usage: cargo xtask COMMAND
   bundle [DEVICE]
                pack the runtime with compiled kernels and references, for a machine
                that has a CUDA device (h200 without a name) and no compiler
+  races        run the runtime's threads under ThreadSanitizer; builds it anew for that
   bless        rewrite what is generated or recorded: format, pages, snapshots";
 
 /// What was wrong, in words for the person at the terminal.
@@ -51,6 +53,7 @@ fn main() -> ExitCode {
         ("test", []) => test::run(&workspace),
         ("bundle", []) => bundle::run(&workspace, "h200"),
         ("bundle", [device]) => bundle::run(&workspace, &device.to_string_lossy()),
+        ("races", []) => races::run(&workspace),
         ("bless", []) => bless::run(&workspace),
         ("help" | "--help" | "-h", []) => {
             println!("{USAGE}");

@@ -47,6 +47,9 @@ struct Args {
     /// With --bench, also time per operator and kernel.
     #[arg(long, requires = "bench")]
     profile: bool,
+    /// Write what ran when, predicted and measured, for Perfetto.
+    #[arg(long, value_name = "JSON")]
+    trace: Option<PathBuf>,
     /// Seed of random inputs.
     #[arg(long, default_value_t = 0)]
     seed: u64,
@@ -110,8 +113,14 @@ fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         seed: args.seed,
         bench: args.bench,
         profile: args.profile,
+        timeline: args.trace.is_some(),
     };
     let outcome = job.run(&mut model)?;
+    if let (Some(path), Some(timeline)) = (&args.trace, &outcome.timeline) {
+        let text = serde_json::to_string(timeline)?;
+        std::fs::write(path, text)
+            .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+    }
     match outcome.measurement {
         Some(measurement) => println!("{}", serde_json::to_string_pretty(&measurement)?),
         None => {

@@ -232,7 +232,7 @@ fn a_cancelled_request_ends_whatever_it_waits_for() {
 
 #[test]
 fn a_cancellation_that_comes_late_hits_nobody() {
-    explore(2, || {
+    explore(3, || {
         let pool = Pool::new(1, 1);
         let cancel = Cancel::new(Arc::clone(&pool.queue), 1);
         let other = {

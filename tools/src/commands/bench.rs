@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use weft_runtime::Model;
 use weft_runtime::session::Job;
 
-use super::{CompileArgs, check_device, compile_for_run, is_artifact};
+use super::{CompileArgs, check_device, compile_for_run, is_artifact, write_trace};
 use crate::Failure;
 
 /// Measures a model or an artifact.
@@ -25,6 +25,9 @@ pub struct Args {
     /// Also time per operator and kernel.
     #[arg(long)]
     pub profile: bool,
+    /// Also write what ran when, predicted and measured, for Perfetto.
+    #[arg(long, value_name = "JSON")]
+    pub trace: Option<PathBuf>,
     /// The only format there is; here for scripts.
     #[arg(long)]
     pub json: bool,
@@ -51,9 +54,13 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         inputs: args.inputs.clone(),
         bench: args.repeat.max(1),
         profile: args.profile,
+        timeline: args.trace.is_some(),
         ..Job::default()
     };
     let outcome = job.run(&mut model)?;
+    if let (Some(path), Some(timeline)) = (&args.trace, &outcome.timeline) {
+        write_trace(path, timeline)?;
+    }
     if let Some(mut measurement) = outcome.measurement {
         measurement.compile_s = seconds;
         let text = serde_json::to_string_pretty(&measurement);

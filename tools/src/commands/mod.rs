@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use weft_runtime::npz::Npz;
 use weft_runtime::session::JobError;
-use weft_runtime::{Model, random};
+use weft_runtime::{Model, WholeFile, random};
 
 use crate::{Device, Failure, Options, Remarks, Unit};
 
@@ -160,6 +160,14 @@ pub(crate) fn folder_for_run() -> Result<tempfile::TempDir, Failure> {
         path: std::env::temp_dir(),
         source,
     })
+}
+
+/// Writes what ran when, in Chrome's trace format.
+pub(crate) fn write_trace(path: &Path, trace: &impl serde::Serialize) -> Result<(), Failure> {
+    let failed = |source| Failure::File { doing: "write", path: path.to_owned(), source };
+    let mut file = WholeFile::create(path).map_err(failed)?;
+    serde_json::to_writer(&mut file, trace).map_err(|error| failed(error.into()))?;
+    file.commit().map_err(failed)
 }
 
 /// The inputs of a run: from a file, by name, or random ones.

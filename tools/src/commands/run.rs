@@ -71,8 +71,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         expect: args.expect.clone(),
         tolerance: Tolerance { rtol: args.rtol, atol: args.atol },
         seed: args.seed,
-        bench: 0,
-        profile: false,
+        ..Job::default()
     };
     let begin = Instant::now();
     let outcome = match job.run(&mut model) {

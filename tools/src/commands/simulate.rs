@@ -1,15 +1,15 @@
 //! `weft simulate`: a model on a machine that exists only as text.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::Serialize;
 use weft_runtime::compare::Tolerance;
 use weft_runtime::plan::CodeKind;
 use weft_runtime::session::Job;
 use weft_runtime::simulate::{self, Report};
-use weft_runtime::{Artifact, Model, WholeFile};
+use weft_runtime::{Artifact, Model};
 
-use super::{CompileArgs, check_device, folder_for_run, is_artifact, print_timings};
+use super::{CompileArgs, check_device, folder_for_run, is_artifact, print_timings, write_trace};
 use crate::{Failure, Unit};
 
 /// Runs a model on a simulated machine.
@@ -127,13 +127,6 @@ fn compile(args: &Args) -> Result<Artifact, Failure> {
     }
     // The file is mapped; its name may go.
     Ok(Artifact::open(&path)?)
-}
-
-fn write_trace(path: &Path, trace: &simulate::Trace) -> Result<(), Failure> {
-    let failed = |source| Failure::File { doing: "write", path: path.to_owned(), source };
-    let mut file = WholeFile::create(path).map_err(failed)?;
-    serde_json::to_writer(&mut file, trace).map_err(|error| failed(error.into()))?;
-    file.commit().map_err(failed)
 }
 
 fn print(args: &Args, model: &simulate::Model, report: &Report) {

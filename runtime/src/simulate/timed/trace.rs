@@ -5,6 +5,7 @@ use serde::ser::{SerializeSeq, Serializer};
 
 use super::super::machine::Machine;
 use super::{TICKS, Tick};
+use crate::trace_events::Events;
 
 /// Something that took time on a unit or an engine.
 #[derive(Clone, Debug)]
@@ -29,25 +30,6 @@ pub struct Trace {
     pub(super) clock_mhz: u64,
 }
 
-#[derive(Serialize)]
-struct Event<'a> {
-    name: &'a str,
-    ph: &'static str,
-    pid: u32,
-    tid: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ts: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    dur: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    args: Option<Name>,
-}
-
-#[derive(Serialize)]
-struct Name {
-    name: String,
-}
-
 impl Trace {
     pub(super) fn new(machine: &Machine, units: u32) -> Trace {
         Trace {
@@ -63,37 +45,20 @@ impl Trace {
 /// A JSON array of events: one process per unit, one thread for it and for each engine.
 impl Serialize for Trace {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut events = serializer.serialize_seq(None)?;
-        let named = |what: &'static str, pid, tid, name: String| Event {
-            name: what,
-            ph: "M",
-            pid,
-            tid,
-            ts: None,
-            dur: None,
-            args: Some(Name { name }),
-        };
+        let mut events = Events(serializer.serialize_seq(None)?);
         for unit in 0..self.units {
-            let name = format!("@{} {unit}", self.unit);
-            events.serialize_element(&named("process_name", unit, 0, name))?;
+            events.process(unit, &format!("@{} {unit}", self.unit))?;
             let tracks = std::iter::once("issue").chain(self.engines.iter().map(String::as_str));
             for (track, name) in tracks.enumerate() {
-                let event = named("thread_name", unit, track as u32, name.to_owned());
-                events.serialize_element(&event)?;
+                events.track(unit, track as u32, name)?;
             }
         }
         let micros = |ticks: Tick| ticks as f64 / TICKS as f64 / self.clock_mhz as f64;
         for span in &self.spans {
-            events.serialize_element(&Event {
-                name: &self.names[span.name as usize],
-                ph: "X",
-                pid: span.unit,
-                tid: span.track,
-                ts: Some(micros(span.begin)),
-                dur: Some(micros(span.ticks)),
-                args: None,
-            })?;
+            let name = &self.names[span.name as usize];
+            let (begin, us) = (micros(span.begin), micros(span.ticks));
+            events.span((span.unit, span.track), name, begin, us, None::<()>)?;
         }
-        events.end()
+        events.0.end()
     }
 }
