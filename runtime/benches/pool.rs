@@ -31,7 +31,10 @@ fn main() {
     ];
     let mut args = std::env::args().skip_while(|arg| arg != "--out");
     if let (Some(_), Some(path)) = (args.next(), args.next()) {
-        let json = serde_json::json!({ "unit": "ns", "rounds": ROUNDS, "rows": rows });
+        let command = "cargo bench -p weft-runtime --bench pool -- --out FILE";
+        let json = serde_json::json!({
+            "command": command, "unit": "ns", "rounds": ROUNDS, "rows": rows,
+        });
         let text = serde_json::to_string_pretty(&json).expect("plain data");
         std::fs::write(&path, text + "\n").expect("the file can be written");
     }

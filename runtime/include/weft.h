@@ -125,8 +125,8 @@ weft_status weft_model_run(weft_model *model, const void *const *inputs, const s
                            void *const *outputs, const size_t *output_bytes);
 
 /* As weft_model_run, with a handle of the same model. If that is cancelled, the run ends with
- * WEFT_CANCELLED when its threads have completed the calls of kernels that they are in. Several
- * runs may have the same handle; runs with other handles go on undisturbed. */
+ * WEFT_CANCELLED when its threads have completed the calls of kernels that they are in, or that
+ * belong to runs before it. Several runs may have the same handle; other runs go on undisturbed. */
 weft_status weft_model_run_cancellable(weft_model *model, const void *const *inputs,
                                        const size_t *input_bytes, void *const *outputs,
                                        const size_t *output_bytes, const weft_cancel *cancel);

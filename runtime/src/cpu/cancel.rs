@@ -23,7 +23,8 @@ impl Cancel {
     }
 
     /// Ends the requests that run with this handle, as soon as their workers have completed the
-    /// calls that they are in, and those that will be begun with it.
+    /// calls that they are in, and those that will be begun with it. A worker that has not come to
+    /// such a request yet first goes through the requests before it.
     pub fn cancel(&self) {
         self.flag.store(true, Ordering::Release);
         // Either we see the request, or it sees the flag: as in `begin`.
