@@ -82,6 +82,15 @@ impl Runner {
         self.model.set_profiling(false);
         Ok(times.into_iter().map(median).collect())
     }
+
+    /// When each range of the program started and ended in the last run with times of kernels,
+    /// in milliseconds since the first started.
+    pub fn ranges_ms(&self) -> Vec<[f64; 2]> {
+        let steps = self.model.step_times();
+        let first = steps.iter().map(|step| step.begin_ns).min().unwrap_or(0);
+        let since = |ns: u64| ns.saturating_sub(first) as f64 / 1e6;
+        steps.iter().map(|step| [since(step.begin_ns), since(step.end_ns)]).collect()
+    }
 }
 
 /// Runs all of them in turns.

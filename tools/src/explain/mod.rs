@@ -91,6 +91,11 @@ pub fn explain(
         for (kernel, time) in report.kernels.iter_mut().zip(times) {
             kernel.measured_ms = time;
         }
+        // A step of the plan is a range of the program, in its order.
+        let ranges = report.kernels.iter_mut().flat_map(|kernel| &mut kernel.ranges);
+        for (range, times) in ranges.zip(runners[0].ranges_ms()) {
+            range.measured_ms = Some(times);
+        }
     }
     for (program, number) in programs.iter_mut().zip(0..) {
         program.summary.measured_ms = runners.get(number).and_then(Runner::median_ms);

@@ -10,6 +10,7 @@ const SCRIPTS: &[&str] = &[
     include_str!("page/words.js"),
     include_str!("page/tables.js"),
     include_str!("page/graph.js"),
+    include_str!("page/timeline.js"),
     include_str!("page/arena.js"),
     include_str!("page/roofline.js"),
     include_str!("page/start.js"),

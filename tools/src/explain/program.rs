@@ -48,7 +48,9 @@ pub(super) fn read<'c>(
     let program = ops.into_iter().find_map(task::Program::of).ok_or_else(|| {
         Failure::said("the module holds no task.program", "a model, or text of an earlier stage")
     })?;
-    let clock = machine.unit(program.unit).and_then(|unit| unit.clock_mhz);
+    let unit = machine.unit(program.unit);
+    let wait = unit.as_ref().map(|unit| unit.wait_cycles);
+    let clock = unit.and_then(|unit| unit.clock_mhz);
     let mut reader = Reader {
         clock_mhz: clock.map(|mhz| mhz as f64).filter(|&mhz| mhz > 0.0),
         kernels,
@@ -56,7 +58,7 @@ pub(super) fn read<'c>(
         jobs: Vec::new(),
         running: Vec::new(),
         lives: HashMap::new(),
-        times: Times::new(program.units),
+        times: Times::new(program.units, wait.unwrap_or(0) as f64),
     };
     for op in program.body.iter() {
         if let Some(range) = task::Range::of(op) {
@@ -123,16 +125,22 @@ impl<'c> Reader<'c, '_> {
             life.1 = number;
         }
         let job = &mut self.jobs[number];
-        let own = Range { unit: range.unit, begin: range.begin, end: range.end };
-        job.ranges.push(own);
         let share = (range.end - range.begin) as f64 / job.facts.tasks.max(1) as f64;
         let floor = range.cycles.map(|cycles| cycles as f64);
         let floor = floor.unwrap_or(0.0);
         // The model of costs counts what a tile does, the least time what all of them move.
         let known = job.facts.predicted.as_ref();
         let predicted = known.map_or(0.0, |known| known.cycles * share).max(floor);
-        self.times.range(range, floor, predicted);
+        let times = self.times.range(range, floor, predicted);
         let clock = self.clock_mhz;
+        let [start, end] = times.map(|cycles| milliseconds(Some(cycles), clock));
+        job.ranges.push(Range {
+            unit: range.unit,
+            begin: range.begin,
+            end: range.end,
+            predicted_ms: start.zip(end).map(|(start, end)| [start, end]),
+            measured_ms: None,
+        });
         let add = |to: &mut Option<f64>, cycles| {
             *to = milliseconds(Some(cycles), clock).map(|time| to.unwrap_or(0.0) + time);
         };
@@ -173,8 +181,8 @@ struct Times<'c> {
 }
 
 impl<'c> Times<'c> {
-    fn new(units: u64) -> Self {
-        Self { floor: Clock::new(units), predicted: Clock::new(units) }
+    fn new(units: u64, wait: f64) -> Self {
+        Self { floor: Clock::new(units, 0.0), predicted: Clock::new(units, wait) }
     }
 
     fn job(&mut self) {
@@ -182,9 +190,10 @@ impl<'c> Times<'c> {
         self.predicted.own.fill(0.0);
     }
 
-    fn range(&mut self, range: &task::Range<'c>, floor: f64, predicted: f64) {
+    /// The cycles at which it starts and ends as predicted.
+    fn range(&mut self, range: &task::Range<'c>, floor: f64, predicted: f64) -> [f64; 2] {
         self.floor.range(range, floor);
-        self.predicted.range(range, predicted);
+        self.predicted.range(range, predicted)
     }
 }
 
@@ -194,24 +203,32 @@ struct Clock<'c> {
     free: Vec<f64>,
     /// What it did of the job.
     own: Vec<f64>,
-    /// When tokens are given.
-    given: HashMap<Val<'c>, f64>,
+    /// When tokens are given, and by which unit.
+    given: HashMap<Val<'c>, (f64, u64)>,
+    /// What a wait for another unit takes.
+    wait: f64,
 }
 
 impl<'c> Clock<'c> {
-    fn new(units: u64) -> Self {
+    fn new(units: u64, wait: f64) -> Self {
         let idle = vec![0.0; units as usize];
-        Self { free: idle.clone(), own: idle, given: HashMap::new() }
+        Self { free: idle.clone(), own: idle, given: HashMap::new(), wait }
     }
 
-    /// A range begins when its unit is free and all that it waits for is done.
-    fn range(&mut self, range: &task::Range<'c>, cycles: f64) {
+    /// A range begins when its unit is free and all that it waits for is done. Gives its begin
+    /// and its end.
+    fn range(&mut self, range: &task::Range<'c>, cycles: f64) -> [f64; 2] {
         let unit = range.unit as usize;
-        let waits = range.waits.iter().filter_map(|wait| self.given.get(wait).copied());
-        let end = waits.fold(self.free[unit], f64::max) + cycles;
+        let waits = range.waits.iter().filter_map(|wait| {
+            let &(end, on) = self.given.get(wait)?;
+            Some(if on == range.unit { end } else { end + self.wait })
+        });
+        let begin = waits.fold(self.free[unit], f64::max);
+        let end = begin + cycles;
         self.free[unit] = end;
         self.own[unit] += cycles;
-        self.given.insert(range.token(), end);
+        self.given.insert(range.token(), (end, range.unit));
+        [begin, end]
     }
 
     fn end(&self) -> f64 {

@@ -180,6 +180,10 @@ pub struct Range {
     pub begin: u64,
     /// The one after the last.
     pub end: u64,
+    /// When it starts and ends in the predicted schedule, since the program starts.
+    pub predicted_ms: Option<[f64; 2]>,
+    /// The same in one measured run, since its first range started.
+    pub measured_ms: Option<[f64; 2]>,
 }
 
 /// What the model of costs says.

@@ -111,6 +111,9 @@ fn the_page_opens_without_errors_and_shows_the_report() {
     assert_eq!(dom.matches("tabindex=\"0\" role=\"button\"").count(), 1, "one stop in the graph");
     let buffers = report["arenas"][0]["buffers"].as_array().expect("buffers").len();
     assert_eq!(dom.matches("class=\"buffer\"").count(), buffers);
+    // Every range is a box in the predicted schedule, and in the measured one.
+    let ranges = report["summary"]["ranges"].as_u64().expect("ranges") as usize;
+    assert_eq!(dom.matches("class=\"range\"").count(), 2 * ranges);
 }
 
 /// A page that fails is seen to fail.

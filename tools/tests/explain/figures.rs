@@ -35,6 +35,23 @@ fn kernels_and_arena_are_those_of_the_task_program() {
     assert_eq!(number(&report["summary"]["constants"]), lines(&text, "task.constant").len() as u64);
 }
 
+/// Ranges of one unit follow each other in the predicted schedule, which ends when the program
+/// does.
+#[test]
+fn the_schedule_is_that_of_the_task_program() {
+    let desk = Desk::digits();
+    let report = desk.explain(&[]);
+    let mut units: std::collections::BTreeMap<u64, f64> = std::collections::BTreeMap::new();
+    for range in list(&report["kernels"]).iter().flat_map(|kernel| list(&kernel["ranges"])) {
+        let [start, end] = [0, 1].map(|side| range["predicted_ms"][side].as_f64().unwrap());
+        let free = units.entry(number(&range["unit"])).or_default();
+        assert!(*free <= start && start < end, "{range}");
+        *free = end;
+    }
+    let last = units.into_values().fold(0.0, f64::max);
+    assert_eq!(Some(last), report["summary"]["predicted_ms"].as_f64());
+}
+
 /// Buffers lie where the program puts them, and none that live at once overlap.
 #[test]
 fn buffers_are_those_of_the_task_program() {

@@ -22,7 +22,9 @@ fn desk(expression: &str, shape: &str, device: &str) -> Desk {
 
 fn tiles(desk: &Desk, options: &[&str]) -> String {
     let compile = ["compile", "k.mlir", "--device", "machine.mlir", "--emit", "tile", "-o", "-"];
-    desk.weft(&[&compile[..], options].concat())
+    // One kernel, which is edited.
+    let best = ["--pass-option", "tile-construct-rtiles.offer=best"];
+    desk.weft(&[&compile[..], &best, options].concat())
 }
 
 /// The one kernel of a module at the stage of tiles.

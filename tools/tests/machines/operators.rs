@@ -119,7 +119,10 @@ fn each_way(desk: &Desk, device: &str) -> Vec<(u64, Vec<String>)> {
     desk.weft(&["run", "k.mlir", "--outputs", "host.npz"]);
     let ways = ENDS.into_iter().map(|ends| {
         let option = format!("tile-peel.ends={ends}");
-        let on = ["k.mlir", "--device", "machine.mlir", "--pass-option", &option];
+        // The kernels of the whole and of its ends, and none beside them.
+        let best = "tile-construct-rtiles.offer=best";
+        let on =
+            ["k.mlir", "--device", "machine.mlir", "--pass-option", &option, "--pass-option", best];
         let report = desk.simulate(&[&on[..], &["--expect", "host.npz"]].concat());
         assert_eq!(report["compared"], true, "{device}, {ends}");
         let text = desk.weft(&[&["compile"], &on[..], &["--emit", "tile", "-o", "-"]].concat());

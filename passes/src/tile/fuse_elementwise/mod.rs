@@ -102,10 +102,13 @@ impl<'c> Fuse<'c> {
         let mut fused = 0;
         // All of them first: views go away on the way.
         let runs: Vec<_> = body.ops().into_iter().filter(|op| op.is("tile.run")).collect();
-        for run in runs {
+        let mut places: HashMap<Op<'c>, usize> =
+            runs.iter().enumerate().map(|(place, run)| (*run, place)).collect();
+        for (place, run) in runs.into_iter().enumerate() {
             let mut user = run;
-            while let Some(joined) = self.with_a_maker(user, &constant)? {
+            while let Some(joined) = self.with_a_maker(user, &places, &constant)? {
                 user = joined;
+                places.insert(user, place);
                 fused += 1;
             }
         }
@@ -123,16 +126,18 @@ impl<'c> Fuse<'c> {
     fn with_a_maker(
         &mut self,
         user: Op<'c>,
+        places: &HashMap<Op<'c>, usize>,
         constant: &HashSet<Val<'c>>,
     ) -> Result<Option<Op<'c>>, Failed> {
         if !self.nest(user)?.is_some_and(|nest| is_elementwise(&nest)) {
             return Ok(None);
         }
         let mut makers: Vec<(Op<'c>, Nest<'c>)> = Vec::new();
-        let read: HashSet<_> =
-            user.operands().iter().filter_map(|value| root(*value).def()).collect();
-        let order = user.block().map(|block| block.ops()).unwrap_or_default();
-        for maker in order.into_iter().filter(|op| op.is("tile.run") && read.contains(op)) {
+        let read = user.operands().into_iter().filter_map(|value| root(value).def());
+        let mut read: Vec<_> = read.filter(|op| op.is("tile.run")).collect();
+        read.sort_by_key(|maker| places.get(maker));
+        read.dedup();
+        for maker in read {
             // What is known is made once, when the artifact is written.
             let known = maker.results().iter().any(|result| constant.contains(result));
             if let Some(nest) = self.nest(maker)?.filter(|_| !known) {

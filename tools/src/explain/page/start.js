@@ -4,5 +4,5 @@ const dark = () => (document.documentElement.dataset.theme || (matchMedia("(pref
 const name = () => { theme.textContent = dark() ? "Light" : "Dark"; };
 theme.addEventListener("click", () => { document.documentElement.dataset.theme = dark() ? "light" : "dark"; name(); });
 name();
-for (const draw of [drawLead, drawSummary, drawStrip, drawJoining, drawGraph, drawArena, drawRoofline, drawKernels, drawPatterns, drawMachine, drawRemarks]) draw();
+for (const draw of [drawLead, drawSummary, drawStrip, drawJoining, drawGraph, drawTimeline, drawArena, drawRoofline, drawKernels, drawPatterns, drawMachine, drawRemarks]) draw();
 document.documentElement.dataset.drawn = "whole";
