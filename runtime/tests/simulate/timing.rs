@@ -166,6 +166,26 @@ fn results_are_waited_for() {
 }
 
 #[test]
+fn waits_and_launches_take_their_time() {
+    // One multiplication takes 217 + 8 cycles. The second step waits for the first, on its own
+    // unit for nothing, on another one for 30 cycles.
+    let machine = || Machine { wait_cycles: 30, launch_cycles: 1000, ..plain_machine() };
+    let cycles = |steps: &[(u32, &[u32])], launches: &[u32]| {
+        let kernel = chain(1, false);
+        let plan = Plan { launches: launches.to_vec(), ..one(&kernel, 2, steps) };
+        let code = Code { machine: machine(), kernels: vec![kernel] };
+        Simulator::new(&code, &plan).expect("sound").time(false).expect("runs").0.cycles
+    };
+    let step = 217.0 + 8.0;
+    assert_eq!(cycles(&[(0, &[])], &[]), 1000.0 + step);
+    assert_eq!(cycles(&[(0, &[]), (0, &[0])], &[]), 1000.0 + 2.0 * step);
+    assert_eq!(cycles(&[(0, &[]), (1, &[0])], &[]), 1000.0 + step + 30.0 + step);
+    // A launch between them takes its time instead.
+    assert_eq!(cycles(&[(0, &[]), (1, &[0])], &[1]), 2.0 * (1000.0 + step));
+    assert_eq!(cycles(&[(0, &[]), (0, &[0])], &[1]), 2.0 * (1000.0 + step));
+}
+
+#[test]
 fn banks_take_their_time() {
     // Tiles of 4 rows of 16 bytes, 64 bytes apart, in 16 banks of 4 bytes: rows lie in the same
     // four banks, so each operand takes 4 cycles, 3 of them lost. a, b and c are read, c is

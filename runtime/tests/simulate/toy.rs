@@ -93,6 +93,8 @@ pub fn machine() -> Machine {
         unit: "core".into(),
         units: 4,
         clock_mhz: Some(1000),
+        wait_cycles: 0,
+        launch_cycles: 0,
         memories: vec![dram, spad, reg],
         shared: DRAM,
         engines: vec![engine("dma", 8), engine("tensor", 8)],

@@ -59,8 +59,8 @@ pub(super) struct Timed<'r, 'c> {
 /// A unit at some time.
 struct Unit {
     steps: VecDeque<u32>,
-    /// The launch that its last step belongs to, or the one that it is about to begin.
-    launch: Option<u32>,
+    /// The launch of its last step or of the one that it is to begin, and when it came to that.
+    launch: Option<(u32, Tick)>,
     step: Option<u32>,
     task: u64,
     walker: Walker,

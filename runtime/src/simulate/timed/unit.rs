@@ -49,14 +49,23 @@ impl<'r, 'c> Timed<'r, 'c> {
         };
         let step = &self.plan.steps[number as usize];
         let machine = &self.code.machine;
-        let (mut begin, mut before) = (own.now, own.now);
+        let launch = self.plan.launches.partition_point(|&first| first <= number) as u32;
+        let first = launch.checked_sub(1).map_or(0, |place| self.plan.launches[place as usize]);
+        if own.launch.is_none_or(|(known, _)| known != launch) {
+            own.launch = Some((launch, own.now));
+        }
+        let mut begin = own.now;
+        // A launch begins when the unit comes to it and those before it are done.
+        let mut launched = own.launch.map_or(0, |(_, came)| came);
         for &wait in &step.waits {
             match self.done[wait as usize] {
                 Some(done) => {
                     let elsewhere = self.plan.steps[wait as usize].unit != unit;
                     let cycles = if elsewhere { machine.wait_cycles } else { 0 };
                     begin = begin.max(done + cycles * TICKS);
-                    before = before.max(done);
+                    if wait < first {
+                        launched = launched.max(done);
+                    }
                 }
                 None => {
                     own.blocked = Blocked::Step;
@@ -65,11 +74,7 @@ impl<'r, 'c> Timed<'r, 'c> {
                 }
             }
         }
-        let launch = self.plan.launches.partition_point(|&first| first <= number) as u32;
-        if own.launch != Some(launch) {
-            own.launch = Some(launch);
-            begin = begin.max(before + machine.launch_cycles * TICKS);
-        }
+        begin = begin.max(launched + machine.launch_cycles * TICKS);
         if begin > own.now {
             return self.later(unit, begin);
         }
