@@ -24,7 +24,7 @@ use super::emit;
 use super::kernels::Kernels;
 use super::schedule::lanes::Placement;
 use super::schedule::operators::Target;
-use super::schedule::{self, Launches, Options, Policy, Schedule};
+use super::schedule::{self, Arena, Launches, Options, Policy, Schedule};
 use super::values::{self, Constant, Lowered, Place};
 
 /// See the module.
@@ -101,7 +101,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     };
     let mut kernels = Kernels::of(run.context, run.module, machine);
     let mut lowered = values::lower(&graph, &mut kernels, shared.name)?;
-    let fits = |arenas: &[(String, u64)]| too_large(machine, arenas).is_none();
+    let fits = |arenas: &[Arena]| too_large(machine, arenas).is_none();
     let schedule = schedule::schedule(&mut lowered, &kernels, options, &fits);
     check_fits(&graph, machine, &schedule)?;
     emit::emit(
@@ -152,7 +152,7 @@ fn check_fits(graph: &Graph<'_>, machine: Machine<'_>, schedule: &Schedule) -> R
 
 /// The first arena that does not fit its memory, where the capacity of that was declared and not
 /// measured: then it is the system that says how much there is.
-fn too_large<'c>(machine: Machine<'c>, arenas: &[(String, u64)]) -> Option<(Memory<'c>, u64)> {
+fn too_large<'c>(machine: Machine<'c>, arenas: &[Arena]) -> Option<(Memory<'c>, u64)> {
     let declared = arenas.iter().filter_map(|(name, bytes)| Some((machine.memory(name)?, *bytes)));
     let declared = declared.filter(|(memory, _)| memory.host.is_none());
     declared.into_iter().find(|(memory, bytes)| *bytes > memory.capacity_bytes)

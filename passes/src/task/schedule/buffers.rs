@@ -2,18 +2,15 @@
 
 use super::super::arena::{self, Life};
 use super::super::values::{Lowered, Place};
+use super::Arena;
 use super::policy::Turn;
 
 /// Places the buffers of every memory for jobs in their turns: an offset for each storage, and
 /// the arenas.
-pub(super) fn arenas(
-    lowered: &Lowered<'_>,
-    turns: &[Turn],
-    lag: u32,
-) -> (Vec<u64>, Vec<(String, u64)>) {
+pub(super) fn arenas(lowered: &Lowered<'_>, turns: &[Turn], lag: u32) -> (Vec<u64>, Vec<Arena>) {
     let all = lives(lowered, turns);
     let mut offsets = vec![0; all.len()];
-    let mut arenas: Vec<(String, u64)> = Vec::new();
+    let mut arenas: Vec<Arena> = Vec::new();
     let memories = lowered.storages.iter().filter_map(|storage| storage.place.memory());
     for memory in memories.collect::<std::collections::BTreeSet<_>>() {
         let here = |storage: usize| lowered.storages[storage].place.memory() == Some(memory);

@@ -60,12 +60,14 @@ pub(crate) struct Range {
     pub waits: Vec<u32>,
 }
 
+/// A memory that buffers lie in, and the bytes of its arena.
+pub(crate) type Arena = (String, u64);
+
 /// A program on a virtual device.
 pub(crate) struct Schedule {
     /// One offset per storage, in the arena of its memory; zero outside.
     pub offsets: Vec<u64>,
-    /// Each memory that buffers lie in, with the bytes of its arena.
-    pub arenas: Vec<(String, u64)>,
+    pub arenas: Vec<Arena>,
     pub ranges: Vec<Range>,
     /// Ranges before which a launch ends, ascending.
     pub launches: Vec<usize>,
@@ -78,7 +80,7 @@ pub(crate) fn schedule(
     lowered: &mut Lowered<'_>,
     kernels: &Kernels<'_>,
     options: Options,
-    fits: &dyn Fn(&[(String, u64)]) -> bool,
+    fits: &dyn Fn(&[Arena]) -> bool,
 ) -> Schedule {
     let operators = operators::of(lowered, kernels, &options.target);
     let mut order = policy::order(&operators, &options);

@@ -12,15 +12,15 @@ use super::super::conflicts::{Access, Conflicts};
 use super::super::kernels::Kernels;
 use super::super::touch::Region;
 use super::super::values::{Job, Lowered, Place};
-use super::Range;
 use super::policy::Turn;
+use super::{Arena, Range};
 
 /// Ranges so far.
 pub(super) struct Placing<'a, 'c> {
     lowered: &'a Lowered<'c>,
     kernels: &'a Kernels<'c>,
     offsets: &'a [u64],
-    arenas: &'a [(String, u64)],
+    arenas: &'a [Arena],
     /// Whether ranges wait for whole operators.
     whole_waits: bool,
     conflicts: Conflicts,
@@ -36,7 +36,7 @@ impl<'a, 'c> Placing<'a, 'c> {
     pub fn new(
         lowered: &'a Lowered<'c>,
         kernels: &'a Kernels<'c>,
-        (offsets, arenas): (&'a [u64], &'a [(String, u64)]),
+        (offsets, arenas): (&'a [u64], &'a [Arena]),
         whole_waits: bool,
     ) -> Self {
         Self {
