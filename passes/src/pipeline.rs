@@ -98,6 +98,7 @@ pub const PASSES: &[&Pass] = &[
     &device::from_tile::PASS,
     &codegen::lower::PASS,
     &codegen::vendor::PASS,
+    &codegen::gpu::program::PASS,
     &codegen::gpu::PASS,
     &interpret::check_eval::PASS,
 ];

@@ -10,5 +10,5 @@ mod launch;
 mod model;
 
 pub use error::CudaError;
-pub use launch::Launch;
+pub use launch::{Call, Launch, Program, Work, calls, works};
 pub use model::Model;

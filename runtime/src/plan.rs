@@ -143,7 +143,8 @@ pub enum CodeKind {
     /// A machine and kernels as plain data, [`crate::simulate::Code`].
     Simulated,
     /// PTX text for a CUDA device. Its first lines say how kernels are launched,
-    /// `// launch SYMBOL threads N groups N`.
+    /// `// launch SYMBOL threads N groups N`, and which steps are one kernel instead,
+    /// `// program SYMBOL steps FIRST LAST threads N blocks N`.
     Ptx,
     /// An ELF code object for an AMD GPU.
     Amdgcn,

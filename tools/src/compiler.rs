@@ -11,6 +11,7 @@ use weft_dialects::ir::{Context, Module, Op, module_op};
 use weft_dialects::task::Program;
 use weft_onnx::Weights;
 use weft_passes::codegen::gpu::Isa;
+use weft_passes::codegen::gpu::program::{self, Form, How};
 use weft_passes::codegen::{
     self, Text, compile_kernels, print_kernels, vendor, whole_code, whole_text,
 };
@@ -387,8 +388,35 @@ impl<'c> Unit<'c> {
     /// As [`Unit::kernel_text`], and a machine of another kind.
     pub fn threads_text(&mut self, isa: Isa) -> Result<String, Failure> {
         self.lower(Stage::Device)?;
+        let forms = self.forms(isa)?;
         self.progress.say("compiling kernels");
-        Ok(whole_text(self.op(), self.machine()?, self.jobs(), isa)?)
+        Ok(whole_text(self.op(), self.machine()?, self.jobs(), isa, &forms)?)
+    }
+
+    /// The launches of the program that are one kernel each.
+    fn forms(&mut self, isa: Isa) -> Result<Vec<Form>, Failure> {
+        let pass = program::PASS.name;
+        let mut asked = self.options.pass_options.iter().filter(|(own, ..)| own == pass);
+        let asked = asked.rfind(|(_, option, _)| option == "form");
+        let how = match asked {
+            Some((.., value)) => How::parse(value).ok_or_else(|| {
+                Failure::said(format!("{pass}.form has no value `{value}`"), "auto, one, launches")
+            })?,
+            None => How::default(),
+        };
+        let machine = self.machine()?;
+        // Text may hold kernels without a program, or one that nobody outside could run.
+        let Ok(own) = self.program() else { return Ok(Vec::new()) };
+        let Ok(planned) = task::plan(&own, machine) else { return Ok(Vec::new()) };
+        let choices = program::choose(self.op(), machine, isa, &own, &planned.plan, how);
+        let mut forms = Vec::new();
+        for choice in choices {
+            if choice.refused || self.options.remarks == Remarks::All {
+                self.remarks.push(Remark { pass, message: choice.why });
+            }
+            forms.extend(choice.form);
+        }
+        Ok(forms)
     }
 
     /// The linked code; PTX, which drivers link, as text.
@@ -400,14 +428,16 @@ impl<'c> Unit<'c> {
         let machine = self.machine()?;
         let begin = Instant::now();
         self.progress.say("compiling kernels");
-        match Isa::of_arch(machine.arch()) {
+        let isa = Isa::of_arch(machine.arch());
+        let forms = isa.map_or_else(|| Ok(Vec::new()), |isa| self.forms(isa))?;
+        match isa {
             Some(isa @ Isa::Ptx) => {
-                let text = whole_text(self.op(), machine, self.jobs(), isa)?;
+                let text = whole_text(self.op(), machine, self.jobs(), isa, &forms)?;
                 self.timed("compile kernels", begin);
                 return Ok(text.into_bytes());
             }
             Some(isa @ Isa::Amdgcn) => {
-                let object = whole_code(self.op(), machine, self.jobs(), isa)?;
+                let object = whole_code(self.op(), machine, self.jobs(), isa, &forms)?;
                 self.timed("compile kernels", begin);
                 return Ok(codegen::link(&[object])?);
             }

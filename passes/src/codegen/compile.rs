@@ -10,6 +10,7 @@ use inkwell::targets::FileType;
 use weft_dialects::device::{Kernel, Machine};
 use weft_dialects::ir::{self, Op, module_op, ty};
 
+use super::gpu::program::Form;
 use super::lower::Scratch;
 use super::native::{Backend, Entry, translate};
 use super::target::{self, Target};
@@ -81,7 +82,8 @@ pub fn print_kernels(
 
 /// The kernels of a machine whose kernels are code for one thread, as one text of
 /// its assembly. It begins with a line for each kernel that says how it is launched,
-/// `// launch SYMBOL threads N groups N`: `ceil(rTasks / groups)` blocks of so many threads.
+/// `// launch SYMBOL threads N groups N`: `ceil(rTasks / groups)` blocks of so many threads; then
+/// with one for each launch of the program that is one kernel, as [`gpu::program::Form::head`] says.
 ///
 /// # Errors
 /// The first kernel, in the order of the module, that does not compile; a machine
@@ -91,6 +93,7 @@ pub fn whole_text(
     machine: Machine<'_>,
     jobs: usize,
     isa: gpu::Isa,
+    forms: &[Form],
 ) -> Result<String, CodegenError> {
     let target = target_for(machine, isa)?;
     let kernels =
@@ -99,11 +102,12 @@ pub fn whole_text(
         let gpu::Launch { threads, groups } = gpu::Launch::of(machine, &kernel)?;
         Some(format!("// launch {} threads {threads} groups {groups}\n", kernel.name))
     });
-    let head: String = launches.collect();
-    Ok(head + &gpu::text(&bitcode(module, machine, jobs)?, &target)?)
+    let head: String = launches.chain(forms.iter().map(Form::head)).collect();
+    Ok(head + &gpu::text(&bitcode(module, machine, jobs, forms)?, &target)?)
 }
 
-/// The kernels of a machine whose kernels are code for one thread, as one object.
+/// The kernels of a machine whose kernels are code for one thread, and the launches of the
+/// program that are one kernel, as one object.
 ///
 /// # Errors
 /// As [`whole_text`].
@@ -112,8 +116,9 @@ pub fn whole_code(
     machine: Machine<'_>,
     jobs: usize,
     isa: gpu::Isa,
+    forms: &[Form],
 ) -> Result<Object, CodegenError> {
-    gpu::object(&bitcode(module, machine, jobs)?, &target_for(machine, isa)?)
+    gpu::object(&bitcode(module, machine, jobs, forms)?, &target_for(machine, isa)?)
 }
 
 fn target_for(machine: Machine<'_>, isa: gpu::Isa) -> Result<Target, CodegenError> {
@@ -124,13 +129,17 @@ fn target_for(machine: Machine<'_>, isa: gpu::Isa) -> Result<Target, CodegenErro
     Err(CodegenError::Form { arch: machine.arch().to_owned(), form: isa.form() })
 }
 
-/// Each kernel as optimised LLVM bitcode.
+/// Each kernel, then each launch that is one, as optimised LLVM bitcode.
 fn bitcode(
     module: Op<'_>,
     machine: Machine<'_>,
     jobs: usize,
+    forms: &[Form],
 ) -> Result<Vec<Vec<u8>>, CodegenError> {
-    each_kernel(module, machine, jobs, |native| {
+    let target = Target::of(machine)?;
+    let mut work = jobs_of(module, machine, &target);
+    work.extend(forms.iter().map(|form| job_of_form(module, machine, form)));
+    each(&work, &target, jobs, |native| {
         Ok(native.module.write_bitcode_to_memory().as_slice().to_vec())
     })
 }
@@ -156,6 +165,8 @@ struct Job {
     text: String,
     arg_bytes: Vec<u64>,
     scratch: Scratch,
+    /// Where the text is that of all kernels that one entry calls.
+    form: Option<Form>,
 }
 
 fn each_kernel<T: Send>(
@@ -165,12 +176,20 @@ fn each_kernel<T: Send>(
     finish: impl Fn(&Native<'_, '_>) -> Result<T, CodegenError> + Sync,
 ) -> Result<Vec<T>, CodegenError> {
     let target = Target::of(machine)?;
-    let work = jobs_of(module, machine, &target);
+    each(&jobs_of(module, machine, &target), &target, jobs, finish)
+}
+
+fn each<T: Send>(
+    work: &[Job],
+    target: &Target,
+    jobs: usize,
+    finish: impl Fn(&Native<'_, '_>) -> Result<T, CodegenError> + Sync,
+) -> Result<Vec<T>, CodegenError> {
     let next = AtomicUsize::new(0);
     let results: Vec<_> = work.iter().map(|_| Mutex::new(None)).collect();
     let worker = || {
-        let worker = Worker::new(&target);
-        while let Some((job, result)) = pick(&next, &work, &results) {
+        let worker = Worker::new(target);
+        while let Some((job, result)) = pick(&next, work, &results) {
             let made = worker.compile(job, &finish);
             *result.lock().expect("a result is written once") = Some(made);
         }
@@ -215,8 +234,24 @@ fn jobs_of(module: Op<'_>, machine: Machine<'_>, target: &Target) -> Vec<Job> {
             text: format!("{head}\n{}\n", kernel.op.own_text()),
             arg_bytes: kernel.args().iter().map(|arg| bytes(arg.ty())).collect(),
             scratch: lent(&kernel),
+            form: None,
         })
         .collect()
+}
+
+/// The kernels that an entry calls as a module with the machine.
+fn job_of_form(module: Op<'_>, machine: Machine<'_>, form: &Form) -> Job {
+    let kernels =
+        module.first_block(0).into_iter().flat_map(|block| block.ops()).filter_map(Kernel::of);
+    let called = kernels.filter(|own| form.bodies.iter().any(|body| body.kernel == own.name));
+    let texts: Vec<_> = called.map(|kernel| kernel.op.own_text()).collect();
+    Job {
+        kernel: form.symbol.clone(),
+        text: format!("{}\n{}\n", machine.op.own_text(), texts.join("\n")),
+        arg_bytes: Vec::new(),
+        scratch: Scratch::default(),
+        form: Some(form.clone()),
+    }
 }
 
 fn bytes(memref: ir::Type<'_>) -> u64 {
@@ -255,10 +290,14 @@ impl Worker {
         let context = inkwell::context::Context::create();
         let module =
             translate(&context, &mlir).ok_or_else(|| self.failed(kernel, "translation to LLVM"))?;
-        let entry = Entry { name: kernel, arg_bytes: &job.arg_bytes, scratch: &job.scratch };
-        backend
-            .optimise(&context, &module, &entry)
-            .map_err(|message| llvm_error(kernel, message))?;
+        let done = match job.form {
+            Some(_) => backend.optimise_program(&context, &module, kernel),
+            None => {
+                let (arg_bytes, scratch) = (&job.arg_bytes[..], &job.scratch);
+                backend.optimise(&context, &module, &Entry { name: kernel, arg_bytes, scratch })
+            }
+        };
+        done.map_err(|message| llvm_error(kernel, message))?;
         finish(&Native { kernel, backend, module })
     }
 
@@ -274,9 +313,17 @@ impl Worker {
         expand_math::PASS
             .apply(&self.mlir, op, &[])
             .map_err(|_| self.failed(kernel, "device-expand-math"))?;
-        to_functions
-            .apply(&self.mlir, op, &[])
-            .map_err(|_| self.failed(kernel, to_functions.name))?;
+        if let Some(form) = &job.form {
+            let pass = &gpu::program::PASS;
+            gpu::program::write(&self.mlir, op, machine, form)
+                .map_err(|_| self.failed(kernel, pass.name))?;
+            let rest = op.body(0).map(|block| block.ops()).unwrap_or_default();
+            rest.into_iter().filter(|op| Kernel::of(*op).is_some()).for_each(Op::erase);
+        } else {
+            to_functions
+                .apply(&self.mlir, op, &[])
+                .map_err(|_| self.failed(kernel, to_functions.name))?;
+        }
         machine.op.erase();
         llvm::lower_to_llvm_dialect(&self.mlir, &mut module, half, isa).map_err(|error| {
             self.heard.lock().expect("only this thread listens").push(error.to_string());

@@ -8,9 +8,12 @@
 //!
 //! device.kernel  --gpu-->  func for one thread  --llvm-->  LLVM dialect
 //!   --native-->  optimised LLVM module  --gpu::whole-->  text of all kernels, or a code object
+//!
+//! plan, device.kernels  --gpu::program-->  one entry for all units, which calls them  --llvm--> ...
 //! ```
 //!
-//! This room reads the machine and the program half of `device`, nothing above.
+//! This room reads the machine and the program half of `device`; where all kernels of a launch become
+//! one, the plan as well, and nothing else above.
 
 mod compile;
 mod error;

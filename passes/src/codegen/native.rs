@@ -91,8 +91,43 @@ impl Backend {
                 self.describe(context, function);
             }
         }
+        self.run_passes(module, kernel.name)
+    }
+
+    /// Makes a translated function the entry of a program, and the others what it calls.
+    pub fn optimise_program<'l>(
+        &self,
+        context: &'l Context,
+        module: &Module<'l>,
+        name: &str,
+    ) -> Result<(), String> {
+        self.prepare(module);
+        let isa = self.target.isa.ok_or("only code for threads has programs")?;
+        for function in module.get_functions().filter(|own| own.count_basic_blocks() > 0) {
+            self.describe(context, function);
+            // Its threads meet at barriers.
+            function.add_attribute(AttributeLoc::Function, named(context, "convergent", 0));
+            if function.get_name().to_bytes() == name.as_bytes() {
+                function.set_call_conventions(isa.kernel_convention());
+                continue;
+            }
+            // Called at one place each, so this makes the code no larger.
+            function.set_linkage(Linkage::Internal);
+            function.add_attribute(AttributeLoc::Function, named(context, "alwaysinline", 0));
+            for (number, parameter) in function.get_param_iter().enumerate() {
+                // As of a kernel's buffers: what is written overlaps no other operand.
+                if parameter.is_pointer_value() {
+                    let place = AttributeLoc::Param(number as u32);
+                    function.add_attribute(place, named(context, "noalias", 0));
+                }
+            }
+        }
+        self.run_passes(module, name)
+    }
+
+    fn run_passes(&self, module: &Module<'_>, name: &str) -> Result<(), String> {
         module.verify().map_err(|error| error.to_string())?;
-        working_on(kernel.name);
+        working_on(name);
         let options = PassBuilderOptions::create();
         // What is worth unrolling was unrolled for the registers there are; more of it shares
         // loads between rounds until the sums no longer fit.

@@ -195,6 +195,35 @@ pub unsafe fn launch(
     launched.map_err(said("launch a kernel"))
 }
 
+/// Launches a kernel whose blocks wait for each other; the driver refuses one whose blocks do not
+/// all fit the device at once.
+///
+/// # Safety
+///
+/// As [`launch`].
+pub unsafe fn launch_together(
+    function: Function,
+    blocks: u32,
+    threads: u32,
+    parameters: &mut [u64],
+) -> Result<(), CudaError> {
+    let mut pointers: Vec<*mut c_void> =
+        parameters.iter_mut().map(|value| (&raw mut *value).cast()).collect();
+    // SAFETY: the driver copies the parameters before it returns; the rest is the caller's word.
+    let launched = unsafe {
+        result::launch_cooperative_kernel(
+            function.0,
+            (blocks, 1, 1),
+            (threads, 1, 1),
+            0,
+            result::stream::null(),
+            &mut pointers,
+        )
+    };
+    let what = format!("launch {blocks} blocks of {threads} threads that wait for each other");
+    launched.map_err(said(&what))
+}
+
 /// A moment in the order of launches.
 pub struct Moment(sys::CUevent);
 

@@ -1,7 +1,8 @@
 //! How kernels are launched, and which steps of a plan are one launch.
 //!
-//! A plan gives each execution unit its ranges of rTasks. A CUDA device gives blocks to
-//! its units by itself, so ranges that follow each other become one launch.
+//! A plan gives each execution unit its ranges of rTasks. Where a launch of the plan is one kernel,
+//! its blocks are those units. Elsewhere a CUDA device gives blocks to its units by itself, so
+//! ranges that follow each other become one launch.
 
 use std::collections::HashMap;
 
@@ -25,14 +26,89 @@ impl Launch {
     /// What the head of the code says of each kernel: lines of the form
     /// `// launch SYMBOL threads N groups N`.
     pub fn read(code: &str) -> HashMap<&str, Launch> {
-        code.lines().map_while(|line| line.strip_prefix("// launch ")).filter_map(one).collect()
+        head(code).filter_map(|line| one(line.strip_prefix("launch ")?)).collect()
     }
+}
+
+/// A kernel that runs all steps of a launch: block `n` is unit `n`, and blocks wait for each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    /// Its symbol in the code.
+    pub symbol: String,
+    /// The first step.
+    pub first: usize,
+    /// One past the last step.
+    pub last: usize,
+    /// Threads of a block.
+    pub threads: u32,
+    /// Blocks, all of which have to run at once.
+    pub blocks: u32,
+}
+
+impl Program {
+    /// What the head of the code says of them: lines of the form
+    /// `// program SYMBOL steps FIRST LAST threads N blocks N`.
+    pub fn read(code: &str) -> Vec<Program> {
+        head(code).filter_map(|line| program(line.strip_prefix("program ")?)).collect()
+    }
+}
+
+/// The comments that code begins with.
+fn head(code: &str) -> impl Iterator<Item = &str> {
+    code.lines().map_while(|line| line.strip_prefix("// "))
 }
 
 fn one(line: &str) -> Option<(&str, Launch)> {
     let words: Vec<_> = line.split(' ').collect();
     let [symbol, "threads", threads, "groups", groups] = words[..] else { return None };
     Some((symbol, Launch { threads: threads.parse().ok()?, groups: groups.parse().ok()? }))
+}
+
+fn program(line: &str) -> Option<Program> {
+    let words: Vec<_> = line.split(' ').collect();
+    let [symbol, "steps", first, last, "threads", threads, "blocks", blocks] = words[..] else {
+        return None;
+    };
+    Some(Program {
+        symbol: symbol.to_owned(),
+        first: first.parse().ok()?,
+        last: last.parse().ok()?,
+        threads: threads.parse().ok()?,
+        blocks: blocks.parse().ok()?,
+    })
+}
+
+/// What is launched in one run, one after the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// A kernel.
+    Call(Call),
+    /// The program of that number.
+    Program(usize),
+}
+
+/// What runs all steps of a plan in its order: programs where there are some, `calls` elsewhere.
+///
+/// ```
+/// # use weft_runtime::cuda::{Call, Program, Work, works};
+/// let call = |first, last| Call { first, last, begin: 0, end: 1 };
+/// let program = Program { symbol: "p".to_owned(), first: 1, last: 3, threads: 32, blocks: 2 };
+/// let works = works(&[call(0, 1), call(1, 2), call(2, 3), call(3, 4)], &[program]);
+/// assert_eq!(works, [Work::Call(call(0, 1)), Work::Program(0), Work::Call(call(3, 4))]);
+/// ```
+pub fn works(calls: &[Call], programs: &[Program]) -> Vec<Work> {
+    let mut works = Vec::new();
+    for call in calls {
+        let program = programs.iter().position(|own| (own.first..own.last).contains(&call.first));
+        match program {
+            Some(number) if programs[number].first == call.first => {
+                works.push(Work::Program(number));
+            }
+            Some(_) => {}
+            None => works.push(Work::Call(call.clone())),
+        }
+    }
+    works
 }
 
 /// Steps `first..last` of the plan as one launch of `begin..end`.
@@ -53,7 +129,7 @@ pub fn calls(plan: &Plan) -> Vec<Call> {
     let mut calls: Vec<Call> = Vec::new();
     for (number, step) in plan.steps.iter().enumerate() {
         match calls.last_mut() {
-            Some(last) if follows(plan, last, step) => {
+            Some(last) if follows(plan, last, step) && !begins(plan, number) => {
                 last.end = step.end;
                 last.last = number + 1;
             }
@@ -66,6 +142,11 @@ pub fn calls(plan: &Plan) -> Vec<Call> {
         }
     }
     calls
+}
+
+/// Whether a launch of the plan begins with a step.
+fn begins(plan: &Plan, step: usize) -> bool {
+    plan.launches.binary_search(&(step as u32)).is_ok()
 }
 
 /// Whether a step goes on where a launch ends, and waits for nothing in it.
@@ -110,7 +191,30 @@ mod tests {
         assert_eq!(found["mm"], Launch { threads: 128, groups: 4 });
         assert_eq!(found["sum"], Launch { threads: 32, groups: 1 });
         assert_eq!(found.len(), 2);
+        assert!(Program::read(code).is_empty());
         assert_eq!(found["mm"].blocks(9), 3);
         assert_eq!(found["mm"].blocks(8), 2);
+    }
+
+    #[test]
+    fn the_head_of_the_code_says_which_launches_are_one_kernel() {
+        let code = "// launch mm threads 128 groups 4\n\
+                    // program net$0 steps 0 7 threads 256 blocks 132\n\
+                    // program net$2 steps 9 12 threads 128 blocks 3\n\
+                    .version 8.0\n";
+        let found = Program::read(code);
+        assert_eq!(found.len(), 2);
+        let Program { symbol, first, last, threads, blocks } = &found[0];
+        assert_eq!((symbol.as_str(), first, last, threads, blocks), ("net$0", &0, &7, &256, &132));
+        assert_eq!(found[1].first, 9);
+        assert_eq!(Launch::read(code).len(), 1);
+        assert!(Program::read("// program net$0 steps 0 threads 1 blocks 1\n").is_empty());
+    }
+
+    #[test]
+    fn a_launch_of_the_plan_ends_a_launch_of_a_kernel() {
+        let steps = vec![step(0, 0, 4, &[]), step(0, 4, 8, &[])];
+        let plan = Plan { steps, launches: vec![1], ..Plan::default() };
+        assert_eq!(calls(&plan).len(), 2);
     }
 }

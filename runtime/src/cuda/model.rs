@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use super::CudaError;
-use super::driver::{Code, Device, Function, Memory, Moment, launch};
-use super::launch::{Call, Launch, calls};
+use super::driver::{Code, Device, Function, Memory, Moment, launch, launch_together};
+use super::launch::{Call, Launch, Program, Work, calls, works};
 use crate::artifact::Artifact;
 use crate::measure::{Measurement, ProfileRow, of_times, peak_rss_mib};
 use crate::plan::{Base, CodeKind, Plan, Port};
@@ -23,6 +23,15 @@ pub struct Model {
     inputs: Vec<Memory>,
     outputs: Vec<Memory>,
     calls: Vec<Call>,
+    works: Vec<Work>,
+    programs: Vec<(Function, Program)>,
+    /// For each unit the number of the last step that it has signalled, plus the epoch.
+    counters: Memory,
+    /// The addresses that programs count buffers from.
+    bases: Memory,
+    /// Above it are the numbers of the next run; they grow from run to run, so no counter is
+    /// ever set back.
+    epoch: u64,
     artifact: Artifact,
     device: Device,
 }
@@ -68,15 +77,38 @@ impl Model {
         };
         let mut constants = Memory::new(plan.constant_bytes)?;
         constants.write(artifact.constants())?;
+        let (arena, host) = (Memory::new(plan.arena_bytes)?, Memory::new(plan.host_bytes)?);
+        let (inputs, outputs) = (ports(&plan.inputs)?, ports(&plan.outputs)?);
+        let programs = Program::read(text)
+            .into_iter()
+            .map(|program| Ok((code.function(&program.symbol)?, program)))
+            .collect::<Result<Vec<_>, CudaError>>()?;
+        let bases: Vec<u8> = [&arena, &host, &constants]
+            .into_iter()
+            .chain(inputs.iter().chain(&outputs))
+            .flat_map(|memory| memory.address(0).to_le_bytes())
+            .collect();
+        let mut base_words = Memory::new(bases.len() as u64)?;
+        base_words.write(&bases)?;
+        let zeros = vec![0; 8 * plan.units as usize];
+        let mut counters = Memory::new(zeros.len() as u64)?;
+        counters.write(&zeros)?;
+        let calls = calls(plan);
+        let entries: Vec<Program> = programs.iter().map(|(_, program)| program.clone()).collect();
         Ok(Model {
             kernels,
             _code: code,
-            arena: Memory::new(plan.arena_bytes)?,
-            host: Memory::new(plan.host_bytes)?,
+            arena,
+            host,
             constants,
-            inputs: ports(&plan.inputs)?,
-            outputs: ports(&plan.outputs)?,
-            calls: calls(plan),
+            inputs,
+            outputs,
+            works: works(&calls, &entries),
+            calls,
+            programs,
+            counters,
+            bases: base_words,
+            epoch: 0,
             artifact,
             device,
         })
@@ -154,8 +186,22 @@ impl Model {
         Ok(())
     }
 
-    fn launch_all(&self) -> Result<(), CudaError> {
-        self.calls.iter().try_for_each(|call| self.launch(call))
+    fn launch_all(&mut self) -> Result<(), CudaError> {
+        let epoch = self.epoch;
+        // Also where a launch fails: what it has signalled is below the next run's numbers.
+        self.epoch += self.plan().steps.len() as u64;
+        self.works.iter().try_for_each(|work| match work {
+            Work::Call(call) => self.launch(call),
+            Work::Program(number) => {
+                let (function, program) = &self.programs[*number];
+                let mut parameters = [epoch, self.counters.address(0), self.bases.address(0)];
+                // SAFETY: there is a counter for each unit and a base for each memory of the
+                // plan, all of which live as long as this model.
+                unsafe {
+                    launch_together(*function, program.blocks, program.threads, &mut parameters)
+                }
+            }
+        })
     }
 
     fn launch(&self, call: &Call) -> Result<(), CudaError> {
@@ -189,7 +235,7 @@ impl Model {
     }
 
     /// Time per operator and kernel in one run on the inputs that were given last, the
-    /// longest first.
+    /// longest first; each kernel is launched by itself, also those that programs call.
     ///
     /// # Errors
     ///

@@ -18,7 +18,7 @@ pub fn assemble(machine_name: &str, program: &str) -> String {
     let machine = Machine::of(module_op(&module)).expect("the text has a machine");
     let arch = machine.arch().to_owned();
     let isa = Isa::of_arch(&arch).expect("the machine has threads");
-    let text = whole_text(module_op(&module), machine, 1, isa)
+    let text = whole_text(module_op(&module), machine, 1, isa, &[])
         .unwrap_or_else(|error| panic!("{machine_name}: {error}\n{program}"));
     check(&arch, &text);
     text

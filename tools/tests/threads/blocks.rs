@@ -10,7 +10,7 @@ const GEMM: &str = "C[m,n] += A[m,k] * B[k,n]";
 
 /// A description of a machine where blocks are always worth it: whoever loads from far
 /// away to registers waits for ages.
-fn slow(machine: &str) -> tempfile::NamedTempFile {
+pub fn slow(machine: &str) -> tempfile::NamedTempFile {
     let text = host::machine(machine);
     let (before, after) = text.split_once("device.move @load").expect("it loads");
     let (line, rest) = after.split_once("latency_cycles(").expect("that takes time");

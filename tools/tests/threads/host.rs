@@ -11,6 +11,7 @@ use std::process::Command;
 
 use weft_dialects::device::{Instruction, Kernel, Machine};
 use weft_dialects::ir::{Type, affine, module_op, parse, ty};
+use weft_passes::codegen::gpu::program::Form;
 use weft_passes::codegen::gpu::{self, Launch};
 
 /// The text of a machine that weft ships.
@@ -47,35 +48,8 @@ pub fn run(machine_name: &str, program: &str, buffers: &mut [Vec<u8>]) -> [u64; 
 
     let folder = tempfile::tempdir().expect("there is a folder for temporary files");
     let file = |name: &str| folder.path().join(name);
-    std::fs::write(file("in.mlir"), for_host(&op.text())).unwrap();
-    std::fs::write(file("threads.c"), include_str!("threads.c").to_owned() + &glue).unwrap();
-    call(
-        &llvm("mlir-opt"),
-        &[&format!("--pass-pipeline={PIPELINE}"), "in.mlir", "-o", "llvm.mlir"],
-        folder.path(),
-    );
-    call(
-        &llvm("mlir-translate"),
-        &["--mlir-to-llvmir", "llvm.mlir", "-o", "kernel.ll"],
-        folder.path(),
-    );
     let defines = [format!("-DTHREADS={}", launch.threads), format!("-DLANES={lanes}")];
-    call(
-        &llvm("clang"),
-        &[
-            "-O1",
-            "-w",
-            "-pthread",
-            &defines[0],
-            &defines[1],
-            "threads.c",
-            "kernel.ll",
-            "-lm",
-            "-o",
-            "threads",
-        ],
-        folder.path(),
-    );
+    build(folder.path(), &op.text(), &glue, &defines);
     let names: Vec<String> = (0..buffers.len()).map(|n| format!("{n}.bin")).collect();
     for (name, bytes) in names.iter().zip(buffers.iter()) {
         std::fs::write(file(name), bytes).unwrap();
@@ -90,6 +64,100 @@ pub fn run(machine_name: &str, program: &str, buffers: &mut [Vec<u8>]) -> [u64; 
     let turns = said.lines().find_map(|line| line.strip_prefix("turns ")).expect("it counts");
     let numbers: Vec<u64> = turns.split(' ').map(|number| number.parse().unwrap()).collect();
     [numbers[0], numbers[1]]
+}
+
+/// All launches of a program, each one kernel.
+pub struct Program<'a> {
+    /// The text of the machine.
+    pub machine: &'a str,
+    /// The text of its `device.kernel`s.
+    pub kernels: &'a str,
+    pub forms: &'a [Form],
+    /// Steps of the plan.
+    pub steps: usize,
+    /// How often it runs.
+    pub runs: u32,
+    /// The block that begins late.
+    pub late: Option<u32>,
+}
+
+impl Program<'_> {
+    /// Runs it on what each base of the plan holds, the arena first; an error where a block did
+    /// not end.
+    pub fn run(&self, bases: &mut [Vec<u8>]) -> Result<(), String> {
+        let context = weft::context();
+        let (text, mut glue) = emulated(self.machine);
+        let whole = format!("{text}\n{}", self.kernels);
+        let module = parse(&context, &whole).expect("the kernels are good");
+        let op = module_op(&module);
+        let machine = Machine::of(op).expect("the text has a machine");
+        let (mut lanes, mut threads) = (0, 0);
+        let mut cases = String::new();
+        for (number, form) in self.forms.iter().enumerate() {
+            gpu::program::write(&context, op, machine, form).expect("it can be written");
+            let body = &form.bodies[0].launch;
+            lanes = body.threads / body.groups;
+            threads = form.threads.max(threads);
+            let name = &form.symbol;
+            writeln!(glue, "void {name}(int64_t, int64_t *, int64_t *);").unwrap();
+            write!(cases, "case {number}: {name}(epoch, counters, bases); break; ").unwrap();
+        }
+        assert!(self.forms.iter().all(|form| form.threads == threads), "blocks of one size");
+        let warps = machine.memories().into_iter().filter_map(|memory| memory.lanes).min();
+        lanes = warps.unwrap_or(lanes);
+        let count = self.forms.len();
+        let blocks: Vec<_> = self.forms.iter().map(|form| form.blocks.to_string()).collect();
+        writeln!(
+            glue,
+            "const int blocks[] = {{ {} }}, entries = {count};\n\
+             static void enter(int entry, int64_t epoch, int64_t *counters, int64_t *bases) {{ switch (entry) {{ {cases}}} }}",
+            blocks.join(", ")
+        )
+        .unwrap();
+        let kernels = op.body(0).expect("a module").ops().into_iter();
+        kernels.filter(|op| Kernel::of(*op).is_some()).for_each(|op| op.erase());
+        machine.op.erase();
+
+        let folder = tempfile::tempdir().expect("there is a folder for temporary files");
+        let file = |name: &str| folder.path().join(name);
+        std::fs::write(file("program.c"), include_str!("program.c")).unwrap();
+        let defines =
+            [format!("-DTHREADS={threads}"), format!("-DLANES={lanes}"), "-DPROGRAM".to_owned()];
+        build(folder.path(), &op.text(), &glue, &defines);
+        let names: Vec<String> = (0..bases.len()).map(|n| format!("{n}.bin")).collect();
+        for (name, bytes) in names.iter().zip(bases.iter()) {
+            std::fs::write(file(name), bytes).unwrap();
+        }
+        let late = self.late.map_or("-1".to_owned(), |block| block.to_string());
+        let done = Command::new(file("threads"))
+            .args([self.runs.to_string(), self.steps.to_string(), late])
+            .args(&names)
+            .current_dir(folder.path())
+            .output()
+            .expect("it was built");
+        if !done.status.success() {
+            return Err(String::from_utf8_lossy(&done.stderr).into_owned());
+        }
+        for (name, bytes) in names.iter().zip(bases) {
+            *bytes = std::fs::read(file(name)).unwrap();
+        }
+        Ok(())
+    }
+}
+
+/// Builds `threads` in a folder from functions for one thread, and C that calls them.
+fn build(folder: &Path, text: &str, glue: &str, defines: &[String]) {
+    let file = |name: &str| folder.join(name);
+    std::fs::write(file("in.mlir"), for_host(text)).unwrap();
+    std::fs::write(file("threads.c"), include_str!("threads.c").to_owned() + glue).unwrap();
+    let pipeline = format!("--pass-pipeline={PIPELINE}");
+    call(&llvm("mlir-opt"), &[&pipeline, "in.mlir", "-o", "llvm.mlir"], folder);
+    call(&llvm("mlir-translate"), &["--mlir-to-llvmir", "llvm.mlir", "-o", "kernel.ll"], folder);
+    let flags = ["-O1", "-w", "-pthread", "-I."];
+    let files = ["threads.c", "kernel.ll", "-lm", "-o", "threads"];
+    let defines = defines.iter().map(String::as_str);
+    let args: Vec<_> = flags.into_iter().chain(defines).chain(files).collect();
+    call(&llvm("clang"), &args, folder);
 }
 
 /// As for processors, without a word of address spaces.
@@ -120,18 +188,22 @@ fn for_host(text: &str) -> String {
     let mut body = String::new();
     for (site, line) in text.lines().enumerate() {
         let mut line = line.to_owned();
-        let touched = touch(&line, site);
+        let touched = touch(&line, site).or_else(|| pause(&line));
         for space in ["1", "3", "5"] {
             for suffix in [" : i64", ""] {
                 line = line.replace(&format!(", {space}{suffix}>"), ">");
             }
         }
+        line = line.replace("ptr<1>", "ptr");
         if line.contains("llvm.fence") {
             continue;
         }
         if let Some(touched) = touched {
             body.push_str(&touched);
-            let declaration = "func.func private @weft_touch(index, index, index)".to_owned();
+            let declaration = match touched.contains("@weft_touch") {
+                true => "func.func private @weft_touch(index, index, index)".to_owned(),
+                false => "func.func private @weft_pause()".to_owned(),
+            };
             if !declared.contains(&declaration) {
                 declared.push(declaration);
             }
@@ -152,6 +224,12 @@ fn for_host(text: &str) -> String {
     let at = body.find('{').expect("a module has a body") + 1;
     body.insert_str(at, &format!("\n{}\n", declared.join("\n")));
     body
+}
+
+/// What lets others go on before a look at a counter.
+fn pause(line: &str) -> Option<String> {
+    let looks = line.contains("llvm.load") && line.contains(" atomic ");
+    looks.then(|| "func.call @weft_pause() : () -> ()\n".to_owned())
 }
 
 /// What reports the address of an access to shared memory, to stand before it.

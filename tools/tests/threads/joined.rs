@@ -137,7 +137,7 @@ fn assembly(machine: &str, chain: &Chain) -> String {
     one_kernel(&unit, chain);
     let machine = Machine::of(unit.module()).expect("the module has a machine");
     let isa = Isa::of_arch(machine.arch()).expect("the machine has threads");
-    let text = whole_text(unit.module(), machine, 1, isa).expect("there is code for it");
+    let text = whole_text(unit.module(), machine, 1, isa, &[]).expect("there is code for it");
     assemble::check(machine.arch(), &text);
     text
 }

@@ -141,7 +141,7 @@ pub fn reported(machine: &str, what: (&str, &str), elem: &str) -> (String, Strin
     let module = unit.module();
     let machine = Machine::of(module).expect("the module has a machine");
     let isa = Isa::of_arch(machine.arch()).expect("the machine has threads");
-    let text = whole_text(module, machine, 1, isa).expect("there is code for it");
+    let text = whole_text(module, machine, 1, isa, &[]).expect("there is code for it");
     let said = assemble::check(machine.arch(), &text);
     (text, said)
 }

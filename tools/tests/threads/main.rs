@@ -8,3 +8,4 @@ mod instructions;
 mod joined;
 mod kernels;
 mod numbers;
+mod program;

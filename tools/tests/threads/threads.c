@@ -17,6 +17,7 @@ static _Thread_local int thread_number;
 static int block_number;
 static int32_t slots[THREADS];
 static pthread_barrier_t warp[THREADS / LANES], whole;
+static pthread_barrier_t part[THREADS / LANES + 1]; // by how many warps meet there
 
 static void wait_warp(void) { pthread_barrier_wait(&warp[thread_number / LANES]); }
 
@@ -36,6 +37,39 @@ int32_t llvm_nvvm_shfl_sync_idx_i32(int32_t mask, int32_t value, int32_t from, i
 }
 void llvm_nvvm_bar_warp_sync(int32_t mask) { wait_warp(); }
 void llvm_nvvm_barrier_cta_sync_aligned_all(int32_t number) { pthread_barrier_wait(&whole); }
+void llvm_nvvm_barrier_cta_sync_aligned_count(int32_t number, int32_t threads) {
+  pthread_barrier_wait(&part[threads / LANES]);
+}
+
+static void prepare_barriers(void) {
+  for (int n = 0; n < THREADS / LANES; ++n) {
+    pthread_barrier_init(&warp[n], 0, LANES);
+    pthread_barrier_init(&part[n + 1], 0, (n + 1) * LANES);
+  }
+  pthread_barrier_init(&whole, 0, THREADS);
+}
+
+static void read_files(int count, char **names, void **bytes, long *sizes,
+                       void *(*room)(long size)) {
+  for (int n = 0; n < count; ++n) {
+    FILE *file = fopen(names[n], "rb");
+    fseek(file, 0, SEEK_END);
+    sizes[n] = ftell(file);
+    rewind(file);
+    bytes[n] = room((sizes[n] + 64) / 64 * 64);
+    if (fread(bytes[n], 1, sizes[n], file) != sizes[n])
+      exit(2);
+    fclose(file);
+  }
+}
+
+static void write_files(int count, char **names, void **bytes, long *sizes) {
+  for (int n = 0; n < count; ++n) {
+    FILE *file = fopen(names[n], "wb");
+    fwrite(bytes[n], 1, sizes[n], file);
+    fclose(file);
+  }
+}
 
 int32_t llvm_amdgcn_workitem_id_x(void) { return thread_number; }
 int32_t llvm_amdgcn_workgroup_id_x(void) { return block_number; }
@@ -44,6 +78,9 @@ int32_t llvm_amdgcn_ds_bpermute(int32_t place, int32_t value) { return exchange(
 void llvm_amdgcn_wave_barrier(void) { wait_warp(); }
 void llvm_amdgcn_s_barrier(void) { pthread_barrier_wait(&whole); }
 
+#ifdef PROGRAM
+#include "program.c"
+#else
 // Turns of the banks of shared memory, counted at every access of the code that runs: `site`
 // is one access of the program, all lanes of a warp come there equally often.
 #define BANKS 32
@@ -122,6 +159,8 @@ static void *run(void *number) {
   return 0;
 }
 
+static void *room(long size) { return aligned_alloc(64, size); }
+
 // threads BEGIN END GROUPS FILE...: reads the buffers, runs, writes them back.
 int main(int argc, char **argv) {
   int count = argc - 4;
@@ -130,19 +169,8 @@ int main(int argc, char **argv) {
   int groups = atoi(argv[3]);
   buffers = calloc(count, sizeof(void *));
   long *sizes = calloc(count, sizeof(long));
-  for (int n = 0; n < count; ++n) {
-    FILE *file = fopen(argv[4 + n], "rb");
-    fseek(file, 0, SEEK_END);
-    sizes[n] = ftell(file);
-    rewind(file);
-    buffers[n] = aligned_alloc(64, (sizes[n] + 64) / 64 * 64);
-    if (fread(buffers[n], 1, sizes[n], file) != sizes[n])
-      return 2;
-    fclose(file);
-  }
-  for (int n = 0; n < THREADS / LANES; ++n)
-    pthread_barrier_init(&warp[n], 0, LANES);
-  pthread_barrier_init(&whole, 0, THREADS);
+  read_files(count, argv + 4, buffers, sizes, room);
+  prepare_barriers();
   touches = calloc((int64_t)THREADS * SITES, sizeof(struct touched));
   int blocks = (int)((last_task - first_task + groups - 1) / groups);
   for (block_number = 0; block_number < blocks; ++block_number) {
@@ -155,10 +183,7 @@ int main(int argc, char **argv) {
     count_turns();
   }
   printf("turns %ld %ld\n", turns_taken, turns_least);
-  for (int n = 0; n < count; ++n) {
-    FILE *file = fopen(argv[4 + n], "wb");
-    fwrite(buffers[n], 1, sizes[n], file);
-    fclose(file);
-  }
+  write_files(count, argv + 4, buffers, sizes);
   return 0;
 }
+#endif

@@ -160,11 +160,11 @@ fn around<'c>(
     body: impl FnOnce(&mut Builder<'c>),
 ) {
     if ours {
-        thread.isa.barrier(b, weft_dialects::device::Scope::Warp);
+        thread.isa.barrier(b, weft_dialects::device::Scope::Warp, None);
     }
     body(b);
     if ours {
-        thread.isa.barrier(b, weft_dialects::device::Scope::Warp);
+        thread.isa.barrier(b, weft_dialects::device::Scope::Warp, None);
     }
 }
 
@@ -184,8 +184,10 @@ pub fn address<'c>(
 /// `arith.cmpi` by its predicate's name.
 pub fn compare<'c>(b: &mut Builder<'c>, predicate: &str, x: Val<'c>, y: Val<'c>) -> Val<'c> {
     let number = match predicate {
-        "ult" => 6,
+        "eq" => 0,
+        "ne" => 1,
         "slt" => 2,
+        "ult" => 6,
         "sge" => 5,
         _ => unreachable!("a comparison that no caller asks for"),
     };
@@ -229,6 +231,21 @@ pub fn when<'c>(
     let block = b.block(op.region(0), &[]);
     let mut inside = b.into_block(block);
     body(&mut inside);
+    inside.op("scf.yield", &[], &[]);
+}
+
+/// `body` for every number from `first` below `end`, `step` apart.
+pub fn count<'c>(
+    b: &mut Builder<'c>,
+    first: Val<'c>,
+    end: Val<'c>,
+    step: Val<'c>,
+    body: impl FnOnce(&mut Builder<'c>, Val<'c>),
+) {
+    let round = b.op_with("scf.for", &[first, end, step], &[], &[], 1);
+    let block = b.block(round.region(0), &[first.ty()]);
+    let mut inside = b.into_block(block);
+    body(&mut inside, block.arg(0));
     inside.op("scf.yield", &[], &[]);
 }
 

@@ -134,18 +134,81 @@ impl Isa {
         cast(b, there, elem)
     }
 
-    /// Waits for the threads of a warp, or of a block.
-    pub fn barrier(self, b: &mut Builder<'_>, scope: Scope) {
+    /// Whether some threads of a block can wait for each other without the others.
+    pub fn has_barriers_of_parts(self) -> bool {
+        self == Self::Ptx
+    }
+
+    /// The attributes of an entry whose blocks have to be on the machine all at once: one of so
+    /// many threads fits a unit, if no thread takes more than so many registers.
+    pub fn resident_attributes(self, registers: u64) -> Vec<(&'static str, String)> {
+        match self {
+            Self::Ptx => {
+                vec![("nvvm.maxnreg", registers.to_string()), ("nvvm.minctasm", "1".to_owned())]
+            }
+            // The compiler keeps to what a block of its fixed size may have.
+            Self::Amdgcn => vec![("amdgpu-waves-per-eu", "1".to_owned())],
+        }
+    }
+
+    /// LLVM's name of the scope of all threads of a device.
+    pub fn device_scope(self) -> &'static str {
+        match self {
+            Self::Ptx => "device",
+            Self::Amdgcn => "agent",
+        }
+    }
+
+    /// Waits for all threads of a block; afterwards one of them may tell other blocks what any
+    /// has written, by a release.
+    ///
+    /// Where the memory model lets a release of one thread pass on what others did before a
+    /// barrier, the barrier is all that it takes; elsewhere each wavefront pushes its own.
+    pub fn meet_before_telling(self, b: &mut Builder<'_>) {
+        match self {
+            Self::Ptx => self.barrier(b, Scope::Core, None),
+            Self::Amdgcn => {
+                fence(b, 5, self.device_scope());
+                intrinsic(b, "llvm.amdgcn.s.barrier", &[], None);
+                fence(b, 4, "workgroup");
+            }
+        }
+    }
+
+    /// Waits for all threads of a block; afterwards each may read what other blocks have told
+    /// one of them, by its acquire.
+    pub fn meet_after_hearing(self, b: &mut Builder<'_>) {
+        match self {
+            Self::Ptx => self.barrier(b, Scope::Core, None),
+            Self::Amdgcn => {
+                fence(b, 5, "workgroup");
+                intrinsic(b, "llvm.amdgcn.s.barrier", &[], None);
+                fence(b, 4, self.device_scope());
+            }
+        }
+    }
+
+    /// Waits for the threads of a warp, or of a block; of the first `part` of a block, where it
+    /// is said.
+    pub fn barrier(self, b: &mut Builder<'_>, scope: Scope, part: Option<u64>) {
         let int = ty::int(b.context(), 32);
         match (self, scope) {
             (Self::Ptx, Scope::Thread | Scope::Warp) => {
                 let all = b.integer(int, -1);
                 intrinsic(b, "llvm.nvvm.bar.warp.sync", &[all], None);
             }
-            (Self::Ptx, _) => {
-                let first = b.integer(int, 0);
-                intrinsic(b, "llvm.nvvm.barrier.cta.sync.aligned.all", &[first], None);
-            }
+            (Self::Ptx, _) => match part {
+                None => {
+                    let first = b.integer(int, 0);
+                    intrinsic(b, "llvm.nvvm.barrier.cta.sync.aligned.all", &[first], None);
+                }
+                // Another one than that of the whole block, where the others wait already.
+                Some(threads) => {
+                    let [second, threads] = [1, threads as i64].map(|n| b.integer(int, n));
+                    let name = "llvm.nvvm.barrier.cta.sync.aligned.count";
+                    intrinsic(b, name, &[second, threads], None);
+                }
+            },
             (Self::Amdgcn, Scope::Thread | Scope::Warp) => {
                 fence(b, 5, "wavefront");
                 intrinsic(b, "llvm.amdgcn.wave.barrier", &[], None);

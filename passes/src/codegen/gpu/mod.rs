@@ -13,12 +13,15 @@
 //! thread, copies the elements that it holds, combining goes by shuffles.
 
 mod boxes;
+mod function;
 mod invoke;
 mod isa;
 mod lanes;
 mod layout;
+pub mod program;
 mod registers;
 mod room;
+mod shared;
 mod together;
 mod whole;
 
@@ -27,10 +30,12 @@ use weft_dialects::device::{
     Apply, Combine, Copy, Fill, Invoke, Kernel, Machine, Memory, Scope, Transfer,
 };
 use weft_dialects::ir::pass::{Failed, Pass, Run};
-use weft_dialects::ir::{Builder, Context, Diagnostics, Mapping, Op, Type, Val, attr, ty};
+use weft_dialects::ir::{Builder, Context, Diagnostics, Op, attr, ty};
 
-use super::lower::{bf16, extremes, view};
-use room::{Place, Room, Thread};
+use super::lower::{bf16, extremes};
+use function::{Role, copy_into_function, stand_in, take_arguments};
+use room::{Room, Thread};
+use shared::{Shared, offset};
 
 pub use isa::Isa;
 pub(super) use whole::{object, text};
@@ -111,12 +116,14 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
                 .help("give one of its memories `lanes`");
             continue;
         };
-        lower(run.context, machine, isa, &kernel, launch, &registers, &mut diag);
+        let registers = &registers;
+        lower(run.context, machine, isa, &kernel, launch, registers, Role::Entry, &mut diag);
     }
     if diag.is_ok() { Ok(()) } else { Err(Failed) }
 }
 
 /// Puts a function in the place of a kernel.
+#[expect(clippy::too_many_arguments, reason = "what is known of a kernel, and what it is for")]
 fn lower<'c>(
     context: &'c Context,
     machine: Machine<'c>,
@@ -124,14 +131,19 @@ fn lower<'c>(
     kernel: &Kernel<'c>,
     launch: Launch,
     registers: &Memory<'c>,
+    role: Role<'_>,
     diag: &mut Diagnostics,
 ) {
     let lanes = registers.lanes.unwrap_or(1);
-    let (func, place) = copy_into_function(context, isa, kernel, launch, lanes);
+    let (func, place) = copy_into_function(context, isa, kernel, launch, lanes, role);
     bf16::as_bits(context, func);
     let rooms = FxHashMap::default();
     let groups = kernel.groups;
-    let mut thread = Thread { context, machine, isa, lanes, groups, place, rooms };
+    let part = match role {
+        Role::Entry => None,
+        Role::Called(caller) => caller.part(launch),
+    };
+    let mut thread = Thread { context, machine, isa, lanes, groups, part, place, rooms };
     let rows = stand_in(&mut thread, func);
     let mut device_ops = Vec::new();
     func.walk(&mut |op| {
@@ -141,7 +153,7 @@ fn lower<'c>(
     });
     let (allocs, steps): (Vec<_>, Vec<_>) =
         device_ops.into_iter().partition(|op| op.is("device.alloc"));
-    if !place_allocs(&mut thread, kernel, func, &allocs, registers, diag) {
+    if !place_allocs(&mut thread, kernel, func, &allocs, registers, role, diag) {
         return;
     }
     // What lies inside another operation's body is read there, and goes with it.
@@ -161,101 +173,6 @@ fn lower<'c>(
     kernel.op.erase();
 }
 
-/// `func.func @k(%begin, %end, memrefs)` with the kernel's body for the rTask of this
-/// thread's group, and where the thread is.
-fn copy_into_function<'c>(
-    context: &'c Context,
-    isa: Isa,
-    kernel: &Kernel<'c>,
-    launch: Launch,
-    lanes: u64,
-) -> (Op<'c>, Place<'c>) {
-    let (index, long) = (Type::index(context), ty::int(context, 64));
-    let args = kernel.args();
-    let mut inputs = vec![long, long];
-    inputs.extend(args.iter().map(|arg| view::plain(context, arg.ty())));
-    let mut types = vec![long, long];
-    types.extend(args.iter().map(|arg| room::flat(context, arg.ty(), Some(1))));
-    let mut b = Builder::before(context, kernel.op);
-    let (name, threads) = isa.block_attribute(launch.threads);
-    let attribute = attr::of_strings(context, &[name, threads.as_str()]);
-    let func = b.op_with(
-        "func.func",
-        &[],
-        &[],
-        &[
-            ("sym_name", attr::of_string(context, kernel.name)),
-            ("function_type", attr::of_type(ty::of_function(context, &types, &[]))),
-            ("passthrough", attr::of_array(context, &[attribute])),
-        ],
-        1,
-    );
-    let block = b.block(func.region(0), &inputs);
-    let mut b = b.into_block(block);
-    let number = isa.thread(&mut b);
-    let mut task = isa.block(&mut b);
-    let int = ty::int(context, 32);
-    let (mut lane, mut group) = (number, b.integer(int, 0));
-    if launch.threads > lanes {
-        let [width, groups] = [lanes, launch.groups].map(|n| b.integer(int, n as i64));
-        lane = b.op("arith.remui", &[number, width], &[int]).result(0);
-        group = b.op("arith.divui", &[number, width], &[int]).result(0);
-        group = isa.uniform(&mut b, group);
-        // A block runs one rTask with all its groups, or one with each.
-        if kernel.groups == 1 {
-            task = b.op("arith.muli", &[task, groups], &[int]).result(0);
-            task = b.op("arith.addi", &[task, group], &[int]).result(0);
-        }
-    }
-    let [lane, number, group] =
-        [lane, number, group].map(|value| b.op("arith.index_castui", &[value], &[index]).result(0));
-    let place = Place { lane, number, group };
-    let task = b.op("arith.extui", &[task], &[long]).result(0);
-    let task = b.op("arith.addi", &[task, block.arg(0)], &[long]).result(0);
-    let inside = boxes::compare(&mut b, "slt", task, block.arg(1));
-    let task = b.op("arith.index_cast", &[task], &[index]).result(0);
-    boxes::when(&mut b, Some(inside), |b| {
-        let mut map = Mapping::default();
-        let news = std::iter::once(task).chain(block.args().into_iter().skip(2));
-        for (old, new) in kernel.body.args().into_iter().zip(news) {
-            map.set(old, new);
-        }
-        for op in kernel.body.ops() {
-            b.clone_op(op, &mut map);
-        }
-    });
-    b.op("func.return", &[], &[]);
-    (func, place)
-}
-
-/// Gives every memref argument a stand-in that is a row of elements: while the
-/// program is read, its own memrefs keep the dimensions that they have there.
-fn stand_in<'c>(thread: &mut Thread<'c>, func: Op<'c>) -> Vec<Op<'c>> {
-    let block = func.body(0).expect("a function has a body");
-    let first = block.ops().first().copied().expect("a function ends in a return");
-    let mut b = Builder::before(thread.context, first);
-    let mut rows = Vec::new();
-    for arg in block.args().into_iter().skip(2) {
-        let shape = ty::shape(arg.ty()).unwrap_or_default();
-        let flat = room::flat(thread.context, arg.ty(), Some(1));
-        let row = b.op("builtin.unrealized_conversion_cast", &[arg], &[flat]);
-        let flat = row.result(0);
-        thread.rooms.insert(arg, Room::Memory { flat, shape, ours: false, swizzle: None });
-        rows.push(row);
-    }
-    rows
-}
-
-/// Puts the arguments, as rows of elements, in the place of their stand-ins.
-fn take_arguments(rows: Vec<Op<'_>>) {
-    for row in rows {
-        let (arg, flat) = (row.operand(0), row.result(0));
-        arg.set_ty(flat.ty());
-        flat.replace_with(arg);
-        row.erase();
-    }
-}
-
 /// Gives every `device.alloc` room: this thread's slots, or memory that the block shares.
 fn place_allocs<'c>(
     thread: &mut Thread<'c>,
@@ -263,12 +180,13 @@ fn place_allocs<'c>(
     func: Op<'c>,
     allocs: &[Op<'c>],
     registers: &Memory<'c>,
+    role: Role<'_>,
     diag: &mut Diagnostics,
 ) -> bool {
     let context = thread.context;
     let first = func.body(0).and_then(|block| block.ops().first().copied());
     let mut b = Builder::before(context, first.expect("a function ends in a return"));
-    let mut shared = Shared { kernel, allocs, arenas: FxHashMap::default(), made: Vec::new() };
+    let mut shared = Shared::new(kernel, allocs, role);
     for &alloc in allocs {
         let value = alloc.result(0);
         let shape = ty::shape(value.ty()).unwrap_or_default();
@@ -311,76 +229,8 @@ fn place_allocs<'c>(
         };
         thread.rooms.insert(value, room);
     }
-    for (name, ty) in shared.made {
-        declare_shared(context, func, &name, ty);
-    }
+    shared.declare(context, func);
     true
-}
-
-/// What a block has in memory that its threads share.
-struct Shared<'k, 'c> {
-    kernel: &'k Kernel<'c>,
-    allocs: &'k [Op<'c>],
-    /// The arena of each memory.
-    arenas: FxHashMap<&'c str, Val<'c>>,
-    /// Names and types of all that is to be declared.
-    made: Vec<(String, Type<'c>)>,
-}
-
-impl<'c> Shared<'_, 'c> {
-    /// `memref<elements x elem>` for an alloc: memory of its own, or a piece of the arena.
-    fn room(&mut self, b: &mut Builder<'c>, alloc: Op<'c>, memory: &Memory<'c>) -> Val<'c> {
-        let flat = room::flat(b.context(), alloc.result(0).ty(), Some(3));
-        let Some(begin) = offset(alloc) else { return self.global(b, memory.name, flat) };
-        let arena = match self.arenas.get(memory.name) {
-            Some(arena) => *arena,
-            None => {
-                let pieces = self
-                    .allocs
-                    .iter()
-                    .filter(|other| ty::memory(other.result(0).ty()) == Some(memory.name));
-                let end = |piece: &Op<'c>| Some(offset(*piece)? + bytes(piece.result(0).ty()));
-                let bytes = pieces.filter_map(end).max().unwrap_or(0);
-                let space = attr::of_int(b.context(), 3);
-                let ty = ty::memref(&[bytes as u64], ty::int(b.context(), 8), Some(space));
-                let arena = self.global(b, memory.name, ty);
-                self.arenas.insert(memory.name, arena);
-                arena
-            }
-        };
-        let begin = b.index(begin);
-        b.op("memref.view", &[arena, begin], &[flat]).result(0)
-    }
-
-    fn global(&mut self, b: &mut Builder<'c>, memory: &str, ty: Type<'c>) -> Val<'c> {
-        let name = format!("{}.{memory}{}", self.kernel.name, self.made.len());
-        let symbol = [("name", attr::of_symbol(b.context(), &name))];
-        self.made.push((name, ty));
-        b.op_with("memref.get_global", &[], &[ty], &symbol, 0).result(0)
-    }
-}
-
-/// Where a piece of an arena begins.
-fn offset(alloc: Op<'_>) -> Option<i64> {
-    alloc.attr("offset").and_then(attr::int)
-}
-
-fn bytes(memref: Type<'_>) -> i64 {
-    let size = ty::elem(memref).and_then(ty::byte_size).unwrap_or(1);
-    (ty::count(memref).unwrap_or(1) * size) as i64
-}
-
-/// `memref.global` without a value, before the function.
-fn declare_shared<'c>(context: &'c Context, func: Op<'c>, name: &str, ty: Type<'c>) {
-    let attributes = [
-        ("sym_name", attr::of_string(context, name)),
-        ("sym_visibility", attr::of_string(context, "private")),
-        ("type", attr::of_type(ty)),
-        ("initial_value", attr::unit(context)),
-        // The widest that any instruction asks of an address.
-        ("alignment", attr::of_int(context, 1024)),
-    ];
-    Builder::before(context, func).op_with("memref.global", &[], &[], &attributes, 0);
 }
 
 fn expand<'c>(thread: &Thread<'c>, op: Op<'c>, diag: &mut Diagnostics) {
@@ -414,7 +264,7 @@ fn expand<'c>(thread: &Thread<'c>, op: Op<'c>, diag: &mut Diagnostics) {
     } else if op.is("device.barrier") {
         let scope = op.attr("scope").and_then(attr::string).and_then(Scope::parse);
         match scope {
-            Some(scope) if scope <= Scope::Core => thread.isa.barrier(b, scope),
+            Some(scope) if scope <= Scope::Core => thread.isa.barrier(b, scope, thread.part),
             _ => {
                 diag.error(op, "blocks do not wait for each other")
                     .help("the widest barrier of code for threads is that of scope \"core\"");

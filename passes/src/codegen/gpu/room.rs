@@ -55,6 +55,8 @@ pub struct Thread<'c> {
     pub lanes: u64,
     /// Groups that run an rTask together.
     pub groups: u64,
+    /// How many threads meet at a barrier, where those are not the whole block.
+    pub part: Option<u64>,
     /// Which of them this one is.
     pub place: Place<'c>,
     pub rooms: FxHashMap<Val<'c>, Room<'c>>,

@@ -187,12 +187,7 @@ fn in_turn<'c>(
 ) {
     let (total, step) = (b.index(total as i64), b.index((thread.groups * thread.lanes) as i64));
     let first = thread.number();
-    let round = b.op_with("scf.for", &[first, total, step], &[], &[], 1);
-    let index = Type::index(b.context());
-    let block = b.block(round.region(0), &[index]);
-    let mut inside = b.into_block(block);
-    body(&mut inside, block.arg(0));
-    inside.op("scf.yield", &[], &[]);
+    super::boxes::count(b, first, total, step, body);
 }
 
 /// The point of a box that a number stands for, row-major.

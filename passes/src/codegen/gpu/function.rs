@@ -1,0 +1,160 @@
+//! A kernel as a function: an entry that is launched, or one that an entry calls.
+
+use weft_dialects::device::{Kernel, Scope};
+use weft_dialects::ir::{Builder, Context, Mapping, Op, Type, Val, attr, ty};
+
+use super::super::lower::view;
+use super::Launch;
+use super::boxes;
+use super::isa::Isa;
+use super::program::Caller;
+use super::room::{self, Place, Room, Thread};
+
+/// Threads that go in step without a barrier of the block, at most.
+const WARP: u64 = 64;
+
+/// What a kernel's function is for.
+#[derive(Clone, Copy)]
+pub enum Role<'a> {
+    /// An entry: its blocks share out the rTasks from `begin` to `end` by their numbers.
+    Entry,
+    /// Called by the one entry of a program: the caller's block does them all, in turns.
+    Called(&'a Caller<'a>),
+}
+
+/// `func.func @k(%begin, %end, memrefs)` with the kernel's body for the rTasks of this
+/// thread's group, and where the thread is.
+pub fn copy_into_function<'c>(
+    context: &'c Context,
+    isa: Isa,
+    kernel: &Kernel<'c>,
+    launch: Launch,
+    lanes: u64,
+    role: Role<'_>,
+) -> (Op<'c>, Place<'c>) {
+    let (index, long) = (Type::index(context), ty::int(context, 64));
+    let args = kernel.args();
+    let mut inputs = vec![long, long];
+    inputs.extend(args.iter().map(|arg| view::plain(context, arg.ty())));
+    let mut types = vec![long, long];
+    types.extend(args.iter().map(|arg| room::flat(context, arg.ty(), Some(1))));
+    let (name, threads) = match role {
+        Role::Entry => (kernel.name, launch.threads),
+        Role::Called(caller) => (caller.function, caller.threads),
+    };
+    let mut b = Builder::before(context, kernel.op);
+    let func = declare(&mut b, isa, name, &types, threads, role);
+    let block = b.block(func.region(0), &inputs);
+    let mut b = b.into_block(block);
+    let number = isa.thread(&mut b);
+    let int = ty::int(context, 32);
+    let (mut lane, mut group) = (number, b.integer(int, 0));
+    if launch.threads > lanes {
+        let width = b.integer(int, lanes as i64);
+        lane = b.op("arith.remui", &[number, width], &[int]).result(0);
+        group = b.op("arith.divui", &[number, width], &[int]).result(0);
+        group = isa.uniform(&mut b, group);
+    }
+    // A block runs one rTask with all its groups, or one with each.
+    let apart = launch.threads > lanes && kernel.groups == 1;
+    let place = {
+        let mut as_index =
+            |value: Val<'c>| b.op("arith.index_castui", &[value], &[index]).result(0);
+        Place { lane: as_index(lane), number: as_index(number), group: as_index(group) }
+    };
+    let values = block.args();
+    let copy = |b: &mut Builder<'c>, task: Val<'c>| {
+        let task = b.op("arith.index_cast", &[task], &[index]).result(0);
+        let mut map = Mapping::default();
+        let news = std::iter::once(task).chain(values.iter().copied().skip(2));
+        for (old, new) in kernel.body.args().into_iter().zip(news) {
+            map.set(old, new);
+        }
+        for op in kernel.body.ops() {
+            b.clone_op(op, &mut map);
+        }
+    };
+    match role {
+        Role::Entry => {
+            let mut task = isa.block(&mut b);
+            if apart {
+                let groups = b.integer(int, launch.groups as i64);
+                task = b.op("arith.muli", &[task, groups], &[int]).result(0);
+                task = b.op("arith.addi", &[task, group], &[int]).result(0);
+            }
+            let task = b.op("arith.extui", &[task], &[long]).result(0);
+            let task = b.op("arith.addi", &[task, block.arg(0)], &[long]).result(0);
+            let inside = boxes::compare(&mut b, "slt", task, block.arg(1));
+            boxes::when(&mut b, Some(inside), |b| copy(b, task));
+        }
+        Role::Called(caller) => {
+            let mut first = block.arg(0);
+            if apart {
+                let group = b.op("arith.extui", &[group], &[long]).result(0);
+                first = b.op("arith.addi", &[first, group], &[long]).result(0);
+            }
+            let step = b.integer(long, launch.groups as i64);
+            boxes::count(&mut b, first, block.arg(1), step, |b, task| {
+                copy(b, task);
+                // The next rTask writes where lanes may still read this one's tiles.
+                if caller.shares {
+                    let alone = kernel.groups == 1 && lanes <= WARP;
+                    let scope = if alone { Scope::Warp } else { Scope::Core };
+                    isa.barrier(b, scope, caller.part(launch));
+                }
+            });
+        }
+    }
+    b.op("func.return", &[], &[]);
+    (func, place)
+}
+
+fn declare<'c>(
+    b: &mut Builder<'c>,
+    isa: Isa,
+    name: &str,
+    types: &[Type<'c>],
+    threads: u64,
+    role: Role<'_>,
+) -> Op<'c> {
+    let context = b.context();
+    let (attribute, value) = isa.block_attribute(threads);
+    let attribute = attr::of_strings(context, &[attribute, value.as_str()]);
+    let mut attributes = vec![
+        ("sym_name", attr::of_string(context, name)),
+        ("function_type", attr::of_type(ty::of_function(context, types, &[]))),
+        ("passthrough", attr::of_array(context, &[attribute])),
+    ];
+    if matches!(role, Role::Called(_)) {
+        attributes.push(("sym_visibility", attr::of_string(context, "private")));
+    }
+    b.op_with("func.func", &[], &[], &attributes, 1)
+}
+
+/// Gives every memref argument a stand-in that is a row of elements: while the
+/// program is read, its own memrefs keep the dimensions that they have there.
+pub fn stand_in<'c>(thread: &mut Thread<'c>, func: Op<'c>) -> Vec<Op<'c>> {
+    let block = func.body(0).expect("a function has a body");
+    let first = block.ops().first().copied().expect("a function ends in a return");
+    let mut b = Builder::before(thread.context, first);
+    let mut rows = Vec::new();
+    for arg in block.args().into_iter().skip(2) {
+        let shape = ty::shape(arg.ty()).unwrap_or_default();
+        let flat = room::flat(thread.context, arg.ty(), Some(1));
+        let row = b.op("builtin.unrealized_conversion_cast", &[arg], &[flat]);
+        let flat = row.result(0);
+        thread.rooms.insert(arg, Room::Memory { flat, shape, ours: false, swizzle: None });
+        rows.push(row);
+    }
+    rows
+}
+
+/// Puts the arguments, as rows of elements, in the place of their stand-ins.
+pub fn take_arguments(rows: Vec<Op<'_>>) {
+    for row in rows {
+        let (arg, flat) = (row.operand(0), row.result(0));
+        arg.set_ty(flat.ty());
+        flat.replace_with(arg);
+        row.erase();
+    }
+}

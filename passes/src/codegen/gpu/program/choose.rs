@@ -1,0 +1,257 @@
+//! Which launches of a program become one kernel each, and how: from the machine's facts.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use weft_dialects::device::{Kernel, Machine, Memory, Scope};
+use weft_dialects::ir::{Op, attr, ty};
+use weft_dialects::task::Program;
+use weft_runtime::cuda::calls;
+use weft_runtime::plan::Plan;
+
+use super::super::{Isa, Launch, registers, shared};
+use super::table::{self, Table};
+use super::{Body, Form, How};
+
+/// What was decided about one launch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// The kernel, where it is one.
+    pub form: Option<Form>,
+    /// Why, for people.
+    pub why: String,
+    /// Whether a kernel was wanted and the machine's facts do not allow it.
+    pub refused: bool,
+}
+
+/// One choice for each launch of a program whose `plan` this is.
+pub fn choose<'c>(
+    module: Op<'c>,
+    machine: Machine<'c>,
+    isa: Isa,
+    program: &Program<'c>,
+    plan: &Plan,
+    how: How,
+) -> Vec<Choice> {
+    let kernels: Vec<Kernel<'c>> = module
+        .body(0)
+        .map_or_else(Vec::new, |block| block.ops().into_iter().filter_map(Kernel::of).collect());
+    let cycles: Vec<u64> = program.ranges().iter().map(|range| range.cycles.unwrap_or(0)).collect();
+    let mut borders: Vec<usize> = plan.launches.iter().map(|&step| step as usize).collect();
+    borders.insert(0, 0);
+    borders.push(plan.steps.len());
+    let launches = borders.windows(2).map(|pair| pair[0]..pair[1]).enumerate();
+    let calls = calls(plan).into_iter().map(|call| call.first..call.last).collect();
+    let chooser = Chooser { machine, isa, program, plan, calls, kernels, cycles, how };
+    launches.map(|(number, steps)| chooser.launch(number, steps)).collect()
+}
+
+struct Chooser<'a, 'c> {
+    machine: Machine<'c>,
+    isa: Isa,
+    program: &'a Program<'c>,
+    plan: &'a Plan,
+    /// Steps that are one launch of a kernel.
+    calls: Vec<Range<usize>>,
+    kernels: Vec<Kernel<'c>>,
+    /// Estimated, of each step.
+    cycles: Vec<u64>,
+    how: How,
+}
+
+impl<'c> Chooser<'_, 'c> {
+    fn launch(&self, number: usize, steps: Range<usize>) -> Choice {
+        let apart = |why: String, refused| Choice {
+            form: None,
+            why: format!("launch {number} is kernel by kernel: {why}"),
+            refused,
+        };
+        if self.how == How::Launches {
+            return apart("that is what was asked for".to_owned(), false);
+        }
+        let begin = self.calls.partition_point(|call| call.start < steps.start);
+        let end = self.calls.partition_point(|call| call.start < steps.end);
+        let calls = &self.calls[begin..end];
+        if calls.len() < 2 {
+            return apart("it is one kernel's".to_owned(), false);
+        }
+        let form = match self.form(number, steps.clone()) {
+            Ok(form) => form,
+            Err(why) => return apart(why, true),
+        };
+        let unit = self.machine.unit(self.program.unit);
+        let facts = unit.and_then(|unit| Some((unit.launch_cycles?, unit.wait_cycles)));
+        let Some((launch_cycles, wait_cycles)) = facts.filter(|_| self.how == How::Auto) else {
+            if self.how == How::One {
+                let why = format!("launch {number} is one kernel, as was asked for");
+                return Choice { form: Some(form), why, refused: false };
+            }
+            let what = format!("@{} does not say its `launch_cycles`", self.program.unit);
+            return apart(what, false);
+        };
+        let one = launch_cycles + self.one(steps, wait_cycles);
+        let many: u64 = calls.iter().map(|call| launch_cycles + self.one(call.clone(), 0)).sum();
+        let count = calls.len();
+        if one < many {
+            let why = format!(
+                "launch {number} is one kernel: estimated cycles {one}, those of {count} launches {many}"
+            );
+            return Choice { form: Some(form), why, refused: false };
+        }
+        apart(format!("estimated cycles {many} of {count} launches, one kernel's {one}"), false)
+    }
+
+    /// Estimated cycles of steps that run in the order of their units and of their waits.
+    fn one(&self, steps: Range<usize>, wait_cycles: u64) -> u64 {
+        let mut free = vec![0u64; self.plan.units as usize];
+        let mut done: Vec<u64> = Vec::with_capacity(steps.len());
+        for number in steps.clone() {
+            let step = &self.plan.steps[number];
+            let waits = step.waits.iter().filter_map(|&wait| {
+                let at = (wait as usize).checked_sub(steps.start)?;
+                Some(done[at].saturating_add(wait_cycles))
+            });
+            let unit = step.unit as usize;
+            let start = waits.max().unwrap_or(0).max(free[unit]);
+            free[unit] = start.saturating_add(self.cycles.get(number).copied().unwrap_or(0));
+            done.push(free[unit]);
+        }
+        free.into_iter().max().unwrap_or(0)
+    }
+
+    /// The launch as one kernel, or the two facts that disagree.
+    fn form(&self, number: usize, steps: Range<usize>) -> Result<Form, String> {
+        let plan = self.plan;
+        let mut bodies: Vec<Body> = Vec::new();
+        let mut code: Vec<Kernel<'c>> = Vec::new();
+        let mut of_kernel: Vec<Option<usize>> = vec![None; plan.kernels.len()];
+        let mut of_text: HashMap<String, usize> = HashMap::new();
+        for step in &plan.steps[steps.clone()] {
+            let slot = step.kernel as usize;
+            if of_kernel[slot].is_some() {
+                continue;
+            }
+            let name = plan.kernels[slot].symbol.as_str();
+            let kernel = self.kernels.iter().find(|kernel| kernel.name == name);
+            let kernel = kernel.ok_or_else(|| format!("@{name} is no device.kernel"))?;
+            let body = *of_text.entry(text(kernel)).or_insert(bodies.len());
+            of_kernel[slot] = Some(body);
+            if body == bodies.len() {
+                let launch = Launch::of(self.machine, kernel)
+                    .ok_or_else(|| format!("@{name} works in no registers that have lanes"))?;
+                bodies.push(Body { kernel: name.to_owned(), launch });
+                code.push(kernel.clone());
+            }
+        }
+        let threads = bodies.iter().map(|body| body.launch.threads).max().unwrap_or(1);
+        for (body, kernel) in bodies.iter_mut().zip(&code) {
+            body.launch = body.launch.inside(threads, kernel);
+            let narrow = body.launch.threads < threads && waits_for_block(kernel);
+            if narrow && !self.isa.has_barriers_of_parts() {
+                let (name, own) = (kernel.name, body.launch.threads);
+                return Err(format!(
+                    "@{name} has barriers of {own} threads in blocks of {threads}, and barriers of {} are of whole blocks",
+                    self.isa.form()
+                ));
+            }
+        }
+        let table = Table::of(plan, steps.clone(), &of_kernel);
+        let blocks = table.units as u64;
+        let shared_bytes =
+            code.iter().map(|kernel| shared::needed(self.machine, kernel)).max().unwrap_or(0);
+        self.fits_unit(blocks, shared_bytes, &code)?;
+        let registers = self.registers(threads, &code)?;
+        Ok(Form {
+            symbol: format!("{}${number}", self.program.name),
+            steps,
+            blocks,
+            threads,
+            registers,
+            shared_bytes,
+            bases: table::bases(plan),
+            bodies,
+            table,
+        })
+    }
+
+    /// A block for each unit, and its shared memory in it.
+    fn fits_unit(&self, blocks: u64, bytes: u64, code: &[Kernel<'c>]) -> Result<(), String> {
+        let name = self.program.unit;
+        let count = self.machine.unit(name).map_or(0, |unit| unit.count);
+        if blocks > count {
+            return Err(format!(
+                "{blocks} blocks wait for each other, and there are {count} @{name}"
+            ));
+        }
+        let memories = code.iter().filter_map(|kernel| shared::memory(self.machine, kernel));
+        match memories.min_by_key(Memory::kernel_bytes) {
+            Some(memory) if memory.kernel_bytes() < bytes => Err(format!(
+                "a block shares {bytes} bytes, and of @{} it may have {}",
+                memory.name,
+                memory.kernel_bytes()
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// How many registers each thread of a block may have so that it fits a unit.
+    fn registers(&self, threads: u64, code: &[Kernel<'c>]) -> Result<u64, String> {
+        let files: Vec<Memory<'c>> = self.machine.memories();
+        let files: Vec<_> = files.into_iter().filter(|memory| memory.lanes.is_some()).collect();
+        let core = files.iter().find_map(|memory| Some((memory.name, memory.core_bytes?)));
+        let Some((file, core_bytes)) = core else {
+            return Err("the machine does not say what the registers of a unit hold together \
+                        (`core_bytes`)"
+                .to_owned());
+        };
+        let own = |memory: &Memory<'_>| Some(memory.capacity_bytes / memory.lanes? / WORD_BYTES);
+        let most = files.iter().filter_map(own).min().unwrap_or(u64::MAX);
+        // They are given out in eights.
+        let fair = core_bytes / threads / WORD_BYTES / 8 * 8;
+        let given = most.min(fair);
+        for kernel in code {
+            let held = held_words(self.machine, kernel);
+            if held > given {
+                return Err(format!(
+                    "@{} holds {held} words a thread, and {threads} threads have {given} each of @{file}",
+                    kernel.name
+                ));
+            }
+        }
+        Ok(given)
+    }
+}
+
+const WORD_BYTES: u64 = 4;
+
+/// Words that a thread holds in the registers that the kernel asks for.
+fn held_words<'c>(machine: Machine<'c>, kernel: &Kernel<'c>) -> u64 {
+    let lanes = registers(machine, kernel).and_then(|memory| memory.lanes).unwrap_or(1);
+    let mut bytes = 0;
+    kernel.op.walk(&mut |op| {
+        if op.is("device.alloc") {
+            let ty = op.result(0).ty();
+            if machine.memory_of(ty).is_some_and(|memory| memory.lanes.is_some()) {
+                let size = ty::elem(ty).and_then(ty::byte_size).unwrap_or(1);
+                bytes += ty::count(ty).unwrap_or(1) * size;
+            }
+        }
+    });
+    bytes.div_ceil(lanes * WORD_BYTES)
+}
+
+/// Whether threads of several warps wait for each other in a kernel.
+fn waits_for_block(kernel: &Kernel<'_>) -> bool {
+    let mut found = kernel.groups > 1;
+    kernel.op.walk(&mut |op| {
+        let scope = op.attr("scope").and_then(attr::string);
+        let wide = scope.and_then(Scope::parse).is_some_and(|scope| scope > Scope::Warp);
+        found |= op.is("device.barrier") && wide;
+    });
+    found
+}
+
+/// A kernel without its name: equal ones do the same.
+fn text(kernel: &Kernel<'_>) -> String {
+    kernel.op.own_text().replacen(&format!("@{}", kernel.name), "@", 1)
+}

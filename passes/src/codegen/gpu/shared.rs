@@ -1,0 +1,158 @@
+//! Memory that the threads of a block share.
+//!
+//! A kernel that is launched has memory of its own for each room that it asks for. Kernels that
+//! one entry calls lie over each other in one buffer, as large as the largest of them needs: a
+//! block does one after the other, with a barrier between.
+
+use rustc_hash::FxHashMap;
+use weft_dialects::device::{Kernel, Machine, Memory, Scope};
+use weft_dialects::ir::{Builder, Context, Op, Type, Val, attr, ty};
+
+use super::function::Role;
+use super::room;
+
+/// The widest that any instruction asks of an address.
+const ALIGN: i64 = 1024;
+
+/// What a kernel shares.
+pub struct Shared<'k, 'c> {
+    pub kernel: &'k Kernel<'c>,
+    pub allocs: &'k [Op<'c>],
+    pub role: Role<'k>,
+    /// The arena of each memory.
+    arenas: FxHashMap<&'c str, Val<'c>>,
+    /// Names and types of all that is to be declared.
+    made: Vec<(String, Type<'c>)>,
+    /// Where the next room in the buffer of an entry begins.
+    used: i64,
+}
+
+impl<'k, 'c> Shared<'k, 'c> {
+    pub fn new(kernel: &'k Kernel<'c>, allocs: &'k [Op<'c>], role: Role<'k>) -> Self {
+        Self { kernel, allocs, role, arenas: FxHashMap::default(), made: Vec::new(), used: 0 }
+    }
+
+    /// `memref<elements x elem>` for an alloc: memory of its own, or a piece of the arena.
+    pub fn room(&mut self, b: &mut Builder<'c>, alloc: Op<'c>, memory: &Memory<'c>) -> Val<'c> {
+        let flat = room::flat(b.context(), alloc.result(0).ty(), Some(3));
+        let Some(begin) = offset(alloc) else { return self.own(b, memory.name, flat) };
+        let arena = match self.arenas.get(memory.name) {
+            Some(arena) => *arena,
+            None => {
+                let ty = row(b.context(), arena_bytes(self.allocs, memory.name));
+                let arena = self.own(b, memory.name, ty);
+                self.arenas.insert(memory.name, arena);
+                arena
+            }
+        };
+        let begin = b.index(begin);
+        b.op("memref.view", &[arena, begin], &[flat]).result(0)
+    }
+
+    fn own(&mut self, b: &mut Builder<'c>, memory: &str, ty: Type<'c>) -> Val<'c> {
+        match self.role {
+            Role::Entry => {
+                let name = format!("{}.{memory}{}", self.kernel.name, self.made.len());
+                self.made.push((name.clone(), ty));
+                global(b, &name, ty)
+            }
+            Role::Called(caller) => {
+                let begin = self.used;
+                self.used = begin + padded(bytes(ty));
+                assert!(self.used as u64 <= caller.shared_bytes, "the largest kernel was found");
+                let whole = row(b.context(), caller.shared_bytes as i64);
+                let whole = global(b, caller.shared, whole);
+                let begin = b.index(begin);
+                b.op("memref.view", &[whole, begin], &[ty]).result(0)
+            }
+        }
+    }
+
+    /// Declares, before the function, what a kernel has of its own.
+    pub fn declare(self, context: &'c Context, func: Op<'c>) {
+        for (name, ty) in self.made {
+            declare(context, func, &name, ty);
+        }
+    }
+}
+
+/// Whether a kernel shares memory.
+pub fn is_used<'c>(machine: Machine<'c>, kernel: &Kernel<'c>) -> bool {
+    !allocs(machine, kernel).is_empty()
+}
+
+/// Bytes that a kernel needs of the buffer of the entry that calls it.
+pub fn needed<'c>(machine: Machine<'c>, kernel: &Kernel<'c>) -> u64 {
+    let all = allocs(machine, kernel);
+    let mut arenas = Vec::new();
+    let mut sum = 0;
+    for &alloc in &all {
+        let memory = ty::memory(alloc.result(0).ty()).unwrap_or_default();
+        if offset(alloc).is_none() {
+            sum += padded(bytes(alloc.result(0).ty()));
+        } else if !arenas.contains(&memory) {
+            arenas.push(memory);
+            sum += padded(arena_bytes(&all, memory));
+        }
+    }
+    sum as u64
+}
+
+/// The memory that a kernel's shared rooms lie in.
+pub fn memory<'c>(machine: Machine<'c>, kernel: &Kernel<'c>) -> Option<Memory<'c>> {
+    machine.memory_of(allocs(machine, kernel).first()?.result(0).ty())
+}
+
+fn allocs<'c>(machine: Machine<'c>, kernel: &Kernel<'c>) -> Vec<Op<'c>> {
+    let mut found = Vec::new();
+    kernel.op.walk(&mut |op| {
+        let shared = |memory: Memory<'c>| memory.scope == Scope::Core && !memory.is_registers();
+        if op.is("device.alloc") && machine.memory_of(op.result(0).ty()).is_some_and(shared) {
+            found.push(op);
+        }
+    });
+    found
+}
+
+/// Bytes of the arena of a memory.
+fn arena_bytes(allocs: &[Op<'_>], memory: &str) -> i64 {
+    let pieces = allocs.iter().filter(|other| ty::memory(other.result(0).ty()) == Some(memory));
+    let end = |piece: &Op<'_>| Some(offset(*piece)? + bytes(piece.result(0).ty()));
+    pieces.filter_map(end).max().unwrap_or(0)
+}
+
+/// Where a piece of an arena begins.
+pub fn offset(alloc: Op<'_>) -> Option<i64> {
+    alloc.attr("offset").and_then(attr::int)
+}
+
+fn bytes(memref: Type<'_>) -> i64 {
+    let size = ty::elem(memref).and_then(ty::byte_size).unwrap_or(1);
+    (ty::count(memref).unwrap_or(1) * size) as i64
+}
+
+fn padded(bytes: i64) -> i64 {
+    bytes.div_euclid(ALIGN) * ALIGN + if bytes % ALIGN == 0 { 0 } else { ALIGN }
+}
+
+/// Bytes in memory that a block shares.
+pub fn row(context: &Context, bytes: i64) -> Type<'_> {
+    ty::memref(&[bytes as u64], ty::int(context, 8), Some(attr::of_int(context, 3)))
+}
+
+fn global<'c>(b: &mut Builder<'c>, name: &str, ty: Type<'c>) -> Val<'c> {
+    let symbol = [("name", attr::of_symbol(b.context(), name))];
+    b.op_with("memref.get_global", &[], &[ty], &symbol, 0).result(0)
+}
+
+/// `memref.global` without a value, before an operation.
+pub fn declare<'c>(context: &'c Context, before: Op<'c>, name: &str, ty: Type<'c>) {
+    let attributes = [
+        ("sym_name", attr::of_string(context, name)),
+        ("sym_visibility", attr::of_string(context, "private")),
+        ("type", attr::of_type(ty)),
+        ("initial_value", attr::unit(context)),
+        ("alignment", attr::of_int(context, ALIGN)),
+    ];
+    Builder::before(context, before).op_with("memref.global", &[], &[], &attributes, 0);
+}
