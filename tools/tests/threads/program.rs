@@ -159,6 +159,7 @@ impl Case {
         let mut bases = vec![
             empty(plan.arena_bytes),
             empty(plan.host_bytes),
+            // What sums begin with, the only constants of these models.
             vec![0; plan.constant_bytes as usize],
         ];
         bases.extend(self.inputs.iter().cloned());
