@@ -98,9 +98,11 @@ fn groups<'c>(
     }
     let shared: HashMap<Op<'c>, Val<'c>> =
         known.iter().map(|product| (product.op, product.op.operand(product.shared))).collect();
-    let mut groups: Vec<(Key<'c>, Vec<Product<'c>>)> = Vec::new();
+    let mut lists = Lists { shared: &shared, of: HashMap::new(), numbers: HashMap::new() };
+    let mut places: HashMap<Key<'c>, usize> = HashMap::new();
+    let mut groups: Vec<Vec<Product<'c>>> = Vec::new();
     for product in known {
-        let Some(with) = product.with(&shared) else {
+        let Some(with) = product.with(&mut lists) else {
             if remarks {
                 let why = "another operator reads its weight, which would be held twice";
                 let name = super::named(product.op);
@@ -109,28 +111,48 @@ fn groups<'c>(
             continue;
         };
         let key = (shared[&product.op], form(product.op), with);
-        match groups.iter_mut().find(|(other, _)| *other == key) {
-            Some((_, group)) => group.push(product),
-            None => groups.push((key, vec![product])),
-        }
+        let place = *places.entry(key).or_insert(groups.len());
+        groups.resize_with(groups.len().max(place + 1), Vec::new);
+        groups[place].push(product);
     }
-    groups.into_iter().map(|(_, group)| group).filter(|group| group.len() > 1).collect()
+    groups.retain(|group| group.len() > 1);
+    groups
 }
 
 /// Products with equal ones become one: the tensor that they share, what they compute, and
-/// what their weights are multiplied with anywhere.
-type Key<'c> = (Val<'c>, String, Vec<Vec<Val<'c>>>);
+/// what their weights are multiplied with anywhere, by the numbers of [`Lists`].
+type Key<'c> = (Val<'c>, String, Vec<usize>);
+
+/// What each weight is multiplied with anywhere; equal lists have one number. A weight may be
+/// used by every step of a long recurrence, so its uses are listed once.
+struct Lists<'a, 'c> {
+    /// What products share.
+    shared: &'a HashMap<Op<'c>, Val<'c>>,
+    /// `None` where it is also used otherwise.
+    of: HashMap<Val<'c>, Option<usize>>,
+    numbers: HashMap<Vec<Val<'c>>, usize>,
+}
+
+impl<'c> Lists<'_, 'c> {
+    fn number(&mut self, weight: Val<'c>) -> Option<usize> {
+        if let Some(known) = self.of.get(&weight) {
+            return *known;
+        }
+        let uses = weight.uses().into_iter();
+        let list = uses.map(|(user, _)| self.shared.get(&user).copied()).collect::<Option<_>>();
+        let next = self.numbers.len();
+        let number = list.map(|list| *self.numbers.entry(list).or_insert(next));
+        self.of.insert(weight, number);
+        number
+    }
+}
 
 impl<'c> Product<'c> {
     /// For each weight, what it is multiplied with anywhere; `None` where it is also used
     /// otherwise.
-    fn with(&self, shared: &HashMap<Op<'c>, Val<'c>>) -> Option<Vec<Vec<Val<'c>>>> {
+    fn with(&self, lists: &mut Lists<'_, 'c>) -> Option<Vec<usize>> {
         let weights = (0..self.joined.len()).filter(|&operand| operand != self.shared);
-        let with = |operand: usize| -> Option<Vec<Val<'c>>> {
-            let uses = self.op.operand(operand).uses();
-            uses.into_iter().map(|(user, _)| shared.get(&user).copied()).collect()
-        };
-        weights.map(with).collect()
+        weights.map(|operand| lists.number(self.op.operand(operand))).collect()
     }
 }
 

@@ -24,7 +24,7 @@ use super::conflicts::{Access, Conflicts};
 use super::kernels::Kernels;
 use super::owners::Owners;
 use super::reduce::unordered;
-use super::touch::Region;
+use super::touch::{Region, Touches};
 
 /// See the module.
 pub const PASS: Pass = Pass {
@@ -131,7 +131,14 @@ pub fn check<'c>(
                     kernels.facts(kernel).touches.of_tasks(range.begin, range.end).into()
                 })
                 .clone(),
-            None => Rc::from([]),
+            None => {
+                // Code may write all that it is given: nobody finds other bytes there afterwards.
+                for region in whole(range) {
+                    let access = places.access(range, &region);
+                    let _ = access.and_then(|access| owners.touch(number as u32, &access));
+                }
+                Rc::from([])
+            }
         };
         let accesses: Vec<_> =
             own.iter().filter_map(|region| places.access(range, region)).collect();
@@ -175,6 +182,14 @@ pub fn check<'c>(
         ranges: ranges.len() as u64,
         orders: asked.iter().map(|list| list.len() as u64).sum(),
     })
+}
+
+/// All bytes of what a range is given, written.
+fn whole(range: &Range<'_>) -> Vec<Region> {
+    let types: Vec<_> = range.buffers.iter().map(|buffer| buffer.ty()).collect();
+    let mut regions = Touches::unknown(1, &types, 0).of_tasks(0, 1);
+    regions.iter_mut().for_each(|region| region.dense = true);
+    regions
 }
 
 /// Different rTasks of one run never depend on each other.

@@ -27,7 +27,9 @@ impl<'c> Connecting<'c> {
         first: Op<'c>,
         constant: &HashSet<Val<'c>>,
     ) -> u64 {
-        if order.readers(&[first]).len() < 2 || self.member(first).is_none() {
+        // What is known beforehand is handed to nobody; all that use a weight may read it.
+        let known = first.results().iter().any(|made| constant.contains(made));
+        if known || order.readers(&[first]).len() < 2 || self.member(first).is_none() {
             return 0;
         }
         let mut runs = Group::around(self.machine, order, first).map_or(vec![first], |g| g.runs);

@@ -12,6 +12,7 @@ use weft_runtime::plan::Plan;
 use super::super::{Isa, Launch, registers, shared};
 use super::table::{self, Table};
 use super::{Body, Form, How};
+use crate::tile::block::GROUPS_AT_ONCE;
 
 /// What was decided about one launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,8 +90,14 @@ impl<'c> Chooser<'_, 'c> {
             let what = format!("@{} does not say its `launch_cycles`", self.program.unit);
             return apart(what, false);
         };
-        let one = launch_cycles + self.one(steps, wait_cycles);
-        let many: u64 = calls.iter().map(|call| launch_cycles + self.one(call.clone(), 0)).sum();
+        // Cycles are those of a unit that takes turns with several groups of lanes, so that what
+        // each waits for passes unseen. A block may be fewer.
+        let lanes = self.machine.memories().iter().find_map(|memory| memory.lanes).unwrap_or(1);
+        let groups = (form.threads / lanes.max(1)).max(1);
+        let slower = (GROUPS_AT_ONCE / groups as f64).max(1.0);
+        let one = launch_cycles + self.one(steps, wait_cycles, slower);
+        let alone = |call: &Range<usize>| launch_cycles + self.one(call.clone(), 0, 1.0);
+        let many: u64 = calls.iter().map(alone).sum();
         let count = calls.len();
         if one < many {
             let why = format!(
@@ -101,8 +108,9 @@ impl<'c> Chooser<'_, 'c> {
         apart(format!("estimated cycles {many} of {count} launches, one kernel's {one}"), false)
     }
 
-    /// Estimated cycles of steps that run in the order of their units and of their waits.
-    fn one(&self, steps: Range<usize>, wait_cycles: u64) -> u64 {
+    /// Estimated cycles of steps that run in the order of their units and of their waits, each so
+    /// many times as long as alone.
+    fn one(&self, steps: Range<usize>, wait_cycles: u64, slower: f64) -> u64 {
         let mut free = vec![0u64; self.plan.units as usize];
         let mut done: Vec<u64> = Vec::with_capacity(steps.len());
         for number in steps.clone() {
@@ -113,7 +121,8 @@ impl<'c> Chooser<'_, 'c> {
             });
             let unit = step.unit as usize;
             let start = waits.max().unwrap_or(0).max(free[unit]);
-            free[unit] = start.saturating_add(self.cycles.get(number).copied().unwrap_or(0));
+            let cycles = self.cycles.get(number).copied().unwrap_or(0) as f64 * slower;
+            free[unit] = start.saturating_add(cycles.ceil() as u64);
             done.push(free[unit]);
         }
         free.into_iter().max().unwrap_or(0)
