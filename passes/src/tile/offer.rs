@@ -49,7 +49,10 @@ pub(super) fn wider<'c>(
     let fixed = vec![Layout::Fixed; nest.inputs.len()];
     let expands = &expand_math::expands;
     let others = policy::candidates(machine, nest, &fixed, expands, search, KEPT).ok()?;
-    let others = others.into_iter().filter_map(|other| {
+    // In other tiles, and not by lanes what an instruction of its own axes does best.
+    let same = best.tiled.instruction();
+    let others = others.into_iter().filter(|other| other.tiled.instruction() == same);
+    let others = others.filter_map(|other| {
         let tile = Tile::fitting(machine, nest, other.tiled, other.cycles).ok()?;
         Some((time(&tile), tile))
     });

@@ -22,7 +22,7 @@ use super::operators::{Operator, Target};
 /// let operators = [operator(4, &[]), operator(4, &[]), operator(4, &[]), operator(4, &[2])];
 /// let program = critical::critical(&operators, &target);
 /// let order: Vec<_> = program.operators.iter().map(|one| one.operator).collect();
-/// assert_eq!((order, program.cycles), (vec![2, 0, 3, 1], 8));
+/// assert_eq!((order, program.cycles), (vec![2, 0, 1, 3], 8));
 /// ```
 pub fn critical(operators: &[Operator], target: &Target) -> Program {
     let ways = ways(operators, target);
