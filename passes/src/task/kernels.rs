@@ -56,10 +56,9 @@ impl<'c> Kernels<'c> {
 
     /// The number of the `tile.kernel` that `user` names; `None` where it is code already.
     pub fn tiled_by(&mut self, user: Op<'c>, name: &'c str) -> Result<Option<usize>, Failed> {
-        match self.known.get(name) {
-            Some(&number) => Ok(Some(number)),
-            None if self.ops.get(name).is_some_and(|op| op.is("device.kernel")) => Ok(None),
-            None => self.read(user, name).map(Some),
+        match self.ops.get(name).is_some_and(|op| op.is("device.kernel")) {
+            true => Ok(self.known.get(name).copied()),
+            false => self.number(user, name).map(Some),
         }
     }
 
@@ -70,22 +69,20 @@ impl<'c> Kernels<'c> {
 
     /// The number of the kernel that `run` applies.
     pub fn used_by(&mut self, run: &Run<'c>) -> Result<usize, Failed> {
-        match self.known.get(run.kernel) {
-            Some(&number) => Ok(number),
-            None => self.read(run.op, run.kernel),
-        }
+        self.number(run.op, run.kernel)
     }
 
     /// The numbers of the kernels that `run` may be done by instead.
     pub fn others_of(&mut self, run: &Run<'c>) -> Result<Vec<usize>, Failed> {
-        let mut numbers = Vec::with_capacity(run.others.len());
-        for name in &run.others {
-            numbers.push(match self.known.get(name) {
-                Some(&number) => number,
-                None => self.read(run.op, name)?,
-            });
+        run.others.iter().map(|name| self.number(run.op, name)).collect()
+    }
+
+    /// The number of a kernel that `user` names; it is read when it is first named.
+    fn number(&mut self, user: Op<'c>, name: &'c str) -> Result<usize, Failed> {
+        match self.known.get(name) {
+            Some(&number) => Ok(number),
+            None => self.read(user, name),
         }
-        Ok(numbers)
     }
 
     /// The number of a kernel that copies `count` elements; `user` is whom it serves.

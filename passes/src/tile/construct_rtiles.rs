@@ -287,7 +287,7 @@ pub(crate) fn construct<'c>(
     }
     let best = Tile::of(machine, kernel, &nest, choice.tiled, choice.cycles)?;
     let wide = match wanted.offer {
-        true => offer::wider(machine, kernel, &nest, search, &best),
+        true => offer::wider(machine, &nest, search, &best),
         false => None,
     };
     let wide = wide.map(|wide| {

@@ -29,7 +29,6 @@ const WORTH: f64 = 0.9;
 /// The tile that is done first when all units share it, where that is another than `best`.
 pub(super) fn wider<'c>(
     machine: Machine<'c>,
-    kernel: Op<'c>,
     nest: &Nest<'c>,
     search: Search,
     best: &Tile<'c>,
@@ -43,7 +42,7 @@ pub(super) fn wider<'c>(
         tile.cycles * tasks.div_ceil(parts) as f64 / tasks as f64 + handover
     };
     let idle = best.tasks(nest) < unit.count && best.cycles > unit.handover_cycles as f64;
-    if !idle || matches!(best.tiled, Tiled::Block(_)) || kernel.body(0).is_none() {
+    if !idle || matches!(best.tiled, Tiled::Block(_)) {
         return None;
     }
     let fixed = vec![Layout::Fixed; nest.inputs.len()];
