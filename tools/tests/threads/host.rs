@@ -2,8 +2,8 @@
 //!
 //! The pass writes code for one thread; here its intrinsics become functions of
 //! `threads.c`, its matrix instructions become functions that compute their
-//! meaning from the fragments that all lanes hand in, and every thread is one of
-//! the host's. What is left untested is what the chip makes of an instruction.
+//! meaning from the fragments that all lanes hand in, and the threads of a block
+//! take turns. What is left untested is what the chip makes of an instruction.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -153,7 +153,7 @@ fn build(folder: &Path, text: &str, glue: &str, defines: &[String]) {
     let pipeline = format!("--pass-pipeline={PIPELINE}");
     call(&llvm("mlir-opt"), &[&pipeline, "in.mlir", "-o", "llvm.mlir"], folder);
     call(&llvm("mlir-translate"), &["--mlir-to-llvmir", "llvm.mlir", "-o", "kernel.ll"], folder);
-    let flags = ["-O1", "-w", "-pthread", "-I."];
+    let flags = ["-O1", "-w", "-I."];
     let files = ["threads.c", "kernel.ll", "-lm", "-o", "threads"];
     let defines = defines.iter().map(String::as_str);
     let args: Vec<_> = flags.into_iter().chain(defines).chain(files).collect();

@@ -1,11 +1,7 @@
 // Runs the one kernel of a launch with all its blocks at once: each block is a process, so that
-// what its threads share is its own, and each thread one of the host's. Buffers and counters lie in
-// memory that all processes see.
+// what its threads share is its own. Buffers and counters lie in memory that all processes see.
 #include <sched.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 // The entries of a program, and how many blocks each has; made for each program.
 static void enter(int entry, int64_t epoch, int64_t *counters, int64_t *bases);
@@ -15,28 +11,20 @@ extern const int entries;
 static int64_t *counters, *bases, epoch;
 static int entry;
 
-// Between two looks at a counter: there are more threads than processors.
-void weft_pause(void) { sched_yield(); }
+// Between two looks at a counter: there may be more blocks than processors.
+void weft_pause(void) {
+  others_go_on();
+  sched_yield();
+}
 void weft_touch(int64_t site, int64_t at, int64_t width) {}
 
-static void *run(void *number) {
-  thread_number = (int)(intptr_t)number;
-  enter(entry, epoch, counters, bases);
-  return 0;
-}
+static void enter_one(void) { enter(entry, epoch, counters, bases); }
 
 static void run_block(int late) {
-  // A block that waits forever is a failure, not a test that hangs.
-  alarm(60);
+  prepare_meetings();
   if (block_number == late)
     usleep(300000);
-  prepare_barriers();
-  pthread_t threads[THREADS];
-  for (intptr_t n = 0; n < THREADS; ++n)
-    if (pthread_create(&threads[n], 0, run, (void *)n))
-      _exit(3);
-  for (int n = 0; n < THREADS; ++n)
-    pthread_join(threads[n], 0);
+  run_threads(enter_one);
   _exit(0);
 }
 

@@ -1,25 +1,104 @@
-// Runs the threads of a block as threads of the host, so that code for many
-// threads can be held against an answer where there is no such unit.
+// Runs the threads of a block on the host, so that code for many threads can be
+// held against an answer where there is no such unit.
 //
-// What goes between threads goes through memory, with waits before and after; a
-// warp's threads wait for each other alone, for another warp may have left.
-#include <pthread.h>
+// The threads take turns on one of the host's: each goes on until it waits for
+// others. Every second block takes them from the last to the first, so that what
+// lacks a wait is wrong in one of two blocks, whichever way it reads. What goes
+// between threads goes through memory, with waits before and after; a warp's
+// threads wait for each other alone, for another warp may have left.
+#include <setjmp.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
 
 #ifndef THREADS
 #define THREADS 128
 #define LANES 32
 #endif
+#define STACK (1 << 20)
 
-static _Thread_local int thread_number;
-static int block_number;
+static struct {
+  enum { FRESH, STOPPED, ENDED } state;
+  jmp_buf at;
+} threads[THREADS];
+static int thread_number, block_number, left;
+static jmp_buf all_ended;
+static ucontext_t fresh;
+static char *stacks;
+static void (*body)(void);
+
+static void go_on_as(int next);
+
+// The one that goes on after this one.
+static int follower(void) {
+  int next = thread_number, step = block_number % 2 ? THREADS - 1 : 1;
+  do
+    next = (next + step) % THREADS;
+  while (threads[next].state == ENDED && next != thread_number);
+  return next;
+}
+
+static void run_thread(void) {
+  body();
+  threads[thread_number].state = ENDED;
+  if (--left == 0)
+    _longjmp(all_ended, 1);
+  go_on_as(follower());
+}
+
+static void go_on_as(int next) {
+  thread_number = next;
+  if (threads[next].state == STOPPED)
+    _longjmp(threads[next].at, 1);
+  fresh.uc_stack.ss_sp = stacks + (size_t)next * STACK;
+  fresh.uc_stack.ss_size = STACK;
+  fresh.uc_link = 0;
+  makecontext(&fresh, run_thread, 0);
+  setcontext(&fresh);
+}
+
+static void others_go_on(void) {
+  int own = thread_number, next = follower();
+  threads[own].state = STOPPED;
+  if (next != own && _setjmp(threads[own].at) == 0)
+    go_on_as(next);
+}
+
+// All threads of a block from start to end.
+static void run_threads(void (*of_one)(void)) {
+  if (!stacks)
+    stacks = mmap(0, (size_t)THREADS * STACK, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  memset(threads, 0, sizeof threads);
+  body = of_one;
+  left = THREADS;
+  getcontext(&fresh);
+  if (_setjmp(all_ended) == 0)
+    go_on_as(block_number % 2 ? THREADS - 1 : 0);
+}
+
+struct meeting {
+  int wanted, here, held;
+};
 static int32_t slots[THREADS];
-static pthread_barrier_t warp[THREADS / LANES], whole;
-static pthread_barrier_t part[THREADS / LANES + 1]; // by how many warps meet there
+static struct meeting warp[THREADS / LANES], whole;
+static struct meeting part[THREADS / LANES + 1]; // by how many warps meet there
 
-static void wait_warp(void) { pthread_barrier_wait(&warp[thread_number / LANES]); }
+static void meet(struct meeting *at) {
+  int before = at->held;
+  if (++at->here == at->wanted) {
+    at->here = 0;
+    ++at->held;
+  }
+  while (at->held == before)
+    others_go_on();
+}
+
+static void wait_warp(void) { meet(&warp[thread_number / LANES]); }
 
 static int32_t exchange(int32_t value, int32_t from) {
   int first = thread_number / LANES * LANES;
@@ -36,17 +115,19 @@ int32_t llvm_nvvm_shfl_sync_idx_i32(int32_t mask, int32_t value, int32_t from, i
   return exchange(value, from);
 }
 void llvm_nvvm_bar_warp_sync(int32_t mask) { wait_warp(); }
-void llvm_nvvm_barrier_cta_sync_aligned_all(int32_t number) { pthread_barrier_wait(&whole); }
+void llvm_nvvm_barrier_cta_sync_aligned_all(int32_t number) { meet(&whole); }
 void llvm_nvvm_barrier_cta_sync_aligned_count(int32_t number, int32_t threads) {
-  pthread_barrier_wait(&part[threads / LANES]);
+  meet(&part[threads / LANES]);
 }
 
-static void prepare_barriers(void) {
+// A block that waits forever is a failure, not a test that hangs.
+static void prepare_meetings(void) {
   for (int n = 0; n < THREADS / LANES; ++n) {
-    pthread_barrier_init(&warp[n], 0, LANES);
-    pthread_barrier_init(&part[n + 1], 0, (n + 1) * LANES);
+    warp[n].wanted = LANES;
+    part[n + 1].wanted = (n + 1) * LANES;
   }
-  pthread_barrier_init(&whole, 0, THREADS);
+  whole.wanted = THREADS;
+  alarm(300);
 }
 
 static void read_files(int count, char **names, void **bytes, long *sizes,
@@ -76,7 +157,7 @@ int32_t llvm_amdgcn_workgroup_id_x(void) { return block_number; }
 int32_t llvm_amdgcn_readfirstlane(int32_t value) { return value; }
 int32_t llvm_amdgcn_ds_bpermute(int32_t place, int32_t value) { return exchange(value, place / 4); }
 void llvm_amdgcn_wave_barrier(void) { wait_warp(); }
-void llvm_amdgcn_s_barrier(void) { pthread_barrier_wait(&whole); }
+void llvm_amdgcn_s_barrier(void) { meet(&whole); }
 
 #ifdef PROGRAM
 #include "program.c"
@@ -153,11 +234,7 @@ static void call(int64_t begin, int64_t end, void **buffers);
 static void **buffers;
 static int64_t first_task, last_task;
 
-static void *run(void *number) {
-  thread_number = (int)(intptr_t)number;
-  call(first_task, last_task, buffers);
-  return 0;
-}
+static void call_tasks(void) { call(first_task, last_task, buffers); }
 
 static void *room(long size) { return aligned_alloc(64, size); }
 
@@ -170,16 +247,11 @@ int main(int argc, char **argv) {
   buffers = calloc(count, sizeof(void *));
   long *sizes = calloc(count, sizeof(long));
   read_files(count, argv + 4, buffers, sizes, room);
-  prepare_barriers();
+  prepare_meetings();
   touches = calloc((int64_t)THREADS * SITES, sizeof(struct touched));
   int blocks = (int)((last_task - first_task + groups - 1) / groups);
   for (block_number = 0; block_number < blocks; ++block_number) {
-    pthread_t threads[THREADS];
-    for (intptr_t n = 0; n < THREADS; ++n)
-      if (pthread_create(&threads[n], 0, run, (void *)n))
-        return 3;
-    for (int n = 0; n < THREADS; ++n)
-      pthread_join(threads[n], 0);
+    run_threads(call_tasks);
     count_turns();
   }
   printf("turns %ld %ld\n", turns_taken, turns_least);
