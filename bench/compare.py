@@ -2,7 +2,7 @@
 """weft beside other engines, in turns, on the same inputs and buffers.
 
     python bench/compare.py --models DIR [DIR ...] [--only REGEX] [--threads 1,2]
-        [--peers ort,openvino,iree,tract] [--rounds 7] [--floors] [--out FILE.json]
+        [--peers ort,openvino,iree,xla,tract] [--rounds 7] [--floors] [--out FILE.json]
 
 DIR holds NAME.onnx and NAME.inputs.npz. Every round runs a burst of each engine; the
 latency of an engine is the least of its rounds' medians, a ratio the median over the rounds

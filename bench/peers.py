@@ -2,7 +2,7 @@
 
 An engine is made from a model's path, its inputs by name, a number of threads and a folder for
 what it writes; `run` is what is timed, `results` the outputs of the last run in the model's order.
-IREE and tract allocate their outputs in every run, for their interfaces have no other way. `pip install onnxruntime openvino iree-base-compiler[onnx] iree-base-runtime tract`.
+IREE and tract allocate their outputs in every run, for their interfaces have no other way. `pip install onnxruntime openvino iree-base-compiler[onnx] iree-base-runtime tract jax jaxonnxruntime`.
 """
 import os
 import pathlib
@@ -94,6 +94,35 @@ class Iree:
         return [np.array(one.to_host()) for one in (self.shown if several else [self.shown])]
 
 
+class Xla:
+    """XLA for processors through JAX, weights as arguments."""
+
+    def __init__(self, model, feeds, threads, _folder):
+        import jax
+        import onnx
+        from jaxonnxruntime import call_onnx
+        from jax.extend.backend import clear_backends
+        # Its threads are as many as the processors that it may use when it begins.
+        allowed = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, sorted(allowed)[:threads])
+        clear_backends()
+        jax.devices()
+        begin = time.perf_counter()
+        function, weights = call_onnx.call_onnx_model(onnx.load(model), feeds)
+        weights, feeds = jax.device_put((weights, feeds))
+        self.arguments = (weights, feeds)
+        self.function = jax.jit(function).lower(*self.arguments).compile()
+        self.compile_s = time.perf_counter() - begin
+        os.sched_setaffinity(0, allowed)
+        self.wait = jax.block_until_ready
+
+    def run(self):
+        self.shown = self.wait(self.function(*self.arguments))
+
+    def results(self):
+        return [np.array(one) for one in self.shown]
+
+
 class Tract:
     """tract, which has one thread."""
 
@@ -122,4 +151,4 @@ def quiet(command):
         raise RuntimeError(f"{command[0].name}: {(said or ['failed'])[0]}")
 
 
-PEERS = {"ort": Ort, "openvino": OpenVino, "iree": Iree, "tract": Tract}
+PEERS = {"ort": Ort, "openvino": OpenVino, "iree": Iree, "xla": Xla, "tract": Tract}
