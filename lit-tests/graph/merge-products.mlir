@@ -9,7 +9,7 @@
 
 // The weights are one constant, side by side along n; who reads a gate reads a slice.
 // CHECK-LABEL: graph.model @gates
-//       CHECK:   %[[W:.+]] = graph.op "Product" "a+b"
+//       CHECK:   %[[W:.+]] = graph.op "Concat" "a+b"
 //       CHECK:     tensor.insert_slice {{.+}}[0, 0] [3, 5] [1, 1] : tensor<3x5xf32> into tensor<3x10xf32>
 //       CHECK:     tensor.insert_slice {{.+}}[0, 5] [3, 5] [1, 1] : tensor<3x5xf32> into tensor<3x10xf32>
 //       CHECK:   %[[Y:.+]] = graph.op "MatMul" "a+b"(%arg0, %[[W]]) : (tensor<2x3xf32>, tensor<3x10xf32>) -> tensor<2x10xf32>

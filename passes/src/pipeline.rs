@@ -23,7 +23,9 @@ pub fn passes_to(stage: Stage) -> &'static [&'static Pass] {
     match stage {
         Stage::Graph => &[],
         Stage::Tile => &[
-            // Before the door: behind it a product is a kernel, and readers are others.
+            // Before the door: behind it a product is a kernel, and readers are others. First,
+            // for the rows of many products are one tensor then, with which more weights may share it.
+            &graph::batch_products::PASS,
             &graph::merge_products::PASS,
             // Behind it, for a merged convolution has more filters to share a transform; and
             // on request only: sums are rounded otherwise than a model's author expects.
@@ -78,6 +80,7 @@ pub const STAGES: [Stage; 4] = [Stage::Graph, Stage::Tile, Stage::Task, Stage::D
 pub const PASSES: &[&Pass] = &[
     // On request only: written-out windows are as many times larger as they overlap.
     &graph::gather_windows::PASS,
+    &graph::batch_products::PASS,
     &graph::merge_products::PASS,
     &graph::winograd::PASS,
     &graph::to_tile::PASS,

@@ -221,7 +221,7 @@ fn prints_the_module_after_passes() {
     let output = weft(folder.path(), &arguments);
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{text}");
-    assert!(text.starts_with("// ----- after graph-merge-products\n"), "{text}");
+    assert!(text.starts_with("// ----- after graph-batch-products\n"), "{text}");
     assert!(text.contains("\n// ----- after graph-to-tile\n"), "{text}");
     assert!(text.contains("tile.graph"), "{text}");
 }

@@ -9,6 +9,7 @@ use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, AttributeLike, Type, TypeLike};
 use mlir_sys::*;
 
+use super::shim::{weftIteratorTypeGet, weftIteratorTypeIsParallel};
 use super::text::{string_ref, text_of};
 use super::ty;
 
@@ -201,6 +202,23 @@ pub fn of_ints32<'c>(context: &'c Context, values: &[i32]) -> Attribute<'c> {
 /// A type as an attribute.
 pub fn of_type(kind: Type<'_>) -> Attribute<'_> {
     TypeAttribute::new(kind).into()
+}
+
+/// How `linalg` walks along an axis.
+pub fn of_iterator(context: &Context, parallel: bool) -> Attribute<'_> {
+    // SAFETY: the context lives as long as the attribute.
+    unsafe { Attribute::from_raw(weftIteratorTypeGet(context.to_raw(), parallel)) }
+}
+
+/// Whether an attribute says that points along an axis are independent.
+pub fn is_parallel(iterator: Attribute<'_>) -> bool {
+    // SAFETY: any attribute will do.
+    unsafe { weftIteratorTypeIsParallel(iterator.to_raw()) }
+}
+
+/// What equal attributes of one context have in common, and no others.
+pub fn id(attribute: Attribute<'_>) -> usize {
+    attribute.to_raw().ptr as usize
 }
 
 /// The unit attribute.

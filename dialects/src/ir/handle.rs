@@ -225,6 +225,18 @@ impl<'c> Op<'c> {
         }
     }
 
+    /// The operation that stands right behind this one.
+    pub fn next(self) -> Option<Op<'c>> {
+        // SAFETY: see above.
+        unsafe { Op::option(mlirOperationGetNextInBlock(self.raw)) }
+    }
+
+    /// Moves the operation to stand right before another one, in whose block it is then.
+    pub fn move_before(self, other: Op<'c>) {
+        // SAFETY: see above.
+        unsafe { mlirOperationMoveBefore(self.raw, other.raw) }
+    }
+
     /// Takes the operation out of its block and destroys it.
     ///
     /// Nothing may use its results any more.
@@ -374,9 +386,10 @@ impl<'c> Block<'c> {
         ops
     }
 
-    /// The last operation.
+    /// The operation that ends the block.
     pub fn terminator(self) -> Option<Op<'c>> {
-        self.ops().last().copied()
+        // SAFETY: see `Op`; null where there is none.
+        unsafe { Op::option(mlirBlockGetTerminator(self.raw)) }
     }
 
     /// The arguments, in order.
@@ -391,7 +404,12 @@ impl<'c> Block<'c> {
 
     /// The argument at `index`.
     pub fn arg(self, index: usize) -> Val<'c> {
-        self.args()[index]
+        // SAFETY: see `Op`; the index is one of the block's.
+        unsafe {
+            let count = mlirBlockGetNumArguments(self.raw);
+            assert!((index as i64) < count as i64, "argument {index} of {count}");
+            Val::new(mlirBlockGetArgument(self.raw, index as isize))
+        }
     }
 
     /// Appends an argument.

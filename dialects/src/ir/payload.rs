@@ -17,16 +17,6 @@ pub enum Axis {
     Reduction,
 }
 
-impl Axis {
-    /// MLIR's name for it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Axis::Parallel => "parallel",
-            Axis::Reduction => "reduction",
-        }
-    }
-}
-
 /// Builds the body of a payload on tensors.
 ///
 /// All types are payload types: signless, booleans as `i8`.
@@ -98,13 +88,8 @@ impl<'c> Payload<'c> {
         let context = self.context();
         let all: Vec<_> = inputs.iter().chain(outputs).collect();
         let maps: Vec<_> = all.iter().map(|(_, access)| map(context, axes.len(), access)).collect();
-        let kinds: Vec<_> = axes
-            .iter()
-            .map(|axis| {
-                attr::parse(context, &format!("#linalg.iterator_type<{}>", axis.name()))
-                    .expect("linalg has the iterator types")
-            })
-            .collect();
+        let kinds = axes.iter().map(|axis| attr::of_iterator(context, *axis == Axis::Parallel));
+        let kinds: Vec<_> = kinds.collect();
         let operands: Vec<_> = all.iter().map(|(tensor, _)| *tensor).collect();
         let results: Vec<_> = outputs.iter().map(|(tensor, _)| tensor.ty()).collect();
         let op = self.b.op_with(

@@ -64,6 +64,8 @@ unsafe extern "C" {
     pub fn weftRTileSize(attribute: MlirAttribute, axis: isize) -> i64;
     pub fn weftTaskTokenGet(context: MlirContext) -> MlirType;
     pub fn weftDeviceTokenGet(context: MlirContext) -> MlirType;
+    pub fn weftIteratorTypeGet(context: MlirContext, parallel: bool) -> MlirAttribute;
+    pub fn weftIteratorTypeIsParallel(attribute: MlirAttribute) -> bool;
     pub fn weftLocationLine(location: MlirLocation) -> c_uint;
     pub fn weftLocationColumn(location: MlirLocation) -> c_uint;
 }

@@ -123,6 +123,11 @@ pub fn memory<'c>(ty: Type<'c>) -> Option<&'c str> {
     }
 }
 
+/// What equal types of one context have in common, and no others.
+pub fn id(ty: Type<'_>) -> usize {
+    ty.to_raw().ptr as usize
+}
+
 /// `tensor<shape x elem>`.
 pub fn tensor<'c>(shape: &[u64], elem: Type<'c>) -> Type<'c> {
     RankedTensorType::new(shape, elem, None).into()

@@ -5,6 +5,7 @@
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Pass.h"
 #include "mlir/CAPI/Registration.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -196,6 +197,16 @@ MlirType weftTaskTokenGet(MlirContext context) {
 }
 MlirType weftDeviceTokenGet(MlirContext context) {
   return wrap(weft::device::TokenType::get(unwrap(context)));
+}
+
+MlirAttribute weftIteratorTypeGet(MlirContext context, bool parallel) {
+  return wrap(linalg::IteratorTypeAttr::get(
+      unwrap(context), parallel ? utils::IteratorType::parallel
+                                : utils::IteratorType::reduction));
+}
+bool weftIteratorTypeIsParallel(MlirAttribute attribute) {
+  auto iterator = dyn_cast<linalg::IteratorTypeAttr>(unwrap(attribute));
+  return iterator && iterator.getValue() == utils::IteratorType::parallel;
 }
 
 unsigned weftLocationLine(MlirLocation location) {

@@ -61,6 +61,10 @@ int64_t weftRTileSize(MlirAttribute attribute, intptr_t axis);
 MlirType weftTaskTokenGet(MlirContext context);
 MlirType weftDeviceTokenGet(MlirContext context);
 
+/// How `linalg` walks along an axis; anything else is not parallel.
+MlirAttribute weftIteratorTypeGet(MlirContext context, bool parallel);
+bool weftIteratorTypeIsParallel(MlirAttribute attribute);
+
 /// Line and column of a file location, zero where it is of another kind.
 unsigned weftLocationLine(MlirLocation location);
 unsigned weftLocationColumn(MlirLocation location);

@@ -397,8 +397,7 @@ pub(crate) fn axes(nest: Op<'_>) -> Option<Vec<Axis>> {
         }
     }
     let axis = |(extent, kind): (Option<u64>, Attribute<'_>)| {
-        let parallel = kind.to_string() == "#linalg.iterator_type<parallel>";
-        Some(Axis { extent: extent?, parallel })
+        Some(Axis { extent: extent?, parallel: attr::is_parallel(kind) })
     };
     extents.into_iter().zip(kinds).map(axis).collect()
 }

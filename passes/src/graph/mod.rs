@@ -1,8 +1,10 @@
 //! Passes of the `graph` room.
 
+pub mod batch_products;
 pub mod from_func;
 pub mod gather_windows;
 pub mod merge_products;
+mod product;
 pub mod to_tile;
 pub mod winograd;
 

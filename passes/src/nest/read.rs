@@ -47,11 +47,7 @@ pub(crate) fn generic_axes(generic: Op<'_>) -> Result<Vec<Loop>, NestError> {
         .iter()
         .zip(extents)
         .map(|(kind, extent)| {
-            let kind = if kind.to_string().contains("parallel") {
-                Axis::Parallel
-            } else {
-                Axis::Reduction
-            };
+            let kind = if attr::is_parallel(*kind) { Axis::Parallel } else { Axis::Reduction };
             let extent = extent.ok_or_else(|| NestError::Index("without a plain axis".into()))?;
             Ok(Loop { extent, kind })
         })

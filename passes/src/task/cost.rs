@@ -13,6 +13,7 @@
 //! compares runs with each other and with a threshold; it is no promise.
 
 use weft_dialects::device::{Instruction, Machine};
+use weft_dialects::ir::{Type, ty};
 use weft_dialects::tile::Compute;
 
 use super::touch::Touches;
@@ -48,6 +49,16 @@ pub fn memory_cycles(machine: Machine<'_>, bytes: u64) -> f64 {
     rate.map_or(0.0, |rate| bytes as f64 / rate as f64)
 }
 
+/// Cycles that each point of a product of `elem` takes on the fastest instruction of three operands.
+pub fn product_cycles<'c>(machine: Machine<'c>, elem: Type<'c>) -> Option<f64> {
+    let fits = |instruction: &Instruction<'c>| {
+        let types = instruction.operand_types();
+        types.len() == 3 && ty::elem(types[0]) == Some(elem)
+    };
+    let instructions = machine.instructions().into_iter().filter(fits);
+    instructions.map(|one| one.issue_cycles / points(&one)).min_by(f64::total_cmp)
+}
+
 /// Cycles of an instruction that has axes of its own.
 fn by_axes(machine: Machine<'_>, compute: &Compute<'_>, nest: &Nest<'_>) -> Option<f64> {
     let instruction = machine.instruction(compute.instruction)?;
@@ -79,7 +90,7 @@ fn points(instruction: &Instruction<'_>) -> f64 {
         Some(axes) => axes.iter().map(|axis| axis.extent).product(),
         None => {
             let types = instruction.operand_types().into_iter();
-            types.filter_map(weft_dialects::ir::ty::count).max().unwrap_or(1)
+            types.filter_map(ty::count).max().unwrap_or(1)
         }
     };
     points.max(1) as f64

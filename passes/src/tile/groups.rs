@@ -28,7 +28,8 @@ pub(super) fn is_near(machine: Machine<'_>, memory: &str) -> bool {
 
 /// The runs of a tile-graph in the order of the text.
 pub(super) struct Order<'c> {
-    runs: Vec<Op<'c>>,
+    /// With places that are empty where several became one.
+    runs: Vec<Option<Op<'c>>>,
     at: HashMap<Op<'c>, usize>,
 }
 
@@ -37,39 +38,56 @@ impl<'c> Order<'c> {
         let ops = graph.body(0).map(|body| body.ops()).unwrap_or_default();
         let runs: Vec<_> = ops.into_iter().filter(|op| op.is("tile.run")).collect();
         let at = runs.iter().enumerate().map(|(at, run)| (*run, at)).collect();
-        Self { runs, at }
+        Self { runs: runs.into_iter().map(Some).collect(), at }
     }
 
     /// All of them.
-    pub fn runs(&self) -> &[Op<'c>] {
-        &self.runs
+    pub fn runs(&self) -> impl Iterator<Item = Op<'c>> {
+        self.runs.iter().copied().flatten()
+    }
+
+    /// Sorts runs by their places.
+    pub fn sort(&self, runs: &mut [Op<'c>]) {
+        runs.sort_by_key(|run| self.at[run]);
+    }
+
+    /// One run stands for several, before whose last it stands; behind it those that come late.
+    pub fn joined(&mut self, members: &[Op<'c>], new: Op<'c>, late: &HashSet<Op<'c>>) {
+        let places = self.at[&members[0]]..=self.at[&members[members.len() - 1]];
+        let others = self.runs[places.clone()].iter().copied().flatten();
+        let (behind, before): (Vec<_>, Vec<_>) =
+            others.filter(|run| !members.contains(run)).partition(|run| late.contains(run));
+        let mut all = before.into_iter().chain([new]).chain(behind);
+        for place in places {
+            self.runs[place] = all.next();
+            self.at.extend(self.runs[place].map(|run| (run, place)));
+        }
     }
 
     /// Who reads what some runs make and is none of them, in the order of the text.
     pub fn readers(&self, runs: &[Op<'c>]) -> Vec<Op<'c>> {
         let made = runs.iter().flat_map(|run| run.results()).flat_map(seen);
         let mut found: Vec<Op<'c>> = made.filter(|run| !runs.contains(run)).collect();
-        found.sort_by_key(|run| self.at[run]);
+        self.sort(&mut found);
         found.dedup();
         found
     }
 
     /// Runs from one to another, both included.
-    fn between(&self, first: Op<'c>, last: Op<'c>) -> &[Op<'c>] {
-        &self.runs[self.at[&first]..=self.at[&last]]
+    fn between(&self, first: Op<'c>, last: Op<'c>) -> impl Iterator<Item = Op<'c>> {
+        self.runs[self.at[&first]..=self.at[&last]].iter().copied().flatten()
     }
 }
 
 /// The groups of a tile-graph, in the order of their last runs.
-pub(super) fn groups<'c>(machine: Machine<'c>, graph: Op<'c>) -> Vec<Group<'c>> {
-    let order = Order::of(graph);
+pub(super) fn groups<'c>(machine: Machine<'c>, order: &Order<'c>) -> Vec<Group<'c>> {
     let mut seen: HashSet<Op<'c>> = HashSet::new();
     let mut found: Vec<Group<'c>> = Vec::new();
-    for run in &order.runs {
-        if seen.contains(run) {
+    for run in order.runs() {
+        if seen.contains(&run) {
             continue;
         }
-        if let Some(group) = Group::around(machine, &order, *run) {
+        if let Some(group) = Group::around(machine, order, run) {
             seen.extend(&group.runs);
             found.push(group);
         }
@@ -106,7 +124,7 @@ impl<'c> Group<'c> {
                 }
             }
         }
-        runs.sort_by_key(|run| order.at[run]);
+        order.sort(&mut runs);
         let maker = |edge: &Connect<'c>| maker(edge.source).map(|maker| order.at[&maker]);
         edges.sort_by_key(|edge| (maker(edge), edge.source.index()));
         (!edges.is_empty()).then_some(Self { runs, edges })
@@ -205,14 +223,14 @@ impl<'c> Group<'c> {
     fn stranded(&self, order: &Order<'c>) -> Option<Op<'c>> {
         let mut behind: HashSet<Op<'c>> = HashSet::new();
         for op in order.between(self.runs[0], self.runs[self.runs.len() - 1]) {
-            let member = self.runs.contains(op);
+            let member = self.runs.contains(&op);
             let makers: Vec<_> = op.operands().into_iter().filter_map(source).collect();
             let after = makers.iter().any(|maker| behind.contains(maker));
             if member && after {
-                return Some(*op);
+                return Some(op);
             }
             if !member && (after || makers.iter().any(|maker| self.runs.contains(maker))) {
-                behind.insert(*op);
+                behind.insert(op);
             }
         }
         None

@@ -12,7 +12,7 @@
 //! tiles do not fit, and members whose tiles do not follow. What others read, too, is an output
 //! of the new kernel, if its tiles are each made once.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::{Failed, Pass, Run};
@@ -53,11 +53,14 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
                 .map(|op| (op.symbol(), op))
                 .collect(),
             made: HashMap::new(),
+            taken: body.ops().iter().map(|op| op.symbol().to_owned()).collect(),
         };
-        // One at a time: what stood between its members moves.
-        while let Some(group) = groups(machine, graph).into_iter().next() {
-            group.check(&Order::of(graph))?;
-            join.group(&group)?;
+        let mut order = Order::of(graph);
+        for mut group in groups(machine, &order) {
+            // What stood between the members of others has moved.
+            order.sort(&mut group.runs);
+            group.check(&order)?;
+            join.group(&group, &mut order)?;
             run.count("joined", 1);
             run.count("members", group.runs.len() as u64);
         }
@@ -88,7 +91,7 @@ fn plain<'c>(machine: Machine<'c>, graph: Op<'c>) -> Result<(), Failed> {
 
 /// Kernels that nothing applies any more.
 fn drop_unused(module: Op<'_>) {
-    let mut used = std::collections::HashSet::new();
+    let mut used = HashSet::new();
     module.walk(&mut |op| {
         if op.is("tile.run") {
             used.insert(kernel_of(op).to_owned());
@@ -110,6 +113,8 @@ struct Join<'c> {
     kernels: HashMap<&'c str, Op<'c>>,
     /// From what a kernel is made of to its name.
     made: HashMap<String, Op<'c>>,
+    /// Symbols of the module.
+    taken: HashSet<String>,
 }
 
 /// A value of the new kernel's run, under the type in which a member takes it.
@@ -124,7 +129,7 @@ struct Leaf<'c> {
 }
 
 impl<'c> Join<'c> {
-    fn group(&mut self, group: &Group<'c>) -> Result<(), Failed> {
+    fn group(&mut self, group: &Group<'c>, order: &mut Order<'c>) -> Result<(), Failed> {
         let kernels: Vec<Op<'c>> = group
             .runs
             .iter()
@@ -177,7 +182,8 @@ impl<'c> Join<'c> {
                 kernel
             }
         };
-        self.apply(group, kernel, &inputs, &leaves)
+        self.apply(group, kernel, &inputs, &leaves, order);
+        Ok(())
     }
 
     fn nests(&self, kernels: &[Op<'c>]) -> Result<Vec<Nest<'c>>, Failed> {
@@ -388,6 +394,7 @@ impl<'c> Join<'c> {
             leaves.iter().map(|leaf| view(&mut b, values[leaf.member], leaf.ty)).collect();
         b.op("tile.yield", &results, &[]);
         self.kernels.insert(kernel.symbol(), kernel);
+        self.taken.insert(name);
         kernel
     }
 
@@ -405,12 +412,7 @@ impl<'c> Join<'c> {
             0 => stem.clone(),
             _ => format!("{stem}_{number}"),
         });
-        let taken: std::collections::HashSet<String> = self
-            .module
-            .body(0)
-            .map(|body| body.ops().iter().map(|op| op.symbol().to_owned()).collect())
-            .unwrap_or_default();
-        let mut free = names.filter(|name| !taken.contains(name));
+        let mut free = names.filter(|name| !self.taken.contains(name));
         free.next().expect("names do not run out")
     }
 
@@ -421,7 +423,8 @@ impl<'c> Join<'c> {
         kernel: Op<'c>,
         inputs: &[Argument<'c>],
         leaves: &[Leaf<'c>],
-    ) -> Result<(), Failed> {
+        order: &mut Order<'c>,
+    ) {
         let context = self.context;
         let last = group.runs[group.runs.len() - 1];
         let mut b = Builder::before(context, last).with_location(last.location());
@@ -452,44 +455,59 @@ impl<'c> Join<'c> {
             before.replace_with(after);
         }
         // Who stood between and reads what leaves comes behind.
-        let ops = new.block().map(|block| block.ops()).unwrap_or_default();
-        let begin = ops.iter().position(|op| *op == group.runs[0]).unwrap_or(0);
-        let end = ops.iter().position(|op| *op == new).unwrap_or(ops.len());
-        let at = |op: Op<'c>| ops.iter().position(|own| *own == op).unwrap_or(0);
-        let made = &ops[at(new)..at(last)];
-        let mut late: Vec<Op<'c>> = Vec::new();
-        for op in &ops[begin..end] {
+        let made: HashSet<Op<'c>> = following(new).take_while(|op| *op != last).collect();
+        let mut late: HashSet<Op<'c>> = HashSet::new();
+        let mut moved: Vec<Op<'c>> = Vec::new();
+        for op in following(group.runs[0]).take_while(|op| *op != new) {
             let from = |operand: Val<'c>| {
                 operand.def().is_some_and(|def| made.contains(&def) || late.contains(&def))
             };
-            if !group.runs.contains(op) && op.operands().into_iter().any(from) {
-                late.push(*op);
+            if !group.runs.contains(&op) && op.operands().into_iter().any(from) {
+                late.insert(op);
+                moved.push(op);
             }
         }
-        let mut behind = Builder::before(context, last);
-        for op in late {
-            let moved = behind.clone_op(op, &mut Mapping::default());
-            for (old, new) in op.results().into_iter().zip(moved.results()) {
-                old.replace_with(new);
-            }
+        moved.into_iter().for_each(|op| op.move_before(last));
+        order.joined(&group.runs, new, &late);
+        group.runs.iter().rev().for_each(|run| erase(*run));
+    }
+}
+
+/// An operation and those behind it.
+fn following<'c>(op: Op<'c>) -> impl Iterator<Item = Op<'c>> {
+    std::iter::successors(Some(op), |op| op.next())
+}
+
+/// What hands tensors over.
+fn hands(op: Op<'_>) -> bool {
+    ["tile.connect", "tile.view", "tile.empty"].contains(&op.name())
+}
+
+/// Erases a run that nothing reads, and what then nothing reads of what it was handed.
+fn erase(run: Op<'_>) {
+    let mut gone: HashSet<Op<'_>> = HashSet::new();
+    let mut waiting = vec![run];
+    while let Some(op) = waiting.pop() {
+        if gone.contains(&op) {
+            continue;
+        }
+        op.results().into_iter().for_each(|result| erase_unread(result, &mut gone));
+        if op.results().iter().all(|result| result.uses().is_empty()) {
+            let handed = op.operands().into_iter().filter_map(|operand| operand.def());
+            waiting.extend(handed.filter(|def| hands(*def)));
+            gone.insert(op);
             op.erase();
         }
-        self.erase(group);
-        Ok(())
     }
+}
 
-    /// Erases what the group was, from its end.
-    fn erase(&self, group: &Group<'c>) {
-        let last = group.runs[group.runs.len() - 1];
-        let ops = last.block().map(|block| block.ops()).unwrap_or_default();
-        for op in ops.into_iter().rev() {
-            let part = group.runs.contains(&op)
-                || op.is("tile.connect")
-                || op.is("tile.view")
-                || op.is("tile.empty");
-            if part && op.results().iter().all(|result| result.uses().is_empty()) {
-                op.erase();
-            }
+/// Erases what hands a tensor to nobody.
+fn erase_unread<'c>(value: Val<'c>, gone: &mut HashSet<Op<'c>>) {
+    for (op, _) in value.uses().into_iter().filter(|(op, _)| hands(*op)) {
+        erase_unread(op.result(0), gone);
+        if op.result(0).uses().is_empty() {
+            gone.insert(op);
+            op.erase();
         }
     }
 }

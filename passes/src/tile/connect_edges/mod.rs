@@ -125,7 +125,7 @@ impl<'c> Connecting<'c> {
         }
         if !self.all {
             for run in order.runs() {
-                near += self.grow(&order, *run, &constant);
+                near += self.grow(&order, run, &constant);
             }
         }
         self.retile(graph)?;
@@ -262,7 +262,7 @@ impl<'c> Connecting<'c> {
     /// for; reports one whose tile is not best done by lanes.
     fn retile(&mut self, graph: Op<'c>) -> Result<(), Failed> {
         let order = Order::of(graph);
-        for group in groups(self.machine, graph) {
+        for group in groups(self.machine, &order) {
             let Ok(found) = self.try_group(&order, &group, None) else { continue };
             let names: Vec<_> = group.runs.iter().map(|run| kernel_of(*run).to_owned()).collect();
             for (member, run) in group.runs.iter().enumerate() {

@@ -1,0 +1,356 @@
+//! Products of a tensor with weights, as payloads write them: read, and written larger.
+//!
+//! What is a product of what is read from the payload; no operator has a name here.
+
+use std::collections::HashMap;
+
+use weft_dialects::ir::payload::{Axis, Payload};
+use weft_dialects::ir::{Block, Builder, Context, Linear, Mapping, Op, Type, Val, attr, ty};
+
+use crate::nest::{Access, copy_body, generic_accesses, generic_axes, generic_inputs};
+
+/// An operator whose payload is one product of an input with a weight.
+pub(super) struct Product<'c> {
+    pub op: Op<'c>,
+    /// The nest that starts the sums, where there is one.
+    start: Option<Op<'c>>,
+    pub main: Op<'c>,
+    /// The operand that is no weight.
+    pub input: usize,
+    /// The operand that it is multiplied with.
+    pub weight: usize,
+}
+
+/// The operations of a payload, each with numbers for its values, types and attributes.
+pub(super) type Form<'c> = Vec<(&'c str, Vec<usize>)>;
+
+/// How products are put side by side.
+pub(super) struct Side {
+    /// For each operand, the dimension along which it grows; `None` where all have the same one.
+    pub operands: Vec<Option<usize>>,
+    /// The dimension along which the result grows.
+    pub out: usize,
+}
+
+impl<'c> Product<'c> {
+    /// Reads a payload of a product, and of nothing else.
+    pub fn of(op: Op<'c>) -> Option<Self> {
+        let payload = op.body(0)?;
+        let plain = ["arith.constant", "tensor.empty", "linalg.generic", "graph.yield"];
+        let ops = payload.ops();
+        if op.results().len() != 1 || !ops.iter().all(|inner| plain.contains(&inner.name())) {
+            return None;
+        }
+        let generics: Vec<Op<'c>> =
+            ops.iter().copied().filter(|inner| inner.is("linalg.generic")).collect();
+        let (&main, start) = match &generics[..] {
+            [main] => (main, None),
+            [start, main] => (main, Some(*start)),
+            _ => return None,
+        };
+        let accesses = generic_accesses(main).ok()?;
+        let init = accesses.last()?.tensor.def()?;
+        let begins = match start {
+            Some(start) => init == start && start.results().len() == 1,
+            None => init.is("tensor.empty"),
+        };
+        let yields = payload.terminator()?.operands() == main.results();
+        let two = generic_inputs(main) == 2 && accesses.len() == 3;
+        if !two || !begins || !yields || !multiplies(main) {
+            return None;
+        }
+        let operands = op.operands();
+        // Of no elements there is nothing to put side by side.
+        if operands.iter().any(|operand| ty::count(operand.ty()) == Some(0)) {
+            return None;
+        }
+        let others: Vec<usize> = (0..operands.len()).filter(|&n| !is_weight(operands[n])).collect();
+        let [input] = others[..] else { return None };
+        let factors = [argument(payload, &accesses[0])?, argument(payload, &accesses[1])?];
+        let weight = match factors {
+            [first, second] if first == input && second != input => second,
+            [first, second] if second == input && first != input => first,
+            _ => return None,
+        };
+        Some(Self { op, start, main, input, weight })
+    }
+
+    /// How products with other values of the operand `moving`, the input or the weight, are put
+    /// side by side: along an axis that only it and the result have.
+    pub fn side(&self, moving: usize) -> Option<Side> {
+        let payload = self.op.body(0)?;
+        let accesses = generic_accesses(self.main).ok()?;
+        let axes = generic_axes(self.main).ok()?;
+        let of = |operand: usize| {
+            accesses[..2].iter().find(|access| argument(payload, access) == Some(operand))
+        };
+        let still = if moving == self.input { self.weight } else { self.input };
+        let (moved, still, result) = (of(moving)?, of(still)?, &accesses[2]);
+        let own = |axis: &usize| {
+            axes[*axis].kind == Axis::Parallel
+                && !still.uses(*axis)
+                && plainly(&moved.index, *axis)
+                && plainly(&result.index, *axis)
+        };
+        let axis = (0..axes.len()).find(own)?;
+        let out = dimension(&result.index, axis)?;
+        let mut operands = vec![None; self.op.operands().len()];
+        operands[moving] = dimension(&moved.index, axis);
+        let Some(start) = self.start else { return Some(Side { operands, out }) };
+        let own = generic_accesses(start).ok()?;
+        let (place, reads) = own.split_last()?;
+        let axis = place.index.get(out)?.as_axis()?;
+        if !plainly(&place.index, axis) || reads.len() != generic_inputs(start) {
+            return None;
+        }
+        for access in reads.iter().filter(|access| access.uses(axis)) {
+            let operand = argument(payload, access)?;
+            let dim = dimension(&access.index, axis).filter(|_| plainly(&access.index, axis))?;
+            if operands[operand].is_some_and(|known| known != dim) {
+                return None;
+            }
+            operands[operand] = Some(dim);
+        }
+        let grows = |access| argument(payload, access).is_some_and(|n| operands[n].is_some());
+        if reads.iter().any(|access| grows(access) != access.uses(axis)) {
+            return None;
+        }
+        Some(Side { operands, out })
+    }
+
+    /// What a payload computes, without names: equal for equal payloads.
+    pub fn form(&self) -> Form<'c> {
+        let mut seen: HashMap<Val<'c>, usize> = HashMap::new();
+        let types = |values: Vec<Val<'c>>| values.into_iter().map(|value| ty::id(value.ty()));
+        let mut form = vec![("", types(self.op.operands()).collect())];
+        self.op.walk(&mut |inner| {
+            if inner == self.op {
+                return;
+            }
+            let mut number = |value: Val<'c>| {
+                let next = seen.len();
+                *seen.entry(value).or_insert(next)
+            };
+            let mut words: Vec<usize> = inner.operands().into_iter().map(&mut number).collect();
+            words.extend(inner.results().into_iter().map(&mut number));
+            words.extend(types(inner.results()));
+            words.extend(inner.attrs().into_iter().map(|(_, value)| attr::id(value)));
+            form.push((inner.name(), words));
+        });
+        form
+    }
+
+    /// The product of operands of which some are longer; it stands where `b` does.
+    pub fn larger(
+        &self,
+        b: &mut Builder<'c>,
+        name: &str,
+        operands: &[Val<'c>],
+        whole: Type<'c>,
+    ) -> Val<'c> {
+        let kind = self.op.attr("kind").and_then(attr::string).unwrap_or("Product");
+        graph_op(b, [kind, name], operands, whole, |payload, args| self.body(payload, args, whole))
+    }
+
+    fn body(&self, payload: &mut Payload<'c>, args: &[Val<'c>], whole: Type<'c>) -> Val<'c> {
+        let whole = ty::payload(payload.context(), whole);
+        let (shape, elem) = (ty::shape(whole), ty::elem(whole));
+        let mut place = payload.empty(&shape.expect("a tensor"), elem.expect("a tensor"));
+        for generic in self.start.into_iter().chain([self.main]) {
+            let count = generic_inputs(generic);
+            let accesses = generic_accesses(generic).expect("the payload was read");
+            let axes = generic_axes(generic).expect("the payload was read");
+            let axes: Vec<Axis> = axes.iter().map(|axis| axis.kind).collect();
+            let reads: Vec<_> = accesses[..count]
+                .iter()
+                .map(|access| (args[access.tensor.index()], access.index.clone()))
+                .collect();
+            let body = generic.body(0).expect("the payload was read");
+            place = payload.generic(
+                &axes,
+                &reads,
+                &[(place, accesses[count].index.clone())],
+                |s, v| copy_body(s.builder(), body, v, Mapping::default(), &[]),
+            )[0];
+        }
+        place
+    }
+
+    /// Whether everybody who reads the result reads elements one by one, so that a slice is
+    /// only another index.
+    ///
+    /// # Errors
+    /// Who does not.
+    pub fn readers(&self) -> Result<(), String> {
+        for (reader, place) in self.op.result(0).uses() {
+            if !reader.is("graph.op") {
+                return Err(format!("its result leaves by {}", reader.name()));
+            }
+            let arg = reader.body(0).ok_or("a reader has no payload")?.arg(place);
+            for (user, operand) in arg.uses() {
+                let elementwise = user.is("linalg.generic")
+                    && operand < generic_inputs(user)
+                    && generic_axes(user)
+                        .is_ok_and(|axes| axes.iter().all(|axis| axis.kind == Axis::Parallel));
+                if !elementwise {
+                    let name = reader.attr("name").and_then(attr::string).unwrap_or("a reader");
+                    return Err(format!(
+                        "\"{name}\" reads it by {}, which would copy",
+                        user.name()
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn is_weight(value: Val<'_>) -> bool {
+    value.def().is_some_and(|op| op.is("graph.weight") || op.is("graph.constant"))
+}
+
+/// The number of the payload's argument that an access reads.
+fn argument<'c>(payload: Block<'c>, access: &Access<'c>) -> Option<usize> {
+    let value = access.tensor;
+    (value.def().is_none() && value.owner_block() == Some(payload)).then(|| value.index())
+}
+
+/// The dimension that is an axis by itself.
+fn dimension(index: &[Linear], axis: usize) -> Option<usize> {
+    index.iter().position(|i| i.as_axis() == Some(axis))
+}
+
+/// Whether an axis is one dimension by itself, and is in no other.
+fn plainly(index: &[Linear], axis: usize) -> bool {
+    let uses = index.iter().filter(|index| index.coefficients[axis] != 0);
+    uses.count() == 1 && dimension(index, axis).is_some()
+}
+
+/// Whether a body adds a product to what is there.
+fn multiplies(main: Op<'_>) -> bool {
+    let ops = main.body(0).map(Block::ops).unwrap_or_default();
+    let has = |names: [&str; 2]| ops.iter().any(|op| names.contains(&op.name()));
+    has(["arith.mulf", "arith.muli"]) && has(["arith.addf", "arith.addi"])
+}
+
+/// Tensors of one type, one after the other along a dimension.
+pub(super) type Together<'c> = HashMap<(Vec<Val<'c>>, usize), Val<'c>>;
+
+/// Makes one product of several that are equal but for what grows, before the first, and slices
+/// for who reads them. What was put together once is used again.
+pub(super) fn unite<'c>(
+    context: &'c Context,
+    group: &[&Product<'c>],
+    side: &Side,
+    together: &mut Together<'c>,
+) {
+    let first = group[0].op;
+    let mut b = Builder::before(context, first).with_location(first.location());
+    let names = group.iter().filter_map(|product| product.op.attr("name").and_then(attr::string));
+    let name = names.collect::<Vec<_>>().join("+");
+    let operands: Vec<Val<'c>> = (0..side.operands.len())
+        .map(|operand| match side.operands[operand] {
+            None => first.operand(operand),
+            Some(dim) => {
+                let parts: Vec<_> =
+                    group.iter().map(|product| product.op.operand(operand)).collect();
+                // The first group stands before all others.
+                let known = together.entry((parts.clone(), dim));
+                *known.or_insert_with(|| side_by_side(&mut b, &name, &parts, dim))
+            }
+        })
+        .collect();
+    let old = first.result(0).ty();
+    let (size, whole) = longer(old, side.out, group.len());
+    let united = group[0].larger(&mut b, &name, &operands, whole);
+    for (number, product) in group.iter().enumerate() {
+        let mut offsets = vec![0; ty::shape(old).map_or(0, |shape| shape.len())];
+        offsets[side.out] = (number as u64 * size) as i64;
+        for (reader, place) in product.op.result(0).uses() {
+            read_slice(context, reader, place, united, &offsets, old);
+        }
+        product.op.erase();
+    }
+}
+
+/// The type with a dimension `times` as long, and how long it was.
+fn longer(old: Type<'_>, dim: usize, times: usize) -> (u64, Type<'_>) {
+    let mut shape = ty::shape(old).expect("the payload was read");
+    let size = shape[dim];
+    shape[dim] *= times as u64;
+    (size, ty::tensor(&shape, ty::elem(old).expect("the payload was read")))
+}
+
+fn graph_op<'c>(
+    b: &mut Builder<'c>,
+    [kind, name]: [&str; 2],
+    operands: &[Val<'c>],
+    result: Type<'c>,
+    body: impl FnOnce(&mut Payload<'c>, &[Val<'c>]) -> Val<'c>,
+) -> Val<'c> {
+    let context = b.context();
+    let attrs =
+        [("kind", attr::of_string(context, kind)), ("name", attr::of_string(context, name))];
+    let op = b.op_with("graph.op", operands, &[result], &attrs, 1);
+    let types: Vec<_> = operands.iter().map(|operand| ty::payload(context, operand.ty())).collect();
+    let block = b.block(op.region(0), &types);
+    let mut payload = Payload::new(context, block, b.location());
+    let value = body(&mut payload, &block.args());
+    payload.builder().op("graph.yield", &[value], &[]);
+    op.result(0)
+}
+
+/// Tensors one after the other along a dimension; of weights, a constant.
+fn side_by_side<'c>(b: &mut Builder<'c>, name: &str, parts: &[Val<'c>], dim: usize) -> Val<'c> {
+    let context = b.context();
+    // A weight has no operands, so it may as well be named here.
+    let parts: Vec<Val<'c>> = parts
+        .iter()
+        .map(|&part| match part.def().filter(|_| is_weight(part)) {
+            Some(op) => b.clone_op(op, &mut Mapping::default()).result(part.index()),
+            None => part,
+        })
+        .collect();
+    let (size, whole) = longer(parts[0].ty(), dim, parts.len());
+    graph_op(b, ["Concat", name], &parts, whole, |payload, args| {
+        let whole = ty::payload(context, whole);
+        let (shape, elem) = (ty::shape(whole), ty::elem(whole));
+        let (shape, elem) = (shape.expect("a tensor"), elem.expect("a tensor"));
+        let mut all = payload.empty(&shape, elem);
+        for (number, arg) in args.iter().enumerate() {
+            let mut offsets = vec![0; shape.len()];
+            offsets[dim] = (number as u64 * size) as i64;
+            all = payload.insert(*arg, all, &offsets, &vec![1; shape.len()]);
+        }
+        all
+    })
+}
+
+/// A reader takes a slice of `united` where it took a result of type `old`.
+fn read_slice<'c>(
+    context: &'c Context,
+    reader: Op<'c>,
+    place: usize,
+    united: Val<'c>,
+    offsets: &[i64],
+    old: Type<'c>,
+) {
+    let Some(block) = reader.body(0) else { return };
+    let arg = block.arg(place);
+    let Some(first) = block.ops().first().copied() else { return };
+    reader.set_operand(place, united);
+    arg.set_ty(ty::payload(context, united.ty()));
+    let mut b = Builder::before(context, first).with_location(reader.location());
+    let sizes = ty::shape(old).expect("the payload was read");
+    let sizes: Vec<_> = sizes.iter().map(|&size| size as i64).collect();
+    let attrs = [
+        ("static_offsets", attr::of_ints(context, offsets)),
+        ("static_sizes", attr::of_ints(context, &sizes)),
+        ("static_strides", attr::of_ints(context, &vec![1; sizes.len()])),
+        ("operandSegmentSizes", attr::of_ints32(context, &[1, 0, 0, 0])),
+    ];
+    let part = ty::payload(context, old);
+    let slice = b.op_with("tensor.extract_slice", &[arg], &[part], &attrs, 0);
+    arg.replace_with(slice.result(0));
+    slice.set_operand(0, arg);
+}
