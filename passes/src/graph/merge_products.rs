@@ -15,9 +15,9 @@ use std::collections::HashMap;
 
 use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
-use weft_dialects::ir::{Block, Op, Val, remark, ty};
+use weft_dialects::ir::{Block, Form, Op, Val, remark, ty};
 
-use super::product::{Form, Product, Side, Together, is_weight, unite};
+use super::product::{Product, Side, Together, is_weight, unite};
 use crate::nest::generic_axes;
 
 /// The pass.
@@ -96,7 +96,7 @@ fn groups<'c>(body: Block<'c>, machine: Option<Machine<'c>>, remarks: bool) -> V
             }
             continue;
         };
-        let key = (shared[&product.op], product.form(), with);
+        let key = (shared[&product.op], product.op.body(0).map(Form::of_block), with);
         let place = *places.entry(key).or_insert(groups.len());
         groups.resize_with(groups.len().max(place + 1), Vec::new);
         groups[place].push((product, side));
@@ -107,7 +107,7 @@ fn groups<'c>(body: Block<'c>, machine: Option<Machine<'c>>, remarks: bool) -> V
 
 /// Products with equal ones become one: the tensor that they share, what they compute, and
 /// what their weights are multiplied with anywhere, by the numbers of [`Lists`].
-type Key<'c> = (Val<'c>, Form<'c>, Vec<usize>);
+type Key<'c> = (Val<'c>, Option<Form>, Vec<usize>);
 
 /// What each weight is multiplied with anywhere; equal lists have one number. A weight may be
 /// used by every step of a long recurrence, so its uses are listed once.

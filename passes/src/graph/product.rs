@@ -21,9 +21,6 @@ pub(super) struct Product<'c> {
     pub weight: usize,
 }
 
-/// The operations of a payload, each with numbers for its values, types and attributes.
-pub(super) type Form<'c> = Vec<(&'c str, Vec<usize>)>;
-
 /// How products are put side by side.
 pub(super) struct Side {
     /// For each operand, the dimension along which it grows; `None` where all have the same one.
@@ -116,28 +113,6 @@ impl<'c> Product<'c> {
             return None;
         }
         Some(Side { operands, out })
-    }
-
-    /// What a payload computes, without names: equal for equal payloads.
-    pub fn form(&self) -> Form<'c> {
-        let mut seen: HashMap<Val<'c>, usize> = HashMap::new();
-        let types = |values: Vec<Val<'c>>| values.into_iter().map(|value| ty::id(value.ty()));
-        let mut form = vec![("", types(self.op.operands()).collect())];
-        self.op.walk(&mut |inner| {
-            if inner == self.op {
-                return;
-            }
-            let mut number = |value: Val<'c>| {
-                let next = seen.len();
-                *seen.entry(value).or_insert(next)
-            };
-            let mut words: Vec<usize> = inner.operands().into_iter().map(&mut number).collect();
-            words.extend(inner.results().into_iter().map(&mut number));
-            words.extend(types(inner.results()));
-            words.extend(inner.attrs().into_iter().map(|(_, value)| attr::id(value)));
-            form.push((inner.name(), words));
-        });
-        form
     }
 
     /// The product of operands of which some are longer; it stands where `b` does.
@@ -256,7 +231,10 @@ pub(super) fn unite<'c>(
                     group.iter().map(|product| product.op.operand(operand)).collect();
                 // The first group stands before all others.
                 let known = together.entry((parts.clone(), dim));
-                *known.or_insert_with(|| side_by_side(&mut b, &name, &parts, dim))
+                *known.or_insert_with(|| {
+                    cut_from(&parts, dim)
+                        .unwrap_or_else(|| side_by_side(&mut b, &name, &parts, dim))
+                })
             }
         })
         .collect();
@@ -298,6 +276,29 @@ fn graph_op<'c>(
     let value = body(&mut payload, &block.args());
     payload.builder().op("graph.yield", &[value], &[]);
     op.result(0)
+}
+
+/// The tensor whose slices some are, one after the other along a dimension up to its end.
+fn cut_from<'c>(parts: &[Val<'c>], dim: usize) -> Option<Val<'c>> {
+    let (size, whole) = longer(parts[0].ty(), dim, parts.len());
+    let sizes: Vec<i64> = ty::shape(parts[0].ty())?.iter().map(|&size| size as i64).collect();
+    let source = |(number, part): (usize, &Val<'c>)| {
+        let op = part.def().filter(|op| op.is("graph.op"))?;
+        let payload = op.body(0)?;
+        let slice = payload.terminator()?.operand(part.index()).def()?;
+        let ints = |name: &str| slice.attr(name).and_then(attr::ints);
+        let mut offsets = vec![0; sizes.len()];
+        offsets[dim] = (number as u64 * size) as i64;
+        let cut = slice.is("tensor.extract_slice")
+            && ints("static_offsets")? == offsets
+            && ints("static_sizes")? == sizes
+            && ints("static_strides")?.iter().all(|&stride| stride == 1);
+        let arg = slice.operands().first().copied().filter(|_| cut)?;
+        let inside = arg.def().is_none() && arg.owner_block() == Some(payload);
+        inside.then(|| op.operand(arg.index()))
+    };
+    let first = source((0, &parts[0])).filter(|source| source.ty() == whole)?;
+    parts.iter().enumerate().all(|part| source(part) == Some(first)).then_some(first)
 }
 
 /// Tensors one after the other along a dimension; of weights, a constant.

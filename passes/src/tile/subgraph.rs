@@ -6,6 +6,7 @@
 //! the memory that all units see bounds both, for what the policy counts there is issued only.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use weft_dialects::device::Machine;
 use weft_dialects::ir::ty;
@@ -29,7 +30,6 @@ const BETWEEN: f64 = 100.0;
 const GAIN: f64 = 0.95;
 
 /// A kernel that can be part of a group.
-#[derive(Clone)]
 pub(super) struct Member<'c> {
     /// Its kernel's.
     name: String,
@@ -147,7 +147,7 @@ pub(super) type Known = HashMap<String, Option<(f64, Vec<u64>)>>;
 pub(super) fn most_saved<'c>(
     machine: Machine<'c>,
     memory: &str,
-    members: &[Member<'c>],
+    members: &[Rc<Member<'c>>],
     chain: &Chain<'_, 'c>,
     least: f64,
 ) -> Result<(), Unjoined> {
@@ -190,7 +190,7 @@ pub(super) fn most_saved<'c>(
 pub(super) fn tile<'c>(
     machine: Machine<'c>,
     memory: &str,
-    members: &[Member<'c>],
+    members: &[Rc<Member<'c>>],
     chain: &Chain<'_, 'c>,
     leaves: &[bool],
     least: f64,
@@ -214,7 +214,7 @@ pub(super) fn tile<'c>(
         let tasks = if pace.at_once > 1 { member.tasks } else { pace.units };
         pace.time(pace.alone(member.cycles, member.traffic), tasks, member.steps * pace.far_wait)
     };
-    let apart: f64 = members.iter().map(time).sum();
+    let apart: f64 = members.iter().map(|member| time(member)).sum();
     let alone: f64 = members.iter().map(|one| pace.alone(one.cycles, one.traffic)).sum();
     let mut best: Option<Subgraph<'c>> = None;
     let mut slow = false;
@@ -267,7 +267,7 @@ struct Late(bool);
 fn near_cycles<'c>(
     machine: Machine<'c>,
     pace: &Pace,
-    members: &[Member<'c>],
+    members: &[Rc<Member<'c>>],
     group: &Boxed<'_, '_, 'c>,
     known: &mut Known,
     late: &dyn Fn(f64) -> bool,

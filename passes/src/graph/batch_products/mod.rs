@@ -18,9 +18,9 @@ use std::collections::{BinaryHeap, HashMap};
 
 use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
-use weft_dialects::ir::{Block, Op, Val, remark};
+use weft_dialects::ir::{Block, Form, Op, Val, remark};
 
-use super::product::{Form, Product, Side, Together, unite};
+use super::product::{Product, Side, Together, unite};
 use bound::Graph;
 
 /// The pass.
@@ -74,7 +74,7 @@ struct Batch<'c> {
 }
 
 /// Batches have equal ones: what they compute, and all operands but the input.
-type Key<'c> = (Form<'c>, Vec<Val<'c>>);
+type Key<'c> = (Option<Form>, Vec<Val<'c>>);
 
 /// Products with equal weights whose rows can stand below each other, in the order of the first.
 fn batches<'c>(body: Block<'c>, graph: &Graph) -> Vec<Batch<'c>> {
@@ -89,7 +89,8 @@ fn batches<'c>(body: Block<'c>, graph: &Graph) -> Vec<Batch<'c>> {
             continue;
         }
         let others = op.operands().into_iter().enumerate().filter(|(n, _)| *n != product.input);
-        let key = (product.form(), others.map(|(_, value)| value).collect());
+        let key =
+            (product.op.body(0).map(Form::of_block), others.map(|(_, value)| value).collect());
         let place = *places.entry(key).or_insert(groups.len());
         groups.resize_with(groups.len().max(place + 1), Vec::new);
         groups[place].push((node, product, side));

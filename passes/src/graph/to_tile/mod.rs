@@ -23,7 +23,7 @@ use std::collections::{HashMap, HashSet};
 
 use weft_dialects::ir::pass::{Failed, Pass, Run};
 use weft_dialects::ir::{
-    Block, Builder, Context, Module, Op, Report, Type, Val, attr, empty_module, ty,
+    Block, Builder, Context, Form, Module, Op, Report, Type, Val, attr, empty_module, ty,
 };
 
 use self::pieces::{Piece, Window};
@@ -80,8 +80,8 @@ struct Door<'c> {
     bordered: HashMap<Val<'c>, Val<'c>>,
     /// Tensors that depend on weights and literals alone.
     constants: HashSet<Val<'c>>,
-    /// From a kernel's text to its name.
-    kernels: HashMap<String, String>,
+    /// From which operands are known beforehand, and what a kernel is, to its name.
+    kernels: HashMap<(String, Form), String>,
     names: HashMap<String, usize>,
     runs: u64,
     /// Holds the bodies of nests that no payload wrote: copies and fills.

@@ -2,7 +2,7 @@
 
 use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::payload::Axis;
-use weft_dialects::ir::{Linear, Op, Report, Val, attr, ty};
+use weft_dialects::ir::{Form, Linear, Op, Report, Val, attr, ty};
 
 use super::border;
 use super::pieces::Piece;
@@ -208,8 +208,8 @@ impl<'c> Door<'c> {
         fixed: &str,
     ) -> String {
         let kernel = nest::emit_kernel(self.context, self.module, "kernel", nest, index);
-        let text = format!("{fixed} {}", kernel.own_text());
-        if let Some(name) = self.kernels.get(&text) {
+        let key = (fixed.to_owned(), Form::of(kernel));
+        if let Some(name) = self.kernels.get(&key) {
             kernel.erase();
             return name.clone();
         }
@@ -221,7 +221,7 @@ impl<'c> Door<'c> {
         let name = format!("{stem}_{number}");
         *number += 1;
         kernel.set_attr("sym_name", attr::of_string(self.context, &name));
-        self.kernels.insert(text, name.clone());
+        self.kernels.insert(key, name.clone());
         name
     }
 }

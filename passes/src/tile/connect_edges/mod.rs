@@ -18,6 +18,7 @@
 mod grow;
 
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
@@ -96,7 +97,7 @@ struct Connecting<'c> {
     /// Whether every edge is taken whose tiles fit.
     all: bool,
     /// Kernels that can be members, by name.
-    members: HashMap<String, Option<Member<'c>>>,
+    members: HashMap<String, Option<Rc<Member<'c>>>>,
     /// What tiles were found to take.
     known: Known,
     /// What came out for runs of the same kernels that are connected alike.
@@ -211,7 +212,7 @@ impl<'c> Connecting<'c> {
         }
         let names: Vec<_> = group.runs.iter().map(|run| kernel_of(*run)).collect();
         let leaves: Vec<_> = (0..group.runs.len()).map(|member| group.leaves(member)).collect();
-        let members: Vec<Member<'c>> =
+        let members: Vec<Rc<Member<'c>>> =
             group.runs.iter().filter_map(|run| self.member(*run)).collect();
         if members.len() != group.runs.len() {
             return Err(Unjoined::Untiled("a kernel of it is no nest on lanes".to_owned()));
@@ -237,10 +238,10 @@ impl<'c> Connecting<'c> {
     }
 
     /// A kernel that can be a member: one nest on lanes, with one output that it makes whole.
-    fn member(&mut self, run: Op<'c>) -> Option<Member<'c>> {
+    fn member(&mut self, run: Op<'c>) -> Option<Rc<Member<'c>>> {
         let name = kernel_of(run);
         if !self.members.contains_key(name) {
-            let member = self.read(name);
+            let member = self.read(name).map(Rc::new);
             self.members.insert(name.to_owned(), member);
         }
         self.members[name].clone().filter(|_| starts_empty(run))

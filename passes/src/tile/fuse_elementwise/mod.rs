@@ -16,11 +16,12 @@
 mod join;
 
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::{
-    Builder, Context, Linear, Op, Type, Val, attr, empty_module, module_op, remark,
+    Builder, Context, Form, Linear, Op, Type, Val, attr, empty_module, module_op, remark,
 };
 
 use super::constants::constants;
@@ -63,6 +64,8 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         remarks: run.option("remarks") == "true",
         kernels: kernels.iter().map(|kernel| (kernel.symbol().to_owned(), *kernel)).collect(),
         made: HashMap::new(),
+        nests: HashMap::new(),
+        joints: HashMap::new(),
     };
     let before = applied(&graphs);
     for graph in &graphs {
@@ -90,8 +93,27 @@ struct Fuse<'c> {
     machine: Option<Machine<'c>>,
     remarks: bool,
     kernels: HashMap<String, Op<'c>>,
-    /// From the text of a joined kernel to its name.
-    made: HashMap<String, String>,
+    /// From the two kernels that one was made of, and what it is, to its name.
+    made: HashMap<([String; 2], Form), String>,
+    /// The nests of kernels that have no tiles yet.
+    nests: HashMap<Op<'c>, Option<Rc<Nest<'c>>>>,
+    /// What reader and maker became, by which inputs of the reader are the maker's tensor: a
+    /// recurrence joins the same kernels at every step.
+    joints: HashMap<(Op<'c>, Op<'c>, Vec<bool>), Result<Joint<'c>, &'static str>>,
+}
+
+/// A kernel in the place of two.
+#[derive(Clone)]
+struct Joint<'c> {
+    kernel: Op<'c>,
+    /// For each of its arguments whose operand it takes, the reader's or the maker's, and which.
+    operands: Rc<[(Part, usize)]>,
+}
+
+#[derive(Clone, Copy)]
+enum Part {
+    Reader,
+    Maker,
 }
 
 impl<'c> Fuse<'c> {
@@ -132,7 +154,7 @@ impl<'c> Fuse<'c> {
         if !self.nest(user)?.is_some_and(|nest| is_elementwise(&nest)) {
             return Ok(None);
         }
-        let mut makers: Vec<(Op<'c>, Nest<'c>)> = Vec::new();
+        let mut makers: Vec<(Op<'c>, Rc<Nest<'c>>)> = Vec::new();
         let read = user.operands().into_iter().filter_map(|value| root(value).def());
         let mut read: Vec<_> = read.filter(|op| op.is("tile.run")).collect();
         read.sort_by_key(|maker| places.get(maker));
@@ -170,10 +192,15 @@ impl<'c> Fuse<'c> {
     }
 
     /// The nest of the kernel that a run applies, unless it has tiles already.
-    fn nest(&self, run: Op<'c>) -> Result<Option<Nest<'c>>, Failed> {
+    fn nest(&mut self, run: Op<'c>) -> Result<Option<Rc<Nest<'c>>>, Failed> {
         let Some(&kernel) = self.kernels.get(kernel_of(run)) else { return Ok(None) };
+        if let Some(known) = self.nests.get(&kernel) {
+            return Ok(known.clone());
+        }
         let tiled = kernel.body(0).is_none_or(|b| b.ops().iter().any(|op| op.is("tile.compute")));
-        if tiled { Ok(None) } else { read(kernel).map(Some) }
+        let nest = if tiled { None } else { Some(Rc::new(read(kernel)?)) };
+        self.nests.insert(kernel, nest.clone());
+        Ok(nest)
     }
 
     /// Joins a run to one that makes what it reads.
@@ -183,50 +210,73 @@ impl<'c> Fuse<'c> {
         maker: Op<'c>,
         made: &Nest<'c>,
     ) -> Result<Op<'c>, &'static str> {
-        let [one, other] = [user, maker].map(|run| self.kernels[kernel_of(run)]);
-        if one != other {
-            return self.fuse_kernels((user, one), (maker, other), made);
-        }
-        // Arguments tell whose tensor is read, so each has its own.
-        let mut b = Builder::before(self.context, one);
-        let twin = b.clone_op(one, &mut Default::default());
-        let fused = self.fuse_kernels((user, twin), (maker, other), made);
-        twin.erase();
-        fused
-    }
-
-    fn fuse_kernels(
-        &mut self,
-        (user, user_kernel): (Op<'c>, Op<'c>),
-        (maker, maker_kernel): (Op<'c>, Op<'c>),
-        made: &Nest<'c>,
-    ) -> Result<Op<'c>, &'static str> {
-        let reader = &read(user_kernel).map_err(|_| "the reader is no nest")?;
+        let reader = self.nest(user).ok().flatten().ok_or("the reader is no nest")?;
         let [result] = maker.results()[..] else { return Err("it is one of several results") };
-        let reading: Vec<bool> = reader
-            .inputs
-            .iter()
-            .map(|access| root(user.operand(access.argument().index())) == result)
-            .collect();
-        let reads = readers(result);
         let inputs = user.operands().len() - user.results().len();
-        if reads.iter().any(|&(op, operand)| op != user || operand >= inputs) {
+        if readers(result).iter().any(|&(op, operand)| op != user || operand >= inputs) {
             return Err("something else reads it, too");
         }
+        let of_maker =
+            |access: &Access<'c>| root(user.operand(access.argument().index())) == result;
+        let reading: Vec<bool> = reader.inputs.iter().map(of_maker).collect();
+        let [one, other] = [user, maker].map(|run| self.kernels[kernel_of(run)]);
+        let key = (one, other, reading);
+        let joint = match self.joints.get(&key) {
+            Some(known) => known.clone()?,
+            None => {
+                let joint = self.joint(one, other, made, &key.2);
+                self.joints.insert(key, joint.clone());
+                joint?
+            }
+        };
+        Ok(self.apply(user, maker, &joint))
+    }
+
+    /// One kernel of two.
+    fn joint(
+        &mut self,
+        reader: Op<'c>,
+        maker: Op<'c>,
+        made: &Nest<'c>,
+        reading: &[bool],
+    ) -> Result<Joint<'c>, &'static str> {
+        let names = [maker, reader].map(|kernel| kernel.symbol());
+        // Arguments tell whose tensor is read, so each has its own.
+        let twin = (reader == maker).then(|| {
+            let mut b = Builder::before(self.context, reader);
+            b.clone_op(reader, &mut Default::default())
+        });
+        let joint = self.joint_of(twin.unwrap_or(reader), (maker, made), reading, &names);
+        if let Some(twin) = twin {
+            twin.erase();
+        }
+        joint
+    }
+
+    fn joint_of(
+        &mut self,
+        reader: Op<'c>,
+        (maker, made): (Op<'c>, &Nest<'c>),
+        reading: &[bool],
+        names: &[&str; 2],
+    ) -> Result<Joint<'c>, &'static str> {
+        let nest = read(reader).map_err(|_| "the reader is no nest")?;
         let scratch = empty_module(self.context);
-        let joined = join(self.context, module_op(&scratch), made, reader, &reading)?;
+        let joined = join(self.context, module_op(&scratch), made, &nest, reading)?;
         if let Some(machine) = self.machine {
             lanes_do(machine, made, &joined)?;
         }
-        let operands: HashMap<Val<'c>, Val<'c>> = [(maker, maker_kernel), (user, user_kernel)]
-            .into_iter()
-            .flat_map(|(run, kernel)| {
-                let args = kernel.body(0).map(|body| body.args()).unwrap_or_default();
-                args.into_iter().zip(run.operands())
-            })
-            .collect();
-        let kernel = self.kernel(&[maker, user].map(kernel_of), &joined);
-        Ok(self.apply(user, maker, kernel, &joined, &operands))
+        let arguments = joined.reads().into_iter().map(Access::argument);
+        let captures = joined.captures.iter().map(|capture| capture.tensor);
+        let outputs = joined.outputs.iter().map(Access::argument);
+        let own = reader.body(0);
+        let operands = arguments.chain(captures).chain(outputs).map(|argument| {
+            let of = argument.owner_block() == own;
+            (if of { Part::Reader } else { Part::Maker }, argument.index())
+        });
+        let operands = operands.collect();
+        debug_assert_ne!(maker.body(0), own);
+        Ok(Joint { kernel: self.kernel(names, &joined), operands })
     }
 
     /// The kernel of a joined nest; equal ones of the same two kernels are one.
@@ -234,8 +284,8 @@ impl<'c> Fuse<'c> {
         let axes = nest.axes.len();
         let same: Vec<_> = (0..axes).map(|axis| Linear::axis(axes, axis)).collect();
         let kernel = nest::emit_kernel(self.context, self.module, "joined", nest, &same);
-        let text = format!("{} {} {}", parts[0], parts[1], kernel.own_text());
-        if let Some(name) = self.made.get(&text) {
+        let key = (parts.map(str::to_owned), Form::of(kernel));
+        if let Some(name) = self.made.get(&key) {
             kernel.erase();
             return self.kernels[name];
         }
@@ -250,32 +300,24 @@ impl<'c> Fuse<'c> {
             .expect("names do not run out");
         kernel.set_attr("sym_name", attr::of_string(self.context, &name));
         self.kernels.insert(name.clone(), kernel);
-        self.made.insert(text, name);
+        self.made.insert(key, name);
         kernel
     }
 
     /// Applies the joined kernel in the place of both.
-    fn apply(
-        &self,
-        user: Op<'c>,
-        maker: Op<'c>,
-        kernel: Op<'c>,
-        nest: &Nest<'c>,
-        operands: &HashMap<Val<'c>, Val<'c>>,
-    ) -> Op<'c> {
-        let types: Vec<Type<'c>> = kernel
-            .body(0)
-            .expect("it was just written")
-            .args()
-            .iter()
-            .map(|arg| arg.ty())
-            .collect();
-        let arguments = nest.reads().into_iter().map(Access::argument);
-        let captures = nest.captures.iter().map(|capture| capture.tensor);
-        let outputs = nest.outputs.iter().map(Access::argument);
+    fn apply(&self, user: Op<'c>, maker: Op<'c>, joint: &Joint<'c>) -> Op<'c> {
+        let kernel = joint.kernel;
+        let args = kernel.body(0).expect("it was written").args();
+        let types: Vec<Type<'c>> = args.iter().map(|arg| arg.ty()).collect();
         let mut b = Builder::before(self.context, user).with_location(user.location());
-        let all = arguments.chain(captures).chain(outputs).zip(&types);
-        let values: Vec<_> = all.map(|(arg, &ty)| view(&mut b, operands[&arg], ty)).collect();
+        let mut operand = |(&(part, number), &ty): (&(Part, usize), &Type<'c>)| {
+            let run = match part {
+                Part::Reader => user,
+                Part::Maker => maker,
+            };
+            view(&mut b, run.operand(number), ty)
+        };
+        let values: Vec<_> = joint.operands.iter().zip(&types).map(&mut operand).collect();
         let names = [maker, user].map(|op| op.attr("name").and_then(attr::string).unwrap_or(""));
         let name = if names[0] == names[1] { names[0].to_owned() } else { names.join("+") };
         let run = b.op_with(
