@@ -6,7 +6,7 @@
 For each model with recurrent steps or many branches: launches and time with a launch before every
 operator, then with one program by each policy. On simulated machines times are cycles; on the
 processor that runs this, the least of interleaved rounds at two threads, where a launch is a
-barrier of all workers. Beside them stand the times that Rammer published for a V100 (artifact of
+barrier of all workers. What FILE holds of other models and places is kept. Beside them stand the times that Rammer published for a V100 (artifact of
 OSDI'20, batch 1), one kernel at a time and as a program. Needs no packages.
 """
 import argparse
@@ -53,7 +53,7 @@ def measured(tool, model, folder, rounds):
     for _ in range(rounds):
         for way in WAYS:
             told = json.loads(weft(tool, "bench", str(folder / f"{way}.weft"), "--threads", "2",
-                                   "--repeat", "50", "--json"))
+                                   "--repeat", "500", "--json"))
             rows[way]["ms"].append(told["median_ms"])
     for row in rows.values():
         row["least_ms"] = min(row["ms"])
@@ -65,26 +65,29 @@ def main():
     parser.add_argument("--weft", default=str(ROOT / "target" / "release" / "weft"))
     parser.add_argument("--models", type=pathlib.Path, nargs="+", required=True)
     parser.add_argument("--only", default="lstm,gru,nasnet,deepspeech2,resnext,gpt2_decode")
-    parser.add_argument("--machines", default="v100,ipu")
+    parser.add_argument("--places", default="cpu,v100,ipu")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--out", type=pathlib.Path)
     args = parser.parse_args()
     wanted = args.only.split(",")
     found = sorted(path for folder in args.models for path in folder.glob("*.onnx")
                    if any(word in path.stem for word in wanted))
-    results = {}
+    results = json.loads(args.out.read_text())["models"] if args.out and args.out.exists() else {}
     with tempfile.TemporaryDirectory() as folder:
         for path in found:
-            row = {"published_ms": next((ms for word, ms in PUBLISHED.items() if word in path.stem), None)}
-            row["cpu"] = measured(args.weft, str(path), pathlib.Path(folder), args.rounds)
-            for machine in args.machines.split(","):
+            row = results.get(path.stem, {})
+            row["published_ms"] = next((ms for word, ms in PUBLISHED.items() if word in path.stem), None)
+            places = args.places.split(",")
+            for place in places:
                 try:
-                    row[machine] = simulated(args.weft, str(path), machine)
+                    row[place] = (measured(args.weft, str(path), pathlib.Path(folder), args.rounds)
+                                  if place == "cpu" else simulated(args.weft, str(path), place))
                 except subprocess.CalledProcessError as error:
-                    row[machine] = {"refused": error.stderr.strip().splitlines()[0][:200]}
+                    row[place] = {"refused": error.stderr.strip().splitlines()[0][:200]}
             results[path.stem] = row
-            for place, ways in row.items():
-                if place == "published_ms" or not ways or "refused" in ways:
+            for place in places:
+                ways = row[place]
+                if "refused" in ways:
                     continue
                 time = "least_ms" if place == "cpu" else "cycles"
                 each, best = ways["each"][time], ways["auto"][time]

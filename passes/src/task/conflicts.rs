@@ -32,6 +32,9 @@ pub struct Access<'a> {
 pub struct Conflicts {
     spaces: Vec<BTreeMap<u64, Segment>>,
     records: Vec<Record>,
+    /// For each record the last look at it: columns of a tensor are records of many segments.
+    seen: Vec<u32>,
+    looks: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -65,22 +68,25 @@ impl Record {
 impl Conflicts {
     /// Nobody touched any of `spaces` spaces.
     pub fn new(spaces: usize) -> Self {
-        Self { spaces: vec![BTreeMap::new(); spaces], records: Vec::new() }
+        Self { spaces: vec![BTreeMap::new(); spaces], ..Self::default() }
     }
 
     /// The ranges that a range with these accesses must wait for, in order.
-    pub fn of(&self, accesses: &[Access<'_>]) -> Vec<u32> {
+    pub fn of(&mut self, accesses: &[Access<'_>]) -> Vec<u32> {
         let mut found = Vec::new();
+        self.seen.resize(self.records.len(), 0);
         for access in accesses {
+            self.looks += 1;
             let (begin, end) = span(access);
             let space = &self.spaces[access.space];
             let before =
                 space.range(..begin).next_back().filter(|(_, segment)| segment.end > begin);
             for (_, segment) in before.into_iter().chain(space.range(begin..end)) {
                 let reads = if access.region.write { segment.reads.as_slice() } else { &[] };
-                for &record in segment.writes.iter().chain(reads) {
-                    let record = &self.records[record as usize];
-                    if record.meets(access) {
+                for &number in segment.writes.iter().chain(reads) {
+                    let record = &self.records[number as usize];
+                    let before = std::mem::replace(&mut self.seen[number as usize], self.looks);
+                    if before != self.looks && record.meets(access) {
                         found.push(record.range);
                     }
                 }

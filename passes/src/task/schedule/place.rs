@@ -71,7 +71,8 @@ impl<'a, 'c> Placing<'a, 'c> {
             regions.iter().map(|regions| self.accesses(job, regions)).collect();
         // The rTasks of one kernel are independent: a range does not look at its siblings.
         let waits: Vec<Vec<u32>> =
-            accesses.iter().map(|accesses| self.widened(self.conflicts.of(accesses))).collect();
+            accesses.iter().map(|accesses| self.conflicts.of(accesses)).collect();
+        let waits: Vec<Vec<u32>> = waits.into_iter().map(|waits| self.widened(waits)).collect();
         let first = self.ranges.len() as u32;
         self.of_job[turn.job] = (first, first + parts as u32);
         for (((begin, end), waits), (&unit, accesses)) in
