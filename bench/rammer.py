@@ -94,13 +94,14 @@ def main():
                 print(f"{path.stem:24} {place:6} {ways['each']['launches']:6} -> "
                       f"{ways['auto']['launches']:4} launches, {each:.6g} -> {best:.6g}, "
                       f"{each / best:.2f} times", file=sys.stderr)
-    told = {"command": "python bench/rammer.py " + " ".join(
-        ["--models", "MODELS", "--out", "bench/results/rammer.json"]), "models": results}
-    text = json.dumps(told, indent=1)
-    if args.out:
-        args.out.write_text(text + "\n")
-    else:
-        print(text)
+            keep(args.out, results)
+
+
+def keep(out, results):
+    """After every model: a run may be cut short."""
+    if out:
+        command = "python bench/rammer.py --models MODELS --out bench/results/rammer.json"
+        out.write_text(json.dumps({"command": command, "models": results}, indent=1) + "\n")
 
 
 if __name__ == "__main__":
