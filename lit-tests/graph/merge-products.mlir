@@ -127,3 +127,73 @@ graph.model @leaves inputs ["x"] outputs ["c", "d"] {
   }
   graph.output %a, %b : tensor<2x5xf32>, tensor<2x5xf32>
 }
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+#ij = affine_map<(i, j) -> (i, j)>
+
+// Weights on the right stand side by side, weights on the left below each other.
+// CHECK-LABEL: graph.model @sides
+// CHECK-COUNT-2: graph.op "MatMul"
+//   CHECK-NOT:   graph.op "Concat"
+graph.model @sides inputs ["x"] outputs ["c", "d"] {
+^bb0(%x: tensor<4x4xf32>):
+  %w = graph.weight "w" in "model" hash "c0ffee" : tensor<4x4xf32>
+  %v = graph.weight "v" in "model" hash "c0ffed" : tensor<4x4xf32>
+  %a = graph.op "MatMul" "a"(%x, %w) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32> {
+  ^bb0(%p: tensor<4x4xf32>, %q: tensor<4x4xf32>):
+    %z = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<4x4xf32>
+    %f = linalg.generic {indexing_maps = [#ij], iterator_types = ["parallel", "parallel"]} outs(%e : tensor<4x4xf32>) {
+    ^bb0(%o: f32):
+      linalg.yield %z : f32
+    } -> tensor<4x4xf32>
+    %r = linalg.generic {indexing_maps = [#mk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction"]} ins(%p, %q : tensor<4x4xf32>, tensor<4x4xf32>) outs(%f : tensor<4x4xf32>) {
+    ^bb0(%i: f32, %j: f32, %o: f32):
+      %m = arith.mulf %i, %j : f32
+      %s = arith.addf %o, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<4x4xf32>
+    graph.yield %r : tensor<4x4xf32>
+  }
+  %c = graph.op "Neg" "c"(%a) : (tensor<4x4xf32>) -> tensor<4x4xf32> {
+  ^bb0(%p: tensor<4x4xf32>):
+    %e = tensor.empty() : tensor<4x4xf32>
+    %r = linalg.generic {indexing_maps = [#ij, #ij], iterator_types = ["parallel", "parallel"]} ins(%p : tensor<4x4xf32>) outs(%e : tensor<4x4xf32>) {
+    ^bb0(%i: f32, %o: f32):
+      %n = arith.negf %i : f32
+      linalg.yield %n : f32
+    } -> tensor<4x4xf32>
+    graph.yield %r : tensor<4x4xf32>
+  }
+  %b = graph.op "MatMul" "b"(%v, %x) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32> {
+  ^bb0(%p: tensor<4x4xf32>, %q: tensor<4x4xf32>):
+    %z = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<4x4xf32>
+    %f = linalg.generic {indexing_maps = [#ij], iterator_types = ["parallel", "parallel"]} outs(%e : tensor<4x4xf32>) {
+    ^bb0(%o: f32):
+      linalg.yield %z : f32
+    } -> tensor<4x4xf32>
+    %r = linalg.generic {indexing_maps = [#mk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction"]} ins(%p, %q : tensor<4x4xf32>, tensor<4x4xf32>) outs(%f : tensor<4x4xf32>) {
+    ^bb0(%i: f32, %j: f32, %o: f32):
+      %m = arith.mulf %i, %j : f32
+      %s = arith.addf %o, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<4x4xf32>
+    graph.yield %r : tensor<4x4xf32>
+  }
+  %d = graph.op "Neg" "d"(%b) : (tensor<4x4xf32>) -> tensor<4x4xf32> {
+  ^bb0(%p: tensor<4x4xf32>):
+    %e = tensor.empty() : tensor<4x4xf32>
+    %r = linalg.generic {indexing_maps = [#ij, #ij], iterator_types = ["parallel", "parallel"]} ins(%p : tensor<4x4xf32>) outs(%e : tensor<4x4xf32>) {
+    ^bb0(%i: f32, %o: f32):
+      %n = arith.negf %i : f32
+      linalg.yield %n : f32
+    } -> tensor<4x4xf32>
+    graph.yield %r : tensor<4x4xf32>
+  }
+  graph.output %c, %d : tensor<4x4xf32>, tensor<4x4xf32>
+}

@@ -96,7 +96,8 @@ fn groups<'c>(body: Block<'c>, machine: Option<Machine<'c>>, remarks: bool) -> V
             }
             continue;
         };
-        let key = (shared[&product.op], product.op.body(0).map(Form::of_block), with);
+        let form = product.op.body(0).map(Form::of_block);
+        let key = (shared[&product.op], form, product.input, with);
         let place = *places.entry(key).or_insert(groups.len());
         groups.resize_with(groups.len().max(place + 1), Vec::new);
         groups[place].push((product, side));
@@ -105,9 +106,9 @@ fn groups<'c>(body: Block<'c>, machine: Option<Machine<'c>>, remarks: bool) -> V
     groups
 }
 
-/// Products with equal ones become one: the tensor that they share, what they compute, and
-/// what their weights are multiplied with anywhere, by the numbers of [`Lists`].
-type Key<'c> = (Val<'c>, Option<Form>, Vec<usize>);
+/// Products with equal ones become one: the tensor that they share, what they compute, which
+/// operand that is, and what their weights are multiplied with anywhere, by the numbers of [`Lists`].
+type Key<'c> = (Val<'c>, Option<Form>, usize, Vec<usize>);
 
 /// What each weight is multiplied with anywhere; equal lists have one number. A weight may be
 /// used by every step of a long recurrence, so its uses are listed once.

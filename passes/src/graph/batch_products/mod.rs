@@ -73,8 +73,8 @@ struct Batch<'c> {
     side: Side,
 }
 
-/// Batches have equal ones: what they compute, and all operands but the input.
-type Key<'c> = (Option<Form>, Vec<Val<'c>>);
+/// Batches have equal ones: what they compute, which operand is the input, and all others.
+type Key<'c> = (Option<Form>, usize, Vec<Val<'c>>);
 
 /// Products with equal weights whose rows can stand below each other, in the order of the first.
 fn batches<'c>(body: Block<'c>, graph: &Graph) -> Vec<Batch<'c>> {
@@ -89,8 +89,8 @@ fn batches<'c>(body: Block<'c>, graph: &Graph) -> Vec<Batch<'c>> {
             continue;
         }
         let others = op.operands().into_iter().enumerate().filter(|(n, _)| *n != product.input);
-        let key =
-            (product.op.body(0).map(Form::of_block), others.map(|(_, value)| value).collect());
+        let others = others.map(|(_, value)| value).collect();
+        let key = (product.op.body(0).map(Form::of_block), product.input, others);
         let place = *places.entry(key).or_insert(groups.len());
         groups.resize_with(groups.len().max(place + 1), Vec::new);
         groups[place].push((node, product, side));
