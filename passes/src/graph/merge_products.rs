@@ -138,8 +138,8 @@ impl<'c> Lists<'_, 'c> {
 fn gate(op: Op<'_>) -> Option<Gate<'_>> {
     let product = Product::of(op)?;
     let side = product.side(product.weight)?;
-    let grows = side.operands.iter().enumerate();
-    let columns = grows.map(|(n, dim)| dim.is_some() == (n != product.input)).all(|yes| yes);
+    let mut grows = side.operands.iter().enumerate();
+    let columns = grows.all(|(n, dim)| dim.is_some() == (n != product.input));
     columns.then_some((product, side))
 }
 
