@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use weft_dialects::ir::payload::{Axis, Payload};
 use weft_dialects::ir::{Block, Builder, Context, Linear, Mapping, Op, Type, Val, attr, ty};
 
-use crate::nest::{Access, copy_body, generic_accesses, generic_axes, generic_inputs};
+use crate::nest::{Access, copy_body, generic_accesses, generic_axes, generic_inputs, index_axis};
 
 /// An operator whose payload is one product of an input with a weight.
 pub(super) struct Product<'c> {
@@ -48,12 +48,16 @@ impl<'c> Product<'c> {
         let accesses = generic_accesses(main).ok()?;
         let init = accesses.last()?.tensor.def()?;
         let begins = match start {
-            Some(start) => init == start && start.results().len() == 1,
+            Some(start) => {
+                init == start && start.results().len() == 1 && begins_empty(payload, start)
+            }
             None => init.is("tensor.empty"),
         };
         let yields = payload.terminator()?.operands() == main.results();
         let two = generic_inputs(main) == 2 && accesses.len() == 3;
-        if !two || !begins || !yields || !multiplies(main) {
+        let sums = generic_axes(main).ok()?.iter().any(|axis| axis.kind == Axis::Reduction);
+        let places = generics.iter().any(|one| asks_for_places(*one));
+        if !two || !begins || !yields || !sums || places || !multiplies(main) {
             return None;
         }
         let operands = op.operands();
@@ -199,6 +203,20 @@ fn dimension(index: &[Linear], axis: usize) -> Option<usize> {
 fn plainly(index: &[Linear], axis: usize) -> bool {
     let uses = index.iter().filter(|index| index.coefficients[axis] != 0);
     uses.count() == 1 && dimension(index, axis).is_some()
+}
+
+/// Whether a start reads arguments alone, and nothing of where it begins.
+fn begins_empty<'c>(payload: Block<'c>, start: Op<'c>) -> bool {
+    let count = generic_inputs(start);
+    generic_accesses(start).is_ok_and(|accesses| {
+        accesses[..count].iter().all(|access| argument(payload, access).is_some())
+            && accesses[count].tensor.def().is_some_and(|op| op.is("tensor.empty"))
+    })
+}
+
+/// Whether a body computes with where it is: rows of several products are elsewhere.
+fn asks_for_places(generic: Op<'_>) -> bool {
+    generic.body(0).is_some_and(|body| body.ops().iter().any(|op| index_axis(*op).is_some()))
 }
 
 /// Whether a body adds a product to what is there.

@@ -42,7 +42,7 @@ pub const PASS: Pass = Pass {
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let ops = run.module.body(0).map(Block::ops).unwrap_or_default();
     // Without a machine nothing says what a wait costs.
-    let machine = Machine::of(run.module).filter(|_| run.option("batch") == "true");
+    let machine = Machine::of(run.module).filter(|_| run.option("batch") != "false");
     let Some(machine) = machine else { return Ok(()) };
     let remarks = run.option("remarks") == "true";
     for model in ops.into_iter().filter(|op| op.is("graph.model")) {
