@@ -247,7 +247,7 @@ pub(super) fn unite<'c>(
             Some(dim) => {
                 let parts: Vec<_> =
                     group.iter().map(|product| product.op.operand(operand)).collect();
-                // The first group stands before all others.
+                // Where a later group stands before it, the pass puts both in order.
                 let known = together.entry((parts.clone(), dim));
                 *known.or_insert_with(|| {
                     cut_from(&parts, dim)
@@ -356,7 +356,7 @@ fn read_slice<'c>(
 ) {
     let Some(block) = reader.body(0) else { return };
     let arg = block.arg(place);
-    let Some(first) = block.ops().first().copied() else { return };
+    let first = block.ops()[0];
     reader.set_operand(place, united);
     arg.set_ty(ty::payload(context, united.ty()));
     let mut b = Builder::before(context, first).with_location(reader.location());

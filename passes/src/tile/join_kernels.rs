@@ -111,7 +111,7 @@ struct Join<'c> {
     machine: Machine<'c>,
     module: Op<'c>,
     kernels: HashMap<&'c str, Op<'c>>,
-    /// From what a kernel is made of to its name.
+    /// From what a kernel is made of to it.
     made: HashMap<String, Op<'c>>,
     /// Symbols of the module.
     taken: HashSet<String>,

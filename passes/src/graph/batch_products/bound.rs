@@ -16,7 +16,8 @@ use crate::graph::product::{Product, is_weight};
 use crate::nest::generic_axes;
 use crate::task::cost::{memory_cycles, product_cycles};
 
-/// Operators that are looked at for one model, so that deciding takes a time linear in it.
+/// Operators that are looked at for one model, to find batches and again to choose: a bound on the
+/// time that deciding takes.
 pub(super) const MOST_LOOKS: usize = 20_000_000;
 
 /// Operators, what they read, and what each costs.
