@@ -515,3 +515,68 @@ tile.kernel @sum {
   %s = tile.store %c from @reg to %o : tensor<10xf32>
   tile.yield %s : tensor<10xf32>
 }
+
+// -----
+
+// A sum beside what makes its terms needs all of them; a tile has one column.
+// CHECK: error: kernels cannot be one: a tile of member 1 reads more than the tiles that its makers have
+#ij = affine_map<(i, j) -> (i, j)>
+#i = affine_map<(i, j) -> (i)>
+#own = affine_map<(i) -> (i)>
+
+device.machine @toy arch("toy") features([]) {
+  device.memory @dram scope("device") capacity_bytes(1048576) bytes_per_cycle(16)
+  device.memory @l2 scope("core") capacity_bytes(4096) caches(@dram) bytes_per_cycle(64)
+  device.memory @vreg scope("thread") capacity_bytes(512) register_bytes(32)
+  device.unit @core count(2)
+  device.move @load from @dram to @vreg issue_cycles(0.5) latency_cycles(7) strided
+  device.move @store from @vreg to @dram issue_cycles(1.0) latency_cycles(7) strided
+  device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(4) types([f32]) operations(["arith.addf", "arith.mulf"]) reductions(["arith.addf"])
+}
+
+tile.graph @beside inputs ["x"] outputs ["s", "y"] : (tensor<8x4xf32>) -> (tensor<8xf32>, tensor<8x4xf32>) {
+^bb0(%x: tensor<8x4xf32>):
+  %e = tile.empty in @dram : tensor<8x4xf32>
+  %h = tile.run "double" @double(%x) into(%e) : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+  %n = tile.connect %h in @l2 : tensor<8x4xf32>
+  %f = tile.empty in @dram : tensor<8xf32>
+  %s = tile.run "sum" @sum(%n) into(%f) : (tensor<8x4xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %g = tile.empty in @dram : tensor<8x4xf32>
+  %y = tile.run "double" @double(%n) into(%g) : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+  tile.output %s, %y : tensor<8xf32>, tensor<8x4xf32>
+}
+tile.kernel @double {
+^bb0(%x: tensor<8x4xf32>, %o: tensor<8x4xf32>):
+  %a = tile.load %x to @vreg : tensor<8x4xf32>
+  %c = tile.compute ins(%a) outs(%o) on @valu lanes 0 tiles [#tile.rtile<"l2"[8, 1]>, #tile.rtile<"vreg"[8, 1]>] : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32> {
+  ^bb0(%i: tensor<8x4xf32>, %j: tensor<8x4xf32>):
+    %r = linalg.generic {indexing_maps = [#ij, #ij], iterator_types = ["parallel", "parallel"]} ins(%i : tensor<8x4xf32>) outs(%j : tensor<8x4xf32>) {
+    ^bb0(%p: f32, %q: f32):
+      %t = arith.addf %p, %p : f32
+      linalg.yield %t : f32
+    } -> tensor<8x4xf32>
+    tile.yield %r : tensor<8x4xf32>
+  }
+  %s = tile.store %c from @vreg to %o : tensor<8x4xf32>
+  tile.yield %s : tensor<8x4xf32>
+}
+tile.kernel @sum {
+^bb0(%x: tensor<8x4xf32>, %o: tensor<8xf32>):
+  %a = tile.load %x to @vreg : tensor<8x4xf32>
+  %c = tile.compute ins(%a) outs(%o) on @valu lanes 0 tiles [#tile.rtile<"l2"[8, 4]>, #tile.rtile<"vreg"[8, 1]>] : (tensor<8x4xf32>, tensor<8xf32>) -> tensor<8xf32> {
+  ^bb0(%i: tensor<8x4xf32>, %j: tensor<8xf32>):
+    %z = arith.constant 0.0 : f32
+    %f = linalg.generic {indexing_maps = [#own], iterator_types = ["parallel"]} outs(%j : tensor<8xf32>) {
+    ^bb0(%q: f32):
+      linalg.yield %z : f32
+    } -> tensor<8xf32>
+    %r = linalg.generic {indexing_maps = [#ij, #i], iterator_types = ["parallel", "reduction"]} ins(%i : tensor<8x4xf32>) outs(%f : tensor<8xf32>) {
+    ^bb0(%p: f32, %q: f32):
+      %t = arith.addf %p, %q : f32
+      linalg.yield %t : f32
+    } -> tensor<8xf32>
+    tile.yield %r : tensor<8xf32>
+  }
+  %s = tile.store %c from @vreg to %o : tensor<8xf32>
+  tile.yield %s : tensor<8xf32>
+}

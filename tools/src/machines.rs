@@ -15,6 +15,7 @@ pub const MACHINES: &[(&str, &str)] = &[
     ("systolic", include_str!("../../devices/systolic.mlir")),
     ("dsp", include_str!("../../devices/dsp.mlir")),
     ("ipu", include_str!("../../devices/ipu.mlir")),
+    ("stcp920-like", include_str!("../../devices/stcp920-like.mlir")),
     ("v100", include_str!("../../devices/v100.mlir")),
     ("a100", include_str!("../../devices/a100.mlir")),
     ("h200", include_str!("../../devices/h200.mlir")),

@@ -258,10 +258,11 @@ fn named_operations_in_a_meaning() {
 fn assembly_and_vendor_text() {
     let folder = tempfile::tempdir().expect("a folder");
     let kernel = ["kernel", "C[m,n] += A[m,k] * B[k,n]", "--shape", "m=8,n=8,k=8", "--device"];
-    for device in ["toy", "systolic", "dsp", "ipu"] {
+    for device in ["toy", "systolic", "dsp", "ipu", "stcp920-like"] {
         let text =
             succeeds(folder.path(), &[&kernel[..], &[device, "--emit", "asm", "-o", "-"]].concat());
-        assert!(text.starts_with(&format!(".machine {device}\n\n.kernel ")), "{text}");
+        let machine = device.replace('-', "_");
+        assert!(text.starts_with(&format!(".machine {machine}\n\n.kernel ")), "{text}");
         assert!(!text.contains('?') && !text.contains('{'), "{text}");
         let vendor = ["--emit", "vendor", "-o", "vendor.mlir"];
         succeeds(folder.path(), &[&kernel[..], &[device], &vendor[..]].concat());

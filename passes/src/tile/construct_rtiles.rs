@@ -21,7 +21,7 @@ use weft_dialects::ir::{Attribute, Builder, Context, Mapping, Op, Report, Val, a
 use weft_dialects::tile::{Compute, RTile};
 
 use super::block::{self, Chosen, Core};
-use super::isa::{Bound, Search};
+use super::isa::{Bound, Near, Search};
 use super::layout::Layout;
 use super::policy::{self, Choice, Tiled};
 use super::task_tile;
@@ -94,6 +94,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         strategy: known(run.module, PASS.name, "strategy", run.option("strategy"))?,
         model: known(run.module, PASS.name, "model", run.option("model"))?,
         apart: known::<Groups>(run.module, PASS.name, "groups", run.option("groups"))?.apart,
+        near: None,
     };
     let offer = known::<Offer>(run.module, PASS.name, "offer", run.option("offer"))?.wide;
     let remarks = run.option("remarks") == "true";
@@ -174,7 +175,7 @@ pub(crate) struct Wanted {
     /// How many choices to tell of.
     pub told: usize,
     /// How mappings of instructions are found and costed.
-    pub search: Search,
+    pub search: Search<'static>,
     /// Whether to offer a kernel of more rTasks, where that is faster on all units.
     pub offer: bool,
 }
@@ -202,7 +203,7 @@ fn choose_by<'c>(
     kernel: Op<'c>,
     nest: &Nest<'c>,
     layouts: &[Layout],
-    search: Search,
+    search: Search<'_>,
 ) -> Result<Choice<'c>, Failed> {
     policy::choose(machine, nest, layouts, &expand_math::expands, search).map_err(|reason| {
         let mut report = Report::new(
@@ -379,12 +380,15 @@ impl<'c> Tile<'c> {
     }
 }
 
-/// Lanes for a tile that waits near a unit, and its rTiles.
+/// Who computes a tile of a group's member, and its rTiles.
 pub(super) struct NearTile<'c> {
     tiled: Tiled<'c>,
     tiles: Vec<RTile>,
     /// Predicted cycles on one unit.
     pub cycles: f64,
+    /// Bytes that an instruction of axes moves to and from the shared memory; none for lanes,
+    /// whose tensors come once.
+    pub far_bytes: Option<u64>,
 }
 
 impl NearTile<'_> {
@@ -394,24 +398,44 @@ impl NearTile<'_> {
     }
 }
 
-/// Chooses lanes and the register tile for a tile of `sizes`, which looks like `near`. Where tiles
-/// are staged, `waits` bytes of that memory are taken by tiles of others. Nothing where lanes are
-/// not the best, or what is left there is too little.
+/// Chooses for a tile of `sizes`, which looks like `near`. Where tiles are staged, those of others
+/// take some of that memory. Nothing where blocks, or instructions that find nothing there, are the
+/// best, or what is left there is too little.
 pub(super) fn near_tile<'c>(
     machine: Machine<'c>,
     near: &Nest<'c>,
     sizes: &[u64],
-    waits: u64,
+    beside: Near<'_>,
 ) -> Option<NearTile<'c>> {
     let fixed = vec![Layout::Fixed; near.inputs.len()];
-    let search = Search { apart: true, ..Search::default() };
+    let search = Search { apart: true, near: Some(beside), ..Search::default() };
     let choice = policy::choose(machine, near, &fixed, &expand_math::expands, search).ok()?;
-    let Tiled::Lanes(lanes) = &choice.tiled else { return None };
     let mut inner = choice.tiled.tile(near);
     let outer = RTile { memory: task_memory(machine).to_owned(), sizes: sizes.to_vec() };
+    let lanes = match &choice.tiled {
+        Tiled::Lanes(lanes) => lanes,
+        Tiled::Matrix(matrix)
+            if !isa::hands_over(machine, beside.memory, near, &matrix.mapping) =>
+        {
+            return None;
+        }
+        Tiled::Matrix(matrix) => {
+            let tile = (&outer.sizes[..], &inner.sizes[..]);
+            let moved = isa::traffic(machine, near, &matrix.mapping, tile, Some(beside));
+            let shared = machine.shared()?.name;
+            let far = |name: &&String| {
+                let way = machine.move_named(name);
+                way.is_some_and(|way| way.source == shared || way.target == shared)
+            };
+            let far_bytes = Some(moved.iter().filter(|(name, _)| far(name)).map(|own| own.1).sum());
+            let (tiles, cycles) = (vec![outer, inner], choice.cycles);
+            return Some(NearTile { tiles, cycles, tiled: choice.tiled, far_bytes });
+        }
+        Tiled::Block(_) => return None,
+    };
     let staged = match lanes.stage.clone() {
         Some(mut stage) => {
-            stage.memory.capacity_bytes = stage.memory.capacity_bytes.checked_sub(waits)?;
+            stage.memory.capacity_bytes = stage.memory.capacity_bytes.checked_sub(beside.taken)?;
             Some(task_tile::stage_tile(near, &inner, &outer, &stage).ok()?)
         }
         None => None,
@@ -420,7 +444,7 @@ pub(super) fn near_tile<'c>(
         *inner = (*inner).min(*staged);
     }
     let tiles = [Some(outer), staged, Some(inner)].into_iter().flatten().collect();
-    Some(NearTile { tiles, cycles: choice.cycles, tiled: choice.tiled })
+    Some(NearTile { tiles, cycles: choice.cycles, tiled: choice.tiled, far_bytes: None })
 }
 
 /// Writes rTiles for a tile of `kernel` that waits near a unit.
@@ -451,7 +475,7 @@ fn say(kernel: Op<'_>, choice: &Choice<'_>) {
 }
 
 /// What became of every mapping of an instruction that has axes of its own.
-fn say_mappings<'c>(machine: Machine<'c>, kernel: Op<'c>, nest: &Nest<'c>, search: Search) {
+fn say_mappings<'c>(machine: Machine<'c>, kernel: Op<'c>, nest: &Nest<'c>, search: Search<'_>) {
     let name = kernel.symbol();
     for instruction in machine.instructions().iter().filter(|one| isa::has_axes(one)) {
         let mut record = Vec::new();

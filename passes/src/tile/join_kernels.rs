@@ -20,6 +20,7 @@ use weft_dialects::ir::{Builder, Context, Mapping, Op, Report, Type, Val, attr, 
 use weft_dialects::tile::{self, Compute, Connect, Kernel};
 
 use super::groups::{Group, Order, groups, is_near, maker, starts_empty};
+use super::isa;
 use super::propagate::{Chain, Tiles, propagate};
 use super::rooms::Waiting;
 use super::views::{kernel_of, view};
@@ -138,7 +139,7 @@ impl<'c> Join<'c> {
         let nests = self.nests(&kernels)?;
         let chain = group.chain(nests.iter().collect());
         let tiles = self.tiles(group, &kernels, &chain)?;
-        self.check_lanes(group, &kernels)?;
+        self.check_ways(group, &kernels, &nests)?;
         for (member, nest) in nests.iter().enumerate().take(nests.len() - 1) {
             self.check_member(group, member, nest, &tiles)?;
         }
@@ -221,9 +222,14 @@ impl<'c> Join<'c> {
         })
     }
 
-    /// Lanes do all members, and what they hand over lies where lanes find it: in a cache, or
-    /// where tiles are staged for them.
-    fn check_lanes(&self, group: &Group<'c>, kernels: &[Op<'c>]) -> Result<(), Failed> {
+    /// One unit does each member by itself, and what they hand over lies where it finds it: in a
+    /// cache, or where tiles are staged for its lanes.
+    fn check_ways(
+        &self,
+        group: &Group<'c>,
+        kernels: &[Op<'c>],
+        nests: &[Nest<'c>],
+    ) -> Result<(), Failed> {
         let waiting = waiting_memory(self.machine).map(|memory| memory.name);
         for edge in &group.edges {
             let memory = self.machine.memory(edge.memory).ok_or(Failed)?;
@@ -238,11 +244,11 @@ impl<'c> Join<'c> {
                 return Err(Failed);
             }
         }
-        for (run, kernel) in group.runs.iter().zip(kernels) {
+        for ((run, kernel), nest) in group.runs.iter().zip(kernels).zip(nests) {
             let computes = Kernel::of(*kernel).map(|kernel| kernel.computes()).unwrap_or_default();
-            let lanes = |one: &Compute<'c>| one.axes.is_none() && one.layouts.is_none();
-            if !computes.iter().all(lanes) {
-                let what = format!("@{} is not done by lanes alone", kernel.symbol());
+            let alone = |one: &Compute<'c>| self.is_done_alone(one, nest, waiting);
+            if !computes.iter().all(alone) {
+                let what = format!("@{} is not done by one unit from there", kernel.symbol());
                 Report::new(run.location(), what)
                     .note(group.edges[0].op, "it would be joined here")
                     .help("hand over what it reads and makes in the shared memory");
@@ -250,6 +256,15 @@ impl<'c> Join<'c> {
             }
         }
         Ok(())
+    }
+
+    /// Lanes do a compute, or an instruction of axes with moves from and to where tiles wait.
+    fn is_done_alone(&self, compute: &Compute<'c>, nest: &Nest<'c>, memory: Option<&str>) -> bool {
+        let Some(axes) = &compute.axes else { return compute.layouts.is_none() };
+        let found = self.machine.instruction(compute.instruction);
+        let mapping = found.and_then(|found| isa::mapping(&found, nest, axes));
+        let found = memory.zip(mapping).filter(|_| compute.layouts.is_none());
+        found.is_some_and(|(memory, own)| isa::hands_over(self.machine, memory, nest, &own))
     }
 
     /// A member makes all of its tensor from nothing, and what leaves is made once.

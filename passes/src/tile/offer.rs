@@ -30,7 +30,7 @@ const WORTH: f64 = 0.9;
 pub(super) fn wider<'c>(
     machine: Machine<'c>,
     nest: &Nest<'c>,
-    search: Search,
+    search: Search<'_>,
     best: &Tile<'c>,
 ) -> Option<Tile<'c>> {
     let unit = machine.units().into_iter().next()?;

@@ -38,7 +38,10 @@ impl Pace {
         let unit = machine.units().into_iter().next()?;
         let registers = machine.lanes_units().into_iter().next()?.memory;
         let (units, handover) = (unit.count, unit.handover_cycles as f64);
-        let (far, at_once) = (f64::INFINITY, 1);
+        // Behind a cache the policy sees what comes from afar; where tiles are staged, nobody else does.
+        let staged = way(machine, registers).is_some_and(|way| way.stage.is_some());
+        let rate = machine.shared().and_then(|shared| shared.bytes_per_cycle).filter(|_| staged);
+        let (far, at_once) = (rate.map_or(f64::INFINITY, |rate| rate as f64 / units as f64), 1);
         let (far_wait, near_wait, written) = (0.0, 0.0, 0.0);
         let pace = Self { units, at_once, handover, far, far_wait, near_wait, written };
         if machine.memory(registers)?.lanes.is_none() {

@@ -162,7 +162,7 @@ pub(super) fn choose<'c>(
     nest: &Nest<'c>,
     layouts: &[Layout],
     expands: &dyn Fn(Op<'_>) -> bool,
-    search: Search,
+    search: Search<'_>,
 ) -> Result<Choice<'c>, String> {
     let mut ranked = candidates(machine, nest, layouts, expands, search, 1)?;
     let best = ranked.remove(0);
@@ -180,7 +180,7 @@ pub(super) fn candidates<'c>(
     nest: &Nest<'c>,
     layouts: &[Layout],
     expands: &dyn Fn(Op<'_>) -> bool,
-    search: Search,
+    search: Search<'_>,
     keep: usize,
 ) -> Result<Vec<Candidate<'c>>, String> {
     let mut found: Vec<Candidate<'c>> = Vec::new();

@@ -14,6 +14,7 @@ use weft_dialects::tile::Compute;
 
 use super::construct_rtiles::near_tile;
 use super::far::Far;
+use super::isa::{self, Near};
 use super::pace::Pace;
 use super::propagate::{Chain, Link, Tiles, propagate, reach};
 use super::traffic::{Config, Limits, configs, traffic};
@@ -42,25 +43,37 @@ pub(super) struct Member<'c> {
     steps: f64,
     /// Bytes that they move.
     traffic: u64,
+    /// Bytes of them that an instruction brings more than once.
+    again: u64,
     /// Of what a tile of a group is a multiple, per axis, where this one is the last.
     multiples: Vec<u64>,
 }
 
 impl<'c> Member<'c> {
-    /// `None` for what is not done by lanes of one unit, or keeps some of what its output held.
+    /// `None` for what groups of lanes do together, or keeps some of what its output held, and
+    /// for instructions of axes whose operands are not brought from `memory`, too.
     pub fn new(
         machine: Machine<'c>,
+        memory: &str,
         name: &str,
         compute: Compute<'c>,
         nest: Nest<'c>,
     ) -> Option<Self> {
-        let lanes = compute.axes.is_none() && compute.layouts.is_none();
+        let together = compute.layouts.is_some();
+        let mapping = match &compute.axes {
+            Some(axes) => {
+                let found = isa::mapping(&machine.instruction(compute.instruction)?, &nest, axes)?;
+                Some(found).filter(|found| isa::hands_over(machine, memory, &nest, found))
+            }
+            None => None,
+        };
+        let apart = compute.axes.is_some() != mapping.is_some();
         let held = nest.starts.iter().any(|start| matches!(start, Start::Held));
         let [output] = &nest.outputs[..] else { return None };
         let parallel = (0..nest.axes.len()).filter(|&axis| !nest.reduces(axis));
         let points: u64 = parallel.map(|axis| nest.axes[axis].extent).product();
         let whole = points == output.shape.iter().product::<u64>() && points > 0;
-        if !lanes || held || !whole || !nest.captures.is_empty() {
+        if together || apart || held || !whole || !nest.captures.is_empty() {
             return None;
         }
         let cycles = super::cycles(machine, &nest, &vec![false; nest.inputs.len()])?;
@@ -70,16 +83,22 @@ impl<'c> Member<'c> {
         let steps = steps(&nest, &task.sizes, &registers.sizes);
         let alone = Chain::new(vec![&nest], Vec::new());
         let tiles = propagate(&alone, &task.sizes);
-        let traffic =
+        let mut traffic =
             tiles.map_or(0, |tiles| traffic(&alone, &tiles, &[false], transaction(machine)));
+        let once = traffic;
         let mut multiples = registers.sizes.clone();
-        if machine.memory(&registers.memory)?.lanes.is_some() {
+        if let Some(mapping) = &mapping {
+            let tile = (&task.sizes[..], &registers.sizes[..]);
+            traffic = isa::traffic(machine, &nest, mapping, tile, None).values().sum();
+            multiples = (0..nest.axes.len()).map(|axis| mapping.quantum(axis)).collect();
+        } else if machine.memory(&registers.memory)?.lanes.is_some() {
             // Rows are any number of registers; what lanes lie along is whole ones.
             for (axis, size) in multiples.iter_mut().enumerate() {
                 *size = if compute.lanes == Some(axis) { *size } else { 1 };
             }
         }
-        Some(Self { name: name.to_owned(), nest, cycles, tasks, steps, traffic, multiples })
+        let again = traffic.saturating_sub(once);
+        Some(Self { name: name.to_owned(), nest, cycles, tasks, steps, traffic, again, multiples })
     }
 }
 
@@ -103,6 +122,8 @@ pub(super) struct Subgraph<'c> {
     pub tiles: Vec<Vec<u64>>,
     /// What such a tile of every member looks like.
     pub boxed: Vec<Nest<'c>>,
+    /// Which of every member's accesses are to tiles that wait.
+    pub inside: Vec<Vec<bool>>,
     /// Predicted cycles of one kernel.
     pub cycles: f64,
     /// Predicted cycles of the members as kernels of their own.
@@ -135,9 +156,9 @@ impl Subgraph<'_> {
     }
 }
 
-/// Cycles and register tiles of tiles by what they look like: the same come again in larger
-/// groups.
-pub(super) type Known = HashMap<String, Option<(f64, Vec<u64>)>>;
+/// Cycles, register tiles and bytes from afar of tiles by what they look like: the same come again
+/// in larger groups.
+pub(super) type Known = HashMap<String, Option<(f64, Vec<u64>, Option<u64>)>>;
 
 /// Whether a group may save more than `least` cycles: what is handed over needs neither be written
 /// where all units see it nor read from there, and nobody waits in between.
@@ -174,7 +195,9 @@ pub(super) fn most_saved<'c>(
         let points = access.shape_in_memory().iter().product::<u64>();
         points * ty::byte_size(access.elem()).unwrap_or(8)
     };
-    let moved = read.chain(written).map(bytes).sum::<u64>() as f64 / pace.far.min(rate as f64);
+    let again: u64 = members.iter().map(|member| member.again).sum();
+    let moved = read.chain(written).map(bytes).sum::<u64>() + again;
+    let moved = moved as f64 / pace.far.min(rate as f64);
     let waits = (members.len() - 1) as f64 * pace.between();
     let alone = members.iter().map(|member| pace.alone(member.cycles, member.traffic)).sum::<f64>();
     match moved + waits < ((1.0 - GAIN) * alone).max(least) {
@@ -216,6 +239,11 @@ pub(super) fn tile<'c>(
     };
     let apart: f64 = members.iter().map(|member| time(member)).sum();
     let alone: f64 = members.iter().map(|one| pace.alone(one.cycles, one.traffic)).sum();
+    let near_by = |member: usize| {
+        let accesses = 0..chain.nests[member].accesses().len();
+        accesses.map(|access| inside(chain, leaves, member, access)).collect()
+    };
+    let near_by: Vec<Vec<bool>> = (0..members.len()).map(near_by).collect();
     let mut best: Option<Subgraph<'c>> = None;
     let mut slow = false;
     for config in configs(chain, &limits, TRIED).map_err(Unjoined::Untiled)? {
@@ -224,15 +252,17 @@ pub(super) fn tile<'c>(
         let count = config.tiles.count();
         let all = |each: f64| pace.alone(each * count as f64, config.traffic);
         let late = |each: f64| apart - pace.time(all(each), count, 0.0) / GAIN < least;
-        let group = Boxed { chain, leaves, boxed: &boxed, config: &config };
-        let (each, waits) = match near_cycles(machine, &pace, members, &group, known, &late) {
-            Ok(near) => near,
-            Err(Late(late)) => {
-                slow |= late;
-                continue;
-            }
-        };
-        let all = all(each);
+        let group =
+            Boxed { chain, leaves, memory, inside: &near_by, boxed: &boxed, config: &config };
+        let Each { cycles: each, waits, again } =
+            match near_cycles(machine, &pace, members, &group, known, &late) {
+                Ok(near) => near,
+                Err(Late(late)) => {
+                    slow |= late;
+                    continue;
+                }
+            };
+        let all = pace.alone(each * count as f64, config.traffic + again * count);
         let mut cycles = pace.time(all, count, waits) / GAIN;
         if pace.at_once == 1 {
             // It is to pay on one unit as well as on all: a run may have fewer than the machine.
@@ -241,7 +271,8 @@ pub(super) fn tile<'c>(
         if best.as_ref().is_none_or(|best| cycles < best.cycles) {
             let tiles = (0..members.len()).map(|member| config.tiles.sizes(member)).collect();
             let footprint = config.footprint;
-            best = Some(Subgraph { sizes: config.sizes, footprint, tiles, boxed, cycles, apart });
+            let (sizes, inside) = (config.sizes, near_by.clone());
+            best = Some(Subgraph { sizes, footprint, tiles, boxed, inside, cycles, apart });
         }
     }
     let alone = members.iter().map(|member| member.cycles).sum();
@@ -255,8 +286,20 @@ pub(super) fn tile<'c>(
 struct Boxed<'b, 'n, 'c> {
     chain: &'b Chain<'n, 'c>,
     leaves: &'b [bool],
+    memory: &'b str,
+    inside: &'b [Vec<bool>],
     boxed: &'b [Nest<'c>],
     config: &'b Config,
+}
+
+/// What one tile of every member takes.
+struct Each {
+    /// Cycles of a unit.
+    cycles: f64,
+    /// Those in which its lanes wait for what they read.
+    waits: f64,
+    /// Bytes of the shared memory that come more than once.
+    again: u64,
 }
 
 /// Why tiles have no cycles: they are too many already, or no lanes do one of them best.
@@ -271,11 +314,11 @@ fn near_cycles<'c>(
     group: &Boxed<'_, '_, 'c>,
     known: &mut Known,
     late: &dyn Fn(f64) -> bool,
-) -> Result<(f64, f64), Late> {
-    let Boxed { chain, leaves, boxed, config } = *group;
+) -> Result<Each, Late> {
+    let Boxed { chain, leaves, memory, inside, boxed, config } = *group;
     let (mut each, mut waits) = (BETWEEN * boxed.len() as f64 / pace.at_once as f64, 0.0);
-    let inside = |member: usize, access: usize| inside(chain, leaves, member, access);
-    let brought = Far::of(machine).group(chain, &config.tiles, inside);
+    let mut again = 0;
+    let brought = Far::of(machine).group(chain, &config.tiles, |own, access| inside[own][access]);
     // Where nothing is staged, what others have waiting takes no room of this one.
     let taken = if near_cache(machine).is_none() { config.footprint } else { 0 };
     for (member, nest) in boxed.iter().enumerate() {
@@ -284,21 +327,37 @@ fn near_cycles<'c>(
         }
         let sizes = config.tiles.sizes(member);
         let shapes: Vec<_> = nest.accesses().into_iter().map(|access| &access.shape).collect();
-        let key = format!("{} {sizes:?} {shapes:?} {taken}", members[member].name);
+        let own = &inside[member];
+        let key = format!("{} {sizes:?} {shapes:?} {own:?} {taken}", members[member].name);
         let tile = || {
-            let tile = near_tile(machine, nest, &sizes, config.footprint)?;
-            Some((tile.cycles, tile.registers().to_vec()))
+            let beside = Near { memory, taken: config.footprint, inside: own };
+            let tile = near_tile(machine, nest, &sizes, beside)?;
+            Some((tile.cycles, tile.registers().to_vec(), tile.far_bytes))
         };
         let tile = known.entry(key).or_insert_with(tile).as_ref();
-        let (cycles, registers) = tile.ok_or(Late(false))?;
-        let cycles = cycles - unmoved(machine, chain, leaves, member, (nest, &config.tiles));
+        let (cycles, registers, far) = tile.ok_or(Late(false))?;
+        let mut cycles = *cycles;
+        match far {
+            Some(far) => again += far.saturating_sub(outside(chain, own, member, &config.tiles)),
+            None => cycles -= unmoved(machine, chain, leaves, member, (nest, &config.tiles)),
+        }
         each += cycles.max(brought[member]);
         let inside = chain.links.iter().filter(|link| link.reader == member).count();
         let far = inside < chain.nests[member].reads().len();
         let wait = if far { pace.far_wait } else { pace.near_wait };
         waits += steps(nest, &sizes, registers) * wait;
     }
-    Ok((each, waits))
+    Ok(Each { cycles: each, waits, again })
+}
+
+/// Bytes of a member's tile that do not wait, each once.
+fn outside(chain: &Chain<'_, '_>, inside: &[bool], member: usize, tiles: &Tiles) -> u64 {
+    let accesses = chain.nests[member].accesses().into_iter().zip(inside);
+    let bytes = |access: &Access<'_>| {
+        let points = reach(access, &tiles.spans[member]).iter().product::<u64>();
+        points * ty::byte_size(access.elem()).unwrap_or(8)
+    };
+    accesses.filter(|(_, inside)| !**inside).map(|(access, _)| bytes(access)).sum()
 }
 
 /// Bytes that move together.

@@ -29,6 +29,8 @@ pub(super) struct Functional<'r, 'c> {
     lanes: Lanes,
     /// What the step has read and written, per argument.
     touched: Vec<[Touched; 2]>,
+    /// Bytes of each region that the step has written so far: who reads them reads its own.
+    own: Vec<Bits>,
     frames: Vec<Frame>,
     work: ApplyScratch,
     buffer: Vec<u8>,
@@ -105,6 +107,7 @@ impl<'r, 'c> Functional<'r, 'c> {
             let written = Some(Bits::of(bytes.len() as u64));
             regions.push(Region { data: Data::Write(bytes), written });
         }
+        let own = regions.iter().map(|region| Bits::of(region.bytes().len() as u64)).collect();
         Ok(Functional {
             code,
             plan,
@@ -116,6 +119,7 @@ impl<'r, 'c> Functional<'r, 'c> {
             order: Order::new(plan),
             lanes: Lanes::new(code.machine.memories.len()),
             touched: Vec::new(),
+            own,
             frames: meanings.iter().zip(&code.machine.instructions).map(frames::meaning).collect(),
             work: ApplyScratch::default(),
             buffer: Vec::new(),
@@ -196,6 +200,9 @@ impl<'r, 'c> Functional<'r, 'c> {
                 }
                 let ranges = touched.ranges.finish();
                 let clash = if writes {
+                    for &(begin, end) in ranges {
+                        self.own[home.region as usize].clear(begin, end);
+                    }
                     self.order.write(self.step, home.region, buffer, ranges)
                 } else {
                     self.order.read(self.step, home.region, buffer, arena, ranges)
@@ -316,7 +323,7 @@ impl<'r, 'c> Functional<'r, 'c> {
                 return Err(SimulateError::ReadOnly { place, bytes: Box::new(bytes) });
             }
             if side.memref < ready.kernel.arguments {
-                self.note(side, number, base);
+                self.note(side, number, home.region, base);
             }
         }
         if self.flights.count > 0
@@ -358,8 +365,9 @@ impl<'r, 'c> Functional<'r, 'c> {
         Ok(())
     }
 
-    /// Remembers which bytes of an argument are touched.
-    fn note(&mut self, side: &Side, number: u32, base: u64) {
+    /// Remembers which bytes of an argument are touched; not those that it reads where it wrote.
+    fn note(&mut self, side: &Side, number: u32, region: u32, base: u64) {
+        let own = &mut self.own[region as usize];
         for writes in [false, true] {
             if !(if writes { side.uses.writes() } else { side.uses.reads() }) {
                 continue;
@@ -370,7 +378,13 @@ impl<'r, 'c> Functional<'r, 'c> {
             }
             for &start in &side.area.starts {
                 let begin = base.wrapping_add_signed(start);
-                touched.ranges.add(begin, begin + side.area.run);
+                let end = begin + side.area.run;
+                if writes {
+                    own.set(begin, end);
+                } else if own.first_clear(begin, end).is_none() {
+                    continue;
+                }
+                touched.ranges.add(begin, end);
             }
         }
     }

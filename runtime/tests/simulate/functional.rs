@@ -245,3 +245,42 @@ proptest! {
         prop_assert_eq!(&c[0], &expected);
     }
 }
+
+/// A step may read through the arena what it wrote there itself, whoever wrote those bytes before.
+#[test]
+fn a_step_reads_back_what_it_wrote() {
+    let mut w = Writer::new("through", 1, &[&[256], &[256], &[256]]);
+    let zero = w.constant(0);
+    let (near, alloc) = w.buffer(SPAD, &[256]);
+    let (again, alloc_again) = w.buffer(SPAD, &[256]);
+    let token = w.token();
+    let view = |buffer| View::new(buffer, &[zero]);
+    let moved =
+        |way, from, to| transfer(way, view(from), view(to), &[256], &[1], &[1], Some(token));
+    let wait = || Op::Wait(vec![token]);
+    w.kernel.body = vec![alloc, alloc_again];
+    for (way, from, to) in [(IN, 0, near), (OUT, near, 1), (IN, 1, again), (OUT, again, 2)] {
+        w.kernel.body.extend([moved(way, from, to), wait()]);
+    }
+    let buffer = |base, offset| Buffer { base, offset, bytes: 1024 };
+    let plan = Plan {
+        units: 1,
+        arena_bytes: 1088,
+        inputs: vec![port("x", &[256])],
+        outputs: vec![port("y", &[256]), port("z", &[256])],
+        buffers: vec![
+            buffer(Base::Input(0), 0),
+            buffer(Base::Arena, 0),
+            buffer(Base::Arena, 64),
+            buffer(Base::Output(0), 0),
+            buffer(Base::Output(1), 0),
+        ],
+        kernels: vec![Symbol { symbol: "through".into(), scratch_bytes: 0 }],
+        steps: vec![step(0, 0, [0, 1], &[0, 1, 3], &[]), step(0, 0, [0, 1], &[0, 2, 4], &[0])],
+        ops: vec!["op".into()],
+        ..Plan::default()
+    };
+    let x = numbers(256, 7);
+    let given = run(&Code { machine: machine(), kernels: vec![w.kernel] }, &plan, std::slice::from_ref(&x));
+    assert_eq!(given.expect("sound"), [x.clone(), x]);
+}

@@ -2,7 +2,7 @@
 
 use crate::desk::{Desk, machine};
 
-const MACHINES: [&str; 4] = ["toy", "systolic", "dsp", "ipu"];
+const MACHINES: [&str; 5] = ["toy", "systolic", "dsp", "ipu", "stcp920-like"];
 
 const ANSWER: [&str; 4] = ["--inputs", "digits.inputs.npz", "--expect", "digits.ref.npz"];
 

@@ -98,7 +98,7 @@ fn counted_and_predicted(desk: &Desk) -> (Traffic, Traffic) {
     let axes = compute.axes.as_ref().expect("the instruction has axes");
     let mapping = mapping(&instruction, &nest, axes).expect("a mapping");
     let (task, tile) = (&compute.tiles[0].sizes, &compute.tiles[compute.tiles.len() - 1].sizes);
-    let predicted = traffic(toy, &nest, &mapping, task, tile);
+    let predicted = traffic(toy, &nest, &mapping, (task, tile), None);
     let report = desk.simulate(&["k.mlir", "--device", "machine.mlir", "--expect", "host.npz"]);
     assert_eq!(report["compared"], true);
     (bytes_moved(&report), predicted)

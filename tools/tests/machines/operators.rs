@@ -101,7 +101,7 @@ fn im_8_what_is_not_mapped_falls_to_lanes() {
 #[test]
 fn im_5_products_that_start_with_nothing() {
     let m = "m=37,n=29";
-    for device in ["toy", "systolic", "dsp", "ipu"] {
+    for device in ["toy", "systolic", "dsp", "ipu", "stcp920-like"] {
         on(device, "C[m,n] = A[m] * B[n]", m);
         on(device, "C[m] += A[m,n]", m);
         on(device, "C[] += A[m] * B[m]", "m=1000");

@@ -58,7 +58,7 @@ impl Desk {
         let report: serde_json::Value = serde_json::from_str(&report).expect("an object");
         let moves = report["moves"].as_array().expect("moves");
         // By transfers to where tiles wait, or straight to registers.
-        let far = ["fetch", "flush", "in", "out", "load", "store"];
+        let far = ["fetch", "flush", "in", "out", "load", "store", "load_acc", "store_acc"];
         let staged = moves.iter().filter(|one| far.contains(&name(one)));
         let bytes = staged.map(|one| one["bytes"].as_u64().expect("a number")).sum();
         (std::fs::read(self.folder.path().join("out.npz")).expect("results"), bytes)
@@ -139,11 +139,14 @@ fn we_7_other_chains_give_the_same_on_scratchpads() {
         ("separable.mlir", "dsp.mlir"),
         ("feed.mlir", "dsp.mlir"),
         ("attention.mlir", "toy.mlir"),
+        // Products by an instruction of axes.
+        ("feed.mlir", "stcp920-like.mlir"),
+        ("attention.mlir", "stcp920-like.mlir"),
     ] {
         let [apart, joined] =
             ["none", "all"].map(|joining| Desk::new(&text(model), &machine(device), joining));
         let ((expected, more), (got, less)) = (apart.simulate(), joined.simulate());
-        let equal = got == expected || device == "toy.mlir" && close(&joined, &apart);
+        let equal = got == expected || device != "dsp.mlir" && close(&joined, &apart);
         assert!(equal, "{model} on {device}");
         assert!(less < more, "{model} on {device}: {less} and {more} bytes");
     }

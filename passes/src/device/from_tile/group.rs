@@ -17,18 +17,21 @@ use std::collections::HashMap;
 
 use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Builder, Report, Type, Val, attr, ty};
-use weft_dialects::tile::{Compute, Empty};
+use weft_dialects::tile::{Compute, Empty, RTile};
 
 use super::index::{Sum, scf_for};
+use super::matrix::{Ends, Matrix};
+use super::tiles::Tiles as Loops;
 use super::{Here, Plan};
 use crate::nest::{Border, Nest};
 use crate::tile::propagate::{Chain, Link, Span, Tiles, groups, links, merged, propagate};
 use crate::tile::rooms::{self, Waiting, sizes};
-use crate::tile::{beside, way};
+use crate::tile::{beside, loop_order, way};
 
 /// A tile of a tensor, in a memory near the unit.
 #[derive(Clone)]
 pub(super) struct Room<'c> {
+    pub memory: &'c str,
     pub memref: Val<'c>,
     /// From there to the registers, and back.
     pub moves: [&'c str; 2],
@@ -78,6 +81,25 @@ pub(super) struct Group<'h, 'c> {
     waiting: Vec<Option<Wait<'c>>>,
 }
 
+/// What is done of a member at once.
+struct Piece {
+    member: usize,
+    is_last: bool,
+    outer: RTile,
+    inner: RTile,
+    /// Pieces along each parallel axis.
+    grid: Vec<u64>,
+}
+
+impl Piece {
+    /// Leaves of a nest what one piece has along the axes that do not reduce.
+    fn cut(&self, nest: &mut Nest<'_>) {
+        for axis in (0..nest.axes.len()).filter(|&axis| !nest.reduces(axis)).collect::<Vec<_>>() {
+            nest.axes[axis].extent = nest.axes[axis].extent.min(self.outer.sizes[axis]);
+        }
+    }
+}
+
 /// A tile that waits.
 struct Wait<'c> {
     memory: &'c str,
@@ -112,37 +134,18 @@ impl<'h, 'c> Group<'h, 'c> {
     ) -> Result<(), Failed> {
         let places = self.places(b, starts);
         let rooms = self.rooms(b, &places)?;
-        let last = self.members.len() - 1;
         for (member, (compute, nest)) in self.members.iter().enumerate() {
             let near = self.near(nest.clone());
-            let mut plan = self.here.plan(compute, near)?;
-            if member > 0 {
-                self.meet(b, &plan);
-            }
-            for room in rooms.iter().flatten() {
-                plan.rooms.insert(room.0, room.1.clone());
-                plan.memrefs.insert(room.0, room.1.memref);
-            }
-            let (mut outer, mut grid) = (compute.tiles[0].clone(), grid.to_vec());
-            if member < last {
-                // It is read again at once.
-                plan.stream = None;
-                outer.sizes = self.tiles.sizes(member);
-                grid = vec![1; grid.len().max(plan.nest.axes.len())];
-                for (axis, &size) in plan.nest.axes.iter_mut().zip(&outer.sizes) {
-                    axis.extent = size;
-                }
-                for (tile, size) in plan.tile.sizes.iter_mut().zip(&outer.sizes) {
-                    *tile = (*tile).min(*size);
-                }
-            }
-            let staged = plan.way.stage.is_some();
+            let piece = self.piece(member, &near, grid);
             let mut written = Ok(());
-            let write = |b: &mut Builder<'c>| {
-                written = self.here.lanes(b, compute, plan, &outer, &grid, &places[member]);
+            let mut write = |b: &mut Builder<'c>| {
+                written = match &compute.axes {
+                    Some(axes) => self.matrix(b, (compute, axes), &near, &piece, &rooms, &places),
+                    None => self.lanes(b, (compute, near.clone()), &piece, &rooms, &places),
+                };
             };
             // A loop, even of one round, frees what a member took before the next one begins.
-            if staged {
+            if self.stages(compute) {
                 let ends = [Sum::number(0), Sum::number(1)];
                 scf_for(b, &ends[0], &ends[1], 1, |b, _| write(b));
             } else {
@@ -150,6 +153,87 @@ impl<'h, 'c> Group<'h, 'c> {
             }
             written?;
         }
+        Ok(())
+    }
+
+    /// Whether a member takes some of the memory in which tiles wait while it is done.
+    fn stages(&self, compute: &Compute<'c>) -> bool {
+        let registers = compute.tiles.last().map_or("", |tile| tile.memory.as_str());
+        compute.axes.is_some()
+            || way(self.here.machine, registers).is_some_and(|way| way.stage.is_some())
+    }
+
+    /// What is done of a member.
+    fn piece(&self, member: usize, nest: &Nest<'c>, grid: &[u64]) -> Piece {
+        let compute = &self.members[member].0;
+        let is_last = member + 1 == self.members.len();
+        let (mut outer, mut grid) = (compute.tiles[0].clone(), grid.to_vec());
+        let mut inner = compute.tiles[compute.tiles.len() - 1].clone();
+        if !is_last {
+            outer.sizes = self.tiles.sizes(member);
+            grid = vec![1; grid.len().max(nest.axes.len())];
+            for (tile, size) in inner.sizes.iter_mut().zip(&outer.sizes) {
+                *tile = (*tile).min(*size);
+            }
+        }
+        Piece { member, is_last, outer, inner, grid }
+    }
+
+    /// Writes a member that lanes do.
+    fn lanes(
+        &self,
+        b: &mut Builder<'c>,
+        (compute, nest): (&Compute<'c>, Nest<'c>),
+        piece: &Piece,
+        rooms: &[Option<(Val<'c>, Room<'c>)>],
+        places: &[Vec<Sum<'c>>],
+    ) -> Result<(), Failed> {
+        let mut plan = self.here.plan(compute, nest)?;
+        if piece.member > 0 {
+            self.meet(b, &plan);
+        }
+        for room in rooms.iter().flatten() {
+            plan.rooms.insert(room.0, room.1.clone());
+            plan.memrefs.insert(room.0, room.1.memref);
+        }
+        if !piece.is_last {
+            // It is read again at once.
+            plan.stream = None;
+            piece.cut(&mut plan.nest);
+            plan.tile = piece.inner.clone();
+        }
+        self.here.lanes(b, compute, plan, &piece.outer, &piece.grid, &places[piece.member])
+    }
+
+    /// Writes a member that an instruction of axes does.
+    fn matrix(
+        &self,
+        b: &mut Builder<'c>,
+        compute: (&Compute<'c>, &[Vec<usize>]),
+        nest: &Nest<'c>,
+        piece: &Piece,
+        rooms: &[Option<(Val<'c>, Room<'c>)>],
+        places: &[Vec<Sum<'c>>],
+    ) -> Result<(), Failed> {
+        let Here { context, machine, kernel, .. } = *self.here;
+        let rooms: HashMap<_, _> = rooms.iter().flatten().cloned().collect();
+        let mut memrefs = self.here.memrefs_of(nest);
+        memrefs.extend(rooms.iter().map(|(tensor, room)| (*tensor, room.memref)));
+        // The instruction was chosen for a nest of one tile.
+        let mut one = nest.clone();
+        piece.cut(&mut one);
+        let around = if piece.is_last { nest } else { &one };
+        let ends = Ends { memrefs: &memrefs, rooms: &rooms };
+        let matrix = Matrix::new(context, machine, kernel, compute, &one, ends)?;
+        Loops {
+            nest: around,
+            tile: &piece.inner,
+            outer: &piece.outer,
+            grid: &piece.grid,
+            order: &loop_order(around, &piece.inner.sizes),
+            starts: &places[piece.member],
+        }
+        .write(b, &|b, at, sizes| matrix.write(b, at, sizes));
         Ok(())
     }
 
@@ -162,11 +246,12 @@ impl<'h, 'c> Group<'h, 'c> {
         }
     }
 
-    /// The moves between a room in `memory` and the registers of its readers: those of the way
+    /// The moves between a room in `memory` and the registers of lanes: those of the way
     /// that tensors come, unless it lies beside.
     fn moves(&self, memory: &'c str) -> Result<[&'c str; 2], Failed> {
         let Here { machine, kernel, .. } = *self.here;
-        let registers = self.members[0].0.tiles.last().map_or("", |tile| tile.memory.as_str());
+        let unit = machine.lanes_units().into_iter().next();
+        let registers = unit.map_or("", |unit| unit.memory);
         let behind = |name: &str| machine.behind(name).map(|memory| memory.name);
         let along = way(machine, registers).filter(|way| behind(memory) == behind(way.load.source));
         let moves = match along {
@@ -227,7 +312,8 @@ impl<'h, 'c> Group<'h, 'c> {
                 }
             };
             let moves = self.moves(wait.memory)?;
-            rooms.push(Some((output.argument(), Room { memref, moves, handed, starts, sizes })));
+            let room = Room { memory: wait.memory, memref, moves, handed, starts, sizes };
+            rooms.push(Some((output.argument(), room)));
         }
         Ok(rooms)
     }

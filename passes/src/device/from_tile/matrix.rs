@@ -18,6 +18,7 @@ use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Attribute, Builder, Context, Op, Report, Type, Val, attr, ty};
 use weft_dialects::tile::Compute;
 
+use super::group::Room;
 use super::index::{Sum, scf_for_carrying, scf_if_giving, unrolled};
 use super::staged::each_step;
 use super::tiles::compare;
@@ -32,7 +33,9 @@ struct Operand<'c> {
     access: Option<Access<'c>>,
     elem: Type<'c>,
     memory: &'c str,
+    /// From where the tensor lies.
     load: Option<Move<'c>>,
+    /// To where it lies.
     store: Option<Move<'c>>,
     fill: Option<Move<'c>>,
     registers: bool,
@@ -41,13 +44,25 @@ struct Operand<'c> {
 /// What to do with a box of blocks, the box of the tensor that it holds, and their sizes.
 type EachBox<'f, 'c> = &'f mut dyn FnMut(&mut Builder<'c>, &Boxed<'c>, &Boxed<'c>, &[u64]);
 
+/// Where tensors lie.
+pub(super) struct Ends<'p, 'c> {
+    /// By the tensor.
+    pub memrefs: &'p HashMap<Val<'c>, Val<'c>>,
+    /// For tiles of what other computes of the kernel make.
+    pub rooms: &'p HashMap<Val<'c>, Room<'c>>,
+}
+
 /// How the tiles of a kernel are done by an instruction.
 pub(super) struct Matrix<'p, 'c> {
     context: &'c Context,
     nest: &'p Nest<'c>,
     memrefs: &'p HashMap<Val<'c>, Val<'c>>,
+    /// Tiles of what other computes of the kernel make, by the tensor.
+    rooms: &'p HashMap<Val<'c>, Room<'c>>,
     mapping: Mapping<'c>,
     operands: Vec<Operand<'c>>,
+    /// What brings the values that sums start from.
+    begins: Option<Move<'c>>,
     begin: Begin,
 }
 
@@ -57,11 +72,11 @@ impl<'p, 'c> Matrix<'p, 'c> {
         context: &'c Context,
         machine: Machine<'c>,
         kernel: Op<'c>,
-        compute: &Compute<'c>,
-        axes: &[Vec<usize>],
+        (compute, axes): (&Compute<'c>, &[Vec<usize>]),
         nest: &'p Nest<'c>,
-        memrefs: &'p HashMap<Val<'c>, Val<'c>>,
+        ends: Ends<'p, 'c>,
     ) -> Result<Self, Failed> {
+        let Ends { memrefs, rooms } = ends;
         let name = compute.instruction;
         let found = machine.instruction(name).and_then(|found| mapping(&found, nest, axes));
         let start = found.as_ref().and_then(|found| begin(nest, found.binding.from_zero));
@@ -74,17 +89,30 @@ impl<'p, 'c> Matrix<'p, 'c> {
             return Err(Failed);
         };
         let types = mapping.instruction.operand_types();
+        let home = |access: Option<&Access<'c>>| {
+            let room = access.and_then(|access| rooms.get(&access.tensor));
+            room.map_or(shared.name, |room| room.memory)
+        };
         let operand = |(operand, &memory): (usize, &&'c str)| Operand {
             access: mapping.access(nest, operand).cloned(),
             elem: ty::elem(types[operand]).expect("an operand is a tensor"),
             memory,
-            load: machine.move_between(shared.name, memory),
-            store: machine.move_between(memory, shared.name),
+            load: machine.move_between(home(mapping.access(nest, operand)), memory),
+            store: machine.move_between(memory, home(mapping.access(nest, operand))),
             fill: machine.fill_of(memory),
             registers: machine.memory(memory).is_some_and(|memory| memory.is_registers()),
         };
-        let operands = mapping.instruction.operands.iter().enumerate().map(operand).collect();
-        Ok(Self { context, nest, memrefs, mapping, operands, begin })
+        let operands: Vec<_> =
+            mapping.instruction.operands.iter().enumerate().map(operand).collect();
+        let start = match (&nest.starts[0], begin) {
+            (Start::From { inputs, .. }, Begin::Copied) => inputs.first(),
+            (_, Begin::Held) => nest.outputs.first(),
+            _ => None,
+        };
+        let result = mapping.result(nest).map(|result| operands[result].memory);
+        let begins = start.zip(result);
+        let begins = begins.and_then(|(from, to)| machine.move_between(home(Some(from)), to));
+        Ok(Self { context, nest, memrefs, rooms, mapping, operands, begins, begin })
     }
 
     /// The number of the accumulator among the operands.
@@ -184,14 +212,14 @@ impl<'p, 'c> Matrix<'p, 'c> {
             (_, Begin::Held) => self.operands[result].access.as_ref(),
             _ => None,
         };
-        if let (Some(access), Some(load)) = (from, &self.operands[result].load) {
-            self.order(b, &mut pending, result);
+        if let (Some(access), Some(load)) = (from, &self.begins) {
+            self.order(b, &mut pending, result, load);
             self.blocks(b, result, access, &place, at, sizes, &mut |b, near, far, sizes| {
                 pending.transfer(b, load, far, near, sizes);
             });
         }
         // Who waits for an input that the same engine brings later has waited for this.
-        let engines = [&self.operands[result].fill, &self.operands[result].load];
+        let engines = [&self.operands[result].fill, &self.begins];
         let engines: Vec<_> = engines.into_iter().flatten().map(|way| way.engine).collect();
         let later = |operand: usize| {
             let load = self.operands[operand].load.as_ref();
@@ -205,10 +233,15 @@ impl<'p, 'c> Matrix<'p, 'c> {
     }
 
     /// What one engine does comes in order; between two, or within the unit, a wait does.
-    fn order(&self, b: &mut Builder<'c>, pending: &mut Pending<'c>, operand: usize) {
-        let own = &self.operands[operand];
-        let engine = |way: &Option<Move<'c>>| way.as_ref().and_then(|way| way.engine);
-        if engine(&own.load) != engine(&own.fill) {
+    fn order(
+        &self,
+        b: &mut Builder<'c>,
+        pending: &mut Pending<'c>,
+        operand: usize,
+        load: &Move<'c>,
+    ) {
+        let fill = self.operands[operand].fill.as_ref().and_then(|fill| fill.engine);
+        if load.engine != fill {
             pending.wait(b);
         }
     }
@@ -378,7 +411,9 @@ impl<'p, 'c> Matrix<'p, 'c> {
         if let (true, Some(fill)) = (self.is_ragged(operand, sizes), &own.fill) {
             let shape = self.block_shape(operand, sizes);
             pending.fill(b, fill, place, &shape, self.number(operand, 0));
-            self.order(b, pending, operand);
+            if let Some(load) = &own.load {
+                self.order(b, pending, operand, load);
+            }
         }
         if let (Some(load), Some(access)) = (&own.load, &own.access) {
             self.blocks(b, operand, access, place, at, sizes, &mut |b, near, far, sizes| {
@@ -486,7 +521,7 @@ impl<'p, 'c> Matrix<'p, 'c> {
         body: EachBox<'_, 'c>,
     ) {
         let around = self.mapping.around(self.nest, operand);
-        let axes = self.nest.axes.len();
+        let far = self.far(access);
         let shape = self.block_shape(operand, sizes);
         let strides = row_major(&shape);
         let outer = place.indices.len() - shape.len();
@@ -496,13 +531,13 @@ impl<'p, 'c> Matrix<'p, 'c> {
             let (mut point, mut near) = (at.to_vec(), place.clone());
             let (mut counts, mut inner) = (Vec::new(), Vec::new());
             for (dim, &axis) in around.iter().enumerate() {
-                counts.push((sizes[axis], access.stride(axes, axis), strides[dim]));
+                counts.push((sizes[axis], far.stride(axis), strides[dim]));
             }
             for ((dim, inside), part) in (around.len()..).zip(&inside).zip(&parts) {
                 let Digit { axis, count: side, .. } = inside.digit;
                 let moved = Sum::number((part.block * side) as i64);
                 point[axis] = point[axis].clone().plus(&moved, 1);
-                let stride = access.stride(axes, axis);
+                let stride = far.stride(axis);
                 near.indices[outer + dim] = b.index(part.block as i64);
                 counts.push((part.count, stride * side as i64, strides[dim]));
                 inner.push((part.points, stride, inside.stride));
@@ -513,15 +548,20 @@ impl<'p, 'c> Matrix<'p, 'c> {
             if all.is_empty() {
                 all.push((1, 1, 1));
             }
-            let indices = access.index.iter().map(|index| Sum::of(index, &point).emit(b)).collect();
             let far = Boxed {
-                view: View { memref: self.memrefs[&access.tensor], indices },
+                view: far.view(b, &point),
                 strides: all.iter().map(|(_, far, _)| *far).collect(),
             };
             let near = Boxed { view: near, strides: all.iter().map(|(.., near)| *near).collect() };
             let sizes: Vec<_> = all.iter().map(|(size, ..)| *size).collect();
             body(b, &near, &far, &sizes);
         }
+    }
+
+    /// Where the tensor of an access lies.
+    fn far<'a>(&'a self, access: &'a Access<'c>) -> Far<'a, 'c> {
+        let room = self.rooms.get(&access.tensor);
+        Far { access, memref: self.memrefs[&access.tensor], room }
     }
 
     /// The axes inside the blocks of an operand, in the order of the blocks' dimensions.
@@ -533,6 +573,32 @@ impl<'p, 'c> Matrix<'p, 'c> {
             digits.map(move |digit| Inside { digit, stride: stride * digit.step as i64 })
         });
         digits.collect()
+    }
+}
+
+/// A tensor of the nest, whole or in a room.
+struct Far<'a, 'c> {
+    access: &'a Access<'c>,
+    memref: Val<'c>,
+    room: Option<&'a Room<'c>>,
+}
+
+impl<'c> Far<'_, 'c> {
+    /// Elements between two neighbours along an axis of the nest.
+    fn stride(&self, axis: usize) -> i64 {
+        let shape = self.room.map_or(&self.access.shape, |room| &room.sizes);
+        let steps = self.access.index.iter().zip(row_major(shape));
+        steps.map(|(index, stride)| index.coefficients[axis] * stride).sum()
+    }
+
+    /// The element that a point touches.
+    fn view(&self, b: &mut Builder<'c>, point: &[Sum<'c>]) -> View<'c> {
+        let place: Vec<_> = self.access.index.iter().map(|index| Sum::of(index, point)).collect();
+        let place = match self.room {
+            Some(room) => room.place(&self.access.shape, &place),
+            None => place,
+        };
+        View { memref: self.memref, indices: place.iter().map(|own| own.emit(b)).collect() }
     }
 }
 

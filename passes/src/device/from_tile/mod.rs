@@ -47,7 +47,7 @@ use block::Blocks;
 use bordered::Bordered;
 use group::{Group, Room};
 use index::Sum;
-use matrix::Matrix;
+use matrix::{Ends, Matrix};
 use piece::Piece;
 use staged::Staged;
 use stream::Stream;
@@ -285,7 +285,9 @@ impl<'c> Here<'c> {
         if let Some(axes) = &compute.axes {
             let (outer, inner) = (&compute.tiles[0], &compute.tiles[compute.tiles.len() - 1]);
             let order = loop_order(&nest, &inner.sizes);
-            let matrix = Matrix::new(context, machine, kernel, compute, axes, &nest, &memrefs)?;
+            let rooms = HashMap::new();
+            let ends = Ends { memrefs: &memrefs, rooms: &rooms };
+            let matrix = Matrix::new(context, machine, kernel, (compute, axes), &nest, ends)?;
             Tiles { nest: &nest, tile: inner, outer, grid, order: &order, starts }
                 .write(b, &|b, at, sizes| matrix.write(b, at, sizes));
             return Ok(None);

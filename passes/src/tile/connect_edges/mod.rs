@@ -29,6 +29,7 @@ use crate::nest::{Nest, read_kernel};
 use crate::tile::constants::constants;
 use crate::tile::construct_rtiles::{construct_tile, near_tile};
 use crate::tile::groups::{Group, Order, groups, maker, starts_empty};
+use crate::tile::isa::Near;
 use crate::tile::subgraph::{Known, Member, Subgraph, Unjoined, most_saved, tile};
 use crate::tile::views::kernel_of;
 
@@ -215,7 +216,9 @@ impl<'c> Connecting<'c> {
         let members: Vec<Rc<Member<'c>>> =
             group.runs.iter().filter_map(|run| self.member(*run)).collect();
         if members.len() != group.runs.len() {
-            return Err(Unjoined::Untiled("a kernel of it is no nest on lanes".to_owned()));
+            return Err(Unjoined::Untiled(
+                "a kernel of it is no nest that one unit does by itself".to_owned(),
+            ));
         }
         let nests: Vec<&Nest<'c>> = members.iter().map(|member| &member.nest).collect();
         let chain = group.chain(nests);
@@ -237,7 +240,7 @@ impl<'c> Connecting<'c> {
         found
     }
 
-    /// A kernel that can be a member: one nest on lanes, with one output that it makes whole.
+    /// A kernel that can be a member: one nest, with one output that it makes whole.
     fn member(&mut self, run: Op<'c>) -> Option<Rc<Member<'c>>> {
         let name = kernel_of(run);
         if !self.members.contains_key(name) {
@@ -251,7 +254,7 @@ impl<'c> Connecting<'c> {
         let kernel = self.kernel(name)?;
         let [compute] = <[Compute<'c>; 1]>::try_from(Kernel::of(kernel)?.computes()).ok()?;
         let nest = read_kernel(kernel).ok()?;
-        Member::new(self.machine, name, compute, nest)
+        Member::new(self.machine, self.memory, name, compute, nest)
     }
 
     fn kernel(&self, name: &str) -> Option<Op<'c>> {
@@ -289,8 +292,10 @@ impl<'c> Connecting<'c> {
         let kernel = self.kernel(name).ok_or(Failed)?;
         let new = self.plain(kernel)?;
         let (near, sizes) = (&found.boxed[member], &found.tiles[member]);
-        let tile = near_tile(self.machine, near, sizes, found.footprint).ok_or_else(|| {
-            let what = format!("lanes do @{name}, but no tile of it");
+        let beside =
+            Near { memory: self.memory, taken: found.footprint, inside: &found.inside[member] };
+        let tile = near_tile(self.machine, near, sizes, beside).ok_or_else(|| {
+            let what = format!("@{name} is done, but no tile of it");
             Report::new(kernel.location(), what)
                 .help("compile with tile-connect-edges.joining=base");
             Failed

@@ -41,15 +41,28 @@ pub enum Model {
     Summed,
 }
 
+/// What waits near a unit beside the nest that an instruction is chosen for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Near<'n> {
+    /// The memory.
+    pub memory: &'n str,
+    /// Bytes of it that others' tiles take.
+    pub taken: u64,
+    /// By the number of the nest's access, whether it is to a tile that waits there.
+    pub inside: &'n [bool],
+}
+
 /// How to choose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Search {
+pub struct Search<'n> {
     /// Which mappings are looked at closely.
     pub strategy: Strategy,
     /// What a tile costs.
     pub model: Model,
     /// Whether each group of lanes works for itself, where several could share an rTask.
     pub apart: bool,
+    /// What waits near the unit; without it all tensors lie in the shared memory.
+    pub near: Option<Near<'n>>,
 }
 
 impl FromStr for Strategy {
@@ -106,7 +119,7 @@ pub struct Considered {
 pub fn choices<'c>(
     machine: Machine<'c>,
     nest: &Nest<'c>,
-    search: Search,
+    search: Search<'_>,
 ) -> Vec<Result<Matrix<'c>, Refusal>> {
     let instructions = machine.instructions();
     let with_axes = instructions.iter().filter(|instruction| has_axes(instruction));
@@ -123,14 +136,14 @@ pub fn consider<'c>(
     machine: Machine<'c>,
     nest: &Nest<'c>,
     instruction: &Instruction<'c>,
-    search: Search,
+    search: Search<'_>,
     record: &mut Vec<Considered>,
 ) -> Result<Matrix<'c>, Refusal> {
     let all = mappings(instruction, nest, Filter::Signature)?;
     let mut ranked: Vec<(f64, f64, Mapping<'c>)> = all
         .into_iter()
         .map(|mapping| {
-            let mapped = Mapped { machine, nest, mapping: &mapping };
+            let mapped = Mapped { machine, nest, mapping: &mapping, near: search.near };
             (mapped.least_cycles(), reuse(&mapped), mapping)
         })
         .collect();
@@ -163,7 +176,7 @@ pub fn consider<'c>(
             }
             _ => {}
         }
-        let mapped = Mapped { machine, nest, mapping: &mapping };
+        let mapped = Mapped { machine, nest, mapping: &mapping, near: search.near };
         match start(&mapped) {
             Err(why) => {
                 note(None, Some(why.to_string()));
@@ -194,7 +207,7 @@ pub fn consider<'c>(
     }
     // What it costs by itself decides whether it is taken; how far its tile grows, how soon
     // all units together are done.
-    let mapped = Mapped { machine, nest, mapping: &mapping };
+    let mapped = Mapped { machine, nest, mapping: &mapping, near: search.near };
     let (sizes, _) = grow(&mapped, &sizes, &|sizes| mapped.elapsed(sizes, search.model));
     let memory = mapping.result(nest).map_or("", |result| mapping.instruction.operands[result]);
     Ok(Matrix { tile: RTile { memory: memory.to_owned(), sizes }, mapping, cycles })
@@ -229,7 +242,7 @@ fn start(mapped: &Mapped<'_, '_>) -> Result<Vec<u64>, Refusal> {
 
 /// What the machine lacks to bring operands to the instruction and its result back.
 fn lacks(mapped: &Mapped<'_, '_>) -> Result<(), Refusal> {
-    let Mapped { machine, nest, mapping } = *mapped;
+    let Mapped { machine, nest, mapping, .. } = *mapped;
     let instruction = || mapping.instruction.name.to_owned();
     let shared = machine.shared().ok_or(Refusal::Shared)?;
     let begin = residue::begin(nest, mapping.binding.from_zero)
@@ -245,11 +258,12 @@ fn lacks(mapped: &Mapped<'_, '_>) -> Result<(), Refusal> {
         let one = mapping.binding.operands[operand] == Bound::One;
         let copied = matches!(begin, Begin::Copied | Begin::Held);
         let loads = if result { copied } else { !one };
+        let home = |access: Option<usize>| mapped.home(access).unwrap_or(shared.name);
         if loads && !mapped.load(operand).is_some_and(|way| way.strided) {
-            return Err(path(shared.name, memory));
+            return Err(path(home(mapped.read_by(operand)), memory));
         }
         if result && !mapped.store(operand).is_some_and(|way| way.strided) {
-            return Err(path(memory, shared.name));
+            return Err(path(memory, home(mapped.written())));
         }
         let starts = result && matches!(begin, Begin::Number | Begin::Zero);
         if (ragged || starts || one) && machine.fill_of(memory).is_none() {
@@ -263,6 +277,26 @@ fn lacks(mapped: &Mapped<'_, '_>) -> Result<(), Refusal> {
         return Err(Refusal::Padding { instruction: instruction() });
     }
     Ok(())
+}
+
+/// Whether an instruction finds what waits in `memory`: boxes are brought from there to all of its
+/// operands, and its result is taken there. Not through registers, whose lanes would have to meet.
+pub fn hands_over<'c>(
+    machine: Machine<'c>,
+    memory: &str,
+    nest: &Nest<'c>,
+    mapping: &Mapping<'c>,
+) -> bool {
+    let strided =
+        |from: &str, to: &str| machine.move_between(from, to).is_some_and(|way| way.strided);
+    mapping.instruction.operands.iter().enumerate().all(|(operand, own)| {
+        let registers = machine.memory(own).is_none_or(|memory| memory.is_registers());
+        !registers
+            && match mapping.is_result(nest, operand) {
+                true => strided(own, memory),
+                false => mapping.access(nest, operand).is_none() || strided(memory, own),
+            }
+    })
 }
 
 /// Whether every dimension of an operand is an axis of the instruction, none shares what it is

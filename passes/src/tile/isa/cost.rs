@@ -13,11 +13,11 @@ use std::collections::BTreeMap;
 use weft_dialects::device::{Machine, Move};
 use weft_dialects::ir::ty;
 
-use super::choose::Model;
+use super::choose::{Model, Near};
 use super::mapping::Mapping;
 use super::residue::{Begin, begin};
 use super::unify::Bound;
-use crate::nest::Nest;
+use crate::nest::{Nest, Start};
 use crate::tile::way::move_cycles;
 
 /// A mapping beside its nest on a machine.
@@ -26,6 +26,39 @@ pub(super) struct Mapped<'p, 'c> {
     pub machine: Machine<'c>,
     pub nest: &'p Nest<'c>,
     pub mapping: &'p Mapping<'c>,
+    /// What waits near the unit.
+    pub near: Option<Near<'p>>,
+}
+
+impl<'p, 'c: 'p> Mapped<'p, 'c> {
+    /// The memory in which the tensor of an access lies.
+    pub fn home(&self, access: Option<usize>) -> Option<&'p str> {
+        let waits =
+            |near: &Near<'_>| access.and_then(|number| near.inside.get(number)) == Some(&true);
+        match self.near.filter(waits) {
+            Some(near) => Some(near.memory),
+            None => self.machine.shared().map(|shared| shared.name),
+        }
+    }
+
+    /// The access whose tensor is brought for an operand: what is read, or what sums start from.
+    pub fn read_by(&self, operand: usize) -> Option<usize> {
+        match self.mapping.binding.operands[operand] {
+            Bound::One => None,
+            Bound::Operand(number) if number < self.nest.inputs.len() => Some(number),
+            Bound::Operand(_) => match self.nest.starts.first() {
+                Some(Start::From { inputs, .. }) if !inputs.is_empty() => {
+                    Some(self.nest.inputs.len())
+                }
+                _ => self.written(),
+            },
+        }
+    }
+
+    /// The access of the result.
+    pub fn written(&self) -> Option<usize> {
+        Some(self.nest.reads().len())
+    }
 }
 
 impl<'c> Mapped<'_, 'c> {
@@ -80,7 +113,10 @@ impl<'c> Mapped<'_, 'c> {
         let Some(memory) = self.machine.memory(memory) else { return 0 };
         match memory.is_registers() {
             true => (memory.capacity_bytes as f64 * REGISTERS_FOR_TILES) as u64,
-            false => memory.capacity_bytes,
+            false => {
+                let near = self.near.filter(|near| near.memory == memory.name);
+                memory.capacity_bytes.saturating_sub(near.map_or(0, |near| near.taken))
+            }
         }
     }
 
@@ -105,14 +141,16 @@ impl<'c> Mapped<'_, 'c> {
         (0..self.nest.axes.len()).filter(|&axis| self.nest.reduces(axis))
     }
 
+    /// What brings an operand, or what it starts from, from where that lies.
     pub fn load(&self, operand: usize) -> Option<Move<'c>> {
-        let shared = self.machine.shared()?;
-        self.machine.move_between(shared.name, self.mapping.instruction.operands[operand])
+        let home = self.home(self.read_by(operand))?;
+        self.machine.move_between(home, self.mapping.instruction.operands[operand])
     }
 
+    /// What takes a result to where it will lie.
     pub fn store(&self, operand: usize) -> Option<Move<'c>> {
-        let shared = self.machine.shared()?;
-        self.machine.move_between(self.mapping.instruction.operands[operand], shared.name)
+        let home = self.home(self.written())?;
+        self.machine.move_between(self.mapping.instruction.operands[operand], home)
     }
 
     /// Cycles of the whole nest on one unit.
@@ -125,6 +163,10 @@ impl<'c> Mapped<'_, 'c> {
     pub fn elapsed(&self, sizes: &[u64], model: Model) -> f64 {
         let units = self.machine.units().first().map_or(1, |unit| unit.count.max(1));
         let tiles = self.tiles(sizes);
+        if self.near.is_some() {
+            // A tile of a group: the other units do theirs.
+            return tiles as f64 * self.tile_cycles(sizes, model, units);
+        }
         tiles.div_ceil(units) as f64 * self.tile_cycles(sizes, model, units.min(tiles))
     }
 
@@ -172,7 +214,10 @@ impl<'c> Mapped<'_, 'c> {
     /// Cycles that the tile of an operand is on its way, while `active` units bring one each.
     fn move_cycles(&self, way: &Move<'c>, sizes: &[u64], operand: usize, active: u64) -> f64 {
         let held = (self.held(sizes, operand) * self.elem_bytes(operand)) as f64;
-        let shared = self.machine.shared();
+        let shared = self
+            .machine
+            .shared()
+            .filter(|shared| way.source == shared.name || way.target == shared.name);
         let unit = shared.as_ref().and_then(|memory| memory.transaction_bytes).unwrap_or(1);
         let rate = shared.as_ref().and_then(|memory| memory.bytes_per_cycle);
         let bytes = (active * self.pieces(sizes, operand, unit) * unit) as f64;
@@ -232,10 +277,10 @@ pub fn traffic<'c>(
     machine: Machine<'c>,
     nest: &Nest<'c>,
     mapping: &Mapping<'c>,
-    task: &[u64],
-    tile: &[u64],
+    (task, tile): (&[u64], &[u64]),
+    near: Option<Near<'_>>,
 ) -> Traffic {
-    let mapped = Mapped { machine, nest, mapping };
+    let mapped = Mapped { machine, nest, mapping, near };
     let pieces: Vec<Vec<(u64, u64)>> = (0..nest.axes.len())
         .map(|axis| pieces(nest.axes[axis].extent, task[axis], tile[axis]))
         .collect();

@@ -18,7 +18,9 @@ mod signature;
 mod unify;
 
 pub use boolean::{Bits, is_valid};
-pub use choose::{Considered, Matrix, Model, Search, Strategy, choices, consider};
+pub use choose::{
+    Considered, Matrix, Model, Near, Search, Strategy, choices, consider, hands_over,
+};
 pub use cost::{Traffic, traffic, transfer_cycles};
 pub use enumerate::{Filter, mapping, mappings};
 pub use gather::{Reach, reach};

@@ -240,7 +240,9 @@ fn beside(chain: &Chain<'_, '_>, tiles: &Tiles, member: usize) -> Result<Vec<Spa
             let own = index.clone().offset(-index.constant).as_axis()?;
             let maker = &tiles.spans[link.maker][digit.axis];
             let same = index.constant == digit.first && maker.extent == nest.axes[own].extent;
-            (same && maker.size < maker.extent).then_some((own, digit.axis))
+            // A part of a fold is none of what it gives.
+            let cut = maker.size < maker.extent && !nest.reduces(own);
+            (same && cut).then_some((own, digit.axis))
         };
         Ok(read.iter().zip(digits(chain, link.maker)?).filter_map(pair).collect())
     };
