@@ -165,18 +165,23 @@ def Task_RangeOp : Task_Op<"range", [HasParent<"ProgramOp">, AttrSizedOperandSeg
     those that the order of one unit would keep by itself: moving a range to
     another unit is always right.
 
+    `at [4096, 0]` gives the kernel each buffer from that element on (`tile.run`).
+
     `cycles(n)` is what it takes at least on one unit by the machine's facts: the larger of
     what it computes and what it moves. It orders and reports, and changes no result.
 
     - C1: begin is less than end, and end at most the kernel's number of rTasks.
     - C2: the symbol is a kernel whose arguments have the types of the buffers.
+    - C3: there is one place for each buffer, inside of it.
   }];
   let arguments = (ins StrAttr:$name, FlatSymbolRefAttr:$kernel, I64Attr:$begin, I64Attr:$end,
-                       I64Attr:$unit, Variadic<Task_BufferType>:$buffers,
+                       I64Attr:$unit, OptionalAttr<DenseI64ArrayAttr>:$at,
+                       Variadic<Task_BufferType>:$buffers,
                        Variadic<Task_TokenType>:$waits, OptionalAttr<I64Attr>:$cycles);
   let results = (outs Task_TokenType:$token);
   let assemblyFormat = [{
-    $name $kernel `[` $begin `to` $end `]` `on` $unit `(` $buffers `)` `after` `(` $waits `)`
+    $name $kernel `[` $begin `to` $end `]` `on` $unit `(` $buffers `)` (`at` $at^)?
+    `after` `(` $waits `)`
     (`cycles` `(` $cycles^ `)`)? attr-dict `:` type($buffers)
   }];
 }

@@ -132,15 +132,20 @@ def Tile_RunOp : Tile_Op<"run", [AttrSizedOperandSegments]> {
     `@conv or [@conv_wide]` names other kernels of the same meaning, in other tiles
     (Rammer's rKernels, OSDI'20, section 3): the schedule takes one of them for each run.
 
+    `at [4096, 0]` lets the kernel see each operand from that element on, in row-major order: so
+    one kernel does any box of a tensor, and its result is the operand with that box changed.
+
     - C1: each symbol is a `tile.kernel` or a `device.kernel` with these operand types.
     - C2: the results have the types of the tensors after `into`.
+    - C3: there is one place for each operand, inside of it.
   }];
   let arguments = (ins StrAttr:$name, FlatSymbolRefAttr:$kernel,
                        OptionalAttr<FlatSymbolRefArrayAttr>:$others,
+                       OptionalAttr<DenseI64ArrayAttr>:$at,
                        Variadic<AnyTensor>:$inputs, Variadic<AnyTensor>:$inits);
   let results = (outs Variadic<AnyTensor>:$results);
   let assemblyFormat = [{
-    $name $kernel (`or` $others^)? `(` $inputs `)` `into` `(` $inits `)` attr-dict
+    $name $kernel (`or` $others^)? `(` $inputs `)` `into` `(` $inits `)` (`at` $at^)? attr-dict
     `:` functional-type(operands, $results)
   }];
 }
@@ -167,11 +172,19 @@ def Tile_KernelOp : Tile_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBlock]> 
     The last arguments are overwritten, one per yielded value. Before tiles are
     chosen the body is the payload itself.
 
+    A kernel of several computes makes a tile of each for one tile of the last (`tile.connect`).
+    `stitched` it is one rTask that does all of them whole, one after the other (an instance of a
+    sub-graph in GraphTurbo): `tile.empty` inside says in which memory a tensor waits, and computes
+    `on` a move copy, or fill, by it.
+
     - C1: every yielded value has the type of the argument it overwrites.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<I64Attr>:$cycles);
+  let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<I64Attr>:$cycles,
+                       UnitAttr:$stitched);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name (`cycles` `(` $cycles^ `)`)? attr-dict-with-keyword $body";
+  let assemblyFormat = [{
+    $sym_name (`cycles` `(` $cycles^ `)`)? (`stitched` $stitched^)? attr-dict-with-keyword $body
+  }];
 }
 
 def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator]> {
@@ -250,7 +263,7 @@ def Tile_ComputeOp : Tile_Op<"compute", [AttrSizedOperandSegments, SingleBlock]>
     - C1: each rTile names a memory of the machine and has one size per axis, of
       which `lanes` is one; so are those of `axes`, each at most once.
     - C2: sizes are at least 1, and an inner rTile is no larger than an outer one.
-    - C3: `on` names an instruction or lane unit of the machine.
+    - C3: `on` names an instruction or lane unit of the machine; in a stitched kernel, or a move.
     - C4: the register rTile's accumulators fit the register memory.
     - C5: there is one layout per input of the nest, none for what its outputs start from: two
       numbers, or five.

@@ -7,7 +7,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::device::Machine;
-use crate::ir::{Block, Diagnostics, Op, Type, attr, ty};
+use crate::ir::{Block, Diagnostics, Op, Type, Val, attr, ty};
 use crate::{device, graph, task, tile};
 
 /// One numbered constraint.
@@ -206,5 +206,24 @@ pub(crate) fn symbol<'c>(op: Op<'c>, name: &str) -> Option<&'c str> {
 pub(crate) fn check_positive(op: Op<'_>, name: &str, diag: &mut Diagnostics) {
     if let Some(value) = int(op, name).filter(|&value| value <= 0) {
         diag.error(op, format!("{} has {name} {value}", op.name())).help("it has to be above zero");
+    }
+}
+
+/// There is one place for each of `values` in the attribute `at` of `op`, inside of it.
+pub(crate) fn check_places(op: Op<'_>, values: &[Val<'_>], diag: &mut Diagnostics) {
+    let Some(at) = op.attr("at").and_then(attr::ints) else { return };
+    if at.len() != values.len() {
+        let (places, values) = (count(at.len(), "place"), count(values.len(), "operand"));
+        diag.error(op, format!("{} sees {values} from {places} on", op.name()))
+            .help("give one place per operand, 0 for its first element");
+        return;
+    }
+    for (&place, value) in at.iter().zip(values) {
+        let elements = ty::count(value.ty()).and_then(|count| i64::try_from(count).ok());
+        let inside = |&elements: &i64| place == 0 || (0..elements).contains(&place);
+        if let Some(elements) = elements.filter(|elements| !inside(elements)) {
+            diag.error(op, format!("{} sees {} from element {place} on", op.name(), value.ty()))
+                .help(format!("its elements are 0 to {}", elements - 1));
+        }
     }
 }

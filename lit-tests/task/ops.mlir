@@ -44,6 +44,8 @@ task.program @program on @core units 2 arena 64 : (tensor<4x4xf32>) -> tensor<16
   task.launch
   // CHECK: task.range "second" @add[0 to 4] on 0(%[[B]], %[[L]], %[[Y]]) after(%[[T0]], %[[T1]]) : memref<16xf32>, memref<16xf32>, memref<16xf32>
   %t2 = task.range "second" @add[0 to 4] on 0 (%b, %l, %y) after(%t0, %t1) : memref<16xf32>, memref<16xf32>, memref<16xf32>
+  // CHECK: task.range "third" @add[0 to 1] on 0(%[[B]], %[[L]], %[[Y]]) at [8, 0, 8] after(%[[T0]], %[[T1]]) cycles(3) : memref<16xf32>, memref<16xf32>, memref<16xf32>
+  %t3 = task.range "third" @add[0 to 1] on 0 (%b, %l, %y) at [8, 0, 8] after(%t0, %t1) cycles(3) : memref<16xf32>, memref<16xf32>, memref<16xf32>
 }
 
 // A token keeps its type wherever it goes.

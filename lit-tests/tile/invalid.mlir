@@ -143,6 +143,33 @@ func.func @run_c1(%x: tensor<4xf32>) {
 
 // -----
 
+// run_c3: one place per operand, inside of it.
+// CHECK: tile.run sees 2 operands from 1 place on
+// CHECK: help: give one place per operand, 0 for its first element
+func.func @run_c3(%x: tensor<4xf32>) {
+  %y = tile.run "add" @add(%x) into(%x) at [1] : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+tile.kernel @add {
+^bb0(%x: tensor<4xf32>, %o: tensor<4xf32>):
+  tile.yield %x : tensor<4xf32>
+}
+
+// -----
+
+// CHECK: tile.run sees tensor<4xf32> from element 4 on
+// CHECK: help: its elements are 0 to 3
+func.func @run_c3(%x: tensor<4xf32>) {
+  %y = tile.run "add" @add(%x) into(%x) at [0, 4] : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+tile.kernel @add {
+^bb0(%x: tensor<4xf32>, %o: tensor<4xf32>):
+  tile.yield %x : tensor<4xf32>
+}
+
+// -----
+
 // run_c2: one result per tensor after `into`.
 // CHECK: tile.run overwrites 2 tensors and has 1 result
 func.func @run_c2(%x: tensor<4xf32>) {

@@ -37,6 +37,9 @@ pub fn passes_to(stage: Stage) -> &'static [&'static Pass] {
             // After elementwise kernels were joined, which makes fewer tensors; before anything
             // looks at a kernel's extents.
             &tile::stream_host::PASS,
+            // On request only so far. Behind the host's streaming, whose slabs it may split; before
+            // anything is chosen for kernels, for those of instances are finished here.
+            &tile::instances::PASS,
             // After elementwise kernels were joined, which makes fewer tensors; before anything
             // is chosen for the way in which they lie.
             &tile::lay_out::PASS,
@@ -86,6 +89,7 @@ pub const PASSES: &[&Pass] = &[
     &graph::to_tile::PASS,
     &tile::fuse_elementwise::PASS,
     &tile::stream_host::PASS,
+    &tile::instances::PASS,
     &tile::lay_out::PASS,
     &tile::split_rows::PASS,
     &tile::split_reductions::PASS,

@@ -86,6 +86,8 @@ pub struct Range<'c> {
     pub unit: u64,
     /// The kernel's arguments.
     pub buffers: Vec<Val<'c>>,
+    /// For each of them the element from which the kernel sees it.
+    pub at: Vec<u64>,
     /// What it waits for.
     pub waits: Vec<Val<'c>>,
     /// Cycles that it takes at least on one unit, where that is known.
@@ -106,6 +108,7 @@ impl<'c> Range<'c> {
             begin: number(op, "begin")?,
             end: number(op, "end")?,
             unit: number(op, "unit")?,
+            at: crate::tile::places(op, buffers.len()),
             buffers,
             waits,
             cycles: number(op, "cycles"),

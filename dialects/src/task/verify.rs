@@ -5,8 +5,8 @@ use crate::device::{Machine, Scope};
 use crate::ir::{Block, Diagnostics, Op, Type, attr, parts, ty};
 use crate::tile::Kernel;
 use crate::verify::{
-    Kernels, Table, check_fact, check_memory, check_table, check_view, int, kernel_types,
-    same_elements, symbol,
+    Kernels, Table, check_fact, check_memory, check_places, check_table, check_view, int,
+    kernel_types, same_elements, symbol,
 };
 use melior::ir::AttributeLike;
 
@@ -171,6 +171,7 @@ fn calls(op: Op<'_>, diag: &mut Diagnostics) {
     for range in inside(op, "task.range") {
         range_c1(range, &kernels, diag);
         range_c2(range, &kernels, diag);
+        range_c3(range, diag);
     }
 }
 
@@ -326,6 +327,12 @@ fn range_c2<'c>(op: Op<'c>, kernels: &Kernels<'c>, diag: &mut Diagnostics) {
     let Some(Ok([buffers, _])) = op.segments().map(<[_; 2]>::try_from) else { return };
     let types: Vec<_> = buffers.iter().map(|buffer| buffer.ty()).collect();
     kernels.check_call(op, name, &types, diag);
+}
+
+/// C3. There is one place for each buffer, inside of it.
+fn range_c3(op: Op<'_>, diag: &mut Diagnostics) {
+    let Some(Ok([buffers, _])) = op.segments().map(<[_; 2]>::try_from) else { return };
+    check_places(op, &buffers, diag);
 }
 
 /// The operations of the name `kind` directly in the body of `op`.

@@ -93,6 +93,8 @@ pub struct Run<'c> {
     pub kernel: &'c str,
     /// The names of others that mean the same.
     pub others: Vec<&'c str>,
+    /// For each operand the element from which the kernel sees it.
+    pub at: Vec<u64>,
     /// What it reads.
     pub inputs: Vec<Val<'c>>,
     /// What it overwrites, one per result.
@@ -111,6 +113,7 @@ impl<'c> Run<'c> {
             name: op.attr("name").and_then(attr::string)?,
             kernel: op.attr("kernel").and_then(attr::symbol)?,
             others: Self::others(op),
+            at: places(op, inputs.len() + inits.len()),
             inputs,
             inits,
         })
@@ -121,6 +124,13 @@ impl<'c> Run<'c> {
         let names = op.attr("others").and_then(attr::array).unwrap_or_default();
         names.into_iter().filter_map(attr::symbol).collect()
     }
+}
+
+/// The attribute `at` of an operation, for so many operands: zeros where it has none.
+pub fn places(op: Op<'_>, operands: usize) -> Vec<u64> {
+    let at = op.attr("at").and_then(attr::ints);
+    let at = at.map(|at| at.into_iter().map(|place| u64::try_from(place).unwrap_or(0)).collect());
+    at.unwrap_or_else(|| vec![0; operands])
 }
 
 /// A tensor without content, in a named memory.
@@ -214,9 +224,17 @@ impl<'c> Kernel<'c> {
         self.body.args().split_off(self.inputs().len())
     }
 
+    /// Whether its computes are done whole, one after the other, by one rTask.
+    pub fn is_stitched(&self) -> bool {
+        self.op.attr("stitched").is_some()
+    }
+
     /// How many rTasks it has: the first rTiles of its last compute that cover the
     /// parallel axes. `None` where no compute says so.
     pub fn tasks(&self) -> Option<u64> {
+        if self.is_stitched() {
+            return Some(1);
+        }
         let last = self.computes().pop()?;
         let (tile, nest) = (last.tiles.first()?, last.nest()?);
         let axes = axes(nest)?;

@@ -4,7 +4,8 @@ use super::{Run, axes, mapped_axes, nest};
 use crate::device::Machine;
 use crate::ir::{Block, Diagnostics, Op, Type, Val, affine, attr, parts, ty};
 use crate::verify::{
-    Kernels, Table, check_fact, check_memory, check_table, check_view, count, int, symbol,
+    Kernels, Table, check_fact, check_memory, check_places, check_table, check_view, count, int,
+    symbol,
 };
 
 const TABLE: Table = &[
@@ -12,7 +13,7 @@ const TABLE: Table = &[
     ("tile.empty", &[empty_c1]),
     ("tile.view", &[view_c1]),
     ("tile.connect", &[connect_c1, connect_c2]),
-    ("tile.run", &[run_alone, run_c2]),
+    ("tile.run", &[run_alone, run_c2, run_c3]),
     ("tile.kernel", &[kernel_c1]),
     ("tile.load", &[load_c1]),
     ("tile.store", &[store_c1]),
@@ -152,6 +153,11 @@ fn run_c2(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
+/// C3. There is one place for each operand, inside of it.
+fn run_c3(op: Op<'_>, diag: &mut Diagnostics) {
+    check_places(op, &op.operands(), diag);
+}
+
 /// C1. Every yielded value has the type of the argument it overwrites.
 fn kernel_c1(op: Op<'_>, diag: &mut Diagnostics) {
     let Some(body) = op.first_block(0) else { return };
@@ -274,16 +280,16 @@ fn compute_c2(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
-/// C3. `on` names an instruction or lane unit of the machine.
+/// C3. `on` names an instruction or lane unit of the machine; in a stitched kernel, or a move.
 fn compute_c3(op: Op<'_>, diag: &mut Diagnostics) {
     let Some(machine) = Machine::of(op) else { return };
     let Some(name) = symbol(op, "instruction") else { return };
-    if machine.fact("device.instruction", name).is_some()
-        || machine.fact("device.lanes", name).is_some()
-    {
+    let stitched = op.parent().is_some_and(|kernel| kernel.attr("stitched").is_some());
+    let moves = stitched.then_some("device.move");
+    let kinds: Vec<_> = ["device.instruction", "device.lanes"].into_iter().chain(moves).collect();
+    if kinds.iter().any(|kind| machine.fact(kind, name).is_some()) {
         return;
     }
-    let kinds = ["device.instruction", "device.lanes"];
     let own = kinds.into_iter().flat_map(|kind| machine.facts(kind));
     let own: Vec<_> = own.map(|fact| format!("@{}", fact.symbol())).collect();
     let what = format!("tile.compute runs on @{name}, which the machine @{}", machine.name());

@@ -6,7 +6,7 @@ use std::error::Error;
 use std::rc::Rc;
 
 use weft_dialects::graph::{Operator, Weight};
-use weft_dialects::ir::{Block, Op, Val, attr};
+use weft_dialects::ir::{Block, Op, Val, attr, ty};
 use weft_dialects::tile::Run;
 
 use super::error::{InterpretError, place};
@@ -94,6 +94,12 @@ fn evaluate<'c, 'w>(
     Ok(Vec::new())
 }
 
+/// Bytes of an operand before the element from which a kernel sees it.
+fn skipped(operand: Val<'_>, at: &[u64], number: usize) -> usize {
+    let size = ty::elem(operand.ty()).and_then(ty::byte_size).unwrap_or(0);
+    at.get(number).map_or(0, |place| (place * size) as usize)
+}
+
 /// The kernels beside a tile-graph, by name.
 fn kernels(graph: Op<'_>) -> HashMap<&str, Op<'_>> {
     let beside = graph.block().into_iter().flat_map(Block::ops);
@@ -121,7 +127,7 @@ impl<'c> Evaluation<'_, 'c, '_> {
                 let operator = Operator::of(op);
                 let operator = operator.ok_or_else(|| InterpretError::operation(op, ACCEPTED))?;
                 let name = format!("{} {:?}", operator.kind, operator.name);
-                self.apply(op, op, operator.payload, name, visit)?;
+                self.apply(op, op, operator.payload, (name, &[]), visit)?;
             }
             "tile.run" => {
                 let run = Run::of(op).ok_or_else(|| InterpretError::operation(op, ACCEPTED))?;
@@ -132,7 +138,7 @@ impl<'c> Evaluation<'_, 'c, '_> {
                     kernel: run.kernel.to_owned(),
                 })?;
                 let name = format!("@{} in {:?}", run.kernel, run.name);
-                self.apply(op, kernel, body, name, visit)?;
+                self.apply(op, kernel, body, (name, &run.at), visit)?;
             }
             _ => return Err(InterpretError::operation(op, ACCEPTED)),
         }
@@ -146,15 +152,33 @@ impl<'c> Evaluation<'_, 'c, '_> {
         op: Op<'c>,
         owner: Op<'c>,
         body: Block<'c>,
-        name: String,
+        (name, at): (String, &[u64]),
         visit: Visit<'_, 'c>,
     ) -> Result<(), InterpretError> {
         let operands = op.operands();
         let operands = operands.into_iter().map(|operand| self.read(op, operand));
         let operands = operands.collect::<Result<Vec<_>, _>>()?;
         let compiled = self.compile(owner, body)?;
-        let inputs: Vec<&[u8]> = operands.iter().map(|bytes| &***bytes).collect();
-        let results = compiled.run(&inputs).map_err(|error| InterpretError::Run { name, error })?;
+        let seen: Vec<Cow<'_, [u8]>> = operands
+            .iter()
+            .zip(op.operands())
+            .enumerate()
+            .map(|(number, (bytes, operand))| match skipped(operand, at, number) {
+                0 => Cow::Borrowed(&***bytes),
+                skipped => Cow::Owned([&bytes[skipped..], &vec![0; skipped]].concat()),
+            })
+            .collect();
+        let inputs: Vec<&[u8]> = seen.iter().map(|bytes| &**bytes).collect();
+        let mut results =
+            compiled.run(&inputs).map_err(|error| InterpretError::Run { name, error })?;
+        let first = operands.len() - results.len().min(operands.len());
+        for (number, result) in (first..).zip(&mut results) {
+            let skipped = at.get(number).map_or(0, |_| skipped(op.operand(number), at, number));
+            if skipped > 0 {
+                result.truncate(result.len() - skipped);
+                result.splice(0..0, operands[number][..skipped].iter().copied());
+            }
+        }
         visit(op, &results);
         for (value, bytes) in op.results().into_iter().zip(results) {
             self.values.set(value, Rc::new(Cow::Owned(bytes)));

@@ -24,7 +24,7 @@ use super::conflicts::{Access, Conflicts};
 use super::kernels::Kernels;
 use super::owners::Owners;
 use super::reduce::unordered;
-use super::touch::{Region, Touches};
+use super::touch::{Region, Touches, seen_from};
 
 /// See the module.
 pub const PASS: Pass = Pass {
@@ -125,12 +125,13 @@ pub fn check<'c>(
     for (number, range) in ranges.iter().enumerate() {
         let number_of = kernels.tiled_by(range.op, range.kernel)?;
         let own: Rc<[Region]> = match number_of {
-            Some(kernel) => regions
-                .entry((kernel, range.begin, range.end))
-                .or_insert_with(|| {
-                    kernels.facts(kernel).touches.of_tasks(range.begin, range.end).into()
-                })
-                .clone(),
+            Some(kernel) => {
+                let touches = &kernels.facts(kernel).touches;
+                let own = regions
+                    .entry((kernel, range.begin, range.end))
+                    .or_insert_with(|| touches.of_tasks(range.begin, range.end).into());
+                seen_from(own, |arg| range.at[arg])
+            }
             None => {
                 // Code may write all that it is given: nobody finds other bytes there afterwards.
                 for region in whole(range) {
@@ -197,6 +198,7 @@ fn siblings(one: &Range<'_>, other: &Range<'_>) -> bool {
     one.kernel == other.kernel
         && one.name == other.name
         && one.buffers == other.buffers
+        && one.at == other.at
         && (one.end <= other.begin || other.end <= one.begin)
 }
 

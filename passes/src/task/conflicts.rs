@@ -175,6 +175,7 @@ mod tests {
             end,
             dims: dims.into(),
             dense: end - begin == count,
+            elem_bytes: 1,
         }
     }
 

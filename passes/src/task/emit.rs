@@ -214,6 +214,11 @@ impl<'c> Writer<'_, 'c> {
                 ("cycles", number(cycles)),
                 ("operandSegmentSizes", attr::of_ints32(self.context, &groups)),
             ];
+            let mut attributes = attributes.to_vec();
+            if job.args.iter().any(|arg| arg.at > 0) {
+                let at: Vec<_> = job.args.iter().map(|arg| arg.at as i64).collect();
+                attributes.push(("at", attr::of_ints(self.context, &at)));
+            }
             let op = self.b.op_with("task.range", &operands, &[token], &attributes, 0);
             tokens.push(op.result(0));
         }

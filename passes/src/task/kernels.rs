@@ -9,9 +9,10 @@ use weft_dialects::tile::{Compute, Kernel, Run};
 
 use super::touch::Touches;
 use super::{copy, cost, grid};
-use crate::nest::{Nest, NestError, Start, read_members};
+use crate::nest::{Access, Nest, NestError, Start, read_members};
 use crate::tile::block::Block;
-use crate::tile::propagate::{Chain, links, propagate, reach};
+use crate::tile::move_cycles;
+use crate::tile::propagate::{Chain, Span, Tiles, links, propagate, reach};
 
 /// A kernel as a set of rTasks.
 pub(crate) struct Facts {
@@ -150,6 +151,9 @@ impl<'c> Kernels<'c> {
             .help("an rTile has one size per axis");
             return Err(Failed);
         }
+        if kernel.is_stitched() {
+            return Ok(self.stitched(op, &members, &nests));
+        }
         let pieces = grid::task_grid(nest, first);
         if nests.len() > 1 {
             return self.joined(op, &members, &nests, &pieces, &first.sizes);
@@ -167,6 +171,37 @@ impl<'c> Kernels<'c> {
             keeps: nest.starts.iter().enumerate().map(keep).collect(),
             touches,
         })
+    }
+
+    /// A kernel of several computes that one rTask does whole, one after the other.
+    fn stitched(
+        &self,
+        op: Op<'c>,
+        members: &[(Compute<'c>, Nest<'c>)],
+        nests: &[&Nest<'c>],
+    ) -> Facts {
+        let cycles = members.iter().map(|(compute, nest)| {
+            let bytes =
+                |access: &Access<'_>| nest.points() * ty::byte_size(access.elem()).unwrap_or(1);
+            match self.machine.move_named(compute.instruction) {
+                Some(way) => move_cycles(self.machine, &way, bytes(&nest.outputs[0]) as f64),
+                None => cost::arithmetic(self.machine, compute, nest),
+            }
+        });
+        let cycles: f64 = cycles.sum();
+        let whole = |nest: &&Nest<'_>| nest.extents().into_iter().map(Span::whole).collect();
+        let last = nests[nests.len() - 1];
+        let tiles =
+            Tiles { spans: nests.iter().map(whole).collect(), grid: vec![1; last.axes.len()] };
+        let pieces = vec![1; grid::parallel_axes(last).len()];
+        let touches = Touches::of_members(nests, &pieces, &last.extents(), tiles);
+        Facts {
+            tasks: 1,
+            cycles: cycles.ceil().max(1.0) as u64,
+            groups: 1,
+            keeps: keeps(op, &touches),
+            touches,
+        }
     }
 
     /// A kernel of several computes.
@@ -197,15 +232,11 @@ impl<'c> Kernels<'c> {
         });
         let cycles: f64 = cycles.sum();
         let touches = Touches::of_members(nests, pieces, sizes, tiles);
-        let outputs = op.body(0).and_then(|body| body.terminator()).map(|end| end.operands().len());
-        let (outputs, args) =
-            (outputs.unwrap_or(0), op.body(0).map_or(0, |body| body.args().len()));
-        let keeps = (args - outputs..args).map(|arg| !touches.fill(arg)).collect();
         Ok(Facts {
             tasks: pieces.iter().product(),
             cycles: cycles.ceil().max(1.0) as u64,
             groups: 1,
-            keeps,
+            keeps: keeps(op, &touches),
             touches,
         })
     }
@@ -223,6 +254,14 @@ impl<'c> Kernels<'c> {
             keeps: vec![true; run.inits.len()],
         }
     }
+}
+
+/// For each output of a kernel of several computes whether what it held matters.
+fn keeps(kernel: Op<'_>, touches: &Touches) -> Vec<bool> {
+    let outputs = kernel.body(0).and_then(|body| body.terminator()).map(|end| end.operands().len());
+    let (outputs, args) =
+        (outputs.unwrap_or(0), kernel.body(0).map_or(0, |body| body.args().len()));
+    (args - outputs..args).map(|arg| !touches.fill(arg)).collect()
 }
 
 /// The cycles that a kernel says it takes.

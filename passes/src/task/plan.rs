@@ -18,8 +18,9 @@ use std::rc::Rc;
 use weft_dialects::device::{Machine, Scope};
 use weft_dialects::ir::{Op, Type, Val, ty};
 use weft_dialects::task;
-use weft_runtime::plan::{Base, Buffer, Kernel, Moved, Plan, PlanError, Step};
+use weft_runtime::plan::{Base, Buffer, CodeKind, Kernel, Moved, Plan, PlanError, Step};
 
+use crate::codegen;
 use ports::ports;
 use sources::Sources;
 pub use sources::{ConstantSource, ConstantValue};
@@ -79,6 +80,10 @@ pub fn plan<'c>(
                 .collect(),
             cpu_features: machine.features().into_iter().map(str::to_owned).collect(),
             device: machine.name().to_owned(),
+            code: match codegen::is_native(machine) {
+                true => CodeKind::Native,
+                false => CodeKind::Simulated,
+            },
             ..Plan::default()
         },
         sources: Sources::of(&ops)?,
@@ -182,7 +187,8 @@ impl<'c> Planner<'c> {
             return Err(broken(range.op));
         }
         let number = self.plan.steps.len() as u32;
-        let buffers = range.buffers.iter().map(|&value| self.buffer(range.op, value));
+        let seen = range.buffers.iter().zip(&range.at);
+        let buffers = seen.map(|(&value, &at)| self.buffer(range.op, value, at));
         let buffers = buffers.collect::<Result<_, _>>()?;
         let waits = range.waits.iter().map(|wait| self.steps.get(wait).copied());
         let mut waits = waits.collect::<Option<Vec<_>>>().ok_or_else(|| broken(range.op))?;
@@ -218,8 +224,12 @@ impl<'c> Planner<'c> {
         self.fence.fill(before);
     }
 
-    fn buffer(&mut self, op: Op<'c>, value: Val<'c>) -> Result<u32, PlanningError> {
-        let place = *self.places.get(&value).ok_or_else(|| broken(op))?;
+    /// The number of a buffer, or of what lies in it from element `at` on.
+    fn buffer(&mut self, op: Op<'c>, value: Val<'c>, at: u64) -> Result<u32, PlanningError> {
+        let mut place = *self.places.get(&value).ok_or_else(|| broken(op))?;
+        let skipped = ty::elem(value.ty()).and_then(ty::byte_size).unwrap_or(0) * at;
+        let left = place.bytes.checked_sub(skipped).ok_or_else(|| broken(op))?;
+        (place.offset, place.bytes) = (place.offset + skipped, left);
         let buffers = &mut self.plan.buffers;
         Ok(*self.buffers.entry(place).or_insert_with(|| {
             buffers.push(place);

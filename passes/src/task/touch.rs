@@ -30,6 +30,37 @@ pub struct Region {
     pub dims: Rc<[(u64, u64)]>,
     /// Whether every byte between `begin` and `end` is touched.
     pub dense: bool,
+    /// Bytes of an element.
+    pub elem_bytes: u64,
+}
+
+impl Region {
+    /// The same where the kernel sees its argument from element `at` on.
+    fn shifted(&self, at: u64) -> Self {
+        let elements: u64 = self.shape.iter().product();
+        let size = self.elem_bytes;
+        let (begin, end) = (self.begin + at * size, (self.end + at * size).min(elements * size));
+        let mut rest = at;
+        let mut places = vec![0; self.shape.len()];
+        for (place, &dim) in places.iter_mut().zip(self.shape.iter()).rev() {
+            (*place, rest) = (rest % dim.max(1), rest / dim.max(1));
+        }
+        let moved = self.dims.iter().zip(&places);
+        let dims: Vec<_> = moved.map(|((low, high), place)| (low + place, high + place)).collect();
+        // A box that does not stay one is bounded by its bytes alone.
+        let fits = dims.iter().zip(self.shape.iter()).all(|((_, high), dim)| high < dim);
+        let all = || self.shape.iter().map(|dim| (0, dim.saturating_sub(1))).collect();
+        let dims = if fits { dims } else { all() };
+        Self { begin, end, dims: dims.into(), shape: self.shape.clone(), ..*self }
+    }
+}
+
+/// Regions of a kernel that sees each argument from an element of its own on.
+pub(crate) fn seen_from(regions: &Rc<[Region]>, at: impl Fn(usize) -> u64) -> Rc<[Region]> {
+    match regions.iter().all(|region| at(region.arg) == 0) {
+        true => regions.clone(),
+        false => regions.iter().map(|region| region.shifted(at(region.arg))).collect(),
+    }
 }
 
 /// One argument of a kernel as its rTasks access it.
@@ -253,6 +284,7 @@ impl Touch {
             dense = gapless(&flat, axes);
         }
         Some(Region {
+            elem_bytes: self.elem_bytes,
             arg: self.arg,
             write: self.write,
             shape: self.shape.clone(),

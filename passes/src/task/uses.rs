@@ -81,7 +81,8 @@ impl<'c> Uses<'c> {
     fn folds(&self, run: &Run<'c>) -> bool {
         let constant = |value: &Val<'c>| self.constant.contains(&root(*value));
         let mut operands = run.inputs.iter().chain(&run.inits);
-        operands.all(|value| constant(value) || is_empty(*value))
+        let whole = run.at.iter().all(|&place| place == 0);
+        whole && operands.all(|value| constant(value) || is_empty(*value))
     }
 }
 

@@ -57,6 +57,8 @@ impl<'c> Place<'c> {
 pub(crate) struct Arg<'c> {
     pub storage: usize,
     pub ty: Type<'c>,
+    /// The element from which the kernel sees it.
+    pub at: u64,
 }
 
 /// A kernel applied to storages: what will be cut into ranges.
@@ -235,14 +237,14 @@ impl<'c> Lowering<'c, '_> {
                 storage
             }
         };
-        Ok(Arg { storage, ty: value.ty() })
+        Ok(Arg { storage, ty: value.ty(), at: 0 })
     }
 
     fn run(&mut self, position: usize, run: &Run<'c>) -> Result<(), Failed> {
         let kernel = self.kernels.used_by(run)?;
         let mut args = Vec::new();
-        for &input in &run.inputs {
-            args.push(self.read(run.op, input)?);
+        for (&input, &at) in run.inputs.iter().zip(&run.at) {
+            args.push(Arg { at, ..self.read(run.op, input)? });
         }
         for (output, &init) in run.inits.iter().enumerate() {
             let keeps = self.kernels.facts(kernel).keeps.get(output).copied().unwrap_or(true);
@@ -261,7 +263,8 @@ impl<'c> Lowering<'c, '_> {
                     new
                 }
             };
-            args.push(Arg { storage, ty: init.ty() });
+            let at = run.at[run.inputs.len() + output];
+            args.push(Arg { storage, ty: init.ty(), at });
             self.values.insert(run.op.result(output), Content::In(storage));
         }
         if self.kernels.facts(kernel).tasks > 0 {
@@ -286,7 +289,7 @@ impl<'c> Lowering<'c, '_> {
         }
         let kernel = self.kernels.copying(op, count, elem)?;
         let flat = ty::tensor(&[count], elem);
-        let args = [from, to].map(|storage| Arg { storage, ty: flat }).to_vec();
+        let args = [from, to].map(|storage| Arg { storage, ty: flat, at: 0 }).to_vec();
         self.out.jobs.push(Job { name, op, kernel, others: Vec::new(), args });
         Ok(())
     }

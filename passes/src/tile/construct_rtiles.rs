@@ -15,7 +15,7 @@
 
 use std::collections::HashMap;
 
-use weft_dialects::device::Machine;
+use weft_dialects::device::{Machine, Move};
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::{Attribute, Builder, Context, Mapping, Op, Report, Val, attr, remark};
 use weft_dialects::tile::{Compute, RTile};
@@ -431,7 +431,7 @@ pub(super) fn near_tile<'c>(
             let (tiles, cycles) = (vec![outer, inner], choice.cycles);
             return Some(NearTile { tiles, cycles, tiled: choice.tiled, far_bytes });
         }
-        Tiled::Block(_) => return None,
+        Tiled::Block(_) | Tiled::Moved(..) => return None,
     };
     let staged = match lanes.stage.clone() {
         Some(mut stage) => {
@@ -455,6 +455,20 @@ pub(super) fn construct_tile<'c>(
     tile: &NearTile<'c>,
 ) -> Result<(), Failed> {
     rewrite(context, machine, kernel, &read(kernel)?, &tile.tiled, &tile.tiles);
+    Ok(())
+}
+
+/// Makes a kernel that copies or fills the work of a move.
+pub(super) fn construct_move<'c>(
+    context: &'c Context,
+    machine: Machine<'c>,
+    kernel: Op<'c>,
+    way: &Move<'c>,
+) -> Result<(), Failed> {
+    let nest = read(kernel)?;
+    let tile = RTile { memory: way.target.to_owned(), sizes: nest.extents() };
+    let tiles = [tile.clone()];
+    rewrite(context, machine, kernel, &nest, &Tiled::Moved(way.name, tile), &tiles);
     Ok(())
 }
 
@@ -549,6 +563,7 @@ fn rewrite<'c>(
             attributes.push(("axes", Compute::axes_attr(context, &matrix.mapping.axes)));
         }
         Tiled::Block(chosen) => attributes.extend(block_attributes(context, chosen)),
+        Tiled::Moved(..) => {}
     }
     let compute = b.op_with("tile.compute", &operands, &types, &attributes, 1);
     let arg_types: Vec<_> = operands.iter().map(|operand| operand.ty()).collect();
@@ -623,5 +638,6 @@ fn path<'c>(nest: &Nest<'c>, tiled: &Tiled<'c>, arg: Val<'c>, shared: &'c str) -
             let ways = &chosen.ways;
             if input { vec![ways.near.name, ways.registers.name] } else { vec![shared] }
         }
+        Tiled::Moved(..) => Vec::new(),
     }
 }

@@ -48,6 +48,8 @@ pub(super) enum Tiled<'c> {
     Matrix(Box<Matrix<'c>>),
     /// Groups of lanes share tiles.
     Block(Box<Chosen<'c>>),
+    /// A move copies, or fills, all of it.
+    Moved(&'c str, RTile),
 }
 
 /// Lanes along an axis of the nest.
@@ -72,6 +74,7 @@ impl Tiled<'_> {
             Tiled::Lanes(lanes) => lanes.mapped.name,
             Tiled::Matrix(matrix) => matrix.mapping.instruction.name,
             Tiled::Block(chosen) => chosen.block.instruction().name,
+            Tiled::Moved(name, _) => name,
         }
     }
 
@@ -84,6 +87,7 @@ impl Tiled<'_> {
                 let [_, inner] = chosen.block.rtiles(nest, &chosen.ways);
                 inner
             }
+            Tiled::Moved(_, tile) => tile.clone(),
         }
     }
 
@@ -95,6 +99,7 @@ impl Tiled<'_> {
                 format!("{}, tiles of {:?}", matrix.mapping.describe(), matrix.tile.sizes)
             }
             Tiled::Block(chosen) => chosen.describe(),
+            Tiled::Moved(name, _) => format!("@{name}, at once"),
         }
     }
 }
@@ -122,7 +127,7 @@ impl Candidate<'_> {
         let mut sizes = self.tiled.tile(nest).sizes;
         let lanes = match &self.tiled {
             Tiled::Lanes(lanes) => lanes.shape.lanes_axis.map(|axis| (axis, lanes.mapped.lanes)),
-            Tiled::Matrix(_) | Tiled::Block(_) => None,
+            Tiled::Matrix(_) | Tiled::Block(_) | Tiled::Moved(..) => None,
         };
         let (mut tiles, mut computed) = (1.0, 1.0);
         for (axis, size) in sizes.iter_mut().enumerate() {

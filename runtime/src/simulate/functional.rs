@@ -73,7 +73,7 @@ impl Numbers {
             Base::Arena => self.arena,
             Base::Host => self.host,
         };
-        Home { region, begin: buffer.offset }
+        Home { region, begin: buffer.offset, bytes: buffer.bytes }
     }
 }
 

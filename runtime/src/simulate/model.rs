@@ -116,7 +116,10 @@ impl<'c> Simulator<'c> {
             let given = step.buffers.iter().map(|&b| plan.buffers[b as usize].bytes);
             let arguments = &kernel.memrefs[..kernel.arguments as usize];
             let expected = arguments.iter().map(|memref| memref.bytes());
-            if !given.clone().eq(expected.clone()) {
+            // A step may see less of a buffer: from one of its elements on.
+            let fits = given.clone().count() == expected.clone().count()
+                && given.clone().zip(expected.clone()).all(|(given, expected)| given <= expected);
+            if !fits {
                 return Err(SimulateError::Arguments {
                     step: number as u32,
                     kernel: kernel.name.clone(),

@@ -80,6 +80,12 @@ impl<'p> Order<'p> {
         self.units[unit] = clock;
     }
 
+    /// Whether two buffers of the plan are one, seen from other elements on: they end together.
+    fn is_same(&self, one: u32, other: u32) -> bool {
+        let [one, other] = [one, other].map(|number| &self.plan.buffers[number as usize]);
+        one.base == other.base && one.offset + one.bytes == other.offset + other.bytes
+    }
+
     fn before(&self, other: u32) -> bool {
         let unit = self.plan.steps[other as usize].unit as usize;
         self.now[unit] > self.places[other as usize]
@@ -113,7 +119,7 @@ impl<'p> Order<'p> {
                     if other != step && !self.before(other) {
                         let found = Clash::Unordered { other, writes: true, begin, end };
                         clash.get_or_insert(found);
-                    } else if arena && as_buffer != buffer {
+                    } else if arena && !self.is_same(as_buffer, buffer) {
                         let found = Clash::Overlap { other, buffer: as_buffer, begin, end };
                         clash.get_or_insert(found);
                     }

@@ -17,11 +17,13 @@ pub(super) struct Home {
     pub region: u32,
     /// Where it begins there.
     pub begin: u64,
+    /// How much of it there is.
+    pub bytes: u64,
 }
 
 impl Home {
     /// Of a buffer that does not exist now.
-    pub const NOWHERE: Home = Home { region: u32::MAX, begin: 0 };
+    pub const NOWHERE: Home = Home { region: u32::MAX, begin: 0, bytes: u64::MAX };
 }
 
 /// A token, as it was given.
@@ -218,7 +220,7 @@ impl Walker {
         let begin = self.tops[memory];
         self.tops[memory] = (begin + memref.bytes()).next_multiple_of(ALLOC_ALIGN);
         self.extent[memory] = self.extent[memory].max(self.tops[memory]);
-        self.homes[id as usize] = Home { region: memref.memory, begin };
+        self.homes[id as usize] = Home { region: memref.memory, begin, bytes: u64::MAX };
         self.alive.push(id);
         Ok(())
     }
@@ -251,7 +253,9 @@ impl Walker {
             }
             offset += index * stride;
         }
-        let inside = offset + side.area.low >= 0 && offset + side.area.high <= side.bytes as i64;
+        // A step may see a buffer from one of its elements on.
+        let bytes = side.bytes.min(self.homes[side.memref as usize].bytes);
+        let inside = offset + side.area.low >= 0 && offset + side.area.high <= bytes as i64;
         inside.then_some(offset)
     }
 }

@@ -281,6 +281,7 @@ fn a_step_reads_back_what_it_wrote() {
         ..Plan::default()
     };
     let x = numbers(256, 7);
-    let given = run(&Code { machine: machine(), kernels: vec![w.kernel] }, &plan, std::slice::from_ref(&x));
+    let given =
+        run(&Code { machine: machine(), kernels: vec![w.kernel] }, &plan, std::slice::from_ref(&x));
     assert_eq!(given.expect("sound"), [x.clone(), x]);
 }

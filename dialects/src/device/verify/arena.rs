@@ -118,8 +118,13 @@ fn used<'c>(block: Block<'c>, room: Val<'c>) -> Option<(usize, usize)> {
             around = around.and_then(Op::parent);
         }
         let at = ops.iter().position(|op| Some(*op) == around)?;
-        // What gives a token may go on until the end.
-        let last = if ops[at].results().is_empty() { at } else { ops.len() };
+        // What gives a token may go on until somebody waits for it.
+        let waited = |token: Val<'c>| {
+            let waits = token.uses().into_iter().filter(|(op, _)| op.is("device.wait"));
+            let places = waits.filter_map(|(wait, _)| ops.iter().position(|op| *op == wait));
+            places.min().unwrap_or(ops.len())
+        };
+        let last = ops[at].results().into_iter().map(waited).max().unwrap_or(at);
         found = Some(found.map_or((at, last), |(a, z)| (a.min(at), z.max(last))));
     }
     found

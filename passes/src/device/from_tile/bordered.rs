@@ -19,8 +19,8 @@ use weft_dialects::ir::{Builder, Linear, Type, Val, attr, ty};
 use weft_dialects::tile::RTile;
 
 use super::Plan;
-use super::group::Room;
 use super::index::{Sum, scf_for};
+use super::member::Room;
 use super::piece::Piece;
 use super::tiles::Tiles;
 use super::view::{READ, View, WRITTEN, copy, lanewise};

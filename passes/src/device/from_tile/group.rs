@@ -17,59 +17,14 @@ use std::collections::HashMap;
 
 use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Builder, Report, Type, Val, attr, ty};
-use weft_dialects::tile::{Compute, Empty, RTile};
+use weft_dialects::tile::{Compute, Empty};
 
-use super::index::{Sum, scf_for};
-use super::matrix::{Ends, Matrix};
-use super::tiles::Tiles as Loops;
-use super::{Here, Plan};
+use super::Here;
+use super::index::Sum;
+use super::member::{self, Piece, Room};
 use crate::nest::{Border, Nest};
 use crate::tile::propagate::{Chain, Link, Span, Tiles, groups, links, merged, propagate};
 use crate::tile::rooms::{self, Waiting, sizes};
-use crate::tile::{beside, loop_order, way};
-
-/// A tile of a tensor, in a memory near the unit.
-#[derive(Clone)]
-pub(super) struct Room<'c> {
-    pub memory: &'c str,
-    pub memref: Val<'c>,
-    /// From there to the registers, and back.
-    pub moves: [&'c str; 2],
-    /// The dimensions in which the tensor is handed over.
-    pub handed: Vec<u64>,
-    /// Where the tile begins along each.
-    pub starts: Vec<Sum<'c>>,
-    /// Its extent along each.
-    pub sizes: Vec<u64>,
-}
-
-impl<'c> Room<'c> {
-    /// The place in the room of a place in the tensor, seen in `shape`.
-    pub fn place(&self, shape: &[u64], place: &[Sum<'c>]) -> Vec<Sum<'c>> {
-        let merge = |(dims, start): (Vec<(usize, u64)>, &Sum<'c>)| {
-            let at = Sum::default().plus(start, -1);
-            dims.into_iter().fold(at, |at, (dim, step)| at.plus(&place[dim], step as i64))
-        };
-        groups(shape, &self.handed).into_iter().zip(&self.starts).map(merge).collect()
-    }
-
-    /// First row and the one behind the last of those that lie in the room whole, along dimension
-    /// `dim` of `shape`; `None` where all do.
-    pub fn rows(&self, b: &mut Builder<'c>, shape: &[u64], dim: usize) -> Option<[Val<'c>; 2]> {
-        let groups = groups(shape, &self.handed);
-        let group = groups.iter().position(|dims| dims.iter().any(|&(own, _)| own == dim))?;
-        let (_, step) = *groups[group].iter().find(|&&(own, _)| own == dim)?;
-        if self.sizes[group] == self.handed[group] {
-            return None;
-        }
-        let (index, steps) = (Type::index(b.context()), b.index(step as i64));
-        let mut row = |add: i64| {
-            let at = self.starts[group].clone().plus(&Sum::number(add), 1).emit(b);
-            b.op("arith.divui", &[at, steps], &[index]).result(0)
-        };
-        Some([row(step as i64 - 1), row(self.sizes[group] as i64)])
-    }
-}
 
 /// The computes of a kernel, and the tiles of each.
 pub(super) struct Group<'h, 'c> {
@@ -79,25 +34,6 @@ pub(super) struct Group<'h, 'c> {
     handed: Vec<Vec<u64>>,
     links: Vec<Link>,
     waiting: Vec<Option<Wait<'c>>>,
-}
-
-/// What is done of a member at once.
-struct Piece {
-    member: usize,
-    is_last: bool,
-    outer: RTile,
-    inner: RTile,
-    /// Pieces along each parallel axis.
-    grid: Vec<u64>,
-}
-
-impl Piece {
-    /// Leaves of a nest what one piece has along the axes that do not reduce.
-    fn cut(&self, nest: &mut Nest<'_>) {
-        for axis in (0..nest.axes.len()).filter(|&axis| !nest.reduces(axis)).collect::<Vec<_>>() {
-            nest.axes[axis].extent = nest.axes[axis].extent.min(self.outer.sizes[axis]);
-        }
-    }
 }
 
 /// A tile that waits.
@@ -133,34 +69,16 @@ impl<'h, 'c> Group<'h, 'c> {
         starts: Vec<Sum<'c>>,
     ) -> Result<(), Failed> {
         let places = self.places(b, starts);
-        let rooms = self.rooms(b, &places)?;
+        let rooms = self.rooms(b, &places)?.into_iter().flatten().collect();
         for (member, (compute, nest)) in self.members.iter().enumerate() {
             let near = self.near(nest.clone());
             let piece = self.piece(member, &near, grid);
-            let mut written = Ok(());
-            let mut write = |b: &mut Builder<'c>| {
-                written = match &compute.axes {
-                    Some(axes) => self.matrix(b, (compute, axes), &near, &piece, &rooms, &places),
-                    None => self.lanes(b, (compute, near.clone()), &piece, &rooms, &places),
-                };
-            };
-            // A loop, even of one round, frees what a member took before the next one begins.
-            if self.stages(compute) {
-                let ends = [Sum::number(0), Sum::number(1)];
-                scf_for(b, &ends[0], &ends[1], 1, |b, _| write(b));
-            } else {
-                write(b);
+            if member > 0 {
+                self.meet(b, compute);
             }
-            written?;
+            member::write(self.here, b, (compute, near), &piece, &rooms, &places[member])?;
         }
         Ok(())
-    }
-
-    /// Whether a member takes some of the memory in which tiles wait while it is done.
-    fn stages(&self, compute: &Compute<'c>) -> bool {
-        let registers = compute.tiles.last().map_or("", |tile| tile.memory.as_str());
-        compute.axes.is_some()
-            || way(self.here.machine, registers).is_some_and(|way| way.stage.is_some())
     }
 
     /// What is done of a member.
@@ -176,94 +94,17 @@ impl<'h, 'c> Group<'h, 'c> {
                 *tile = (*tile).min(*size);
             }
         }
-        Piece { member, is_last, outer, inner, grid }
-    }
-
-    /// Writes a member that lanes do.
-    fn lanes(
-        &self,
-        b: &mut Builder<'c>,
-        (compute, nest): (&Compute<'c>, Nest<'c>),
-        piece: &Piece,
-        rooms: &[Option<(Val<'c>, Room<'c>)>],
-        places: &[Vec<Sum<'c>>],
-    ) -> Result<(), Failed> {
-        let mut plan = self.here.plan(compute, nest)?;
-        if piece.member > 0 {
-            self.meet(b, &plan);
-        }
-        for room in rooms.iter().flatten() {
-            plan.rooms.insert(room.0, room.1.clone());
-            plan.memrefs.insert(room.0, room.1.memref);
-        }
-        if !piece.is_last {
-            // It is read again at once.
-            plan.stream = None;
-            piece.cut(&mut plan.nest);
-            plan.tile = piece.inner.clone();
-        }
-        self.here.lanes(b, compute, plan, &piece.outer, &piece.grid, &places[piece.member])
-    }
-
-    /// Writes a member that an instruction of axes does.
-    fn matrix(
-        &self,
-        b: &mut Builder<'c>,
-        compute: (&Compute<'c>, &[Vec<usize>]),
-        nest: &Nest<'c>,
-        piece: &Piece,
-        rooms: &[Option<(Val<'c>, Room<'c>)>],
-        places: &[Vec<Sum<'c>>],
-    ) -> Result<(), Failed> {
-        let Here { context, machine, kernel, .. } = *self.here;
-        let rooms: HashMap<_, _> = rooms.iter().flatten().cloned().collect();
-        let mut memrefs = self.here.memrefs_of(nest);
-        memrefs.extend(rooms.iter().map(|(tensor, room)| (*tensor, room.memref)));
-        // The instruction was chosen for a nest of one tile.
-        let mut one = nest.clone();
-        piece.cut(&mut one);
-        let around = if piece.is_last { nest } else { &one };
-        let ends = Ends { memrefs: &memrefs, rooms: &rooms };
-        let matrix = Matrix::new(context, machine, kernel, compute, &one, ends)?;
-        Loops {
-            nest: around,
-            tile: &piece.inner,
-            outer: &piece.outer,
-            grid: &piece.grid,
-            order: &loop_order(around, &piece.inner.sizes),
-            starts: &places[piece.member],
-        }
-        .write(b, &|b, at, sizes| matrix.write(b, at, sizes));
-        Ok(())
+        Piece { cut: !is_last, outer, inner, grid }
     }
 
     /// Lets the lanes of a register wait for each other; one that is a thread's own needs not.
-    fn meet(&self, b: &mut Builder<'c>, plan: &Plan<'c>) {
-        let registers = self.here.machine.memory(plan.registers);
+    fn meet(&self, b: &mut Builder<'c>, compute: &Compute<'c>) {
+        let registers =
+            compute.tiles.last().and_then(|tile| self.here.machine.memory(&tile.memory));
         if let Some(registers) = registers.filter(|registers| registers.lanes.is_some()) {
             let scope = attr::of_string(b.context(), registers.scope.name());
             b.op_with("device.barrier", &[], &[], &[("scope", scope)], 0);
         }
-    }
-
-    /// The moves between a room in `memory` and the registers of lanes: those of the way
-    /// that tensors come, unless it lies beside.
-    fn moves(&self, memory: &'c str) -> Result<[&'c str; 2], Failed> {
-        let Here { machine, kernel, .. } = *self.here;
-        let unit = machine.lanes_units().into_iter().next();
-        let registers = unit.map_or("", |unit| unit.memory);
-        let behind = |name: &str| machine.behind(name).map(|memory| memory.name);
-        let along = way(machine, registers).filter(|way| behind(memory) == behind(way.load.source));
-        let moves = match along {
-            Some(way) => Some([way.load, way.store]),
-            None => beside(machine, memory, registers),
-        };
-        moves.map(|moves| moves.map(|way| way.name)).ok_or_else(|| {
-            let what = format!("nothing moves between @{memory} and @{registers} both ways");
-            Report::new(kernel.location(), what)
-                .help("let tiles wait where the machine has strided moves from and to registers");
-            Failed
-        })
     }
 
     /// Where each member's tile begins along its axes.
@@ -311,7 +152,7 @@ impl<'h, 'c> Group<'h, 'c> {
                     b.op_with("device.alloc", &[], &[ty], &[("offset", offset)], 0).result(0)
                 }
             };
-            let moves = self.moves(wait.memory)?;
+            let moves = member::moves(self.here, wait.memory)?;
             let room = Room { memory: wait.memory, memref, moves, handed, starts, sizes };
             rooms.push(Some((output.argument(), room)));
         }

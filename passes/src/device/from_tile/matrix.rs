@@ -18,14 +18,15 @@ use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Attribute, Builder, Context, Op, Report, Type, Val, attr, ty};
 use weft_dialects::tile::Compute;
 
-use super::group::Room;
 use super::index::{Sum, scf_for_carrying, scf_if_giving, unrolled};
+use super::member::Room;
 use super::staged::each_step;
 use super::tiles::compare;
 use super::transfer::{Boxed, Pending, alloc, first, ready, wait};
 use super::view::View;
 use crate::nest::{Access, Nest, Start, row_major};
 use crate::tile::isa::{Begin, Digit, Mapping, begin, mapping};
+use crate::tile::propagate::merged;
 
 /// An operand of the instruction: the tensor, and its blocks.
 struct Operand<'c> {
@@ -577,22 +578,25 @@ impl<'p, 'c> Matrix<'p, 'c> {
 }
 
 /// A tensor of the nest, whole or in a room.
-struct Far<'a, 'c> {
-    access: &'a Access<'c>,
-    memref: Val<'c>,
-    room: Option<&'a Room<'c>>,
+pub(super) struct Far<'a, 'c> {
+    pub access: &'a Access<'c>,
+    pub memref: Val<'c>,
+    pub room: Option<&'a Room<'c>>,
 }
 
 impl<'c> Far<'_, 'c> {
     /// Elements between two neighbours along an axis of the nest.
-    fn stride(&self, axis: usize) -> i64 {
-        let shape = self.room.map_or(&self.access.shape, |room| &room.sizes);
-        let steps = self.access.index.iter().zip(row_major(shape));
+    pub fn stride(&self, axis: usize) -> i64 {
+        let (index, shape) = match self.room {
+            Some(room) => (merged(self.access, &room.handed), &room.sizes),
+            None => (self.access.index.clone(), &self.access.shape),
+        };
+        let steps = index.iter().zip(row_major(shape));
         steps.map(|(index, stride)| index.coefficients[axis] * stride).sum()
     }
 
     /// The element that a point touches.
-    fn view(&self, b: &mut Builder<'c>, point: &[Sum<'c>]) -> View<'c> {
+    pub fn view(&self, b: &mut Builder<'c>, point: &[Sum<'c>]) -> View<'c> {
         let place: Vec<_> = self.access.index.iter().map(|index| Sum::of(index, point)).collect();
         let place = match self.room {
             Some(room) => room.place(&self.access.shape, &place),

@@ -24,9 +24,11 @@ mod bordered;
 mod group;
 mod index;
 mod matrix;
+mod member;
 mod parts;
 mod piece;
 mod staged;
+mod stitched;
 mod stream;
 mod tiles;
 mod transfer;
@@ -38,18 +40,20 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::{Failed, Pass, Run};
 use weft_dialects::ir::{Builder, Context, Mapping, Op, Report, Type, Val, attr, ty};
-use weft_dialects::tile::{Compute, RTile};
+use weft_dialects::tile::{self, Compute, RTile};
 
 use crate::nest::{self, Access, Nest};
 use crate::task::grid::task_grid;
 use crate::tile::{Way, binding, lanes_type, loop_order, near_cache, way};
 use block::Blocks;
 use bordered::Bordered;
-use group::{Group, Room};
+use group::Group;
 use index::Sum;
 use matrix::{Ends, Matrix};
+use member::Room;
 use piece::Piece;
 use staged::Staged;
+use stitched::Stitched;
 use stream::Stream;
 use tiles::Tiles;
 
@@ -218,7 +222,9 @@ fn lower<'c>(context: &'c Context, machine: Machine<'c>, kernel: Op<'c>) -> Resu
     let mut b = b.into_block(body);
     let starts = coordinates(&mut b, body.arg(0), &grid, nest, &compute.tiles[0]);
     let here = Here { context, machine, kernel, memrefs };
-    if members.len() > 1 {
+    if tile::Kernel::of(kernel).is_some_and(|kernel| kernel.is_stitched()) {
+        Stitched { here: &here, members }.write(&mut b)?;
+    } else if members.len() > 1 {
         Group::new(&here, members)?.write(&mut b, &grid, starts)?;
     } else {
         let (compute, nest) = members.remove(0);

@@ -3,9 +3,11 @@
 //! Nothing here knows a kernel's code or a buffer's place, so that a policy is a function from
 //! numbers to numbers, and can be held against the published examples.
 
+use std::rc::Rc;
+
 use super::super::conflicts::{Access, Conflicts};
 use super::super::kernels::Kernels;
-use super::super::touch::Region;
+use super::super::touch::{Region, seen_from};
 use super::super::values::{Job, Lowered, Place};
 
 /// An operator (Rammer's rOperator, OSDI'20, section 3): rTasks that are independent of each
@@ -86,12 +88,13 @@ pub fn parts(tasks: u64, cycles: u64, units: u64, split_cycles: u64) -> u64 {
 pub(super) fn of(lowered: &Lowered<'_>, kernels: &Kernels<'_>, target: &Target) -> Vec<Operator> {
     let mut conflicts = Conflicts::new(lowered.storages.len());
     let mut operators = Vec::with_capacity(lowered.jobs.len());
-    let mut regions: Vec<Option<Vec<Region>>> = Vec::new();
+    let mut regions: Vec<Option<Rc<[Region]>>> = Vec::new();
     for (number, job) in lowered.jobs.iter().enumerate() {
         let facts = kernels.facts(job.kernel);
         regions.resize(regions.len().max(job.kernel + 1), None);
+        let all = || facts.touches.of_tasks(0, facts.tasks).into();
         let regions =
-            regions[job.kernel].get_or_insert_with(|| facts.touches.of_tasks(0, facts.tasks));
+            seen_from(regions[job.kernel].get_or_insert_with(all), |arg| job.args[arg].at);
         let accesses: Vec<_> = regions
             .iter()
             .filter_map(|region| {

@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use super::super::conflicts::{Access, Conflicts};
 use super::super::kernels::Kernels;
-use super::super::touch::Region;
+use super::super::touch::{Region, seen_from};
 use super::super::values::{Job, Lowered, Place};
 use super::policy::Turn;
 use super::{Arena, Range};
@@ -64,7 +64,8 @@ impl<'a, 'c> Placing<'a, 'c> {
             .iter()
             .map(|&(begin, end)| {
                 let touched = || facts.touches.of_tasks(begin, end).into();
-                self.regions.entry((job.kernel, begin, end)).or_insert_with(touched).clone()
+                let own = self.regions.entry((job.kernel, begin, end)).or_insert_with(touched);
+                seen_from(own, |arg| job.args[arg].at)
             })
             .collect();
         let accesses: Vec<Vec<Access<'_>>> =

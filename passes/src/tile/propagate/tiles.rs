@@ -39,7 +39,8 @@ pub struct Span {
 }
 
 impl Span {
-    pub(super) fn whole(extent: u64) -> Self {
+    /// All points of an axis.
+    pub fn whole(extent: u64) -> Self {
         Self { size: extent, extent, over: 1, ..Self::default() }
     }
 

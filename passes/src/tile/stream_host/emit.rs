@@ -17,21 +17,20 @@ use weft_dialects::ir::payload::Axis;
 use weft_dialects::ir::{Attribute, Block, Builder, Context, Linear, Op, Type, Val, attr, ty};
 
 use super::super::views::view;
-use super::choose::Chosen;
 use super::flow::{Arg, Flow, Step};
-use super::segment::{Action, Segment, Tile, actions, tiles};
+use super::segment::{Action, Cut, Segment, Tile, actions, tiles};
 use super::spans::Span;
-use crate::nest::{Access, Loop, Nest, Start, emit_kernel, index_axis, scalar_body};
+use crate::nest::{Access, Loop, Nest, Start, emit_kernel, index_axis, row_major, scalar_body};
 
 /// Where things lie, and what moves them, by name.
-pub(super) struct Names<'a> {
+pub(in crate::tile) struct Names<'a> {
     pub host: &'a str,
     pub near: &'a str,
     pub bring: &'a str,
     pub take: &'a str,
 }
 
-pub(super) struct Emit<'a, 'c> {
+pub(in crate::tile) struct Emit<'a, 'c> {
     pub context: &'c Context,
     pub module: Op<'c>,
     pub flow: &'a Flow<'c>,
@@ -48,14 +47,34 @@ pub(super) struct Emit<'a, 'c> {
     pub copies: HashMap<String, Block<'c>>,
     /// The module that those stand in.
     pub scratch: Op<'c>,
+    /// Where kernels are to be stitched: how.
+    pub stitching: Option<Stitching<'a, 'c>>,
+    /// What was written since somebody last took it.
+    pub runs: Vec<Op<'c>>,
 }
+
+/// Kernels of an instance: done whole, on tensors that wait near a unit.
+#[derive(Clone, Copy)]
+pub(in crate::tile) struct Stitching<'a, 'c> {
+    /// Bytes there that its tensors take.
+    pub taken: u64,
+    /// Chooses for a kernel.
+    pub construct: Construct<'a, 'c>,
+}
+
+/// Chooses for a kernel of this nest, whose arguments wait near a unit where that is said, beside
+/// so many bytes of other tensors.
+type Construct<'a, 'c> = &'a dyn Fn(Op<'c>, &Nest<'c>, &[bool], u64);
 
 impl<'c> Emit<'_, 'c> {
     /// Writes a segment at the end of the graph.
-    pub fn segment(&mut self, chosen: &Chosen) {
-        let Chosen { segment, cut, .. } = chosen;
+    pub fn segment(&mut self, segment: &Segment, cut: &Cut) {
         let tiles = tiles(self.flow, segment, cut).expect("it was cut before");
-        let actions = actions(self.flow, segment, &tiles);
+        self.actions(segment, &tiles, actions(self.flow, segment, &tiles));
+    }
+
+    /// Writes some of what is done for the tiles of a segment.
+    pub fn actions(&mut self, segment: &Segment, tiles: &[Tile], actions: Vec<Action>) {
         // What each tile holds so far, by tile and tensor.
         let mut held: HashMap<(usize, usize), Val<'c>> = HashMap::new();
         for action in actions {
@@ -75,6 +94,28 @@ impl<'c> Emit<'_, 'c> {
                     self.take(tensor, held[&(tile, tensor)], spans, piece);
                 }
             }
+        }
+    }
+
+    /// Does a step as it is, on whole tensors.
+    pub fn whole(&mut self, number: usize) {
+        let flow = self.flow;
+        let step = &flow.steps[number];
+        self.b = self.b.with_location(step.op.location());
+        let value = |own: &mut Self, arg: &Arg<'c>| match arg {
+            Arg::Known(value) => *value,
+            Arg::Tensor(tensor) => match own.finished.get(tensor) {
+                Some(value) => *value,
+                None => {
+                    let tensor = &flow.tensors[*tensor];
+                    own.empty(own.names.host, &tensor.shape, tensor.elem)
+                }
+            },
+        };
+        let values: Vec<_> = step.args.iter().map(|arg| value(self, arg)).collect();
+        let made = self.run(step.name(), step.kernel, &values, step.op.results().len(), None);
+        for (tensor, value) in step.written().into_iter().zip(made) {
+            self.finished.insert(tensor, value);
         }
     }
 
@@ -114,7 +155,9 @@ impl<'c> Emit<'_, 'c> {
     fn empty(&mut self, memory: &str, shape: &[u64], elem: Type<'c>) -> Val<'c> {
         let memory = attr::of_symbol(self.context, memory);
         let ty = ty::tensor(shape, elem);
-        self.b.op_with("tile.empty", &[], &[ty], &[("memory", memory)], 0).result(0)
+        let empty = self.b.op_with("tile.empty", &[], &[ty], &[("memory", memory)], 0);
+        self.runs.push(empty);
+        empty.result(0)
     }
 
     /// Copies a window of one tensor to a window of another: each a value, its shape, and
@@ -130,26 +173,37 @@ impl<'c> Emit<'_, 'c> {
     ) -> Val<'c> {
         let elem = ty::elem(from.0.ty()).expect("tensors have elements");
         let axes = sizes.len();
-        let access = |(tensor, shape, begin): (Val<'c>, &[u64], &[u64])| Access {
-            tensor,
-            shape: shape.to_vec(),
-            index: (0..axes)
-                .map(|axis| Linear::axis(axes, axis).offset(begin[axis] as i64))
-                .collect(),
+        // One kernel copies any box of the tensor behind, seen from the box on.
+        let brings = by == self.names.bring;
+        let behind = [brings, !brings].map(|end| end && self.stitching.is_some());
+        let access = |(tensor, shape, begin): (Val<'c>, &[u64], &[u64]), behind: bool| {
+            let begin = |axis: usize| if behind { 0 } else { begin[axis] as i64 };
+            let index = (0..axes).map(|axis| Linear::axis(axes, axis).offset(begin(axis)));
+            Access { tensor, shape: shape.to_vec(), index: index.collect() }
         };
+        let seen = |(_, shape, begin): (Val<'c>, &[u64], &[u64]), behind: bool| {
+            let steps = row_major(shape).into_iter().zip(begin);
+            let at: i64 = steps.map(|(step, &begin)| step * begin as i64).sum();
+            if behind { at } else { 0 }
+        };
+        let at = [seen(from, behind[0]), seen(to, behind[1])];
         let start = if to.1 == sizes { Start::Unread } else { Start::Held };
         let mut nest = Nest {
             axes: sizes.iter().map(|&extent| Loop { extent, kind: Axis::Parallel }).collect(),
-            inputs: vec![access(from)],
-            outputs: vec![access(to)],
+            inputs: vec![access(from, behind[0])],
+            outputs: vec![access(to, behind[1])],
             body: self.copy_body(elem),
             starts: vec![start],
             epilogue: None,
             captures: Vec::new(),
         };
         let index = nest.simplify();
-        let kernel = self.kernel(stem, "", &nest, &index);
-        let mark = ("move", attr::of_symbol(self.context, by));
+        let near = behind.map(|behind| !behind);
+        let kernel = self.kernel(stem, &near, &nest, &index);
+        let mark = match self.stitching {
+            Some(_) => ("at", attr::of_ints(self.context, &at)),
+            None => ("move", attr::of_symbol(self.context, by)),
+        };
         self.run(name, kernel, &[from.0, to.0], 1, Some(mark))[0]
     }
 
@@ -177,16 +231,14 @@ impl<'c> Emit<'_, 'c> {
                 .touched()
                 .iter()
                 .all(|tensor| tile.boxes.get(tensor) == Some(&self.flow.tensors[*tensor].whole()));
-        let (kernel, operands) = if whole {
+        let (kernel, operands) = if whole && self.stitching.is_none() {
             (step.kernel, step.args.clone())
         } else {
             let (nest, index, operands) = self.part(step, points, tile);
-            let fixed: String = operands
-                .iter()
-                .map(|arg| if matches!(arg, Arg::Known(_)) { 'c' } else { 'v' })
-                .collect();
+            let near: Vec<bool> =
+                operands.iter().map(|arg| matches!(arg, Arg::Tensor(_))).collect();
             let stem = format!("{}_streamed", step.kernel.symbol());
-            (self.kernel(&stem, &fixed, &nest, &index), operands)
+            (self.kernel(&stem, &near, &nest, &index), operands)
         };
         let mut values = Vec::new();
         for (place, arg) in operands.iter().enumerate() {
@@ -250,9 +302,10 @@ impl<'c> Emit<'_, 'c> {
     }
 
     /// The kernel of a nest; equal ones are one.
-    fn kernel(&mut self, stem: &str, fixed: &str, nest: &Nest<'c>, index: &[Linear]) -> Op<'c> {
+    fn kernel(&mut self, stem: &str, near: &[bool], nest: &Nest<'c>, index: &[Linear]) -> Op<'c> {
         let kernel = emit_kernel(self.context, self.module, "streamed", nest, index);
-        let text = format!("{stem} {fixed} {}", kernel.own_text());
+        let taken = self.stitching.map_or(0, |stitching| stitching.taken);
+        let text = format!("{stem} {near:?} {taken} {}", kernel.own_text());
         if let Some(&known) = self.made.get(&text) {
             kernel.erase();
             return known;
@@ -263,6 +316,9 @@ impl<'c> Emit<'_, 'c> {
         kernel.set_attr("sym_name", attr::of_string(self.context, &name));
         self.taken.insert(name);
         self.made.insert(text, kernel);
+        if let Some(Stitching { construct, taken, .. }) = self.stitching {
+            construct(kernel, nest, near, taken);
+        }
         kernel
     }
 
@@ -282,7 +338,10 @@ impl<'c> Emit<'_, 'c> {
             .map(|arg| arg.ty())
             .collect();
         let pairs = values.iter().zip(&types);
-        let values: Vec<_> = pairs.map(|(&value, &ty)| view(&mut self.b, value, ty)).collect();
+        let values: Vec<Val<'c>> =
+            pairs.map(|(&value, &ty)| view(&mut self.b, value, ty)).collect();
+        let views = values.iter().filter_map(|value| value.def());
+        self.runs.extend(views.filter(|op| op.is("tile.view")));
         let inputs = values.len() - results;
         let segments = attr::of_ints32(self.context, &[inputs as i32, results as i32]);
         let mut attributes = vec![
@@ -291,7 +350,9 @@ impl<'c> Emit<'_, 'c> {
             ("operandSegmentSizes", segments),
         ];
         attributes.extend(mark);
-        self.b.op_with("tile.run", &values, &types[inputs..], &attributes, 0).results()
+        let run = self.b.op_with("tile.run", &values, &types[inputs..], &attributes, 0);
+        self.runs.push(run);
+        run.results()
     }
 }
 

@@ -13,7 +13,7 @@ use super::spans::Span;
 use crate::nest::{Access, Border, Nest, index_axis};
 
 /// What moves from step to step, all versions of it that are written over each other.
-pub(super) struct Tensor<'c> {
+pub(in crate::tile) struct Tensor<'c> {
     /// Its dimensions, as fine as all who see it agree on.
     pub shape: Vec<u64>,
     pub elements: u64,
@@ -45,7 +45,7 @@ impl Tensor<'_> {
 
 /// What an argument of a kernel is.
 #[derive(Clone, Copy)]
-pub(super) enum Arg<'c> {
+pub(in crate::tile) enum Arg<'c> {
     /// Known when the artifact is written, or without content.
     Known(Val<'c>),
     /// A tensor, by number.
@@ -53,7 +53,7 @@ pub(super) enum Arg<'c> {
 }
 
 /// A run that depends on the model's inputs, or fills what such a run writes into.
-pub(super) struct Step<'c> {
+pub(in crate::tile) struct Step<'c> {
     pub op: Op<'c>,
     pub kernel: Op<'c>,
     pub nest: Nest<'c>,
@@ -118,7 +118,7 @@ impl<'c> Step<'c> {
 }
 
 /// What a step touches, as numbers alone: every way to cut a graph asks for it.
-pub(super) struct Touch {
+pub(in crate::tile) struct Touch {
     pub extents: Vec<u64>,
     /// Expressions over the axes, of what is read and of what is written.
     pub accesses: Vec<(usize, Vec<Linear>)>,
@@ -153,7 +153,7 @@ impl Touch {
 
 /// The steps of a tile-graph in their order.
 #[derive(Default)]
-pub(super) struct Flow<'c> {
+pub(in crate::tile) struct Flow<'c> {
     pub tensors: Vec<Tensor<'c>>,
     pub steps: Vec<Step<'c>>,
     /// One for each step, once shapes are settled.
@@ -171,8 +171,8 @@ impl<'c> Flow<'c> {
     /// Reads a graph whose kernels have no tiles yet.
     ///
     /// # Errors
-    /// Reported: a tensor that is written over although another version of it is read.
-    pub fn of(module: Op<'c>, graph: &Graph<'c>) -> Result<Self, Failed> {
+    /// A tensor that is written over although another version of it is read; what was reported.
+    pub fn of(module: Op<'c>, graph: &Graph<'c>) -> Result<Self, Unread<'c>> {
         let body = module.body(0).into_iter().flat_map(|block| block.ops());
         let kernels: HashMap<&str, Op<'c>> =
             body.filter(|op| op.is("tile.kernel")).map(|op| (op.symbol(), op)).collect();
@@ -214,6 +214,34 @@ fn moving<'c>(graph: &Graph<'c>) -> HashSet<Op<'c>> {
     moving
 }
 
+/// Why a graph is no flow.
+pub(in crate::tile) enum Unread<'c> {
+    /// A run writes over something that is to stay.
+    Overwrites(Op<'c>, &'static str),
+    /// It was reported.
+    Reported,
+}
+
+impl From<Failed> for Unread<'_> {
+    fn from(Failed: Failed) -> Self {
+        Self::Reported
+    }
+}
+
+impl Unread<'_> {
+    /// Reports it where that was not done.
+    pub fn report(self) -> Failed {
+        if let Self::Overwrites(op, what) = self {
+            let name = op.attr("name").and_then(attr::string).unwrap_or("");
+            Report::new(op.location(), format!("\"{name}\" writes over {what}")).help(
+                "a model is streamed through a device's memory where every tensor is finished before \
+                 it is read; write into a tile.empty",
+            );
+        }
+        Failed
+    }
+}
+
 struct Reader<'c> {
     kernels: HashMap<&'c str, Op<'c>>,
     moving: HashSet<Op<'c>>,
@@ -244,9 +272,9 @@ impl<'c> Reader<'c> {
         Ok(self.flow.tensors.len() - 1)
     }
 
-    fn step(&mut self, run: &Run<'c>) -> Result<(), Failed> {
+    fn step(&mut self, run: &Run<'c>) -> Result<(), Unread<'c>> {
         let number = self.flow.steps.len();
-        let kernel = *self.kernels.get(run.kernel).ok_or(Failed)?;
+        let kernel = *self.kernels.get(run.kernel).ok_or(Unread::Reported)?;
         let mut args = Vec::new();
         for &input in &run.inputs {
             args.push(match self.of.get(&root(input)) {
@@ -262,7 +290,7 @@ impl<'c> Reader<'c> {
             let tensor = match self.of.get(&root(init)) {
                 Some(&tensor) => self.same(run, init, tensor)?,
                 None if fresh => self.tensor(init, run.name.to_owned(), None)?,
-                None => return Err(overwritten(run, "a constant")),
+                None => return Err(Unread::Overwrites(run.op, "a constant")),
             };
             self.flow.tensors[tensor].writers.push(number);
             self.of.insert(run.op.result(output), tensor);
@@ -286,23 +314,15 @@ impl<'c> Reader<'c> {
     }
 
     /// The tensor that a run goes on writing.
-    fn same(&self, run: &Run<'c>, init: Val<'c>, tensor: usize) -> Result<usize, Failed> {
+    fn same(&self, run: &Run<'c>, init: Val<'c>, tensor: usize) -> Result<usize, Unread<'c>> {
         let known = &self.flow.tensors[tensor];
         if known.source.is_some() {
-            return Err(overwritten(run, "an input of the model"));
+            return Err(Unread::Overwrites(run.op, "an input of the model"));
         }
         let others = readers(root(init)).into_iter().filter(|(op, _)| *op != run.op).count();
         if others > 0 || !known.readers.is_empty() {
-            return Err(overwritten(run, "what others read"));
+            return Err(Unread::Overwrites(run.op, "what others read"));
         }
         Ok(tensor)
     }
-}
-
-fn overwritten(run: &Run<'_>, what: &str) -> Failed {
-    Report::new(run.op.location(), format!("\"{}\" writes over {what}", run.name)).help(
-        "a model is streamed through a device's memory where every tensor is finished before \
-         it is read; write into a tile.empty",
-    );
-    Failed
 }

@@ -22,10 +22,10 @@
 //! moves between both memories, is refused; so is a step whose smallest tile does not fit.
 
 mod choose;
-mod emit;
-mod flow;
-mod refine;
-mod segment;
+pub(super) mod emit;
+pub(super) mod flow;
+pub(super) mod refine;
+pub(super) mod segment;
 pub mod spans;
 
 use std::collections::{HashMap, HashSet};
@@ -37,7 +37,7 @@ use weft_dialects::tile::Graph;
 
 use choose::{Chosen, Rates, TooLarge};
 use emit::{Emit, Names};
-use flow::Flow;
+use flow::{Flow, Unread};
 
 /// The pass.
 pub const PASS: Pass = Pass {
@@ -94,7 +94,7 @@ fn stream<'c>(
     (host, near): (&Memory<'c>, &Memory<'c>),
     capacity: u64,
 ) -> Result<(), Failed> {
-    let mut flow = Flow::of(run.module, graph)?;
+    let mut flow = Flow::of(run.module, graph).map_err(Unread::report)?;
     let needed = segment::unlimited_bytes(&flow);
     if needed <= capacity {
         return Ok(());
@@ -144,9 +144,11 @@ fn stream<'c>(
         taken: symbols.map(|op| op.symbol().to_owned()).collect(),
         copies: HashMap::new(),
         scratch: module_op(&scratch),
+        stitching: None,
+        runs: Vec::new(),
     };
-    for one in &chosen {
-        emit.segment(one);
+    for Chosen { segment, cut } in &chosen {
+        emit.segment(segment, cut);
     }
     let (mut b, finished) = (emit.b.with_location(end.location()), emit.finished);
     for (place, tensor) in flow.results.iter().enumerate() {
@@ -200,7 +202,7 @@ fn report(
 }
 
 /// Erases what nobody reads any more: runs, room and views of a graph, and kernels.
-fn clear(module: Op<'_>, ops: &[Op<'_>]) {
+pub(super) fn clear(module: Op<'_>, ops: &[Op<'_>]) {
     for op in ops.iter().rev() {
         let idle = op.is("tile.run") || op.is("tile.empty") || op.is("tile.view");
         if idle && op.results().iter().all(|result| result.uses().is_empty()) {

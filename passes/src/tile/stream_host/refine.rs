@@ -17,7 +17,7 @@ use super::flow::{Arg, Flow, Step};
 use crate::nest::{Access, Loop};
 
 /// Gives every tensor its finest shape, and every access that shape.
-pub(super) fn refine(flow: &mut Flow<'_>) {
+pub(in crate::tile) fn refine(flow: &mut Flow<'_>) {
     let mut suffixes: Vec<BTreeSet<u64>> = vec![BTreeSet::new(); flow.tensors.len()];
     for step in &flow.steps {
         for (tensor, access) in step.accesses() {

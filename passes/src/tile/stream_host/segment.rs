@@ -9,14 +9,14 @@ use crate::task::arena::{self, Life};
 
 /// How what a segment gives is cut: pieces of a size along some dimensions of its last tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Cut {
+pub(in crate::tile) struct Cut {
     /// Dimension and size, the first one slowest; none where all is done at once.
     pub sizes: Vec<(usize, u64)>,
 }
 
 /// Steps `from..to` of a flow, and what passes their ends.
 #[derive(Clone, Debug)]
-pub(super) struct Segment {
+pub(in crate::tile) struct Segment {
     pub from: usize,
     pub to: usize,
     /// Tensors that it reads and others make.
@@ -53,7 +53,7 @@ impl Segment {
 
 /// One tile of a segment.
 #[derive(Clone, Debug)]
-pub(super) struct Tile {
+pub(in crate::tile) struct Tile {
     /// What lies in the device's memory of each tensor.
     pub boxes: BTreeMap<usize, Vec<Span>>,
     /// For each step, which of its points are done; none where no point touches the tile.
@@ -64,7 +64,7 @@ pub(super) struct Tile {
 
 /// One thing that is done for a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Action {
+pub(in crate::tile) enum Action {
     /// A box of a tensor is brought in.
     In { tile: usize, tensor: usize },
     /// Points of a step are done.
@@ -75,7 +75,7 @@ pub(super) enum Action {
 
 /// The tiles of a segment under a cut; `None` where the cut does not reach all that the
 /// segment gives.
-pub(super) fn tiles(flow: &Flow<'_>, segment: &Segment, cut: &Cut) -> Option<Vec<Tile>> {
+pub(in crate::tile) fn tiles(flow: &Flow<'_>, segment: &Segment, cut: &Cut) -> Option<Vec<Tile>> {
     let grid = grid(flow, segment, cut)?;
     let pieces = Pieces::of(flow, segment, cut, &grid)?;
     Some(
@@ -86,7 +86,11 @@ pub(super) fn tiles(flow: &Flow<'_>, segment: &Segment, cut: &Cut) -> Option<Vec
 }
 
 /// The first tile, one of the middle and the last one, and how many there are.
-pub(super) fn samples(flow: &Flow<'_>, segment: &Segment, cut: &Cut) -> Option<(Vec<Tile>, usize)> {
+pub(in crate::tile) fn samples(
+    flow: &Flow<'_>,
+    segment: &Segment,
+    cut: &Cut,
+) -> Option<(Vec<Tile>, usize)> {
     let grid = grid(flow, segment, cut)?;
     let pieces = Pieces::of(flow, segment, cut, &grid)?;
     let count = pieces.count();
@@ -263,7 +267,7 @@ fn grow(
 
 /// What is done for some tiles, in order: what the next tile reads is brought in while this
 /// one is computed; where there is only one tile, when it is first read.
-pub(super) fn actions(flow: &Flow<'_>, segment: &Segment, tiles: &[Tile]) -> Vec<Action> {
+pub(in crate::tile) fn actions(flow: &Flow<'_>, segment: &Segment, tiles: &[Tile]) -> Vec<Action> {
     let read = |tile: usize| {
         let boxes = &tiles[tile].boxes;
         let brought = segment.reads.iter().filter(move |tensor| boxes.contains_key(tensor));
@@ -294,7 +298,7 @@ pub(super) fn actions(flow: &Flow<'_>, segment: &Segment, tiles: &[Tile]) -> Vec
 }
 
 /// The arena that the tiles need in the device's memory.
-pub(super) fn arena_bytes(flow: &Flow<'_>, segment: &Segment, tiles: &[Tile]) -> u64 {
+pub(in crate::tile) fn arena_bytes(flow: &Flow<'_>, segment: &Segment, tiles: &[Tile]) -> u64 {
     let actions = actions(flow, segment, tiles);
     let mut lives: BTreeMap<(usize, usize), Life> = BTreeMap::new();
     let mut touch = |at: usize, tile: usize, tensor: usize| {
@@ -320,7 +324,7 @@ pub(super) fn arena_bytes(flow: &Flow<'_>, segment: &Segment, tiles: &[Tile]) ->
 
 /// What the whole flow needs as it is, without streaming: the model's inputs and what it gives
 /// are the caller's.
-pub(super) fn unlimited_bytes(flow: &Flow<'_>) -> u64 {
+pub(in crate::tile) fn unlimited_bytes(flow: &Flow<'_>) -> u64 {
     let own = flow.tensors.iter().filter(|tensor| tensor.source.is_none() && !tensor.is_result);
     let life = |tensor: &super::flow::Tensor<'_>| {
         let all = || tensor.writers.iter().chain(&tensor.readers).map(|&step| step as u32);
@@ -332,7 +336,7 @@ pub(super) fn unlimited_bytes(flow: &Flow<'_>) -> u64 {
 }
 
 /// Bytes that pass the link: what is brought in, and what is taken out.
-pub(super) fn moved(flow: &Flow<'_>, segment: &Segment, tile: &Tile) -> (u64, u64) {
+pub(in crate::tile) fn moved(flow: &Flow<'_>, segment: &Segment, tile: &Tile) -> (u64, u64) {
     let bytes = |tensor: usize, spans: &[Span]| flow.tensors[tensor].bytes(count(spans));
     let read = segment.reads.iter();
     let read = read.filter_map(|&tensor| Some(bytes(tensor, tile.boxes.get(&tensor)?))).sum();
@@ -341,7 +345,7 @@ pub(super) fn moved(flow: &Flow<'_>, segment: &Segment, tile: &Tile) -> (u64, u6
 }
 
 /// Points that a tile does.
-pub(super) fn work(flow: &Flow<'_>, segment: &Segment, tile: &Tile) -> u64 {
+pub(in crate::tile) fn work(flow: &Flow<'_>, segment: &Segment, tile: &Tile) -> u64 {
     let steps = flow.touches[segment.from..segment.to].iter().zip(&tile.points);
     steps.filter_map(|(touch, points)| Some(count(points.as_ref()?) * touch.operations)).sum()
 }

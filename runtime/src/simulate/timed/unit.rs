@@ -146,7 +146,7 @@ impl<'r, 'c> Timed<'r, 'c> {
             let offset = own.walker.offset(side).unwrap_or(-side.area.low);
             let mut home = own.walker.homes[side.memref as usize];
             if home == Home::NOWHERE {
-                home = Home { region: side.memory, begin: 0 };
+                home = Home { region: side.memory, ..Home::NOWHERE };
             }
             bases.push(Base { region: home.region, at: home.begin.wrapping_add_signed(offset) });
         }

@@ -1,0 +1,190 @@
+//! One compute of a kernel of several, on tiles that wait near the unit.
+
+use std::collections::HashMap;
+
+use weft_dialects::ir::pass::Failed;
+use weft_dialects::ir::{Builder, Report, Type, Val};
+use weft_dialects::tile::{Compute, RTile};
+
+use super::Here;
+use super::index::{Sum, scf_for};
+use super::matrix::{Ends, Matrix};
+use super::tiles::Tiles;
+use crate::nest::Nest;
+use crate::tile::propagate::groups;
+use crate::tile::{beside, loop_order, way};
+
+/// A tile of a tensor, in a memory near the unit.
+#[derive(Clone)]
+pub(super) struct Room<'c> {
+    pub memory: &'c str,
+    pub memref: Val<'c>,
+    /// From there to the registers, and back.
+    pub moves: [&'c str; 2],
+    /// The dimensions in which the tensor is handed over.
+    pub handed: Vec<u64>,
+    /// Where the tile begins along each.
+    pub starts: Vec<Sum<'c>>,
+    /// Its extent along each.
+    pub sizes: Vec<u64>,
+}
+
+impl<'c> Room<'c> {
+    /// The place in the room of a place in the tensor, seen in `shape`.
+    pub fn place(&self, shape: &[u64], place: &[Sum<'c>]) -> Vec<Sum<'c>> {
+        let merge = |(dims, start): (Vec<(usize, u64)>, &Sum<'c>)| {
+            let at = Sum::default().plus(start, -1);
+            dims.into_iter().fold(at, |at, (dim, step)| at.plus(&place[dim], step as i64))
+        };
+        groups(shape, &self.handed).into_iter().zip(&self.starts).map(merge).collect()
+    }
+
+    /// First row and the one behind the last of those that lie in the room whole, along dimension
+    /// `dim` of `shape`; `None` where all do.
+    pub fn rows(&self, b: &mut Builder<'c>, shape: &[u64], dim: usize) -> Option<[Val<'c>; 2]> {
+        let groups = groups(shape, &self.handed);
+        let group = groups.iter().position(|dims| dims.iter().any(|&(own, _)| own == dim))?;
+        let (_, step) = *groups[group].iter().find(|&&(own, _)| own == dim)?;
+        if self.sizes[group] == self.handed[group] {
+            return None;
+        }
+        let (index, steps) = (Type::index(b.context()), b.index(step as i64));
+        let mut row = |add: i64| {
+            let at = self.starts[group].clone().plus(&Sum::number(add), 1).emit(b);
+            b.op("arith.divui", &[at, steps], &[index]).result(0)
+        };
+        Some([row(step as i64 - 1), row(self.sizes[group] as i64)])
+    }
+}
+
+/// The rooms of a kernel, by the tensor.
+pub(super) type Rooms<'c> = HashMap<Val<'c>, Room<'c>>;
+
+/// What is done of a member at once.
+pub(super) struct Piece {
+    /// Whether the member's parallel axes are to be as long as this piece.
+    pub cut: bool,
+    pub outer: RTile,
+    pub inner: RTile,
+    /// Pieces along each parallel axis.
+    pub grid: Vec<u64>,
+}
+
+impl Piece {
+    /// Leaves of a nest what one piece has along the axes that do not reduce.
+    fn of(&self, nest: &Nest<'_>) -> Vec<u64> {
+        let axes = 0..nest.axes.len();
+        let left = |axis: usize| match nest.reduces(axis) {
+            true => nest.axes[axis].extent,
+            false => nest.axes[axis].extent.min(self.outer.sizes[axis]),
+        };
+        axes.map(left).collect()
+    }
+
+    fn cut<'c>(&self, mut nest: Nest<'c>) -> Nest<'c> {
+        let extents = self.of(&nest);
+        for (axis, extent) in nest.axes.iter_mut().zip(extents) {
+            axis.extent = extent;
+        }
+        nest
+    }
+}
+
+/// Writes a piece of a member, whose nest sees what waits as it is handed over.
+pub(super) fn write<'c>(
+    here: &Here<'c>,
+    b: &mut Builder<'c>,
+    (compute, nest): (&Compute<'c>, Nest<'c>),
+    piece: &Piece,
+    rooms: &Rooms<'c>,
+    starts: &[Sum<'c>],
+) -> Result<(), Failed> {
+    let registers = compute.tiles.last().map_or("", |tile| tile.memory.as_str());
+    let staged = way(here.machine, registers).is_some_and(|way| way.stage.is_some());
+    let mut written = Ok(());
+    let mut one = |b: &mut Builder<'c>| {
+        written = match &compute.axes {
+            Some(axes) => matrix(here, b, (compute, axes), &nest, piece, rooms, starts),
+            None => lanes(here, b, (compute, nest.clone()), piece, rooms, starts),
+        };
+    };
+    // A loop, even of one round, frees what a member took before the next one begins.
+    if compute.axes.is_some() || staged {
+        let ends = [Sum::number(0), Sum::number(1)];
+        scf_for(b, &ends[0], &ends[1], 1, |b, _| one(b));
+    } else {
+        one(b);
+    }
+    written
+}
+
+/// Writes a member that lanes do.
+fn lanes<'c>(
+    here: &Here<'c>,
+    b: &mut Builder<'c>,
+    (compute, nest): (&Compute<'c>, Nest<'c>),
+    piece: &Piece,
+    rooms: &Rooms<'c>,
+    starts: &[Sum<'c>],
+) -> Result<(), Failed> {
+    let mut plan = here.plan(compute, nest)?;
+    plan.rooms.clone_from(rooms);
+    plan.memrefs.extend(rooms.iter().map(|(tensor, room)| (*tensor, room.memref)));
+    if piece.cut {
+        // It is read again at once.
+        plan.stream = None;
+        plan.nest = piece.cut(plan.nest);
+        plan.tile = piece.inner.clone();
+    }
+    here.lanes(b, compute, plan, &piece.outer, &piece.grid, starts)
+}
+
+/// Writes a member that an instruction of axes does.
+fn matrix<'c>(
+    here: &Here<'c>,
+    b: &mut Builder<'c>,
+    compute: (&Compute<'c>, &[Vec<usize>]),
+    nest: &Nest<'c>,
+    piece: &Piece,
+    rooms: &Rooms<'c>,
+    starts: &[Sum<'c>],
+) -> Result<(), Failed> {
+    let Here { context, machine, kernel, .. } = *here;
+    let mut memrefs = here.memrefs_of(nest);
+    memrefs.extend(rooms.iter().map(|(tensor, room)| (*tensor, room.memref)));
+    // The instruction was chosen for a nest of one tile.
+    let one = piece.cut(nest.clone());
+    let around = if piece.cut { &one } else { nest };
+    let ends = Ends { memrefs: &memrefs, rooms };
+    let matrix = Matrix::new(context, machine, kernel, compute, &one, ends)?;
+    Tiles {
+        nest: around,
+        tile: &piece.inner,
+        outer: &piece.outer,
+        grid: &piece.grid,
+        order: &loop_order(around, &piece.inner.sizes),
+        starts,
+    }
+    .write(b, &|b, at, sizes| matrix.write(b, at, sizes));
+    Ok(())
+}
+
+/// The moves between a room in `memory` and the registers of lanes: those of the way
+/// that tensors come, unless it lies beside.
+pub(super) fn moves<'c>(here: &Here<'c>, memory: &'c str) -> Result<[&'c str; 2], Failed> {
+    let Here { machine, kernel, .. } = *here;
+    let unit = machine.lanes_units().into_iter().next();
+    let registers = unit.map_or("", |unit| unit.memory);
+    let behind = |name: &str| machine.behind(name).map(|memory| memory.name);
+    let along = way(machine, registers).filter(|way| behind(memory) == behind(way.load.source));
+    let moves = match along {
+        Some(way) => Some([way.load, way.store]),
+        None => beside(machine, memory, registers),
+    };
+    moves.map(|moves| moves.map(|way| way.name)).ok_or_else(|| {
+        let what = format!("nothing moves between @{memory} and @{registers} both ways");
+        Report::new(kernel.location(), what)
+            .help("let tiles wait where the machine has strided moves from and to registers");
+        Failed
+    })
+}

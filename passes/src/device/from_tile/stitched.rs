@@ -1,0 +1,231 @@
+//! A kernel that does several computes whole, one after the other: an instance of a sub-graph
+//! (GraphTurbo's buffer stitching).
+//!
+//! ```text
+//! %e = tile.empty in @l1; tile.compute ins(%x) -> %e on @load; tile.compute ins(%e) -> %f on @mme
+//!   ->  %room = device.alloc at 0 : memref<4096xf32, "l1">
+//!       device.transfer @load %x to %room; device.wait; device.invoke @mme ...
+//! ```
+//!
+//! A tensor that is made inside lies in a room from the first compute that touches it to the last.
+//! What an engine moves is waited for when somebody touches the same room, or another one that
+//! takes its bytes.
+
+use std::collections::HashMap;
+
+use weft_dialects::device::Move;
+use weft_dialects::ir::pass::Failed;
+use weft_dialects::ir::{Builder, Linear, Report, Val, attr, ty};
+use weft_dialects::tile::{Compute, Empty};
+
+use super::Here;
+use super::index::Sum;
+use super::matrix::Far;
+use super::member::{self, Piece, Room, Rooms};
+use super::transfer::{Boxed, Pending, first, wait};
+use crate::nest::{Access, Nest};
+use crate::task::arena::{self, Life};
+use crate::tile::propagate::merged;
+
+/// The computes of such a kernel.
+pub(super) struct Stitched<'h, 'c> {
+    pub here: &'h Here<'c>,
+    pub members: Vec<(Compute<'c>, Nest<'c>)>,
+}
+
+/// Where tensors wait, and what is still under way there.
+struct Waiting<'c> {
+    rooms: Rooms<'c>,
+    /// By the tensor, its memory and bytes.
+    bytes: HashMap<Val<'c>, (&'c str, u64, u64)>,
+    /// Tokens of what moves to or from a tensor.
+    under_way: Vec<(Val<'c>, Vec<Val<'c>>)>,
+}
+
+impl<'c> Waiting<'c> {
+    /// Waits for what is under way where `tensors` lie.
+    fn settle(&mut self, b: &mut Builder<'c>, tensors: &[Val<'c>]) {
+        let bytes = &self.bytes;
+        let meets = |one: &Val<'c>, other: &Val<'c>| {
+            let apart = |one: &(&str, u64, u64), other: &(&str, u64, u64)| {
+                one.0 != other.0 || one.2 <= other.1 || other.2 <= one.1
+            };
+            one == other
+                || bytes.get(one).zip(bytes.get(other)).is_some_and(|(one, own)| !apart(one, own))
+        };
+        let (done, left) = std::mem::take(&mut self.under_way)
+            .into_iter()
+            .partition(|(moved, _)| tensors.iter().any(|tensor| meets(tensor, moved)));
+        self.under_way = left;
+        let mut tokens: Vec<Val<'c>> = Vec::new();
+        for token in Vec::into_iter(done).flat_map(|(_, tokens)| tokens) {
+            if !tokens.contains(&token) {
+                tokens.push(token);
+            }
+        }
+        // A move is under way at both of its ends.
+        self.under_way.retain(|(_, own)| !own.iter().all(|token| tokens.contains(token)));
+        wait(b, &tokens);
+    }
+
+    /// Waits for everything.
+    fn finish(mut self, b: &mut Builder<'c>) {
+        let all: Vec<_> = self.under_way.iter().map(|(tensor, _)| *tensor).collect();
+        self.settle(b, &all);
+    }
+}
+
+impl<'c> Stitched<'_, 'c> {
+    /// Writes all computes.
+    pub fn write(&self, b: &mut Builder<'c>) -> Result<(), Failed> {
+        let (rooms, bytes) = self.rooms(b)?;
+        let mut waiting = Waiting { rooms, bytes, under_way: Vec::new() };
+        for (compute, nest) in &self.members {
+            let tensors: Vec<_> = nest.accesses().iter().map(|own| own.argument()).collect();
+            waiting.settle(b, &tensors);
+            // Instructions of axes are told from a nest by the dimensions of its tensors.
+            let near = near(nest.clone(), &waiting.rooms, compute.axes.is_none());
+            if let Some(way) = self.here.machine.move_named(compute.instruction) {
+                let tokens = self.moved(b, &way, &near, &waiting.rooms)?;
+                let both = tensors.into_iter().map(|tensor| (tensor, tokens.clone()));
+                waiting.under_way.extend(both);
+                continue;
+            }
+            let inner = compute.tiles[compute.tiles.len() - 1].clone();
+            let grid = vec![1; nest.axes.len()];
+            let piece = Piece { cut: true, outer: compute.tiles[0].clone(), inner, grid };
+            let starts = vec![Sum::number(0); nest.axes.len()];
+            member::write(self.here, b, (compute, near), &piece, &waiting.rooms, &starts)?;
+        }
+        waiting.finish(b);
+        Ok(())
+    }
+
+    /// Makes room for what waits, and says which bytes each tensor has.
+    #[allow(clippy::type_complexity)]
+    fn rooms(
+        &self,
+        b: &mut Builder<'c>,
+    ) -> Result<(Rooms<'c>, HashMap<Val<'c>, (&'c str, u64, u64)>), Failed> {
+        let mut lives: Vec<(Empty<'c>, Life)> = Vec::new();
+        for (number, (_, nest)) in self.members.iter().enumerate() {
+            for access in nest.accesses() {
+                let tensor = access.argument();
+                let Some(empty) = tensor.def().and_then(Empty::of) else { continue };
+                let elements = ty::count(tensor.ty()).unwrap_or(0);
+                let bytes = elements * ty::byte_size(access.elem()).unwrap_or(8);
+                let at = number as u32;
+                match lives.iter_mut().find(|(known, _)| known.op == empty.op) {
+                    Some((_, life)) => life.last = at,
+                    None => lives.push((empty, Life { first: at, last: at, bytes })),
+                }
+            }
+        }
+        let mut memories: Vec<&str> = lives.iter().map(|(empty, _)| empty.memory).collect();
+        memories.sort_unstable();
+        memories.dedup();
+        let (mut rooms, mut bytes) = (Rooms::new(), HashMap::new());
+        for name in memories {
+            let own: Vec<_> = lives.iter().filter(|(empty, _)| empty.memory == name).collect();
+            let placed: Vec<Life> = own.iter().map(|(_, life)| *life).collect();
+            let arena = arena::place(&placed, 0);
+            self.check(name, arena.bytes)?;
+            let moves = member::moves(self.here, name)?;
+            for ((empty, life), offset) in own.into_iter().zip(arena.offsets) {
+                let tensor = empty.op.result(0);
+                let elements = ty::count(tensor.ty()).unwrap_or(0);
+                let elem = ty::elem(tensor.ty()).ok_or(Failed)?;
+                let ty = ty::memref(&[elements], elem, Some(attr::of_string(b.context(), name)));
+                let place = attr::of_int(b.context(), offset as i64);
+                let alloc = b.op_with("device.alloc", &[], &[ty], &[("offset", place)], 0);
+                let room = Room {
+                    memory: empty.memory,
+                    memref: alloc.result(0),
+                    moves,
+                    handed: vec![elements],
+                    starts: vec![Sum::number(0)],
+                    sizes: vec![elements],
+                };
+                rooms.insert(tensor, room);
+                bytes.insert(tensor, (empty.memory, offset, offset + life.bytes));
+            }
+        }
+        Ok((rooms, bytes))
+    }
+
+    fn check(&self, memory: &str, bytes: u64) -> Result<(), Failed> {
+        let Here { machine, kernel, .. } = *self.here;
+        let found = machine.memory(memory).ok_or(Failed)?;
+        if bytes <= found.kernel_bytes() {
+            return Ok(());
+        }
+        let what = format!("tensors of {bytes} bytes wait in @{memory}");
+        let holds = found.kernel_bytes();
+        Report::new(kernel.location(), format!("{what}, which holds {holds}"))
+            .note(found.op, "the memory is here")
+            .help("stitch fewer computes, or smaller ones");
+        Err(Failed)
+    }
+
+    /// What a move copies or fills; its tokens.
+    fn moved(
+        &self,
+        b: &mut Builder<'c>,
+        way: &Move<'c>,
+        nest: &Nest<'c>,
+        rooms: &Rooms<'c>,
+    ) -> Result<Vec<Val<'c>>, Failed> {
+        fn far<'a, 'c>(
+            here: &Here<'c>,
+            rooms: &'a Rooms<'c>,
+            access: &'a Access<'c>,
+        ) -> Far<'a, 'c> {
+            let room = rooms.get(&access.tensor);
+            let memref = room.map_or_else(|| here.memrefs[&access.tensor], |room| room.memref);
+            Far { access, memref, room }
+        }
+        let mut pending = Pending::default();
+        let to = far(self.here, rooms, &nest.outputs[0]);
+        let Some(read) = nest.inputs.first() else {
+            let value = nest.body.terminator().and_then(|end| end.operand(0).def());
+            let value = value.and_then(|op| op.attr("value")).ok_or(Failed)?;
+            let (view, shape) = (first(b, to.memref), ty::shape(to.memref.ty()).ok_or(Failed)?);
+            pending.fill(b, way, &view, &shape, value);
+            return Ok(pending.take());
+        };
+        let from = far(self.here, rooms, read);
+        let start = vec![Sum::number(0); nest.axes.len()];
+        let mut axes: Vec<usize> =
+            (0..nest.axes.len()).filter(|&axis| nest.axes[axis].extent > 1).collect();
+        // A box has a side.
+        if axes.is_empty() && !nest.axes.is_empty() {
+            axes.push(0);
+        }
+        let sizes: Vec<u64> = axes.iter().map(|&axis| nest.axes[axis].extent).collect();
+        let mut side = |end: &Far<'_, 'c>| Boxed {
+            view: end.view(b, &start),
+            strides: axes.iter().map(|&axis| end.stride(axis)).collect(),
+        };
+        let (from, to) = (side(&from), side(&to));
+        pending.transfer(b, way, &from, &to, &sizes);
+        Ok(pending.take())
+    }
+}
+
+/// A nest of the tensors themselves; `merges` says whether it sees what waits as one row of
+/// elements.
+fn near<'c>(mut nest: Nest<'c>, rooms: &Rooms<'c>, merges: bool) -> Nest<'c> {
+    let axes = nest.axes.len();
+    for access in nest.accesses_mut() {
+        let tensor = access.argument();
+        if let Some(room) = rooms.get(&tensor).filter(|_| merges) {
+            access.index = match access.index.is_empty() {
+                true => vec![Linear::constant(axes, 0)],
+                false => merged(access, &room.handed),
+            };
+            access.shape = room.handed.clone();
+        }
+        access.tensor = tensor;
+    }
+    nest
+}

@@ -1,0 +1,241 @@
+//! `tile-split-instances`: sub-graphs are done instance by instance in the local buffers of cores
+//! (GraphTurbo).
+//!
+//! ```text
+//! %h = tile.run @conv(%x, %w); %y = tile.run @relu(%h)        both larger than @l1
+//!   ->  tile.kernel @conv_relu stitched { brings a box of %x, both on it in @l1, takes a box of %y }
+//!       %y1 = tile.run @conv_relu(%x, %w) into(%y0) at [0, 0, 0]
+//!       %y2 = tile.run @conv_relu(%x, %w) into(%y1) at [25088, 0, 12544]
+//! ```
+//!
+//! Neighbouring runs are merged to sub-graphs while an instance of them fits the local buffer and
+//! that takes less (`groups.rs`, by what `work.rs` counts); the instances of one make pieces of what
+//! it gives, and what they need follows from index expressions, halos included, as in streaming
+//! from the host's memory (`stream_host/`). Each is one kernel of one rTask (`stitch.rs`): what its
+//! runs hand to each other stays in the buffer, and what it gives is written to its place in the
+//! whole tensor. Instances of one shape are one kernel.
+//!
+//! Only where lanes get their tiles from a memory of their core that is filled by moves. What reads
+//! at addresses that it computes, or makes several tensors, stays as it is.
+
+mod groups;
+mod stitch;
+mod work;
+
+use std::cell::Cell;
+use std::collections::{HashMap, HashSet};
+
+use weft_dialects::device::{Machine, Memory};
+use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
+use weft_dialects::ir::{Builder, Op, Report, empty_module, module_op, remark};
+use weft_dialects::tile::Graph;
+
+use super::construct_rtiles::{construct_move, construct_tile, near_tile};
+use super::isa::Near;
+use super::stream_host::clear;
+use super::stream_host::emit::{Emit, Names, Stitching};
+use super::stream_host::flow::{Flow, Unread};
+use super::stream_host::refine::refine;
+use super::stream_host::segment::{self, Action, Segment, Tile};
+use super::waiting_memory;
+use crate::nest::Nest;
+use groups::{Limits, SubGraph};
+use work::Work;
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    name: "tile-split-instances",
+    description: "Do sub-graphs instance by instance in the local buffers of cores",
+    options: &[
+        PassOption {
+            name: "instances",
+            description: "auto: where that is predicted to take less; none",
+            fallback: "none",
+        },
+        PassOption {
+            name: "remarks",
+            description: "say which sub-graphs there are, how they are split, and why not further",
+            fallback: "false",
+        },
+    ],
+    statistics: &[
+        ("subgraphs", "sub-graphs that are done instance by instance"),
+        ("instances", "instances of all of them"),
+    ],
+    run,
+};
+
+/// The memory of a core that moves fill and empty, from which its lanes get their tiles.
+fn local_buffer(machine: Machine<'_>) -> Option<Memory<'_>> {
+    let memory = waiting_memory(machine).filter(|memory| !memory.is_cache())?;
+    let lanes = machine.lanes_units().into_iter().next()?.memory;
+    machine.memory(lanes)?.lanes.is_none().then_some(memory)
+}
+
+fn run(run: &mut Run<'_>) -> Result<(), Failed> {
+    match run.option("instances") {
+        "none" => return Ok(()),
+        "auto" => {}
+        other => {
+            let what = format!("instances={other} is no way to split");
+            Report::new(run.module.location(), what).help("write auto or none");
+            return Err(Failed);
+        }
+    }
+    let Some(machine) = Machine::of(run.module) else { return Ok(()) };
+    let Some((local, shared)) = local_buffer(machine).zip(machine.shared()) else {
+        let what = format!("{} has no local buffer for instances", machine.name());
+        Report::new(machine.op.location(), what).help(
+            "it is a memory of scope \"core\" with strided moves from and to the shared one, and to \
+             and from the registers of lanes",
+        );
+        return Err(Failed);
+    };
+    let ops = run.module.body(0).map(|block| block.ops()).unwrap_or_default();
+    for graph in ops.into_iter().filter_map(Graph::of) {
+        split(run, &graph, machine, &local, &shared)?;
+    }
+    Ok(())
+}
+
+fn split<'c>(
+    run: &mut Run<'c>,
+    graph: &Graph<'c>,
+    machine: Machine<'c>,
+    local: &Memory<'c>,
+    shared: &Memory<'c>,
+) -> Result<(), Failed> {
+    let mut flow = match Flow::of(run.module, graph) {
+        Ok(flow) => flow,
+        Err(Unread::Overwrites(..)) => return Ok(()),
+        Err(Unread::Reported) => return Err(Failed),
+    };
+    refine(&mut flow);
+    let work = Work::of(machine, &flow, local);
+    let limits = Limits::of(machine, local, shared);
+    let subgraphs = groups::group(&flow, &work, &limits);
+    let way = |from: &Memory<'c>, to: &Memory<'c>| {
+        machine.move_between(from.name, to.name).map(|way| way.name).ok_or(Failed)
+    };
+    let (bring, take) = (way(shared, local)?, way(local, shared)?);
+    let names = Names { host: shared.name, near: local.name, bring, take };
+    let scratch = empty_module(run.context);
+    let end = graph.body.terminator().ok_or(Failed)?;
+    let before = graph.body.ops();
+    let symbols = run.module.body(0).into_iter().flat_map(|block| block.ops());
+    let failed = Cell::new(false);
+    let context = run.context;
+    let construct = |kernel: Op<'c>, nest: &Nest<'c>, near: &[bool], taken: u64| {
+        let done = match work::moved(machine, local, nest, near) {
+            Some(way) => construct_move(context, machine, kernel, &way).is_ok(),
+            None => {
+                // Arguments are in the order of the accesses: what is captured is not here.
+                let beside = Near { memory: local.name, taken, inside: near };
+                let tile = near_tile(machine, nest, &nest.extents(), beside);
+                let done = tile.map(|tile| construct_tile(context, machine, kernel, &tile));
+                done.is_some_and(|done| done.is_ok())
+            }
+        };
+        failed.set(failed.get() || !done);
+    };
+    let mut emit = Emit {
+        context: run.context,
+        module: run.module,
+        flow: &flow,
+        names: &names,
+        b: Builder::before(run.context, end),
+        finished: flow
+            .tensors
+            .iter()
+            .enumerate()
+            .filter_map(|(number, own)| Some((number, own.source?)))
+            .collect(),
+        made: HashMap::new(),
+        taken: symbols.map(|op| op.symbol().to_owned()).collect::<HashSet<_>>(),
+        copies: HashMap::new(),
+        scratch: module_op(&scratch),
+        stitching: None,
+        runs: Vec::new(),
+    };
+    for own in &subgraphs {
+        let known = emit.finished.clone();
+        if let Some(cut) = &own.cut {
+            let tiles = segment::tiles(&flow, &own.segment, cut).ok_or(Failed)?;
+            let most = tiles.iter().map(|tile| arena(&flow, &own.segment, tile)).max();
+            emit.stitching = Some(Stitching { taken: most.unwrap_or(0), construct: &construct });
+            failed.set(false);
+            let mut stitched = Vec::new();
+            for number in 0..tiles.len() {
+                emit.runs.clear();
+                emit.actions(&own.segment, &tiles, in_order(&flow, &own.segment, &tiles, number));
+                let runs = std::mem::take(&mut emit.runs);
+                if failed.get() {
+                    stitched.extend(runs);
+                    break;
+                }
+                stitched.extend(stitch::stitch(&mut emit, &runs, local.name)?);
+            }
+            emit.stitching = None;
+            if !failed.get() {
+                run.count("subgraphs", 1);
+                run.count("instances", tiles.len() as u64);
+                if run.option("remarks") == "true" {
+                    say(&flow, own, tiles.len(), most.unwrap_or(0));
+                }
+                continue;
+            }
+            for op in stitched.into_iter().rev() {
+                op.erase();
+            }
+            emit.finished = known;
+        }
+        for step in own.segment.from..own.segment.to {
+            emit.whole(step);
+        }
+    }
+    let (mut b, finished) = (emit.b.with_location(end.location()), emit.finished);
+    for (place, tensor) in flow.results.iter().enumerate() {
+        if let Some(tensor) = tensor {
+            let ty = end.operand(place).ty();
+            let value = super::views::view(&mut b, finished[tensor], ty);
+            end.set_operand(place, value);
+        }
+    }
+    clear(run.module, &before);
+    Ok(())
+}
+
+/// What is done for one tile: all that it needs is brought, then its steps, then what it gives.
+fn in_order(flow: &Flow<'_>, own: &Segment, tiles: &[Tile], tile: usize) -> Vec<Action> {
+    let mut actions = Vec::new();
+    let mut brought = HashSet::new();
+    for (offset, _) in tiles[tile].points.iter().enumerate().filter(|(_, done)| done.is_some()) {
+        let step = own.from + offset;
+        for &tensor in &flow.touches[step].tensors {
+            let read = own.reads.contains(&tensor) && tiles[tile].boxes.contains_key(&tensor);
+            if read && brought.insert(tensor) {
+                actions.push(Action::In { tile, tensor });
+            }
+        }
+        actions.push(Action::Do { tile, step });
+    }
+    actions.extend((0..own.gives.len()).map(|give| Action::Out { tile, give }));
+    actions
+}
+
+/// Bytes of the local buffer that one tile takes.
+fn arena(flow: &Flow<'_>, own: &Segment, tile: &Tile) -> u64 {
+    segment::arena_bytes(flow, own, std::slice::from_ref(tile))
+}
+
+fn say(flow: &Flow<'_>, own: &SubGraph, instances: usize, bytes: u64) {
+    let names = [own.segment.from, own.segment.to - 1].map(|step| flow.steps[step].name());
+    let cut = own.cut.iter().flat_map(|cut| &cut.sizes);
+    let sizes: Vec<_> = cut.map(|(dim, size)| format!("{size} along {dim}")).collect();
+    let how = if sizes.is_empty() { "whole".to_owned() } else { sizes.join(", ") };
+    let what = format!(
+        "\"{}\" to \"{}\": {instances} instances, {how}; {bytes} bytes at once, {:.0} cycles",
+        names[0], names[1], own.cycles
+    );
+    remark(flow.steps[own.segment.from].op, &what);
+}

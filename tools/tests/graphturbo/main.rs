@@ -1,0 +1,4 @@
+//! GraphTurbo: sub-graphs in instances, on machines whose cores have a local buffer.
+
+mod desk;
+mod instances;
