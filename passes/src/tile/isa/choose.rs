@@ -143,7 +143,7 @@ pub fn consider<'c>(
     let mut ranked: Vec<(f64, f64, Mapping<'c>)> = all
         .into_iter()
         .map(|mapping| {
-            let mapped = Mapped { machine, nest, mapping: &mapping, near: search.near };
+            let mapped = Mapped::new(machine, nest, &mapping, search.near);
             (mapped.least_cycles(), reuse(&mapped), mapping)
         })
         .collect();
@@ -176,7 +176,7 @@ pub fn consider<'c>(
             }
             _ => {}
         }
-        let mapped = Mapped { machine, nest, mapping: &mapping, near: search.near };
+        let mapped = Mapped::new(machine, nest, &mapping, search.near);
         match start(&mapped) {
             Err(why) => {
                 note(None, Some(why.to_string()));
@@ -207,7 +207,7 @@ pub fn consider<'c>(
     }
     // What it costs by itself decides whether it is taken; how far its tile grows, how soon
     // all units together are done.
-    let mapped = Mapped { machine, nest, mapping: &mapping, near: search.near };
+    let mapped = Mapped::new(machine, nest, &mapping, search.near);
     let (sizes, _) = grow(&mapped, &sizes, &|sizes| mapped.elapsed(sizes, search.model));
     let memory = mapping.result(nest).map_or("", |result| mapping.instruction.operands[result]);
     Ok(Matrix { tile: RTile { memory: memory.to_owned(), sizes }, mapping, cycles })
@@ -242,7 +242,7 @@ fn start(mapped: &Mapped<'_, '_>) -> Result<Vec<u64>, Refusal> {
 
 /// What the machine lacks to bring operands to the instruction and its result back.
 fn lacks(mapped: &Mapped<'_, '_>) -> Result<(), Refusal> {
-    let Mapped { machine, nest, mapping, .. } = *mapped;
+    let &Mapped { machine, nest, mapping, .. } = mapped;
     let instruction = || mapping.instruction.name.to_owned();
     let shared = machine.shared().ok_or(Refusal::Shared)?;
     let begin = residue::begin(nest, mapping.binding.from_zero)
@@ -258,12 +258,12 @@ fn lacks(mapped: &Mapped<'_, '_>) -> Result<(), Refusal> {
         let one = mapping.binding.operands[operand] == Bound::One;
         let copied = matches!(begin, Begin::Copied | Begin::Held);
         let loads = if result { copied } else { !one };
-        let home = |access: Option<usize>| mapped.home(access).unwrap_or(shared.name);
+        let [from, to] = mapped.homes(operand).map(|home| home.unwrap_or(shared.name));
         if loads && !mapped.load(operand).is_some_and(|way| way.strided) {
-            return Err(path(home(mapped.read_by(operand)), memory));
+            return Err(path(from, memory));
         }
         if result && !mapped.store(operand).is_some_and(|way| way.strided) {
-            return Err(path(memory, home(mapped.written())));
+            return Err(path(memory, to));
         }
         let starts = result && matches!(begin, Begin::Number | Begin::Zero);
         if (ragged || starts || one) && machine.fill_of(memory).is_none() {

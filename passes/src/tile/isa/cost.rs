@@ -20,53 +20,166 @@ use super::unify::Bound;
 use crate::nest::{Nest, Start};
 use crate::tile::way::move_cycles;
 
-/// A mapping beside its nest on a machine.
-#[derive(Clone, Copy)]
+/// A move between where a tensor lies and an operand, with the facts of its ends.
+struct Path<'c> {
+    way: Move<'c>,
+    /// Bytes a cycle of the slowest on the way.
+    slowest: Option<u64>,
+    /// Bytes of a register at one of its ends.
+    register: Option<u64>,
+    /// Whether it leads from or to the shared memory.
+    far: bool,
+}
+
+impl<'c> Path<'c> {
+    fn between(machine: Machine<'c>, from: &str, to: &str) -> Option<Self> {
+        let way = machine.move_between(from, to)?;
+        let ends = [way.source, way.target].map(|name| machine.memory(name));
+        let rates = ends.iter().flatten().filter(|end| !end.is_registers());
+        let slowest = rates.filter_map(|end| end.bytes_per_cycle).chain(way.bytes_per_cycle).min();
+        let register = ends.iter().flatten().find_map(|end| end.register_bytes);
+        let shared = machine.shared().map(|shared| shared.name);
+        let far = [Some(way.source), Some(way.target)].contains(&shared);
+        Some(Self { way, slowest, register, far })
+    }
+
+    /// Cycles of one transfer, as [`transfer_cycles`].
+    fn cycles(&self, bytes: f64) -> f64 {
+        let moved = self.slowest.map_or(0.0, |rate| bytes / rate as f64);
+        let issue = match self.register {
+            Some(register) => {
+                (bytes / register as f64).ceil() * self.way.issue_cycles.unwrap_or(1.0)
+            }
+            None => self.way.issue_cycles.unwrap_or(0.0),
+        };
+        let latency = self.way.latency_cycles.unwrap_or(0) as f64;
+        // Registers are many: the next move begins before this one has arrived.
+        let latency = if self.register.is_some() { 0.0 } else { latency };
+        moved.max(issue) + latency
+    }
+}
+
+/// An operand of the instruction.
+struct Operand<'c> {
+    memory: &'c str,
+    /// What brings it, or what it starts from, from where that lies.
+    load: Option<Path<'c>>,
+    /// What takes it to where the result will lie.
+    store: Option<Path<'c>>,
+    /// Elements of one, and bytes of each.
+    block: u64,
+    elem_bytes: u64,
+    is_result: bool,
+    /// Whether it is one everywhere.
+    is_one: bool,
+}
+
+/// A mapping beside its nest on a machine, whose facts are read once: every tile asks for them.
 pub(super) struct Mapped<'p, 'c> {
     pub machine: Machine<'c>,
     pub nest: &'p Nest<'c>,
     pub mapping: &'p Mapping<'c>,
     /// What waits near the unit.
-    pub near: Option<Near<'p>>,
+    near: Option<Near<'p>>,
+    operands: Vec<Operand<'c>>,
+    /// Bytes that tiles may take of each operand's memory.
+    rooms: Vec<u64>,
+    /// Of the shared memory: what moves together, and bytes a cycle.
+    transaction: u64,
+    rate: Option<u64>,
+    units: u64,
 }
 
-impl<'p, 'c: 'p> Mapped<'p, 'c> {
-    /// The memory in which the tensor of an access lies.
-    pub fn home(&self, access: Option<usize>) -> Option<&'p str> {
-        let waits =
-            |near: &Near<'_>| access.and_then(|number| near.inside.get(number)) == Some(&true);
-        match self.near.filter(waits) {
-            Some(near) => Some(near.memory),
-            None => self.machine.shared().map(|shared| shared.name),
+impl<'p, 'c> Mapped<'p, 'c> {
+    pub fn new(
+        machine: Machine<'c>,
+        nest: &'p Nest<'c>,
+        mapping: &'p Mapping<'c>,
+        near: Option<Near<'p>>,
+    ) -> Self {
+        let shared = machine.shared();
+        let home = |access: Option<usize>| home(machine, near, access);
+        let types = mapping.instruction.operand_types();
+        let operand = |(number, &memory): (usize, &&'c str)| Operand {
+            memory,
+            load: home(read_by(nest, mapping, number))
+                .and_then(|home| Path::between(machine, home, memory)),
+            store: home(written(nest)).and_then(|home| Path::between(machine, memory, home)),
+            block: ty::count(types[number]).unwrap_or(1),
+            elem_bytes: ty::elem(types[number]).and_then(ty::byte_size).unwrap_or(8),
+            is_result: mapping.is_result(nest, number),
+            is_one: mapping.binding.operands[number] == Bound::One,
+        };
+        let operands: Vec<_> =
+            mapping.instruction.operands.iter().enumerate().map(operand).collect();
+        let rooms = operands.iter().map(|own| room(machine, near, own.memory)).collect();
+        Self {
+            machine,
+            nest,
+            mapping,
+            near,
+            operands,
+            rooms,
+            transaction: shared.as_ref().and_then(|own| own.transaction_bytes).unwrap_or(1),
+            rate: shared.as_ref().and_then(|own| own.bytes_per_cycle),
+            units: machine.units().first().map_or(1, |unit| unit.count.max(1)),
         }
     }
 
-    /// The access whose tensor is brought for an operand: what is read, or what sums start from.
-    pub fn read_by(&self, operand: usize) -> Option<usize> {
-        match self.mapping.binding.operands[operand] {
-            Bound::One => None,
-            Bound::Operand(number) if number < self.nest.inputs.len() => Some(number),
-            Bound::Operand(_) => match self.nest.starts.first() {
-                Some(Start::From { inputs, .. }) if !inputs.is_empty() => {
-                    Some(self.nest.inputs.len())
-                }
-                _ => self.written(),
-            },
-        }
+    /// The memory in which what is read for an operand lies, and the one for the result.
+    pub fn homes(&self, operand: usize) -> [Option<&'p str>; 2]
+    where
+        'c: 'p,
+    {
+        let home = |access| home(self.machine, self.near, access);
+        [home(read_by(self.nest, self.mapping, operand)), home(written(self.nest))]
     }
+}
 
-    /// The access of the result.
-    pub fn written(&self) -> Option<usize> {
-        Some(self.nest.reads().len())
+/// The memory in which the tensor of an access lies.
+fn home<'p, 'c: 'p>(
+    machine: Machine<'c>,
+    near: Option<Near<'p>>,
+    access: Option<usize>,
+) -> Option<&'p str> {
+    let waits = |near: &Near<'_>| access.and_then(|number| near.inside.get(number)) == Some(&true);
+    match near.filter(waits) {
+        Some(near) => Some(near.memory),
+        None => machine.shared().map(|shared| shared.name),
+    }
+}
+
+/// The access whose tensor is brought for an operand: what is read, or what sums start from.
+fn read_by(nest: &Nest<'_>, mapping: &Mapping<'_>, operand: usize) -> Option<usize> {
+    match mapping.binding.operands[operand] {
+        Bound::One => None,
+        Bound::Operand(number) if number < nest.inputs.len() => Some(number),
+        Bound::Operand(_) => match nest.starts.first() {
+            Some(Start::From { inputs, .. }) if !inputs.is_empty() => Some(nest.inputs.len()),
+            _ => written(nest),
+        },
+    }
+}
+
+/// The access of the result.
+fn written(nest: &Nest<'_>) -> Option<usize> {
+    Some(nest.reads().len())
+}
+
+/// Bytes of a memory that tiles may take. Of registers some are left for addresses.
+fn room(machine: Machine<'_>, near: Option<Near<'_>>, memory: &str) -> u64 {
+    const REGISTERS_FOR_TILES: f64 = 0.75;
+    let Some(memory) = machine.memory(memory) else { return 0 };
+    match memory.is_registers() {
+        true => (memory.capacity_bytes as f64 * REGISTERS_FOR_TILES) as u64,
+        false => {
+            let near = near.filter(|near| near.memory == memory.name);
+            memory.capacity_bytes.saturating_sub(near.map_or(0, |near| near.taken))
+        }
     }
 }
 
 impl<'c> Mapped<'_, 'c> {
-    /// The operands by number, with the memory of each.
-    fn operands(&self) -> impl Iterator<Item = (usize, &'c str)> {
-        self.mapping.instruction.operands.iter().copied().enumerate()
-    }
-
     /// Elements that an operand holds for a tile, whole instructions of them.
     pub fn held(&self, sizes: &[u64], operand: usize) -> u64 {
         let around = self.mapping.around(self.nest, operand);
@@ -76,7 +189,7 @@ impl<'c> Mapped<'_, 'c> {
 
     /// Operands of the instruction side by side in a tile.
     fn blocks(&self, sizes: &[u64], operand: usize) -> u64 {
-        if self.mapping.binding.operands[operand] == Bound::One {
+        if self.operands[operand].is_one {
             return 1;
         }
         let along = |axis: usize| sizes[axis].div_ceil(self.mapping.quantum(axis));
@@ -85,13 +198,11 @@ impl<'c> Mapped<'_, 'c> {
 
     /// Elements of one operand of the instruction.
     fn block(&self, operand: usize) -> u64 {
-        let ty = self.mapping.instruction.operand_types()[operand];
-        ty::count(ty).unwrap_or(1)
+        self.operands[operand].block
     }
 
     pub fn elem_bytes(&self, operand: usize) -> u64 {
-        let ty = self.mapping.instruction.operand_types()[operand];
-        ty::elem(ty).and_then(ty::byte_size).unwrap_or(8)
+        self.operands[operand].elem_bytes
     }
 
     /// Whether some block of an operand has points that are none of the nest.
@@ -103,33 +214,27 @@ impl<'c> Mapped<'_, 'c> {
     /// Bytes that are needed in a memory. What streams through is held twice: one is used
     /// while the other fills, and what is left over of the steps is held beside both.
     pub fn needed(&self, sizes: &[u64], memory: &str) -> u64 {
-        let there = self.operands().filter(|(_, other)| *other == memory);
+        let there = self.operands.iter().enumerate().filter(|(_, own)| own.memory == memory);
         there.map(|(n, _)| self.copies(sizes, n) * self.held(sizes, n) * self.elem_bytes(n)).sum()
     }
 
-    /// Bytes of a memory that tiles may take. Of registers some are left for addresses.
+    /// Bytes of an operand's memory that tiles may take.
     pub fn room(&self, memory: &str) -> u64 {
-        const REGISTERS_FOR_TILES: f64 = 0.75;
-        let Some(memory) = self.machine.memory(memory) else { return 0 };
-        match memory.is_registers() {
-            true => (memory.capacity_bytes as f64 * REGISTERS_FOR_TILES) as u64,
-            false => {
-                let near = self.near.filter(|near| near.memory == memory.name);
-                memory.capacity_bytes.saturating_sub(near.map_or(0, |near| near.taken))
-            }
-        }
+        let place = self.operands.iter().position(|own| own.memory == memory);
+        place.map_or(0, |place| self.rooms[place])
     }
 
     /// The first memory that does not hold its operands, with what they need.
     pub fn overfull(&self, sizes: &[u64]) -> Option<(&'c str, u64)> {
-        let mut needed = self.operands().map(|(_, memory)| (memory, self.needed(sizes, memory)));
+        let memories = self.operands.iter().map(|own| own.memory);
+        let mut needed = memories.map(|memory| (memory, self.needed(sizes, memory)));
         needed.find(|(memory, bytes)| *bytes > self.room(memory))
     }
 
     /// How many tiles of an operand are held.
     fn copies(&self, sizes: &[u64], operand: usize) -> u64 {
-        let brought = !self.mapping.is_result(self.nest, operand)
-            && self.mapping.binding.operands[operand] != Bound::One;
+        let own = &self.operands[operand];
+        let brought = !own.is_result && !own.is_one;
         let streams = brought && self.load(operand).is_some_and(|way| way.engine.is_some());
         let extent = |axis: usize| self.nest.axes[axis].extent;
         let steps = self.reductions().any(|axis| extent(axis) > sizes[axis]);
@@ -142,15 +247,13 @@ impl<'c> Mapped<'_, 'c> {
     }
 
     /// What brings an operand, or what it starts from, from where that lies.
-    pub fn load(&self, operand: usize) -> Option<Move<'c>> {
-        let home = self.home(self.read_by(operand))?;
-        self.machine.move_between(home, self.mapping.instruction.operands[operand])
+    pub fn load(&self, operand: usize) -> Option<&Move<'c>> {
+        self.operands[operand].load.as_ref().map(|path| &path.way)
     }
 
     /// What takes a result to where it will lie.
-    pub fn store(&self, operand: usize) -> Option<Move<'c>> {
-        let home = self.home(self.written())?;
-        self.machine.move_between(self.mapping.instruction.operands[operand], home)
+    pub fn store(&self, operand: usize) -> Option<&Move<'c>> {
+        self.operands[operand].store.as_ref().map(|path| &path.way)
     }
 
     /// Cycles of the whole nest on one unit.
@@ -161,8 +264,7 @@ impl<'c> Mapped<'_, 'c> {
     /// Cycles until all units together are done: tiles go out in waves, and those of a wave
     /// share the bandwidth of the memory that all units share.
     pub fn elapsed(&self, sizes: &[u64], model: Model) -> f64 {
-        let units = self.machine.units().first().map_or(1, |unit| unit.count.max(1));
-        let tiles = self.tiles(sizes);
+        let (units, tiles) = (self.units, self.tiles(sizes));
         if self.near.is_some() {
             // A tile of a group: the other units do theirs.
             return tiles as f64 * self.tile_cycles(sizes, model, units);
@@ -189,19 +291,15 @@ impl<'c> Mapped<'_, 'c> {
         let compute = self.mapping.instructions(sizes) as f64 * issue;
         let (mut stream, mut finish) = (0.0, 0.0);
         let mut overlap = model == Model::Overlapped;
-        for (operand, _) in self.operands() {
-            let result = self.mapping.is_result(self.nest, operand);
-            let way = if result { self.store(operand) } else { self.load(operand) };
-            if self.mapping.binding.operands[operand] == Bound::One {
-                continue;
-            }
-            let Some(way) = way else { return f64::INFINITY };
-            let cycles = self.move_cycles(&way, sizes, operand, active);
-            if result {
+        for (operand, own) in self.operands.iter().enumerate().filter(|(_, own)| !own.is_one) {
+            let path = if own.is_result { &own.store } else { &own.load };
+            let Some(path) = path else { return f64::INFINITY };
+            let cycles = self.move_cycles(path, sizes, operand, active);
+            if own.is_result {
                 finish += 2.0 * cycles;
             } else {
                 stream += cycles;
-                overlap &= way.engine.is_some();
+                overlap &= path.way.engine.is_some();
             }
         }
         let latency = self.mapping.instruction.latency_cycles as f64;
@@ -212,17 +310,15 @@ impl<'c> Mapped<'_, 'c> {
 
 impl<'c> Mapped<'_, 'c> {
     /// Cycles that the tile of an operand is on its way, while `active` units bring one each.
-    fn move_cycles(&self, way: &Move<'c>, sizes: &[u64], operand: usize, active: u64) -> f64 {
+    fn move_cycles(&self, path: &Path<'c>, sizes: &[u64], operand: usize, active: u64) -> f64 {
         let held = (self.held(sizes, operand) * self.elem_bytes(operand)) as f64;
-        let shared = self
-            .machine
-            .shared()
-            .filter(|shared| way.source == shared.name || way.target == shared.name);
-        let unit = shared.as_ref().and_then(|memory| memory.transaction_bytes).unwrap_or(1);
-        let rate = shared.as_ref().and_then(|memory| memory.bytes_per_cycle);
+        let cycles = path.cycles(held);
+        if !path.far {
+            return cycles;
+        }
+        let unit = self.transaction;
         let bytes = (active * self.pieces(sizes, operand, unit) * unit) as f64;
-        let touched = rate.map_or(0.0, |rate| bytes / rate as f64);
-        transfer_cycles(self.machine, way, held).max(touched)
+        cycles.max(self.rate.map_or(0.0, |rate| bytes / rate as f64))
     }
 
     /// Pieces of `unit` bytes that the tile of an operand touches in its tensor: rows of the
@@ -280,7 +376,7 @@ pub fn traffic<'c>(
     (task, tile): (&[u64], &[u64]),
     near: Option<Near<'_>>,
 ) -> Traffic {
-    let mapped = Mapped { machine, nest, mapping, near };
+    let mapped = Mapped::new(machine, nest, mapping, near);
     let pieces: Vec<Vec<(u64, u64)>> = (0..nest.axes.len())
         .map(|axis| pieces(nest.axes[axis].extent, task[axis], tile[axis]))
         .collect();
@@ -357,16 +453,14 @@ impl<'c> Mapped<'_, 'c> {
             self.carry(self.load(result), times * self.tile_bytes(sizes, result), traffic);
         }
         self.carry(self.store(result), times * self.tile_bytes(sizes, result), traffic);
-        for (operand, _) in self.operands() {
-            let one = self.mapping.binding.operands[operand] == Bound::One;
-            self.fill(times, sizes, operand, one, traffic);
+        for (operand, own) in self.operands.iter().enumerate() {
+            self.fill(times, sizes, operand, own.is_one, traffic);
         }
     }
 
     fn of_inputs(&self, times: u64, sizes: &[u64], traffic: &mut Traffic) {
-        for (operand, _) in self.operands() {
-            let one = self.mapping.binding.operands[operand] == Bound::One;
-            if !one && !self.mapping.is_result(self.nest, operand) {
+        for (operand, own) in self.operands.iter().enumerate() {
+            if !own.is_one && !own.is_result {
                 self.fill(times, sizes, operand, self.is_ragged(sizes, operand), traffic);
                 self.carry(self.load(operand), times * self.tile_bytes(sizes, operand), traffic);
             }
@@ -377,11 +471,11 @@ impl<'c> Mapped<'_, 'c> {
         if does {
             let way = self.machine.fill_of(self.mapping.instruction.operands[operand]);
             let bytes = self.held(sizes, operand) * self.elem_bytes(operand);
-            self.carry(way, times * bytes, traffic);
+            self.carry(way.as_ref(), times * bytes, traffic);
         }
     }
 
-    fn carry(&self, way: Option<Move<'c>>, bytes: u64, traffic: &mut Traffic) {
+    fn carry(&self, way: Option<&Move<'c>>, bytes: u64, traffic: &mut Traffic) {
         if let Some(way) = way.filter(|_| bytes > 0) {
             *traffic.entry(way.name.to_owned()).or_default() += bytes;
         }
