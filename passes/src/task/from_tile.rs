@@ -42,7 +42,7 @@ pub const PASS: Pass = Pass {
         option(
             "policy",
             "whose order: text, critical (list scheduling by critical path), wavefront \
-             (Rammer's), or auto, the shortest by estimate",
+             (Rammer's), depth (GraphTurbo's), or auto, the shortest of the first three by estimate",
             "auto",
         ),
         option(
@@ -227,6 +227,7 @@ fn read_options<'c>(
                 ("text", Policy::Text),
                 ("critical", Policy::Critical),
                 ("wavefront", Policy::Wavefront),
+                ("depth", Policy::Depth),
             ],
         )?,
         placement: word(

@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use weft_passes::task::schedule::critical::critical;
+use weft_passes::task::schedule::depth;
 use weft_passes::task::schedule::fill::Program;
 use weft_passes::task::schedule::lanes::Placement;
 use weft_passes::task::schedule::operators::{Operator, RKernel, Target};
@@ -182,4 +183,72 @@ proptest! {
         prop_assert!(length >= longest && length >= work.div_ceil(units));
         prop_assert!(units > 1 || length == work);
     }
+}
+
+/// The most results that are alive at once: while one is made, and between two.
+fn alive(operators: &[Operator], order: &[usize]) -> [usize; 2] {
+    let mut left = vec![0; operators.len()];
+    for operator in operators {
+        operator.after.iter().for_each(|&before| left[before as usize] += 1);
+    }
+    let (mut now, mut most) = (0usize, [0, 0]);
+    for &number in order {
+        now += 1;
+        most[0] = most[0].max(now);
+        for &before in &operators[number].after {
+            left[before as usize] -= 1;
+            now -= usize::from(left[before as usize] == 0);
+        }
+        most[1] = most[1].max(now);
+    }
+    most
+}
+
+/// The pyramid of the paper: eight pieces, four of two each, two, one.
+#[test]
+fn gt_3_the_depth_policy_gives_the_order_of_the_paper() {
+    let mut operators: Vec<Operator> = (0..8).map(|_| operator(&[kernel(1, 1)], &[])).collect();
+    for first in [0, 2, 4, 6, 8, 10, 12] {
+        operators.push(operator(&[kernel(1, 1)], &[first, first + 1]));
+    }
+    let name = |number: usize| match number {
+        0..8 => format!("a{}", number + 1),
+        8..12 => format!("b{}", number - 7),
+        12..14 => format!("c{}", number - 11),
+        _ => format!("d{}", number - 13),
+    };
+    let order = depth::order(&operators);
+    let names: Vec<_> = order.iter().map(|&number| name(number)).collect();
+    assert_eq!(names.join(" "), "a8 a7 b4 a6 a5 b3 c2 a4 a3 b2 a2 a1 b1 c1 d1");
+    assert_eq!(alive(&operators, &order), [5, 4]);
+    let by_stage: Vec<usize> = (0..operators.len()).collect();
+    assert_eq!(alive(&operators, &by_stage), [9, 8]);
+    let program = depth::depth(&operators, &target(1, 0, None));
+    let placed: Vec<_> = program.operators.iter().map(|one| one.operator).collect();
+    assert_eq!((placed, program.cycles), (order, 15));
+}
+
+/// Sub-graphs of instances as those of ResNet-50's stages: fewer and fewer, each of which reads the
+/// neighbours of its own place, halos included.
+#[test]
+fn gt_3_less_is_alive_than_stage_by_stage() {
+    let stages = [28usize, 28, 28, 14, 14, 7, 7, 4, 4, 1];
+    let mut operators: Vec<Operator> = Vec::new();
+    let mut before: Option<(u32, usize)> = None;
+    for count in stages {
+        let first = operators.len() as u32;
+        for piece in 0..count {
+            let reads = before.map_or(Vec::new(), |(begin, pieces)| {
+                let at = |piece: usize| (piece * pieces).div_ceil(count);
+                let (low, high) = (at(piece).saturating_sub(1), (at(piece + 1) + 1).min(pieces));
+                (low..high).map(|own| begin + own as u32).collect()
+            });
+            operators.push(operator(&[kernel(1, 1)], &reads));
+        }
+        before = Some((first, count));
+    }
+    let by_stage: Vec<usize> = (0..operators.len()).collect();
+    let [depth, breadth] =
+        [depth::order(&operators), by_stage].map(|order| alive(&operators, &order)[0]);
+    assert!(depth < breadth, "{depth} and {breadth} alive");
 }

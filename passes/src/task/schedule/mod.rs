@@ -3,13 +3,14 @@
 //! ```text
 //! operators.rs   jobs as sets of rTasks with times, and what comes before what
 //! policy.rs      the order of jobs: as the text has it, by critical path, or wave by wave
-//!   critical.rs, wavefront.rs over fill.rs and lanes.rs
+//!   critical.rs, wavefront.rs, depth.rs over fill.rs and lanes.rs
 //! buffers.rs     places in the arenas, for that order
 //! place.rs       ranges on units, and what each waits for
 //! ```
 
 mod buffers;
 pub mod critical;
+pub mod depth;
 pub mod fill;
 pub mod lanes;
 pub mod operators;

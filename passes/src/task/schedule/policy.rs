@@ -7,6 +7,7 @@ use std::fmt;
 
 use super::Options;
 use super::critical::critical;
+use super::depth::depth;
 use super::fill::{Program, in_order};
 use super::operators::{Operator, Target};
 use super::wavefront::{Decision, wavefront};
@@ -22,6 +23,8 @@ pub(crate) enum Policy {
     Critical,
     /// Rammer's.
     Wavefront,
+    /// GraphTurbo's: what was begun is finished first.
+    Depth,
 }
 
 /// A job in its turn.
@@ -93,6 +96,7 @@ impl fmt::Display for Policy {
             Policy::Text => "the text",
             Policy::Critical => "critical path",
             Policy::Wavefront => "wavefront",
+            Policy::Depth => "depth",
         })
     }
 }
@@ -116,6 +120,7 @@ pub(super) fn order(operators: &[Operator], options: &Options) -> Order {
         Policy::Text => vec![text()],
         Policy::Critical => vec![critical()],
         Policy::Wavefront => vec![waves()],
+        Policy::Depth => vec![(Policy::Depth, vec![depth(operators, target)], Vec::new())],
     };
     let launch = target.launch_cycles.unwrap_or(0);
     let length = |programs: &[Program]| -> u64 {
