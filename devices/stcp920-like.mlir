@@ -35,7 +35,7 @@ device.machine @stcp920_like arch("stcp920-like") features([]) {
   device.engine @mte on @core queue(32)
   device.engine @mme on @core queue(256)
 
-  device.move @load from @ddr to @l1 engine(@dma_in) bytes_per_cycle(64) latency_cycles(200) strided fills
+  device.move @load from @ddr to @l1 engine(@dma_in) bytes_per_cycle(64) latency_cycles(200) strided
     encoding("load.{type} {to}, {from}, {sizes}, {from_strides}, {to_strides}")
   device.move @load_acc from @ddr to @ib engine(@dma_in) bytes_per_cycle(64) latency_cycles(200) strided
     encoding("load.{type} {to}, {from}, {sizes}, {from_strides}, {to_strides}")
@@ -43,7 +43,7 @@ device.machine @stcp920_like arch("stcp920-like") features([]) {
     encoding("store.{type} {to}, {from}, {sizes}, {from_strides}, {to_strides}")
   device.move @store_acc from @ib to @ddr engine(@dma_out) bytes_per_cycle(64) latency_cycles(200) strided
     encoding("store.{type} {to}, {from}, {sizes}, {from_strides}, {to_strides}")
-  device.move @layout from @l1 to @l1 engine(@mte) bytes_per_cycle(128) latency_cycles(20) strided
+  device.move @layout from @l1 to @l1 engine(@mte) bytes_per_cycle(128) latency_cycles(20) strided fills
     encoding("layout.{type} {to}, {from}, {sizes}, {from_strides}, {to_strides}")
   device.move @begin from @l1 to @ib engine(@mte) bytes_per_cycle(128) latency_cycles(20) strided fills
     encoding("begin.{type} {to}, {from}, {sizes}, {from_strides}, {to_strides}")

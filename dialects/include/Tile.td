@@ -138,6 +138,7 @@ def Tile_RunOp : Tile_Op<"run", [AttrSizedOperandSegments]> {
     - C1: each symbol is a `tile.kernel` or a `device.kernel` with these operand types.
     - C2: the results have the types of the tensors after `into`.
     - C3: there is one place for each operand, inside of it.
+    - C4: only a stitched kernel, or a `device.kernel`, sees operands from elements on.
   }];
   let arguments = (ins StrAttr:$name, FlatSymbolRefAttr:$kernel,
                        OptionalAttr<FlatSymbolRefArrayAttr>:$others,

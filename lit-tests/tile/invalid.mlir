@@ -163,6 +163,20 @@ func.func @run_c3(%x: tensor<4xf32>) {
   %y = tile.run "add" @add(%x) into(%x) at [0, 4] : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return
 }
+tile.kernel @add stitched {
+^bb0(%x: tensor<4xf32>, %o: tensor<4xf32>):
+  tile.yield %x : tensor<4xf32>
+}
+
+// -----
+
+// run_c4: a kernel that passes may join and cut sees all.
+// CHECK: tile.run sees its operands from elements on, and @add is not stitched
+// CHECK: help: passes may join and cut other kernels as if they saw all; leave out `at`
+func.func @run_c4(%x: tensor<4xf32>) {
+  %y = tile.run "add" @add(%x) into(%x) at [0, 2] : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return
+}
 tile.kernel @add {
 ^bb0(%x: tensor<4xf32>, %o: tensor<4xf32>):
   tile.yield %x : tensor<4xf32>

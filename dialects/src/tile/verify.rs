@@ -1,6 +1,6 @@
 //! Constraints of the `tile` dialect.
 
-use super::{Run, axes, mapped_axes, nest};
+use super::{Run, axes, mapped_axes, nest, places};
 use crate::device::Machine;
 use crate::ir::{Block, Diagnostics, Op, Type, Val, affine, attr, parts, ty};
 use crate::verify::{
@@ -119,13 +119,17 @@ fn runs(op: Op<'_>, diag: &mut Diagnostics) {
     let kernels = Kernels::around(op);
     let body = op.first_block(0);
     let runs = body.into_iter().flat_map(Block::iter).filter(|op| op.is("tile.run"));
-    runs.for_each(|run| run_c1(run, &kernels, diag));
+    runs.for_each(|run| {
+        run_c1(run, &kernels, diag);
+        run_c4(run, &kernels, diag);
+    });
 }
 
 /// A run outside a tile-graph.
 fn run_alone(op: Op<'_>, diag: &mut Diagnostics) {
     if !op.parent().is_some_and(|parent| parent.is("tile.graph")) {
         run_c1(op, &Kernels::around(op), diag);
+        run_c4(op, &Kernels::around(op), diag);
     }
 }
 
@@ -156,6 +160,20 @@ fn run_c2(op: Op<'_>, diag: &mut Diagnostics) {
 /// C3. There is one place for each operand, inside of it.
 fn run_c3(op: Op<'_>, diag: &mut Diagnostics) {
     check_places(op, &op.operands(), diag);
+}
+
+/// C4. Only a stitched kernel, or code, sees its operands from elements on.
+fn run_c4<'c>(op: Op<'c>, kernels: &Kernels<'c>, diag: &mut Diagnostics) {
+    if places(op, 0).iter().all(|&place| place == 0) {
+        return;
+    }
+    let Some(kernel) = symbol(op, "kernel").and_then(|name| kernels.get(name)) else { return };
+    if kernel.is("tile.kernel") && kernel.attr("stitched").is_none() {
+        let what = format!("tile.run sees its operands from elements on, and @{}", kernel.symbol());
+        diag.error(op, format!("{what} is not stitched"))
+            .note(kernel, "the kernel is here")
+            .help("passes may join and cut other kernels as if they saw all; leave out `at`");
+    }
 }
 
 /// C1. Every yielded value has the type of the argument it overwrites.

@@ -224,8 +224,12 @@ impl<'c> Planner<'c> {
         self.fence.fill(before);
     }
 
-    /// The number of a buffer, or of what lies in it from element `at` on.
+    /// The number of a buffer, or of what lies in it from element `at` on. The whole one is
+    /// listed too: it says that a kernel may take its rest for one of its type.
     fn buffer(&mut self, op: Op<'c>, value: Val<'c>, at: u64) -> Result<u32, PlanningError> {
+        if at > 0 {
+            self.buffer(op, value, 0)?;
+        }
         let mut place = *self.places.get(&value).ok_or_else(|| broken(op))?;
         let skipped = ty::elem(value.ty()).and_then(ty::byte_size).unwrap_or(0) * at;
         let left = place.bytes.checked_sub(skipped).ok_or_else(|| broken(op))?;

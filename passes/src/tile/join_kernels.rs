@@ -246,7 +246,8 @@ impl<'c> Join<'c> {
         }
         for ((run, kernel), nest) in group.runs.iter().zip(kernels).zip(nests) {
             let computes = Kernel::of(*kernel).map(|kernel| kernel.computes()).unwrap_or_default();
-            let alone = |one: &Compute<'c>| self.is_done_alone(one, nest, waiting);
+            let stitched = Kernel::of(*kernel).is_some_and(|kernel| kernel.is_stitched());
+            let alone = |one: &Compute<'c>| !stitched && self.is_done_alone(one, nest, waiting);
             if !computes.iter().all(alone) {
                 let what = format!("@{} is not done by one unit from there", kernel.symbol());
                 Report::new(run.location(), what)

@@ -1,12 +1,14 @@
 //! A plan and its code, ready to be simulated; and both from an artifact.
 
+use std::collections::HashSet;
+
 use super::error::SimulateError;
 use super::functional::Functional;
 use super::prepare::{self, Ready, ReadyMeaning};
 use super::program::Code;
 use super::timed::{Report, Timed, Trace};
 use crate::artifact::Artifact;
-use crate::plan::{Plan, Port};
+use crate::plan::{Base, Buffer, Plan, Port};
 
 /// A simulated artifact.
 pub struct Model {
@@ -111,15 +113,28 @@ impl<'c> Simulator<'c> {
                 found: code.machine.units,
             });
         }
+        // What ends where: a port, or a buffer.
+        let numbered = |ports: &[Port], base: fn(u32) -> Base| -> Vec<_> {
+            let sizes = (0..).zip(ports).filter_map(|(number, port)| Some((number, port.bytes()?)));
+            sizes.map(|(number, bytes)| (base(number), bytes, bytes)).collect()
+        };
+        let ends = |buffer: &Buffer| (buffer.base, buffer.offset + buffer.bytes, buffer.bytes);
+        let mut wholes: HashSet<_> = plan.buffers.iter().map(ends).collect();
+        wholes.extend(numbered(&plan.inputs, Base::Input));
+        wholes.extend(numbered(&plan.outputs, Base::Output));
         for (number, step) in plan.steps.iter().enumerate() {
             let kernel = &code.kernels[self.calls[step.kernel as usize]];
             let given = step.buffers.iter().map(|&b| plan.buffers[b as usize].bytes);
             let arguments = &kernel.memrefs[..kernel.arguments as usize];
             let expected = arguments.iter().map(|memref| memref.bytes());
-            // A step may see less of a buffer: from one of its elements on.
-            let fits = given.clone().count() == expected.clone().count()
-                && given.clone().zip(expected.clone()).all(|(given, expected)| given <= expected);
-            if !fits {
+            let fits = |(&number, expected): (&u32, u64)| {
+                let buffer = &plan.buffers[number as usize];
+                // A step may see a whole one from an element on: both end together.
+                let whole = (buffer.base, buffer.offset + buffer.bytes, expected);
+                buffer.bytes == expected || buffer.bytes < expected && wholes.contains(&whole)
+            };
+            let as_many = step.buffers.len() == arguments.len();
+            if !as_many || !step.buffers.iter().zip(expected.clone()).all(fits) {
                 return Err(SimulateError::Arguments {
                     step: number as u32,
                     kernel: kernel.name.clone(),

@@ -351,6 +351,15 @@ fn ports_and_arguments() {
     let mut short = plan.clone();
     short.buffers[0].bytes = 512;
     assert!(matches!(refused(&code, &short), SimulateError::Arguments { step: 0, .. }));
+    // The rest of a whole one, where a larger one ends too, is an argument; reading past it is not.
+    let in_arena = |offset, bytes| Buffer { base: Base::Arena, offset, bytes };
+    let mut rest = plan.clone();
+    rest.arena_bytes = 2048;
+    rest.buffers[0] = in_arena(1536, 512);
+    rest.buffers.extend([in_arena(0, 2048), in_arena(1024, 1024)]);
+    assert!(!matches!(refused(&code, &rest), SimulateError::Arguments { .. }));
+    rest.buffers.pop();
+    assert!(matches!(refused(&code, &rest), SimulateError::Arguments { step: 0, .. }));
     let mut other = plan.clone();
     other.kernels[0].symbol = "other".into();
     assert!(matches!(refused(&code, &other), SimulateError::Kernel { .. }));

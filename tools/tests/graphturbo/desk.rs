@@ -33,7 +33,8 @@ impl Desk {
     pub fn weft(&self, arguments: &str, instances: &str) -> Result<(String, String), String> {
         let output = Command::new(env!("CARGO_BIN_EXE_weft"))
             .args(arguments.split_whitespace())
-            .args(["--device", "machine.mlir", "--pass-option"])
+            .args(["--device", "machine.mlir"])
+            .args(["--pass-option", "tile-connect-edges.joining=none", "--pass-option"])
             .arg(format!("tile-split-instances.instances={instances}"))
             .current_dir(self.folder.path())
             .output()

@@ -252,8 +252,10 @@ impl<'c> Connecting<'c> {
 
     fn read(&self, name: &str) -> Option<Member<'c>> {
         let kernel = self.kernel(name)?;
-        let [compute] = <[Compute<'c>; 1]>::try_from(Kernel::of(kernel)?.computes()).ok()?;
-        let nest = read_kernel(kernel).ok()?;
+        // What is stitched is done whole.
+        let kernel = Kernel::of(kernel).filter(|kernel| !kernel.is_stitched())?;
+        let [compute] = <[Compute<'c>; 1]>::try_from(kernel.computes()).ok()?;
+        let nest = read_kernel(kernel.op).ok()?;
         Member::new(self.machine, self.memory, name, compute, nest)
     }
 
