@@ -37,12 +37,12 @@ pub fn passes_to(stage: Stage) -> &'static [&'static Pass] {
             // After elementwise kernels were joined, which makes fewer tensors; before anything
             // looks at a kernel's extents.
             &tile::stream_host::PASS,
-            // On request only so far. Behind the host's streaming, whose slabs it may split; before
-            // anything is chosen for kernels, for those of instances are finished here.
-            &tile::instances::PASS,
             // After elementwise kernels were joined, which makes fewer tensors; before anything
             // is chosen for the way in which they lie.
             &tile::lay_out::PASS,
+            // On request only so far. Behind the host's streaming, whose slabs it may split; before
+            // anything is chosen for kernels, for those of instances are finished here.
+            &tile::instances::PASS,
             // After elementwise kernels were joined: what a row goes through is few kernels then.
             // Before the next, which would share out each of its folds apart.
             &tile::split_rows::PASS,
@@ -72,6 +72,8 @@ pub fn passes_to(stage: Stage) -> &'static [&'static Pass] {
             // people and the interpreter read `math.exp` better.
             &device::expand_math::PASS,
             &device::from_tile::PASS,
+            // Last: it moves what the door wrote.
+            &device::order_instructions::PASS,
         ],
     }
 }
@@ -103,6 +105,7 @@ pub const PASSES: &[&Pass] = &[
     &device::load_machine::PASS,
     &device::expand_math::PASS,
     &device::from_tile::PASS,
+    &device::order_instructions::PASS,
     &codegen::lower::PASS,
     &codegen::vendor::PASS,
     &codegen::gpu::program::PASS,

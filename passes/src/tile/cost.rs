@@ -8,6 +8,7 @@
 use weft_dialects::device::{Lanes, Machine, Memory};
 use weft_dialects::ir::{Type, ty};
 
+use super::banks::Banks;
 use super::instruction::{Mapped, body_cycles};
 use super::task_tile::loop_order;
 use super::turn::turns;
@@ -31,6 +32,8 @@ pub(super) struct Facts<'c> {
     pub stage: Option<Stage<'c>>,
     /// Cycles for one byte on the way to where they wait.
     pub stage_byte: f64,
+    /// The banks of that memory.
+    pub stage_banks: Option<Banks>,
     /// The smallest cache, if it says which addresses compete in it.
     pub near: Option<Near>,
 }
@@ -94,6 +97,7 @@ impl<'c> Facts<'c> {
             registers: usable(&registers)?,
             lane_bytes: registers.lanes.zip(registers.register_bytes).map(|(n, bytes)| bytes / n),
             near: Near::of(machine).filter(|_| way.stage.is_none()),
+            stage_banks: way.stage.as_ref().and_then(|stage| Banks::of(&stage.memory)),
             stage: way.stage,
             stage_byte,
         })
@@ -143,21 +147,37 @@ struct Operand {
     bytes: i64,
     /// Lies in the order of the lanes, or will.
     packed: bool,
+    /// Turns in which the banks where it waits give a register along the lanes.
+    turns: f64,
 }
 
 impl Operand {
-    fn of(nest: &Nest<'_>, access: &Access<'_>, packed: bool) -> Self {
+    /// `lanes` are the axis along them, and how many there are.
+    fn of(
+        nest: &Nest<'_>,
+        access: &Access<'_>,
+        packed: bool,
+        lanes: Option<(usize, u64)>,
+        banks: Option<Banks>,
+    ) -> Self {
         // Laid out for the lanes together with its border.
         let packed = packed || Border::of(access).is_some();
         let axes = nest.axes.len();
         let bytes = ty::byte_size(access.elem()).unwrap_or(1) as i64;
-        let strides = access.address(axes).coefficients.iter().map(|step| step * bytes).collect();
+        let address = access.address(axes);
+        let strides = address.coefficients.iter().map(|step| step * bytes);
         let uses = (0..axes).map(|axis| access.uses(axis)).collect();
         let dims = access.index.iter().zip(&access.shape).map(|(index, &extent)| {
             let steps = index.coefficients.iter().enumerate().filter(|(_, step)| **step != 0);
             (extent, steps.map(|(axis, step)| (axis, step.unsigned_abs())).collect())
         });
-        Self { dims: dims.collect(), strides, uses, bytes, packed }
+        let strides: Vec<i64> = strides.collect();
+        let turns = banks.zip(lanes).map_or(1, |(banks, (axis, lanes))| {
+            let points = lanes.min(nest.axes[axis].extent);
+            let step = if packed { bytes } else { strides[axis] }.unsigned_abs();
+            banks.depth((0..points).map(|lane| lane * step), bytes as u64)
+        });
+        Self { dims: dims.collect(), strides, uses, bytes, packed, turns: turns.max(1) as f64 }
     }
 
     /// Lines of a cache that a tile of these sizes touches.
@@ -197,7 +217,7 @@ impl Operand {
 
 /// Lines of a cache that a tile of these sizes touches of a tensor.
 pub(super) fn lines(nest: &Nest<'_>, access: &Access<'_>, sizes: &[u64], line_bytes: u64) -> f64 {
-    Operand::of(nest, access, false).lines(sizes, line_bytes)
+    Operand::of(nest, access, false, None, None).lines(sizes, line_bytes)
 }
 
 /// A nest whose points are done by one instruction, with lanes along one axis.
@@ -229,17 +249,21 @@ impl<'m, 'c> Model<'m, 'c> {
             .filter(|&axis| lanes_axis != Some(axis))
             .map(|axis| nest.axes[axis].extent as f64);
         let inputs = nest.inputs.iter().zip(packed);
+        let lanes = lanes_axis.map(|axis| (axis, mapped.lanes));
+        let operand = |access: &Access<'_>, packed: bool| {
+            Operand::of(nest, access, packed, lanes, facts.stage_banks)
+        };
         Self {
             nest,
             facts,
             mapped,
-            inputs: inputs.map(|(access, &packed)| Operand::of(nest, access, packed)).collect(),
-            outputs: nest.outputs.iter().map(|access| Operand::of(nest, access, false)).collect(),
+            inputs: inputs.map(|(access, &packed)| operand(access, packed)).collect(),
+            outputs: nest.outputs.iter().map(|access| operand(access, false)).collect(),
             epilogue: nest
                 .epilogue
                 .iter()
                 .flat_map(|epilogue| &epilogue.inputs)
-                .map(|access| Operand::of(nest, access, false))
+                .map(|access| operand(access, false))
                 .collect(),
             steps: steps.product(),
             reduces: reductions.count() > 0,
@@ -351,7 +375,8 @@ impl<'m, 'c> Model<'m, 'c> {
         let Some(axis) = tile.lanes_axis else { return one };
         match operand.strides[axis] / operand.bytes {
             0 | 1 => one,
-            _ if operand.packed || self.facts.stage.is_some() => one,
+            _ if self.facts.stage.is_some() => one * operand.turns,
+            _ if operand.packed => one,
             2 => 4.0 * one,
             // Element by element, each put in its lane.
             _ => 2.0 * self.mapped.lanes as f64 * one.max(0.5),

@@ -60,6 +60,11 @@ impl Desk {
         }
     }
 
+    /// A file that `weft` wrote.
+    pub fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.folder.path().join(name)).expect("it was written")
+    }
+
     /// The remarks of the pass.
     pub fn remarks(&self) -> Vec<String> {
         let option = "--pass-option tile-split-instances.remarks=true";

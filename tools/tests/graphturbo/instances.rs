@@ -4,7 +4,7 @@
 use crate::desk::Desk;
 
 /// Convolutions with borders and a stride, a residual and a pool, on odd sizes.
-const BLOCK: &str = "func.func @block(%x: tensor<2x19x15x6xf32>, %w: tensor<10x3x3x6xf32>, %b: tensor<10xf32>, %v: tensor<10x1x1x10xf32>, %c: tensor<10xf32>, %u: tensor<7x3x3x10xf32>, %d: tensor<7xf32>) -> (tensor<2x10x8x7xf32>, tensor<2x9x7x10xf32>) {
+pub const BLOCK: &str = "func.func @block(%x: tensor<2x19x15x6xf32>, %w: tensor<10x3x3x6xf32>, %b: tensor<10xf32>, %v: tensor<10x1x1x10xf32>, %c: tensor<10xf32>, %u: tensor<7x3x3x10xf32>, %d: tensor<7xf32>) -> (tensor<2x10x8x7xf32>, tensor<2x9x7x10xf32>) {
   %z = \"tosa.const\"() <{values = dense<0.0> : tensor<1xf32>}> : () -> tensor<1xf32>
   %a = tosa.conv2d %x, %w, %b, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 1, 1>} : (tensor<2x19x15x6xf32>, tensor<10x3x3x6xf32>, tensor<10xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<2x19x15x10xf32>
   %r = tosa.clamp %a {min_val = 0.0 : f32, max_val = 6.0 : f32} : (tensor<2x19x15x10xf32>) -> tensor<2x19x15x10xf32>
@@ -17,7 +17,7 @@ const BLOCK: &str = "func.func @block(%x: tensor<2x19x15x6xf32>, %w: tensor<10x3
 ";
 
 /// Products and a row's largest, which an instance has whole.
-const ROWS: &str = "func.func @rows(%x: tensor<1x37x24xf32>, %w: tensor<1x24x50xf32>, %v: tensor<1x50x24xf32>) -> tensor<1x37x24xf32> {
+pub const ROWS: &str = "func.func @rows(%x: tensor<1x37x24xf32>, %w: tensor<1x24x50xf32>, %v: tensor<1x50x24xf32>) -> tensor<1x37x24xf32> {
   %z = \"tosa.const\"() <{values = dense<0.0> : tensor<1xf32>}> : () -> tensor<1xf32>
   %h = tosa.matmul %x, %w, %z, %z : (tensor<1x37x24xf32>, tensor<1x24x50xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x37x50xf32>
   %m = tosa.reduce_max %h {axis = 2 : i32} : (tensor<1x37x50xf32>) -> tensor<1x37x1xf32>
@@ -28,8 +28,8 @@ const ROWS: &str = "func.func @rows(%x: tensor<1x37x24xf32>, %w: tensor<1x24x50x
 }
 ";
 
-const CHIP: [&str; 2] = ["stcp920-like.mlir", "@l1 scope(\"core\") capacity_bytes(1048576)"];
-const DSP: [&str; 2] = ["dsp.mlir", "@tcm scope(\"core\") capacity_bytes(262144)"];
+pub const CHIP: [&str; 2] = ["stcp920-like.mlir", "@l1 scope(\"core\") capacity_bytes(1048576)"];
+pub const DSP: [&str; 2] = ["dsp.mlir", "@tcm scope(\"core\") capacity_bytes(262144)"];
 
 fn buffer(machine: [&str; 2], bytes: u64) -> String {
     let (before, _) = machine[1].rsplit_once('(').expect("a capacity");

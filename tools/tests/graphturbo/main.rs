@@ -2,3 +2,4 @@
 
 mod desk;
 mod instances;
+mod order;

@@ -71,7 +71,8 @@ impl<'h, 'c> Group<'h, 'c> {
         let places = self.places(b, starts);
         let rooms = self.rooms(b, &places)?.into_iter().flatten().collect();
         for (member, (compute, nest)) in self.members.iter().enumerate() {
-            let near = self.near(nest.clone());
+            // Instructions of axes are told from a nest by the dimensions of its tensors.
+            let near = self.near(nest.clone(), compute.axes.is_none());
             let piece = self.piece(member, &near, grid);
             if member > 0 {
                 self.meet(b, compute);
@@ -159,8 +160,9 @@ impl<'h, 'c> Group<'h, 'c> {
         Ok(rooms)
     }
 
-    /// A nest that sees what members hand over in the dimensions that all of them have.
-    fn near(&self, mut nest: Nest<'c>) -> Nest<'c> {
+    /// A nest of the tensors themselves; `merges` says whether it sees what members hand over in the
+    /// dimensions that all of them have.
+    fn near(&self, mut nest: Nest<'c>, merges: bool) -> Nest<'c> {
         let handed: HashMap<Val<'c>, &Vec<u64>> = (0..self.members.len())
             .map(|maker| (self.members[maker].1.outputs[0].argument(), &self.handed[maker]))
             .collect();
@@ -168,7 +170,7 @@ impl<'h, 'c> Group<'h, 'c> {
             // What has a border is copied to a plane, by who knows the room.
             let handed = handed.get(&access.argument()).filter(|_| Border::of(access).is_none());
             let tensor = access.argument();
-            if let Some(handed) = handed {
+            if let Some(handed) = handed.filter(|_| merges) {
                 access.index = merged(access, handed);
                 access.shape = handed.to_vec();
             }

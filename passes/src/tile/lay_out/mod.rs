@@ -30,6 +30,7 @@ use super::isa::Search;
 use super::layout::Layout;
 use super::pack_weights::{constant_operands, kernels, known_inputs};
 use super::peel::fresh;
+use super::way::way;
 use super::{near_cache, policy};
 use crate::device::expand_math;
 use crate::nest::{self, Nest};
@@ -87,14 +88,15 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         return Err(Failed);
     };
     let which: Which = known(run.module, PASS.name, "tensors", run.option("tensors"))?;
-    // Elsewhere transfers lay out what they bring.
-    if which == Which::None || near_cache(machine).is_none() {
+    // Elsewhere groups of lanes lay out what they bring.
+    let Some(width) = Width::of(machine).filter(|_| which != Which::None) else {
         return Ok(());
-    }
+    };
     let ops = run.module.body(0).map(|block| block.ops()).unwrap_or_default();
     let mut pass = LayOut {
         context: run.context,
         machine,
+        width,
         module: run.module,
         kernels: HashMap::new(),
         cycles: HashMap::new(),
@@ -117,6 +119,28 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     Ok(())
 }
 
+/// How many elements are neighbours in a panel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Width {
+    /// As many as a register has lanes: what a register reads fills lines of a cache.
+    Lanes,
+    /// All of a dimension: registers come from banks, which serve neighbours at once, and a move
+    /// brings any box.
+    All,
+}
+
+impl Width {
+    /// Where one thread's registers are filled from a cache, or from banks in which tiles wait.
+    fn of(machine: Machine<'_>) -> Option<Self> {
+        if near_cache(machine).is_some() {
+            return Some(Self::Lanes);
+        }
+        let lanes = machine.lanes_units().into_iter().next()?.memory;
+        let banks = way(machine, lanes)?.stage?.memory.banks;
+        (machine.memory(lanes)?.lanes.is_none() && banks.is_some()).then_some(Self::All)
+    }
+}
+
 /// A kernel without tiles.
 struct Kernel<'c> {
     op: Op<'c>,
@@ -131,6 +155,7 @@ type Lies = Vec<Option<Panels>>;
 struct LayOut<'c> {
     context: &'c Context,
     machine: Machine<'c>,
+    width: Width,
     module: Op<'c>,
     kernels: HashMap<String, Kernel<'c>>,
     /// Predicted cycles of kernels on tensors that lie so.
@@ -142,7 +167,7 @@ struct LayOut<'c> {
 impl<'c> LayOut<'c> {
     /// Lays the tensors of one graph out; says how many.
     fn graph(&mut self, graph: &Graph<'c>, which: Which, remarks: bool) -> Result<u64, Failed> {
-        let mut lies = votes::wanted(graph, &self.kernels, self.machine);
+        let mut lies = votes::wanted(graph, &self.kernels, self.machine, self.width);
         self.keep_possible(graph, &mut lies, remarks);
         if which == Which::Cheaper {
             for part in graph.connected(&lies) {

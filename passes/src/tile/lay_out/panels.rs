@@ -61,7 +61,7 @@ pub(super) fn laid<'c>(
 
 /// Whether a nest without reductions visits every element once, and all its tensors in one order
 /// and in panels of one kind.
-fn anywhere(nest: &Nest<'_>, panels: &[Option<Panels>]) -> bool {
+pub(super) fn anywhere(nest: &Nest<'_>, panels: &[Option<Panels>]) -> bool {
     let axes = nest.axes.len();
     let accesses = nest.accesses();
     let one = &nest.outputs[0];

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use weft_dialects::device::Machine;
 
-use super::Kernel;
 use super::graph::Graph;
-use super::panels::Panels;
+use super::panels::{Panels, anywhere};
+use super::{Kernel, Width};
 use crate::nest::{Access, Nest};
 
 /// For each tensor of a graph the panels in which it should lie.
@@ -17,6 +17,7 @@ pub(super) fn wanted(
     graph: &Graph<'_>,
     kernels: &HashMap<String, Kernel<'_>>,
     machine: Machine<'_>,
+    width: Width,
 ) -> Vec<Option<Panels>> {
     let lanes = |access: &Access<'_>| {
         let units = machine.lanes_units();
@@ -28,6 +29,10 @@ pub(super) fn wanted(
         for (access, tensor) in nest.inputs.iter().zip(&run.tensors) {
             let (Some(tensor), Some(lanes)) = (*tensor, lanes(access)) else { continue };
             for axis in (0..nest.axes.len()).filter(|&axis| nest.reduces(axis)) {
+                let lanes = match width {
+                    Width::Lanes => lanes,
+                    Width::All => nest.axes[axis].extent,
+                };
                 if let Some(panels) = along(nest, access, axis, lanes, graph.elements[tensor]) {
                     *votes[tensor].entry(panels).or_default() += nest.points();
                 }
@@ -57,6 +62,7 @@ fn along(
     let behind = memory[dim + 1..].iter().product::<u64>();
     let alone = access.index[dim].as_axis().is_some();
     let fits = behind > 1
+        && lanes > 1
         && alone
         && nest.axes[axis].extent.is_multiple_of(lanes)
         && elements.is_multiple_of(behind * lanes);
@@ -72,6 +78,13 @@ fn follow(
     graph.runs.iter().find_map(|run| {
         let nest = &kernels[&run.kernel].nest;
         let accesses = nest.accesses();
+        // What does the same to each element wherever it lies does it in one order.
+        let same = run.tensors.iter().flatten().find_map(|&tensor| wanted[tensor]);
+        if let Some(panels) = same.filter(|own| anywhere(nest, &vec![Some(*own); accesses.len()]))
+            && let Some(&tensor) = run.tensors.iter().flatten().find(|&&t| wanted[t].is_none())
+        {
+            return Some((tensor, panels));
+        }
         let mut axes = (0..nest.axes.len()).filter(|&axis| !nest.reduces(axis));
         axes.find_map(|axis| {
             let steps = accesses.iter().map(|access| step(access, axis));

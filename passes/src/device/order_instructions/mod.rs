@@ -1,0 +1,362 @@
+//! `device-order-instructions`: what a core does in turns goes on while results are on their way.
+//!
+//! ```text
+//! device.copy @vld %x[0] to %r; device.apply ins(%r) outs(%a); device.copy @vld %x[64] to %r; ...
+//!   ->  device.copy @vld %x[0] to %r; device.copy @vld %x[64] to %s
+//!       device.apply ins(%r) outs(%a); device.apply ins(%s) outs(%b); ...
+//! ```
+//!
+//! Loops that are unrolled anyway are written out, and the instructions between two operations of
+//! another kind are put in the order of a list (`schedule.rs`), each value in a register of its own
+//! where there are some left. Only what a core issues in order by itself: what engines do has
+//! tokens. Only where registers are filled by moves from a memory in which tiles wait; elsewhere a
+//! code generator or the hardware itself orders instructions.
+
+mod schedule;
+mod touch;
+mod unroll;
+
+use std::collections::{HashMap, HashSet};
+
+use weft_dialects::device::{Kernel, Machine, Memory, View};
+use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
+use weft_dialects::ir::{Block, Builder, Context, Op, Report, Type, Val, attr, ty};
+
+use crate::tile::way;
+use schedule::{Cell, Item, Order};
+use touch::{Touch, row};
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    name: "device-order-instructions",
+    description: "Order the instructions of a core so that few wait for results",
+    options: &[PassOption {
+        name: "order",
+        description: "list: what can begin first, then what most depends on; text: as it is written",
+        fallback: "list",
+    }],
+    statistics: &[("ordered", "pieces of kernels that were put in another order")],
+    run,
+};
+
+fn run(run: &mut Run<'_>) -> Result<(), Failed> {
+    match run.option("order") {
+        "text" => return Ok(()),
+        "list" => {}
+        other => {
+            let what = format!("order={other} is no order of instructions");
+            Report::new(run.module.location(), what).help("write list or text");
+            return Err(Failed);
+        }
+    }
+    let Some((machine, registers)) = Machine::of(run.module).and_then(in_order) else {
+        return Ok(());
+    };
+    let ops = run.module.body(0).map(|block| block.ops()).unwrap_or_default();
+    for kernel in ops.into_iter().filter_map(Kernel::of) {
+        let mut writer =
+            Writer { context: run.context, machine, registers: &registers, ordered: 0 };
+        let all = registers.capacity_bytes / registers.register_bytes.unwrap_or(1);
+        writer.block(kernel.body, all as usize);
+        run.count("ordered", writer.ordered);
+    }
+    Ok(())
+}
+
+/// The registers of a machine whose cores take instructions in order, tile by tile.
+fn in_order<'c>(machine: Machine<'c>) -> Option<(Machine<'c>, Memory<'c>)> {
+    let registers = machine.memory(machine.lanes_units().first()?.memory)?;
+    let staged = way(machine, registers.name)?.stage.is_some();
+    (staged && registers.lanes.is_none() && registers.register_bytes.is_some())
+        .then_some((machine, registers))
+}
+
+struct Writer<'a, 'c> {
+    context: &'c Context,
+    machine: Machine<'c>,
+    registers: &'a Memory<'c>,
+    ordered: u64,
+}
+
+/// Registers beyond those that a block needs anyway, where there are blocks inside: what is done
+/// there round after round has more need of them.
+const SPARED: usize = 2;
+
+/// Registers in which values take turns, by type.
+type Pool<'c> = Vec<(Type<'c>, Vec<Val<'c>>)>;
+
+impl<'c> Writer<'_, 'c> {
+    /// Orders a block, whose registers and those of blocks inside may be `most`.
+    fn block(&mut self, block: Block<'c>, most: usize) {
+        let inside = self.inside(block, &|_| true);
+        // What a loop takes in each round stays taken where its rounds are written out.
+        let rounds = self.inside(block, &|op| op.is("affine.for"));
+        if self.own(block) + rounds + inside <= most {
+            unroll::unroll(self.context, block, &|op| {
+                let value = self.taken(op).is_none_or(|count| count == 1 && self.begins(op));
+                value && (self.is_pure(op) || Touch::of(self.machine, op).is_some())
+            });
+        }
+        let inside = self.inside(block, &|_| true);
+        let mut pool = Pool::new();
+        for piece in self.pieces(block) {
+            let spared = if inside > 0 { SPARED } else { usize::MAX };
+            self.order(&piece, most.saturating_sub(inside), spared, &mut pool);
+        }
+        let left = most.saturating_sub(self.own(block));
+        for op in block.ops().into_iter().filter(|op| !is_lanewise(*op)) {
+            for region in 0..op.region_count() {
+                op.region(region).blocks().into_iter().for_each(|inner| self.block(inner, left));
+            }
+        }
+    }
+
+    /// Registers that are taken in a block itself.
+    fn own(&self, block: Block<'c>) -> usize {
+        block.ops().into_iter().filter_map(|op| self.taken(op)).sum()
+    }
+
+    /// Registers that blocks inside some operations take at once.
+    fn inside(&self, block: Block<'c>, of: &dyn Fn(Op<'c>) -> bool) -> usize {
+        let around = block.ops().into_iter().filter(|op| !is_lanewise(*op) && of(*op));
+        let blocks = around.flat_map(|op| {
+            (0..op.region_count()).flat_map(move |region| op.region(region).blocks())
+        });
+        blocks.map(|inner| self.own(inner) + self.inside(inner, &|_| true)).max().unwrap_or(0)
+    }
+
+    /// Registers of a `device.alloc`.
+    fn taken(&self, op: Op<'c>) -> Option<usize> {
+        let ty = op.is("device.alloc").then(|| op.result(0).ty())?;
+        let registers = ty::memory(ty).is_some_and(|name| name == self.registers.name);
+        let shape = ty::shape(ty).filter(|_| registers)?;
+        let (lanes, rows) = shape.split_last()?;
+        let bytes = lanes * ty::byte_size(ty::elem(ty)?)?;
+        let each = bytes.div_ceil(self.registers.register_bytes?);
+        Some((rows.iter().product::<u64>() * each) as usize)
+    }
+
+    /// Whether an operation takes no time and may stand before what it stands behind.
+    fn is_pure(&self, op: Op<'c>) -> bool {
+        let index =
+            op.region_count() == 0 && (op.is("affine.apply") || op.name().starts_with("arith."));
+        index || self.taken(op).is_some()
+    }
+
+    /// Runs of operations between two of another kind.
+    fn pieces(&self, block: Block<'c>) -> Vec<Vec<Op<'c>>> {
+        let mut pieces = vec![Vec::new()];
+        for op in block.ops() {
+            if self.is_pure(op) || Touch::of(self.machine, op).is_some() {
+                pieces.last_mut().expect("there is one").push(op);
+            } else if pieces.last().is_some_and(|piece| !piece.is_empty()) {
+                pieces.push(Vec::new());
+            }
+        }
+        pieces
+    }
+
+    /// Puts a piece in order, if that makes it shorter. Its block may have `most` registers; the list
+    /// takes at most `spared` more than the text does.
+    fn order(&mut self, piece: &[Op<'c>], most: usize, spared: usize, pool: &mut Pool<'c>) {
+        // A kernel's block may end with index arithmetic.
+        let Some(end) = piece.last().and_then(|op| op.next()) else { return };
+        let (pure, timed): (Vec<Op<'c>>, Vec<Op<'c>>) =
+            piece.iter().partition(|op| self.is_pure(**op));
+        let touches: Vec<_> = timed.iter().filter_map(|&op| Touch::of(self.machine, op)).collect();
+        let values: Vec<Op<'c>> =
+            pure.iter().copied().filter(|&op| self.is_value(op, &timed)).collect();
+        for op in &values {
+            let ty = op.result(0).ty();
+            if !pool.iter().any(|(kind, _)| *kind == ty) {
+                pool.push((ty, Vec::new()));
+            }
+        }
+        let read = Piece::read(&touches, &values, pool);
+        let there: Vec<usize> = pool.iter().map(|(_, own)| own.len()).collect();
+        let text = schedule::as_written(&read.items, &read.kind_of, &there);
+        let more = text.kinds.iter().sum::<usize>() - there.iter().sum::<usize>();
+        // Those that values have now are not taken any more.
+        let taken = self.own(end.block().expect("it stands in one")) - values.len();
+        let left = most.saturating_sub(taken).min(more.saturating_add(spared));
+        let found = schedule::list(&read.items, &read.kind_of, &there, left).filter(|found| {
+            debug_assert!(schedule::is_legal(&read.items, &read.kind_of, found));
+            let cycles = |order: &Order| schedule::cycles(&read.items, &order.items);
+            cycles(found) < cycles(&text)
+        });
+        self.ordered += u64::from(found.is_some());
+        let order = found.unwrap_or(text);
+        self.write(end, (&pure, &timed), &read, &order, pool);
+        values.into_iter().for_each(Op::erase);
+    }
+
+    /// Whether a register is for values of these operations only.
+    fn is_value(&self, op: Op<'c>, timed: &[Op<'c>]) -> bool {
+        let users = op.result(0).uses();
+        self.taken(op) == Some(1)
+            && !users.is_empty()
+            && users.iter().all(|(user, _)| timed.contains(user))
+            && self.begins(op)
+    }
+
+    /// Whether the first operation that touches a register writes it whole.
+    fn begins(&self, op: Op<'c>) -> bool {
+        let own = op.result(0);
+        let mut later = std::iter::successors(op.next(), |op| op.next());
+        let first = later.find(|op| op.operands().contains(&own));
+        first.and_then(|first| Touch::of(self.machine, first)).is_some_and(|touch| {
+            let here = |views: &[View<'c>]| views.iter().any(|view| view.memref == own);
+            touch.whole && here(&touch.writes) && !here(&touch.reads)
+        })
+    }
+
+    /// Writes the piece before `end`.
+    fn write(
+        &self,
+        end: Op<'c>,
+        (pure, timed): (&[Op<'c>], &[Op<'c>]),
+        read: &Piece<'c>,
+        order: &Order,
+        pool: &mut Pool<'c>,
+    ) {
+        let block = end.block().expect("it stands in one");
+        for ((kind, known), count) in pool.iter_mut().zip(&order.kinds) {
+            while known.len() < *count {
+                let first = block.ops()[0];
+                let mut b = Builder::before(self.context, first).with_location(end.location());
+                known.push(b.op("device.alloc", &[], &[*kind]).result(0));
+            }
+        }
+        for (number, values) in read.values.iter().enumerate() {
+            for &(memref, value) in values {
+                let own = pool[read.kind_of[value]].1[order.registers[value]];
+                for (place, operand) in timed[number].operands().into_iter().enumerate() {
+                    if operand == memref {
+                        timed[number].set_operand(place, own);
+                    }
+                }
+            }
+        }
+        pure.iter().for_each(|op| op.move_before(end));
+        order.items.iter().for_each(|&number| timed[number].move_before(end));
+    }
+}
+
+/// Whether the blocks of an operation are done lane by lane.
+fn is_lanewise(op: Op<'_>) -> bool {
+    op.is("device.apply") || op.is("device.combine")
+}
+
+/// A piece as the list sees it.
+#[derive(Default)]
+struct Piece<'c> {
+    items: Vec<Item>,
+    /// By value, its kind in the pool.
+    kind_of: Vec<usize>,
+    /// By item, the registers that values replace, and by which.
+    values: Vec<Vec<(Val<'c>, usize)>>,
+}
+
+impl<'c> Piece<'c> {
+    /// `values` are the registers of values.
+    fn read(touches: &[Touch<'c>], values: &[Op<'c>], pool: &Pool<'c>) -> Self {
+        let own: Vec<Val<'c>> = values.iter().map(|op| op.result(0)).collect();
+        let views = touches.iter().flat_map(|touch| touch.reads.iter().chain(&touch.writes));
+        let mut cells = Cells::default();
+        cells.blurred.extend(views.filter(|view| row(view).is_none()).map(|view| view.memref));
+        cells.blurred.extend(touches.iter().flat_map(|touch| touch.spread.iter().copied()));
+        let mut piece = Self::default();
+        let mut current: HashMap<Val<'c>, usize> = HashMap::new();
+        for touch in touches {
+            for view in touch.writes.iter().filter(|view| own.contains(&view.memref)) {
+                let read = touch.reads.iter().any(|other| other.memref == view.memref);
+                if touch.whole && !read {
+                    current.insert(view.memref, piece.kind_of.len());
+                    let kind = pool.iter().position(|(kind, _)| *kind == view.memref.ty());
+                    piece.kind_of.push(kind.expect("the pool has the types of all values"));
+                }
+            }
+            let mut replaced = Vec::new();
+            let mut of = |view: &View<'c>| match current.get(&view.memref) {
+                Some(&value) => {
+                    replaced.push((view.memref, value));
+                    vec![Cell::Value(value as u32)]
+                }
+                None => cells.of(view),
+            };
+            let mut reads: Vec<Cell> = touch.reads.iter().flat_map(&mut of).collect();
+            let writes = touch.writes.iter().flat_map(of).collect();
+            reads.extend(touch.tables.iter().flat_map(|&table| cells.memory(table)));
+            piece.values.push(replaced);
+            piece.items.push(Item { issue: touch.issue, latency: touch.latency, reads, writes });
+        }
+        piece
+    }
+}
+
+/// Numbers for what keeps its name.
+#[derive(Default)]
+struct Cells<'c> {
+    rows: HashMap<(Val<'c>, Vec<i64>), u32>,
+    /// Of which it is not known everywhere which register is meant.
+    blurred: HashSet<Val<'c>>,
+    memories: Vec<(Val<'c>, u32)>,
+    next: u32,
+}
+
+impl<'c> Cells<'c> {
+    /// One register of several, or all that may lie in the same bytes.
+    fn of(&mut self, view: &View<'c>) -> Vec<Cell> {
+        let rows = row(view)
+            .filter(|_| self.is_register(view.memref) && !self.blurred.contains(&view.memref));
+        let Some(rows) = rows else { return self.memory(view.memref) };
+        let next = &mut self.next;
+        let cell = *self.rows.entry((view.memref, rows)).or_insert_with(|| {
+            *next += 1;
+            *next - 1
+        });
+        vec![Cell::Fixed(cell)]
+    }
+
+    fn is_register(&self, memref: Val<'c>) -> bool {
+        let machine = memref.def().and_then(Machine::of);
+        let memory = machine.and_then(|machine| machine.memory_of(memref.ty()));
+        memory.is_some_and(|memory| memory.is_registers())
+    }
+
+    /// A memory is one cell for all that may lie in the same bytes.
+    fn memory(&mut self, memref: Val<'c>) -> Vec<Cell> {
+        let known: Vec<u32> = self
+            .memories
+            .iter()
+            .filter(|(other, _)| *other == memref || may_meet(*other, memref))
+            .map(|(_, cell)| *cell)
+            .collect();
+        if !self.memories.iter().any(|(other, _)| *other == memref) {
+            self.memories.push((memref, self.next));
+            self.next += 1;
+            let own = self.next - 1;
+            return known.into_iter().chain([own]).map(Cell::Fixed).collect();
+        }
+        known.into_iter().map(Cell::Fixed).collect()
+    }
+}
+
+/// Whether two buffers may share bytes: arguments of a kernel, or pieces of one arena.
+fn may_meet<'c>(one: Val<'c>, other: Val<'c>) -> bool {
+    if ty::memory(one.ty()) != ty::memory(other.ty()) {
+        return false;
+    }
+    let piece = |value: Val<'c>| {
+        let op = value.def()?;
+        let begin = op.attr("offset").and_then(attr::int)?;
+        let bytes = ty::count(value.ty())? * ty::byte_size(ty::elem(value.ty())?)?;
+        Some((begin, begin + bytes as i64))
+    };
+    match (one.def(), other.def(), piece(one), piece(other)) {
+        (Some(_), Some(_), Some(a), Some(b)) => a.0 < b.1 && b.0 < a.1,
+        // A room of a block has bytes of its own.
+        (Some(_), Some(_), _, _) => false,
+        _ => true,
+    }
+}
