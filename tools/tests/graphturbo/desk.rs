@@ -60,6 +60,11 @@ impl Desk {
         }
     }
 
+    /// Writes a file for `weft`.
+    pub fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.folder.path().join(name), text).expect("written");
+    }
+
     /// A file that `weft` wrote.
     pub fn read(&self, name: &str) -> String {
         std::fs::read_to_string(self.folder.path().join(name)).expect("it was written")

@@ -31,7 +31,7 @@ pub const ROWS: &str = "func.func @rows(%x: tensor<1x37x24xf32>, %w: tensor<1x24
 pub const CHIP: [&str; 2] = ["stcp920-like.mlir", "@l1 scope(\"core\") capacity_bytes(1048576)"];
 pub const DSP: [&str; 2] = ["dsp.mlir", "@tcm scope(\"core\") capacity_bytes(262144)"];
 
-fn buffer(machine: [&str; 2], bytes: u64) -> String {
+pub fn buffer(machine: [&str; 2], bytes: u64) -> String {
     let (before, _) = machine[1].rsplit_once('(').expect("a capacity");
     format!("{before}({bytes})")
 }

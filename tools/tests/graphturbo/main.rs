@@ -2,4 +2,5 @@
 
 mod desk;
 mod instances;
+mod merging;
 mod order;

@@ -163,14 +163,16 @@ impl<'h, 'c> Group<'h, 'c> {
     /// A nest of the tensors themselves; `merges` says whether it sees what members hand over in the
     /// dimensions that all of them have.
     fn near(&self, mut nest: Nest<'c>, merges: bool) -> Nest<'c> {
+        // What does not wait is a tensor of those dimensions in any case.
         let handed: HashMap<Val<'c>, &Vec<u64>> = (0..self.members.len())
+            .filter(|&maker| merges || self.waiting[maker].is_none())
             .map(|maker| (self.members[maker].1.outputs[0].argument(), &self.handed[maker]))
             .collect();
         for access in nest.accesses_mut() {
             // What has a border is copied to a plane, by who knows the room.
             let handed = handed.get(&access.argument()).filter(|_| Border::of(access).is_none());
             let tensor = access.argument();
-            if let Some(handed) = handed.filter(|_| merges) {
+            if let Some(handed) = handed {
                 access.index = merged(access, handed);
                 access.shape = handed.to_vec();
             }

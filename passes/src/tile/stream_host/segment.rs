@@ -138,10 +138,19 @@ impl Pieces {
             let at = shape[dim].div_ceil(size) / 2 * size;
             middle[dim] = (at.min(shape[dim] - 1), (at + size).min(shape[dim]));
         }
-        let needed = match others {
+        let mut wanted = vec![(last, middle.clone())];
+        let mut needed = match others {
             [] => BTreeMap::new(),
-            _ => tile(flow, segment, &[(last, middle)]).boxes,
+            _ => tile(flow, segment, &wanted).boxes,
         };
+        // What is made beside them is cut as the last one is.
+        for &tensor in others.iter().rev() {
+            let own = &flow.tensors[tensor];
+            if !needed.contains_key(&tensor) && own.may_be_cut && own.shape == shape {
+                wanted.push((tensor, middle.clone()));
+                needed = tile(flow, segment, &wanted).boxes;
+            }
+        }
         for &tensor in others {
             let (own, spans) = (&flow.tensors[tensor], needed.get(&tensor)?);
             let part = |dim: &usize| spans[*dim] != (0, own.shape[*dim]);

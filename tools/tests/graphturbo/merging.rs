@@ -1,0 +1,107 @@
+//! Sub-graphs merge along chains, around what forks and joins again, and beside each other (GT-2);
+//! their instances' rooms fit the local buffer (GT-7).
+
+use crate::desk::Desk;
+use crate::instances::{BLOCK, CHIP, DSP, ROWS, buffer};
+
+const ZERO: &str =
+    "%z = \"tosa.const\"() <{values = dense<0.0> : tensor<1xf32>}> : () -> tensor<1xf32>";
+
+/// A convolution of 3x3 with as many channels as it reads.
+fn conv(name: &str, input: &str, weights: &str) -> String {
+    format!(
+        "%{name} = tosa.conv2d %{input}, %{weights}, %b, %z, %z {{acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 1, 1>}} : (tensor<1x16x15x8xf32>, tensor<8x3x3x8xf32>, tensor<8xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x16x15x8xf32>"
+    )
+}
+
+/// A function of an image and three sets of weights, with these lines.
+fn model(lines: &[String], results: &[&str]) -> String {
+    let ty = "tensor<1x16x15x8xf32>";
+    let types = vec![ty; results.len()].join(", ");
+    let values: Vec<_> = results.iter().map(|own| format!("%{own}")).collect();
+    format!(
+        "func.func @m(%x: {ty}, %u: tensor<8x3x3x8xf32>, %v: tensor<8x3x3x8xf32>, %w: tensor<8x3x3x8xf32>, %b: tensor<8xf32>) -> ({types}) {{\n{ZERO}\n{}\nreturn {} : {types}\n}}\n",
+        lines.join("\n"),
+        values.join(", "),
+    )
+}
+
+/// How many sub-graphs a model is, and the operators that are in none.
+fn subgraphs(model: &str, bytes: u64) -> (usize, usize) {
+    let desk = Desk::new(model, CHIP[0], [CHIP[1], &buffer(CHIP, bytes)]);
+    let remarks = desk.remarks();
+    let task = desk.weft("compile model.mlir --emit task -o -", "auto").expect("it compiles").0;
+    // An operator of its own is run under its own name, an instance under that of a sub-graph.
+    let alone =
+        task.lines().filter(|line| line.contains("= task.range ") && !line.contains(" to "));
+    (remarks.len(), alone.count())
+}
+
+#[test]
+fn gt_2_straight_diamond_and_branch_merge() {
+    let straight = model(&[conv("p", "x", "u"), conv("q", "p", "v"), conv("r", "q", "w")], &["r"]);
+    let add = |name: &str, one: &str, other: &str| {
+        format!(
+            "%{name} = tosa.add %{one}, %{other} : (tensor<1x16x15x8xf32>, tensor<1x16x15x8xf32>) -> tensor<1x16x15x8xf32>"
+        )
+    };
+    let diamond = model(&[conv("p", "x", "u"), conv("q", "p", "v"), add("r", "p", "q")], &["r"]);
+    // As in an Inception cell: what reads one tensor is put together at the end.
+    let cell = model(
+        &[conv("p", "x", "u"), conv("q", "x", "v"), conv("s", "q", "w"), add("r", "p", "s")],
+        &["r"],
+    );
+    let branch = model(&[conv("p", "x", "u"), conv("q", "x", "v")], &["p", "q"]);
+    for (name, model) in
+        [("straight", straight), ("diamond", diamond), ("cell", cell), ("branch", branch)]
+    {
+        assert_eq!(subgraphs(&model, 1 << 20), (1, 0), "{name}");
+    }
+}
+
+/// A room's bytes in the local buffer, from the text of the device stage.
+fn rooms(text: &str, memory: &str) -> Vec<(u64, u64)> {
+    let of = |line: &str| {
+        let (_, rest) = line.split_once("device.alloc at ")?;
+        let (begin, ty) = rest.split_once(" : memref<")?;
+        let (shape, _) = ty.split_once(&format!(", \"{memory}\">"))?;
+        let dims = shape.strip_suffix("xf32").expect("the model is in f32").split('x');
+        let elements: u64 = dims.map(|dim| dim.parse::<u64>().expect("a number")).product();
+        let begin = begin.parse::<u64>().expect("a number");
+        Some((begin, begin + 4 * elements))
+    };
+    text.lines().filter_map(of).collect()
+}
+
+/// Every instance's rooms end inside the buffer, and share bytes only one after the other: a text in
+/// which two that are in use meet is refused, and so is a buffer that is smaller than they are.
+#[test]
+fn gt_7_rooms_of_instances_fit() {
+    for (model, machine, memory, sizes) in [
+        (BLOCK, CHIP, "l1", [1 << 20, 40_000]),
+        (BLOCK, DSP, "tcm", [1 << 18, 40_000]),
+        (ROWS, CHIP, "l1", [1 << 20, 40_000]),
+    ] {
+        for bytes in sizes {
+            let held = buffer(machine, bytes);
+            let desk = Desk::new(model, machine[0], [machine[1], &held]);
+            let text = desk.weft("compile model.mlir --emit device -o -", "auto").expect("text").0;
+            let rooms = rooms(&text, memory);
+            let last = rooms.iter().map(|room| room.1).max().expect("instances have rooms");
+            assert!(last <= bytes, "{last} of {bytes} bytes of {}", machine[0]);
+            // The verifier sees what this test counts on.
+            let less = text.replacen(&held, &buffer(machine, last - 1), 1);
+            desk.write("less.mlir", &less);
+            let refused = desk.weft("compile less.mlir --emit device -o -", "auto");
+            assert!(refused.expect_err("too small").contains("device.alloc ends at byte"));
+            let (begin, _) = *rooms.iter().max_by_key(|room| room.0).expect("rooms");
+            let onto = text.replace(&format!("device.alloc at {begin} "), "device.alloc at 0 ");
+            desk.write("onto.mlir", &onto);
+            if begin > 0 {
+                let refused = desk.weft("compile onto.mlir --emit device -o -", "auto");
+                let said = refused.expect_err("two rooms in use meet");
+                assert!(said.contains("shares byte 0 with a room in use"), "{said}");
+            }
+        }
+    }
+}
