@@ -24,7 +24,7 @@ use weft_dialects::ir::{Block, Builder, Context, Op, Report, Type, Val, attr, ty
 
 use crate::tile::way;
 use schedule::{Cell, Item, Order};
-use touch::{Touch, row};
+use touch::{Costs, Touch, row};
 
 /// The pass.
 pub const PASS: Pass = Pass {
@@ -52,10 +52,11 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let Some((machine, registers)) = Machine::of(run.module).and_then(in_order) else {
         return Ok(());
     };
+    let costs = Costs::of(machine);
     let ops = run.module.body(0).map(|block| block.ops()).unwrap_or_default();
     for kernel in ops.into_iter().filter_map(Kernel::of) {
-        let mut writer =
-            Writer { context: run.context, machine, registers: &registers, ordered: 0 };
+        let (context, registers) = (run.context, &registers);
+        let mut writer = Writer { context, costs: &costs, registers, ordered: 0 };
         let all = registers.capacity_bytes / registers.register_bytes.unwrap_or(1);
         writer.block(kernel.body, all as usize);
         run.count("ordered", writer.ordered);
@@ -73,7 +74,7 @@ fn in_order<'c>(machine: Machine<'c>) -> Option<(Machine<'c>, Memory<'c>)> {
 
 struct Writer<'a, 'c> {
     context: &'c Context,
-    machine: Machine<'c>,
+    costs: &'a Costs<'c>,
     registers: &'a Memory<'c>,
     ordered: u64,
 }
@@ -94,7 +95,7 @@ impl<'c> Writer<'_, 'c> {
         if self.own(block) + rounds + inside <= most {
             unroll::unroll(self.context, block, &|op| {
                 let value = self.taken(op).is_none_or(|count| count == 1 && self.begins(op));
-                value && (self.is_pure(op) || Touch::of(self.machine, op).is_some())
+                value && (self.is_pure(op) || Touch::of(self.costs, op).is_some())
             });
         }
         let inside = self.inside(block, &|_| true);
@@ -147,7 +148,7 @@ impl<'c> Writer<'_, 'c> {
     fn pieces(&self, block: Block<'c>) -> Vec<Vec<Op<'c>>> {
         let mut pieces = vec![Vec::new()];
         for op in block.ops() {
-            if self.is_pure(op) || Touch::of(self.machine, op).is_some() {
+            if self.is_pure(op) || Touch::of(self.costs, op).is_some() {
                 pieces.last_mut().expect("there is one").push(op);
             } else if pieces.last().is_some_and(|piece| !piece.is_empty()) {
                 pieces.push(Vec::new());
@@ -163,16 +164,17 @@ impl<'c> Writer<'_, 'c> {
         let Some(end) = piece.last().and_then(|op| op.next()) else { return };
         let (pure, timed): (Vec<Op<'c>>, Vec<Op<'c>>) =
             piece.iter().partition(|op| self.is_pure(**op));
-        let touches: Vec<_> = timed.iter().filter_map(|&op| Touch::of(self.machine, op)).collect();
+        let touches: Vec<_> = timed.iter().filter_map(|&op| Touch::of(self.costs, op)).collect();
+        let here: HashSet<Op<'c>> = timed.iter().copied().collect();
         let values: Vec<Op<'c>> =
-            pure.iter().copied().filter(|&op| self.is_value(op, &timed)).collect();
+            pure.iter().copied().filter(|&op| self.is_value(op, &here)).collect();
         for op in &values {
             let ty = op.result(0).ty();
             if !pool.iter().any(|(kind, _)| *kind == ty) {
                 pool.push((ty, Vec::new()));
             }
         }
-        let read = Piece::read(&touches, &values, pool);
+        let read = Piece::read(&touches, &values, pool, self.registers.name);
         let there: Vec<usize> = pool.iter().map(|(_, own)| own.len()).collect();
         let text = schedule::as_written(&read.items, &read.kind_of, &there);
         let more = text.kinds.iter().sum::<usize>() - there.iter().sum::<usize>();
@@ -191,7 +193,7 @@ impl<'c> Writer<'_, 'c> {
     }
 
     /// Whether a register is for values of these operations only.
-    fn is_value(&self, op: Op<'c>, timed: &[Op<'c>]) -> bool {
+    fn is_value(&self, op: Op<'c>, timed: &HashSet<Op<'c>>) -> bool {
         let users = op.result(0).uses();
         self.taken(op) == Some(1)
             && !users.is_empty()
@@ -204,7 +206,7 @@ impl<'c> Writer<'_, 'c> {
         let own = op.result(0);
         let mut later = std::iter::successors(op.next(), |op| op.next());
         let first = later.find(|op| op.operands().contains(&own));
-        first.and_then(|first| Touch::of(self.machine, first)).is_some_and(|touch| {
+        first.and_then(|first| Touch::of(self.costs, first)).is_some_and(|touch| {
             let here = |views: &[View<'c>]| views.iter().any(|view| view.memref == own);
             touch.whole && here(&touch.writes) && !here(&touch.reads)
         })
@@ -259,10 +261,10 @@ struct Piece<'c> {
 
 impl<'c> Piece<'c> {
     /// `values` are the registers of values.
-    fn read(touches: &[Touch<'c>], values: &[Op<'c>], pool: &Pool<'c>) -> Self {
-        let own: Vec<Val<'c>> = values.iter().map(|op| op.result(0)).collect();
+    fn read(touches: &[Touch<'c>], values: &[Op<'c>], pool: &Pool<'c>, registers: &'c str) -> Self {
+        let own: HashSet<Val<'c>> = values.iter().map(|op| op.result(0)).collect();
         let views = touches.iter().flat_map(|touch| touch.reads.iter().chain(&touch.writes));
-        let mut cells = Cells::default();
+        let mut cells = Cells { registers, ..Cells::default() };
         cells.blurred.extend(views.filter(|view| row(view).is_none()).map(|view| view.memref));
         cells.blurred.extend(touches.iter().flat_map(|touch| touch.spread.iter().copied()));
         let mut piece = Self::default();
@@ -297,6 +299,8 @@ impl<'c> Piece<'c> {
 /// Numbers for what keeps its name.
 #[derive(Default)]
 struct Cells<'c> {
+    /// The memory of registers.
+    registers: &'c str,
     rows: HashMap<(Val<'c>, Vec<i64>), u32>,
     /// Of which it is not known everywhere which register is meant.
     blurred: HashSet<Val<'c>>,
@@ -307,8 +311,10 @@ struct Cells<'c> {
 impl<'c> Cells<'c> {
     /// One register of several, or all that may lie in the same bytes.
     fn of(&mut self, view: &View<'c>) -> Vec<Cell> {
-        let rows = row(view)
-            .filter(|_| self.is_register(view.memref) && !self.blurred.contains(&view.memref));
+        let rows = row(view).filter(|_| {
+            ty::memory(view.memref.ty()) == Some(self.registers)
+                && !self.blurred.contains(&view.memref)
+        });
         let Some(rows) = rows else { return self.memory(view.memref) };
         let next = &mut self.next;
         let cell = *self.rows.entry((view.memref, rows)).or_insert_with(|| {
@@ -316,12 +322,6 @@ impl<'c> Cells<'c> {
             *next - 1
         });
         vec![Cell::Fixed(cell)]
-    }
-
-    fn is_register(&self, memref: Val<'c>) -> bool {
-        let machine = memref.def().and_then(Machine::of);
-        let memory = machine.and_then(|machine| machine.memory_of(memref.ty()));
-        memory.is_some_and(|memory| memory.is_registers())
     }
 
     /// A memory is one cell for all that may lie in the same bytes.

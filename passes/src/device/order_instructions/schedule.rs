@@ -131,37 +131,34 @@ struct Rooms<'a> {
     taken: Vec<Option<usize>>,
     /// Items that still touch each value.
     users: Vec<usize>,
+    /// By item, the values that it touches.
+    touched: Vec<Vec<usize>>,
 }
 
 impl<'a> Rooms<'a> {
     fn new(items: &[Item], kind_of: &'a [usize], pool: &[usize], left: usize) -> Self {
         let kinds = pool.to_vec();
         let free = pool.iter().map(|&own| (0..own).rev().collect()).collect();
+        let touched: Vec<_> = items.iter().map(touched).collect();
         let mut users = vec![0; kind_of.len()];
-        for item in items {
-            touched(item).into_iter().for_each(|value| users[value] += 1);
-        }
-        Self { kind_of, left, kinds, free, taken: vec![None; kind_of.len()], users }
+        touched.iter().flatten().for_each(|&value| users[value] += 1);
+        let taken = vec![None; kind_of.len()];
+        Self { kind_of, left, kinds, free, taken, users, touched }
     }
 
     /// Whether there are registers for the values that an item begins.
-    fn fits(&self, item: &Item) -> bool {
-        let mut left = self.left;
-        let mut free: Vec<usize> = self.free.iter().map(Vec::len).collect();
-        touched(item).into_iter().filter(|&value| self.taken[value].is_none()).all(|value| {
-            let own = match free[self.kind_of[value]] {
-                0 => &mut left,
-                _ => &mut free[self.kind_of[value]],
-            };
-            let fits = *own > 0;
-            *own = own.saturating_sub(1);
-            fits
-        })
+    fn fits(&self, item: usize) -> bool {
+        let begins = |value: &&usize| self.taken[**value].is_none();
+        let mut kinds: Vec<usize> =
+            self.touched[item].iter().filter(begins).map(|&value| self.kind_of[value]).collect();
+        kinds.sort_unstable();
+        let beyond = |own: &[usize]| own.len().saturating_sub(self.free[own[0]].len());
+        kinds.chunk_by(|one, other| one == other).map(beyond).sum::<usize>() <= self.left
     }
 
     /// Takes registers for what an item begins, and gives back those of what it is the last to touch.
-    fn issue(&mut self, item: &Item) {
-        for value in touched(item) {
+    fn issue(&mut self, item: usize) {
+        for value in std::mem::take(&mut self.touched[item]) {
             let kind = self.kind_of[value];
             if self.taken[value].is_none() {
                 let register = self.free[kind].pop().unwrap_or_else(|| {
@@ -198,7 +195,7 @@ fn touched(item: &Item) -> Vec<usize> {
 /// that are there.
 pub(super) fn as_written(items: &[Item], kind_of: &[usize], pool: &[usize]) -> Order {
     let mut rooms = Rooms::new(items, kind_of, pool, usize::MAX);
-    items.iter().for_each(|item| rooms.issue(item));
+    (0..items.len()).for_each(|item| rooms.issue(item));
     finish((0..items.len()).collect(), rooms)
 }
 
@@ -231,21 +228,16 @@ pub(super) fn list(
             let waits = before[number].iter().filter(|(_, waits)| *waits);
             waits.fold(now, |start, &(one, _)| start.max(ready[one]))
         };
-        let seen = waiting.iter().take(WINDOW).enumerate();
-        let may = seen.filter(|(_, number)| missing[**number] == 0 && rooms.fits(&items[**number]));
-        let (at, &number) = may.min_by(|(_, one), (_, other)| {
-            let (first, second) = (start(**one), start(**other));
-            first
-                .total_cmp(&second)
-                .then(height[**other].total_cmp(&height[**one]))
-                .then(one.cmp(other))
-        })?;
+        let seen = waiting.iter().take(WINDOW).copied().enumerate();
+        let may = seen.filter(|&(_, number)| missing[number] == 0 && rooms.fits(number));
+        let (begin, _, number, at) = may
+            .map(|(at, number)| (start(number), -height[number], number, at))
+            .min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)))?;
         waiting.remove(at);
-        let begin = start(number);
         ready[number] = begin + items[number].latency.max(items[number].issue);
         now = begin + items[number].issue;
         after[number].iter().for_each(|&later| missing[later] -= 1);
-        rooms.issue(&items[number]);
+        rooms.issue(number);
         order.push(number);
     }
     Some(finish(order, rooms))

@@ -1,7 +1,38 @@
 //! What an instruction of a core reads and writes, and what it takes.
 
+use std::collections::HashMap;
+
 use weft_dialects::device::{Apply, Combine, Copy, Invoke, Machine, View};
 use weft_dialects::ir::{Op, Val, affine, attr, ty};
+
+/// What takes a core's turn and no engine's, by name: cycles until the next one, and until the
+/// result.
+pub(super) struct Costs<'c> {
+    moves: HashMap<&'c str, (f64, f64)>,
+    units: HashMap<&'c str, (f64, f64)>,
+    /// With how many of its operands are results.
+    instructions: HashMap<&'c str, (f64, f64, usize)>,
+}
+
+impl<'c> Costs<'c> {
+    pub fn of(machine: Machine<'c>) -> Self {
+        let moves = machine.moves().into_iter().filter(|way| way.engine.is_none()).map(|way| {
+            let latency = way.latency_cycles.unwrap_or(0) as f64;
+            (way.name, (way.issue_cycles.unwrap_or(1.0), latency))
+        });
+        let units = machine.lanes_units().into_iter();
+        let units = units.map(|unit| (unit.name, (unit.issue_cycles, unit.latency_cycles as f64)));
+        let instructions = machine.instructions().into_iter().filter(|own| own.engine.is_none());
+        let instructions = instructions.map(|own| {
+            (own.name, (own.issue_cycles, own.latency_cycles as f64, own.result_count()))
+        });
+        Self {
+            moves: moves.collect(),
+            units: units.collect(),
+            instructions: instructions.collect(),
+        }
+    }
+}
 
 /// One instruction that a core does by itself, without an engine.
 pub(super) struct Touch<'c> {
@@ -19,9 +50,9 @@ pub(super) struct Touch<'c> {
 
 impl<'c> Touch<'c> {
     /// `None` where `op` is something else.
-    pub fn of(machine: Machine<'c>, op: Op<'c>) -> Option<Self> {
+    pub fn of(costs: &Costs<'c>, op: Op<'c>) -> Option<Self> {
         if let Some(copy) = Copy::of(op) {
-            let way = machine.move_named(copy.move_name).filter(|way| way.engine.is_none())?;
+            let &(issue, latency) = costs.moves.get(copy.move_name)?;
             let last = ty::shape(copy.target.memref.ty())?.len().saturating_sub(1);
             // Behind a short copy to the front of a register there are zeros.
             let whole = front(&copy.target) && copy.to_dim == last && copy.to_step == 1;
@@ -30,8 +61,8 @@ impl<'c> Touch<'c> {
             let across = ends.into_iter().filter(|(_, dim, last)| dim != last);
             return Some(Self {
                 spread: across.map(|(view, _, _)| view.memref).collect(),
-                issue: way.issue_cycles.unwrap_or(1.0),
-                latency: way.latency_cycles.unwrap_or(0) as f64,
+                issue,
+                latency,
                 reads: vec![copy.source],
                 writes: vec![copy.target],
                 tables: Vec::new(),
@@ -39,13 +70,13 @@ impl<'c> Touch<'c> {
             });
         }
         if let Some(invoke) = Invoke::of(op) {
-            let own = machine.instruction(invoke.instruction).filter(|own| own.engine.is_none())?;
-            let first = invoke.views.len().checked_sub(own.result_count())?;
+            let &(issue, latency, results) = costs.instructions.get(invoke.instruction)?;
+            let first = invoke.views.len().checked_sub(results)?;
             return Some(Self {
                 // An operand may have several rows.
                 spread: invoke.views.iter().map(|view| view.memref).collect(),
-                issue: own.issue_cycles,
-                latency: own.latency_cycles as f64,
+                issue,
+                latency,
                 writes: invoke.views[first..].to_vec(),
                 reads: invoke.views,
                 tables: Vec::new(),
@@ -65,7 +96,7 @@ impl<'c> Touch<'c> {
             }
             _ => return None,
         };
-        let unit = machine.lanes_unit(unit)?;
+        let &(issue, latency) = costs.units.get(unit)?;
         let mut tables = Vec::new();
         for inner in body.ops() {
             let outside =
@@ -73,7 +104,6 @@ impl<'c> Touch<'c> {
             tables.extend(outside);
             tables.extend(inner.is("memref.load").then(|| inner.operand(0)));
         }
-        let (issue, latency) = (unit.issue_cycles, unit.latency_cycles as f64);
         Some(Self { issue, latency, reads, writes, tables, whole, spread: Vec::new() })
     }
 }
