@@ -244,7 +244,7 @@ pub(super) fn tile<'c>(
         accesses.map(|access| inside(chain, leaves, member, access)).collect()
     };
     let near_by: Vec<Vec<bool>> = (0..members.len()).map(near_by).collect();
-    let mut best: Option<Subgraph<'c>> = None;
+    let mut found: Vec<(u64, Subgraph<'c>)> = Vec::new();
     let mut slow = false;
     for config in configs(chain, &limits, TRIED).map_err(Unjoined::Untiled)? {
         let boxed: Vec<_> =
@@ -268,13 +268,18 @@ pub(super) fn tile<'c>(
             // It is to pay on one unit as well as on all: a run may have fewer than the machine.
             cycles = cycles.max(apart * all / (GAIN * alone));
         }
-        if best.as_ref().is_none_or(|best| cycles < best.cycles) {
-            let tiles = (0..members.len()).map(|member| config.tiles.sizes(member)).collect();
-            let footprint = config.footprint;
-            let (sizes, inside) = (config.sizes, near_by.clone());
-            best = Some(Subgraph { sizes, footprint, tiles, boxed, inside, cycles, apart });
-        }
+        let tiles = (0..members.len()).map(|member| config.tiles.sizes(member)).collect();
+        let footprint = config.footprint;
+        let (sizes, inside) = (config.sizes, near_by.clone());
+        let group = Subgraph { sizes, footprint, tiles, boxed, inside, cycles, apart };
+        found.push((config.traffic + again * count, group));
     }
+    // Predictions that differ little do not say which is less; what moves is counted, where every
+    // byte of a tile is brought.
+    let fewest = found.iter().map(|(_, group)| group.cycles).fold(f64::INFINITY, f64::min);
+    let near = if pace.far.is_finite() { GAIN } else { 1.0 };
+    let good = found.into_iter().filter(|(_, group)| group.cycles * near <= fewest);
+    let best = good.min_by_key(|(traffic, _)| *traffic).map(|(_, group)| group);
     let alone = members.iter().map(|member| member.cycles).sum();
     best.ok_or_else(|| match slow {
         true => Unjoined::Little { most: least, alone },
