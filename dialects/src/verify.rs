@@ -157,7 +157,7 @@ pub(crate) fn check_fact<'c>(
         };
         let what = format!("{} names @{name}, which is no {noun} of the machine", op.name());
         diag.error(op, format!("{what} @{}", machine.name()))
-            .note(machine.op, "the machine is here")
+            .note(machine.raw(), "the machine is here")
             .help(format!(
                 "it has {}",
                 if own.is_empty() { "none".into() } else { own.join(", ") }

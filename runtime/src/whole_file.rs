@@ -34,15 +34,39 @@ impl WholeFile {
         Ok(WholeFile { out: BufWriter::with_capacity(1 << 20, file), rename })
     }
 
+    /// Appends the rest of another file, inside the system where that can be done: file systems
+    /// that share blocks then copy none.
+    ///
+    /// # Errors
+    ///
+    /// If that cannot be read, or this not be written.
+    pub fn append(&mut self, mut source: &File) -> io::Result<u64> {
+        io::copy(&mut source, &mut self.out)
+    }
+
     /// Puts the file in its place.
     ///
     /// # Errors
     ///
     /// If the rest cannot be written, or the file not renamed.
     pub fn commit(self) -> io::Result<()> {
+        self.finish(File::sync_all)
+    }
+
+    /// As [`commit`](WholeFile::commit), without waiting for the disk: for what can be made again,
+    /// and says itself when it is damaged. Other processes see it whole or not at all, too.
+    ///
+    /// # Errors
+    ///
+    /// If the rest cannot be written, or the file not renamed.
+    pub fn commit_early(self) -> io::Result<()> {
+        self.finish(|_| Ok(()))
+    }
+
+    fn finish(self, sync: impl FnOnce(&File) -> io::Result<()>) -> io::Result<()> {
         let file = self.out.into_inner().map_err(io::IntoInnerError::into_error)?;
         if let Some((part, path)) = self.rename {
-            file.sync_all()?;
+            sync(&file)?;
             fs::rename(&part.0, path)?;
         }
         Ok(())

@@ -4,9 +4,20 @@
 //! [`Fill`], [`Invoke`], [`Apply`] and [`Combine`] read the programs. All are views: they hold what
 //! was written, and are made again after the IR changed.
 
+mod instruction;
 mod machine;
+mod memory;
 mod program;
+mod scope;
+mod unit;
+mod used;
 pub(crate) mod verify;
+mod view;
 
-pub use machine::{Engine, Instruction, Lanes, Machine, Memory, Move, Scope, Unit};
+pub use instruction::Instruction;
+pub use machine::Machine;
+pub use memory::{Memory, Move};
 pub use program::{Apply, Combine, Copy, Fill, Invoke, Kernel, Limit, Transfer, View, token};
+pub use scope::Scope;
+pub use unit::{Engine, Lanes, Unit};
+pub use used::{Fact, Listening, Uses};

@@ -211,7 +211,7 @@ impl<'c> Mapping<'c> {
 }
 
 fn remap<'c>(op: Op<'c>, map: &Mapping<'c>) {
-    op.walk(&mut |inner| {
+    op.walk_all(&mut |inner| {
         for (index, operand) in inner.operands().into_iter().enumerate() {
             let new = map.get(operand);
             if new != operand {

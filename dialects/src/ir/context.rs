@@ -27,6 +27,11 @@ pub fn context() -> Context {
     context
 }
 
+/// What no other context that lives has.
+pub(crate) fn id_of(context: &Context) -> usize {
+    context.to_raw().ptr as usize
+}
+
 /// Installs the Rust verifiers, once for the process.
 pub fn install_verifiers() {
     static ONCE: Once = Once::new();

@@ -213,16 +213,36 @@ impl<'c> Op<'c> {
         self.attr("sym_name").and_then(super::attr::string).unwrap_or("")
     }
 
-    /// Calls `visit` for this operation and every one inside it, outside first.
+    /// Calls `visit` for this operation and every one inside it, outside first; but not for what
+    /// is in a machine around which it stands: programs are walked, and facts are asked for.
     pub fn walk(self, visit: &mut dyn FnMut(Op<'c>)) {
         visit(self);
+        self.walk_inside(&|op| !op.is("device.machine"), visit);
+    }
+
+    /// As [`Op::walk`], machines included.
+    pub fn walk_all(self, visit: &mut dyn FnMut(Op<'c>)) {
+        visit(self);
+        self.walk_inside(&|_| true, visit);
+    }
+
+    fn walk_inside(self, enters: &dyn Fn(Op<'c>) -> bool, visit: &mut dyn FnMut(Op<'c>)) {
         for region in 0..self.region_count() {
             for block in self.region(region).blocks() {
                 for op in block.ops() {
-                    op.walk(visit);
+                    visit(op);
+                    if op.region_count() > 0 && enters(op) {
+                        op.walk_inside(enters, visit);
+                    }
                 }
             }
         }
+    }
+
+    /// The context, by what no other that lives has.
+    pub(crate) fn context_id(self) -> usize {
+        // SAFETY: see above.
+        unsafe { mlirOperationGetContext(self.raw).ptr as usize }
     }
 
     /// The operation that stands right behind this one.

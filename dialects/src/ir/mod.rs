@@ -10,6 +10,7 @@ mod builder;
 mod context;
 pub mod diag;
 mod form;
+mod form_text;
 mod handle;
 pub(crate) mod parts;
 pub mod pass;
@@ -22,6 +23,7 @@ pub mod ty;
 
 pub use affine::Linear;
 pub use builder::{Builder, Mapping, empty_module, module_op};
+pub(crate) use context::id_of;
 pub use context::{ParseError, check_depth, context, install_verifiers, parse};
 pub use diag::{Diagnostics, Report, remark};
 pub use form::Form;

@@ -37,8 +37,8 @@ fn program_c1(op: Op<'_>, diag: &mut Diagnostics) {
     }
     let (Some(machine), Some(unit)) = (Machine::of(op), symbol(op, "unit")) else { return };
     let Some(fact) = check_fact(op, machine, "device.unit", unit, diag) else { return };
-    if let Some(count) = int(fact, "count")
-        && count < units
+    if let Some(count) = machine.unit(unit).map(|unit| unit.count())
+        && i64::try_from(count).is_ok_and(|count| count < units)
     {
         diag.error(op, format!("task.program needs {units} of @{unit}, the machine has {count}"))
             .note(fact, "the unit is here")
@@ -79,7 +79,7 @@ fn program_c3(op: Op<'_>, diag: &mut Diagnostics) {
         let Some(buffer) = Buffer::of(buffer) else { continue };
         let end = buffer.offset.saturating_add(buffer.bytes);
         let memory = machine.and_then(|machine| machine.memory(buffer.memory));
-        let on_host = memory.is_some_and(|memory| memory.scope == Scope::Host);
+        let on_host = memory.is_some_and(|memory| memory.scope() == Scope::Host);
         let arena = if on_host { host_arena } else { arena };
         if end > arena.unsigned_abs() {
             diag.error(buffer.op, format!("task.buffer ends at byte {end} of an arena of {arena}"))

@@ -312,7 +312,7 @@ fn compute_c3(op: Op<'_>, diag: &mut Diagnostics) {
     let own: Vec<_> = own.map(|fact| format!("@{}", fact.symbol())).collect();
     let what = format!("tile.compute runs on @{name}, which the machine @{}", machine.name());
     diag.error(op, format!("{what} does not have"))
-        .note(machine.op, "the machine is here")
+        .note(machine.raw(), "the machine is here")
         .help(format!("it has {}", if own.is_empty() { "none".into() } else { own.join(", ") }));
 }
 
@@ -328,12 +328,12 @@ fn compute_c4(op: Op<'_>, diag: &mut Diagnostics) {
         return;
     }
     if let Some(bytes) = accumulator_bytes(nest, &sizes)
-        && bytes > registers.capacity_bytes
+        && bytes > registers.capacity_bytes()
     {
-        let capacity = registers.capacity_bytes;
+        let capacity = registers.capacity_bytes();
         let what = format!("the accumulators of {sizes:?} take {bytes} bytes of @{memory}");
         diag.error(op, format!("{what}, which has {capacity}"))
-            .note(registers.op, "the registers are here")
+            .note(registers.op(), "the registers are here")
             .help("make the register rTile smaller");
     }
 }

@@ -1,6 +1,6 @@
 //! Files mapped into memory: the model itself and the data it keeps outside.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -45,6 +45,16 @@ impl Folder {
             None => PathBuf::from("."),
         };
         Self { path, mapped: Mutex::default() }
+    }
+
+    /// The files that were mapped so far, and those that a model names.
+    pub fn paths<'m>(&self, named: impl Iterator<Item = &'m TensorProto>) -> Vec<PathBuf> {
+        let mapped = self.mapped.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut paths: BTreeSet<_> = mapped.keys().map(|path| self.path.join(path)).collect();
+        let locations = named.flat_map(|tensor| &tensor.external_data);
+        let locations = locations.filter(|entry| entry.key() == "location");
+        paths.extend(locations.map(|entry| self.path.join(entry.value())));
+        paths.into_iter().collect()
     }
 
     /// The bytes of a tensor whose data lies outside of the model.

@@ -5,7 +5,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use prost::Message;
@@ -39,6 +39,11 @@ impl Model {
     pub fn open(path: &Path) -> Result<Self> {
         let bytes = files::map(path)?;
         Self::decode(bytes, Folder::of(path))
+    }
+
+    /// The files beside the model that its weights lie in.
+    pub fn outside(&self) -> Vec<PathBuf> {
+        self.folder.paths(self.tensors.values())
     }
 
     /// Reads a model from memory; external data is looked for beside `path`.

@@ -1,6 +1,6 @@
 //! Finds the bytes of weights that a graph only names.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use safetensors::tensor::Metadata;
@@ -44,6 +44,14 @@ impl Weights {
     /// The weights of a model that is open.
     pub fn of_model(model: Model) -> Self {
         Self { kind: Kind::Onnx(Box::new(model)) }
+    }
+
+    /// Further files that they lie in.
+    pub fn outside(&self) -> Vec<PathBuf> {
+        match &self.kind {
+            Kind::Onnx(model) => model.outside(),
+            Kind::SafeTensors { .. } => Vec::new(),
+        }
     }
 
     /// The elements of a tensor, as slices of the file wherever they lie there in one piece.

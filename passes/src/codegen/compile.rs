@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use inkwell::targets::FileType;
-use weft_dialects::device::{Kernel, Machine};
+use weft_dialects::device::{Kernel, Machine, Uses};
 use weft_dialects::ir::{self, Op, module_op, ty};
 
 use super::gpu::program::Form;
@@ -139,7 +139,7 @@ fn bitcode(
     let target = Target::of(machine)?;
     let mut work = jobs_of(module, machine, &target);
     work.extend(forms.iter().map(|form| job_of_form(module, machine, form)));
-    each(&work, &target, jobs, |native| {
+    each(&work, &target, machine.carried().1, jobs, |native| {
         Ok(native.module.write_bitcode_to_memory().as_slice().to_vec())
     })
 }
@@ -176,12 +176,14 @@ fn each_kernel<T: Send>(
     finish: impl Fn(&Native<'_, '_>) -> Result<T, CodegenError> + Sync,
 ) -> Result<Vec<T>, CodegenError> {
     let target = Target::of(machine)?;
-    each(&jobs_of(module, machine, &target), &target, jobs, finish)
+    let work = jobs_of(module, machine, &target);
+    each(&work, &target, machine.carried().1, jobs, finish)
 }
 
 fn each<T: Send>(
     work: &[Job],
     target: &Target,
+    uses: Option<Uses>,
     jobs: usize,
     finish: impl Fn(&Native<'_, '_>) -> Result<T, CodegenError> + Sync,
 ) -> Result<Vec<T>, CodegenError> {
@@ -189,6 +191,7 @@ fn each<T: Send>(
     let results: Vec<_> = work.iter().map(|_| Mutex::new(None)).collect();
     let worker = || {
         let worker = Worker::new(target);
+        let _listening = uses.as_ref().map(|uses| uses.listen(&worker.mlir));
         while let Some((job, result)) = pick(&next, work, &results) {
             let made = worker.compile(job, &finish);
             *result.lock().expect("a result is written once") = Some(made);
@@ -220,7 +223,7 @@ fn pick<'a, T>(
 
 /// Each kernel as a module of itself and the machine.
 fn jobs_of(module: Op<'_>, machine: Machine<'_>, target: &Target) -> Vec<Job> {
-    let head = machine.op.own_text();
+    let (head, _) = machine.carried();
     // A thread of a GPU is lent nothing.
     let lent = |kernel: &Kernel<'_>| match target.isa {
         None => lower::scratch(machine, kernel),
@@ -247,7 +250,7 @@ fn job_of_form(module: Op<'_>, machine: Machine<'_>, form: &Form) -> Job {
     let texts: Vec<_> = called.map(|kernel| kernel.op.own_text()).collect();
     Job {
         kernel: form.symbol.clone(),
-        text: format!("{}\n{}\n", machine.op.own_text(), texts.join("\n")),
+        text: format!("{}\n{}\n", machine.carried().0, texts.join("\n")),
         arg_bytes: Vec::new(),
         scratch: Scratch::default(),
         form: Some(form.clone()),
@@ -324,7 +327,7 @@ impl Worker {
                 .apply(&self.mlir, op, &[])
                 .map_err(|_| self.failed(kernel, to_functions.name))?;
         }
-        machine.op.erase();
+        machine.erase();
         llvm::lower_to_llvm_dialect(&self.mlir, &mut module, half, isa).map_err(|error| {
             self.heard.lock().expect("only this thread listens").push(error.to_string());
             self.failed(kernel, "lowering to the LLVM dialect")

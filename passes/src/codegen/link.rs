@@ -108,7 +108,7 @@ fn file(doing: &str) -> impl Fn(io::Error) -> LinkError {
 }
 
 /// `WEFT_LLD`, the linker beside LLVM, or the one in `PATH`.
-fn linker() -> Option<PathBuf> {
+pub fn linker() -> Option<PathBuf> {
     if let Some(chosen) = env::var_os("WEFT_LLD") {
         return Some(chosen.into());
     }

@@ -51,7 +51,7 @@ impl Target {
 
 /// Bytes of the widest register, or of a scalar one where there are no others.
 pub fn register_bytes(machine: Machine<'_>) -> u64 {
-    machine.memories().iter().filter_map(|memory| memory.register_bytes).max().unwrap_or(8)
+    machine.memories().iter().filter_map(|memory| memory.register_bytes()).max().unwrap_or(8)
 }
 
 /// Whether some lanes of a register can be moved to and from memory by a mask.

@@ -120,7 +120,7 @@ fn compare<'c>(
     features: &[String],
 ) -> Result<f64, String> {
     let code = compile(context, machine, instruction, features)?;
-    let meaning = Compiled::of(instruction.op).map_err(|error| error.to_string())?;
+    let meaning = Compiled::of(instruction.meant()).map_err(|error| error.to_string())?;
     let ports: Vec<Port> = instruction
         .operand_types()
         .into_iter()
@@ -204,17 +204,18 @@ impl Lane {
 /// The lanes that a lowering runs on; one with everything, where no operand has a fragment.
 fn lanes<'c>(machine: Machine<'c>, instruction: &Instruction<'c>) -> Result<Vec<Lane>, String> {
     let lowering = instruction.lowering().ok_or("there is no lowering")?;
-    let spread = instruction.operands.iter().zip(&instruction.fragments);
+    let spread = instruction.operands().iter().zip(instruction.fragments());
     let count = spread
         .filter(|(_, fragment)| fragment.is_some())
-        .filter_map(|(memory, _)| machine.memory(memory)?.lanes)
+        .filter_map(|(memory, _)| machine.memory(memory)?.lanes())
         .max()
         .unwrap_or(1);
     let types: Vec<_> = instruction.operand_types();
     let mut lanes = Vec::new();
     for lane in 0..count {
         let mut operands = Vec::new();
-        for ((ty, arg), fragment) in types.iter().zip(lowering.args()).zip(&instruction.fragments) {
+        for ((ty, arg), fragment) in types.iter().zip(lowering.args()).zip(instruction.fragments())
+        {
             let shape = ty::shape(*ty).ok_or("an operand has no static shape")?;
             let size = ty::elem(*ty).and_then(ty::byte_size).ok_or("elements are no numbers")?;
             let elements = match fragment {
@@ -249,7 +250,7 @@ struct Allowed {
 
 impl Allowed {
     fn of(instruction: &Instruction<'_>, dtype: DType, folded: u64) -> Self {
-        let says = |what: &str| instruction.accuracy.contains(&what);
+        let says = |what: &str| instruction.accuracy().contains(&what);
         let (epsilon, least): (f64, f64) = match dtype {
             DType::F16 => (f64::powi(2.0, -10), f64::powi(2.0, -14)),
             DType::BF16 => (f64::powi(2.0, -7), f64::powi(2.0, -126)),
@@ -347,7 +348,7 @@ fn compile<'c>(
     let module = empty_module(context);
     let body = module_op(&module).body(0).ok_or("a module has a body")?;
     let mut b = Builder::at_end(context, body);
-    let copy = b.clone_op(machine.op, &mut Mapping::default());
+    let copy = b.clone_op(machine.op(), &mut Mapping::default());
     copy.set_attr("arch", attr::of_string(context, HOST));
     copy.set_attr("features", attr::of_strings(context, features));
     let shared = machine.shared().ok_or("the machine has no shared memory")?.name;
@@ -360,13 +361,13 @@ fn compile<'c>(
     for op in copy.first_block(0).into_iter().flat_map(|block| block.ops()).filter(unneeded) {
         op.erase();
     }
-    let only = Machine { op: copy };
+    let only = Machine::new(copy);
     let alone = only.instruction(instruction.name).ok_or("the instruction was copied")?;
     let memory = attr::of_symbol(context, shared);
-    let operands = vec![memory; alone.operands.len()];
-    alone.op.set_attr("operands", attr::of_array(context, &operands));
+    let operands = vec![memory; alone.operands().len()];
+    alone.op().set_attr("operands", attr::of_array(context, &operands));
     for name in ["engine", "fragments", "encoding"] {
-        alone.op.remove_attr(name);
+        alone.op().remove_attr(name);
     }
     let args = instruction.lowering().map(|block| block.args()).unwrap_or_default();
     let shaped = |ty: Type<'c>| match (ty::shape(ty), ty::elem(ty)) {

@@ -79,7 +79,7 @@ pub fn load_with<'c>(
     let place = module.location();
     if let Some(machine) = Machine::of(module) {
         Report::new(place, format!("the module has the machine @{} already", machine.name()))
-            .note(machine.op, "it is here")
+            .note(machine.op(), "it is here")
             .help("take it out of the text, or load none");
         return Err(Failed);
     }
@@ -124,7 +124,7 @@ const VENDOR: [&str; 2] = ["irdl.dialect", "pdl.pattern"];
 /// Reported by upstream's pass.
 pub fn generalise<'c>(context: &'c Context, module: &mut ir::Module<'c>) -> Result<(), Failed> {
     let mut named = false;
-    module_op(module).walk(&mut |op| {
+    module_op(module).walk_all(&mut |op| {
         if op.is("device.instruction") {
             let meaning = op.first_block(0).into_iter().flat_map(|block| block.iter());
             let general = ["linalg.generic", "linalg.index", "linalg.yield"];
@@ -152,6 +152,11 @@ fn read_host(context: &Context, machine: Op<'_>) {
         }
         op.remove_attr("host");
     }
+}
+
+/// What the host has of everything that a file may mark `host`.
+pub fn host_facts() -> Vec<(&'static str, Option<u64>)> {
+    ["cores", "memory", "l1d", "l2", "l3"].map(|fact| (fact, host_fact(fact))).to_vec()
 }
 
 fn host_fact(fact: &str) -> Option<u64> {

@@ -164,17 +164,17 @@ fn narrow<'c>(
         return Err(format!("it is {width} wide, and {enough} are enough for the machine"));
     }
     // Units side by side do several products at once, unless each is too small to hand over.
-    let Some(unit) = machine.units().into_iter().next().filter(|unit| unit.count > 1) else {
+    let Some(unit) = machine.units().into_iter().next().filter(|unit| unit.count() > 1) else {
         return Ok(());
     };
     let axes = generic_axes(product.main).unwrap_or_default();
     let points: u64 = axes.iter().map(|axis| axis.extent).product();
-    let ways = machine.moves().into_iter().filter_map(|way| way.latency_cycles).max();
+    let ways = machine.moves().into_iter().filter_map(|way| way.latency_cycles()).max();
     let cycles = points / lanes.unwrap_or(1).max(1) + 2 * ways.unwrap_or(0);
-    if cycles * SMALL <= unit.handover_cycles {
+    if cycles * SMALL <= unit.handover_cycles() {
         return Ok(());
     }
-    let (count, name) = (unit.count, unit.name);
+    let (count, name) = (unit.count(), unit.name);
     Err(format!("about {cycles} cycles of it can go to one of {count} @{name}"))
 }
 

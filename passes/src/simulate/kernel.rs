@@ -316,7 +316,7 @@ impl<'c> Writer<'_, 'c> {
     /// The lane unit, and its register file.
     fn lane_unit(&self, op: Op<'c>, name: &str) -> Result<(u32, u32), InterpretError> {
         let unit = self.names.lanes.get(name).copied();
-        let memory = self.machine.lanes_unit(name).map(|unit| unit.memory);
+        let memory = self.machine.lanes_unit(name).map(|unit| unit.memory());
         let memory = memory.and_then(|memory| self.names.memories.get(memory).copied());
         unit.zip(memory).ok_or_else(|| refuse(op, "names no lane unit"))
     }

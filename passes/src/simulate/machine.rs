@@ -31,46 +31,46 @@ pub(super) fn translate(
     let memories = machine.memories().into_iter().map(|fact| {
         Ok(plain::Memory {
             name: fact.name.to_owned(),
-            scope: scope(fact.scope),
-            capacity_bytes: fact.capacity_bytes,
-            bytes_per_cycle: fact.bytes_per_cycle,
-            transaction_bytes: fact.transaction_bytes,
-            banks: fact.banks,
-            bank_bytes: fact.bank_bytes,
-            register_bytes: fact.register_bytes,
-            lanes: fact.lanes,
-            caches: fact.caches.map(memory).transpose()?,
+            scope: scope(fact.scope()),
+            capacity_bytes: fact.capacity_bytes(),
+            bytes_per_cycle: fact.bytes_per_cycle(),
+            transaction_bytes: fact.transaction_bytes(),
+            banks: fact.banks(),
+            bank_bytes: fact.bank_bytes(),
+            register_bytes: fact.register_bytes(),
+            lanes: fact.lanes(),
+            caches: fact.caches().map(memory).transpose()?,
         })
     });
     let memories = memories.collect::<Result<_, TranslateError>>()?;
     let engines = machine.engines().into_iter();
     let engines =
-        engines.map(|fact| plain::Engine { name: fact.name.to_owned(), queue: fact.queue });
+        engines.map(|fact| plain::Engine { name: fact.name.to_owned(), queue: fact.queue() });
     let moves = machine.moves().into_iter().map(|fact| {
         Ok(plain::Move {
             name: fact.name.to_owned(),
-            source: memory(fact.source)?,
-            target: memory(fact.target)?,
-            engine: engine(fact.engine)?,
-            bytes_per_cycle: fact.bytes_per_cycle,
-            issue_cycles: fact.issue_cycles,
-            latency_cycles: fact.latency_cycles.unwrap_or(0),
+            source: memory(fact.source())?,
+            target: memory(fact.target())?,
+            engine: engine(fact.engine())?,
+            bytes_per_cycle: fact.bytes_per_cycle(),
+            issue_cycles: fact.issue_cycles(),
+            latency_cycles: fact.latency_cycles().unwrap_or(0),
         })
     });
     let moves = moves.collect::<Result<_, TranslateError>>()?;
     let instructions = machine.instructions().into_iter().map(|fact| {
-        let compiled = Compiled::of(fact.op)?;
-        let places = fact.operands.iter().zip(fact.operand_types());
+        let compiled = Compiled::of(fact.meant())?;
+        let places = fact.operands().iter().zip(fact.operand_types());
         let operands = places.map(|(name, operand)| {
             let elem = ty::elem(operand).and_then(element_type).zip(ty::shape(operand));
-            let (ty, shape) = elem.ok_or_else(|| InterpretError::ty(fact.op, operand))?;
+            let (ty, shape) = elem.ok_or_else(|| InterpretError::ty(fact.meant(), operand))?;
             Ok(plain::Operand { memory: memory(name)?, ty, shape })
         });
         Ok(plain::Instruction {
             name: fact.name.to_owned(),
-            engine: engine(fact.engine)?,
-            issue_cycles: fact.issue_cycles,
-            latency_cycles: fact.latency_cycles,
+            engine: engine(fact.engine())?,
+            issue_cycles: fact.issue_cycles(),
+            latency_cycles: fact.latency_cycles(),
             meaning: plain::Meaning {
                 operands: operands.collect::<Result<_, TranslateError>>()?,
                 program: compiled.program,
@@ -82,16 +82,16 @@ pub(super) fn translate(
     let lanes = machine.lanes_units().into_iter();
     let lanes = lanes.map(|fact| plain::LaneUnit {
         name: fact.name.to_owned(),
-        issue_cycles: fact.issue_cycles,
-        latency_cycles: fact.latency_cycles,
+        issue_cycles: fact.issue_cycles(),
+        latency_cycles: fact.latency_cycles(),
     });
     Ok(plain::Machine {
         name: machine.name().to_owned(),
         unit: facts.name.to_owned(),
-        units: facts.count,
-        clock_mhz: facts.clock_mhz,
-        wait_cycles: facts.wait_cycles,
-        launch_cycles: facts.launch_cycles.unwrap_or(0),
+        units: facts.count(),
+        clock_mhz: facts.clock_mhz(),
+        wait_cycles: facts.wait_cycles(),
+        launch_cycles: facts.launch_cycles().unwrap_or(0),
         memories,
         shared: memory(shared.name)?,
         engines: engines.collect(),

@@ -43,9 +43,9 @@ pub fn arithmetic(machine: Machine<'_>, compute: &Compute<'_>, nest: &Nest<'_>) 
 /// read or write them; none where the machine does not say.
 pub fn memory_cycles(machine: Machine<'_>, bytes: u64) -> f64 {
     let memories = machine.memories();
-    let holding = memories.iter().filter(|m| m.is_cache() && m.capacity_bytes >= bytes);
-    let cache = holding.min_by_key(|memory| memory.capacity_bytes).cloned();
-    let rate = cache.or_else(|| machine.shared()).and_then(|memory| memory.bytes_per_cycle);
+    let holding = memories.iter().filter(|m| m.is_cache() && m.capacity_bytes() >= bytes);
+    let cache = holding.min_by_key(|memory| memory.capacity_bytes()).cloned();
+    let rate = cache.or_else(|| machine.shared()).and_then(|memory| memory.bytes_per_cycle());
     rate.map_or(0.0, |rate| bytes as f64 / rate as f64)
 }
 
@@ -56,19 +56,19 @@ pub fn product_cycles<'c>(machine: Machine<'c>, elem: Type<'c>) -> Option<f64> {
         types.len() == 3 && ty::elem(types[0]) == Some(elem)
     };
     let instructions = machine.instructions().into_iter().filter(fits);
-    instructions.map(|one| one.issue_cycles / points(&one)).min_by(f64::total_cmp)
+    instructions.map(|one| one.issue_cycles() / points(&one)).min_by(f64::total_cmp)
 }
 
 /// Cycles of an instruction that has axes of its own.
 fn by_axes(machine: Machine<'_>, compute: &Compute<'_>, nest: &Nest<'_>) -> Option<f64> {
     let instruction = machine.instruction(compute.instruction)?;
     let mapping = mapping(&instruction, nest, compute.axes.as_ref()?)?;
-    Some(mapping.instructions(&nest.extents()) as f64 * instruction.issue_cycles)
+    Some(mapping.instructions(&nest.extents()) as f64 * instruction.issue_cycles())
 }
 
 fn cycles_per_point(machine: Machine<'_>, compute: &Compute<'_>, nest: &Nest<'_>) -> f64 {
     if let Some(instruction) = machine.instruction(compute.instruction) {
-        return instruction.issue_cycles / points(&instruction);
+        return instruction.issue_cycles() / points(&instruction);
     }
     let operations = nest.body_ops().iter().filter(|op| !op.is("arith.constant")).count();
     let Some(unit) = machine.lanes_unit(compute.instruction) else {
@@ -76,7 +76,7 @@ fn cycles_per_point(machine: Machine<'_>, compute: &Compute<'_>, nest: &Nest<'_>
     };
     let elem = nest.outputs.first().map(|output| output.elem());
     let lanes = elem.and_then(|elem| unit.lanes_for(elem)).filter(|_| compute.lanes.is_some());
-    operations.max(1) as f64 * unit.issue_cycles / lanes.unwrap_or(1) as f64
+    operations.max(1) as f64 * unit.issue_cycles() / lanes.unwrap_or(1) as f64
 }
 
 /// Points of the nest that an instruction's meaning computes; where it is no

@@ -25,7 +25,7 @@ pub(crate) fn emit<'c>(
     let mut b = Builder::before(context, graph.op);
     let signature = graph.op.attr("signature").ok_or(Failed)?;
     let of_scope = |scope: Scope| {
-        let own = |name: &str| machine.memory(name).is_some_and(|memory| memory.scope == scope);
+        let own = |name: &str| machine.memory(name).is_some_and(|memory| memory.scope() == scope);
         schedule.arenas.iter().filter(|(name, _)| own(name)).map(|(_, bytes)| *bytes).sum::<u64>()
     };
     let host_arena = of_scope(Scope::Host);

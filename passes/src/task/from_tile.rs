@@ -93,7 +93,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let (unit, options) = read_options(run, graph.op, machine)?;
     let Some(shared) = machine.shared() else {
         Report::new(
-            machine.op.location(),
+            machine.location(),
             format!("{} has no memory that its units share", machine.name()),
         )
         .help("buffers lie in the first memory of scope \"device\" that is no cache");
@@ -142,10 +142,10 @@ fn offered<'c>(graph: &Graph<'c>) -> HashSet<&'c str> {
 /// Refuses buffers that do not fit the memory they lie in.
 fn check_fits(graph: &Graph<'_>, machine: Machine<'_>, schedule: &Schedule) -> Result<(), Failed> {
     let Some((memory, bytes)) = too_large(machine, &schedule.arenas) else { return Ok(()) };
-    let (name, capacity) = (memory.name, memory.capacity_bytes);
+    let (name, capacity) = (memory.name, memory.capacity_bytes());
     let what = format!("buffers take {bytes} bytes of @{name}, which holds {capacity}");
     Report::new(graph.op.location(), what)
-        .note(memory.op, "the memory is here")
+        .note(memory.op(), "the memory is here")
         .help("a memory of scope \"host\" with moves to and from it lets tensors wait there");
     Err(Failed)
 }
@@ -154,8 +154,8 @@ fn check_fits(graph: &Graph<'_>, machine: Machine<'_>, schedule: &Schedule) -> R
 /// measured: then it is the system that says how much there is.
 fn too_large<'c>(machine: Machine<'c>, arenas: &[Arena]) -> Option<(Memory<'c>, u64)> {
     let declared = arenas.iter().filter_map(|(name, bytes)| Some((machine.memory(name)?, *bytes)));
-    let declared = declared.filter(|(memory, _)| memory.host.is_none());
-    declared.into_iter().find(|(memory, bytes)| *bytes > memory.capacity_bytes)
+    let declared = declared.filter(|(memory, _)| memory.host().is_none());
+    declared.into_iter().find(|(memory, bytes)| *bytes > memory.capacity_bytes())
 }
 
 /// The tile-graph; none where the module is past this door.
@@ -202,19 +202,19 @@ fn read_options<'c>(
             Err(_) => Err(refuse(format!("{name}={text} is no number"), "write digits".into())),
         }
     };
-    let units = number("units", unit.count)?;
-    if units == 0 || units > unit.count {
+    let units = number("units", unit.count())?;
+    if units == 0 || units > unit.count() {
         let what =
-            format!("units={units} of @{}, and {} has {}", unit.name, machine.name(), unit.count);
-        return Err(refuse(what, format!("give a number from 1 to {}", unit.count)));
+            format!("units={units} of @{}, and {} has {}", unit.name, machine.name(), unit.count());
+        return Err(refuse(what, format!("give a number from 1 to {}", unit.count())));
     }
     let target = Target {
         units,
-        capacity: units * unit.partitions,
+        capacity: units * unit.partitions(),
         // What crosses units is never free: on equal terms a unit goes on with what it made.
-        wait_cycles: unit.wait_cycles.max(1),
-        launch_cycles: unit.launch_cycles,
-        split_cycles: number("split-cycles", unit.handover_cycles)?,
+        wait_cycles: unit.wait_cycles().max(1),
+        launch_cycles: unit.launch_cycles(),
+        split_cycles: number("split-cycles", unit.handover_cycles())?,
     };
     let options = Options {
         target,

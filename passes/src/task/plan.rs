@@ -95,7 +95,7 @@ pub fn plan<'c>(
         clocks: Vec::new(),
         last: vec![None; program.units as usize],
         fence: vec![Rc::from([]); program.units as usize],
-        clock_mhz: machine.units().first().and_then(|unit| unit.clock_mhz),
+        clock_mhz: machine.units().first().and_then(|unit| unit.clock_mhz()),
     };
     planner.plan.inputs = ports("input", &ops, &program.input_types)?;
     planner.plan.outputs = ports("output", &ops, &program.output_types)?;
@@ -169,7 +169,7 @@ impl<'c> Planner<'c> {
             (Base::Output(port.index as u32), 0)
         } else if let Some(buffer) = task::Buffer::of(op) {
             let memory = self.machine.memory(buffer.memory);
-            let on_host = memory.is_some_and(|memory| memory.scope == Scope::Host);
+            let on_host = memory.is_some_and(|memory| memory.scope() == Scope::Host);
             (if on_host { Base::Host } else { Base::Arena }, buffer.offset)
         } else {
             let source = self.sources.of.get(&value).map(|&source| &self.sources.list[source]);

@@ -29,7 +29,7 @@ pub struct Banks {
 impl Banks {
     /// Those of a memory; `None` where it states none.
     pub fn of(memory: &Memory<'_>) -> Option<Self> {
-        Some(Self { count: memory.banks?, word_bytes: memory.bank_bytes? })
+        Some(Self { count: memory.banks()?, word_bytes: memory.bank_bytes()? })
     }
 
     /// Lanes that are served together where each wants `width` bytes.

@@ -425,7 +425,7 @@ pub(super) fn near_tile<'c>(
             let shared = machine.shared()?.name;
             let far = |name: &&String| {
                 let way = machine.move_named(name);
-                way.is_some_and(|way| way.source == shared || way.target == shared)
+                way.is_some_and(|way| way.source() == shared || way.target() == shared)
             };
             let far_bytes = Some(moved.iter().filter(|(name, _)| far(name)).map(|own| own.1).sum());
             let (tiles, cycles) = (vec![outer, inner], choice.cycles);
@@ -435,7 +435,8 @@ pub(super) fn near_tile<'c>(
     };
     let staged = match lanes.stage.clone() {
         Some(mut stage) => {
-            stage.memory.capacity_bytes = stage.memory.capacity_bytes.checked_sub(beside.taken)?;
+            let left = stage.memory.capacity_bytes().checked_sub(beside.taken)?;
+            stage.memory = stage.memory.with_capacity(left);
             Some(task_tile::stage_tile(near, &inner, &outer, &stage).ok()?)
         }
         None => None,
@@ -466,7 +467,7 @@ pub(super) fn construct_move<'c>(
     way: &Move<'c>,
 ) -> Result<(), Failed> {
     let nest = read(kernel)?;
-    let tile = RTile { memory: way.target.to_owned(), sizes: nest.extents() };
+    let tile = RTile { memory: way.target().to_owned(), sizes: nest.extents() };
     let tiles = [tile.clone()];
     rewrite(context, machine, kernel, &nest, &Tiled::Moved(way.name, tile), &tiles);
     Ok(())
@@ -511,8 +512,8 @@ fn task_memory(machine: Machine<'_>) -> &str {
     machine
         .memories()
         .iter()
-        .filter(|memory| memory.is_cache() && memory.scope == weft_dialects::device::Scope::Core)
-        .max_by_key(|memory| memory.capacity_bytes)
+        .filter(|memory| memory.is_cache() && memory.scope() == weft_dialects::device::Scope::Core)
+        .max_by_key(|memory| memory.capacity_bytes())
         .map(|memory| memory.name)
         .or_else(|| machine.shared().map(|memory| memory.name))
         .unwrap_or("dram")
@@ -628,7 +629,7 @@ fn path<'c>(nest: &Nest<'c>, tiled: &Tiled<'c>, arg: Val<'c>, shared: &'c str) -
                 let bound = Bound::Operand(input);
                 let mut operands = matrix.mapping.binding.operands.iter();
                 let operand = operands.position(|operand| *operand == bound);
-                operand.map(|operand| matrix.mapping.instruction.operands[operand])
+                operand.map(|operand| matrix.mapping.instruction.operands()[operand])
             };
             let input = nest.inputs.iter().position(|access| access.tensor == arg);
             vec![input.and_then(bound).unwrap_or(shared)]

@@ -56,15 +56,15 @@ impl Near {
     fn of(machine: Machine<'_>) -> Option<Self> {
         let caches = machine.memories();
         let cache =
-            caches.iter().filter(|memory| memory.is_cache()).min_by_key(|m| m.capacity_bytes)?;
-        let behind = machine.memory(cache.caches?)?;
-        let (way_bytes, line_bytes) = (cache.way_bytes?, cache.transaction_bytes?);
+            caches.iter().filter(|memory| memory.is_cache()).min_by_key(|m| m.capacity_bytes())?;
+        let behind = machine.memory(cache.caches()?)?;
+        let (way_bytes, line_bytes) = (cache.way_bytes()?, cache.transaction_bytes()?);
         Some(Self {
-            capacity_bytes: cache.capacity_bytes,
+            capacity_bytes: cache.capacity_bytes(),
             way_bytes,
-            ways: cache.capacity_bytes / way_bytes,
+            ways: cache.capacity_bytes() / way_bytes,
             line_bytes,
-            refill: line_bytes as f64 / behind.bytes_per_cycle? as f64,
+            refill: line_bytes as f64 / behind.bytes_per_cycle()? as f64,
         })
     }
 
@@ -91,11 +91,14 @@ impl<'c> Facts<'c> {
         let stage_byte =
             way.stage.as_ref().map_or(0.0, |stage| move_cycles(machine, &stage.load, 1.0));
         Some(Self {
-            load: way.load.issue_cycles.unwrap_or(1.0),
-            store: way.store.issue_cycles.unwrap_or(1.0),
-            unit: machine.lanes_units().into_iter().find(|unit| unit.memory == memory),
+            load: way.load.issue_cycles().unwrap_or(1.0),
+            store: way.store.issue_cycles().unwrap_or(1.0),
+            unit: machine.lanes_units().into_iter().find(|unit| unit.memory() == memory),
             registers: usable(&registers)?,
-            lane_bytes: registers.lanes.zip(registers.register_bytes).map(|(n, bytes)| bytes / n),
+            lane_bytes: registers
+                .lanes()
+                .zip(registers.register_bytes())
+                .map(|(n, bytes)| bytes / n),
             near: Near::of(machine).filter(|_| way.stage.is_none()),
             stage_banks: way.stage.as_ref().and_then(|stage| Banks::of(&stage.memory)),
             stage: way.stage,
@@ -113,8 +116,8 @@ impl<'c> Facts<'c> {
 /// Registers that tiles may take. Where threads share a register file it also holds
 /// what each computes addresses with.
 fn usable(memory: &Memory<'_>) -> Option<u64> {
-    let registers = memory.capacity_bytes / memory.register_bytes?;
-    Some(if memory.lanes.is_some() { registers / 4 * 3 } else { registers })
+    let registers = memory.capacity_bytes() / memory.register_bytes()?;
+    Some(if memory.lanes().is_some() { registers / 4 * 3 } else { registers })
 }
 
 /// A register tile under consideration.
@@ -488,7 +491,7 @@ pub(super) fn packing(
     axis: usize,
 ) -> Option<f64> {
     let shared = machine.shared()?;
-    let (rate, place) = (shared.bytes_per_cycle? as f64, shared.transaction_bytes? as f64);
+    let (rate, place) = (shared.bytes_per_cycle()? as f64, shared.transaction_bytes()? as f64);
     let points = access.shape.iter().product::<u64>() as f64;
     let bytes = points * ty::byte_size(access.elem()).unwrap_or(8) as f64;
     let read = if access.stride(axes, axis) == 1 { bytes } else { points * place };

@@ -107,15 +107,15 @@ fn without<'c>(
     name: &str,
     nest: &Nest<'c>,
 ) -> Option<(String, f64)> {
-    let mut b = Builder::after(context, machine.op);
-    let copy = b.clone_op(machine.op, &mut Mapping::default());
+    let mut b = Builder::after(context, machine.op());
+    let copy = b.clone_op(machine.op(), &mut Mapping::default());
     let lacks =
         |op: &Op<'c>| (op.is("device.instruction") || op.is("device.lanes")) && op.symbol() == name;
     for op in copy.first_block(0).into_iter().flat_map(|block| block.ops()).filter(lacks) {
         op.erase();
     }
     let fixed = vec![Layout::Fixed; nest.inputs.len()];
-    let machine = Machine { op: copy };
+    let machine = Machine::new(copy);
     let chosen = policy::choose(machine, nest, &fixed, &expand_math::expands, Search::default());
     let told = chosen.ok().map(|choice| (choice.tiled.describe(), choice.cycles));
     copy.erase();

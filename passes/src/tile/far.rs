@@ -28,7 +28,7 @@ impl Far {
             near_cache(machine).is_some() && (memory.is_cache() || shared)
         });
         let known = |memory: weft_dialects::device::Memory<'_>| {
-            Some((memory.capacity_bytes, memory.bytes_per_cycle? as f64))
+            Some((memory.capacity_bytes(), memory.bytes_per_cycle()? as f64))
         };
         let mut memories: Vec<_> = memories.filter_map(known).collect();
         memories.sort_by_key(|memory| memory.0);

@@ -22,7 +22,7 @@ pub(super) struct Group<'c> {
 /// Whether a memory is nearer to a unit than the one that the device shares.
 pub(super) fn is_near(machine: Machine<'_>, memory: &str) -> bool {
     let shared = machine.shared().is_some_and(|shared| shared.name == memory);
-    let host = machine.memory(memory).is_some_and(|memory| memory.scope == Scope::Host);
+    let host = machine.memory(memory).is_some_and(|memory| memory.scope() == Scope::Host);
     !shared && !host
 }
 

@@ -69,8 +69,8 @@ fn fits<'c>(instruction: &Instruction<'c>, nest: &Nest<'c>) -> Vec<Mapped<'c>> {
             }
             Mapped {
                 name: instruction.name,
-                issue_cycles: instruction.issue_cycles,
-                latency_cycles: instruction.latency_cycles as f64,
+                issue_cycles: instruction.issue_cycles(),
+                latency_cycles: instruction.latency_cycles() as f64,
                 lanes: counts.iter().copied().max().unwrap_or(1),
                 scalar_inputs,
             }
@@ -127,7 +127,7 @@ pub(super) fn lane_unit<'c>(
                 return Ok(Mapped {
                     name: unit.name,
                     issue_cycles: body_cycles(&unit, nest.body),
-                    latency_cycles: unit.latency_cycles as f64,
+                    latency_cycles: unit.latency_cycles() as f64,
                     lanes,
                     scalar_inputs: Vec::new(),
                 });
@@ -146,7 +146,7 @@ pub(super) fn body_cycles<'c>(unit: &Lanes<'c>, body: Block<'c>) -> f64 {
         name if name.starts_with("math.") && !name.contains("fma") => 20.0,
         _ => 1.0,
     };
-    unit.issue_cycles * body.ops().iter().map(cost).sum::<f64>().max(1.0)
+    unit.issue_cycles() * body.ops().iter().map(cost).sum::<f64>().max(1.0)
 }
 
 fn unsupported<'c>(

@@ -36,12 +36,12 @@ pub(super) fn wider<'c>(
     let unit = machine.units().into_iter().next()?;
     let time = |tile: &Tile<'c>| {
         let tasks = tile.tasks(nest).max(1);
-        let parts = parts(tasks, tile.cycles as u64, unit.count, unit.handover_cycles);
+        let parts = parts(tasks, tile.cycles as u64, unit.count(), unit.handover_cycles());
         // Units that share work wait for each other.
-        let handover = if parts > 1 { unit.handover_cycles as f64 } else { 0.0 };
+        let handover = if parts > 1 { unit.handover_cycles() as f64 } else { 0.0 };
         tile.cycles * tasks.div_ceil(parts) as f64 / tasks as f64 + handover
     };
-    let idle = best.tasks(nest) < unit.count && best.cycles > unit.handover_cycles as f64;
+    let idle = best.tasks(nest) < unit.count() && best.cycles > unit.handover_cycles() as f64;
     if !idle || matches!(best.tiled, Tiled::Block(_)) {
         return None;
     }

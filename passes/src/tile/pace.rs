@@ -36,23 +36,23 @@ impl Pace {
     /// For tiles that wait in `memory`; `None` where the machine lacks units or ways to it.
     pub fn of<'c>(machine: Machine<'c>, memory: &str) -> Option<Self> {
         let unit = machine.units().into_iter().next()?;
-        let registers = machine.lanes_units().into_iter().next()?.memory;
-        let (units, handover) = (unit.count, unit.handover_cycles as f64);
+        let registers = machine.lanes_units().into_iter().next()?.memory();
+        let (units, handover) = (unit.count(), unit.handover_cycles() as f64);
         // Behind a cache the policy sees what comes from afar; where tiles are staged, nobody else does.
         let staged = way(machine, registers).is_some_and(|way| way.stage.is_some());
-        let rate = machine.shared().and_then(|shared| shared.bytes_per_cycle).filter(|_| staged);
+        let rate = machine.shared().and_then(|shared| shared.bytes_per_cycle()).filter(|_| staged);
         let (far, at_once) = (rate.map_or(f64::INFINITY, |rate| rate as f64 / units as f64), 1);
         let (far_wait, near_wait, written) = (0.0, 0.0, 0.0);
         let pace = Self { units, at_once, handover, far, far_wait, near_wait, written };
-        if machine.memory(registers)?.lanes.is_none() {
+        if machine.memory(registers)?.lanes().is_none() {
             return Some(pace);
         }
         let (shared, way) = (machine.shared()?, way(machine, registers)?);
         let [near, _] = beside(machine, memory, registers)?;
-        let latency = |way: &Move<'c>| way.latency_cycles.unwrap_or(0) as f64;
+        let latency = |way: &Move<'c>| way.latency_cycles().unwrap_or(0) as f64;
         Some(Self {
             at_once: GROUPS_AT_ONCE as u64,
-            far: shared.bytes_per_cycle.map_or(far, |rate| rate as f64 / units as f64),
+            far: shared.bytes_per_cycle().map_or(far, |rate| rate as f64 / units as f64),
             far_wait: latency(&way.load) / 2.0,
             near_wait: latency(&near) / 2.0,
             written: latency(&way.store),
@@ -64,8 +64,8 @@ impl Pace {
     /// the half, for the rest is for what streams by.
     pub fn room(&self, near: &Memory<'_>) -> u64 {
         match self.at_once {
-            1 => near.capacity_bytes / 2,
-            groups => near.kernel_bytes().min(near.capacity_bytes / groups),
+            1 => near.capacity_bytes() / 2,
+            groups => near.kernel_bytes().min(near.capacity_bytes() / groups),
         }
     }
 

@@ -88,7 +88,7 @@ impl<'n, 'c> Parts<'n, 'c> {
             axis: reductions.max_by_key(|&axis| nest.axes[axis].extent)?,
             cache: cache.name,
             room: 2 * cache.most_bytes,
-            line_bytes: machine.memory(cache.name)?.transaction_bytes?,
+            line_bytes: machine.memory(cache.name)?.transaction_bytes()?,
         })
     }
 
@@ -183,8 +183,10 @@ fn rate(machine: Machine<'_>, access: &Access<'_>, near: u64) -> f64 {
     let points: u64 = access.shape.iter().product();
     let bytes = points * ty::byte_size(access.elem()).unwrap_or(8);
     let memories = machine.memories().into_iter().filter(|memory| {
-        memory.capacity_bytes > 2 * near && memory.capacity_bytes >= bytes && !memory.is_registers()
+        memory.capacity_bytes() > 2 * near
+            && memory.capacity_bytes() >= bytes
+            && !memory.is_registers()
     });
-    let home = memories.min_by_key(|memory| memory.capacity_bytes);
-    home.and_then(|memory| memory.bytes_per_cycle).map_or(f64::INFINITY, |rate| rate as f64)
+    let home = memories.min_by_key(|memory| memory.capacity_bytes());
+    home.and_then(|memory| memory.bytes_per_cycle()).map_or(f64::INFINITY, |rate| rate as f64)
 }

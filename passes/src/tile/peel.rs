@@ -136,7 +136,7 @@ fn best<'c>(
     };
     let whole = ways[0].cycles;
     // Cycles are those of one unit that does everything; the others wait for the second part.
-    let handover = |unit: &Unit<'_>| (unit.handover_cycles * (unit.count - 1)) as f64;
+    let handover = |unit: &Unit<'_>| (unit.handover_cycles() * (unit.count() - 1)) as f64;
     let handover = machine.units().first().map_or(0.0, handover);
     let mut found: Vec<(usize, u64, f64)> = Vec::new();
     for way in &ways {

@@ -263,12 +263,12 @@ fn by_cycles<T>(ranked: &mut [T], cycles: impl Fn(&T) -> f64) {
 /// The register file an instruction or lane unit works in.
 pub(super) fn register_memory<'c>(machine: Machine<'c>, name: &str) -> Option<&'c str> {
     if let Some(unit) = machine.lanes_unit(name) {
-        return Some(unit.memory);
+        return Some(unit.memory());
     }
     let instruction = machine.instruction(name)?;
     let is_register =
         |memory: &&&str| machine.memory(memory).is_some_and(|memory| memory.is_registers());
-    instruction.operands.iter().rev().find(is_register).copied()
+    instruction.operands().iter().rev().find(is_register).copied()
 }
 
 /// The register rTile: one size per axis.

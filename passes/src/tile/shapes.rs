@@ -114,7 +114,7 @@ pub(super) fn combines_lanes<'c>(machine: Machine<'c>, memory: &str, nest: &Nest
     machine
         .lanes_units()
         .iter()
-        .any(|unit| unit.memory == memory && unit.reduces(fold.op.name(), elem))
+        .any(|unit| unit.memory() == memory && unit.reduces(fold.op.name(), elem))
 }
 
 fn may_run_lanes(nest: &Nest<'_>, mapped: &Mapped<'_>, axis: usize) -> bool {

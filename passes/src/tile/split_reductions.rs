@@ -59,7 +59,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
             .help("put one in with device-load-machine{file=...}");
         return Err(Failed);
     };
-    let Some(unit) = machine.units().into_iter().next().filter(|unit| unit.count > 1) else {
+    let Some(unit) = machine.units().into_iter().next().filter(|unit| unit.count() > 1) else {
         return Ok(());
     };
     let remarks = run.option("remarks") == "true";
@@ -111,12 +111,12 @@ impl<'c> Split<'c> {
         let busiest = |nest: &Nest<'c>, layouts: &[Layout]| busiest(machine, unit, nest, layouts);
         let (whole, pieces, _) = busiest(nest, layouts)?;
         // Other sums have enough to do for everybody, or are not worth a second kernel.
-        if pieces >= unit.count || whole <= unit.handover_cycles as f64 {
+        if pieces >= unit.count() || whole <= unit.handover_cycles() as f64 {
             return None;
         }
-        let least = unit.count.div_ceil(pieces).max(2);
+        let least = unit.count().div_ceil(pieces).max(2);
         let counts =
-            (least..=MOST_PARTS * unit.count).filter(|&count| extent.is_multiple_of(count));
+            (least..=MOST_PARTS * unit.count()).filter(|&count| extent.is_multiple_of(count));
         let mut best: Option<Self> = None;
         for count in counts.take(4) {
             let scratch = empty_module(context);
@@ -124,7 +124,7 @@ impl<'c> Split<'c> {
             let sum = sum(context, module_op(&scratch), nest, count)?;
             let fixed = vec![Layout::Fixed; sum.inputs.len()];
             let both = busiest(&parts, layouts)?.0 + busiest(&sum, &fixed)?.0;
-            let cycles = both + unit.handover_cycles as f64;
+            let cycles = both + unit.handover_cycles() as f64;
             if cycles < best.as_ref().map_or(whole, |best| best.cycles) {
                 let _scratch = scratch;
                 best = Some(Self { parts, index, sum, count, axis, cycles, whole, _scratch });
@@ -243,6 +243,6 @@ pub(super) fn busiest<'c>(
     let parallel = (0..nest.axes.len()).filter(|&axis| !nest.reduces(axis));
     let pieces: u64 =
         parallel.map(|axis| nest.axes[axis].extent.div_ceil(tile.sizes[axis].max(1))).product();
-    let rounds = pieces.div_ceil(unit.count).max(1);
+    let rounds = pieces.div_ceil(unit.count()).max(1);
     Some((choice.cycles * rounds as f64 / pieces.max(1) as f64, pieces, tile))
 }

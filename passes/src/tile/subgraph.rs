@@ -91,7 +91,7 @@ impl<'c> Member<'c> {
             let tile = (&task.sizes[..], &registers.sizes[..]);
             traffic = isa::traffic(machine, &nest, mapping, tile, None).values().sum();
             multiples = (0..nest.axes.len()).map(|axis| mapping.quantum(axis)).collect();
-        } else if machine.memory(&registers.memory)?.lanes.is_some() {
+        } else if machine.memory(&registers.memory)?.lanes().is_some() {
             // Rows are any number of registers; what lanes lie along is whole ones.
             for (axis, size) in multiples.iter_mut().enumerate() {
                 *size = if compute.lanes == Some(axis) { *size } else { 1 };
@@ -172,7 +172,7 @@ pub(super) fn most_saved<'c>(
     chain: &Chain<'_, 'c>,
     least: f64,
 ) -> Result<(), Unjoined> {
-    let shared = machine.shared().and_then(|shared| shared.bytes_per_cycle);
+    let shared = machine.shared().and_then(|shared| shared.bytes_per_cycle());
     let Some((pace, rate)) = Pace::of(machine, memory).zip(shared) else { return Ok(()) };
     // What members before have read, too, comes once.
     let mut again: Vec<&Access<'c>> = Vec::new();
@@ -367,7 +367,7 @@ fn outside(chain: &Chain<'_, '_>, inside: &[bool], member: usize, tiles: &Tiles)
 
 /// Bytes that move together.
 fn transaction(machine: Machine<'_>) -> u64 {
-    machine.shared().and_then(|shared| shared.transaction_bytes).unwrap_or(1)
+    machine.shared().and_then(|shared| shared.transaction_bytes()).unwrap_or(1)
 }
 
 /// Whether what a member touches by the access of this number is handed over inside the group.
@@ -387,7 +387,7 @@ fn unmoved<'c>(
     member: usize,
     (nest, tiles): (&Nest<'c>, &Tiles),
 ) -> f64 {
-    let registers = machine.lanes_units().into_iter().next().map(|unit| unit.memory);
+    let registers = machine.lanes_units().into_iter().next().map(|unit| unit.memory());
     let Some(stage) = registers.and_then(|registers| way(machine, registers)?.stage) else {
         return 0.0;
     };

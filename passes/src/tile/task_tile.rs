@@ -18,7 +18,7 @@ pub(super) fn stage_tile(
     task: &RTile,
     stage: &Stage<'_>,
 ) -> Result<RTile, String> {
-    let room = stage.memory.capacity_bytes;
+    let room = stage.memory.capacity_bytes();
     let name = stage.memory.name;
     let fits = |sizes: &[u64]| local::bytes(nest, sizes) <= room;
     let mut sizes = registers.sizes.clone();
@@ -79,9 +79,9 @@ pub(super) fn task_tile(
 ) -> RTile {
     // Less than this and starting an rTask costs more than it brings; more, and units
     // cannot even out.
-    let least = unit.handover_cycles as f64 * 0.4;
+    let least = unit.handover_cycles() as f64 * 0.4;
     let worth = (cycles / least).floor().max(1.0) as u64;
-    let mut wanted = worth.min(unit.count * tasks).max(1);
+    let mut wanted = worth.min(unit.count() * tasks).max(1);
     let mut sizes = nest.extents();
     // What is turned reads along one axis and writes along the other: pieces as long on both
     // touch the fewest pages.
@@ -100,12 +100,12 @@ pub(super) fn task_tile(
         }
         let tile = registers.sizes[axis].max(1);
         let tiles = nest.axes[axis].extent.div_ceil(tile);
-        let length = evened(tiles, wanted.min(even), unit.count);
+        let length = evened(tiles, wanted.min(even), unit.count());
         sizes[axis] = (length * tile).min(nest.axes[axis].extent);
         let pieces = tiles.div_ceil(length);
         wanted = wanted.div_ceil(pieces);
         // Pieces of a second axis read again what the first one's have read.
-        if shares && pieces >= unit.count && is_even(tiles, length, unit.count) {
+        if shares && pieces >= unit.count() && is_even(tiles, length, unit.count()) {
             break;
         }
     }

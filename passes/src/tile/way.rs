@@ -41,8 +41,8 @@ pub fn way<'c>(machine: Machine<'c>, memory: &str) -> Option<Way<'c>> {
         return Some(Way { stage: None, load, store });
     }
     machine.memories().into_iter().filter(|stage| !stage.is_registers()).find_map(|stage| {
-        let (load, store) =
-            both(shared.name, stage.name).filter(|(load, store)| load.strided && store.strided)?;
+        let (load, store) = both(shared.name, stage.name)
+            .filter(|(load, store)| load.strided() && store.strided())?;
         let (near, back) = both(stage.name, memory)?;
         let stage = Stage { memory: stage, load, store };
         Some(Way { stage: Some(stage), load: near, store: back })
@@ -57,27 +57,27 @@ pub fn waiting_memory(machine: Machine<'_>) -> Option<Memory<'_>> {
         return machine.memory(cache.name);
     }
     let unit = machine.lanes_units().into_iter().next()?;
-    let of_a_core = |memory: &Memory<'_>| memory.scope == Scope::Core && !memory.is_cache();
-    if let Some(stage) = way(machine, unit.memory)?.stage {
-        return Some(stage.memory).filter(|memory| memory.scope == Scope::Core);
+    let of_a_core = |memory: &Memory<'_>| memory.scope() == Scope::Core && !memory.is_cache();
+    if let Some(stage) = way(machine, unit.memory())?.stage {
+        return Some(stage.memory).filter(|memory| memory.scope() == Scope::Core);
     }
-    machine.memory(unit.memory)?.lanes?;
+    machine.memory(unit.memory())?.lanes()?;
     let mut memories = machine.memories().into_iter().filter(of_a_core);
-    memories.find(|memory| beside(machine, memory.name, unit.memory).is_some())
+    memories.find(|memory| beside(machine, memory.name, unit.memory()).is_some())
 }
 
 /// The moves between a memory that lies beside the way and registers: there and back.
 pub fn beside<'c>(machine: Machine<'c>, memory: &str, registers: &str) -> Option<[Move<'c>; 2]> {
     let load = machine.move_between(memory, registers)?;
     let store = machine.move_between(registers, memory)?;
-    (load.strided && store.strided).then_some([load, store])
+    (load.strided() && store.strided()).then_some([load, store])
 }
 
 /// Cycles that a move takes for `bytes`; what the machine does not say takes none.
 pub fn move_cycles(machine: Machine<'_>, way: &Move<'_>, bytes: f64) -> f64 {
-    let ends = [way.source, way.target].map(|name| machine.memory(name));
+    let ends = [way.source(), way.target()].map(|name| machine.memory(name));
     let rates = ends.iter().flatten().filter(|end| !end.is_registers());
-    let slowest = rates.filter_map(|end| end.bytes_per_cycle).chain(way.bytes_per_cycle).min();
+    let slowest = rates.filter_map(|end| end.bytes_per_cycle()).chain(way.bytes_per_cycle()).min();
     slowest.map_or(0.0, |rate| bytes / rate as f64)
 }
 
@@ -94,10 +94,11 @@ pub struct NearCache<'c> {
 /// from the shared memory itself; elsewhere tiles wait where they are brought to.
 pub fn near_cache(machine: Machine<'_>) -> Option<NearCache<'_>> {
     let unit = machine.lanes_units().into_iter().next()?;
-    let registers = machine.memory(unit.memory)?;
-    let direct = registers.lanes.is_none() && way(machine, registers.name)?.stage.is_none();
+    let registers = machine.memory(unit.memory())?;
+    let direct = registers.lanes().is_none() && way(machine, registers.name)?.stage.is_none();
     let memories = machine.memories();
-    let caches = memories.iter().filter(|memory| memory.is_cache() && memory.scope == Scope::Core);
-    let largest = caches.max_by_key(|memory| memory.capacity_bytes).filter(|_| direct)?;
-    Some(NearCache { name: largest.name, most_bytes: largest.capacity_bytes / 4 })
+    let caches =
+        memories.iter().filter(|memory| memory.is_cache() && memory.scope() == Scope::Core);
+    let largest = caches.max_by_key(|memory| memory.capacity_bytes()).filter(|_| direct)?;
+    Some(NearCache { name: largest.name, most_bytes: largest.capacity_bytes() / 4 })
 }

@@ -156,7 +156,7 @@ fn meanings_of_all_machines_run() {
         let context = context();
         let text = std::fs::read_to_string(&path).expect("a text");
         let module = parse(&context, &text).expect("a machine parses");
-        module_op(&module).walk(&mut |op| {
+        module_op(&module).walk_all(&mut |op| {
             if op.is("device.instruction") {
                 let compiled =
                     Compiled::of(op).unwrap_or_else(|error| panic!("{}: {error}", path.display()));

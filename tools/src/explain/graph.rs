@@ -178,7 +178,7 @@ fn bytes(value: Val<'_>) -> u64 {
 /// Gives one number to nodes with an edge between them that is nearer than the shared memory.
 fn group(graph: &mut Graph, machine: Machine<'_>, shared: &str) {
     let nearer = |name: &str| {
-        name != shared && machine.memory(name).is_some_and(|memory| memory.scope != Scope::Host)
+        name != shared && machine.memory(name).is_some_and(|memory| memory.scope() != Scope::Host)
     };
     for edge in graph.edges.iter().filter(|edge| nearer(&edge.memory)) {
         let (Some(from), Some(to)) = (edge.from, edge.to) else { continue };

@@ -49,8 +49,8 @@ pub(super) fn read<'c>(
         Failure::said("the module holds no task.program", "a model, or text of an earlier stage")
     })?;
     let unit = machine.unit(program.unit);
-    let wait = unit.as_ref().map(|unit| unit.wait_cycles);
-    let clock = unit.and_then(|unit| unit.clock_mhz);
+    let wait = unit.as_ref().map(|unit| unit.wait_cycles());
+    let clock = unit.and_then(|unit| unit.clock_mhz());
     let mut reader = Reader {
         clock_mhz: clock.map(|mhz| mhz as f64).filter(|&mhz| mhz > 0.0),
         kernels,

@@ -13,17 +13,17 @@ pub(super) fn device(machine: Machine<'_>, unit: &str) -> Device {
     let found = machine.unit(unit);
     let memories = machine.memories().into_iter().map(|memory| Memory {
         name: memory.name.to_owned(),
-        scope: memory.scope.name(),
-        capacity_bytes: memory.capacity_bytes,
+        scope: memory.scope().name(),
+        capacity_bytes: memory.capacity_bytes(),
         gbytes_per_second: bandwidth(machine, &memory, unit).map(|bytes| bytes / 1e9),
-        caches: memory.caches.map(str::to_owned),
+        caches: memory.caches().map(str::to_owned),
     });
     Device {
         name: machine.name().to_owned(),
         arch: machine.arch().to_owned(),
         unit: unit.to_owned(),
-        count: found.as_ref().map_or(1, |unit| unit.count),
-        clock_mhz: found.and_then(|unit| unit.clock_mhz),
+        count: found.as_ref().map_or(1, |unit| unit.count()),
+        clock_mhz: found.and_then(|unit| unit.clock_mhz()),
         shared: machine.shared().map(|memory| memory.name.to_owned()).unwrap_or_default(),
         memories: memories.collect(),
     }
@@ -52,12 +52,12 @@ pub(super) fn roofline(machine: Machine<'_>, device: &Device, jobs: &[Job]) -> R
         }
     }
     for unit in machine.lanes_units() {
-        let typed = unit.types.iter().find(|own| own.to_string() == elem);
+        let typed = unit.types().iter().find(|own| own.to_string() == elem);
         let lanes = typed.and_then(|&elem| unit.lanes_for(elem));
         if let (Some(lanes), Some(mhz)) = (lanes, device.clock_mhz)
-            && unit.issue_cycles > 0.0
+            && unit.issue_cycles() > 0.0
         {
-            let each = lanes as f64 / unit.issue_cycles;
+            let each = lanes as f64 / unit.issue_cycles();
             ceiling(unit.name, device.count, each * mhz as f64 * 1e6 * device.count as f64);
         }
     }

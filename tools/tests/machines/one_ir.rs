@@ -64,6 +64,6 @@ fn im_1_one_ir() {
         let (i, j) = (at / 4, at % 4);
         0.5 + (0..4).map(|k| (4 * i + k) as f32 * ((4 * k + j) % 5) as f32).sum::<f32>()
     });
-    assert_eq!(run(instruction.op), by_hand);
+    assert_eq!(run(instruction.op()), by_hand);
     assert_eq!(run(kernel), by_hand);
 }

@@ -161,7 +161,7 @@ fn fragments_are_those_of_the_documents() {
             let formula = formula.unwrap_or_else(|| panic!("no formula for @{}", instruction.name));
             let args = instruction.lowering().expect("a lowering").args();
             let lanes = host::lanes(machine, instruction) as i64;
-            for (operand, fragment) in instruction.fragments.iter().enumerate() {
+            for (operand, fragment) in instruction.fragments().iter().enumerate() {
                 let Some(map) = *fragment else { continue };
                 let slots = ty::count(args[operand].ty()).unwrap_or(1) as i64;
                 let mut held = BTreeMap::new();

@@ -37,7 +37,7 @@ pub fn run(machine_name: &str, program: &str, buffers: &mut [Vec<u8>]) -> [u64; 
     let launch = Launch::of(machine, &kernel).expect("the machine has lanes");
     let lanes = launch.threads / launch.groups;
     gpu::PASS.apply(&context, op, &[]).expect("the program can be written for threads");
-    machine.op.erase();
+    machine.erase();
     writeln!(glue, "void {name}(int64_t, int64_t{});", ", void *".repeat(buffers.len())).unwrap();
     let args: String = (0..buffers.len()).map(|n| format!(", buffers[{n}]")).collect();
     writeln!(
@@ -103,7 +103,7 @@ impl Program<'_> {
             write!(cases, "case {number}: {name}(epoch, counters, bases); break; ").unwrap();
         }
         assert!(self.forms.iter().all(|form| form.threads == threads), "blocks of one size");
-        let warps = machine.memories().into_iter().filter_map(|memory| memory.lanes).min();
+        let warps = machine.memories().into_iter().filter_map(|memory| memory.lanes()).min();
         lanes = warps.unwrap_or(lanes);
         let count = self.forms.len();
         let blocks: Vec<_> = self.forms.iter().map(|form| form.blocks.to_string()).collect();
@@ -116,7 +116,7 @@ impl Program<'_> {
         .unwrap();
         let kernels = op.body(0).expect("a module").ops().into_iter();
         kernels.filter(|op| Kernel::of(*op).is_some()).for_each(|op| op.erase());
-        machine.op.erase();
+        machine.erase();
 
         let folder = tempfile::tempdir().expect("there is a folder for temporary files");
         let file = |name: &str| folder.path().join(name);
@@ -309,8 +309,8 @@ pub fn is_matrix(instruction: &Instruction<'_>) -> bool {
 }
 
 pub fn lanes<'c>(machine: Machine<'c>, instruction: &Instruction<'c>) -> u64 {
-    let last = instruction.operands.last().expect("an instruction has operands");
-    machine.memory(last).and_then(|memory| memory.lanes).expect("results lie in lanes")
+    let last = instruction.operands().last().expect("an instruction has operands");
+    machine.memory(last).and_then(|memory| memory.lanes()).expect("results lie in lanes")
 }
 
 /// The lowering as a call, and the declaration of what it calls.
@@ -385,7 +385,7 @@ fn in_c(instruction: &Instruction<'_>, lanes: u64) -> String {
     let by_address = args[0].ty().to_string() == "index";
     for (n, operand) in ["A", "B", "C"].iter().enumerate() {
         let count: u64 = shapes[n].iter().product();
-        let Some(map) = instruction.fragments[n] else { continue };
+        let Some(map) = instruction.fragments()[n] else { continue };
         let slots = ty::count(args[n].ty()).unwrap_or(1);
         writeln!(c, "static {} {name}_{operand}[{blocks}][{count}];", elems[n]).unwrap();
         write!(c, "static const short {name}_at{operand}[{slots}][{lanes}] = {{").unwrap();

@@ -24,7 +24,7 @@ fn matrices(machine: &str) -> Vec<Matrix> {
     let module = parse(&context, host::machine(machine)).expect("the machine is good");
     let machine = Machine::of(module_op(&module)).expect("the file has a machine");
     let matrix = machine.instructions().into_iter().filter(|instruction| {
-        host::is_matrix(instruction) && instruction.fragments.iter().all(Option::is_some)
+        host::is_matrix(instruction) && instruction.fragments().iter().all(Option::is_some)
     });
     matrix
         .map(|instruction| {
@@ -37,7 +37,7 @@ fn matrices(machine: &str) -> Vec<Matrix> {
                 k: a[1],
                 elem: ty::elem(types[0]).unwrap().to_string(),
                 acc: ty::elem(types[2]).unwrap().to_string(),
-                memory: instruction.operands[2].to_owned(),
+                memory: instruction.operands()[2].to_owned(),
             }
         })
         .collect()

@@ -140,7 +140,7 @@ fn lowered(unit: &mut Unit<'_>, how: How) -> Case {
     let choices = choose(module, found, isa, &program, &plan, how);
     let kernels = ops.into_iter().filter(|op| Kernel::of(*op).is_some());
     let kernels: Vec<String> = kernels.map(|op| op.own_text()).collect();
-    let (machine, description, kernels) = ("", found.op.own_text(), kernels.join("\n"));
+    let (machine, description, kernels) = ("", found.op().own_text(), kernels.join("\n"));
     let (inputs, expected) = (Vec::new(), Vec::new());
     Case { machine, description, task, kernels, plan, choices, inputs, expected }
 }

@@ -30,7 +30,7 @@ pub(super) fn alloc_c5(op: Op<'_>, diag: &mut Diagnostics) {
     {
         let (name, end, capacity) = (memory.name, piece.end, memory.kernel_bytes());
         diag.error(op, format!("device.alloc ends at byte {end}, @{name} holds {capacity}"))
-            .note(memory.op, "the memory is here")
+            .note(memory.op(), "the memory is here")
             .help("let pieces that are used at different times share bytes, or make them smaller");
     }
 }
@@ -58,7 +58,7 @@ pub(super) fn alloc_c7(op: Op<'_>, diag: &mut Diagnostics) {
     let (Some(_), Some(block), Some(machine)) = (Piece::of(op), op.block(), Machine::of(op)) else {
         return;
     };
-    if !machine.memories().iter().any(|memory| memory.lanes.is_some()) {
+    if !machine.memories().iter().any(|memory| memory.lanes().is_some()) {
         return;
     }
     let barriers: Vec<usize> = (0..)

@@ -181,7 +181,7 @@ fn check_fragment<'c>(
     memory: Option<&str>,
     (meaning, lowering): (Type<'c>, Type<'c>),
 ) -> Result<(), String> {
-    let lanes = memory.and_then(|name| Machine::of(op)?.memory(name)?.lanes);
+    let lanes = memory.and_then(|name| Machine::of(op)?.memory(name)?.lanes());
     let Some(lanes) = lanes else {
         return Err("is of no registers that are spread over lanes".into());
     };

@@ -7,7 +7,7 @@ use crate::verify::{check_fact, check_memory, check_positive, int, symbol, text}
 
 /// C1. There is a memory of scope `device` that is no cache.
 pub(super) fn machine_c1(op: Op<'_>, diag: &mut Diagnostics) {
-    let machine = Machine { op };
+    let machine = Machine::new(op);
     let shared = machine.facts("device.memory").any(|memory| {
         text(memory, "scope") == Some(Scope::Device.name()) && memory.attr("caches").is_none()
     });
@@ -19,7 +19,7 @@ pub(super) fn machine_c1(op: Op<'_>, diag: &mut Diagnostics) {
 
 /// C2. There is a unit.
 pub(super) fn machine_c2(op: Op<'_>, diag: &mut Diagnostics) {
-    let machine = Machine { op };
+    let machine = Machine::new(op);
     if machine.facts("device.unit").next().is_none() {
         diag.error(op, "device.machine has no execution unit").help("give it a device.unit");
     }
@@ -27,7 +27,7 @@ pub(super) fn machine_c2(op: Op<'_>, diag: &mut Diagnostics) {
 
 /// C3. A `pdl.pattern` calls no native function, for there is nobody to give it.
 pub(super) fn machine_c3(op: Op<'_>, diag: &mut Diagnostics) {
-    for pattern in (Machine { op }).facts("pdl.pattern") {
+    for pattern in Machine::new(op).facts("pdl.pattern") {
         pattern.walk(&mut |inner| {
             let native = match inner.name() {
                 "pdl.apply_native_constraint" | "pdl.apply_native_rewrite" => true,
@@ -46,7 +46,7 @@ pub(super) fn machine_c3(op: Op<'_>, diag: &mut Diagnostics) {
 /// C4. The operations of a pattern that bear the name of a dialect of the machine are
 /// declared there.
 pub(super) fn machine_c4(op: Op<'_>, diag: &mut Diagnostics) {
-    let machine = Machine { op };
+    let machine = Machine::new(op);
     let declared = machine.vendor_operations();
     let dialects: Vec<_> = machine.facts("irdl.dialect").map(|op| op.symbol()).collect();
     for pattern in machine.facts("pdl.pattern") {
@@ -70,7 +70,7 @@ pub(super) fn machine_c4(op: Op<'_>, diag: &mut Diagnostics) {
 
 /// C5. Every number in braces of a vendor operation's encoding is that of an operand.
 pub(super) fn machine_c5(op: Op<'_>, diag: &mut Diagnostics) {
-    for (_, operation) in (Machine { op }).vendor_operations() {
+    for (_, operation) in Machine::new(op).vendor_operations() {
         let body = operation.first_block(0);
         let listed = body.into_iter().flat_map(Block::iter).find(|op| op.is("irdl.operands"));
         let operands = listed.map_or(0, |listed| listed.operands().len());
@@ -258,7 +258,9 @@ pub(super) fn lanes_c2(op: Op<'_>, diag: &mut Diagnostics) {
         return;
     };
     // Spread over lanes, a register holds one of any type for each.
-    let Some(register) = memory.register_bytes.filter(|_| memory.lanes.is_none()) else { return };
+    let Some(register) = memory.register_bytes().filter(|_| memory.lanes().is_none()) else {
+        return;
+    };
     let types = op.attr("types").and_then(attr::array).unwrap_or_default();
     for ty in types.into_iter().filter_map(attr::type_of) {
         let bytes = ty::byte_size(ty).filter(|&bytes| bytes > 0);

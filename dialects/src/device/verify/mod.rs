@@ -14,7 +14,7 @@ use machine::*;
 use program::*;
 use transfer::*;
 
-use super::{Machine, Scope};
+use super::{Machine, Scope, used};
 use crate::ir::{Block, Diagnostics, Op, Type, Val, attr};
 use crate::verify::{Table, check_fact, check_positive, check_table, symbol, text};
 
@@ -67,7 +67,12 @@ const TABLE: Table = &[
 
 /// Checks `op` against the constraints of its description.
 pub(crate) fn check(op: Op<'_>, diag: &mut Diagnostics) {
-    check_table(TABLE, op, diag);
+    // A machine that is wrong is refused before anything is made of it: its own verifier uses
+    // nothing.
+    match used::is_kind(op) {
+        true => used::quietly(|| check_table(TABLE, op, diag)),
+        false => check_table(TABLE, op, diag),
+    }
 }
 
 fn check_scope(op: Op<'_>, diag: &mut Diagnostics) {
@@ -91,7 +96,7 @@ fn check_cycles(op: Op<'_>, diag: &mut Diagnostics) {
 /// Bytes of a register of the memory `name`, where that is a register file.
 fn register_bytes(op: Op<'_>, name: &str) -> Option<u64> {
     let memory = Machine::of(op)?.memory(name)?;
-    memory.register_bytes.filter(|&bytes| bytes > 0)
+    memory.register_bytes().filter(|&bytes| bytes > 0)
 }
 
 fn region_args<'c>(op: Op<'c>, region: usize) -> Vec<Type<'c>> {
@@ -112,9 +117,14 @@ fn check_engine(op: Op<'_>, diag: &mut Diagnostics) {
 /// Checks that what a move or an instruction gives is a token exactly where an
 /// engine does it.
 fn check_token(op: Op<'_>, kind: &str, name: &str, diag: &mut Diagnostics) {
-    let Some(fact) = Machine::of(op).and_then(|machine| machine.fact(kind, name)) else { return };
+    let Some(machine) = Machine::of(op) else { return };
+    let found = match kind {
+        "device.move" => machine.move_named(name).map(|way| way.engine()),
+        _ => machine.instruction(name).map(|instruction| instruction.engine()),
+    };
+    let (Some(engine), Some(fact)) = (found, machine.fact(kind, name)) else { return };
     let token = !op.results().is_empty();
-    match symbol(fact, "engine") {
+    match engine {
         Some(engine) if !token => {
             diag.error(op, format!("{} gives no token, @{name} is done by @{engine}", op.name()))
                 .note(fact, "it is here")

@@ -58,10 +58,10 @@ pub(super) fn alloc_c2(op: Op<'_>, diag: &mut Diagnostics) {
     if ty::shape(ty).is_none() {
         return;
     }
-    if parts::bytes(ty).is_none_or(|bytes| bytes > memory.capacity_bytes) {
-        let (name, capacity) = (memory.name, memory.capacity_bytes);
+    if parts::bytes(ty).is_none_or(|bytes| bytes > memory.capacity_bytes()) {
+        let (name, capacity) = (memory.name, memory.capacity_bytes());
         diag.error(op, format!("device.alloc makes {ty}, @{name} holds {capacity} bytes"))
-            .note(memory.op, "the memory is here")
+            .note(memory.op(), "the memory is here")
             .help("keep a smaller piece in it");
     }
 }
@@ -70,8 +70,8 @@ pub(super) fn alloc_c2(op: Op<'_>, diag: &mut Diagnostics) {
 pub(super) fn alloc_c3(op: Op<'_>, diag: &mut Diagnostics) {
     let Some(ty) = only_result(op) else { return };
     let memory = ty::memory(ty).and_then(|name| Machine::of(op)?.memory(name));
-    let Some(memory) = memory.filter(|memory| memory.lanes.is_none()) else { return };
-    let Some(register) = memory.register_bytes else { return };
+    let Some(memory) = memory.filter(|memory| memory.lanes().is_none()) else { return };
+    let Some(register) = memory.register_bytes() else { return };
     let (Some(shape), Some(elem)) = (ty::shape(ty), ty::elem(ty).and_then(ty::byte_size)) else {
         return;
     };
@@ -129,14 +129,14 @@ fn copy_parts<'c>(op: Op<'c>) -> Option<(Val<'c>, Vec<Val<'c>>, Val<'c>, Vec<Val
 pub(super) fn copy_c1(op: Op<'_>, diag: &mut Diagnostics) {
     let (Some(machine), Some(name)) = (Machine::of(op), symbol(op, "move")) else { return };
     let Some((source, _, target, _)) = copy_parts(op) else { return };
-    let Some(way) = check_fact(op, machine, "device.move", name, diag) else { return };
-    for (side, what, memref) in [("source", "from", source), ("target", "to", target)] {
-        let Some(memory) = symbol(way, side) else { continue };
+    check_fact(op, machine, "device.move", name, diag);
+    let Some(way) = machine.move_named(name) else { return };
+    for (memory, what, memref) in [(way.source(), "from", source), (way.target(), "to", target)] {
         let behind = machine.behind(memory).map_or(memory, |memory| memory.name);
         if place(machine, memref.ty()) != Some(behind) {
             let ty = memref.ty();
             diag.error(op, format!("device.copy goes {what} {ty}, @{name} {what} @{memory}"))
-                .note(way, "the move is here")
+                .note(way.op(), "the move is here")
                 .help("name a move between the memories of the two types");
         }
     }
@@ -179,7 +179,7 @@ pub(super) fn copy_c3(op: Op<'_>, diag: &mut Diagnostics) {
 /// C4. What is not side by side needs a strided move.
 pub(super) fn copy_c4(op: Op<'_>, diag: &mut Diagnostics) {
     let (Some(machine), Some(name)) = (Machine::of(op), symbol(op, "move")) else { return };
-    let Some(way) = machine.move_named(name).filter(|way| !way.strided) else { return };
+    let Some(way) = machine.move_named(name).filter(|way| !way.strided()) else { return };
     let Some((source, _, target, _)) = copy_parts(op) else { return };
     if int(op, "count") == Some(1) {
         return;
@@ -194,7 +194,7 @@ pub(super) fn copy_c4(op: Op<'_>, diag: &mut Diagnostics) {
         if apart.saturating_mul(step.unsigned_abs()) != 1 {
             let ty = memref.ty();
             diag.error(op, format!("device.copy steps over elements of {ty}, @{name} cannot"))
-                .note(way.op, "the move is here")
+                .note(way.op(), "the move is here")
                 .help("use a strided move, or go along the last dimension by steps of one");
         }
     }
@@ -203,15 +203,15 @@ pub(super) fn copy_c4(op: Op<'_>, diag: &mut Diagnostics) {
 /// C5. A move that streams writes whole registers, side by side.
 pub(super) fn copy_c5(op: Op<'_>, diag: &mut Diagnostics) {
     let (Some(machine), Some(name)) = (Machine::of(op), symbol(op, "move")) else { return };
-    let Some(way) = machine.move_named(name).filter(|way| way.streams) else { return };
+    let Some(way) = machine.move_named(name).filter(|way| way.streams()) else { return };
     let Some((_, _, target, _)) = copy_parts(op) else { return };
     let count = int(op, "count").unwrap_or(0).unsigned_abs();
     let bytes = ty::elem(target.ty()).and_then(ty::byte_size).map(|bytes| bytes * count);
-    let whole = machine.memory(way.source).and_then(|memory| memory.register_bytes);
+    let whole = machine.memory(way.source()).and_then(|memory| memory.register_bytes());
     let aside = op.attr("to_dim").is_some() || op.attr("to_step").is_some();
     if bytes != whole || aside {
         diag.error(op, format!("device.copy writes {count} elements by @{name}, which streams"))
-            .note(way.op, "the move is here")
+            .note(way.op(), "the move is here")
             .help("give it a whole register that goes to elements side by side");
     }
 }
@@ -233,12 +233,12 @@ pub(super) fn invoke_c2(op: Op<'_>, diag: &mut Diagnostics) {
     if views.len() != operands.len() {
         let (views, operands) = (count(views.len(), "view"), operands.len());
         diag.error(op, format!("device.invoke gives {views} to @{name}, which takes {operands}"))
-            .note(instruction.op, "the instruction is here")
+            .note(instruction.op(), "the instruction is here")
             .help("give one view per operand");
         return;
     }
     for (index, ((view, operand), memory)) in
-        views.into_iter().zip(operands).zip(&instruction.operands).enumerate()
+        views.into_iter().zip(operands).zip(instruction.operands()).enumerate()
     {
         let ty = view.ty();
         let behind = machine.behind(memory).map_or(*memory, |memory| memory.name);
@@ -249,7 +249,7 @@ pub(super) fn invoke_c2(op: Op<'_>, diag: &mut Diagnostics) {
         if !fits {
             let what = format!("device.invoke gives {ty} to @{name}, whose operand {index} is");
             diag.error(op, format!("{what} {operand} in @{memory}"))
-                .note(instruction.op, "the instruction is here")
+                .note(instruction.op(), "the instruction is here")
                 .help("memory and element type are the same, and the last dimensions have room");
         }
     }
@@ -268,7 +268,7 @@ fn is_within_reach<'c>(
         instruction.lowering().and_then(|lowering| Some(lowering.args().get(operand)?.ty()));
     let number = wanted.is_some_and(|(count, elem)| count == 1 && taken == Some(elem));
     let from = ty::memory(memref).filter(|_| number);
-    let to = instruction.operands.last();
+    let to = instruction.operands().last();
     from.zip(to).is_some_and(|(from, to)| machine.move_between(from, to).is_some())
 }
 
@@ -325,14 +325,14 @@ pub(super) fn apply_c1(op: Op<'_>, diag: &mut Diagnostics) {
         if needs_no_instruction(inner) {
             continue;
         }
-        if !unit.operations.contains(&inner.name()) {
+        if !unit.operations().contains(&inner.name()) {
             let (name, unit_name) = (inner.name(), unit.name);
             diag.error(
                 inner,
                 format!("device.apply does {name} on @{unit_name}, which does not list it"),
             )
-            .note(unit.op, "the lane unit is here")
-            .help(format!("its operations are {}", unit.operations.join(", ")));
+            .note(unit.op(), "the lane unit is here")
+            .help(format!("its operations are {}", unit.operations().join(", ")));
             continue;
         }
         let values = inner.operands().into_iter().chain(inner.results());
@@ -340,12 +340,12 @@ pub(super) fn apply_c1(op: Op<'_>, diag: &mut Diagnostics) {
             values.map(|value| value.ty()).find(|&ty| !ty::is_index(ty) && !unit.has_type(ty));
         if let Some(ty) = stranger {
             let (name, unit_name) = (inner.name(), unit.name);
-            let types: Vec<_> = unit.types.iter().map(ToString::to_string).collect();
+            let types: Vec<_> = unit.types().iter().map(ToString::to_string).collect();
             diag.error(
                 inner,
                 format!("device.apply does {name} on {ty}, which @{unit_name} does not list"),
             )
-            .note(unit.op, "the lane unit is here")
+            .note(unit.op(), "the lane unit is here")
             .help(format!("its types are {}", types.join(", ")));
         }
     }
@@ -412,10 +412,10 @@ pub(super) fn apply_c3(op: Op<'_>, diag: &mut Diagnostics) {
     let unit = symbol(op, "lanes_unit").and_then(|name| Machine::of(op)?.lanes_unit(name));
     let Some(unit) = unit else { return };
     for output in &outputs {
-        if ty::memory(output.ty()) != Some(unit.memory) {
-            let (ty, memory) = (output.ty(), unit.memory);
+        if ty::memory(output.ty()) != Some(unit.memory()) {
+            let (ty, memory) = (output.ty(), unit.memory());
             diag.error(op, format!("device.apply writes {ty}, @{} works in @{memory}", unit.name))
-                .note(unit.op, "the lane unit is here")
+                .note(unit.op(), "the lane unit is here")
                 .help(format!("write a register of @{memory}, and copy it from there"));
         }
     }
@@ -426,13 +426,13 @@ pub(super) fn apply_c3(op: Op<'_>, diag: &mut Diagnostics) {
 /// Checks that the lanes of each view in the unit's registers fit one of them.
 fn check_lanes<'c>(op: Op<'c>, unit: &Lanes<'c>, views: &[Val<'c>], diag: &mut Diagnostics) {
     let Some(lanes) = int(op, "lanes").and_then(|lanes| u64::try_from(lanes).ok()) else { return };
-    for view in views.iter().filter(|view| ty::memory(view.ty()) == Some(unit.memory)) {
+    for view in views.iter().filter(|view| ty::memory(view.ty()) == Some(unit.memory())) {
         let Some(elem) = ty::elem(view.ty()) else { continue };
         let room = unit.lanes_for(elem).unwrap_or(0);
         if lanes > room {
-            let (name, memory) = (op.name(), unit.memory);
+            let (name, memory) = (op.name(), unit.memory());
             diag.error(op, format!("{name} works on {lanes} lanes of {elem} in @{memory}"))
-                .note(unit.op, "the lane unit is here")
+                .note(unit.op(), "the lane unit is here")
                 .help(format!("a register holds {room} lanes of {elem}"));
         }
     }
@@ -467,14 +467,14 @@ pub(super) fn combine_c1(op: Op<'_>, diag: &mut Diagnostics) {
             *inner,
             format!("device.combine does {name} on {elem}, @{} does not", unit.name),
         )
-        .note(unit.op, "the lane unit is here")
-        .help(format!("its reductions are {}", unit.reductions.join(", ")));
+        .note(unit.op(), "the lane unit is here")
+        .help(format!("its reductions are {}", unit.reductions().join(", ")));
     }
     let Some([inputs, _, _, _]) = lane_parts(op) else { return };
-    for input in inputs.iter().filter(|input| ty::memory(input.ty()) != Some(unit.memory)) {
-        let (ty, memory) = (input.ty(), unit.memory);
+    for input in inputs.iter().filter(|input| ty::memory(input.ty()) != Some(unit.memory())) {
+        let (ty, memory) = (input.ty(), unit.memory());
         diag.error(op, format!("device.combine reads {ty}, @{} works in @{memory}", unit.name))
-            .note(unit.op, "the lane unit is here")
+            .note(unit.op(), "the lane unit is here")
             .help(format!("copy it to a register of @{memory} first"));
     }
     check_lanes(op, &unit, &inputs, diag);

@@ -10,8 +10,8 @@ use crate::verify::{check_fact, count, symbol};
 /// counts as what it caches.
 pub(super) fn transfer_c1(op: Op<'_>, diag: &mut Diagnostics) {
     let (Some(transfer), Some(way)) = (Transfer::of(op), move_of(op, diag)) else { return };
-    check_end(op, &way, "from", way.source, &transfer.source, diag);
-    check_end(op, &way, "to", way.target, &transfer.target, diag);
+    check_end(op, &way, "from", way.source(), &transfer.source, diag);
+    check_end(op, &way, "to", way.target(), &transfer.target, diag);
 }
 
 /// The move that is named; reports one that is not there.
@@ -34,7 +34,7 @@ fn check_end(
     let behind = machine.behind(memory).map_or(memory, |memory| memory.name);
     if place(machine, ty) != Some(behind) {
         diag.error(op, format!("{what} goes {side} {ty}, @{name} {side} @{memory}"))
-            .note(way.op, "the move is here")
+            .note(way.op(), "the move is here")
             .help("name a move between the memories of the types");
     }
 }
@@ -78,12 +78,12 @@ fn check_box(op: Op<'_>, view: &View<'_>, sizes: &[u64], strides: &[i64], diag: 
 pub(super) fn transfer_c4(op: Op<'_>, diag: &mut Diagnostics) {
     let Some(transfer) = Transfer::of(op) else { return };
     let way = Machine::of(op).and_then(|machine| machine.move_named(transfer.move_name));
-    let Some(way) = way.filter(|way| !way.strided) else { return };
+    let Some(way) = way.filter(|way| !way.strided()) else { return };
     for strides in [&transfer.from_strides, &transfer.to_strides] {
         if !is_dense(&transfer.sizes, strides) {
             let (sizes, name) = (&transfer.sizes, way.name);
             diag.error(op, format!("a box {sizes:?} goes by {strides:?}, @{name} cannot step"))
-                .note(way.op, "the move is here")
+                .note(way.op(), "the move is here")
                 .help("use a strided move, or one transfer for each row");
         }
     }
@@ -150,10 +150,10 @@ fn check_room(op: Op<'_>, view: &View<'_>, sizes: &[u64], strides: &[i64], diag:
 /// C1. The machine has the move, which fills, to the memory of the type.
 pub(super) fn fill_c1(op: Op<'_>, diag: &mut Diagnostics) {
     let (Some(fill), Some(way)) = (Fill::of(op), move_of(op, diag)) else { return };
-    check_end(op, &way, "to", way.target, &fill.target, diag);
-    if !way.fills {
+    check_end(op, &way, "to", way.target(), &fill.target, diag);
+    if !way.fills() {
         diag.error(op, format!("device.fill uses @{}, which does not fill", way.name))
-            .note(way.op, "the move is here")
+            .note(way.op(), "the move is here")
             .help("name a move that `fills`");
     }
 }

@@ -64,7 +64,7 @@ pub struct Launch {
 impl Launch {
     /// How a kernel is launched on a machine whose registers are spread over lanes.
     pub fn of<'c>(machine: Machine<'c>, kernel: &Kernel<'c>) -> Option<Self> {
-        let lanes = registers(machine, kernel)?.lanes?;
+        let lanes = registers(machine, kernel)?.lanes()?;
         if kernel.groups > 1 {
             return Some(Self { threads: kernel.groups * lanes, groups: 1 });
         }
@@ -86,13 +86,13 @@ fn registers<'c>(machine: Machine<'c>, kernel: &Kernel<'c>) -> Option<Memory<'c>
     kernel.op.walk(&mut |op| {
         if op.is("device.alloc")
             && let Some(memory) = machine.memory_of(op.result(0).ty())
-            && memory.lanes.is_some()
-            && used.as_ref().is_none_or(|used| used.lanes < memory.lanes)
+            && memory.lanes().is_some()
+            && used.as_ref().is_none_or(|used| used.lanes() < memory.lanes())
         {
             used = Some(memory);
         }
     });
-    used.or_else(|| machine.memories().into_iter().find(|memory| memory.lanes.is_some()))
+    used.or_else(|| machine.memories().into_iter().find(|memory| memory.lanes().is_some()))
 }
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
@@ -134,7 +134,7 @@ fn lower<'c>(
     role: Role<'_>,
     diag: &mut Diagnostics,
 ) {
-    let lanes = registers.lanes.unwrap_or(1);
+    let lanes = registers.lanes().unwrap_or(1);
     let (func, place) = copy_into_function(context, isa, kernel, launch, lanes, role);
     bf16::as_bits(context, func);
     let rooms = FxHashMap::default();
@@ -212,11 +212,11 @@ fn place_allocs<'c>(
             let none = attr::of_ints32(context, &[0, 0]);
             let made = b.op_with("memref.alloca", &[], &[ty], &[("operandSegmentSizes", none)], 0);
             Room::Registers { slots: made.result(0), shape, layout }
-        } else if memory.lanes.is_some() {
+        } else if memory.lanes().is_some() {
             diag.error(alloc, format!("@{} beside registers of @{}", memory.name, registers.name))
                 .help("a kernel works in the registers of one scope");
             return false;
-        } else if memory.scope == Scope::Core {
+        } else if memory.scope() == Scope::Core {
             let flat = shared.room(&mut b, alloc, &memory);
             // What several groups share they wait for by barriers of the program, as the lanes
             // of one do for what lies in an arena.

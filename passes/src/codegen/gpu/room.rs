@@ -147,7 +147,7 @@ pub fn layout_of<'c>(
 ) -> Option<Layout<'c>> {
     let value = alloc.result(0);
     let shape = ty::shape(value.ty())?;
-    let lanes = memory.lanes?;
+    let lanes = memory.lanes()?;
     let mut found: Option<(Layout<'c>, Op<'c>)> = None;
     for (user, _) in value.uses() {
         let Some(wanted) = wanted(machine, user, value, lanes) else { continue };
@@ -184,7 +184,7 @@ fn wanted<'c>(
 
 /// The layout of an operand of an instruction, where it has a fragment.
 fn fragment<'c>(instruction: &Instruction<'c>, operand: usize, lanes: u64) -> Option<Layout<'c>> {
-    let map = (*instruction.fragments.get(operand)?)?;
+    let map = (*instruction.fragments().get(operand)?)?;
     let shape = ty::shape(*instruction.operand_types().get(operand)?)?;
     let arg = instruction.lowering()?.args().get(operand)?.ty();
     Layout::fragment(map, lanes, ty::count(arg).unwrap_or(1), &shape)

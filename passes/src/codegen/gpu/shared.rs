@@ -106,7 +106,7 @@ pub fn memory<'c>(machine: Machine<'c>, kernel: &Kernel<'c>) -> Option<Memory<'c
 fn allocs<'c>(machine: Machine<'c>, kernel: &Kernel<'c>) -> Vec<Op<'c>> {
     let mut found = Vec::new();
     kernel.op.walk(&mut |op| {
-        let shared = |memory: Memory<'c>| memory.scope == Scope::Core && !memory.is_registers();
+        let shared = |memory: Memory<'c>| memory.scope() == Scope::Core && !memory.is_registers();
         if op.is("device.alloc") && machine.memory_of(op.result(0).ty()).is_some_and(shared) {
             found.push(op);
         }

@@ -29,5 +29,5 @@ pub fn expand<'c>(
 fn in_registers<'c>(machine: Machine<'c>, apply: &Apply<'c>, view: &View<'c>) -> bool {
     let unit = machine.lanes_unit(apply.lanes_unit);
     let memory = machine.memory_of(view.memref.ty());
-    matches!((unit, memory), (Some(unit), Some(memory)) if unit.memory == memory.name)
+    matches!((unit, memory), (Some(unit), Some(memory)) if unit.memory() == memory.name)
 }

@@ -56,7 +56,7 @@ impl<'a, 'c> End<'a, 'c> {
 pub fn expand<'c>(b: &mut Builder<'c>, machine: Machine<'c>, copy: &Copy<'c>) {
     let from = End::new(machine, &copy.source, copy.from_dim, copy.from_step);
     let to = End::new(machine, &copy.target, copy.to_dim, copy.to_step);
-    let streams = machine.move_named(copy.move_name).is_some_and(|way| way.streams);
+    let streams = machine.move_named(copy.move_name).is_some_and(|way| way.streams());
     if let Some(lanes) = to.register().filter(|&lanes| lanes >= copy.count) {
         let line = read_lane(b, &from, copy.count).filter(|_| last_extent(from.view) == lanes);
         let value = line.unwrap_or_else(|| read(b, &from, lanes, copy.count));

@@ -27,15 +27,15 @@ pub fn targets<'c>(machine: Machine<'c>, kernel: &Kernel<'c>) -> Vec<Val<'c>> {
 }
 
 fn streams(machine: Machine<'_>, name: &str) -> bool {
-    machine.move_named(name).is_some_and(|way| way.streams)
+    machine.move_named(name).is_some_and(|way| way.streams())
 }
 
 /// Gives every copy inside `op` a move that does not stream.
 pub fn give_up<'c>(context: &'c Context, machine: Machine<'c>, op: Op<'c>) {
     op.walk(&mut |op| {
         let Some(name) = op.attr("move").and_then(attr::symbol) else { return };
-        let way = machine.move_named(name).filter(|way| way.streams);
-        let other = way.and_then(|way| machine.move_between(way.source, way.target));
+        let way = machine.move_named(name).filter(|way| way.streams());
+        let other = way.and_then(|way| machine.move_between(way.source(), way.target()));
         if let Some(other) = other {
             op.set_attr("move", attr::of_symbol(context, other.name));
         }

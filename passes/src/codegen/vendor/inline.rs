@@ -44,7 +44,7 @@ pub fn expand<'c>(
             store(&mut b, map.get(result), view);
         }
     }
-    if let (Some(engine), Some(token)) = (instruction.engine, invoke.op.results().first()) {
+    if let (Some(engine), Some(token)) = (instruction.engine(), invoke.op.results().first()) {
         let engine = ("engine", attr::of_symbol(context, engine));
         let mark = b.op_with("device.mark", &[], &[token.ty()], &[engine], 0);
         token.replace_with(mark.result(0));

@@ -69,7 +69,7 @@ fn encodings(machine: Machine<'_>) -> HashMap<String, String> {
         }
     }
     for instruction in machine.instructions() {
-        let (Some(encoding), Some(lowering)) = (instruction.encoding, instruction.lowering())
+        let (Some(encoding), Some(lowering)) = (instruction.encoding(), instruction.lowering())
         else {
             continue;
         };
@@ -440,7 +440,7 @@ impl<'c> Listing<'_, 'c> {
         for (index, stride) in view.indices.iter().zip(strides) {
             sum = sum.plus(&self.sum(*index).scale(stride as i64));
         }
-        match (memory.register_bytes, sum.as_number()) {
+        match (memory.register_bytes(), sum.as_number()) {
             (Some(register), Some(at)) => {
                 let (number, rest) = (at / register as i64, at % register as i64);
                 let inside = if rest == 0 { String::new() } else { format!("+{rest}") };
@@ -454,8 +454,8 @@ impl<'c> Listing<'_, 'c> {
     /// One transfer by the encoding of its move.
     fn moved(&mut self, op: Op<'c>, name: &str, facts: Facts) {
         let way = self.machine.move_named(name);
-        let engine = way.as_ref().and_then(|way| way.engine);
-        let encoding = way.as_ref().and_then(|way: &Move<'_>| way.encoding).map_or_else(
+        let engine = way.as_ref().and_then(|way| way.engine());
+        let encoding = way.as_ref().and_then(|way: &Move<'_>| way.encoding()).map_or_else(
             || {
                 format!(
                     "{name}.{{type}} {{to}}, {{from}}, {{sizes}}, {{from_strides}}, {{to_strides}}"
@@ -531,7 +531,7 @@ impl<'c> Listing<'_, 'c> {
     fn invoke(&mut self, invoke: &Invoke<'c>) {
         let places: Vec<_> = invoke.views.iter().map(|view| self.place(view)).collect();
         let instruction = self.machine.instruction(invoke.instruction);
-        let encoding = instruction.as_ref().and_then(|found| found.encoding);
+        let encoding = instruction.as_ref().and_then(|found| found.encoding());
         let line = match encoding {
             Some(encoding) => {
                 write_encoding(encoding, &|name| places.get(name.parse::<usize>().ok()?).cloned())
@@ -539,7 +539,7 @@ impl<'c> Listing<'_, 'c> {
             None => format!("{} {}", invoke.instruction, places.join(", ")),
         };
         self.line(line);
-        let engine = instruction.and_then(|found| found.engine);
+        let engine = instruction.and_then(|found| found.engine());
         self.mark(engine, invoke.op.results().first().copied());
     }
 

@@ -119,19 +119,19 @@ fn alloc<'c>(
     let whole = sizes.first().zip(strides.first()).map(|(size, stride)| size * stride);
     let bytes = whole.unwrap_or_else(|| elem_bytes(memref)).max(least);
     // From the first bank on, so that rows do not begin in the middle.
-    let banks = memory.bank_bytes.zip(memory.banks).map(|(bytes, banks)| bytes * banks);
-    let align = memory.register_bytes.or(memory.transaction_bytes).or(banks);
+    let banks = memory.bank_bytes().zip(memory.banks()).map(|(bytes, banks)| bytes * banks);
+    let align = memory.register_bytes().or(memory.transaction_bytes()).or(banks);
     let align = align.unwrap_or(1).max(elem_bytes(memref));
     let top = taken.entry(memory.name).or_insert(0);
     let address = top.next_multiple_of(align);
     *top = address + bytes;
-    if *top > memory.capacity_bytes {
-        let (name, room) = (memory.name, memory.capacity_bytes);
+    if *top > memory.capacity_bytes() {
+        let (name, room) = (memory.name, memory.capacity_bytes());
         Report::new(
             op.location(),
             format!("what lives in @{name} at one time comes to {top} bytes"),
         )
-        .note(memory.op, format!("it holds {room}"))
+        .note(memory.op(), format!("it holds {room}"))
         .help("give the kernel smaller tiles, or the memory more bytes");
         return Err(Failed);
     }
@@ -144,7 +144,7 @@ pub fn strides(memory: &Memory<'_>, memref: Type<'_>) -> Vec<u64> {
     let shape = ty::shape(memref).unwrap_or_default();
     let mut strides = vec![elem_bytes(memref); shape.len()];
     for dim in (0..shape.len().saturating_sub(1)).rev() {
-        let row = match memory.register_bytes {
+        let row = match memory.register_bytes() {
             Some(register) if dim + 2 == shape.len() => register,
             _ => strides[dim + 1] * shape[dim + 1],
         };

@@ -102,8 +102,8 @@ impl<'h, 'c> Group<'h, 'c> {
     fn meet(&self, b: &mut Builder<'c>, compute: &Compute<'c>) {
         let registers =
             compute.tiles.last().and_then(|tile| self.here.machine.memory(&tile.memory));
-        if let Some(registers) = registers.filter(|registers| registers.lanes.is_some()) {
-            let scope = attr::of_string(b.context(), registers.scope.name());
+        if let Some(registers) = registers.filter(|registers| registers.lanes().is_some()) {
+            let scope = attr::of_string(b.context(), registers.scope().name());
             b.op_with("device.barrier", &[], &[], &[("scope", scope)], 0);
         }
     }

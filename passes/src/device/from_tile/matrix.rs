@@ -104,7 +104,7 @@ impl<'p, 'c> Matrix<'p, 'c> {
             registers: machine.memory(memory).is_some_and(|memory| memory.is_registers()),
         };
         let operands: Vec<_> =
-            mapping.instruction.operands.iter().enumerate().map(operand).collect();
+            mapping.instruction.operands().iter().enumerate().map(operand).collect();
         let start = match (&nest.starts[0], begin) {
             (Start::From { inputs, .. }, Begin::Copied) => inputs.first(),
             (_, Begin::Held) => nest.outputs.first(),
@@ -221,11 +221,11 @@ impl<'p, 'c> Matrix<'p, 'c> {
         }
         // Who waits for an input that the same engine brings later has waited for this.
         let engines = [&self.operands[result].fill, &self.begins];
-        let engines: Vec<_> = engines.into_iter().flatten().map(|way| way.engine).collect();
+        let engines: Vec<_> = engines.into_iter().flatten().map(|way| way.engine()).collect();
         let later = |operand: usize| {
             let load = self.operands[operand].load.as_ref();
             load.is_some_and(|load| {
-                load.engine.is_some() && engines.iter().all(|e| *e == load.engine)
+                load.engine().is_some() && engines.iter().all(|e| *e == load.engine())
             })
         };
         if !self.inputs().into_iter().any(later) {
@@ -241,8 +241,8 @@ impl<'p, 'c> Matrix<'p, 'c> {
         operand: usize,
         load: &Move<'c>,
     ) {
-        let fill = self.operands[operand].fill.as_ref().and_then(|fill| fill.engine);
-        if load.engine != fill {
+        let fill = self.operands[operand].fill.as_ref().and_then(|fill| fill.engine());
+        if load.engine() != fill {
             pending.wait(b);
         }
     }
@@ -309,7 +309,7 @@ impl<'p, 'c> Matrix<'p, 'c> {
 
     fn brought_by_engines(&self) -> bool {
         let by_engine =
-            |way: &Option<Move<'c>>| way.as_ref().is_some_and(|way| way.engine.is_some());
+            |way: &Option<Move<'c>>| way.as_ref().is_some_and(|way| way.engine().is_some());
         self.inputs().into_iter().all(|operand| by_engine(&self.operands[operand].load))
     }
 
@@ -371,7 +371,7 @@ impl<'p, 'c> Matrix<'p, 'c> {
         let zero = b.index(0);
         let mut carried = bring(b, zero, Sum::number(0));
         let loads = carried.len();
-        let by_engine = self.mapping.instruction.engine.is_some();
+        let by_engine = self.mapping.instruction.engine().is_some();
         carried.extend(by_engine.then(|| ready(b)));
         let bounds = [Sum::number(0), Sum::number(count as i64)];
         let last = scf_for_carrying(b, &bounds[0], &bounds[1], 1, &carried, |b, step, carried| {
@@ -459,7 +459,7 @@ impl<'p, 'c> Matrix<'p, 'c> {
             });
             return tokens.iter().map(|_| ready(b)).collect();
         }
-        let engine = self.mapping.instruction.engine;
+        let engine = self.mapping.instruction.engine();
         let carried: Vec<_> = engine.map(|_| ready(b)).into_iter().collect();
         let bounds = [Sum::number(0), Sum::number(count as i64)];
         scf_for_carrying(b, &bounds[0], &bounds[1], 1, &carried, |b, block, _| {
@@ -493,7 +493,8 @@ impl<'p, 'c> Matrix<'p, 'c> {
             memrefs.chain(views.iter().flat_map(|view| view.indices.iter().copied())).collect();
         let segments = [views.len() as i32, (operands.len() - views.len()) as i32];
         let instruction = &self.mapping.instruction;
-        let results: Vec<_> = instruction.engine.map(|_| token(self.context)).into_iter().collect();
+        let results: Vec<_> =
+            instruction.engine().map(|_| token(self.context)).into_iter().collect();
         let op = b.op_with(
             "device.invoke",
             &operands,

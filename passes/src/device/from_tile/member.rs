@@ -174,9 +174,9 @@ fn matrix<'c>(
 pub(super) fn moves<'c>(here: &Here<'c>, memory: &'c str) -> Result<[&'c str; 2], Failed> {
     let Here { machine, kernel, .. } = *here;
     let unit = machine.lanes_units().into_iter().next();
-    let registers = unit.map_or("", |unit| unit.memory);
+    let registers = unit.map_or("", |unit| unit.memory());
     let behind = |name: &str| machine.behind(name).map(|memory| memory.name);
-    let along = way(machine, registers).filter(|way| behind(memory) == behind(way.load.source));
+    let along = way(machine, registers).filter(|way| behind(memory) == behind(way.load.source()));
     let moves = match along {
         Some(way) => Some([way.load, way.store]),
         None => beside(machine, memory, registers),

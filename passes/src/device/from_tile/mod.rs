@@ -378,7 +378,7 @@ fn plan<'c>(
                     kernel.location(),
                     format!("@{name} does not mean what @{} computes", kernel.symbol()),
                 )
-                .note(found.op, "its meaning is here")
+                .note(found.op(), "its meaning is here")
                 .help("name an instruction of the same body, or a lane unit");
                 return Err(Failed);
             }
@@ -392,7 +392,7 @@ fn plan<'c>(
     };
     let unit = match machine.lanes_unit(name) {
         Some(unit) => Some(unit),
-        None => machine.lanes_units().into_iter().find(|unit| unit.memory == registers),
+        None => machine.lanes_units().into_iter().find(|unit| unit.memory() == registers),
     };
     let (Some(unit), Some(way)) = (unit, way(machine, registers)) else {
         Report::new(
@@ -413,7 +413,7 @@ fn plan<'c>(
         registers,
         gather: machine
             .move_between(registers, registers)
-            .filter(|way| way.strided)
+            .filter(|way| way.strided())
             .map(|way| way.name),
         stream: Stream::of(machine, &nest, &way, outer),
         way,

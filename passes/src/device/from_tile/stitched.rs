@@ -162,7 +162,7 @@ impl<'c> Stitched<'_, 'c> {
         let what = format!("tensors of {bytes} bytes wait in @{memory}");
         let holds = found.kernel_bytes();
         Report::new(kernel.location(), format!("{what}, which holds {holds}"))
-            .note(found.op, "the memory is here")
+            .note(found.op(), "the memory is here")
             .help("stitch fewer computes, or smaller ones");
         Err(Failed)
     }

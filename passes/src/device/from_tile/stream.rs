@@ -32,11 +32,11 @@ impl<'c> Stream<'c> {
     /// The move from the registers that streams, where a nest touches at least as much as the
     /// largest cache holds, and its outputs are written once.
     pub fn of(machine: Machine<'c>, nest: &Nest<'c>, way: &Way<'c>, task: &RTile) -> Option<Self> {
-        let store = machine.stream_between(way.store.source, way.store.target)?;
-        let register_bytes = machine.memory(store.source)?.register_bytes?;
+        let store = machine.stream_between(way.store.source(), way.store.target())?;
+        let register_bytes = machine.memory(store.source())?.register_bytes()?;
         let memories = machine.memories();
         let caches = memories.iter().filter(|memory| memory.is_cache());
-        let most = caches.map(|cache| cache.capacity_bytes).max()?;
+        let most = caches.map(|cache| cache.capacity_bytes()).max()?;
         let touched = nest.accesses().into_iter().map(|access| {
             access.shape_in_memory().iter().product::<u64>()
                 * ty::byte_size(access.elem()).unwrap_or(1)

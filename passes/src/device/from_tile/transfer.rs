@@ -135,7 +135,7 @@ pub(super) fn ready<'c>(b: &mut Builder<'c>) -> Val<'c> {
 
 /// What an engine does gives a token.
 pub(super) fn results<'c>(b: &Builder<'c>, way: &Move<'c>) -> Vec<Type<'c>> {
-    way.engine.map(|_| token(b.context())).into_iter().collect()
+    way.engine().map(|_| token(b.context())).into_iter().collect()
 }
 
 fn of_sizes<'c>(b: &Builder<'c>, sizes: &[u64]) -> Attribute<'c> {

@@ -57,7 +57,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     for kernel in ops.into_iter().filter_map(Kernel::of) {
         let (context, registers) = (run.context, &registers);
         let mut writer = Writer { context, costs: &costs, registers, ordered: 0 };
-        let all = registers.capacity_bytes / registers.register_bytes.unwrap_or(1);
+        let all = registers.capacity_bytes() / registers.register_bytes().unwrap_or(1);
         writer.block(kernel.body, all as usize);
         run.count("ordered", writer.ordered);
     }
@@ -66,9 +66,9 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
 
 /// The registers of a machine whose cores take instructions in order, tile by tile.
 fn in_order<'c>(machine: Machine<'c>) -> Option<(Machine<'c>, Memory<'c>)> {
-    let registers = machine.memory(machine.lanes_units().first()?.memory)?;
+    let registers = machine.memory(machine.lanes_units().first()?.memory())?;
     let staged = way(machine, registers.name)?.stage.is_some();
-    (staged && registers.lanes.is_none() && registers.register_bytes.is_some())
+    (staged && registers.lanes().is_none() && registers.register_bytes().is_some())
         .then_some((machine, registers))
 }
 
@@ -133,7 +133,7 @@ impl<'c> Writer<'_, 'c> {
         let shape = ty::shape(ty).filter(|_| registers)?;
         let (lanes, rows) = shape.split_last()?;
         let bytes = lanes * ty::byte_size(ty::elem(ty)?)?;
-        let each = bytes.div_ceil(self.registers.register_bytes?);
+        let each = bytes.div_ceil(self.registers.register_bytes()?);
         Some((rows.iter().product::<u64>() * each) as usize)
     }
 

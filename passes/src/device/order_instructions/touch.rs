@@ -16,15 +16,16 @@ pub(super) struct Costs<'c> {
 
 impl<'c> Costs<'c> {
     pub fn of(machine: Machine<'c>) -> Self {
-        let moves = machine.moves().into_iter().filter(|way| way.engine.is_none()).map(|way| {
-            let latency = way.latency_cycles.unwrap_or(0) as f64;
-            (way.name, (way.issue_cycles.unwrap_or(1.0), latency))
+        let moves = machine.moves().into_iter().filter(|way| way.engine().is_none()).map(|way| {
+            let latency = way.latency_cycles().unwrap_or(0) as f64;
+            (way.name, (way.issue_cycles().unwrap_or(1.0), latency))
         });
         let units = machine.lanes_units().into_iter();
-        let units = units.map(|unit| (unit.name, (unit.issue_cycles, unit.latency_cycles as f64)));
-        let instructions = machine.instructions().into_iter().filter(|own| own.engine.is_none());
+        let units =
+            units.map(|unit| (unit.name, (unit.issue_cycles(), unit.latency_cycles() as f64)));
+        let instructions = machine.instructions().into_iter().filter(|own| own.engine().is_none());
         let instructions = instructions.map(|own| {
-            (own.name, (own.issue_cycles, own.latency_cycles as f64, own.result_count()))
+            (own.name, (own.issue_cycles(), own.latency_cycles() as f64, own.result_count()))
         });
         Self {
             moves: moves.collect(),

@@ -58,8 +58,8 @@ impl Graph {
             readers,
             arithmetic: ops.iter().map(|op| arithmetic(machine, *op)).collect(),
             memory: ops.iter().map(weights).collect(),
-            units: unit.as_ref().map_or(1, |unit| unit.count) as f64,
-            handover: unit.as_ref().map_or(0, |unit| unit.handover_cycles).max(1) as f64,
+            units: unit.as_ref().map_or(1, |unit| unit.count()) as f64,
+            handover: unit.as_ref().map_or(0, |unit| unit.handover_cycles()).max(1) as f64,
         }
     }
 
@@ -142,7 +142,7 @@ fn arithmetic(machine: Machine<'_>, op: Op<'_>) -> f64 {
     let lanes = machine
         .lanes_units()
         .into_iter()
-        .filter_map(|unit| Some(unit.issue_cycles / unit.lanes_for(elem)? as f64));
+        .filter_map(|unit| Some(unit.issue_cycles() / unit.lanes_for(elem)? as f64));
     let lanes = lanes.min_by(f64::total_cmp).unwrap_or(1.0);
     let mut cycles = 0.0;
     op.walk(&mut |inner| {

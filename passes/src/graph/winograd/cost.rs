@@ -34,7 +34,7 @@ pub fn of<'c>(machine: Machine<'c>, conv: &Conv<'c>, written: &Written<'c>) -> f
     };
     let runs = if known { &written.nests[2..] } else { &written.nests };
     let handover =
-        machine.units().first().map_or(0, |unit| unit.handover_cycles * (unit.count - 1));
+        machine.units().first().map_or(0, |unit| unit.handover_cycles() * (unit.count() - 1));
     let cycles: f64 = runs.iter().map(|op| nest(machine, *op, &constant)).sum();
     cycles + (handover * (runs.len() as u64 - 1)) as f64
 }
@@ -63,8 +63,8 @@ fn nest<'c>(machine: Machine<'c>, op: Op<'c>, constant: &dyn Fn(&Access<'c>) -> 
 /// the one that all units share; without end where the machine does not say.
 fn rate(machine: Machine<'_>, bytes: u64) -> f64 {
     let memories = machine.memories();
-    let holds = |memory: &&Memory<'_>| memory.is_cache() && memory.capacity_bytes >= bytes;
-    let cache = memories.iter().filter(holds).min_by_key(|memory| memory.capacity_bytes).cloned();
-    let rate = cache.or_else(|| machine.shared()).and_then(|memory| memory.bytes_per_cycle);
+    let holds = |memory: &&Memory<'_>| memory.is_cache() && memory.capacity_bytes() >= bytes;
+    let cache = memories.iter().filter(holds).min_by_key(|memory| memory.capacity_bytes()).cloned();
+    let rate = cache.or_else(|| machine.shared()).and_then(|memory| memory.bytes_per_cycle());
     rate.map_or(f64::INFINITY, |rate| rate as f64)
 }

@@ -148,7 +148,7 @@ fn loads(block: &Block<'_>, side: usize, inner: usize, most: u64) -> Vec<Access>
 fn points(block: &Block<'_>, side: usize, sizes: &[u64]) -> Vec<Vec<Vec<i64>>> {
     debug_assert!(side == M || side == N);
     let operand = block.operand(block.inputs[side]);
-    let map = block.instruction().fragments[operand].expect("operands have fragments");
+    let map = block.instruction().fragments()[operand].expect("operands have fragments");
     let inner = match &block.core {
         Core::Matrix(mapping, _) => mapping.dims[operand].iter().flatten().count(),
         Core::Lanes(..) => 1,

@@ -35,7 +35,7 @@ pub fn choose<'c>(machine: Machine<'c>, nest: &Nest<'c>) -> Vec<Chosen<'c>> {
 }
 
 fn best<'c>(machine: Machine<'c>, nest: &Nest<'c>, block: Block<'c>) -> Option<Chosen<'c>> {
-    let ways = Ways::of(machine, block.instruction().operands.last()?)?;
+    let ways = Ways::of(machine, block.instruction().operands().last()?)?;
     let banks = Banks::of(&ways.near)?;
     let facts = Facts::of(machine, nest, &block, &ways)?;
     let mut best: Option<(f64, u64, Block<'c>)> = None;
@@ -76,9 +76,9 @@ pub fn alone<'c>(machine: Machine<'c>, nest: &Nest<'c>, tile: &RTile, cycles: f6
         elements as f64 * ty::byte_size(access.elem()).unwrap_or(1) as f64
     };
     let step: f64 = nest.inputs.iter().map(bytes).sum();
-    let units = machine.units().first().map_or(1, |unit| unit.count.max(1)) as f64;
+    let units = machine.units().first().map_or(1, |unit| unit.count().max(1)) as f64;
     let way = machine.move_between(shared.name, &tile.memory);
-    let latency = way.and_then(|way| way.latency_cycles).unwrap_or(0) as f64;
+    let latency = way.and_then(|way| way.latency_cycles()).unwrap_or(0) as f64;
     let waves = (tiles / units / GROUPS_AT_ONCE).ceil();
     let waits = waves * latency / 2.0;
     let brought = ((tiles / units).ceil() * step / far).max(waits) * steps * units;
@@ -92,8 +92,8 @@ pub const GROUPS_AT_ONCE: f64 = 8.0;
 /// a tile that needs no more than this is not bound by either (Roller's test at the shared
 /// layer).
 fn far(machine: Machine<'_>) -> Option<f64> {
-    let units = machine.units().first().map_or(1, |unit| unit.count.max(1)) as f64;
-    Some(machine.shared()?.bytes_per_cycle? as f64 / units)
+    let units = machine.units().first().map_or(1, |unit| unit.count().max(1)) as f64;
+    Some(machine.shared()?.bytes_per_cycle()? as f64 / units)
 }
 
 /// Every tile that fits: groups of instructions, blocks of groups, steps along k.
@@ -166,19 +166,19 @@ impl Facts {
         block: &Block<'c>,
         ways: &Ways<'c>,
     ) -> Option<Self> {
-        let units = machine.units().first().map_or(1, |unit| unit.count.max(1)) as f64;
-        let (count, bytes) = ways.near.banks.zip(ways.near.bank_bytes)?;
-        let register = ways.registers.register_bytes?;
+        let units = machine.units().first().map_or(1, |unit| unit.count().max(1)) as f64;
+        let (count, bytes) = ways.near.banks().zip(ways.near.bank_bytes())?;
+        let register = ways.registers.register_bytes()?;
         let elem = |input: usize| ty::byte_size(nest.inputs[block.inputs[input]].elem());
         Some(Self {
             units,
-            issue: block.instruction().issue_cycles,
+            issue: block.instruction().issue_cycles(),
             far: far(machine)?,
             row: (count * bytes) as f64,
-            latency: ways.stage.latency_cycles.unwrap_or(0) as f64,
+            latency: ways.stage.latency_cycles().unwrap_or(0) as f64,
             room: ways.near.kernel_bytes(),
-            whole: ways.near.capacity_bytes,
-            registers: ways.registers.capacity_bytes / register / 4 * 3,
+            whole: ways.near.capacity_bytes(),
+            registers: ways.registers.capacity_bytes() / register / 4 * 3,
             lane_bytes: register / block.lanes,
             elem_bytes: [elem(M)?, elem(N)?, ty::byte_size(nest.outputs[0].elem())?],
         })

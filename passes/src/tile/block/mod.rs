@@ -72,14 +72,15 @@ pub struct Ways<'c> {
 impl<'c> Ways<'c> {
     /// Those of a machine whose groups have registers of lanes and a memory of banks to share.
     pub fn of(machine: Machine<'c>, registers: &str) -> Option<Self> {
-        let registers = machine.memory(registers).filter(|memory| memory.lanes.is_some())?;
+        let registers = machine.memory(registers).filter(|memory| memory.lanes().is_some())?;
         let shared = machine.shared()?;
         let strided = |from: &str, to: &str| {
-            machine.move_between(from, to).filter(|way| way.strided && way.engine.is_none())
+            machine.move_between(from, to).filter(|way| way.strided() && way.engine().is_none())
         };
         let near = machine.memories().into_iter().find(|memory| {
-            let core = memory.scope == Scope::Core && !memory.is_cache() && !memory.is_registers();
-            core && memory.banks.is_some() && strided(shared.name, memory.name).is_some()
+            let core =
+                memory.scope() == Scope::Core && !memory.is_cache() && !memory.is_registers();
+            core && memory.banks().is_some() && strided(shared.name, memory.name).is_some()
         })?;
         let name = registers.name;
         Some(Self {
@@ -147,13 +148,13 @@ impl<'c> Block<'c> {
     }
 
     fn by(machine: Machine<'c>, nest: &Nest<'c>, instruction: Instruction<'c>) -> Vec<Self> {
-        let Some(&registers) = instruction.operands.last() else { return Vec::new() };
-        let alike = instruction.operands.iter().all(|memory| *memory == registers);
-        let lanes = machine.memory(registers).and_then(|memory| memory.lanes);
-        let (Some(lanes), true, None) = (lanes, alike, instruction.engine) else {
+        let Some(&registers) = instruction.operands().last() else { return Vec::new() };
+        let alike = instruction.operands().iter().all(|memory| *memory == registers);
+        let lanes = machine.memory(registers).and_then(|memory| memory.lanes());
+        let (Some(lanes), true, None) = (lanes, alike, instruction.engine()) else {
             return Vec::new();
         };
-        if instruction.fragments.iter().any(Option::is_none) {
+        if instruction.fragments().iter().any(Option::is_none) {
             return Vec::new();
         }
         if has_axes(&instruction) {
@@ -256,7 +257,7 @@ impl<'c> Block<'c> {
             return None;
         };
         let instruction = machine.instruction(compute.instruction)?;
-        let lanes = machine.memory(&inner.memory)?.lanes?;
+        let lanes = machine.memory(&inner.memory)?.lanes()?;
         let mut block = match (&compute.axes, compute.lanes) {
             (Some(axes), _) => Self::matrix(nest, mapping(&instruction, nest, axes)?, lanes)?,
             (None, Some(n)) => {

@@ -28,10 +28,10 @@ impl Limits {
     pub fn of(machine: Machine<'_>, local: &Memory<'_>, shared: &Memory<'_>) -> Self {
         let link = machine.move_between(shared.name, local.name);
         let link =
-            link.and_then(|way| way.bytes_per_cycle).map_or(f64::INFINITY, |rate| rate as f64);
-        let rate = shared.bytes_per_cycle.map_or(f64::INFINITY, |rate| rate as f64);
-        let cores = machine.units().first().map_or(1, |unit| unit.count);
-        Self { room: local.capacity_bytes / 2, cores, shared: rate, link }
+            link.and_then(|way| way.bytes_per_cycle()).map_or(f64::INFINITY, |rate| rate as f64);
+        let rate = shared.bytes_per_cycle().map_or(f64::INFINITY, |rate| rate as f64);
+        let cores = machine.units().first().map_or(1, |unit| unit.count());
+        Self { room: local.capacity_bytes() / 2, cores, shared: rate, link }
     }
 }
 

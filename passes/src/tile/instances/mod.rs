@@ -68,8 +68,8 @@ pub const PASS: Pass = Pass {
 /// The memory of a core that moves fill and empty, from which its lanes get their tiles.
 fn local_buffer(machine: Machine<'_>) -> Option<Memory<'_>> {
     let memory = waiting_memory(machine).filter(|memory| !memory.is_cache())?;
-    let lanes = machine.lanes_units().into_iter().next()?.memory;
-    machine.memory(lanes)?.lanes.is_none().then_some(memory)
+    let lanes = machine.lanes_units().into_iter().next()?.memory();
+    machine.memory(lanes)?.lanes().is_none().then_some(memory)
 }
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
@@ -85,7 +85,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let Some(machine) = Machine::of(run.module) else { return Ok(()) };
     let Some((local, shared)) = local_buffer(machine).zip(machine.shared()) else {
         let what = format!("{} has no local buffer for instances", machine.name());
-        Report::new(machine.op.location(), what).help(
+        Report::new(machine.location(), what).help(
             "it is a memory of scope \"core\" with strided moves from and to the shared one, and to \
              and from the registers of lanes",
         );

@@ -56,7 +56,7 @@ fn cycles<'c>(machine: Machine<'c>, local: &Memory<'c>, nest: &Nest<'c>) -> f64 
     let choices = isa::choices(machine, nest, Search::default()).into_iter().flatten();
     let by_axes = choices.map(|found| {
         let instruction = &found.mapping.instruction;
-        found.mapping.instructions(&nest.extents()) as f64 * instruction.issue_cycles
+        found.mapping.instructions(&nest.extents()) as f64 * instruction.issue_cycles()
     });
     let by_lanes = machine.lanes_units().into_iter().map(|unit| {
         let lanes = lanes_type(nest).and_then(|elem| unit.lanes_for(elem)).unwrap_or(1) as f64;
@@ -93,7 +93,7 @@ pub(super) fn moved<'c>(
             let copies = end == nest.body.arg(0) && input.elem() == output.elem();
             let from = matches!(nest.starts[0], Start::From { .. });
             let way = machine.move_between(home(near[0]), home(near[1]))?;
-            (copies && !from && way.strided).then_some(way)
+            (copies && !from && way.strided()).then_some(way)
         }
         _ => None,
     }

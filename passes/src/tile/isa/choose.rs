@@ -209,7 +209,7 @@ pub fn consider<'c>(
     // all units together are done.
     let mapped = Mapped::new(machine, nest, &mapping, search.near);
     let (sizes, _) = grow(&mapped, &sizes, &|sizes| mapped.elapsed(sizes, search.model));
-    let memory = mapping.result(nest).map_or("", |result| mapping.instruction.operands[result]);
+    let memory = mapping.result(nest).map_or("", |result| mapping.instruction.operands()[result]);
     Ok(Matrix { tile: RTile { memory: memory.to_owned(), sizes }, mapping, cycles })
 }
 
@@ -253,16 +253,16 @@ fn lacks(mapped: &Mapped<'_, '_>) -> Result<(), Refusal> {
     let path = |from: &str, to: &str| Refusal::Path { from: from.into(), to: to.into() };
     let extents = nest.extents();
     let ragged = (0..mapping.axes.len()).any(|own| mapping.is_ragged(&extents, own));
-    for (operand, &memory) in mapping.instruction.operands.iter().enumerate() {
+    for (operand, &memory) in mapping.instruction.operands().iter().enumerate() {
         let result = mapping.is_result(nest, operand);
         let one = mapping.binding.operands[operand] == Bound::One;
         let copied = matches!(begin, Begin::Copied | Begin::Held);
         let loads = if result { copied } else { !one };
         let [from, to] = mapped.homes(operand).map(|home| home.unwrap_or(shared.name));
-        if loads && !mapped.load(operand).is_some_and(|way| way.strided) {
+        if loads && !mapped.load(operand).is_some_and(|way| way.strided()) {
             return Err(path(from, memory));
         }
-        if result && !mapped.store(operand).is_some_and(|way| way.strided) {
+        if result && !mapped.store(operand).is_some_and(|way| way.strided()) {
             return Err(path(memory, to));
         }
         let starts = result && matches!(begin, Begin::Number | Begin::Zero);
@@ -288,8 +288,8 @@ pub fn hands_over<'c>(
     mapping: &Mapping<'c>,
 ) -> bool {
     let strided =
-        |from: &str, to: &str| machine.move_between(from, to).is_some_and(|way| way.strided);
-    mapping.instruction.operands.iter().enumerate().all(|(operand, own)| {
+        |from: &str, to: &str| machine.move_between(from, to).is_some_and(|way| way.strided());
+    mapping.instruction.operands().iter().enumerate().all(|(operand, own)| {
         let registers = machine.memory(own).is_none_or(|memory| memory.is_registers());
         !registers
             && match mapping.is_result(nest, operand) {
@@ -305,7 +305,7 @@ fn is_laid_out(mapping: &Mapping<'_>, operand: usize) -> bool {
     let Some(dims) = &mapping.dims[operand] else { return false };
     let all = mapping.axes.concat();
     let once = |axis: &usize| all.iter().filter(|other| *other == axis).count() == 1;
-    let spread = mapping.instruction.fragments.get(operand).is_some_and(Option::is_some);
+    let spread = mapping.instruction.fragments().get(operand).is_some_and(Option::is_some);
     let one_side = |own: &usize| {
         let sides = mapping.digits(*own).into_iter().filter(|digit| digit.count > 1);
         sides.count() <= 1

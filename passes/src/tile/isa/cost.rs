@@ -34,12 +34,13 @@ struct Path<'c> {
 impl<'c> Path<'c> {
     fn between(machine: Machine<'c>, from: &str, to: &str) -> Option<Self> {
         let way = machine.move_between(from, to)?;
-        let ends = [way.source, way.target].map(|name| machine.memory(name));
+        let ends = [way.source(), way.target()].map(|name| machine.memory(name));
         let rates = ends.iter().flatten().filter(|end| !end.is_registers());
-        let slowest = rates.filter_map(|end| end.bytes_per_cycle).chain(way.bytes_per_cycle).min();
-        let register = ends.iter().flatten().find_map(|end| end.register_bytes);
+        let slowest =
+            rates.filter_map(|end| end.bytes_per_cycle()).chain(way.bytes_per_cycle()).min();
+        let register = ends.iter().flatten().find_map(|end| end.register_bytes());
         let shared = machine.shared().map(|shared| shared.name);
-        let far = [Some(way.source), Some(way.target)].contains(&shared);
+        let far = [Some(way.source()), Some(way.target())].contains(&shared);
         Some(Self { way, slowest, register, far })
     }
 
@@ -48,11 +49,11 @@ impl<'c> Path<'c> {
         let moved = self.slowest.map_or(0.0, |rate| bytes / rate as f64);
         let issue = match self.register {
             Some(register) => {
-                (bytes / register as f64).ceil() * self.way.issue_cycles.unwrap_or(1.0)
+                (bytes / register as f64).ceil() * self.way.issue_cycles().unwrap_or(1.0)
             }
-            None => self.way.issue_cycles.unwrap_or(0.0),
+            None => self.way.issue_cycles().unwrap_or(0.0),
         };
-        let latency = self.way.latency_cycles.unwrap_or(0) as f64;
+        let latency = self.way.latency_cycles().unwrap_or(0) as f64;
         // Registers are many: the next move begins before this one has arrived.
         let latency = if self.register.is_some() { 0.0 } else { latency };
         moved.max(issue) + latency
@@ -111,7 +112,7 @@ impl<'p, 'c> Mapped<'p, 'c> {
             is_one: mapping.binding.operands[number] == Bound::One,
         };
         let operands: Vec<_> =
-            mapping.instruction.operands.iter().enumerate().map(operand).collect();
+            mapping.instruction.operands().iter().enumerate().map(operand).collect();
         let rooms = operands.iter().map(|own| room(machine, near, own.memory)).collect();
         Self {
             machine,
@@ -120,9 +121,9 @@ impl<'p, 'c> Mapped<'p, 'c> {
             near,
             operands,
             rooms,
-            transaction: shared.as_ref().and_then(|own| own.transaction_bytes).unwrap_or(1),
-            rate: shared.as_ref().and_then(|own| own.bytes_per_cycle),
-            units: machine.units().first().map_or(1, |unit| unit.count.max(1)),
+            transaction: shared.as_ref().and_then(|own| own.transaction_bytes()).unwrap_or(1),
+            rate: shared.as_ref().and_then(|own| own.bytes_per_cycle()),
+            units: machine.units().first().map_or(1, |unit| unit.count().max(1)),
         }
     }
 
@@ -171,10 +172,10 @@ fn room(machine: Machine<'_>, near: Option<Near<'_>>, memory: &str) -> u64 {
     const REGISTERS_FOR_TILES: f64 = 0.75;
     let Some(memory) = machine.memory(memory) else { return 0 };
     match memory.is_registers() {
-        true => (memory.capacity_bytes as f64 * REGISTERS_FOR_TILES) as u64,
+        true => (memory.capacity_bytes() as f64 * REGISTERS_FOR_TILES) as u64,
         false => {
             let near = near.filter(|near| near.memory == memory.name);
-            memory.capacity_bytes.saturating_sub(near.map_or(0, |near| near.taken))
+            memory.capacity_bytes().saturating_sub(near.map_or(0, |near| near.taken))
         }
     }
 }
@@ -235,7 +236,7 @@ impl<'c> Mapped<'_, 'c> {
     fn copies(&self, sizes: &[u64], operand: usize) -> u64 {
         let own = &self.operands[operand];
         let brought = !own.is_result && !own.is_one;
-        let streams = brought && self.load(operand).is_some_and(|way| way.engine.is_some());
+        let streams = brought && self.load(operand).is_some_and(|way| way.engine().is_some());
         let extent = |axis: usize| self.nest.axes[axis].extent;
         let steps = self.reductions().any(|axis| extent(axis) > sizes[axis]);
         let ragged = self.reductions().any(|axis| !extent(axis).is_multiple_of(sizes[axis]));
@@ -275,7 +276,7 @@ impl<'c> Mapped<'_, 'c> {
     /// Cycles that the instructions alone take: no tile needs fewer.
     pub fn least_cycles(&self) -> f64 {
         self.mapping.instructions(&self.nest.extents()) as f64
-            * self.mapping.instruction.issue_cycles
+            * self.mapping.instruction.issue_cycles()
     }
 
     fn tiles(&self, sizes: &[u64]) -> u64 {
@@ -287,7 +288,7 @@ impl<'c> Mapped<'_, 'c> {
     fn tile_cycles(&self, sizes: &[u64], model: Model, active: u64) -> f64 {
         let steps = self.reductions().map(|axis| self.nest.axes[axis].extent.div_ceil(sizes[axis]));
         let steps: u64 = steps.product();
-        let issue = self.mapping.instruction.issue_cycles;
+        let issue = self.mapping.instruction.issue_cycles();
         let compute = self.mapping.instructions(sizes) as f64 * issue;
         let (mut stream, mut finish) = (0.0, 0.0);
         let mut overlap = model == Model::Overlapped;
@@ -299,10 +300,10 @@ impl<'c> Mapped<'_, 'c> {
                 finish += 2.0 * cycles;
             } else {
                 stream += cycles;
-                overlap &= path.way.engine.is_some();
+                overlap &= path.way.engine().is_some();
             }
         }
-        let latency = self.mapping.instruction.latency_cycles as f64;
+        let latency = self.mapping.instruction.latency_cycles() as f64;
         let step = if overlap { compute.max(stream) } else { compute + stream } + latency;
         steps as f64 * step + stream + finish
     }
@@ -350,14 +351,15 @@ impl<'c> Mapped<'_, 'c> {
 /// Cycles of one transfer: its bytes by the slowest rate on the way, registers by their
 /// own time, and the time until it is there.
 pub fn transfer_cycles(machine: Machine<'_>, way: &Move<'_>, bytes: f64) -> f64 {
-    let ends = [way.source, way.target];
-    let register =
-        ends.iter().find_map(|name| machine.memory(name).and_then(|memory| memory.register_bytes));
+    let ends = [way.source(), way.target()];
+    let register = ends
+        .iter()
+        .find_map(|name| machine.memory(name).and_then(|memory| memory.register_bytes()));
     let issue = match register {
-        Some(register) => (bytes / register as f64).ceil() * way.issue_cycles.unwrap_or(1.0),
-        None => way.issue_cycles.unwrap_or(0.0),
+        Some(register) => (bytes / register as f64).ceil() * way.issue_cycles().unwrap_or(1.0),
+        None => way.issue_cycles().unwrap_or(0.0),
     };
-    let latency = way.latency_cycles.unwrap_or(0) as f64;
+    let latency = way.latency_cycles().unwrap_or(0) as f64;
     // Registers are many: the next move begins before this one has arrived.
     let latency = if register.is_some() { 0.0 } else { latency };
     move_cycles(machine, way, bytes).max(issue) + latency
@@ -469,7 +471,7 @@ impl<'c> Mapped<'_, 'c> {
 
     fn fill(&self, times: u64, sizes: &[u64], operand: usize, does: bool, traffic: &mut Traffic) {
         if does {
-            let way = self.machine.fill_of(self.mapping.instruction.operands[operand]);
+            let way = self.machine.fill_of(self.mapping.instruction.operands()[operand]);
             let bytes = self.held(sizes, operand) * self.elem_bytes(operand);
             self.carry(way.as_ref(), times * bytes, traffic);
         }

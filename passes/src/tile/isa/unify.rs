@@ -106,7 +106,7 @@ pub fn bindings<'c>(
         theirs: body,
         ours: nest.body,
         inputs: generic_inputs(generic),
-        reassociate: instruction.accuracy.contains(&"accumulation_order"),
+        reassociate: instruction.accuracy().contains(&"accumulation_order"),
         found: Vec::new(),
         closest: None,
     };

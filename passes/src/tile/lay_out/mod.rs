@@ -135,9 +135,9 @@ impl Width {
         if near_cache(machine).is_some() {
             return Some(Self::Lanes);
         }
-        let lanes = machine.lanes_units().into_iter().next()?.memory;
-        let banks = way(machine, lanes)?.stage?.memory.banks;
-        (machine.memory(lanes)?.lanes.is_none() && banks.is_some()).then_some(Self::All)
+        let lanes = machine.lanes_units().into_iter().next()?.memory();
+        let banks = way(machine, lanes)?.stage?.memory.banks();
+        (machine.memory(lanes)?.lanes().is_none() && banks.is_some()).then_some(Self::All)
     }
 }
 

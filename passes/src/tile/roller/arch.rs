@@ -86,18 +86,18 @@ impl Arch {
         let near = memories
             .iter()
             .find(|memory| {
-                memory.scope == Scope::Core && !memory.is_cache() && !memory.is_registers()
+                memory.scope() == Scope::Core && !memory.is_cache() && !memory.is_registers()
             })
             .ok_or_else(|| lacks("memory of a core that tiles are moved to"))?;
-        let registers = memories.iter().find(|memory| memory.lanes.is_some());
+        let registers = memories.iter().find(|memory| memory.lanes().is_some());
         let (registers, warp) = registers
-            .and_then(|memory| Some((memory, memory.lanes?)))
+            .and_then(|memory| Some((memory, memory.lanes()?)))
             .ok_or_else(|| lacks("registers that are spread over lanes"))?;
-        let register_bytes = registers.register_bytes.unwrap_or(warp).max(1);
-        let clock_ghz = unit.clock_mhz.map(|mhz| mhz as f64 / 1e3);
+        let register_bytes = registers.register_bytes().unwrap_or(warp).max(1);
+        let clock_ghz = unit.clock_mhz().map(|mhz| mhz as f64 / 1e3);
         let rate = |memory: &Memory<'_>, copies: u64| {
-            let measured = memory.gbytes_per_second.map(|rate| rate as f64);
-            measured.or_else(|| Some(memory.bytes_per_cycle? as f64 * clock_ghz? * copies as f64))
+            let measured = memory.gbytes_per_second().map(|rate| rate as f64);
+            measured.or_else(|| Some(memory.bytes_per_cycle()? as f64 * clock_ghz? * copies as f64))
         };
         let peak = machine
             .instructions()
@@ -112,19 +112,19 @@ impl Arch {
             registers: registers.name.to_owned(),
             far_gbytes_per_s: rate(&far, 1)
                 .ok_or_else(|| lacks("bandwidth of the shared memory"))?,
-            near_gbytes_per_s: rate(near, unit.count)
+            near_gbytes_per_s: rate(near, unit.count())
                 .ok_or_else(|| lacks("bandwidth of the memory of a core"))?,
             far_transaction_bytes: far
-                .transaction_bytes
+                .transaction_bytes()
                 .ok_or_else(|| lacks("transaction size of the shared memory"))?,
-            near_bytes: near.capacity_bytes,
-            banks: near.banks.unwrap_or(1).max(1),
-            bank_bytes: near.bank_bytes.unwrap_or(4).max(1),
+            near_bytes: near.capacity_bytes(),
+            banks: near.banks().unwrap_or(1).max(1),
+            bank_bytes: near.bank_bytes().unwrap_or(4).max(1),
             peak_gflops: peak.ok_or_else(|| lacks("instruction that multiplies and adds"))?,
-            thread_registers: registers.capacity_bytes / register_bytes * bytes_per_lane / 4,
-            block_registers: registers.core_bytes.map_or(u64::MAX, |bytes| bytes / 4),
-            cores: unit.count,
-            partitions: unit.partitions,
+            thread_registers: registers.capacity_bytes() / register_bytes * bytes_per_lane / 4,
+            block_registers: registers.core_bytes().map_or(u64::MAX, |bytes| bytes / 4),
+            cores: unit.count(),
+            partitions: unit.partitions(),
             warp,
             matrix: None,
         })
@@ -199,12 +199,12 @@ fn works_on(instruction: &Instruction<'_>, elem: Type<'_>) -> bool {
 /// What it reaches on all units, in 10⁹ operations a second: what was measured, or a
 /// multiplication and an addition per element of the sum, and per step of the reduction.
 fn gflops(machine: Machine<'_>, instruction: &Instruction<'_>) -> Option<f64> {
-    if let Some(measured) = instruction.gflops {
+    if let Some(measured) = instruction.gflops() {
         return Some(measured as f64);
     }
-    let unit = machine.unit(instruction.unit)?;
+    let unit = machine.unit(instruction.unit())?;
     let sums: u64 = ty::shape(*instruction.operand_types().last()?)?.iter().product();
     let depth = sizes(instruction).map_or(1, |[_, _, depth]| depth);
-    let each = 2.0 * (sums * depth) as f64 / instruction.issue_cycles;
-    Some(each * unit.clock_mhz? as f64 / 1e3 * unit.count as f64)
+    let each = 2.0 * (sums * depth) as f64 / instruction.issue_cycles();
+    Some(each * unit.clock_mhz()? as f64 / 1e3 * unit.count() as f64)
 }

@@ -211,9 +211,9 @@ impl<'c> Long<'c> {
         // What a row is made from and what it becomes.
         let bytes = 2 * rows * row * ty::byte_size(fold.elem())?;
         let fit = near.map_or(1, |(pace, memory)| bytes.div_ceil(pace.room(&memory).max(1)));
-        let idle = pieces < unit.count && cycles > unit.handover_cycles as f64;
-        let busy = if idle { unit.count.div_ceil(pieces) } else { 1 };
-        Some(fit.max(busy.min(MOST_PARTS * unit.count)))
+        let idle = pieces < unit.count() && cycles > unit.handover_cycles() as f64;
+        let busy = if idle { unit.count().div_ceil(pieces) } else { 1 };
+        Some(fit.max(busy.min(MOST_PARTS * unit.count())))
     }
 
     fn describe(&self, first: Op<'c>, count: u64) -> String {

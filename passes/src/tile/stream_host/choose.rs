@@ -32,14 +32,14 @@ impl Rates {
         near: &Memory<'_>,
     ) -> Self {
         let link = machine.move_between(host.name, near.name);
-        let link = link.and_then(|link| link.bytes_per_cycle);
-        let link = link.or(host.bytes_per_cycle).or(near.bytes_per_cycle).unwrap_or(1);
+        let link = link.and_then(|link| link.bytes_per_cycle());
+        let link = link.or(host.bytes_per_cycle()).or(near.bytes_per_cycle()).unwrap_or(1);
         let float = weft_dialects::ir::ty::parse(context, "f32");
         let lanes = machine.lanes_units().into_iter().next().zip(float);
         let points = lanes.and_then(|(unit, float)| {
-            Some(unit.lanes_for(float)? as f64 / unit.issue_cycles.max(f64::MIN_POSITIVE))
+            Some(unit.lanes_for(float)? as f64 / unit.issue_cycles().max(f64::MIN_POSITIVE))
         });
-        let units = machine.units().first().map_or(1, |unit| unit.count) as f64;
+        let units = machine.units().first().map_or(1, |unit| unit.count()) as f64;
         Self { link_bytes_per_cycle: link as f64, points_per_cycle: points.unwrap_or(1.0) * units }
     }
 }

@@ -66,14 +66,14 @@ pub const PASS: Pass = Pass {
 
 /// The memory of the machine that drives the device, where tensors wait that do not fit.
 pub(crate) fn host_memory(machine: Machine<'_>) -> Option<Memory<'_>> {
-    machine.memories().into_iter().find(|memory| memory.scope == Scope::Host)
+    machine.memories().into_iter().find(|memory| memory.scope() == Scope::Host)
 }
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let Some(machine) = Machine::of(run.module) else { return Ok(()) };
     let Some((host, near)) = host_memory(machine).zip(machine.shared()) else { return Ok(()) };
     let capacity = match run.option("capacity-bytes") {
-        "" => near.capacity_bytes,
+        "" => near.capacity_bytes(),
         text => text.parse().map_err(|_| {
             let what = format!("tile-stream-host cannot use capacity-bytes={text}");
             Report::new(run.module.location(), what).help("write a number of bytes");
@@ -108,7 +108,7 @@ fn stream<'c>(
                 near.name
             );
             Report::new(graph.op.location(), what)
-                .note(machine.op, "the machine is here")
+                .note(machine.op(), "the machine is here")
                 .help("give it device.moves between both memories, or more of the device's");
             Failed
         })
@@ -123,7 +123,7 @@ fn stream<'c>(
             near.name
         );
         Report::new(at.location(), what)
-            .note(near.op, "the memory is here")
+            .note(near.op(), "the memory is here")
             .help(format!("without streaming all activations take {needed} bytes at once"));
         Failed
     })?;

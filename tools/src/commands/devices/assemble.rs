@@ -66,7 +66,8 @@ fn kernel<'c>(
 ) -> Option<String> {
     let module = empty_module(context);
     let top = module_op(&module);
-    let copy = Builder::at_end(context, top.body(0)?).clone_op(machine.op, &mut Mapping::default());
+    let copy =
+        Builder::at_end(context, top.body(0)?).clone_op(machine.op(), &mut Mapping::default());
     let others = copy.first_block(0).into_iter().flat_map(|block| block.ops());
     let unwanted = |op: &weft_dialects::ir::Op<'c>| match op.name() {
         "device.instruction" => op.symbol() != instruction.name,

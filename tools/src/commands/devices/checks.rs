@@ -49,7 +49,7 @@ pub fn written(loaded: &Loaded<'_>) -> Section {
                 names.push(name);
             }
         }
-        let encoding = instruction.encoding.map_or(String::new(), |text| format!("`{text}`"));
+        let encoding = instruction.encoding().map_or(String::new(), |text| format!("`{text}`"));
         section.row([format!("@{}", instruction.name), names.join(", "), encoding]);
     }
     section
@@ -76,7 +76,7 @@ fn elsewhere(reason: &str, assembled: Option<Assembled>) -> String {
 
 fn told(instruction: &Instruction<'_>, verdict: &Verdict) -> String {
     match verdict {
-        Verdict::Agrees { cases, .. } if instruction.accuracy.is_empty() => {
+        Verdict::Agrees { cases, .. } if instruction.accuracy().is_empty() => {
             format!("agrees with its meaning to the last bit, {cases} times")
         }
         Verdict::Agrees { cases, share } => {
@@ -96,9 +96,9 @@ fn told(instruction: &Instruction<'_>, verdict: &Verdict) -> String {
 
 fn complain(instruction: &Instruction<'_>, reason: &str) {
     let place = instruction.lowering().and_then(|block| block.iter().next());
-    let place = place.map_or(instruction.op.location(), |op| op.location());
+    let place = place.map_or(instruction.op().location(), |op| op.location());
     Report::new(place, format!("@{}: {reason}", instruction.name))
-        .note(instruction.op, "the meaning is here")
+        .note(instruction.op(), "the meaning is here")
         .help("a lowering takes every operand and gives what the meaning gives, within `accuracy`");
 }
 

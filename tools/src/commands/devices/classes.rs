@@ -128,7 +128,7 @@ fn ask(context: &Context, loaded: &Loaded<'_>, said: &Said) -> Result<Option<Exp
     let Some(kernel) = body.into_iter().find(|op| op.is("tile.kernel")) else { return Ok(None) };
     let machine = loaded.machine();
     // In the module of the machine, where expansions of functions are looked for.
-    let mut b = Builder::after(context, machine.op);
+    let mut b = Builder::after(context, machine.op());
     let copy = b.clone_op(kernel, &mut Mapping::default());
     let explained = explain(context, machine, copy).map_err(|_| loaded.collector.failure());
     copy.erase();

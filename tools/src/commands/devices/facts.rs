@@ -24,20 +24,18 @@ fn memories(loaded: &Loaded<'_>) -> Section {
     let mut section = Section::new("memories", "", &["memory", "what it is"]);
     for memory in loaded.machine().memories() {
         let mut facts =
-            vec![format!("{}{}", bytes(memory.capacity_bytes), loaded.host(memory.name))];
-        facts.push(format!("shared by a {}", memory.scope.name()));
-        facts.extend(memory.caches.map(|behind| format!("a cache of @{behind}")));
-        facts.extend(
-            memory.register_bytes.map(|size| {
-                format!("{} registers of {size} B", memory.capacity_bytes / size.max(1))
-            }),
-        );
-        facts.extend(memory.lanes.map(|lanes| format!("over {lanes} lanes")));
-        facts.extend(memory.core_bytes.map(|size| format!("{} for a core", bytes(size))));
-        facts.extend(memory.gbytes_per_second.map(|rate| format!("{rate} GB/s measured")));
-        facts.extend(memory.bytes_per_cycle.map(|rate| format!("{rate} B a cycle")));
-        facts.extend(memory.transaction_bytes.map(|size| format!("{size} B an access")));
-        if let (Some(banks), Some(width)) = (memory.banks, memory.bank_bytes) {
+            vec![format!("{}{}", bytes(memory.capacity_bytes()), loaded.host(memory.name))];
+        facts.push(format!("shared by a {}", memory.scope().name()));
+        facts.extend(memory.caches().map(|behind| format!("a cache of @{behind}")));
+        facts.extend(memory.register_bytes().map(|size| {
+            format!("{} registers of {size} B", memory.capacity_bytes() / size.max(1))
+        }));
+        facts.extend(memory.lanes().map(|lanes| format!("over {lanes} lanes")));
+        facts.extend(memory.core_bytes().map(|size| format!("{} for a core", bytes(size))));
+        facts.extend(memory.gbytes_per_second().map(|rate| format!("{rate} GB/s measured")));
+        facts.extend(memory.bytes_per_cycle().map(|rate| format!("{rate} B a cycle")));
+        facts.extend(memory.transaction_bytes().map(|size| format!("{size} B an access")));
+        if let (Some(banks), Some(width)) = (memory.banks(), memory.bank_bytes()) {
             facts.push(format!("{banks} banks of {width} B"));
         }
         section.row([format!("@{}", memory.name), facts.join(", ")]);
@@ -48,18 +46,18 @@ fn memories(loaded: &Loaded<'_>) -> Section {
 fn units(loaded: &Loaded<'_>) -> Section {
     let mut section = Section::new("units", "", &["unit", "what it is"]);
     for unit in loaded.machine().units() {
-        let clock = unit.clock_mhz.map_or(String::new(), |clock| format!(" at {clock} MHz"));
-        let parts = match unit.partitions {
+        let clock = unit.clock_mhz().map_or(String::new(), |clock| format!(" at {clock} MHz"));
+        let parts = match unit.partitions() {
             1 => String::new(),
             parts => format!(", {parts} parts that issue side by side"),
         };
-        let wait = match unit.wait_cycles {
+        let wait = match unit.wait_cycles() {
             0 => String::new(),
             cycles => format!(", {cycles} cycles to wait for another"),
         };
-        let launch = unit.launch_cycles.map_or(String::new(), |c| format!(", {c} to launch"));
+        let launch = unit.launch_cycles().map_or(String::new(), |c| format!(", {c} to launch"));
         let host = loaded.host(unit.name);
-        let count = format!("{}{host}{clock}{parts}{wait}{launch}", unit.count);
+        let count = format!("{}{host}{clock}{parts}{wait}{launch}", unit.count());
         section.row([format!("@{}", unit.name), count]);
     }
     section
@@ -69,14 +67,15 @@ fn engines(machine: Machine<'_>) -> Section {
     let mut section = Section::new("engines", "", &["engine", "beside", "holds", "does"]);
     for engine in machine.engines() {
         let moves = machine.moves();
-        let moves = moves.iter().filter(|way| way.engine == Some(engine.name)).map(|way| way.name);
+        let moves =
+            moves.iter().filter(|way| way.engine() == Some(engine.name)).map(|way| way.name);
         let all = machine.instructions();
-        let does = all.iter().filter(|one| one.engine == Some(engine.name)).map(|one| one.name);
+        let does = all.iter().filter(|one| one.engine() == Some(engine.name)).map(|one| one.name);
         let does: Vec<_> = moves.chain(does).map(|name| format!("@{name}")).collect();
         section.row([
             format!("@{}", engine.name),
-            format!("@{}", engine.unit),
-            format!("{} orders", engine.queue),
+            format!("@{}", engine.unit()),
+            format!("{} orders", engine.queue()),
             does.join(", "),
         ]);
     }
@@ -86,14 +85,14 @@ fn engines(machine: Machine<'_>) -> Section {
 fn moves(machine: Machine<'_>) -> Section {
     let mut section = Section::new("moves", "", &["move", "how"]);
     for way in machine.moves() {
-        let mut facts = vec![format!("@{} -> @{}", way.source, way.target)];
-        facts.extend(way.engine.map(|engine| format!("by the engine @{engine}")));
-        facts.extend(way.bytes_per_cycle.map(|rate| format!("{rate} B a cycle")));
-        facts.extend(way.issue_cycles.map(|cycles| format!("every {cycles} cycles")));
-        facts.extend(way.latency_cycles.map(|cycles| format!("there after {cycles}")));
-        facts.extend(way.strided.then(|| "strided".to_owned()));
-        facts.extend(way.fills.then(|| "fills".to_owned()));
-        facts.extend(way.streams.then(|| "streams past the caches".to_owned()));
+        let mut facts = vec![format!("@{} -> @{}", way.source(), way.target())];
+        facts.extend(way.engine().map(|engine| format!("by the engine @{engine}")));
+        facts.extend(way.bytes_per_cycle().map(|rate| format!("{rate} B a cycle")));
+        facts.extend(way.issue_cycles().map(|cycles| format!("every {cycles} cycles")));
+        facts.extend(way.latency_cycles().map(|cycles| format!("there after {cycles}")));
+        facts.extend(way.strided().then(|| "strided".to_owned()));
+        facts.extend(way.fills().then(|| "fills".to_owned()));
+        facts.extend(way.streams().then(|| "streams past the caches".to_owned()));
         section.row([format!("@{}", way.name), facts.join(", ")]);
     }
     section
@@ -103,16 +102,17 @@ fn lanes(machine: Machine<'_>) -> Section {
     let mut section = Section::new("lanes", "", &["lane unit", "how", "types", "does"]);
     for lanes in machine.lanes_units() {
         let types: Vec<_> = lanes
-            .types
+            .types()
             .iter()
             .map(|&ty| match lanes.lanes_for(ty) {
                 Some(count) => format!("{count}x{ty}"),
                 None => ty.to_string(),
             })
             .collect();
-        let (unit, memory) = (lanes.unit, lanes.memory);
-        let cycles = format!("every {} cycles, after {}", lanes.issue_cycles, lanes.latency_cycles);
-        let (operations, reductions) = (lanes.operations.len(), lanes.reductions.len());
+        let (unit, memory) = (lanes.unit(), lanes.memory());
+        let cycles =
+            format!("every {} cycles, after {}", lanes.issue_cycles(), lanes.latency_cycles());
+        let (operations, reductions) = (lanes.operations().len(), lanes.reductions().len());
         section.row([
             format!("@{}", lanes.name),
             format!("on @{unit} in @{memory}: {cycles}"),
@@ -129,20 +129,21 @@ fn instructions(machine: Machine<'_>) -> Section {
         let operands: Vec<_> = instruction
             .operand_types()
             .into_iter()
-            .zip(&instruction.operands)
+            .zip(instruction.operands())
             .map(|(ty, memory)| format!("{} in @{memory}", shape(ty)))
             .collect();
-        let unit = instruction.engine.unwrap_or(instruction.unit);
+        let unit = instruction.engine().unwrap_or(instruction.unit());
         let mut facts = vec![format!(
             "every {} cycles, after {}",
-            instruction.issue_cycles, instruction.latency_cycles
+            instruction.issue_cycles(),
+            instruction.latency_cycles()
         )];
         facts.extend(multiply_adds(&instruction).map(|count| format!("{count} multiply-adds")));
         facts.extend(
             peak(machine, &instruction).map(|rate| format!("{:.1} G a second", rate / 1e9)),
         );
-        if !instruction.accuracy.is_empty() {
-            facts.push(format!("may differ in {}", instruction.accuracy.join(", ")));
+        if !instruction.accuracy().is_empty() {
+            facts.push(format!("may differ in {}", instruction.accuracy().join(", ")));
         }
         let name = format!("@{} on @{unit}", instruction.name);
         section.row([name, operands.join(", "), facts.join(", ")]);

@@ -19,20 +19,20 @@ pub fn section(machine: Machine<'_>) -> Section {
         }
     }
     for lanes in machine.lanes_units() {
-        let types = lanes.types.iter().filter_map(|&ty| Some((ty, lanes.lanes_for(ty)?)));
+        let types = lanes.types().iter().filter_map(|&ty| Some((ty, lanes.lanes_for(ty)?)));
         let types: Vec<_> = types.map(|(ty, count)| format!("{count} {ty}")).collect();
         let asks = format!("one axis in registers of {}", types.join(", "));
         section.row([format!("@{}", lanes.name), asks]);
     }
     for way in machine.moves() {
-        let ends = [way.source, way.target];
+        let ends = [way.source(), way.target()];
         let memories: Vec<_> = ends.iter().filter_map(|name| machine.memory(name)).collect();
-        let run = memories.iter().filter_map(|memory| memory.transaction_bytes).max();
-        let register = memories.iter().find_map(|memory| memory.register_bytes);
+        let run = memories.iter().filter_map(|memory| memory.transaction_bytes()).max();
+        let register = memories.iter().find_map(|memory| memory.register_bytes());
         let mut asks = Vec::new();
         asks.extend(register.map(|size| format!("one register of {size} B at a time")));
         asks.extend(run.map(|size| format!("runs of {size} B, or their time")));
-        asks.push(if way.strided {
+        asks.push(if way.strided() {
             "any strides".to_owned()
         } else {
             "elements side by side".to_owned()

@@ -39,7 +39,7 @@ impl<'c> Loaded<'c> {
             return Err(collector.failure());
         }
         let mut asked = BTreeMap::new();
-        module_op(&file).walk(&mut |op| {
+        module_op(&file).walk_all(&mut |op| {
             if let Some(fact) = op.attr("host").and_then(attr::string) {
                 asked.insert(op.symbol().to_owned(), fact.to_owned());
             }

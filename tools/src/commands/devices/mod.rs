@@ -61,7 +61,7 @@ fn list(context: &Context) -> Result<String, Failure> {
         let loaded = Loaded::of(context, &Device::Named((*name).to_owned()), Host::Read)?;
         let machine = loaded.machine();
         let units: Vec<_> =
-            machine.units().iter().map(|unit| format!("{} @{}", unit.count, unit.name)).collect();
+            machine.units().iter().map(|unit| format!("{} @{}", unit.count(), unit.name)).collect();
         let this = match &host {
             Ok((_, host)) if host == name => "  <- the host",
             _ => "",

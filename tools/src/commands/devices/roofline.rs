@@ -21,7 +21,7 @@ pub fn section(machine: Machine<'_>) -> Section {
             .memories()
             .iter()
             .filter_map(|memory| {
-                let bytes = bandwidth(machine, memory, instruction.unit)?;
+                let bytes = bandwidth(machine, memory, instruction.unit())?;
                 Some(format!("@{} {:.1}", memory.name, rate / bytes))
             })
             .collect();
@@ -55,22 +55,22 @@ fn types(instruction: &Instruction<'_>) -> Option<String> {
 
 /// Multiply-adds of all units in a second: as measured, two operations each, or by the clock.
 pub fn peak(machine: Machine<'_>, instruction: &Instruction<'_>) -> Option<f64> {
-    if let Some(measured) = instruction.gflops {
+    if let Some(measured) = instruction.gflops() {
         return Some(measured as f64 * 1e9 / 2.0);
     }
-    let unit = machine.unit(instruction.unit)?;
-    let hertz = unit.clock_mhz? as f64 * 1e6;
-    let each = multiply_adds(instruction)? as f64 / instruction.issue_cycles;
-    (instruction.issue_cycles > 0.0).then_some(each * hertz * unit.count as f64)
+    let unit = machine.unit(instruction.unit())?;
+    let hertz = unit.clock_mhz()? as f64 * 1e6;
+    let each = multiply_adds(instruction)? as f64 / instruction.issue_cycles();
+    (instruction.issue_cycles() > 0.0).then_some(each * hertz * unit.count() as f64)
 }
 
 /// Bytes of a memory in a second: of all of them, where every unit has its own.
 pub(crate) fn bandwidth(machine: Machine<'_>, memory: &Memory<'_>, unit: &str) -> Option<f64> {
-    if let Some(measured) = memory.gbytes_per_second {
+    if let Some(measured) = memory.gbytes_per_second() {
         return Some(measured as f64 * 1e9);
     }
     let unit = machine.unit(unit)?;
-    let hertz = unit.clock_mhz? as f64 * 1e6;
-    let copies = if memory.scope <= Scope::Core { unit.count } else { 1 };
-    Some(memory.bytes_per_cycle? as f64 * hertz * copies as f64)
+    let hertz = unit.clock_mhz()? as f64 * 1e6;
+    let copies = if memory.scope() <= Scope::Core { unit.count() } else { 1 };
+    Some(memory.bytes_per_cycle()? as f64 * hertz * copies as f64)
 }

@@ -81,7 +81,7 @@ impl<'c> Chooser<'_, 'c> {
             Err(why) => return apart(why, true),
         };
         let unit = self.machine.unit(self.program.unit);
-        let facts = unit.and_then(|unit| Some((unit.launch_cycles?, unit.wait_cycles)));
+        let facts = unit.and_then(|unit| Some((unit.launch_cycles()?, unit.wait_cycles())));
         let Some((launch_cycles, wait_cycles)) = facts.filter(|_| self.how == How::Auto) else {
             if self.how == How::One {
                 let why = format!("launch {number} is one kernel, as was asked for");
@@ -92,7 +92,7 @@ impl<'c> Chooser<'_, 'c> {
         };
         // Cycles are those of a unit that takes turns with several groups of lanes, so that what
         // each waits for passes unseen. A block may be fewer.
-        let lanes = self.machine.memories().iter().find_map(|memory| memory.lanes).unwrap_or(1);
+        let lanes = self.machine.memories().iter().find_map(|memory| memory.lanes()).unwrap_or(1);
         let groups = (form.threads / lanes.max(1)).max(1);
         let slower = (GROUPS_AT_ONCE / groups as f64).max(1.0);
         let one = launch_cycles + self.one(steps, wait_cycles, slower);
@@ -186,7 +186,7 @@ impl<'c> Chooser<'_, 'c> {
     /// A block for each unit, and its shared memory in it.
     fn fits_unit(&self, blocks: u64, bytes: u64, code: &[Kernel<'c>]) -> Result<(), String> {
         let name = self.program.unit;
-        let count = self.machine.unit(name).map_or(0, |unit| unit.count);
+        let count = self.machine.unit(name).map_or(0, |unit| unit.count());
         if blocks > count {
             return Err(format!(
                 "{blocks} blocks wait for each other, and there are {count} @{name}"
@@ -206,14 +206,15 @@ impl<'c> Chooser<'_, 'c> {
     /// How many registers each thread of a block may have so that it fits a unit.
     fn registers(&self, threads: u64, code: &[Kernel<'c>]) -> Result<u64, String> {
         let files: Vec<Memory<'c>> = self.machine.memories();
-        let files: Vec<_> = files.into_iter().filter(|memory| memory.lanes.is_some()).collect();
-        let core = files.iter().find_map(|memory| Some((memory.name, memory.core_bytes?)));
+        let files: Vec<_> = files.into_iter().filter(|memory| memory.lanes().is_some()).collect();
+        let core = files.iter().find_map(|memory| Some((memory.name, memory.core_bytes()?)));
         let Some((file, core_bytes)) = core else {
             return Err("the machine does not say what the registers of a unit hold together \
                         (`core_bytes`)"
                 .to_owned());
         };
-        let own = |memory: &Memory<'_>| Some(memory.capacity_bytes / memory.lanes? / WORD_BYTES);
+        let own =
+            |memory: &Memory<'_>| Some(memory.capacity_bytes() / memory.lanes()? / WORD_BYTES);
         let most = files.iter().filter_map(own).min().unwrap_or(u64::MAX);
         // They are given out in eights.
         let fair = core_bytes / threads / WORD_BYTES / 8 * 8;
@@ -235,12 +236,12 @@ const WORD_BYTES: u64 = 4;
 
 /// Words that a thread holds in the registers that the kernel asks for.
 fn held_words<'c>(machine: Machine<'c>, kernel: &Kernel<'c>) -> u64 {
-    let lanes = registers(machine, kernel).and_then(|memory| memory.lanes).unwrap_or(1);
+    let lanes = registers(machine, kernel).and_then(|memory| memory.lanes()).unwrap_or(1);
     let mut bytes = 0;
     kernel.op.walk(&mut |op| {
         if op.is("device.alloc") {
             let ty = op.result(0).ty();
-            if machine.memory_of(ty).is_some_and(|memory| memory.lanes.is_some()) {
+            if machine.memory_of(ty).is_some_and(|memory| memory.lanes().is_some()) {
                 let size = ty::elem(ty).and_then(ty::byte_size).unwrap_or(1);
                 bytes += ty::count(ty).unwrap_or(1) * size;
             }
