@@ -42,7 +42,7 @@ class Weft:
         begin = time.perf_counter()
         if artifact is None:
             artifact = os.path.join(folder, "model.weft")
-            subprocess.run([BIN / "weft", "compile", model, "-o", artifact], check=True)
+            subprocess.run([BIN / "weft", "compile", model, "-o", artifact, "--no-cache"], check=True)
         self.compile_s = time.perf_counter() - begin
         lib = ctypes.CDLL(str(BIN / "libweft_runtime.so"))
         lib.weft_last_error_message.restype = ctypes.c_char_p

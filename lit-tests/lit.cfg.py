@@ -32,5 +32,7 @@ llvm_bin = os.environ.get("LLVM_BIN", "/usr/lib/llvm-22/bin")
 config.environment["PATH"] = os.pathsep.join(
     [weft_bin(), llvm_bin, os.environ.get("PATH", "")]
 )
+# Tests compile, and leave the user's cache alone.
+config.environment["WEFT_CACHE_MIB"] = "0"
 config.substitutions.append(("%devices", os.path.join(root, "devices")))
 config.substitutions.append(("%examples", os.path.join(root, "examples")))

@@ -194,6 +194,17 @@ impl<'c> Unit<'c> {
         self.timings.push((what.to_owned(), begin.elapsed().as_secs_f64()));
     }
 
+    /// The machine, loaded before anything asks for it where the module has none yet.
+    ///
+    /// # Errors
+    /// A machine that is unknown or wrong.
+    pub(crate) fn load_machine_now(&mut self) -> Result<Machine<'c>, Failure> {
+        if Machine::of(self.op()).is_none() {
+            self.load_machine()?;
+        }
+        self.machine()
+    }
+
     fn load_machine(&mut self) -> Result<(), Failure> {
         let (text, name) = self.options.device.text(self.context)?;
         let text = self.collector.source(&name, &text);
@@ -333,6 +344,16 @@ impl<'c> Unit<'c> {
     /// The stage the module is at.
     pub fn stage(&self) -> Stage {
         self.stage
+    }
+
+    /// The context of the module.
+    pub(crate) fn context(&self) -> &'c Context {
+        self.context
+    }
+
+    /// What the caller decided.
+    pub(crate) fn options(&self) -> &Options {
+        &self.options
     }
 
     /// The files that weights lie in.

@@ -46,6 +46,9 @@ pub enum Failure {
     /// The artifact could not be written or read.
     #[error(transparent)]
     Artifact(#[from] weft_runtime::ArtifactError),
+    /// The environment says nothing that the cache can follow.
+    #[error(transparent)]
+    Cache(#[from] crate::cache::SettingsError),
     /// The artifact did not run.
     #[error(transparent)]
     Model(#[from] weft_runtime::ModelError),

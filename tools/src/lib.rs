@@ -11,6 +11,7 @@
 //! ```
 
 pub mod bisect;
+pub mod cache;
 pub mod commands;
 mod compiler;
 mod constants;

@@ -55,6 +55,15 @@ impl Device {
         }
     }
 
+    /// What somebody wrote of the machine, where it is named and can be read.
+    pub(crate) fn written(&self) -> Option<String> {
+        let Device::Named(name) = self else { return None };
+        match MACHINES.iter().find(|(known, _)| known == name) {
+            Some((_, text)) => Some((*text).to_owned()),
+            None => std::fs::read_to_string(name).ok(),
+        }
+    }
+
     /// The text of the machine file, and what to call it.
     ///
     /// # Errors

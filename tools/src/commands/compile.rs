@@ -8,7 +8,7 @@ use weft_passes::codegen::gpu::Isa;
 use weft_passes::pipeline::Stage;
 use weft_runtime::WholeFile;
 
-use super::{CompileArgs, REPRODUCER, print_timings};
+use super::{CompileArgs, REPRODUCER, artifact, print_timings};
 use crate::{Emit, Failure, Unit};
 
 /// Compiles a model.
@@ -55,9 +55,17 @@ pub(crate) fn emit(name: &str) -> Result<Emit, String> {
 /// # Errors
 /// Whatever stands in the way; nothing is left half written.
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let context = crate::context();
     let mut options = args.compile.options()?;
     options.reproducer = Some(beside(&args.output));
+    if args.emit == Emit::Weft && args.output != Path::new("-") {
+        let made = artifact::make(&args.model, &args.compile, options, &args.output, false)?;
+        print_all(made.remarks.iter());
+        if args.compile.timings {
+            print_timings(&made.timings);
+        }
+        return Ok(());
+    }
+    let context = crate::context();
     let mut unit = Unit::open(&context, &args.model, options)?;
     emit_to(&mut unit, args.emit, &args.output)?;
     print_remarks(&unit);
@@ -99,9 +107,11 @@ pub fn emit_to(unit: &mut Unit<'_>, emit: Emit, output: &Path) -> Result<(), Fai
 
 /// Prints what passes had to say.
 pub(crate) fn print_remarks(unit: &Unit<'_>) {
-    for remark in &unit.remarks {
-        eprintln!("remark: {}", remark.message);
-    }
+    print_all(unit.remarks.iter().map(|remark| &remark.message));
+}
+
+fn print_all<'a>(remarks: impl Iterator<Item = &'a String>) {
+    remarks.for_each(|remark| eprintln!("remark: {remark}"));
 }
 
 /// Where a reproducer goes: beside the output.

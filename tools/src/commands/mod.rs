@@ -1,5 +1,6 @@
 //! The subcommands of `weft`.
 
+mod artifact;
 pub mod bench;
 mod candidates;
 pub mod compile;
@@ -16,7 +17,8 @@ use weft_runtime::npz::Npz;
 use weft_runtime::session::JobError;
 use weft_runtime::{Model, WholeFile, random};
 
-use crate::{Device, Failure, Options, Remarks, Unit};
+use crate::cache::{Lent, Settings};
+use crate::{Device, Failure, Options, Remarks};
 
 /// Arguments of every command that compiles.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -49,12 +51,26 @@ pub struct CompileArgs {
     /// Print the module after every pass, on standard error.
     #[arg(long, alias = "mlir-print-ir-after-all")]
     pub print_ir_after_all: bool,
+    /// The folder of the compile cache; WEFT_CACHE_DIR, or the user's own cache without it.
+    #[arg(long, value_name = "DIR", conflicts_with = "no_cache")]
+    pub cache: Option<PathBuf>,
+    /// Compile without the cache.
+    #[arg(long)]
+    pub no_cache: bool,
 }
 
 /// What a failing pass leaves behind, in the folder of the output or the current one.
 pub(crate) const REPRODUCER: &str = "weft-reproducer.mlir";
 
 impl CompileArgs {
+    /// Where artifacts are kept.
+    fn cache_settings(&self) -> Result<Settings, Failure> {
+        match self.no_cache {
+            true => Ok(Settings::none()),
+            false => Ok(Settings::of(self.cache.as_deref())?),
+        }
+    }
+
     /// The options they ask for.
     pub fn options(&self) -> Result<Options, Failure> {
         let mut options = Options {
@@ -126,9 +142,10 @@ pub(crate) fn check_device(artifact: &Path, args: &CompileArgs) -> Result<(), Fa
     device.agree(&crate::context(), "the artifact", &artifact.plan().device)
 }
 
-/// An artifact in a folder that vanishes with it.
+/// An artifact under a name that vanishes with it.
 pub struct Compiled {
     _folder: tempfile::TempDir,
+    _lent: Option<Lent>,
     /// The artifact.
     pub path: PathBuf,
     /// Seconds it took.
@@ -138,19 +155,23 @@ pub struct Compiled {
 /// Compiles a model for a run in this process.
 ///
 /// # Errors
-/// As [`Unit::write_artifact`].
+/// As [`crate::Unit::write_artifact`].
 pub fn compile_for_run(path: &Path, args: &CompileArgs) -> Result<Compiled, Failure> {
+    compile_with(path, args, args.options()?)
+}
+
+/// As [`compile_for_run`], with options that the arguments do not say.
+fn compile_with(path: &Path, args: &CompileArgs, options: Options) -> Result<Compiled, Failure> {
     let begin = std::time::Instant::now();
     let folder = folder_for_run()?;
     let artifact = folder.path().join("model.weft");
-    let context = crate::context();
-    let mut unit = Unit::open(&context, path, args.options()?)?;
-    unit.write_artifact(&artifact)?;
+    let made = artifact::make(path, args, options, &artifact, true)?;
     if args.timings {
-        print_timings(&unit.timings);
+        print_timings(&made.timings);
     }
+    let path = made.lent.as_ref().map_or(artifact, |lent| lent.path.clone());
     let seconds = begin.elapsed().as_secs_f64();
-    Ok(Compiled { _folder: folder, path: artifact, seconds })
+    Ok(Compiled { _folder: folder, _lent: made.lent, path, seconds })
 }
 
 /// A folder for artifacts that are only run; it vanishes with what is returned.

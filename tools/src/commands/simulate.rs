@@ -9,8 +9,8 @@ use weft_runtime::session::Job;
 use weft_runtime::simulate::{self, Report};
 use weft_runtime::{Artifact, Model};
 
-use super::{CompileArgs, check_device, folder_for_run, is_artifact, print_timings, write_trace};
-use crate::{Failure, Unit};
+use super::{CompileArgs, check_device, compile_with, is_artifact, write_trace};
+use crate::Failure;
 
 /// Runs a model on a simulated machine.
 #[derive(Clone, Debug, clap::Args)]
@@ -115,18 +115,11 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 }
 
 fn compile(args: &Args) -> Result<Artifact, Failure> {
-    let folder = folder_for_run()?;
-    let path = folder.path().join("model.weft");
-    let context = crate::context();
     let mut options = args.compile.options()?;
     options.simulate = true;
-    let mut unit = Unit::open(&context, &args.model, options)?;
-    unit.write_artifact(&path)?;
-    if args.compile.timings {
-        print_timings(&unit.timings);
-    }
+    let compiled = compile_with(&args.model, &args.compile, options)?;
     // The file is mapped; its name may go.
-    Ok(Artifact::open(&path)?)
+    Ok(Artifact::open(&compiled.path)?)
 }
 
 fn print(args: &Args, model: &simulate::Model, report: &Report) {

@@ -227,6 +227,11 @@ fn characters(text: &str, span: &Range<usize>) -> Range<usize> {
     begin..begin + text[span.clone()].chars().count()
 }
 
+/// What is no error, as text for a terminal or a file.
+pub fn warning(report: &Report) -> String {
+    plain(report, &Sources::default()).replacen("error:", "warning:", 1)
+}
+
 /// A report in words alone.
 fn plain(report: &Report, sources: &Sources) -> String {
     let mut text = format!("error: {}\n", report.message);
