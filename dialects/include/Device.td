@@ -338,6 +338,21 @@ def Device_KernelOp : Device_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBloc
       device.barrier "core"
     ```
 
+    A kernel that somebody else wrote says with a contract what its rTasks touch, so that plans mix
+    them with other rTasks: those form a grid, the last dimension running fastest, and of each
+    argument an rTask touches one block, at the place that its map gives, counted in blocks. It
+    takes so many cycles in all on one unit.
+
+    ```mlir
+    device.kernel @gemm tasks 8 contract grid [4, 2]
+      blocks [array<i64: 16, 64>, array<i64: 64, 32>, array<i64: 16, 32>]
+      places [affine_map<(i, j) -> (i, 0)>, affine_map<(i, j) -> (0, j)>, affine_map<(i, j) -> (i, j)>]
+      cycles 4096 {
+    ^bb0(%task: index, %x: memref<64x64xf32>, %w: memref<64x64xf32>, %y: memref<64x64xf32>):
+      ...
+    }
+    ```
+
     - C1: the first argument is an index, the others are memrefs of static shape.
     - C2: there is at least one rTask, and at least one group.
     - C3: what groups do together they do alike: a transfer or a fill between memories that
@@ -345,11 +360,18 @@ def Device_KernelOp : Device_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBloc
       index that depends on `device.group`.
     - C4: between a write to memory that the groups share and what reads it, and between
       that and the next write, stands a barrier of scope "core".
+    - C5: a contract's grid has as many points as there are rTasks; of each argument it says a
+      block of the argument's rank and the place of that, affine in the grid's dimensions; every
+      block begins inside of its argument.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$tasks, OptionalAttr<I64Attr>:$groups);
+  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$tasks, OptionalAttr<I64Attr>:$groups,
+    OptionalAttr<DenseI64ArrayAttr>:$grid, OptionalAttr<ArrayAttr>:$blocks,
+    OptionalAttr<AffineMapArrayAttr>:$places, OptionalAttr<I64Attr>:$cycles);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $sym_name `tasks` $tasks (`groups` $groups^)? attr-dict-with-keyword $body
+    $sym_name `tasks` $tasks (`groups` $groups^)?
+    (`contract` `grid` $grid^ `blocks` $blocks `places` $places `cycles` $cycles)?
+    attr-dict-with-keyword $body
   }];
 }
 

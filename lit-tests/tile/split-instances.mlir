@@ -1,13 +1,13 @@
 // A weighted sum of three neighbours and its square, in a local buffer that holds a part of them.
 //
-// RUN: weft-opt %s --graph-to-tile --tile-split-instances="instances=auto remarks=true" -o %t.tile 2> %t.said
+// RUN: weft-opt %s --graph-to-tile --tile-split-instances="instances=all remarks=true" -o %t.tile 2> %t.said
 // RUN: FileCheck %s --check-prefix=SAID < %t.said
 // RUN: FileCheck %s --check-prefix=TILE < %t.tile
 // RUN: weft-opt %t.tile --verify-roundtrip --tile-construct-rtiles --tile-connect-edges --tile-join-kernels --tile-to-task -o %t.task
 // RUN: FileCheck %s --check-prefix=TASK < %t.task
 // RUN: weft-opt %t.task --task-check-order --tile-to-device | FileCheck %s --check-prefix=DEVICE
-// RUN: weft-opt %s --graph-to-tile --tile-split-instances | FileCheck %s --check-prefix=NONE
-// RUN: sed 's/strided fills/fills/' %s | not weft-opt --graph-to-tile --tile-split-instances=instances=auto 2>&1 | FileCheck %s --check-prefix=NOWHERE
+// RUN: weft-opt %s --graph-to-tile --tile-split-instances=instances=none | FileCheck %s --check-prefix=NONE
+// RUN: sed 's/strided fills/fills/' %s | not weft-opt --graph-to-tile --tile-split-instances=instances=all 2>&1 | FileCheck %s --check-prefix=NOWHERE
 // RUN: not weft-opt %s --graph-to-tile --tile-split-instances=instances=some 2>&1 | FileCheck %s --check-prefix=SOME
 
 device.machine @near arch("near") features([]) {

@@ -40,7 +40,7 @@ pub fn passes_to(stage: Stage) -> &'static [&'static Pass] {
             // After elementwise kernels were joined, which makes fewer tensors; before anything
             // is chosen for the way in which they lie.
             &tile::lay_out::PASS,
-            // On request only so far. Behind the host's streaming, whose slabs it may split; before
+            // Behind the host's streaming, whose slabs it may split; before
             // anything is chosen for kernels, for those of instances are finished here.
             &tile::instances::PASS,
             // After elementwise kernels were joined: what a row goes through is few kernels then.

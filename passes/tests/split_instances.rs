@@ -117,7 +117,7 @@ proptest! {
             run_tile_graph(graph, &inputs, &mut none, &mut |_, _| ()).expect("it runs")
         };
         let whole = run(tile_graph());
-        let options = [("instances", "auto")];
+        let options = [("instances", "all")];
         tile::instances::PASS.apply(&context, module, &options).expect("instances");
         prop_assert!(module.verify());
         prop_assert_eq!(run(tile_graph()), whole);

@@ -17,7 +17,9 @@ mod view;
 pub use instruction::Instruction;
 pub use machine::Machine;
 pub use memory::{Memory, Move};
-pub use program::{Apply, Combine, Copy, Fill, Invoke, Kernel, Limit, Transfer, View, token};
+pub use program::{
+    Apply, Combine, Contract, Copy, Fill, Invoke, Kernel, Limit, Transfer, View, token,
+};
 pub use scope::Scope;
 pub use unit::{Engine, Lanes, Unit};
 pub use used::{Fact, Listening, Uses};

@@ -1,7 +1,7 @@
 //! The program half: kernels, and what they do in named memories.
 
 use crate::ir::parts::rank;
-use crate::ir::{Attribute, Block, Context, Op, Type, Val, attr, parts};
+use crate::ir::{Attribute, Block, Context, Linear, Op, Type, Val, affine, attr, parts};
 
 /// A view of a memref by its first element.
 #[derive(Clone, Debug)]
@@ -61,6 +61,37 @@ impl<'c> Kernel<'c> {
     pub fn args(&self) -> Vec<Val<'c>> {
         self.body.args().into_iter().skip(1).collect()
     }
+
+    /// What it promises of its rTasks; `None` where it says nothing, or what does not hold together.
+    pub fn contract(&self) -> Option<Contract> {
+        let numbers = |attribute: Attribute<'c>| -> Option<Vec<u64>> {
+            attr::ints(attribute)?.into_iter().map(|value| u64::try_from(value).ok()).collect()
+        };
+        let grid = numbers(self.op.attr("grid")?)?;
+        let blocks = self.op.attr("blocks").and_then(attr::array)?;
+        let places = self.op.attr("places").and_then(attr::array)?;
+        let cycles = u64::try_from(int(self.op, "cycles")?).ok()?;
+        Some(Contract {
+            grid,
+            blocks: blocks.into_iter().map(numbers).collect::<Option<_>>()?,
+            places: places.into_iter().map(affine::linear).collect::<Option<_>>()?,
+            cycles,
+        })
+    }
+}
+
+/// What a kernel that nobody looks into promises: each rTask is a point of a grid, and touches one
+/// block of each argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contract {
+    /// Points along each dimension of the grid; the last one runs fastest.
+    pub grid: Vec<u64>,
+    /// Elements of a block along each dimension, by argument.
+    pub blocks: Vec<Vec<u64>>,
+    /// Where the block of a point lies, in blocks, by argument and dimension.
+    pub places: Vec<Vec<Linear>>,
+    /// Cycles of all rTasks on one unit.
+    pub cycles: u64,
 }
 
 /// Copies elements by a move of the machine.

@@ -4,6 +4,8 @@ mod forward;
 mod order;
 pub(crate) mod verify;
 
+pub use order::written_arguments;
+
 use crate::ir::{Block, Context, Op, Type, Val, attr, parts, ty};
 
 /// A whole model on a virtual device.

@@ -334,7 +334,7 @@ impl<'c, 'k> Walk<'c, 'k> {
 }
 
 /// For each argument of a kernel (not the rTask's number) whether the kernel writes it.
-pub(super) fn written_arguments(kernel: Op<'_>) -> Vec<bool> {
+pub fn written_arguments(kernel: Op<'_>) -> Vec<bool> {
     if let Some(kernel) = tile::Kernel::of(kernel) {
         let (inputs, outputs) = (kernel.inputs().len(), kernel.outputs().len());
         return (0..inputs + outputs).map(|place| place >= inputs).collect();

@@ -9,8 +9,8 @@
 //!
 //! The door writes such tokens itself; this proves them, and those of programs that were
 //! edited by hand. What the rTasks touch is read from the kernels' nests, so that ranges on
-//! different parts of a buffer need no token. Kernels that are code already are
-//! not looked into: run it while they are tile programs.
+//! different parts of a buffer need no token. Kernels that are code already are taken at their
+//! contract; those without one are not looked into: run it while they are tile programs.
 
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
@@ -123,7 +123,7 @@ pub fn check<'c>(
     let mut owners = Owners::new(places.memories + program.output_types.len());
     let mut taken = Vec::new();
     for (number, range) in ranges.iter().enumerate() {
-        let number_of = kernels.tiled_by(range.op, range.kernel)?;
+        let number_of = kernels.known_by(range.op, range.kernel)?;
         let own: Rc<[Region]> = match number_of {
             Some(kernel) => {
                 let touches = &kernels.facts(kernel).touches;

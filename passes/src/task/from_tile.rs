@@ -42,7 +42,7 @@ pub const PASS: Pass = Pass {
         option(
             "policy",
             "whose order: text, critical (list scheduling by critical path), wavefront \
-             (Rammer's), depth (GraphTurbo's), or auto, the shortest of the first three by estimate",
+             (Rammer's), depth (GraphTurbo's), or auto, the shortest of all by estimate",
             "auto",
         ),
         option(

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use weft_dialects::device::{self, Machine};
+use weft_dialects::device::{self, Contract, Machine};
 use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Context, Op, Report, Type, attr, ty};
+use weft_dialects::task;
 use weft_dialects::tile::{Compute, Kernel, Run};
 
 use super::touch::Touches;
@@ -55,9 +56,10 @@ impl<'c> Kernels<'c> {
         }
     }
 
-    /// The number of the `tile.kernel` that `user` names; `None` where it is code already.
-    pub fn tiled_by(&mut self, user: Op<'c>, name: &'c str) -> Result<Option<usize>, Failed> {
-        match self.ops.get(name).is_some_and(|op| op.is("device.kernel")) {
+    /// The number of the kernel that `user` names; `None` where it is code that promises nothing.
+    pub fn known_by(&mut self, user: Op<'c>, name: &'c str) -> Result<Option<usize>, Failed> {
+        let code = self.ops.get(name).and_then(|op| device::Kernel::of(*op));
+        match code.is_some_and(|kernel| kernel.contract().is_none()) {
             true => Ok(self.known.get(name).copied()),
             false => self.number(user, name).map(Some),
         }
@@ -117,7 +119,10 @@ impl<'c> Kernels<'c> {
             return Err(Failed);
         };
         let facts = match device::Kernel::of(op) {
-            Some(kernel) => self.opaque(&Run::of(user).ok_or(Failed)?, &kernel),
+            Some(kernel) => match kernel.contract() {
+                Some(contract) => promised(&kernel, &contract),
+                None => self.opaque(&Run::of(user).ok_or(Failed)?, &kernel),
+            },
             None => self.tiled(op)?,
         };
         let number = self.facts.len();
@@ -253,6 +258,21 @@ impl<'c> Kernels<'c> {
             touches: Touches::unknown(kernel.tasks, &args, run.inputs.len()),
             keeps: vec![true; run.inits.len()],
         }
+    }
+}
+
+/// A kernel that is code already, and says what its rTasks touch.
+fn promised(kernel: &device::Kernel<'_>, contract: &Contract) -> Facts {
+    let args: Vec<_> = kernel.args().iter().map(|arg| arg.ty()).collect();
+    let written = task::written_arguments(kernel.op);
+    // Outputs are behind the inputs. Whether a block is written whole, it does not say.
+    let inputs = written.iter().position(|written| *written).unwrap_or(args.len());
+    Facts {
+        tasks: kernel.tasks,
+        touches: Touches::promised(contract, &args, inputs),
+        cycles: contract.cycles.max(1),
+        groups: kernel.groups.max(1),
+        keeps: vec![true; args.len() - inputs],
     }
 }
 

@@ -7,6 +7,7 @@
 
 use std::rc::Rc;
 
+use weft_dialects::device::Contract;
 use weft_dialects::ir::{Linear, Type, ty};
 
 use super::grid;
@@ -135,6 +136,31 @@ impl Touches {
         let touches = args.iter().enumerate().filter_map(whole).collect();
         let grid = vec![tasks];
         Self { grid, cuts: Vec::new(), extents: Vec::new(), touches, tiles: None }
+    }
+
+    /// Those of code that promises which block of each argument an rTask touches: it reads the
+    /// first `inputs` and writes the others.
+    pub fn promised(contract: &Contract, args: &[Type<'_>], inputs: usize) -> Self {
+        let grid = contract.grid.clone();
+        // The axes are those of the grid, behind them one for each dimension of a block.
+        let sizes = contract.blocks.iter().flatten();
+        let extents: Vec<u64> = grid.iter().chain(sizes).copied().collect();
+        let mut inner = grid.len();
+        let mut touches = Vec::new();
+        for (arg, &ty) in args.iter().enumerate() {
+            let mut index = Vec::new();
+            for (place, &block) in contract.places[arg].iter().zip(&contract.blocks[arg]) {
+                let mut own = place.clone().scale(block as i64);
+                own.coefficients.resize(extents.len(), 0);
+                own.coefficients[inner] = 1;
+                index.push(own);
+                inner += 1;
+            }
+            let whole = Touch::whole(arg, ty, arg >= inputs);
+            touches.extend(whole.map(|touch| Touch { index: Some(index), ..touch }));
+        }
+        let cuts = (0..grid.len()).map(|axis| (axis, 1)).collect();
+        Self { grid, cuts, extents, touches, tiles: None }
     }
 
     /// What the rTasks from `begin` below `end` touch.

@@ -74,7 +74,7 @@ impl Desk {
     pub fn remarks(&self) -> Vec<String> {
         let option = "--pass-option tile-split-instances.remarks=true";
         let compile = format!("compile model.mlir --emit tile -o t.mlir {option}");
-        let said = self.weft(&compile, "auto").unwrap_or_else(|said| panic!("{said}")).1;
+        let said = self.weft(&compile, "all").unwrap_or_else(|said| panic!("{said}")).1;
         said.lines().filter(|line| line.contains(" instances, ")).map(str::to_owned).collect()
     }
 }

@@ -48,7 +48,7 @@ fn gt_5_instances_give_the_same() {
             let held = buffer(machine, bytes);
             let desk = Desk::new(model, machine[0], [machine[1], &held]);
             desk.simulate("none", "--outputs whole.npz");
-            desk.simulate("auto", "--expect whole.npz --rtol 1e-4 --atol 1e-4");
+            desk.simulate("all", "--expect whole.npz --rtol 1e-4 --atol 1e-4");
             assert!(!desk.remarks().is_empty(), "{name} in {bytes} bytes of {}", machine[0]);
         }
     }
@@ -73,7 +73,7 @@ fn gt_1_a_smaller_buffer_has_more_instances() {
 fn gt_6_instances_move_less() {
     for (model, machine) in [(BLOCK, CHIP), (BLOCK, DSP), (ROWS, CHIP)] {
         let desk = Desk::new(model, machine[0], [machine[1], machine[1]]);
-        let [apart, instances] = ["none", "auto"].map(|how| desk.simulate(how, ""));
+        let [apart, instances] = ["none", "all"].map(|how| desk.simulate(how, ""));
         let [less, more] = [&instances, &apart].map(|ran| ran.shared_bytes);
         assert!(less < more, "{}: {less} and {more} bytes", machine[0]);
         assert!(instances.runs > 0);

@@ -30,7 +30,7 @@ fn model(lines: &[String], results: &[&str]) -> String {
 fn subgraphs(model: &str, bytes: u64) -> (usize, usize) {
     let desk = Desk::new(model, CHIP[0], [CHIP[1], &buffer(CHIP, bytes)]);
     let remarks = desk.remarks();
-    let task = desk.weft("compile model.mlir --emit task -o -", "auto").expect("it compiles").0;
+    let task = desk.weft("compile model.mlir --emit task -o -", "all").expect("it compiles").0;
     // An operator of its own is run under its own name, an instance under that of a sub-graph.
     let alone =
         task.lines().filter(|line| line.contains("= task.range ") && !line.contains(" to "));
@@ -85,20 +85,20 @@ fn gt_7_rooms_of_instances_fit() {
         for bytes in sizes {
             let held = buffer(machine, bytes);
             let desk = Desk::new(model, machine[0], [machine[1], &held]);
-            let text = desk.weft("compile model.mlir --emit device -o -", "auto").expect("text").0;
+            let text = desk.weft("compile model.mlir --emit device -o -", "all").expect("text").0;
             let rooms = rooms(&text, memory);
             let last = rooms.iter().map(|room| room.1).max().expect("instances have rooms");
             assert!(last <= bytes, "{last} of {bytes} bytes of {}", machine[0]);
             // The verifier sees what this test counts on.
             let less = text.replacen(&held, &buffer(machine, last - 1), 1);
             desk.write("less.mlir", &less);
-            let refused = desk.weft("compile less.mlir --emit device -o -", "auto");
+            let refused = desk.weft("compile less.mlir --emit device -o -", "all");
             assert!(refused.expect_err("too small").contains("device.alloc ends at byte"));
             let (begin, _) = *rooms.iter().max_by_key(|room| room.0).expect("rooms");
             let onto = text.replace(&format!("device.alloc at {begin} "), "device.alloc at 0 ");
             desk.write("onto.mlir", &onto);
             if begin > 0 {
-                let refused = desk.weft("compile onto.mlir --emit device -o -", "auto");
+                let refused = desk.weft("compile onto.mlir --emit device -o -", "all");
                 let said = refused.expect_err("two rooms in use meet");
                 assert!(said.contains("shares byte 0 with a room in use"), "{said}");
             }

@@ -10,7 +10,7 @@ use crate::instances::{BLOCK, CHIP, DSP, ROWS};
 /// those that are there.
 fn cycles(desk: &Desk, order: &str, to: &str) -> f64 {
     let option = format!("--pass-option device-order-instructions.order={order}");
-    let ran = desk.weft(&format!("simulate model.mlir --json {to} {option}"), "auto");
+    let ran = desk.weft(&format!("simulate model.mlir --json {to} {option}"), "all");
     let (report, _) = ran.unwrap_or_else(|said| panic!("{said}"));
     let report: serde_json::Value = serde_json::from_str(&report).expect("an object");
     report["cycles"].as_f64().expect("a number")

@@ -29,6 +29,7 @@ impl Desk {
         let output = Command::new(env!("CARGO_BIN_EXE_weft"))
             .args(arguments.split_whitespace())
             .args(["--device", "machine.mlir", "--pass-option", &joining])
+            .args(["--pass-option", "tile-split-instances.instances=none"])
             .current_dir(self.folder.path())
             .output()
             .expect("weft starts");

@@ -42,7 +42,7 @@ const TABLE: Table = &[
             instruction_c9,
         ],
     ),
-    ("device.kernel", &[kernel_c1, kernel_c2, kernel_c3, kernel_c4]),
+    ("device.kernel", &[kernel_c1, kernel_c2, kernel_c3, kernel_c4, kernel_c5]),
     ("device.alloc", &[alloc_c1, alloc_c2, alloc_c3, alloc_c4, alloc_c5, alloc_c6, alloc_c7]),
     ("device.copy", &[copy_c1, copy_c2, copy_c3, copy_c4, copy_c5]),
     (

@@ -1,6 +1,6 @@
 //! Constraints of the program half.
 
-use super::super::{Instruction, Lanes, Machine, View};
+use super::super::{Contract, Instruction, Kernel, Lanes, Machine, View};
 use super::{check_scope, check_token, region_args};
 use crate::ir::{Block, Diagnostics, Op, Type, Val, attr, parts, ty};
 use crate::verify::{check_fact, check_positive, count, elements, int, symbol};
@@ -26,6 +26,62 @@ pub(super) fn kernel_c1(op: Op<'_>, diag: &mut Diagnostics) {
 pub(super) fn kernel_c2(op: Op<'_>, diag: &mut Diagnostics) {
     check_positive(op, "tasks", diag);
     check_positive(op, "groups", diag);
+}
+
+/// C5. A contract speaks of all rTasks and of each argument, and of what is inside of it.
+pub(super) fn kernel_c5(op: Op<'_>, diag: &mut Diagnostics) {
+    let Some(kernel) = Kernel::of(op).filter(|_| op.attr("grid").is_some()) else { return };
+    let Some(contract) = kernel.contract() else {
+        diag.error(op, "the contract's numbers are negative, or a place is not affine in the grid")
+            .help("blocks are array<i64: ...>, places are maps such as (i, j) -> (i, 0)");
+        return;
+    };
+    let Contract { grid, blocks, places, .. } = &contract;
+    let points: u64 = grid.iter().product();
+    if points != kernel.tasks {
+        let what =
+            format!("the contract's grid has {points} points, the kernel {} rTasks", kernel.tasks);
+        diag.error(op, what).help("each point is an rTask");
+    }
+    let args = kernel.args();
+    if blocks.len() != args.len() || places.len() != args.len() {
+        let (blocks, places, args) = (blocks.len(), places.len(), args.len());
+        let what =
+            format!("the contract has {blocks} blocks and {places} places for {args} arguments");
+        diag.error(op, what).help("give one block and one place for each argument");
+        return;
+    }
+    for (place, arg) in args.iter().enumerate() {
+        let Some(shape) = ty::shape(arg.ty()) else { continue };
+        let (block, map) = (&blocks[place], &places[place]);
+        let axes = map.iter().all(|one| one.coefficients.len() == grid.len());
+        if block.len() != shape.len() || map.len() != shape.len() || !axes {
+            let what = format!(
+                "block {place} has {} dimensions, its place {}, and {} has {}",
+                block.len(),
+                map.len(),
+                arg.ty(),
+                shape.len()
+            );
+            diag.error(op, what).help(format!(
+                "both have the argument's rank, and a place is a map of {} dimensions",
+                grid.len()
+            ));
+            continue;
+        }
+        for (dim, &extent) in shape.iter().enumerate() {
+            let (low, high) = map[dim].range(grid);
+            let begins = low >= 0 && (high as u64).saturating_mul(block[dim]) < extent;
+            if points > 0 && !(begins && block[dim] > 0) {
+                let what = format!(
+                    "blocks of {} along dimension {dim} of {} lie at {low} to {high}",
+                    block[dim],
+                    arg.ty()
+                );
+                diag.error(op, what).help(format!("each begins inside of its {extent} elements"));
+            }
+        }
+    }
 }
 
 fn only_result<'c>(op: Op<'c>) -> Option<Type<'c>> {

@@ -113,14 +113,15 @@ pub(super) fn order(operators: &[Operator], options: &Options) -> Order {
         let (programs, waves) = wavefront(operators, target, options.placement);
         (Policy::Wavefront, programs, waves)
     };
+    let deep = || (Policy::Depth, vec![depth(operators, target)], Vec::new());
     let tried = match options.policy {
         // One unit does everything in any order.
         Policy::Auto if target.units == 1 => vec![text()],
-        Policy::Auto => vec![text(), critical(), waves()],
+        Policy::Auto => vec![text(), critical(), waves(), deep()],
         Policy::Text => vec![text()],
         Policy::Critical => vec![critical()],
         Policy::Wavefront => vec![waves()],
-        Policy::Depth => vec![(Policy::Depth, vec![depth(operators, target)], Vec::new())],
+        Policy::Depth => vec![deep()],
     };
     let launch = target.launch_cycles.unwrap_or(0);
     let length = |programs: &[Program]| -> u64 {

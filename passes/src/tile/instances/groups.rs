@@ -2,9 +2,13 @@
 //! algorithm boxes: split info, best split, merging to a fixpoint).
 //!
 //! ```text
-//! cycles = max(⌈instances / cores⌉ · Σ (bytes in and out / rate of the core's share + work),
-//!              bytes of all instances / rate of the shared memory)
+//! instances = max(⌈instances / cores⌉ · Σ (bytes in and out / rate of the core's share + work),
+//!                 bytes of all instances / rate of the shared memory)
+//! whole     = Σ steps  one core's cycles, where they are not worth a handover, or else
+//!                      max(those / cores, bytes / rate of the shared memory) + handover
 //! ```
+//!
+//! What takes less whole is left to the passes behind, which share each step out among the cores.
 
 use weft_dialects::device::{Machine, Memory};
 
@@ -22,6 +26,8 @@ pub(super) struct Limits {
     pub shared: f64,
     /// Bytes a cycle of one core's moves.
     pub link: f64,
+    /// Cycles that a step is worth before cores share it.
+    pub handover: f64,
 }
 
 impl Limits {
@@ -30,8 +36,11 @@ impl Limits {
         let link =
             link.and_then(|way| way.bytes_per_cycle()).map_or(f64::INFINITY, |rate| rate as f64);
         let rate = shared.bytes_per_cycle().map_or(f64::INFINITY, |rate| rate as f64);
-        let cores = machine.units().first().map_or(1, |unit| unit.count());
-        Self { room: local.capacity_bytes() / 2, cores, shared: rate, link }
+        let units = machine.units();
+        let (cores, handover) =
+            units.first().map_or((1, 0), |unit| (unit.count(), unit.handover_cycles()));
+        let room = local.capacity_bytes() / 2;
+        Self { room, cores, shared: rate, link, handover: handover as f64 }
     }
 }
 
@@ -44,10 +53,24 @@ pub(super) struct SubGraph {
     pub cut: Option<Cut>,
     /// What it takes so.
     pub cycles: f64,
+    /// What its steps take one after the other, each shared out among the cores.
+    pub whole: f64,
+    /// Sub-graphs that were merged to it: what one alone makes need not stay in the local buffer,
+    /// and how a kernel is tiled is the next passes' choice.
+    pub parts: usize,
 }
 
-/// The sub-graphs of a flow, in its order.
-pub(super) fn group(flow: &Flow<'_>, work: &Work, limits: &Limits) -> Vec<SubGraph> {
+/// The sub-graphs of a flow, in its order; those that take less whole are not cut, unless `all` are.
+pub(super) fn group(flow: &Flow<'_>, work: &Work, limits: &Limits, all: bool) -> Vec<SubGraph> {
+    let mut found = merged(flow, work, limits);
+    for own in found.iter_mut().filter(|own| !all && (own.parts == 1 || own.whole <= own.cycles)) {
+        own.cut = None;
+    }
+    found
+}
+
+/// Neighbours merged until no two of them take less together.
+fn merged(flow: &Flow<'_>, work: &Work, limits: &Limits) -> Vec<SubGraph> {
     let mut all: Vec<SubGraph> = Vec::new();
     let mut from = 0;
     while from < flow.steps.len() {
@@ -56,7 +79,8 @@ pub(super) fn group(flow: &Flow<'_>, work: &Work, limits: &Limits) -> Vec<SubGra
         let segment = ends.filter_map(|to| Segment::of(flow, from, to)).next();
         let segment = segment.expect("all steps to the end make whole tensors");
         from = segment.to;
-        all.push(subgraph(flow, work, limits, segment));
+        let whole = whole(flow, work, limits, &segment);
+        all.push(subgraph(flow, work, limits, segment, whole));
     }
     loop {
         let mut merged = false;
@@ -77,14 +101,20 @@ pub(super) fn group(flow: &Flow<'_>, work: &Work, limits: &Limits) -> Vec<SubGra
     }
 }
 
-fn subgraph(flow: &Flow<'_>, work: &Work, limits: &Limits, segment: Segment) -> SubGraph {
+fn subgraph(
+    flow: &Flow<'_>,
+    work: &Work,
+    limits: &Limits,
+    segment: Segment,
+    whole: f64,
+) -> SubGraph {
     let suits = (segment.from..segment.to).all(|step| work.suits[step]);
     let found = suits.then(|| best_split(flow, work, limits, &segment)).flatten();
     let (cut, cycles) = match found {
         Some((cut, cycles)) => (Some(cut), cycles),
         None => (None, f64::INFINITY),
     };
-    SubGraph { segment, suits, cut, cycles }
+    SubGraph { segment, suits, cut, cycles, whole, parts: 1 }
 }
 
 /// Two neighbours as one, where an instance of that fits and both then take less.
@@ -99,8 +129,23 @@ fn merge(
         return None;
     }
     let segment = Segment::of(flow, one.segment.from, other.segment.to)?;
-    let both = subgraph(flow, work, limits, segment);
+    let mut both = subgraph(flow, work, limits, segment, one.whole + other.whole);
+    both.parts = one.parts + other.parts;
     (both.cut.is_some() && both.cycles <= one.cycles + other.cycles).then_some(both)
+}
+
+/// What the steps of a segment take that all cores share.
+fn whole(flow: &Flow<'_>, work: &Work, limits: &Limits, segment: &Segment) -> f64 {
+    let Some((tiles, _)) = samples(flow, segment, &Cut { sizes: Vec::new() }) else { return 0.0 };
+    let moved = tiles.first().map_or((0, 0), |tile| moved(flow, segment, tile));
+    let steps = segment.from..segment.to;
+    let bytes = moved.0 + moved.1 + work.known[steps.clone()].iter().sum::<u64>();
+    let cycles = work.cycles[steps].iter().sum::<f64>();
+    let one = cycles + bytes as f64 / limits.link;
+    match one > limits.handover {
+        true => (one / limits.cores as f64).max(bytes as f64 / limits.shared) + limits.handover,
+        false => one,
+    }
 }
 
 /// Pieces along a dimension that are tried: 1, 2, 4, ..., and single points.

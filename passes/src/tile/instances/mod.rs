@@ -49,8 +49,8 @@ pub const PASS: Pass = Pass {
     options: &[
         PassOption {
             name: "instances",
-            description: "auto: where that is predicted to take less; none",
-            fallback: "none",
+            description: "auto: where that is predicted to take less; all: wherever an instance fits; none",
+            fallback: "auto",
         },
         PassOption {
             name: "remarks",
@@ -73,17 +73,21 @@ fn local_buffer(machine: Machine<'_>) -> Option<Memory<'_>> {
 }
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
-    match run.option("instances") {
+    let all = match run.option("instances") {
         "none" => return Ok(()),
-        "auto" => {}
+        "auto" => false,
+        "all" => true,
         other => {
             let what = format!("instances={other} is no way to split");
-            Report::new(run.module.location(), what).help("write auto or none");
+            Report::new(run.module.location(), what).help("write auto, all or none");
             return Err(Failed);
         }
-    }
+    };
     let Some(machine) = Machine::of(run.module) else { return Ok(()) };
     let Some((local, shared)) = local_buffer(machine).zip(machine.shared()) else {
+        if !all {
+            return Ok(());
+        }
         let what = format!("{} has no local buffer for instances", machine.name());
         Report::new(machine.location(), what).help(
             "it is a memory of scope \"core\" with strided moves from and to the shared one, and to \
@@ -93,7 +97,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     };
     let ops = run.module.body(0).map(|block| block.ops()).unwrap_or_default();
     for graph in ops.into_iter().filter_map(Graph::of) {
-        split(run, &graph, machine, &local, &shared)?;
+        split(run, &graph, machine, (&local, &shared), all)?;
     }
     Ok(())
 }
@@ -102,18 +106,24 @@ fn split<'c>(
     run: &mut Run<'c>,
     graph: &Graph<'c>,
     machine: Machine<'c>,
-    local: &Memory<'c>,
-    shared: &Memory<'c>,
+    (local, shared): (&Memory<'c>, &Memory<'c>),
+    all: bool,
 ) -> Result<(), Failed> {
     let mut flow = match Flow::of(run.module, graph) {
         Ok(flow) => flow,
-        Err(Unread::Overwrites(..)) => return Ok(()),
+        Err(Unread::Overwrites(..) | Unread::Code(_)) => return Ok(()),
         Err(Unread::Reported) => return Err(Failed),
     };
     refine(&mut flow);
     let work = Work::of(machine, &flow, local);
     let limits = Limits::of(machine, local, shared);
-    let subgraphs = groups::group(&flow, &work, &limits);
+    let subgraphs = groups::group(&flow, &work, &limits, all);
+    if subgraphs.iter().all(|own| own.cut.is_none()) {
+        if run.option("remarks") == "true" {
+            subgraphs.iter().for_each(|own| say_whole(&flow, own));
+        }
+        return Ok(());
+    }
     let way = |from: &Memory<'c>, to: &Memory<'c>| {
         machine.move_between(from.name, to.name).map(|way| way.name).ok_or(Failed)
     };
@@ -189,6 +199,9 @@ fn split<'c>(
             }
             emit.finished = known;
         }
+        if run.option("remarks") == "true" {
+            say_whole(&flow, own);
+        }
         for step in own.segment.from..own.segment.to {
             emit.whole(step);
         }
@@ -234,8 +247,23 @@ fn say(flow: &Flow<'_>, own: &SubGraph, instances: usize, bytes: u64) {
     let sizes: Vec<_> = cut.map(|(dim, size)| format!("{size} along {dim}")).collect();
     let how = if sizes.is_empty() { "whole".to_owned() } else { sizes.join(", ") };
     let what = format!(
-        "\"{}\" to \"{}\": {instances} instances, {how}; {bytes} bytes at once, {:.0} cycles",
-        names[0], names[1], own.cycles
+        "\"{}\" to \"{}\": {instances} instances, {how}; {bytes} bytes at once, {:.0} cycles; \
+         whole {:.0}",
+        names[0], names[1], own.cycles, own.whole
     );
     remark(flow.steps[own.segment.from].op, &what);
+}
+
+/// Why steps are not done in instances.
+fn say_whole(flow: &Flow<'_>, own: &SubGraph) {
+    let names = [own.segment.from, own.segment.to - 1].map(|step| flow.steps[step].name());
+    let why = match (own.cycles.is_finite(), own.parts) {
+        (false, _) => "no instance fits the local buffer".to_owned(),
+        (true, 1) => "nothing else is merged with it".to_owned(),
+        (true, _) => format!("{:.0} cycles; in instances {:.0}", own.whole, own.cycles),
+    };
+    remark(
+        flow.steps[own.segment.from].op,
+        &format!("\"{}\" to \"{}\": whole, {why}", names[0], names[1]),
+    );
 }

@@ -6,7 +6,7 @@ use weft_dialects::device::{Machine, Memory, Move};
 use weft_dialects::ir::ty;
 
 use super::super::instruction::{body_cycles, lanes_type};
-use super::super::isa::{self, Search};
+use super::super::isa::{self, Near, Search};
 use super::super::stream_host::flow::{Arg, Flow};
 use super::super::way::move_cycles;
 use crate::nest::{Nest, Start};
@@ -53,7 +53,12 @@ fn cycles<'c>(machine: Machine<'c>, local: &Memory<'c>, nest: &Nest<'c>) -> f64 
         let size = ty::byte_size(nest.outputs[0].elem()).unwrap_or(8);
         return move_cycles(machine, &way, points * size as f64);
     }
-    let choices = isa::choices(machine, nest, Search::default()).into_iter().flatten();
+    // Only what takes its operands from the local buffer, and gives its result there.
+    let beside = Near { memory: local.name, taken: 0, inside: &near };
+    let search = Search { apart: true, near: Some(beside), ..Search::default() };
+    let choices = isa::choices(machine, nest, search).into_iter().flatten();
+    let choices =
+        choices.filter(|found| isa::hands_over(machine, local.name, nest, &found.mapping));
     let by_axes = choices.map(|found| {
         let instruction = &found.mapping.instruction;
         found.mapping.instructions(&nest.extents()) as f64 * instruction.issue_cycles()

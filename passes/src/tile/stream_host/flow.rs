@@ -218,6 +218,8 @@ fn moving<'c>(graph: &Graph<'c>) -> HashSet<Op<'c>> {
 pub(in crate::tile) enum Unread<'c> {
     /// A run writes over something that is to stay.
     Overwrites(Op<'c>, &'static str),
+    /// A run's kernel is code already: nobody knows it on a part of its tensors.
+    Code(Op<'c>),
     /// It was reported.
     Reported,
 }
@@ -231,12 +233,20 @@ impl From<Failed> for Unread<'_> {
 impl Unread<'_> {
     /// Reports it where that was not done.
     pub fn report(self) -> Failed {
-        if let Self::Overwrites(op, what) = self {
-            let name = op.attr("name").and_then(attr::string).unwrap_or("");
-            Report::new(op.location(), format!("\"{name}\" writes over {what}")).help(
-                "a model is streamed through a device's memory where every tensor is finished before \
-                 it is read; write into a tile.empty",
-            );
+        let name = |op: Op<'_>| op.attr("name").and_then(attr::string).unwrap_or("").to_owned();
+        match self {
+            Self::Overwrites(op, what) => {
+                Report::new(op.location(), format!("\"{}\" writes over {what}", name(op))).help(
+                    "a model is streamed through a device's memory where every tensor is finished \
+                     before it is read; write into a tile.empty",
+                );
+            }
+            Self::Code(op) => {
+                let what = format!("\"{}\" is code already, and cannot be done in parts", name(op));
+                Report::new(op.location(), what)
+                    .help("streaming a model through a device's memory cuts tile kernels only");
+            }
+            Self::Reported => {}
         }
         Failed
     }
@@ -274,7 +284,7 @@ impl<'c> Reader<'c> {
 
     fn step(&mut self, run: &Run<'c>) -> Result<(), Unread<'c>> {
         let number = self.flow.steps.len();
-        let kernel = *self.kernels.get(run.kernel).ok_or(Unread::Reported)?;
+        let kernel = *self.kernels.get(run.kernel).ok_or(Unread::Code(run.op))?;
         let mut args = Vec::new();
         for &input in &run.inputs {
             args.push(match self.of.get(&root(input)) {
