@@ -185,13 +185,24 @@ impl<'c> Kernels<'c> {
         members: &[(Compute<'c>, Nest<'c>)],
         nests: &[&Nest<'c>],
     ) -> Facts {
+        let wait = cost::latencies(self.machine).map_or(0.0, |[bring, _]| bring);
         let cycles = members.iter().map(|(compute, nest)| {
             let bytes =
                 |access: &Access<'_>| nest.points() * ty::byte_size(access.elem()).unwrap_or(1);
-            match self.machine.move_named(compute.instruction) {
-                Some(way) => move_cycles(self.machine, &way, bytes(&nest.outputs[0]) as f64),
-                None => cost::arithmetic(self.machine, compute, nest),
-            }
+            let Some(way) = self.machine.move_named(compute.instruction) else {
+                // What is known is brought by the instruction that reads it.
+                let known = nest.reads().into_iter().filter(|own| own.argument().def().is_none());
+                let known = known.map(|own| {
+                    let elements: u64 = own.shape_in_memory().iter().product();
+                    cost::memory_cycles(
+                        self.machine,
+                        elements * ty::byte_size(own.elem()).unwrap_or(1),
+                    ) + wait
+                });
+                return cost::arithmetic(self.machine, compute, nest) + known.sum::<f64>();
+            };
+            let latency = way.latency_cycles().unwrap_or(0) as f64;
+            move_cycles(self.machine, &way, bytes(&nest.outputs[0]) as f64) + latency
         });
         let cycles: f64 = cycles.sum();
         let whole = |nest: &&Nest<'_>| nest.extents().into_iter().map(Span::whole).collect();
@@ -235,7 +246,9 @@ impl<'c> Kernels<'c> {
             let memory = cost::memory_cycles(self.machine, touched.sum());
             (cost::arithmetic(self.machine, compute, nest) * again).max(memory)
         });
-        let cycles: f64 = cycles.sum();
+        // Tiles are brought before the first member, and taken behind the last one.
+        let waits = cost::latencies(self.machine).map_or(0.0, |[bring, take]| bring + take);
+        let cycles = cycles.sum::<f64>() + waits * tiles.count() as f64;
         let touches = Touches::of_members(nests, pieces, sizes, tiles);
         Ok(Facts {
             tasks: pieces.iter().product(),

@@ -2,10 +2,11 @@
 //! algorithm boxes: split info, best split, merging to a fixpoint).
 //!
 //! ```text
-//! instances = max(⌈instances / cores⌉ · Σ (bytes in and out / rate of the core's share + work),
+//! instances = max(⌈instances / cores⌉ · Σ (bytes in and out / rate of the core's moves
+//!                                         + tensors in and out · latency + work),
 //!                 bytes of all instances / rate of the shared memory)
-//! whole     = Σ steps  one core's cycles, where they are not worth a handover, or else
-//!                      max(those / cores, bytes / rate of the shared memory) + handover
+//! whole     = Σ steps  max(one core's cycles / cores that share them, bytes / rate of the shared
+//!                          memory) + latency in and out
 //! ```
 //!
 //! What takes less whole is left to the passes behind, which share each step out among the cores.
@@ -16,6 +17,8 @@ use super::super::stream_host::flow::Flow;
 use super::super::stream_host::segment::{Cut, Segment, arena_bytes, moved, samples};
 use super::super::stream_host::spans::count;
 use super::work::Work;
+use crate::task::cost::latencies;
+use crate::task::schedule::parts;
 
 /// What instances may take.
 pub(super) struct Limits {
@@ -27,7 +30,9 @@ pub(super) struct Limits {
     /// Bytes a cycle of one core's moves.
     pub link: f64,
     /// Cycles that a step is worth before cores share it.
-    pub handover: f64,
+    pub handover: u64,
+    /// Cycles until what moves to the local buffer, and from there, has come.
+    pub latency: [f64; 2],
 }
 
 impl Limits {
@@ -40,7 +45,8 @@ impl Limits {
         let (cores, handover) =
             units.first().map_or((1, 0), |unit| (unit.count(), unit.handover_cycles()));
         let room = local.capacity_bytes() / 2;
-        Self { room, cores, shared: rate, link, handover: handover as f64 }
+        let latency = latencies(machine).unwrap_or([0.0; 2]);
+        Self { room, cores, shared: rate, link, handover, latency }
     }
 }
 
@@ -142,10 +148,9 @@ fn whole(flow: &Flow<'_>, work: &Work, limits: &Limits, segment: &Segment) -> f6
     let bytes = moved.0 + moved.1 + work.known[steps.clone()].iter().sum::<u64>();
     let cycles = work.cycles[steps].iter().sum::<f64>();
     let one = cycles + bytes as f64 / limits.link;
-    match one > limits.handover {
-        true => (one / limits.cores as f64).max(bytes as f64 / limits.shared) + limits.handover,
-        false => one,
-    }
+    let cores = parts(limits.cores, one as u64, limits.cores, limits.handover);
+    let waits: f64 = limits.latency.iter().sum();
+    (one / cores as f64).max(bytes as f64 / limits.shared) + waits
 }
 
 /// Pieces along a dimension that are tried: 1, 2, 4, ..., and single points.
@@ -205,11 +210,14 @@ fn cycles(
         let (read, given) = moved(flow, segment, tile);
         let steps = (segment.from..segment.to).zip(&tile.points);
         let done = steps.filter_map(|(step, points)| Some((step, points.as_ref()?)));
-        let (mut cycles, mut known) = (0.0, 0);
+        let [bring, take] = limits.latency;
+        let (brought, taken) = (segment.reads.len() as f64, segment.gives.len() as f64);
+        let (mut cycles, mut known) = (brought * bring + taken * take, 0);
         for (step, points) in done {
             let all: u64 = flow.touches[step].extents.iter().product();
             cycles += work.cycles[step] * count(points) as f64 / all.max(1) as f64;
             known += work.known[step];
+            cycles += if work.known[step] > 0 { bring } else { 0.0 };
         }
         let passes = (read + given + known) as f64;
         longest = longest.max(passes / limits.link + cycles);
