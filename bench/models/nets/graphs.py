@@ -1,4 +1,6 @@
 """Small graphs that show one way of joining operators each."""
+import numpy as np
+
 from gen import Builder, blocks
 
 
@@ -31,6 +33,28 @@ def conformer_block(name, seed, batch, frames, width, heads, inner, kernel):
     y = g.transpose(blocks.batch_norm(g, y), 0, 2, 1)
     y = blocks.linear(g, g.mul(y, g.sigmoid(y)), width)
     g.output(blocks.norm(g, half(g.add(x, y))))
+    return g
+
+
+def dlrm(name, seed, batch, dense, tables, rows, bottom, top):
+    """Recommendation: dense features and embeddings, every two multiplied, and a perceptron."""
+    g = Builder(name, seed)
+    x = g.input("dense", (batch, dense))
+    for width in bottom:
+        x = g.relu(blocks.linear(g, x, width))
+    width = bottom[-1]
+    found = [x]
+    for table in range(tables):
+        found.append(g.gather(g.weight((rows, width), 1.0), g.tokens(f"ids_{table}", (batch,), rows)))
+    stacked = g.concat([g.reshape(one, batch, 1, width) for one in found], 1)
+    count = tables + 1
+    products = g.matmul(stacked, g.transpose(stacked, 0, 2, 1))
+    pairs = np.array([i * count + j for i in range(count) for j in range(i)], np.int64)
+    products = g.gather(g.reshape(products, batch, count * count), g.constant(pairs), axis=1)
+    x = g.concat([x, products], 1)
+    for width in top[:-1]:
+        x = g.relu(blocks.linear(g, x, width))
+    g.output(g.sigmoid(blocks.linear(g, x, top[-1])))
     return g
 
 

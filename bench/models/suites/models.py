@@ -97,6 +97,10 @@ MODELS = {
         graphs.conformer_block,
         dict(batch=1, frames=64, width=64, heads=2, inner=64, kernel=31),
         dict(batch=1, frames=512, width=512, heads=8, inner=512, kernel=31)),
+    "dlrm": (
+        graphs.dlrm,
+        dict(batch=16, dense=13, tables=8, rows=1000, bottom=(64, 32), top=(64, 32, 1)),
+        dict(batch=256, dense=13, tables=26, rows=100000, bottom=(512, 256, 64), top=(512, 256, 1))),
     "diamond": (
         graphs.diamond,
         dict(rows=35, width=96),
