@@ -23,7 +23,7 @@ use weft_dialects::tile::{Compute, RTile};
 use super::block::{self, Chosen, Core};
 use super::isa::{Bound, Near, Search};
 use super::layout::Layout;
-use super::policy::{self, Choice, Tiled};
+use super::policy::{self, Candidate, Choice, Tiled};
 use super::task_tile;
 use super::{instruction, isa, offer, pack_weights, parts, roller};
 use crate::device::expand_math;
@@ -44,6 +44,12 @@ pub const PASS: Pass = Pass {
             name: "rank",
             description: "take the choice of this rank instead of the best, which has rank 0",
             fallback: "0",
+        },
+        PassOption {
+            name: "tiles",
+            description: "best, by the model; or smallest: the chosen instruction's least tile, as if \
+                          none were compared",
+            fallback: "best",
         },
         PassOption { name: "told", description: "how many choices remarks tell of", fallback: "5" },
         PassOption {
@@ -96,9 +102,16 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         apart: known::<Groups>(run.module, PASS.name, "groups", run.option("groups"))?.apart,
         near: None,
     };
+    let smallest = known::<Tiles>(run.module, PASS.name, "tiles", run.option("tiles"))?.smallest;
+    if smallest && rank > 0 {
+        let what = format!("tiles=smallest and rank={rank} both say which tile is taken");
+        Report::new(run.module.location(), what).help("leave one of them out");
+        return Err(Failed);
+    }
     let offer = known::<Offer>(run.module, PASS.name, "offer", run.option("offer"))?.wide;
     let remarks = run.option("remarks") == "true";
-    let wanted = Wanted { rank, remarks, told, search, offer: offer && rank == 0 };
+    let offer = offer && rank == 0 && !smallest;
+    let wanted = Wanted { rank, smallest, remarks, told, search, offer };
     let mut wider: HashMap<String, Op<'_>> = HashMap::new();
     for kernel in pack_weights::kernels(run.module) {
         if let Some(wide) = construct(run.context, machine, kernel, wanted)? {
@@ -115,6 +128,23 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         }
     });
     Ok(())
+}
+
+/// Which tile is taken.
+struct Tiles {
+    smallest: bool,
+}
+
+impl std::str::FromStr for Tiles {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "best" => Ok(Self { smallest: false }),
+            "smallest" => Ok(Self { smallest: true }),
+            _ => Err(format!("{text} is neither best nor smallest")),
+        }
+    }
 }
 
 /// Whether kernels of more rTasks are offered beside the best.
@@ -170,6 +200,8 @@ pub(super) fn known<T: std::str::FromStr<Err = String>>(
 pub(crate) struct Wanted {
     /// Which of the ranked choices to take; the last where there are fewer.
     pub rank: usize,
+    /// Take the least tile of the chosen instruction and lanes' axis instead.
+    pub smallest: bool,
     /// Say what was chosen, and what came next.
     pub remarks: bool,
     /// How many choices to tell of.
@@ -273,6 +305,15 @@ pub(crate) fn construct<'c>(
         }
         let taken = ranked.swap_remove(wanted.rank.min(ranked.len() - 1));
         (choice.tiled, choice.cycles) = (taken.tiled, taken.cycles);
+    }
+    if wanted.smallest {
+        let of_all = usize::MAX;
+        let all = policy::candidates(machine, &nest, &fixed, &expand_math::expands, search, of_all);
+        let same = |one: &Candidate<'_>| one.tiled.alike(&choice.tiled);
+        let points = |one: &Candidate<'_>| one.tiled.tile(&nest).sizes.iter().product::<u64>();
+        let all = all.expect("there is a best one").into_iter();
+        let least = all.filter(same).min_by_key(points).expect("the best is one of them");
+        (choice.tiled, choice.cycles) = (least.tiled, least.cycles);
     }
     if wanted.remarks {
         say_mappings(machine, kernel, &nest, search);

@@ -78,6 +78,15 @@ impl Tiled<'_> {
         }
     }
 
+    /// Whether another one differs by its tile alone.
+    pub fn alike(&self, other: &Self) -> bool {
+        let axis = |tiled: &Self| match tiled {
+            Tiled::Lanes(lanes) => Some((lanes.shape.lanes_axis, lanes.packed.clone())),
+            _ => None,
+        };
+        self.instruction() == other.instruction() && axis(self) == axis(other)
+    }
+
     /// The innermost rTile.
     pub fn tile(&self, nest: &Nest<'_>) -> RTile {
         match self {

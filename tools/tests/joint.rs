@@ -1,0 +1,106 @@
+//! The five papers as one pipeline (N-4): each of Welder, Roller, Rammer and GraphTurbo may be
+//! switched off, with any others, and what comes out is right; all of them together are the best.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+/// What switches each of them off.
+const SWITCHES: [(&str, &[&str]); 4] = [
+    ("Welder", &["tile-connect-edges.joining=none"]),
+    ("Roller", &["tile-construct-rtiles.tiles=smallest"]),
+    ("Rammer", &["tile-to-task.policy=text", "tile-to-task.waits=operators"]),
+    ("GraphTurbo", &["tile-split-instances.instances=none"]),
+];
+
+/// Attention, two separable convolutions, a network of two layers, and a convolutional one.
+const MODELS: [&str; 4] = [
+    "tests/welder/attention.mlir",
+    "tests/welder/separable.mlir",
+    "tests/welder/feed.mlir",
+    "../examples/digits/digits.onnx",
+];
+
+fn file(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+/// Runs `weft`; what it printed, and what it said.
+fn weft(folder: &Path, arguments: &[&str], off: usize) -> (String, String) {
+    let options = SWITCHES.iter().enumerate().filter(|(number, _)| off & (1 << number) != 0);
+    let options = options.flat_map(|(_, (_, options))| *options);
+    let output = Command::new(env!("CARGO_BIN_EXE_weft"))
+        .args(arguments)
+        .args(options.flat_map(|option| ["--pass-option", option]))
+        .current_dir(folder)
+        .output()
+        .expect("weft starts");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "without {}: weft {arguments:?}\n{said}", names(off));
+    (String::from_utf8_lossy(&output.stdout).into_owned(), said)
+}
+
+fn names(off: usize) -> String {
+    let off = SWITCHES.iter().enumerate().filter(|(number, _)| off & (1 << number) != 0);
+    off.map(|(_, (name, _))| *name).collect::<Vec<_>>().join(", ")
+}
+
+/// Every setting's cycles, the one with all of them first; each has given what the host gives.
+fn settings(device: &str, cycles: impl Fn(&Path, &str, usize) -> f64) {
+    for model in MODELS {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (folder, path) = (folder.path(), file(model));
+        let path = path.to_str().expect("a path");
+        weft(folder, &["run", path, "--outputs", "host.npz"], 0b1111);
+        let all: Vec<f64> = (0..16).map(|off| cycles(folder, path, off)).collect();
+        let best =
+            (0..16).min_by(|&one, &other| all[one].total_cmp(&all[other])).expect("there are 16");
+        assert!(
+            all[0] <= 1.03 * all[best],
+            "{model} on {device}: {} cycles, without {} {}",
+            all[0],
+            names(best),
+            all[best]
+        );
+        // A switch that changes nothing anywhere would be none.
+        assert!(all.iter().any(|own| *own > all[0]), "{model} on {device}: {all:?}");
+    }
+}
+
+fn simulated(device: &str) {
+    settings(device, |folder, model, off| {
+        let expect = ["--expect", "host.npz", "--rtol", "1e-4", "--atol", "1e-4", "--json"];
+        let simulate = [&["simulate", model, "--device", device][..], &expect].concat();
+        let report: Value = serde_json::from_str(&weft(folder, &simulate, off).0).expect("JSON");
+        assert_eq!(report["compared"], true, "{model} without {}", names(off));
+        report["cycles"].as_f64().expect("cycles")
+    });
+}
+
+#[test]
+fn n_4_all_together_are_the_best_on_cores_with_local_buffers() {
+    simulated("stcp920-like");
+}
+
+#[test]
+fn n_4_all_together_are_the_best_on_a_toy() {
+    simulated("toy");
+}
+
+/// By prediction, as the schedule has it; every setting runs.
+#[test]
+fn n_4_all_together_are_the_best_on_processors() {
+    settings("the host", |folder, model, off| {
+        let expect = ["--expect", "host.npz", "--rtol", "1e-4", "--atol", "1e-4"];
+        weft(folder, &[&["run", model][..], &expect].concat(), off);
+        let told = ["--pass-option", "tile-to-task.remarks=true"];
+        let compile = ["compile", model, "--device", "x86-avx2", "--emit", "task", "-o", "-"];
+        let said = weft(folder, &[&compile[..], &told].concat(), off).1;
+        let line =
+            said.lines().find_map(|line| line.split_once("order by ")).expect("it is told").1;
+        let (policy, lengths) = line.split_once(": estimated cycles ").expect("of its lengths");
+        let own = lengths.split(", ").find_map(|length| length.strip_prefix(policy));
+        own.and_then(|cycles| cycles.trim().parse().ok()).expect("its own is one")
+    });
+}
