@@ -63,7 +63,7 @@ tile.graph @g inputs ["x"] outputs ["y", "z"] : (tensor<64xf32>) -> (tensor<64xf
 // WHOLE: task.range "second" @twice[0 to 2] on 0({{.*}}) after(%[[A]], %[[B]])
 // WHOLE: task.range "second" @twice[2 to 4] on 1({{.*}}) after(%[[A]], %[[B]])
 
-// SAID: remark: order by wavefront: estimated cycles wavefront {{[0-9]+}}
+// SAID: remark: order by wavefront with {{[0-9]+}} cycles predicted
 // SAID: remark: wave of "short", "first": the most efficient kernels, for the fastest take 8 groups of lanes of 2
 // SAID: remark: wave of "second"{{.*}}; joined: {{[0-9]+}} cycles together, {{[0-9]+}} + {{[0-9]+}} apart
 

@@ -11,7 +11,7 @@
 // CHECK-COUNT-4: tile.connect
 // CHECK: tile.output
 
-// REMARK: remark: @func_0 to @func_1: in @l2 {{[0-9]+}} cycles with tiles of [{{.+}}] and {{[0-9]+}} bytes that wait, apart {{[0-9]+}}
+// REMARK: remark: @func_0 to @func_1: in @l2 with {{[0-9]+}} cycles predicted; second apart with {{[0-9]+}}; near with tiles of [{{.+}}] and {{[0-9]+}} bytes that wait
 
 // BASE-NOT: tile.connect
 

@@ -32,7 +32,7 @@ device.machine @toy arch("toy") features([]) {
 //       CHECK: tile.kernel @mix_panels_1 {
 //       CHECK:   indexing_maps = [#[[X]],
 //       CHECK:   iterator_types = ["parallel", "parallel", "reduction", "reduction"]
-//     CHEAPER: remark: 1 tensors {{lie|do not lie}} in panels: {{[0-9]+}} cycles predicted, {{[0-9]+}} without
+//     CHEAPER: remark: 1 tensors of @{{.+}} lie in {{panels|the model.s order}} with {{[0-9]+}} cycles predicted; second in {{panels|the model.s order}} with {{[0-9]+}}
 tile.graph @two inputs ["x", "w"] outputs ["y"] : (tensor<16x9xf32>, tensor<16x16xf32>) -> tensor<16x9xf32> {
 ^bb0(%x: tensor<16x9xf32>, %w: tensor<16x16xf32>):
   %e = tile.empty in @dram : tensor<1x16x9xf32>
@@ -74,7 +74,7 @@ device.machine @toy arch("toy") features([]) {
 // CHECK-LABEL: tile.graph @counted
 //       CHECK:   tile.run "a" @count(%arg0)
 //       CHECK:   tile.run "b" @mix(
-//      REMARK: remark: @count keeps a tensor in the model's order: the kernel asks for the number of a point
+//      REMARK: remark: @count keeps a tensor in the model's order: the kernel asks for the number of a point [coordinates]
 tile.graph @counted inputs ["x", "w"] outputs ["y"] : (tensor<16x9xf32>, tensor<16x16xf32>) -> tensor<16x9xf32> {
 ^bb0(%x: tensor<16x9xf32>, %w: tensor<16x16xf32>):
   %e = tile.empty in @dram : tensor<16x9xf32>

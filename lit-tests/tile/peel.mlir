@@ -55,7 +55,7 @@ tile.graph @model inputs ["x", "w"] outputs ["y"] : (tensor<65x64xf32>, tensor<6
   tile.output %y : tensor<65x64xf32>
 }
 
-// REMARK: remark: @mm: the last 1 points of axis 0 are computed apart: {{[0-9]+}} cycles predicted, {{[0-9]+}} for all at once
+// REMARK: remark: @mm: the last 1 points of axis 0 are computed apart with {{[0-9]+}} cycles predicted; second all at once with {{[0-9]+}}
 tile.kernel @mm {
 ^bb0(%x: tensor<65x64xf32>, %w: tensor<64x64xf32>, %o: tensor<65x64xf32>):
   %r = linalg.generic {indexing_maps = [#mk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %w : tensor<65x64xf32>, tensor<64x64xf32>) outs(%o : tensor<65x64xf32>) {

@@ -20,7 +20,7 @@ device.machine @toy arch("toy") features([]) {
 //       CHECK:   %[[CUT:.+]] = tile.view %arg0 : tensor<2x4096xf32> to tensor<2x[[S:[0-9]+]]x[[L:[0-9]+]]xf32>
 //       CHECK:   %[[P:.+]] = tile.run "s" @sum_parts(%[[CUT]]) into(%{{.+}}) : (tensor<2x[[S]]x[[L]]xf32>, tensor<[[S]]x2xf32>) -> tensor<[[S]]x2xf32>
 //       CHECK:   %[[Y:.+]] = tile.run "s" @sum(%[[P]], %arg1) into(%{{.+}}) : (tensor<[[S]]x2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
-//      REMARK: remark: @sum: axis 1 is reduced in {{[0-9]+}} parts side by side: {{[0-9]+}} cycles predicted, {{[0-9]+}} without
+//      REMARK: remark: @sum: axis 1 is reduced in {{[0-9]+}} parts side by side with {{[0-9]+}} cycles predicted; second {{.+}} with {{[0-9]+}}
 tile.graph @few inputs ["x", "b"] outputs ["y"] : (tensor<2x4096xf32>, tensor<2xf32>) -> tensor<2xf32> {
 ^bb0(%x: tensor<2x4096xf32>, %b: tensor<2xf32>):
   %e = tile.empty in @dram : tensor<2xf32>
@@ -58,6 +58,7 @@ tile.kernel @sum {
 //       CHECK:   linalg.generic {{.+}}iterator_types = ["parallel", "reduction"]}
 //       CHECK:   linalg.generic {{.+}}iterator_types = ["parallel"]}
 //       CHECK:     arith.maximumf
+//      REMARK: remark: @short: its reduction is done whole: a second kernel takes more [handover: {{[0-9]+}} cycles, 50 for a handover]
 tile.kernel @product {
 ^bb0(%x: tensor<2x4096xf32>, %o: tensor<2xf32>):
   %r = linalg.generic {indexing_maps = [#ik, #i], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<2x4096xf32>) outs(%o : tensor<2xf32>) {

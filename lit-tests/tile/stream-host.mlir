@@ -38,8 +38,8 @@ device.machine @small arch("small") features([]) {
 
 // FITS-NOT: move =
 
-// REMARK: remark: activations take 1088 bytes at once, 1000 are there
-// REMARK: remark: "first" to "second": 8 tiles, 1 along 1; 1152 bytes in, 1024 out, 704 at once
+// REMARK: remark: activations do not wait in the device's memory [capacity: 1088 bytes at once, it holds 1000]
+// REMARK: remark: "first" to "second": 8 tiles, 1 along 1 with {{[0-9]+}} cycles predicted; second {{.+}} along {{.+}} with {{[0-9]+}}; 1152 bytes in, 1024 out, 704 at once
 
 // SMALL: error: the smallest tile of "first" takes 192 bytes of @dram, which holds 100
 // SMALL: note: the memory is here

@@ -9,6 +9,7 @@ pub mod graph;
 pub mod interpret;
 pub mod nest;
 pub mod pipeline;
+pub mod remarks;
 pub mod simulate;
 pub mod task;
 pub mod tile;

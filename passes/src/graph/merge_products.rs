@@ -19,6 +19,7 @@ use weft_dialects::ir::{Block, Form, Op, Val, remark, ty};
 
 use super::product::{Product, Side, Together, is_weight, unite};
 use crate::nest::generic_axes;
+use crate::remarks::Refused;
 
 /// The pass.
 pub const PASS: Pass = Pass {
@@ -91,6 +92,7 @@ fn groups<'c>(body: Block<'c>, machine: Option<Machine<'c>>, remarks: bool) -> V
         let Some(with) = with.collect::<Option<Vec<_>>>() else {
             if remarks {
                 let why = "another operator reads its weight, which would be held twice";
+                let why = Refused::by("weight", why);
                 let name = super::named(product.op);
                 remark(product.op, &format!("{name}stays a product of its own: {why}"));
             }
@@ -151,7 +153,7 @@ fn narrow<'c>(
     product: &Product<'c>,
     columns: usize,
     machine: Option<Machine<'c>>,
-) -> Result<(), String> {
+) -> Result<(), Refused> {
     let Some(machine) = machine else { return Ok(()) };
     let result = product.op.result(0).ty();
     let (Some(shape), Some(elem)) = (ty::shape(result), ty::elem(result)) else { return Ok(()) };
@@ -161,7 +163,8 @@ fn narrow<'c>(
     let enough = WIDE * lanes.max(side).unwrap_or(1);
     let width = shape[columns];
     if width > enough {
-        return Err(format!("it is {width} wide, and {enough} are enough for the machine"));
+        let why = format!("it is {width} wide, and {enough} are enough for the machine");
+        return Err(Refused::by("width", why));
     }
     // Units side by side do several products at once, unless each is too small to hand over.
     let Some(unit) = machine.units().into_iter().next().filter(|unit| unit.count() > 1) else {
@@ -175,7 +178,10 @@ fn narrow<'c>(
         return Ok(());
     }
     let (count, name) = (unit.count(), unit.name);
-    Err(format!("about {cycles} cycles of it can go to one of {count} @{name}"))
+    let why = format!("about {cycles} cycles of it can go to one of {count} @{name}");
+    let values =
+        format!("{SMALL} times {cycles} cycles, a handover takes {}", unit.handover_cycles());
+    Err(Refused::by("units", why).met(values))
 }
 
 /// Weights that only stand in what they became part of.

@@ -8,6 +8,7 @@ use weft_dialects::ir::payload::{Axis, Payload};
 use weft_dialects::ir::{Block, Builder, Context, Linear, Mapping, Op, Type, Val, attr, ty};
 
 use crate::nest::{Access, copy_body, generic_accesses, generic_axes, generic_inputs, index_axis};
+use crate::remarks::Refused;
 
 /// An operator whose payload is one product of an input with a weight.
 pub(super) struct Product<'c> {
@@ -160,12 +161,15 @@ impl<'c> Product<'c> {
     ///
     /// # Errors
     /// Who does not.
-    pub fn readers(&self) -> Result<(), String> {
+    pub fn readers(&self) -> Result<(), Refused> {
         for (reader, place) in self.op.result(0).uses() {
             if !reader.is("graph.op") {
-                return Err(format!("its result leaves by {}", reader.name()));
+                let why = format!("its result leaves by {}", reader.name());
+                return Err(Refused::by("leaves", why));
             }
-            let arg = reader.body(0).ok_or("a reader has no payload")?.arg(place);
+            let payload = reader.body(0);
+            let payload = payload.ok_or_else(|| Refused::by("payload", "a reader has none"))?;
+            let arg = payload.arg(place);
             for (user, operand) in arg.uses() {
                 let elementwise = user.is("linalg.generic")
                     && operand < generic_inputs(user)
@@ -173,10 +177,8 @@ impl<'c> Product<'c> {
                         .is_ok_and(|axes| axes.iter().all(|axis| axis.kind == Axis::Parallel));
                 if !elementwise {
                     let name = reader.attr("name").and_then(attr::string).unwrap_or("a reader");
-                    return Err(format!(
-                        "\"{name}\" reads it by {}, which would copy",
-                        user.name()
-                    ));
+                    let why = format!("\"{name}\" reads it by {}, which would copy", user.name());
+                    return Err(Refused::by("copies", why));
                 }
             }
         }

@@ -23,9 +23,10 @@ use weft_dialects::tile::{self, Graph};
 use super::emit;
 use super::kernels::Kernels;
 use super::schedule::lanes::Placement;
-use super::schedule::operators::Target;
-use super::schedule::{self, Arena, Launches, Options, Policy, Schedule};
-use super::values::{self, Constant, Lowered, Place};
+use super::schedule::operators::{RKernel, Target};
+use super::schedule::{self, Arena, Launches, Options, Policy, Schedule, TooLarge};
+use super::values::{self, Constant, Job, Lowered, Place};
+use crate::remarks::{Refused, chosen};
 
 /// See the module.
 pub const PASS: Pass = Pass {
@@ -101,7 +102,18 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     };
     let mut kernels = Kernels::of(run.context, run.module, machine);
     let mut lowered = values::lower(&graph, &mut kernels, shared.name)?;
-    let fits = |arenas: &[Arena]| too_large(machine, arenas).is_none();
+    let fits = |arenas: &[Arena]| match too_large(machine, arenas) {
+        None => Ok(()),
+        Some((memory, bytes)) => Err(TooLarge {
+            memory: memory.name.to_owned(),
+            bytes,
+            capacity: memory.capacity_bytes(),
+        }),
+    };
+    let remarks = run.option("remarks") == "true";
+    let offers = |job| schedule::ways(job, &kernels, &options.target);
+    let offers: Vec<_> =
+        if remarks { lowered.jobs.iter().map(offers).collect() } else { Vec::new() };
     let schedule = schedule::schedule(&mut lowered, &kernels, options, &fits);
     check_fits(&graph, machine, &schedule)?;
     emit::emit(
@@ -113,8 +125,11 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         &kernels,
         &schedule,
     )?;
-    if run.option("remarks") == "true" {
+    if remarks {
         explain(&graph, &lowered, &kernels, &schedule, options);
+        for (job, ways) in lowered.jobs.iter().zip(&offers).filter(|(_, ways)| ways.len() > 1) {
+            say_kernel(job, ways, &kernels, &options.target);
+        }
     }
     count(run, &lowered, &schedule);
     let offered = offered(&graph);
@@ -293,6 +308,24 @@ fn explain(
         };
         remark(job.op, &format!("\"{}\" @{} is {why}", job.name, kernels.name(job.kernel)));
     }
+}
+
+/// Which of the kernels that are offered for a job does it, and the next.
+fn say_kernel(job: &Job<'_>, ways: &[(usize, RKernel)], kernels: &Kernels<'_>, target: &Target) {
+    let Some((number, own)) = ways.iter().find(|(number, _)| *number == job.kernel) else { return };
+    let told = |(number, kernel): &(usize, RKernel)| {
+        (format!("@{}", kernels.name(*number)), kernel.time(target) as f64)
+    };
+    let second = ways.iter().find(|(other, _)| other != number);
+    let named = second.map(&told);
+    let named = named.as_ref().map(|(name, cycles)| (&**name, *cycles));
+    let mut line = chosen(&told(&(*number, *own)).0, own.time(target) as f64, named);
+    // A wave of more than the machine does at once takes those that take the least of it.
+    if let Some((_, other)) = second.filter(|(_, other)| other.time(target) < own.time(target)) {
+        let values = format!("{} groups of lanes, {}", own.resource(), other.resource());
+        line += &format!("; {}", Refused::by("wave", "the machine is full").met(values));
+    }
+    remark(job.op, &format!("\"{}\" is done by {line}", job.name));
 }
 
 fn count(run: &mut Run<'_>, lowered: &Lowered<'_>, schedule: &Schedule) {

@@ -28,6 +28,7 @@ use super::task_tile;
 use super::{instruction, isa, offer, pack_weights, parts, roller};
 use crate::device::expand_math;
 use crate::nest::{self, Nest};
+use crate::remarks::{Refused, chosen};
 use crate::task::task_grid;
 
 /// The pass.
@@ -259,9 +260,9 @@ pub(super) fn lanes_do<'c>(
     machine: Machine<'c>,
     before: &Nest<'c>,
     joined: &Nest<'c>,
-) -> Result<(), &'static str> {
+) -> Result<(), Refused> {
     if instruction::lane_unit(machine, joined, &expand_math::expands).is_err() {
-        return Err("no lane unit does both");
+        return Err(Refused::by("lanes", "no lane unit does both"));
     }
     let search = Search::default();
     let others = isa::choices(machine, before, search).iter().any(Result::is_ok)
@@ -272,7 +273,16 @@ pub(super) fn lanes_do<'c>(
     let layouts = vec![Layout::Fixed; before.inputs.len()];
     match policy::choose(machine, before, &layouts, &expand_math::expands, search) {
         Ok(Choice { tiled: Tiled::Lanes(_), .. }) => Ok(()),
-        _ => Err("the best way to fold it stores what it folds"),
+        best => {
+            let why = Refused::by("epilogue", "the best way to fold it stores what it folds");
+            Err(match best {
+                Ok(Choice { tiled, cycles, runner_up }) => {
+                    let second = runner_up.as_ref().map(|(what, cycles)| (&**what, *cycles));
+                    why.met(chosen(&tiled.describe(), cycles, second))
+                }
+                Err(none) => why.met(none),
+            })
+        }
     }
 }
 
@@ -515,19 +525,9 @@ pub(super) fn construct_move<'c>(
 }
 
 fn say(kernel: Op<'_>, choice: &Choice<'_>) {
-    let second = match &choice.runner_up {
-        Some((what, cycles)) => format!("; second {what} with {cycles:.0}"),
-        None => String::new(),
-    };
-    remark(
-        kernel,
-        &format!(
-            "@{}: {} with {:.0} cycles predicted{second}",
-            kernel.symbol(),
-            choice.tiled.describe(),
-            choice.cycles
-        ),
-    );
+    let second = choice.runner_up.as_ref().map(|(what, cycles)| (&**what, *cycles));
+    let told = chosen(&choice.tiled.describe(), choice.cycles, second);
+    remark(kernel, &format!("@{}: {told}", kernel.symbol()));
 }
 
 /// What became of every mapping of an instruction that has axes of its own.

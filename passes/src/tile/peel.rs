@@ -28,6 +28,7 @@ use super::pack_weights::{constant_operands, kernels, known_inputs};
 use super::policy::{self, Tiled};
 use crate::device::expand_math;
 use crate::nest::{self, Access, Border, Nest, Start};
+use crate::remarks::chosen;
 
 /// The pass.
 pub const PASS: Pass = Pass {
@@ -114,10 +115,8 @@ impl Peeled {
     fn describe(&self, nest: &Nest<'_>) -> String {
         let Self { axis, at, cycles, whole } = self;
         let rest = nest.axes[*axis].extent - at;
-        format!(
-            "the last {rest} points of axis {axis} are computed apart: {cycles:.0} cycles \
-             predicted, {whole:.0} for all at once"
-        )
+        let what = format!("the last {rest} points of axis {axis} are computed apart");
+        chosen(&what, *cycles, Some(("all at once", *whole)))
     }
 }
 

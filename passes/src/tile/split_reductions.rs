@@ -30,6 +30,7 @@ use super::split_rows::CUT;
 use super::views::view;
 use crate::device::expand_math;
 use crate::nest::{self, Access, Border, Nest};
+use crate::remarks::{Refused, chosen};
 
 /// The pass.
 pub const PASS: Pass = Pass {
@@ -71,12 +72,17 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         let nest = read(kernel)?;
         let constant = known_inputs(&nest, constants.get(kernel.symbol()));
         let layouts: Vec<_> = constant.iter().map(|&constant| Layout::of(constant)).collect();
-        let Some(split) = Split::best(run.context, machine, &unit, &nest, &layouts) else {
+        let Some(found) = Split::best(run.context, machine, &unit, &nest, &layouts) else {
             continue;
         };
         if remarks {
-            remark(kernel, &format!("@{}: {}", kernel.symbol(), split.describe()));
+            let told = match &found {
+                Ok(split) => split.describe(),
+                Err(why) => format!("its reduction is done whole: {why}"),
+            };
+            remark(kernel, &format!("@{}: {told}", kernel.symbol()));
         }
+        let Ok(split) = found else { continue };
         split.write(run.context, run.module, kernel);
         run.count("split", 1);
     }
@@ -91,33 +97,43 @@ struct Split<'c> {
     /// How many parts, of which axis.
     count: u64,
     axis: usize,
-    /// Predicted cycles of the busiest unit, split and as it was.
+    /// Predicted cycles of the busiest unit.
     cycles: f64,
-    whole: f64,
+    /// In how many parts it takes the next least, and the cycles then; one part is the whole.
+    second: (u64, f64),
     /// Holds the bodies.
     _scratch: Module<'c>,
 }
 
 impl<'c> Split<'c> {
-    /// The fewest parts that pay; `None` where none do or the order of folding matters.
+    /// The number of parts that takes least; `None` where nothing is folded, or the order of
+    /// folding matters.
     fn best(
         context: &'c Context,
         machine: Machine<'c>,
         unit: &Unit<'c>,
         nest: &Nest<'c>,
         layouts: &[Layout],
-    ) -> Option<Self> {
+    ) -> Option<Result<Self, Refused>> {
         let (axis, extent) = longest(machine, nest)?;
         let busiest = |nest: &Nest<'c>, layouts: &[Layout]| busiest(machine, unit, nest, layouts);
         let (whole, pieces, _) = busiest(nest, layouts)?;
         // Other sums have enough to do for everybody, or are not worth a second kernel.
-        if pieces >= unit.count() || whole <= unit.handover_cycles() as f64 {
-            return None;
+        if pieces >= unit.count() {
+            let why = Refused::by("units", "every unit has a piece");
+            let values = format!("{pieces} pieces for {} @{}", unit.count(), unit.name);
+            return Some(Err(why.met(values)));
+        }
+        if whole <= unit.handover_cycles() as f64 {
+            let why = Refused::by("handover", "a second kernel takes more");
+            let values = format!("{whole:.0} cycles, {} for a handover", unit.handover_cycles());
+            return Some(Err(why.met(values)));
         }
         let least = unit.count().div_ceil(pieces).max(2);
         let counts =
             (least..=MOST_PARTS * unit.count()).filter(|&count| extent.is_multiple_of(count));
         let mut best: Option<Self> = None;
+        let mut second = (1, whole);
         for count in counts.take(4) {
             let scratch = empty_module(context);
             let (parts, index) = parts(context, module_op(&scratch), nest, axis, count)?;
@@ -125,20 +141,33 @@ impl<'c> Split<'c> {
             let fixed = vec![Layout::Fixed; sum.inputs.len()];
             let both = busiest(&parts, layouts)?.0 + busiest(&sum, &fixed)?.0;
             let cycles = both + unit.handover_cycles() as f64;
-            if cycles < best.as_ref().map_or(whole, |best| best.cycles) {
+            let least = best.as_ref().map_or((1, whole), |best| (best.count, best.cycles));
+            if cycles < least.1 {
                 let _scratch = scratch;
-                best = Some(Self { parts, index, sum, count, axis, cycles, whole, _scratch });
+                second = least;
+                best = Some(Self { parts, index, sum, count, axis, cycles, second, _scratch });
+            } else if cycles < second.1 || second.0 == least.0 {
+                second = (count, cycles);
             }
         }
-        best
+        let why = || {
+            let why = Refused::by("parts", "no number of equal parts takes less");
+            let least = match second {
+                (1, _) => format!("{extent} points have none of {least} and more"),
+                (count, cycles) => format!("{cycles:.0} cycles in {count}"),
+            };
+            why.met(format!("{least}, {whole:.0} cycles whole"))
+        };
+        Some(best.map(|best| Self { second, ..best }).ok_or_else(why))
     }
 
     fn describe(&self) -> String {
-        let Self { count, axis, cycles, whole, .. } = self;
-        format!(
-            "axis {axis} is reduced in {count} parts side by side: {cycles:.0} cycles predicted, \
-             {whole:.0} without"
-        )
+        let second = match self.second.0 {
+            1 => "whole".to_owned(),
+            count => format!("in {count} parts"),
+        };
+        let what = format!("axis {} is reduced in {} parts side by side", self.axis, self.count);
+        chosen(&what, self.cycles, Some((&second, self.second.1)))
     }
 
     /// Writes both kernels and applies them wherever the one was.

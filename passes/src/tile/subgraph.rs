@@ -20,6 +20,7 @@ use super::propagate::{Chain, Link, Tiles, propagate, reach};
 use super::traffic::{Config, Limits, configs, traffic};
 use super::way::{move_cycles, near_cache, way};
 use crate::nest::{Access, Border, Nest, Start};
+use crate::remarks::Refused;
 use crate::task::grid::task_grid;
 
 /// Tiles that the policy is asked about.
@@ -128,16 +129,20 @@ pub(super) struct Subgraph<'c> {
     pub cycles: f64,
     /// Predicted cycles of the members as kernels of their own.
     pub apart: f64,
+    /// Bytes that it moves from and to the shared memory.
+    pub traffic: u64,
+    /// The tile that comes next: its sizes, cycles, and bytes that it moves.
+    pub second: Option<(Vec<u64>, f64, u64)>,
 }
 
 /// Why runs do not become a group.
 #[derive(Clone, Debug, thiserror::Error)]
 pub(super) enum Unjoined {
     /// A run that is no member reads from one and is read by another.
-    #[error("a run outside would lie between")]
+    #[error("a run outside would lie between [between]")]
     Between,
     /// It cannot pay.
-    #[error("at most {most:.0} of {alone:.0} cycles are saved")]
+    #[error("too little is saved [saves: at most {most:.0} of {alone:.0} cycles]")]
     Little {
         /// Cycles that it may save.
         most: f64,
@@ -146,7 +151,7 @@ pub(super) enum Unjoined {
     },
     /// It has no tile.
     #[error("{0}")]
-    Untiled(String),
+    Untiled(Refused),
 }
 
 impl Subgraph<'_> {
@@ -219,11 +224,13 @@ pub(super) fn tile<'c>(
     least: f64,
     known: &mut Known,
 ) -> Result<Subgraph<'c>, Unjoined> {
-    let untiled = |why: &str| Unjoined::Untiled(why.to_owned());
+    let untiled = |rule, why: &'static str| Unjoined::Untiled(Refused::by(rule, why));
     let last = &members[members.len() - 1];
-    let pace = Pace::of(machine, memory).ok_or_else(|| untiled("the machine has no units"))?;
-    let near =
-        machine.memory(memory).ok_or_else(|| untiled("the memory is none of the machine's"))?;
+    let pace =
+        Pace::of(machine, memory).ok_or_else(|| untiled("units", "the machine has no units"))?;
+    let near = machine
+        .memory(memory)
+        .ok_or_else(|| untiled("memory", "the memory is none of the machine's"))?;
     let limits = Limits {
         room: pace.room(&near),
         units: pace.units * pace.at_once,
@@ -244,7 +251,7 @@ pub(super) fn tile<'c>(
         accesses.map(|access| inside(chain, leaves, member, access)).collect()
     };
     let near_by: Vec<Vec<bool>> = (0..members.len()).map(near_by).collect();
-    let mut found: Vec<(u64, Subgraph<'c>)> = Vec::new();
+    let mut found: Vec<Subgraph<'c>> = Vec::new();
     let mut slow = false;
     for config in configs(chain, &limits, TRIED).map_err(Unjoined::Untiled)? {
         let boxed: Vec<_> =
@@ -271,19 +278,36 @@ pub(super) fn tile<'c>(
         let tiles = (0..members.len()).map(|member| config.tiles.sizes(member)).collect();
         let footprint = config.footprint;
         let (sizes, inside) = (config.sizes, near_by.clone());
-        let group = Subgraph { sizes, footprint, tiles, boxed, inside, cycles, apart };
-        found.push((config.traffic + again * count, group));
+        let (traffic, second) = (config.traffic + again * count, None);
+        found.push(Subgraph {
+            sizes,
+            footprint,
+            tiles,
+            boxed,
+            inside,
+            cycles,
+            apart,
+            traffic,
+            second,
+        });
     }
     // Predictions that differ little do not say which is less; what moves is counted, where every
     // byte of a tile is brought.
-    let fewest = found.iter().map(|(_, group)| group.cycles).fold(f64::INFINITY, f64::min);
+    let fewest = found.iter().map(|group| group.cycles).fold(f64::INFINITY, f64::min);
     let near = if pace.far.is_finite() { GAIN } else { 1.0 };
-    let good = found.into_iter().filter(|(_, group)| group.cycles * near <= fewest);
-    let best = good.min_by_key(|(traffic, _)| *traffic).map(|(_, group)| group);
+    let good = |group: &Subgraph<'_>| group.cycles * near <= fewest;
+    found.sort_by(|one, other| match (good(one), good(other)) {
+        (true, true) => one.traffic.cmp(&other.traffic),
+        (false, false) => one.cycles.total_cmp(&other.cycles),
+        (own, _) => (!own).cmp(&own),
+    });
+    let mut found = found.into_iter();
+    let (best, second) = (found.next(), found.next());
+    let second = second.map(|group| (group.sizes, group.cycles, group.traffic));
     let alone = members.iter().map(|member| member.cycles).sum();
-    best.ok_or_else(|| match slow {
+    best.map(|best| Subgraph { second, ..best }).ok_or_else(|| match slow {
         true => Unjoined::Little { most: least, alone },
-        false => untiled("no tile of it fits"),
+        false => untiled("tiles", "no lanes do a tile of it best"),
     })
 }
 

@@ -14,6 +14,7 @@ use weft_dialects::ir::ty;
 use super::propagate::{Chain, Link, Span, Tiles, propagate, reach};
 use super::rooms::Waiting;
 use crate::nest::{Access, Nest};
+use crate::remarks::Refused;
 
 /// Bytes of the memory that all units share which a group reads and writes. `leaves` says of
 /// each member whether its output is written there; the last one's always is.
@@ -140,7 +141,7 @@ pub fn configs(
     chain: &Chain<'_, '_>,
     limits: &Limits<'_>,
     keep: usize,
-) -> Result<Vec<Config>, String> {
+) -> Result<Vec<Config>, Refused> {
     let whole = chain.nests[chain.nests.len() - 1].extents();
     search(chain, limits, keep).or_else(|why| {
         // Less than a step where not even one fits.
@@ -150,11 +151,11 @@ pub fn configs(
 }
 
 /// The same in whole steps.
-fn search(chain: &Chain<'_, '_>, limits: &Limits<'_>, keep: usize) -> Result<Vec<Config>, String> {
+fn search(chain: &Chain<'_, '_>, limits: &Limits<'_>, keep: usize) -> Result<Vec<Config>, Refused> {
     let root = chain.nests[chain.nests.len() - 1];
     let wait = waiting(chain, limits.leaves);
     let (mut waiting, mut seen) = (Vec::new(), std::collections::HashSet::new());
-    let (mut found, mut why) = (Vec::new(), "no tile of it fits".to_owned());
+    let (mut found, mut why) = (Vec::new(), Refused::by("tiles", "no tile of it fits"));
     let (mut enough, mut smallest) = (0, u64::MAX);
     let mut look = |sizes: Vec<u64>, waiting: &mut Vec<(u64, Vec<u64>)>| {
         let rank = match config(chain, limits, &wait, &sizes) {
@@ -165,7 +166,9 @@ fn search(chain: &Chain<'_, '_>, limits: &Limits<'_>, keep: usize) -> Result<Vec
                 let rank = config.priority.saturating_mul(times);
                 if over > 0 {
                     smallest = smallest.min(config.footprint);
-                    why = format!("tiles of {smallest} bytes wait in room for {}", limits.room);
+                    let says = "what waits does not fit near a unit";
+                    let values = format!("{smallest} bytes, there is room for {}", limits.room);
+                    why = Refused::by("room", says).met(values);
                 } else if whole_leaves(limits, &config.tiles) {
                     enough += usize::from(config.tiles.count() >= limits.least);
                     found.push(config);
@@ -208,8 +211,8 @@ fn config(
     limits: &Limits<'_>,
     waiting: &Waiting<'_, '_, '_>,
     sizes: &[u64],
-) -> Result<Config, String> {
-    let tiles = propagate(chain, sizes).map_err(|refusal| refusal.to_string())?;
+) -> Result<Config, Refused> {
+    let tiles = propagate(chain, sizes).map_err(|why| Refused::by(why.rule(), why.to_string()))?;
     let traffic = traffic(chain, &tiles, limits.leaves, limits.transaction_bytes);
     let waves = tiles.count().div_ceil(limits.units);
     Ok(Config {

@@ -235,7 +235,7 @@ fn we_8_a_small_memory_of_a_block_keeps_kernels_apart() {
     let compile = format!("compile model.mlir --emit tile -o t.mlir {whole}");
     let told = desk.says(&format!("{compile} --pass-option tile-connect-edges.remarks=true"));
     // A row of exponentials over its largest, and its sum behind it.
-    assert!(told.contains("tiles of 772 bytes wait in room for 512"), "{told}");
+    assert!(told.contains("[room: 772 bytes, there is room for 512]"), "{told}");
     let whole = Desk::new(&rows, &machine("h200.mlir"), "none");
     whole.simulate();
     desk.simulate();

@@ -20,8 +20,9 @@ use std::collections::{HashMap, HashSet};
 
 use weft_dialects::device::{Kernel, Machine, Memory, View};
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
-use weft_dialects::ir::{Block, Builder, Context, Op, Report, Type, Val, attr, ty};
+use weft_dialects::ir::{Block, Builder, Context, Op, Report, Type, Val, attr, remark, ty};
 
+use crate::remarks::{Refused, chosen};
 use crate::tile::way;
 use schedule::{Cell, Item, Order};
 use touch::{Costs, Touch, row};
@@ -30,11 +31,18 @@ use touch::{Costs, Touch, row};
 pub const PASS: Pass = Pass {
     name: "device-order-instructions",
     description: "Order the instructions of a core so that few wait for results",
-    options: &[PassOption {
-        name: "order",
-        description: "list: what can begin first, then what most depends on; text: as it is written",
-        fallback: "list",
-    }],
+    options: &[
+        PassOption {
+            name: "order",
+            description: "list: what can begin first, then what most depends on; text: as it is written",
+            fallback: "list",
+        },
+        PassOption {
+            name: "remarks",
+            description: "say which kernels are in another order, and what both take",
+            fallback: "false",
+        },
+    ],
     statistics: &[("ordered", "pieces of kernels that were put in another order")],
     run,
 };
@@ -53,15 +61,34 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         return Ok(());
     };
     let costs = Costs::of(machine);
+    let remarks = run.option("remarks") == "true";
     let ops = run.module.body(0).map(|block| block.ops()).unwrap_or_default();
     for kernel in ops.into_iter().filter_map(Kernel::of) {
         let (context, registers) = (run.context, &registers);
-        let mut writer = Writer { context, costs: &costs, registers, ordered: 0 };
+        let mut writer =
+            Writer { context, costs: &costs, registers, ordered: 0, pieces: Vec::new() };
         let all = registers.capacity_bytes() / registers.register_bytes().unwrap_or(1);
         writer.block(kernel.body, all as usize);
         run.count("ordered", writer.ordered);
+        if remarks {
+            remark(kernel.op, &format!("@{}: {}", kernel.op.symbol(), told(&writer.pieces)));
+        }
     }
     Ok(())
+}
+
+/// What one turn of every piece takes in the order that was chosen, and in the other.
+fn told(pieces: &[[f64; 2]]) -> String {
+    let sum = |side: usize| pieces.iter().map(|piece| piece[side]).sum::<f64>();
+    let better: Vec<_> = pieces.iter().filter(|[text, list]| list < text).copied().collect();
+    if better.is_empty() {
+        let why = Refused::by("cycles", "the list takes no less");
+        let why = why.met(format!("{:.0} cycles, {:.0} as written", sum(1), sum(0)));
+        return format!("its instructions stay as written: {why}");
+    }
+    let [text, list] = [0, 1].map(|side| better.iter().map(|piece| piece[side]).sum::<f64>());
+    let what = format!("{} of {} pieces are ordered by a list", better.len(), pieces.len());
+    chosen(&what, list, Some(("as written", text)))
 }
 
 /// The registers of a machine whose cores take instructions in order, tile by tile.
@@ -77,6 +104,8 @@ struct Writer<'a, 'c> {
     costs: &'a Costs<'c>,
     registers: &'a Memory<'c>,
     ordered: u64,
+    /// Cycles of every piece as it is written, and by the list.
+    pieces: Vec<[f64; 2]>,
 }
 
 /// Registers beyond those that a block needs anyway, where there are blocks inside: what is done
@@ -181,10 +210,12 @@ impl<'c> Writer<'_, 'c> {
         // Those that values have now are not taken any more.
         let taken = self.own(end.block().expect("it stands in one")) - values.len();
         let left = most.saturating_sub(taken).min(more.saturating_add(spared));
+        let cycles = |order: &Order| schedule::cycles(&read.items, &order.items);
         let found = schedule::list(&read.items, &read.kind_of, &there, left).filter(|found| {
             debug_assert!(schedule::is_legal(&read.items, &read.kind_of, found));
-            let cycles = |order: &Order| schedule::cycles(&read.items, &order.items);
-            cycles(found) < cycles(&text)
+            let both = [cycles(&text), cycles(found)];
+            self.pieces.push(both);
+            both[1] < both[0]
         });
         self.ordered += u64::from(found.is_some());
         let order = found.unwrap_or(text);

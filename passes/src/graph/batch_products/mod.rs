@@ -21,6 +21,7 @@ use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::{Block, Form, Op, Val, remark};
 
 use super::product::{Product, Side, Together, unite};
+use crate::remarks::Refused;
 use bound::Graph;
 
 /// The pass.
@@ -119,6 +120,8 @@ struct Choice<'a> {
     graph: &'a Graph,
     batches: &'a [Vec<usize>],
     taken: Vec<bool>,
+    /// By batch that was refused by itself, the bound with it.
+    refused: Vec<Option<f64>>,
     /// The bound with what was taken, and without anything.
     cycles: f64,
     apart: f64,
@@ -128,14 +131,16 @@ struct Choice<'a> {
 impl<'a> Choice<'a> {
     fn of<'c>(graph: &'a Graph, batches: &[Batch<'c>]) -> Chosen {
         let nodes: Vec<Vec<usize>> = batches.iter().map(|batch| batch.nodes.clone()).collect();
-        let taken = vec![false; nodes.len()];
+        let (taken, refused) = (vec![false; nodes.len()], vec![None; nodes.len()]);
         let apart = graph.cycles(&[]).unwrap_or(0.0);
         let looks = bound::MOST_LOOKS;
-        let mut choice = Choice { graph, batches: &nodes, taken, cycles: apart, apart, looks };
+        let mut choice =
+            Choice { graph, batches: &nodes, taken, refused, cycles: apart, apart, looks };
         if !nodes.is_empty() {
             choice.take(0, nodes.len());
         }
-        Chosen { taken: choice.taken, cycles: choice.cycles, apart: choice.apart }
+        let Choice { taken, refused, cycles, apart, .. } = choice;
+        Chosen { taken, refused, cycles, apart }
     }
 
     /// Takes the batches of a range if all together pay; else each half by itself.
@@ -157,7 +162,7 @@ impl<'a> Choice<'a> {
                 self.take(from, middle);
                 self.take(middle, to);
             }
-            _ => {}
+            with => self.refused[from] = with,
         }
     }
 }
@@ -165,23 +170,29 @@ impl<'a> Choice<'a> {
 /// What was chosen, and the bounds that decided.
 struct Chosen {
     taken: Vec<bool>,
+    refused: Vec<Option<f64>>,
     cycles: f64,
     apart: f64,
 }
 
 impl Chosen {
     fn report(self, batches: &[Batch<'_>], remarks: bool) -> Vec<bool> {
-        for (batch, taken) in batches.iter().zip(&self.taken).filter(|_| remarks) {
+        let all = batches.iter().zip(&self.taken).zip(&self.refused);
+        for ((batch, taken), refused) in all.filter(|_| remarks) {
             let (op, count) = (batch.products[0].op, batch.products.len());
             let (name, apart, cycles) = (super::named(op), self.apart, self.cycles);
             let said = match taken {
                 true => format!(
                     "becomes one of {count} products: the model takes {cycles:.0} cycles or more, {apart:.0} with all apart"
                 ),
-                false => format!(
-                    "stays apart from {} products with its weight: the model would not take less than {cycles:.0} cycles",
-                    count - 1
-                ),
+                false => {
+                    let why = format!("the model would not take less than {cycles:.0} cycles");
+                    let why = Refused::by("bound", why);
+                    let with =
+                        |with| why.clone().met(format!("{with:.0} with it, {cycles:.0} without"));
+                    let why = refused.map_or(why.clone(), with);
+                    format!("stays apart from {} products with its weight: {why}", count - 1)
+                }
             };
             remark(op, &format!("{name}{said}"));
         }

@@ -100,7 +100,8 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
                 Ok(()) => run.count("transformed", 1),
                 Err(why) if remarks => {
                     let name = super::named(nest);
-                    remark(nest, &format!("{name}stays a direct convolution: {why}"));
+                    let rule = why.rule();
+                    remark(nest, &format!("{name}stays a direct convolution: {why} [{rule}]"));
                 }
                 Err(_) => {}
             },

@@ -34,6 +34,24 @@ pub enum Refusal {
     Cost { variant: String, cycles: f64, direct: f64 },
 }
 
+impl Refusal {
+    /// The name of the rule, for reports and tests.
+    pub fn rule(&self) -> &'static str {
+        match self {
+            Refusal::Rank(..) => "rank",
+            Refusal::Window(..) => "window",
+            Refusal::Stride(..) => "stride",
+            Refusal::Dilation(..) => "dilation",
+            Refusal::Channels => "channels",
+            Refusal::Element(..) => "element",
+            Refusal::Start => "start",
+            Refusal::Index => "index",
+            Refusal::Accuracy { .. } => "accuracy",
+            Refusal::Cost { .. } => "cost",
+        }
+    }
+}
+
 /// A direction in which a window moves.
 #[derive(Clone, Copy, Debug)]
 pub struct Direction {

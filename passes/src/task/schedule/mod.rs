@@ -19,6 +19,7 @@ mod policy;
 pub mod wavefront;
 
 pub use operators::parts;
+pub(crate) use operators::ways;
 pub(crate) use policy::{Order, Policy};
 
 use super::arena;
@@ -76,20 +77,28 @@ pub(crate) struct Schedule {
     pub order: Order,
 }
 
-/// Chooses the kernel of each job, places buffers and ranges; `fits` says whether arenas do.
+/// An arena that does not fit its memory.
+#[derive(Clone)]
+pub(crate) struct TooLarge {
+    pub memory: String,
+    pub bytes: u64,
+    pub capacity: u64,
+}
+
+/// Chooses the kernel of each job, places buffers and ranges; `fits` says which arena does not fit.
 pub(crate) fn schedule(
     lowered: &mut Lowered<'_>,
     kernels: &Kernels<'_>,
     options: Options,
-    fits: &dyn Fn(&[Arena]) -> bool,
+    fits: &dyn Fn(&[Arena]) -> Result<(), TooLarge>,
 ) -> Schedule {
     let operators = operators::of(lowered, kernels, &options.target);
     let mut order = policy::order(&operators, &options);
     let lag = if options.target.units > 1 { arena::LAG } else { 0 };
     let (mut offsets, mut arenas) = buffers::arenas(lowered, &order.turns, lag);
-    if !fits(&arenas) {
+    if let Err(why) = fits(&arenas) {
         // One after the other takes the least memory, and waits for it.
-        order.as_in_text();
+        order.as_in_text(why);
         (offsets, arenas) = buffers::arenas(lowered, &order.turns, 0);
     }
     for turn in &order.turns {

@@ -114,7 +114,7 @@ pub(super) fn of(lowered: &Lowered<'_>, kernels: &Kernels<'_>, target: &Target) 
 }
 
 /// The kernels that a job may be done by and their numbers, the fastest alone first.
-pub(super) fn ways(job: &Job<'_>, kernels: &Kernels<'_>, target: &Target) -> Vec<(usize, RKernel)> {
+pub(crate) fn ways(job: &Job<'_>, kernels: &Kernels<'_>, target: &Target) -> Vec<(usize, RKernel)> {
     let numbers = std::iter::once(job.kernel).chain(job.others.iter().copied());
     let mut ways: Vec<_> = numbers
         .map(|number| {

@@ -5,12 +5,13 @@
 
 use std::fmt;
 
-use super::Options;
 use super::critical::critical;
 use super::depth::depth;
 use super::fill::{Program, in_order};
 use super::operators::{Operator, Target};
 use super::wavefront::{Decision, wavefront};
+use super::{Options, TooLarge};
+use crate::remarks::{Refused, chosen};
 
 /// Whom to follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,12 +50,15 @@ pub(crate) struct Order {
     pub lengths: Vec<(Policy, u64)>,
     /// What the wavefront policy decided, wave by wave.
     pub waves: Vec<Decision>,
+    /// The policy that was left because of an arena that did not fit.
+    pub left: Option<(Policy, TooLarge)>,
 }
 
 impl Order {
     /// Goes back to the order of the text, in one launch, as if each job were done before the
     /// next starts.
-    pub fn as_in_text(&mut self) {
+    pub fn as_in_text(&mut self, why: TooLarge) {
+        self.left = Some((self.policy, why));
         self.policy = Policy::Text;
         self.turns.sort_by_key(|turn| turn.job);
         for (place, turn) in self.turns.iter_mut().enumerate() {
@@ -62,12 +66,35 @@ impl Order {
         }
     }
 
+    /// The policy that is followed, and what the others would take, the shortest first.
+    fn choice(&self) -> String {
+        let (own, mut others): (Vec<_>, Vec<_>) =
+            self.lengths.iter().partition(|(policy, _)| *policy == self.policy);
+        let length = own.first().or(others.first()).map_or(0, |(_, cycles)| *cycles);
+        others.sort_by_key(|(_, cycles)| *cycles);
+        let second = others.first().map(|(policy, cycles)| (policy.to_string(), *cycles as f64));
+        let second = second.as_ref().map(|(policy, cycles)| (&**policy, *cycles));
+        let mut told =
+            format!("order by {}", chosen(&self.policy.to_string(), length as f64, second));
+        for (policy, cycles) in others.iter().skip(1) {
+            told += &format!(", {policy} with {cycles}");
+        }
+        // The shortest may not be short enough.
+        if self.policy == Policy::Text && others.first().is_some_and(|(_, cycles)| *cycles < length)
+        {
+            told += &format!(" [worth: below {}]", length - length / WORTH);
+        }
+        told
+    }
+
     /// What was compared, and what each wave was decided by, one line each.
     pub fn report(&self, target: &Target, name: impl Fn(usize) -> String) -> Vec<String> {
-        let lengths = self.lengths.iter().map(|(policy, cycles)| format!("{policy} {cycles}"));
-        let lengths: Vec<_> = lengths.collect();
-        let mut lines =
-            vec![format!("order by {}: estimated cycles {}", self.policy, lengths.join(", "))];
+        let mut lines = vec![self.choice()];
+        if let Some((policy, TooLarge { memory, bytes, capacity })) = &self.left {
+            let why = Refused::by("arena", "one after the other takes the least memory");
+            let why = why.met(format!("{bytes} bytes of @{memory}, which holds {capacity}"));
+            lines.push(format!("order by {policy} is left for that of the text: {why}"));
+        }
         for wave in &self.waves {
             let names: Vec<_> = wave.operators.iter().map(|&job| name(job)).collect();
             let kernels = match wave.efficient {
@@ -135,7 +162,7 @@ pub(super) fn order(operators: &[Operator], options: &Options) -> Order {
         .min_by_key(|&other| lengths[other].1)
         .unwrap_or(0);
     let (policy, programs, waves) = tried.into_iter().nth(best).expect("a policy was tried");
-    Order { turns: turns(programs), policy, lengths, waves }
+    Order { turns: turns(programs), policy, lengths, waves, left: None }
 }
 
 /// Operators as they start, program by program.

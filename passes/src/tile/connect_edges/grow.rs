@@ -73,7 +73,8 @@ impl<'c> Connecting<'c> {
         }
         if self.remarks && kept > 0 {
             let name = kernel_of(first);
-            let told = format!("@{name} and its readers: together {best:.0} cycles less");
+            let told =
+                format!("@{name} and its readers: together {best:.0} cycles less than apart");
             remark(edges[0].1, &told);
         }
         disconnect(edges.split_off(kept));

@@ -26,6 +26,7 @@ use weft_dialects::ir::{Builder, Context, Mapping, Op, Report, Val, attr, remark
 use weft_dialects::tile::{Compute, Kernel};
 
 use crate::nest::{Nest, read_kernel};
+use crate::remarks::{Refused, chosen};
 use crate::tile::constants::constants;
 use crate::tile::construct_rtiles::{construct_tile, near_tile};
 use crate::tile::groups::{Group, Order, groups, maker, starts_empty};
@@ -147,10 +148,19 @@ impl<'c> Connecting<'c> {
         if self.remarks {
             let names = [from, reader].map(kernel_of);
             let told = match &found {
-                Ok(joined) => format!(
-                    "in @{} {:.0} cycles with tiles of {:?} and {} bytes that wait, apart {:.0}",
-                    self.memory, joined.cycles, joined.sizes, joined.footprint, joined.apart
-                ),
+                Ok(joined) => {
+                    let near = format!("in @{}", self.memory);
+                    let near = (&*near, joined.cycles);
+                    // What is saved without this edge is saved apart, too.
+                    let apart = ("apart", joined.apart - before);
+                    let (won, lost) = if takes { (near, apart) } else { (apart, near) };
+                    format!(
+                        "{}; near with tiles of {:?} and {} bytes that wait",
+                        chosen(won.0, won.1, Some(lost)),
+                        joined.sizes,
+                        joined.footprint
+                    )
+                }
                 Err(why) => format!("stays in the shared memory: {why}"),
             };
             remark(edges[0].1, &format!("@{} to @{}: {told}", names[0], names[1]));
@@ -216,9 +226,8 @@ impl<'c> Connecting<'c> {
         let members: Vec<Rc<Member<'c>>> =
             group.runs.iter().filter_map(|run| self.member(*run)).collect();
         if members.len() != group.runs.len() {
-            return Err(Unjoined::Untiled(
-                "a kernel of it is no nest that one unit does by itself".to_owned(),
-            ));
+            let why = "a kernel of it is no nest that one unit does by itself";
+            return Err(Unjoined::Untiled(Refused::by("member", why)));
         }
         let nests: Vec<&Nest<'c>> = members.iter().map(|member| &member.nest).collect();
         let chain = group.chain(nests);
@@ -271,6 +280,9 @@ impl<'c> Connecting<'c> {
         for group in groups(self.machine, &order) {
             let Ok(found) = self.try_group(&order, &group, None) else { continue };
             let names: Vec<_> = group.runs.iter().map(|run| kernel_of(*run).to_owned()).collect();
+            if self.remarks {
+                say_tile(group.runs[0], &names, &found);
+            }
             for (member, run) in group.runs.iter().enumerate() {
                 let key = (names.join(" "), member, found.tiles[member].clone());
                 let clone = match self.clones.get(&key) {
@@ -338,6 +350,18 @@ impl<'c> Connecting<'c> {
         let mut free = names.filter(|new| !taken.contains(new.as_str()));
         free.next().expect("names do not run out")
     }
+}
+
+/// The tile of a group, and the one that comes next; those whose cycles differ little are told
+/// apart by the bytes that they move.
+fn say_tile(first: Op<'_>, names: &[String], found: &Subgraph<'_>) {
+    let names: Vec<_> = names.iter().map(|name| format!("@{name}")).collect();
+    let tile = |sizes: &[u64], bytes| format!("tiles of {sizes:?} that move {bytes} bytes");
+    let second = found.second.as_ref();
+    let second = second.map(|(sizes, cycles, bytes)| (tile(sizes, bytes), *cycles));
+    let second = second.as_ref().map(|(what, cycles)| (&**what, *cycles));
+    let told = chosen(&tile(&found.sizes, &found.traffic), found.cycles, second);
+    remark(first, &format!("{} are one kernel: {told}", names.join(", ")));
 }
 
 /// Takes edges out again.

@@ -3,6 +3,7 @@
 use weft_dialects::ir::{Block, Builder, Context, Linear, Mapping, Op, Val, ty};
 
 use crate::nest::{Access, Border, Epilogue, Nest, Start, copy_body, index_axis, scalar_body};
+use crate::remarks::Refused;
 use crate::tile::lanes_type;
 
 /// Makes one nest of `maker` and of `user`, which reads what `maker` writes by the accesses
@@ -16,7 +17,7 @@ pub fn join<'c>(
     maker: &Nest<'c>,
     user: &Nest<'c>,
     reading: &[bool],
-) -> Result<Nest<'c>, &'static str> {
+) -> Result<Nest<'c>, Refused> {
     let own = check(maker, user, reading)?;
     let (made, used) = (&maker.outputs[0], &user.outputs[0]);
     let reduces = (0..maker.axes.len()).any(|axis| maker.reduces(axis));
@@ -29,7 +30,7 @@ pub fn join<'c>(
             others.iter().chain((!reduces).then_some(&maker.inputs[..]).into_iter().flatten()),
         )?;
         if onto.access(used).address(maker.axes.len()) != made.address(maker.axes.len()) {
-            return Err("the elements would be written in another order");
+            return Err(other_order());
         }
         let outputs = vec![Access { tensor: used.tensor, ..made.clone() }];
         if !reduces {
@@ -43,17 +44,22 @@ pub fn join<'c>(
     // The axes of the maker are coarser: those of the user are taken.
     let asks = maker.body.ops().into_iter().any(|op| index_axis(op).is_some());
     let Some(onto) = Onto::of(made, maker, own, user).filter(|_| !reduces && !asks) else {
-        return Err("no axis of one is some axes of the other");
+        let values = format!("{:?} and {:?}", user.extents(), maker.extents());
+        return Err(Refused::by("axes", "no axis of one is some axes of the other").met(values));
     };
     let inputs = onto.all(&maker.inputs.iter().collect::<Vec<_>>());
     let kept = others(user, reading);
     side_by_side(used, user, inputs.iter().chain(kept.iter().copied()))?;
     if used.address(user.axes.len()) != own.address(user.axes.len()) {
-        return Err("the elements would be written in another order");
+        return Err(other_order());
     }
     let body = write.both(maker, user, reading);
     let inputs = inputs.into_iter().chain(kept.into_iter().cloned()).collect();
     Ok(Nest { inputs, body, ..user.clone() })
+}
+
+fn other_order() -> Refused {
+    Refused::by("order", "the elements would be written in another order")
 }
 
 /// Whether a nest does something to each element apart, and to nothing twice.
@@ -68,37 +74,54 @@ fn check<'n, 'c>(
     maker: &Nest<'c>,
     user: &'n Nest<'c>,
     reading: &[bool],
-) -> Result<&'n Access<'c>, &'static str> {
+) -> Result<&'n Access<'c>, Refused> {
     let reduces = (0..maker.axes.len()).any(|axis| maker.reduces(axis));
     let asks = user.body.ops().into_iter().any(|op| index_axis(op).is_some());
     if !is_elementwise(user) || asks {
-        return Err("the reader is not elementwise");
+        return Err(Refused::by("elementwise", "the reader is not elementwise"));
     }
     if dense(&user.outputs[0], user).is_none() {
-        return Err("the reader writes a part of its tensor");
+        let all: u64 = user.outputs[0].shape.iter().product();
+        let values = format!("{} points of {all} elements", user.points());
+        return Err(Refused::by("part", "the reader writes a part of its tensor").met(values));
     }
     match maker.starts[..] {
-        [Start::Held] => return Err("what is read holds something before"),
+        [Start::Held] => {
+            return Err(Refused::by("held", "what is read holds something before"));
+        }
         [_] if reduces || is_elementwise(maker) => {}
-        _ => return Err("what is read is one of several results"),
+        _ => return Err(several(maker.outputs.len())),
     }
     let mut reads = user.inputs.iter().zip(reading).filter(|(_, reading)| **reading);
-    let Some((own, _)) = reads.next() else { return Err("it is not read") };
+    let Some((own, _)) = reads.next() else {
+        return Err(Refused::by("read", "it is not read"));
+    };
     let axes = user.axes.len();
     if reads.any(|(other, _)| other.address(axes) != own.address(axes)) {
-        return Err("it is read in two ways");
+        return Err(Refused::by("ways", "it is read in two ways"));
     }
     if user.inputs.iter().any(|access| Border::of(access).is_some()) {
-        return Err("it is read with a border");
+        return Err(Refused::by("border", "it is read with a border"));
     }
     let bits = |nest| lanes_type(nest).and_then(ty::bits);
-    if bits(maker) != bits(user) {
-        return Err("their elements fill registers differently");
+    let (made, read) = (bits(maker), bits(user));
+    if made != read {
+        let shown = |bits: Option<u64>| bits.map_or("none".to_owned(), |bits| bits.to_string());
+        let values = format!("{} and {} bits", shown(read), shown(made));
+        return Err(Refused::by("bits", "their elements fill registers differently").met(values));
     }
-    if reduces && maker.outputs[0].elem() != user.outputs[0].elem() {
-        return Err("the sums have another type than what is stored");
+    let [sum, stored] = [maker, user].map(|nest| nest.outputs[0].elem());
+    if reduces && sum != stored {
+        let why = Refused::by("type", "the sums have another type than what is stored");
+        return Err(why.met(format!("{sum} and {stored}")));
     }
     Ok(own)
+}
+
+/// What is read is none that one kernel makes alone.
+pub(super) fn several(results: usize) -> Refused {
+    let why = Refused::by("results", "what is read is one of several results");
+    why.met(format!("{results} of one kernel"))
 }
 
 /// Accesses of a nest beside those in `reading`.
@@ -113,14 +136,14 @@ fn side_by_side<'n, 'c: 'n>(
     output: &Access<'c>,
     nest: &Nest<'c>,
     mut inputs: impl Iterator<Item = &'n Access<'c>>,
-) -> Result<(), &'static str> {
+) -> Result<(), Refused> {
     let axes = nest.axes.len();
     let inner = (0..axes).find(|&axis| output.stride(axes, axis) == 1);
     let plain =
         |input: &Access<'c>| inner.is_none_or(|inner| matches!(input.stride(axes, inner), 0 | 1));
     match inputs.all(plain) {
         true => Ok(()),
-        false => Err("an input does not lie in the order of the output"),
+        false => Err(Refused::by("side", "an input does not lie in the order of the output")),
     }
 }
 

@@ -28,8 +28,9 @@ use super::constants::constants;
 use super::construct_rtiles::{lanes_do, read};
 use super::views::{erase_views, kernel_of, readers, root, view};
 use crate::nest::{self, Access, Nest};
+use crate::remarks::Refused;
 pub(super) use join::is_elementwise;
-use join::join;
+use join::{join, several};
 
 /// The pass.
 pub const PASS: Pass = Pass {
@@ -99,7 +100,7 @@ struct Fuse<'c> {
     nests: HashMap<Op<'c>, Option<Rc<Nest<'c>>>>,
     /// What reader and maker became, by which inputs of the reader are the maker's tensor: a
     /// recurrence joins the same kernels at every step.
-    joints: HashMap<(Op<'c>, Op<'c>, Vec<bool>), Result<Joint<'c>, &'static str>>,
+    joints: HashMap<(Op<'c>, Op<'c>, Vec<bool>), Result<Joint<'c>, Refused>>,
 }
 
 /// A kernel in the place of two.
@@ -176,7 +177,10 @@ impl<'c> Fuse<'c> {
                 constant.contains(&tensor) && readers(tensor).iter().any(|(op, _)| *op != maker)
             };
             let fused = match !is_elementwise(&nest) && nest.inputs.iter().any(shared) {
-                true => Err("another kernel reads its weight, which would be held twice"),
+                true => {
+                    let why = "another kernel reads its weight, which would be held twice";
+                    Err(Refused::by("weight", why))
+                }
                 false => self.fuse(user, maker, &nest),
             };
             match fused {
@@ -204,17 +208,15 @@ impl<'c> Fuse<'c> {
     }
 
     /// Joins a run to one that makes what it reads.
-    fn fuse(
-        &mut self,
-        user: Op<'c>,
-        maker: Op<'c>,
-        made: &Nest<'c>,
-    ) -> Result<Op<'c>, &'static str> {
-        let reader = self.nest(user).ok().flatten().ok_or("the reader is no nest")?;
-        let [result] = maker.results()[..] else { return Err("it is one of several results") };
+    fn fuse(&mut self, user: Op<'c>, maker: Op<'c>, made: &Nest<'c>) -> Result<Op<'c>, Refused> {
+        let reader = self.nest(user).ok().flatten().ok_or_else(no_nest)?;
+        let [result] = maker.results()[..] else {
+            return Err(several(maker.results().len()));
+        };
         let inputs = user.operands().len() - user.results().len();
         if readers(result).iter().any(|&(op, operand)| op != user || operand >= inputs) {
-            return Err("something else reads it, too");
+            let values = format!("it is read in {} places", readers(result).len());
+            return Err(Refused::by("readers", "something else reads it, too").met(values));
         }
         let of_maker =
             |access: &Access<'c>| root(user.operand(access.argument().index())) == result;
@@ -239,7 +241,7 @@ impl<'c> Fuse<'c> {
         maker: Op<'c>,
         made: &Nest<'c>,
         reading: &[bool],
-    ) -> Result<Joint<'c>, &'static str> {
+    ) -> Result<Joint<'c>, Refused> {
         let names = [maker, reader].map(|kernel| kernel.symbol());
         // Arguments tell whose tensor is read, so each has its own.
         let twin = (reader == maker).then(|| {
@@ -259,8 +261,8 @@ impl<'c> Fuse<'c> {
         (maker, made): (Op<'c>, &Nest<'c>),
         reading: &[bool],
         names: &[&str; 2],
-    ) -> Result<Joint<'c>, &'static str> {
-        let nest = read(reader).map_err(|_| "the reader is no nest")?;
+    ) -> Result<Joint<'c>, Refused> {
+        let nest = read(reader).map_err(|_| no_nest())?;
         let scratch = empty_module(self.context);
         let joined = join(self.context, module_op(&scratch), made, &nest, reading)?;
         if let Some(machine) = self.machine {
@@ -348,4 +350,8 @@ impl<'c> Fuse<'c> {
         maker.erase();
         run
     }
+}
+
+fn no_nest() -> Refused {
+    Refused::by("nest", "the reader is no nest")
 }

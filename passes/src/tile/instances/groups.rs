@@ -17,6 +17,7 @@ use super::super::stream_host::flow::Flow;
 use super::super::stream_host::segment::{Cut, Segment, arena_bytes, moved, samples};
 use super::super::stream_host::spans::count;
 use super::work::Work;
+use crate::remarks::Refused;
 use crate::task::cost::latencies;
 use crate::task::schedule::parts;
 
@@ -64,13 +65,30 @@ pub(super) struct SubGraph {
     /// Sub-graphs that were merged to it: what one alone makes need not stay in the local buffer,
     /// and how a kernel is tiled is the next passes' choice.
     pub parts: usize,
+    /// The split that comes next, and what it takes.
+    pub second: Option<(Cut, f64)>,
+    /// Why it is not split, where it is not.
+    pub unsplit: Option<Refused>,
+    /// Why it is not one with what comes behind it.
+    pub ends: Option<Refused>,
+}
+
+impl SubGraph {
+    fn keep_whole(&mut self, why: Refused) {
+        (self.cut, self.unsplit) = (None, Some(why));
+    }
 }
 
 /// The sub-graphs of a flow, in its order; those that take less whole are not cut, unless `all` are.
 pub(super) fn group(flow: &Flow<'_>, work: &Work, limits: &Limits, all: bool) -> Vec<SubGraph> {
     let mut found = merged(flow, work, limits);
-    for own in found.iter_mut().filter(|own| !all && (own.parts == 1 || own.whole <= own.cycles)) {
-        own.cut = None;
+    for own in found.iter_mut().filter(|own| !all && own.cut.is_some()) {
+        if own.parts == 1 {
+            own.keep_whole(Refused::by("alone", "nothing is merged with it"));
+        } else if own.whole <= own.cycles {
+            let why = Refused::by("whole", "its steps one after the other take no more");
+            own.keep_whole(why.met(format!("{:.0} cycles, in instances {:.0}", own.whole, own.cycles)));
+        }
     }
     found
 }
@@ -93,12 +111,15 @@ fn merged(flow: &Flow<'_>, work: &Work, limits: &Limits) -> Vec<SubGraph> {
         let mut at = 0;
         while at + 1 < all.len() {
             match merge(flow, work, limits, &all[at], &all[at + 1]) {
-                Some(both) => {
+                Ok(both) => {
                     all[at] = both;
                     all.remove(at + 1);
                     merged = true;
                 }
-                None => at += 1,
+                Err(why) => {
+                    all[at].ends = Some(why);
+                    at += 1;
+                }
             }
         }
         if !merged {
@@ -114,30 +135,53 @@ fn subgraph(
     segment: Segment,
     whole: f64,
 ) -> SubGraph {
-    let suits = (segment.from..segment.to).all(|step| work.suits[step]);
-    let found = suits.then(|| best_split(flow, work, limits, &segment)).flatten();
-    let (cut, cycles) = match found {
-        Some((cut, cycles)) => (Some(cut), cycles),
-        None => (None, f64::INFINITY),
+    let misfit = (segment.from..segment.to).find(|&step| !work.suits[step]);
+    let found = match misfit {
+        None => splits(flow, work, limits, &segment),
+        Some(step) => {
+            let why = "it reads at computed addresses, makes several tensors or none";
+            let name = flow.steps[step].kernel.symbol();
+            Err(Refused::by("suits", why).met(format!("@{name}")))
+        }
     };
-    SubGraph { segment, suits, cut, cycles, whole, parts: 1 }
+    let suits = misfit.is_none();
+    let (cut, cycles, second, unsplit) = match found {
+        Ok(Splits { best: (cut, cycles), second }) => (Some(cut), cycles, second, None),
+        Err(why) => (None, f64::INFINITY, None, Some(why)),
+    };
+    SubGraph { segment, suits, cut, cycles, whole, parts: 1, second, unsplit, ends: None }
 }
 
 /// Two neighbours as one, where an instance of that fits and both then take less.
+///
+/// # Errors
+/// Why they stay two.
 fn merge(
     flow: &Flow<'_>,
     work: &Work,
     limits: &Limits,
     one: &SubGraph,
     other: &SubGraph,
-) -> Option<SubGraph> {
-    if !one.suits || !other.suits {
-        return None;
+) -> Result<SubGraph, Refused> {
+    if let Some(why) =
+        [one, other].into_iter().find(|own| !own.suits).and_then(|own| own.unsplit.clone())
+    {
+        return Err(why);
     }
-    let segment = Segment::of(flow, one.segment.from, other.segment.to)?;
+    let segment = Segment::of(flow, one.segment.from, other.segment.to);
+    let segment = segment
+        .ok_or_else(|| Refused::by("writers", "what both make is written by others, too"))?;
     let mut both = subgraph(flow, work, limits, segment, one.whole + other.whole);
     both.parts = one.parts + other.parts;
-    (both.cut.is_some() && both.cycles <= one.cycles + other.cycles).then_some(both)
+    if let Some(why) = both.unsplit.take() {
+        return Err(why);
+    }
+    if both.cycles > one.cycles + other.cycles {
+        let why = Refused::by("cycles", "both together take more");
+        let (own, other) = (one.cycles, other.cycles);
+        return Err(why.met(format!("{:.0} cycles, {own:.0} + {other:.0} apart", both.cycles)));
+    }
+    Ok(both)
 }
 
 /// What the steps of a segment take that all cores share.
@@ -161,14 +205,24 @@ fn factors(extent: u64) -> Vec<u64> {
     found
 }
 
-/// The split that takes least of those whose instances fit the local buffer.
-fn best_split(
+/// The split that takes least of those whose instances fit the local buffer, and the next one.
+struct Splits {
+    best: (Cut, f64),
+    second: Option<(Cut, f64)>,
+}
+
+/// Tries all splits of a sub-graph.
+///
+/// # Errors
+/// What the smallest instance takes, where none fits.
+fn splits(
     flow: &Flow<'_>,
     work: &Work,
     limits: &Limits,
     segment: &Segment,
-) -> Option<(Cut, f64)> {
-    let last = &flow.tensors[*segment.gives.last()?];
+) -> Result<Splits, Refused> {
+    let last = segment.gives.last().ok_or_else(|| Refused::by("gives", "nobody reads it"))?;
+    let last = &flow.tensors[*last];
     let dims: Vec<usize> = (0..last.shape.len()).filter(|&dim| last.shape[dim] > 1).collect();
     let along = |dim: usize| {
         let extent = last.shape[dim];
@@ -182,30 +236,42 @@ fn best_split(
             cuts.extend(along(dim).map(|one| Cut { sizes: vec![(dims[0], 1), one] }));
         }
     }
-    let mut best: Option<(Cut, f64)> = None;
+    let (mut best, mut second): (Option<(Cut, f64)>, Option<(Cut, f64)>) = (None, None);
+    let less = |cycles: f64, than: &Option<(Cut, f64)>| {
+        than.as_ref().is_none_or(|(_, least)| cycles < *least)
+    };
+    let mut smallest = u64::MAX;
     for cut in cuts {
-        let Some(cycles) = cycles(flow, work, limits, segment, &cut) else { continue };
-        if best.as_ref().is_none_or(|(_, least)| cycles < *least) {
-            best = Some((cut, cycles));
+        match cycles(flow, work, limits, segment, &cut) {
+            Ok(cycles) if less(cycles, &best) => second = best.replace((cut, cycles)),
+            Ok(cycles) if less(cycles, &second) => second = Some((cut, cycles)),
+            Ok(_) => {}
+            Err(bytes) => smallest = smallest.min(bytes),
         }
     }
-    best
+    best.map(|best| Splits { best, second }).ok_or_else(|| {
+        let why = Refused::by("room", "no instance fits the local buffer");
+        why.met(format!("{smallest} bytes, there is room for {}", limits.room))
+    })
 }
 
-/// What a sub-graph takes under a cut; none where an instance does not fit.
+/// What a sub-graph takes under a cut.
+///
+/// # Errors
+/// Bytes of an instance that does not fit, or the most there are where there is no such cut.
 fn cycles(
     flow: &Flow<'_>,
     work: &Work,
     limits: &Limits,
     segment: &Segment,
     cut: &Cut,
-) -> Option<f64> {
-    let (some, tiles) = samples(flow, segment, cut)?;
+) -> Result<f64, u64> {
+    let (some, tiles) = samples(flow, segment, cut).ok_or(u64::MAX)?;
     let (mut longest, mut bytes) = (0f64, 0f64);
     for tile in &some {
         let held = arena_bytes(flow, segment, std::slice::from_ref(tile));
         if held > limits.room {
-            return None;
+            return Err(held);
         }
         let (read, given) = moved(flow, segment, tile);
         let steps = (segment.from..segment.to).zip(&tile.points);
@@ -224,5 +290,5 @@ fn cycles(
         bytes = bytes.max(passes);
     }
     let rounds = (tiles as u64).div_ceil(limits.cores) as f64;
-    Some((rounds * longest).max(tiles as f64 * bytes / limits.shared))
+    Ok((rounds * longest).max(tiles as f64 * bytes / limits.shared))
 }

@@ -32,13 +32,14 @@ use weft_dialects::tile::Graph;
 
 use super::construct_rtiles::{construct_move, construct_tile, near_tile};
 use super::isa::Near;
-use super::stream_host::clear;
 use super::stream_host::emit::{Emit, Names, Stitching};
 use super::stream_host::flow::{Flow, Unread};
 use super::stream_host::refine::refine;
 use super::stream_host::segment::{self, Action, Segment, Tile};
+use super::stream_host::{clear, sizes};
 use super::waiting_memory;
 use crate::nest::Nest;
+use crate::remarks::{Refused, chosen};
 use groups::{Limits, SubGraph};
 use work::Work;
 
@@ -120,7 +121,7 @@ fn split<'c>(
     let subgraphs = groups::group(&flow, &work, &limits, all);
     if subgraphs.iter().all(|own| own.cut.is_none()) {
         if run.option("remarks") == "true" {
-            subgraphs.iter().for_each(|own| say_whole(&flow, own));
+            subgraphs.iter().for_each(|own| say(&flow, own, None));
         }
         return Ok(());
     }
@@ -167,6 +168,7 @@ fn split<'c>(
         stitching: None,
         runs: Vec::new(),
     };
+    let remarks = run.option("remarks") == "true";
     for own in &subgraphs {
         let known = emit.finished.clone();
         if let Some(cut) = &own.cut {
@@ -186,21 +188,20 @@ fn split<'c>(
                 stitched.extend(stitch::stitch(&mut emit, &runs, local.name)?);
             }
             emit.stitching = None;
+            if remarks {
+                say(&flow, own, (!failed.get()).then_some((tiles.len(), most.unwrap_or(0))));
+            }
             if !failed.get() {
                 run.count("subgraphs", 1);
                 run.count("instances", tiles.len() as u64);
-                if run.option("remarks") == "true" {
-                    say(&flow, own, tiles.len(), most.unwrap_or(0));
-                }
                 continue;
             }
             for op in stitched.into_iter().rev() {
                 op.erase();
             }
             emit.finished = known;
-        }
-        if run.option("remarks") == "true" {
-            say_whole(&flow, own);
+        } else if remarks {
+            say(&flow, own, None);
         }
         for step in own.segment.from..own.segment.to {
             emit.whole(step);
@@ -241,29 +242,28 @@ fn arena(flow: &Flow<'_>, own: &Segment, tile: &Tile) -> u64 {
     segment::arena_bytes(flow, own, std::slice::from_ref(tile))
 }
 
-fn say(flow: &Flow<'_>, own: &SubGraph, instances: usize, bytes: u64) {
-    let names = [own.segment.from, own.segment.to - 1].map(|step| flow.steps[step].name());
-    let cut = own.cut.iter().flat_map(|cut| &cut.sizes);
-    let sizes: Vec<_> = cut.map(|(dim, size)| format!("{size} along {dim}")).collect();
-    let how = if sizes.is_empty() { "whole".to_owned() } else { sizes.join(", ") };
-    let what = format!(
-        "\"{}\" to \"{}\": {instances} instances, {how}; {bytes} bytes at once, {:.0} cycles; \
-         whole {:.0}",
-        names[0], names[1], own.cycles, own.whole
-    );
-    remark(flow.steps[own.segment.from].op, &what);
-}
-
-/// Why steps are not done in instances.
-fn say_whole(flow: &Flow<'_>, own: &SubGraph) {
-    let names = [own.segment.from, own.segment.to - 1].map(|step| flow.steps[step].name());
-    let why = match (own.cycles.is_finite(), own.parts) {
-        (false, _) => "no instance fits the local buffer".to_owned(),
-        (true, 1) => "nothing else is merged with it".to_owned(),
-        (true, _) => format!("{:.0} cycles; in instances {:.0}", own.whole, own.cycles),
-    };
-    remark(
-        flow.steps[own.segment.from].op,
-        &format!("\"{}\" to \"{}\": whole, {why}", names[0], names[1]),
-    );
+/// How a sub-graph is split and where it ends; `done` are its instances and what one takes.
+fn say(flow: &Flow<'_>, own: &SubGraph, done: Option<(usize, u64)>) {
+    let (first, last) = (own.segment.from, own.segment.to - 1);
+    let names = [first, last].map(|step| flow.steps[step].name());
+    let names = format!("\"{}\" to \"{}\"", names[0], names[1]);
+    let op = flow.steps[first].op;
+    match (done, &own.cut, &own.unsplit) {
+        (Some((instances, bytes)), Some(cut), _) => {
+            let second = own.second.as_ref().map(|(cut, cycles)| (sizes(cut), *cycles));
+            let second = second.as_ref().map(|(cut, cycles)| (&**cut, *cycles));
+            let what = format!("{instances} instances, {}", sizes(cut));
+            let told = chosen(&what, own.cycles, second);
+            let whole = format!("whole {:.0}", own.whole);
+            remark(op, &format!("{names}: {told}; {whole}; {bytes} bytes at once"));
+        }
+        (_, _, Some(why)) => remark(op, &format!("{names} is not split: {why}")),
+        _ => {
+            let why = Refused::by("tile", "no tile of an instance is done by moves or lanes");
+            remark(op, &format!("{names} is not split: {why}"));
+        }
+    }
+    if let (Some(why), Some(next)) = (&own.ends, flow.steps.get(last + 1)) {
+        remark(op, &format!("{names} stays apart from \"{}\": {why}", next.name()));
+    }
 }

@@ -34,6 +34,7 @@ use super::way::way;
 use super::{near_cache, policy};
 use crate::device::expand_math;
 use crate::nest::{self, Nest};
+use crate::remarks::chosen;
 use graph::{Graph, apply};
 use panels::{Panels, laid};
 
@@ -119,6 +120,23 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     Ok(())
 }
 
+/// Says how the tensors of a part lie, at the kernels that touch them.
+fn say(graph: &Graph<'_>, part: &[usize], (plain, panels): (f64, f64), pays: bool) {
+    let mut names: Vec<String> = Vec::new();
+    for run in graph.runs.iter().filter(|run| run.touches(part)) {
+        let name = format!("@{}", run.kernel);
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let (there, here) = (("in panels", panels), ("in the model's order", plain));
+    let (won, lost) = if pays { (there, here) } else { (here, there) };
+    let told = chosen(won.0, won.1, Some(lost));
+    let why = if pays { String::new() } else { format!(" [gain: above {:.0}]", GAIN * plain) };
+    let text = format!("{} tensors of {} lie {told}{why}", part.len(), names.join(", "));
+    remark(graph.op, &text);
+}
+
 /// How many elements are neighbours in a panel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Width {
@@ -174,12 +192,7 @@ impl<'c> LayOut<'c> {
                 let (plain, panels) = self.weigh(graph, &part, &lies);
                 let pays = panels < GAIN * plain;
                 if remarks {
-                    let text = format!(
-                        "{} tensors {} in panels: {panels:.0} cycles predicted, {plain:.0} without",
-                        part.len(),
-                        if pays { "lie" } else { "do not lie" },
-                    );
-                    remark(graph.op, &text);
+                    say(graph, &part, (plain, panels), pays);
                 }
                 if !pays {
                     part.iter().for_each(|&tensor| lies[tensor] = None);

@@ -11,6 +11,7 @@
 use weft_dialects::ir::{Builder, Linear, ty};
 
 use crate::nest::{Access, Border, Nest, emit_pad, index_axis};
+use crate::remarks::Refused;
 
 /// How a tensor lies: elements that were `behind` apart are neighbours, `lanes` of them at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -31,14 +32,20 @@ pub(super) fn laid<'c>(
     scratch: &mut Builder<'c>,
     nest: &Nest<'c>,
     panels: &[Option<Panels>],
-) -> Result<Option<Nest<'c>>, (usize, &'static str)> {
+) -> Result<Option<Nest<'c>>, (usize, Refused)> {
     let Some(first) = panels.iter().position(Option::is_some) else { return Ok(None) };
     if !nest.captures.is_empty() {
-        return Err((first, "the kernel reads at addresses that it computes"));
+        return Err((
+            first,
+            Refused::by("addresses", "the kernel reads at addresses that it computes"),
+        ));
     }
     let asks = |op| index_axis(op).is_some();
     if nest.bodies().iter().flat_map(|body| body.ops()).any(asks) {
-        return Err((first, "the kernel asks for the number of a point"));
+        return Err((
+            first,
+            Refused::by("coordinates", "the kernel asks for the number of a point"),
+        ));
     }
     if anywhere(nest, panels) {
         return Ok(None);
@@ -78,7 +85,7 @@ pub(super) fn anywhere(nest: &Nest<'_>, panels: &[Option<Panels>]) -> bool {
 }
 
 /// Makes `bound` elements of the tensor of access `number` end where a dimension does.
-fn cut(nest: &mut Nest<'_>, number: usize, bound: u64) -> Result<(), &'static str> {
+fn cut(nest: &mut Nest<'_>, number: usize, bound: u64) -> Result<(), Refused> {
     loop {
         let access = nest.accesses()[number];
         let shape = access.shape_in_memory();
@@ -91,16 +98,20 @@ fn cut(nest: &mut Nest<'_>, number: usize, bound: u64) -> Result<(), &'static st
         let Some(dim) = dim else {
             return match ends(&shape, bound) {
                 true => Ok(()),
-                false => Err("no dimension ends where a panel does"),
+                false => {
+                    let why = Refused::by("ends", "no dimension ends where a panel does");
+                    Err(why.met(format!("{bound} elements of {shape:?}")))
+                }
             };
         };
         behind /= shape[dim];
         let panel = bound / behind;
         if !bound.is_multiple_of(behind) || !shape[dim].is_multiple_of(panel) {
-            return Err("panels do not divide a dimension");
+            let why = Refused::by("divides", "panels do not divide a dimension");
+            return Err(why.met(format!("{panel} of {}", shape[dim])));
         }
         if Border::of(access).is_some_and(|border| dim + border.rank() >= shape.len()) {
-            return Err("a border runs through panels");
+            return Err(Refused::by("border", "a border runs through panels"));
         }
         let index = &access.index[dim];
         if let Some((outer, inner)) = divided(index, &nest.extents(), panel) {
@@ -112,7 +123,7 @@ fn cut(nest: &mut Nest<'_>, number: usize, bound: u64) -> Result<(), &'static st
             continue;
         }
         let (axis, part) = splittable(index, &nest.extents(), panel)
-            .ok_or("an axis does not run through whole panels")?;
+            .ok_or_else(|| Refused::by("axis", "an axis does not run through whole panels"))?;
         nest.split(axis, part);
     }
 }

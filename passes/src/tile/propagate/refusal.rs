@@ -83,6 +83,23 @@ pub enum Refusal {
     },
 }
 
+impl Refusal {
+    /// The name of the rule, for reports and tests.
+    pub fn rule(&self) -> &'static str {
+        match self {
+            Refusal::NotInvertible { .. } => "invertible",
+            Refusal::Conflict { .. } => "conflict",
+            Refusal::Beyond { .. } => "beyond",
+            Refusal::Unasked { .. } => "unasked",
+            Refusal::Places { .. } => "places",
+            Refusal::Computed { .. } => "computed",
+            Refusal::Border { .. } => "border",
+            Refusal::Outputs { .. } => "outputs",
+            Refusal::Empty { .. } => "empty",
+        }
+    }
+}
+
 /// An index expression for people: `2 d0 + d3 - 1`.
 pub(super) fn written(index: &Linear) -> String {
     let mut text = String::new();

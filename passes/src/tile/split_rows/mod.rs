@@ -23,6 +23,8 @@ mod softmax;
 mod variance;
 mod write;
 
+use std::fmt;
+
 use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::{Op, Report, remark, ty};
@@ -34,6 +36,7 @@ use super::pace::Pace;
 use super::pack_weights::kernels;
 use super::split_reductions::{MOST_PARTS, busiest};
 use super::views::kernel_of;
+use crate::remarks::Refused;
 use rows::{Applied, Graph};
 use softmax::Softmax;
 use variance::Variance;
@@ -104,15 +107,16 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         for first in runs.into_iter().rev() {
             let Some(found) = Long::at(&mut graph, first) else { continue };
             let count = found.parts(machine, parts);
-            let told = match &count {
-                Ok(1) => continue,
-                Ok(count) => found.describe(first, *count),
-                Err(why) => format!("@{}: rows stay whole: {why}", kernel_of(first)),
-            };
             if remarks {
-                remark(first, &told);
+                let told = match &count {
+                    Ok((count, need)) => found.describe(*count, need.as_ref()),
+                    Err(why) => format!("rows stay whole: {why}"),
+                };
+                remark(first, &format!("@{}: {told}", kernel_of(first)));
             }
-            if let Ok(count) = count {
+            if let Ok((count, _)) = count
+                && count > 1
+            {
                 found.write(&mut writer, count);
                 run.count("split", 1);
             }
@@ -120,6 +124,38 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     }
     writer.finish(&plain);
     Ok(())
+}
+
+/// What decides how many parts rows get: what has to be near a unit, and units that would idle.
+struct Need<'c> {
+    /// Of rows that share a tile, and of what they become.
+    bytes: u64,
+    /// The memory near a unit, and its room.
+    near: Option<(&'c str, u64)>,
+    /// Tiles to share out.
+    pieces: u64,
+    units: u64,
+    /// Whether all of it takes less than handing it over.
+    little: bool,
+}
+
+impl Need<'_> {
+    /// The fewest parts with which rows that share a tile fit near a unit, and all units have one.
+    fn least(&self) -> u64 {
+        let fit = self.near.map_or(1, |(_, room)| self.bytes.div_ceil(room.max(1)));
+        let idle = self.pieces < self.units && !self.little;
+        let busy = if idle { self.units.div_ceil(self.pieces) } else { 1 };
+        fit.max(busy.min(MOST_PARTS * self.units))
+    }
+}
+
+impl fmt::Display for Need<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((memory, room)) = self.near {
+            write!(f, "{} bytes for {room} of @{memory}, ", self.bytes)?;
+        }
+        write!(f, "{} tiles for {} units", self.pieces, self.units)
+    }
 }
 
 /// Something that folds its rows twice.
@@ -153,7 +189,11 @@ impl<'c> Long<'c> {
     ///
     /// # Errors
     /// Why rows that should have some get none.
-    fn parts(&self, machine: Machine<'c>, parts: Parts) -> Result<u64, String> {
+    fn parts(
+        &self,
+        machine: Machine<'c>,
+        parts: Parts,
+    ) -> Result<(u64, Option<Need<'c>>), Refused> {
         let folds = self.folds();
         let first = folds[0];
         let row = first.row().1;
@@ -164,29 +204,38 @@ impl<'c> Long<'c> {
                 .iter()
                 .any(|unit| name.is_some_and(|name| unit.reduces(name, elem)));
             if !reorders {
-                return Err(format!("no lanes fold {} in another order", name.unwrap_or("")));
+                let why = format!("no lanes fold {} in another order", name.unwrap_or(""));
+                return Err(Refused::by("reductions", why));
             }
         }
         let Parts::Auto = parts else {
-            let Parts::Number(number) = parts else { return Ok(1) };
+            let Parts::Number(number) = parts else { return Ok((1, None)) };
             return match row.is_multiple_of(number) {
-                true => Ok(number),
-                false => Err(format!("{number} parts of {row} elements are not equal")),
+                true => Ok((number, None)),
+                false => {
+                    let why = format!("{number} parts of {row} elements are not equal");
+                    Err(Refused::by("equal", why))
+                }
             };
         };
-        let least = self.least(machine, row).unwrap_or(1);
+        let need = self.least(machine, row);
+        let least = need.as_ref().map_or(1, Need::least);
         if least <= 1 {
-            return Ok(1);
+            return Ok((1, need));
         }
         // Parts of a few elements have more results than elements.
         let most = row / 2;
-        (least..=most.min(2 * least)).find(|&count| row.is_multiple_of(count)).ok_or_else(|| {
-            format!("{row} elements have no {least} to {} equal parts", most.min(2 * least))
-        })
+        let most = most.min(2 * least);
+        let Some(count) = (least..=most).find(|&count| row.is_multiple_of(count)) else {
+            let why = format!("{row} elements have no {least} to {most} equal parts");
+            let why = Refused::by("equal", why);
+            return Err(need.map_or(why.clone(), |need| why.met(need.to_string())));
+        };
+        Ok((count, need))
     }
 
-    /// The fewest parts with which rows that share a tile fit near a unit, and all units have one.
-    fn least(&self, machine: Machine<'c>, row: u64) -> Option<u64> {
+    /// What decides how many parts rows get at least.
+    fn least(&self, machine: Machine<'c>, row: u64) -> Option<Need<'c>> {
         let fold = self.folds()[0];
         let layouts = vec![Layout::Fixed; fold.nest.inputs.len()];
         let unit = machine.units().into_iter().next()?;
@@ -210,19 +259,20 @@ impl<'c> Long<'c> {
         };
         // What a row is made from and what it becomes.
         let bytes = 2 * rows * row * ty::byte_size(fold.elem())?;
-        let fit = near.map_or(1, |(pace, memory)| bytes.div_ceil(pace.room(&memory).max(1)));
-        let idle = pieces < unit.count() && cycles > unit.handover_cycles() as f64;
-        let busy = if idle { unit.count().div_ceil(pieces) } else { 1 };
-        Some(fit.max(busy.min(MOST_PARTS * unit.count())))
+        let near = near.map(|(pace, memory)| (memory.name, pace.room(&memory)));
+        let little = cycles <= unit.handover_cycles() as f64;
+        Some(Need { bytes, near, pieces, units: unit.count(), little })
     }
 
-    fn describe(&self, first: Op<'c>, count: u64) -> String {
+    fn describe(&self, count: u64, need: Option<&Need<'c>>) -> String {
         let what = match self {
             Self::Softmax(_) => "softmax",
             Self::Variance(_) => "variance",
         };
         let row = self.folds()[0].row().1;
-        format!("@{}: a {what} of {row} elements is done in {count} parts", kernel_of(first))
+        let how = if count == 1 { "whole".to_owned() } else { format!("in {count} parts") };
+        let why = need.map_or(String::new(), |need| format!(" [room: {need}]"));
+        format!("a {what} of {row} elements is done {how}{why}")
     }
 
     fn write(self, writer: &mut Writer<'c>, count: u64) {

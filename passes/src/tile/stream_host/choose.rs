@@ -49,6 +49,10 @@ impl Rates {
 pub(super) struct Chosen {
     pub segment: Segment,
     pub cut: Cut,
+    /// What it takes so.
+    pub cycles: f64,
+    /// The cut that comes next, and what it takes; none where the whole fits.
+    pub second: Option<(Cut, f64)>,
 }
 
 /// Steps that fit in no tiles: the first of them, and what the smallest tile takes.
@@ -90,12 +94,12 @@ fn partition(flow: &Flow<'_>, rates: &Rates, budget: u64) -> Result<Vec<Chosen>,
         let mut failures = 0;
         for (to, best) in best.iter_mut().enumerate().take(from + LONGEST + 1).skip(from + 1) {
             let Some(segment) = Segment::of(flow, from, to) else { continue };
-            match cut(flow, &segment, rates, budget) {
-                Ok((cut, cycles)) => {
+            match cut(flow, segment, rates, budget) {
+                Ok(chosen) => {
                     failures = 0;
-                    let all = before + cycles;
+                    let all = before + chosen.cycles;
                     if best.as_ref().is_none_or(|(known, _)| all < *known) {
-                        *best = Some((all, Some(Chosen { segment, cut })));
+                        *best = Some((all, Some(chosen)));
                     }
                 }
                 Err(bytes) => {
@@ -125,7 +129,15 @@ fn partition(flow: &Flow<'_>, rates: &Rates, budget: u64) -> Result<Vec<Chosen>,
 }
 
 /// The cut of a segment that fits and takes least; else what the smallest tile takes.
-fn cut(flow: &Flow<'_>, segment: &Segment, rates: &Rates, budget: u64) -> Result<(Cut, f64), u64> {
+fn cut(flow: &Flow<'_>, segment: Segment, rates: &Rates, budget: u64) -> Result<Chosen, u64> {
+    let (cut, cycles, second) = cuts(flow, &segment, rates, budget)?;
+    Ok(Chosen { segment, cut, cycles, second })
+}
+
+/// A cut, what it takes, and the next best one.
+type Cuts = (Cut, f64, Option<(Cut, f64)>);
+
+fn cuts(flow: &Flow<'_>, segment: &Segment, rates: &Rates, budget: u64) -> Result<Cuts, u64> {
     let mut smallest = u64::MAX;
     let mut fits = |cut: &Cut| -> Option<f64> {
         let (some, count) = samples(flow, segment, cut)?;
@@ -149,10 +161,10 @@ fn cut(flow: &Flow<'_>, segment: &Segment, rates: &Rates, budget: u64) -> Result
     };
     let whole = Cut { sizes: Vec::new() };
     if segment.gives.is_empty() {
-        return Ok((whole, 0.0));
+        return Ok((whole, 0.0, None));
     }
     if let Some(cycles) = fits(&whole) {
-        return Ok((whole, cycles));
+        return Ok((whole, cycles, None));
     }
     let last = &flow.tensors[segment.gives[segment.gives.len() - 1]];
     let dims: Vec<usize> = (0..last.shape.len()).filter(|&dim| last.shape[dim] > 1).collect();
@@ -168,7 +180,7 @@ fn cut(flow: &Flow<'_>, segment: &Segment, rates: &Rates, budget: u64) -> Result
         let after = |&first: &usize| dims.iter().filter(move |&&second| second > first);
         dims.iter().flat_map(move |first| after(first).map(move |second| (*first, *second)))
     };
-    let mut best: Option<(Cut, f64)> = None;
+    let mut best: Option<Cuts> = None;
     let ways = dims.iter().map(|&dim| one(dim)).collect::<Vec<_>>();
     for ways in [ways, pairs().map(two).collect()] {
         for cuts in ways {
@@ -185,11 +197,15 @@ fn cut(flow: &Flow<'_>, segment: &Segment, rates: &Rates, budget: u64) -> Result
                     None => low = middle + 1,
                 }
             }
-            if let Some((cut, cycles)) = found
-                && best.as_ref().is_none_or(|(_, known)| cycles < *known)
-            {
-                best = Some((cut, cycles));
-            }
+            let Some((cut, cycles)) = found else { continue };
+            best = Some(match best {
+                None => (cut, cycles, None),
+                Some((won, least, _)) if cycles < least => (cut, cycles, Some((won, least))),
+                Some((won, least, second)) => {
+                    let next = second.filter(|(_, known)| *known <= cycles);
+                    (won, least, Some(next.unwrap_or((cut, cycles))))
+                }
+            });
         }
         // Slabs before tiles of two dimensions, which have a border on every side.
         if best.is_some() {

@@ -35,9 +35,11 @@ use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::{Builder, Op, Report, attr, empty_module, module_op, remark};
 use weft_dialects::tile::Graph;
 
+use crate::remarks;
 use choose::{Chosen, Rates, TooLarge};
 use emit::{Emit, Names};
 use flow::{Flow, Unread};
+use segment::Cut;
 
 /// The pass.
 pub const PASS: Pass = Pass {
@@ -147,7 +149,7 @@ fn stream<'c>(
         stitching: None,
         runs: Vec::new(),
     };
-    for Chosen { segment, cut } in &chosen {
+    for Chosen { segment, cut, .. } in &chosen {
         emit.segment(segment, cut);
     }
     let (mut b, finished) = (emit.b.with_location(end.location()), emit.finished);
@@ -172,11 +174,14 @@ fn report(
     needed: u64,
     capacity: u64,
 ) {
-    let remarks = run.option("remarks") == "true";
-    if remarks {
-        remark(graph, &format!("activations take {needed} bytes at once, {capacity} are there"));
+    let told = run.option("remarks") == "true";
+    if told {
+        let why =
+            remarks::Refused::by("capacity", "activations do not wait in the device's memory");
+        let why = why.met(format!("{needed} bytes at once, it holds {capacity}"));
+        remark(graph, &why.to_string());
     }
-    for Chosen { segment, cut, .. } in chosen {
+    for Chosen { segment, cut, cycles, second } in chosen {
         let tiles = segment::tiles(flow, segment, cut).expect("it was cut before");
         let moved = tiles.iter().map(|tile| segment::moved(flow, segment, tile));
         let (read, given) = moved.fold((0, 0), |sum, own| (sum.0 + own.0, sum.1 + own.1));
@@ -184,21 +189,27 @@ fn report(
         run.count("tiles", tiles.len() as u64);
         run.count("bytes-in", read);
         run.count("bytes-out", given);
-        if remarks {
+        if told {
             let names = [segment.from, segment.to - 1].map(|step| flow.steps[step].name());
             let arena = segment::arena_bytes(flow, segment, &tiles);
-            let sizes: Vec<String> =
-                cut.sizes.iter().map(|(dim, size)| format!("{size} along {dim}")).collect();
-            let how = if sizes.is_empty() { "as they are".into() } else { sizes.join(", ") };
+            let second = second.as_ref().map(|(cut, cycles)| (sizes(cut), *cycles));
+            let second = second.as_ref().map(|(cut, cycles)| (&**cut, *cycles));
+            let told =
+                remarks::chosen(&format!("{} tiles, {}", tiles.len(), sizes(cut)), *cycles, second);
             let what = format!(
-                "\"{}\" to \"{}\": {} tiles, {how}; {read} bytes in, {given} out, {arena} at once",
-                names[0],
-                names[1],
-                tiles.len()
+                "\"{}\" to \"{}\": {told}; {read} bytes in, {given} out, {arena} at once",
+                names[0], names[1]
             );
             remark(flow.steps[segment.from].op, &what);
         }
     }
+}
+
+/// The pieces of a cut.
+pub(super) fn sizes(cut: &Cut) -> String {
+    let sizes = cut.sizes.iter().map(|(dim, size)| format!("{size} along {dim}"));
+    let sizes: Vec<_> = sizes.collect();
+    if sizes.is_empty() { "whole".to_owned() } else { sizes.join(", ") }
 }
 
 /// Erases what nobody reads any more: runs, room and views of a graph, and kernels.
