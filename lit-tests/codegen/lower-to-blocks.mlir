@@ -11,7 +11,7 @@
 // RUN: weft compile %t/warps.mlir --emit ptx -o - | FileCheck %s --check-prefix=PTX
 // RUN: weft compile %t/waves.mlir --emit amdgcn -o - | FileCheck %s --check-prefix=AMDGCN
 
-// SAID: remark: launch 0 is one kernel: estimated cycles 1266, those of 2 launches 2128
+// SAID: remark: launch 0 is one kernel with 1266 cycles predicted; second 2 launches with 2128
 // FORM: form=some is none that is known
 // FORM: it is one of: auto, one, launches
 // APART-NOT: func.func

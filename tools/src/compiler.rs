@@ -414,6 +414,18 @@ impl<'c> Unit<'c> {
         Ok(whole_text(self.op(), self.machine()?, self.jobs(), isa, &forms)?)
     }
 
+    /// Chooses for each launch whether it is one kernel, and says why; nothing where kernels are
+    /// not code for one thread of many.
+    ///
+    /// # Errors
+    /// An option that is none.
+    pub(crate) fn choose_forms(&mut self) -> Result<(), Failure> {
+        match Isa::of_arch(self.machine()?.arch()) {
+            Some(isa) => self.forms(isa).map(|_| ()),
+            None => Ok(()),
+        }
+    }
+
     /// The launches of the program that are one kernel each.
     fn forms(&mut self, isa: Isa) -> Result<Vec<Form>, Failure> {
         let pass = program::PASS.name;

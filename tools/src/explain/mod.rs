@@ -6,6 +6,7 @@
 //! | kernels in their order, the arena | the text of the stage `task`: `program.rs` |
 //! | what a kernel computes, by which tile, at what predicted cost | its own text: `kernels.rs` |
 //! | why | what passes said: `remarks.rs` |
+//! | code | the text of the stage `device`: `listing.rs`; from operators to it: `links.rs` |
 //! | ceilings | the machine file: `roofline.rs` |
 //! | none, base and full joining | a compilation of each: `joining.rs` |
 //! | measured times | runs on the processor that compiles: `measure.rs` |
@@ -16,6 +17,8 @@
 mod graph;
 mod joining;
 mod kernels;
+mod links;
+mod listing;
 mod measure;
 mod model_explorer;
 mod page;
@@ -24,6 +27,7 @@ mod remarks;
 mod report;
 mod roofline;
 
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use weft_dialects::device::Machine;
@@ -49,6 +53,8 @@ struct Compiled {
     remarks: Vec<Remark>,
     device: Device,
     roofline: Roofline,
+    /// The text of each kernel, or why there is none.
+    code: Result<BTreeMap<String, String>, String>,
 }
 
 /// Explains the model at `path`; runs it where `measure` says how.
@@ -141,22 +147,35 @@ fn compile(
         graph::read(unit.module(), machine, &mut Kernels::of(unit.module(), machine))?
     };
     unit.lower(Stage::Task)?;
-    let compiled = {
+    let mut compiled = {
         let machine = machine_of(&unit)?;
         let mut kernels = Kernels::of(unit.module(), machine);
         let program = program::read(unit.module(), machine, &mut kernels, &read.joined())?;
         let device = roofline::device(machine, &program.unit);
         let roofline = roofline::roofline(machine, &device, &program.jobs);
         let graph = graph::place(read.graph, &program.jobs);
-        let remarks = remarks::counted(&unit.remarks);
-        Compiled { program, graph, remarks, device, roofline }
+        let (remarks, code) = (Vec::new(), Ok(BTreeMap::new()));
+        Compiled { program, graph, remarks, device, roofline, code }
     };
+    // Other ways to join are told by figures alone.
+    if options.remarks == Remarks::All {
+        compiled.code = code(&mut unit);
+        compiled.remarks = remarks::counted(&unit.remarks);
+    }
     let runner = match measure {
         Some(measure) => Some(Runner::new(&mut unit, folder_for_run()?.path(), measure)?),
         None => None,
     };
     unit.end_progress();
     Ok((compiled, runner, from_graph))
+}
+
+/// The code of all kernels. A machine may be one to plan for, without code of its own: what was
+/// chosen is explained nevertheless.
+fn code(unit: &mut Unit<'_>) -> Result<BTreeMap<String, String>, String> {
+    unit.lower(Stage::Device).map_err(|failure| failure.to_string())?;
+    unit.choose_forms().map_err(|failure| failure.to_string())?;
+    Ok(listing::texts(unit.module()))
 }
 
 fn machine_of<'c>(unit: &Unit<'c>) -> Result<Machine<'c>, Failure> {
@@ -166,16 +185,26 @@ fn machine_of<'c>(unit: &Unit<'c>) -> Result<Machine<'c>, Failure> {
 
 /// The report without times that were measured and without other ways to join.
 fn report(path: &Path, compiled: &Compiled) -> Report {
-    let Compiled { program, graph, remarks, device, roofline } = compiled;
+    let Compiled { program, graph, remarks, device, roofline, code } = compiled;
     let mut kernels: Vec<Kernel> =
         program.jobs.iter().map(|job| kernel(job, device, roofline)).collect();
     let mut graph = graph.clone();
     remarks::attach(remarks, &mut kernels, &mut graph);
+    let listings = code.as_ref().map(|texts| listing::listings(texts, &mut kernels));
+    let no_code = code.as_ref().err().cloned();
+    let operators = users(&kernels, |kernel| kernel.op.split('+').collect());
+    let instructions = users(&kernels, |kernel| {
+        kernel.computes.iter().map(|compute| compute.instruction.as_str()).collect()
+    });
     Report {
         weft: format!("weft {}", env!("CARGO_PKG_VERSION")),
         model: path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned(),
         device: device.clone(),
         summary: program.summary.clone(),
+        operators,
+        instructions,
+        listings: listings.unwrap_or_default(),
+        no_code,
         kernels,
         graph,
         arenas: program.arenas.clone(),
@@ -186,6 +215,24 @@ fn report(path: &Path, compiled: &Compiled) -> Report {
         remarks: remarks.clone(),
         measured: None,
     }
+}
+
+/// By name, the kernels for which it is given.
+fn users(kernels: &[Kernel], names: impl Fn(&Kernel) -> Vec<&str>) -> Vec<Users> {
+    let mut found: Vec<Users> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for (number, kernel) in kernels.iter().enumerate() {
+        for name in names(kernel) {
+            let place = *places.entry(name).or_insert(found.len());
+            if place == found.len() {
+                found.push(Users { name: name.to_owned(), kernels: Vec::new() });
+            }
+            if found[place].kernels.last() != Some(&number) {
+                found[place].kernels.push(number);
+            }
+        }
+    }
+    found
 }
 
 fn kernel(job: &Job, device: &Device, roofline: &Roofline) -> Kernel {
@@ -211,6 +258,7 @@ fn kernel(job: &Job, device: &Device, roofline: &Roofline) -> Kernel {
         intensity: (bytes > 0).then_some(intensity),
         bound: roofline::bound(device, roofline, facts.operations, bytes),
         pattern: None,
+        listing: None,
         remarks: Vec::new(),
     }
 }

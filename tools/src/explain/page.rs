@@ -1,5 +1,6 @@
 //! The page: a template, its style and its scripts, and the report as data.
 
+use super::links;
 use super::report::Report;
 
 const TEMPLATE: &str = include_str!("page/page.html");
@@ -25,6 +26,7 @@ pub fn page(report: &Report) -> String {
         ("{{title}}", escaped(&format!("{} on @{}", report.model, report.device.name))),
         ("{{style}}", STYLE.to_owned()),
         ("{{plain}}", escaped(&plain(report))),
+        ("{{links}}", links::sections(report)),
         ("{{scripts}}", SCRIPTS.concat()),
         // Last: names in it are not looked at again.
         ("{{report}}", data),
@@ -73,8 +75,13 @@ fn plain(report: &Report) -> String {
     text
 }
 
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+pub(super) fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+        // What the template fills in stands between two of them.
+        .replace("{{", "{&#123;")
 }
 
 #[cfg(test)]

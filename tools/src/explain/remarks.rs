@@ -55,18 +55,27 @@ impl<'a> Index<'a> {
     pub fn of_kernel(&self, op: &str, kernel: &str) -> Vec<usize> {
         let own = |number: &usize| self.operators[*number].is_none_or(|named| named == op);
         let operators = op.split('+').filter_map(|operator| self.alone.get(operator)).flatten();
-        operators.copied().chain(self.naming(kernel).iter().copied().filter(own)).collect()
+        operators.copied().chain(self.naming(kernel).into_iter().filter(own)).collect()
     }
 
     /// Remarks that name both kernels.
     fn of_both(&self, one: &str, other: &str) -> Vec<usize> {
         let others = self.naming(other);
         let both = |number: &usize| one != other && others.contains(number);
-        self.naming(one).iter().copied().filter(both).collect()
+        self.naming(one).into_iter().filter(both).collect()
     }
 
-    fn naming(&self, symbol: &str) -> &[usize] {
-        self.symbols.get(symbol).map(Vec::as_slice).unwrap_or_default()
+    /// Remarks that name a kernel, or one that it was made from: passes put a word behind a
+    /// name, as in `conv_1_panels`, and the names of those that become one behind each other.
+    fn naming(&self, symbol: &str) -> Vec<usize> {
+        let words = symbol.match_indices('_').map(|(at, _)| at);
+        let words = words.filter(|at| symbol[at + 1..].starts_with(|c: char| c.is_alphabetic()));
+        let names = words.map(|at| &symbol[..at]).chain([symbol]);
+        let mut found: Vec<usize> =
+            names.filter_map(|name| self.symbols.get(name)).flatten().copied().collect();
+        found.sort_unstable();
+        found.dedup();
+        found
     }
 }
 
@@ -144,6 +153,8 @@ mod tests {
         assert_eq!(index.of_kernel("y", "a"), [0]);
         assert_eq!(index.of_kernel("conv+relu", "c"), [3]);
         assert_eq!(index.of_both("a", "b"), [0]);
+        assert_eq!(index.of_kernel("y", "a_panels"), [0], "what it was made from");
+        assert!(index.of_kernel("y", "a_1").is_empty(), "another one");
         assert!(index.of_both("a", "a").is_empty() && index.of_kernel("x", "c").is_empty());
     }
 }

@@ -30,6 +30,14 @@ pub struct Report {
     pub joinings: Vec<Joining>,
     /// What the kernels of each way compute.
     pub patterns: Vec<Pattern>,
+    /// Operators of the model, in the order in which they first run.
+    pub operators: Vec<Users>,
+    /// Instructions that compute something.
+    pub instructions: Vec<Users>,
+    /// The code of kernels, each once.
+    pub listings: Vec<Listing>,
+    /// Why there is no code, where the machine has none for these kernels.
+    pub no_code: Option<String>,
     /// What passes said, in their order.
     pub remarks: Vec<Remark>,
     /// How it was measured, where it was.
@@ -138,8 +146,33 @@ pub struct Kernel {
     pub bound: Option<String>,
     /// Which one of [`Report::patterns`] it is of, where kernels were compared.
     pub pattern: Option<usize>,
+    /// The number of its code in [`Report::listings`].
+    pub listing: Option<usize>,
     /// Numbers of the remarks on it in [`Report::remarks`].
     pub remarks: Vec<usize>,
+}
+
+/// An operator or an instruction, and the kernels that do it or are done by it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Users {
+    /// Its name.
+    pub name: String,
+    /// Numbers in [`Report::kernels`].
+    pub kernels: Vec<usize>,
+}
+
+/// The code of a kernel.
+#[derive(Clone, Debug, Serialize)]
+pub struct Listing {
+    /// The kernel.
+    pub kernel: String,
+    /// Lines that it has.
+    pub lines: usize,
+    /// Lines that the page shows.
+    pub shown_lines: usize,
+    /// Those lines. They stand on the page, and once is enough.
+    #[serde(skip)]
+    pub text: String,
 }
 
 /// A loop nest of a kernel.

@@ -214,7 +214,9 @@ impl<'c> Writer<'_, 'c> {
         let found = schedule::list(&read.items, &read.kind_of, &there, left).filter(|found| {
             debug_assert!(schedule::is_legal(&read.items, &read.kind_of, found));
             let both = [cycles(&text), cycles(found)];
-            self.pieces.push(both);
+            if both[0] > 0.0 {
+                self.pieces.push(both);
+            }
             both[1] < both[0]
         });
         self.ordered += u64::from(found.is_some());

@@ -137,7 +137,13 @@ impl<'c> Connecting<'c> {
 
     /// Tries the edges between two runs: connects, and takes it back where that does not pay.
     fn edges(&mut self, order: &Order<'c>, reader: Op<'c>, from: Op<'c>) -> Result<u64, Failed> {
-        if self.member(from).is_none() || self.member(reader).is_none() {
+        if let Some(apart) = [from, reader].into_iter().find(|run| self.member(*run).is_none()) {
+            if self.remarks {
+                let [one, other, apart] = [from, reader, apart].map(kernel_of);
+                let why = no_member().met(format!("@{apart}"));
+                let told = format!("@{one} to @{other}: stays in the shared memory: {why}");
+                remark(reader, &told);
+            }
             return Ok(0);
         }
         let before = self.saved(order, &[reader, from]);
@@ -226,8 +232,7 @@ impl<'c> Connecting<'c> {
         let members: Vec<Rc<Member<'c>>> =
             group.runs.iter().filter_map(|run| self.member(*run)).collect();
         if members.len() != group.runs.len() {
-            let why = "a kernel of it is no nest that one unit does by itself";
-            return Err(Unjoined::Untiled(Refused::by("member", why)));
+            return Err(Unjoined::Untiled(no_member()));
         }
         let nests: Vec<&Nest<'c>> = members.iter().map(|member| &member.nest).collect();
         let chain = group.chain(nests);
@@ -350,6 +355,10 @@ impl<'c> Connecting<'c> {
         let mut free = names.filter(|new| !taken.contains(new.as_str()));
         free.next().expect("names do not run out")
     }
+}
+
+fn no_member() -> Refused {
+    Refused::by("member", "a kernel of it is no nest that one unit does by itself")
 }
 
 /// The tile of a group, and the one that comes next; those whose cycles differ little are told

@@ -246,7 +246,10 @@ fn arena(flow: &Flow<'_>, own: &Segment, tile: &Tile) -> u64 {
 fn say(flow: &Flow<'_>, own: &SubGraph, done: Option<(usize, u64)>) {
     let (first, last) = (own.segment.from, own.segment.to - 1);
     let names = [first, last].map(|step| flow.steps[step].name());
-    let names = format!("\"{}\" to \"{}\"", names[0], names[1]);
+    let names = match names {
+        [one, other] if one == other => format!("\"{one}\""),
+        [one, other] => format!("\"{one}\" to \"{other}\""),
+    };
     let op = flow.steps[first].op;
     match (done, &own.cut, &own.unsplit) {
         (Some((instances, bytes)), Some(cut), _) => {

@@ -5,6 +5,7 @@
 //! shapes only, grown by what they reuse). Which mappings are grown is the strategy, what
 //! is cheaper the model; both are options, and neither changes what is legal.
 
+use std::borrow::Cow;
 use std::str::FromStr;
 
 use weft_dialects::device::{Instruction, Machine};
@@ -18,6 +19,7 @@ use super::refusal::Refusal;
 use super::residue::{self, Begin, padding_is_neutral};
 use super::unify::Bound;
 use crate::nest::Nest;
+use crate::remarks::Refused;
 
 /// Which mappings are looked at closely.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -167,11 +169,13 @@ pub fn consider<'c>(
         };
         match &best {
             Some((cycles, ..)) if least >= *cycles => {
-                note(None, Some(format!("its instructions alone take {least:.0} cycles")));
+                let why = format!("its instructions alone take {least:.0} cycles");
+                note(None, Some(dropped("least", why, *cycles)));
                 continue;
             }
-            Some(_) if grown >= closely => {
-                note(None, Some("another one computes more for a byte".to_owned()));
+            Some((cycles, ..)) if grown >= closely => {
+                let why = "another one computes more for a byte";
+                note(None, Some(dropped("intensity", why, *cycles)));
                 continue;
             }
             _ => {}
@@ -187,7 +191,8 @@ pub fn consider<'c>(
                 let cost = |sizes: &[u64]| mapped.cycles(sizes, search.model);
                 let (_, cycles) = grow(&mapped, &sizes, &cost);
                 let cheaper = best.as_ref().is_none_or(|(least, ..)| cycles < *least);
-                note(Some(cycles), (!cheaper).then(|| "another one takes no more".to_owned()));
+                let least = best.as_ref().map_or(cycles, |(least, ..)| *least);
+                note(Some(cycles), (!cheaper).then(|| dropped("cycles", NO_MORE, least)));
                 if cheaper {
                     best = Some((cycles, sizes, mapping));
                 }
@@ -202,7 +207,7 @@ pub fn consider<'c>(
     let kept = record.iter().rposition(|one| one.dropped.is_none());
     for (at, one) in record.iter_mut().enumerate() {
         if one.dropped.is_none() && Some(at) != kept {
-            one.dropped = Some("another one takes no more".to_owned());
+            one.dropped = Some(dropped("cycles", NO_MORE, cycles));
         }
     }
     // What it costs by itself decides whether it is taken; how far its tile grows, how soon
@@ -211,6 +216,13 @@ pub fn consider<'c>(
     let (sizes, _) = grow(&mapped, &sizes, &|sizes| mapped.elapsed(sizes, search.model));
     let memory = mapping.result(nest).map_or("", |result| mapping.instruction.operands()[result]);
     Ok(Matrix { tile: RTile { memory: memory.to_owned(), sizes }, mapping, cycles })
+}
+
+const NO_MORE: &str = "another one takes no more";
+
+/// Why a mapping is not taken: the rule, and what the best one takes.
+fn dropped(rule: &'static str, why: impl Into<Cow<'static, str>>, best: f64) -> String {
+    Refused::by(rule, why).met(format!("{best:.0} cycles")).to_string()
 }
 
 /// Points that one instruction computes for a byte that is brought for it.

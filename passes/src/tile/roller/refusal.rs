@@ -63,6 +63,17 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    /// The name of the rule, for reports and tests.
+    pub fn rule(&self) -> &'static str {
+        match self {
+            Refusal::Registers { .. } => "registers",
+            Refusal::Near { .. } => "near",
+            Refusal::Core { .. } => "core",
+            Refusal::Waste { .. } => "waste",
+            Refusal::Empty { .. } => "empty",
+        }
+    }
+
     /// The nearest that would be accepted.
     pub fn help(&self) -> String {
         match self {

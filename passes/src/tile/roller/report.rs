@@ -33,7 +33,9 @@ fn told(operator: &Operator, arch: &Arch, score: Score) -> Vec<String> {
     let options = Options { score, ..Options::default() };
     let (policy, found) = match construct(operator, arch, &options) {
         Ok(found) => found,
-        Err(refusal) => return vec![format!("no aligned tile: {refusal}; {}", refusal.help())],
+        Err(why) => {
+            return vec![format!("no aligned tile: {why}; {} [{}]", why.help(), why.rule())];
+        }
     };
     let line = |candidate: &Candidate| {
         let told = &candidate.prediction;

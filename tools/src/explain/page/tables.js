@@ -91,6 +91,8 @@ function details(number) {
   return [
     h("dl", { class: "facts" },
       fact("kernel", h("code", {}, `@${kernel.kernel}`)),
+      fact("leads to", [h("a", { href: `#tiles-${number}` }, "tiles"), ", ", kernel.computes.map(one => [h("a", { href: `#instruction-${one.instruction}` }, `@${one.instruction}`), ", "]),
+        h("a", { href: `#tasks-${number}` }, "tasks"), kernel.listing === null ? null : [", ", h("a", { href: `#code-${kernel.kernel}` }, `${count(R.listings[kernel.listing].lines)} lines of code`)]]),
       fact("rTasks", `${count(kernel.tasks)} in ${count(kernel.ranges.length)} range${kernel.ranges.length === 1 ? "" : "s"} on unit${units.length === 1 ? "" : "s"} ${units.slice(0, 8).join(", ")}${units.length > 8 ? " …" : ""}`),
       fact("operations", count(kernel.operations)),
       fact("reads, writes", `${bytes(kernel.read_bytes)}, ${bytes(kernel.written_bytes)}`),
@@ -109,7 +111,7 @@ function drawKernels() {
   const time = name => ({ n: true, name: { floor_ms: "Least", predicted_ms: "Predicted", measured_ms: "Measured" }[name],
     key: kernel => kernel[name], show: kernel => figure(`kernel.${number.get(kernel)}.${name}`, kernel[name], ms(kernel[name])) });
   const columns = [
-    { name: "#", n: true, key: kernel => number.get(kernel), show: kernel => number.get(kernel) },
+    { name: "#", n: true, key: kernel => number.get(kernel), show: kernel => h("a", { href: `#kernel-${number.get(kernel)}`, title: "tiles, tasks and code in plain text" }, number.get(kernel)) },
     { name: "Operators", what: true, key: kernel => kernel.op, show: kernel => [
       h("button", { type: "button", "aria-expanded": "false" }, kernel.op), h("div", { class: "mono" }, `@${kernel.kernel}`)] },
     { name: "By", key: shown, show: kernel => [shown(kernel), h("div", { class: "mono" }, firstTile(kernel) ? `${times(firstTile(kernel).sizes)} in @${firstTile(kernel).memory}` : "")] },

@@ -78,7 +78,7 @@ const firstTile = kernel => {
 
 // What passes said, each with its pass.
 function remarkList(numbers) {
-  const kind = text => /stays|refus|dropped|cannot|not above|stands apart/.test(text) ? "refusal" : /rank [1-9]/.test(text) ? "" : "choice";
+  const kind = text => /stays|refus|dropped|cannot|not above|stands apart|is done whole|is not split/.test(text) ? "refusal" : /rank [1-9]/.test(text) ? "" : "choice";
   return h("ul", { class: "remarks" }, numbers.map(number => {
     const remark = R.remarks[number];
     return h("li", { class: kind(remark.message) }, remark.message, h("span", { class: "pass" }, remark.pass, remark.times > 1 ? `, ${count(remark.times)} times` : ""));

@@ -12,6 +12,7 @@ use weft_runtime::plan::Plan;
 use super::super::{Isa, Launch, registers, shared};
 use super::table::{self, Table};
 use super::{Body, Form, How};
+use crate::remarks::{Refused, chosen};
 use crate::tile::block::GROUPS_AT_ONCE;
 
 /// What was decided about one launch.
@@ -62,19 +63,19 @@ struct Chooser<'a, 'c> {
 
 impl<'c> Chooser<'_, 'c> {
     fn launch(&self, number: usize, steps: Range<usize>) -> Choice {
-        let apart = |why: String, refused| Choice {
+        let apart = |why: Refused, refused| Choice {
             form: None,
             why: format!("launch {number} is kernel by kernel: {why}"),
             refused,
         };
         if self.how == How::Launches {
-            return apart("that is what was asked for".to_owned(), false);
+            return apart(Refused::by("asked", "that is what was asked for"), false);
         }
         let begin = self.calls.partition_point(|call| call.start < steps.start);
         let end = self.calls.partition_point(|call| call.start < steps.end);
         let calls = &self.calls[begin..end];
         if calls.len() < 2 {
-            return apart("it is one kernel's".to_owned(), false);
+            return apart(Refused::by("calls", "it is one kernel's"), false);
         }
         let form = match self.form(number, steps.clone()) {
             Ok(form) => form,
@@ -88,7 +89,7 @@ impl<'c> Chooser<'_, 'c> {
                 return Choice { form: Some(form), why, refused: false };
             }
             let what = format!("@{} does not say its `launch_cycles`", self.program.unit);
-            return apart(what, false);
+            return apart(Refused::by("launch-cycles", what), false);
         };
         // Cycles are those of a unit that takes turns with several groups of lanes, so that what
         // each waits for passes unseen. A block may be fewer.
@@ -100,12 +101,13 @@ impl<'c> Chooser<'_, 'c> {
         let many: u64 = calls.iter().map(alone).sum();
         let count = calls.len();
         if one < many {
-            let why = format!(
-                "launch {number} is one kernel: estimated cycles {one}, those of {count} launches {many}"
-            );
+            let second = format!("{count} launches");
+            let told = chosen("one kernel", one as f64, Some((&second, many as f64)));
+            let why = format!("launch {number} is {told}");
             return Choice { form: Some(form), why, refused: false };
         }
-        apart(format!("estimated cycles {many} of {count} launches, one kernel's {one}"), false)
+        let why = Refused::by("cycles", "one kernel takes no less");
+        apart(why.met(format!("{one} cycles, {many} in {count} launches")), false)
     }
 
     /// Estimated cycles of steps that run in the order of their units and of their waits, each so
@@ -129,7 +131,7 @@ impl<'c> Chooser<'_, 'c> {
     }
 
     /// The launch as one kernel, or the two facts that disagree.
-    fn form(&self, number: usize, steps: Range<usize>) -> Result<Form, String> {
+    fn form(&self, number: usize, steps: Range<usize>) -> Result<Form, Refused> {
         let plan = self.plan;
         let mut bodies: Vec<Body> = Vec::new();
         let mut code: Vec<Kernel<'c>> = Vec::new();
@@ -142,12 +144,17 @@ impl<'c> Chooser<'_, 'c> {
             }
             let name = plan.kernels[slot].symbol.as_str();
             let kernel = self.kernels.iter().find(|kernel| kernel.name == name);
-            let kernel = kernel.ok_or_else(|| format!("@{name} is no device.kernel"))?;
+            let kernel = kernel.ok_or_else(|| {
+                let why = format!("@{name} is no device.kernel");
+                Refused::by("kernel", why)
+            })?;
             let body = *of_text.entry(text(kernel)).or_insert(bodies.len());
             of_kernel[slot] = Some(body);
             if body == bodies.len() {
-                let launch = Launch::of(self.machine, kernel)
-                    .ok_or_else(|| format!("@{name} works in no registers that have lanes"))?;
+                let launch = Launch::of(self.machine, kernel).ok_or_else(|| {
+                    let why = format!("@{name} works in no registers that have lanes");
+                    Refused::by("lanes", why)
+                })?;
                 bodies.push(Body { kernel: name.to_owned(), launch });
                 code.push(kernel.clone());
             }
@@ -158,10 +165,11 @@ impl<'c> Chooser<'_, 'c> {
             let narrow = body.launch.threads < threads && waits_for_block(kernel);
             if narrow && !self.isa.has_barriers_of_parts() {
                 let (name, own) = (kernel.name, body.launch.threads);
-                return Err(format!(
+                let why = format!(
                     "@{name} has barriers of {own} threads in blocks of {threads}, and barriers of {} are of whole blocks",
                     self.isa.form()
-                ));
+                );
+                return Err(Refused::by("barriers", why));
             }
         }
         let table = Table::of(plan, steps.clone(), &of_kernel);
@@ -184,34 +192,34 @@ impl<'c> Chooser<'_, 'c> {
     }
 
     /// A block for each unit, and its shared memory in it.
-    fn fits_unit(&self, blocks: u64, bytes: u64, code: &[Kernel<'c>]) -> Result<(), String> {
+    fn fits_unit(&self, blocks: u64, bytes: u64, code: &[Kernel<'c>]) -> Result<(), Refused> {
         let name = self.program.unit;
         let count = self.machine.unit(name).map_or(0, |unit| unit.count());
         if blocks > count {
-            return Err(format!(
-                "{blocks} blocks wait for each other, and there are {count} @{name}"
-            ));
+            let why = format!("{blocks} blocks wait for each other, and there are {count} @{name}");
+            return Err(Refused::by("blocks", why));
         }
         let memories = code.iter().filter_map(|kernel| shared::memory(self.machine, kernel));
         match memories.min_by_key(Memory::kernel_bytes) {
-            Some(memory) if memory.kernel_bytes() < bytes => Err(format!(
-                "a block shares {bytes} bytes, and of @{} it may have {}",
-                memory.name,
-                memory.kernel_bytes()
-            )),
+            Some(memory) if memory.kernel_bytes() < bytes => {
+                let (name, most) = (memory.name, memory.kernel_bytes());
+                let why =
+                    format!("a block shares {bytes} bytes, and of @{name} it may have {most}");
+                Err(Refused::by("shared", why))
+            }
             _ => Ok(()),
         }
     }
 
     /// How many registers each thread of a block may have so that it fits a unit.
-    fn registers(&self, threads: u64, code: &[Kernel<'c>]) -> Result<u64, String> {
+    fn registers(&self, threads: u64, code: &[Kernel<'c>]) -> Result<u64, Refused> {
         let files: Vec<Memory<'c>> = self.machine.memories();
         let files: Vec<_> = files.into_iter().filter(|memory| memory.lanes().is_some()).collect();
         let core = files.iter().find_map(|memory| Some((memory.name, memory.core_bytes()?)));
         let Some((file, core_bytes)) = core else {
-            return Err("the machine does not say what the registers of a unit hold together \
-                        (`core_bytes`)"
-                .to_owned());
+            let why = "the machine does not say what the registers of a unit hold together \
+                       (`core_bytes`)";
+            return Err(Refused::by("core-bytes", why));
         };
         let own =
             |memory: &Memory<'_>| Some(memory.capacity_bytes() / memory.lanes()? / WORD_BYTES);
@@ -222,10 +230,11 @@ impl<'c> Chooser<'_, 'c> {
         for kernel in code {
             let held = held_words(self.machine, kernel);
             if held > given {
-                return Err(format!(
+                let why = format!(
                     "@{} holds {held} words a thread, and {threads} threads have {given} each of @{file}",
                     kernel.name
-                ));
+                );
+                return Err(Refused::by("registers", why));
             }
         }
         Ok(given)
