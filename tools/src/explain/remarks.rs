@@ -24,7 +24,7 @@ pub(super) struct Index<'a> {
     symbols: HashMap<&'a str, Vec<usize>>,
     /// The operator that a remark begins with, in quotes.
     operators: Vec<Option<&'a str>>,
-    /// Numbers of remarks on an operator that name no symbol, by its name.
+    /// Numbers of remarks on an operator that name no kernel, by its name.
     alone: HashMap<&'a str, Vec<usize>>,
 }
 
@@ -42,8 +42,10 @@ impl<'a> Index<'a> {
         let operators: Vec<_> = remarks.iter().map(|remark| quoted(&remark.message)).collect();
         let mut alone: HashMap<&str, Vec<usize>> = HashMap::new();
         for (number, operator) in operators.iter().enumerate() {
-            let names_none = named(&remarks[number].message).next().is_none();
-            if let Some(operator) = operator.filter(|_| names_none) {
+            // Its kernel stands right behind it; units and instructions may come later.
+            let rest = remarks[number].message.split_once("\" ").map_or("", |(_, rest)| rest);
+            let names_kernel = rest.starts_with('@') || rest.starts_with("is done by @");
+            if let Some(operator) = operator.filter(|_| !names_kernel) {
                 alone.entry(operator).or_default().push(number);
             }
         }

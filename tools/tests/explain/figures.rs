@@ -152,7 +152,7 @@ fn every_kernel_has_its_reasons() {
         said.filter_map(|at| report["remarks"][number(at) as usize]["message"].as_str());
     assert!(messages.clone().any(|text| text.contains(" stays apart from ")), "a refusal to join");
     // Either memory of an edge, with what it would take.
-    assert!(messages.any(|text| text.contains(" in @") && text.contains(", apart ")), "an edge");
+    assert!(messages.any(|text| text.contains(" in @") && text.contains("apart with ")), "an edge");
 }
 
 /// Without runs nothing depends on the time of day.

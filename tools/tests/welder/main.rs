@@ -7,6 +7,7 @@ mod support;
 
 mod arena;
 mod edges;
+mod layers;
 mod random;
 mod scratchpad;
 mod tiles;

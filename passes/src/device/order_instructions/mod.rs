@@ -70,7 +70,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         let all = registers.capacity_bytes() / registers.register_bytes().unwrap_or(1);
         writer.block(kernel.body, all as usize);
         run.count("ordered", writer.ordered);
-        if remarks {
+        if remarks && !writer.pieces.is_empty() {
             remark(kernel.op, &format!("@{}: {}", kernel.op.symbol(), told(&writer.pieces)));
         }
     }
