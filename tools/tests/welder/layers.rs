@@ -116,7 +116,7 @@ fn n_5_an_edge_between_products_is_shared_or_global_by_the_length_of_the_sum() {
         let long = tile(&products(4096), device);
         assert!(lines(&long, "tile.connect").is_empty(), "{device}");
         assert_eq!(lines(&long, "= tile.run ").len(), 2, "{device}");
-        let between = lines(&long, " in @global : tensor<8192x32xf16>");
+        let between = lines(&long, " in @global : tensor<1x8192x32xf16>");
         assert_eq!(between.len(), 1, "{device}: what the first product makes is in @global");
         let told = told(&products(4096), device);
         assert!(told.contains("too little is saved [saves: at most "), "{device}: {told}");
