@@ -60,7 +60,7 @@ graph.model @stencil inputs ["x", "w"] outputs ["y"] {
   graph.output %y : tensor<4000xf32>
 }
 
-// SAID: remark: "sum" to "square": 8 instances, 500 along 0 with {{[0-9]+}} cycles predicted; second {{.+}} with {{[0-9]+}}; {{[0-9]+}} bytes at once
+// SAID: remark: "sum" to "square": 8 instances, 500 along 0 with {{[0-9]+}} cycles predicted; second {{.+}} with {{[0-9]+}}; whole {{[0-9]+}}; {{[0-9]+}} bytes at once
 
 // An instance is one kernel: it brings what the sums of its piece read, two elements more
 // than it gives, and takes the squares to their place.

@@ -87,7 +87,9 @@ pub(super) fn group(flow: &Flow<'_>, work: &Work, limits: &Limits, all: bool) ->
             own.keep_whole(Refused::by("alone", "nothing is merged with it"));
         } else if own.whole <= own.cycles {
             let why = Refused::by("whole", "its steps one after the other take no more");
-            own.keep_whole(why.met(format!("{:.0} cycles, in instances {:.0}", own.whole, own.cycles)));
+            own.keep_whole(
+                why.met(format!("{:.0} cycles, in instances {:.0}", own.whole, own.cycles)),
+            );
         }
     }
     found

@@ -129,7 +129,8 @@ pub(super) fn stitch<'c>(
     let values: Vec<_> = ends.iter().map(|(value, _)| *value).collect();
     let at: Vec<_> = ends.iter().map(|(_, at)| *at as i64).collect();
     let names = [runs.first(), runs.iter().rev().nth(inits.len())];
-    let names: Vec<_> = names.into_iter().flatten().map(|run| run.name).collect();
+    let mut names: Vec<_> = names.into_iter().flatten().map(|run| run.name).collect();
+    names.dedup();
     let mut attributes = vec![
         ("name", attr::of_string(emit.context, &names.join(" to "))),
         ("kernel", attr::of_symbol(emit.context, kernel.symbol())),
