@@ -66,6 +66,9 @@ pub struct Hit {
     pub remarks: Vec<String>,
 }
 
+/// An artifact, and how it came to be.
+pub type Found = (Hit, Made);
+
 /// What a lookup of an imported model found out.
 pub struct Asked {
     model: String,
@@ -116,7 +119,7 @@ impl Cache {
         options: &Options,
         machine: Machine<'_>,
         to: To<'_>,
-    ) -> io::Result<(Option<Asked>, Option<(Hit, Made)>)> {
+    ) -> io::Result<(Option<Asked>, Option<Found>)> {
         let Some(model) = key::model(text, options) else { return Ok((None, None)) };
         let folder = self.store.recipes(&model);
         let mut values = BTreeMap::new();

@@ -51,6 +51,9 @@ impl Limits {
     }
 }
 
+/// A cut, and the cycles that it takes.
+type Judged = (Cut, f64);
+
 /// Steps that are done together.
 pub(super) struct SubGraph {
     pub segment: Segment,
@@ -66,7 +69,7 @@ pub(super) struct SubGraph {
     /// and how a kernel is tiled is the next passes' choice.
     pub parts: usize,
     /// The split that comes next, and what it takes.
-    pub second: Option<(Cut, f64)>,
+    pub second: Option<Judged>,
     /// Why it is not split, where it is not.
     pub unsplit: Option<Refused>,
     /// Why it is not one with what comes behind it.
@@ -209,8 +212,8 @@ fn factors(extent: u64) -> Vec<u64> {
 
 /// The split that takes least of those whose instances fit the local buffer, and the next one.
 struct Splits {
-    best: (Cut, f64),
-    second: Option<(Cut, f64)>,
+    best: Judged,
+    second: Option<Judged>,
 }
 
 /// Tries all splits of a sub-graph.
@@ -238,10 +241,9 @@ fn splits(
             cuts.extend(along(dim).map(|one| Cut { sizes: vec![(dims[0], 1), one] }));
         }
     }
-    let (mut best, mut second): (Option<(Cut, f64)>, Option<(Cut, f64)>) = (None, None);
-    let less = |cycles: f64, than: &Option<(Cut, f64)>| {
-        than.as_ref().is_none_or(|(_, least)| cycles < *least)
-    };
+    let (mut best, mut second): (Option<Judged>, Option<Judged>) = (None, None);
+    let less =
+        |cycles: f64, than: &Option<Judged>| than.as_ref().is_none_or(|(_, least)| cycles < *least);
     let mut smallest = u64::MAX;
     for cut in cuts {
         match cycles(flow, work, limits, segment, &cut) {
