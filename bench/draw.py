@@ -32,6 +32,8 @@ def main():
             height = min(times, MOST) * scale
             parts.append(f'<rect x="{begin + step * BAR:.1f}" y="{floor - height:.1f}" width="{BAR - 2}" height="{height:.1f}" '
                          f'fill="{colour}"><title>{name}, {own}: {times:.2f}</title></rect>')
+            if times > MOST and own == "instructions":
+                parts.append(f'<text x="{begin + step * BAR:.1f}" y="{floor - height - 4:.1f}">{times:.1f}</text>')
         if row["published"]:
             y = floor - min(row["published"], MOST) * scale
             over = f'{row["published"]} ' if row["published"] > MOST else ""

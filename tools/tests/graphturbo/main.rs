@@ -1,5 +1,6 @@
 //! GraphTurbo: sub-graphs in instances, on machines whose cores have a local buffer.
 
+mod ablation;
 mod desk;
 mod instances;
 mod merging;
