@@ -1119,3 +1119,11 @@ device.kernel @kernel tasks 4 contract grid [4] blocks [array<i64: 4, 16>] place
 device.kernel @kernel tasks 4 contract grid [4] blocks [array<i64: -2, 16>] places [affine_map<(i) -> (i, 0)>] cycles 10 {
 ^bb0(%task: index, %x: memref<8x16xf32>):
 }
+
+// -----
+
+// kernel_c5: a contract is whole.
+// CHECK: the contract has no grid
+"device.kernel"() <{sym_name = "kernel", tasks = 4 : i64, cycles = 10 : i64}> ({
+^bb0(%task: index, %x: memref<8x16xf32>):
+}) : () -> ()

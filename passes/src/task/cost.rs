@@ -14,14 +14,14 @@
 //! The estimate decides whether work is split and which unit is free first. It
 //! compares runs with each other and with a threshold; it is no promise.
 
-use weft_dialects::device::{Instruction, Machine, Scope};
+use weft_dialects::device::{Instruction, Machine};
 use weft_dialects::ir::{Type, ty};
 use weft_dialects::tile::Compute;
 
 use super::touch::Touches;
 use crate::nest::{Nest, generic_axes};
 use crate::tile::isa::mapping;
-use crate::tile::way;
+use crate::tile::local_buffer;
 
 /// Cycles that all rTasks of a kernel take on one unit, at least 1.
 pub fn cycles(
@@ -38,22 +38,14 @@ pub fn cycles(
 /// Cycles that a unit waits for a kernel's tiles to come to its own memory and to go from there, one
 /// after the other; none where nobody moves them.
 fn waits(machine: Machine<'_>, compute: &Compute<'_>, nest: &Nest<'_>) -> f64 {
-    let Some([bring, take]) = latencies(machine) else { return 0.0 };
+    let Some(buffer) = local_buffer(machine) else { return 0.0 };
+    let [bring, take] = buffer.latencies();
     let Some(tile) = compute.tiles.get(1) else { return 0.0 };
     let rounds = |axis: usize| nest.axes[axis].extent.div_ceil(tile.sizes[axis].max(1)) as f64;
     let axes = 0..nest.axes.len();
     let brought: f64 = axes.clone().map(rounds).product();
     let taken: f64 = axes.filter(|&axis| !nest.reduces(axis)).map(rounds).product();
     brought * bring + taken * take
-}
-
-/// Latencies of the moves to and from the memory of a core from which its lanes get their tiles,
-/// where there is one and each thread has its own registers.
-pub fn latencies(machine: Machine<'_>) -> Option<[f64; 2]> {
-    let lanes = machine.lanes_units().into_iter().next()?.memory();
-    machine.memory(lanes)?.lanes().is_none().then_some(())?;
-    let stage = way(machine, lanes)?.stage.filter(|stage| stage.memory.scope() == Scope::Core)?;
-    Some([stage.load, stage.store].map(|way| way.latency_cycles().unwrap_or(0) as f64))
 }
 
 /// Cycles that computing all points of a nest takes on one unit.

@@ -12,8 +12,8 @@ use super::touch::Touches;
 use super::{copy, cost, grid};
 use crate::nest::{Access, Nest, NestError, Start, read_members};
 use crate::tile::block::Block;
-use crate::tile::move_cycles;
 use crate::tile::propagate::{Chain, Span, Tiles, links, propagate, reach};
+use crate::tile::{local_buffer, move_cycles};
 
 /// A kernel as a set of rTasks.
 pub(crate) struct Facts {
@@ -185,7 +185,7 @@ impl<'c> Kernels<'c> {
         members: &[(Compute<'c>, Nest<'c>)],
         nests: &[&Nest<'c>],
     ) -> Facts {
-        let wait = cost::latencies(self.machine).map_or(0.0, |[bring, _]| bring);
+        let wait = local_buffer(self.machine).map_or(0.0, |buffer| buffer.latencies()[0]);
         let cycles = members.iter().map(|(compute, nest)| {
             let bytes =
                 |access: &Access<'_>| nest.points() * ty::byte_size(access.elem()).unwrap_or(1);
@@ -247,7 +247,8 @@ impl<'c> Kernels<'c> {
             (cost::arithmetic(self.machine, compute, nest) * again).max(memory)
         });
         // Tiles are brought before the first member, and taken behind the last one.
-        let waits = cost::latencies(self.machine).map_or(0.0, |[bring, take]| bring + take);
+        let waits = local_buffer(self.machine);
+        let waits = waits.map_or(0.0, |buffer| buffer.latencies().iter().sum());
         let cycles = cycles.sum::<f64>() + waits * tiles.count() as f64;
         let touches = Touches::of_members(nests, pieces, sizes, tiles);
         Ok(Facts {

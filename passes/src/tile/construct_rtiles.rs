@@ -100,16 +100,16 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let search = Search {
         strategy: known(run.module, PASS.name, "strategy", run.option("strategy"))?,
         model: known(run.module, PASS.name, "model", run.option("model"))?,
-        apart: known::<Groups>(run.module, PASS.name, "groups", run.option("groups"))?.apart,
+        apart: is_second(run, "groups", ["together", "apart"])?,
         near: None,
     };
-    let smallest = known::<Tiles>(run.module, PASS.name, "tiles", run.option("tiles"))?.smallest;
+    let smallest = is_second(run, "tiles", ["best", "smallest"])?;
     if smallest && rank > 0 {
         let what = format!("tiles=smallest and rank={rank} both say which tile is taken");
         Report::new(run.module.location(), what).help("leave one of them out");
         return Err(Failed);
     }
-    let offer = known::<Offer>(run.module, PASS.name, "offer", run.option("offer"))?.wide;
+    let offer = !is_second(run, "offer", ["wide", "best"])?;
     let remarks = run.option("remarks") == "true";
     let offer = offer && rank == 0 && !smallest;
     let wanted = Wanted { rank, smallest, remarks, told, search, offer };
@@ -131,57 +131,6 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Which tile is taken.
-struct Tiles {
-    smallest: bool,
-}
-
-impl std::str::FromStr for Tiles {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "best" => Ok(Self { smallest: false }),
-            "smallest" => Ok(Self { smallest: true }),
-            _ => Err(format!("{text} is neither best nor smallest")),
-        }
-    }
-}
-
-/// Whether kernels of more rTasks are offered beside the best.
-struct Offer {
-    wide: bool,
-}
-
-impl std::str::FromStr for Offer {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "wide" => Ok(Self { wide: true }),
-            "best" => Ok(Self { wide: false }),
-            _ => Err(format!("{text} is neither wide nor best")),
-        }
-    }
-}
-
-/// Whether groups of lanes work for themselves.
-struct Groups {
-    apart: bool,
-}
-
-impl std::str::FromStr for Groups {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "together" => Ok(Self { apart: false }),
-            "apart" => Ok(Self { apart: true }),
-            _ => Err(format!("{text} is neither together nor apart")),
-        }
-    }
-}
-
 /// The value of an option; reports one that is none.
 pub(super) fn known<T: std::str::FromStr<Err = String>>(
     module: Op<'_>,
@@ -189,11 +138,29 @@ pub(super) fn known<T: std::str::FromStr<Err = String>>(
     option: &str,
     text: &str,
 ) -> Result<T, Failed> {
-    text.parse().map_err(|why| {
-        Report::new(module.location(), format!("{pass} cannot use {option}: {why}"))
-            .help(format!("leave {option} out, or give one of these"));
-        Failed
-    })
+    text.parse().map_err(|why: String| unknown(module, pass, option, &why))
+}
+
+fn unknown(module: Op<'_>, pass: &str, option: &str, why: &str) -> Failed {
+    Report::new(module.location(), format!("{pass} cannot use {option}: {why}"))
+        .help(format!("leave {option} out, or give one of these"));
+    Failed
+}
+
+/// Whether an option is the second of its two words.
+fn is_second(run: &Run<'_>, option: &str, words: [&str; 2]) -> Result<bool, Failed> {
+    let text = run.option(option);
+    let [first, second] = words;
+    match text {
+        _ if text == first => Ok(false),
+        _ if text == second => Ok(true),
+        _ => Err(unknown(
+            run.module,
+            PASS.name,
+            option,
+            &format!("{text} is neither {first} nor {second}"),
+        )),
+    }
 }
 
 /// What to do beside choosing the best.

@@ -45,5 +45,5 @@ pub use instruction::{Combine, Identity, binding, combine, identity, lanes_type}
 pub use task_tile::loop_order;
 pub use turn::turns;
 pub(crate) use way::move_cycles;
-pub use way::{NearCache, Stage, Way, beside, near_cache, waiting_memory, way};
+pub use way::{NearCache, Stage, Way, beside, local_buffer, near_cache, waiting_memory, way};
 pub use windows::{MOST_STEPS, taps};

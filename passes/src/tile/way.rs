@@ -66,6 +66,21 @@ pub fn waiting_memory(machine: Machine<'_>) -> Option<Memory<'_>> {
     memories.find(|memory| beside(machine, memory.name, unit.memory()).is_some())
 }
 
+/// The memory of a core that moves fill and empty, from which lanes with registers of their own get
+/// their tiles.
+pub fn local_buffer(machine: Machine<'_>) -> Option<Stage<'_>> {
+    let lanes = machine.lanes_units().into_iter().next()?.memory();
+    let stage = way(machine, lanes)?.stage.filter(|stage| stage.memory.scope() == Scope::Core)?;
+    machine.memory(lanes)?.lanes().is_none().then_some(stage)
+}
+
+impl Stage<'_> {
+    /// Cycles until what moves into it, and back, has come.
+    pub fn latencies(&self) -> [f64; 2] {
+        [&self.load, &self.store].map(|way| way.latency_cycles().unwrap_or(0) as f64)
+    }
+}
+
 /// The moves between a memory that lies beside the way and registers: there and back.
 pub fn beside<'c>(machine: Machine<'c>, memory: &str, registers: &str) -> Option<[Move<'c>; 2]> {
     let load = machine.move_between(memory, registers)?;

@@ -30,14 +30,21 @@ pub(super) fn kernel_c2(op: Op<'_>, diag: &mut Diagnostics) {
 
 /// C5. A contract speaks of all rTasks and of each argument, and of what is inside of it.
 pub(super) fn kernel_c5(op: Op<'_>, diag: &mut Diagnostics) {
-    let Some(kernel) = Kernel::of(op).filter(|_| op.attr("grid").is_some()) else { return };
+    let parts = ["grid", "blocks", "places", "cycles"];
+    let promises = parts.iter().any(|part| op.attr(part).is_some());
+    let Some(kernel) = Kernel::of(op).filter(|_| promises) else { return };
+    if let Some(part) = parts.into_iter().find(|part| op.attr(part).is_none()) {
+        diag.error(op, format!("the contract has no {part}"))
+            .help(format!("give {}", parts.join(", ")));
+        return;
+    }
     let Some(contract) = kernel.contract() else {
         diag.error(op, "the contract's numbers are negative, or a place is not affine in the grid")
             .help("blocks are array<i64: ...>, places are maps such as (i, j) -> (i, 0)");
         return;
     };
     let Contract { grid, blocks, places, .. } = &contract;
-    let points: u64 = grid.iter().product();
+    let points = grid.iter().fold(1u64, |points, &own| points.saturating_mul(own));
     if points != kernel.tasks {
         let what =
             format!("the contract's grid has {points} points, the kernel {} rTasks", kernel.tasks);

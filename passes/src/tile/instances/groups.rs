@@ -13,12 +13,12 @@
 
 use weft_dialects::device::{Machine, Memory};
 
+use super::super::Stage;
 use super::super::stream_host::flow::Flow;
 use super::super::stream_host::segment::{Cut, Segment, arena_bytes, moved, samples};
 use super::super::stream_host::spans::count;
 use super::work::Work;
 use crate::remarks::Refused;
-use crate::task::cost::latencies;
 use crate::task::schedule::parts;
 
 /// What instances may take.
@@ -37,17 +37,14 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    pub fn of(machine: Machine<'_>, local: &Memory<'_>, shared: &Memory<'_>) -> Self {
-        let link = machine.move_between(shared.name, local.name);
-        let link =
-            link.and_then(|way| way.bytes_per_cycle()).map_or(f64::INFINITY, |rate| rate as f64);
+    pub fn of(machine: Machine<'_>, buffer: &Stage<'_>, shared: &Memory<'_>) -> Self {
+        let link = buffer.load.bytes_per_cycle().map_or(f64::INFINITY, |rate| rate as f64);
         let rate = shared.bytes_per_cycle().map_or(f64::INFINITY, |rate| rate as f64);
         let units = machine.units();
         let (cores, handover) =
             units.first().map_or((1, 0), |unit| (unit.count(), unit.handover_cycles()));
-        let room = local.capacity_bytes() / 2;
-        let latency = latencies(machine).unwrap_or([0.0; 2]);
-        Self { room, cores, shared: rate, link, handover, latency }
+        let room = buffer.memory.capacity_bytes() / 2;
+        Self { room, cores, shared: rate, link, handover, latency: buffer.latencies() }
     }
 }
 

@@ -37,7 +37,7 @@ use super::stream_host::flow::{Flow, Unread};
 use super::stream_host::refine::refine;
 use super::stream_host::segment::{self, Action, Segment, Tile};
 use super::stream_host::{clear, sizes};
-use super::waiting_memory;
+use super::{Stage, local_buffer};
 use crate::nest::Nest;
 use crate::remarks::{Refused, chosen};
 use groups::{Limits, SubGraph};
@@ -66,13 +66,6 @@ pub const PASS: Pass = Pass {
     run,
 };
 
-/// The memory of a core that moves fill and empty, from which its lanes get their tiles.
-fn local_buffer(machine: Machine<'_>) -> Option<Memory<'_>> {
-    let memory = waiting_memory(machine).filter(|memory| !memory.is_cache())?;
-    let lanes = machine.lanes_units().into_iter().next()?.memory();
-    machine.memory(lanes)?.lanes().is_none().then_some(memory)
-}
-
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let all = match run.option("instances") {
         "none" => return Ok(()),
@@ -85,7 +78,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         }
     };
     let Some(machine) = Machine::of(run.module) else { return Ok(()) };
-    let Some((local, shared)) = local_buffer(machine).zip(machine.shared()) else {
+    let Some((buffer, shared)) = local_buffer(machine).zip(machine.shared()) else {
         if !all {
             return Ok(());
         }
@@ -98,7 +91,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     };
     let ops = run.module.body(0).map(|block| block.ops()).unwrap_or_default();
     for graph in ops.into_iter().filter_map(Graph::of) {
-        split(run, &graph, machine, (&local, &shared), all)?;
+        split(run, &graph, machine, (&buffer, &shared), all)?;
     }
     Ok(())
 }
@@ -107,28 +100,33 @@ fn split<'c>(
     run: &mut Run<'c>,
     graph: &Graph<'c>,
     machine: Machine<'c>,
-    (local, shared): (&Memory<'c>, &Memory<'c>),
+    (buffer, shared): (&Stage<'c>, &Memory<'c>),
     all: bool,
 ) -> Result<(), Failed> {
+    let remarks = run.option("remarks") == "true";
     let mut flow = match Flow::of(run.module, graph) {
         Ok(flow) => flow,
-        Err(Unread::Overwrites(..) | Unread::Code(_)) => return Ok(()),
         Err(Unread::Reported) => return Err(Failed),
+        Err(why) => {
+            if remarks {
+                let why = Refused::by("flow", why.to_string());
+                remark(graph.op, &format!("the graph is not split: {why}"));
+            }
+            return Ok(());
+        }
     };
     refine(&mut flow);
+    let local = &buffer.memory;
     let work = Work::of(machine, &flow, local);
-    let limits = Limits::of(machine, local, shared);
+    let limits = Limits::of(machine, buffer, shared);
     let subgraphs = groups::group(&flow, &work, &limits, all);
     if subgraphs.iter().all(|own| own.cut.is_none()) {
-        if run.option("remarks") == "true" {
+        if remarks {
             subgraphs.iter().for_each(|own| say(&flow, own, None));
         }
         return Ok(());
     }
-    let way = |from: &Memory<'c>, to: &Memory<'c>| {
-        machine.move_between(from.name, to.name).map(|way| way.name).ok_or(Failed)
-    };
-    let (bring, take) = (way(shared, local)?, way(local, shared)?);
+    let (bring, take) = (buffer.load.name, buffer.store.name);
     let names = Names { host: shared.name, near: local.name, bring, take };
     let scratch = empty_module(run.context);
     let end = graph.body.terminator().ok_or(Failed)?;
@@ -168,7 +166,6 @@ fn split<'c>(
         stitching: None,
         runs: Vec::new(),
     };
-    let remarks = run.option("remarks") == "true";
     for own in &subgraphs {
         let known = emit.finished.clone();
         if let Some(cut) = &own.cut {

@@ -230,19 +230,33 @@ impl From<Failed> for Unread<'_> {
     }
 }
 
+impl std::fmt::Display for Unread<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let name = |op: &Op<'_>| op.attr("name").and_then(attr::string).unwrap_or("").to_owned();
+        match self {
+            Self::Overwrites(op, what) => {
+                write!(f, "\"{}\" writes over {what}", name(op))
+            }
+            Self::Code(op) => {
+                write!(f, "\"{}\" is code already, and cannot be done in parts", name(op))
+            }
+            Self::Reported => f.write_str("it was reported"),
+        }
+    }
+}
+
 impl Unread<'_> {
     /// Reports it where that was not done.
     pub fn report(self) -> Failed {
-        let name = |op: Op<'_>| op.attr("name").and_then(attr::string).unwrap_or("").to_owned();
+        let what = self.to_string();
         match self {
-            Self::Overwrites(op, what) => {
-                Report::new(op.location(), format!("\"{}\" writes over {what}", name(op))).help(
+            Self::Overwrites(op, _) => {
+                Report::new(op.location(), what).help(
                     "a model is streamed through a device's memory where every tensor is finished \
                      before it is read; write into a tile.empty",
                 );
             }
             Self::Code(op) => {
-                let what = format!("\"{}\" is code already, and cannot be done in parts", name(op));
                 Report::new(op.location(), what)
                     .help("streaming a model through a device's memory cuts tile kernels only");
             }
