@@ -1,5 +1,6 @@
 // A chip of 32 cores in the manner of the STCP920, on which GraphTurbo was measured: each core has
-// a local buffer and units that multiply matrices, compute on lanes and transfer, side by side.
+// a local buffer and units that multiply matrices, compute on lanes and transfer, side by side;
+// eight cores are a cluster, with a buffer and an engine that fills it.
 //
 // Published are the cores, the clock and 128 TFLOPS of f16, 256 TOPS of i8. The other numbers are
 // parameters, chosen so that a core's units keep pace with each other; none is a measurement.
@@ -22,19 +23,26 @@ device.machine @stcp920_like arch("stcp920-like") features([]) {
   }
 
   device.memory @ddr scope("device") capacity_bytes(17179869184) bytes_per_cycle(128) transaction_bytes(64)
+  // What the eight cores of a cluster share, on the way from and to @ddr: the same transfers reach it.
+  device.memory @llb scope("cluster") capacity_bytes(8388608) within(@ddr) bytes_per_cycle(512)
   // The local buffer, and the sums of the matrix unit.
   device.memory @l1 scope("core") capacity_bytes(1048576) bytes_per_cycle(256) banks(16) bank_bytes(16)
   device.memory @ib scope("core") capacity_bytes(262144) bytes_per_cycle(256) banks(16) bank_bytes(16)
   // 32 registers of the lanes.
   device.memory @vreg scope("thread") capacity_bytes(8192) register_bytes(256)
 
-  device.unit @core count(32) clock_mhz(1000) handover_cycles(500)
+  device.unit @core count(32) clock_mhz(1000) cluster(@cluster) handover_cycles(500)
+  device.unit @cluster count(4) clock_mhz(1000)
+  // Transfers of a cluster.
+  device.engine @sdma on @cluster queue(32)
   // Transfers in and out, layouts within the core, and the matrix unit.
   device.engine @dma_in on @core queue(32)
   device.engine @dma_out on @core queue(32)
   device.engine @mte on @core queue(32)
   device.engine @mme on @core queue(256)
 
+  device.move @fetch from @ddr to @llb engine(@sdma) bytes_per_cycle(128) latency_cycles(200) strided
+    encoding("fetch.{type} {to}, {from}, {sizes}, {from_strides}, {to_strides}")
   device.move @load from @ddr to @l1 engine(@dma_in) bytes_per_cycle(64) latency_cycles(200) strided
     encoding("load.{type} {to}, {from}, {sizes}, {from_strides}, {to_strides}")
   device.move @load_acc from @ddr to @ib engine(@dma_in) bytes_per_cycle(64) latency_cycles(200) strided

@@ -86,6 +86,8 @@ def Device_MemoryOp : Device_Op<"memory", [Symbol, HasParent<"MachineOp">]> {
     started, where that is less than the capacity.
     `host` names what to read the capacity from where the machine is the one
     that compiles: `l1d`, `l2`, `l3` or `memory`.
+    `within` names the memory among whose addresses are those of this one: what moves to or
+    from that memory reaches this one, too, at the rate of this one.
 
     - C1: capacities, bandwidths, transaction, way, banks, register size and lanes are above zero.
     - C2: the scope is one of those above.
@@ -95,9 +97,12 @@ def Device_MemoryOp : Device_Op<"memory", [Symbol, HasParent<"MachineOp">]> {
     - C5: `host` is one of those above.
     - C6: only registers are spread over lanes, 1,024 at most.
     - C7: only registers have a part in `core_bytes`.
+    - C8: what has addresses within those of another memory is no cache, and the other is the one
+      that the whole device shares.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$scope, I64Attr:$capacity_bytes,
                        OptionalAttr<FlatSymbolRefAttr>:$caches,
+                       OptionalAttr<FlatSymbolRefAttr>:$within,
                        OptionalAttr<I64Attr>:$register_bytes,
                        OptionalAttr<I64Attr>:$lanes,
                        OptionalAttr<I64Attr>:$core_bytes,
@@ -109,7 +114,8 @@ def Device_MemoryOp : Device_Op<"memory", [Symbol, HasParent<"MachineOp">]> {
                        OptionalAttr<I64Attr>:$static_bytes, OptionalAttr<StrAttr>:$host);
   let assemblyFormat = [{
     $sym_name `scope` `(` $scope `)` `capacity_bytes` `(` $capacity_bytes `)`
-    (`caches` `(` $caches^ `)`)? (`register_bytes` `(` $register_bytes^ `)`)?
+    (`caches` `(` $caches^ `)`)? (`within` `(` $within^ `)`)?
+    (`register_bytes` `(` $register_bytes^ `)`)?
     (`lanes` `(` $lanes^ `)`)? (`core_bytes` `(` $core_bytes^ `)`)?
     (`bytes_per_cycle` `(` $bytes_per_cycle^ `)`)?
     (`gbytes_per_second` `(` $gbytes_per_second^ `)`)?
@@ -134,18 +140,24 @@ def Device_UnitOp : Device_Op<"unit", [Symbol, HasParent<"MachineOp">]> {
     the end of a range of rTasks until one on another unit that waits for it starts; none
     without it. `launch_cycles` is what starting a program takes, all units at once;
     where it is not said, programs are not cut in launches.
+    `cluster` names the units that stand for groups of these: with 8 of it to 32, each is four
+    that follow each other, which share a memory of scope `cluster`; a program may give it work
+    for engines of its own.
 
     - C1: count, clock, partitions, handover, wait and launch are above zero, and there are
       at most 65,536 units.
     - C2: `host` is `cores`.
+    - C3: the machine has the cluster, it is in none itself, and their number divides that of the
+      units.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$count, OptionalAttr<I64Attr>:$clock_mhz,
+                       OptionalAttr<FlatSymbolRefAttr>:$cluster,
                        OptionalAttr<I64Attr>:$partitions,
                        OptionalAttr<I64Attr>:$handover_cycles, OptionalAttr<I64Attr>:$wait_cycles,
                        OptionalAttr<I64Attr>:$launch_cycles, OptionalAttr<StrAttr>:$host);
   let assemblyFormat = [{
     $sym_name `count` `(` $count `)` (`clock_mhz` `(` $clock_mhz^ `)`)?
-    (`partitions` `(` $partitions^ `)`)?
+    (`cluster` `(` $cluster^ `)`)? (`partitions` `(` $partitions^ `)`)?
     (`handover_cycles` `(` $handover_cycles^ `)`)? (`wait_cycles` `(` $wait_cycles^ `)`)?
     (`launch_cycles` `(` $launch_cycles^ `)`)? (`host` `(` $host^ `)`)? attr-dict
   }];

@@ -37,10 +37,13 @@ def Task_ProgramOp : Task_Op<"program", [IsolatedFromAbove, Symbol] # GraphRegio
     }
     ```
 
-    `arena` is the bytes that all `task.buffer`s together need.
+    `arena` is the bytes that all `task.buffer`s together need, but those in the memory of the
+    host (`host_arena`) and those in the memory of a cluster of units (`cluster_arena`, in each).
+    Behind the units come their clusters: with eight units to a cluster, number 34 of a program
+    on 32 units is the third, to which the units 16 to 23 belong.
 
     - C1: the machine has the unit, and at least that many of it.
-    - C2: every range's unit is below `units`.
+    - C2: every range's unit is below `units`, or the number of a cluster.
     - C3: every buffer ends inside the arena.
     - C4: every input and output of the signature is there once, as a memref of its
       payload type.
@@ -51,6 +54,7 @@ def Task_ProgramOp : Task_Op<"program", [IsolatedFromAbove, Symbol] # GraphRegio
 
     - C6: whatever a statement uses is made before it in the text, tokens among them: that
       order satisfies every wait, and no wait goes in a circle.
+    - C7: a range touches no buffer in the memory of another cluster than its unit's.
 
     C5 holds of whole buffers, so ranges that work on different windows of one need
     no token. Which bytes each rTask touches, and so every order that the data
@@ -132,14 +136,15 @@ def Task_BufferOp : Task_Op<"buffer", [HasParent<"ProgramOp">]> {
     %b = task.buffer at 4096 in @dram : memref<64x56x56xf32>
     ```
 
-    Buffers whose lives do not meet may overlap.
+    Buffers whose lives do not meet may overlap. `in @llb of 2` is the memory of the third
+    cluster.
 
     - C1: the offset is a multiple of 64 bytes.
-    - C2: the machine has the memory.
+    - C2: the machine has the memory, and says of which cluster where that is shared by one.
   }];
-  let arguments = (ins I64Attr:$offset, FlatSymbolRefAttr:$memory);
+  let arguments = (ins I64Attr:$offset, FlatSymbolRefAttr:$memory, OptionalAttr<I64Attr>:$cluster);
   let results = (outs Task_BufferType:$result);
-  let assemblyFormat = "`at` $offset `in` $memory attr-dict `:` type($result)";
+  let assemblyFormat = "`at` $offset `in` $memory (`of` $cluster^)? attr-dict `:` type($result)";
 }
 
 def Task_ViewOp : Task_Op<"view", [HasParent<"ProgramOp">, Pure]> {

@@ -264,7 +264,7 @@ def Tile_ComputeOp : Tile_Op<"compute", [AttrSizedOperandSegments, SingleBlock]>
     - C1: each rTile names a memory of the machine and has one size per axis, of
       which `lanes` is one; so are those of `axes`, each at most once.
     - C2: sizes are at least 1, and an inner rTile is no larger than an outer one.
-    - C3: `on` names an instruction or lane unit of the machine; in a stitched kernel, or a move.
+    - C3: `on` names an instruction, a lane unit or a move of the machine.
     - C4: the register rTile's accumulators fit the register memory.
     - C5: there is one layout per input of the nest, none for what its outputs start from: two
       numbers, or five.

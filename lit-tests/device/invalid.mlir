@@ -1127,3 +1127,46 @@ device.kernel @kernel tasks 4 contract grid [4] blocks [array<i64: -2, 16>] plac
 "device.kernel"() <{sym_name = "kernel", tasks = 4 : i64, cycles = 10 : i64}> ({
 ^bb0(%task: index, %x: memref<8x16xf32>):
 }) : () -> ()
+
+// -----
+
+// memory_c8: addresses lie within those of the memory that all share.
+// CHECK: device.memory @near lies within @spad
+// CHECK: that is not the memory that the whole device shares
+device.machine @toy arch("toy") features([]) {
+  device.memory @dram scope("device") capacity_bytes(65536)
+  device.memory @spad scope("core") capacity_bytes(1024)
+  device.memory @near scope("cluster") capacity_bytes(1024) within(@spad)
+  device.unit @core count(2)
+}
+
+// -----
+
+// memory_c8: a cache has no addresses of its own.
+// CHECK: device.memory @l2 lies within @dram, and has no addresses
+device.machine @toy arch("toy") features([]) {
+  device.memory @dram scope("device") capacity_bytes(65536)
+  device.memory @l2 scope("cluster") capacity_bytes(1024) caches(@dram) within(@dram)
+  device.unit @core count(2)
+}
+
+// -----
+
+// unit_c3: the machine has the cluster.
+// CHECK: device.unit names @trio, which is no unit of the machine @toy
+device.machine @toy arch("toy") features([]) {
+  device.memory @dram scope("device") capacity_bytes(65536)
+  device.unit @core count(4) cluster(@trio)
+}
+
+// -----
+
+// unit_c3: clusters have the same number of units, and are in none.
+// CHECK: device.unit is in @trio, which is in @all
+// CHECK: device.unit has 4 units in 3 of @trio
+device.machine @toy arch("toy") features([]) {
+  device.memory @dram scope("device") capacity_bytes(65536)
+  device.unit @core count(4) cluster(@trio)
+  device.unit @trio count(3) cluster(@all)
+  device.unit @all count(1)
+}

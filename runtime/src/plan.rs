@@ -22,11 +22,16 @@ pub struct Plan {
     pub name: String,
     /// Virtual execution units. Steps of one unit never overlap.
     pub units: u32,
+    /// How many of them, the last ones, stand for clusters of the others and give work to the
+    /// engines of those; none outside of simulated code.
+    pub clusters: u32,
     /// Size of the memory that lives for one run.
     pub arena_bytes: u64,
     /// Size of what lies in the memory of the machine that drives the device, where tensors
     /// wait that do not fit the device's own.
     pub host_bytes: u64,
+    /// Size of what lies in the memory that the units of a cluster share, in each.
+    pub cluster_bytes: u64,
     /// Size of the constants.
     pub constant_bytes: u64,
     /// What the caller gives, in order.
@@ -58,6 +63,14 @@ pub struct Plan {
     pub device: String,
     /// How the artifact came to be.
     pub build: Build,
+}
+
+impl Plan {
+    /// The cluster of a unit, where a cluster has `units` of them, or that which it stands for.
+    pub fn cluster_of(&self, unit: u32, units: u64) -> u32 {
+        let of = || u64::from(unit).checked_div(units).unwrap_or(0) as u32;
+        unit.checked_sub(self.units - self.clusters).unwrap_or_else(of)
+    }
 }
 
 /// How an artifact came to be; nothing here changes what it computes.
@@ -120,6 +133,8 @@ pub enum Base {
     Arena,
     /// The arena in the memory of the machine that drives the device.
     Host,
+    /// The arena in the memory of a cluster of units, by its number.
+    Cluster(u32),
 }
 
 /// A piece of memory.

@@ -111,13 +111,13 @@ impl<'c> Machine<'c> {
         }
     }
 
-    /// The memory that moves see where `name` is read or written: behind caches,
-    /// the memory that they are caches of.
+    /// The memory that moves see where `name` is read or written: behind caches, the memory that
+    /// they are caches of; where addresses lie within another's, that one.
     pub fn behind(self, name: &str) -> Option<Memory<'c>> {
         let mut memory = self.memory(name)?;
         // As many steps as there are memories, for caches may wrongly go in a circle.
         for _ in self.facts("device.memory") {
-            let Some(next) = memory.caches() else { break };
+            let Some(next) = memory.caches().or(memory.within()) else { break };
             memory = self.memory(next)?;
         }
         Some(memory)
@@ -131,6 +131,12 @@ impl<'c> Machine<'c> {
     /// The unit `name`.
     pub fn unit(self, name: &str) -> Option<Unit<'c>> {
         self.fact("device.unit", name).and_then(Unit::read)
+    }
+
+    /// How many units of the kind of `unit` are in one cluster, where they are in some.
+    pub fn cluster_units(self, unit: &Unit<'c>) -> Option<u64> {
+        let clusters = self.unit(unit.cluster()?)?.count();
+        unit.count().checked_div(clusters).filter(|&units| units > 0)
     }
 
     /// The engines, in the order of the text.

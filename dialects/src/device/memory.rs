@@ -13,6 +13,8 @@ view! {
         capacity_bytes: u64 = number(op, "capacity_bytes")?;
         /// The memory that it is a cache of.
         caches: Option<&'c str> = symbol(op, "caches");
+        /// The memory among whose addresses its own are.
+        within: Option<&'c str> = symbol(op, "within");
         /// What one register holds, in a register file.
         register_bytes: Option<u64> = number(op, "register_bytes");
         /// Threads in step that a register is spread over, one element each.

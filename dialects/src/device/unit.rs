@@ -11,6 +11,8 @@ view! {
         count: u64 = number(op, "count")?;
         /// Million cycles a second.
         clock_mhz: Option<u64> = number(op, "clock_mhz");
+        /// The units that stand for groups of these.
+        cluster: Option<&'c str> = symbol(op, "cluster");
         /// Parts that issue side by side, each a warp at a time.
         partitions: u64 = number(op, "partitions").unwrap_or(1);
         /// What work must be worth before another unit is given a part of it.

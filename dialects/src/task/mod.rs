@@ -6,6 +6,7 @@ pub(crate) mod verify;
 
 pub use order::written_arguments;
 
+use crate::device::Machine;
 use crate::ir::{Block, Context, Op, Type, Val, attr, parts, ty};
 
 /// A whole model on a virtual device.
@@ -23,7 +24,9 @@ pub struct Program<'c> {
     pub arena: u64,
     /// Those of the buffers in memory of scope `host`.
     pub host_arena: u64,
-    /// What passes between the two in one run: moves by name, and their bytes.
+    /// Those of the buffers in the memory of a cluster, in each.
+    pub cluster_arena: u64,
+    /// What passes between the device's memory and the host's in one run: moves by name, and their bytes.
     pub moved: Vec<(&'c str, u64)>,
     /// The graph types of the inputs.
     pub input_types: Vec<Type<'c>>,
@@ -48,11 +51,18 @@ impl<'c> Program<'c> {
             units: number(op, "units")?,
             arena: number(op, "arena")?,
             host_arena: number(op, "host_arena").unwrap_or(0),
+            cluster_arena: number(op, "cluster_arena").unwrap_or(0),
             moved: moved(op),
             input_types,
             output_types,
             body: op.first_block(0)?,
         })
+    }
+
+    /// The clusters of its units, where `machine` has some.
+    pub fn clusters(&self, machine: Machine<'_>) -> Option<Clusters> {
+        let unit = machine.unit(self.unit)?;
+        Some(Clusters { units: self.units, each: machine.cluster_units(&unit)? })
     }
 
     /// The ranges, in the order of the text.
@@ -69,6 +79,33 @@ fn moved<'c>(op: Op<'c>) -> Vec<(&'c str, u64)> {
         Some((attr::symbol(name)?, u64::try_from(attr::int(bytes)?).ok()?))
     };
     pairs.filter_map(pair).collect()
+}
+
+/// How the units of a program are grouped. Behind them come the groups, which are given numbers
+/// as units are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clusters {
+    /// How many units there are.
+    pub units: u64,
+    /// How many of them are in one cluster.
+    pub each: u64,
+}
+
+impl Clusters {
+    /// How many clusters there are.
+    pub fn count(&self) -> u64 {
+        self.units.div_ceil(self.each)
+    }
+
+    /// The cluster of a unit, or that which the number stands for.
+    pub fn of(&self, unit: u64) -> u64 {
+        unit.checked_sub(self.units).unwrap_or(unit / self.each)
+    }
+
+    /// The number that stands for a cluster.
+    pub fn number(&self, cluster: u64) -> u64 {
+        self.units + cluster
+    }
 }
 
 /// rTasks of one kernel, in order, on one unit.
@@ -134,6 +171,8 @@ pub struct Buffer<'c> {
     pub bytes: u64,
     /// The name of its memory.
     pub memory: &'c str,
+    /// The cluster whose memory that is, where one shares it.
+    pub cluster: Option<u64>,
 }
 
 impl<'c> Buffer<'c> {
@@ -147,6 +186,7 @@ impl<'c> Buffer<'c> {
             offset: number(op, "offset")?,
             bytes: parts::bytes(op.results().first()?.ty())?,
             memory: op.attr("memory").and_then(attr::symbol)?,
+            cluster: number(op, "cluster"),
         })
     }
 }

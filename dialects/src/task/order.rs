@@ -116,11 +116,12 @@ impl<'c> Storage<'c> {
     /// Cuts each memory's arena wherever a buffer begins or ends.
     fn add_arenas(&mut self, body: Block<'c>) {
         let buffers: Vec<_> = body.iter().filter_map(Buffer::of).collect();
-        let mut memories: Vec<&str> = buffers.iter().map(|buffer| buffer.memory).collect();
+        let place = |buffer: &Buffer<'c>| (buffer.memory, buffer.cluster);
+        let mut memories: Vec<_> = buffers.iter().map(place).collect();
         memories.sort_unstable();
         memories.dedup();
         for memory in memories {
-            let own = |buffer: &&Buffer<'c>| buffer.memory == memory;
+            let own = |buffer: &&Buffer<'c>| place(buffer) == memory;
             self.add_arena(&buffers.iter().filter(own).copied().collect::<Vec<_>>());
         }
     }

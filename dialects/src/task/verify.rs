@@ -1,6 +1,6 @@
 //! Constraints of the `task` dialect.
 
-use super::{Buffer, Range, forward, order, viewed};
+use super::{Buffer, Clusters, Program, Range, forward, order, viewed};
 use crate::device::{Machine, Scope};
 use crate::ir::{Block, Diagnostics, Op, Type, attr, parts, ty};
 use crate::tile::Kernel;
@@ -13,7 +13,10 @@ use melior::ir::AttributeLike;
 const TABLE: Table = &[
     (
         "task.program",
-        &[program_c1, program_c2, program_c3, program_c4, program_c6, calls, program_c5],
+        &[
+            program_c1, program_c2, program_c3, program_c4, program_c6, program_c7, calls,
+            program_c5,
+        ],
     ),
     ("task.literal", &[literal_c1]),
     ("task.constant", &[constant_c1]),
@@ -46,25 +49,36 @@ fn program_c1(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
-/// C2. Every range's unit is below `units`.
+/// C2. Every range's unit is below `units`, or the number of a cluster.
 fn program_c2(op: Op<'_>, diag: &mut Diagnostics) {
     let Some(units) = int(op, "units") else { return };
+    let clusters = clusters(op).map_or(0, |clusters| clusters.count() as i64);
     for range in inside(op, "task.range") {
         if let Some(unit) = int(range, "unit")
-            && !(0..units).contains(&unit)
+            && !(0..units + clusters).contains(&unit)
         {
+            let mut help = format!("units are numbered from 0 to {}", units.saturating_sub(1));
+            if clusters > 0 {
+                help += &format!(", their clusters from {units} to {}", units + clusters - 1);
+            }
             diag.error(range, format!("task.range runs on unit {unit} of {units}"))
                 .note(op, "the program is here")
-                .help(format!("units are numbered from 0 to {}", units.saturating_sub(1)));
+                .help(help);
         }
     }
 }
 
-/// C3. Every buffer ends inside the arena, or the host's arena where its memory is the host's.
+/// The clusters of a program's units.
+fn clusters(op: Op<'_>) -> Option<Clusters> {
+    Program::of(op)?.clusters(Machine::of(op)?)
+}
+
+/// C3. Every buffer ends inside the arena: that of the host or of a cluster where its memory is.
 fn program_c3(op: Op<'_>, diag: &mut Diagnostics) {
     let Some(arena) = int(op, "arena") else { return };
-    let host_arena = int(op, "host_arena").unwrap_or(0);
-    if let Some(arena) = [arena, host_arena].into_iter().find(|&arena| arena < 0) {
+    let of_a = |name: &str| int(op, name).unwrap_or(0);
+    let (host_arena, cluster_arena) = (of_a("host_arena"), of_a("cluster_arena"));
+    if let Some(arena) = [arena, host_arena, cluster_arena].into_iter().find(|&arena| arena < 0) {
         diag.error(op, format!("task.program has an arena of {arena} bytes"))
             .help("an arena has zero bytes or more");
         return;
@@ -79,8 +93,11 @@ fn program_c3(op: Op<'_>, diag: &mut Diagnostics) {
         let Some(buffer) = Buffer::of(buffer) else { continue };
         let end = buffer.offset.saturating_add(buffer.bytes);
         let memory = machine.and_then(|machine| machine.memory(buffer.memory));
-        let on_host = memory.is_some_and(|memory| memory.scope() == Scope::Host);
-        let arena = if on_host { host_arena } else { arena };
+        let arena = match memory.map(|memory| memory.scope()) {
+            Some(Scope::Host) => host_arena,
+            Some(Scope::Cluster) => cluster_arena,
+            _ => arena,
+        };
         if end > arena.unsigned_abs() {
             diag.error(buffer.op, format!("task.buffer ends at byte {end} of an arena of {arena}"))
                 .note(op, "the program is here")
@@ -157,6 +174,27 @@ fn program_c6(op: Op<'_>, diag: &mut Diagnostics) {
                 diag.error(user, format!("{this} uses what {that} makes later in the text"))
                     .note(maker, "it is made here")
                     .help("write first what is used: units follow the order of the text");
+            }
+        }
+    }
+}
+
+/// C7. A range touches no buffer in the memory of another cluster than its unit's.
+fn program_c7(op: Op<'_>, diag: &mut Diagnostics) {
+    let Some(clusters) = clusters(op) else { return };
+    for range in inside(op, "task.range").filter_map(Range::of) {
+        for &value in &range.buffers {
+            let buffer = viewed(value).def().and_then(Buffer::of);
+            let Some((buffer, own)) = buffer.and_then(|own| Some((own, own.cluster?))) else {
+                continue;
+            };
+            let unit = range.unit;
+            let of = clusters.of(unit);
+            if of != own {
+                let (this, memory) = (label(range.op), buffer.memory);
+                diag.error(range.op, format!("{this} on unit {unit} is of cluster {of}"))
+                    .note(buffer.op, format!("this buffer lies in @{memory} of cluster {own}"))
+                    .help("a unit reaches the memory of its own cluster only");
             }
         }
     }
@@ -290,9 +328,20 @@ fn buffer_c1(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
-/// C2. The machine has the memory.
+/// C2. The machine has the memory, and says of which cluster where that is shared by one.
 fn buffer_c2(op: Op<'_>, diag: &mut Diagnostics) {
     check_memory(op, "memory", diag);
+    let Some(buffer) = Buffer::of(op) else { return };
+    let memory = Machine::of(op).and_then(|machine| machine.memory(buffer.memory));
+    let Some(memory) = memory else { return };
+    let shared_by_cluster = memory.scope() == Scope::Cluster;
+    if shared_by_cluster != buffer.cluster.is_some() {
+        let (name, scope) = (memory.name, memory.scope().name());
+        let said = if shared_by_cluster { "no cluster" } else { "a cluster" };
+        diag.error(op, format!("task.buffer in @{name} of scope {scope} names {said}"))
+            .note(memory.op(), "the memory is here")
+            .help("`of N` names the cluster of a memory that one shares, and of no other");
+    }
 }
 
 /// C1. Both shapes have the same number of elements and the same element type.

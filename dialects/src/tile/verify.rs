@@ -298,13 +298,11 @@ fn compute_c2(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
-/// C3. `on` names an instruction or lane unit of the machine; in a stitched kernel, or a move.
+/// C3. `on` names an instruction, a lane unit or a move of the machine.
 fn compute_c3(op: Op<'_>, diag: &mut Diagnostics) {
     let Some(machine) = Machine::of(op) else { return };
     let Some(name) = symbol(op, "instruction") else { return };
-    let stitched = op.parent().is_some_and(|kernel| kernel.attr("stitched").is_some());
-    let moves = stitched.then_some("device.move");
-    let kinds: Vec<_> = ["device.instruction", "device.lanes"].into_iter().chain(moves).collect();
+    let kinds = ["device.instruction", "device.lanes", "device.move"];
     if kinds.iter().any(|kind| machine.fact(kind, name).is_some()) {
         return;
     }

@@ -40,6 +40,7 @@ pub(super) fn translate(
             register_bytes: fact.register_bytes(),
             lanes: fact.lanes(),
             caches: fact.caches().map(memory).transpose()?,
+            within: fact.within().map(memory).transpose()?,
         })
     });
     let memories = memories.collect::<Result<_, TranslateError>>()?;
@@ -89,6 +90,7 @@ pub(super) fn translate(
         name: machine.name().to_owned(),
         unit: facts.name.to_owned(),
         units: facts.count(),
+        cluster_units: machine.cluster_units(&facts).unwrap_or(0),
         clock_mhz: facts.clock_mhz(),
         wait_cycles: facts.wait_cycles(),
         launch_cycles: facts.launch_cycles().unwrap_or(0),

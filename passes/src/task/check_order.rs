@@ -212,12 +212,14 @@ struct Places<'c> {
 impl<'c> Places<'c> {
     fn of(program: &Program<'c>) -> Self {
         let mut known = HashMap::new();
+        let place = |buffer: &task::Buffer<'c>| (buffer.memory, buffer.cluster);
         let buffers = program.body.iter().filter_map(task::Buffer::of);
-        let names: BTreeSet<&str> = buffers.map(|buffer| buffer.memory).collect();
-        let space = |memory: &str| names.iter().position(|name| *name == memory).unwrap_or(0);
+        let names: BTreeSet<_> = buffers.map(|buffer| place(&buffer)).collect();
+        let names: Vec<_> = names.into_iter().collect();
         for (storage, op) in program.body.iter().enumerate() {
             if let Some(buffer) = task::Buffer::of(op) {
-                known.insert(op.result(0), (space(buffer.memory), buffer.offset, storage));
+                let space = names.binary_search(&place(&buffer)).unwrap_or(0);
+                known.insert(op.result(0), (space, buffer.offset, storage));
             } else if let Some(port) = task::Port::output(op) {
                 known.insert(op.result(0), (names.len() + port.index as usize, 0, storage));
             }

@@ -1,16 +1,21 @@
 //! The one kernel that this room writes: it copies a tensor, element by element.
 //!
 //! Tensors of any shape are copied under their flat view, so one kernel serves
-//! each number of elements of each type. Its tiles are chosen like those of any kernel.
+//! each number of elements of each type. Its tiles are chosen like those of any kernel, or are
+//! the pieces that a move brings one after the other.
 
-use weft_dialects::device::Machine;
+use weft_dialects::device::{Machine, Move};
 use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::payload::{Axis, Payload};
 use weft_dialects::ir::{Builder, Context, Linear, Location, Op, Type, attr, ty};
 
-use crate::tile::construct_rtiles::{Wanted, construct};
+use crate::tile::construct_rtiles::{Wanted, construct, construct_move};
 
-/// Appends the kernel `name` to `module`.
+/// How much longer than a move's latency each of the pieces takes that it brings: others that use
+/// the same memory get their turns between them.
+const PIECE_LATENCIES: u64 = 2;
+
+/// Appends the kernel `name` to `module`; it copies so many elements, by a move where one is named.
 ///
 /// # Errors
 /// Reported: a machine that has no way to move elements.
@@ -19,8 +24,8 @@ pub(crate) fn emit<'c>(
     module: Op<'c>,
     machine: Machine<'c>,
     name: &str,
-    count: u64,
-    elem: Type<'c>,
+    (count, elem): (u64, Type<'c>),
+    way: Option<&Move<'c>>,
 ) -> Result<Op<'c>, Failed> {
     let tensor = ty::tensor(&[count], elem);
     let mut b = Builder::at_end(context, module.body(0).ok_or(Failed)?);
@@ -32,6 +37,17 @@ pub(crate) fn emit<'c>(
     let (read, write) = ((block.arg(0), each()), (block.arg(1), each()));
     let copied = payload.generic(&[Axis::Parallel], &[read], &[write], |_, args| vec![args[0]]);
     payload.builder().op("tile.yield", &copied, &[]);
-    construct(context, machine, kernel, Wanted::default())?;
+    match way {
+        Some(way) => construct_move(context, machine, kernel, way, piece(way, elem))?,
+        None => {
+            construct(context, machine, kernel, Wanted::default())?;
+        }
+    }
     Ok(kernel)
+}
+
+/// Elements of a piece; all at once where the machine does not say how fast the move is.
+fn piece(way: &Move<'_>, elem: Type<'_>) -> Option<u64> {
+    let bytes = way.bytes_per_cycle()?.checked_mul(way.latency_cycles()?)? * PIECE_LATENCIES;
+    Some((bytes / ty::byte_size(elem)?).max(1))
 }

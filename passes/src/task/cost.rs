@@ -4,6 +4,7 @@
 //! compute = points · operations of the body / lanes · issue cycles     on a lane unit
 //! compute = points / points of the instruction · issue cycles          on an instruction
 //! compute = instructions that cover the points, ragged ones whole · issue cycles    by its axes
+//! compute = bytes / bytes per cycle, and the latency for each rTask                 by a move
 //! memory  = bytes of all arguments / bytes per cycle of the smallest memory that holds them:
 //!           a cache, or the shared memory
 //! waits   = tiles that a core brings to its own memory, and those that it takes from there · latency
@@ -14,14 +15,15 @@
 //! The estimate decides whether work is split and which unit is free first. It
 //! compares runs with each other and with a threshold; it is no promise.
 
-use weft_dialects::device::{Instruction, Machine};
+use weft_dialects::device::{Instruction, Machine, Move};
 use weft_dialects::ir::{Type, ty};
 use weft_dialects::tile::Compute;
 
+use super::grid::task_grid;
 use super::touch::Touches;
 use crate::nest::{Nest, generic_axes};
 use crate::tile::isa::mapping;
-use crate::tile::local_buffer;
+use crate::tile::{local_buffer, move_cycles};
 
 /// Cycles that all rTasks of a kernel take on one unit, at least 1.
 pub fn cycles(
@@ -30,6 +32,10 @@ pub fn cycles(
     nest: &Nest<'_>,
     touches: &Touches,
 ) -> u64 {
+    if let Some(way) = machine.move_named(compute.instruction) {
+        let tasks: u64 = task_grid(nest, &compute.tiles[0]).iter().product();
+        return by_move(machine, &way, nest, tasks).ceil().max(1.0) as u64;
+    }
     let arithmetic = arithmetic(machine, compute, nest);
     let moved = memory_cycles(machine, touches.bytes(nest.points()));
     (arithmetic.max(moved) + waits(machine, compute, nest)).ceil().max(1.0) as u64
@@ -46,6 +52,13 @@ fn waits(machine: Machine<'_>, compute: &Compute<'_>, nest: &Nest<'_>) -> f64 {
     let brought: f64 = axes.clone().map(rounds).product();
     let taken: f64 = axes.filter(|&axis| !nest.reduces(axis)).map(rounds).product();
     brought * bring + taken * take
+}
+
+/// Cycles that a move takes for what a nest writes, in so many pieces.
+pub fn by_move(machine: Machine<'_>, way: &Move<'_>, nest: &Nest<'_>, pieces: u64) -> f64 {
+    let bytes = nest.points() * ty::byte_size(nest.outputs[0].elem()).unwrap_or(1);
+    let latency = way.latency_cycles().unwrap_or(0) as f64;
+    move_cycles(machine, way, bytes as f64) + pieces as f64 * latency
 }
 
 /// Cycles that computing all points of a nest takes on one unit.

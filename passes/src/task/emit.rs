@@ -10,6 +10,7 @@ use weft_dialects::tile::Graph;
 
 use super::kernels::Kernels;
 use super::schedule::Schedule;
+use super::touch::Region;
 use super::values::{Arg, Constant, Lowered, Place};
 
 /// Puts the program before `graph`.
@@ -39,6 +40,10 @@ pub(crate) fn emit<'c>(
     ];
     if host_arena > 0 {
         attributes.push(("host_arena", attr::of_int(context, host_arena as i64)));
+    }
+    if schedule.near.bytes() > 0 {
+        let bytes = attr::of_int(context, schedule.near.bytes() as i64);
+        attributes.push(("cluster_arena", bytes));
     }
     let moved = moved(lowered, kernels);
     if !moved.is_empty() {
@@ -74,11 +79,7 @@ fn moved<'c>(lowered: &Lowered<'c>, kernels: &Kernels<'c>) -> BTreeMap<&'c str, 
         let Some(name) = job.op.attr("move").and_then(attr::symbol) else { continue };
         let facts = kernels.facts(job.kernel);
         let regions = facts.touches.of_tasks(0, facts.tasks);
-        let bytes = regions.iter().filter(|region| region.write).map(|region| {
-            let ty = job.args[region.arg].ty;
-            let elem = ty::elem(ty).and_then(ty::byte_size).unwrap_or(1);
-            region.dims.iter().map(|(first, last)| last - first + 1).product::<u64>() * elem
-        });
+        let bytes = regions.iter().filter(|region| region.write).map(Region::box_bytes);
         *moved.entry(name).or_insert(0) += bytes.sum::<u64>();
     }
     moved
@@ -178,13 +179,17 @@ impl<'c> Writer<'_, 'c> {
     }
 
     fn buffer(&mut self, storage: usize) {
-        let Place::Arena(memory) = self.lowered.storages[storage].place else {
-            unreachable!("ports and constants are written first");
+        let number = |value: u64| attr::of_int(self.context, value as i64);
+        let (memory, offset, cluster) = match self.lowered.storages[storage].place {
+            Place::Arena(memory) => (memory, self.schedule.offsets[storage], None),
+            Place::Near { memory, cluster, offset } => (memory, offset, Some(cluster)),
+            Place::Input | Place::Constant | Place::Output(_) => {
+                unreachable!("ports and constants are written first")
+            }
         };
-        let attributes = [
-            ("offset", attr::of_int(self.context, self.schedule.offsets[storage] as i64)),
-            ("memory", attr::of_symbol(self.context, memory)),
-        ];
+        let memory = ("memory", attr::of_symbol(self.context, memory));
+        let mut attributes = vec![("offset", number(offset)), memory];
+        attributes.extend(cluster.map(|cluster| ("cluster", number(cluster))));
         self.define("task.buffer", storage, &attributes);
     }
 
@@ -198,7 +203,13 @@ impl<'c> Writer<'_, 'c> {
             }
             let job = &self.lowered.jobs[range.job];
             self.at(job.op);
-            let mut operands: Vec<_> = job.args.iter().map(|&arg| self.show(arg)).collect();
+            let near = &self.schedule.near;
+            let seen = |arg: &Arg<'c>| {
+                let storage = near.storage(range.job, arg.storage, range.unit);
+                Arg { storage, ..*arg }
+            };
+            let args: Vec<_> = job.args.iter().map(seen).collect();
+            let mut operands: Vec<_> = args.into_iter().map(|arg| self.show(arg)).collect();
             operands.extend(range.waits.iter().map(|&wait| tokens[wait as usize]));
             let groups = [job.args.len() as i32, range.waits.len() as i32];
             let number = |value: u64| attr::of_int(self.context, value as i64);

@@ -22,9 +22,10 @@ use weft_dialects::tile::{self, Graph};
 
 use super::emit;
 use super::kernels::Kernels;
+use super::near::Shelf;
 use super::schedule::lanes::Placement;
 use super::schedule::operators::{RKernel, Target};
-use super::schedule::{self, Arena, Launches, Options, Policy, Schedule, TooLarge};
+use super::schedule::{self, Arena, Launches, Options, Policy, Range, Schedule, TooLarge};
 use super::values::{self, Constant, Job, Lowered, Place};
 use crate::remarks::{Refused, chosen};
 
@@ -61,6 +62,12 @@ pub const PASS: Pass = Pass {
             "where a program is cut in launches: by the policy, one, or each operator",
             "policy",
         ),
+        option(
+            "near",
+            "what lies in the memory that the units of a cluster share: auto, what saves bytes of \
+             the one that all share, or none",
+            "auto",
+        ),
         option("remarks", "say what was ordered and split, and why", "false"),
     ],
     statistics: &[
@@ -92,6 +99,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         return Err(Failed);
     };
     let (unit, options) = read_options(run, graph.op, machine)?;
+    let near = word(run, graph.op, "near", &[("auto", true), ("none", false)])?;
     let Some(shared) = machine.shared() else {
         Report::new(
             machine.location(),
@@ -114,7 +122,8 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let offers = |job| schedule::ways(job, &kernels, &options.target);
     let offers: Vec<_> =
         if remarks { lowered.jobs.iter().map(offers).collect() } else { Vec::new() };
-    let schedule = schedule::schedule(&mut lowered, &kernels, options, &fits);
+    let shelf = Shelf::of(machine, &unit, options.target.units).filter(|_| near);
+    let schedule = schedule::schedule(&mut lowered, &mut kernels, options, shelf.as_ref(), &fits)?;
     check_fits(&graph, machine, &schedule)?;
     emit::emit(
         run.context,
@@ -127,6 +136,10 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     )?;
     if remarks {
         explain(&graph, &lowered, &kernels, &schedule, options);
+        for (job, line) in shelf.iter().flat_map(|shelf| schedule.near.report(&lowered, shelf)) {
+            let job = &lowered.jobs[job];
+            remark(job.op, &format!("\"{}\" {line}", job.name));
+        }
         for (job, ways) in lowered.jobs.iter().zip(&offers).filter(|(_, ways)| ways.len() > 1) {
             say_kernel(job, ways, &kernels, &options.target);
         }
@@ -291,7 +304,10 @@ fn explain(
     for line in schedule.order.report(&options.target, name) {
         remark(graph.op, &line);
     }
-    for ranges in schedule.ranges.chunk_by(|one, other| one.job == other.job) {
+    // What clusters bring is said by `near.rs`.
+    let by_units = |ranges: &&[Range]| ranges[0].unit < options.target.units;
+    let jobs = schedule.ranges.chunk_by(|one, other| one.job == other.job);
+    for ranges in jobs.filter(by_units) {
         let job = &lowered.jobs[ranges[0].job];
         let (parts, unit) = (ranges.len(), ranges[0].unit);
         let facts = kernels.facts(job.kernel);

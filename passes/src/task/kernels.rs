@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use weft_dialects::device::{self, Contract, Machine};
+use weft_dialects::device::{self, Contract, Machine, Move};
 use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Context, Op, Report, Type, attr, ty};
 use weft_dialects::task;
@@ -10,10 +10,10 @@ use weft_dialects::tile::{Compute, Kernel, Run};
 
 use super::touch::Touches;
 use super::{copy, cost, grid};
-use crate::nest::{Access, Nest, NestError, Start, read_members};
+use crate::nest::{Nest, NestError, Start, read_members};
 use crate::tile::block::Block;
+use crate::tile::local_buffer;
 use crate::tile::propagate::{Chain, Span, Tiles, links, propagate, reach};
-use crate::tile::{local_buffer, move_cycles};
 
 /// A kernel as a set of rTasks.
 pub(crate) struct Facts {
@@ -88,9 +88,16 @@ impl<'c> Kernels<'c> {
         }
     }
 
-    /// The number of a kernel that copies `count` elements; `user` is whom it serves.
-    pub fn copying(&mut self, user: Op<'c>, count: u64, elem: Type<'c>) -> Result<usize, Failed> {
-        let wanted = format!("copy_{count}x{elem}");
+    /// The number of a kernel that copies `count` elements, by a move where one is named; `user` is
+    /// whom it serves.
+    pub fn copying(
+        &mut self,
+        user: Op<'c>,
+        count: u64,
+        elem: Type<'c>,
+        way: Option<&Move<'c>>,
+    ) -> Result<usize, Failed> {
+        let wanted = format!("{}_{count}x{elem}", way.map_or("copy", |way| way.name));
         if let Some(name) = self.copies.get(&wanted) {
             return Ok(self.known[name]);
         }
@@ -98,7 +105,8 @@ impl<'c> Kernels<'c> {
             .map(|number| if number == 0 { wanted.clone() } else { format!("{wanted}_{number}") })
             .find(|name| !self.ops.contains_key(name.as_str()))
             .expect("names do not run out");
-        let kernel = copy::emit(self.context, self.module, self.machine, &name, count, elem)?;
+        let kernel =
+            copy::emit(self.context, self.module, self.machine, &name, (count, elem), way)?;
         self.ops.insert(kernel.symbol(), kernel);
         self.copies.insert(wanted, kernel.symbol());
         self.read(user, kernel.symbol())
@@ -187,8 +195,6 @@ impl<'c> Kernels<'c> {
     ) -> Facts {
         let wait = local_buffer(self.machine).map_or(0.0, |buffer| buffer.latencies()[0]);
         let cycles = members.iter().map(|(compute, nest)| {
-            let bytes =
-                |access: &Access<'_>| nest.points() * ty::byte_size(access.elem()).unwrap_or(1);
             let Some(way) = self.machine.move_named(compute.instruction) else {
                 // What is known is brought by the instruction that reads it.
                 let known = nest.reads().into_iter().filter(|own| own.argument().def().is_none());
@@ -201,8 +207,7 @@ impl<'c> Kernels<'c> {
                 });
                 return cost::arithmetic(self.machine, compute, nest) + known.sum::<f64>();
             };
-            let latency = way.latency_cycles().unwrap_or(0) as f64;
-            move_cycles(self.machine, &way, bytes(&nest.outputs[0]) as f64) + latency
+            cost::by_move(self.machine, &way, nest, 1)
         });
         let cycles: f64 = cycles.sum();
         let whole = |nest: &&Nest<'_>| nest.extents().into_iter().map(Span::whole).collect();

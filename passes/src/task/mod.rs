@@ -13,6 +13,7 @@ pub mod from_tile;
 pub mod grid;
 mod kernels;
 mod moved;
+mod near;
 mod owners;
 mod plan;
 pub mod reduce;

@@ -66,11 +66,17 @@ pub fn plan<'c>(
     machine: Machine<'c>,
 ) -> Result<Planned<'c>, PlanningError> {
     let ops = program.body.ops();
+    // Clusters are given work only where something lies in their memory.
+    let clusters = program.clusters(machine).filter(|_| program.cluster_arena > 0);
+    let clusters = clusters.map_or(0, |clusters| clusters.count());
+    let units = program.units + clusters;
     let mut planner = Planner {
         machine,
         plan: Plan {
             name: program.name.to_owned(),
-            units: program.units as u32,
+            units: units as u32,
+            clusters: clusters as u32,
+            cluster_bytes: program.cluster_arena,
             arena_bytes: program.arena,
             host_bytes: program.host_arena,
             moved: program
@@ -93,8 +99,8 @@ pub fn plan<'c>(
         names: HashMap::new(),
         steps: HashMap::new(),
         clocks: Vec::new(),
-        last: vec![None; program.units as usize],
-        fence: vec![Rc::from([]); program.units as usize],
+        last: vec![None; units as usize],
+        fence: vec![Rc::from([]); units as usize],
         clock_mhz: machine.units().first().and_then(|unit| unit.clock_mhz()),
     };
     planner.plan.inputs = ports("input", &ops, &program.input_types)?;
@@ -170,7 +176,12 @@ impl<'c> Planner<'c> {
         } else if let Some(buffer) = task::Buffer::of(op) {
             let memory = self.machine.memory(buffer.memory);
             let on_host = memory.is_some_and(|memory| memory.scope() == Scope::Host);
-            (if on_host { Base::Host } else { Base::Arena }, buffer.offset)
+            let base = match buffer.cluster {
+                Some(cluster) => Base::Cluster(cluster as u32),
+                None if on_host => Base::Host,
+                None => Base::Arena,
+            };
+            (base, buffer.offset)
         } else {
             let source = self.sources.of.get(&value).map(|&source| &self.sources.list[source]);
             match source.and_then(|source| source.offset) {

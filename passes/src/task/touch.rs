@@ -36,6 +36,12 @@ pub struct Region {
 }
 
 impl Region {
+    /// Bytes of the box that is touched.
+    pub fn box_bytes(&self) -> u64 {
+        let elements = self.dims.iter().map(|(low, high)| high - low + 1).product::<u64>();
+        elements * self.elem_bytes
+    }
+
     /// The same where the kernel sees its argument from element `at` on.
     fn shifted(&self, at: u64) -> Self {
         let elements: u64 = self.shape.iter().product();

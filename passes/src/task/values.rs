@@ -40,6 +40,8 @@ pub(crate) enum Place<'c> {
     Output(usize),
     /// A piece of the arena of the memory of this name.
     Arena(&'c str),
+    /// A piece of the memory that the units of a cluster share (`near.rs`).
+    Near { memory: &'c str, cluster: u64, offset: u64 },
 }
 
 impl<'c> Place<'c> {
@@ -47,7 +49,7 @@ impl<'c> Place<'c> {
     pub fn memory(self) -> Option<&'c str> {
         match self {
             Place::Arena(memory) => Some(memory),
-            Place::Input | Place::Constant | Place::Output(_) => None,
+            Place::Input | Place::Constant | Place::Output(_) | Place::Near { .. } => None,
         }
     }
 }
@@ -287,7 +289,7 @@ impl<'c> Lowering<'c, '_> {
         if count == 0 {
             return Ok(());
         }
-        let kernel = self.kernels.copying(op, count, elem)?;
+        let kernel = self.kernels.copying(op, count, elem, None)?;
         let flat = ty::tensor(&[count], elem);
         let args = [from, to].map(|storage| Arg { storage, ty: flat, at: 0 }).to_vec();
         self.out.jobs.push(Job { name, op, kernel, others: Vec::new(), args });

@@ -477,15 +477,19 @@ pub(super) fn construct_tile<'c>(
     Ok(())
 }
 
-/// Makes a kernel that copies or fills the work of a move.
-pub(super) fn construct_move<'c>(
+/// Makes a kernel that copies or fills the work of a move, at once or `most` points of an axis in
+/// an rTask.
+pub(crate) fn construct_move<'c>(
     context: &'c Context,
     machine: Machine<'c>,
     kernel: Op<'c>,
     way: &Move<'c>,
+    most: Option<u64>,
 ) -> Result<(), Failed> {
     let nest = read(kernel)?;
-    let tile = RTile { memory: way.target().to_owned(), sizes: nest.extents() };
+    let size = |extent: u64| extent.min(most.unwrap_or(extent));
+    let sizes = nest.extents().into_iter().map(size).collect();
+    let tile = RTile { memory: way.target().to_owned(), sizes };
     let tiles = [tile.clone()];
     rewrite(context, machine, kernel, &nest, &Tiled::Moved(way.name, tile), &tiles);
     Ok(())

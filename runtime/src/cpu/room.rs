@@ -55,7 +55,11 @@ impl Room {
                 Operand::Buffer { base: Base::Constant, offset } => (constants, offset),
                 Operand::Buffer { base: Base::Arena, offset } => (arena.as_mut_ptr(), offset),
                 Operand::Buffer { base: Base::Host, offset } => (host.as_mut_ptr(), offset),
-                Operand::Buffer { base: Base::Input(_) | Base::Output(_), .. } => {
+                // Only simulated code has clusters.
+                Operand::Buffer {
+                    base: Base::Input(_) | Base::Output(_) | Base::Cluster(_),
+                    ..
+                } => {
                     return AtomicPtr::default();
                 }
                 Operand::Scratch { worker } => (scratch.as_mut_ptr(), worker * lent),
@@ -100,7 +104,7 @@ impl Room {
             let place = match base {
                 Base::Input(p) => &self.inputs[p as usize],
                 Base::Output(p) => &self.outputs[p as usize],
-                Base::Constant | Base::Arena | Base::Host => continue,
+                Base::Constant | Base::Arena | Base::Host | Base::Cluster(_) => continue,
             };
             self.operands[i].store(place.at().wrapping_add(offset), Ordering::Relaxed);
         }

@@ -223,6 +223,7 @@ impl Model {
                     Base::Constant => &self.constants,
                     Base::Arena => &self.arena,
                     Base::Host => &self.host,
+                    Base::Cluster(_) => unreachable!("only simulated code has clusters"),
                 };
                 memory.address(buffer.offset)
             }));

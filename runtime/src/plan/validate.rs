@@ -8,6 +8,8 @@ use super::{ALIGN, Base, CodeKind, Plan, Port};
 pub enum PlanError {
     #[error("the plan has no execution unit")]
     NoUnits,
+    #[error("{clusters} of {units} units stand for clusters, in {code} code")]
+    Clusters { clusters: u32, units: u32, code: &'static str },
     #[error("the {what} of {bytes} bytes cannot be addressed")]
     TooLarge { what: &'static str, bytes: u64 },
     #[error("the size of {kind} `{name}` ({dtype}, shape {shape:?}) overflows")]
@@ -42,9 +44,15 @@ impl Plan {
         if self.units == 0 {
             return Err(PlanError::NoUnits);
         }
+        let simulated = self.code == CodeKind::Simulated;
+        if self.clusters > 0 && (self.clusters >= self.units || !simulated) {
+            let (clusters, units, code) = (self.clusters, self.units, self.code.name());
+            return Err(PlanError::Clusters { clusters, units, code });
+        }
         let memories = [
             ("arena", self.arena_bytes),
             ("host arena", self.host_bytes),
+            ("arena of a cluster", self.cluster_bytes),
             ("constants", self.constant_bytes),
         ];
         for (what, bytes) in memories {
@@ -78,6 +86,11 @@ impl Plan {
                 Base::Constant => self.constant_bytes,
                 Base::Arena => self.arena_bytes,
                 Base::Host => self.host_bytes,
+                Base::Cluster(cluster) if cluster < self.clusters => self.cluster_bytes,
+                Base::Cluster(index) => {
+                    let (kind, count) = ("cluster", self.clusters as usize);
+                    return Err(PlanError::NoPort { buffer, kind, index, count });
+                }
             };
             if b.offset.checked_add(b.bytes).is_none_or(|end| end > limit) {
                 let (base, offset, bytes) = (b.base, b.offset, b.bytes);
@@ -197,6 +210,8 @@ mod tests {
     #[test]
     fn refuses_by_name() {
         assert!(broken(|p| p.units = 0).contains("no execution unit"));
+        assert!(broken(|p| p.clusters = 1).contains("1 of 2 units stand for clusters, in native"));
+        assert!(broken(|p| p.buffers[0].base = Base::Cluster(0)).contains("the plan has 0"));
         assert!(broken(|p| p.arena_bytes = u64::MAX).contains("cannot be addressed"));
         assert!(broken(|p| p.inputs[0].shape = vec![1 << 40, 1 << 40]).contains("overflows"));
         assert!(broken(|p| p.outputs.push(p.outputs[0].clone())).contains("two outputs"));

@@ -91,6 +91,14 @@ pub enum SimulateError {
         "the plan has {units} units and @{machine} has {found}\n  help: compile with --units {found}"
     )]
     Units { units: u64, machine: String, found: u64 },
+    #[error(
+        "the plan has {clusters} clusters of {units} units, and @{machine} has {found} that share a memory\n  help: compile for that machine"
+    )]
+    Clusters { clusters: u32, units: u64, machine: String, found: u64 },
+    #[error(
+        "step {step} on unit {unit} of cluster {cluster} is given buffer {buffer}, which lies in the memory of another\n  help: a unit reaches the memory of its own cluster only"
+    )]
+    Reach { step: u32, unit: u32, cluster: u32, buffer: u32 },
     #[error("the model has {expected} {kind}s and was given {found}")]
     Count { kind: &'static str, expected: usize, found: usize },
     #[error("{kind} `{name}` has {expected} bytes and was given {found}")]

@@ -53,6 +53,7 @@ pub(super) struct Numbers {
     pub constants: u32,
     pub inputs: u32,
     pub outputs: u32,
+    pub clusters: u32,
 }
 
 impl Numbers {
@@ -60,7 +61,8 @@ impl Numbers {
         let arena = code.machine.memories.len() as u32;
         let (host, constants, inputs) = (arena + 1, arena + 2, arena + 3);
         let outputs = inputs + plan.inputs.len() as u32;
-        Numbers { arena, host, constants, inputs, outputs }
+        let clusters = outputs + plan.outputs.len() as u32;
+        Numbers { arena, host, constants, inputs, outputs, clusters }
     }
 
     /// Where a buffer of the plan lies.
@@ -72,6 +74,7 @@ impl Numbers {
             Base::Constant => self.constants,
             Base::Arena => self.arena,
             Base::Host => self.host,
+            Base::Cluster(i) => self.clusters + i,
         };
         Home { region, begin: buffer.offset, bytes: buffer.bytes }
     }
@@ -94,18 +97,22 @@ impl<'r, 'c> Functional<'r, 'c> {
             let data = Data::Own(Vec::new());
             regions.push(Region { data, written: Some(Bits::default()) });
         }
-        let mut arena = Region { data: Data::Own(Vec::new()), written: Some(Bits::default()) };
-        arena.grow(plan.arena_bytes, "the arena")?;
-        regions.push(arena);
-        let mut host = Region { data: Data::Own(Vec::new()), written: Some(Bits::default()) };
-        host.grow(plan.host_bytes, "the host arena")?;
-        regions.push(host);
+        let arena = |bytes: u64, name: &str| {
+            let data = Data::Own(Vec::new());
+            let mut arena = Region { data, written: Some(Bits::default()) };
+            arena.grow(bytes, name).map(|()| arena)
+        };
+        regions.push(arena(plan.arena_bytes, "the arena")?);
+        regions.push(arena(plan.host_bytes, "the host arena")?);
         regions.push(Region { data: Data::Read(constants), written: None });
         let given = inputs.iter().map(|bytes| Region { data: Data::Read(bytes), written: None });
         regions.extend(given);
         for bytes in outputs {
             let written = Some(Bits::of(bytes.len() as u64));
             regions.push(Region { data: Data::Write(bytes), written });
+        }
+        for _ in 0..plan.clusters {
+            regions.push(arena(plan.cluster_bytes, "the arena of a cluster")?);
         }
         let own = regions.iter().map(|region| Bits::of(region.bytes().len() as u64)).collect();
         Ok(Functional {
@@ -188,7 +195,8 @@ impl<'r, 'c> Functional<'r, 'c> {
         homes: &[Home],
     ) -> Result<(), SimulateError> {
         for (argument, home) in homes.iter().enumerate() {
-            let arena = [numbers.arena, numbers.host].contains(&home.region);
+            let near = home.region >= numbers.clusters;
+            let arena = near || [numbers.arena, numbers.host].contains(&home.region);
             if !arena && home.region < numbers.outputs {
                 continue;
             }
@@ -596,6 +604,7 @@ impl<'c> Functional<'_, 'c> {
                 Base::Constant => format!("constant buffer {buffer}"),
                 Base::Arena => format!("arena buffer {buffer}"),
                 Base::Host => format!("host buffer {buffer}"),
+                Base::Cluster(i) => format!("buffer {buffer} of cluster {i}"),
             };
             format!("argument {memref} ({what})")
         } else {

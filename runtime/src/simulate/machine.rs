@@ -19,6 +19,9 @@ pub struct Machine {
     pub unit: String,
     /// How many of those there are.
     pub units: u64,
+    /// How many of them, one behind the other, are in a cluster, and share its memory; 0 where
+    /// there are no clusters.
+    pub cluster_units: u64,
     /// Million cycles a second, where the file says.
     pub clock_mhz: Option<u64>,
     /// From the end of a step until one on another unit that waits for it begins.
@@ -37,6 +40,21 @@ pub struct Machine {
     pub instructions: Vec<Instruction>,
     /// Units that apply scalar operations lane by lane.
     pub lanes: Vec<LaneUnit>,
+}
+
+impl Machine {
+    /// The memory of a cluster that arguments of kernels may lie in.
+    pub fn cluster_memory(&self) -> Option<MemoryId> {
+        let near =
+            |memory: &Memory| memory.scope == Scope::Cluster && memory.within == Some(self.shared);
+        let found = self.memories.iter().position(near);
+        found.filter(|_| self.cluster_units > 0).map(|place| place as MemoryId)
+    }
+
+    /// Whether what moves to or from `end` reaches what lies in `memory`.
+    pub(super) fn reaches(&self, end: MemoryId, memory: MemoryId) -> bool {
+        end == memory || self.memories[end as usize].within == Some(memory)
+    }
 }
 
 /// Who shares a memory, from the fewest to the most.
@@ -95,6 +113,8 @@ pub struct Memory {
     pub lanes: Option<u64>,
     /// The memory that it is a cache of.
     pub caches: Option<MemoryId>,
+    /// The memory among whose addresses its own are.
+    pub within: Option<MemoryId>,
 }
 
 /// Something that runs beside a unit, in order.

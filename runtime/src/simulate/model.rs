@@ -106,12 +106,16 @@ impl<'c> Simulator<'c> {
 
     fn check(&self) -> Result<(), SimulateError> {
         let (code, plan) = (self.code, self.plan);
-        if plan.units as u64 > code.machine.units {
-            return Err(SimulateError::Units {
-                units: plan.units as u64,
-                machine: code.machine.name.clone(),
-                found: code.machine.units,
-            });
+        let machine = &code.machine;
+        let units = (plan.units - plan.clusters) as u64;
+        if units > machine.units {
+            let (machine, found) = (machine.name.clone(), machine.units);
+            return Err(SimulateError::Units { units, machine, found });
+        }
+        let found = machine.cluster_memory().map_or(0, |_| units.div_ceil(machine.cluster_units));
+        if plan.clusters > 0 && plan.clusters as u64 != found {
+            let (machine, clusters) = (machine.name.clone(), plan.clusters);
+            return Err(SimulateError::Clusters { clusters, units, machine, found });
         }
         // What ends where: a port, or a buffer.
         let numbered = |ports: &[Port], base: fn(u32) -> Base| -> Vec<_> {
@@ -124,6 +128,15 @@ impl<'c> Simulator<'c> {
         wholes.extend(numbered(&plan.outputs, Base::Output));
         for (number, step) in plan.steps.iter().enumerate() {
             let kernel = &code.kernels[self.calls[step.kernel as usize]];
+            let own = plan.cluster_of(step.unit, machine.cluster_units);
+            let reached = |&&buffer: &&u32| match plan.buffers[buffer as usize].base {
+                Base::Cluster(cluster) => cluster == own,
+                _ => true,
+            };
+            if let Some(&buffer) = step.buffers.iter().find(|buffer| !reached(buffer)) {
+                let (step, unit) = (number as u32, step.unit);
+                return Err(SimulateError::Reach { step, unit, cluster: own, buffer });
+            }
             let given = step.buffers.iter().map(|&b| plan.buffers[b as usize].bytes);
             let arguments = &kernel.memrefs[..kernel.arguments as usize];
             let expected = arguments.iter().map(|memref| memref.bytes());
@@ -144,14 +157,15 @@ impl<'c> Simulator<'c> {
                 });
             }
         }
-        let memory = &code.machine.memories[code.machine.shared as usize];
-        let wanted_bytes = shared_bytes(plan);
-        if wanted_bytes > memory.capacity_bytes {
-            return Err(SimulateError::PlanCapacity {
-                memory: format!("@{}", memory.name),
-                wanted_bytes,
-                capacity_bytes: memory.capacity_bytes,
-            });
+        let near = machine.cluster_memory().map(|memory| (memory, plan.cluster_bytes));
+        for (memory, wanted_bytes) in [(machine.shared, shared_bytes(plan))].into_iter().chain(near)
+        {
+            let memory = &machine.memories[memory as usize];
+            let (name, capacity_bytes) = (&memory.name, memory.capacity_bytes);
+            if wanted_bytes > capacity_bytes {
+                let memory = format!("@{name}");
+                return Err(SimulateError::PlanCapacity { memory, wanted_bytes, capacity_bytes });
+            }
         }
         Ok(())
     }

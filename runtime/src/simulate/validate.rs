@@ -66,6 +66,9 @@ impl Machine {
             if let Some(behind) = memory.caches {
                 below("memory", behind, memories)?;
             }
+            if let Some(around) = memory.within {
+                below("memory", around, memories)?;
+            }
         }
         for way in &self.moves {
             below("memory", way.source, memories)?;
@@ -280,7 +283,8 @@ impl Check<'_> {
         let memory = |view: &View| self.kernel.memrefs[view.memref as usize].memory;
         let names = |id: u32| &self.machine.memories[id as usize].name;
         for (view, end) in [(from, facts.source), (Some(to), facts.target)] {
-            if let Some(found) = view.map(memory).filter(|&found| found != end) {
+            let reached = |&found: &u32| self.machine.reaches(end, found);
+            if let Some(found) = view.map(memory).filter(|found| !reached(found)) {
                 return Err(format!(
                     "the move @{} is used on @{}, and goes from @{} to @{}",
                     facts.name,

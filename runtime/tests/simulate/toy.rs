@@ -31,6 +31,7 @@ pub fn memory(name: &str, scope: Scope, capacity_bytes: u64) -> Memory {
         register_bytes: None,
         lanes: None,
         caches: None,
+        within: None,
     }
 }
 
@@ -92,6 +93,7 @@ pub fn machine() -> Machine {
         name: "toy".into(),
         unit: "core".into(),
         units: 4,
+        cluster_units: 0,
         clock_mhz: Some(1000),
         wait_cycles: 0,
         launch_cycles: 0,

@@ -174,6 +174,26 @@ fn check_most(op: Op<'_>, name: &str, most: i64, diag: &mut Diagnostics) {
     }
 }
 
+/// C8. What has addresses within those of another memory is no cache, and the other is the one
+/// that the whole device shares.
+pub(super) fn memory_c8(op: Op<'_>, diag: &mut Diagnostics) {
+    let (Some(machine), Some(within)) = (Machine::of(op), symbol(op, "within")) else { return };
+    let Some(around) = check_fact(op, machine, "device.memory", within, diag) else { return };
+    let name = op.symbol();
+    if op.attr("caches").is_some() || op.attr("register_bytes").is_some() {
+        diag.error(
+            op,
+            format!("device.memory @{name} lies within @{within}, and has no addresses"),
+        )
+        .help("a cache and registers have none; leave one of the two out");
+    }
+    if machine.shared().is_none_or(|shared| shared.name != within) {
+        diag.error(op, format!("device.memory @{name} lies within @{within}"))
+            .note(around, "that is not the memory that the whole device shares")
+            .help("name the first memory of scope(\"device\") that is no cache");
+    }
+}
+
 /// C1. The machine has the unit.
 pub(super) fn engine_c1(op: Op<'_>, diag: &mut Diagnostics) {
     if let (Some(machine), Some(unit)) = (Machine::of(op), symbol(op, "unit")) {
@@ -211,6 +231,26 @@ pub(super) fn unit_c1(op: Op<'_>, diag: &mut Diagnostics) {
 /// C2. `host` is `cores`.
 pub(super) fn unit_c2(op: Op<'_>, diag: &mut Diagnostics) {
     check_host(op, &["cores"], diag);
+}
+
+/// C3. The machine has the cluster, it is in none itself, and their number divides that of the
+/// units.
+pub(super) fn unit_c3(op: Op<'_>, diag: &mut Diagnostics) {
+    let (Some(machine), Some(name)) = (Machine::of(op), symbol(op, "cluster")) else { return };
+    let Some(cluster) = check_fact(op, machine, "device.unit", name, diag) else { return };
+    if let Some(outer) = symbol(cluster, "cluster") {
+        diag.error(op, format!("device.unit is in @{name}, which is in @{outer}"))
+            .note(cluster, "the cluster is here")
+            .help("clusters are in no cluster");
+    }
+    if let (Some(units), Some(clusters)) = (int(op, "count"), int(cluster, "count"))
+        && clusters > 0
+        && units % clusters != 0
+    {
+        diag.error(op, format!("device.unit has {units} units in {clusters} of @{name}"))
+            .note(cluster, "the cluster is here")
+            .help("every cluster has the same number of units");
+    }
 }
 
 /// C1. Both memories belong to the machine.

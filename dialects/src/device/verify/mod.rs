@@ -22,9 +22,9 @@ const TABLE: Table = &[
     ("device.machine", &[machine_c1, machine_c2, machine_c3, machine_c4, machine_c5]),
     (
         "device.memory",
-        &[memory_c1, memory_c2, memory_c3, memory_c4, memory_c5, memory_c6, memory_c7],
+        &[memory_c1, memory_c2, memory_c3, memory_c4, memory_c5, memory_c6, memory_c7, memory_c8],
     ),
-    ("device.unit", &[unit_c1, unit_c2]),
+    ("device.unit", &[unit_c1, unit_c2, unit_c3]),
     ("device.engine", &[engine_c1, engine_c2, engine_c3]),
     ("device.move", &[move_c1, move_c2, move_c3, move_c4]),
     ("device.lanes", &[lanes_c1, lanes_c2, lanes_c3]),

@@ -14,7 +14,8 @@
 //! what lanes do with it: `across_lanes.rs` where they fold, `across_rows.rs` for several rows
 //! at once, `windowed.rs` where windows share what they read, `bordered.rs` where those reach
 //! past a tensor's ends. `staged.rs` brings a tile near first, `matrix.rs` writes an instruction
-//! that has axes of its own, `block.rs` what several groups of lanes share.
+//! that has axes of its own, `moved.rs` what a move copies, `block.rs` what several groups of lanes
+//! share.
 
 mod across_lanes;
 mod across_rows;
@@ -25,6 +26,7 @@ mod group;
 mod index;
 mod matrix;
 mod member;
+mod moved;
 mod parts;
 mod piece;
 mod staged;
@@ -50,12 +52,14 @@ use bordered::Bordered;
 use group::Group;
 use index::Sum;
 use matrix::{Ends, Matrix};
-use member::Room;
+use member::{Room, Rooms};
+use moved::moved;
 use piece::Piece;
 use staged::Staged;
 use stitched::Stitched;
 use stream::Stream;
 use tiles::Tiles;
+use transfer::wait;
 
 /// The pass.
 pub const PASS: Pass = Pass {
@@ -297,6 +301,20 @@ impl<'c> Here<'c> {
             Tiles { nest: &nest, tile: inner, outer, grid, order: &order, starts }
                 .write(b, &|b, at, sizes| matrix.write(b, at, sizes));
             return Ok(None);
+        }
+        if let Some(way) = machine.move_named(compute.instruction) {
+            let (outer, rooms) = (&compute.tiles[0], Rooms::new());
+            let order: Vec<usize> = (0..nest.axes.len()).collect();
+            let tiles = Tiles { nest: &nest, tile: outer, outer, grid, order: &order, starts };
+            let written = std::cell::Cell::new(Ok(()));
+            tiles.write(
+                b,
+                &|b, at, sizes| match moved(self, b, &way, &nest, &rooms, (at, sizes)) {
+                    Ok(tokens) => wait(b, &tokens),
+                    Err(failed) => written.set(Err(failed)),
+                },
+            );
+            return written.into_inner().map(|()| None);
         }
         let plan = self.plan(compute, nest)?;
         self.lanes(b, compute, plan, &compute.tiles[0], grid, starts)?;

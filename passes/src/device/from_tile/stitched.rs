@@ -13,17 +13,16 @@
 
 use std::collections::HashMap;
 
-use weft_dialects::device::Move;
 use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Builder, Linear, Report, Val, attr, ty};
 use weft_dialects::tile::{Compute, Empty};
 
 use super::Here;
 use super::index::Sum;
-use super::matrix::Far;
 use super::member::{self, Piece, Room, Rooms};
-use super::transfer::{Boxed, Pending, first, wait};
-use crate::nest::{Access, Nest};
+use super::moved::moved;
+use super::transfer::wait;
+use crate::nest::Nest;
 use crate::task::arena::{self, Life};
 use crate::tile::propagate::merged;
 
@@ -86,7 +85,8 @@ impl<'c> Stitched<'_, 'c> {
             // Instructions of axes are told from a nest by the dimensions of its tensors.
             let near = near(nest.clone(), &waiting.rooms, compute.axes.is_none());
             if let Some(way) = self.here.machine.move_named(compute.instruction) {
-                let tokens = self.moved(b, &way, &near, &waiting.rooms)?;
+                let (start, all) = (vec![Sum::number(0); near.axes.len()], near.extents());
+                let tokens = moved(self.here, b, &way, &near, &waiting.rooms, (&start, &all))?;
                 let both = tensors.into_iter().map(|tensor| (tensor, tokens.clone()));
                 waiting.under_way.extend(both);
                 continue;
@@ -165,50 +165,6 @@ impl<'c> Stitched<'_, 'c> {
             .note(found.op(), "the memory is here")
             .help("stitch fewer computes, or smaller ones");
         Err(Failed)
-    }
-
-    /// What a move copies or fills; its tokens.
-    fn moved(
-        &self,
-        b: &mut Builder<'c>,
-        way: &Move<'c>,
-        nest: &Nest<'c>,
-        rooms: &Rooms<'c>,
-    ) -> Result<Vec<Val<'c>>, Failed> {
-        fn far<'a, 'c>(
-            here: &Here<'c>,
-            rooms: &'a Rooms<'c>,
-            access: &'a Access<'c>,
-        ) -> Far<'a, 'c> {
-            let room = rooms.get(&access.tensor);
-            let memref = room.map_or_else(|| here.memrefs[&access.tensor], |room| room.memref);
-            Far { access, memref, room }
-        }
-        let mut pending = Pending::default();
-        let to = far(self.here, rooms, &nest.outputs[0]);
-        let Some(read) = nest.inputs.first() else {
-            let value = nest.body.terminator().and_then(|end| end.operand(0).def());
-            let value = value.and_then(|op| op.attr("value")).ok_or(Failed)?;
-            let (view, shape) = (first(b, to.memref), ty::shape(to.memref.ty()).ok_or(Failed)?);
-            pending.fill(b, way, &view, &shape, value);
-            return Ok(pending.take());
-        };
-        let from = far(self.here, rooms, read);
-        let start = vec![Sum::number(0); nest.axes.len()];
-        let mut axes: Vec<usize> =
-            (0..nest.axes.len()).filter(|&axis| nest.axes[axis].extent > 1).collect();
-        // A box has a side.
-        if axes.is_empty() && !nest.axes.is_empty() {
-            axes.push(0);
-        }
-        let sizes: Vec<u64> = axes.iter().map(|&axis| nest.axes[axis].extent).collect();
-        let mut side = |end: &Far<'_, 'c>| Boxed {
-            view: end.view(b, &start),
-            strides: axes.iter().map(|&axis| end.stride(axis)).collect(),
-        };
-        let (from, to) = (side(&from), side(&to));
-        pending.transfer(b, way, &from, &to, &sizes);
-        Ok(pending.take())
     }
 }
 

@@ -5,6 +5,7 @@
 //! policy.rs      the order of jobs: as the text has it, by critical path, or wave by wave
 //!   critical.rs, wavefront.rs, depth.rs over fill.rs and lanes.rs
 //! buffers.rs     places in the arenas, for that order
+//! ../near.rs     what lies in the memory of a cluster instead
 //! place.rs       ranges on units, and what each waits for
 //! ```
 
@@ -20,10 +21,14 @@ pub mod wavefront;
 
 pub use operators::parts;
 pub(crate) use operators::ways;
-pub(crate) use policy::{Order, Policy};
+pub(crate) use place::pieces;
+pub(crate) use policy::{Order, Policy, Turn};
+
+use weft_dialects::ir::pass::Failed;
 
 use super::arena;
 use super::kernels::Kernels;
+use super::near::{self, Near, Shelf};
 use super::reduce::reduce;
 use super::values::Lowered;
 use lanes::Placement;
@@ -71,6 +76,8 @@ pub(crate) struct Schedule {
     pub offsets: Vec<u64>,
     pub arenas: Vec<Arena>,
     pub ranges: Vec<Range>,
+    /// What some ranges are given instead of a storage.
+    pub near: Near,
     /// Ranges before which a launch ends, ascending.
     pub launches: Vec<usize>,
     /// What was compared to get there.
@@ -86,12 +93,16 @@ pub(crate) struct TooLarge {
 }
 
 /// Chooses the kernel of each job, places buffers and ranges; `fits` says which arena does not fit.
-pub(crate) fn schedule(
-    lowered: &mut Lowered<'_>,
-    kernels: &Kernels<'_>,
+///
+/// # Errors
+/// Reported: a machine that has no way to move elements.
+pub(crate) fn schedule<'c>(
+    lowered: &mut Lowered<'c>,
+    kernels: &mut Kernels<'c>,
     options: Options,
+    shelf: Option<&Shelf<'c>>,
     fits: &dyn Fn(&[Arena]) -> Result<(), TooLarge>,
-) -> Schedule {
+) -> Result<Schedule, Failed> {
     let operators = operators::of(lowered, kernels, &options.target);
     let mut order = policy::order(&operators, &options);
     let lag = if options.target.units > 1 { arena::LAG } else { 0 };
@@ -105,9 +116,20 @@ pub(crate) fn schedule(
         let job = &mut lowered.jobs[turn.job];
         job.kernel = operators::ways(job, kernels, &options.target)[turn.kernel].0;
     }
+    let (near, fetches) = match shelf {
+        Some(shelf) => near::near(lowered, kernels, &order.turns, shelf)?,
+        None => Default::default(),
+    };
+    if near.keeps() {
+        // What lies near takes no bytes of an arena any more.
+        (offsets, arenas) = buffers::arenas(lowered, &order.turns, lag);
+    }
+    offsets.resize(lowered.storages.len(), 0);
     let lowered = &*lowered;
-    let mut placing = Placing::new(lowered, kernels, (&offsets, &arenas), options.whole_waits);
+    let mut placing =
+        Placing::new(lowered, kernels, (&offsets, &arenas), &near, options.whole_waits);
     let mut launches = Vec::new();
+    let mut fetches = fetches.into_iter().peekable();
     for (number, turn) in order.turns.iter().enumerate() {
         let cut = match options.launches {
             Launches::Policy => turn.launch,
@@ -116,6 +138,9 @@ pub(crate) fn schedule(
         };
         if cut {
             launches.push(placing.ranges.len());
+        }
+        while let Some((_, fetch)) = fetches.next_if(|(before, _)| *before == number) {
+            placing.turn(&fetch);
         }
         placing.turn(turn);
     }
@@ -126,5 +151,5 @@ pub(crate) fn schedule(
     for (range, waits) in ranges.iter_mut().zip(waits) {
         range.waits = waits;
     }
-    Schedule { offsets, arenas, ranges, launches, order }
+    Ok(Schedule { offsets, arenas, near, ranges, launches, order })
 }

@@ -10,8 +10,9 @@ use std::rc::Rc;
 
 use super::super::conflicts::{Access, Conflicts};
 use super::super::kernels::Kernels;
+use super::super::near::Near;
 use super::super::touch::{Region, seen_from};
-use super::super::values::{Job, Lowered, Place};
+use super::super::values::{Lowered, Place};
 use super::policy::Turn;
 use super::{Arena, Range};
 
@@ -21,6 +22,7 @@ pub(super) struct Placing<'a, 'c> {
     kernels: &'a Kernels<'c>,
     offsets: &'a [u64],
     arenas: &'a [Arena],
+    near: &'a Near,
     /// Whether ranges wait for whole operators.
     whole_waits: bool,
     conflicts: Conflicts,
@@ -32,11 +34,12 @@ pub(super) struct Placing<'a, 'c> {
 }
 
 impl<'a, 'c> Placing<'a, 'c> {
-    /// None so far, for buffers that lie at `offsets` of `arenas`.
+    /// None so far, for buffers that lie at `offsets` of `arenas`, or near their units.
     pub fn new(
         lowered: &'a Lowered<'c>,
         kernels: &'a Kernels<'c>,
         (offsets, arenas): (&'a [u64], &'a [Arena]),
+        near: &'a Near,
         whole_waits: bool,
     ) -> Self {
         Self {
@@ -44,8 +47,11 @@ impl<'a, 'c> Placing<'a, 'c> {
             kernels,
             offsets,
             arenas,
+            near,
             whole_waits,
-            conflicts: Conflicts::new(arenas.len() + lowered.outputs.len()),
+            conflicts: Conflicts::new(
+                arenas.len() + lowered.outputs.len() + near.clusters() as usize,
+            ),
             ranges: Vec::new(),
             of_job: vec![(0, 0); lowered.jobs.len()],
             regions: HashMap::new(),
@@ -57,9 +63,7 @@ impl<'a, 'c> Placing<'a, 'c> {
         let job = &self.lowered.jobs[turn.job];
         let facts = self.kernels.facts(job.kernel);
         let parts = turn.units.len() as u64;
-        let cut =
-            |part: u64| (u128::from(facts.tasks) * u128::from(part) / u128::from(parts)) as u64;
-        let pieces: Vec<(u64, u64)> = (0..parts).map(|part| (cut(part), cut(part + 1))).collect();
+        let pieces = pieces(facts.tasks, parts);
         let regions: Vec<Rc<[Region]>> = pieces
             .iter()
             .map(|&(begin, end)| {
@@ -68,8 +72,9 @@ impl<'a, 'c> Placing<'a, 'c> {
                 seen_from(own, |arg| job.args[arg].at)
             })
             .collect();
+        let own = regions.iter().zip(&turn.units);
         let accesses: Vec<Vec<Access<'_>>> =
-            regions.iter().map(|regions| self.accesses(job, regions)).collect();
+            own.map(|(regions, &unit)| self.accesses(turn.job, unit as u64, regions)).collect();
         // The rTasks of one kernel are independent: a range does not look at its siblings.
         let waits: Vec<Vec<u32>> =
             accesses.iter().map(|accesses| self.conflicts.of(accesses)).collect();
@@ -86,12 +91,16 @@ impl<'a, 'c> Placing<'a, 'c> {
     }
 
     /// Accesses to what is written somewhere; inputs and constants never are.
-    fn accesses<'r>(&self, job: &Job<'_>, regions: &'r [Region]) -> Vec<Access<'r>> {
+    fn accesses<'r>(&self, job: usize, unit: u64, regions: &'r [Region]) -> Vec<Access<'r>> {
         let access = |region: &'r Region| {
-            let storage = job.args[region.arg].storage;
+            let storage = self.lowered.jobs[job].args[region.arg].storage;
+            let storage = self.near.storage(job, storage, unit);
             let (space, base) = match self.lowered.storages[storage].place {
                 Place::Input | Place::Constant => return None,
                 Place::Output(number) => (self.arenas.len() + number, 0),
+                Place::Near { cluster, offset, .. } => {
+                    (self.arenas.len() + self.lowered.outputs.len() + cluster as usize, offset)
+                }
                 Place::Arena(memory) => {
                     let arena = self.arenas.iter().position(|(name, _)| name == memory);
                     (arena.expect("every memory has an arena"), self.offsets[storage])
@@ -116,4 +125,10 @@ impl<'a, 'c> Placing<'a, 'c> {
         all.dedup();
         all
     }
+}
+
+/// The rTasks of each of so many ranges, nearly as many in each.
+pub(crate) fn pieces(tasks: u64, parts: u64) -> Vec<(u64, u64)> {
+    let cut = |part: u64| (u128::from(tasks) * u128::from(part) / u128::from(parts)) as u64;
+    (0..parts).map(|part| (cut(part), cut(part + 1))).collect()
 }

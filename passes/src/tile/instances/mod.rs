@@ -136,7 +136,7 @@ fn split<'c>(
     let context = run.context;
     let construct = |kernel: Op<'c>, nest: &Nest<'c>, near: &[bool], taken: u64| {
         let done = match work::moved(machine, local, nest, near) {
-            Some(way) => construct_move(context, machine, kernel, &way).is_ok(),
+            Some(way) => construct_move(context, machine, kernel, &way, None).is_ok(),
             None => {
                 // Arguments are in the order of the accesses: what is captured is not here.
                 let beside = Near { memory: local.name, taken, inside: near };

@@ -160,7 +160,7 @@ impl<'r, 'c> Timed<'r, 'c> {
             service: Service::new(code, plan, kernels),
             done: vec![None; plan.steps.len()],
             waiters: vec![Vec::new(); plan.steps.len()],
-            trace: traced.then(|| Trace::new(machine, plan.units)),
+            trace: traced.then(|| Trace::new(machine, plan)),
         }
     }
 
@@ -327,6 +327,9 @@ impl<'r, 'c> Timed<'r, 'c> {
             used.peak_bytes = peaks.max().unwrap_or(0);
             if memory == machine.shared as usize {
                 used.peak_bytes += shared;
+            }
+            if machine.cluster_memory() == Some(memory as u32) {
+                used.peak_bytes += self.plan.cluster_bytes;
             }
         }
         if let Some(trace) = &mut self.trace {

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::super::machine::{Machine, MemoryId};
+use super::super::functional::Numbers;
+use super::super::machine::{Machine, MemoryId, Scope};
 use super::super::prepare::{By, Ready, Site, SiteKind};
 use super::super::program::Code;
 use super::cache::{self, Cache};
@@ -19,9 +20,14 @@ const SHARED_GRANULE: u64 = 64;
 pub(super) struct Service<'c> {
     machine: &'c Machine,
     units: usize,
+    /// The cluster of each unit.
+    clusters: Vec<u32>,
+    /// The memory of a cluster in which arguments may lie, and the first region there.
+    near: Option<(MemoryId, u32)>,
     /// Per kernel of the code and site.
     sites: Vec<Vec<SiteState>>,
-    /// Per memory and unit, when it is free; of a shared one, the first counts.
+    /// Per memory and unit, when it is free; of a shared one, the first counts, and of that of a
+    /// cluster the one of its number.
     free: Vec<Tick>,
     /// Per memory of the machine and unit, then per region of the plan.
     scoreboards: Vec<Scoreboard>,
@@ -58,6 +64,10 @@ impl<'c> Service<'c> {
         let mut service = Service {
             machine,
             units,
+            clusters: (0..plan.units)
+                .map(|unit| plan.cluster_of(unit, machine.cluster_units))
+                .collect(),
+            near: machine.cluster_memory().zip(Some(Numbers::new(code, plan).clusters)),
             sites: (0..code.kernels.len()).map(|_| Vec::new()).collect(),
             free: vec![0; memories * units],
             scoreboards: Vec::new(),
@@ -93,12 +103,17 @@ impl<'c> Service<'c> {
                 service.names.push(name);
                 service.names.len() - 1
             });
-            let demands = site.sides.iter().map(|side| {
+            let mut demands = Vec::new();
+            for side in &site.sides {
                 let run = &mut runs[side.memory as usize];
                 *run = gcd(*run, side.area.run);
-                Demands::new(&machine.memories[side.memory as usize])
-            });
-            let demands = demands.collect();
+                demands.push(Demands::new(&machine.memories[side.memory as usize]));
+            }
+            // Behind those, what the operands ask where they lie in the memory of a cluster.
+            if let Some((near, _)) = service.near {
+                let near = || Demands::new(&machine.memories[near as usize]);
+                demands.extend(site.sides.iter().map(|_| near()));
+            }
             service.sites[site.kernel as usize].push(SiteState { demands, name: name as u32 });
         }
         for (memory, run) in machine.memories.iter().zip(runs) {
@@ -110,8 +125,8 @@ impl<'c> Service<'c> {
             };
             service.scoreboards.extend((0..units).map(|_| Scoreboard::new(granule)));
         }
-        // The two arenas, constants, ports.
-        let regions = 3 + plan.inputs.len() + plan.outputs.len();
+        // The two arenas, constants, ports, and the arenas of clusters.
+        let regions = 3 + plan.inputs.len() + plan.outputs.len() + plan.clusters as usize;
         service.scoreboards.extend((0..regions).map(|_| Scoreboard::new(SHARED_GRANULE)));
         service
     }
@@ -137,8 +152,20 @@ impl<'c> Service<'c> {
     }
 
     fn instance(&self, unit: u32, memory: MemoryId) -> usize {
-        let shared = self.machine.memories[memory as usize].scope.is_global();
-        memory as usize * self.units + if shared { 0 } else { unit as usize }
+        let own = match self.machine.memories[memory as usize].scope {
+            Scope::Device | Scope::Host => 0,
+            Scope::Cluster if self.machine.cluster_units > 0 => self.clusters[unit as usize],
+            _ => unit,
+        };
+        memory as usize * self.units + own as usize
+    }
+
+    /// The memory that an operand of `memory` lies in.
+    fn home(&self, memory: MemoryId, base: &Base) -> MemoryId {
+        match self.near {
+            Some((near, first)) if base.region >= first => near,
+            _ => memory,
+        }
     }
 
     /// When everything that an operation reads and overwrites is ready.
@@ -167,16 +194,18 @@ impl<'c> Service<'c> {
         self.count(site);
         self.asked.clear();
         for (number, (side, base)) in site.sides.iter().zip(bases).enumerate() {
-            let facts = &self.machine.memories[side.memory as usize];
+            let memory = self.home(side.memory, base);
+            let facts = &self.machine.memories[memory as usize];
             let state = &mut self.sites[site.kernel as usize][site.number as usize];
-            let demand = state.demands[number].at(facts, &side.area, base.at);
-            if site.engine.is_none() && !self.levels[side.memory as usize].is_empty() {
-                self.through_caches(unit, side.memory, site, number, *base);
+            let behind = if memory == side.memory { 0 } else { site.sides.len() };
+            let demand = state.demands[behind + number].at(facts, &side.area, base.at);
+            if site.engine.is_none() && !self.levels[memory as usize].is_empty() {
+                self.through_caches(unit, memory, site, number, *base);
                 continue;
             }
             for writes in [false, true] {
                 if if writes { side.uses.writes() } else { side.uses.reads() } {
-                    self.ask(side.memory, demand, writes);
+                    self.ask(memory, demand, writes);
                 }
             }
         }

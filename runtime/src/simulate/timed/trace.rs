@@ -5,6 +5,7 @@ use serde::ser::{SerializeSeq, Serializer};
 
 use super::super::machine::Machine;
 use super::{TICKS, Tick};
+use crate::plan::Plan;
 use crate::trace_events::Events;
 
 /// Something that took time on a unit or an engine.
@@ -24,6 +25,8 @@ pub struct Trace {
     pub(super) spans: Vec<Span>,
     pub(super) names: Vec<String>,
     pub(super) units: u32,
+    /// How many of the units, the last ones, stand for clusters.
+    pub(super) clusters: u32,
     pub(super) unit: String,
     pub(super) engines: Vec<String>,
     /// Cycles in a microsecond.
@@ -31,9 +34,10 @@ pub struct Trace {
 }
 
 impl Trace {
-    pub(super) fn new(machine: &Machine, units: u32) -> Trace {
+    pub(super) fn new(machine: &Machine, plan: &Plan) -> Trace {
         Trace {
-            units,
+            units: plan.units,
+            clusters: plan.clusters,
             unit: machine.unit.clone(),
             engines: machine.engines.iter().map(|engine| engine.name.clone()).collect(),
             clock_mhz: machine.clock_mhz.unwrap_or(1000),
@@ -47,7 +51,11 @@ impl Serialize for Trace {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut events = Events(serializer.serialize_seq(None)?);
         for unit in 0..self.units {
-            events.process(unit, &format!("@{} {unit}", self.unit))?;
+            let name = match unit.checked_sub(self.units - self.clusters) {
+                Some(cluster) => format!("cluster {cluster}"),
+                None => format!("@{} {unit}", self.unit),
+            };
+            events.process(unit, &name)?;
             let tracks = std::iter::once("issue").chain(self.engines.iter().map(String::as_str));
             for (track, name) in tracks.enumerate() {
                 events.track(unit, track as u32, name)?;

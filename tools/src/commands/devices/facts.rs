@@ -27,6 +27,7 @@ fn memories(loaded: &Loaded<'_>) -> Section {
             vec![format!("{}{}", bytes(memory.capacity_bytes()), loaded.host(memory.name))];
         facts.push(format!("shared by a {}", memory.scope().name()));
         facts.extend(memory.caches().map(|behind| format!("a cache of @{behind}")));
+        facts.extend(memory.within().map(|around| format!("addressed as @{around}")));
         facts.extend(memory.register_bytes().map(|size| {
             format!("{} registers of {size} B", memory.capacity_bytes() / size.max(1))
         }));
@@ -51,13 +52,15 @@ fn units(loaded: &Loaded<'_>) -> Section {
             1 => String::new(),
             parts => format!(", {parts} parts that issue side by side"),
         };
+        let cluster = unit.cluster().zip(loaded.machine().cluster_units(&unit));
+        let cluster = cluster.map_or(String::new(), |(c, units)| format!(", {units} in a @{c}"));
         let wait = match unit.wait_cycles() {
             0 => String::new(),
             cycles => format!(", {cycles} cycles to wait for another"),
         };
         let launch = unit.launch_cycles().map_or(String::new(), |c| format!(", {c} to launch"));
         let host = loaded.host(unit.name);
-        let count = format!("{}{host}{clock}{parts}{wait}{launch}", unit.count());
+        let count = format!("{}{host}{clock}{cluster}{parts}{wait}{launch}", unit.count());
         section.row([format!("@{}", unit.name), count]);
     }
     section

@@ -1,0 +1,54 @@
+//! What a move copies or fills.
+
+use weft_dialects::device::Move;
+use weft_dialects::ir::pass::Failed;
+use weft_dialects::ir::{Builder, Val, ty};
+
+use super::Here;
+use super::index::Sum;
+use super::matrix::Far;
+use super::member::Rooms;
+use super::transfer::{Boxed, Pending, first};
+use crate::nest::{Access, Nest};
+
+/// Begins the work of `way` on the points of a nest from `start` on, `sizes` along each axis; its
+/// tokens.
+pub(super) fn moved<'c>(
+    here: &Here<'c>,
+    b: &mut Builder<'c>,
+    way: &Move<'c>,
+    nest: &Nest<'c>,
+    rooms: &Rooms<'c>,
+    (start, sizes): (&[Sum<'c>], &[u64]),
+) -> Result<Vec<Val<'c>>, Failed> {
+    let mut pending = Pending::default();
+    let to = far(here, rooms, &nest.outputs[0]);
+    let Some(read) = nest.inputs.first() else {
+        let value = nest.body.terminator().and_then(|end| end.operand(0).def());
+        let value = value.and_then(|op| op.attr("value")).ok_or(Failed)?;
+        let (view, shape) = (first(b, to.memref), ty::shape(to.memref.ty()).ok_or(Failed)?);
+        pending.fill(b, way, &view, &shape, value);
+        return Ok(pending.take());
+    };
+    let from = far(here, rooms, read);
+    let mut axes: Vec<usize> = (0..nest.axes.len()).filter(|&axis| sizes[axis] > 1).collect();
+    // A box has a side.
+    if axes.is_empty() && !nest.axes.is_empty() {
+        axes.push(0);
+    }
+    let sides: Vec<u64> = axes.iter().map(|&axis| sizes[axis]).collect();
+    let mut side = |end: &Far<'_, 'c>| Boxed {
+        view: end.view(b, start),
+        strides: axes.iter().map(|&axis| end.stride(axis)).collect(),
+    };
+    let (from, to) = (side(&from), side(&to));
+    pending.transfer(b, way, &from, &to, &sides);
+    Ok(pending.take())
+}
+
+/// A tensor in its room, or in the kernel's memref.
+fn far<'a, 'c>(here: &Here<'c>, rooms: &'a Rooms<'c>, access: &'a Access<'c>) -> Far<'a, 'c> {
+    let room = rooms.get(&access.tensor);
+    let memref = room.map_or_else(|| here.memrefs[&access.tensor], |room| room.memref);
+    Far { access, memref, room }
+}

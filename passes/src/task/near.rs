@@ -1,0 +1,443 @@
+//! What lies in the memory that the units of a cluster share: GraphTurbo's scope of the global
+//! buffer, decided when jobs have their units.
+//!
+//! ```text
+//! kept      all that touch it are units of one cluster: it lies there and nowhere else
+//! fetched   units of a cluster read more bytes of it than it has: the cluster brings it once,
+//!           ahead where it is known before the program starts, behind who makes it otherwise
+//! ```
+//!
+//! Tensors get their places in the order in which they are needed, each where the bytes have been
+//! free for the longest, so that a cluster brings what is needed next while its units still work
+//! on what was brought before. What finds no place stays in the memory that all share; one that is
+//! read again much later may be brought twice.
+
+use std::collections::{BTreeMap, HashMap};
+
+use weft_dialects::device::{Machine, Move, Scope, Unit};
+use weft_dialects::ir::pass::Failed;
+use weft_dialects::ir::ty;
+use weft_dialects::task::Clusters;
+use weft_runtime::plan::ALIGN;
+
+use super::kernels::Kernels;
+use super::schedule::{Turn, pieces};
+use super::values::{Arg, Job, Lowered, Place, Storage};
+use crate::remarks::Refused;
+
+/// The memory of a cluster, and what fills it.
+pub(crate) struct Shelf<'c> {
+    pub memory: &'c str,
+    /// What it holds.
+    pub bytes: u64,
+    /// From the memory that all share, by an engine of the cluster.
+    pub fetch: Move<'c>,
+    /// Bytes that the memory that all share gives while what is fetched is on its way.
+    waits: u64,
+    pub clusters: Clusters,
+}
+
+impl<'c> Shelf<'c> {
+    /// The first memory of scope `cluster` with addresses within those of the memory that all
+    /// share, and a move from there; for a program on `units` of a kind.
+    pub fn of(machine: Machine<'c>, unit: &Unit<'c>, units: u64) -> Option<Self> {
+        let clusters = Clusters { units, each: machine.cluster_units(unit)? };
+        let shared = machine.shared()?;
+        let (rate, shared) = (shared.bytes_per_cycle().unwrap_or(0), shared.name);
+        machine.memories().into_iter().find_map(|memory| {
+            let own = memory.scope() == Scope::Cluster && memory.within() == Some(shared);
+            let fetch = machine.move_between(shared, memory.name).filter(|_| own)?;
+            let waits = fetch.latency_cycles().unwrap_or(0) * rate;
+            let bytes = memory.capacity_bytes();
+            Some(Self { memory: memory.name, bytes, fetch, waits, clusters })
+        })
+    }
+}
+
+/// What ranges are given instead of a storage.
+#[derive(Default)]
+pub(crate) struct Near {
+    /// By job, storage and cluster.
+    instead: HashMap<(usize, usize, u64), usize>,
+    clusters: Option<Clusters>,
+    /// Tensors that are kept.
+    kept: usize,
+    bytes: u64,
+    /// What became of each wish.
+    told: Vec<(Wish, Fate)>,
+}
+
+/// What becomes of a tensor that wants a place near.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    Given,
+    /// It saves too little.
+    Idle,
+    /// There is no room for it.
+    Full,
+}
+
+impl Near {
+    /// Where a range of `job` on a unit finds what lies in `storage`.
+    pub fn storage(&self, job: usize, storage: usize, unit: u64) -> usize {
+        let Some(clusters) = self.clusters else { return storage };
+        self.instead.get(&(job, storage, clusters.of(unit))).copied().unwrap_or(storage)
+    }
+
+    /// How many clusters there are whose memory is used.
+    pub fn clusters(&self) -> u64 {
+        self.clusters.map_or(0, |clusters| clusters.count())
+    }
+
+    /// Bytes that are needed in the memory of each.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// What was decided of each tensor, with a job that touches it.
+    pub fn report(&self, lowered: &Lowered<'_>, shelf: &Shelf<'_>) -> Vec<(usize, String)> {
+        let mut told: Vec<_> = self.told.iter().collect();
+        told.sort_by_key(|(wish, _)| (wish.storage, wish.uses[0].turn));
+        let of_one = told.chunk_by(|one, other| one.0.storage == other.0.storage);
+        of_one.map(|own| line(own, lowered, shelf)).collect()
+    }
+
+    /// Whether some tensor lies there and nowhere else.
+    pub fn keeps(&self) -> bool {
+        self.kept > 0
+    }
+}
+
+/// What the units of a cluster read of a tensor in one turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Use {
+    turn: usize,
+    /// Bytes, each as often as it is read.
+    read: u64,
+}
+
+/// A tensor that wants a place in the memory of a cluster.
+#[derive(Clone, Debug)]
+struct Wish {
+    storage: usize,
+    cluster: u64,
+    bytes: u64,
+    how: How,
+    /// In the order of turns.
+    uses: Vec<Use>,
+    /// A job that touches it.
+    job: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum How {
+    /// It lies there and nowhere else.
+    Kept,
+    /// It is brought while units do something else.
+    Ahead,
+    /// It is made by the program, so units wait until it is brought.
+    Behind,
+}
+
+impl Wish {
+    /// Whether it saves more bytes of the memory that all share than that gives while somebody
+    /// waits: the cluster for `waits`, and units for what is made just before.
+    fn pays(&self, waits: u64) -> bool {
+        let read: u64 = self.uses.iter().map(|own| own.read).sum();
+        match self.how {
+            How::Kept => true,
+            How::Ahead => read > self.bytes + waits,
+            How::Behind => read > 2 * self.bytes + waits,
+        }
+    }
+
+    /// Those before and behind the longest time in which nobody reads it.
+    fn cut(mut self) -> Option<[Self; 2]> {
+        let gaps = self.uses.windows(2).map(|pair| pair[1].turn - pair[0].turn);
+        let (widest, _) =
+            gaps.enumerate().max_by_key(|(_, gap)| *gap).filter(|_| self.how != How::Kept)?;
+        let behind = self.uses.split_off(widest + 1);
+        let later = Self { uses: behind, ..self.clone() };
+        Some([self, later])
+    }
+}
+
+/// Decides what lies near, and gives the turns in which clusters bring it, each with the number of
+/// the turn that it comes before.
+///
+/// # Errors
+/// Reported: no kernel can be made that brings it.
+pub(crate) fn near<'c>(
+    lowered: &mut Lowered<'c>,
+    kernels: &mut Kernels<'c>,
+    turns: &[Turn],
+    shelf: &Shelf<'c>,
+) -> Result<(Near, Vec<(usize, Turn)>), Failed> {
+    let mut near = Near { clusters: Some(shelf.clusters), ..Near::default() };
+    let mut fetches = Vec::new();
+    let mut room = vec![Room::default(); shelf.clusters.count() as usize];
+    // In the order in which they are first needed.
+    let mut wishes: BTreeMap<(usize, usize, u64), Wish> = BTreeMap::new();
+    let key = |wish: &Wish| (wish.uses[0].turn, wish.storage, wish.cluster);
+    let wanted = wishes_of(lowered, kernels, turns, shelf);
+    for wish in wanted {
+        match wish.pays(shelf.waits) {
+            true => _ = wishes.insert(key(&wish), wish),
+            false => near.told.push((wish, Fate::Idle)),
+        }
+    }
+    while let Some((_, wish)) = wishes.pop_first() {
+        let (first, last) = (wish.uses[0].turn, wish.uses[wish.uses.len() - 1].turn);
+        let place = room[wish.cluster as usize].take(wish.bytes, (first, last), shelf.bytes);
+        let Some(offset) = place else {
+            let parts = wish.clone().cut().into_iter().flatten();
+            let parts: Vec<_> = parts.filter(|part| part.pays(shelf.waits)).collect();
+            if parts.is_empty() {
+                near.told.push((wish, Fate::Full));
+            }
+            wishes.extend(parts.into_iter().map(|part| (key(&part), part)));
+            continue;
+        };
+        let place = Place::Near { memory: shelf.memory, cluster: wish.cluster, offset };
+        near.bytes = near.bytes.max(offset + wish.bytes.next_multiple_of(ALIGN));
+        if wish.how == How::Kept {
+            lowered.storages[wish.storage].place = place;
+            near.kept += 1;
+            near.told.push((wish, Fate::Given));
+            continue;
+        }
+        let Storage { ty, bytes, .. } = lowered.storages[wish.storage];
+        let copy = lowered.storages.len();
+        lowered.storages.push(Storage { ty, bytes, place });
+        let readers = wish.uses.iter().map(|own| turns[own.turn].job);
+        near.instead.extend(readers.map(|job| ((job, wish.storage, wish.cluster), copy)));
+        let (name, op) = (lowered.jobs[turns[first].job].name, lowered.jobs[turns[first].job].op);
+        let (count, elem) = (ty::count(ty).ok_or(Failed)?, ty::elem(ty).ok_or(Failed)?);
+        let kernel = kernels.copying(op, count, elem, Some(&shelf.fetch))?;
+        let flat = ty::tensor(&[count], elem);
+        let args = [wish.storage, copy].map(|storage| Arg { storage, ty: flat, at: 0 }).to_vec();
+        let job = lowered.jobs.len();
+        lowered.jobs.push(Job { name, op, kernel, others: Vec::new(), args });
+        let units = vec![shelf.clusters.number(wish.cluster) as usize];
+        fetches.push((first, Turn { job, kernel: 0, units, past: 0, launch: false }));
+        near.told.push((wish, Fate::Given));
+    }
+    if near.bytes == 0 {
+        near.clusters = None;
+    }
+    fetches.sort_by_key(|(before, _)| *before);
+    Ok((near, fetches))
+}
+
+/// Every tensor that may lie near, for each cluster that uses it.
+fn wishes_of(
+    lowered: &Lowered<'_>,
+    kernels: &Kernels<'_>,
+    turns: &[Turn],
+    shelf: &Shelf<'_>,
+) -> Vec<Wish> {
+    let Uses { reads, writes } = Uses::of(lowered, kernels, turns, shelf.clusters);
+    let mut users: HashMap<usize, Vec<u64>> = HashMap::new();
+    for &(storage, cluster) in reads.keys().chain(writes.keys()) {
+        users.entry(storage).or_default().push(cluster);
+    }
+    let mut wishes = Vec::new();
+    for (storage, mut clusters) in users {
+        clusters.sort_unstable();
+        clusters.dedup();
+        let Storage { bytes, place, .. } = lowered.storages[storage];
+        let written = |cluster: &u64| writes.get(&(storage, *cluster)).into_iter().flatten();
+        let mut written: Vec<usize> = clusters.iter().flat_map(written).copied().collect();
+        written.sort_unstable();
+        for &cluster in &clusters {
+            let wish = |how, uses: Vec<Use>| {
+                let job = turns[uses[0].turn].job;
+                Wish { storage, cluster, bytes, how, uses, job }
+            };
+            let uses = reads.get(&(storage, cluster)).cloned().unwrap_or_default();
+            if matches!(place, Place::Arena(_)) && clusters.len() == 1 {
+                let mut uses = uses;
+                uses.extend(written.iter().map(|&turn| Use { turn, read: 0 }));
+                uses.sort_by_key(|own| own.turn);
+                wishes.push(wish(How::Kept, uses));
+                continue;
+            }
+            let how = if written.is_empty() { How::Ahead } else { How::Behind };
+            // What is brought holds until somebody writes the tensor again.
+            let version = |own: &Use| written.partition_point(|&turn| turn <= own.turn);
+            let versions = uses.chunk_by(|one, other| version(one) == version(other));
+            wishes.extend(versions.map(|uses| wish(how, uses.to_vec())));
+        }
+    }
+    wishes.retain(|wish| wish.bytes > 0);
+    wishes
+}
+
+/// Who reads and writes what, and when.
+#[derive(Default)]
+struct Uses {
+    /// By storage and cluster, in the order of turns.
+    reads: HashMap<(usize, u64), Vec<Use>>,
+    /// The turns, by storage and cluster.
+    writes: HashMap<(usize, u64), Vec<usize>>,
+}
+
+impl Uses {
+    fn of(
+        lowered: &Lowered<'_>,
+        kernels: &Kernels<'_>,
+        turns: &[Turn],
+        clusters: Clusters,
+    ) -> Self {
+        let mut uses = Self::default();
+        // By argument, what an rTask of a kernel reads; `None` where the kernel writes it.
+        let mut known: HashMap<(usize, u64), Vec<Option<u64>>> = HashMap::new();
+        for (number, turn) in turns.iter().enumerate() {
+            let job = &lowered.jobs[turn.job];
+            let facts = kernels.facts(job.kernel);
+            let parts = pieces(facts.tasks, turn.units.len() as u64);
+            for ((begin, end), &unit) in parts.into_iter().zip(&turn.units) {
+                let cluster = clusters.of(unit as u64);
+                let own = known.entry((job.kernel, begin)).or_insert_with(|| {
+                    let inputs = job.args.len() - facts.keeps.len();
+                    let mut own: Vec<_> =
+                        (0..job.args.len()).map(|arg| (arg < inputs).then_some(0)).collect();
+                    for region in facts.touches.of_tasks(begin, (begin + 1).min(end)) {
+                        if let Some(bytes) = &mut own[region.arg] {
+                            *bytes += region.box_bytes();
+                        }
+                    }
+                    own
+                });
+                for (arg, bytes) in job.args.iter().zip(own.iter()) {
+                    let key = (arg.storage, cluster);
+                    let Some(bytes) = bytes else {
+                        uses.writes.entry(key).or_default().push(number);
+                        continue;
+                    };
+                    let read = bytes.saturating_mul(end - begin);
+                    let own = uses.reads.entry(key).or_default();
+                    match own.last_mut().filter(|last| last.turn == number) {
+                        Some(last) => last.read += read,
+                        None => own.push(Use { turn: number, read }),
+                    }
+                }
+            }
+        }
+        uses
+    }
+}
+
+/// What became of the wishes of one tensor.
+fn line(told: &[&(Wish, Fate)], lowered: &Lowered<'_>, shelf: &Shelf<'_>) -> (usize, String) {
+    let (wish, fate) = &told.iter().find(|own| own.1 == Fate::Given).unwrap_or(&&told[0]);
+    let Wish { storage, bytes, cluster, job, .. } = *wish;
+    let memory = shelf.memory;
+    let read = |wish: &Wish| wish.uses.iter().map(|own| own.read).sum::<u64>();
+    let argument = lowered.jobs[job].args.iter().position(|arg| arg.storage == storage);
+    let what = format!("argument {} of {bytes} bytes", argument.unwrap_or(0));
+    let refused = |refused: Refused, values: String| {
+        format!("{what} is read where all units reach it: {}", refused.met(values))
+    };
+    let line = match (fate, wish.how) {
+        (Fate::Given, How::Kept) => {
+            format!("{what} lies in @{memory} of cluster {cluster}, whose units alone touch it")
+        }
+        (Fate::Given, _) => {
+            let given = told.iter().filter(|own| own.1 == Fate::Given);
+            let (times, read) = given.fold((0, 0), |all, own| (all.0 + 1, all.1 + read(&own.0)));
+            format!(
+                "{what} is brought to @{memory} {times} times, for {read} bytes that units read there"
+            )
+        }
+        (Fate::Idle, how) => {
+            let least = bytes * if how == How::Behind { 2 } else { 1 } + shelf.waits;
+            let why = Refused::by("worth", "a cluster reads too little of it");
+            refused(why, format!("{} bytes, above {least} pays", read(wish)))
+        }
+        (Fate::Full, _) => {
+            let why = Refused::by("room", "there is no room for it where it is needed");
+            refused(why, format!("@{memory} holds {}", shelf.bytes))
+        }
+    };
+    (job, line)
+}
+
+/// Bytes of the memory of one cluster that are taken from a turn to another.
+#[derive(Clone, Default)]
+struct Room {
+    /// Begin, end, and the last turn in which they are used.
+    taken: Vec<(u64, u64, usize)>,
+}
+
+impl Room {
+    /// A place for `bytes` from turn `first` to `last`, below `most`: the one whose bytes have been
+    /// free for the longest, the lowest of those. Places are asked for in the order of `first`.
+    fn take(&mut self, bytes: u64, (first, last): (usize, usize), most: u64) -> Option<u64> {
+        let bytes = bytes.next_multiple_of(ALIGN);
+        let ends =
+            self.taken.iter().flat_map(|&(begin, end, _)| [begin.checked_sub(bytes), Some(end)]);
+        let places = std::iter::once(0).chain(ends.flatten());
+        let places = places.filter(|at| at.checked_add(bytes).is_some_and(|end| end <= most));
+        let busy = |at: u64| {
+            let over = self.taken.iter().filter(|own| own.0 < at + bytes && at < own.1);
+            over.map(|own| own.2 + 1).max().unwrap_or(0)
+        };
+        let free = places.map(|at| (busy(at), at)).filter(|(busy, _)| *busy <= first);
+        let (_, at) = free.min()?;
+        // Nobody comes to what others have taken since.
+        self.taken.retain(|own| own.2 >= first || own.0 < at || at + bytes < own.1);
+        self.taken.push((at, at + bytes, last));
+        Some(at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_has_been_free_for_the_longest_is_taken_first() {
+        let mut room = Room::default();
+        assert_eq!(room.take(64, (0, 0), 192), Some(0));
+        assert_eq!(room.take(64, (1, 1), 192), Some(64));
+        assert_eq!(room.take(64, (2, 9), 192), Some(128));
+        // The bytes of the first one, not those of the second.
+        assert_eq!(room.take(64, (3, 3), 192), Some(0));
+        assert_eq!(room.take(128, (4, 4), 192), Some(0));
+        assert_eq!(room.take(128, (4, 4), 192), None);
+    }
+
+    #[test]
+    fn the_widest_gap_is_cut() {
+        let uses = [0, 2, 9, 10].map(|turn| Use { turn, read: 64 }).to_vec();
+        let wish = Wish { storage: 0, cluster: 0, bytes: 100, how: How::Ahead, uses, job: 0 };
+        let [one, other] = wish.clone().cut().expect("it has several uses");
+        assert_eq!([one.uses.len(), other.uses.len(), other.uses[0].turn], [2, 2, 9]);
+        assert!(one.pays(20) && other.pays(20) && !one.pays(28));
+        assert!(Wish { how: How::Kept, ..wish }.cut().is_none());
+    }
+
+    proptest! {
+        /// GT-7: nothing that lives at once lies in the same bytes, and all of it fits.
+        #[test]
+        fn what_lives_at_once_lies_apart(
+            mut wanted in prop::collection::vec((1u64..500, 0usize..40, 0usize..12), 0..60),
+            most in 0u64..2000,
+        ) {
+            wanted.sort_by_key(|(_, first, _)| *first);
+            let mut room = Room::default();
+            let mut placed: Vec<(u64, u64, usize, usize)> = Vec::new();
+            for (bytes, first, more) in wanted {
+                let Some(at) = room.take(bytes, (first, first + more), most) else { continue };
+                prop_assert!(at % ALIGN == 0 && at + bytes <= most);
+                for &(begin, end, from, to) in &placed {
+                    let apart = to < first || first + more < from;
+                    prop_assert!(apart || end <= at || at + bytes <= begin);
+                }
+                placed.push((at, at + bytes, first, first + more));
+            }
+        }
+    }
+}
