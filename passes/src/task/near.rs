@@ -32,8 +32,8 @@ pub(crate) struct Shelf<'c> {
     pub bytes: u64,
     /// From the memory that all share, by an engine of the cluster.
     pub fetch: Move<'c>,
-    /// Bytes that the memory that all share gives while what is fetched is on its way.
-    waits: u64,
+    /// Bytes a cycle of the memory that all share.
+    rate: f64,
     pub clusters: Clusters,
 }
 
@@ -43,14 +43,20 @@ impl<'c> Shelf<'c> {
     pub fn of(machine: Machine<'c>, unit: &Unit<'c>, units: u64) -> Option<Self> {
         let clusters = Clusters { units, each: machine.cluster_units(unit)? };
         let shared = machine.shared()?;
-        let (rate, shared) = (shared.bytes_per_cycle().unwrap_or(0), shared.name);
+        let rate = shared.bytes_per_cycle().map_or(f64::INFINITY, |rate| rate as f64);
+        let shared = shared.name;
         machine.memories().into_iter().find_map(|memory| {
             let own = memory.scope() == Scope::Cluster && memory.within() == Some(shared);
             let fetch = machine.move_between(shared, memory.name).filter(|_| own)?;
-            let waits = fetch.latency_cycles().unwrap_or(0) * rate;
             let bytes = memory.capacity_bytes();
-            Some(Self { memory: memory.name, bytes, fetch, waits, clusters })
+            Some(Self { memory: memory.name, bytes, fetch, rate, clusters })
         })
+    }
+
+    /// Cycles until so many bytes have come where so many clusters bring them.
+    fn brings(&self, bytes: u64, clusters: u64) -> u64 {
+        let all = bytes * clusters;
+        self.fetch.latency_cycles().unwrap_or(0) + (all as f64 / self.rate) as u64
     }
 }
 
@@ -71,8 +77,14 @@ pub(crate) struct Near {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
     Given,
-    /// It saves too little.
-    Idle,
+    /// Units of the cluster read no more than what it has.
+    Once,
+    /// They hardly read it twice, or the cycles that they wait for each other's bytes are not above
+    /// those that they would wait for it.
+    Idle {
+        saves: u64,
+        waits: u64,
+    },
     /// There is no room for it.
     Full,
 }
@@ -127,6 +139,8 @@ struct Wish {
     uses: Vec<Use>,
     /// A job that touches it.
     job: usize,
+    /// How many clusters touch the tensor.
+    sharers: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,15 +154,9 @@ enum How {
 }
 
 impl Wish {
-    /// Whether it saves more bytes of the memory that all share than that gives while somebody
-    /// waits: the cluster for `waits`, and units for what is made just before.
-    fn pays(&self, waits: u64) -> bool {
-        let read: u64 = self.uses.iter().map(|own| own.read).sum();
-        match self.how {
-            How::Kept => true,
-            How::Ahead => read > self.bytes + waits,
-            How::Behind => read > 2 * self.bytes + waits,
-        }
+    /// Bytes that units of the cluster read, each as often as it is read.
+    fn read(&self) -> u64 {
+        self.uses.iter().map(|own| own.read).sum()
     }
 
     /// Those before and behind the longest time in which nobody reads it.
@@ -176,28 +184,47 @@ pub(crate) fn near<'c>(
     let mut near = Near { clusters: Some(shelf.clusters), ..Near::default() };
     let mut fetches = Vec::new();
     let mut room = vec![Room::default(); shelf.clusters.count() as usize];
+    let uses = Uses::of(lowered, kernels, turns, shelf.clusters);
+    let traffic = Traffic::of(turns, &uses.bytes, shelf.rate);
     // In the order in which they are first needed.
     let mut wishes: BTreeMap<(usize, usize, u64), Wish> = BTreeMap::new();
     let key = |wish: &Wish| (wish.uses[0].turn, wish.storage, wish.cluster);
-    let wanted = wishes_of(lowered, kernels, turns, shelf);
-    for wish in wanted {
-        match wish.pays(shelf.waits) {
-            true => _ = wishes.insert(key(&wish), wish),
-            false => near.told.push((wish, Fate::Idle)),
-        }
-    }
+    wishes.extend(wishes_of(lowered, turns, &uses).into_iter().map(|wish| (key(&wish), wish)));
+    // When each cluster is done with what it was given to bring.
+    let mut free = vec![0; shelf.clusters.count() as usize];
     while let Some((_, wish)) = wishes.pop_first() {
         let (first, last) = (wish.uses[0].turn, wish.uses[wish.uses.len() - 1].turn);
-        let place = room[wish.cluster as usize].take(wish.bytes, (first, last), shelf.bytes);
-        let Some(offset) = place else {
-            let parts = wish.clone().cut().into_iter().flatten();
-            let parts: Vec<_> = parts.filter(|part| part.pays(shelf.waits)).collect();
-            if parts.is_empty() {
+        if wish.how != How::Kept && wish.read() <= wish.bytes {
+            near.told.push((wish, Fate::Once));
+            continue;
+        }
+        let room = &mut room[wish.cluster as usize];
+        let Some(place) = room.find(wish.bytes, first, shelf.bytes) else {
+            let parts = wish.clone().cut();
+            if parts.is_none() {
                 near.told.push((wish, Fate::Full));
             }
-            wishes.extend(parts.into_iter().map(|part| (key(&part), part)));
+            wishes.extend(parts.into_iter().flatten().map(|part| (key(&part), part)));
             continue;
         };
+        if wish.how != How::Kept {
+            let from = match wish.how {
+                How::Behind => turns[first].span.0,
+                _ => place.before.map_or(0, |turn| turns[turn].span.1),
+            };
+            let begin = traffic.when(from).max(free[wish.cluster as usize]);
+            let done = begin + shelf.brings(wish.bytes, wish.sharers);
+            let (start, end) = (turns[first].span.0, turns[last].span.1);
+            let waits = done.saturating_sub(traffic.when(start));
+            // What its readers take beyond their own time, for all bring what they need at once.
+            let saves = traffic.when(end).saturating_sub(traffic.when(start) + end - start);
+            if waits > 0 && (saves <= waits || wish.read() < 2 * wish.bytes) {
+                near.told.push((wish, Fate::Idle { saves, waits }));
+                continue;
+            }
+            free[wish.cluster as usize] = done;
+        }
+        let offset = room.take(place, wish.bytes, (first, last));
         let place = Place::Near { memory: shelf.memory, cluster: wish.cluster, offset };
         near.bytes = near.bytes.max(offset + wish.bytes.next_multiple_of(ALIGN));
         if wish.how == How::Kept {
@@ -219,7 +246,7 @@ pub(crate) fn near<'c>(
         let job = lowered.jobs.len();
         lowered.jobs.push(Job { name, op, kernel, others: Vec::new(), args });
         let units = vec![shelf.clusters.number(wish.cluster) as usize];
-        fetches.push((first, Turn { job, kernel: 0, units, past: 0, launch: false }));
+        fetches.push((first, Turn { job, kernel: 0, units, past: 0, launch: false, span: (0, 0) }));
         near.told.push((wish, Fate::Given));
     }
     if near.bytes == 0 {
@@ -230,13 +257,8 @@ pub(crate) fn near<'c>(
 }
 
 /// Every tensor that may lie near, for each cluster that uses it.
-fn wishes_of(
-    lowered: &Lowered<'_>,
-    kernels: &Kernels<'_>,
-    turns: &[Turn],
-    shelf: &Shelf<'_>,
-) -> Vec<Wish> {
-    let Uses { reads, writes } = Uses::of(lowered, kernels, turns, shelf.clusters);
+fn wishes_of(lowered: &Lowered<'_>, turns: &[Turn], uses: &Uses) -> Vec<Wish> {
+    let Uses { reads, writes, .. } = uses;
     let mut users: HashMap<usize, Vec<u64>> = HashMap::new();
     for &(storage, cluster) in reads.keys().chain(writes.keys()) {
         users.entry(storage).or_default().push(cluster);
@@ -249,10 +271,11 @@ fn wishes_of(
         let written = |cluster: &u64| writes.get(&(storage, *cluster)).into_iter().flatten();
         let mut written: Vec<usize> = clusters.iter().flat_map(written).copied().collect();
         written.sort_unstable();
+        let sharers = clusters.len() as u64;
         for &cluster in &clusters {
             let wish = |how, uses: Vec<Use>| {
                 let job = turns[uses[0].turn].job;
-                Wish { storage, cluster, bytes, how, uses, job }
+                Wish { storage, cluster, bytes, how, uses, job, sharers }
             };
             let uses = reads.get(&(storage, cluster)).cloned().unwrap_or_default();
             if matches!(place, Place::Arena(_)) && clusters.len() == 1 {
@@ -280,6 +303,8 @@ struct Uses {
     reads: HashMap<(usize, u64), Vec<Use>>,
     /// The turns, by storage and cluster.
     writes: HashMap<(usize, u64), Vec<usize>>,
+    /// What each turn reads and writes.
+    bytes: Vec<u64>,
 }
 
 impl Uses {
@@ -290,32 +315,32 @@ impl Uses {
         clusters: Clusters,
     ) -> Self {
         let mut uses = Self::default();
-        // By argument, what an rTask of a kernel reads; `None` where the kernel writes it.
-        let mut known: HashMap<(usize, u64), Vec<Option<u64>>> = HashMap::new();
+        // What an rTask of a kernel touches of each argument, and whether the kernel writes it.
+        let mut known: HashMap<(usize, u64), Vec<(u64, bool)>> = HashMap::new();
         for (number, turn) in turns.iter().enumerate() {
             let job = &lowered.jobs[turn.job];
             let facts = kernels.facts(job.kernel);
             let parts = pieces(facts.tasks, turn.units.len() as u64);
+            uses.bytes.push(0);
             for ((begin, end), &unit) in parts.into_iter().zip(&turn.units) {
                 let cluster = clusters.of(unit as u64);
                 let own = known.entry((job.kernel, begin)).or_insert_with(|| {
                     let inputs = job.args.len() - facts.keeps.len();
                     let mut own: Vec<_> =
-                        (0..job.args.len()).map(|arg| (arg < inputs).then_some(0)).collect();
+                        (0..job.args.len()).map(|arg| (0, arg >= inputs)).collect();
                     for region in facts.touches.of_tasks(begin, (begin + 1).min(end)) {
-                        if let Some(bytes) = &mut own[region.arg] {
-                            *bytes += region.box_bytes();
-                        }
+                        own[region.arg].0 += region.box_bytes();
                     }
                     own
                 });
-                for (arg, bytes) in job.args.iter().zip(own.iter()) {
+                for (arg, &(bytes, written)) in job.args.iter().zip(own.iter()) {
                     let key = (arg.storage, cluster);
-                    let Some(bytes) = bytes else {
+                    let read = bytes.saturating_mul(end - begin);
+                    uses.bytes[number] += read;
+                    if written {
                         uses.writes.entry(key).or_default().push(number);
                         continue;
-                    };
-                    let read = bytes.saturating_mul(end - begin);
+                    }
                     let own = uses.reads.entry(key).or_default();
                     match own.last_mut().filter(|last| last.turn == number) {
                         Some(last) => last.read += read,
@@ -333,7 +358,6 @@ fn line(told: &[&(Wish, Fate)], lowered: &Lowered<'_>, shelf: &Shelf<'_>) -> (us
     let (wish, fate) = &told.iter().find(|own| own.1 == Fate::Given).unwrap_or(&&told[0]);
     let Wish { storage, bytes, cluster, job, .. } = *wish;
     let memory = shelf.memory;
-    let read = |wish: &Wish| wish.uses.iter().map(|own| own.read).sum::<u64>();
     let argument = lowered.jobs[job].args.iter().position(|arg| arg.storage == storage);
     let what = format!("argument {} of {bytes} bytes", argument.unwrap_or(0));
     let refused = |refused: Refused, values: String| {
@@ -345,15 +369,19 @@ fn line(told: &[&(Wish, Fate)], lowered: &Lowered<'_>, shelf: &Shelf<'_>) -> (us
         }
         (Fate::Given, _) => {
             let given = told.iter().filter(|own| own.1 == Fate::Given);
-            let (times, read) = given.fold((0, 0), |all, own| (all.0 + 1, all.1 + read(&own.0)));
+            let (times, read) = given.fold((0, 0), |all, own| (all.0 + 1, all.1 + own.0.read()));
             format!(
                 "{what} is brought to @{memory} {times} times, for {read} bytes that units read there"
             )
         }
-        (Fate::Idle, how) => {
-            let least = bytes * if how == How::Behind { 2 } else { 1 } + shelf.waits;
-            let why = Refused::by("worth", "a cluster reads too little of it");
-            refused(why, format!("{} bytes, above {least} pays", read(wish)))
+        (Fate::Idle { saves, waits }, _) => {
+            let why = Refused::by("worth", "bringing it near saves less than it takes");
+            let read = wish.read();
+            refused(why, format!("{read} bytes in a cluster, saves {saves} cycles, waits {waits}"))
+        }
+        (Fate::Once, _) => {
+            let why = Refused::by("again", "a cluster reads no more than what it has");
+            refused(why, format!("{} bytes of {bytes}", wish.read()))
         }
         (Fate::Full, _) => {
             let why = Refused::by("room", "there is no room for it where it is needed");
@@ -363,6 +391,48 @@ fn line(told: &[&(Wish, Fate)], lowered: &Lowered<'_>, shelf: &Shelf<'_>) -> (us
     (job, line)
 }
 
+/// When something happens that is estimated as if each turn had the memory that all share for
+/// itself: where several move more than that gives, time passes more slowly for all of them.
+struct Traffic {
+    /// Estimated times, ascending, and what they are then.
+    passed: Vec<(u64, f64)>,
+}
+
+impl Traffic {
+    /// Of turns that move these bytes, evenly while they last, through a memory of this rate.
+    fn of(turns: &[Turn], bytes: &[u64], rate: f64) -> Self {
+        // The bytes a cycle that begin or end at a time.
+        let mut changes: Vec<(u64, f64)> = Vec::new();
+        for (turn, &bytes) in turns.iter().zip(bytes) {
+            let (begin, end) = (turn.span.0, turn.span.1.max(turn.span.0 + 1));
+            let own = bytes as f64 / (end - begin) as f64;
+            changes.extend([(begin, own), (end, -own)]);
+        }
+        changes.sort_by_key(|(time, _)| *time);
+        let (mut now, mut passed) = (0.0, vec![(0, 0.0)]);
+        for (time, change) in changes {
+            let (before, then) = passed[passed.len() - 1];
+            let slower = f64::max(1.0, now / rate);
+            passed.push((time, then + slower * (time - before) as f64));
+            now += change;
+        }
+        Self { passed }
+    }
+
+    /// When what is estimated for a time happens.
+    fn when(&self, time: u64) -> u64 {
+        let behind = self.passed.partition_point(|own| own.0 <= time);
+        let (from, then) = self.passed[behind.max(1) - 1];
+        let more = (time - from) as f64;
+        let slower = self
+            .passed
+            .get(behind)
+            .map_or(1.0, |&(to, later)| (later - then) / (to - from).max(1) as f64);
+        // No time passes faster than it is estimated, rounding included.
+        (then + slower * more).ceil() as u64
+    }
+}
+
 /// Bytes of the memory of one cluster that are taken from a turn to another.
 #[derive(Clone, Default)]
 struct Room {
@@ -370,25 +440,37 @@ struct Room {
     taken: Vec<(u64, u64, usize)>,
 }
 
+/// A place in it, and the last turn in which others use some of its bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Found {
+    at: u64,
+    before: Option<usize>,
+}
+
 impl Room {
-    /// A place for `bytes` from turn `first` to `last`, below `most`: the one whose bytes have been
-    /// free for the longest, the lowest of those. Places are asked for in the order of `first`.
-    fn take(&mut self, bytes: u64, (first, last): (usize, usize), most: u64) -> Option<u64> {
+    /// A place for `bytes` that are free from turn `first` on, below `most`: the one whose bytes have
+    /// been free for the longest, the lowest of those. Places are asked for in the order of `first`.
+    fn find(&self, bytes: u64, first: usize, most: u64) -> Option<Found> {
         let bytes = bytes.next_multiple_of(ALIGN);
-        let ends =
-            self.taken.iter().flat_map(|&(begin, end, _)| [begin.checked_sub(bytes), Some(end)]);
-        let places = std::iter::once(0).chain(ends.flatten());
+        let ends = |&(begin, end, _): &(u64, u64, usize)| [begin.checked_sub(bytes), Some(end)];
+        let places = std::iter::once(0).chain(self.taken.iter().flat_map(ends).flatten());
         let places = places.filter(|at| at.checked_add(bytes).is_some_and(|end| end <= most));
-        let busy = |at: u64| {
+        let before = |at: u64| {
             let over = self.taken.iter().filter(|own| own.0 < at + bytes && at < own.1);
-            over.map(|own| own.2 + 1).max().unwrap_or(0)
+            over.map(|own| own.2).max()
         };
-        let free = places.map(|at| (busy(at), at)).filter(|(busy, _)| *busy <= first);
-        let (_, at) = free.min()?;
+        let found = places.map(|at| (before(at), at));
+        let free = found.filter(|(before, _)| before.is_none_or(|turn| turn < first));
+        free.min().map(|(before, at)| Found { at, before })
+    }
+
+    /// Takes a place that was found; says where it begins.
+    fn take(&mut self, Found { at, .. }: Found, bytes: u64, (first, last): (usize, usize)) -> u64 {
+        let bytes = bytes.next_multiple_of(ALIGN);
         // Nobody comes to what others have taken since.
         self.taken.retain(|own| own.2 >= first || own.0 < at || at + bytes < own.1);
         self.taken.push((at, at + bytes, last));
-        Some(at)
+        at
     }
 }
 
@@ -400,22 +482,38 @@ mod tests {
     #[test]
     fn what_has_been_free_for_the_longest_is_taken_first() {
         let mut room = Room::default();
-        assert_eq!(room.take(64, (0, 0), 192), Some(0));
-        assert_eq!(room.take(64, (1, 1), 192), Some(64));
-        assert_eq!(room.take(64, (2, 9), 192), Some(128));
+        let mut take = |bytes, (first, last)| {
+            let found = room.find(bytes, first, 192)?;
+            Some((room.take(found, bytes, (first, last)), found.before))
+        };
+        assert_eq!(take(64, (0, 0)), Some((0, None)));
+        assert_eq!(take(64, (1, 1)), Some((64, None)));
+        assert_eq!(take(64, (2, 9)), Some((128, None)));
         // The bytes of the first one, not those of the second.
-        assert_eq!(room.take(64, (3, 3), 192), Some(0));
-        assert_eq!(room.take(128, (4, 4), 192), Some(0));
-        assert_eq!(room.take(128, (4, 4), 192), None);
+        assert_eq!(take(64, (3, 3)), Some((0, Some(0))));
+        assert_eq!(take(128, (4, 4)), Some((0, Some(3))));
+        assert_eq!(take(128, (4, 4)), None);
+    }
+
+    #[test]
+    fn what_passes_beyond_a_rate_takes_longer() {
+        let turn = |span| Turn { job: 0, kernel: 0, units: vec![], past: 0, launch: false, span };
+        let traffic = Traffic::of(&[turn((0, 100)), turn((50, 150))], &[1000, 2000], 10.0);
+        // 10 bytes a cycle, 30 where both move, then 20.
+        assert_eq!(
+            [25, 50, 75, 100, 150, 200].map(|time| traffic.when(time)),
+            [25, 50, 125, 200, 300, 350]
+        );
     }
 
     #[test]
     fn the_widest_gap_is_cut() {
         let uses = [0, 2, 9, 10].map(|turn| Use { turn, read: 64 }).to_vec();
-        let wish = Wish { storage: 0, cluster: 0, bytes: 100, how: How::Ahead, uses, job: 0 };
+        let wish =
+            Wish { storage: 0, cluster: 0, bytes: 100, how: How::Ahead, uses, job: 0, sharers: 1 };
         let [one, other] = wish.clone().cut().expect("it has several uses");
         assert_eq!([one.uses.len(), other.uses.len(), other.uses[0].turn], [2, 2, 9]);
-        assert!(one.pays(20) && other.pays(20) && !one.pays(28));
+        assert_eq!([one.read(), other.read()], [128, 128]);
         assert!(Wish { how: How::Kept, ..wish }.cut().is_none());
     }
 
@@ -430,7 +528,8 @@ mod tests {
             let mut room = Room::default();
             let mut placed: Vec<(u64, u64, usize, usize)> = Vec::new();
             for (bytes, first, more) in wanted {
-                let Some(at) = room.take(bytes, (first, first + more), most) else { continue };
+                let Some(found) = room.find(bytes, first, most) else { continue };
+                let at = room.take(found, bytes, (first, first + more));
                 prop_assert!(at % ALIGN == 0 && at + bytes <= most);
                 for &(begin, end, from, to) in &placed {
                     let apart = to < first || first + more < from;

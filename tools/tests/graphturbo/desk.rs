@@ -31,11 +31,14 @@ impl Desk {
 
     /// What `weft` says and gives.
     pub fn weft(&self, arguments: &str, instances: &str) -> Result<(String, String), String> {
+        let mut arguments = arguments.split_whitespace();
+        // What the arguments say comes last, and holds.
         let output = Command::new(env!("CARGO_BIN_EXE_weft"))
-            .args(arguments.split_whitespace())
+            .args(arguments.next())
             .args(["--device", "machine.mlir"])
             .args(["--pass-option", "tile-connect-edges.joining=none", "--pass-option"])
             .arg(format!("tile-split-instances.instances={instances}"))
+            .args(arguments)
             .current_dir(self.folder.path())
             .output()
             .expect("weft starts");

@@ -68,12 +68,16 @@ fn gt_1_a_smaller_buffer_has_more_instances() {
     assert!(counts[0] < counts[1] && counts[1] <= counts[2], "{counts:?}");
 }
 
-/// What instances hand over stays in the core, and one kernel does what several did.
+/// What keeps cores from the memory of their cluster.
+const APART: &str = "--pass-option tile-to-task.near=none";
+
+/// What instances hand over stays in the core, and one kernel does what several did; whatever a
+/// cluster shares beside that is left out.
 #[test]
 fn gt_6_instances_move_less() {
     for (model, machine) in [(BLOCK, CHIP), (BLOCK, DSP), (ROWS, CHIP)] {
         let desk = Desk::new(model, machine[0], [machine[1], machine[1]]);
-        let [apart, instances] = ["none", "all"].map(|how| desk.simulate(how, ""));
+        let [apart, instances] = ["none", "all"].map(|how| desk.simulate(how, APART));
         let [less, more] = [&instances, &apart].map(|ran| ran.shared_bytes);
         assert!(less < more, "{}: {less} and {more} bytes", machine[0]);
         assert!(instances.runs > 0);

@@ -39,6 +39,8 @@ pub(crate) struct Turn {
     pub past: u32,
     /// Whether a launch ends before it.
     pub launch: bool,
+    /// When it starts by estimate and when it is done, in cycles from the first program's begin.
+    pub span: (u64, u64),
 }
 
 /// All jobs as they start by estimate, each after those that it needs.
@@ -61,8 +63,11 @@ impl Order {
         self.left = Some((self.policy, why));
         self.policy = Policy::Text;
         self.turns.sort_by_key(|turn| turn.job);
+        let mut now = 0;
         for (place, turn) in self.turns.iter_mut().enumerate() {
             (turn.past, turn.launch) = (place as u32 + 1, false);
+            turn.span = (now, now + turn.span.1 - turn.span.0);
+            now = turn.span.1;
         }
     }
 
@@ -168,6 +173,7 @@ pub(super) fn order(operators: &[Operator], options: &Options) -> Order {
 /// Operators as they start, program by program.
 fn turns(programs: Vec<Program>) -> Vec<Turn> {
     let mut turns: Vec<Turn> = Vec::new();
+    let mut begin = 0;
     for program in programs {
         let mut own = program.operators;
         // Whoever waits for another starts later; ties keep the policy's order.
@@ -182,8 +188,10 @@ fn turns(programs: Vec<Program>) -> Vec<Turn> {
                 units: assigned.units,
                 past: before + past as u32,
                 launch: before > 0 && place == 0,
+                span: (begin + assigned.start, begin + assigned.end),
             });
         }
+        begin += program.cycles;
     }
     turns
 }

@@ -4,7 +4,7 @@
 //! ```text
 //! instances = max(⌈instances / cores⌉ · Σ (bytes in and out / rate of the core's moves
 //!                                         + tensors in and out · latency + work),
-//!                 bytes of all instances / rate of the shared memory)
+//!                 bytes of all instances in whole transactions / rate of the shared memory)
 //! whole     = Σ steps  max(one core's cycles / cores that share them, bytes / rate of the shared
 //!                          memory) + latency in and out
 //! ```
@@ -28,6 +28,8 @@ pub(super) struct Limits {
     pub cores: u64,
     /// Bytes a cycle of the shared memory.
     pub shared: f64,
+    /// What it moves at least.
+    pub transaction: u64,
     /// Bytes a cycle of one core's moves.
     pub link: f64,
     /// Cycles that a step is worth before cores share it.
@@ -44,7 +46,8 @@ impl Limits {
         let (cores, handover) =
             units.first().map_or((1, 0), |unit| (unit.count(), unit.handover_cycles()));
         let room = buffer.memory.capacity_bytes() / 2;
-        Self { room, cores, shared: rate, link, handover, latency: buffer.latencies() }
+        let (transaction, latency) = (shared.transaction_bytes().unwrap_or(1), buffer.latencies());
+        Self { room, cores, shared: rate, transaction, link, handover, latency }
     }
 }
 
@@ -189,7 +192,7 @@ fn merge(
 /// What the steps of a segment take that all cores share.
 fn whole(flow: &Flow<'_>, work: &Work, limits: &Limits, segment: &Segment) -> f64 {
     let Some((tiles, _)) = samples(flow, segment, &Cut { sizes: Vec::new() }) else { return 0.0 };
-    let moved = tiles.first().map_or((0, 0), |tile| moved(flow, segment, tile));
+    let moved = tiles.first().map_or((0, 0), |tile| moved(flow, segment, tile, 1));
     let steps = segment.from..segment.to;
     let bytes = moved.0 + moved.1 + work.known[steps.clone()].iter().sum::<u64>();
     let cycles = work.cycles[steps].iter().sum::<f64>();
@@ -274,7 +277,8 @@ fn cycles(
         if held > limits.room {
             return Err(held);
         }
-        let (read, given) = moved(flow, segment, tile);
+        let (read, given) = moved(flow, segment, tile, 1);
+        let whole = moved(flow, segment, tile, limits.transaction);
         let steps = (segment.from..segment.to).zip(&tile.points);
         let done = steps.filter_map(|(step, points)| Some((step, points.as_ref()?)));
         let [bring, take] = limits.latency;
@@ -286,9 +290,8 @@ fn cycles(
             known += work.known[step];
             cycles += if work.known[step] > 0 { bring } else { 0.0 };
         }
-        let passes = (read + given + known) as f64;
-        longest = longest.max(passes / limits.link + cycles);
-        bytes = bytes.max(passes);
+        longest = longest.max((read + given + known) as f64 / limits.link + cycles);
+        bytes = bytes.max((whole.0 + whole.1 + known) as f64);
     }
     let rounds = (tiles as u64).div_ceil(limits.cores) as f64;
     Ok((rounds * longest).max(tiles as f64 * bytes / limits.shared))

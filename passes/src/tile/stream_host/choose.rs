@@ -150,7 +150,7 @@ fn cuts(flow: &Flow<'_>, segment: &Segment, rates: &Rates, budget: u64) -> Resul
             return None;
         }
         let takes = some.iter().map(|tile| {
-            let (read, given) = moved(flow, segment, tile);
+            let (read, given) = moved(flow, segment, tile, 1);
             (read + given) as f64 / rates.link_bytes_per_cycle
                 + work(flow, segment, tile) as f64 / rates.points_per_cycle
         });

@@ -183,7 +183,7 @@ fn report(
     }
     for Chosen { segment, cut, cycles, second } in chosen {
         let tiles = segment::tiles(flow, segment, cut).expect("it was cut before");
-        let moved = tiles.iter().map(|tile| segment::moved(flow, segment, tile));
+        let moved = tiles.iter().map(|tile| segment::moved(flow, segment, tile, 1));
         let (read, given) = moved.fold((0, 0), |sum, own| (sum.0 + own.0, sum.1 + own.1));
         run.count("segments", 1);
         run.count("tiles", tiles.len() as u64);

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::flow::Flow;
-use super::spans::{Span, count, hull, image, points};
+use super::spans::{Span, count, hull, image, points, side_by_side};
 use crate::task::arena::{self, Life};
 
 /// How what a segment gives is cut: pieces of a size along some dimensions of its last tensor.
@@ -344,9 +344,20 @@ pub(in crate::tile) fn unlimited_bytes(flow: &Flow<'_>) -> u64 {
     arena::place(&lives, arena::LAG).bytes
 }
 
-/// Bytes that pass the link: what is brought in, and what is taken out.
-pub(in crate::tile) fn moved(flow: &Flow<'_>, segment: &Segment, tile: &Tile) -> (u64, u64) {
-    let bytes = |tensor: usize, spans: &[Span]| flow.tensors[tensor].bytes(count(spans));
+/// Bytes that pass the link: what is brought in, and what is taken out; each row of elements that
+/// lie side by side in whole pieces of `transaction` bytes.
+pub(in crate::tile) fn moved(
+    flow: &Flow<'_>,
+    segment: &Segment,
+    tile: &Tile,
+    transaction: u64,
+) -> (u64, u64) {
+    let bytes = |tensor: usize, spans: &[Span]| {
+        let own = &flow.tensors[tensor];
+        let row = side_by_side(&own.shape, spans);
+        let rows = count(spans) / row.max(1);
+        rows * own.bytes(row).next_multiple_of(transaction.max(1))
+    };
     let read = segment.reads.iter();
     let read = read.filter_map(|&tensor| Some(bytes(tensor, tile.boxes.get(&tensor)?))).sum();
     let given = segment.gives.iter().zip(&tile.pieces);

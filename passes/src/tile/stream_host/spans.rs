@@ -34,6 +34,25 @@ pub fn image(index: &[Linear], points: &[Span]) -> Vec<Span> {
     index.iter().map(of).collect()
 }
 
+/// Elements of a box that lie side by side in a tensor of this shape.
+///
+/// ```
+/// # use weft_passes::tile::stream_host::spans::side_by_side;
+/// assert_eq!(side_by_side(&[8, 4, 6], &[(2, 4), (0, 4), (0, 6)]), 48);
+/// assert_eq!(side_by_side(&[8, 4, 6], &[(2, 4), (1, 3), (0, 6)]), 12);
+/// assert_eq!(side_by_side(&[8, 4, 6], &[(2, 4), (0, 4), (0, 3)]), 3);
+/// ```
+pub fn side_by_side(shape: &[u64], spans: &[Span]) -> u64 {
+    let mut row = 1;
+    for (&extent, &(first, past)) in shape.iter().zip(spans).rev() {
+        row *= past - first;
+        if past - first < extent {
+            break;
+        }
+    }
+    row
+}
+
 /// A box of the points that touch `wanted`; `None` where none does.
 ///
 /// ```
