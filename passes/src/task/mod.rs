@@ -24,4 +24,5 @@ mod values;
 
 pub use grid::task_grid;
 pub use moved::{Moved, moved};
+pub(crate) use near::Shelf;
 pub use plan::{ConstantSource, ConstantValue, Planned, PlanningError, plan};

@@ -4,7 +4,8 @@
 //! ```text
 //! instances = max(⌈instances / cores⌉ · Σ (bytes in and out / rate of the core's moves
 //!                                         + tensors in and out · latency + work),
-//!                 bytes of all instances in whole transactions / rate of the shared memory)
+//!                 (bytes of all instances in whole transactions + what is known, once for each
+//!                  cluster that has a memory for it) / rate of the shared memory)
 //! whole     = Σ steps  max(one core's cycles / cores that share them, bytes / rate of the shared
 //!                          memory) + latency in and out
 //! ```
@@ -19,6 +20,7 @@ use super::super::stream_host::segment::{Cut, Segment, arena_bytes, moved, sampl
 use super::super::stream_host::spans::count;
 use super::work::Work;
 use crate::remarks::Refused;
+use crate::task::Shelf;
 use crate::task::schedule::parts;
 
 /// What instances may take.
@@ -30,6 +32,9 @@ pub(super) struct Limits {
     pub shared: f64,
     /// What it moves at least.
     pub transaction: u64,
+    /// Memories that clusters share and what each holds, where units of one get the same from it:
+    /// that passes the shared memory once for each.
+    pub clusters: Option<(u64, u64)>,
     /// Bytes a cycle of one core's moves.
     pub link: f64,
     /// Cycles that a step is worth before cores share it.
@@ -47,7 +52,9 @@ impl Limits {
             units.first().map_or((1, 0), |unit| (unit.count(), unit.handover_cycles()));
         let room = buffer.memory.capacity_bytes() / 2;
         let (transaction, latency) = (shared.transaction_bytes().unwrap_or(1), buffer.latencies());
-        Self { room, cores, shared: rate, transaction, link, handover, latency }
+        let shelf = units.first().and_then(|unit| Shelf::of(machine, unit, unit.count()));
+        let clusters = shelf.map(|shelf| (shelf.clusters.count(), shelf.bytes));
+        Self { room, cores, shared: rate, transaction, clusters, link, handover, latency }
     }
 }
 
@@ -271,7 +278,7 @@ fn cycles(
     cut: &Cut,
 ) -> Result<f64, u64> {
     let (some, tiles) = samples(flow, segment, cut).ok_or(u64::MAX)?;
-    let (mut longest, mut bytes) = (0f64, 0f64);
+    let (mut longest, mut bytes, mut fixed) = (0f64, 0f64, 0);
     for tile in &some {
         let held = arena_bytes(flow, segment, std::slice::from_ref(tile));
         if held > limits.room {
@@ -291,8 +298,16 @@ fn cycles(
             cycles += if work.known[step] > 0 { bring } else { 0.0 };
         }
         longest = longest.max((read + given + known) as f64 / limits.link + cycles);
-        bytes = bytes.max((whole.0 + whole.1 + known) as f64);
+        bytes = bytes.max((whole.0 + whole.1) as f64);
+        fixed = fixed.max(known);
     }
     let rounds = (tiles as u64).div_ceil(limits.cores) as f64;
-    Ok((rounds * longest).max(tiles as f64 * bytes / limits.shared))
+    // What is known comes once for each cluster, where that holds it and brings it while its units
+    // do something else.
+    let times = match limits.clusters {
+        Some((clusters, holds)) if fixed <= holds && segment.from > 0 => clusters.min(tiles as u64),
+        _ => tiles as u64,
+    };
+    let all = tiles as f64 * bytes + (times * fixed) as f64;
+    Ok((rounds * longest).max(all / limits.shared))
 }
