@@ -10,8 +10,10 @@ import json
 import pathlib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-STEPS = {"buffers": "#9ecae1", "instances": "#4292c6", "order": "#2171b5", "instructions": "#08306b"}
-WIDTH, HEIGHT, LEFT, BOTTOM, BAR, MOST = 920, 320, 40, 60, 14, 8.0
+STEPS = {"buffers": "#9ecae1", "instances": "#4292c6", "order": "#2171b5", "instructions": "#08519c",
+         "clusters": "#08306b"}
+LAST = list(STEPS)[-1]
+WIDTH, HEIGHT, LEFT, BOTTOM, BAR, MOST = 920, 320, 40, 60, 13, 8.0
 
 
 def main():
@@ -32,7 +34,7 @@ def main():
             height = min(times, MOST) * scale
             parts.append(f'<rect x="{begin + step * BAR:.1f}" y="{floor - height:.1f}" width="{BAR - 2}" height="{height:.1f}" '
                          f'fill="{colour}"><title>{name}, {own}: {times:.2f}</title></rect>')
-            if times > MOST and own == "instructions":
+            if times > MOST and own == LAST:
                 parts.append(f'<text x="{begin + step * BAR:.1f}" y="{floor - height - 4:.1f}">{times:.1f}</text>')
         if row["published"]:
             y = floor - min(row["published"], MOST) * scale

@@ -21,13 +21,13 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 AS_WRITTEN = "device-order-instructions.order=text"
 WHOLE, IN_TURN = "tile-split-instances.instances=none", "tile-to-task.policy=text"
-OWN = "tile-to-task.near=none"
+OWN = ["tile-split-instances.near=none", "tile-to-task.near=none"]
 STEPS = {
-    "layers": ["tile-connect-edges.joining=none", WHOLE, IN_TURN, AS_WRITTEN, OWN],
-    "buffers": [WHOLE, IN_TURN, AS_WRITTEN, OWN],
-    "instances": [IN_TURN, AS_WRITTEN, OWN],
-    "order": [AS_WRITTEN, OWN],
-    "instructions": [OWN],
+    "layers": ["tile-connect-edges.joining=none", WHOLE, IN_TURN, AS_WRITTEN, *OWN],
+    "buffers": [WHOLE, IN_TURN, AS_WRITTEN, *OWN],
+    "instances": [IN_TURN, AS_WRITTEN, *OWN],
+    "order": [AS_WRITTEN, *OWN],
+    "instructions": OWN,
     "clusters": [],
 }
 # Speedup over layer-by-layer compilation by TVM, as published for the STCP920, read off bars.

@@ -12,7 +12,7 @@
 //! on what was brought before. What finds no place stays in the memory that all share; one that is
 //! read again much later may be brought twice.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use weft_dialects::device::{Machine, Move, Scope, Unit};
 use weft_dialects::ir::pass::Failed;
@@ -259,14 +259,12 @@ pub(crate) fn near<'c>(
 /// Every tensor that may lie near, for each cluster that uses it.
 fn wishes_of(lowered: &Lowered<'_>, turns: &[Turn], uses: &Uses) -> Vec<Wish> {
     let Uses { reads, writes, .. } = uses;
-    let mut users: HashMap<usize, Vec<u64>> = HashMap::new();
+    let mut users: BTreeMap<usize, BTreeSet<u64>> = BTreeMap::new();
     for &(storage, cluster) in reads.keys().chain(writes.keys()) {
-        users.entry(storage).or_default().push(cluster);
+        users.entry(storage).or_default().insert(cluster);
     }
     let mut wishes = Vec::new();
-    for (storage, mut clusters) in users {
-        clusters.sort_unstable();
-        clusters.dedup();
+    for (storage, clusters) in users {
         let Storage { bytes, place, .. } = lowered.storages[storage];
         let written = |cluster: &u64| writes.get(&(storage, *cluster)).into_iter().flatten();
         let mut written: Vec<usize> = clusters.iter().flat_map(written).copied().collect();
@@ -300,9 +298,9 @@ fn wishes_of(lowered: &Lowered<'_>, turns: &[Turn], uses: &Uses) -> Vec<Wish> {
 #[derive(Default)]
 struct Uses {
     /// By storage and cluster, in the order of turns.
-    reads: HashMap<(usize, u64), Vec<Use>>,
+    reads: BTreeMap<(usize, u64), Vec<Use>>,
     /// The turns, by storage and cluster.
-    writes: HashMap<(usize, u64), Vec<usize>>,
+    writes: BTreeMap<(usize, u64), Vec<usize>>,
     /// What each turn reads and writes.
     bytes: Vec<u64>,
 }
@@ -355,7 +353,7 @@ impl Uses {
 
 /// What became of the wishes of one tensor.
 fn line(told: &[&(Wish, Fate)], lowered: &Lowered<'_>, shelf: &Shelf<'_>) -> (usize, String) {
-    let (wish, fate) = &told.iter().find(|own| own.1 == Fate::Given).unwrap_or(&&told[0]);
+    let (wish, fate) = &told.iter().find(|own| own.1 == Fate::Given).unwrap_or(&told[0]);
     let Wish { storage, bytes, cluster, job, .. } = *wish;
     let memory = shelf.memory;
     let argument = lowered.jobs[job].args.iter().position(|arg| arg.storage == storage);

@@ -236,7 +236,7 @@ impl<'a> Device<'a> {
                 Base::Output(output) => &mut self.outputs[output as usize],
                 Base::Constant => &mut self.constants,
                 Base::Arena => &mut self.arena,
-                Base::Host => unreachable!("everything fits the machine"),
+                Base::Host | Base::Cluster(_) => unreachable!("everything fits the machine"),
             };
             assert!(4 * place < buffer.bytes as i64, "{name} stays inside its buffers");
             let writable = matches!(buffer.base, Base::Output(_) | Base::Arena);
@@ -245,7 +245,7 @@ impl<'a> Device<'a> {
             match buffer.base {
                 Base::Arena => seen(0, at, write.is_some()),
                 Base::Output(output) => seen(output + 1, at, write.is_some()),
-                Base::Input(_) | Base::Constant | Base::Host => {}
+                Base::Input(_) | Base::Constant | Base::Host | Base::Cluster(_) => {}
             }
             let element = &mut memory[at];
             std::mem::replace(element, write.unwrap_or(*element))

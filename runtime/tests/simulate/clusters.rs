@@ -68,7 +68,8 @@ fn fetched() -> (Code, Plan) {
 fn what_a_cluster_fetched_its_units_read() {
     let (code, plan) = fetched();
     let x = numbers(256, 3);
-    assert_eq!(run(&code, &plan, &[x.clone()]).expect("it runs"), [x]);
+    let ran = run(&code, &plan, std::slice::from_ref(&x)).expect("it runs");
+    assert_eq!(ran, [x]);
     let (report, _) = Simulator::new(&code, &plan).expect("it fits").time(false).expect("it runs");
     // Fetched at 4 bytes a cycle, read at the 16 of the nearer memory, written at 4 again.
     let (fetch, read, write) = (1.0 + 256.0 + 100.0, 1.0 + 64.0 + 200.0, 1.0 + 256.0 + 200.0);

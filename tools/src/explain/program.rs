@@ -51,6 +51,8 @@ pub(super) fn read<'c>(
     let unit = machine.unit(program.unit);
     let wait = unit.as_ref().map(|unit| unit.wait_cycles());
     let clock = unit.and_then(|unit| unit.clock_mhz());
+    // Clusters have numbers behind those of the units.
+    let clusters = program.clusters(machine).map_or(0, |clusters| clusters.count());
     let mut reader = Reader {
         clock_mhz: clock.map(|mhz| mhz as f64).filter(|&mhz| mhz > 0.0),
         kernels,
@@ -58,7 +60,7 @@ pub(super) fn read<'c>(
         jobs: Vec::new(),
         running: Vec::new(),
         lives: HashMap::new(),
-        times: Times::new(program.units, wait.unwrap_or(0) as f64),
+        times: Times::new(program.units + clusters, wait.unwrap_or(0) as f64),
     };
     for op in program.body.iter() {
         if let Some(range) = task::Range::of(op) {
@@ -252,7 +254,11 @@ fn arenas(
         let Some(buffer) = task::Buffer::of(op) else { continue };
         let Some(&(first, last)) = lives.get(&op.result(0)) else { continue };
         bytes += buffer.bytes;
-        found.entry(buffer.memory.to_owned()).or_default().push(Buffer {
+        let place = match buffer.cluster {
+            Some(cluster) => format!("{} of {cluster}", buffer.memory),
+            None => buffer.memory.to_owned(),
+        };
+        found.entry(place).or_default().push(Buffer {
             offset: buffer.offset,
             bytes: buffer.bytes,
             tensor: shape(op.result(0)),

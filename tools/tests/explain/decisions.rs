@@ -121,6 +121,25 @@ const INSTANCES: &[Case] = &[
     ),
 ];
 
+/// What lies in the memory that cores of a cluster share.
+const CLUSTERS: &[Case] = &[
+    case(
+        "tile-to-task",
+        "\"p1\" argument 2 of 1024 bytes lies in @llb of cluster 0, whose units alone touch it",
+        None,
+    ),
+    case(
+        "tile-to-task",
+        "\"c2\" argument 0 of 2304 bytes is read where all units reach it: bringing it near saves less than it takes [worth: 4608 bytes in a cluster, saves 0 cycles, waits 236]",
+        None,
+    ),
+    case(
+        "tile-to-task",
+        "\"logits\" argument 1 of 20480 bytes is read where all units reach it: a cluster reads no more than what it has [again: 20480 bytes of 20480]",
+        None,
+    ),
+];
+
 /// The same machine, every step for itself.
 const WHOLE: &[&str] = &["--pass-option", "tile-split-instances.instances=none"];
 
@@ -175,6 +194,11 @@ fn n_7_known_cases_of_instances() {
     found(INSTANCES, "toy", &[]);
 }
 
+#[test]
+fn n_7_known_cases_of_clusters() {
+    found(CLUSTERS, "stcp920-like", WHOLE);
+}
+
 /// The rule in brackets: a word, and behind it values or nothing. Tiles stand in brackets, too.
 fn rule(text: &str) -> Option<&str> {
     let rules = text.match_indices(" [").map(|(at, _)| &text[at + 2..]);
@@ -192,8 +216,10 @@ fn n_7_every_refusal_names_its_rule() {
         ": dropped,",
         " means another body",
         " is not split",
+        " is read where all units reach it",
     ];
-    for (device, more) in [("toy", &[][..]), ("h200", &[]), ("toy", WHOLE)] {
+    let cases = [("toy", &[][..]), ("h200", &[]), ("toy", WHOLE), ("stcp920-like", WHOLE)];
+    for (device, more) in cases {
         let report = Desk::digits().explain(&[&["--device", device], more].concat());
         let mut refusals = 0;
         for remark in list(&report["remarks"]) {

@@ -8,16 +8,17 @@ const WHOLE: &str = "tile-split-instances.instances=none";
 const IN_TURN: &str = "tile-to-task.policy=text";
 const AS_WRITTEN: &str = "device-order-instructions.order=text";
 
+const EACH: &str = "tile-split-instances.near=none";
 const OWN: &str = "tile-to-task.near=none";
 
 /// What is left out: layer by layer, then with buffers, instances, an order, ordered instructions,
 /// and memories of clusters (`bench/graphturbo.py` has the same).
 const STEPS: [&[&str]; 6] = [
-    &[APART, WHOLE, IN_TURN, AS_WRITTEN, OWN],
-    &[WHOLE, IN_TURN, AS_WRITTEN, OWN],
-    &[IN_TURN, AS_WRITTEN, OWN],
-    &[AS_WRITTEN, OWN],
-    &[OWN],
+    &[APART, WHOLE, IN_TURN, AS_WRITTEN, EACH, OWN],
+    &[WHOLE, IN_TURN, AS_WRITTEN, EACH, OWN],
+    &[IN_TURN, AS_WRITTEN, EACH, OWN],
+    &[AS_WRITTEN, EACH, OWN],
+    &[EACH, OWN],
     &[],
 ];
 

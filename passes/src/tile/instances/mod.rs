@@ -54,6 +54,12 @@ pub const PASS: Pass = Pass {
             fallback: "auto",
         },
         PassOption {
+            name: "near",
+            description: "auto: what is known comes once for each cluster with a memory of its own; \
+                          none: once for each instance (as tile-to-task's)",
+            fallback: "auto",
+        },
+        PassOption {
             name: "remarks",
             description: "say which sub-graphs there are, how they are split, and why not further",
             fallback: "false",
@@ -77,6 +83,11 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
             return Err(Failed);
         }
     };
+    if !["auto", "none"].contains(&run.option("near")) {
+        let what = format!("near={} is no way to bring weights", run.option("near"));
+        Report::new(run.module.location(), what).help("write auto or none");
+        return Err(Failed);
+    }
     let Some(machine) = Machine::of(run.module) else { return Ok(()) };
     let Some((buffer, shared)) = local_buffer(machine).zip(machine.shared()) else {
         if !all {
@@ -118,7 +129,10 @@ fn split<'c>(
     refine(&mut flow);
     let local = &buffer.memory;
     let work = Work::of(machine, &flow, local);
-    let limits = Limits::of(machine, buffer, shared);
+    let mut limits = Limits::of(machine, buffer, shared);
+    if run.option("near") == "none" {
+        limits.clusters = None;
+    }
     let subgraphs = groups::group(&flow, &work, &limits, all);
     if subgraphs.iter().all(|own| own.cut.is_none()) {
         if remarks {

@@ -131,6 +131,7 @@ mod tests {
             register_bytes: None,
             lanes: None,
             caches: None,
+            within: None,
         }
     }
 

@@ -25,7 +25,7 @@ function oneTimeline(all, key, last) {
       s("rect", { class: "range", x: x(from), y, width, height: row - 4, fill: `var(--m${tints[number % 6]})`, "fill-opacity": .7, "data-kernel": number }),
       fits ? s("text", { x: x(from) + width / 2, y: y + 12, "font-size": 11, class: "halo", "text-anchor": "middle" }, kernel.op) : null);
   });
-  const names = units.map((unit, at) => s("text", { class: "soft", x: left - 8, y: head + row * at + 14, "font-size": 11, "text-anchor": "end" }, `unit ${unit}`));
+  const names = units.map((unit, at) => s("text", { class: "soft", x: left - 8, y: head + row * at + 14, "font-size": 11, "text-anchor": "end" }, unit < R.summary.units ? `unit ${unit}` : `cluster ${unit - R.summary.units}`));
   const ticks = [0, .25, .5, .75, 1].map(part => [s("line", { class: "axis", x1: x(last * part), x2: x(last * part), y1: head, y2: H - foot }),
     s("text", { class: "soft", x: x(last * part), y: H - foot + 16, "font-size": 11, "text-anchor": part === 1 ? "end" : "middle" }, ms(last * part))]);
   const picture = s("svg", { viewBox: `0 0 ${W} ${H}`, width: "100%", style: "min-width:44rem;display:block", role: "img", "aria-label": `${key === "predicted_ms" ? "Predicted" : "Measured"} schedule of ${count(all.length)} ranges on ${count(used.length)} units` }, ticks, boxes, names);
