@@ -97,8 +97,8 @@ def Device_MemoryOp : Device_Op<"memory", [Symbol, HasParent<"MachineOp">]> {
     - C5: `host` is one of those above.
     - C6: only registers are spread over lanes, 1,024 at most.
     - C7: only registers have a part in `core_bytes`.
-    - C8: what has addresses within those of another memory is no cache, and the other is the one
-      that the whole device shares.
+    - C8: what has addresses within those of another memory is shared by a cluster, is no cache
+      and no registers, and the only one; the other is the one that the whole device shares.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$scope, I64Attr:$capacity_bytes,
                        OptionalAttr<FlatSymbolRefAttr>:$caches,
@@ -147,8 +147,8 @@ def Device_UnitOp : Device_Op<"unit", [Symbol, HasParent<"MachineOp">]> {
     - C1: count, clock, partitions, handover, wait and launch are above zero, and there are
       at most 65,536 units.
     - C2: `host` is `cores`.
-    - C3: the machine has the cluster, it is in none itself, and their number divides that of the
-      units.
+    - C3: the machine has the cluster behind the unit, it is in none itself, and their number
+      divides that of the units.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$count, OptionalAttr<I64Attr>:$clock_mhz,
                        OptionalAttr<FlatSymbolRefAttr>:$cluster,

@@ -1170,3 +1170,34 @@ device.machine @toy arch("toy") features([]) {
   device.unit @trio count(3) cluster(@all)
   device.unit @all count(1)
 }
+
+// -----
+
+// memory_c8: it is shared by a cluster.
+// CHECK: device.memory @one of scope core lies within @dram
+device.machine @toy arch("toy") features([]) {
+  device.memory @dram scope("device") capacity_bytes(65536)
+  device.memory @one scope("core") capacity_bytes(1024) within(@dram)
+  device.unit @core count(2)
+}
+
+// -----
+
+// memory_c8: there is one.
+// CHECK: device.memory @other lies within @dram, and so does @one
+device.machine @toy arch("toy") features([]) {
+  device.memory @dram scope("device") capacity_bytes(65536)
+  device.memory @one scope("cluster") capacity_bytes(1024) within(@dram)
+  device.memory @other scope("cluster") capacity_bytes(1024) within(@dram)
+  device.unit @core count(2)
+}
+
+// -----
+
+// unit_c3: programs run on the first kind of unit.
+// CHECK: device.unit is in @pair, which stands before it
+device.machine @toy arch("toy") features([]) {
+  device.memory @dram scope("device") capacity_bytes(65536)
+  device.unit @pair count(2)
+  device.unit @core count(4) cluster(@pair)
+}

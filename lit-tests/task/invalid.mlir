@@ -480,6 +480,7 @@ device.machine @pairs arch("toy") features([]) {
 // CHECK: "a"[0 to 1] on unit 1 is of cluster 0
 // CHECK: this buffer lies in @near of cluster 1
 // CHECK: "b"[0 to 1] on unit 4 is of cluster 0
+// CHECK-NOT: "c"[0 to 1]
 task.program @program_c7 on @core units 4 arena 0 : () -> () attributes {cluster_arena = 64} {
   %b = task.buffer at 0 in @near of 1 : memref<4xf32>
   %t = task.range "a" @a[0 to 1] on 1 (%b) after() : memref<4xf32>

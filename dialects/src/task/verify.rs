@@ -55,11 +55,12 @@ fn program_c2(op: Op<'_>, diag: &mut Diagnostics) {
     let clusters = clusters(op).map_or(0, |clusters| clusters.count() as i64);
     for range in inside(op, "task.range") {
         if let Some(unit) = int(range, "unit")
-            && !(0..units + clusters).contains(&unit)
+            && !(0..units.saturating_add(clusters)).contains(&unit)
         {
             let mut help = format!("units are numbered from 0 to {}", units.saturating_sub(1));
             if clusters > 0 {
-                help += &format!(", their clusters from {units} to {}", units + clusters - 1);
+                let last = units.saturating_add(clusters - 1);
+                help += &format!(", their clusters from {units} to {last}");
             }
             diag.error(range, format!("task.range runs on unit {unit} of {units}"))
                 .note(op, "the program is here")
@@ -335,6 +336,16 @@ fn buffer_c2(op: Op<'_>, diag: &mut Diagnostics) {
     let memory = Machine::of(op).and_then(|machine| machine.memory(buffer.memory));
     let Some(memory) = memory else { return };
     let shared_by_cluster = memory.scope() == Scope::Cluster;
+    if shared_by_cluster && memory.within().is_none() {
+        let name = memory.name;
+        diag.error(
+            op,
+            format!("task.buffer lies in @{name}, which no kernel is given anything of"),
+        )
+        .note(memory.op(), "the memory is here")
+        .help("a memory of a cluster says `within` which memory's addresses its own are");
+        return;
+    }
     if shared_by_cluster != buffer.cluster.is_some() {
         let (name, scope) = (memory.name, memory.scope().name());
         let said = if shared_by_cluster { "no cluster" } else { "a cluster" };

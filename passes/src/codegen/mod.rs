@@ -28,4 +28,4 @@ pub mod vendor;
 pub use compile::{Object, Text, compile_kernels, print_kernels, whole_code, whole_text};
 pub use error::CodegenError;
 pub use link::{LinkError, link, linker};
-pub use target::is_native;
+pub use target::{has_code, is_native};

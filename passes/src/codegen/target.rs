@@ -25,6 +25,11 @@ pub fn is_native(machine: Machine<'_>) -> bool {
     machine.arch() == "x86-64"
 }
 
+/// Whether LLVM has code for a machine; others are simulated.
+pub fn has_code(machine: Machine<'_>) -> bool {
+    Target::of(machine).is_ok()
+}
+
 impl Target {
     /// The target of a machine.
     ///

@@ -48,6 +48,11 @@ pub(crate) fn emit<'c>(
 
 /// Elements of a piece; all at once where the machine does not say how fast the move is.
 fn piece(way: &Move<'_>, elem: Type<'_>) -> Option<u64> {
-    let bytes = way.bytes_per_cycle()?.checked_mul(way.latency_cycles()?)? * PIECE_LATENCIES;
-    Some((bytes / ty::byte_size(elem)?).max(1))
+    Some((piece_bytes(way)? / ty::byte_size(elem)?).max(1))
+}
+
+/// Bytes of a piece that a move brings.
+pub(crate) fn piece_bytes(way: &Move<'_>) -> Option<u64> {
+    let bytes = way.bytes_per_cycle()?.checked_mul(way.latency_cycles()?)?;
+    bytes.checked_mul(PIECE_LATENCIES)
 }

@@ -45,7 +45,7 @@ pub(crate) fn emit<'c>(
         let bytes = attr::of_int(context, schedule.near.bytes() as i64);
         attributes.push(("cluster_arena", bytes));
     }
-    let moved = moved(lowered, kernels);
+    let moved = moved(lowered, kernels, schedule.own_jobs);
     if !moved.is_empty() {
         let pair = |(name, bytes): (&&str, &u64)| {
             let bytes = attr::of_int(context, *bytes as i64);
@@ -73,9 +73,9 @@ pub(crate) fn emit<'c>(
 }
 
 /// Bytes that each move takes from memory to memory: what the runs marked with it write.
-fn moved<'c>(lowered: &Lowered<'c>, kernels: &Kernels<'c>) -> BTreeMap<&'c str, u64> {
+fn moved<'c>(lowered: &Lowered<'c>, kernels: &Kernels<'c>, jobs: usize) -> BTreeMap<&'c str, u64> {
     let mut moved = BTreeMap::new();
-    for job in &lowered.jobs {
+    for job in &lowered.jobs[..jobs] {
         let Some(name) = job.op.attr("move").and_then(attr::symbol) else { continue };
         let facts = kernels.facts(job.kernel);
         let regions = facts.touches.of_tasks(0, facts.tasks);

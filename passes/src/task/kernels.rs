@@ -38,7 +38,8 @@ pub(crate) struct Kernels<'c> {
     /// In the order of first use.
     facts: Vec<(&'c str, Facts)>,
     known: HashMap<&'c str, usize>,
-    copies: HashMap<String, &'c str>,
+    /// By the move that does it, elements and their type.
+    copies: HashMap<(Option<&'c str>, u64, Type<'c>), &'c str>,
 }
 
 impl<'c> Kernels<'c> {
@@ -97,10 +98,11 @@ impl<'c> Kernels<'c> {
         elem: Type<'c>,
         way: Option<&Move<'c>>,
     ) -> Result<usize, Failed> {
-        let wanted = format!("{}_{count}x{elem}", way.map_or("copy", |way| way.name));
-        if let Some(name) = self.copies.get(&wanted) {
+        let key = (way.map(|way| way.name), count, elem);
+        if let Some(name) = self.copies.get(&key) {
             return Ok(self.known[name]);
         }
+        let wanted = format!("{}_{count}x{elem}", way.map_or("copy", |way| way.name));
         let name = (0..)
             .map(|number| if number == 0 { wanted.clone() } else { format!("{wanted}_{number}") })
             .find(|name| !self.ops.contains_key(name.as_str()))
@@ -108,7 +110,7 @@ impl<'c> Kernels<'c> {
         let kernel =
             copy::emit(self.context, self.module, self.machine, &name, (count, elem), way)?;
         self.ops.insert(kernel.symbol(), kernel);
-        self.copies.insert(wanted, kernel.symbol());
+        self.copies.insert(key, kernel.symbol());
         self.read(user, kernel.symbol())
     }
 

@@ -20,14 +20,20 @@ use weft_dialects::ir::ty;
 use weft_dialects::task::Clusters;
 use weft_runtime::plan::ALIGN;
 
+use super::copy;
 use super::kernels::Kernels;
 use super::schedule::{Turn, pieces};
 use super::values::{Arg, Job, Lowered, Place, Storage};
+use crate::codegen;
 use crate::remarks::Refused;
+use crate::tile::move_cycles;
 
 /// The memory of a cluster, and what fills it.
 pub(crate) struct Shelf<'c> {
+    machine: Machine<'c>,
     pub memory: &'c str,
+    /// The memory that all share.
+    shared: &'c str,
     /// What it holds.
     pub bytes: u64,
     /// From the memory that all share, by an engine of the cluster.
@@ -38,25 +44,36 @@ pub(crate) struct Shelf<'c> {
 }
 
 impl<'c> Shelf<'c> {
-    /// The first memory of scope `cluster` with addresses within those of the memory that all
-    /// share, and a move from there; for a program on `units` of a kind.
+    /// The memory of a cluster with addresses within those of the memory that all share, where an
+    /// engine of the cluster moves from there; for a program on `units` of a kind. Only a simulated
+    /// machine runs what clusters do.
     pub fn of(machine: Machine<'c>, unit: &Unit<'c>, units: u64) -> Option<Self> {
         let clusters = Clusters { units, each: machine.cluster_units(unit)? };
         let shared = machine.shared()?;
         let rate = shared.bytes_per_cycle().map_or(f64::INFINITY, |rate| rate as f64);
         let shared = shared.name;
-        machine.memories().into_iter().find_map(|memory| {
+        let of_cluster = |fetch: &Move<'c>| {
+            let engine = fetch.engine().and_then(|name| machine.engine(name));
+            engine.is_some_and(|engine| Some(engine.unit()) == unit.cluster())
+        };
+        let simulated = !codegen::has_code(machine);
+        machine.memories().into_iter().filter(|_| simulated).find_map(|memory| {
             let own = memory.scope() == Scope::Cluster && memory.within() == Some(shared);
             let fetch = machine.move_between(shared, memory.name).filter(|_| own)?;
             let bytes = memory.capacity_bytes();
-            Some(Self { memory: memory.name, bytes, fetch, rate, clusters })
+            let shelf = Self { machine, memory: memory.name, shared, bytes, fetch, rate, clusters };
+            Some(shelf).filter(|shelf| of_cluster(&shelf.fetch))
         })
     }
 
-    /// Cycles until so many bytes have come where so many clusters bring them.
+    /// Cycles until so many bytes have come where so many clusters bring them: what its own moves
+    /// take, piece by piece, or all of them in the memory that all share.
     fn brings(&self, bytes: u64, clusters: u64) -> u64 {
-        let all = bytes * clusters;
-        self.fetch.latency_cycles().unwrap_or(0) + (all as f64 / self.rate) as u64
+        let latency = self.fetch.latency_cycles().unwrap_or(0);
+        let piece = copy::piece_bytes(&self.fetch).unwrap_or(bytes).max(1);
+        let own = move_cycles(self.machine, &self.fetch, bytes as f64) as u64;
+        let all = ((bytes * clusters) as f64 / self.rate) as u64;
+        (own + bytes.div_ceil(piece) * latency).max(all + latency)
     }
 }
 
@@ -189,7 +206,17 @@ pub(crate) fn near<'c>(
     // In the order in which they are first needed.
     let mut wishes: BTreeMap<(usize, usize, u64), Wish> = BTreeMap::new();
     let key = |wish: &Wish| (wish.uses[0].turn, wish.storage, wish.cluster);
-    wishes.extend(wishes_of(lowered, turns, &uses).into_iter().map(|wish| (key(&wish), wish)));
+    wishes.extend(
+        wishes_of(lowered, turns, &uses, shelf.shared).into_iter().map(|wish| (key(&wish), wish)),
+    );
+    // When the launch of each turn begins.
+    let launched: Vec<u64> = turns
+        .iter()
+        .scan(0, |begin, turn| {
+            *begin = if turn.launch { turn.span.0 } else { *begin };
+            Some(*begin)
+        })
+        .collect();
     // When each cluster is done with what it was given to bring.
     let mut free = vec![0; shelf.clusters.count() as usize];
     while let Some((_, wish)) = wishes.pop_first() {
@@ -212,6 +239,7 @@ pub(crate) fn near<'c>(
                 How::Behind => turns[first].span.0,
                 _ => place.before.map_or(0, |turn| turns[turn].span.1),
             };
+            let from = from.max(launched[first]);
             let begin = traffic.when(from).max(free[wish.cluster as usize]);
             let done = begin + shelf.brings(wish.bytes, wish.sharers);
             let (start, end) = (turns[first].span.0, turns[last].span.1);
@@ -257,7 +285,7 @@ pub(crate) fn near<'c>(
 }
 
 /// Every tensor that may lie near, for each cluster that uses it.
-fn wishes_of(lowered: &Lowered<'_>, turns: &[Turn], uses: &Uses) -> Vec<Wish> {
+fn wishes_of(lowered: &Lowered<'_>, turns: &[Turn], uses: &Uses, shared: &str) -> Vec<Wish> {
     let Uses { reads, writes, .. } = uses;
     let mut users: BTreeMap<usize, BTreeSet<u64>> = BTreeMap::new();
     for &(storage, cluster) in reads.keys().chain(writes.keys()) {
@@ -266,6 +294,10 @@ fn wishes_of(lowered: &Lowered<'_>, turns: &[Turn], uses: &Uses) -> Vec<Wish> {
     let mut wishes = Vec::new();
     for (storage, clusters) in users {
         let Storage { bytes, place, .. } = lowered.storages[storage];
+        // What lies with the host is brought by moves of its own.
+        if matches!(place, Place::Arena(memory) if memory != shared) {
+            continue;
+        }
         let written = |cluster: &u64| writes.get(&(storage, *cluster)).into_iter().flatten();
         let mut written: Vec<usize> = clusters.iter().flat_map(written).copied().collect();
         written.sort_unstable();

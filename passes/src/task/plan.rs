@@ -66,8 +66,10 @@ pub fn plan<'c>(
     machine: Machine<'c>,
 ) -> Result<Planned<'c>, PlanningError> {
     let ops = program.body.ops();
-    // Clusters are given work only where something lies in their memory.
-    let clusters = program.clusters(machine).filter(|_| program.cluster_arena > 0);
+    // Where nothing lies in their memory and they do nothing, there are no clusters.
+    let by_cluster = |range: &task::Range<'_>| range.unit >= program.units;
+    let used = program.cluster_arena > 0 || program.ranges().iter().any(by_cluster);
+    let clusters = program.clusters(machine).filter(|_| used);
     let clusters = clusters.map_or(0, |clusters| clusters.count());
     let units = program.units + clusters;
     let mut planner = Planner {

@@ -51,9 +51,11 @@ impl Machine {
         found.filter(|_| self.cluster_units > 0).map(|place| place as MemoryId)
     }
 
-    /// Whether what moves to or from `end` reaches what lies in `memory`.
+    /// Whether what moves to or from `end` reaches what lies in `memory`: one may lie within the
+    /// other.
     pub(super) fn reaches(&self, end: MemoryId, memory: MemoryId) -> bool {
-        end == memory || self.memories[end as usize].within == Some(memory)
+        let within = |one: MemoryId, other| self.memories[one as usize].within == Some(other);
+        end == memory || within(end, memory) || within(memory, end)
     }
 }
 

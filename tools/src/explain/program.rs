@@ -97,6 +97,16 @@ fn milliseconds(cycles: Option<f64>, clock_mhz: Option<f64>) -> Option<f64> {
     Some(cycles? / (clock_mhz? * 1e3))
 }
 
+/// Whether ranges that are given these are of one run: each cluster may have a buffer of its own.
+fn alike(one: &[Val<'_>], other: &[Val<'_>]) -> bool {
+    let near = |value: Val<'_>| {
+        let buffer = task::viewed(value).def().and_then(task::Buffer::of);
+        buffer.is_some_and(|buffer| buffer.cluster.is_some())
+    };
+    let same = |(one, other): (&Val<'_>, &Val<'_>)| one == other || near(*one) || near(*other);
+    one.len() == other.len() && one.iter().zip(other).all(same)
+}
+
 struct Reader<'c, 'k> {
     clock_mhz: Option<f64>,
     kernels: &'k mut Kernels<'c>,
@@ -116,7 +126,7 @@ impl<'c> Reader<'c, '_> {
             range.begin > 0
                 && range.begin == end
                 && (job.name.as_str(), job.kernel.as_str()) == (range.name, range.kernel)
-                && self.running == range.buffers
+                && alike(&self.running, &range.buffers)
         });
         if !goes_on {
             self.begin(range);

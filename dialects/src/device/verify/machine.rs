@@ -174,8 +174,8 @@ fn check_most(op: Op<'_>, name: &str, most: i64, diag: &mut Diagnostics) {
     }
 }
 
-/// C8. What has addresses within those of another memory is no cache, and the other is the one
-/// that the whole device shares.
+/// C8. What has addresses within those of another memory is shared by a cluster, is no cache and
+/// no registers, and the only one; the other is the one that the whole device shares.
 pub(super) fn memory_c8(op: Op<'_>, diag: &mut Diagnostics) {
     let (Some(machine), Some(within)) = (Machine::of(op), symbol(op, "within")) else { return };
     let Some(around) = check_fact(op, machine, "device.memory", within, diag) else { return };
@@ -187,10 +187,25 @@ pub(super) fn memory_c8(op: Op<'_>, diag: &mut Diagnostics) {
         )
         .help("a cache and registers have none; leave one of the two out");
     }
+    let scope = text(op, "scope").unwrap_or("");
+    if scope != Scope::Cluster.name() {
+        diag.error(op, format!("device.memory @{name} of scope {scope} lies within @{within}"))
+            .help("that is for a memory of scope cluster");
+    }
     if machine.shared().is_none_or(|shared| shared.name != within) {
         diag.error(op, format!("device.memory @{name} lies within @{within}"))
             .note(around, "that is not the memory that the whole device shares")
             .help("name the first memory of scope(\"device\") that is no cache");
+    }
+    let mut inside = machine.facts("device.memory").filter(|own| own.attr("within").is_some());
+    if let Some(first) = inside.next().filter(|first| *first != op) {
+        let other = first.symbol();
+        diag.error(
+            op,
+            format!("device.memory @{name} lies within @{within}, and so does @{other}"),
+        )
+        .note(first, "the other one is here")
+        .help("buffers of a program lie in one memory of a cluster");
     }
 }
 
@@ -233,8 +248,8 @@ pub(super) fn unit_c2(op: Op<'_>, diag: &mut Diagnostics) {
     check_host(op, &["cores"], diag);
 }
 
-/// C3. The machine has the cluster, it is in none itself, and their number divides that of the
-/// units.
+/// C3. The machine has the cluster behind the unit, it is in none itself, and their number divides
+/// that of the units.
 pub(super) fn unit_c3(op: Op<'_>, diag: &mut Diagnostics) {
     let (Some(machine), Some(name)) = (Machine::of(op), symbol(op, "cluster")) else { return };
     let Some(cluster) = check_fact(op, machine, "device.unit", name, diag) else { return };
@@ -242,6 +257,13 @@ pub(super) fn unit_c3(op: Op<'_>, diag: &mut Diagnostics) {
         diag.error(op, format!("device.unit is in @{name}, which is in @{outer}"))
             .note(cluster, "the cluster is here")
             .help("clusters are in no cluster");
+    }
+    // The first kind of unit is the one that programs run on.
+    let mut units = machine.facts("device.unit");
+    if units.find(|unit| *unit == op || *unit == cluster) == Some(cluster) {
+        diag.error(op, format!("device.unit is in @{name}, which stands before it"))
+            .note(cluster, "the cluster is here")
+            .help("write the units first, then what stands for groups of them");
     }
     if let (Some(units), Some(clusters)) = (int(op, "count"), int(cluster, "count"))
         && clusters > 0

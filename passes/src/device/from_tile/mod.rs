@@ -53,7 +53,7 @@ use group::Group;
 use index::Sum;
 use matrix::{Ends, Matrix};
 use member::{Room, Rooms};
-use moved::moved;
+use moved::{copies, moved};
 use piece::Piece;
 use staged::Staged;
 use stitched::Stitched;
@@ -303,6 +303,13 @@ impl<'c> Here<'c> {
             return Ok(None);
         }
         if let Some(way) = machine.move_named(compute.instruction) {
+            if !copies(&nest) {
+                let what = format!("@{} is no copy that @{} does", kernel.symbol(), way.name);
+                Report::new(compute.op.location(), what)
+                    .note(way.op(), "the move is here")
+                    .help("a kernel on a move gives the elements of its one input, as they are");
+                return Err(Failed);
+            }
             let (outer, rooms) = (&compute.tiles[0], Rooms::new());
             let order: Vec<usize> = (0..nest.axes.len()).collect();
             let tiles = Tiles { nest: &nest, tile: outer, outer, grid, order: &order, starts };

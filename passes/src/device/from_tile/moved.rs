@@ -9,7 +9,7 @@ use super::index::Sum;
 use super::matrix::Far;
 use super::member::Rooms;
 use super::transfer::{Boxed, Pending, first};
-use crate::nest::{Access, Nest};
+use crate::nest::{Access, Nest, Start};
 
 /// Begins the work of `way` on the points of a nest from `start` on, `sizes` along each axis; its
 /// tokens.
@@ -51,4 +51,18 @@ fn far<'a, 'c>(here: &Here<'c>, rooms: &'a Rooms<'c>, access: &'a Access<'c>) ->
     let room = rooms.get(&access.tensor);
     let memref = room.map_or_else(|| here.memrefs[&access.tensor], |room| room.memref);
     Far { access, memref, room }
+}
+
+/// Whether a nest is a copy of one tensor to another, element by element: what an rTask on a move
+/// may be a piece of.
+pub(super) fn copies(nest: &Nest<'_>) -> bool {
+    let yields = nest.body.terminator().and_then(|end| end.operands().first().copied());
+    let ([input], [output], [start]) = (&nest.inputs[..], &nest.outputs[..], &nest.starts[..])
+    else {
+        return false;
+    };
+    let plain = nest.epilogue.is_none() && nest.captures.is_empty();
+    let parallel = (0..nest.axes.len()).all(|axis| !nest.reduces(axis));
+    let begins = !matches!(start, Start::From { .. });
+    plain && parallel && begins && input.elem() == output.elem() && yields == Some(nest.body.arg(0))
 }

@@ -78,6 +78,8 @@ pub(crate) struct Schedule {
     pub ranges: Vec<Range>,
     /// What some ranges are given instead of a storage.
     pub near: Near,
+    /// How many jobs are the program's; those behind them bring tensors near.
+    pub own_jobs: usize,
     /// Ranges before which a launch ends, ascending.
     pub launches: Vec<usize>,
     /// What was compared to get there.
@@ -105,24 +107,30 @@ pub(crate) fn schedule<'c>(
 ) -> Result<Schedule, Failed> {
     let operators = operators::of(lowered, kernels, &options.target);
     let mut order = policy::order(&operators, &options);
-    let lag = if options.target.units > 1 { arena::LAG } else { 0 };
+    let mut lag = if options.target.units > 1 { arena::LAG } else { 0 };
     let (mut offsets, mut arenas) = buffers::arenas(lowered, &order.turns, lag);
     if let Err(why) = fits(&arenas) {
         // One after the other takes the least memory, and waits for it.
         order.as_in_text(why);
-        (offsets, arenas) = buffers::arenas(lowered, &order.turns, 0);
+        lag = 0;
+        (offsets, arenas) = buffers::arenas(lowered, &order.turns, lag);
     }
     for turn in &order.turns {
         let job = &mut lowered.jobs[turn.job];
         job.kernel = operators::ways(job, kernels, &options.target)[turn.kernel].0;
     }
+    let own_jobs = lowered.jobs.len();
     let (near, fetches) = match shelf {
         Some(shelf) => near::near(lowered, kernels, &order.turns, shelf)?,
         None => Default::default(),
     };
     if near.keeps() {
-        // What lies near takes no bytes of an arena any more.
-        (offsets, arenas) = buffers::arenas(lowered, &order.turns, lag);
+        // What lies near takes no bytes of an arena any more; fewer may still lie worse.
+        let left = buffers::arenas(lowered, &order.turns, lag);
+        let bytes = |arenas: &[Arena]| arenas.iter().map(|(_, bytes)| bytes).sum::<u64>();
+        if bytes(&left.1) <= bytes(&arenas) {
+            (offsets, arenas) = left;
+        }
     }
     offsets.resize(lowered.storages.len(), 0);
     let lowered = &*lowered;
@@ -151,5 +159,5 @@ pub(crate) fn schedule<'c>(
     for (range, waits) in ranges.iter_mut().zip(waits) {
         range.waits = waits;
     }
-    Ok(Schedule { offsets, arenas, near, ranges, launches, order })
+    Ok(Schedule { offsets, arenas, near, own_jobs, ranges, launches, order })
 }
