@@ -304,7 +304,7 @@ fn explain(
     for line in schedule.order.report(&options.target, name) {
         remark(graph.op, &line);
     }
-    // What clusters bring is said by `near.rs`.
+    // What clusters bring is said by `near/`.
     let by_units = |ranges: &&[Range]| ranges[0].unit < options.target.units;
     let jobs = schedule.ranges.chunk_by(|one, other| one.job == other.job);
     for ranges in jobs.filter(by_units) {

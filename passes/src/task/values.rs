@@ -40,7 +40,7 @@ pub(crate) enum Place<'c> {
     Output(usize),
     /// A piece of the arena of the memory of this name.
     Arena(&'c str),
-    /// A piece of the memory that the units of a cluster share (`near.rs`).
+    /// A piece of the memory that the units of a cluster share (`near/`).
     Near { memory: &'c str, cluster: u64, offset: u64 },
 }
 

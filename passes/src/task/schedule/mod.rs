@@ -5,7 +5,7 @@
 //! policy.rs      the order of jobs: as the text has it, by critical path, or wave by wave
 //!   critical.rs, wavefront.rs, depth.rs over fill.rs and lanes.rs
 //! buffers.rs     places in the arenas, for that order
-//! ../near.rs     what lies in the memory of a cluster instead
+//! ../near/       what lies in the memory of a cluster instead
 //! place.rs       ranges on units, and what each waits for
 //! ```
 

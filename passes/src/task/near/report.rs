@@ -1,0 +1,70 @@
+//! What is said of the memory of a cluster.
+
+use super::super::values::Lowered;
+use super::Shelf;
+use super::wish::{How, Wish};
+use crate::remarks::Refused;
+
+/// What becomes of a tensor that wants a place near.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    Given,
+    /// Units of the cluster read no more than what it has.
+    Once,
+    /// They hardly read it twice, or the cycles that they wait for each other's bytes are not above
+    /// those that they would wait for it.
+    Idle {
+        saves: u64,
+        waits: u64,
+    },
+    /// There is no room for it.
+    Full,
+    /// Others have still to write some of it.
+    Part,
+}
+
+/// What became of the wishes of one tensor.
+pub(super) fn line(
+    told: &[&(Wish, Fate)],
+    lowered: &Lowered<'_>,
+    shelf: &Shelf<'_>,
+) -> (usize, String) {
+    let (wish, fate) = &told.iter().find(|own| own.1 == Fate::Given).unwrap_or(&told[0]);
+    let Wish { storage, bytes, cluster, job, .. } = *wish;
+    let memory = shelf.memory;
+    let argument = lowered.jobs[job].args.iter().position(|arg| arg.storage == storage);
+    let what = format!("argument {} of {bytes} bytes", argument.unwrap_or(0));
+    let refused = |refused: Refused, values: String| {
+        format!("{what} is read where all units reach it: {}", refused.met(values))
+    };
+    let line = match (fate, wish.how) {
+        (Fate::Given, How::Kept) => {
+            format!("{what} lies in @{memory} of cluster {cluster}, whose units alone touch it")
+        }
+        (Fate::Given, _) => {
+            let given = told.iter().filter(|own| own.1 == Fate::Given);
+            let (times, read) = given.fold((0, 0), |all, own| (all.0 + 1, all.1 + own.0.read()));
+            format!(
+                "{what} is brought to @{memory} {times} times, for {read} bytes that units read there"
+            )
+        }
+        (Fate::Idle { saves, waits }, _) => {
+            let why = Refused::by("worth", "bringing it near saves less than it takes");
+            let read = wish.read();
+            refused(why, format!("{read} bytes in a cluster, saves {saves} cycles, waits {waits}"))
+        }
+        (Fate::Once, _) => {
+            let why = Refused::by("again", "a cluster reads no more than what it has");
+            refused(why, format!("{} bytes of {bytes}", wish.read()))
+        }
+        (Fate::Part, _) => {
+            let why = Refused::by("whole", "some of it is not written yet, or written twice");
+            refused(why, format!("{} bytes in a cluster", wish.read()))
+        }
+        (Fate::Full, _) => {
+            let why = Refused::by("room", "there is no room for it where it is needed");
+            refused(why, format!("@{memory} holds {}", shelf.bytes))
+        }
+    };
+    (job, line)
+}

@@ -1,0 +1,57 @@
+//! The memory of a cluster, and what brings tensors there.
+
+use weft_dialects::device::{Machine, Move, Scope, Unit};
+use weft_dialects::task::Clusters;
+
+use super::super::copy;
+use crate::codegen;
+use crate::tile::move_cycles;
+
+/// The memory of a cluster, and what fills it.
+pub(crate) struct Shelf<'c> {
+    machine: Machine<'c>,
+    pub memory: &'c str,
+    /// The memory that all share.
+    pub shared: &'c str,
+    /// What it holds.
+    pub bytes: u64,
+    /// From the memory that all share, by an engine of the cluster.
+    pub fetch: Move<'c>,
+    /// Bytes a cycle of the memory that all share.
+    pub rate: f64,
+    pub clusters: Clusters,
+}
+
+impl<'c> Shelf<'c> {
+    /// The memory of a cluster with addresses within those of the memory that all share, where an
+    /// engine of the cluster moves from there; for a program on `units` of a kind. Only a simulated
+    /// machine runs what clusters do.
+    pub fn of(machine: Machine<'c>, unit: &Unit<'c>, units: u64) -> Option<Self> {
+        let clusters = Clusters { units, each: machine.cluster_units(unit)? };
+        let shared = machine.shared()?;
+        let rate = shared.bytes_per_cycle().map_or(f64::INFINITY, |rate| rate as f64);
+        let shared = shared.name;
+        let of_cluster = |fetch: &Move<'c>| {
+            let engine = fetch.engine().and_then(|name| machine.engine(name));
+            engine.is_some_and(|engine| Some(engine.unit()) == unit.cluster())
+        };
+        let simulated = !codegen::has_code(machine);
+        machine.memories().into_iter().filter(|_| simulated).find_map(|memory| {
+            let own = memory.scope() == Scope::Cluster && memory.within() == Some(shared);
+            let fetch = machine.move_between(shared, memory.name).filter(|_| own)?;
+            let bytes = memory.capacity_bytes();
+            let shelf = Self { machine, memory: memory.name, shared, bytes, fetch, rate, clusters };
+            Some(shelf).filter(|shelf| of_cluster(&shelf.fetch))
+        })
+    }
+
+    /// Cycles until so many bytes have come where so many clusters bring them: what its own moves
+    /// take, piece by piece, or all of them in the memory that all share.
+    pub fn brings(&self, bytes: u64, clusters: u64) -> u64 {
+        let latency = self.fetch.latency_cycles().unwrap_or(0);
+        let piece = copy::piece_bytes(&self.fetch).unwrap_or(bytes).max(1);
+        let own = move_cycles(self.machine, &self.fetch, bytes as f64) as u64;
+        let all = ((bytes * clusters) as f64 / self.rate) as u64;
+        (own + bytes.div_ceil(piece) * latency).max(all + latency)
+    }
+}
