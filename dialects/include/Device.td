@@ -84,10 +84,12 @@ def Device_MemoryOp : Device_Op<"memory", [Symbol, HasParent<"MachineOp">]> {
     which has capacity / way of them.
     `static_bytes` is what a kernel may have of it without asking for more when it is
     started, where that is less than the capacity.
-    `host` names what to read the capacity from where the machine is the one
-    that compiles: `l1d`, `l2`, `l3` or `memory`.
+    `host` names the host's own fact that takes the place of the capacity where the machine is
+    the one that compiles: `l1d`, `l2`, `l3` or `memory`.
     `within` names the memory among whose addresses are those of this one: what moves to or
     from that memory reaches this one, too, at the rate of this one.
+
+    Clauses behind the capacity stand in any order.
 
     - C1: capacities, bandwidths, transaction, way, banks, register size and lanes are above zero.
     - C2: the scope is one of those above.
@@ -114,15 +116,20 @@ def Device_MemoryOp : Device_Op<"memory", [Symbol, HasParent<"MachineOp">]> {
                        OptionalAttr<I64Attr>:$static_bytes, OptionalAttr<StrAttr>:$host);
   let assemblyFormat = [{
     $sym_name `scope` `(` $scope `)` `capacity_bytes` `(` $capacity_bytes `)`
-    (`caches` `(` $caches^ `)`)? (`within` `(` $within^ `)`)?
-    (`register_bytes` `(` $register_bytes^ `)`)?
-    (`lanes` `(` $lanes^ `)`)? (`core_bytes` `(` $core_bytes^ `)`)?
-    (`bytes_per_cycle` `(` $bytes_per_cycle^ `)`)?
-    (`gbytes_per_second` `(` $gbytes_per_second^ `)`)?
-    (`transaction_bytes` `(` $transaction_bytes^ `)`)?
-    (`way_bytes` `(` $way_bytes^ `)`)?
-    (`banks` `(` $banks^ `)`)? (`bank_bytes` `(` $bank_bytes^ `)`)?
-    (`static_bytes` `(` $static_bytes^ `)`)? (`host` `(` $host^ `)`)? attr-dict
+    oilist(`caches` `(` $caches `)`
+          | `within` `(` $within `)`
+          | `register_bytes` `(` $register_bytes `)`
+          | `lanes` `(` $lanes `)`
+          | `core_bytes` `(` $core_bytes `)`
+          | `bytes_per_cycle` `(` $bytes_per_cycle `)`
+          | `gbytes_per_second` `(` $gbytes_per_second `)`
+          | `transaction_bytes` `(` $transaction_bytes `)`
+          | `way_bytes` `(` $way_bytes `)`
+          | `banks` `(` $banks `)`
+          | `bank_bytes` `(` $bank_bytes `)`
+          | `static_bytes` `(` $static_bytes `)`
+          | `host` `(` $host `)`)
+    attr-dict
   }];
 }
 
@@ -133,7 +140,8 @@ def Device_UnitOp : Device_Op<"unit", [Symbol, HasParent<"MachineOp">]> {
     device.unit @core count(2) clock_mhz(3000)
     ```
 
-    `host("cores")` reads the count from the machine that compiles. `partitions` are
+    `host("cores")`: the host's own count takes the place of this one where the machine is the one
+    that compiles. `partitions` are
     the parts of a unit that issue side by side, each a warp at a time; 1 without it.
     `handover_cycles` is what work must be worth before another unit is given a part
     of it: what it takes to start it there and to wait for it. `wait_cycles` pass from
@@ -143,6 +151,8 @@ def Device_UnitOp : Device_Op<"unit", [Symbol, HasParent<"MachineOp">]> {
     `cluster` names the units that stand for groups of these: with 8 of it to 32, each is four
     that follow each other, which share a memory of scope `cluster`; a program may give it work
     for engines of its own.
+
+    Clauses behind the count stand in any order.
 
     - C1: count, clock, partitions, handover, wait and launch are above zero, and there are
       at most 65,536 units.
@@ -156,10 +166,15 @@ def Device_UnitOp : Device_Op<"unit", [Symbol, HasParent<"MachineOp">]> {
                        OptionalAttr<I64Attr>:$handover_cycles, OptionalAttr<I64Attr>:$wait_cycles,
                        OptionalAttr<I64Attr>:$launch_cycles, OptionalAttr<StrAttr>:$host);
   let assemblyFormat = [{
-    $sym_name `count` `(` $count `)` (`clock_mhz` `(` $clock_mhz^ `)`)?
-    (`cluster` `(` $cluster^ `)`)? (`partitions` `(` $partitions^ `)`)?
-    (`handover_cycles` `(` $handover_cycles^ `)`)? (`wait_cycles` `(` $wait_cycles^ `)`)?
-    (`launch_cycles` `(` $launch_cycles^ `)`)? (`host` `(` $host^ `)`)? attr-dict
+    $sym_name `count` `(` $count `)`
+    oilist(`clock_mhz` `(` $clock_mhz `)`
+          | `cluster` `(` $cluster `)`
+          | `partitions` `(` $partitions `)`
+          | `handover_cycles` `(` $handover_cycles `)`
+          | `wait_cycles` `(` $wait_cycles `)`
+          | `launch_cycles` `(` $launch_cycles `)`
+          | `host` `(` $host `)`)
+    attr-dict
   }];
 }
 
@@ -196,7 +211,7 @@ def Device_MoveOp : Device_Op<"move", [Symbol, HasParent<"MachineOp">]> {
     itself is none, code takes the first move between the memories. What an `engine`
     does runs beside the unit and gives a token. `encoding` is the assembly of a transfer, with `{from}`, `{to}`,
     `{sizes}`, `{from_strides}`, `{to_strides}`, `{type}` of the elements and, for a
-    fill, `{value}`. Addresses and strides are in bytes.
+    fill, `{value}`. Addresses and strides are in bytes. Clauses behind the memories stand in any order.
 
     - C1: both memories belong to the machine.
     - C2: cycles and bandwidth are above zero.
@@ -211,10 +226,16 @@ def Device_MoveOp : Device_Op<"move", [Symbol, HasParent<"MachineOp">]> {
                        UnitAttr:$fills, UnitAttr:$streams,
                        OptionalAttr<StrAttr>:$encoding);
   let assemblyFormat = [{
-    $sym_name `from` $source `to` $target (`engine` `(` $engine^ `)`)?
-    (`bytes_per_cycle` `(` $bytes_per_cycle^ `)`)? (`issue_cycles` `(` $issue_cycles^ `)`)?
-    (`latency_cycles` `(` $latency_cycles^ `)`)? (`strided` $strided^)? (`fills` $fills^)?
-    (`streams` $streams^)? (`encoding` `(` $encoding^ `)`)? attr-dict
+    $sym_name `from` $source `to` $target
+    oilist(`engine` `(` $engine `)`
+          | `bytes_per_cycle` `(` $bytes_per_cycle `)`
+          | `issue_cycles` `(` $issue_cycles `)`
+          | `latency_cycles` `(` $latency_cycles `)`
+          | `strided` $strided
+          | `fills` $fills
+          | `streams` $streams
+          | `encoding` `(` $encoding `)`)
+    attr-dict
   }];
 }
 

@@ -68,7 +68,7 @@ graph.model @product inputs ["a", "b"] outputs ["c"] {
   graph.output %c : tensor<200x256xf32>
 }
 
-// -------------------------------------------------------------------------------------
+// =====================================================================================
 // tile: blocks of several groups. Each input has a layout: the axis whose neighbours lie
 // side by side and the elements from row to row, by which its banks are met in turn.
 
@@ -83,7 +83,7 @@ graph.model @product inputs ["a", "b"] outputs ["c"] {
 // Where groups are to stay apart, each has the tile that it works on to itself.
 // APART-NOT: layouts
 
-// -------------------------------------------------------------------------------------
+// =====================================================================================
 // device: every group runs the whole body. Between memories they all move together, and a
 // barrier stands before and behind; to and from registers each moves its own. What lies
 // behind the 200 rows is brought as zero, and never stored.

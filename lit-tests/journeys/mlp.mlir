@@ -46,7 +46,7 @@ device.machine @toy arch("toy") features([]) {
   }
 }
 
-// -------------------------------------------------------------------------------------
+// =====================================================================================
 // graph: what is computed. Operators on whole tensors; no memory, no machine.
 //
 // What an operator computes is its payload. Nothing below this stage reads "Gemm".
@@ -91,7 +91,7 @@ graph.model @layer inputs ["x"] outputs ["y"] {
   graph.output %y : tensor<4x32xf32>
 }
 
-// -------------------------------------------------------------------------------------
+// =====================================================================================
 // tile: how a piece is done. Three loop nests became one kernel: the bias starts the sum, and
 // relu is done to a sum before it is stored. The kernel hangs in a tile-graph.
 
@@ -117,7 +117,7 @@ graph.model @layer inputs ["x"] outputs ["y"] {
 //        TILE:     linalg.generic {{.+}} outs(%[[SUM]] : tensor<4x4x8xf32>)
 //        TILE:       arith.maximumf
 
-// -------------------------------------------------------------------------------------
+// =====================================================================================
 // task: who does it, when. Kernels are as before; around them stand buffers with places,
 // ranges of rTasks on units, and what each waits for.
 
@@ -132,7 +132,7 @@ graph.model @layer inputs ["x"] outputs ["y"] {
 //        TASK:   %[[TO:.+]] = task.view %[[Y]] : memref<4x32xf32> to memref<4x4x8xf32>
 //        TASK:   task.range "fc+relu" @gemm_0_relu[0 to 1] on 0(%[[X]], %[[PANELS]], %{{.+}}, %[[TO]]) after()
 
-// -------------------------------------------------------------------------------------
+// =====================================================================================
 // device: with which instructions. The task program is as it was; kernels are loops, moves
 // and instructions of the machine. Loops over registers are affine.for, and are unrolled.
 

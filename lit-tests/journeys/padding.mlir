@@ -22,7 +22,7 @@ device.machine @toy arch("toy") features([]) {
   device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(4) types([f32]) operations(["arith.addf", "arith.mulf"]) reductions(["arith.addf"])
 }
 
-// -------------------------------------------------------------------------------------
+// =====================================================================================
 // graph: one operator, whose payload is a padded image and a sum over a window that
 // slides. An index is an expression of the axes: row y + v, column x + u.
 
@@ -57,7 +57,7 @@ graph.model @edges inputs ["image"] outputs ["y"] {
   graph.output %y : tensor<1x4x6x16xf32>
 }
 
-// -------------------------------------------------------------------------------------
+// =====================================================================================
 // tile: padding is two kernels, one that fills the whole and one that copies the image into
 // a window of it. Axes of one point are gone: there is one image, of one channel.
 
@@ -77,7 +77,7 @@ graph.model @edges inputs ["image"] outputs ["y"] {
 //       TILE:   tile.compute {{.+}} on @valu lanes 2 tiles [{{.+}}, #tile.rtile<"vreg"[1, 6, 16, 1, 1]>]
 //       TILE:     linalg.generic {indexing_maps = [#[[SLIDE]], {{.+}}]
 
-// -------------------------------------------------------------------------------------
+// =====================================================================================
 // task: both kernels of the padding write the same buffer, seen in two shapes. A token
 // says who has written: the copy waits for the fill, the sum for the copy.
 
@@ -88,7 +88,7 @@ graph.model @edges inputs ["image"] outputs ["y"] {
 //       TASK:   %[[PADDED:.+]] = task.range "conv" @conv_1[0 to 1] on 0(%{{.+}}, %[[WHOLE]]) after(%[[FILLED]])
 //       TASK:   task.range "conv" @conv_2[0 to 1] on 0(%{{.+}}) after(%[[PADDED]])
 
-// -------------------------------------------------------------------------------------
+// =====================================================================================
 // device: every window is a load at a shifted place. The twelve sums start at zero, stay in
 // registers over the whole window, and are stored once. Windows slide over the six rows, so
 // all is written out, and what two or three rows read is loaded once.

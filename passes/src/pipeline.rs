@@ -23,6 +23,8 @@ pub fn passes_to(stage: Stage) -> &'static [&'static Pass] {
     match stage {
         Stage::Graph => &[],
         Stage::Tile => &[
+            // First: all others read nests, slices and reshapes only.
+            &graph::simplify_payloads::PASS,
             // Before the door: behind it a product is a kernel, and readers are others. First,
             // for the rows of many products are one tensor then, with which more weights may share it.
             &graph::batch_products::PASS,
@@ -83,6 +85,7 @@ pub const STAGES: [Stage; 4] = [Stage::Graph, Stage::Tile, Stage::Task, Stage::D
 
 /// Every pass, for the tools.
 pub const PASSES: &[&Pass] = &[
+    &graph::simplify_payloads::PASS,
     // On request only: written-out windows are as many times larger as they overlap.
     &graph::gather_windows::PASS,
     &graph::batch_products::PASS,

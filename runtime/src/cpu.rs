@@ -32,5 +32,5 @@ mod sync;
 pub use cancel::Cancel;
 pub use code::run_once;
 pub use error::CpuError;
-pub use features::check as check_features;
+pub use features::{check as check_features, present as features};
 pub use model::{Model, StepTime};

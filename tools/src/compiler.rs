@@ -23,14 +23,15 @@ use weft_runtime::plan::{CodeKind, Plan};
 
 use crate::constants::Evaluator;
 use crate::failure::{Collector, Diagnostic, Failure, Reported};
-use crate::machines::Device;
+use crate::limits;
+use crate::machines::{Described, Device};
 use crate::progress::Progress;
 use crate::reports::caught;
 use crate::reproducer::Reproducer;
 use crate::source;
 
 /// What a caller decides about a compilation.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Options {
     /// What to compile for.
     pub device: Device,
@@ -54,6 +55,27 @@ pub struct Options {
     pub simulate: bool,
     /// Options of passes: pass, option, value.
     pub pass_options: Vec<(String, String, String)>,
+    /// The most bytes that one tensor of the model may take.
+    pub max_bytes: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            device: Device::default(),
+            jobs: 0,
+            units: 0,
+            weights: Vec::new(),
+            import: weft_onnx::Options::default(),
+            reproducer: None,
+            print_ir: false,
+            remarks: Remarks::default(),
+            progress: false,
+            simulate: false,
+            pass_options: Vec::new(),
+            max_bytes: limits::MOST_BYTES,
+        }
+    }
 }
 
 /// Which passes say what they chose.
@@ -176,6 +198,7 @@ impl<'c> Unit<'c> {
         if !unit.op().verify() {
             return Err(unit.collector.failure());
         }
+        limits::check(unit.op(), unit.options.max_bytes)?;
         if let Some(machine) = Machine::of(unit.op()) {
             unit.options.device.agree(context, "the text", machine.name())?;
         }
@@ -206,11 +229,11 @@ impl<'c> Unit<'c> {
     }
 
     fn load_machine(&mut self) -> Result<(), Failure> {
-        let (text, name) = self.options.device.text(self.context)?;
+        let Described { text, name, host } = self.options.device.text(self.context)?;
         let text = self.collector.source(&name, &text);
         // A machine file with a mistake is reported on its own text, and by one error.
         source::parse_text(self.context, &self.collector, &text)?;
-        load_machine::load(self.context, self.op(), &text, &name)
+        load_machine::load_with(self.context, self.op(), &text, &name, host.as_ref())
             .map(|_| ())
             .map_err(|_| self.collector.failure())?;
         // The verifier of the machine says what a file got wrong.

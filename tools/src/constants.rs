@@ -140,16 +140,26 @@ impl Evaluator<'_, '_> {
 /// The results of a kernel; arguments beyond the operands start as zeros.
 fn evaluate(kernel: &Compiled, operands: &[Bytes]) -> Result<Vec<Vec<u8>>, Failure> {
     let arguments = kernel.program.inputs.len() - kernel.constants.len();
-    let zeros: Vec<Vec<u8>> = kernel.program.inputs[operands.len()..arguments]
-        .iter()
-        .map(|&input| {
-            let tensor = &kernel.program.tensors[input as usize];
-            vec![0; (tensor.len * tensor.ty.bytes() as u64) as usize]
-        })
-        .collect();
+    let zeros = kernel.program.inputs[operands.len()..arguments].iter().map(|&input| {
+        let tensor = &kernel.program.tensors[input as usize];
+        zeros(tensor.len * tensor.ty.bytes() as u64)
+    });
+    let zeros = zeros.collect::<Result<Vec<_>, _>>()?;
     let inputs: Vec<&[u8]> =
         operands.iter().map(Bytes::get).chain(zeros.iter().map(Vec::as_slice)).collect();
     kernel
         .run(&inputs)
         .map_err(|error| Failure::said(error.to_string(), "constants that the model can compute"))
+}
+
+/// So many bytes of zeros, where the machine has room for them.
+fn zeros(bytes: u64) -> Result<Vec<u8>, Failure> {
+    let fits = |bytes: usize| Vec::<u8>::new().try_reserve_exact(bytes).is_ok();
+    if !usize::try_from(bytes).is_ok_and(fits) {
+        return Err(Failure::said(
+            format!("a constant of {bytes} bytes finds no memory while it is computed"),
+            "a model whose constants fit the memory of this machine",
+        ));
+    }
+    Ok(vec![0; bytes as usize])
 }

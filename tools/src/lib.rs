@@ -18,6 +18,8 @@ mod constants;
 pub mod explain;
 pub mod expression;
 mod failure;
+mod host;
+pub mod limits;
 mod machines;
 mod progress;
 pub mod reports;
@@ -28,7 +30,8 @@ mod vendor;
 
 pub use compiler::{Emit, Options, Remark, Remarks, Unit};
 pub use failure::{Collector, Diagnostic, Failure, Placed, Reported};
-pub use machines::{Device, MACHINES};
+pub use host::Host;
+pub use machines::{Described, Device, MACHINES};
 
 /// A context with every dialect, and weft's passes registered.
 pub fn context() -> weft_dialects::ir::Context {

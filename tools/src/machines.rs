@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use weft_dialects::device::Machine;
 use weft_dialects::ir::{Context, module_op, parse};
+use weft_passes::device::load_machine::HostFacts;
 
-use crate::Failure;
+use crate::{Failure, Host};
 
 /// The machine files of `devices/`, the better one for a host first.
 pub const MACHINES: &[(&str, &str)] = &[
@@ -27,14 +28,32 @@ pub const MACHINES: &[(&str, &str)] = &[
 /// What to compile for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Device {
-    /// The processor that compiles.
+    /// The processor that compiles, with its own counts and sizes.
     #[default]
     Host,
-    /// A machine that weft ships, or a file.
+    /// A machine that weft ships, or a file: what stands there, wherever it is read.
     Named(String),
 }
 
+/// The text of a machine.
+pub struct Described {
+    /// The file's text.
+    pub text: String,
+    /// What to call it in messages.
+    pub name: String,
+    /// What takes the place of facts marked `host`, where the machine is the host.
+    pub host: Option<HostFacts>,
+}
+
 impl Device {
+    /// What `--device` says: `host`, a name or a file; the host where it is left out.
+    pub fn asked(device: Option<&str>) -> Self {
+        match device {
+            None | Some("host") => Device::Host,
+            Some(name) => Device::Named(name.to_owned()),
+        }
+    }
+
     /// Refuses a machine that is asked for where the model was made for another one.
     ///
     /// # Errors
@@ -43,8 +62,7 @@ impl Device {
         if *self == Device::Host {
             return Ok(());
         }
-        let (text, _) = self.text(context)?;
-        let parsed = parse(context, &text).ok();
+        let parsed = parse(context, &self.text(context)?.text).ok();
         let asked = parsed.as_ref().and_then(|module| Machine::of(module_op(module)));
         match asked.map(|asked| asked.name().to_owned()) {
             Some(asked) if asked != machine => Err(Failure::said(
@@ -64,24 +82,28 @@ impl Device {
         }
     }
 
-    /// The text of the machine file, and what to call it.
+    /// The text of the machine file, what to call it, and the host's own facts.
     ///
     /// # Errors
     /// No such machine and no such file; a host that no machine file describes.
-    pub fn text(&self, context: &Context) -> Result<(String, String), Failure> {
+    pub fn text(&self, context: &Context) -> Result<Described, Failure> {
         match self {
             Device::Host => host(context),
             Device::Named(name) => match MACHINES.iter().find(|(known, _)| known == name) {
-                Some((known, text)) => Ok(((*text).to_owned(), (*known).to_owned())),
+                Some((known, text)) => Ok(shipped(known, text, None)),
                 None => read(Path::new(name)),
             },
         }
     }
 }
 
-fn read(path: &Path) -> Result<(String, String), Failure> {
+fn shipped(name: &str, text: &str, host: Option<HostFacts>) -> Described {
+    Described { text: text.to_owned(), name: name.to_owned(), host }
+}
+
+fn read(path: &Path) -> Result<Described, Failure> {
     match std::fs::read_to_string(path) {
-        Ok(text) => Ok((text, path.display().to_string())),
+        Ok(text) => Ok(shipped(&path.display().to_string(), &text, None)),
         Err(source) if path.exists() => {
             Err(Failure::File { doing: "read", path: PathBuf::from(path), source })
         }
@@ -95,8 +117,9 @@ fn read(path: &Path) -> Result<(String, String), Failure> {
     }
 }
 
-/// The first shipped machine whose every feature this processor has.
-fn host(context: &Context) -> Result<(String, String), Failure> {
+/// The first shipped machine whose every feature the host has, with the host's facts.
+fn host(context: &Context) -> Result<Described, Failure> {
+    let host = Host::current()?;
     let mut lacks = Vec::new();
     for (name, text) in MACHINES {
         let Ok(module) = parse(context, text) else { continue };
@@ -104,10 +127,9 @@ fn host(context: &Context) -> Result<(String, String), Failure> {
         if machine.arch() != std::env::consts::ARCH.replace('_', "-") {
             continue;
         }
-        let features: Vec<String> = machine.features().into_iter().map(str::to_owned).collect();
-        match weft_runtime::cpu::check_features(&features) {
-            Ok(()) => return Ok(((*text).to_owned(), (*name).to_owned())),
-            Err(error) => lacks.push(format!("{name}: {error}")),
+        match &host.lacks(&machine.features())[..] {
+            [] => return Ok(shipped(name, text, Some(host.facts()))),
+            missing => lacks.push(format!("{name} needs {}", missing.join(", "))),
         }
     }
     Err(Failure::said(

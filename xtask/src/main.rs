@@ -7,6 +7,7 @@
 mod bless;
 mod bundle;
 mod check;
+mod chip_names;
 mod device_docs;
 mod dialect_docs;
 mod doctor;
@@ -20,6 +21,8 @@ mod system;
 mod test;
 mod workspace;
 
+use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use workspace::Workspace;
@@ -30,12 +33,32 @@ usage: cargo xtask COMMAND
   doctor       say what is there, what is missing and the line that mends it
   setup        install what is missing
   run [IMAGE]  set up, build, and classify a handwritten digit (8x8 grey PNG)
-  test         set up, build, and check everything
+  test [quick] [--host FILE]
+               set up, build, and check everything; quick leaves out what takes minutes;
+               FILE holds the facts of another host (devices/hosts, docs/host-facts.md)
   bundle [DEVICE]
                pack the runtime with compiled kernels and references, for a machine
                that has a CUDA device (h200 without a name) and no compiler
   races        run the runtime's threads under ThreadSanitizer; builds it anew for that
   bless        rewrite what is generated or recorded: format, pages, snapshots";
+
+/// What `test` is asked for; nothing where it is asked for something else.
+fn test_options(options: &[OsString]) -> Option<(test::Extent, Option<PathBuf>)> {
+    let (extent, rest) = match options {
+        [first, rest @ ..] if first == "quick" => (test::Extent::Quick, rest),
+        rest => (test::Extent::Whole, rest),
+    };
+    match rest {
+        [] => Some((extent, None)),
+        [flag, file] if flag == "--host" => Some((extent, Some(file.into()))),
+        _ => None,
+    }
+}
+
+fn wrong_usage() -> ExitCode {
+    eprintln!("{USAGE}");
+    ExitCode::from(2)
+}
 
 /// What was wrong, in words for the person at the terminal.
 type Result<T = ()> = std::result::Result<T, String>;
@@ -50,7 +73,13 @@ fn main() -> ExitCode {
         ("setup", []) => setup::run(&workspace),
         ("run", []) => run::run(&workspace, None),
         ("run", [image]) => run::run(&workspace, Some(image)),
-        ("test", []) => test::run(&workspace),
+        ("test", options) => match test_options(options) {
+            Some((extent, None)) => test::run(&workspace, extent),
+            Some((extent, Some(host))) => {
+                workspace.with_host(&host).and_then(|workspace| test::run(&workspace, extent))
+            }
+            None => return wrong_usage(),
+        },
         ("bundle", []) => bundle::run(&workspace, "h200"),
         ("bundle", [device]) => bundle::run(&workspace, &device.to_string_lossy()),
         ("races", []) => races::run(&workspace),
@@ -59,10 +88,7 @@ fn main() -> ExitCode {
             println!("{USAGE}");
             Ok(())
         }
-        _ => {
-            eprintln!("{USAGE}");
-            return ExitCode::from(2);
-        }
+        _ => return wrong_usage(),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

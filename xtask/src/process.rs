@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::Result;
-use crate::workspace::Workspace;
+use crate::workspace::{HOST_FACTS, Workspace};
 
 /// Cargo, at the root of the repository.
 pub fn cargo(workspace: &Workspace, arguments: &[&str]) -> Command {
@@ -13,6 +13,7 @@ pub fn cargo(workspace: &Workspace, arguments: &[&str]) -> Command {
     let mut command = Command::new(program);
     command.args(arguments).current_dir(&workspace.root);
     without_own_build(&mut command, workspace);
+    command.envs(workspace.host_facts.iter().map(|facts| (HOST_FACTS, facts)));
     command
 }
 

@@ -1,9 +1,13 @@
 //! Where things lie.
 
 use std::ffi::OsString;
+use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::check;
+use crate::{Result, check};
+
+/// The variable that names a file with the facts of another host (`docs/host-facts.md`).
+pub const HOST_FACTS: &str = "WEFT_HOST_FACTS";
 
 /// The folders that every command needs.
 pub struct Workspace {
@@ -13,6 +17,8 @@ pub struct Workspace {
     pub target: PathBuf,
     /// The LLVM and MLIR that weft is built on.
     pub llvm: PathBuf,
+    /// A file of facts that programs take for those of the processor they run on.
+    pub host_facts: Option<PathBuf>,
 }
 
 impl Workspace {
@@ -29,7 +35,16 @@ impl Workspace {
             .unwrap_or_else(|| root.join("target"));
         let llvm = std::env::var_os("MLIR_SYS_220_PREFIX")
             .unwrap_or_else(|| OsString::from(check::PACKAGED_LLVM));
-        Self { root, target, llvm: llvm.into() }
+        let host_facts = std::env::var_os(HOST_FACTS).map(PathBuf::from);
+        Self { root, target, llvm: llvm.into(), host_facts }
+    }
+
+    /// The same, with the facts of a host in a file.
+    pub fn with_host(self, facts: &Path) -> Result<Self> {
+        // Programs are started in other folders than this one.
+        let facts = fs::canonicalize(facts)
+            .map_err(|error| format!("cannot read {}: {error}", facts.display()))?;
+        Ok(Self { host_facts: Some(facts), ..self })
     }
 
     /// Where release binaries are.

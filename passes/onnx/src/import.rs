@@ -54,6 +54,14 @@ pub fn import_model<'c>(
     Ok((module, Imported { files }))
 }
 
+/// Name and first version of every supported operator, sorted.
+pub fn operators() -> Vec<(&'static str, i64)> {
+    let mut all: Vec<_> = ops::all().map(|operator| (operator.name, operator.since)).collect();
+    all.push(("Constant", ops::OPSET_MIN));
+    all.sort_unstable();
+    all
+}
+
 /// Checks a model as [`import`] does, without writing anything.
 pub fn check(model: &Model, options: &Options) -> Result<()> {
     plan(model, options).map(|_| ())
@@ -254,19 +262,16 @@ fn operator(model: &Model, proto: &NodeProto) -> Result<&'static ops::Operator> 
             "the model uses version {} of the standard operators",
             model.opset
         ))
-        .help(format!("13 to {}", ops::OPSET_MAX))
+        .help(format!("{} to {}", ops::OPSET_MIN, ops::OPSET_MAX))
         .unsupported());
     }
     let Some(operator) = ops::find(proto.op_type()).filter(|_| standard) else {
-        let mut names: Vec<_> = ops::all().map(|operator| operator.name).collect();
-        names.push("Constant");
-        names.sort_unstable();
         return Err(Report::new(format!("{} is not supported", describe(proto)))
             .note(match standard {
                 true => format!("operator {:?}, version {}", proto.op_type(), model.opset),
                 false => format!("operator {:?} of domain {:?}", proto.op_type(), proto.domain()),
             })
-            .help(format!("supported: {}", names.join(", ")))
+            .help(alike(proto.op_type()))
             .unsupported());
     };
     if model.opset < operator.since {
@@ -284,6 +289,21 @@ fn operator(model: &Model, proto: &NodeProto) -> Result<&'static ops::Operator> 
         .unsupported());
     }
     Ok(operator)
+}
+
+/// The supported operators whose names are most like `name`.
+fn alike(name: &str) -> String {
+    let names = operators().into_iter();
+    let mut names: Vec<_> =
+        names.map(|(known, _)| (strsim::jaro_winkler(name, known), known)).collect();
+    let count = names.len();
+    names.sort_by(|(a, first), (b, second)| b.total_cmp(a).then(first.cmp(second)));
+    let most = names.iter().take(3).filter(|(alike, _)| *alike > 0.75);
+    let most: Vec<_> = most.map(|(_, name)| *name).collect();
+    match most[..] {
+        [] => format!("one of the {count} that `weft conformance --operators` lists"),
+        _ => format!("{}; `weft conformance --operators` lists all {count}", most.join(", ")),
+    }
 }
 
 /// The results of a plan, where everything in it is small and known.

@@ -16,6 +16,9 @@ pub struct Options {
     pub file: String,
     /// Shapes of graph inputs, by name. They fill in what the model leaves open.
     pub shapes: BTreeMap<String, Vec<i64>>,
+    /// Shapes of tensors that are there to be run on, by name or, as `arr_0`, by number. They fill
+    /// in what the model leaves open and `shapes` does not say; the model need not have such inputs.
+    pub offered: BTreeMap<String, Vec<i64>>,
     /// Extents of symbolic dimensions, by the symbol that the model uses.
     pub symbols: BTreeMap<String, i64>,
     /// Values of graph inputs, by name. They stay inputs; where an operator needs to know an input
@@ -28,6 +31,7 @@ impl Default for Options {
         Self {
             file: "model".to_owned(),
             shapes: BTreeMap::new(),
+            offered: BTreeMap::new(),
             symbols: BTreeMap::new(),
             known_inputs: BTreeMap::new(),
         }
@@ -64,6 +68,14 @@ pub struct Declared<'a> {
     pub element: ElementType,
     /// The dimensions, where the rank is declared.
     pub dims: Option<Vec<Extent<'a>>>,
+}
+
+impl Declared<'_> {
+    /// Whether an extent is left open.
+    fn is_open(&self) -> bool {
+        let known = |extent: &Extent<'_>| matches!(extent, Extent::Known(_));
+        !self.dims.as_ref().is_some_and(|dims| dims.iter().all(known))
+    }
 }
 
 /// One declared dimension.
@@ -114,7 +126,7 @@ pub fn resolve(inputs: &[ValueInfoProto], options: &Options) -> Result<Vec<Tenso
         }
     }
     let mut all = Vec::with_capacity(inputs.len());
-    for input in inputs {
+    for (number, input) in inputs.iter().enumerate() {
         let what = format!("input {:?}", input.name());
         let declared = declared(input, &what)?;
         let declared = declared.ok_or_else(|| {
@@ -136,7 +148,13 @@ pub fn resolve(inputs: &[ValueInfoProto], options: &Options) -> Result<Vec<Tenso
                 .note(format!("and to the shape {}", Shape(bound)))
                 .invalid());
         }
-        all.push((what, declared, bound.or(known.map(|known| known.ty().dims()))));
+        let offered = || {
+            let named = options.offered.get(input.name());
+            let found = named.or_else(|| options.offered.get(&format!("arr_{number}")));
+            found.filter(|_| declared.is_open()).map(Vec::as_slice)
+        };
+        let bound = bound.or(known.map(|known| known.ty().dims())).or_else(offered);
+        all.push((what, declared, bound));
     }
 
     // A symbol means one extent, so an input whose shape is given tells about the others.
@@ -171,24 +189,34 @@ pub fn resolve(inputs: &[ValueInfoProto], options: &Options) -> Result<Vec<Tenso
 
     let mut types = Vec::with_capacity(all.len());
     for (input, (what, declared, bound)) in inputs.iter().zip(all) {
-        let open = |which: String, rank: usize| {
-            let example = vec!["N"; rank.max(1)].join("x");
+        let open = |which: String| {
+            // What is known stands in the example.
+            let extent = |dim: &Extent<'_>| match dim {
+                Extent::Known(extent) => extent.to_string(),
+                Extent::Symbol(symbol) if symbols.contains_key(*symbol) => {
+                    symbols[*symbol].to_string()
+                }
+                Extent::Symbol(_) | Extent::Open => "N".to_owned(),
+            };
+            let dims = declared.dims.iter().flatten().map(extent).collect::<Vec<_>>();
+            let example = if dims.is_empty() { "N".to_owned() } else { dims.join("x") };
             Report::new(format!("{what} has {which}"))
                 .help(format!("every extent is needed: --shape {}={example}", input.name()))
                 .unsupported()
         };
         let dims = match (&declared.dims, bound) {
             (_, Some(bound)) => bound.to_vec(),
-            (None, None) => return Err(open("no shape".to_owned(), 0)),
+            (None, None) => return Err(open("no shape".to_owned())),
             (Some(dims), None) => dims
                 .iter()
                 .enumerate()
                 .map(|(at, dim)| match *dim {
                     Extent::Known(extent) => Ok(extent),
-                    Extent::Symbol(symbol) => symbols.get(symbol).copied().ok_or_else(|| {
-                        open(format!("an unknown dimension {at}, {symbol:?}"), dims.len())
-                    }),
-                    Extent::Open => Err(open(format!("an unknown dimension {at}"), dims.len())),
+                    Extent::Symbol(symbol) => symbols
+                        .get(symbol)
+                        .copied()
+                        .ok_or_else(|| open(format!("an unknown dimension {at}, {symbol:?}"))),
+                    Extent::Open => Err(open(format!("an unknown dimension {at}"))),
                 })
                 .collect::<Result<_>>()?,
         };

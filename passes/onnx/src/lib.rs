@@ -36,7 +36,7 @@ mod weights;
 
 pub use elements::{Elements, Scalar};
 pub use error::{ImportError, Report, Result};
-pub use import::{Imported, check, import, import_model};
+pub use import::{Imported, check, import, import_model, operators};
 pub use inputs::Options;
 pub use model::Model;
 pub use tensor::tensor_file;

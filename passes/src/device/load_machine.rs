@@ -8,8 +8,8 @@
 //! where the file has them beside it: they then travel with it through every stage.
 //! Meanings in named operations of `linalg` become general ones, which passes read.
 //!
-//! What a file marks `host` is read from the machine that compiles, never from
-//! the process: the same file gives the same code whatever else is running.
+//! A file says everything. What it marks `host` may differ from one machine to the next, and
+//! [`load_with`] takes those numbers from [`HostFacts`]; nothing here reads the machine it runs on.
 
 use melior::pass::PassManager;
 use weft_dialects::device::Machine;
@@ -42,13 +42,33 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     load(run.context, run.module, &text, &file).map(|_| ())
 }
 
-/// What becomes of facts that a file marks `host`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Host {
-    /// They are read from the machine that compiles.
-    Read,
-    /// They stay what the file says, so that they are the same everywhere.
-    AsWritten,
+/// What one processor has of everything that a machine file may mark `host`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HostFacts {
+    /// Cores, for a unit marked `cores`.
+    pub cores: Option<u64>,
+    /// Bytes of main memory, for a memory marked `memory`.
+    pub memory_bytes: Option<u64>,
+    /// Bytes of the first data cache of a core, for a memory marked `l1d`.
+    pub l1d_bytes: Option<u64>,
+    /// Bytes of the second cache of a core, for a memory marked `l2`.
+    pub l2_bytes: Option<u64>,
+    /// Bytes of the cache that cores share, for a memory marked `l3`.
+    pub l3_bytes: Option<u64>,
+}
+
+impl HostFacts {
+    /// The fact that a file asks for by this name; nothing where it is unknown.
+    fn of(&self, name: &str) -> Option<u64> {
+        match name {
+            "cores" => self.cores,
+            "memory" => self.memory_bytes,
+            "l1d" => self.l1d_bytes,
+            "l2" => self.l2_bytes,
+            "l3" => self.l3_bytes,
+            _ => None,
+        }
+    }
 }
 
 /// Puts the machine that `text` describes at the beginning of `module`.
@@ -62,10 +82,10 @@ pub fn load<'c>(
     text: &str,
     name: &str,
 ) -> Result<Machine<'c>, Failed> {
-    load_with(context, module, text, name, Host::Read)
+    load_with(context, module, text, name, None)
 }
 
-/// As [`load`], with a choice of what is read from the host.
+/// As [`load`], with the numbers of one processor in the place of those marked `host`.
 ///
 /// # Errors
 /// As [`load`].
@@ -74,7 +94,7 @@ pub fn load_with<'c>(
     module: Op<'c>,
     text: &str,
     name: &str,
-    host: Host,
+    host: Option<&HostFacts>,
 ) -> Result<Machine<'c>, Failed> {
     let place = module.location();
     if let Some(machine) = Machine::of(module) {
@@ -108,8 +128,8 @@ pub fn load_with<'c>(
             b.clone_op(op, &mut Mapping::default());
         }
     }
-    if host == Host::Read {
-        read_host(context, copy);
+    for op in copy.body(0).into_iter().flat_map(|block| block.ops()) {
+        fix_host_fact(context, op, host);
     }
     Machine::of(copy).ok_or(Failed)
 }
@@ -141,70 +161,13 @@ pub fn generalise<'c>(context: &'c Context, module: &mut ir::Module<'c>) -> Resu
     manager.run(module).map_err(|_| Failed)
 }
 
-/// Replaces what is marked `host` by what the host has; a fact that it does not
-/// tell stays as the file says.
-fn read_host(context: &Context, machine: Op<'_>) {
-    for op in machine.body(0).into_iter().flat_map(|block| block.ops()) {
-        let Some(fact) = op.attr("host").and_then(attr::string) else { continue };
-        let name = if op.is("device.unit") { "count" } else { "capacity_bytes" };
-        if let Some(value) = host_fact(fact) {
-            op.set_attr(name, attr::of_int(context, value as i64));
-        }
-        op.remove_attr("host");
+/// Takes the mark `host` from an operation, and the number of the host in its place where it is
+/// known; without one, the file's own number stays.
+fn fix_host_fact(context: &Context, op: Op<'_>, host: Option<&HostFacts>) {
+    let Some(fact) = op.attr("host").and_then(attr::string) else { return };
+    let name = if op.is("device.unit") { "count" } else { "capacity_bytes" };
+    if let Some(value) = host.and_then(|host| host.of(fact)) {
+        op.set_attr(name, attr::of_int(context, value as i64));
     }
-}
-
-/// What the host has of everything that a file may mark `host`.
-pub fn host_facts() -> Vec<(&'static str, Option<u64>)> {
-    ["cores", "memory", "l1d", "l2", "l3"].map(|fact| (fact, host_fact(fact))).to_vec()
-}
-
-fn host_fact(fact: &str) -> Option<u64> {
-    match fact {
-        "cores" => cores(),
-        "memory" => memory_bytes(),
-        "l1d" => cache_bytes(1),
-        "l2" => cache_bytes(2),
-        "l3" => cache_bytes(3),
-        _ => None,
-    }
-    .filter(|&value| value > 0)
-}
-
-/// Cores that are online, from a list such as `0-3,6`.
-fn cores() -> Option<u64> {
-    let list = std::fs::read_to_string("/sys/devices/system/cpu/online").ok()?;
-    list.trim()
-        .split(',')
-        .map(|part| {
-            let (first, last) = part.split_once('-').unwrap_or((part, part));
-            Some(last.parse::<u64>().ok()?.checked_sub(first.parse().ok()?)? + 1)
-        })
-        .sum()
-}
-
-fn memory_bytes() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;
-    Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? * 1024)
-}
-
-/// Size of the first core's data (or unified) cache of a level.
-fn cache_bytes(level: u32) -> Option<u64> {
-    (0..8).find_map(|index| {
-        let folder = format!("/sys/devices/system/cpu/cpu0/cache/index{index}");
-        let read = |file: &str| std::fs::read_to_string(format!("{folder}/{file}")).ok();
-        let here: u32 = read("level")?.trim().parse().ok()?;
-        if here != level || read("type")?.trim() == "Instruction" {
-            return None;
-        }
-        let size = read("size")?;
-        let digits = size.trim().trim_end_matches(['K', 'M']);
-        let scale = match size.trim().chars().last()? {
-            'K' => 1024,
-            'M' => 1024 * 1024,
-            _ => 1,
-        };
-        Some(digits.parse::<u64>().ok()? * scale)
-    })
+    op.remove_attr("host");
 }

@@ -5,19 +5,23 @@
 //!   ->  graph.model @f inputs ["arg0"] outputs ["result0"] { graph.op "Func" "f"(%x) { ... } }
 //! ```
 //!
-//! Upstream passes turn TOSA into `linalg` and named operations into their general
-//! form; the function is then one operator, whose payload it is.
+//! Upstream passes inline calls, turn TOSA and `arith` on tensors into `linalg` and named operations
+//! into their general form; the function is then one operator, whose payload it is.
 
 use melior::pass::PassManager;
 use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::payload::GraphBuilder;
 use weft_dialects::ir::{Context, Mapping, Module, Op, Report, module_op, ty};
 
+use super::simplify_payloads::simplify;
+use crate::interpret::element_type;
+
 /// What makes `linalg.generic` of everything. Named first: a convolution has no
 /// other way down.
-const PIPELINE: &str = "builtin.module(\
-    func.func(tosa-optional-decompositions,tosa-to-linalg-named,tosa-to-linalg,tosa-to-arith,\
-    tosa-to-tensor,linalg-generalize-named-ops,linalg-inline-scalar-operands),canonicalize,cse)";
+const PIPELINE: &str = "builtin.module(inline,symbol-dce,\
+    func.func(lower-affine,tosa-optional-decompositions,tosa-to-linalg-named,tosa-to-linalg,tosa-to-arith,\
+    tosa-to-tensor,convert-elementwise-to-linalg,linalg-generalize-named-ops,\
+    linalg-inline-scalar-operands),canonicalize,cse)";
 
 /// Replaces the functions of a module by models.
 ///
@@ -57,13 +61,13 @@ fn wrap<'c>(context: &'c Context, module: Op<'c>, function: Op<'c>) -> Result<()
         let elem = ty::elem(value.ty());
         let good = ty::is_tensor(value.ty())
             && ty::shape(value.ty()).is_some()
-            && elem.is_some_and(|elem| !ty::is_int(elem, 1) && !ty::is_index(elem));
+            && elem.is_some_and(|elem| element_type(elem).is_some() && !ty::is_index(elem));
         if !good {
             Report::new(
                 function.location(),
                 format!("@{} takes or gives {}", function.symbol(), value.ty()),
             )
-            .help("tensors of static shape, of floats or of integers of 8 bits and more");
+            .help("tensors of static shape, of i1, i8, i16, i32, i64, f16, bf16, f32 or f64");
             return Err(Failed);
         }
     }
@@ -77,6 +81,9 @@ fn wrap<'c>(context: &'c Context, module: Op<'c>, function: Op<'c>) -> Result<()
         (0..end.operands().len()).map(|number| format!("result{number}")).collect();
     let results: Vec<_> = end.operands().iter().map(|value| value.ty()).collect();
     let name = function.symbol().to_owned();
+    // Inside a payload, arguments are what memory holds: a boolean is an i8.
+    simplify(context, body)?;
+    let end = body.terminator().ok_or(Failed)?;
     let mut graph = GraphBuilder::new(context, module, &name, &inputs, &outputs);
     let operands = graph.inputs();
     let values = graph.op("Func", &name, &operands, &results, |payload, args| {

@@ -5,6 +5,7 @@ pub mod from_func;
 pub mod gather_windows;
 pub mod merge_products;
 mod product;
+pub mod simplify_payloads;
 pub mod to_tile;
 pub mod winograd;
 

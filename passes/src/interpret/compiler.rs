@@ -6,6 +6,7 @@ use weft_dialects::ir::{Block, Op, Type, Val, attr, ty};
 use weft_runtime::vm::{Inst, Nest, Program, Scalar, Stmt, TensorId, Ty};
 
 use super::error::InterpretError;
+use super::points;
 use super::scalar::{self, element_type};
 use super::scope;
 use super::view::View;
@@ -46,6 +47,8 @@ pub(super) struct Compiler<'c> {
     pub body: Vec<Stmt>,
     /// How many loops are around.
     pub depth: usize,
+    /// Where the coordinates of a point lie while a body is run point by point.
+    pub counters: Vec<View>,
     bound: HashMap<Val<'c>, Bound<'c>>,
     buffers: Vec<Buffer>,
 }
@@ -313,9 +316,11 @@ impl<'c> Compiler<'c> {
             "tile.load" | "tile.store" => self.alias(op.result(0), op.operand(0), op)?,
             // These release what they use as they go.
             "tile.compute" => return self.inline(op),
+            "linalg.generic" if points::branches(op) => return self.points(op),
             "scf.for" => return self.scf_for(op),
             "scf.while" => return self.scf_while(op),
             "scf.if" => return self.scf_if(op),
+            "linalg.index" => self.counter(op)?,
             name if name.starts_with("linalg.") => self.generic(op)?,
             _ if scalar::form(op).is_some() => self.elementwise(op)?,
             _ => return Err(InterpretError::operation(op, ACCEPTED)),

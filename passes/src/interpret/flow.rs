@@ -215,12 +215,12 @@ impl<'c> Compiler<'c> {
         Ok(())
     }
 
-    fn enter(&mut self) -> Vec<Stmt> {
+    pub(super) fn enter(&mut self) -> Vec<Stmt> {
         self.depth += 1;
         std::mem::take(&mut self.body)
     }
 
-    fn leave(&mut self, outside: Vec<Stmt>) -> Vec<Stmt> {
+    pub(super) fn leave(&mut self, outside: Vec<Stmt>) -> Vec<Stmt> {
         self.depth -= 1;
         std::mem::replace(&mut self.body, outside)
     }

@@ -9,7 +9,7 @@
 //!
 //! | Accepted | How |
 //! |---|---|
-//! | `linalg.generic` with linear maps, `linalg.fill` | one nest |
+//! | `linalg.generic` with linear maps, `linalg.fill` | one nest; with `scf` in the body, loops |
 //! | `arith` and `math` on scalars and on tensors | the table in `scalar.rs` |
 //! | `tensor.extract` | a load at a computed address, which must be inside |
 //! | `tensor.insert`, `tensor.insert_slice` | into a copy, or in place after the last use |
@@ -26,6 +26,7 @@ mod generic;
 mod key;
 mod model;
 mod payload;
+mod points;
 pub(crate) mod scalar;
 pub(crate) mod scope;
 mod structured;
@@ -37,3 +38,4 @@ pub use error::InterpretError;
 pub use model::{WeightError, run_model, run_tile_graph};
 pub use payload::Compiled;
 pub use scalar::element_type;
+pub(crate) use scalar::has_meaning;

@@ -133,6 +133,11 @@ pub(crate) fn form(op: Op<'_>) -> Option<Form> {
     Some(TABLE[row].1)
 }
 
+/// Whether an operation computes a scalar from scalars, without reading or writing anything.
+pub(crate) fn has_meaning(op: Op<'_>) -> bool {
+    form(op).is_some()
+}
+
 /// The instruction for a scalar operation whose operands are in `regs`.
 pub(crate) fn instruction(op: Op<'_>, form: Form, regs: &[Reg]) -> Result<Inst, InterpretError> {
     let operands = match form {

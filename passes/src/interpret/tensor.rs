@@ -62,21 +62,25 @@ impl<'c> Compiler<'c> {
 
     /// `tensor.pad` with static borders.
     pub fn pad(&mut self, op: Op<'c>) -> Result<(), InterpretError> {
-        const BORDERS: &str = "borders that are numbers in the text, not below zero";
+        const BORDERS: &str = "borders that are numbers in the text";
         let (ty, shape) = self.typed(op, op.result(0))?;
         let low = op.attr("static_low").and_then(attr::ints).unwrap_or_default();
         let high = op.attr("static_high").and_then(attr::ints).unwrap_or_default();
         if op.operands().len() != 1 || low.len() != shape.len() {
             return Err(InterpretError::form(op, "borders are computed", BORDERS));
         }
-        if let Some(below) = low.iter().chain(&high).find(|&&border| border < 0) {
-            return Err(InterpretError::form(op, format!("a border of {below}"), BORDERS));
-        }
         let from = self.view(op, op.operand(0))?;
         let to = self.fresh(ty, &shape);
         self.compute_everywhere(op, &to)?;
-        let window = to.slice(&low, &from.shape, &vec![1; shape.len()]);
-        self.copy(&from, &window);
+        // A border below zero cuts off.
+        let cut: Vec<i64> = low.iter().map(|&low| (-low).max(0)).collect();
+        let place: Vec<i64> = low.iter().map(|&low| low.max(0)).collect();
+        let borders = from.shape.iter().zip(low.iter().zip(&high));
+        let left: Vec<u64> = borders
+            .map(|(&dim, (low, high))| (dim as i64 + low.min(&0) + high.min(&0)).max(0) as u64)
+            .collect();
+        let ones = vec![1; shape.len()];
+        self.copy(&from.slice(&cut, &left, &ones), &to.slice(&place, &left, &ones));
         self.bind_view(op.result(0), to);
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! From `linalg` to [`Nest`].
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use weft_dialects::ir::payload::Axis;
 use weft_dialects::ir::{Linear, Op, Val, affine, attr, ty};
@@ -74,19 +74,27 @@ pub(crate) fn generic_inputs(generic: Op<'_>) -> usize {
         .unwrap_or(0) as usize
 }
 
-/// Values that a nest's body takes from outside it.
+/// Values that a nest's body takes from outside it, at any depth.
 pub(crate) fn captured<'c>(body: weft_dialects::ir::Block<'c>) -> Vec<Val<'c>> {
-    let mut inside: std::collections::HashSet<Val<'c>> = body.args().into_iter().collect();
+    let mut inside: HashSet<Val<'c>> = body.args().into_iter().collect();
     let mut found = Vec::new();
     for op in body.ops() {
-        for operand in op.operands() {
-            if !inside.contains(&operand) && !found.contains(&operand) {
-                found.push(operand);
-            }
-        }
-        inside.extend(op.results());
+        take_captured(op, &mut inside, &mut found);
     }
     found
+}
+
+fn take_captured<'c>(op: Op<'c>, inside: &mut HashSet<Val<'c>>, found: &mut Vec<Val<'c>>) {
+    for operand in op.operands() {
+        if !inside.contains(&operand) && !found.contains(&operand) {
+            found.push(operand);
+        }
+    }
+    for block in (0..op.region_count()).flat_map(|region| op.region(region).blocks()) {
+        inside.extend(block.args());
+        block.ops().into_iter().for_each(|op| take_captured(op, inside, found));
+    }
+    inside.extend(op.results());
 }
 
 /// The accesses of a `linalg.generic` to its operands as they stand.

@@ -19,16 +19,35 @@ pub fn check(required: &[String]) -> Result<(), CpuError> {
     if missing.is_empty() { Ok(()) } else { Err(CpuError::Features { missing }) }
 }
 
+/// The features of this processor that weft knows by name, by LLVM's names.
+pub fn present() -> Vec<&'static str> {
+    table().into_iter().filter(|(.., has)| *has).map(|(_, llvm, _)| llvm).collect()
+}
+
 /// Whether the machine has a feature, or `None` for a name that is not known.
-#[cfg(target_arch = "x86_64")]
 fn detected(name: &str) -> Option<bool> {
+    let known = table().into_iter().find(|(rust, llvm, _)| [*rust, *llvm].contains(&name));
+    known.map(|(.., has)| has)
+}
+
+/// Rust's name of each known feature, LLVM's, and whether this processor has it.
+#[cfg(target_arch = "x86_64")]
+fn table() -> Vec<(&'static str, &'static str, bool)> {
+    macro_rules! llvm {
+        ($rust:tt) => {
+            $rust
+        };
+        ($rust:tt = $llvm:tt) => {
+            $llvm
+        };
+    }
     macro_rules! table {
         ($($rust:tt $(= $llvm:tt)?),* $(,)?) => {
-            $(
-                if [$rust $(, $llvm)?].contains(&name) {
-                    return Some(std::arch::is_x86_feature_detected!($rust));
-                }
-            )*
+            vec![$((
+                $rust,
+                llvm!($rust $(= $llvm)?),
+                std::arch::is_x86_feature_detected!($rust),
+            )),*]
         };
     }
     table! {
@@ -40,12 +59,11 @@ fn detected(name: &str) -> Option<bool> {
         "popcnt", "rdrand" = "rdrnd", "rdseed", "sha", "sse", "sse2", "sse3", "sse4.1", "sse4.2",
         "sse4a", "ssse3", "tbm", "vaes", "vpclmulqdq", "xsave", "xsavec", "xsaveopt", "xsaves",
     }
-    None
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn detected(_: &str) -> Option<bool> {
-    None
+fn table() -> Vec<(&'static str, &'static str, bool)> {
+    Vec::new()
 }
 
 #[cfg(test)]
@@ -60,6 +78,7 @@ mod tests {
         #[cfg(target_arch = "x86_64")]
         {
             assert!(check(&["sse2".to_owned()]).is_ok());
+            assert!(present().contains(&"sse2") && !present().contains(&"tbm"));
             // AMD dropped `tbm` and Intel never had it.
             let missing =
                 check(&["sse2".to_owned(), "tbm".to_owned()]).expect_err("missing").to_string();

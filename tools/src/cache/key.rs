@@ -2,10 +2,9 @@
 
 use std::path::Path;
 
-use weft_passes::device::load_machine::host_facts;
-
 use super::identity;
 use super::store::hash_file;
+use crate::Host;
 use crate::compiler::Options;
 use crate::machines::Device;
 
@@ -46,7 +45,8 @@ pub(super) fn seen(model: &Path, options: &Options, inputs: &[(String, String)])
     }
     hasher.word(&device(&options.device)?);
     hasher.word(&options.import.file);
-    hasher.word(&format!("{:?} {:?}", options.import.shapes, options.import.symbols));
+    let import = &options.import;
+    hasher.word(&format!("{:?} {:?} {:?}", import.shapes, import.offered, import.symbols));
     let kind = model.extension().unwrap_or_default();
     hasher.word(&kind.to_string_lossy());
     hasher.word(&hash_file(model).ok()?);
@@ -54,16 +54,12 @@ pub(super) fn seen(model: &Path, options: &Options, inputs: &[(String, String)])
     Some(hasher.finish())
 }
 
-/// What says which machine is meant, and what it will read from the host.
+/// What says which machine is meant: all that a compilation takes from the host, or the text.
 fn device(device: &Device) -> Option<String> {
-    let text = match device {
-        Device::Host => {
-            let about = std::fs::read_to_string("/proc/cpuinfo").ok()?;
-            about.lines().find(|line| line.starts_with("flags"))?.to_owned()
-        }
-        named => named.written()?,
-    };
-    Some(format!("{text}\n{:?}", host_facts()))
+    match device {
+        Device::Host => Some(format!("{:?}", Host::current().ok()?)),
+        named => named.written(),
+    }
 }
 
 /// Words, each with its length, so that none can be taken for two.

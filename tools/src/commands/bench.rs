@@ -46,7 +46,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         check_device(&args.model, &args.compile)?;
         (&args.model, None)
     } else {
-        compiled = compile_for_run(&args.model, &args.compile)?;
+        compiled = compile_for_run(&args.model, &args.compile, args.inputs.as_deref())?;
         (&compiled.path, Some(compiled.seconds))
     };
     let mut model = Model::load(path, args.threads)?;

@@ -10,7 +10,6 @@ use std::time::Instant;
 use clap::ValueEnum;
 use serde::Serialize;
 use weft_dialects::ir::Type;
-use weft_passes::device::load_machine::Host;
 use weft_passes::tile::roller::{
     Arch, Candidate, Operator, Options, Policy, Refusal, Score, Variant, construct,
 };
@@ -102,9 +101,9 @@ pub fn print(args: &super::kernel::Args) -> Result<(), Failure> {
     let (expression, element) = (args.expression.as_str(), args.dtype);
     let kernel = Kernel::read_bordered(expression, &args.shape, element)?;
     let operator = kernel.operator().fused();
-    let device = args.device.clone().map_or(Device::Host, Device::Named);
+    let device = Device::asked(args.device.as_deref());
     let context = crate::context();
-    let loaded = Loaded::of(&context, &device, Host::Read)?;
+    let loaded = Loaded::of(&context, &device)?;
     let machine = loaded.machine();
     let elem: Type<'_> = element.ty(&context);
     let arch = match args.candidates.matrix {

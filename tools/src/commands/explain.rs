@@ -46,7 +46,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             "the model that it was compiled from",
         ));
     }
-    let mut options = args.compile.options()?;
+    let mut options = args.compile.options_for(args.inputs.as_deref())?;
     options.reproducer = Some(beside(&args.output));
     let measure = args.run.then(|| Measure {
         inputs: args.inputs.clone(),

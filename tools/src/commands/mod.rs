@@ -18,7 +18,7 @@ use weft_runtime::session::JobError;
 use weft_runtime::{Model, WholeFile, random};
 
 use crate::cache::{Lent, Settings};
-use crate::{Device, Failure, Options, Remarks};
+use crate::{Device, Failure, Options, Remarks, limits};
 
 /// Arguments of every command that compiles.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -29,7 +29,7 @@ pub struct CompileArgs {
     /// A file of weights that text names, as ID=FILE; without an ID it is `model`.
     #[arg(long, value_name = "[ID=]FILE")]
     pub weights: Vec<String>,
-    /// The shape of an input that the model leaves open, as NAME=1x3x224x224.
+    /// The shape of an input that the model leaves open, as NAME=1x3x224x224; --inputs says it, too.
     #[arg(long, value_name = "NAME=DIMS")]
     pub shape: Vec<String>,
     /// Threads that compile; as many as processors without it.
@@ -38,6 +38,9 @@ pub struct CompileArgs {
     /// Virtual execution units; as many as the machine has without it.
     #[arg(long, default_value_t = 0)]
     pub units: usize,
+    /// The most bytes that one tensor of the model may take, as 64G.
+    #[arg(long, value_name = "BYTES", value_parser = limits::parse_bytes, default_value = "16G")]
+    pub max_bytes: Option<u64>,
     /// An option of a pass, as tile-construct-rtiles.rank=1.
     #[arg(long, value_name = "PASS.OPTION=VALUE")]
     pub pass_option: Vec<String>,
@@ -71,16 +74,31 @@ impl CompileArgs {
         }
     }
 
+    /// The options they ask for, with the shapes in a file of inputs for what the model leaves open.
+    pub fn options_for(&self, inputs: Option<&Path>) -> Result<Options, Failure> {
+        let mut options = self.options()?;
+        if let Some(path) = inputs {
+            let npz = Npz::read(path).map_err(JobError::from)?;
+            let offered = npz.names().filter_map(|name| {
+                let shape = npz.get(name)?.shape.iter().map(|&extent| extent as i64).collect();
+                Some((name.to_owned(), shape))
+            });
+            options.import.offered = offered.collect();
+        }
+        Ok(options)
+    }
+
     /// The options they ask for.
     pub fn options(&self) -> Result<Options, Failure> {
         let mut options = Options {
-            device: self.device.clone().map_or(Device::Host, Device::Named),
+            device: Device::asked(self.device.as_deref()),
             jobs: self.jobs,
             units: self.units,
             reproducer: Some(PathBuf::from(REPRODUCER)),
             print_ir: self.print_ir_after_all,
             remarks: if self.remarks { Remarks::Tiles } else { Remarks::None },
             progress: true,
+            max_bytes: self.max_bytes.unwrap_or(limits::MOST_BYTES),
             ..Options::default()
         };
         for weights in &self.weights {
@@ -116,8 +134,11 @@ fn pass_option(text: &str) -> Result<(String, String, String), Failure> {
     };
     let passes = weft_passes::pipeline::PASSES;
     let Some(found) = passes.iter().find(|known| known.name == pass) else {
-        let names: Vec<_> = passes.iter().map(|pass| pass.name).collect();
-        return Err(Failure::said(format!("there is no pass `{pass}`"), names.join(", ")));
+        let alike = |known: &str| strsim::jaro_winkler(pass, known);
+        let nearest = passes.iter().max_by(|a, b| alike(a.name).total_cmp(&alike(b.name)));
+        let nearest = nearest.map_or("", |pass| pass.name);
+        let help = format!("the nearest is {nearest}; `weft-opt --help` lists all");
+        return Err(Failure::said(format!("there is no pass `{pass}`"), help));
     };
     if !found.options.iter().any(|known| known.name == option) {
         let names: Vec<_> = found.options.iter().map(|option| option.name).collect();
@@ -137,7 +158,10 @@ pub fn is_artifact(path: &Path) -> bool {
 /// # Errors
 /// An artifact that cannot be read; the two machines.
 pub(crate) fn check_device(artifact: &Path, args: &CompileArgs) -> Result<(), Failure> {
-    let Some(device) = args.device.clone().map(Device::Named) else { return Ok(()) };
+    let device = Device::asked(args.device.as_deref());
+    if device == Device::Host {
+        return Ok(());
+    }
     let artifact = weft_runtime::Artifact::open(artifact)?;
     device.agree(&crate::context(), "the artifact", &artifact.plan().device)
 }
@@ -152,12 +176,17 @@ pub struct Compiled {
     pub seconds: f64,
 }
 
-/// Compiles a model for a run in this process.
+/// Compiles a model for a run in this process. The shapes in `inputs`, the file of tensors that it
+/// is to run on, fill in what the model leaves open.
 ///
 /// # Errors
 /// As [`crate::Unit::write_artifact`].
-pub fn compile_for_run(path: &Path, args: &CompileArgs) -> Result<Compiled, Failure> {
-    compile_with(path, args, args.options()?)
+pub fn compile_for_run(
+    path: &Path,
+    args: &CompileArgs,
+    inputs: Option<&Path>,
+) -> Result<Compiled, Failure> {
+    compile_with(path, args, args.options_for(inputs)?)
 }
 
 /// As [`compile_for_run`], with options that the arguments do not say.

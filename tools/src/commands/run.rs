@@ -57,7 +57,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         check_device(&args.model, &args.compile)?;
         &args.model
     } else {
-        compiled = compile_for_run(&args.model, &args.compile)?;
+        compiled = compile_for_run(&args.model, &args.compile, args.inputs.as_deref())?;
         &compiled.path
     };
     let begin = Instant::now();
@@ -101,7 +101,7 @@ fn blame(args: &Args, model: &Model, difference: &Difference) -> Result<Failure,
         ));
     }
     let settings = Settings {
-        options: args.compile.options()?,
+        options: args.compile.options_for(args.inputs.as_deref())?,
         tolerance: Tolerance { rtol: args.rtol, atol: args.atol },
         threads: args.threads,
     };

@@ -115,7 +115,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 }
 
 fn compile(args: &Args) -> Result<Artifact, Failure> {
-    let mut options = args.compile.options()?;
+    let mut options = args.compile.options_for(args.inputs.as_deref())?;
     options.simulate = true;
     let compiled = compile_with(&args.model, &args.compile, options)?;
     // The file is mapped; its name may go.

@@ -22,20 +22,24 @@ pub fn page(report: &Report) -> String {
     let data = serde_json::to_string(report).expect("a report is plain data");
     // It stands in strings only, and could end the element that the data lies in.
     let data = data.replace('<', "\\u003c");
-    let parts = [
-        ("{{title}}", escaped(&format!("{} on @{}", report.model, report.device.name))),
-        ("{{style}}", STYLE.to_owned()),
-        ("{{plain}}", escaped(&plain(report))),
-        ("{{links}}", links::sections(report)),
-        ("{{scripts}}", SCRIPTS.concat()),
-        // Last: names in it are not looked at again.
-        ("{{report}}", data),
-    ];
-    let mut text = TEMPLATE.to_owned();
-    for (name, value) in parts {
-        text = text.replacen(name, &value, 1);
+    let part = |name: &str| match name {
+        "title" => escaped(&format!("{} on @{}", report.model, report.device.name)),
+        "style" => STYLE.to_owned(),
+        "plain" => escaped(&plain(report)),
+        "links" => links::sections(report),
+        "scripts" => SCRIPTS.concat(),
+        "report" => data.clone(),
+        other => unreachable!("the template names a part {other} that nobody writes"),
+    };
+    let (mut text, mut rest) = (String::new(), TEMPLATE);
+    // Once from the beginning to the end: what a part holds is not looked at again.
+    while let Some((before, behind)) = rest.split_once("{{") {
+        let (name, behind) = behind.split_once("}}").expect("the template closes its braces");
+        text += before;
+        text += &part(name);
+        rest = behind;
     }
-    text
+    text + rest
 }
 
 /// What is read where scripts do not run.

@@ -78,6 +78,8 @@ fn the_page_opens_without_errors_and_shows_the_report() {
     let (dom, console) = opened(&desk, "digits.html");
     assert!(console.is_empty(), "{console:#?}");
     assert!(dom.contains("data-drawn=\"whole\""), "the page was not drawn to its end");
+    assert!(dom.contains("<h1 id=\"title\">digits.onnx on @"), "the heading names the model");
+    assert!(!dom.contains("{{"), "a part of the template was not written");
     let found = figures(&dom);
     for (name, value) in &found {
         let told = match counted(&report, name) {

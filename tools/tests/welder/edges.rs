@@ -183,11 +183,7 @@ fn memories_that_cannot_hold_an_edge_are_refused_with_the_sum() {
     desk.fails("compile edited.mlir -o x.weft", &["@vreg holds registers of one compute"]);
 
     // All of the scores at once: the first rTile of the last kernel is what decides.
-    let small = text.replace(
-        "@l1 scope(\"core\") capacity_bytes(32768)",
-        "@l1 scope(\"core\") capacity_bytes(64)",
-    );
-    assert_ne!(small, text);
+    let small = with_capacity(&text, "@l1", 64);
     desk.write("edited.mlir", &with_edge(&small, 0, "l1"));
     desk.fails(
         "compile edited.mlir -o x.weft",
@@ -198,4 +194,12 @@ fn memories_that_cannot_hold_an_edge_are_refused_with_the_sum() {
         ],
     );
     assert!(!desk.folder.path().join("x.weft").exists());
+}
+
+/// The text with another capacity of a memory, whatever the host has.
+fn with_capacity(text: &str, memory: &str, bytes: u64) -> String {
+    let (before, line) = text.split_once(&format!("device.memory {memory} ")).expect("the memory");
+    let (scope, rest) = line.split_once("capacity_bytes(").expect("a capacity");
+    let (_, rest) = rest.split_once(')').expect("its end");
+    format!("{before}device.memory {memory} {scope}capacity_bytes({bytes}){rest}")
 }

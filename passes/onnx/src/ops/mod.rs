@@ -39,6 +39,9 @@ mod window;
 use crate::error::Result;
 use crate::node::{Node, Plan};
 
+/// The oldest version of the standard operators that is understood.
+pub const OPSET_MIN: i64 = 13;
+
 /// The newest version of the standard operators that is understood.
 pub const OPSET_MAX: i64 = 27;
 

@@ -111,8 +111,10 @@ impl<'a, 'c> Build<'a, 'c> {
             all.any(|index| index.as_axis() == Some(axis))
         };
         let unnamed: Vec<_> = (0..axes.len()).filter(|&axis| !named(axis)).collect();
-        let mut operands: Vec<_> =
-            inputs.iter().map(|(tensor, access)| (tensor.value, access.clone())).collect();
+        let mut operands: Vec<_> = inputs
+            .iter()
+            .map(|(tensor, access)| (self.reached(tensor, access, extents).value, access.clone()))
+            .collect();
         if !unnamed.is_empty() {
             let shape: Vec<_> = unnamed.iter().map(|&axis| extents[axis]).collect();
             let window = self.empty(ElementType::I8, &shape);
@@ -135,6 +137,16 @@ impl<'a, 'c> Build<'a, 'c> {
         });
         let types = outputs.iter().map(|(tensor, _)| tensor.ty.clone());
         results.into_iter().zip(types).map(|(value, ty)| Tensor { value, ty }).collect()
+    }
+
+    /// `tensor` up to the last element that an axis on its own reaches: `linalg` takes the extents of
+    /// axes from such dimensions.
+    fn reached(&mut self, tensor: &Tensor<'c>, access: &[Linear], extents: &[i64]) -> Tensor<'c> {
+        let reached = access.iter().zip(tensor.dims());
+        let sizes: Vec<i64> = reached
+            .map(|(index, &dim)| index.as_axis().map_or(dim, |axis| extents[axis].min(dim)))
+            .collect();
+        self.slice(tensor, &vec![0; sizes.len()], &sizes, &vec![1; sizes.len()])
     }
 
     /// A new tensor, each element calculated from the elements of `inputs` that broadcast to it.

@@ -45,7 +45,12 @@ fn unknown_operator() {
     let error = error.to_string();
     assert!(error.contains(r#"node "frob_1" (Frobnicate) is not supported"#), "{error}");
     assert!(error.contains(r#"operator "Frobnicate", version 18"#), "{error}");
-    assert!(error.contains("supported: Abs, Acos"), "{error}");
+    assert!(error.contains("`weft conformance --operators` lists"), "{error}");
+    // A name that is nearly right is answered with the right one, and not with all of them.
+    net.graph().node[0].op_type = Some("LeakyRelue".to_owned());
+    let error = net.error();
+    assert!(error.contains("help: LeakyRelu"), "{error}");
+    assert!(error.len() < 300, "{error}");
 }
 
 #[test]
@@ -153,7 +158,16 @@ fn open_dimensions() {
     assert!(error.is_unsupported());
     let error = error.to_string();
     assert!(error.contains(r#"input "x" has an unknown dimension 0, "batch""#), "{error}");
-    assert!(error.contains("--shape x=NxN"), "{error}");
+    assert!(error.contains("--shape x=Nx3"), "{error}");
+    // What somebody is about to run the model on says it, too; never against the model.
+    let offered = |dims: &[i64]| {
+        let offered = [("x".to_owned(), dims.to_vec()), ("other".to_owned(), vec![7])].into();
+        let options = Options { offered, ..Options::default() };
+        net().input("x", &["batch", "3"]).check_with(&options)
+    };
+    assert!(offered(&[5, 3]).is_ok());
+    let error = offered(&[5, 4]).expect_err("the model says 3").to_string();
+    assert!(error.contains("the model declares 3 for dimension 1"), "{error}");
     assert!(net().input("x", &["2", "?"]).error().contains("unknown dimension 1"));
     assert!(net().input("x", &["2", "-1"]).error().contains("unknown dimension 1"));
 }

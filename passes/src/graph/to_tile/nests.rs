@@ -37,10 +37,20 @@ impl<'c> Door<'c> {
         let axes = nest::generic_axes(op).map_err(say)?;
         let mut accesses = nest::generic_accesses(op).map_err(say)?;
         let outs = accesses.split_off(nest::generic_inputs(op));
-        let inputs = accesses
-            .into_iter()
-            .map(|access| self.access(cut, access))
-            .collect::<Result<Vec<_>, _>>()?;
+        let mut inputs = Vec::new();
+        for access in &accesses {
+            inputs.push(self.access(cut, access.clone())?);
+        }
+        // A kernel takes the extent of an axis from a dimension where it stands alone: an axis that
+        // only strided windows have needs one of them as a tensor of its own.
+        for axis in 0..axes.len() {
+            if stands_alone(axis, inputs.iter().chain(&outs)) {
+                continue;
+            }
+            let Some(at) = accesses.iter().position(|access| access.uses(axis)) else { continue };
+            let tensor = self.tensor(cut, accesses[at].tensor)?;
+            inputs[at] = Access { tensor, ..accesses[at].clone() };
+        }
         let (mut outputs, mut starts) = (Vec::new(), Vec::new());
         for (number, out) in outs.into_iter().enumerate() {
             let read = nest::reads_output(op, number);
@@ -224,6 +234,17 @@ impl<'c> Door<'c> {
         self.kernels.insert(key, name.clone());
         name
     }
+}
+
+/// Whether some access has a dimension for this axis on its own, from any place on.
+fn stands_alone<'a, 'c: 'a>(
+    axis: usize,
+    mut accesses: impl Iterator<Item = &'a Access<'c>>,
+) -> bool {
+    accesses.any(|access| {
+        let mut index = access.index.iter().map(|index| index.clone().offset(-index.constant));
+        index.any(|index| index.as_axis() == Some(axis))
+    })
 }
 
 /// Whether a parallel nest does nothing but give one other nest its start.

@@ -104,8 +104,8 @@ fn complain(instruction: &Instruction<'_>, reason: &str) {
 
 /// The features of the shipped machine that is this processor; none where none is.
 fn host_features(context: &Context) -> Vec<String> {
-    let Ok((text, _)) = Device::Host.text(context) else { return Vec::new() };
-    let Ok(module) = parse(context, &text) else { return Vec::new() };
+    let Ok(host) = Device::Host.text(context) else { return Vec::new() };
+    let Ok(module) = parse(context, &host.text) else { return Vec::new() };
     let machine = weft_dialects::device::Machine::of(module_op(&module));
     let features = machine.map(|machine| machine.features()).unwrap_or_default();
     features.into_iter().map(str::to_owned).collect()

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use weft_dialects::device::Machine;
 use weft_dialects::ir::{Context, Module, attr, empty_module, module_op};
-use weft_passes::device::load_machine::{self, Host};
+use weft_passes::device::load_machine;
 
 use crate::source::parse_text;
-use crate::{Collector, Device, Failure};
+use crate::{Collector, Described, Device, Failure};
 
-/// A machine file, parsed, checked, and with what the host knows better.
+/// A machine file, parsed and checked; with the host's own facts where the machine is the host.
 pub struct Loaded<'c> {
     /// Holds the machine alone.
     pub module: Module<'c>,
@@ -17,7 +17,7 @@ pub struct Loaded<'c> {
     pub collector: Collector,
     /// The first lines of the file, where they are comments.
     pub comment: String,
-    /// What the host was asked, by the name of the memory or unit.
+    /// What is the host's, by the name of the memory or unit.
     asked: BTreeMap<String, String>,
 }
 
@@ -26,21 +26,23 @@ impl<'c> Loaded<'c> {
     ///
     /// # Errors
     /// A file that cannot be read or has a mistake.
-    pub fn of(context: &'c Context, device: &Device, host: Host) -> Result<Self, Failure> {
-        let (text, name) = device.text(context)?;
+    pub fn of(context: &'c Context, device: &Device) -> Result<Self, Failure> {
+        let Described { text, name, host } = device.text(context)?;
         let collector = Collector::listen(context);
         let comment = comment(&text);
         let text = collector.source(&name, &text);
         let file = parse_text(context, &collector, &text)?;
         let module = empty_module(context);
-        load_machine::load_with(context, module_op(&module), &text, &name, host)
+        load_machine::load_with(context, module_op(&module), &text, &name, host.as_ref())
             .map_err(|_| collector.failure())?;
         if !module_op(&module).verify() {
             return Err(collector.failure());
         }
         let mut asked = BTreeMap::new();
         module_op(&file).walk_all(&mut |op| {
-            if let Some(fact) = op.attr("host").and_then(attr::string) {
+            if let Some(fact) = op.attr("host").and_then(attr::string)
+                && host.is_some()
+            {
                 asked.insert(op.symbol().to_owned(), fact.to_owned());
             }
         });
@@ -52,7 +54,7 @@ impl<'c> Loaded<'c> {
         Machine::of(module_op(&self.module)).expect("a machine was loaded")
     }
 
-    /// What to say behind a number that the host may know better.
+    /// What to say behind a number that is the host's.
     pub fn host(&self, name: &str) -> &'static str {
         if self.asked.contains_key(name) { " (the host's)" } else { "" }
     }

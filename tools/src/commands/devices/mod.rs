@@ -20,21 +20,23 @@ mod sheet;
 use std::path::{Path, PathBuf};
 
 use weft_dialects::ir::Context;
-use weft_passes::device::load_machine::Host;
 
 use super::compile::write;
-use crate::{Device, Failure, MACHINES};
+use crate::{Device, Failure, Host, MACHINES};
 pub(super) use loaded::Loaded;
 
 /// Lists the machines, or checks and describes one.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
-    /// A name from the list, or a file.
+    /// A name from the list, a file, or `host`: this processor, with its own counts and sizes.
     pub machine: Option<String>,
     /// Write the machine's page of documentation, in Markdown: what is the same wherever
     /// it is written.
     #[arg(long, requires = "machine")]
     pub page: bool,
+    /// Write what weft takes from this processor, for WEFT_HOST_FACTS on another one.
+    #[arg(long, conflicts_with = "machine")]
+    pub host_facts: bool,
     /// Where the text goes; `-` is standard output.
     #[arg(short, long, default_value = "-")]
     pub output: PathBuf,
@@ -47,9 +49,10 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<(), Failure> {
     let context = crate::context();
     let text = match &args.machine {
+        None if args.host_facts => Host::current()?.text()?,
         None => list(&context)?,
-        Some(name) if args.page => page(&context, &Device::Named(name.clone()))?,
-        Some(name) => describe(&context, &Device::Named(name.clone()))?,
+        Some(name) if args.page => page(&context, &Device::asked(Some(name)))?,
+        Some(name) => describe(&context, &Device::asked(Some(name)))?,
     };
     write(Path::new(&args.output), text.as_bytes())
 }
@@ -58,12 +61,12 @@ fn list(context: &Context) -> Result<String, Failure> {
     let host = Device::Host.text(context);
     let mut text = String::new();
     for (name, _) in MACHINES {
-        let loaded = Loaded::of(context, &Device::Named((*name).to_owned()), Host::Read)?;
+        let loaded = Loaded::of(context, &Device::Named((*name).to_owned()))?;
         let machine = loaded.machine();
         let units: Vec<_> =
             machine.units().iter().map(|unit| format!("{} @{}", unit.count(), unit.name)).collect();
         let this = match &host {
-            Ok((_, host)) if host == name => "  <- the host",
+            Ok(host) if host.name == *name => "  <- the host",
             _ => "",
         };
         let (memories, instructions) = (machine.memories().len(), machine.instructions().len());
@@ -78,7 +81,7 @@ fn list(context: &Context) -> Result<String, Failure> {
 }
 
 fn describe(context: &Context, device: &Device) -> Result<String, Failure> {
-    let loaded = Loaded::of(context, device, Host::Read)?;
+    let loaded = Loaded::of(context, device)?;
     let machine = loaded.machine();
     let mut title = format!("@{}: {}", machine.name(), machine.arch());
     if !machine.features().is_empty() {
@@ -93,7 +96,7 @@ fn describe(context: &Context, device: &Device) -> Result<String, Failure> {
 }
 
 fn page(context: &Context, device: &Device) -> Result<String, Failure> {
-    let loaded = Loaded::of(context, device, Host::AsWritten)?;
+    let loaded = Loaded::of(context, device)?;
     let machine = loaded.machine();
     let mut intro = loaded.comment.clone();
     if !machine.features().is_empty() {

@@ -1,10 +1,10 @@
 //! `weft conformance`: a folder in the layout of the ONNX backend tests.
 //!
-//! Each case has a `model.onnx` and folders `test_data_set_N` with `input_M.pb`
-//! and `output_M.pb`. Cases run in a process of their own, so that one that ends
-//! it is one failure and not the end.
+//! What a case consists of says `case.rs`. Cases run in a process of their own, so that one that
+//! ends it is one failure and not the end.
 
-use std::collections::BTreeMap;
+mod case;
+
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -15,6 +15,7 @@ use weft_runtime::Model;
 use weft_runtime::compare::{Tolerance, compare};
 use weft_runtime::{DType, Tensor};
 
+use self::case::{Case, Data};
 use super::CompileArgs;
 use crate::{Failure, Unit};
 
@@ -22,7 +23,11 @@ use crate::{Failure, Unit};
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
     /// A folder of cases, or one case.
-    pub folder: PathBuf,
+    #[arg(required_unless_present = "operators")]
+    pub folder: Option<PathBuf>,
+    /// List the operators of ONNX that are supported, and since which version.
+    #[arg(long, conflicts_with = "folder")]
+    pub operators: bool,
     /// Print one JSON object.
     #[arg(long)]
     pub json: bool,
@@ -93,7 +98,13 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if args.worker {
         return worker(args);
     }
-    let cases = cases(&args.folder, &args.only)?;
+    let Some(folder) = args.folder.as_deref().filter(|_| !args.operators) else {
+        for (name, since) in weft_onnx::operators() {
+            println!("{name:<32} since version {since}");
+        }
+        return Ok(());
+    };
+    let cases = Case::all(folder, &args.only)?;
     let mut rows = Vec::new();
     let mut process: Option<Worker> = None;
     for case in &cases {
@@ -107,7 +118,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
                 process = Some(worker);
             }
             None => rows.push(Row {
-                case: name(case),
+                case: case.name(),
                 verdict: Verdict::Failed,
                 reason: format!("the compiler or the code ended its process ({})", worker.end()),
             }),
@@ -141,33 +152,6 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
 }
 
-fn name(case: &Path) -> String {
-    case.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
-}
-
-/// The cases of a folder, by name.
-fn cases(folder: &Path, only: &str) -> Result<Vec<PathBuf>, Failure> {
-    let failed = |source| Failure::File { doing: "read", path: folder.to_owned(), source };
-    if folder.join("model.onnx").exists() {
-        return Ok(vec![folder.to_owned()]);
-    }
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(failed)? {
-        let path = entry.map_err(failed)?.path();
-        if path.join("model.onnx").exists() && name(&path).contains(only) {
-            found.push(path);
-        }
-    }
-    found.sort();
-    if found.is_empty() {
-        return Err(Failure::said(
-            format!("no case in {}", folder.display()),
-            "folders with a model.onnx and test_data_set_0/input_0.pb, output_0.pb",
-        ));
-    }
-    Ok(found)
-}
-
 /// A process that runs cases.
 struct Worker {
     child: Child,
@@ -195,8 +179,8 @@ impl Worker {
         Ok(Self { child, to, from: BufReader::new(from) })
     }
 
-    fn ask(&mut self, case: &Path) -> Option<Row> {
-        writeln!(self.to, "{}", case.display()).ok()?;
+    fn ask(&mut self, case: &Case) -> Option<Row> {
+        writeln!(self.to, "{}", case.path.display()).ok()?;
         let mut line = String::new();
         self.from.read_line(&mut line).ok()?;
         serde_json::from_str(&line).ok()
@@ -211,43 +195,35 @@ impl Worker {
 fn worker(args: &Args) -> Result<(), Failure> {
     for line in std::io::stdin().lines() {
         let Ok(line) = line else { break };
-        let case = PathBuf::from(line);
+        let case = Case { path: PathBuf::from(line) };
         let (verdict, reason) = match run_case(&case, args) {
             Ok(()) => (Verdict::Passed, String::new()),
             Err(failure) if failure.is_unsupported() => (Verdict::Unsupported, failure.to_string()),
             Err(failure) => (Verdict::Failed, failure.to_string()),
         };
-        let row = Row { case: name(&case), verdict, reason };
+        let row = Row { case: case.name(), verdict, reason };
         println!("{}", serde_json::to_string(&row).expect("a row is plain data"));
     }
     Ok(())
 }
 
-fn run_case(case: &Path, args: &Args) -> Result<(), Failure> {
-    let sets = (0..).map(|number| case.join(format!("test_data_set_{number}")));
-    for set in sets.take_while(|set| set.exists()) {
-        let data = tensors(&set, "input").and_then(|inputs| Ok((inputs, tensors(&set, "output")?)));
-        let (inputs, outputs) = match data {
-            Ok(data) => data,
-            // Sequences and optionals are no tensors: the model says that it has them.
-            Err(failure) => {
-                let context = crate::context();
-                let model = case.join("model.onnx");
-                Unit::open(&context, &model, args.compile.options()?)?;
-                return Err(failure);
-            }
-        };
-        run_set(case, &inputs, &outputs, args)?;
-    }
-    Ok(())
+fn run_case(case: &Case, args: &Args) -> Result<(), Failure> {
+    let path = case.model();
+    let model = weft_onnx::Model::open(&path)?;
+    let names: Vec<String> = model.inputs.iter().map(|input| input.name().to_owned()).collect();
+    let sets = match case.data(&model.inputs) {
+        Ok(sets) => sets,
+        // Sequences and optionals are no tensors: the model says that it has them.
+        Err(failure) => {
+            let context = crate::context();
+            Unit::open(&context, &path, args.compile.options()?)?;
+            return Err(failure);
+        }
+    };
+    sets.iter().try_for_each(|set| run_set(&path, &names, set, args))
 }
 
-fn run_set(
-    case: &Path,
-    inputs: &[(String, Elements)],
-    outputs: &[(String, Elements)],
-    args: &Args,
-) -> Result<(), Failure> {
+fn run_set(path: &Path, names: &[String], set: &Data, args: &Args) -> Result<(), Failure> {
     let folder = tempfile::tempdir().map_err(|source| Failure::File {
         doing: "make a folder in",
         path: "/tmp".into(),
@@ -256,34 +232,28 @@ fn run_set(
     let artifact = folder.path().join("case.weft");
     let context = crate::context();
     let mut options = args.compile.options()?;
-    options.import.known_inputs = shape_like(inputs);
     options.reproducer = None;
-    Unit::open(&context, &case.join("model.onnx"), options)?.write_artifact(&artifact)?;
+    for (name, input) in names.iter().zip(&set.inputs) {
+        if decides_shapes(input) {
+            options.import.known_inputs.insert(name.clone(), input.clone());
+        }
+        options.import.offered.insert(name.clone(), input.ty().dims().to_vec());
+    }
+    Unit::open(&context, path, options)?.write_artifact(&artifact)?;
     let mut model = Model::load(&artifact, args.threads)?;
-    let given: Vec<Vec<u8>> = model
-        .plan()
-        .inputs
-        .iter()
-        .enumerate()
-        .map(|(number, port)| {
-            let by_name = inputs.iter().find(|(name, _)| *name == port.name);
-            let found = by_name.or_else(|| inputs.get(number)).map(|(_, input)| input);
-            match found {
-                Some(input) if Some(input.bytes().len() as u64) == port.bytes() => {
-                    Ok(input.bytes().to_vec())
-                }
-                _ => Err(Failure::said(
-                    format!("the case has no input `{}` of {:?}", port.name, port.shape),
-                    "an input_N.pb for every input of the model",
-                )),
-            }
-        })
-        .collect::<Result<_, _>>()?;
-    let given: Vec<&[u8]> = given.iter().map(Vec::as_slice).collect();
+    let ports = model.plan().inputs.iter().enumerate();
+    let given = ports.map(|(number, port)| match set.inputs.get(number) {
+        Some(input) if Some(input.bytes().len() as u64) == port.bytes() => Ok(&input.bytes()[..]),
+        _ => Err(Failure::said(
+            format!("the case has no input {number}, `{}` of {:?}", port.name, port.shape),
+            "an input_N.pb for every input of the model",
+        )),
+    });
+    let given: Vec<&[u8]> = given.collect::<Result<_, _>>()?;
     let mut places = model.output_buffers();
     let mut refs: Vec<&mut [u8]> = places.iter_mut().map(Vec::as_mut_slice).collect();
     model.run(&given, &mut refs)?;
-    for ((port, place), (_, expected)) in model.plan().outputs.iter().zip(places).zip(outputs) {
+    for ((port, place), expected) in model.plan().outputs.iter().zip(places).zip(&set.outputs) {
         let got = Tensor::of_port(port, place);
         let tolerance = Tolerance { rtol: args.rtol, atol: args.atol };
         compare(&port.name, &got, &tensor(expected), tolerance)
@@ -292,23 +262,12 @@ fn run_set(
     Ok(())
 }
 
-/// Inputs that may decide a shape: the suite has no initialisers, so the compiler is
-/// told the values of integer vectors, and of short float vectors such as scales.
-fn shape_like(inputs: &[(String, Elements)]) -> BTreeMap<String, Elements> {
-    let short = |elements: &Elements| {
-        let integer = matches!(elements.ty().element(), ElementType::I64 | ElementType::I32);
-        let scale = elements.ty().element().is_float() && elements.len() <= 8;
-        (integer || scale) && elements.ty().rank() <= 1
-    };
-    inputs.iter().filter(|(_, elements)| short(elements)).cloned().collect()
-}
-
-fn tensors(set: &Path, kind: &str) -> Result<Vec<(String, Elements)>, Failure> {
-    (0..)
-        .map(|number| set.join(format!("{kind}_{number}.pb")))
-        .take_while(|path| path.exists())
-        .map(|path| Ok(weft_onnx::tensor_file(&path)?))
-        .collect()
+/// Whether an input may decide a shape: the suite has no initialisers, so the compiler is told
+/// the values of integer vectors, and of short float vectors such as scales.
+fn decides_shapes(input: &Elements) -> bool {
+    let integer = matches!(input.ty().element(), ElementType::I64 | ElementType::I32);
+    let scale = input.ty().element().is_float() && input.len() <= 8;
+    (integer || scale) && input.ty().rank() <= 1
 }
 
 fn tensor(elements: &Elements) -> Tensor {

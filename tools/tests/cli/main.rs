@@ -1,5 +1,11 @@
 //! `weft` as people call it: bad inputs give one clear report and exit code 1.
 
+mod conformance;
+mod host;
+mod language_server;
+mod limits;
+mod shapes;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -10,7 +16,7 @@ use weft_onnx::proto::{
     ValueInfoProto, tensor_shape_proto,
 };
 
-const AVX2: &str = include_str!("../../devices/x86-avx2.mlir");
+const AVX2: &str = include_str!("../../../devices/x86-avx2.mlir");
 
 fn weft(folder: &Path, arguments: &[&str]) -> Output {
     let program = env!("CARGO_BIN_EXE_weft");
@@ -52,10 +58,12 @@ fn write(folder: &tempfile::TempDir, name: &str, bytes: impl AsRef<[u8]>) -> Pat
 
 /// `y = op(x)` on four numbers.
 fn model(op: &str) -> Vec<u8> {
-    let dim = tensor_shape_proto::Dimension {
-        value: Some(tensor_shape_proto::dimension::Value::DimValue(4)),
-        ..Default::default()
-    };
+    model_of(op, tensor_shape_proto::dimension::Value::DimValue(4))
+}
+
+/// `y = op(x)` on a vector of this extent.
+fn model_of(op: &str, extent: tensor_shape_proto::dimension::Value) -> Vec<u8> {
+    let dim = tensor_shape_proto::Dimension { value: Some(extent), ..Default::default() };
     let tensor = Tensor { elem_type: Some(1), shape: Some(TensorShapeProto { dim: vec![dim] }) };
     let ty = TypeProto { value: Some(Value::TensorType(tensor)), ..Default::default() };
     let port = |name: &str| ValueInfoProto {
@@ -221,7 +229,7 @@ fn prints_the_module_after_passes() {
     let output = weft(folder.path(), &arguments);
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{text}");
-    assert!(text.starts_with("// ----- after graph-batch-products\n"), "{text}");
+    assert!(text.starts_with("// ----- after graph-simplify-payloads\n"), "{text}");
     assert!(text.contains("\n// ----- after graph-to-tile\n"), "{text}");
     assert!(text.contains("tile.graph"), "{text}");
 }
