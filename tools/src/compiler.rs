@@ -24,7 +24,7 @@ use weft_runtime::plan::{CodeKind, Plan};
 use crate::constants::Evaluator;
 use crate::failure::{Collector, Diagnostic, Failure, Reported};
 use crate::limits;
-use crate::machines::{Described, Device};
+use crate::machines::{Described, Device, machines_for};
 use crate::progress::Progress;
 use crate::reports::caught;
 use crate::reproducer::Reproducer;
@@ -333,6 +333,11 @@ impl<'c> Unit<'c> {
                 ),
                 notes: vec![(None, "help: please report it".to_owned())],
             });
+        }
+        if let Some(note) = machines_for(self.context, self.op())
+            && let Some(error) = diagnostics.iter_mut().rfind(|diagnostic| diagnostic.is_error)
+        {
+            error.notes.push((None, note));
         }
         if let Some((reproducer, path)) = reproducer {
             let note = match reproducer.write(passes, done, &options, path) {

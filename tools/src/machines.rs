@@ -1,9 +1,10 @@
 //! The machines that weft ships, and the one that it runs on.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use weft_dialects::device::Machine;
-use weft_dialects::ir::{Context, module_op, parse};
+use weft_dialects::ir::{Context, Op, module_op, parse, ty};
 use weft_passes::device::load_machine::HostFacts;
 
 use crate::{Failure, Host};
@@ -136,4 +137,47 @@ fn host(context: &Context) -> Result<Described, Failure> {
         format!("no machine that weft ships is this one ({})", lacks.join("; ")),
         "describe the machine in a file and give it with --device",
     ))
+}
+
+/// What of a module's element types the lanes of its machine do not have, and which shipped machines
+/// have them all: said where a compilation failed, in words; nothing where types are not in the way.
+pub(crate) fn machines_for(context: &Context, module: Op<'_>) -> Option<String> {
+    let machine = Machine::of(module)?;
+    let mut used = BTreeSet::new();
+    module.walk(&mut |op| {
+        let values = op.operands().into_iter().chain(op.results());
+        let elems = values.filter_map(|value| ty::elem(value.ty()));
+        used.extend(elems.filter(|elem| !ty::is_index(*elem)).map(|elem| elem.to_string()));
+    });
+    // Truths are bytes in memory, and no lanes compute with them.
+    used.remove("i1");
+    let lacks = |machine: Machine<'_>| -> Vec<&String> {
+        let mut known = BTreeSet::new();
+        for lanes in machine.lanes_units() {
+            known.extend(lanes.types().iter().map(|elem| elem.to_string()));
+        }
+        used.iter().filter(|elem| !known.contains(*elem)).collect()
+    };
+    let missing = lacks(machine);
+    if missing.is_empty() {
+        return None;
+    }
+    let mut able = Vec::new();
+    for (name, text) in MACHINES {
+        let Ok(module) = parse(context, text) else { continue };
+        if Machine::of(module_op(&module)).is_some_and(|machine| lacks(machine).is_empty()) {
+            able.push(*name);
+        }
+    }
+    let missing = missing.iter().map(|elem| elem.as_str()).collect::<Vec<_>>().join(", ");
+    Some(match able[..] {
+        [] => {
+            format!("the lanes of @{} have no {missing}, nor have other machines", machine.name())
+        }
+        _ => format!(
+            "the lanes of @{} have no {missing}; those of {} have",
+            machine.name(),
+            able.join(", ")
+        ),
+    })
 }

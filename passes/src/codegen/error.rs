@@ -7,7 +7,7 @@ use weft_dialects::ir::ParseError;
 pub enum CodegenError {
     /// The machine is of an architecture that LLVM here has no code for.
     #[error(
-        "LLVM has no code for the architecture {0:?}, only for `x86-64`, `sm_...` and `gfx...`; --emit asm lists the machine's own"
+        "LLVM has no code for the architecture {0:?}, only for `x86-64`, `sm_...` and `gfx...`, as `weft devices` lists them; --emit asm lists the machine's own"
     )]
     Architecture(String),
     /// The machine has no code of this form.

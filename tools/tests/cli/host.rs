@@ -10,7 +10,7 @@ fn with_facts(folder: &tempfile::TempDir, facts: &str, arguments: &[&str]) -> Ou
     weft.output().expect("weft starts")
 }
 
-fn text(output: &Output) -> String {
+fn said_by(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
@@ -27,7 +27,7 @@ fn facts_in_a_file_replace_what_is_measured() {
     write(&folder, "relu.onnx", model("Relu"));
     write(&folder, "facts.toml", FACTS);
     let emit = ["compile", "relu.onnx", "--emit", "tile", "-o", "-"];
-    let emitted = text(&with_facts(&folder, "facts.toml", &emit));
+    let emitted = said_by(&with_facts(&folder, "facts.toml", &emit));
     let words = [
         "@x86_avx2",
         "@core count(7)",
@@ -42,13 +42,13 @@ fn facts_in_a_file_replace_what_is_measured() {
     assert!(!emitted.contains("host("), "{emitted}");
     // A machine that is named is what its file says, whatever the host is.
     let named = [&emit[..], &["--device", "x86-avx512"]].concat();
-    let named = text(&with_facts(&folder, "facts.toml", &named));
+    let named = said_by(&with_facts(&folder, "facts.toml", &named));
     assert!(named.contains("@core count(2)"), "{named}");
     assert!(named.contains("@l1 scope(\"core\") capacity_bytes(32768)"), "{named}");
-    let listed = text(&with_facts(&folder, "facts.toml", &["devices"]));
+    let listed = said_by(&with_facts(&folder, "facts.toml", &["devices"]));
     let host: Vec<_> = listed.lines().filter(|line| line.contains("<- the host")).collect();
     assert!(matches!(host[..], [line] if line.starts_with("x86-avx2 ")), "{listed}");
-    let described = text(&with_facts(&folder, "facts.toml", &["devices", "host"]));
+    let described = said_by(&with_facts(&folder, "facts.toml", &["devices", "host"]));
     assert!(described.contains("(the host's)"), "{described}");
 }
 
@@ -61,8 +61,8 @@ fn measured_facts_are_written_and_read() {
     write(&folder, "facts.toml", &facts);
     let emit = ["compile", "relu.onnx", "--emit", "task", "-o", "-"];
     let own = succeeds(folder.path(), &emit);
-    assert_eq!(own, text(&with_facts(&folder, "facts.toml", &emit)));
-    let again = text(&with_facts(&folder, "facts.toml", &["devices", "--host-facts"]));
+    assert_eq!(own, said_by(&with_facts(&folder, "facts.toml", &emit)));
+    let again = said_by(&with_facts(&folder, "facts.toml", &["devices", "--host-facts"]));
     assert_eq!(again, facts);
 }
 
@@ -80,11 +80,30 @@ fn files_that_hold_no_facts_are_refused() {
     for (facts, word) in cases {
         write(&folder, "facts.toml", facts);
         let output = with_facts(&folder, "facts.toml", &["compile", "relu.onnx", "-o", "x.weft"]);
-        let said = text(&output);
+        let said = said_by(&output);
         assert_eq!(output.status.code(), Some(1), "{said}");
         assert!(said.contains(word), "{word} is not in\n{said}");
     }
     let said =
-        text(&with_facts(&folder, "nowhere.toml", &["compile", "relu.onnx", "-o", "x.weft"]));
+        said_by(&with_facts(&folder, "nowhere.toml", &["compile", "relu.onnx", "-o", "x.weft"]));
     assert!(said.contains("nowhere.toml"), "{said}");
+}
+
+/// A refusal for a type that a machine lacks says which machines have it.
+#[test]
+fn machines_with_the_missing_type_are_named() {
+    let folder = folder();
+    let toy = include_str!("../../../devices/toy.mlir").replace("f32, f16, bf16, i64", "f32, i64");
+    write(&folder, "narrow.mlir", toy);
+    let text = "func.func @main(%x: tensor<9xf16>) -> tensor<9xf16> {
+  %y = math.exp %x : tensor<9xf16>
+  return %y : tensor<9xf16>
+}
+";
+    write(&folder, "half.mlir", text);
+    let compile = ["compile", "half.mlir", "--device", "narrow.mlir", "-o", "x.weft"];
+    let said = super::weft(folder.path(), &compile);
+    assert_eq!(said.status.code(), Some(1));
+    let said = said_by(&said);
+    assert!(said.contains("have no f16; those of x86-avx512, x86-avx2, toy,"), "{said}");
 }

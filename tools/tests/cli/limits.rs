@@ -17,7 +17,7 @@ fn large_tensors_are_refused_by_name() {
 }
 ";
     write(&folder, "constant.mlir", constant);
-    let words = ["@main", "tensor<17179869184xf32>", "--max-bytes"];
+    let words = ["\"main\"", "tensor<17179869184xf32>", "--max-bytes"];
     fails(folder.path(), &["compile", "constant.mlir", "-o", "x.weft"], &words);
     let border = "func.func @main(%x: tensor<4xf32>) -> tensor<1099511627776xf32> {
   %z = arith.constant 0.0 : f32

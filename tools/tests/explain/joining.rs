@@ -47,7 +47,7 @@ fn what_is_shown_is_what_was_asked_for() {
 /// WE-11. Patterns are counted over all kernels of each way; joined ones are no single loop.
 #[test]
 fn we_11_patterns_are_counted() {
-    let report = Desk::digits().explain(&[]);
+    let report = Desk::digits().explain(&["--device", "x86-avx512"]);
     let patterns = list(&report["patterns"]);
     for joining in list(&report["joinings"]) {
         let name = joining["name"].as_str().unwrap();
