@@ -15,7 +15,7 @@ pub fn run(workspace: &Workspace) -> Result {
     setup::ensure(workspace, Need::Test)?;
     stream(&mut cargo(workspace, &["fmt", "--all"]))?;
     dialect_docs::write(workspace)?;
-    stream(&mut cargo(workspace, &["build", "--release", "-p", "weft-tools", "--bin", "weft"]))?;
+    stream(&mut cargo(workspace, &["build", "--release", "--workspace"]))?;
     device_docs::write(workspace)?;
     if has_snapshots(workspace) {
         stream(

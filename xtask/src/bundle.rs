@@ -66,10 +66,7 @@ const KERNELS: &[Kernel] = &[
 /// Builds, compiles for `device` (a machine whose code is PTX) and packs.
 pub fn run(workspace: &Workspace, device: &str) -> Result {
     setup::ensure(workspace, Need::Run)?;
-    stream(&mut cargo(
-        workspace,
-        &["build", "--release", "-p", "weft-tools", "-p", "weft-runtime"],
-    ))?;
+    stream(&mut cargo(workspace, &["build", "--release", "--workspace"]))?;
     let folder = workspace.target.join("bundle");
     let failed = |error: std::io::Error| format!("cannot write {}: {error}", folder.display());
     if folder.exists() {

@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::path::absolute;
+use std::process::Command;
 
 use crate::Result;
 use crate::check::Need;
@@ -12,11 +13,13 @@ use crate::workspace::Workspace;
 /// Sets up, builds and classifies `image`, or a 3.
 pub fn run(workspace: &Workspace, image: Option<&OsStr>) -> Result {
     setup::ensure(workspace, Need::Run)?;
-    stream(&mut cargo(workspace, &["build", "--release"]))?;
+    // All of it, as the tests do: what one builds, the other one uses.
+    stream(&mut cargo(workspace, &["build", "--release", "--workspace"]))?;
 
-    let mut digits = cargo(workspace, &["run", "--release", "--quiet", "-p", "weft-digits", "--"]);
+    let mut digits = Command::new(workspace.release().join("weft-digits"));
+    digits.current_dir(&workspace.root);
     match image {
-        // Cargo starts at the root, the person perhaps elsewhere.
+        // The program starts at the root, the person perhaps elsewhere.
         Some(image) => digits.arg(absolute(image).unwrap_or_else(|_| image.into())),
         None => digits.arg("examples/digits/images/3-a.png"),
     };

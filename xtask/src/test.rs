@@ -126,7 +126,7 @@ fn on_another_host(workspace: &Workspace) -> Result {
         println!("all tests ran with other facts than those of this processor");
         return Ok(());
     }
-    let mut tests = cargo(workspace, &["test", "--release", "--no-fail-fast", "-p", "weft-tools"]);
+    let mut tests = cargo(workspace, &["test", "--release", "--workspace", "--no-fail-fast"]);
     tests.args(OF_THE_HOST.iter().flat_map(|test| ["--test", test]));
     stream(tests.env(HOST_FACTS, workspace.root.join("devices/hosts/small.toml")))
 }

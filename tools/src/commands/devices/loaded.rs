@@ -17,8 +17,10 @@ pub struct Loaded<'c> {
     pub collector: Collector,
     /// The first lines of the file, where they are comments.
     pub comment: String,
-    /// What is the host's, by the name of the memory or unit.
+    /// What the file marks `host`, by the name of the memory or unit.
     asked: BTreeMap<String, String>,
+    /// Whether the host's own facts took the place of those.
+    is_host: bool,
 }
 
 impl<'c> Loaded<'c> {
@@ -40,13 +42,11 @@ impl<'c> Loaded<'c> {
         }
         let mut asked = BTreeMap::new();
         module_op(&file).walk_all(&mut |op| {
-            if let Some(fact) = op.attr("host").and_then(attr::string)
-                && host.is_some()
-            {
+            if let Some(fact) = op.attr("host").and_then(attr::string) {
                 asked.insert(op.symbol().to_owned(), fact.to_owned());
             }
         });
-        Ok(Self { module, collector, comment, asked })
+        Ok(Self { module, collector, comment, asked, is_host: host.is_some() })
     }
 
     /// The machine.
@@ -54,9 +54,13 @@ impl<'c> Loaded<'c> {
         Machine::of(module_op(&self.module)).expect("a machine was loaded")
     }
 
-    /// What to say behind a number that is the host's.
+    /// What to say behind a number that the file marks `host`.
     pub fn host(&self, name: &str) -> &'static str {
-        if self.asked.contains_key(name) { " (the host's)" } else { "" }
+        match (self.asked.contains_key(name), self.is_host) {
+            (false, _) => "",
+            (true, true) => " (the host's)",
+            (true, false) => " (on the host, its own)",
+        }
     }
 }
 
