@@ -29,18 +29,18 @@ fn device() -> Device {
 }
 
 /// The program must be compiled, and right.
-pub fn holds(program: &str, what: &str) {
+pub fn holds(context: &Context, program: &str, what: &str) {
     note(what);
-    match outcome(program, what) {
+    match outcome(context, program, what) {
         Outcome::Right => {}
         Outcome::Refused(why) => panic!("{what} is refused: {why}\n{}", program),
     }
 }
 
 /// The program must be right, or refused with a reason that holds one of `words`.
-pub fn holds_or_refused(program: &str, what: &str, words: &[&str]) {
+pub fn holds_or_refused(context: &Context, program: &str, what: &str, words: &[&str]) {
     note(what);
-    if let Outcome::Refused(why) = outcome(program, what) {
+    if let Outcome::Refused(why) = outcome(context, program, what) {
         let named = words.iter().any(|word| why.contains(word));
         assert!(named, "{what} is refused without {words:?}: {why}\n{}", program);
     }
@@ -56,13 +56,12 @@ fn note(what: &str) {
 }
 
 /// Compiles, runs and compares.
-fn outcome(program: &str, what: &str) -> Outcome {
+fn outcome(context: &Context, program: &str, what: &str) -> Outcome {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("model.weft");
-    let context = weft::context();
     let options = Options { device: device(), jobs: 1, units: 1, ..Options::default() };
     let compiled =
-        Unit::from_text(&context, program, options).and_then(|mut unit| unit.write_artifact(&path));
+        Unit::from_text(context, program, options).and_then(|mut unit| unit.write_artifact(&path));
     if let Err(failure) = compiled {
         let why = failure.to_string();
         assert!(!why.contains("own mistake"), "{what}: {why}\n{}", program);
@@ -75,7 +74,7 @@ fn outcome(program: &str, what: &str) -> Outcome {
     let mut places = model.output_buffers();
     let mut refs: Vec<&mut [u8]> = places.iter_mut().map(Vec::as_mut_slice).collect();
     model.run(&given, &mut refs).expect("the code runs");
-    let expected = interpreted(program, &given);
+    let expected = interpreted(context, program, &given);
     for ((port, got), expected) in model.plan().outputs.iter().zip(places).zip(expected) {
         let got = Tensor::of_port(port, got);
         let expected = Tensor::of_port(port, expected);
@@ -107,9 +106,8 @@ fn small(port: &Port, number: u64) -> Vec<u8> {
 
 /// What the interpreter makes of the text as it was written; where it does not know all of that,
 /// of the model that it became.
-fn interpreted(text: &str, inputs: &[&[u8]]) -> Vec<Vec<u8>> {
-    let context = weft::context();
-    let written = as_written(&context, text).and_then(|module| {
+fn interpreted(context: &Context, text: &str, inputs: &[&[u8]]) -> Vec<Vec<u8>> {
+    let written = as_written(context, text).and_then(|module| {
         let functions = module_op(&module).body(0).expect("a body").ops();
         let function = functions.into_iter().find(|op| op.is("func.func"))?;
         Compiled::of(function).ok()
@@ -117,7 +115,7 @@ fn interpreted(text: &str, inputs: &[&[u8]]) -> Vec<Vec<u8>> {
     if let Some(compiled) = written {
         return compiled.run(inputs).expect("the program has a meaning");
     }
-    let unit = Unit::from_text(&context, text, Options::default()).expect("it was compiled");
+    let unit = Unit::from_text(context, text, Options::default()).expect("it was compiled");
     let models = unit.module().body(0).expect("a body").ops();
     let model = models.into_iter().find(|op| op.is("graph.model")).expect("a model");
     let inputs: Vec<Vec<u8>> = inputs.iter().map(|bytes| bytes.to_vec()).collect();

@@ -1,7 +1,8 @@
 //! Every element type through every conversion, constant, kernel boundary and reduction.
 
+use crate::body::{Body, is_float};
 use crate::check::{holds, holds_or_refused};
-use crate::program::{Body, TYPES, is_float, tensor};
+use crate::program::{TYPES, tensor};
 
 const DIMS: [usize; 2] = [5, 19];
 
@@ -18,10 +19,11 @@ fn nest(from: &str, to: &str, body: &str, value: &str) -> String {
 /// One program a type: it becomes every other one.
 #[test]
 fn every_conversion() {
+    let context = weft::context();
     for from in TYPES {
         let (mut lines, mut names, mut types) = (String::new(), Vec::new(), Vec::new());
         for to in TYPES {
-            let mut body = Body { lines: String::new(), numbers: 0 };
+            let mut body = Body::new();
             let value = body.cast("%in", from, to);
             let ty = tensor(&DIMS, to);
             lines += &format!("  %e_{to} = tensor.empty() : {ty}\n");
@@ -34,7 +36,7 @@ fn every_conversion() {
             "func.func @main(%x: {}) -> ({types}) {{\n{lines}  return {names} : {types}\n}}\n",
             tensor(&DIMS, from)
         );
-        holds(&text, &format!("conversions of {from}"));
+        holds(&context, &text, &format!("conversions of {from}"));
     }
 }
 
@@ -49,6 +51,7 @@ fn number(elem: &str, at: usize) -> String {
 /// A literal of all numbers and one of a single number, returned as they are and read by a kernel.
 #[test]
 fn every_constant() {
+    let context = weft::context();
     for elem in TYPES {
         let ty = tensor(&[21], elem);
         let numbers: Vec<_> = (0..21).map(|at| number(elem, at)).collect();
@@ -70,13 +73,14 @@ fn every_constant() {
             if is_float(elem) { "cmpf" } else { "cmpi" },
             if is_float(elem) { "oeq, " } else { "eq, " },
         );
-        holds(&text, &format!("constants of {elem}"));
+        holds(&context, &text, &format!("constants of {elem}"));
     }
 }
 
 /// Rows are folded by one kernel, and what another makes of the result is spread over the rows.
 #[test]
 fn every_reduction_between_kernels() {
+    let context = weft::context();
     for elem in TYPES {
         let folds: &[(&str, usize)] = match elem {
             "i1" => &[("andi", 1), ("ori", 0), ("xori", 0), ("addi", 0), ("muli", 1), ("maxui", 0)],
@@ -106,7 +110,7 @@ fn every_reduction_between_kernels() {
                  %r = arith.select %c, %a, %b : {elem}\n    linalg.yield %r : {elem}\n  }} -> {whole}\n  \
                  return %y, %s : {whole}, {rows}\n}}\n"
             );
-            holds(&text, &format!("{fold} of {elem}"));
+            holds(&context, &text, &format!("{fold} of {elem}"));
         }
     }
 }
@@ -115,6 +119,7 @@ fn every_reduction_between_kernels() {
 /// a body.
 #[test]
 fn other_types_are_refused_by_name() {
+    let context = weft::context();
     const OTHERS: &[&str] = &[
         "i2",
         "i4",
@@ -149,7 +154,7 @@ fn other_types_are_refused_by_name() {
             "func.func @main(%x: {ty}) -> {ty} {{\n  %e = tensor.empty() : {ty}\n  %r = {copy}\n  \
              return %r : {ty}\n}}\n"
         );
-        holds_or_refused(&text, &format!("an argument of {elem}"), &[&ty]);
+        holds_or_refused(&context, &text, &format!("an argument of {elem}"), &[&ty]);
         let literal = if elem.starts_with('f') || *elem == "tf32" { "1.0" } else { "1" };
         let literal = if elem.starts_with('c') { "(1.0, 1.0)" } else { literal };
         let text = format!(
@@ -163,7 +168,7 @@ fn other_types_are_refused_by_name() {
              ^bb0(%a: f32, %b: {elem}, %o: f32):\n    linalg.yield %a : f32\n  }} -> tensor<9xf32>\n  \
              return %t : tensor<9xf32>\n}}\n"
         );
-        holds_or_refused(&text, &format!("{elem} between kernels"), &[elem]);
+        holds_or_refused(&context, &text, &format!("{elem} between kernels"), &[elem]);
         if elem.starts_with('i') && *elem != "index" {
             let wide: u32 = elem[1..].parse().expect("a width");
             let [there, back] = if wide > 32 { ["extsi", "trunci"] } else { ["trunci", "extsi"] };
@@ -176,7 +181,7 @@ fn other_types_are_refused_by_name() {
                 "func.func @main(%x: tensor<9xi32>) -> tensor<9xi32> {{\n  \
                  %e = tensor.empty() : tensor<9xi32>\n  %r = {inside}\n  return %r : tensor<9xi32>\n}}\n"
             );
-            holds_or_refused(&text, &format!("{elem} in a body"), &[elem]);
+            holds_or_refused(&context, &text, &format!("{elem} in a body"), &[elem]);
         }
     }
 }
@@ -184,6 +189,7 @@ fn other_types_are_refused_by_name() {
 /// Truths as arguments and results of a model, written at the stage `graph` as well.
 #[test]
 fn truths_are_bytes_at_every_stage() {
+    let context = weft::context();
     let text = r#"
 graph.model @main inputs ["mask"] outputs ["other"] {
 ^bb0(%mask: tensor<3x5xi1>):
@@ -207,5 +213,5 @@ graph.model @main inputs ["mask"] outputs ["other"] {
   graph.output %other : tensor<3x5xi1>
 }
 "#;
-    holds(text, "a mask at the stage graph");
+    holds(&context, text, "a mask at the stage graph");
 }

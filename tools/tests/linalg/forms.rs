@@ -22,7 +22,9 @@ fn body(lines: &str) -> String {
 
 #[test]
 fn bodies() {
+    let context = weft::context();
     holds(
+        &context,
         &body(
             "    %z = arith.constant 0.0 : f32
     %c = arith.cmpf ogt, %in, %z : f32
@@ -95,15 +97,16 @@ fn bodies() {
         ),
     ];
     for (lines, word) in refused {
-        holds_or_refused(&body(lines), word, &[word]);
+        holds_or_refused(&context, &body(lines), word, &[word]);
     }
 }
 
 /// What is computed between nests.
 #[test]
 fn scalars_between_nests() {
+    let context = weft::context();
     holds(
-        &function(
+        &context, &function(
             "  %i = arith.constant 2 : index
   %j = arith.constant 7 : index
   %a = tensor.extract %x[%i, %j] : tensor<6x8xf32>
@@ -131,7 +134,9 @@ fn scalars_between_nests() {
 
 #[test]
 fn tensors() {
+    let context = weft::context();
     holds(
+        &context,
         &function(
             "  %z = arith.constant 1.0 : f32
   %p = tensor.pad %x low[-1, 2] high[3, -2] {
@@ -144,6 +149,7 @@ fn tensors() {
         "a border below zero",
     );
     holds(
+        &context,
         &function(
             "  %p = tensor.pad %x low[0, 0] high[-6, 0] {
   ^bb0(%i: index, %j: index):
@@ -156,6 +162,7 @@ fn tensors() {
         "nothing and all of it",
     );
     holds(
+        &context,
         "func.func private @twice(%x: tensor<6x8xf32>) -> tensor<6x8xf32> {
   %y = arith.addf %x, %x : tensor<6x8xf32>
   return %y : tensor<6x8xf32>
@@ -239,13 +246,14 @@ func.func @main(%x: tensor<6x8xf32>) -> tensor<6x8xf32> {
         ),
     ];
     for (lines, word) in refused {
-        holds_or_refused(&function(lines), word, &[word]);
+        holds_or_refused(&context, &function(lines), word, &[word]);
     }
 }
 
 /// Programs that are no function from tensors to tensors.
 #[test]
 fn functions() {
+    let context = weft::context();
     let refused: &[(&str, &str, &str)] = &[
         ("memref", "func.func @main(%x: memref<4xf32>) { return }", "memref<4xf32>"),
         ("number", "func.func @main(%x: f32) -> f32 { return %x : f32 }", "f32"),
@@ -268,6 +276,6 @@ fn functions() {
         ("empty", "module {}", "no model"),
     ];
     for (what, text, word) in refused {
-        holds_or_refused(text, what, &[word]);
+        holds_or_refused(&context, text, what, &[word]);
     }
 }

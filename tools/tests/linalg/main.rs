@@ -9,11 +9,14 @@
 //!
 //! `WEFT_RANDOM_PROGRAMS=20000` tries that many, `WEFT_SEED` others; a failure names its seed.
 
+mod body;
 mod check;
 mod elements;
 mod forms;
+mod nests;
 mod program;
 mod random;
+mod tensors;
 
 use check::holds;
 
@@ -24,8 +27,13 @@ fn quarter(number: u64) {
     let variable = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
     let programs = variable("WEFT_RANDOM_PROGRAMS").unwrap_or(PROGRAMS);
     let first: u64 = variable("WEFT_SEED").unwrap_or(0);
-    for seed in (first..first + programs).filter(|seed| seed % 4 == number) {
-        holds(&program::random(seed), &format!("seed {seed}"));
+    let seeds: Vec<u64> = (first..first + programs).filter(|seed| seed % 4 == number).collect();
+    // A context takes longer to make than a small program to compile, and keeps what it has seen.
+    for some in seeds.chunks(50) {
+        let context = weft::context();
+        for seed in some {
+            holds(&context, &program::random(*seed), &format!("seed {seed}"));
+        }
     }
 }
 
