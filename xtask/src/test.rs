@@ -117,8 +117,9 @@ fn integration_tests(workspace: &Workspace) -> Result {
     stream(&mut cargo(workspace, &tests))
 }
 
-/// Tests that let weft choose for the processor they run on.
-const OF_THE_HOST: &[&str] = &["cache", "cli", "explain", "joint", "kernels", "welder"];
+/// Tests that let weft choose for the processor they run on: the command line, kernels of every
+/// kind, and how they are joined.
+const OF_THE_HOST: &[&str] = &["cli", "kernels", "welder"];
 
 /// Those once more with the facts of another machine, unless they were replaced for all steps.
 fn on_another_host(workspace: &Workspace) -> Result {
