@@ -1,7 +1,7 @@
 //! Steps of a program that are nests: generic operations and named ones.
 
 use crate::body::{Body, is_float};
-use crate::program::{TYPES, Value, Writer, tensor};
+use crate::program::{TYPES, Value, Writer};
 
 impl Writer {
     /// Operands of one shape, any types, one body.
