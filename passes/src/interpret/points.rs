@@ -21,7 +21,7 @@ impl<'c> Compiler<'c> {
     /// A nest whose body branches.
     pub(super) fn points(&mut self, op: Op<'c>) -> Result<(), InterpretError> {
         let nest = &Generic::of(op)?;
-        // What a loop writes and reads again has to stay where it is.
+        // Before the loops: they would make a buffer anew in every round.
         let mut tensors = Vec::new();
         for operand in op.operands().into_iter().take(nest.inputs) {
             tensors.push(self.view(op, operand)?);
