@@ -35,6 +35,45 @@ def Tile_RTileAttr : AttrDef<Tile_Dialect, "RTile"> {
   let assemblyFormat = "`<` $memory `[` $sizes `]` `>`";
 }
 
+def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
+  let mnemonic = "schedule";
+  let summary = "How the tiles of a nest are walked, held in registers and moved";
+  let description = [{
+    ```mlir
+    schedule <order = [1, 0], rows = [2, 0], slide = [3, 4], stream = @stream_f32>
+    ```
+
+    Together with the rTiles, the instruction and its axes these are all decisions about a
+    nest: the conversion to `device` applies them and takes no other. What is left out is done in
+    the plainest way.
+
+    | Field | Says | Left out |
+    |---|---|---|
+    | `order` | the loops over tiles: parallel axes, the outermost first | axes in their order |
+    | `rows` | the order in which the registers of a tile are worked on: the slowest axis first | axes in their order |
+    | `slide` | the innermost reductions, written out: windows along them slide over the rows, and what several rows read is loaded once | no window slides |
+    | `unroll` | reductions that are written out instead of looped over | all are loops |
+    | `transpose` | the axis along which registers are stored, after a transpose in registers | along the lanes |
+    | `combine_rows` | the rows whose lanes are combined by one transpose for all of them | row by row |
+    | `stream` | the move that stores whole registers past the caches | the move that others take |
+    | `border` | the memory in which inputs that are read past their ends are laid out with their borders | such a nest is refused |
+    | `phases` | for each such input, in how many interleaved parts its rows are laid out | 1 each |
+    | `stages` | steps of the innermost looped reduction whose inputs have room at the same time; 2 is double buffering | 1 |
+  }];
+  let parameters = (ins
+    OptionalParameter<"::mlir::DenseI64ArrayAttr", "loops over tiles, outermost first">:$order,
+    OptionalParameter<"::mlir::DenseI64ArrayAttr", "axes of registers, slowest first">:$rows,
+    OptionalParameter<"::mlir::DenseI64ArrayAttr", "taps of windows that slide over rows">:$slide,
+    OptionalParameter<"::mlir::DenseI64ArrayAttr", "reductions that are written out">:$unroll,
+    OptionalParameter<"std::optional<int64_t>", "axis of stored registers">:$transpose,
+    OptionalParameter<"std::optional<int64_t>", "rows combined together">:$combine_rows,
+    OptionalParameter<"::mlir::FlatSymbolRefAttr", "move past the caches">:$stream,
+    OptionalParameter<"::mlir::FlatSymbolRefAttr", "memory of inputs with borders">:$border,
+    OptionalParameter<"::mlir::DenseI64ArrayAttr", "interleaved parts of rows">:$phases,
+    DefaultValuedParameter<"int64_t", "1", "steps that have room at a time">:$stages);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
 def Tile_GraphOp : Tile_Op<"graph", [IsolatedFromAbove, Symbol, SingleBlock]> {
   let summary = "The tile-graph: kernels applied to tensors";
   let description = [{
@@ -266,19 +305,29 @@ def Tile_ComputeOp : Tile_Op<"compute", [AttrSizedOperandSegments, SingleBlock]>
     - C2: sizes are at least 1, and an inner rTile is no larger than an outer one.
     - C3: `on` names an instruction, a lane unit or a move of the machine.
     - C4: the register rTile's accumulators fit the register memory.
+    `schedule` has the other decisions about the nest (`#tile.schedule`).
+
     - C5: there is one layout per input of the nest, none for what its outputs start from: two
       numbers, or five.
+    - C6: the axes of each field of `schedule` are of the nest, each once; those of `order` are all
+      that do not reduce, those of `rows`, `transpose` and `combine_rows` some of these, and those
+      of `slide` and `unroll` reduce; none of the latter five has the lanes.
+    - C7: `stream` is a streaming move of the machine from the registers, `border` a memory of it
+      that is not shared by units, and there is one number of phases for each input with a border.
+    - C8: there are 1 to 16 stages, and more than one only with `axes`.
   }];
   let arguments = (ins Variadic<AnyTensor>:$inputs, Variadic<AnyTensor>:$inits,
                        FlatSymbolRefAttr:$instruction,
                        OptionalAttr<I64Attr>:$lanes, OptionalAttr<ArrayAttr>:$axes,
                        TypedArrayAttrBase<Tile_RTileAttr, "rTiles">:$tiles,
-                       OptionalAttr<TypedArrayAttrBase<DenseI64ArrayAttr, "layouts">>:$layouts);
+                       OptionalAttr<TypedArrayAttrBase<DenseI64ArrayAttr, "layouts">>:$layouts,
+                       OptionalAttr<Tile_ScheduleAttr>:$schedule);
   let results = (outs Variadic<AnyTensor>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     `ins` `(` $inputs `)` `outs` `(` $inits `)` `on` $instruction (`lanes` $lanes^)?
-    (`axes` $axes^)? `tiles` $tiles (`layouts` $layouts^)? attr-dict-with-keyword
+    (`axes` $axes^)? `tiles` $tiles (`layouts` $layouts^)? (`schedule` $schedule^)?
+    attr-dict-with-keyword
     `:` functional-type(operands, $results) $body
   }];
 }

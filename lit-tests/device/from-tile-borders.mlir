@@ -44,7 +44,7 @@ tile.kernel @sums {
 // -----
 
 // Registers that are filled from a memory that units share: no cache to lay it out in.
-// REFUSED: error: @sums reads past the ends of a tensor
+// REFUSED: error: @sums: reads past the ends of a tensor, and its schedule has no `border`
 #x = affine_map<(c, j, q) -> (c, j + q)>
 #y = affine_map<(c, j, q) -> (c, j)>
 

@@ -1,4 +1,4 @@
-// Where the machine moves lanes between registers, the lanes of several rows are combined at once.
+// Rows that the schedule combines together: their lanes are folded at once, after a transpose.
 // RUN: weft-opt %s --tile-to-device --split-input-file | FileCheck %s
 
 device.machine @toy arch("toy") features([]) {
@@ -22,7 +22,7 @@ device.machine @toy arch("toy") features([]) {
 tile.kernel @sums {
 ^bb0(%x: tensor<4x8xf32>, %o: tensor<4xf32>):
   %a = tile.load %x to @vreg : tensor<4x8xf32>
-  %c = tile.compute ins(%a) outs(%o) on @valu lanes 1 tiles [#tile.rtile<"dram" [4, 8]>, #tile.rtile<"vreg" [4, 4]>] : (tensor<4x8xf32>, tensor<4xf32>) -> tensor<4xf32> {
+  %c = tile.compute ins(%a) outs(%o) on @valu lanes 1 tiles [#tile.rtile<"dram" [4, 8]>, #tile.rtile<"vreg" [4, 4]>] schedule <combine_rows = 0> : (tensor<4x8xf32>, tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%p: tensor<4x8xf32>, %q: tensor<4xf32>):
     %s = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%q : tensor<4xf32>) {
     ^bb0(%unread: f32):
@@ -40,8 +40,7 @@ tile.kernel @sums {
   tile.yield %r : tensor<4xf32>
 }
 
-// What is added to sums that are there differs from row to row, and a ninth number is beside
-// the registers: each row by itself.
+// Each row by itself.
 // CHECK-LABEL: device.kernel @held
 //   CHECK-NOT:   @gather
 //       CHECK:   device.combine

@@ -1,4 +1,4 @@
-// What is more than the caches hold is stored past them, a whole register at a time.
+// What the schedule streams is stored past the caches, a whole register at a time.
 // RUN: weft-opt %s --tile-to-device -o %t
 // RUN: FileCheck %s < %t
 // RUN: weft-opt %t --device-lower-to-vector | FileCheck %s --check-prefix=CODE
@@ -33,7 +33,7 @@ device.machine @toy arch("toy") features([]) {
 tile.kernel @large {
 ^bb0(%x: tensor<66xf32>, %o: tensor<66xf32>):
   %a = tile.load %x to @vreg : tensor<66xf32>
-  %c = tile.compute ins(%a) outs(%o) on @valu lanes 0 tiles [#tile.rtile<"dram" [66]>, #tile.rtile<"vreg" [4]>] : (tensor<66xf32>, tensor<66xf32>) -> tensor<66xf32> {
+  %c = tile.compute ins(%a) outs(%o) on @valu lanes 0 tiles [#tile.rtile<"dram" [66]>, #tile.rtile<"vreg" [4]>] schedule <stream = @stream> : (tensor<66xf32>, tensor<66xf32>) -> tensor<66xf32> {
   ^bb0(%p: tensor<66xf32>, %q: tensor<66xf32>):
     %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%p : tensor<66xf32>) outs(%q : tensor<66xf32>) {
     ^bb0(%u: f32, %v: f32):
@@ -46,32 +46,13 @@ tile.kernel @large {
   tile.yield %r : tensor<66xf32>
 }
 
-// Both fit the cache, from which the next kernel reads.
-// CHECK-LABEL: device.kernel @small
-//   CHECK-NOT:   @stream
-tile.kernel @small {
-^bb0(%x: tensor<60xf32>, %o: tensor<60xf32>):
-  %a = tile.load %x to @vreg : tensor<60xf32>
-  %c = tile.compute ins(%a) outs(%o) on @valu lanes 0 tiles [#tile.rtile<"dram" [60]>, #tile.rtile<"vreg" [4]>] : (tensor<60xf32>, tensor<60xf32>) -> tensor<60xf32> {
-  ^bb0(%p: tensor<60xf32>, %q: tensor<60xf32>):
-    %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%p : tensor<60xf32>) outs(%q : tensor<60xf32>) {
-    ^bb0(%u: f32, %v: f32):
-      %n = arith.negf %u : f32
-      linalg.yield %n : f32
-    } -> tensor<60xf32>
-    tile.yield %r : tensor<60xf32>
-  }
-  %r = tile.store %c from @vreg to %o : tensor<60xf32>
-  tile.yield %r : tensor<60xf32>
-}
-
 // Rows of 33: only the first begins at a multiple of a register.
 // CHECK-LABEL: device.kernel @odd_rows
 //   CHECK-NOT:   @stream
 tile.kernel @odd_rows {
 ^bb0(%x: tensor<4x33xf32>, %o: tensor<4x33xf32>):
   %a = tile.load %x to @vreg : tensor<4x33xf32>
-  %c = tile.compute ins(%a) outs(%o) on @valu lanes 1 tiles [#tile.rtile<"dram" [4, 33]>, #tile.rtile<"vreg" [1, 4]>] : (tensor<4x33xf32>, tensor<4x33xf32>) -> tensor<4x33xf32> {
+  %c = tile.compute ins(%a) outs(%o) on @valu lanes 1 tiles [#tile.rtile<"dram" [4, 33]>, #tile.rtile<"vreg" [1, 4]>] schedule <stream = @stream> : (tensor<4x33xf32>, tensor<4x33xf32>) -> tensor<4x33xf32> {
   ^bb0(%p: tensor<4x33xf32>, %q: tensor<4x33xf32>):
     %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%p : tensor<4x33xf32>) outs(%q : tensor<4x33xf32>) {
     ^bb0(%u: f32, %v: f32):

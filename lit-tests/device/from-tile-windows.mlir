@@ -1,4 +1,4 @@
-// Where windows slide over rows of a tile, what several rows read is loaded once.
+// Where the schedule lets windows slide over rows of a tile, what several rows read is loaded once.
 // RUN: weft-opt %s --tile-to-device --split-input-file | FileCheck %s
 
 device.machine @toy arch("toy") features([]) {
@@ -30,7 +30,7 @@ device.machine @toy arch("toy") features([]) {
 tile.kernel @column {
 ^bb0(%x: tensor<4x4xf32>, %w: tensor<2xf32>, %o: tensor<3x4xf32>):
   %a = tile.load %x to @vreg : tensor<4x4xf32>
-  %c = tile.compute ins(%a, %w) outs(%o) on @valu lanes 1 tiles [#tile.rtile<"dram" [3, 4, 2]>, #tile.rtile<"vreg" [3, 4, 1]>] : (tensor<4x4xf32>, tensor<2xf32>, tensor<3x4xf32>) -> tensor<3x4xf32> {
+  %c = tile.compute ins(%a, %w) outs(%o) on @valu lanes 1 tiles [#tile.rtile<"dram" [3, 4, 2]>, #tile.rtile<"vreg" [3, 4, 1]>] schedule <slide = [2]> : (tensor<4x4xf32>, tensor<2xf32>, tensor<3x4xf32>) -> tensor<3x4xf32> {
   ^bb0(%p: tensor<4x4xf32>, %s: tensor<2xf32>, %q: tensor<3x4xf32>):
     %r = linalg.generic {indexing_maps = [affine_map<(i, j, p) -> (i + p, j)>, affine_map<(i, j, p) -> (p)>, affine_map<(i, j, p) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%p, %s : tensor<4x4xf32>, tensor<2xf32>) outs(%q : tensor<3x4xf32>) {
     ^bb0(%u: f32, %unread: f32, %v: f32):
@@ -43,17 +43,18 @@ tile.kernel @column {
   tile.yield %r : tensor<3x4xf32>
 }
 
-// Backwards a sum would add its points in another order: a loop over them.
-// CHECK-LABEL: device.kernel @backwards
+// Written out without a window that slides: each tap loads the rows that it reads.
+// CHECK-LABEL: device.kernel @written_out
+//   CHECK-NOT:   scf.for
 //       CHECK:   affine.for %{{.+}} = 0 to 2 {
 //       CHECK:     affine.for %[[ROW:.+]] = 0 to 3 {
 //       CHECK:       device.copy @load %arg1
-tile.kernel @backwards {
+tile.kernel @written_out {
 ^bb0(%x: tensor<4x4xf32>, %w: tensor<2xf32>, %o: tensor<3x4xf32>):
   %a = tile.load %x to @vreg : tensor<4x4xf32>
-  %c = tile.compute ins(%a, %w) outs(%o) on @valu lanes 1 tiles [#tile.rtile<"dram" [3, 4, 2]>, #tile.rtile<"vreg" [3, 4, 1]>] : (tensor<4x4xf32>, tensor<2xf32>, tensor<3x4xf32>) -> tensor<3x4xf32> {
+  %c = tile.compute ins(%a, %w) outs(%o) on @valu lanes 1 tiles [#tile.rtile<"dram" [3, 4, 2]>, #tile.rtile<"vreg" [3, 4, 1]>] schedule <unroll = [2]> : (tensor<4x4xf32>, tensor<2xf32>, tensor<3x4xf32>) -> tensor<3x4xf32> {
   ^bb0(%p: tensor<4x4xf32>, %s: tensor<2xf32>, %q: tensor<3x4xf32>):
-    %r = linalg.generic {indexing_maps = [affine_map<(i, j, p) -> (i - p + 1, j)>, affine_map<(i, j, p) -> (p)>, affine_map<(i, j, p) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%p, %s : tensor<4x4xf32>, tensor<2xf32>) outs(%q : tensor<3x4xf32>) {
+    %r = linalg.generic {indexing_maps = [affine_map<(i, j, p) -> (i + p, j)>, affine_map<(i, j, p) -> (p)>, affine_map<(i, j, p) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%p, %s : tensor<4x4xf32>, tensor<2xf32>) outs(%q : tensor<3x4xf32>) {
     ^bb0(%u: f32, %unread: f32, %v: f32):
       %t = arith.addf %v, %u : f32
       linalg.yield %t : f32

@@ -61,7 +61,7 @@ tile.kernel @ragged {
 ^bb0(%x: tensor<3x5xf32>, %w: tensor<5x20xf32>, %o: tensor<3x20xf32>):
   %a = tile.load %x to @dram : tensor<3x5xf32>
   %b = tile.load %w to @vreg : tensor<5x20xf32>
-  %c = tile.compute ins(%a, %b) outs(%o) on @fma lanes 1 tiles [#tile.rtile<"l2"[3, 20, 5]>, #tile.rtile<"vreg"[2, 16, 1]>] : (tensor<3x5xf32>, tensor<5x20xf32>, tensor<3x20xf32>) -> tensor<3x20xf32> {
+  %c = tile.compute ins(%a, %b) outs(%o) on @fma lanes 1 tiles [#tile.rtile<"l2"[3, 20, 5]>, #tile.rtile<"vreg"[2, 16, 1]>] schedule <order = [1, 0]> : (tensor<3x5xf32>, tensor<5x20xf32>, tensor<3x20xf32>) -> tensor<3x20xf32> {
   ^bb0(%d: tensor<3x5xf32>, %e: tensor<5x20xf32>, %f: tensor<3x20xf32>):
     %r = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%d, %e : tensor<3x5xf32>, tensor<5x20xf32>) outs(%f : tensor<3x20xf32>) {
     ^bb0(%p: f32, %q: f32, %v: f32):

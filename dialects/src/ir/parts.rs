@@ -80,6 +80,68 @@ pub(crate) fn of_rtile<'c>(context: &'c Context, memory: &str, sizes: &[i64]) ->
     }
 }
 
+/// The fields of a `#tile.schedule`; none where one is left out.
+pub(crate) struct ScheduleFields<'c> {
+    pub order: Option<Attribute<'c>>,
+    pub rows: Option<Attribute<'c>>,
+    pub slide: Option<Attribute<'c>>,
+    pub unroll: Option<Attribute<'c>>,
+    pub transpose: Option<i64>,
+    pub combine_rows: Option<i64>,
+    pub stream: Option<Attribute<'c>>,
+    pub border: Option<Attribute<'c>>,
+    pub phases: Option<Attribute<'c>>,
+    pub stages: i64,
+}
+
+/// The fields of a `#tile.schedule`.
+pub(crate) fn schedule(attribute: Attribute<'_>) -> Option<ScheduleFields<'_>> {
+    let mut raw = std::mem::MaybeUninit::uninit();
+    // SAFETY: what it says is one has its fields written; they live as long as the context, and
+    // one that is null is not touched.
+    unsafe {
+        if !shim::weftScheduleRead(attribute.to_raw(), raw.as_mut_ptr()) {
+            return None;
+        }
+        let raw = raw.assume_init();
+        let field = |raw: MlirAttribute| (!raw.ptr.is_null()).then(|| Attribute::from_raw(raw));
+        let axis = |axis: i64| (axis != i64::MIN).then_some(axis);
+        Some(ScheduleFields {
+            order: field(raw.order),
+            rows: field(raw.rows),
+            slide: field(raw.slide),
+            unroll: field(raw.unroll),
+            transpose: axis(raw.transpose),
+            combine_rows: axis(raw.combine_rows),
+            stream: field(raw.stream),
+            border: field(raw.border),
+            phases: field(raw.phases),
+            stages: raw.stages,
+        })
+    }
+}
+
+/// Makes a `#tile.schedule`; lists are `array<i64>`s and names symbols.
+pub(crate) fn of_schedule<'c>(context: &'c Context, fields: &ScheduleFields<'c>) -> Attribute<'c> {
+    let raw = |field: Option<Attribute<'c>>| {
+        field.map_or(MlirAttribute { ptr: std::ptr::null() }, |field| field.to_raw())
+    };
+    let own = shim::WeftSchedule {
+        order: raw(fields.order),
+        rows: raw(fields.rows),
+        slide: raw(fields.slide),
+        unroll: raw(fields.unroll),
+        stream: raw(fields.stream),
+        border: raw(fields.border),
+        phases: raw(fields.phases),
+        transpose: fields.transpose.unwrap_or(i64::MIN),
+        combine_rows: fields.combine_rows.unwrap_or(i64::MIN),
+        stages: fields.stages,
+    };
+    // SAFETY: the attributes are of this context and have the kinds that are asked for.
+    unsafe { Attribute::from_raw(shim::weftScheduleGet(context.to_raw(), &own)) }
+}
+
 /// Number of dimensions of a memref.
 pub(crate) fn rank(ty: Type<'_>) -> Option<usize> {
     MemRefType::try_from(ty).ok().map(|memref| memref.rank())

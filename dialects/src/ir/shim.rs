@@ -16,6 +16,21 @@ pub struct WeftStatistic {
     pub description: *const c_char,
 }
 
+/// The fields of a `#tile.schedule`: null or the least number where one is left out.
+#[repr(C)]
+pub struct WeftSchedule {
+    pub order: MlirAttribute,
+    pub rows: MlirAttribute,
+    pub slide: MlirAttribute,
+    pub unroll: MlirAttribute,
+    pub stream: MlirAttribute,
+    pub border: MlirAttribute,
+    pub phases: MlirAttribute,
+    pub transpose: i64,
+    pub combine_rows: i64,
+    pub stages: i64,
+}
+
 pub type RunPass = unsafe extern "C" fn(
     user: *mut c_void,
     module: MlirOperation,
@@ -62,6 +77,8 @@ unsafe extern "C" {
     pub fn weftRTileMemory(attribute: MlirAttribute) -> MlirStringRef;
     pub fn weftRTileRank(attribute: MlirAttribute) -> isize;
     pub fn weftRTileSize(attribute: MlirAttribute, axis: isize) -> i64;
+    pub fn weftScheduleGet(context: MlirContext, fields: *const WeftSchedule) -> MlirAttribute;
+    pub fn weftScheduleRead(attribute: MlirAttribute, fields: *mut WeftSchedule) -> bool;
     pub fn weftTaskTokenGet(context: MlirContext) -> MlirType;
     pub fn weftDeviceTokenGet(context: MlirContext) -> MlirType;
     pub fn weftIteratorTypeGet(context: MlirContext, parallel: bool) -> MlirAttribute;

@@ -192,6 +192,39 @@ intptr_t weftRTileRank(MlirAttribute attribute) {
 int64_t weftRTileSize(MlirAttribute attribute, intptr_t axis) {
   return cast<weft::tile::RTileAttr>(unwrap(attribute)).getSizes()[axis];
 }
+
+MlirAttribute weftScheduleGet(MlirContext context, const WeftSchedule *fields) {
+  auto list = [](MlirAttribute attribute) {
+    return cast_or_null<DenseI64ArrayAttr>(unwrap(attribute));
+  };
+  auto symbol = [](MlirAttribute attribute) {
+    return cast_or_null<FlatSymbolRefAttr>(unwrap(attribute));
+  };
+  auto axis = [](int64_t axis) {
+    return axis == INT64_MIN ? std::optional<int64_t>() : axis;
+  };
+  return wrap(weft::tile::ScheduleAttr::get(
+      unwrap(context), list(fields->order), list(fields->rows),
+      list(fields->slide), list(fields->unroll), axis(fields->transpose),
+      axis(fields->combineRows), symbol(fields->stream),
+      symbol(fields->border), list(fields->phases), fields->stages));
+}
+bool weftScheduleRead(MlirAttribute attribute, WeftSchedule *fields) {
+  auto schedule = dyn_cast<weft::tile::ScheduleAttr>(unwrap(attribute));
+  if (!schedule)
+    return false;
+  *fields = {wrap(Attribute(schedule.getOrder())),
+             wrap(Attribute(schedule.getRows())),
+             wrap(Attribute(schedule.getSlide())),
+             wrap(Attribute(schedule.getUnroll())),
+             wrap(Attribute(schedule.getStream())),
+             wrap(Attribute(schedule.getBorder())),
+             wrap(Attribute(schedule.getPhases())),
+             schedule.getTranspose().value_or(INT64_MIN),
+             schedule.getCombineRows().value_or(INT64_MIN),
+             schedule.getStages()};
+  return true;
+}
 MlirType weftTaskTokenGet(MlirContext context) {
   return wrap(weft::task::TokenType::get(unwrap(context)));
 }

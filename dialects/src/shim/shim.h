@@ -58,6 +58,15 @@ bool weftAttributeIsRTile(MlirAttribute attribute);
 MlirStringRef weftRTileMemory(MlirAttribute attribute);
 intptr_t weftRTileRank(MlirAttribute attribute);
 int64_t weftRTileSize(MlirAttribute attribute, intptr_t axis);
+
+/// The fields of a `#tile.schedule`: null or the least number where one is left out.
+typedef struct {
+  MlirAttribute order, rows, slide, unroll, stream, border, phases;
+  int64_t transpose, combineRows, stages;
+} WeftSchedule;
+MlirAttribute weftScheduleGet(MlirContext context, const WeftSchedule *fields);
+/// False where the attribute is none.
+bool weftScheduleRead(MlirAttribute attribute, WeftSchedule *fields);
 MlirType weftTaskTokenGet(MlirContext context);
 MlirType weftDeviceTokenGet(MlirContext context);
 

@@ -2,9 +2,13 @@
 //!
 //! [`Graph`], [`Run`], [`Empty`], [`View`] and [`Connect`] read the tile-graph; [`Kernel`],
 //! [`Load`], [`Compute`] and [`Store`] read tile programs; [`RTile`] is the
-//! attribute `#tile.rtile`.
+//! attribute `#tile.rtile`, [`Schedule`] `#tile.schedule`.
 
+mod schedule;
 pub(crate) mod verify;
+mod verify_schedule;
+
+pub use schedule::Schedule;
 
 use crate::ir::{Attribute, Block, Context, Op, Type, Val, affine, attr, parts, ty};
 
@@ -313,6 +317,8 @@ pub struct Compute<'c> {
     pub tiles: Vec<RTile>,
     /// How the tiles of the inputs lie in the first rTile's memory, as numbers.
     pub layouts: Option<Vec<Vec<i64>>>,
+    /// How its tiles are walked, held in registers and moved.
+    pub schedule: Schedule,
     /// The payload; ends in `tile.yield`.
     pub body: Block<'c>,
 }
@@ -350,6 +356,10 @@ impl<'c> Compute<'c> {
             axes,
             tiles: tiles.into_iter().map(RTile::of).collect::<Option<_>>()?,
             layouts: layouts.flatten(),
+            schedule: match op.attr("schedule") {
+                Some(schedule) => Schedule::of(schedule)?,
+                None => Schedule::default(),
+            },
             body: op.first_block(0)?,
         })
     }

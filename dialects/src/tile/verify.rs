@@ -1,5 +1,6 @@
 //! Constraints of the `tile` dialect.
 
+use super::verify_schedule::{compute_c6, compute_c7, compute_c8};
 use super::{Run, axes, mapped_axes, nest, places};
 use crate::device::Machine;
 use crate::ir::{Block, Diagnostics, Op, Type, Val, affine, attr, parts, ty};
@@ -17,7 +18,13 @@ const TABLE: Table = &[
     ("tile.kernel", &[kernel_c1]),
     ("tile.load", &[load_c1]),
     ("tile.store", &[store_c1]),
-    ("tile.compute", &[compute_c1, compute_c2, compute_c3, compute_c4, compute_c5]),
+    (
+        "tile.compute",
+        &[
+            compute_c1, compute_c2, compute_c3, compute_c4, compute_c5, compute_c6, compute_c7,
+            compute_c8,
+        ],
+    ),
 ];
 
 /// Checks `op` against the constraints of its description.
@@ -218,7 +225,7 @@ fn store_c1(op: Op<'_>, diag: &mut Diagnostics) {
 }
 
 /// Memory and sizes of each rTile of a compute, also of sizes that C2 refuses.
-fn tiles<'c>(op: Op<'c>) -> Vec<(&'c str, Vec<i64>)> {
+pub(super) fn tiles<'c>(op: Op<'c>) -> Vec<(&'c str, Vec<i64>)> {
     let tiles = op.attr("tiles").and_then(attr::array).unwrap_or_default();
     tiles.into_iter().filter_map(parts::rtile).collect()
 }

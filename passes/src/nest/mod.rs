@@ -12,6 +12,8 @@ mod part;
 mod parts;
 mod read;
 mod simplify;
+mod transposes;
+mod windows;
 
 pub(crate) use border::emit_pad;
 pub use border::{Border, MOST_PHASES};
@@ -23,6 +25,9 @@ pub use read::{NestError, read_kernel, read_members};
 pub(crate) use read::{
     captured, generic_accesses, generic_axes, generic_inputs, reads_output, rebase,
 };
+
+pub use transposes::{may_combine_rows, stores_along};
+pub use windows::Windows;
 
 use weft_dialects::ir::payload::Axis;
 use weft_dialects::ir::{Block, Linear, Op, Type, Val, ty};

@@ -18,12 +18,13 @@ use std::collections::HashMap;
 use weft_dialects::device::{Machine, Move};
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::{Attribute, Builder, Context, Mapping, Op, Report, Val, attr, remark};
-use weft_dialects::tile::{Compute, RTile};
+use weft_dialects::tile::{Compute, RTile, Schedule};
 
 use super::block::{self, Chosen, Core};
 use super::isa::{Bound, Near, Search};
 use super::layout::Layout;
 use super::policy::{self, Candidate, Choice, Tiled};
+use super::schedule::schedule;
 use super::task_tile;
 use super::{instruction, isa, offer, pack_weights, parts, roller};
 use crate::device::expand_math;
@@ -320,10 +321,12 @@ pub(crate) fn construct<'c>(
             kernel.set_attr("cycles", attr::of_int(context, tile.cycles.ceil() as i64));
         }
         let nest = read(copy).expect("it was read before");
-        rewrite(context, machine, copy, &nest, &wide.tiled, &wide.tiles);
+        let schedule = schedule(machine, &nest, &wide.tiled, &wide.tiles);
+        rewrite(context, machine, copy, &nest, (&wide.tiled, &wide.tiles, &schedule));
         copy
     });
-    rewrite(context, machine, kernel, &nest, &best.tiled, &best.tiles);
+    let schedule = schedule(machine, &nest, &best.tiled, &best.tiles);
+    rewrite(context, machine, kernel, &nest, (&best.tiled, &best.tiles, &schedule));
     Ok(wide)
 }
 
@@ -466,14 +469,18 @@ pub(super) fn near_tile<'c>(
     Some(NearTile { tiles, cycles: choice.cycles, tiled: choice.tiled, far_bytes: None })
 }
 
-/// Writes rTiles for a tile of `kernel` that waits near a unit.
+/// Writes rTiles and the schedule for a tile of `kernel` that waits near a unit, which looks like
+/// `near`, or for the last member of a group, which is done as it stands.
 pub(super) fn construct_tile<'c>(
     context: &'c Context,
     machine: Machine<'c>,
     kernel: Op<'c>,
+    near: Option<&Nest<'c>>,
     tile: &NearTile<'c>,
 ) -> Result<(), Failed> {
-    rewrite(context, machine, kernel, &read(kernel)?, &tile.tiled, &tile.tiles);
+    let nest = read(kernel)?;
+    let schedule = schedule(machine, near.unwrap_or(&nest), &tile.tiled, &tile.tiles);
+    rewrite(context, machine, kernel, &nest, (&tile.tiled, &tile.tiles, &schedule));
     Ok(())
 }
 
@@ -491,7 +498,8 @@ pub(crate) fn construct_move<'c>(
     let sizes = nest.extents().into_iter().map(size).collect();
     let tile = RTile { memory: way.target().to_owned(), sizes };
     let tiles = [tile.clone()];
-    rewrite(context, machine, kernel, &nest, &Tiled::Moved(way.name, tile), &tiles);
+    let moved = Tiled::Moved(way.name, tile);
+    rewrite(context, machine, kernel, &nest, (&moved, &tiles, &Schedule::default()));
     Ok(())
 }
 
@@ -537,8 +545,7 @@ fn rewrite<'c>(
     machine: Machine<'c>,
     kernel: Op<'c>,
     nest: &Nest<'c>,
-    tiled: &Tiled<'c>,
-    tiles: &[RTile],
+    (tiled, tiles, schedule): (&Tiled<'c>, &[RTile], &Schedule),
 ) {
     let block = kernel.body(0).expect("the kernel was read");
     let payload = block.ops();
@@ -578,6 +585,7 @@ fn rewrite<'c>(
         Tiled::Block(chosen) => attributes.extend(block_attributes(context, chosen)),
         Tiled::Moved(..) => {}
     }
+    attributes.extend(schedule.to_attr(context).map(|schedule| ("schedule", schedule)));
     let compute = b.op_with("tile.compute", &operands, &types, &attributes, 1);
     let arg_types: Vec<_> = operands.iter().map(|operand| operand.ty()).collect();
     let body = b.block(compute.region(0), &arg_types);

@@ -11,10 +11,9 @@ use weft_dialects::ir::{Type, ty};
 use super::banks::Banks;
 use super::instruction::{Mapped, body_cycles};
 use super::task_tile::loop_order;
-use super::turn::turns;
 use super::way::{Stage, move_cycles, way};
 use super::windows;
-use crate::nest::{Access, Border, Nest, Start};
+use crate::nest::{Access, Border, Nest, Start, stores_along};
 
 /// Machine facts that the model uses.
 pub(super) struct Facts<'c> {
@@ -346,7 +345,7 @@ impl<'m, 'c> Model<'m, 'c> {
 
         let across = tile.lanes_axis.is_some_and(|axis| self.nest.reduces(axis));
         let turned = tile.rows.iter().any(|&(rows, _)| {
-            tile.lanes_axis.is_some_and(|lanes_axis| turns(self.nest, lanes_axis, rows))
+            tile.lanes_axis.is_some_and(|lanes_axis| stores_along(self.nest, lanes_axis, rows))
         });
         let mut finish = 6.0;
         for (output, start) in self.outputs.iter().zip(&self.nest.starts) {

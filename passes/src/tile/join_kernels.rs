@@ -17,7 +17,7 @@ use std::collections::{HashMap, HashSet};
 use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::{Failed, Pass, Run};
 use weft_dialects::ir::{Builder, Context, Mapping, Op, Report, Type, Val, attr, ty};
-use weft_dialects::tile::{self, Compute, Connect, Kernel};
+use weft_dialects::tile::{self, Compute, Connect, Kernel, Schedule};
 
 use super::groups::{Group, Order, groups, is_near, maker, starts_empty};
 use super::isa;
@@ -88,6 +88,19 @@ fn plain<'c>(machine: Machine<'c>, graph: Op<'c>) -> Result<(), Failed> {
         edge.op.erase();
     }
     Ok(())
+}
+
+/// What a member makes is read again at once, so it is not stored past the caches.
+fn keep_near<'c>(context: &'c Context, compute: &Compute<'c>) {
+    if compute.schedule.stream.is_some() {
+        let schedule = Schedule { stream: None, ..compute.schedule.clone() };
+        match schedule.to_attr(context) {
+            Some(schedule) => compute.op.set_attr("schedule", schedule),
+            None => {
+                compute.op.remove_attr("schedule");
+            }
+        }
+    }
 }
 
 /// Kernels that nothing applies any more.
@@ -402,7 +415,11 @@ impl<'c> Join<'c> {
                 if op.is("tile.yield") {
                     values.push(map.get(op.operand(0)));
                 } else {
-                    b.clone_op(op, &mut map);
+                    let copy = b.clone_op(op, &mut map);
+                    if let Some(compute) = Compute::of(copy).filter(|_| member + 1 < kernels.len())
+                    {
+                        keep_near(context, &compute);
+                    }
                 }
             }
         }

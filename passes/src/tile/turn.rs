@@ -9,7 +9,7 @@
 
 use super::cost::Shape;
 use super::instruction::Mapped;
-use crate::nest::{Nest, Start};
+use crate::nest::{Nest, stores_along};
 
 /// Registers wider than this would not fit as a square.
 const MOST_LANES: u64 = 16;
@@ -21,7 +21,7 @@ pub(super) fn turned(
     lanes_axis: usize,
 ) -> impl Iterator<Item = Shape> {
     let rows = (0..nest.axes.len())
-        .find(|&rows| rows != lanes_axis && turns(nest, lanes_axis, rows))
+        .find(|&rows| rows != lanes_axis && stores_along(nest, lanes_axis, rows))
         .filter(|_| (2..=MOST_LANES).contains(&mapped.lanes));
     let rows = rows.map(|axis| (axis, mapped.lanes.min(nest.axes[axis].extent)));
     rows.filter(|&(_, rows)| rows > 1).into_iter().map(move |rows| Shape {
@@ -29,26 +29,4 @@ pub(super) fn turned(
         vectors: 1,
         rows: vec![rows],
     })
-}
-
-/// Whether every output of a nest without reductions lies along the axis `rows`, and every
-/// input along the axis of the lanes or in one place for all of them.
-pub fn turns(nest: &Nest<'_>, lanes_axis: usize, rows: usize) -> bool {
-    let axes = nest.axes.len();
-    let stride = |access: &crate::nest::Access<'_>, axis| access.stride(axes, axis);
-    (0..axes).all(|axis| !nest.reduces(axis))
-        && nest.starts.iter().all(|start| matches!(start, Start::Unread))
-        && nest.outputs.iter().all(|output| {
-            stride(output, rows) == 1 && stride(output, lanes_axis) > 1 && !shares(output, rows)
-        })
-        && nest
-            .inputs
-            .iter()
-            .all(|input| matches!(stride(input, lanes_axis), 0 | 1) && !shares(input, lanes_axis))
-        && nest.inputs.iter().any(|input| stride(input, lanes_axis) == 1)
-}
-
-/// Whether an axis moves along more than one dimension.
-fn shares(access: &crate::nest::Access<'_>, axis: usize) -> bool {
-    access.index.iter().filter(|index| index.coefficients[axis] != 0).count() > 1
 }

@@ -7,15 +7,19 @@
 use std::collections::BTreeSet;
 
 use super::cost::Shape;
-use crate::nest::Nest;
+use crate::nest::{Nest, Windows};
 
 /// Where windows slide, a tile of more steps than this is too much code: all is written out.
-pub const MOST_STEPS: u64 = 400;
+pub(super) const MOST_STEPS: u64 = 400;
 
 /// The taps of the windows that slide over `rows` with lanes along `lanes_axis`: the innermost
 /// reductions that move along the one input on lanes together with other axes, one of them a
 /// row axis. Gives the input, too.
-pub fn taps(nest: &Nest<'_>, lanes_axis: usize, rows: &[usize]) -> Option<(usize, Vec<usize>)> {
+pub(super) fn taps(
+    nest: &Nest<'_>,
+    lanes_axis: usize,
+    rows: &[usize],
+) -> Option<(usize, Vec<usize>)> {
     let mut on_lanes = nest.inputs.iter().enumerate().filter(|(_, one)| one.uses(lanes_axis));
     let (input, access) = on_lanes.next().filter(|_| on_lanes.next().is_none())?;
     let slides = |axis: usize| {
@@ -26,10 +30,7 @@ pub fn taps(nest: &Nest<'_>, lanes_axis: usize, rows: &[usize]) -> Option<(usize
     let reductions: Vec<usize> = (0..nest.axes.len()).filter(reduces).collect();
     let inside = reductions.iter().rposition(|&axis| !slides(axis)).map_or(0, |at| at + 1);
     let taps = &reductions[inside..];
-    let shares = access.index.iter().any(|index| {
-        let moves = |axis: &usize| index.coefficients[*axis] != 0;
-        taps.iter().any(moves) && rows.iter().any(moves)
-    });
+    let shares = Windows::share(nest, lanes_axis, rows, taps);
     // A row axis that the input does not move along has weights of its own for every tap,
     // which are used best a tap at a time.
     let alone = rows.iter().all(|&axis| access.uses(axis)) && !taps.contains(&lanes_axis);

@@ -12,32 +12,12 @@ use weft_dialects::ir::{Builder, Type, Val};
 use super::index::Sum;
 use super::piece::{At, Piece};
 use super::view::{READ, View, WRITTEN, copy, lanewise};
-use crate::nest::{Access, Epilogue, Start, index_axis};
+use crate::nest::{Access, Epilogue, Start};
 
 impl<'p, 'c> Piece<'p, 'c> {
-    /// The row axis, if the lanes of its registers may be combined together: there are no more
-    /// rows than lanes, no points beside whole registers, and each row starts alike.
+    /// The row axis whose registers' lanes are combined together.
     fn rows_at_once(&self) -> Option<usize> {
-        let [axis] = self.rows[..] else { return None };
-        let plan = self.plan;
-        let whole = plan.nest.axes[plan.lanes_axis?].extent.is_multiple_of(plan.lanes);
-        let alike = match &plan.nest.starts[0] {
-            Start::Unread => true,
-            Start::Held => false,
-            Start::From { inputs, body } => {
-                inputs.is_empty() && body.ops().into_iter().all(|op| index_axis(op).is_none())
-            }
-        };
-        let output = &plan.nest.outputs[0];
-        let epilogue = plan.nest.epilogue.iter().flat_map(|epilogue| &epilogue.inputs);
-        let forwards = |access: &Access<'c>| {
-            let steps = access.index.iter().map(|index| index.coefficients[axis]);
-            let steps: Vec<_> = steps.filter(|&step| step != 0).collect();
-            steps.len() <= 1 && steps.iter().all(|&step| step > 0)
-        };
-        let all_forwards = output.uses(axis) && epilogue.chain([output]).all(forwards);
-        let fits = plan.lanes.is_power_of_two() && (4..=plan.lanes).contains(&self.sizes[axis]);
-        (whole && alike && fits && all_forwards).then_some(axis)
+        self.plan.schedule.combine_rows.filter(|axis| self.rows == [*axis])
     }
 
     /// Combines the lanes of every row's registers and stores the results; whether that was done.

@@ -18,14 +18,13 @@ use weft_dialects::ir::payload::Scalar;
 use weft_dialects::ir::{Builder, Linear, Type, Val, attr, ty};
 use weft_dialects::tile::RTile;
 
-use super::Plan;
 use super::index::{Sum, scf_for};
 use super::member::Room;
 use super::piece::Piece;
 use super::tiles::Tiles;
 use super::view::{READ, View, WRITTEN, copy, lanewise};
-use crate::nest::{Access, Border, MOST_PHASES};
-use crate::tile::{loop_order, near_cache};
+use super::{Plan, loops};
+use crate::nest::{Access, Border};
 
 /// The inputs with borders of a kernel, and where their planes lie.
 pub(super) struct Bordered<'c> {
@@ -57,27 +56,25 @@ impl<'c> Bordered<'c> {
         let (mut planes, mut axes) = (Vec::new(), Vec::new());
         for access in &mut plan.nest.inputs {
             let Some(border) = Border::of(access) else { continue };
-            let cache = near_cache(machine)?.name;
+            let memory = plan.schedule.border.as_deref()?;
+            let phases = plan.schedule.phases.get(planes.len()).copied().unwrap_or(1);
             let leading = access.shape.len() - border.rank();
             axes.extend(border.plane_axes(access));
             let whole = access.clone();
             access.shape.drain(..leading);
             access.index.drain(..leading);
-            let last = access.index.last().expect("a border has a dimension");
-            let steps = plan.lanes_axis.map_or(1, |axis| last.coefficients[axis]);
-            let phases = if (2..=MOST_PHASES).contains(&steps) { steps as u64 } else { 1 };
             let unit = machine.lanes_unit(plan.unit);
             let lanes = unit.and_then(|unit| unit.lanes_for(access.elem())).unwrap_or(1);
             let mut shape = access.shape.clone();
             let row = shape.pop().expect("a border has a dimension");
             if phases > 1 {
                 shape.push(phases);
-                plan.phases.insert(access.tensor, steps);
+                plan.phases.insert(access.tensor, phases as i64);
             }
             shape.push(row.div_ceil(phases).next_multiple_of(lanes));
             shape[0] += if shape.len() > 1 { 1 } else { lanes };
             plan.roomy.insert(access.tensor);
-            let memory = attr::of_string(b.context(), cache);
+            let memory = attr::of_string(b.context(), memory);
             let ty = ty::memref(&shape, access.elem(), Some(memory));
             let room = b.op("device.alloc", &[], &[ty]).result(0);
             let (source, part) = match plan.rooms.get(&whole.argument()) {
@@ -163,7 +160,7 @@ impl<'c> Bordered<'c> {
         for (axis, &size) in nest.axes.iter_mut().zip(sizes) {
             axis.extent = size;
         }
-        let order = loop_order(&plan.nest, &plan.tile.sizes);
+        let order = loops(&plan.schedule, &plan.nest);
         let (grid, starts) = (vec![1; order.len()], vec![Sum::number(0); sizes.len()]);
         let outer = RTile { memory: String::new(), sizes: sizes.to_vec() };
         let cut = plan.tile.sizes.iter().zip(sizes).map(|(tile, size)| *tile.min(size));

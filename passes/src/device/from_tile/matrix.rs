@@ -65,6 +65,8 @@ pub(super) struct Matrix<'p, 'c> {
     /// What brings the values that sums start from.
     begins: Option<Move<'c>>,
     begin: Begin,
+    /// Steps whose inputs have room at the same time.
+    stages: u64,
 }
 
 impl<'p, 'c> Matrix<'p, 'c> {
@@ -113,7 +115,17 @@ impl<'p, 'c> Matrix<'p, 'c> {
         let result = mapping.result(nest).map(|result| operands[result].memory);
         let begins = start.zip(result);
         let begins = begins.and_then(|(from, to)| machine.move_between(home(Some(from)), to));
-        Ok(Self { context, nest, memrefs, rooms, mapping, operands, begins, begin })
+        Ok(Self {
+            context,
+            nest,
+            memrefs,
+            rooms,
+            mapping,
+            operands,
+            begins,
+            begin,
+            stages: compute.schedule.stages,
+        })
     }
 
     /// The number of the accumulator among the operands.
@@ -266,8 +278,8 @@ impl<'p, 'c> Matrix<'p, 'c> {
         }
     }
 
-    /// Loops over the steps of the reductions, outermost first. Where engines bring the
-    /// inputs, the innermost loop brings those of the next step while it folds its own.
+    /// Loops over the steps of the reductions, outermost first. With several stages the
+    /// innermost loop brings the inputs of later steps while it folds its own.
     fn steps(
         &self,
         b: &mut Builder<'c>,
@@ -283,7 +295,7 @@ impl<'p, 'c> Matrix<'p, 'c> {
         let (extent, size) = (self.nest.axes[axis].extent, sizes[axis]);
         let looped = |axis: &usize| self.nest.axes[*axis].extent > sizes[*axis];
         let whole = extent - extent % size;
-        let ahead = self.brought_by_engines() && whole > size && !rest.iter().any(looped);
+        let ahead = self.stages > 1 && whole > size && !rest.iter().any(looped);
         let mut one = |b: &mut Builder<'c>, place, size| {
             let (mut at, mut sizes) = (at.to_vec(), sizes.to_vec());
             at[axis] = place;
@@ -307,12 +319,6 @@ impl<'p, 'c> Matrix<'p, 'c> {
         (0..self.operands.len()).filter(|&operand| operand != result).filter(brought).collect()
     }
 
-    fn brought_by_engines(&self) -> bool {
-        let by_engine =
-            |way: &Option<Move<'c>>| way.as_ref().is_some_and(|way| way.engine().is_some());
-        self.inputs().into_iter().all(|operand| by_engine(&self.operands[operand].load))
-    }
-
     /// One step: brings its inputs and folds them in.
     fn step(&self, b: &mut Builder<'c>, at: &[Sum<'c>], sizes: &[u64], rooms: &[Val<'c>]) {
         let mut pending = Pending::default();
@@ -329,13 +335,13 @@ impl<'p, 'c> Matrix<'p, 'c> {
         wait(b, &tokens);
     }
 
-    /// `count` steps of one size along `axis`: two rooms for the inputs, one is filled
-    /// while the other is used.
+    /// `count` steps of one size along `axis`, with room for the inputs of several stages: those
+    /// of later steps fill while one is used.
     ///
     /// ```text
-    /// load = bring step 0
-    /// for i { next = bring step i + 1, if there is one, when the room is free again
-    ///         wait load; fold; load = next }
+    /// loads = bring steps 0 .. stages - 1
+    /// for i { next = bring step i + stages - 1, if there is one, when its room is free again
+    ///         wait for the first of loads; fold; loads = the others, next }
     /// ```
     fn steps_ahead(
         &self,
@@ -348,11 +354,12 @@ impl<'p, 'c> Matrix<'p, 'c> {
     ) {
         let size = sizes[axis] as i64;
         let index = Type::index(self.context);
+        let stages = self.stages.min(count);
         let rooms: Vec<(usize, Val<'c>)> = self
             .inputs()
             .into_iter()
             .map(|operand| {
-                let mut shape = vec![2];
+                let mut shape = vec![stages];
                 shape.extend(self.block_shape(operand, sizes));
                 (operand, self.room(b, operand, &shape))
             })
@@ -368,20 +375,25 @@ impl<'p, 'c> Matrix<'p, 'c> {
             }
             pending.take()
         };
-        let zero = b.index(0);
-        let mut carried = bring(b, zero, Sum::number(0));
+        let mut carried = Vec::new();
+        for step in 0..stages as i64 - 1 {
+            let room = b.index(step);
+            carried.extend(bring(b, room, Sum::number(step * size)));
+        }
         let loads = carried.len();
+        let each = loads / (stages as usize - 1);
         let by_engine = self.mapping.instruction.engine().is_some();
         carried.extend(by_engine.then(|| ready(b)));
         let bounds = [Sum::number(0), Sum::number(count as i64)];
         let last = scf_for_carrying(b, &bounds[0], &bounds[1], 1, &carried, |b, step, carried| {
             let (loaded, folded) = carried.split_at(loads);
-            let two = b.index(2);
-            let room = b.op("arith.remui", &[step, two], &[index]).result(0);
-            let next = Sum::value(step).plus(&Sum::number(1), 1).emit(b);
-            let other = b.op("arith.remui", &[next, two], &[index]).result(0);
+            let (loaded, later) = loaded.split_at(each);
+            let rounds = b.index(stages as i64);
+            let room = b.op("arith.remui", &[step, rounds], &[index]).result(0);
+            let next = Sum::value(step).plus(&Sum::number(stages as i64 - 1), 1).emit(b);
+            let other = b.op("arith.remui", &[next, rounds], &[index]).result(0);
             let more = compare(b, "ult", &Sum::value(next), &Sum::number(count as i64));
-            // The other room is free when the step before this one is folded in.
+            // The room is free when the step before this one is folded in.
             wait(b, folded);
             let next = scf_if_giving(b, more, loaded, |b| {
                 bring(b, other, Sum::default().plus(&Sum::value(next), size))
@@ -393,7 +405,7 @@ impl<'p, 'c> Matrix<'p, 'c> {
                 places[*operand].indices[0] = room;
             }
             let folded = self.fold(b, &places, sizes);
-            next.into_iter().chain(folded).collect()
+            later.iter().copied().chain(next).chain(folded).collect()
         });
         wait(b, &last[loads..]);
     }

@@ -6,13 +6,13 @@ use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Builder, Report, Type, Val};
 use weft_dialects::tile::{Compute, RTile};
 
-use super::Here;
 use super::index::{Sum, scf_for};
 use super::matrix::{Ends, Matrix};
 use super::tiles::Tiles;
+use super::{Here, loops};
 use crate::nest::Nest;
 use crate::tile::propagate::groups;
-use crate::tile::{beside, loop_order, way};
+use crate::tile::{beside, way};
 
 /// A tile of a tensor, in a memory near the unit.
 #[derive(Clone)]
@@ -162,7 +162,7 @@ fn matrix<'c>(
         tile: &piece.inner,
         outer: &piece.outer,
         grid: &piece.grid,
-        order: &loop_order(around, &piece.inner.sizes),
+        order: &loops(&compute.0.schedule, around),
         starts,
     }
     .write(b, &|b, at, sizes| matrix.write(b, at, sizes));

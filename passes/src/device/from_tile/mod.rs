@@ -24,6 +24,7 @@ mod body;
 mod bordered;
 mod group;
 mod index;
+mod legal;
 mod matrix;
 mod member;
 mod moved;
@@ -42,11 +43,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::{Failed, Pass, Run};
 use weft_dialects::ir::{Builder, Context, Mapping, Op, Report, Type, Val, attr, ty};
-use weft_dialects::tile::{self, Compute, RTile};
+use weft_dialects::tile::{self, Compute, RTile, Schedule};
 
 use crate::nest::{self, Access, Nest};
 use crate::task::grid::task_grid;
-use crate::tile::{Way, binding, lanes_type, loop_order, near_cache, way};
+use crate::tile::{Way, binding, lanes_type, way};
 use block::Blocks;
 use bordered::Bordered;
 use group::Group;
@@ -154,6 +155,8 @@ struct Plan<'c> {
     pub way: Way<'c>,
     /// Of the register tile.
     pub tile: RTile,
+    /// How the tile is walked, held in registers and moved.
+    pub schedule: Schedule,
     /// What moves lanes of several registers into one.
     pub gather: Option<&'c str>,
     /// How whole registers are stored past the caches, where that pays.
@@ -252,16 +255,12 @@ fn check<'c>(
             .help("give tile.compute one rTile for the rTask and one for the registers");
         return Err(Failed);
     }
-    let bordered = nest.inputs.iter().any(|access| nest::Border::of(access).is_some());
-    if bordered && (compute.axes.is_some() || near_cache(machine).is_none()) {
-        Report::new(
-            kernel.location(),
-            format!("@{} reads past the ends of a tensor", kernel.symbol()),
-        )
-        .help("that is for lanes of a unit with a cache of its own; write the padded tensor first");
-        return Err(Failed);
-    }
-    Ok(())
+    legal::check(machine, kernel, compute, nest)
+}
+
+/// The loops over tiles, outermost first.
+fn loops(schedule: &Schedule, nest: &Nest<'_>) -> Vec<usize> {
+    schedule.loops((0..nest.axes.len()).filter(|&axis| !nest.reduces(axis)))
 }
 
 /// The kernel that is being written.
@@ -294,7 +293,7 @@ impl<'c> Here<'c> {
         }
         if let Some(axes) = &compute.axes {
             let (outer, inner) = (&compute.tiles[0], &compute.tiles[compute.tiles.len() - 1]);
-            let order = loop_order(&nest, &inner.sizes);
+            let order = loops(&compute.schedule, &nest);
             let rooms = HashMap::new();
             let ends = Ends { memrefs: &memrefs, rooms: &rooms };
             let matrix = Matrix::new(context, machine, kernel, (compute, axes), &nest, ends)?;
@@ -354,7 +353,7 @@ impl<'c> Here<'c> {
         let bordered = Bordered::new(b, self.machine, &mut plan);
         let nest = plan.nest.clone();
         let inner = plan.tile.clone();
-        let order = loop_order(&nest, &inner.sizes);
+        let order = loops(&plan.schedule, &nest);
         let around = |tile| Tiles { nest: &nest, tile, outer, grid, order: &order, starts };
         if let Some(bordered) = bordered {
             bordered.surround(b, &plan);
@@ -440,7 +439,8 @@ fn plan<'c>(
             .move_between(registers, registers)
             .filter(|way| way.strided())
             .map(|way| way.name),
-        stream: Stream::of(machine, &nest, &way, outer),
+        stream: Stream::of(machine, &compute.schedule, outer),
+        schedule: compute.schedule.clone(),
         way,
         tile: inner.clone(),
         origin: vec![Sum::number(0); axes],

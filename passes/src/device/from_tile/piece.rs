@@ -9,12 +9,6 @@ use super::index::{Sum, scf_for, scf_if, unrolled, unrolled_all};
 use super::tiles::compare;
 use super::view::{READ, View, WRITTEN, copy, lanewise};
 use crate::nest::{Access, Epilogue, Start};
-use crate::tile::turns;
-
-/// A reduction of at most so many points is written without a loop
-const MOST_TAPS: u64 = 8;
-/// if it comes to at most so many steps of registers.
-const MOST_STEPS: u64 = 256;
 
 /// One register tile at a place, of a size that is smaller at ragged ends.
 pub(super) struct Piece<'p, 'c> {
@@ -57,13 +51,8 @@ impl<'p, 'c> Piece<'p, 'c> {
         let mut rows: Vec<usize> = (0..sizes.len())
             .filter(|&axis| sizes[axis] > 1 && Some(axis) != lanes_axis && !plan.nest.reduces(axis))
             .collect();
-        // What lanes hold for several rows is used by one row after the other, so that an
-        // element for all lanes is needed only once.
-        let on_lanes = |access: &&Access<'_>| lanes_axis.is_some_and(|lanes| access.uses(lanes));
-        let moves = |axis: &usize| {
-            plan.nest.inputs.iter().filter(on_lanes).any(|access| access.uses(*axis))
-        };
-        rows.sort_by_key(moves);
+        let order = &plan.schedule.rows;
+        rows.sort_by_key(|row| order.iter().position(|axis| axis == row).unwrap_or(order.len()));
         let vectors = lanes_axis.map_or(1, |axis| sizes[axis].div_ceil(plan.lanes));
         Self { plan, at: at.to_vec(), sizes: sizes.to_vec(), rows, vectors, part: None }
     }
@@ -96,9 +85,9 @@ impl<'p, 'c> Piece<'p, 'c> {
             Some(windows) => self.slide(b, windows, place, &accumulators),
             None => self.step(b, place, &accumulators),
         });
-        if let Some(rows) = self.turned() {
+        if let Some(rows) = self.transposed() {
             for (output, accumulator) in self.plan.nest.outputs.iter().zip(&accumulators) {
-                self.store_turned(b, output, *accumulator, rows);
+                self.store_transposed(b, output, *accumulator, rows);
             }
             return;
         }
@@ -164,16 +153,13 @@ impl<'p, 'c> Piece<'p, 'c> {
         });
     }
 
-    /// The axis of the rows, where they are the lanes of what is stored.
-    fn turned(&self) -> Option<usize> {
-        let [rows] = self.rows[..] else { return None };
-        let lanes_axis = self.plan.lanes_axis?;
-        let square = self.vectors == 1 && self.sizes[rows] <= self.plan.lanes;
-        (square && turns(&self.plan.nest, lanes_axis, rows)).then_some(rows)
+    /// The axis of the rows, where registers are transposed and stored along it.
+    fn transposed(&self) -> Option<usize> {
+        self.plan.schedule.transpose.filter(|axis| self.rows == [*axis])
     }
 
     /// Stores one lane of all rows at a time.
-    fn store_turned(
+    fn store_transposed(
         &self,
         b: &mut Builder<'c>,
         output: &Access<'c>,
@@ -414,13 +400,11 @@ impl<'p, 'c> Piece<'p, 'c> {
             });
             return;
         }
-        let registers = self.rows.iter().map(|&axis| self.sizes[axis]).product::<u64>();
-        // Taps of a window: their addresses become constants, and nothing waits for a loop.
-        let steps = extent * registers * self.vectors;
-        if rest.is_empty() && self.slides(axis) && extent <= MOST_TAPS && steps <= MOST_STEPS {
-            unrolled(b, extent, |b, tap| {
-                place[axis] = tap;
-                body(b, &place);
+        // Addresses become constants, and nothing waits for a loop.
+        if self.plan.schedule.unroll.contains(&axis) {
+            unrolled(b, extent, |b, at| {
+                place[axis] = at;
+                self.reduce(b, rest, &place, body);
             });
             return;
         }
@@ -428,14 +412,6 @@ impl<'p, 'c> Piece<'p, 'c> {
             place[axis] = Sum::value(iv);
             self.reduce(b, rest, &place, body);
         });
-    }
-
-    /// Whether a reduction moves along a dimension of an input on lanes together with another
-    /// axis. One without lanes would keep an element of every tap beside the sums.
-    fn slides(&self, axis: usize) -> bool {
-        let on_lanes = self.plan.nest.inputs.iter().filter(|access| self.on_lanes(access));
-        let mut indices = on_lanes.flat_map(|access| &access.index);
-        indices.any(|index| index.coefficients[axis] != 0 && index.as_axis().is_none())
     }
 
     /// One step of the reductions for the whole tile: each register is loaded once.

@@ -14,17 +14,17 @@
 use std::collections::{HashMap, HashSet};
 
 use weft_dialects::ir::{Block, Builder, Val, ty};
-use weft_dialects::tile::RTile;
+use weft_dialects::tile::{RTile, Schedule};
 
-use super::Plan;
 use super::index::{Sum, scf_for};
 use super::piece::Piece;
 use super::tiles::Tiles;
 use super::transfer::{Boxed, Pending, alloc, first};
 use super::view::View;
+use super::{Plan, loops};
 use crate::nest::{Access, Epilogue, Nest, Start, row_major};
+use crate::tile::Stage;
 use crate::tile::local::{self, Local};
-use crate::tile::{Stage, loop_order};
 
 /// Writes the code of a piece: where it begins, and its size.
 type EachPiece<'f, 'c> = &'f mut dyn FnMut(&mut Builder<'c>, &[Sum<'c>], &[u64]);
@@ -314,6 +314,7 @@ impl<'c> Staged<'_, 'c> {
             registers: plan.registers,
             way: plan.way.clone(),
             tile: tile.clone(),
+            schedule: if by_instruction { plan.schedule.clone() } else { Schedule::default() },
             memrefs,
             phases: HashMap::new(),
             gather: None,
@@ -325,7 +326,7 @@ impl<'c> Staged<'_, 'c> {
         };
         let mut ends = tile.sizes.iter().zip(sizes);
         let ragged = ends.any(|(&tile, size)| tile > 0 && !size.is_multiple_of(tile));
-        let order = loop_order(&near.nest, &tile.sizes);
+        let order = loops(&near.schedule, &near.nest);
         let grid = vec![1; order.len()];
         let starts = vec![Sum::number(0); sizes.len()];
         Tiles {

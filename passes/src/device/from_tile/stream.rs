@@ -11,11 +11,10 @@
 
 use weft_dialects::device::Machine;
 use weft_dialects::ir::ty;
-use weft_dialects::tile::RTile;
+use weft_dialects::tile::{RTile, Schedule};
 
 use super::Plan;
-use crate::nest::{Access, Nest};
-use crate::tile::Way;
+use crate::nest::Access;
 
 /// How whole registers are stored past the caches.
 #[derive(Clone, Debug)]
@@ -29,20 +28,11 @@ pub(super) struct Stream<'c> {
 }
 
 impl<'c> Stream<'c> {
-    /// The move from the registers that streams, where a nest touches at least as much as the
-    /// largest cache holds, and its outputs are written once.
-    pub fn of(machine: Machine<'c>, nest: &Nest<'c>, way: &Way<'c>, task: &RTile) -> Option<Self> {
-        let store = machine.stream_between(way.store.source(), way.store.target())?;
+    /// The move that the schedule names.
+    pub fn of(machine: Machine<'c>, schedule: &Schedule, task: &RTile) -> Option<Self> {
+        let store = machine.move_named(schedule.stream.as_deref()?)?;
         let register_bytes = machine.memory(store.source())?.register_bytes()?;
-        let memories = machine.memories();
-        let caches = memories.iter().filter(|memory| memory.is_cache());
-        let most = caches.map(|cache| cache.capacity_bytes()).max()?;
-        let touched = nest.accesses().into_iter().map(|access| {
-            access.shape_in_memory().iter().product::<u64>()
-                * ty::byte_size(access.elem()).unwrap_or(1)
-        });
-        let name = store.name;
-        (touched.sum::<u64>() >= most).then(|| Self { name, register_bytes, task: task.clone() })
+        Some(Self { name: store.name, register_bytes, task: task.clone() })
     }
 }
 

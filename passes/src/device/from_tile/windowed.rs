@@ -9,62 +9,24 @@
 //! All is written out, so every element adds its points in the order of the nest: a tile
 //! where it would not is left to the loops over the reductions.
 
-use std::collections::BTreeMap;
-
 use weft_dialects::ir::{Builder, Val};
 
 use super::index::Sum;
 use super::piece::{At, Piece};
 use super::view::View;
-use crate::tile::{MOST_STEPS, taps};
-
-/// The steps of a tile whose windows slide over its rows.
-pub(super) struct Windows {
-    /// The reductions inside, which the windows are made of.
-    pub taps: Vec<usize>,
-    /// The input that they slide over.
-    input: usize,
-    /// Steps that read the same registers of it: the place on the row axes, and on `taps`.
-    groups: Vec<Vec<[Vec<u64>; 2]>>,
-}
+use crate::nest::Windows;
 
 impl<'p, 'c> Piece<'p, 'c> {
-    /// The windows that slide over the rows of the tile.
+    /// The windows that the schedule lets slide over the rows, where several of them share what
+    /// they read.
     pub fn windows(&self) -> Option<Windows> {
-        let nest = &self.plan.nest;
+        let (nest, taps) = (&self.plan.nest, &self.plan.schedule.slide[..]);
         let lanes_axis = self.plan.lanes_axis?;
-        let (input, taps) = taps(nest, lanes_axis, &self.rows)?;
-        // A part of an axis is a loop, whose ends are not known here.
-        if self.part.is_some_and(|part| taps.contains(&part.axis)) {
+        if !Windows::share(nest, lanes_axis, &self.rows, taps) {
             return None;
         }
-        let access = &nest.inputs[input];
-        let extents = [
-            self.rows.iter().map(|&axis| self.sizes[axis]).collect::<Vec<_>>(),
-            taps.iter().map(|&axis| nest.axes[axis].extent).collect(),
-        ];
-        let steps = extents.iter().flatten().product::<u64>() * self.vectors;
-        if steps > MOST_STEPS {
-            return None;
-        }
-        let mut groups: BTreeMap<Vec<i64>, Vec<[Vec<u64>; 2]>> = BTreeMap::new();
-        for tap in places(&extents[1]) {
-            for row in places(&extents[0]) {
-                let along = |index: &weft_dialects::ir::Linear| {
-                    let axes = self.rows.iter().zip(&row).chain(taps.iter().zip(&tap));
-                    axes.map(|(&axis, &at)| index.coefficients[axis] * at as i64).sum()
-                };
-                let place = access.index.iter().map(along).collect();
-                groups.entry(place).or_default().push([row.clone(), tap.clone()]);
-            }
-        }
-        let groups: Vec<_> = groups.into_values().collect();
-        let mut last: BTreeMap<&[u64], &[u64]> = BTreeMap::new();
-        let in_order = groups.iter().flatten().all(|[row, tap]| {
-            let before = last.insert(row, tap);
-            before.is_none_or(|before| before < tap.as_slice())
-        });
-        in_order.then_some(Windows { taps, input, groups })
+        let rows: Vec<_> = self.rows.iter().map(|&axis| (axis, self.sizes[axis])).collect();
+        Windows::of(nest, lanes_axis, &rows, taps)
     }
 
     /// Writes the steps of `windows` at a place of the other reductions.
@@ -125,14 +87,4 @@ impl<'p, 'c> Piece<'p, 'c> {
             });
         }
     }
-}
-
-/// All places of a box of these extents, the last moving fastest.
-fn places(extents: &[u64]) -> Vec<Vec<u64>> {
-    extents.iter().fold(vec![Vec::new()], |places, &extent| {
-        let longer = |place: Vec<u64>| {
-            (0..extent).map(move |at| place.iter().copied().chain([at]).collect::<Vec<_>>())
-        };
-        places.into_iter().flat_map(longer).collect()
-    })
 }

@@ -319,7 +319,9 @@ impl<'c> Connecting<'c> {
                 .help("compile with tile-connect-edges.joining=base");
             Failed
         })?;
-        construct_tile(self.context, self.machine, new, &tile)?;
+        let is_last = member + 1 == found.boxed.len();
+        let near = (!is_last).then_some(near);
+        construct_tile(self.context, self.machine, new, near, &tile)?;
         Ok(new.symbol().to_owned())
     }
 

@@ -155,7 +155,7 @@ fn split<'c>(
                 // Arguments are in the order of the accesses: what is captured is not here.
                 let beside = Near { memory: local.name, taken, inside: near };
                 let tile = near_tile(machine, nest, &nest.extents(), beside);
-                let done = tile.map(|tile| construct_tile(context, machine, kernel, &tile));
+                let done = tile.map(|tile| construct_tile(context, machine, kernel, None, &tile));
                 done.is_some_and(|done| done.is_ok())
             }
         };

@@ -102,6 +102,8 @@ pub struct Matrix<'c> {
     pub mapping: Mapping<'c>,
     /// The tile held near the instruction: its memory is that of the accumulator.
     pub tile: RTile,
+    /// Steps of the innermost looped reduction whose inputs have room at the same time.
+    pub stages: u64,
     /// Predicted cycles on one unit.
     pub cycles: f64,
 }
@@ -214,8 +216,9 @@ pub fn consider<'c>(
     // all units together are done.
     let mapped = Mapped::new(machine, nest, &mapping, search.near);
     let (sizes, _) = grow(&mapped, &sizes, &|sizes| mapped.elapsed(sizes, search.model));
+    let stages = mapped.stages(&sizes);
     let memory = mapping.result(nest).map_or("", |result| mapping.instruction.operands()[result]);
-    Ok(Matrix { tile: RTile { memory: memory.to_owned(), sizes }, mapping, cycles })
+    Ok(Matrix { tile: RTile { memory: memory.to_owned(), sizes }, stages, mapping, cycles })
 }
 
 const NO_MORE: &str = "another one takes no more";

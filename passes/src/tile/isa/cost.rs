@@ -243,6 +243,21 @@ impl<'c> Mapped<'_, 'c> {
         1 + u64::from(streams && steps) + u64::from(streams && ragged)
     }
 
+    /// Two where engines bring all inputs, step by step: the next step's come while one is
+    /// computed. Else one.
+    pub fn stages(&self, sizes: &[u64]) -> u64 {
+        let by_engine = |operand| self.load(operand).is_some_and(|way| way.engine().is_some());
+        let mut brought = (0..self.operands.len()).filter(|&operand| {
+            let own = &self.operands[operand];
+            !own.is_result && !own.is_one
+        });
+        let by_engines = brought.all(by_engine);
+        let extent = |axis: usize| self.nest.axes[axis].extent;
+        let innermost = self.reductions().filter(|&axis| extent(axis) > sizes[axis]).last();
+        let steps = innermost.map_or(1, |axis| extent(axis) / sizes[axis]);
+        1 + u64::from(by_engines && steps > 1)
+    }
+
     fn reductions(&self) -> impl Iterator<Item = usize> {
         (0..self.nest.axes.len()).filter(|&axis| self.nest.reduces(axis))
     }

@@ -4,14 +4,16 @@
 //! Then the text is edited as a person would do it, and the edit has to show in the result
 //! while the answer stays right.
 
+mod schedule;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use weft_runtime::cpu::check_features;
 
 const STAGES: [&str; 4] = ["graph", "tile", "task", "device"];
-const AVX2: &str = include_str!("../../devices/x86-avx2.mlir");
-const AVX512: &str = include_str!("../../devices/x86-avx512.mlir");
+const AVX2: &str = include_str!("../../../devices/x86-avx2.mlir");
+const AVX512: &str = include_str!("../../../devices/x86-avx512.mlir");
 
 fn example(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/digits").join(name)
@@ -21,8 +23,12 @@ fn example(name: &str) -> PathBuf {
 struct Desk(tempfile::TempDir);
 
 impl Desk {
+    fn empty() -> Self {
+        Self(tempfile::tempdir().expect("a folder"))
+    }
+
     fn new() -> Self {
-        let desk = Self(tempfile::tempdir().expect("a folder"));
+        let desk = Self::empty();
         for name in ["digits.onnx", "digits.inputs.npz", "digits.ref.npz"] {
             std::fs::copy(example(name), desk.path(name)).expect("copied");
         }
@@ -45,6 +51,12 @@ impl Desk {
         let arguments = arguments.split_whitespace();
         let output = Command::new(program).args(arguments).current_dir(self.0.path()).output();
         output.expect("the tool starts")
+    }
+
+    /// What `weft` says of arguments that have spaces.
+    fn tool_with(&self, arguments: &[&str]) -> Output {
+        let mut weft = Command::new(env!("CARGO_BIN_EXE_weft"));
+        weft.args(arguments).current_dir(self.0.path()).output().expect("the tool starts")
     }
 
     /// What `weft` prints, and it has to succeed.

@@ -1,0 +1,110 @@
+//! `#tile.schedule`: how the tiles of a nest are walked, held in registers and moved.
+
+use crate::ir::{Attribute, Context, attr, parts};
+
+/// The decisions about a nest beside its rTiles and its instruction (`#tile.schedule`).
+///
+/// The default is the plainest: loops in the order of the axes, nothing written out.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Schedule {
+    /// The loops over tiles, outermost first: every parallel axis. Empty for the axes' order.
+    pub order: Vec<usize>,
+    /// The axes in whose order the registers of a tile are worked on, slowest first. Axes that
+    /// are not named come behind these.
+    pub rows: Vec<usize>,
+    /// The innermost reductions, along which windows slide over the rows.
+    pub slide: Vec<usize>,
+    /// Reductions that are written out.
+    pub unroll: Vec<usize>,
+    /// The axis along which registers are stored after a transpose.
+    pub transpose: Option<usize>,
+    /// The row axis whose lanes are combined for all rows at once.
+    pub combine_rows: Option<usize>,
+    /// The move that stores whole registers past the caches.
+    pub stream: Option<String>,
+    /// The memory in which inputs with borders are laid out.
+    pub border: Option<String>,
+    /// For each input with a border, in how many interleaved parts its rows lie. Empty for 1.
+    pub phases: Vec<u64>,
+    /// Steps of a reduction whose inputs have room at the same time, at least 1.
+    pub stages: u64,
+}
+
+impl Default for Schedule {
+    fn default() -> Self {
+        Self {
+            order: Vec::new(),
+            rows: Vec::new(),
+            slide: Vec::new(),
+            unroll: Vec::new(),
+            transpose: None,
+            combine_rows: None,
+            stream: None,
+            border: None,
+            phases: Vec::new(),
+            stages: 1,
+        }
+    }
+}
+
+impl Schedule {
+    /// The schedule that an attribute writes; `None` where it is none, or has negative numbers.
+    pub fn of(attribute: Attribute<'_>) -> Option<Self> {
+        let fields = parts::schedule(attribute)?;
+        let number = |number: i64| u64::try_from(number).ok();
+        let numbers = |list: Option<Attribute<'_>>| match list {
+            Some(list) => attr::ints(list)?.into_iter().map(number).collect(),
+            None => Some(Vec::new()),
+        };
+        let axes = |list| Some(numbers(list)?.into_iter().map(|axis| axis as usize).collect());
+        let axis = |axis: Option<i64>| match axis {
+            Some(axis) => usize::try_from(axis).ok().map(Some),
+            None => Some(None),
+        };
+        let name = |symbol: Option<_>| symbol.and_then(attr::symbol).map(str::to_owned);
+        Some(Self {
+            order: axes(fields.order)?,
+            rows: axes(fields.rows)?,
+            slide: axes(fields.slide)?,
+            unroll: axes(fields.unroll)?,
+            transpose: axis(fields.transpose)?,
+            combine_rows: axis(fields.combine_rows)?,
+            stream: name(fields.stream),
+            border: name(fields.border),
+            phases: numbers(fields.phases)?,
+            stages: number(fields.stages)?.max(1),
+        })
+    }
+
+    /// The attribute, without what is left out; `None` for the plainest schedule.
+    pub fn to_attr<'c>(&self, context: &'c Context) -> Option<Attribute<'c>> {
+        if *self == Self::default() {
+            return None;
+        }
+        let list = |numbers: &mut dyn Iterator<Item = i64>| {
+            let numbers: Vec<i64> = numbers.collect();
+            (!numbers.is_empty()).then(|| attr::of_ints(context, &numbers))
+        };
+        let axes = |axes: &[usize]| list(&mut axes.iter().map(|&axis| axis as i64));
+        let symbol =
+            |name: &Option<String>| name.as_ref().map(|name| attr::of_symbol(context, name));
+        let fields = parts::ScheduleFields {
+            order: axes(&self.order),
+            rows: axes(&self.rows),
+            slide: axes(&self.slide),
+            unroll: axes(&self.unroll),
+            transpose: self.transpose.map(|axis| axis as i64),
+            combine_rows: self.combine_rows.map(|axis| axis as i64),
+            stream: symbol(&self.stream),
+            border: symbol(&self.border),
+            phases: list(&mut self.phases.iter().map(|&number| number as i64)),
+            stages: self.stages as i64,
+        };
+        Some(parts::of_schedule(context, &fields))
+    }
+
+    /// The loops over tiles, outermost first, of a nest whose parallel axes are these.
+    pub fn loops(&self, parallel: impl Iterator<Item = usize>) -> Vec<usize> {
+        if self.order.is_empty() { parallel.collect() } else { self.order.clone() }
+    }
+}

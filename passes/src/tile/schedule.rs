@@ -1,0 +1,217 @@
+//! The schedule of a nest whose instruction and rTiles are chosen: order of loops, what is
+//! written out, transposes in registers, streaming stores, borders, stages.
+//!
+//! ```text
+//! on @vfma lanes 1 tiles [l2 [64, 56, 64, 3, 3], vreg [4, 16, 1, 1, 1]]
+//!   ->  schedule <order = [1, 0], slide = [3, 4]>
+//! ```
+//!
+//! Everything here is written into `#tile.schedule`; the conversion to `device` reads it there.
+
+use weft_dialects::device::Machine;
+use weft_dialects::ir::ty;
+use weft_dialects::tile::{RTile, Schedule};
+
+use super::instruction::combine;
+use super::policy::{Lanes, Tiled};
+use super::task_tile::loop_order;
+use super::way::{near_cache, way};
+use super::windows;
+use crate::nest::{Access, Border, MOST_PHASES, Nest, Windows, may_combine_rows, stores_along};
+
+/// A reduction of at most so many points is written out
+const MOST_TAPS: u64 = 8;
+/// if it comes to at most so many steps of registers.
+const MOST_UNROLLED: u64 = 256;
+
+/// The schedule of a nest that is done in `tiles`, the rTask's first.
+pub(super) fn schedule<'c>(
+    machine: Machine<'c>,
+    nest: &Nest<'c>,
+    tiled: &Tiled<'c>,
+    tiles: &[RTile],
+) -> Schedule {
+    let inner = &tiles[tiles.len() - 1];
+    match tiled {
+        Tiled::Lanes(lanes) => of_lanes(machine, nest, lanes, tiles),
+        Tiled::Matrix(matrix) => Schedule {
+            order: order(nest, &inner.sizes),
+            stages: matrix.stages,
+            ..Schedule::default()
+        },
+        Tiled::Block(_) | Tiled::Moved(..) => Schedule::default(),
+    }
+}
+
+fn of_lanes<'c>(
+    machine: Machine<'c>,
+    nest: &Nest<'c>,
+    lanes: &Lanes<'c>,
+    tiles: &[RTile],
+) -> Schedule {
+    let inner = &tiles[tiles.len() - 1];
+    let registers = Registers::of(nest, lanes, inner);
+    let parted = match tiles {
+        [task, part, _] if lanes.stage.is_none() => {
+            (0..nest.axes.len()).find(|&axis| part.sizes[axis] < task.sizes[axis])
+        }
+        _ => None,
+    };
+    let bordered: Vec<_> =
+        nest.inputs.iter().filter(|access| Border::of(access).is_some()).collect();
+    let phases: Vec<u64> = bordered.iter().map(|access| registers.phases(access)).collect();
+    Schedule {
+        order: order(nest, &inner.sizes),
+        slide: registers.slide(parted),
+        unroll: registers.unroll(parted),
+        rows: registers.in_order(),
+        // What waits on the way to the registers lies along the lanes.
+        transpose: registers.transpose().filter(|_| lanes.stage.is_none()),
+        combine_rows: registers.combine_rows(machine, lanes),
+        stream: stream(machine, nest, lanes),
+        border: near_cache(machine).filter(|_| !bordered.is_empty()).map(|own| own.name.to_owned()),
+        phases: if phases.iter().all(|&number| number == 1) { Vec::new() } else { phases },
+        stages: 1,
+    }
+}
+
+/// The loops over tiles; none where they are the parallel axes in their order.
+fn order(nest: &Nest<'_>, tile: &[u64]) -> Vec<usize> {
+    let order = loop_order(nest, tile);
+    if order.is_sorted() { Vec::new() } else { order }
+}
+
+/// A nest's register tile.
+struct Registers<'n, 'c> {
+    nest: &'n Nest<'c>,
+    lanes_axis: Option<usize>,
+    lanes: u64,
+    sizes: &'n [u64],
+    /// Parallel axes of more than one point without lanes.
+    rows: Vec<usize>,
+    vectors: u64,
+}
+
+impl<'n, 'c> Registers<'n, 'c> {
+    fn of(nest: &'n Nest<'c>, lanes: &Lanes<'c>, tile: &'n RTile) -> Self {
+        let lanes_axis = lanes.shape.lanes_axis;
+        let sizes = &tile.sizes[..];
+        let is_row =
+            |&axis: &usize| sizes[axis] > 1 && Some(axis) != lanes_axis && !nest.reduces(axis);
+        Self {
+            nest,
+            lanes_axis,
+            lanes: lanes.mapped.lanes,
+            sizes,
+            rows: (0..sizes.len()).filter(is_row).collect(),
+            vectors: lanes_axis.map_or(1, |axis| sizes[axis].div_ceil(lanes.mapped.lanes)),
+        }
+    }
+
+    fn on_lanes(&self, access: &Access<'_>) -> bool {
+        self.lanes_axis.is_some_and(|lanes| access.uses(lanes))
+    }
+
+    /// The reductions of more than one point without lanes, outermost first.
+    fn reductions(&self) -> impl Iterator<Item = usize> {
+        let own = |&axis: &usize| {
+            let looped = self.nest.reduces(axis) && self.nest.axes[axis].extent > 1;
+            looped && Some(axis) != self.lanes_axis
+        };
+        (0..self.nest.axes.len()).filter(own)
+    }
+
+    /// The rows in the order of the work; none where that is the order of the axes. What lanes
+    /// hold for several rows is used by one row after the other, so that an element for all lanes
+    /// is needed only once.
+    fn in_order(&self) -> Vec<usize> {
+        let moves = |axis: &usize| {
+            let mut inputs = self.nest.inputs.iter().filter(|access| self.on_lanes(access));
+            inputs.any(|access| access.uses(*axis))
+        };
+        let mut rows = self.rows.clone();
+        rows.sort_by_key(moves);
+        if rows.is_sorted() { Vec::new() } else { rows }
+    }
+
+    /// The taps of windows that slide over the rows.
+    fn slide(&self, parted: Option<usize>) -> Vec<usize> {
+        let Some(lanes_axis) = self.lanes_axis else { return Vec::new() };
+        let Some((_, taps)) = windows::taps(self.nest, lanes_axis, &self.rows) else {
+            return Vec::new();
+        };
+        let extents = taps.iter().map(|&axis| self.nest.axes[axis].extent);
+        let rows = self.rows.iter().map(|&axis| self.sizes[axis]);
+        let steps = extents.chain(rows).product::<u64>() * self.vectors;
+        let slides = parted.is_none_or(|axis| !taps.contains(&axis))
+            && steps <= windows::MOST_STEPS
+            && Windows::of(self.nest, lanes_axis, &self.tiled_rows(), &taps).is_some();
+        if slides { taps } else { Vec::new() }
+    }
+
+    fn tiled_rows(&self) -> Vec<(usize, u64)> {
+        self.rows.iter().map(|&axis| (axis, self.sizes[axis])).collect()
+    }
+
+    /// The innermost reduction, where it is few taps of a window: their addresses become
+    /// constants, and nothing waits for a loop. One without lanes would keep an element of every
+    /// tap beside the sums. Where windows slide along it, this is for tiles of a single row.
+    fn unroll(&self, parted: Option<usize>) -> Vec<usize> {
+        let window = |axis: &usize| {
+            let inputs = self.nest.inputs.iter().filter(|access| self.on_lanes(access));
+            let mut indices = inputs.flat_map(|access| &access.index);
+            indices.any(|index| index.coefficients[*axis] != 0 && index.as_axis().is_none())
+        };
+        let registers: u64 = self.rows.iter().map(|&axis| self.sizes[axis]).product();
+        let few = |axis: &usize| {
+            let extent = self.nest.axes[*axis].extent;
+            extent <= MOST_TAPS && extent * registers * self.vectors <= MOST_UNROLLED
+        };
+        let innermost = self.reductions().last().filter(|axis| Some(*axis) != parted);
+        innermost.filter(window).filter(few).into_iter().collect()
+    }
+
+    /// The axis of the rows, where they are the lanes of what is stored.
+    fn transpose(&self) -> Option<usize> {
+        let ([rows], Some(lanes_axis)) = (&self.rows[..], self.lanes_axis) else { return None };
+        let square = self.vectors == 1 && self.sizes[*rows] <= self.lanes;
+        (square && stores_along(self.nest, lanes_axis, *rows)).then_some(*rows)
+    }
+
+    /// The row axis, where lanes fold and those of all rows may be combined together: there are
+    /// no more rows than lanes, no points beside whole registers, and each row starts alike.
+    fn combine_rows(&self, machine: Machine<'c>, lanes: &Lanes<'c>) -> Option<usize> {
+        let ([axis], Some(lanes_axis)) = (&self.rows[..], self.lanes_axis) else { return None };
+        let gathers = machine
+            .move_between(lanes.memory, lanes.memory)
+            .is_some_and(|way| way.strided() && lanes.stage.is_none());
+        let folds = self.nest.reduces(lanes_axis) && combine(self.nest).is_some();
+        let few = (4..=self.lanes).contains(&self.sizes[*axis]);
+        let may =
+            gathers && folds && few && may_combine_rows(self.nest, lanes_axis, self.lanes, *axis);
+        may.then_some(*axis)
+    }
+
+    /// In how many interleaved parts the rows of a bordered input lie, so that lanes in steps
+    /// find their elements side by side.
+    fn phases(&self, access: &Access<'_>) -> u64 {
+        let last = access.index.last().expect("a border has a dimension");
+        let steps = self.lanes_axis.map_or(1, |axis| last.coefficients[axis]);
+        if (2..=MOST_PHASES).contains(&steps) { steps as u64 } else { 1 }
+    }
+}
+
+/// The move that stores whole registers past the caches, where a nest touches at least as much
+/// as the largest cache holds: what it stores would be gone before anybody reads it.
+fn stream<'c>(machine: Machine<'c>, nest: &Nest<'c>, lanes: &Lanes<'c>) -> Option<String> {
+    let store = way(machine, lanes.memory).filter(|way| way.stage.is_none())?.store;
+    let stream = machine.stream_between(store.source(), store.target())?;
+    let memories = machine.memories();
+    let caches = memories.iter().filter(|memory| memory.is_cache());
+    let most = caches.map(|cache| cache.capacity_bytes()).max()?;
+    let touched = nest.accesses().into_iter().map(|access| {
+        let points: u64 = access.shape_in_memory().iter().product();
+        points * ty::byte_size(access.elem()).unwrap_or(1)
+    });
+    (touched.sum::<u64>() >= most).then(|| stream.name.to_owned())
+}
