@@ -101,6 +101,9 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         module: run.module,
         kernels: HashMap::new(),
         cycles: HashMap::new(),
+        plane_bytes: near_cache(machine)
+            .and_then(|cache| machine.memory(cache.name))
+            .map_or(u64::MAX, |cache| cache.capacity_bytes()),
         scratch: empty_module(run.context),
     };
     let constants = constant_operands(run.module);
@@ -178,6 +181,8 @@ struct LayOut<'c> {
     kernels: HashMap<String, Kernel<'c>>,
     /// Predicted cycles of kernels on tensors that lie so.
     cycles: HashMap<(String, Lies), Option<f64>>,
+    /// What a plane with a border may take of the cache in which it is laid out.
+    plane_bytes: u64,
     /// Holds padded tensors until kernels are written.
     scratch: Module<'c>,
 }
@@ -209,7 +214,7 @@ impl<'c> LayOut<'c> {
         // What is dropped may make another kernel's turn impossible, never possible again.
         while let Some((run, access, why)) = graph.runs.iter().find_map(|run| {
             let nest = &self.kernels[&run.kernel].nest;
-            let refused = laid(&mut scratch, nest, &run.lies(lies)).err()?;
+            let refused = laid(&mut scratch, nest, &run.lies(lies), self.plane_bytes).err()?;
             Some((run, refused.0, refused.1))
         }) {
             if remarks {
@@ -241,7 +246,7 @@ impl<'c> LayOut<'c> {
             return known;
         }
         let Kernel { nest, layouts, .. } = &self.kernels[kernel];
-        let turned = laid(&mut self.scratch(), nest, &key.1).ok()?;
+        let turned = laid(&mut self.scratch(), nest, &key.1, self.plane_bytes).ok()?;
         let nest = turned.as_ref().unwrap_or(nest);
         let (expands, search) = (&expand_math::expands, Search::default());
         let choice = policy::choose(self.machine, nest, layouts, expands, search).ok();
@@ -263,7 +268,8 @@ impl<'c> LayOut<'c> {
             let new = match written.get(&key) {
                 Some(new) => *new,
                 None => {
-                    let turned = laid(&mut scratch, &kernel.nest, &key.1).map_err(|_| Failed)?;
+                    let turned = laid(&mut scratch, &kernel.nest, &key.1, self.plane_bytes)
+                        .map_err(|_| Failed)?;
                     let name = fresh(self.module, &format!("{}_panels", run.kernel));
                     let emit =
                         |nest| nest::emit_kernel(self.context, self.module, &name, nest, &[]);

@@ -24,7 +24,8 @@ pub(super) struct Panels {
 
 /// The same nest on tensors that lie in `panels`, one entry per access in the order of
 /// [`Nest::accesses`]. `None` where it is the nest as it was: it does the same to each element
-/// wherever that lies. Padded tensors of accesses with borders are written to `scratch`.
+/// wherever that lies. Padded tensors of accesses with borders are written to `scratch`; what lies
+/// inside one border takes at most `plane_bytes`, those of the cache in which it is laid out.
 ///
 /// # Errors
 /// The access whose tensor cannot lie so, and why.
@@ -32,6 +33,7 @@ pub(super) fn laid<'c>(
     scratch: &mut Builder<'c>,
     nest: &Nest<'c>,
     panels: &[Option<Panels>],
+    plane_bytes: u64,
 ) -> Result<Option<Nest<'c>>, (usize, Refused)> {
     let Some(first) = panels.iter().position(Option::is_some) else { return Ok(None) };
     if !nest.captures.is_empty() {
@@ -62,8 +64,26 @@ pub(super) fn laid<'c>(
             turn(scratch, access, *panels);
         }
     }
+    planes_fit(&nest, plane_bytes)?;
     nest.simplify();
     Ok(Some(nest))
+}
+
+/// Whether a plane inside each border, with what code adds to its rows, takes at most
+/// `plane_bytes`: a channel of it may have become a whole panel of channels.
+fn planes_fit(nest: &Nest<'_>, plane_bytes: u64) -> Result<(), (usize, Refused)> {
+    for (number, access) in nest.accesses().into_iter().enumerate() {
+        let Some(border) = Border::of(access) else { continue };
+        let plane = &access.shape[access.shape.len() - border.rank()..];
+        let (&rows, others) = plane.split_first().expect("a border has a dimension");
+        let elements = (rows + 1) * others.iter().product::<u64>();
+        let bytes = elements * ty::byte_size(access.elem()).unwrap_or(8);
+        if bytes > plane_bytes {
+            let why = Refused::by("plane", "a plane with its border would not fit the cache");
+            return Err((number, why.met(format!("{bytes} of {plane_bytes} bytes"))));
+        }
+    }
+    Ok(())
 }
 
 /// Whether a nest without reductions visits every element once, and all its tensors in one order
