@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! C[i, j] += A[i, k] * B[k, j]    lanes of 16 along j, 32 registers
-//!   ->  borders [13, 32], [14, 16], [8, 48], [6, 64], ...
+//!   ->  borders [29, 16], [14, 32], [9, 48], [6, 64], ...
 //! ```
 //!
 //! A tile is registers side by side along the lanes, and rows along one or two other parallel axes.
@@ -17,8 +17,8 @@
 //!
 //! Sizes are aligned to the instruction and to the tensor: of an axis those that make fewer tiles
 //! than the size before, and waste at most ε of it (rule 4), for ε from nothing to everything.
-//! Where lanes fold, the plain policy adds the tiles that grow along one
-//! axis, and of each width the least one that keeps the unit busy and the largest.
+//! Where lanes fold, the plain policy adds the tiles that grow along one axis, and of each width the
+//! least one that keeps the unit busy and the largest.
 
 use std::cell::RefCell;
 
@@ -116,12 +116,13 @@ impl<'n, 'c> LaneTiles<'n, 'c> {
     }
 }
 
-/// Whether larger tiles use more of what they load again: points of some parallel axis read the
-/// same element of an input. Also where lanes fold, whose tiles are few.
+/// Returns whether tiles are constructed: where larger ones use more of what they load again, for
+/// points of some parallel axis read the same element of an input, and where lanes fold.
 pub(super) fn are_constructed(nest: &Nest<'_>, lanes_axis: usize) -> bool {
     nest.has_reductions() && (nest.reduces(lanes_axis) || reuses(nest))
 }
 
+/// Returns whether points of some parallel axis read the same element of an input.
 fn reuses(nest: &Nest<'_>) -> bool {
     let parallel = |&axis: &usize| !nest.reduces(axis) && nest.axes[axis].extent > 1;
     let read = nest.inputs.iter().zip(nest.body.args()).filter(|(_, arg)| !arg.uses().is_empty());
