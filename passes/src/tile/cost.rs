@@ -385,35 +385,6 @@ impl<'m, 'c> Model<'m, 'c> {
         }
     }
 
-    /// Points along each axis of a tile with its whole reductions.
-    fn reached(&self, tile: &Shape) -> Vec<u64> {
-        let extent = |axis: usize| self.nest.axes[axis].extent;
-        let size = |axis: usize| match tile.rows.iter().find(|row| row.0 == axis) {
-            Some((_, rows)) => *rows,
-            None if self.nest.reduces(axis) => extent(axis),
-            None if tile.lanes_axis == Some(axis) => {
-                (tile.vectors * self.mapped.lanes).min(extent(axis))
-            }
-            None => 1,
-        };
-        (0..self.nest.axes.len()).map(size).collect()
-    }
-
-    /// Whether rows of an operand push each other out of the smallest cache.
-    pub fn competes(&self, tile: &Shape) -> bool {
-        let refilled = |operand: &Operand, quarters| self.refill(operand, tile, quarters) > 0.0;
-        let mut read = self.inputs.iter().chain(&self.epilogue);
-        read.any(|input| refilled(input, 3)) || self.outputs.iter().any(|own| refilled(own, 2))
-    }
-
-    /// Whether all that a tile reads over its reductions stays in the smallest cache.
-    pub fn stays(&self, tile: &Shape) -> bool {
-        let Some(near) = self.facts.near.as_ref().filter(|_| self.reduces) else { return true };
-        let sizes = self.reached(tile);
-        let lines = self.inputs.iter().map(|input| input.lines(&sizes, near.line_bytes));
-        lines.sum::<f64>() * near.line_bytes as f64 <= near.capacity_bytes as f64
-    }
-
     /// Cycles to bring what a tile reads next to the registers, if it does not stay there;
     /// and how many of them are for lines of lanes that are strewn over rows far apart, so
     /// that nothing brings them before they are asked for.
@@ -421,7 +392,17 @@ impl<'m, 'c> Model<'m, 'c> {
         let Some(near) = self.facts.near.as_ref().filter(|_| self.reduces) else {
             return (0.0, 0.0);
         };
-        let sizes = self.reached(tile);
+        let mut sizes = vec![1; self.nest.axes.len()];
+        for (axis, size) in sizes.iter_mut().enumerate() {
+            if self.nest.reduces(axis) {
+                *size = self.nest.axes[axis].extent;
+            } else if tile.lanes_axis == Some(axis) {
+                *size = (tile.vectors * self.mapped.lanes).min(self.nest.axes[axis].extent);
+            }
+        }
+        for &(axis, rows) in &tile.rows {
+            sizes[axis] = rows;
+        }
         let lines: Vec<f64> =
             self.inputs.iter().map(|input| input.lines(&sizes, near.line_bytes)).collect();
         let all: f64 = lines.iter().sum();

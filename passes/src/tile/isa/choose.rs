@@ -61,8 +61,6 @@ pub struct Search<'n> {
     pub strategy: Strategy,
     /// What a tile costs.
     pub model: Model,
-    /// Whether every tile that fits is compared, instead of those that are constructed.
-    pub all_tiles: bool,
     /// Whether each group of lanes works for itself, where several could share an rTask.
     pub apart: bool,
     /// What waits near the unit; without it all tensors lie in the shared memory.

@@ -13,8 +13,7 @@
 //! - `operator`, `read`, `fuse`: what is computed, and along which axes it is cut.
 //! - `arch`: what the machine is asked for.
 //! - `slope`: which policy an operator takes.
-//! - `enlarge`: the walk of every construction, also of tiles for lanes (`tile/lane_tiles.rs`).
-//! - `steps`, `score`, `search`, `ladder`: the construction for blocks of threads.
+//! - `steps`, `score`, `search`, `ladder`: the construction.
 //! - `align`, `banks`: the rules that a tile keeps.
 //! - `shrink`: operators too small for the machine.
 //! - `model`, `report`: what a tile is predicted to take, and how that is told.
@@ -23,7 +22,6 @@ pub mod align;
 mod arch;
 pub mod banks;
 pub mod cost;
-pub mod enlarge;
 mod fuse;
 mod ladder;
 mod model;
@@ -35,7 +33,7 @@ pub mod score;
 mod search;
 mod shrink;
 mod slope;
-pub mod steps;
+mod steps;
 
 pub use arch::{Arch, ArchError, MatrixUnit};
 pub use model::{Prediction, predict};
