@@ -154,6 +154,11 @@ impl<'c> Nest<'c> {
         self.axes[axis].kind == Axis::Reduction
     }
 
+    /// Whether some axis is a reduction.
+    pub fn has_reductions(&self) -> bool {
+        (0..self.axes.len()).any(|axis| self.reduces(axis))
+    }
+
     /// Number of points.
     pub fn points(&self) -> u64 {
         self.axes.iter().map(|axis| axis.extent).product()

@@ -49,8 +49,9 @@ pub const PASS: Pass = Pass {
         },
         PassOption {
             name: "tiles",
-            description: "best, by the model; or smallest: the chosen instruction's least tile, as if \
-                          none were compared",
+            description: "best of those that are constructed; enumerated: best of every one that \
+                          fits; or smallest: the chosen instruction's least tile, as if none were \
+                          compared",
             fallback: "best",
         },
         PassOption { name: "told", description: "how many choices remarks tell of", fallback: "5" },
@@ -98,13 +99,16 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         })
     };
     let (rank, told) = (number("rank")?, number("told")?);
+    let tiles: Tiles = known(run.module, PASS.name, "tiles", run.option("tiles"))?;
     let search = Search {
         strategy: known(run.module, PASS.name, "strategy", run.option("strategy"))?,
         model: known(run.module, PASS.name, "model", run.option("model"))?,
+        all_tiles: tiles == Tiles::Enumerated,
+        spread: 0,
         apart: is_second(run, "groups", ["together", "apart"])?,
         near: None,
     };
-    let smallest = is_second(run, "tiles", ["best", "smallest"])?;
+    let smallest = tiles == Tiles::Smallest;
     if smallest && rank > 0 {
         let what = format!("tiles=smallest and rank={rank} both say which tile is taken");
         Report::new(run.module.location(), what).help("leave one of them out");
@@ -130,6 +134,30 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         }
     });
     Ok(())
+}
+
+/// Which tiles are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tiles {
+    /// Those that are constructed.
+    Best,
+    /// Every one that fits the registers.
+    Enumerated,
+    /// None: the least one is taken.
+    Smallest,
+}
+
+impl std::str::FromStr for Tiles {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "best" => Ok(Self::Best),
+            "enumerated" => Ok(Self::Enumerated),
+            "smallest" => Ok(Self::Smallest),
+            _ => Err(format!("unknown value '{text}'; expected best, enumerated or smallest")),
+        }
+    }
 }
 
 /// The value of an option; reports one that is none.

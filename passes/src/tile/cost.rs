@@ -11,7 +11,8 @@ use weft_dialects::ir::{Type, ty};
 use super::banks::Banks;
 use super::instruction::{Mapped, body_cycles};
 use super::task_tile::loop_order;
-use super::way::{Stage, move_cycles, way};
+use super::parts;
+use super::way::{Stage, move_cycles, near_cache, way};
 use super::windows;
 use crate::nest::{Access, Border, Nest, Start, stores_along};
 
@@ -35,6 +36,8 @@ pub(super) struct Facts<'c> {
     pub stage_banks: Option<Banks>,
     /// The smallest cache, if it says which addresses compete in it.
     pub near: Option<Near>,
+    /// Bytes of a piece that a unit keeps in its largest cache.
+    pub piece_bytes: Option<u64>,
 }
 
 /// The cache next to the registers.
@@ -102,6 +105,7 @@ impl<'c> Facts<'c> {
             stage_banks: way.stage.as_ref().and_then(|stage| Banks::of(&stage.memory)),
             stage: way.stage,
             stage_byte,
+            piece_bytes: near_cache(machine).map(|cache| cache.most_bytes),
         })
     }
 
@@ -385,6 +389,41 @@ impl<'m, 'c> Model<'m, 'c> {
         }
     }
 
+    /// Points along each axis of a tile with its whole reductions.
+    fn reached(&self, tile: &Shape) -> Vec<u64> {
+        let extent = |axis: usize| self.nest.axes[axis].extent;
+        let size = |axis: usize| match tile.rows.iter().find(|row| row.0 == axis) {
+            Some((_, rows)) => *rows,
+            None if self.nest.reduces(axis) => extent(axis),
+            None if tile.lanes_axis == Some(axis) => {
+                (tile.vectors * self.mapped.lanes).min(extent(axis))
+            }
+            None => 1,
+        };
+        (0..self.nest.axes.len()).map(size).collect()
+    }
+
+    /// Whether rows of an operand push each other out of the smallest cache.
+    pub fn competes(&self, tile: &Shape) -> bool {
+        let refilled = |operand: &Operand, quarters| self.refill(operand, tile, quarters) > 0.0;
+        let mut read = self.inputs.iter().chain(&self.epilogue);
+        read.any(|input| refilled(input, 3)) || self.outputs.iter().any(|own| refilled(own, 2))
+    }
+
+    /// Whether all that a tile reads over its reductions stays in the smallest cache.
+    pub fn stays(&self, tile: &Shape) -> bool {
+        let Some(near) = self.facts.near.as_ref().filter(|_| self.reduces) else { return true };
+        let sizes = self.reached(tile);
+        let lines = self.inputs.iter().map(|input| input.lines(&sizes, near.line_bytes));
+        lines.sum::<f64>() * near.line_bytes as f64 <= near.capacity_bytes as f64
+    }
+
+    /// Whether reductions can be done in parts that stay in the unit's cache.
+    pub fn has_room_for_parts(&self, tile: &Shape) -> bool {
+        let room = self.facts.piece_bytes.filter(|_| self.reduces);
+        room.is_none_or(|bytes| parts::have_room(self.nest, bytes, self.reached(tile)))
+    }
+
     /// Cycles to bring what a tile reads next to the registers, if it does not stay there;
     /// and how many of them are for lines of lanes that are strewn over rows far apart, so
     /// that nothing brings them before they are asked for.
@@ -392,17 +431,7 @@ impl<'m, 'c> Model<'m, 'c> {
         let Some(near) = self.facts.near.as_ref().filter(|_| self.reduces) else {
             return (0.0, 0.0);
         };
-        let mut sizes = vec![1; self.nest.axes.len()];
-        for (axis, size) in sizes.iter_mut().enumerate() {
-            if self.nest.reduces(axis) {
-                *size = self.nest.axes[axis].extent;
-            } else if tile.lanes_axis == Some(axis) {
-                *size = (tile.vectors * self.mapped.lanes).min(self.nest.axes[axis].extent);
-            }
-        }
-        for &(axis, rows) in &tile.rows {
-            sizes[axis] = rows;
-        }
+        let sizes = self.reached(tile);
         let lines: Vec<f64> =
             self.inputs.iter().map(|input| input.lines(&sizes, near.line_bytes)).collect();
         let all: f64 = lines.iter().sum();

@@ -14,6 +14,7 @@ pub mod instances;
 mod instruction;
 pub mod isa;
 pub mod join_kernels;
+mod lane_tiles;
 pub mod lay_out;
 mod layout;
 pub mod local;

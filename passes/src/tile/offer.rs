@@ -20,13 +20,11 @@ use crate::device::expand_math;
 use crate::nest::Nest;
 use crate::task::schedule::parts;
 
-/// How many tiles of each instruction, axis and layout are looked at.
-const KEPT: usize = 8;
-
-/// What another kernel has to save before it is offered: one part in so many.
+/// A kernel of more work has to take less than this part of the time.
 const WORTH: f64 = 0.9;
 
-/// The tile that is done first when all units share it, where that is another than `best`.
+/// The tile that is done first when all units share it, where that is another than `best`; of two
+/// that take about as long the one of less work.
 pub(super) fn wider<'c>(
     machine: Machine<'c>,
     nest: &Nest<'c>,
@@ -47,7 +45,8 @@ pub(super) fn wider<'c>(
     }
     let fixed = vec![Layout::Fixed; nest.inputs.len()];
     let expands = &expand_math::expands;
-    let others = policy::candidates(machine, nest, &fixed, expands, search, KEPT).ok()?;
+    let search = Search { spread: unit.count(), ..search };
+    let others = policy::candidates(machine, nest, &fixed, expands, search, usize::MAX).ok()?;
     // In other tiles, and not by lanes what an instruction of its own axes does best.
     let same = best.tiled.instruction();
     let others = others.into_iter().filter(|other| other.tiled.instruction() == same);
@@ -55,8 +54,12 @@ pub(super) fn wider<'c>(
         let tile = Tile::fitting(machine, nest, other.tiled, other.cycles).ok()?;
         Some((time(&tile), tile))
     });
-    let (least, wide) = others.min_by(|one, other| one.0.total_cmp(&other.0))?;
-    (least < time(best) * WORTH).then_some(wide)
+    let first = (time(best), None);
+    let (_, wide) = others.fold(first, |best, (time, tile)| match time < best.0 * WORTH {
+        true => (time, Some(tile)),
+        false => best,
+    });
+    wide
 }
 
 /// A copy of a kernel, behind it, under a name of its own.

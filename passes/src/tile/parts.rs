@@ -53,6 +53,36 @@ pub(super) fn in_parts(
     }
 }
 
+/// Whether the unit's cache, of which a piece may take `most_bytes`, has room for what a tile of
+/// `sizes` reads in the shortest part of its reductions for which an rTask is cut.
+pub(super) fn have_room(nest: &Nest<'_>, most_bytes: u64, mut sizes: Vec<u64>) -> bool {
+    let Some(axis) = longest_reduction(nest) else { return true };
+    sizes[axis] = good_length(nest, axis);
+    nest.inputs.iter().map(|access| footprint(access, &sizes)).sum::<u64>() <= room(most_bytes)
+}
+
+/// The reduction that parts are cut from.
+fn longest_reduction(nest: &Nest<'_>) -> Option<usize> {
+    let reductions = (0..nest.axes.len()).filter(|&axis| nest.reduces(axis));
+    reductions.max_by_key(|&axis| nest.axes[axis].extent)
+}
+
+/// Points along `axis` for which an rTask is cut.
+fn good_length(nest: &Nest<'_>, axis: usize) -> u64 {
+    GOOD_STEPS.div_ceil(other_steps(nest, axis)).min(nest.axes[axis].extent)
+}
+
+/// Steps of the reductions for one point along `axis`.
+fn other_steps(nest: &Nest<'_>, axis: usize) -> u64 {
+    let others = (0..nest.axes.len()).filter(|&other| other != axis && nest.reduces(other));
+    others.map(|other| nest.axes[other].extent).product::<u64>().max(1)
+}
+
+/// Bytes of a cache that are for what tiles share.
+fn room(most_bytes: u64) -> u64 {
+    2 * most_bytes
+}
+
 /// What parts are made of.
 struct Parts<'n, 'c> {
     nest: &'n Nest<'c>,
@@ -81,13 +111,12 @@ impl<'n, 'c> Parts<'n, 'c> {
         if across || bordered || !held || !nest.captures.is_empty() {
             return None;
         }
-        let reductions = (0..nest.axes.len()).filter(|&axis| nest.reduces(axis));
         Some(Self {
             nest,
             registers,
-            axis: reductions.max_by_key(|&axis| nest.axes[axis].extent)?,
+            axis: longest_reduction(nest)?,
             cache: cache.name,
-            room: 2 * cache.most_bytes,
+            room: room(cache.most_bytes),
             line_bytes: machine.memory(cache.name)?.transaction_bytes()?,
         })
     }
@@ -116,11 +145,8 @@ impl<'n, 'c> Parts<'n, 'c> {
     /// lines of what lies along the reduction, all parts about as long.
     fn cut(&self, task: &RTile) -> Option<(RTile, RTile)> {
         let extent = self.nest.axes[self.axis].extent;
-        let others = (0..self.nest.axes.len())
-            .filter(|&other| other != self.axis && self.nest.reduces(other))
-            .map(|other| self.nest.axes[other].extent);
-        let others = others.product::<u64>().max(1);
-        let task = self.shorter(task, GOOD_STEPS.div_ceil(others).min(extent));
+        let others = other_steps(self.nest, self.axis);
+        let task = self.shorter(task, good_length(self.nest, self.axis));
         let widest = self.nest.inputs.iter().filter_map(|input| ty::byte_size(input.elem())).max();
         let line = (self.line_bytes / widest?.max(1)).max(1);
         let fits = |length: &u64| self.shared(&task, *length) <= self.room;

@@ -13,6 +13,7 @@ use super::block::{self, Chosen};
 use super::cost::{Facts, Model, Shape};
 use super::instruction::{Mapped, instructions, lane_unit};
 use super::isa::{self, Matrix, Search};
+use super::lane_tiles::{LaneTiles, are_constructed};
 use super::layout::{Layout, layings};
 use super::shapes::{combines_lanes, lanes_axes, shapes};
 use super::task_tile::footprint;
@@ -221,10 +222,17 @@ pub(super) fn candidates<'c>(
         let combines = combines_lanes(machine, memory, nest);
         for lanes_axis in lanes_axes(nest, &mapped, combines) {
             let cached = facts.near.is_some();
+            let constructed = lanes_axis
+                .filter(|&axis| !search.all_tiles && are_constructed(nest, axis))
+                .map(|axis| LaneTiles::of(nest, &mapped, &facts, axis, search.spread));
             for (packed, price) in layings(machine, nest, lanes_axis, mapped.lanes, cached, layouts)
             {
                 let model = Model::new(nest, &facts, &mapped, lanes_axis, &packed);
-                let mut tiles: Vec<(Shape, f64)> = shapes(nest, &mapped, &facts, lanes_axis)
+                let candidates = match &constructed {
+                    Some(tiles) => tiles.candidates(&model),
+                    None => shapes(nest, &mapped, &facts, lanes_axis),
+                };
+                let mut tiles: Vec<(Shape, f64)> = candidates
                     .into_iter()
                     .map(|shape| {
                         let cycles = model.cycles(&shape) + price;

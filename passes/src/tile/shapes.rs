@@ -8,8 +8,8 @@ use super::turn::turned;
 use super::windows;
 use crate::nest::{Access, Border, Nest};
 
-/// Rows tried, over all their axes.
-const MOST_ROWS: u64 = 32;
+/// Rows of a tile, over all their axes: more make code longer than the loops around it are worth.
+pub(super) const MOST_ROWS: u64 = 32;
 /// Registers side by side tried along the lanes.
 const MOST_VECTORS: u64 = 8;
 /// The same where nothing is reduced: enough to have loads under way.
@@ -35,7 +35,33 @@ fn planes(nest: &Nest<'_>) -> Vec<usize> {
     bordered.flat_map(|(access, border)| border.plane_axes(access)).collect()
 }
 
-/// The register tiles that fit the registers, with lanes along `lanes_axis`.
+/// Along what register tiles grow.
+pub(super) struct Rows {
+    /// Parallel axes without lanes.
+    pub axes: Vec<usize>,
+    /// Registers side by side along the lanes, at most.
+    pub most_vectors: u64,
+}
+
+impl Rows {
+    /// Of tiles with lanes along `lanes_axis`.
+    pub fn of(nest: &Nest<'_>, lanes_axis: usize) -> Self {
+        if !nest.has_reductions() {
+            // Nothing is used twice, so rows would only make the code longer.
+            return Self { axes: Vec::new(), most_vectors: MOST_STREAMED };
+        }
+        let planes = planes(nest);
+        let is_row =
+            |&row: &usize| row != lanes_axis && !nest.reduces(row) && !planes.contains(&row);
+        let mut axes: Vec<usize> = (0..nest.axes.len()).filter(is_row).collect();
+        // Of tiles that cost the same the first is taken: one whose rows lie near each other.
+        axes.sort_by_key(|&row| furthest(nest, row));
+        Self { axes, most_vectors: MOST_VECTORS }
+    }
+}
+
+/// Every register tile that fits the registers, with lanes along `lanes_axis`: what construction
+/// is compared with.
 pub(super) fn shapes(
     nest: &Nest<'_>,
     mapped: &Mapped<'_>,
@@ -46,23 +72,13 @@ pub(super) fn shapes(
         return vec![Shape { lanes_axis: None, vectors: 1, rows: Vec::new() }];
     };
     let words = nest.outputs.iter().map(|output| facts.words(output.elem())).max().unwrap_or(1);
-    let reduces = (0..nest.axes.len()).any(|axis| nest.reduces(axis));
-    let most = if reduces { MOST_VECTORS } else { MOST_STREAMED };
-    let mut row_axes: Vec<usize> =
-        (0..nest.axes.len()).filter(|&row| row != axis && !nest.reduces(row)).collect();
-    let planes = planes(nest);
-    row_axes.retain(|row| !planes.contains(row));
-    // Of tiles that cost the same the first is taken: one whose rows lie near each other.
-    row_axes.sort_by_key(|&row| furthest(nest, row));
+    let Rows { axes: row_axes, most_vectors } = Rows::of(nest, axis);
     let mut found = Vec::new();
-    if !reduces {
-        // Nothing is used twice, so rows would only make the code longer; unless they turn
-        // into lanes when they are stored.
-        row_axes.clear();
+    if !nest.has_reductions() {
         let square = turned(nest, mapped, axis);
         found.extend(square.filter(|shape| registers_used(nest, shape) * words <= facts.registers));
     }
-    for vectors in 1..=nest.axes[axis].extent.div_ceil(mapped.lanes).min(most) {
+    for vectors in 1..=nest.axes[axis].extent.div_ceil(mapped.lanes).min(most_vectors) {
         let mut add = |mut rows: Vec<(usize, u64)>| {
             rows.sort_unstable();
             let shape = Shape { lanes_axis, vectors, rows };
@@ -98,9 +114,9 @@ fn furthest(nest: &Nest<'_>, axis: usize) -> i64 {
     nest.inputs.iter().map(|input| input.stride(axes, axis).abs()).max().unwrap_or(0)
 }
 
-/// How many rows are worth trying along an axis: those for which no fewer make as many
-/// tiles.
-fn row_counts(extent: u64, most: u64) -> impl Iterator<Item = u64> {
+/// The aligned numbers of rows along an axis, from two on (Roller, OSDI'22, section 4.1): those for
+/// which no fewer make as many tiles.
+pub(super) fn row_counts(extent: u64, most: u64) -> impl Iterator<Item = u64> {
     (2..=extent.min(most)).filter(move |&rows| {
         let tiles = extent.div_ceil(rows);
         rows == 2 || extent.div_ceil(rows - 1) > tiles || extent.is_multiple_of(rows)
@@ -145,23 +161,58 @@ fn may_run_lanes(nest: &Nest<'_>, mapped: &Mapped<'_>, axis: usize) -> bool {
         .all(|(access, &scalar)| access.uses(axis) != scalar)
 }
 
-/// Accumulators, and what their lanes are combined into; what several rows share of the inputs
-/// on lanes, and one register for each input that they do not share, or then one for each input
-/// of the epilogue; and two to work with.
+/// The registers that tiles with lanes along an axis take.
+pub(super) struct Held<'n, 'c> {
+    /// Inputs that move along the lanes.
+    inputs: Vec<&'n Access<'c>>,
+    outputs: u64,
+    folds: bool,
+    /// Inputs of the epilogue that move along the lanes.
+    epilogue: u64,
+}
+
+impl<'n, 'c> Held<'n, 'c> {
+    pub fn of(nest: &'n Nest<'c>, lanes_axis: usize) -> Self {
+        let on_lanes = |access: &&Access<'c>| access.uses(lanes_axis);
+        let epilogue = nest.epilogue.iter().flat_map(|epilogue| &epilogue.inputs);
+        Self {
+            inputs: nest.inputs.iter().filter(on_lanes).collect(),
+            outputs: nest.outputs.len() as u64,
+            folds: nest.reduces(lanes_axis),
+            epilogue: epilogue.filter(on_lanes).count() as u64,
+        }
+    }
+
+    /// How many inputs move along the lanes.
+    pub fn count(&self) -> usize {
+        self.inputs.len()
+    }
+
+    /// By the number of an input that moves along the lanes, whether it moves along `axis`, too.
+    pub fn moves(&self, axis: usize) -> Vec<bool> {
+        self.inputs.iter().map(|access| access.uses(axis)).collect()
+    }
+
+    /// Accumulators, and what their lanes are combined into; what several rows share of the inputs
+    /// on lanes, and one register for each input that they do not share, or then one for each input
+    /// of the epilogue; and two to work with. `own` are registers of each input for a tile of
+    /// `vectors` by `rows` registers.
+    pub fn registers(&self, vectors: u64, rows: u64, own: impl Iterator<Item = u64>) -> u64 {
+        let all = vectors * rows;
+        let held = own.map(|own| if own < all { own } else { 1 }).sum::<u64>();
+        let combined = if self.folds { rows } else { 0 };
+        all * self.outputs + combined + held.max(self.epilogue) + 2
+    }
+}
+
+/// The registers that a tile takes.
 fn registers_used(nest: &Nest<'_>, shape: &Shape) -> u64 {
-    let on_lanes = |access: &&Access<'_>| shape.lanes_axis.is_some_and(|axis| access.uses(axis));
-    let held = nest.inputs.iter().filter(on_lanes).map(|access| {
+    let held = Held::of(nest, shape.lanes_axis.expect("tiles of registers have lanes"));
+    let own = held.inputs.iter().map(|access| {
         let along = shape.rows.iter().filter(|(axis, _)| access.uses(*axis));
-        let own = shape.vectors * along.map(|(_, rows)| rows).product::<u64>();
-        if own < shape.registers() { own } else { 1 }
+        shape.vectors * along.map(|(_, rows)| rows).product::<u64>()
     });
-    let combined = match shape.lanes_axis {
-        Some(axis) if nest.reduces(axis) => shape.registers() / shape.vectors,
-        _ => 0,
-    };
-    let epilogue = nest.epilogue.iter().flat_map(|epilogue| &epilogue.inputs);
-    let inputs = held.sum::<u64>().max(epilogue.filter(on_lanes).count() as u64);
-    shape.registers() * nest.outputs.len() as u64 + combined + inputs + 2
+    held.registers(shape.vectors, shape.registers() / shape.vectors, own)
 }
 
 #[cfg(test)]

@@ -43,6 +43,11 @@ pub(super) fn fits(nest: &Nest<'_>, shape: &Shape) -> bool {
         .is_none_or(|(_, taps)| shape.registers() * points(nest, &taps) <= MOST_STEPS)
 }
 
+/// Points of the taps over which the windows of a tile slide; `None` where none does.
+pub(super) fn tap_points(nest: &Nest<'_>, lanes_axis: usize, rows: &[usize]) -> Option<u64> {
+    taps(nest, lanes_axis, rows).map(|(_, taps)| points(nest, &taps))
+}
+
 /// The input that windows slide over, and how many registers of it a tile loads for one tap.
 pub(super) fn loads(nest: &Nest<'_>, shape: &Shape) -> Option<(usize, f64)> {
     let (input, taps) = shared(nest, shape)?;

@@ -1,6 +1,7 @@
 //! Tiles by Roller's policies: the published lists, the rules that tiles keep, what is refused.
 
 mod command;
+mod compiled;
 mod fusion;
 mod gather;
 mod golden;

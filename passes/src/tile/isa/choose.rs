@@ -61,6 +61,11 @@ pub struct Search<'n> {
     pub strategy: Strategy,
     /// What a tile costs.
     pub model: Model,
+    /// Whether every tile that fits is compared, instead of those that are constructed.
+    pub all_tiles: bool,
+    /// How many units are to share the nest: tiles that are as many, or half as many and so on, are
+    /// compared, too. 0 where one unit does all of it.
+    pub spread: u64,
     /// Whether each group of lanes works for itself, where several could share an rTask.
     pub apart: bool,
     /// What waits near the unit; without it all tensors lie in the shared memory.

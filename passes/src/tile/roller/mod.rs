@@ -13,7 +13,8 @@
 //! - `operator`, `read`, `fuse`: what is computed, and along which axes it is cut.
 //! - `arch`: what the machine is asked for.
 //! - `slope`: which policy an operator takes.
-//! - `steps`, `score`, `search`, `ladder`: the construction.
+//! - `enlarge`: the walk of every construction, also of tiles for lanes (`tile/lane_tiles.rs`).
+//! - `steps`, `score`, `search`, `ladder`: the construction for blocks of threads.
 //! - `align`, `banks`: the rules that a tile keeps.
 //! - `shrink`: operators too small for the machine.
 //! - `model`, `report`: what a tile is predicted to take, and how that is told.
@@ -22,6 +23,7 @@ pub mod align;
 mod arch;
 pub mod banks;
 pub mod cost;
+pub mod enlarge;
 mod fuse;
 mod ladder;
 mod model;
@@ -33,7 +35,7 @@ pub mod score;
 mod search;
 mod shrink;
 mod slope;
-mod steps;
+pub mod steps;
 
 pub use arch::{Arch, ArchError, MatrixUnit};
 pub use model::{Prediction, predict};

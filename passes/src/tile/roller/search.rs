@@ -4,10 +4,11 @@
 //! memory, that is done at once; then every axis is enlarged by one step, the most promising
 //! first. What no longer fits leaves its predecessor behind as a border.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashMap;
 
 use super::arch::Arch;
 use super::cost::{footprint, registers, traffic, work};
+use super::enlarge::{Growth, enlarge};
 use super::operator::Operator;
 use super::score;
 use super::steps::{self, Steps};
@@ -29,7 +30,7 @@ pub struct Search<'a> {
     /// Aligned near tiles behind which the machine ends.
     pub borders: Vec<Tiles>,
     epsilon: f64,
-    seen: HashSet<Tiles>,
+    seen: FxHashMap<Tiles, bool>,
 }
 
 impl<'a> Search<'a> {
@@ -48,7 +49,7 @@ impl<'a> Search<'a> {
             found: Vec::new(),
             borders: Vec::new(),
             epsilon: 0.0,
-            seen: HashSet::new(),
+            seen: FxHashMap::default(),
         }
     }
 
@@ -63,43 +64,7 @@ impl<'a> Search<'a> {
         }
         let Some(steps) = steps::of_registers(self.operator, self.arch, epsilon) else { return };
         let first = Tiles { registers: base(&steps), near: None };
-        let mut at = vec![0; steps.len()];
-        self.enlarge(None, &first, &steps, &mut at);
-    }
-
-    fn is_full(&self) -> bool {
-        self.found.len() >= self.options.keep
-    }
-
-    fn enlarge(&mut self, last: Option<&Tiles>, now: &Tiles, steps: &Steps, at: &mut [usize]) {
-        if !self.seen.insert(now.clone()) || self.is_full() {
-            return;
-        }
-        if !self.fits(now) {
-            if let Some(last) = last {
-                self.border(last);
-            }
-            return;
-        }
-        if self.is_worth_it(now) {
-            if now.near.is_none() {
-                self.descend(now);
-            } else {
-                self.found_any |= self.policy == Policy::Reuse;
-                self.found.push(now.clone());
-                if self.is_full() {
-                    return;
-                }
-            }
-        }
-        for axis in self.order(now, steps, at) {
-            let Some(&size) = steps[axis].get(at[axis] + 1) else { continue };
-            let mut next = now.clone();
-            next.current_mut()[axis] = size;
-            at[axis] += 1;
-            self.enlarge(Some(now), &next, steps, at);
-            at[axis] -= 1;
-        }
+        enlarge(self, None, &first, &steps, &mut vec![0; steps.len()]);
     }
 
     /// Goes on from a register tile in the near memory.
@@ -115,27 +80,7 @@ impl<'a> Search<'a> {
         );
         let Some(steps) = steps else { return };
         let first = Tiles { registers: from.registers.clone(), near: Some(base(&steps)) };
-        let mut at = vec![0; steps.len()];
-        self.enlarge(None, &first, &steps, &mut at);
-    }
-
-    /// The last tile that fitted: it is kept, or gone on from while nothing better is known.
-    fn border(&mut self, last: &Tiles) {
-        if last.near.is_none() {
-            if !self.found_any {
-                self.descend(last);
-            }
-        } else if self.issues(last) && self.keeps_rules(last) {
-            // The plain policy of version 1 counts a border as often as it is come to.
-            if self.policy == Policy::Plain || !self.borders.contains(last) {
-                self.borders.push(last.clone());
-            }
-        }
-    }
-
-    /// Whether the machine has room for it.
-    fn fits(&self, tiles: &Tiles) -> bool {
-        fits(self.operator, self.arch, self.options, tiles)
+        enlarge(self, None, &first, &steps, &mut vec![0; steps.len()]);
     }
 
     /// Rule 1, by the policy.
@@ -178,16 +123,60 @@ impl<'a> Search<'a> {
         let compute = work(self.operator, tile) / self.arch.peak();
         compute > traffic(self.operator, tile) as f64 / gbytes_per_s
     }
+}
 
-    /// The axes, the one to enlarge first in front.
-    fn order(&self, now: &Tiles, steps: &Steps, at: &[usize]) -> Vec<usize> {
-        let axes = 0..self.operator.axes.len();
+impl Growth for Search<'_> {
+    type Tile = Tiles;
+
+    fn fits(&self, tiles: &Tiles) -> bool {
+        fits(self.operator, self.arch, self.options, tiles)
+    }
+
+    fn with(&self, tiles: &Tiles, axis: usize, size: u64) -> Tiles {
+        let mut next = tiles.clone();
+        next.current_mut()[axis] = size;
+        next
+    }
+
+    fn order(&self, now: &Tiles, next: &[Option<u64>]) -> Vec<usize> {
         if self.policy == Policy::Plain {
-            return axes.rev().collect();
+            return (0..self.operator.axes.len()).rev().collect();
         }
-        let next: Vec<_> =
-            steps.iter().zip(at).map(|(steps, &at)| steps.get(at + 1).copied()).collect();
-        score::order(self.operator, now.current(), &next, self.options.score)
+        score::order(self.operator, now.current(), next, self.options.score)
+    }
+
+    fn is_full(&self) -> bool {
+        self.found.len() >= self.options.keep
+    }
+
+    fn visit(&mut self, now: &Tiles) {
+        if !self.is_worth_it(now) {
+            return;
+        }
+        if now.near.is_none() {
+            self.descend(now);
+        } else {
+            self.found_any |= self.policy == Policy::Reuse;
+            self.found.push(now.clone());
+        }
+    }
+
+    /// The last tile that fitted: it is kept, or gone on from while nothing better is known.
+    fn overflow(&mut self, last: &Tiles) {
+        if last.near.is_none() {
+            if !self.found_any {
+                self.descend(last);
+            }
+        } else if self.issues(last) && self.keeps_rules(last) {
+            // The plain policy of version 1 counts a border as often as it is come to.
+            if self.policy == Policy::Plain || !self.borders.contains(last) {
+                self.borders.push(last.clone());
+            }
+        }
+    }
+
+    fn seen(&mut self) -> &mut FxHashMap<Tiles, bool> {
+        &mut self.seen
     }
 }
 

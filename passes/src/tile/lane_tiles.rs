@@ -1,0 +1,366 @@
+//! Register tiles for lanes, constructed by Roller's rules (OSDI'22, section 4).
+//!
+//! ```text
+//! C[i, j] += A[i, k] * B[k, j]    lanes of 16 along j, 32 registers
+//!   ->  borders [29, 16], [14, 32], [9, 48], [6, 64], ...
+//! ```
+//!
+//! A tile is registers side by side along the lanes, and rows along one or two other parallel axes.
+//! Larger tiles use what is loaded more often, so the candidates are the *borders*: tiles that fit
+//! while none that is one step larger does. What has to fit is
+//!
+//! 1. the registers: sums, what several rows share, and two to work with;
+//! 2. the same, and the places of the smallest cache for which rows compete (rule 3, of ways
+//!    instead of banks);
+//! 3. the same, and that cache, for all that a tile reads over its reductions;
+//! 4. where windows slide, the registers, and rows along which they do;
+//! 5. the same, and that cache, for a part of the reductions that is worth starting the sums for;
+//! 6. where units would be idle, the registers, and so few points that each unit has a tile.
+//!
+//! Sizes are aligned to the instruction and to the tensor: of an axis those that make fewer tiles
+//! than the size before, and waste at most ε of it (rule 4), for ε from nothing to everything.
+//! Where lanes fold, the plain policy adds the tiles that grow along one axis, and of each width the
+//! least one that keeps the unit busy and the largest.
+
+use std::cell::RefCell;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::cost::{Facts, Model, Shape};
+use super::instruction::Mapped;
+use super::roller::enlarge::{Growth, enlarge};
+use super::roller::steps::{Steps, is_thrifty};
+use super::shapes::{Held, MOST_ROWS, Rows, row_counts};
+use super::windows;
+use crate::nest::Nest;
+
+/// Waste of an axis that is allowed, round by round.
+const EPSILONS: [f64; 4] = [0.0, 0.1, 0.3, 1.0];
+
+/// Bits of a size in a [`Tile`].
+const BITS: usize = 6;
+
+/// Sizes along the axes of a [`Space`], the first in the lowest bits.
+type Tile = u64;
+
+fn size(tile: Tile, at: usize) -> u64 {
+    tile >> (BITS * at) & ((1 << BITS) - 1)
+}
+
+fn with(tile: Tile, at: usize, size: u64) -> Tile {
+    tile & !(((1 << BITS) - 1) << (BITS * at)) | size << (BITS * at)
+}
+
+/// A walk from the least tile.
+struct Round {
+    /// The waste of an axis that is allowed.
+    epsilon: f64,
+    /// The most registers along the lanes.
+    most_vectors: u64,
+    /// The borders of the registers.
+    borders: Vec<Tile>,
+}
+
+/// The constructed tiles of a nest with lanes along one axis.
+pub(super) struct LaneTiles<'n, 'c> {
+    space: Space<'n, 'c>,
+    rounds: Vec<Round>,
+    /// Those of other rules that ask for nothing but registers.
+    others: Vec<Tile>,
+}
+
+impl<'n, 'c> LaneTiles<'n, 'c> {
+    /// Constructs what does not depend on how the inputs lie.
+    pub fn of(
+        nest: &'n Nest<'c>,
+        mapped: &Mapped<'c>,
+        facts: &Facts<'c>,
+        lanes_axis: usize,
+        spread: u64,
+    ) -> Self {
+        let space = Space::of(nest, mapped, facts, lanes_axis);
+        let folds = nest.reduces(lanes_axis);
+        // Registers along lanes that fold use nothing again: tiles of one are complete, too.
+        let widths = if folds { vec![u64::MAX, 1] } else { vec![u64::MAX] };
+        let rounds = widths.into_iter().flat_map(|most_vectors| {
+            EPSILONS.map(|epsilon| Round { epsilon, most_vectors, borders: Vec::new() })
+        });
+        let mut rounds: Vec<Round> = rounds.collect();
+        for round in &mut rounds {
+            round.borders = space.borders(round, &|_| true);
+        }
+        let mut others = space.line(0);
+        let mut add = |room: &dyn Fn(Tile) -> bool| {
+            others.extend(rounds.iter().flat_map(|round| space.borders(round, room)));
+        };
+        let shares = std::iter::successors(Some(spread), |&units| Some(units / 2));
+        for units in shares.take_while(|&units| units > 1) {
+            add(&|tile| space.tiles(tile) >= units);
+        }
+        if let Some(slides) = space.sliding() {
+            add(&|tile| (1..space.extents.len()).all(|at| slides[at - 1] || size(tile, at) == 1));
+        }
+        if folds {
+            others.extend((1..space.extents.len()).flat_map(|at| space.line(at)));
+            others.extend(space.busy_and_full(mapped));
+        }
+        Self { space, rounds, others }
+    }
+
+    /// The candidates where inputs lie as in `model`, the narrowest first.
+    pub fn candidates(&self, model: &Model<'_, 'c>) -> Vec<Shape> {
+        let Self { space, rounds, others } = self;
+        let competes = |tile: Tile| model.competes(&space.shape(tile));
+        let stays = |tile: Tile| model.stays(&space.shape(tile));
+        let in_parts = |tile: Tile| model.has_room_for_parts(&space.shape(tile));
+        let mut found: FxHashSet<Tile> = others.iter().copied().collect();
+        for round in rounds {
+            let borders = |room: &dyn Fn(Tile) -> bool| space.borders(round, room);
+            found.extend(&round.borders);
+            // Smaller tiles compete for less and read less.
+            let compete = round.borders.iter().any(|&tile| competes(tile));
+            let mut alone = round.borders.clone();
+            if compete {
+                alone = borders(&|tile| !competes(tile));
+                found.extend(&alone);
+            }
+            if alone.iter().any(|&tile| !stays(tile)) {
+                found.extend(borders(&|tile| stays(tile) && !(compete && competes(tile))));
+            }
+            if round.borders.iter().any(|&tile| !in_parts(tile)) {
+                found.extend(borders(&in_parts));
+            }
+        }
+        let mut found: Vec<Tile> = found.into_iter().collect();
+        // Of tiles that cost the same the first is taken: a narrow one, whose rows lie near each
+        // other.
+        let rows = |tile| (1..space.extents.len()).map(move |at| (at, size(tile, at)));
+        found.sort_by_cached_key(|&tile| {
+            (size(tile, 0), rows(tile).filter(|row| row.1 > 1).collect::<Vec<_>>())
+        });
+        found.into_iter().map(|tile| space.shape(tile)).collect()
+    }
+}
+
+/// Returns whether tiles are constructed: where larger ones use more of what they load again, for
+/// points of some parallel axis read the same element of an input, and where lanes fold.
+pub(super) fn are_constructed(nest: &Nest<'_>, lanes_axis: usize) -> bool {
+    nest.has_reductions() && (nest.reduces(lanes_axis) || reuses(nest))
+}
+
+/// Returns whether points of some parallel axis read the same element of an input.
+fn reuses(nest: &Nest<'_>) -> bool {
+    let parallel = |&axis: &usize| !nest.reduces(axis) && nest.axes[axis].extent > 1;
+    let read = nest.inputs.iter().zip(nest.body.args()).filter(|(_, arg)| !arg.uses().is_empty());
+    let mut inputs = read.map(|(access, _)| access);
+    inputs.any(|access| (0..nest.axes.len()).filter(parallel).any(|axis| !access.uses(axis)))
+}
+
+/// The axes along which a register tile grows: registers along the lanes, then rows.
+struct Space<'n, 'c> {
+    nest: &'n Nest<'c>,
+    lanes_axis: usize,
+    /// The axis of each row size.
+    rows: Vec<usize>,
+    /// Registers along the lanes, then points of each row axis.
+    extents: Vec<u64>,
+    /// The most of each.
+    most: Vec<u64>,
+    held: Held<'n, 'c>,
+    /// For each row axis, which inputs on lanes move along it.
+    moves: Vec<Vec<bool>>,
+    /// Registers that an element of each lane takes, and registers that there are.
+    words: u64,
+    registers: u64,
+    /// Whether tiles fit the registers, where that was asked.
+    fits: RefCell<FxHashMap<Tile, bool>>,
+    /// Points of the windows that slide over rows along axes of more than one point.
+    taps: RefCell<FxHashMap<u64, Option<u64>>>,
+}
+
+impl<'n, 'c> Space<'n, 'c> {
+    fn of(nest: &'n Nest<'c>, mapped: &Mapped<'c>, facts: &Facts<'c>, lanes_axis: usize) -> Self {
+        let Rows { axes: mut rows, most_vectors } = Rows::of(nest, lanes_axis);
+        // Those whose rows lie nearest; more axes than these have no bits.
+        rows.retain(|&row| nest.axes[row].extent > 1);
+        rows.truncate(u64::BITS as usize / BITS - 1);
+        let vectors = nest.axes[lanes_axis].extent.div_ceil(mapped.lanes);
+        let extents: Vec<u64> =
+            std::iter::once(vectors).chain(rows.iter().map(|&row| nest.axes[row].extent)).collect();
+        let most = |(at, &extent): (usize, &u64)| match at {
+            0 => extent.min(most_vectors),
+            _ => extent.min(MOST_ROWS),
+        };
+        let held = Held::of(nest, lanes_axis);
+        Self {
+            nest,
+            lanes_axis,
+            most: extents.iter().enumerate().map(most).collect(),
+            moves: rows.iter().map(|&row| held.moves(row)).collect(),
+            rows,
+            extents,
+            held,
+            words: nest.outputs.iter().map(|own| facts.words(own.elem())).max().unwrap_or(1),
+            registers: facts.registers,
+            fits: RefCell::default(),
+            taps: RefCell::default(),
+        }
+    }
+
+    /// Which rows windows slide over, where they do not over all.
+    fn sliding(&self) -> Option<Vec<bool>> {
+        let slides = |row: &usize| windows::tap_points(self.nest, self.lanes_axis, &[*row]);
+        if !self.rows.iter().any(|row| slides(row).is_some()) {
+            return None;
+        }
+        let alone = |moves: &Vec<bool>| moves.iter().all(|&moves| moves);
+        let alone: Vec<bool> = self.moves.iter().map(alone).collect();
+        (!alone.iter().all(|&alone| alone)).then_some(alone)
+    }
+
+    fn least(&self) -> Tile {
+        (0..self.extents.len()).fold(0, |tile, at| with(tile, at, 1))
+    }
+
+    fn shape(&self, tile: Tile) -> Shape {
+        let rows = self.rows.iter().enumerate();
+        let rows = rows.map(|(at, &axis)| (axis, size(tile, at + 1)));
+        let mut rows: Vec<_> = rows.filter(|&(_, size)| size > 1).collect();
+        rows.sort_unstable();
+        Shape { lanes_axis: Some(self.lanes_axis), vectors: size(tile, 0), rows }
+    }
+
+    /// Registers of one output.
+    fn registers(&self, tile: Tile) -> u64 {
+        (0..self.extents.len()).map(|at| size(tile, at)).product()
+    }
+
+    /// Tiles of the whole nest.
+    fn tiles(&self, tile: Tile) -> u64 {
+        let along = self.extents.iter().enumerate();
+        // Those along lanes that fold are done one after the other.
+        let along = along.skip(self.nest.reduces(self.lanes_axis).into());
+        let tiled: u64 = along.map(|(at, extent)| extent.div_ceil(size(tile, at))).product();
+        let apart = |&axis: &usize| {
+            !self.nest.reduces(axis) && axis != self.lanes_axis && !self.rows.contains(&axis)
+        };
+        let apart = (0..self.nest.axes.len()).filter(apart);
+        tiled * apart.map(|axis| self.nest.axes[axis].extent).product::<u64>()
+    }
+
+    /// Whether registers hold a tile, of rows along two axes at most, and windows that slide over
+    /// it are not too much code.
+    fn fits(&self, tile: Tile) -> bool {
+        if let Some(&known) = self.fits.borrow().get(&tile) {
+            return known;
+        }
+        let vectors = size(tile, 0);
+        let rows = (0..self.rows.len()).map(|at| (at, size(tile, at + 1)));
+        let many = rows.clone().filter(|(_, size)| *size > 1);
+        let all: u64 = rows.clone().map(|(_, size)| size).product();
+        let own = (0..self.held.count()).map(|input| {
+            let along = rows.clone().filter(|(at, _)| self.moves[*at][input]);
+            vectors * along.map(|(_, size)| size).product::<u64>()
+        });
+        let fits = many.clone().count() <= 2
+            && all <= MOST_ROWS
+            && self.held.registers(vectors, all, own) * self.words <= self.registers
+            && self.taps(many).is_none_or(|taps| vectors * all * taps <= windows::MOST_STEPS);
+        self.fits.borrow_mut().insert(tile, fits);
+        fits
+    }
+
+    /// Points of the windows that slide over these rows.
+    fn taps(&self, rows: impl Iterator<Item = (usize, u64)>) -> Option<u64> {
+        let rows: Vec<usize> = rows.map(|(at, _)| at).collect();
+        let key = rows.iter().fold(0, |key, at| key | 1 << at);
+        *self.taps.borrow_mut().entry(key).or_insert_with(|| {
+            let axes: Vec<usize> = rows.iter().map(|&at| self.rows[at]).collect();
+            windows::tap_points(self.nest, self.lanes_axis, &axes)
+        })
+    }
+
+    /// The aligned sizes of the axis `at` that waste at most ε.
+    fn sizes(&self, at: usize, epsilon: f64) -> Vec<u64> {
+        let (extent, most) = (self.extents[at], self.most[at]);
+        let others: Vec<u64> =
+            if at == 0 { (2..=most).collect() } else { row_counts(extent, most).collect() };
+        let others = others.into_iter().filter(|&size| is_thrifty(extent, size, epsilon));
+        std::iter::once(1).chain(others).collect()
+    }
+
+    /// The tiles of a round behind which there is no room for larger ones.
+    fn borders(&self, round: &Round, room: &dyn Fn(Tile) -> bool) -> Vec<Tile> {
+        let steps = (0..self.extents.len()).map(|at| self.sizes(at, round.epsilon));
+        let mut steps: Steps = steps.collect();
+        steps[0].retain(|&vectors| vectors <= round.most_vectors);
+        let least = self.least();
+        let seen = FxHashMap::default();
+        let mut borders = Borders { space: self, room, seen, found: Vec::new() };
+        enlarge(&mut borders, None, &least, &steps, &mut vec![0; steps.len()]);
+        borders.found
+    }
+
+    /// Tiles that grew along one axis, the least one first.
+    fn line(&self, at: usize) -> Vec<Tile> {
+        let tiles = self.sizes(at, 1.0).into_iter().map(|size| with(self.least(), at, size));
+        tiles.take_while(|&tile| self.fits(tile)).collect()
+    }
+
+    /// For each number of registers along the lanes the fewest rows along an axis with which the
+    /// unit need not wait for its own results, and the most rows that fit.
+    fn busy_and_full(&self, mapped: &Mapped<'_>) -> Vec<Tile> {
+        let busy = |tile: &&Tile| {
+            self.registers(**tile) as f64 * mapped.issue_cycles >= mapped.latency_cycles
+        };
+        let of = |vectors: u64, at: usize| {
+            let tiles = self.sizes(at, 1.0).into_iter();
+            let tiles = tiles.map(|size| with(with(self.least(), 0, vectors), at, size));
+            let tiles: Vec<Tile> = tiles.take_while(|&tile| self.fits(tile)).collect();
+            [tiles.iter().find(busy).copied(), tiles.last().copied()]
+        };
+        let vectors = self.sizes(0, 1.0).into_iter();
+        let tiles =
+            vectors.flat_map(|vectors| (1..self.extents.len()).map(move |at| of(vectors, at)));
+        tiles.flatten().flatten().collect()
+    }
+}
+
+/// Tiles that fit while none that is a step larger does.
+struct Borders<'s, 'n, 'c> {
+    space: &'s Space<'n, 'c>,
+    /// What has to hold beside the registers.
+    room: &'s dyn Fn(Tile) -> bool,
+    seen: FxHashMap<Tile, bool>,
+    found: Vec<Tile>,
+}
+
+impl Growth for Borders<'_, '_, '_> {
+    type Tile = Tile;
+
+    fn fits(&self, tile: &Tile) -> bool {
+        self.space.fits(*tile) && (self.room)(*tile)
+    }
+
+    fn with(&self, tile: &Tile, axis: usize, size: u64) -> Tile {
+        with(*tile, axis, size)
+    }
+
+    fn order(&self, _tile: &Tile, next: &[Option<u64>]) -> Vec<usize> {
+        (0..next.len()).collect()
+    }
+
+    fn is_full(&self) -> bool {
+        false
+    }
+
+    fn leave(&mut self, tile: &Tile, grew: bool) {
+        if !grew {
+            self.found.push(*tile);
+        }
+    }
+
+    fn seen(&mut self) -> &mut FxHashMap<Tile, bool> {
+        &mut self.seen
+    }
+}
