@@ -43,9 +43,10 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     schedule <order = [1, 0], rows = [2, 0], slide = [3, 4], stream = @stream_f32>
     ```
 
-    Together with the rTiles, the instruction and its axes these are all decisions about a
-    nest: the conversion to `device` applies them and takes no other. What is left out is done in
-    the plainest way.
+    The conversion to `device` applies these and derives none of them; editing any changes the
+    code. What is left out is done in the plainest way. Not written here yet, and derived by the
+    conversion: which operand of an instruction each input is, how staged pieces are laid out, and
+    where tiles of joined kernels wait in a memory.
 
     | Field | Says | Left out |
     |---|---|---|
@@ -300,21 +301,23 @@ def Tile_ComputeOp : Tile_Op<"compute", [AttrSizedOperandSegments, SingleBlock]>
       layouts [array<i64: 2, 40>, array<i64: 2, 32, 2, 3, 3>]
     ```
 
+    `schedule` says how the tiles are walked, held in registers and moved (`#tile.schedule`).
+
     - C1: each rTile names a memory of the machine and has one size per axis, of
       which `lanes` is one; so are those of `axes`, each at most once.
     - C2: sizes are at least 1, and an inner rTile is no larger than an outer one.
     - C3: `on` names an instruction, a lane unit or a move of the machine.
     - C4: the register rTile's accumulators fit the register memory.
-    `schedule` has the other decisions about the nest (`#tile.schedule`).
-
     - C5: there is one layout per input of the nest, none for what its outputs start from: two
       numbers, or five.
     - C6: the axes of each field of `schedule` are of the nest, each once; those of `order` are all
       that do not reduce, those of `rows`, `transpose` and `combine_rows` some of these, and those
       of `slide` and `unroll` reduce; none of the latter five has the lanes.
-    - C7: `stream` is a streaming move of the machine from the registers, `border` a memory of it
-      that is not shared by units, and there is one number of phases for each input with a border.
+    - C7: `stream` is a streaming move of the machine from the registers, `border` a cache of a
+      unit, and there is one number of phases for each input with a border.
     - C8: there are 1 to 16 stages, and more than one only with `axes`.
+    - C9: only lanes have every field but `stages`: an instruction with `axes` has `order` and
+      `stages`, one that groups of lanes share (`layouts`) and a move have none.
   }];
   let arguments = (ins Variadic<AnyTensor>:$inputs, Variadic<AnyTensor>:$inits,
                        FlatSymbolRefAttr:$instruction,

@@ -217,43 +217,6 @@ tile.kernel @nothing {
 
 // -----
 
-// CHECK: error: @registers: the schedule's `border` is @vreg, which is no cache of a unit
-// CHECK: help: one of @l2
-device.machine @toy arch("toy") features([]) {
-  device.memory @dram scope("device") capacity_bytes(1048576) bytes_per_cycle(16)
-  device.memory @l2 scope("core") capacity_bytes(4096) caches(@dram) bytes_per_cycle(64)
-  device.memory @vreg scope("thread") capacity_bytes(512) register_bytes(16)
-  device.unit @core count(1)
-  device.move @load from @dram to @vreg issue_cycles(1.0) latency_cycles(2) strided
-  device.move @store from @vreg to @dram issue_cycles(1.0) latency_cycles(2) strided
-  device.move @gather from @vreg to @vreg issue_cycles(1.0) latency_cycles(2) strided
-  device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(3) types([f32])
-    operations(["arith.addf"]) reductions(["arith.addf"])
-}
-tile.kernel @registers {
-^bb0(%a0: tensor<3x12xf32>, %a1: tensor<3xf32>, %o: tensor<3x12xf32>):
-  %l0 = tile.load %a0 to @vreg : tensor<3x12xf32>
-  %l1 = tile.load %a1 to @vreg : tensor<3xf32>
-  %c = tile.compute ins(%l0, %l1) outs(%o) on @valu lanes 1 tiles [#tile.rtile<"dram" [3, 12, 3]>, #tile.rtile<"vreg" [1, 4, 1]>] schedule <border = @vreg> : (tensor<3x12xf32>, tensor<3xf32>, tensor<3x12xf32>) -> tensor<3x12xf32> {
-  ^bb0(%p0: tensor<3x12xf32>, %p1: tensor<3xf32>, %q: tensor<3x12xf32>):
-    %pad = tensor.pad %p0 low[0, 1] high[0, 1] {
-    ^bb0(%i: index, %j: index):
-      %zero = arith.constant 0.0 : f32
-      tensor.yield %zero : f32
-    } : tensor<3x12xf32> to tensor<3x14xf32>
-    %r = linalg.generic {indexing_maps = [affine_map<(c, j, q) -> (c, j + q)>, affine_map<(c, j, q) -> (q)>, affine_map<(c, j, q) -> (c, j)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%pad, %p1 : tensor<3x14xf32>, tensor<3xf32>) outs(%q : tensor<3x12xf32>) {
-    ^bb0(%u0: f32, %u1: f32, %v: f32):
-      %t = arith.addf %v, %u0 : f32
-      linalg.yield %t : f32
-    } -> tensor<3x12xf32>
-    tile.yield %r : tensor<3x12xf32>
-  }
-  %s = tile.store %c from @vreg to %o : tensor<3x12xf32>
-  tile.yield %s : tensor<3x12xf32>
-}
-
-// -----
-
 // CHECK: error: @steps: the schedule has 2 `phases` for lanes in steps of 1
 // CHECK: help: give 1
 device.machine @toy arch("toy") features([]) {

@@ -36,7 +36,8 @@ tile.kernel @axes {
 // CHECK: error: the schedule's `order` names axis 0 twice
 // CHECK: error: the schedule stores by @store, which streams no registers
 // CHECK: help: name a move from @vreg that has `streams`, or leave it out
-// CHECK: error: the schedule lays out borders in @dram, which units share
+// CHECK: error: the schedule's `border` is @dram, which is no cache of a unit
+// CHECK: help: the machine has none; write the padded tensor first
 // CHECK: error: the schedule has phases [2] for 0 inputs with borders
 // CHECK: error: the schedule has 2 stages for lanes
 device.machine @toy arch("toy") features([]) {
@@ -79,4 +80,70 @@ tile.kernel @stages {
     tile.yield %r : tensor<8xf32>
   }
   tile.yield %c : tensor<8xf32>
+}
+
+// -----
+
+// What no code would follow is refused.
+// CHECK: error: the schedule has `order`, which a move cannot follow
+// CHECK: help: leave the schedule out
+// CHECK: error: the schedule has `stream`, which a move cannot follow
+// CHECK: error: the schedule's `border` is @vreg, which is no cache of a unit
+// CHECK: help: name one of @l1
+device.machine @toy arch("toy") features([]) {
+  device.memory @dram scope("device") capacity_bytes(1048576) bytes_per_cycle(16)
+  device.memory @l1 scope("core") capacity_bytes(4096) caches(@dram) bytes_per_cycle(16)
+  device.memory @vreg scope("thread") capacity_bytes(512) register_bytes(16)
+  device.unit @core count(1)
+  device.move @load from @dram to @vreg issue_cycles(1.0) latency_cycles(2) strided
+  device.move @store from @vreg to @dram issue_cycles(1.0) latency_cycles(2) strided
+  device.move @past from @vreg to @dram issue_cycles(1.0) latency_cycles(2) streams
+  device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(3) types([f32])
+    operations(["arith.addf"]) reductions(["arith.addf"])
+}
+tile.kernel @copied {
+^bb0(%x: tensor<4x8xf32>, %o: tensor<4x8xf32>):
+  %c = tile.compute ins(%x) outs(%o) on @load tiles [#tile.rtile<"vreg" [4, 8]>]
+    schedule <order = [1, 0], stream = @past> : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32> {
+  ^bb0(%p: tensor<4x8xf32>, %q: tensor<4x8xf32>):
+    %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%p : tensor<4x8xf32>) outs(%q : tensor<4x8xf32>) {
+    ^bb0(%u: f32, %v: f32):
+      linalg.yield %u : f32
+    } -> tensor<4x8xf32>
+    tile.yield %r : tensor<4x8xf32>
+  }
+  tile.yield %c : tensor<4x8xf32>
+}
+tile.kernel @registers {
+^bb0(%x: tensor<4x8xf32>, %o: tensor<4x8xf32>):
+  %c = tile.compute ins(%x) outs(%o) on @valu lanes 1 tiles [#tile.rtile<"dram" [4, 8]>, #tile.rtile<"vreg" [1, 4]>]
+    schedule <border = @vreg> : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32> {
+  ^bb0(%p: tensor<4x8xf32>, %q: tensor<4x8xf32>):
+    %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%p : tensor<4x8xf32>) outs(%q : tensor<4x8xf32>) {
+    ^bb0(%u: f32, %v: f32):
+      linalg.yield %u : f32
+    } -> tensor<4x8xf32>
+    tile.yield %r : tensor<4x8xf32>
+  }
+  tile.yield %c : tensor<4x8xf32>
+}
+
+// -----
+
+// CHECK: error: the schedule has `rows`, which an instruction with axes cannot follow
+// CHECK: help: leave it out; there are `order` and `stages`
+// CHECK: error: the schedule has `unroll`, which an instruction with axes cannot follow
+tile.kernel @matrix {
+^bb0(%x: tensor<4x8xf32>, %o: tensor<4xf32>):
+  %c = tile.compute ins(%x) outs(%o) on @mac axes [0, 1] tiles [#tile.rtile<"dram" [4, 8]>, #tile.rtile<"acc" [2, 8]>]
+    schedule <order = [0], rows = [0], unroll = [1], stages = 2> : (tensor<4x8xf32>, tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%p: tensor<4x8xf32>, %q: tensor<4xf32>):
+    %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]} ins(%p : tensor<4x8xf32>) outs(%q : tensor<4xf32>) {
+    ^bb0(%u: f32, %v: f32):
+      %t = arith.addf %v, %u : f32
+      linalg.yield %t : f32
+    } -> tensor<4xf32>
+    tile.yield %r : tensor<4xf32>
+  }
+  tile.yield %c : tensor<4xf32>
 }

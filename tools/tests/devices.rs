@@ -287,3 +287,23 @@ fn every_stage_is_resumed() {
         assert_eq!(whole, again, "{stage}");
     }
 }
+
+/// Who computes an operator is predicted to take no longer than who comes second.
+#[test]
+fn winners_take_the_fewest_cycles() {
+    let pages = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/devices");
+    let mut compared = 0;
+    for page in std::fs::read_dir(pages).expect("a folder") {
+        let page = std::fs::read_to_string(page.expect("a page").path()).expect("text");
+        for row in page.lines().filter(|line| line.starts_with("| ")) {
+            let cells: Vec<_> = row.split('|').map(str::trim).collect();
+            let [_, _, _, _, winner, _, second, _] = cells[..] else { continue };
+            let (Ok(winner), Ok(second)) = (winner.parse::<f64>(), second.parse::<f64>()) else {
+                continue;
+            };
+            assert!(winner <= second * 1.001, "{row}");
+            compared += 1;
+        }
+    }
+    assert!(compared > 50, "{compared} rows");
+}

@@ -36,6 +36,12 @@ impl RTile {
         parts::of_rtile(context, &self.memory, &sizes)
     }
 
+    /// The axis along which `part`, an rTile inside this one, is shorter: a reduction that is done
+    /// in parts.
+    pub fn cut_by(&self, part: &Self) -> Option<usize> {
+        self.sizes.iter().zip(&part.sizes).position(|(whole, part)| part < whole)
+    }
+
     /// How many points of the iteration space it covers.
     pub fn points(&self) -> u64 {
         self.sizes.iter().fold(1, |points, &size| points.saturating_mul(size))

@@ -2,7 +2,7 @@
 
 use super::nest;
 use super::verify::tiles;
-use crate::device::Machine;
+use crate::device::{Machine, Memory, Scope};
 use crate::ir::parts::{self, ScheduleFields};
 use crate::ir::{Attribute, Diagnostics, Op, Val, attr};
 use crate::verify::{check_fact, int};
@@ -61,8 +61,8 @@ pub(super) fn compute_c6(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
-/// C7. `stream` is a streaming move of the machine from the registers, `border` a memory of it
-/// that is not shared by units, and there is one number of phases for each input with a border.
+/// C7. `stream` is a streaming move of the machine from the registers, `border` a cache of a unit,
+/// and there is one number of phases for each input with a border.
 pub(super) fn compute_c7(op: Op<'_>, diag: &mut Diagnostics) {
     let Some(fields) = fields(op) else { return };
     let machine = Machine::of(op);
@@ -81,11 +81,20 @@ pub(super) fn compute_c7(op: Op<'_>, diag: &mut Diagnostics) {
     }
     if let (Some(border), Some(machine)) = (fields.border.and_then(attr::symbol), machine)
         && let Some(fact) = check_fact(op, machine, "device.memory", border, diag)
-        && machine.shared().is_some_and(|shared| shared.name == border)
+        && machine.memory(border).is_none_or(|memory| !is_cache_of_a_unit(&memory))
     {
-        diag.error(op, format!("the schedule lays out borders in @{border}, which units share"))
-            .note(fact, "the memory is here")
-            .help("name a memory that each unit has for itself");
+        let memories = machine.memories().into_iter().filter(is_cache_of_a_unit);
+        let names: Vec<_> = memories.map(|memory| format!("@{}", memory.name)).collect();
+        let help = match &names[..] {
+            [] => "the machine has none; write the padded tensor first".to_owned(),
+            _ => format!("name one of {}", names.join(", ")),
+        };
+        diag.error(
+            op,
+            format!("the schedule's `border` is @{border}, which is no cache of a unit"),
+        )
+        .note(fact, "the memory is here")
+        .help(help);
     }
     let bordered = op.first_block(0).and_then(nest).map(|nest| {
         let inputs = nest.segments().and_then(|parts| parts.into_iter().next());
@@ -104,6 +113,10 @@ pub(super) fn compute_c7(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
+fn is_cache_of_a_unit(memory: &Memory<'_>) -> bool {
+    memory.is_cache() && memory.scope() == Scope::Core
+}
+
 /// Whether a value is a tensor with a border.
 fn is_padded(value: Val<'_>) -> bool {
     value.def().is_some_and(|op| op.is("tensor.pad") || op.is("tensor.insert_slice"))
@@ -119,5 +132,45 @@ pub(super) fn compute_c8(op: Op<'_>, diag: &mut Diagnostics) {
     } else if stages > 1 && op.attr("axes").is_none() {
         diag.error(op, format!("the schedule has {stages} stages for lanes"))
             .help("only inputs of an instruction with `axes` are brought ahead; leave it out");
+    }
+}
+
+/// C9. Only lanes have every field but `stages`: an instruction with `axes` has `order` and
+/// `stages`, one that groups of lanes share (`layouts`) and a move have none.
+pub(super) fn compute_c9(op: Op<'_>, diag: &mut Diagnostics) {
+    let Some(fields) = fields(op) else { return };
+    let by = Machine::of(op).zip(op.attr("instruction").and_then(attr::symbol));
+    let is_move = by.is_some_and(|(machine, name)| machine.move_named(name).is_some());
+    let (what, accepted): (&str, &[&str]) = if op.attr("layouts").is_some() {
+        ("groups of lanes that share tiles", &[])
+    } else if op.attr("axes").is_some() {
+        ("an instruction with axes", &["order", "stages"])
+    } else if is_move {
+        ("a move", &[])
+    } else {
+        return;
+    };
+    let has = |axes: Option<Attribute<'_>>| {
+        axes.and_then(attr::ints).is_some_and(|axes| !axes.is_empty())
+    };
+    let said = [
+        ("order", has(fields.order)),
+        ("rows", has(fields.rows)),
+        ("slide", has(fields.slide)),
+        ("unroll", has(fields.unroll)),
+        ("transpose", fields.transpose.is_some()),
+        ("combine_rows", fields.combine_rows.is_some()),
+        ("stream", fields.stream.is_some()),
+        ("border", fields.border.is_some()),
+        ("phases", has(fields.phases)),
+    ];
+    for (field, _) in said.into_iter().filter(|(field, said)| *said && !accepted.contains(field)) {
+        let names: Vec<_> = accepted.iter().map(|name| format!("`{name}`")).collect();
+        let help = match &names[..] {
+            [] => "leave the schedule out".to_owned(),
+            _ => format!("leave it out; there are {}", names.join(" and ")),
+        };
+        diag.error(op, format!("the schedule has `{field}`, which {what} cannot follow"))
+            .help(help);
     }
 }

@@ -154,6 +154,14 @@ impl<'c> Nest<'c> {
         self.axes[axis].kind == Axis::Reduction
     }
 
+    /// The rows of a register tile of `sizes`: parallel axes of more than one point, but for the
+    /// one of the lanes.
+    pub fn rows(&self, sizes: &[u64], lanes_axis: Option<usize>) -> Vec<usize> {
+        let is_row =
+            |&axis: &usize| sizes[axis] > 1 && Some(axis) != lanes_axis && !self.reduces(axis);
+        (0..sizes.len()).filter(is_row).collect()
+    }
+
     /// Whether some axis is a reduction.
     pub fn has_reductions(&self) -> bool {
         (0..self.axes.len()).any(|axis| self.reduces(axis))

@@ -10,8 +10,8 @@ use weft_dialects::ir::{Type, ty};
 
 use super::banks::Banks;
 use super::instruction::{Mapped, body_cycles};
-use super::task_tile::loop_order;
 use super::parts;
+use super::task_tile::loop_order;
 use super::way::{Stage, move_cycles, near_cache, way};
 use super::windows;
 use crate::nest::{Access, Border, Nest, Start, stores_along};

@@ -1,15 +1,15 @@
 //! What the machine does with a kernel, and why not something else.
 
 use weft_dialects::device::Machine;
+use weft_dialects::ir::Op;
 use weft_dialects::ir::pass::Failed;
-use weft_dialects::ir::{Builder, Context, Mapping, Op};
 use weft_dialects::tile::{Kernel, RTile};
 
 use super::construct_rtiles::read;
 use super::instruction::refusals;
 use super::isa::Search;
 use super::layout::Layout;
-use super::policy::{self, Choice, Tiled};
+use super::policy::{self, Candidate, Tiled};
 use crate::device::expand_math;
 use crate::nest::{Nest, read_kernel};
 
@@ -20,7 +20,7 @@ pub struct Explained {
     pub winner: Result<(String, f64), String>,
     /// The instruction or lane unit of the winner.
     pub instruction: Option<String>,
-    /// What would compute it if the machine had no such instruction or lane unit.
+    /// The next best way by another instruction or lane unit, which is predicted to take longer.
     pub runner_up: Option<(String, f64)>,
     /// Instructions that cannot do it, each with the rule and what it met.
     pub refusals: Vec<(String, String)>,
@@ -30,23 +30,26 @@ pub struct Explained {
 ///
 /// # Errors
 /// Reported: a kernel that is no loop nest.
-pub fn explain<'c>(
-    context: &'c Context,
-    machine: Machine<'c>,
-    kernel: Op<'c>,
-) -> Result<Explained, Failed> {
+pub fn explain<'c>(machine: Machine<'c>, kernel: Op<'c>) -> Result<Explained, Failed> {
     let nest = read(kernel)?;
     let fixed = vec![Layout::Fixed; nest.inputs.len()];
-    let chosen = policy::choose(machine, &nest, &fixed, &expand_math::expands, Search::default());
+    let ranked =
+        policy::candidates(machine, &nest, &fixed, &expand_math::expands, Search::default(), 1);
     let refusals = refusals(machine, &nest);
     let refusals = refusals.iter().map(|(name, why)| ((*name).to_owned(), why.says())).collect();
-    Ok(match chosen {
-        Ok(Choice { tiled, cycles, .. }) => Explained {
-            winner: Ok((tiled.describe(), cycles)),
-            instruction: Some(tiled.instruction().to_owned()),
-            runner_up: without(context, machine, tiled.instruction(), &nest),
-            refusals,
-        },
+    Ok(match ranked {
+        Ok(ranked) => {
+            let mut ways = ranked.iter().map(|way| (way.tiled.instruction(), way));
+            let (instruction, best) = ways.next().expect("there is a way, or a reason for none");
+            let second = ways.find(|(other, _)| *other != instruction);
+            let told = |way: &Candidate<'_>| (way.tiled.describe(), way.cycles);
+            Explained {
+                winner: Ok(told(best)),
+                instruction: Some(instruction.to_owned()),
+                runner_up: second.map(|(_, way)| told(way)),
+                refusals,
+            }
+        }
         Err(reason) => {
             Explained { winner: Err(reason), instruction: None, runner_up: None, refusals }
         }
@@ -98,26 +101,4 @@ pub(crate) fn cycles<'c>(machine: Machine<'c>, nest: &Nest<'c>, constant: &[bool
     let layouts: Vec<_> = constant.iter().map(|&constant| Layout::of(constant)).collect();
     let chosen = policy::choose(machine, nest, &layouts, &expand_math::expands, Search::default());
     chosen.ok().map(|choice| choice.cycles)
-}
-
-/// The choice for a nest on a machine without one of its instructions or lane units.
-fn without<'c>(
-    context: &'c Context,
-    machine: Machine<'c>,
-    name: &str,
-    nest: &Nest<'c>,
-) -> Option<(String, f64)> {
-    let mut b = Builder::after(context, machine.op());
-    let copy = b.clone_op(machine.op(), &mut Mapping::default());
-    let lacks =
-        |op: &Op<'c>| (op.is("device.instruction") || op.is("device.lanes")) && op.symbol() == name;
-    for op in copy.first_block(0).into_iter().flat_map(|block| block.ops()).filter(lacks) {
-        op.erase();
-    }
-    let fixed = vec![Layout::Fixed; nest.inputs.len()];
-    let machine = Machine::new(copy);
-    let chosen = policy::choose(machine, nest, &fixed, &expand_math::expands, Search::default());
-    let told = chosen.ok().map(|choice| (choice.tiled.describe(), choice.cycles));
-    copy.erase();
-    told
 }

@@ -52,9 +52,7 @@ fn of_lanes<'c>(
     let inner = &tiles[tiles.len() - 1];
     let registers = Registers::of(nest, lanes, inner);
     let parted = match tiles {
-        [task, part, _] if lanes.stage.is_none() => {
-            (0..nest.axes.len()).find(|&axis| part.sizes[axis] < task.sizes[axis])
-        }
+        [task, part, _] if lanes.stage.is_none() => task.cut_by(part),
         _ => None,
     };
     let bordered: Vec<_> =
@@ -96,14 +94,12 @@ impl<'n, 'c> Registers<'n, 'c> {
     fn of(nest: &'n Nest<'c>, lanes: &Lanes<'c>, tile: &'n RTile) -> Self {
         let lanes_axis = lanes.shape.lanes_axis;
         let sizes = &tile.sizes[..];
-        let is_row =
-            |&axis: &usize| sizes[axis] > 1 && Some(axis) != lanes_axis && !nest.reduces(axis);
         Self {
             nest,
             lanes_axis,
             lanes: lanes.mapped.lanes,
             sizes,
-            rows: (0..sizes.len()).filter(is_row).collect(),
+            rows: nest.rows(sizes, lanes_axis),
             vectors: lanes_axis.map_or(1, |axis| sizes[axis].div_ceil(lanes.mapped.lanes)),
         }
     }

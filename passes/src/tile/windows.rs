@@ -1,8 +1,5 @@
-//! Windows that slide over rows: what several rows read of one input.
-//!
-//! ```text
-//! y[i, j] += x[i + p, j + q] * w[p, q]      row i + p of x is read by several rows i
-//! ```
+//! Over which reductions windows slide (`nest/windows.rs`), whether a tile of them is little enough
+//! code, and what it loads.
 
 use std::collections::BTreeSet;
 

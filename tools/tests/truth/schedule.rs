@@ -4,13 +4,13 @@
 use super::{AVX2, Desk, runs_here};
 
 /// A kernel and what is changed in the only schedule of its text.
-struct Case {
+struct Case<'a> {
     name: &'static str,
     /// Arguments of `weft kernel`, or a program for `weft compile`.
     source: Source,
     device: &'static str,
     /// What stands in the text, and what is put in its place.
-    edit: [&'static str; 2],
+    edit: [&'a str; 2],
     /// What the text of `device` has before the edit and not behind it, or the other way round.
     shows: Shows,
 }
@@ -67,7 +67,7 @@ const PRODUCT: Source = Source::Expression("C[m,n] += A[m,k] * B[k,n]", "m=64,n=
 const DEPTHWISE: Source =
     Source::Expression("O[c,y,x] += I[c,y+r,x+s] * W[c,r,s]", "c=8,y=28,x=28,r=3,s=3");
 
-impl Case {
+impl Case<'_> {
     fn text(&self, desk: &Desk) -> String {
         let device = self.device;
         let output = match self.source {
@@ -77,16 +77,8 @@ impl Case {
             ]),
             Source::Program(program) => {
                 desk.write("program.mlir", program);
-                desk.tool_with(&[
-                    "compile",
-                    "program.mlir",
-                    "--device",
-                    device,
-                    "--emit",
-                    "tile",
-                    "-o",
-                    "-",
-                ])
+                let compile = ["compile", "program.mlir", "--device", device, "--emit", "tile"];
+                desk.tool_with(&[&compile[..], &["-o", "-"]].concat())
             }
         };
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -240,7 +232,7 @@ fn stages_are_steps_on_their_way() {
             name: "stages",
             source: Source::Expression("C[m,n] += A[m,k] * B[k,n]", "m=64,n=64,k=320"),
             device: "systolic",
-            edit: ["stages = 2", schedule.leak()],
+            edit: ["stages = 2", &schedule],
             shows: Shows::Times(rooms, [0, 2]),
         }
         .check();

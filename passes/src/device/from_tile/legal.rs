@@ -1,7 +1,7 @@
 //! What a schedule may say of a nest, beyond what `tile.compute` can check by itself: each field is
 //! refused with its value and what would be accepted.
 
-use weft_dialects::device::{Machine, Scope};
+use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Op, Report};
 use weft_dialects::tile::Compute;
@@ -50,6 +50,8 @@ struct Checked<'k, 'c> {
     sizes: &'k [u64],
     /// Parallel axes of more than one point without lanes.
     rows: Vec<usize>,
+    /// Whether tiles wait in a memory on the way to the registers.
+    staged: bool,
 }
 
 impl<'k, 'c> Checked<'k, 'c> {
@@ -58,46 +60,32 @@ impl<'k, 'c> Checked<'k, 'c> {
         let unit = machine.lanes_units().into_iter().find(|unit| unit.memory() == inner.memory);
         let widest = unit.zip(lanes_type(nest)).and_then(|(unit, elem)| unit.lanes_for(elem));
         let sizes = &inner.sizes[..];
-        let is_row =
-            |&axis: &usize| sizes[axis] > 1 && Some(axis) != compute.lanes && !nest.reduces(axis);
-        let rows = (0..sizes.len()).filter(is_row).collect();
-        Self { machine, compute, nest, lanes: widest.unwrap_or(1), sizes, rows }
+        let rows = nest.rows(sizes, compute.lanes);
+        let staged = way(machine, &inner.memory).is_some_and(|way| way.stage.is_some());
+        Self { machine, compute, nest, lanes: widest.unwrap_or(1), sizes, rows, staged }
     }
 
-    fn staged(&self) -> bool {
-        let registers = self.compute.tiles.last().map_or("", |tile| tile.memory.as_str());
-        way(self.machine, registers).is_some_and(|way| way.stage.is_some())
+    /// Steps of one register that a tile takes along the reductions `axes`.
+    fn steps(&self, axes: &[usize]) -> u64 {
+        let points = axes.iter().map(|&axis| self.nest.axes[axis].extent);
+        let rows = self.rows.iter().map(|&axis| self.sizes[axis]);
+        points.chain(rows).fold(1, u64::saturating_mul)
     }
 
     fn borders(&self) -> Result<(), Refusal> {
         let bordered: Vec<_> =
             self.nest.inputs.iter().filter(|access| Border::of(access).is_some()).collect();
         let schedule = &self.compute.schedule;
-        let is_cache_of_a_unit = |name: &str| {
-            let memory = self.machine.memory(name);
-            memory.is_some_and(|memory| memory.is_cache() && memory.scope() == Scope::Core)
-        };
-        let caches = self.machine.memories().into_iter().map(|memory| memory.name);
-        let caches: Vec<_> =
-            caches.filter(|name| is_cache_of_a_unit(name)).map(|name| format!("@{name}")).collect();
-        let accepted = match &caches[..] {
-            [] => "the machine has none; write the padded tensor first".to_owned(),
-            _ => format!("one of {}", caches.join(", ")),
-        };
         let Some(memory) = &schedule.border else {
             if bordered.is_empty() {
                 return Ok(());
             }
             let what = "reads past the ends of a tensor, and its schedule has no `border`";
-            return Err((what.to_owned(), format!("name a cache of a unit: {accepted}")));
+            return Err((what.to_owned(), "name a cache of a unit".to_owned()));
         };
-        if bordered.is_empty() || self.compute.axes.is_some() || self.staged() {
+        if bordered.is_empty() || self.staged {
             let what = format!("the schedule's `border` is @{memory}, and lanes read past no ends");
             return Err((what, "leave it out".to_owned()));
-        }
-        if !is_cache_of_a_unit(memory) {
-            let what = format!("the schedule's `border` is @{memory}, which is no cache of a unit");
-            return Err((what, accepted));
         }
         for (access, &phases) in bordered.iter().zip(&schedule.phases) {
             let last = access.index.last().expect("a border has a dimension");
@@ -116,7 +104,7 @@ impl<'k, 'c> Checked<'k, 'c> {
         let Some(axis) = self.compute.schedule.transpose else { return Ok(()) };
         let what = format!("the schedule's `transpose` is {axis}");
         let stores = |lanes: usize| stores_along(self.nest, lanes, axis);
-        if self.staged() || !self.compute.lanes.is_some_and(stores) {
+        if self.staged || !self.compute.lanes.is_some_and(stores) {
             let help = "name an axis along which all outputs lie side by side, in a nest that \
                         reduces nothing, whose inputs lie along the lanes, and of which nothing is staged";
             return Err((
@@ -141,7 +129,7 @@ impl<'k, 'c> Checked<'k, 'c> {
         let what = format!("the schedule's `combine_rows` is {axis}");
         let registers = self.compute.tiles.last().map_or("", |tile| tile.memory.as_str());
         let gathers = self.machine.move_between(registers, registers);
-        if self.staged() || !gathers.is_some_and(|way| way.strided()) {
+        if self.staged || !gathers.is_some_and(|way| way.strided()) {
             let help = format!("the machine needs a strided move from @{registers} to itself");
             return Err((format!("{what}, and nothing transposes registers"), help));
         }
@@ -174,10 +162,7 @@ impl<'k, 'c> Checked<'k, 'c> {
         let what = format!("the schedule's `slide` is {slide:?}");
         let rows: Vec<_> = self.rows.iter().map(|&axis| (axis, self.sizes[axis])).collect();
         let parts = self.parted().is_some_and(|axis| slide.contains(&axis));
-        let points = |axes: &[usize]| -> u64 {
-            axes.iter().map(|&axis| self.nest.axes[axis].extent).product()
-        };
-        let steps = points(slide) * rows.iter().map(|(_, size)| size).product::<u64>();
+        let steps = self.steps(slide);
         if steps > MOST_WRITTEN_OUT {
             let help = format!("write out at most {MOST_WRITTEN_OUT} steps");
             return Err((format!("{what}, which are {steps} steps"), help));
@@ -197,15 +182,12 @@ impl<'k, 'c> Checked<'k, 'c> {
     /// The reduction that an rTile between the first and the last cuts, where nothing is staged.
     fn parted(&self) -> Option<usize> {
         let [task, part, _] = &self.compute.tiles[..] else { return None };
-        let cut = (0..self.sizes.len()).find(|&axis| part.sizes[axis] < task.sizes[axis]);
-        cut.filter(|_| !self.staged())
+        task.cut_by(part).filter(|_| !self.staged)
     }
 
     fn written_out(&self) -> Result<(), Refusal> {
         let unroll = &self.compute.schedule.unroll;
-        let extents = unroll.iter().map(|&axis| self.nest.axes[axis].extent);
-        let rows = self.rows.iter().map(|&axis| self.sizes[axis]);
-        let steps = extents.chain(rows).fold(1, u64::saturating_mul);
+        let steps = self.steps(unroll);
         if !unroll.is_empty() && steps > MOST_WRITTEN_OUT {
             let what = format!("the schedule's `unroll` is {unroll:?}, which are {steps} steps");
             return Err((what, format!("write out at most {MOST_WRITTEN_OUT} steps")));
@@ -224,7 +206,7 @@ impl<'k, 'c> Checked<'k, 'c> {
         let Some(stream) = &self.compute.schedule.stream else { return Ok(()) };
         let shared = self.machine.shared().map_or("", |shared| shared.name);
         let target = self.machine.move_named(stream).map(|way| way.target());
-        if self.compute.axes.is_some() || self.staged() || target != Some(shared) {
+        if self.staged || target != Some(shared) {
             let what = format!(
                 "the schedule's `stream` is @{stream}, and no registers go to @{shared} by it"
             );

@@ -48,9 +48,7 @@ pub(super) struct At<'a, 'c> {
 impl<'p, 'c> Piece<'p, 'c> {
     pub fn new(plan: &'p Plan<'c>, at: &[Sum<'c>], sizes: &[u64]) -> Self {
         let lanes_axis = plan.lanes_axis;
-        let mut rows: Vec<usize> = (0..sizes.len())
-            .filter(|&axis| sizes[axis] > 1 && Some(axis) != lanes_axis && !plan.nest.reduces(axis))
-            .collect();
+        let mut rows = plan.nest.rows(sizes, lanes_axis);
         let order = &plan.schedule.rows;
         rows.sort_by_key(|row| order.iter().position(|axis| axis == row).unwrap_or(order.len()));
         let vectors = lanes_axis.map_or(1, |axis| sizes[axis].div_ceil(plan.lanes));

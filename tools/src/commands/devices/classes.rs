@@ -130,7 +130,7 @@ fn ask(context: &Context, loaded: &Loaded<'_>, said: &Said) -> Result<Option<Exp
     // In the module of the machine, where expansions of functions are looked for.
     let mut b = Builder::after(context, machine.op());
     let copy = b.clone_op(kernel, &mut Mapping::default());
-    let explained = explain(context, machine, copy).map_err(|_| loaded.collector.failure());
+    let explained = explain(machine, copy).map_err(|_| loaded.collector.failure());
     copy.erase();
     Ok(Some(explained?))
 }
