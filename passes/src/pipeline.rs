@@ -1,6 +1,6 @@
 //! The order of the passes, with the reason for each place.
 
-use weft_dialects::ir::pass::{self, Failed, Pass};
+use weft_dialects::ir::pass::{self, Analyses, Failed, Pass};
 use weft_dialects::ir::{Context, Op};
 
 use crate::{codegen, device, graph, interpret, task, tile};
@@ -164,6 +164,7 @@ pub fn lower<'c>(
     options: &[(&str, &str, &str)],
     done: &mut dyn FnMut(&'static str),
 ) -> Result<(), Failed> {
+    let analyses = Analyses::default();
     for stage in STAGES.into_iter().filter(|stage| *stage > from && *stage <= to) {
         for pass in passes_to(stage) {
             let own: Vec<_> = options
@@ -171,7 +172,7 @@ pub fn lower<'c>(
                 .filter(|(name, _, _)| *name == pass.name)
                 .map(|(_, option, value)| (*option, *value))
                 .collect();
-            pass.apply(context, module, &own)?;
+            pass.apply_with(context, module, &own, analyses.clone())?;
             done(pass.name);
         }
         if !module.verify() {

@@ -18,6 +18,11 @@ impl Form {
         Self(writer.words)
     }
 
+    /// Numbers that are equal where forms are.
+    pub fn words(&self) -> &[usize] {
+        &self.0
+    }
+
     /// Of the arguments and operations of a block.
     pub fn of_block(block: Block<'_>) -> Self {
         let mut writer = Writer::default();

@@ -2,7 +2,11 @@
 
 use melior::Context;
 use mlir_sys::{MlirOperation, MlirStringRef};
+use std::any::{Any, TypeId};
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::ffi::{CString, c_void};
+use std::rc::Rc;
 use std::sync::Once;
 
 use super::handle::Op;
@@ -38,12 +42,28 @@ pub struct Pass {
 #[error("a pass failed")]
 pub struct Failed;
 
+/// What passes found out about modules of one context, kept for those that follow. What is kept
+/// has to hold whatever they change, by its key for instance.
+#[derive(Clone, Default)]
+pub struct Analyses(Rc<RefCell<HashMap<TypeId, Rc<dyn Any>>>>);
+
+impl Analyses {
+    /// The analysis of a type; an empty one if no pass has asked for it yet.
+    pub fn get<T: Any + Default>(&self) -> Rc<T> {
+        let mut kept = self.0.borrow_mut();
+        let own = kept.entry(TypeId::of::<T>()).or_insert_with(|| Rc::new(T::default()));
+        own.clone().downcast().expect("it was put in under its type")
+    }
+}
+
 /// One run of a pass.
 pub struct Run<'c> {
     /// The context of the module.
     pub context: &'c Context,
     /// The module.
     pub module: Op<'c>,
+    /// What is kept from one pass to the next.
+    pub analyses: Analyses,
     options: Vec<(&'static str, String)>,
     statistics: Vec<(&'static str, u64)>,
 }
@@ -54,6 +74,7 @@ impl<'c> Run<'c> {
         Self {
             context,
             module,
+            analyses: Analyses::default(),
             options: pass
                 .options
                 .iter()
@@ -93,7 +114,21 @@ impl Pass {
         module: Op<'c>,
         options: &[(&str, &str)],
     ) -> Result<(), Failed> {
-        let mut run = Run::new(self, context, module);
+        self.apply_with(context, module, options, Analyses::default())
+    }
+
+    /// The same, with what passes before have found out about modules of the context.
+    ///
+    /// # Errors
+    /// The pass reported what is wrong.
+    pub fn apply_with<'c>(
+        &self,
+        context: &'c Context,
+        module: Op<'c>,
+        options: &[(&str, &str)],
+        analyses: Analyses,
+    ) -> Result<(), Failed> {
+        let mut run = Run { analyses, ..Run::new(self, context, module) };
         for (name, value) in options {
             run.set(name, *value);
         }

@@ -8,6 +8,7 @@
 
 mod border;
 mod emit;
+mod form;
 mod part;
 mod parts;
 mod read;

@@ -9,6 +9,7 @@ use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::payload::{Axis, Payload};
 use weft_dialects::ir::{Builder, Context, Linear, Location, Op, Type, attr, ty};
 
+use crate::tile::Chooser;
 use crate::tile::construct_rtiles::{Wanted, construct, construct_move};
 
 /// How much longer than a move's latency each of the pieces takes that it brings: others that use
@@ -40,7 +41,7 @@ pub(crate) fn emit<'c>(
     match way {
         Some(way) => construct_move(context, machine, kernel, way, piece(way, elem))?,
         None => {
-            construct(context, machine, kernel, Wanted::default())?;
+            construct(context, &Chooser::new(machine), kernel, Wanted::default())?;
         }
     }
     Ok(kernel)

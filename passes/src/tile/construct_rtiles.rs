@@ -21,6 +21,7 @@ use weft_dialects::ir::{Attribute, Builder, Context, Mapping, Op, Report, Val, a
 use weft_dialects::tile::{Compute, RTile, Schedule};
 
 use super::block::{self, Chosen, Core};
+use super::chooser::Chooser;
 use super::isa::{Bound, Near, Search};
 use super::layout::Layout;
 use super::policy::{self, Candidate, Choice, Tiled};
@@ -118,9 +119,10 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let remarks = run.option("remarks") == "true";
     let offer = offer && rank == 0 && !smallest;
     let wanted = Wanted { rank, smallest, remarks, told, search, offer };
+    let chooser = Chooser::of(run, machine);
     let mut wider: HashMap<String, Op<'_>> = HashMap::new();
     for kernel in pack_weights::kernels(run.module) {
-        if let Some(wide) = construct(run.context, machine, kernel, wanted)? {
+        if let Some(wide) = construct(run.context, &chooser, kernel, wanted)? {
             wider.insert(kernel.symbol().to_owned(), wide);
         }
         run.count("kernels", 1);
@@ -219,22 +221,23 @@ pub(super) fn read<'c>(kernel: Op<'c>) -> Result<Nest<'c>, Failed> {
 
 /// Chooses for a kernel; reports where the machine has nothing.
 pub(super) fn choose<'c>(
-    machine: Machine<'c>,
+    chooser: &Chooser<'c>,
     kernel: Op<'c>,
     nest: &Nest<'c>,
     layouts: &[Layout],
 ) -> Result<Choice<'c>, Failed> {
-    choose_by(machine, kernel, nest, layouts, Search::default())
+    choose_by(chooser, kernel, nest, layouts, Search::default())
 }
 
 fn choose_by<'c>(
-    machine: Machine<'c>,
+    chooser: &Chooser<'c>,
     kernel: Op<'c>,
     nest: &Nest<'c>,
     layouts: &[Layout],
     search: Search<'_>,
 ) -> Result<Choice<'c>, Failed> {
-    policy::choose(machine, nest, layouts, &expand_math::expands, search).map_err(|reason| {
+    let machine = chooser.machine;
+    chooser.choose(nest, layouts, search).map_err(|reason| {
         let mut report = Report::new(
             kernel.location(),
             format!("@{} cannot run on @{}: {reason}", kernel.symbol(), machine.name()),
@@ -253,10 +256,11 @@ fn choose_by<'c>(
 /// # Errors
 /// Why not.
 pub(super) fn lanes_do<'c>(
-    machine: Machine<'c>,
+    chooser: &Chooser<'c>,
     before: &Nest<'c>,
     joined: &Nest<'c>,
 ) -> Result<(), Refused> {
+    let machine = chooser.machine;
     if instruction::lane_unit(machine, joined, &expand_math::expands).is_err() {
         return Err(Refused::by("lanes", "no lane unit does both"));
     }
@@ -267,7 +271,7 @@ pub(super) fn lanes_do<'c>(
         return Ok(());
     }
     let layouts = vec![Layout::Fixed; before.inputs.len()];
-    match policy::choose(machine, before, &layouts, &expand_math::expands, search) {
+    match chooser.choose(before, &layouts, search) {
         Ok(Choice { tiled: Tiled::Lanes(_), .. }) => Ok(()),
         best => {
             let why = Refused::by("epilogue", "the best way to fold it stores what it folds");
@@ -286,19 +290,19 @@ pub(super) fn lanes_do<'c>(
 /// the kernel that is offered beside it.
 pub(crate) fn construct<'c>(
     context: &'c Context,
-    machine: Machine<'c>,
+    chooser: &Chooser<'c>,
     kernel: Op<'c>,
     wanted: Wanted,
 ) -> Result<Option<Op<'c>>, Failed> {
+    let machine = chooser.machine;
     let nest = read(kernel)?;
     // Layouts are what they are now: what was to be packed has been.
     let fixed = vec![Layout::Fixed; nest.inputs.len()];
     let search = wanted.search;
-    let mut choice = choose_by(machine, kernel, &nest, &fixed, search)?;
+    let mut choice = choose_by(chooser, kernel, &nest, &fixed, search)?;
     if wanted.rank > 0 || wanted.remarks {
         let keep = wanted.told.max(wanted.rank + 1);
-        let ranked =
-            policy::candidates(machine, &nest, &fixed, &expand_math::expands, search, keep);
+        let ranked = policy::candidates(machine, &nest, &fixed, search, keep);
         let mut ranked = ranked.expect("there is a best one");
         if wanted.remarks {
             say(kernel, &choice);
@@ -314,7 +318,7 @@ pub(crate) fn construct<'c>(
     }
     if wanted.smallest {
         let of_all = usize::MAX;
-        let all = policy::candidates(machine, &nest, &fixed, &expand_math::expands, search, of_all);
+        let all = policy::candidates(machine, &nest, &fixed, search, of_all);
         let same = |one: &Candidate<'_>| one.tiled.alike(&choice.tiled);
         let points = |one: &Candidate<'_>| one.tiled.tile(&nest).sizes.iter().product::<u64>();
         let all = all.expect("there is a best one").into_iter();
@@ -451,14 +455,15 @@ impl NearTile<'_> {
 /// take some of that memory. Nothing where blocks, or instructions that find nothing there, are the
 /// best, or what is left there is too little.
 pub(super) fn near_tile<'c>(
-    machine: Machine<'c>,
+    chooser: &Chooser<'c>,
     near: &Nest<'c>,
     sizes: &[u64],
     beside: Near<'_>,
 ) -> Option<NearTile<'c>> {
     let fixed = vec![Layout::Fixed; near.inputs.len()];
     let search = Search { apart: true, near: Some(beside), ..Search::default() };
-    let choice = policy::choose(machine, near, &fixed, &expand_math::expands, search).ok()?;
+    let machine = chooser.machine;
+    let choice = chooser.choose(near, &fixed, search).ok()?;
     let mut inner = choice.tiled.tile(near);
     let outer = RTile { memory: task_memory(machine).to_owned(), sizes: sizes.to_vec() };
     let lanes = match &choice.tiled {

@@ -10,8 +10,7 @@ use super::instruction::refusals;
 use super::isa::Search;
 use super::layout::Layout;
 use super::policy::{self, Candidate, Tiled};
-use crate::device::expand_math;
-use crate::nest::{Nest, read_kernel};
+use crate::nest::read_kernel;
 
 /// What was found out about a kernel.
 #[derive(Clone, Debug)]
@@ -33,8 +32,7 @@ pub struct Explained {
 pub fn explain<'c>(machine: Machine<'c>, kernel: Op<'c>) -> Result<Explained, Failed> {
     let nest = read(kernel)?;
     let fixed = vec![Layout::Fixed; nest.inputs.len()];
-    let ranked =
-        policy::candidates(machine, &nest, &fixed, &expand_math::expands, Search::default(), 1);
+    let ranked = policy::candidates(machine, &nest, &fixed, Search::default(), 1);
     let refusals = refusals(machine, &nest);
     let refusals = refusals.iter().map(|(name, why)| ((*name).to_owned(), why.says())).collect();
     Ok(match ranked {
@@ -76,8 +74,7 @@ pub fn predicted<'c>(machine: Machine<'c>, kernel: Op<'c>) -> Option<Predicted> 
     let [compute] = &computes[..] else { return None };
     let (nest, inner) = (read_kernel(kernel).ok()?, compute.tiles.last()?);
     let fixed = vec![Layout::Fixed; nest.inputs.len()];
-    let ranked =
-        policy::candidates(machine, &nest, &fixed, &expand_math::expands, Search::default(), KEPT);
+    let ranked = policy::candidates(machine, &nest, &fixed, Search::default(), KEPT);
     let mut ranked = ranked.ok()?;
     let names = |tiled: &Tiled<'_>| {
         // What waits near the unit may be less than what its registers would take.
@@ -93,12 +90,4 @@ pub fn predicted<'c>(machine: Machine<'c>, kernel: Op<'c>) -> Option<Predicted> 
     let own = ranked.remove(at);
     let second = ranked.first().map(|next| (next.tiled.describe(), next.cycles));
     Some(Predicted { what: own.tiled.describe(), cycles: own.cycles, second })
-}
-
-/// Cycles that the best choice for a nest is predicted to take on one unit; `None` where the
-/// machine has none. `constant` says of each input whether it may be laid out beforehand.
-pub(crate) fn cycles<'c>(machine: Machine<'c>, nest: &Nest<'c>, constant: &[bool]) -> Option<f64> {
-    let layouts: Vec<_> = constant.iter().map(|&constant| Layout::of(constant)).collect();
-    let chosen = policy::choose(machine, nest, &layouts, &expand_math::expands, Search::default());
-    chosen.ok().map(|choice| choice.cycles)
 }

@@ -67,18 +67,20 @@ pub(super) struct LaneTiles<'n, 'c> {
     rounds: Vec<Round>,
     /// Those of other rules that ask for nothing but registers.
     others: Vec<Tile>,
+    /// By which inputs lie in the order of the lanes, all of these and those of the caches.
+    near: RefCell<FxHashMap<Vec<bool>, Vec<Tile>>>,
 }
 
 impl<'n, 'c> LaneTiles<'n, 'c> {
-    /// Constructs what does not depend on how the inputs lie.
+    /// Constructs what does not depend on how the inputs lie, for registers of so many `lanes`.
     pub fn of(
         nest: &'n Nest<'c>,
-        mapped: &Mapped<'c>,
+        lanes: u64,
         facts: &Facts<'c>,
         lanes_axis: usize,
         spread: u64,
     ) -> Self {
-        let space = Space::of(nest, mapped, facts, lanes_axis);
+        let space = Space::of(nest, lanes, facts, lanes_axis);
         let folds = nest.reduces(lanes_axis);
         // Registers along lanes that fold use nothing again: tiles of one are complete, too.
         let widths = if folds { vec![u64::MAX, 1] } else { vec![u64::MAX] };
@@ -102,43 +104,90 @@ impl<'n, 'c> LaneTiles<'n, 'c> {
         }
         if folds {
             others.extend((1..space.extents.len()).flat_map(|at| space.line(at)));
-            others.extend(space.busy_and_full(mapped));
         }
-        Self { space, rounds, others }
+        Self { space, rounds, others, near: RefCell::default() }
     }
 
-    /// The candidates where inputs lie as in `model`, the narrowest first.
-    pub fn candidates(&self, model: &Model<'_, 'c>) -> Vec<Shape> {
-        let Self { space, rounds, others } = self;
-        let competes = |tile: Tile| model.competes(&space.shape(tile));
-        let stays = |tile: Tile| model.stays(&space.shape(tile));
-        let in_parts = |tile: Tile| model.has_room_for_parts(&space.shape(tile));
-        let mut found: FxHashSet<Tile> = others.iter().copied().collect();
-        for round in rounds {
-            let borders = |room: &dyn Fn(Tile) -> bool| space.borders(round, room);
-            found.extend(&round.borders);
-            // Smaller tiles compete for less and read less.
-            let compete = round.borders.iter().any(|&tile| competes(tile));
-            let mut alone = round.borders.clone();
-            if compete {
-                alone = borders(&|tile| !competes(tile));
-                found.extend(&alone);
-            }
-            if alone.iter().any(|&tile| !stays(tile)) {
-                found.extend(borders(&|tile| stays(tile) && !(compete && competes(tile))));
-            }
-            if round.borders.iter().any(|&tile| !in_parts(tile)) {
-                found.extend(borders(&in_parts));
-            }
+    /// The candidates of an instruction where the inputs in `packed` lie in the order of the lanes,
+    /// as `model` has it, the narrowest first.
+    pub fn candidates(
+        &self,
+        mapped: &Mapped<'c>,
+        model: &Model<'_, 'c>,
+        packed: &[bool],
+    ) -> Vec<Shape> {
+        let space = &self.space;
+        let mut near = self.near.borrow_mut();
+        let near = near.entry(packed.to_vec()).or_insert_with(|| self.near(model));
+        let mut found: Vec<Tile> = near.clone();
+        if space.nest.reduces(space.lanes_axis) {
+            found.extend(space.busy_and_full(mapped));
         }
-        let mut found: Vec<Tile> = found.into_iter().collect();
         // Of tiles that cost the same the first is taken: a narrow one, whose rows lie near each
         // other.
         let rows = |tile| (1..space.extents.len()).map(move |at| (at, size(tile, at)));
         found.sort_by_cached_key(|&tile| {
             (size(tile, 0), rows(tile).filter(|row| row.1 > 1).collect::<Vec<_>>())
         });
+        found.dedup();
         found.into_iter().map(|tile| space.shape(tile)).collect()
+    }
+
+    /// The tiles that registers and caches border where inputs lie as in `model`.
+    fn near(&self, model: &Model<'_, 'c>) -> Vec<Tile> {
+        let Self { space, rounds, others, .. } = self;
+        let room = Room { space, model, known: RefCell::default() };
+        let mut found: FxHashSet<Tile> = others.iter().copied().collect();
+        for round in rounds {
+            let borders = |fits: &dyn Fn(Tile) -> bool| space.borders(round, fits);
+            found.extend(&round.borders);
+            // Smaller tiles compete for less and read less.
+            let compete = round.borders.iter().any(|&tile| room.of(tile).competes);
+            let mut alone = round.borders.clone();
+            if compete {
+                alone = borders(&|tile| !room.of(tile).competes);
+                found.extend(&alone);
+            }
+            if alone.iter().any(|&tile| !room.of(tile).stays) {
+                let stays = |near: Rooms| near.stays && !(compete && near.competes);
+                found.extend(borders(&|tile| stays(room.of(tile))));
+            }
+            if round.borders.iter().any(|&tile| !room.of(tile).in_parts) {
+                found.extend(borders(&|tile| room.of(tile).in_parts));
+            }
+        }
+        found.into_iter().collect()
+    }
+}
+
+/// Where caches have room for a tile.
+#[derive(Clone, Copy)]
+struct Rooms {
+    /// Its rows push each other out of the smallest one.
+    competes: bool,
+    /// All that it reads stays there.
+    stays: bool,
+    /// Parts of its reductions stay in the unit's own.
+    in_parts: bool,
+}
+
+/// The same for tiles that were asked about.
+struct Room<'s, 'n, 'c> {
+    space: &'s Space<'n, 'c>,
+    model: &'s Model<'s, 'c>,
+    known: RefCell<FxHashMap<Tile, Rooms>>,
+}
+
+impl Room<'_, '_, '_> {
+    fn of(&self, tile: Tile) -> Rooms {
+        *self.known.borrow_mut().entry(tile).or_insert_with(|| {
+            let shape = self.space.shape(tile);
+            Rooms {
+                competes: self.model.competes(&shape),
+                stays: self.model.stays(&shape),
+                in_parts: self.model.has_room_for_parts(&shape),
+            }
+        })
     }
 }
 
@@ -179,12 +228,12 @@ struct Space<'n, 'c> {
 }
 
 impl<'n, 'c> Space<'n, 'c> {
-    fn of(nest: &'n Nest<'c>, mapped: &Mapped<'c>, facts: &Facts<'c>, lanes_axis: usize) -> Self {
+    fn of(nest: &'n Nest<'c>, lanes: u64, facts: &Facts<'c>, lanes_axis: usize) -> Self {
         let Rows { axes: mut rows, most_vectors } = Rows::of(nest, lanes_axis);
         // Those whose rows lie nearest; more axes than these have no bits.
         rows.retain(|&row| nest.axes[row].extent > 1);
         rows.truncate(u64::BITS as usize / BITS - 1);
-        let vectors = nest.axes[lanes_axis].extent.div_ceil(mapped.lanes);
+        let vectors = nest.axes[lanes_axis].extent.div_ceil(lanes);
         let extents: Vec<u64> =
             std::iter::once(vectors).chain(rows.iter().map(|&row| nest.axes[row].extent)).collect();
         let most = |(at, &extent): (usize, &u64)| match at {

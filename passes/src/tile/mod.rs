@@ -2,6 +2,7 @@
 
 pub mod banks;
 pub mod block;
+mod chooser;
 pub mod connect_edges;
 mod constants;
 pub mod construct_rtiles;
@@ -41,7 +42,7 @@ mod views;
 mod way;
 mod windows;
 
-pub(crate) use explain::cycles;
+pub(crate) use chooser::Chooser;
 pub use explain::{Explained, Predicted, explain, predicted};
 pub use instruction::{Combine, Identity, binding, combine, identity, lanes_type};
 pub(crate) use way::move_cycles;

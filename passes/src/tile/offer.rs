@@ -16,7 +16,6 @@ use super::construct_rtiles::Tile;
 use super::isa::Search;
 use super::layout::Layout;
 use super::policy::{self, Tiled};
-use crate::device::expand_math;
 use crate::nest::Nest;
 use crate::task::schedule::parts;
 
@@ -44,9 +43,8 @@ pub(super) fn wider<'c>(
         return None;
     }
     let fixed = vec![Layout::Fixed; nest.inputs.len()];
-    let expands = &expand_math::expands;
     let search = Search { spread: unit.count(), ..search };
-    let others = policy::candidates(machine, nest, &fixed, expands, search, usize::MAX).ok()?;
+    let others = policy::candidates(machine, nest, &fixed, search, usize::MAX).ok()?;
     // In other tiles, and not by lanes what an instruction of its own axes does best.
     let same = best.tiled.instruction();
     let others = others.into_iter().filter(|other| other.tiled.instruction() == same);

@@ -22,6 +22,7 @@ use weft_dialects::ir::{
     Builder, Context, Linear, Location, Op, Report, Val, attr, empty_module, module_op,
 };
 
+use super::chooser::Chooser;
 use super::constants::constants;
 use super::construct_rtiles::{choose, read};
 use super::layout::{self, Layout};
@@ -44,6 +45,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         return Err(Failed);
     };
     let constants = constant_operands(run.module);
+    let chooser = Chooser::of(run, machine);
     for kernel in kernels(run.module) {
         let nest = read(kernel)?;
         let constant = known_inputs(&nest, constants.get(kernel.symbol()));
@@ -57,7 +59,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
             continue;
         }
         let known: Vec<Layout> = constant.iter().map(|&constant| Layout::of(constant)).collect();
-        let choice = choose(machine, kernel, &nest, &known)?;
+        let choice = choose(&chooser, kernel, &nest, &known)?;
         // A transfer lays out what it brings as its reader likes it.
         let Tiled::Lanes(chosen) = choice.tiled else { continue };
         let Lanes { mapped, shape, packed, stage: None, .. } = *chosen else { continue };

@@ -21,12 +21,12 @@ use weft_dialects::device::{Machine, Unit};
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::{Builder, Context, Linear, Op, Report, Val, attr, remark};
 
+use super::chooser::Chooser;
 use super::construct_rtiles::{known, read};
 use super::isa::{self, Mapping, Search};
 use super::layout::Layout;
 use super::pack_weights::{constant_operands, kernels, known_inputs};
 use super::policy::{self, Tiled};
-use crate::device::expand_math;
 use crate::nest::{self, Access, Border, Nest, Start};
 use crate::remarks::chosen;
 
@@ -84,13 +84,14 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     if ends == Ends::None || !instructions.iter().any(isa::has_axes) {
         return Ok(());
     }
+    let chooser = Chooser::of(run, machine);
     let mut waiting = kernels(run.module);
     while let Some(kernel) = waiting.pop() {
         let nest = read(kernel)?;
         let constants = constant_operands(run.module);
         let constant = known_inputs(&nest, constants.get(kernel.symbol()));
         let layouts: Vec<_> = constant.iter().map(|&constant| Layout::of(constant)).collect();
-        let Some(peeled) = best(machine, &nest, &layouts, ends) else { continue };
+        let Some(peeled) = best(&chooser, &nest, &layouts, ends) else { continue };
         if remarks {
             remark(kernel, &format!("@{}: {}", kernel.symbol(), peeled.describe(&nest)));
         }
@@ -122,21 +123,20 @@ impl Peeled {
 
 /// The cut that costs least; `None` where the nest stays as it is.
 fn best<'c>(
-    machine: Machine<'c>,
+    chooser: &Chooser<'c>,
     nest: &Nest<'c>,
     layouts: &[Layout],
     ends: Ends,
 ) -> Option<Peeled> {
     let search = Search::default();
-    let expands = &expand_math::expands;
-    let Ok(ways) = policy::candidates(machine, nest, layouts, expands, search, 1) else {
+    let Ok(ways) = policy::candidates(chooser.machine, nest, layouts, search, 1) else {
         // Where tiles are chosen it is said why.
         return None;
     };
     let whole = ways[0].cycles;
     // Cycles are those of one unit that does everything; the others wait for the second part.
     let handover = |unit: &Unit<'_>| (unit.handover_cycles() * (unit.count() - 1)) as f64;
-    let handover = machine.units().first().map_or(0.0, handover);
+    let handover = chooser.machine.units().first().map_or(0.0, handover);
     let mut found: Vec<(usize, u64, f64)> = Vec::new();
     for way in &ways {
         let Tiled::Matrix(matrix) = &way.tiled else { continue };
@@ -164,8 +164,7 @@ fn best<'c>(
         let extent = nest.axes[axis].extent;
         let cost = |from: u64, count: u64| {
             let (part, _) = nest.part(axis, from, count);
-            let chosen = policy::choose(machine, &part, layouts, expands, search).ok();
-            chosen.map_or(f64::INFINITY, |choice| choice.cycles)
+            chooser.cycles(&part, layouts).unwrap_or(f64::INFINITY)
         };
         let mut cycles = handover + cost(0, at);
         if cycles < most {

@@ -5,8 +5,8 @@
 //! parallel axes, the rows (the two of a small image, for one). All axes and the sizes
 //! that the registers allow are compared under the model of `cost.rs`.
 
+use rustc_hash::FxHashMap;
 use weft_dialects::device::Machine;
-use weft_dialects::ir::Op;
 use weft_dialects::tile::RTile;
 
 use super::block::{self, Chosen};
@@ -18,6 +18,7 @@ use super::layout::{Layout, layings};
 use super::shapes::{combines_lanes, lanes_axes, shapes};
 use super::task_tile::footprint;
 use super::way::Stage;
+use crate::device::expand_math;
 use crate::nest::{Access, Nest};
 
 /// What was chosen for a nest.
@@ -176,10 +177,9 @@ pub(super) fn choose<'c>(
     machine: Machine<'c>,
     nest: &Nest<'c>,
     layouts: &[Layout],
-    expands: &dyn Fn(Op<'_>) -> bool,
     search: Search<'_>,
 ) -> Result<Choice<'c>, String> {
-    let mut ranked = candidates(machine, nest, layouts, expands, search, 1)?;
+    let mut ranked = candidates(machine, nest, layouts, search, 1)?;
     let best = ranked.remove(0);
     let runner_up = ranked.first().map(|second| (second.tiled.describe(), second.cycles));
     Ok(Choice { tiled: best.tiled, cycles: best.cycles, runner_up })
@@ -194,7 +194,6 @@ pub(super) fn candidates<'c>(
     machine: Machine<'c>,
     nest: &Nest<'c>,
     layouts: &[Layout],
-    expands: &dyn Fn(Op<'_>) -> bool,
     search: Search<'_>,
     keep: usize,
 ) -> Result<Vec<Candidate<'c>>, String> {
@@ -205,49 +204,23 @@ pub(super) fn candidates<'c>(
         true => cycles,
         false => block::alone(machine, nest, tile, cycles),
     };
-    let mut units = instructions(machine, nest);
-    let fallback = lane_unit(machine, nest, expands);
-    if let Ok(unit) = &fallback {
-        units.push(unit.clone());
-    }
+    let (units, lacks) = units(machine, nest);
     let mut unreached = None;
-    for mapped in units {
-        let Some(memory) = register_memory(machine, mapped.name) else { continue };
+    let mut memories: Vec<&'c str> =
+        units.iter().filter_map(|mapped| register_memory(machine, mapped.name)).collect();
+    memories.dedup();
+    for memory in memories {
         let Some(facts) = Facts::of(machine, memory) else {
             unreached = Some(format!(
                 "no move goes from the shared memory to @{memory} and back, nor do strided ones by another memory"
             ));
             continue;
         };
-        let combines = combines_lanes(machine, memory, nest);
-        for lanes_axis in lanes_axes(nest, &mapped, combines) {
-            let cached = facts.near.is_some();
-            let constructed = lanes_axis
-                .filter(|&axis| !search.all_tiles && are_constructed(nest, axis))
-                .map(|axis| LaneTiles::of(nest, &mapped, &facts, axis, search.spread));
-            for (packed, price) in layings(machine, nest, lanes_axis, mapped.lanes, cached, layouts)
-            {
-                let model = Model::new(nest, &facts, &mapped, lanes_axis, &packed);
-                let candidates = match &constructed {
-                    Some(tiles) => tiles.candidates(&model),
-                    None => shapes(nest, &mapped, &facts, lanes_axis),
-                };
-                let mut tiles: Vec<(Shape, f64)> = candidates
-                    .into_iter()
-                    .map(|shape| {
-                        let cycles = model.cycles(&shape) + price;
-                        (shape, cycles)
-                    })
-                    .collect();
-                by_cycles(&mut tiles, |tile| tile.1);
-                tiles.truncate(keep);
-                found.extend(tiles.into_iter().map(|(shape, cycles)| {
-                    let (mapped, packed) = (mapped.clone(), packed.clone());
-                    let lanes = Lanes { mapped, shape, packed, memory, stage: facts.stage.clone() };
-                    let cycles = alone(&register_tile(nest, &lanes), cycles);
-                    Candidate { tiled: Tiled::Lanes(Box::new(lanes)), cycles }
-                }));
-            }
+        let own = |mapped: &&Mapped<'c>| register_memory(machine, mapped.name) == Some(memory);
+        let lanes = ByLanes { machine, nest, memory, facts: &facts, layouts, search, keep };
+        for (lanes, cycles) in lanes.of(units.iter().filter(own)) {
+            let cycles = alone(&register_tile(nest, &lanes), cycles);
+            found.push(Candidate { tiled: Tiled::Lanes(Box::new(lanes)), cycles });
         }
     }
     for matrix in isa::choices(machine, nest, search).into_iter().flatten() {
@@ -260,10 +233,90 @@ pub(super) fn candidates<'c>(
     }
     if found.is_empty() {
         let nothing = || "nothing that the machine has fits its registers".to_owned();
-        return Err(fallback.err().or(unreached).unwrap_or_else(nothing));
+        return Err(lacks.or(unreached).unwrap_or_else(nothing));
     }
     by_cycles(&mut found, |candidate| candidate.cycles);
     Ok(found)
+}
+
+/// What is asked about lanes that work in one register file.
+struct ByLanes<'n, 'c> {
+    machine: Machine<'c>,
+    nest: &'n Nest<'c>,
+    memory: &'c str,
+    facts: &'n Facts<'c>,
+    layouts: &'n [Layout],
+    search: Search<'n>,
+    keep: usize,
+}
+
+impl<'n, 'c> ByLanes<'n, 'c> {
+    /// The best tiles of each instruction, axis and layout, with their cycles.
+    fn of<'u>(&self, units: impl Iterator<Item = &'u Mapped<'c>>) -> Vec<(Lanes<'c>, f64)>
+    where
+        'c: 'u,
+    {
+        let Self { machine, nest, memory, facts, layouts, .. } = *self;
+        let combines = combines_lanes(machine, memory, nest);
+        // Instructions of as many lanes have the same tiles.
+        let mut constructed: FxHashMap<(usize, u64), LaneTiles<'n, 'c>> = FxHashMap::default();
+        let mut found = Vec::new();
+        for mapped in units {
+            for axis in lanes_axes(nest, mapped, combines) {
+                let cached = facts.near.is_some();
+                for (packed, price) in layings(machine, nest, axis, mapped.lanes, cached, layouts) {
+                    let model = Model::new(nest, facts, mapped, axis, &packed);
+                    let candidates = match axis.filter(|&axis| self.constructs(axis)) {
+                        Some(axis) => {
+                            let new = || {
+                                LaneTiles::of(nest, mapped.lanes, facts, axis, self.search.spread)
+                            };
+                            let tiles = constructed.entry((axis, mapped.lanes)).or_insert_with(new);
+                            tiles.candidates(mapped, &model, &packed)
+                        }
+                        None => shapes(nest, mapped, facts, axis),
+                    };
+                    for (shape, cycles) in self.best(&model, candidates) {
+                        let (mapped, packed) = (mapped.clone(), packed.clone());
+                        let lanes =
+                            Lanes { mapped, shape, packed, memory, stage: facts.stage.clone() };
+                        found.push((lanes, cycles + price));
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// Whether tiles with lanes along an axis are constructed.
+    fn constructs(&self, axis: usize) -> bool {
+        !self.search.all_tiles && are_constructed(self.nest, axis)
+    }
+
+    /// Those of the least cycles.
+    fn best(&self, model: &Model<'_, 'c>, candidates: Vec<Shape>) -> Vec<(Shape, f64)> {
+        let cycles = |shape: Shape| {
+            let cycles = model.cycles(&shape);
+            (shape, cycles)
+        };
+        let mut tiles: Vec<_> = candidates.into_iter().map(cycles).collect();
+        by_cycles(&mut tiles, |tile| tile.1);
+        tiles.truncate(self.keep);
+        tiles
+    }
+}
+
+/// The instructions of lanes that do the body of a nest, and the lane unit that does; or why there
+/// is no such unit.
+fn units<'c>(machine: Machine<'c>, nest: &Nest<'c>) -> (Vec<Mapped<'c>>, Option<String>) {
+    let mut units = instructions(machine, nest);
+    match lane_unit(machine, nest, &expand_math::expands) {
+        Ok(unit) => {
+            units.push(unit);
+            (units, None)
+        }
+        Err(lacks) => (units, Some(lacks)),
+    }
 }
 
 /// Puts what costs least first; of what costs the same but for a thousandth, what came

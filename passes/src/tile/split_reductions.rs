@@ -18,6 +18,7 @@ use weft_dialects::ir::{
 };
 use weft_dialects::tile::RTile;
 
+use super::chooser::Chooser;
 use super::construct_rtiles::read;
 use super::instruction::{combine, identity};
 use super::isa::Search;
@@ -25,10 +26,9 @@ use super::layout::Layout;
 use super::pack_weights::{constant_operands, kernels, known_inputs};
 use super::partial::{parts, sum};
 use super::peel::fresh;
-use super::policy::{self, Tiled};
+use super::policy::Tiled;
 use super::split_rows::CUT;
 use super::views::view;
-use crate::device::expand_math;
 use crate::nest::{self, Access, Border, Nest};
 use crate::remarks::{Refused, chosen};
 
@@ -65,6 +65,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     };
     let remarks = run.option("remarks") == "true";
     let constants = constant_operands(run.module);
+    let chooser = Chooser::of(run, machine);
     for kernel in kernels(run.module) {
         if kernel.attr(CUT).is_some() {
             continue;
@@ -72,7 +73,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         let nest = read(kernel)?;
         let constant = known_inputs(&nest, constants.get(kernel.symbol()));
         let layouts: Vec<_> = constant.iter().map(|&constant| Layout::of(constant)).collect();
-        let Some(found) = Split::best(run.context, machine, &unit, &nest, &layouts) else {
+        let Some(found) = Split::best(run.context, &chooser, &unit, &nest, &layouts) else {
             continue;
         };
         if remarks {
@@ -110,13 +111,13 @@ impl<'c> Split<'c> {
     /// folding matters.
     fn best(
         context: &'c Context,
-        machine: Machine<'c>,
+        chooser: &Chooser<'c>,
         unit: &Unit<'c>,
         nest: &Nest<'c>,
         layouts: &[Layout],
     ) -> Option<Result<Self, Refused>> {
-        let (axis, extent) = longest(machine, nest)?;
-        let busiest = |nest: &Nest<'c>, layouts: &[Layout]| busiest(machine, unit, nest, layouts);
+        let (axis, extent) = longest(chooser.machine, nest)?;
+        let busiest = |nest: &Nest<'c>, layouts: &[Layout]| busiest(chooser, unit, nest, layouts);
         let (whole, pieces, _) = busiest(nest, layouts)?;
         // Other sums have enough to do for everybody, or are not worth a second kernel.
         if pieces >= unit.count() {
@@ -258,13 +259,12 @@ fn longest<'c>(machine: Machine<'c>, nest: &Nest<'c>) -> Option<(usize, u64)> {
 /// Cycles of the unit that has most to do, how many register tiles there are to share, and one of
 /// them.
 pub(super) fn busiest<'c>(
-    machine: Machine<'c>,
+    chooser: &Chooser<'c>,
     unit: &Unit<'c>,
     nest: &Nest<'c>,
     layouts: &[Layout],
 ) -> Option<(f64, u64, RTile)> {
-    let expands = &expand_math::expands;
-    let choice = policy::choose(machine, nest, layouts, expands, Search::default()).ok()?;
+    let choice = chooser.choose(nest, layouts, Search::default()).ok()?;
     if matches!(choice.tiled, Tiled::Block(_)) {
         return None;
     }

@@ -12,6 +12,7 @@ use weft_dialects::device::Machine;
 use weft_dialects::ir::ty;
 use weft_dialects::tile::Compute;
 
+use super::chooser::Chooser;
 use super::construct_rtiles::near_tile;
 use super::far::Far;
 use super::isa::{self, Near};
@@ -54,12 +55,13 @@ impl<'c> Member<'c> {
     /// `None` for what groups of lanes do together, or keeps some of what its output held, and
     /// for instructions of axes whose operands are not brought from `memory`, too.
     pub fn new(
-        machine: Machine<'c>,
+        chooser: &Chooser<'c>,
         memory: &str,
         name: &str,
         compute: Compute<'c>,
         nest: Nest<'c>,
     ) -> Option<Self> {
+        let machine = chooser.machine;
         let together = compute.layouts.is_some();
         let mapping = match &compute.axes {
             Some(axes) => {
@@ -77,7 +79,7 @@ impl<'c> Member<'c> {
         if together || apart || held || !whole || !nest.captures.is_empty() {
             return None;
         }
-        let cycles = super::cycles(machine, &nest, &vec![false; nest.inputs.len()])?;
+        let cycles = chooser.cycles_where(&nest, &vec![false; nest.inputs.len()])?;
         let cycles = cycles.max(Far::of(machine).kernel(&nest));
         let (task, registers) = (compute.tiles.first()?, compute.tiles.last()?);
         let tasks = task_grid(&nest, task).iter().product();
@@ -216,7 +218,7 @@ pub(super) fn most_saved<'c>(
 /// # Errors
 /// Why there is none.
 pub(super) fn tile<'c>(
-    machine: Machine<'c>,
+    chooser: &Chooser<'c>,
     memory: &str,
     members: &[Rc<Member<'c>>],
     chain: &Chain<'_, 'c>,
@@ -224,6 +226,7 @@ pub(super) fn tile<'c>(
     least: f64,
     known: &mut Known,
 ) -> Result<Subgraph<'c>, Unjoined> {
+    let machine = chooser.machine;
     let untiled = |rule, why: &'static str| Unjoined::Untiled(Refused::by(rule, why));
     let last = &members[members.len() - 1];
     let pace =
@@ -262,7 +265,7 @@ pub(super) fn tile<'c>(
         let group =
             Boxed { chain, leaves, memory, inside: &near_by, boxed: &boxed, config: &config };
         let Each { cycles: each, waits, again } =
-            match near_cycles(machine, &pace, members, &group, known, &late) {
+            match near_cycles(chooser, &pace, members, &group, known, &late) {
                 Ok(near) => near,
                 Err(Late(late)) => {
                     slow |= late;
@@ -337,13 +340,14 @@ struct Late(bool);
 /// Cycles of one tile of every member where what is handed over lies nearby, and those in which
 /// its lanes wait for what they read; until they are too many.
 fn near_cycles<'c>(
-    machine: Machine<'c>,
+    chooser: &Chooser<'c>,
     pace: &Pace,
     members: &[Rc<Member<'c>>],
     group: &Boxed<'_, '_, 'c>,
     known: &mut Known,
     late: &dyn Fn(f64) -> bool,
 ) -> Result<Each, Late> {
+    let machine = chooser.machine;
     let Boxed { chain, leaves, memory, inside, boxed, config } = *group;
     let (mut each, mut waits) = (BETWEEN * boxed.len() as f64 / pace.at_once as f64, 0.0);
     let mut again = 0;
@@ -360,7 +364,7 @@ fn near_cycles<'c>(
         let key = format!("{} {sizes:?} {shapes:?} {own:?} {taken}", members[member].name);
         let tile = || {
             let beside = Near { memory, taken: config.footprint, inside: own };
-            let tile = near_tile(machine, nest, &sizes, beside)?;
+            let tile = near_tile(chooser, nest, &sizes, beside)?;
             Some((tile.cycles, tile.registers().to_vec(), tile.far_bytes))
         };
         let tile = known.entry(key).or_insert_with(tile).as_ref();

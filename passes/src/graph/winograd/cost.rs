@@ -15,17 +15,17 @@ use weft_dialects::ir::{Op, ty};
 use super::emit::Written;
 use super::read::Conv;
 use crate::nest::{Access, Nest, Start, generic_accesses, generic_axes, generic_inputs};
-use crate::tile;
+use crate::tile::Chooser;
 
 /// Cycles of the convolution as it is.
-pub fn direct<'c>(machine: Machine<'c>, conv: &Conv<'c>) -> f64 {
+pub fn direct<'c>(chooser: &Chooser<'c>, conv: &Conv<'c>) -> f64 {
     let constant =
         |access: &Access<'_>| access.tensor == conv.filter.tensor && conv.filter_is_constant();
-    nest(machine, conv.op, &constant)
+    nest(chooser, conv.op, &constant)
 }
 
 /// Cycles of the nests that stand for it in every run.
-pub fn of<'c>(machine: Machine<'c>, conv: &Conv<'c>, written: &Written<'c>) -> f64 {
+pub fn of<'c>(chooser: &Chooser<'c>, conv: &Conv<'c>, written: &Written<'c>) -> f64 {
     let known = conv.filter_is_constant();
     let filter = &written.nests[..2];
     let constant = |access: &Access<'_>| {
@@ -33,13 +33,16 @@ pub fn of<'c>(machine: Machine<'c>, conv: &Conv<'c>, written: &Written<'c>) -> f
         made.is_some_and(|op| op.is("arith.constant") || known && filter.contains(&op))
     };
     let runs = if known { &written.nests[2..] } else { &written.nests };
-    let handover =
-        machine.units().first().map_or(0, |unit| unit.handover_cycles() * (unit.count() - 1));
-    let cycles: f64 = runs.iter().map(|op| nest(machine, *op, &constant)).sum();
+    let handover = chooser
+        .machine
+        .units()
+        .first()
+        .map_or(0, |unit| unit.handover_cycles() * (unit.count() - 1));
+    let cycles: f64 = runs.iter().map(|op| nest(chooser, *op, &constant)).sum();
     cycles + (handover * (runs.len() as u64 - 1)) as f64
 }
 
-fn nest<'c>(machine: Machine<'c>, op: Op<'c>, constant: &dyn Fn(&Access<'c>) -> bool) -> f64 {
+fn nest<'c>(chooser: &Chooser<'c>, op: Op<'c>, constant: &dyn Fn(&Access<'c>) -> bool) -> f64 {
     let (Ok(axes), Ok(mut inputs), Some(body)) =
         (generic_axes(op), generic_accesses(op), op.body(0))
     else {
@@ -55,8 +58,8 @@ fn nest<'c>(machine: Machine<'c>, op: Op<'c>, constant: &dyn Fn(&Access<'c>) -> 
     let mut nest =
         Nest { axes, inputs, outputs, body, starts, epilogue: None, captures: Vec::new() };
     nest.simplify();
-    let cycles = tile::cycles(machine, &nest, &constant).unwrap_or(f64::INFINITY);
-    cycles.max(bytes as f64 / rate(machine, bytes))
+    let cycles = chooser.cycles_where(&nest, &constant).unwrap_or(f64::INFINITY);
+    cycles.max(bytes as f64 / rate(chooser.machine, bytes))
 }
 
 /// Bytes a cycle of the smallest memory that holds as many and is filled by access, or of

@@ -36,6 +36,7 @@ use weft_dialects::ir::{Block, Context, Op, Report, remark};
 
 use self::read::{Conv, Refusal};
 use self::variant::{F2, F4, Variant};
+use crate::tile::Chooser;
 
 /// The pass.
 pub const PASS: Pass = Pass {
@@ -74,7 +75,7 @@ struct Wanted<'c> {
     variants: &'static [&'static Variant],
     error: f64,
     /// Who says what is cheaper; nobody where it does not matter.
-    machine: Option<Machine<'c>>,
+    chooser: Option<Chooser<'c>>,
 }
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
@@ -85,7 +86,8 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let error: Error = known(run, "error")?;
     let when: When = known(run, "when")?;
     let machine = Machine::of(run.module).filter(|_| when == When::Cheaper);
-    let wanted = Wanted { variants: variants.0, error: error.0, machine };
+    let chooser = machine.map(|machine| Chooser::of(run, machine));
+    let wanted = Wanted { variants: variants.0, error: error.0, chooser };
     let remarks = run.option("remarks") == "true";
     let mut nests = Vec::new();
     run.module.walk(&mut |op| {
@@ -123,12 +125,13 @@ fn transform<'c>(
     if least > wanted.error {
         return Err(Refusal::Accuracy { bound: least, allowed: wanted.error });
     }
-    let direct = wanted.machine.map(|machine| cost::direct(machine, conv));
+    let direct = wanted.chooser.as_ref().map(|chooser| cost::direct(chooser, conv));
     let mut best: Option<(f64, emit::Written<'c>)> = None;
     let mut refused = None;
     for variant in wanted.variants.iter().filter(|variant| bound(variant) <= wanted.error) {
         let written = emit::write(context, conv, variant);
-        let cycles = wanted.machine.map_or(0.0, |machine| cost::of(machine, conv, &written));
+        let cycles =
+            wanted.chooser.as_ref().map_or(0.0, |chooser| cost::of(chooser, conv, &written));
         let cheaper = best.as_ref().is_none_or(|(least, _)| cycles < *least);
         match direct {
             Some(direct) if cycles >= direct => {

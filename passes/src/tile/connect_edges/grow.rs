@@ -32,7 +32,8 @@ impl<'c> Connecting<'c> {
         if known || order.readers(&[first]).len() < 2 || self.member(first).is_none() {
             return 0;
         }
-        let mut runs = Group::around(self.machine, order, first).map_or(vec![first], |g| g.runs);
+        let mut runs =
+            Group::around(self.chooser.machine, order, first).map_or(vec![first], |g| g.runs);
         let mut apart = self.saved(order, &[first]);
         // What cannot be in it, however it goes on: what lies between comes first in the text.
         let mut outside: Vec<Op<'c>> = Vec::new();
@@ -51,7 +52,7 @@ impl<'c> Connecting<'c> {
                 outside.push(next);
                 continue;
             }
-            let Some(group) = Group::around(self.machine, order, next) else { break };
+            let Some(group) = Group::around(self.chooser.machine, order, next) else { break };
             if !group.meets(first) && group.stands(order) {
                 apart += alone;
                 runs = group.runs;

@@ -27,6 +27,7 @@ use weft_dialects::tile::{Compute, Kernel};
 
 use crate::nest::{Nest, read_kernel};
 use crate::remarks::{Refused, chosen};
+use crate::tile::chooser::Chooser;
 use crate::tile::constants::constants;
 use crate::tile::construct_rtiles::{construct_tile, near_tile};
 use crate::tile::groups::{Group, Order, groups, maker, starts_empty};
@@ -69,12 +70,13 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let Some(memory) = super::waiting_memory(machine).map(|memory| memory.name) else {
         return Ok(());
     };
+    let chooser = Chooser::of(run, machine);
     let ops = run.module.body(0).ok_or(Failed)?.ops();
     for graph in ops.iter().filter(|op| op.is("tile.graph")) {
         let mut connect = Connecting {
             context: run.context,
             module: run.module,
-            machine,
+            chooser: chooser.clone(),
             memory,
             remarks: run.option("remarks") == "true",
             all: joining == "all",
@@ -92,7 +94,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
 struct Connecting<'c> {
     context: &'c Context,
     module: Op<'c>,
-    machine: Machine<'c>,
+    chooser: Chooser<'c>,
     /// The memory near a unit.
     memory: &'c str,
     remarks: bool,
@@ -148,7 +150,7 @@ impl<'c> Connecting<'c> {
         }
         let before = self.saved(order, &[reader, from]);
         let edges = self.connect(reader, from);
-        let group = Group::around(self.machine, order, reader).ok_or(Failed)?;
+        let group = Group::around(self.chooser.machine, order, reader).ok_or(Failed)?;
         let found = self.try_group(order, &group, (!self.all).then_some(before));
         let takes = found.as_ref().is_ok_and(|joined| self.all || joined.saves() > before);
         if self.remarks {
@@ -206,7 +208,7 @@ impl<'c> Connecting<'c> {
         let mut seen: Vec<Op<'c>> = Vec::new();
         let mut sum = 0.0;
         for &run in runs {
-            let group = Group::around(self.machine, order, run);
+            let group = Group::around(self.chooser.machine, order, run);
             let Some(group) = group.filter(|group| !seen.contains(&group.runs[0])) else {
                 continue;
             };
@@ -246,10 +248,10 @@ impl<'c> Connecting<'c> {
             None => {}
         }
         if let Some(least) = pay {
-            most_saved(self.machine, self.memory, &members, &chain, least)?;
+            most_saved(self.chooser.machine, self.memory, &members, &chain, least)?;
         }
-        let (machine, memory) = (self.machine, self.memory);
-        let found = tile(machine, memory, &members, &chain, &leaves, least, &mut self.known);
+        let (chooser, memory) = (&self.chooser, self.memory);
+        let found = tile(chooser, memory, &members, &chain, &leaves, least, &mut self.known);
         self.tried.insert(key, found.clone());
         found
     }
@@ -270,7 +272,7 @@ impl<'c> Connecting<'c> {
         let kernel = Kernel::of(kernel).filter(|kernel| !kernel.is_stitched())?;
         let [compute] = <[Compute<'c>; 1]>::try_from(kernel.computes()).ok()?;
         let nest = read_kernel(kernel.op).ok()?;
-        Member::new(self.machine, self.memory, name, compute, nest)
+        Member::new(&self.chooser, self.memory, name, compute, nest)
     }
 
     fn kernel(&self, name: &str) -> Option<Op<'c>> {
@@ -282,7 +284,7 @@ impl<'c> Connecting<'c> {
     /// for; reports one whose tile is not best done by lanes.
     fn retile(&mut self, graph: Op<'c>) -> Result<(), Failed> {
         let order = Order::of(graph);
-        for group in groups(self.machine, &order) {
+        for group in groups(self.chooser.machine, &order) {
             let Ok(found) = self.try_group(&order, &group, None) else { continue };
             let names: Vec<_> = group.runs.iter().map(|run| kernel_of(*run).to_owned()).collect();
             if self.remarks {
@@ -313,7 +315,7 @@ impl<'c> Connecting<'c> {
         let (near, sizes) = (&found.boxed[member], &found.tiles[member]);
         let beside =
             Near { memory: self.memory, taken: found.footprint, inside: &found.inside[member] };
-        let tile = near_tile(self.machine, near, sizes, beside).ok_or_else(|| {
+        let tile = near_tile(&self.chooser, near, sizes, beside).ok_or_else(|| {
             let what = format!("@{name} is done, but no tile of it");
             Report::new(kernel.location(), what)
                 .help("compile with tile-connect-edges.joining=base");
@@ -321,7 +323,7 @@ impl<'c> Connecting<'c> {
         })?;
         let is_last = member + 1 == found.boxed.len();
         let near = (!is_last).then_some(near);
-        construct_tile(self.context, self.machine, new, near, &tile)?;
+        construct_tile(self.context, self.chooser.machine, new, near, &tile)?;
         Ok(new.symbol().to_owned())
     }
 

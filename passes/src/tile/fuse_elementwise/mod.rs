@@ -24,6 +24,7 @@ use weft_dialects::ir::{
     Builder, Context, Form, Linear, Op, Type, Val, attr, empty_module, module_op, remark,
 };
 
+use super::chooser::Chooser;
 use super::constants::constants;
 use super::construct_rtiles::{lanes_do, read};
 use super::views::{erase_views, kernel_of, readers, root, view};
@@ -61,7 +62,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let mut fuse = Fuse {
         context: run.context,
         module: run.module,
-        machine: Machine::of(run.module),
+        chooser: Machine::of(run.module).map(|machine| Chooser::of(run, machine)),
         remarks: run.option("remarks") == "true",
         kernels: kernels.iter().map(|kernel| (kernel.symbol().to_owned(), *kernel)).collect(),
         made: HashMap::new(),
@@ -91,7 +92,7 @@ fn applied(graphs: &[Op<'_>]) -> HashSet<String> {
 struct Fuse<'c> {
     context: &'c Context,
     module: Op<'c>,
-    machine: Option<Machine<'c>>,
+    chooser: Option<Chooser<'c>>,
     remarks: bool,
     kernels: HashMap<String, Op<'c>>,
     /// From the two kernels that one was made of, and what it is, to its name.
@@ -265,8 +266,8 @@ impl<'c> Fuse<'c> {
         let nest = read(reader).map_err(|_| no_nest())?;
         let scratch = empty_module(self.context);
         let joined = join(self.context, module_op(&scratch), made, &nest, reading)?;
-        if let Some(machine) = self.machine {
-            lanes_do(machine, made, &joined)?;
+        if let Some(chooser) = &self.chooser {
+            lanes_do(chooser, made, &joined)?;
         }
         let arguments = joined.reads().into_iter().map(Access::argument);
         let captures = joined.captures.iter().map(|capture| capture.tensor);

@@ -30,6 +30,7 @@ use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::{Builder, Op, Report, empty_module, module_op, remark};
 use weft_dialects::tile::Graph;
 
+use super::chooser::Chooser;
 use super::construct_rtiles::{construct_move, construct_tile, near_tile};
 use super::isa::Near;
 use super::stream_host::emit::{Emit, Names, Stitching};
@@ -148,13 +149,14 @@ fn split<'c>(
     let symbols = run.module.body(0).into_iter().flat_map(|block| block.ops());
     let failed = Cell::new(false);
     let context = run.context;
+    let chooser = Chooser::of(run, machine);
     let construct = |kernel: Op<'c>, nest: &Nest<'c>, near: &[bool], taken: u64| {
         let done = match work::moved(machine, local, nest, near) {
             Some(way) => construct_move(context, machine, kernel, &way, None).is_ok(),
             None => {
                 // Arguments are in the order of the accesses: what is captured is not here.
                 let beside = Near { memory: local.name, taken, inside: near };
-                let tile = near_tile(machine, nest, &nest.extents(), beside);
+                let tile = near_tile(&chooser, nest, &nest.extents(), beside);
                 let done = tile.map(|tile| construct_tile(context, machine, kernel, None, &tile));
                 done.is_some_and(|done| done.is_ok())
             }

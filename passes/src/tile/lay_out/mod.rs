@@ -25,14 +25,13 @@ use weft_dialects::ir::{
     Builder, Context, Module, Op, Report, attr, empty_module, module_op, remark,
 };
 
+use super::chooser::Chooser;
 use super::construct_rtiles::{known, read};
-use super::isa::Search;
 use super::layout::Layout;
+use super::near_cache;
 use super::pack_weights::{constant_operands, kernels, known_inputs};
 use super::peel::fresh;
 use super::way::way;
-use super::{near_cache, policy};
-use crate::device::expand_math;
 use crate::nest::{self, Nest};
 use crate::remarks::chosen;
 use graph::{Graph, apply};
@@ -96,7 +95,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let ops = run.module.body(0).map(|block| block.ops()).unwrap_or_default();
     let mut pass = LayOut {
         context: run.context,
-        machine,
+        chooser: Chooser::of(run, machine),
         width,
         module: run.module,
         kernels: HashMap::new(),
@@ -175,7 +174,7 @@ type Lies = Vec<Option<Panels>>;
 
 struct LayOut<'c> {
     context: &'c Context,
-    machine: Machine<'c>,
+    chooser: Chooser<'c>,
     width: Width,
     module: Op<'c>,
     kernels: HashMap<String, Kernel<'c>>,
@@ -190,7 +189,7 @@ struct LayOut<'c> {
 impl<'c> LayOut<'c> {
     /// Lays the tensors of one graph out; says how many.
     fn graph(&mut self, graph: &Graph<'c>, which: Which, remarks: bool) -> Result<u64, Failed> {
-        let mut lies = votes::wanted(graph, &self.kernels, self.machine, self.width);
+        let mut lies = votes::wanted(graph, &self.kernels, self.chooser.machine, self.width);
         self.keep_possible(graph, &mut lies, remarks);
         if which == Which::Cheaper {
             for part in graph.connected(&lies) {
@@ -248,9 +247,7 @@ impl<'c> LayOut<'c> {
         let Kernel { nest, layouts, .. } = &self.kernels[kernel];
         let turned = laid(&mut self.scratch(), nest, &key.1, self.plane_bytes).ok()?;
         let nest = turned.as_ref().unwrap_or(nest);
-        let (expands, search) = (&expand_math::expands, Search::default());
-        let choice = policy::choose(self.machine, nest, layouts, expands, search).ok();
-        let cycles = choice.map(|choice| choice.cycles);
+        let cycles = self.chooser.cycles(nest, layouts);
         self.cycles.insert(key, cycles);
         cycles
     }

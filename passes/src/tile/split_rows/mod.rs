@@ -29,6 +29,7 @@ use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::{Op, Report, remark, ty};
 
+use super::chooser::Chooser;
 use super::construct_rtiles::known;
 use super::instruction::combine;
 use super::layout::Layout;
@@ -98,6 +99,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     };
     let remarks = run.option("remarks") == "true";
     let plain = kernels(run.module);
+    let chooser = Chooser::of(run, machine);
     let mut writer = Writer::new(run.context, run.module, machine);
     for body in run.module.body(0).ok_or(Failed)?.ops() {
         let Some(block) = body.body(0).filter(|_| body.is("tile.graph")) else { continue };
@@ -106,7 +108,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         // From the end: what is split takes runs behind the first with it.
         for first in runs.into_iter().rev() {
             let Some(found) = Long::at(&mut graph, first) else { continue };
-            let count = found.parts(machine, parts);
+            let count = found.parts(&chooser, parts);
             if remarks {
                 let told = match &count {
                     Ok((count, need)) => found.describe(*count, need.as_ref()),
@@ -191,7 +193,7 @@ impl<'c> Long<'c> {
     /// Why rows that should have some get none.
     fn parts(
         &self,
-        machine: Machine<'c>,
+        chooser: &Chooser<'c>,
         parts: Parts,
     ) -> Result<(u64, Option<Need<'c>>), Refused> {
         let folds = self.folds();
@@ -199,7 +201,8 @@ impl<'c> Long<'c> {
         let row = first.row().1;
         for fold in &folds {
             let (name, elem) = (combine(&fold.nest).map(|fold| fold.op.name()), first.elem());
-            let reorders = machine
+            let reorders = chooser
+                .machine
                 .lanes_units()
                 .iter()
                 .any(|unit| name.is_some_and(|name| unit.reduces(name, elem)));
@@ -218,7 +221,7 @@ impl<'c> Long<'c> {
                 }
             };
         };
-        let need = self.least(machine, row);
+        let need = self.least(chooser, row);
         let least = need.as_ref().map_or(1, Need::least);
         if least <= 1 {
             return Ok((1, need));
@@ -235,11 +238,12 @@ impl<'c> Long<'c> {
     }
 
     /// What decides how many parts rows get at least.
-    fn least(&self, machine: Machine<'c>, row: u64) -> Option<Need<'c>> {
+    fn least(&self, chooser: &Chooser<'c>, row: u64) -> Option<Need<'c>> {
+        let machine = chooser.machine;
         let fold = self.folds()[0];
         let layouts = vec![Layout::Fixed; fold.nest.inputs.len()];
         let unit = machine.units().into_iter().next()?;
-        let (cycles, pieces, tile) = busiest(machine, &unit, &fold.nest, &layouts)?;
+        let (cycles, pieces, tile) = busiest(chooser, &unit, &fold.nest, &layouts)?;
         let near = super::waiting_memory(machine)
             .and_then(|memory| Some((Pace::of(machine, memory.name)?, memory)));
         // Groups of lanes that take turns have little each, and hide the waiting for the rest.
