@@ -245,9 +245,9 @@ tile.kernel @double {
 // -----
 
 // Doubled once more in the shared memory, and then needed nearby.
-// CHECK: error: @sum and @double cannot be one kernel
+// CHECK: error: @sum and @double cannot be one kernel: "again" lies between them
 // CHECK: an edge of theirs is handed over near a unit here
-// CHECK: a run outside lies between them
+// CHECK: hand over all edges on the way, or none
 #m = affine_map<(m) -> (m)>
 #taps = affine_map<(h, r) -> (h + r)>
 #h = affine_map<(h, r) -> (h)>

@@ -112,6 +112,11 @@ fn sweep(waits: &[Vec<u32>], asked: &[&[u32]], count: Count) -> Vec<Vec<u32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use petgraph::algo::toposort;
+    use petgraph::algo::tred::{
+        dag_to_toposorted_adjacency_list, dag_transitive_reduction_closure,
+    };
+    use petgraph::graph::DiGraph;
     use proptest::prelude::*;
 
     /// For each node, what is done before it starts.
@@ -160,6 +165,28 @@ mod tests {
                         .iter()
                         .any(|&other| other != wait && order[other as usize][wait as usize]);
                     prop_assert!(!implied);
+                }
+            }
+        }
+
+        /// The reduction of an acyclic graph is unique: another way to compute it gives the same.
+        #[test]
+        fn is_the_transitive_reduction(waits in graph()) {
+            let mut whole: DiGraph<(), ()> = DiGraph::new();
+            waits.iter().for_each(|_| { whole.add_node(()); });
+            let edges = waits.iter().zip(0u32..);
+            let edges = edges.flat_map(|(list, user)| list.iter().map(move |&wait| (wait, user)));
+            whole.extend_with_edges(edges);
+            let order = toposort(&whole, None).expect("who waits comes later");
+            let (sorted, places) = dag_to_toposorted_adjacency_list::<_, u32>(&whole, &order);
+            let (expected, _) = dag_transitive_reduction_closure(&sorted);
+            let mut reduced = waits.clone();
+            reduce(&mut reduced);
+            prop_assert_eq!(reduced.iter().map(Vec::len).sum::<usize>(), expected.edge_count());
+            for (list, user) in reduced.iter().zip(0..) {
+                for &wait in list {
+                    let ends = [wait as usize, user].map(|node| places[node]);
+                    prop_assert!(expected.contains_edge(ends[0], ends[1]));
                 }
             }
         }

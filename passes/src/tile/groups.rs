@@ -2,9 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
+use petgraph::algo::tarjan_scc;
+use petgraph::graphmap::DiGraphMap;
 use weft_dialects::device::{Machine, Scope};
 use weft_dialects::ir::pass::Failed;
-use weft_dialects::ir::{Op, Report, Val};
+use weft_dialects::ir::{Op, Report, Val, attr};
 use weft_dialects::tile::{Connect, View};
 
 use super::propagate::{Chain, Link};
@@ -203,37 +205,44 @@ impl<'c> Group<'c> {
         self.runs.iter().filter(reads).count() > 1
     }
 
-    /// Reports a member that is no part of one kernel.
+    /// Reports a run that keeps the members from being one kernel.
     pub fn check(&self, order: &Order<'c>) -> Result<(), Failed> {
-        let Some(op) = self.stranded(order) else { return Ok(()) };
-        let name = kernel_of(self.runs[0]);
-        let what = format!("@{} and @{name} cannot be one kernel", kernel_of(op));
-        Report::new(op.location(), what)
+        let Some(outside) = self.outside(order) else { return Ok(()) };
+        let (first, last) = (self.runs[0], self.runs[self.runs.len() - 1]);
+        let [first, last] = [first, last].map(kernel_of);
+        let what = format!("@{last} and @{first} cannot be one kernel");
+        let outside_name = outside.attr("name").and_then(attr::string).unwrap_or("");
+        Report::new(outside.location(), format!("{what}: \"{outside_name}\" lies between them"))
             .note(self.edges[0].op, "an edge of theirs is handed over near a unit here")
-            .help("a run outside lies between them; hand over all edges on the way, or none");
+            .help("hand over all edges on the way, or none");
         Err(Failed)
     }
 
     /// Whether no run outside reads from one member and is read by another.
     pub fn stands(&self, order: &Order<'c>) -> bool {
-        self.stranded(order).is_none()
+        self.outside(order).is_none()
     }
 
-    /// A member that reads, by a way outside of the group, what another makes.
-    fn stranded(&self, order: &Order<'c>) -> Option<Op<'c>> {
-        let mut behind: HashSet<Op<'c>> = HashSet::new();
-        for op in order.between(self.runs[0], self.runs[self.runs.len() - 1]) {
-            let member = self.runs.contains(&op);
-            let makers: Vec<_> = op.operands().into_iter().filter_map(source).collect();
-            let after = makers.iter().any(|maker| behind.contains(maker));
-            if member && after {
-                return Some(op);
-            }
-            if !member && (after || makers.iter().any(|maker| self.runs.contains(maker))) {
-                behind.insert(op);
+    /// The first run outside that reads from one member and is read by another, perhaps by way of
+    /// others: were the members one node, it would lie on a circle with that.
+    fn outside(&self, order: &Order<'c>) -> Option<Op<'c>> {
+        const MEMBERS: usize = 0;
+        let between = order.between(self.runs[0], self.runs[self.runs.len() - 1]);
+        let others: Vec<_> = between.filter(|run| !self.runs.contains(run)).collect();
+        let members = self.runs.iter().map(|run| (*run, MEMBERS));
+        let nodes: HashMap<Op<'c>, usize> =
+            others.iter().enumerate().map(|(at, run)| (*run, at + 1)).chain(members).collect();
+        let mut graph: DiGraphMap<usize, ()> = DiGraphMap::new();
+        for run in others.iter().chain(&self.runs) {
+            let reader = nodes[run];
+            for maker in run.operands().into_iter().filter_map(source) {
+                let maker = nodes.get(&maker).filter(|&&maker| maker != reader);
+                maker.map(|&maker| graph.add_edge(maker, reader, ()));
             }
         }
-        None
+        let circles = tarjan_scc(&graph).into_iter().filter(|circle| circle.len() > 1);
+        let between = circles.flatten().filter(|&node| node != MEMBERS).min()?;
+        Some(others[between - 1])
     }
 }
 

@@ -18,9 +18,7 @@ use super::layout::Layout;
 use super::policy::{self, Tiled};
 use crate::nest::Nest;
 use crate::task::schedule::parts;
-
-/// A kernel of more work has to take less than this part of the time.
-const WORTH: f64 = 0.9;
+use crate::worth;
 
 /// The tile that is done first when all units share it, where that is another than `best`; of two
 /// that take about as long the one of less work.
@@ -53,7 +51,7 @@ pub(super) fn wider<'c>(
         Some((time(&tile), tile))
     });
     let first = (time(best), None);
-    let (_, wide) = others.fold(first, |best, (time, tile)| match time < best.0 * WORTH {
+    let (_, wide) = others.fold(first, |best, (time, tile)| match worth::is_worth(time, best.0) {
         true => (time, Some(tile)),
         false => best,
     });

@@ -23,14 +23,13 @@ use super::way::{move_cycles, near_cache, way};
 use crate::nest::{Access, Border, Nest, Start};
 use crate::remarks::Refused;
 use crate::task::grid::task_grid;
+use crate::worth;
 
 /// Tiles that the policy is asked about.
 const TRIED: usize = 3;
 
 /// Cycles between two members' tiles: places are summed up, loops begin and end.
 const BETWEEN: f64 = 100.0;
-/// A group is to take less than this part of what its members take: both are predictions.
-const GAIN: f64 = 0.95;
 
 /// A kernel that can be part of a group.
 pub(super) struct Member<'c> {
@@ -207,7 +206,7 @@ pub(super) fn most_saved<'c>(
     let moved = moved as f64 / pace.far.min(rate as f64);
     let waits = (members.len() - 1) as f64 * pace.between();
     let alone = members.iter().map(|member| pace.alone(member.cycles, member.traffic)).sum::<f64>();
-    match moved + waits < ((1.0 - GAIN) * alone).max(least) {
+    match moved + waits < (alone - worth::most(alone)).max(least) {
         true => Err(Unjoined::Little { most: moved + waits, alone }),
         false => Ok(()),
     }
@@ -261,7 +260,7 @@ pub(super) fn tile<'c>(
             (0..members.len()).map(|member| boxed(chain, leaves, member, &config.tiles)).collect();
         let count = config.tiles.count();
         let all = |each: f64| pace.alone(each * count as f64, config.traffic);
-        let late = |each: f64| apart - pace.time(all(each), count, 0.0) / GAIN < least;
+        let late = |each: f64| apart - worth::least(pace.time(all(each), count, 0.0)) < least;
         let group =
             Boxed { chain, leaves, memory, inside: &near_by, boxed: &boxed, config: &config };
         let Each { cycles: each, waits, again } =
@@ -273,10 +272,10 @@ pub(super) fn tile<'c>(
                 }
             };
         let all = pace.alone(each * count as f64, config.traffic + again * count);
-        let mut cycles = pace.time(all, count, waits) / GAIN;
+        let mut cycles = worth::least(pace.time(all, count, waits));
         if pace.at_once == 1 {
             // It is to pay on one unit as well as on all: a run may have fewer than the machine.
-            cycles = cycles.max(apart * all / (GAIN * alone));
+            cycles = cycles.max(apart * worth::least(all) / alone);
         }
         let tiles = (0..members.len()).map(|member| config.tiles.sizes(member)).collect();
         let footprint = config.footprint;
@@ -297,8 +296,9 @@ pub(super) fn tile<'c>(
     // Predictions that differ little do not say which is less; what moves is counted, where every
     // byte of a tile is brought.
     let fewest = found.iter().map(|group| group.cycles).fold(f64::INFINITY, f64::min);
-    let near = if pace.far.is_finite() { GAIN } else { 1.0 };
-    let good = |group: &Subgraph<'_>| group.cycles * near <= fewest;
+    let differ = |cycles: f64| pace.far.is_infinite() && cycles > fewest;
+    let good =
+        |group: &Subgraph<'_>| !differ(group.cycles) && !worth::is_worth(fewest, group.cycles);
     found.sort_by(|one, other| match (good(one), good(other)) {
         (true, true) => one.traffic.cmp(&other.traffic),
         (false, false) => one.cycles.total_cmp(&other.cycles),

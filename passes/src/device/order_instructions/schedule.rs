@@ -13,6 +13,8 @@
 
 use std::collections::HashMap;
 
+use crate::precedence::Precedence;
+
 /// Items in the order of the text that are looked at for the next place, at most.
 const WINDOW: usize = 64;
 
@@ -67,8 +69,9 @@ fn before(items: &[Item]) -> Vec<Vec<(usize, bool)>> {
             last.insert(cell, (Some(number), Vec::new()));
         }
         own.retain(|(one, _)| *one != number);
-        own.sort_unstable();
-        own.dedup();
+        // Who waits for a result waits for its maker in any case.
+        own.sort_unstable_by_key(|&(one, waits)| (one, !waits));
+        own.dedup_by_key(|(one, _)| *one);
         found.push(own);
     }
     found
@@ -208,17 +211,12 @@ pub(super) fn list(
     left: usize,
 ) -> Option<Order> {
     let before = before(items);
-    let mut height: Vec<f64> = items.iter().map(|item| item.latency.max(item.issue)).collect();
-    let mut after = vec![Vec::new(); items.len()];
-    for (number, own) in before.iter().enumerate().rev() {
-        for &(one, waits) in own {
-            after[one].push(number);
-            let item = &items[one];
-            let own = if waits { item.latency.max(item.issue) } else { item.issue };
-            height[one] = height[one].max(own + height[number]);
-        }
-    }
-    let mut missing: Vec<usize> = before.iter().map(Vec::len).collect();
+    let mut precedence = Precedence::of(before.iter().map(|own| own.iter().copied()));
+    let result = |number: usize| items[number].latency.max(items[number].issue);
+    let height = precedence.ways(result, |number, &waits| match waits {
+        true => result(number),
+        false => items[number].issue,
+    });
     let mut ready = vec![0f64; items.len()];
     let mut rooms = Rooms::new(items, kind_of, pool, left);
     let mut waiting: Vec<usize> = (0..items.len()).collect();
@@ -229,14 +227,14 @@ pub(super) fn list(
             waits.fold(now, |start, &(one, _)| start.max(ready[one]))
         };
         let seen = waiting.iter().take(WINDOW).copied().enumerate();
-        let may = seen.filter(|&(_, number)| missing[number] == 0 && rooms.fits(number));
+        let may = seen.filter(|&(_, number)| precedence.is_free(number) && rooms.fits(number));
         let (begin, _, number, at) = may
             .map(|(at, number)| (start(number), -height[number], number, at))
             .min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)))?;
         waiting.remove(at);
-        ready[number] = begin + items[number].latency.max(items[number].issue);
+        ready[number] = begin + result(number);
         now = begin + items[number].issue;
-        after[number].iter().for_each(|&later| missing[later] -= 1);
+        precedence.done(number).for_each(drop);
         rooms.issue(number);
         order.push(number);
     }

@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 
 use super::fill::{Fill, Program};
 use super::lanes::{Lanes, Placement};
-use super::operators::{Operator, Target};
+use super::operators::{Operator, Target, precedence};
 
 /// The operators on their units, in the order in which they were chosen.
 ///
@@ -25,21 +25,16 @@ use super::operators::{Operator, Target};
 /// assert_eq!((order, program.cycles), (vec![2, 0, 1, 3], 8));
 /// ```
 pub fn critical(operators: &[Operator], target: &Target) -> Program {
-    let ways = ways(operators, target);
-    let mut readers: Vec<Vec<usize>> = vec![Vec::new(); operators.len()];
-    for (number, operator) in operators.iter().enumerate() {
-        for &before in &operator.after {
-            readers[before as usize].push(number);
-        }
-    }
-    let mut missing: Vec<usize> = operators.iter().map(|operator| operator.after.len()).collect();
+    let mut precedence = precedence(operators);
+    let time = |number: usize| operators[number].kernels[0].time(target);
+    let ways = precedence.ways(time, |number, ()| time(number) + target.wait_cycles);
     let mut fill = Fill::new(operators, target, Placement::Lanes);
     let mut lanes = Lanes::new(target.units as usize);
     let mut free: BinaryHeap<Reverse<u64>> = (0..target.units).map(|_| Reverse(0)).collect();
     // By the moment when their inputs are done; by the way to the end.
     let mut soon: BinaryHeap<Reverse<(u64, usize)>> = BinaryHeap::new();
     let mut ready: BinaryHeap<(u64, Reverse<usize>)> = BinaryHeap::new();
-    soon.extend((0..operators.len()).filter(|&n| missing[n] == 0).map(|n| Reverse((0, n))));
+    soon.extend(precedence.free().map(|number| Reverse((0, number))));
     let mut program = Program::default();
     let mut now = 0;
     while program.operators.len() < operators.len() {
@@ -57,30 +52,14 @@ pub fn critical(operators: &[Operator], target: &Target) -> Program {
             free.pop();
             free.push(Reverse(assigned.end));
         }
-        for &reader in &readers[number] {
-            missing[reader] -= 1;
-            if missing[reader] == 0 {
-                let inputs = operators[reader].after.iter();
-                let last = inputs.map(|&before| fill.end(before as usize)).max().unwrap_or(0);
-                soon.push(Reverse((last, reader)));
-            }
+        for (reader, _) in precedence.done(number).filter(|(_, free)| *free) {
+            let inputs = operators[reader].after.iter();
+            let last = inputs.map(|&before| fill.end(before as usize)).max().unwrap_or(0);
+            soon.push(Reverse((last, reader)));
         }
         program.operators.push(assigned);
         now = now.max(free.peek().map_or(0, |Reverse(at)| *at));
     }
     program.cycles = lanes.length();
     program
-}
-
-/// Cycles from the start of each operator to the end of the program, units without number.
-fn ways(operators: &[Operator], target: &Target) -> Vec<u64> {
-    let mut ways: Vec<u64> = vec![0; operators.len()];
-    for (number, operator) in operators.iter().enumerate().rev() {
-        ways[number] += operator.kernels[0].time(target);
-        let way = ways[number] + target.wait_cycles;
-        for &before in &operator.after {
-            ways[before as usize] = ways[before as usize].max(way);
-        }
-    }
-    ways
 }

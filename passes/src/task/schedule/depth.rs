@@ -8,7 +8,7 @@ use std::collections::BinaryHeap;
 
 use super::fill::{Fill, Program};
 use super::lanes::{Lanes, Placement};
-use super::operators::{Operator, Target};
+use super::operators::{Operator, Target, precedence};
 
 /// The order in which operators are taken (GraphTurbo, instance scheduling).
 ///
@@ -21,23 +21,16 @@ use super::operators::{Operator, Target};
 /// assert_eq!(order, [3, 2, 5, 1, 0, 4, 6]);
 /// ```
 pub fn order(operators: &[Operator]) -> Vec<usize> {
-    let mut readers: Vec<Vec<usize>> = vec![Vec::new(); operators.len()];
-    let mut missing: Vec<usize> = operators.iter().map(|operator| operator.after.len()).collect();
-    for (number, operator) in operators.iter().enumerate() {
-        for &before in &operator.after {
-            readers[before as usize].push(number);
-        }
-    }
+    let mut precedence = precedence(operators);
     // A place in the list is when one moved there; who still misses something is never taken.
     let mut list: BinaryHeap<(usize, usize)> = BinaryHeap::new();
-    list.extend((0..operators.len()).filter(|&number| missing[number] == 0).map(|own| (own, own)));
+    list.extend(precedence.free().map(|own| (own, own)));
     let mut moved = operators.len();
     let mut order = Vec::with_capacity(operators.len());
     while let Some((_, number)) = list.pop() {
         order.push(number);
-        for &reader in &readers[number] {
-            missing[reader] -= 1;
-            if missing[reader] == 0 {
+        for (reader, free) in precedence.done(number) {
+            if free {
                 list.push((moved, reader));
             }
             moved += 1;

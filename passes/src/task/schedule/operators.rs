@@ -9,6 +9,7 @@ use super::super::conflicts::{Access, Conflicts};
 use super::super::kernels::Kernels;
 use super::super::touch::{Region, seen_from};
 use super::super::values::{Job, Lowered, Place};
+use crate::precedence::Precedence;
 
 /// An operator (Rammer's rOperator, OSDI'20, section 3): rTasks that are independent of each
 /// other, in one or more ways.
@@ -18,6 +19,14 @@ pub struct Operator {
     pub kernels: Vec<RKernel>,
     /// Operators that have to be done before it, ascending, each smaller than its own number.
     pub after: Vec<u32>,
+}
+
+/// What comes before what.
+pub(super) fn precedence(operators: &[Operator]) -> Precedence {
+    let before = |operator: &Operator| -> Vec<(usize, ())> {
+        operator.after.iter().map(|&before| (before as usize, ())).collect()
+    };
+    Precedence::of(operators.iter().map(before))
 }
 
 /// One implementation of an operator.

@@ -12,6 +12,7 @@ use super::operators::{Operator, Target};
 use super::wavefront::{Decision, wavefront};
 use super::{Options, TooLarge};
 use crate::remarks::{Refused, chosen};
+use crate::worth;
 
 /// Whom to follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,7 +88,7 @@ impl Order {
         // The shortest may not be short enough.
         if self.policy == Policy::Text && others.first().is_some_and(|(_, cycles)| *cycles < length)
         {
-            told += &format!(" [worth: below {}]", length - length / WORTH);
+            told += &format!(" [worth: below {:.0}]", worth::most(length as f64));
         }
         told
     }
@@ -133,9 +134,6 @@ impl fmt::Display for Policy {
     }
 }
 
-/// What another order has to bring before the text's is left: one part in so many.
-const WORTH: u64 = 20;
-
 /// The order of `operators` under the policy of `options`.
 pub(super) fn order(operators: &[Operator], options: &Options) -> Order {
     let target = &options.target;
@@ -163,7 +161,7 @@ pub(super) fn order(operators: &[Operator], options: &Options) -> Order {
         tried.iter().map(|(policy, programs, _)| (*policy, length(programs))).collect();
     let first = lengths[0].1;
     let best = (1..lengths.len())
-        .filter(|&other| lengths[other].1 < first - first / WORTH)
+        .filter(|&other| worth::is_worth(lengths[other].1 as f64, first as f64))
         .min_by_key(|&other| lengths[other].1)
         .unwrap_or(0);
     let (policy, programs, waves) = tried.into_iter().nth(best).expect("a policy was tried");

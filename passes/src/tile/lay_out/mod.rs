@@ -34,6 +34,7 @@ use super::peel::fresh;
 use super::way::way;
 use crate::nest::{self, Nest};
 use crate::remarks::chosen;
+use crate::worth;
 use graph::{Graph, apply};
 use panels::{Panels, laid};
 
@@ -56,9 +57,6 @@ pub const PASS: Pass = Pass {
     statistics: &[("tensors", "tensors laid out in panels")],
     run,
 };
-
-/// What tensors in panels must cost at most, as a part of what they cost otherwise.
-const GAIN: f64 = 0.97;
 
 /// Which tensors lie in panels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,7 +132,8 @@ fn say(graph: &Graph<'_>, part: &[usize], (plain, panels): (f64, f64), pays: boo
     let (there, here) = (("in panels", panels), ("in the model's order", plain));
     let (won, lost) = if pays { (there, here) } else { (here, there) };
     let told = chosen(won.0, won.1, Some(lost));
-    let why = if pays { String::new() } else { format!(" [gain: above {:.0}]", GAIN * plain) };
+    let why =
+        if pays { String::new() } else { format!(" [gain: above {:.0}]", worth::most(plain)) };
     let text = format!("{} tensors of {} lie {told}{why}", part.len(), names.join(", "));
     remark(graph.op, &text);
 }
@@ -194,7 +193,7 @@ impl<'c> LayOut<'c> {
         if which == Which::Cheaper {
             for part in graph.connected(&lies) {
                 let (plain, panels) = self.weigh(graph, &part, &lies);
-                let pays = panels < GAIN * plain;
+                let pays = worth::is_worth(panels, plain);
                 if remarks {
                     say(graph, &part, (plain, panels), pays);
                 }
