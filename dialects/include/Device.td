@@ -252,17 +252,39 @@ def Device_LanesOp : Device_Op<"lanes", [Symbol, HasParent<"MachineOp">]> {
     combine the lanes of one register. The meaning of an operation is that of
     the upstream operation of the name.
 
+    What code around the operations takes, in cycles of the unit, in any order:
+
+    | Clause | Cycles | Left out |
+    |---|---|---|
+    | `operation_cycles` | between two of an operation on one register, where they are not `issue_cycles` | eight times `issue_cycles` for `arith.divf`, `arith.divsi`, `arith.remsi` and `math.sqrt` |
+    | `shuffle_cycles` | to exchange lanes of two registers | 1 |
+    | `step_cycles` | of one round of a loop beside what it does | 0.5 |
+    | `tile_cycles` | to begin and to end the loops of one register tile | 6 |
+
+    ```mlir
+    reductions(["arith.addf"]) operation_cycles({arith.divf = 10.0, math.sqrt = 12.0}) step_cycles(0.5)
+    ```
+
     - C1: the unit and the memory belong to the machine, and the memory is a register file.
     - C2: every type fits a register a whole number of times.
-    - C3: cycles are above zero.
+    - C3: cycles are above zero; those of a step and of a tile may be zero.
+    - C4: `operation_cycles` are numbers, of operations in `operations`.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$unit,
                        FlatSymbolRefAttr:$memory, F64Attr:$issue_cycles, I64Attr:$latency_cycles,
-                       TypeArrayAttr:$types, StrArrayAttr:$operations, StrArrayAttr:$reductions);
+                       TypeArrayAttr:$types, StrArrayAttr:$operations, StrArrayAttr:$reductions,
+                       OptionalAttr<DictionaryAttr>:$operation_cycles,
+                       OptionalAttr<F64Attr>:$shuffle_cycles, OptionalAttr<F64Attr>:$step_cycles,
+                       OptionalAttr<F64Attr>:$tile_cycles);
   let assemblyFormat = [{
     $sym_name `on` $unit `in` $memory `issue_cycles` `(` $issue_cycles `)`
     `latency_cycles` `(` $latency_cycles `)` `types` `(` $types `)`
-    `operations` `(` $operations `)` `reductions` `(` $reductions `)` attr-dict
+    `operations` `(` $operations `)` `reductions` `(` $reductions `)`
+    oilist(`operation_cycles` `(` $operation_cycles `)`
+          | `shuffle_cycles` `(` $shuffle_cycles `)`
+          | `step_cycles` `(` $step_cycles `)`
+          | `tile_cycles` `(` $tile_cycles `)`)
+    attr-dict
   }];
 }
 

@@ -2,7 +2,7 @@
 
 use super::Machine;
 use super::view::{array, float, number, symbol, text, texts, view};
-use crate::ir::{Type, attr, ty};
+use crate::ir::{Op, Type, attr, ty};
 
 view! {
     /// Execution units of one kind.
@@ -52,6 +52,12 @@ view! {
         issue_cycles: f64 = float(op, "issue_cycles")?;
         /// Cycles until the result is there.
         latency_cycles: u64 = number(op, "latency_cycles")?;
+        /// Cycles to exchange lanes of two registers.
+        shuffle_cycles: f64 = float(op, "shuffle_cycles").unwrap_or(SHUFFLE_CYCLES);
+        /// Cycles of one round of a loop beside what it does.
+        step_cycles: f64 = float(op, "step_cycles").unwrap_or(STEP_CYCLES);
+        /// Cycles to begin and to end the loops of one register tile.
+        tile_cycles: f64 = float(op, "tile_cycles").unwrap_or(TILE_CYCLES);
     }
     lists {
         /// Element types.
@@ -60,7 +66,25 @@ view! {
         operations: &'c str = texts(op, "operations")?;
         /// Those that can combine the lanes of one register.
         reductions: &'c str = texts(op, "reductions")?;
+        /// Operations that take other cycles than it says for all, on one register.
+        operation_cycles: (&'c str, f64) = operation_cycles(op);
     }
+}
+
+/// A shuffle of one port; three operations around a round, of which few units issue less than
+/// six a cycle; some places summed up and jumps.
+const SHUFFLE_CYCLES: f64 = 1.0;
+const STEP_CYCLES: f64 = 0.5;
+const TILE_CYCLES: f64 = 6.0;
+
+/// Operations that no unit does in one go, and how many times as long one takes.
+const SLOW: [&str; 4] = ["arith.divf", "arith.divsi", "arith.remsi", "math.sqrt"];
+const SLOWER: f64 = 8.0;
+
+fn operation_cycles<'c>(op: Op<'c>) -> Vec<(&'c str, f64)> {
+    let entries = op.attr("operation_cycles").and_then(attr::entries).unwrap_or_default();
+    let number = |(name, value)| Some((name, attr::float(value)?));
+    entries.into_iter().filter_map(number).collect()
 }
 
 impl<'c> Lanes<'c> {
@@ -77,6 +101,13 @@ impl<'c> Lanes<'c> {
     /// Whether it combines lanes of the type by the operation `name`.
     pub fn reduces(&self, name: &str, elem: Type<'c>) -> bool {
         self.reductions().contains(&name) && self.has_type(elem)
+    }
+
+    /// Cycles between two operations `name` on one register.
+    pub fn cycles_of(&self, name: &str) -> f64 {
+        let own = self.operation_cycles().iter().find(|(own, _)| *own == name);
+        let slow = if SLOW.contains(&name) { SLOWER } else { 1.0 };
+        own.map_or(self.issue_cycles() * slow, |(_, cycles)| *cycles)
     }
 
     /// How many elements of the type one register holds; `None` for less than one.

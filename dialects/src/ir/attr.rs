@@ -66,6 +66,20 @@ pub fn array<'c>(attribute: Attribute<'c>) -> Option<Vec<Attribute<'c>>> {
     }
 }
 
+/// Names and values of a dictionary.
+pub fn entries<'c>(attribute: Attribute<'c>) -> Option<Vec<(&'c str, Attribute<'c>)>> {
+    // SAFETY: positions are inside the dictionary; names and values live as long as their context.
+    unsafe {
+        let raw = attribute.to_raw();
+        let entry = |index| {
+            let named = mlirDictionaryAttrGetElement(raw, index);
+            (text_of(mlirIdentifierStr(named.name)), Attribute::from_raw(named.attribute))
+        };
+        let is_dictionary = mlirAttributeIsADictionary(raw);
+        is_dictionary.then(|| (0..mlirDictionaryAttrGetNumElements(raw)).map(entry).collect())
+    }
+}
+
 /// The texts of an array of strings.
 pub fn strings<'c>(attribute: Attribute<'c>) -> Option<Vec<&'c str>> {
     array(attribute)?.into_iter().map(string).collect()

@@ -87,6 +87,24 @@ pub fn expands(op: Op<'_>) -> bool {
     Wanted::of(op).is_some_and(|wanted| wanted.native || wanted.text().is_some())
 }
 
+/// Cycles that a lane unit issues for an operation on one register, or for what it is replaced by.
+pub fn cycles<'c>(unit: &Lanes<'c>, op: Op<'c>) -> f64 {
+    let wanted = Wanted::of(op).filter(|_| !has_function(unit, op));
+    match wanted.and_then(|wanted| wanted.text()) {
+        Some(text) => operations(text).map(|name| unit.cycles_of(name)).sum(),
+        None => unit.cycles_of(op.name()),
+    }
+}
+
+/// The names of the operations in the text of a function, but for those that nothing is issued for.
+fn operations(text: &str) -> impl Iterator<Item = &str> {
+    let names = text
+        .lines()
+        .filter_map(|line| line.split_once(" = "))
+        .map(|(_, rest)| rest.split([' ', '(']).next().unwrap_or(""));
+    names.filter(|name| *name != "arith.constant")
+}
+
 /// An operation on scalars that cannot stay as it is.
 #[derive(Clone, Copy)]
 struct Wanted<'c> {
@@ -211,6 +229,44 @@ fn function_text(symbol: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_function_takes_what_its_operations_take() {
+        let context = ir::context();
+        let text = "
+            device.machine @toy arch(\"toy\") features([]) {
+              device.memory @dram scope(\"device\") capacity_bytes(65536)
+              device.memory @vreg scope(\"thread\") capacity_bytes(512) register_bytes(16)
+              device.unit @core count(2)
+              device.lanes @valu on @core in @vreg issue_cycles(0.5) latency_cycles(1)
+                types([f32]) operations([\"arith.divf\", \"math.sin\"]) reductions([])
+                operation_cycles({arith.divf = 10.0, math.sin = 3.0})
+            }
+            func.func @f(%x: f32, %y: f32) {
+              %a = arith.addf %x, %y : f32
+              %b = arith.divf %x, %y : f32
+              %c = math.sin %x : f32
+              %d = math.exp %x : f32
+              %e = math.tanh %x : f32
+              %f = math.sqrt %x : f32
+              return
+            }";
+        let module = ir::parse(&context, text).expect("it parses");
+        let ops = module_op(&module).body(0).expect("a block").ops();
+        let unit = Machine::new(ops[0]).lanes_units().remove(0);
+        let body = ops[1].body(0).expect("a body").ops();
+        let cycles: Vec<f64> = body[..6].iter().map(|op| cycles(&unit, *op)).collect();
+        // Operations in the text of a function, but constants: `exp` has none that is divided.
+        let issued = |name: &str| {
+            let text = function_text(name).expect("an expansion");
+            let lines = text.lines().filter(|line| line.contains(" = "));
+            lines.filter(|line| !line.contains("arith.constant")).count() as f64
+        };
+        let divisions =
+            function_text("tanh_f32").expect("one").matches("arith.divf").count() as f64;
+        let tanh = 0.5 * (issued("tanh_f32") - divisions) + 10.0 * divisions;
+        assert_eq!(cycles, [0.5, 10.0, 3.0, 0.5 * issued("exp_f32"), tanh, 8.0 * 0.5]);
+    }
 
     #[test]
     fn every_expansion_parses_alone() {

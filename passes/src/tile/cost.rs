@@ -16,12 +16,21 @@ use super::way::{Stage, move_cycles, near_cache, way};
 use super::windows;
 use crate::nest::{Access, Border, Nest, Start, stores_along};
 
+/// Shuffles, or what takes as long, for one halving of lanes that are combined: the other half is
+/// brought, and folded in.
+const SHUFFLES_TO_COMBINE: f64 = 3.0;
+
 /// Machine facts that the model uses.
 pub(super) struct Facts<'c> {
     /// Cycles between two loads of a register.
     pub load: f64,
     /// Cycles between two stores of a register.
     pub store: f64,
+    /// Cycles to exchange lanes of two registers, of a round of a loop, and to begin and end the
+    /// loops of a register tile.
+    pub shuffle: f64,
+    pub step: f64,
+    pub tile: f64,
     /// The lane unit that works in them.
     pub unit: Option<Lanes<'c>>,
     /// Registers.
@@ -89,13 +98,17 @@ impl<'c> Facts<'c> {
     /// The facts about the registers of `memory`; `None` where they cannot be reached.
     pub fn of(machine: Machine<'c>, memory: &str) -> Option<Self> {
         let registers = machine.memory(memory)?;
+        let unit = machine.lanes_units().into_iter().find(|unit| unit.memory() == memory);
         let way = way(machine, memory)?;
         let stage_byte =
             way.stage.as_ref().map_or(0.0, |stage| move_cycles(machine, &stage.load, 1.0));
         Some(Self {
             load: way.load.issue_cycles().unwrap_or(1.0),
             store: way.store.issue_cycles().unwrap_or(1.0),
-            unit: machine.lanes_units().into_iter().find(|unit| unit.memory() == memory),
+            shuffle: unit.as_ref().map_or(0.0, Lanes::shuffle_cycles),
+            step: unit.as_ref().map_or(0.0, Lanes::step_cycles),
+            tile: unit.as_ref().map_or(0.0, Lanes::tile_cycles),
+            unit,
             registers: usable(&registers)?,
             lane_bytes: registers
                 .lanes()
@@ -345,18 +358,18 @@ impl<'m, 'c> Model<'m, 'c> {
         loads += fills / steps;
         loads += self.nest.captures.len() as f64 * lanes as f64 * registers as f64;
         let latency = if self.reduces { self.mapped.latency_cycles } else { 0.0 };
-        let step = issue.max(loads).max(latency) + strewn / steps + 0.5;
+        let step = issue.max(loads).max(latency) + strewn / steps + self.facts.step;
 
         let across = tile.lanes_axis.is_some_and(|axis| self.nest.reduces(axis));
         let turned = tile.rows.iter().any(|&(rows, _)| {
             tile.lanes_axis.is_some_and(|lanes_axis| stores_along(self.nest, lanes_axis, rows))
         });
-        let mut finish = 6.0;
+        let mut finish = self.facts.tile;
         for (output, start) in self.outputs.iter().zip(&self.nest.starts) {
             let each = if across {
-                3.0 * (lanes as f64).log2()
+                SHUFFLES_TO_COMBINE * self.facts.shuffle * (lanes as f64).log2()
             } else if turned {
-                self.facts.store + (lanes as f64).log2()
+                self.facts.store + self.facts.shuffle * (lanes as f64).log2()
             } else {
                 self.along(output, tile, self.facts.store).max(self.refill(output, tile, 2))
             };
@@ -379,13 +392,16 @@ impl<'m, 'c> Model<'m, 'c> {
     /// side.
     fn along(&self, operand: &Operand, tile: &Shape, one: f64) -> f64 {
         let Some(axis) = tile.lanes_axis else { return one };
+        // Two of them are a shuffle.
+        let insert = self.facts.shuffle / 2.0;
         match operand.strides[axis] / operand.bytes {
             0 | 1 => one,
             _ if self.facts.stage.is_some() => one * operand.turns,
             _ if operand.packed => one,
-            2 => 4.0 * one,
+            // Two loads, and a shuffle for the elements of both.
+            2 => 2.0 * one + self.facts.shuffle,
             // Element by element, each put in its lane.
-            _ => 2.0 * self.mapped.lanes as f64 * one.max(0.5),
+            _ => self.mapped.lanes as f64 * (one.max(insert) + insert),
         }
     }
 

@@ -137,16 +137,12 @@ pub(super) fn lane_unit<'c>(
     Err(reason)
 }
 
-/// Cycles that a lane unit issues for a body, an expanded function counted as about twenty.
+/// Cycles that a lane unit issues for a body on one register, at least those of one operation.
 pub(super) fn body_cycles<'c>(unit: &Lanes<'c>, body: Block<'c>) -> f64 {
-    let cost = |op: &Op<'c>| match op.name() {
-        _ if expand_math::has_function(unit, *op) => 1.0,
-        "arith.constant" | "linalg.index" | "linalg.yield" => 0.0,
-        "arith.divf" | "math.sqrt" | "arith.divsi" | "arith.remsi" => 8.0,
-        name if name.starts_with("math.") && !name.contains("fma") => 20.0,
-        _ => 1.0,
-    };
-    unit.issue_cycles() * body.ops().iter().map(cost).sum::<f64>().max(1.0)
+    let is_free =
+        |op: &Op<'c>| matches!(op.name(), "arith.constant" | "linalg.index" | "linalg.yield");
+    let issued = body.ops().into_iter().filter(|op| !is_free(op));
+    issued.map(|op| expand_math::cycles(unit, op)).sum::<f64>().max(unit.issue_cycles())
 }
 
 fn unsupported<'c>(

@@ -333,7 +333,33 @@ pub(super) fn lanes_c2(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
-/// C3. Cycles are above zero.
+/// C3. Cycles are above zero; those of a step and of a tile may be zero.
 pub(super) fn lanes_c3(op: Op<'_>, diag: &mut Diagnostics) {
     check_cycles(op, diag);
+    let clauses = [("shuffle_cycles", false), ("step_cycles", true), ("tile_cycles", true)];
+    for (clause, may_be_zero) in clauses {
+        let cycles = op.attr(clause).and_then(attr::float);
+        let is_wrong =
+            |cycles: &f64| !cycles.is_finite() || *cycles < 0.0 || *cycles == 0.0 && !may_be_zero;
+        if let Some(cycles) = cycles.filter(is_wrong) {
+            let least = if may_be_zero { "zero or more" } else { "above zero" };
+            diag.error(op, format!("device.lanes has {clause} {cycles}"))
+                .help(format!("it has to be {least}, and finite"));
+        }
+    }
+}
+
+/// C4. `operation_cycles` are numbers above zero, of operations in `operations`.
+pub(super) fn lanes_c4(op: Op<'_>, diag: &mut Diagnostics) {
+    let applied = op.attr("operations").and_then(attr::strings).unwrap_or_default();
+    for (name, value) in op.attr("operation_cycles").and_then(attr::entries).unwrap_or_default() {
+        if !applied.contains(&name) {
+            diag.error(op, format!("device.lanes has cycles of {name}, which it does not apply"))
+                .help("name it in operations, too, or leave it out");
+        }
+        if attr::float(value).is_none_or(|cycles| !cycles.is_finite() || cycles <= 0.0) {
+            diag.error(op, format!("device.lanes has operation_cycles {value} of {name}"))
+                .help("write a number with a point, above zero, such as 10.0");
+        }
+    }
 }
