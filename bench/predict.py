@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """How far the model that chooses tiles can be believed: predicted beside measured times.
 
-    python bench/predict.py --models DIR [--only REGEX] [--ranks 10] [--rounds 3] [--out FILE.json]
+    python bench/predict.py --models DIR [--only REGEX] [--ranks 10] [--apart 0] [--rounds 3] [--out FILE.json]
 
 Each model is compiled once for each of the best `--ranks` choices of its largest kernel, as
 `tile-construct-rtiles{rank=N}` ranks them, and all of them are measured in turns, on one thread.
+With `--apart P` each is predicted to take at least P percent longer than the one before it.
 Of every model: Spearman's rank correlation of the predicted with the measured times, and the
 regret, by how much the best choice by the model is slower than the best by measurement. Ranks
 that give the same code as a better one are left out. Needs `pip install numpy onnx`.
@@ -25,26 +26,35 @@ PASS = "tile-construct-rtiles"
 LINE = re.compile(r"remark: @(\S+): rank (\d+): (.*?): (\d+) cycles")
 
 
-def choices(model, folder, count):
+def compiled(model, artifact, rank):
+    """`(rank, what, predicted cycles)` of all choices of the largest kernel; one is compiled."""
+    said = subprocess.run(
+        [BIN / "weft", "compile", model, "-o", artifact, "--remarks",
+         "--pass-option", f"{PASS}.rank={rank}", "--pass-option", f"{PASS}.told=100000"],
+        check=True, capture_output=True, text=True).stderr
+    lines = [match.groups() for match in map(LINE.match, said.splitlines()) if match]
+    best = {kernel: int(cycles) for kernel, at, _, cycles in lines if at == "0"}
+    largest = max(best, key=best.get, default=None)
+    return [(int(at), what, int(cycles)) for kernel, at, what, cycles in lines
+            if kernel == largest]
+
+
+def choices(model, folder, count, apart):
     """`(what, predicted cycles, artifact)` per distinct choice, the best by the model first."""
-    found, seen = [], set()
-    for rank in range(count):
+    found, seen, last = [], set(), 0
+    artifact = pathlib.Path(folder) / f"{model.stem}.weft"
+    for rank, what, cycles in compiled(model, artifact, 0):
+        if len(found) == count:
+            break
+        if cycles < last * (1 + apart / 100):
+            continue
         artifact = pathlib.Path(folder) / f"{model.stem}.{rank}.weft"
-        said = subprocess.run(
-            [BIN / "weft", "compile", model, "-o", artifact, "--remarks",
-             "--pass-option", f"{PASS}.rank={rank}", "--pass-option", f"{PASS}.told={count}"],
-            check=True, capture_output=True, text=True).stderr
-        lines = [match.groups() for match in map(LINE.match, said.splitlines()) if match]
-        best = {kernel: int(cycles) for kernel, at, _, cycles in lines if at == "0"}
-        if not best:
-            return []
-        largest = max(best, key=best.get)
-        own = [(what, int(cycles)) for kernel, at, what, cycles in lines
-               if kernel == largest and int(at) == rank]
+        compiled(model, artifact, rank)
         code = artifact.read_bytes()
-        if own and code not in seen:
+        if code not in seen:
             seen.add(code)
-            found.append((*own[0], artifact))
+            found.append((what, cycles, artifact))
+            last = cycles
     return found
 
 
@@ -62,15 +72,15 @@ def spearman(one, other):
     return float(np.corrcoef(a, b)[0, 1])
 
 
-def measure(model, feeds, count, rounds, seconds, folder):
-    found = choices(model, folder, count)
+def measure(model, feeds, args, folder):
+    found = choices(model, folder, args.ranks, args.apart)
     if len(found) < 2:
         return None
     engines = [Weft(None, feeds, 1, folder, artifact=artifact) for _, _, artifact in found]
     times = [[] for _ in engines]
-    for _ in range(rounds):
+    for _ in range(args.rounds):
         for engine, own in zip(engines, times):
-            own.append(burst(engine, seconds))
+            own.append(burst(engine, args.seconds))
     for engine in engines:
         engine.close()
     measured = [min(own) for own in times]
@@ -86,6 +96,7 @@ def main():
     parser.add_argument("--models", required=True, type=pathlib.Path, nargs="+")
     parser.add_argument("--only", default="")
     parser.add_argument("--ranks", type=int, default=10)
+    parser.add_argument("--apart", type=float, default=0)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=0.05)
     parser.add_argument("--out", type=pathlib.Path)
@@ -97,7 +108,7 @@ def main():
         with np.load(model.with_suffix(".inputs.npz")) as npz:
             feeds = {name: np.ascontiguousarray(npz[name]) for name in npz.files}
         with tempfile.TemporaryDirectory() as folder:
-            row = measure(model, feeds, args.ranks, args.rounds, args.seconds, folder)
+            row = measure(model, feeds, args, folder)
         if row is None:
             continue
         rows[model.stem] = row

@@ -4,7 +4,10 @@
 // RUN: weft-opt %s --tile-construct-rtiles=remarks=true -o /dev/null 2>&1 | FileCheck %s --check-prefix=SAID
 // RUN: not weft-opt %s --tile-construct-rtiles=offer=all 2>&1 | FileCheck %s --check-prefix=REFUSED
 
+// RUN: not weft-opt %s --tile-construct-rtiles=tiles=smallest 2>&1 | FileCheck %s --check-prefix=TILES
+
 // REFUSED: tile-construct-rtiles cannot use offer: all is neither wide nor best
+// TILES: tile-construct-rtiles cannot use tiles: smallest is neither constructed nor enumerated
 
 device.machine @toy arch("toy") features([]) {
   device.memory @dram scope("device") capacity_bytes(1073741824) bytes_per_cycle(16)

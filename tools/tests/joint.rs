@@ -9,7 +9,7 @@ use serde_json::Value;
 /// What switches each of them off.
 const SWITCHES: [(&str, &[&str]); 4] = [
     ("Welder", &["tile-connect-edges.joining=none"]),
-    ("Roller", &["tile-construct-rtiles.tiles=smallest"]),
+    ("Roller", &["tile-construct-rtiles.tiles=enumerated"]),
     ("Rammer", &["tile-to-task.policy=text", "tile-to-task.waits=operators"]),
     ("GraphTurbo", &["tile-split-instances.instances=none", "tile-to-task.near=none"]),
 ];

@@ -10,7 +10,8 @@ use weft_dialects::ir::payload::{Axis, Payload};
 use weft_dialects::ir::{Builder, Context, Linear, Location, Op, Type, attr, ty};
 
 use crate::tile::Chooser;
-use crate::tile::construct_rtiles::{Wanted, construct, construct_move};
+use crate::tile::construct_rtiles::{Wanted, construct};
+use crate::tile::write_compute::construct_move;
 
 /// How much longer than a move's latency each of the pieces takes that it brings: others that use
 /// the same memory get their turns between them.

@@ -5,136 +5,19 @@
 //! plus the time to start and store a tile. Ragged tiles at the ends of axes count as what
 //! they are: tiles of another size.
 
-use weft_dialects::device::{Lanes, Machine, Memory};
-use weft_dialects::ir::{Type, ty};
+use weft_dialects::device::Machine;
+use weft_dialects::ir::ty;
 
 use super::banks::Banks;
 use super::instruction::{Mapped, body_cycles};
-use super::parts;
+use super::lane_facts::{Facts, Near};
 use super::task_tile::loop_order;
-use super::way::{Stage, move_cycles, near_cache, way};
-use super::windows;
+use super::{parts, windows};
 use crate::nest::{Access, Border, Nest, Start, stores_along};
 
 /// Shuffles, or what takes as long, for one halving of lanes that are combined: the other half is
 /// brought, and folded in.
 const SHUFFLES_TO_COMBINE: f64 = 3.0;
-
-/// Machine facts that the model uses.
-pub(super) struct Facts<'c> {
-    /// Cycles between two loads of a register.
-    pub load: f64,
-    /// Cycles between two stores of a register.
-    pub store: f64,
-    /// Cycles to exchange lanes of two registers, of a round of a loop, and to begin and end the
-    /// loops of a register tile.
-    pub shuffle: f64,
-    pub step: f64,
-    pub tile: f64,
-    /// The lane unit that works in them.
-    pub unit: Option<Lanes<'c>>,
-    /// Registers.
-    pub registers: u64,
-    /// What a register holds for one lane, where it is spread over them.
-    pub lane_bytes: Option<u64>,
-    /// Where tiles wait on the way to them.
-    pub stage: Option<Stage<'c>>,
-    /// Cycles for one byte on the way to where they wait.
-    pub stage_byte: f64,
-    /// The banks of that memory.
-    pub stage_banks: Option<Banks>,
-    /// The smallest cache, if it says which addresses compete in it.
-    pub near: Option<Near>,
-    /// Bytes of a piece that a unit keeps in its largest cache.
-    pub piece_bytes: Option<u64>,
-}
-
-/// The cache next to the registers.
-pub(super) struct Near {
-    /// What it holds.
-    pub capacity_bytes: u64,
-    /// Addresses a multiple of this apart compete.
-    pub way_bytes: u64,
-    /// Places for which they compete.
-    pub ways: u64,
-    /// What one access fills.
-    pub line_bytes: u64,
-    /// Cycles to fill it from the next memory.
-    pub refill: f64,
-}
-
-impl Near {
-    fn of(machine: Machine<'_>) -> Option<Self> {
-        let caches = machine.memories();
-        let cache =
-            caches.iter().filter(|memory| memory.is_cache()).min_by_key(|m| m.capacity_bytes())?;
-        let behind = machine.memory(cache.caches()?)?;
-        let (way_bytes, line_bytes) = (cache.way_bytes()?, cache.transaction_bytes()?);
-        Some(Self {
-            capacity_bytes: cache.capacity_bytes(),
-            way_bytes,
-            ways: cache.capacity_bytes() / way_bytes,
-            line_bytes,
-            refill: line_bytes as f64 / behind.bytes_per_cycle()? as f64,
-        })
-    }
-
-    /// Whether lines at these addresses push each other out before they are used up, when they
-    /// may take `places` of those for which they compete: some are left for what else passes by.
-    fn thrashes(&self, addresses: impl Iterator<Item = i64>, places: u64) -> bool {
-        let mut lines: Vec<i64> =
-            addresses.map(|address| address.div_euclid(self.line_bytes as i64)).collect();
-        lines.sort_unstable();
-        lines.dedup();
-        let sets = (self.way_bytes / self.line_bytes).max(1) as i64;
-        let mut sets: Vec<i64> = lines.into_iter().map(|line| line.rem_euclid(sets)).collect();
-        sets.sort_unstable();
-        let fullest = sets.chunk_by(|a, b| a == b).map(<[i64]>::len).max().unwrap_or(0);
-        fullest as u64 > places
-    }
-}
-
-impl<'c> Facts<'c> {
-    /// The facts about the registers of `memory`; `None` where they cannot be reached.
-    pub fn of(machine: Machine<'c>, memory: &str) -> Option<Self> {
-        let registers = machine.memory(memory)?;
-        let unit = machine.lanes_units().into_iter().find(|unit| unit.memory() == memory);
-        let way = way(machine, memory)?;
-        let stage_byte =
-            way.stage.as_ref().map_or(0.0, |stage| move_cycles(machine, &stage.load, 1.0));
-        Some(Self {
-            load: way.load.issue_cycles().unwrap_or(1.0),
-            store: way.store.issue_cycles().unwrap_or(1.0),
-            shuffle: unit.as_ref().map_or(0.0, Lanes::shuffle_cycles),
-            step: unit.as_ref().map_or(0.0, Lanes::step_cycles),
-            tile: unit.as_ref().map_or(0.0, Lanes::tile_cycles),
-            unit,
-            registers: usable(&registers)?,
-            lane_bytes: registers
-                .lanes()
-                .zip(registers.register_bytes())
-                .map(|(n, bytes)| bytes / n),
-            near: Near::of(machine).filter(|_| way.stage.is_none()),
-            stage_banks: way.stage.as_ref().and_then(|stage| Banks::of(&stage.memory)),
-            stage: way.stage,
-            stage_byte,
-            piece_bytes: near_cache(machine).map(|cache| cache.most_bytes),
-        })
-    }
-
-    /// Registers that an element of each lane takes: wide ones take several of a lane's.
-    pub fn words(&self, elem: Type<'_>) -> u64 {
-        let bytes = ty::byte_size(elem).unwrap_or(1);
-        self.lane_bytes.map_or(1, |lane| bytes.div_ceil(lane))
-    }
-}
-
-/// Registers that tiles may take. Where threads share a register file it also holds
-/// what each computes addresses with.
-fn usable(memory: &Memory<'_>) -> Option<u64> {
-    let registers = memory.capacity_bytes() / memory.register_bytes()?;
-    Some(if memory.lanes().is_some() { registers / 4 * 3 } else { registers })
-}
 
 /// A register tile under consideration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -545,21 +428,6 @@ pub(super) fn packing(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const NEAR: Near =
-        Near { capacity_bytes: 49152, way_bytes: 4096, ways: 12, line_bytes: 64, refill: 1.0 };
-
-    #[test]
-    fn rows_a_way_apart_push_each_other_out() {
-        let rows = |count: i64, step: i64| NEAR.thrashes((0..count).map(|row| row * step), 9);
-        assert!(!rows(9, 4096));
-        assert!(rows(10, 4096));
-        assert!(rows(14, 8192));
-        // Half a way apart they share two places; neighbours share none.
-        assert!(!rows(18, 2048));
-        assert!(rows(20, 2048));
-        assert!(!rows(28, 224));
-    }
 
     #[test]
     fn ragged_tiles_count_as_what_they_are() {

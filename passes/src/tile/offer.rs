@@ -12,10 +12,10 @@
 use weft_dialects::device::Machine;
 use weft_dialects::ir::{Builder, Context, Mapping, Op, attr};
 
-use super::construct_rtiles::Tile;
 use super::isa::Search;
 use super::layout::Layout;
 use super::policy::{self, Tiled};
+use super::rtiles::Tile;
 use crate::nest::Nest;
 use crate::task::schedule::parts;
 use crate::worth;

@@ -22,12 +22,13 @@ use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::{Builder, Context, Linear, Op, Report, Val, attr, remark};
 
 use super::chooser::Chooser;
-use super::construct_rtiles::{known, read};
+use super::construct_rtiles::read;
 use super::isa::{self, Mapping, Search};
 use super::layout::Layout;
 use super::pack_weights::{constant_operands, kernels, known_inputs};
 use super::policy::{self, Tiled};
 use crate::nest::{self, Access, Border, Nest, Start};
+use crate::options::known;
 use crate::remarks::chosen;
 
 /// The pass.

@@ -10,9 +10,10 @@ use weft_dialects::device::Machine;
 use weft_dialects::tile::RTile;
 
 use super::block::{self, Chosen};
-use super::cost::{Facts, Model, Shape};
+use super::cost::{Model, Shape};
 use super::instruction::{Mapped, instructions, lane_unit};
 use super::isa::{self, Matrix, Search};
+use super::lane_facts::Facts;
 use super::lane_tiles::{LaneTiles, are_constructed};
 use super::layout::{Layout, layings};
 use super::shapes::{combines_lanes, lanes_axes, shapes};
@@ -78,15 +79,6 @@ impl Tiled<'_> {
             Tiled::Block(chosen) => chosen.block.instruction().name,
             Tiled::Moved(name, _) => name,
         }
-    }
-
-    /// Whether another one differs by its tile alone.
-    pub fn alike(&self, other: &Self) -> bool {
-        let axis = |tiled: &Self| match tiled {
-            Tiled::Lanes(lanes) => Some((lanes.shape.lanes_axis, lanes.packed.clone())),
-            _ => None,
-        };
-        self.instruction() == other.instruction() && axis(self) == axis(other)
     }
 
     /// The innermost rTile.

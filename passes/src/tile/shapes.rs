@@ -2,8 +2,9 @@
 
 use weft_dialects::device::Machine;
 
-use super::cost::{Facts, Shape};
+use super::cost::Shape;
 use super::instruction::{Mapped, asks_for, combine};
+use super::lane_facts::Facts;
 use super::turn::turned;
 use super::windows;
 use crate::nest::{Access, Border, Nest};

@@ -13,9 +13,9 @@ use weft_dialects::ir::ty;
 use weft_dialects::tile::Compute;
 
 use super::chooser::Chooser;
-use super::construct_rtiles::near_tile;
 use super::far::Far;
 use super::isa::{self, Near};
+use super::near_tile::near_tile;
 use super::pace::Pace;
 use super::propagate::{Chain, Link, Tiles, propagate, reach};
 use super::traffic::{Config, Limits, configs, traffic};

@@ -18,15 +18,12 @@ use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Attribute, Builder, Context, Op, Report, Type, Val, attr, ty};
 use weft_dialects::tile::Compute;
 
-use super::index::{Sum, scf_for_carrying, scf_if_giving, unrolled};
+use super::index::{Sum, scf_for_carrying, unrolled};
 use super::member::Room;
-use super::staged::each_step;
-use super::tiles::compare;
-use super::transfer::{Boxed, Pending, alloc, first, ready, wait};
+use super::transfer::{Pending, alloc, first, ready, wait};
 use super::view::View;
-use crate::nest::{Access, Nest, Start, row_major};
-use crate::tile::isa::{Begin, Digit, Mapping, begin, mapping};
-use crate::tile::propagate::merged;
+use crate::nest::{Access, Nest, Start};
+use crate::tile::isa::{Begin, Mapping, begin, mapping};
 
 /// An operand of the instruction: the tensor, and its blocks.
 struct Operand<'c> {
@@ -42,9 +39,6 @@ struct Operand<'c> {
     registers: bool,
 }
 
-/// What to do with a box of blocks, the box of the tensor that it holds, and their sizes.
-type EachBox<'f, 'c> = &'f mut dyn FnMut(&mut Builder<'c>, &Boxed<'c>, &Boxed<'c>, &[u64]);
-
 /// Where tensors lie.
 pub(super) struct Ends<'p, 'c> {
     /// By the tensor.
@@ -55,18 +49,18 @@ pub(super) struct Ends<'p, 'c> {
 
 /// How the tiles of a kernel are done by an instruction.
 pub(super) struct Matrix<'p, 'c> {
-    context: &'c Context,
-    nest: &'p Nest<'c>,
-    memrefs: &'p HashMap<Val<'c>, Val<'c>>,
+    pub(super) context: &'c Context,
+    pub(super) nest: &'p Nest<'c>,
+    pub(super) memrefs: &'p HashMap<Val<'c>, Val<'c>>,
     /// Tiles of what other computes of the kernel make, by the tensor.
-    rooms: &'p HashMap<Val<'c>, Room<'c>>,
-    mapping: Mapping<'c>,
+    pub(super) rooms: &'p HashMap<Val<'c>, Room<'c>>,
+    pub(super) mapping: Mapping<'c>,
     operands: Vec<Operand<'c>>,
     /// What brings the values that sums start from.
     begins: Option<Move<'c>>,
     begin: Begin,
     /// Steps whose inputs have room at the same time.
-    stages: u64,
+    pub(super) stages: u64,
 }
 
 impl<'p, 'c> Matrix<'p, 'c> {
@@ -171,12 +165,12 @@ impl<'p, 'c> Matrix<'p, 'c> {
     }
 
     /// The axes of the instruction along the dimensions of an operand.
-    fn dims(&self, operand: usize) -> &[usize] {
+    pub(super) fn dims(&self, operand: usize) -> &[usize] {
         self.mapping.dims[operand].as_deref().expect("checked when the mapping was chosen")
     }
 
     /// Room of a shape where an operand lies.
-    fn room(&self, b: &mut Builder<'c>, operand: usize, shape: &[u64]) -> Val<'c> {
+    pub(super) fn room(&self, b: &mut Builder<'c>, operand: usize, shape: &[u64]) -> Val<'c> {
         let own = &self.operands[operand];
         alloc(b, shape, own.elem, own.memory)
     }
@@ -184,7 +178,7 @@ impl<'p, 'c> Matrix<'p, 'c> {
     /// The blocks of an operand: the axes that the instruction does not have, how many
     /// blocks there are along those that it has, then the shape of one. What is one
     /// everywhere is a single block.
-    fn block_shape(&self, operand: usize, sizes: &[u64]) -> Vec<u64> {
+    pub(super) fn block_shape(&self, operand: usize, sizes: &[u64]) -> Vec<u64> {
         let mut shape = Vec::new();
         if self.operands[operand].access.is_some() {
             let around = self.mapping.around(self.nest, operand);
@@ -278,140 +272,15 @@ impl<'p, 'c> Matrix<'p, 'c> {
         }
     }
 
-    /// Loops over the steps of the reductions, outermost first. With several stages the
-    /// innermost loop brings the inputs of later steps while it folds its own.
-    fn steps(
-        &self,
-        b: &mut Builder<'c>,
-        axes: &[usize],
-        at: &[Sum<'c>],
-        sizes: &[u64],
-        rooms: &[Val<'c>],
-    ) {
-        let Some((&axis, rest)) = axes.split_first() else {
-            self.step(b, at, sizes, rooms);
-            return;
-        };
-        let (extent, size) = (self.nest.axes[axis].extent, sizes[axis]);
-        let looped = |axis: &usize| self.nest.axes[*axis].extent > sizes[*axis];
-        let whole = extent - extent % size;
-        let ahead = self.stages > 1 && whole > size && !rest.iter().any(looped);
-        let mut one = |b: &mut Builder<'c>, place, size| {
-            let (mut at, mut sizes) = (at.to_vec(), sizes.to_vec());
-            at[axis] = place;
-            sizes[axis] = size;
-            self.steps(b, rest, &at, &sizes, rooms);
-        };
-        if !ahead {
-            each_step(b, extent, size, &mut one);
-            return;
-        }
-        self.steps_ahead(b, axis, whole / size, at, sizes, rooms);
-        if whole < extent {
-            one(b, Sum::number(whole as i64), extent - whole);
-        }
-    }
-
     /// The operands that are brought for every step.
-    fn inputs(&self) -> Vec<usize> {
+    pub(super) fn inputs(&self) -> Vec<usize> {
         let result = self.result();
         let brought = |operand: &usize| self.operands[*operand].access.is_some();
         (0..self.operands.len()).filter(|&operand| operand != result).filter(brought).collect()
     }
 
-    /// One step: brings its inputs and folds them in.
-    fn step(&self, b: &mut Builder<'c>, at: &[Sum<'c>], sizes: &[u64], rooms: &[Val<'c>]) {
-        let mut pending = Pending::default();
-        let mut buffers = rooms.to_vec();
-        for operand in self.inputs() {
-            let shape = self.block_shape(operand, sizes);
-            buffers[operand] = self.room(b, operand, &shape);
-            let place = first(b, buffers[operand]);
-            self.bring(b, &mut pending, operand, &place, at, sizes);
-        }
-        pending.wait(b);
-        let places: Vec<_> = buffers.iter().map(|buffer| first(b, *buffer)).collect();
-        let tokens = self.fold(b, &places, sizes);
-        wait(b, &tokens);
-    }
-
-    /// `count` steps of one size along `axis`, with room for the inputs of several stages: those
-    /// of later steps fill while one is used.
-    ///
-    /// ```text
-    /// loads = bring steps 0 .. stages - 1
-    /// for i { next = bring step i + stages - 1, if there is one, when its room is free again
-    ///         wait for the first of loads; fold; loads = the others, next }
-    /// ```
-    fn steps_ahead(
-        &self,
-        b: &mut Builder<'c>,
-        axis: usize,
-        count: u64,
-        at: &[Sum<'c>],
-        sizes: &[u64],
-        held: &[Val<'c>],
-    ) {
-        let size = sizes[axis] as i64;
-        let index = Type::index(self.context);
-        let stages = self.stages.min(count);
-        let rooms: Vec<(usize, Val<'c>)> = self
-            .inputs()
-            .into_iter()
-            .map(|operand| {
-                let mut shape = vec![stages];
-                shape.extend(self.block_shape(operand, sizes));
-                (operand, self.room(b, operand, &shape))
-            })
-            .collect();
-        let bring = |b: &mut Builder<'c>, room: Val<'c>, place: Sum<'c>| {
-            let mut pending = Pending::default();
-            let mut at = at.to_vec();
-            at[axis] = place;
-            for (operand, buffer) in &rooms {
-                let mut view = first(b, *buffer);
-                view.indices[0] = room;
-                self.bring(b, &mut pending, *operand, &view, &at, sizes);
-            }
-            pending.take()
-        };
-        let mut carried = Vec::new();
-        for step in 0..stages as i64 - 1 {
-            let room = b.index(step);
-            carried.extend(bring(b, room, Sum::number(step * size)));
-        }
-        let loads = carried.len();
-        let each = loads / (stages as usize - 1);
-        let by_engine = self.mapping.instruction.engine().is_some();
-        carried.extend(by_engine.then(|| ready(b)));
-        let bounds = [Sum::number(0), Sum::number(count as i64)];
-        let last = scf_for_carrying(b, &bounds[0], &bounds[1], 1, &carried, |b, step, carried| {
-            let (loaded, folded) = carried.split_at(loads);
-            let (loaded, later) = loaded.split_at(each);
-            let rounds = b.index(stages as i64);
-            let room = b.op("arith.remui", &[step, rounds], &[index]).result(0);
-            let next = Sum::value(step).plus(&Sum::number(stages as i64 - 1), 1).emit(b);
-            let other = b.op("arith.remui", &[next, rounds], &[index]).result(0);
-            let more = compare(b, "ult", &Sum::value(next), &Sum::number(count as i64));
-            // The room is free when the step before this one is folded in.
-            wait(b, folded);
-            let next = scf_if_giving(b, more, loaded, |b| {
-                bring(b, other, Sum::default().plus(&Sum::value(next), size))
-            });
-            wait(b, loaded);
-            let mut places: Vec<_> = held.iter().map(|room| first(b, *room)).collect();
-            for (operand, buffer) in &rooms {
-                places[*operand] = first(b, *buffer);
-                places[*operand].indices[0] = room;
-            }
-            let folded = self.fold(b, &places, sizes);
-            later.iter().copied().chain(next).chain(folded).collect()
-        });
-        wait(b, &last[loads..]);
-    }
-
     /// Begins to bring the points of an input into blocks from `place` on.
-    fn bring(
+    pub(super) fn bring(
         &self,
         b: &mut Builder<'c>,
         pending: &mut Pending<'c>,
@@ -438,7 +307,12 @@ impl<'p, 'c> Matrix<'p, 'c> {
     /// The instruction on every block of the tile; reductions outermost, so that
     /// neighbours fold into different blocks. `places` are where the blocks of each
     /// operand begin; returns the token of the last one, which stands for all.
-    fn fold(&self, b: &mut Builder<'c>, places: &[View<'c>], sizes: &[u64]) -> Vec<Val<'c>> {
+    pub(super) fn fold(
+        &self,
+        b: &mut Builder<'c>,
+        places: &[View<'c>],
+        sizes: &[u64],
+    ) -> Vec<Val<'c>> {
         let mut order: Vec<usize> = (0..sizes.len()).collect();
         order.sort_by_key(|&axis| !self.nest.reduces(axis));
         let mut point = vec![Sum::number(0); sizes.len()];
@@ -519,143 +393,4 @@ impl<'p, 'c> Matrix<'p, 'c> {
         );
         op.results()
     }
-
-    /// The boxes of an operand's blocks that hold points of the tensor: whole blocks, and
-    /// for each ragged axis the last one apart. An axis is one side of a box for the blocks
-    /// along it and one for the points inside them, wherever these lie in a block.
-    #[allow(clippy::too_many_arguments)]
-    fn blocks(
-        &self,
-        b: &mut Builder<'c>,
-        operand: usize,
-        access: &Access<'c>,
-        place: &View<'c>,
-        at: &[Sum<'c>],
-        sizes: &[u64],
-        body: EachBox<'_, 'c>,
-    ) {
-        let around = self.mapping.around(self.nest, operand);
-        let far = self.far(access);
-        let shape = self.block_shape(operand, sizes);
-        let strides = row_major(&shape);
-        let outer = place.indices.len() - shape.len();
-        let inside: Vec<Inside> = self.inside(operand, &strides);
-        let parts = inside.iter().map(|inside| inside.parts(sizes)).collect::<Vec<_>>();
-        for parts in product(&parts) {
-            let (mut point, mut near) = (at.to_vec(), place.clone());
-            let (mut counts, mut inner) = (Vec::new(), Vec::new());
-            for (dim, &axis) in around.iter().enumerate() {
-                counts.push((sizes[axis], far.stride(axis), strides[dim]));
-            }
-            for ((dim, inside), part) in (around.len()..).zip(&inside).zip(&parts) {
-                let Digit { axis, count: side, .. } = inside.digit;
-                let moved = Sum::number((part.block * side) as i64);
-                point[axis] = point[axis].clone().plus(&moved, 1);
-                let stride = far.stride(axis);
-                near.indices[outer + dim] = b.index(part.block as i64);
-                counts.push((part.count, stride * side as i64, strides[dim]));
-                inner.push((part.points, stride, inside.stride));
-            }
-            let mut all: Vec<_> =
-                counts.into_iter().filter(|(count, ..)| *count > 1).chain(inner).collect();
-            // A box has a side.
-            if all.is_empty() {
-                all.push((1, 1, 1));
-            }
-            let far = Boxed {
-                view: far.view(b, &point),
-                strides: all.iter().map(|(_, far, _)| *far).collect(),
-            };
-            let near = Boxed { view: near, strides: all.iter().map(|(.., near)| *near).collect() };
-            let sizes: Vec<_> = all.iter().map(|(size, ..)| *size).collect();
-            body(b, &near, &far, &sizes);
-        }
-    }
-
-    /// Where the tensor of an access lies.
-    fn far<'a>(&'a self, access: &'a Access<'c>) -> Far<'a, 'c> {
-        let room = self.rooms.get(&access.tensor);
-        Far { access, memref: self.memrefs[&access.tensor], room }
-    }
-
-    /// The axes inside the blocks of an operand, in the order of the blocks' dimensions.
-    fn inside(&self, operand: usize, strides: &[i64]) -> Vec<Inside> {
-        let dims = self.dims(operand);
-        let one = &strides[strides.len() - dims.len()..];
-        let digits = dims.iter().zip(one).flat_map(|(&own, &stride)| {
-            let digits = self.mapping.digits(own).into_iter();
-            digits.map(move |digit| Inside { digit, stride: stride * digit.step as i64 })
-        });
-        digits.collect()
-    }
-}
-
-/// A tensor of the nest, whole or in a room.
-pub(super) struct Far<'a, 'c> {
-    pub access: &'a Access<'c>,
-    pub memref: Val<'c>,
-    pub room: Option<&'a Room<'c>>,
-}
-
-impl<'c> Far<'_, 'c> {
-    /// Elements between two neighbours along an axis of the nest.
-    pub fn stride(&self, axis: usize) -> i64 {
-        let (index, shape) = match self.room {
-            Some(room) => (merged(self.access, &room.handed), &room.sizes),
-            None => (self.access.index.clone(), &self.access.shape),
-        };
-        let steps = index.iter().zip(row_major(shape));
-        steps.map(|(index, stride)| index.coefficients[axis] * stride).sum()
-    }
-
-    /// The element that a point touches.
-    pub fn view(&self, b: &mut Builder<'c>, point: &[Sum<'c>]) -> View<'c> {
-        let place: Vec<_> = self.access.index.iter().map(|index| Sum::of(index, point)).collect();
-        let place = match self.room {
-            Some(room) => room.place(&self.access.shape, &place),
-            None => place,
-        };
-        View { memref: self.memref, indices: place.iter().map(|own| own.emit(b)).collect() }
-    }
-}
-
-/// An axis of the nest inside the blocks of an operand.
-#[derive(Clone, Copy)]
-struct Inside {
-    digit: Digit,
-    /// Elements between two points of it in a block.
-    stride: i64,
-}
-
-impl Inside {
-    /// Whole blocks, then the rest.
-    fn parts(&self, sizes: &[u64]) -> Vec<Part> {
-        let Digit { axis, count: side, .. } = self.digit;
-        let (whole, rest) = (sizes[axis] / side, sizes[axis] % side);
-        let all = Part { block: 0, count: whole, points: side };
-        let last = Part { block: whole, count: 1, points: rest };
-        [(whole, all), (rest, last)].into_iter().filter(|(n, _)| *n > 0).map(|(_, p)| p).collect()
-    }
-}
-
-/// Blocks along one axis of the nest that hold the same number of its points.
-#[derive(Clone, Copy)]
-struct Part {
-    /// The first block.
-    block: u64,
-    /// How many there are.
-    count: u64,
-    /// Points in each.
-    points: u64,
-}
-
-/// Every choice of one part per axis.
-fn product(parts: &[Vec<Part>]) -> Vec<Vec<Part>> {
-    parts.iter().fold(vec![Vec::new()], |all, along| {
-        let with = |before: &Vec<Part>| {
-            let before = before.clone();
-            along.iter().map(move |part| [&before[..], &[*part]].concat()).collect::<Vec<_>>()
-        };
-        all.iter().flat_map(with).collect()
-    })
 }

@@ -14,8 +14,8 @@
 //! what lanes do with it: `across_lanes.rs` where they fold, `across_rows.rs` for several rows
 //! at once, `windowed.rs` where windows share what they read, `bordered.rs` where those reach
 //! past a tensor's ends. `staged.rs` brings a tile near first, `matrix.rs` writes an instruction
-//! that has axes of its own, `moved.rs` what a move copies, `block.rs` what several groups of lanes
-//! share.
+//! that has axes of its own (`matrix_steps.rs`, `matrix_boxes.rs`), `moved.rs` what a move copies,
+//! `block.rs` what several groups of lanes share.
 
 mod across_lanes;
 mod across_rows;
@@ -26,6 +26,8 @@ mod group;
 mod index;
 mod legal;
 mod matrix;
+mod matrix_boxes;
+mod matrix_steps;
 mod member;
 mod moved;
 mod parts;

@@ -6,7 +6,7 @@ use weft_dialects::ir::{Builder, Val, ty};
 
 use super::Here;
 use super::index::Sum;
-use super::matrix::Far;
+use super::matrix_boxes::Far;
 use super::member::Rooms;
 use super::transfer::{Boxed, Pending, first};
 use crate::nest::{Access, Nest, Start};

@@ -29,9 +29,9 @@ use crate::nest::{Nest, read_kernel};
 use crate::remarks::{Refused, chosen};
 use crate::tile::chooser::Chooser;
 use crate::tile::constants::constants;
-use crate::tile::construct_rtiles::{construct_tile, near_tile};
 use crate::tile::groups::{Group, Order, groups, maker, starts_empty};
 use crate::tile::isa::Near;
+use crate::tile::near_tile::{construct_tile, near_tile};
 use crate::tile::subgraph::{Known, Member, Subgraph, Unjoined, most_saved, tile};
 use crate::tile::views::kernel_of;
 

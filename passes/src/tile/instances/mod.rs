@@ -31,13 +31,14 @@ use weft_dialects::ir::{Builder, Op, Report, empty_module, module_op, remark};
 use weft_dialects::tile::Graph;
 
 use super::chooser::Chooser;
-use super::construct_rtiles::{construct_move, construct_tile, near_tile};
 use super::isa::Near;
+use super::near_tile::{construct_tile, near_tile};
 use super::stream_host::emit::{Emit, Names, Stitching};
 use super::stream_host::flow::{Flow, Unread};
 use super::stream_host::refine::refine;
 use super::stream_host::segment::{self, Action, Segment, Tile};
 use super::stream_host::{clear, sizes};
+use super::write_compute::construct_move;
 use super::{Stage, local_buffer};
 use crate::nest::Nest;
 use crate::remarks::{Refused, chosen};

@@ -26,13 +26,14 @@ use weft_dialects::ir::{
 };
 
 use super::chooser::Chooser;
-use super::construct_rtiles::{known, read};
+use super::construct_rtiles::read;
 use super::layout::Layout;
 use super::near_cache;
 use super::pack_weights::{constant_operands, kernels, known_inputs};
 use super::peel::fresh;
 use super::way::way;
 use crate::nest::{self, Nest};
+use crate::options::known;
 use crate::remarks::chosen;
 use crate::worth;
 use graph::{Graph, apply};

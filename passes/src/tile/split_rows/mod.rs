@@ -30,13 +30,13 @@ use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::{Op, Report, remark, ty};
 
 use super::chooser::Chooser;
-use super::construct_rtiles::known;
 use super::instruction::combine;
 use super::layout::Layout;
 use super::pace::Pace;
 use super::pack_weights::kernels;
 use super::split_reductions::{MOST_PARTS, busiest};
 use super::views::kernel_of;
+use crate::options::known;
 use crate::remarks::Refused;
 use rows::{Applied, Graph};
 use softmax::Softmax;

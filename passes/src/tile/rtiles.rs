@@ -1,0 +1,96 @@
+//! The rTiles of a nest whose instruction and register tile are chosen: the rTask's around it, a
+//! part of a long reduction, and what waits on the way.
+
+use weft_dialects::device::{Machine, Scope};
+use weft_dialects::ir::pass::Failed;
+use weft_dialects::ir::{Op, Report};
+use weft_dialects::tile::RTile;
+
+use super::policy::Tiled;
+use super::{parts, task_tile};
+use crate::nest::Nest;
+use crate::task::task_grid;
+
+/// Who computes a nest, and its rTiles, the rTask's first.
+pub(super) struct Tile<'c> {
+    pub tiled: Tiled<'c>,
+    pub tiles: Vec<RTile>,
+    /// Predicted cycles on one unit.
+    pub cycles: f64,
+}
+
+impl<'c> Tile<'c> {
+    /// The rTiles around that in the registers; reports what does not fit.
+    pub fn of(
+        machine: Machine<'c>,
+        kernel: Op<'c>,
+        nest: &Nest<'c>,
+        tiled: Tiled<'c>,
+        cycles: f64,
+    ) -> Result<Self, Failed> {
+        Self::fitting(machine, nest, tiled, cycles).map_err(|reason| {
+            let name = kernel.symbol();
+            Report::new(kernel.location(), format!("@{name} does not fit: {reason}"))
+                .help("give the memory more bytes, or cut the tensor before");
+            Failed
+        })
+    }
+
+    /// As [`Tile::of`].
+    ///
+    /// # Errors
+    /// What does not fit.
+    pub fn fitting(
+        machine: Machine<'c>,
+        nest: &Nest<'c>,
+        tiled: Tiled<'c>,
+        cycles: f64,
+    ) -> Result<Self, String> {
+        if let Tiled::Block(chosen) = &tiled {
+            let tiles = chosen.block.rtiles(nest, &chosen.ways).to_vec();
+            return Ok(Self { tiled, tiles, cycles });
+        }
+        let unit = machine.units().into_iter().next().ok_or("the machine has no units")?;
+        let inner = tiled.tile(nest);
+        let tasks = task_tile::tasks_per_unit(machine, nest);
+        let outer = task_tile::task_tile(nest, &inner, &unit, cycles, tasks, task_memory(machine));
+        let (outer, part) = match &tiled {
+            Tiled::Lanes(lanes) => {
+                let axis = lanes.shape.lanes_axis;
+                parts::in_parts(machine, nest, axis, cycles, &inner, outer)
+            }
+            _ => (outer, None),
+        };
+        let mut tiles: Vec<RTile> =
+            [Some(outer), part, Some(inner)].into_iter().flatten().collect();
+        if let Tiled::Lanes(lanes) = &tiled
+            && let Some(stage) = &lanes.stage
+        {
+            let staged = task_tile::stage_tile(nest, &tiles[1], &tiles[0], stage)?;
+            // What waits may be less than what the registers would take.
+            for (inner, staged) in tiles[1].sizes.iter_mut().zip(&staged.sizes) {
+                *inner = (*inner).min(*staged);
+            }
+            tiles.insert(1, staged);
+        }
+        Ok(Self { tiled, tiles, cycles })
+    }
+
+    /// How many rTasks there are.
+    pub fn tasks(&self, nest: &Nest<'_>) -> u64 {
+        task_grid(nest, &self.tiles[0]).iter().product()
+    }
+}
+
+/// The memory an rTask's tile is kept in: the largest cache of one core, or the
+/// shared memory where there is none.
+pub(super) fn task_memory(machine: Machine<'_>) -> &str {
+    machine
+        .memories()
+        .iter()
+        .filter(|memory| memory.is_cache() && memory.scope() == Scope::Core)
+        .max_by_key(|memory| memory.capacity_bytes())
+        .map(|memory| memory.name)
+        .or_else(|| machine.shared().map(|memory| memory.name))
+        .unwrap_or("dram")
+}
