@@ -71,14 +71,14 @@ const TOY: &[Case] = &[
     ),
     case(
         "tile-to-task",
-        "\"p1\" is done by @maxpool_0_wide with 259 cycles predicted; second @maxpool_0 with 494",
-        Some("maxpool_0_wide"),
+        "\"c2\" is done by @conv_3 with 444 cycles predicted; second @conv_3_wide with 342; the machine is full [wave: 3 groups of lanes, 4]",
+        Some("conv_3"),
     ),
     // device: in which order a core issues.
     case(
         "device-order-instructions",
-        "@maxpool_0_wide: 2 of 2 pieces are ordered by a list with 204 cycles predicted; second as written with 300",
-        Some("maxpool_0_wide"),
+        "@gemm_0: 2 of 3 pieces are ordered by a list with 16 cycles predicted; second as written with 22",
+        Some("gemm_0"),
     ),
 ];
 
@@ -91,7 +91,7 @@ const H200: &[Case] = &[
     ),
     case(
         "tile-connect-edges",
-        "@relu_1, @gemm_0 are one kernel: tiles of [1, 512] that move 41600 bytes with 3563 cycles predicted; second tiles of [2, 512] that move 31040 bytes with 5584",
+        "@relu_1, @gemm_0 are one kernel: tiles of [1, 512] that move 41600 bytes with 3490 cycles predicted; second tiles of [2, 512] that move 31040 bytes with 5469",
         Some("relu_1_near_gemm_0_near"),
     ),
     // Said where code is made, which remarks of passes come before.
