@@ -14,6 +14,7 @@ mod groups;
 pub mod instances;
 mod instruction;
 pub mod isa;
+mod join_checks;
 pub mod join_kernels;
 mod lane_facts;
 mod lane_tiles;

@@ -198,9 +198,12 @@ pub(super) fn candidates<'c>(
     };
     let (units, lacks) = units(machine, nest);
     let mut unreached = None;
-    let mut memories: Vec<&'c str> =
-        units.iter().filter_map(|mapped| register_memory(machine, mapped.name)).collect();
-    memories.dedup();
+    let mut memories: Vec<&'c str> = Vec::new();
+    for memory in units.iter().filter_map(|mapped| register_memory(machine, mapped.name)) {
+        if !memories.contains(&memory) {
+            memories.push(memory);
+        }
+    }
     for memory in memories {
         let Some(facts) = Facts::of(machine, memory) else {
             unreached = Some(format!(

@@ -11,7 +11,7 @@
 //! The choices stand in the tile program; this pass only applies them. Loops over
 //! registers are `affine.for`, which the code generator unrolls. `tiles.rs` writes the
 //! loops over tiles (`parts.rs` those over parts of a reduction), and for one tile `piece.rs`
-//! what lanes do with it: `across_lanes.rs` where they fold, `across_rows.rs` for several rows
+//! and `piece_steps.rs` what lanes do with it: `across_lanes.rs` where they fold, `across_rows.rs` for several rows
 //! at once, `windowed.rs` where windows share what they read, `bordered.rs` where those reach
 //! past a tensor's ends. `staged.rs` brings a tile near first, `matrix.rs` writes an instruction
 //! that has axes of its own (`matrix_steps.rs`, `matrix_boxes.rs`), `moved.rs` what a move copies,
@@ -32,6 +32,7 @@ mod member;
 mod moved;
 mod parts;
 mod piece;
+mod piece_steps;
 mod staged;
 mod stitched;
 mod stream;

@@ -1,13 +1,12 @@
 //! The code of one register tile: start, fold, finish, store.
 
-use weft_dialects::ir::{Block, Builder, Type, Val, attr, ty};
+use weft_dialects::ir::{Builder, Type, Val, attr, ty};
 
 use super::Plan;
-use super::body::write_body;
 use super::bordered::phase;
-use super::index::{Sum, scf_for, scf_if, unrolled, unrolled_all};
+use super::index::{Sum, scf_if, unrolled, unrolled_all};
 use super::tiles::compare;
-use super::view::{READ, View, WRITTEN, copy, lanewise};
+use super::view::{READ, View, WRITTEN, copy};
 use crate::nest::{Access, Epilogue, Start};
 
 /// One register tile at a place, of a size that is smaller at ragged ends.
@@ -276,7 +275,7 @@ impl<'p, 'c> Piece<'p, 'c> {
         self.plan.memrefs.get(&access.tensor).copied().unwrap_or(access.tensor)
     }
 
-    fn on_lanes(&self, access: &Access<'c>) -> bool {
+    pub(super) fn on_lanes(&self, access: &Access<'c>) -> bool {
         self.plan.lanes_axis.is_some_and(|axis| access.uses(axis))
     }
 
@@ -326,7 +325,7 @@ impl<'p, 'c> Piece<'p, 'c> {
     }
 
     /// The dimension the lanes run along in a tensor, and how far apart they are.
-    fn along(&self, access: &Access<'c>) -> Option<(usize, i64)> {
+    pub(super) fn along(&self, access: &Access<'c>) -> Option<(usize, i64)> {
         let axis = self.plan.lanes_axis.filter(|_| self.phases(access).is_none())?;
         let dim = access.index.iter().position(|index| index.coefficients[axis] != 0)?;
         Some((dim, access.index[dim].coefficients[axis]))
@@ -371,210 +370,5 @@ impl<'p, 'c> Piece<'p, 'c> {
                 }
             })
             .collect()
-    }
-
-    /// Loops over reduction axes, outermost first; `body` gets the place on every axis.
-    pub(super) fn reduce(
-        &self,
-        b: &mut Builder<'c>,
-        axes: &[usize],
-        place: &[Sum<'c>],
-        body: &mut dyn FnMut(&mut Builder<'c>, &[Sum<'c>]),
-    ) {
-        let Some((&axis, rest)) = axes.split_first() else {
-            body(b, place);
-            return;
-        };
-        let extent = self.plan.nest.axes[axis].extent;
-        if extent == 1 {
-            self.reduce(b, rest, place, body);
-            return;
-        }
-        let mut place = place.to_vec();
-        if let Some(part) = self.part.filter(|part| part.axis == axis) {
-            scf_for(b, &Sum::value(part.begin), &Sum::value(part.end), 1, |b, iv| {
-                place[axis] = Sum::value(iv);
-                self.reduce(b, rest, &place, body);
-            });
-            return;
-        }
-        // Addresses become constants, and nothing waits for a loop.
-        if self.plan.schedule.unroll.contains(&axis) {
-            unrolled(b, extent, |b, at| {
-                place[axis] = at;
-                self.reduce(b, rest, &place, body);
-            });
-            return;
-        }
-        scf_for(b, &Sum::number(0), &Sum::number(extent as i64), 1, |b, iv| {
-            place[axis] = Sum::value(iv);
-            self.reduce(b, rest, &place, body);
-        });
-    }
-
-    /// One step of the reductions for the whole tile: each register is loaded once.
-    pub(super) fn step(&self, b: &mut Builder<'c>, place: &[Sum<'c>], accumulators: &[Val<'c>]) {
-        let nest = &self.plan.nest;
-        // Inputs on lanes that several rows use, by the rows they move along.
-        let loaded: Vec<Option<(Val<'c>, Vec<usize>)>> = nest
-            .inputs
-            .iter()
-            .map(|access| {
-                let moves = |axis: &usize| access.uses(*axis);
-                let shared = self.on_lanes(access) && !self.rows.iter().all(moves);
-                shared.then(|| {
-                    let rows: Vec<usize> = self.rows.iter().copied().filter(moves).collect();
-                    let mut shape: Vec<u64> = rows.iter().map(|&axis| self.sizes[axis]).collect();
-                    shape.extend([self.vectors, self.plan.lanes]);
-                    let memref = self.alloc(b, &shape, access.elem());
-                    let sizes = &shape[..rows.len()];
-                    unrolled_all(b, sizes, &mut |b, at_rows| {
-                        self.each_vector(b, &mut |b, vector, count| {
-                            let mut point = place.to_vec();
-                            for (axis, row) in rows.iter().zip(at_rows) {
-                                point[*axis] = point[*axis].clone().plus(row, 1);
-                            }
-                            let axis = self.plan.lanes_axis.expect("there are lanes");
-                            point[axis] = point[axis].clone().plus(vector, self.plan.lanes as i64);
-                            let at = At { rows: at_rows, vector, count };
-                            let target = self.register(b, memref, at);
-                            self.load(b, access, &point, &target, count);
-                        });
-                    });
-                    (memref, rows)
-                })
-            })
-            .collect();
-        self.each_register(b, &mut |b, at| {
-            let point = self.point(place, at);
-            let inputs: Vec<View<'c>> = nest
-                .inputs
-                .iter()
-                .zip(&loaded)
-                .map(|(access, loaded)| match loaded {
-                    Some((memref, rows)) => {
-                        let own: Vec<Sum<'c>> = self
-                            .rows
-                            .iter()
-                            .zip(at.rows)
-                            .filter(|(axis, _)| rows.contains(axis))
-                            .map(|(_, row)| row.clone())
-                            .collect();
-                        self.register(b, *memref, At { rows: &own, ..at })
-                    }
-                    // What one register uses is brought to it, and then forgotten.
-                    None => {
-                        let access = std::slice::from_ref(access);
-                        self.bring(b, access, &point, at.count).remove(0)
-                    }
-                })
-                .collect();
-            let outputs: Vec<View<'c>> =
-                accumulators.iter().map(|accumulator| self.register(b, *accumulator, at)).collect();
-            self.compute(b, &inputs, &outputs, &point, at.count);
-        });
-    }
-
-    /// The body on one register: the instruction, or the lane unit.
-    pub(super) fn compute(
-        &self,
-        b: &mut Builder<'c>,
-        inputs: &[View<'c>],
-        outputs: &[View<'c>],
-        point: &[Sum<'c>],
-        count: u64,
-    ) {
-        let context = self.plan.context;
-        match &self.plan.instruction {
-            Some((name, binding)) => {
-                let all: Vec<&View<'c>> = inputs.iter().chain(outputs).collect();
-                let views: Vec<_> = binding.iter().map(|&operand| all[operand]).collect();
-                let memrefs = views.iter().map(|view| view.memref);
-                let indices = views.iter().flat_map(|view| view.indices.iter().copied());
-                let counts =
-                    [views.len() as i32, views.iter().map(|v| v.indices.len() as i32).sum()];
-                let operands: Vec<_> = memrefs.chain(indices).collect();
-                b.op_with(
-                    "device.invoke",
-                    &operands,
-                    &[],
-                    &[
-                        ("instruction", attr::of_symbol(context, name)),
-                        ("operandSegmentSizes", attr::of_ints32(context, &counts)),
-                    ],
-                    0,
-                );
-            }
-            None => {
-                let reads: Vec<View<'c>> = inputs.iter().chain(outputs).cloned().collect();
-                let lanes = self.lanes_of(self.plan.nest.body, count);
-                self.apply(b, self.plan.nest.body, &reads, outputs, point, lanes);
-            }
-        }
-    }
-
-    /// Lanes that do a body in a register of `count` points: all of them, unless the body
-    /// may fail where there is no point.
-    pub(super) fn lanes_of(&self, body: Block<'c>, count: u64) -> u64 {
-        const MAY_FAIL: [&str; 8] = [
-            "arith.divsi",
-            "arith.divui",
-            "arith.remsi",
-            "arith.remui",
-            "arith.floordivsi",
-            "arith.ceildivsi",
-            "arith.ceildivui",
-            "tensor.extract",
-        ];
-        let may_fail = body.ops().iter().any(|op| MAY_FAIL.contains(&op.name()));
-        if may_fail { count } else { self.plan.lanes }
-    }
-
-    /// `device.apply` of a scalar body; views beyond its arguments are left out.
-    pub(super) fn apply(
-        &self,
-        b: &mut Builder<'c>,
-        body: Block<'c>,
-        inputs: &[View<'c>],
-        outputs: &[View<'c>],
-        point: &[Sum<'c>],
-        lanes: u64,
-    ) {
-        // Only what the body reads: an output's value so far may not be there yet.
-        let args = body.args();
-        let used: Vec<usize> =
-            (0..inputs.len().min(args.len())).filter(|&n| !args[n].uses().is_empty()).collect();
-        let reads: Vec<View<'c>> = used.iter().map(|&number| inputs[number].clone()).collect();
-        let numbers = self.asked_numbers(b, body, point);
-        let op = lanewise(b, "device.apply", self.plan.unit, lanes, &reads, outputs);
-        let types: Vec<_> = reads
-            .iter()
-            .map(|view| ty::elem(view.memref.ty()).expect("views are of memrefs"))
-            .collect();
-        let block = b.block(op.region(0), &types);
-        let mut values = vec![None; args.len()];
-        for (number, arg) in used.iter().zip(block.args()) {
-            values[*number] = Some(arg);
-        }
-        let mut inside = b.into_block(block);
-        let lanes_axis = self.plan.lanes_axis.filter(|_| lanes > 1);
-        let results =
-            write_body(&mut inside, body, &values, &numbers, lanes_axis, &self.plan.memrefs);
-        inside.op("device.yield", &results, &[]);
-    }
-
-    /// Values of the axes that `linalg.index` asks for, at the first lane.
-    fn asked_numbers(
-        &self,
-        b: &mut Builder<'c>,
-        body: Block<'c>,
-        point: &[Sum<'c>],
-    ) -> Vec<Option<Val<'c>>> {
-        let mut numbers = vec![None; point.len()];
-        for axis in body.ops().into_iter().filter_map(crate::nest::index_axis) {
-            let place = point[axis].clone().plus(&self.plan.origin[axis], 1);
-            numbers[axis] = Some(place.emit(b));
-        }
-        numbers
     }
 }

@@ -12,18 +12,20 @@
 
 mod accesses;
 mod choose;
+mod lying;
 
 use weft_dialects::device::{Instruction, Machine, Memory, Move, Scope};
 use weft_dialects::ir::ty;
 use weft_dialects::tile::{Compute, RTile};
 
-use super::banks::{Choice, Layout, Swizzle};
+use super::banks::Choice;
 use super::instruction::bindings;
 use super::isa::{Begin, Filter, Mapping, begin, factors, has_axes, mapping, mappings};
 use crate::nest::{Access, Nest};
 
 pub use accesses::{near_run, turns};
 pub use choose::{GROUPS_AT_ONCE, alone, choose};
+pub use lying::{Lying, of_numbers, to_numbers};
 
 /// Which of the three axes of a product.
 pub const M: usize = 0;
@@ -39,15 +41,6 @@ pub enum Core<'c> {
     Matrix(Mapping<'c>, Vec<usize>),
     /// An instruction of lanes, which run along the second axis.
     Lanes(Instruction<'c>, Vec<usize>),
-}
-
-/// How the tile of an input lies in the shared memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lying {
-    /// The axis of the nest that runs fastest.
-    pub inner: usize,
-    /// How its rows lie.
-    pub layout: Layout,
 }
 
 /// The memories and moves of a block tile.
@@ -440,31 +433,6 @@ fn starts_plainly(nest: &Nest<'_>) -> bool {
         [crate::nest::Start::From { inputs, .. }] => inputs.len() == 1,
         _ => true,
     }
-}
-
-/// The attribute that says how the tiles of inputs lie, one entry per input:
-/// `[inner axis, pitch]`, and `bits, keep, shift` of a swizzle.
-pub fn to_numbers(lying: &Lying) -> Vec<i64> {
-    let mut numbers = vec![lying.inner as i64, lying.layout.pitch as i64];
-    if let Some(Swizzle { bits, keep, shift }) = lying.layout.swizzle {
-        numbers.extend([bits, keep, shift].map(i64::from));
-    }
-    numbers
-}
-
-/// What [`to_numbers`] wrote.
-pub fn of_numbers(numbers: &[i64]) -> Option<Lying> {
-    let (inner, pitch, swizzle) = match *numbers {
-        [inner, pitch] => (inner, pitch, None),
-        [inner, pitch, bits, keep, shift] => {
-            let [bits, keep, shift] =
-                [bits, keep, shift].map(|number| u32::try_from(number).unwrap_or(0));
-            (inner, pitch, Some(Swizzle { bits, keep, shift }))
-        }
-        _ => return None,
-    };
-    let layout = Layout { pitch: u64::try_from(pitch).ok()?, swizzle };
-    Some(Lying { inner: usize::try_from(inner).ok()?, layout })
 }
 
 /// A block tile that was chosen.
