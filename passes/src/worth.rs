@@ -2,7 +2,8 @@
 
 /// The part of what is predicted otherwise that something else may take. Predictions that differ by
 /// less do not say which is faster; asked for more, tensors of ResNet-18, Inception and SE-ResNeXt
-/// stay in the model's order, which takes 13 to 20 % longer (0.95, on a processor with AVX-512).
+/// stay in the model's order, which takes 13 to 20 % longer (0.95, on a processor with AVX-512;
+/// `weft bench ARTIFACT --threads 1` of both in turns).
 const MOST: f64 = 0.97;
 
 /// What something else may take at most where `otherwise` is predicted without it.

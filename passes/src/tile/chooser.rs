@@ -56,7 +56,7 @@ impl<'c> Chooser<'c> {
         Self { machine, kept: run.analyses.get() }
     }
 
-    /// For questions that nobody has asked yet.
+    /// With nothing that was chosen before.
     pub fn new(machine: Machine<'c>) -> Self {
         Self { machine, kept: Rc::default() }
     }

@@ -14,7 +14,8 @@
 //!    instead of banks);
 //! 3. the same, and that cache, for all that a tile reads over its reductions;
 //! 4. where windows slide, the registers, and rows along which they do;
-//! 5. the same, and that cache, for a part of the reductions that is worth starting the sums for;
+//! 5. the registers, and the unit's largest cache, for a part of the reductions that is long enough
+//!    to start the sums anew;
 //! 6. where units would be idle, the registers, and so few points that each unit has a tile.
 //!
 //! Sizes are aligned to the instruction and to the tensor: of an axis those that make fewer tiles

@@ -296,9 +296,10 @@ pub(super) fn tile<'c>(
     // Predictions that differ little do not say which is less; what moves is counted, where every
     // byte of a tile is brought.
     let fewest = found.iter().map(|group| group.cycles).fold(f64::INFINITY, f64::min);
-    let differ = |cycles: f64| pace.far.is_infinite() && cycles > fewest;
-    let good =
-        |group: &Subgraph<'_>| !differ(group.cycles) && !worth::is_worth(fewest, group.cycles);
+    let good = |group: &Subgraph<'_>| match pace.far.is_finite() {
+        true => !worth::is_worth(fewest, group.cycles),
+        false => group.cycles <= fewest,
+    };
     found.sort_by(|one, other| match (good(one), good(other)) {
         (true, true) => one.traffic.cmp(&other.traffic),
         (false, false) => one.cycles.total_cmp(&other.cycles),

@@ -31,7 +31,7 @@ pub trait Growth {
     /// Whether enough has been found.
     fn is_full(&self) -> bool;
 
-    /// A tile that fits is come to for the first time.
+    /// A tile that fits is reached for the first time.
     fn visit(&mut self, _tile: &Self::Tile) {}
 
     /// The tile behind `last` does not fit.
@@ -40,7 +40,7 @@ pub trait Growth {
     /// All that grows from a tile has been visited; `grew` says whether any of it fits.
     fn leave(&mut self, _tile: &Self::Tile, _grew: bool) {}
 
-    /// Tiles that were come to, and whether they fit; each is visited once.
+    /// Tiles that were reached, and whether they fit; each is visited once.
     fn seen(&mut self) -> &mut FxHashMap<Self::Tile, bool>;
 }
 
