@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use proptest::prelude::*;
-use weft_dialects::ir::payload::{Axis, GraphBuilder, Payload, Scalar};
+use weft_dialects::graph::GraphBuilder;
+use weft_dialects::ir::payload::{Axis, Payload, Scalar};
 use weft_dialects::ir::{Linear, Op, Val, context, empty_module, module_op, ty};
 use weft_passes::interpret::run_tile_graph;
 use weft_passes::{graph, tile};

@@ -15,8 +15,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::rc::Rc;
 
-use weft_dialects::graph::Model as Graph;
-use weft_dialects::ir::payload::GraphBuilder;
+use weft_dialects::graph::{GraphBuilder, Model as Graph};
 use weft_dialects::ir::{Builder, Context, Mapping, Module, Op, Val, empty_module, module_op};
 use weft_passes::interpret::{WeightError, run_model};
 use weft_runtime::Model;

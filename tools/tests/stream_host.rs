@@ -4,7 +4,8 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use weft_dialects::ir::payload::{Axis, GraphBuilder, Payload};
+use weft_dialects::graph::GraphBuilder;
+use weft_dialects::ir::payload::{Axis, Payload};
 use weft_dialects::ir::{Context, Linear, Module, Op, Val, context, module_op, parse, ty};
 use weft_dialects::task::{Program, Range};
 use weft_dialects::tile::Graph;

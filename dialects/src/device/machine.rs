@@ -2,7 +2,8 @@
 
 use super::used::{self, EVERYTHING, Used, Uses};
 use super::{Engine, Instruction, Lanes, Memory, Move, Scope, Unit};
-use crate::ir::{Block, Location, Op, Type, attr, ty};
+use crate::ir::pass::{Failed, Run};
+use crate::ir::{Block, Location, Op, Report, Type, attr, ty};
 
 /// What the module knows about the machine it is compiled for.
 ///
@@ -34,6 +35,18 @@ impl<'c> Machine<'c> {
                 _ => None,
             })
             .map(Self::new)
+    }
+
+    /// The machine that [`Machine::of`] finds.
+    ///
+    /// # Errors
+    /// Reported: there is none.
+    pub fn required(op: Op<'c>) -> Result<Self, Failed> {
+        Self::of(op).ok_or_else(|| {
+            Report::new(op.location(), "the module has no device.machine")
+                .help("put one in with device-load-machine{file=...}");
+            Failed
+        })
     }
 
     /// The operation, for reports and copies; all of the machine counts as used.
@@ -231,5 +244,15 @@ impl<'c> Machine<'c> {
     /// The operation of the name `kind` with the symbol `name`, however malformed.
     pub(crate) fn fact(self, kind: &str, name: &str) -> Option<Op<'c>> {
         self.facts(kind).find(|op| op.symbol() == name)
+    }
+}
+
+impl<'c> Run<'c> {
+    /// The machine of the module.
+    ///
+    /// # Errors
+    /// Reported: there is none.
+    pub fn machine(&self) -> Result<Machine<'c>, Failed> {
+        Machine::required(self.module)
     }
 }

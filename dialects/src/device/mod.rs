@@ -2,8 +2,9 @@
 //!
 //! [`Machine`] reads a `device.machine`; [`Kernel`], [`struct@Copy`], [`Transfer`],
 //! [`Fill`], [`Invoke`], [`Apply`] and [`Combine`] read the programs. All are views: they hold what
-//! was written, and are made again after the IR changed.
+//! was written, and are made again after the IR changed. [`build`] makes the operations.
 
+pub mod build;
 mod instruction;
 mod machine;
 mod memory;

@@ -1,6 +1,9 @@
 //! The `graph` dialect: models, weights by name, operators with a payload.
 
+pub mod build;
 pub(crate) mod verify;
+
+pub use build::GraphBuilder;
 
 use crate::ir::{Attribute, Block, Op, Val, attr};
 

@@ -213,6 +213,29 @@ pub fn of_ints32<'c>(context: &'c Context, values: &[i32]) -> Attribute<'c> {
     melior::ir::attribute::DenseI32ArrayAttribute::new(context, values).into()
 }
 
+/// An `array<i64: …>` of sizes.
+pub fn of_sizes<'c>(context: &'c Context, sizes: &[u64]) -> Attribute<'c> {
+    let sizes: Vec<_> = sizes.iter().map(|&size| size as i64).collect();
+    of_ints(context, &sizes)
+}
+
+/// How many operands each group of an operation has, as the attribute is called.
+pub(crate) fn segments<'c>(
+    context: &'c Context,
+    counts: &[usize],
+) -> (&'static str, Attribute<'c>) {
+    let counts: Vec<_> = counts.iter().map(|&count| count as i32).collect();
+    ("operandSegmentSizes", of_ints32(context, &counts))
+}
+
+/// The attribute `at` of an operation that applies a kernel; `None` where all places are zero.
+pub(crate) fn places<'c>(
+    context: &'c Context,
+    at: &[u64],
+) -> Option<(&'static str, Attribute<'c>)> {
+    at.iter().any(|&place| place > 0).then(|| ("at", of_sizes(context, at)))
+}
+
 /// A type as an attribute.
 pub fn of_type(kind: Type<'_>) -> Attribute<'_> {
     TypeAttribute::new(kind).into()

@@ -58,6 +58,7 @@ impl Analyses {
 
 /// One run of a pass.
 pub struct Run<'c> {
+    pass: &'static str,
     /// The context of the module.
     pub context: &'c Context,
     /// The module.
@@ -72,6 +73,7 @@ impl<'c> Run<'c> {
     /// A run outside a pass manager, with every option at its fallback.
     pub fn new(pass: &Pass, context: &'c Context, module: Op<'c>) -> Self {
         Self {
+            pass: pass.name,
             context,
             module,
             analyses: Analyses::default(),
@@ -82,6 +84,11 @@ impl<'c> Run<'c> {
                 .collect(),
             statistics: pass.statistics.iter().map(|&(name, _)| (name, 0)).collect(),
         }
+    }
+
+    /// The name of the pass.
+    pub fn pass(&self) -> &'static str {
+        self.pass
     }
 
     /// Sets an option by name.

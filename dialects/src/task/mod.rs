@@ -1,5 +1,6 @@
 //! The `task` dialect: ranges of rTasks on virtual execution units, waits, buffers.
 
+pub mod build;
 mod forward;
 mod order;
 pub(crate) mod verify;

@@ -2,8 +2,9 @@
 //!
 //! [`Graph`], [`Run`], [`Empty`], [`View`] and [`Connect`] read the tile-graph; [`Kernel`],
 //! [`Load`], [`Compute`] and [`Store`] read tile programs; [`RTile`] is the
-//! attribute `#tile.rtile`, [`Schedule`] `#tile.schedule`.
+//! attribute `#tile.rtile`, [`Schedule`] `#tile.schedule`. [`build`] makes the operations.
 
+pub mod build;
 mod schedule;
 pub(crate) mod verify;
 mod verify_schedule;

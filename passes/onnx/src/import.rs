@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use weft_dialects::ir::payload::GraphBuilder;
+use weft_dialects::graph::GraphBuilder;
 use weft_dialects::ir::{Context, Module, Val, empty_module, module_op};
 
 use crate::elements::Elements;

@@ -9,8 +9,8 @@
 //! into their general form; the function is then one operator, whose payload it is.
 
 use melior::pass::PassManager;
+use weft_dialects::graph::GraphBuilder;
 use weft_dialects::ir::pass::Failed;
-use weft_dialects::ir::payload::GraphBuilder;
 use weft_dialects::ir::{Context, Mapping, Module, Op, Report, module_op, ty};
 
 use super::simplify_payloads::simplify;

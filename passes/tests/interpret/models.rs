@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use weft_dialects::ir::payload::{Axis, GraphBuilder};
+use weft_dialects::graph::GraphBuilder;
+use weft_dialects::ir::payload::Axis;
 use weft_dialects::ir::{Linear, Op, context, empty_module, module_op, parse, ty};
 use weft_passes::interpret::{Compiled, InterpretError, run_model, run_tile_graph};
 

@@ -4,7 +4,8 @@
 //! C[m,n] += A[m,k] * B[k,n]  ->  %s = fill 0; generic (%a, %b, %s) { %s + %a * %b }
 //! ```
 
-use weft_dialects::ir::payload::{Axis as Loop, GraphBuilder, Payload, Scalar};
+use weft_dialects::graph::GraphBuilder;
+use weft_dialects::ir::payload::{Axis as Loop, Payload, Scalar};
 use weft_dialects::ir::{Context, Linear, Module, Type, Val, empty_module, module_op, ty};
 
 use super::element::Element;

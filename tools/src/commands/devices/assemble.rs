@@ -4,7 +4,7 @@
 //! its lanes or without: the way down then has to use it, and what comes out is its assembly.
 
 use weft_dialects::device::{Instruction, Machine};
-use weft_dialects::ir::payload::GraphBuilder;
+use weft_dialects::graph::GraphBuilder;
 use weft_dialects::ir::{Builder, Context, Mapping, Type, empty_module, module_op, ty};
 use weft_passes::codegen::gpu::Isa;
 use weft_passes::pipeline::Stage;

@@ -1,6 +1,7 @@
 //! What the machine does with the kernels that models are made of.
 
-use weft_dialects::ir::payload::{Axis, GraphBuilder};
+use weft_dialects::graph::GraphBuilder;
+use weft_dialects::ir::payload::Axis;
 use weft_dialects::ir::{
     Builder, Context, Linear, Mapping, Module, Type, empty_module, module_op, ty,
 };
