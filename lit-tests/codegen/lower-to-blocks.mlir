@@ -12,7 +12,7 @@
 // RUN: weft compile %t/waves.mlir --emit amdgcn -o - | FileCheck %s --check-prefix=AMDGCN
 
 // SAID: remark: launch 0 is one kernel with 1266 cycles predicted; second 2 launches with 2128
-// FORM: form=some is none that is known
+// FORM: task-lower-to-blocks: unknown value 'some' for option 'form'; expected 'auto', 'one' or 'launches'
 // FORM: it is one of: auto, one, launches
 // APART-NOT: func.func
 

@@ -30,7 +30,7 @@ device.machine @toy arch("toy") features([]) {
 // SAYS: "twice" argument 0 of 256 bytes is read where all units reach it: a cluster reads no more than what it has [again: 256 bytes of 256]
 // SAYS: "twice" argument 1 of 256 bytes lies in @near of cluster 0, whose units alone touch it
 // FULL: "scale" argument 1 of 2048 bytes is read where all units reach it: there is no room for it where it is needed [room: @near holds 1024]
-// WORD: near=all is none that is known
+// WORD: tile-to-task: unknown value 'all' for option 'near'; expected 'auto' or 'none'
 
 // The clusters are numbered behind the units.
 // CHECK-LABEL: task.program @g on @core units 4 arena 0

@@ -5,12 +5,10 @@
 // RUN: not weft-opt %s --tile-to-task=units=two 2>&1 | FileCheck %s --check-prefix=WORD
 // RUN: weft-opt %s --tile-to-task="unit=dma units=3" | FileCheck %s
 
-// NAME: toy has no unit @warp
-// NAME: help: its units are: core, dma
-// NONE: units=0 of @core, and toy has 2
-// NONE: help: give a number from 1 to 2
-// MANY: units=3 of @core, and toy has 2
-// WORD: units=two is no number
+// NAME: tile-to-task: unknown value 'warp' for option 'unit'; expected 'core' or 'dma'
+// NONE: tile-to-task: unknown value '0' for option 'units'; expected a number from 1 to 2
+// MANY: tile-to-task: unknown value '3' for option 'units'; expected a number from 1 to 2
+// WORD: tile-to-task: unknown value 'two' for option 'units'; expected a number from 1 to 2
 // CHECK: task.program @g on @dma units 3
 
 #id = affine_map<(i) -> (i)>

@@ -15,5 +15,5 @@
 
 // BASE-NOT: tile.connect
 
-// SOME: error: joining=some is no way to join
+// SOME: error: tile-connect-edges: unknown value 'some' for option 'joining'; expected 'full', 'all', 'base' or 'none'
 // SOME: write full, all, base or none

@@ -38,7 +38,7 @@ device.machine @array arch("array") features([]) {
   }
 }
 
-// SOME: error: tile-peel cannot use ends: some is neither cheaper, all nor none
+// SOME: error: tile-peel: unknown value 'some' for option 'ends'; expected 'cheaper', 'all' or 'none'
 
 // Both runs write the same tensor: a kernel that writes a window leaves the rest as it was.
 // CHECK-LABEL: tile.graph @model

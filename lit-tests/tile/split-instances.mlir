@@ -92,4 +92,4 @@ graph.model @stencil inputs ["x", "w"] outputs ["y"] {
 
 // NOWHERE: error: near has no local buffer for instances
 // NOWHERE: help: it is a memory of scope "core" with strided moves
-// SOME: error: instances=some is no way to split
+// SOME: error: tile-split-instances: unknown value 'some' for option 'instances'; expected 'auto', 'all' or 'none'

@@ -6,7 +6,7 @@
 // RUN: not weft-opt %s --split-input-file --tile-split-rows=parts=some 2>&1 | FileCheck %s --check-prefix=SOME
 
 // WHOLE-NOT: _parts
-// SOME: error: tile-split-rows cannot use parts: write auto, or how many parts
+// SOME: error: tile-split-rows: unknown value 'some' for option 'parts'; expected 'auto' or a number of parts
 
 #in = affine_map<(i, k) -> (i, k)>
 #i = affine_map<(i, k) -> (i)>

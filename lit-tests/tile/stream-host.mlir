@@ -45,7 +45,7 @@ device.machine @small arch("small") features([]) {
 // SMALL: note: the memory is here
 // SMALL: help: without streaming all activations take 1088 bytes at once
 
-// FEW: error: tile-stream-host cannot use capacity-bytes=few
+// FEW: error: tile-stream-host: unknown value 'few' for option 'capacity-bytes'; expected a number
 // FEW: help: write a number of bytes
 
 tile.kernel @sum {

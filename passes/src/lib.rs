@@ -8,7 +8,6 @@ pub mod device;
 pub mod graph;
 pub mod interpret;
 pub mod nest;
-mod options;
 pub mod pipeline;
 mod precedence;
 pub mod remarks;

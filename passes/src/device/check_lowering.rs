@@ -6,9 +6,9 @@
 //! own has no other meaning than the instruction's, so of it is asked that it takes every
 //! operand. What runs elsewhere is said to, and not checked.
 
-use weft_dialects::device::{Instruction, Machine};
+use weft_dialects::device::{Instruction, Machine, View, build};
 use weft_dialects::ir::{
-    Builder, Context, Mapping, Op, Type, affine, attr, empty_module, module_op, ty,
+    Builder, Context, Mapping, Op, Type, Val, affine, attr, empty_module, module_op, ty,
 };
 use weft_runtime::cpu::{check_features, run_once};
 use weft_runtime::dtype::DType;
@@ -384,35 +384,19 @@ fn compile<'c>(
     }
     let results = instruction.result_count();
     let last: Vec<_> = meaning.args().split_off(args.len() - results);
-    Builder::at_end(context, meaning).op("device.yield", &last, &[]);
+    build::yield_values(&mut Builder::at_end(context, meaning), &last);
 
-    let index = Type::index(context);
     let memrefs: Vec<Type<'c>> =
         shapes.iter().map(|(shape, elem)| ty::memref(shape, *elem, None)).collect();
-    let kernel = b.op_with(
-        "device.kernel",
-        &[],
-        &[],
-        &[("sym_name", attr::of_string(context, ENTRY)), ("tasks", attr::of_int(context, 1))],
-        1,
-    );
-    let args: Vec<_> = std::iter::once(index).chain(memrefs.iter().copied()).collect();
-    let block = b.block(kernel.region(0), &args);
-    let mut b = b.into_block(block);
+    let kernel = build::kernel(&mut b, ENTRY, 1, &memrefs);
+    let mut b = b.into_block(kernel.body);
     let zero = b.index(0);
-    let views: Vec<_> = block.args().into_iter().skip(1).collect();
-    let ranks = memrefs.iter().map(|ty| ty::shape(*ty).map_or(0, |shape| shape.len()));
-    let indices = vec![zero; ranks.sum()];
-    let segments = attr::of_ints32(context, &[views.len() as i32, indices.len() as i32]);
-    let all: Vec<_> = views.into_iter().chain(indices).collect();
-    let name = attr::of_symbol(context, instruction.name);
-    b.op_with(
-        "device.invoke",
-        &all,
-        &[],
-        &[("instruction", name), ("operandSegmentSizes", segments)],
-        0,
-    );
+    let first = |memref: Val<'c>| {
+        let rank = ty::shape(memref.ty()).map_or(0, |shape| shape.len());
+        View { memref, indices: vec![zero; rank] }
+    };
+    let views: Vec<_> = kernel.args().into_iter().map(first).collect();
+    build::invoke(&mut b, instruction.name, &views, false);
     let objects =
         compile_kernels(module_op(&module), only, 1).map_err(|error| error.to_string())?;
     link(&objects).map_err(|error| error.to_string())

@@ -39,10 +39,10 @@ pub const PASS: Pass = Pass {
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let ops = run.module.body(0).map(Block::ops).unwrap_or_default();
-    if run.option("merge") == "false" {
+    let (merge, remarks) = (run.flag("merge")?, run.flag("remarks")?);
+    if !merge {
         return Ok(());
     }
-    let remarks = run.option("remarks") == "true";
     let machine = Machine::of(run.module);
     for model in ops.into_iter().filter(|op| op.is("graph.model")) {
         let body = model.body(0).ok_or(Failed)?;

@@ -4,6 +4,7 @@
 
 use std::collections::HashMap;
 
+use weft_dialects::graph::build::operator;
 use weft_dialects::ir::payload::{Axis, Payload};
 use weft_dialects::ir::{Block, Builder, Context, Linear, Mapping, Op, Type, Val, attr, ty};
 
@@ -286,16 +287,8 @@ fn graph_op<'c>(
     result: Type<'c>,
     body: impl FnOnce(&mut Payload<'c>, &[Val<'c>]) -> Val<'c>,
 ) -> Val<'c> {
-    let context = b.context();
-    let attrs =
-        [("kind", attr::of_string(context, kind)), ("name", attr::of_string(context, name))];
-    let op = b.op_with("graph.op", operands, &[result], &attrs, 1);
-    let types: Vec<_> = operands.iter().map(|operand| ty::payload(context, operand.ty())).collect();
-    let block = b.block(op.region(0), &types);
-    let mut payload = Payload::new(context, block, b.location());
-    let value = body(&mut payload, &block.args());
-    payload.builder().op("graph.yield", &[value], &[]);
-    op.result(0)
+    let body = |payload: &mut Payload<'c>, args: &[Val<'c>]| vec![body(payload, args)];
+    operator(b, [kind, name], operands, &[result], body).remove(0)
 }
 
 /// The tensor whose slices some are, one after the other along a dimension up to its end.

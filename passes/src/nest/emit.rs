@@ -4,6 +4,7 @@ use weft_dialects::ir::payload::{Axis, Payload, Scalar};
 use weft_dialects::ir::{
     Block, Builder, Context, Linear, Location, Mapping, Op, Type, Val, affine, attr, ty,
 };
+use weft_dialects::tile::{Kernel, build};
 
 use super::border::{Border, emit_pad};
 use super::read::captured;
@@ -22,13 +23,11 @@ pub fn emit_kernel<'c>(
     index: &[Linear],
 ) -> Op<'c> {
     let mut b = Builder::at_end(context, module.body(0).expect("a module has a block"));
-    let kernel =
-        b.op_with("tile.kernel", &[], &[], &[("sym_name", attr::of_string(context, name))], 1);
     let typed = |access: &Access<'c>| ty::tensor(&access.shape_in_memory(), access.elem());
     let mut types: Vec<Type<'c>> = nest.reads().into_iter().map(typed).collect();
     types.extend(nest.captures.iter().map(|capture| capture.value.ty()));
     types.extend(nest.outputs.iter().map(typed));
-    let block = b.block(kernel.region(0), &types);
+    let Kernel { op: kernel, body: block, .. } = build::kernel(&mut b, name, &types);
     let mut args = block.args().into_iter();
     let mut take = |count: usize| -> Vec<Val<'c>> { args.by_ref().take(count).collect() };
 
@@ -88,7 +87,7 @@ pub fn emit_kernel<'c>(
             *result = p.insert(*result, *arg, offsets, &vec![1; offsets.len()]);
         }
     }
-    p.builder().op("tile.yield", &results, &[]);
+    build::yield_values(p.builder(), &results);
     kernel
 }
 

@@ -109,10 +109,7 @@ pub fn check<'c>(
     module: Op<'c>,
     program: &Program<'c>,
 ) -> Result<Checked<'c>, Failed> {
-    let Some(machine) = Machine::of(module) else {
-        Report::new(program.op.location(), "the module has no device.machine");
-        return Err(Failed);
-    };
+    let machine = Machine::required(module)?;
     let mut kernels = Kernels::of(context, module, machine);
     let places = Places::of(program);
     let ranges = program.ranges();

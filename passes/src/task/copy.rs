@@ -7,7 +7,8 @@
 use weft_dialects::device::{Machine, Move};
 use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::payload::{Axis, Payload};
-use weft_dialects::ir::{Builder, Context, Linear, Location, Op, Type, attr, ty};
+use weft_dialects::ir::{Builder, Context, Linear, Location, Op, Type, ty};
+use weft_dialects::tile::{Kernel, build};
 
 use crate::tile::Chooser;
 use crate::tile::construct_rtiles::{Wanted, construct};
@@ -31,14 +32,12 @@ pub(crate) fn emit<'c>(
 ) -> Result<Op<'c>, Failed> {
     let tensor = ty::tensor(&[count], elem);
     let mut b = Builder::at_end(context, module.body(0).ok_or(Failed)?);
-    let kernel =
-        b.op_with("tile.kernel", &[], &[], &[("sym_name", attr::of_string(context, name))], 1);
-    let block = b.block(kernel.region(0), &[tensor, tensor]);
+    let Kernel { op: kernel, body: block, .. } = build::kernel(&mut b, name, &[tensor, tensor]);
     let mut payload = Payload::new(context, block, Location::unknown(context));
     let each = || vec![Linear::axis(1, 0)];
     let (read, write) = ((block.arg(0), each()), (block.arg(1), each()));
     let copied = payload.generic(&[Axis::Parallel], &[read], &[write], |_, args| vec![args[0]]);
-    payload.builder().op("tile.yield", &copied, &[]);
+    build::yield_values(payload.builder(), &copied);
     match way {
         Some(way) => construct_move(context, machine, kernel, way, piece(way, elem))?,
         None => {

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use weft_dialects::device::{Machine, Scope};
+use weft_dialects::graph::Weight;
 use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Builder, Context, Op, Type, Val, attr, ty};
-use weft_dialects::task;
+use weft_dialects::task::build::{self, Arenas, ProgramOp, RangeOp};
 use weft_dialects::tile::Graph;
 
 use super::kernels::Kernels;
@@ -24,47 +25,30 @@ pub(crate) fn emit<'c>(
     schedule: &Schedule,
 ) -> Result<Op<'c>, Failed> {
     let mut b = Builder::before(context, graph.op);
-    let signature = graph.op.attr("signature").ok_or(Failed)?;
     let of_scope = |scope: Scope| {
         let own = |name: &str| machine.memory(name).is_some_and(|memory| memory.scope() == scope);
         schedule.arenas.iter().filter(|(name, _)| own(name)).map(|(_, bytes)| *bytes).sum::<u64>()
     };
     let host_arena = of_scope(Scope::Host);
     let arena = schedule.arenas.iter().map(|(_, bytes)| bytes).sum::<u64>() - host_arena;
-    let mut attributes = vec![
-        ("sym_name", attr::of_string(context, graph.name)),
-        ("unit", attr::of_symbol(context, unit)),
-        ("units", attr::of_int(context, units as i64)),
-        ("arena", attr::of_int(context, arena as i64)),
-        ("signature", signature),
-    ];
-    if host_arena > 0 {
-        attributes.push(("host_arena", attr::of_int(context, host_arena as i64)));
-    }
-    if schedule.near.bytes() > 0 {
-        let bytes = attr::of_int(context, schedule.near.bytes() as i64);
-        attributes.push(("cluster_arena", bytes));
-    }
-    let moved = moved(lowered, kernels, schedule.own_jobs);
-    if !moved.is_empty() {
-        let pair = |(name, bytes): (&&str, &u64)| {
-            let bytes = attr::of_int(context, *bytes as i64);
-            attr::of_array(context, &[attr::of_symbol(context, name), bytes])
-        };
-        let pairs: Vec<_> = moved.iter().map(pair).collect();
-        attributes.push(("moved", attr::of_array(context, &pairs)));
-    }
-    let program = b.op_with("task.program", &[], &[], &attributes, 1);
-    let block = b.block(program.region(0), &[]);
+    let moved: Vec<_> = moved(lowered, kernels, schedule.own_jobs).into_iter().collect();
+    let program = ProgramOp {
+        name: graph.name,
+        unit,
+        units,
+        arenas: Arenas { device: arena, host: host_arena, cluster: schedule.near.bytes() },
+        moved: &moved,
+        signature: (&graph.input_types, &graph.output_types),
+    };
+    let (program, block) = program.build(&mut b);
     let mut writer = Writer {
-        context,
         b: b.into_block(block),
         lowered,
         schedule,
         shown: vec![Vec::new(); lowered.storages.len()],
     };
-    writer.ports("task.input", &graph.inputs, &lowered.inputs);
-    writer.ports("task.output", &graph.outputs, &lowered.outputs);
+    writer.ports(build::input, &graph.inputs, &lowered.inputs);
+    writer.ports(build::output, &graph.outputs, &lowered.outputs);
     for constant in &lowered.constants {
         writer.constant(constant)?;
     }
@@ -85,8 +69,10 @@ fn moved<'c>(lowered: &Lowered<'c>, kernels: &Kernels<'c>, jobs: usize) -> BTree
     moved
 }
 
+/// Makes an input or an output of the program.
+type BuildPort<'c> = fn(&mut Builder<'c>, u64, &str, Type<'c>) -> Val<'c>;
+
 struct Writer<'a, 'c> {
-    context: &'c Context,
     b: Builder<'c>,
     lowered: &'a Lowered<'c>,
     schedule: &'a Schedule,
@@ -104,24 +90,20 @@ impl<'c> Writer<'_, 'c> {
         memref(self.lowered.storages[number].ty)
     }
 
-    fn ports(&mut self, kind: &str, names: &[&str], storages: &[usize]) {
+    fn ports(&mut self, build: BuildPort<'c>, names: &[&str], storages: &[usize]) {
         for (index, (name, &storage)) in names.iter().zip(storages).enumerate() {
-            let attributes = [
-                ("index", attr::of_int(self.context, index as i64)),
-                ("name", attr::of_string(self.context, name)),
-            ];
-            self.define(kind, storage, &attributes);
+            self.define(storage, |b, ty| build(b, index as u64, name, ty));
         }
     }
 
+    /// Shows a storage as the buffer that `build` makes of its type.
     fn define(
         &mut self,
-        kind: &str,
         storage: usize,
-        attributes: &[(&str, weft_dialects::ir::Attribute<'c>)],
+        build: impl FnOnce(&mut Builder<'c>, Type<'c>) -> Val<'c>,
     ) {
         let ty = self.ty(storage);
-        let value = self.b.op_with(kind, &[], &[ty], attributes, 0).result(0);
+        let value = build(&mut self.b, ty);
         self.shown[storage].push((ty, value));
     }
 
@@ -129,31 +111,25 @@ impl<'c> Writer<'_, 'c> {
         match constant {
             Constant::Weight { op, storage } => {
                 self.at(*op);
-                let copied = |name: &'static str| Some((name, op.attr(name)?));
-                let attributes: Vec<_> =
-                    ["tensor", "file", "hash"].into_iter().filter_map(copied).collect();
-                self.define("task.weight", *storage, &attributes);
+                let Weight { tensor, file, hash, .. } = Weight::of(*op).ok_or(Failed)?;
+                self.define(*storage, |b, ty| build::weight(b, tensor, file, hash, ty));
             }
             Constant::Literal { op, storage } => {
                 self.at(*op);
                 let value = op.attr("value").ok_or(Failed)?;
-                self.define("task.literal", *storage, &[("value", value)]);
+                self.define(*storage, |b, ty| build::literal(b, value, ty));
             }
             Constant::Zeros { storage } => {
                 let tensor = self.lowered.storages[*storage].ty;
                 let elem = ty::elem(tensor).and_then(ty::byte_size).ok_or(Failed)?;
                 let zero = attr::dense(tensor, &vec![0; elem as usize]);
-                self.define("task.literal", *storage, &[("value", zero)]);
+                self.define(*storage, |b, ty| build::literal(b, zero, ty));
             }
             Constant::Expression { run, operands, results } => {
                 self.at(run.op);
                 let operands: Vec<_> = operands.iter().map(|&arg| self.show(arg)).collect();
                 let types: Vec<_> = results.iter().map(|&result| self.ty(result)).collect();
-                let attributes = [
-                    ("name", attr::of_string(self.context, run.name)),
-                    ("kernel", attr::of_symbol(self.context, run.kernel)),
-                ];
-                let op = self.b.op_with("task.constant", &operands, &types, &attributes, 0);
+                let op = build::constant(&mut self.b, run.name, run.kernel, &operands, &types);
                 for (&storage, value) in results.iter().zip(op.results()) {
                     self.shown[storage].push((value.ty(), value));
                 }
@@ -173,13 +149,12 @@ impl<'c> Writer<'_, 'c> {
             return *value;
         }
         let whole = shown[0].1;
-        let view = self.b.op("task.view", &[whole], &[wanted]).result(0);
+        let view = build::view(&mut self.b, whole, wanted);
         self.shown[arg.storage].push((wanted, view));
         view
     }
 
     fn buffer(&mut self, storage: usize) {
-        let number = |value: u64| attr::of_int(self.context, value as i64);
         let (memory, offset, cluster) = match self.lowered.storages[storage].place {
             Place::Arena(memory) => (memory, self.schedule.offsets[storage], None),
             Place::Near { memory, cluster, offset } => (memory, offset, Some(cluster)),
@@ -187,19 +162,15 @@ impl<'c> Writer<'_, 'c> {
                 unreachable!("ports and constants are written first")
             }
         };
-        let memory = ("memory", attr::of_symbol(self.context, memory));
-        let mut attributes = vec![("offset", number(offset)), memory];
-        attributes.extend(cluster.map(|cluster| ("cluster", number(cluster))));
-        self.define("task.buffer", storage, &attributes);
+        self.define(storage, |b, ty| build::buffer(b, offset, memory, cluster, ty));
     }
 
     fn ranges(&mut self, kernels: &Kernels<'c>) {
-        let token = task::token(self.context);
         let mut tokens: Vec<Val<'c>> = Vec::with_capacity(self.schedule.ranges.len());
         let mut launches = self.schedule.launches.iter().peekable();
         for (number, range) in self.schedule.ranges.iter().enumerate() {
             if launches.next_if_eq(&&number).is_some() {
-                self.b.op("task.launch", &[], &[]);
+                build::launch(&mut self.b);
             }
             let job = &self.lowered.jobs[range.job];
             self.at(job.op);
@@ -209,29 +180,23 @@ impl<'c> Writer<'_, 'c> {
                 Arg { storage, ..*arg }
             };
             let args: Vec<_> = job.args.iter().map(seen).collect();
-            let mut operands: Vec<_> = args.into_iter().map(|arg| self.show(arg)).collect();
-            operands.extend(range.waits.iter().map(|&wait| tokens[wait as usize]));
-            let groups = [job.args.len() as i32, range.waits.len() as i32];
-            let number = |value: u64| attr::of_int(self.context, value as i64);
+            let buffers: Vec<_> = args.into_iter().map(|arg| self.show(arg)).collect();
+            let waits: Vec<_> = range.waits.iter().map(|&wait| tokens[wait as usize]).collect();
+            let at: Vec<_> = job.args.iter().map(|arg| arg.at).collect();
             let facts = kernels.facts(job.kernel);
             let share = (range.end - range.begin) as f64 / facts.tasks as f64;
             let cycles = (facts.cycles as f64 * share).ceil() as u64;
-            let attributes = [
-                ("name", attr::of_string(self.context, job.name)),
-                ("kernel", attr::of_symbol(self.context, kernels.name(job.kernel))),
-                ("begin", number(range.begin)),
-                ("end", number(range.end)),
-                ("unit", number(range.unit)),
-                ("cycles", number(cycles)),
-                ("operandSegmentSizes", attr::of_ints32(self.context, &groups)),
-            ];
-            let mut attributes = attributes.to_vec();
-            if job.args.iter().any(|arg| arg.at > 0) {
-                let at: Vec<_> = job.args.iter().map(|arg| arg.at as i64).collect();
-                attributes.push(("at", attr::of_ints(self.context, &at)));
-            }
-            let op = self.b.op_with("task.range", &operands, &[token], &attributes, 0);
-            tokens.push(op.result(0));
+            let range = RangeOp {
+                name: job.name,
+                kernel: kernels.name(job.kernel),
+                tasks: range.begin..range.end,
+                unit: range.unit,
+                buffers: &buffers,
+                at: &at,
+                waits: &waits,
+                cycles: Some(cycles),
+            };
+            tokens.push(range.build(&mut self.b));
         }
     }
 }

@@ -93,13 +93,10 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let Some(graph) = find_graph(run.module)? else {
         return Ok(());
     };
-    let Some(machine) = Machine::of(run.module) else {
-        Report::new(graph.op.location(), "the module has no device.machine")
-            .help("a program is placed on the units of a machine; put its description beside the tile.graph");
-        return Err(Failed);
-    };
-    let (unit, options) = read_options(run, graph.op, machine)?;
-    let near = word(run, graph.op, "near", &[("auto", true), ("none", false)])?;
+    let machine = run.machine()?;
+    let (unit, options) = read_options(run, machine)?;
+    let near = run.word("near", &[("auto", true), ("none", false)])?;
+    let remarks = run.flag("remarks")?;
     let Some(shared) = machine.shared() else {
         Report::new(
             machine.location(),
@@ -118,7 +115,6 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
             capacity: memory.capacity_bytes(),
         }),
     };
-    let remarks = run.option("remarks") == "true";
     let offers = |job| schedule::ways(job, &kernels, &options.target);
     let offers: Vec<_> =
         if remarks { lowered.jobs.iter().map(offers).collect() } else { Vec::new() };
@@ -205,50 +201,32 @@ fn find_graph(module: Op<'_>) -> Result<Option<Graph<'_>>, Failed> {
     Ok(graph)
 }
 
-fn read_options<'c>(
-    run: &Run<'c>,
-    graph: Op<'c>,
-    machine: Machine<'c>,
-) -> Result<(Unit<'c>, Options), Failed> {
-    let refuse = |what: String, help: String| {
-        Report::new(graph.location(), what).help(help);
-        Failed
+fn read_options<'c>(run: &Run<'c>, machine: Machine<'c>) -> Result<(Unit<'c>, Options), Failed> {
+    let kinds = machine.units();
+    let words: Vec<_> =
+        kinds.iter().enumerate().map(|(number, unit)| (unit.name, number)).collect();
+    let found = if run.option("unit").is_empty() { 0 } else { run.word("unit", &words)? };
+    let Some(unit) = kinds.into_iter().nth(found) else {
+        Report::new(machine.location(), format!("{} has no units", machine.name()))
+            .help("a program is placed on the execution units of a machine");
+        return Err(Failed);
     };
-    let units = machine.units();
-    let names: Vec<_> = units.iter().map(|unit| unit.name).collect();
-    let wanted = run.option("unit");
-    let found = units.into_iter().find(|unit| wanted.is_empty() || unit.name == wanted);
-    let unit = found.ok_or_else(|| {
-        let what = format!("{} has no unit @{wanted}", machine.name());
-        refuse(what, format!("its units are: {}", names.join(", ")))
+    let most = unit.count();
+    let units = run.value("units", &format!("a number from 1 to {most}"), |text| match text {
+        "" => Some(most),
+        text => text.parse().ok().filter(|units| (1..=most).contains(units)),
     })?;
-    let number = |name: &str, fallback: u64| {
-        let text = run.option(name);
-        match text.parse() {
-            _ if text.is_empty() => Ok(fallback),
-            Ok(number) => Ok(number),
-            Err(_) => Err(refuse(format!("{name}={text} is no number"), "write digits".into())),
-        }
-    };
-    let units = number("units", unit.count())?;
-    if units == 0 || units > unit.count() {
-        let what =
-            format!("units={units} of @{}, and {} has {}", unit.name, machine.name(), unit.count());
-        return Err(refuse(what, format!("give a number from 1 to {}", unit.count())));
-    }
     let target = Target {
         units,
         capacity: units * unit.partitions(),
         // What crosses units is never free: on equal terms a unit goes on with what it made.
         wait_cycles: unit.wait_cycles().max(1),
         launch_cycles: unit.launch_cycles(),
-        split_cycles: number("split-cycles", unit.handover_cycles())?,
+        split_cycles: run.given_number("split-cycles")?.unwrap_or(unit.handover_cycles()),
     };
     let options = Options {
         target,
-        policy: word(
-            run,
-            graph,
+        policy: run.word(
             "policy",
             &[
                 ("auto", Policy::Auto),
@@ -258,38 +236,15 @@ fn read_options<'c>(
                 ("depth", Policy::Depth),
             ],
         )?,
-        placement: word(
-            run,
-            graph,
-            "placement",
-            &[("lanes", Placement::Lanes), ("ranges", Placement::Ranges)],
-        )?,
-        whole_waits: word(run, graph, "waits", &[("points", false), ("operators", true)])?,
-        launches: word(
-            run,
-            graph,
+        placement: run
+            .word("placement", &[("lanes", Placement::Lanes), ("ranges", Placement::Ranges)])?,
+        whole_waits: run.word("waits", &[("points", false), ("operators", true)])?,
+        launches: run.word(
             "launches",
             &[("policy", Launches::Policy), ("one", Launches::One), ("each", Launches::Each)],
         )?,
     };
     Ok((unit, options))
-}
-
-/// What an option's word stands for.
-fn word<T: Copy>(
-    run: &Run<'_>,
-    graph: Op<'_>,
-    name: &str,
-    words: &[(&str, T)],
-) -> Result<T, Failed> {
-    let text = run.option(name);
-    let found = words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
-    found.ok_or_else(|| {
-        let known: Vec<_> = words.iter().map(|(word, _)| *word).collect();
-        Report::new(graph.location(), format!("{name}={text} is none that is known"))
-            .help(format!("it is one of: {}", known.join(", ")));
-        Failed
-    })
 }
 
 /// One remark for each run: what was estimated, what was decided; and those of the policy.

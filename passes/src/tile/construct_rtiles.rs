@@ -21,7 +21,7 @@ use weft_dialects::ir::{Context, Op, Report, attr, remark};
 
 use super::block;
 use super::chooser::Chooser;
-use super::isa::Search;
+use super::isa::{Model, Search, Strategy};
 use super::layout::Layout;
 use super::policy::{self, Choice, Tiled};
 use super::rtiles::Tile;
@@ -30,7 +30,6 @@ use super::write_compute::rewrite;
 use super::{instruction, isa, offer, pack_weights, roller};
 use crate::device::expand_math;
 use crate::nest::{self, Nest};
-use crate::options::{is_second, known};
 use crate::remarks::{Refused, chosen};
 
 /// The pass.
@@ -85,31 +84,18 @@ pub const PASS: Pass = Pass {
 };
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
-    let Some(machine) = Machine::of(run.module) else {
-        Report::new(run.module.location(), "the module has no device.machine to choose tiles for")
-            .help("put one in with device-load-machine{file=...}");
-        return Err(Failed);
-    };
-    let number = |option: &str| {
-        run.option(option).parse::<usize>().map_err(|_| {
-            let what = format!("{option}={} is no number", run.option(option));
-            Report::new(run.module.location(), what)
-                .help("write digits; rank 0 is the best choice");
-            Failed
-        })
-    };
-    let (rank, told) = (number("rank")?, number("told")?);
+    let machine = run.machine()?;
     let search = Search {
-        strategy: known(run.module, PASS.name, "strategy", run.option("strategy"))?,
-        model: known(run.module, PASS.name, "model", run.option("model"))?,
-        all_tiles: is_second(run, PASS.name, "tiles", ["constructed", "enumerated"])?,
+        strategy: run.word("strategy", &Strategy::WORDS)?,
+        model: run.word("model", &Model::WORDS)?,
+        all_tiles: run.word("tiles", &[("constructed", false), ("enumerated", true)])?,
         spread: 0,
-        apart: is_second(run, PASS.name, "groups", ["together", "apart"])?,
+        apart: run.word("groups", &[("together", false), ("apart", true)])?,
         near: None,
     };
-    let offer = !is_second(run, PASS.name, "offer", ["wide", "best"])?;
-    let remarks = run.option("remarks") == "true";
-    let offer = offer && rank == 0;
+    let rank = run.number("rank")?;
+    let offer = run.word("offer", &[("wide", true), ("best", false)])? && rank == 0;
+    let (remarks, told) = (run.flag("remarks")?, run.number("told")?);
     let wanted = Wanted { rank, remarks, told, search, offer };
     let chooser = Chooser::of(run, machine);
     let mut wider: HashMap<String, Op<'_>> = HashMap::new();

@@ -17,6 +17,7 @@ use std::collections::{HashMap, HashSet};
 use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::{Failed, Pass, Run};
 use weft_dialects::ir::{Builder, Context, Mapping, Op, Report, Type, Val, attr, ty};
+use weft_dialects::tile::build::{self, RunOp};
 use weft_dialects::tile::{self, Compute, Connect, Kernel, Schedule};
 
 use super::groups::{Group, Order, groups, is_near};
@@ -245,11 +246,9 @@ impl<'c> Join<'c> {
         let name = self.name(group);
         let mut b =
             Builder::at_end(context, body).with_location(kernels[kernels.len() - 1].location());
-        let kernel =
-            b.op_with("tile.kernel", &[], &[], &[("sym_name", attr::of_string(context, &name))], 1);
         let results = leaves.iter().map(|leaf| leaf.ty);
         let types: Vec<_> = inputs.iter().map(|input| input.ty()).chain(results).collect();
-        let block = b.block(kernel.region(0), &types);
+        let Kernel { op: kernel, body: block, .. } = build::kernel(&mut b, &name, &types);
         let mut b = b.into_block(block);
         let (ins, outs) =
             (block.args()[..inputs.len()].to_vec(), block.args()[inputs.len()..].to_vec());
@@ -274,8 +273,7 @@ impl<'c> Join<'c> {
                 Some(output) => view(&mut b, outs[output], out.ty()),
                 None => {
                     let memory = group.memory(member).expect("a member that stays is read");
-                    let memory = ("memory", attr::of_symbol(context, memory));
-                    b.op_with("tile.empty", &[], &[out.ty()], &[memory], 0).result(0)
+                    build::empty(&mut b, memory, out.ty())
                 }
             };
             map.set(out, place);
@@ -293,7 +291,7 @@ impl<'c> Join<'c> {
         }
         let results: Vec<_> =
             leaves.iter().map(|leaf| view(&mut b, values[leaf.member], leaf.ty)).collect();
-        b.op("tile.yield", &results, &[]);
+        build::yield_values(&mut b, &results);
         self.kernels.insert(kernel.symbol(), kernel);
         self.taken.insert(name);
         kernel
@@ -333,8 +331,7 @@ impl<'c> Join<'c> {
             let operands = group.runs[leaf.member].operands();
             view(&mut b, operands[operands.len() - 1], leaf.ty)
         });
-        let operands: Vec<_> = inputs.iter().copied().chain(inits).collect();
-        let types: Vec<_> = leaves.iter().map(|leaf| leaf.ty).collect();
+        let inits: Vec<_> = inits.collect();
         let mut names: Vec<&str> = Vec::new();
         for run in &group.runs {
             let name = run.attr("name").and_then(attr::string).unwrap_or("");
@@ -342,13 +339,8 @@ impl<'c> Join<'c> {
                 names.push(name);
             }
         }
-        let segments = [inputs.len() as i32, leaves.len() as i32];
-        let attributes = [
-            ("name", attr::of_string(context, &names.join("+"))),
-            ("kernel", attr::of_symbol(context, kernel.symbol())),
-            ("operandSegmentSizes", attr::of_ints32(context, &segments)),
-        ];
-        let new = b.op_with("tile.run", &operands, &types, &attributes, 0);
+        let (name, kernel) = (&names.join("+"), kernel.symbol());
+        let new = RunOp { name, kernel, inputs, inits: &inits, at: &[] }.build(&mut b);
         let mut behind = Builder::before(context, last).with_location(last.location());
         for (number, leaf) in leaves.iter().enumerate() {
             let before = group.runs[leaf.member].result(0);

@@ -19,8 +19,9 @@ use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::{Failed, Pass, Run};
 use weft_dialects::ir::payload::{Axis, Payload};
 use weft_dialects::ir::{
-    Builder, Context, Linear, Location, Op, Report, Val, attr, empty_module, module_op,
+    Builder, Context, Linear, Location, Op, Val, attr, empty_module, module_op,
 };
+use weft_dialects::tile::build::{self, RunOp};
 
 use super::chooser::Chooser;
 use super::constants::constants;
@@ -39,11 +40,7 @@ pub const PASS: Pass = Pass {
 };
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
-    let Some(machine) = Machine::of(run.module) else {
-        Report::new(run.module.location(), "the module has no device.machine to pack for")
-            .help("put one in with device-load-machine{file=...}");
-        return Err(Failed);
-    };
+    let machine = run.machine()?;
     let constants = constant_operands(run.module);
     let chooser = Chooser::of(run, machine);
     for kernel in kernels(run.module) {
@@ -243,7 +240,7 @@ fn reshape_operands<'c>(context: &'c Context, run: Op<'c>, types: &[weft_dialect
     let mut b = Builder::before(context, run);
     for (number, (operand, ty)) in run.operands().into_iter().zip(types).enumerate() {
         if operand.ty() != *ty {
-            run.set_operand(number, b.op("tile.view", &[operand], &[*ty]).result(0));
+            run.set_operand(number, build::view(&mut b, operand, *ty));
         }
     }
     let mut b = Builder::after(context, run);
@@ -255,7 +252,7 @@ fn reshape_operands<'c>(context: &'c Context, run: Op<'c>, types: &[weft_dialect
         }
         let uses = result.uses();
         result.set_ty(*ty);
-        let view = b.op("tile.view", &[result], &[before]).result(0);
+        let view = build::view(&mut b, result, before);
         for (user, number) in uses {
             user.set_operand(number, view);
         }
@@ -271,18 +268,14 @@ fn apply_packer<'c>(
 ) -> Val<'c> {
     let args = packer.body(0).expect("the packer was just made").args();
     let memory = Machine::of(module).and_then(|machine| machine.shared());
-    let memory = attr::of_symbol(context, memory.map_or("dram", |memory| memory.name));
+    let memory = memory.map_or("dram", |memory| memory.name);
     let mut b = Builder::before(context, run);
     let mut source = source;
     if source.ty() != args[0].ty() {
-        source = b.op("tile.view", &[source], &[args[0].ty()]).result(0);
+        source = build::view(&mut b, source, args[0].ty());
     }
-    let ty = args[1].ty();
-    let place = b.op_with("tile.empty", &[], &[ty], &[("memory", memory)], 0).result(0);
-    let attributes = [
-        ("name", run.attr("name").unwrap_or_else(|| attr::of_string(context, packer.symbol()))),
-        ("kernel", attr::of_symbol(context, packer.symbol())),
-        ("operandSegmentSizes", attr::of_ints32(context, &[1, 1])),
-    ];
-    b.op_with("tile.run", &[source, place], &[ty], &attributes, 0).result(0)
+    let place = build::empty(&mut b, memory, args[1].ty());
+    let kernel = packer.symbol();
+    let name = run.attr("name").and_then(attr::string).unwrap_or(kernel);
+    RunOp { name, kernel, inputs: &[source], inits: &[place], at: &[] }.build(&mut b).result(0)
 }

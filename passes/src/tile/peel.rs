@@ -17,9 +17,10 @@
 //! border, and where a sum overwrites what is there or has an epilogue, so that there is nothing
 //! to go on with.
 
-use weft_dialects::device::{Machine, Unit};
+use weft_dialects::device::Unit;
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
-use weft_dialects::ir::{Builder, Context, Linear, Op, Report, Val, attr, remark};
+use weft_dialects::ir::{Builder, Context, Linear, Op, Val, attr, remark};
+use weft_dialects::tile::build::RunOp;
 
 use super::chooser::Chooser;
 use super::construct_rtiles::read;
@@ -28,7 +29,6 @@ use super::layout::Layout;
 use super::pack_weights::{constant_operands, kernels, known_inputs};
 use super::policy::{self, Tiled};
 use crate::nest::{self, Access, Border, Nest, Start};
-use crate::options::known;
 use crate::remarks::chosen;
 
 /// The pass.
@@ -59,27 +59,10 @@ enum Ends {
     None,
 }
 
-impl std::str::FromStr for Ends {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "cheaper" => Ok(Self::Cheaper),
-            "all" => Ok(Self::All),
-            "none" => Ok(Self::None),
-            _ => Err(format!("{text} is neither cheaper, all nor none")),
-        }
-    }
-}
-
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
-    let Some(machine) = Machine::of(run.module) else {
-        Report::new(run.module.location(), "the module has no device.machine to peel for")
-            .help("put one in with device-load-machine{file=...}");
-        return Err(Failed);
-    };
-    let ends: Ends = known(run.module, PASS.name, "ends", run.option("ends"))?;
-    let remarks = run.option("remarks") == "true";
+    let machine = run.machine()?;
+    let words = [("cheaper", Ends::Cheaper), ("all", Ends::All), ("none", Ends::None)];
+    let (ends, remarks) = (run.word("ends", &words)?, run.flag("remarks")?);
     // Lanes end where a row does, whatever its length.
     let instructions = machine.instructions();
     if ends == Ends::None || !instructions.iter().any(isa::has_axes) {
@@ -257,22 +240,16 @@ fn arguments(part: &Nest<'_>) -> Vec<usize> {
 fn apply<'c>(context: &'c Context, run: Op<'c>, parts: [(&str, &Vec<usize>); 2]) {
     let mut b = Builder::before(context, run).with_location(run.location());
     let results = run.results();
-    let types: Vec<_> = results.iter().map(|result| result.ty()).collect();
     let mut inits: Vec<Val<'c>> = {
         let operands = run.operands();
         operands[operands.len() - results.len()..].to_vec()
     };
     for (kernel, arguments) in parts {
         let inputs = &arguments[..arguments.len() - results.len()];
-        let mut operands: Vec<_> = inputs.iter().map(|&number| run.operand(number)).collect();
-        operands.extend(&inits);
-        let segments = attr::of_ints32(context, &[inputs.len() as i32, results.len() as i32]);
-        let attributes = [
-            ("name", run.attr("name").unwrap_or_else(|| attr::of_string(context, kernel))),
-            ("kernel", attr::of_symbol(context, kernel)),
-            ("operandSegmentSizes", segments),
-        ];
-        inits = b.op_with("tile.run", &operands, &types, &attributes, 0).results();
+        let inputs: Vec<_> = inputs.iter().map(|&number| run.operand(number)).collect();
+        let name = run.attr("name").and_then(attr::string).unwrap_or(kernel);
+        let part = RunOp { name, kernel, inputs: &inputs, inits: &inits, at: &[] };
+        inits = part.build(&mut b).results();
     }
     for (old, new) in results.into_iter().zip(inits) {
         old.replace_with(new);

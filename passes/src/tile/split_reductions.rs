@@ -14,9 +14,10 @@
 use weft_dialects::device::{Machine, Unit};
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::{
-    Builder, Context, Linear, Module, Op, Report, Type, Val, attr, empty_module, module_op, remark,
+    Builder, Context, Linear, Module, Op, Type, Val, attr, empty_module, module_op, remark,
 };
 use weft_dialects::tile::RTile;
+use weft_dialects::tile::build::{self, RunOp};
 
 use super::chooser::Chooser;
 use super::construct_rtiles::read;
@@ -52,18 +53,14 @@ pub const PASS: Pass = Pass {
 pub(super) const MOST_PARTS: u64 = 4;
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
-    if run.option("split") == "false" {
+    let (split, remarks) = (run.flag("split")?, run.flag("remarks")?);
+    if !split {
         return Ok(());
     }
-    let Some(machine) = Machine::of(run.module) else {
-        Report::new(run.module.location(), "the module has no device.machine to split for")
-            .help("put one in with device-load-machine{file=...}");
-        return Err(Failed);
-    };
+    let machine = run.machine()?;
     let Some(unit) = machine.units().into_iter().next().filter(|unit| unit.count() > 1) else {
         return Ok(());
     };
-    let remarks = run.option("remarks") == "true";
     let constants = constant_operands(run.module);
     let chooser = Chooser::of(run, machine);
     for kernel in kernels(run.module) {
@@ -201,7 +198,7 @@ impl<'c> Split<'c> {
     ) {
         let mut b = Builder::before(context, run).with_location(run.location());
         let memory = Machine::of(module).and_then(|machine| machine.shared());
-        let memory = attr::of_symbol(context, memory.map_or("dram", |memory| memory.name));
+        let memory = memory.map_or("dram", |memory| memory.name);
         let types = |kernel: Op<'c>| -> Vec<Type<'c>> {
             kernel.body(0).expect("it was just written").args().iter().map(|arg| arg.ty()).collect()
         };
@@ -209,13 +206,13 @@ impl<'c> Split<'c> {
         let inputs: Vec<_> = self.parts.reads().iter().map(given).collect();
         let own = types(parts);
         let place = own[own.len() - 1];
-        let place = b.op_with("tile.empty", &[], &[place], &[("memory", memory)], 0).result(0);
-        let parts = apply(context, &mut b, run, parts.symbol(), &own, &[&inputs[..], &[place]]);
+        let place = build::empty(&mut b, memory, place);
+        let parts = apply(&mut b, run, parts.symbol(), &own, &[&inputs[..], &[place]]);
         // What the sum reads first is what the parts wrote.
         let others: Vec<_> = self.sum.reads()[1..].iter().map(given).collect();
         let init = run.operand(self.sum.outputs[0].argument().index());
         let operands = [&[parts][..], &others, &[init]];
-        let result = apply(context, &mut b, run, name, &types(sum), &operands);
+        let result = apply(&mut b, run, name, &types(sum), &operands);
         run.result(0).replace_with(result);
         run.erase();
     }
@@ -223,7 +220,6 @@ impl<'c> Split<'c> {
 
 /// Applies a kernel to operands seen in the types that it takes; the last is overwritten.
 pub(super) fn apply<'c>(
-    context: &'c Context,
     b: &mut Builder<'c>,
     run: Op<'c>,
     kernel: &str,
@@ -233,12 +229,9 @@ pub(super) fn apply<'c>(
     let operands = operands.concat();
     let seen: Vec<_> =
         operands.into_iter().zip(types).map(|(value, &ty)| view(b, value, ty)).collect();
-    let attributes = [
-        ("name", run.attr("name").unwrap_or_else(|| attr::of_string(context, kernel))),
-        ("kernel", attr::of_symbol(context, kernel)),
-        ("operandSegmentSizes", attr::of_ints32(context, &[seen.len() as i32 - 1, 1])),
-    ];
-    b.op_with("tile.run", &seen, &types[types.len() - 1..], &attributes, 0).result(0)
+    let (inputs, inits) = seen.split_at(seen.len() - 1);
+    let name = run.attr("name").and_then(attr::string).unwrap_or(kernel);
+    RunOp { name, kernel, inputs, inits, at: &[] }.build(b).result(0)
 }
 
 /// The longest reduction of a nest that may be folded in parts.

@@ -1,6 +1,7 @@
 //! Tensors of a tile-graph through `tile.view`, which shows the same elements in another shape.
 
 use weft_dialects::ir::{Builder, Op, Type, Val, attr};
+use weft_dialects::tile::build;
 
 /// The tensor that a view of views is of.
 pub(super) fn root(value: Val<'_>) -> Val<'_> {
@@ -40,7 +41,7 @@ pub(super) fn view<'c>(b: &mut Builder<'c>, value: Val<'c>, ty: Type<'c>) -> Val
     }
     // A view of a view is one of what that one is of.
     let value = root(value);
-    if value.ty() == ty { value } else { b.op("tile.view", &[value], &[ty]).result(0) }
+    if value.ty() == ty { value } else { build::view(b, value, ty) }
 }
 
 /// Erases the views of a tensor that nothing else reads.

@@ -2,10 +2,11 @@
 
 use weft_dialects::device::{Machine, Move};
 use weft_dialects::ir::pass::Failed;
-use weft_dialects::ir::{Attribute, Builder, Context, Mapping, Op, Val, attr};
-use weft_dialects::tile::{Compute, RTile, Schedule};
+use weft_dialects::ir::{Builder, Context, Mapping, Op, Val};
+use weft_dialects::tile::build::{self, ComputeOp};
+use weft_dialects::tile::{RTile, Schedule};
 
-use super::block::{self, Chosen, Core};
+use super::block::{self, Core};
 use super::construct_rtiles::read;
 use super::isa::Bound;
 use super::policy::Tiled;
@@ -50,36 +51,23 @@ pub(super) fn rewrite<'c>(
     let loaded: Vec<Val<'c>> = inputs
         .iter()
         .map(|arg| {
-            path(nest, tiled, *arg, shared).into_iter().fold(*arg, |value, memory| {
-                let memory = ("memory", attr::of_symbol(context, memory));
-                b.op_with("tile.load", &[value], &[arg.ty()], &[memory], 0).result(0)
-            })
+            path(nest, tiled, *arg, shared)
+                .into_iter()
+                .fold(*arg, |value, memory| build::load(&mut b, value, memory))
         })
         .collect();
-    let operands: Vec<_> = loaded.iter().chain(inits).copied().collect();
-    let types: Vec<_> = inits.iter().map(|init| init.ty()).collect();
-    let rtiles: Vec<_> = tiles.iter().map(|tile| tile.to_attr(context)).collect();
-    let mut attributes = vec![
-        ("instruction", attr::of_symbol(context, tiled.instruction())),
-        ("tiles", attr::of_array(context, &rtiles)),
-        ("operandSegmentSizes", attr::of_ints32(context, &[loaded.len() as i32, results as i32])),
-    ];
-    match tiled {
-        Tiled::Lanes(lanes) => {
-            if let Some(axis) = lanes.shape.lanes_axis {
-                attributes.push(("lanes", attr::of_int(context, axis as i64)));
-            }
-        }
-        Tiled::Matrix(matrix) => {
-            attributes.push(("axes", Compute::axes_attr(context, &matrix.mapping.axes)));
-        }
-        Tiled::Block(chosen) => attributes.extend(block_attributes(context, chosen)),
-        Tiled::Moved(..) => {}
-    }
-    attributes.extend(schedule.to_attr(context).map(|schedule| ("schedule", schedule)));
-    let compute = b.op_with("tile.compute", &operands, &types, &attributes, 1);
-    let arg_types: Vec<_> = operands.iter().map(|operand| operand.ty()).collect();
-    let body = b.block(compute.region(0), &arg_types);
+    let layouts = layouts(tiled);
+    let compute = ComputeOp {
+        inputs: &loaded,
+        inits,
+        instruction: tiled.instruction(),
+        lanes: lanes_axis(tiled),
+        axes: axes(tiled),
+        tiles,
+        layouts: layouts.as_deref(),
+        schedule,
+    };
+    let (compute, body) = compute.build(&mut b);
     let mut map = Mapping::default();
     for (old, new) in args.iter().zip(body.args()) {
         map.set(*old, new);
@@ -92,32 +80,45 @@ pub(super) fn rewrite<'c>(
         .results()
         .into_iter()
         .zip(inits)
-        .map(|(result, init)| {
-            let memory = ("memory", attr::of_symbol(context, registers));
-            b.op_with("tile.store", &[result, *init], &[init.ty()], &[memory], 0).result(0)
-        })
+        .map(|(result, init)| build::store(&mut b, result, registers, *init))
         .collect();
-    b.op("tile.yield", &stored, &[]);
+    build::yield_values(&mut b, &stored);
     for op in payload.into_iter().rev() {
         op.erase();
     }
 }
 
-/// What a block tile says beside its tiles: axes or lanes, and layouts.
-fn block_attributes<'c>(
-    context: &'c Context,
-    chosen: &Chosen<'c>,
-) -> Vec<(&'static str, Attribute<'c>)> {
-    let block = &chosen.block;
-    let axes = match &block.core {
-        Core::Matrix(mapping, _) => ("axes", Compute::axes_attr(context, &mapping.axes)),
-        Core::Lanes(..) => ("lanes", attr::of_int(context, block.axes[block::N] as i64)),
-    };
+/// The axis that the instruction's lanes run along.
+fn lanes_axis(tiled: &Tiled<'_>) -> Option<usize> {
+    match tiled {
+        Tiled::Lanes(lanes) => lanes.shape.lanes_axis,
+        Tiled::Block(chosen) if matches!(chosen.block.core, Core::Lanes(..)) => {
+            Some(chosen.block.axes[block::N])
+        }
+        _ => None,
+    }
+}
+
+/// The axes of the nest that those of the instruction are.
+fn axes<'t>(tiled: &'t Tiled<'_>) -> Option<&'t [Vec<usize>]> {
+    match tiled {
+        Tiled::Matrix(matrix) => Some(&matrix.mapping.axes),
+        Tiled::Block(chosen) => match &chosen.block.core {
+            Core::Matrix(mapping, _) => Some(&mapping.axes),
+            Core::Lanes(..) => None,
+        },
+        _ => None,
+    }
+}
+
+/// How the tiles of both inputs lie in the memory that groups of lanes share.
+fn layouts(tiled: &Tiled<'_>) -> Option<Vec<Vec<i64>>> {
+    let Tiled::Block(chosen) = tiled else { return None };
     let layout = |input: usize| {
-        let side = block.inputs.iter().position(|own| *own == input).unwrap_or(0);
-        attr::of_ints(context, &block::to_numbers(&chosen.lying[side].0))
+        let side = chosen.block.inputs.iter().position(|own| *own == input).unwrap_or(0);
+        block::to_numbers(&chosen.lying[side].0).to_vec()
     };
-    vec![axes, ("layouts", attr::of_array(context, &[layout(0), layout(1)]))]
+    Some(vec![layout(0), layout(1)])
 }
 
 /// The memories that the tiles of an argument are brought to, one after the other.

@@ -100,10 +100,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let kernels: Vec<_> =
         run.module.body(0).ok_or(Failed)?.ops().into_iter().filter_map(Kernel::of).collect();
     for kernel in kernels {
-        let Some(machine) = Machine::of(kernel.op) else {
-            diag.error(kernel.op, format!("no device.machine for kernel @{}", kernel.name));
-            continue;
-        };
+        let machine = Machine::required(kernel.op)?;
         let Some(isa) = Isa::of_arch(machine.arch()) else {
             diag.error(kernel.op, format!("no threads on the architecture {:?}", machine.arch()))
                 .help("`sm_` and `gfx` begin the names of those that have them");

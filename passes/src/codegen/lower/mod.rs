@@ -49,10 +49,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let kernels: Vec<_> =
         run.module.body(0).ok_or(Failed)?.ops().into_iter().filter_map(Kernel::of).collect();
     for kernel in kernels {
-        let Some(machine) = Machine::of(kernel.op) else {
-            diag.error(kernel.op, format!("no device.machine for kernel @{}", kernel.name));
-            continue;
-        };
+        let machine = Machine::required(kernel.op)?;
         if kernel.groups > 1 {
             diag.error(kernel.op, format!("@{} has {} groups", kernel.name, kernel.groups))
                 .help("one thread of a processor runs an rTask alone");

@@ -1,6 +1,6 @@
 //! An invocation as the instruction's lowering, on byte addresses.
 
-use weft_dialects::device::{Instruction, Invoke, Machine, View};
+use weft_dialects::device::{Instruction, Invoke, Machine, View, build};
 use weft_dialects::ir::{Builder, Context, Linear, Mapping, Type, Val, affine, attr, ty};
 
 use super::is_own;
@@ -45,9 +45,7 @@ pub fn expand<'c>(
         }
     }
     if let (Some(engine), Some(token)) = (instruction.engine(), invoke.op.results().first()) {
-        let engine = ("engine", attr::of_symbol(context, engine));
-        let mark = b.op_with("device.mark", &[], &[token.ty()], &[engine], 0);
-        token.replace_with(mark.result(0));
+        token.replace_with(build::mark(&mut b, engine));
     }
     invoke.op.erase();
     true

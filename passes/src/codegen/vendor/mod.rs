@@ -46,11 +46,7 @@ pub fn is_vendors(machine: Machine<'_>) -> bool {
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let kernels: Vec<_> = run.module.body(0).ok_or(Failed)?.iter().filter_map(Kernel::of).collect();
     for kernel in kernels {
-        let Some(machine) = Machine::of(kernel.op) else {
-            let message = format!("no device.machine for kernel @{}", kernel.name);
-            Report::new(kernel.op.location(), message);
-            return Err(Failed);
-        };
+        let machine = Machine::required(kernel.op)?;
         let inlined = lower(run.context, machine, &kernel)?;
         run.count("inlined", inlined);
     }

@@ -1,11 +1,12 @@
 //! A reduction along the lanes: every lane folds apart, and what they have is combined at
 //! the end.
 
+use weft_dialects::device::build;
 use weft_dialects::ir::{Builder, Type, Val};
 
 use super::index::{Sum, scf_for, unrolled, unrolled_all};
 use super::piece::{At, Piece};
-use super::view::{READ, View, WRITTEN, copy, lanewise};
+use super::view::{View, copy_from, copy_to};
 use crate::nest::{Access, Epilogue, Start};
 use crate::tile::{Identity, combine, identity};
 
@@ -21,14 +22,13 @@ impl<'p, 'c> Piece<'p, 'c> {
         let neutral = identity(fold.name(), elem).expect("the fold has a neutral element");
         self.each_register(b, &mut |b, at| {
             let register = self.register(b, accumulator, at);
-            let op = lanewise(b, "device.apply", plan.unit, plan.lanes, &[], &[register]);
-            let block = b.block(op.region(0), &[]);
+            let block = build::apply(b, plan.unit, plan.lanes, &[], &[register]);
             let mut inside = b.into_block(block);
             let value = match neutral {
                 Identity::Float(value) => inside.number(elem, value),
                 Identity::Int(value) => inside.integer(elem, value),
             };
-            inside.op("device.yield", &[value], &[]);
+            build::yield_values(&mut inside, &[value]);
         });
         let others: Vec<usize> = self.reductions().into_iter().filter(|&r| r != axis).collect();
         let extent = plan.nest.axes[axis].extent;
@@ -85,7 +85,7 @@ impl<'p, 'c> Piece<'p, 'c> {
             let output = &plan.nest.outputs[0];
             let target =
                 View { memref: self.memref(output), indices: self.indices(b, output, &point) };
-            copy(b, plan.plain_store_of(output), &source, &target, 1, WRITTEN, None);
+            copy_to(b, plan.plain_store_of(output), &source, &target, 1, None);
         });
     }
 
@@ -138,7 +138,7 @@ impl<'p, 'c> Piece<'p, 'c> {
                         memref: self.memref(output),
                         indices: self.indices(b, output, &point),
                     };
-                    copy(b, plan.load_of(output), &source, &target, 1, READ, None);
+                    copy_from(b, plan.load_of(output), &source, &target, 1, None);
                 }
                 Start::From { inputs, body } => {
                     let views = self.elements(b, inputs, &point);
@@ -148,11 +148,10 @@ impl<'p, 'c> Piece<'p, 'c> {
             unrolled(b, self.vectors, |b, vector| {
                 let at = At { rows, vector: &vector, count: plan.lanes };
                 let source = self.register(b, accumulator, at);
-                let op = lanewise(b, "device.combine", plan.unit, plan.lanes, &[source], &[target]);
-                let block = b.block(op.region(0), &[elem, elem]);
+                let block = build::combine(b, plan.unit, plan.lanes, source, target);
                 let mut inside = b.into_block(block);
                 let value = inside.op(fold, &block.args(), &[elem]).result(0);
-                inside.op("device.yield", &[value], &[]);
+                build::yield_values(&mut inside, &[value]);
             });
         });
         scalar

@@ -7,11 +7,12 @@
 //! Turned, lines are what rows were lanes of, so one operation on registers serves all rows and
 //! the results lie side by side. Only where the machine moves lanes between registers.
 
+use weft_dialects::device::build;
 use weft_dialects::ir::{Builder, Type, Val};
 
 use super::index::Sum;
 use super::piece::{At, Piece};
-use super::view::{READ, View, WRITTEN, copy, lanewise};
+use super::view::{View, copy_from, copy_to};
 use crate::nest::{Access, Epilogue, Start};
 
 impl<'p, 'c> Piece<'p, 'c> {
@@ -49,7 +50,7 @@ impl<'p, 'c> Piece<'p, 'c> {
                 let line = self.whole_register(b, elem);
                 let indices = [0, 0, lane as i64].map(|index| b.index(index)).to_vec();
                 let source = View { memref: accumulator, indices };
-                copy(b, gather, &source, &line, rows, READ, Some((0, 1)));
+                copy_from(b, gather, &source, &line, rows, Some((0, 1)));
                 line
             })
             .collect();
@@ -74,7 +75,7 @@ impl<'p, 'c> Piece<'p, 'c> {
                         return source;
                     }
                     let register = self.whole_register(b, input.elem());
-                    copy(b, self.plan.load_of(input), &source, &register, rows, READ, aside);
+                    copy_from(b, self.plan.load_of(input), &source, &register, rows, aside);
                     register
                 })
                 .collect();
@@ -84,7 +85,7 @@ impl<'p, 'c> Piece<'p, 'c> {
         }
         let output = &self.plan.nest.outputs[0];
         let (target, aside) = self.beside_rows(b, output, axis);
-        copy(b, self.plan.plain_store_of(output), &result, &target, rows, WRITTEN, aside);
+        copy_to(b, self.plan.plain_store_of(output), &result, &target, rows, aside);
         true
     }
 
@@ -117,10 +118,9 @@ impl<'p, 'c> Piece<'p, 'c> {
     ) {
         let reads = registers.map(View::clone);
         let target = std::slice::from_ref(registers[0]);
-        let op = lanewise(b, "device.apply", self.plan.unit, self.plan.lanes, &reads, target);
-        let block = b.block(op.region(0), &[elem, elem]);
+        let block = build::apply(b, self.plan.unit, self.plan.lanes, &reads, target);
         let mut inside = b.into_block(block);
         let value = inside.op(fold, &block.args(), &[elem]).result(0);
-        inside.op("device.yield", &[value], &[]);
+        build::yield_values(&mut inside, &[value]);
     }
 }

@@ -15,7 +15,7 @@
 
 use std::collections::HashMap;
 
-use weft_dialects::device::Machine;
+use weft_dialects::device::{Limit, Machine, Scope, build};
 use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Builder, Context, Op, Report, Type, Val, attr, ty};
 use weft_dialects::tile::Compute;
@@ -113,7 +113,7 @@ impl<'p, 'c> Blocks<'p, 'c> {
         if rows * columns == 1 {
             return [Sum::number(0), Sum::number(0)];
         }
-        let group = b.op("device.group", &[], &[index]).result(0);
+        let group = build::group(b);
         if columns == 1 {
             return [Sum::value(group), Sum::number(0)];
         }
@@ -130,12 +130,12 @@ impl<'p, 'c> Blocks<'p, 'c> {
         let memory = attr::of_string(self.context, self.ways.near.name);
         let shape = [rows, lying.layout.pitch];
         let ty = ty::memref(&shape, self.input(side).elem(), Some(memory));
-        let mut attributes = Vec::new();
-        if let Some(swizzle) = lying.layout.swizzle {
-            let numbers = [swizzle.bits, swizzle.keep, swizzle.shift].map(i64::from);
-            attributes.push(("swizzle", attr::of_ints(self.context, &numbers)));
+        match lying.layout.swizzle {
+            Some(swizzle) => {
+                build::alloc_swizzled(b, [swizzle.bits, swizzle.keep, swizzle.shift], ty)
+            }
+            None => build::alloc(b, ty),
         }
-        b.op_with("device.alloc", &[], &[ty], &attributes, 0).result(0)
     }
 
     fn lying(&self, side: usize) -> Lying {
@@ -182,7 +182,10 @@ impl<'p, 'c> Blocks<'p, 'c> {
         let far = Boxed { view: self.view(b, access, at), strides };
         let limits = [M, N]
             .into_iter()
-            .filter_map(|axis| Some((self.left(b, axis, at)?, held.along[axis].clone())))
+            .filter_map(|axis| {
+                let bound = self.left(b, axis, at)?;
+                Some(Limit { bound, steps: held.along[axis].clone() })
+            })
             .collect();
         let (run, side) = self.block.run(self.nest, access, [N, M]);
         let run = power_of_two_in(run, self.block.group[side]);
@@ -260,8 +263,7 @@ impl<'p, 'c> Blocks<'p, 'c> {
     }
 
     fn barrier(&self, b: &mut Builder<'c>) {
-        let scope = attr::of_string(self.context, "core");
-        b.op_with("device.barrier", &[], &[], &[("scope", scope)], 0);
+        build::barrier(b, Scope::Core);
     }
 
     /// All groups together: the tile of an input, zeros behind its end.
@@ -280,7 +282,7 @@ impl<'p, 'c> Blocks<'p, 'c> {
         let limits = (0..2)
             .filter_map(|place| {
                 let steps = (0..2).map(|own| i64::from(own == place)).collect();
-                Some((self.left(b, sides[place], at)?, steps))
+                Some(Limit { bound: self.left(b, sides[place], at)?, steps })
             })
             .collect();
         let sizes = sides.map(|side| self.block.tile[side]);
@@ -335,16 +337,7 @@ impl<'p, 'c> Blocks<'p, 'c> {
                     views[self.block.operand(bound)] = Some(view);
                 }
                 let views: Vec<View<'c>> = views.into_iter().flatten().collect();
-                let memrefs = views.iter().map(|view| view.memref);
-                let indices = views.iter().flat_map(|view| view.indices.iter().copied());
-                let operands: Vec<_> = memrefs.chain(indices).collect();
-                let segments = [views.len() as i32, (operands.len() - views.len()) as i32];
-                let name = self.block.instruction().name;
-                let attributes = [
-                    ("instruction", attr::of_symbol(self.context, name)),
-                    ("operandSegmentSizes", attr::of_ints32(self.context, &segments)),
-                ];
-                b.op_with("device.invoke", &operands, &[], &attributes, 0);
+                build::invoke(b, self.block.instruction().name, &views, false);
             });
         });
     }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use weft_dialects::device::build;
 use weft_dialects::ir::{Block, Builder, Mapping, Type, Val};
 
 use crate::nest::{copy_constants, index_axis};
@@ -32,7 +33,7 @@ pub(super) fn write_body<'c>(
         if let Some(axis) = index_axis(op) {
             let mut value = numbers[axis].expect("the numbers asked for are there");
             if lanes_axis == Some(axis) {
-                let lane = b.op("device.lane", &[], &[index]).result(0);
+                let lane = build::lane(b);
                 value = b.op("arith.addi", &[value, lane], &[index]).result(0);
             }
             map.set(op.result(0), value);

@@ -13,7 +13,7 @@
 //! begin with registers, and behind it there is room for one more, so that whole registers
 //! can be read where only some lanes have points.
 
-use weft_dialects::device::Machine;
+use weft_dialects::device::{Machine, build};
 use weft_dialects::ir::payload::Scalar;
 use weft_dialects::ir::{Builder, Linear, Type, Val, attr, ty};
 use weft_dialects::tile::RTile;
@@ -22,7 +22,7 @@ use super::index::{Sum, scf_for};
 use super::member::Room;
 use super::piece::Piece;
 use super::tiles::Tiles;
-use super::view::{READ, View, WRITTEN, copy, lanewise};
+use super::view::{View, copy_from, copy_to};
 use super::{Plan, loops};
 use crate::nest::{Access, Border};
 
@@ -76,7 +76,7 @@ impl<'c> Bordered<'c> {
             plan.roomy.insert(access.tensor);
             let memory = attr::of_string(b.context(), memory);
             let ty = ty::memref(&shape, access.elem(), Some(memory));
-            let room = b.op("device.alloc", &[], &[ty]).result(0);
+            let room = build::alloc(b, ty);
             let (source, part) = match plan.rooms.get(&whole.argument()) {
                 Some(part) => (part.memref, Some(part.clone())),
                 None => (plan.memrefs[&whole.argument()], None),
@@ -98,22 +98,15 @@ impl<'c> Bordered<'c> {
     pub fn surround(&self, b: &mut Builder<'c>, plan: &Plan<'c>) {
         for plane in &self.planes {
             let register = plane.register(b, plan);
-            let op = lanewise(
-                b,
-                "device.apply",
-                plan.unit,
-                plane.lanes,
-                &[],
-                std::slice::from_ref(&register),
-            );
-            let block = b.block(op.region(0), &[]);
+            let target = std::slice::from_ref(&register);
+            let block = build::apply(b, plan.unit, plane.lanes, &[], target);
             let mut inside = b.into_block(block);
             let value = inside.clone_op(plane.border.value, &mut Default::default()).result(0);
-            inside.op("device.yield", &[value], &[]);
+            build::yield_values(&mut inside, &[value]);
             plane.rows(b, &plane.shape, &mut Vec::new(), &mut |b, at, count| {
                 let indices = at.iter().map(|at| at.emit(b)).collect();
                 let target = View { memref: plane.room, indices };
-                copy(b, plan.way.store.name, &register, &target, count, WRITTEN, None);
+                copy_to(b, plan.way.store.name, &register, &target, count, None);
             });
         }
     }
@@ -188,7 +181,7 @@ impl<'c> Plane<'c> {
     fn register(&self, b: &mut Builder<'c>, plan: &Plan<'c>) -> View<'c> {
         let memory = attr::of_string(b.context(), plan.registers);
         let ty = ty::memref(&[self.lanes], self.access.elem(), Some(memory));
-        let memref = b.op("device.alloc", &[], &[ty]).result(0);
+        let memref = build::alloc(b, ty);
         View { memref, indices: vec![b.index(0)] }
     }
 
@@ -273,7 +266,7 @@ impl<'c> Plane<'c> {
                 let indices: Vec<_> = place.iter().map(|at| at.emit(b)).collect();
                 let step = (self.phases > 1).then_some((indices.len() - 1, self.phases as i64));
                 let source = View { memref: self.source, indices };
-                copy(b, plan.way.load.name, &source, &register, count, READ, step);
+                copy_from(b, plan.way.load.name, &source, &register, count, step);
                 let inner = outer.iter().zip(lows);
                 let mut indices: Vec<_> = inner
                     .map(|(at, &low)| at.clone().plus(&Sum::number(low as i64), 1).emit(b))
@@ -284,7 +277,7 @@ impl<'c> Plane<'c> {
                 let to = Sum::number(((low + first) / self.phases) as i64).plus(at, 1);
                 indices.push(to.emit(b));
                 let target = View { memref: self.room, indices };
-                copy(b, plan.way.store.name, &register, &target, count, WRITTEN, None);
+                copy_to(b, plan.way.store.name, &register, &target, count, None);
             };
             let Some(ends) = rows else {
                 self.rows(b, &shape, &mut Vec::new(), &mut copied);

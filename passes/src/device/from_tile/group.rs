@@ -15,6 +15,7 @@
 
 use std::collections::HashMap;
 
+use weft_dialects::device::build;
 use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Builder, Report, Type, Val, attr, ty};
 use weft_dialects::tile::{Compute, Empty};
@@ -103,8 +104,7 @@ impl<'h, 'c> Group<'h, 'c> {
         let registers =
             compute.tiles.last().and_then(|tile| self.here.machine.memory(&tile.memory));
         if let Some(registers) = registers.filter(|registers| registers.lanes().is_some()) {
-            let scope = attr::of_string(b.context(), registers.scope().name());
-            b.op_with("device.barrier", &[], &[], &[("scope", scope)], 0);
+            build::barrier(b, registers.scope());
         }
     }
 
@@ -149,8 +149,7 @@ impl<'h, 'c> Group<'h, 'c> {
                 None => {
                     let memory = attr::of_string(b.context(), wait.memory);
                     let ty = ty::memref(&sizes, output.elem(), Some(memory));
-                    let offset = attr::of_int(b.context(), wait.room.offset as i64);
-                    b.op_with("device.alloc", &[], &[ty], &[("offset", offset)], 0).result(0)
+                    build::alloc_at(b, wait.room.offset, ty)
                 }
             };
             let moves = member::moves(self.here, wait.memory)?;

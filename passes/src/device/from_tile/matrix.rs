@@ -13,7 +13,7 @@
 
 use std::collections::HashMap;
 
-use weft_dialects::device::{Machine, Move, token};
+use weft_dialects::device::{Machine, Move, build};
 use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Attribute, Builder, Context, Op, Report, Type, Val, attr, ty};
 use weft_dialects::tile::Compute;
@@ -374,23 +374,8 @@ impl<'p, 'c> Matrix<'p, 'c> {
                 view
             })
             .collect();
-        let memrefs = views.iter().map(|view| view.memref);
-        let operands: Vec<_> =
-            memrefs.chain(views.iter().flat_map(|view| view.indices.iter().copied())).collect();
-        let segments = [views.len() as i32, (operands.len() - views.len()) as i32];
         let instruction = &self.mapping.instruction;
-        let results: Vec<_> =
-            instruction.engine().map(|_| token(self.context)).into_iter().collect();
-        let op = b.op_with(
-            "device.invoke",
-            &operands,
-            &results,
-            &[
-                ("instruction", attr::of_symbol(self.context, instruction.name)),
-                ("operandSegmentSizes", attr::of_ints32(self.context, &segments)),
-            ],
-            0,
-        );
-        op.results()
+        let token = build::invoke(b, instruction.name, &views, instruction.engine().is_some());
+        token.into_iter().collect()
     }
 }

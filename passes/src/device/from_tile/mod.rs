@@ -43,7 +43,7 @@ mod windowed;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use weft_dialects::device::Machine;
+use weft_dialects::device::{Machine, build};
 use weft_dialects::ir::pass::{Failed, Pass, Run};
 use weft_dialects::ir::{Builder, Context, Mapping, Op, Report, Type, Val, attr, ty};
 use weft_dialects::tile::{self, Compute, RTile, Schedule};
@@ -75,11 +75,7 @@ pub const PASS: Pass = Pass {
 };
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
-    let Some(machine) = Machine::of(run.module) else {
-        Report::new(run.module.location(), "the module has no device.machine to write for")
-            .help("put one in with device-load-machine{file=...}");
-        return Err(Failed);
-    };
+    let machine = run.machine()?;
     keep_constants(run.context, run.module);
     let body = run.module.body(0).into_iter().flat_map(|block| block.ops());
     let uses = uses(run.module);
@@ -207,16 +203,6 @@ fn lower<'c>(context: &'c Context, machine: Machine<'c>, kernel: Op<'c>) -> Resu
     let tasks: u64 = grid.iter().product();
 
     let mut b = Builder::before(context, kernel);
-    let new = b.op_with(
-        "device.kernel",
-        &[],
-        &[],
-        &[
-            ("sym_name", attr::of_string(context, kernel.symbol())),
-            ("tasks", attr::of_int(context, tasks as i64)),
-        ],
-        1,
-    );
     let memref = |arg: &Val<'c>| {
         ty::memref(
             &ty::shape(arg.ty()).expect("the nest was read"),
@@ -224,11 +210,10 @@ fn lower<'c>(context: &'c Context, machine: Machine<'c>, kernel: Op<'c>) -> Resu
             None,
         )
     };
-    let types: Vec<Type<'c>> =
-        std::iter::once(Type::index(context)).chain(block.args().iter().map(memref)).collect();
-    let body = b.block(new.region(0), &types);
-    let memrefs: HashMap<_, _> =
-        block.args().into_iter().zip(body.args().into_iter().skip(1)).collect();
+    let types: Vec<Type<'c>> = block.args().iter().map(memref).collect();
+    let new = build::kernel(&mut b, kernel.symbol(), tasks, &types);
+    let (new, body, args) = (new.op, new.body, new.args());
+    let memrefs: HashMap<_, _> = block.args().into_iter().zip(args).collect();
     let mut b = b.into_block(body);
     let starts = coordinates(&mut b, body.arg(0), &grid, nest, &compute.tiles[0]);
     let here = Here { context, machine, kernel, memrefs };

@@ -1,12 +1,13 @@
 //! The code of one register tile: start, fold, finish, store.
 
+use weft_dialects::device::build;
 use weft_dialects::ir::{Builder, Type, Val, attr, ty};
 
 use super::Plan;
 use super::bordered::phase;
 use super::index::{Sum, scf_if, unrolled, unrolled_all};
 use super::tiles::compare;
-use super::view::{READ, View, WRITTEN, copy};
+use super::view::{View, copy_from, copy_to};
 use crate::nest::{Access, Epilogue, Start};
 
 /// One register tile at a place, of a size that is smaller at ragged ends.
@@ -173,7 +174,7 @@ impl<'p, 'c> Piece<'p, 'c> {
                 View { memref: self.memref(output), indices: self.indices(b, output, &point) };
             let (count, across) = (self.sizes[rows], Some((0, 1)));
             let by = self.plan.store_of(output, Some(rows), count, self.part.is_some());
-            copy(b, by, &source, &target, count, READ, across);
+            copy_from(b, by, &source, &target, count, across);
         }
     }
 
@@ -195,7 +196,7 @@ impl<'p, 'c> Piece<'p, 'c> {
     pub(super) fn alloc(&self, b: &mut Builder<'c>, shape: &[u64], elem: Type<'c>) -> Val<'c> {
         let memory = attr::of_string(self.plan.context, self.plan.registers);
         let ty = ty::memref(shape, elem, Some(memory));
-        b.op("device.alloc", &[], &[ty]).result(0)
+        build::alloc(b, ty)
     }
 
     /// Unrolled loops over the registers of the tile.
@@ -306,7 +307,7 @@ impl<'p, 'c> Piece<'p, 'c> {
         // Lanes without a point are never stored, so they may hold anything that can be read.
         let roomy = along.is_none() && self.plan.roomy.contains(&access.tensor);
         let count = if roomy { self.plan.lanes } else { count };
-        copy(b, self.plan.load_of(access), &source, target, count, READ, along);
+        copy_from(b, self.plan.load_of(access), &source, target, count, along);
     }
 
     fn store(
@@ -321,7 +322,7 @@ impl<'p, 'c> Piece<'p, 'c> {
         let target = View { memref: self.memref(output), indices: self.indices(b, output, &point) };
         let along = self.along(output);
         let by = self.plan.store_of(output, self.plan.lanes_axis, at.count, self.part.is_some());
-        copy(b, by, &source, &target, at.count, WRITTEN, along);
+        copy_to(b, by, &source, &target, at.count, along);
     }
 
     /// The dimension the lanes run along in a tensor, and how far apart they are.

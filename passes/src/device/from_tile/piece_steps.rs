@@ -1,11 +1,12 @@
 //! The steps of a register tile's reductions: what is loaded once, and what lanes compute of it.
 
-use weft_dialects::ir::{Block, Builder, Val, attr, ty};
+use weft_dialects::device::build;
+use weft_dialects::ir::{Block, Builder, Val};
 
 use super::body::write_body;
 use super::index::{Sum, scf_for, unrolled, unrolled_all};
 use super::piece::{At, Piece};
-use super::view::{View, lanewise};
+use super::view::View;
 
 impl<'c> Piece<'_, 'c> {
     /// Loops over reduction axes, outermost first; `body` gets the place on every axis.
@@ -119,26 +120,11 @@ impl<'c> Piece<'_, 'c> {
         point: &[Sum<'c>],
         count: u64,
     ) {
-        let context = self.plan.context;
         match &self.plan.instruction {
             Some((name, binding)) => {
                 let all: Vec<&View<'c>> = inputs.iter().chain(outputs).collect();
-                let views: Vec<_> = binding.iter().map(|&operand| all[operand]).collect();
-                let memrefs = views.iter().map(|view| view.memref);
-                let indices = views.iter().flat_map(|view| view.indices.iter().copied());
-                let counts =
-                    [views.len() as i32, views.iter().map(|v| v.indices.len() as i32).sum()];
-                let operands: Vec<_> = memrefs.chain(indices).collect();
-                b.op_with(
-                    "device.invoke",
-                    &operands,
-                    &[],
-                    &[
-                        ("instruction", attr::of_symbol(context, name)),
-                        ("operandSegmentSizes", attr::of_ints32(context, &counts)),
-                    ],
-                    0,
-                );
+                let views: Vec<_> = binding.iter().map(|&operand| all[operand].clone()).collect();
+                build::invoke(b, name, &views, false);
             }
             None => {
                 let reads: Vec<View<'c>> = inputs.iter().chain(outputs).cloned().collect();
@@ -181,12 +167,7 @@ impl<'c> Piece<'_, 'c> {
             (0..inputs.len().min(args.len())).filter(|&n| !args[n].uses().is_empty()).collect();
         let reads: Vec<View<'c>> = used.iter().map(|&number| inputs[number].clone()).collect();
         let numbers = self.asked_numbers(b, body, point);
-        let op = lanewise(b, "device.apply", self.plan.unit, lanes, &reads, outputs);
-        let types: Vec<_> = reads
-            .iter()
-            .map(|view| ty::elem(view.memref.ty()).expect("views are of memrefs"))
-            .collect();
-        let block = b.block(op.region(0), &types);
+        let block = build::apply(b, self.plan.unit, lanes, &reads, outputs);
         let mut values = vec![None; args.len()];
         for (number, arg) in used.iter().zip(block.args()) {
             values[*number] = Some(arg);
@@ -195,7 +176,7 @@ impl<'c> Piece<'_, 'c> {
         let lanes_axis = self.plan.lanes_axis.filter(|_| lanes > 1);
         let results =
             write_body(&mut inside, body, &values, &numbers, lanes_axis, &self.plan.memrefs);
-        inside.op("device.yield", &results, &[]);
+        build::yield_values(&mut inside, &results);
     }
 
     /// Values of the axes that `linalg.index` asks for, at the first lane.

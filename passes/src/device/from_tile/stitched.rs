@@ -13,6 +13,7 @@
 
 use std::collections::HashMap;
 
+use weft_dialects::device::build;
 use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Builder, Linear, Report, Val, attr, ty};
 use weft_dialects::tile::{Compute, Empty};
@@ -136,11 +137,9 @@ impl<'c> Stitched<'_, 'c> {
                 let elements = ty::count(tensor.ty()).unwrap_or(0);
                 let elem = ty::elem(tensor.ty()).ok_or(Failed)?;
                 let ty = ty::memref(&[elements], elem, Some(attr::of_string(b.context(), name)));
-                let place = attr::of_int(b.context(), offset as i64);
-                let alloc = b.op_with("device.alloc", &[], &[ty], &[("offset", place)], 0);
                 let room = Room {
                     memory: empty.memory,
-                    memref: alloc.result(0),
+                    memref: build::alloc_at(b, offset, ty),
                     moves,
                     handed: vec![elements],
                     starts: vec![Sum::number(0)],

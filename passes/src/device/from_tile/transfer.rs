@@ -1,6 +1,7 @@
 //! Writing transfers and fills, and waiting for them.
 
-use weft_dialects::device::{Move, token};
+use weft_dialects::device::build::{self, FillOp, TransferOp};
+use weft_dialects::device::{Limit, Move};
 use weft_dialects::ir::{Attribute, Builder, Type, Val, attr, ty};
 
 use super::view::View;
@@ -17,8 +18,8 @@ pub(super) struct Boxed<'c> {
 /// What is left out of a box, and what its elements promise: see `device.transfer`.
 #[derive(Default)]
 pub(super) struct Within<'c> {
-    /// Bounds, each with a step per side.
-    pub limits: Vec<(Val<'c>, Vec<i64>)>,
+    /// What is left out.
+    pub limits: Vec<Limit<'c>>,
     /// Whether what is left out becomes zero.
     pub pads: bool,
     /// Elements side by side that may be moved together; 0 where nothing is promised.
@@ -52,34 +53,17 @@ impl<'c> Pending<'c> {
         sizes: &[u64],
         within: &Within<'c>,
     ) {
-        let context = b.context();
-        let [read, written] = [from, to].map(|end| end.view.indices.len() as i32);
-        let segments = [1, read, 1, written, within.limits.len() as i32];
-        let operands: Vec<_> = [&from.view, &to.view]
-            .into_iter()
-            .flat_map(|view| std::iter::once(view.memref).chain(view.indices.iter().copied()))
-            .chain(within.limits.iter().map(|(bound, _)| *bound))
-            .collect();
-        let mut attributes = vec![
-            ("move", attr::of_symbol(context, way.name)),
-            ("sizes", of_sizes(b, sizes)),
-            ("from_strides", attr::of_ints(context, &from.strides)),
-            ("to_strides", attr::of_ints(context, &to.strides)),
-            ("operandSegmentSizes", attr::of_ints32(context, &segments)),
-        ];
-        if !within.limits.is_empty() {
-            let steps: Vec<_> =
-                within.limits.iter().flat_map(|(_, steps)| steps.iter().copied()).collect();
-            attributes.push(("limit_steps", attr::of_ints(context, &steps)));
-            if within.pads {
-                attributes.push(("pads", attr::unit(context)));
-            }
-        }
-        if within.run > 1 {
-            attributes.push(("run", attr::of_int(context, within.run as i64)));
-        }
-        let op = b.op_with("device.transfer", &operands, &results(b, way), &attributes, 0);
-        self.0.extend(op.results());
+        let transfer = TransferOp {
+            move_name: way.name,
+            source: (&from.view, &from.strides),
+            target: (&to.view, &to.strides),
+            sizes,
+            limits: &within.limits,
+            pads: within.pads,
+            run: within.run,
+            engine: way.engine().is_some(),
+        };
+        self.0.extend(transfer.build(b));
     }
 
     /// Begins to write `value` to every element of a row-major `shape` from `view` on.
@@ -91,22 +75,15 @@ impl<'c> Pending<'c> {
         shape: &[u64],
         value: Attribute<'c>,
     ) {
-        let context = b.context();
-        let operands: Vec<_> =
-            std::iter::once(view.memref).chain(view.indices.iter().copied()).collect();
-        let op = b.op_with(
-            "device.fill",
-            &operands,
-            &results(b, way),
-            &[
-                ("move", attr::of_symbol(context, way.name)),
-                ("sizes", of_sizes(b, shape)),
-                ("strides", attr::of_ints(context, &row_major(shape))),
-                ("value", value),
-            ],
-            0,
-        );
-        self.0.extend(op.results());
+        let fill = FillOp {
+            move_name: way.name,
+            target: view,
+            sizes: shape,
+            strides: &row_major(shape),
+            value,
+            engine: way.engine().is_some(),
+        };
+        self.0.extend(fill.build(b));
     }
 
     /// What was begun, for somebody else to wait for.
@@ -123,24 +100,13 @@ impl<'c> Pending<'c> {
 /// Waits for some tokens.
 pub(super) fn wait<'c>(b: &mut Builder<'c>, tokens: &[Val<'c>]) {
     if !tokens.is_empty() {
-        b.op("device.wait", tokens, &[]);
+        build::wait(b, tokens);
     }
 }
 
 /// A token that is given already.
 pub(super) fn ready<'c>(b: &mut Builder<'c>) -> Val<'c> {
-    let ty = token(b.context());
-    b.op("device.ready", &[], &[ty]).result(0)
-}
-
-/// What an engine does gives a token.
-pub(super) fn results<'c>(b: &Builder<'c>, way: &Move<'c>) -> Vec<Type<'c>> {
-    way.engine().map(|_| token(b.context())).into_iter().collect()
-}
-
-fn of_sizes<'c>(b: &Builder<'c>, sizes: &[u64]) -> Attribute<'c> {
-    let sizes: Vec<_> = sizes.iter().map(|&size| size as i64).collect();
-    attr::of_ints(b.context(), &sizes)
+    build::ready(b)
 }
 
 /// Room of a shape in a named memory.
@@ -152,7 +118,7 @@ pub(super) fn alloc<'c>(
 ) -> Val<'c> {
     let memory = attr::of_string(b.context(), memory);
     let ty = ty::memref(shape, elem, Some(memory));
-    b.op("device.alloc", &[], &[ty]).result(0)
+    build::alloc(b, ty)
 }
 
 /// The view from the first element on.

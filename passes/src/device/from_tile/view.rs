@@ -1,75 +1,36 @@
-//! Elements of memrefs, and the operations on registers that take them.
+//! Copies of elements from and to memrefs.
 
-use weft_dialects::ir::{Builder, Op, Val, attr};
+pub(super) use weft_dialects::device::View;
+use weft_dialects::device::build::{Along, CopyOp};
+use weft_dialects::ir::Builder;
 
-/// A memref and the indices of an element.
-#[derive(Clone)]
-pub(super) struct View<'c> {
-    pub memref: Val<'c>,
-    pub indices: Vec<Val<'c>>,
-}
-
-/// `device.apply` or `device.combine`, with an empty region.
-pub(super) fn lanewise<'c>(
+/// Copies `count` elements that lie side by side in the target, and in the source either too or
+/// along a dimension, so far apart.
+pub(super) fn copy_from<'c>(
     b: &mut Builder<'c>,
-    name: &str,
-    unit: &str,
-    lanes: u64,
-    inputs: &[View<'c>],
-    outputs: &[View<'c>],
-) -> Op<'c> {
-    let context = b.context();
-    let mut operands = Vec::new();
-    let mut segments = Vec::new();
-    for views in [inputs, outputs] {
-        operands.extend(views.iter().map(|view| view.memref));
-        let before = operands.len();
-        operands.extend(views.iter().flat_map(|view| view.indices.iter().copied()));
-        segments.extend([views.len() as i32, (operands.len() - before) as i32]);
-    }
-    b.op_with(
-        name,
-        &operands,
-        &[],
-        &[
-            ("lanes_unit", attr::of_symbol(context, unit)),
-            ("lanes", attr::of_int(context, lanes as i64)),
-            ("operandSegmentSizes", attr::of_ints32(context, &segments)),
-        ],
-        1,
-    )
-}
-
-/// `device.copy` by a move of `count` elements, side by side, or of every so many along a
-/// dimension: `along` says which and how far, `names` what the two attributes are called.
-pub(super) fn copy<'c>(
-    b: &mut Builder<'c>,
-    by: &str,
+    move_name: &str,
     source: &View<'c>,
     target: &View<'c>,
     count: u64,
-    names: [&'static str; 2],
     along: Option<(usize, i64)>,
 ) {
-    let context = b.context();
-    let operands: Vec<_> = [source, target]
-        .into_iter()
-        .flat_map(|view| std::iter::once(view.memref).chain(view.indices.iter().copied()))
-        .collect();
-    let segments = [1, source.indices.len() as i32, 1, target.indices.len() as i32];
-    let mut attributes = vec![
-        ("move", attr::of_symbol(context, by)),
-        ("count", attr::of_int(context, count as i64)),
-        ("operandSegmentSizes", attr::of_ints32(context, &segments)),
-    ];
-    if let Some((dim, step)) = along.filter(|_| count > 1) {
-        attributes.push((names[0], attr::of_int(context, dim as i64)));
-        attributes.push((names[1], attr::of_int(context, step)));
-    }
-    b.op_with("device.copy", &operands, &[], &attributes, 0);
+    CopyOp { move_name, source, target, count, from: way(count, along), to: None }.build(b);
 }
 
-/// The attributes of a step in what is read.
-pub(super) const READ: [&str; 2] = ["from_dim", "from_step"];
-/// Those of a step in what is written.
-pub(super) const WRITTEN: [&str; 2] = ["to_dim", "to_step"];
+/// Copies `count` elements that lie side by side in the source, and in the target either too or
+/// along a dimension, so far apart.
+pub(super) fn copy_to<'c>(
+    b: &mut Builder<'c>,
+    move_name: &str,
+    source: &View<'c>,
+    target: &View<'c>,
+    count: u64,
+    along: Option<(usize, i64)>,
+) {
+    CopyOp { move_name, source, target, count, from: None, to: way(count, along) }.build(b);
+}
+
+/// One element runs along no dimension.
+fn way(count: u64, along: Option<(usize, i64)>) -> Option<Along> {
+    along.filter(|_| count > 1).map(|(dim, step)| Along { dim, step })
+}

@@ -18,9 +18,9 @@ mod unroll;
 
 use std::collections::{HashMap, HashSet};
 
-use weft_dialects::device::{Kernel, Machine, Memory, View};
+use weft_dialects::device::{Kernel, Machine, Memory, View, build};
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
-use weft_dialects::ir::{Block, Builder, Context, Op, Report, Type, Val, attr, remark, ty};
+use weft_dialects::ir::{Block, Builder, Context, Op, Type, Val, attr, remark, ty};
 
 use crate::remarks::{Refused, chosen};
 use crate::tile::way;
@@ -48,20 +48,15 @@ pub const PASS: Pass = Pass {
 };
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
-    match run.option("order") {
-        "text" => return Ok(()),
-        "list" => {}
-        other => {
-            let what = format!("order={other} is no order of instructions");
-            Report::new(run.module.location(), what).help("write list or text");
-            return Err(Failed);
-        }
+    let as_written = run.word("order", &[("list", false), ("text", true)])?;
+    let remarks = run.flag("remarks")?;
+    if as_written {
+        return Ok(());
     }
     let Some((machine, registers)) = Machine::of(run.module).and_then(in_order) else {
         return Ok(());
     };
     let costs = Costs::of(machine);
-    let remarks = run.option("remarks") == "true";
     let ops = run.module.body(0).map(|block| block.ops()).unwrap_or_default();
     for kernel in ops.into_iter().filter_map(Kernel::of) {
         let (context, registers) = (run.context, &registers);
@@ -259,7 +254,7 @@ impl<'c> Writer<'_, 'c> {
             while known.len() < *count {
                 let first = block.ops()[0];
                 let mut b = Builder::before(self.context, first).with_location(end.location());
-                known.push(b.op("device.alloc", &[], &[*kind]).result(0));
+                known.push(build::alloc(&mut b, *kind));
             }
         }
         for (number, values) in read.values.iter().enumerate() {

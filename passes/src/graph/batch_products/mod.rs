@@ -43,9 +43,9 @@ pub const PASS: Pass = Pass {
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let ops = run.module.body(0).map(Block::ops).unwrap_or_default();
     // Without a machine nothing says what a wait costs.
-    let machine = Machine::of(run.module).filter(|_| run.option("batch") != "false");
+    let (batch, remarks) = (run.flag("batch")?, run.flag("remarks")?);
+    let machine = Machine::of(run.module).filter(|_| batch);
     let Some(machine) = machine else { return Ok(()) };
-    let remarks = run.option("remarks") == "true";
     for model in ops.into_iter().filter(|op| op.is("graph.model")) {
         let body = model.body(0).ok_or(Failed)?;
         let graph = Graph::of(machine, body);

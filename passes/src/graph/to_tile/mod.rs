@@ -21,10 +21,13 @@ mod pieces;
 
 use std::collections::{HashMap, HashSet};
 
+use weft_dialects::graph;
+use weft_dialects::graph::{Model, Weight};
 use weft_dialects::ir::pass::{Failed, Pass, Run};
 use weft_dialects::ir::{
     Block, Builder, Context, Form, Module, Op, Report, Type, Val, attr, empty_module, ty,
 };
+use weft_dialects::tile::build;
 
 use self::pieces::{Piece, Window};
 use crate::tile;
@@ -103,30 +106,18 @@ impl<'c> Door<'c> {
         model: Op<'c>,
         memory: &str,
     ) -> Result<Self, Failed> {
-        let body = model.body(0).ok_or(Failed)?;
-        let inputs: Vec<Type<'c>> = body.args().iter().map(|arg| arg.ty()).collect();
-        let outputs: Vec<Type<'c>> = body
-            .terminator()
-            .map(|end| end.operands().iter().map(|value| value.ty()).collect())
-            .unwrap_or_default();
-        let signature = ty::of_function(context, &inputs, &outputs);
-        let mut b = Builder::before(context, model);
-        let names = |name: &str| model.attr(name).ok_or(Failed);
-        let graph = b.op_with(
-            "tile.graph",
-            &[],
-            &[],
-            &[
-                ("sym_name", attr::of_string(context, model.symbol())),
-                ("inputs", names("inputs")?),
-                ("outputs", names("outputs")?),
-                ("signature", attr::of_type(signature)),
-            ],
-            1,
-        );
-        let types: Vec<_> = inputs.iter().map(|&input| ty::payload(context, input)).collect();
-        let block = b.block(graph.region(0), &types);
-        let values = body.args().into_iter().zip(block.args()).collect();
+        let model = Model::of(model).ok_or(Failed)?;
+        let args = model.body.args();
+        let inputs: Vec<Type<'c>> = args.iter().map(|arg| arg.ty()).collect();
+        let outputs: Vec<Type<'c>> = model.results().iter().map(|value| value.ty()).collect();
+        let graph = build::GraphOp {
+            name: model.name,
+            inputs: &model.inputs,
+            outputs: &model.outputs,
+            signature: (&inputs, &outputs),
+        };
+        let block = graph.build(&mut Builder::before(context, model.op));
+        let values = args.into_iter().zip(block.args()).collect();
         Ok(Self {
             context,
             module,
@@ -154,8 +145,8 @@ impl<'c> Door<'c> {
             match op.name() {
                 "graph.weight" => {
                     let ty = ty::payload(self.context, op.result(0).ty());
-                    let attrs: Vec<_> = op.attrs();
-                    let new = self.b.op_with("graph.weight", &[], &[ty], &attrs, 0).result(0);
+                    let Weight { tensor, file, hash, .. } = Weight::of(op).ok_or(Failed)?;
+                    let new = graph::build::weight(&mut self.b, tensor, file, hash, ty);
                     self.constants.insert(new);
                     self.values.insert(op.result(0), new);
                 }
@@ -167,7 +158,7 @@ impl<'c> Door<'c> {
                 "graph.output" => {
                     let values: Vec<_> =
                         op.operands().iter().map(|value| self.values[value]).collect();
-                    self.b.op("tile.output", &values, &[]);
+                    build::output(&mut self.b, &values);
                 }
                 other => {
                     Report::new(op.location(), format!("{other} has no form in a tile-graph"))
@@ -187,7 +178,7 @@ impl<'c> Door<'c> {
             return Err(Failed);
         };
         let value = attr::dense(ty, &bytes);
-        let new = self.b.op_with("graph.constant", &[], &[ty], &[("value", value)], 0).result(0);
+        let new = graph::build::constant(&mut self.b, value, ty);
         self.constants.insert(new);
         Ok(new)
     }
@@ -297,8 +288,7 @@ impl<'c> Door<'c> {
     }
 
     fn empty(&mut self, ty: Type<'c>) -> Val<'c> {
-        let memory = attr::of_symbol(self.context, &self.memory);
-        self.b.op_with("tile.empty", &[], &[ty], &[("memory", memory)], 0).result(0)
+        build::empty(&mut self.b, &self.memory, ty)
     }
 
     fn view(&mut self, tensor: Val<'c>, ty: Type<'c>) -> Val<'c> {
@@ -310,7 +300,7 @@ impl<'c> Door<'c> {
         if tensor.ty() == ty {
             return tensor;
         }
-        let view = self.b.op("tile.view", &[tensor], &[ty]).result(0);
+        let view = build::view(&mut self.b, tensor, ty);
         if self.constants.contains(&tensor) {
             self.constants.insert(view);
         }

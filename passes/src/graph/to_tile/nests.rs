@@ -3,6 +3,7 @@
 use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::payload::Axis;
 use weft_dialects::ir::{Form, Linear, Op, Report, Val, attr, ty};
+use weft_dialects::tile::build::RunOp;
 
 use super::border;
 use super::pieces::Piece;
@@ -126,31 +127,18 @@ impl<'c> Door<'c> {
         }
         operands.extend(nest.captures.iter().map(|capture| capture.tensor));
         let inputs = operands.len();
-        let mut results = Vec::new();
         for access in &nest.outputs {
             let ty = ty::tensor(&access.shape, access.elem());
             operands.push(self.view(access.tensor, ty));
-            results.push(ty);
         }
         let fixed: String = operands[..inputs]
             .iter()
             .map(|operand| if self.constants.contains(operand) { 'c' } else { 'v' })
             .collect();
         let kernel = self.kernel(cut.kind, &nest, &index, &fixed);
-        let run = self.b.op_with(
-            "tile.run",
-            &operands,
-            &results,
-            &[
-                ("name", attr::of_string(self.context, cut.name)),
-                ("kernel", attr::of_symbol(self.context, &kernel)),
-                (
-                    "operandSegmentSizes",
-                    attr::of_ints32(self.context, &[inputs as i32, results.len() as i32]),
-                ),
-            ],
-            0,
-        );
+        let (inputs, inits) = operands.split_at(inputs);
+        let run = RunOp { name: cut.name, kernel: &kernel, inputs, inits, at: &[] };
+        let run = run.build(&mut self.b);
         self.runs += 1;
         let inits_fixed = nest.starts.iter().zip(&nest.outputs).all(|(start, output)| {
             !matches!(start, Start::Held) || self.constants.contains(&output.tensor)

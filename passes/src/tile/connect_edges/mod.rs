@@ -23,7 +23,7 @@ use std::rc::Rc;
 use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::{Builder, Context, Mapping, Op, Report, Val, attr, remark};
-use weft_dialects::tile::{Compute, Kernel};
+use weft_dialects::tile::{Compute, Kernel, build};
 
 use crate::nest::{Nest, read_kernel};
 use crate::remarks::{Refused, chosen};
@@ -56,15 +56,9 @@ pub const PASS: Pass = Pass {
 };
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
-    let joining = run.option("joining").to_owned();
-    if !matches!(joining.as_str(), "full" | "all" | "base" | "none") {
-        let what = format!("joining={joining} is no way to join");
-        Report::new(run.module.location(), what).help("write full, all, base or none");
-        return Err(Failed);
-    }
-    let Some(machine) =
-        Machine::of(run.module).filter(|_| matches!(joining.as_str(), "full" | "all"))
-    else {
+    let words = [("full", Some(false)), ("all", Some(true)), ("base", None), ("none", None)];
+    let (wanted, remarks) = (run.word("joining", &words)?, run.flag("remarks")?);
+    let Some((machine, all)) = Machine::of(run.module).zip(wanted) else {
         return Ok(());
     };
     let Some(memory) = super::waiting_memory(machine).map(|memory| memory.name) else {
@@ -78,8 +72,8 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
             module: run.module,
             chooser: chooser.clone(),
             memory,
-            remarks: run.option("remarks") == "true",
-            all: joining == "all",
+            remarks,
+            all,
             members: HashMap::new(),
             known: Known::new(),
             tried: HashMap::new(),
@@ -183,7 +177,6 @@ impl<'c> Connecting<'c> {
     /// Connects a run to what another makes, where it is not: the tensors and their edges.
     fn connect(&self, reader: Op<'c>, from: Op<'c>) -> Vec<(Val<'c>, Op<'c>)> {
         let mut b = Builder::before(self.context, reader).with_location(reader.location());
-        let memory = ("memory", attr::of_symbol(self.context, self.memory));
         let mut edges: Vec<(Val<'c>, Op<'c>)> = Vec::new();
         for (number, operand) in reader.operands().into_iter().enumerate() {
             if maker(operand) != Some(from) {
@@ -193,7 +186,7 @@ impl<'c> Connecting<'c> {
             let edge = match known {
                 Some((_, edge)) => *edge,
                 None => {
-                    let edge = b.op_with("tile.connect", &[operand], &[operand.ty()], &[memory], 0);
+                    let edge = build::connect(&mut b, operand, self.memory);
                     edges.push((operand, edge));
                     edge
                 }
@@ -333,10 +326,9 @@ impl<'c> Connecting<'c> {
             Kernel::of(kernel).and_then(|kernel| kernel.computes().pop()).ok_or(Failed)?;
         let types: Vec<_> =
             kernel.body(0).ok_or(Failed)?.args().iter().map(|arg| arg.ty()).collect();
-        let name = attr::of_string(self.context, &self.free_name(kernel.symbol()));
+        let name = self.free_name(kernel.symbol());
         let mut b = Builder::after(self.context, kernel).with_location(kernel.location());
-        let new = b.op_with("tile.kernel", &[], &[], &[("sym_name", name)], 1);
-        let block = b.block(new.region(0), &types);
+        let Kernel { op: new, body: block, .. } = build::kernel(&mut b, &name, &types);
         let mut b = b.into_block(block);
         let mut map = Mapping::default();
         // Arguments of a compute are those of its kernel, in their order.

@@ -23,6 +23,7 @@ use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::{
     Builder, Context, Form, Linear, Op, Type, Val, attr, empty_module, module_op, remark,
 };
+use weft_dialects::tile::build::RunOp;
 
 use super::chooser::Chooser;
 use super::constants::constants;
@@ -50,7 +51,8 @@ pub const PASS: Pass = Pass {
 };
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
-    if run.option("fuse") == "false" {
+    let (fuse, remarks) = (run.flag("fuse")?, run.flag("remarks")?);
+    if !fuse {
         return Ok(());
     }
     let body = run.module.body(0).ok_or(Failed)?;
@@ -63,7 +65,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         context: run.context,
         module: run.module,
         chooser: Machine::of(run.module).map(|machine| Chooser::of(run, machine)),
-        remarks: run.option("remarks") == "true",
+        remarks,
         kernels: kernels.iter().map(|kernel| (kernel.symbol().to_owned(), *kernel)).collect(),
         made: HashMap::new(),
         nests: HashMap::new(),
@@ -323,20 +325,9 @@ impl<'c> Fuse<'c> {
         let values: Vec<_> = joint.operands.iter().zip(&types).map(&mut operand).collect();
         let names = [maker, user].map(|op| op.attr("name").and_then(attr::string).unwrap_or(""));
         let name = if names[0] == names[1] { names[0].to_owned() } else { names.join("+") };
-        let run = b.op_with(
-            "tile.run",
-            &values,
-            &types[types.len() - 1..],
-            &[
-                ("name", attr::of_string(self.context, &name)),
-                ("kernel", attr::of_symbol(self.context, kernel.symbol())),
-                (
-                    "operandSegmentSizes",
-                    attr::of_ints32(self.context, &[values.len() as i32 - 1, 1]),
-                ),
-            ],
-            0,
-        );
+        let (inputs, inits) = values.split_at(values.len() - 1);
+        let run = RunOp { name: &name, kernel: kernel.symbol(), inputs, inits, at: &[] };
+        let run = run.build(&mut b);
         for (reader, operand) in user.result(0).uses() {
             if reader.is("tile.view") {
                 reader.result(0).replace_with(view(&mut b, run.result(0), reader.result(0).ty()));

@@ -75,21 +75,11 @@ pub const PASS: Pass = Pass {
 };
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
-    let all = match run.option("instances") {
-        "none" => return Ok(()),
-        "auto" => false,
-        "all" => true,
-        other => {
-            let what = format!("instances={other} is no way to split");
-            Report::new(run.module.location(), what).help("write auto, all or none");
-            return Err(Failed);
-        }
-    };
-    if !["auto", "none"].contains(&run.option("near")) {
-        let what = format!("near={} is no way to bring weights", run.option("near"));
-        Report::new(run.module.location(), what).help("write auto or none");
-        return Err(Failed);
-    }
+    let words = [("auto", Some(false)), ("all", Some(true)), ("none", None)];
+    let wanted = run.word("instances", &words)?;
+    let near = run.word("near", &[("auto", true), ("none", false)])?;
+    let remarks = run.flag("remarks")?;
+    let Some(all) = wanted else { return Ok(()) };
     let Some(machine) = Machine::of(run.module) else { return Ok(()) };
     let Some((buffer, shared)) = local_buffer(machine).zip(machine.shared()) else {
         if !all {
@@ -104,9 +94,20 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     };
     let ops = run.module.body(0).map(|block| block.ops()).unwrap_or_default();
     for graph in ops.into_iter().filter_map(Graph::of) {
-        split(run, &graph, machine, (&buffer, &shared), all)?;
+        split(run, &graph, machine, (&buffer, &shared), Asked { all, near, remarks })?;
     }
     Ok(())
+}
+
+/// What the options ask for.
+#[derive(Clone, Copy)]
+struct Asked {
+    /// Whether sub-graphs are split wherever an instance fits.
+    all: bool,
+    /// Whether what is known comes once for each cluster with a memory of its own.
+    near: bool,
+    /// Whether what was done is said.
+    remarks: bool,
 }
 
 fn split<'c>(
@@ -114,9 +115,8 @@ fn split<'c>(
     graph: &Graph<'c>,
     machine: Machine<'c>,
     (buffer, shared): (&Stage<'c>, &Memory<'c>),
-    all: bool,
+    Asked { all, near, remarks }: Asked,
 ) -> Result<(), Failed> {
-    let remarks = run.option("remarks") == "true";
     let mut flow = match Flow::of(run.module, graph) {
         Ok(flow) => flow,
         Err(Unread::Reported) => return Err(Failed),
@@ -132,7 +132,7 @@ fn split<'c>(
     let local = &buffer.memory;
     let work = Work::of(machine, &flow, local);
     let mut limits = Limits::of(machine, buffer, shared);
-    if run.option("near") == "none" {
+    if !near {
         limits.clusters = None;
     }
     let subgraphs = groups::group(&flow, &work, &limits, all);

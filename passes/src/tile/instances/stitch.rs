@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Builder, Mapping, Op, Val, attr};
-use weft_dialects::tile::{Empty, Run, View};
+use weft_dialects::tile::build::{self, RunOp};
+use weft_dialects::tile::{Empty, Kernel, Run, View};
 
 use super::super::stream_host::emit::Emit;
 
@@ -46,18 +47,8 @@ pub(super) fn stitch<'c>(
 
     let module = emit.module.body(0).ok_or(Failed)?;
     let mut b = Builder::at_end(emit.context, module);
-    let kernel = b.op_with(
-        "tile.kernel",
-        &[],
-        &[],
-        &[
-            ("sym_name", attr::of_string(emit.context, "instance")),
-            ("stitched", attr::unit(emit.context)),
-        ],
-        1,
-    );
     let types: Vec<_> = inputs.iter().chain(&inits).map(|(value, _)| value.ty()).collect();
-    let block = b.block(kernel.region(0), &types);
+    let Kernel { op: kernel, body: block, .. } = build::stitched_kernel(&mut b, "instance", &types);
     let mut b = b.into_block(block);
     let mut made: HashMap<Val<'c>, Val<'c>> = HashMap::new();
     let mut last: Vec<Val<'c>> = block.args()[inputs.len()..].to_vec();
@@ -99,11 +90,11 @@ pub(super) fn stitch<'c>(
         } else if let Some(view) = View::of(op)
             && let Some(&source) = made.get(&view.source)
         {
-            let own = b.op("tile.view", &[source], &[op.result(0).ty()]).result(0);
+            let own = build::view(&mut b, source, op.result(0).ty());
             made.insert(op.result(0), own);
         }
     }
-    b.op("tile.yield", &last, &[]);
+    build::yield_values(&mut b, &last);
 
     let text = format!("stitched {}", kernel.own_text());
     let kernel = match emit.made.get(&text) {
@@ -127,23 +118,19 @@ pub(super) fn stitch<'c>(
 
     let ends: Vec<End<'c>> = inputs.iter().chain(&inits).copied().collect();
     let values: Vec<_> = ends.iter().map(|(value, _)| *value).collect();
-    let at: Vec<_> = ends.iter().map(|(_, at)| *at as i64).collect();
+    let at: Vec<_> = ends.iter().map(|(_, at)| *at).collect();
     let names = [runs.first(), runs.iter().rev().nth(inits.len())];
     let mut names: Vec<_> = names.into_iter().flatten().map(|run| run.name).collect();
     names.dedup();
-    let mut attributes = vec![
-        ("name", attr::of_string(emit.context, &names.join(" to "))),
-        ("kernel", attr::of_symbol(emit.context, kernel.symbol())),
-        (
-            "operandSegmentSizes",
-            attr::of_ints32(emit.context, &[inputs.len() as i32, inits.len() as i32]),
-        ),
-    ];
-    if at.iter().any(|at| *at > 0) {
-        attributes.push(("at", attr::of_ints(emit.context, &at)));
-    }
-    let types: Vec<_> = inits.iter().map(|(value, _)| value.ty()).collect();
-    let new = emit.b.op_with("tile.run", &values, &types, &attributes, 0);
+    let (read, written) = values.split_at(inputs.len());
+    let new = RunOp {
+        name: &names.join(" to "),
+        kernel: kernel.symbol(),
+        inputs: read,
+        inits: written,
+        at: &at,
+    };
+    let new = new.build(&mut emit.b);
     let now = |value: Val<'c>| given.get(&value).map_or(value, |&place| new.result(place));
     emit.finished = emit.finished.drain().map(|(tensor, value)| (tensor, now(value))).collect();
     let mut kept = Vec::new();

@@ -6,7 +6,6 @@
 //! is cheaper the model; both are options, and neither changes what is legal.
 
 use std::borrow::Cow;
-use std::str::FromStr;
 
 use weft_dialects::device::{Instruction, Machine};
 use weft_dialects::tile::RTile;
@@ -72,29 +71,16 @@ pub struct Search<'n> {
     pub near: Option<Near<'n>>,
 }
 
-impl FromStr for Strategy {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "exhaustive" => Ok(Self::Exhaustive),
-            "greedy" => Ok(Self::Greedy),
-            "beam" => Ok(Self::Beam),
-            _ => Err(format!("{text} is no strategy: exhaustive, greedy or beam")),
-        }
-    }
+impl Strategy {
+    /// What the option's words stand for.
+    pub const WORDS: [(&str, Self); 3] =
+        [("exhaustive", Self::Exhaustive), ("greedy", Self::Greedy), ("beam", Self::Beam)];
 }
 
-impl FromStr for Model {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "overlapped" => Ok(Self::Overlapped),
-            "summed" => Ok(Self::Summed),
-            _ => Err(format!("{text} is no cost model: overlapped or summed")),
-        }
-    }
+impl Model {
+    /// What the option's words stand for.
+    pub const WORDS: [(&str, Self); 2] =
+        [("overlapped", Self::Overlapped), ("summed", Self::Summed)];
 }
 
 /// Mappings that a beam keeps.

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use weft_dialects::ir::{Builder, Context, Op, Val, attr, ty};
+use weft_dialects::tile::build::RunOp;
 
 use super::panels::Panels;
 use super::{Kernel, Lies};
@@ -120,17 +121,10 @@ pub(super) fn apply<'c>(context: &'c Context, run: &Applied<'c>, nest: &Nest<'c>
         }
         seen.push(view(&mut b, source, arg.ty()));
     }
-    let outputs = nest.outputs.len();
-    let results: Vec<_> = types[types.len() - outputs..].iter().map(|arg| arg.ty()).collect();
-    let attributes = [
-        ("name", run.op.attr("name").unwrap_or_else(|| attr::of_string(context, new.symbol()))),
-        ("kernel", attr::of_symbol(context, new.symbol())),
-        (
-            "operandSegmentSizes",
-            attr::of_ints32(context, &[(seen.len() - outputs) as i32, outputs as i32]),
-        ),
-    ];
-    let fresh = b.op_with("tile.run", &seen, &results, &attributes, 0);
+    let (inputs, inits) = seen.split_at(seen.len() - nest.outputs.len());
+    let kernel = new.symbol();
+    let name = run.op.attr("name").and_then(attr::string).unwrap_or(kernel);
+    let fresh = RunOp { name, kernel, inputs, inits, at: &[] }.build(&mut b);
     for (old, new) in run.op.results().into_iter().zip(fresh.results()) {
         let seen = view(&mut b, new, old.ty());
         old.replace_with(seen);

@@ -21,9 +21,7 @@ use std::collections::HashMap;
 
 use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
-use weft_dialects::ir::{
-    Builder, Context, Module, Op, Report, attr, empty_module, module_op, remark,
-};
+use weft_dialects::ir::{Builder, Context, Module, Op, attr, empty_module, module_op, remark};
 
 use super::chooser::Chooser;
 use super::construct_rtiles::read;
@@ -33,7 +31,6 @@ use super::pack_weights::{constant_operands, kernels, known_inputs};
 use super::peel::fresh;
 use super::way::way;
 use crate::nest::{self, Nest};
-use crate::options::known;
 use crate::remarks::chosen;
 use crate::worth;
 use graph::{Graph, apply};
@@ -67,26 +64,10 @@ enum Which {
     None,
 }
 
-impl std::str::FromStr for Which {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "cheaper" => Ok(Self::Cheaper),
-            "all" => Ok(Self::All),
-            "none" => Ok(Self::None),
-            _ => Err(format!("{text} is neither cheaper, all nor none")),
-        }
-    }
-}
-
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
-    let Some(machine) = Machine::of(run.module) else {
-        Report::new(run.module.location(), "the module has no device.machine to lay out for")
-            .help("put one in with device-load-machine{file=...}");
-        return Err(Failed);
-    };
-    let which: Which = known(run.module, PASS.name, "tensors", run.option("tensors"))?;
+    let machine = run.machine()?;
+    let words = [("cheaper", Which::Cheaper), ("all", Which::All), ("none", Which::None)];
+    let (which, remarks) = (run.word("tensors", &words)?, run.flag("remarks")?);
     // Elsewhere groups of lanes lay out what they bring.
     let Some(width) = Width::of(machine).filter(|_| which != Which::None) else {
         return Ok(());
@@ -111,7 +92,6 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         let layouts = known.into_iter().map(Layout::of).collect();
         pass.kernels.insert(kernel.symbol().to_owned(), Kernel { op: kernel, nest, layouts });
     }
-    let remarks = run.option("remarks") == "true";
     for op in ops.into_iter().filter(|op| op.is("tile.graph")) {
         let graph = Graph::of(op, &pass.kernels);
         let count = pass.graph(&graph, which, remarks)?;

@@ -9,6 +9,7 @@
 //! and those that run inside move to the end.
 
 use weft_dialects::ir::{Builder, Linear, ty};
+use weft_dialects::tile::build;
 
 use crate::nest::{Access, Border, Nest, emit_pad, index_axis};
 use crate::remarks::Refused;
@@ -211,7 +212,7 @@ fn turn<'c>(scratch: &mut Builder<'c>, access: &mut Access<'c>, Panels { lanes, 
         let leading = &access.shape[..access.shape.len() - border.rank()];
         let source: Vec<u64> = leading.iter().chain(&border.inside).copied().collect();
         let ty = ty::tensor(&source, access.elem());
-        let source = scratch.op("tile.view", &[border.source], &[ty]).result(0);
+        let source = build::view(scratch, border.source, ty);
         access.tensor = emit_pad(scratch, access, &border, source);
     }
 }

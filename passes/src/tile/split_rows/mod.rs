@@ -25,9 +25,8 @@ mod write;
 
 use std::fmt;
 
-use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
-use weft_dialects::ir::{Op, Report, remark, ty};
+use weft_dialects::ir::{Op, remark, ty};
 
 use super::chooser::Chooser;
 use super::instruction::combine;
@@ -36,7 +35,6 @@ use super::pace::Pace;
 use super::pack_weights::kernels;
 use super::split_reductions::{MOST_PARTS, busiest};
 use super::views::kernel_of;
-use crate::options::known;
 use crate::remarks::Refused;
 use rows::{Applied, Graph};
 use softmax::Softmax;
@@ -75,29 +73,22 @@ enum Parts {
     Number(u64),
 }
 
-impl std::str::FromStr for Parts {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match (text, text.parse()) {
-            ("auto", _) => Ok(Self::Auto),
-            (_, Ok(number)) if number > 0 => Ok(Self::Number(number)),
-            _ => Err("write auto, or how many parts".to_owned()),
+impl Parts {
+    fn of(text: &str) -> Option<Self> {
+        match text {
+            "auto" => Some(Self::Auto),
+            text => text.parse().ok().filter(|&number| number > 0).map(Self::Number),
         }
     }
 }
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
-    let parts: Parts = known(run.module, PASS.name, "parts", run.option("parts"))?;
+    let parts = run.value("parts", "'auto' or a number of parts", Parts::of)?;
+    let remarks = run.flag("remarks")?;
     if parts == Parts::Number(1) {
         return Ok(());
     }
-    let Some(machine) = Machine::of(run.module) else {
-        Report::new(run.module.location(), "the module has no device.machine to split for")
-            .help("put one in with device-load-machine{file=...}");
-        return Err(Failed);
-    };
-    let remarks = run.option("remarks") == "true";
+    let machine = run.machine()?;
     let plain = kernels(run.module);
     let chooser = Chooser::of(run, machine);
     let mut writer = Writer::new(run.context, run.module, machine);

@@ -4,8 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use weft_dialects::device::Machine;
 use weft_dialects::ir::{
-    Attribute, Builder, Context, Linear, Module, Op, Type, Val, attr, empty_module, module_op,
+    Builder, Context, Linear, Module, Op, Type, Val, attr, empty_module, module_op,
 };
+use weft_dialects::tile::build;
 
 use super::rows::Applied;
 use crate::nest::{self, Nest, Start, scalar_body};
@@ -24,7 +25,7 @@ pub(super) struct Writer<'c> {
     /// Holds bodies until they are in kernels.
     scratch: Module<'c>,
     /// The memory that all units share.
-    memory: Attribute<'c>,
+    memory: &'c str,
     /// From the text of a kernel to its name.
     made: HashMap<String, String>,
 }
@@ -32,13 +33,7 @@ pub(super) struct Writer<'c> {
 impl<'c> Writer<'c> {
     pub fn new(context: &'c Context, module: Op<'c>, machine: Machine<'c>) -> Self {
         let memory = machine.shared().map_or("dram", |memory| memory.name);
-        Self {
-            context,
-            module,
-            scratch: empty_module(context),
-            memory: attr::of_symbol(context, memory),
-            made: HashMap::new(),
-        }
+        Self { context, module, scratch: empty_module(context), memory, made: HashMap::new() }
     }
 
     /// The module that holds bodies.
@@ -110,10 +105,9 @@ impl<'c> Writer<'c> {
         };
         let mut b = Builder::before(self.context, at).with_location(of.location());
         let place = types[types.len() - 1];
-        let memory = [("memory", self.memory)];
-        let place = b.op_with("tile.empty", &[], &[place], &memory, 0).result(0);
+        let place = build::empty(&mut b, self.memory, place);
         let read: Vec<Val<'c>> = nest.reads().into_iter().map(|access| access.tensor).collect();
-        apply(self.context, &mut b, of, &name, &types, &[&read, &[place]])
+        apply(&mut b, of, &name, &types, &[&read, &[place]])
     }
 
     /// The same for a nest whose axes are what they were.

@@ -15,6 +15,7 @@ use std::collections::{HashMap, HashSet};
 
 use weft_dialects::ir::payload::Axis;
 use weft_dialects::ir::{Attribute, Block, Builder, Context, Linear, Op, Type, Val, attr, ty};
+use weft_dialects::tile::build::{self, RunOp};
 
 use super::super::views::view;
 use super::flow::{Arg, Flow, Step};
@@ -153,11 +154,9 @@ impl<'c> Emit<'_, 'c> {
     }
 
     fn empty(&mut self, memory: &str, shape: &[u64], elem: Type<'c>) -> Val<'c> {
-        let memory = attr::of_symbol(self.context, memory);
-        let ty = ty::tensor(shape, elem);
-        let empty = self.b.op_with("tile.empty", &[], &[ty], &[("memory", memory)], 0);
-        self.runs.push(empty);
-        empty.result(0)
+        let empty = build::empty(&mut self.b, memory, ty::tensor(shape, elem));
+        self.runs.extend(empty.def());
+        empty
     }
 
     /// Copies a window of one tensor to a window of another: each a value, its shape, and
@@ -342,15 +341,12 @@ impl<'c> Emit<'_, 'c> {
             pairs.map(|(&value, &ty)| view(&mut self.b, value, ty)).collect();
         let views = values.iter().filter_map(|value| value.def());
         self.runs.extend(views.filter(|op| op.is("tile.view")));
-        let inputs = values.len() - results;
-        let segments = attr::of_ints32(self.context, &[inputs as i32, results as i32]);
-        let mut attributes = vec![
-            ("name", attr::of_string(self.context, name)),
-            ("kernel", attr::of_symbol(self.context, kernel.symbol())),
-            ("operandSegmentSizes", segments),
-        ];
-        attributes.extend(mark);
-        let run = self.b.op_with("tile.run", &values, &types[inputs..], &attributes, 0);
+        let (inputs, inits) = values.split_at(values.len() - results);
+        let run = RunOp { name, kernel: kernel.symbol(), inputs, inits, at: &[] };
+        let run = run.build(&mut self.b);
+        if let Some((mark, value)) = mark {
+            run.set_attr(mark, value);
+        }
         self.runs.push(run);
         run.results()
     }

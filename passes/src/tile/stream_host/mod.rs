@@ -35,7 +35,7 @@ use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::{Builder, Op, Report, attr, empty_module, module_op, remark};
 use weft_dialects::tile::Graph;
 
-use crate::remarks;
+use crate::remarks::{Refused, chosen};
 use choose::{Chosen, Rates, TooLarge};
 use emit::{Emit, Names};
 use flow::{Flow, Unread};
@@ -72,19 +72,13 @@ pub(crate) fn host_memory(machine: Machine<'_>) -> Option<Memory<'_>> {
 }
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
+    let (wanted, remarks) = (run.given_number("capacity-bytes")?, run.flag("remarks")?);
     let Some(machine) = Machine::of(run.module) else { return Ok(()) };
     let Some((host, near)) = host_memory(machine).zip(machine.shared()) else { return Ok(()) };
-    let capacity = match run.option("capacity-bytes") {
-        "" => near.capacity_bytes(),
-        text => text.parse().map_err(|_| {
-            let what = format!("tile-stream-host cannot use capacity-bytes={text}");
-            Report::new(run.module.location(), what).help("write a number of bytes");
-            Failed
-        })?,
-    };
+    let capacity = wanted.unwrap_or(near.capacity_bytes());
     let ops = run.module.body(0).map(|block| block.ops()).unwrap_or_default();
     for graph in ops.into_iter().filter_map(Graph::of) {
-        stream(run, &graph, machine, (&host, &near), capacity)?;
+        stream(run, &graph, machine, (&host, &near), (capacity, remarks))?;
     }
     Ok(())
 }
@@ -94,7 +88,7 @@ fn stream<'c>(
     graph: &Graph<'c>,
     machine: Machine<'c>,
     (host, near): (&Memory<'c>, &Memory<'c>),
-    capacity: u64,
+    (capacity, remarks): (u64, bool),
 ) -> Result<(), Failed> {
     let mut flow = Flow::of(run.module, graph).map_err(Unread::report)?;
     let needed = segment::unlimited_bytes(&flow);
@@ -160,28 +154,19 @@ fn stream<'c>(
             end.set_operand(place, value);
         }
     }
-    report(run, graph.op, &flow, &chosen, needed, capacity);
+    if remarks {
+        let why = Refused::by("capacity", "activations do not wait in the device's memory");
+        let why = why.met(format!("{needed} bytes at once, it holds {capacity}"));
+        remark(graph.op, &why.to_string());
+    }
+    report(run, &flow, &chosen, remarks);
     clear(run.module, &before);
     Ok(())
 }
 
 /// Counts what was done, and says it where remarks are asked for.
-fn report(
-    run: &mut Run<'_>,
-    graph: Op<'_>,
-    flow: &Flow<'_>,
-    chosen: &[Chosen],
-    needed: u64,
-    capacity: u64,
-) {
-    let told = run.option("remarks") == "true";
-    if told {
-        let why =
-            remarks::Refused::by("capacity", "activations do not wait in the device's memory");
-        let why = why.met(format!("{needed} bytes at once, it holds {capacity}"));
-        remark(graph, &why.to_string());
-    }
-    for Chosen { segment, cut, cycles, second } in chosen {
+fn report(run: &mut Run<'_>, flow: &Flow<'_>, cuts: &[Chosen], remarks: bool) {
+    for Chosen { segment, cut, cycles, second } in cuts {
         let tiles = segment::tiles(flow, segment, cut).expect("it was cut before");
         let moved = tiles.iter().map(|tile| segment::moved(flow, segment, tile, 1));
         let (read, given) = moved.fold((0, 0), |sum, own| (sum.0 + own.0, sum.1 + own.1));
@@ -189,13 +174,12 @@ fn report(
         run.count("tiles", tiles.len() as u64);
         run.count("bytes-in", read);
         run.count("bytes-out", given);
-        if told {
+        if remarks {
             let names = [segment.from, segment.to - 1].map(|step| flow.steps[step].name());
             let arena = segment::arena_bytes(flow, segment, &tiles);
             let second = second.as_ref().map(|(cut, cycles)| (sizes(cut), *cycles));
             let second = second.as_ref().map(|(cut, cycles)| (&**cut, *cycles));
-            let told =
-                remarks::chosen(&format!("{} tiles, {}", tiles.len(), sizes(cut)), *cycles, second);
+            let told = chosen(&format!("{} tiles, {}", tiles.len(), sizes(cut)), *cycles, second);
             let what = format!(
                 "\"{}\" to \"{}\": {told}; {read} bytes in, {given} out, {arena} at once",
                 names[0], names[1]

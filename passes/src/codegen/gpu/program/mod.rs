@@ -70,14 +70,13 @@ pub enum How {
 }
 
 impl How {
+    /// What the option's words stand for.
+    pub const WORDS: [(&str, Self); 3] =
+        [("auto", Self::Auto), ("one", Self::One), ("launches", Self::Launches)];
+
     /// From the option's text.
     pub fn parse(text: &str) -> Option<Self> {
-        Some(match text {
-            "auto" => Self::Auto,
-            "one" => Self::One,
-            "launches" => Self::Launches,
-            _ => return None,
-        })
+        Self::WORDS.iter().find(|(word, _)| *word == text).map(|(_, how)| *how)
     }
 }
 
@@ -166,18 +165,10 @@ impl Caller<'_> {
 }
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
-    let Some(how) = How::parse(run.option("form")) else {
-        let what = format!("form={} is none that is known", run.option("form"));
-        Report::new(run.module.location(), what).help("it is one of: auto, one, launches");
-        return Err(Failed);
-    };
+    let (how, said) = (run.word("form", &How::WORDS)?, run.flag("remarks")?);
     let ops = run.module.body(0).ok_or(Failed)?.ops();
     let Some(program) = ops.into_iter().find_map(Program::of) else { return Ok(()) };
-    let Some(machine) = Machine::of(run.module) else {
-        Report::new(program.op.location(), "the module has no device.machine")
-            .help("blocks are the units of a machine; put its description beside the program");
-        return Err(Failed);
-    };
+    let machine = run.machine()?;
     let Some(isa) = Isa::of_arch(machine.arch()) else {
         let what = format!("no blocks on the architecture {:?}", machine.arch());
         Report::new(program.op.location(), what)
@@ -188,7 +179,6 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         Report::new(program.op.location(), error.to_string());
         Failed
     })?;
-    let said = run.option("remarks") == "true";
     for choice in choose(run.module, machine, isa, &program, &planned.plan, how) {
         if said || choice.refused {
             remark(program.op, &choice.why);
