@@ -3,10 +3,14 @@
 //! `nest` is the form in which they all read a kernel; `pipeline.rs` alone knows
 //! their order.
 
+mod arch;
+pub mod arena;
 pub mod codegen;
+mod cost;
 pub mod device;
 pub mod graph;
 pub mod interpret;
+pub mod math;
 pub mod nest;
 pub mod pipeline;
 mod precedence;
@@ -14,4 +18,4 @@ pub mod remarks;
 pub mod simulate;
 pub mod task;
 pub mod tile;
-mod worth;
+pub mod worth;

@@ -1,4 +1,4 @@
-//! When a prediction is reason enough to do something else than before.
+//! When a prediction is reason enough to do something else than before, or to share work out.
 
 /// The part of what is predicted otherwise that something else may take. Predictions that differ by
 /// less do not say which is faster; asked for more, tensors of ResNet-18, Inception and SE-ResNeXt
@@ -20,4 +20,21 @@ pub(crate) fn is_worth(cycles: f64, otherwise: f64) -> bool {
 /// What has to be predicted otherwise at least for something of `cycles` to be worth doing.
 pub(crate) fn least(cycles: f64) -> f64 {
     cycles / MOST
+}
+
+/// In how many ranges a kernel of `tasks` rTasks is cut.
+///
+/// ```
+/// # use weft_passes::worth::parts;
+/// assert_eq!(parts(8, 50_000, 2, 20_000), 2);
+/// assert_eq!(parts(8, 20_000, 2, 20_000), 1); // not worth it
+/// assert_eq!(parts(1, 50_000, 2, 20_000), 1); // an rTask is never cut
+/// assert_eq!(parts(64, 50_000, 64, 20_000), 5);
+/// ```
+pub fn parts(tasks: u64, cycles: u64, units: u64, split_cycles: u64) -> u64 {
+    if cycles <= split_cycles {
+        return 1;
+    }
+    let worth = cycles.checked_div(split_cycles / 2).unwrap_or(u64::MAX);
+    worth.clamp(1, units.min(tasks).max(1))
 }

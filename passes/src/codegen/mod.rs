@@ -15,6 +15,7 @@
 //! This room reads the machine and the program half of `device`; where all kernels of a launch become
 //! one, the plan as well, and nothing else above.
 
+pub mod check_lowering;
 mod compile;
 mod error;
 pub mod gpu;
@@ -25,7 +26,7 @@ mod native;
 mod target;
 pub mod vendor;
 
+pub use crate::arch::{has_code, is_native};
 pub use compile::{Object, Text, compile_kernels, print_kernels, whole_code, whole_text};
 pub use error::CodegenError;
 pub use link::{LinkError, link, linker};
-pub use target::{has_code, is_native};

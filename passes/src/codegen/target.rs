@@ -3,7 +3,7 @@
 use weft_dialects::device::Machine;
 
 use super::CodegenError;
-use super::gpu::Isa;
+use crate::arch::{Isa, is_native};
 
 /// The processor that code is made for, as plain data that threads may share.
 #[derive(Clone, Debug)]
@@ -18,16 +18,6 @@ pub struct Target {
     pub register_bits: u64,
     /// The instruction set, where a kernel is code for one thread of many.
     pub isa: Option<Isa>,
-}
-
-/// Whether native code is made for a machine.
-pub fn is_native(machine: Machine<'_>) -> bool {
-    machine.arch() == "x86-64"
-}
-
-/// Whether LLVM has code for a machine; others are simulated.
-pub fn has_code(machine: Machine<'_>) -> bool {
-    Target::of(machine).is_ok()
 }
 
 impl Target {

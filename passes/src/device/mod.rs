@@ -1,6 +1,5 @@
 //! Passes of the `device` room.
 
-pub mod check_lowering;
 pub mod expand_math;
 pub mod from_tile;
 pub mod load_machine;

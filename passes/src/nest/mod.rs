@@ -9,6 +9,7 @@
 mod border;
 mod emit;
 mod form;
+pub mod grid;
 mod part;
 mod parts;
 mod read;

@@ -12,11 +12,8 @@ use weft_dialects::tile::{Kernel, build};
 
 use crate::tile::Chooser;
 use crate::tile::construct_rtiles::{Wanted, construct};
+use crate::tile::way::piece_bytes;
 use crate::tile::write_compute::construct_move;
-
-/// How much longer than a move's latency each of the pieces takes that it brings: others that use
-/// the same memory get their turns between them.
-const PIECE_LATENCIES: u64 = 2;
 
 /// Appends the kernel `name` to `module`; it copies so many elements, by a move where one is named.
 ///
@@ -50,10 +47,4 @@ pub(crate) fn emit<'c>(
 /// Elements of a piece; all at once where the machine does not say how fast the move is.
 fn piece(way: &Move<'_>, elem: Type<'_>) -> Option<u64> {
     Some((piece_bytes(way)? / ty::byte_size(elem)?).max(1))
-}
-
-/// Bytes of a piece that a move brings.
-pub(crate) fn piece_bytes(way: &Move<'_>) -> Option<u64> {
-    let bytes = way.bytes_per_cycle()?.checked_mul(way.latency_cycles()?)?;
-    bytes.checked_mul(PIECE_LATENCIES)
 }

@@ -15,13 +15,14 @@
 //! The estimate decides whether work is split and which unit is free first. It
 //! compares runs with each other and with a threshold; it is no promise.
 
-use weft_dialects::device::{Instruction, Machine, Move};
-use weft_dialects::ir::{Type, ty};
+use weft_dialects::device::{Machine, Move};
+use weft_dialects::ir::ty;
 use weft_dialects::tile::Compute;
 
-use super::grid::task_grid;
 use super::touch::Touches;
-use crate::nest::{Nest, generic_axes};
+use crate::cost::{memory_cycles, points};
+use crate::nest::Nest;
+use crate::nest::grid::task_grid;
 use crate::tile::isa::mapping;
 use crate::tile::{local_buffer, move_cycles};
 
@@ -69,26 +70,6 @@ pub fn arithmetic(machine: Machine<'_>, compute: &Compute<'_>, nest: &Nest<'_>) 
     }
 }
 
-/// Cycles that the smallest memory that holds `bytes`, a cache or the shared memory, takes to
-/// read or write them; none where the machine does not say.
-pub fn memory_cycles(machine: Machine<'_>, bytes: u64) -> f64 {
-    let memories = machine.memories();
-    let holding = memories.iter().filter(|m| m.is_cache() && m.capacity_bytes() >= bytes);
-    let cache = holding.min_by_key(|memory| memory.capacity_bytes()).cloned();
-    let rate = cache.or_else(|| machine.shared()).and_then(|memory| memory.bytes_per_cycle());
-    rate.map_or(0.0, |rate| bytes as f64 / rate as f64)
-}
-
-/// Cycles that each point of a product of `elem` takes on the fastest instruction of three operands.
-pub fn product_cycles<'c>(machine: Machine<'c>, elem: Type<'c>) -> Option<f64> {
-    let fits = |instruction: &Instruction<'c>| {
-        let types = instruction.operand_types();
-        types.len() == 3 && ty::elem(types[0]) == Some(elem)
-    };
-    let instructions = machine.instructions().into_iter().filter(fits);
-    instructions.map(|one| one.issue_cycles() / points(&one)).min_by(f64::total_cmp)
-}
-
 /// Cycles of an instruction that has axes of its own.
 fn by_axes(machine: Machine<'_>, compute: &Compute<'_>, nest: &Nest<'_>) -> Option<f64> {
     let instruction = machine.instruction(compute.instruction)?;
@@ -107,21 +88,4 @@ fn cycles_per_point(machine: Machine<'_>, compute: &Compute<'_>, nest: &Nest<'_>
     let elem = nest.outputs.first().map(|output| output.elem());
     let lanes = elem.and_then(|elem| unit.lanes_for(elem)).filter(|_| compute.lanes.is_some());
     operations.max(1) as f64 * unit.issue_cycles() / lanes.unwrap_or(1) as f64
-}
-
-/// Points of the nest that an instruction's meaning computes; where it is no
-/// `linalg.generic`, the elements of its largest operand.
-fn points(instruction: &Instruction<'_>) -> f64 {
-    let last = instruction
-        .meaning()
-        .and_then(|block| block.iter().filter(|op| op.is("linalg.generic")).last())
-        .and_then(|generic| generic_axes(generic).ok());
-    let points: u64 = match last {
-        Some(axes) => axes.iter().map(|axis| axis.extent).product(),
-        None => {
-            let types = instruction.operand_types().into_iter();
-            types.filter_map(ty::count).max().unwrap_or(1)
-        }
-    };
-    points.max(1) as f64
 }

@@ -22,12 +22,12 @@ use weft_dialects::tile::{self, Graph};
 
 use super::emit;
 use super::kernels::Kernels;
-use super::near::Shelf;
 use super::schedule::lanes::Placement;
 use super::schedule::operators::{RKernel, Target};
 use super::schedule::{self, Arena, Launches, Options, Policy, Range, Schedule, TooLarge};
 use super::values::{self, Constant, Job, Lowered, Place};
 use crate::remarks::{Refused, chosen};
+use crate::tile::shelf::Shelf;
 
 /// See the module.
 pub const PASS: Pass = Pass {

@@ -9,7 +9,9 @@ use weft_dialects::task;
 use weft_dialects::tile::{Compute, Kernel, Run};
 
 use super::touch::Touches;
-use super::{copy, cost, grid};
+use super::{copy, cost};
+use crate::cost::memory_cycles;
+use crate::nest::grid::{parallel_axes, task_grid};
 use crate::nest::{Nest, NestError, Start, read_members};
 use crate::tile::block::Block;
 use crate::tile::local_buffer;
@@ -169,7 +171,7 @@ impl<'c> Kernels<'c> {
         if kernel.is_stitched() {
             return Ok(self.stitched(op, &members, &nests));
         }
-        let pieces = grid::task_grid(nest, first);
+        let pieces = task_grid(nest, first);
         if nests.len() > 1 {
             return self.joined(op, &members, &nests, &pieces, &first.sizes);
         }
@@ -202,10 +204,8 @@ impl<'c> Kernels<'c> {
                 let known = nest.reads().into_iter().filter(|own| own.argument().def().is_none());
                 let known = known.map(|own| {
                     let elements: u64 = own.shape_in_memory().iter().product();
-                    cost::memory_cycles(
-                        self.machine,
-                        elements * ty::byte_size(own.elem()).unwrap_or(1),
-                    ) + wait
+                    memory_cycles(self.machine, elements * ty::byte_size(own.elem()).unwrap_or(1))
+                        + wait
                 });
                 return cost::arithmetic(self.machine, compute, nest) + known.sum::<f64>();
             };
@@ -216,7 +216,7 @@ impl<'c> Kernels<'c> {
         let last = nests[nests.len() - 1];
         let tiles =
             Tiles { spans: nests.iter().map(whole).collect(), grid: vec![1; last.axes.len()] };
-        let pieces = vec![1; grid::parallel_axes(last).len()];
+        let pieces = vec![1; parallel_axes(last).len()];
         let touches = Touches::of_members(nests, &pieces, &last.extents(), tiles);
         Facts {
             tasks: 1,
@@ -250,7 +250,7 @@ impl<'c> Kernels<'c> {
                 let tile: u64 = reach(access, &tiles.spans[member]).iter().product();
                 tile * tiles.count() * ty::byte_size(access.elem()).unwrap_or(1)
             });
-            let memory = cost::memory_cycles(self.machine, touched.sum());
+            let memory = memory_cycles(self.machine, touched.sum());
             (cost::arithmetic(self.machine, compute, nest) * again).max(memory)
         });
         // Tiles are brought before the first member, and taken behind the last one.
@@ -274,7 +274,7 @@ impl<'c> Kernels<'c> {
             args.iter().filter_map(|&ty| ty::byte_size(ty::elem(ty)?)?.checked_mul(ty::count(ty)?));
         Facts {
             tasks: kernel.tasks,
-            cycles: cost::memory_cycles(self.machine, bytes.sum()).ceil().max(1.0) as u64,
+            cycles: memory_cycles(self.machine, bytes.sum()).ceil().max(1.0) as u64,
             groups: kernel.groups.max(1),
             touches: Touches::unknown(kernel.tasks, &args, run.inputs.len()),
             keeps: vec![true; run.inits.len()],

@@ -3,14 +3,12 @@
 //! [`from_tile`] is the door into the room, [`plan()`] what leaves it: the plain data
 //! that the runtime follows.
 
-pub mod arena;
 pub mod check_order;
 mod conflicts;
 mod copy;
 pub mod cost;
 mod emit;
 pub mod from_tile;
-pub mod grid;
 mod kernels;
 mod moved;
 mod near;
@@ -22,7 +20,5 @@ pub mod touch;
 mod uses;
 mod values;
 
-pub use grid::task_grid;
 pub use moved::{Moved, moved};
-pub(crate) use near::Shelf;
 pub use plan::{ConstantSource, ConstantValue, Planned, PlanningError, plan};

@@ -4,8 +4,8 @@ use weft_dialects::ir::{Op, Val, ty};
 use weft_dialects::tile::Kernel;
 
 use super::touch::Touches;
+use crate::nest::grid::task_grid;
 use crate::nest::{Start, read_kernel};
-use crate::task::task_grid;
 
 /// Bytes of one argument of a kernel, each counted once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

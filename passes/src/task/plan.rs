@@ -20,7 +20,7 @@ use weft_dialects::ir::{Op, Type, Val, ty};
 use weft_dialects::task;
 use weft_runtime::plan::{Base, Buffer, CodeKind, Kernel, Moved, Plan, PlanError, Step};
 
-use crate::codegen;
+use crate::arch;
 use ports::ports;
 use sources::Sources;
 pub use sources::{ConstantSource, ConstantValue};
@@ -88,7 +88,7 @@ pub fn plan<'c>(
                 .collect(),
             cpu_features: machine.features().into_iter().map(str::to_owned).collect(),
             device: machine.name().to_owned(),
-            code: match codegen::is_native(machine) {
+            code: match arch::is_native(machine) {
                 true => CodeKind::Native,
                 false => CodeKind::Simulated,
             },

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use weft_dialects::device::Contract;
 use weft_dialects::ir::{Linear, Type, ty};
 
-use super::grid;
+use crate::nest::grid;
 use crate::nest::{Access, Nest};
 use crate::tile::propagate::Tiles;
 

@@ -28,7 +28,7 @@ use super::rtiles::Tile;
 use super::schedule::schedule;
 use super::write_compute::rewrite;
 use super::{instruction, isa, offer, pack_weights, roller};
-use crate::device::expand_math;
+use crate::math;
 use crate::nest::{self, Nest};
 use crate::remarks::{Refused, chosen};
 
@@ -181,7 +181,7 @@ pub(super) fn lanes_do<'c>(
     joined: &Nest<'c>,
 ) -> Result<(), Refused> {
     let machine = chooser.machine;
-    if instruction::lane_unit(machine, joined, &expand_math::expands).is_err() {
+    if instruction::lane_unit(machine, joined, &math::expands).is_err() {
         return Err(Refused::by("lanes", "no lane unit does both"));
     }
     let search = Search::default();

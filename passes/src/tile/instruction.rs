@@ -8,7 +8,7 @@ use weft_dialects::device::{Instruction, Lanes, Machine};
 use weft_dialects::ir::{Block, Op, Type, ty};
 
 use super::isa::{self, Binding, COMMUTE, Refusal, has_axes};
-use crate::device::expand_math;
+use crate::math;
 use crate::nest::{Nest, index_axis};
 
 /// Who computes a nest's body.
@@ -142,7 +142,7 @@ pub(super) fn body_cycles<'c>(unit: &Lanes<'c>, body: Block<'c>) -> f64 {
     let is_free =
         |op: &Op<'c>| matches!(op.name(), "arith.constant" | "linalg.index" | "linalg.yield");
     let issued = body.ops().into_iter().filter(|op| !is_free(op));
-    issued.map(|op| expand_math::cycles(unit, op)).sum::<f64>().max(unit.issue_cycles())
+    issued.map(|op| math::cycles(unit, op)).sum::<f64>().max(unit.issue_cycles())
 }
 
 fn unsupported<'c>(

@@ -35,6 +35,7 @@ pub mod rooms;
 mod rtiles;
 mod schedule;
 mod shapes;
+pub(crate) mod shelf;
 pub mod split_reductions;
 pub mod split_rows;
 pub mod stream_host;
@@ -43,7 +44,7 @@ mod task_tile;
 pub mod traffic;
 mod turn;
 mod views;
-mod way;
+pub(crate) mod way;
 mod windows;
 pub(crate) mod write_compute;
 

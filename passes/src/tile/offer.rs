@@ -17,8 +17,8 @@ use super::layout::Layout;
 use super::policy::{self, Tiled};
 use super::rtiles::Tile;
 use crate::nest::Nest;
-use crate::task::schedule::parts;
 use crate::worth;
+use crate::worth::parts;
 
 /// The tile that is done first when all units share it, where that is another than `best`; of two
 /// that take about as long the one of less work.

@@ -19,7 +19,7 @@ use super::layout::{Layout, layings};
 use super::shapes::{combines_lanes, lanes_axes, shapes};
 use super::task_tile::footprint;
 use super::way::Stage;
-use crate::device::expand_math;
+use crate::math;
 use crate::nest::{Access, Nest};
 
 /// What was chosen for a nest.
@@ -305,7 +305,7 @@ impl<'n, 'c> ByLanes<'n, 'c> {
 /// is no such unit.
 fn units<'c>(machine: Machine<'c>, nest: &Nest<'c>) -> (Vec<Mapped<'c>>, Option<String>) {
     let mut units = instructions(machine, nest);
-    match lane_unit(machine, nest, &expand_math::expands) {
+    match lane_unit(machine, nest, &math::expands) {
         Ok(unit) => {
             units.push(unit);
             (units, None)

@@ -15,8 +15,8 @@
 use weft_dialects::ir::ty;
 
 use super::propagate::{Chain, Tiles, groups};
+use crate::arena::{self, Life};
 use crate::nest::Border;
-use crate::task::arena::{self, Life};
 
 /// Tiles of a group that wait in one memory.
 pub struct Waiting<'w, 'n, 'c> {

@@ -9,7 +9,7 @@ use weft_dialects::tile::RTile;
 use super::policy::Tiled;
 use super::{parts, task_tile};
 use crate::nest::Nest;
-use crate::task::task_grid;
+use crate::nest::grid::task_grid;
 
 /// Who computes a nest, and its rTiles, the rTask's first.
 pub(super) struct Tile<'c> {

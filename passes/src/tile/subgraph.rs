@@ -20,9 +20,9 @@ use super::pace::Pace;
 use super::propagate::{Chain, Link, Tiles, propagate, reach};
 use super::traffic::{Config, Limits, configs, traffic};
 use super::way::{move_cycles, near_cache, way};
+use crate::nest::grid::task_grid;
 use crate::nest::{Access, Border, Nest, Start};
 use crate::remarks::Refused;
-use crate::task::grid::task_grid;
 use crate::worth;
 
 /// Tiles that the policy is asked about.

@@ -96,6 +96,16 @@ pub fn move_cycles(machine: Machine<'_>, way: &Move<'_>, bytes: f64) -> f64 {
     slowest.map_or(0.0, |rate| bytes / rate as f64)
 }
 
+/// How much longer than a move's latency each of the pieces takes that it brings: others that use
+/// the same memory get their turns between them.
+const PIECE_LATENCIES: u64 = 2;
+
+/// Bytes of a piece that a move brings.
+pub(crate) fn piece_bytes(way: &Move<'_>) -> Option<u64> {
+    let bytes = way.bytes_per_cycle()?.checked_mul(way.latency_cycles()?)?;
+    bytes.checked_mul(PIECE_LATENCIES)
+}
+
 /// The cache in which a unit keeps a piece of its own while it works on it.
 #[derive(Clone, Copy, Debug)]
 pub struct NearCache<'c> {

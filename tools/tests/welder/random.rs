@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use weft_dialects::ir::{context, parse};
-use weft_passes::task::arena::{Arena, Life, clash};
+use weft_passes::arena::{Arena, Life, clash};
 use weft_passes::tile::propagate::{Chain, Link, propagate};
 use weft_passes::tile::rooms::Rooms;
 use weft_passes::tile::traffic::waiting;

@@ -3,25 +3,9 @@
 use weft_dialects::device::Scope;
 use weft_dialects::ir::{Builder, Type, Val, attr, ty};
 
-/// An instruction set of units whose threads go in step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Isa {
-    /// NVIDIA's virtual one.
-    Ptx,
-    /// AMD's.
-    Amdgcn,
-}
+pub use crate::arch::Isa;
 
 impl Isa {
-    /// The instruction set of an architecture, by how its name begins.
-    pub fn of_arch(arch: &str) -> Option<Self> {
-        match arch {
-            _ if arch.starts_with("sm_") => Some(Self::Ptx),
-            _ if arch.starts_with("gfx") => Some(Self::Amdgcn),
-            _ => None,
-        }
-    }
-
     /// LLVM's triple.
     pub fn triple(self) -> &'static str {
         match self {

@@ -18,7 +18,7 @@ use weft_dialects::device::{Kernel, Machine};
 use weft_dialects::ir::{Builder, Context, Op, Type, Val, attr, ty};
 use weft_runtime::plan::ALIGN;
 
-use crate::task::arena::{self, Life};
+use crate::arena::{self, Life};
 
 /// Says of a `device.alloc` which piece it is in, and from which byte of it on.
 const PLACE: &str = "scratch";

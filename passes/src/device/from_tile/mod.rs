@@ -48,8 +48,8 @@ use weft_dialects::ir::pass::{Failed, Pass, Run};
 use weft_dialects::ir::{Builder, Context, Mapping, Op, Report, Type, Val, attr, ty};
 use weft_dialects::tile::{self, Compute, RTile, Schedule};
 
+use crate::nest::grid::task_grid;
 use crate::nest::{self, Access, Nest};
-use crate::task::grid::task_grid;
 use crate::tile::{Way, binding, lanes_type, way};
 use block::Blocks;
 use bordered::Bordered;

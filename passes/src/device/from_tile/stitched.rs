@@ -23,8 +23,8 @@ use super::index::Sum;
 use super::member::{self, Piece, Room, Rooms};
 use super::moved::moved;
 use super::transfer::wait;
+use crate::arena::{self, Life};
 use crate::nest::Nest;
-use crate::task::arena::{self, Life};
 use crate::tile::propagate::merged;
 
 /// The computes of such a kernel.

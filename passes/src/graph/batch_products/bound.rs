@@ -12,9 +12,9 @@
 use weft_dialects::device::Machine;
 use weft_dialects::ir::{Block, Op, Val, ty};
 
+use crate::cost::{memory_cycles, product_cycles};
 use crate::graph::product::{Product, is_weight};
 use crate::nest::generic_axes;
-use crate::task::cost::{memory_cycles, product_cycles};
 
 /// Operators that are looked at for one model, to find batches and again to choose: a bound on the
 /// time that deciding takes.

@@ -13,7 +13,6 @@
 //! read again much later may be brought twice.
 //!
 //! ```text
-//! shelf.rs      the memory of a cluster, and how long it takes to bring something there
 //! wish.rs       which tensors may lie there, and who uses them when
 //! traffic.rs    when turns happen that wait for each other's bytes
 //! room.rs       places
@@ -22,7 +21,6 @@
 
 mod report;
 mod room;
-mod shelf;
 mod traffic;
 mod wish;
 
@@ -36,9 +34,9 @@ use weft_runtime::plan::ALIGN;
 use super::kernels::Kernels;
 use super::schedule::Turn;
 use super::values::{Arg, Job, Lowered, Place, Storage};
+use crate::tile::shelf::Shelf;
 use report::{Fate, line};
 use room::Room;
-pub(crate) use shelf::Shelf;
 use traffic::Traffic;
 use wish::{How, Uses, Wish, wishes_of};
 

@@ -1,9 +1,9 @@
 //! What is said of the memory of a cluster.
 
 use super::super::values::Lowered;
-use super::Shelf;
 use super::wish::{How, Wish};
 use crate::remarks::Refused;
+use crate::tile::shelf::Shelf;
 
 /// What becomes of a tensor that wants a place near.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

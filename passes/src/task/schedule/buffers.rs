@@ -1,9 +1,9 @@
 //! The place of every buffer in the arena of its memory.
 
-use super::super::arena::{self, Life};
 use super::super::values::{Lowered, Place};
 use super::Arena;
 use super::policy::Turn;
+use crate::arena::{self, Life};
 
 /// Places the buffers of every memory for jobs in their turns: an offset for each storage, and
 /// the arenas.

@@ -19,18 +19,18 @@ mod place;
 mod policy;
 pub mod wavefront;
 
-pub use operators::parts;
 pub(crate) use operators::ways;
 pub(crate) use place::pieces;
 pub(crate) use policy::{Order, Policy, Turn};
 
 use weft_dialects::ir::pass::Failed;
 
-use super::arena;
 use super::kernels::Kernels;
-use super::near::{self, Near, Shelf};
+use super::near::{self, Near};
 use super::reduce::reduce;
 use super::values::Lowered;
+use crate::arena;
+use crate::tile::shelf::Shelf;
 use lanes::Placement;
 use operators::Target;
 use place::Placing;

@@ -10,6 +10,7 @@ use super::super::kernels::Kernels;
 use super::super::touch::{Region, seen_from};
 use super::super::values::{Job, Lowered, Place};
 use crate::precedence::Precedence;
+use crate::worth::parts;
 
 /// An operator (Rammer's rOperator, OSDI'20, section 3): rTasks that are independent of each
 /// other, in one or more ways.
@@ -56,7 +57,7 @@ pub struct Target {
 }
 
 impl RKernel {
-    /// How many units it is given, as [`parts`].
+    /// How many units it is given, by what it takes.
     pub fn parts(&self, target: &Target) -> u64 {
         parts(self.tasks, self.cycles, target.units, target.split_cycles)
     }
@@ -72,23 +73,6 @@ impl RKernel {
     pub fn resource(&self) -> u64 {
         self.tasks.saturating_mul(self.groups)
     }
-}
-
-/// In how many ranges a kernel of `tasks` rTasks is cut.
-///
-/// ```
-/// # use weft_passes::task::schedule::parts;
-/// assert_eq!(parts(8, 50_000, 2, 20_000), 2);
-/// assert_eq!(parts(8, 20_000, 2, 20_000), 1); // not worth it
-/// assert_eq!(parts(1, 50_000, 2, 20_000), 1); // an rTask is never cut
-/// assert_eq!(parts(64, 50_000, 64, 20_000), 5);
-/// ```
-pub fn parts(tasks: u64, cycles: u64, units: u64, split_cycles: u64) -> u64 {
-    if cycles <= split_cycles {
-        return 1;
-    }
-    let worth = cycles.checked_div(split_cycles / 2).unwrap_or(u64::MAX);
-    worth.clamp(1, units.min(tasks).max(1))
 }
 
 /// The jobs of a program as operators: what a job reads was written by those before it.

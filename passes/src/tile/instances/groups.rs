@@ -20,8 +20,8 @@ use super::super::stream_host::segment::{Cut, Segment, arena_bytes, moved, sampl
 use super::super::stream_host::spans::count;
 use super::work::Work;
 use crate::remarks::Refused;
-use crate::task::Shelf;
-use crate::task::schedule::parts;
+use crate::tile::shelf::Shelf;
+use crate::worth::parts;
 
 /// What instances may take.
 pub(super) struct Limits {

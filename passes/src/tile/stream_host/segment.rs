@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::flow::Flow;
 use super::spans::{Span, count, hull, image, points, side_by_side};
-use crate::task::arena::{self, Life};
+use crate::arena::{self, Life};
 
 /// How what a segment gives is cut: pieces of a size along some dimensions of its last tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use weft_dialects::device::Instruction;
 use weft_dialects::ir::{Context, Report, module_op, parse};
-use weft_passes::device::check_lowering::{Verdict, check};
+use weft_passes::codegen::check_lowering::{Verdict, check};
 
 use super::assemble::{Assembled, assemble};
 use super::loaded::Loaded;

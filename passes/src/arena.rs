@@ -39,7 +39,7 @@ pub struct Arena {
 /// Gives every buffer a place.
 ///
 /// ```
-/// # use weft_passes::task::arena::{place, Life};
+/// # use weft_passes::arena::{place, Life};
 /// let life = |first, last| Life { first, last, bytes: 100 };
 /// let arena = place(&[life(0, 1), life(1, 2), life(2, 3)], 0);
 /// assert_eq!(arena.offsets, [0, 128, 0]);
@@ -83,7 +83,7 @@ fn best_gap(taken: &mut [(u64, u64)], bytes: u64) -> u64 {
 /// Two lives that meet and whose places overlap, if there are such.
 ///
 /// ```
-/// # use weft_passes::task::arena::{clash, Arena, Life};
+/// # use weft_passes::arena::{clash, Arena, Life};
 /// let lives = [Life { first: 0, last: 1, bytes: 8 }, Life { first: 1, last: 2, bytes: 8 }];
 /// assert_eq!(clash(&lives, &Arena { offsets: vec![0, 0], bytes: 64 }), Some((0, 1)));
 /// assert_eq!(clash(&lives, &Arena { offsets: vec![0, 64], bytes: 128 }), None);

@@ -3,9 +3,8 @@
 use weft_dialects::device::{Machine, Move, Scope, Unit};
 use weft_dialects::task::Clusters;
 
-use super::super::copy;
-use crate::codegen;
-use crate::tile::move_cycles;
+use super::way::{move_cycles, piece_bytes};
+use crate::arch::has_code;
 
 /// The memory of a cluster, and what fills it.
 pub(crate) struct Shelf<'c> {
@@ -35,7 +34,7 @@ impl<'c> Shelf<'c> {
             let engine = fetch.engine().and_then(|name| machine.engine(name));
             engine.is_some_and(|engine| Some(engine.unit()) == unit.cluster())
         };
-        let simulated = !codegen::has_code(machine);
+        let simulated = !has_code(machine);
         machine.memories().into_iter().filter(|_| simulated).find_map(|memory| {
             let own = memory.scope() == Scope::Cluster && memory.within() == Some(shared);
             let fetch = machine.move_between(shared, memory.name).filter(|_| own)?;
@@ -49,7 +48,7 @@ impl<'c> Shelf<'c> {
     /// take, piece by piece, or all of them in the memory that all share.
     pub fn brings(&self, bytes: u64, clusters: u64) -> u64 {
         let latency = self.fetch.latency_cycles().unwrap_or(0);
-        let piece = copy::piece_bytes(&self.fetch).unwrap_or(bytes).max(1);
+        let piece = piece_bytes(&self.fetch).unwrap_or(bytes).max(1);
         let own = move_cycles(self.machine, &self.fetch, bytes as f64) as u64;
         let all = ((bytes * clusters) as f64 / self.rate) as u64;
         (own + bytes.div_ceil(piece) * latency).max(all + latency)

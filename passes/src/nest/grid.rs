@@ -4,8 +4,9 @@
 //! a grid, and rTask numbers count it in row-major order, the first axis slowest.
 //! Reductions are never cut.
 
-use crate::nest::Nest;
 use weft_dialects::tile::RTile;
+
+use super::Nest;
 
 /// Pieces along each parallel axis, in the order of the axes.
 ///
@@ -28,7 +29,7 @@ pub fn parallel_axes(nest: &Nest<'_>) -> Vec<usize> {
 /// two boxes per axis, and one where the run is made of whole rows.
 ///
 /// ```
-/// # use weft_passes::task::grid::boxes;
+/// # use weft_passes::nest::grid::boxes;
 /// assert_eq!(boxes(&[3, 4], 4, 12), [[(1, 2), (0, 3)]]);
 /// assert_eq!(boxes(&[3, 4], 0, 6), [[(0, 0), (0, 3)], [(1, 1), (0, 1)]]);
 /// ```

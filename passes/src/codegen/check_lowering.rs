@@ -17,7 +17,7 @@ use weft_runtime::random;
 use weft_runtime::tensor::Tensor;
 use weft_runtime::vm::Ty;
 
-use crate::codegen::{compile_kernels, link};
+use super::{compile_kernels, link};
 use crate::interpret::{Compiled, element_type};
 
 /// How many times both are run.

@@ -1,0 +1,43 @@
+//! How long memories and instructions take at least, by the machine's facts alone.
+
+use weft_dialects::device::{Instruction, Machine};
+use weft_dialects::ir::{Type, ty};
+
+use crate::nest::generic_axes;
+
+/// Cycles that the smallest memory that holds `bytes`, a cache or the shared memory, takes to
+/// read or write them; none where the machine does not say.
+pub(crate) fn memory_cycles(machine: Machine<'_>, bytes: u64) -> f64 {
+    let memories = machine.memories();
+    let holding = memories.iter().filter(|m| m.is_cache() && m.capacity_bytes() >= bytes);
+    let cache = holding.min_by_key(|memory| memory.capacity_bytes()).cloned();
+    let rate = cache.or_else(|| machine.shared()).and_then(|memory| memory.bytes_per_cycle());
+    rate.map_or(0.0, |rate| bytes as f64 / rate as f64)
+}
+
+/// Cycles that each point of a product of `elem` takes on the fastest instruction of three operands.
+pub(crate) fn product_cycles<'c>(machine: Machine<'c>, elem: Type<'c>) -> Option<f64> {
+    let fits = |instruction: &Instruction<'c>| {
+        let types = instruction.operand_types();
+        types.len() == 3 && ty::elem(types[0]) == Some(elem)
+    };
+    let instructions = machine.instructions().into_iter().filter(fits);
+    instructions.map(|one| one.issue_cycles() / points(&one)).min_by(f64::total_cmp)
+}
+
+/// Points of the nest that an instruction's meaning computes; where it is no
+/// `linalg.generic`, the elements of its largest operand.
+pub(crate) fn points(instruction: &Instruction<'_>) -> f64 {
+    let last = instruction
+        .meaning()
+        .and_then(|block| block.iter().filter(|op| op.is("linalg.generic")).last())
+        .and_then(|generic| generic_axes(generic).ok());
+    let points: u64 = match last {
+        Some(axes) => axes.iter().map(|axis| axis.extent).product(),
+        None => {
+            let types = instruction.operand_types().into_iter();
+            types.filter_map(ty::count).max().unwrap_or(1)
+        }
+    };
+    points.max(1) as f64
+}
