@@ -13,7 +13,6 @@
 
 // SAID: remark: launch 0 is one kernel with 1266 cycles predicted; second 2 launches with 2128
 // FORM: task-lower-to-blocks: unknown value 'some' for option 'form'; expected 'auto', 'one' or 'launches'
-// FORM: it is one of: auto, one, launches
 // APART-NOT: func.func
 
 // Three units: where their steps lie, and where their arm. Units 0 and 1 do both kernels, each with

@@ -68,7 +68,6 @@ tile.graph @g inputs ["x"] outputs ["y", "z"] : (tensor<64xf32>) -> (tensor<64xf
 // SAID: remark: wave of "second"{{.*}}; joined: {{[0-9]+}} cycles together, {{[0-9]+}} + {{[0-9]+}} apart
 
 // WORD: tile-to-task: unknown value 'fifo' for option 'policy'; expected 'auto', 'text', 'critical', 'wavefront' or 'depth'
-// WORD: help: it is one of: auto, text, critical, wavefront
 
 tile.kernel @twice {
 ^bb0(%x: tensor<64xf32>, %o: tensor<64xf32>):

@@ -16,4 +16,3 @@
 // BASE-NOT: tile.connect
 
 // SOME: error: tile-connect-edges: unknown value 'some' for option 'joining'; expected 'full', 'all', 'base' or 'none'
-// SOME: write full, all, base or none

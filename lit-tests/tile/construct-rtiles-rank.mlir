@@ -35,7 +35,6 @@ device.machine @toy arch("toy") features([]) {
 // REMARK: rank 0: @fma, lanes on axis 1 x2, 4 rows on axis 0: 90 cycles, footprint 736 bytes, traffic 1472 bytes, waste 0.0 %
 // REMARK: rank 1: @fma, lanes on axis 1 x4, 2 rows on axis 0
 // REFUSED: tile-construct-rtiles: unknown value 'first' for option 'rank'; expected a number
-// REFUSED: help: write digits; rank 0 is the best choice
 tile.kernel @mm {
 ^bb0(%x: tensor<4x6xf32>, %w: tensor<6x32xf32>, %o: tensor<4x32xf32>):
   %r = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %w : tensor<4x6xf32>, tensor<6x32xf32>) outs(%o : tensor<4x32xf32>) {

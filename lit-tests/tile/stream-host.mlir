@@ -46,7 +46,6 @@ device.machine @small arch("small") features([]) {
 // SMALL: help: without streaming all activations take 1088 bytes at once
 
 // FEW: error: tile-stream-host: unknown value 'few' for option 'capacity-bytes'; expected a number
-// FEW: help: write a number of bytes
 
 tile.kernel @sum {
 ^bb0(%x: tensor<36x8xf32>, %w: tensor<3xf32>, %o: tensor<34x8xf32>):

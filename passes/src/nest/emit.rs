@@ -32,8 +32,8 @@ pub fn emit_kernel<'c>(
     let mut take = |count: usize| -> Vec<Val<'c>> { args.by_ref().take(count).collect() };
 
     let mut p = Payload::new(context, block, Location::unknown(context));
-    let axes: Vec<Axis> = nest.axes.iter().map(|axis| axis.kind).collect();
-    let points = Points { extents: nest.extents(), apart: apart(nest) };
+    let axes = nest.axes.iter().map(|axis| axis.kind).collect();
+    let points = Points { axes, extents: nest.extents(), apart: apart(nest) };
     let inputs = take(nest.inputs.len());
     let start_inputs: Vec<Vec<Val<'c>>> = nest
         .starts
@@ -55,7 +55,8 @@ pub fn emit_kernel<'c>(
         let Narrowed { tensor: mut place, index, offsets } = narrow(&mut p, access, *arg, &points);
         windows.push(offsets);
         if let Start::From { inputs, body } = start {
-            place = emit_pointwise(&mut p, &index, place, inputs, from, *body, &points, &axes);
+            let start = Pointwise { inputs, args: from, body: *body };
+            place = start.emit(&mut p, (place, &index), &points);
         }
         places.push((place, index));
     }
@@ -71,7 +72,7 @@ pub fn emit_kernel<'c>(
             }
         })
         .collect();
-    let mut results = p.generic(&axes, &reads, &places, |scalar, args| {
+    let mut results = p.generic(&points.axes, &reads, &places, |scalar, args| {
         let mut map = Mapping::default();
         for (capture, new) in nest.captures.iter().zip(&captures) {
             map.set(capture.value, *new);
@@ -79,8 +80,8 @@ pub fn emit_kernel<'c>(
         copy_body(scalar.builder(), nest.body, args, map, index)
     });
     if let Some(Epilogue { inputs, body }) = &nest.epilogue {
-        let ((_, index), from) = (&places[0], &epilogue_inputs);
-        results[0] = emit_pointwise(&mut p, index, results[0], inputs, from, *body, &points, &axes);
+        let last = Pointwise { inputs, args: &epilogue_inputs, body: *body };
+        results[0] = last.emit(&mut p, (results[0], &places[0].1), &points);
     }
     for (result, (window, arg)) in results.iter_mut().zip(windows.iter().zip(&outputs)) {
         if let Some(offsets) = window {
@@ -93,6 +94,7 @@ pub fn emit_kernel<'c>(
 
 /// Which points a kernel has.
 struct Points {
+    axes: Vec<Axis>,
     extents: Vec<u64>,
     /// Axes that no access has alone.
     apart: Vec<bool>,
@@ -139,37 +141,44 @@ fn narrow<'c>(
     Narrowed { tensor, index, offsets: Some(offsets) }
 }
 
-/// Writes a start or an epilogue: a body over the axes that do not reduce.
-#[allow(clippy::too_many_arguments)]
-fn emit_pointwise<'c>(
-    p: &mut Payload<'c>,
-    output: &[Linear],
-    place: Val<'c>,
-    inputs: &[Access<'c>],
-    args: &[Val<'c>],
+/// A start or an epilogue: a body over the axes that do not reduce.
+struct Pointwise<'a, 'c> {
+    /// What it reads, by the kernel's arguments `args`.
+    inputs: &'a [Access<'c>],
+    args: &'a [Val<'c>],
     body: Block<'c>,
-    points: &Points,
-    axes: &[Axis],
-) -> Val<'c> {
-    // Only the parallel axes, renumbered in their order.
-    let parallel: Vec<usize> =
-        (0..axes.len()).filter(|&axis| axes[axis] == Axis::Parallel).collect();
-    let keep = |index: &Linear| Linear {
-        coefficients: parallel.iter().map(|&axis| index.coefficients[axis]).collect(),
-        constant: index.constant,
-    };
-    let reads: Vec<_> = inputs
-        .iter()
-        .zip(args)
-        .map(|(access, arg)| {
-            let narrowed = narrow(p, access, *arg, points);
-            (narrowed.tensor, narrowed.index.iter().map(keep).collect())
-        })
-        .collect();
-    let place = (place, output.iter().map(keep).collect());
-    p.generic(&vec![Axis::Parallel; parallel.len()], &reads, &[place], |scalar, args| {
-        copy_body(scalar.builder(), body, args, Mapping::default(), &[])
-    })[0]
+}
+
+impl<'c> Pointwise<'_, 'c> {
+    /// Writes it to the elements of `place` at `index`.
+    fn emit(
+        &self,
+        p: &mut Payload<'c>,
+        (place, index): (Val<'c>, &[Linear]),
+        points: &Points,
+    ) -> Val<'c> {
+        // Only the parallel axes, renumbered in their order.
+        let axes = points.axes.iter().enumerate();
+        let parallel: Vec<usize> =
+            axes.filter(|(_, kind)| **kind == Axis::Parallel).map(|(axis, _)| axis).collect();
+        let keep = |index: &Linear| Linear {
+            coefficients: parallel.iter().map(|&axis| index.coefficients[axis]).collect(),
+            constant: index.constant,
+        };
+        let reads: Vec<_> = self
+            .inputs
+            .iter()
+            .zip(self.args)
+            .map(|(access, arg)| {
+                let narrowed = narrow(p, access, *arg, points);
+                (narrowed.tensor, narrowed.index.iter().map(keep).collect())
+            })
+            .collect();
+        let place = (place, index.iter().map(keep).collect());
+        p.generic(&vec![Axis::Parallel; parallel.len()], &reads, &[place], |scalar, args| {
+            copy_body(scalar.builder(), self.body, args, Mapping::default(), &[])
+        })[0]
+    }
 }
 
 /// A scalar body with an argument for each of the types `inputs` and one for the output, in a

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use weft_dialects::device::{Machine, Scope};
+use weft_dialects::device::Scope;
 use weft_dialects::graph::Weight;
 use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Builder, Context, Op, Type, Val, attr, ty};
@@ -18,7 +18,6 @@ use super::values::{Arg, Constant, Lowered, Place};
 pub(crate) fn emit<'c>(
     context: &'c Context,
     graph: &Graph<'c>,
-    machine: Machine<'c>,
     (unit, units): (&str, u64),
     lowered: &Lowered<'c>,
     kernels: &Kernels<'c>,
@@ -26,7 +25,9 @@ pub(crate) fn emit<'c>(
 ) -> Result<Op<'c>, Failed> {
     let mut b = Builder::before(context, graph.op);
     let of_scope = |scope: Scope| {
-        let own = |name: &str| machine.memory(name).is_some_and(|memory| memory.scope() == scope);
+        let own = |name: &str| {
+            kernels.machine().memory(name).is_some_and(|memory| memory.scope() == scope)
+        };
         schedule.arenas.iter().filter(|(name, _)| own(name)).map(|(_, bytes)| *bytes).sum::<u64>()
     };
     let host_arena = of_scope(Scope::Host);

@@ -124,7 +124,6 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     emit::emit(
         run.context,
         &graph,
-        machine,
         (unit.name, options.target.units),
         &lowered,
         &kernels,

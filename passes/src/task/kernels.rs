@@ -45,6 +45,11 @@ pub(crate) struct Kernels<'c> {
 }
 
 impl<'c> Kernels<'c> {
+    /// The machine that runs them.
+    pub fn machine(&self) -> Machine<'c> {
+        self.machine
+    }
+
     pub fn of(context: &'c Context, module: Op<'c>, machine: Machine<'c>) -> Self {
         let body = module.body(0).into_iter().flat_map(|block| block.ops());
         let ops = body.map(|op| (op.symbol(), op)).filter(|(name, _)| !name.is_empty()).collect();

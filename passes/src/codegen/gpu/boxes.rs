@@ -128,12 +128,16 @@ fn move_box<'c>(
         }
         (_, Some(from), Room::Registers { slots, shape, layout }, _) => {
             let registers = Registers { shape, layout, slots: *slots, view: target };
-            registers::load(b, thread, op, &registers, &from, moved, diag);
+            if let Some(slots) = registers.slots(b, thread, op, moved.sizes, moved.to, diag) {
+                registers::load(b, &registers, &slots, &from, moved);
+            }
         }
         (Room::Registers { slots, shape, layout }, _, _, Some(to)) => {
             let registers = Registers { shape, layout, slots: *slots, view: source };
             around(b, thread, ours, |b| {
-                registers::store(b, thread, op, &registers, &to, moved, diag);
+                if let Some(slots) = registers.slots(b, thread, op, moved.sizes, moved.from, diag) {
+                    registers::store(b, &registers, &slots, &to, moved);
+                }
             });
         }
         _ => {

@@ -1,6 +1,6 @@
 //! A kernel as a function: an entry that is launched, or one that an entry calls.
 
-use weft_dialects::device::{Kernel, Scope};
+use weft_dialects::device::{Kernel, Machine, Memory, Scope};
 use weft_dialects::ir::{Builder, Context, Mapping, Op, Type, Val, attr, ty};
 
 use super::super::lower::view;
@@ -22,16 +22,32 @@ pub enum Role<'a> {
     Called(&'a Caller<'a>),
 }
 
+/// How a kernel becomes code for one thread.
+#[derive(Clone, Copy)]
+pub struct Lowering<'a, 'c> {
+    pub machine: Machine<'c>,
+    pub isa: Isa,
+    pub launch: Launch,
+    /// The registers that it works in.
+    pub registers: &'a Memory<'c>,
+    pub role: Role<'a>,
+}
+
+impl Lowering<'_, '_> {
+    /// Threads that hold a register together.
+    pub fn lanes(&self) -> u64 {
+        self.registers.lanes().unwrap_or(1)
+    }
+}
+
 /// `func.func @k(%begin, %end, memrefs)` with the kernel's body for the rTasks of this
 /// thread's group, and where the thread is.
 pub fn copy_into_function<'c>(
     context: &'c Context,
-    isa: Isa,
     kernel: &Kernel<'c>,
-    launch: Launch,
-    lanes: u64,
-    role: Role<'_>,
+    how: &Lowering<'_, 'c>,
 ) -> (Op<'c>, Place<'c>) {
+    let Lowering { isa, launch, role, .. } = *how;
     let (index, long) = (Type::index(context), ty::int(context, 64));
     let args = kernel.args();
     let mut inputs = vec![long, long];
@@ -46,22 +62,10 @@ pub fn copy_into_function<'c>(
     let func = declare(&mut b, isa, name, &types, threads, role);
     let block = b.block(func.region(0), &inputs);
     let mut b = b.into_block(block);
-    let number = isa.thread(&mut b);
-    let int = ty::int(context, 32);
-    let (mut lane, mut group) = (number, b.integer(int, 0));
-    if launch.threads > lanes {
-        let width = b.integer(int, lanes as i64);
-        lane = b.op("arith.remui", &[number, width], &[int]).result(0);
-        group = b.op("arith.divui", &[number, width], &[int]).result(0);
-        group = isa.uniform(&mut b, group);
-    }
+    let (place, group) = place(&mut b, how);
+    let (int, lanes) = (ty::int(context, 32), how.lanes());
     // A block runs one rTask with all its groups, or one with each.
     let apart = launch.threads > lanes && kernel.groups == 1;
-    let place = {
-        let mut as_index =
-            |value: Val<'c>| b.op("arith.index_castui", &[value], &[index]).result(0);
-        Place { lane: as_index(lane), number: as_index(number), group: as_index(group) }
-    };
     let values = block.args();
     let copy = |b: &mut Builder<'c>, task: Val<'c>| {
         let task = b.op("arith.index_cast", &[task], &[index]).result(0);
@@ -107,6 +111,23 @@ pub fn copy_into_function<'c>(
     }
     b.op("func.return", &[], &[]);
     (func, place)
+}
+
+/// Where a thread is in its block, and the number of its group as an `i32`.
+fn place<'c>(b: &mut Builder<'c>, how: &Lowering<'_, 'c>) -> (Place<'c>, Val<'c>) {
+    let (isa, lanes) = (how.isa, how.lanes());
+    let (int, index) = (ty::int(b.context(), 32), Type::index(b.context()));
+    let number = isa.thread(b);
+    let (mut lane, mut group) = (number, b.integer(int, 0));
+    if how.launch.threads > lanes {
+        let width = b.integer(int, lanes as i64);
+        lane = b.op("arith.remui", &[number, width], &[int]).result(0);
+        group = b.op("arith.divui", &[number, width], &[int]).result(0);
+        group = isa.uniform(b, group);
+    }
+    let mut as_index = |value: Val<'c>| b.op("arith.index_castui", &[value], &[index]).result(0);
+    let place = Place { lane: as_index(lane), number: as_index(number), group: as_index(group) };
+    (place, group)
 }
 
 fn declare<'c>(

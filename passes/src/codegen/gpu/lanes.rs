@@ -27,7 +27,7 @@ pub fn apply<'c>(
     };
     let results = body(b, apply.body, &values, lane);
     for (result, output) in results.into_iter().zip(&apply.outputs) {
-        write(b, thread, apply.op, result, output, apply.lanes, diag);
+        write(b, thread, apply.op, (result, apply.lanes), output, diag);
     }
 }
 
@@ -66,7 +66,7 @@ pub fn combine<'c>(
             let at = thread.linear(b, shape, &combine.output.indices);
             when(b, Some(first), |b| store(b, value, *flat, &[at]));
         }
-        Room::Registers { .. } => write(b, thread, op, value, &combine.output, 1, diag),
+        Room::Registers { .. } => write(b, thread, op, (value, 1), &combine.output, diag),
     }
 }
 
@@ -126,9 +126,8 @@ fn write<'c>(
     b: &mut Builder<'c>,
     thread: &Thread<'c>,
     op: Op<'c>,
-    value: Val<'c>,
+    (value, lanes): (Val<'c>, u64),
     view: &View<'c>,
-    lanes: u64,
     diag: &mut Diagnostics,
 ) {
     let Room::Registers { slots, shape, layout } = thread.room(view) else {

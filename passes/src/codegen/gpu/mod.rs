@@ -33,7 +33,7 @@ use weft_dialects::ir::pass::{Failed, Pass, Run};
 use weft_dialects::ir::{Builder, Context, Diagnostics, Op, attr, ty};
 
 use super::lower::{bf16, extremes};
-use function::{Role, copy_into_function, stand_in, take_arguments};
+use function::{Lowering, Role, copy_into_function, stand_in, take_arguments};
 use room::{Room, Thread};
 use shared::{Shared, offset};
 
@@ -113,26 +113,22 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
                 .help("give one of its memories `lanes`");
             continue;
         };
-        let registers = &registers;
-        lower(run.context, machine, isa, &kernel, launch, registers, Role::Entry, &mut diag);
+        let how = Lowering { machine, isa, launch, registers: &registers, role: Role::Entry };
+        lower(run.context, &kernel, &how, &mut diag);
     }
     if diag.is_ok() { Ok(()) } else { Err(Failed) }
 }
 
 /// Puts a function in the place of a kernel.
-#[expect(clippy::too_many_arguments, reason = "what is known of a kernel, and what it is for")]
 fn lower<'c>(
     context: &'c Context,
-    machine: Machine<'c>,
-    isa: Isa,
     kernel: &Kernel<'c>,
-    launch: Launch,
-    registers: &Memory<'c>,
-    role: Role<'_>,
+    how: &Lowering<'_, 'c>,
     diag: &mut Diagnostics,
 ) {
-    let lanes = registers.lanes().unwrap_or(1);
-    let (func, place) = copy_into_function(context, isa, kernel, launch, lanes, role);
+    let Lowering { machine, isa, launch, role, .. } = *how;
+    let lanes = how.lanes();
+    let (func, place) = copy_into_function(context, kernel, how);
     bf16::as_bits(context, func);
     let rooms = FxHashMap::default();
     let groups = kernel.groups;
@@ -150,7 +146,7 @@ fn lower<'c>(
     });
     let (allocs, steps): (Vec<_>, Vec<_>) =
         device_ops.into_iter().partition(|op| op.is("device.alloc"));
-    if !place_allocs(&mut thread, kernel, func, &allocs, registers, role, diag) {
+    if !place_allocs(&mut thread, kernel, func, &allocs, how, diag) {
         return;
     }
     // What lies inside another operation's body is read there, and goes with it.
@@ -176,8 +172,7 @@ fn place_allocs<'c>(
     kernel: &Kernel<'c>,
     func: Op<'c>,
     allocs: &[Op<'c>],
-    registers: &Memory<'c>,
-    role: Role<'_>,
+    &Lowering { registers, role, .. }: &Lowering<'_, 'c>,
     diag: &mut Diagnostics,
 ) -> bool {
     let context = thread.context;

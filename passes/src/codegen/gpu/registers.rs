@@ -27,7 +27,7 @@ pub struct Registers<'a, 'c> {
 }
 
 /// One slot that may hold an element of the box.
-struct Slot<'c> {
+pub struct Slot<'c> {
     /// Where the slot is.
     place: Vec<Val<'c>>,
     /// Which element of the box it holds.
@@ -38,18 +38,15 @@ struct Slot<'c> {
     points: Option<Vec<Vec<i64>>>,
 }
 
-/// Puts a box into registers.
+/// Puts a box into the slots of registers.
 pub fn load<'c>(
     b: &mut Builder<'c>,
-    thread: &Thread<'c>,
-    op: Op<'c>,
     registers: &Registers<'_, 'c>,
+    slots: &[Slot<'c>],
     from: &End<'_, 'c>,
     moved: &Steps<'_, 'c>,
-    diag: &mut Diagnostics,
 ) {
-    let Some(slots) = registers.slots(b, thread, op, moved.sizes, moved.to, diag) else { return };
-    for run in runs(&slots, from, moved) {
+    for run in runs(slots, from, moved) {
         let (first, count) = (&run[0], run.len() as u64);
         let inside = moved.inside(b, &first.point);
         let condition = and(b, first.condition, inside);
@@ -74,18 +71,15 @@ pub fn load<'c>(
     }
 }
 
-/// Takes a box out of registers.
+/// Takes a box out of the slots of registers.
 pub fn store<'c>(
     b: &mut Builder<'c>,
-    thread: &Thread<'c>,
-    op: Op<'c>,
     registers: &Registers<'_, 'c>,
+    slots: &[Slot<'c>],
     to: &End<'_, 'c>,
     moved: &Steps<'_, 'c>,
-    diag: &mut Diagnostics,
 ) {
-    let Some(slots) = registers.slots(b, thread, op, moved.sizes, moved.from, diag) else { return };
-    for run in runs(&slots, to, moved) {
+    for run in runs(slots, to, moved) {
         let values: Vec<_> =
             run.iter().map(|slot| room::load(b, registers.slots, &slot.place)).collect();
         let first = &run[0];
@@ -131,6 +125,14 @@ fn runs<'s, 'c>(
     banks::runs(&offsets, most).into_iter().map(|run| &slots[run]).collect()
 }
 
+/// A step along the leading dimensions of registers, which are written out.
+struct Round<'c> {
+    /// Where it is along each side of the box that runs there.
+    known: Vec<i64>,
+    /// Where that is in the registers.
+    place: Vec<Val<'c>>,
+}
+
 impl<'c> Registers<'_, 'c> {
     /// Puts one number everywhere in a box.
     pub fn fill(
@@ -149,8 +151,8 @@ impl<'c> Registers<'_, 'c> {
         }
     }
 
-    /// Every slot of this thread that can hold an element of the box.
-    fn slots(
+    /// Every slot of this thread that can hold an element of the box; `None` where that is reported.
+    pub fn slots(
         &self,
         b: &mut Builder<'c>,
         thread: &Thread<'c>,
@@ -170,18 +172,18 @@ impl<'c> Registers<'_, 'c> {
             (0..sizes.len()).filter(|&side| along[side].is_some_and(|dim| dim < lead)).collect();
         let rounds: u64 = outer.iter().map(|&side| sizes[side]).product();
         let mut found = Vec::new();
-        for round in 0..rounds {
-            let mut known = vec![0; sizes.len()];
-            let mut place = self.view.indices[..lead].to_vec();
-            let mut rest = round;
+        for number in 0..rounds {
+            let known = vec![0; sizes.len()];
+            let mut round = Round { known, place: self.view.indices[..lead].to_vec() };
+            let mut rest = number;
             for &side in outer.iter().rev() {
-                known[side] = (rest % sizes[side]) as i64;
+                round.known[side] = (rest % sizes[side]) as i64;
                 rest /= sizes[side];
                 let dim = along[side].expect("outer sides run along a dimension");
-                place[dim] = emit_sum(b, &[(place[dim], 1)], known[side]);
+                round.place[dim] = emit_sum(b, &[(round.place[dim], 1)], round.known[side]);
             }
             for slot in 0..self.layout.slots {
-                found.extend(self.slot(b, thread, sizes, &along, &known, &place, slot));
+                found.extend(self.slot(b, thread.place.lane, (sizes, &along), &round, slot));
             }
         }
         Some(found)
@@ -206,21 +208,19 @@ impl<'c> Registers<'_, 'c> {
             .collect()
     }
 
-    #[expect(clippy::too_many_arguments, reason = "what `slots` has found out so far")]
+    /// What a slot holds of a box whose sides have these sizes and run along these dimensions.
     fn slot(
         &self,
         b: &mut Builder<'c>,
-        thread: &Thread<'c>,
-        sizes: &[u64],
-        along: &[Option<usize>],
-        known: &[i64],
-        place: &[Val<'c>],
+        lane: Val<'c>,
+        (sizes, along): (&[u64], &[Option<usize>]),
+        Round { known, place }: &Round<'c>,
         slot: u64,
     ) -> Option<Slot<'c>> {
         let lead = self.shape.len() - self.layout.shape.len();
         let mut point: Vec<_> = known.iter().map(|&step| b.index(step)).collect();
         let lanes = self.layout.places(slot);
-        let mut points = Some(vec![known.to_vec(); lanes.len()]);
+        let mut points = Some(vec![known.clone(); lanes.len()]);
         let mut condition = None;
         for (inner, &extent) in self.layout.shape.iter().enumerate() {
             let dim = lead + inner;
@@ -232,7 +232,7 @@ impl<'c> Registers<'_, 'c> {
             if front && low >= size as i64 {
                 return None;
             }
-            let mut at = self.layout.place(b, inner, thread.place.lane, slot);
+            let mut at = self.layout.place(b, inner, lane, slot);
             if !front {
                 at = emit_sum(b, &[(at, 1), (begin, -1)], 0);
             }
@@ -250,7 +250,7 @@ impl<'c> Registers<'_, 'c> {
                 point[side] = lane[inner];
             }
         }
-        let mut place = place.to_vec();
+        let mut place = place.clone();
         place.push(b.index(slot as i64));
         Some(Slot { place, point, condition, points })
     }

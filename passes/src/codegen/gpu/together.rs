@@ -72,25 +72,26 @@ pub fn copy<'c>(
         *last /= run;
     }
     let total: u64 = sides.iter().product();
+    let chunks = Chunks { moved, from, sides, run };
     let threads = thread.groups * thread.lanes;
     if total.div_ceil(threads) > WRITTEN_OUT {
         in_turn(b, thread, total, |b, number| {
-            let chunk = Chunk::read(b, moved, from, &sides, number, run, None);
+            let chunk = chunks.read(b, number, None);
             chunk.write(b, moved, to);
         });
         return;
     }
-    let chunks: Vec<_> = (0..total.div_ceil(threads))
+    let read: Vec<_> = (0..total.div_ceil(threads))
         .map(|round| {
             let number = emit_sum(b, &[(thread.number(), 1)], (round * threads) as i64);
             let there = ((round + 1) * threads > total).then(|| {
                 let total = b.index(total as i64);
                 compare(b, "ult", number, total)
             });
-            Chunk::read(b, moved, from, &sides, number, run, there)
+            chunks.read(b, number, there)
         })
         .collect();
-    for chunk in chunks {
+    for chunk in read {
         chunk.write(b, moved, to);
     }
 }
@@ -123,17 +124,21 @@ struct Chunk<'c> {
     inside: Option<Val<'c>>,
 }
 
-impl<'c> Chunk<'c> {
-    fn read(
-        b: &mut Builder<'c>,
-        moved: &Steps<'_, 'c>,
-        from: &End<'_, 'c>,
-        sides: &[u64],
-        number: Val<'c>,
-        run: u64,
-        there: Option<Val<'c>>,
-    ) -> Self {
-        let mut point = point(b, sides, number);
+/// A box in memory as what threads move at once.
+struct Chunks<'a, 'c> {
+    moved: &'a Steps<'a, 'c>,
+    from: &'a End<'a, 'c>,
+    /// How many there are along each side.
+    sides: Vec<u64>,
+    /// Elements of each.
+    run: u64,
+}
+
+impl<'c> Chunks<'_, 'c> {
+    /// Reads the chunk of a number, if it is `there`.
+    fn read(&self, b: &mut Builder<'c>, number: Val<'c>, there: Option<Val<'c>>) -> Chunk<'c> {
+        let Self { moved, from, run, .. } = *self;
+        let mut point = point(b, &self.sides, number);
         if let Some(last) = point.last_mut().filter(|_| run > 1) {
             *last = emit_sum(b, &[(*last, run as i64)], 0);
         }
@@ -152,9 +157,11 @@ impl<'c> Chunk<'c> {
             let zero = inside.map(|_| zero(b, value.ty()));
             value = choose(b, inside, value, zero);
         }
-        Self { point, value, run, there, inside }
+        Chunk { point, value, run, there, inside }
     }
+}
 
+impl<'c> Chunk<'c> {
     fn write(self, b: &mut Builder<'c>, moved: &Steps<'_, 'c>, to: &End<'_, 'c>) {
         let Self { mut point, value, run, there, inside } = self;
         let condition = match (inside.filter(|_| !moved.pads), there) {

@@ -36,7 +36,7 @@ use super::schedule::Turn;
 use super::values::{Arg, Job, Lowered, Place, Storage};
 use crate::tile::shelf::Shelf;
 use report::{Fate, line};
-use room::Room;
+use room::{Found, Room};
 use traffic::Traffic;
 use wish::{How, Uses, Wish, wishes_of};
 
@@ -95,92 +95,158 @@ pub(crate) fn near<'c>(
     turns: &[Turn],
     shelf: &Shelf<'c>,
 ) -> Result<(Near, Vec<(usize, Turn)>), Failed> {
-    let mut near = Near { clusters: Some(shelf.clusters), ..Near::default() };
-    let mut fetches = Vec::new();
-    let mut room = vec![Room::default(); shelf.clusters.count() as usize];
     let uses = Uses::of(lowered, kernels, turns, shelf.clusters);
-    let traffic = Traffic::of(turns, &uses.bytes, shelf.rate);
     // In the order in which they are first needed.
     let mut wishes: BTreeMap<(usize, usize, u64), Wish> = BTreeMap::new();
     let key = |wish: &Wish| (wish.uses[0].turn, wish.storage, wish.cluster);
     wishes.extend(
         wishes_of(lowered, turns, &uses, shelf.shared).into_iter().map(|wish| (key(&wish), wish)),
     );
-    // When the launch of each turn begins.
-    let launched: Vec<u64> = turns
-        .iter()
-        .scan(0, |begin, turn| {
-            *begin = if turn.launch { turn.span.0 } else { *begin };
-            Some(*begin)
-        })
-        .collect();
-    // When each cluster is done with what it was given to bring.
-    let mut free = vec![0; shelf.clusters.count() as usize];
+    let mut placing = Placing::new(lowered, turns, shelf, &uses);
+    let mut fetches = Vec::new();
     while let Some((_, wish)) = wishes.pop_first() {
-        let (first, last) = (wish.uses[0].turn, wish.uses[wish.uses.len() - 1].turn);
-        if wish.how != How::Kept && wish.read() <= wish.bytes {
-            near.told.push((wish, Fate::Once));
-            continue;
-        }
-        if wish.how == How::Part {
-            near.told.push((wish, Fate::Part));
-            continue;
-        }
-        let room = &mut room[wish.cluster as usize];
-        let Some(place) = room.find(wish.bytes, first, shelf.bytes) else {
-            let parts = wish.clone().cut();
-            if parts.is_none() {
-                near.told.push((wish, Fate::Full));
+        let fate = match placing.find(&wish) {
+            Ok(found) => {
+                let place = placing.take(&wish, found);
+                match wish.how {
+                    How::Kept => placing.keep(&wish, place),
+                    _ => fetches.push(placing.fetch(kernels, &wish, place)?),
+                }
+                Fate::Given
             }
-            wishes.extend(parts.into_iter().flatten().map(|part| (key(&part), part)));
-            continue;
+            Err(Fate::Full) => {
+                if let Some(parts) = wish.clone().cut() {
+                    wishes.extend(parts.into_iter().map(|part| (key(&part), part)));
+                    continue;
+                }
+                Fate::Full
+            }
+            Err(fate) => fate,
         };
-        if wish.how != How::Kept {
-            let from = match wish.how {
-                How::Behind => turns[first].span.0,
-                _ => place.before.map_or(0, |turn| turns[turn].span.1),
-            };
-            let from = from.max(launched[first]);
-            let begin = traffic.when(from).max(free[wish.cluster as usize]);
-            let done = begin + shelf.brings(wish.bytes, wish.sharers);
-            let (start, end) = (turns[first].span.0, turns[last].span.1);
-            let waits = done.saturating_sub(traffic.when(start));
-            // What its readers take beyond their own time, for all bring what they need at once.
-            let saves = traffic.when(end).saturating_sub(traffic.when(start) + end - start);
-            if waits > 0 && (saves <= waits || wish.read() < 2 * wish.bytes) {
-                near.told.push((wish, Fate::Idle { saves, waits }));
-                continue;
-            }
-            free[wish.cluster as usize] = done;
-        }
-        let offset = room.take(place, wish.bytes, (first, last));
-        let place = Place::Near { memory: shelf.memory, cluster: wish.cluster, offset };
-        near.bytes = near.bytes.max(offset + wish.bytes.next_multiple_of(ALIGN));
-        if wish.how == How::Kept {
-            lowered.storages[wish.storage].place = place;
-            near.kept += 1;
-            near.told.push((wish, Fate::Given));
-            continue;
-        }
-        let Storage { ty, bytes, .. } = lowered.storages[wish.storage];
-        let copy = lowered.storages.len();
-        lowered.storages.push(Storage { ty, bytes, place });
-        let readers = wish.uses.iter().map(|own| turns[own.turn].job);
-        near.instead.extend(readers.map(|job| ((job, wish.storage, wish.cluster), copy)));
-        let (name, op) = (lowered.jobs[turns[first].job].name, lowered.jobs[turns[first].job].op);
-        let (count, elem) = (ty::count(ty).ok_or(Failed)?, ty::elem(ty).ok_or(Failed)?);
-        let kernel = kernels.copying(op, count, elem, Some(&shelf.fetch))?;
-        let flat = ty::tensor(&[count], elem);
-        let args = [wish.storage, copy].map(|storage| Arg { storage, ty: flat, at: 0 }).to_vec();
-        let job = lowered.jobs.len();
-        lowered.jobs.push(Job { name, op, kernel, others: Vec::new(), args });
-        let units = vec![shelf.clusters.number(wish.cluster) as usize];
-        fetches.push((first, Turn { job, kernel: 0, units, past: 0, launch: false, span: (0, 0) }));
-        near.told.push((wish, Fate::Given));
+        placing.near.told.push((wish, fate));
     }
+    let mut near = placing.near;
     if near.bytes == 0 {
         near.clusters = None;
     }
     fetches.sort_by_key(|(before, _)| *before);
     Ok((near, fetches))
+}
+
+/// Tensors on their way to places near, in the order in which they are first needed.
+struct Placing<'a, 'c> {
+    lowered: &'a mut Lowered<'c>,
+    turns: &'a [Turn],
+    shelf: &'a Shelf<'c>,
+    traffic: Traffic,
+    /// When the launch of each turn begins.
+    launched: Vec<u64>,
+    /// Places in the memory of each cluster.
+    rooms: Vec<Room>,
+    /// When each cluster is done with what it was given to bring.
+    free: Vec<u64>,
+    near: Near,
+}
+
+impl<'a, 'c> Placing<'a, 'c> {
+    fn new(
+        lowered: &'a mut Lowered<'c>,
+        turns: &'a [Turn],
+        shelf: &'a Shelf<'c>,
+        uses: &Uses,
+    ) -> Self {
+        let launched = turns.iter().scan(0, |begin, turn| {
+            *begin = if turn.launch { turn.span.0 } else { *begin };
+            Some(*begin)
+        });
+        let clusters = shelf.clusters.count() as usize;
+        Self {
+            lowered,
+            turns,
+            shelf,
+            traffic: Traffic::of(turns, &uses.bytes, shelf.rate),
+            launched: launched.collect(),
+            rooms: vec![Room::default(); clusters],
+            free: vec![0; clusters],
+            near: Near { clusters: Some(shelf.clusters), ..Near::default() },
+        }
+    }
+
+    /// Where a tensor finds room, in time where it is brought; or why it does not come near.
+    fn find(&mut self, wish: &Wish) -> Result<Found, Fate> {
+        if wish.how != How::Kept && wish.read() <= wish.bytes {
+            return Err(Fate::Once);
+        }
+        if wish.how == How::Part {
+            return Err(Fate::Part);
+        }
+        let cluster = wish.cluster as usize;
+        let found = self.rooms[cluster].find(wish.bytes, wish.first(), self.shelf.bytes);
+        let found = found.ok_or(Fate::Full)?;
+        if wish.how != How::Kept {
+            self.free[cluster] = self.brought(wish, found.before)?;
+        }
+        Ok(found)
+    }
+
+    /// When a cluster has brought a tensor to a place that others use up to the turn `before`; or
+    /// that those who read it would only wait for it.
+    fn brought(&self, wish: &Wish, before: Option<usize>) -> Result<u64, Fate> {
+        let (turns, traffic) = (self.turns, &self.traffic);
+        let (first, last) = (wish.first(), wish.last());
+        let from = match wish.how {
+            How::Behind => turns[first].span.0,
+            _ => before.map_or(0, |turn| turns[turn].span.1),
+        };
+        let from = from.max(self.launched[first]);
+        let begin = traffic.when(from).max(self.free[wish.cluster as usize]);
+        let done = begin + self.shelf.brings(wish.bytes, wish.sharers);
+        let (start, end) = (turns[first].span.0, turns[last].span.1);
+        let waits = done.saturating_sub(traffic.when(start));
+        // What its readers take beyond their own time, for all bring what they need at once.
+        let saves = traffic.when(end).saturating_sub(traffic.when(start) + end - start);
+        match waits > 0 && (saves <= waits || wish.read() < 2 * wish.bytes) {
+            true => Err(Fate::Idle { saves, waits }),
+            false => Ok(done),
+        }
+    }
+
+    fn take(&mut self, wish: &Wish, found: Found) -> Place<'c> {
+        let room = &mut self.rooms[wish.cluster as usize];
+        let offset = room.take(found, wish.bytes, (wish.first(), wish.last()));
+        self.near.bytes = self.near.bytes.max(offset + wish.bytes.next_multiple_of(ALIGN));
+        Place::Near { memory: self.shelf.memory, cluster: wish.cluster, offset }
+    }
+
+    /// The tensor lies at the place, and nowhere else.
+    fn keep(&mut self, wish: &Wish, place: Place<'c>) {
+        self.lowered.storages[wish.storage].place = place;
+        self.near.kept += 1;
+    }
+
+    /// Lets the cluster bring a copy of the tensor to the place, which its units read instead: the
+    /// turn in which it does, and the one that it comes before.
+    fn fetch(
+        &mut self,
+        kernels: &mut Kernels<'c>,
+        wish: &Wish,
+        place: Place<'c>,
+    ) -> Result<(usize, Turn), Failed> {
+        let (lowered, turns) = (&mut *self.lowered, self.turns);
+        let Storage { ty, bytes, .. } = lowered.storages[wish.storage];
+        let copy = lowered.storages.len();
+        lowered.storages.push(Storage { ty, bytes, place });
+        let readers = wish.uses.iter().map(|own| turns[own.turn].job);
+        self.near.instead.extend(readers.map(|job| ((job, wish.storage, wish.cluster), copy)));
+        let first = wish.first();
+        let Job { name, op, .. } = lowered.jobs[turns[first].job];
+        let (count, elem) = (ty::count(ty).ok_or(Failed)?, ty::elem(ty).ok_or(Failed)?);
+        let kernel = kernels.copying(op, count, elem, Some(&self.shelf.fetch))?;
+        let flat = ty::tensor(&[count], elem);
+        let args = [wish.storage, copy].map(|storage| Arg { storage, ty: flat, at: 0 }).to_vec();
+        let job = lowered.jobs.len();
+        lowered.jobs.push(Job { name, op, kernel, others: Vec::new(), args });
+        let units = vec![self.shelf.clusters.number(wish.cluster) as usize];
+        Ok((first, Turn { job, kernel: 0, units, past: 0, launch: false, span: (0, 0) }))
+    }
 }

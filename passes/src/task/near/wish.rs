@@ -51,6 +51,16 @@ impl Wish {
         self.uses.iter().map(|own| own.read).sum()
     }
 
+    /// The first turn that uses it.
+    pub fn first(&self) -> usize {
+        self.uses[0].turn
+    }
+
+    /// The last turn that uses it.
+    pub fn last(&self) -> usize {
+        self.uses[self.uses.len() - 1].turn
+    }
+
     /// Those before and behind the longest time in which nobody reads it.
     pub fn cut(mut self) -> Option<[Self; 2]> {
         let gaps = self.uses.windows(2).map(|pair| pair[1].turn - pair[0].turn);

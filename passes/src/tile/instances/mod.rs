@@ -23,20 +23,20 @@ mod stitch;
 mod work;
 
 use std::cell::Cell;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use weft_dialects::device::{Machine, Memory};
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
-use weft_dialects::ir::{Builder, Op, Report, empty_module, module_op, remark};
+use weft_dialects::ir::{Op, Report, empty_module, module_op, remark};
 use weft_dialects::tile::Graph;
 
 use super::chooser::Chooser;
 use super::isa::Near;
 use super::near_tile::{construct_tile, near_tile};
-use super::stream_host::emit::{Emit, Names, Stitching};
+use super::stream_host::emit::{Construct, Emit, Names, Stitching};
 use super::stream_host::flow::{Flow, Unread};
 use super::stream_host::refine::refine;
-use super::stream_host::segment::{self, Action, Segment, Tile};
+use super::stream_host::segment::{self, Action, Cut, Segment, Tile};
 use super::stream_host::{clear, sizes};
 use super::write_compute::construct_move;
 use super::{Stage, local_buffer};
@@ -117,25 +117,11 @@ fn split<'c>(
     (buffer, shared): (&Stage<'c>, &Memory<'c>),
     Asked { all, near, remarks }: Asked,
 ) -> Result<(), Failed> {
-    let mut flow = match Flow::of(run.module, graph) {
-        Ok(flow) => flow,
-        Err(Unread::Reported) => return Err(Failed),
-        Err(why) => {
-            if remarks {
-                let why = Refused::by("flow", why.to_string());
-                remark(graph.op, &format!("the graph is not split: {why}"));
-            }
-            return Ok(());
-        }
-    };
-    refine(&mut flow);
+    let Some(flow) = flow_of(run.module, graph, remarks)? else { return Ok(()) };
     let local = &buffer.memory;
-    let work = Work::of(machine, &flow, local);
     let mut limits = Limits::of(machine, buffer, shared);
-    if !near {
-        limits.clusters = None;
-    }
-    let subgraphs = groups::group(&flow, &work, &limits, all);
+    limits.clusters = limits.clusters.filter(|_| near);
+    let subgraphs = groups::group(&flow, &Work::of(machine, &flow, local), &limits, all);
     if subgraphs.iter().all(|own| own.cut.is_none()) {
         if remarks {
             subgraphs.iter().for_each(|own| say(&flow, own, None));
@@ -147,10 +133,8 @@ fn split<'c>(
     let scratch = empty_module(run.context);
     let end = graph.body.terminator().ok_or(Failed)?;
     let before = graph.body.ops();
-    let symbols = run.module.body(0).into_iter().flat_map(|block| block.ops());
+    let (context, chooser) = (run.context, Chooser::of(run, machine));
     let failed = Cell::new(false);
-    let context = run.context;
-    let chooser = Chooser::of(run, machine);
     let construct = |kernel: Op<'c>, nest: &Nest<'c>, near: &[bool], taken: u64| {
         let done = match work::moved(machine, local, nest, near) {
             Some(way) => construct_move(context, machine, kernel, &way, None).is_ok(),
@@ -164,73 +148,83 @@ fn split<'c>(
         };
         failed.set(failed.get() || !done);
     };
-    let mut emit = Emit {
-        context: run.context,
-        module: run.module,
-        flow: &flow,
-        names: &names,
-        b: Builder::before(run.context, end),
-        finished: flow
-            .tensors
-            .iter()
-            .enumerate()
-            .filter_map(|(number, own)| Some((number, own.source?)))
-            .collect(),
-        made: HashMap::new(),
-        taken: symbols.map(|op| op.symbol().to_owned()).collect::<HashSet<_>>(),
-        copies: HashMap::new(),
-        scratch: module_op(&scratch),
-        stitching: None,
-        runs: Vec::new(),
-    };
+    let mut emit = Emit::new(run, &flow, &names, module_op(&scratch), end);
     for own in &subgraphs {
-        let known = emit.finished.clone();
-        if let Some(cut) = &own.cut {
-            let tiles = segment::tiles(&flow, &own.segment, cut).ok_or(Failed)?;
-            let most = tiles.iter().map(|tile| arena(&flow, &own.segment, tile)).max();
-            emit.stitching = Some(Stitching { taken: most.unwrap_or(0), construct: &construct });
-            failed.set(false);
-            let mut stitched = Vec::new();
-            for number in 0..tiles.len() {
-                emit.runs.clear();
-                emit.actions(&own.segment, &tiles, in_order(&flow, &own.segment, &tiles, number));
-                let runs = std::mem::take(&mut emit.runs);
-                if failed.get() {
-                    stitched.extend(runs);
-                    break;
-                }
-                stitched.extend(stitch::stitch(&mut emit, &runs, local.name)?);
-            }
-            emit.stitching = None;
-            if remarks {
-                say(&flow, own, (!failed.get()).then_some((tiles.len(), most.unwrap_or(0))));
-            }
-            if !failed.get() {
-                run.count("subgraphs", 1);
-                run.count("instances", tiles.len() as u64);
-                continue;
-            }
-            for op in stitched.into_iter().rev() {
-                op.erase();
-            }
-            emit.finished = known;
-        } else if remarks {
-            say(&flow, own, None);
+        let done = match &own.cut {
+            Some(cut) => instances(&mut emit, &own.segment, cut, (&construct, &failed))?,
+            None => None,
+        };
+        if remarks {
+            say(&flow, own, done);
         }
-        for step in own.segment.from..own.segment.to {
-            emit.whole(step);
-        }
+        let Some((instances, _)) = done else {
+            (own.segment.from..own.segment.to).for_each(|step| emit.whole(step));
+            continue;
+        };
+        run.count("subgraphs", 1);
+        run.count("instances", instances as u64);
     }
-    let (mut b, finished) = (emit.b.with_location(end.location()), emit.finished);
-    for (place, tensor) in flow.results.iter().enumerate() {
-        if let Some(tensor) = tensor {
-            let ty = end.operand(place).ty();
-            let value = super::views::view(&mut b, finished[tensor], ty);
-            end.set_operand(place, value);
-        }
-    }
+    emit.finish(end);
     clear(run.module, &before);
     Ok(())
+}
+
+/// What passes between the runs of a graph, each of which is one nest; `None` where it cannot be
+/// read, which remarks say.
+fn flow_of<'c>(
+    module: Op<'c>,
+    graph: &Graph<'c>,
+    remarks: bool,
+) -> Result<Option<Flow<'c>>, Failed> {
+    match Flow::of(module, graph) {
+        Ok(mut flow) => {
+            refine(&mut flow);
+            Ok(Some(flow))
+        }
+        Err(Unread::Reported) => Err(Failed),
+        Err(why) => {
+            if remarks {
+                let why = Refused::by("flow", why.to_string());
+                remark(graph.op, &format!("the graph is not split: {why}"));
+            }
+            Ok(None)
+        }
+    }
+}
+
+/// Writes the instances of a sub-graph: how many there are, and the bytes that one takes at most.
+/// `None` where some kernel of theirs finds no tile; then nothing is left of them.
+fn instances<'a, 'c>(
+    emit: &mut Emit<'a, 'c>,
+    segment: &Segment,
+    cut: &Cut,
+    (construct, failed): (Construct<'a, 'c>, &Cell<bool>),
+) -> Result<Option<(usize, u64)>, Failed> {
+    let (flow, near, known) = (emit.flow, emit.names.near, emit.finished.clone());
+    let tiles = segment::tiles(flow, segment, cut).ok_or(Failed)?;
+    let taken = tiles.iter().map(|tile| arena(flow, segment, tile)).max().unwrap_or(0);
+    emit.stitching = Some(Stitching { taken, construct });
+    failed.set(false);
+    let mut stitched = Vec::new();
+    for number in 0..tiles.len() {
+        emit.runs.clear();
+        emit.actions(segment, &tiles, in_order(flow, segment, &tiles, number));
+        let runs = std::mem::take(&mut emit.runs);
+        if failed.get() {
+            stitched.extend(runs);
+            break;
+        }
+        stitched.extend(stitch::stitch(emit, &runs, near)?);
+    }
+    emit.stitching = None;
+    if !failed.get() {
+        return Ok(Some((tiles.len(), taken)));
+    }
+    for op in stitched.into_iter().rev() {
+        op.erase();
+    }
+    emit.finished = known;
+    Ok(None)
 }
 
 /// What is done for one tile: all that it needs is brought, then its steps, then what it gives.

@@ -13,6 +13,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use weft_dialects::ir::pass::Run;
 use weft_dialects::ir::payload::Axis;
 use weft_dialects::ir::{Attribute, Block, Builder, Context, Linear, Op, Type, Val, attr, ty};
 use weft_dialects::tile::build::{self, RunOp};
@@ -65,9 +66,47 @@ pub(in crate::tile) struct Stitching<'a, 'c> {
 
 /// Chooses for a kernel of this nest, whose arguments wait near a unit where that is said, beside
 /// so many bytes of other tensors.
-type Construct<'a, 'c> = &'a dyn Fn(Op<'c>, &Nest<'c>, &[bool], u64);
+pub(in crate::tile) type Construct<'a, 'c> = &'a dyn Fn(Op<'c>, &Nest<'c>, &[bool], u64);
 
-impl<'c> Emit<'_, 'c> {
+impl<'a, 'c> Emit<'a, 'c> {
+    /// Nothing is written yet before `end`, the end of the graph; bodies that copy stand in
+    /// `scratch`.
+    pub fn new(
+        run: &Run<'c>,
+        flow: &'a Flow<'c>,
+        names: &'a Names<'a>,
+        scratch: Op<'c>,
+        end: Op<'c>,
+    ) -> Self {
+        let inputs = flow.tensors.iter().enumerate();
+        let symbols = run.module.body(0).into_iter().flat_map(|block| block.ops());
+        Self {
+            context: run.context,
+            module: run.module,
+            flow,
+            names,
+            b: Builder::before(run.context, end),
+            finished: inputs.filter_map(|(number, own)| Some((number, own.source?))).collect(),
+            made: HashMap::new(),
+            taken: symbols.map(|op| op.symbol().to_owned()).collect(),
+            copies: HashMap::new(),
+            scratch,
+            stitching: None,
+            runs: Vec::new(),
+        }
+    }
+
+    /// Lets the graph give what was made.
+    pub fn finish(self, end: Op<'c>) {
+        let mut b = self.b.with_location(end.location());
+        for (place, tensor) in self.flow.results.iter().enumerate() {
+            if let Some(tensor) = tensor {
+                let value = view(&mut b, self.finished[tensor], end.operand(place).ty());
+                end.set_operand(place, value);
+            }
+        }
+    }
+
     /// Writes a segment at the end of the graph.
     pub fn segment(&mut self, segment: &Segment, cut: &Cut) {
         let tiles = tiles(self.flow, segment, cut).expect("it was cut before");

@@ -28,11 +28,11 @@ pub(super) mod refine;
 pub(super) mod segment;
 pub mod spans;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use weft_dialects::device::{Machine, Memory, Scope};
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
-use weft_dialects::ir::{Builder, Op, Report, attr, empty_module, module_op, remark};
+use weft_dialects::ir::{Op, Report, attr, empty_module, module_op, remark};
 use weft_dialects::tile::Graph;
 
 use crate::remarks::{Refused, chosen};
@@ -127,33 +127,11 @@ fn stream<'c>(
     let end = graph.body.terminator().ok_or(Failed)?;
     let before = graph.body.ops();
     let names = Names { host: host.name, near: near.name, bring, take };
-    let inputs = flow.tensors.iter().enumerate();
-    let symbols = run.module.body(0).into_iter().flat_map(|block| block.ops());
-    let mut emit = Emit {
-        context: run.context,
-        module: run.module,
-        flow: &flow,
-        names: &names,
-        b: Builder::before(run.context, end),
-        finished: inputs.filter_map(|(number, own)| Some((number, own.source?))).collect(),
-        made: HashMap::new(),
-        taken: symbols.map(|op| op.symbol().to_owned()).collect(),
-        copies: HashMap::new(),
-        scratch: module_op(&scratch),
-        stitching: None,
-        runs: Vec::new(),
-    };
+    let mut emit = Emit::new(run, &flow, &names, module_op(&scratch), end);
     for Chosen { segment, cut, .. } in &chosen {
         emit.segment(segment, cut);
     }
-    let (mut b, finished) = (emit.b.with_location(end.location()), emit.finished);
-    for (place, tensor) in flow.results.iter().enumerate() {
-        if let Some(tensor) = tensor {
-            let ty = end.operand(place).ty();
-            let value = super::views::view(&mut b, finished[tensor], ty);
-            end.set_operand(place, value);
-        }
-    }
+    emit.finish(end);
     if remarks {
         let why = Refused::by("capacity", "activations do not wait in the device's memory");
         let why = why.met(format!("{needed} bytes at once, it holds {capacity}"));

@@ -27,7 +27,7 @@ use weft_dialects::task::Program;
 pub use choose::{Choice, choose};
 use table::Table;
 
-use super::function::Role;
+use super::function::{Lowering, Role};
 use super::{Isa, Launch, lower, registers, shared};
 use crate::task::plan;
 
@@ -225,8 +225,9 @@ pub fn write<'c>(
         // The kernel stays, for it is also launched by itself: a copy is taken apart.
         let copy = Builder::before(context, kernel.op).clone_op(kernel.op, &mut Mapping::default());
         let kernel = Kernel::of(copy).ok_or(Failed)?;
-        let role = Role::Called(&caller);
-        lower(context, machine, isa, &kernel, body.launch, &file, role, &mut diag);
+        let (launch, role) = (body.launch, Role::Called(&caller));
+        let how = Lowering { machine, isa, launch, registers: &file, role };
+        lower(context, &kernel, &how, &mut diag);
     }
     let before = module.body(0).and_then(|block| block.ops().first().copied()).ok_or(Failed)?;
     if form.shared_bytes > 0 {
