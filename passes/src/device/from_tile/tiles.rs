@@ -28,63 +28,48 @@ pub(super) struct Tiles<'p, 'c> {
 /// Writes the code of one tile: where it begins, and its size.
 pub(super) type Leaf<'l, 'c> = &'l dyn Fn(&mut Builder<'c>, &[Sum<'c>], &[u64]);
 
+/// A tile while the loops around it are written.
+struct Inside<'l, 'c> {
+    /// Where it begins along each axis.
+    at: Vec<Sum<'c>>,
+    /// How large it is.
+    sizes: Vec<u64>,
+    /// Writes it.
+    leaf: Leaf<'l, 'c>,
+}
+
 impl<'c> Tiles<'_, 'c> {
     /// Writes the loops; `leaf` writes a tile.
     pub fn write(&self, b: &mut Builder<'c>, leaf: Leaf<'_, 'c>) {
-        let mut at = self.starts.to_vec();
-        let mut sizes = self.tile.sizes.clone();
-        self.axis(b, 0, &mut at, &mut sizes, leaf);
+        let (at, sizes) = (self.starts.to_vec(), self.tile.sizes.clone());
+        self.axis(b, 0, &mut Inside { at, sizes, leaf });
     }
 
     /// The loop over `order[depth]` and all inside it.
-    fn axis(
-        &self,
-        b: &mut Builder<'c>,
-        depth: usize,
-        at: &mut Vec<Sum<'c>>,
-        sizes: &mut Vec<u64>,
-        leaf: Leaf<'_, 'c>,
-    ) {
+    fn axis(&self, b: &mut Builder<'c>, depth: usize, inside: &mut Inside<'_, 'c>) {
         let Some(&axis) = self.order.get(depth) else {
-            leaf(b, at, sizes);
+            (inside.leaf)(b, &inside.at, &inside.sizes);
             return;
         };
-        let extent = self.nest.axes[axis].extent;
-        let tile = self.tile.sizes[axis].min(extent);
+        let (extent, tile) = (self.nest.axes[axis].extent, self.step(axis));
         let start = self.starts[axis].clone();
         let count = self.tasks(axis);
         if count == 1 {
-            self.span(b, depth, at, sizes, axis, start, extent, tile, leaf);
+            self.span(b, depth, inside, start, extent);
             return;
         }
         let task = self.outer.sizes[axis];
         let last = extent - (count - 1) * task;
         if task.is_multiple_of(tile) && last.is_multiple_of(tile) {
-            self.span_to(
-                b,
-                depth,
-                at,
-                sizes,
-                axis,
-                start,
-                task.max(last),
-                last,
-                extent,
-                tile,
-                leaf,
-            );
+            self.whole_tiles(b, depth, inside, task.max(last), last);
             return;
         }
         // The last rTask has another rest than the others.
         let end = Sum::number((extent - last) as i64);
         let is_last = compare(b, "uge", &start, &end);
         let is_other = compare(b, "ult", &start, &end);
-        scf_if(b, is_other, |b| {
-            self.span(b, depth, at, sizes, axis, start.clone(), task, tile, leaf);
-        });
-        scf_if(b, is_last, |b| {
-            self.span(b, depth, at, sizes, axis, start.clone(), last, tile, leaf);
-        });
+        scf_if(b, is_other, |b| self.span(b, depth, inside, start.clone(), task));
+        scf_if(b, is_last, |b| self.span(b, depth, inside, start.clone(), last));
     }
 
     /// rTasks along an axis.
@@ -93,67 +78,62 @@ impl<'c> Tiles<'_, 'c> {
         self.grid.get(parallel).copied().unwrap_or(1)
     }
 
+    /// Points of a tile along an axis.
+    fn step(&self, axis: usize) -> u64 {
+        self.tile.sizes[axis].min(self.nest.axes[axis].extent)
+    }
+
     /// Whole tiles only, `span` points or, in the last rTask, `last`.
-    #[allow(clippy::too_many_arguments)]
-    fn span_to(
+    fn whole_tiles(
         &self,
         b: &mut Builder<'c>,
         depth: usize,
-        at: &mut Vec<Sum<'c>>,
-        sizes: &mut Vec<u64>,
-        axis: usize,
-        start: Sum<'c>,
+        inside: &mut Inside<'_, 'c>,
         span: u64,
         last: u64,
-        extent: u64,
-        tile: u64,
-        leaf: Leaf<'_, 'c>,
     ) {
+        let axis = self.order[depth];
+        let (start, tile) = (&self.starts[axis], self.step(axis));
         let mut end = start.clone().plus(&Sum::number(span as i64), 1);
         if last < span {
             let index = Type::index(b.context());
-            let (reach, whole) = (end.emit(b), b.index(extent as i64));
+            let (reach, whole) = (end.emit(b), b.index(self.nest.axes[axis].extent as i64));
             end = Sum::value(b.op("arith.minui", &[reach, whole], &[index]).result(0));
         }
-        sizes[axis] = tile;
-        scf_for(b, &start, &end, tile as i64, |b, iv| {
-            at[axis] = Sum::value(iv);
-            self.axis(b, depth + 1, at, sizes, leaf);
+        inside.sizes[axis] = tile;
+        scf_for(b, start, &end, tile as i64, |b, iv| {
+            inside.at[axis] = Sum::value(iv);
+            self.axis(b, depth + 1, inside);
         });
     }
 
     /// `span` points from `start`: whole tiles in a loop, then the rest.
-    #[allow(clippy::too_many_arguments)]
     fn span(
         &self,
         b: &mut Builder<'c>,
         depth: usize,
-        at: &mut Vec<Sum<'c>>,
-        sizes: &mut Vec<u64>,
-        axis: usize,
+        inside: &mut Inside<'_, 'c>,
         start: Sum<'c>,
         span: u64,
-        tile: u64,
-        leaf: Leaf<'_, 'c>,
     ) {
+        let axis = self.order[depth];
+        let tile = self.step(axis);
         let whole = span / tile * tile;
         let middle = start.clone().plus(&Sum::number(whole as i64), 1);
         // A loop, even of one round, frees what a tile took before the rest begins.
         if whole == tile && whole == span {
-            at[axis] = start;
-            sizes[axis] = tile;
-            self.axis(b, depth + 1, at, sizes, leaf);
+            (inside.at[axis], inside.sizes[axis]) = (start, tile);
+            self.axis(b, depth + 1, inside);
         } else if whole > 0 {
-            sizes[axis] = tile;
+            inside.sizes[axis] = tile;
             scf_for(b, &start, &middle, tile as i64, |b, iv| {
-                at[axis] = Sum::value(iv);
-                self.axis(b, depth + 1, at, sizes, leaf);
+                inside.at[axis] = Sum::value(iv);
+                self.axis(b, depth + 1, inside);
             });
         }
         if span > whole {
-            at[axis] = middle;
-            sizes[axis] = span - whole;
-            self.axis(b, depth + 1, at, sizes, leaf);
+            (inside.at[axis], inside.sizes[axis]) = (middle, span - whole);
+            self.axis(b, depth + 1, inside);
         }
     }
 }
