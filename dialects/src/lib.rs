@@ -1,7 +1,7 @@
 //! The four dialects of weft and the floor on which passes touch IR.
 //!
 //! `include/*.td` define the operations; [`ir`] reads and builds them; the
-//! modules named after a dialect hold its verifiers, one function per numbered
+//! modules named after a dialect hold its views, builders and verifiers, one function per numbered
 //! constraint. This crate knows no pass and no file format.
 
 pub mod device;

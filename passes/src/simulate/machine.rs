@@ -110,7 +110,7 @@ impl Facts<'_, '_> {
         fact: &device::Instruction<'_>,
     ) -> Result<plain::Instruction, TranslateError> {
         let compiled = Compiled::of(fact.meant())?;
-        let places = fact.operands().into_iter().zip(fact.operand_types());
+        let places = fact.operands().iter().zip(fact.operand_types());
         let operands = places.map(|(name, operand)| {
             let elem = ty::elem(operand).and_then(element_type).zip(ty::shape(operand));
             let (ty, shape) = elem.ok_or_else(|| InterpretError::ty(fact.meant(), operand))?;
