@@ -118,7 +118,7 @@ fn a_tile_graph() {
             " in @spad : tensor<64xf32>",
             "tile.kernel @k {",
             "tile.load %arg0 to @spad : tensor<64xf32>",
-            r#"on @valu lanes 0 tiles [#tile.rtile<"spad" [32]>, #tile.rtile<"vreg" [16]>]"#,
+            r#"on @valu lanes 0 tiles [#tile.rtile<"spad"[32]>, #tile.rtile<"vreg"[16]>]"#,
             " from @vreg to %arg1 : tensor<64xf32>",
         ],
     );

@@ -21,8 +21,7 @@ mod pieces;
 
 use std::collections::{HashMap, HashSet};
 
-use weft_dialects::graph;
-use weft_dialects::graph::{Model, Weight};
+use weft_dialects::graph::{self, Model, Weight};
 use weft_dialects::ir::pass::{Failed, Pass, Run};
 use weft_dialects::ir::{
     Block, Builder, Context, Form, Module, Op, Report, Type, Val, attr, empty_module, ty,
