@@ -1,6 +1,5 @@
 //! Rammer's rows (OSDI'20) that are about time, on machines that exist only as text.
 
-use std::collections::BTreeMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::process::Command;
@@ -109,7 +108,8 @@ fn rm_10_independent_products_finish_sooner_together() {
 
 /// The units that run each kernel of a model, by the text of its task stage.
 fn units(model: &str, device: &str) -> Vec<BTreeSet<u64>> {
-    let task = weft(model, &["compile", "model.mlir", "--device", device, "--emit", "task", "-o", "-"]);
+    let task =
+        weft(model, &["compile", "model.mlir", "--device", device, "--emit", "task", "-o", "-"]);
     let mut kernels: BTreeMap<&str, BTreeSet<u64>> = BTreeMap::new();
     for (_, range) in task.lines().filter_map(|line| line.split_once("= task.range ")) {
         let (kernel, rest) = range.split_once('[').expect("a range has rTasks");
