@@ -2,13 +2,13 @@
 // and take as long as one. Where the second reads what the first makes, they take as long as two.
 //
 // RUN: split-file %s %t
-// RUN: cat %t/machine.mlir %t/independent.mlir | weft-opt --tile-to-task=remarks=true -o %t/independent.task 2> %t/independent.said
+// RUN: cat %t/kernel.mlir %t/independent.mlir | weft-opt --device-load-machine=file=%S/../Inputs/two-cores.mlir --tile-to-task=remarks=true -o %t/independent.task 2> %t/independent.said
 // RUN: FileCheck %s --check-prefix=UNITS < %t/independent.task
 // RUN: FileCheck %s --check-prefix=AS-ONE < %t/independent.said
-// RUN: cat %t/machine.mlir %t/chain.mlir | weft-opt --tile-to-task=remarks=true 2>&1 | FileCheck %s --check-prefix=AS-TWO
+// RUN: cat %t/kernel.mlir %t/chain.mlir | weft-opt --device-load-machine=file=%S/../Inputs/two-cores.mlir --tile-to-task=remarks=true 2>&1 | FileCheck %s --check-prefix=AS-TWO
 //
 // One unit does them one after the other.
-// RUN: cat %t/machine.mlir %t/independent.mlir | weft-opt --tile-to-task="units=1 remarks=true" 2>&1 | FileCheck %s --check-prefix=AS-TWO
+// RUN: cat %t/kernel.mlir %t/independent.mlir | weft-opt --device-load-machine=file=%S/../Inputs/two-cores.mlir --tile-to-task="units=1 remarks=true" 2>&1 | FileCheck %s --check-prefix=AS-TWO
 
 // AS-ONE: order by {{.+}} with 100 cycles predicted
 // AS-TWO: order by {{.+}} with 200 cycles predicted
@@ -39,16 +39,9 @@ tile.graph @g inputs ["x"] outputs ["y", "z"] : (tensor<64xf32>) -> (tensor<64xf
   tile.output %y, %z : tensor<64xf32>, tensor<64xf32>
 }
 
-//--- machine.mlir
+//--- kernel.mlir
 
 #id = affine_map<(i) -> (i)>
-device.machine @toy arch("toy") features([]) {
-  device.memory @dram scope("device") capacity_bytes(1073741824) bytes_per_cycle(16)
-  device.memory @vreg scope("thread") capacity_bytes(2048) register_bytes(64)
-  device.unit @core count(2) wait_cycles(4)
-  device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(4) types([f32]) operations(["arith.addf"]) reductions([])
-}
-
 // Four rTasks, 100 cycles together.
 tile.kernel @twice cycles(100) {
 ^bb0(%x: tensor<64xf32>, %o: tensor<64xf32>):
