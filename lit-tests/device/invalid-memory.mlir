@@ -68,3 +68,21 @@ device.machine @toy arch("toy") features([]) {
   device.unit @core count(2)
   device.memory @l4 scope("device") capacity_bytes(1024) host("l4")
 }
+
+// -----
+
+// memory_c7: only registers have a part in core_bytes.
+// CHECK: device.memory has core_bytes(64) and no registers
+device.machine @toy arch("toy") features([]) {
+  device.memory @dram scope("device") capacity_bytes(1024) core_bytes(64)
+  device.unit @core count(2)
+}
+
+// -----
+
+// memory_c6: only registers are spread over lanes.
+// CHECK: device.memory has lanes(32) and no registers
+device.machine @m arch("m") features([]) {
+  device.memory @dram scope("device") capacity_bytes(1024) lanes(32)
+  device.unit @core count(1)
+}

@@ -19,3 +19,12 @@ device.machine @toy arch("toy") features([]) {
   device.memory @vreg scope("thread") capacity_bytes(512) register_bytes(16)
   device.unit @core count(1) host("threads")
 }
+
+// -----
+
+// unit_c1: a unit has parts, if any are counted.
+// CHECK: device.unit has partitions 0
+device.machine @toy arch("toy") features([]) {
+  device.memory @dram scope("device") capacity_bytes(1024)
+  device.unit @core count(2) partitions(0)
+}
