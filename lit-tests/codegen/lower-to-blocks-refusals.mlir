@@ -1,5 +1,5 @@
 // Where the machine's facts do not show that all blocks are there at once, a launch is made kernel by
-// kernel, and the remark has the two facts that disagree (RM-9).
+// kernel, and the remark has the two facts that disagree (RM-9, N-11).
 //
 // RUN: weft-opt %s --task-lower-to-blocks --split-input-file -o %t.out 2> %t.said
 // RUN: FileCheck %s --check-prefix=SAID < %t.said

@@ -1,20 +1,10 @@
 // What members of a joined kernel hand over lies in one arena.
-// RUN: weft-opt %s --tile-to-device | FileCheck %s
+// RUN: weft-opt %s --device-load-machine=file=%S/../Inputs/small-cache.mlir --tile-to-device | FileCheck %s
 
 #m = affine_map<(m) -> (m)>
 #taps = affine_map<(h, r) -> (h + r)>
 #h = affine_map<(h, r) -> (h)>
 #r = affine_map<(h, r) -> (r)>
-
-device.machine @toy arch("toy") features([]) {
-  device.memory @dram scope("device") capacity_bytes(1048576) bytes_per_cycle(16)
-  device.memory @l2 scope("core") capacity_bytes(4096) caches(@dram) bytes_per_cycle(64)
-  device.memory @vreg scope("thread") capacity_bytes(512) register_bytes(32)
-  device.unit @core count(2)
-  device.move @load from @dram to @vreg issue_cycles(0.5) latency_cycles(7) strided
-  device.move @store from @vreg to @dram issue_cycles(1.0) latency_cycles(7) strided
-  device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(4) types([f32]) operations(["arith.addf", "arith.mulf"]) reductions(["arith.addf"])
-}
 
 // Sums of three of sums of three of doubles. The doubles were read when the last tile is made.
 // CHECK-LABEL: device.kernel @in_turns

@@ -1,18 +1,8 @@
 // A kernel on a move is a copy, piece by piece; nothing else is.
-// RUN: not weft-opt %s --tile-to-device --split-input-file -o %t.mlir 2>&1 | FileCheck %s --check-prefix=NOT
-// RUN: not weft-opt %s --tile-to-device --split-input-file 2>/dev/null | FileCheck %s
+// RUN: not weft-opt %s --device-load-machine=file=%S/../Inputs/pairs.mlir --tile-to-device --split-input-file -o %t.mlir 2>&1 | FileCheck %s --check-prefix=NOT
+// RUN: not weft-opt %s --device-load-machine=file=%S/../Inputs/pairs.mlir --tile-to-device --split-input-file 2>/dev/null | FileCheck %s
 
 #id = affine_map<(i) -> (i)>
-device.machine @toy arch("toy") features([]) {
-  device.memory @dram scope("device") capacity_bytes(1073741824) bytes_per_cycle(16)
-  device.memory @near scope("cluster") capacity_bytes(4096) within(@dram)
-  device.memory @vreg scope("thread") capacity_bytes(2048) register_bytes(64)
-  device.unit @core count(4) cluster(@pair)
-  device.unit @pair count(2)
-  device.engine @dma on @pair queue(4)
-  device.move @fetch from @dram to @near engine(@dma) strided
-}
-
 // CHECK-LABEL: device.kernel @pieces tasks 4
 //       CHECK:   %[[DONE:.+]] = device.transfer @fetch %{{.+}} sizes [16]
 //       CHECK:   device.wait %[[DONE]]
@@ -33,16 +23,6 @@ tile.kernel @pieces {
 // -----
 
 #id = affine_map<(i) -> (i)>
-device.machine @toy arch("toy") features([]) {
-  device.memory @dram scope("device") capacity_bytes(1073741824) bytes_per_cycle(16)
-  device.memory @near scope("cluster") capacity_bytes(4096) within(@dram)
-  device.memory @vreg scope("thread") capacity_bytes(2048) register_bytes(64)
-  device.unit @core count(4) cluster(@pair)
-  device.unit @pair count(2)
-  device.engine @dma on @pair queue(4)
-  device.move @fetch from @dram to @near engine(@dma) strided
-}
-
 // NOT: error: @twice is no copy that @fetch does
 // NOT: help: a kernel on a move gives the elements of its one input, as they are
 tile.kernel @twice {

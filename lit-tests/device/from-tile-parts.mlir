@@ -1,23 +1,12 @@
 // A reduction in parts: all tiles with the first part, then all with the next, on top of what
 // the output holds.
-// RUN: not weft-opt %s --tile-to-device --split-input-file 2>%t | FileCheck %s
+// RUN: not weft-opt %s --device-load-machine=file=%S/../Inputs/one-core.mlir --tile-to-device --split-input-file 2>%t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REFUSED < %t
 
 #a = affine_map<(i, j, k) -> (i, k)>
 #b = affine_map<(i, j, k) -> (k, j)>
 #c = affine_map<(i, j) -> (i, j)>
 #d = affine_map<(i, j, k) -> (i, j)>
-
-device.machine @toy arch("toy") features([]) {
-  device.memory @dram scope("device") capacity_bytes(1048576) bytes_per_cycle(16)
-  device.memory @l2 scope("core") capacity_bytes(4096) caches(@dram) bytes_per_cycle(64)
-  device.memory @vreg scope("thread") capacity_bytes(512) register_bytes(16)
-  device.unit @core count(1)
-  device.move @load from @dram to @vreg issue_cycles(1.0) latency_cycles(2) strided
-  device.move @store from @vreg to @dram issue_cycles(1.0) latency_cycles(2) strided
-  device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(3) types([f32])
-    operations(["arith.addf", "arith.mulf"]) reductions(["arith.addf"])
-}
 
 // CHECK-LABEL: device.kernel @parts
 //       CHECK:   scf.for %[[BEGIN:.+]] = %c0
@@ -63,17 +52,6 @@ tile.kernel @parts {
 #c = affine_map<(i, j) -> (i, j)>
 #d = affine_map<(i, j, k) -> (i, j)>
 
-device.machine @toy arch("toy") features([]) {
-  device.memory @dram scope("device") capacity_bytes(1048576) bytes_per_cycle(16)
-  device.memory @l2 scope("core") capacity_bytes(4096) caches(@dram) bytes_per_cycle(64)
-  device.memory @vreg scope("thread") capacity_bytes(512) register_bytes(16)
-  device.unit @core count(1)
-  device.move @load from @dram to @vreg issue_cycles(1.0) latency_cycles(2) strided
-  device.move @store from @vreg to @dram issue_cycles(1.0) latency_cycles(2) strided
-  device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(3) types([f32])
-    operations(["arith.addf", "arith.mulf"]) reductions(["arith.addf"])
-}
-
 tile.kernel @rows {
 ^bb0(%a: tensor<8x10xf32>, %b: tensor<10x8xf32>, %c: tensor<8x8xf32>):
   %la = tile.load %a to @dram : tensor<8x10xf32>
@@ -106,17 +84,6 @@ tile.kernel @rows {
 #c = affine_map<(i, j) -> (i, j)>
 #d = affine_map<(i, j, k) -> (i, j)>
 
-device.machine @toy arch("toy") features([]) {
-  device.memory @dram scope("device") capacity_bytes(1048576) bytes_per_cycle(16)
-  device.memory @l2 scope("core") capacity_bytes(4096) caches(@dram) bytes_per_cycle(64)
-  device.memory @vreg scope("thread") capacity_bytes(512) register_bytes(16)
-  device.unit @core count(1)
-  device.move @load from @dram to @vreg issue_cycles(1.0) latency_cycles(2) strided
-  device.move @store from @vreg to @dram issue_cycles(1.0) latency_cycles(2) strided
-  device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(3) types([f32])
-    operations(["arith.addf", "arith.mulf"]) reductions(["arith.addf"])
-}
-
 tile.kernel @both {
 ^bb0(%a: tensor<8x10xf32>, %b: tensor<10x8xf32>, %c: tensor<8x8xf32>):
   %la = tile.load %a to @dram : tensor<8x10xf32>
@@ -148,17 +115,6 @@ tile.kernel @both {
 #b = affine_map<(i, j, k) -> (k, j)>
 #c = affine_map<(i, j) -> (i, j)>
 #d = affine_map<(i, j, k) -> (i, j)>
-
-device.machine @toy arch("toy") features([]) {
-  device.memory @dram scope("device") capacity_bytes(1048576) bytes_per_cycle(16)
-  device.memory @l2 scope("core") capacity_bytes(4096) caches(@dram) bytes_per_cycle(64)
-  device.memory @vreg scope("thread") capacity_bytes(512) register_bytes(16)
-  device.unit @core count(1)
-  device.move @load from @dram to @vreg issue_cycles(1.0) latency_cycles(2) strided
-  device.move @store from @vreg to @dram issue_cycles(1.0) latency_cycles(2) strided
-  device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(3) types([f32])
-    operations(["arith.addf", "arith.mulf"]) reductions(["arith.addf"])
-}
 
 tile.kernel @twice {
 ^bb0(%a: tensor<8x10xf32>, %b: tensor<10x8xf32>, %c: tensor<8x8xf32>):

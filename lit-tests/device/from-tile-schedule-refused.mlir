@@ -1,19 +1,8 @@
 // What a schedule says has to be possible for its nest: the field, its value and what is accepted.
-// RUN: not weft-opt %s --tile-to-device --split-input-file 2>&1 | FileCheck %s
+// RUN: not weft-opt %s --device-load-machine=file=%S/../Inputs/gather.mlir --tile-to-device --split-input-file 2>&1 | FileCheck %s
 
 // CHECK: error: @along: the schedule's `transpose` is 0, which registers cannot be stored along
 // CHECK: help: name an axis along which all outputs lie side by side
-device.machine @toy arch("toy") features([]) {
-  device.memory @dram scope("device") capacity_bytes(1048576) bytes_per_cycle(16)
-  device.memory @l2 scope("core") capacity_bytes(4096) caches(@dram) bytes_per_cycle(64)
-  device.memory @vreg scope("thread") capacity_bytes(512) register_bytes(16)
-  device.unit @core count(1)
-  device.move @load from @dram to @vreg issue_cycles(1.0) latency_cycles(2) strided
-  device.move @store from @vreg to @dram issue_cycles(1.0) latency_cycles(2) strided
-  device.move @gather from @vreg to @vreg issue_cycles(1.0) latency_cycles(2) strided
-  device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(3) types([f32])
-    operations(["arith.addf"]) reductions(["arith.addf"])
-}
 tile.kernel @along {
 ^bb0(%a0: tensor<8x8xf32>, %o: tensor<8x8xf32>):
   %l0 = tile.load %a0 to @vreg : tensor<8x8xf32>
@@ -33,17 +22,6 @@ tile.kernel @along {
 
 // CHECK: error: @wide: the schedule's `transpose` is 0 in a register tile of [8, 4]
 // CHECK: help: let the register tile have at most 4 points along axis 0
-device.machine @toy arch("toy") features([]) {
-  device.memory @dram scope("device") capacity_bytes(1048576) bytes_per_cycle(16)
-  device.memory @l2 scope("core") capacity_bytes(4096) caches(@dram) bytes_per_cycle(64)
-  device.memory @vreg scope("thread") capacity_bytes(512) register_bytes(16)
-  device.unit @core count(1)
-  device.move @load from @dram to @vreg issue_cycles(1.0) latency_cycles(2) strided
-  device.move @store from @vreg to @dram issue_cycles(1.0) latency_cycles(2) strided
-  device.move @gather from @vreg to @vreg issue_cycles(1.0) latency_cycles(2) strided
-  device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(3) types([f32])
-    operations(["arith.addf"]) reductions(["arith.addf"])
-}
 tile.kernel @wide {
 ^bb0(%a0: tensor<8x8xf32>, %o: tensor<8x8xf32>):
   %l0 = tile.load %a0 to @vreg : tensor<8x8xf32>
@@ -63,17 +41,6 @@ tile.kernel @wide {
 
 // Five numbers are no whole registers.
 // CHECK: error: @rest: the schedule's `combine_rows` is 0, whose lanes cannot be combined together
-device.machine @toy arch("toy") features([]) {
-  device.memory @dram scope("device") capacity_bytes(1048576) bytes_per_cycle(16)
-  device.memory @l2 scope("core") capacity_bytes(4096) caches(@dram) bytes_per_cycle(64)
-  device.memory @vreg scope("thread") capacity_bytes(512) register_bytes(16)
-  device.unit @core count(1)
-  device.move @load from @dram to @vreg issue_cycles(1.0) latency_cycles(2) strided
-  device.move @store from @vreg to @dram issue_cycles(1.0) latency_cycles(2) strided
-  device.move @gather from @vreg to @vreg issue_cycles(1.0) latency_cycles(2) strided
-  device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(3) types([f32])
-    operations(["arith.addf"]) reductions(["arith.addf"])
-}
 tile.kernel @rest {
 ^bb0(%a0: tensor<4x5xf32>, %o: tensor<4xf32>):
   %l0 = tile.load %a0 to @vreg : tensor<4x5xf32>
@@ -95,17 +62,6 @@ tile.kernel @rest {
 // Backwards a sum would add its points in another order.
 // CHECK: error: @backwards: the schedule's `slide` is [2], which no windows slide along
 // CHECK: help: name the innermost reductions
-device.machine @toy arch("toy") features([]) {
-  device.memory @dram scope("device") capacity_bytes(1048576) bytes_per_cycle(16)
-  device.memory @l2 scope("core") capacity_bytes(4096) caches(@dram) bytes_per_cycle(64)
-  device.memory @vreg scope("thread") capacity_bytes(512) register_bytes(16)
-  device.unit @core count(1)
-  device.move @load from @dram to @vreg issue_cycles(1.0) latency_cycles(2) strided
-  device.move @store from @vreg to @dram issue_cycles(1.0) latency_cycles(2) strided
-  device.move @gather from @vreg to @vreg issue_cycles(1.0) latency_cycles(2) strided
-  device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(3) types([f32])
-    operations(["arith.addf"]) reductions(["arith.addf"])
-}
 tile.kernel @backwards {
 ^bb0(%a0: tensor<4x4xf32>, %a1: tensor<2xf32>, %o: tensor<3x4xf32>):
   %l0 = tile.load %a0 to @vreg : tensor<4x4xf32>
@@ -126,17 +82,6 @@ tile.kernel @backwards {
 // -----
 
 // CHECK: error: @outer: the schedule's `slide` is [2], which no windows slide along
-device.machine @toy arch("toy") features([]) {
-  device.memory @dram scope("device") capacity_bytes(1048576) bytes_per_cycle(16)
-  device.memory @l2 scope("core") capacity_bytes(4096) caches(@dram) bytes_per_cycle(64)
-  device.memory @vreg scope("thread") capacity_bytes(512) register_bytes(16)
-  device.unit @core count(1)
-  device.move @load from @dram to @vreg issue_cycles(1.0) latency_cycles(2) strided
-  device.move @store from @vreg to @dram issue_cycles(1.0) latency_cycles(2) strided
-  device.move @gather from @vreg to @vreg issue_cycles(1.0) latency_cycles(2) strided
-  device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(3) types([f32])
-    operations(["arith.addf"]) reductions(["arith.addf"])
-}
 tile.kernel @outer {
 ^bb0(%a0: tensor<4x5xf32>, %a1: tensor<2x2xf32>, %o: tensor<3x4xf32>):
   %l0 = tile.load %a0 to @vreg : tensor<4x5xf32>
@@ -158,17 +103,6 @@ tile.kernel @outer {
 
 // CHECK: error: @long: the schedule's `unroll` is [1], which are 65536 steps
 // CHECK: help: write out at most 16384 steps
-device.machine @toy arch("toy") features([]) {
-  device.memory @dram scope("device") capacity_bytes(1048576) bytes_per_cycle(16)
-  device.memory @l2 scope("core") capacity_bytes(4096) caches(@dram) bytes_per_cycle(64)
-  device.memory @vreg scope("thread") capacity_bytes(512) register_bytes(16)
-  device.unit @core count(1)
-  device.move @load from @dram to @vreg issue_cycles(1.0) latency_cycles(2) strided
-  device.move @store from @vreg to @dram issue_cycles(1.0) latency_cycles(2) strided
-  device.move @gather from @vreg to @vreg issue_cycles(1.0) latency_cycles(2) strided
-  device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(3) types([f32])
-    operations(["arith.addf"]) reductions(["arith.addf"])
-}
 tile.kernel @long {
 ^bb0(%a0: tensor<4x65536xf32>, %o: tensor<4xf32>):
   %l0 = tile.load %a0 to @vreg : tensor<4x65536xf32>
@@ -189,17 +123,6 @@ tile.kernel @long {
 
 // CHECK: error: @nothing: the schedule's `border` is @l2, and lanes read past no ends
 // CHECK: help: leave it out
-device.machine @toy arch("toy") features([]) {
-  device.memory @dram scope("device") capacity_bytes(1048576) bytes_per_cycle(16)
-  device.memory @l2 scope("core") capacity_bytes(4096) caches(@dram) bytes_per_cycle(64)
-  device.memory @vreg scope("thread") capacity_bytes(512) register_bytes(16)
-  device.unit @core count(1)
-  device.move @load from @dram to @vreg issue_cycles(1.0) latency_cycles(2) strided
-  device.move @store from @vreg to @dram issue_cycles(1.0) latency_cycles(2) strided
-  device.move @gather from @vreg to @vreg issue_cycles(1.0) latency_cycles(2) strided
-  device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(3) types([f32])
-    operations(["arith.addf"]) reductions(["arith.addf"])
-}
 tile.kernel @nothing {
 ^bb0(%a0: tensor<8xf32>, %o: tensor<8xf32>):
   %l0 = tile.load %a0 to @vreg : tensor<8xf32>
@@ -219,17 +142,6 @@ tile.kernel @nothing {
 
 // CHECK: error: @steps: the schedule has 2 `phases` for lanes in steps of 1
 // CHECK: help: give 1
-device.machine @toy arch("toy") features([]) {
-  device.memory @dram scope("device") capacity_bytes(1048576) bytes_per_cycle(16)
-  device.memory @l2 scope("core") capacity_bytes(4096) caches(@dram) bytes_per_cycle(64)
-  device.memory @vreg scope("thread") capacity_bytes(512) register_bytes(16)
-  device.unit @core count(1)
-  device.move @load from @dram to @vreg issue_cycles(1.0) latency_cycles(2) strided
-  device.move @store from @vreg to @dram issue_cycles(1.0) latency_cycles(2) strided
-  device.move @gather from @vreg to @vreg issue_cycles(1.0) latency_cycles(2) strided
-  device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(3) types([f32])
-    operations(["arith.addf"]) reductions(["arith.addf"])
-}
 tile.kernel @steps {
 ^bb0(%a0: tensor<3x12xf32>, %a1: tensor<3xf32>, %o: tensor<3x12xf32>):
   %l0 = tile.load %a0 to @vreg : tensor<3x12xf32>

@@ -1,32 +1,6 @@
 // Tile programs are written in the machine's instructions.
-// RUN: not weft-opt %s --tile-to-device --split-input-file 2>%t | FileCheck %s
+// RUN: not weft-opt %s --device-load-machine=file=%S/../Inputs/fma.mlir --tile-to-device --split-input-file 2>%t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REFUSED < %t
-
-device.machine @toy arch("toy") features([]) {
-  device.memory @dram scope("device") capacity_bytes(1073741824) bytes_per_cycle(16)
-  device.memory @l2 scope("core") capacity_bytes(65536) caches(@dram) bytes_per_cycle(64)
-  device.memory @vreg scope("thread") capacity_bytes(512) register_bytes(32)
-  device.unit @core count(2)
-  device.move @load from @dram to @vreg issue_cycles(0.5) latency_cycles(7) strided
-  device.move @store from @vreg to @dram issue_cycles(1.0) latency_cycles(7) strided
-  device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(4) types([f32]) operations(["arith.addf", "arith.mulf"]) reductions(["arith.addf"])
-  device.instruction @fma on @core operands([@dram, @vreg, @vreg]) issue_cycles(0.5) latency_cycles(4) accuracy(["rounding"])
-  meaning {
-  ^bb0(%a: tensor<f32>, %b: tensor<8xf32>, %c: tensor<8xf32>):
-    %d = linalg.generic {indexing_maps = [affine_map<(i) -> ()>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%a, %b : tensor<f32>, tensor<8xf32>) outs(%c : tensor<8xf32>) {
-    ^bb0(%x: f32, %y: f32, %z: f32):
-      %p = arith.mulf %x, %y : f32
-      %s = arith.addf %z, %p : f32
-      linalg.yield %s : f32
-    } -> tensor<8xf32>
-    device.yield %d : tensor<8xf32>
-  } lowering {
-  ^bb0(%a: f32, %b: vector<8xf32>, %c: vector<8xf32>):
-    %s = vector.broadcast %a : f32 to vector<8xf32>
-    %d = vector.fma %s, %b, %c : vector<8xf32>
-    device.yield %d : vector<8xf32>
-  }
-}
 
 // Tiles of 2 x 16 on 3 x 20: the last row and the last 4 columns are bodies of their own
 // size, and nothing is computed twice.
@@ -77,32 +51,6 @@ tile.kernel @ragged {
 
 // -----
 
-device.machine @toy arch("toy") features([]) {
-  device.memory @dram scope("device") capacity_bytes(1073741824) bytes_per_cycle(16)
-  device.memory @l2 scope("core") capacity_bytes(65536) caches(@dram) bytes_per_cycle(64)
-  device.memory @vreg scope("thread") capacity_bytes(512) register_bytes(32)
-  device.unit @core count(2)
-  device.move @load from @dram to @vreg issue_cycles(0.5) latency_cycles(7) strided
-  device.move @store from @vreg to @dram issue_cycles(1.0) latency_cycles(7) strided
-  device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(4) types([f32]) operations(["arith.addf", "arith.mulf"]) reductions(["arith.addf"])
-  device.instruction @fma on @core operands([@dram, @vreg, @vreg]) issue_cycles(0.5) latency_cycles(4) accuracy(["rounding"])
-  meaning {
-  ^bb0(%a: tensor<f32>, %b: tensor<8xf32>, %c: tensor<8xf32>):
-    %d = linalg.generic {indexing_maps = [affine_map<(i) -> ()>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%a, %b : tensor<f32>, tensor<8xf32>) outs(%c : tensor<8xf32>) {
-    ^bb0(%x: f32, %y: f32, %z: f32):
-      %p = arith.mulf %x, %y : f32
-      %s = arith.addf %z, %p : f32
-      linalg.yield %s : f32
-    } -> tensor<8xf32>
-    device.yield %d : tensor<8xf32>
-  } lowering {
-  ^bb0(%a: f32, %b: vector<8xf32>, %c: vector<8xf32>):
-    %s = vector.broadcast %a : f32 to vector<8xf32>
-    %d = vector.fma %s, %b, %c : vector<8xf32>
-    device.yield %d : vector<8xf32>
-  }
-}
-
 // Lanes that fold apart start with what changes nothing, and are combined at the end; the
 // last 4 of 20 points leave the other lanes alone.
 // CHECK-LABEL: device.kernel @row_sum tasks 1 {
@@ -134,32 +82,6 @@ tile.kernel @row_sum {
 
 // -----
 
-device.machine @toy arch("toy") features([]) {
-  device.memory @dram scope("device") capacity_bytes(1073741824) bytes_per_cycle(16)
-  device.memory @l2 scope("core") capacity_bytes(65536) caches(@dram) bytes_per_cycle(64)
-  device.memory @vreg scope("thread") capacity_bytes(512) register_bytes(32)
-  device.unit @core count(2)
-  device.move @load from @dram to @vreg issue_cycles(0.5) latency_cycles(7) strided
-  device.move @store from @vreg to @dram issue_cycles(1.0) latency_cycles(7) strided
-  device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(4) types([f32]) operations(["arith.addf", "arith.mulf"]) reductions(["arith.addf"])
-  device.instruction @fma on @core operands([@dram, @vreg, @vreg]) issue_cycles(0.5) latency_cycles(4) accuracy(["rounding"])
-  meaning {
-  ^bb0(%a: tensor<f32>, %b: tensor<8xf32>, %c: tensor<8xf32>):
-    %d = linalg.generic {indexing_maps = [affine_map<(i) -> ()>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%a, %b : tensor<f32>, tensor<8xf32>) outs(%c : tensor<8xf32>) {
-    ^bb0(%x: f32, %y: f32, %z: f32):
-      %p = arith.mulf %x, %y : f32
-      %s = arith.addf %z, %p : f32
-      linalg.yield %s : f32
-    } -> tensor<8xf32>
-    device.yield %d : tensor<8xf32>
-  } lowering {
-  ^bb0(%a: f32, %b: vector<8xf32>, %c: vector<8xf32>):
-    %s = vector.broadcast %a : f32 to vector<8xf32>
-    %d = vector.fma %s, %b, %c : vector<8xf32>
-    device.yield %d : vector<8xf32>
-  }
-}
-
 // Every second column, by a move that can stride; two rTasks of one row each.
 // CHECK-LABEL: device.kernel @strided tasks 2 {
 //  CHECK-NEXT: ^bb0(%[[TASK:.+]]: index,
@@ -183,32 +105,6 @@ tile.kernel @strided {
 
 // -----
 
-device.machine @toy arch("toy") features([]) {
-  device.memory @dram scope("device") capacity_bytes(1073741824) bytes_per_cycle(16)
-  device.memory @l2 scope("core") capacity_bytes(65536) caches(@dram) bytes_per_cycle(64)
-  device.memory @vreg scope("thread") capacity_bytes(512) register_bytes(32)
-  device.unit @core count(2)
-  device.move @load from @dram to @vreg issue_cycles(0.5) latency_cycles(7) strided
-  device.move @store from @vreg to @dram issue_cycles(1.0) latency_cycles(7) strided
-  device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(4) types([f32]) operations(["arith.addf", "arith.mulf"]) reductions(["arith.addf"])
-  device.instruction @fma on @core operands([@dram, @vreg, @vreg]) issue_cycles(0.5) latency_cycles(4) accuracy(["rounding"])
-  meaning {
-  ^bb0(%a: tensor<f32>, %b: tensor<8xf32>, %c: tensor<8xf32>):
-    %d = linalg.generic {indexing_maps = [affine_map<(i) -> ()>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%a, %b : tensor<f32>, tensor<8xf32>) outs(%c : tensor<8xf32>) {
-    ^bb0(%x: f32, %y: f32, %z: f32):
-      %p = arith.mulf %x, %y : f32
-      %s = arith.addf %z, %p : f32
-      linalg.yield %s : f32
-    } -> tensor<8xf32>
-    device.yield %d : tensor<8xf32>
-  } lowering {
-  ^bb0(%a: f32, %b: vector<8xf32>, %c: vector<8xf32>):
-    %s = vector.broadcast %a : f32 to vector<8xf32>
-    %d = vector.fma %s, %b, %c : vector<8xf32>
-    device.yield %d : vector<8xf32>
-  }
-}
-
 // REFUSED: @plain has no tiles
 // REFUSED: help: run tile-construct-rtiles first
 tile.kernel @plain {
@@ -217,32 +113,6 @@ tile.kernel @plain {
 }
 
 // -----
-
-device.machine @toy arch("toy") features([]) {
-  device.memory @dram scope("device") capacity_bytes(1073741824) bytes_per_cycle(16)
-  device.memory @l2 scope("core") capacity_bytes(65536) caches(@dram) bytes_per_cycle(64)
-  device.memory @vreg scope("thread") capacity_bytes(512) register_bytes(32)
-  device.unit @core count(2)
-  device.move @load from @dram to @vreg issue_cycles(0.5) latency_cycles(7) strided
-  device.move @store from @vreg to @dram issue_cycles(1.0) latency_cycles(7) strided
-  device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(4) types([f32]) operations(["arith.addf", "arith.mulf"]) reductions(["arith.addf"])
-  device.instruction @fma on @core operands([@dram, @vreg, @vreg]) issue_cycles(0.5) latency_cycles(4) accuracy(["rounding"])
-  meaning {
-  ^bb0(%a: tensor<f32>, %b: tensor<8xf32>, %c: tensor<8xf32>):
-    %d = linalg.generic {indexing_maps = [affine_map<(i) -> ()>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%a, %b : tensor<f32>, tensor<8xf32>) outs(%c : tensor<8xf32>) {
-    ^bb0(%x: f32, %y: f32, %z: f32):
-      %p = arith.mulf %x, %y : f32
-      %s = arith.addf %z, %p : f32
-      linalg.yield %s : f32
-    } -> tensor<8xf32>
-    device.yield %d : tensor<8xf32>
-  } lowering {
-  ^bb0(%a: f32, %b: vector<8xf32>, %c: vector<8xf32>):
-    %s = vector.broadcast %a : f32 to vector<8xf32>
-    %d = vector.fma %s, %b, %c : vector<8xf32>
-    device.yield %d : vector<8xf32>
-  }
-}
 
 // REFUSED: @fma does not mean what @doubles computes
 // REFUSED: note: its meaning is here

@@ -1,6 +1,6 @@
 // A border is laid out beside its use where each window is used once and a plane fits the
 // unit's own cache; elsewhere the padded tensor is made first.
-// RUN: weft-opt %s --graph-to-tile --split-input-file | FileCheck %s
+// RUN: weft-opt %s --device-load-machine=file=%S/../Inputs/one-core.mlir --graph-to-tile --split-input-file | FileCheck %s
 
 // One kernel, which reads the tensor without its border.
 // CHECK-LABEL: tile.graph @depthwise
@@ -11,17 +11,6 @@
 //       CHECK:   tensor.pad %[[X]] low[0, 1, 1] high[0, 1, 1]
 //       CHECK:   linalg.generic
 //   CHECK-NOT: tile.kernel
-device.machine @toy arch("toy") features([]) {
-  device.memory @dram scope("device") capacity_bytes(1048576) bytes_per_cycle(16)
-  device.memory @l2 scope("core") capacity_bytes(4096) caches(@dram) bytes_per_cycle(64)
-  device.memory @vreg scope("thread") capacity_bytes(512) register_bytes(16)
-  device.unit @core count(1)
-  device.move @load from @dram to @vreg issue_cycles(1.0) latency_cycles(2) strided
-  device.move @store from @vreg to @dram issue_cycles(1.0) latency_cycles(2) strided
-  device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(3) types([f32])
-    operations(["arith.addf", "arith.mulf"]) reductions(["arith.addf"])
-}
-
 graph.model @depthwise inputs ["x", "w"] outputs ["y"] {
 ^bb0(%x: tensor<1x8x6x6xf32>, %w: tensor<8x3x3xf32>):
   %y = graph.op "Conv" "dw"(%x, %w) : (tensor<1x8x6x6xf32>, tensor<8x3x3xf32>) -> tensor<1x8x6x6xf32> {
@@ -57,17 +46,6 @@ graph.model @depthwise inputs ["x", "w"] outputs ["y"] {
 //       CHECK:   tile.run
 //       CHECK:   tile.run
 //   CHECK-NOT: tensor.pad
-device.machine @toy arch("toy") features([]) {
-  device.memory @dram scope("device") capacity_bytes(1048576) bytes_per_cycle(16)
-  device.memory @l2 scope("core") capacity_bytes(4096) caches(@dram) bytes_per_cycle(64)
-  device.memory @vreg scope("thread") capacity_bytes(512) register_bytes(16)
-  device.unit @core count(1)
-  device.move @load from @dram to @vreg issue_cycles(1.0) latency_cycles(2) strided
-  device.move @store from @vreg to @dram issue_cycles(1.0) latency_cycles(2) strided
-  device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(3) types([f32])
-    operations(["arith.addf", "arith.mulf"]) reductions(["arith.addf"])
-}
-
 graph.model @shared inputs ["x", "w"] outputs ["y"] {
 ^bb0(%x: tensor<8x6xf32>, %w: tensor<4x8x3xf32>):
   %y = graph.op "Conv" "conv"(%x, %w) : (tensor<8x6xf32>, tensor<4x8x3xf32>) -> tensor<4x6xf32> {

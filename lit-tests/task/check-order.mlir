@@ -1,13 +1,7 @@
 // Whether tokens keep every order that the data needs, down to the bytes.
-// RUN: weft-opt %s --task-check-order --split-input-file --verify-diagnostics -o /dev/null
+// RUN: weft-opt %s --device-load-machine=file=%S/../Inputs/two-cores.mlir --task-check-order --split-input-file --verify-diagnostics -o /dev/null
 
 #id = affine_map<(i) -> (i)>
-device.machine @toy arch("toy") features([]) {
-  device.memory @dram scope("device") capacity_bytes(1073741824) bytes_per_cycle(16)
-  device.memory @vreg scope("thread") capacity_bytes(2048) register_bytes(64)
-  device.unit @core count(2)
-  device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(4) types([f32]) operations(["arith.addf"]) reductions([])
-}
 tile.kernel @twice {
 ^bb0(%x: tensor<64xf32>, %o: tensor<64xf32>):
   %a = tile.load %x to @vreg : tensor<64xf32>
@@ -38,12 +32,6 @@ task.program @halves on @core units 2 arena 256 : (tensor<64xf32>) -> tensor<64x
 // -----
 
 #id = affine_map<(i) -> (i)>
-device.machine @toy arch("toy") features([]) {
-  device.memory @dram scope("device") capacity_bytes(1073741824) bytes_per_cycle(16)
-  device.memory @vreg scope("thread") capacity_bytes(2048) register_bytes(64)
-  device.unit @core count(2)
-  device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(4) types([f32]) operations(["arith.addf"]) reductions([])
-}
 tile.kernel @twice {
 ^bb0(%x: tensor<64xf32>, %o: tensor<64xf32>):
   %a = tile.load %x to @vreg : tensor<64xf32>
@@ -77,12 +65,6 @@ task.program @wrong_half on @core units 2 arena 256 : (tensor<64xf32>) -> tensor
 // -----
 
 #id = affine_map<(i) -> (i)>
-device.machine @toy arch("toy") features([]) {
-  device.memory @dram scope("device") capacity_bytes(1073741824) bytes_per_cycle(16)
-  device.memory @vreg scope("thread") capacity_bytes(2048) register_bytes(64)
-  device.unit @core count(2)
-  device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(4) types([f32]) operations(["arith.addf"]) reductions([])
-}
 tile.kernel @twice {
 ^bb0(%x: tensor<64xf32>, %o: tensor<64xf32>):
   %a = tile.load %x to @vreg : tensor<64xf32>
@@ -118,12 +100,6 @@ task.program @reuse on @core units 2 arena 384 : (tensor<64xf32>) -> tensor<64xf
 // -----
 
 #id = affine_map<(i) -> (i)>
-device.machine @toy arch("toy") features([]) {
-  device.memory @dram scope("device") capacity_bytes(1073741824) bytes_per_cycle(16)
-  device.memory @vreg scope("thread") capacity_bytes(2048) register_bytes(64)
-  device.unit @core count(2)
-  device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(4) types([f32]) operations(["arith.addf"]) reductions([])
-}
 tile.kernel @twice {
 ^bb0(%x: tensor<64xf32>, %o: tensor<64xf32>):
   %a = tile.load %x to @vreg : tensor<64xf32>

@@ -1,14 +1,7 @@
 // What depends on weights alone is evaluated when the artifact is written.
-// RUN: weft-opt %s --tile-to-task | FileCheck %s
+// RUN: weft-opt %s --device-load-machine=file=%S/../Inputs/two-cores.mlir --tile-to-task | FileCheck %s
 
 #id = affine_map<(i) -> (i)>
-device.machine @toy arch("toy") features([]) {
-  device.memory @dram scope("device") capacity_bytes(1073741824) bytes_per_cycle(16)
-  device.memory @vreg scope("thread") capacity_bytes(2048) register_bytes(64)
-  device.unit @core count(2)
-  device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(4) types([f32]) operations(["arith.addf"]) reductions([])
-}
-
 // CHECK-LABEL: task.program @folds
 //       CHECK:   %[[W:.+]] = task.weight "w" in "model" hash "00" : memref<32xf32>
 //       CHECK:   %[[L:.+]] = task.literal dense<1.000000e+00> : tensor<32xf32> -> memref<32xf32>

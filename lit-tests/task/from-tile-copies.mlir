@@ -1,17 +1,8 @@
 // Copies are made where two tensors cannot share memory.
-// RUN: weft-opt %s --tile-to-task --split-input-file | FileCheck %s
-// RUN: weft-opt %s --tile-to-task --task-check-order --split-input-file -o /dev/null
+// RUN: weft-opt %s --device-load-machine=file=%S/../Inputs/two-cores-moves.mlir --tile-to-task --split-input-file | FileCheck %s
+// RUN: weft-opt %s --device-load-machine=file=%S/../Inputs/two-cores-moves.mlir --tile-to-task --task-check-order --split-input-file -o /dev/null
 
 #id = affine_map<(i) -> (i)>
-device.machine @toy arch("toy") features([]) {
-  device.memory @dram scope("device") capacity_bytes(1073741824) bytes_per_cycle(16)
-  device.memory @vreg scope("thread") capacity_bytes(2048) register_bytes(64)
-  device.unit @core count(2)
-  device.move @load from @dram to @vreg issue_cycles(0.5) latency_cycles(7) strided
-  device.move @store from @vreg to @dram issue_cycles(1.0) latency_cycles(7) strided
-  device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(4) types([f32]) operations(["arith.addf"]) reductions([])
-}
-
 // An input that is an output, a view of it, and one tensor that is given twice.
 // CHECK-LABEL: task.program @outputs
 //       CHECK:   %[[X:.+]] = task.input 0 "x" : memref<8x8xf32>
@@ -52,15 +43,6 @@ tile.kernel @twice {
 // -----
 
 #id = affine_map<(i) -> (i)>
-device.machine @toy arch("toy") features([]) {
-  device.memory @dram scope("device") capacity_bytes(1073741824) bytes_per_cycle(16)
-  device.memory @vreg scope("thread") capacity_bytes(2048) register_bytes(64)
-  device.unit @core count(2)
-  device.move @load from @dram to @vreg issue_cycles(0.5) latency_cycles(7) strided
-  device.move @store from @vreg to @dram issue_cycles(1.0) latency_cycles(7) strided
-  device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(4) types([f32]) operations(["arith.addf"]) reductions([])
-}
-
 // "w" writes a window of what "b" still needs: it works on a copy.
 // CHECK-LABEL: task.program @kept
 //       CHECK:   %[[Z:.+]] = task.output 1 "z"
@@ -116,15 +98,6 @@ tile.kernel @low {
 // -----
 
 #id = affine_map<(i) -> (i)>
-device.machine @toy arch("toy") features([]) {
-  device.memory @dram scope("device") capacity_bytes(1073741824) bytes_per_cycle(16)
-  device.memory @vreg scope("thread") capacity_bytes(2048) register_bytes(64)
-  device.unit @core count(2)
-  device.move @load from @dram to @vreg issue_cycles(0.5) latency_cycles(7) strided
-  device.move @store from @vreg to @dram issue_cycles(1.0) latency_cycles(7) strided
-  device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(4) types([f32]) operations(["arith.addf"]) reductions([])
-}
-
 // "b" overwrites all of a tensor that is needed later: a buffer of its own is enough.
 // CHECK-LABEL: task.program @replaced
 //   CHECK-NOT:   @copy

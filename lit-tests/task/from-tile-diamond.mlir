@@ -1,15 +1,8 @@
 // Independent runs go to different units, and their reader waits for both.
-// RUN: weft-opt %s --tile-to-task | FileCheck %s
-// RUN: weft-opt %s --tile-to-task --task-check-order -o /dev/null
+// RUN: weft-opt %s --device-load-machine=file=%S/../Inputs/two-cores.mlir --tile-to-task | FileCheck %s
+// RUN: weft-opt %s --device-load-machine=file=%S/../Inputs/two-cores.mlir --tile-to-task --task-check-order -o /dev/null
 
 #id = affine_map<(i) -> (i)>
-device.machine @toy arch("toy") features([]) {
-  device.memory @dram scope("device") capacity_bytes(1073741824) bytes_per_cycle(16)
-  device.memory @vreg scope("thread") capacity_bytes(2048) register_bytes(64)
-  device.unit @core count(2)
-  device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(4) types([f32]) operations(["arith.addf"]) reductions([])
-}
-
 // CHECK-LABEL: task.program @diamond on @core units 2 arena 768
 //       CHECK:   %[[A:.+]] = task.range "a" @twice[0 to 4] on 0({{.+}}) after()
 //       CHECK:   %[[L:.+]] = task.range "left" @twice[0 to 4] on 0({{.+}}) after(%[[A]])

@@ -1,16 +1,9 @@
 // Buffers whose lives do not meet share bytes; who overwrites them waits for their readers.
-// RUN: weft-opt %s --tile-to-task | FileCheck %s
-// RUN: weft-opt %s --tile-to-task=units=1 | FileCheck %s --check-prefix=ONE
-// RUN: weft-opt %s --tile-to-task --task-check-order -o /dev/null
+// RUN: weft-opt %s --device-load-machine=file=%S/../Inputs/two-cores.mlir --tile-to-task | FileCheck %s
+// RUN: weft-opt %s --device-load-machine=file=%S/../Inputs/two-cores.mlir --tile-to-task=units=1 | FileCheck %s --check-prefix=ONE
+// RUN: weft-opt %s --device-load-machine=file=%S/../Inputs/two-cores.mlir --tile-to-task --task-check-order -o /dev/null
 
 #id = affine_map<(i) -> (i)>
-device.machine @toy arch("toy") features([]) {
-  device.memory @dram scope("device") capacity_bytes(1073741824) bytes_per_cycle(16)
-  device.memory @vreg scope("thread") capacity_bytes(2048) register_bytes(64)
-  device.unit @core count(2)
-  device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(4) types([f32]) operations(["arith.addf"]) reductions([])
-}
-
 // On two units "d" starts at once, beside "a": what both made lives at the same time as what "b"
 // and "c" make. The buffer of "e" lies where that of "a" was, which "b" has read by then; it
 // waits for no more than it reads.

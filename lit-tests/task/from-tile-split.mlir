@@ -1,18 +1,11 @@
 // Runs are cut in ranges where the work is worth it, and placed on units.
-// RUN: weft-opt %s --tile-to-task=split-cycles=10 | FileCheck %s
-// RUN: weft-opt %s --tile-to-task | FileCheck %s --check-prefix=WHOLE
-// RUN: weft-opt %s --tile-to-task="split-cycles=10 units=1" | FileCheck %s --check-prefix=ONE
-// RUN: weft-opt %s --tile-to-task="split-cycles=40 remarks=true" -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
-// RUN: weft-opt %s --tile-to-task=split-cycles=10 --task-check-order -o /dev/null
+// RUN: weft-opt %s --device-load-machine=file=%S/../Inputs/two-cores.mlir --tile-to-task=split-cycles=10 | FileCheck %s
+// RUN: weft-opt %s --device-load-machine=file=%S/../Inputs/two-cores.mlir --tile-to-task | FileCheck %s --check-prefix=WHOLE
+// RUN: weft-opt %s --device-load-machine=file=%S/../Inputs/two-cores.mlir --tile-to-task="split-cycles=10 units=1" | FileCheck %s --check-prefix=ONE
+// RUN: weft-opt %s --device-load-machine=file=%S/../Inputs/two-cores.mlir --tile-to-task="split-cycles=40 remarks=true" -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: weft-opt %s --device-load-machine=file=%S/../Inputs/two-cores.mlir --tile-to-task=split-cycles=10 --task-check-order -o /dev/null
 
 #id = affine_map<(i) -> (i)>
-device.machine @toy arch("toy") features([]) {
-  device.memory @dram scope("device") capacity_bytes(1073741824) bytes_per_cycle(16)
-  device.memory @vreg scope("thread") capacity_bytes(2048) register_bytes(64)
-  device.unit @core count(2)
-  device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(4) types([f32]) operations(["arith.addf"]) reductions([])
-}
-
 // Four rTasks each: two for each unit. A range waits for what it reads, not for the
 // other half.
 

@@ -1,16 +1,9 @@
 // Kernels that write windows of one tensor share its buffer and do not wait for
 // each other; who reads a window waits for its writer.
-// RUN: weft-opt %s --tile-to-task | FileCheck %s
-// RUN: weft-opt %s --tile-to-task --task-check-order -o /dev/null
+// RUN: weft-opt %s --device-load-machine=file=%S/../Inputs/two-cores.mlir --tile-to-task | FileCheck %s
+// RUN: weft-opt %s --device-load-machine=file=%S/../Inputs/two-cores.mlir --tile-to-task --task-check-order -o /dev/null
 
 #id = affine_map<(i) -> (i)>
-device.machine @toy arch("toy") features([]) {
-  device.memory @dram scope("device") capacity_bytes(1073741824) bytes_per_cycle(16)
-  device.memory @vreg scope("thread") capacity_bytes(2048) register_bytes(64)
-  device.unit @core count(2)
-  device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(4) types([f32]) operations(["arith.addf"]) reductions([])
-}
-
 // CHECK-LABEL: task.program @concat on @core units 2 arena 0
 //       CHECK:   %[[Y:.+]] = task.output 0 "y" : memref<64xf32>
 //   CHECK-NOT:   task.buffer

@@ -1,9 +1,9 @@
 // Rows that do not fit near a unit are folded in parts; short ones, and those of which no parts are
 // equal, stay whole.
-// RUN: weft-opt %s --split-input-file --tile-split-rows=remarks=true 2>%t | FileCheck %s
+// RUN: weft-opt %s --device-load-machine=file=%S/../Inputs/rows.mlir --split-input-file --tile-split-rows=remarks=true 2>%t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK --implicit-check-not=remark < %t
-// RUN: weft-opt %s --split-input-file --tile-split-rows=parts=1 | FileCheck %s --check-prefix=WHOLE
-// RUN: not weft-opt %s --split-input-file --tile-split-rows=parts=some 2>&1 | FileCheck %s --check-prefix=SOME
+// RUN: weft-opt %s --device-load-machine=file=%S/../Inputs/rows.mlir --split-input-file --tile-split-rows=parts=1 | FileCheck %s --check-prefix=WHOLE
+// RUN: not weft-opt %s --device-load-machine=file=%S/../Inputs/rows.mlir --split-input-file --tile-split-rows=parts=some 2>&1 | FileCheck %s --check-prefix=SOME
 
 // WHOLE-NOT: _parts
 // SOME: error: tile-split-rows: unknown value 'some' for option 'parts'; expected 'auto' or a number of parts
@@ -11,16 +11,6 @@
 #in = affine_map<(i, k) -> (i, k)>
 #i = affine_map<(i, k) -> (i)>
 #o = affine_map<(i) -> (i)>
-
-device.machine @small arch("small") features([]) {
-  device.memory @dram scope("device") capacity_bytes(1073741824) bytes_per_cycle(16)
-  device.memory @l2 scope("core") capacity_bytes(16384) caches(@dram) bytes_per_cycle(64)
-  device.memory @vreg scope("thread") capacity_bytes(1024) register_bytes(32)
-  device.unit @core count(2)
-  device.move @load from @dram to @vreg issue_cycles(0.5) latency_cycles(7) strided
-  device.move @store from @vreg to @dram issue_cycles(1.0) latency_cycles(7) strided
-  device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(4) types([f32]) operations(["arith.addf", "arith.subf", "arith.mulf", "arith.divf", "arith.maximumf", "math.exp"]) reductions(["arith.addf", "arith.maximumf"])
-}
 
 // 8192 bytes of 16384 are for what waits, a row has 16384.
 // CHECK-LABEL: tile.graph @long
@@ -112,15 +102,6 @@ tile.kernel @shares {
 #in = affine_map<(i, k) -> (i, k)>
 #i = affine_map<(i, k) -> (i)>
 #o = affine_map<(i) -> (i)>
-device.machine @small arch("small") features([]) {
-  device.memory @dram scope("device") capacity_bytes(1073741824) bytes_per_cycle(16)
-  device.memory @l2 scope("core") capacity_bytes(16384) caches(@dram) bytes_per_cycle(64)
-  device.memory @vreg scope("thread") capacity_bytes(1024) register_bytes(32)
-  device.unit @core count(2)
-  device.move @load from @dram to @vreg issue_cycles(0.5) latency_cycles(7) strided
-  device.move @store from @vreg to @dram issue_cycles(1.0) latency_cycles(7) strided
-  device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(4) types([f32]) operations(["arith.addf", "arith.subf", "arith.mulf", "arith.divf", "arith.maximumf", "math.exp"]) reductions(["arith.addf", "arith.maximumf"])
-}
 tile.graph @prime inputs ["x"] outputs ["e", "l"] : (tensor<3x4099xf32>) -> (tensor<3x4099xf32>, tensor<3xf32>) {
 ^bb0(%x: tensor<3x4099xf32>):
   %0 = tile.empty in @dram : tensor<3xf32>

@@ -1,5 +1,6 @@
 //! Rammer's rows (OSDI'20) that are about time, on machines that exist only as text.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::process::Command;
 
@@ -102,6 +103,59 @@ fn rm_10_independent_products_finish_sooner_together() {
         let alone = cycles(&one, device, "launches=one");
         assert!(together < apart, "@{device}: {together} together, {apart} apart");
         assert!(together < 1.5 * alone, "@{device}: {together} for two, {alone} for one");
+    }
+}
+
+/// The units that run each kernel of a model, by the text of its task stage.
+fn units(model: &str, device: &str) -> Vec<BTreeSet<u64>> {
+    let task =
+        weft(model, &["compile", "model.mlir", "--device", device, "--emit", "task", "-o", "-"]);
+    let mut kernels: BTreeMap<&str, BTreeSet<u64>> = BTreeMap::new();
+    for (_, range) in task.lines().filter_map(|line| line.split_once("= task.range ")) {
+        let (kernel, rest) = range.split_once('[').expect("a range has rTasks");
+        let (_, rest) = rest.split_once("] on ").expect("a range has a unit");
+        let (unit, _) = rest.split_once('(').expect("a range has arguments");
+        kernels.entry(kernel).or_default().insert(unit.parse().expect("a number"));
+    }
+    kernels.into_values().collect()
+}
+
+/// What the simulated units did, each from the begin of its first operation to the end of its last.
+fn spans(model: &str, device: &str) -> BTreeMap<u64, (f64, f64)> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = folder.path().join("trace.json");
+    let to = trace.to_str().expect("a path");
+    weft(model, &["simulate", "model.mlir", "--device", device, "--trace", to]);
+    let text = std::fs::read_to_string(&trace).expect("it was written");
+    let events: Value = serde_json::from_str(&text).expect("Chrome's trace format");
+    let mut spans = BTreeMap::new();
+    for event in events.as_array().expect("events").iter().filter(|event| event["ph"] == "X") {
+        let number = |name: &str| event[name].as_f64().expect("a number");
+        let (begin, end) = (number("ts"), number("ts") + number("dur"));
+        let own = spans.entry(number("pid") as u64).or_insert((begin, end));
+        *own = (own.0.min(begin), own.1.max(end));
+    }
+    spans
+}
+
+/// RM-10. Two products run on units of their own, and at the same time: most of the shorter one's
+/// time is the other's, too. One after the other they would share no time, or their units.
+#[test]
+fn rm_10_independent_products_overlap_in_time() {
+    for device in ["ipu", "toy"] {
+        let two = products(2);
+        let units = units(&two, device);
+        let [one, other] = &units[..] else { panic!("@{device}: two kernels: {units:?}") };
+        assert!(one.is_disjoint(other), "@{device}: {one:?} and {other:?}");
+        let spans = spans(&two, device);
+        let span = |units: &BTreeSet<u64>| {
+            let own = units.iter().map(|unit| spans[unit]);
+            own.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).expect("a kernel has units")
+        };
+        let (one, other) = (span(one), span(other));
+        let both = one.1.min(other.1) - one.0.max(other.0);
+        let shorter = (one.1 - one.0).min(other.1 - other.0);
+        assert!(both > 0.8 * shorter, "@{device}: {one:?} and {other:?}");
     }
 }
 

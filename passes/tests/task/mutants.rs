@@ -1,4 +1,4 @@
-//! Programs with one fault each are refused, or mean the same.
+//! N-2. Programs with one fault each are refused, or mean the same.
 //!
 //! Random programs are printed, one wait, offset or line is changed, and the text goes to the
 //! verifier and `task-check-order`. What they let pass is judged without them: by the elements
@@ -168,7 +168,7 @@ fn judge(context: &Context, text: &str, codes: &Codes, outputs: &[Vec<u64>]) -> 
 }
 
 #[test]
-fn every_mutant_is_refused_or_equivalent() {
+fn n_2_every_mutant_of_a_program_is_refused_or_equivalent() {
     const PROGRAMS: usize = if cfg!(debug_assertions) { 40 } else { 300 };
     let asked = std::env::var("WEFT_PROGRAMS").ok().and_then(|count| count.parse().ok());
     let context = context();

@@ -23,7 +23,7 @@ use loom::cell::UnsafeCell;
 use loom::thread;
 use queue::{Queue, Request};
 use slot::End;
-use sync::{Arc, AtomicBool, Ordering};
+use sync::{Arc, AtomicBool, AtomicU32, Ordering};
 
 /// Explores a model with at most this many preemptions in each order.
 fn explore(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
@@ -115,6 +115,52 @@ fn answer(pool: &Pool, index: usize) {
     slot.complete(1, 1);
 }
 
+/// N-11. Two workers that write and tell each other: whoever has seen a counter at a step sees all
+/// that was written before it, whatever the order in which memory is.
+#[test]
+fn n_11_a_step_orders_what_was_written_before_it() {
+    explore(4, || {
+        let shared = Arc::new((slot::Slot::new(2), <[Memory; 2]>::default()));
+        shared.0.open(0);
+        let other = {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || {
+                let (slot, [from_0, from_1]) = &*shared;
+                slot.wait(0, 1, || 0);
+                from_1.set(from_0.get() + 1);
+                slot.complete(1, 1);
+            })
+        };
+        let (slot, [from_0, from_1]) = &*shared;
+        from_0.set(1);
+        slot.complete(0, 1);
+        slot.wait(1, 1, || 0);
+        assert_eq!(from_1.get(), 2);
+        other.join().expect("does not panic");
+    });
+}
+
+/// N-11. A counter that is stored without release orders nothing, and loom sees it: so it would see
+/// a barrier without its fence.
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn n_11_a_step_without_release_is_a_race() {
+    explore(4, || {
+        let shared = Arc::new((AtomicU32::new(0), Memory::default()));
+        let writer = {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || {
+                shared.1.set(1);
+                shared.0.store(1, Ordering::Relaxed);
+            })
+        };
+        if shared.0.load(Ordering::Acquire) == 1 {
+            shared.1.get();
+        }
+        writer.join().expect("does not panic");
+    });
+}
+
 #[test]
 fn a_ring_is_never_lost() {
     explore(4, || {
@@ -149,6 +195,8 @@ fn one_ring_wakes_all_who_wait() {
     });
 }
 
+/// N-11. Counters begin again with each request: whoever is late does not take those of the last one
+/// for its own.
 #[test]
 fn requests_follow_each_other_in_one_slot() {
     explore(2, || {

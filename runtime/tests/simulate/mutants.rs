@@ -1,4 +1,4 @@
-//! Programs with one thing wrong: each ends with an error, or with a wrong result.
+//! N-2. Programs with one thing wrong: each ends with an error, or with a wrong result.
 
 use weft_runtime::plan::Plan;
 use weft_runtime::simulate::*;
@@ -243,7 +243,7 @@ fn planned() -> Vec<Mutant> {
 }
 
 #[test]
-fn every_mutant_is_caught() {
+fn n_2_every_mutant_is_caught() {
     let inputs = [numbers(256, 4), numbers(256, 5), numbers(256, 6)];
     let right = run(&code(), &plan(), &inputs).unwrap_or_else(|error| panic!("{error}"));
     let h = multiplied(&inputs[0], &inputs[1], 16);

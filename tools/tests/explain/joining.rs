@@ -1,8 +1,24 @@
 //! None, base and full joining side by side (WE-12), and the patterns of their kernels (WE-11).
 
+use std::collections::BTreeSet;
+use std::path::Path;
+
 use serde_json::Value;
 
-use crate::desk::{Desk, behind, lines, list, number};
+use crate::desk::{Desk, behind, held, lines, list, number};
+
+/// The small models of Welder's tests.
+const MODELS: [&str; 7] =
+    ["attention", "feed", "inverted", "norm", "pooled", "separable", "softmax"];
+
+/// The report on one of them for a GPU, whose blocks have a memory where tiles wait.
+fn report(model: &str) -> Value {
+    let desk = Desk::digits();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/welder/{model}.mlir"));
+    let path = path.to_str().expect("a path");
+    desk.weft(&["explain", path, "--device", "v100", "-o", "page.html"]);
+    held(&desk.read("page.html"))
+}
 
 fn named<'r>(report: &'r Value, name: &str) -> &'r Value {
     let mut joinings = list(&report["joinings"]).iter();
@@ -29,6 +45,33 @@ fn we_12_each_way_is_a_compilation_of_its_own() {
     let less = |figure: &str| number(&none[figure]) - number(&base[figure]);
     assert_eq!(less("argument_bytes"), 2 * less("intermediate_bytes"));
     assert_eq!(number(&none["joined_patterns"]), 0);
+}
+
+/// WE-12. Base joins elementwise operators only; full joins what folds rows, too, and is better than
+/// base in kernels, in bytes of the shared memory and in predicted time, wherever one kernel's tile
+/// can wait for another. Where it cannot, the products and windows of `separable` stay as they are.
+#[test]
+fn we_12_full_joining_is_better_than_base() {
+    for model in MODELS {
+        let report = report(model);
+        let [none, base, full] = ["none", "base", "full"].map(|name| {
+            let own = named(&report, name);
+            let time = own["predicted_ms"].as_f64().expect("a time");
+            (number(&own["kernels"]), number(&own["argument_bytes"]), time)
+        });
+        let less = |one: (u64, u64, f64), other: (u64, u64, f64)| {
+            one.0 < other.0 && one.1 < other.1 && one.2 < other.2
+        };
+        match model {
+            "separable" => assert_eq!(full, base, "{model}"),
+            _ => assert!(less(full, base), "{model}: {full:?} and {base:?} with base"),
+        }
+        match model {
+            // Its rows are read by sums only.
+            "norm" => assert_eq!(base, none, "{model}"),
+            _ => assert!(less(base, none), "{model}: {base:?} and {none:?} with none"),
+        }
+    }
 }
 
 /// The page shows the way that the options ask for.
@@ -72,4 +115,33 @@ fn we_11_patterns_are_counted() {
     let numbers: Vec<u64> = of.map(|kernel| number(&kernel["pattern"])).collect();
     let at = patterns.iter().position(|own| own == pattern).unwrap() as u64;
     assert_eq!(numbers, [at]);
+}
+
+/// The joined kernels of one way over all models, each by its loop nests: how many of them are
+/// sums, products or maxima along an axis.
+fn joined(reports: &[Value], way: &str) -> BTreeSet<(String, usize)> {
+    let patterns = reports.iter().flat_map(|report| list(&report["patterns"]));
+    let patterns = patterns.filter(|own| own["joined"] == true && number(&own["counts"][way]) > 0);
+    let folds = |nest: &&Value| nest["axes"].as_str().expect("axes").contains('r');
+    patterns
+        .map(|own| {
+            let nests = list(&own["nests"]);
+            (own["nests"].to_string(), nests.iter().filter(folds).count())
+        })
+        .collect()
+}
+
+/// WE-11. Over the models, full joining makes kernels that elementwise joining does not know: of
+/// several reductions each, or of one and what is not elementwise behind it.
+#[test]
+fn we_11_full_joining_has_patterns_that_base_lacks() {
+    let reports = MODELS.map(report);
+    let [none, base, full] = ["none", "base", "full"].map(|way| joined(&reports, way));
+    assert!(none.is_empty(), "{none:?}");
+    assert!(base.iter().all(|(_, folds)| *folds <= 1), "{base:?}");
+    let new: Vec<_> = full.difference(&base).collect();
+    // A softmax, a normalisation, a product behind a product, a pool behind a convolution.
+    let several = new.iter().filter(|(_, folds)| *folds >= 2).count();
+    assert!(several >= 4, "{several} of {new:?}");
+    assert!(new.len() > base.len(), "{} new ones, {} with base", new.len(), base.len());
 }

@@ -59,6 +59,49 @@ fn gt_2_straight_diamond_and_branch_merge() {
     }
 }
 
+/// Merging goes on until nothing changes: a chain of six is one sub-graph, not three pairs.
+#[test]
+fn gt_2_a_fixpoint_is_reached() {
+    let names = ["x", "p", "q", "r", "s", "t", "o"];
+    let chain: Vec<String> = names.windows(2).map(|pair| conv(pair[1], pair[0], "u")).collect();
+    assert_eq!(subgraphs(&model(&chain, &["o"]), 1 << 20), (1, 0));
+}
+
+/// An instance cannot make what it needs by an operator that has none: what feeds that operator and
+/// what reads it stay two sub-graphs, although the second reads the first as well.
+#[test]
+fn gt_2_a_way_around_through_another_operator_keeps_two_apart() {
+    let (image, rows) = ("tensor<1x16x15x8xf32>", "tensor<1x240x8xf32>");
+    let reshape = |name: &str, input: &str, shape: &str, [from, to]: [&str; 2]| {
+        let rank = shape.split(',').count();
+        format!(
+            "%{name}s = tosa.const_shape {{values = dense<[{shape}]> : tensor<{rank}xindex>}} : () -> !tosa.shape<{rank}>\n%{name} = tosa.reshape %{input}, %{name}s : ({from}, !tosa.shape<{rank}>) -> {to}"
+        )
+    };
+    // Pixels at computed places.
+    let gather = [
+        reshape("g0", "q", "1, 240, 8", [image, rows]),
+        format!("%g1 = tosa.gather %g0, %i : ({rows}, tensor<1x240xi32>) -> {rows}"),
+        reshape("g", "g1", "1, 16, 15, 8", [rows, image]),
+    ];
+    let add = format!("%s = tosa.add %r, %q : ({image}, {image}) -> {image}");
+    let around = |input: &str, between: &[String]| {
+        let first = [conv("p", "x", "u"), conv("q", "p", "v")];
+        let last = [conv("r", input, "w"), add.clone()];
+        let model = model(&[&first[..], between, &last].concat(), &["s"]);
+        model.replace("%b: tensor<8xf32>)", "%b: tensor<8xf32>, %i: tensor<1x240xi32>)")
+    };
+    assert_eq!(subgraphs(&around("q", &[]), 1 << 20), (1, 0), "without it they are one");
+    let model = around("g", &gather);
+    assert_eq!(subgraphs(&model, 1 << 20).0, 2);
+    let desk = Desk::new(&model, CHIP[0], [CHIP[1], CHIP[1]]);
+    let option = "--pass-option tile-split-instances.remarks=true";
+    let compile = format!("compile model.mlir --emit tile -o t.mlir {option}");
+    let said = desk.weft(&compile, "all").expect("it compiles").1;
+    let why = "stays apart from \"m\": it reads at computed addresses";
+    assert!(said.contains(why), "{said}");
+}
+
 /// A room's bytes in the local buffer, from the text of the device stage.
 fn rooms(text: &str, memory: &str) -> Vec<(u64, u64)> {
     let of = |line: &str| {

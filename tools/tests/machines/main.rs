@@ -9,6 +9,7 @@ mod mappings;
 mod mutants;
 mod one_ir;
 mod operators;
+mod predicted;
 mod random;
 mod resnet;
 mod resnet_runs;

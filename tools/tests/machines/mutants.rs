@@ -1,4 +1,4 @@
-//! Programs that the compiler made, with one thing wrong: each ends with an error, or with a
+//! N-2. Programs that the compiler made, with one thing wrong: each ends with an error, or with a
 //! wrong result.
 
 use std::collections::BTreeSet;
@@ -260,7 +260,7 @@ fn mutants(code: &Code) -> Vec<(String, Code)> {
 }
 
 #[test]
-fn every_mutant_is_caught() {
+fn n_2_every_mutant_of_a_kernel_is_caught() {
     for shape in ["m=10,n=14,k=11", "m=72,n=40,k=52"] {
         all_are_caught(&Program::product(shape));
     }

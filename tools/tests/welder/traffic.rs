@@ -116,6 +116,39 @@ fn we_6_configurations_fit_and_are_sorted() {
     });
 }
 
+/// No tile that the search could have reached is better than the one that it puts first, so none
+/// that is added to them changes it.
+#[test]
+fn we_6_no_tile_that_fits_is_better_than_the_first() {
+    let halves = |extent: u64| {
+        std::iter::successors(Some(extent), |own| (*own > 1).then(|| own.div_ceil(2)))
+    };
+    with(&softmax(), |nests| {
+        let chain = Chain::new(nests.iter().collect(), links());
+        for room in [12_288, 49_152, 98_304] {
+            let mut looked = 0;
+            let mut least = (u64::MAX, Vec::new());
+            for sizes in halves(768).flat_map(|heads| {
+                halves(128).flat_map(move |rows| halves(128).map(move |row| [heads, rows, row]))
+            }) {
+                let Ok(tiles) = propagate(&chain, &sizes) else { continue };
+                if footprint(&chain, &tiles, &NOTHING_LEAVES) > room {
+                    continue;
+                }
+                let each = traffic(&chain, &tiles, &NOTHING_LEAVES, 1) / tiles.count();
+                let priority = (each + 1) * tiles.count().div_ceil(80) * 80;
+                looked += 1;
+                if priority < least.0 {
+                    least = (priority, sizes.to_vec());
+                }
+            }
+            let first = configs(&chain, &limits(room), 1).expect("a tile").remove(0);
+            assert!(looked > 20, "{looked} tiles in {room} bytes");
+            assert!(first.priority <= least.0, "{:?} and {least:?} in {room}", first.sizes);
+        }
+    });
+}
+
 #[test]
 fn we_8_with_a_tiny_memory_nothing_is_joined() {
     with(&softmax(), |nests| {
