@@ -17,7 +17,8 @@ device.machine @a100 arch("sm_80") features(["ptx80"]) {
   // Starting a warp costs little, and many hide latency.
   // A wait is a store and a load past the unit's own caches; empty launches of one stream come
   // about 3 microseconds after each other (makers' developer forums).
-  device.unit @sm count(108) clock_mhz(1410) partitions(4) handover_cycles(50) wait_cycles(940) launch_cycles(4230)
+  // A barrier of eight groups: a tenth of a load from far away, an estimate.
+  device.unit @sm count(108) clock_mhz(1410) partitions(4) block_lanes(1024) groups(8) barrier_cycles(47) handover_cycles(50) wait_cycles(940) launch_cycles(4230)
 
   // One address per lane: a warp's request goes through the load unit in a cycle where it hits.
   device.move @load from @global to @reg issue_cycles(1.000000e+00) latency_cycles(470) strided fills

@@ -17,7 +17,8 @@ device.machine @mi50 arch("gfx906") features([]) {
   // Starting a wavefront costs little, and many hide latency.
   // A wait is a store and a load past the unit's own caches; empty launches of one stream come
   // about 3 microseconds after each other (makers' developer forums).
-  device.unit @cu count(60) clock_mhz(1725) partitions(4) handover_cycles(50) wait_cycles(1000) launch_cycles(5175)
+  // A barrier of eight groups: a tenth of a load from far away, an estimate.
+  device.unit @cu count(60) clock_mhz(1725) partitions(4) block_lanes(1024) groups(8) barrier_cycles(50) handover_cycles(50) wait_cycles(1000) launch_cycles(5175)
 
   // One address per lane: a warp's request goes through the load unit in a cycle where it hits.
   device.move @load from @global to @reg issue_cycles(4.000000e+00) latency_cycles(500) strided fills

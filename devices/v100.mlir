@@ -17,7 +17,8 @@ device.machine @v100 arch("sm_70") features(["ptx64"]) {
   // Starting a warp costs little, and many hide latency.
   // A wait is a store and a load past the unit's own caches; empty launches of one stream come
   // about 3 microseconds after each other (makers' developer forums).
-  device.unit @sm count(80) clock_mhz(1530) partitions(4) handover_cycles(50) wait_cycles(750) launch_cycles(4590)
+  // A barrier of eight groups: a tenth of a load from far away, an estimate.
+  device.unit @sm count(80) clock_mhz(1530) partitions(4) block_lanes(1024) groups(8) barrier_cycles(38) handover_cycles(50) wait_cycles(750) launch_cycles(4590)
 
   // One address per lane: a warp's request goes through the load unit in a cycle where it hits.
   device.move @load from @global to @reg issue_cycles(1.000000e+00) latency_cycles(375) strided fills

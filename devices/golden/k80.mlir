@@ -11,7 +11,7 @@ device.machine @k80_roller arch("sm_37") features(["ptx64"]) {
   device.memory @smem scope("core") capacity_bytes(49152) gbytes_per_second(2540) transaction_bytes(256) banks(32) bank_bytes(8)
   // 96 registers of 32 bits a thread, 32768 a block.
   device.memory @reg scope("warp") capacity_bytes(12288) register_bytes(128) lanes(32) core_bytes(131072)
-  device.unit @sm count(26) clock_mhz(824) partitions(4) handover_cycles(50)
+  device.unit @sm count(26) clock_mhz(824) partitions(4) block_lanes(512) handover_cycles(50)
 
   // One address per lane: a warp's request goes through the load unit in a cycle where it hits.
   device.move @load from @global to @reg issue_cycles(1.000000e+00) latency_cycles(375) strided fills

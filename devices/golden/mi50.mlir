@@ -11,7 +11,7 @@ device.machine @mi50_roller arch("gfx906") features([]) {
   device.memory @lds scope("core") capacity_bytes(34000) gbytes_per_second(8000) transaction_bytes(128) banks(32) bank_bytes(4)
   // 70 registers of 32 bits a thread, 20000 a block.
   device.memory @reg scope("warp") capacity_bytes(17920) register_bytes(256) lanes(64) core_bytes(80000)
-  device.unit @cu count(60) clock_mhz(1725) partitions(4) handover_cycles(50)
+  device.unit @cu count(60) clock_mhz(1725) partitions(4) block_lanes(512) handover_cycles(50)
 
   // One address per lane: a warp's request goes through the load unit in a cycle where it hits.
   device.move @load from @global to @reg issue_cycles(4.000000e+00) latency_cycles(500) strided fills

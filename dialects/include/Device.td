@@ -79,7 +79,9 @@ def Device_MemoryOp : Device_Op<"memory", [Symbol, HasParent<"MachineOp">]> {
     `cluster`, `device` or `host`. A cache is filled by access, not by a move. A
     memory with `register_bytes` holds that many bytes a register. Where registers
     are spread over `lanes`, threads that go in step, a register holds one element
-    of any type for each of them.
+    of any type for each of them, and a lane moves `access_bytes` at once between its registers and
+    other memories (16 without it). Tiles do not take `reserved_bytes` of a register file, which are
+    left to addresses and what instructions work with: a quarter without it.
     Addresses a multiple of `way_bytes` apart compete for the same places of a cache,
     which has capacity / way of them.
     `static_bytes` is what a kernel may have of it without asking for more when it is
@@ -97,8 +99,8 @@ def Device_MemoryOp : Device_Op<"memory", [Symbol, HasParent<"MachineOp">]> {
       back to itself.
     - C4: registers divide the capacity.
     - C5: `host` is one of those above.
-    - C6: only registers are spread over lanes, 1,024 at most.
-    - C7: only registers have a part in `core_bytes`.
+    - C6: only registers are spread over lanes, 1,024 at most, and only these have `access_bytes`.
+    - C7: only registers have a part in `core_bytes` and `reserved_bytes`, which are less than all.
     - C8: what has addresses within those of another memory is shared by a cluster, is no cache
       and no registers, and the only one; the other is the one that the whole device shares.
   }];
@@ -107,7 +109,8 @@ def Device_MemoryOp : Device_Op<"memory", [Symbol, HasParent<"MachineOp">]> {
                        OptionalAttr<FlatSymbolRefAttr>:$within,
                        OptionalAttr<I64Attr>:$register_bytes,
                        OptionalAttr<I64Attr>:$lanes,
-                       OptionalAttr<I64Attr>:$core_bytes,
+                       OptionalAttr<I64Attr>:$access_bytes,
+                       OptionalAttr<I64Attr>:$reserved_bytes, OptionalAttr<I64Attr>:$core_bytes,
                        OptionalAttr<I64Attr>:$bytes_per_cycle,
                        OptionalAttr<I64Attr>:$gbytes_per_second,
                        OptionalAttr<I64Attr>:$transaction_bytes,
@@ -120,6 +123,8 @@ def Device_MemoryOp : Device_Op<"memory", [Symbol, HasParent<"MachineOp">]> {
           | `within` `(` $within `)`
           | `register_bytes` `(` $register_bytes `)`
           | `lanes` `(` $lanes `)`
+          | `access_bytes` `(` $access_bytes `)`
+          | `reserved_bytes` `(` $reserved_bytes `)`
           | `core_bytes` `(` $core_bytes `)`
           | `bytes_per_cycle` `(` $bytes_per_cycle `)`
           | `gbytes_per_second` `(` $gbytes_per_second `)`
@@ -142,7 +147,10 @@ def Device_UnitOp : Device_Op<"unit", [Symbol, HasParent<"MachineOp">]> {
 
     `host("cores")`: the host's own count takes the place of this one where the machine is the one
     that compiles. `partitions` are
-    the parts of a unit that issue side by side, each a warp at a time; 1 without it.
+    the parts of a unit that issue side by side, each a warp at a time; 1 without it. Where registers
+    are spread over lanes, `block_lanes` are the most that one rTask may have in all its groups (1024
+    without it), `groups` how many groups of lanes a unit takes turns with while each waits for
+    what it loads (8), and `barrier_cycles` what it takes until all groups of an rTask have met (40).
     `handover_cycles` is what work must be worth before another unit is given a part
     of it: what it takes to start it there and to wait for it. `wait_cycles` pass from
     the end of a range of rTasks until one on another unit that waits for it starts; none
@@ -154,8 +162,8 @@ def Device_UnitOp : Device_Op<"unit", [Symbol, HasParent<"MachineOp">]> {
 
     Clauses behind the count stand in any order.
 
-    - C1: count, clock, partitions, handover, wait and launch are above zero, and there are
-      at most 65,536 units.
+    - C1: count, clock, partitions, lanes of a block, groups, barrier, handover, wait and launch are
+      above zero, and there are at most 65,536 units.
     - C2: `host` is `cores`.
     - C3: the machine has the cluster behind the unit, it is in none itself, and their number
       divides that of the units.
@@ -163,6 +171,8 @@ def Device_UnitOp : Device_Op<"unit", [Symbol, HasParent<"MachineOp">]> {
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$count, OptionalAttr<I64Attr>:$clock_mhz,
                        OptionalAttr<FlatSymbolRefAttr>:$cluster,
                        OptionalAttr<I64Attr>:$partitions,
+                       OptionalAttr<I64Attr>:$block_lanes, OptionalAttr<I64Attr>:$groups,
+                       OptionalAttr<I64Attr>:$barrier_cycles,
                        OptionalAttr<I64Attr>:$handover_cycles, OptionalAttr<I64Attr>:$wait_cycles,
                        OptionalAttr<I64Attr>:$launch_cycles, OptionalAttr<StrAttr>:$host);
   let assemblyFormat = [{
@@ -170,6 +180,9 @@ def Device_UnitOp : Device_Op<"unit", [Symbol, HasParent<"MachineOp">]> {
     oilist(`clock_mhz` `(` $clock_mhz `)`
           | `cluster` `(` $cluster `)`
           | `partitions` `(` $partitions `)`
+          | `block_lanes` `(` $block_lanes `)`
+          | `groups` `(` $groups `)`
+          | `barrier_cycles` `(` $barrier_cycles `)`
           | `handover_cycles` `(` $handover_cycles `)`
           | `wait_cycles` `(` $wait_cycles `)`
           | `launch_cycles` `(` $launch_cycles `)`

@@ -59,6 +59,7 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     | `stream` | the move that stores whole registers past the caches | the move that others take |
     | `border` | the memory in which inputs that are read past their ends are laid out with their borders | such a nest is refused |
     | `phases` | for each such input, in how many interleaved parts its rows are laid out | 1 each |
+    | `spread` | the lanes of a group along each axis: `[8, 4, 1]` are 32, each with neighbouring points of its own | all along `lanes` |
     | `stages` | steps of the innermost looped reduction whose inputs have room at the same time; 2 is double buffering | 1 |
   }];
   let parameters = (ins
@@ -71,6 +72,7 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     OptionalParameter<"::mlir::FlatSymbolRefAttr", "move past the caches">:$stream,
     OptionalParameter<"::mlir::FlatSymbolRefAttr", "memory of inputs with borders">:$border,
     OptionalParameter<"::mlir::DenseI64ArrayAttr", "interleaved parts of rows">:$phases,
+    OptionalParameter<"::mlir::DenseI64ArrayAttr", "lanes along each axis">:$spread,
     DefaultValuedParameter<"int64_t", "1", "steps that have room at a time">:$stages);
   let assemblyFormat = "`<` struct(params) `>`";
 }
@@ -316,8 +318,11 @@ def Tile_ComputeOp : Tile_Op<"compute", [AttrSizedOperandSegments, SingleBlock]>
     - C7: `stream` is a streaming move of the machine from the registers, `border` a cache of a
       unit, and there is one number of phases for each input with a border.
     - C8: there are 1 to 16 stages, and more than one only with `axes`.
-    - C9: only lanes have every field but `stages`: an instruction with `axes` has `order` and
-      `stages`, one that groups of lanes share (`layouts`) and a move have none.
+    - C9: lanes have every field but `stages` and `spread`, an instruction with `axes` has `order`
+      and `stages`, lanes whose groups share tiles (`layouts`) have `spread`, other instructions
+      whose groups do and moves have none.
+    - C10: `spread` has one number from 1 on for each axis, which divides the last rTile's; their
+      product are the lanes of its memory.
   }];
   let arguments = (ins Variadic<AnyTensor>:$inputs, Variadic<AnyTensor>:$inits,
                        FlatSymbolRefAttr:$instruction,

@@ -147,3 +147,48 @@ tile.kernel @matrix {
   }
   tile.yield %c : tensor<4xf32>
 }
+
+// -----
+
+// CHECK: error: the schedule has `spread`, which a group of lanes by itself cannot follow
+// CHECK: error: the schedule spreads lanes by [2, 3] over tiles of [2, 4]
+// CHECK: help: give a divisor of each size of the last rTile
+// CHECK: error: the schedule has `order`, which lanes whose groups share tiles cannot follow
+// CHECK: help: leave it out; there is `spread`
+// CHECK: error: the schedule spreads lanes by [1, 2]; @vreg has 4
+// CHECK: help: give numbers whose product is 4
+device.machine @toy arch("toy") features([]) {
+  device.memory @dram scope("device") capacity_bytes(1048576) bytes_per_cycle(16)
+  device.memory @vreg scope("warp") capacity_bytes(512) register_bytes(16) lanes(4)
+  device.unit @core count(1)
+  device.move @load from @dram to @vreg issue_cycles(1.0) latency_cycles(2) strided
+  device.move @store from @vreg to @dram issue_cycles(1.0) latency_cycles(2) strided
+  device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(3) types([f32])
+    operations(["arith.addf"]) reductions(["arith.addf"])
+}
+tile.kernel @alone {
+^bb0(%x: tensor<4x8xf32>, %o: tensor<4x8xf32>):
+  %c = tile.compute ins(%x) outs(%o) on @valu lanes 1 tiles [#tile.rtile<"dram" [4, 8]>, #tile.rtile<"vreg" [2, 4]>]
+    schedule <spread = [2, 3]> : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32> {
+  ^bb0(%p: tensor<4x8xf32>, %q: tensor<4x8xf32>):
+    %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%p : tensor<4x8xf32>) outs(%q : tensor<4x8xf32>) {
+    ^bb0(%u: f32, %v: f32):
+      linalg.yield %u : f32
+    } -> tensor<4x8xf32>
+    tile.yield %r : tensor<4x8xf32>
+  }
+  tile.yield %c : tensor<4x8xf32>
+}
+tile.kernel @shared {
+^bb0(%x: tensor<4x8xf32>, %o: tensor<4x8xf32>):
+  %c = tile.compute ins(%x) outs(%o) on @valu lanes 1 tiles [#tile.rtile<"dram" [4, 8]>, #tile.rtile<"vreg" [2, 4]>]
+    layouts [array<i64: 1, 8>] schedule <order = [1, 0], spread = [1, 2]> : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32> {
+  ^bb0(%p: tensor<4x8xf32>, %q: tensor<4x8xf32>):
+    %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%p : tensor<4x8xf32>) outs(%q : tensor<4x8xf32>) {
+    ^bb0(%u: f32, %v: f32):
+      linalg.yield %u : f32
+    } -> tensor<4x8xf32>
+    tile.yield %r : tensor<4x8xf32>
+  }
+  tile.yield %c : tensor<4x8xf32>
+}

@@ -19,6 +19,11 @@ view! {
         register_bytes: Option<u64> = number(op, "register_bytes");
         /// Threads in step that a register is spread over, one element each.
         lanes: Option<u64> = number(op, "lanes");
+        /// What a lane moves at once between its registers and other memories.
+        access_bytes: u64 = number(op, "access_bytes").unwrap_or(ACCESS_BYTES);
+        /// What tiles leave to addresses and to what instructions work with, in a register file.
+        reserved_bytes: u64 = number(op, "reserved_bytes")
+            .unwrap_or_else(|| number(op, "capacity_bytes").unwrap_or(0) / RESERVED);
         /// What the registers of all threads of a core hold together.
         core_bytes: Option<u64> = number(op, "core_bytes");
         /// How much passes in one cycle.
@@ -41,6 +46,11 @@ view! {
     lists {}
 }
 
+/// The part of a register file that tiles leave free.
+const RESERVED: u64 = 4;
+/// Four registers of 32 bits.
+const ACCESS_BYTES: u64 = 16;
+
 impl<'c> Memory<'c> {
     /// What one kernel may have of it.
     pub fn kernel_bytes(&self) -> u64 {
@@ -50,6 +60,11 @@ impl<'c> Memory<'c> {
     /// As it is where something else has taken all but so much of it.
     pub fn with_capacity(self, capacity_bytes: u64) -> Self {
         Self { capacity_bytes, ..self }
+    }
+
+    /// What tiles may take of a register file.
+    pub fn tile_bytes(&self) -> u64 {
+        self.capacity_bytes().saturating_sub(self.reserved_bytes())
     }
 
     /// Whether it is a register file.

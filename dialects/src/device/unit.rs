@@ -15,6 +15,12 @@ view! {
         cluster: Option<&'c str> = symbol(op, "cluster");
         /// Parts that issue side by side, each a warp at a time.
         partitions: u64 = number(op, "partitions").unwrap_or(1);
+        /// The most lanes that the groups of one rTask have together.
+        block_lanes: u64 = number(op, "block_lanes").unwrap_or(BLOCK_LANES);
+        /// Groups of lanes that it takes turns with, one of which goes on while others wait.
+        groups: u64 = number(op, "groups").unwrap_or(GROUPS);
+        /// Cycles until all groups of an rTask have met.
+        barrier_cycles: u64 = number(op, "barrier_cycles").unwrap_or(BARRIER_CYCLES);
         /// What work must be worth before another unit is given a part of it.
         handover_cycles: u64 = number(op, "handover_cycles").unwrap_or(HANDOVER_CYCLES);
         /// From the end of a range until one on another unit that waits for it starts.
@@ -29,6 +35,12 @@ view! {
 
 /// What a handover takes where the machine does not say: that of threads that sleep between runs.
 const HANDOVER_CYCLES: u64 = 20_000;
+
+/// Of machines whose registers are spread over lanes: threads of a block, the groups that hide a
+/// latency of some hundred cycles, and a barrier of these.
+const BLOCK_LANES: u64 = 1024;
+const GROUPS: u64 = 8;
+const BARRIER_CYCLES: u64 = 40;
 
 view! {
     /// What works beside a unit.

@@ -91,6 +91,7 @@ pub(crate) struct ScheduleFields<'c> {
     pub stream: Option<Attribute<'c>>,
     pub border: Option<Attribute<'c>>,
     pub phases: Option<Attribute<'c>>,
+    pub spread: Option<Attribute<'c>>,
     pub stages: i64,
 }
 
@@ -116,6 +117,7 @@ pub(crate) fn schedule(attribute: Attribute<'_>) -> Option<ScheduleFields<'_>> {
             stream: field(raw.stream),
             border: field(raw.border),
             phases: field(raw.phases),
+            spread: field(raw.spread),
             stages: raw.stages,
         })
     }
@@ -134,6 +136,7 @@ pub(crate) fn of_schedule<'c>(context: &'c Context, fields: &ScheduleFields<'c>)
         stream: raw(fields.stream),
         border: raw(fields.border),
         phases: raw(fields.phases),
+        spread: raw(fields.spread),
         transpose: fields.transpose.unwrap_or(i64::MIN),
         combine_rows: fields.combine_rows.unwrap_or(i64::MIN),
         stages: fields.stages,

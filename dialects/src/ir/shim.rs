@@ -26,6 +26,7 @@ pub struct WeftSchedule {
     pub stream: MlirAttribute,
     pub border: MlirAttribute,
     pub phases: MlirAttribute,
+    pub spread: MlirAttribute,
     pub transpose: i64,
     pub combine_rows: i64,
     pub stages: i64,

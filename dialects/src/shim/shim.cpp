@@ -207,7 +207,8 @@ MlirAttribute weftScheduleGet(MlirContext context, const WeftSchedule *fields) {
       unwrap(context), list(fields->order), list(fields->rows),
       list(fields->slide), list(fields->unroll), axis(fields->transpose),
       axis(fields->combineRows), symbol(fields->stream),
-      symbol(fields->border), list(fields->phases), fields->stages));
+      symbol(fields->border), list(fields->phases), list(fields->spread),
+      fields->stages));
 }
 bool weftScheduleRead(MlirAttribute attribute, WeftSchedule *fields) {
   auto schedule = dyn_cast<weft::tile::ScheduleAttr>(unwrap(attribute));
@@ -220,6 +221,7 @@ bool weftScheduleRead(MlirAttribute attribute, WeftSchedule *fields) {
              wrap(Attribute(schedule.getStream())),
              wrap(Attribute(schedule.getBorder())),
              wrap(Attribute(schedule.getPhases())),
+             wrap(Attribute(schedule.getSpread())),
              schedule.getTranspose().value_or(INT64_MIN),
              schedule.getCombineRows().value_or(INT64_MIN),
              schedule.getStages()};

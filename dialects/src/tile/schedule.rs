@@ -26,6 +26,8 @@ pub struct Schedule {
     pub border: Option<String>,
     /// For each input with a border, in how many interleaved parts its rows lie. Empty for 1.
     pub phases: Vec<u64>,
+    /// The lanes of a group along each axis. Empty where all are along one.
+    pub spread: Vec<u64>,
     /// Steps of a reduction whose inputs have room at the same time, at least 1.
     pub stages: u64,
 }
@@ -42,6 +44,7 @@ impl Default for Schedule {
             stream: None,
             border: None,
             phases: Vec::new(),
+            spread: Vec::new(),
             stages: 1,
         }
     }
@@ -72,6 +75,7 @@ impl Schedule {
             stream: name(fields.stream),
             border: name(fields.border),
             phases: numbers(fields.phases)?,
+            spread: numbers(fields.spread)?,
             stages: number(fields.stages)?.max(1),
         })
     }
@@ -98,6 +102,7 @@ impl Schedule {
             stream: symbol(&self.stream),
             border: symbol(&self.border),
             phases: list(&mut self.phases.iter().map(|&number| number as i64)),
+            spread: list(&mut self.spread.iter().map(|&number| number as i64)),
             stages: self.stages as i64,
         };
         Some(parts::of_schedule(context, &fields))

@@ -1,6 +1,6 @@
 //! Constraints of the `tile` dialect.
 
-use super::verify_schedule::{compute_c6, compute_c7, compute_c8, compute_c9};
+use super::verify_schedule::{compute_c6, compute_c7, compute_c8, compute_c9, compute_c10};
 use super::{Run, axes, mapped_axes, nest, places};
 use crate::device::Machine;
 use crate::ir::{Block, Diagnostics, Op, Type, Val, affine, attr, parts, ty};
@@ -21,8 +21,16 @@ const TABLE: Table = &[
     (
         "tile.compute",
         &[
-            compute_c1, compute_c2, compute_c3, compute_c4, compute_c5, compute_c6, compute_c7,
-            compute_c8, compute_c9,
+            compute_c1,
+            compute_c2,
+            compute_c3,
+            compute_c4,
+            compute_c5,
+            compute_c6,
+            compute_c7,
+            compute_c8,
+            compute_c9,
+            compute_c10,
         ],
     ),
 ];

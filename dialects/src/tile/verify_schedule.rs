@@ -135,20 +135,20 @@ pub(super) fn compute_c8(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
-/// C9. Only lanes have every field but `stages`: an instruction with `axes` has `order` and
-/// `stages`, one that groups of lanes share (`layouts`) and a move have none.
+/// C9. Lanes have every field but `stages` and `spread`, an instruction with `axes` has `order` and
+/// `stages`, lanes whose groups share tiles (`layouts`) have `spread`, other instructions whose
+/// groups do and moves have none.
 pub(super) fn compute_c9(op: Op<'_>, diag: &mut Diagnostics) {
     let Some(fields) = fields(op) else { return };
     let by = Machine::of(op).zip(op.attr("instruction").and_then(attr::symbol));
     let is_move = by.is_some_and(|(machine, name)| machine.move_named(name).is_some());
-    let (what, accepted): (&str, &[&str]) = if op.attr("layouts").is_some() {
-        ("groups of lanes that share tiles", &[])
-    } else if op.attr("axes").is_some() {
-        ("an instruction with axes", &["order", "stages"])
-    } else if is_move {
-        ("a move", &[])
-    } else {
-        return;
+    let (with_axes, share) = (op.attr("axes").is_some(), op.attr("layouts").is_some());
+    let (what, accepted): (&str, &[&str]) = match (share, with_axes) {
+        (true, false) => ("lanes whose groups share tiles", &["spread"]),
+        (true, true) => ("groups of lanes that share tiles", &[]),
+        (false, true) => ("an instruction with axes", &["order", "stages"]),
+        (false, false) if is_move => ("a move", &[]),
+        (false, false) => ("a group of lanes by itself", &OF_LANES),
     };
     let has = |axes: Option<Attribute<'_>>| {
         axes.and_then(attr::ints).is_some_and(|axes| !axes.is_empty())
@@ -163,14 +163,43 @@ pub(super) fn compute_c9(op: Op<'_>, diag: &mut Diagnostics) {
         ("stream", fields.stream.is_some()),
         ("border", fields.border.is_some()),
         ("phases", has(fields.phases)),
+        ("spread", has(fields.spread)),
     ];
     for (field, _) in said.into_iter().filter(|(field, said)| *said && !accepted.contains(field)) {
         let names: Vec<_> = accepted.iter().map(|name| format!("`{name}`")).collect();
         let help = match &names[..] {
             [] => "leave the schedule out".to_owned(),
-            _ => format!("leave it out; there are {}", names.join(" and ")),
+            [one] => format!("leave it out; there is {one}"),
+            [first @ .., last] => {
+                format!("leave it out; there are {} and {last}", first.join(", "))
+            }
         };
         diag.error(op, format!("the schedule has `{field}`, which {what} cannot follow"))
             .help(help);
+    }
+}
+
+/// The fields that each group of lanes follows for itself.
+const OF_LANES: [&str; 9] =
+    ["order", "rows", "slide", "unroll", "transpose", "combine_rows", "stream", "border", "phases"];
+
+/// C10. `spread` has one number from 1 on for each axis, which divides the last rTile's; their
+/// product are the lanes of its memory.
+pub(super) fn compute_c10(op: Op<'_>, diag: &mut Diagnostics) {
+    let spread = fields(op).and_then(|fields| fields.spread).and_then(attr::ints);
+    let (Some(spread), Some((memory, sizes))) = (spread, tiles(op).pop()) else { return };
+    let divides = |(&lanes, &size): (&i64, &i64)| lanes >= 1 && size % lanes == 0;
+    if spread.len() != sizes.len() || !spread.iter().zip(&sizes).all(divides) {
+        diag.error(op, format!("the schedule spreads lanes by {spread:?} over tiles of {sizes:?}"))
+            .help("give a divisor of each size of the last rTile");
+        return;
+    }
+    let lanes = Machine::of(op).and_then(|machine| machine.memory(memory)?.lanes());
+    let product = spread.iter().try_fold(1i64, |product, own| product.checked_mul(*own));
+    if let Some(lanes) = lanes
+        && product != i64::try_from(lanes).ok()
+    {
+        diag.error(op, format!("the schedule spreads lanes by {spread:?}; @{memory} has {lanes}"))
+            .help(format!("give numbers whose product is {lanes}"));
     }
 }

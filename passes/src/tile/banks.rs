@@ -134,6 +134,8 @@ pub struct Access {
     pub elements: u64,
     /// Row and column of the first, `None` for a lane that asks for nothing.
     pub lanes: Vec<Option<(u64, u64)>>,
+    /// How often it is made.
+    pub times: u64,
 }
 
 impl Access {
@@ -195,8 +197,8 @@ pub fn count(banks: Banks, layout: &Layout, accesses: &[Access], elem_bytes: u64
     accesses.iter().fold(Turns::default(), |sum, access| {
         let (lanes, width) = (access.addresses(layout, elem_bytes), access.elements * elem_bytes);
         Turns {
-            taken: sum.taken + banks.turns(&lanes, width),
-            least: sum.least + banks.least(&lanes, width),
+            taken: sum.taken + access.times * banks.turns(&lanes, width),
+            least: sum.least + access.times * banks.least(&lanes, width),
         }
     })
 }
@@ -248,11 +250,27 @@ pub struct Choice {
 /// of its own, which a thread keeps in a register, and so is for where padding has no room
 /// or does not do.
 pub fn choose(banks: Banks, tile: Tile, room: u64, accesses: &[Access]) -> Choice {
+    best_of(banks, tile, room, accesses, swizzled(banks, tile))
+}
+
+/// The best one of rows that are padded alone. Accesses that are written out then have one address
+/// and numbers beside it, where each has an address of its own in rows that are swizzled.
+pub fn choose_padded(banks: Banks, tile: Tile, room: u64, accesses: &[Access]) -> Choice {
+    best_of(banks, tile, room, accesses, std::iter::empty())
+}
+
+fn best_of(
+    banks: Banks,
+    tile: Tile,
+    room: u64,
+    accesses: &[Access],
+    others: impl Iterator<Item = Layout>,
+) -> Choice {
     let plain = Layout::plain(tile.columns);
     let before = count(banks, &plain, accesses, tile.elem_bytes);
     let mut best = Choice { layout: plain, before, after: before };
     let padded = padded(banks, tile).take_while(|layout| layout.pitch * tile.rows <= room);
-    for layout in padded.chain(swizzled(banks, tile)) {
+    for layout in padded.chain(others) {
         if best.after.taken == before.least {
             break;
         }

@@ -186,7 +186,7 @@ pub(super) fn lanes_do<'c>(
     }
     let search = Search::default();
     let others = isa::choices(machine, before, search).iter().any(Result::is_ok)
-        || !block::choose(machine, before).is_empty();
+        || !block::choose(machine, before, false).is_empty();
     if !others {
         return Ok(());
     }

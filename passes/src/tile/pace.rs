@@ -3,7 +3,7 @@
 //! ```text
 //! threads      cycles · waves / rTasks                          waves = ⌈rTasks / units⌉
 //! lanes        max(the same, bytes / a unit's share of the memory that all see,
-//!                  waves · steps · latency / 2)                 waves = ⌈rTasks / (units · 8)⌉
+//!                  waves · steps · latency / 2)                 waves = ⌈rTasks / (units · groups)⌉
 //! ```
 //!
 //! Where registers are spread over lanes the policy's cycles are what is issued: a unit takes
@@ -12,7 +12,6 @@
 
 use weft_dialects::device::{Machine, Memory, Move};
 
-use super::block::GROUPS_AT_ONCE;
 use super::way::{beside, way};
 
 /// How units share out tiles, and what they wait for.
@@ -51,7 +50,7 @@ impl Pace {
         let [near, _] = beside(machine, memory, registers)?;
         let latency = |way: &Move<'c>| way.latency_cycles().unwrap_or(0) as f64;
         Some(Self {
-            at_once: GROUPS_AT_ONCE as u64,
+            at_once: unit.groups(),
             far: shared.bytes_per_cycle().map_or(far, |rate| rate as f64 / units as f64),
             far_wait: latency(&way.load) / 2.0,
             near_wait: latency(&near) / 2.0,

@@ -190,12 +190,10 @@ pub(super) fn candidates<'c>(
     keep: usize,
 ) -> Result<Vec<Candidate<'c>>, String> {
     let mut found: Vec<Candidate<'c>> = Vec::new();
-    let blocks = if search.apart { Vec::new() } else { block::choose(machine, nest) };
-    // Beside blocks the others count what they wait for, too.
-    let alone = |tile: &RTile, cycles: f64| match blocks.is_empty() {
-        true => cycles,
-        false => block::alone(machine, nest, tile, cycles),
-    };
+    let share = !search.apart && block::may_share(machine, nest);
+    // Where groups may share, those that do not count what they wait for, too.
+    let waits = |tile: &RTile, cycles: f64| block::alone(machine, nest, tile, cycles);
+    let alone = share.then_some(&waits as &dyn Fn(&RTile, f64) -> f64);
     let (units, lacks) = units(machine, nest);
     let mut unreached = None;
     let mut memories: Vec<&'c str> = Vec::new();
@@ -212,17 +210,18 @@ pub(super) fn candidates<'c>(
             continue;
         };
         let own = |mapped: &&Mapped<'c>| register_memory(machine, mapped.name) == Some(memory);
-        let lanes = ByLanes { machine, nest, memory, facts: &facts, layouts, search, keep };
+        let facts = &facts;
+        let lanes = ByLanes { machine, nest, memory, facts, alone, layouts, search, keep };
         for (lanes, cycles) in lanes.of(units.iter().filter(own)) {
-            let cycles = alone(&register_tile(nest, &lanes), cycles);
             found.push(Candidate { tiled: Tiled::Lanes(Box::new(lanes)), cycles });
         }
     }
     for matrix in isa::choices(machine, nest, search).into_iter().flatten() {
-        let cycles = alone(&matrix.tile, matrix.cycles);
+        let cycles = alone.map_or(matrix.cycles, |alone| alone(&matrix.tile, matrix.cycles));
         found.push(Candidate { tiled: Tiled::Matrix(Box::new(matrix)), cycles });
     }
-    for chosen in blocks.iter().cloned() {
+    let blocks = if share { block::choose(machine, nest, search.all_tiles) } else { Vec::new() };
+    for chosen in blocks {
         let cycles = chosen.cycles;
         found.push(Candidate { tiled: Tiled::Block(Box::new(chosen)), cycles });
     }
@@ -240,6 +239,8 @@ struct ByLanes<'n, 'c> {
     nest: &'n Nest<'c>,
     memory: &'c str,
     facts: &'n Facts<'c>,
+    /// What a tile takes that is predicted to issue for so many cycles, where that is not all.
+    alone: Option<&'n dyn Fn(&RTile, f64) -> f64>,
     layouts: &'n [Layout],
     search: Search<'n>,
     keep: usize,
@@ -271,12 +272,25 @@ impl<'n, 'c> ByLanes<'n, 'c> {
                         }
                         None => shapes(nest, mapped, facts, axis),
                     };
-                    for (shape, cycles) in self.best(&model, candidates) {
+                    let lanes = |shape: Shape| {
                         let (mapped, packed) = (mapped.clone(), packed.clone());
-                        let lanes =
-                            Lanes { mapped, shape, packed, memory, stage: facts.stage.clone() };
-                        found.push((lanes, cycles + price));
-                    }
+                        Lanes { mapped, shape, packed, memory, stage: facts.stage.clone() }
+                    };
+                    let cycles = |shape: Shape| {
+                        let cycles = model.cycles(&shape);
+                        let cycles = match self.alone {
+                            Some(alone) => {
+                                alone(&register_tile(nest, &lanes(shape.clone())), cycles)
+                            }
+                            None => cycles,
+                        };
+                        (shape, cycles)
+                    };
+                    let mut tiles: Vec<_> = candidates.into_iter().map(cycles).collect();
+                    by_cycles(&mut tiles, |tile| tile.1);
+                    tiles.truncate(self.keep);
+                    let tiles = tiles.into_iter();
+                    found.extend(tiles.map(|(shape, cycles)| (lanes(shape), cycles + price)));
                 }
             }
         }
@@ -286,18 +300,6 @@ impl<'n, 'c> ByLanes<'n, 'c> {
     /// Whether tiles with lanes along an axis are constructed.
     fn constructs(&self, axis: usize) -> bool {
         !self.search.all_tiles && are_constructed(self.nest, axis)
-    }
-
-    /// Those of the least cycles.
-    fn best(&self, model: &Model<'_, 'c>, candidates: Vec<Shape>) -> Vec<(Shape, f64)> {
-        let cycles = |shape: Shape| {
-            let cycles = model.cycles(&shape);
-            (shape, cycles)
-        };
-        let mut tiles: Vec<_> = candidates.into_iter().map(cycles).collect();
-        by_cycles(&mut tiles, |tile| tile.1);
-        tiles.truncate(self.keep);
-        tiles
     }
 }
 

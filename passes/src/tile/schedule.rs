@@ -39,7 +39,11 @@ pub(super) fn schedule<'c>(
             stages: matrix.stages,
             ..Schedule::default()
         },
-        Tiled::Block(_) | Tiled::Moved(..) => Schedule::default(),
+        Tiled::Block(chosen) => Schedule {
+            spread: chosen.block.spread(nest).unwrap_or_default(),
+            ..Schedule::default()
+        },
+        Tiled::Moved(..) => Schedule::default(),
     }
 }
 
@@ -69,7 +73,7 @@ fn of_lanes<'c>(
         stream: stream(machine, nest, lanes),
         border: near_cache(machine).filter(|_| !bordered.is_empty()).map(|own| own.name.to_owned()),
         phases: if phases.iter().all(|&number| number == 1) { Vec::new() } else { phases },
-        stages: 1,
+        ..Schedule::default()
     }
 }
 

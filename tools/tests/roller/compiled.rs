@@ -46,7 +46,7 @@ const CASES: [Case; 10] = [
 const MACHINES: [(&str, u64, u64); 2] = [("x86-avx2", 8, 16), ("x86-avx512", 16, 32)];
 
 /// Standard output and error of `weft`.
-fn weft(arguments: &[&str], folder: &std::path::Path) -> [String; 2] {
+pub fn weft(arguments: &[&str], folder: &std::path::Path) -> [String; 2] {
     let mut weft = Command::new(env!("CARGO_BIN_EXE_weft"));
     let output = weft.args(arguments).current_dir(folder).output().expect("weft starts");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();

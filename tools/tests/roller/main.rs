@@ -1,5 +1,6 @@
 //! Tiles by Roller's policies: the published lists, the rules that tiles keep, what is refused.
 
+mod blocks;
 mod command;
 mod compiled;
 mod fusion;

@@ -40,6 +40,8 @@ fn machines() -> impl Strategy<Value = Arch> {
             cores,
             partitions,
             warp,
+            block_threads: 512,
+            staging: 0,
             matrix: None,
         },
     )

@@ -127,8 +127,8 @@ fn wavefronts_need_no_scratch_for_a_block() {
     }
 }
 
-/// The first tile and the last of the one kernel that is in blocks.
-fn tiles(machine: &str, shape: &str, elem: &str) -> Option<[Vec<u64>; 2]> {
+/// The first tile, the last and the lanes along each axis of the one kernel that is in blocks.
+fn tiles(machine: &str, shape: &str, elem: &str) -> Option<[Vec<u64>; 3]> {
     let context = weft::context();
     let file = slow(machine);
     let path = file.path().to_str().expect("a path is text");
@@ -139,7 +139,13 @@ fn tiles(machine: &str, shape: &str, elem: &str) -> Option<[Vec<u64>; 2]> {
         kernel.body(0)?.ops().into_iter().find_map(weft_dialects::tile::Compute::of)
     });
     let compute = computes.into_iter().find(|compute| compute.layouts.is_some())?;
-    Some([0, 1].map(|tile| compute.tiles[tile].sizes.clone()))
+    let [block, group] = [0, 1].map(|tile| compute.tiles[tile].sizes.clone());
+    let spread = match (&compute.axes, &compute.schedule.spread[..]) {
+        (Some(_), _) => vec![1; 3],
+        (None, []) => vec![1, 32, 1],
+        (None, spread) => spread.to_vec(),
+    };
+    Some([block, group, spread])
 }
 
 #[test]
@@ -147,16 +153,17 @@ fn ro_10_tiles_are_whole_instructions_of_the_file() {
     let cases = [
         ("v100", "f16", [16, 16, 4]),
         ("a100", "f16", [16, 8, 16]),
-        ("a100", "f32", [1, 32, 1]),
+        ("a100", "f32", [1, 1, 1]),
         ("h200", "bf16", [16, 8, 16]),
         ("mi300x", "f16", [16, 16, 16]),
     ];
     for (machine, elem, quanta) in cases {
         for shape in SIZES {
-            let [block, group] = tiles(machine, shape, elem)
+            let [block, group, spread] = tiles(machine, shape, elem)
                 .unwrap_or_else(|| panic!("{machine}, {shape} of {elem}: not in blocks"));
             for axis in 0..3 {
-                assert_eq!(group[axis] % quanta[axis], 0, "{machine}, {shape}: {group:?}");
+                let whole = quanta[axis] * spread[axis];
+                assert_eq!(group[axis] % whole, 0, "{machine}, {shape}: {group:?}");
                 assert_eq!(block[axis] % group[axis], 0, "{machine}, {shape}: {block:?}");
             }
         }

@@ -35,7 +35,8 @@ pub fn run(machine_name: &str, program: &str, buffers: &mut [Vec<u8>]) -> [u64; 
     let kernel = kernel.expect("the text has a kernel");
     let (name, tasks) = (kernel.name.to_owned(), kernel.tasks);
     let launch = Launch::of(machine, &kernel).expect("the machine has lanes");
-    let lanes = launch.threads / launch.groups;
+    // Groups that share an rTask are a group of the launch.
+    let lanes = launch.threads / launch.groups / kernel.groups.max(1);
     gpu::PASS.apply(&context, op, &[]).expect("the program can be written for threads");
     machine.erase();
     writeln!(glue, "void {name}(int64_t, int64_t{});", ", void *".repeat(buffers.len())).unwrap();

@@ -158,7 +158,7 @@ fn all_assemble(machine: &str) {
 }
 
 /// Large enough for whole matrix instructions to be worth it.
-const LARGE: (&str, &str) = ("C[m,n] += A[m,k] * B[k,n]", "m=128,n=128,k=64");
+const LARGE: (&str, &str) = ("C[m,n] += A[m,k] * B[k,n]", "m=512,n=512,k=256");
 
 #[test]
 fn products_are_by_matrix_instructions_where_there_are_such() {

@@ -85,6 +85,8 @@ pub(super) fn memory_c1(op: Op<'_>, diag: &mut Diagnostics) {
         "capacity_bytes",
         "register_bytes",
         "lanes",
+        "access_bytes",
+        "reserved_bytes",
         "core_bytes",
         "bytes_per_cycle",
         "gbytes_per_second",
@@ -148,9 +150,15 @@ fn check_host(op: Op<'_>, known: &[&str], diag: &mut Diagnostics) {
     }
 }
 
-/// C6. Only registers are spread over lanes, 1,024 at most.
+/// C6. Only registers are spread over lanes, 1,024 at most, and only these have `access_bytes`.
 pub(super) fn memory_c6(op: Op<'_>, diag: &mut Diagnostics) {
-    let Some(lanes) = int(op, "lanes") else { return };
+    let Some(lanes) = int(op, "lanes") else {
+        if let Some(bytes) = int(op, "access_bytes") {
+            diag.error(op, format!("device.memory has access_bytes({bytes}) and no lanes"))
+                .help("say over how many lanes a register is spread, or leave it out");
+        }
+        return;
+    };
     if int(op, "register_bytes").is_none() {
         diag.error(op, format!("device.memory has lanes({lanes}) and no registers"))
             .help("say what one register holds with register_bytes, or leave the lanes out");
@@ -158,11 +166,19 @@ pub(super) fn memory_c6(op: Op<'_>, diag: &mut Diagnostics) {
     check_most(op, "lanes", 1024, diag);
 }
 
-/// C7. Only registers have a part in `core_bytes`.
+/// C7. Only registers have a part in `core_bytes` and `reserved_bytes`, which are less than all.
 pub(super) fn memory_c7(op: Op<'_>, diag: &mut Diagnostics) {
-    if let (Some(bytes), None) = (int(op, "core_bytes"), int(op, "register_bytes")) {
-        diag.error(op, format!("device.memory has core_bytes({bytes}) and no registers"))
-            .help("a memory of a core says what it holds with capacity_bytes");
+    for name in ["core_bytes", "reserved_bytes"] {
+        if let (Some(bytes), None) = (int(op, name), int(op, "register_bytes")) {
+            diag.error(op, format!("device.memory has {name}({bytes}) and no registers"))
+                .help("a memory of a core says what it holds with capacity_bytes");
+        }
+    }
+    if let (Some(reserved), Some(all)) = (int(op, "reserved_bytes"), int(op, "capacity_bytes"))
+        && reserved >= all
+    {
+        diag.error(op, format!("device.memory reserves {reserved} bytes of {all}"))
+            .help("leave some to tiles");
     }
 }
 
@@ -232,12 +248,21 @@ pub(super) fn engine_c3(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
-/// C1. Count, clock, partitions, handover, wait and launch are above zero, and there are at
-/// most 65,536 units.
+/// C1. Count, clock, partitions, lanes of a block, groups, barrier, handover, wait and launch are
+/// above zero, and there are at most 65,536 units.
 pub(super) fn unit_c1(op: Op<'_>, diag: &mut Diagnostics) {
     check_most(op, "count", 65_536, diag);
-    let facts =
-        ["count", "clock_mhz", "partitions", "handover_cycles", "wait_cycles", "launch_cycles"];
+    let facts = [
+        "count",
+        "clock_mhz",
+        "partitions",
+        "block_lanes",
+        "groups",
+        "barrier_cycles",
+        "handover_cycles",
+        "wait_cycles",
+        "launch_cycles",
+    ];
     for fact in facts {
         check_positive(op, fact, diag);
     }

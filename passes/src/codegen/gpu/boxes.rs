@@ -129,14 +129,14 @@ fn move_box<'c>(
         (_, Some(from), Room::Registers { slots, shape, layout }, _) => {
             let registers = Registers { shape, layout, slots: *slots, view: target };
             if let Some(slots) = registers.slots(b, thread, op, moved.sizes, moved.to, diag) {
-                registers::load(b, &registers, &slots, &from, moved);
+                registers::load(b, thread, &registers, &slots, &from, moved);
             }
         }
         (Room::Registers { slots, shape, layout }, _, _, Some(to)) => {
             let registers = Registers { shape, layout, slots: *slots, view: source };
             around(b, thread, ours, |b| {
                 if let Some(slots) = registers.slots(b, thread, op, moved.sizes, moved.from, diag) {
-                    registers::store(b, &registers, &slots, &to, moved);
+                    registers::store(b, thread, &registers, &slots, &to, moved);
                 }
             });
         }

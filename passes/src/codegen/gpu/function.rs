@@ -59,7 +59,8 @@ pub fn copy_into_function<'c>(
         Role::Called(caller) => (caller.function, caller.threads),
     };
     let mut b = Builder::before(context, kernel.op);
-    let func = declare(&mut b, isa, name, &types, threads, role);
+    let size = isa.block_attributes(threads, kernel.groups > 1);
+    let func = declare(&mut b, name, &types, size, role);
     let block = b.block(func.region(0), &inputs);
     let mut b = b.into_block(block);
     let (place, group) = place(&mut b, how);
@@ -132,19 +133,18 @@ fn place<'c>(b: &mut Builder<'c>, how: &Lowering<'_, 'c>) -> (Place<'c>, Val<'c>
 
 fn declare<'c>(
     b: &mut Builder<'c>,
-    isa: Isa,
     name: &str,
     types: &[Type<'c>],
-    threads: u64,
+    size: Vec<(&'static str, String)>,
     role: Role<'_>,
 ) -> Op<'c> {
     let context = b.context();
-    let (attribute, value) = isa.block_attribute(threads);
-    let attribute = attr::of_strings(context, &[attribute, value.as_str()]);
+    let size = size.iter().map(|(name, value)| attr::of_strings(context, &[name, value.as_str()]));
+    let size: Vec<_> = size.collect();
     let mut attributes = vec![
         ("sym_name", attr::of_string(context, name)),
         ("function_type", attr::of_type(ty::of_function(context, types, &[]))),
-        ("passthrough", attr::of_array(context, &[attribute])),
+        ("passthrough", attr::of_array(context, &size)),
     ];
     if matches!(role, Role::Called(_)) {
         attributes.push(("sym_visibility", attr::of_string(context, "private")));

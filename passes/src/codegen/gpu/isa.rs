@@ -35,11 +35,19 @@ impl Isa {
         (self == Self::Amdgcn).then_some(5)
     }
 
-    /// The function attribute that fixes how many threads a block has.
-    pub fn block_attribute(self, threads: u64) -> (&'static str, String) {
+    /// The function attributes that fix how many threads a block has. One whose groups `share` an
+    /// rTask has been made as large as the registers of a unit allow: that it is alone there is
+    /// said, for else the assembler spills to make place for a second one.
+    pub fn block_attributes(self, threads: u64, share: bool) -> Vec<(&'static str, String)> {
         match self {
-            Self::Ptx => ("nvvm.reqntid", threads.to_string()),
-            Self::Amdgcn => ("amdgpu-flat-work-group-size", format!("{threads},{threads}")),
+            Self::Ptx => {
+                let size = ("nvvm.reqntid", threads.to_string());
+                let alone = share.then(|| ("nvvm.minctasm", "1".to_owned()));
+                std::iter::once(size).chain(alone).collect()
+            }
+            Self::Amdgcn => {
+                vec![("amdgpu-flat-work-group-size", format!("{threads},{threads}"))]
+            }
         }
     }
 

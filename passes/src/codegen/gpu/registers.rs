@@ -5,7 +5,7 @@
 //! side for every lane are moved by one wide access.
 
 use weft_dialects::device::{Fill, View};
-use weft_dialects::ir::{Builder, Diagnostics, Op, Val, ty};
+use weft_dialects::ir::{Builder, Diagnostics, Op, Type, Val, ty};
 
 use super::boxes::{Steps, both, choose, compare, is_zero, when};
 use super::layout::Layout;
@@ -13,9 +13,6 @@ use super::room::{self, Thread};
 use super::together::{End, elements, wide_load, wide_store};
 use crate::nest::{emit_sum, row_major};
 use crate::tile::banks;
-
-/// What a thread moves at once.
-const WIDEST_BYTES: u64 = 16;
 
 /// Registers as one side of a move.
 pub struct Registers<'a, 'c> {
@@ -41,12 +38,13 @@ pub struct Slot<'c> {
 /// Puts a box into the slots of registers.
 pub fn load<'c>(
     b: &mut Builder<'c>,
+    thread: &Thread<'c>,
     registers: &Registers<'_, 'c>,
     slots: &[Slot<'c>],
     from: &End<'_, 'c>,
     moved: &Steps<'_, 'c>,
 ) {
-    for run in runs(slots, from, moved) {
+    for run in runs(thread, slots, from, moved) {
         let (first, count) = (&run[0], run.len() as u64);
         let inside = moved.inside(b, &first.point);
         let condition = and(b, first.condition, inside);
@@ -74,12 +72,13 @@ pub fn load<'c>(
 /// Takes a box out of the slots of registers.
 pub fn store<'c>(
     b: &mut Builder<'c>,
+    thread: &Thread<'c>,
     registers: &Registers<'_, 'c>,
     slots: &[Slot<'c>],
     to: &End<'_, 'c>,
     moved: &Steps<'_, 'c>,
 ) {
-    for run in runs(slots, to, moved) {
+    for run in runs(thread, slots, to, moved) {
         let values: Vec<_> =
             run.iter().map(|slot| room::load(b, registers.slots, &slot.place)).collect();
         let first = &run[0];
@@ -107,13 +106,14 @@ fn and<'c>(b: &mut Builder<'c>, x: Option<Val<'c>>, y: Option<Val<'c>>) -> Optio
 /// Cuts slots into those that one access moves: neighbours in memory for every lane, in
 /// whole runs, as many as a power of two.
 fn runs<'s, 'c>(
+    thread: &Thread<'c>,
     slots: &'s [Slot<'c>],
     end: &End<'_, 'c>,
     moved: &Steps<'_, 'c>,
 ) -> Vec<&'s [Slot<'c>]> {
     let bytes = ty::elem(end.flat.ty()).and_then(ty::byte_size).unwrap_or(1);
     let kept = end.swizzle.map_or(u64::MAX, |swizzle| 1 << swizzle.keep);
-    let most = moved.run.min(WIDEST_BYTES / bytes).min(kept).max(1);
+    let most = moved.run.min(thread.widest(bytes)).min(kept).max(1);
     let offsets: Vec<Option<Vec<i64>>> = slots
         .iter()
         .map(|slot| {
@@ -163,13 +163,13 @@ impl<'c> Registers<'_, 'c> {
     ) -> Option<Vec<Slot<'c>>> {
         let Some(along) = self.sides(sizes, steps) else {
             diag.error(op, format!("steps {steps:?} in a register of {:?}", self.shape))
-                .help("each side of a box runs along one dimension of the register");
+                .help("each side of a box runs along one dimension of the register; of those along one, the faster is all of what the slower steps over");
             return None;
         };
         let lead = self.shape.len() - self.layout.shape.len();
         // The sides that run along leading dimensions are written out.
-        let outer: Vec<usize> =
-            (0..sizes.len()).filter(|&side| along[side].is_some_and(|dim| dim < lead)).collect();
+        let is_outer = |side: &usize| along[*side].is_some_and(|along| along.dim < lead);
+        let outer: Vec<usize> = (0..sizes.len()).filter(is_outer).collect();
         let rounds: u64 = outer.iter().map(|&side| sizes[side]).product();
         let mut found = Vec::new();
         for number in 0..rounds {
@@ -179,7 +179,7 @@ impl<'c> Registers<'_, 'c> {
             for &side in outer.iter().rev() {
                 round.known[side] = (rest % sizes[side]) as i64;
                 rest /= sizes[side];
-                let dim = along[side].expect("outer sides run along a dimension");
+                let Along { dim, .. } = along[side].expect("outer sides run along a dimension");
                 round.place[dim] = emit_sum(b, &[(round.place[dim], 1)], round.known[side]);
             }
             for slot in 0..self.layout.slots {
@@ -189,23 +189,32 @@ impl<'c> Registers<'_, 'c> {
         Some(found)
     }
 
-    /// For each side of the box the dimension that it runs along; none for one element.
-    fn sides(&self, sizes: &[u64], steps: &[i64]) -> Option<Vec<Option<usize>>> {
+    /// For each side of the box where it runs in the registers; none for one element.
+    fn sides(&self, sizes: &[u64], steps: &[i64]) -> Option<Vec<Option<Along>>> {
         let own = row_major(self.shape);
-        let dim_of = |step: i64| {
+        let lead = self.shape.len() - self.layout.shape.len();
+        let along = |(&size, &step): (&u64, &i64)| {
+            if size == 1 {
+                return Some(None);
+            }
             let mut dims = (0..own.len()).rev().filter(|&dim| self.shape[dim] > 1);
-            dims.find(|&dim| own[dim] == step)
+            let dim = dims.find(|&dim| {
+                let reach = own[dim] * self.shape[dim] as i64;
+                own[dim] <= step && step < reach && step % own[dim] == 0
+            })?;
+            let step = (step / own[dim]) as u64;
+            let fits = (size - 1) * step < self.shape[dim] && (dim >= lead || step == 1);
+            fits.then_some(Some(Along { dim, step, size }))
         };
-        sizes
-            .iter()
-            .zip(steps)
-            .map(|(&size, &step)| {
-                if size == 1 {
-                    return Some(None);
-                }
-                dim_of(step).filter(|&dim| size <= self.shape[dim]).map(Some)
-            })
-            .collect()
+        let along: Vec<_> = sizes.iter().zip(steps).map(along).collect::<Option<_>>()?;
+        let whole = |dim: usize| {
+            let own: Vec<Along> = slower_first(&along, dim).collect();
+            let parts = own.windows(2).all(|pair| pair[1].size * pair[1].step == pair[0].step);
+            let all = own.first().is_none_or(|first| first.size * first.step == self.shape[dim]);
+            own.len() < 2 && own.first().is_none_or(|only| only.step == 1)
+                || parts && all && own.last().is_some_and(|last| last.step == 1)
+        };
+        (lead..self.shape.len()).all(whole).then_some(along)
     }
 
     /// What a slot holds of a box whose sides have these sizes and run along these dimensions.
@@ -213,7 +222,7 @@ impl<'c> Registers<'_, 'c> {
         &self,
         b: &mut Builder<'c>,
         lane: Val<'c>,
-        (sizes, along): (&[u64], &[Option<usize>]),
+        (sizes, along): (&[u64], &[Option<Along>]),
         Round { known, place }: &Round<'c>,
         slot: u64,
     ) -> Option<Slot<'c>> {
@@ -224,8 +233,9 @@ impl<'c> Registers<'_, 'c> {
         let mut condition = None;
         for (inner, &extent) in self.layout.shape.iter().enumerate() {
             let dim = lead + inner;
-            let side = along.iter().position(|&along| along == Some(dim));
-            let size = side.map_or(1, |side| sizes[side]);
+            let own: Vec<usize> =
+                (0..sizes.len()).filter(|&side| runs_along(along[side], dim)).collect();
+            let size: u64 = own.iter().map(|&side| sizes[side]).product();
             let begin = self.view.indices[dim];
             let (low, high) = self.layout.reach(inner, slot);
             let front = is_zero(begin);
@@ -244,14 +254,57 @@ impl<'c> Registers<'_, 'c> {
                 condition = and(b, condition, Some(inside));
                 points = None;
             }
-            let Some(side) = side else { continue };
-            point[side] = at;
-            for (point, lane) in points.iter_mut().flatten().zip(lanes) {
-                point[side] = lane[inner];
+            let alone = own.len() == 1;
+            for side in own {
+                let along = along[side].expect("it runs along the dimension");
+                point[side] = if alone { at } else { digit(b, at, along, extent) };
+                for (point, lane) in points.iter_mut().flatten().zip(lanes) {
+                    point[side] = lane[inner] / along.step as i64 % along.size as i64;
+                }
             }
         }
         let mut place = place.clone();
         place.push(b.index(slot as i64));
         Some(Slot { place, point, condition, points })
     }
+}
+
+/// Where a side of a box runs in registers.
+#[derive(Clone, Copy)]
+struct Along {
+    /// The dimension.
+    dim: usize,
+    /// How far apart its points are there.
+    step: u64,
+    /// How many there are.
+    size: u64,
+}
+
+fn runs_along(along: Option<Along>, dim: usize) -> bool {
+    along.is_some_and(|along| along.dim == dim)
+}
+
+/// The sides along a dimension.
+fn slower_first(along: &[Option<Along>], dim: usize) -> impl Iterator<Item = Along> {
+    let mut own: Vec<Along> =
+        along.iter().flatten().filter(|one| one.dim == dim).copied().collect();
+    own.sort_by_key(|one| std::cmp::Reverse(one.step));
+    own.into_iter()
+}
+
+/// The point along one of several sides of the place `at` in a dimension of `extent`.
+fn digit<'c>(b: &mut Builder<'c>, at: Val<'c>, along: Along, extent: u64) -> Val<'c> {
+    let Along { step, size, .. } = along;
+    let index = Type::index(b.context());
+    let mut digit = at;
+    if step > 1 {
+        let step = b.index(step as i64);
+        digit = b.op("arith.divui", &[digit, step], &[index]).result(0);
+    }
+    // The slowest side goes to the end.
+    if size * step < extent {
+        let size = b.index(size as i64);
+        digit = b.op("arith.remui", &[digit, size], &[index]).result(0);
+    }
+    digit
 }

@@ -68,6 +68,12 @@ impl<'c> Thread<'c> {
         if self.groups > 1 { self.place.number } else { self.place.lane }
     }
 
+    /// Elements of so many bytes that it moves at once between its registers and other memories.
+    pub fn widest(&self, elem_bytes: u64) -> u64 {
+        let spread = self.machine.memories().into_iter().find(|memory| memory.lanes().is_some());
+        spread.map_or(1, |own| (own.access_bytes() / elem_bytes).max(1))
+    }
+
     /// The room of a view's memref.
     pub fn room(&self, view: &View<'c>) -> &Room<'c> {
         &self.rooms[&view.memref]

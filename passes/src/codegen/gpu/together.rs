@@ -17,8 +17,6 @@ use crate::tile::banks::Swizzle;
 /// Rounds that are written out, all loads of them before the first store, so that one
 /// latency is waited for instead of many.
 const WRITTEN_OUT: u64 = 32;
-/// What a thread moves at once.
-const WIDEST_BYTES: u64 = 16;
 
 /// One end of a box in memory.
 pub struct End<'a, 'c> {
@@ -48,10 +46,10 @@ impl<'c> End<'_, 'c> {
 }
 
 /// The elements that a thread moves at once.
-fn chunk(moved: &Steps<'_, '_>, from: &End<'_, '_>) -> u64 {
+fn chunk(thread: &Thread<'_>, moved: &Steps<'_, '_>, from: &End<'_, '_>) -> u64 {
     let bytes = ty::elem(from.flat.ty()).and_then(ty::byte_size).unwrap_or(1);
     let last = moved.sizes.last().copied().unwrap_or(1);
-    let mut run = moved.run.min(WIDEST_BYTES / bytes).max(1);
+    let mut run = moved.run.min(thread.widest(bytes)).max(1);
     while !last.is_multiple_of(run) {
         run /= 2;
     }
@@ -66,7 +64,7 @@ pub fn copy<'c>(
     from: &End<'_, 'c>,
     to: &End<'_, 'c>,
 ) {
-    let run = chunk(moved, from);
+    let run = chunk(thread, moved, from);
     let mut sides = moved.sizes.to_vec();
     if let Some(last) = sides.last_mut() {
         *last /= run;

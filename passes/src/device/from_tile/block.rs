@@ -86,7 +86,7 @@ impl<'p, 'c> Blocks<'p, 'c> {
         let group = self.group(b);
         let held = self.block.held_output(self.nest.inputs.len());
         let output = &self.nest.outputs[0];
-        let sums = alloc(b, &held.sizes, output.elem(), self.ways.registers.name);
+        let sums = alloc(b, &held.shape, output.elem(), self.ways.registers.name);
         let mut own = starts.to_vec();
         for axis in [M, N] {
             let place = &mut own[self.block.axes[axis]];
@@ -149,14 +149,14 @@ impl<'p, 'c> Blocks<'p, 'c> {
     /// Gives the sums of this group their first values.
     fn start(&self, b: &mut Builder<'c>, sums: Val<'c>, at: &[Sum<'c>]) {
         let mut pending = Pending::default();
-        let shape = ty::shape(sums.ty()).expect("it was just made");
+        let held = self.block.held_output(self.nest.inputs.len());
         let from = match &self.nest.starts[0] {
             Start::From { inputs, body } => match body.terminator().map(|end| end.operand(0)) {
                 Some(value) if value.def().is_some() => {
                     let number = value.def().and_then(|op| op.attr("value"));
                     let place = first(b, sums);
                     let number = number.expect("how it begins was checked");
-                    pending.fill(b, &self.ways.fill, &place, &shape, number);
+                    pending.fill(b, &self.ways.fill, &place, &held.shape, number);
                     return;
                 }
                 _ => &inputs[0],
@@ -165,7 +165,7 @@ impl<'p, 'c> Blocks<'p, 'c> {
         };
         let (near, far, mut within) = self.output_ends(b, from, sums, at);
         within.pads = true;
-        pending.transfer_within(b, &self.ways.fetch, &far, &near, &shape, &within);
+        pending.transfer_within(b, &self.ways.fetch, &far, &near, &held.sizes, &within);
     }
 
     /// The sums and the box of a tensor where they begin or go.
@@ -302,7 +302,7 @@ impl<'p, 'c> Blocks<'p, 'c> {
     ) -> Val<'c> {
         let (held, lying) = (self.block.held_input(side), self.lying(side));
         let elem = self.input(side).elem();
-        let part = alloc(b, &held.sizes, elem, self.ways.registers.name);
+        let part = alloc(b, &held.shape, elem, self.ways.registers.name);
         let own = Sum::default().plus(group, self.block.group[side] as i64).emit(b);
         let k = Sum::default().plus(step, self.block.quanta()[K] as i64).emit(b);
         let indices = if lying.inner == self.block.axes[K] { vec![own, k] } else { vec![k, own] };

@@ -7,11 +7,16 @@ use weft_dialects::device::Machine;
 use weft_dialects::ir::{Op, affine, ty};
 use weft_dialects::tile::Compute;
 
-use super::super::banks::{Access, Banks, Choice, Layout, Tile, Turns, choose, count, runs};
-use super::{Block, Core, K, Lying, M, N, WIDEST_BYTES, Ways, of_numbers, power_of_two_in};
+use super::super::banks::{
+    Access, Banks, Choice, Layout, Tile, Turns, choose, choose_padded, count, runs,
+};
+use super::{Block, Core, K, Lying, M, N, Ways, of_numbers, power_of_two_in};
 use crate::nest::{Nest, read_kernel};
 
-/// The better of the two ways round, each in its best layout.
+/// Steps along k, and rounds of stores, by which layouts are compared: others repeat these.
+const COMPARED: u64 = 4;
+
+/// The better of the two ways round, each in its best layout, by a part of its accesses.
 /// `room` are the bytes that it may take.
 pub fn lie<'c>(
     banks: Banks,
@@ -31,14 +36,38 @@ pub fn lie<'c>(
         let near = near_run(block, side, inner, elem_bytes);
         let stored = if inner == natural { run } else { 1 };
         let tile = Tile { rows, columns, elem_bytes, run: near.max(stored) };
-        let mut accesses = stores(block, side, inner, (run, along));
-        accesses.extend(loads(block, side, inner, near));
-        let choice = choose(banks, tile, room / elem_bytes, &accesses);
+        let mut accesses = stores(block, side, inner, (run, along), COMPARED);
+        accesses.extend(loads(block, side, inner, near, COMPARED));
+        let room = room / elem_bytes;
+        let choice = match block.core {
+            Core::Lanes(..) => choose_padded(banks, tile, room, &accesses),
+            Core::Matrix(..) => choose(banks, tile, room, &accesses),
+        };
         if best.as_ref().is_none_or(|(_, best)| choice.after.taken < best.after.taken) {
             best = Some((Lying { inner, layout: choice.layout }, choice));
         }
     }
     best.expect("there are two ways round")
+}
+
+/// The same choice by all accesses.
+pub fn counted<'c>(
+    banks: Banks,
+    nest: &Nest<'c>,
+    block: &Block<'c>,
+    side: usize,
+    lying: &Lying,
+) -> Choice {
+    let access = &nest.inputs[block.inputs[side]];
+    let elem_bytes = ty::byte_size(access.elem()).unwrap_or(1);
+    let near = near_run(block, side, lying.inner, elem_bytes);
+    let run = block.run(nest, access, [side, K]);
+    let mut accesses = stores(block, side, lying.inner, run, u64::MAX);
+    accesses.extend(loads(block, side, lying.inner, near, u64::MAX));
+    let (_, columns) = block.rows_columns(side, lying.inner);
+    let before = count(banks, &Layout::plain(columns), &accesses, elem_bytes);
+    let after = count(banks, &lying.layout, &accesses, elem_bytes);
+    Choice { layout: lying.layout, before, after }
 }
 
 /// Turns of banks that a whole kernel takes, every block and every step, as its tile program
@@ -55,8 +84,9 @@ pub fn turns<'c>(machine: Machine<'c>, kernel: Op<'c>) -> Option<Turns> {
         let lying = of_numbers(compute.layouts.as_ref()?.get(block.inputs[side])?)?;
         let elem_bytes = ty::byte_size(access.elem())?;
         let near = near_run(&block, side, lying.inner, elem_bytes);
-        let mut accesses = stores(&block, side, lying.inner, block.run(&nest, access, [side, K]));
-        accesses.extend(loads(&block, side, lying.inner, near));
+        let run = block.run(&nest, access, [side, K]);
+        let mut accesses = stores(&block, side, lying.inner, run, u64::MAX);
+        accesses.extend(loads(&block, side, lying.inner, near, u64::MAX));
         let own = count(banks, &lying.layout, &accesses, elem_bytes);
         sum = Turns { taken: sum.taken + own.taken, least: sum.least + own.least };
     }
@@ -71,7 +101,7 @@ pub fn turns<'c>(machine: Machine<'c>, kernel: Op<'c>) -> Option<Turns> {
 /// Elements side by side that a lane can be given at once: those of an instruction's
 /// operand, or those of neighbours of a lane.
 pub fn near_run(block: &Block<'_>, side: usize, inner: usize, elem_bytes: u64) -> u64 {
-    let most = WIDEST_BYTES / elem_bytes.min(WIDEST_BYTES);
+    let most = block.widest(elem_bytes);
     let quanta = block.quanta();
     let steps = match (&block.core, inner == block.axes[K]) {
         (_, true) => [quanta[K], block.tile[K]],
@@ -80,12 +110,18 @@ pub fn near_run(block: &Block<'_>, side: usize, inner: usize, elem_bytes: u64) -
     };
     let most = steps.into_iter().fold(most, power_of_two_in);
     // Not wider than what is side by side for some lane: rows may then stay narrower.
-    let most = loads(block, side, inner, most).iter().map(|access| access.elements).max();
+    let most = loads(block, side, inner, most, 1).iter().map(|access| access.elements).max();
     most.unwrap_or(1)
 }
 
-/// The stores of all groups that bring the tile.
-fn stores(block: &Block<'_>, side: usize, inner: usize, (run, along): (u64, usize)) -> Vec<Access> {
+/// The stores of all groups that bring the tile, the first `rounds` of them for all.
+fn stores(
+    block: &Block<'_>,
+    side: usize,
+    inner: usize,
+    (run, along): (u64, usize),
+    rounds: u64,
+) -> Vec<Access> {
     let other = if along == K { side } else { K };
     let chunks = block.tile[along] / run;
     let total = block.tile[other] * chunks;
@@ -93,7 +129,9 @@ fn stores(block: &Block<'_>, side: usize, inner: usize, (run, along): (u64, usiz
     let threads = rows * columns * block.lanes;
     let natural = inner == block.axes[along];
     let mut found = Vec::new();
-    for first in (0..total.next_multiple_of(threads)).step_by(block.lanes as usize) {
+    let all = total.next_multiple_of(threads) / block.lanes;
+    let (made, times) = part(all, rounds);
+    for first in (0..made * block.lanes).step_by(block.lanes as usize) {
         for n in 0..if natural { 1 } else { run } {
             let lane = |number: u64| {
                 let (row, column) = (number / chunks, number % chunks * run + n);
@@ -101,15 +139,22 @@ fn stores(block: &Block<'_>, side: usize, inner: usize, (run, along): (u64, usiz
             };
             let lanes: Vec<_> = (first..first + block.lanes).map(lane).collect();
             if lanes.iter().any(Option::is_some) {
-                found.push(Access { elements: if natural { run } else { 1 }, lanes });
+                let elements = if natural { run } else { 1 };
+                found.push(Access { elements, lanes, times });
             }
         }
     }
     found
 }
 
-/// The loads of all groups for all instructions along k.
-fn loads(block: &Block<'_>, side: usize, inner: usize, most: u64) -> Vec<Access> {
+/// So many of `all`, and how many of these each stands for.
+fn part(all: u64, most: u64) -> (u64, u64) {
+    let made = all.min(most);
+    (made, all.div_ceil(made.max(1)))
+}
+
+/// The loads of all groups for all instructions along k, the first `steps` of them for all.
+fn loads(block: &Block<'_>, side: usize, inner: usize, most: u64, steps: u64) -> Vec<Access> {
     // Far enough apart that no row is the neighbour of another.
     const PITCH: u64 = 1 << 20;
     let held = block.held_input(side);
@@ -124,20 +169,24 @@ fn loads(block: &Block<'_>, side: usize, inner: usize, most: u64) -> Vec<Access>
         })
         .collect();
     let [rows, columns] = block.groups();
+    // Groups side by side along the other axis read the same.
+    let (own_groups, times) = if side == M { (rows, columns) } else { (columns, rows) };
     let quantum = block.quanta()[K];
+    let (steps, each) = part(block.tile[K] / quantum, steps);
+    let times = times * each;
     let mut found = Vec::new();
     for run in runs(&places, most) {
         let elements = run.len() as u64;
         let lanes = places[run.start].as_ref().expect("all are known");
-        for group in 0..rows * columns {
-            let own = [group / columns, group % columns][side] * block.group[side];
-            for step in 0..block.tile[K] / quantum {
+        for group in 0..own_groups {
+            let own = group * block.group[side];
+            for step in 0..steps {
                 let base = own as i64 * apart[side] + (step * quantum) as i64 * apart[K];
                 let lane = |at: &i64| {
                     let at = (at + base) as u64;
                     Some((at / PITCH, at % PITCH))
                 };
-                found.push(Access { elements, lanes: lanes.iter().map(lane).collect() });
+                found.push(Access { elements, lanes: lanes.iter().map(lane).collect(), times });
             }
         }
     }
@@ -149,29 +198,40 @@ fn points(block: &Block<'_>, side: usize, sizes: &[u64]) -> Vec<Vec<Vec<i64>>> {
     debug_assert!(side == M || side == N);
     let operand = block.operand(block.inputs[side]);
     let map = block.instruction().fragments()[operand].expect("operands have fragments");
+    let lane_sides: Vec<u64> = block.lane_sides().into_iter().map(|(_, size)| size).collect();
     let inner = match &block.core {
         Core::Matrix(mapping, _) => mapping.dims[operand].iter().flatten().count(),
-        Core::Lanes(..) => 1,
+        Core::Lanes(..) => lane_sides.len(),
     };
     let (outer, own) = sizes.split_at(sizes.len() - inner);
     let slots = own.iter().product::<u64>().div_ceil(block.lanes).max(slots_of(block, operand));
     let mut found = Vec::new();
     for round in 0..outer.iter().product() {
-        let mut known = vec![0; outer.len()];
-        let mut rest: u64 = round;
-        for (place, size) in known.iter_mut().zip(outer).rev() {
-            *place = (rest % size) as i64;
-            rest /= size;
-        }
+        let known = digits(round, outer);
         for slot in 0..slots as i64 {
             let lane = |lane: u64| {
-                let place = affine::evaluate(map, &[lane as i64, slot]).unwrap_or_default();
+                let mut place = affine::evaluate(map, &[lane as i64, slot]).unwrap_or_default();
+                // A register of lanes is one row of numbers, whichever axes they run along.
+                if let (Core::Lanes(..), &[element]) = (&block.core, &place[..]) {
+                    place = digits(element as u64, &lane_sides);
+                }
                 known.iter().copied().chain(place).collect()
             };
             found.push((0..block.lanes).map(lane).collect());
         }
     }
     found
+}
+
+/// The point that a number stands for in a box of `sizes`, row-major.
+fn digits(number: u64, sizes: &[u64]) -> Vec<i64> {
+    let mut point = vec![0; sizes.len()];
+    let mut rest = number;
+    for (place, size) in point.iter_mut().zip(sizes).rev() {
+        *place = (rest % size) as i64;
+        rest /= size;
+    }
+    point
 }
 
 /// Slots of a lane for an operand.

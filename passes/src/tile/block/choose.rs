@@ -1,60 +1,84 @@
-//! Which block tile: sizes that line up with the instruction and the lanes, compared by
-//! the time that all units take.
+//! Which block tile: those of `tiles.rs`, compared by the time that all units take.
 //!
 //! ```text
-//! step  = max(instructions · issue, turns of banks, bytes / bandwidth, latency / blocks)
-//!         + a part of the latency, for barriers around what is brought
+//! step  = max(instructions · issue / parts that have a group, turns of banks, bytes / bandwidth,
+//!             latency / blocks) + two barriers
 //! time  = ⌈tiles / units⌉ · (steps · step + what the sums take)
 //! ```
 //!
-//! Sizes are powers of two of the instruction's (Roller, OSDI'22, section 3.2 rule 1); the
-//! waves over all units make tiles of small problems small (its section 3.3).
+//! Waves over all units make tiles of small problems small (Roller, OSDI'22, section 3.3). Turns
+//! of banks are estimated, and for the best of these counted by the addresses of some steps.
 
 use weft_dialects::device::Machine;
 use weft_dialects::ir::ty;
 use weft_dialects::tile::RTile;
 
-use super::super::banks::Banks;
-use super::{Block, Chosen, Core, K, M, N, Ways, accesses};
+use super::super::banks::{Banks, Choice};
+use super::{Block, Chosen, K, Lying, M, N, Ways, accesses, tiles};
 use crate::nest::Nest;
 
-/// Instructions of a group along an axis, groups of a block along it, instructions of a
-/// step along k: what is tried of each.
-const SIZES: [u64; 5] = [1, 2, 4, 8, 16];
-/// Most lanes of a block.
-const MOST_LANES: u64 = 256;
-/// The part of the latency that waiting for each other costs a step.
-const SYNCHRONISING: f64 = 0.1;
-/// Bytes that one element's row of a step has at least, to be read in whole transactions.
-const STEP_BYTES: [u64; 3] = [32, 64, 128];
+/// Tiles whose turns of banks are counted.
+const COUNTED: usize = 8;
 
-/// The best block tile of each instruction that can do the nest.
-pub fn choose<'c>(machine: Machine<'c>, nest: &Nest<'c>) -> Vec<Chosen<'c>> {
-    let found = Block::all(machine, nest).into_iter();
-    found.filter_map(|block| best(machine, nest, block)).collect()
+/// The best block tile of each instruction that can do the nest, among those that are constructed
+/// or among all.
+pub fn choose<'c>(machine: Machine<'c>, nest: &Nest<'c>, all_tiles: bool) -> Vec<Chosen<'c>> {
+    let mut found = Block::all(machine, nest);
+    // Of those that take as long the instruction is the first that computes most.
+    let points = |block: &Block<'_>| {
+        let points: u64 = block.quanta().iter().product();
+        points as f64 / block.instruction().issue_cycles()
+    };
+    found.sort_by(|one, other| points(other).total_cmp(&points(one)));
+    found.into_iter().filter_map(|block| best(machine, nest, block, all_tiles)).collect()
 }
 
-fn best<'c>(machine: Machine<'c>, nest: &Nest<'c>, block: Block<'c>) -> Option<Chosen<'c>> {
+/// Returns whether groups of the machine may share tiles of the nest.
+pub fn may_share<'c>(machine: Machine<'c>, nest: &Nest<'c>) -> bool {
+    let ways = |block: &Block<'c>| {
+        block.instruction().operands().last().and_then(|own| Ways::of(machine, own)).is_some()
+    };
+    Block::all(machine, nest).iter().any(ways)
+}
+
+fn best<'c>(
+    machine: Machine<'c>,
+    nest: &Nest<'c>,
+    block: Block<'c>,
+    all_tiles: bool,
+) -> Option<Chosen<'c>> {
     let ways = Ways::of(machine, block.instruction().operands().last()?)?;
     let banks = Banks::of(&ways.near)?;
     let facts = Facts::of(machine, nest, &block, &ways)?;
-    let mut best: Option<(f64, u64, Block<'c>)> = None;
-    for block in candidates(nest, &block, &facts) {
-        let cycles = facts.cycles(nest, &block);
-        let bytes = facts.bytes(&block);
-        let better = best.as_ref().is_none_or(|(least, room, _)| {
-            cycles < least * 0.999 || (cycles < least * 1.001 && bytes < *room)
-        });
-        if better {
-            best = Some((cycles, bytes, block));
-        }
-    }
-    let (cycles, _, block) = best?;
-    let own = |side: usize| block.tile[side] * block.tile[K] * facts.elem_bytes[side];
-    // Each may grow by as large a part as the other.
-    let room = |side| own(side) * facts.room / facts.bytes(&block);
-    let lying = [M, N].map(|side| accesses::lie(banks, nest, &block, side, room(side)));
-    Some(Chosen { block, ways, lying, cycles: cycles * facts.units })
+    let candidates = match all_tiles {
+        true => tiles::enumerated(nest, &block, &facts),
+        false => tiles::constructed(machine, nest, &block, &ways, &facts),
+    };
+    let estimated = candidates.into_iter().map(|block| {
+        let turns = [M, N].map(|side| facts.turns(&block, side));
+        (facts.cycles(nest, &block, turns), block)
+    });
+    let mut ranked: Vec<(f64, Block<'c>)> = estimated.collect();
+    ranked.sort_by(|one, other| {
+        let bytes = |block| facts.bytes(block);
+        one.0.total_cmp(&other.0).then_with(|| bytes(&one.1).cmp(&bytes(&other.1)))
+    });
+    ranked.truncate(COUNTED);
+    let taken = |block: &Block<'c>, lying: &[(Lying, Choice); 2]| {
+        let turns = [M, N].map(|side| lying[side].1.after.taken as f64);
+        facts.cycles(nest, block, turns) * facts.units
+    };
+    let compared = ranked.into_iter().map(|(_, block)| {
+        let lying = facts.lying(banks, nest, &block);
+        (taken(&block, &lying), block, lying)
+    });
+    let (_, block, lying) = compared.min_by(|one, other| one.0.total_cmp(&other.0))?;
+    let lying = [M, N].map(|side| {
+        let own = lying[side].0;
+        (own, accesses::counted(banks, nest, &block, side, &own))
+    });
+    let cycles = taken(&block, &lying);
+    Some(Chosen { block, ways, lying, cycles })
 }
 
 /// What a group that brings everything itself takes, cycles times units, for its register
@@ -63,7 +87,9 @@ fn best<'c>(machine: Machine<'c>, nest: &Nest<'c>, block: Block<'c>) -> Option<C
 /// the reductions; two steps are under way at once.
 pub fn alone<'c>(machine: Machine<'c>, nest: &Nest<'c>, tile: &RTile, cycles: f64) -> f64 {
     let sizes = &tile.sizes;
-    let (Some(shared), Some(far)) = (machine.shared(), far(machine)) else { return cycles };
+    let units = machine.units();
+    let facts = machine.shared().zip(far(machine)).zip(units.first());
+    let Some(((shared, far), unit)) = facts else { return cycles };
     let axes = 0..nest.axes.len();
     let count = |reduces: bool| -> f64 {
         let own = axes.clone().filter(|&axis| nest.reduces(axis) == reduces);
@@ -76,17 +102,15 @@ pub fn alone<'c>(machine: Machine<'c>, nest: &Nest<'c>, tile: &RTile, cycles: f6
         elements as f64 * ty::byte_size(access.elem()).unwrap_or(1) as f64
     };
     let step: f64 = nest.inputs.iter().map(bytes).sum();
-    let units = machine.units().first().map_or(1, |unit| unit.count().max(1)) as f64;
+    let units = unit.count().max(1) as f64;
     let way = machine.move_between(shared.name, &tile.memory);
     let latency = way.and_then(|way| way.latency_cycles()).unwrap_or(0) as f64;
-    let waves = (tiles / units / GROUPS_AT_ONCE).ceil();
+    let waves = (tiles / units / unit.groups() as f64).ceil();
     let waits = waves * latency / 2.0;
     let brought = ((tiles / units).ceil() * step / far).max(waits) * steps * units;
-    cycles.max(brought) + SYNCHRONISING * brought
+    // Of the groups under way one is at its end, or at its beginning.
+    cycles.max(brought) + cycles.min(brought) / unit.groups() as f64
 }
-
-/// Groups of one unit that hide each other's waiting.
-pub const GROUPS_AT_ONCE: f64 = 8.0;
 
 /// Bytes a cycle that one unit gets of the memory behind. What caches it may give more;
 /// a tile that needs no more than this is not bound by either (Roller's test at the shared
@@ -96,66 +120,30 @@ fn far(machine: Machine<'_>) -> Option<f64> {
     Some(machine.shared()?.bytes_per_cycle()? as f64 / units)
 }
 
-/// Every tile that fits: groups of instructions, blocks of groups, steps along k.
-fn candidates<'c>(nest: &Nest<'c>, block: &Block<'c>, facts: &Facts) -> Vec<Block<'c>> {
-    let quanta = block.quanta();
-    let extent = |axis: usize| nest.axes[block.axes[axis]].extent;
-    // A tile beyond the end is worth nothing once a smaller one reaches it.
-    let reaches = |axis: usize, size: u64| size < 2 * extent(axis).next_multiple_of(quanta[axis]);
-    let most = |axis: usize| match block.core {
-        // A lane's neighbours are one access; rows are broadcast.
-        Core::Lanes(..) if axis == N => super::WIDEST_BYTES / facts.elem_bytes[N],
-        _ => 16,
-    };
-    let steps = STEP_BYTES.map(|bytes| (bytes / facts.elem_bytes[M]).max(quanta[K]));
-    let mut found = Vec::new();
-    for rows in SIZES.into_iter().filter(|&rows| rows <= most(M)) {
-        for columns in SIZES.into_iter().filter(|&columns| columns <= most(N)) {
-            let group = [rows * quanta[M], columns * quanta[N]];
-            if !reaches(M, group[M]) || !reaches(N, group[N]) {
-                continue;
-            }
-            for along in SIZES {
-                for across in
-                    SIZES.into_iter().take_while(|n| along * n * block.lanes <= MOST_LANES)
-                {
-                    let wide = [along * group[M], across * group[N]];
-                    if !reaches(M, wide[M]) || !reaches(N, wide[N]) {
-                        continue;
-                    }
-                    for step in steps {
-                        let step = step.next_multiple_of(quanta[K]);
-                        let tile = [wide[M], wide[N], step];
-                        let candidate = Block { tile, group, ..block.clone() };
-                        if facts.fits(&candidate)
-                            && !found.iter().any(|b: &Block<'_>| (b.tile, b.group) == (tile, group))
-                        {
-                            found.push(candidate);
-                        }
-                    }
-                }
-            }
-        }
-    }
-    found
-}
-
 /// What the machine says about a block's work.
-struct Facts {
+pub(super) struct Facts {
     units: f64,
     issue: f64,
+    /// Parts of a unit that issue side by side.
+    partitions: f64,
     /// Bytes a cycle that one unit gets of the memory behind.
     far: f64,
     /// Bytes a turn of all banks.
     row: f64,
     latency: f64,
+    /// Cycles of a barrier of all groups.
+    barrier: f64,
     /// Bytes that a block may have in the shared memory.
     room: u64,
     /// Bytes of it that one core has.
     whole: u64,
-    /// Registers of a lane that tiles may take, and their bytes.
+    /// Registers of a lane that tiles may take, what they leave to others, and their bytes.
     registers: u64,
+    spare: u64,
     lane_bytes: u64,
+    /// Registers of all lanes of a core, and lanes of a block.
+    core_registers: u64,
+    block_lanes: u64,
     elem_bytes: [u64; 3],
 }
 
@@ -166,48 +154,102 @@ impl Facts {
         block: &Block<'c>,
         ways: &Ways<'c>,
     ) -> Option<Self> {
-        let units = machine.units().first().map_or(1, |unit| unit.count().max(1)) as f64;
+        let unit = machine.units().into_iter().next()?;
         let (count, bytes) = ways.near.banks().zip(ways.near.bank_bytes())?;
         let register = ways.registers.register_bytes()?;
+        let lane_bytes = register / block.lanes;
         let elem = |input: usize| ty::byte_size(nest.inputs[block.inputs[input]].elem());
         Some(Self {
-            units,
+            units: unit.count().max(1) as f64,
             issue: block.instruction().issue_cycles(),
+            partitions: unit.partitions() as f64,
             far: far(machine)?,
             row: (count * bytes) as f64,
             latency: ways.stage.latency_cycles().unwrap_or(0) as f64,
+            barrier: unit.barrier_cycles() as f64,
             room: ways.near.kernel_bytes(),
             whole: ways.near.capacity_bytes(),
-            registers: ways.registers.capacity_bytes() / register / 4 * 3,
-            lane_bytes: register / block.lanes,
+            registers: ways.registers.tile_bytes() / register,
+            spare: ways.registers.reserved_bytes() / register,
+            lane_bytes,
+            core_registers: ways.registers.core_bytes().map_or(u64::MAX, |own| own / lane_bytes),
+            block_lanes: unit.block_lanes(),
             elem_bytes: [elem(M)?, elem(N)?, ty::byte_size(nest.outputs[0].elem())?],
         })
     }
 
-    /// Bytes of a block in the shared memory, room for padding included.
+    /// Whether a tile of so many points, done by so many lanes, is a block's.
+    pub(super) fn holds(&self, tile: [u64; 3], lanes: u64) -> bool {
+        let bytes: u64 =
+            [M, N].map(|side| tile[side] * tile[K] * self.elem_bytes[side]).iter().sum();
+        bytes <= self.room && lanes <= self.block_lanes
+    }
+
+    /// Bytes of an input's tile in the shared memory.
+    fn own(&self, block: &Block<'_>, side: usize) -> u64 {
+        block.tile[side] * block.tile[K] * self.elem_bytes[side]
+    }
+
+    /// Bytes of a block in the shared memory.
     fn bytes(&self, block: &Block<'_>) -> u64 {
-        let one = |side: usize| block.tile[side] * block.tile[K] * self.elem_bytes[side];
-        one(M) + one(N)
+        self.own(block, M) + self.own(block, N)
     }
 
-    fn fits(&self, block: &Block<'_>) -> bool {
+    /// How the inputs lie, each in as large a part of the room as its tile is of both.
+    fn lying<'c>(&self, banks: Banks, nest: &Nest<'c>, block: &Block<'c>) -> [(Lying, Choice); 2] {
+        let room = |side| self.own(block, side) * self.room / self.bytes(block);
+        [M, N].map(|side| accesses::lie(banks, nest, block, side, room(side)))
+    }
+
+    pub(super) fn fits(&self, block: &Block<'_>) -> bool {
+        let (lanes, registers) = (lanes(block), self.held(block));
+        self.bytes(block) <= self.room
+            && registers <= self.registers
+            && (registers + self.spare) * self.given(block) <= self.core_registers
+            && lanes <= self.block_lanes
+    }
+
+    /// Registers that tiles take of each lane.
+    fn held(&self, block: &Block<'_>) -> u64 {
         let words = |elements: u64, bytes: u64| (elements * bytes).div_ceil(self.lane_bytes);
-        let lane = |sizes: &[u64], bytes| {
-            words(sizes.iter().product::<u64>().div_ceil(block.lanes), bytes)
-        };
-        let inputs: u64 = [M, N]
-            .into_iter()
-            .map(|side| lane(&block.held_input(side).sizes, self.elem_bytes[side]))
-            .sum();
-        let sums = lane(&[block.group[M], block.group[N]], self.elem_bytes[K]);
+        let lane = |elements: u64, bytes| words(elements.div_ceil(block.lanes), bytes);
+        let held = |side: usize| block.held_input(side).sizes.iter().product();
+        let inputs: u64 = [M, N].map(|side| lane(held(side), self.elem_bytes[side])).iter().sum();
+        let sums = lane(block.group[M] * block.group[N], self.elem_bytes[K]);
         // What is on its way to the shared memory is in registers, too, beside its addresses.
-        let [rows, columns] = block.groups();
-        let staged = self.bytes(block).div_ceil(rows * columns * block.lanes * self.lane_bytes);
-        self.bytes(block) <= self.room && sums + inputs + 2 * staged <= self.registers
+        let staged = self.bytes(block).div_ceil(lanes(block) * self.lane_bytes);
+        sums + inputs + 2 * staged
     }
 
-    /// Cycles until all units are done.
-    fn cycles(&self, nest: &Nest<'_>, block: &Block<'_>) -> f64 {
+    /// Lanes that registers are given to: as many in each part of a unit (Roller's rule 1).
+    fn given(&self, block: &Block<'_>) -> u64 {
+        lanes(block).next_multiple_of(block.lanes * self.partitions as u64)
+    }
+
+    /// How many blocks take turns in a unit, two at most: by the shared memory and by registers.
+    fn resident(&self, block: &Block<'_>) -> f64 {
+        let by_bytes = self.whole / self.bytes(block).max(1);
+        let taken = (self.held(block) + self.spare) * self.given(block);
+        let by_registers = self.core_registers / taken;
+        by_bytes.min(by_registers).clamp(1, 2) as f64
+    }
+
+    /// Turns of banks that an input takes in a step, all groups together: to be stored, and for
+    /// each instruction along k to be read. What several lanes read is read once, and by one
+    /// access no more than a lane moves at once.
+    pub(super) fn turns(&self, block: &Block<'_>, side: usize) -> f64 {
+        let elem_bytes = self.elem_bytes[side];
+        let [tall, wide] = block.groups();
+        let inner = (block.tile[K] / block.quanta()[K]) as f64;
+        let bytes = block.group[side] * block.quanta()[K] * elem_bytes;
+        let held = block.held_input(side).sizes.iter().product::<u64>() / block.lanes;
+        let accesses = held.div_ceil(block.widest(elem_bytes)) as f64;
+        let read = (bytes as f64 / self.row).max(accesses);
+        (tall * wide) as f64 * inner * read + self.own(block, side) as f64 / self.row
+    }
+
+    /// Cycles until all units are done, for so many turns of banks a step.
+    fn cycles(&self, nest: &Nest<'_>, block: &Block<'_>, turns: [f64; 2]) -> f64 {
         let (quanta, [tall, wide]) = (block.quanta(), block.groups());
         let extent = |axis: usize| nest.axes[axis].extent;
         let (mut tiles, mut steps) = (1.0, 1.0);
@@ -218,26 +260,20 @@ impl Facts {
         }
         let [rows, columns] = block.counts();
         let inner = (block.tile[K] / quanta[K]) as f64;
-        let groups = (tall * wide) as f64;
-        let compute = groups * (rows * columns) as f64 * inner * self.issue;
-        let near: f64 = [M, N]
-            .into_iter()
-            .map(|side| {
-                let held = block.held_input(side).sizes.iter().product::<u64>();
-                let bytes = match block.core {
-                    // One word for all lanes takes a turn, and a wide one several.
-                    Core::Lanes(..) if side == M => rows as f64 * self.row,
-                    _ => (held * self.elem_bytes[side]) as f64,
-                };
-                let stored = (block.tile[side] * block.tile[K] * self.elem_bytes[side]) as f64;
-                (groups * inner * bytes + stored) / self.row
-            })
-            .sum();
+        let near = turns[M] + turns[N];
         let far = self.bytes(block) as f64 / self.far;
-        let resident = (self.whole / self.bytes(block).max(1)).clamp(1, 2) as f64;
-        let waits = SYNCHRONISING * self.latency;
-        let step = compute.max(near).max(far).max(self.latency / resident) + waits;
+        let resident = self.resident(block);
+        let issues = ((tall * wide) as f64 * resident / self.partitions).min(1.0);
+        let compute = (tall * wide * rows * columns) as f64 * inner * self.issue / issues;
+        let waits = self.latency / resident;
+        let step = compute.max(near).max(far).max(waits) + 2.0 * self.barrier;
         let sums = (block.tile[M] * block.tile[N] * self.elem_bytes[K]) as f64 / self.far;
         (tiles / self.units).ceil() * (steps * step + sums + self.latency)
     }
+}
+
+/// Lanes of all groups of a block.
+fn lanes(block: &Block<'_>) -> u64 {
+    let [rows, columns] = block.groups();
+    rows * columns * block.lanes
 }

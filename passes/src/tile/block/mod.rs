@@ -3,16 +3,18 @@
 //! ```text
 //! block tile  [BM, BN, BK]   inputs lie in the shared memory of a core, brought by all groups
 //! group tile  [WM, WN]       sums lie in the registers of one group
-//! instruction [qm, qn, qk]   a matrix instruction, or lanes along n: [1, lanes, 1]
+//! instruction [qm, qn, qk]   a matrix instruction, or a rectangle of lanes: [8, 4, 1]
 //! ```
 //!
-//! One description serves the choice (`choose.rs`), the count of bank conflicts
-//! (`accesses.rs`) and the door to the device stage: which element each side of a box of
-//! registers steps along is said once, here.
+//! One description serves the construction (`tiles.rs`), the choice (`choose.rs`), the count of
+//! bank conflicts (`accesses.rs`) and the conversion to the device stage: which element each side
+//! of a box of registers steps along is said once, here and in `held.rs`.
 
 mod accesses;
 mod choose;
+mod held;
 mod lying;
+mod tiles;
 
 use weft_dialects::device::{Instruction, Machine, Memory, Move, Scope};
 use weft_dialects::ir::ty;
@@ -24,7 +26,8 @@ use super::isa::{Begin, Filter, Mapping, begin, factors, has_axes, mapping, mapp
 use crate::nest::{Access, Nest};
 
 pub use accesses::{near_run, turns};
-pub use choose::{GROUPS_AT_ONCE, alone, choose};
+pub use choose::{alone, choose, may_share};
+pub use held::Held;
 pub use lying::{Lying, of_numbers, to_numbers};
 
 /// Which of the three axes of a product.
@@ -39,8 +42,8 @@ pub const K: usize = 2;
 pub enum Core<'c> {
     /// An instruction that has the three axes itself, and the nest's operand for each of its.
     Matrix(Mapping<'c>, Vec<usize>),
-    /// An instruction of lanes, which run along the second axis.
-    Lanes(Instruction<'c>, Vec<usize>),
+    /// An instruction of lanes, as many along m and along n, and its operands.
+    Lanes(Instruction<'c>, Vec<usize>, [u64; 2]),
 }
 
 /// The memories and moves of a block tile.
@@ -88,23 +91,6 @@ impl<'c> Ways<'c> {
     }
 }
 
-/// A box of registers: its sides, and how far each steps along the three axes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Held {
-    /// Extents; those of the register memref too.
-    pub sizes: Vec<u64>,
-    /// For m, n and k the steps of each side.
-    pub along: [Vec<i64>; 3],
-}
-
-impl Held {
-    /// The steps of each side in a memory where neighbours along the axes are so far apart.
-    pub fn strides(&self, apart: [i64; 3]) -> Vec<i64> {
-        let sides = 0..self.sizes.len();
-        sides.map(|side| (0..3).map(|axis| self.along[axis][side] * apart[axis]).sum()).collect()
-    }
-}
-
 /// A nest as a product of two inputs in block tiles.
 #[derive(Clone, Debug)]
 pub struct Block<'c> {
@@ -112,6 +98,8 @@ pub struct Block<'c> {
     pub core: Core<'c>,
     /// Lanes of a group.
     pub lanes: u64,
+    /// Bytes that a lane moves at once.
+    access_bytes: u64,
     /// The axes of the nest that are m, n and k.
     pub axes: [usize; 3],
     /// The nest's inputs that move along m and along n.
@@ -143,7 +131,7 @@ impl<'c> Block<'c> {
     fn by(machine: Machine<'c>, nest: &Nest<'c>, instruction: Instruction<'c>) -> Vec<Self> {
         let Some(&registers) = instruction.operands().last() else { return Vec::new() };
         let alike = instruction.operands().iter().all(|memory| *memory == registers);
-        let lanes = machine.memory(registers).and_then(|memory| memory.lanes());
+        let lanes = Lanes::of(machine, registers);
         let (Some(lanes), true, None) = (lanes, alike, instruction.engine()) else {
             return Vec::new();
         };
@@ -157,7 +145,7 @@ impl<'c> Block<'c> {
                 .filter_map(|mapping| Self::matrix(nest, mapping, lanes))
                 .collect();
         }
-        let whole = |ty| ty::count(ty) == Some(lanes);
+        let whole = |ty| ty::count(ty) == Some(lanes.count);
         if !instruction.operand_types().into_iter().all(whole) {
             return Vec::new();
         }
@@ -167,11 +155,12 @@ impl<'c> Block<'c> {
         // Lanes run along what lies side by side in the output.
         let axes = nest.axes.len();
         let along = (0..axes).find(|&axis| nest.outputs[0].stride(axes, axis) == 1);
-        let lanes = |axis| Self::on_lanes(nest, &instruction, &binding, axis, lanes);
-        along.and_then(lanes).into_iter().collect()
+        let spread = [1, lanes.count];
+        let on_lanes = |axis| Self::on_lanes(nest, (&instruction, &binding), axis, spread, lanes);
+        along.and_then(on_lanes).into_iter().collect()
     }
 
-    fn matrix(nest: &Nest<'c>, mapping: Mapping<'c>, lanes: u64) -> Option<Self> {
+    fn matrix(nest: &Nest<'c>, mapping: Mapping<'c>, lanes: Lanes) -> Option<Self> {
         let [_, _, _] = mapping.axes[..] else { return None };
         let alone = |axes: &Vec<usize>| <[usize; 1]>::try_from(&axes[..]).ok();
         let axes: Vec<usize> =
@@ -194,10 +183,10 @@ impl<'c> Block<'c> {
 
     fn on_lanes(
         nest: &Nest<'c>,
-        instruction: &Instruction<'c>,
-        binding: &[usize],
+        (instruction, binding): (&Instruction<'c>, &[usize]),
         n: usize,
-        lanes: u64,
+        spread: [u64; 2],
+        lanes: Lanes,
     ) -> Option<Self> {
         let b = (0..2).find(|&input| nest.inputs[input].uses(n))?;
         let a = 1 - b;
@@ -209,7 +198,7 @@ impl<'c> Block<'c> {
         let uses = |input: usize, axis| nest.inputs[input].uses(axis);
         let m = largest(&|axis| !nest.reduces(axis) && uses(a, axis) && !uses(b, axis))?;
         let k = largest(&|axis| nest.reduces(axis) && uses(a, axis) && uses(b, axis))?;
-        let core = Core::Lanes(instruction.clone(), binding.to_vec());
+        let core = Core::Lanes(instruction.clone(), binding.to_vec(), spread);
         Self::new(nest, core, [m, n, k], [a, b], lanes)
     }
 
@@ -218,7 +207,7 @@ impl<'c> Block<'c> {
         core: Core<'c>,
         axes: [usize; 3],
         inputs: [usize; 2],
-        lanes: u64,
+        lanes: Lanes,
     ) -> Option<Self> {
         let [m, n, k] = axes;
         let (a, b, c) = (&nest.inputs[inputs[0]], &nest.inputs[inputs[1]], &nest.outputs[0]);
@@ -237,7 +226,9 @@ impl<'c> Block<'c> {
         if !product || !kinds || !both || !forwards {
             return None;
         }
-        let mut block = Self { core, lanes, axes, inputs, tile: [1; 3], group: [1; 2] };
+        let Lanes { count: lanes, access_bytes } = lanes;
+        let (tile, group) = ([1; 3], [1; 2]);
+        let mut block = Self { core, lanes, access_bytes, axes, inputs, tile, group };
         let quanta = block.quanta();
         block.tile = quanta;
         block.group = [quanta[M], quanta[N]];
@@ -250,18 +241,44 @@ impl<'c> Block<'c> {
             return None;
         };
         let instruction = machine.instruction(compute.instruction)?;
-        let lanes = machine.memory(&inner.memory)?.lanes()?;
+        let lanes = Lanes::of(machine, &inner.memory)?;
         let mut block = match (&compute.axes, compute.lanes) {
             (Some(axes), _) => Self::matrix(nest, mapping(&instruction, nest, axes)?, lanes)?,
             (None, Some(n)) => {
                 let binding = bindings(&instruction, nest).into_iter().next()?;
-                Self::on_lanes(nest, &instruction, &binding, n, lanes)?
+                let mut block =
+                    Self::on_lanes(nest, (&instruction, &binding), n, [1, lanes.count], lanes)?;
+                let spread = &compute.schedule.spread;
+                if !spread.is_empty() {
+                    block = block.with_spread([M, N].map(|own| spread[block.axes[own]]))?;
+                }
+                block
             }
             (None, None) => return None,
         };
         block.tile = block.axes.map(|axis| outer.sizes[axis]);
         block.group = [M, N].map(|axis| inner.sizes[block.axes[axis]]);
         block.is_whole().then_some(block)
+    }
+
+    /// The same with as many lanes along m and along n; `None` where those are not all, or an
+    /// instruction has axes of its own.
+    pub fn with_spread(&self, lanes: [u64; 2]) -> Option<Self> {
+        let mut block = self.clone();
+        let Core::Lanes(_, _, spread) = &mut block.core else { return None };
+        *spread = lanes;
+        (lanes[M] * lanes[N] == block.lanes).then_some(block)
+    }
+
+    /// The lanes along each axis of the nest; `None` where all are along n, or the instruction has
+    /// axes of its own.
+    pub fn spread(&self, nest: &Nest<'_>) -> Option<Vec<u64>> {
+        let Core::Lanes(_, _, spread) = &self.core else { return None };
+        let mut along = vec![1; nest.axes.len()];
+        for own in [M, N] {
+            along[self.axes[own]] = spread[own];
+        }
+        (spread[M] > 1).then_some(along)
     }
 
     /// Whether tiles are whole instructions, and the block's whole tiles of groups.
@@ -292,14 +309,14 @@ impl<'c> Block<'c> {
     pub fn instruction(&self) -> &Instruction<'c> {
         match &self.core {
             Core::Matrix(mapping, _) => &mapping.instruction,
-            Core::Lanes(instruction, _) => instruction,
+            Core::Lanes(instruction, ..) => instruction,
         }
     }
 
     /// The operand of the instruction that takes an input of the nest, or its output.
     pub fn operand(&self, bound: usize) -> usize {
         let binding = match &self.core {
-            Core::Matrix(_, binding) | Core::Lanes(_, binding) => binding,
+            Core::Matrix(_, binding) | Core::Lanes(_, binding, _) => binding,
         };
         binding.iter().position(|own| *own == bound).expect("an operand is bound to each")
     }
@@ -311,7 +328,7 @@ impl<'c> Block<'c> {
                 let own = mapping.axes.iter().position(|own| own.contains(&axis));
                 own.map_or(1, |own| mapping.extents[own])
             }),
-            Core::Lanes(..) => [1, self.lanes, 1],
+            &Core::Lanes(_, _, [m, n]) => [m, n, 1],
         }
     }
 
@@ -324,64 +341,6 @@ impl<'c> Block<'c> {
     pub fn counts(&self) -> [u64; 2] {
         let quanta = self.quanta();
         [M, N].map(|axis| self.group[axis] / quanta[axis])
-    }
-
-    /// What a group holds of the input that moves along m or along n, for one instruction
-    /// along k.
-    pub fn held_input(&self, side: usize) -> Held {
-        let (count, quanta) = (self.counts()[side], self.quanta());
-        match &self.core {
-            Core::Matrix(mapping, _) => {
-                let operand = self.operand(self.inputs[side]);
-                self.held_blocks(mapping, operand, &[(side, count, quanta[side])])
-            }
-            // One element of each row for all lanes, and neighbours in each lane.
-            Core::Lanes(..) => {
-                let own = if side == M { vec![1, 0] } else { vec![1, count as i64] };
-                let mut along = [vec![0, 0], vec![0, 0], vec![0, 0]];
-                along[side] = own;
-                Held { sizes: vec![count, self.lanes], along }
-            }
-        }
-    }
-
-    /// What a group holds of the output; `output` is its number among the nest's operands.
-    pub fn held_output(&self, output: usize) -> Held {
-        let ([rows, columns], quanta) = (self.counts(), self.quanta());
-        match &self.core {
-            Core::Matrix(mapping, _) => {
-                let counts = [(M, rows, quanta[M]), (N, columns, quanta[N])];
-                self.held_blocks(mapping, self.operand(output), &counts)
-            }
-            Core::Lanes(..) => Held {
-                sizes: vec![rows, columns, self.lanes],
-                along: [vec![1, 0, 0], vec![0, 1, columns as i64], vec![0; 3]],
-            },
-        }
-    }
-
-    /// Whole operands of an instruction, `(axis, how many, how far apart)` of them.
-    fn held_blocks(
-        &self,
-        mapping: &Mapping<'_>,
-        operand: usize,
-        counts: &[(usize, u64, u64)],
-    ) -> Held {
-        let mut held = Held { sizes: Vec::new(), along: [Vec::new(), Vec::new(), Vec::new()] };
-        let mut side = |size: u64, axis: usize, step: u64| {
-            held.sizes.push(size);
-            for (own, steps) in held.along.iter_mut().enumerate() {
-                steps.push(if own == axis { step as i64 } else { 0 });
-            }
-        };
-        for &(axis, count, step) in counts {
-            side(count, axis, step);
-        }
-        for &own in mapping.dims[operand].iter().flatten() {
-            let axis = self.axes.iter().position(|axis| mapping.axes[own].contains(axis));
-            side(mapping.extents[own], axis.expect("all three are mapped"), 1);
-        }
-        held
     }
 
     /// Rows and columns of an input's tile in the shared memory.
@@ -414,13 +373,28 @@ impl<'c> Block<'c> {
             self.tile[side],
             nest.axes[axis].extent,
         ]);
-        let aligned = numbers.fold(WIDEST_BYTES / elem.min(WIDEST_BYTES), power_of_two_in);
-        (aligned, side)
+        (numbers.fold(self.widest(elem), power_of_two_in), side)
+    }
+
+    /// Elements of so many bytes that a lane moves at once.
+    pub fn widest(&self, elem_bytes: u64) -> u64 {
+        (self.access_bytes / elem_bytes).max(1)
     }
 }
 
-/// What a thread moves at once.
-pub const WIDEST_BYTES: u64 = 16;
+/// The lanes of a register file.
+#[derive(Clone, Copy)]
+struct Lanes {
+    count: u64,
+    access_bytes: u64,
+}
+
+impl Lanes {
+    fn of(machine: Machine<'_>, registers: &str) -> Option<Self> {
+        let memory = machine.memory(registers)?;
+        Some(Self { count: memory.lanes()?, access_bytes: memory.access_bytes() })
+    }
+}
 
 /// The greatest power of two up to `most` that divides a number.
 pub fn power_of_two_in(most: u64, number: u64) -> u64 {
@@ -453,7 +427,11 @@ impl Chosen<'_> {
     pub fn describe(&self) -> String {
         let ([bm, bn, bk], [wm, wn]) = (self.block.tile, self.block.group);
         let name = self.block.instruction().name;
-        format!("@{name}, blocks of {bm}x{bn}x{bk}, groups of {wm}x{wn}")
+        let lanes = match self.block.core {
+            Core::Lanes(_, _, [m, n]) if m > 1 => format!(", lanes of {m}x{n}"),
+            _ => String::new(),
+        };
+        format!("@{name}, blocks of {bm}x{bn}x{bk}, groups of {wm}x{wn}{lanes}")
     }
 
     /// How an input lies and what its accesses take, for people.

@@ -167,12 +167,11 @@ fn written(nest: &Nest<'_>) -> Option<usize> {
     Some(nest.reads().len())
 }
 
-/// Bytes of a memory that tiles may take. Of registers some are left for addresses.
+/// Bytes of a memory that tiles may take.
 fn room(machine: Machine<'_>, near: Option<Near<'_>>, memory: &str) -> u64 {
-    const REGISTERS_FOR_TILES: f64 = 0.75;
     let Some(memory) = machine.memory(memory) else { return 0 };
     match memory.is_registers() {
-        true => (memory.capacity_bytes() as f64 * REGISTERS_FOR_TILES) as u64,
+        true => memory.tile_bytes(),
         false => {
             let near = near.filter(|near| near.memory == memory.name);
             memory.capacity_bytes().saturating_sub(near.map_or(0, |near| near.taken))

@@ -36,6 +36,10 @@ pub struct Arch {
     pub partitions: u64,
     /// Threads that go in step.
     pub warp: u64,
+    /// The most threads of a block.
+    pub block_threads: u64,
+    /// Registers that a word takes which a thread brings to the near memory, on its way there.
+    pub staging: u64,
     /// A matrix instruction, where the operator is to be computed by one.
     pub matrix: Option<MatrixUnit>,
 }
@@ -79,6 +83,22 @@ impl Arch {
     /// What the machine lacks: a memory of a core that is no cache, registers spread over
     /// lanes, a bandwidth, a transaction size, an instruction that multiplies and adds.
     pub fn of(machine: Machine<'_>, elem: Type<'_>) -> Result<Self, ArchError> {
+        let peak = machine
+            .instructions()
+            .iter()
+            .filter(|instruction| sizes(instruction).is_none() && works_on(instruction, elem))
+            .filter_map(|instruction| gflops(machine, instruction))
+            .reduce(f64::max);
+        let transaction = machine.shared().and_then(|far| far.transaction_bytes());
+        Self::with(machine, peak, transaction)
+    }
+
+    /// The view of what computes so many 10⁹ operations a second, and brings so many bytes at least.
+    fn with(
+        machine: Machine<'_>,
+        peak_gflops: Option<f64>,
+        far_transaction_bytes: Option<u64>,
+    ) -> Result<Self, ArchError> {
         let lacks = |what| ArchError::Lacks { machine: machine.name().to_owned(), what };
         let unit = machine.units().into_iter().next().ok_or_else(|| lacks("unit"))?;
         let far = machine.shared().ok_or_else(|| lacks("memory that all units share"))?;
@@ -99,12 +119,6 @@ impl Arch {
             let measured = memory.gbytes_per_second().map(|rate| rate as f64);
             measured.or_else(|| Some(memory.bytes_per_cycle()? as f64 * clock_ghz? * copies as f64))
         };
-        let peak = machine
-            .instructions()
-            .iter()
-            .filter(|instruction| sizes(instruction).is_none() && works_on(instruction, elem))
-            .filter_map(|instruction| gflops(machine, instruction))
-            .reduce(f64::max);
         let bytes_per_lane = (register_bytes / warp).max(1);
         Ok(Self {
             far: far.name.to_owned(),
@@ -114,19 +128,51 @@ impl Arch {
                 .ok_or_else(|| lacks("bandwidth of the shared memory"))?,
             near_gbytes_per_s: rate(near, unit.count())
                 .ok_or_else(|| lacks("bandwidth of the memory of a core"))?,
-            far_transaction_bytes: far
-                .transaction_bytes()
+            far_transaction_bytes: far_transaction_bytes
                 .ok_or_else(|| lacks("transaction size of the shared memory"))?,
             near_bytes: near.capacity_bytes(),
             banks: near.banks().unwrap_or(1).max(1),
             bank_bytes: near.bank_bytes().unwrap_or(4).max(1),
-            peak_gflops: peak.ok_or_else(|| lacks("instruction that multiplies and adds"))?,
+            peak_gflops: peak_gflops
+                .ok_or_else(|| lacks("instruction that multiplies and adds"))?,
             thread_registers: registers.capacity_bytes() / register_bytes * bytes_per_lane / 4,
             block_registers: registers.core_bytes().map_or(u64::MAX, |bytes| bytes / 4),
             cores: unit.count(),
             partitions: unit.partitions(),
             warp,
             matrix: None,
+            block_threads: unit.block_lanes(),
+            staging: 0,
+        })
+    }
+
+    /// The view for what one instruction computes, of `sizes` points (rows, columns, reduction)
+    /// where it has axes of its own, in blocks whose code weft writes: tiles leave registers to
+    /// addresses and to what is on its way, and `near` is what a kernel may have of it.
+    ///
+    /// # Errors
+    /// As [`Arch::of`], but for the instruction.
+    pub fn by(
+        machine: Machine<'_>,
+        instruction: &Instruction<'_>,
+        sizes: Option<[u64; 3]>,
+        near: &Memory<'_>,
+    ) -> Result<Self, ArchError> {
+        let peak_gflops = gflops(machine, instruction);
+        // Where the machine says nothing any row is as good as another.
+        let transaction = machine.shared().and_then(|far| far.transaction_bytes()).unwrap_or(1);
+        let facts = Self::with(machine, peak_gflops, Some(transaction))?;
+        let registers = machine.memory(&facts.registers);
+        let spare = registers.map_or(0, |own| own.reserved_bytes() / facts.warp / 4);
+        let name = instruction.name.to_owned();
+        Ok(Self {
+            near: near.name.to_owned(),
+            near_bytes: near.kernel_bytes(),
+            thread_registers: facts.thread_registers.saturating_sub(spare),
+            matrix: sizes.map(|sizes| MatrixUnit { name, sizes, peak_gflops: facts.peak_gflops }),
+            // The word, and what is left of its address.
+            staging: 2,
+            ..facts
         })
     }
 

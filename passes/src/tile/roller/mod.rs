@@ -14,6 +14,7 @@
 //! - `arch`: what the machine is asked for.
 //! - `slope`: which policy an operator takes.
 //! - `enlarge`: the walk of every construction, also of tiles for lanes (`tile/lane_tiles.rs`).
+//! - `path`: the same by reuse alone, for blocks of groups (`tile/block/tiles.rs`).
 //! - `steps`, `score`, `search`, `ladder`: the construction for blocks of threads.
 //! - `align`, `banks`: the rules that a tile keeps.
 //! - `shrink`: operators too small for the machine.
@@ -28,6 +29,7 @@ mod fuse;
 mod ladder;
 mod model;
 mod operator;
+pub mod path;
 mod read;
 mod refusal;
 mod report;
@@ -42,7 +44,6 @@ pub use model::{Prediction, predict};
 pub use operator::{Axis, Dim, Operator, Tensor};
 pub use refusal::Refusal;
 pub use report::lines;
-pub use search::THREADS_MAX;
 pub use slope::policy;
 
 /// How tiles are grown.

@@ -3,7 +3,6 @@
 use super::align;
 use super::cost::{footprint, registers};
 use super::ladder::{self, EPSILON_MAX};
-use super::search::THREADS_MAX;
 use super::steps;
 use super::{Arch, Operator, Options, Policy, Tiles, banks};
 
@@ -106,8 +105,8 @@ pub fn check(operator: &Operator, arch: &Arch) -> Result<(), Refusal> {
     if needed > arch.thread_registers {
         return Err(Refusal::Registers { tile, needed, has: arch.thread_registers });
     }
-    if arch.issue_threads() > THREADS_MAX {
-        return Err(Refusal::Core { needed: arch.issue_threads(), has: THREADS_MAX });
+    if arch.issue_threads() > arch.block_threads {
+        return Err(Refusal::Core { needed: arch.issue_threads(), has: arch.block_threads });
     }
     Ok(())
 }

@@ -14,9 +14,6 @@ use super::score;
 use super::steps::{self, Steps};
 use super::{Options, Policy, Tiles, Variant, align, banks};
 
-/// More threads than this are no block.
-pub const THREADS_MAX: u64 = 512;
-
 /// One round: everything that is found with at most ε of waste.
 pub struct Search<'a> {
     pub operator: &'a Operator,
@@ -188,9 +185,13 @@ pub fn fits(operator: &Operator, arch: &Arch, options: &Options, tiles: &Tiles) 
     let Some(near) = &tiles.near else { return each <= arch.thread_registers as f64 };
     let groups = tiles.groups(operator);
     let taken = |padding: &[u64]| footprint(operator, near, padding);
-    each * groups as f64 <= arch.block_registers as f64
+    let threads = tiles.threads(operator, arch);
+    let brought = taken(&[]).max(0) as u64 / 4 * arch.staging;
+    let each = each + brought.div_ceil(threads.max(1)) as f64;
+    each <= arch.thread_registers as f64
+        && each * groups as f64 <= arch.block_registers as f64
         && taken(&[]) < arch.near_bytes as i64
-        && tiles.threads(operator, arch) <= THREADS_MAX
+        && threads <= arch.block_threads
         && taken(&banks::paddings(operator, arch, options, tiles)) < arch.near_bytes as i64
 }
 

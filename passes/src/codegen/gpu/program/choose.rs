@@ -13,7 +13,6 @@ use super::super::{Isa, Launch, registers, shared};
 use super::table::{self, Table};
 use super::{Body, Form, How};
 use crate::remarks::{Refused, chosen};
-use crate::tile::block::GROUPS_AT_ONCE;
 
 /// What was decided about one launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,7 +81,8 @@ impl<'c> Chooser<'_, 'c> {
             Err(why) => return apart(why, true),
         };
         let unit = self.machine.unit(self.program.unit);
-        let facts = unit.and_then(|unit| Some((unit.launch_cycles()?, unit.wait_cycles())));
+        let facts =
+            unit.as_ref().and_then(|unit| Some((unit.launch_cycles()?, unit.wait_cycles())));
         let Some((launch_cycles, wait_cycles)) = facts.filter(|_| self.how == How::Auto) else {
             if self.how == How::One {
                 let why = format!("launch {number} is one kernel, as was asked for");
@@ -95,7 +95,8 @@ impl<'c> Chooser<'_, 'c> {
         // each waits for passes unseen. A block may be fewer.
         let lanes = self.machine.memories().iter().find_map(|memory| memory.lanes()).unwrap_or(1);
         let groups = (form.threads / lanes.max(1)).max(1);
-        let slower = (GROUPS_AT_ONCE / groups as f64).max(1.0);
+        let at_once = unit.as_ref().map_or(1, |unit| unit.groups());
+        let slower = (at_once as f64 / groups as f64).max(1.0);
         let one = launch_cycles + self.one(steps, wait_cycles, slower);
         let alone = |call: &Range<usize>| launch_cycles + self.one(call.clone(), 0, 1.0);
         let many: u64 = calls.iter().map(alone).sum();

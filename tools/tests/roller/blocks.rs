@@ -1,0 +1,124 @@
+//! RO-2, RO-8: the blocks of groups that are compiled are constructed ones: they keep Roller's rules,
+//! and are predicted to take no longer than all that are powers of two.
+//!
+//! The rules are checked on the text of `tile` alone; nothing of the construction is used.
+
+use crate::compiled::weft;
+
+/// Machine, element type, its bytes, lanes of a group, what one instruction covers along m, n and k
+/// (1 along m and n where lanes do), and bytes that a kernel may have of the shared memory.
+type Facts = (&'static str, &'static str, u64, u64, [u64; 3], u64);
+
+const MACHINES: [Facts; 4] = [
+    ("v100", "f32", 4, 32, [1, 1, 1], 49152),
+    ("a100", "f32", 4, 32, [1, 1, 1], 49152),
+    ("a100", "f16", 2, 32, [16, 8, 16], 49152),
+    ("mi300x", "f32", 4, 64, [1, 1, 1], 65536),
+];
+
+/// Rows, columns and what is summed up.
+const SHAPES: [[u64; 3]; 5] =
+    [[1000, 1000, 1000], [65536, 42, 1024], [512, 512, 512], [35, 489, 2560], [128, 4096, 1024]];
+
+/// What was compiled.
+struct Made {
+    block: Vec<u64>,
+    group: Vec<u64>,
+    /// Lanes along each axis; none where the instruction has axes.
+    spread: Vec<u64>,
+    cycles: f64,
+}
+
+fn numbers(line: &str, mark: &str) -> Vec<u64> {
+    let text = line.split(mark).nth(1).and_then(|rest| rest.split(']').next());
+    let text = text.unwrap_or_default().split(", ").filter(|number| !number.is_empty());
+    text.map(|number| number.parse().expect("a number")).collect()
+}
+
+/// The best block; `None` where something else is faster.
+fn compile([m, n, k]: [u64; 3], (machine, elem, ..): &Facts, tiles: &str) -> Option<Made> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let shape = format!("m={m},n={n},k={k}");
+    let expression = ["kernel", "C[m,n] += A[m,k] * B[k,n]", "--shape", &shape, "--dtype", elem];
+    weft(&[&expression, &["--emit", "graph", "-o", "k.mlir"][..]].concat(), folder.path());
+    let option = format!("tile-construct-rtiles.tiles={tiles}");
+    let compile = ["compile", "k.mlir", "--device", machine, "--emit", "tile", "-o", "-"];
+    let options = ["--remarks", "--pass-option", &option];
+    let [text, said] = weft(&[&compile[..], &options].concat(), folder.path());
+    let line = text.lines().rfind(|line| line.contains(" layouts ["))?;
+    let best = said.lines().rfind(|line| line.contains(": rank 0: ")).expect("it is ranked");
+    let cycles = best.split(" cycles").next().and_then(|text| text.rsplit(' ').next());
+    let tiles: Vec<&str> = line.split("#tile.rtile<\"").skip(1).collect();
+    let along = numbers(line, "spread = [");
+    let lanes = line.contains(" lanes ");
+    Some(Made {
+        block: numbers(tiles[0], "\"["),
+        group: numbers(tiles[1], "\"["),
+        spread: if lanes && along.is_empty() { vec![1, 32, 1] } else { along },
+        cycles: cycles.expect("cycles").parse().expect("a number"),
+    })
+}
+
+#[test]
+fn ro_2_compiled_blocks_keep_the_rules() {
+    let mut blocks = 0;
+    for facts in &MACHINES {
+        let &(machine, elem, bytes, lanes, instruction, room) = facts;
+        for shape in SHAPES {
+            let Some(Made { block, group, spread, .. }) = compile(shape, facts, "constructed")
+            else {
+                continue;
+            };
+            blocks += 1;
+            let what = format!("{machine}, {shape:?} of {elem}: {block:?}, {group:?}, {spread:?}");
+            for axis in 0..3 {
+                // Rule 1: whole instructions and whole groups.
+                let along = spread.get(axis).copied().unwrap_or(1) * instruction[axis];
+                assert!(group[axis].is_multiple_of(along), "{what}: axis {axis}");
+                assert!(block[axis].is_multiple_of(group[axis]), "{what}: axis {axis}");
+            }
+            assert!(spread.is_empty() || spread.iter().product::<u64>() == lanes, "{what}");
+            let groups = block[0] / group[0] * (block[1] / group[1]);
+            assert!(groups * lanes <= 1024, "{what}");
+            // Rule 2: rows of A along k and of B along n are whole transactions of 32 bytes.
+            let whole = |axis: usize| {
+                (block[axis] * bytes).is_multiple_of(32) || block[axis] >= shape[axis]
+            };
+            assert!(whole(1) && whole(2), "{what}");
+            // Rule 4: no axis computes more than twice what it is, and what is left over is less
+            // than one tile.
+            for axis in 0..2 {
+                let covered = shape[axis].div_ceil(block[axis]) * block[axis];
+                assert!(covered <= 2 * shape[axis].next_multiple_of(8), "{what}: axis {axis}");
+            }
+            assert!((block[0] + block[1]) * block[2] * bytes <= room, "{what}");
+        }
+    }
+    assert!(blocks >= 12, "{blocks} kernels are in blocks");
+}
+
+/// 42 columns are 48, whole transactions, and not the 64 of the next power of two.
+#[test]
+fn ro_8_sizes_are_those_that_waste_least() {
+    for machine in &MACHINES[..2] {
+        let made = compile([65536, 42, 1024], machine, "constructed").expect("a block");
+        assert_eq!(made.block[1], 48, "{}: {:?}", machine.0, made.block);
+    }
+}
+
+#[test]
+fn ro_2_constructed_blocks_are_as_good_as_powers_of_two() {
+    let (mut sum, mut count) = (0.0, 0.0);
+    for facts in &MACHINES {
+        for shape in SHAPES {
+            let [ours, all] =
+                ["constructed", "enumerated"].map(|tiles| compile(shape, facts, tiles));
+            let (Some(ours), Some(all)) = (ours, all) else { continue };
+            let ratio = ours.cycles / all.cycles;
+            assert!(ratio <= 1.2, "{}, {shape:?} of {}: {ratio}", facts.0, facts.1);
+            sum += ratio.ln();
+            count += 1.0;
+        }
+    }
+    assert!(count > 0.0 && sum <= 0.0, "{} of {count}", (sum / count).exp());
+}
