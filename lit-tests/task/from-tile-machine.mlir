@@ -4,7 +4,7 @@
 #id = affine_map<(i) -> (i)>
 
 // CHECK: the module has no device.machine
-// CHECK: help: {{.+}} put its description beside the tile.graph
+// CHECK: help: put one in with device-load-machine
 tile.kernel @twice {
 ^bb0(%x: tensor<64xf32>, %o: tensor<64xf32>):
   %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%x : tensor<64xf32>) outs(%o : tensor<64xf32>) {

@@ -43,7 +43,7 @@ tile.kernel @row_product {
 
 // -----
 
-// REFUSED: the module has no device.machine to choose tiles for
+// REFUSED: the module has no device.machine
 // REFUSED: help: put one in with device-load-machine
 tile.kernel @row_sum {
 ^bb0(%x: tensor<4x40xf32>, %o: tensor<4xf32>):

@@ -1,7 +1,7 @@
 // Nothing is laid out for no machine.
 // RUN: not weft-opt %s --tile-pack-weights 2>&1 | FileCheck %s --check-prefix=REFUSED
 
-// REFUSED: the module has no device.machine to pack for
+// REFUSED: the module has no device.machine
 // REFUSED: help: put one in with device-load-machine
 tile.graph @g inputs ["x"] outputs ["y"] : (tensor<4x6xf32>) -> tensor<4x32xf32> {
 ^bb0(%x: tensor<4x6xf32>):

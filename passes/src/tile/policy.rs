@@ -193,7 +193,7 @@ pub(super) fn candidates<'c>(
     let share = !search.apart && block::may_share(machine, nest);
     // Where groups may share, those that do not count what they wait for, too.
     let waits = |tile: &RTile, cycles: f64| block::alone(machine, nest, tile, cycles);
-    let alone = share.then_some(&waits as &dyn Fn(&RTile, f64) -> f64);
+    let alone = share.then_some(&waits as &Alone<'_>);
     let (units, lacks) = units(machine, nest);
     let mut unreached = None;
     let mut memories: Vec<&'c str> = Vec::new();
@@ -233,6 +233,9 @@ pub(super) fn candidates<'c>(
     Ok(found)
 }
 
+/// Cycles of a register tile that is predicted to issue for so many.
+type Alone<'n> = dyn Fn(&RTile, f64) -> f64 + 'n;
+
 /// What is asked about lanes that work in one register file.
 struct ByLanes<'n, 'c> {
     machine: Machine<'c>,
@@ -240,7 +243,7 @@ struct ByLanes<'n, 'c> {
     memory: &'c str,
     facts: &'n Facts<'c>,
     /// What a tile takes that is predicted to issue for so many cycles, where that is not all.
-    alone: Option<&'n dyn Fn(&RTile, f64) -> f64>,
+    alone: Option<&'n Alone<'n>>,
     layouts: &'n [Layout],
     search: Search<'n>,
     keep: usize,
