@@ -9,7 +9,7 @@ const BANKS: Banks = Banks { count: 32, word_bytes: 4 };
 
 /// 32 lanes that read one column of a tile of f32.
 fn column(column: u64) -> Access {
-    Access { elements: 1, lanes: (0..32).map(|row| Some((row, column))).collect() }
+    Access { elements: 1, lanes: (0..32).map(|row| Some((row, column))).collect(), times: 1 }
 }
 
 #[test]
@@ -25,11 +25,18 @@ fn ro_5_padding_removes_the_conflicts_of_a_column() {
 }
 
 #[test]
+fn an_access_that_is_made_often_counts_as_often() {
+    let often = Access { times: 7, ..column(0) };
+    let turns = count(BANKS, &Layout::plain(128), &[often, column(1)], 4);
+    assert_eq!(turns, Turns { taken: 8 * 32, least: 8 });
+}
+
+#[test]
 fn ro_5_padding_separates_the_rows_of_sub_tiles() {
     // Eight lanes read a row of a sub-tile, four rows at once.
     for (columns, elem_bytes, elements) in [(64, 4, 1), (128, 2, 2), (32, 4, 1), (96, 4, 1)] {
         let lanes = (0..32).map(|lane| Some((lane / 8, lane % 8 * elements))).collect();
-        let accesses = [Access { elements, lanes }];
+        let accesses = [Access { elements, lanes, times: 1 }];
         let pitch = columns + padding(BANKS, columns, 8 * elements, elem_bytes);
         let before = count(BANKS, &Layout::plain(columns), &accesses, elem_bytes);
         let after = count(BANKS, &Layout { pitch, swizzle: None }, &accesses, elem_bytes);
@@ -61,10 +68,12 @@ fn n_14_a_swizzle_wins_where_padding_has_no_room() {
     let rows = (0..8).map(|row| Access {
         elements: 4,
         lanes: (0..32).map(|lane| Some((row * 4 + lane / 16, lane % 16 * 4))).collect(),
+        times: 1,
     });
     let columns = (0..16).map(|column| Access {
         elements: 4,
         lanes: (0..32).map(|lane| Some((lane, column * 4))).collect(),
+        times: 1,
     });
     let accesses: Vec<_> = rows.chain(columns).collect();
     let chosen = choose(BANKS, tile, 32 * 64, &accesses);
@@ -81,7 +90,7 @@ fn n_14_a_swizzle_wins_where_padding_has_no_room() {
 fn what_has_no_conflict_stays_as_it_is() {
     let tile = Tile { rows: 8, columns: 32, elem_bytes: 4, run: 1 };
     let lanes = (0..32).map(|lane| Some((3, lane))).collect();
-    let chosen = choose(BANKS, tile, u64::MAX, &[Access { elements: 1, lanes }]);
+    let chosen = choose(BANKS, tile, u64::MAX, &[Access { elements: 1, lanes, times: 1 }]);
     assert_eq!(chosen.layout, Layout::plain(32));
 }
 
@@ -136,7 +145,7 @@ proptest! {
             let place = lane * step % (rows * columns);
             Some((place / columns, place % columns))
         });
-        let accesses = [Access { elements: 1, lanes: lanes.collect() }];
+        let accesses = [Access { elements: 1, lanes: lanes.collect(), times: 1 }];
         let chosen = choose(BANKS, tile, u64::MAX, &accesses);
         prop_assert!(chosen.after.taken <= chosen.before.taken);
         for row in 0..rows {
