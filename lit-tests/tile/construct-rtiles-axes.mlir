@@ -1,5 +1,5 @@
-// An instruction with axes of its own is mapped to axes of a nest, and its tiles grow by
-// what they reuse.
+// An instruction with axes of its own is mapped to axes of a nest, and its tiles are
+// constructed by what they reuse.
 // RUN: weft-opt %s --tile-construct-rtiles | FileCheck %s
 // RUN: weft-opt %s --tile-construct-rtiles=remarks=true -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 
@@ -41,9 +41,9 @@ device.machine @toy arch("toy") features([]) {
 // CHECK-LABEL: tile.kernel @mm {
 //       CHECK:   %[[X:.+]] = tile.load %arg0 to @spad
 //       CHECK:   %[[W:.+]] = tile.load %arg1 to @spad
-//       CHECK:   tile.compute ins(%[[X]], %[[W]]) outs(%arg2) on @mac axes [0, 1, 2] tiles [#tile.rtile<"dram"[32, 32, 64]>, #tile.rtile<"spad"[32, 32, 8]>]
+//       CHECK:   tile.compute ins(%[[X]], %[[W]]) outs(%arg2) on @mac axes [0, 1, 2] tiles [#tile.rtile<"dram"[32, 32, 64]>, #tile.rtile<"spad"[32, 32, 4]>]
 //       CHECK:   tile.store %{{.+}} from @spad to %arg2
-//      REMARK: remark: @mm: @mac, d0 = axis 0, d1 = axis 1, d2 = axis 2, tiles of [32, 32, 8] with {{.+}} cycles predicted; second @valu
+//      REMARK: remark: @mm: @mac, d0 = axis 0, d1 = axis 1, d2 = axis 2, tiles of [32, 32, 4] with {{.+}} cycles predicted; second @valu
 tile.kernel @mm {
 ^bb0(%x: tensor<32x64xf32>, %w: tensor<64x32xf32>, %o: tensor<32x32xf32>):
   %r = linalg.generic {indexing_maps = [#mk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %w : tensor<32x64xf32>, tensor<64x32xf32>) outs(%o : tensor<32x32xf32>) {

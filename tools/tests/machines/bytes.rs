@@ -52,11 +52,11 @@ fn n_8_bytes_of_a_product() {
     let (desk, tiles) = compile("C[m,n] += A[m,k] * B[k,n]", "m=64,n=64,k=64");
     let report = desk.simulate(&["kernel.mlir", "--device", "machine.mlir"]);
     let (extents, tile) = ([64, 64, 64], tile(&tiles, "spad"));
-    // In 8 KiB wait two tiles each of A and B and one of C: 32 x 16 sums.
-    assert_eq!(tile[0] * tile[1], 512, "{tile:?}");
+    // In 8 KiB wait two tiles each of A and B and one of C: 32 x 32 sums.
+    assert_eq!(tile[0] * tile[1], 1024, "{tile:?}");
     let (a, b) = (by_hand(&extents, &tile, &[0, 2]), by_hand(&extents, &tile, &[1, 2]));
     let c = 4 * 64 * 64;
-    assert_eq!(a + b, 4 * 64 * 64 * (64 / 32 + 64 / 16));
+    assert_eq!(a + b, 4 * 64 * 64 * (64 / 32 + 64 / 32));
     // Every sum is filled with zeros where it waits, and written once.
     assert_eq!(moved(&report, "in"), a + b + c);
     assert_eq!(moved(&report, "out"), c);

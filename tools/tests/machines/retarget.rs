@@ -31,7 +31,7 @@ fn n_3_a_smaller_scratchpad_makes_smaller_tiles() {
         large.tiles,
         r#"@mac4x4x4 axes [0, 1, 2] tiles [#tile.rtile<"dram"[32, 32, 64]>, #tile.rtile<"spad"[32, 32, 16]>] schedule <stages = 2>"#
     );
-    assert!(small.tiles.contains(r#"<"spad"[16, 16, "#), "{}", small.tiles);
+    assert!(small.tiles.contains(r#"<"spad"[16, 32, 4]"#), "{}", small.tiles);
     assert!(small.cycles > large.cycles, "{} and {}", small.cycles, large.cycles);
 }
 

@@ -6,6 +6,7 @@ mod compiled;
 mod fusion;
 mod gather;
 mod golden;
+mod instructions;
 mod rules;
 mod suite;
 mod support;

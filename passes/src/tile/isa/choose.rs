@@ -1,9 +1,8 @@
 //! The cheapest mapping of an instruction, and the tile that feeds it.
 //!
-//! A tile grows from one instruction, one axis at a time, while it fits and gets cheaper;
-//! the axis that saves most for a byte goes first (Roller, OSDI'22 section 4.2: aligned
-//! shapes only, grown by what they reuse). Which mappings are grown is the strategy, what
-//! is cheaper the model; both are options, and neither changes what is legal.
+//! Tiles are constructed from one instruction on (`tiles.rs`) and compared by their cycles. For
+//! which mappings they are is the strategy, what is cheaper the model; both are options, and
+//! neither changes what is legal.
 
 use std::borrow::Cow;
 
@@ -16,6 +15,7 @@ use super::has_axes;
 use super::mapping::Mapping;
 use super::refusal::Refusal;
 use super::residue::{self, Begin, padding_is_neutral};
+use super::tiles;
 use super::unify::Bound;
 use crate::nest::Nest;
 use crate::remarks::Refused;
@@ -153,7 +153,7 @@ pub fn consider<'c>(
         Strategy::Greedy => 1,
         Strategy::Beam => BEAM,
     };
-    let (mut best, mut refusal, mut grown): (Option<(f64, Vec<u64>, Mapping<'c>)>, _, _) =
+    let (mut best, mut refusal, mut grown): (Option<(f64, Vec<Vec<u64>>, Mapping<'c>)>, _, _) =
         (None, None, 0);
     for (least, _, mapping) in ranked {
         let what = mapping.describe();
@@ -181,18 +181,18 @@ pub fn consider<'c>(
             }
             Ok(sizes) => {
                 grown += 1;
-                let cost = |sizes: &[u64]| mapped.cycles(sizes, search.model);
-                let (_, cycles) = grow(&mapped, &sizes, &cost);
+                let tiles = tiles(&mapped, &sizes, search);
+                let (_, cycles) = cheapest(&tiles, &|tile| mapped.cycles(tile, search.model));
                 let cheaper = best.as_ref().is_none_or(|(least, ..)| cycles < *least);
                 let least = best.as_ref().map_or(cycles, |(least, ..)| *least);
                 note(Some(cycles), (!cheaper).then(|| dropped("cycles", NO_MORE, least)));
                 if cheaper {
-                    best = Some((cycles, sizes, mapping));
+                    best = Some((cycles, tiles, mapping));
                 }
             }
         }
     }
-    let Some((cycles, sizes, mapping)) = best else {
+    let Some((cycles, tiles, mapping)) = best else {
         let instruction = instruction.name.to_owned();
         return Err(refusal.unwrap_or(Refusal::Boolean { instruction }));
     };
@@ -206,7 +206,7 @@ pub fn consider<'c>(
     // What it costs by itself decides whether it is taken; how far its tile grows, how soon
     // all units together are done.
     let mapped = Mapped::new(machine, nest, &mapping, search.near);
-    let (sizes, _) = grow(&mapped, &sizes, &|sizes| mapped.elapsed(sizes, search.model));
+    let (sizes, _) = cheapest(&tiles, &|tile| mapped.elapsed(tile, search.model));
     let stages = mapped.stages(&sizes);
     let memory = mapping.result(nest).map_or("", |result| mapping.instruction.operands()[result]);
     Ok(Matrix { tile: RTile { memory: memory.to_owned(), sizes }, stages, mapping, cycles })
@@ -319,52 +319,18 @@ fn is_laid_out(mapping: &Mapping<'_>, operand: usize) -> bool {
     all.iter().all(once) && (!spread || dims.iter().all(one_side))
 }
 
-/// A tile that grew from `sizes` as long as it got cheaper, and its cost: the cheaper one of
-/// growing by what a byte more saves, and by what a step saves.
-fn grow(mapped: &Mapped<'_, '_>, sizes: &[u64], cost: &dyn Fn(&[u64]) -> f64) -> (Vec<u64>, f64) {
-    let least = cost(sizes);
-    let grown = [true, false].map(|per_byte| {
-        let (mut sizes, mut least) = (sizes.to_vec(), least);
-        while let Some((fewer, wider)) = best_step(mapped, &sizes, least, cost, per_byte) {
-            (sizes, least) = (wider, fewer);
-        }
-        (sizes, least)
-    });
-    let [by_byte, by_step] = grown;
-    if by_step.1 < by_byte.1 { by_step } else { by_byte }
+/// The tiles that are compared, from one instruction on, whose sizes are `least`.
+fn tiles(mapped: &Mapped<'_, '_>, least: &[u64], search: Search<'_>) -> Vec<Vec<u64>> {
+    match search.all_tiles {
+        true => tiles::enumerated(mapped, least),
+        false => tiles::constructed(mapped, least),
+    }
 }
 
-/// The tile with one axis doubled, or whole, that fits and saves the most cycles.
-fn best_step(
-    mapped: &Mapped<'_, '_>,
-    sizes: &[u64],
-    least: f64,
-    cost: &dyn Fn(&[u64]) -> f64,
-    per_byte: bool,
-) -> Option<(f64, Vec<u64>)> {
-    let extent = |axis: usize| mapped.nest.axes[axis].extent;
-    let bytes = |sizes: &[u64]| -> u64 {
-        let operands = 0..mapped.mapping.binding.operands.len();
-        operands.map(|n| mapped.held(sizes, n) * mapped.elem_bytes(n)).sum()
-    };
-    let held = bytes(sizes);
-    let wider = (0..sizes.len()).filter(|&axis| sizes[axis] < extent(axis)).flat_map(|axis| {
-        let with = |size: u64| {
-            let mut wider = sizes.to_vec();
-            wider[axis] = size;
-            wider
-        };
-        let (double, whole) = (sizes[axis] * 2, extent(axis));
-        let double = (double < whole).then(|| with(double));
-        double.into_iter().chain([with(whole)])
-    });
-    let saved = wider
-        .filter(|wider| mapped.overfull(wider).is_none())
-        .map(|wider| (cost(&wider), wider))
-        .filter(|(cycles, _)| *cycles < least);
-    let gain = |(cycles, wider): &(f64, Vec<u64>)| {
-        let bytes = if per_byte { bytes(wider).saturating_sub(held).max(1) } else { 1 };
-        (least - cycles) / bytes as f64
-    };
-    saved.max_by(|one, other| gain(one).total_cmp(&gain(other)))
+/// The cheapest of tiles, of which there is one, the first among equals, and its cost.
+fn cheapest(tiles: &[Vec<u64>], cost: &dyn Fn(&[u64]) -> f64) -> (Vec<u64>, f64) {
+    let costs = tiles.iter().map(|tile| (tile, cost(tile)));
+    let least = costs.min_by(|one, other| one.1.total_cmp(&other.1));
+    let (tile, cost) = least.expect("one instruction fits");
+    (tile.clone(), cost)
 }

@@ -271,6 +271,49 @@ impl<'c> Mapped<'_, 'c> {
         self.operands[operand].store.as_ref().map(|path| &path.way)
     }
 
+    /// Elements of an axis that move together with their neighbours in memory: a transaction of
+    /// the tensors that it is contiguous in; 1 where it is in none.
+    pub fn transaction_of(&self, axis: usize) -> u64 {
+        let operands = 0..self.operands.len();
+        let own = operands.filter_map(|operand| {
+            let access = self.mapping.access(self.nest, operand)?;
+            let contiguous = access.stride(self.nest.axes.len(), axis) == 1;
+            contiguous.then(|| self.transaction / self.elem_bytes(operand).max(1))
+        });
+        own.max().unwrap_or(1).max(1)
+    }
+
+    /// The sizes with every reduction in one step.
+    pub fn with_whole_reductions(&self, sizes: &[u64]) -> Vec<u64> {
+        let mut whole = sizes.to_vec();
+        for axis in self.reductions() {
+            whole[axis] = self.nest.axes[axis].extent;
+        }
+        whole
+    }
+
+    /// Bytes of all tiles that are held for a tile.
+    pub fn footprint(&self, sizes: &[u64]) -> f64 {
+        let bytes = |operand| (self.held(sizes, operand) * self.elem_bytes(operand)) as f64;
+        (0..self.operands.len()).map(bytes).sum()
+    }
+
+    /// Bytes that are moved for the whole nest in tiles of these sizes, in whole transactions.
+    pub fn traffic(&self, sizes: &[u64]) -> f64 {
+        let (tiles, steps) = (self.tiles(sizes) as f64, self.steps(sizes) as f64);
+        let bytes = |(operand, own): (usize, &Operand<'_>)| match own.is_result {
+            _ if own.is_one => 0.0,
+            true => tiles * self.moved_bytes(sizes, operand),
+            false => tiles * steps * self.moved_bytes(sizes, operand),
+        };
+        self.operands.iter().enumerate().map(bytes).sum()
+    }
+
+    /// Bytes of the transactions that the tile of an operand touches.
+    fn moved_bytes(&self, sizes: &[u64], operand: usize) -> f64 {
+        (self.pieces(sizes, operand, self.transaction) * self.transaction) as f64
+    }
+
     /// Cycles of the whole nest on one unit.
     pub fn cycles(&self, sizes: &[u64], model: Model) -> f64 {
         self.tiles(sizes) as f64 * self.tile_cycles(sizes, model, 1)
@@ -298,10 +341,15 @@ impl<'c> Mapped<'_, 'c> {
         parallel.map(|axis| self.nest.axes[axis].extent.div_ceil(sizes[axis])).product()
     }
 
+    /// Steps of the reductions of one tile.
+    fn steps(&self, sizes: &[u64]) -> u64 {
+        let steps = self.reductions().map(|axis| self.nest.axes[axis].extent.div_ceil(sizes[axis]));
+        steps.product()
+    }
+
     /// Cycles of one tile, while `active` units do one each.
     fn tile_cycles(&self, sizes: &[u64], model: Model, active: u64) -> f64 {
-        let steps = self.reductions().map(|axis| self.nest.axes[axis].extent.div_ceil(sizes[axis]));
-        let steps: u64 = steps.product();
+        let steps = self.steps(sizes);
         let issue = self.mapping.instruction.issue_cycles();
         let compute = self.mapping.instructions(sizes) as f64 * issue;
         let (mut stream, mut finish) = (0.0, 0.0);
@@ -331,8 +379,7 @@ impl<'c> Mapped<'_, 'c> {
         if !path.far {
             return cycles;
         }
-        let unit = self.transaction;
-        let bytes = (active * self.pieces(sizes, operand, unit) * unit) as f64;
+        let bytes = active as f64 * self.moved_bytes(sizes, operand);
         cycles.max(self.rate.map_or(0.0, |rate| bytes / rate as f64))
     }
 

@@ -15,6 +15,7 @@ mod mapping;
 mod refusal;
 mod residue;
 mod signature;
+mod tiles;
 mod unify;
 
 pub use boolean::{Bits, is_valid};

@@ -135,7 +135,8 @@ pub fn is_thrifty(extent: u64, size: u64, epsilon: f64) -> bool {
     (extent.div_ceil(size) * size) as f64 <= extent as f64 * (1.0 + epsilon)
 }
 
-fn lcm(left: u64, right: u64) -> u64 {
+/// The least common multiple.
+pub fn lcm(left: u64, right: u64) -> u64 {
     let (mut a, mut b) = (left, right);
     while b != 0 {
         (a, b) = (b, a % b);
