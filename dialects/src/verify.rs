@@ -76,7 +76,7 @@ impl<'c> Kernels<'c> {
             return;
         }
         let Some(callee) = self.get(kernel) else {
-            diag.error(op, format!("{} calls @{kernel}, which is no kernel", op.name()))
+            diag.error(op, format!("{} calls @{kernel}, which is not a kernel", op.name()))
                 .help("name a tile.kernel or device.kernel of this module");
             return;
         };
@@ -215,7 +215,7 @@ pub(crate) fn check_places(op: Op<'_>, values: &[Val<'_>], diag: &mut Diagnostic
     if at.len() != values.len() {
         let (places, values) = (count(at.len(), "place"), count(values.len(), "operand"));
         diag.error(op, format!("{} sees {values} from {places} on", op.name()))
-            .help("give one place per operand, 0 for its first element");
+            .help("give one element number per operand, 0 for the first");
         return;
     }
     for (&place, value) in at.iter().zip(values) {

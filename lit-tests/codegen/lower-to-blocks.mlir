@@ -12,8 +12,7 @@
 // RUN: weft compile %t/waves.mlir --emit amdgcn -o - | FileCheck %s --check-prefix=AMDGCN
 
 // SAID: remark: launch 0 is one kernel with 1266 cycles predicted; second 2 launches with 2128
-// FORM: form=some is none that is known
-// FORM: it is one of: auto, one, launches
+// FORM: unknown value 'some' for option 'form' of task-lower-to-blocks; expected 'auto', 'one' or 'launches'
 // APART-NOT: func.func
 
 // Three units: where their steps lie, and where their arm. Units 0 and 1 do both kernels, each with

@@ -1,7 +1,7 @@
 // RUN: not weft-opt %s --split-input-file 2>&1 | FileCheck %s
 
 // machine_c1: there is a memory that the whole device shares.
-// CHECK: device.machine has no memory that the whole device shares
+// CHECK: device.machine has no memory of scope device
 device.machine @toy arch("toy") features([]) {
   device.memory @dram scope("device") capacity_bytes(65536) caches(@vreg)
   device.memory @vreg scope("thread") capacity_bytes(512) register_bytes(16)
@@ -818,7 +818,7 @@ device.machine @toy arch("toy") features([]) {
 }
 
 // apply_c1: which lists every operation of the body.
-// CHECK: device.apply does arith.mulf on @valu, which does not list it
+// CHECK: device.apply uses arith.mulf on @valu, which does not list it
 // CHECK: help: its operations are arith.addf
 device.kernel @kernel tasks 1 {
 ^bb0(%task: index, %x: memref<4x16xf32>):
@@ -841,7 +841,7 @@ device.machine @toy arch("toy") features([]) {
 }
 
 // apply_c1: and its element types.
-// CHECK: device.apply does arith.addf on f64, which @valu does not list
+// CHECK: device.apply uses arith.addf on f64, which @valu does not list
 // CHECK: help: its types are f32
 device.kernel @kernel tasks 1 {
 ^bb0(%task: index, %x: memref<4x16xf32>):
@@ -964,7 +964,7 @@ device.machine @toy arch("toy") features([]) {
 }
 
 // combine_c1: the unit lists the operation among its reductions.
-// CHECK: device.combine does arith.mulf on f32, @valu does not
+// CHECK: device.combine uses arith.mulf on f32, which @valu does not list
 // CHECK: help: its reductions are arith.addf
 device.kernel @kernel tasks 1 {
 ^bb0(%task: index, %x: memref<4x16xf32>):
@@ -1162,7 +1162,7 @@ device.kernel @kernel tasks 4 contract grid [4] blocks [array<i64: -2, 16>] plac
 
 // memory_c8: addresses lie within those of the memory that all share.
 // CHECK: device.memory @near lies within @spad
-// CHECK: that is not the memory that the whole device shares
+// CHECK: that is not the memory of the whole device
 device.machine @toy arch("toy") features([]) {
   device.memory @dram scope("device") capacity_bytes(65536)
   device.memory @spad scope("core") capacity_bytes(1024)

@@ -3,8 +3,7 @@
 // RUN: weft-opt %s --split-input-file --device-order-instructions=order=text | FileCheck %s --check-prefix=TEXT
 // RUN: not weft-opt %s --split-input-file --device-order-instructions=order=best 2>&1 | FileCheck %s --check-prefix=BAD
 
-// BAD: error: order=best is no order of instructions
-// BAD: help: write list or text
+// BAD: error: unknown value 'best' for option 'order' of device-order-instructions; expected 'list' or 'text'
 
 device.machine @toy arch("toy") features([]) {
   device.memory @dram scope("device") capacity_bytes(1073741824) bytes_per_cycle(16) transaction_bytes(64)

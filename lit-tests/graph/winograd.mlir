@@ -10,8 +10,8 @@
 // RUN: not weft-opt %s --graph-winograd=tiles=3x3 2>&1 | FileCheck %s --check-prefix=TILES
 // RUN: not weft-opt %s --graph-winograd="tiles=2x2 error=-1" 2>&1 | FileCheck %s --check-prefix=NUMBER
 
-// TILES: error: graph-winograd cannot use tiles: 3x3 is neither none, 2x2, 4x4 nor any
-// NUMBER: error: graph-winograd cannot use error: -1 is no number above zero
+// TILES: error: unknown value '3x3' for option 'tiles' of graph-winograd; expected 'none', '2x2', '4x4' or 'any'
+// NUMBER: error: unknown value '-1' for option 'error' of graph-winograd; expected a number above zero
 
 #image = affine_map<(n, f, y, x, c, r, s) -> (n, c, y + r, x + s)>
 #wide = affine_map<(n, f, y, x, c, r, s) -> (n, c, y * 2 + r, x * 2 + s)>

@@ -7,10 +7,10 @@
 
 // NAME: toy has no unit @warp
 // NAME: help: its units are: core, dma
-// NONE: units=0 of @core, and toy has 2
-// NONE: help: give a number from 1 to 2
-// MANY: units=3 of @core, and toy has 2
-// WORD: units=two is no number
+// NONE: units=0, and toy has 2 of @core
+// NONE: help: expected a number from 1 to 2
+// MANY: units=3, and toy has 2 of @core
+// WORD: unknown value 'two' for option 'units' of tile-to-task; expected a whole number
 // CHECK: task.program @g on @dma units 3
 
 #id = affine_map<(i) -> (i)>

@@ -67,8 +67,7 @@ tile.graph @g inputs ["x"] outputs ["y", "z"] : (tensor<64xf32>) -> (tensor<64xf
 // SAID: remark: wave of "short", "first": the most efficient kernels, for the fastest take 8 groups of lanes of 2
 // SAID: remark: wave of "second"{{.*}}; joined: {{[0-9]+}} cycles together, {{[0-9]+}} + {{[0-9]+}} apart
 
-// WORD: policy=fifo is none that is known
-// WORD: help: it is one of: auto, text, critical, wavefront
+// WORD: unknown value 'fifo' for option 'policy' of tile-to-task; expected 'auto', 'text', 'critical', 'wavefront' or 'depth'
 
 tile.kernel @twice {
 ^bb0(%x: tensor<64xf32>, %o: tensor<64xf32>):

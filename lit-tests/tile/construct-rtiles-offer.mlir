@@ -6,8 +6,8 @@
 
 // RUN: not weft-opt %s --tile-construct-rtiles=tiles=smallest 2>&1 | FileCheck %s --check-prefix=TILES
 
-// REFUSED: tile-construct-rtiles cannot use offer: all is neither wide nor best
-// TILES: tile-construct-rtiles cannot use tiles: smallest is neither constructed nor enumerated
+// REFUSED: unknown value 'all' for option 'offer' of tile-construct-rtiles; expected 'wide' or 'best'
+// TILES: unknown value 'smallest' for option 'tiles' of tile-construct-rtiles; expected 'constructed' or 'enumerated'
 
 device.machine @toy arch("toy") features([]) {
   device.memory @dram scope("device") capacity_bytes(1073741824) bytes_per_cycle(16)

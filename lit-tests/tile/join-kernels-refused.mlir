@@ -316,7 +316,7 @@ tile.kernel @sum {
 
 // A memory in which lanes stage nothing.
 // CHECK: error: lanes find no tiles in @l2
-// CHECK: help: hand the tensor over in the shared memory
+// CHECK: help: hand the tensor over in the device's memory
 #m = affine_map<(m) -> (m)>
 #taps = affine_map<(h, r) -> (h + r)>
 #h = affine_map<(h, r) -> (h)>
@@ -452,7 +452,7 @@ tile.kernel @sum {
 
 // Nothing moves elements from there to the registers.
 // CHECK: error: lanes find no tiles in @smem
-// CHECK: hand the tensor over in the shared memory
+// CHECK: hand the tensor over in the device's memory
 #m = affine_map<(m) -> (m)>
 #taps = affine_map<(h, r) -> (h + r)>
 #h = affine_map<(h, r) -> (h)>

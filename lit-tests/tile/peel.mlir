@@ -38,7 +38,8 @@ device.machine @array arch("array") features([]) {
   }
 }
 
-// SOME: error: tile-peel cannot use ends: some is neither cheaper, all nor none
+// SOME: error: unknown value 'some' for option 'ends' of tile-peel
+// SOME: help: some is neither cheaper, all nor none
 
 // Both runs write the same tensor: a kernel that writes a window leaves the rest as it was.
 // CHECK-LABEL: tile.graph @model

@@ -6,7 +6,8 @@
 // RUN: not weft-opt %s --split-input-file --tile-split-rows=parts=some 2>&1 | FileCheck %s --check-prefix=SOME
 
 // WHOLE-NOT: _parts
-// SOME: error: tile-split-rows cannot use parts: write auto, or how many parts
+// SOME: error: unknown value '{{.+}}' for option 'parts' of tile-split-rows
+// SOME: help: write auto, or how many parts
 
 #in = affine_map<(i, k) -> (i, k)>
 #i = affine_map<(i, k) -> (i)>

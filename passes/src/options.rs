@@ -1,41 +1,66 @@
-//! Values of passes' options, read once and refused with what is accepted.
+//! Values of pass options: parsed once, and refused with what is accepted.
 
 use weft_dialects::ir::pass::{Failed, Run};
-use weft_dialects::ir::{Op, Report};
+use weft_dialects::ir::{Location, Op, Report};
 
-/// The value of an option; reports one that is none.
+/// Parses the value of an option, or reports why it cannot be used.
 pub(crate) fn known<T: std::str::FromStr<Err = String>>(
     module: Op<'_>,
     pass: &str,
     option: &str,
     text: &str,
 ) -> Result<T, Failed> {
-    text.parse().map_err(|why: String| unknown(module, pass, option, &why))
+    text.parse().map_err(|why: String| {
+        let what = format!("unknown value '{text}' for option '{option}' of {pass}");
+        Report::new(module.location(), what).help(why);
+        Failed
+    })
 }
 
-fn unknown(module: Op<'_>, pass: &str, option: &str, why: &str) -> Failed {
-    Report::new(module.location(), format!("{pass} cannot use {option}: {why}"))
-        .help(format!("leave {option} out, or give one of these"));
+/// Reports a value that an option does not take; `accepted` says which it takes, as in "a whole
+/// number".
+pub(crate) fn unknown_value(
+    location: Location<'_>,
+    pass: &str,
+    option: &str,
+    text: &str,
+    accepted: &str,
+) -> Failed {
+    let what = format!("unknown value '{text}' for option '{option}' of {pass}");
+    Report::new(location, format!("{what}; expected {accepted}"));
     Failed
 }
 
-/// Whether an option is the second of its two words.
+/// Returns what the value of an option stands for in a list of words.
+pub(crate) fn word<T: Copy>(
+    run: &Run<'_>,
+    pass: &str,
+    option: &str,
+    words: &[(&str, T)],
+) -> Result<T, Failed> {
+    let text = run.option(option);
+    let found = words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
+    found.ok_or_else(|| {
+        let names: Vec<_> = words.iter().map(|(word, _)| *word).collect();
+        unknown_value(run.module.location(), pass, option, text, &alternatives(&names))
+    })
+}
+
+/// Returns whether an option has the second of its two words.
 pub(crate) fn is_second(
     run: &Run<'_>,
     pass: &str,
     option: &str,
-    words: [&str; 2],
+    [first, second]: [&str; 2],
 ) -> Result<bool, Failed> {
-    let text = run.option(option);
-    let [first, second] = words;
-    match text {
-        _ if text == first => Ok(false),
-        _ if text == second => Ok(true),
-        _ => Err(unknown(
-            run.module,
-            pass,
-            option,
-            &format!("{text} is neither {first} nor {second}"),
-        )),
+    word(run, pass, option, &[(first, false), (second, true)])
+}
+
+/// Joins words as a sentence lists them: 'a', 'b' or 'c'.
+fn alternatives(words: &[&str]) -> String {
+    let quoted: Vec<_> = words.iter().map(|word| format!("'{word}'")).collect();
+    match quoted.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => quoted.concat(),
     }
 }

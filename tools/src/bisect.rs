@@ -113,7 +113,7 @@ impl<'a, 'c> Search<'a, 'c> {
         let files = unit.files();
         let mut weights = |file: &str, tensor: &str| -> Result<Cow<'a, [u8]>, WeightError> {
             let weights =
-                files.get(file).ok_or_else(|| format!("the file {file:?} is not given"))?;
+                files.get(file).ok_or_else(|| format!("the file {file:?} was not given"))?;
             Ok(Cow::Owned(weights.tensor(tensor)?.bytes().to_vec()))
         };
         let mut values = HashMap::new();

@@ -328,7 +328,7 @@ impl<'c> Unit<'c> {
                 is_error: true,
                 place: None,
                 message: format!(
-                    "the pass {} stopped on its own mistake: {said}",
+                    "the pass {} failed on an internal error: {said}",
                     passes[done].name
                 ),
                 notes: vec![(None, "help: please report it".to_owned())],
@@ -461,7 +461,8 @@ impl<'c> Unit<'c> {
         let asked = asked.rfind(|(_, option, _)| option == "form");
         let how = match asked {
             Some((.., value)) => How::parse(value).ok_or_else(|| {
-                Failure::said(format!("{pass}.form has no value `{value}`"), "auto, one, launches")
+                let what = format!("unknown value '{value}' for option 'form' of {pass}");
+                Failure::said(what, "'auto', 'one' or 'launches'")
             })?,
             None => How::default(),
         };

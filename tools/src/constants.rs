@@ -157,7 +157,7 @@ fn zeros(bytes: u64) -> Result<Vec<u8>, Failure> {
     let fits = |bytes: usize| Vec::<u8>::new().try_reserve_exact(bytes).is_ok();
     if !usize::try_from(bytes).is_ok_and(fits) {
         return Err(Failure::said(
-            format!("a constant of {bytes} bytes finds no memory while it is computed"),
+            format!("a constant of {bytes} bytes cannot be computed: no memory is left"),
             "a model whose constants fit the memory of this machine",
         ));
     }

@@ -103,7 +103,7 @@ impl Failure {
     /// A panic, which is our mistake; `said` is what it said.
     pub fn mistake(said: &str) -> Self {
         Self::said(
-            format!("weft stopped on a mistake of its own: {said}"),
+            format!("internal error of weft: {said}"),
             "please report it, with the command and the model",
         )
     }

@@ -62,8 +62,8 @@ impl Host {
         })?;
         let wrong = |what: String| {
             Failure::said(
-                format!("{} holds no facts of a host: {what}", path.display()),
-                "what `weft devices --host-facts` writes: features, cores, and in bytes \
+                format!("{} does not hold facts of a host: {what}", path.display()),
+                "write it with `weft devices --host-facts`: features, cores, and in bytes \
                  memory_bytes, l1d_bytes, l2_bytes, l3_bytes",
             )
         };

@@ -36,7 +36,7 @@ pub fn check(module: Op<'_>, most: u64) -> Result<(), Failure> {
     });
     let Some((who, ty)) = large else { return Ok(()) };
     Err(Failure::said(
-        format!("{who} has a tensor of {ty}, which is more than {most} bytes"),
+        format!("{who} has a tensor of {ty}, which takes more than {most} bytes"),
         "a smaller tensor, or a larger limit with --max-bytes",
     ))
 }
@@ -69,7 +69,7 @@ fn named(op: Op<'_>) -> String {
 /// # Errors
 /// What is accepted, in words.
 pub fn parse_bytes(text: &str) -> Result<u64, String> {
-    let wrong = || format!("`{text}` is no number of bytes; write 4096, 512M, 64G or 2T");
+    let wrong = || format!("`{text}` is not a number of bytes; write 4096, 512M, 64G or 2T");
     let (digits, shift) = match text.char_indices().last() {
         Some((at, 'K')) => (&text[..at], 10),
         Some((at, 'M')) => (&text[..at], 20),

@@ -134,7 +134,7 @@ fn host(context: &Context) -> Result<Described, Failure> {
         }
     }
     Err(Failure::said(
-        format!("no machine that weft ships is this one ({})", lacks.join("; ")),
+        format!("no machine that weft ships matches this processor ({})", lacks.join("; ")),
         "describe the machine in a file and give it with --device",
     ))
 }

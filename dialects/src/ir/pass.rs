@@ -208,7 +208,10 @@ unsafe extern "C" fn run(
             Err(_) => {
                 super::diag::Report::new(
                     module.location(),
-                    format!("the pass {} failed on its own mistake; please report this", pass.name),
+                    format!(
+                        "the pass {} failed on an internal error; please report this",
+                        pass.name
+                    ),
                 );
                 false
             }

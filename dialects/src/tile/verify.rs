@@ -117,7 +117,7 @@ fn connect_c2(op: Op<'_>, diag: &mut Diagnostics) {
     let maker = maker.map_or("an argument", |op| op.name());
     if maker != "tile.run" {
         diag.error(op, format!("tile.connect hands over what {maker} gives"))
-            .help("an edge leads from a tile.run to others; take the tensor itself here");
+            .help("an edge leads from a tile.run to others; use the tensor itself here");
     }
 }
 
@@ -179,7 +179,7 @@ fn run_c4<'c>(op: Op<'c>, kernels: &Kernels<'c>, diag: &mut Diagnostics) {
         let what = format!("tile.run sees its operands from elements on, and @{}", kernel.symbol());
         diag.error(op, format!("{what} is not stitched"))
             .note(kernel, "the kernel is here")
-            .help("passes may join and cut other kernels as if they saw all; leave out `at`");
+            .help("only stitched kernels see part of a tensor; leave out `at`");
     }
 }
 

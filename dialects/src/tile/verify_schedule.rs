@@ -73,7 +73,7 @@ pub(super) fn compute_c7(op: Op<'_>, diag: &mut Diagnostics) {
         let from = machine.move_named(stream).filter(|way| way.streams());
         if from.is_none_or(|way| Some(way.source()) != registers) {
             let registers = registers.unwrap_or("");
-            let what = format!("the schedule stores by @{stream}, which streams no registers");
+            let what = format!("the schedule stores by @{stream}, which does not stream registers");
             diag.error(op, what)
                 .note(fact, "the move is here")
                 .help(format!("name a move from @{registers} that has `streams`, or leave it out"));
@@ -91,7 +91,7 @@ pub(super) fn compute_c7(op: Op<'_>, diag: &mut Diagnostics) {
         };
         diag.error(
             op,
-            format!("the schedule's `border` is @{border}, which is no cache of a unit"),
+            format!("the schedule's `border` is @{border}, which is not a cache of a unit"),
         )
         .note(fact, "the memory is here")
         .help(help);
@@ -128,10 +128,10 @@ pub(super) fn compute_c8(op: Op<'_>, diag: &mut Diagnostics) {
     let stages = fields.stages;
     if !(1..=MOST_STAGES).contains(&stages) {
         diag.error(op, format!("the schedule has {stages} stages"))
-            .help(format!("give 1, which is a step at a time, to {MOST_STAGES}"));
+            .help(format!("give a number from 1, one step at a time, to {MOST_STAGES}"));
     } else if stages > 1 && op.attr("axes").is_none() {
         diag.error(op, format!("the schedule has {stages} stages for lanes"))
-            .help("only inputs of an instruction with `axes` are brought ahead; leave it out");
+            .help("only inputs of an instruction with `axes` are loaded ahead; leave it out");
     }
 }
 

@@ -49,7 +49,7 @@ impl Options {
     /// ```
     pub fn add_shape(&mut self, argument: &str) -> Result<()> {
         let wrong = || {
-            Report::new(format!("{argument:?} is no shape of an input"))
+            Report::new(format!("{argument:?} is not a shape of an input"))
                 .help("a name and extents: x=1x3x224x224")
                 .invalid()
         };

@@ -303,7 +303,7 @@ extern "C" fn fatal(reason: *const c_char) {
     // Not `eprintln!`, which a test harness would swallow.
     let _ = write!(
         std::io::stderr(),
-        "error: kernel {kernel}: LLVM cannot go on: {reason}\n  help: the machine description \
+        "error: kernel {kernel}: LLVM failed: {reason}\n  help: the machine description \
          lists the processor's `features`; the lowering of an instruction may need more\n"
     );
     // SAFETY: ends the process at once; other threads may be inside LLVM, whose

@@ -87,7 +87,9 @@ pub fn check<'c>(
         return Verdict::Elsewhere("it works on addresses of the machine's memories".to_owned());
     }
     if !is_small(instruction) {
-        return Verdict::Elsewhere("it is too much work for the interpreter".to_owned());
+        return Verdict::Elsewhere(
+            "it takes too many steps in the reference interpreter".to_owned(),
+        );
     }
     let native = machine.arch() == HOST;
     let features = if native {

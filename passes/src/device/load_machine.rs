@@ -100,11 +100,11 @@ pub fn load_with<'c>(
     if let Some(machine) = Machine::of(module) {
         Report::new(place, format!("the module has the machine @{} already", machine.name()))
             .note(machine.op(), "it is here")
-            .help("take it out of the text, or load none");
+            .help("remove it from the text, or load none");
         return Err(Failed);
     }
     let mut parsed = ir::parse(context, text).map_err(|error| {
-        Report::new(place, format!("`{name}` is no machine file: {error}"));
+        Report::new(place, format!("`{name}` is not a machine file: {error}"));
         Failed
     })?;
     generalise(context, &mut parsed)?;

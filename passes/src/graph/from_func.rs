@@ -31,7 +31,7 @@ const PIPELINE: &str = "builtin.module(inline,symbol-dce,\
 pub fn import<'c>(context: &'c Context, module: &mut Module<'c>) -> Result<(), Failed> {
     let op = module_op(module);
     if functions(op).is_empty() {
-        Report::new(op.location(), "the module holds no model")
+        Report::new(op.location(), "the module has no model")
             .help("a graph.model, tile.graph or task.program, or a func.func on tensors");
         return Err(Failed);
     }

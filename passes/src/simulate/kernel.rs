@@ -215,7 +215,9 @@ impl<'c> Writer<'_, 'c> {
 
     fn way(&self, op: Op<'c>, name: &str) -> Result<u32, InterpretError> {
         let found = self.names.moves.get(name).copied();
-        found.ok_or_else(|| refuse(op, &format!("names the move @{name}, which is none")))
+        found.ok_or_else(|| {
+            refuse(op, &format!("names @{name}, which is not a move of the machine"))
+        })
     }
 
     /// The slot of the token that an operation gives.

@@ -67,10 +67,10 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
             |range: &Range<'_>| format!("\"{}\"[{} to {}]", range.name, range.begin, range.end);
         for Taken { range, by } in checked.taken.iter().take(REPORTED) {
             good = false;
-            let what = format!("{} goes on with bytes that {} wrote over", label(range), label(by));
+            let what = format!("{} uses bytes that {} has overwritten", label(range), label(by));
             Report::new(range.op.location(), what)
                 .note(by.op, "the other range is here")
-                .help("buffers that live at the same time lie apart");
+                .help("place buffers whose live ranges overlap at different bytes");
         }
         for Unordered { earlier, later } in checked.unordered.iter().take(REPORTED) {
             good = false;

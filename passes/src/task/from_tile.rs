@@ -27,6 +27,7 @@ use super::schedule::lanes::Placement;
 use super::schedule::operators::{RKernel, Target};
 use super::schedule::{self, Arena, Launches, Options, Policy, Range, Schedule, TooLarge};
 use super::values::{self, Constant, Job, Lowered, Place};
+use crate::options::{unknown_value, word};
 use crate::remarks::{Refused, chosen};
 
 /// See the module.
@@ -99,13 +100,13 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         return Err(Failed);
     };
     let (unit, options) = read_options(run, graph.op, machine)?;
-    let near = word(run, graph.op, "near", &[("auto", true), ("none", false)])?;
+    let near = word(run, PASS.name, "near", &[("auto", true), ("none", false)])?;
     let Some(shared) = machine.shared() else {
         Report::new(
             machine.location(),
-            format!("{} has no memory that its units share", machine.name()),
+            format!("{} has no memory of scope device", machine.name()),
         )
-        .help("buffers lie in the first memory of scope \"device\" that is no cache");
+        .help("buffers are in the first memory of scope \"device\" that is not a cache");
         return Err(Failed);
     };
     let mut kernels = Kernels::of(run.context, run.module, machine);
@@ -227,14 +228,14 @@ fn read_options<'c>(
         match text.parse() {
             _ if text.is_empty() => Ok(fallback),
             Ok(number) => Ok(number),
-            Err(_) => Err(refuse(format!("{name}={text} is no number"), "write digits".into())),
+            Err(_) => Err(unknown_value(graph.location(), PASS.name, name, text, "a whole number")),
         }
     };
     let units = number("units", unit.count())?;
     if units == 0 || units > unit.count() {
         let what =
-            format!("units={units} of @{}, and {} has {}", unit.name, machine.name(), unit.count());
-        return Err(refuse(what, format!("give a number from 1 to {}", unit.count())));
+            format!("units={units}, and {} has {} of @{}", machine.name(), unit.count(), unit.name);
+        return Err(refuse(what, format!("expected a number from 1 to {}", unit.count())));
     }
     let target = Target {
         units,
@@ -248,7 +249,7 @@ fn read_options<'c>(
         target,
         policy: word(
             run,
-            graph,
+            PASS.name,
             "policy",
             &[
                 ("auto", Policy::Auto),
@@ -260,36 +261,19 @@ fn read_options<'c>(
         )?,
         placement: word(
             run,
-            graph,
+            PASS.name,
             "placement",
             &[("lanes", Placement::Lanes), ("ranges", Placement::Ranges)],
         )?,
-        whole_waits: word(run, graph, "waits", &[("points", false), ("operators", true)])?,
+        whole_waits: word(run, PASS.name, "waits", &[("points", false), ("operators", true)])?,
         launches: word(
             run,
-            graph,
+            PASS.name,
             "launches",
             &[("policy", Launches::Policy), ("one", Launches::One), ("each", Launches::Each)],
         )?,
     };
     Ok((unit, options))
-}
-
-/// What an option's word stands for.
-fn word<T: Copy>(
-    run: &Run<'_>,
-    graph: Op<'_>,
-    name: &str,
-    words: &[(&str, T)],
-) -> Result<T, Failed> {
-    let text = run.option(name);
-    let found = words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
-    found.ok_or_else(|| {
-        let known: Vec<_> = words.iter().map(|(word, _)| *word).collect();
-        Report::new(graph.location(), format!("{name}={text} is none that is known"))
-            .help(format!("it is one of: {}", known.join(", ")));
-        Failed
-    })
 }
 
 /// One remark for each run: what was estimated, what was decided; and those of the policy.

@@ -239,7 +239,7 @@ impl<'c> Kernels<'c> {
         let chain = Chain::new(nests.to_vec(), links(nests));
         let tiles = propagate(&chain, sizes).map_err(|refusal| {
             Report::new(op.location(), format!("the kernel @{}: {refusal}", op.symbol()))
-                .help("members are counted from 0; hand the tensor over in the shared memory");
+                .help("members are counted from 0; hand the tensor over in the device's memory");
             Failed
         })?;
         // What is computed or moved twice counts twice.

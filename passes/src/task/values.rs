@@ -200,7 +200,7 @@ impl<'c> Lowering<'c, '_> {
             }
             "graph.weight" | "graph.constant" | "tile.empty" | "tile.run" => {}
             other => {
-                Report::new(op.location(), format!("{other} has no form in a task.program"))
+                Report::new(op.location(), format!("{other} cannot be lowered to a task.program"))
                     .help("a tile-graph holds runs, views, empty tensors, weights and constants");
                 return Err(Failed);
             }

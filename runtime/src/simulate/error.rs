@@ -96,7 +96,7 @@ pub enum SimulateError {
     )]
     Clusters { clusters: u32, units: u64, machine: String, found: u64 },
     #[error(
-        "step {step} on unit {unit} of cluster {cluster} is given buffer {buffer}, which lies in the memory of another\n  help: a unit reaches the memory of its own cluster only"
+        "step {step} on unit {unit} of cluster {cluster} is given buffer {buffer}, which is in the memory of another cluster\n  help: a unit reaches the memory of its own cluster only"
     )]
     Reach { step: u32, unit: u32, cluster: u32, buffer: u32 },
     #[error("the model has {expected} {kind}s and was given {found}")]
@@ -190,7 +190,7 @@ pub enum SimulateError {
         "{place} writes {bytes}, which is read only\n  help: write an output or a buffer of the arena"
     )]
     ReadOnly { place: Box<Place>, bytes: Box<Bytes> },
-    #[error("nothing can go on: {}\n  help: every step and token that is waited for must come about", waiting.join("; "))]
+    #[error("deadlock:  {}\n  help: every step and token that is waited for must be reachable", waiting.join("; "))]
     Deadlock { waiting: Vec<String> },
     #[error("{place}: {error}")]
     Arithmetic {

@@ -83,12 +83,12 @@ pub fn emit_to(unit: &mut Unit<'_>, emit: Emit, output: &Path) -> Result<(), Fai
     let bytes = match emit {
         Emit::Weft if output != Path::new("-") => return unit.write_artifact(output),
         Emit::Weft => {
-            return Err(Failure::said("an artifact is no text", "-o FILE, or --emit a stage"));
+            return Err(Failure::said("an artifact is not text", "-o FILE, or --emit a stage"));
         }
         Emit::Stage(stage) if stage < unit.stage() => {
             return Err(Failure::said(
-                format!("the text is at the stage {:?} already", unit.stage()).to_lowercase(),
-                "a later stage; no pass leads back",
+                format!("the text is already at the stage {:?}", unit.stage()).to_lowercase(),
+                "a later stage; no pass goes back",
             ));
         }
         Emit::Stage(stage) => {

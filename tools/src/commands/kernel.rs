@@ -132,13 +132,16 @@ fn check(unit: &mut Unit<'_>, kernel: &Kernel, args: &Args) -> Result<(), Failur
     }
     let got = Tensor::of_port(&output, places.swap_remove(0));
     let Some(expected) = expected else {
-        println!("ran; not checked, for {} points are many for the interpreter", kernel.points());
+        println!(
+            "ran; not checked, for {} points are too many for the reference interpreter",
+            kernel.points()
+        );
         return Ok(());
     };
     let expected = Tensor::of_port(&output, expected);
     let tolerance = tolerance(kernel.element);
     compare(&output.name, &got, &expected, tolerance).map_err(JobError::from)?;
-    println!("ok: as the interpreter calculates it");
+    println!("ok: equal to the reference interpreter's result");
     Ok(())
 }
 

@@ -112,7 +112,7 @@ impl CompileArgs {
                 Some((name.to_owned(), dims?))
             });
             let Some((name, dims)) = dims else {
-                return Err(Failure::said(format!("`{shape}` is no shape"), "NAME=1x3x224x224"));
+                return Err(Failure::said(format!("`{shape}` is not a shape"), "NAME=1x3x224x224"));
             };
             options.import.shapes.insert(name, dims);
         }
@@ -130,7 +130,7 @@ fn pass_option(text: &str) -> Result<(String, String, String), Failure> {
         Some((pass, option, value))
     });
     let Some((pass, option, value)) = parts else {
-        return Err(Failure::said(format!("`{text}` is no option"), "PASS.OPTION=VALUE"));
+        return Err(Failure::said(format!("`{text}` is not an option"), "PASS.OPTION=VALUE"));
     };
     let passes = weft_passes::pipeline::PASSES;
     let Some(found) = passes.iter().find(|known| known.name == pass) else {

@@ -33,7 +33,7 @@ pub struct Args {
     /// Allowed absolute difference.
     #[arg(long, default_value_t = 1e-4)]
     pub atol: f64,
-    /// Where outputs differ, find the first operator whose result is not the interpreter's.
+    /// Where outputs differ, find the first operator whose result differs from the reference interpreter's.
     #[arg(long, requires = "expect")]
     pub bisect: bool,
     /// Threads; at most the model's units.
@@ -110,11 +110,11 @@ fn blame(args: &Args, model: &Model, difference: &Difference) -> Result<Failure,
     let report = match first_difference(&args.model, &inputs, &settings)? {
         Some(found) => report
             .note(format!(
-                "operator {} of {}, {} {:?}, is the first whose result is not the interpreter's",
+                "operator {} of {}, {} {:?}, is the first whose result differs from the reference interpreter's",
                 found.number, found.operators, found.kind, found.name
             ))
             .note(found.difference.to_string()),
-        None => report.note("every operator gives what the interpreter gives").help(
+        None => report.note("every operator gives the reference interpreter's result").help(
             "the model, its import, or what is expected is wrong, or the tolerance too small",
         ),
     };

@@ -137,7 +137,7 @@ fn compile(
     let from_graph = unit.stage() < Stage::Tile;
     if unit.stage() > Stage::Tile {
         return Err(Failure::said(
-            format!("the text is at the stage {:?} already", unit.stage()).to_lowercase(),
+            format!("the text is already at the stage {:?}", unit.stage()).to_lowercase(),
             "a model, or text of the stage graph or tile: edges are gone later",
         ));
     }

@@ -142,7 +142,7 @@ fn extents(text: &str) -> Result<Vec<Given>> {
         }
         let at = |message: String| Report::at(SHAPE, span.clone(), message);
         let Some((name, extent)) = part.split_once('=') else {
-            let report = at(format!("`{}` is no extent", part.trim()));
+            let report = at(format!("`{}` is not an extent", part.trim()));
             return Err(Box::new(report.help("AXIS=NUMBER, with commas between")));
         };
         let (name, extent) = (name.trim().to_owned(), extent.trim());
@@ -201,7 +201,7 @@ impl Checker {
         let mut axes: Vec<(String, Span)> = Vec::new();
         for index in &statement.target.indices {
             let Kind::Axis(name) = &index.kind else {
-                let report = wrong(&index.span, "an index of the left side is no axis");
+                let report = wrong(&index.span, "an index of the left side is not an axis");
                 return Err(Box::new(report.help("calculate indices on the right side")));
             };
             if let Some((_, first)) = axes.iter().find(|(known, _)| known == name) {
@@ -214,7 +214,7 @@ impl Checker {
         let free = axes.len();
         collect(&statement.value, false, &mut axes)?;
         if let Some((name, span)) = axes.get(free).filter(|_| statement.assign == Assign::Set) {
-            let report = wrong(&statement.assign_span, "`=` has nothing to fold with")
+            let report = wrong(&statement.assign_span, "`=` cannot reduce an axis")
                 .label(0, span.clone(), format!("{name} is not on the left"))
                 .help("+=, *=, max= or min=");
             return Err(Box::new(report));
@@ -289,7 +289,7 @@ impl Checker {
             }
             Kind::Call(function, arguments) => {
                 if let (Function::Math(name), false) = (function, self.element.is_float()) {
-                    let report = wrong(&node.span, format!("`{name}` is a function of floats"))
+                    let report = wrong(&node.span, format!("`{name}` takes floats"))
                         .note(format!("the elements are {}", self.element))
                         .help("--dtype f32");
                     return Err(Box::new(report));
@@ -333,7 +333,7 @@ impl Checker {
         if access.name == self.output.name {
             let message = format!("{} is written and read", access.name);
             let report = wrong(&access.span, message);
-            return Err(Box::new(report.help("with `+=` the sum so far is added by itself")));
+            return Err(Box::new(report.help("`+=` already adds to the value so far")));
         }
         let mut index = Vec::new();
         let mut reach = Vec::new();
@@ -390,7 +390,7 @@ impl Checker {
             Kind::Number(text) => {
                 let number = text.parse::<i64>().map_err(|_| {
                     Box::new(
-                        wrong(&node.span, format!("{text} is no index")).help("a whole number"),
+                        wrong(&node.span, format!("{text} is not an index")).help("a whole number"),
                     )
                 })?;
                 Linear::constant(axes, number)
@@ -424,7 +424,7 @@ impl Checker {
 }
 
 fn not_linear(span: &Span) -> Box<Report> {
-    let report = wrong(span, "the index is no sum of axes times whole numbers");
+    let report = wrong(span, "the index is not a sum of axes times whole numbers");
     Box::new(report.help("such as h*2 + r"))
 }
 

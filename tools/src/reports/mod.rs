@@ -138,7 +138,7 @@ fn reports(failure: &Failure) -> Vec<Report> {
                 }
             }
             if reports.is_empty() {
-                reports.push(Report::new("the compiler stopped and did not say why"));
+                reports.push(Report::new("the compiler stopped without an error message"));
             }
             let more = reports.len().saturating_sub(ERRORS_MAX);
             reports.truncate(ERRORS_MAX);

@@ -15,7 +15,7 @@ pub fn quiet_panics() {
         let place = info.location().map(|place| format!(" at {}:{}", place.file(), place.line()));
         let text = format!("{said}{}", place.unwrap_or_default());
         if std::thread::current().name() != Some("main") {
-            eprintln!("error: a thread of weft stopped on a mistake of weft's: {text}");
+            eprintln!("error: internal error in a thread of weft: {text}");
         }
         *LAST.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
     }));

@@ -13,25 +13,25 @@ pub(super) fn alloc_c5(op: Op<'_>, diag: &mut Diagnostics) {
     let Some(offset) = int(op, "offset") else { return };
     if offset < 0 || offset % ALIGN != 0 {
         diag.error(op, format!("device.alloc is at byte {offset}"))
-            .help(format!("pieces of an arena begin at multiples of {ALIGN}"));
+            .help(format!("offsets in an arena are multiples of {ALIGN}"));
     }
     if !op.parent().is_some_and(|around| around.is("device.kernel")) {
-        diag.error(op, "device.alloc is a piece of an arena inside another operation")
-            .help("write it in the kernel's own block, or leave out where it lies");
+        diag.error(op, "device.alloc has a place in the arena and is inside another operation")
+            .help("write it in the kernel's own block, or leave out `at`");
     }
     let ty = op.result(0).ty();
     let memory = ty::memory(ty).and_then(|name| Machine::of(op)?.memory(name));
     let Some(memory) = memory else { return };
     if memory.is_registers() {
-        diag.error(op, format!("device.alloc places {ty}, which lies in registers"))
-            .help("leave out where it lies");
+        diag.error(op, format!("device.alloc places {ty}, which is in registers"))
+            .help("leave out `at`");
     } else if let Some(piece) = Piece::of(op)
         && piece.end > memory.kernel_bytes()
     {
         let (name, end, capacity) = (memory.name, piece.end, memory.kernel_bytes());
         diag.error(op, format!("device.alloc ends at byte {end}, @{name} holds {capacity}"))
             .note(memory.op(), "the memory is here")
-            .help("let pieces that are used at different times share bytes, or make them smaller");
+            .help("let buffers whose live ranges do not overlap share bytes, or make them smaller");
     }
 }
 
@@ -45,9 +45,11 @@ pub(super) fn alloc_c6(op: Op<'_>, diag: &mut Diagnostics) {
             && begin <= last
         {
             let shared = piece.begin.max(int(other, "offset").unwrap_or(0) as u64);
-            diag.error(op, format!("device.alloc shares byte {shared} with a room in use"))
-                .note(other, "that room is here")
-                .help("the last use of one comes before the first of the other, or they lie apart");
+            diag.error(op, format!("device.alloc shares byte {shared} with a live buffer"))
+                .note(other, "that buffer is here")
+                .help(
+                    "use one for the last time before the other is used first, or place them apart",
+                );
         }
     }
 }
@@ -69,15 +71,18 @@ pub(super) fn alloc_c7(op: Op<'_>, diag: &mut Diagnostics) {
     let met = |from: usize, to: usize| barriers.iter().any(|&at| from < at && at < to);
     let Some((first, last)) = used(block, op.result(0)) else { return };
     if first < last && !met(first, last) {
-        diag.error(op, "lanes use device.alloc one after the other, and do not meet in between")
-            .help("write a device.barrier of their scope between what writes it and what reads it");
+        diag.error(
+            op,
+            "lanes write and read the buffer of device.alloc with no barrier in between",
+        )
+        .help("write a device.barrier of their scope between what writes it and what reads it");
     }
     for other in sharing(op, block) {
         let Some((begin, end)) = used(block, other.result(0)) else { continue };
         let apart = end < first && !met(end, first) || last < begin && !met(last, begin);
         if apart {
-            diag.error(op, "device.alloc takes the bytes of a room that lanes may still be in")
-                .note(other, "that room is here")
+            diag.error(op, "device.alloc takes the bytes of a buffer that lanes may still use")
+                .note(other, "that buffer is here")
                 .help("write a device.barrier of their scope between the two");
         }
     }

@@ -33,7 +33,7 @@ impl<'c> Alike<'c> {
             let what =
                 if differs { "takes an index of one group" } else { "is not for all groups" };
             diag.error(op, format!("{} {what}, and all groups do it together", op.name()))
-                .help("registers are each group's own; what is shared is moved by all, alike");
+                .help("a group has registers of its own; copies between memories that groups share are done by all of them");
         }
         if differs || op.is("device.group") {
             self.own.extend(op.results());
@@ -129,9 +129,10 @@ impl<'c> Order<'c> {
             {
                 self.reported.push(op);
                 let (name, ty) = (op.name(), self.rooms[room].ty());
-                diag.error(op, format!("{name} {verb} {ty}, which other groups may be at")).help(
-                    "put device.barrier \"core\" between a write to shared memory and its use",
-                );
+                diag.error(op, format!("{name} {verb} {ty}, which other groups may be using"))
+                    .help(
+                        "put device.barrier \"core\" between a write to shared memory and its use",
+                    );
             }
             state.read.extend(reads);
             state.written.extend(writes);

@@ -152,8 +152,8 @@ pub(super) fn alloc_c4(op: Op<'_>, diag: &mut Diagnostics) {
     let (Some(ty), Some(machine)) = (only_result(op), Machine::of(op)) else { return };
     let memory = ty::memory(ty).and_then(|name| machine.memory(name));
     if memory.is_some_and(|memory| memory.is_registers()) {
-        diag.error(op, format!("device.alloc swizzles {ty}, which lies in registers"))
-            .help("swizzle what lies in a memory of banks");
+        diag.error(op, format!("device.alloc swizzles {ty}, which is in registers"))
+            .help("a swizzle is for memories with banks");
     }
     let block = match swizzle[..] {
         [bits, keep, shift] if bits >= 1 && keep >= 0 && shift >= bits && keep + shift < 32 => {
@@ -169,7 +169,7 @@ pub(super) fn alloc_c4(op: Op<'_>, diag: &mut Diagnostics) {
         && !elements.is_multiple_of(block)
     {
         diag.error(op, format!("device.alloc swizzles {ty} in blocks of {block} elements"))
-            .help("give it a whole number of blocks");
+            .help("use a whole number of blocks");
     }
 }
 
@@ -313,7 +313,7 @@ pub(super) fn invoke_c2(op: Op<'_>, diag: &mut Diagnostics) {
             let what = format!("device.invoke gives {ty} to @{name}, whose operand {index} is");
             diag.error(op, format!("{what} {operand} in @{memory}"))
                 .note(instruction.op(), "the instruction is here")
-                .help("memory and element type are the same, and the last dimensions have room");
+                .help("give it a view of the same memory and element type, at least as large in the last dimensions");
         }
     }
 }
@@ -392,7 +392,7 @@ pub(super) fn apply_c1(op: Op<'_>, diag: &mut Diagnostics) {
             let (name, unit_name) = (inner.name(), unit.name);
             diag.error(
                 inner,
-                format!("device.apply does {name} on @{unit_name}, which does not list it"),
+                format!("device.apply uses {name} on @{unit_name}, which does not list it"),
             )
             .note(unit.op(), "the lane unit is here")
             .help(format!("its operations are {}", unit.operations().join(", ")));
@@ -406,7 +406,7 @@ pub(super) fn apply_c1(op: Op<'_>, diag: &mut Diagnostics) {
             let types: Vec<_> = unit.types().iter().map(ToString::to_string).collect();
             diag.error(
                 inner,
-                format!("device.apply does {name} on {ty}, which @{unit_name} does not list"),
+                format!("device.apply uses {name} on {ty}, which @{unit_name} does not list"),
             )
             .note(unit.op(), "the lane unit is here")
             .help(format!("its types are {}", types.join(", ")));
@@ -528,7 +528,7 @@ pub(super) fn combine_c1(op: Op<'_>, diag: &mut Diagnostics) {
         let elem = elem.map_or("nothing".into(), |elem| elem.to_string());
         diag.error(
             *inner,
-            format!("device.combine does {name} on {elem}, @{} does not", unit.name),
+            format!("device.combine uses {name} on {elem}, which @{} does not list", unit.name),
         )
         .note(unit.op(), "the lane unit is here")
         .help(format!("its reductions are {}", unit.reductions().join(", ")));

@@ -101,7 +101,10 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         run.module.body(0).ok_or(Failed)?.ops().into_iter().filter_map(Kernel::of).collect();
     for kernel in kernels {
         let Some(machine) = Machine::of(kernel.op) else {
-            diag.error(kernel.op, format!("no device.machine for kernel @{}", kernel.name));
+            diag.error(
+                kernel.op,
+                format!("the module has no device.machine for kernel @{}", kernel.name),
+            );
             continue;
         };
         let Some(isa) = Isa::of_arch(machine.arch()) else {
@@ -223,7 +226,7 @@ fn place_allocs<'c>(
             let ours = kernel.groups == 1 && offset(alloc).is_none();
             Room::Memory { flat, shape, ours, swizzle: room::swizzle(alloc) }
         } else {
-            diag.error(alloc, format!("code for threads has no room in @{}", memory.name))
+            diag.error(alloc, format!("code for threads cannot allocate in @{}", memory.name))
                 .help("registers that are spread over lanes, or a memory of scope \"core\"");
             return false;
         };
@@ -238,8 +241,11 @@ fn expand<'c>(thread: &Thread<'c>, op: Op<'c>, diag: &mut Diagnostics) {
     let b = &mut b;
     let asynchronous = !op.is("device.group");
     if asynchronous && op.results().iter().any(|result| !result.uses().is_empty()) {
-        diag.error(op, format!("{} is asynchronous, which code for threads is not", op.name()))
-            .help("use a move or an instruction without an engine");
+        diag.error(
+            op,
+            format!("{} is asynchronous, which code for threads does not support", op.name()),
+        )
+        .help("use a move or an instruction without an engine");
         return;
     }
     if let Some(copy) = Copy::of(op) {
@@ -271,7 +277,7 @@ fn expand<'c>(thread: &Thread<'c>, op: Op<'c>, diag: &mut Diagnostics) {
             }
         }
     } else {
-        diag.error(op, format!("{} has no form in code for threads", op.name()));
+        diag.error(op, format!("{} cannot be lowered to code for threads", op.name()));
     }
 }
 

@@ -50,12 +50,15 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         run.module.body(0).ok_or(Failed)?.ops().into_iter().filter_map(Kernel::of).collect();
     for kernel in kernels {
         let Some(machine) = Machine::of(kernel.op) else {
-            diag.error(kernel.op, format!("no device.machine for kernel @{}", kernel.name));
+            diag.error(
+                kernel.op,
+                format!("the module has no device.machine for kernel @{}", kernel.name),
+            );
             continue;
         };
         if kernel.groups > 1 {
             diag.error(kernel.op, format!("@{} has {} groups", kernel.name, kernel.groups))
-                .help("one thread of a processor runs an rTask alone");
+                .help("on a processor one thread runs an rTask: give the kernel one group");
             continue;
         }
         lower(run.context, machine, &kernel, &mut diag);
@@ -183,8 +186,9 @@ fn expand<'c>(context: &'c Context, machine: Machine<'c>, op: Op<'c>, diag: &mut
     } else if op.is("device.barrier") && op.attr("scope").and_then(attr::string) == Some("thread") {
         // One thread is always there.
     } else {
-        diag.error(op, format!("{} has no form in code for one thread", op.name()))
-            .help("native code has copies, instructions, lanes, and waits for nothing");
+        diag.error(op, format!("{} cannot be lowered to code for one thread", op.name())).help(
+            "native code may hold copies, instructions and operations on lanes, and no waits",
+        );
     }
 }
 
@@ -212,7 +216,7 @@ fn place_allocs<'c>(
             .zip(ty::elem(ty).and_then(ty::byte_size))
             .map_or(0, |(count, size)| count * size);
         if bytes > STACK_BYTES {
-            diag.error(alloc, format!("the kernel's registers come to {bytes} bytes"))
+            diag.error(alloc, format!("the kernel's buffers in registers take {bytes} bytes"))
                 .help(format!("a kernel names at most {STACK_BYTES}; take smaller tiles"));
         }
         let room = b.op_with(

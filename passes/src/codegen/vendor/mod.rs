@@ -47,7 +47,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let kernels: Vec<_> = run.module.body(0).ok_or(Failed)?.iter().filter_map(Kernel::of).collect();
     for kernel in kernels {
         let Some(machine) = Machine::of(kernel.op) else {
-            let message = format!("no device.machine for kernel @{}", kernel.name);
+            let message = format!("the module has no device.machine for kernel @{}", kernel.name);
             Report::new(kernel.op.location(), message);
             return Err(Failed);
         };
@@ -75,10 +75,10 @@ fn lower<'c>(
     if !patterns.is_empty() && !apply_patterns(context, &patterns, kernel.op) {
         Report::new(
             kernel.op.location(),
-            format!("the patterns of @{} come to no end on @{}", machine.name(), kernel.name),
+            format!("the patterns of @{} do not terminate on @{}", machine.name(), kernel.name),
         )
         .note(patterns[0], "the first of them is here")
-        .help("a pattern has to make the program smaller, or what it matches rarer");
+        .help("each use of a pattern must leave a smaller program, or fewer operations that it matches");
         return Err(Failed);
     }
     Ok(inlined)

@@ -129,7 +129,7 @@ fn alloc<'c>(
         let (name, room) = (memory.name, memory.capacity_bytes());
         Report::new(
             op.location(),
-            format!("what lives in @{name} at one time comes to {top} bytes"),
+            format!("the buffers that are live in @{name} at one time take {top} bytes"),
         )
         .note(memory.op(), format!("it holds {room}"))
         .help("give the kernel smaller tiles, or the memory more bytes");

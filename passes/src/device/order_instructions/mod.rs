@@ -20,8 +20,9 @@ use std::collections::{HashMap, HashSet};
 
 use weft_dialects::device::{Kernel, Machine, Memory, View};
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
-use weft_dialects::ir::{Block, Builder, Context, Op, Report, Type, Val, attr, remark, ty};
+use weft_dialects::ir::{Block, Builder, Context, Op, Type, Val, attr, remark, ty};
 
+use crate::options::is_second;
 use crate::remarks::{Refused, chosen};
 use crate::tile::way;
 use schedule::{Cell, Item, Order};
@@ -48,14 +49,8 @@ pub const PASS: Pass = Pass {
 };
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
-    match run.option("order") {
-        "text" => return Ok(()),
-        "list" => {}
-        other => {
-            let what = format!("order={other} is no order of instructions");
-            Report::new(run.module.location(), what).help("write list or text");
-            return Err(Failed);
-        }
+    if is_second(run, PASS.name, "order", ["list", "text"])? {
+        return Ok(());
     }
     let Some((machine, registers)) = Machine::of(run.module).and_then(in_order) else {
         return Ok(());
@@ -82,12 +77,13 @@ fn told(pieces: &[[f64; 2]]) -> String {
     let sum = |side: usize| pieces.iter().map(|piece| piece[side]).sum::<f64>();
     let better: Vec<_> = pieces.iter().filter(|[text, list]| list < text).copied().collect();
     if better.is_empty() {
-        let why = Refused::by("cycles", "the list takes no less");
+        let why = Refused::by("cycles", "list scheduling takes no fewer cycles");
         let why = why.met(format!("{:.0} cycles, {:.0} as written", sum(1), sum(0)));
         return format!("its instructions stay as written: {why}");
     }
     let [text, list] = [0, 1].map(|side| better.iter().map(|piece| piece[side]).sum::<f64>());
-    let what = format!("{} of {} pieces are ordered by a list", better.len(), pieces.len());
+    let what =
+        format!("{} of {} blocks are reordered by list scheduling", better.len(), pieces.len());
     chosen(&what, list, Some(("as written", text)))
 }
 

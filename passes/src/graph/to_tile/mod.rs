@@ -170,8 +170,11 @@ impl<'c> Door<'c> {
                     self.b.op("tile.output", &values, &[]);
                 }
                 other => {
-                    Report::new(op.location(), format!("{other} has no form in a tile-graph"))
-                        .help("a model holds graph.weight, graph.constant and graph.op");
+                    Report::new(
+                        op.location(),
+                        format!("{other} cannot be lowered to a tile-graph"),
+                    )
+                    .help("a model holds graph.weight, graph.constant and graph.op");
                     return Err(Failed);
                 }
             }

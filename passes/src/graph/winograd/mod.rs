@@ -28,14 +28,13 @@ mod emit;
 mod read;
 mod variant;
 
-use std::str::FromStr;
-
 use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
-use weft_dialects::ir::{Block, Context, Op, Report, remark};
+use weft_dialects::ir::{Block, Context, Op, remark};
 
 use self::read::{Conv, Refusal};
 use self::variant::{F2, F4, Variant};
+use crate::options::{is_second, unknown_value, word};
 use crate::tile::Chooser;
 
 /// The pass.
@@ -79,15 +78,20 @@ struct Wanted<'c> {
 }
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
-    let variants: Tiles = known(run, "tiles")?;
-    if variants.0.is_empty() {
+    let tiles: &[(&str, &'static [&'static Variant])] =
+        &[("none", &[]), ("2x2", &[&F2]), ("4x4", &[&F4]), ("any", &[&F2, &F4])];
+    let variants = word(run, PASS.name, "tiles", tiles)?;
+    if variants.is_empty() {
         return Ok(());
     }
-    let error: Error = known(run, "error")?;
-    let when: When = known(run, "when")?;
-    let machine = Machine::of(run.module).filter(|_| when == When::Cheaper);
+    let text = run.option("error");
+    let error = text.parse().ok().filter(|number: &f64| *number > 0.0).ok_or_else(|| {
+        unknown_value(run.module.location(), PASS.name, "error", text, "a number above zero")
+    })?;
+    let always = is_second(run, PASS.name, "when", ["cheaper", "always"])?;
+    let machine = Machine::of(run.module).filter(|_| !always);
     let chooser = machine.map(|machine| Chooser::of(run, machine));
-    let wanted = Wanted { variants: variants.0, error: error.0, chooser };
+    let wanted = Wanted { variants, error, chooser };
     let remarks = run.option("remarks") == "true";
     let mut nests = Vec::new();
     run.module.walk(&mut |op| {
@@ -152,62 +156,6 @@ fn transform<'c>(
         (None, None) => {}
     }
     Ok(())
-}
-
-/// The variants that an option allows.
-struct Tiles(&'static [&'static Variant]);
-
-impl FromStr for Tiles {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        Ok(Self(match text {
-            "none" => &[],
-            "2x2" => &[&F2],
-            "4x4" => &[&F4],
-            "any" => &[&F2, &F4],
-            _ => return Err(format!("{text} is neither none, 2x2, 4x4 nor any")),
-        }))
-    }
-}
-
-/// A multiple of an error bound.
-struct Error(f64);
-
-impl FromStr for Error {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let number = text.parse().ok().filter(|number: &f64| *number > 0.0);
-        number.map(Self).ok_or_else(|| format!("{text} is no number above zero"))
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum When {
-    Cheaper,
-    Always,
-}
-
-impl FromStr for When {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "cheaper" => Ok(Self::Cheaper),
-            "always" => Ok(Self::Always),
-            _ => Err(format!("{text} is neither cheaper nor always")),
-        }
-    }
-}
-
-/// The value of an option; reports one that is none.
-fn known<T: FromStr<Err = String>>(run: &Run<'_>, option: &str) -> Result<T, Failed> {
-    run.option(option).parse().map_err(|why| {
-        let what = format!("{} cannot use {option}: {why}", PASS.name);
-        Report::new(run.module.location(), what).help(format!("leave {option} out, or give one"));
-        Failed
-    })
 }
 
 /// Erases an operation that nobody reads, and then what it alone read.

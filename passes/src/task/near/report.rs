@@ -35,26 +35,27 @@ pub(super) fn line(
     let argument = lowered.jobs[job].args.iter().position(|arg| arg.storage == storage);
     let what = format!("argument {} of {bytes} bytes", argument.unwrap_or(0));
     let refused = |refused: Refused, values: String| {
-        format!("{what} is read where all units reach it: {}", refused.met(values))
+        format!("{what} is read from the device's memory: {}", refused.met(values))
     };
     let line = match (fate, wish.how) {
         (Fate::Given, How::Kept) => {
-            format!("{what} lies in @{memory} of cluster {cluster}, whose units alone touch it")
+            format!("{what} is in @{memory} of cluster {cluster}, whose units alone use it")
         }
         (Fate::Given, _) => {
             let given = told.iter().filter(|own| own.1 == Fate::Given);
             let (times, read) = given.fold((0, 0), |all, own| (all.0 + 1, all.1 + own.0.read()));
             format!(
-                "{what} is brought to @{memory} {times} times, for {read} bytes that units read there"
+                "{what} is copied to @{memory} {times} times, for {read} bytes that units read there"
             )
         }
         (Fate::Idle { saves, waits }, _) => {
-            let why = Refused::by("worth", "bringing it near saves less than it takes");
+            let why =
+                Refused::by("worth", "copying it to the cluster's memory saves less than it takes");
             let read = wish.read();
             refused(why, format!("{read} bytes in a cluster, saves {saves} cycles, waits {waits}"))
         }
         (Fate::Once, _) => {
-            let why = Refused::by("again", "a cluster reads no more than what it has");
+            let why = Refused::by("again", "the cluster reads it no more than once");
             refused(why, format!("{} bytes of {bytes}", wish.read()))
         }
         (Fate::Part, _) => {
@@ -62,7 +63,7 @@ pub(super) fn line(
             refused(why, format!("{} bytes in a cluster", wish.read()))
         }
         (Fate::Full, _) => {
-            let why = Refused::by("room", "there is no room for it where it is needed");
+            let why = Refused::by("room", "no memory is free while it is needed");
             refused(why, format!("@{memory} holds {}", shelf.bytes))
         }
     };

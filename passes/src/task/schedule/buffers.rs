@@ -18,7 +18,11 @@ pub(super) fn arenas(lowered: &Lowered<'_>, turns: &[Turn], lag: u32) -> (Vec<u6
         let elsewhere = own.iter_mut().enumerate().filter(|(storage, _)| !here(*storage));
         elsewhere.for_each(|(_, life)| life.bytes = 0);
         let arena = arena::place(&own, lag);
-        assert_eq!(arena::clash(&own, &arena), None, "buffers that live at once lie apart");
+        assert_eq!(
+            arena::clash(&own, &arena),
+            None,
+            "buffers whose live ranges overlap have no byte in common"
+        );
         for (storage, offset) in arena.offsets.into_iter().enumerate().filter(|(s, _)| here(*s)) {
             offsets[storage] = offset;
         }

@@ -64,7 +64,7 @@ fn elsewhere(reason: &str, assembled: Option<Assembled>) -> String {
             )
         }
         Some(Assembled::NotUsed) => {
-            format!("not run here, and its meaning as a kernel is done by lanes: {reason}")
+            format!("not run here, and its meaning as a kernel is computed by lanes: {reason}")
         }
         Some(Assembled::Refused(why)) => {
             let why = why.lines().next().unwrap_or_default();

@@ -29,6 +29,7 @@ use table::Table;
 
 use super::function::Role;
 use super::{Isa, Launch, lower, registers, shared};
+use crate::options::word;
 use crate::task::plan;
 
 /// See the module.
@@ -70,14 +71,13 @@ pub enum How {
 }
 
 impl How {
-    /// From the option's text.
+    /// The words of the option.
+    pub const WORDS: [(&'static str, Self); 3] =
+        [("auto", Self::Auto), ("one", Self::One), ("launches", Self::Launches)];
+
+    /// Parses the option's text.
     pub fn parse(text: &str) -> Option<Self> {
-        Some(match text {
-            "auto" => Self::Auto,
-            "one" => Self::One,
-            "launches" => Self::Launches,
-            _ => return None,
-        })
+        Self::WORDS.into_iter().find(|(word, _)| *word == text).map(|(_, how)| how)
     }
 }
 
@@ -166,11 +166,7 @@ impl Caller<'_> {
 }
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
-    let Some(how) = How::parse(run.option("form")) else {
-        let what = format!("form={} is none that is known", run.option("form"));
-        Report::new(run.module.location(), what).help("it is one of: auto, one, launches");
-        return Err(Failed);
-    };
+    let how = word(run, PASS.name, "form", &How::WORDS)?;
     let ops = run.module.body(0).ok_or(Failed)?.ops();
     let Some(program) = ops.into_iter().find_map(Program::of) else { return Ok(()) };
     let Some(machine) = Machine::of(run.module) else {
