@@ -54,7 +54,7 @@ impl<'c> Kernels<'c> {
         Self { by_name: kernels.map(|kernel| (kernel.symbol(), kernel)).collect() }
     }
 
-    /// Whether there are none: then a reference is to something outside the text.
+    /// Returns whether there are none: then a reference is to something outside the text.
     pub(crate) fn is_empty(&self) -> bool {
         self.by_name.is_empty()
     }
@@ -108,19 +108,19 @@ pub(crate) fn kernel_types(kernel: Op<'_>) -> Vec<Type<'_>> {
     args.into_iter().skip(skipped).map(|arg| arg.ty()).collect()
 }
 
-/// Whether two tensors, memrefs or vectors have one static shape and element type.
+/// Returns whether two tensors, memrefs or vectors have one static shape and element type.
 pub(crate) fn same_elements(one: Type<'_>, other: Type<'_>) -> bool {
     let shape = ty::shape(one);
     shape.is_some() && shape == ty::shape(other) && ty::elem(one) == ty::elem(other)
 }
 
-/// Whether two types have as many elements, of one type.
+/// Returns whether two types have as many elements, of one type.
 pub(crate) fn same_count(one: Type<'_>, other: Type<'_>) -> bool {
     let elements = elements(one);
     elements.is_some() && elements == self::elements(other)
 }
 
-/// How many elements, of which type; a scalar has one. `None` for dynamic shapes.
+/// Returns the number of elements and their type; a scalar has one. `None` for dynamic shapes.
 pub(crate) fn elements<'c>(ty: Type<'c>) -> Option<(u64, Type<'c>)> {
     match ty::elem(ty) {
         Some(elem) => {

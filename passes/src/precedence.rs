@@ -1,4 +1,4 @@
-//! What has to be done before what, among things that are numbered in some good order: operators
+//! A graph of dependences among items that are numbered in a valid order: operators
 //! of a program, instructions of a core.
 
 use std::ops::Add;
@@ -8,7 +8,7 @@ use petgraph::csr::Csr;
 /// Things, and who has to wait for whom. What an edge says beside that is an `E`.
 pub(crate) struct Precedence<E = ()> {
     graph: Csr<(), E>,
-    /// How many each still waits for.
+    /// Number of items that each still waits for.
     missing: Vec<usize>,
 }
 
@@ -38,7 +38,7 @@ impl<E: Clone> Precedence<E> {
         (0..self.missing.len()).filter(|&number| self.is_free(number))
     }
 
-    /// Whether one waits for nobody any more.
+    /// Returns whether one waits for nobody any more.
     pub fn is_free(&self, number: usize) -> bool {
         self.missing[number] == 0
     }

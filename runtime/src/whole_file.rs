@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// something onto it would take it from everybody else.
 pub struct WholeFile {
     out: BufWriter<File>,
-    /// Where it lies now and where it goes; `None` where it is written in place.
+    /// The temporary file and its destination; `None` where the file is written in place.
     rename: Option<(Partial, PathBuf)>,
 }
 

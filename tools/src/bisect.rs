@@ -31,22 +31,22 @@ use crate::{Failure, Options, Unit};
 pub struct Finding {
     /// Its place among the model's operators, from one.
     pub number: usize,
-    /// How many operators the model has.
+    /// Number of operators of the model.
     pub operators: usize,
-    /// What the model calls such operators.
+    /// The model's name for such operators.
     pub kind: String,
-    /// What the model calls this one.
+    /// The model's name for this one.
     pub name: String,
-    /// How its result differs.
+    /// The difference of its result.
     pub difference: Difference,
 }
 
-/// How compiled models are run and compared.
+/// Settings for running and comparing compiled models.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// How to compile.
+    /// Options of the compilation.
     pub options: Options,
-    /// How close results should be.
+    /// The accepted difference of results.
     pub tolerance: Tolerance,
     /// Threads to run on.
     pub threads: Option<usize>,
@@ -98,7 +98,7 @@ struct Search<'a, 'c> {
     operators: Vec<Op<'c>>,
     /// The place of every operator, from zero.
     places: HashMap<Op<'c>, usize>,
-    /// What the interpreter calculates.
+    /// The results of the reference interpreter.
     values: HashMap<Op<'c>, Vec<Vec<u8>>>,
 }
 

@@ -16,7 +16,7 @@ use crate::Failure;
 /// The environment variable that names a file of facts.
 pub const VARIABLE: &str = "WEFT_HOST_FACTS";
 
-/// What weft takes from a processor: nothing else of the host decides what it compiles.
+/// The facts that weft takes from a processor; nothing else of the host decides what it compiles.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Host {
@@ -81,7 +81,7 @@ impl Host {
         }
     }
 
-    /// What the machine that this runs on tells: its own, whatever this process may use of it.
+    /// Measures the machine that this runs on: all of it, whatever this process may use.
     pub fn measure() -> Self {
         Self {
             features: cpu::features().into_iter().map(str::to_owned).collect(),

@@ -1,4 +1,4 @@
-//! What is being done, on a terminal; nothing in a pipe.
+//! Progress messages on a terminal; none in a pipe.
 
 use std::io::IsTerminal;
 use std::time::Duration;

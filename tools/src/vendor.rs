@@ -1,4 +1,4 @@
-//! What a text declares with `irdl`, for reports about what it does not.
+//! The declarations of a text with `irdl`, for errors about operations that it does not declare.
 
 use logos::Logos;
 

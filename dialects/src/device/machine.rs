@@ -4,7 +4,7 @@ use super::used::{self, EVERYTHING, Used, Uses};
 use super::{Engine, Instruction, Lanes, Memory, Move, Scope, Unit};
 use crate::ir::{Block, Location, Op, Type, attr, ty};
 
-/// What the module knows about the machine it is compiled for.
+/// The machine that a module is compiled for.
 ///
 /// A view onto a `device.machine`; every question reads the IR again, and what it reads counts
 /// as used.
@@ -47,7 +47,7 @@ impl<'c> Machine<'c> {
         self.op
     }
 
-    /// Where it was written.
+    /// Returns the source location.
     pub fn location(self) -> Location<'c> {
         self.op.location()
     }
@@ -79,7 +79,7 @@ impl<'c> Machine<'c> {
         super::view::text(self.op, "arch").unwrap_or("")
     }
 
-    /// What a processor must have to run the code, by LLVM's names.
+    /// Returns the processor features that the code needs, by LLVM's names.
     pub fn features(self) -> Vec<&'c str> {
         self.uses(2);
         self.op.attr("features").and_then(attr::strings).unwrap_or_default()
@@ -133,7 +133,7 @@ impl<'c> Machine<'c> {
         self.fact("device.unit", name).and_then(Unit::read)
     }
 
-    /// How many units of the kind of `unit` are in one cluster, where they are in some.
+    /// Returns the number of units of `unit`'s kind in one cluster, if they are in clusters.
     pub fn cluster_units(self, unit: &Unit<'c>) -> Option<u64> {
         let clusters = self.unit(unit.cluster()?)?.count();
         unit.count().checked_div(clusters).filter(|&units| units > 0)
@@ -220,8 +220,8 @@ impl<'c> Machine<'c> {
         self.facts("pdl.pattern").collect()
     }
 
-    /// Every operation of the name `kind` in the machine; what there are counts as used, and not
-    /// what they say.
+    /// Returns every operation of the name `kind` in the machine; their number and names count as
+    /// used, their attributes do not.
     pub(crate) fn facts<'k>(self, kind: &'k str) -> impl Iterator<Item = Op<'c>> + use<'c, 'k> {
         used::names(self.op, kind);
         let body = self.op.first_block(0);

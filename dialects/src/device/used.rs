@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use super::Machine;
 use crate::ir::{Context, Op};
 
-/// What stands in a machine.
+/// The operations of a machine.
 pub(super) const KINDS: [&str; 9] = [
     "device.machine",
     "device.memory",
@@ -37,7 +37,7 @@ pub struct Uses(Arc<Kinds>);
 #[derive(Debug, Default)]
 struct Kinds([Kind; KINDS.len()]);
 
-/// What was used of the operations of one kind.
+/// The facts that were used of the operations of one kind.
 #[derive(Debug, Default)]
 struct Kind {
     names: AtomicBool,
@@ -45,7 +45,7 @@ struct Kind {
     ops: Mutex<BTreeMap<String, Arc<Marks>>>,
 }
 
-/// What was used of one operation, a bit for each fact.
+/// The facts that were used of one operation, a bit for each.
 #[derive(Debug)]
 struct Marks {
     facts: &'static [&'static str],
@@ -97,7 +97,7 @@ impl Uses {
         Listening { context }
     }
 
-    /// What listens to the context of an operation.
+    /// Returns the recorder that is active in the context of an operation.
     pub fn around(op: Op<'_>) -> Option<Self> {
         if COUNT.load(Ordering::Relaxed) == 0 || QUIET.get() {
             return None;
@@ -143,7 +143,7 @@ impl Marks {
     }
 }
 
-/// What a view notes its uses on.
+/// The record in which a view notes its uses.
 #[derive(Clone, Debug)]
 pub(super) struct Used(Option<Arc<Marks>>);
 
@@ -185,7 +185,7 @@ pub(super) fn texts(machine: Op<'_>, kind: &str) {
     }
 }
 
-/// Whether an operation is part of a machine.
+/// Returns whether an operation is part of a machine.
 pub(super) fn is_kind(op: Op<'_>) -> bool {
     KINDS.contains(&op.name())
 }
@@ -203,7 +203,7 @@ pub(super) fn quietly<T>(work: impl FnOnce() -> T) -> T {
 }
 
 impl Fact {
-    /// What a machine says of it, as text that equal values share.
+    /// Returns the fact's value of a machine, as text that is equal for equal values.
     pub fn value(&self, machine: Machine<'_>) -> String {
         quietly(|| self.read(machine)).unwrap_or_else(|| "none".to_owned())
     }

@@ -8,7 +8,7 @@ use super::handle::{Block, Op, Region, Val};
 use super::text::string_ref;
 use super::{attr, ty};
 
-/// Where the next operation goes.
+/// The insertion point.
 #[derive(Clone, Copy)]
 enum Place<'c> {
     End(Block<'c>),
@@ -204,7 +204,7 @@ impl<'c> Mapping<'c> {
         self.pairs.insert(old, new);
     }
 
-    /// What takes the place of `old`: itself, where nothing does.
+    /// Returns the replacement of `old`, or `old` itself if it has none.
     pub fn get(&self, old: Val<'c>) -> Val<'c> {
         self.pairs.get(&old).copied().unwrap_or(old)
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::{Block, Op, Val, attr, ty};
 
-/// What an operation is, but for how its values are called and where it was written: equal ones
+/// The structure of an operation, without the names of its values and its location: equal ones
 /// of a context have equal forms. Takes a tenth of the time of its text. For structured code: which
 /// block follows on which is not told, and of values from around only where they are used.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -31,7 +31,7 @@ pub struct Pass {
     pub description: &'static str,
     /// Its options.
     pub options: &'static [PassOption],
-    /// What it counts, as (name, description).
+    /// Its counters, as (name, description).
     pub statistics: &'static [(&'static str, &'static str)],
     /// The work. An error was reported when it says `Err`.
     pub run: for<'c> fn(&mut Run<'c>) -> Result<(), Failed>,
@@ -42,7 +42,7 @@ pub struct Pass {
 #[error("a pass failed")]
 pub struct Failed;
 
-/// What passes found out about modules of one context, kept for those that follow. What is kept
+/// Results of passes about modules of one context, kept for later passes. A kept result
 /// has to hold whatever they change, by its key for instance.
 #[derive(Clone, Default)]
 pub struct Analyses(Rc<RefCell<HashMap<TypeId, Rc<dyn Any>>>>);
@@ -62,7 +62,7 @@ pub struct Run<'c> {
     pub context: &'c Context,
     /// The module.
     pub module: Op<'c>,
-    /// What is kept from one pass to the next.
+    /// Results that are kept from one pass to the next.
     pub analyses: Analyses,
     options: Vec<(&'static str, String)>,
     statistics: Vec<(&'static str, u64)>,

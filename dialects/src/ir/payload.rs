@@ -8,7 +8,7 @@ use super::builder::Builder;
 use super::handle::{Block, Op, Val};
 use super::{attr, ty};
 
-/// What a loop axis does.
+/// The kind of a loop axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Axis {
     /// Its points are independent.

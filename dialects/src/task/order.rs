@@ -1,4 +1,4 @@
-//! Whether every range comes after one that writes what it reads (program C5).
+//! Checks that every range comes after one that writes what it reads (program C5).
 //!
 //! Storage is cut into pieces wherever a buffer begins or ends. For each list of
 //! waits the pieces are kept that some range before it writes; a read of a buffer
@@ -16,7 +16,7 @@ use crate::ir::{Block, Op, Val, parts};
 use crate::tile;
 use crate::verify::Kernels;
 
-/// What is wrong with a range.
+/// An error in the order of a range.
 pub(super) enum Finding<'c> {
     /// It reads what another one writes, and comes after no writer.
     Unordered {
@@ -29,7 +29,7 @@ pub(super) enum Finding<'c> {
     Unwritten {
         /// The range.
         range: Op<'c>,
-        /// What makes the buffer.
+        /// The operation that makes the buffer.
         buffer: Op<'c>,
     },
     /// It reads bytes of a buffer that were last written through another one.
@@ -38,28 +38,28 @@ pub(super) enum Finding<'c> {
         range: Op<'c>,
         /// Who wrote there.
         writer: Op<'c>,
-        /// What makes the buffer that is read.
+        /// The operation that makes the buffer that is read.
         buffer: Op<'c>,
     },
     /// It writes a buffer that shares bytes with another of its operands.
     Overlap {
         /// The range.
         range: Op<'c>,
-        /// What makes the buffer that is written.
+        /// The operation that makes the buffer that is written.
         buffer: Op<'c>,
-        /// What makes the other one.
+        /// The operation that makes the other one.
         other: Op<'c>,
     },
     /// It writes what nobody may write.
     ReadOnly {
         /// The range.
         range: Op<'c>,
-        /// What makes the buffer.
+        /// The operation that makes the buffer.
         buffer: Op<'c>,
     },
 }
 
-/// What is wrong with the order of the ranges of `body`, in the order of the text;
+/// Returns the errors in the order of the ranges of `body`, in the order of the text;
 /// no more than `limit` findings.
 pub(super) fn findings<'c>(
     body: Block<'c>,
@@ -80,7 +80,7 @@ pub(super) fn findings<'c>(
 /// Pieces of storage, numbered; no two overlap.
 type Piece = usize;
 
-/// Where each buffer lies.
+/// The bytes of each buffer.
 #[derive(Default)]
 struct Storage<'c> {
     pieces: Piece,
@@ -90,9 +90,9 @@ struct Storage<'c> {
 #[derive(Clone)]
 struct Place<'c> {
     pieces: std::ops::Range<Piece>,
-    /// What makes it.
+    /// The operation that makes it.
     made_by: Op<'c>,
-    /// Whether ranges may write it.
+    /// True if ranges may write it.
     writable: bool,
 }
 
@@ -168,7 +168,7 @@ type Class = usize;
 /// One bit per piece.
 type Pieces = Vec<u64>;
 
-/// What a kernel does with an argument.
+/// The use of an argument by a kernel.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
     Unused,
@@ -185,7 +185,7 @@ struct Walk<'c, 'k> {
     /// The class of each range, and what it writes.
     ranges: Vec<(Class, Vec<std::ops::Range<Piece>>)>,
     classes: FxHashMap<Vec<usize>, Class>,
-    /// What is written before each class.
+    /// The bytes that are written before each class.
     written: Vec<Pieces>,
     /// Per piece, who wrote it last in the text, and through which buffer.
     last_writer: Vec<Option<(Op<'c>, Op<'c>)>>,
@@ -286,7 +286,7 @@ impl<'c, 'k> Walk<'c, 'k> {
         }
     }
 
-    /// What a kernel does with its arguments; `None` where the text has no such kernel.
+    /// Returns the use of each argument by a kernel; `None` if the text has no such kernel.
     fn roles(&mut self, name: &'c str) -> Option<Rc<[Role]>> {
         if let Some(roles) = self.roles.get(name) {
             return Some(roles.clone());

@@ -24,7 +24,7 @@ const TABLE: Table = &[
     ("task.view", &[view_c1]),
 ];
 
-/// How many findings about the order of a program are worth reading.
+/// The most errors about the order of a program that are reported.
 const REPORTED: usize = 10;
 
 /// Checks `op` against the constraints of its description.
@@ -260,7 +260,7 @@ fn program_c5(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
-/// How a message calls a range: by name and rTasks.
+/// Returns the name of a range in messages: operator and rTasks.
 fn label(range: Op<'_>) -> String {
     match Range::of(range) {
         Some(range) => format!("\"{}\"[{} to {}]", range.name, range.begin, range.end),

@@ -14,7 +14,7 @@ fn fields(op: Op<'_>) -> Option<ScheduleFields<'_>> {
     parts::schedule(op.attr("schedule")?)
 }
 
-/// Whether each axis of the nest is parallel.
+/// Returns whether each axis of the nest is parallel.
 fn kinds(op: Op<'_>) -> Option<Vec<bool>> {
     let kinds = op.first_block(0).and_then(nest)?.attr("iterator_types").and_then(attr::array)?;
     Some(kinds.into_iter().map(attr::is_parallel).collect())
@@ -117,7 +117,7 @@ fn is_cache_of_a_unit(memory: &Memory<'_>) -> bool {
     memory.is_cache() && memory.scope() == Scope::Core
 }
 
-/// Whether a value is a tensor with a border.
+/// Returns whether a value is a tensor with a border.
 fn is_padded(value: Val<'_>) -> bool {
     value.def().is_some_and(|op| op.is("tensor.pad") || op.is("tensor.insert_slice"))
 }

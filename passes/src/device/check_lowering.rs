@@ -1,6 +1,6 @@
-//! Whether an instruction's lowering does what its meaning says.
+//! Checks that an instruction's lowering computes its meaning.
 //!
-//! Where this processor can run the lowering, both are run on the same random values and
+//! If this processor can run the lowering, both are run on the same random values and
 //! compared within the accuracy that the instruction states; where operands are spread
 //! over lanes, lane after lane. An operation of the vendor's
 //! own has no other meaning than the instruction's, so of it is asked that it takes every
@@ -20,15 +20,15 @@ use weft_runtime::vm::Ty;
 use crate::codegen::{compile_kernels, link};
 use crate::interpret::{Compiled, element_type};
 
-/// How many times both are run.
+/// Number of random cases.
 const CASES: u64 = 8;
 
-/// What became of a check.
+/// The result of a check.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
     /// Both were run and agree.
     Agrees {
-        /// How many times.
+        /// Number of cases.
         cases: u64,
         /// The largest share of what may differ that did.
         share: f64,
@@ -64,7 +64,7 @@ pub fn check<'c>(
             }
             let dialect = op.name().split('.').next().unwrap_or("");
             if !["arith", "math", "vector", "device", "scf", "affine"].contains(&dialect) {
-                // What only changes types says less than what it is for.
+                // Casts say less about the lowering than the operations that they feed.
                 let casts = foreign.is_none_or(|name: &str| name.starts_with("llvm."));
                 if casts {
                     foreign = Some(op.name());
@@ -97,7 +97,7 @@ pub fn check<'c>(
     } else {
         host.to_vec()
     };
-    // What is of the machine's own kind, or goes across its lanes, only the machine runs.
+    // Only the machine itself runs its own operations, and those across its lanes.
     if let Some(name) = foreign.filter(|_| !native) {
         return Verdict::Elsewhere(format!("{name} is an operation of {}", machine.arch()));
     }
@@ -142,7 +142,7 @@ fn compare<'c>(
             meaning.run(&inputs).map_err(|error| error.to_string())
         };
         let wanted = run(&inputs)?;
-        // What the terms of a sum come to without their signs bounds what rounding moves.
+        // The sum of the absolute terms bounds the rounding error.
         let sizes: Vec<_> =
             inputs.iter().zip(&ports).map(|(bytes, port)| unsigned(bytes, port.dtype)).collect();
         let bounds = run(&sizes)?;
@@ -177,7 +177,7 @@ fn compare<'c>(
     Ok(worst)
 }
 
-/// Where the elements are that one lane holds of each operand: their numbers in the
+/// The elements of each operand that one lane holds: their numbers in the
 /// operand, and the bytes of one.
 struct Lane {
     operands: Vec<(Vec<usize>, usize)>,
@@ -242,7 +242,7 @@ fn lanes<'c>(machine: Machine<'c>, instruction: &Instruction<'c>) -> Result<Vec<
     Ok(lanes)
 }
 
-/// What may differ.
+/// The accepted difference.
 struct Allowed {
     /// Of the bound; zero where nothing may.
     relative: f64,
@@ -277,7 +277,7 @@ impl Allowed {
     }
 }
 
-/// Whether operands and nests of the meaning have at most some million elements and points.
+/// Returns whether operands and nests of the meaning have at most some million elements and points.
 fn is_small(instruction: &Instruction<'_>) -> bool {
     const MOST: u64 = 1 << 24;
     let few = |sizes: Vec<u64>| {
@@ -294,7 +294,7 @@ fn is_small(instruction: &Instruction<'_>) -> bool {
         })
 }
 
-/// How many points of the meaning fold into one element of its result, or 1.
+/// Returns the number of points of the meaning that are reduced to one element of its result.
 fn folded(instruction: &Instruction<'_>) -> u64 {
     let generics = instruction.meaning().into_iter().flat_map(|block| block.ops());
     let points = generics.filter(|op| op.is("linalg.generic")).filter_map(|generic| {

@@ -59,7 +59,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     if diag.is_ok() { Ok(()) } else { Err(Failed) }
 }
 
-/// Whether the lane unit that a kernel runs on has an instruction for an elementary
+/// Returns whether the lane unit that a kernel runs on has an instruction for an elementary
 /// function.
 fn listed(op: Op<'_>) -> bool {
     let unit = op.ancestors().find_map(|around| {
@@ -74,7 +74,7 @@ fn listed(op: Op<'_>) -> bool {
     unit.is_some_and(|unit| has_function(&unit, op))
 }
 
-/// Whether a lane unit applies `op` by itself, and `op` is an elementary function.
+/// Returns whether a lane unit applies `op` by itself, and `op` is an elementary function.
 pub fn has_function<'c>(unit: &Lanes<'c>, op: Op<'c>) -> bool {
     let function = op.name().strip_prefix("math.");
     let elementary = |name| !NATIVE.contains(&name) && !BITWISE.contains(&name);
@@ -82,7 +82,7 @@ pub fn has_function<'c>(unit: &Lanes<'c>, op: Op<'c>) -> bool {
         && op.results().iter().all(|result| unit.supports(op.name(), result.ty()))
 }
 
-/// Whether the pass gives `op` a form that every lane unit has.
+/// Returns whether the pass gives `op` a form that every lane unit has.
 pub fn expands(op: Op<'_>) -> bool {
     Wanted::of(op).is_some_and(|wanted| wanted.native || wanted.text().is_some())
 }
@@ -112,9 +112,9 @@ struct Wanted<'c> {
     op: Op<'c>,
     /// Its name without the dialect.
     name: &'c str,
-    /// Whether it is done on f32, and its result narrowed.
+    /// True if it is done on f32, and its result narrowed.
     through_f32: bool,
-    /// Whether it has an instruction on the type that it is done on.
+    /// True if it has an instruction on the type that it is done on.
     native: bool,
 }
 

@@ -24,7 +24,7 @@ pub fn stores_along(nest: &Nest<'_>, lanes_axis: usize, rows: usize) -> bool {
         && nest.inputs.iter().any(|input| stride(input, lanes_axis) == 1)
 }
 
-/// Whether an axis moves along more than one dimension.
+/// Returns whether an axis moves along more than one dimension.
 fn shares(access: &Access<'_>, axis: usize) -> bool {
     access.index.iter().filter(|index| index.coefficients[axis] != 0).count() > 1
 }

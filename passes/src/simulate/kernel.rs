@@ -15,7 +15,7 @@ use super::names::Names;
 use super::work::{Around, Operand};
 use crate::interpret::{InterpretError, element_type};
 
-/// What is known here, for messages.
+/// The supported operations, for messages.
 const ACCEPTED: &str = "arith on index, affine.apply, scf.for, scf.if, affine.for, and the \
                         program half of device";
 
@@ -79,7 +79,7 @@ struct Writer<'a, 'c> {
     body: Vec<Plain>,
 }
 
-/// What a loop or a branch passes on: an index or a token.
+/// A value that a loop or a branch passes on.
 #[derive(Clone, Copy)]
 enum Passed {
     Slot(Slot),

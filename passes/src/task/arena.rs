@@ -1,4 +1,4 @@
-//! Where buffers lie: one arena for all, shared by those whose lives do not meet.
+//! Placement of buffers in an arena; those whose live ranges do not overlap may share bytes.
 //!
 //! The largest buffer is placed first, each in the smallest gap that its
 //! neighbours in time leave (best fit); ties go to the lower offset. A life is
@@ -32,7 +32,7 @@ pub struct Life {
 pub struct Arena {
     /// One per life, a multiple of 64.
     pub offsets: Vec<u64>,
-    /// What they need together.
+    /// The size of the arena.
     pub bytes: u64,
 }
 

@@ -35,7 +35,7 @@ pub const PASS: Pass = Pass {
     run,
 };
 
-/// How many pairs are worth reading.
+/// The most pairs that are reported.
 const REPORTED: usize = 10;
 
 /// Two ranges that touch the same bytes, one of them writing, in any order.
@@ -87,15 +87,15 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     if good { Ok(()) } else { Err(Failed) }
 }
 
-/// What was found in a program.
+/// The findings of the check.
 pub struct Checked<'c> {
     /// Pairs without an order, in the order of the text.
     pub unordered: Vec<Unordered<'c>>,
     /// Ranges that find other bytes than their buffer's, in the order of the text.
     pub taken: Vec<Taken<'c>>,
-    /// How many ranges there are.
+    /// Number of ranges.
     pub ranges: u64,
-    /// How many pairs need an order that no other pair gives them.
+    /// Number of pairs that need an order which no other pair implies.
     pub orders: u64,
 }
 
@@ -147,7 +147,7 @@ pub fn check<'c>(
         needed.retain(|&earlier| !siblings(&ranges[earlier as usize], range));
         asked.push(needed);
         conflicts.enter(number as u32, &accesses);
-        // What a kernel keeps nothing of, and reads, it has written before.
+        // A kernel that reads an argument and keeps nothing of it has written it before.
         let keeps = number_of.map(|kernel| kernels.facts(kernel).keeps.as_slice());
         let kept = |access: &&Access<'_>| {
             let outputs = keeps.map_or(0, <[bool]>::len);
@@ -202,9 +202,9 @@ fn siblings(one: &Range<'_>, other: &Range<'_>) -> bool {
         && (one.end <= other.begin || other.end <= one.begin)
 }
 
-/// Where the buffers of a program lie that are written: space, begin, and who they are.
+/// The buffers of a program that are written: space, begin, and value.
 struct Places<'c> {
-    /// How many memories buffers lie in, each a space.
+    /// Number of memories that hold buffers, each a space.
     memories: usize,
     known: HashMap<Val<'c>, (usize, u64, usize)>,
 }

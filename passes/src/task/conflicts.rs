@@ -19,11 +19,11 @@ use super::touch::Region;
 pub struct Access<'a> {
     /// Which space.
     pub space: usize,
-    /// Where the buffer begins in the space.
+    /// The first byte of the buffer in the space.
     pub base: u64,
     /// Which buffer.
     pub storage: usize,
-    /// What is touched of it.
+    /// The part of it that is touched.
     pub region: &'a Region,
 }
 

@@ -13,7 +13,7 @@ use crate::tile::Chooser;
 use crate::tile::construct_rtiles::{Wanted, construct};
 use crate::tile::write_compute::construct_move;
 
-/// How much longer than a move's latency each of the pieces takes that it brings: others that use
+/// Factor on a move's latency for each part that it copies, as others that use
 /// the same memory get their turns between them.
 const PIECE_LATENCIES: u64 = 2;
 

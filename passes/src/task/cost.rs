@@ -1,4 +1,4 @@
-//! How long a kernel takes on one unit, roughly.
+//! A rough estimate of a kernel's cycles on one unit.
 //!
 //! ```text
 //! compute = points · operations of the body / lanes · issue cycles     on a lane unit

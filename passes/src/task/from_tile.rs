@@ -8,7 +8,7 @@
 //!       }
 //! ```
 //!
-//! What depends on weights alone becomes constants (`values.rs`), buffers get
+//! Values that depend on weights alone become constants (`values.rs`), buffers get
 //! their offsets (`arena.rs`), runs are cut and placed (`schedule.rs`), and tokens
 //! say what waits for what (`conflicts.rs`, `reduce.rs`). Kernels are left as they
 //! are; where a copy is needed, its kernel is added (`copy.rs`).
@@ -240,7 +240,7 @@ fn read_options<'c>(
     let target = Target {
         units,
         capacity: units * unit.partitions(),
-        // What crosses units is never free: on equal terms a unit goes on with what it made.
+        // A handover is never free: on equal terms a unit continues with its own results.
         wait_cycles: unit.wait_cycles().max(1),
         launch_cycles: unit.launch_cycles(),
         split_cycles: number("split-cycles", unit.handover_cycles())?,
@@ -288,7 +288,7 @@ fn explain(
     for line in schedule.order.report(&options.target, name) {
         remark(graph.op, &line);
     }
-    // What clusters bring is said by `near/`.
+    // `cluster_memory/` reports what clusters copy.
     let by_units = |ranges: &&[Range]| ranges[0].unit < options.target.units;
     let jobs = schedule.ranges.chunk_by(|one, other| one.job == other.job);
     for ranges in jobs.filter(by_units) {

@@ -22,7 +22,7 @@ use weft_dialects::tile::{Empty, Graph, Run};
 use super::kernels::Kernels;
 use super::uses::{Uses, is_empty, root};
 
-/// Where the elements of some tensors lie.
+/// A buffer that holds the elements of some tensors.
 pub(crate) struct Storage<'c> {
     /// The tensor type under which the buffer is made.
     pub ty: Type<'c>,
@@ -74,7 +74,7 @@ pub(crate) struct Job<'c> {
     pub args: Vec<Arg<'c>>,
 }
 
-/// How a constant is made.
+/// The source of a constant.
 pub(crate) enum Constant<'c> {
     Weight {
         op: Op<'c>,
@@ -84,7 +84,7 @@ pub(crate) enum Constant<'c> {
         op: Op<'c>,
         storage: usize,
     },
-    /// What a tensor without content reads as.
+    /// Zeros, which a tensor without content reads as.
     Zeros {
         storage: usize,
     },
@@ -213,7 +213,7 @@ impl<'c> Lowering<'c, '_> {
         for &input in &run.inputs {
             operands.push(self.read(run.op, input)?);
         }
-        // Where one result starts as something, the operands say it of all.
+        // If one result has an initial value, the operands give one for each.
         let fresh = run.inits.iter().all(|&init| is_empty(init));
         let starts: &[_] = if fresh { &[] } else { &run.inits };
         for &init in starts {
@@ -229,7 +229,7 @@ impl<'c> Lowering<'c, '_> {
         Ok(())
     }
 
-    /// What a kernel reads; a tensor without content reads as zeros.
+    /// Returns the argument for an input of a kernel; a tensor without content reads as zeros.
     fn read(&mut self, user: Op<'c>, value: Val<'c>) -> Result<Arg<'c>, Failed> {
         let storage = match self.content(user, value)? {
             Content::In(storage) => storage,
@@ -276,7 +276,7 @@ impl<'c> Lowering<'c, '_> {
         Ok(())
     }
 
-    /// Whether the run at `position` may overwrite `init` where it lies.
+    /// Returns whether the run at `position` may overwrite `init` where it lies.
     fn dies(&self, position: usize, init: Val<'c>, storage: usize, args: &[Arg<'c>]) -> bool {
         matches!(self.out.storages[storage].place, Place::Arena(_))
             && self.uses.last.get(&root(init)) == Some(&position)

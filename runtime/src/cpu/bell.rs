@@ -2,7 +2,7 @@
 
 use super::sync::{AtomicU32, Futex, Ordering, fence, spin_loop};
 
-/// Where threads wait, and are told to look again.
+/// A place where threads wait, and are woken to check again.
 ///
 /// Whoever makes a condition true stores first and rings then; whoever waits says so first and
 /// looks then. Between the two of each stands a sequentially consistent fence: one of them sees

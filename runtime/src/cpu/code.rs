@@ -64,7 +64,7 @@ impl Code {
 /// Loads a shared object and runs the first rTask of a kernel on buffers of the sizes that
 /// it was compiled for, which it reads and writes.
 ///
-/// What is loaded is run: as with an artifact, who calls this trusts the code.
+/// Loads and runs code. As with an artifact, the caller has to trust it.
 ///
 /// # Errors
 /// An object that cannot be loaded, or has no such kernel.

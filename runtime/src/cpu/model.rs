@@ -214,7 +214,7 @@ impl Model {
         }
     }
 
-    /// Whether [`Model::run`] records when each step begins and ends; off at first.
+    /// Returns whether [`Model::run`] records when each step begins and ends; off at first.
     pub fn set_profiling(&mut self, on: bool) {
         self.profiling = on;
     }

@@ -48,7 +48,7 @@ pub struct Pool {
     threads: Vec<JoinHandle<()>>,
 }
 
-/// What the workers see.
+/// The state that workers share.
 pub struct Shared {
     pub schedule: Schedule,
     pub queue: Arc<Queue>,
@@ -197,12 +197,12 @@ impl Shared {
     }
 }
 
-/// What a panic says.
+/// Returns the message of a panic.
 fn reason(payload: Box<dyn Any + Send>) -> String {
     let text = payload.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
     let text = text.unwrap_or("no reason given").to_owned();
-    // What unwound may unwind again when it is dropped; then it is leaked.
+    // The payload of a panic may panic again when it is dropped; then it is leaked.
     if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
         std::mem::forget(again);
     }

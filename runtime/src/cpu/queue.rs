@@ -119,7 +119,7 @@ impl Queue {
         posted.ring();
     }
 
-    /// How often to look before sleeping: hardly, if workers and callers are more than the
+    /// Returns the number of checks before sleeping: few, if workers and callers are more than the
     /// machine has processors.
     pub fn spins(&self) -> u32 {
         let callers =

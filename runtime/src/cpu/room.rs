@@ -9,7 +9,7 @@ use super::schedule::{Operand, Schedule};
 use super::{CpuError, memory};
 use crate::plan::{Base, Plan, Port};
 
-/// What the request in a slot works in. Between requests only the holder of the slot touches it;
+/// The memory of the request in a slot. Between requests only the holder of the slot touches it;
 /// posting the request publishes it.
 pub struct Room {
     /// As [`Schedule::operands`], resolved.
@@ -20,7 +20,7 @@ pub struct Room {
     /// Locked when something has failed only.
     failure: Mutex<Option<Failure>>,
     _arena: MmapRaw,
-    /// What does not fit a device that is not the processor itself.
+    /// The arena of tensors that stay in the host's memory.
     _host: MmapRaw,
     _scratch: MmapRaw,
 }
@@ -121,7 +121,7 @@ impl Room {
         }
     }
 
-    /// Whether the current request records when its steps begin and end.
+    /// Returns whether the current request records when its steps begin and end.
     pub fn is_profiling(&self) -> bool {
         self.profiling.load(Ordering::Relaxed)
     }

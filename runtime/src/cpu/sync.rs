@@ -1,4 +1,4 @@
-//! What the pool's synchronisation is made of.
+//! The primitives of the pool's synchronisation.
 //!
 //! Nothing else in `bell.rs`, `slot.rs`, `queue.rs` and `cancel.rs` touches memory that threads
 //! share: `tests/loom` puts its own module of this name in this one's place and explores every

@@ -205,7 +205,7 @@ impl Model {
     }
 
     fn launch(&self, call: &Call) -> Result<(), CudaError> {
-        /// What one dimension of a grid holds.
+        /// The largest extent of a grid's dimension.
         const BLOCKS: u64 = (1 << 31) - 1;
         let plan = self.plan();
         let step = &plan.steps[call.first];
@@ -240,7 +240,7 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// What the driver says.
+    /// Errors of the driver.
     pub fn profile(&self) -> Result<Vec<ProfileRow>, CudaError> {
         self.device.enter()?;
         let mut moments = vec![Moment::now()?];

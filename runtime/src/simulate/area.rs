@@ -3,9 +3,9 @@
 /// Pieces of equal length, in the order in which elements are counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Area {
-    /// Where each piece begins, in bytes.
+    /// The offset of each run, in bytes.
     pub starts: Vec<i64>,
-    /// How long each is.
+    /// The length of each run.
     pub run: u64,
     /// Size of an element.
     pub elem: u64,

@@ -1,10 +1,10 @@
-//! What a simulation can end with.
+//! Errors of a simulation.
 
 use std::fmt;
 
 use crate::vm::VmError;
 
-/// Where in a run something happened.
+/// The step, rTask and operation of an event in a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     /// The kernel's symbol.
@@ -42,7 +42,7 @@ impl fmt::Display for Place {
 /// Bytes of a buffer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bytes {
-    /// What people call the buffer.
+    /// The buffer's name in messages.
     pub buffer: String,
     /// Its memory.
     pub memory: String,

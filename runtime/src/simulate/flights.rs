@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use super::area::Area;
 use super::prepare::Site;
 
-/// What one engine is given and nobody waited for.
+/// The operations in flight of one engine.
 #[derive(Debug, Default)]
 pub(super) struct Flights {
     engines: Vec<Engine>,
@@ -33,7 +33,7 @@ pub(super) struct Flight {
     pub extents: Vec<Extent>,
 }
 
-/// What it touches.
+/// The bytes that it touches.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extent {
     pub region: u32,

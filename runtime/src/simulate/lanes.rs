@@ -1,4 +1,4 @@
-//! What the lanes of a wide group did to memory that others of them see, since a barrier.
+//! Accesses of a wide group's lanes, since a barrier, to memory that other lanes of it see.
 
 use super::area::Area;
 use super::regions::Bits;

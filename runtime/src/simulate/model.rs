@@ -58,7 +58,7 @@ impl Code {
         postcard::to_stdvec(self).map_err(|error| SimulateError::Decode(error.to_string()))
     }
 
-    /// What [`Code::to_bytes`] made.
+    /// Decodes the result of [`Code::to_bytes`].
     ///
     /// # Errors
     /// Bytes that are something else.
@@ -117,7 +117,7 @@ impl<'c> Simulator<'c> {
             let (machine, clusters) = (machine.name.clone(), plan.clusters);
             return Err(SimulateError::Clusters { clusters, units, machine, found });
         }
-        // What ends where: a port, or a buffer.
+        // The place where a copy ends: a port, or a buffer.
         let numbered = |ports: &[Port], base: fn(u32) -> Base| -> Vec<_> {
             let sizes = (0..).zip(ports).filter_map(|(number, port)| Some((number, port.bytes()?)));
             sizes.map(|(number, bytes)| (base(number), bytes, bytes)).collect()

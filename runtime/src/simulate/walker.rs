@@ -10,14 +10,14 @@ use crate::vm;
 /// Allocations begin at multiples of this.
 const ALLOC_ALIGN: u64 = 64;
 
-/// Where a buffer lies.
+/// The memory and bytes of a buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Home {
     /// Index of a region: memories of the machine first.
     pub region: u32,
-    /// Where it begins there.
+    /// Its first byte there.
     pub begin: u64,
-    /// How much of it there is.
+    /// Its size in bytes.
     pub bytes: u64,
 }
 
@@ -30,7 +30,7 @@ impl Home {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Token {
     pub engine: u32,
-    /// How many operations the engine was given before it.
+    /// Number of operations that the engine was given before it.
     pub number: u64,
 }
 
@@ -56,7 +56,7 @@ pub(super) enum Stop {
     End,
 }
 
-/// What stops a walk for good.
+/// An error that ends a walk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     /// More than a memory holds.
@@ -75,7 +75,7 @@ pub(super) struct Walker {
     pub homes: Vec<Home>,
     /// Buffers that exist, in order.
     alive: Vec<MemRefId>,
-    /// Where the buffer was that ended last.
+    /// The home of the buffer that ended last.
     pub freed: Home,
     /// Length of `alive` where blocks began.
     marks: Vec<usize>,
@@ -241,7 +241,7 @@ impl Walker {
         Some(id)
     }
 
-    /// Where an operand begins, relative to its buffer; `None` where it leaves it.
+    /// Returns the offset of an operand in its buffer; `None` if it is outside.
     #[inline]
     pub fn offset(&self, side: &Side) -> Option<i64> {
         let mut offset = 0i64;

@@ -1,4 +1,4 @@
-//! What can be wrong with a program, and what can go wrong while it runs.
+//! Errors of a program, and errors while it runs.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use super::inst::Inst;
 use super::program::{Reg, TensorId};
 use super::ty::Ty;
 
-/// Where in a program: the path of statement indices, then what is meant inside of a nest.
+/// A position in a program: the path of statement indices, then the part of a nest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     /// Index of the statement in [`super::Program::body`], then in each nested body. The

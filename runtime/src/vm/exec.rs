@@ -46,7 +46,7 @@ struct Run<'r, M> {
     at: &'r mut Places,
 }
 
-/// Where a nest is; kept from one nest to the next, for its memory.
+/// The addresses at a nest's current point; kept from one nest to the next to reuse the allocation.
 #[derive(Default)]
 pub(super) struct Places {
     /// Per address, where the current strip begins.
@@ -201,7 +201,7 @@ impl<'r, M: Memories> Run<'r, M> {
         };
         let leaving = strips.accumulators.iter().filter(|a| !stays(self, a.load));
         let leaving: Vec<&Accumulator> = leaving.collect();
-        // What leaves is written before values trade places.
+        // Results are stored before values are exchanged.
         if self.points != 0 {
             leaving.iter().for_each(|a| self.store_accumulator(a));
         }

@@ -41,7 +41,7 @@ pub(super) struct Multiply {
     pub points: usize,
     /// Extents of the loops around it, outermost first.
     pub extents: Vec<u64>,
-    /// Whether the sum is the first operand of the addition.
+    /// True if the sum is the first operand of the addition.
     pub sum_first: bool,
 }
 
@@ -110,7 +110,7 @@ pub(super) struct Loop {
     pub strides: Vec<i64>,
 }
 
-/// Where the points of a strip lie, relative to a base that the loops move.
+/// The addresses of a strip's points, relative to a base that the loops move.
 #[derive(Debug)]
 pub(super) struct Address {
     pub tensor: TensorId,
@@ -190,7 +190,8 @@ impl OpKind {
     }
 }
 
-/// What depends on accumulators when all points of a strip share them: done point by point.
+/// The instructions that depend on accumulators which all points of a strip share: run point by
+/// point.
 #[derive(Debug)]
 pub(super) enum Tail {
     /// Each accumulator is `op(accumulator, x)`.

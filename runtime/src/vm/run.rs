@@ -41,7 +41,7 @@ impl Program {
         Ok(Prepared { program: Cow::Owned(self), body, written })
     }
 
-    /// Whether anything that the program does depends on what a tensor holds at first or
+    /// Returns whether anything that the program does depends on what a tensor holds at first or
     /// later; what is only written does not.
     pub fn looks_at(&self, tensor: TensorId) -> bool {
         self.body.iter().any(|stmt| stmt.looks_at(tensor))
@@ -110,7 +110,7 @@ impl Stmt {
 }
 
 impl Nest {
-    /// Whether a register that is loaded from the tensor has a use.
+    /// Returns whether a register that is loaded from the tensor has a use.
     fn looks_at(&self, tensor: TensorId) -> bool {
         let mut used = vec![false; self.loads.len() + self.body.len()];
         let mut computed = false;
@@ -193,7 +193,7 @@ impl Prepared<'_> {
     }
 
     /// Runs the program where its tensors lie, without taking memory once `scratch` has it:
-    /// what is run millions of times, as an instruction on a simulated machine.
+    /// a program that is run millions of times, as an instruction on a simulated machine.
     ///
     /// # Errors
     ///

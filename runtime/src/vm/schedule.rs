@@ -278,7 +278,7 @@ fn strips(nest: &Nest, types: &[Ty], axes: Vec<Axis>) -> Strips {
     strips
 }
 
-/// How ill an axis suits the inside of a strip: far steps and few points do.
+/// Returns the cost of an axis as the inside of a strip: large strides and few points cost most.
 fn cost(axis: &Axis) -> usize {
     let far = |stride: &i64| match stride.unsigned_abs() {
         0 => 0,

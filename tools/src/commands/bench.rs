@@ -31,7 +31,7 @@ pub struct Args {
     /// The only format there is; here for scripts.
     #[arg(long)]
     pub json: bool,
-    /// How to compile a model.
+    /// Options of the compilation.
     #[command(flatten)]
     pub compile: CompileArgs,
 }

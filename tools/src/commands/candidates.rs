@@ -38,7 +38,7 @@ pub enum TilesArg {
     Aligned,
 }
 
-/// What is constructed.
+/// Options of the construction.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Args {
     /// Print the tiles that are constructed for the kernel, as JSON, and compile nothing. An
@@ -56,7 +56,7 @@ pub struct Args {
     pub matrix: bool,
 }
 
-/// What is printed. Sizes are in the order of the axes, reductions last.
+/// The printed result. Sizes are in the order of the axes, reductions last.
 #[derive(Serialize)]
 struct Printed<'a> {
     op: &'a str,

@@ -62,11 +62,11 @@ pub struct CompileArgs {
     pub no_cache: bool,
 }
 
-/// What a failing pass leaves behind, in the folder of the output or the current one.
+/// The reproducer of a failed pass, in the folder of the output or the current one.
 pub(crate) const REPRODUCER: &str = "weft-reproducer.mlir";
 
 impl CompileArgs {
-    /// Where artifacts are kept.
+    /// Returns the settings of the cache.
     fn cache_settings(&self) -> Result<Settings, Failure> {
         match self.no_cache {
             true => Ok(Settings::none()),
@@ -148,7 +148,7 @@ fn pass_option(text: &str) -> Result<(String, String, String), Failure> {
     Ok((pass.to_owned(), option.to_owned(), value.to_owned()))
 }
 
-/// Whether a path names an artifact.
+/// Returns whether a path names an artifact.
 pub fn is_artifact(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "weft")
 }

@@ -21,7 +21,7 @@ pub struct Args {
     /// Inputs by tensor name.
     #[arg(long, value_name = "NPZ")]
     pub inputs: Option<PathBuf>,
-    /// Where the outputs go, by tensor name.
+    /// File for the outputs, by tensor name.
     #[arg(long, value_name = "NPZ")]
     pub outputs: Option<PathBuf>,
     /// Expected outputs, by name, or arr_0, arr_1, ... in output order.
@@ -33,7 +33,8 @@ pub struct Args {
     /// Allowed absolute difference.
     #[arg(long, default_value_t = 1e-4)]
     pub atol: f64,
-    /// Where outputs differ, find the first operator whose result differs from the reference interpreter's.
+    /// If outputs differ, find the first operator whose result differs from the reference
+    /// interpreter's.
     #[arg(long, requires = "expect")]
     pub bisect: bool,
     /// Threads; at most the model's units.
@@ -42,7 +43,7 @@ pub struct Args {
     /// Seed of random inputs.
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
-    /// How to compile a model.
+    /// Options of the compilation.
     #[command(flatten)]
     pub compile: CompileArgs,
 }

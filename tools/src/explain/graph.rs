@@ -136,7 +136,7 @@ impl<'c> Reader<'c, '_> {
     }
 }
 
-/// Where a tensor comes from, behind views and connections, and the memory of the last
+/// Returns the source of a tensor, behind views and connections, and the memory of the last
 /// connection on its way.
 fn source(value: Val<'_>) -> (Val<'_>, Option<&str>) {
     let (mut value, mut memory) = (value, None);
@@ -189,7 +189,7 @@ fn group(graph: &mut Graph, machine: Machine<'_>, shared: &str) {
     }
 }
 
-/// What nodes that are one kernel do, by the names of their operators.
+/// Returns the groups of nodes that are one kernel, with the names of their operators.
 pub(super) fn groups(graph: &Graph) -> BTreeMap<usize, (String, Vec<usize>)> {
     let mut found: BTreeMap<usize, (String, Vec<usize>)> = BTreeMap::new();
     for (number, node) in graph.nodes.iter().enumerate() {

@@ -11,7 +11,7 @@ use super::report::Measured;
 use crate::commands::read_inputs;
 use crate::{Failure, Unit};
 
-/// How to measure.
+/// Options of the measurement.
 #[derive(Clone, Debug)]
 pub struct Measure {
     /// Inputs by tensor name; random ones without.

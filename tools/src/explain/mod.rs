@@ -46,7 +46,7 @@ use kernels::Kernels;
 use measure::Runner;
 use program::{Job, Program};
 
-/// What was found out by one compilation.
+/// The result of one compilation.
 struct Compiled {
     program: Program,
     graph: Graph,
@@ -70,7 +70,7 @@ pub fn explain(
     asked.remarks = Remarks::All;
     let (shown, runner, from_graph) = compile(path, &asked, measure)?;
     let mut runners: Vec<Runner> = runner.into_iter().collect();
-    // What is shown comes first; ways with the same options share a compilation.
+    // The joining that is shown comes first; those with the same options share a compilation.
     let mut programs = vec![shown.program.clone()];
     let mut ways: Vec<(Way, usize)> = Vec::new();
     // Text of the stage `tile` is joined as it is.

@@ -25,12 +25,12 @@ impl Element {
     /// Half precision; sums are in single.
     pub const F16: Self = Self(DType::F16);
 
-    /// What the runtime calls it.
+    /// Returns the runtime's type.
     pub fn dtype(self) -> DType {
         self.0
     }
 
-    /// Whether it is a float.
+    /// Returns whether it is a float.
     pub fn is_float(self) -> bool {
         self.0.is_float()
     }

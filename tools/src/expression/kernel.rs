@@ -1,4 +1,4 @@
-//! What an expression means: axes with extents, tensors with shapes, a value per point.
+//! The meaning of an expression: axes with extents, tensors with shapes, a value per point.
 
 use weft_dialects::ir::Linear;
 
@@ -21,7 +21,7 @@ const SHAPE: usize = 1;
 pub struct Axis {
     /// Its name.
     pub name: String,
-    /// How many points it has.
+    /// Number of points.
     pub extent: u64,
 }
 
@@ -34,7 +34,7 @@ pub struct Tensor {
     pub shape: Vec<u64>,
 }
 
-/// What is calculated at a point.
+/// The computation of a point.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// A number; a whole one for integers.
@@ -54,11 +54,11 @@ pub enum Value {
 pub struct Kernel {
     /// The axes: those of the output in its order, then those that are folded.
     pub axes: Vec<Axis>,
-    /// What is read, in the order of the expression.
+    /// The tensors that are read, in the order of the expression.
     pub inputs: Vec<Tensor>,
-    /// What is written.
+    /// The views that are written.
     pub output: Tensor,
-    /// How values are folded into the output.
+    /// The reduction into the output.
     pub assign: Assign,
     /// Each different element that a point reads: the input's number, and the index.
     pub reads: Vec<(usize, Vec<Linear>)>,
@@ -173,7 +173,7 @@ fn extents(text: &str) -> Result<Vec<Given>> {
     Ok(all)
 }
 
-/// What an index below 0 means.
+/// The meaning of an index below 0.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Borders {
     /// A mistake.
@@ -437,7 +437,7 @@ fn collect(node: &Node, in_index: bool, axes: &mut Vec<(String, Span)>) -> Resul
                 axes.push((name.clone(), node.span.clone()));
             }
         }
-        // What is wrong with it is said later.
+        // Errors in it are reported later.
         Kind::Axis(_) => {}
         Kind::Access(_) if in_index => return Err(not_linear(&node.span)),
         Kind::Access(access) => {

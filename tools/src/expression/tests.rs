@@ -1,4 +1,4 @@
-//! What expressions mean, and what is wrong with those that mean nothing.
+//! The meaning of expressions, and errors in wrong ones.
 
 use super::*;
 use crate::reports::draw;
@@ -18,7 +18,7 @@ fn refused(expression: &str, shape: &str, dtype: &str) -> String {
     draw(&failure, false)
 }
 
-/// What the interpreter makes of the kernel's module, which must verify.
+/// Evaluates the kernel's module, which must verify, with the reference interpreter.
 fn evaluate(kernel: &Kernel, inputs: &[&[f32]]) -> Vec<f32> {
     let context = crate::context();
     let module = kernel.module(&context);

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
-/// What the last panic said, until somebody asks.
+/// The message of the last panic, until it is taken.
 static LAST: Mutex<Option<String>> = Mutex::new(None);
 
 /// Keeps panics from printing; [`caught`] tells what they said.

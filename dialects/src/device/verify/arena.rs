@@ -4,7 +4,7 @@ use super::super::Machine;
 use crate::ir::{Block, Diagnostics, Op, Val, parts, ty};
 use crate::verify::int;
 
-/// Where pieces begin, as the memory that kernels are given.
+/// Alignment of buffers in an arena, equal to that of the memory that kernels are given.
 const ALIGN: i64 = 64;
 
 /// C5. A piece of an arena begins at a multiple of 64 bytes and ends inside the memory, which is
@@ -123,7 +123,7 @@ fn used<'c>(block: Block<'c>, room: Val<'c>) -> Option<(usize, usize)> {
             around = around.and_then(Op::parent);
         }
         let at = ops.iter().position(|op| Some(*op) == around)?;
-        // What gives a token may go on until somebody waits for it.
+        // An operation that gives a token may be under way until that is waited for.
         let waited = |token: Val<'c>| {
             let waits = token.uses().into_iter().filter(|(op, _)| op.is("device.wait"));
             let places = waits.filter_map(|(wait, _)| ops.iter().position(|op| *op == wait));

@@ -51,7 +51,7 @@ impl<'c> Alike<'c> {
     }
 }
 
-/// Whether all groups do an operation together.
+/// Returns whether all groups do an operation together.
 fn is_together(machine: Machine<'_>, op: Op<'_>) -> bool {
     if let Some(transfer) = Transfer::of(op) {
         return is_shared(machine, transfer.source.memref)
@@ -88,7 +88,7 @@ pub(super) fn kernel_c4(op: Op<'_>, diag: &mut Diagnostics) {
     order.block(kernel.body, &mut State::default(), diag);
 }
 
-/// What was done to the shared rooms since the last barrier.
+/// The accesses to shared buffers since the last barrier.
 #[derive(Clone, Default)]
 struct State {
     written: BTreeSet<usize>,

@@ -115,7 +115,7 @@ pub(super) fn instruction_c5(op: Op<'_>, diag: &mut Diagnostics) {
                 .help("a result has the type of the operand that it overwrites");
         }
     }
-    // What the lowering overwrites where it is not told an address.
+    // The operands that the lowering overwrites and that are not addresses.
     let values: Vec<_> = region_args(op, 1).into_iter().skip(first).collect();
     let values: Vec<_> = values.into_iter().filter(|ty| !ty::is_index(*ty)).collect();
     if values.len() != lowering.len() {
@@ -174,7 +174,7 @@ pub(super) fn instruction_c8(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
-/// What is wrong with a fragment of an operand of these types.
+/// Reports errors of a fragment of an operand of these types.
 fn check_fragment<'c>(
     op: Op<'c>,
     fragment: Attribute<'c>,

@@ -318,8 +318,8 @@ pub(super) fn invoke_c2(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
-/// Whether an operand is one element that the lowering takes as a number, and a move goes from
-/// where it lies to the registers of the result.
+/// Returns whether an operand is one element that the lowering takes as a number, and a move goes
+/// from where it lies to the registers of the result.
 fn is_within_reach<'c>(
     machine: Machine<'c>,
     instruction: &Instruction<'c>,
@@ -335,7 +335,7 @@ fn is_within_reach<'c>(
     from.zip(to).is_some_and(|(from, to)| machine.move_between(from, to).is_some())
 }
 
-/// Whether the last dimensions of `memref` are no smaller than the shape of `operand`.
+/// Returns whether the last dimensions of `memref` are no smaller than the shape of `operand`.
 fn has_room(memref: Type<'_>, operand: Type<'_>) -> bool {
     // Nothing is known of shapes that are not static.
     let (Some(own), Some(shape)) = (ty::shape(memref), ty::shape(operand)) else { return true };
@@ -414,7 +414,7 @@ pub(super) fn apply_c1(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
-/// Whether an operation of a body is free on every lane unit.
+/// Returns whether an operation of a body is free on every lane unit.
 fn needs_no_instruction(op: Op<'_>) -> bool {
     let types: Vec<_> =
         op.operands().into_iter().chain(op.results()).map(|value| value.ty()).collect();

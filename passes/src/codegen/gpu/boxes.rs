@@ -18,14 +18,14 @@ pub struct Steps<'a, 'c> {
     pub from: &'a [i64],
     pub to: &'a [i64],
     pub limits: &'a [Limit<'c>],
-    /// Whether targets of what is left out take zero.
+    /// True if targets of what is left out take zero.
     pub pads: bool,
     /// Elements side by side that may be moved together.
     pub run: u64,
 }
 
 impl<'c> Steps<'_, 'c> {
-    /// Whether a point of the box is not left out, where that is not always so.
+    /// Returns whether a point of the box is not left out, where that is not always so.
     pub fn inside(&self, b: &mut Builder<'c>, point: &[Val<'c>]) -> Option<Val<'c>> {
         let mut inside = None;
         for limit in self.limits {
@@ -249,7 +249,7 @@ pub fn count<'c>(
     inside.op("scf.yield", &[], &[]);
 }
 
-/// Whether a value is the constant zero.
+/// Returns whether a value is the constant zero.
 pub fn is_zero(index: Val<'_>) -> bool {
     index.def().and_then(|op| op.attr("value")).and_then(attr::int) == Some(0)
 }

@@ -13,7 +13,7 @@ use super::room::{self, Place, Room, Thread};
 /// Threads that go in step without a barrier of the block, at most.
 const WARP: u64 = 64;
 
-/// What a kernel's function is for.
+/// The purpose of a kernel's function.
 #[derive(Clone, Copy)]
 pub enum Role<'a> {
     /// An entry: its blocks share out the rTasks from `begin` to `end` by their numbers.

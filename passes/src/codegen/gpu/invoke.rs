@@ -18,7 +18,7 @@ pub fn expand<'c>(
     inline(b, thread.machine, invoke, diag, &read, &write);
 }
 
-/// What the lowering gets of an operand: this thread's slots, an element, or an address.
+/// Returns the operand as the lowering takes it: this thread's slots, an element, or an address.
 fn read<'c>(
     b: &mut Builder<'c>,
     thread: &Thread<'c>,

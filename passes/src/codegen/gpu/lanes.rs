@@ -143,7 +143,7 @@ fn write<'c>(
     let begin = view.indices.last().copied().filter(|&begin| !is_zero(begin));
     let Some(begin) = begin else {
         if lanes >= shape.last().copied().unwrap_or(1) {
-            // What lanes beyond the register hold is nobody's.
+            // Lanes beyond the register hold no element.
             store(b, value, *slots, &place);
             return;
         }

@@ -52,7 +52,7 @@ pub const PASS: Pass = Pass {
 /// Threads of a block, where a group of threads that go in step needs nothing of a block.
 const BLOCK_THREADS: u64 = 128;
 
-/// How a kernel is launched: `ceil(rTasks / groups)` blocks.
+/// The launch of a kernel: `ceil(rTasks / groups)` blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Launch {
     /// Threads of a block.
@@ -62,7 +62,7 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// How a kernel is launched on a machine whose registers are spread over lanes.
+    /// Returns the launch of a kernel on a machine whose registers are spread over lanes.
     pub fn of<'c>(machine: Machine<'c>, kernel: &Kernel<'c>) -> Option<Self> {
         let lanes = registers(machine, kernel)?.lanes()?;
         if kernel.groups > 1 {
@@ -159,7 +159,7 @@ fn lower<'c>(
     if !place_allocs(&mut thread, kernel, func, &allocs, registers, role, diag) {
         return;
     }
-    // What lies inside another operation's body is read there, and goes with it.
+    // Operations inside the body of another one are lowered with that one.
     let outer = steps
         .into_iter()
         .filter(|op| !op.parent().is_some_and(|around| around.name().starts_with("device.")));
@@ -221,7 +221,7 @@ fn place_allocs<'c>(
             return false;
         } else if memory.scope() == Scope::Core {
             let flat = shared.room(&mut b, alloc, &memory);
-            // What several groups share they wait for by barriers of the program, as the lanes
+            // Several groups wait for shared data by barriers of the program, as the lanes
             // of one do for what lies in an arena.
             let ours = kernel.groups == 1 && offset(alloc).is_none();
             Room::Memory { flat, shape, ours, swizzle: room::swizzle(alloc) }

@@ -14,25 +14,25 @@ use super::together::{End, elements, wide_load, wide_store};
 use crate::nest::{emit_sum, row_major};
 use crate::tile::banks;
 
-/// What a thread moves at once.
+/// The most bytes that a thread moves at once.
 const WIDEST_BYTES: u64 = 16;
 
 /// Registers as one side of a move.
 pub struct Registers<'a, 'c> {
     pub shape: &'a [u64],
     pub layout: &'a Layout<'c>,
-    /// What this thread holds.
+    /// The elements of this thread.
     pub slots: Val<'c>,
     pub view: &'a View<'c>,
 }
 
 /// One slot that may hold an element of the box.
 struct Slot<'c> {
-    /// Where the slot is.
+    /// The index of the slot.
     place: Vec<Val<'c>>,
     /// Which element of the box it holds.
     point: Vec<Val<'c>>,
-    /// Whether it does, where that is not always so.
+    /// The condition that it holds one; `None` if it always does.
     condition: Option<Val<'c>>,
     /// The same for every lane, where it is known now.
     points: Option<Vec<Vec<i64>>>,

@@ -1,4 +1,4 @@
-//! Where the values of a device program are in the code of one thread.
+//! The storage of a device program's values in the code of one thread.
 
 use rustc_hash::FxHashMap;
 use weft_dialects::device::{Instruction, Invoke, Machine, Memory, View};
@@ -19,9 +19,9 @@ pub enum Room<'c> {
         flat: Val<'c>,
         /// Its extents in the device program.
         shape: Vec<u64>,
-        /// Whether only this group of threads sees it.
+        /// True if only this group of threads sees it.
         ours: bool,
-        /// Where elements lie that do not lie in their order.
+        /// The swizzle, if elements are not stored in order.
         swizzle: Option<Swizzle>,
     },
     /// In registers: what this thread holds.
@@ -30,7 +30,7 @@ pub enum Room<'c> {
         slots: Val<'c>,
         /// Its extents in the device program.
         shape: Vec<u64>,
-        /// How the last dimensions are spread over threads.
+        /// The distribution of the last dimensions over threads.
         layout: Layout<'c>,
     },
 }
@@ -55,7 +55,7 @@ pub struct Thread<'c> {
     pub lanes: u64,
     /// Groups that run an rTask together.
     pub groups: u64,
-    /// How many threads meet at a barrier, where those are not the whole block.
+    /// Number of threads that meet at a barrier, if that is not the whole block.
     pub part: Option<u64>,
     /// Which of them this one is.
     pub place: Place<'c>,
@@ -95,7 +95,7 @@ pub fn swizzle(alloc: Op<'_>) -> Option<Swizzle> {
     Some(Swizzle { bits: bits as u32, keep: keep as u32, shift: shift as u32 })
 }
 
-/// Where the element `at` of a row of elements lies.
+/// Returns the position of the element `at` of a row of elements.
 pub fn swizzled<'c>(b: &mut Builder<'c>, at: Val<'c>, swizzle: Option<Swizzle>) -> Val<'c> {
     let Some(Swizzle { bits, keep, shift }) = swizzle else { return at };
     let index = Type::index(b.context());
@@ -135,8 +135,8 @@ pub fn in_space<'c>(
     ty::memref(shape, elem, space.map(|space| attr::of_int(context, space)))
 }
 
-/// How a register memref is spread over threads: as the instructions that use it say,
-/// lane by lane where none does.
+/// Returns the distribution of a register memref over threads: that of the instructions that use
+/// it, lane by lane where none does.
 ///
 /// Reports instructions that disagree, and gives `None` then.
 pub fn layout_of<'c>(

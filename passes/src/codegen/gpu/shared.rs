@@ -14,7 +14,7 @@ use super::room;
 /// The widest that any instruction asks of an address.
 const ALIGN: i64 = 1024;
 
-/// What a kernel shares.
+/// The buffers that a kernel's threads share.
 pub struct Shared<'k, 'c> {
     pub kernel: &'k Kernel<'c>,
     pub allocs: &'k [Op<'c>],
@@ -23,7 +23,7 @@ pub struct Shared<'k, 'c> {
     arenas: FxHashMap<&'c str, Val<'c>>,
     /// Names and types of all that is to be declared.
     made: Vec<(String, Type<'c>)>,
-    /// Where the next room in the buffer of an entry begins.
+    /// The first free byte of the entry's buffer.
     used: i64,
 }
 
@@ -76,7 +76,7 @@ impl<'k, 'c> Shared<'k, 'c> {
     }
 }
 
-/// Whether a kernel shares memory.
+/// Returns whether a kernel shares memory.
 pub fn is_used<'c>(machine: Machine<'c>, kernel: &Kernel<'c>) -> bool {
     !allocs(machine, kernel).is_empty()
 }
@@ -121,7 +121,7 @@ fn arena_bytes(allocs: &[Op<'_>], memory: &str) -> i64 {
     pieces.filter_map(end).max().unwrap_or(0)
 }
 
-/// Where a piece of an arena begins.
+/// Returns the offset of a buffer in an arena.
 pub fn offset(alloc: Op<'_>) -> Option<i64> {
     alloc.attr("offset").and_then(attr::int)
 }

@@ -1,4 +1,4 @@
-//! What the threads of a block move together, and who moves what.
+//! Boxes that the threads of a block move together, and the part of each thread.
 //!
 //! ```text
 //! chunk c of the box, `run` elements of its last side, is moved by thread c mod threads
@@ -17,7 +17,7 @@ use crate::tile::banks::Swizzle;
 /// Rounds that are written out, all loads of them before the first store, so that one
 /// latency is waited for instead of many.
 const WRITTEN_OUT: u64 = 32;
-/// What a thread moves at once.
+/// The most bytes that a thread moves at once.
 const WIDEST_BYTES: u64 = 16;
 
 /// One end of a box in memory.
@@ -26,7 +26,7 @@ pub struct End<'a, 'c> {
     pub flat: Val<'c>,
     /// The first element.
     pub base: Val<'c>,
-    /// Where elements lie that do not lie in their order.
+    /// The swizzle, if elements are not stored in order.
     pub swizzle: Option<Swizzle>,
     /// Elements between neighbours along each side.
     pub steps: &'a [i64],
@@ -110,16 +110,16 @@ pub fn fill<'c>(
     });
 }
 
-/// What a thread moves at once, on its way.
+/// A run of elements that a thread moves at once.
 struct Chunk<'c> {
     /// The point of its first element.
     point: Vec<Val<'c>>,
     /// One element, or a vector of them.
     value: Val<'c>,
     run: u64,
-    /// Whether this thread has a chunk, where that is not always so.
+    /// The condition that this thread has a chunk; `None` if it always has.
     there: Option<Val<'c>>,
-    /// Whether it is not left out.
+    /// The condition that the chunk is inside the limits; `None` if it always is.
     inside: Option<Val<'c>>,
 }
 

@@ -10,7 +10,7 @@ use weft_dialects::ir::{Block, Builder, Diagnostics, Mapping, Op, Type, Val, att
 
 use super::view;
 
-/// What a scalar of the body is in all lanes.
+/// A scalar of the body, for all lanes.
 #[derive(Clone, Copy)]
 pub enum Lanes<'c> {
     /// The same scalar everywhere.

@@ -84,7 +84,7 @@ fn lower<'c>(
     });
     let (allocs, steps): (Vec<_>, Vec<_>) =
         device_ops.into_iter().partition(|op| op.is("device.alloc"));
-    // What lies inside another operation's body is read there, and goes with it.
+    // Operations inside the body of another one are lowered with that one.
     let outer = steps
         .into_iter()
         .filter(|op| !op.parent().is_some_and(|around| around.name().starts_with("device.")));

@@ -23,10 +23,10 @@ use crate::task::arena::{self, Life};
 /// Says of a `device.alloc` which piece it is in, and from which byte of it on.
 const PLACE: &str = "scratch";
 
-/// What a worker lends to a kernel, in pieces.
+/// The scratch memory of a kernel, divided into buffers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scratch {
-    /// Where each piece begins, and its size.
+    /// The offset and size of each buffer.
     pub pieces: Vec<(u64, u64)>,
 }
 
@@ -37,7 +37,7 @@ impl Scratch {
     }
 }
 
-/// What a kernel needs beside its operands.
+/// Returns the scratch memory that a kernel needs.
 pub fn scratch<'c>(machine: Machine<'c>, kernel: &Kernel<'c>) -> Scratch {
     placed(machine, kernel).0
 }

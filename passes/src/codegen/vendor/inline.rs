@@ -53,7 +53,7 @@ pub fn expand<'c>(
     true
 }
 
-/// Whether the lowering has an operation of the machine's own dialects.
+/// Returns whether the lowering has an operation of the machine's own dialects.
 pub fn is_vendors(machine: Machine<'_>, instruction: &Instruction<'_>) -> bool {
     let names = machine.vendor_operations();
     let mut own = false;

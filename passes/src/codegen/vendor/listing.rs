@@ -58,8 +58,8 @@ pub fn listing(module: Op<'_>, machine: Machine<'_>) -> Result<String, Failed> {
     Ok(text)
 }
 
-/// How the vendor's operations are written: by their declaration, or as the instruction
-/// whose lowering they are, with the operation's operand for each of its own.
+/// Returns the encodings of the vendor's operations: those of their declarations, or of the
+/// instruction whose lowering they are, with the operation's operand for each of its own.
 fn encodings(machine: Machine<'_>) -> HashMap<String, String> {
     let declared = machine.vendor_operations();
     let mut found = HashMap::new();
@@ -104,7 +104,7 @@ fn write_encoding(encoding: &str, of: &dyn Fn(&str) -> Option<String>) -> String
 /// The token of what never began: the first order of an engine has number 1.
 const READY: &str = "0";
 
-/// What a value is called.
+/// The name of a value in the listing.
 #[derive(Clone, Debug)]
 enum Name {
     /// An index.
@@ -276,7 +276,7 @@ impl<'c> Listing<'_, 'c> {
         before.chain(std::iter::once(self.place(&view))).collect()
     }
 
-    /// What an operation gives, where it needs no instruction.
+    /// Returns the result of an operation that needs no instruction.
     fn known(&self, op: Op<'c>) -> Option<Name> {
         match op.name() {
             "arith.constant" => {
@@ -419,7 +419,7 @@ impl<'c> Listing<'_, 'c> {
         let mut tokens = Vec::new();
         for token in op.operands() {
             let name = self.name(token);
-            // What is ready is not waited for.
+            // A token that is given already needs no wait.
             if name != READY && !tokens.contains(&name) {
                 tokens.push(name);
             }
@@ -578,7 +578,7 @@ impl<'c> Listing<'_, 'c> {
                 self.set(result, Name::Text(name));
             }
         }
-        // What is yielded as it came is moved.
+        // A result that is an input needs a move.
         for (yielded, output) in results.into_iter().zip(outputs) {
             let name = self.name(yielded);
             if name != output {
@@ -596,7 +596,7 @@ impl<'c> Listing<'_, 'c> {
     }
 }
 
-/// What an encoding of a move may name.
+/// The facts that an encoding of a move may name.
 struct Facts {
     from: String,
     to: String,

@@ -37,7 +37,7 @@ pub const PASS: Pass = Pass {
     run,
 };
 
-/// Whether a machine is one that LLVM has no code for: its programs are told in its own
+/// Returns whether a machine is one that LLVM has no code for: its programs are told in its own
 /// operations.
 pub fn is_vendors(machine: Machine<'_>) -> bool {
     Target::of(machine).is_err()
@@ -84,7 +84,7 @@ fn lower<'c>(
     Ok(inlined)
 }
 
-/// Whether an operation belongs to one of the machine's own dialects.
+/// Returns whether an operation belongs to one of the machine's own dialects.
 fn is_own(names: &[(String, Op<'_>)], op: Op<'_>) -> bool {
     names.iter().any(|(name, _)| op.is(name))
 }

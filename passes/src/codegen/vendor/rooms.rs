@@ -1,8 +1,8 @@
-//! Where each allocation of a kernel lies in its memory.
+//! The address of each allocation of a kernel in its memory.
 //!
-//! An allocation lives until the end of its block, so a memory is a stack: what a block
-//! takes begins where the block around it has got to. Pieces of an arena lie where they say, from
-//! where the first of them begins.
+//! An allocation lives until the end of its block, so a memory is a stack: the
+//! allocations of a block begin after those of the block around it. Buffers of an arena have the
+//! offsets that the text states, relative to the first of them.
 
 use std::collections::HashMap;
 

@@ -8,8 +8,8 @@
 //!
 //! Loops that are unrolled anyway are written out, and the instructions between two operations of
 //! another kind are put in the order of a list (`schedule.rs`), each value in a register of its own
-//! where there are some left. Only what a core issues in order by itself: what engines do has
-//! tokens. Only where registers are filled by moves from a memory in which tiles wait; elsewhere a
+//! if any is free. Only instructions that a core issues in order are moved: operations of engines
+//! have tokens. Only where registers are filled by moves from a memory in which tiles wait; elsewhere a
 //! code generator or the hardware itself orders instructions.
 
 mod schedule;
@@ -72,7 +72,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     Ok(())
 }
 
-/// What one turn of every piece takes in the order that was chosen, and in the other.
+/// Reports the cycles of every block in the order that was chosen, and in the other.
 fn told(pieces: &[[f64; 2]]) -> String {
     let sum = |side: usize| pieces.iter().map(|piece| piece[side]).sum::<f64>();
     let better: Vec<_> = pieces.iter().filter(|[text, list]| list < text).copied().collect();
@@ -115,7 +115,7 @@ impl<'c> Writer<'_, 'c> {
     /// Orders a block, whose registers and those of blocks inside may be `most`.
     fn block(&mut self, block: Block<'c>, most: usize) {
         let inside = self.inside(block, &|_| true);
-        // What a loop takes in each round stays taken where its rounds are written out.
+        // Registers of a loop stay in use when it is unrolled.
         let rounds = self.inside(block, &|op| op.is("affine.for"));
         if self.own(block) + rounds + inside <= most {
             unroll::unroll(self.context, block, &|op| {
@@ -162,7 +162,7 @@ impl<'c> Writer<'_, 'c> {
         Some((rows.iter().product::<u64>() * each) as usize)
     }
 
-    /// Whether an operation takes no time and may stand before what it stands behind.
+    /// Returns whether an operation takes no time and may stand before what it stands behind.
     fn is_pure(&self, op: Op<'c>) -> bool {
         let index =
             op.region_count() == 0 && (op.is("affine.apply") || op.name().starts_with("arith."));
@@ -221,7 +221,7 @@ impl<'c> Writer<'_, 'c> {
         values.into_iter().for_each(Op::erase);
     }
 
-    /// Whether a register is for values of these operations only.
+    /// Returns whether a register is for values of these operations only.
     fn is_value(&self, op: Op<'c>, timed: &HashSet<Op<'c>>) -> bool {
         let users = op.result(0).uses();
         self.taken(op) == Some(1)
@@ -230,7 +230,7 @@ impl<'c> Writer<'_, 'c> {
             && self.begins(op)
     }
 
-    /// Whether the first operation that touches a register writes it whole.
+    /// Returns whether the first operation that touches a register writes it whole.
     fn begins(&self, op: Op<'c>) -> bool {
         let own = op.result(0);
         let mut later = std::iter::successors(op.next(), |op| op.next());
@@ -273,7 +273,7 @@ impl<'c> Writer<'_, 'c> {
     }
 }
 
-/// Whether the blocks of an operation are done lane by lane.
+/// Returns whether the blocks of an operation are done lane by lane.
 fn is_lanewise(op: Op<'_>) -> bool {
     op.is("device.apply") || op.is("device.combine")
 }
@@ -371,7 +371,7 @@ impl<'c> Cells<'c> {
     }
 }
 
-/// Whether two buffers may share bytes: arguments of a kernel, or pieces of one arena.
+/// Returns whether two buffers may share bytes: arguments of a kernel, or pieces of one arena.
 fn may_meet<'c>(one: Val<'c>, other: Val<'c>) -> bool {
     if ty::memory(one.ty()) != ty::memory(other.ty()) {
         return false;

@@ -38,7 +38,7 @@ pub(super) struct Item {
     pub writes: Vec<Cell>,
 }
 
-/// What may be issued after what, and where values lie.
+/// The dependences between instructions, and the registers of values.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Order {
     /// Items by number.
@@ -92,7 +92,8 @@ pub(super) fn cycles(items: &[Item], order: &[usize]) -> f64 {
     end
 }
 
-/// Whether every item comes after what it has to, and no two values are in one register at a time.
+/// Returns whether every item comes after what it has to, and no two values are in one register at
+/// a time.
 pub(super) fn is_legal(items: &[Item], kind_of: &[usize], order: &Order) -> bool {
     let mut place = vec![usize::MAX; items.len()];
     order.items.iter().enumerate().for_each(|(at, &number)| place[number] = at);
@@ -149,7 +150,7 @@ impl<'a> Rooms<'a> {
         Self { kind_of, left, kinds, free, taken, users, touched }
     }
 
-    /// Whether there are registers for the values that an item begins.
+    /// Returns whether there are registers for the values that an item begins.
     fn fits(&self, item: usize) -> bool {
         let begins = |value: &&usize| self.taken[**value].is_none();
         let mut kinds: Vec<usize> =

@@ -73,10 +73,10 @@ struct Door<'c> {
     /// At the end of the tile-graph.
     b: Builder<'c>,
     memory: String,
-    /// Where a piece of an input may lie whose border is laid out beside its use.
+    /// The cache for tiles of inputs that are stored with their borders.
     near: Option<tile::NearCache<'c>>,
     values: HashMap<Val<'c>, Val<'c>>,
-    /// What lies inside the borders of payload tensors that are read with theirs.
+    /// The tensors inside the borders of payload tensors that are read with theirs.
     bordered: HashMap<Val<'c>, Val<'c>>,
     /// Tensors that depend on weights and literals alone.
     constants: HashSet<Val<'c>>,

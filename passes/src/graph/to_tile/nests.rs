@@ -236,7 +236,7 @@ impl<'c> Door<'c> {
     }
 }
 
-/// Whether some access has a dimension for this axis on its own, from any place on.
+/// Returns whether some access has a dimension for this axis on its own, from any place on.
 fn stands_alone<'a, 'c: 'a>(
     axis: usize,
     mut accesses: impl Iterator<Item = &'a Access<'c>>,
@@ -247,7 +247,7 @@ fn stands_alone<'a, 'c: 'a>(
     })
 }
 
-/// Whether a parallel nest does nothing but give one other nest its start.
+/// Returns whether a parallel nest does nothing but give one other nest its start.
 pub fn starts_another(op: Op<'_>) -> bool {
     let [result] = op.results()[..] else { return false };
     let [(user, operand)] = result.uses()[..] else { return false };

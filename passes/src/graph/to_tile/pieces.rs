@@ -1,4 +1,4 @@
-//! What the tensors of a payload are while it is cut into kernels.
+//! The tensors of a payload while it is cut into kernels.
 
 use weft_dialects::ir::{Linear, Op, Type, Val, attr, ty};
 

@@ -1,4 +1,4 @@
-//! What a convolution takes, directly and by its transforms, as the machine file says.
+//! The predicted cycles of a convolution, directly and by transforms, from the machine file.
 //!
 //! ```text
 //! nest  = max(cycles of its tiles on one unit, its bytes / rate of the memory that holds them)

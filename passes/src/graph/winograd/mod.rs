@@ -69,7 +69,7 @@ pub const PASS: Pass = Pass {
     run,
 };
 
-/// What may be done.
+/// The rewrites that the options allow.
 struct Wanted<'c> {
     variants: &'static [&'static Variant],
     error: f64,

@@ -1,4 +1,4 @@
-//! What lies in the memory that the units of a cluster share: GraphTurbo's scope of the global
+//! Placement of tensors in the memory that the units of a cluster share, GraphTurbo's global
 //! buffer, decided when jobs have their units.
 //!
 //! ```text
@@ -42,7 +42,7 @@ pub(crate) use shelf::Shelf;
 use traffic::Traffic;
 use wish::{How, Uses, Wish, wishes_of};
 
-/// What ranges are given instead of a storage.
+/// The buffers that ranges are given instead of a storage.
 #[derive(Default)]
 pub(crate) struct Near {
     /// By job, storage and cluster.
@@ -51,18 +51,18 @@ pub(crate) struct Near {
     /// Tensors that are kept.
     kept: usize,
     bytes: u64,
-    /// What became of each wish.
+    /// The decision on each request.
     told: Vec<(Wish, Fate)>,
 }
 
 impl Near {
-    /// Where a range of `job` on a unit finds what lies in `storage`.
+    /// Returns the storage that a range of `job` on a unit uses instead of `storage`.
     pub fn storage(&self, job: usize, storage: usize, unit: u64) -> usize {
         let Some(clusters) = self.clusters else { return storage };
         self.instead.get(&(job, storage, clusters.of(unit))).copied().unwrap_or(storage)
     }
 
-    /// How many clusters there are whose memory is used.
+    /// Returns the number of clusters whose memory is used.
     pub fn clusters(&self) -> u64 {
         self.clusters.map_or(0, |clusters| clusters.count())
     }
@@ -72,7 +72,7 @@ impl Near {
         self.bytes
     }
 
-    /// What was decided of each tensor, with a job that touches it.
+    /// Returns the decision on each tensor, with a job that touches it.
     pub fn report(&self, lowered: &Lowered<'_>, shelf: &Shelf<'_>) -> Vec<(usize, String)> {
         let mut told: Vec<_> = self.told.iter().collect();
         told.sort_by_key(|(wish, _)| (wish.storage, wish.uses[0].turn));
@@ -80,7 +80,7 @@ impl Near {
         of_one.map(|own| line(own, lowered, shelf)).collect()
     }
 
-    /// Whether some tensor lies there and nowhere else.
+    /// Returns whether some tensor lies there and nowhere else.
     pub fn keeps(&self) -> bool {
         self.kept > 0
     }
@@ -147,7 +147,7 @@ pub(crate) fn near<'c>(
             let done = begin + shelf.brings(wish.bytes, wish.sharers);
             let (start, end) = (turns[first].span.0, turns[last].span.1);
             let waits = done.saturating_sub(traffic.when(start));
-            // What its readers take beyond their own time, for all bring what they need at once.
+            // The time that readers take beyond their own, because all load their inputs at once.
             let saves = traffic.when(end).saturating_sub(traffic.when(start) + end - start);
             if waits > 0 && (saves <= waits || wish.read() < 2 * wish.bytes) {
                 near.told.push((wish, Fate::Idle { saves, waits }));

@@ -1,11 +1,11 @@
-//! What is said of the memory of a cluster.
+//! The remarks on the memory of a cluster.
 
 use super::super::values::Lowered;
 use super::Shelf;
 use super::wish::{How, Wish};
 use crate::remarks::Refused;
 
-/// What becomes of a tensor that wants a place near.
+/// The decision on a tensor that may be in a cluster's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
     Given,
@@ -23,7 +23,7 @@ pub(super) enum Fate {
     Part,
 }
 
-/// What became of the wishes of one tensor.
+/// Formats the decisions on one tensor.
 pub(super) fn line(
     told: &[&(Wish, Fate)],
     lowered: &Lowered<'_>,

@@ -13,7 +13,7 @@ pub(crate) struct Shelf<'c> {
     pub memory: &'c str,
     /// The memory that all share.
     pub shared: &'c str,
-    /// What it holds.
+    /// Capacity in bytes.
     pub bytes: u64,
     /// From the memory that all share, by an engine of the cluster.
     pub fetch: Move<'c>,

@@ -10,7 +10,7 @@ use super::super::schedule::{Turn, pieces};
 use super::super::touch::{Region, seen_from};
 use super::super::values::{Job, Lowered, Place, Storage};
 
-/// What the units of a cluster read of a tensor in one turn.
+/// The bytes that the units of a cluster read of a tensor in one turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Use {
     pub turn: usize,
@@ -29,7 +29,7 @@ pub(super) struct Wish {
     pub uses: Vec<Use>,
     /// A job that touches it.
     pub job: usize,
-    /// How many clusters touch the tensor.
+    /// Number of clusters that touch the tensor.
     pub sharers: u64,
 }
 
@@ -77,7 +77,7 @@ pub(super) fn wishes_of(
     let mut wishes = Vec::new();
     for (storage, clusters) in users {
         let Storage { bytes, place, .. } = lowered.storages[storage];
-        // What lies with the host is brought by moves of its own.
+        // Tensors in the host's memory are copied by moves of their own.
         if matches!(place, Place::Arena(memory) if memory != shared) {
             continue;
         }
@@ -98,7 +98,7 @@ pub(super) fn wishes_of(
                 wishes.push(wish(How::Kept, uses));
                 continue;
             }
-            // What is brought holds until somebody writes the tensor again.
+            // A copy is valid until the tensor is written again.
             let version = |own: &Use| written.partition_point(|&turn| turn <= own.turn);
             for uses in uses.chunk_by(|one, other| version(one) == version(other)) {
                 let how = match version(&uses[0]) {
@@ -114,8 +114,8 @@ pub(super) fn wishes_of(
     wishes
 }
 
-/// Whether every byte of a tensor has been written when a turn reads it: by one job, or by several
-/// in boxes that are apart.
+/// Returns whether every byte of a tensor has been written when a turn reads it: by one job, or by
+/// several in boxes that are apart.
 fn writes_whole(uses: &Uses, storage: usize, bytes: u64, turn: usize) -> bool {
     let known = uses.boxes.get(&storage).into_iter().flatten();
     let before: Vec<_> = known.filter(|(written, _)| *written < turn).map(|own| &own.1).collect();
@@ -138,7 +138,7 @@ pub(super) struct Uses {
     pub reads: BTreeMap<(usize, u64), Vec<Use>>,
     /// The turns, by storage and cluster.
     pub writes: BTreeMap<(usize, u64), Vec<usize>>,
-    /// What each turn reads and writes.
+    /// The bytes that each turn reads and writes.
     pub bytes: Vec<u64>,
     /// By storage, what jobs write of it in which turns; `None` for all of it.
     pub boxes: BTreeMap<usize, Vec<(usize, Option<Region>)>>,
@@ -152,7 +152,8 @@ impl Uses {
         clusters: Clusters,
     ) -> Self {
         let mut uses = Self::default();
-        // What an rTask of a kernel touches of each argument, and whether the kernel writes it.
+        // The bytes that an rTask of a kernel touches of each argument, and whether the kernel
+        // writes it.
         let mut known: HashMap<(usize, u64), Vec<(u64, bool)>> = HashMap::new();
         for (number, turn) in turns.iter().enumerate() {
             let job = &lowered.jobs[turn.job];

@@ -18,7 +18,7 @@ pub struct Assigned {
     pub units: Vec<usize>,
 }
 
-/// What runs from one launch to the next.
+/// The operators between two launches.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Program {
     /// As they were placed, each after those that it needs.
@@ -42,8 +42,8 @@ impl<'a> Fill<'a> {
         Self { operators, target, placement, done: vec![None; operators.len()] }
     }
 
-    /// Where an operator goes on the lanes of a program, whose number says which operators it
-    /// waits for; those of programs before are done.
+    /// Returns the place of an operator on the lanes of a program, whose number says which
+    /// operators it waits for; those of programs before are done.
     pub fn place(
         &self,
         lanes: &mut Lanes,

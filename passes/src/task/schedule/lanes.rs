@@ -110,7 +110,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// What is given starts when all its units are free, and not later than it could: the
+        /// An operator starts when all its units are free, and not later than it could: the
         /// artifact's search for neighbours tested one lane only (nnfusion, pull request 320).
         #[test]
         fn units_are_free_and_no_earlier_ones_are(

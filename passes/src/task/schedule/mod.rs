@@ -35,18 +35,18 @@ use lanes::Placement;
 use operators::Target;
 use place::Placing;
 
-/// How to place runs on units.
+/// Options of the placement of runs on units.
 #[derive(Clone, Copy)]
 pub(crate) struct Options {
     pub target: Target,
     pub policy: Policy,
     pub placement: Placement,
-    /// Whether a range waits for whole operators, and not only for the ranges it touches.
+    /// True if a range waits for whole operators, and not only for the ranges it touches.
     pub whole_waits: bool,
     pub launches: Launches,
 }
 
-/// Where a program is cut in launches.
+/// The places where a program is cut in launches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Launches {
     /// As the policy says.
@@ -76,13 +76,13 @@ pub(crate) struct Schedule {
     pub offsets: Vec<u64>,
     pub arenas: Vec<Arena>,
     pub ranges: Vec<Range>,
-    /// What some ranges are given instead of a storage.
+    /// The buffers that some ranges are given instead of a storage.
     pub near: Near,
-    /// How many jobs are the program's; those behind them bring tensors near.
+    /// Number of the program's own jobs; those behind them copy tensors to clusters' memories.
     pub own_jobs: usize,
     /// Ranges before which a launch ends, ascending.
     pub launches: Vec<usize>,
-    /// What was compared to get there.
+    /// The alternatives that were compared.
     pub order: Order,
 }
 
@@ -125,7 +125,8 @@ pub(crate) fn schedule<'c>(
         None => Default::default(),
     };
     if near.keeps() {
-        // What lies near takes no bytes of an arena any more; fewer may still lie worse.
+        // Tensors in a cluster's memory take no bytes of an arena; fewer buffers may still be
+        // placed worse.
         let left = buffers::arenas(lowered, &order.turns, lag);
         let bytes = |arenas: &[Arena]| arenas.iter().map(|(_, bytes)| bytes).sum::<u64>();
         if bytes(&left.1) <= bytes(&arenas) {

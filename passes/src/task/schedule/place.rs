@@ -23,13 +23,13 @@ pub(super) struct Placing<'a, 'c> {
     offsets: &'a [u64],
     arenas: &'a [Arena],
     near: &'a Near,
-    /// Whether ranges wait for whole operators.
+    /// True if ranges wait for whole operators.
     whole_waits: bool,
     conflicts: Conflicts,
     pub ranges: Vec<Range>,
     /// The first range of each job, and the one after its last.
     of_job: Vec<(u32, u32)>,
-    /// What some rTasks of a kernel touch.
+    /// The regions that some rTasks of a kernel touch.
     regions: HashMap<(usize, u64, u64), Rc<[Region]>>,
 }
 

@@ -38,7 +38,7 @@ pub(crate) struct Turn {
     pub units: Vec<usize>,
     /// The number of the first turn that starts, by estimate, when it is done.
     pub past: u32,
-    /// Whether a launch ends before it.
+    /// True if a launch ends before it.
     pub launch: bool,
     /// When it starts by estimate and when it is done, in cycles from the first program's begin.
     pub span: (u64, u64),
@@ -51,7 +51,7 @@ pub(crate) struct Order {
     pub policy: Policy,
     /// Estimated cycles of each policy that was looked at.
     pub lengths: Vec<(Policy, u64)>,
-    /// What the wavefront policy decided, wave by wave.
+    /// The decisions of the wavefront policy, wave by wave.
     pub waves: Vec<Decision>,
     /// The policy that was left because of an arena that did not fit.
     pub left: Option<(Policy, TooLarge)>,
@@ -93,7 +93,7 @@ impl Order {
         told
     }
 
-    /// What was compared, and what each wave was decided by, one line each.
+    /// Reports the comparison of policies, and the decision on each wave, one line each.
     pub fn report(&self, target: &Target, name: impl Fn(usize) -> String) -> Vec<String> {
         let mut lines = vec![self.choice()];
         if let Some((policy, TooLarge { memory, bytes, capacity })) = &self.left {

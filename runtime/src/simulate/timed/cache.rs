@@ -44,7 +44,7 @@ impl Cache {
         Cache { line_bytes, sets, tags: Vec::new() }
     }
 
-    /// Whether a piece is here; it is from now on.
+    /// Returns whether a piece is here; it is from now on.
     pub fn touch(&mut self, line: u64) -> bool {
         if self.tags.is_empty() {
             self.tags = vec![0; self.sets as usize * WAYS];

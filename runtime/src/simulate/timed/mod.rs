@@ -75,7 +75,7 @@ struct Unit {
     spare: Vec<Vec<Base>>,
 }
 
-/// What a unit waits for without knowing when it comes.
+/// The reason why a unit waits, if the end of the wait is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Blocked {
     No,
@@ -199,7 +199,7 @@ impl<'r, 'c> Timed<'r, 'c> {
         self.events.push(Reverse((at, actor)));
     }
 
-    /// Whether another actor comes before a unit that would go on at `now`.
+    /// Returns whether another actor comes before a unit that would go on at `now`.
     fn others_first(&self, unit: u32, now: Tick) -> bool {
         let own = self.actor(unit);
         self.events.peek().is_some_and(|Reverse(next)| *next < (now, own))
@@ -285,7 +285,7 @@ impl<'r, 'c> Timed<'r, 'c> {
         if waiting.is_empty() { Ok(()) } else { Err(SimulateError::Deadlock { waiting }) }
     }
 
-    /// What was found, and what ran when.
+    /// Returns the report, and the trace.
     pub fn finish(mut self) -> (Report, Option<Trace>) {
         let machine = self.machine();
         let end = self.done.iter().flatten().copied().max().unwrap_or(0);

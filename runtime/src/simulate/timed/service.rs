@@ -1,4 +1,4 @@
-//! What operations take: of their engines, of the memories, and until they are ready.
+//! The time of operations: on their engines, in memories, and until they are ready.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +39,7 @@ pub(super) struct Service<'c> {
     /// Per memory and unit.
     caches: Vec<Option<Cache>>,
     names: Vec<String>,
-    /// What one operation asks of each memory.
+    /// The demand of one operation on each memory.
     asked: Vec<Asked>,
 }
 
@@ -178,7 +178,7 @@ impl<'c> Service<'c> {
         ready.max().unwrap_or(0)
     }
 
-    /// What an operation writes is ready at some time.
+    /// Sets the time at which the results of an operation are ready.
     #[inline]
     pub fn set_ready(&mut self, unit: u32, site: &Site, bases: &[Base], at: Tick) {
         for (side, base) in site.sides.iter().zip(bases) {

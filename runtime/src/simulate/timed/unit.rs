@@ -1,4 +1,4 @@
-//! What a unit does until it has to wait.
+//! The execution of a unit until it has to wait.
 
 use std::cmp::Reverse;
 
@@ -7,7 +7,7 @@ use super::super::prepare::{Inst, Ready};
 use super::super::walker::{Fault, Home, Stop, Token};
 use super::{Base, Blocked, Order, TICKS, Tick, Timed};
 
-/// Whether a unit goes on now.
+/// The state of a unit after an operation.
 #[derive(PartialEq)]
 enum Go {
     On,

@@ -1,4 +1,4 @@
-//! What the machine does with the kernels that models are made of.
+//! The machine's instructions for the kernels that models are made of.
 
 use weft_dialects::ir::payload::{Axis, GraphBuilder};
 use weft_dialects::ir::{
@@ -12,7 +12,7 @@ use super::sheet::Section;
 use crate::Failure;
 use crate::expression::{Element, Kernel};
 
-/// How a kernel is said.
+/// The description of a kernel.
 enum Said {
     /// As a tensor expression, with the extents of its axes.
     Expression(&'static str, &'static str, Element),
@@ -112,7 +112,7 @@ pub fn sections(context: &Context, loaded: &Loaded<'_>) -> Result<Vec<Section>, 
     Ok(vec![winners, refusals])
 }
 
-/// What the matcher says of the kernel that does the most of what was said.
+/// Returns the matcher's result for the largest kernel of a description.
 fn ask(context: &Context, loaded: &Loaded<'_>, said: &Said) -> Result<Option<Explained>, Failure> {
     let module = match said {
         Expression(expression, shape, element) => {

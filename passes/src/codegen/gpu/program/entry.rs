@@ -191,7 +191,7 @@ impl<'c> Entry<'_, 'c> {
         ]
     }
 
-    /// Where the counter of a unit lies.
+    /// Returns the address of a unit's counter.
     fn counter(&self, b: &mut Builder<'c>, unit: Val<'c>) -> Val<'c> {
         let index = Type::index(self.context);
         let extract = "memref.extract_aligned_pointer_as_index";

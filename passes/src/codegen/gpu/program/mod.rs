@@ -58,7 +58,7 @@ pub const PASS: Pass = Pass {
     run,
 };
 
-/// What a launch should become.
+/// The form that a launch is asked to take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum How {
     /// Whichever is estimated to be shorter.
@@ -98,7 +98,7 @@ pub struct Form {
     pub shared_bytes: u64,
     /// Addresses that buffers are counted from.
     pub bases: u64,
-    /// What steps call, one for each distinct kernel.
+    /// The functions that steps call, one for each distinct kernel.
     pub bodies: Vec<Body>,
     /// Who does what.
     pub table: Table,
@@ -114,7 +114,7 @@ pub struct Body {
 }
 
 impl Form {
-    /// What the head of a text says of it: which steps it runs, and how it is launched.
+    /// Returns the comment at the head of the code: which steps it runs, and how it is launched.
     pub fn head(&self) -> String {
         let Self { symbol, steps, threads, blocks, .. } = self;
         let (first, end) = (steps.start, steps.end);
@@ -133,7 +133,7 @@ impl Form {
 }
 
 impl Launch {
-    /// How a kernel runs in blocks of an entry that have more threads.
+    /// Returns the launch of a kernel within blocks of an entry that have more threads.
     fn inside(self, threads: u64, kernel: &Kernel<'_>) -> Self {
         if self.groups == 1 || kernel.groups > 1 {
             return self;
@@ -144,7 +144,7 @@ impl Launch {
     }
 }
 
-/// What a called kernel needs to know of the entry.
+/// The facts of the entry that a called kernel needs.
 pub struct Caller<'a> {
     /// The function's symbol.
     pub function: &'a str,
@@ -154,7 +154,7 @@ pub struct Caller<'a> {
     pub shared: &'a str,
     /// Its size.
     pub shared_bytes: u64,
-    /// Whether the kernel has tiles there.
+    /// True if the kernel has tiles there.
     pub shares: bool,
 }
 
