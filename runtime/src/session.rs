@@ -58,14 +58,14 @@ pub struct Outcome {
     pub timeline: Option<Timeline>,
 }
 
-/// Returns the part of `room` from the first multiple of a cache line on, and grows it by as much:
+/// Returns the part of `buffer` from the first multiple of a cache line on, and grows it by as much:
 /// a result that begins there can be written past the caches.
-fn whole_lines(room: &mut Vec<u8>) -> &mut [u8] {
+fn whole_lines(buffer: &mut Vec<u8>) -> &mut [u8] {
     const LINE_BYTES: usize = 64;
-    let bytes = room.len();
-    room.resize(bytes + LINE_BYTES, 0);
-    let begin = room.as_ptr().align_offset(LINE_BYTES).min(LINE_BYTES);
-    &mut room[begin..begin + bytes]
+    let bytes = buffer.len();
+    buffer.resize(bytes + LINE_BYTES, 0);
+    let begin = buffer.as_ptr().align_offset(LINE_BYTES).min(LINE_BYTES);
+    &mut buffer[begin..begin + bytes]
 }
 
 impl Job {

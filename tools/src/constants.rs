@@ -152,7 +152,7 @@ fn evaluate(kernel: &Compiled, operands: &[Bytes]) -> Result<Vec<Vec<u8>>, Failu
         .map_err(|error| Failure::said(error.to_string(), "constants that the model can compute"))
 }
 
-/// So many bytes of zeros, where the machine has room for them.
+/// Returns so many bytes of zeros, if memory is left for them.
 fn zeros(bytes: u64) -> Result<Vec<u8>, Failure> {
     let fits = |bytes: usize| Vec::<u8>::new().try_reserve_exact(bytes).is_ok();
     if !usize::try_from(bytes).is_ok_and(fits) {

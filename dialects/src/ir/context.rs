@@ -46,7 +46,7 @@ pub fn install_verifiers() {
 unsafe extern "C" fn nests_not_too_deep(text: MlirStringRef, place: *mut usize) -> bool {
     // SAFETY: the text outlives the call.
     match check_depth(unsafe { text_of(text) }) {
-        // SAFETY: the caller has room for the line.
+        // SAFETY: the caller has space for the line.
         Err(ParseError::TooDeep { line }) => unsafe {
             *place = line;
             false

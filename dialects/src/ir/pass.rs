@@ -25,7 +25,7 @@ pub struct PassOption {
 
 /// A pass: a function on a module.
 pub struct Pass {
-    /// `room-verb-object`.
+    /// `stage-verb-object`.
     pub name: &'static str,
     /// One line for `--help`.
     pub description: &'static str,

@@ -77,19 +77,19 @@ pub(super) fn findings<'c>(
     walk.findings
 }
 
-/// Pieces of storage, numbered; no two overlap.
-type Piece = usize;
+/// SegmentSet of storage, numbered; no two overlap.
+type Segment = usize;
 
 /// The bytes of each buffer.
 #[derive(Default)]
 struct Storage<'c> {
-    pieces: Piece,
-    places: FxHashMap<Val<'c>, Place<'c>>,
+    pieces: Segment,
+    places: FxHashMap<Val<'c>, BufferSegments<'c>>,
 }
 
 #[derive(Clone)]
-struct Place<'c> {
-    pieces: std::ops::Range<Piece>,
+struct BufferSegments<'c> {
+    pieces: std::ops::Range<Segment>,
     /// The operation that makes it.
     made_by: Op<'c>,
     /// True if ranges may write it.
@@ -138,7 +138,7 @@ impl<'c> Storage<'c> {
             let (from, to) = span(buffer);
             if let Some(&value) = buffer.op.results().first() {
                 let pieces = piece(from)..piece(to);
-                let place = Place { pieces, made_by: buffer.op, writable: true };
+                let place = BufferSegments { pieces, made_by: buffer.op, writable: true };
                 self.places.insert(value, place);
             }
         }
@@ -149,7 +149,7 @@ impl<'c> Storage<'c> {
         for value in op.results() {
             let pieces = self.pieces..self.pieces + 1;
             self.pieces += 1;
-            self.places.insert(value, Place { pieces, made_by: op, writable });
+            self.places.insert(value, BufferSegments { pieces, made_by: op, writable });
         }
     }
 
@@ -166,7 +166,7 @@ impl<'c> Storage<'c> {
 type Class = usize;
 
 /// One bit per piece.
-type Pieces = Vec<u64>;
+type SegmentSet = Vec<u64>;
 
 /// The use of an argument by a kernel.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -183,10 +183,10 @@ struct Walk<'c, 'k> {
     /// The range of each token.
     numbers: FxHashMap<Val<'c>, usize>,
     /// The class of each range, and what it writes.
-    ranges: Vec<(Class, Vec<std::ops::Range<Piece>>)>,
+    ranges: Vec<(Class, Vec<std::ops::Range<Segment>>)>,
     classes: FxHashMap<Vec<usize>, Class>,
     /// The bytes that are written before each class.
-    written: Vec<Pieces>,
+    written: Vec<SegmentSet>,
     /// Per piece, who wrote it last in the text, and through which buffer.
     last_writer: Vec<Option<(Op<'c>, Op<'c>)>>,
     findings: Vec<Finding<'c>>,
@@ -237,13 +237,13 @@ impl<'c, 'k> Walk<'c, 'k> {
         self.ranges.push((class, writes));
     }
 
-    fn check_read(&mut self, range: Op<'c>, class: Class, place: &Place<'c>) {
+    fn check_read(&mut self, range: Op<'c>, class: Class, place: &BufferSegments<'c>) {
         let written = &self.written[class];
         let mut pieces = place.pieces.clone();
         if pieces.is_empty() || pieces.any(|piece| written[piece / 64] >> (piece % 64) & 1 == 1) {
             let buffer = place.made_by;
             let through_another =
-                |piece: Piece| self.last_writer[piece].filter(|(_, via)| *via != buffer);
+                |piece: Segment| self.last_writer[piece].filter(|(_, via)| *via != buffer);
             if let Some((writer, _)) = place.pieces.clone().find_map(through_another) {
                 self.findings.push(Finding::Overwritten { range, writer, buffer });
             }
@@ -262,7 +262,7 @@ impl<'c, 'k> Walk<'c, 'k> {
 
     /// Kernels count on it that what they write is nothing else that they touch.
     fn check_overlap(&mut self, range: &Range<'c>, roles: &[Role]) {
-        let touched: Vec<(Role, Place<'c>)> = range
+        let touched: Vec<(Role, BufferSegments<'c>)> = range
             .buffers
             .iter()
             .zip(roles)
@@ -270,7 +270,7 @@ impl<'c, 'k> Walk<'c, 'k> {
             .filter_map(|(buffer, role)| Some((*role, self.storage.places.get(buffer)?.clone())))
             .collect();
         for (number, (role, place)) in touched.iter().enumerate() {
-            let meets = |(other, (_, there)): &(usize, &(Role, Place<'c>))| {
+            let meets = |(other, (_, there)): &(usize, &(Role, BufferSegments<'c>))| {
                 *other != number
                     && place.pieces.start < there.pieces.end
                     && there.pieces.start < place.pieces.end
@@ -314,7 +314,7 @@ impl<'c, 'k> Walk<'c, 'k> {
         if let Some(&class) = self.classes.get(&numbers) {
             return class;
         }
-        let mut written: Pieces = vec![0; self.storage.pieces.div_ceil(64)];
+        let mut written: SegmentSet = vec![0; self.storage.pieces.div_ceil(64)];
         let mut before: Vec<Class> = numbers.iter().map(|&number| self.ranges[number].0).collect();
         before.sort_unstable();
         before.dedup();

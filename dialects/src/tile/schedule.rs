@@ -26,7 +26,7 @@ pub struct Schedule {
     pub border: Option<String>,
     /// For each input with a border, in how many interleaved parts its rows lie. Empty for 1.
     pub phases: Vec<u64>,
-    /// Steps of a reduction whose inputs have room at the same time, at least 1.
+    /// Pipeline stages: steps of a reduction whose inputs have buffers at the same time, at least 1.
     pub stages: u64,
 }
 

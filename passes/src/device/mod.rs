@@ -1,4 +1,4 @@
-//! Passes of the `device` room.
+//! Passes of the `device` stage.
 
 pub mod check_lowering;
 pub mod expand_math;

@@ -1,4 +1,4 @@
-//! Passes of the `graph` room.
+//! Passes of the `graph` stage.
 
 pub mod batch_products;
 pub mod from_func;

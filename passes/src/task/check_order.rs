@@ -7,7 +7,7 @@
 //!   error: "b"[0 to 4] reads what "a"[0 to 4] writes, and no token orders them
 //! ```
 //!
-//! The door writes such tokens itself; this proves them, and those of programs that were
+//! `tile-to-task` writes such tokens; this proves them, and those of programs that were
 //! edited by hand. What the rTasks touch is read from the kernels' nests, so that ranges on
 //! different parts of a buffer need no token. Kernels that are code already are taken at their
 //! contract; those without one are not looked into: run it while they are tile programs.
@@ -114,7 +114,7 @@ pub fn check<'c>(
         return Err(Failed);
     };
     let mut kernels = Kernels::of(context, module, machine);
-    let places = Places::of(program);
+    let places = WrittenBuffers::of(program);
     let ranges = program.ranges();
     let mut conflicts = Conflicts::new(places.memories + program.output_types.len());
     let mut regions: HashMap<(usize, u64, u64), Rc<[Region]>> = HashMap::new();
@@ -203,13 +203,13 @@ fn siblings(one: &Range<'_>, other: &Range<'_>) -> bool {
 }
 
 /// The buffers of a program that are written: space, begin, and value.
-struct Places<'c> {
+struct WrittenBuffers<'c> {
     /// Number of memories that hold buffers, each a space.
     memories: usize,
     known: HashMap<Val<'c>, (usize, u64, usize)>,
 }
 
-impl<'c> Places<'c> {
+impl<'c> WrittenBuffers<'c> {
     fn of(program: &Program<'c>) -> Self {
         let mut known = HashMap::new();
         let place = |buffer: &task::Buffer<'c>| (buffer.memory, buffer.cluster);

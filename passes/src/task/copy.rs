@@ -1,4 +1,4 @@
-//! The one kernel that this room writes: it copies a tensor, element by element.
+//! The one kernel that this stage writes: it copies a tensor, element by element.
 //!
 //! Tensors of any shape are copied under their flat view, so one kernel serves
 //! each number of elements of each type. Its tiles are chosen like those of any kernel, or are

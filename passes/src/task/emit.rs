@@ -11,7 +11,7 @@ use weft_dialects::tile::Graph;
 use super::kernels::Kernels;
 use super::schedule::Schedule;
 use super::touch::Region;
-use super::values::{Arg, Constant, Lowered, Place};
+use super::values::{Arg, Constant, Lowered, StorageClass};
 
 /// Puts the program before `graph`.
 pub(crate) fn emit<'c>(
@@ -41,8 +41,8 @@ pub(crate) fn emit<'c>(
     if host_arena > 0 {
         attributes.push(("host_arena", attr::of_int(context, host_arena as i64)));
     }
-    if schedule.near.bytes() > 0 {
-        let bytes = attr::of_int(context, schedule.near.bytes() as i64);
+    if schedule.in_clusters.bytes() > 0 {
+        let bytes = attr::of_int(context, schedule.in_clusters.bytes() as i64);
         attributes.push(("cluster_arena", bytes));
     }
     let moved = moved(lowered, kernels, schedule.own_jobs);
@@ -180,10 +180,10 @@ impl<'c> Writer<'_, 'c> {
 
     fn buffer(&mut self, storage: usize) {
         let number = |value: u64| attr::of_int(self.context, value as i64);
-        let (memory, offset, cluster) = match self.lowered.storages[storage].place {
-            Place::Arena(memory) => (memory, self.schedule.offsets[storage], None),
-            Place::Near { memory, cluster, offset } => (memory, offset, Some(cluster)),
-            Place::Input | Place::Constant | Place::Output(_) => {
+        let (memory, offset, cluster) = match self.lowered.storages[storage].class {
+            StorageClass::Arena(memory) => (memory, self.schedule.offsets[storage], None),
+            StorageClass::Cluster { memory, cluster, offset } => (memory, offset, Some(cluster)),
+            StorageClass::Input | StorageClass::Constant | StorageClass::Output(_) => {
                 unreachable!("ports and constants are written first")
             }
         };
@@ -203,9 +203,9 @@ impl<'c> Writer<'_, 'c> {
             }
             let job = &self.lowered.jobs[range.job];
             self.at(job.op);
-            let near = &self.schedule.near;
+            let in_clusters = &self.schedule.in_clusters;
             let seen = |arg: &Arg<'c>| {
-                let storage = near.storage(range.job, arg.storage, range.unit);
+                let storage = in_clusters.storage(range.job, arg.storage, range.unit);
                 Arg { storage, ..*arg }
             };
             let args: Vec<_> = job.args.iter().map(seen).collect();

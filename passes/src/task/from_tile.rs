@@ -1,4 +1,4 @@
-//! `tile-to-task`: the door from kernels on tensors to ranges on units.
+//! `tile-to-task`: the conversion from kernels on tensors to ranges on units.
 //!
 //! ```text
 //! tile.graph { %y = tile.run "relu" @relu(%x) into(%e) }
@@ -20,13 +20,13 @@ use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::{Op, Report, remark};
 use weft_dialects::tile::{self, Graph};
 
+use super::cluster_memory::ClusterMemory;
 use super::emit;
 use super::kernels::Kernels;
-use super::near::Shelf;
 use super::schedule::lanes::Placement;
 use super::schedule::operators::{RKernel, Target};
 use super::schedule::{self, Arena, Launches, Options, Policy, Range, Schedule, TooLarge};
-use super::values::{self, Constant, Job, Lowered, Place};
+use super::values::{self, Constant, Job, Lowered, StorageClass};
 use crate::options::{unknown_value, word};
 use crate::remarks::{Refused, chosen};
 
@@ -123,8 +123,9 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let offers = |job| schedule::ways(job, &kernels, &options.target);
     let offers: Vec<_> =
         if remarks { lowered.jobs.iter().map(offers).collect() } else { Vec::new() };
-    let shelf = Shelf::of(machine, &unit, options.target.units).filter(|_| near);
-    let schedule = schedule::schedule(&mut lowered, &mut kernels, options, shelf.as_ref(), &fits)?;
+    let cluster_memory = ClusterMemory::of(machine, &unit, options.target.units).filter(|_| near);
+    let schedule =
+        schedule::schedule(&mut lowered, &mut kernels, options, cluster_memory.as_ref(), &fits)?;
     check_fits(&graph, machine, &schedule)?;
     emit::emit(
         run.context,
@@ -137,7 +138,10 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     )?;
     if remarks {
         explain(&graph, &lowered, &kernels, &schedule, options);
-        for (job, line) in shelf.iter().flat_map(|shelf| schedule.near.report(&lowered, shelf)) {
+        for (job, line) in cluster_memory
+            .iter()
+            .flat_map(|cluster_memory| schedule.in_clusters.report(&lowered, cluster_memory))
+        {
             let job = &lowered.jobs[job];
             remark(job.op, &format!("\"{}\" {line}", job.name));
         }
@@ -187,7 +191,7 @@ fn too_large<'c>(machine: Machine<'c>, arenas: &[Arena]) -> Option<(Memory<'c>, 
     declared.into_iter().find(|(memory, bytes)| *bytes > memory.capacity_bytes())
 }
 
-/// The tile-graph; none where the module is past this door.
+/// The tile-graph; none where the module is past this conversion.
 fn find_graph(module: Op<'_>) -> Result<Option<Graph<'_>>, Failed> {
     let ops = || module.body(0).into_iter().flat_map(|block| block.ops());
     let mut graphs = ops().filter_map(Graph::of);
@@ -330,7 +334,7 @@ fn say_kernel(job: &Job<'_>, ways: &[(usize, RKernel)], kernels: &Kernels<'_>, t
 
 fn count(run: &mut Run<'_>, lowered: &Lowered<'_>, schedule: &Schedule) {
     let constant = |constant: &&Constant<'_>| matches!(constant, Constant::Expression { .. });
-    let arena = |storage: &&values::Storage<'_>| matches!(storage.place, Place::Arena(_));
+    let arena = |storage: &&values::Storage<'_>| matches!(storage.class, StorageClass::Arena(_));
     run.count("ranges", schedule.ranges.len() as u64);
     run.count("launches", schedule.launches.len() as u64 + 1);
     run.count("waits", schedule.ranges.iter().map(|range| range.waits.len() as u64).sum());

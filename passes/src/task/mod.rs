@@ -1,10 +1,11 @@
-//! Passes of the `task` room: who does it, when.
+//! Passes of the `task` stage: which unit runs what, and when.
 //!
-//! [`from_tile`] is the door into the room, [`plan()`] what leaves it: the plain data
+//! [`from_tile`] is the conversion into the stage, [`plan()`] writes its result as the plain data
 //! that the runtime follows.
 
 pub mod arena;
 pub mod check_order;
+mod cluster_memory;
 mod conflicts;
 mod copy;
 pub mod cost;
@@ -13,7 +14,6 @@ pub mod from_tile;
 pub mod grid;
 mod kernels;
 mod moved;
-mod near;
 mod owners;
 mod plan;
 pub mod reduce;
@@ -22,7 +22,7 @@ pub mod touch;
 mod uses;
 mod values;
 
+pub(crate) use cluster_memory::ClusterMemory;
 pub use grid::task_grid;
 pub use moved::{Moved, moved};
-pub(crate) use near::Shelf;
 pub use plan::{ConstantSource, ConstantValue, Planned, PlanningError, plan};

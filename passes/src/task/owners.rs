@@ -16,7 +16,7 @@ use super::conflicts::{Access, span};
 
 /// Bytes of one space that belong together.
 #[derive(Clone, Copy, Debug)]
-struct Piece {
+struct OwnedBytes {
     end: u64,
     /// The buffer.
     owner: usize,
@@ -28,7 +28,7 @@ struct Piece {
 /// Who owns what so far.
 #[derive(Debug, Default)]
 pub(super) struct Owners {
-    spaces: Vec<BTreeMap<u64, Piece>>,
+    spaces: Vec<BTreeMap<u64, OwnedBytes>>,
     /// The first access of each buffer.
     first: HashMap<usize, u64>,
     accesses: u64,
@@ -54,7 +54,8 @@ impl Owners {
         cut(space, end);
         let (write, dense) = (access.region.write, access.region.dense);
         let mut pieces = space.range(begin..end);
-        let lost = |piece: &Piece| piece.owner != access.storage && (!write || piece.since > first);
+        let lost =
+            |piece: &OwnedBytes| piece.owner != access.storage && (!write || piece.since > first);
         let taken = pieces.find(|(_, piece)| !(write && dense) && lost(piece));
         if let Some((_, piece)) = taken {
             return Some(piece.by);
@@ -64,14 +65,14 @@ impl Owners {
             inside.iter().for_each(|begin| {
                 space.remove(begin);
             });
-            space.insert(begin, Piece { end, owner: access.storage, since: now, by: range });
+            space.insert(begin, OwnedBytes { end, owner: access.storage, since: now, by: range });
         }
         None
     }
 }
 
 /// Makes a piece end at `place`, where one lies across it.
-fn cut(space: &mut BTreeMap<u64, Piece>, place: u64) {
+fn cut(space: &mut BTreeMap<u64, OwnedBytes>, place: u64) {
     let Some((_, piece)) = space.range_mut(..place).next_back() else { return };
     if piece.end > place {
         let upper = *piece;

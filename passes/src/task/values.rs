@@ -27,11 +27,11 @@ pub(crate) struct Storage<'c> {
     /// The tensor type under which the buffer is made.
     pub ty: Type<'c>,
     pub bytes: u64,
-    pub place: Place<'c>,
+    pub class: StorageClass<'c>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place<'c> {
+pub(crate) enum StorageClass<'c> {
     /// The caller's; never written.
     Input,
     /// Fixed when the artifact is written; never written by the program.
@@ -40,16 +40,19 @@ pub(crate) enum Place<'c> {
     Output(usize),
     /// A piece of the arena of the memory of this name.
     Arena(&'c str),
-    /// A piece of the memory that the units of a cluster share (`near/`).
-    Near { memory: &'c str, cluster: u64, offset: u64 },
+    /// A part of the memory that the units of a cluster share (`cluster_memory/`).
+    Cluster { memory: &'c str, cluster: u64, offset: u64 },
 }
 
-impl<'c> Place<'c> {
+impl<'c> StorageClass<'c> {
     /// The memory whose arena it is a piece of.
     pub fn memory(self) -> Option<&'c str> {
         match self {
-            Place::Arena(memory) => Some(memory),
-            Place::Input | Place::Constant | Place::Output(_) | Place::Near { .. } => None,
+            StorageClass::Arena(memory) => Some(memory),
+            StorageClass::Input
+            | StorageClass::Constant
+            | StorageClass::Output(_)
+            | StorageClass::Cluster { .. } => None,
         }
     }
 }
@@ -124,7 +127,7 @@ pub(crate) fn lower<'c>(
     };
     let mut lowering = Lowering { uses, out, values: HashMap::new(), kernels, shared };
     for arg in graph.body.args() {
-        let storage = lowering.storage(graph.op, arg.ty(), Place::Input)?;
+        let storage = lowering.storage(graph.op, arg.ty(), StorageClass::Input)?;
         lowering.values.insert(arg, Content::In(storage));
         lowering.out.inputs.push(storage);
     }
@@ -152,7 +155,12 @@ struct Lowering<'c, 'k> {
 }
 
 impl<'c> Lowering<'c, '_> {
-    fn storage(&mut self, user: Op<'c>, ty: Type<'c>, place: Place<'c>) -> Result<usize, Failed> {
+    fn storage(
+        &mut self,
+        user: Op<'c>,
+        ty: Type<'c>,
+        class: StorageClass<'c>,
+    ) -> Result<usize, Failed> {
         let bytes = ty::elem(ty)
             .and_then(ty::byte_size)
             .zip(ty::shape(ty))
@@ -163,7 +171,7 @@ impl<'c> Lowering<'c, '_> {
                 .help("tensors of a program have a static shape and elements that are numbers");
             return Err(Failed);
         };
-        self.out.storages.push(Storage { ty, bytes, place });
+        self.out.storages.push(Storage { ty, bytes, class });
         Ok(self.out.storages.len() - 1)
     }
 
@@ -180,7 +188,7 @@ impl<'c> Lowering<'c, '_> {
             "tile.view" | "tile.output" => {}
             "graph.weight" | "graph.constant" if needed => {
                 let value = op.result(0);
-                let storage = self.storage(op, value.ty(), Place::Constant)?;
+                let storage = self.storage(op, value.ty(), StorageClass::Constant)?;
                 self.values.insert(value, Content::In(storage));
                 self.out.constants.push(match op.is("graph.weight") {
                     true => Constant::Weight { op, storage },
@@ -221,7 +229,7 @@ impl<'c> Lowering<'c, '_> {
         }
         let mut results = Vec::new();
         for result in run.op.results() {
-            let storage = self.storage(run.op, result.ty(), Place::Constant)?;
+            let storage = self.storage(run.op, result.ty(), StorageClass::Constant)?;
             self.values.insert(result, Content::In(storage));
             results.push(storage);
         }
@@ -234,7 +242,7 @@ impl<'c> Lowering<'c, '_> {
         let storage = match self.content(user, value)? {
             Content::In(storage) => storage,
             Content::Empty(_) => {
-                let storage = self.storage(user, value.ty(), Place::Constant)?;
+                let storage = self.storage(user, value.ty(), StorageClass::Constant)?;
                 self.out.constants.push(Constant::Zeros { storage });
                 storage
             }
@@ -251,14 +259,16 @@ impl<'c> Lowering<'c, '_> {
         for (output, &init) in run.inits.iter().enumerate() {
             let keeps = self.kernels.facts(kernel).keeps.get(output).copied().unwrap_or(true);
             let storage = match self.content(run.op, init)? {
-                Content::Empty(memory) => self.storage(run.op, init.ty(), Place::Arena(memory))?,
+                Content::Empty(memory) => {
+                    self.storage(run.op, init.ty(), StorageClass::Arena(memory))?
+                }
                 Content::In(old) if self.dies(position, init, old, &args) => old,
                 Content::In(old) => {
-                    let memory = match self.out.storages[old].place {
-                        Place::Arena(memory) => memory,
+                    let memory = match self.out.storages[old].class {
+                        StorageClass::Arena(memory) => memory,
                         _ => self.shared,
                     };
-                    let new = self.storage(run.op, init.ty(), Place::Arena(memory))?;
+                    let new = self.storage(run.op, init.ty(), StorageClass::Arena(memory))?;
                     if keeps {
                         self.copy(run.op, run.name, old, new)?;
                     }
@@ -278,7 +288,7 @@ impl<'c> Lowering<'c, '_> {
 
     /// Returns whether the run at `position` may overwrite `init` where it lies.
     fn dies(&self, position: usize, init: Val<'c>, storage: usize, args: &[Arg<'c>]) -> bool {
-        matches!(self.out.storages[storage].place, Place::Arena(_))
+        matches!(self.out.storages[storage].class, StorageClass::Arena(_))
             && self.uses.last.get(&root(init)) == Some(&position)
             && args.iter().all(|arg| arg.storage != storage)
     }
@@ -298,16 +308,18 @@ impl<'c> Lowering<'c, '_> {
 
     fn outputs(&mut self, graph: &Graph<'c>) -> Result<(), Failed> {
         for (number, value) in graph.results().into_iter().enumerate() {
-            let place = Place::Output(number);
+            let class = StorageClass::Output(number);
             let storage = match self.content(graph.op, value)? {
-                Content::Empty(_) => self.storage(graph.op, value.ty(), place)?,
-                Content::In(own) if matches!(self.out.storages[own].place, Place::Arena(_)) => {
-                    self.out.storages[own].place = place;
+                Content::Empty(_) => self.storage(graph.op, value.ty(), class)?,
+                Content::In(own)
+                    if matches!(self.out.storages[own].class, StorageClass::Arena(_)) =>
+                {
+                    self.out.storages[own].class = class;
                     self.out.storages[own].ty = value.ty();
                     own
                 }
                 Content::In(other) => {
-                    let own = self.storage(graph.op, value.ty(), place)?;
+                    let own = self.storage(graph.op, value.ty(), class)?;
                     let end = graph.body.terminator().ok_or(Failed)?;
                     self.copy(end, graph.outputs[number], other, own)?;
                     own

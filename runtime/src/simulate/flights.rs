@@ -66,7 +66,7 @@ pub(super) struct Conflict {
 }
 
 impl Flights {
-    /// Room for some engines; nothing is under way.
+    /// Makes the queues of some engines; nothing is in flight.
     pub fn begin(&mut self, engines: usize) {
         self.engines.resize_with(engines, Engine::default);
         for engine in &mut self.engines {

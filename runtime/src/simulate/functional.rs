@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::error::{Bytes, Place, SimulateError};
+use super::error::{Bytes, OpLocation, SimulateError};
 use super::flights::{Extent, Flights};
 use super::frames::{self, ApplyScratch, Frame};
 use super::lanes::Lanes;
@@ -578,7 +578,7 @@ impl<'c> Functional<'_, 'c> {
 
 /// The texts of errors.
 impl<'c> Functional<'_, 'c> {
-    fn place(&self, ready: &Ready<'c>, at: u32) -> Box<Place> {
+    fn place(&self, ready: &Ready<'c>, at: u32) -> Box<OpLocation> {
         self::place(self.code, self.plan, ready, (self.step, self.task, at))
     }
 
@@ -701,9 +701,9 @@ impl<'c> Functional<'_, 'c> {
 /// The position of a run: step, rTask, and index in the flat code.
 type Now = (u32, u64, u32);
 
-fn place(code: &Code, plan: &Plan, ready: &Ready<'_>, (step, task, at): Now) -> Box<Place> {
+fn place(code: &Code, plan: &Plan, ready: &Ready<'_>, (step, task, at): Now) -> Box<OpLocation> {
     let facts = &plan.steps[step as usize];
-    Box::new(Place {
+    Box::new(OpLocation {
         kernel: ready.kernel.name.clone(),
         path: ready.paths.get(at as usize).cloned().unwrap_or_default(),
         op: ready.name(&code.machine, at as usize),

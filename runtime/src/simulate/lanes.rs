@@ -20,7 +20,7 @@ impl Lanes {
         self.read.iter_mut().chain(&mut self.written).for_each(Bits::clear_all);
     }
 
-    /// Room for a memory's first bytes.
+    /// Makes the record for a memory's first bytes.
     pub fn grow(&mut self, region: u32, bytes: u64) {
         self.read[region as usize].grow(bytes);
         self.written[region as usize].grow(bytes);

@@ -126,7 +126,7 @@ pub enum Op {
         /// Runs where it is.
         otherwise: Vec<Op>,
     },
-    /// Room in a memory, until the end of the body around.
+    /// An allocation in a memory, until the end of the body around.
     Alloc(MemRefId),
     /// Element by element, along one dimension of each buffer.
     Copy {

@@ -56,7 +56,7 @@ mod ty;
 mod validate;
 
 pub use env::{Env, Memories, split_one};
-pub use error::{Part, Place, VmError};
+pub use error::{Part, ProgramLocation, VmError};
 pub use eval::{index, index_compare};
 pub use inst::{BinaryOp, CastOp, CmpFPredicate, CmpIPredicate, Inst, UnaryOp};
 pub use program::{Access, Nest, Program, Reg, Scatter, Stmt, TensorDecl, TensorId};

@@ -3,7 +3,7 @@
 //! A strip is up to [`STRIP_POINTS`] points whose instructions run one after the other over
 //! whole arrays of registers. `schedule` chooses the points, `exec` runs them.
 
-use super::error::Place;
+use super::error::ProgramLocation;
 use super::inst::{BinaryOp, Inst};
 use super::program::{Reg, Scatter, TensorId};
 use super::ty::{Scalar, Ty};
@@ -15,7 +15,7 @@ pub(super) const STRIP_POINTS: usize = 512;
 #[derive(Debug)]
 pub(super) struct Scheduled {
     /// The statement, for errors.
-    pub place: Place,
+    pub place: ProgramLocation,
     pub kind: Kind,
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::env::{Env, Memories, Memory};
-use super::error::{Place, VmError};
+use super::error::{ProgramLocation, VmError};
 use super::eval::Registers;
 use super::exec;
 use super::inst::Inst;
@@ -68,7 +68,7 @@ impl Program {
                 Stmt::Nest(nest) => {
                     written.extend(writes(nest));
                     let types = register_types(&self.tensors, nest, path)?;
-                    let place = Place { path: path.clone(), part: None };
+                    let place = ProgramLocation { path: path.clone(), part: None };
                     Node::Nest(Box::new(Scheduled::new(&self.tensors, nest, &types, place)))
                 }
                 Stmt::Loop { count, counter, body } => {

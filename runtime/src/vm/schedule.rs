@@ -6,7 +6,7 @@
 //! axes; what does not depend on the accumulators is done for the whole strip, the rest point
 //! by point. Where neither is possible a strip is one point.
 
-use super::error::Place;
+use super::error::ProgramLocation;
 use super::eval;
 use super::inst::{BinaryOp, Inst};
 use super::nest::*;
@@ -21,7 +21,12 @@ const FEW_POINTS: u64 = 64;
 
 impl Scheduled {
     /// Schedules a nest that was validated; `types` are those of its registers.
-    pub fn new(tensors: &[TensorDecl], nest: &Nest, types: &[Ty], place: Place) -> Scheduled {
+    pub fn new(
+        tensors: &[TensorDecl],
+        nest: &Nest,
+        types: &[Ty],
+        place: ProgramLocation,
+    ) -> Scheduled {
         let kind = if nest.extents.contains(&0) {
             Kind::Nothing
         } else {

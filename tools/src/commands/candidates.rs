@@ -24,7 +24,7 @@ pub enum ScoreArg {
     /// That of the published candidates: operations per byte with one more element.
     #[default]
     Shipped,
-    /// That of the paper: traffic saved per byte of room.
+    /// That of the paper: traffic saved per byte of memory.
     Paper,
 }
 

@@ -175,7 +175,7 @@ fn bytes(value: Val<'_>) -> u64 {
     elem.zip(ty::count(value.ty())).map_or(0, |(elem, count)| elem.saturating_mul(count))
 }
 
-/// Gives one number to nodes with an edge between them that is nearer than the shared memory.
+/// Numbers groups of nodes; nodes with an edge in a local memory between them are one group.
 fn group(graph: &mut Graph, machine: Machine<'_>, shared: &str) {
     let nearer = |name: &str| {
         name != shared && machine.memory(name).is_some_and(|memory| memory.scope() != Scope::Host)

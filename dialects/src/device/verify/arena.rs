@@ -1,4 +1,4 @@
-//! Constraints of rooms that are pieces of an arena.
+//! Constraints of buffers in an arena.
 
 use super::super::Machine;
 use crate::ir::{Block, Diagnostics, Op, Val, parts, ty};
@@ -25,7 +25,7 @@ pub(super) fn alloc_c5(op: Op<'_>, diag: &mut Diagnostics) {
     if memory.is_registers() {
         diag.error(op, format!("device.alloc places {ty}, which is in registers"))
             .help("leave out `at`");
-    } else if let Some(piece) = Piece::of(op)
+    } else if let Some(piece) = ArenaSlot::of(op)
         && piece.end > memory.kernel_bytes()
     {
         let (name, end, capacity) = (memory.name, piece.end, memory.kernel_bytes());
@@ -37,7 +37,7 @@ pub(super) fn alloc_c5(op: Op<'_>, diag: &mut Diagnostics) {
 
 /// C6. Pieces that share bytes are used one after the other.
 pub(super) fn alloc_c6(op: Op<'_>, diag: &mut Diagnostics) {
-    let (Some(piece), Some(block)) = (Piece::of(op), op.block()) else { return };
+    let (Some(piece), Some(block)) = (ArenaSlot::of(op), op.block()) else { return };
     for other in sharing(op, block) {
         let uses = [other, op].map(|room| used(block, room.result(0)));
         if let [Some((first, last)), Some((begin, end))] = uses
@@ -57,7 +57,8 @@ pub(super) fn alloc_c6(op: Op<'_>, diag: &mut Diagnostics) {
 /// C7. Lanes that share registers meet between the first operation that uses a piece and the
 /// last, and between pieces that share bytes.
 pub(super) fn alloc_c7(op: Op<'_>, diag: &mut Diagnostics) {
-    let (Some(_), Some(block), Some(machine)) = (Piece::of(op), op.block(), Machine::of(op)) else {
+    let (Some(_), Some(block), Some(machine)) = (ArenaSlot::of(op), op.block(), Machine::of(op))
+    else {
         return;
     };
     if !machine.memories().iter().any(|memory| memory.lanes().is_some()) {
@@ -90,30 +91,30 @@ pub(super) fn alloc_c7(op: Op<'_>, diag: &mut Diagnostics) {
 
 /// The pieces before one that share bytes with it.
 fn sharing<'c>(op: Op<'c>, block: Block<'c>) -> Vec<Op<'c>> {
-    let Some(piece) = Piece::of(op) else { return Vec::new() };
+    let Some(piece) = ArenaSlot::of(op) else { return Vec::new() };
     let meets = |other: &Op<'c>| {
         let same = ty::memory(other.result(0).ty()) == ty::memory(op.result(0).ty());
-        let other = Piece::of(*other).filter(|_| same);
+        let other = ArenaSlot::of(*other).filter(|_| same);
         other.is_some_and(|other| other.begin < piece.end && piece.begin < other.end)
     };
     let before = block.ops().into_iter().take_while(|other| *other != op);
     before.filter(|other| other.is("device.alloc")).filter(meets).collect()
 }
 
-/// The bytes of a room in its arena.
-struct Piece {
+/// The bytes of a buffer in its arena.
+struct ArenaSlot {
     begin: u64,
     end: u64,
 }
 
-impl Piece {
+impl ArenaSlot {
     fn of(op: Op<'_>) -> Option<Self> {
         let begin = u64::try_from(int(op, "offset")?).ok()?;
         Some(Self { begin, end: begin.checked_add(parts::bytes(op.result(0).ty())?)? })
     }
 }
 
-/// First and last operation of a block that uses a room, or in which something does.
+/// Returns the first and last operation of a block that use a buffer, or contain a use.
 fn used<'c>(block: Block<'c>, room: Val<'c>) -> Option<(usize, usize)> {
     let ops = block.ops();
     let mut found: Option<(usize, usize)> = None;

@@ -155,7 +155,7 @@ impl<'c> Order<'c> {
         }
     }
 
-    /// The rooms that an operation of a program reads, and those that it writes.
+    /// Returns the buffers that an operation of a program reads, and those that it writes.
     fn touched(&self, op: Op<'c>) -> (Vec<usize>, Vec<usize>) {
         let (mut reads, mut writes) = (Vec::new(), Vec::new());
         if let Some(copy) = Copy::of(op) {

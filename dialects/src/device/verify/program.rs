@@ -113,7 +113,7 @@ pub(super) fn alloc_c1(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
-/// C2. The room is no larger than the memory.
+/// C2. The buffer is no larger than the memory.
 pub(super) fn alloc_c2(op: Op<'_>, diag: &mut Diagnostics) {
     let Some(ty) = only_result(op) else { return };
     let Some(machine) = Machine::of(op) else { return };
@@ -145,7 +145,7 @@ pub(super) fn alloc_c3(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
-/// C4. What a swizzle exchanges it does not shift by; the room is a whole number of its
+/// C4. The shift of a swizzle is no less than its bits; the buffer is a whole number of its
 /// blocks, and no register.
 pub(super) fn alloc_c4(op: Op<'_>, diag: &mut Diagnostics) {
     let Some(swizzle) = op.attr("swizzle").and_then(attr::ints) else { return };
@@ -287,7 +287,7 @@ pub(super) fn invoke_c1(op: Op<'_>, diag: &mut Diagnostics) {
 }
 
 /// C2. One view per operand, in the operand's memory, of its element type, with
-/// room for its shape; a single element may lie elsewhere.
+/// space for its shape; a single element may be elsewhere.
 pub(super) fn invoke_c2(op: Op<'_>, diag: &mut Diagnostics) {
     let (Some(machine), Some(name)) = (Machine::of(op), symbol(op, "instruction")) else { return };
     let Some(instruction) = machine.instruction(name) else { return };

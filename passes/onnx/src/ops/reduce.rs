@@ -3,7 +3,7 @@
 use weft_dialects::ir::Linear;
 use weft_dialects::ir::payload::Axis;
 
-use super::elementwise::Place;
+use super::elementwise::BroadcastReader;
 use super::pool::{least, raised, root};
 use super::{Operator, op};
 use crate::elements::{Elements, Scalar};
@@ -304,7 +304,7 @@ fn fold_known(
     let places = TensorType::temporary(ElementType::I64, &kept);
     let numbered = (0..places.elements()).map(|at| Scalar::Int(at as i128));
     let numbered = Elements::from_scalars(places.clone(), numbered);
-    let place = Place::new(&numbered, ty.dims());
+    let place = BroadcastReader::new(&numbered, ty.dims());
     let mut folded = vec![start; result.elements()];
     for at in 0..ty.elements() {
         let so_far = &mut folded[place.get(at).as_int() as usize];

@@ -8,7 +8,7 @@ use super::Launch;
 use super::boxes;
 use super::isa::Isa;
 use super::program::Caller;
-use super::room::{self, Place, Room, Thread};
+use super::storage::{self, Storage, Thread, ThreadIds};
 
 /// Threads that go in step without a barrier of the block, at most.
 const WARP: u64 = 64;
@@ -31,13 +31,13 @@ pub fn copy_into_function<'c>(
     launch: Launch,
     lanes: u64,
     role: Role<'_>,
-) -> (Op<'c>, Place<'c>) {
+) -> (Op<'c>, ThreadIds<'c>) {
     let (index, long) = (Type::index(context), ty::int(context, 64));
     let args = kernel.args();
     let mut inputs = vec![long, long];
     inputs.extend(args.iter().map(|arg| view::plain(context, arg.ty())));
     let mut types = vec![long, long];
-    types.extend(args.iter().map(|arg| room::flat(context, arg.ty(), Some(1))));
+    types.extend(args.iter().map(|arg| storage::flat(context, arg.ty(), Some(1))));
     let (name, threads) = match role {
         Role::Entry => (kernel.name, launch.threads),
         Role::Called(caller) => (caller.function, caller.threads),
@@ -60,7 +60,7 @@ pub fn copy_into_function<'c>(
     let place = {
         let mut as_index =
             |value: Val<'c>| b.op("arith.index_castui", &[value], &[index]).result(0);
-        Place { lane: as_index(lane), number: as_index(number), group: as_index(group) }
+        ThreadIds { lane: as_index(lane), number: as_index(number), group: as_index(group) }
     };
     let values = block.args();
     let copy = |b: &mut Builder<'c>, task: Val<'c>| {
@@ -140,10 +140,10 @@ pub fn stand_in<'c>(thread: &mut Thread<'c>, func: Op<'c>) -> Vec<Op<'c>> {
     let mut rows = Vec::new();
     for arg in block.args().into_iter().skip(2) {
         let shape = ty::shape(arg.ty()).unwrap_or_default();
-        let flat = room::flat(thread.context, arg.ty(), Some(1));
+        let flat = storage::flat(thread.context, arg.ty(), Some(1));
         let row = b.op("builtin.unrealized_conversion_cast", &[arg], &[flat]);
         let flat = row.result(0);
-        thread.rooms.insert(arg, Room::Memory { flat, shape, ours: false, swizzle: None });
+        thread.storages.insert(arg, Storage::Memory { flat, shape, ours: false, swizzle: None });
         rows.push(row);
     }
     rows

@@ -9,7 +9,7 @@ use weft_dialects::ir::{Builder, Diagnostics, Op, Val, ty};
 
 use super::boxes::{Steps, both, choose, compare, is_zero, when};
 use super::layout::Layout;
-use super::room::{self, Thread};
+use super::storage::{self, Thread};
 use super::together::{End, elements, wide_load, wide_store};
 use crate::nest::{emit_sum, row_major};
 use crate::tile::banks;
@@ -57,7 +57,7 @@ pub fn load<'c>(
         // The tensor's first element is there, wherever the box begins.
         let spare = if moved.limits.is_empty() { from.base } else { b.index(0) };
         let at = choose(b, condition, at, Some(spare));
-        let at = room::swizzled(b, at, from.swizzle);
+        let at = storage::swizzled(b, at, from.swizzle);
         let value = wide_load(b, from.flat, at, count);
         for (slot, mut value) in run.iter().zip(elements(b, value, count)) {
             if moved.pads
@@ -67,9 +67,9 @@ pub fn load<'c>(
                 value = choose(b, Some(inside), value, Some(zero));
             }
             let kept = if moved.pads { slot.condition } else { condition };
-            let old = kept.map(|_| room::load(b, registers.slots, &slot.place));
+            let old = kept.map(|_| storage::load(b, registers.slots, &slot.place));
             let value = choose(b, kept, value, old);
-            room::store(b, value, registers.slots, &slot.place);
+            storage::store(b, value, registers.slots, &slot.place);
         }
     }
 }
@@ -87,7 +87,7 @@ pub fn store<'c>(
     let Some(slots) = registers.slots(b, thread, op, moved.sizes, moved.from, diag) else { return };
     for run in runs(&slots, to, moved) {
         let values: Vec<_> =
-            run.iter().map(|slot| room::load(b, registers.slots, &slot.place)).collect();
+            run.iter().map(|slot| storage::load(b, registers.slots, &slot.place)).collect();
         let first = &run[0];
         let inside = moved.inside(b, &first.point);
         let condition = and(b, first.condition, inside);
@@ -143,9 +143,9 @@ impl<'c> Registers<'_, 'c> {
     ) {
         let slots = self.slots(b, thread, fill.op, &fill.sizes, &fill.strides, diag);
         for slot in slots.into_iter().flatten() {
-            let kept = slot.condition.map(|_| room::load(b, self.slots, &slot.place));
+            let kept = slot.condition.map(|_| storage::load(b, self.slots, &slot.place));
             let value = choose(b, slot.condition, value, kept);
-            room::store(b, value, self.slots, &slot.place);
+            storage::store(b, value, self.slots, &slot.place);
         }
     }
 

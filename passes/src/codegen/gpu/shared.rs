@@ -1,6 +1,6 @@
 //! Memory that the threads of a block share.
 //!
-//! A kernel that is launched has memory of its own for each room that it asks for. Kernels that
+//! A kernel that is launched has memory of its own for each allocation. Kernels that
 //! one entry calls lie over each other in one buffer, as large as the largest of them needs: a
 //! block does one after the other, with a barrier between.
 
@@ -9,7 +9,7 @@ use weft_dialects::device::{Kernel, Machine, Memory, Scope};
 use weft_dialects::ir::{Builder, Context, Op, Type, Val, attr, ty};
 
 use super::function::Role;
-use super::room;
+use super::storage;
 
 /// The widest that any instruction asks of an address.
 const ALIGN: i64 = 1024;
@@ -33,8 +33,8 @@ impl<'k, 'c> Shared<'k, 'c> {
     }
 
     /// `memref<elements x elem>` for an alloc: memory of its own, or a piece of the arena.
-    pub fn room(&mut self, b: &mut Builder<'c>, alloc: Op<'c>, memory: &Memory<'c>) -> Val<'c> {
-        let flat = room::flat(b.context(), alloc.result(0).ty(), Some(3));
+    pub fn allocate(&mut self, b: &mut Builder<'c>, alloc: Op<'c>, memory: &Memory<'c>) -> Val<'c> {
+        let flat = storage::flat(b.context(), alloc.result(0).ty(), Some(3));
         let Some(begin) = offset(alloc) else { return self.own(b, memory.name, flat) };
         let arena = match self.arenas.get(memory.name) {
             Some(arena) => *arena,
@@ -98,7 +98,7 @@ pub fn needed<'c>(machine: Machine<'c>, kernel: &Kernel<'c>) -> u64 {
     sum as u64
 }
 
-/// The memory that a kernel's shared rooms lie in.
+/// The memory of a kernel's shared allocations.
 pub fn memory<'c>(machine: Machine<'c>, kernel: &Kernel<'c>) -> Option<Memory<'c>> {
     machine.memory_of(allocs(machine, kernel).first()?.result(0).ty())
 }

@@ -10,7 +10,7 @@
 use weft_dialects::ir::{Builder, Type, Val, attr, ty};
 
 use super::boxes::{Steps, address, both, choose, compare, when};
-use super::room::{Thread, load, store, swizzled};
+use super::storage::{Thread, load, store, swizzled};
 use crate::nest::emit_sum;
 use crate::tile::banks::Swizzle;
 

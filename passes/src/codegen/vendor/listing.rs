@@ -29,7 +29,7 @@ use weft_dialects::device::{
 use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Attribute, Block, Op, Type, Val, affine, attr, ty};
 
-use super::rooms::{self, Rooms};
+use super::allocations::{self, Allocations};
 use super::sum::Sum;
 
 /// The kernels of a module, one after the other.
@@ -40,10 +40,10 @@ pub fn listing(module: Op<'_>, machine: Machine<'_>) -> Result<String, Failed> {
     let mut text = format!(".machine {}\n", machine.name());
     let encodings = encodings(machine);
     for kernel in module.body(0).ok_or(Failed)?.iter().filter_map(Kernel::of) {
-        let rooms = rooms::place(machine, &kernel)?;
+        let allocations = allocations::place(machine, &kernel)?;
         let mut listing = Listing {
             machine,
-            rooms,
+            allocations,
             encodings: &encodings,
             values: HashMap::new(),
             registers: 0,
@@ -115,7 +115,7 @@ enum Name {
 
 struct Listing<'e, 'c> {
     machine: Machine<'c>,
-    rooms: Rooms<'c>,
+    allocations: Allocations<'c>,
     encodings: &'e HashMap<String, String>,
     values: HashMap<Val<'c>, Name>,
     registers: usize,
@@ -433,9 +433,11 @@ impl<'c> Listing<'_, 'c> {
     fn place(&self, view: &View<'c>) -> String {
         let ty = view.memref.ty();
         let Some(memory) = self.machine.memory_of(ty) else { return "?".to_owned() };
-        let (mut sum, strides) = match self.rooms.of(view.memref) {
-            Some(room) => (Sum::number(room.address as i64), room.strides.clone()),
-            None => (Sum::register(self.name(view.memref)), rooms::strides(&memory, ty)),
+        let (mut sum, strides) = match self.allocations.of(view.memref) {
+            Some(allocation) => {
+                (Sum::number(allocation.address as i64), allocation.strides.clone())
+            }
+            None => (Sum::register(self.name(view.memref)), allocations::strides(&memory, ty)),
         };
         for (index, stride) in view.indices.iter().zip(strides) {
             sum = sum.plus(&self.sum(*index).scale(stride as i64));
@@ -513,7 +515,7 @@ impl<'c> Listing<'_, 'c> {
     fn copy(&mut self, copy: &Copy<'c>) {
         let stride = |view: &View<'c>, dim: usize, step: u64| {
             let memory = self.machine.memory_of(view.memref.ty());
-            let strides = memory.map(|memory| rooms::strides(&memory, view.memref.ty()));
+            let strides = memory.map(|memory| allocations::strides(&memory, view.memref.ty()));
             strides.and_then(|strides| strides.get(dim).copied()).unwrap_or(0) as i64 * step as i64
         };
         let facts = Facts {

@@ -7,7 +7,7 @@
 //!                                              "toy.mac"(%0, %1, %2) : (index, ...) -> ()
 //! ```
 //!
-//! An allocation gets its address in its memory (`rooms.rs`), an invocation becomes the
+//! An allocation gets its address in its memory (`allocations.rs`), an invocation becomes the
 //! instruction's lowering on byte addresses (`inline.rs`), then the machine's own patterns
 //! run over what that gives. An instruction whose lowering has no operation of the vendor
 //! stays an invocation. A vendor's operation gives no token, so `device.mark` takes one of
@@ -15,9 +15,9 @@
 //!
 //! The listing (`listing.rs`) writes each instruction and move by its encoding.
 
+mod allocations;
 mod inline;
 mod listing;
-mod rooms;
 mod sum;
 
 pub use listing::listing;
@@ -63,13 +63,13 @@ fn lower<'c>(
     machine: Machine<'c>,
     kernel: &Kernel<'c>,
 ) -> Result<u64, Failed> {
-    let rooms = rooms::place(machine, kernel)?;
-    rooms.write(context);
+    let allocations = allocations::place(machine, kernel)?;
+    allocations.write(context);
     let mut invokes = Vec::new();
     kernel.op.walk(&mut |op| invokes.extend(Invoke::of(op)));
     let mut inlined = 0;
     for invoke in invokes {
-        inlined += u64::from(inline::expand(context, machine, &rooms, &invoke));
+        inlined += u64::from(inline::expand(context, machine, &allocations, &invoke));
     }
     let patterns = machine.patterns();
     if !patterns.is_empty() && !apply_patterns(context, &patterns, kernel.op) {

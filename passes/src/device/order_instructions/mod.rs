@@ -199,7 +199,7 @@ impl<'c> Writer<'_, 'c> {
                 pool.push((ty, Vec::new()));
             }
         }
-        let read = Piece::read(&touches, &values, pool, self.registers.name);
+        let read = InstructionBlock::read(&touches, &values, pool, self.registers.name);
         let there: Vec<usize> = pool.iter().map(|(_, own)| own.len()).collect();
         let text = schedule::as_written(&read.items, &read.kind_of, &there);
         let more = text.kinds.iter().sum::<usize>() - there.iter().sum::<usize>();
@@ -246,7 +246,7 @@ impl<'c> Writer<'_, 'c> {
         &self,
         end: Op<'c>,
         (pure, timed): (&[Op<'c>], &[Op<'c>]),
-        read: &Piece<'c>,
+        read: &InstructionBlock<'c>,
         order: &Order,
         pool: &mut Pool<'c>,
     ) {
@@ -280,7 +280,7 @@ fn is_lanewise(op: Op<'_>) -> bool {
 
 /// A piece as the list sees it.
 #[derive(Default)]
-struct Piece<'c> {
+struct InstructionBlock<'c> {
     items: Vec<Item>,
     /// By value, its kind in the pool.
     kind_of: Vec<usize>,
@@ -288,7 +288,7 @@ struct Piece<'c> {
     values: Vec<Vec<(Val<'c>, usize)>>,
 }
 
-impl<'c> Piece<'c> {
+impl<'c> InstructionBlock<'c> {
     /// `values` are the registers of values.
     fn read(touches: &[Touch<'c>], values: &[Op<'c>], pool: &Pool<'c>, registers: &'c str) -> Self {
         let own: HashSet<Val<'c>> = values.iter().map(|op| op.result(0)).collect();
@@ -384,7 +384,7 @@ fn may_meet<'c>(one: Val<'c>, other: Val<'c>) -> bool {
     };
     match (one.def(), other.def(), piece(one), piece(other)) {
         (Some(_), Some(_), Some(a), Some(b)) => a.0 < b.1 && b.0 < a.1,
-        // A room of a block has bytes of its own.
+        // A buffer of a block has bytes of its own.
         (Some(_), Some(_), _, _) => false,
         _ => true,
     }

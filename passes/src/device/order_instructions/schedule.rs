@@ -126,7 +126,7 @@ fn lives(items: &[Item], values: usize, order: &[usize]) -> Vec<(usize, usize)> 
 }
 
 /// Registers that values take while the list goes on.
-struct Rooms<'a> {
+struct RegisterAllocator<'a> {
     kind_of: &'a [usize],
     /// Registers that may still be taken.
     left: usize,
@@ -139,7 +139,7 @@ struct Rooms<'a> {
     touched: Vec<Vec<usize>>,
 }
 
-impl<'a> Rooms<'a> {
+impl<'a> RegisterAllocator<'a> {
     fn new(items: &[Item], kind_of: &'a [usize], pool: &[usize], left: usize) -> Self {
         let kinds = pool.to_vec();
         let free = pool.iter().map(|&own| (0..own).rev().collect()).collect();
@@ -198,9 +198,9 @@ fn touched(item: &Item) -> Vec<usize> {
 /// The items in the order of the text, with as few registers as it needs beside those of each kind
 /// that are there.
 pub(super) fn as_written(items: &[Item], kind_of: &[usize], pool: &[usize]) -> Order {
-    let mut rooms = Rooms::new(items, kind_of, pool, usize::MAX);
-    (0..items.len()).for_each(|item| rooms.issue(item));
-    finish((0..items.len()).collect(), rooms)
+    let mut registers = RegisterAllocator::new(items, kind_of, pool, usize::MAX);
+    (0..items.len()).for_each(|item| registers.issue(item));
+    finish((0..items.len()).collect(), registers)
 }
 
 /// An order by the list, whose values take at most `left` registers beside those of each kind that
@@ -219,7 +219,7 @@ pub(super) fn list(
         false => items[number].issue,
     });
     let mut ready = vec![0f64; items.len()];
-    let mut rooms = Rooms::new(items, kind_of, pool, left);
+    let mut registers = RegisterAllocator::new(items, kind_of, pool, left);
     let mut waiting: Vec<usize> = (0..items.len()).collect();
     let (mut order, mut now) = (Vec::with_capacity(items.len()), 0f64);
     while !waiting.is_empty() {
@@ -228,7 +228,7 @@ pub(super) fn list(
             waits.fold(now, |start, &(one, _)| start.max(ready[one]))
         };
         let seen = waiting.iter().take(WINDOW).copied().enumerate();
-        let may = seen.filter(|&(_, number)| precedence.is_free(number) && rooms.fits(number));
+        let may = seen.filter(|&(_, number)| precedence.is_free(number) && registers.fits(number));
         let (begin, _, number, at) = may
             .map(|(at, number)| (start(number), -height[number], number, at))
             .min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)))?;
@@ -236,15 +236,15 @@ pub(super) fn list(
         ready[number] = begin + result(number);
         now = begin + items[number].issue;
         precedence.done(number).for_each(drop);
-        rooms.issue(number);
+        registers.issue(number);
         order.push(number);
     }
-    Some(finish(order, rooms))
+    Some(finish(order, registers))
 }
 
-fn finish(items: Vec<usize>, rooms: Rooms<'_>) -> Order {
-    let registers = rooms.taken.into_iter().map(|register| register.unwrap_or(0)).collect();
-    Order { items, registers, kinds: rooms.kinds }
+fn finish(items: Vec<usize>, allocator: RegisterAllocator<'_>) -> Order {
+    let registers = allocator.taken.into_iter().map(|register| register.unwrap_or(0)).collect();
+    Order { items, registers, kinds: allocator.kinds }
 }
 
 #[cfg(test)]
@@ -300,7 +300,7 @@ mod tests {
         #[test]
         fn orders_are_legal(
             shape in prop::collection::vec((0u32..6, 0u32..6, 0u32..4, 1u32..9), 1..40),
-            rooms in 1usize..5,
+            registers in 1usize..5,
         ) {
             let mut items = Vec::new();
             let mut kinds = Vec::new();
@@ -317,9 +317,9 @@ mod tests {
             }
             let text = as_written(&items, &kinds, &[0, 0]);
             prop_assert!(is_legal(&items, &kinds, &text));
-            if let Some(order) = list(&items, &kinds, &[0, 0], rooms) {
+            if let Some(order) = list(&items, &kinds, &[0, 0], registers) {
                 prop_assert!(is_legal(&items, &kinds, &order));
-                prop_assert!(order.kinds.iter().sum::<usize>() <= rooms);
+                prop_assert!(order.kinds.iter().sum::<usize>() <= registers);
             }
         }
     }

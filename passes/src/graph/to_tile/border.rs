@@ -16,7 +16,7 @@ use crate::nest::{self, Border};
 use crate::tile::NearCache;
 
 /// Returns whether a `tensor.insert_slice` or `tensor.pad` only gives a nest a border of one
-/// number, in pieces that may lie in the cache `near`.
+/// number, in tiles that fit the cache `near`.
 pub(super) fn beside_use(op: Op<'_>, near: Option<NearCache<'_>>) -> bool {
     reader(op, near).is_some()
 }

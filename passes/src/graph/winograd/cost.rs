@@ -7,7 +7,7 @@
 //!
 //! Tiles of a nest are those that would be chosen for it (`tile/policy.rs`), so the small sums of
 //! the transforms cost what their loads do. Their tensors are several times as large as the
-//! image, and the cycles of tiles count on a cache near them: bytes say where that is not so.
+//! image, and the cycles of tiles assume that data is in a local cache: the bytes cover the rest.
 
 use weft_dialects::device::{Machine, Memory};
 use weft_dialects::ir::{Op, ty};

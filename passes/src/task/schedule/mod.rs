@@ -5,7 +5,7 @@
 //! policy.rs      the order of jobs: as the text has it, by critical path, or wave by wave
 //!   critical.rs, wavefront.rs, depth.rs over fill.rs and lanes.rs
 //! buffers.rs     places in the arenas, for that order
-//! ../near/       what lies in the memory of a cluster instead
+//! ../cluster_memory/   buffers in the memory of a cluster instead
 //! place.rs       ranges on units, and what each waits for
 //! ```
 
@@ -27,8 +27,8 @@ pub(crate) use policy::{Order, Policy, Turn};
 use weft_dialects::ir::pass::Failed;
 
 use super::arena;
+use super::cluster_memory::{self, ClusterBuffers, ClusterMemory};
 use super::kernels::Kernels;
-use super::near::{self, Near, Shelf};
 use super::reduce::reduce;
 use super::values::Lowered;
 use lanes::Placement;
@@ -77,7 +77,7 @@ pub(crate) struct Schedule {
     pub arenas: Vec<Arena>,
     pub ranges: Vec<Range>,
     /// The buffers that some ranges are given instead of a storage.
-    pub near: Near,
+    pub in_clusters: ClusterBuffers,
     /// Number of the program's own jobs; those behind them copy tensors to clusters' memories.
     pub own_jobs: usize,
     /// Ranges before which a launch ends, ascending.
@@ -102,7 +102,7 @@ pub(crate) fn schedule<'c>(
     lowered: &mut Lowered<'c>,
     kernels: &mut Kernels<'c>,
     options: Options,
-    shelf: Option<&Shelf<'c>>,
+    cluster_memory: Option<&ClusterMemory<'c>>,
     fits: &dyn Fn(&[Arena]) -> Result<(), TooLarge>,
 ) -> Result<Schedule, Failed> {
     let operators = operators::of(lowered, kernels, &options.target);
@@ -120,11 +120,13 @@ pub(crate) fn schedule<'c>(
         job.kernel = operators::ways(job, kernels, &options.target)[turn.kernel].0;
     }
     let own_jobs = lowered.jobs.len();
-    let (near, fetches) = match shelf {
-        Some(shelf) => near::near(lowered, kernels, &order.turns, shelf)?,
+    let (in_clusters, fetches) = match cluster_memory {
+        Some(cluster_memory) => {
+            cluster_memory::place(lowered, kernels, &order.turns, cluster_memory)?
+        }
         None => Default::default(),
     };
-    if near.keeps() {
+    if in_clusters.keeps() {
         // Tensors in a cluster's memory take no bytes of an arena; fewer buffers may still be
         // placed worse.
         let left = buffers::arenas(lowered, &order.turns, lag);
@@ -136,7 +138,7 @@ pub(crate) fn schedule<'c>(
     offsets.resize(lowered.storages.len(), 0);
     let lowered = &*lowered;
     let mut placing =
-        Placing::new(lowered, kernels, (&offsets, &arenas), &near, options.whole_waits);
+        Placing::new(lowered, kernels, (&offsets, &arenas), &in_clusters, options.whole_waits);
     let mut launches = Vec::new();
     let mut fetches = fetches.into_iter().peekable();
     for (number, turn) in order.turns.iter().enumerate() {
@@ -160,5 +162,5 @@ pub(crate) fn schedule<'c>(
     for (range, waits) in ranges.iter_mut().zip(waits) {
         range.waits = waits;
     }
-    Ok(Schedule { offsets, arenas, near, own_jobs, ranges, launches, order })
+    Ok(Schedule { offsets, arenas, in_clusters, own_jobs, ranges, launches, order })
 }

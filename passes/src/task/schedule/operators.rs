@@ -8,7 +8,7 @@ use std::rc::Rc;
 use super::super::conflicts::{Access, Conflicts};
 use super::super::kernels::Kernels;
 use super::super::touch::{Region, seen_from};
-use super::super::values::{Job, Lowered, Place};
+use super::super::values::{Job, Lowered, StorageClass};
 use crate::precedence::Precedence;
 
 /// An operator (Rammer's rOperator, OSDI'20, section 3): rTasks that are independent of each
@@ -108,8 +108,10 @@ pub(super) fn of(lowered: &Lowered<'_>, kernels: &Kernels<'_>, target: &Target) 
             .iter()
             .filter_map(|region| {
                 let storage = job.args[region.arg].storage;
-                let fixed =
-                    matches!(lowered.storages[storage].place, Place::Input | Place::Constant);
+                let fixed = matches!(
+                    lowered.storages[storage].class,
+                    StorageClass::Input | StorageClass::Constant
+                );
                 let access = Access { space: storage, base: 0, storage, region };
                 (!fixed).then_some(access)
             })

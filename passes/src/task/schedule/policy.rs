@@ -1,7 +1,7 @@
 //! In which order jobs are placed: the policies, and which of them is followed.
 //!
 //! Each policy's length is estimated by the same lanes. The order of the text is left only for
-//! one that is worth it: neighbours in the text use the same tensors, which are near then.
+//! one that is worth it: neighbours in the text use the same tensors, which are then in caches.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Caches: which pieces of a memory are near.
+//! Caches: the lines of a memory that they hold.
 
 use super::super::machine::{Machine, MemoryId};
 

@@ -11,7 +11,7 @@ pub struct Report {
     pub cycles: f64,
     /// The same in microseconds, where the machine has a clock.
     pub microseconds: Option<f64>,
-    /// Traffic and room, per memory.
+    /// Traffic and used bytes, per memory.
     pub memories: Vec<MemoryUse>,
     /// Traffic per move.
     pub moves: Vec<MoveUse>,

@@ -32,11 +32,11 @@ pub(super) struct Registers {
     pub tail: Vec<Vec<u64>>,
     pub scratch: Scratch,
     /// The addresses at the nest's current point.
-    pub places: super::exec::Places,
+    pub places: super::exec::NestAddresses,
 }
 
 impl Registers {
-    /// Room for `points` elements in each register, and for one in the tail's.
+    /// Reserves `points` elements in each register, and one in the tail's.
     pub fn reserve(&mut self, types: &[Ty], points: usize, tail: bool) {
         if self.strip.len() < types.len() {
             self.strip.resize(types.len(), Vec::new());

@@ -77,7 +77,7 @@ const STEPS_MAX: i64 = 1 << 12;
 
 /// Where an operand is among the payload's arguments.
 #[derive(Default)]
-struct Places {
+struct OperandIndices {
     bias: Option<usize>,
     lengths: Option<usize>,
     hidden: Option<usize>,
@@ -166,7 +166,7 @@ fn recurrent(node: &Node<'_>, kind: Kind) -> Result<Plan> {
     let gates = kind.gates();
     let state = if batch_first { [batch, directions, hidden] } else { [directions, batch, hidden] };
     let mut operands = vec![x.clone(), node.input(1, "W")?.clone(), node.input(2, "R")?.clone()];
-    let mut places = Places::default();
+    let mut places = OperandIndices::default();
     let optional: [(_, _, &mut Option<usize>, Vec<i64>); 4] = [
         (3, "B", &mut places.bias, vec![directions, 2 * gates * hidden]),
         (5, "initial_h", &mut places.hidden, state.to_vec()),
@@ -226,7 +226,7 @@ struct Way<'w, 'b, 'c> {
     b: &'w mut Build<'b, 'c>,
     shape: &'w Shape,
     args: &'w [Tensor<'c>],
-    places: &'w Places,
+    places: &'w OperandIndices,
     direction: i64,
 }
 

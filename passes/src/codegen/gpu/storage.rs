@@ -12,7 +12,7 @@ use crate::tile::banks::Swizzle;
 
 /// A memref of the device program.
 #[derive(Clone, Debug)]
-pub enum Room<'c> {
+pub enum Storage<'c> {
     /// In a memory that threads share: all elements in a row.
     Memory {
         /// `memref<elements x elem, space>`.
@@ -37,7 +37,7 @@ pub enum Room<'c> {
 
 /// Which thread it is, in indices.
 #[derive(Clone, Copy, Debug)]
-pub struct Place<'c> {
+pub struct ThreadIds<'c> {
     /// Its number in its group.
     pub lane: Val<'c>,
     /// Its number in its block.
@@ -58,8 +58,8 @@ pub struct Thread<'c> {
     /// Number of threads that meet at a barrier, if that is not the whole block.
     pub part: Option<u64>,
     /// Which of them this one is.
-    pub place: Place<'c>,
-    pub rooms: FxHashMap<Val<'c>, Room<'c>>,
+    pub place: ThreadIds<'c>,
+    pub storages: FxHashMap<Val<'c>, Storage<'c>>,
 }
 
 impl<'c> Thread<'c> {
@@ -68,9 +68,9 @@ impl<'c> Thread<'c> {
         if self.groups > 1 { self.place.number } else { self.place.lane }
     }
 
-    /// The room of a view's memref.
-    pub fn room(&self, view: &View<'c>) -> &Room<'c> {
-        &self.rooms[&view.memref]
+    /// The storage of a view's memref.
+    pub fn storage(&self, view: &View<'c>) -> &Storage<'c> {
+        &self.storages[&view.memref]
     }
 
     /// The number of the element that a view of a memory begins at.
@@ -81,7 +81,7 @@ impl<'c> Thread<'c> {
 
     /// The one element that a view of a memory begins at.
     pub fn load(&self, b: &mut Builder<'c>, view: &View<'c>) -> Option<Val<'c>> {
-        let Room::Memory { flat, shape, swizzle, .. } = self.room(view) else { return None };
+        let Storage::Memory { flat, shape, swizzle, .. } = self.storage(view) else { return None };
         let at = self.linear(b, shape, &view.indices);
         let at = swizzled(b, at, *swizzle);
         Some(load(b, *flat, &[at]))

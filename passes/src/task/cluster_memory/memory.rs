@@ -8,7 +8,7 @@ use crate::codegen;
 use crate::tile::move_cycles;
 
 /// The memory of a cluster, and what fills it.
-pub(crate) struct Shelf<'c> {
+pub(crate) struct ClusterMemory<'c> {
     machine: Machine<'c>,
     pub memory: &'c str,
     /// The memory that all share.
@@ -22,7 +22,7 @@ pub(crate) struct Shelf<'c> {
     pub clusters: Clusters,
 }
 
-impl<'c> Shelf<'c> {
+impl<'c> ClusterMemory<'c> {
     /// The memory of a cluster with addresses within those of the memory that all share, where an
     /// engine of the cluster moves from there; for a program on `units` of a kind. Only a simulated
     /// machine runs what clusters do.
@@ -40,8 +40,8 @@ impl<'c> Shelf<'c> {
             let own = memory.scope() == Scope::Cluster && memory.within() == Some(shared);
             let fetch = machine.move_between(shared, memory.name).filter(|_| own)?;
             let bytes = memory.capacity_bytes();
-            let shelf = Self { machine, memory: memory.name, shared, bytes, fetch, rate, clusters };
-            Some(shelf).filter(|shelf| of_cluster(&shelf.fetch))
+            let own = Self { machine, memory: memory.name, shared, bytes, fetch, rate, clusters };
+            Some(own).filter(|own| of_cluster(&own.fetch))
         })
     }
 

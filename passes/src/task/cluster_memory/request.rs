@@ -8,7 +8,7 @@ use weft_dialects::task::Clusters;
 use super::super::kernels::{Facts, Kernels};
 use super::super::schedule::{Turn, pieces};
 use super::super::touch::{Region, seen_from};
-use super::super::values::{Job, Lowered, Place, Storage};
+use super::super::values::{Job, Lowered, Storage, StorageClass};
 
 /// The bytes that the units of a cluster read of a tensor in one turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub(super) struct Use {
 
 /// A tensor that wants a place in the memory of a cluster.
 #[derive(Clone, Debug)]
-pub(super) struct Wish {
+pub(super) struct Request {
     pub storage: usize,
     pub cluster: u64,
     pub bytes: u64,
@@ -45,7 +45,7 @@ pub(super) enum How {
     Part,
 }
 
-impl Wish {
+impl Request {
     /// Bytes that units of the cluster read, each as often as it is read.
     pub fn read(&self) -> u64 {
         self.uses.iter().map(|own| own.read).sum()
@@ -62,23 +62,23 @@ impl Wish {
     }
 }
 
-/// Every tensor that may lie near, for each cluster that uses it.
-pub(super) fn wishes_of(
+/// Every tensor that may be in a cluster's memory, for each cluster that uses it.
+pub(super) fn requests_of(
     lowered: &Lowered<'_>,
     turns: &[Turn],
     all: &Uses,
     shared: &str,
-) -> Vec<Wish> {
+) -> Vec<Request> {
     let Uses { reads, writes, .. } = all;
     let mut users: BTreeMap<usize, BTreeSet<u64>> = BTreeMap::new();
     for &(storage, cluster) in reads.keys().chain(writes.keys()) {
         users.entry(storage).or_default().insert(cluster);
     }
-    let mut wishes = Vec::new();
+    let mut requests = Vec::new();
     for (storage, clusters) in users {
-        let Storage { bytes, place, .. } = lowered.storages[storage];
+        let Storage { bytes, class, .. } = lowered.storages[storage];
         // Tensors in the host's memory are copied by moves of their own.
-        if matches!(place, Place::Arena(memory) if memory != shared) {
+        if matches!(class, StorageClass::Arena(memory) if memory != shared) {
             continue;
         }
         let written = |cluster: &u64| writes.get(&(storage, *cluster)).into_iter().flatten();
@@ -86,16 +86,16 @@ pub(super) fn wishes_of(
         written.sort_unstable();
         let sharers = clusters.len() as u64;
         for &cluster in &clusters {
-            let wish = |how, uses: Vec<Use>| {
+            let request = |how, uses: Vec<Use>| {
                 let job = turns[uses[0].turn].job;
-                Wish { storage, cluster, bytes, how, uses, job, sharers }
+                Request { storage, cluster, bytes, how, uses, job, sharers }
             };
             let uses = reads.get(&(storage, cluster)).cloned().unwrap_or_default();
-            if matches!(place, Place::Arena(_)) && clusters.len() == 1 {
+            if matches!(class, StorageClass::Arena(_)) && clusters.len() == 1 {
                 let mut uses = uses;
                 uses.extend(written.iter().map(|&turn| Use { turn, read: 0 }));
                 uses.sort_by_key(|own| own.turn);
-                wishes.push(wish(How::Kept, uses));
+                requests.push(request(How::Kept, uses));
                 continue;
             }
             // A copy is valid until the tensor is written again.
@@ -106,12 +106,12 @@ pub(super) fn wishes_of(
                     _ if writes_whole(all, storage, bytes, uses[0].turn) => How::Behind,
                     _ => How::Part,
                 };
-                wishes.push(wish(how, uses.to_vec()));
+                requests.push(request(how, uses.to_vec()));
             }
         }
     }
-    wishes.retain(|wish| wish.bytes > 0);
-    wishes
+    requests.retain(|request| request.bytes > 0);
+    requests
 }
 
 /// Returns whether every byte of a tensor has been written when a turn reads it: by one job, or by
@@ -218,11 +218,18 @@ mod tests {
     #[test]
     fn the_widest_gap_is_cut() {
         let uses = [0, 2, 9, 10].map(|turn| Use { turn, read: 64 }).to_vec();
-        let wish =
-            Wish { storage: 0, cluster: 0, bytes: 100, how: How::Ahead, uses, job: 0, sharers: 1 };
-        let [one, other] = wish.clone().cut().expect("it has several uses");
+        let request = Request {
+            storage: 0,
+            cluster: 0,
+            bytes: 100,
+            how: How::Ahead,
+            uses,
+            job: 0,
+            sharers: 1,
+        };
+        let [one, other] = request.clone().cut().expect("it has several uses");
         assert_eq!([one.uses.len(), other.uses.len(), other.uses[0].turn], [2, 2, 9]);
         assert_eq!([one.read(), other.read()], [128, 128]);
-        assert!(Wish { how: How::Kept, ..wish }.cut().is_none());
+        assert!(Request { how: How::Kept, ..request }.cut().is_none());
     }
 }

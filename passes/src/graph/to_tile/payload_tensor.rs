@@ -6,7 +6,7 @@ use crate::nest::Access;
 
 /// A tensor of a payload.
 #[derive(Clone)]
-pub(super) enum Piece<'c> {
+pub(super) enum PayloadTensor<'c> {
     /// Lies in the tile-graph.
     Tensor(Val<'c>),
     /// Has no content yet.

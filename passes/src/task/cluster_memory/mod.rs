@@ -13,18 +13,18 @@
 //! read again much later may be brought twice.
 //!
 //! ```text
-//! shelf.rs      the memory of a cluster, and how long it takes to bring something there
-//! wish.rs       which tensors may lie there, and who uses them when
+//! memory.rs     the memory of a cluster, and how long it takes to bring something there
+//! request.rs       which tensors may lie there, and who uses them when
 //! traffic.rs    when turns happen that wait for each other's bytes
-//! room.rs       places
+//! allocator.rs  offsets
 //! report.rs     what is said of it
 //! ```
 
+mod allocator;
+mod memory;
 mod report;
-mod room;
-mod shelf;
+mod request;
 mod traffic;
-mod wish;
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -35,16 +35,16 @@ use weft_runtime::plan::ALIGN;
 
 use super::kernels::Kernels;
 use super::schedule::Turn;
-use super::values::{Arg, Job, Lowered, Place, Storage};
-use report::{Fate, line};
-use room::Room;
-pub(crate) use shelf::Shelf;
+use super::values::{Arg, Job, Lowered, Storage, StorageClass};
+use allocator::Allocator;
+pub(crate) use memory::ClusterMemory;
+use report::{Decision, line};
+use request::{How, Request, Uses, requests_of};
 use traffic::Traffic;
-use wish::{How, Uses, Wish, wishes_of};
 
 /// The buffers that ranges are given instead of a storage.
 #[derive(Default)]
-pub(crate) struct Near {
+pub(crate) struct ClusterBuffers {
     /// By job, storage and cluster.
     instead: HashMap<(usize, usize, u64), usize>,
     clusters: Option<Clusters>,
@@ -52,10 +52,10 @@ pub(crate) struct Near {
     kept: usize,
     bytes: u64,
     /// The decision on each request.
-    told: Vec<(Wish, Fate)>,
+    told: Vec<(Request, Decision)>,
 }
 
-impl Near {
+impl ClusterBuffers {
     /// Returns the storage that a range of `job` on a unit uses instead of `storage`.
     pub fn storage(&self, job: usize, storage: usize, unit: u64) -> usize {
         let Some(clusters) = self.clusters else { return storage };
@@ -73,11 +73,15 @@ impl Near {
     }
 
     /// Returns the decision on each tensor, with a job that touches it.
-    pub fn report(&self, lowered: &Lowered<'_>, shelf: &Shelf<'_>) -> Vec<(usize, String)> {
+    pub fn report(
+        &self,
+        lowered: &Lowered<'_>,
+        cluster: &ClusterMemory<'_>,
+    ) -> Vec<(usize, String)> {
         let mut told: Vec<_> = self.told.iter().collect();
-        told.sort_by_key(|(wish, _)| (wish.storage, wish.uses[0].turn));
+        told.sort_by_key(|(request, _)| (request.storage, request.uses[0].turn));
         let of_one = told.chunk_by(|one, other| one.0.storage == other.0.storage);
-        of_one.map(|own| line(own, lowered, shelf)).collect()
+        of_one.map(|own| line(own, lowered, cluster)).collect()
     }
 
     /// Returns whether some tensor lies there and nowhere else.
@@ -86,27 +90,30 @@ impl Near {
     }
 }
 
-/// Decides what lies near, and gives the turns in which clusters bring it, each with the number of
+/// Decides what is in clusters' memories, and returns the turns that copy it, each with the number of
 /// the turn that it comes before.
 ///
 /// # Errors
 /// Reported: no kernel can be made that brings it.
-pub(crate) fn near<'c>(
+pub(crate) fn place<'c>(
     lowered: &mut Lowered<'c>,
     kernels: &mut Kernels<'c>,
     turns: &[Turn],
-    shelf: &Shelf<'c>,
-) -> Result<(Near, Vec<(usize, Turn)>), Failed> {
-    let mut near = Near { clusters: Some(shelf.clusters), ..Near::default() };
+    cluster: &ClusterMemory<'c>,
+) -> Result<(ClusterBuffers, Vec<(usize, Turn)>), Failed> {
+    let mut buffers =
+        ClusterBuffers { clusters: Some(cluster.clusters), ..ClusterBuffers::default() };
     let mut fetches = Vec::new();
-    let mut room = vec![Room::default(); shelf.clusters.count() as usize];
-    let uses = Uses::of(lowered, kernels, turns, shelf.clusters);
-    let traffic = Traffic::of(turns, &uses.bytes, shelf.rate);
+    let mut allocators = vec![Allocator::default(); cluster.clusters.count() as usize];
+    let uses = Uses::of(lowered, kernels, turns, cluster.clusters);
+    let traffic = Traffic::of(turns, &uses.bytes, cluster.rate);
     // In the order in which they are first needed.
-    let mut wishes: BTreeMap<(usize, usize, u64), Wish> = BTreeMap::new();
-    let key = |wish: &Wish| (wish.uses[0].turn, wish.storage, wish.cluster);
-    wishes.extend(
-        wishes_of(lowered, turns, &uses, shelf.shared).into_iter().map(|wish| (key(&wish), wish)),
+    let mut requests: BTreeMap<(usize, usize, u64), Request> = BTreeMap::new();
+    let key = |request: &Request| (request.uses[0].turn, request.storage, request.cluster);
+    requests.extend(
+        requests_of(lowered, turns, &uses, cluster.shared)
+            .into_iter()
+            .map(|request| (key(&request), request)),
     );
     // When the launch of each turn begins.
     let launched: Vec<u64> = turns
@@ -117,72 +124,73 @@ pub(crate) fn near<'c>(
         })
         .collect();
     // When each cluster is done with what it was given to bring.
-    let mut free = vec![0; shelf.clusters.count() as usize];
-    while let Some((_, wish)) = wishes.pop_first() {
-        let (first, last) = (wish.uses[0].turn, wish.uses[wish.uses.len() - 1].turn);
-        if wish.how != How::Kept && wish.read() <= wish.bytes {
-            near.told.push((wish, Fate::Once));
+    let mut free = vec![0; cluster.clusters.count() as usize];
+    while let Some((_, request)) = requests.pop_first() {
+        let (first, last) = (request.uses[0].turn, request.uses[request.uses.len() - 1].turn);
+        if request.how != How::Kept && request.read() <= request.bytes {
+            buffers.told.push((request, Decision::Once));
             continue;
         }
-        if wish.how == How::Part {
-            near.told.push((wish, Fate::Part));
+        if request.how == How::Part {
+            buffers.told.push((request, Decision::Part));
             continue;
         }
-        let room = &mut room[wish.cluster as usize];
-        let Some(place) = room.find(wish.bytes, first, shelf.bytes) else {
-            let parts = wish.clone().cut();
+        let allocator = &mut allocators[request.cluster as usize];
+        let Some(place) = allocator.find(request.bytes, first, cluster.bytes) else {
+            let parts = request.clone().cut();
             if parts.is_none() {
-                near.told.push((wish, Fate::Full));
+                buffers.told.push((request, Decision::Full));
             }
-            wishes.extend(parts.into_iter().flatten().map(|part| (key(&part), part)));
+            requests.extend(parts.into_iter().flatten().map(|part| (key(&part), part)));
             continue;
         };
-        if wish.how != How::Kept {
-            let from = match wish.how {
+        if request.how != How::Kept {
+            let from = match request.how {
                 How::Behind => turns[first].span.0,
                 _ => place.before.map_or(0, |turn| turns[turn].span.1),
             };
             let from = from.max(launched[first]);
-            let begin = traffic.when(from).max(free[wish.cluster as usize]);
-            let done = begin + shelf.brings(wish.bytes, wish.sharers);
+            let begin = traffic.when(from).max(free[request.cluster as usize]);
+            let done = begin + cluster.brings(request.bytes, request.sharers);
             let (start, end) = (turns[first].span.0, turns[last].span.1);
             let waits = done.saturating_sub(traffic.when(start));
             // The time that readers take beyond their own, because all load their inputs at once.
             let saves = traffic.when(end).saturating_sub(traffic.when(start) + end - start);
-            if waits > 0 && (saves <= waits || wish.read() < 2 * wish.bytes) {
-                near.told.push((wish, Fate::Idle { saves, waits }));
+            if waits > 0 && (saves <= waits || request.read() < 2 * request.bytes) {
+                buffers.told.push((request, Decision::Idle { saves, waits }));
                 continue;
             }
-            free[wish.cluster as usize] = done;
+            free[request.cluster as usize] = done;
         }
-        let offset = room.take(place, wish.bytes, (first, last));
-        let place = Place::Near { memory: shelf.memory, cluster: wish.cluster, offset };
-        near.bytes = near.bytes.max(offset + wish.bytes.next_multiple_of(ALIGN));
-        if wish.how == How::Kept {
-            lowered.storages[wish.storage].place = place;
-            near.kept += 1;
-            near.told.push((wish, Fate::Given));
+        let offset = allocator.take(place, request.bytes, (first, last));
+        let class =
+            StorageClass::Cluster { memory: cluster.memory, cluster: request.cluster, offset };
+        buffers.bytes = buffers.bytes.max(offset + request.bytes.next_multiple_of(ALIGN));
+        if request.how == How::Kept {
+            lowered.storages[request.storage].class = class;
+            buffers.kept += 1;
+            buffers.told.push((request, Decision::Given));
             continue;
         }
-        let Storage { ty, bytes, .. } = lowered.storages[wish.storage];
+        let Storage { ty, bytes, .. } = lowered.storages[request.storage];
         let copy = lowered.storages.len();
-        lowered.storages.push(Storage { ty, bytes, place });
-        let readers = wish.uses.iter().map(|own| turns[own.turn].job);
-        near.instead.extend(readers.map(|job| ((job, wish.storage, wish.cluster), copy)));
+        lowered.storages.push(Storage { ty, bytes, class });
+        let readers = request.uses.iter().map(|own| turns[own.turn].job);
+        buffers.instead.extend(readers.map(|job| ((job, request.storage, request.cluster), copy)));
         let (name, op) = (lowered.jobs[turns[first].job].name, lowered.jobs[turns[first].job].op);
         let (count, elem) = (ty::count(ty).ok_or(Failed)?, ty::elem(ty).ok_or(Failed)?);
-        let kernel = kernels.copying(op, count, elem, Some(&shelf.fetch))?;
+        let kernel = kernels.copying(op, count, elem, Some(&cluster.fetch))?;
         let flat = ty::tensor(&[count], elem);
-        let args = [wish.storage, copy].map(|storage| Arg { storage, ty: flat, at: 0 }).to_vec();
+        let args = [request.storage, copy].map(|storage| Arg { storage, ty: flat, at: 0 }).to_vec();
         let job = lowered.jobs.len();
         lowered.jobs.push(Job { name, op, kernel, others: Vec::new(), args });
-        let units = vec![shelf.clusters.number(wish.cluster) as usize];
+        let units = vec![cluster.clusters.number(request.cluster) as usize];
         fetches.push((first, Turn { job, kernel: 0, units, past: 0, launch: false, span: (0, 0) }));
-        near.told.push((wish, Fate::Given));
+        buffers.told.push((request, Decision::Given));
     }
-    if near.bytes == 0 {
-        near.clusters = None;
+    if buffers.bytes == 0 {
+        buffers.clusters = None;
     }
     fetches.sort_by_key(|(before, _)| *before);
-    Ok((near, fetches))
+    Ok((buffers, fetches))
 }
