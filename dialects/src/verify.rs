@@ -1,7 +1,7 @@
 //! From an operation's name to the constraints that Rust checks, and what they share.
 //!
 //! MLIR asks for an operation before it looks into its regions, so a constraint
-//! that looks inside, or at another operation, may meet what nobody checked yet:
+//! that looks inside, or at another operation, may meet IR that is not verified yet:
 //! it says nothing about parts that are missing.
 
 use rustc_hash::FxHashMap;
@@ -43,7 +43,7 @@ pub(crate) struct Kernels<'c> {
 }
 
 impl<'c> Kernels<'c> {
-    /// Those of the module around `op`.
+    /// Returns those of the module around `op`.
     pub(crate) fn around(op: Op<'c>) -> Self {
         let module = op.ancestors().find(|op| op.is("builtin.module"));
         let body = module.and_then(|module| module.first_block(0));

@@ -1,4 +1,4 @@
-//! When a prediction is reason enough to do something else than before.
+//! The threshold at which a predicted saving is worth another choice.
 
 /// The part of what is predicted otherwise that something else may take. Predictions that differ by
 /// less do not say which is faster; asked for more, tensors of ResNet-18, Inception and SE-ResNeXt

@@ -1,4 +1,4 @@
-//! The first operator whose compiled result is not the interpreter's.
+//! Finds the first operator whose compiled result differs from the reference interpreter's.
 //!
 //! The interpreter evaluates the model once and remembers every result. Then prefixes of
 //! the model are compiled and run: the first so many operators, whose outputs are all the
@@ -162,7 +162,7 @@ impl<'a, 'c> Search<'a, 'c> {
         }
     }
 
-    /// Results of the first `count` operators that somebody behind them reads.
+    /// Returns the results of the first `count` operators that later ones read.
     fn live(&self, count: usize) -> Vec<Val<'c>> {
         let behind = |user: Op<'c>| self.places.get(&user).is_none_or(|&place| place >= count);
         let results = self.operators[..count].iter().flat_map(|op| op.results());

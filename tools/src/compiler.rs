@@ -84,7 +84,7 @@ pub enum Remarks {
     /// None.
     #[default]
     None,
-    /// Those that choose tiles.
+    /// The passes that choose tiles.
     Tiles,
     /// Every one that can.
     All,

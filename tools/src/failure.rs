@@ -1,4 +1,4 @@
-//! Why a command failed, and how it is said.
+//! Failures of a command, and their messages.
 
 use std::cell::RefCell;
 use std::path::PathBuf;

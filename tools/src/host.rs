@@ -96,14 +96,14 @@ impl Host {
     /// The facts as a file.
     ///
     /// # Errors
-    /// None that is known; the format's own.
+    /// None that is known; errors of the format.
     pub fn text(&self) -> Result<String, Failure> {
         toml::to_string(self).map_err(|error| {
             Failure::said(format!("the facts cannot be written: {error}"), "please report it")
         })
     }
 
-    /// Those of the `required` features that this host lacks.
+    /// Returns those of the `required` features that this host lacks.
     pub fn lacks<'a>(&self, required: &[&'a str]) -> Vec<&'a str> {
         let has = |name: &&&str| !self.features.iter().any(|feature| feature == **name);
         required.iter().filter(has).copied().collect()

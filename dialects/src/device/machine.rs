@@ -58,7 +58,7 @@ impl<'c> Machine<'c> {
         (self.op.own_text(), Uses::around(self.op))
     }
 
-    /// Takes it out of its module; nobody may ask it any more.
+    /// Removes it from its module; it must not be used any more.
     pub fn erase(self) {
         self.op.erase();
     }

@@ -7,7 +7,7 @@ use crate::ir::{Type, ty};
 view! {
     /// A memory, a cache or a register file.
     Memory is "device.memory", from |op| {
-        /// Who shares it.
+        /// The units or threads that share it.
         scope: Scope = Scope::parse(text(op, "scope")?)?;
         /// Capacity in bytes.
         capacity_bytes: u64 = number(op, "capacity_bytes")?;

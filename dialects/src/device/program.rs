@@ -168,7 +168,7 @@ pub struct Transfer<'c> {
     pub sizes: Vec<u64>,
     /// Elements between neighbours along each side, where they are read.
     pub from_strides: Vec<i64>,
-    /// The same where they are written.
+    /// Their strides where they are written.
     pub to_strides: Vec<i64>,
     /// The limits beyond which elements are left out.
     pub limits: Vec<Limit<'c>>,

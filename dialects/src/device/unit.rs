@@ -1,4 +1,4 @@
-//! Execution units, and what works beside them.
+//! Execution units, and the engines and lanes beside them.
 
 use super::Machine;
 use super::view::{array, float, number, symbol, text, texts, view};
@@ -64,7 +64,7 @@ view! {
         types: Type<'c> = array(op, "types")?.into_iter().filter_map(attr::type_of).collect();
         /// Upstream names of the operations that it applies.
         operations: &'c str = texts(op, "operations")?;
-        /// Those that can combine the lanes of one register.
+        /// The operations that can combine the lanes of one register.
         reductions: &'c str = texts(op, "reductions")?;
         /// Operations that take other cycles than it says for all, on one register.
         operation_cycles: (&'c str, f64) = operation_cycles(op);

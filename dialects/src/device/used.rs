@@ -1,4 +1,4 @@
-//! Which facts of a machine were used: what a result depends on, and what it does not.
+//! Records which facts of a machine were used, so that the cache knows what a result depends on.
 //!
 //! A view of a machine says of each fact that it was asked for. [`Uses`] listens to a context,
 //! whatever thread its views are made in; nothing else is how passes read a machine, for views
@@ -30,7 +30,7 @@ pub(super) const MEANING: u32 = 61;
 pub(super) const LOWERING: u32 = 62;
 pub(super) const EVERYTHING: u32 = 63;
 
-/// The facts that somebody used, of the machine in the contexts that this listens to.
+/// Records the facts that were used of the machine in some contexts.
 #[derive(Clone, Debug, Default)]
 pub struct Uses(Arc<Kinds>);
 
@@ -171,14 +171,14 @@ impl Used {
     }
 }
 
-/// Notes that somebody asked which operations of a kind a machine has.
+/// Records that the list of a machine's operations of a kind was used.
 pub(super) fn names(machine: Op<'_>, kind: &str) {
     if let Some(kind) = Uses::around(machine).as_ref().and_then(|uses| uses.kind(kind)) {
         kind.names.store(true, Ordering::Relaxed);
     }
 }
 
-/// Notes that somebody read all operations of a kind.
+/// Records that all operations of a kind were read.
 pub(super) fn texts(machine: Op<'_>, kind: &str) {
     if let Some(kind) = Uses::around(machine).as_ref().and_then(|uses| uses.kind(kind)) {
         kind.texts.store(true, Ordering::Relaxed);

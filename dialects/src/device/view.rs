@@ -1,5 +1,5 @@
 //! Macros for the views of a machine. They read its facts eagerly, as passes ask often, and record
-//! each fact that somebody asked.
+//! each fact that is asked for.
 
 use crate::ir::{Attribute, Op, attr};
 

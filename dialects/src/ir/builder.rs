@@ -44,7 +44,7 @@ impl<'c> Builder<'c> {
         Self { context, location: op.location(), place: InsertionPoint::After(op) }
     }
 
-    /// The same place with another location.
+    /// Returns a builder at the same place with another location.
     pub fn with_location(mut self, location: Location<'c>) -> Self {
         self.location = location;
         self

@@ -11,7 +11,7 @@ use super::{Block, Op, Val, attr, ty};
 pub struct Form(Vec<usize>);
 
 impl Form {
-    /// Of an operation with all inside.
+    /// Returns the form of an operation with all inside.
     pub fn of(op: Op<'_>) -> Self {
         let mut writer = Writer::default();
         writer.op(op);
@@ -23,7 +23,7 @@ impl Form {
         &self.0
     }
 
-    /// Of the arguments and operations of a block.
+    /// Adds the arguments and operations of a block.
     pub fn of_block(block: Block<'_>) -> Self {
         let mut writer = Writer::default();
         writer.block(block);

@@ -259,7 +259,7 @@ impl<'c> Op<'c> {
 
     /// Takes the operation out of its block and destroys it.
     ///
-    /// Nothing may use its results any more.
+    /// Erases the operation. Its results must have no uses.
     pub fn erase(self) {
         // SAFETY: see above; the caller gives up every handle to it.
         unsafe {

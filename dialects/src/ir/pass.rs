@@ -117,7 +117,7 @@ impl Pass {
         self.apply_with(context, module, options, Analyses::default())
     }
 
-    /// The same, with what passes before have found out about modules of the context.
+    /// Runs the pass with the results of earlier passes about modules of the context.
     ///
     /// # Errors
     /// The pass reported what is wrong.

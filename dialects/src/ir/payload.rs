@@ -174,7 +174,7 @@ impl<'c> Payload<'c> {
             .result(0)
     }
 
-    /// The same elements in row-major order under another shape.
+    /// Writes a view: the same elements in row-major order under another shape.
     ///
     /// Written as `tensor.reshape` with a constant shape.
     pub fn reshape(&mut self, tensor: Val<'c>, shape: &[u64]) -> Val<'c> {

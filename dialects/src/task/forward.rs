@@ -12,9 +12,9 @@ use crate::ir::{Block, Op, Val};
 pub(super) enum Finding<'c> {
     /// A statement uses what a later one makes.
     Early {
-        /// Who uses it.
+        /// The operation that uses it.
         user: Op<'c>,
-        /// Who makes it.
+        /// The operation that makes it.
         maker: Op<'c>,
     },
     /// The first waits for the second, and the second, perhaps by way of others, for the first.

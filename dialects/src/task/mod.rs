@@ -22,9 +22,9 @@ pub struct Program<'c> {
     pub units: u64,
     /// Bytes that all buffers together need in the memory that the device shares.
     pub arena: u64,
-    /// Those of the buffers in memory of scope `host`.
+    /// Bytes of the buffers in memory of scope `host`.
     pub host_arena: u64,
-    /// Those of the buffers in the memory of a cluster, in each.
+    /// Bytes of the buffers in the memory of each cluster.
     pub cluster_arena: u64,
     /// Bytes that one run moves between the device's memory and the host's, by the name of the
     /// move.

@@ -18,14 +18,14 @@ use crate::verify::Kernels;
 
 /// An error in the order of a range.
 pub(super) enum Finding<'c> {
-    /// It reads what another one writes, and comes after no writer.
+    /// It reads bytes that another range writes, and comes after no writer.
     Unordered {
         /// The range.
         range: Op<'c>,
         /// The last one in the text that writes there.
         writer: Op<'c>,
     },
-    /// It reads what no earlier range writes.
+    /// It reads bytes that no earlier range writes.
     Unwritten {
         /// The range.
         range: Op<'c>,
@@ -36,7 +36,7 @@ pub(super) enum Finding<'c> {
     Overwritten {
         /// The range.
         range: Op<'c>,
-        /// Who wrote there.
+        /// The range that wrote there.
         writer: Op<'c>,
         /// The operation that makes the buffer that is read.
         buffer: Op<'c>,
@@ -50,7 +50,7 @@ pub(super) enum Finding<'c> {
         /// The operation that makes the other one.
         other: Op<'c>,
     },
-    /// It writes what nobody may write.
+    /// It writes a read-only buffer.
     ReadOnly {
         /// The range.
         range: Op<'c>,

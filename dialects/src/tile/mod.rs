@@ -160,7 +160,7 @@ impl<'c> Empty<'c> {
     }
 }
 
-/// The same elements under another shape.
+/// A view: the same elements under another shape.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'c> {
     /// The `tile.view`.

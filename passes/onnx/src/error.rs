@@ -1,4 +1,4 @@
-//! What can be wrong with a model, and how it is said.
+//! Errors of a model, and their messages.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What the caller gives: graph inputs, whose shapes must be known to the last dimension.
+//! Graph inputs, whose shapes must be known to the last dimension.
 
 use std::collections::BTreeMap;
 

@@ -40,13 +40,13 @@ pub enum LinkError {
     Undefined {
         /// The missing symbol.
         symbol: String,
-        /// Who calls it.
+        /// The kernel that calls it.
         kernel: String,
     },
     /// An object is no ELF file.
     #[error("the code of {kernel} cannot be read: {source}")]
     Malformed {
-        /// Whose.
+        /// The kernel.
         kernel: String,
         /// Why.
         source: object::Error,

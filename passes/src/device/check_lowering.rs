@@ -33,16 +33,16 @@ pub enum Verdict {
         /// The largest share of what may differ that did.
         share: f64,
     },
-    /// It is written in the vendor's operations, which take every operand.
+    /// The lowering is written in the vendor's operations, which take every operand.
     Vendors {
         /// Their names, in order.
         operations: Vec<String>,
     },
-    /// It says nothing: only the encoding and the meaning describe the instruction.
+    /// There is no lowering: only the encoding and the meaning describe the instruction.
     Empty,
-    /// It cannot be run here; why.
+    /// The lowering cannot be run here, with the reason.
     Elsewhere(String),
-    /// It is wrong; how.
+    /// The lowering is wrong, with the difference.
     Wrong(String),
 }
 
@@ -244,9 +244,9 @@ fn lanes<'c>(machine: Machine<'c>, instruction: &Instruction<'c>) -> Result<Vec<
 
 /// The accepted difference.
 struct Allowed {
-    /// Of the bound; zero where nothing may.
+    /// The accepted part of the error bound; zero where results must be equal.
     relative: f64,
-    /// Of any number: what is as good as zero.
+    /// The magnitude below which a number counts as zero.
     absolute: f64,
 }
 
@@ -322,7 +322,7 @@ fn port(number: usize, ty: Type<'_>) -> Option<Port> {
     Some(Port { name: format!("operand {number}"), dtype, shape: ty::shape(ty)? })
 }
 
-/// The same numbers without signs.
+/// Returns the absolute values.
 fn unsigned(bytes: &[u8], dtype: DType) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     if dtype.is_float() {

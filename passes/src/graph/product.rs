@@ -160,7 +160,7 @@ impl<'c> Product<'c> {
     /// only another index.
     ///
     /// # Errors
-    /// Who does not.
+    /// The consumer that does not.
     pub fn readers(&self) -> Result<(), Refused> {
         for (reader, place) in self.op.result(0).uses() {
             if !reader.is("graph.op") {

@@ -1,4 +1,4 @@
-//! The state of a compilation: what stands for each value, and who may overwrite what.
+//! The state of a compilation: the representation of each value, and which may be overwritten.
 
 use std::collections::HashMap;
 
@@ -22,7 +22,7 @@ pub(super) enum Bound<'c> {
     View(View),
     /// A tensor without content.
     Empty(Ty, Vec<u64>),
-    /// A literal that nobody has read yet.
+    /// A literal that has not been read yet.
     Literal(Op<'c>),
     /// A number.
     Scalar(Scalar),
@@ -99,7 +99,7 @@ impl<'c> Compiler<'c> {
         self.bound.insert(value, to);
     }
 
-    /// The same for a value and a whole or partial buffer.
+    /// Binds a value to a whole or partial buffer.
     pub fn bind_view(&mut self, value: Val<'c>, view: View) {
         self.bind(value, Bound::View(view));
     }

@@ -1,4 +1,4 @@
-//! Why something cannot be interpreted.
+//! Errors of the interpreter.
 
 use weft_dialects::ir::{Op, Type, diag};
 use weft_runtime::vm::VmError;

@@ -1,4 +1,4 @@
-//! Whole models, operator by operator or kernel by kernel.
+//! Evaluation of whole models, operator by operator or kernel by kernel.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -20,7 +20,7 @@ pub type WeightError = Box<dyn Error + Send + Sync>;
 /// The source of weights: the file's id and the tensor's name give the bytes.
 type Weights<'a, 'w> = &'a mut dyn FnMut(&str, &str) -> Result<Cow<'w, [u8]>, WeightError>;
 
-/// Who looks at the results of each operator.
+/// A callback that sees the results of each operator.
 type Visit<'a, 'c> = &'a mut dyn FnMut(Op<'c>, &[Vec<u8>]);
 
 /// The operations of a model and a tile-graph, for messages.
@@ -117,7 +117,7 @@ struct Evaluation<'a, 'c, 'w> {
 impl<'c> Evaluation<'_, 'c, '_> {
     fn step(&mut self, op: Op<'c>, visit: Visit<'_, 'c>) -> Result<(), InterpretError> {
         match op.name() {
-            // These are read when somebody needs them.
+            // These are read when they are needed.
             "graph.weight" | "graph.constant" | "tile.empty" => return Ok(()),
             "tile.view" | "tile.connect" => {
                 let bytes = self.read(op, op.operand(0))?;

@@ -12,7 +12,7 @@ use super::view::View;
 const STATIC: &str = "offsets, sizes and strides that are numbers in the text";
 
 impl<'c> Compiler<'c> {
-    /// The same elements under another shape.
+    /// Gives the same elements another shape.
     pub fn reshape(&mut self, op: Op<'c>) -> Result<(), InterpretError> {
         let (source, result) = (op.operand(0), op.result(0));
         let (ty, shape) = self.typed(op, result)?;

@@ -75,7 +75,7 @@ struct Writer<'a, 'c> {
     declared: Vec<MemRef>,
     /// Bytes of the kernel's arena in each memory that its pieces reach so far.
     reach: HashMap<u32, u64>,
-    /// Of the block that is being written.
+    /// The operations of the block that is being written.
     body: Vec<Plain>,
 }
 

@@ -103,7 +103,7 @@ pub(super) fn translate(
     })
 }
 
-/// The same scope in plain data.
+/// Returns the scope as plain data.
 pub(super) fn scope(scope: device::Scope) -> plain::Scope {
     match scope {
         device::Scope::Thread => plain::Scope::Thread,

@@ -52,7 +52,7 @@ pub struct Unordered<'c> {
 pub struct Taken<'c> {
     /// The range.
     pub range: Range<'c>,
-    /// Who took them.
+    /// The range that took them.
     pub by: Range<'c>,
 }
 
@@ -133,7 +133,7 @@ pub fn check<'c>(
                 seen_from(own, |arg| range.at[arg])
             }
             None => {
-                // Code may write all that it is given: nobody finds other bytes there afterwards.
+                // Code may write all of its arguments, so no older bytes are left there.
                 for region in whole(range) {
                     let access = places.access(range, &region);
                     let _ = access.and_then(|access| owners.touch(number as u32, &access));

@@ -3,7 +3,7 @@
 //!
 //! All memory that is written lies in *spaces*: the arena, and each output. A
 //! space is cut into segments that remember who wrote them last and who read them
-//! since. A write that leaves no gap makes its segment forget everybody before:
+//! since. A write that leaves no gap makes its segment forget all accesses before:
 //! who comes later waits for the writer, which waited for them.
 //!
 //! The arena is one space, so what follows from reused memory needs no rule of
@@ -27,7 +27,7 @@ pub struct Access<'a> {
     pub region: &'a Region,
 }
 
-/// Who touched what so far.
+/// The accesses so far, by bytes.
 #[derive(Debug, Default)]
 pub struct Conflicts {
     spaces: Vec<BTreeMap<u64, Segment>>,
@@ -66,7 +66,7 @@ impl Record {
 }
 
 impl Conflicts {
-    /// Nobody touched any of `spaces` spaces.
+    /// Makes the record for `spaces` spaces without accesses.
     pub fn new(spaces: usize) -> Self {
         Self { spaces: vec![BTreeMap::new(); spaces], ..Self::default() }
     }
@@ -199,7 +199,7 @@ mod tests {
         assert_eq!(all, [vec![], vec![], vec![0, 1], vec![0, 1], vec![1, 2, 3], vec![0]]);
     }
 
-    /// Columns interleave in memory, and are told apart by their boxes.
+    /// Columns interleave in memory, and are distinguished by their boxes.
     #[test]
     fn columns_are_disjoint() {
         let columns = |low, high| region(true, &[(0, 3), (low, high)], &[4, 8]);
@@ -207,7 +207,7 @@ mod tests {
         assert_eq!(all, [vec![], vec![], vec![0, 1]]);
     }
 
-    /// A write with gaps forgets nobody.
+    /// A write with gaps forgets no accesses.
     #[test]
     fn gaps_keep_what_was_before() {
         let rows = region(true, &[(0, 3), (0, 7)], &[4, 8]);

@@ -2,7 +2,7 @@
 //!
 //! Tensors of any shape are copied under their flat view, so one kernel serves
 //! each number of elements of each type. Its tiles are chosen like those of any kernel, or are
-//! the pieces that a move brings one after the other.
+//! the parts that a move copies one after another.
 
 use weft_dialects::device::{Machine, Move};
 use weft_dialects::ir::pass::Failed;
@@ -53,7 +53,7 @@ fn piece(way: &Move<'_>, elem: Type<'_>) -> Option<u64> {
     Some((piece_bytes(way)? / ty::byte_size(elem)?).max(1))
 }
 
-/// Bytes of a piece that a move brings.
+/// Bytes of a part that a move copies.
 pub(crate) fn piece_bytes(way: &Move<'_>) -> Option<u64> {
     let bytes = way.bytes_per_cycle()?.checked_mul(way.latency_cycles()?)?;
     bytes.checked_mul(PIECE_LATENCIES)

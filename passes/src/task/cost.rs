@@ -7,7 +7,7 @@
 //! compute = bytes / bytes per cycle, and the latency for each rTask                 by a move
 //! memory  = bytes of all arguments / bytes per cycle of the smallest memory that holds them:
 //!           a cache, or the shared memory
-//! waits   = tiles that a core brings to its own memory, and those that it takes from there · latency
+//! waits   = tiles that a core loads to its own memory, and those that it stores from there · latency
 //!           of the move, where moves fill it
 //! cycles  = the larger of the first two, and the waits
 //! ```
@@ -42,7 +42,7 @@ pub fn cycles(
 }
 
 /// Cycles that a unit waits for a kernel's tiles to come to its own memory and to go from there, one
-/// after the other; none where nobody moves them.
+/// after the other; none if they are not moved.
 fn waits(machine: Machine<'_>, compute: &Compute<'_>, nest: &Nest<'_>) -> f64 {
     let Some(buffer) = local_buffer(machine) else { return 0.0 };
     let [bring, take] = buffer.latencies();

@@ -253,7 +253,7 @@ impl<'c> Kernels<'c> {
             let memory = cost::memory_cycles(self.machine, touched.sum());
             (cost::arithmetic(self.machine, compute, nest) * again).max(memory)
         });
-        // Tiles are brought before the first member, and taken behind the last one.
+        // Tiles are loaded before the first member, and stored after the last one.
         let waits = local_buffer(self.machine);
         let waits = waits.map_or(0.0, |buffer| buffer.latencies().iter().sum());
         let cycles = cycles.sum::<f64>() + waits * tiles.count() as f64;

@@ -1,4 +1,4 @@
-//! Whose bytes they are: buffers that share bytes are used one after the other.
+//! The owners of bytes: buffers that share bytes are used one after the other.
 //!
 //! A byte belongs to the buffer through which it was last written. A write that leaves no gap
 //! takes bytes over; one with gaps takes them over where its buffer begins to be used. Whoever
@@ -25,7 +25,7 @@ struct OwnedBytes {
     by: u32,
 }
 
-/// Who owns what so far.
+/// The owners of all bytes so far.
 #[derive(Debug, Default)]
 pub(super) struct Owners {
     spaces: Vec<BTreeMap<u64, OwnedBytes>>,
@@ -35,7 +35,7 @@ pub(super) struct Owners {
 }
 
 impl Owners {
-    /// Nobody owns anything of `spaces` spaces.
+    /// Makes `spaces` spaces without owners.
     pub fn new(spaces: usize) -> Self {
         Self { spaces: vec![BTreeMap::new(); spaces], ..Self::default() }
     }

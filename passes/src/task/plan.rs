@@ -30,7 +30,7 @@ pub use sources::{ConstantSource, ConstantValue};
 pub struct Planned<'c> {
     /// The schedule that the runtime follows.
     pub plan: Plan,
-    /// In an order in which they can be made, without what nobody needs.
+    /// In an order in which they can be made, without those that are not needed.
     pub constants: Vec<ConstantSource<'c>>,
 }
 

@@ -112,7 +112,7 @@ impl Touches {
     }
 
     /// Those of a kernel of several computes, whose tiles are `tiles`; what they hand to each
-    /// other is nobody's argument.
+    /// other is not an argument.
     pub fn of_members(nests: &[&Nest<'_>], grid: &[u64], sizes: &[u64], tiles: Tiles) -> Self {
         let last = nests.len() - 1;
         let mut all = Self::of(nests[last], grid, sizes);

@@ -1,4 +1,4 @@
-//! Who needs which tensor of a tile-graph, until when, and what is constant.
+//! Facts about the tensors of a tile-graph: their last uses, and which are needed or constant.
 
 use std::collections::{HashMap, HashSet};
 

@@ -3,15 +3,15 @@
 //! ```text
 //! %e = tile.empty                   a buffer
 //! %v = tile.view %x                 the buffer of %x
-//! %y = tile.run @k(%x) into(%e)     the buffer of %e, where nobody reads %e later
+//! %y = tile.run @k(%x) into(%e)     the buffer of %e, if %e is not read later
 //! %y = tile.run @k(%w) into(%e)     a constant, where %w is one and %e is empty or one
 //! ```
 //!
-//! A tensor that is overwritten although somebody still needs it, or that is an
+//! A tensor that is overwritten although it is still needed, or that is an
 //! input or a constant, is copied first; a kernel that keeps nothing of what it
 //! overwrites gets an empty buffer instead. What the model gives is written into
 //! the caller's buffer at once; an input, a constant, or a tensor that is given
-//! twice is copied there at the end. Runs that nobody reads vanish.
+//! twice is copied there at the end. Runs without readers are dropped.
 
 use std::collections::HashMap;
 

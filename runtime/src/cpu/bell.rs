@@ -1,4 +1,4 @@
-//! Waiting for a condition: spinning first, then asleep until somebody rings.
+//! Waiting for a condition: spinning first, then asleep until woken.
 
 use super::sync::{AtomicU32, Futex, Ordering, fence, spin_loop};
 
@@ -11,7 +11,7 @@ use super::sync::{AtomicU32, Futex, Ordering, fence, spin_loop};
 pub struct Bell {
     /// Threads that sleep here, or are about to.
     sleepers: AtomicU32,
-    /// Changes with every ring that had to wake somebody.
+    /// Changes with every ring that had to wake a thread.
     rings: Futex,
 }
 

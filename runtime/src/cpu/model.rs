@@ -16,12 +16,12 @@ use super::{CpuError, features, memory};
 use crate::artifact::Artifact;
 use crate::plan::{Base, Plan, Port};
 
-/// When a step ran, in nanoseconds since the model was loaded.
+/// The times of a step, in nanoseconds since the model was loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StepTime {
-    /// When its kernel was called.
+    /// The time at which its kernel was called.
     pub begin_ns: u64,
-    /// When it returned.
+    /// The time at which it returned.
     pub end_ns: u64,
 }
 
@@ -129,7 +129,7 @@ impl Model {
     }
 
     /// As [`Model::run`], from any thread, while others do the same. `cancel` is a handle of this
-    /// model, if somebody may want to end the run early.
+    /// model, if the run may have to end early.
     ///
     /// Each request works in memory of its own. The caller is one of the model's threads for its
     /// own request; the others take requests in the order in which they were made. Where more are

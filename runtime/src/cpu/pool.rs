@@ -110,7 +110,7 @@ impl Pool {
     /// which lives and is touched by nobody else until the call returns; the kernels must keep to
     /// their operands.
     pub unsafe fn run(&self, request: &mut Request<'_>) -> End {
-        // One that was cancelled before needs nobody.
+        // A request that was cancelled before needs no worker.
         if !request.slot().stopped() {
             request.post();
             self.shared.take_part(request.index(), 0);
@@ -127,7 +127,7 @@ impl Drop for Pool {
         self.shared.queue.end();
         for thread in self.threads.drain(..) {
             // A worker does not panic outside of a request, where panics are caught; were it to,
-            // there is nobody to tell.
+            // there is no request to report it to.
             let _ = thread.join();
         }
     }

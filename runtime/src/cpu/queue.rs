@@ -105,7 +105,7 @@ impl Queue {
         (slot != END).then_some(slot as usize)
     }
 
-    /// Lets the workers end, once nobody holds a slot any more.
+    /// Lets the workers end, once no slot is held any more.
     pub fn end(&self) {
         self.post(END);
     }

@@ -29,7 +29,7 @@ pub struct RequestMemory {
 /// aligned to the element's size.
 struct PortMemory {
     bytes: usize,
-    /// Of an element.
+    /// Alignment of an element.
     align: usize,
     at: AtomicPtr<u8>,
     staging: OnceLock<MmapRaw>,

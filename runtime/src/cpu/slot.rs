@@ -51,7 +51,7 @@ impl Slot {
         }
     }
 
-    /// Begins the next request, which nobody but the caller knows of yet.
+    /// Begins the next request, which only the caller knows of yet.
     pub fn open(&self, canceller: u64) {
         for progress in &self.progress {
             progress.calls.store(0, Ordering::Relaxed);

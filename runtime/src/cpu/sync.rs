@@ -25,7 +25,7 @@ impl Futex {
         self.0.load(Ordering::Acquire)
     }
 
-    /// Changes the word, so that nobody who expects what it was falls asleep any more.
+    /// Changes the word, so that no thread that expects the old one falls asleep any more.
     pub fn change(&self) {
         self.0.fetch_add(1, Ordering::Release);
     }

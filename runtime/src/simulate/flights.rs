@@ -1,4 +1,4 @@
-//! Asynchronous operations that nobody has waited for yet.
+//! Asynchronous operations that have not been waited for yet.
 //!
 //! An engine works in order, so its operations never disturb each other, and a wait for one is
 //! a wait for all before it.
@@ -138,7 +138,7 @@ impl Flights {
         })
     }
 
-    /// The oldest operation that nobody waited for.
+    /// Returns the oldest operation that was not waited for.
     pub fn oldest(&self) -> Option<(u32, &Flight)> {
         let engines = self.engines.iter().enumerate();
         engines.filter_map(|(i, engine)| Some((i as u32, engine.flights.front()?))).next()

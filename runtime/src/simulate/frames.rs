@@ -14,7 +14,7 @@ use crate::vm::{Memories, RunScratch, TensorId, VmError, split_one};
 #[derive(Debug, Default)]
 pub(super) struct Frame {
     tensors: Vec<Vec<u8>>,
-    /// Those that start as zeros and are looked at.
+    /// The slots that start as zeros and are read.
     zeroed: Vec<TensorId>,
 }
 

@@ -1,4 +1,4 @@
-//! The functional half: what a program computes, and everything that is wrong with it.
+//! The functional half: a program's results, and all its errors.
 
 use std::collections::VecDeque;
 
@@ -292,7 +292,7 @@ impl<'r, 'c> Functional<'r, 'c> {
         Ok(())
     }
 
-    /// A buffer ends: nobody may work on it any more.
+    /// Ends a buffer: no operation may work on it any more.
     fn free(&mut self, ready: &Ready<'c>, memref: u32, at: u32) -> Result<(), SimulateError> {
         let home = self.walker.freed;
         let end = home.begin + ready.kernel.memrefs[memref as usize].bytes();
@@ -742,7 +742,7 @@ fn does(writes: bool) -> &'static str {
     if writes { "writes" } else { "reads" }
 }
 
-/// Who waits for what.
+/// The waits of units that do not continue.
 pub(super) fn deadlock(
     plan: &Plan,
     heads: impl Iterator<Item = u32>,

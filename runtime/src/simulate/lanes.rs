@@ -15,7 +15,7 @@ impl Lanes {
         Lanes { read: vec![Bits::default(); memories], written: vec![Bits::default(); memories] }
     }
 
-    /// Everybody sees everything.
+    /// All accesses are visible to all lanes.
     pub fn barrier(&mut self) {
         self.read.iter_mut().chain(&mut self.written).for_each(Bits::clear_all);
     }

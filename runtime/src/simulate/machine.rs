@@ -59,7 +59,7 @@ impl Machine {
     }
 }
 
-/// Who shares a memory, from the fewest to the most.
+/// The units or threads that share a memory, from the fewest to the most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum Scope {
@@ -97,7 +97,7 @@ impl Scope {
 pub struct Memory {
     /// Its name.
     pub name: String,
-    /// Who shares it.
+    /// The units or threads that share it.
     pub scope: Scope,
     /// Capacity in bytes.
     pub capacity_bytes: u64,

@@ -210,7 +210,7 @@ impl Simulator<'_> {
     /// when.
     ///
     /// # Errors
-    /// Allocations beyond a memory, and programs that cannot come to an end.
+    /// Allocations beyond a memory, and programs that cannot terminate.
     pub fn time(&self, traced: bool) -> Result<(Report, Option<Trace>), SimulateError> {
         let kernels = self.ready();
         let mut timed = Timed::new(self.code, self.plan, &kernels, traced);

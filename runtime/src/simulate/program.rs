@@ -30,7 +30,7 @@ pub struct Kernel {
     pub name: String,
     /// Number of rTasks.
     pub tasks: u64,
-    /// Who runs one rTask together: the widest scope of the registers it works in.
+    /// The threads that run one rTask together: the widest scope of the registers it works in.
     pub group: Scope,
     /// Initial values of the index slots in each rTask; slot 0 gets the rTask's number.
     pub slots: Vec<i64>,
@@ -101,7 +101,7 @@ pub enum Op {
     Set {
         /// The slot that is defined.
         to: Slot,
-        /// As what.
+        /// The value of the slot.
         value: Value,
     },
     /// Runs its body for `counter` from `begin` to below `end`.
@@ -243,11 +243,11 @@ pub struct Work {
 /// The use of a view's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Use {
-    /// They are read.
+    /// The elements are read.
     Read,
-    /// They are overwritten.
+    /// The elements are overwritten.
     Write,
-    /// They are read, then overwritten.
+    /// The elements are read, then overwritten.
     Update,
 }
 

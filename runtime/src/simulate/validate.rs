@@ -1,4 +1,4 @@
-//! Every index of the code, held against what it names. What passes here never panics later.
+//! Checks every index of the code against what it names, so that a simulation never panics.
 
 use super::error::SimulateError;
 use super::machine::Machine;

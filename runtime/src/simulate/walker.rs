@@ -22,7 +22,7 @@ pub(super) struct Home {
 }
 
 impl Home {
-    /// Of a buffer that does not exist now.
+    /// The id of a buffer that does not exist now.
     pub const NOWHERE: Home = Home { region: u32::MAX, begin: 0, bytes: u64::MAX };
 }
 
@@ -71,7 +71,7 @@ pub(super) struct Walker {
     pub at: usize,
     pub slots: Vec<i64>,
     pub tokens: Vec<Option<Token>>,
-    /// Per memref; those of arguments are set by whoever begins a step.
+    /// Per memref; those of arguments are set at the begin of a step.
     pub homes: Vec<Home>,
     /// Buffers that exist, in order.
     alive: Vec<MemRefId>,
@@ -236,7 +236,7 @@ impl Walker {
         self.taken[memory] -= memref.room_bytes;
         let home = &mut self.homes[id as usize];
         self.tops[memory] = home.begin;
-        // Whoever is told needs to know where it was.
+        // Errors need to say where it was.
         self.freed = std::mem::replace(home, Home::NOWHERE);
         Some(id)
     }

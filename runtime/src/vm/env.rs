@@ -46,7 +46,7 @@ impl Memory<'_> {
 pub trait Memories {
     /// The bytes of a tensor, as many as its declaration says.
     fn bytes(&self, tensor: TensorId) -> &[u8];
-    /// The same, of a tensor that the program writes.
+    /// Returns the memory of a tensor that the program writes.
     fn bytes_mut(&mut self, tensor: TensorId) -> &mut [u8];
     /// Elements of a tensor are read at these addresses, which were computed and are inside.
     fn looked_at(&self, _tensor: TensorId, _addresses: &[i64]) {}

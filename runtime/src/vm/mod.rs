@@ -1,4 +1,4 @@
-//! The one interpreter of weft: scalar loops over tensors, as plain data.
+//! The reference interpreter: scalar loops over tensors, as plain data.
 //!
 //! A [`Program`] declares tensors and runs [`Stmt`]s; almost always the statement is a
 //! [`Nest`], a perfect loop nest whose points load scalars, compute with the scalar operations

@@ -83,7 +83,7 @@ pub(super) struct Strips {
     pub chunked: Option<usize>,
     pub points: usize,
     pub last_points: usize,
-    /// Those of loads, then of stores, then of `Index` instructions.
+    /// The addresses of loads, then of stores, then of `Index` instructions.
     pub addresses: Vec<Address>,
     /// Type of each register.
     pub types: Vec<Ty>,

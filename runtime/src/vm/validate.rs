@@ -1,4 +1,4 @@
-//! Everything that must hold before a program runs. What passes here never panics there.
+//! Checks everything that must hold before a program runs, so that running it never panics.
 
 use std::collections::BTreeSet;
 

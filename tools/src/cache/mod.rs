@@ -1,4 +1,4 @@
-//! The compile cache: an artifact that was made is not made again.
+//! The compile cache: an artifact is not made again while its inputs are the same.
 //!
 //! A compilation notes which facts of its machine it used. Its recipe, filed under the hash of
 //! the imported model, lists the compiler, the options, and those facts with what the machine said
@@ -53,7 +53,7 @@ struct Trouble {
 pub enum To<'a> {
     /// To a file of its own, which may be changed.
     File(&'a Path),
-    /// To whoever runs it in this process.
+    /// A run in this process.
     Run,
 }
 
@@ -77,7 +77,7 @@ pub struct Asked {
 }
 
 impl Cache {
-    /// A cache for a compilation; `None` where the compiler cannot be told from others.
+    /// Returns a cache for a compilation; `None` if the compiler has no identity.
     pub fn of(settings: &Settings, model: &Path, options: &Options) -> Option<Self> {
         let folder = settings.folder.clone()?;
         let inputs = key::inputs(options)?;

@@ -1,4 +1,4 @@
-//! Small files that say themselves when they are damaged: a hash, then JSON.
+//! Small files with a checksum: a hash, then JSON.
 
 use std::io::{self, Write};
 use std::path::Path;

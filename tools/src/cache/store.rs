@@ -44,7 +44,7 @@ pub(super) enum Got<T> {
     Damaged,
 }
 
-/// An artifact under a name that nobody else takes away.
+/// An artifact under a name that no other process removes.
 #[derive(Debug)]
 pub struct Lent {
     /// Its path.
@@ -109,7 +109,7 @@ impl Store {
         Ok(Got::Whole(()))
     }
 
-    /// An artifact to run: nobody writes to it, so it need not be copied.
+    /// An artifact to run: it is not written to, so it need not be copied.
     pub fn lend(&self, hash: &str) -> io::Result<Got<Lent>> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);

@@ -39,7 +39,7 @@ pub struct Args {
 /// Does it.
 ///
 /// # Errors
-/// As `weft run`.
+/// The options of `weft run`.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let compiled;
     let (path, seconds) = if is_artifact(&args.model) {

@@ -28,13 +28,13 @@ pub enum ScoreArg {
     Paper,
 }
 
-/// Whose tiles.
+/// The rules by which tiles are constructed.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub enum TilesArg {
-    /// Those of Roller, version 1.
+    /// The published implementation of Roller, version 1.
     #[default]
     Published,
-    /// Those that keep every rule of alignment, also where they were shrunk.
+    /// Tiles that keep every rule of alignment, also where they were shrunk.
     Aligned,
 }
 
@@ -48,7 +48,7 @@ pub struct Args {
     /// By which score tiles are enlarged.
     #[arg(long, alias = "policy", value_enum, default_value = "shipped", requires = "candidates")]
     pub score: ScoreArg,
-    /// Whose tiles.
+    /// The rules by which tiles are constructed.
     #[arg(long, value_enum, default_value = "published", requires = "candidates")]
     pub tiles: TilesArg,
     /// Tiles for the machine's fastest matrix instruction.

@@ -1,4 +1,4 @@
-//! `weft explain`: a page that shows what was chosen for a model, from what, and what it costs.
+//! `weft explain`: a page with the decisions for a model, their alternatives and costs.
 
 use std::path::{Path, PathBuf};
 

@@ -45,7 +45,7 @@ fn is_option(pass: &str, option: &str) -> bool {
     fallback(pass, option).is_some()
 }
 
-/// The value of an option that nobody asks for.
+/// The default value of an option.
 fn fallback(pass: &str, option: &str) -> Option<&'static str> {
     let known = pipeline::PASSES.iter().find(|known| known.name == pass)?;
     let own = known.options.iter().find(|own| own.name == option)?;

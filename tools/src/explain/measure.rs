@@ -22,7 +22,7 @@ pub struct Measure {
     pub repeat: usize,
 }
 
-/// Runs with times of kernels, of which the median is told.
+/// Number of runs with times of kernels, whose median is reported.
 const PROFILED: usize = 5;
 
 /// A model that is ready to be measured, with its inputs.

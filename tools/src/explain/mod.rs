@@ -1,4 +1,4 @@
-//! `weft explain`: what was chosen for a model, from what, and what it costs.
+//! `weft explain`: the decisions for a model, their alternatives and costs.
 //!
 //! | Part of the report | From |
 //! |---|---|
@@ -157,7 +157,7 @@ fn compile(
         let (remarks, code) = (Vec::new(), Ok(BTreeMap::new()));
         Compiled { program, graph, remarks, device, roofline, code }
     };
-    // Other ways to join are told by figures alone.
+    // Other joinings are reported by figures alone.
     if options.remarks == Remarks::All {
         compiled.code = code(&mut unit);
         compiled.remarks = remarks::counted(&unit.remarks);

@@ -212,11 +212,11 @@ impl<'c> Times<'c> {
 
 /// Cycles of each unit.
 struct Clock<'c> {
-    /// When it is free.
+    /// The time at which it becomes free.
     free: Vec<f64>,
     /// The part of each job that it has done.
     own: Vec<f64>,
-    /// When tokens are given, and by which unit.
+    /// The times at which tokens are given, and by which unit.
     given: HashMap<Val<'c>, (f64, u64)>,
     /// Cycles of a wait for another unit.
     wait: f64,

@@ -68,7 +68,7 @@ pub struct Device {
 pub struct Memory {
     /// Its name.
     pub name: String,
-    /// Who shares it.
+    /// The units that share it.
     pub scope: &'static str,
     /// Capacity in bytes.
     pub capacity_bytes: u64,
@@ -178,7 +178,7 @@ pub struct Listing {
 /// A loop nest of a kernel.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Compute {
-    /// Who does it: an instruction or a lane unit.
+    /// The instruction or lane unit that computes it.
     pub instruction: String,
     /// Its axes.
     pub axes: Vec<Axis>,
@@ -213,16 +213,16 @@ pub struct Range {
     pub begin: u64,
     /// The one after the last.
     pub end: u64,
-    /// When it starts and ends in the predicted schedule, since the program starts.
+    /// Start and end in the predicted schedule, since the program starts.
     pub predicted_ms: Option<[f64; 2]>,
-    /// The same in one measured run, since its first range started.
+    /// Start and end in one measured run, since its first range started.
     pub measured_ms: Option<[f64; 2]>,
 }
 
 /// The prediction of the cost model.
 #[derive(Clone, Debug, Serialize)]
 pub struct Predicted {
-    /// Who computes it, and by which tile.
+    /// The instruction that computes it, and its tile.
     pub what: String,
     /// Cycles of the whole kernel on one unit.
     pub cycles: f64,
@@ -352,7 +352,7 @@ pub struct Joining {
     pub summary: Summary,
     /// Number of patterns.
     pub patterns: usize,
-    /// Those among them that no kernel is without any joining.
+    /// The number of them that no kernel has without any joining.
     pub joined_patterns: usize,
 }
 
@@ -394,8 +394,8 @@ pub struct Remark {
 pub struct Measured {
     /// Threads.
     pub threads: usize,
-    /// Runs of which the median is told, in turns with those of the other joinings.
+    /// Number of runs, whose median is reported, in turns with those of the other joinings.
     pub runs: usize,
-    /// Runs with times of kernels, of which the median is told.
+    /// Number of runs with times of kernels, whose median is reported.
     pub profiled_runs: usize,
 }

@@ -7,7 +7,7 @@ use weft_runtime::DType;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Element(DType);
 
-/// As `--dtype` names them.
+/// Element types, with the names of `--dtype`.
 const NAMES: [(&str, DType); 8] = [
     ("f64", DType::F64),
     ("f32", DType::F32),

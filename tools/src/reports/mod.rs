@@ -15,7 +15,7 @@ use crate::Failure;
 use crate::failure::Diagnostic;
 use crate::sources::{Source, Sources, line_around};
 
-/// More errors than this help nobody.
+/// The most errors that are shown.
 const ERRORS_MAX: usize = 8;
 
 /// A longer line, such as one with a large literal, is not shown.

@@ -1,4 +1,4 @@
-//! Our own mistakes: a panic becomes a report like every other.
+//! Internal errors: a panic becomes a report like every other.
 
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use std::sync::{Mutex, PoisonError};
@@ -24,7 +24,7 @@ pub fn quiet_panics() {
 /// Does something that might panic; the error is what the panic said.
 ///
 /// # Errors
-/// It panicked.
+/// The error of a thread that panicked.
 pub fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
         let kept = LAST.lock().unwrap_or_else(PoisonError::into_inner).take();

@@ -25,7 +25,7 @@ pub(super) fn machine_c2(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
-/// C3. A `pdl.pattern` calls no native function, for there is nobody to give it.
+/// C3. A `pdl.pattern` calls no native function, since a machine file has none.
 pub(super) fn machine_c3(op: Op<'_>, diag: &mut Diagnostics) {
     for pattern in Machine::new(op).facts("pdl.pattern") {
         pattern.walk(&mut |inner| {

@@ -1,4 +1,4 @@
-//! How far scores are from the classes that were right.
+//! Losses: the distance of scores from the right classes.
 
 use super::reduce::fold_axes;
 use super::softmax::log_shares;

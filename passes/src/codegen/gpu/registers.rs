@@ -34,7 +34,7 @@ struct Slot<'c> {
     point: Vec<Val<'c>>,
     /// The condition that it holds one; `None` if it always does.
     condition: Option<Val<'c>>,
-    /// The same for every lane, where it is known now.
+    /// The index for every lane, where it is known at compile time.
     points: Option<Vec<Vec<i64>>>,
 }
 

@@ -13,7 +13,7 @@ use super::view;
 /// A scalar of the body, for all lanes.
 #[derive(Clone, Copy)]
 pub enum Lanes<'c> {
-    /// The same scalar everywhere.
+    /// One scalar for all lanes.
     Uniform(Val<'c>),
     /// One lane each; `line` where it is an index or integer that goes up with the lane.
     Each {

@@ -1,4 +1,4 @@
-//! The memory of a kernel's own that is no register: a worker lends it, so that a caller's stack
+//! The memory of a kernel outside of registers: a worker lends it, so that a caller's stack
 //! need not hold it.
 //!
 //! ```text

@@ -1,4 +1,4 @@
-//! `device-order-instructions`: what a core does in turns goes on while results are on their way.
+//! `device-order-instructions`: reorders a core's instructions, so that few wait for results.
 //!
 //! ```text
 //! device.copy @vld %x[0] to %r; device.apply ins(%r) outs(%a); device.copy @vld %x[64] to %r; ...
@@ -331,7 +331,7 @@ struct Cells<'c> {
     /// The memory of registers.
     registers: &'c str,
     rows: HashMap<(Val<'c>, Vec<i64>), u32>,
-    /// Of which it is not known everywhere which register is meant.
+    /// The memrefs for which some access does not name one register.
     blurred: HashSet<Val<'c>>,
     memories: Vec<(Val<'c>, u32)>,
     next: u32,

@@ -45,7 +45,7 @@ pub(super) struct Touch<'c> {
     pub tables: Vec<Val<'c>>,
     /// True if each register that it writes is written whole.
     pub whole: bool,
-    /// Of which it touches more than the register that a view begins in.
+    /// The memrefs of which it touches more than the register that a view begins in.
     pub spread: Vec<Val<'c>>,
 }
 

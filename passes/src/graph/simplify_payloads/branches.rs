@@ -61,7 +61,7 @@ impl<'c> Writer<'c> {
         map: &mut Mapping<'c>,
     ) -> Result<Vec<Val<'c>>, Failed> {
         if op.results().is_empty() {
-            // A body has no effects: nobody sees what such a branch does.
+            // A body has no effects, so such a branch has none.
             return Ok(Vec::new());
         }
         let condition = map.get(op.operand(0));

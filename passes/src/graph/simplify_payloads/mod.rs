@@ -1,4 +1,4 @@
-//! `graph-simplify-payloads`: few forms for what payloads may say in many.
+//! `graph-simplify-payloads`: rewrites payloads to a few forms.
 //!
 //! ```text
 //! tensor.concat, insert, splat, from_elements, generate, cast, slices that drop dimensions

@@ -73,7 +73,7 @@ pub const PASS: Pass = Pass {
 struct Wanted<'c> {
     variants: &'static [&'static Variant],
     error: f64,
-    /// Who says what is cheaper; nobody where it does not matter.
+    /// Predicts the cheaper form; `None` where that does not matter.
     chooser: Option<Chooser<'c>>,
 }
 
@@ -158,7 +158,7 @@ fn transform<'c>(
     Ok(())
 }
 
-/// Erases an operation that nobody reads, and then what it alone read.
+/// Erases an operation without uses, and then the operands that it alone used.
 fn erase_unread(op: Op<'_>) {
     let before = op.block().map(Block::ops).unwrap_or_default();
     let mut unread = vec![op];

@@ -1,4 +1,4 @@
-//! The memory of a cluster, and what brings tensors there.
+//! The memory of a cluster, and the move that copies tensors there.
 
 use weft_dialects::device::{Machine, Move, Scope, Unit};
 use weft_dialects::task::Clusters;

@@ -3,17 +3,17 @@
 //!
 //! ```text
 //! kept      all that touch it are units of one cluster: it lies there and nowhere else
-//! fetched   units of a cluster read more bytes of it than it has: the cluster brings it once,
+//! fetched   units of a cluster read more bytes of it than it has: the cluster copies it once,
 //!           ahead where it is known before the program starts, behind who makes it otherwise
 //! ```
 //!
 //! Tensors get their places in the order in which they are needed, each where the bytes have been
-//! free for the longest, so that a cluster brings what is needed next while its units still work
-//! on what was brought before. What finds no place stays in the memory that all share; one that is
-//! read again much later may be brought twice.
+//! free for the longest, so that a cluster copies what is needed next while its units still work
+//! on what was copied before. A tensor without a place stays in the device's memory; one that is
+//! read again much later may be copied twice.
 //!
 //! ```text
-//! memory.rs     the memory of a cluster, and how long it takes to bring something there
+//! memory.rs     the memory of a cluster, and the time to copy something there
 //! request.rs       which tensors may lie there, and who uses them when
 //! traffic.rs    when turns happen that wait for each other's bytes
 //! allocator.rs  offsets
@@ -94,7 +94,7 @@ impl ClusterBuffers {
 /// the turn that it comes before.
 ///
 /// # Errors
-/// Reported: no kernel can be made that brings it.
+/// Reported: no kernel can be made that copies it.
 pub(crate) fn place<'c>(
     lowered: &mut Lowered<'c>,
     kernels: &mut Kernels<'c>,
@@ -123,7 +123,7 @@ pub(crate) fn place<'c>(
             Some(*begin)
         })
         .collect();
-    // When each cluster is done with what it was given to bring.
+    // The time at which each cluster is done with its copies.
     let mut free = vec![0; cluster.clusters.count() as usize];
     while let Some((_, request)) = requests.pop_first() {
         let (first, last) = (request.uses[0].turn, request.uses[request.uses.len() - 1].turn);

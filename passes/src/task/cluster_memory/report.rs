@@ -19,7 +19,7 @@ pub(super) enum Decision {
     },
     /// No memory is free for it.
     Full,
-    /// Others have still to write some of it.
+    /// Other jobs have still to write a part of it.
     Part,
 }
 

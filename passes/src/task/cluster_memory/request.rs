@@ -35,13 +35,13 @@ pub(super) struct Request {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum How {
-    /// It lies there and nowhere else.
+    /// The tensor is in that memory alone.
     Kept,
-    /// It is brought while units do something else.
+    /// It is copied while units compute.
     Ahead,
-    /// It is made by the program, so units wait until it is brought.
+    /// The program makes it, so units wait until it is copied.
     Behind,
-    /// Others have still to write some of it, so it is not brought.
+    /// Other jobs have still to write a part of it, so it is not copied.
     Part,
 }
 
@@ -51,7 +51,7 @@ impl Request {
         self.uses.iter().map(|own| own.read).sum()
     }
 
-    /// Those before and behind the longest time in which nobody reads it.
+    /// Splits the request at the longest time without a reader.
     pub fn cut(mut self) -> Option<[Self; 2]> {
         let gaps = self.uses.windows(2).map(|pair| pair[1].turn - pair[0].turn);
         let (widest, _) =
@@ -131,7 +131,7 @@ fn writes_whole(uses: &Uses, storage: usize, bytes: u64, turn: usize) -> bool {
     boxes.iter().map(|own| own.box_bytes()).sum::<u64>() == bytes && (0..boxes.len()).all(apart)
 }
 
-/// Who reads and writes what, and when.
+/// The reads and writes of tensors, by cluster and turn.
 #[derive(Default)]
 pub(super) struct Uses {
     /// By storage and cluster, in the order of turns.

@@ -50,7 +50,7 @@ pub enum ConstantValue<'c> {
     },
 }
 
-/// The constants that somebody needs, with places for those that ranges read.
+/// The constants that are needed, with offsets for those that ranges read.
 pub(super) struct Sources<'c> {
     pub list: Vec<ConstantSource<'c>>,
     /// From buffers to their place in the list.

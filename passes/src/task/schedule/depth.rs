@@ -1,6 +1,6 @@
-//! GraphTurbo's order: as soon as what something reads is made, it is done, before more is made.
+//! GraphTurbo's order: an operator runs as soon as its inputs are made, before more are made.
 //!
-//! All that waits for nobody stands in a list. Taken is whatever is nearest to its end and has all
+//! A list holds the operators whose inputs are done. The next one is nearest to its end and has all
 //! that it reads; each of its readers moves to the end. So a cone is finished before the next one
 //! begins, and little is alive at once.
 

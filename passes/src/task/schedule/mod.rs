@@ -1,4 +1,4 @@
-//! Who runs what, when, and what it waits for.
+//! The schedule of a program: the unit, order and waits of every job.
 //!
 //! ```text
 //! operators.rs   jobs as sets of rTasks with times, and what comes before what
@@ -49,7 +49,7 @@ pub(crate) struct Options {
 /// The places where a program is cut in launches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Launches {
-    /// As the policy says.
+    /// As the policy decides.
     Policy,
     /// Nowhere.
     One,

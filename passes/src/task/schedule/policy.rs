@@ -1,4 +1,4 @@
-//! In which order jobs are placed: the policies, and which of them is followed.
+//! The order in which jobs are placed: the policies, and the choice among them.
 //!
 //! Each policy's length is estimated by the same lanes. The order of the text is left only for
 //! one that is worth it: neighbours in the text use the same tensors, which are then in caches.
@@ -14,7 +14,7 @@ use super::{Options, TooLarge};
 use crate::remarks::{Refused, chosen};
 use crate::worth;
 
-/// Whom to follow.
+/// The policy that decides the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Policy {
     /// Whichever is estimated to be the shortest.
@@ -40,7 +40,7 @@ pub(crate) struct Turn {
     pub past: u32,
     /// True if a launch ends before it.
     pub launch: bool,
-    /// When it starts by estimate and when it is done, in cycles from the first program's begin.
+    /// Estimated start and end, in cycles from the first program's begin.
     pub span: (u64, u64),
 }
 

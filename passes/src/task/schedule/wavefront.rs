@@ -67,7 +67,7 @@ struct State<'a> {
     operators: &'a [Operator],
     target: &'a Target,
     fill: Fill<'a>,
-    /// Of the current program.
+    /// The operators of the current program.
     lanes: Lanes,
     programs: Vec<Program>,
 }

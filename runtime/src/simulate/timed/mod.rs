@@ -49,7 +49,7 @@ pub(super) struct Timed<'r, 'c> {
     units: Vec<Unit>,
     engines: Vec<Engine>,
     service: Service<'c>,
-    /// When each step was done.
+    /// The end of each step.
     done: Vec<Option<Tick>>,
     /// Units that wait for a step.
     waiters: Vec<Vec<u32>>,
@@ -68,7 +68,7 @@ struct Unit {
     /// An operation that waits for its operands or for a queue.
     pending: Option<Order>,
     blocked: Blocked,
-    /// When everything that the unit did itself is ready.
+    /// The time at which everything that the unit did itself is ready.
     horizon: Tick,
     busy: Tick,
     /// Buffers of operands that are used again.
@@ -97,11 +97,11 @@ struct Engine {
     /// Operations that began, and those that were given.
     begun: u64,
     given: u64,
-    /// When it can begin the next one.
+    /// The time at which it can begin the next one.
     free: Tick,
-    /// When its last token is given.
+    /// The time at which its last token is given.
     last: Tick,
-    /// When those before are: operation `begun - ready.len()` and on.
+    /// The times of the tokens before: operation `begun - ready.len()` and on.
     ready: VecDeque<Tick>,
     scheduled: bool,
     busy: Tick,

@@ -9,7 +9,7 @@ pub struct Report {
     pub device: String,
     /// Cycles from the first step's begin to the last one's end.
     pub cycles: f64,
-    /// The same in microseconds, where the machine has a clock.
+    /// The time in microseconds, if the machine has a clock.
     pub microseconds: Option<f64>,
     /// Traffic and used bytes, per memory.
     pub memories: Vec<MemoryUse>,

@@ -168,7 +168,7 @@ impl<'c> Service<'c> {
         }
     }
 
-    /// When everything that an operation reads and overwrites is ready.
+    /// Returns the time at which everything that an operation reads and overwrites is ready.
     #[inline]
     pub fn ready(&self, unit: u32, site: &Site, bases: &[Base]) -> Tick {
         let sides = site.sides.iter().zip(bases);

@@ -18,7 +18,7 @@ pub enum Assembled {
     Lines(usize),
     /// The way down used something else.
     NotUsed,
-    /// It was refused.
+    /// LLVM refused it.
     Refused(String),
 }
 

@@ -14,7 +14,7 @@ use crate::expression::{Element, Kernel};
 
 /// The description of a kernel.
 enum Said {
-    /// As a tensor expression, with the extents of its axes.
+    /// A tensor expression, with the extents of its axes.
     Expression(&'static str, &'static str, Element),
     /// A product of bytes, summed in 32 bits.
     Bytes,
@@ -70,7 +70,7 @@ const CLASSES: &[(&str, Said)] = &[
     ("gather", Gather),
 ];
 
-/// Who computes each class, and why others do not.
+/// Lists the instruction that computes each class, and why others do not.
 ///
 /// # Errors
 /// A mistake of weft's: the kernels are well-formed.

@@ -1,4 +1,4 @@
-//! Where an axis that is resized reads: a few places for each element, and how much each counts.
+//! The taps of a resized axis: a few positions for each element, and their weights.
 
 /// How an element between two places is found.
 #[derive(Debug, Clone, Copy, PartialEq)]

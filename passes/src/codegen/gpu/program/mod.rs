@@ -100,7 +100,7 @@ pub struct Form {
     pub bases: u64,
     /// The functions that steps call, one for each distinct kernel.
     pub bodies: Vec<Body>,
-    /// Who does what.
+    /// The steps of each block.
     pub table: Table,
 }
 

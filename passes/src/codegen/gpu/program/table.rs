@@ -171,7 +171,7 @@ impl Lists {
 /// A unit's counter goes from the number of one of its steps to that of the next, so any number
 /// above the step before the one that is waited for, and not above its own, means that one. The
 /// steps of one operator are neighbours in the plan: one number does for all its units. The
-/// waiting unit itself may lie in a range; nobody waits for himself.
+/// waiting unit itself may be in a range; it does not wait for itself.
 fn waits(plan: &Plan, step: usize, steps: &Range<usize>, before: &[i64]) -> Vec<i64> {
     let mut last: Vec<(u32, usize)> = plan.steps[step]
         .waits
