@@ -316,7 +316,7 @@ tile.kernel @sum {
 
 // A memory in which lanes stage nothing.
 // CHECK: error: lanes find no tiles in @l2
-// CHECK: help: hand the tensor over in the device's memory
+// CHECK: help: hand the tensor over in the shared memory
 #m = affine_map<(m) -> (m)>
 #taps = affine_map<(h, r) -> (h + r)>
 #h = affine_map<(h, r) -> (h)>

@@ -67,7 +67,7 @@ tile.kernel @names {
 // -----
 
 // CHECK: error: the schedule has 17 stages
-// CHECK: help: give 1, which is a step at a time, to 16
+// CHECK: help: give a number from 1, one step at a time, to 16
 tile.kernel @stages {
 ^bb0(%x: tensor<8xf32>, %o: tensor<8xf32>):
   %c = tile.compute ins(%x) outs(%o) on @valu axes [0] tiles [#tile.rtile<"dram" [8]>, #tile.rtile<"vreg" [4]>]

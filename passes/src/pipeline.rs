@@ -40,7 +40,7 @@ pub fn passes_to(stage: Stage) -> &'static [&'static Pass] {
             // looks at a kernel's extents.
             &tile::stream_host::PASS,
             // After elementwise kernels were joined, which makes fewer tensors; before anything
-            // is chosen for the way in which they lie.
+            // is chosen for their layout.
             &tile::lay_out::PASS,
             // Behind the host's streaming, whose slabs it may split; before
             // anything is chosen for kernels, for those of instances are finished here.

@@ -29,7 +29,7 @@ pub enum Difference {
     Values(Box<Worst>),
 }
 
-/// The element that lies furthest beyond what is allowed.
+/// The element that exceeds the allowed difference most.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub struct Worst {

@@ -27,10 +27,10 @@ pub struct Plan {
     pub clusters: u32,
     /// Size of the memory that lives for one run.
     pub arena_bytes: u64,
-    /// Size of what lies in the memory of the machine that drives the device, where tensors
+    /// Bytes of the arena in the memory of the machine that drives the device, where tensors
     /// wait that do not fit the device's own.
     pub host_bytes: u64,
-    /// Size of what lies in the memory that the units of a cluster share, in each.
+    /// Bytes of the arena in the memory of each cluster.
     pub cluster_bytes: u64,
     /// Size of the constants.
     pub constant_bytes: u64,
@@ -120,7 +120,7 @@ pub struct Moved {
     pub bytes: u64,
 }
 
-/// The memory a buffer is a piece of.
+/// The memory that a buffer is part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Base {
     /// An input of the model, by index; read only.
@@ -137,7 +137,7 @@ pub enum Base {
     Cluster(u32),
 }
 
-/// A piece of memory.
+/// A part of a memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Buffer {
     /// The memory or port that it is part of.

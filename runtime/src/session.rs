@@ -1,5 +1,5 @@
 //! The job of `weft-run` and of `weft run`: inputs from a file or at random, a run, results to
-//! a file or held against what is expected.
+//! a file or compared with expected ones.
 
 use std::path::PathBuf;
 

@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// A file being written beside the place where it will lie.
+/// A file that is written beside its final path.
 ///
 /// Until [`commit`](WholeFile::commit), and where it is never called, a file of that name stays as
 /// it was. What is no file, such as `/dev/null` or a pipe, is written to where it is: to rename
@@ -16,7 +16,7 @@ pub struct WholeFile {
 }
 
 impl WholeFile {
-    /// Begins a file that will lie at `path`; a link is followed.
+    /// Begins a file that will be at `path`; a link is followed.
     ///
     /// # Errors
     ///

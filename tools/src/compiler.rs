@@ -159,7 +159,7 @@ impl<'c> Unit<'c> {
         Self::of_source(context, collector, source, options, progress, begin)
     }
 
-    /// A unit from a module of the graph stage, with the files that its weights lie in.
+    /// Makes a unit from a module of the graph stage, with the files that hold its weights.
     ///
     /// # Errors
     /// Errors of the verifier.
@@ -384,7 +384,7 @@ impl<'c> Unit<'c> {
         &self.options
     }
 
-    /// The files that weights lie in.
+    /// The files that hold weights.
     pub fn files(&self) -> &Rc<BTreeMap<String, Weights>> {
         &self.files
     }

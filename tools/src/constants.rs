@@ -17,7 +17,7 @@ use crate::Failure;
 pub(crate) struct Evaluator<'a, 'c> {
     pub module: Op<'c>,
     pub files: &'a BTreeMap<String, Weights>,
-    /// True if the content of weights is held against the hash in the text.
+    /// True if the content of weights is compared with the hash in the text.
     pub check_hashes: bool,
 }
 

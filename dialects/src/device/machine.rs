@@ -103,7 +103,7 @@ impl<'c> Machine<'c> {
             .find(|memory| memory.scope() == Scope::Device && memory.caches().is_none())
     }
 
-    /// The memory that a value of type `memref` lies in.
+    /// Returns the memory that holds a value of type `memref`.
     pub fn memory_of(self, memref: Type<'c>) -> Option<Memory<'c>> {
         match ty::memory(memref) {
             Some(name) => self.memory(name),

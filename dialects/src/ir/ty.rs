@@ -108,7 +108,7 @@ pub fn is_vector(ty: Type<'_>) -> bool {
     unsafe { mlirTypeIsAVector(ty.to_raw()) }
 }
 
-/// The memory a memref lies in: the name of its space, `None` for the shared one.
+/// Returns the memory of a memref: the name of its space, `None` for the device's memory.
 pub fn memory<'c>(ty: Type<'c>) -> Option<&'c str> {
     // SAFETY: asked of memrefs only; a null attribute means no space.
     unsafe {

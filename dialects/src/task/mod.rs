@@ -161,7 +161,7 @@ impl<'c> Range<'c> {
     }
 }
 
-/// A piece of an arena.
+/// A buffer in an arena.
 #[derive(Clone, Copy, Debug)]
 pub struct Buffer<'c> {
     /// The `task.buffer`.

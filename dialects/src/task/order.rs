@@ -1,7 +1,7 @@
 //! Checks that every range comes after one that writes what it reads (program C5).
 //!
-//! Storage is cut into pieces wherever a buffer begins or ends. For each list of
-//! waits the pieces are kept that some range before it writes; a read of a buffer
+//! Storage is cut into segments wherever a buffer begins or ends. For each list of
+//! waits the segments are kept that some range before it writes; a read of a buffer
 //! needs one of its own among them. This says nothing against a program that is
 //! right: which bytes an rTask touches, and so every other order that the data
 //! needs, is only known to who looks into kernels.
@@ -165,7 +165,7 @@ impl<'c> Storage<'c> {
 /// Ranges with the same waits come after the same ranges.
 type Class = usize;
 
-/// One bit per piece.
+/// One bit per segment.
 type SegmentSet = Vec<u64>;
 
 /// The use of an argument by a kernel.
@@ -187,7 +187,7 @@ struct Walk<'c, 'k> {
     classes: FxHashMap<Vec<usize>, Class>,
     /// The bytes that are written before each class.
     written: Vec<SegmentSet>,
-    /// Per piece, who wrote it last in the text, and through which buffer.
+    /// Per segment, the range that wrote it last in the text, and through which buffer.
     last_writer: Vec<Option<(Op<'c>, Op<'c>)>>,
     findings: Vec<Finding<'c>>,
 }

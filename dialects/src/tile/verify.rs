@@ -357,7 +357,7 @@ fn compute_c5(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
-/// Bytes of the pieces of a nest's outputs that one tile of its axes touches.
+/// Returns the bytes of a nest's outputs that one tile of its axes touches.
 fn accumulator_bytes(nest: Op<'_>, sizes: &[i64]) -> Option<u64> {
     let [inputs, outputs] = <[_; 2]>::try_from(nest.segments()?).ok()?;
     let maps = nest.attr("indexing_maps").and_then(attr::array)?;

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Such an access is to the padded tensor, which is never made as a whole: who writes the
-//! kernel's code lays out a piece of it where it is used. Only the last dimensions have a
+//! kernel's code lays out a part of it where it is used. Only the last dimensions have a
 //! border, each moved along by more than one axis or in steps, so that fusing axes leaves
 //! them alone.
 

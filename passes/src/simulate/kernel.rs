@@ -73,7 +73,7 @@ struct Writer<'a, 'c> {
     token_count: u32,
     memrefs: HashMap<Val<'c>, MemRefId>,
     declared: Vec<MemRef>,
-    /// Bytes of the kernel's arena in each memory that its pieces reach so far.
+    /// Bytes of the kernel's arena in each memory that its buffers take so far.
     reach: HashMap<u32, u64>,
     /// The operations of the block that is being written.
     body: Vec<Plain>,
@@ -169,7 +169,7 @@ impl<'c> Writer<'_, 'c> {
         let bytes = shape.iter().product::<u64>() * elem.bytes() as u64;
         let room_bytes = self.room(memory, &shape, elem.bytes() as u64);
         let room_bytes = match op.attr("offset").and_then(attr::int) {
-            // Of an arena, what the pieces before it do not reach.
+            // Bytes of an arena beyond the buffers before it.
             Some(offset) => {
                 let reach = self.reach.entry(memory).or_insert(0);
                 let end = offset as u64 + bytes;

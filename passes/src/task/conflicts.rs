@@ -14,7 +14,7 @@ use std::rc::Rc;
 
 use super::touch::Region;
 
-/// An access of one range to a piece of memory.
+/// An access of one range to a region of memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Access<'a> {
     /// Which space.
@@ -145,7 +145,7 @@ pub(super) fn span(access: &Access<'_>) -> (u64, u64) {
     (access.base + access.region.begin, access.base + access.region.end)
 }
 
-/// Makes a segment end at `place`, where one lies across it.
+/// Splits the segment that crosses `place`, if one does.
 fn split(space: &mut BTreeMap<u64, Segment>, place: u64) {
     let Some((_, segment)) = space.range_mut(..place).next_back() else {
         return;

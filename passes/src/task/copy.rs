@@ -14,7 +14,7 @@ use crate::tile::construct_rtiles::{Wanted, construct};
 use crate::tile::write_compute::construct_move;
 
 /// Factor on a move's latency for each part that it copies, as others that use
-/// the same memory get their turns between them.
+/// the same memory are served between them.
 const PIECE_LATENCIES: u64 = 2;
 
 /// Appends the kernel `name` to `module`; it copies so many elements, by a move where one is named.
@@ -48,7 +48,7 @@ pub(crate) fn emit<'c>(
     Ok(kernel)
 }
 
-/// Elements of a piece; all at once where the machine does not say how fast the move is.
+/// Elements of a part; all at once where the machine does not state the rate of the move.
 fn piece(way: &Move<'_>, elem: Type<'_>) -> Option<u64> {
     Some((piece_bytes(way)? / ty::byte_size(elem)?).max(1))
 }

@@ -6,7 +6,7 @@
 //! compute = instructions that cover the points, ragged ones whole · issue cycles    by its axes
 //! compute = bytes / bytes per cycle, and the latency for each rTask                 by a move
 //! memory  = bytes of all arguments / bytes per cycle of the smallest memory that holds them:
-//!           a cache, or the shared memory
+//!           a cache, or the device's memory
 //! waits   = tiles that a core loads to its own memory, and those that it stores from there · latency
 //!           of the move, where moves fill it
 //! cycles  = the larger of the first two, and the waits
@@ -54,7 +54,7 @@ fn waits(machine: Machine<'_>, compute: &Compute<'_>, nest: &Nest<'_>) -> f64 {
     brought * bring + taken * take
 }
 
-/// Cycles that a move takes for what a nest writes, in so many pieces.
+/// Returns the cycles of a move for the outputs of a nest, in so many parts.
 pub fn by_move(machine: Machine<'_>, way: &Move<'_>, nest: &Nest<'_>, pieces: u64) -> f64 {
     let bytes = nest.points() * ty::byte_size(nest.outputs[0].elem()).unwrap_or(1);
     let latency = way.latency_cycles().unwrap_or(0) as f64;
@@ -69,7 +69,7 @@ pub fn arithmetic(machine: Machine<'_>, compute: &Compute<'_>, nest: &Nest<'_>) 
     }
 }
 
-/// Cycles that the smallest memory that holds `bytes`, a cache or the shared memory, takes to
+/// Cycles that the smallest memory that holds `bytes`, a cache or the device's memory, takes to
 /// read or write them; none where the machine does not say.
 pub fn memory_cycles(machine: Machine<'_>, bytes: u64) -> f64 {
     let memories = machine.memories();

@@ -172,7 +172,7 @@ fn offered<'c>(graph: &Graph<'c>) -> HashSet<&'c str> {
     runs.flat_map(|run| std::iter::once(run.kernel).chain(run.others)).collect()
 }
 
-/// Refuses buffers that do not fit the memory they lie in.
+/// Refuses buffers that do not fit their memory.
 fn check_fits(graph: &Graph<'_>, machine: Machine<'_>, schedule: &Schedule) -> Result<(), Failed> {
     let Some((memory, bytes)) = too_large(machine, &schedule.arenas) else { return Ok(()) };
     let (name, capacity) = (memory.name, memory.capacity_bytes());

@@ -71,7 +71,7 @@ impl Owners {
     }
 }
 
-/// Makes a piece end at `place`, where one lies across it.
+/// Splits the bytes that cross `place`, if some do.
 fn cut(space: &mut BTreeMap<u64, OwnedBytes>, place: u64) {
     let Some((_, piece)) = space.range_mut(..place).next_back() else { return };
     if piece.end > place {

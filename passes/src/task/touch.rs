@@ -1,6 +1,6 @@
 //! Which bytes of a kernel's arguments some of its rTasks touch.
 //!
-//! Every access is linear in the axes, so a box of pieces touches an interval in
+//! Every access is linear in the axes, so a box of tiles touches an interval in
 //! each dimension and one of addresses. Both are bounds: they hold everything
 //! that is touched, and [`Region::dense`] says where they hold nothing else.
 //! A tensor that is read at computed addresses counts as touched whole.
@@ -87,7 +87,7 @@ struct Touch {
 #[derive(Clone, Debug)]
 pub struct Touches {
     grid: Vec<u64>,
-    /// Axis and piece size for each dimension of the grid.
+    /// Axis and tile size for each dimension of the grid.
     cuts: Vec<(usize, u64)>,
     extents: Vec<u64>,
     touches: Vec<Touch>,

@@ -38,14 +38,14 @@ pub(crate) enum StorageClass<'c> {
     Constant,
     /// The caller's, for the output of this number.
     Output(usize),
-    /// A piece of the arena of the memory of this name.
+    /// A part of the arena of the memory of this name.
     Arena(&'c str),
     /// A part of the memory that the units of a cluster share (`cluster_memory/`).
     Cluster { memory: &'c str, cluster: u64, offset: u64 },
 }
 
 impl<'c> StorageClass<'c> {
-    /// The memory whose arena it is a piece of.
+    /// Returns the memory whose arena it is in.
     pub fn memory(self) -> Option<&'c str> {
         match self {
             StorageClass::Arena(memory) => Some(memory),
@@ -111,7 +111,7 @@ pub(crate) struct Lowered<'c> {
     pub jobs: Vec<Job<'c>>,
 }
 
-/// Decides where every tensor of `graph` lies; `shared` names the memory of copies.
+/// Decides the storage of every tensor of `graph`; `shared` names the memory of copies.
 pub(crate) fn lower<'c>(
     graph: &Graph<'c>,
     kernels: &mut Kernels<'c>,

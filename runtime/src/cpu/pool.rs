@@ -1,8 +1,8 @@
 //! Persistent workers that run requests together, with no lock and no allocation per run.
 //!
 //! **Requests.** A caller takes a slot (`queue.rs`), which has counters (`slot.rs`) and memory
-//! (`request_memory.rs`) of its own, posts it under the next ticket, and runs its own part as worker 0. Workers
-//! 1.. take requests in the order of tickets, each on its own, so one begins the next request while
+//! (`request_memory.rs`) of its own, posts it under the next ticket, and runs its own part as
+//! worker 0. Workers 1.. take requests in the order of tickets, each on its own, so one begins the next request while
 //! others are busy with the last. Within a request each goes through its calls in the order of the
 //! plan and waits for counters of the others. So nothing hangs: of the unfinished requests look at
 //! the one with the lowest ticket, and in it at the first call of the plan that is not done. Its

@@ -11,7 +11,7 @@ use crate::artifact::Artifact;
 use crate::measure::{Measurement, ProfileRow, of_times, peak_rss_mib};
 use crate::plan::{Base, CodeKind, Plan, Port};
 
-/// A model whose constants and buffers lie on the device.
+/// A model whose constants and buffers are on the device.
 ///
 /// Fields are dropped in order: the device goes last.
 pub struct Model {

@@ -28,7 +28,7 @@ impl Area {
         Area { starts, run, elem, low, high }
     }
 
-    /// Both sides of a box, in pieces that correspond.
+    /// Both sides of a box, in parts that correspond.
     pub fn pair(sizes: &[u64], from: &[i64], to: &[i64], elem: u64) -> (Area, Area) {
         let dims = |strides: &[i64]| {
             sizes.iter().copied().zip(strides.iter().copied()).collect::<Vec<_>>()

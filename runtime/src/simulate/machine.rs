@@ -30,7 +30,7 @@ pub struct Machine {
     pub launch_cycles: u64,
     /// Memories, caches and register files.
     pub memories: Vec<Memory>,
-    /// The memory in which kernel arguments lie.
+    /// The memory that holds kernel arguments.
     pub shared: MemoryId,
     /// The engines of a unit; one of each per unit.
     pub engines: Vec<Engine>,
@@ -43,7 +43,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// The memory of a cluster that arguments of kernels may lie in.
+    /// The memory of a cluster that may hold arguments of kernels.
     pub fn cluster_memory(&self) -> Option<MemoryId> {
         let near =
             |memory: &Memory| memory.scope == Scope::Cluster && memory.within == Some(self.shared);

@@ -172,7 +172,7 @@ impl<'p> Order<'p> {
     }
 }
 
-/// Makes a cell begin at `at`, where one lies across it.
+/// Splits the cell that crosses `at`, if one does.
 fn cut(map: &mut BTreeMap<u64, Cell>, at: u64) {
     let Some((_, cell)) = map.range_mut(..at).next_back() else {
         return;

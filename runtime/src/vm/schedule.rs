@@ -295,7 +295,7 @@ fn cost(axis: &Axis) -> usize {
     axis.strides.iter().map(far).sum::<usize>() + short
 }
 
-/// The points of a strip: whole inner axes, and a piece of the last one.
+/// The points of a strip: whole inner axes, and a part of the last one.
 struct Shape {
     /// Axis numbers, fastest first.
     inner: Vec<usize>,
@@ -332,7 +332,7 @@ impl Shape {
         ((self.before * self.chunk) as usize, (self.before * rest) as usize)
     }
 
-    /// The loops around the strip, and which of them steps through the pieces.
+    /// The loops around the strip, and which of them steps through the parts.
     fn loops(&self, axes: &[Axis], along: bool) -> (Vec<Loop>, Option<usize>) {
         let mut loops = Vec::new();
         let mut push = |axis: usize| {

@@ -101,7 +101,7 @@ fn follows(unit: &Unit<'_>) -> bool {
     unit.options().weights.is_empty() || beside(unit).is_empty()
 }
 
-/// The files beside the model that weights lie in.
+/// The files beside the model that hold weights.
 fn beside(unit: &Unit<'_>) -> Vec<PathBuf> {
     unit.files().values().flat_map(|weights| weights.outside()).collect()
 }

@@ -59,7 +59,7 @@ struct Printed<'a> {
     report: &'a Report,
     /// True if results were computed and every check passed.
     functional: bool,
-    /// True if the results were held against what is expected; a difference is an error.
+    /// True if the results were compared with expected ones; a difference is an error.
     compared: bool,
     outputs: Vec<Output<'a>>,
 }

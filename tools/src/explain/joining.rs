@@ -32,7 +32,7 @@ pub(super) fn ways() -> [Way; 3] {
     [
         way("none", "one kernel per loop nest", &[FUSES, joining("none")]),
         way("base", "elementwise kernels with what makes their input", &[joining("base")]),
-        way("full", "whatever is handed over nearer than the shared memory", &[joining("full")]),
+        way("full", "whatever is handed over in a local memory", &[joining("full")]),
     ]
 }
 

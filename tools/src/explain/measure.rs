@@ -93,7 +93,7 @@ impl Runner {
     }
 }
 
-/// Runs all of them in turns.
+/// Runs all of them, alternating.
 pub(super) fn in_turns(runners: &mut [Runner], measure: &Measure) -> Result<Measured, Failure> {
     let runs = measure.repeat.max(1);
     for runner in runners.iter_mut() {

@@ -95,9 +95,9 @@ pub struct Summary {
     pub constant_bytes: u64,
     /// Scalar operations of all kernels.
     pub operations: u64,
-    /// Bytes of all arguments of all kernels: what passes through the shared memory.
+    /// Bytes of all arguments of all kernels, which pass through the device's memory.
     pub argument_bytes: u64,
-    /// Bytes of what lies between kernels, each tensor once.
+    /// Bytes of the tensors between kernels, each once.
     pub intermediate_bytes: u64,
     /// Bytes of the arena.
     pub arena_bytes: u64,
@@ -271,7 +271,7 @@ pub struct Edge {
     pub bytes: u64,
     /// The memory that carries it.
     pub memory: String,
-    /// Bytes that are written to the shared memory and read from it where that carries it.
+    /// Bytes that are written to the device's memory and read from it, if that carries it.
     pub shared_bytes: u64,
     /// Numbers of the remarks on it.
     pub remarks: Vec<usize>,
@@ -290,7 +290,7 @@ pub struct Arena {
     pub buffers: Vec<Buffer>,
 }
 
-/// A piece of the arena.
+/// A buffer in the arena.
 #[derive(Clone, Debug, Serialize)]
 pub struct Buffer {
     /// Its first byte.

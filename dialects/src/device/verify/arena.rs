@@ -7,7 +7,7 @@ use crate::verify::int;
 /// Alignment of buffers in an arena, equal to that of the memory that kernels are given.
 const ALIGN: i64 = 64;
 
-/// C5. A piece of an arena begins at a multiple of 64 bytes and ends inside the memory, which is
+/// C5. A buffer in an arena begins at a multiple of 64 bytes and ends inside the memory, which is
 /// no register file; it stands in the kernel's own block.
 pub(super) fn alloc_c5(op: Op<'_>, diag: &mut Diagnostics) {
     let Some(offset) = int(op, "offset") else { return };
@@ -54,8 +54,8 @@ pub(super) fn alloc_c6(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
-/// C7. Lanes that share registers meet between the first operation that uses a piece and the
-/// last, and between pieces that share bytes.
+/// C7. Lanes that share registers meet between the first operation that uses a buffer and the
+/// last, and between buffers that share bytes.
 pub(super) fn alloc_c7(op: Op<'_>, diag: &mut Diagnostics) {
     let (Some(_), Some(block), Some(machine)) = (ArenaSlot::of(op), op.block(), Machine::of(op))
     else {
@@ -89,7 +89,7 @@ pub(super) fn alloc_c7(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
-/// The pieces before one that share bytes with it.
+/// Returns the earlier buffers that share bytes with this one.
 fn sharing<'c>(op: Op<'c>, block: Block<'c>) -> Vec<Op<'c>> {
     let Some(piece) = ArenaSlot::of(op) else { return Vec::new() };
     let meets = |other: &Op<'c>| {

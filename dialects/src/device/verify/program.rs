@@ -467,7 +467,7 @@ fn check_body(op: Op<'_>, takes: &[String], yields: &[String], diag: &mut Diagno
     }
 }
 
-/// C3. Outputs lie in the unit's registers, and the lanes fit one register.
+/// C3. Outputs are in the unit's registers, and the lanes fit one register.
 pub(super) fn apply_c3(op: Op<'_>, diag: &mut Diagnostics) {
     check_positive(op, "lanes", diag);
     let Some([inputs, _, outputs, _]) = lane_parts(op) else { return };

@@ -18,7 +18,7 @@ const WARP: u64 = 64;
 pub enum Role<'a> {
     /// An entry: its blocks share out the rTasks from `begin` to `end` by their numbers.
     Entry,
-    /// Called by the one entry of a program: the caller's block does them all, in turns.
+    /// Called by the one entry of a program: the caller's block does them all, one after another.
     Called(&'a Caller<'a>),
 }
 

@@ -32,7 +32,7 @@ impl<'k, 'c> Shared<'k, 'c> {
         Self { kernel, allocs, role, arenas: FxHashMap::default(), made: Vec::new(), used: 0 }
     }
 
-    /// `memref<elements x elem>` for an alloc: memory of its own, or a piece of the arena.
+    /// `memref<elements x elem>` for an alloc: memory of its own, or a part of the arena.
     pub fn allocate(&mut self, b: &mut Builder<'c>, alloc: Op<'c>, memory: &Memory<'c>) -> Val<'c> {
         let flat = storage::flat(b.context(), alloc.result(0).ty(), Some(3));
         let Some(begin) = offset(alloc) else { return self.own(b, memory.name, flat) };

@@ -193,7 +193,7 @@ fn expand<'c>(context: &'c Context, machine: Machine<'c>, op: Op<'c>, diag: &mut
 }
 
 /// Makes every `device.alloc` an array at the function's entry, or a view of what a worker lends,
-/// whose pieces are the arguments from `lent` on.
+/// whose parts are the arguments from `lent` on.
 fn place_allocs<'c>(
     context: &'c Context,
     func: Op<'c>,

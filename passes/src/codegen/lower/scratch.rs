@@ -31,7 +31,7 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Bytes of all pieces.
+    /// Returns the bytes of all parts.
     pub fn bytes(&self) -> u64 {
         self.pieces.last().map_or(0, |(offset, bytes)| offset + bytes)
     }
@@ -141,7 +141,7 @@ fn bytes(memref: Type<'_>) -> u64 {
     ty::count(memref).zip(size).map_or(0, |(count, size)| count * size)
 }
 
-/// The types of a function's arguments for the pieces.
+/// Returns the types of a function's arguments for the parts.
 pub(super) fn types<'c>(context: &'c Context, scratch: &Scratch) -> Vec<Type<'c>> {
     let byte = ty::int(context, 8);
     scratch.pieces.iter().map(|&(_, bytes)| ty::memref(&[bytes], byte, None)).collect()

@@ -95,7 +95,7 @@ fn block<'c>(
     Ok(())
 }
 
-/// The memory of a piece of an arena, where it begins there, and its size.
+/// Returns the memory of a buffer in an arena, its offset there, and its size.
 fn piece<'c>(op: Op<'c>) -> Option<(&'c str, u64, u64)> {
     let offset = op.is("device.alloc").then(|| op.attr("offset")).flatten().and_then(attr::int)?;
     let memref = op.result(0).ty();

@@ -100,7 +100,7 @@ struct Writer<'a, 'c> {
     costs: &'a Costs<'c>,
     registers: &'a Memory<'c>,
     ordered: u64,
-    /// Cycles of every piece as it is written, and by the list.
+    /// Cycles of every block as it is written, and by list scheduling.
     pieces: Vec<[f64; 2]>,
 }
 
@@ -108,7 +108,7 @@ struct Writer<'a, 'c> {
 /// there round after round has more need of them.
 const SPARED: usize = 2;
 
-/// Registers in which values take turns, by type.
+/// Registers that values share one after another, by type.
 type Pool<'c> = Vec<(Type<'c>, Vec<Val<'c>>)>;
 
 impl<'c> Writer<'_, 'c> {
@@ -182,7 +182,7 @@ impl<'c> Writer<'_, 'c> {
         pieces
     }
 
-    /// Puts a piece in order, if that makes it shorter. Its block may have `most` registers; the list
+    /// Reorders a block of instructions, if that makes it shorter. It may use `most` registers; the list
     /// takes at most `spared` more than the text does.
     fn order(&mut self, piece: &[Op<'c>], most: usize, spared: usize, pool: &mut Pool<'c>) {
         // A kernel's block may end with index arithmetic.
@@ -241,7 +241,7 @@ impl<'c> Writer<'_, 'c> {
         })
     }
 
-    /// Writes the piece before `end`.
+    /// Writes the block before `end`.
     fn write(
         &self,
         end: Op<'c>,
@@ -278,7 +278,7 @@ fn is_lanewise(op: Op<'_>) -> bool {
     op.is("device.apply") || op.is("device.combine")
 }
 
-/// A piece as the list sees it.
+/// A block of instructions as list scheduling sees it.
 #[derive(Default)]
 struct InstructionBlock<'c> {
     items: Vec<Item>,
@@ -338,7 +338,7 @@ struct Cells<'c> {
 }
 
 impl<'c> Cells<'c> {
-    /// One register of several, or all that may lie in the same bytes.
+    /// One register of several, or all that may be in the same bytes.
     fn of(&mut self, view: &View<'c>) -> Vec<Cell> {
         let rows = row(view).filter(|_| {
             ty::memory(view.memref.ty()) == Some(self.registers)
@@ -353,7 +353,7 @@ impl<'c> Cells<'c> {
         vec![Cell::Fixed(cell)]
     }
 
-    /// A memory is one cell for all that may lie in the same bytes.
+    /// A memory is one cell for all that may be in the same bytes.
     fn memory(&mut self, memref: Val<'c>) -> Vec<Cell> {
         let known: Vec<u32> = self
             .memories
@@ -371,7 +371,7 @@ impl<'c> Cells<'c> {
     }
 }
 
-/// Returns whether two buffers may share bytes: arguments of a kernel, or pieces of one arena.
+/// Returns whether two buffers may share bytes: arguments of a kernel, or buffers in one arena.
 fn may_meet<'c>(one: Val<'c>, other: Val<'c>) -> bool {
     if ty::memory(one.ty()) != ty::memory(other.ty()) {
         return false;

@@ -21,7 +21,7 @@ const WINDOW: usize = 64;
 /// Something that is read or written whole, as far as order goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Cell {
-    /// A register that keeps its name, or a piece of memory.
+    /// A register that keeps its name, or a part of memory.
     Fixed(u32),
     /// The contents of a register from the item that writes it first to the last that touches it.
     Value(u32),

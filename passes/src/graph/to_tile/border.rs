@@ -6,7 +6,7 @@
 //! ```
 //!
 //! If every axis of the output moves along the tensor, a tile with its border is used
-//! by one piece of the output alone, so nothing is laid out twice. A tensor that many
+//! by one tile of the output alone, so nothing is laid out twice. A tensor that many
 //! outputs share (a convolution over all channels) keeps its padded copy.
 
 use weft_dialects::ir::payload::Axis;

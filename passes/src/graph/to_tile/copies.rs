@@ -9,7 +9,7 @@ use super::{Conversion, Cut, refuse};
 use crate::nest::{Access, Loop, Nest, Start};
 
 impl<'c> Conversion<'c> {
-    /// A tensor with the piece's content that nothing else will read.
+    /// Returns a tensor with the content of a payload tensor that nothing else will read.
     pub(super) fn own_copy(
         &mut self,
         cut: &mut Cut<'c>,

@@ -257,7 +257,7 @@ impl<'c> Conversion<'c> {
         }
     }
 
-    /// The piece as a tensor of the tile-graph, copied where it was a window.
+    /// Returns a payload tensor as a tensor of the tile-graph, copied if it was a window.
     fn tensor(&mut self, cut: &mut Cut<'c>, value: Val<'c>) -> Result<Val<'c>, Failed> {
         let piece = cut.tensors.get(&value).cloned().ok_or(Failed)?;
         let tensor = match piece {

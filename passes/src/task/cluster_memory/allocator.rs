@@ -70,7 +70,7 @@ mod tests {
     }
 
     proptest! {
-        /// GT-7: nothing that lives at once lies in the same bytes, and all of it fits.
+        /// GT-7: buffers whose live ranges overlap share no bytes, and all of them fit.
         #[test]
         fn what_lives_at_once_lies_apart(
             mut wanted in prop::collection::vec((1u64..500, 0usize..40, 0usize..12), 0..60),

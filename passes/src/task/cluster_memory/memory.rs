@@ -11,19 +11,19 @@ use crate::tile::move_cycles;
 pub(crate) struct ClusterMemory<'c> {
     machine: Machine<'c>,
     pub memory: &'c str,
-    /// The memory that all share.
+    /// The device's memory.
     pub shared: &'c str,
     /// Capacity in bytes.
     pub bytes: u64,
-    /// From the memory that all share, by an engine of the cluster.
+    /// The move from the device's memory, by an engine of the cluster.
     pub fetch: Move<'c>,
-    /// Bytes a cycle of the memory that all share.
+    /// Bandwidth of the device's memory, in bytes a cycle.
     pub rate: f64,
     pub clusters: Clusters,
 }
 
 impl<'c> ClusterMemory<'c> {
-    /// The memory of a cluster with addresses within those of the memory that all share, where an
+    /// Returns the memory of a cluster with addresses within those of the device's memory, if an
     /// engine of the cluster moves from there; for a program on `units` of a kind. Only a simulated
     /// machine runs what clusters do.
     pub fn of(machine: Machine<'c>, unit: &Unit<'c>, units: u64) -> Option<Self> {
@@ -46,7 +46,7 @@ impl<'c> ClusterMemory<'c> {
     }
 
     /// Cycles until so many bytes have come where so many clusters bring them: what its own moves
-    /// take, piece by piece, or all of them in the memory that all share.
+    /// take, part by part, or all of them in the device's memory.
     pub fn brings(&self, bytes: u64, clusters: u64) -> u64 {
         let latency = self.fetch.latency_cycles().unwrap_or(0);
         let piece = copy::piece_bytes(&self.fetch).unwrap_or(bytes).max(1);

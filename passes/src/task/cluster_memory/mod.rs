@@ -2,7 +2,7 @@
 //! buffer, decided when jobs have their units.
 //!
 //! ```text
-//! kept      all that touch it are units of one cluster: it lies there and nowhere else
+//! kept      all that touch it are units of one cluster: it is there and nowhere else
 //! fetched   units of a cluster read more bytes of it than it has: the cluster copies it once,
 //!           ahead where it is known before the program starts, behind who makes it otherwise
 //! ```
@@ -14,8 +14,8 @@
 //!
 //! ```text
 //! memory.rs     the memory of a cluster, and the time to copy something there
-//! request.rs       which tensors may lie there, and who uses them when
-//! traffic.rs    when turns happen that wait for each other's bytes
+//! request.rs       which tensors may be there, and which units use them when
+//! traffic.rs    the times of turns that wait for each other's bytes
 //! allocator.rs  offsets
 //! report.rs     what is said of it
 //! ```
@@ -84,7 +84,7 @@ impl ClusterBuffers {
         of_one.map(|own| line(own, lowered, cluster)).collect()
     }
 
-    /// Returns whether some tensor lies there and nowhere else.
+    /// Returns whether some tensor is in a cluster's memory and nowhere else.
     pub fn keeps(&self) -> bool {
         self.kept > 0
     }

@@ -15,9 +15,9 @@ use super::operators::{Operator, Target, precedence};
 /// ```
 /// # use weft_passes::task::schedule::{depth, operators::Operator};
 /// let operator = |after: &[u32]| Operator { kernels: Vec::new(), after: after.to_vec() };
-/// // Four pieces, two that read two of them each, and what reads both.
-/// let pieces = [&[][..], &[], &[], &[], &[0, 1], &[2, 3], &[4, 5]];
-/// let order = depth::order(&pieces.map(|after| operator(after)));
+/// // Four slices, two operators that read two of them each, and one that reads both.
+/// let slices = [&[][..], &[], &[], &[], &[0, 1], &[2, 3], &[4, 5]];
+/// let order = depth::order(&slices.map(|after| operator(after)));
 /// assert_eq!(order, [3, 2, 5, 1, 0, 4, 6]);
 /// ```
 pub fn order(operators: &[Operator]) -> Vec<usize> {

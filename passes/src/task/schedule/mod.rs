@@ -67,7 +67,7 @@ pub(crate) struct Range {
     pub waits: Vec<u32>,
 }
 
-/// A memory that buffers lie in, and the bytes of its arena.
+/// A memory that holds buffers, and the bytes of its arena.
 pub(crate) type Arena = (String, u64);
 
 /// A program on a virtual device.

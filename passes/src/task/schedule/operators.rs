@@ -1,7 +1,7 @@
 //! A program as policies see it: operators as sets of rTasks, and their dependences.
 //!
 //! Nothing here knows a kernel's code or a buffer's place, so that a policy is a function from
-//! numbers to numbers, and can be held against the published examples.
+//! numbers to numbers, and can be compared with the published examples.
 
 use std::rc::Rc;
 

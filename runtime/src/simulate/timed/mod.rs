@@ -108,7 +108,7 @@ struct Engine {
     operations: u64,
 }
 
-/// An operation and where its operands lie.
+/// An operation and the addresses of its operands.
 struct Order {
     kernel: u32,
     site: u32,

@@ -160,7 +160,7 @@ impl<'c> Service<'c> {
         memory as usize * self.units + own as usize
     }
 
-    /// The memory that an operand of `memory` lies in.
+    /// Returns the memory that holds an operand of `memory`.
     fn home(&self, memory: MemoryId, base: &Base) -> MemoryId {
         match self.near {
             Some((near, first)) if base.region >= first => near,
@@ -255,7 +255,7 @@ impl<'c> Service<'c> {
         }
     }
 
-    /// Every piece comes from the innermost cache that has it, through those before.
+    /// Every line comes from the innermost cache that has it, through those before.
     fn through_caches(
         &mut self,
         unit: u32,

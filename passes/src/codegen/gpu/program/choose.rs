@@ -91,7 +91,7 @@ impl<'c> Chooser<'_, 'c> {
             let what = format!("@{} does not say its `launch_cycles`", self.program.unit);
             return apart(Refused::by("launch-cycles", what), false);
         };
-        // Cycles are those of a unit that takes turns with several groups of lanes, so that what
+        // Cycles are those of a unit that interleaves several groups of lanes, so that what
         // each waits for passes unseen. A block may be fewer.
         let lanes = self.machine.memories().iter().find_map(|memory| memory.lanes()).unwrap_or(1);
         let groups = (form.threads / lanes.max(1)).max(1);

@@ -11,7 +11,7 @@
 //! Rammer's persistent blocks (OSDI'20, section 4), with one loop over a table instead of an arm of
 //! code for each unit: what differs between units is numbers, so code grows with the distinct kernels
 //! and not with the ranges, of which large models have tens of thousands. `docs/rationale/gpu.md`
-//! has the design and what was held against it.
+//! has the design and its alternatives.
 
 mod choose;
 mod entry;
