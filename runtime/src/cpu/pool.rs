@@ -2,11 +2,11 @@
 //!
 //! **Requests.** A caller takes a slot (`queue.rs`), which has counters (`slot.rs`) and memory
 //! (`request_memory.rs`) of its own, posts it under the next ticket, and runs its own part as
-//! worker 0. Workers 1.. take requests in the order of tickets, each on its own, so one begins the next request while
-//! others are busy with the last. Within a request each goes through its calls in the order of the
-//! plan and waits for counters of the others. So nothing hangs: of the unfinished requests look at
-//! the one with the lowest ticket, and in it at the first call of the plan that is not done. Its
-//! worker has nothing before it, and what the call waits for is done.
+//! worker 0. Workers 1.. take requests in the order of tickets, each on its own, so one begins the
+//! next request while others are busy with the last. Within a request each goes through its calls
+//! in the order of the plan and waits for counters of the others. So nothing hangs: of the
+//! unfinished requests look at the one with the lowest ticket, and in it at the first call of the
+//! plan that is not done. Its worker has nothing before it, and what the call waits for is done.
 //!
 //! **Waiting** is to spin, then to sleep at a bell (`bell.rs`): one for each counter, one for new
 //! requests, one for free slots. Who rings stores first and looks for sleepers then; who waits says

@@ -190,7 +190,7 @@ pub enum SimulateError {
         "{place} writes {bytes}, which is read only\n  help: write an output or a buffer of the arena"
     )]
     ReadOnly { place: Box<OpLocation>, bytes: Box<Bytes> },
-    #[error("deadlock:  {}\n  help: every step and token that is waited for must be reachable", waiting.join("; "))]
+    #[error("deadlock: {}\n  help: every step and token that is waited for must be reachable", waiting.join("; "))]
     Deadlock { waiting: Vec<String> },
     #[error("{place}: {error}")]
     Arithmetic {

@@ -9,8 +9,8 @@
 //! Loops that are unrolled anyway are written out, and the instructions between two operations of
 //! another kind are put in the order of a list (`schedule.rs`), each value in a register of its own
 //! if any is free. Only instructions that a core issues in order are moved: operations of engines
-//! have tokens. Only where registers are filled by moves from a memory in which tiles wait; elsewhere a
-//! code generator or the hardware itself orders instructions.
+//! have tokens. Only where registers are filled by moves from a memory in which tiles wait;
+//! elsewhere a code generator or the hardware itself orders instructions.
 
 mod schedule;
 mod touch;

@@ -90,8 +90,8 @@ impl ClusterBuffers {
     }
 }
 
-/// Decides what is in clusters' memories, and returns the turns that copy it, each with the number of
-/// the turn that it comes before.
+/// Decides what is in clusters' memories, and returns the turns that copy it, each with the number
+/// of the turn that it comes before.
 ///
 /// # Errors
 /// Reported: no kernel can be made that copies it.

@@ -1,6 +1,7 @@
 //! RNN, GRU and LSTM, unrolled: the number of steps is known, so each step is nests of its own.
 //!
-//! What the inputs add to the gates is one product for all steps; a step multiplies the state.
+//! The contribution of the inputs to the gates is one product for all steps; a step multiplies the
+//! state.
 
 mod activation;
 mod cell;
@@ -75,7 +76,7 @@ pub const OPERATORS: &[Operator] = &[
 /// The most steps that are unrolled, over all directions.
 const STEPS_MAX: i64 = 1 << 12;
 
-/// Where an operand is among the payload's arguments.
+/// The indices of operands among the payload's arguments.
 #[derive(Default)]
 struct OperandIndices {
     bias: Option<usize>,
@@ -254,7 +255,8 @@ impl<'c> Way<'_, '_, 'c> {
         self.b.cast(&row, element)
     }
 
-    /// What inputs and biases add to the gates of every step: `[steps, batch, gates · hidden]`.
+    /// Writes the contribution of inputs and biases to the gates of every step: `[steps, batch,
+    /// gates · hidden]`.
     fn inputs(&mut self, kind: Kind, bias: Option<&Tensor<'c>>) -> Tensor<'c> {
         let Shape { steps, batch, input, hidden, batch_first, .. } = *self.shape;
         let rows = kind.gates() * hidden;
