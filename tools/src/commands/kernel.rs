@@ -141,7 +141,7 @@ fn check(unit: &mut Unit<'_>, kernel: &Kernel, args: &Args) -> Result<(), Failur
     let expected = Tensor::of_port(&output, expected);
     let tolerance = tolerance(kernel.element);
     compare(&output.name, &got, &expected, tolerance).map_err(JobError::from)?;
-    println!("ok: equal to the reference interpreter's result");
+    println!("ok: matches the reference interpreter's result");
     Ok(())
 }
 

@@ -115,7 +115,7 @@ fn blame(args: &Args, model: &Model, difference: &Difference) -> Result<Failure,
                 found.number, found.operators, found.kind, found.name
             ))
             .note(found.difference.to_string()),
-        None => report.note("every operator gives the reference interpreter's result").help(
+        None => report.note("every operator matches the reference interpreter's result").help(
             "the model, its import, or what is expected is wrong, or the tolerance too small",
         ),
     };

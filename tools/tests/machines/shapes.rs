@@ -58,7 +58,7 @@ fn long_sums_and_short_tails() {
         let desk = Desk::new();
         let said = desk.weft(&["kernel", expression, "--shape", shape, "--device", device]);
         assert!(
-            said.contains("equal to the reference interpreter's result"),
+            said.contains("matches the reference interpreter's result"),
             "{expression} {shape}: {said}"
         );
     }

@@ -139,7 +139,7 @@ fn ro_4_joined_axes_compute_the_same() {
         let output = output.expect("weft starts");
         let said = String::from_utf8_lossy(&output.stdout);
         assert!(
-            said.contains("ok: equal to the reference interpreter's result"),
+            said.contains("ok: matches the reference interpreter's result"),
             "{expression}: {said}"
         );
     }
