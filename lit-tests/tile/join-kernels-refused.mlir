@@ -452,7 +452,7 @@ tile.kernel @sum {
 
 // Nothing moves elements from there to the registers.
 // CHECK: error: lanes find no tiles in @smem
-// CHECK: hand the tensor over in the device's memory
+// CHECK: hand the tensor over in the shared memory
 #m = affine_map<(m) -> (m)>
 #taps = affine_map<(h, r) -> (h + r)>
 #h = affine_map<(h, r) -> (h)>
