@@ -178,7 +178,7 @@ device.machine @simt arch("simt") features([]) {{
 "#
         )
     };
-    let words = ["the fragment of operand 0", "each as often as every other"];
+    let words = ["the fragment of operand 0", "every element occurs equally often"];
     let misses = fragment("affine_map<(l, s) -> (l, 0)>");
     refused(&misses, "wrong.mlir:6:", &[&words[..], &["misses element [0, 1]"]].concat());
     let outside = fragment("affine_map<(l, s) -> (l, s + 1)>");
