@@ -61,7 +61,7 @@ fn said(desk: &Desk) -> Vec<String> {
 #[test]
 fn gt_4_a_transposed_reader_forces_the_shared_buffer() {
     let desk = Desk::new(&transposed(64), SHARED[0], [SHARED[1], SHARED[1]]);
-    let handed = "2 of 24576 bytes lies in @llb of cluster 0, whose units alone touch it";
+    let handed = "2 of 24576 bytes is in @llb of cluster 0, whose units alone use it";
     let said = said(&desk);
     assert!(said.iter().any(|line| line == handed), "{said:#?}");
     let task = desk.read("task.mlir");
