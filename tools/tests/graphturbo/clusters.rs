@@ -140,7 +140,7 @@ fn gt_11_the_shared_buffer_fills_up() {
         said.into_iter().find(|line| line.starts_with(&handed)).expect("it is handed over")
     };
     for n in [128, 256, 512] {
-        assert!(kept(n).contains("lies in @llb of cluster 0"), "{}", kept(n));
+        assert!(kept(n).contains("is in @llb of cluster 0"), "{}", kept(n));
     }
     assert!(kept(1024).ends_with("[room: @llb holds 262144]"), "{}", kept(1024));
 }
