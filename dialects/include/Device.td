@@ -55,7 +55,7 @@ def Device_MachineOp : Device_Op<"machine", [IsolatedFromAbove, Symbol, SymbolTa
 
     - C1: there is a memory of scope `device` that is no cache.
     - C2: there is a unit.
-    - C3: a `pdl.pattern` calls no native function, for there is nobody to give it.
+    - C3: a `pdl.pattern` calls no native function, since a machine file has none.
     - C4: the operations of a pattern that bear the name of a dialect of the machine are
       declared there.
     - C5: every number in braces of a vendor operation's encoding is that of an operand.
@@ -192,18 +192,18 @@ def Device_UnitOp : Device_Op<"unit", [Symbol, HasParent<"MachineOp">]> {
 }
 
 def Device_EngineOp : Device_Op<"engine", [Symbol, HasParent<"MachineOp">]> {
-  let summary = "What works beside a unit";
+  let summary = "Hardware that executes moves or instructions beside a unit";
   let description = [{
     ```mlir
     device.engine @dma on @core queue(8)
     ```
 
-    Each unit has one. It does what it is given in order, and holds as many
-    orders as its queue is long; the unit waits where that is full.
+    Each unit has one. It executes operations in order, from a queue of so many
+    entries; the unit waits while the queue is full.
 
     - C1: the machine has the unit.
     - C2: the queue is longer than zero.
-    - C3: a move or an instruction is done by it.
+    - C3: a move or an instruction names it.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$unit, I64Attr:$queue);
   let assemblyFormat = "$sym_name `on` $unit `queue` `(` $queue `)` attr-dict";
@@ -406,7 +406,7 @@ def Device_KernelOp : Device_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBloc
       device.barrier "core"
     ```
 
-    A kernel that somebody else wrote says with a contract what its rTasks touch, so that plans mix
+    A kernel that is written by hand states with a contract what its rTasks touch, so that plans mix
     them with other rTasks: those form a grid, the last dimension running fastest, and of each
     argument an rTask touches one block, at the place that its map gives, counted in blocks. It
     takes so many cycles in all on one unit.
@@ -451,17 +451,17 @@ def Device_GroupOp : Device_Op<"group", [Pure]> {
 }
 
 def Device_AllocOp : Device_Op<"alloc", []> {
-  let summary = "Room in a named memory, until the end of the block";
+  let summary = "A buffer in a named memory, until the end of the block";
   let description = [{
     ```mlir
     %acc = device.alloc : memref<12x2x16xf32, "vreg">
     ```
 
-    With `swizzle [bits, keep, shift]` element `x` of the row-major order lies at
+    With `swizzle [bits, keep, shift]` element `x` of the row-major order is stored at
     `x ^ ((x >> shift) & ((1 << bits) - 1) << keep)`, so that rows begin in different banks.
 
-    With `at N` the room is a piece of the arena that the kernel has in the memory, from byte
-    `N` on; pieces of which each is used at another time may be the same bytes:
+    With `at N` the buffer is in the arena that the kernel has in the memory, from byte `N` on;
+    buffers whose live ranges do not overlap may share bytes:
 
     ```mlir
     %scores = device.alloc at 0 : memref<32x128xf32, "l2">
@@ -469,16 +469,16 @@ def Device_AllocOp : Device_Op<"alloc", []> {
     ```
 
     - C1: the shape is static, and the machine has the memory of the type's space.
-    - C2: the room is no larger than the memory.
+    - C2: the buffer is no larger than the memory.
     - C3: in a register file the last dimension fills at most one register.
-    - C4: what a swizzle exchanges it does not shift by: `1 ≤ bits ≤ shift`; the room is a
-      whole number of blocks of `2^(keep + bits)` elements, and no register.
-    - C5: a piece of an arena begins at a multiple of 64 bytes and ends inside what a kernel may
+    - C4: the bits of a swizzle are `1 ≤ bits ≤ shift`; the buffer is a whole number of
+      blocks of `2^(keep + bits)` elements, and is not in registers.
+    - C5: a buffer in an arena begins at a multiple of 64 bytes and ends inside what a kernel may
       have of the memory, which is no register file; it stands in the kernel's own block.
-    - C6: pieces that share bytes are used one after the other: the last operation of the block
+    - C6: buffers that share bytes are used one after the other: the last operation of the block
       that uses one, itself or inside it, comes before the first that uses the other.
     - C7: where registers are spread over lanes, these meet at a `device.barrier` of the block
-      between the first operation of it that uses a piece and the last, and between the last that
+      between the first operation of it that uses a buffer and the last, and between the last that
       uses one and the first that uses another of the same bytes.
   }];
   let arguments = (ins OptionalAttr<I64Attr>:$offset, OptionalAttr<DenseI64ArrayAttr>:$swizzle);
@@ -604,8 +604,8 @@ def Device_InvokeOp : Device_Op<"invoke", [AttrSizedOperandSegments]> {
     named, along the last dimensions. Results overwrite the last operands.
 
     - C1: the machine has the instruction.
-    - C2: one view per operand, in the operand's memory, of its element type, with
-      room for its shape. One element, where the lowering takes a number, may lie in any
+    - C2: one view per operand, in the operand's memory, of its element type, at
+      least as large as its shape. One element, where the lowering takes a number, may be in any
       memory with a move to the registers of the result.
     - C3: one index per dimension.
     - C4: it gives a token if, and only if, an engine does the instruction.
@@ -699,7 +699,7 @@ def Device_ReadyOp : Device_Op<"ready", []> {
     %t = device.ready
     ```
 
-    What a loop waits for in its first round.
+    A loop waits for it in its first iteration.
   }];
   let results = (outs Device_TokenType:$token);
   let assemblyFormat = "attr-dict";

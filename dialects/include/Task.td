@@ -130,13 +130,13 @@ def Task_ConstantOp : Task_Op<"constant", [HasParent<"ProgramOp">]> {
 }
 
 def Task_BufferOp : Task_Op<"buffer", [HasParent<"ProgramOp">]> {
-  let summary = "A piece of the arena";
+  let summary = "A buffer in an arena";
   let description = [{
     ```mlir
     %b = task.buffer at 4096 in @dram : memref<64x56x56xf32>
     ```
 
-    Buffers whose lives do not meet may overlap. `in @llb of 2` is the memory of the third
+    Buffers whose live ranges do not overlap may share bytes. `in @llb of 2` is the memory of the third
     cluster.
 
     - C1: the offset is a multiple of 64 bytes.
@@ -200,7 +200,7 @@ def Task_LaunchOp : Task_Op<"launch", [HasParent<"ProgramOp">]> {
     %t1 = task.range "b" @k[0 to 4] on 1(%b, %y) after(%t0) : memref<64xf32>, memref<64xf32>
     ```
 
-    What follows starts when everything before is done, as a launch of its own
+    The ranges that follow start when all before are done, as a launch of their own
     (Rammer, OSDI'20, section 4: a plan is a sequence of rPrograms). It takes
     the unit's `launch_cycles`. Tokens are written across it as anywhere: without
     the line the program means the same.

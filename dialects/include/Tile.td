@@ -1,4 +1,4 @@
-// tile: how a piece is done. rTiles, tile programs and the tile-graph.
+// tile: how kernels are tiled. rTiles, tile programs and the tile-graph.
 #ifndef TILE_TD
 #define TILE_TD
 
@@ -11,7 +11,7 @@ def Tile_Dialect : Dialect {
   let summary = "rTiles, tile programs, and the tile-graph they hang in.";
   let description = [{
     A kernel computes one perfect loop nest. Its rTiles (Roller, OSDI'22,
-    section 3) say how large a piece of the iteration space is worked on in each
+    section 3) say how large a tile of the iteration space is worked on in each
     memory; its loads and stores say through which memory each tensor passes. The
     tile-graph applies kernels to tensors; the memory of every edge stands where
     the tensor is made.
@@ -27,7 +27,7 @@ def Tile_RTileAttr : AttrDef<Tile_Dialect, "RTile"> {
   let mnemonic = "rtile";
   let summary = "One size per loop axis, for one memory";
   let description = [{
-    `#tile.rtile<"vreg" [12, 32, 1]>`: pieces of 12 × 32 points, reduced one
+    `#tile.rtile<"vreg" [12, 32, 1]>`: tiles of 12 × 32 points, reduced one
     step at a time, are held in the memory `@vreg`.
   }];
   let parameters = (ins StringRefParameter<"name of a device.memory">:$memory,
@@ -45,7 +45,7 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
 
     The conversion to `device` applies these and derives none of them; editing any changes the
     code. What is left out is done in the plainest way. Not written here yet, and derived by the
-    conversion: which operand of an instruction each input is, how staged pieces are laid out, and
+    conversion: which operand of an instruction each input is, how staged tiles are laid out, and
     where tiles of joined kernels wait in a memory.
 
     | Field | Says | Left out |
@@ -60,7 +60,7 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     | `border` | the memory in which inputs that are read past their ends are laid out with their borders | such a nest is refused |
     | `phases` | for each such input, in how many interleaved parts its rows are laid out | 1 each |
     | `spread` | the lanes of a group along each axis: `[8, 4, 1]` are 32, each with neighbouring points of its own | all along `lanes` |
-    | `stages` | steps of the innermost looped reduction whose inputs have room at the same time; 2 is double buffering | 1 |
+    | `stages` | steps of the innermost looped reduction whose inputs have buffers at the same time; 2 is double buffering | 1 |
   }];
   let parameters = (ins
     OptionalParameter<"::mlir::DenseI64ArrayAttr", "loops over tiles, outermost first">:$order,
@@ -73,7 +73,7 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     OptionalParameter<"::mlir::FlatSymbolRefAttr", "memory of inputs with borders">:$border,
     OptionalParameter<"::mlir::DenseI64ArrayAttr", "interleaved parts of rows">:$phases,
     OptionalParameter<"::mlir::DenseI64ArrayAttr", "lanes along each axis">:$spread,
-    DefaultValuedParameter<"int64_t", "1", "steps that have room at a time">:$stages);
+    DefaultValuedParameter<"int64_t", "1", "steps that have buffers at the same time">:$stages);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
@@ -148,10 +148,9 @@ def Tile_ConnectOp : Tile_Op<"connect", [Pure, SameOperandsAndResultType]> {
     %d = tile.run "depthwise" @depthwise(%n, %v) into(%f) : (t, t, t) -> t
     ```
 
-    `SetConnect` of Welder (OSDI'23, section 4). Where the memory is nearer to a unit than the
-    one that the whole device shares, the kernel that makes the tensor and those that read the result become one
-    (`tile-join-kernels`): it makes a tile of the tensor, which waits there, and reads it.
-    Who reads the tensor itself takes it from where it lies.
+    `SetConnect` of Welder (OSDI'23, section 4). In a local memory, the producer of the tensor
+    and the consumers of the result become one kernel (`tile-join-kernels`), which keeps a tile of
+    the tensor there. Consumers of the tensor itself read it from the device's memory.
 
     - C1: the machine has the memory.
     - C2: what is connected is the result of a run, or a view of one.
@@ -280,7 +279,7 @@ def Tile_ComputeOp : Tile_Op<"compute", [AttrSizedOperandSegments, SingleBlock]>
     Axes are those of the payload's last `linalg.generic`, in its order; where that
     one has no reduction and only changes what one with a reduction gives it (an
     epilogue: bias, activation, residual), those of the latter. The first rTile is
-    the piece that one rTask does; the last one lies in registers. Between them one
+    the tile of one rTask; the last one is in registers. Between them one
     may cut a reduction, whose sums wait in the output. `lanes` is the axis that the
     instruction's lanes run along; without it every point is done alone. An instruction that has axes of its own has them
     in `axes` instead: for each, the axis of the nest that it is, or -1 where one

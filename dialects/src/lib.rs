@@ -1,4 +1,4 @@
-//! The four dialects of weft and the floor on which passes touch IR.
+//! The four dialects of weft, and the safe layer through which passes read and write IR.
 //!
 //! `include/*.td` define the operations; [`ir`] reads and builds them; the
 //! modules named after a dialect hold its views, builders and verifiers, one function per numbered

@@ -1,7 +1,7 @@
 //! From an operation's name to the constraints that Rust checks, and what they share.
 //!
 //! MLIR asks for an operation before it looks into its regions, so a constraint
-//! that looks inside, or at another operation, may meet what nobody checked yet:
+//! that looks inside, or at another operation, may meet IR that is not verified yet:
 //! it says nothing about parts that are missing.
 
 use rustc_hash::FxHashMap;
@@ -43,7 +43,7 @@ pub(crate) struct Kernels<'c> {
 }
 
 impl<'c> Kernels<'c> {
-    /// Those of the module around `op`.
+    /// Returns those of the module around `op`.
     pub(crate) fn around(op: Op<'c>) -> Self {
         let module = op.ancestors().find(|op| op.is("builtin.module"));
         let body = module.and_then(|module| module.first_block(0));
@@ -54,7 +54,7 @@ impl<'c> Kernels<'c> {
         Self { by_name: kernels.map(|kernel| (kernel.symbol(), kernel)).collect() }
     }
 
-    /// Whether there are none: then a reference is to something outside the text.
+    /// Returns whether there are none: then a reference is to something outside the text.
     pub(crate) fn is_empty(&self) -> bool {
         self.by_name.is_empty()
     }
@@ -76,7 +76,7 @@ impl<'c> Kernels<'c> {
             return;
         }
         let Some(callee) = self.get(kernel) else {
-            diag.error(op, format!("{} calls @{kernel}, which is no kernel", op.name()))
+            diag.error(op, format!("{} calls @{kernel}, which is not a kernel", op.name()))
                 .help("name a tile.kernel or device.kernel of this module");
             return;
         };
@@ -108,19 +108,19 @@ pub(crate) fn kernel_types(kernel: Op<'_>) -> Vec<Type<'_>> {
     args.into_iter().skip(skipped).map(|arg| arg.ty()).collect()
 }
 
-/// Whether two tensors, memrefs or vectors have one static shape and element type.
+/// Returns whether two tensors, memrefs or vectors have one static shape and element type.
 pub(crate) fn same_elements(one: Type<'_>, other: Type<'_>) -> bool {
     let shape = ty::shape(one);
     shape.is_some() && shape == ty::shape(other) && ty::elem(one) == ty::elem(other)
 }
 
-/// Whether two types have as many elements, of one type.
+/// Returns whether two types have as many elements, of one type.
 pub(crate) fn same_count(one: Type<'_>, other: Type<'_>) -> bool {
     let elements = elements(one);
     elements.is_some() && elements == self::elements(other)
 }
 
-/// How many elements, of which type; a scalar has one. `None` for dynamic shapes.
+/// Returns the number of elements and their type; a scalar has one. `None` for dynamic shapes.
 pub(crate) fn elements<'c>(ty: Type<'c>) -> Option<(u64, Type<'c>)> {
     match ty::elem(ty) {
         Some(elem) => {
@@ -215,7 +215,7 @@ pub(crate) fn check_places(op: Op<'_>, values: &[Val<'_>], diag: &mut Diagnostic
     if at.len() != values.len() {
         let (places, values) = (count(at.len(), "place"), count(values.len(), "operand"));
         diag.error(op, format!("{} sees {values} from {places} on", op.name()))
-            .help("give one place per operand, 0 for its first element");
+            .help("give one element number per operand, 0 for the first");
         return;
     }
     for (&place, value) in at.iter().zip(values) {

@@ -7,13 +7,13 @@ device.machine @toy arch("x86-64") features([]) {
 }
 
 // One thread has nobody to wait for.
-// CHECK: device.barrier has no form in code for one thread
+// CHECK: device.barrier cannot be lowered to code for one thread
 device.kernel @meets tasks 1 {
 ^bb0(%task: index):
   device.barrier "core"
 }
 
-// CHECK: the kernel's registers come to 4194304 bytes
+// CHECK: the kernel's buffers in registers take 4194304 bytes
 // CHECK: help: a kernel names at most 1048576; take smaller tiles
 device.kernel @large tasks 1 {
 ^bb0(%task: index):

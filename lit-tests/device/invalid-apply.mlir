@@ -17,7 +17,7 @@ device.kernel @kernel tasks 1 {
 // -----
 
 // apply_c1: which lists every operation of the body.
-// CHECK: device.apply does arith.mulf on @valu, which does not list it
+// CHECK: device.apply uses arith.mulf on @valu, which does not list it
 // CHECK: help: its operations are arith.addf
 device.kernel @kernel tasks 1 {
 ^bb0(%task: index, %x: memref<4x16xf32>):
@@ -33,7 +33,7 @@ device.kernel @kernel tasks 1 {
 // -----
 
 // apply_c1: and its element types.
-// CHECK: device.apply does arith.addf on f64, which @valu does not list
+// CHECK: device.apply uses arith.addf on f64, which @valu does not list
 // CHECK: help: its types are f32
 device.kernel @kernel tasks 1 {
 ^bb0(%task: index, %x: memref<4x16xf32>):

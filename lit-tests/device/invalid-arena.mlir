@@ -3,8 +3,8 @@
 // alloc_c5: pieces begin where registers do.
 // CHECK: device.alloc is at byte 32
 // CHECK: device.alloc is at byte -64
-// CHECK: device.alloc is a piece of an arena inside another operation
-// CHECK: device.alloc places memref<1x4xf32, "vreg">, which lies in registers
+// CHECK: device.alloc has a place in the arena and is inside another operation
+// CHECK: device.alloc places memref<1x4xf32, "vreg">, which is in registers
 // CHECK: device.alloc ends at byte 1088, @l2 holds 1024
 device.machine @toy arch("toy") features([]) {
   device.memory @dram scope("device") capacity_bytes(65536)
@@ -65,9 +65,9 @@ device.kernel @apart tasks 1 {
 }
 
 // alloc_c6: %a is read in the loop that writes %c.
-// CHECK: error: {{.*}}device.alloc shares byte 64 with a room in use
-// CHECK: that room is here
-// CHECK: the last use of one comes before the first of the other, or they lie apart
+// CHECK: error: {{.*}}device.alloc shares byte 64 with a live buffer
+// CHECK: that buffer is here
+// CHECK: use one for the last time before the other is used first, or place them apart
 device.kernel @alloc_c6 tasks 1 {
 ^bb0(%task: index):
   %r = device.alloc : memref<4xf32, "vreg">
@@ -112,7 +112,7 @@ device.kernel @alloc_c5_static tasks 1 {
 }
 
 // alloc_c7: one lane reads what others wrote.
-// CHECK: error: {{.*}}lanes use device.alloc one after the other, and do not meet in between
+// CHECK: error: {{.*}}lanes write and read the buffer of device.alloc with no barrier in between
 // CHECK: write a device.barrier of their scope between what writes it and what reads it
 device.kernel @alloc_c7_read tasks 1 {
 ^bb0(%task: index):
@@ -123,8 +123,8 @@ device.kernel @alloc_c7_read tasks 1 {
 }
 
 // alloc_c7: or writes where others still read.
-// CHECK: error: {{.*}}device.alloc takes the bytes of a room that lanes may still be in
-// CHECK: that room is here
+// CHECK: error: {{.*}}device.alloc takes the bytes of a buffer that lanes may still use
+// CHECK: that buffer is here
 // CHECK: write a device.barrier of their scope between the two
 device.kernel @alloc_c7_over tasks 1 {
 ^bb0(%task: index):

@@ -3,7 +3,7 @@
 
 // memory_c8: addresses lie within those of the memory that all share.
 // CHECK: device.memory @near lies within @spad
-// CHECK: that is not the memory that the whole device shares
+// CHECK: that is not the memory of the whole device
 device.machine @toy arch("toy") features([]) {
   device.memory @dram scope("device") capacity_bytes(65536)
   device.memory @spad scope("core") capacity_bytes(1024)

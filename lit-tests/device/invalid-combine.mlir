@@ -2,7 +2,7 @@
 // RUN: not weft-opt %s --device-load-machine=file=%S/../Inputs/toy.mlir --split-input-file 2>&1 | FileCheck %s
 
 // combine_c1: the unit lists the operation among its reductions.
-// CHECK: device.combine does arith.mulf on f32, @valu does not
+// CHECK: device.combine uses arith.mulf on f32, which @valu does not list
 // CHECK: help: its reductions are arith.addf
 device.kernel @kernel tasks 1 {
 ^bb0(%task: index, %x: memref<4x16xf32>):

@@ -26,7 +26,7 @@ device.machine @m arch("m") features([]) {
 // -----
 
 // engine_c3: a move or an instruction is done by it.
-// CHECK: nobody feeds the engine @dma
+// CHECK: the engine @dma has no moves or instructions
 // CHECK: write engine(@dma) at a move or an instruction
 device.machine @m arch("m") features([]) {
   device.memory @dram scope("device") capacity_bytes(1024)

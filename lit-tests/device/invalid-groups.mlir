@@ -39,7 +39,7 @@ device.kernel @kernel_c3_condition tasks 1 groups 2 {
 }
 
 // kernel_c4: who reads waits for who writes.
-// CHECK: device.transfer reads memref<16xf32, "smem">, which other groups may be at
+// CHECK: device.transfer reads memref<16xf32, "smem">, which other groups may be using
 device.kernel @kernel_c4_read tasks 1 groups 2 {
 ^bb0(%task: index, %x: memref<16xf32>):
   %c0 = arith.constant 0 : index
@@ -51,7 +51,7 @@ device.kernel @kernel_c4_read tasks 1 groups 2 {
 }
 
 // kernel_c4: in a loop the next round begins before others are done with this one.
-// CHECK: device.transfer writes memref<16xf32, "smem">, which other groups may be at
+// CHECK: device.transfer writes memref<16xf32, "smem">, which other groups may be using
 device.kernel @kernel_c4_write tasks 1 groups 2 {
 ^bb0(%task: index, %x: memref<16xf32>):
   %c0 = arith.constant 0 : index
@@ -81,7 +81,7 @@ device.kernel @alloc_c4_blocks tasks 1 {
 }
 
 // alloc_c4: registers have no banks.
-// CHECK: device.alloc swizzles memref<32xf32, "reg">, which lies in registers
+// CHECK: device.alloc swizzles memref<32xf32, "reg">, which is in registers
 device.kernel @alloc_c4_registers tasks 1 {
 ^bb0(%task: index, %x: memref<16xf32>):
   %0 = device.alloc swizzle [1, 1, 1] : memref<32xf32, "reg">

@@ -17,7 +17,7 @@ func.func private @rest()
 // TWO: `{{.+}}two-machines.mlir` holds 2 machines
 // TWO: help: a machine file holds one device.machine
 
-// CUT: `{{.+}}no-text.mlir` is no machine file
+// CUT: `{{.+}}no-text.mlir` is not a machine file
 
 // MISSING: cannot read the machine file `{{.+}}none.mlir`: No such file or directory
 // MISSING: help: give one with device-load-machine{file=...}
@@ -26,7 +26,7 @@ func.func private @rest()
 
 // SECOND: the module has the machine @present already
 // SECOND: note: it is here
-// SECOND: help: take it out of the text, or load none
+// SECOND: help: remove it from the text, or load none
 device.machine @present arch("small") features([]) {
   device.memory @dram scope("device") capacity_bytes(65536)
   device.unit @core count(2)

@@ -63,6 +63,6 @@ func.func @any(%x: tensor<?xf32>) -> tensor<?xf32> {
 
 //--- none.mlir
 
-// NONE: error: the module holds no model
+// NONE: error: the module has no model
 // NONE: Help: a graph.model, tile.graph or task.program, or a func.func on tensors
 module {}

@@ -2,7 +2,7 @@
 // RUN: not weft-opt %s --split-input-file 2>&1 | FileCheck %s
 
 // model_c1: one input name per block argument.
-// CHECK: graph.model names 2 inputs and has 1 argument
+// CHECK: graph.model has 2 inputs and 1 argument
 // CHECK: help: give one name per block argument
 graph.model @model_c1 inputs ["x", "y"] outputs [] {
 ^bb0(%x: tensor<4xf32>):

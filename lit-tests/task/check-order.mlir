@@ -128,7 +128,7 @@ task.program @half_again on @core units 2 arena 384 : (tensor<64xf32>) -> (tenso
   %t1 = task.range "b" @twice[0 to 4] on 0(%x, %c) after(%t0) : memref<64xf32>, memref<64xf32>
   %t2 = task.range "c" @twice[0 to 4] on 0(%c, %y) after(%t1) : memref<64xf32>, memref<64xf32>
   %t3 = task.range "a" @twice[0 to 2] on 0(%x, %b) after(%t2) : memref<64xf32>, memref<64xf32>
-  // expected-error @below {{"d"[0 to 4] goes on with bytes that "b"[0 to 4] wrote over}}
-  // expected-note @below {{help: buffers that live at the same time lie apart}}
+  // expected-error @below {{"d"[0 to 4] uses bytes that "b"[0 to 4] has overwritten}}
+  // expected-note @below {{help: place buffers whose live ranges overlap at different bytes}}
   %t4 = task.range "d" @twice[0 to 4] on 0(%b, %z) after(%t3) : memref<64xf32>, memref<64xf32>
 }

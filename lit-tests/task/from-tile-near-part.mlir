@@ -17,7 +17,7 @@ device.machine @toy arch("toy") features([]) {
   device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(4) types([f32]) operations(["arith.addf", "arith.mulf"]) reductions([])
 }
 
-// SAYS: "second" argument 1 of 2048 bytes is brought to @near 2 times
+// SAYS: "second" argument 1 of 2048 bytes is copied to @near 2 times
 
 // CHECK:     %[[B:.+]] = task.buffer at 0 in @dram : memref<512xf32>
 // CHECK:     %[[L:.+]] = task.range "low" @half

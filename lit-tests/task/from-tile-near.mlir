@@ -25,11 +25,11 @@ device.machine @toy arch("toy") features([]) {
   device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(4) types([f32]) operations(["arith.addf", "arith.mulf"]) reductions([])
 }
 
-// SAYS: "scale" argument 0 of 32768 bytes is read where all units reach it: a cluster reads no more than what it has [again: 16384 bytes of 32768]
-// SAYS: "scale" argument 1 of 2048 bytes is brought to @near 2 times, for 32768 bytes that units read there
-// SAYS: "twice" argument 0 of 256 bytes is read where all units reach it: a cluster reads no more than what it has [again: 256 bytes of 256]
-// SAYS: "twice" argument 1 of 256 bytes lies in @near of cluster 0, whose units alone touch it
-// FULL: "scale" argument 1 of 2048 bytes is read where all units reach it: there is no room for it where it is needed [room: @near holds 1024]
+// SAYS: "scale" argument 0 of 32768 bytes is read from the device's memory: the cluster reads it no more than once [again: 16384 bytes of 32768]
+// SAYS: "scale" argument 1 of 2048 bytes is copied to @near 2 times, for 32768 bytes that units read there
+// SAYS: "twice" argument 0 of 256 bytes is read from the device's memory: the cluster reads it no more than once [again: 256 bytes of 256]
+// SAYS: "twice" argument 1 of 256 bytes is in @near of cluster 0, whose units alone use it
+// FULL: "scale" argument 1 of 2048 bytes is read from the device's memory: no memory is free while it is needed [room: @near holds 1024]
 // WORD: tile-to-task: unknown value 'all' for option 'near'; expected 'auto' or 'none'
 
 // The clusters are numbered behind the units.

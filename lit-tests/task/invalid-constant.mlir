@@ -49,8 +49,8 @@ tile.kernel @pack {
   tile.yield %o : tensor<8xf32>
 }
 
-// constant_c2: a result has the type of what it starts as.
-// CHECK: task.constant starts memref<8xf32> as memref<16xf32>
+// constant_c2: a result has the type of its initial value.
+// CHECK: task.constant initializes memref<8xf32> with memref<16xf32>
 task.program @constant_c2 on @core units 1 arena 0 : () -> () {
   %w = task.weight "w" in "model" hash "00" : memref<16xf32>
   %c = task.constant "c" @pack(%w) : (memref<16xf32>) -> memref<8xf32>

@@ -52,8 +52,8 @@ tile.kernel @copy {
 }
 
 // program_c5: what is read was not written over through another buffer.
-// CHECK: "read"[0 to 1] reads a buffer that "other"[0 to 1] wrote over
-// CHECK: help: buffers that live at the same time lie apart
+// CHECK: "read"[0 to 1] reads a buffer that "other"[0 to 1] has overwritten
+// CHECK: help: place buffers whose live ranges overlap at different bytes
 task.program @program_c5 on @core units 1 arena 128 : (tensor<16xf32>) -> tensor<16xf32> {
   %x = task.input 0 "x" : memref<16xf32>
   %y = task.output 0 "y" : memref<16xf32>
@@ -73,7 +73,7 @@ tile.kernel @copy {
 
 // program_c5: a range does not write where it reads.
 // CHECK: "shift"[0 to 1] writes bytes that another operand also holds
-// CHECK: help: place the two buffers apart
+// CHECK: help: place the two buffers at different bytes
 task.program @program_c5 on @core units 1 arena 192 : (tensor<16xf32>) -> tensor<16xf32> {
   %x = task.input 0 "x" : memref<16xf32>
   %y = task.output 0 "y" : memref<16xf32>
@@ -88,7 +88,7 @@ task.program @program_c5 on @core units 1 arena 192 : (tensor<16xf32>) -> tensor
 
 // program_c6: no wait goes in a circle.
 // CHECK: "a"[0 to 1] waits for "c"[0 to 1], and "c"[0 to 1] for "a"[0 to 1]
-// CHECK: help: take out a wait of the circle
+// CHECK: help: remove one of the waits, so that they form no cycle
 task.program @program_c6 on @core units 1 arena 0 : () -> tensor<4xf32> {
   %y = task.output 0 "y" : memref<4xf32>
   %t0 = task.range "a" @a[0 to 1] on 0 (%y) after(%t2) : memref<4xf32>
@@ -100,7 +100,7 @@ task.program @program_c6 on @core units 1 arena 0 : () -> tensor<4xf32> {
 
 // program_c6: nor for what comes later, for a unit goes down the text.
 // CHECK: "a"[0 to 1] uses what "b"[0 to 1] makes later in the text
-// CHECK: help: write first what is used: units follow the order of the text
+// CHECK: help: move it behind what it uses: units follow the order of the text
 task.program @program_c6 on @core units 1 arena 0 : () -> tensor<4xf32> {
   %y = task.output 0 "y" : memref<4xf32>
   %t0 = task.range "a" @a[0 to 1] on 0 (%y) after(%t1) : memref<4xf32>

@@ -17,7 +17,7 @@ task.program @program_c1 on @core units 4 arena 0 : () -> () {
 // -----
 
 // program_c1: a program runs on a unit.
-// CHECK: task.program runs on 0 units
+// CHECK: task.program has 0 units
 task.program @program_c1 on @core units 0 arena 0 : () -> () {
 }
 

@@ -50,7 +50,7 @@ tile.kernel @other {
 }
 
 // range_c2: the symbol is a kernel.
-// CHECK: task.range calls @a, which is no kernel
+// CHECK: task.range calls @a, which is not a kernel
 task.program @range_c2 on @core units 1 arena 0 : () -> tensor<4xf32> {
   %y = task.output 0 "y" : memref<4xf32>
   %t = task.range "a" @a[0 to 1] on 0 (%y) after() : memref<4xf32>

@@ -6,7 +6,7 @@ tile.kernel @other {
 }
 
 // run_c1: the symbol is a kernel.
-// CHECK: tile.run calls @add, which is no kernel
+// CHECK: tile.run calls @add, which is not a kernel
 tile.graph @run_c1 inputs ["x"] outputs [] : (tensor<4xf32>) -> () {
 ^bb0(%x: tensor<4xf32>):
   %y = tile.run "add" @add() into(%x) : (tensor<4xf32>) -> tensor<4xf32>
@@ -44,7 +44,7 @@ func.func @run_c1(%x: tensor<4xf32>) {
 
 // run_c3: one place per operand, inside of it.
 // CHECK: tile.run sees 2 operands from 1 place on
-// CHECK: help: give one place per operand, 0 for its first element
+// CHECK: help: give one element number per operand, 0 for the first
 func.func @run_c3(%x: tensor<4xf32>) {
   %y = tile.run "add" @add(%x) into(%x) at [1] : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return
@@ -71,7 +71,7 @@ tile.kernel @add stitched {
 
 // run_c4: a kernel that passes may join and cut sees all.
 // CHECK: tile.run sees its operands from elements on, and @add is not stitched
-// CHECK: help: passes may join and cut other kernels as if they saw all; leave out `at`
+// CHECK: help: only stitched kernels see part of a tensor; leave out `at`
 func.func @run_c4(%x: tensor<4xf32>) {
   %y = tile.run "add" @add(%x) into(%x) at [0, 2] : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return

@@ -34,9 +34,9 @@ tile.kernel @axes {
 // -----
 
 // CHECK: error: the schedule's `order` names axis 0 twice
-// CHECK: error: the schedule stores by @store, which streams no registers
+// CHECK: error: the schedule stores by @store, which does not stream registers
 // CHECK: help: name a move from @vreg that has `streams`, or leave it out
-// CHECK: error: the schedule's `border` is @dram, which is no cache of a unit
+// CHECK: error: the schedule's `border` is @dram, which is not a cache of a unit
 // CHECK: help: the machine has none; write the padded tensor first
 // CHECK: error: the schedule has phases [2] for 0 inputs with borders
 // CHECK: error: the schedule has 2 stages for lanes
@@ -67,7 +67,7 @@ tile.kernel @names {
 // -----
 
 // CHECK: error: the schedule has 17 stages
-// CHECK: help: give 1, which is a step at a time, to 16
+// CHECK: help: give a number from 1, one step at a time, to 16
 tile.kernel @stages {
 ^bb0(%x: tensor<8xf32>, %o: tensor<8xf32>):
   %c = tile.compute ins(%x) outs(%o) on @valu axes [0] tiles [#tile.rtile<"dram" [8]>, #tile.rtile<"vreg" [4]>]
@@ -88,7 +88,7 @@ tile.kernel @stages {
 // CHECK: error: the schedule has `order`, which a move cannot follow
 // CHECK: help: leave the schedule out
 // CHECK: error: the schedule has `stream`, which a move cannot follow
-// CHECK: error: the schedule's `border` is @vreg, which is no cache of a unit
+// CHECK: error: the schedule's `border` is @vreg, which is not a cache of a unit
 // CHECK: help: name one of @l1
 device.machine @toy arch("toy") features([]) {
   device.memory @dram scope("device") capacity_bytes(1048576) bytes_per_cycle(16)

@@ -46,7 +46,7 @@ func.func @f(%a: f32) {
 
 //--- native.mlir
 // NATIVE: native.mlir:6:5: error: the pattern @calls calls a function
-// NATIVE: help: say it with operations of pdl: a machine is text alone
+// NATIVE: help: use operations of pdl alone: a machine file has no native code
 device.machine @toy arch("toy") features([]) {
   pdl.pattern @calls : benefit(1) {
     %mac = pdl.operation "toy.mac"

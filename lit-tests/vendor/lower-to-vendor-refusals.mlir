@@ -16,7 +16,7 @@ device.kernel @too_much tasks 1 {
   scf.for %i = %c0 to %c1 step %c1 {
     %b = device.alloc : memref<16xf32, "spad">
   }
-  // CHECK: [[@LINE+1]]:8: error: what lives in @spad at one time comes to 192 bytes
+  // CHECK: [[@LINE+1]]:8: error: the buffers that are live in @spad at one time take 192 bytes
   %d = device.alloc : memref<32xf32, "spad">
   // CHECK: note: it holds 128
   // CHECK: help: give the kernel smaller tiles, or the memory more bytes

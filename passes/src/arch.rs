@@ -1,4 +1,4 @@
-//! What runs the code of a machine, by its architecture.
+//! The kind of code of a machine, by its architecture.
 
 use weft_dialects::device::Machine;
 
@@ -22,12 +22,12 @@ impl Isa {
     }
 }
 
-/// Whether native code is made for a machine.
+/// Returns whether native code is made for a machine.
 pub fn is_native(machine: Machine<'_>) -> bool {
     machine.arch() == "x86-64"
 }
 
-/// Whether LLVM has code for a machine; others are simulated.
+/// Returns whether LLVM has code for a machine; others are simulated.
 pub fn has_code(machine: Machine<'_>) -> bool {
     is_native(machine) || Isa::of_arch(machine.arch()).is_some()
 }

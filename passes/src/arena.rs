@@ -1,4 +1,4 @@
-//! Where buffers lie: one arena for all, shared by those whose lives do not meet.
+//! Placement of buffers in an arena; those whose live ranges do not overlap may share bytes.
 //!
 //! The largest buffer is placed first, each in the smallest gap that its
 //! neighbours in time leave (best fit); ties go to the lower offset. A life is
@@ -32,7 +32,7 @@ pub struct Life {
 pub struct Arena {
     /// One per life, a multiple of 64.
     pub offsets: Vec<u64>,
-    /// What they need together.
+    /// The size of the arena.
     pub bytes: u64,
 }
 
@@ -63,7 +63,7 @@ pub fn place(lives: &[Life], lag: u32) -> Arena {
     arena
 }
 
-/// The smallest gap of `bytes` between the `taken` pieces, or what lies above them.
+/// Returns the smallest gap of `bytes` between the `taken` ranges, or the end of them.
 fn best_gap(taken: &mut [(u64, u64)], bytes: u64) -> u64 {
     let top = taken.iter().map(|&(_, end)| end).max().unwrap_or(0);
     if taken.len() > SEARCHED {
@@ -131,7 +131,7 @@ struct Placed {
     /// not those of the node above.
     covering: Vec<Vec<(u64, u64)>>,
     leaves: usize,
-    /// The same pieces by the run they begin at.
+    /// The placed buffers by the run they begin at.
     beginning: BTreeMap<u32, Vec<(u64, u64)>>,
 }
 
@@ -157,7 +157,7 @@ impl Placed {
         self.beginning.entry(first).or_default().push(piece);
     }
 
-    /// Every piece whose span shares a run with `first..=last`, once.
+    /// Returns every buffer whose span shares a run with `first..=last`, once.
     fn meeting(&self, first: u32, last: u32) -> Vec<(u64, u64)> {
         let mut found = Vec::new();
         let mut node = first as usize + self.leaves;

@@ -1,11 +1,11 @@
-//! How long memories and instructions take at least, by the machine's facts alone.
+//! The least times of memories and instructions, by the machine's facts alone.
 
 use weft_dialects::device::{Instruction, Machine};
 use weft_dialects::ir::{Type, ty};
 
 use crate::nest::generic_axes;
 
-/// Cycles that the smallest memory that holds `bytes`, a cache or the shared memory, takes to
+/// Cycles that the smallest memory that holds `bytes`, a cache or the device's memory, takes to
 /// read or write them; none where the machine does not say.
 pub(crate) fn memory_cycles(machine: Machine<'_>, bytes: u64) -> f64 {
     let memories = machine.memories();

@@ -1,4 +1,4 @@
-//! The passes of weft, in rooms: `graph`, `tile`, `task`, `device`, `codegen`.
+//! The passes of weft, by stage: `graph`, `tile`, `task`, `device`, and `codegen`.
 //!
 //! `nest` is the form in which they all read a kernel; `pipeline.rs` alone knows
 //! their order.

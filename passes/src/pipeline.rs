@@ -25,22 +25,22 @@ pub fn passes_to(stage: Stage) -> &'static [&'static Pass] {
         Stage::Tile => &[
             // First: all others read nests, slices and reshapes only.
             &graph::simplify_payloads::PASS,
-            // Before the door: behind it a product is a kernel, and readers are others. First,
-            // for the rows of many products are one tensor then, with which more weights may share it.
+            // Before the conversion: after it a product is a kernel, and its consumers are others. First,
+            // for the rows of many products are then one tensor, and more weights may share it.
             &graph::batch_products::PASS,
             &graph::merge_products::PASS,
             // Behind it, for a merged convolution has more filters to share a transform; and
             // on request only: sums are rounded otherwise than a model's author expects.
             &graph::winograd::PASS,
             &graph::to_tile::PASS,
-            // After the door, whose kernels are one nest each; before panels and tiles, which
+            // After the conversion, whose kernels are one nest each; before panels and tiles, which
             // look at what a kernel reads.
             &tile::fuse_elementwise::PASS,
             // After elementwise kernels were joined, which makes fewer tensors; before anything
             // looks at a kernel's extents.
             &tile::stream_host::PASS,
             // After elementwise kernels were joined, which makes fewer tensors; before anything
-            // is chosen for the way in which they lie.
+            // is chosen for their layout.
             &tile::lay_out::PASS,
             // Behind the host's streaming, whose slabs it may split; before
             // anything is chosen for kernels, for those of instances are finished here.
@@ -60,7 +60,7 @@ pub fn passes_to(stage: Stage) -> &'static [&'static Pass] {
             &tile::connect_edges::PASS,
         ],
         Stage::Task => &[
-            // Before the door, which makes a range of what is one kernel; not earlier: until
+            // Before the conversion, which makes ranges of each kernel; not earlier: until
             // then the memory of an edge is a word that may be edited.
             &tile::join_kernels::PASS,
             // After tiles: they say how many rTasks there are.
@@ -70,11 +70,11 @@ pub fn passes_to(stage: Stage) -> &'static [&'static Pass] {
             // First: it reads what rTasks touch from tile programs. The text may have been edited,
             // and a plan is proved before it runs.
             &task::check_order::PASS,
-            // Before the door: a lane unit has no elementary functions. Not earlier:
+            // Before the conversion: a lane unit has no elementary functions. Not earlier:
             // people and the interpreter read `math.exp` better.
             &device::expand_math::PASS,
             &device::from_tile::PASS,
-            // Last: it moves what the door wrote.
+            // Last: it reorders the code that the conversion wrote.
             &device::order_instructions::PASS,
         ],
     }
@@ -152,7 +152,7 @@ fn range_kernels(module: Op<'_>) -> Vec<String> {
     names
 }
 
-/// Takes a module from the stage it is at to `to`, verifying at every door.
+/// Lowers a module from the stage it is at to `to`, and verifies it after every stage.
 ///
 /// # Errors
 /// Reported by the pass or verifier that refuses.

@@ -1,4 +1,4 @@
-//! What has to be done before what, among things that are numbered in some good order: operators
+//! A graph of dependences among items that are numbered in a valid order: operators
 //! of a program, instructions of a core.
 
 use std::ops::Add;
@@ -8,7 +8,7 @@ use petgraph::csr::Csr;
 /// Things, and who has to wait for whom. What an edge says beside that is an `E`.
 pub(crate) struct Precedence<E = ()> {
     graph: Csr<(), E>,
-    /// How many each still waits for.
+    /// Number of items that each still waits for.
     missing: Vec<usize>,
 }
 
@@ -33,12 +33,12 @@ impl<E: Clone> Precedence<E> {
         Self { graph, missing }
     }
 
-    /// Those that wait for nobody any more, in their order.
+    /// Returns the items that wait for no others any more, in their order.
     pub fn free(&self) -> impl Iterator<Item = usize> {
         (0..self.missing.len()).filter(|&number| self.is_free(number))
     }
 
-    /// Whether one waits for nobody any more.
+    /// Returns whether an item waits for no other any more.
     pub fn is_free(&self, number: usize) -> bool {
         self.missing[number] == 0
     }
@@ -53,7 +53,7 @@ impl<E: Clone> Precedence<E> {
     }
 
     /// The longest way from the start of each to the end of all (the critical path), where one that
-    /// nobody waits for takes `alone`, and one that another waits for `before` it.
+    /// no other waits for takes `alone`, and one that another waits for `before` it.
     pub fn ways<T: Copy + PartialOrd + Add<Output = T>>(
         &self,
         alone: impl Fn(usize) -> T,

@@ -40,7 +40,7 @@ impl fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
-/// What was chosen and what came next, each with its predicted cycles.
+/// Formats a choice and the runner-up, each with its predicted cycles.
 ///
 /// ```
 /// # use weft_passes::remarks::chosen;

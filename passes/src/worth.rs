@@ -1,4 +1,4 @@
-//! When a prediction is reason enough to do something else than before, or to share work out.
+//! The threshold at which a predicted saving is worth another choice, or work is shared out.
 
 /// The part of what is predicted otherwise that something else may take. Predictions that differ by
 /// less do not say which is faster; asked for more, tensors of ResNet-18, Inception and SE-ResNeXt
@@ -6,18 +6,18 @@
 /// `weft bench ARTIFACT --threads 1` of both in turns).
 const MOST: f64 = 0.97;
 
-/// What something else may take at most where `otherwise` is predicted without it.
+/// Returns the most cycles that an alternative may take, given the cycles `otherwise` without it.
 pub(crate) fn most(otherwise: f64) -> f64 {
     MOST * otherwise
 }
 
-/// Whether something that is predicted to take `cycles` is worth doing, where `otherwise` is
-/// predicted without it.
+/// Returns whether something that is predicted to take `cycles` is worth doing, where `otherwise`
+/// is predicted without it.
 pub(crate) fn is_worth(cycles: f64, otherwise: f64) -> bool {
     cycles < most(otherwise)
 }
 
-/// What has to be predicted otherwise at least for something of `cycles` to be worth doing.
+/// Returns the fewest cycles without it that make an alternative of `cycles` worth taking.
 pub(crate) fn least(cycles: f64) -> f64 {
     cycles / MOST
 }

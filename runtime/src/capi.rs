@@ -19,7 +19,7 @@ use crate::plan::Port;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// It worked.
+    /// Success.
     Ok = 0,
     /// A null pointer, an index, count, size or number of threads that is not accepted.
     InvalidArgument = 1,

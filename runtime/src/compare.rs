@@ -1,10 +1,10 @@
-//! Whether a result is the one expected: `|got - expected| <= atol + rtol * |expected|`.
+//! Comparison of results: `|got - expected| <= atol + rtol * |expected|`.
 
 use std::fmt;
 
 use crate::tensor::{Number, Tensor};
 
-/// How far results may lie from what is expected.
+/// The accepted difference between results and expected values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance {
     /// Relative to the expected value.
@@ -19,7 +19,7 @@ impl Default for Tolerance {
     }
 }
 
-/// How a tensor differs from what is expected.
+/// A difference between a tensor and the expected one.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum Difference {
@@ -29,7 +29,7 @@ pub enum Difference {
     Values(Box<Worst>),
 }
 
-/// The element that lies furthest beyond what is allowed.
+/// The element that exceeds the allowed difference most.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub struct Worst {
@@ -106,7 +106,7 @@ pub fn compare(
     })))
 }
 
-/// How far beyond the tolerance, infinite where no number says; 0 or less if within.
+/// Returns how far a difference exceeds the tolerance, infinite for NaN; 0 or less if within it.
 fn excess(got: Number, expected: Number, tolerance: Tolerance) -> f64 {
     let (g, e) = (got.as_f64(), expected.as_f64());
     if got == expected || (g.is_nan() && e.is_nan()) {

@@ -24,7 +24,7 @@ mod memory;
 mod model;
 mod pool;
 mod queue;
-mod room;
+mod request_memory;
 mod schedule;
 mod slot;
 mod sync;

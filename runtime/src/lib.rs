@@ -1,4 +1,4 @@
-//! The weft runtime: what stands on a machine that only runs compiled models.
+//! The weft runtime: all that a machine needs to run compiled models.
 //!
 //! It reads an [`artifact`] (code, a [`plan`], packed constants), runs it on the processor at
 //! hand or on a CUDA device, measures it and compares its results. It also holds [`vm`], the one

@@ -66,7 +66,7 @@ impl ProfileRow {
 ///
 /// # Errors
 ///
-/// What [`Model::run`] refuses.
+/// Those of [`Model::run`].
 pub fn measure(
     model: &mut Model,
     inputs: &[&[u8]],
@@ -151,11 +151,11 @@ pub fn profile_run(
     Ok(rows)
 }
 
-/// What ran when in one run, beside what was predicted.
+/// Records when each step of one run started and ended, beside the prediction.
 ///
 /// # Errors
 ///
-/// What [`Model::run`] refuses.
+/// Those of [`Model::run`].
 pub fn timeline_run(
     model: &mut Model,
     inputs: &[&[u8]],

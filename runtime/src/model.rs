@@ -116,7 +116,7 @@ impl Model {
         }
     }
 
-    /// Whether runs record when each step begins and ends; off at first.
+    /// Returns whether runs record when each step begins and ends; off at first.
     pub fn set_profiling(&mut self, on: bool) {
         if let Model::Cpu(model) = self {
             model.set_profiling(on);

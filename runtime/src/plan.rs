@@ -22,29 +22,29 @@ pub struct Plan {
     pub name: String,
     /// Virtual execution units. Steps of one unit never overlap.
     pub units: u32,
-    /// How many of them, the last ones, stand for clusters of the others and give work to the
+    /// Number of them, the last ones, that stand for clusters of the others and give work to the
     /// engines of those; none outside of simulated code.
     pub clusters: u32,
     /// Size of the memory that lives for one run.
     pub arena_bytes: u64,
-    /// Size of what lies in the memory of the machine that drives the device, where tensors
+    /// Bytes of the arena in the memory of the machine that drives the device, where tensors
     /// wait that do not fit the device's own.
     pub host_bytes: u64,
-    /// Size of what lies in the memory that the units of a cluster share, in each.
+    /// Bytes of the arena in the memory of each cluster.
     pub cluster_bytes: u64,
     /// Size of the constants.
     pub constant_bytes: u64,
-    /// What the caller gives, in order.
+    /// The ports that the caller fills, in order.
     pub inputs: Vec<Port>,
-    /// What the caller receives, in order.
+    /// The ports that the caller reads, in order.
     pub outputs: Vec<Port>,
     /// Pieces of memory that steps work on.
     pub buffers: Vec<Buffer>,
-    /// What the code section holds.
+    /// The kind of code in the code section.
     pub code: CodeKind,
     /// Functions in the code.
     pub kernels: Vec<Kernel>,
-    /// What runs, in a total order: every wait of a step names an earlier one.
+    /// The steps, in a total order: every wait of a step names an earlier one.
     pub steps: Vec<Step>,
     /// Steps with which another launch begins, ascending; the first one of all is not said.
     /// Every step waits for all launches before its own, as its waits say.
@@ -52,7 +52,7 @@ pub struct Plan {
     /// Time that each step takes at least by the facts of the machine, in picoseconds; 0 where
     /// it is not known. For profiles; empty or one for each step.
     pub least_ps: Vec<u64>,
-    /// What passes between the two memories in one run, by the moves that the machine has for
+    /// Bytes that one run moves between the two memories, by the moves that the machine has for
     /// it; none where everything fits.
     pub moved: Vec<Moved>,
     /// Operator names, for profiles.
@@ -61,7 +61,7 @@ pub struct Plan {
     pub cpu_features: Vec<String>,
     /// Name of the device compiled for.
     pub device: String,
-    /// How the artifact came to be.
+    /// The origin of the artifact.
     pub build: Build,
 }
 
@@ -73,7 +73,7 @@ impl Plan {
     }
 }
 
-/// How an artifact came to be; nothing here changes what it computes.
+/// The origin of an artifact; nothing here changes its results.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Build {
     /// The compiler and its version.
@@ -116,11 +116,11 @@ impl Port {
 pub struct Moved {
     /// The machine's name for the move.
     pub name: String,
-    /// How many bytes.
+    /// Number of bytes.
     pub bytes: u64,
 }
 
-/// The memory a buffer is a piece of.
+/// The memory that a buffer is part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Base {
     /// An input of the model, by index; read only.
@@ -137,18 +137,18 @@ pub enum Base {
     Cluster(u32),
 }
 
-/// A piece of memory.
+/// A part of a memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Buffer {
-    /// What it is a piece of.
+    /// The memory or port that it is part of.
     pub base: Base,
-    /// Where it begins, in bytes; a multiple of [`ALIGN`] in the arenas and the constants.
+    /// Its offset in bytes; a multiple of [`ALIGN`] in the arenas and the constants.
     pub offset: u64,
     /// Its size in bytes.
     pub bytes: u64,
 }
 
-/// What the code section of an artifact holds. Later kinds come after these.
+/// The kind of code in an artifact. Later kinds come after these.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum CodeKind {

@@ -1,4 +1,4 @@
-//! When the steps of a plan would run, by what its machine's facts say of each.
+//! The predicted times of a plan's steps, by its machine's facts.
 
 use std::ops::Range;
 

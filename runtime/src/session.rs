@@ -1,5 +1,5 @@
 //! The job of `weft-run` and of `weft run`: inputs from a file or at random, a run, results to
-//! a file or held against what is expected.
+//! a file or compared with expected ones.
 
 use std::path::PathBuf;
 
@@ -12,24 +12,24 @@ use crate::random;
 use crate::tensor::Tensor;
 use crate::timeline::Timeline;
 
-/// What to do with a loaded model.
+/// A job: a loaded model's inputs, outputs and comparison.
 #[derive(Clone, Debug, Default)]
 pub struct Job {
     /// Inputs, by tensor name; random ones without.
     pub inputs: Option<PathBuf>,
-    /// Where the outputs go, by tensor name.
+    /// File for the outputs, by tensor name.
     pub outputs: Option<PathBuf>,
-    /// What the outputs should be.
+    /// File with the expected outputs.
     pub expect: Option<PathBuf>,
-    /// How close they should be.
+    /// The accepted difference.
     pub tolerance: Tolerance,
     /// Seed of random inputs.
     pub seed: u64,
     /// Measured runs; 0 runs once, unmeasured.
     pub bench: usize,
-    /// Whether a measurement lists operators and kernels.
+    /// True if a measurement lists operators and kernels.
     pub profile: bool,
-    /// Whether to say what ran when, in one run more.
+    /// True if to say what ran when, in one run more.
     pub timeline: bool,
 }
 
@@ -47,7 +47,7 @@ pub enum JobError {
     Timeline { kind: CodeKind },
 }
 
-/// What a job gave.
+/// The result of a job.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// The results, in the order of the plan's outputs.
@@ -58,14 +58,14 @@ pub struct Outcome {
     pub timeline: Option<Timeline>,
 }
 
-/// What lies behind the first multiple of a cache line in `room`, which grows by as much: a
-/// result that begins there can be written past the caches.
-fn whole_lines(room: &mut Vec<u8>) -> &mut [u8] {
+/// Returns the part of `buffer` from the first multiple of a cache line on, and grows it by as much:
+/// a result that begins there can be written past the caches.
+fn whole_lines(buffer: &mut Vec<u8>) -> &mut [u8] {
     const LINE_BYTES: usize = 64;
-    let bytes = room.len();
-    room.resize(bytes + LINE_BYTES, 0);
-    let begin = room.as_ptr().align_offset(LINE_BYTES).min(LINE_BYTES);
-    &mut room[begin..begin + bytes]
+    let bytes = buffer.len();
+    buffer.resize(bytes + LINE_BYTES, 0);
+    let begin = buffer.as_ptr().align_offset(LINE_BYTES).min(LINE_BYTES);
+    &mut buffer[begin..begin + bytes]
 }
 
 impl Job {

@@ -1,4 +1,4 @@
-//! A tensor outside of a model: its bytes, and what they mean.
+//! A tensor outside of a model: its bytes, type and shape.
 
 use half::{bf16, f16};
 

@@ -11,7 +11,7 @@ use crate::plan::Plan;
 use crate::replay::replay;
 use crate::trace_events::Events;
 
-/// What ran when: two processes, "predicted" and "measured", with one track for each unit and one
+/// A timeline: two processes, "predicted" and "measured", with one track for each unit and one
 /// span for each step. Serializes as the JSON array that viewers read.
 #[derive(Clone, Debug)]
 pub struct Timeline {
@@ -30,7 +30,7 @@ struct Step {
     rtasks: Range<u64>,
 }
 
-/// What a viewer shows beside a span.
+/// Values that a viewer shows beside a span.
 #[derive(Serialize)]
 struct Args {
     /// Index in the plan.

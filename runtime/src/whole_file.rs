@@ -4,19 +4,19 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// A file being written beside the place where it will lie.
+/// A file that is written beside its final path.
 ///
 /// Until [`commit`](WholeFile::commit), and where it is never called, a file of that name stays as
 /// it was. What is no file, such as `/dev/null` or a pipe, is written to where it is: to rename
 /// something onto it would take it from everybody else.
 pub struct WholeFile {
     out: BufWriter<File>,
-    /// Where it lies now and where it goes; `None` where it is written in place.
+    /// The temporary file and its destination; `None` where the file is written in place.
     rename: Option<(Partial, PathBuf)>,
 }
 
 impl WholeFile {
-    /// Begins a file that will lie at `path`; a link is followed.
+    /// Begins a file that will be at `path`; a link is followed.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! The first operator whose compiled result is not the interpreter's.
+//! Finds the first operator whose compiled result differs from the reference interpreter's.
 //!
 //! The interpreter evaluates the model once and remembers every result. Then prefixes of
 //! the model are compiled and run: the first so many operators, whose outputs are all the
@@ -30,22 +30,22 @@ use crate::{Failure, Options, Unit};
 pub struct Finding {
     /// Its place among the model's operators, from one.
     pub number: usize,
-    /// How many operators the model has.
+    /// Number of operators of the model.
     pub operators: usize,
-    /// What the model calls such operators.
+    /// The model's name for such operators.
     pub kind: String,
-    /// What the model calls this one.
+    /// The model's name for this one.
     pub name: String,
-    /// How its result differs.
+    /// The difference of its result.
     pub difference: Difference,
 }
 
-/// How compiled models are run and compared.
+/// Settings for running and comparing compiled models.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// How to compile.
+    /// Options of the compilation.
     pub options: Options,
-    /// How close results should be.
+    /// The accepted difference of results.
     pub tolerance: Tolerance,
     /// Threads to run on.
     pub threads: Option<usize>,
@@ -97,7 +97,7 @@ struct Search<'a, 'c> {
     operators: Vec<Op<'c>>,
     /// The place of every operator, from zero.
     places: HashMap<Op<'c>, usize>,
-    /// What the interpreter calculates.
+    /// The results of the reference interpreter.
     values: HashMap<Op<'c>, Vec<Vec<u8>>>,
 }
 
@@ -112,7 +112,7 @@ impl<'a, 'c> Search<'a, 'c> {
         let files = unit.files();
         let mut weights = |file: &str, tensor: &str| -> Result<Cow<'a, [u8]>, WeightError> {
             let weights =
-                files.get(file).ok_or_else(|| format!("the file {file:?} is not given"))?;
+                files.get(file).ok_or_else(|| format!("the file {file:?} was not given"))?;
             Ok(Cow::Owned(weights.tensor(tensor)?.bytes().to_vec()))
         };
         let mut values = HashMap::new();
@@ -161,7 +161,7 @@ impl<'a, 'c> Search<'a, 'c> {
         }
     }
 
-    /// Results of the first `count` operators that somebody behind them reads.
+    /// Returns the results of the first `count` operators that later ones read.
     fn live(&self, count: usize) -> Vec<Val<'c>> {
         let behind = |user: Op<'c>| self.places.get(&user).is_none_or(|&place| place >= count);
         let results = self.operators[..count].iter().flat_map(|op| op.results());

@@ -30,10 +30,10 @@ use crate::reports::caught;
 use crate::reproducer::Reproducer;
 use crate::source;
 
-/// What a caller decides about a compilation.
+/// The options of a compilation.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What to compile for.
+    /// The machine to compile for.
     pub device: Device,
     /// Threads that compile; 0 for as many as there are processors.
     pub jobs: usize,
@@ -43,7 +43,7 @@ pub struct Options {
     pub weights: Vec<(String, PathBuf)>,
     /// For the ONNX importer.
     pub import: weft_onnx::Options,
-    /// Where the module goes that a pass failed on, with the command that repeats it.
+    /// File for the module that a pass failed on, with the command that repeats it.
     pub reproducer: Option<PathBuf>,
     /// Print the module after every pass, on standard error.
     pub print_ir: bool,
@@ -84,13 +84,13 @@ pub enum Remarks {
     /// None.
     #[default]
     None,
-    /// Those that choose tiles.
+    /// The passes that choose tiles.
     Tiles,
     /// Every one that can.
     All,
 }
 
-/// What a compilation can be asked for.
+/// The forms that a compilation can produce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Emit {
     /// The module's text at a stage.
@@ -118,18 +118,18 @@ pub struct Unit<'c> {
     options: Options,
     files: Rc<BTreeMap<String, Weights>>,
     progress: Progress,
-    /// What was done, and how long it took.
+    /// The steps of the compilation, with their times.
     pub timings: Vec<(String, f64)>,
     /// Remarks of passes.
     pub remarks: Vec<Remark>,
 }
 
-/// What a pass said of a choice that it made, or of one that it refused.
+/// A pass's remark on a choice that it made, or on one that it refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remark {
     /// The pass, by name, or `import`.
     pub pass: &'static str,
-    /// What it said.
+    /// Its text.
     pub message: String,
 }
 
@@ -159,10 +159,10 @@ impl<'c> Unit<'c> {
         Self::of_source(context, collector, source, options, progress, begin)
     }
 
-    /// A unit from a module of the graph stage, with the files that its weights lie in.
+    /// Makes a unit from a module of the graph stage, with the files that hold its weights.
     ///
     /// # Errors
-    /// What the verifier reports.
+    /// Errors of the verifier.
     pub fn from_module(
         context: &'c Context,
         module: Module<'c>,
@@ -248,7 +248,7 @@ impl<'c> Unit<'c> {
     /// Takes the module down to a stage.
     ///
     /// # Errors
-    /// What a pass or a verifier reports.
+    /// Errors of a pass or a verifier.
     pub fn lower(&mut self, to: Stage) -> Result<(), Failure> {
         if to > Stage::Graph && Machine::of(self.op()).is_none() {
             self.load_machine()?;
@@ -328,7 +328,7 @@ impl<'c> Unit<'c> {
                 is_error: true,
                 place: None,
                 message: format!(
-                    "the pass {} stopped on its own mistake: {said}",
+                    "the pass {} failed on an internal error: {said}",
                     passes[done].name
                 ),
                 notes: vec![(None, "help: please report it".to_owned())],
@@ -344,7 +344,7 @@ impl<'c> Unit<'c> {
                 Ok(command) => format!("this repeats it: {command}"),
                 Err(failure) => format!("there is no reproducer: {failure}"),
             };
-            // What the repetition says is known.
+            // Diagnostics of the repetition are known already.
             self.collector.take();
             if let Some(error) = diagnostics.iter_mut().rfind(|diagnostic| diagnostic.is_error) {
                 error.notes.push((None, note));
@@ -379,12 +379,12 @@ impl<'c> Unit<'c> {
         self.context
     }
 
-    /// What the caller decided.
+    /// Returns the options.
     pub(crate) fn options(&self) -> &Options {
         &self.options
     }
 
-    /// The files that weights lie in.
+    /// The files that hold weights.
     pub fn files(&self) -> &Rc<BTreeMap<String, Weights>> {
         &self.files
     }
@@ -461,7 +461,8 @@ impl<'c> Unit<'c> {
         let asked = asked.rfind(|(_, option, _)| option == "form");
         let how = match asked {
             Some((.., value)) => How::parse(value).ok_or_else(|| {
-                Failure::said(format!("{pass}.form has no value `{value}`"), "auto, one, launches")
+                let what = format!("unknown value '{value}' for option 'form' of {pass}");
+                Failure::said(what, "'auto', 'one' or 'launches'")
             })?,
             None => How::default(),
         };
@@ -548,7 +549,7 @@ impl<'c> Unit<'c> {
         Ok(bytes)
     }
 
-    /// What an artifact of this unit holds.
+    /// Returns the kind of code in an artifact of this unit.
     fn code_kind(&self) -> Result<CodeKind, Failure> {
         let machine = self.machine()?;
         Ok(match Isa::of_arch(machine.arch()) {

@@ -17,7 +17,7 @@ use crate::Failure;
 pub(crate) struct Evaluator<'a, 'c> {
     pub module: Op<'c>,
     pub files: &'a BTreeMap<String, Weights>,
-    /// Whether the content of weights is held against the hash in the text.
+    /// True if the content of weights is compared with the hash in the text.
     pub check_hashes: bool,
 }
 
@@ -152,12 +152,12 @@ fn evaluate(kernel: &Compiled, operands: &[Bytes]) -> Result<Vec<Vec<u8>>, Failu
         .map_err(|error| Failure::said(error.to_string(), "constants that the model can compute"))
 }
 
-/// So many bytes of zeros, where the machine has room for them.
+/// Returns so many bytes of zeros, if memory is left for them.
 fn zeros(bytes: u64) -> Result<Vec<u8>, Failure> {
     let fits = |bytes: usize| Vec::<u8>::new().try_reserve_exact(bytes).is_ok();
     if !usize::try_from(bytes).is_ok_and(fits) {
         return Err(Failure::said(
-            format!("a constant of {bytes} bytes finds no memory while it is computed"),
+            format!("a constant of {bytes} bytes cannot be computed: no memory is left"),
             "a model whose constants fit the memory of this machine",
         ));
     }

@@ -1,4 +1,4 @@
-//! Why a command failed, and how it is said.
+//! Failures of a command, and their messages.
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ pub enum Failure {
         doing: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
     /// Diagnostics of MLIR or weft's passes, in their order.
@@ -64,9 +64,9 @@ pub enum Failure {
     /// Anything else: what disagrees, and what would be accepted.
     #[error("{message}\n  help: {help}")]
     Said {
-        /// What disagrees.
+        /// The facts that disagree.
         message: String,
-        /// What would be accepted.
+        /// The values that would be accepted.
         help: String,
     },
 }
@@ -90,7 +90,7 @@ impl From<weft_runtime::session::JobError> for Failure {
 }
 
 impl Failure {
-    /// What disagrees and what would be accepted.
+    /// Returns a failure with the facts that disagree and what would be accepted.
     pub fn said(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self::Said { message: message.into(), help: help.into() }
     }
@@ -103,12 +103,12 @@ impl Failure {
     /// A panic, which is our mistake; `said` is what it said.
     pub fn mistake(said: &str) -> Self {
         Self::said(
-            format!("weft stopped on a mistake of its own: {said}"),
+            format!("internal error of weft: {said}"),
             "please report it, with the command and the model",
         )
     }
 
-    /// Whether the input may be right and weft only cannot take it.
+    /// Returns whether the input may be right and weft only cannot take it.
     pub fn is_unsupported(&self) -> bool {
         match self {
             Self::Import(error) => error.is_unsupported(),
@@ -123,16 +123,16 @@ impl Failure {
 pub struct Reported {
     /// In the order in which they came.
     pub diagnostics: Vec<Diagnostic>,
-    /// What was parsed.
+    /// The sources that were parsed.
     pub sources: Sources,
 }
 
 /// A report, and the texts that it points into.
 #[derive(Clone, Debug)]
 pub struct Placed {
-    /// What is wrong.
+    /// The error.
     pub report: Report,
-    /// What was read.
+    /// The sources that were read.
     pub sources: Sources,
 }
 
@@ -151,7 +151,7 @@ pub struct Diagnostic {
     pub is_error: bool,
     /// Line and column, from one, in the text that was read.
     pub place: Option<(usize, usize)>,
-    /// What disagrees.
+    /// The facts that disagree.
     pub message: String,
     /// Other places, and what would be accepted.
     pub notes: Vec<(Option<(usize, usize)>, String)>,
@@ -185,12 +185,12 @@ impl Collector {
         self.sources.borrow().clone()
     }
 
-    /// What was collected since the last call.
+    /// Returns the diagnostics since the last call.
     pub fn take(&self) -> Vec<Diagnostic> {
         std::mem::take(&mut self.found.borrow_mut())
     }
 
-    /// What was collected, as a failure.
+    /// Returns the collected diagnostics as a failure.
     pub fn failure(&self) -> Failure {
         Failure::Reported(Reported { diagnostics: self.take(), sources: self.sources() })
     }

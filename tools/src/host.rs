@@ -16,7 +16,7 @@ use crate::Failure;
 /// The environment variable that names a file of facts.
 pub const VARIABLE: &str = "WEFT_HOST_FACTS";
 
-/// What weft takes from a processor: nothing else of the host decides what it compiles.
+/// The facts that weft takes from a processor; nothing else of the host decides what it compiles.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Host {
@@ -62,8 +62,8 @@ impl Host {
         })?;
         let wrong = |what: String| {
             Failure::said(
-                format!("{} holds no facts of a host: {what}", path.display()),
-                "what `weft devices --host-facts` writes: features, cores, and in bytes \
+                format!("{} does not hold facts of a host: {what}", path.display()),
+                "write it with `weft devices --host-facts`: features, cores, and in bytes \
                  memory_bytes, l1d_bytes, l2_bytes, l3_bytes",
             )
         };
@@ -81,7 +81,7 @@ impl Host {
         }
     }
 
-    /// What the machine that this runs on tells: its own, whatever this process may use of it.
+    /// Measures the machine that this runs on: all of it, whatever this process may use.
     pub fn measure() -> Self {
         Self {
             features: cpu::features().into_iter().map(str::to_owned).collect(),
@@ -96,14 +96,14 @@ impl Host {
     /// The facts as a file.
     ///
     /// # Errors
-    /// None that is known; the format's own.
+    /// None that is known; errors of the format.
     pub fn text(&self) -> Result<String, Failure> {
         toml::to_string(self).map_err(|error| {
             Failure::said(format!("the facts cannot be written: {error}"), "please report it")
         })
     }
 
-    /// Those of the `required` features that this host lacks.
+    /// Returns those of the `required` features that this host lacks.
     pub fn lacks<'a>(&self, required: &[&'a str]) -> Vec<&'a str> {
         let has = |name: &&&str| !self.features.iter().any(|feature| feature == **name);
         required.iter().filter(has).copied().collect()

@@ -1,4 +1,4 @@
-//! How large a tensor of a model may be.
+//! The limit on the size of a model's tensors.
 //!
 //! A shape is easily written and hard to allocate: a Pad of a few bytes of text may ask for a
 //! terabyte. The sizes of all tensors are looked at before any is made.
@@ -7,7 +7,7 @@ use weft_dialects::ir::{Op, Type, attr, ty};
 
 use crate::Failure;
 
-/// What one tensor may take where nobody says otherwise: more than the largest layers of today's
+/// Default of the most bytes of one tensor: more than the largest layers of today's
 /// models, and less than a machine of ordinary size breaks down under.
 pub const MOST_BYTES: u64 = 16 << 30;
 
@@ -27,7 +27,7 @@ pub fn check(module: Op<'_>, most: u64) -> Result<(), Failure> {
         for result in op.results() {
             see(&|| named(op), result.ty());
         }
-        // What a model, an operator's payload or a kernel is given.
+        // The arguments of a model, an operator's payload or a kernel.
         for block in (0..op.region_count()).flat_map(|region| op.region(region).blocks()) {
             for arg in block.args() {
                 see(&|| named(op), arg.ty());
@@ -36,12 +36,13 @@ pub fn check(module: Op<'_>, most: u64) -> Result<(), Failure> {
     });
     let Some((who, ty)) = large else { return Ok(()) };
     Err(Failure::said(
-        format!("{who} has a tensor of {ty}, which is more than {most} bytes"),
+        format!("{who} has a tensor of {ty}, which takes more than {most} bytes"),
         "a smaller tensor, or a larger limit with --max-bytes",
     ))
 }
 
-/// Whether a tensor of a static shape takes at most so many bytes; others are refused elsewhere.
+/// Returns whether a tensor of a static shape takes at most so many bytes; others are refused
+/// elsewhere.
 fn fits(tensor: Type<'_>, most: u64) -> bool {
     let Some(shape) = ty::shape(tensor).filter(|_| ty::is_tensor(tensor)) else { return true };
     // Strides are products of extents also where one of them is zero.
@@ -67,9 +68,9 @@ fn named(op: Op<'_>) -> String {
 /// A number of bytes on the command line: `4096`, `512M`, `64G`.
 ///
 /// # Errors
-/// What is accepted, in words.
+/// A message with the accepted forms.
 pub fn parse_bytes(text: &str) -> Result<u64, String> {
-    let wrong = || format!("`{text}` is no number of bytes; write 4096, 512M, 64G or 2T");
+    let wrong = || format!("`{text}` is not a number of bytes; write 4096, 512M, 64G or 2T");
     let (digits, shift) = match text.char_indices().last() {
         Some((at, 'K')) => (&text[..at], 10),
         Some((at, 'M')) => (&text[..at], 20),

@@ -26,7 +26,7 @@ pub const MACHINES: &[(&str, &str)] = &[
     ("mi300x", include_str!("../../devices/mi300x.mlir")),
 ];
 
-/// What to compile for.
+/// The machine to compile for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Device {
     /// The processor that compiles, with its own counts and sizes.
@@ -40,14 +40,14 @@ pub enum Device {
 pub struct Described {
     /// The file's text.
     pub text: String,
-    /// What to call it in messages.
+    /// The name in messages.
     pub name: String,
-    /// What takes the place of facts marked `host`, where the machine is the host.
+    /// The values of facts marked `host`, if the machine is the host.
     pub host: Option<HostFacts>,
 }
 
 impl Device {
-    /// What `--device` says: `host`, a name or a file; the host where it is left out.
+    /// Parses `--device`: `host`, a name or a file; the host by default.
     pub fn asked(device: Option<&str>) -> Self {
         match device {
             None | Some("host") => Device::Host,
@@ -74,7 +74,7 @@ impl Device {
         }
     }
 
-    /// What somebody wrote of the machine, where it is named and can be read.
+    /// Returns the text of the machine's file, if there is one that can be read.
     pub(crate) fn written(&self) -> Option<String> {
         let Device::Named(name) = self else { return None };
         match MACHINES.iter().find(|(known, _)| known == name) {
@@ -134,13 +134,14 @@ fn host(context: &Context) -> Result<Described, Failure> {
         }
     }
     Err(Failure::said(
-        format!("no machine that weft ships is this one ({})", lacks.join("; ")),
+        format!("no machine that weft ships matches this processor ({})", lacks.join("; ")),
         "describe the machine in a file and give it with --device",
     ))
 }
 
-/// What of a module's element types the lanes of its machine do not have, and which shipped machines
-/// have them all: said where a compilation failed, in words; nothing where types are not in the way.
+/// Returns the element types of a module that the lanes of its machine lack, and the shipped
+/// machines that have them all: said where a compilation failed, in words; nothing where types are
+/// not in the way.
 pub(crate) fn machines_for(context: &Context, module: Op<'_>) -> Option<String> {
     let machine = Machine::of(module)?;
     let mut used = BTreeSet::new();

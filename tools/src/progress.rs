@@ -1,4 +1,4 @@
-//! What is being done, on a terminal; nothing in a pipe.
+//! Progress messages on a terminal; none in a pipe.
 
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -7,14 +7,14 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 /// A line on standard error that says what is being done, and for how long already.
 ///
-/// It vanishes when it is done or dropped.
+/// A message that disappears when it is done or dropped.
 #[derive(Default)]
 pub(crate) struct Progress {
     bar: Option<ProgressBar>,
 }
 
 impl Progress {
-    /// Shows something only where `wanted`, and where somebody sees it.
+    /// Shows messages only where `wanted`, and on a terminal.
     pub fn new(wanted: bool) -> Self {
         if !wanted || !std::io::stderr().is_terminal() {
             return Self::default();

@@ -1,4 +1,4 @@
-//! What repeats a failure: the module as it was before the pass, and the pipeline.
+//! Reproducers: the module as it was before the failed pass, and the pipeline.
 
 use std::path::Path;
 

@@ -15,7 +15,7 @@ use crate::reports::Report;
 use crate::sources::line_around;
 use crate::vendor;
 
-/// A module and the files that its weights lie in.
+/// A module and the files that hold its weights.
 pub(crate) struct Source<'c> {
     pub module: Module<'c>,
     pub stage: Stage,

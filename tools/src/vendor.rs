@@ -1,4 +1,4 @@
-//! What a text declares with `irdl`, for reports about what it does not.
+//! The declarations of a text with `irdl`, for errors about operations that it does not declare.
 
 use logos::Logos;
 
@@ -12,7 +12,7 @@ pub(crate) fn with_help(mut failure: Failure, text: &str) -> Failure {
     const UNKNOWN: &str = "operation being parsed with an unregistered dialect";
     for diagnostic in reported.diagnostics.iter_mut().filter(|diagnostic| diagnostic.is_error) {
         if diagnostic.message.starts_with(UNKNOWN) {
-            // Upstream goes on with an option of its own tool.
+            // Upstream suggests an option of its own tool.
             diagnostic.message.truncate(UNKNOWN.len());
             let help = "help: declare it with irdl.dialect and irdl.operation";
             diagnostic.notes.push((None, help.to_owned()));

@@ -54,7 +54,7 @@ fn run(folder: &Path, command: &str) -> String {
         .expect("weft starts");
     let (out, err) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(!err.contains("mistake of its own"), "{command}\n{err}");
+    assert!(!err.contains("internal error of weft"), "{command}\n{err}");
     // Reports are drawn in boxes; the page leaves them out.
     let plain = |text: &str| text.replace(['│', '╭', '╰', '─', '┬', '╯'], " ");
     format!("{}\n{}", plain(&out), plain(&err))

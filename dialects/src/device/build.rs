@@ -64,7 +64,7 @@ pub struct CopyOp<'a, 'c> {
     pub source: &'a View<'c>,
     /// The first element written.
     pub target: &'a View<'c>,
-    /// How many elements.
+    /// Number of elements.
     pub count: u64,
     /// Which way they run in the source; `None` side by side.
     pub from: Option<Along>,
@@ -77,7 +77,7 @@ pub struct CopyOp<'a, 'c> {
 pub struct Along {
     /// The dimension.
     pub dim: usize,
-    /// How far neighbours are apart.
+    /// Distance of neighbours.
     pub step: i64,
 }
 
@@ -109,17 +109,17 @@ pub struct TransferOp<'a, 'c> {
     pub move_name: &'a str,
     /// The first element read, and elements between neighbours along each side of the box.
     pub source: (&'a View<'c>, &'a [i64]),
-    /// The same where they are written.
+    /// The first element written, and elements between neighbours along each side there.
     pub target: (&'a View<'c>, &'a [i64]),
-    /// How many elements along each side.
+    /// Number of elements along each side.
     pub sizes: &'a [u64],
-    /// What is left out.
+    /// The limits beyond which elements are left out.
     pub limits: &'a [Limit<'c>],
-    /// Whether targets of what is left out take zero; it says nothing without limits.
+    /// True if elements that are left out become zero in the target; unused without limits.
     pub pads: bool,
     /// Elements side by side that may be moved together.
     pub run: u64,
-    /// Whether an engine does it, and gives a token.
+    /// True if an engine does it, and gives a token.
     pub engine: bool,
 }
 
@@ -158,13 +158,13 @@ pub struct FillOp<'a, 'c> {
     pub move_name: &'a str,
     /// The first element written.
     pub target: &'a View<'c>,
-    /// How many elements along each side of the box.
+    /// Number of elements along each side of the box.
     pub sizes: &'a [u64],
     /// Elements between neighbours along each side.
     pub strides: &'a [i64],
     /// The number, of the element type.
     pub value: Attribute<'c>,
-    /// Whether an engine does it, and gives a token.
+    /// True if an engine does it, and gives a token.
     pub engine: bool,
 }
 

@@ -9,13 +9,13 @@ view! {
     Instruction is "device.instruction", from |op| {
         /// The execution unit that has it.
         unit: &'c str = symbol(op, "unit")?;
-        /// What does it beside the unit.
+        /// The engine that executes it asynchronously, if one does.
         engine: Option<&'c str> = symbol(op, "engine");
         /// Cycles between two of them.
         issue_cycles: f64 = float(op, "issue_cycles")?;
         /// Cycles until the results are there.
         latency_cycles: u64 = number(op, "latency_cycles")?;
-        /// What it reaches on all units, in 10⁹ operations a second, where that was measured.
+        /// Measured rate on all units, in 10⁹ operations a second.
         gflops: Option<u64> = number(op, "gflops");
         /// The assembly of one invocation.
         encoding: Option<&'c str> = text(op, "encoding");
@@ -26,7 +26,7 @@ view! {
             array(op, "operands")?.into_iter().map(attr::symbol).collect::<Option<_>>()?;
         /// For each operand the affine map from lane and slot to element, if it has one.
         fragments: Option<Attribute<'c>> = fragments(op)?;
-        /// What may differ from the meaning.
+        /// The ways in which a result may differ from the meaning.
         accuracy: &'c str = texts(op, "accuracy").unwrap_or_default();
     }
 }
@@ -45,12 +45,12 @@ impl<'c> Instruction<'c> {
         self.op
     }
 
-    /// What it computes, on tensors; ends in `device.yield`.
+    /// Returns the body that defines what it computes, on tensors; it ends in `device.yield`.
     pub fn meaning(&self) -> Option<Block<'c>> {
         self.meant().first_block(0)
     }
 
-    /// How it is written in lower-level IR; ends in `device.yield`.
+    /// Returns its lower-level IR; it ends in `device.yield`.
     pub fn lowering(&self) -> Option<Block<'c>> {
         self.used.mark(LOWERING);
         self.op.first_block(1)
@@ -62,7 +62,7 @@ impl<'c> Instruction<'c> {
         args.into_iter().map(|arg| arg.ty()).collect()
     }
 
-    /// How many results it has; they overwrite as many last operands.
+    /// Returns the number of its results; they overwrite as many last operands.
     pub fn result_count(&self) -> usize {
         let end = self.meaning().and_then(Block::terminator);
         end.map_or(0, |end| end.operands().len())

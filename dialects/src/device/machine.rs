@@ -5,7 +5,7 @@ use super::{Engine, Instruction, Lanes, Memory, Move, Scope, Unit};
 use crate::ir::pass::{Failed, Run};
 use crate::ir::{Block, Location, Op, Report, Type, attr, ty};
 
-/// What the module knows about the machine it is compiled for.
+/// The machine that a module is compiled for.
 ///
 /// A view onto a `device.machine`; every question reads the IR again, and what it reads counts
 /// as used.
@@ -60,7 +60,7 @@ impl<'c> Machine<'c> {
         self.op
     }
 
-    /// Where it was written.
+    /// Returns the source location.
     pub fn location(self) -> Location<'c> {
         self.op.location()
     }
@@ -71,7 +71,7 @@ impl<'c> Machine<'c> {
         (self.op.own_text(), Uses::around(self.op))
     }
 
-    /// Takes it out of its module; nobody may ask it any more.
+    /// Removes it from its module; it must not be used any more.
     pub fn erase(self) {
         self.op.erase();
     }
@@ -92,7 +92,7 @@ impl<'c> Machine<'c> {
         super::view::text(self.op, "arch").unwrap_or("")
     }
 
-    /// What a processor must have to run the code, by LLVM's names.
+    /// Returns the processor features that the code needs, by LLVM's names.
     pub fn features(self) -> Vec<&'c str> {
         self.uses(2);
         self.op.attr("features").and_then(attr::strings).unwrap_or_default()
@@ -116,7 +116,7 @@ impl<'c> Machine<'c> {
             .find(|memory| memory.scope() == Scope::Device && memory.caches().is_none())
     }
 
-    /// The memory that a value of type `memref` lies in.
+    /// Returns the memory that holds a value of type `memref`.
     pub fn memory_of(self, memref: Type<'c>) -> Option<Memory<'c>> {
         match ty::memory(memref) {
             Some(name) => self.memory(name),
@@ -146,7 +146,7 @@ impl<'c> Machine<'c> {
         self.fact("device.unit", name).and_then(Unit::read)
     }
 
-    /// How many units of the kind of `unit` are in one cluster, where they are in some.
+    /// Returns the number of units of `unit`'s kind in one cluster, if they are in clusters.
     pub fn cluster_units(self, unit: &Unit<'c>) -> Option<u64> {
         let clusters = self.unit(unit.cluster()?)?.count();
         unit.count().checked_div(clusters).filter(|&units| units > 0)
@@ -233,8 +233,8 @@ impl<'c> Machine<'c> {
         self.facts("pdl.pattern").collect()
     }
 
-    /// Every operation of the name `kind` in the machine; what there are counts as used, and not
-    /// what they say.
+    /// Returns every operation of the name `kind` in the machine; their number and names count as
+    /// used, their attributes do not.
     pub(crate) fn facts<'k>(self, kind: &'k str) -> impl Iterator<Item = Op<'c>> + use<'c, 'k> {
         used::names(self.op, kind);
         let body = self.op.first_block(0);

@@ -33,11 +33,11 @@ pub struct Kernel<'c> {
     pub op: Op<'c>,
     /// Its name.
     pub name: &'c str,
-    /// How many rTasks it has.
+    /// Number of rTasks.
     pub tasks: u64,
-    /// How many groups of lanes run each rTask together.
+    /// Number of groups of lanes that run each rTask together.
     pub groups: u64,
-    /// What one rTask does.
+    /// The code of one rTask.
     pub body: Block<'c>,
 }
 
@@ -62,7 +62,8 @@ impl<'c> Kernel<'c> {
         self.body.args().into_iter().skip(1).collect()
     }
 
-    /// What it promises of its rTasks; `None` where it says nothing, or what does not hold together.
+    /// Returns what it promises of its rTasks; `None` if it promises nothing, or something
+    /// inconsistent.
     pub fn contract(&self) -> Option<Contract> {
         let numbers = |attribute: Attribute<'c>| -> Option<Vec<u64>> {
             attr::ints(attribute)?.into_iter().map(|value| u64::try_from(value).ok()).collect()
@@ -80,15 +81,15 @@ impl<'c> Kernel<'c> {
     }
 }
 
-/// What a kernel that nobody looks into promises: each rTask is a point of a grid, and touches one
-/// block of each argument.
+/// The promise of a kernel that no pass looks into: each rTask is a point of a grid, and touches
+/// one block of each argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contract {
     /// Points along each dimension of the grid; the last one runs fastest.
     pub grid: Vec<u64>,
     /// Elements of a block along each dimension, by argument.
     pub blocks: Vec<Vec<u64>>,
-    /// Where the block of a point lies, in blocks, by argument and dimension.
+    /// The position of a point's block, in blocks, by argument and dimension.
     pub places: Vec<Vec<Linear>>,
     /// Cycles of all rTasks on one unit.
     pub cycles: u64,
@@ -105,15 +106,15 @@ pub struct Copy<'c> {
     pub source: View<'c>,
     /// The first element written.
     pub target: View<'c>,
-    /// How many elements.
+    /// Number of elements.
     pub count: u64,
     /// The dimension of the source that they run along.
     pub from_dim: usize,
-    /// How far apart they are there.
+    /// Distance between them there, in elements.
     pub from_step: u64,
     /// The dimension of the target that they run along.
     pub to_dim: usize,
-    /// How far apart they are there.
+    /// Distance between them there, in elements.
     pub to_step: u64,
 }
 
@@ -163,15 +164,15 @@ pub struct Transfer<'c> {
     pub source: View<'c>,
     /// The first element written.
     pub target: View<'c>,
-    /// How many elements along each side of the box.
+    /// Number of elements along each side of the box.
     pub sizes: Vec<u64>,
     /// Elements between neighbours along each side, where they are read.
     pub from_strides: Vec<i64>,
-    /// The same where they are written.
+    /// Their strides where they are written.
     pub to_strides: Vec<i64>,
-    /// What is left out.
+    /// The limits beyond which elements are left out.
     pub limits: Vec<Limit<'c>>,
-    /// Whether targets of what is left out take zero.
+    /// True if targets of what is left out take zero.
     pub pads: bool,
     /// Elements side by side that may be moved together.
     pub run: u64,
@@ -215,7 +216,7 @@ impl<'c> Transfer<'c> {
         })
     }
 
-    /// How many elements it moves.
+    /// Returns the number of elements that it moves.
     pub fn count(&self) -> u64 {
         self.sizes.iter().product()
     }
@@ -230,7 +231,7 @@ pub struct Fill<'c> {
     pub move_name: &'c str,
     /// The first element written.
     pub target: View<'c>,
-    /// How many elements along each side of the box.
+    /// Number of elements along each side of the box.
     pub sizes: Vec<u64>,
     /// Elements between neighbours along each side.
     pub strides: Vec<i64>,
@@ -296,11 +297,11 @@ pub struct Apply<'c> {
     pub op: Op<'c>,
     /// The name of the lane unit.
     pub lanes_unit: &'c str,
-    /// How many lanes take part.
+    /// Number of lanes that take part.
     pub lanes: u64,
-    /// What is read.
+    /// The views that are read.
     pub inputs: Vec<View<'c>>,
-    /// What is written.
+    /// The views that are written.
     pub outputs: Vec<View<'c>>,
     /// The scalar operations; ends in `device.yield`.
     pub body: Block<'c>,
@@ -324,13 +325,13 @@ pub struct Combine<'c> {
     pub op: Op<'c>,
     /// The name of the lane unit.
     pub lanes_unit: &'c str,
-    /// How many lanes take part.
+    /// Number of lanes that take part.
     pub lanes: u64,
     /// The register.
     pub input: View<'c>,
     /// The element.
     pub output: View<'c>,
-    /// How two lanes become one; ends in `device.yield`.
+    /// The operation that combines two lanes; it ends in `device.yield`.
     pub body: Block<'c>,
 }
 

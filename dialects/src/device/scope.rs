@@ -1,6 +1,6 @@
-//! Who shares a memory, and who meets at a barrier.
+//! Scopes: the units or threads that share a memory, or meet at a barrier.
 
-/// Who shares a memory, from the fewest to the most.
+/// The units or threads that share a memory, from the fewest to the most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
     /// One thread of a unit.

@@ -1,4 +1,4 @@
-//! Execution units, and what works beside them.
+//! Execution units, and the engines and lanes beside them.
 
 use super::Machine;
 use super::view::{array, float, number, symbol, text, texts, view};
@@ -7,7 +7,7 @@ use crate::ir::{Op, Type, attr, ty};
 view! {
     /// Execution units of one kind.
     Unit is "device.unit", from |op| {
-        /// How many there are.
+        /// Number of them.
         count: u64 = number(op, "count")?;
         /// Million cycles a second.
         clock_mhz: Option<u64> = number(op, "clock_mhz");
@@ -17,23 +17,23 @@ view! {
         partitions: u64 = number(op, "partitions").unwrap_or(1);
         /// The most lanes that the groups of one rTask have together.
         block_lanes: u64 = number(op, "block_lanes").unwrap_or(BLOCK_LANES);
-        /// Groups of lanes that it takes turns with, one of which goes on while others wait.
+        /// Groups of lanes that it alternates between: one runs while others wait.
         groups: u64 = number(op, "groups").unwrap_or(GROUPS);
         /// Cycles until all groups of an rTask have met.
         barrier_cycles: u64 = number(op, "barrier_cycles").unwrap_or(BARRIER_CYCLES);
-        /// What work must be worth before another unit is given a part of it.
+        /// Cycles of work that another unit must save to be given a part of it.
         handover_cycles: u64 = number(op, "handover_cycles").unwrap_or(HANDOVER_CYCLES);
         /// From the end of a range until one on another unit that waits for it starts.
         wait_cycles: u64 = number(op, "wait_cycles").unwrap_or(0);
-        /// What starting a program takes; `None` where programs are not cut in launches.
+        /// Cycles to start a program; `None` where programs are not cut in launches.
         launch_cycles: Option<u64> = number(op, "launch_cycles");
-        /// What the host reads the count from: `cores`.
+        /// The fact of the host that replaces the count: `cores`.
         host: Option<&'c str> = text(op, "host");
     }
     lists {}
 }
 
-/// What a handover takes where the machine does not say: that of threads that sleep between runs.
+/// Cost of a handover where the machine does not state it: that of threads that sleep between runs.
 const HANDOVER_CYCLES: u64 = 20_000;
 
 /// Of machines whose registers are spread over lanes: threads of a block, the groups that hide a
@@ -43,11 +43,11 @@ const GROUPS: u64 = 8;
 const BARRIER_CYCLES: u64 = 40;
 
 view! {
-    /// What works beside a unit.
+    /// Hardware that works asynchronously beside a unit.
     Engine is "device.engine", from |op| {
         /// The unit that it works beside.
         unit: &'c str = symbol(op, "unit")?;
-        /// How many orders it holds.
+        /// Number of entries of its queue.
         queue: u64 = number(op, "queue")?;
     }
     lists {}
@@ -76,7 +76,7 @@ view! {
         types: Type<'c> = array(op, "types")?.into_iter().filter_map(attr::type_of).collect();
         /// Upstream names of the operations that it applies.
         operations: &'c str = texts(op, "operations")?;
-        /// Those that can combine the lanes of one register.
+        /// The operations that can combine the lanes of one register.
         reductions: &'c str = texts(op, "reductions")?;
         /// Operations that take other cycles than it says for all, on one register.
         operation_cycles: (&'c str, f64) = operation_cycles(op);
@@ -100,17 +100,17 @@ fn operation_cycles<'c>(op: Op<'c>) -> Vec<(&'c str, f64)> {
 }
 
 impl<'c> Lanes<'c> {
-    /// Whether it has the element type. Masks (`i1`) come with every unit.
+    /// Returns whether it has the element type. Masks (`i1`) come with every unit.
     pub fn has_type(&self, elem: Type<'c>) -> bool {
         ty::is_int(elem, 1) || self.types().contains(&elem)
     }
 
-    /// Whether it applies the operation `name` to elements of the type.
+    /// Returns whether it applies the operation `name` to elements of the type.
     pub fn supports(&self, name: &str, elem: Type<'c>) -> bool {
         self.operations().contains(&name) && self.has_type(elem)
     }
 
-    /// Whether it combines lanes of the type by the operation `name`.
+    /// Returns whether it combines lanes of the type by the operation `name`.
     pub fn reduces(&self, name: &str, elem: Type<'c>) -> bool {
         self.reductions().contains(&name) && self.has_type(elem)
     }
@@ -122,7 +122,7 @@ impl<'c> Lanes<'c> {
         own.map_or(self.issue_cycles() * slow, |(_, cycles)| *cycles)
     }
 
-    /// How many elements of the type one register holds; `None` for less than one.
+    /// Returns the number of elements of the type in one register; `None` for less than one.
     pub fn lanes_for(&self, elem: Type<'c>) -> Option<u64> {
         Machine::of(self.op)?.memory(self.memory())?.lanes_for(elem)
     }

@@ -1,4 +1,4 @@
-//! Which facts of a machine were used: what a result depends on, and what it does not.
+//! Records which facts of a machine were used, so that the cache knows what a result depends on.
 //!
 //! A view of a machine says of each fact that it was asked for. [`Uses`] listens to a context,
 //! whatever thread its views are made in; nothing else is how passes read a machine, for views
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use super::Machine;
 use crate::ir::{Context, Op};
 
-/// What stands in a machine.
+/// The operations of a machine.
 pub(super) const KINDS: [&str; 9] = [
     "device.machine",
     "device.memory",
@@ -30,14 +30,14 @@ pub(super) const MEANING: u32 = 61;
 pub(super) const LOWERING: u32 = 62;
 pub(super) const EVERYTHING: u32 = 63;
 
-/// The facts that somebody used, of the machine in the contexts that this listens to.
+/// Records the facts that were used of the machine in some contexts.
 #[derive(Clone, Debug, Default)]
 pub struct Uses(Arc<Kinds>);
 
 #[derive(Debug, Default)]
 struct Kinds([Kind; KINDS.len()]);
 
-/// What was used of the operations of one kind.
+/// The facts that were used of the operations of one kind.
 #[derive(Debug, Default)]
 struct Kind {
     names: AtomicBool,
@@ -45,7 +45,7 @@ struct Kind {
     ops: Mutex<BTreeMap<String, Arc<Marks>>>,
 }
 
-/// What was used of one operation, a bit for each fact.
+/// The facts that were used of one operation, a bit for each.
 #[derive(Debug)]
 struct Marks {
     facts: &'static [&'static str],
@@ -97,7 +97,7 @@ impl Uses {
         Listening { context }
     }
 
-    /// What listens to the context of an operation.
+    /// Returns the recorder that is active in the context of an operation.
     pub fn around(op: Op<'_>) -> Option<Self> {
         if COUNT.load(Ordering::Relaxed) == 0 || QUIET.get() {
             return None;
@@ -143,7 +143,7 @@ impl Marks {
     }
 }
 
-/// What a view notes its uses on.
+/// The record in which a view notes its uses.
 #[derive(Clone, Debug)]
 pub(super) struct Used(Option<Arc<Marks>>);
 
@@ -171,21 +171,21 @@ impl Used {
     }
 }
 
-/// Notes that somebody asked which operations of a kind a machine has.
+/// Records that the list of a machine's operations of a kind was used.
 pub(super) fn names(machine: Op<'_>, kind: &str) {
     if let Some(kind) = Uses::around(machine).as_ref().and_then(|uses| uses.kind(kind)) {
         kind.names.store(true, Ordering::Relaxed);
     }
 }
 
-/// Notes that somebody read all operations of a kind.
+/// Records that all operations of a kind were read.
 pub(super) fn texts(machine: Op<'_>, kind: &str) {
     if let Some(kind) = Uses::around(machine).as_ref().and_then(|uses| uses.kind(kind)) {
         kind.texts.store(true, Ordering::Relaxed);
     }
 }
 
-/// Whether an operation is part of a machine.
+/// Returns whether an operation is part of a machine.
 pub(super) fn is_kind(op: Op<'_>) -> bool {
     KINDS.contains(&op.name())
 }
@@ -203,7 +203,7 @@ pub(super) fn quietly<T>(work: impl FnOnce() -> T) -> T {
 }
 
 impl Fact {
-    /// What a machine says of it, as text that equal values share.
+    /// Returns the fact's value of a machine, as text that is equal for equal values.
     pub fn value(&self, machine: Machine<'_>) -> String {
         quietly(|| self.read(machine)).unwrap_or_else(|| "none".to_owned())
     }

@@ -1,5 +1,5 @@
-//! How the views of a machine read its facts: eagerly, for passes ask often, and saying of each
-//! fact that somebody asked.
+//! Macros for the views of a machine. They read its facts eagerly, as passes ask often, and record
+//! each fact that is asked for.
 
 use crate::ir::{Attribute, Op, attr};
 

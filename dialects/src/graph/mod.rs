@@ -53,9 +53,9 @@ impl<'c> Model<'c> {
 pub struct Operator<'c> {
     /// The `graph.op`.
     pub op: Op<'c>,
-    /// What the model's author calls such operators. For people.
+    /// The author's name for such operators. For people.
     pub kind: &'c str,
-    /// What the model's author calls this one. For people.
+    /// The author's name for this one. For people.
     pub name: &'c str,
     /// Its operands.
     pub operands: Vec<Val<'c>>,

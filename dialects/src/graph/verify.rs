@@ -22,13 +22,13 @@ fn model_c1(op: Op<'_>, diag: &mut Diagnostics) {
     let args = op.first_block(0).map(Block::args).unwrap_or_default();
     if names.len() != args.len() {
         let (names, args) = (count(names.len(), "input"), count(args.len(), "argument"));
-        diag.error(op, format!("graph.model names {names} and has {args}"))
+        diag.error(op, format!("graph.model has {names} and {args}"))
             .help("give one name per block argument");
     }
     for (place, name) in names.iter().enumerate() {
         if names[..place].contains(name) {
             diag.error(op, format!("graph.model has two inputs named \"{name}\""))
-                .help("callers tell inputs apart by name");
+                .help("give each input a name of its own");
         }
     }
 }

@@ -9,7 +9,7 @@ use mlir_sys::*;
 pub struct Linear {
     /// One factor per loop axis.
     pub coefficients: Vec<i64>,
-    /// What is added.
+    /// The constant term.
     pub constant: i64,
 }
 
@@ -214,7 +214,7 @@ pub enum Tree {
     Binary(TreeOp, Box<Tree>, Box<Tree>),
 }
 
-/// What an affine expression does with two others.
+/// The operation of an affine expression on two others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum TreeOp {

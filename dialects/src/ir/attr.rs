@@ -241,19 +241,19 @@ pub fn of_type(kind: Type<'_>) -> Attribute<'_> {
     TypeAttribute::new(kind).into()
 }
 
-/// How `linalg` walks along an axis.
+/// The iterator type of an axis in `linalg`.
 pub fn of_iterator(context: &Context, parallel: bool) -> Attribute<'_> {
     // SAFETY: the context lives as long as the attribute.
     unsafe { Attribute::from_raw(weftIteratorTypeGet(context.to_raw(), parallel)) }
 }
 
-/// Whether an attribute says that points along an axis are independent.
+/// Returns whether an attribute says that points along an axis are independent.
 pub fn is_parallel(iterator: Attribute<'_>) -> bool {
     // SAFETY: any attribute will do.
     unsafe { weftIteratorTypeIsParallel(iterator.to_raw()) }
 }
 
-/// What equal attributes of one context have in common, and no others.
+/// Returns a number that is equal for equal attributes of one context, and for no others.
 pub fn id(attribute: Attribute<'_>) -> usize {
     attribute.to_raw().ptr as usize
 }

@@ -8,9 +8,9 @@ use super::handle::{Block, Op, Region, Val};
 use super::text::string_ref;
 use super::{attr, ty};
 
-/// Where the next operation goes.
+/// The insertion point.
 #[derive(Clone, Copy)]
-enum Place<'c> {
+enum InsertionPoint<'c> {
     End(Block<'c>),
     Before(Op<'c>),
     After(Op<'c>),
@@ -25,26 +25,26 @@ enum Place<'c> {
 pub struct Builder<'c> {
     context: &'c Context,
     location: Location<'c>,
-    place: Place<'c>,
+    place: InsertionPoint<'c>,
 }
 
 impl<'c> Builder<'c> {
     /// Appends to `block`.
     pub fn at_end(context: &'c Context, block: Block<'c>) -> Self {
-        Self { context, location: Location::unknown(context), place: Place::End(block) }
+        Self { context, location: Location::unknown(context), place: InsertionPoint::End(block) }
     }
 
     /// Inserts before `op`, at its location.
     pub fn before(context: &'c Context, op: Op<'c>) -> Self {
-        Self { context, location: op.location(), place: Place::Before(op) }
+        Self { context, location: op.location(), place: InsertionPoint::Before(op) }
     }
 
     /// Inserts after `op`; what is built next comes after what was built before.
     pub fn after(context: &'c Context, op: Op<'c>) -> Self {
-        Self { context, location: op.location(), place: Place::After(op) }
+        Self { context, location: op.location(), place: InsertionPoint::After(op) }
     }
 
-    /// The same place with another location.
+    /// Returns a builder at the same place with another location.
     pub fn with_location(mut self, location: Location<'c>) -> Self {
         self.location = location;
         self
@@ -52,7 +52,7 @@ impl<'c> Builder<'c> {
 
     /// A builder for the end of another block, with the same location.
     pub fn into_block(self, block: Block<'c>) -> Self {
-        Self { place: Place::End(block), ..self }
+        Self { place: InsertionPoint::End(block), ..self }
     }
 
     /// The context.
@@ -119,19 +119,19 @@ impl<'c> Builder<'c> {
         // SAFETY: the operation is in no block, the place is alive.
         unsafe {
             match self.place {
-                Place::End(block) => mlirBlockAppendOwnedOperation(block.raw, op.raw),
-                Place::Before(next) => mlirBlockInsertOwnedOperationBefore(
+                InsertionPoint::End(block) => mlirBlockAppendOwnedOperation(block.raw, op.raw),
+                InsertionPoint::Before(next) => mlirBlockInsertOwnedOperationBefore(
                     mlirOperationGetBlock(next.raw),
                     next.raw,
                     op.raw,
                 ),
-                Place::After(previous) => {
+                InsertionPoint::After(previous) => {
                     mlirBlockInsertOwnedOperationAfter(
                         mlirOperationGetBlock(previous.raw),
                         previous.raw,
                         op.raw,
                     );
-                    self.place = Place::After(op);
+                    self.place = InsertionPoint::After(op);
                 }
             }
         }
@@ -204,7 +204,7 @@ impl<'c> Mapping<'c> {
         self.pairs.insert(old, new);
     }
 
-    /// What takes the place of `old`: itself, where nothing does.
+    /// Returns the replacement of `old`, or `old` itself if it has none.
     pub fn get(&self, old: Val<'c>) -> Val<'c> {
         self.pairs.get(&old).copied().unwrap_or(old)
     }

@@ -10,7 +10,8 @@ use std::sync::Once;
 use super::shim;
 use super::text::{string_ref, text_of};
 
-/// How deep brackets may nest in text from outside: MLIR's parser recurses.
+/// The deepest nesting of brackets that is accepted in text from outside, as MLIR's parser
+/// recurses.
 const DEPTH: usize = 256;
 
 /// A context with weft's and upstream's dialects.
@@ -27,7 +28,7 @@ pub fn context() -> Context {
     context
 }
 
-/// What no other context that lives has.
+/// Returns a number that is unique among live contexts.
 pub(crate) fn id_of(context: &Context) -> usize {
     context.to_raw().ptr as usize
 }
@@ -45,7 +46,7 @@ pub fn install_verifiers() {
 unsafe extern "C" fn nests_not_too_deep(text: MlirStringRef, place: *mut usize) -> bool {
     // SAFETY: the text outlives the call.
     match check_depth(unsafe { text_of(text) }) {
-        // SAFETY: the caller has room for the line.
+        // SAFETY: the caller has space for the line.
         Err(ParseError::TooDeep { line }) => unsafe {
             *place = line;
             false

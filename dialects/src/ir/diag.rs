@@ -19,7 +19,7 @@ impl Diagnostics {
         Self::default()
     }
 
-    /// Whether nothing was found.
+    /// Returns whether nothing was found.
     pub fn is_ok(&self) -> bool {
         self.errors == 0
     }

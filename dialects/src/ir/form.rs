@@ -4,14 +4,14 @@ use std::collections::HashMap;
 
 use super::{Block, Op, Val, attr, ty};
 
-/// What an operation is, but for how its values are called and where it was written: equal ones
+/// The structure of an operation, without the names of its values and its location: equal ones
 /// of a context have equal forms. Takes a tenth of the time of its text. For structured code: which
 /// block follows on which is not told, and of values from around only where they are used.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Form(Vec<usize>);
 
 impl Form {
-    /// Of an operation with all inside.
+    /// Returns the form of an operation with all inside.
     pub fn of(op: Op<'_>) -> Self {
         let mut writer = Writer::default();
         writer.op(op);
@@ -23,7 +23,7 @@ impl Form {
         &self.0
     }
 
-    /// Of the arguments and operations of a block.
+    /// Adds the arguments and operations of a block.
     pub fn of_block(block: Block<'_>) -> Self {
         let mut writer = Writer::default();
         writer.block(block);

@@ -1,4 +1,4 @@
-//! What operations are, as text that does not depend on where they stand.
+//! The structure of operations as text that does not depend on their location.
 
 use std::collections::HashMap;
 use std::fmt::Write;

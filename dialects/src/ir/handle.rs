@@ -88,7 +88,7 @@ impl<'c> Op<'c> {
         unsafe { text_of(mlirIdentifierStr(mlirOperationGetName(self.raw))) }
     }
 
-    /// Whether this is the operation `name`.
+    /// Returns whether this is the operation `name`.
     pub fn is(self, name: &str) -> bool {
         self.name() == name
     }
@@ -129,7 +129,7 @@ impl<'c> Op<'c> {
         self.results()[index]
     }
 
-    /// How many regions the operation has.
+    /// Returns the number of regions.
     pub fn region_count(self) -> usize {
         // SAFETY: see above.
         unsafe { mlirOperationGetNumRegions(self.raw) as usize }
@@ -181,7 +181,7 @@ impl<'c> Op<'c> {
         unsafe { mlirOperationRemoveAttributeByName(self.raw, string_ref(name)) }
     }
 
-    /// Where the operation was written.
+    /// Returns the location in the source text.
     pub fn location(self) -> Location<'c> {
         // SAFETY: see above.
         unsafe { Location::from_raw(mlirOperationGetLocation(self.raw)) }
@@ -259,7 +259,7 @@ impl<'c> Op<'c> {
 
     /// Takes the operation out of its block and destroys it.
     ///
-    /// Nothing may use its results any more.
+    /// Erases the operation. Its results must have no uses.
     pub fn erase(self) {
         // SAFETY: see above; the caller gives up every handle to it.
         unsafe {
@@ -268,7 +268,7 @@ impl<'c> Op<'c> {
         }
     }
 
-    /// Whether MLIR's and weft's verifiers accept the operation; they report themselves.
+    /// Returns whether MLIR's and weft's verifiers accept the operation; they report themselves.
     pub fn verify(self) -> bool {
         // SAFETY: see above.
         unsafe { mlirOperationVerify(self.raw) }

@@ -1,4 +1,4 @@
-//! The IR floor: the only place that touches MLIR's pointers.
+//! The safe layer over MLIR's C API: the only place that touches MLIR's pointers.
 //!
 //! Handles are copies of pointers with the lifetime of their context. Passes
 //! build with [`Builder`], read with [`Op`], [`Val`], [`attr`] and [`ty`], and

@@ -6,7 +6,7 @@ use super::diag::Report;
 use super::pass::{Failed, Run};
 
 impl Run<'_> {
-    /// What the word of an option stands for.
+    /// Returns the value that an option's word stands for.
     ///
     /// # Errors
     /// Reported: a word that is not among `words`.
@@ -21,7 +21,7 @@ impl Run<'_> {
         self.value(option, &expected, meaning)
     }
 
-    /// Whether an option is `true`.
+    /// Returns whether an option is `true`.
     ///
     /// # Errors
     /// Reported: neither `true` nor `false`.

@@ -159,8 +159,8 @@ pub(crate) fn bytes(ty: Type<'_>) -> Option<u64> {
 /// The payload type of a graph type, in the type's own context.
 pub(crate) fn payload(ty: Type<'_>) -> Type<'_> {
     let context = ty.context();
-    // SAFETY: the reference does not outlive `context`; the type made lives in
-    // what it stands for.
+    // SAFETY: the reference does not outlive `context`; the new type
+    // lives in it.
     unsafe { ty::payload(context.to_ref(), ty) }
 }
 

@@ -25,13 +25,13 @@ pub struct PassOption {
 
 /// A pass: a function on a module.
 pub struct Pass {
-    /// `room-verb-object`.
+    /// `stage-verb-object`.
     pub name: &'static str,
     /// One line for `--help`.
     pub description: &'static str,
     /// Its options.
     pub options: &'static [PassOption],
-    /// What it counts, as (name, description).
+    /// Its counters, as (name, description).
     pub statistics: &'static [(&'static str, &'static str)],
     /// The work. An error was reported when it says `Err`.
     pub run: for<'c> fn(&mut Run<'c>) -> Result<(), Failed>,
@@ -42,7 +42,7 @@ pub struct Pass {
 #[error("a pass failed")]
 pub struct Failed;
 
-/// What passes found out about modules of one context, kept for those that follow. What is kept
+/// Results of passes about modules of one context, kept for later passes. A kept result
 /// has to hold whatever they change, by its key for instance.
 #[derive(Clone, Default)]
 pub struct Analyses(Rc<RefCell<HashMap<TypeId, Rc<dyn Any>>>>);
@@ -63,7 +63,7 @@ pub struct Run<'c> {
     pub context: &'c Context,
     /// The module.
     pub module: Op<'c>,
-    /// What is kept from one pass to the next.
+    /// Results that are kept from one pass to the next.
     pub analyses: Analyses,
     options: Vec<(&'static str, String)>,
     statistics: Vec<(&'static str, u64)>,
@@ -124,7 +124,7 @@ impl Pass {
         self.apply_with(context, module, options, Analyses::default())
     }
 
-    /// The same, with what passes before have found out about modules of the context.
+    /// Runs the pass with the results of earlier passes about modules of the context.
     ///
     /// # Errors
     /// The pass reported what is wrong.
@@ -215,7 +215,10 @@ unsafe extern "C" fn run(
             Err(_) => {
                 super::diag::Report::new(
                     module.location(),
-                    format!("the pass {} failed on its own mistake; please report this", pass.name),
+                    format!(
+                        "the pass {} failed on an internal error; please report this",
+                        pass.name
+                    ),
                 );
                 false
             }

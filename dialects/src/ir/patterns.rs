@@ -10,7 +10,7 @@ use super::handle::Op;
 /// constant is folded on the way.
 ///
 /// The patterns have to be verified, and may call no native function: upstream gives up
-/// on those that it does not know. False where they do not come to an end.
+/// on those that it does not know. False if they do not terminate.
 pub fn apply_patterns<'c>(context: &'c Context, patterns: &[Op<'c>], op: Op<'c>) -> bool {
     let module = empty_module(context);
     let Some(body) = module_op(&module).body(0) else { return false };

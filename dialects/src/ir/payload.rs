@@ -8,7 +8,7 @@ use super::builder::Builder;
 use super::handle::{Block, Op, Val};
 use super::{attr, ty};
 
-/// What a loop axis does.
+/// The kind of a loop axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Axis {
     /// Its points are independent.
@@ -174,7 +174,7 @@ impl<'c> Payload<'c> {
             .result(0)
     }
 
-    /// The same elements in row-major order under another shape.
+    /// Writes a view: the same elements in row-major order under another shape.
     ///
     /// Written as `tensor.reshape` with a constant shape.
     pub fn reshape(&mut self, tensor: Val<'c>, shape: &[u64]) -> Val<'c> {

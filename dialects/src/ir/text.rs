@@ -11,7 +11,7 @@ pub(crate) fn string_ref(text: &str) -> MlirStringRef {
 /// A string that MLIR owns.
 ///
 /// # Safety
-/// What `text` points at must live for `'a`.
+/// The bytes of `text` must live for `'a`.
 pub(crate) unsafe fn text_of<'a>(text: MlirStringRef) -> &'a str {
     if text.length == 0 {
         return "";

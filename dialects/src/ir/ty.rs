@@ -60,55 +60,55 @@ pub fn bits(ty: Type<'_>) -> Option<u64> {
     }
 }
 
-/// Whether the type is a float.
+/// Returns whether the type is a float.
 pub fn is_float(ty: Type<'_>) -> bool {
     // SAFETY: any type may be asked.
     unsafe { mlirTypeIsAFloat(ty.to_raw()) }
 }
 
-/// Whether the type is an integer of `width` bits, of any signedness.
+/// Returns whether the type is an integer of `width` bits, of any signedness.
 pub fn is_int(ty: Type<'_>, width: u32) -> bool {
     // SAFETY: the width is asked of integers only.
     unsafe { mlirTypeIsAInteger(ty.to_raw()) && mlirIntegerTypeGetWidth(ty.to_raw()) == width }
 }
 
-/// Whether the type is any integer (no index).
+/// Returns whether the type is any integer (no index).
 pub fn is_integer(ty: Type<'_>) -> bool {
     // SAFETY: any type may be asked.
     unsafe { mlirTypeIsAInteger(ty.to_raw()) }
 }
 
-/// Whether the type is `uiN`.
+/// Returns whether the type is `uiN`.
 pub fn is_unsigned(ty: Type<'_>) -> bool {
     // SAFETY: signedness is asked of integers only.
     unsafe { mlirTypeIsAInteger(ty.to_raw()) && mlirIntegerTypeIsUnsigned(ty.to_raw()) }
 }
 
-/// Whether the type is `index`.
+/// Returns whether the type is `index`.
 pub fn is_index(ty: Type<'_>) -> bool {
     // SAFETY: any type may be asked.
     unsafe { mlirTypeIsAIndex(ty.to_raw()) }
 }
 
-/// Whether the type is a ranked tensor.
+/// Returns whether the type is a ranked tensor.
 pub fn is_tensor(ty: Type<'_>) -> bool {
     // SAFETY: any type may be asked.
     unsafe { mlirTypeIsARankedTensor(ty.to_raw()) }
 }
 
-/// Whether the type is a memref.
+/// Returns whether the type is a memref.
 pub fn is_memref(ty: Type<'_>) -> bool {
     // SAFETY: any type may be asked.
     unsafe { mlirTypeIsAMemRef(ty.to_raw()) }
 }
 
-/// Whether the type is a vector.
+/// Returns whether the type is a vector.
 pub fn is_vector(ty: Type<'_>) -> bool {
     // SAFETY: any type may be asked.
     unsafe { mlirTypeIsAVector(ty.to_raw()) }
 }
 
-/// The memory a memref lies in: the name of its space, `None` for the shared one.
+/// Returns the memory of a memref: the name of its space, `None` for the device's memory.
 pub fn memory<'c>(ty: Type<'c>) -> Option<&'c str> {
     // SAFETY: asked of memrefs only; a null attribute means no space.
     unsafe {
@@ -123,7 +123,7 @@ pub fn memory<'c>(ty: Type<'c>) -> Option<&'c str> {
     }
 }
 
-/// What equal types of one context have in common, and no others.
+/// Returns a number that is equal for equal types of one context, and for no others.
 pub fn id(ty: Type<'_>) -> usize {
     ty.to_raw().ptr as usize
 }

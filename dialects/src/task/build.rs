@@ -13,12 +13,12 @@ pub struct ProgramOp<'a, 'c> {
     pub name: &'a str,
     /// The name of the machine's unit.
     pub unit: &'a str,
-    /// How many virtual units it is placed on.
+    /// Number of virtual units.
     pub units: u64,
     /// Bytes of all buffers, by where they lie.
     pub arenas: Arenas,
-    /// What passes between the device's memory and the host's in one run: moves by name, and their
-    /// bytes. Left out where nothing does.
+    /// The moves between the device's memory and the host's in one run: their names and bytes. Left
+    /// out where there are none.
     pub moved: &'a [(&'a str, u64)],
     /// The graph types of the inputs, and those of the outputs.
     pub signature: (&'a [Type<'c>], &'a [Type<'c>]),
@@ -148,7 +148,7 @@ pub struct RangeOp<'a, 'c> {
     pub buffers: &'a [Val<'c>],
     /// For each of them the element from which the kernel sees it; left out where all are zero.
     pub at: &'a [u64],
-    /// What it waits for.
+    /// The tokens that it waits for.
     pub waits: &'a [Val<'c>],
     /// Cycles that it takes at least on one unit.
     pub cycles: Option<u64>,

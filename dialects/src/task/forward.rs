@@ -1,4 +1,4 @@
-//! Whether whatever a program uses is made before it in the text (program C6).
+//! Checks that everything a program uses is made earlier in the text (program C6).
 //!
 //! The region of a program is a graph, so that MLIR parses a wait for what comes later and the
 //! report can name both ranges, and whether the two wait for each other.
@@ -12,9 +12,9 @@ use crate::ir::{Block, Op, Val};
 pub(super) enum Finding<'c> {
     /// A statement uses what a later one makes.
     Early {
-        /// Who uses it.
+        /// The operation that uses it.
         user: Op<'c>,
-        /// Who makes it.
+        /// The operation that makes it.
         maker: Op<'c>,
     },
     /// The first waits for the second, and the second, perhaps by way of others, for the first.
@@ -51,7 +51,7 @@ pub(super) fn findings<'c>(body: Block<'c>, limit: usize) -> Vec<Finding<'c>> {
     found
 }
 
-/// Whether `later` waits for `earlier`, by way of any number of ranges.
+/// Returns whether `later` waits for `earlier`, by way of any number of ranges.
 fn comes_after<'c>(later: Op<'c>, earlier: Op<'c>) -> bool {
     let mut seen: FxHashSet<Val<'c>> = FxHashSet::default();
     let waits = |op: Op<'c>| Range::of(op).map(|range| range.waits).unwrap_or_default();

@@ -19,15 +19,16 @@ pub struct Program<'c> {
     pub name: &'c str,
     /// The name of the machine's unit.
     pub unit: &'c str,
-    /// How many virtual units it is placed on.
+    /// Number of virtual units.
     pub units: u64,
     /// Bytes that all buffers together need in the memory that the device shares.
     pub arena: u64,
-    /// Those of the buffers in memory of scope `host`.
+    /// Bytes of the buffers in memory of scope `host`.
     pub host_arena: u64,
-    /// Those of the buffers in the memory of a cluster, in each.
+    /// Bytes of the buffers in the memory of each cluster.
     pub cluster_arena: u64,
-    /// What passes between the device's memory and the host's in one run: moves by name, and their bytes.
+    /// Bytes that one run moves between the device's memory and the host's, by the name of the
+    /// move.
     pub moved: Vec<(&'c str, u64)>,
     /// The graph types of the inputs.
     pub input_types: Vec<Type<'c>>,
@@ -82,18 +83,18 @@ fn moved<'c>(op: Op<'c>) -> Vec<(&'c str, u64)> {
     pairs.filter_map(pair).collect()
 }
 
-/// How the units of a program are grouped. Behind them come the groups, which are given numbers
+/// The clusters of a program's units. Clusters are numbered after the units, and otherwise numbered
 /// as units are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clusters {
-    /// How many units there are.
+    /// Number of units.
     pub units: u64,
-    /// How many of them are in one cluster.
+    /// Number of units in one cluster.
     pub each: u64,
 }
 
 impl Clusters {
-    /// How many clusters there are.
+    /// Returns the number of clusters.
     pub fn count(&self) -> u64 {
         self.units.div_ceil(self.each)
     }
@@ -128,7 +129,7 @@ pub struct Range<'c> {
     pub buffers: Vec<Val<'c>>,
     /// For each of them the element from which the kernel sees it.
     pub at: Vec<u64>,
-    /// What it waits for.
+    /// The tokens that it waits for.
     pub waits: Vec<Val<'c>>,
     /// Cycles that it takes at least on one unit, where that is known.
     pub cycles: Option<u64>,
@@ -155,20 +156,20 @@ impl<'c> Range<'c> {
         })
     }
 
-    /// What it gives when its last rTask is done.
+    /// Returns the token that it gives when its last rTask is done.
     pub fn token(&self) -> Val<'c> {
         self.op.result(0)
     }
 }
 
-/// A piece of an arena.
+/// A buffer in an arena.
 #[derive(Clone, Copy, Debug)]
 pub struct Buffer<'c> {
     /// The `task.buffer`.
     pub op: Op<'c>,
     /// Its first byte.
     pub offset: u64,
-    /// How many bytes it has.
+    /// Size in bytes.
     pub bytes: u64,
     /// The name of its memory.
     pub memory: &'c str,

@@ -1,7 +1,7 @@
-//! Whether every range comes after one that writes what it reads (program C5).
+//! Checks that every range comes after one that writes what it reads (program C5).
 //!
-//! Storage is cut into pieces wherever a buffer begins or ends. For each list of
-//! waits the pieces are kept that some range before it writes; a read of a buffer
+//! Storage is cut into segments wherever a buffer begins or ends. For each list of
+//! waits the segments are kept that some range before it writes; a read of a buffer
 //! needs one of its own among them. This says nothing against a program that is
 //! right: which bytes an rTask touches, and so every other order that the data
 //! needs, is only known to who looks into kernels.
@@ -16,50 +16,50 @@ use crate::ir::{Block, Op, Val, parts};
 use crate::tile;
 use crate::verify::Kernels;
 
-/// What is wrong with a range.
+/// An error in the order of a range.
 pub(super) enum Finding<'c> {
-    /// It reads what another one writes, and comes after no writer.
+    /// It reads bytes that another range writes, and comes after no writer.
     Unordered {
         /// The range.
         range: Op<'c>,
         /// The last one in the text that writes there.
         writer: Op<'c>,
     },
-    /// It reads what no earlier range writes.
+    /// It reads bytes that no earlier range writes.
     Unwritten {
         /// The range.
         range: Op<'c>,
-        /// What makes the buffer.
+        /// The operation that makes the buffer.
         buffer: Op<'c>,
     },
     /// It reads bytes of a buffer that were last written through another one.
     Overwritten {
         /// The range.
         range: Op<'c>,
-        /// Who wrote there.
+        /// The range that wrote there.
         writer: Op<'c>,
-        /// What makes the buffer that is read.
+        /// The operation that makes the buffer that is read.
         buffer: Op<'c>,
     },
     /// It writes a buffer that shares bytes with another of its operands.
     Overlap {
         /// The range.
         range: Op<'c>,
-        /// What makes the buffer that is written.
+        /// The operation that makes the buffer that is written.
         buffer: Op<'c>,
-        /// What makes the other one.
+        /// The operation that makes the other one.
         other: Op<'c>,
     },
-    /// It writes what nobody may write.
+    /// It writes a read-only buffer.
     ReadOnly {
         /// The range.
         range: Op<'c>,
-        /// What makes the buffer.
+        /// The operation that makes the buffer.
         buffer: Op<'c>,
     },
 }
 
-/// What is wrong with the order of the ranges of `body`, in the order of the text;
+/// Returns the errors in the order of the ranges of `body`, in the order of the text;
 /// no more than `limit` findings.
 pub(super) fn findings<'c>(
     body: Block<'c>,
@@ -77,22 +77,22 @@ pub(super) fn findings<'c>(
     walk.findings
 }
 
-/// Pieces of storage, numbered; no two overlap.
-type Piece = usize;
+/// SegmentSet of storage, numbered; no two overlap.
+type Segment = usize;
 
-/// Where each buffer lies.
+/// The bytes of each buffer.
 #[derive(Default)]
 struct Storage<'c> {
-    pieces: Piece,
-    places: FxHashMap<Val<'c>, Place<'c>>,
+    pieces: Segment,
+    places: FxHashMap<Val<'c>, BufferSegments<'c>>,
 }
 
 #[derive(Clone)]
-struct Place<'c> {
-    pieces: std::ops::Range<Piece>,
-    /// What makes it.
+struct BufferSegments<'c> {
+    pieces: std::ops::Range<Segment>,
+    /// The operation that makes it.
     made_by: Op<'c>,
-    /// Whether ranges may write it.
+    /// True if ranges may write it.
     writable: bool,
 }
 
@@ -138,7 +138,7 @@ impl<'c> Storage<'c> {
             let (from, to) = span(buffer);
             if let Some(&value) = buffer.op.results().first() {
                 let pieces = piece(from)..piece(to);
-                let place = Place { pieces, made_by: buffer.op, writable: true };
+                let place = BufferSegments { pieces, made_by: buffer.op, writable: true };
                 self.places.insert(value, place);
             }
         }
@@ -149,7 +149,7 @@ impl<'c> Storage<'c> {
         for value in op.results() {
             let pieces = self.pieces..self.pieces + 1;
             self.pieces += 1;
-            self.places.insert(value, Place { pieces, made_by: op, writable });
+            self.places.insert(value, BufferSegments { pieces, made_by: op, writable });
         }
     }
 
@@ -165,10 +165,10 @@ impl<'c> Storage<'c> {
 /// Ranges with the same waits come after the same ranges.
 type Class = usize;
 
-/// One bit per piece.
-type Pieces = Vec<u64>;
+/// One bit per segment.
+type SegmentSet = Vec<u64>;
 
-/// What a kernel does with an argument.
+/// The use of an argument by a kernel.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
     Unused,
@@ -183,11 +183,11 @@ struct Walk<'c, 'k> {
     /// The range of each token.
     numbers: FxHashMap<Val<'c>, usize>,
     /// The class of each range, and what it writes.
-    ranges: Vec<(Class, Vec<std::ops::Range<Piece>>)>,
+    ranges: Vec<(Class, Vec<std::ops::Range<Segment>>)>,
     classes: FxHashMap<Vec<usize>, Class>,
-    /// What is written before each class.
-    written: Vec<Pieces>,
-    /// Per piece, who wrote it last in the text, and through which buffer.
+    /// The bytes that are written before each class.
+    written: Vec<SegmentSet>,
+    /// Per segment, the range that wrote it last in the text, and through which buffer.
     last_writer: Vec<Option<(Op<'c>, Op<'c>)>>,
     findings: Vec<Finding<'c>>,
 }
@@ -237,13 +237,13 @@ impl<'c, 'k> Walk<'c, 'k> {
         self.ranges.push((class, writes));
     }
 
-    fn check_read(&mut self, range: Op<'c>, class: Class, place: &Place<'c>) {
+    fn check_read(&mut self, range: Op<'c>, class: Class, place: &BufferSegments<'c>) {
         let written = &self.written[class];
         let mut pieces = place.pieces.clone();
         if pieces.is_empty() || pieces.any(|piece| written[piece / 64] >> (piece % 64) & 1 == 1) {
             let buffer = place.made_by;
             let through_another =
-                |piece: Piece| self.last_writer[piece].filter(|(_, via)| *via != buffer);
+                |piece: Segment| self.last_writer[piece].filter(|(_, via)| *via != buffer);
             if let Some((writer, _)) = place.pieces.clone().find_map(through_another) {
                 self.findings.push(Finding::Overwritten { range, writer, buffer });
             }
@@ -262,7 +262,7 @@ impl<'c, 'k> Walk<'c, 'k> {
 
     /// Kernels count on it that what they write is nothing else that they touch.
     fn check_overlap(&mut self, range: &Range<'c>, roles: &[Role]) {
-        let touched: Vec<(Role, Place<'c>)> = range
+        let touched: Vec<(Role, BufferSegments<'c>)> = range
             .buffers
             .iter()
             .zip(roles)
@@ -270,7 +270,7 @@ impl<'c, 'k> Walk<'c, 'k> {
             .filter_map(|(buffer, role)| Some((*role, self.storage.places.get(buffer)?.clone())))
             .collect();
         for (number, (role, place)) in touched.iter().enumerate() {
-            let meets = |(other, (_, there)): &(usize, &(Role, Place<'c>))| {
+            let meets = |(other, (_, there)): &(usize, &(Role, BufferSegments<'c>))| {
                 *other != number
                     && place.pieces.start < there.pieces.end
                     && there.pieces.start < place.pieces.end
@@ -286,7 +286,7 @@ impl<'c, 'k> Walk<'c, 'k> {
         }
     }
 
-    /// What a kernel does with its arguments; `None` where the text has no such kernel.
+    /// Returns the use of each argument by a kernel; `None` if the text has no such kernel.
     fn roles(&mut self, name: &'c str) -> Option<Rc<[Role]>> {
         if let Some(roles) = self.roles.get(name) {
             return Some(roles.clone());
@@ -314,7 +314,7 @@ impl<'c, 'k> Walk<'c, 'k> {
         if let Some(&class) = self.classes.get(&numbers) {
             return class;
         }
-        let mut written: Pieces = vec![0; self.storage.pieces.div_ceil(64)];
+        let mut written: SegmentSet = vec![0; self.storage.pieces.div_ceil(64)];
         let mut before: Vec<Class> = numbers.iter().map(|&number| self.ranges[number].0).collect();
         before.sort_unstable();
         before.dedup();

@@ -24,7 +24,7 @@ const TABLE: Table = &[
     ("task.view", &[view_c1]),
 ];
 
-/// How many findings about the order of a program are worth reading.
+/// The most errors about the order of a program that are reported.
 const REPORTED: usize = 10;
 
 /// Checks `op` against the constraints of its description.
@@ -36,7 +36,7 @@ pub(crate) fn check(op: Op<'_>, diag: &mut Diagnostics) {
 fn program_c1(op: Op<'_>, diag: &mut Diagnostics) {
     let Some(units) = int(op, "units") else { return };
     if units < 1 {
-        diag.error(op, format!("task.program runs on {units} units")).help("it needs at least one");
+        diag.error(op, format!("task.program has {units} units")).help("give it at least one");
     }
     let (Some(machine), Some(unit)) = (Machine::of(op), symbol(op, "unit")) else { return };
     let Some(fact) = check_fact(op, machine, "device.unit", unit, diag) else { return };
@@ -168,13 +168,13 @@ fn program_c6(op: Op<'_>, diag: &mut Diagnostics) {
                 let (this, that) = (label(range), label(other));
                 diag.error(range, format!("{this} waits for {that}, and {that} for {this}"))
                     .note(other, "the other range is here")
-                    .help("take out a wait of the circle");
+                    .help("remove one of the waits, so that they form no cycle");
             }
             forward::Finding::Early { user, maker } => {
                 let (this, that) = (label(user), label(maker));
                 diag.error(user, format!("{this} uses what {that} makes later in the text"))
                     .note(maker, "it is made here")
-                    .help("write first what is used: units follow the order of the text");
+                    .help("move it behind what it uses: units follow the order of the text");
             }
         }
     }
@@ -238,17 +238,17 @@ fn program_c5(op: Op<'_>, diag: &mut Diagnostics) {
             }
             order::Finding::Overwritten { range, writer, buffer } => {
                 let (this, that) = (label(range), label(writer));
-                diag.error(range, format!("{this} reads a buffer that {that} wrote over"))
+                diag.error(range, format!("{this} reads a buffer that {that} has overwritten"))
                     .note(writer, "the other range is here")
                     .note(buffer, "the buffer is made here")
-                    .help("buffers that live at the same time lie apart");
+                    .help("place buffers whose live ranges overlap at different bytes");
             }
             order::Finding::Overlap { range, buffer, other } => {
                 let this = label(range);
                 diag.error(range, format!("{this} writes bytes that another operand also holds"))
                     .note(buffer, "what it writes is made here")
                     .note(other, "the other operand is made here")
-                    .help("place the two buffers apart");
+                    .help("place the two buffers at different bytes");
             }
             order::Finding::ReadOnly { range, buffer } => {
                 let (this, what) = (label(range), buffer.name());
@@ -260,7 +260,7 @@ fn program_c5(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
-/// How a message calls a range: by name and rTasks.
+/// Returns the name of a range in messages: operator and rTasks.
 fn label(range: Op<'_>) -> String {
     match Range::of(range) {
         Some(range) => format!("\"{}\"[{} to {}]", range.name, range.begin, range.end),
@@ -289,7 +289,7 @@ fn constant_c1(op: Op<'_>, diag: &mut Diagnostics) {
         {
             diag.error(op, format!("task.constant takes a {}", source.name()))
                 .note(source, "it is made here")
-                .help("what is known early are weights, literals, constants and views of them");
+                .help("its operands are weights, literals, constants and views of them");
         }
     }
 }
@@ -314,8 +314,8 @@ fn constant_c2<'c>(op: Op<'c>, kernels: &Kernels<'c>, diag: &mut Diagnostics) {
     let starts: Vec<_> = operands[inputs..].iter().map(|start| start.ty()).collect();
     let results: Vec<_> = results.into_iter().map(|result| result.ty()).collect();
     for (start, result) in starts.iter().zip(&results).filter(|(start, result)| start != result) {
-        diag.error(op, format!("task.constant starts {result} as {start}"))
-            .help("a result has the type of what it starts as");
+        diag.error(op, format!("task.constant initializes {result} with {start}"))
+            .help("a result has the type of its initial value");
     }
     let types: Vec<_> = operands[..inputs].iter().map(|value| value.ty()).chain(results).collect();
     kernels.check_call(op, name, &types, diag);
@@ -338,12 +338,9 @@ fn buffer_c2(op: Op<'_>, diag: &mut Diagnostics) {
     let shared_by_cluster = memory.scope() == Scope::Cluster;
     if shared_by_cluster && memory.within().is_none() {
         let name = memory.name;
-        diag.error(
-            op,
-            format!("task.buffer lies in @{name}, which no kernel is given anything of"),
-        )
-        .note(memory.op(), "the memory is here")
-        .help("a memory of a cluster says `within` which memory's addresses its own are");
+        diag.error(op, format!("task.buffer is in @{name}, which holds no arguments of kernels"))
+            .note(memory.op(), "the memory is here")
+            .help("a memory of a cluster says `within` which memory's addresses its own are");
         return;
     }
     if shared_by_cluster != buffer.cluster.is_some() {

@@ -65,9 +65,9 @@ pub struct RunOp<'a, 'c> {
     pub name: &'a str,
     /// The name of the kernel.
     pub kernel: &'a str,
-    /// What it reads.
+    /// The values that it reads.
     pub inputs: &'a [Val<'c>],
-    /// What it overwrites, one per result.
+    /// The values that it overwrites, one per result.
     pub inits: &'a [Val<'c>],
     /// For each operand the element from which the kernel sees it; left out where all are zero.
     pub at: &'a [u64],
@@ -123,9 +123,9 @@ pub fn store<'c>(b: &mut Builder<'c>, source: Val<'c>, memory: &str, target: Val
 /// layouts [...] schedule <...> : ... { ... }`.
 #[derive(Clone, Copy, Debug)]
 pub struct ComputeOp<'a, 'c> {
-    /// What it reads.
+    /// The values that it reads.
     pub inputs: &'a [Val<'c>],
-    /// What it overwrites, one per result.
+    /// The values that it overwrites, one per result.
     pub inits: &'a [Val<'c>],
     /// The name of the instruction, lane unit or move.
     pub instruction: &'a str,
@@ -135,9 +135,9 @@ pub struct ComputeOp<'a, 'c> {
     pub axes: Option<&'a [Vec<usize>]>,
     /// One rTile per memory, the rTask's first, the registers' last.
     pub tiles: &'a [RTile],
-    /// How the tiles of the inputs lie in the first rTile's memory, as numbers.
+    /// The layouts of the inputs' tiles in the first rTile's memory, as numbers.
     pub layouts: Option<&'a [Vec<i64>]>,
-    /// How its tiles are walked, held in registers and moved.
+    /// The order of its tiles, their registers and their moves.
     pub schedule: &'a Schedule,
 }
 

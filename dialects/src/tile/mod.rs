@@ -43,7 +43,7 @@ impl RTile {
         self.sizes.iter().zip(&part.sizes).position(|(whole, part)| part < whole)
     }
 
-    /// How many points of the iteration space it covers.
+    /// Returns the number of points that it covers.
     pub fn points(&self) -> u64 {
         self.sizes.iter().fold(1, |points, &size| points.saturating_mul(size))
     }
@@ -106,9 +106,9 @@ pub struct Run<'c> {
     pub others: Vec<&'c str>,
     /// For each operand the element from which the kernel sees it.
     pub at: Vec<u64>,
-    /// What it reads.
+    /// The values that it reads.
     pub inputs: Vec<Val<'c>>,
-    /// What it overwrites, one per result.
+    /// The values that it overwrites, one per result.
     pub inits: Vec<Val<'c>>,
 }
 
@@ -161,7 +161,7 @@ impl<'c> Empty<'c> {
     }
 }
 
-/// The same elements under another shape.
+/// A view: the same elements under another shape.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'c> {
     /// The `tile.view`.
@@ -235,12 +235,12 @@ impl<'c> Kernel<'c> {
         self.body.args().split_off(self.inputs().len())
     }
 
-    /// Whether its computes are done whole, one after the other, by one rTask.
+    /// Returns whether its computes are done whole, one after the other, by one rTask.
     pub fn is_stitched(&self) -> bool {
         self.op.attr("stitched").is_some()
     }
 
-    /// How many rTasks it has: the first rTiles of its last compute that cover the
+    /// Returns the number of rTasks: the first rTiles of its last compute that cover the
     /// parallel axes. `None` where no compute says so.
     pub fn tasks(&self) -> Option<u64> {
         if self.is_stitched() {
@@ -269,7 +269,7 @@ pub struct Load<'c> {
     pub op: Op<'c>,
     /// The tensor.
     pub source: Val<'c>,
-    /// Where its tiles go.
+    /// The memory that its tiles are copied to.
     pub memory: &'c str,
 }
 
@@ -288,7 +288,7 @@ pub struct Store<'c> {
     pub op: Op<'c>,
     /// The finished tiles.
     pub source: Val<'c>,
-    /// Where they lie.
+    /// The memory that holds them.
     pub memory: &'c str,
     /// The tensor that they overwrite.
     pub target: Val<'c>,
@@ -310,9 +310,9 @@ impl<'c> Store<'c> {
 pub struct Compute<'c> {
     /// The `tile.compute`.
     pub op: Op<'c>,
-    /// What it reads.
+    /// The values that it reads.
     pub inputs: Vec<Val<'c>>,
-    /// What it overwrites, one per result.
+    /// The values that it overwrites, one per result.
     pub inits: Vec<Val<'c>>,
     /// The name of the instruction or lane unit.
     pub instruction: &'c str,
@@ -322,9 +322,9 @@ pub struct Compute<'c> {
     pub axes: Option<Vec<Vec<usize>>>,
     /// One rTile per memory, the rTask's first, the registers' last.
     pub tiles: Vec<RTile>,
-    /// How the tiles of the inputs lie in the first rTile's memory, as numbers.
+    /// The layouts of the inputs' tiles in the first rTile's memory, as numbers.
     pub layouts: Option<Vec<Vec<i64>>>,
-    /// How its tiles are walked, held in registers and moved.
+    /// The order of its tiles, their registers and their moves.
     pub schedule: Schedule,
     /// The payload; ends in `tile.yield`.
     pub body: Block<'c>,
@@ -371,7 +371,7 @@ impl<'c> Compute<'c> {
         })
     }
 
-    /// What says that the axes of an instruction are these: `[0, -1, 2]` where none is more
+    /// Returns the attribute for the axes of an instruction: `[0, -1, 2]` where none is more
     /// than one axis of the nest, else `[[0, 1], [], [2]]`.
     pub fn axes_attr(context: &'c Context, axes: &[Vec<usize>]) -> Attribute<'c> {
         let number = |axis: i64| attr::of_int(context, axis);
@@ -413,9 +413,9 @@ fn number(axis: i64) -> Option<usize> {
 /// An axis of a loop nest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Axis {
-    /// How many points it has.
+    /// Number of points.
     pub extent: u64,
-    /// Whether they are independent.
+    /// True if they are independent.
     pub parallel: bool,
 }
 

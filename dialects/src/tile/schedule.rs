@@ -28,7 +28,7 @@ pub struct Schedule {
     pub phases: Vec<u64>,
     /// The lanes of a group along each axis. Empty where all are along one.
     pub spread: Vec<u64>,
-    /// Steps of a reduction whose inputs have room at the same time, at least 1.
+    /// Pipeline stages: steps of a reduction whose inputs have buffers at the same time, at least 1.
     pub stages: u64,
 }
 

@@ -125,7 +125,7 @@ fn connect_c2(op: Op<'_>, diag: &mut Diagnostics) {
     let maker = maker.map_or("an argument", |op| op.name());
     if maker != "tile.run" {
         diag.error(op, format!("tile.connect hands over what {maker} gives"))
-            .help("an edge leads from a tile.run to others; take the tensor itself here");
+            .help("an edge leads from a tile.run to others; use the tensor itself here");
     }
 }
 
@@ -187,7 +187,7 @@ fn run_c4<'c>(op: Op<'c>, kernels: &Kernels<'c>, diag: &mut Diagnostics) {
         let what = format!("tile.run sees its operands from elements on, and @{}", kernel.symbol());
         diag.error(op, format!("{what} is not stitched"))
             .note(kernel, "the kernel is here")
-            .help("passes may join and cut other kernels as if they saw all; leave out `at`");
+            .help("only stitched kernels see part of a tensor; leave out `at`");
     }
 }
 
@@ -365,7 +365,7 @@ fn compute_c5(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
-/// Bytes of the pieces of a nest's outputs that one tile of its axes touches.
+/// Returns the bytes of a nest's outputs that one tile of its axes touches.
 fn accumulator_bytes(nest: Op<'_>, sizes: &[i64]) -> Option<u64> {
     let [inputs, outputs] = <[_; 2]>::try_from(nest.segments()?).ok()?;
     let maps = nest.attr("indexing_maps").and_then(attr::array)?;

@@ -14,7 +14,7 @@ fn fields(op: Op<'_>) -> Option<ScheduleFields<'_>> {
     parts::schedule(op.attr("schedule")?)
 }
 
-/// Whether each axis of the nest is parallel.
+/// Returns whether each axis of the nest is parallel.
 fn kinds(op: Op<'_>) -> Option<Vec<bool>> {
     let kinds = op.first_block(0).and_then(nest)?.attr("iterator_types").and_then(attr::array)?;
     Some(kinds.into_iter().map(attr::is_parallel).collect())
@@ -73,7 +73,7 @@ pub(super) fn compute_c7(op: Op<'_>, diag: &mut Diagnostics) {
         let from = machine.move_named(stream).filter(|way| way.streams());
         if from.is_none_or(|way| Some(way.source()) != registers) {
             let registers = registers.unwrap_or("");
-            let what = format!("the schedule stores by @{stream}, which streams no registers");
+            let what = format!("the schedule stores by @{stream}, which does not stream registers");
             diag.error(op, what)
                 .note(fact, "the move is here")
                 .help(format!("name a move from @{registers} that has `streams`, or leave it out"));
@@ -91,7 +91,7 @@ pub(super) fn compute_c7(op: Op<'_>, diag: &mut Diagnostics) {
         };
         diag.error(
             op,
-            format!("the schedule's `border` is @{border}, which is no cache of a unit"),
+            format!("the schedule's `border` is @{border}, which is not a cache of a unit"),
         )
         .note(fact, "the memory is here")
         .help(help);
@@ -117,7 +117,7 @@ fn is_cache_of_a_unit(memory: &Memory<'_>) -> bool {
     memory.is_cache() && memory.scope() == Scope::Core
 }
 
-/// Whether a value is a tensor with a border.
+/// Returns whether a value is a tensor with a border.
 fn is_padded(value: Val<'_>) -> bool {
     value.def().is_some_and(|op| op.is("tensor.pad") || op.is("tensor.insert_slice"))
 }
@@ -128,10 +128,10 @@ pub(super) fn compute_c8(op: Op<'_>, diag: &mut Diagnostics) {
     let stages = fields.stages;
     if !(1..=MOST_STAGES).contains(&stages) {
         diag.error(op, format!("the schedule has {stages} stages"))
-            .help(format!("give 1, which is a step at a time, to {MOST_STAGES}"));
+            .help(format!("give a number from 1, one step at a time, to {MOST_STAGES}"));
     } else if stages > 1 && op.attr("axes").is_none() {
         diag.error(op, format!("the schedule has {stages} stages for lanes"))
-            .help("only inputs of an instruction with `axes` are brought ahead; leave it out");
+            .help("only inputs of an instruction with `axes` are loaded ahead; leave it out");
     }
 }
 

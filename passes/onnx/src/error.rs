@@ -1,4 +1,4 @@
-//! What can be wrong with a model, and how it is said.
+//! Errors of a model, and their messages.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -14,11 +14,11 @@ pub enum ImportError {
     /// The operating system refused a file.
     #[error("cannot {doing} {}: {source}", path.display())]
     Io {
-        /// What was being done, as a verb: "open", "map".
+        /// The action that failed, as a verb: "open", "map".
         doing: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
     /// The bytes are not an ONNX model, or a tensor's data contradicts its type.
@@ -61,7 +61,7 @@ pub struct Report {
     pub message: String,
     /// Further facts, in order.
     pub notes: Vec<String>,
-    /// What would be accepted.
+    /// The values that would be accepted.
     pub help: Option<String>,
 }
 

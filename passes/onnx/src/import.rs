@@ -26,7 +26,7 @@ const KNOWN_MAX: usize = 1024;
 /// Tensors of at most this many elements are written into the text.
 const LITERAL_MAX: usize = 16;
 
-/// What came with a module.
+/// A module, and the files of its weights.
 #[derive(Debug)]
 pub struct Imported {
     /// The files that its weights lie in, by the id that the module uses.
@@ -67,7 +67,7 @@ pub fn check(model: &Model, options: &Options) -> Result<()> {
     plan(model, options).map(|_| ())
 }
 
-/// Where a value comes from.
+/// The source of a value.
 enum Source {
     Input(usize),
     Weight { name: String, hash: String },

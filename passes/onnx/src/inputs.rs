@@ -1,4 +1,4 @@
-//! What the caller gives: graph inputs, whose shapes must be known to the last dimension.
+//! Graph inputs, whose shapes must be known to the last dimension.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use crate::proto::type_proto::Value as Kind;
 use crate::proto::{ValueInfoProto, type_proto};
 use crate::types::{ElementType, Shape, TensorType};
 
-/// What the caller says about a model besides the model.
+/// The caller's options for a model.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// What the graph calls the file that its weights lie in.
+    /// The graph's name for the file that holds its weights.
     pub file: String,
     /// Shapes of graph inputs, by name. They fill in what the model leaves open.
     pub shapes: BTreeMap<String, Vec<i64>>,
@@ -49,7 +49,7 @@ impl Options {
     /// ```
     pub fn add_shape(&mut self, argument: &str) -> Result<()> {
         let wrong = || {
-            Report::new(format!("{argument:?} is no shape of an input"))
+            Report::new(format!("{argument:?} is not a shape of an input"))
                 .help("a name and extents: x=1x3x224x224")
                 .invalid()
         };
@@ -71,7 +71,7 @@ pub struct Declared<'a> {
 }
 
 impl Declared<'_> {
-    /// Whether an extent is left open.
+    /// Returns whether an extent is left open.
     fn is_open(&self) -> bool {
         let known = |extent: &Extent<'_>| matches!(extent, Extent::Known(_));
         !self.dims.as_ref().is_some_and(|dims| dims.iter().all(known))
@@ -190,7 +190,7 @@ pub fn resolve(inputs: &[ValueInfoProto], options: &Options) -> Result<Vec<Tenso
     let mut types = Vec::with_capacity(all.len());
     for (input, (what, declared, bound)) in inputs.iter().zip(all) {
         let open = |which: String| {
-            // What is known stands in the example.
+            // Known extents are in the example.
             let extent = |dim: &Extent<'_>| match dim {
                 Extent::Known(extent) => extent.to_string(),
                 Extent::Symbol(symbol) if symbols.contains_key(*symbol) => {

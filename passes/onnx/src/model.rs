@@ -1,6 +1,6 @@
 //! Reads a model and checks that it is a graph.
 //!
-//! What comes out has unique names, every value that is read, and nodes in an order in which each
+//! The result has unique names, every value that is read, and nodes in an order in which each
 //! stands after those it reads from. What a node means is not looked at here.
 
 use std::cmp::Reverse;
@@ -24,9 +24,9 @@ pub struct Model {
     pub name: String,
     /// The version of the standard operator set; 0 when the model imports none.
     pub opset: i64,
-    /// What the caller gives, without those inputs that have an initializer.
+    /// The inputs that the caller gives, without those that have an initializer.
     pub inputs: Vec<ValueInfoProto>,
-    /// What the caller gets.
+    /// The outputs.
     pub outputs: Vec<ValueInfoProto>,
     /// The nodes that some output depends on, each after those it reads from; no constants.
     pub nodes: Vec<NodeProto>,
@@ -160,7 +160,7 @@ fn twice(what: &str, name: &str) -> crate::ImportError {
         .invalid()
 }
 
-/// How a node is called in messages.
+/// Returns the name of a node in messages.
 pub fn describe(node: &NodeProto) -> String {
     let op = match node.domain() {
         "" | "ai.onnx" => node.op_type().to_owned(),

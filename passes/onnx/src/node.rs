@@ -23,7 +23,7 @@ pub struct Operand {
     pub ty: TensorType,
     /// Its elements, where they are known now.
     pub known: Option<Elements>,
-    /// Whether the elements are part of the model, not only bound by an option.
+    /// True if the elements are part of the model, not only bound by an option.
     pub fixed: bool,
 }
 
@@ -55,7 +55,7 @@ pub type PayloadFn = Box<dyn for<'c> Fn(&mut Build<'_, 'c>, &[Tensor<'c>]) -> Ve
 /// Computes the results of an operator from its operands, where all are small and known.
 pub type FoldFn = Box<dyn Fn(&[Elements]) -> Vec<Elements>>;
 
-/// What a node comes to.
+/// The plan of a node.
 pub struct Plan {
     /// The operands that the payload reads, in the order of its arguments.
     pub operands: Vec<Operand>,
@@ -65,7 +65,7 @@ pub struct Plan {
     pub payload: PayloadFn,
     /// The value, for operators that shapes are calculated with.
     pub fold: Option<FoldFn>,
-    /// What was calculated here: the payload's last arguments, after the operands.
+    /// Tables that were calculated here: the payload's last arguments, after the operands.
     pub tables: Vec<Elements>,
 }
 
@@ -328,7 +328,7 @@ impl<'m> Node<'m> {
         self.model.attribute(tensor, &what).map(Some)
     }
 
-    /// How the first result is called in messages.
+    /// Returns the name of the first result in messages.
     pub fn result_name(&self) -> String {
         format!("the result of {}", describe(self.proto))
     }

@@ -1,6 +1,6 @@
-//! Whether an instruction's lowering does what its meaning says.
+//! Checks that an instruction's lowering computes its meaning.
 //!
-//! Where this processor can run the lowering, both are run on the same random values and
+//! If this processor can run the lowering, both are run on the same random values and
 //! compared within the accuracy that the instruction states; where operands are spread
 //! over lanes, lane after lane. An operation of the vendor's
 //! own has no other meaning than the instruction's, so of it is asked that it takes every
@@ -20,29 +20,29 @@ use weft_runtime::vm::Ty;
 use super::{compile_kernels, link};
 use crate::interpret::{Compiled, element_type};
 
-/// How many times both are run.
+/// Number of random cases.
 const CASES: u64 = 8;
 
-/// What became of a check.
+/// The result of a check.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
     /// Both were run and agree.
     Agrees {
-        /// How many times.
+        /// Number of cases.
         cases: u64,
         /// The largest share of what may differ that did.
         share: f64,
     },
-    /// It is written in the vendor's operations, which take every operand.
+    /// The lowering is written in the vendor's operations, which take every operand.
     Vendors {
         /// Their names, in order.
         operations: Vec<String>,
     },
-    /// It says nothing: only the encoding and the meaning describe the instruction.
+    /// There is no lowering: only the encoding and the meaning describe the instruction.
     Empty,
-    /// It cannot be run here; why.
+    /// The lowering cannot be run here, with the reason.
     Elsewhere(String),
-    /// It is wrong; how.
+    /// The lowering is wrong, with the difference.
     Wrong(String),
 }
 
@@ -64,7 +64,7 @@ pub fn check<'c>(
             }
             let dialect = op.name().split('.').next().unwrap_or("");
             if !["arith", "math", "vector", "device", "scf", "affine"].contains(&dialect) {
-                // What only changes types says less than what it is for.
+                // Casts say less about the lowering than the operations that they feed.
                 let casts = foreign.is_none_or(|name: &str| name.starts_with("llvm."));
                 if casts {
                     foreign = Some(op.name());
@@ -87,7 +87,9 @@ pub fn check<'c>(
         return Verdict::Elsewhere("it works on addresses of the machine's memories".to_owned());
     }
     if !is_small(instruction) {
-        return Verdict::Elsewhere("it is too much work for the interpreter".to_owned());
+        return Verdict::Elsewhere(
+            "it takes too many steps in the reference interpreter".to_owned(),
+        );
     }
     let native = machine.arch() == HOST;
     let features = if native {
@@ -95,7 +97,7 @@ pub fn check<'c>(
     } else {
         host.to_vec()
     };
-    // What is of the machine's own kind, or goes across its lanes, only the machine runs.
+    // Only the machine itself runs its own operations, and those across its lanes.
     if let Some(name) = foreign.filter(|_| !native) {
         return Verdict::Elsewhere(format!("{name} is an operation of {}", machine.arch()));
     }
@@ -140,7 +142,7 @@ fn compare<'c>(
             meaning.run(&inputs).map_err(|error| error.to_string())
         };
         let wanted = run(&inputs)?;
-        // What the terms of a sum come to without their signs bounds what rounding moves.
+        // The sum of the absolute terms bounds the rounding error.
         let sizes: Vec<_> =
             inputs.iter().zip(&ports).map(|(bytes, port)| unsigned(bytes, port.dtype)).collect();
         let bounds = run(&sizes)?;
@@ -175,7 +177,7 @@ fn compare<'c>(
     Ok(worst)
 }
 
-/// Where the elements are that one lane holds of each operand: their numbers in the
+/// The elements of each operand that one lane holds: their numbers in the
 /// operand, and the bytes of one.
 struct Lane {
     operands: Vec<(Vec<usize>, usize)>,
@@ -240,11 +242,11 @@ fn lanes<'c>(machine: Machine<'c>, instruction: &Instruction<'c>) -> Result<Vec<
     Ok(lanes)
 }
 
-/// What may differ.
+/// The accepted difference.
 struct Allowed {
-    /// Of the bound; zero where nothing may.
+    /// The accepted part of the error bound; zero where results must be equal.
     relative: f64,
-    /// Of any number: what is as good as zero.
+    /// The magnitude below which a number counts as zero.
     absolute: f64,
 }
 
@@ -275,7 +277,7 @@ impl Allowed {
     }
 }
 
-/// Whether operands and nests of the meaning have at most some million elements and points.
+/// Returns whether operands and nests of the meaning have at most some million elements and points.
 fn is_small(instruction: &Instruction<'_>) -> bool {
     const MOST: u64 = 1 << 24;
     let few = |sizes: Vec<u64>| {
@@ -292,7 +294,7 @@ fn is_small(instruction: &Instruction<'_>) -> bool {
         })
 }
 
-/// How many points of the meaning fold into one element of its result, or 1.
+/// Returns the number of points of the meaning that are reduced to one element of its result.
 fn folded(instruction: &Instruction<'_>) -> u64 {
     let generics = instruction.meaning().into_iter().flat_map(|block| block.ops());
     let points = generics.filter(|op| op.is("linalg.generic")).filter_map(|generic| {
@@ -320,7 +322,7 @@ fn port(number: usize, ty: Type<'_>) -> Option<Port> {
     Some(Port { name: format!("operand {number}"), dtype, shape: ty::shape(ty)? })
 }
 
-/// The same numbers without signs.
+/// Returns the absolute values.
 fn unsigned(bytes: &[u8], dtype: DType) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     if dtype.is_float() {

@@ -28,7 +28,7 @@ pub struct Object {
     pub bytes: Vec<u8>,
 }
 
-/// What text of a kernel is wanted.
+/// The form in which a kernel's code is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Text {
     /// Optimised LLVM IR.
@@ -159,13 +159,13 @@ impl Native<'_, '_> {
     }
 }
 
-/// What a worker gets of a kernel.
+/// A kernel as it is handed to a worker.
 struct Job {
     kernel: String,
     text: String,
     arg_bytes: Vec<u64>,
     scratch: Scratch,
-    /// Where the text is that of all kernels that one entry calls.
+    /// The entry, if the text is that of all kernels that it calls.
     form: Option<Form>,
 }
 

@@ -1,4 +1,4 @@
-//! What can go wrong between a device program and its object code.
+//! Errors between a device program and its object code.
 
 use weft_dialects::ir::ParseError;
 
@@ -15,7 +15,7 @@ pub enum CodegenError {
     Form {
         /// The architecture.
         arch: String,
-        /// What was asked for.
+        /// The form that was asked for.
         form: &'static str,
     },
     /// A stage refused the kernel.
@@ -23,7 +23,7 @@ pub enum CodegenError {
     Stage {
         /// The kernel.
         kernel: String,
-        /// What refused it.
+        /// The stage that refused it.
         stage: &'static str,
         /// Why: its diagnostics, a line each.
         message: String,

@@ -8,7 +8,7 @@ use object::{Object as _, ObjectSymbol as _};
 
 use super::Object;
 
-/// What generated code may call: LLVM makes these of loops that copy and fill.
+/// Functions that generated code may call: LLVM makes these of loops that copy and fill.
 const RUNTIME_SYMBOLS: [&str; 3] = ["memcpy", "memmove", "memset"];
 
 /// Why objects did not become a shared object.
@@ -22,7 +22,7 @@ pub enum LinkError {
     /// A temporary file could not be handled.
     #[error("linking: {doing}: {source}")]
     File {
-        /// What was tried.
+        /// The action that failed.
         doing: String,
         /// Why not.
         source: io::Error,
@@ -32,21 +32,21 @@ pub enum LinkError {
     Linker {
         /// Which.
         linker: PathBuf,
-        /// What it wrote.
+        /// The linker's output.
         message: String,
     },
     /// Code calls something that nothing provides.
     #[error("kernel {kernel} calls {symbol}, which nothing provides")]
     Undefined {
-        /// What is missing.
+        /// The missing symbol.
         symbol: String,
-        /// Who calls it.
+        /// The kernel that calls it.
         kernel: String,
     },
     /// An object is no ELF file.
     #[error("the code of {kernel} cannot be read: {source}")]
     Malformed {
-        /// Whose.
+        /// The kernel.
         kernel: String,
         /// Why.
         source: object::Error,
@@ -114,7 +114,7 @@ pub fn linker() -> Option<PathBuf> {
     }
     let prefixes = ["LLVM_SYS_221_PREFIX", "MLIR_SYS_220_PREFIX"].map(env::var_os);
     let beside = prefixes.into_iter().flatten().map(|prefix| Path::new(&prefix).join("bin"));
-    // Where Debian puts it.
+    // The path on Debian.
     let packaged = std::iter::once(PathBuf::from("/usr/lib/llvm-22/bin"));
     let path = env::var_os("PATH").unwrap_or_default();
     let folders = beside.chain(packaged).chain(env::split_paths(&path));

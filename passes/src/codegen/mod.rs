@@ -12,8 +12,8 @@
 //! plan, device.kernels  --gpu::program-->  one entry for all units, which calls them  --llvm--> ...
 //! ```
 //!
-//! This room reads the machine and the program half of `device`; where all kernels of a launch become
-//! one, the plan as well, and nothing else above.
+//! Code generation reads the machine and the program half of `device`; where all kernels of a
+//! launch become one, the plan as well, and nothing else above.
 
 pub mod check_lowering;
 mod compile;

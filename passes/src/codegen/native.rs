@@ -129,7 +129,7 @@ impl Backend {
         module.verify().map_err(|error| error.to_string())?;
         working_on(name);
         let options = PassBuilderOptions::create();
-        // What is worth unrolling was unrolled for the registers there are; more of it shares
+        // Loops are unrolled already for the number of registers; unrolling more shares
         // loads between rounds until the sums no longer fit.
         options.set_loop_unrolling(false);
         let pipeline = if self.target.isa.is_some() { "default<O3>" } else { PIPELINE };
@@ -192,13 +192,13 @@ const PIPELINE: &str = "inferattrs,function(simplifycfg,sroa<modify-cfg>,early-c
     alignment-from-assumptions,loop-sink,instsimplify,div-rem-pairs,simplifycfg),globaldce,\
     constmerge";
 
-/// What the caller of a kernel knows about it.
+/// The interface of a kernel to its caller.
 pub struct Entry<'a> {
     /// The kernel and the symbol of its entry.
     pub name: &'a str,
     /// Bytes of each memref.
     pub arg_bytes: &'a [u64],
-    /// What the caller lends to it beside them.
+    /// The scratch memory that the caller lends.
     pub scratch: &'a Scratch,
 }
 
@@ -303,7 +303,7 @@ extern "C" fn fatal(reason: *const c_char) {
     // Not `eprintln!`, which a test harness would swallow.
     let _ = write!(
         std::io::stderr(),
-        "error: kernel {kernel}: LLVM cannot go on: {reason}\n  help: the machine description \
+        "error: kernel {kernel}: LLVM failed: {reason}\n  help: the machine description \
          lists the processor's `features`; the lowering of an instruction may need more\n"
     );
     // SAFETY: ends the process at once; other threads may be inside LLVM, whose

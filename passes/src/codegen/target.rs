@@ -1,4 +1,4 @@
-//! What the machine description says to LLVM.
+//! LLVM's target for a machine description.
 
 use weft_dialects::device::Machine;
 
@@ -49,7 +49,7 @@ pub fn register_bytes(machine: Machine<'_>) -> u64 {
     machine.memories().iter().filter_map(|memory| memory.register_bytes()).max().unwrap_or(8)
 }
 
-/// Whether some lanes of a register can be moved to and from memory by a mask.
+/// Returns whether some lanes of a register can be moved to and from memory by a mask.
 ///
 /// Without it a partial move goes in pieces: stores under a vector's sign bits,
 /// which older processors have, are slower than that.
@@ -61,7 +61,7 @@ pub fn masks(machine: Machine<'_>, elem_bits: u64) -> bool {
         && (register_bytes(machine) == 64 || has("avx512vl"))
 }
 
-/// Whether arithmetic on the 16-bit float with five exponent bits is native.
+/// Returns whether arithmetic on the 16-bit float with five exponent bits is native.
 pub fn half_arithmetic(machine: Machine<'_>) -> bool {
     Isa::of_arch(machine.arch()).is_some() || machine.features().contains(&"avx512fp16")
 }

@@ -47,7 +47,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     if diag.is_ok() { Ok(()) } else { Err(Failed) }
 }
 
-/// Whether the lane unit that a kernel runs on has an instruction for an elementary
+/// Returns whether the lane unit that a kernel runs on has an instruction for an elementary
 /// function.
 fn listed(op: Op<'_>) -> bool {
     let unit = op.ancestors().find_map(|around| {

@@ -4,8 +4,8 @@
 //! module { ... }  ->  module { device.machine @m { ... }  ... }
 //! ```
 //!
-//! The vendor's dialect and patterns, `irdl.dialect` and `pdl.pattern`, go into the machine
-//! where the file has them beside it: they then travel with it through every stage.
+//! The vendor's dialect and patterns, `irdl.dialect` and `pdl.pattern`, go into the machine,
+//! also if they are beside it in the file: they then travel with it through every stage.
 //! Meanings in named operations of `linalg` become general ones, which passes read.
 //!
 //! A file says everything. What it marks `host` may differ from one machine to the next, and
@@ -42,7 +42,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     load(run.context, run.module, &text, &file).map(|_| ())
 }
 
-/// What one processor has of everything that a machine file may mark `host`.
+/// The facts of a processor that a machine file may mark `host`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostFacts {
     /// Cores, for a unit marked `cores`.
@@ -100,11 +100,11 @@ pub fn load_with<'c>(
     if let Some(machine) = Machine::of(module) {
         Report::new(place, format!("the module has the machine @{} already", machine.name()))
             .note(machine.op(), "it is here")
-            .help("take it out of the text, or load none");
+            .help("remove it from the text, or load none");
         return Err(Failed);
     }
     let mut parsed = ir::parse(context, text).map_err(|error| {
-        Report::new(place, format!("`{name}` is no machine file: {error}"));
+        Report::new(place, format!("`{name}` is not a machine file: {error}"));
         Failed
     })?;
     generalise(context, &mut parsed)?;
@@ -134,7 +134,7 @@ pub fn load_with<'c>(
     Machine::of(copy).ok_or(Failed)
 }
 
-/// What a vendor says in operations of upstream.
+/// Upstream operations that a vendor may write in a machine file.
 const VENDOR: [&str; 2] = ["irdl.dialect", "pdl.pattern"];
 
 /// Makes `linalg.generic` of every named operation of `linalg` in a meaning: matching

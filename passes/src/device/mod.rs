@@ -1,4 +1,4 @@
-//! Passes of the `device` room.
+//! Passes of the `device` stage.
 
 pub mod expand_math;
 pub mod from_tile;

@@ -16,8 +16,8 @@ use weft_dialects::ir::{Context, Mapping, Module, Op, Report, module_op, ty};
 use super::simplify_payloads::simplify;
 use crate::interpret::element_type;
 
-/// What makes `linalg.generic` of everything. Named first: a convolution has no
-/// other way down.
+/// The upstream passes that lower everything to `linalg.generic`. Named operations go first: a
+/// convolution has no other way down.
 const PIPELINE: &str = "builtin.module(inline,symbol-dce,\
     func.func(lower-affine,tosa-optional-decompositions,tosa-to-linalg-named,tosa-to-linalg,tosa-to-arith,\
     tosa-to-tensor,convert-elementwise-to-linalg,linalg-generalize-named-ops,\
@@ -31,7 +31,7 @@ const PIPELINE: &str = "builtin.module(inline,symbol-dce,\
 pub fn import<'c>(context: &'c Context, module: &mut Module<'c>) -> Result<(), Failed> {
     let op = module_op(module);
     if functions(op).is_empty() {
-        Report::new(op.location(), "the module holds no model")
+        Report::new(op.location(), "the module has no model")
             .help("a graph.model, tile.graph or task.program, or a func.func on tensors");
         return Err(Failed);
     }

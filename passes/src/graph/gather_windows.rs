@@ -6,9 +6,9 @@
 //!       y[n, f, h, w] += g[n, c, r, s, h, w] * k[f, c, r, s]
 //! ```
 //!
-//! In the second nest (c, r, s) and (h, w) are side by side everywhere, so that the door joins
+//! In the second nest (c, r, s) and (h, w) are side by side everywhere, so that `graph-to-tile` joins
 //! them: a product, for whatever computes products. The windows are written out, which costs
-//! the room of `r·s` images; Roller's tiles gather them when they are loaded instead, and are
+//! the memory of `r·s` images; Roller's tiles gather them when they are loaded instead, and are
 //! constructed for the same product (`tile/roller/fuse.rs`). So the pass is for machines whose
 //! moves gather nothing, and is not part of the way down.
 //!

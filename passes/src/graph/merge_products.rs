@@ -58,7 +58,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     Ok(())
 }
 
-/// How much less than a handover costs is too small for one.
+/// A product of a handover's cost divided by this is too small for one.
 const SMALL: u64 = 10;
 
 /// Instructions side by side that keep a machine busy.
@@ -112,10 +112,10 @@ fn groups<'c>(body: Block<'c>, machine: Option<Machine<'c>>, remarks: bool) -> V
 /// operand that is, and what their weights are multiplied with anywhere, by the numbers of [`Lists`].
 type Key<'c> = (Val<'c>, Option<Form>, usize, Vec<usize>);
 
-/// What each weight is multiplied with anywhere; equal lists have one number. A weight may be
+/// The operands that each weight is multiplied with; equal lists have one number. A weight may be
 /// used by every step of a long recurrence, so its uses are listed once.
 struct Lists<'a, 'c> {
-    /// What products share.
+    /// The operand that products share.
     shared: &'a HashMap<Op<'c>, Val<'c>>,
     /// `None` where it is also used otherwise.
     of: HashMap<Val<'c>, Option<usize>>,
@@ -145,10 +145,10 @@ fn gate(op: Op<'_>) -> Option<Gate<'_>> {
     columns.then_some((product, side))
 }
 
-/// Whether a product alone is not wide enough for what the machine does side by side.
+/// Returns whether a product alone is not wide enough for what the machine does side by side.
 ///
 /// # Errors
-/// How wide it is, and what is enough; or how long it takes beside others.
+/// The reason: its width and a sufficient width, or its cycles beside others.
 fn narrow<'c>(
     product: &Product<'c>,
     columns: usize,

@@ -1,4 +1,4 @@
-//! Passes of the `graph` room.
+//! Passes of the `graph` stage.
 
 pub mod batch_products;
 pub mod from_func;
@@ -12,7 +12,7 @@ pub mod winograd;
 use weft_dialects::graph::Operator;
 use weft_dialects::ir::Op;
 
-/// What a remark on `op` begins with: the operator that it is or lies in, where there is one.
+/// Returns the prefix of a remark on `op`: the operator that it is or is part of, if there is one.
 fn named(op: Op<'_>) -> String {
     let mut around = std::iter::once(op).chain(op.ancestors());
     let operator = around.find_map(Operator::of);

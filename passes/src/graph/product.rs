@@ -1,6 +1,6 @@
 //! Products of a tensor with weights, as payloads write them: read, and written larger.
 //!
-//! What is a product of what is read from the payload; no operator has a name here.
+//! Products are read from the payload; operators have no names here.
 
 use std::collections::HashMap;
 
@@ -23,7 +23,7 @@ pub(super) struct Product<'c> {
     pub weight: usize,
 }
 
-/// How products are put side by side.
+/// The way in which products are joined to one.
 pub(super) struct Side {
     /// For each operand, the dimension along which it grows; `None` where all have the same one.
     pub operands: Vec<Option<usize>>,
@@ -78,8 +78,8 @@ impl<'c> Product<'c> {
         Some(Self { op, start, main, input, weight })
     }
 
-    /// How products with other values of the operand `moving`, the input or the weight, are put
-    /// side by side: along an axis that only it and the result have.
+    /// Returns how products with other values of the operand `moving`, the input or the weight, are
+    /// put side by side: along an axis that only it and the result have.
     pub fn side(&self, moving: usize) -> Option<Side> {
         let payload = self.op.body(0)?;
         let accesses = generic_accesses(self.main).ok()?;
@@ -157,11 +157,11 @@ impl<'c> Product<'c> {
         place
     }
 
-    /// Whether everybody who reads the result reads elements one by one, so that a slice is
+    /// Returns whether everybody who reads the result reads elements one by one, so that a slice is
     /// only another index.
     ///
     /// # Errors
-    /// Who does not.
+    /// The consumer that does not.
     pub fn readers(&self) -> Result<(), Refused> {
         for (reader, place) in self.op.result(0).uses() {
             if !reader.is("graph.op") {
@@ -202,13 +202,13 @@ fn dimension(index: &[Linear], axis: usize) -> Option<usize> {
     index.iter().position(|i| i.as_axis() == Some(axis))
 }
 
-/// Whether an axis is one dimension by itself, and is in no other.
+/// Returns whether an axis is one dimension by itself, and is in no other.
 fn plainly(index: &[Linear], axis: usize) -> bool {
     let uses = index.iter().filter(|index| index.coefficients[axis] != 0);
     uses.count() == 1 && dimension(index, axis).is_some()
 }
 
-/// Whether a start reads arguments alone, and nothing of where it begins.
+/// Returns whether a start reads arguments alone, and nothing of where it begins.
 fn begins_empty<'c>(payload: Block<'c>, start: Op<'c>) -> bool {
     let count = generic_inputs(start);
     generic_accesses(start).is_ok_and(|accesses| {
@@ -217,12 +217,12 @@ fn begins_empty<'c>(payload: Block<'c>, start: Op<'c>) -> bool {
     })
 }
 
-/// Whether a body computes with where it is: rows of several products are elsewhere.
+/// Returns whether a body computes with where it is: rows of several products are elsewhere.
 fn asks_for_places(generic: Op<'_>) -> bool {
     generic.body(0).is_some_and(|body| body.ops().iter().any(|op| index_axis(*op).is_some()))
 }
 
-/// Whether a body adds a product to what is there.
+/// Returns whether a body adds a product to what is there.
 fn multiplies(main: Op<'_>) -> bool {
     let ops = main.body(0).map(Block::ops).unwrap_or_default();
     let has = |names: [&str; 2]| ops.iter().any(|op| names.contains(&op.name()));
@@ -250,7 +250,7 @@ pub(super) fn unite<'c>(
             Some(dim) => {
                 let parts: Vec<_> =
                     group.iter().map(|product| product.op.operand(operand)).collect();
-                // Where a later group stands before it, the pass puts both in order.
+                // If a later group precedes it in the text, the pass orders both.
                 let known = together.entry((parts.clone(), dim));
                 *known.or_insert_with(|| {
                     cut_from(&parts, dim)

@@ -1,4 +1,4 @@
-//! The state of a compilation: what stands for each value, and who may overwrite what.
+//! The state of a compilation: the representation of each value, and which may be overwritten.
 
 use std::collections::HashMap;
 
@@ -11,24 +11,24 @@ use super::scalar::{self, element_type};
 use super::scope;
 use super::view::View;
 
-/// What the interpreter knows, for messages.
+/// The operations that the interpreter knows, for messages.
 const ACCEPTED: &str = "linalg.generic, linalg.fill, arith, math, tensor (static shapes), \
                         scf.for, scf.while, scf.if, and the loads, stores and computes of tile";
 
-/// What stands for a value.
+/// The representation of a value.
 #[derive(Clone)]
 pub(super) enum Bound<'c> {
     /// Elements of a buffer; a scalar is the only element of one.
     View(View),
     /// A tensor without content.
     Empty(Ty, Vec<u64>),
-    /// A literal that nobody has read yet.
+    /// A literal that has not been read yet.
     Literal(Op<'c>),
     /// A number.
     Scalar(Scalar),
 }
 
-/// What is known of a tensor of the program.
+/// The facts of a tensor of the program.
 struct Buffer {
     /// Uses, still to come, of the values that lie in it.
     pending: usize,
@@ -45,9 +45,9 @@ pub(super) struct Compiler<'c> {
     pub constants: Vec<Vec<u8>>,
     /// The statements so far, of the body being compiled.
     pub body: Vec<Stmt>,
-    /// How many loops are around.
+    /// Number of enclosing loops.
     pub depth: usize,
-    /// Where the coordinates of a point lie while a body is run point by point.
+    /// The coordinates of a point while a body is run point by point.
     pub counters: Vec<View>,
     bound: HashMap<Val<'c>, Bound<'c>>,
     buffers: Vec<Buffer>,
@@ -99,12 +99,12 @@ impl<'c> Compiler<'c> {
         self.bound.insert(value, to);
     }
 
-    /// The same for a value and a whole or partial buffer.
+    /// Binds a value to a whole or partial buffer.
     pub fn bind_view(&mut self, value: Val<'c>, view: View) {
         self.bind(value, Bound::View(view));
     }
 
-    /// What stands for a value; `None` for one from outside the payload.
+    /// Returns the representation of a value; `None` for one from outside the payload.
     pub fn bound(&self, value: Val<'c>) -> Option<&Bound<'c>> {
         self.bound.get(&value)
     }
@@ -117,7 +117,7 @@ impl<'c> Compiler<'c> {
         }
     }
 
-    /// Where the elements of a value lie.
+    /// Returns the view of a value's elements.
     pub fn view(&mut self, op: Op<'c>, value: Val<'c>) -> Result<View, InterpretError> {
         match self.bound.get(&value).cloned() {
             Some(Bound::View(view)) => Ok(view),
@@ -177,8 +177,8 @@ impl<'c> Compiler<'c> {
         Ok(to)
     }
 
-    /// Where the new value of `operand` may be written: over the old one if this is its
-    /// last use, else over a copy; over anything if all of it is `overwritten`.
+    /// Returns the destination for the new value of `operand`: the old one's memory if this is its
+    /// last use, else a copy; memory of any content if all of it is `overwritten`.
     pub fn destination(
         &mut self,
         op: Op<'c>,
@@ -198,7 +198,7 @@ impl<'c> Compiler<'c> {
         Ok(to)
     }
 
-    /// Whether the use at hand is the last one of everything in a buffer.
+    /// Returns whether the use at hand is the last one of everything in a buffer.
     pub fn is_free(&self, buffer: TensorId) -> bool {
         let buffer = &self.buffers[buffer as usize];
         buffer.pending == 1 && buffer.writable_at == Some(self.depth)
@@ -365,7 +365,7 @@ pub(super) fn copy(from: &View, to: &View) -> Nest {
     nest
 }
 
-/// Whether a value of this type is a number and no tensor.
+/// Returns whether a value of this type is a number and no tensor.
 pub(super) fn is_number(ty: Type<'_>) -> bool {
     element_type(ty).is_some()
 }

@@ -1,9 +1,9 @@
-//! Why something cannot be interpreted.
+//! Errors of the interpreter.
 
 use weft_dialects::ir::{Op, Type, diag};
 use weft_runtime::vm::VmError;
 
-/// What is wrong with a payload, or went wrong while it ran.
+/// An error of a payload, or one while it ran.
 #[derive(Debug, thiserror::Error)]
 pub enum InterpretError {
     /// An operation without a meaning here.
@@ -11,7 +11,7 @@ pub enum InterpretError {
     Operation {
         /// The operation, and its line where it is known.
         op: String,
-        /// What would be accepted in its place.
+        /// The accepted alternatives.
         accepted: &'static str,
     },
     /// A known operation in a form that is not accepted.
@@ -19,9 +19,9 @@ pub enum InterpretError {
     Form {
         /// The operation, and its line where it is known.
         op: String,
-        /// What is in the way.
+        /// The operation or type that is refused.
         found: String,
-        /// What would be accepted in its place.
+        /// The accepted alternatives.
         accepted: &'static str,
     },
     /// A type that memory of the interpreter cannot hold.
@@ -38,7 +38,7 @@ pub enum InterpretError {
     /// The program was refused or stopped.
     #[error("{name}: {error}")]
     Run {
-        /// What ran.
+        /// The payload that ran.
         name: String,
         /// Why it stopped.
         #[source]
@@ -53,17 +53,17 @@ pub enum InterpretError {
         ty: String,
         /// The size of that type.
         expected: u64,
-        /// What was given.
+        /// The value that was given.
         found: u64,
     },
     /// The wrong number of tensors was given.
     #[error("{name} takes {expected} inputs and was given {found}")]
     Inputs {
-        /// What was to run.
+        /// The payload that was to run.
         name: String,
-        /// How many it takes.
+        /// The number of inputs that it takes.
         expected: usize,
-        /// How many were given.
+        /// The number of inputs that were given.
         found: usize,
     },
     /// A weight could not be had.
@@ -73,7 +73,7 @@ pub enum InterpretError {
         file: String,
         /// The name in the file.
         tensor: String,
-        /// What its provider said.
+        /// The error of the provider.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// A kernel is applied that is not there.

@@ -108,7 +108,7 @@ impl<'c> Compiler<'c> {
         Ok(())
     }
 
-    /// What `scf.condition` passes on: the loop's own state where it is that, else a copy.
+    /// Returns what `scf.condition` passes on: the loop's own state if it is that, else a copy.
     fn pass_on(
         &mut self,
         op: Op<'c>,

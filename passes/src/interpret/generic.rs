@@ -4,7 +4,7 @@ use weft_dialects::ir::{Block, Linear, Op, Val, affine, attr, ty};
 
 use super::error::InterpretError;
 
-/// What is accepted where maps are not.
+/// The accepted index maps, for messages.
 const MAPS: &str = "one linear index map per operand, with every axis alone in one of them; \
                     named operations become linalg.generic by linalg-generalize-named-ops";
 
@@ -14,7 +14,7 @@ pub(super) struct Generic<'c> {
     pub op: Op<'c>,
     /// Number of points along each axis.
     pub extents: Vec<u64>,
-    /// How many operands are inputs.
+    /// Number of operands that are inputs.
     pub inputs: usize,
     /// One index expression per dimension of each operand.
     pub maps: Vec<Vec<Linear>>,
@@ -74,7 +74,7 @@ impl<'c> Generic<'c> {
         (0..self.extents.len()).map(alone).collect()
     }
 
-    /// Whether the points of the nest write every element of a tensor of this shape.
+    /// Returns whether the points of the nest write every element of a tensor of this shape.
     pub fn covers(&self, index: &[Linear], shape: &[u64]) -> bool {
         let whole = |(at, (own, &dim)): (usize, (&Linear, &u64))| match own.as_axis() {
             // An axis that runs along two dimensions writes their diagonal.

@@ -1,4 +1,4 @@
-//! Payloads as programs of the one interpreter.
+//! Payloads as programs of the reference interpreter.
 //!
 //! [`Compiled`] turns a payload (of an operator, a kernel, an instruction's meaning
 //! or a function on tensors) into a [`weft_runtime::vm::Program`] and runs it;

@@ -1,4 +1,4 @@
-//! Whole models, operator by operator or kernel by kernel.
+//! Evaluation of whole models, operator by operator or kernel by kernel.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -17,13 +17,13 @@ use super::values::{Bytes, Values, check_size, size};
 /// Why a weight could not be had.
 pub type WeightError = Box<dyn Error + Send + Sync>;
 
-/// Where weights come from: the file's id and the tensor's name give the bytes.
+/// The source of weights: the file's id and the tensor's name give the bytes.
 type Weights<'a, 'w> = &'a mut dyn FnMut(&str, &str) -> Result<Cow<'w, [u8]>, WeightError>;
 
-/// Who looks at the results of each operator.
+/// A callback that sees the results of each operator.
 type Visit<'a, 'c> = &'a mut dyn FnMut(Op<'c>, &[Vec<u8>]);
 
-/// What a model and a tile-graph are made of, for messages.
+/// The operations of a model and a tile-graph, for messages.
 const ACCEPTED: &str = "graph.weight, graph.constant, graph.op, tile.empty, tile.view, tile.connect and tile.run in a model";
 
 /// Evaluates a `graph.model`, operator by operator in its order.
@@ -33,7 +33,7 @@ const ACCEPTED: &str = "graph.weight, graph.constant, graph.op, tile.empty, tile
 /// with its results right after it ran. A tensor is dropped after its last use.
 ///
 /// # Errors
-/// What [`Compiled::of`] refuses, what can go wrong while it runs, and tensors of the wrong
+/// Those of [`Compiled::of`], errors while it runs, and tensors of the wrong
 /// number or size.
 pub fn run_model<'c, 'w>(
     model: Op<'c>,
@@ -117,7 +117,7 @@ struct Evaluation<'a, 'c, 'w> {
 impl<'c> Evaluation<'_, 'c, '_> {
     fn step(&mut self, op: Op<'c>, visit: Visit<'_, 'c>) -> Result<(), InterpretError> {
         match op.name() {
-            // These are read when somebody needs them.
+            // These are read when they are needed.
             "graph.weight" | "graph.constant" | "tile.empty" => return Ok(()),
             "tile.view" | "tile.connect" => {
                 let bytes = self.read(op, op.operand(0))?;

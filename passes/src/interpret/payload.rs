@@ -32,7 +32,7 @@ pub struct Compiled {
     /// The program. Its inputs are the arguments of the payload, then one per constant; its
     /// outputs are what the payload yields. All other tensors are temporaries.
     pub program: Program,
-    /// What the last inputs of the program are always given.
+    /// The values of the program's last inputs, the same in every run.
     pub constants: Vec<Vec<u8>>,
 }
 

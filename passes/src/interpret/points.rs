@@ -12,7 +12,7 @@ use super::generic::Generic;
 use super::scope::Scope;
 use super::view::View;
 
-/// Whether something in the body of a nest has a body of its own.
+/// Returns whether something in the body of a nest has a body of its own.
 pub(super) fn branches(nest: Op<'_>) -> bool {
     nest.first_block(0).is_some_and(|body| body.iter().any(|op| op.region_count() > 0))
 }

@@ -9,7 +9,7 @@ use weft_runtime::vm::{
 
 use super::error::InterpretError;
 
-/// What kind of instruction an operation is.
+/// The kind of instruction that an operation is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Form {
     Unary(UnaryOp),
@@ -133,7 +133,8 @@ pub(crate) fn form(op: Op<'_>) -> Option<Form> {
     Some(TABLE[row].1)
 }
 
-/// Whether an operation computes a scalar from scalars, without reading or writing anything.
+/// Returns whether an operation computes a scalar from scalars, without reading or writing
+/// anything.
 pub(crate) fn has_meaning(op: Op<'_>) -> bool {
     form(op).is_some()
 }

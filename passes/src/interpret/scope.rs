@@ -10,7 +10,7 @@ use super::error::InterpretError;
 use super::scalar::{self, form, instruction};
 use super::view::View;
 
-/// What a body may hold, for messages.
+/// The operations that a body may hold, for messages.
 const ACCEPTED: &str = "scalar operations of arith and math, linalg.index and tensor.extract";
 
 /// A nest that is being written, and the registers of its values.
@@ -21,7 +21,7 @@ pub(crate) struct Scope<'c> {
     bounds: HashMap<Reg, u64>,
 }
 
-/// Whether an operation computes one number from numbers and elements of tensors.
+/// Returns whether an operation computes one number from numbers and elements of tensors.
 pub(super) fn is_scalar(op: Op<'_>) -> bool {
     (form(op).is_some() || op.is("tensor.extract"))
         && op.results().first().is_some_and(|result| is_number(result.ty()))
@@ -220,7 +220,7 @@ impl<'c> Compiler<'c> {
         }
         if let Some(op) = insert {
             let value = self.reg(&mut scope, op, op.operand(0))?;
-            // What the run extracts is read before anything is inserted.
+            // Values are extracted before anything is inserted.
             let to = self.destination(op, op.operand(1), false)?;
             let len = self.program.tensors[to.buffer as usize].len;
             let indices = self.regs(&mut scope, op, 2)?;

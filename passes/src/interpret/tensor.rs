@@ -8,11 +8,11 @@ use super::error::InterpretError;
 use super::scope::Scope;
 use super::view::View;
 
-/// What is accepted of slices.
+/// The accepted slices, for messages.
 const STATIC: &str = "offsets, sizes and strides that are numbers in the text";
 
 impl<'c> Compiler<'c> {
-    /// The same elements under another shape.
+    /// Gives the same elements another shape.
     pub fn reshape(&mut self, op: Op<'c>) -> Result<(), InterpretError> {
         let (source, result) = (op.operand(0), op.result(0));
         let (ty, shape) = self.typed(op, result)?;
@@ -171,7 +171,7 @@ fn drop_units(view: &mut View, shape: &[u64]) {
         kept.0.push(dim);
         kept.1.push(stride);
     }
-    // What is still too much are units at the end, where `shape` has some before.
+    // The remaining dimensions are ones at the end, where `shape` has some before.
     while spare > 0 && kept.0.last() == Some(&1) {
         kept.0.pop();
         kept.1.pop();

@@ -1,4 +1,4 @@
-//! Tensors between operators, kept for as long as somebody will read them.
+//! Tensors between operators, kept until their last use.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -18,7 +18,7 @@ pub(super) struct Values<'c, 'w> {
 }
 
 impl<'c, 'w> Values<'c, 'w> {
-    /// `value` is now known; it is dropped at once where nobody uses it.
+    /// Sets the content of `value`; it is dropped at once if it has no uses.
     pub fn set(&mut self, value: Val<'c>, bytes: Bytes<'w>) {
         let uses = value.uses().len();
         if uses > 0 {

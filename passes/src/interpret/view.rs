@@ -1,4 +1,4 @@
-//! Where the elements of a tensor lie in a flat buffer.
+//! Views: the position of a tensor's elements in a flat buffer.
 
 use weft_dialects::ir::Linear;
 use weft_runtime::vm::{Access, TensorId};
@@ -29,7 +29,7 @@ impl View {
         self.shape.iter().product()
     }
 
-    /// Whether the elements lie one after the other, in row-major order.
+    /// Returns whether the elements lie one after the other, in row-major order.
     pub fn is_contiguous(&self) -> bool {
         let steps = self.strides.iter().zip(row_major(&self.shape)).zip(&self.shape);
         self.count() == 0 || steps.into_iter().all(|((&own, rows), &dim)| own == rows || dim == 1)

@@ -19,7 +19,7 @@ pub(crate) const SCALE: &str = "llvm.intr.ldexp";
 /// Operations that need no expansion whatever the type of their operand.
 const BITWISE: [&str; 6] = ["absi", "ctlz", "cttz", "ctpop", "isnan", "isinf"];
 
-/// Whether a lane unit applies `op` by itself, and `op` is an elementary function.
+/// Returns whether a lane unit applies `op` by itself, and `op` is an elementary function.
 pub(crate) fn has_function<'c>(unit: &Lanes<'c>, op: Op<'c>) -> bool {
     let function = op.name().strip_prefix("math.");
     let elementary = |name| !NATIVE.contains(&name) && !BITWISE.contains(&name);
@@ -27,7 +27,7 @@ pub(crate) fn has_function<'c>(unit: &Lanes<'c>, op: Op<'c>) -> bool {
         && op.results().iter().all(|result| unit.supports(op.name(), result.ty()))
 }
 
-/// Whether `device-expand-math` gives `op` a form that every lane unit has.
+/// Returns whether `device-expand-math` gives `op` a form that every lane unit has.
 pub(crate) fn expands(op: Op<'_>) -> bool {
     Wanted::of(op).is_some_and(|wanted| wanted.native || wanted.text().is_some())
 }
@@ -57,9 +57,9 @@ pub(crate) struct Wanted<'c> {
     pub op: Op<'c>,
     /// Its name without the dialect.
     name: &'c str,
-    /// Whether it is done on f32, and its result narrowed.
+    /// True if it is done on f32, and its result narrowed.
     pub through_f32: bool,
-    /// Whether it has an instruction on the type that it is done on.
+    /// True if it has an instruction on the type that it is done on.
     pub native: bool,
 }
 

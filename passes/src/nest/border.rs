@@ -5,8 +5,8 @@
 //! linalg.generic ins(%p ...)
 //! ```
 //!
-//! Such an access is to the padded tensor, which nobody makes as a whole: who writes the
-//! kernel's code lays out a piece of it where it is used. Only the last dimensions have a
+//! Such an access is to the padded tensor, which is never made as a whole: who writes the
+//! kernel's code lays out a part of it where it is used. Only the last dimensions have a
 //! border, each moved along by more than one axis or in steps, so that fusing axes leaves
 //! them alone.
 
@@ -20,7 +20,7 @@ pub const MOST_PHASES: i64 = 4;
 
 /// The border of an access.
 pub struct Border<'c> {
-    /// What lies inside.
+    /// The tensor inside the border.
     pub source: Val<'c>,
     /// Elements before it, of the last dimensions.
     pub low: Vec<u64>,
@@ -61,7 +61,7 @@ impl<'c> Border<'c> {
         (0..axes).filter(moves).collect()
     }
 
-    /// How many of the last dimensions it has.
+    /// Returns the number of dimensions, the last ones, that it has.
     pub fn rank(&self) -> usize {
         self.low.len()
     }
@@ -75,7 +75,7 @@ impl<'c> Access<'c> {
         self.shape[..leading].iter().chain(&border.inside).copied().collect()
     }
 
-    /// Where each point touches the tensor that lies in memory, or would past its ends.
+    /// Returns the index at which each point touches the stored tensor, or would beyond its ends.
     pub fn index_in_memory(&self) -> Vec<Linear> {
         let low = Border::of(self).map(|border| border.low).unwrap_or_default();
         let leading = self.index.len() - low.len();

@@ -110,11 +110,11 @@ fn apart(nest: &Nest<'_>) -> Vec<bool> {
     (0..nest.axes.len()).map(|axis| !alone(axis)).collect()
 }
 
-/// What a kernel touches of a tensor.
+/// The part of a tensor that a kernel touches.
 struct Narrowed<'c> {
     tensor: Val<'c>,
     index: Vec<Linear>,
-    /// Where it begins, if it is not the whole tensor.
+    /// Its offsets, if it is not the whole tensor.
     offsets: Option<Vec<i64>>,
 }
 

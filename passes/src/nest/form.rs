@@ -5,8 +5,8 @@ use weft_dialects::ir::{Block, Form, ty};
 use super::{Access, Axis, Border, Nest, Start};
 
 impl Nest<'_> {
-    /// What a nest is, but for which tensors it touches: equal ones of a context have equal forms,
-    /// and whatever is predicted of one holds for the other.
+    /// Returns the structure of a nest, without its tensors: equal ones of a context have equal
+    /// forms, and whatever is predicted of one holds for the other.
     pub fn form(&self) -> Vec<usize> {
         let mut words = vec![self.axes.len()];
         for axis in &self.axes {

@@ -1,6 +1,6 @@
-//! rTasks of a kernel: which piece of the nest each number stands for.
+//! rTasks of a kernel: the tile of the nest that each number stands for.
 //!
-//! The first rTile cuts every parallel axis into pieces; the pieces together are
+//! The first rTile divides every parallel axis into tiles; the tiles together are
 //! a grid, and rTask numbers count it in row-major order, the first axis slowest.
 //! Reductions are never cut.
 
@@ -25,7 +25,7 @@ pub fn parallel_axes(nest: &Nest<'_>) -> Vec<usize> {
 
 /// Cuts a run of task numbers into boxes of the grid, in order.
 ///
-/// A box says for each axis the first piece and the last one. There are at most
+/// A box says for each axis the first tile and the last one. There are at most
 /// two boxes per axis, and one where the run is made of whole rows.
 ///
 /// ```

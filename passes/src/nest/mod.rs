@@ -76,7 +76,7 @@ impl<'c> Access<'c> {
         self.address(axes).coefficients[axis]
     }
 
-    /// Whether the access moves along `axis`.
+    /// Returns whether the access moves along `axis`.
     pub fn uses(&self, axis: usize) -> bool {
         self.index.iter().any(|index| index.coefficients[axis] != 0)
     }
@@ -101,7 +101,7 @@ pub struct Capture<'c> {
     pub tensor: Val<'c>,
 }
 
-/// How an output starts before the nest folds into it.
+/// The initial value of an output.
 #[derive(Clone)]
 pub enum Start<'c> {
     /// The body never reads it.
@@ -110,17 +110,17 @@ pub enum Start<'c> {
     Held,
     /// With what a scalar body gives from these inputs, over the same axes.
     From {
-        /// What the body reads.
+        /// The accesses that the body reads.
         inputs: Vec<Access<'c>>,
         /// Its block: one argument per input (and one unused per output).
         body: Block<'c>,
     },
 }
 
-/// What becomes of a folded value before it is stored: bias, activation, residual.
+/// The elementwise operations on a finished reduction: bias, activation, residual.
 #[derive(Clone)]
 pub struct Epilogue<'c> {
-    /// What the body reads beside the value, over the axes of the nest that do not reduce.
+    /// The accesses that the body reads beside the value, over the parallel axes of the nest.
     pub inputs: Vec<Access<'c>>,
     /// Its block: one argument per input, then the value.
     pub body: Block<'c>,
@@ -131,15 +131,15 @@ pub struct Epilogue<'c> {
 pub struct Nest<'c> {
     /// The loops, outermost first.
     pub axes: Vec<Loop>,
-    /// What the body reads.
+    /// The accesses that the body reads.
     pub inputs: Vec<Access<'c>>,
-    /// What it writes, one per value the body yields.
+    /// The accesses that it writes, one per value that the body yields.
     pub outputs: Vec<Access<'c>>,
     /// The scalar body: one argument per input, then one per output.
     pub body: Block<'c>,
-    /// How each output starts.
+    /// The initial value of each output.
     pub starts: Vec<Start<'c>>,
-    /// What becomes of the only output of a nest that reduces, once it is folded.
+    /// The epilogue of a nest that reduces, and has one output.
     pub epilogue: Option<Epilogue<'c>>,
     /// Tensors the body reads at addresses it computes.
     pub captures: Vec<Capture<'c>>,
@@ -151,7 +151,7 @@ impl<'c> Nest<'c> {
         self.axes.iter().map(|axis| axis.extent).collect()
     }
 
-    /// Whether an axis is a reduction.
+    /// Returns whether an axis is a reduction.
     pub fn reduces(&self, axis: usize) -> bool {
         self.axes[axis].kind == Axis::Reduction
     }
@@ -164,7 +164,7 @@ impl<'c> Nest<'c> {
         (0..sizes.len()).filter(is_row).collect()
     }
 
-    /// Whether some axis is a reduction.
+    /// Returns whether some axis is a reduction.
     pub fn has_reductions(&self) -> bool {
         (0..self.axes.len()).any(|axis| self.reduces(axis))
     }

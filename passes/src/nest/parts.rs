@@ -1,4 +1,4 @@
-//! What a kernel computes, one `linalg.generic` after the other, for who counts it.
+//! The computations of a kernel, one `linalg.generic` after another, for counting.
 
 use weft_dialects::ir::Op;
 

@@ -111,7 +111,7 @@ pub(crate) fn generic_accesses(generic: Op<'_>) -> Result<Vec<Access<'_>>, NestE
         .collect()
 }
 
-/// Whether a body reads the value so far of output `output`.
+/// Returns whether a body reads the value so far of output `output`.
 pub(crate) fn reads_output(generic: Op<'_>, output: usize) -> bool {
     let block = generic.body(0).expect("linalg.generic has a body");
     !block.arg(generic_inputs(generic) + output).uses().is_empty()
@@ -281,7 +281,7 @@ impl<'c> Reader<'c> {
                 let rank = ty::shape(value.ty()).map_or(0, |shape| shape.len());
                 Ok(Window { root: value, offsets: vec![0; rank], strides: vec![1; rank] })
             }
-            // What starts an output writes to the output's own place.
+            // The initial value of an output is written to the output's own buffer.
             "linalg.generic" => self.window(op.operand(generic_inputs(op) + value.index()), user),
             other => Err(NestError::Operand(format!("{user}, made by {other},"))),
         }

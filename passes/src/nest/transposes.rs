@@ -7,8 +7,8 @@
 
 use super::{Access, Nest, Start, index_axis};
 
-/// Returns whether every output of a nest without reductions lies along the axis `rows`, and every
-/// input along the axis of the lanes or in one place for all of them.
+/// Returns whether every output of a nest without reductions is contiguous along the axis `rows`,
+/// and every input along the axis of the lanes or in one place for all of them.
 pub fn stores_along(nest: &Nest<'_>, lanes_axis: usize, rows: usize) -> bool {
     let axes = nest.axes.len();
     let stride = |access: &Access<'_>, axis| access.stride(axes, axis);
@@ -24,7 +24,7 @@ pub fn stores_along(nest: &Nest<'_>, lanes_axis: usize, rows: usize) -> bool {
         && nest.inputs.iter().any(|input| stride(input, lanes_axis) == 1)
 }
 
-/// Whether an axis moves along more than one dimension.
+/// Returns whether an axis moves along more than one dimension.
 fn shares(access: &Access<'_>, axis: usize) -> bool {
     access.index.iter().filter(|index| index.coefficients[axis] != 0).count() > 1
 }

@@ -9,14 +9,14 @@ use weft_runtime::vm::{BinaryOp, CastOp};
 use crate::interpret::InterpretError;
 use crate::interpret::scalar::{self, Form};
 
-/// What is known here, for messages.
+/// The supported operations, for messages.
 const ACCEPTED: &str = "arith on index, i64 and i1, affine.apply, affine.min, affine.max, scf.for, \
                         scf.if, affine.for, and the program half of device";
 
 /// The slots of a kernel.
 #[derive(Default)]
 pub(super) struct Slots<'c> {
-    /// What each holds at first.
+    /// The initial values.
     pub initial: Vec<i64>,
     of: HashMap<Val<'c>, Slot>,
     constants: HashMap<i64, Slot>,
@@ -24,7 +24,7 @@ pub(super) struct Slots<'c> {
     pub pending: Vec<Plain>,
 }
 
-/// Whether slots hold values of this type.
+/// Returns whether slots hold values of this type.
 pub(super) fn is_index(ty: Type<'_>) -> bool {
     ty::is_index(ty) || ty::is_int(ty, 64) || ty::is_int(ty, 1)
 }

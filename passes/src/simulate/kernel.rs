@@ -15,7 +15,7 @@ use super::names::Names;
 use super::work::{Around, Operand};
 use crate::interpret::{InterpretError, element_type};
 
-/// What is known here, for messages.
+/// The supported operations, for messages.
 const ACCEPTED: &str = "arith on index, affine.apply, scf.for, scf.if, affine.for, and the \
                         program half of device";
 
@@ -73,13 +73,13 @@ struct Writer<'a, 'c> {
     token_count: u32,
     memrefs: HashMap<Val<'c>, MemRefId>,
     declared: Vec<MemRef>,
-    /// Bytes of the kernel's arena in each memory that its pieces reach so far.
+    /// Bytes of the kernel's arena in each memory that its buffers take so far.
     reach: HashMap<u32, u64>,
-    /// Of the block that is being written.
+    /// The operations of the block that is being written.
     body: Vec<Plain>,
 }
 
-/// What a loop or a branch passes on: an index or a token.
+/// A value that a loop or a branch passes on.
 #[derive(Clone, Copy)]
 enum Passed {
     Slot(Slot),
@@ -169,7 +169,7 @@ impl<'c> Writer<'_, 'c> {
         let bytes = shape.iter().product::<u64>() * elem.bytes() as u64;
         let room_bytes = self.room(memory, &shape, elem.bytes() as u64);
         let room_bytes = match op.attr("offset").and_then(attr::int) {
-            // Of an arena, what the pieces before it do not reach.
+            // Bytes of an arena beyond the buffers before it.
             Some(offset) => {
                 let reach = self.reach.entry(memory).or_insert(0);
                 let end = offset as u64 + bytes;
@@ -215,7 +215,9 @@ impl<'c> Writer<'_, 'c> {
 
     fn way(&self, op: Op<'c>, name: &str) -> Result<u32, InterpretError> {
         let found = self.names.moves.get(name).copied();
-        found.ok_or_else(|| refuse(op, &format!("names the move @{name}, which is none")))
+        found.ok_or_else(|| {
+            refuse(op, &format!("names @{name}, which is not a move of the machine"))
+        })
     }
 
     /// The slot of the token that an operation gives.

@@ -130,7 +130,7 @@ impl Facts<'_, '_> {
     }
 }
 
-/// The same scope in plain data.
+/// Returns the scope as plain data.
 pub(super) fn scope(scope: device::Scope) -> plain::Scope {
     match scope {
         device::Scope::Thread => plain::Scope::Thread,

@@ -30,10 +30,10 @@ pub enum TranslateError {
     Machine {
         /// Its name.
         machine: String,
-        /// What is wrong.
+        /// The error.
         what: String,
     },
-    /// What came out breaks the simulator's rules.
+    /// The result breaks the simulator's rules.
     #[error("the simulator refuses what was made")]
     Code(#[from] SimulateError),
 }

@@ -13,7 +13,7 @@ use crate::interpret::scalar::{self, instruction};
 use crate::interpret::scope::Scope;
 use crate::interpret::view::View as Elements;
 
-/// What a body may hold, for messages.
+/// The operations that a body may hold, for messages.
 const ACCEPTED: &str = "scalar operations of arith and math, memref.load and device.lane";
 
 /// A body, and what is around it.

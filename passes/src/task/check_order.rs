@@ -7,7 +7,7 @@
 //!   error: "b"[0 to 4] reads what "a"[0 to 4] writes, and no token orders them
 //! ```
 //!
-//! The door writes such tokens itself; this proves them, and those of programs that were
+//! `tile-to-task` writes such tokens; this proves them, and those of programs that were
 //! edited by hand. What the rTasks touch is read from the kernels' nests, so that ranges on
 //! different parts of a buffer need no token. Kernels that are code already are taken at their
 //! contract; those without one are not looked into: run it while they are tile programs.
@@ -35,7 +35,7 @@ pub const PASS: Pass = Pass {
     run,
 };
 
-/// How many pairs are worth reading.
+/// The most pairs that are reported.
 const REPORTED: usize = 10;
 
 /// Two ranges that touch the same bytes, one of them writing, in any order.
@@ -52,7 +52,7 @@ pub struct Unordered<'c> {
 pub struct Taken<'c> {
     /// The range.
     pub range: Range<'c>,
-    /// Who took them.
+    /// The range that took them.
     pub by: Range<'c>,
 }
 
@@ -67,10 +67,10 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
             |range: &Range<'_>| format!("\"{}\"[{} to {}]", range.name, range.begin, range.end);
         for Taken { range, by } in checked.taken.iter().take(REPORTED) {
             good = false;
-            let what = format!("{} goes on with bytes that {} wrote over", label(range), label(by));
+            let what = format!("{} uses bytes that {} has overwritten", label(range), label(by));
             Report::new(range.op.location(), what)
                 .note(by.op, "the other range is here")
-                .help("buffers that live at the same time lie apart");
+                .help("place buffers whose live ranges overlap at different bytes");
         }
         for Unordered { earlier, later } in checked.unordered.iter().take(REPORTED) {
             good = false;
@@ -87,15 +87,15 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     if good { Ok(()) } else { Err(Failed) }
 }
 
-/// What was found in a program.
+/// The findings of the check.
 pub struct Checked<'c> {
     /// Pairs without an order, in the order of the text.
     pub unordered: Vec<Unordered<'c>>,
     /// Ranges that find other bytes than their buffer's, in the order of the text.
     pub taken: Vec<Taken<'c>>,
-    /// How many ranges there are.
+    /// Number of ranges.
     pub ranges: u64,
-    /// How many pairs need an order that no other pair gives them.
+    /// Number of pairs that need an order which no other pair implies.
     pub orders: u64,
 }
 
@@ -111,7 +111,7 @@ pub fn check<'c>(
 ) -> Result<Checked<'c>, Failed> {
     let machine = Machine::required(module)?;
     let mut kernels = Kernels::of(context, module, machine);
-    let places = Places::of(program);
+    let places = WrittenBuffers::of(program);
     let ranges = program.ranges();
     let mut conflicts = Conflicts::new(places.memories + program.output_types.len());
     let mut regions: HashMap<(usize, u64, u64), Rc<[Region]>> = HashMap::new();
@@ -130,7 +130,7 @@ pub fn check<'c>(
                 seen_from(own, |arg| range.at[arg])
             }
             None => {
-                // Code may write all that it is given: nobody finds other bytes there afterwards.
+                // Code may write all of its arguments, so no older bytes are left there.
                 for region in whole(range) {
                     let access = places.access(range, &region);
                     let _ = access.and_then(|access| owners.touch(number as u32, &access));
@@ -144,7 +144,7 @@ pub fn check<'c>(
         needed.retain(|&earlier| !siblings(&ranges[earlier as usize], range));
         asked.push(needed);
         conflicts.enter(number as u32, &accesses);
-        // What a kernel keeps nothing of, and reads, it has written before.
+        // A kernel that reads an argument and keeps nothing of it has written it before.
         let keeps = number_of.map(|kernel| kernels.facts(kernel).keeps.as_slice());
         let kept = |access: &&Access<'_>| {
             let outputs = keeps.map_or(0, <[bool]>::len);
@@ -199,14 +199,14 @@ fn siblings(one: &Range<'_>, other: &Range<'_>) -> bool {
         && (one.end <= other.begin || other.end <= one.begin)
 }
 
-/// Where the buffers of a program lie that are written: space, begin, and who they are.
-struct Places<'c> {
-    /// How many memories buffers lie in, each a space.
+/// The buffers of a program that are written: space, begin, and value.
+struct WrittenBuffers<'c> {
+    /// Number of memories that hold buffers, each a space.
     memories: usize,
     known: HashMap<Val<'c>, (usize, u64, usize)>,
 }
 
-impl<'c> Places<'c> {
+impl<'c> WrittenBuffers<'c> {
     fn of(program: &Program<'c>) -> Self {
         let mut known = HashMap::new();
         let place = |buffer: &task::Buffer<'c>| (buffer.memory, buffer.cluster);

@@ -3,7 +3,7 @@
 //!
 //! All memory that is written lies in *spaces*: the arena, and each output. A
 //! space is cut into segments that remember who wrote them last and who read them
-//! since. A write that leaves no gap makes its segment forget everybody before:
+//! since. A write that leaves no gap makes its segment forget all accesses before:
 //! who comes later waits for the writer, which waited for them.
 //!
 //! The arena is one space, so what follows from reused memory needs no rule of
@@ -14,20 +14,20 @@ use std::rc::Rc;
 
 use super::touch::Region;
 
-/// An access of one range to a piece of memory.
+/// An access of one range to a region of memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Access<'a> {
     /// Which space.
     pub space: usize,
-    /// Where the buffer begins in the space.
+    /// The first byte of the buffer in the space.
     pub base: u64,
     /// Which buffer.
     pub storage: usize,
-    /// What is touched of it.
+    /// The part of it that is touched.
     pub region: &'a Region,
 }
 
-/// Who touched what so far.
+/// The accesses so far, by bytes.
 #[derive(Debug, Default)]
 pub struct Conflicts {
     spaces: Vec<BTreeMap<u64, Segment>>,
@@ -66,7 +66,7 @@ impl Record {
 }
 
 impl Conflicts {
-    /// Nobody touched any of `spaces` spaces.
+    /// Makes the record for `spaces` spaces without accesses.
     pub fn new(spaces: usize) -> Self {
         Self { spaces: vec![BTreeMap::new(); spaces], ..Self::default() }
     }
@@ -145,7 +145,7 @@ pub(super) fn span(access: &Access<'_>) -> (u64, u64) {
     (access.base + access.region.begin, access.base + access.region.end)
 }
 
-/// Makes a segment end at `place`, where one lies across it.
+/// Splits the segment that crosses `place`, if one does.
 fn split(space: &mut BTreeMap<u64, Segment>, place: u64) {
     let Some((_, segment)) = space.range_mut(..place).next_back() else {
         return;
@@ -199,7 +199,7 @@ mod tests {
         assert_eq!(all, [vec![], vec![], vec![0, 1], vec![0, 1], vec![1, 2, 3], vec![0]]);
     }
 
-    /// Columns interleave in memory, and are told apart by their boxes.
+    /// Columns interleave in memory, and are distinguished by their boxes.
     #[test]
     fn columns_are_disjoint() {
         let columns = |low, high| region(true, &[(0, 3), (low, high)], &[4, 8]);
@@ -207,7 +207,7 @@ mod tests {
         assert_eq!(all, [vec![], vec![], vec![0, 1]]);
     }
 
-    /// A write with gaps forgets nobody.
+    /// A write with gaps forgets no accesses.
     #[test]
     fn gaps_keep_what_was_before() {
         let rows = region(true, &[(0, 3), (0, 7)], &[4, 8]);

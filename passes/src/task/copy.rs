@@ -1,8 +1,8 @@
-//! The one kernel that this room writes: it copies a tensor, element by element.
+//! The one kernel that this stage writes: it copies a tensor, element by element.
 //!
 //! Tensors of any shape are copied under their flat view, so one kernel serves
 //! each number of elements of each type. Its tiles are chosen like those of any kernel, or are
-//! the pieces that a move brings one after the other.
+//! the parts that a move copies one after another.
 
 use weft_dialects::device::{Machine, Move};
 use weft_dialects::ir::pass::Failed;
@@ -44,7 +44,7 @@ pub(crate) fn emit<'c>(
     Ok(kernel)
 }
 
-/// Elements of a piece; all at once where the machine does not say how fast the move is.
+/// Elements of a part; all at once where the machine does not state the rate of the move.
 fn piece(way: &Move<'_>, elem: Type<'_>) -> Option<u64> {
     Some((piece_bytes(way)? / ty::byte_size(elem)?).max(1))
 }

@@ -1,4 +1,4 @@
-//! How long a kernel takes on one unit, roughly.
+//! A rough estimate of a kernel's cycles on one unit.
 //!
 //! ```text
 //! compute = points · operations of the body / lanes · issue cycles     on a lane unit
@@ -6,8 +6,8 @@
 //! compute = instructions that cover the points, ragged ones whole · issue cycles    by its axes
 //! compute = bytes / bytes per cycle, and the latency for each rTask                 by a move
 //! memory  = bytes of all arguments / bytes per cycle of the smallest memory that holds them:
-//!           a cache, or the shared memory
-//! waits   = tiles that a core brings to its own memory, and those that it takes from there · latency
+//!           a cache, or the device's memory
+//! waits   = tiles that a core loads to its own memory, and those that it stores from there · latency
 //!           of the move, where moves fill it
 //! cycles  = the larger of the first two, and the waits
 //! ```
@@ -43,7 +43,7 @@ pub fn cycles(
 }
 
 /// Cycles that a unit waits for a kernel's tiles to come to its own memory and to go from there, one
-/// after the other; none where nobody moves them.
+/// after the other; none if they are not moved.
 fn waits(machine: Machine<'_>, compute: &Compute<'_>, nest: &Nest<'_>) -> f64 {
     let Some(buffer) = local_buffer(machine) else { return 0.0 };
     let [bring, take] = buffer.latencies();
@@ -55,7 +55,7 @@ fn waits(machine: Machine<'_>, compute: &Compute<'_>, nest: &Nest<'_>) -> f64 {
     brought * bring + taken * take
 }
 
-/// Cycles that a move takes for what a nest writes, in so many pieces.
+/// Returns the cycles of a move for the outputs of a nest, in so many parts.
 pub fn by_move(machine: Machine<'_>, way: &Move<'_>, nest: &Nest<'_>, pieces: u64) -> f64 {
     let bytes = nest.points() * ty::byte_size(nest.outputs[0].elem()).unwrap_or(1);
     let latency = way.latency_cycles().unwrap_or(0) as f64;

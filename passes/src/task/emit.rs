@@ -12,7 +12,7 @@ use weft_dialects::tile::Graph;
 use super::kernels::Kernels;
 use super::schedule::Schedule;
 use super::touch::Region;
-use super::values::{Arg, Constant, Lowered, Place};
+use super::values::{Arg, Constant, Lowered, StorageClass};
 
 /// Puts the program before `graph`.
 pub(crate) fn emit<'c>(
@@ -37,7 +37,7 @@ pub(crate) fn emit<'c>(
         name: graph.name,
         unit,
         units,
-        arenas: Arenas { device: arena, host: host_arena, cluster: schedule.near.bytes() },
+        arenas: Arenas { device: arena, host: host_arena, cluster: schedule.in_clusters.bytes() },
         moved: &moved,
         signature: (&graph.input_types, &graph.output_types),
     };
@@ -156,10 +156,10 @@ impl<'c> Writer<'_, 'c> {
     }
 
     fn buffer(&mut self, storage: usize) {
-        let (memory, offset, cluster) = match self.lowered.storages[storage].place {
-            Place::Arena(memory) => (memory, self.schedule.offsets[storage], None),
-            Place::Near { memory, cluster, offset } => (memory, offset, Some(cluster)),
-            Place::Input | Place::Constant | Place::Output(_) => {
+        let (memory, offset, cluster) = match self.lowered.storages[storage].class {
+            StorageClass::Arena(memory) => (memory, self.schedule.offsets[storage], None),
+            StorageClass::Cluster { memory, cluster, offset } => (memory, offset, Some(cluster)),
+            StorageClass::Input | StorageClass::Constant | StorageClass::Output(_) => {
                 unreachable!("ports and constants are written first")
             }
         };
@@ -175,9 +175,9 @@ impl<'c> Writer<'_, 'c> {
             }
             let job = &self.lowered.jobs[range.job];
             self.at(job.op);
-            let near = &self.schedule.near;
+            let in_clusters = &self.schedule.in_clusters;
             let seen = |arg: &Arg<'c>| {
-                let storage = near.storage(range.job, arg.storage, range.unit);
+                let storage = in_clusters.storage(range.job, arg.storage, range.unit);
                 Arg { storage, ..*arg }
             };
             let args: Vec<_> = job.args.iter().map(seen).collect();

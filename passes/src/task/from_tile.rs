@@ -1,4 +1,4 @@
-//! `tile-to-task`: the door from kernels on tensors to ranges on units.
+//! `tile-to-task`: the conversion from kernels on tensors to ranges on units.
 //!
 //! ```text
 //! tile.graph { %y = tile.run "relu" @relu(%x) into(%e) }
@@ -8,7 +8,7 @@
 //!       }
 //! ```
 //!
-//! What depends on weights alone becomes constants (`values.rs`), buffers get
+//! Values that depend on weights alone become constants (`values.rs`), buffers get
 //! their offsets (`arena.rs`), runs are cut and placed (`schedule.rs`), and tokens
 //! say what waits for what (`conflicts.rs`, `reduce.rs`). Kernels are left as they
 //! are; where a copy is needed, its kernel is added (`copy.rs`).
@@ -25,9 +25,9 @@ use super::kernels::Kernels;
 use super::schedule::lanes::Placement;
 use super::schedule::operators::{RKernel, Target};
 use super::schedule::{self, Arena, Launches, Options, Policy, Range, Schedule, TooLarge};
-use super::values::{self, Constant, Job, Lowered, Place};
+use super::values::{self, Constant, Job, Lowered, StorageClass};
 use crate::remarks::{Refused, chosen};
-use crate::tile::shelf::Shelf;
+use crate::tile::cluster_memory::ClusterMemory;
 
 /// See the module.
 pub const PASS: Pass = Pass {
@@ -100,9 +100,9 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let Some(shared) = machine.shared() else {
         Report::new(
             machine.location(),
-            format!("{} has no memory that its units share", machine.name()),
+            format!("{} has no memory of scope device", machine.name()),
         )
-        .help("buffers lie in the first memory of scope \"device\" that is no cache");
+        .help("buffers are in the first memory of scope \"device\" that is not a cache");
         return Err(Failed);
     };
     let mut kernels = Kernels::of(run.context, run.module, machine);
@@ -118,8 +118,9 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let offers = |job| schedule::ways(job, &kernels, &options.target);
     let offers: Vec<_> =
         if remarks { lowered.jobs.iter().map(offers).collect() } else { Vec::new() };
-    let shelf = Shelf::of(machine, &unit, options.target.units).filter(|_| near);
-    let schedule = schedule::schedule(&mut lowered, &mut kernels, options, shelf.as_ref(), &fits)?;
+    let cluster_memory = ClusterMemory::of(machine, &unit, options.target.units).filter(|_| near);
+    let schedule =
+        schedule::schedule(&mut lowered, &mut kernels, options, cluster_memory.as_ref(), &fits)?;
     check_fits(&graph, machine, &schedule)?;
     emit::emit(
         run.context,
@@ -131,7 +132,10 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     )?;
     if remarks {
         explain(&graph, &lowered, &kernels, &schedule, options);
-        for (job, line) in shelf.iter().flat_map(|shelf| schedule.near.report(&lowered, shelf)) {
+        for (job, line) in cluster_memory
+            .iter()
+            .flat_map(|cluster_memory| schedule.in_clusters.report(&lowered, cluster_memory))
+        {
             let job = &lowered.jobs[job];
             remark(job.op, &format!("\"{}\" {line}", job.name));
         }
@@ -162,7 +166,7 @@ fn offered<'c>(graph: &Graph<'c>) -> HashSet<&'c str> {
     runs.flat_map(|run| std::iter::once(run.kernel).chain(run.others)).collect()
 }
 
-/// Refuses buffers that do not fit the memory they lie in.
+/// Refuses buffers that do not fit their memory.
 fn check_fits(graph: &Graph<'_>, machine: Machine<'_>, schedule: &Schedule) -> Result<(), Failed> {
     let Some((memory, bytes)) = too_large(machine, &schedule.arenas) else { return Ok(()) };
     let (name, capacity) = (memory.name, memory.capacity_bytes());
@@ -181,7 +185,7 @@ fn too_large<'c>(machine: Machine<'c>, arenas: &[Arena]) -> Option<(Memory<'c>, 
     declared.into_iter().find(|(memory, bytes)| *bytes > memory.capacity_bytes())
 }
 
-/// The tile-graph; none where the module is past this door.
+/// The tile-graph; none where the module is past this conversion.
 fn find_graph(module: Op<'_>) -> Result<Option<Graph<'_>>, Failed> {
     let ops = || module.body(0).into_iter().flat_map(|block| block.ops());
     let mut graphs = ops().filter_map(Graph::of);
@@ -218,7 +222,7 @@ fn read_options<'c>(run: &Run<'c>, machine: Machine<'c>) -> Result<(Unit<'c>, Op
     let target = Target {
         units,
         capacity: units * unit.partitions(),
-        // What crosses units is never free: on equal terms a unit goes on with what it made.
+        // A handover is never free: on equal terms a unit continues with its own results.
         wait_cycles: unit.wait_cycles().max(1),
         launch_cycles: unit.launch_cycles(),
         split_cycles: run.given_number("split-cycles")?.unwrap_or(unit.handover_cycles()),
@@ -258,7 +262,7 @@ fn explain(
     for line in schedule.order.report(&options.target, name) {
         remark(graph.op, &line);
     }
-    // What clusters bring is said by `near/`.
+    // `cluster_memory/` reports what clusters copy.
     let by_units = |ranges: &&[Range]| ranges[0].unit < options.target.units;
     let jobs = schedule.ranges.chunk_by(|one, other| one.job == other.job);
     for ranges in jobs.filter(by_units) {
@@ -300,7 +304,7 @@ fn say_kernel(job: &Job<'_>, ways: &[(usize, RKernel)], kernels: &Kernels<'_>, t
 
 fn count(run: &mut Run<'_>, lowered: &Lowered<'_>, schedule: &Schedule) {
     let constant = |constant: &&Constant<'_>| matches!(constant, Constant::Expression { .. });
-    let arena = |storage: &&values::Storage<'_>| matches!(storage.place, Place::Arena(_));
+    let arena = |storage: &&values::Storage<'_>| matches!(storage.class, StorageClass::Arena(_));
     run.count("ranges", schedule.ranges.len() as u64);
     run.count("launches", schedule.launches.len() as u64 + 1);
     run.count("waits", schedule.ranges.iter().map(|range| range.waits.len() as u64).sum());

@@ -1,4 +1,4 @@
-//! What the door knows about each kernel, read once.
+//! The facts about each kernel, read once.
 
 use std::collections::HashMap;
 
@@ -21,7 +21,7 @@ use crate::tile::propagate::{Chain, Span, Tiles, links, propagate, reach};
 pub(crate) struct Facts {
     /// Number of rTasks; none where an output is empty.
     pub tasks: u64,
-    /// What they touch.
+    /// The regions that they touch.
     pub touches: Touches,
     /// Estimated cycles on one unit.
     pub cycles: u64,
@@ -73,7 +73,7 @@ impl<'c> Kernels<'c> {
         }
     }
 
-    /// Whether the interpreter can evaluate the kernel when the artifact is written.
+    /// Returns whether the interpreter can evaluate the kernel when the artifact is written.
     pub fn is_tile(&self, name: &str) -> bool {
         self.ops.get(name).is_some_and(|op| op.is("tile.kernel"))
     }
@@ -205,7 +205,7 @@ impl<'c> Kernels<'c> {
         let wait = local_buffer(self.machine).map_or(0.0, |buffer| buffer.latencies()[0]);
         let cycles = members.iter().map(|(compute, nest)| {
             let Some(way) = self.machine.move_named(compute.instruction) else {
-                // What is known is brought by the instruction that reads it.
+                // The instruction that reads a constant loads it itself.
                 let known = nest.reads().into_iter().filter(|own| own.argument().def().is_none());
                 let known = known.map(|own| {
                     let elements: u64 = own.shape_in_memory().iter().product();
@@ -244,10 +244,10 @@ impl<'c> Kernels<'c> {
         let chain = Chain::new(nests.to_vec(), links(nests));
         let tiles = propagate(&chain, sizes).map_err(|refusal| {
             Report::new(op.location(), format!("the kernel @{}: {refusal}", op.symbol()))
-                .help("members are counted from 0; hand the tensor over in the shared memory");
+                .help("members are counted from 0; hand the tensor over in the device's memory");
             Failed
         })?;
-        // What is computed or moved twice counts twice.
+        // Points that are computed, and bytes that are moved, twice count twice.
         let cycles = members.iter().enumerate().map(|(member, (compute, nest))| {
             let points: u64 = tiles.sizes(member).iter().product();
             let again = points as f64 * tiles.count() as f64 / nest.points().max(1) as f64;
@@ -258,7 +258,7 @@ impl<'c> Kernels<'c> {
             let memory = memory_cycles(self.machine, touched.sum());
             (cost::arithmetic(self.machine, compute, nest) * again).max(memory)
         });
-        // Tiles are brought before the first member, and taken behind the last one.
+        // Tiles are loaded before the first member, and stored after the last one.
         let waits = local_buffer(self.machine);
         let waits = waits.map_or(0.0, |buffer| buffer.latencies().iter().sum());
         let cycles = cycles.sum::<f64>() + waits * tiles.count() as f64;

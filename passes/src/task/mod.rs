@@ -1,9 +1,10 @@
-//! Passes of the `task` room: who does it, when.
+//! Passes of the `task` stage: which unit runs what, and when.
 //!
-//! [`from_tile`] is the door into the room, [`plan()`] what leaves it: the plain data
+//! [`from_tile`] is the conversion into the stage, [`plan()`] writes its result as the plain data
 //! that the runtime follows.
 
 pub mod check_order;
+mod cluster_memory;
 mod conflicts;
 mod copy;
 pub mod cost;
@@ -11,7 +12,6 @@ mod emit;
 pub mod from_tile;
 mod kernels;
 mod moved;
-mod near;
 mod owners;
 mod plan;
 pub mod reduce;

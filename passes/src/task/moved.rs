@@ -1,4 +1,4 @@
-//! How much of its arguments a kernel brings from the shared memory and takes back.
+//! The bytes of its arguments that a kernel loads from the device's memory and stores to it.
 
 use weft_dialects::ir::{Op, Val, ty};
 use weft_dialects::tile::Kernel;

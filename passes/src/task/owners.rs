@@ -1,4 +1,4 @@
-//! Whose bytes they are: buffers that share bytes are used one after the other.
+//! The owners of bytes: buffers that share bytes are used one after the other.
 //!
 //! A byte belongs to the buffer through which it was last written. A write that leaves no gap
 //! takes bytes over; one with gaps takes them over where its buffer begins to be used. Whoever
@@ -16,7 +16,7 @@ use super::conflicts::{Access, span};
 
 /// Bytes of one space that belong together.
 #[derive(Clone, Copy, Debug)]
-struct Piece {
+struct OwnedBytes {
     end: u64,
     /// The buffer.
     owner: usize,
@@ -25,17 +25,17 @@ struct Piece {
     by: u32,
 }
 
-/// Who owns what so far.
+/// The owners of all bytes so far.
 #[derive(Debug, Default)]
 pub(super) struct Owners {
-    spaces: Vec<BTreeMap<u64, Piece>>,
+    spaces: Vec<BTreeMap<u64, OwnedBytes>>,
     /// The first access of each buffer.
     first: HashMap<usize, u64>,
     accesses: u64,
 }
 
 impl Owners {
-    /// Nobody owns anything of `spaces` spaces.
+    /// Makes `spaces` spaces without owners.
     pub fn new(spaces: usize) -> Self {
         Self { spaces: vec![BTreeMap::new(); spaces], ..Self::default() }
     }
@@ -54,7 +54,8 @@ impl Owners {
         cut(space, end);
         let (write, dense) = (access.region.write, access.region.dense);
         let mut pieces = space.range(begin..end);
-        let lost = |piece: &Piece| piece.owner != access.storage && (!write || piece.since > first);
+        let lost =
+            |piece: &OwnedBytes| piece.owner != access.storage && (!write || piece.since > first);
         let taken = pieces.find(|(_, piece)| !(write && dense) && lost(piece));
         if let Some((_, piece)) = taken {
             return Some(piece.by);
@@ -64,14 +65,14 @@ impl Owners {
             inside.iter().for_each(|begin| {
                 space.remove(begin);
             });
-            space.insert(begin, Piece { end, owner: access.storage, since: now, by: range });
+            space.insert(begin, OwnedBytes { end, owner: access.storage, since: now, by: range });
         }
         None
     }
 }
 
-/// Makes a piece end at `place`, where one lies across it.
-fn cut(space: &mut BTreeMap<u64, Piece>, place: u64) {
+/// Splits the bytes that cross `place`, if some do.
+fn cut(space: &mut BTreeMap<u64, OwnedBytes>, place: u64) {
     let Some((_, piece)) = space.range_mut(..place).next_back() else { return };
     if piece.end > place {
         let upper = *piece;

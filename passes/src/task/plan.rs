@@ -28,9 +28,9 @@ pub use sources::{ConstantSource, ConstantValue};
 /// A plan, and how to make its constants.
 #[derive(Clone, Debug)]
 pub struct Planned<'c> {
-    /// What the runtime follows.
+    /// The schedule that the runtime follows.
     pub plan: Plan,
-    /// In an order in which they can be made, without what nobody needs.
+    /// In an order in which they can be made, without those that are not needed.
     pub constants: Vec<ConstantSource<'c>>,
 }
 
@@ -66,7 +66,7 @@ pub fn plan<'c>(
     machine: Machine<'c>,
 ) -> Result<Planned<'c>, PlanningError> {
     let ops = program.body.ops();
-    // Where nothing lies in their memory and they do nothing, there are no clusters.
+    // A plan has no clusters if they run nothing and their memory is unused.
     let by_cluster = |range: &task::Range<'_>| range.unit >= program.units;
     let used = program.cluster_arena > 0 || program.ranges().iter().any(by_cluster);
     let clusters = program.clusters(machine).filter(|_| used);
@@ -132,7 +132,7 @@ struct Planner<'c> {
     machine: Machine<'c>,
     plan: Plan,
     sources: Sources<'c>,
-    /// Where buffers and their views lie.
+    /// The buffers behind values and their views.
     places: HashMap<Val<'c>, Buffer>,
     buffers: HashMap<Buffer, u32>,
     kernels: HashMap<&'c str, u32>,
@@ -166,7 +166,7 @@ impl<'c> Planner<'c> {
         Ok(())
     }
 
-    /// Where a buffer lies; `None` where it is a constant that is not stored.
+    /// Returns the buffer of a value; `None` for a constant that is not stored.
     fn place(&self, op: Op<'c>, value: Val<'c>) -> Result<Option<Buffer>, PlanningError> {
         if op.is("task.view") {
             return Ok(self.places.get(&task::viewed(value)).copied());
@@ -226,7 +226,7 @@ impl<'c> Planner<'c> {
         Ok(())
     }
 
-    /// What follows waits for everything before.
+    /// Begins a launch: what follows waits for everything before.
     fn launch(&mut self) {
         let next = self.plan.steps.len() as u32;
         if next == self.plan.launches.last().copied().unwrap_or(0) {

@@ -52,7 +52,7 @@ pub fn unordered(waits: &[Vec<u32>], asked: &[Vec<u32>]) -> Vec<Vec<u32>> {
 /// Which ways from a node count.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Count {
-    /// Those of two waits and more.
+    /// The lists of two waits and more.
     Others,
     /// A single wait as well.
     All,

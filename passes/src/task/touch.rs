@@ -1,9 +1,9 @@
 //! Which bytes of a kernel's arguments some of its rTasks touch.
 //!
-//! Every access is linear in the axes, so a box of pieces touches an interval in
+//! Every access is linear in the axes, so a box of tiles touches an interval in
 //! each dimension and one of addresses. Both are bounds: they hold everything
 //! that is touched, and [`Region::dense`] says where they hold nothing else.
-//! What is read at computed addresses counts as touched whole.
+//! A tensor that is read at computed addresses counts as touched whole.
 
 use std::rc::Rc;
 
@@ -14,12 +14,12 @@ use crate::nest::grid;
 use crate::nest::{Access, Nest};
 use crate::tile::propagate::Tiles;
 
-/// What some rTasks touch of one argument.
+/// The part of one argument that some rTasks touch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Region {
     /// The number of the argument.
     pub arg: usize,
-    /// Whether it is written (and perhaps read), or only read.
+    /// True if it is written (and perhaps read), or only read.
     pub write: bool,
     /// First byte, from the argument's begin.
     pub begin: u64,
@@ -29,7 +29,7 @@ pub struct Region {
     pub shape: Rc<[u64]>,
     /// First and last index along each dimension.
     pub dims: Rc<[(u64, u64)]>,
-    /// Whether every byte between `begin` and `end` is touched.
+    /// True if every byte between `begin` and `end` is touched.
     pub dense: bool,
     /// Bytes of an element.
     pub elem_bytes: u64,
@@ -83,11 +83,11 @@ struct Touch {
     member: Option<usize>,
 }
 
-/// How the rTasks of a kernel touch its arguments.
+/// The accesses of a kernel's rTasks to its arguments.
 #[derive(Clone, Debug)]
 pub struct Touches {
     grid: Vec<u64>,
-    /// Axis and piece size for each dimension of the grid.
+    /// Axis and tile size for each dimension of the grid.
     cuts: Vec<(usize, u64)>,
     extents: Vec<u64>,
     touches: Vec<Touch>,
@@ -112,7 +112,7 @@ impl Touches {
     }
 
     /// Those of a kernel of several computes, whose tiles are `tiles`; what they hand to each
-    /// other is nobody's argument.
+    /// other is not an argument.
     pub fn of_members(nests: &[&Nest<'_>], grid: &[u64], sizes: &[u64], tiles: Tiles) -> Self {
         let last = nests.len() - 1;
         let mut all = Self::of(nests[last], grid, sizes);
@@ -169,7 +169,7 @@ impl Touches {
         Self { grid, cuts, extents, touches, tiles: None }
     }
 
-    /// What the rTasks from `begin` below `end` touch.
+    /// Returns the regions that the rTasks from `begin` to before `end` touch.
     pub fn of_tasks(&self, begin: u64, end: u64) -> Vec<Region> {
         let mut regions = Vec::new();
         for (number, pieces) in grid::boxes(&self.grid, begin, end).into_iter().enumerate() {
@@ -181,7 +181,7 @@ impl Touches {
             }
             let inner = self.inner(Some(&axes));
             for touch in &self.touches {
-                // What does not move with the task is the same for every box.
+                // A region that does not move with the task is the same for every box.
                 if number == 0 || touch.member.is_some() || touch.moves(&self.cuts) {
                     let axes = touch.member.map_or(&axes, |member| &inner[member]);
                     regions.extend(touch.region(axes));
@@ -191,7 +191,7 @@ impl Touches {
         regions
     }
 
-    /// Whether all rTasks together write every element of argument `arg`.
+    /// Returns whether all rTasks together write every element of argument `arg`.
     pub fn fill(&self, arg: usize) -> bool {
         if self.cuts.iter().any(|&(axis, _)| self.extents[axis] == 0) {
             return false;
@@ -228,12 +228,12 @@ impl Touches {
         (0..members).map(|member| tiles.between(member, &places)).collect()
     }
 
-    /// Whether some rTask reads argument `arg` by an access of its own.
+    /// Returns whether some rTask reads argument `arg` by an access of its own.
     pub fn read(&self, arg: usize) -> bool {
         self.touches.iter().any(|touch| touch.arg == arg && !touch.write)
     }
 
-    /// What all rTasks together touch of argument `arg`: bytes from the first one read, or
+    /// Returns the part of argument `arg` that all rTasks touch: bytes from the first one read, or
     /// written, to the last, and no more of a gathered one than `points` elements.
     pub fn span(&self, arg: usize, write: bool, points: u64) -> u64 {
         let own = self.touches.iter().filter(|touch| touch.arg == arg && touch.write == write);
@@ -298,7 +298,7 @@ impl Touch {
                 None => (0, top as i64),
             };
             inside &= low >= 0 && high <= top as i64;
-            // What lies outside is never touched; a bound that is wholly outside says nothing.
+            // Elements outside are never touched; a bound that is wholly outside says nothing.
             let (low, high) = (low.max(0) as u64, high.clamp(0, top as i64) as u64);
             dims.push(if low <= high { (low, high) } else { (0, top) });
         }
@@ -339,7 +339,7 @@ fn reach(index: &Linear, axes: &[(u64, u64)]) -> (i64, i64) {
     (low, high)
 }
 
-/// Whether the expression takes every value between its smallest and its largest.
+/// Returns whether the expression takes every value between its smallest and its largest.
 fn gapless(index: &Linear, axes: &[(u64, u64)]) -> bool {
     let mut steps: Vec<(u64, u64)> = index
         .coefficients

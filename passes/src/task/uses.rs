@@ -1,4 +1,4 @@
-//! Who needs which tensor of a tile-graph, until when, and what is constant.
+//! Facts about the tensors of a tile-graph: their last uses, and which are needed or constant.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,12 +8,12 @@ use weft_dialects::tile::{Empty, Graph, Run, View};
 
 use super::kernels::Kernels;
 
-/// What is known about the tensors before any has a place. Views count as the
+/// Facts about tensors before buffers are placed. Views count as the
 /// tensor they show.
 pub(crate) struct Uses<'c> {
-    /// What an output depends on.
+    /// The values that an output depends on.
     pub needed: HashSet<Val<'c>>,
-    /// What depends on weights and literals alone.
+    /// The values that depend on weights and literals alone.
     pub constant: HashSet<Val<'c>>,
     /// Position of the last run that reads or overwrites it; outputs are read at the end.
     pub last: HashMap<Val<'c>, usize>,
@@ -77,7 +77,7 @@ impl<'c> Uses<'c> {
         }
     }
 
-    /// Whether all that a run works on is known when the artifact is written.
+    /// Returns whether all that a run works on is known when the artifact is written.
     fn folds(&self, run: &Run<'c>) -> bool {
         let constant = |value: &Val<'c>| self.constant.contains(&root(*value));
         let mut operands = run.inputs.iter().chain(&run.inits);
@@ -94,7 +94,7 @@ pub(crate) fn root(mut value: Val<'_>) -> Val<'_> {
     value
 }
 
-/// Whether a tensor has no content.
+/// Returns whether a tensor has no content.
 pub(crate) fn is_empty(value: Val<'_>) -> bool {
     root(value).def().and_then(Empty::of).is_some()
 }

@@ -3,15 +3,15 @@
 //! ```text
 //! %e = tile.empty                   a buffer
 //! %v = tile.view %x                 the buffer of %x
-//! %y = tile.run @k(%x) into(%e)     the buffer of %e, where nobody reads %e later
+//! %y = tile.run @k(%x) into(%e)     the buffer of %e, if %e is not read later
 //! %y = tile.run @k(%w) into(%e)     a constant, where %w is one and %e is empty or one
 //! ```
 //!
-//! A tensor that is overwritten although somebody still needs it, or that is an
+//! A tensor that is overwritten although it is still needed, or that is an
 //! input or a constant, is copied first; a kernel that keeps nothing of what it
 //! overwrites gets an empty buffer instead. What the model gives is written into
 //! the caller's buffer at once; an input, a constant, or a tensor that is given
-//! twice is copied there at the end. Runs that nobody reads vanish.
+//! twice is copied there at the end. Runs without readers are dropped.
 
 use std::collections::HashMap;
 
@@ -22,34 +22,37 @@ use weft_dialects::tile::{Empty, Graph, Run};
 use super::kernels::Kernels;
 use super::uses::{Uses, is_empty, root};
 
-/// Where the elements of some tensors lie.
+/// A buffer that holds the elements of some tensors.
 pub(crate) struct Storage<'c> {
     /// The tensor type under which the buffer is made.
     pub ty: Type<'c>,
     pub bytes: u64,
-    pub place: Place<'c>,
+    pub class: StorageClass<'c>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place<'c> {
+pub(crate) enum StorageClass<'c> {
     /// The caller's; never written.
     Input,
     /// Fixed when the artifact is written; never written by the program.
     Constant,
     /// The caller's, for the output of this number.
     Output(usize),
-    /// A piece of the arena of the memory of this name.
+    /// A part of the arena of the memory of this name.
     Arena(&'c str),
-    /// A piece of the memory that the units of a cluster share (`near/`).
-    Near { memory: &'c str, cluster: u64, offset: u64 },
+    /// A part of the memory that the units of a cluster share (`cluster_memory/`).
+    Cluster { memory: &'c str, cluster: u64, offset: u64 },
 }
 
-impl<'c> Place<'c> {
-    /// The memory whose arena it is a piece of.
+impl<'c> StorageClass<'c> {
+    /// Returns the memory whose arena it is in.
     pub fn memory(self) -> Option<&'c str> {
         match self {
-            Place::Arena(memory) => Some(memory),
-            Place::Input | Place::Constant | Place::Output(_) | Place::Near { .. } => None,
+            StorageClass::Arena(memory) => Some(memory),
+            StorageClass::Input
+            | StorageClass::Constant
+            | StorageClass::Output(_)
+            | StorageClass::Cluster { .. } => None,
         }
     }
 }
@@ -74,7 +77,7 @@ pub(crate) struct Job<'c> {
     pub args: Vec<Arg<'c>>,
 }
 
-/// How a constant is made.
+/// The source of a constant.
 pub(crate) enum Constant<'c> {
     Weight {
         op: Op<'c>,
@@ -84,7 +87,7 @@ pub(crate) enum Constant<'c> {
         op: Op<'c>,
         storage: usize,
     },
-    /// What a tensor without content reads as.
+    /// Zeros, which a tensor without content reads as.
     Zeros {
         storage: usize,
     },
@@ -108,7 +111,7 @@ pub(crate) struct Lowered<'c> {
     pub jobs: Vec<Job<'c>>,
 }
 
-/// Decides where every tensor of `graph` lies; `shared` names the memory of copies.
+/// Decides the storage of every tensor of `graph`; `shared` names the memory of copies.
 pub(crate) fn lower<'c>(
     graph: &Graph<'c>,
     kernels: &mut Kernels<'c>,
@@ -124,7 +127,7 @@ pub(crate) fn lower<'c>(
     };
     let mut lowering = Lowering { uses, out, values: HashMap::new(), kernels, shared };
     for arg in graph.body.args() {
-        let storage = lowering.storage(graph.op, arg.ty(), Place::Input)?;
+        let storage = lowering.storage(graph.op, arg.ty(), StorageClass::Input)?;
         lowering.values.insert(arg, Content::In(storage));
         lowering.out.inputs.push(storage);
     }
@@ -152,7 +155,12 @@ struct Lowering<'c, 'k> {
 }
 
 impl<'c> Lowering<'c, '_> {
-    fn storage(&mut self, user: Op<'c>, ty: Type<'c>, place: Place<'c>) -> Result<usize, Failed> {
+    fn storage(
+        &mut self,
+        user: Op<'c>,
+        ty: Type<'c>,
+        class: StorageClass<'c>,
+    ) -> Result<usize, Failed> {
         let bytes = ty::elem(ty)
             .and_then(ty::byte_size)
             .zip(ty::shape(ty))
@@ -163,7 +171,7 @@ impl<'c> Lowering<'c, '_> {
                 .help("tensors of a program have a static shape and elements that are numbers");
             return Err(Failed);
         };
-        self.out.storages.push(Storage { ty, bytes, place });
+        self.out.storages.push(Storage { ty, bytes, class });
         Ok(self.out.storages.len() - 1)
     }
 
@@ -180,7 +188,7 @@ impl<'c> Lowering<'c, '_> {
             "tile.view" | "tile.output" => {}
             "graph.weight" | "graph.constant" if needed => {
                 let value = op.result(0);
-                let storage = self.storage(op, value.ty(), Place::Constant)?;
+                let storage = self.storage(op, value.ty(), StorageClass::Constant)?;
                 self.values.insert(value, Content::In(storage));
                 self.out.constants.push(match op.is("graph.weight") {
                     true => Constant::Weight { op, storage },
@@ -200,7 +208,7 @@ impl<'c> Lowering<'c, '_> {
             }
             "graph.weight" | "graph.constant" | "tile.empty" | "tile.run" => {}
             other => {
-                Report::new(op.location(), format!("{other} has no form in a task.program"))
+                Report::new(op.location(), format!("{other} cannot be lowered to a task.program"))
                     .help("a tile-graph holds runs, views, empty tensors, weights and constants");
                 return Err(Failed);
             }
@@ -213,7 +221,7 @@ impl<'c> Lowering<'c, '_> {
         for &input in &run.inputs {
             operands.push(self.read(run.op, input)?);
         }
-        // Where one result starts as something, the operands say it of all.
+        // If one result has an initial value, the operands give one for each.
         let fresh = run.inits.iter().all(|&init| is_empty(init));
         let starts: &[_] = if fresh { &[] } else { &run.inits };
         for &init in starts {
@@ -221,7 +229,7 @@ impl<'c> Lowering<'c, '_> {
         }
         let mut results = Vec::new();
         for result in run.op.results() {
-            let storage = self.storage(run.op, result.ty(), Place::Constant)?;
+            let storage = self.storage(run.op, result.ty(), StorageClass::Constant)?;
             self.values.insert(result, Content::In(storage));
             results.push(storage);
         }
@@ -229,12 +237,12 @@ impl<'c> Lowering<'c, '_> {
         Ok(())
     }
 
-    /// What a kernel reads; a tensor without content reads as zeros.
+    /// Returns the argument for an input of a kernel; a tensor without content reads as zeros.
     fn read(&mut self, user: Op<'c>, value: Val<'c>) -> Result<Arg<'c>, Failed> {
         let storage = match self.content(user, value)? {
             Content::In(storage) => storage,
             Content::Empty(_) => {
-                let storage = self.storage(user, value.ty(), Place::Constant)?;
+                let storage = self.storage(user, value.ty(), StorageClass::Constant)?;
                 self.out.constants.push(Constant::Zeros { storage });
                 storage
             }
@@ -251,14 +259,16 @@ impl<'c> Lowering<'c, '_> {
         for (output, &init) in run.inits.iter().enumerate() {
             let keeps = self.kernels.facts(kernel).keeps.get(output).copied().unwrap_or(true);
             let storage = match self.content(run.op, init)? {
-                Content::Empty(memory) => self.storage(run.op, init.ty(), Place::Arena(memory))?,
+                Content::Empty(memory) => {
+                    self.storage(run.op, init.ty(), StorageClass::Arena(memory))?
+                }
                 Content::In(old) if self.dies(position, init, old, &args) => old,
                 Content::In(old) => {
-                    let memory = match self.out.storages[old].place {
-                        Place::Arena(memory) => memory,
+                    let memory = match self.out.storages[old].class {
+                        StorageClass::Arena(memory) => memory,
                         _ => self.shared,
                     };
-                    let new = self.storage(run.op, init.ty(), Place::Arena(memory))?;
+                    let new = self.storage(run.op, init.ty(), StorageClass::Arena(memory))?;
                     if keeps {
                         self.copy(run.op, run.name, old, new)?;
                     }
@@ -276,9 +286,9 @@ impl<'c> Lowering<'c, '_> {
         Ok(())
     }
 
-    /// Whether the run at `position` may overwrite `init` where it lies.
+    /// Returns whether the run at `position` may overwrite `init` where it lies.
     fn dies(&self, position: usize, init: Val<'c>, storage: usize, args: &[Arg<'c>]) -> bool {
-        matches!(self.out.storages[storage].place, Place::Arena(_))
+        matches!(self.out.storages[storage].class, StorageClass::Arena(_))
             && self.uses.last.get(&root(init)) == Some(&position)
             && args.iter().all(|arg| arg.storage != storage)
     }
@@ -298,16 +308,18 @@ impl<'c> Lowering<'c, '_> {
 
     fn outputs(&mut self, graph: &Graph<'c>) -> Result<(), Failed> {
         for (number, value) in graph.results().into_iter().enumerate() {
-            let place = Place::Output(number);
+            let class = StorageClass::Output(number);
             let storage = match self.content(graph.op, value)? {
-                Content::Empty(_) => self.storage(graph.op, value.ty(), place)?,
-                Content::In(own) if matches!(self.out.storages[own].place, Place::Arena(_)) => {
-                    self.out.storages[own].place = place;
+                Content::Empty(_) => self.storage(graph.op, value.ty(), class)?,
+                Content::In(own)
+                    if matches!(self.out.storages[own].class, StorageClass::Arena(_)) =>
+                {
+                    self.out.storages[own].class = class;
                     self.out.storages[own].ty = value.ty();
                     own
                 }
                 Content::In(other) => {
-                    let own = self.storage(graph.op, value.ty(), place)?;
+                    let own = self.storage(graph.op, value.ty(), class)?;
                     let end = graph.body.terminator().ok_or(Failed)?;
                     self.copy(end, graph.outputs[number], other, own)?;
                     own

@@ -3,6 +3,7 @@
 pub mod banks;
 pub mod block;
 mod chooser;
+pub(crate) mod cluster_memory;
 pub mod connect_edges;
 mod constants;
 pub mod construct_rtiles;
@@ -35,7 +36,6 @@ pub mod rooms;
 mod rtiles;
 mod schedule;
 mod shapes;
-pub(crate) mod shelf;
 pub mod split_reductions;
 pub mod split_rows;
 pub mod stream_host;

@@ -72,7 +72,7 @@ impl Header {
     /// Reads the head of a file of `length` bytes and checks everything it claims.
     pub fn decode(file: &[u8]) -> Result<Header, ArtifactError> {
         let length = file.len() as u64;
-        // The mark first: a foreign file is told so, however short it is.
+        // The mark first: other files are refused by it, however short they are.
         if !file.starts_with(&MAGIC) {
             return Err(ArtifactError::Magic);
         }

@@ -10,7 +10,7 @@ use super::format::{HEADER_BYTES, Header, PAGE_BYTES, SECTION_ALIGN, Section};
 use crate::plan::Plan;
 use crate::whole_file::WholeFile;
 
-/// What a constants writer may fail with; `?` converts any error into it.
+/// The error of a constants writer; `?` converts any error into it.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Writes an artifact to `path`.

@@ -26,7 +26,7 @@ struct Args {
     /// Inputs by tensor name, or arr_0, arr_1 … in input order.
     #[arg(long, value_name = "NPZ")]
     inputs: Option<PathBuf>,
-    /// Where to write the outputs, by tensor name.
+    /// File for the outputs, by tensor name.
     #[arg(long, value_name = "NPZ")]
     outputs: Option<PathBuf>,
     /// Expected outputs by tensor name, or arr_0, arr_1 … in output order.

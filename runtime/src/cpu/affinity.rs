@@ -1,4 +1,4 @@
-//! Which processors the workers sit on.
+//! The processors that workers are pinned to.
 
 use std::collections::BTreeSet;
 use std::fs;

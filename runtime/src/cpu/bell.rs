@@ -1,8 +1,8 @@
-//! Waiting for a condition: spinning first, then asleep until somebody rings.
+//! Waiting for a condition: spinning first, then asleep until woken.
 
 use super::sync::{AtomicU32, Futex, Ordering, fence, spin_loop};
 
-/// Where threads wait, and are told to look again.
+/// A place where threads wait, and are woken to check again.
 ///
 /// Whoever makes a condition true stores first and rings then; whoever waits says so first and
 /// looks then. Between the two of each stands a sequentially consistent fence: one of them sees
@@ -11,7 +11,7 @@ use super::sync::{AtomicU32, Futex, Ordering, fence, spin_loop};
 pub struct Bell {
     /// Threads that sleep here, or are about to.
     sleepers: AtomicU32,
-    /// Changes with every ring that had to wake somebody.
+    /// Changes with every ring that had to wake a thread.
     rings: Futex,
 }
 

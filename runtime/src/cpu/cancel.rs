@@ -12,7 +12,7 @@ use super::sync::{Arc, AtomicBool, Ordering, fence};
 pub struct Cancel {
     queue: Arc<Queue>,
     flag: Arc<AtomicBool>,
-    /// What the slots know it by.
+    /// The number by which slots know it.
     number: u64,
 }
 
@@ -32,7 +32,7 @@ impl Cancel {
         self.queue.slots().iter().for_each(|slot| slot.cancel(self.number));
     }
 
-    /// Whether it was cancelled.
+    /// Returns whether it was cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.flag.load(Ordering::Acquire)
     }
@@ -42,7 +42,7 @@ impl Cancel {
         self.flag.store(false, Ordering::Release);
     }
 
-    /// Whether it is for requests of that queue.
+    /// Returns whether it is for requests of that queue.
     pub(super) fn is_of(&self, queue: &Arc<Queue>) -> bool {
         Arc::ptr_eq(&self.queue, queue)
     }

@@ -33,7 +33,7 @@ impl Code {
         if fd < 0 {
             return Err(system("create memory for the code")(io::Error::last_os_error()));
         }
-        // SAFETY: the descriptor is new and owned by nobody else.
+        // SAFETY: the descriptor is new and has no other owner.
         let mut file = unsafe { File::from_raw_fd(fd) };
         file.write_all(elf).map_err(system("write the code to memory"))?;
         let path = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd())).unwrap_or_default();
@@ -64,7 +64,7 @@ impl Code {
 /// Loads a shared object and runs the first rTask of a kernel on buffers of the sizes that
 /// it was compiled for, which it reads and writes.
 ///
-/// What is loaded is run: as with an artifact, who calls this trusts the code.
+/// Loads and runs code. As with an artifact, the caller has to trust it.
 ///
 /// # Errors
 /// An object that cannot be loaded, or has no such kernel.

@@ -24,7 +24,7 @@ pub fn present() -> Vec<&'static str> {
     table().into_iter().filter(|(.., has)| *has).map(|(_, llvm, _)| llvm).collect()
 }
 
-/// Whether the machine has a feature, or `None` for a name that is not known.
+/// Returns whether the machine has a feature, or `None` for a name that is not known.
 fn detected(name: &str) -> Option<bool> {
     let known = table().into_iter().find(|(rust, llvm, _)| [*rust, *llvm].contains(&name));
     known.map(|(.., has)| has)

@@ -9,19 +9,19 @@ use memmap2::MmapMut;
 use super::cancel::Cancel;
 use super::code::Code;
 use super::pool::{Pool, Shared};
-use super::room::{Failure, Room};
+use super::request_memory::{Failure, RequestMemory};
 use super::schedule::{Operand, Schedule};
 use super::slot::End;
 use super::{CpuError, features, memory};
 use crate::artifact::Artifact;
 use crate::plan::{Base, Plan, Port};
 
-/// When a step ran, in nanoseconds since the model was loaded.
+/// The times of a step, in nanoseconds since the model was loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StepTime {
-    /// When its kernel was called.
+    /// The time at which its kernel was called.
     pub begin_ns: u64,
-    /// When it returned.
+    /// The time at which it returned.
     pub end_ns: u64,
 }
 
@@ -90,7 +90,7 @@ impl Model {
         let cancels = AtomicU64::new(0);
         let model =
             Model { pool, _code: code, artifact, constants, moving, profiling: false, cancels };
-        model.room(0)?;
+        model.memory(0)?;
         Ok(model)
     }
 
@@ -129,7 +129,7 @@ impl Model {
     }
 
     /// As [`Model::run`], from any thread, while others do the same. `cancel` is a handle of this
-    /// model, if somebody may want to end the run early.
+    /// model, if the run may have to end early.
     ///
     /// Each request works in memory of its own. The caller is one of the model's threads for its
     /// own request; the others take requests in the order in which they were made. Where more are
@@ -170,41 +170,41 @@ impl Model {
             Some(cancel) if cancel.is_of(queue) => cancel.begin(queue),
             Some(_) => return Err(CpuError::OtherModel),
         };
-        let room = self.room(request.index())?;
-        room.set_profiling(profiling);
-        room.place(schedule, &self.moving, inputs, outputs)?;
+        let memory = self.memory(request.index())?;
+        memory.set_profiling(profiling);
+        memory.place(schedule, &self.moving, inputs, outputs)?;
         // SAFETY: operands of ports point into memory borrowed for this call or into staging,
         // others into memory that this model owns, none of it but the constants and inputs shared
         // with another request; the plan was validated against the sizes of all of them, and a
         // trusted compiler wrote the kernels.
         match unsafe { self.pool.run(&mut request) } {
             End::Cancelled => {
-                room.take_failure();
+                memory.take_failure();
                 return Err(CpuError::Cancelled);
             }
-            End::Failed => return Err(self.failed(room)),
+            End::Failed => return Err(self.failed(memory)),
             End::Complete | End::Closed => {}
         }
-        room.copy_out(outputs);
+        memory.copy_out(outputs);
         Ok(())
     }
 
-    /// The room of a slot that the caller holds.
-    fn room(&self, slot: usize) -> Result<&Room, CpuError> {
+    /// The memory of a slot that the caller holds.
+    fn memory(&self, slot: usize) -> Result<&RequestMemory, CpuError> {
         let shared = self.pool.shared();
-        let place = &shared.rooms[slot];
-        if let Some(room) = place.get() {
-            return Ok(room);
+        let place = &shared.memories[slot];
+        if let Some(memory) = place.get() {
+            return Ok(memory);
         }
         let constants =
             self.constants.as_ref().map_or(self.artifact.constants().as_ptr(), |c| c.as_ptr());
-        let room = Room::new(self.plan(), &shared.schedule, constants.cast_mut())?;
-        Ok(place.get_or_init(|| room))
+        let memory = RequestMemory::new(self.plan(), &shared.schedule, constants.cast_mut())?;
+        Ok(place.get_or_init(|| memory))
     }
 
-    fn failed(&self, room: &Room) -> CpuError {
+    fn failed(&self, memory: &RequestMemory) -> CpuError {
         let none = || Failure { worker: 0, step: 0, reason: "no reason given".to_owned() };
-        let Failure { worker, step, reason } = room.take_failure().unwrap_or_else(none);
+        let Failure { worker, step, reason } = memory.take_failure().unwrap_or_else(none);
         let step = &self.plan().steps[step];
         CpuError::Kernel {
             worker,
@@ -214,7 +214,7 @@ impl Model {
         }
     }
 
-    /// Whether [`Model::run`] records when each step begins and ends; off at first.
+    /// Returns whether [`Model::run`] records when each step begins and ends; off at first.
     pub fn set_profiling(&mut self, on: bool) {
         self.profiling = on;
     }

@@ -1,12 +1,12 @@
 //! Persistent workers that run requests together, with no lock and no allocation per run.
 //!
 //! **Requests.** A caller takes a slot (`queue.rs`), which has counters (`slot.rs`) and memory
-//! (`room.rs`) of its own, posts it under the next ticket, and runs its own part as worker 0. Workers
-//! 1.. take requests in the order of tickets, each on its own, so one begins the next request while
-//! others are busy with the last. Within a request each goes through its calls in the order of the
-//! plan and waits for counters of the others. So nothing hangs: of the unfinished requests look at
-//! the one with the lowest ticket, and in it at the first call of the plan that is not done. Its
-//! worker has nothing before it, and what the call waits for is done.
+//! (`request_memory.rs`) of its own, posts it under the next ticket, and runs its own part as
+//! worker 0. Workers 1.. take requests in the order of tickets, each on its own, so one begins the
+//! next request while others are busy with the last. Within a request each goes through its calls
+//! in the order of the plan and waits for counters of the others. So nothing hangs: of the
+//! unfinished requests look at the one with the lowest ticket, and in it at the first call of the
+//! plan that is not done. Its worker has nothing before it, and what the call waits for is done.
 //!
 //! **Waiting** is to spin, then to sleep at a bell (`bell.rs`): one for each counter, one for new
 //! requests, one for free slots. Who rings stores first and looks for sleepers then; who waits says
@@ -37,7 +37,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
 use super::queue::{Queue, Request, SLOTS};
-use super::room::{Failure, Room};
+use super::request_memory::{Failure, RequestMemory};
 use super::schedule::{Call, Schedule};
 use super::slot::{End, Slot};
 use super::{CpuError, affinity};
@@ -48,12 +48,12 @@ pub struct Pool {
     threads: Vec<JoinHandle<()>>,
 }
 
-/// What the workers see.
+/// The state that workers share.
 pub struct Shared {
     pub schedule: Schedule,
     pub queue: Arc<Queue>,
-    /// A room for each slot, made when the slot is first taken.
-    pub rooms: Box<[OnceLock<Room>]>,
+    /// A memory for each slot, made when the slot is first taken.
+    pub memories: Box<[OnceLock<RequestMemory>]>,
     /// Per step, begin and end in nanoseconds since `origin`; written by requests that profile,
     /// of which there is one at a time.
     pub times: Box<[[AtomicU64; 2]]>,
@@ -72,7 +72,7 @@ impl Pool {
         let shared = Arc::new(Shared {
             schedule,
             queue: Arc::new(Queue::new(slots, workers, processors.len())),
-            rooms: (0..slots).map(|_| OnceLock::new()).collect(),
+            memories: (0..slots).map(|_| OnceLock::new()).collect(),
             times: (0..steps).map(|_| Default::default()).collect(),
             origin: Instant::now(),
         });
@@ -106,11 +106,11 @@ impl Pool {
     ///
     /// # Safety
     ///
-    /// The slot of the request has a room, and every operand of it points to its buffer's memory,
+    /// The slot of the request has a memory, and every operand of it points to its buffer's memory,
     /// which lives and is touched by nobody else until the call returns; the kernels must keep to
     /// their operands.
     pub unsafe fn run(&self, request: &mut Request<'_>) -> End {
-        // One that was cancelled before needs nobody.
+        // A request that was cancelled before needs no worker.
         if !request.slot().stopped() {
             request.post();
             self.shared.take_part(request.index(), 0);
@@ -127,7 +127,7 @@ impl Drop for Pool {
         self.shared.queue.end();
         for thread in self.threads.drain(..) {
             // A worker does not panic outside of a request, where panics are caught; were it to,
-            // there is nobody to tell.
+            // there is no request to report it to.
             let _ = thread.join();
         }
     }
@@ -148,12 +148,12 @@ impl Shared {
         let slot = &self.queue.slots()[index];
         let step = Cell::new(0);
         let part = || {
-            let room = self.rooms[index].get().expect("a request is posted with its room");
-            self.calls(slot, room, worker, &step);
+            let memory = self.memories[index].get().expect("a request is posted with its memory");
+            self.calls(slot, memory, worker, &step);
         };
         if let Err(payload) = catch_unwind(AssertUnwindSafe(part)) {
-            if let Some(room) = self.rooms[index].get() {
-                room.fail(Failure { worker, step: step.get(), reason: reason(payload) });
+            if let Some(memory) = self.memories[index].get() {
+                memory.fail(Failure { worker, step: step.get(), reason: reason(payload) });
             }
             slot.stop(End::Failed);
         }
@@ -161,8 +161,8 @@ impl Shared {
     }
 
     /// Makes the calls of a worker in order, until the request is stopped.
-    fn calls(&self, slot: &Slot, room: &Room, worker: usize, step: &Cell<usize>) {
-        let profiling = room.is_profiling();
+    fn calls(&self, slot: &Slot, memory: &RequestMemory, worker: usize, step: &Cell<usize>) {
+        let profiling = memory.is_profiling();
         for (i, call) in self.schedule.workers[worker].iter().enumerate() {
             for &(other, count) in &self.schedule.waits[call.waits.clone()] {
                 slot.wait(other as usize, count, || self.queue.spins());
@@ -172,7 +172,7 @@ impl Shared {
             }
             step.set(call.step);
             let begin = if profiling { self.now() } else { 0 };
-            Self::call(call, room);
+            Self::call(call, memory);
             if profiling {
                 let [begins, ends] = &self.times[call.step];
                 begins.store(begin, Ordering::Relaxed);
@@ -184,8 +184,8 @@ impl Shared {
         }
     }
 
-    fn call(call: &Call, room: &Room) {
-        let operands = &room.operands[call.operands.clone()];
+    fn call(call: &Call, memory: &RequestMemory) {
+        let operands = &memory.operands[call.operands.clone()];
         // SAFETY: an AtomicPtr has the layout of a pointer, and nobody writes the operands
         // during a run. That they point where they should is the promise of `Pool::run`'s
         // caller.
@@ -197,12 +197,12 @@ impl Shared {
     }
 }
 
-/// What a panic says.
+/// Returns the message of a panic.
 fn reason(payload: Box<dyn Any + Send>) -> String {
     let text = payload.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
     let text = text.unwrap_or("no reason given").to_owned();
-    // What unwound may unwind again when it is dropped; then it is leaked.
+    // The payload of a panic may panic again when it is dropped; then it is leaked.
     if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
         std::mem::forget(again);
     }

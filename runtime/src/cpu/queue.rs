@@ -105,7 +105,7 @@ impl Queue {
         (slot != END).then_some(slot as usize)
     }
 
-    /// Lets the workers end, once nobody holds a slot any more.
+    /// Lets the workers end, once no slot is held any more.
     pub fn end(&self) {
         self.post(END);
     }
@@ -119,7 +119,7 @@ impl Queue {
         posted.ring();
     }
 
-    /// How often to look before sleeping: hardly, if workers and callers are more than the
+    /// Returns the number of checks before sleeping: few, if workers and callers are more than the
     /// machine has processors.
     pub fn spins(&self) -> u32 {
         let callers =

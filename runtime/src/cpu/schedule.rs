@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::code::KernelFn;
 use crate::plan::{Base, Plan};
 
-/// What all workers run. Worker `w` of `T` has the steps of all units `u` with `u % T == w`, in
+/// The steps of all workers. Worker `w` of `T` has those of all units `u` with `u % T == w`, in
 /// the order of the plan.
 pub struct Schedule {
     pub workers: Vec<Vec<Call>>,
@@ -13,7 +13,7 @@ pub struct Schedule {
     pub waits: Vec<(u32, u32)>,
     /// Buffers of all calls, in the order of the kernels' operands.
     pub operands: Vec<Operand>,
-    /// What each worker lends to its calls, in bytes.
+    /// Bytes of scratch memory that each worker lends to its calls.
     pub scratch_bytes: usize,
 }
 
@@ -28,16 +28,16 @@ pub struct Call {
     pub waits: Range<usize>,
     /// Index in the plan.
     pub step: usize,
-    /// Whether a call of another worker waits for this one.
+    /// True if a call of another worker waits for this one.
     pub awaited: bool,
 }
 
-/// Where an operand lies.
+/// The address of an operand.
 #[derive(Clone, Copy)]
 pub enum Operand {
     /// A buffer of the plan.
     Buffer { base: Base, offset: usize },
-    /// What a worker lends to its calls, one after the other.
+    /// The scratch memory that a worker lends to its calls, one after another.
     Scratch { worker: usize },
 }
 

@@ -1,9 +1,9 @@
-//! How far one request is, worker by worker, and whether it still goes on.
+//! The progress of one request, worker by worker, and its state.
 
 use super::bell::Bell;
 use super::sync::{AtomicU32, AtomicU64, Ordering};
 
-/// What a request in flight holds; the next request takes it over.
+/// The counters and state of a request in flight; a later request reuses it.
 #[repr(align(128))]
 pub struct Slot {
     /// The number of the request, times [`ENDS`], plus an [`End`]. The number makes a stop that
@@ -23,7 +23,7 @@ struct Progress {
     bell: Bell,
 }
 
-/// How a request ended, or that it has not.
+/// The end of a request, if it has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// Every call is complete, or will be.
@@ -51,7 +51,7 @@ impl Slot {
         }
     }
 
-    /// Begins the next request, which nobody but the caller knows of yet.
+    /// Begins the next request, which only the caller knows of yet.
     pub fn open(&self, canceller: u64) {
         for progress in &self.progress {
             progress.calls.store(0, Ordering::Relaxed);
@@ -70,7 +70,7 @@ impl Slot {
         end_of(self.state.swap(closed, Ordering::AcqRel))
     }
 
-    /// Whether the calls that are left are not to be made.
+    /// Returns whether the calls that are left are not to be made.
     #[inline]
     pub fn stopped(&self) -> bool {
         self.state.load(Ordering::Acquire) % ENDS != End::Complete as u64

@@ -1,4 +1,4 @@
-//! What the pool's synchronisation is made of.
+//! The primitives of the pool's synchronisation.
 //!
 //! Nothing else in `bell.rs`, `slot.rs`, `queue.rs` and `cancel.rs` touches memory that threads
 //! share: `tests/loom` puts its own module of this name in this one's place and explores every
@@ -25,7 +25,7 @@ impl Futex {
         self.0.load(Ordering::Acquire)
     }
 
-    /// Changes the word, so that nobody who expects what it was falls asleep any more.
+    /// Changes the word, so that no thread that expects the old one falls asleep any more.
     pub fn change(&self) {
         self.0.fetch_add(1, Ordering::Release);
     }

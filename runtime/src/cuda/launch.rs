@@ -1,4 +1,4 @@
-//! How kernels are launched, and which steps of a plan are one launch.
+//! Launches of kernels: grid and block sizes, and the steps of a plan that are one launch.
 //!
 //! A plan gives each execution unit its ranges of rTasks. Where a launch of the plan is one kernel,
 //! its blocks are those units. Elsewhere a CUDA device gives blocks to its units by itself, so
@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use crate::plan::{Plan, Step};
 
-/// How a kernel is launched.
+/// The launch of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Launch {
     /// Threads of a block.
@@ -23,7 +23,7 @@ impl Launch {
         tasks.div_ceil(u64::from(self.groups.max(1)))
     }
 
-    /// What the head of the code says of each kernel: lines of the form
+    /// Reads the comments at the head of the code about each kernel: lines of the form
     /// `// launch SYMBOL threads N groups N`.
     pub fn read(code: &str) -> HashMap<&str, Launch> {
         head(code).filter_map(|line| one(line.strip_prefix("launch ")?)).collect()
@@ -46,7 +46,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// What the head of the code says of them: lines of the form
+    /// Reads the comments at the head of the code about programs: lines of the form
     /// `// program SYMBOL steps FIRST LAST threads N blocks N`.
     pub fn read(code: &str) -> Vec<Program> {
         head(code).filter_map(|line| program(line.strip_prefix("program ")?)).collect()
@@ -78,7 +78,7 @@ fn program(line: &str) -> Option<Program> {
     })
 }
 
-/// What is launched in one run, one after the other.
+/// A launch of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Work {
     /// A kernel.
@@ -87,7 +87,8 @@ pub enum Work {
     Program(usize),
 }
 
-/// What runs all steps of a plan in its order: programs where there are some, `calls` elsewhere.
+/// Returns the launches for all steps of a plan in its order: programs where there are some, else
+/// `calls`.
 ///
 /// ```
 /// # use weft_runtime::cuda::{Call, Program, Work, works};
@@ -144,12 +145,12 @@ pub fn calls(plan: &Plan) -> Vec<Call> {
     calls
 }
 
-/// Whether a launch of the plan begins with a step.
+/// Returns whether a launch of the plan begins with a step.
 fn begins(plan: &Plan, step: usize) -> bool {
     plan.launches.binary_search(&(step as u32)).is_ok()
 }
 
-/// Whether a step goes on where a launch ends, and waits for nothing in it.
+/// Returns whether a step goes on where a launch ends, and waits for nothing in it.
 fn follows(plan: &Plan, call: &Call, step: &Step) -> bool {
     let before = &plan.steps[call.first];
     let waits = step.waits.iter().any(|&wait| wait as usize >= call.first);

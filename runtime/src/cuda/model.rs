@@ -11,7 +11,7 @@ use crate::artifact::Artifact;
 use crate::measure::{Measurement, ProfileRow, of_times, peak_rss_mib};
 use crate::plan::{Base, CodeKind, Plan, Port};
 
-/// A model whose constants and buffers lie on the device.
+/// A model whose constants and buffers are on the device.
 ///
 /// Fields are dropped in order: the device goes last.
 pub struct Model {
@@ -205,7 +205,7 @@ impl Model {
     }
 
     fn launch(&self, call: &Call) -> Result<(), CudaError> {
-        /// What one dimension of a grid holds.
+        /// The largest extent of a grid's dimension.
         const BLOCKS: u64 = (1 << 31) - 1;
         let plan = self.plan();
         let step = &plan.steps[call.first];
@@ -240,7 +240,7 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// What the driver says.
+    /// Errors of the driver.
     pub fn profile(&self) -> Result<Vec<ProfileRow>, CudaError> {
         self.device.enter()?;
         let mut moments = vec![Moment::now()?];

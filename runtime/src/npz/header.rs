@@ -27,7 +27,7 @@ pub enum HeaderError {
     Short { expected: u64, found: u64 },
 }
 
-/// What a header says.
+/// The contents of a header.
 #[derive(Debug)]
 pub struct Header {
     pub dtype: DType,
@@ -146,7 +146,7 @@ fn parse(text: &str) -> Result<Header, HeaderError> {
     })
 }
 
-/// What is left to parse.
+/// The text that is left to parse.
 struct Rest<'a>(&'a str);
 
 impl<'a> Rest<'a> {

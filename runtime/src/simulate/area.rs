@@ -3,9 +3,9 @@
 /// Pieces of equal length, in the order in which elements are counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Area {
-    /// Where each piece begins, in bytes.
+    /// The offset of each run, in bytes.
     pub starts: Vec<i64>,
-    /// How long each is.
+    /// The length of each run.
     pub run: u64,
     /// Size of an element.
     pub elem: u64,
@@ -28,7 +28,7 @@ impl Area {
         Area { starts, run, elem, low, high }
     }
 
-    /// Both sides of a box, in pieces that correspond.
+    /// Both sides of a box, in parts that correspond.
     pub fn pair(sizes: &[u64], from: &[i64], to: &[i64], elem: u64) -> (Area, Area) {
         let dims = |strides: &[i64]| {
             sizes.iter().copied().zip(strides.iter().copied()).collect::<Vec<_>>()

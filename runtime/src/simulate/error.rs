@@ -1,12 +1,12 @@
-//! What a simulation can end with.
+//! Errors of a simulation.
 
 use std::fmt;
 
 use crate::vm::VmError;
 
-/// Where in a run something happened.
+/// The step, rTask and operation of an event in a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct OpLocation {
     /// The kernel's symbol.
     pub kernel: String,
     /// Index of the operation in the kernel's body, then in each body inside; those of
@@ -24,7 +24,7 @@ pub struct Place {
     pub task: u64,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for OpLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "kernel @{}, operation ", self.kernel)?;
         for (i, index) in self.path.iter().enumerate() {
@@ -42,7 +42,7 @@ impl fmt::Display for Place {
 /// Bytes of a buffer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bytes {
-    /// What people call the buffer.
+    /// The buffer's name in messages.
     pub buffer: String,
     /// Its memory.
     pub memory: String,
@@ -96,7 +96,7 @@ pub enum SimulateError {
     )]
     Clusters { clusters: u32, units: u64, machine: String, found: u64 },
     #[error(
-        "step {step} on unit {unit} of cluster {cluster} is given buffer {buffer}, which lies in the memory of another\n  help: a unit reaches the memory of its own cluster only"
+        "step {step} on unit {unit} of cluster {cluster} is given buffer {buffer}, which is in the memory of another cluster\n  help: a unit reaches the memory of its own cluster only"
     )]
     Reach { step: u32, unit: u32, cluster: u32, buffer: u32 },
     #[error("the model has {expected} {kind}s and was given {found}")]
@@ -104,12 +104,12 @@ pub enum SimulateError {
     #[error("{kind} `{name}` has {expected} bytes and was given {found}")]
     Size { kind: &'static str, name: String, expected: u64, found: u64 },
     #[error("{place} reads {bytes}, which nothing has written\n  help: copy or fill them first")]
-    Unwritten { place: Box<Place>, bytes: Box<Bytes> },
+    Unwritten { place: Box<OpLocation>, bytes: Box<Bytes> },
     #[error(
         "{place} touches {bytes}; the buffer has {shape:?} elements\n  help: the indices {indices:?} and the extent {extent:?} must stay inside"
     )]
     Outside {
-        place: Box<Place>,
+        place: Box<OpLocation>,
         bytes: Box<Bytes>,
         shape: Vec<u64>,
         indices: Vec<i64>,
@@ -118,12 +118,12 @@ pub enum SimulateError {
     #[error(
         "{place} uses {bytes}, which does not exist here\n  help: a device.alloc before it, in the same body or one around it"
     )]
-    NotAllocated { place: Box<Place>, bytes: Box<Bytes> },
+    NotAllocated { place: Box<OpLocation>, bytes: Box<Bytes> },
     #[error(
         "{place} takes {wanted_bytes} bytes of {memory}, of which {taken_bytes} of {capacity_bytes} are taken\n  help: a smaller tile, or an earlier end of what is alive"
     )]
     Capacity {
-        place: Box<Place>,
+        place: Box<OpLocation>,
         memory: String,
         wanted_bytes: u64,
         taken_bytes: u64,
@@ -137,7 +137,7 @@ pub enum SimulateError {
         "{place} {does} {bytes}, which {other} still {other_does} on engine {engine}\n  help: wait for its token first"
     )]
     Race {
-        place: Box<Place>,
+        place: Box<OpLocation>,
         does: &'static str,
         bytes: Box<Bytes>,
         other: String,
@@ -147,17 +147,17 @@ pub enum SimulateError {
     #[error(
         "{place} is given to engine {engine}, and its rTask ends without a wait for its token\n  help: wait for it before the buffers that it works on end"
     )]
-    NeverWaited { place: Box<Place>, engine: String },
+    NeverWaited { place: Box<OpLocation>, engine: String },
     #[error(
         "{place} waits for token {token}, which no operation of the rTask has given\n  help: the operation that gives it must run first"
     )]
-    NotGiven { place: Box<Place>, token: u32 },
+    NotGiven { place: Box<OpLocation>, token: u32 },
     #[error(
         "{place} {does} {bytes}, which step {other} {other_operator:?} on unit {other_unit} {other_does}, and no wait orders the two\n  help: step {step} must wait for step {other}, or for one that does",
         step = place.step
     )]
     Unordered {
-        place: Box<Place>,
+        place: Box<OpLocation>,
         does: &'static str,
         bytes: Box<Bytes>,
         other: u32,
@@ -169,7 +169,7 @@ pub enum SimulateError {
         "{place} reads {bytes} as buffer {buffer}, but step {other} {other_operator:?} wrote them as buffer {other_buffer}\n  help: the two buffers are alive at once and must not overlap in the arena"
     )]
     Overlap {
-        place: Box<Place>,
+        place: Box<OpLocation>,
         bytes: Box<Bytes>,
         buffer: u32,
         other: u32,
@@ -180,7 +180,7 @@ pub enum SimulateError {
         "{place} {does} {bytes}, which lanes of the {group} have {other_does} since the last barrier\n  help: a device.barrier \"{group}\" between the two"
     )]
     Barrier {
-        place: Box<Place>,
+        place: Box<OpLocation>,
         does: &'static str,
         bytes: Box<Bytes>,
         other_does: &'static str,
@@ -189,17 +189,17 @@ pub enum SimulateError {
     #[error(
         "{place} writes {bytes}, which is read only\n  help: write an output or a buffer of the arena"
     )]
-    ReadOnly { place: Box<Place>, bytes: Box<Bytes> },
-    #[error("nothing can go on: {}\n  help: every step and token that is waited for must come about", waiting.join("; "))]
+    ReadOnly { place: Box<OpLocation>, bytes: Box<Bytes> },
+    #[error("deadlock: {}\n  help: every step and token that is waited for must be reachable", waiting.join("; "))]
     Deadlock { waiting: Vec<String> },
     #[error("{place}: {error}")]
     Arithmetic {
-        place: Box<Place>,
+        place: Box<OpLocation>,
         #[source]
         error: VmError,
     },
     #[error("{place} has no result: {what}")]
-    Index { place: Box<Place>, what: String },
+    Index { place: Box<OpLocation>, what: String },
     #[error("no memory for {memory} of the simulated machine, {bytes} bytes")]
     Memory { memory: String, bytes: u64 },
 }

@@ -1,4 +1,4 @@
-//! Asynchronous operations that nobody has waited for yet.
+//! Asynchronous operations that have not been waited for yet.
 //!
 //! An engine works in order, so its operations never disturb each other, and a wait for one is
 //! a wait for all before it.
@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use super::area::Area;
 use super::prepare::Site;
 
-/// What one engine is given and nobody waited for.
+/// The operations in flight of one engine.
 #[derive(Debug, Default)]
 pub(super) struct Flights {
     engines: Vec<Engine>,
@@ -33,7 +33,7 @@ pub(super) struct Flight {
     pub extents: Vec<Extent>,
 }
 
-/// What it touches.
+/// The bytes that it touches.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extent {
     pub region: u32,
@@ -66,7 +66,7 @@ pub(super) struct Conflict {
 }
 
 impl Flights {
-    /// Room for some engines; nothing is under way.
+    /// Makes the queues of some engines; nothing is in flight.
     pub fn begin(&mut self, engines: usize) {
         self.engines.resize_with(engines, Engine::default);
         for engine in &mut self.engines {
@@ -138,7 +138,7 @@ impl Flights {
         })
     }
 
-    /// The oldest operation that nobody waited for.
+    /// Returns the oldest operation that was not waited for.
     pub fn oldest(&self) -> Option<(u32, &Flight)> {
         let engines = self.engines.iter().enumerate();
         engines.filter_map(|(i, engine)| Some((i as u32, engine.flights.front()?))).next()

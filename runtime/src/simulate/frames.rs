@@ -14,7 +14,7 @@ use crate::vm::{Memories, RunScratch, TensorId, VmError, split_one};
 #[derive(Debug, Default)]
 pub(super) struct Frame {
     tensors: Vec<Vec<u8>>,
-    /// Those that start as zeros and are looked at.
+    /// The slots that start as zeros and are read.
     zeroed: Vec<TensorId>,
 }
 
@@ -76,7 +76,7 @@ impl Memories for Frame {
     }
 }
 
-/// Puts the pieces of an area one after the other.
+/// Concatenates the parts of an area.
 pub(super) fn gather(source: &[u8], area: &Area, base: u64, out: &mut Vec<u8>) {
     for &start in &area.starts {
         let begin = base.wrapping_add_signed(start) as usize;
@@ -106,7 +106,7 @@ pub(super) fn fill(target: &mut [u8], area: &Area, base: u64, element: &[u8; 8])
 
 /// The tensors of an apply: small copies of its views, and its tables where they lie.
 struct ApplyMemory<'a, 'r> {
-    /// Per tensor: a piece of `own`, or a table.
+    /// Per tensor: a part of `own`, or a table.
     parts: &'a [Part],
     own: &'a mut [u8],
     regions: &'a [Region<'r>],

@@ -1,8 +1,8 @@
-//! The functional half: what a program computes, and everything that is wrong with it.
+//! The functional half: a program's results, and all its errors.
 
 use std::collections::VecDeque;
 
-use super::error::{Bytes, Place, SimulateError};
+use super::error::{Bytes, OpLocation, SimulateError};
 use super::flights::{Extent, Flights};
 use super::frames::{self, ApplyScratch, Frame};
 use super::lanes::Lanes;
@@ -27,7 +27,7 @@ pub(super) struct Functional<'r, 'c> {
     flights: Flights,
     order: Order<'c>,
     lanes: Lanes,
-    /// What the step has read and written, per argument.
+    /// The bytes that the step has read and written, per argument.
     touched: Vec<[Touched; 2]>,
     /// Bytes of each region that the step has written so far: who reads them reads its own.
     own: Vec<Bits>,
@@ -65,7 +65,7 @@ impl Numbers {
         Numbers { arena, host, constants, inputs, outputs, clusters }
     }
 
-    /// Where a buffer of the plan lies.
+    /// Returns the home of a buffer of the plan.
     pub fn home(&self, plan: &Plan, buffer: u32) -> Home {
         let buffer = &plan.buffers[buffer as usize];
         let region = match buffer.base {
@@ -292,7 +292,7 @@ impl<'r, 'c> Functional<'r, 'c> {
         Ok(())
     }
 
-    /// A buffer ends: nobody may work on it any more.
+    /// Ends a buffer: no operation may work on it any more.
     fn free(&mut self, ready: &Ready<'c>, memref: u32, at: u32) -> Result<(), SimulateError> {
         let home = self.walker.freed;
         let end = home.begin + ready.kernel.memrefs[memref as usize].bytes();
@@ -418,7 +418,7 @@ impl<'r, 'c> Functional<'r, 'c> {
         Ok(())
     }
 
-    /// What lanes of a wide group do to memory that others of them see.
+    /// Checks accesses of a wide group's lanes to memory that other lanes of it see.
     fn across_lanes(&mut self, ready: &Ready<'c>, site: &Site) -> Result<(), SimulateError> {
         let memories = &self.code.machine.memories;
         let local = |region: u32| {
@@ -524,7 +524,7 @@ impl<'r, 'c> Functional<'r, 'c> {
     }
 }
 
-/// What bodies read at addresses that they compute.
+/// Reads of bodies at addresses that they compute.
 impl<'c> Functional<'_, 'c> {
     /// Holds what an apply looked at to the rules for everything that is read.
     fn tables(
@@ -576,9 +576,9 @@ impl<'c> Functional<'_, 'c> {
     }
 }
 
-/// What is wrong, in words.
+/// The texts of errors.
 impl<'c> Functional<'_, 'c> {
-    fn place(&self, ready: &Ready<'c>, at: u32) -> Box<Place> {
+    fn place(&self, ready: &Ready<'c>, at: u32) -> Box<OpLocation> {
         self::place(self.code, self.plan, ready, (self.step, self.task, at))
     }
 
@@ -698,12 +698,12 @@ impl<'c> Functional<'_, 'c> {
     }
 }
 
-/// Where a run is: step, rTask, and place in the flat code.
+/// The position of a run: step, rTask, and index in the flat code.
 type Now = (u32, u64, u32);
 
-fn place(code: &Code, plan: &Plan, ready: &Ready<'_>, (step, task, at): Now) -> Box<Place> {
+fn place(code: &Code, plan: &Plan, ready: &Ready<'_>, (step, task, at): Now) -> Box<OpLocation> {
     let facts = &plan.steps[step as usize];
-    Box::new(Place {
+    Box::new(OpLocation {
         kernel: ready.kernel.name.clone(),
         path: ready.paths.get(at as usize).cloned().unwrap_or_default(),
         op: ready.name(&code.machine, at as usize),
@@ -714,7 +714,7 @@ fn place(code: &Code, plan: &Plan, ready: &Ready<'_>, (step, task, at): Now) -> 
     })
 }
 
-/// What stopped a walk, in words.
+/// Returns the error that stopped a walk.
 pub(super) fn fault(
     code: &Code,
     plan: &Plan,
@@ -742,7 +742,7 @@ fn does(writes: bool) -> &'static str {
     if writes { "writes" } else { "reads" }
 }
 
-/// Who waits for what.
+/// The waits of units that do not continue.
 pub(super) fn deadlock(
     plan: &Plan,
     heads: impl Iterator<Item = u32>,

@@ -1,4 +1,4 @@
-//! What the lanes of a wide group did to memory that others of them see, since a barrier.
+//! Accesses of a wide group's lanes, since a barrier, to memory that other lanes of it see.
 
 use super::area::Area;
 use super::regions::Bits;
@@ -15,12 +15,12 @@ impl Lanes {
         Lanes { read: vec![Bits::default(); memories], written: vec![Bits::default(); memories] }
     }
 
-    /// Everybody sees everything.
+    /// All accesses are visible to all lanes.
     pub fn barrier(&mut self) {
         self.read.iter_mut().chain(&mut self.written).for_each(Bits::clear_all);
     }
 
-    /// Room for a memory's first bytes.
+    /// Makes the record for a memory's first bytes.
     pub fn grow(&mut self, region: u32, bytes: u64) {
         self.read[region as usize].grow(bytes);
         self.written[region as usize].grow(bytes);

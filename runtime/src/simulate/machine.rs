@@ -17,22 +17,22 @@ pub struct Machine {
     pub name: String,
     /// The name of the execution unit that programs run on.
     pub unit: String,
-    /// How many of those there are.
+    /// Number of units.
     pub units: u64,
-    /// How many of them, one behind the other, are in a cluster, and share its memory; 0 where
+    /// Number of consecutive units in a cluster, which share its memory; 0 where
     /// there are no clusters.
     pub cluster_units: u64,
     /// Million cycles a second, where the file says.
     pub clock_mhz: Option<u64>,
     /// From the end of a step until one on another unit that waits for it begins.
     pub wait_cycles: u64,
-    /// What a launch takes before its first steps begin.
+    /// Cycles of a launch before its first steps begin.
     pub launch_cycles: u64,
     /// Memories, caches and register files.
     pub memories: Vec<Memory>,
-    /// The memory in which kernel arguments lie.
+    /// The memory that holds kernel arguments.
     pub shared: MemoryId,
-    /// What runs beside a unit; one of each per unit.
+    /// The engines of a unit; one of each per unit.
     pub engines: Vec<Engine>,
     /// Ways between memories.
     pub moves: Vec<Move>,
@@ -43,7 +43,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// The memory of a cluster that arguments of kernels may lie in.
+    /// The memory of a cluster that may hold arguments of kernels.
     pub fn cluster_memory(&self) -> Option<MemoryId> {
         let near =
             |memory: &Memory| memory.scope == Scope::Cluster && memory.within == Some(self.shared);
@@ -51,15 +51,15 @@ impl Machine {
         found.filter(|_| self.cluster_units > 0).map(|place| place as MemoryId)
     }
 
-    /// Whether what moves to or from `end` reaches what lies in `memory`: one may lie within the
-    /// other.
+    /// Returns whether what moves to or from `end` reaches what lies in `memory`: one may lie
+    /// within the other.
     pub(super) fn reaches(&self, end: MemoryId, memory: MemoryId) -> bool {
         let within = |one: MemoryId, other| self.memories[one as usize].within == Some(other);
         end == memory || within(end, memory) || within(memory, end)
     }
 }
 
-/// Who shares a memory, from the fewest to the most.
+/// The units or threads that share a memory, from the fewest to the most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum Scope {
@@ -86,7 +86,7 @@ impl Scope {
         }
     }
 
-    /// Whether all units see one memory of this scope.
+    /// Returns whether all units see one memory of this scope.
     pub fn is_global(self) -> bool {
         matches!(self, Scope::Device | Scope::Host)
     }
@@ -97,19 +97,19 @@ impl Scope {
 pub struct Memory {
     /// Its name.
     pub name: String,
-    /// Who shares it.
+    /// The units or threads that share it.
     pub scope: Scope,
-    /// How much it holds.
+    /// Capacity in bytes.
     pub capacity_bytes: u64,
-    /// How much passes in one cycle; without it, anything does.
+    /// Bandwidth in bytes a cycle; unlimited without it.
     pub bytes_per_cycle: Option<u64>,
-    /// What one access moves at least.
+    /// The fewest bytes that one access moves.
     pub transaction_bytes: Option<u64>,
-    /// How many banks it has.
+    /// Number of banks.
     pub banks: Option<u64>,
-    /// How wide a bank is.
+    /// Width of a bank in bytes.
     pub bank_bytes: Option<u64>,
-    /// What one register holds, in a register file.
+    /// Size of one register, of a register file.
     pub register_bytes: Option<u64>,
     /// Elements of a register of any type, in a register file with lanes.
     pub lanes: Option<u64>,
@@ -137,9 +137,9 @@ pub struct Move {
     pub source: MemoryId,
     /// The memory it writes.
     pub target: MemoryId,
-    /// What runs it beside the unit.
+    /// The engine that executes it asynchronously, if one does.
     pub engine: Option<EngineId>,
-    /// How much it moves in one cycle.
+    /// Rate in bytes a cycle.
     pub bytes_per_cycle: Option<u64>,
     /// Cycles between two of them.
     pub issue_cycles: Option<f64>,
@@ -152,31 +152,31 @@ pub struct Move {
 pub struct Instruction {
     /// Its name.
     pub name: String,
-    /// What runs it beside the unit.
+    /// The engine that executes it asynchronously, if one does.
     pub engine: Option<EngineId>,
     /// Cycles between two of them.
     pub issue_cycles: f64,
     /// Cycles until the results are there.
     pub latency_cycles: u64,
-    /// What it computes.
+    /// The meaning of the instruction.
     pub meaning: Meaning,
 }
 
-/// What an instruction computes, on dense row-major operands.
+/// The computation of an instruction, on dense row-major operands.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Meaning {
     /// The operands, which are the first inputs of the program.
     pub operands: Vec<Operand>,
     /// The program; its outputs overwrite the last operands.
     pub program: Program,
-    /// What the inputs after the operands are always given.
+    /// The values of the inputs after the operands, the same in every run.
     pub constants: Vec<Vec<u8>>,
 }
 
 /// An operand of an instruction.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Operand {
-    /// Where it lies.
+    /// The memory that holds it.
     pub memory: MemoryId,
     /// Type of an element.
     pub ty: Ty,

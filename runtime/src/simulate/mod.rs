@@ -20,7 +20,7 @@ mod timed;
 mod validate;
 mod walker;
 
-pub use error::{Bytes, Place, SimulateError};
+pub use error::{Bytes, OpLocation, SimulateError};
 pub use machine::{
     Engine, EngineId, Instruction, LaneUnit, Machine, Meaning, Memory, MemoryId, Move, Operand,
     Scope,

@@ -58,7 +58,7 @@ impl Code {
         postcard::to_stdvec(self).map_err(|error| SimulateError::Decode(error.to_string()))
     }
 
-    /// What [`Code::to_bytes`] made.
+    /// Decodes the result of [`Code::to_bytes`].
     ///
     /// # Errors
     /// Bytes that are something else.
@@ -117,7 +117,7 @@ impl<'c> Simulator<'c> {
             let (machine, clusters) = (machine.name.clone(), plan.clusters);
             return Err(SimulateError::Clusters { clusters, units, machine, found });
         }
-        // What ends where: a port, or a buffer.
+        // The place where a copy ends: a port, or a buffer.
         let numbered = |ports: &[Port], base: fn(u32) -> Base| -> Vec<_> {
             let sizes = (0..).zip(ports).filter_map(|(number, port)| Some((number, port.bytes()?)));
             sizes.map(|(number, bytes)| (base(number), bytes, bytes)).collect()
@@ -210,7 +210,7 @@ impl Simulator<'_> {
     /// when.
     ///
     /// # Errors
-    /// Allocations beyond a memory, and programs that cannot come to an end.
+    /// Allocations beyond a memory, and programs that cannot terminate.
     pub fn time(&self, traced: bool) -> Result<(Report, Option<Trace>), SimulateError> {
         let kernels = self.ready();
         let mut timed = Timed::new(self.code, self.plan, &kernels, traced);

@@ -1,4 +1,4 @@
-//! What happens before what, between steps.
+//! The order between steps.
 //!
 //! Each step has a clock: per unit, how many of its steps are done when it begins. A byte of
 //! the arena or of an output remembers who wrote it and who has read it since; whoever touches
@@ -31,7 +31,7 @@ struct Cell {
     readers: Vec<u32>,
 }
 
-/// What does not fit.
+/// A conflict between steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Clash {
     /// Another step touched the bytes, and nothing orders the two.
@@ -80,7 +80,8 @@ impl<'p> Order<'p> {
         self.units[unit] = clock;
     }
 
-    /// Whether two buffers of the plan are one, seen from other elements on: they end together.
+    /// Returns whether two buffers of the plan are one, seen from other elements on: they end
+    /// together.
     fn is_same(&self, one: u32, other: u32) -> bool {
         let [one, other] = [one, other].map(|number| &self.plan.buffers[number as usize]);
         one.base == other.base && one.offset + one.bytes == other.offset + other.bytes
@@ -171,7 +172,7 @@ impl<'p> Order<'p> {
     }
 }
 
-/// Makes a cell begin at `at`, where one lies across it.
+/// Splits the cell that crosses `at`, if one does.
 fn cut(map: &mut BTreeMap<u64, Cell>, at: u64) {
     let Some((_, cell)) = map.range_mut(..at).next_back() else {
         return;

@@ -37,7 +37,7 @@ pub(super) enum Inst {
         otherwise: u32,
     },
     Jump(u32),
-    /// What is allocated from here on ends at the matching [`Inst::Close`].
+    /// Allocations from here on end at the matching [`Inst::Close`].
     Open,
     Close,
     Alloc(MemRefId),
@@ -94,7 +94,7 @@ pub(super) enum SiteKind {
     Apply(Box<Apply>),
 }
 
-/// What an operation costs, apart from its memories.
+/// The cost of an operation, apart from its memories.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cost {
     /// Which facts they are.
@@ -128,7 +128,7 @@ pub(super) struct Side {
     pub indices: Vec<Slot>,
     /// Bytes per step of each index.
     pub strides: Vec<i64>,
-    /// What each index must stay below.
+    /// The upper bound of each index.
     pub limits: Vec<i64>,
     /// Extent along each dimension, for reports.
     pub extent: Vec<u64>,
@@ -417,8 +417,8 @@ impl<'c> Flatten<'_, 'c> {
         &self.kernel.memrefs[view.memref as usize]
     }
 
-    /// What a move costs, and its engine. Without a number it takes the unit for a cycle, and
-    /// an engine for no longer than its bytes do.
+    /// Returns the cost of a move, and its engine. Without a number it takes the unit for a cycle,
+    /// and an engine for no longer than its bytes do.
     fn way(&self, way: u32) -> (Cost, Option<EngineId>) {
         let facts = &self.machine.moves[way as usize];
         let default = if facts.engine.is_some() { 0.0 } else { 1.0 };

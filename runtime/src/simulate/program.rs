@@ -14,12 +14,12 @@ pub type TokenSlot = u32;
 /// Index into [`Kernel::memrefs`].
 pub type MemRefId = u32;
 
-/// What the code section of a simulated artifact holds.
+/// The code section of a simulated artifact.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Code {
     /// The machine that runs it.
     pub machine: Machine,
-    /// What plans name by symbol.
+    /// The kernels, which plans name by symbol.
     pub kernels: Vec<Kernel>,
 }
 
@@ -28,32 +28,32 @@ pub struct Code {
 pub struct Kernel {
     /// Its symbol.
     pub name: String,
-    /// How many rTasks it has.
+    /// Number of rTasks.
     pub tasks: u64,
-    /// Who runs one rTask together: the widest scope of the registers it works in.
+    /// The threads that run one rTask together: the widest scope of the registers it works in.
     pub group: Scope,
-    /// What the index slots hold when an rTask begins; slot 0 gets the rTask's number.
+    /// Initial values of the index slots in each rTask; slot 0 gets the rTask's number.
     pub slots: Vec<i64>,
     /// Number of token slots.
     pub tokens: u32,
     /// The arguments, then what is allocated.
     pub memrefs: Vec<MemRef>,
-    /// How many of them are arguments.
+    /// Number of them that are arguments.
     pub arguments: u32,
-    /// What an rTask does.
+    /// The code of an rTask.
     pub body: Vec<Op>,
 }
 
 /// A buffer in a memory, dense and row-major.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemRef {
-    /// Where it lies.
+    /// The memory that holds it.
     pub memory: MemoryId,
     /// Type of an element.
     pub ty: Ty,
     /// Extents, outermost first.
     pub shape: Vec<u64>,
-    /// How much of the capacity it takes: whole registers in a register file.
+    /// Bytes of the capacity that it takes: whole registers in a register file.
     pub room_bytes: u64,
 }
 
@@ -99,9 +99,9 @@ impl View {
 pub enum Op {
     /// Index arithmetic.
     Set {
-        /// What is defined.
+        /// The slot that is defined.
         to: Slot,
-        /// As what.
+        /// The value of the slot.
         value: Value,
     },
     /// Runs its body for `counter` from `begin` to below `end`.
@@ -126,17 +126,17 @@ pub enum Op {
         /// Runs where it is.
         otherwise: Vec<Op>,
     },
-    /// Room in a memory, until the end of the body around.
+    /// An allocation in a memory, until the end of the body around.
     Alloc(MemRefId),
     /// Element by element, along one dimension of each buffer.
     Copy {
         /// Index into [`Machine::moves`].
         way: u32,
-        /// What is read.
+        /// The views that are read.
         from: View,
-        /// What is written.
+        /// The views that are written.
         to: View,
-        /// How many.
+        /// Number of elements.
         count: u64,
         /// The dimension along which it reads, and how far apart; none of a rank of 0.
         from_step: Option<(u32, u64)>,
@@ -144,16 +144,16 @@ pub enum Op {
         to_step: Option<(u32, u64)>,
         /// Elements after the last one that become zero: the rest of a register.
         zeros: u64,
-        /// What it gives; present where the move has an engine.
+        /// The token that it gives; present if the move has an engine.
         token: Option<TokenSlot>,
     },
     /// A box of elements.
     Transfer {
         /// Index into [`Machine::moves`].
         way: u32,
-        /// What is read.
+        /// The views that are read.
         from: View,
-        /// What is written.
+        /// The views that are written.
         to: View,
         /// Extents of the box, outermost first.
         sizes: Vec<u64>,
@@ -161,14 +161,14 @@ pub enum Op {
         from_strides: Vec<i64>,
         /// Elements between neighbours where it is written.
         to_strides: Vec<i64>,
-        /// What it gives; present where the move has an engine.
+        /// The token that it gives; present if the move has an engine.
         token: Option<TokenSlot>,
     },
     /// A constant in a box.
     Fill {
         /// Index into [`Machine::moves`].
         way: u32,
-        /// What is written.
+        /// The views that are written.
         to: View,
         /// Extents of the box, outermost first.
         sizes: Vec<u64>,
@@ -176,7 +176,7 @@ pub enum Op {
         strides: Vec<i64>,
         /// The constant.
         value: Scalar,
-        /// What it gives; present where the move has an engine.
+        /// The token that it gives; present if the move has an engine.
         token: Option<TokenSlot>,
     },
     /// An instruction, on views of its operands' shapes along their last dimensions.
@@ -185,16 +185,16 @@ pub enum Op {
         instruction: u32,
         /// One per operand.
         views: Vec<View>,
-        /// What it gives; present where the instruction has an engine.
+        /// The token that it gives; present if the instruction has an engine.
         token: Option<TokenSlot>,
     },
     /// Scalar operations on lanes.
     Apply {
         /// Index into [`Machine::lanes`].
         unit: u32,
-        /// Whether lanes are combined into one element.
+        /// True if lanes are combined into one element.
         combines: bool,
-        /// What is done.
+        /// The work.
         work: Work,
     },
     /// Waits for tokens.
@@ -212,7 +212,7 @@ pub enum Op {
     Barrier(Scope),
 }
 
-/// How an index is computed, in 64 bits.
+/// The computation of an index, in 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum Value {
@@ -232,7 +232,7 @@ pub struct Work {
     pub nest: Nest,
     /// Elements side by side, as many as their tensors hold.
     pub views: Vec<View>,
-    /// What is done to each view.
+    /// The use of each view.
     pub uses: Vec<Use>,
     /// Buffers that the body reads at computed addresses.
     pub tables: Vec<MemRefId>,
@@ -240,24 +240,24 @@ pub struct Work {
     pub indices: Vec<Slot>,
 }
 
-/// What is done to the elements of a view.
+/// The use of a view's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Use {
-    /// They are read.
+    /// The elements are read.
     Read,
-    /// They are overwritten.
+    /// The elements are overwritten.
     Write,
-    /// They are read, then overwritten.
+    /// The elements are read, then overwritten.
     Update,
 }
 
 impl Use {
-    /// Whether what they held matters.
+    /// Returns whether what they held matters.
     pub fn reads(self) -> bool {
         self != Use::Write
     }
 
-    /// Whether they change.
+    /// Returns whether they change.
     pub fn writes(self) -> bool {
         self != Use::Read
     }

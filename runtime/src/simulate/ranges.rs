@@ -1,4 +1,4 @@
-//! Sets of byte ranges that grow by many small pieces, mostly side by side.
+//! Sets of byte ranges that grow by many small ranges, mostly side by side.
 
 /// Pieces before the first look for neighbours among all of them.
 const COMPACT_AT: usize = 4096;

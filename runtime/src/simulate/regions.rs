@@ -5,7 +5,7 @@ use super::error::SimulateError;
 /// Bytes that a memory of the machine, the arena, a port or the constants hold.
 pub(super) struct Region<'a> {
     pub data: Data<'a>,
-    /// What was written; `None` where everything always is.
+    /// The bytes that were written; `None` where all bytes always are.
     pub written: Option<Bits>,
 }
 

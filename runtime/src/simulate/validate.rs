@@ -1,4 +1,4 @@
-//! Every index of the code, held against what it names. What passes here never panics later.
+//! Checks every index of the code against what it names, so that a simulation never panics.
 
 use super::error::SimulateError;
 use super::machine::Machine;
@@ -271,13 +271,13 @@ impl Check<'_> {
         }
     }
 
-    /// Whether the move has an engine.
+    /// Returns whether the move has an engine.
     fn way(&self, way: u32) -> Result<bool, String> {
         below("move", way, self.machine.moves.len())?;
         Ok(self.machine.moves[way as usize].engine.is_some())
     }
 
-    /// Whether a move leads from one buffer to another.
+    /// Returns whether a move leads from one buffer to another.
     fn between(&self, way: u32, from: Option<&View>, to: &View) -> Result<(), String> {
         let facts = &self.machine.moves[way as usize];
         let memory = |view: &View| self.kernel.memrefs[view.memref as usize].memory;

@@ -10,19 +10,19 @@ use crate::vm;
 /// Allocations begin at multiples of this.
 const ALLOC_ALIGN: u64 = 64;
 
-/// Where a buffer lies.
+/// The memory and bytes of a buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Home {
     /// Index of a region: memories of the machine first.
     pub region: u32,
-    /// Where it begins there.
+    /// Its first byte there.
     pub begin: u64,
-    /// How much of it there is.
+    /// Its size in bytes.
     pub bytes: u64,
 }
 
 impl Home {
-    /// Of a buffer that does not exist now.
+    /// The id of a buffer that does not exist now.
     pub const NOWHERE: Home = Home { region: u32::MAX, begin: 0, bytes: u64::MAX };
 }
 
@@ -30,7 +30,7 @@ impl Home {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Token {
     pub engine: u32,
-    /// How many operations the engine was given before it.
+    /// Number of operations that the engine was given before it.
     pub number: u64,
 }
 
@@ -56,7 +56,7 @@ pub(super) enum Stop {
     End,
 }
 
-/// What stops a walk for good.
+/// An error that ends a walk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     /// More than a memory holds.
@@ -71,11 +71,11 @@ pub(super) struct Walker {
     pub at: usize,
     pub slots: Vec<i64>,
     pub tokens: Vec<Option<Token>>,
-    /// Per memref; those of arguments are set by whoever begins a step.
+    /// Per memref; those of arguments are set at the begin of a step.
     pub homes: Vec<Home>,
     /// Buffers that exist, in order.
     alive: Vec<MemRefId>,
-    /// Where the buffer was that ended last.
+    /// The home of the buffer that ended last.
     pub freed: Home,
     /// Length of `alive` where blocks began.
     marks: Vec<usize>,
@@ -236,12 +236,12 @@ impl Walker {
         self.taken[memory] -= memref.room_bytes;
         let home = &mut self.homes[id as usize];
         self.tops[memory] = home.begin;
-        // Whoever is told needs to know where it was.
+        // Errors need to say where it was.
         self.freed = std::mem::replace(home, Home::NOWHERE);
         Some(id)
     }
 
-    /// Where an operand begins, relative to its buffer; `None` where it leaves it.
+    /// Returns the offset of an operand in its buffer; `None` if it is outside.
     #[inline]
     pub fn offset(&self, side: &Side) -> Option<i64> {
         let mut offset = 0i64;

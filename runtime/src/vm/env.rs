@@ -42,11 +42,11 @@ impl Memory<'_> {
     }
 }
 
-/// Where the tensors of a program lie while it runs.
+/// The memory of a program's tensors while it runs.
 pub trait Memories {
     /// The bytes of a tensor, as many as its declaration says.
     fn bytes(&self, tensor: TensorId) -> &[u8];
-    /// The same, of a tensor that the program writes.
+    /// Returns the memory of a tensor that the program writes.
     fn bytes_mut(&mut self, tensor: TensorId) -> &mut [u8];
     /// Elements of a tensor are read at these addresses, which were computed and are inside.
     fn looked_at(&self, _tensor: TensorId, _addresses: &[i64]) {}
@@ -104,8 +104,8 @@ impl<'a> Env<'a> {
         self.set(tensor, Memory::Read(bytes));
     }
 
-    /// Binds a tensor to memory that is read and written, such as a mapped file. It starts with
-    /// what the memory holds.
+    /// Binds a tensor to memory that is read and written, such as a mapped file. Its
+    /// initial content is that of the memory.
     pub fn bind_mut(&mut self, tensor: TensorId, bytes: &'a mut [u8]) {
         self.set(tensor, Memory::Write(bytes));
     }
@@ -115,7 +115,7 @@ impl<'a> Env<'a> {
         self.set(tensor, Memory::Owned(bytes));
     }
 
-    /// What a tensor holds; empty before the first run unless it was bound.
+    /// Returns the bytes of a tensor; empty before the first run unless it was bound.
     pub fn get(&self, tensor: TensorId) -> &[u8] {
         self.tensors.get(tensor as usize).map_or(&[], Memory::bytes)
     }

@@ -1,4 +1,4 @@
-//! What can be wrong with a program, and what can go wrong while it runs.
+//! Errors of a program, and errors while it runs.
 
 use std::fmt;
 
@@ -6,9 +6,9 @@ use super::inst::Inst;
 use super::program::{Reg, TensorId};
 use super::ty::Ty;
 
-/// Where in a program: the path of statement indices, then what is meant inside of a nest.
+/// A position in a program: the path of statement indices, then the part of a nest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct ProgramLocation {
     /// Index of the statement in [`super::Program::body`], then in each nested body. The
     /// statements of a `While` count `before` first, those of an `If` count `then` first.
     pub path: Vec<u32>,
@@ -29,7 +29,7 @@ pub enum Part {
     Scatter(u32),
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for ProgramLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("statement ")?;
         for (i, index) in self.path.iter().enumerate() {
@@ -59,35 +59,41 @@ pub enum VmError {
     #[error("tensor {tensor} has {len} elements of {ty}, more than memory can address")]
     TooLarge { tensor: TensorId, len: u64, ty: Ty },
     #[error("{place}: tensor {tensor} does not exist, the program declares {count}")]
-    NoTensor { place: Place, tensor: TensorId, count: usize },
+    NoTensor { place: ProgramLocation, tensor: TensorId, count: usize },
     #[error("{place}: the nest has {extents} extents and {parallel} parallel flags")]
-    Flags { place: Place, extents: usize, parallel: usize },
+    Flags { place: ProgramLocation, extents: usize, parallel: usize },
     #[error("{place}: the access has {strides} strides in a nest of {extents} axes")]
-    Rank { place: Place, strides: usize, extents: usize },
+    Rank { place: ProgramLocation, strides: usize, extents: usize },
     #[error(
         "{place}: addresses {low} to {high} of tensor {tensor} are accessed, which has {len} elements"
     )]
-    Range { place: Place, tensor: TensorId, low: i128, high: i128, len: u64 },
+    Range { place: ProgramLocation, tensor: TensorId, low: i128, high: i128, len: u64 },
     #[error("{place}: register {register} is not defined here, {defined} are")]
-    Register { place: Place, register: Reg, defined: u32 },
+    Register { place: ProgramLocation, register: Reg, defined: u32 },
     #[error("{place}: axis {axis} does not exist in a nest of {extents} axes")]
-    Axis { place: Place, axis: u32, extents: usize },
+    Axis { place: ProgramLocation, axis: u32, extents: usize },
     #[error("{place}: {inst:?} does not take {found}; it takes {expected}")]
-    Type { place: Place, inst: Inst, found: Ty, expected: &'static str },
+    Type { place: ProgramLocation, inst: Inst, found: Ty, expected: &'static str },
     #[error("{place}: {inst:?} takes operands of one type and was given {a} and {b}")]
-    TypesDiffer { place: Place, inst: Inst, a: Ty, b: Ty },
+    TypesDiffer { place: ProgramLocation, inst: Inst, a: Ty, b: Ty },
     #[error("{place}: {inst:?} cannot convert {from} to {to}")]
-    Cast { place: Place, inst: Inst, from: Ty, to: Ty },
+    Cast { place: ProgramLocation, inst: Inst, from: Ty, to: Ty },
     #[error("{place}: a register of type {value} is stored to tensor {tensor} of {ty}")]
-    StoreType { place: Place, tensor: TensorId, ty: Ty, value: Ty },
+    StoreType { place: ProgramLocation, tensor: TensorId, ty: Ty, value: Ty },
     #[error("{place}: an address is an integer, not {found}")]
-    AddressType { place: Place, found: Ty },
+    AddressType { place: ProgramLocation, found: Ty },
     #[error("{place}: axis {axis} is said to be parallel, but all its points store to one element")]
-    NotParallel { place: Place, axis: usize },
+    NotParallel { place: ProgramLocation, axis: usize },
     #[error("{place}: tensor {tensor} has type {found} and {len} elements; {expected} is needed")]
-    Control { place: Place, tensor: TensorId, found: Ty, len: u64, expected: &'static str },
+    Control {
+        place: ProgramLocation,
+        tensor: TensorId,
+        found: Ty,
+        len: u64,
+        expected: &'static str,
+    },
     #[error("{place}: statements are nested deeper than {limit}")]
-    Depth { place: Place, limit: usize },
+    Depth { place: ProgramLocation, limit: usize },
     #[error("the program has {expected} inputs and was given {found}")]
     InputCount { expected: usize, found: usize },
     #[error("tensor {tensor} has {expected} bytes and was given {found}")]
@@ -99,7 +105,7 @@ pub enum VmError {
     #[error("no memory for tensor {tensor} of {bytes} bytes")]
     Memory { tensor: TensorId, bytes: u64 },
     #[error("{place}: integer division by zero")]
-    DivisionByZero { place: Place },
+    DivisionByZero { place: ProgramLocation },
     #[error("{place}: address {address} is outside of tensor {tensor}, which has {len} elements")]
-    Address { place: Place, tensor: TensorId, address: i64, len: u64 },
+    Address { place: ProgramLocation, tensor: TensorId, address: i64, len: u64 },
 }

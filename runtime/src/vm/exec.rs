@@ -2,7 +2,7 @@
 
 use super::copy;
 use super::env::Memories;
-use super::error::{Part, Place, VmError};
+use super::error::{Part, ProgramLocation, VmError};
 use super::eval::{self, Fault, Registers};
 use super::inst::Inst;
 use super::multiply;
@@ -38,17 +38,17 @@ pub(super) fn run<M: Memories>(
 
 struct Run<'r, M> {
     strips: &'r Strips,
-    place: &'r Place,
+    place: &'r ProgramLocation,
     env: &'r mut M,
     registers: &'r mut Registers,
     /// Points of the previous strip; 0 before the first.
     points: usize,
-    at: &'r mut Places,
+    at: &'r mut NestAddresses,
 }
 
-/// Where a nest is; kept from one nest to the next, for its memory.
+/// The addresses at a nest's current point; kept from one nest to the next to reuse the allocation.
 #[derive(Default)]
-pub(super) struct Places {
+pub(super) struct NestAddresses {
     /// Per address, where the current strip begins.
     bases: Vec<i64>,
     /// Per address, where it began when its register was last filled.
@@ -62,10 +62,10 @@ pub(super) struct Places {
 impl<'r, M: Memories> Run<'r, M> {
     fn new(
         strips: &'r Strips,
-        place: &'r Place,
+        place: &'r ProgramLocation,
         env: &'r mut M,
         registers: &'r mut Registers,
-        at: &'r mut Places,
+        at: &'r mut NestAddresses,
     ) -> Self {
         registers.reserve(&strips.types, strips.points, strips.tail.is_some());
         for &(reg, scalar) in &strips.constants {
@@ -201,7 +201,7 @@ impl<'r, M: Memories> Run<'r, M> {
         };
         let leaving = strips.accumulators.iter().filter(|a| !stays(self, a.load));
         let leaving: Vec<&Accumulator> = leaving.collect();
-        // What leaves is written before values trade places.
+        // Results are stored before values are exchanged.
         if self.points != 0 {
             leaving.iter().for_each(|a| self.store_accumulator(a));
         }
@@ -309,8 +309,8 @@ impl<'r, M: Memories> Run<'r, M> {
     }
 }
 
-fn error(place: &Place, fault: Fault, part: Part) -> VmError {
-    let place = Place { part: Some(part), ..place.clone() };
+fn error(place: &ProgramLocation, fault: Fault, part: Part) -> VmError {
+    let place = ProgramLocation { part: Some(part), ..place.clone() };
     match fault {
         Fault::DivisionByZero => VmError::DivisionByZero { place },
         Fault::Address { tensor, address, len } => VmError::Address { place, tensor, address, len },

@@ -281,7 +281,7 @@ pub enum CastOp {
     FPToSI,
     /// Float to unsigned integer, towards zero.
     FPToUI,
-    /// The same bits as another type of the same width.
+    /// Reinterprets bits as another type of the same width.
     Bitcast,
     /// Between [`Ty::Index`] and an integer, with its sign.
     IndexCast,

@@ -1,4 +1,4 @@
-//! The one interpreter of weft: scalar loops over tensors, as plain data.
+//! The reference interpreter: scalar loops over tensors, as plain data.
 //!
 //! A [`Program`] declares tensors and runs [`Stmt`]s; almost always the statement is a
 //! [`Nest`], a perfect loop nest whose points load scalars, compute with the scalar operations
@@ -56,7 +56,7 @@ mod ty;
 mod validate;
 
 pub use env::{Env, Memories, split_one};
-pub use error::{Part, Place, VmError};
+pub use error::{Part, ProgramLocation, VmError};
 pub use eval::{index, index_compare};
 pub use inst::{BinaryOp, CastOp, CmpFPredicate, CmpIPredicate, Inst, UnaryOp};
 pub use program::{Access, Nest, Program, Reg, Scatter, Stmt, TensorDecl, TensorId};

@@ -3,7 +3,7 @@
 //! A strip is up to [`STRIP_POINTS`] points whose instructions run one after the other over
 //! whole arrays of registers. `schedule` chooses the points, `exec` runs them.
 
-use super::error::Place;
+use super::error::ProgramLocation;
 use super::inst::{BinaryOp, Inst};
 use super::program::{Reg, Scatter, TensorId};
 use super::ty::{Scalar, Ty};
@@ -15,7 +15,7 @@ pub(super) const STRIP_POINTS: usize = 512;
 #[derive(Debug)]
 pub(super) struct Scheduled {
     /// The statement, for errors.
-    pub place: Place,
+    pub place: ProgramLocation,
     pub kind: Kind,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct Multiply {
     pub points: usize,
     /// Extents of the loops around it, outermost first.
     pub extents: Vec<u64>,
-    /// Whether the sum is the first operand of the addition.
+    /// True if the sum is the first operand of the addition.
     pub sum_first: bool,
 }
 
@@ -83,7 +83,7 @@ pub(super) struct Strips {
     pub chunked: Option<usize>,
     pub points: usize,
     pub last_points: usize,
-    /// Those of loads, then of stores, then of `Index` instructions.
+    /// The addresses of loads, then of stores, then of `Index` instructions.
     pub addresses: Vec<Address>,
     /// Type of each register.
     pub types: Vec<Ty>,
@@ -110,7 +110,7 @@ pub(super) struct Loop {
     pub strides: Vec<i64>,
 }
 
-/// Where the points of a strip lie, relative to a base that the loops move.
+/// The addresses of a strip's points, relative to a base that the loops move.
 #[derive(Debug)]
 pub(super) struct Address {
     pub tensor: TensorId,
@@ -190,7 +190,8 @@ impl OpKind {
     }
 }
 
-/// What depends on accumulators when all points of a strip share them: done point by point.
+/// The instructions that depend on accumulators which all points of a strip share: run point by
+/// point.
 #[derive(Debug)]
 pub(super) enum Tail {
     /// Each accumulator is `op(accumulator, x)`.

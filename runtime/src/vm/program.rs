@@ -97,9 +97,9 @@ pub struct Nest {
     pub loads: Vec<Access>,
     /// Registers from `loads.len()` on.
     pub body: Vec<Inst>,
-    /// What is written at each point.
+    /// The stores of each point.
     pub stores: Vec<(Access, Reg)>,
-    /// What is written at computed addresses.
+    /// The stores at computed addresses.
     pub scatters: Vec<Scatter>,
 }
 

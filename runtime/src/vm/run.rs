@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::env::{Env, Memories, Memory};
-use super::error::{Place, VmError};
+use super::error::{ProgramLocation, VmError};
 use super::eval::Registers;
 use super::exec;
 use super::inst::Inst;
@@ -41,7 +41,7 @@ impl Program {
         Ok(Prepared { program: Cow::Owned(self), body, written })
     }
 
-    /// Whether anything that the program does depends on what a tensor holds at first or
+    /// Returns whether anything that the program does depends on what a tensor holds at first or
     /// later; what is only written does not.
     pub fn looks_at(&self, tensor: TensorId) -> bool {
         self.body.iter().any(|stmt| stmt.looks_at(tensor))
@@ -68,7 +68,7 @@ impl Program {
                 Stmt::Nest(nest) => {
                     written.extend(writes(nest));
                     let types = register_types(&self.tensors, nest, path)?;
-                    let place = Place { path: path.clone(), part: None };
+                    let place = ProgramLocation { path: path.clone(), part: None };
                     Node::Nest(Box::new(Scheduled::new(&self.tensors, nest, &types, place)))
                 }
                 Stmt::Loop { count, counter, body } => {
@@ -110,7 +110,7 @@ impl Stmt {
 }
 
 impl Nest {
-    /// Whether a register that is loaded from the tensor has a use.
+    /// Returns whether a register that is loaded from the tensor has a use.
     fn looks_at(&self, tensor: TensorId) -> bool {
         let mut used = vec![false; self.loads.len() + self.body.len()];
         let mut computed = false;
@@ -193,7 +193,7 @@ impl Prepared<'_> {
     }
 
     /// Runs the program where its tensors lie, without taking memory once `scratch` has it:
-    /// what is run millions of times, as an instruction on a simulated machine.
+    /// a program that is run millions of times, as an instruction on a simulated machine.
     ///
     /// # Errors
     ///

@@ -6,7 +6,7 @@
 //! axes; what does not depend on the accumulators is done for the whole strip, the rest point
 //! by point. Where neither is possible a strip is one point.
 
-use super::error::Place;
+use super::error::ProgramLocation;
 use super::eval;
 use super::inst::{BinaryOp, Inst};
 use super::nest::*;
@@ -21,7 +21,12 @@ const FEW_POINTS: u64 = 64;
 
 impl Scheduled {
     /// Schedules a nest that was validated; `types` are those of its registers.
-    pub fn new(tensors: &[TensorDecl], nest: &Nest, types: &[Ty], place: Place) -> Scheduled {
+    pub fn new(
+        tensors: &[TensorDecl],
+        nest: &Nest,
+        types: &[Ty],
+        place: ProgramLocation,
+    ) -> Scheduled {
         let kind = if nest.extents.contains(&0) {
             Kind::Nothing
         } else {
@@ -278,7 +283,7 @@ fn strips(nest: &Nest, types: &[Ty], axes: Vec<Axis>) -> Strips {
     strips
 }
 
-/// How ill an axis suits the inside of a strip: far steps and few points do.
+/// Returns the cost of an axis as the inside of a strip: large strides and few points cost most.
 fn cost(axis: &Axis) -> usize {
     let far = |stride: &i64| match stride.unsigned_abs() {
         0 => 0,
@@ -290,7 +295,7 @@ fn cost(axis: &Axis) -> usize {
     axis.strides.iter().map(far).sum::<usize>() + short
 }
 
-/// The points of a strip: whole inner axes, and a piece of the last one.
+/// The points of a strip: whole inner axes, and a part of the last one.
 struct Shape {
     /// Axis numbers, fastest first.
     inner: Vec<usize>,
@@ -327,7 +332,7 @@ impl Shape {
         ((self.before * self.chunk) as usize, (self.before * rest) as usize)
     }
 
-    /// The loops around the strip, and which of them steps through the pieces.
+    /// The loops around the strip, and which of them steps through the parts.
     fn loops(&self, axes: &[Axis], along: bool) -> (Vec<Loop>, Option<usize>) {
         let mut loops = Vec::new();
         let mut push = |axis: usize| {

@@ -1,8 +1,8 @@
-//! Everything that must hold before a program runs. What passes here never panics there.
+//! Checks everything that must hold before a program runs, so that running it never panics.
 
 use std::collections::BTreeSet;
 
-use super::error::{Part, Place, VmError};
+use super::error::{Part, ProgramLocation, VmError};
 use super::inst::{CastOp, Inst};
 use super::program::{Access, Nest, Program, Reg, Stmt, TensorDecl, TensorId};
 use super::ty::Ty;
@@ -34,7 +34,7 @@ impl Program {
 
     fn check_stmts(&self, stmts: &[Stmt], first: u32, path: &mut Vec<u32>) -> Result<(), VmError> {
         if path.len() >= DEPTH_LIMIT {
-            let place = Place { path: path.clone(), part: None };
+            let place = ProgramLocation { path: path.clone(), part: None };
             return Err(VmError::Depth { place, limit: DEPTH_LIMIT });
         }
         for (i, stmt) in stmts.iter().enumerate() {
@@ -72,7 +72,7 @@ impl Program {
         expected: &'static str,
         path: &[u32],
     ) -> Result<(), VmError> {
-        let place = || Place { path: path.to_vec(), part: None };
+        let place = || ProgramLocation { path: path.to_vec(), part: None };
         let decl = self.tensors.get(tensor as usize).ok_or_else(|| VmError::NoTensor {
             place: place(),
             tensor,
@@ -123,14 +123,14 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
-    fn place(&self, part: Part) -> Place {
-        Place { path: self.path.to_vec(), part: Some(part) }
+    fn place(&self, part: Part) -> ProgramLocation {
+        ProgramLocation { path: self.path.to_vec(), part: Some(part) }
     }
 
     fn shape(&self) -> Result<(), VmError> {
         let (extents, parallel) = (self.nest.extents.len(), self.nest.parallel.len());
         if extents != parallel {
-            let place = Place { path: self.path.to_vec(), part: None };
+            let place = ProgramLocation { path: self.path.to_vec(), part: None };
             return Err(VmError::Flags { place, extents, parallel });
         }
         Ok(())

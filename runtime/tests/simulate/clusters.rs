@@ -97,8 +97,7 @@ fn a_unit_reaches_its_own_cluster_only() {
     let (code, mut plan) = fetched();
     plan.steps[1].unit = 1;
     let error = Simulator::new(&code, &plan).err().expect("unit 1 is of the other cluster");
-    let expected =
-        "step 1 on unit 1 of cluster 0 is given buffer 1, which lies in the memory of another";
+    let expected = "step 1 on unit 1 of cluster 0 is given buffer 1, which is in the memory of another cluster";
     assert_eq!(error.to_string().lines().next(), Some(expected));
 }
 

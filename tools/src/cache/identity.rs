@@ -1,4 +1,4 @@
-//! Who compiles: nothing of another compiler, library or linker is taken for one's own.
+//! The identity of the compiler: artifacts of another compiler, library or linker are not used.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -8,7 +8,7 @@ use object::Object as _;
 use object::read::ReadCache;
 
 /// The compiler, the libraries that make its code, and the linker, each by what its own linker
-/// wrote into it; `None` where one cannot be told from others.
+/// wrote into it; `None` if it has none.
 pub(super) fn inputs() -> Option<Vec<(String, String)>> {
     let program = build_of(&std::env::current_exe().ok()?)?;
     let libraries = libraries().iter().map(|path| build_of(path)).collect::<Option<Vec<_>>>()?;

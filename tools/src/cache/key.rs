@@ -1,4 +1,4 @@
-//! What a compilation is asked for, as text that decides its result.
+//! The request for a compilation, as text that decides its result.
 
 use std::path::Path;
 
@@ -54,7 +54,7 @@ pub(super) fn seen(model: &Path, options: &Options, inputs: &[(String, String)])
     Some(hasher.finish())
 }
 
-/// What says which machine is meant: all that a compilation takes from the host, or the text.
+/// Returns the key of a machine: all that a compilation takes from the host, or the machine's text.
 fn device(device: &Device) -> Option<String> {
     match device {
         Device::Host => Some(format!("{:?}", Host::current().ok()?)),

@@ -1,4 +1,4 @@
-//! The compile cache: an artifact that was made is not made again.
+//! The compile cache: an artifact is not made again while its inputs are the same.
 //!
 //! A compilation notes which facts of its machine it used. Its recipe, filed under the hash of
 //! the imported model, lists the compiler, the options, and those facts with what the machine said
@@ -41,19 +41,19 @@ pub struct Cache {
     trouble: RefCell<Trouble>,
 }
 
-/// What is wrong with a cache: each said once.
+/// Problems of a cache, each reported once.
 #[derive(Default)]
 struct Trouble {
     damaged: bool,
     refused: Option<io::Error>,
 }
 
-/// Where an artifact from the cache goes.
+/// The destination of an artifact from the cache.
 #[derive(Clone, Copy, Debug)]
 pub enum To<'a> {
     /// To a file of its own, which may be changed.
     File(&'a Path),
-    /// To whoever runs it in this process.
+    /// A run in this process.
     Run,
 }
 
@@ -62,14 +62,14 @@ pub enum To<'a> {
 pub struct Hit {
     /// The artifact, where it is only run.
     pub lent: Option<Lent>,
-    /// What `weft compile` says beside it.
+    /// The remarks that `weft compile` prints.
     pub remarks: Vec<String>,
 }
 
 /// An artifact, and how it came to be.
 pub type Found = (Hit, Made);
 
-/// What a lookup of an imported model found out.
+/// The result of a lookup of an imported model.
 pub struct Asked {
     model: String,
     /// Which option or fact is another one than before, where the model is known.
@@ -77,7 +77,7 @@ pub struct Asked {
 }
 
 impl Cache {
-    /// A cache for a compilation; `None` where the compiler cannot be told from others.
+    /// Returns a cache for a compilation; `None` if the compiler has no identity.
     pub fn of(settings: &Settings, model: &Path, options: &Options) -> Option<Self> {
         let folder = settings.folder.clone()?;
         let inputs = key::inputs(options)?;
@@ -89,7 +89,7 @@ impl Cache {
     /// The artifact of a model whose bytes, and all that is read beside them, were seen before.
     ///
     /// # Errors
-    /// What the system said of the output.
+    /// The system's error about the output.
     pub fn find_seen(&self, model: &Path, to: To<'_>) -> io::Result<Option<Hit>> {
         let Some(path) = self.seen.as_ref().map(|key| self.store.seen(key)) else {
             return Ok(None);
@@ -112,7 +112,7 @@ impl Cache {
     /// The artifact of an imported module, by its text before it had a machine.
     ///
     /// # Errors
-    /// What the system said of the output.
+    /// The system's error about the output.
     pub fn find(
         &self,
         text: &str,

@@ -1,4 +1,4 @@
-//! Small files that say themselves when they are damaged: a hash, then JSON.
+//! Small files with a checksum: a hash, then JSON.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use weft_dialects::device::Fact;
 use weft_runtime::WholeFile;
 
-/// How long a hash is as text.
+/// Length of a hash as text.
 const HASH_LEN: usize = 64;
 
-/// What an artifact was made from, and which it is.
+/// The inputs of an artifact, and its hash.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Recipe {
     /// The compiler and the options.
@@ -37,16 +37,16 @@ impl Used {
     }
 }
 
-/// What a compilation gave.
+/// The result of a compilation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Made {
     /// The artifact's hash, by which it is stored.
     pub artifact: String,
-    /// What `weft compile` says on standard error beside it.
+    /// The remarks that `weft compile` prints on standard error.
     pub remarks: Vec<String>,
 }
 
-/// What the bytes of a model and everything beside it led to: saves the import.
+/// The artifact of a model's bytes and all other inputs; saves the import.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Seen {
     /// Files beside the model, by their path from its folder, and their hashes.
@@ -54,7 +54,7 @@ pub(super) struct Seen {
     pub made: Made,
 }
 
-/// What came of reading a record.
+/// The result of reading a record.
 pub(super) enum Read<T> {
     Whole(T),
     Missing,

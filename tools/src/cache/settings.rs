@@ -1,17 +1,17 @@
-//! Where the cache is, and how large it may become.
+//! The cache's folder and its maximum size.
 
 use std::env;
 use std::path::{Path, PathBuf};
 
-/// What it may hold where nothing else is said.
+/// Default of the maximum size, in MiB.
 const MIB: u64 = 4096;
 
-/// Where the cache is, and how large it may become.
+/// The cache's folder and its maximum size.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
     /// The folder; none where there is no cache.
     pub folder: Option<PathBuf>,
-    /// What it may hold.
+    /// The maximum size.
     pub bytes_max: u64,
 }
 

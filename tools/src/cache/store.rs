@@ -19,7 +19,7 @@ use weft_runtime::WholeFile;
 
 use super::record;
 
-/// What a process left behind is no longer anybody's after this.
+/// Age after which a temporary file of another process may be removed.
 const STALE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The hash of a file's bytes.
@@ -36,7 +36,7 @@ pub(super) struct Store {
     bytes_max: u64,
 }
 
-/// What came of asking for an artifact.
+/// The result of a request for an artifact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Got<T> {
     Whole(T),
@@ -44,16 +44,16 @@ pub(super) enum Got<T> {
     Damaged,
 }
 
-/// An artifact under a name that nobody else takes away.
+/// An artifact under a name that no other process removes.
 #[derive(Debug)]
 pub struct Lent {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
 }
 
 impl Drop for Lent {
     fn drop(&mut self) {
-        // What stays behind is taken away when it is stale.
+        // A file that remains is removed when it is stale.
         let _ = fs::remove_file(&self.path);
     }
 }
@@ -79,7 +79,7 @@ impl Store {
     pub fn copy(&self, hash: &str, output: &Path) -> io::Result<Got<()>> {
         let path = self.artifact(hash);
         let Ok(source) = File::open(&path) else { return Ok(Got::Missing) };
-        // What is written in place cannot be taken back.
+        // A file that is written in place cannot be restored.
         let there = fs::metadata(output).ok();
         let in_place = there.as_ref().is_some_and(|there| !there.is_file());
         let as_long = there.is_some_and(|there| {
@@ -109,7 +109,7 @@ impl Store {
         Ok(Got::Whole(()))
     }
 
-    /// An artifact to run: nobody writes to it, so it need not be copied.
+    /// An artifact to run: it is not written to, so it need not be copied.
     pub fn lend(&self, hash: &str) -> io::Result<Got<Lent>> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -131,7 +131,7 @@ impl Store {
         Ok(Got::Whole(lent))
     }
 
-    /// Whether a file holds an artifact already, which is looked at beside it.
+    /// Returns whether a file holds an artifact already, which is looked at beside it.
     fn is_there(&self, hash: &str, output: &Path) -> io::Result<bool> {
         std::thread::scope(|scope| {
             let checked = scope.spawn(|| self.check(hash));
@@ -140,7 +140,7 @@ impl Store {
         })
     }
 
-    /// Whether an artifact is what its name says; one that is not goes.
+    /// Returns whether an artifact is what its name says; one that is not goes.
     fn check(&self, hash: &str) -> io::Result<bool> {
         let whole = hash_file(&self.artifact(hash))? == hash;
         if !whole {

@@ -10,13 +10,13 @@ use super::CompileArgs;
 use crate::cache::{Asked, Cache, Hit, Lent, Settings, To};
 use crate::{Failure, Options, Remarks, Unit};
 
-/// What came of asking for an artifact.
+/// The result of a request for an artifact.
 pub(crate) struct Artifact {
     /// The artifact, where it came from the cache only to be run.
     pub lent: Option<Lent>,
-    /// What passes said.
+    /// The remarks of passes.
     pub remarks: Vec<String>,
-    /// What was done, and how long it took.
+    /// The steps of the compilation, with their times.
     pub timings: Vec<(String, f64)>,
 }
 
@@ -77,7 +77,7 @@ fn write(
     let begin = Instant::now();
     let remarks = unit.remarks.iter().map(|remark| remark.message.clone()).collect();
     let machine = unit.load_machine_now()?;
-    // What is no file, such as a pipe, cannot be read again.
+    // A pipe, for instance, cannot be read again.
     if let Some(asked) = asked.filter(|_| output.is_file())
         && let Some(made) = cache.keep(asked, output, &uses, machine, remarks)
     {
@@ -87,19 +87,21 @@ fn write(
     Ok(())
 }
 
-/// Whether a cached artifact is as good as one that is made: nobody wants to hear of the passes.
+/// Returns whether a cached artifact is as good as one that is made: nobody wants to hear of the
+/// passes.
 fn reads(options: &Options) -> bool {
     let says =
         |(_, option, value): &(String, String, String)| option == "remarks" && value != "false";
     options.remarks == Remarks::None && !options.print_ir && !options.pass_options.iter().any(says)
 }
 
-/// Whether every file of weights that was given is whole: what others it names is not looked at.
+/// Returns whether every file of weights that was given is whole: what others it names is not
+/// looked at.
 fn follows(unit: &Unit<'_>) -> bool {
     unit.options().weights.is_empty() || beside(unit).is_empty()
 }
 
-/// The files beside the model that weights lie in.
+/// The files beside the model that hold weights.
 fn beside(unit: &Unit<'_>) -> Vec<PathBuf> {
     unit.files().values().flat_map(|weights| weights.outside()).collect()
 }

@@ -31,7 +31,7 @@ pub struct Args {
     /// The only format there is; here for scripts.
     #[arg(long)]
     pub json: bool,
-    /// How to compile a model.
+    /// Options of the compilation.
     #[command(flatten)]
     pub compile: CompileArgs,
 }
@@ -39,7 +39,7 @@ pub struct Args {
 /// Does it.
 ///
 /// # Errors
-/// As `weft run`.
+/// The options of `weft run`.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let compiled;
     let (path, seconds) = if is_artifact(&args.model) {

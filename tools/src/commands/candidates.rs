@@ -24,21 +24,21 @@ pub enum ScoreArg {
     /// That of the published candidates: operations per byte with one more element.
     #[default]
     Shipped,
-    /// That of the paper: traffic saved per byte of room.
+    /// That of the paper: traffic saved per byte of memory.
     Paper,
 }
 
-/// Whose tiles.
+/// The rules by which tiles are constructed.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub enum TilesArg {
-    /// Those of Roller, version 1.
+    /// The published implementation of Roller, version 1.
     #[default]
     Published,
-    /// Those that keep every rule of alignment, also where they were shrunk.
+    /// Tiles that keep every rule of alignment, also where they were shrunk.
     Aligned,
 }
 
-/// What is constructed.
+/// Options of the construction.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Args {
     /// Print the tiles that are constructed for the kernel, as JSON, and compile nothing. An
@@ -48,7 +48,7 @@ pub struct Args {
     /// By which score tiles are enlarged.
     #[arg(long, alias = "policy", value_enum, default_value = "shipped", requires = "candidates")]
     pub score: ScoreArg,
-    /// Whose tiles.
+    /// The rules by which tiles are constructed.
     #[arg(long, value_enum, default_value = "published", requires = "candidates")]
     pub tiles: TilesArg,
     /// Tiles for the machine's fastest matrix instruction.
@@ -56,7 +56,7 @@ pub struct Args {
     pub matrix: bool,
 }
 
-/// What is printed. Sizes are in the order of the axes, reductions last.
+/// The printed result. Sizes are in the order of the axes, reductions last.
 #[derive(Serialize)]
 struct Printed<'a> {
     op: &'a str,

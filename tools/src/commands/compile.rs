@@ -16,18 +16,18 @@ use crate::{Emit, Failure, Unit};
 pub struct Args {
     /// The model: `.onnx`, or `.mlir` at any stage.
     pub model: PathBuf,
-    /// Where the result goes; `-` is standard output.
+    /// File for the result; `-` is standard output.
     #[arg(short, long)]
     pub output: PathBuf,
-    /// What to write: graph, tile, task, device, vendor, llvm, asm, obj, ptx, amdgcn, weft.
+    /// The form to write: graph, tile, task, device, vendor, llvm, asm, obj, ptx, amdgcn, weft.
     #[arg(long, value_parser = emit, default_value = "weft")]
     pub emit: Emit,
-    /// How to compile.
+    /// Options of the compilation.
     #[command(flatten)]
     pub compile: CompileArgs,
 }
 
-/// What `--emit` names.
+/// Parses the value of `--emit`.
 pub(crate) fn emit(name: &str) -> Result<Emit, String> {
     Ok(match name {
         "graph" => Emit::Stage(Stage::Graph),
@@ -83,12 +83,12 @@ pub fn emit_to(unit: &mut Unit<'_>, emit: Emit, output: &Path) -> Result<(), Fai
     let bytes = match emit {
         Emit::Weft if output != Path::new("-") => return unit.write_artifact(output),
         Emit::Weft => {
-            return Err(Failure::said("an artifact is no text", "-o FILE, or --emit a stage"));
+            return Err(Failure::said("an artifact is not text", "-o FILE, or --emit a stage"));
         }
         Emit::Stage(stage) if stage < unit.stage() => {
             return Err(Failure::said(
-                format!("the text is at the stage {:?} already", unit.stage()).to_lowercase(),
-                "a later stage; no pass leads back",
+                format!("the text is already at the stage {:?}", unit.stage()).to_lowercase(),
+                "a later stage; no pass goes back",
             ));
         }
         Emit::Stage(stage) => {
@@ -114,7 +114,7 @@ fn print_all<'a>(remarks: impl Iterator<Item = &'a String>) {
     remarks.for_each(|remark| eprintln!("remark: {remark}"));
 }
 
-/// Where a reproducer goes: beside the output.
+/// Returns the path of a reproducer, beside the output.
 pub(crate) fn beside(output: &Path) -> PathBuf {
     match output.parent() {
         Some(folder) if output != Path::new("-") => folder.join(REPRODUCER),

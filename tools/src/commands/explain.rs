@@ -1,4 +1,4 @@
-//! `weft explain`: a page that shows what was chosen for a model, from what, and what it costs.
+//! `weft explain`: a page with the decisions for a model, their alternatives and costs.
 
 use std::path::{Path, PathBuf};
 
@@ -12,10 +12,10 @@ use crate::explain::{Measure, explain, model_explorer, page};
 pub struct Args {
     /// The model: `.onnx`, or `.mlir` of the stage graph or tile.
     pub model: PathBuf,
-    /// Where the page goes, an HTML file that needs no other; `-` is standard output.
+    /// File for the page, HTML that needs no other file; `-` is standard output.
     #[arg(short, long)]
     pub output: PathBuf,
-    /// Where the figures go, with a graph that Model Explorer opens; beside the page without it.
+    /// File for the figures, with a graph that Model Explorer opens; beside the page by default.
     #[arg(long, value_name = "JSON")]
     pub json: Option<PathBuf>,
     /// Run the model on this processor, too, and tell measured times beside predicted ones.
@@ -30,7 +30,7 @@ pub struct Args {
     /// Measured runs.
     #[arg(long, default_value_t = 20, requires = "run")]
     pub repeat: usize,
-    /// How to compile.
+    /// Options of the compilation.
     #[command(flatten)]
     pub compile: CompileArgs,
 }

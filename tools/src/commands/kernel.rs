@@ -32,10 +32,10 @@ pub struct Args {
     /// The type of every element: f64, f32, f16, bf16, i64, i32, i16, i8.
     #[arg(long, default_value = "f32")]
     pub dtype: Element,
-    /// What to write: graph, tile, task, device, vendor, llvm, asm, obj, ptx, amdgcn, weft.
+    /// The form to write: graph, tile, task, device, vendor, llvm, asm, obj, ptx, amdgcn, weft.
     #[arg(long, value_parser = emit)]
     pub emit: Option<Emit>,
-    /// Where the result goes; `-`, standard output, for text without it.
+    /// File for the result; by default text goes to `-`, standard output.
     #[arg(short, long)]
     pub output: Option<PathBuf>,
     /// The machine: a name that `weft devices` lists, or a file. The host without it.
@@ -59,7 +59,7 @@ pub struct Args {
     /// Print the module after every pass, on standard error.
     #[arg(long, alias = "mlir-print-ir-after-all")]
     pub print_ir_after_all: bool,
-    /// What to print instead.
+    /// Options of `--candidates`.
     #[command(flatten)]
     pub candidates: candidates::Args,
 }
@@ -132,13 +132,16 @@ fn check(unit: &mut Unit<'_>, kernel: &Kernel, args: &Args) -> Result<(), Failur
     }
     let got = Tensor::of_port(&output, places.swap_remove(0));
     let Some(expected) = expected else {
-        println!("ran; not checked, for {} points are many for the interpreter", kernel.points());
+        println!(
+            "ran; not checked, for {} points are too many for the reference interpreter",
+            kernel.points()
+        );
         return Ok(());
     };
     let expected = Tensor::of_port(&output, expected);
     let tolerance = tolerance(kernel.element);
     compare(&output.name, &got, &expected, tolerance).map_err(JobError::from)?;
-    println!("ok: as the interpreter calculates it");
+    println!("ok: matches the reference interpreter's result");
     Ok(())
 }
 

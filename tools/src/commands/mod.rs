@@ -62,11 +62,11 @@ pub struct CompileArgs {
     pub no_cache: bool,
 }
 
-/// What a failing pass leaves behind, in the folder of the output or the current one.
+/// The reproducer of a failed pass, in the folder of the output or the current one.
 pub(crate) const REPRODUCER: &str = "weft-reproducer.mlir";
 
 impl CompileArgs {
-    /// Where artifacts are kept.
+    /// Returns the settings of the cache.
     fn cache_settings(&self) -> Result<Settings, Failure> {
         match self.no_cache {
             true => Ok(Settings::none()),
@@ -112,7 +112,7 @@ impl CompileArgs {
                 Some((name.to_owned(), dims?))
             });
             let Some((name, dims)) = dims else {
-                return Err(Failure::said(format!("`{shape}` is no shape"), "NAME=1x3x224x224"));
+                return Err(Failure::said(format!("`{shape}` is not a shape"), "NAME=1x3x224x224"));
             };
             options.import.shapes.insert(name, dims);
         }
@@ -130,7 +130,7 @@ fn pass_option(text: &str) -> Result<(String, String, String), Failure> {
         Some((pass, option, value))
     });
     let Some((pass, option, value)) = parts else {
-        return Err(Failure::said(format!("`{text}` is no option"), "PASS.OPTION=VALUE"));
+        return Err(Failure::said(format!("`{text}` is not an option"), "PASS.OPTION=VALUE"));
     };
     let passes = weft_passes::pipeline::PASSES;
     let Some(found) = passes.iter().find(|known| known.name == pass) else {
@@ -148,7 +148,7 @@ fn pass_option(text: &str) -> Result<(String, String, String), Failure> {
     Ok((pass.to_owned(), option.to_owned(), value.to_owned()))
 }
 
-/// Whether a path names an artifact.
+/// Returns whether a path names an artifact.
 pub fn is_artifact(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "weft")
 }

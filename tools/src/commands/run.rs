@@ -21,7 +21,7 @@ pub struct Args {
     /// Inputs by tensor name.
     #[arg(long, value_name = "NPZ")]
     pub inputs: Option<PathBuf>,
-    /// Where the outputs go, by tensor name.
+    /// File for the outputs, by tensor name.
     #[arg(long, value_name = "NPZ")]
     pub outputs: Option<PathBuf>,
     /// Expected outputs, by name, or arr_0, arr_1, ... in output order.
@@ -33,7 +33,8 @@ pub struct Args {
     /// Allowed absolute difference.
     #[arg(long, default_value_t = 1e-4)]
     pub atol: f64,
-    /// Where outputs differ, find the first operator whose result is not the interpreter's.
+    /// If outputs differ, find the first operator whose result differs from the reference
+    /// interpreter's.
     #[arg(long, requires = "expect")]
     pub bisect: bool,
     /// Threads; at most the model's units.
@@ -42,7 +43,7 @@ pub struct Args {
     /// Seed of random inputs.
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
-    /// How to compile a model.
+    /// Options of the compilation.
     #[command(flatten)]
     pub compile: CompileArgs,
 }
@@ -110,11 +111,11 @@ fn blame(args: &Args, model: &Model, difference: &Difference) -> Result<Failure,
     let report = match first_difference(&args.model, &inputs, &settings)? {
         Some(found) => report
             .note(format!(
-                "operator {} of {}, {} {:?}, is the first whose result is not the interpreter's",
+                "operator {} of {}, {} {:?}, is the first whose result differs from the reference interpreter's",
                 found.number, found.operators, found.kind, found.name
             ))
             .note(found.difference.to_string()),
-        None => report.note("every operator gives what the interpreter gives").help(
+        None => report.note("every operator matches the reference interpreter's result").help(
             "the model, its import, or what is expected is wrong, or the tolerance too small",
         ),
     };

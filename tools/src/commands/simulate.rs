@@ -20,7 +20,7 @@ pub struct Args {
     /// Inputs by tensor name; random ones without.
     #[arg(long, value_name = "NPZ")]
     pub inputs: Option<PathBuf>,
-    /// Where the outputs go, by tensor name.
+    /// File for the outputs, by tensor name.
     #[arg(long, value_name = "NPZ")]
     pub outputs: Option<PathBuf>,
     /// Expected outputs, by name, or arr_0, arr_1, ... in output order.
@@ -41,25 +41,25 @@ pub struct Args {
     /// Only the results and the checks: no time.
     #[arg(long, conflicts_with_all = ["timing_only", "trace"])]
     pub functional_only: bool,
-    /// Where to write what ran when, in Chrome's trace format, for Perfetto.
+    /// File for a trace of the run in Chrome's trace format, for Perfetto.
     #[arg(long, value_name = "JSON")]
     pub trace: Option<PathBuf>,
     /// Print everything as one JSON object.
     #[arg(long)]
     pub json: bool,
-    /// How to compile a model.
+    /// Options of the compilation.
     #[command(flatten)]
     pub compile: CompileArgs,
 }
 
-/// What is printed as JSON.
+/// The result that is printed as JSON.
 #[derive(Serialize)]
 struct Printed<'a> {
     #[serde(flatten)]
     report: &'a Report,
-    /// Whether results were computed and every check passed.
+    /// True if results were computed and every check passed.
     functional: bool,
-    /// Whether the results were held against what is expected; a difference is an error.
+    /// True if the results were compared with expected ones; a difference is an error.
     compared: bool,
     outputs: Vec<Output<'a>>,
 }

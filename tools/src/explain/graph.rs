@@ -136,7 +136,7 @@ impl<'c> Reader<'c, '_> {
     }
 }
 
-/// Where a tensor comes from, behind views and connections, and the memory of the last
+/// Returns the source of a tensor, behind views and connections, and the memory of the last
 /// connection on its way.
 fn source(value: Val<'_>) -> (Val<'_>, Option<&str>) {
     let (mut value, mut memory) = (value, None);
@@ -175,7 +175,7 @@ fn bytes(value: Val<'_>) -> u64 {
     elem.zip(ty::count(value.ty())).map_or(0, |(elem, count)| elem.saturating_mul(count))
 }
 
-/// Gives one number to nodes with an edge between them that is nearer than the shared memory.
+/// Numbers groups of nodes; nodes with an edge in a local memory between them are one group.
 fn group(graph: &mut Graph, machine: Machine<'_>, shared: &str) {
     let nearer = |name: &str| {
         name != shared && machine.memory(name).is_some_and(|memory| memory.scope() != Scope::Host)
@@ -189,7 +189,7 @@ fn group(graph: &mut Graph, machine: Machine<'_>, shared: &str) {
     }
 }
 
-/// What nodes that are one kernel do, by the names of their operators.
+/// Returns the groups of nodes that are one kernel, with the names of their operators.
 pub(super) fn groups(graph: &Graph) -> BTreeMap<usize, (String, Vec<usize>)> {
     let mut found: BTreeMap<usize, (String, Vec<usize>)> = BTreeMap::new();
     for (number, node) in graph.nodes.iter().enumerate() {

@@ -10,7 +10,7 @@ use crate::Options;
 /// the pass join single loops alone.
 const JOINS: (&str, &str) = ("tile-connect-edges", "joining");
 
-/// What joins single loops to their makers, and how that is left out.
+/// The pass that joins elementwise loops to their producers, and the option that leaves it out.
 const FUSES: (&str, &str, &str) = ("tile-fuse-elementwise", "fuse", "false");
 
 /// A way to join kernels, and the options of passes that ask for it.
@@ -32,11 +32,11 @@ pub(super) fn ways() -> [Way; 3] {
     [
         way("none", "one kernel per loop nest", &[FUSES, joining("none")]),
         way("base", "elementwise kernels with what makes their input", &[joining("base")]),
-        way("full", "whatever is handed over nearer than the shared memory", &[joining("full")]),
+        way("full", "whatever is handed over in a local memory", &[joining("full")]),
     ]
 }
 
-/// Whether this build has a pass that joins more than elementwise kernels.
+/// Returns whether this build has a pass that joins more than elementwise kernels.
 pub(super) fn joins_fully() -> bool {
     is_option(JOINS.0, JOINS.1)
 }
@@ -45,7 +45,7 @@ fn is_option(pass: &str, option: &str) -> bool {
     fallback(pass, option).is_some()
 }
 
-/// The value of an option that nobody asks for.
+/// The default value of an option.
 fn fallback(pass: &str, option: &str) -> Option<&'static str> {
     let known = pipeline::PASSES.iter().find(|known| known.name == pass)?;
     let own = known.options.iter().find(|own| own.name == option)?;
@@ -69,7 +69,7 @@ impl Way {
         options
     }
 
-    /// Whether options that were asked for join like this: what an option is without being
+    /// Returns whether options that were asked for join like this: what an option is without being
     /// asked for makes no difference.
     pub fn is(&self, asked: &Options) -> bool {
         let told = |options: &Options| {

@@ -12,7 +12,7 @@ use weft_passes::tile::predicted;
 
 use super::report::{Axis, Compute, PatternNest, Predicted, Tile};
 
-/// What is known of a kernel from its text.
+/// The facts about a kernel from its text.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Facts {
     pub computes: Vec<Compute>,
@@ -41,7 +41,7 @@ impl<'c> Kernels<'c> {
         Self { machine, ops, read: BTreeMap::new() }
     }
 
-    /// What is known of the kernel `name`: nothing of one that is code already.
+    /// Returns the facts about the kernel `name`: none for one that is a device.kernel already.
     pub fn facts(&mut self, name: &'c str) -> &Facts {
         let (machine, ops) = (self.machine, &self.ops);
         let read = || ops.get(name).map(|&op| Facts::of(machine, op)).unwrap_or_default();

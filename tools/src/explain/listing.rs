@@ -35,7 +35,7 @@ pub(super) fn listings(texts: &BTreeMap<String, String>, kernels: &mut [Kernel])
     found
 }
 
-/// As many lines as may be shown.
+/// The most lines that are shown.
 fn cut(kernel: &str, text: &str, bytes: usize) -> Listing {
     let mut shown = String::new();
     let mut count = 0;

@@ -11,7 +11,7 @@ use super::report::Measured;
 use crate::commands::read_inputs;
 use crate::{Failure, Unit};
 
-/// How to measure.
+/// Options of the measurement.
 #[derive(Clone, Debug)]
 pub struct Measure {
     /// Inputs by tensor name; random ones without.
@@ -22,7 +22,7 @@ pub struct Measure {
     pub repeat: usize,
 }
 
-/// Runs with times of kernels, of which the median is told.
+/// Number of runs with times of kernels, whose median is reported.
 const PROFILED: usize = 5;
 
 /// A model that is ready to be measured, with its inputs.
@@ -93,7 +93,7 @@ impl Runner {
     }
 }
 
-/// Runs all of them in turns.
+/// Runs all of them, alternating.
 pub(super) fn in_turns(runners: &mut [Runner], measure: &Measure) -> Result<Measured, Failure> {
     let runs = measure.repeat.max(1);
     for runner in runners.iter_mut() {

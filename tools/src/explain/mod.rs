@@ -1,4 +1,4 @@
-//! `weft explain`: what was chosen for a model, from what, and what it costs.
+//! `weft explain`: the decisions for a model, their alternatives and costs.
 //!
 //! | Part of the report | From |
 //! |---|---|
@@ -46,7 +46,7 @@ use kernels::Kernels;
 use measure::Runner;
 use program::{Job, Program};
 
-/// What was found out by one compilation.
+/// The result of one compilation.
 struct Compiled {
     program: Program,
     graph: Graph,
@@ -70,7 +70,7 @@ pub fn explain(
     asked.remarks = Remarks::All;
     let (shown, runner, from_graph) = compile(path, &asked, measure)?;
     let mut runners: Vec<Runner> = runner.into_iter().collect();
-    // What is shown comes first; ways with the same options share a compilation.
+    // The joining that is shown comes first; those with the same options share a compilation.
     let mut programs = vec![shown.program.clone()];
     let mut ways: Vec<(Way, usize)> = Vec::new();
     // Text of the stage `tile` is joined as it is.
@@ -137,7 +137,7 @@ fn compile(
     let from_graph = unit.stage() < Stage::Tile;
     if unit.stage() > Stage::Tile {
         return Err(Failure::said(
-            format!("the text is at the stage {:?} already", unit.stage()).to_lowercase(),
+            format!("the text is already at the stage {:?}", unit.stage()).to_lowercase(),
             "a model, or text of the stage graph or tile: edges are gone later",
         ));
     }
@@ -157,7 +157,7 @@ fn compile(
         let (remarks, code) = (Vec::new(), Ok(BTreeMap::new()));
         Compiled { program, graph, remarks, device, roofline, code }
     };
-    // Other ways to join are told by figures alone.
+    // Other joinings are reported by figures alone.
     if options.remarks == Remarks::All {
         compiled.code = code(&mut unit);
         compiled.remarks = remarks::counted(&unit.remarks);

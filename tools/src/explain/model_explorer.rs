@@ -58,7 +58,7 @@ pub fn model_explorer(report: &Report) -> String {
     let mut drawn: Vec<DrawnNode> =
         nodes.iter().enumerate().map(|(number, node)| kernel(report, number, node)).collect();
     for (number, edge) in edges.iter().enumerate() {
-        // What leaves a node is told with its first edge.
+        // The output of a node is described with its first edge.
         let first = edges.iter().position(|other| source(other) == source(edge));
         if first == Some(number) {
             match edge.from {

@@ -42,7 +42,7 @@ pub fn page(report: &Report) -> String {
     text + rest
 }
 
-/// What is read where scripts do not run.
+/// Returns the page's text for readers without scripts.
 fn plain(report: &Report) -> String {
     let mut text = format!("{} on @{}, {}\n", report.model, report.device.name, report.weft);
     let ms =
@@ -84,7 +84,7 @@ pub(super) fn escaped(text: &str) -> String {
         .replace('<', "&lt;")
         .replace('>', "&gt;")
         .replace('"', "&quot;")
-        // What the template fills in stands between two of them.
+        // The template's placeholders are between two of them.
         .replace("{{", "{&#123;")
 }
 

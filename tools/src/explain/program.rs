@@ -97,7 +97,8 @@ fn milliseconds(cycles: Option<f64>, clock_mhz: Option<f64>) -> Option<f64> {
     Some(cycles? / (clock_mhz? * 1e3))
 }
 
-/// Whether ranges that are given these are of one run: each cluster may have a buffer of its own.
+/// Returns whether ranges that are given these are of one run: each cluster may have a buffer of
+/// its own.
 fn alike(one: &[Val<'_>], other: &[Val<'_>]) -> bool {
     let near = |value: Val<'_>| {
         let buffer = task::viewed(value).def().and_then(task::Buffer::of);
@@ -211,13 +212,13 @@ impl<'c> Times<'c> {
 
 /// Cycles of each unit.
 struct Clock<'c> {
-    /// When it is free.
+    /// The time at which it becomes free.
     free: Vec<f64>,
-    /// What it did of the job.
+    /// The part of each job that it has done.
     own: Vec<f64>,
-    /// When tokens are given, and by which unit.
+    /// The times at which tokens are given, and by which unit.
     given: HashMap<Val<'c>, (f64, u64)>,
-    /// What a wait for another unit takes.
+    /// Cycles of a wait for another unit.
     wait: f64,
 }
 

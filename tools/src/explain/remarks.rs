@@ -94,7 +94,7 @@ pub(super) fn attach(remarks: &[Remark], kernels: &mut [Kernel], graph: &mut Gra
             edge.remarks = index.of_both(&from.kernel, &to.kernel);
         }
     }
-    // A node that is a part of a kernel brings what is said of it.
+    // A node that is a part of a kernel adds the remarks on it.
     for node in nodes.iter() {
         let Some(kernel) = node.runs_in.map(|number| &mut kernels[number]) else { continue };
         if kernel.kernel != node.kernel {

@@ -1,4 +1,4 @@
-//! What a report says: plain data. The page holds it whole and shows nothing else.
+//! The data of a report. The page holds all of it and shows nothing else.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ pub struct Report {
     pub weft: String,
     /// The model, as it was named.
     pub model: String,
-    /// What it was compiled for.
+    /// The machine that it was compiled for.
     pub device: Device,
     /// The model in a few numbers.
     pub summary: Summary,
@@ -21,14 +21,14 @@ pub struct Report {
     pub graph: Graph,
     /// The arena of each memory that has one.
     pub arenas: Vec<Arena>,
-    /// How fast the machine can be.
+    /// The peak rates of the machine.
     pub roofline: Roofline,
-    /// Whether this build has a pass that joins more than elementwise kernels; where it has
+    /// True if this build has a pass that joins more than elementwise kernels; where it has
     /// none, `full` is `base`.
     pub joins_fully: bool,
     /// The model under each way to join kernels.
     pub joinings: Vec<Joining>,
-    /// What the kernels of each way compute.
+    /// The patterns of the kernels of each joining.
     pub patterns: Vec<Pattern>,
     /// Operators of the model, in the order in which they first run.
     pub operators: Vec<Users>,
@@ -38,9 +38,9 @@ pub struct Report {
     pub listings: Vec<Listing>,
     /// Why there is no code, where the machine has none for these kernels.
     pub no_code: Option<String>,
-    /// What passes said, in their order.
+    /// The remarks of passes, in their order.
     pub remarks: Vec<Remark>,
-    /// How it was measured, where it was.
+    /// The measurement, if there was one.
     pub measured: Option<Measured>,
 }
 
@@ -53,7 +53,7 @@ pub struct Device {
     pub arch: String,
     /// The kind of execution unit that the program runs on.
     pub unit: String,
-    /// How many of them it has.
+    /// Number of them.
     pub count: u64,
     /// Their clock.
     pub clock_mhz: Option<u64>,
@@ -68,11 +68,11 @@ pub struct Device {
 pub struct Memory {
     /// Its name.
     pub name: String,
-    /// Who shares it.
+    /// The units that share it.
     pub scope: &'static str,
-    /// How much it holds.
+    /// Capacity in bytes.
     pub capacity_bytes: u64,
-    /// What all of it moves in a second, in 10⁹ bytes.
+    /// Bandwidth of the whole machine, in 10⁹ bytes a second.
     pub gbytes_per_second: Option<f64>,
     /// The memory that it is a cache of.
     pub caches: Option<String>,
@@ -95,9 +95,9 @@ pub struct Summary {
     pub constant_bytes: u64,
     /// Scalar operations of all kernels.
     pub operations: u64,
-    /// Bytes of all arguments of all kernels: what passes through the shared memory.
+    /// Bytes of all arguments of all kernels, which pass through the device's memory.
     pub argument_bytes: u64,
-    /// Bytes of what lies between kernels, each tensor once.
+    /// Bytes of the tensors between kernels, each once.
     pub intermediate_bytes: u64,
     /// Bytes of the arena.
     pub arena_bytes: u64,
@@ -120,7 +120,7 @@ pub struct Kernel {
     pub kernel: String,
     /// Its loop nests, with their tiles.
     pub computes: Vec<Compute>,
-    /// How many rTasks it has.
+    /// Number of rTasks.
     pub tasks: u64,
     /// Its rTasks by unit.
     pub ranges: Vec<Range>,
@@ -130,7 +130,7 @@ pub struct Kernel {
     pub read_bytes: u64,
     /// Bytes of arguments that it writes.
     pub written_bytes: u64,
-    /// What the model of costs says of its tile.
+    /// The cost model's prediction for its tile.
     pub predicted: Option<Predicted>,
     /// The least time by the facts of the machine, of its busiest unit.
     pub floor_ms: Option<f64>,
@@ -142,7 +142,7 @@ pub struct Kernel {
     pub measured_ms: Option<f64>,
     /// Scalar operations per byte of its arguments.
     pub intensity: Option<f64>,
-    /// What its busiest unit waits for by the roofline: a memory or an instruction.
+    /// The bottleneck of its busiest unit by the roofline: a memory or an instruction.
     pub bound: Option<String>,
     /// Which one of [`Report::patterns`] it is of, where kernels were compared.
     pub pattern: Option<usize>,
@@ -178,7 +178,7 @@ pub struct Listing {
 /// A loop nest of a kernel.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Compute {
-    /// Who does it: an instruction or a lane unit.
+    /// The instruction or lane unit that computes it.
     pub instruction: String,
     /// Its axes.
     pub axes: Vec<Axis>,
@@ -189,16 +189,16 @@ pub struct Compute {
 /// A loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Axis {
-    /// How many points it has.
+    /// Number of points.
     pub extent: u64,
-    /// Whether results are folded along it.
+    /// True if results are folded along it.
     pub reduces: bool,
 }
 
 /// An rTile.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Tile {
-    /// Where it lies.
+    /// The memory that holds it.
     pub memory: String,
     /// Its size along each axis.
     pub sizes: Vec<u64>,
@@ -213,16 +213,16 @@ pub struct Range {
     pub begin: u64,
     /// The one after the last.
     pub end: u64,
-    /// When it starts and ends in the predicted schedule, since the program starts.
+    /// Start and end in the predicted schedule, since the program starts.
     pub predicted_ms: Option<[f64; 2]>,
-    /// The same in one measured run, since its first range started.
+    /// Start and end in one measured run, since its first range started.
     pub measured_ms: Option<[f64; 2]>,
 }
 
-/// What the model of costs says.
+/// The prediction of the cost model.
 #[derive(Clone, Debug, Serialize)]
 pub struct Predicted {
-    /// Who computes it, and by which tile.
+    /// The instruction that computes it, and its tile.
     pub what: String,
     /// Cycles of the whole kernel on one unit.
     pub cycles: f64,
@@ -271,13 +271,13 @@ pub struct Edge {
     pub bytes: u64,
     /// The memory that carries it.
     pub memory: String,
-    /// Bytes that are written to the shared memory and read from it where that carries it.
+    /// Bytes that are written to the device's memory and read from it, if that carries it.
     pub shared_bytes: u64,
     /// Numbers of the remarks on it.
     pub remarks: Vec<usize>,
 }
 
-/// Where buffers lie, and when.
+/// The places and live ranges of buffers.
 #[derive(Clone, Debug, Serialize)]
 pub struct Arena {
     /// The memory.
@@ -290,7 +290,7 @@ pub struct Arena {
     pub buffers: Vec<Buffer>,
 }
 
-/// A piece of the arena.
+/// A buffer in the arena.
 #[derive(Clone, Debug, Serialize)]
 pub struct Buffer {
     /// Its first byte.
@@ -305,7 +305,7 @@ pub struct Buffer {
     pub last: usize,
 }
 
-/// How fast the machine can be.
+/// The peak rates of the machine.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Roofline {
     /// The element type that most operations are in; ceilings are those for it.
@@ -341,18 +341,18 @@ pub struct Slope {
 pub struct Joining {
     /// `none`, `base` or `full`.
     pub name: &'static str,
-    /// What it joins.
+    /// The kernels that it joins.
     pub what: &'static str,
     /// The options of passes that ask for it.
     pub options: Vec<String>,
-    /// Whether it is what the rest of the report shows.
+    /// True if it is what the rest of the report shows.
     pub shown: bool,
     /// The figures.
     #[serde(flatten)]
     pub summary: Summary,
-    /// How many patterns there are.
+    /// Number of patterns.
     pub patterns: usize,
-    /// Those among them that no kernel is without any joining.
+    /// The number of them that no kernel has without any joining.
     pub joined_patterns: usize,
 }
 
@@ -361,11 +361,11 @@ pub struct Joining {
 pub struct Pattern {
     /// Loop nests, each the kinds of its axes and how often which operation stands in it.
     pub nests: Vec<PatternNest>,
-    /// How many kernels of each way to join are of it, by [`Joining::name`].
+    /// Number of kernels with it in each joining, by [`Joining::name`].
     pub counts: BTreeMap<&'static str, usize>,
     /// One of the kernels, by what it does.
     pub example: String,
-    /// Whether no kernel is of it without joining.
+    /// True if no kernel is of it without joining.
     pub joined: bool,
 }
 
@@ -378,24 +378,24 @@ pub struct PatternNest {
     pub operations: BTreeMap<String, usize>,
 }
 
-/// What a pass said.
+/// A remark of a pass.
 #[derive(Clone, Debug, Serialize)]
 pub struct Remark {
     /// The pass.
     pub pass: &'static str,
-    /// What it said.
+    /// Its text.
     pub message: String,
-    /// How often it said so, of runs that have one kernel.
+    /// Number of times that it was made, for runs of the same kernel.
     pub times: usize,
 }
 
-/// How the model was measured.
+/// The measurement of the model.
 #[derive(Clone, Debug, Serialize)]
 pub struct Measured {
     /// Threads.
     pub threads: usize,
-    /// Runs of which the median is told, in turns with those of the other joinings.
+    /// Number of runs, whose median is reported, in turns with those of the other joinings.
     pub runs: usize,
-    /// Runs with times of kernels, of which the median is told.
+    /// Number of runs with times of kernels, whose median is reported.
     pub profiled_runs: usize,
 }

@@ -1,4 +1,4 @@
-//! How fast the machine can be, by its file, and what each kernel waits for by that.
+//! The roofline: the peak rates of the machine by its file, and each kernel's bottleneck.
 
 use std::collections::BTreeMap;
 
@@ -77,7 +77,7 @@ fn most(jobs: &[Job]) -> String {
     most.map(|(elem, _)| elem.to_owned()).unwrap_or_default()
 }
 
-/// What a kernel waits for longer: the smallest memory that holds all its arguments, or the
+/// Returns the bottleneck of a kernel: the smallest memory that holds all its arguments, or the
 /// highest ceiling; with scalar operations per byte.
 pub(super) fn bound(
     device: &Device,

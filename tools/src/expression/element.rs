@@ -7,7 +7,7 @@ use weft_runtime::DType;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Element(DType);
 
-/// As `--dtype` names them.
+/// Element types, with the names of `--dtype`.
 const NAMES: [(&str, DType); 8] = [
     ("f64", DType::F64),
     ("f32", DType::F32),
@@ -25,12 +25,12 @@ impl Element {
     /// Half precision; sums are in single.
     pub const F16: Self = Self(DType::F16);
 
-    /// What the runtime calls it.
+    /// Returns the runtime's type.
     pub fn dtype(self) -> DType {
         self.0
     }
 
-    /// Whether it is a float.
+    /// Returns whether it is a float.
     pub fn is_float(self) -> bool {
         self.0.is_float()
     }

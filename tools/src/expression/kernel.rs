@@ -1,4 +1,4 @@
-//! What an expression means: axes with extents, tensors with shapes, a value per point.
+//! The meaning of an expression: axes with extents, tensors with shapes, a value per point.
 
 use weft_dialects::ir::Linear;
 
@@ -21,7 +21,7 @@ const SHAPE: usize = 1;
 pub struct Axis {
     /// Its name.
     pub name: String,
-    /// How many points it has.
+    /// Number of points.
     pub extent: u64,
 }
 
@@ -34,7 +34,7 @@ pub struct Tensor {
     pub shape: Vec<u64>,
 }
 
-/// What is calculated at a point.
+/// The computation of a point.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// A number; a whole one for integers.
@@ -54,11 +54,11 @@ pub enum Value {
 pub struct Kernel {
     /// The axes: those of the output in its order, then those that are folded.
     pub axes: Vec<Axis>,
-    /// What is read, in the order of the expression.
+    /// The tensors that are read, in the order of the expression.
     pub inputs: Vec<Tensor>,
-    /// What is written.
+    /// The views that are written.
     pub output: Tensor,
-    /// How values are folded into the output.
+    /// The reduction into the output.
     pub assign: Assign,
     /// Each different element that a point reads: the input's number, and the index.
     pub reads: Vec<(usize, Vec<Linear>)>,
@@ -142,7 +142,7 @@ fn extents(text: &str) -> Result<Vec<Given>> {
         }
         let at = |message: String| Report::at(SHAPE, span.clone(), message);
         let Some((name, extent)) = part.split_once('=') else {
-            let report = at(format!("`{}` is no extent", part.trim()));
+            let report = at(format!("`{}` is not an extent", part.trim()));
             return Err(Box::new(report.help("AXIS=NUMBER, with commas between")));
         };
         let (name, extent) = (name.trim().to_owned(), extent.trim());
@@ -173,7 +173,7 @@ fn extents(text: &str) -> Result<Vec<Given>> {
     Ok(all)
 }
 
-/// What an index below 0 means.
+/// The meaning of an index below 0.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Borders {
     /// A mistake.
@@ -201,7 +201,7 @@ impl Checker {
         let mut axes: Vec<(String, Span)> = Vec::new();
         for index in &statement.target.indices {
             let Kind::Axis(name) = &index.kind else {
-                let report = wrong(&index.span, "an index of the left side is no axis");
+                let report = wrong(&index.span, "an index of the left side is not an axis");
                 return Err(Box::new(report.help("calculate indices on the right side")));
             };
             if let Some((_, first)) = axes.iter().find(|(known, _)| known == name) {
@@ -214,7 +214,7 @@ impl Checker {
         let free = axes.len();
         collect(&statement.value, false, &mut axes)?;
         if let Some((name, span)) = axes.get(free).filter(|_| statement.assign == Assign::Set) {
-            let report = wrong(&statement.assign_span, "`=` has nothing to fold with")
+            let report = wrong(&statement.assign_span, "`=` cannot reduce an axis")
                 .label(0, span.clone(), format!("{name} is not on the left"))
                 .help("+=, *=, max= or min=");
             return Err(Box::new(report));
@@ -289,7 +289,7 @@ impl Checker {
             }
             Kind::Call(function, arguments) => {
                 if let (Function::Math(name), false) = (function, self.element.is_float()) {
-                    let report = wrong(&node.span, format!("`{name}` is a function of floats"))
+                    let report = wrong(&node.span, format!("`{name}` takes floats"))
                         .note(format!("the elements are {}", self.element))
                         .help("--dtype f32");
                     return Err(Box::new(report));
@@ -333,7 +333,7 @@ impl Checker {
         if access.name == self.output.name {
             let message = format!("{} is written and read", access.name);
             let report = wrong(&access.span, message);
-            return Err(Box::new(report.help("with `+=` the sum so far is added by itself")));
+            return Err(Box::new(report.help("`+=` already adds to the value so far")));
         }
         let mut index = Vec::new();
         let mut reach = Vec::new();
@@ -390,7 +390,7 @@ impl Checker {
             Kind::Number(text) => {
                 let number = text.parse::<i64>().map_err(|_| {
                     Box::new(
-                        wrong(&node.span, format!("{text} is no index")).help("a whole number"),
+                        wrong(&node.span, format!("{text} is not an index")).help("a whole number"),
                     )
                 })?;
                 Linear::constant(axes, number)
@@ -424,7 +424,7 @@ impl Checker {
 }
 
 fn not_linear(span: &Span) -> Box<Report> {
-    let report = wrong(span, "the index is no sum of axes times whole numbers");
+    let report = wrong(span, "the index is not a sum of axes times whole numbers");
     Box::new(report.help("such as h*2 + r"))
 }
 
@@ -437,7 +437,7 @@ fn collect(node: &Node, in_index: bool, axes: &mut Vec<(String, Span)>) -> Resul
                 axes.push((name.clone(), node.span.clone()));
             }
         }
-        // What is wrong with it is said later.
+        // Errors in it are reported later.
         Kind::Axis(_) => {}
         Kind::Access(_) if in_index => return Err(not_linear(&node.span)),
         Kind::Access(access) => {

@@ -1,4 +1,4 @@
-//! What an expression says, before anybody asks whether it means something.
+//! The syntax of an expression, before its meaning is checked.
 
 use std::ops::Range;
 
@@ -22,7 +22,7 @@ const DEPTH_MAX: usize = 64;
 #[grammar = "expression.pest"]
 struct Grammar;
 
-/// How the right side goes to the left one.
+/// The assignment of the right side to the left one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Assign {
     /// `=`: as it is.
@@ -37,7 +37,7 @@ pub enum Assign {
     Min,
 }
 
-/// What is done to two numbers.
+/// An operation on two numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum Operation {
@@ -163,7 +163,7 @@ fn check_depth(text: &str) -> Result<()> {
     Ok(())
 }
 
-/// What stands where something else was expected.
+/// Returns the error for text that stands where something else was expected.
 fn refused(text: &str, error: &Error<Rule>) -> Box<Report> {
     let at = match error.location {
         InputLocation::Pos(at) | InputLocation::Span((at, _)) => at,
@@ -207,7 +207,7 @@ fn word(rule: &Rule) -> &'static str {
     }
 }
 
-/// Where a part stands, without the blanks behind it.
+/// Returns the span of a part, without the blanks behind it.
 fn span(pair: &Pair<'_, Rule>) -> Span {
     let span = pair.as_span();
     span.start()..span.start() + pair.as_str().trim_end().len()

@@ -1,4 +1,4 @@
-//! What expressions mean, and what is wrong with those that mean nothing.
+//! The meaning of expressions, and errors in wrong ones.
 
 use super::*;
 use crate::reports::draw;
@@ -18,7 +18,7 @@ fn refused(expression: &str, shape: &str, dtype: &str) -> String {
     draw(&failure, false)
 }
 
-/// What the interpreter makes of the kernel's module, which must verify.
+/// Evaluates the kernel's module, which must verify, with the reference interpreter.
 fn evaluate(kernel: &Kernel, inputs: &[&[f32]]) -> Vec<f32> {
     let context = crate::context();
     let module = kernel.module(&context);
@@ -122,34 +122,34 @@ fn what_does_not_parse() {
 #[test]
 fn what_means_nothing() {
     let cases = [
-        ("C[m] = A[m,k]", "m=1,k=2", "f32", "`=` has nothing to fold with"),
+        ("C[m] = A[m,k]", "m=1,k=2", "f32", "`=` cannot reduce an axis"),
         ("C[m,m] = A[m]", "m=1", "f32", "stands on the left twice"),
-        ("C[m+1] = A[m]", "m=1", "f32", "is no axis"),
+        ("C[m+1] = A[m]", "m=1", "f32", "is not an axis"),
         ("C[m] = A[m] + C[m]", "m=1", "f32", "C is written and read"),
         ("C[m] = A[m-1]", "m=4", "f32", "goes down to -1"),
-        ("C[m] = A[m*m]", "m=4", "f32", "no sum of axes"),
-        ("C[m] = A[B[m]]", "m=4", "f32", "no sum of axes"),
-        ("C[m] = A[m/2]", "m=4", "f32", "no sum of axes"),
-        ("C[m] = A[m*1.5]", "m=4", "f32", "1.5 is no index"),
+        ("C[m] = A[m*m]", "m=4", "f32", "not a sum of axes"),
+        ("C[m] = A[B[m]]", "m=4", "f32", "not a sum of axes"),
+        ("C[m] = A[m/2]", "m=4", "f32", "not a sum of axes"),
+        ("C[m] = A[m*1.5]", "m=4", "f32", "1.5 is not an index"),
         ("C[m] = A[m] + A[m,m]", "m=4", "f32", "2 dimensions here and 1 before"),
         ("C[m] = m", "m=4", "f32", "is an axis, not a number"),
         ("C[m] = sinus(A[m])", "m=4", "f32", "there is no function `sinus`"),
         ("C[m] = max(A[m])", "m=4", "f32", "1 arguments"),
-        ("C[m] = exp(A[m])", "m=4", "i32", "a function of floats"),
+        ("C[m] = exp(A[m])", "m=4", "i32", "takes floats"),
         ("C[m] = A[m] / B[m]", "m=4", "i32", "what may be 0"),
         ("C[m] = A[m] * 300", "m=4", "i8", "300 is no i8"),
         ("C[m] = A[m] * 1e999", "m=4", "f32", "too large"),
         ("C[m] = A[m]", "", "f32", "an axis has no extent"),
         ("C[m] = A[m]", "m=0", "f32", "the axis m has no points"),
         ("C[m] = A[m]", "m=-3", "f32", "the extent of m is `-3`"),
-        ("C[m] = A[m]", "m", "f32", "`m` is no extent"),
+        ("C[m] = A[m]", "m", "f32", "`m` is not an extent"),
         ("C[m] = A[m]", "m=4,n=2", "f32", "there is no axis n"),
         ("C[m] = A[m]", "m=4,m=5", "f32", "is given twice"),
         ("C[m] = A[m]", "m=99999999999999999", "f32", "points"),
         ("C[m,n] = A[m]", "m=99999999,n=99999999", "f32", "more bytes than"),
         ("C[] += A[m,n,k]", "m=99999999,n=99999999,k=99999999", "f32", "than can be counted"),
         ("C[m] = A[m*9223372036854775807]", "m=3", "f32", "does not fit"),
-        ("C[m] = A[99999999999999999999]", "m=3", "f32", "is no index"),
+        ("C[m] = A[99999999999999999999]", "m=3", "f32", "is not an index"),
     ];
     for (expression, shape, dtype, words) in cases {
         let text = refused(expression, shape, dtype);

@@ -1,4 +1,4 @@
-//! What failed, drawn for people: on the text it came from, where there is one.
+//! Error reports for people, with the text that they are about, if there is one.
 
 mod lexer;
 mod panics;
@@ -15,22 +15,22 @@ use crate::Failure;
 use crate::failure::Diagnostic;
 use crate::sources::{Source, Sources, line_around};
 
-/// More errors than this help nobody.
+/// The most errors that are shown.
 const ERRORS_MAX: usize = 8;
 
 /// A longer line, such as one with a large literal, is not shown.
 const LINE_MAX: usize = 300;
 
-/// What is wrong, in words and at places.
+/// An error: a message and labels on text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// What disagrees, in one sentence.
+    /// The message: the facts that disagree, in one sentence.
     pub message: String,
     /// Places in texts; the first is where the error is.
     pub labels: Vec<Label>,
     /// Further facts.
     pub notes: Vec<String>,
-    /// What would be accepted.
+    /// The values that would be accepted.
     pub helps: Vec<String>,
 }
 
@@ -41,7 +41,7 @@ pub struct Label {
     pub source: usize,
     /// Its bytes.
     pub span: Range<usize>,
-    /// What is there; may be empty.
+    /// The text of the label; may be empty.
     pub text: String,
 }
 
@@ -138,7 +138,7 @@ fn reports(failure: &Failure) -> Vec<Report> {
                 }
             }
             if reports.is_empty() {
-                reports.push(Report::new("the compiler stopped and did not say why"));
+                reports.push(Report::new("the compiler stopped without an error message"));
             }
             let more = reports.len().saturating_sub(ERRORS_MAX);
             reports.truncate(ERRORS_MAX);
@@ -202,7 +202,7 @@ fn draw_one(report: &Report, sources: &Sources, colour: bool) -> String {
         .with_config(config)
         .with_message(&report.message);
     for (number, (label, span)) in report.labels.iter().zip(&spans).enumerate() {
-        // What has no words is not underlined.
+        // A label without text still needs some to be underlined.
         let words = if label.text.is_empty() { "here" } else { &label.text };
         // From the top, so that the places in one text are drawn as one piece of it.
         let drawn = Drawn::new(span.clone()).with_message(words).with_order(span.1.start as i32);
@@ -227,7 +227,7 @@ fn characters(text: &str, span: &Range<usize>) -> Range<usize> {
     begin..begin + text[span.clone()].chars().count()
 }
 
-/// What is no error, as text for a terminal or a file.
+/// Draws a warning, for a terminal or a file.
 pub fn warning(report: &Report) -> String {
     plain(report, &Sources::default()).replacen("error:", "warning:", 1)
 }

@@ -1,9 +1,9 @@
-//! Our own mistakes: a panic becomes a report like every other.
+//! Internal errors: a panic becomes a report like every other.
 
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
-/// What the last panic said, until somebody asks.
+/// The message of the last panic, until it is taken.
 static LAST: Mutex<Option<String>> = Mutex::new(None);
 
 /// Keeps panics from printing; [`caught`] tells what they said.
@@ -15,7 +15,7 @@ pub fn quiet_panics() {
         let place = info.location().map(|place| format!(" at {}:{}", place.file(), place.line()));
         let text = format!("{said}{}", place.unwrap_or_default());
         if std::thread::current().name() != Some("main") {
-            eprintln!("error: a thread of weft stopped on a mistake of weft's: {text}");
+            eprintln!("error: internal error in a thread of weft: {text}");
         }
         *LAST.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
     }));
@@ -24,7 +24,7 @@ pub fn quiet_panics() {
 /// Does something that might panic; the error is what the panic said.
 ///
 /// # Errors
-/// It panicked.
+/// The error of a thread that panicked.
 pub fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
         let kept = LAST.lock().unwrap_or_else(PoisonError::into_inner).take();

@@ -1,4 +1,4 @@
-//! How reports look.
+//! Snapshots of reports.
 
 use super::*;
 use crate::failure::Reported;

@@ -75,7 +75,7 @@ fn files_that_hold_no_facts_are_refused() {
         ("features = []\ncores = 0", "cores is 0"),
         ("features = []\ncores = 2\nl4_bytes = 1", "l4_bytes"),
         ("features = []\ncores = \"two\"", "cores"),
-        ("features = [\"sse2\"]\ncores = 2", "no machine that weft ships is this one"),
+        ("features = [\"sse2\"]\ncores = 2", "no machine that weft ships matches this processor"),
     ];
     for (facts, word) in cases {
         write(&folder, "facts.toml", facts);

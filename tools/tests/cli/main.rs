@@ -325,6 +325,6 @@ fn names_the_first_operator_that_differs() {
     let words = ["output `y` differs", "operator 2 of 3, MulAdd \"second\"", "got", "expected"];
     fails(folder.path(), &[&wrong[..], &expect[..]].concat(), &words);
     // Another seed than that of the expected outputs: the compiler is not to blame.
-    let words = ["every operator gives what the interpreter gives"];
+    let words = ["every operator matches the reference interpreter's result"];
     fails(folder.path(), &[&right[..], &expect[..], &["--seed", "1"]].concat(), &words);
 }

@@ -77,7 +77,7 @@ const TOY: &[Case] = &[
     // device: in which order a core issues.
     case(
         "device-order-instructions",
-        "@gemm_0: 2 of 3 pieces are ordered by a list with 16 cycles predicted; second as written with 22",
+        "@gemm_0: 2 of 3 blocks are reordered by list scheduling with 16 cycles predicted; second as written with 22",
         Some("gemm_0"),
     ),
 ];
@@ -125,17 +125,17 @@ const INSTANCES: &[Case] = &[
 const CLUSTERS: &[Case] = &[
     case(
         "tile-to-task",
-        "\"p1\" argument 2 of 1024 bytes lies in @llb of cluster 0, whose units alone touch it",
+        "\"p1\" argument 2 of 1024 bytes is in @llb of cluster 0, whose units alone use it",
         None,
     ),
     case(
         "tile-to-task",
-        "\"c2\" argument 0 of 2304 bytes is read where all units reach it: bringing it near saves less than it takes [worth: 4608 bytes in a cluster, saves 0 cycles, waits 236]",
+        "\"c2\" argument 0 of 2304 bytes is read from the device's memory: copying it to the cluster's memory saves less than it takes [worth: 4608 bytes in a cluster, saves 0 cycles, waits 236]",
         None,
     ),
     case(
         "tile-to-task",
-        "\"logits\" argument 1 of 20480 bytes is read where all units reach it: a cluster reads no more than what it has [again: 20480 bytes of 20480]",
+        "\"logits\" argument 1 of 20480 bytes is read from the device's memory: the cluster reads it no more than once [again: 20480 bytes of 20480]",
         None,
     ),
 ];
@@ -216,7 +216,7 @@ fn n_7_every_refusal_names_its_rule() {
         ": dropped,",
         " means another body",
         " is not split",
-        " is read where all units reach it",
+        " is read from the device's memory",
     ];
     let cases = [("toy", &[][..]), ("h200", &[]), ("toy", WHOLE), ("stcp920-like", WHOLE)];
     for (device, more) in cases {

@@ -15,7 +15,7 @@ fn edges_are_gone_behind_the_tile_stage() {
     let desk = Desk::digits();
     desk.write("task.mlir", &desk.stage("task", &[]));
     let page = ["explain", "task.mlir", "-o", "page.html"];
-    refused(&desk, &page, &["the text is at the stage task already", "stage graph or tile"]);
+    refused(&desk, &page, &["the text is already at the stage task", "stage graph or tile"]);
     desk.weft(&["compile", "digits.onnx", "-o", "digits.weft"]);
     let page = ["explain", "digits.weft", "-o", "page.html"];
     refused(&desk, &page, &["an artifact holds no edges", "the model"]);

@@ -61,7 +61,7 @@ fn said(desk: &Desk) -> Vec<String> {
 #[test]
 fn gt_4_a_transposed_reader_forces_the_shared_buffer() {
     let desk = Desk::new(&transposed(64), SHARED[0], [SHARED[1], SHARED[1]]);
-    let handed = "2 of 24576 bytes lies in @llb of cluster 0, whose units alone touch it";
+    let handed = "2 of 24576 bytes is in @llb of cluster 0, whose units alone use it";
     let said = said(&desk);
     assert!(said.iter().any(|line| line == handed), "{said:#?}");
     let task = desk.read("task.mlir");
@@ -140,7 +140,7 @@ fn gt_11_the_shared_buffer_fills_up() {
         said.into_iter().find(|line| line.starts_with(&handed)).expect("it is handed over")
     };
     for n in [128, 256, 512] {
-        assert!(kept(n).contains("lies in @llb of cluster 0"), "{}", kept(n));
+        assert!(kept(n).contains("is in @llb of cluster 0"), "{}", kept(n));
     }
     assert!(kept(1024).ends_with("[room: @llb holds 262144]"), "{}", kept(1024));
 }

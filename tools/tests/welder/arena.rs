@@ -263,7 +263,7 @@ fn we_5_an_edited_plan_is_refused() {
     let (before, piece) = device.split_at(second);
     let (_, ty) = piece.split_once(" : ").expect("a type");
     desk.write("edited.mlir", &format!("{before}device.alloc at 0 : {ty}"));
-    desk.fails("compile edited.mlir -o x.weft", &["device.alloc shares byte 0 with a room in use"]);
+    desk.fails("compile edited.mlir -o x.weft", &["device.alloc shares byte 0 with a live buffer"]);
 }
 
 /// What waits is more than the caller has stack.

@@ -33,7 +33,7 @@ impl<'c> Alike<'c> {
             let what =
                 if differs { "takes an index of one group" } else { "is not for all groups" };
             diag.error(op, format!("{} {what}, and all groups do it together", op.name()))
-                .help("registers are each group's own; what is shared is moved by all, alike");
+                .help("a group has registers of its own; copies between memories that groups share are done by all of them");
         }
         if differs || op.is("device.group") {
             self.own.extend(op.results());
@@ -51,7 +51,7 @@ impl<'c> Alike<'c> {
     }
 }
 
-/// Whether all groups do an operation together.
+/// Returns whether all groups do an operation together.
 fn is_together(machine: Machine<'_>, op: Op<'_>) -> bool {
     if let Some(transfer) = Transfer::of(op) {
         return is_shared(machine, transfer.source.memref)
@@ -88,7 +88,7 @@ pub(super) fn kernel_c4(op: Op<'_>, diag: &mut Diagnostics) {
     order.block(kernel.body, &mut State::default(), diag);
 }
 
-/// What was done to the shared rooms since the last barrier.
+/// The accesses to shared buffers since the last barrier.
 #[derive(Clone, Default)]
 struct State {
     written: BTreeSet<usize>,
@@ -129,9 +129,10 @@ impl<'c> Order<'c> {
             {
                 self.reported.push(op);
                 let (name, ty) = (op.name(), self.rooms[room].ty());
-                diag.error(op, format!("{name} {verb} {ty}, which other groups may be at")).help(
-                    "put device.barrier \"core\" between a write to shared memory and its use",
-                );
+                diag.error(op, format!("{name} {verb} {ty}, which other groups may be using"))
+                    .help(
+                        "put device.barrier \"core\" between a write to shared memory and its use",
+                    );
             }
             state.read.extend(reads);
             state.written.extend(writes);
@@ -154,7 +155,7 @@ impl<'c> Order<'c> {
         }
     }
 
-    /// The rooms that an operation of a program reads, and those that it writes.
+    /// Returns the buffers that an operation of a program reads, and those that it writes.
     fn touched(&self, op: Op<'c>) -> (Vec<usize>, Vec<usize>) {
         let (mut reads, mut writes) = (Vec::new(), Vec::new());
         if let Some(copy) = Copy::of(op) {

@@ -99,7 +99,7 @@ pub(super) fn instruction_c5(op: Op<'_>, diag: &mut Diagnostics) {
     };
     if meaning.is_empty() {
         diag.error(op, "the meaning yields nothing")
-            .help("it yields what the last operands become: an instruction writes something");
+            .help("yield the new values of the last operands, at least one");
         return;
     }
     let args = region_args(op, 0);
@@ -115,7 +115,7 @@ pub(super) fn instruction_c5(op: Op<'_>, diag: &mut Diagnostics) {
                 .help("a result has the type of the operand that it overwrites");
         }
     }
-    // What the lowering overwrites where it is not told an address.
+    // The operands that the lowering overwrites and that are not addresses.
     let values: Vec<_> = region_args(op, 1).into_iter().skip(first).collect();
     let values: Vec<_> = values.into_iter().filter(|ty| !ty::is_index(*ty)).collect();
     if values.len() != lowering.len() {
@@ -169,12 +169,12 @@ pub(super) fn instruction_c8(op: Op<'_>, diag: &mut Diagnostics) {
             && let Err(wrong) = check_fragment(op, fragment, memory, types)
         {
             diag.error(op, format!("the fragment of operand {place} {wrong}"))
-                .help("it maps (lane, slot) to an element, each as often as every other");
+                .help("it maps (lane, slot) to elements, and every element occurs equally often");
         }
     }
 }
 
-/// What is wrong with a fragment of an operand of these types.
+/// Reports errors of a fragment of an operand of these types.
 fn check_fragment<'c>(
     op: Op<'c>,
     fragment: Attribute<'c>,
@@ -183,7 +183,7 @@ fn check_fragment<'c>(
 ) -> Result<(), String> {
     let lanes = memory.and_then(|name| Machine::of(op)?.memory(name)?.lanes());
     let Some(lanes) = lanes else {
-        return Err("is of no registers that are spread over lanes".into());
+        return Err("is for an operand whose memory has no lanes".into());
     };
     let (Some(shape), Some((slots, _))) = (ty::shape(meaning), elements(lowering)) else {
         return Ok(());
@@ -198,7 +198,7 @@ fn check_fragment<'c>(
     let mut held = vec![0u64; elements as usize];
     for (lane, slot) in (0..lanes).flat_map(|lane| (0..slots).map(move |slot| (lane, slot))) {
         let Some(element) = affine::evaluate(fragment, &[lane as i64, slot as i64]) else {
-            return Err("is no map of lane and slot".into());
+            return Err("is not a map of lane and slot".into());
         };
         let inside = element.len() == shape.len()
             && element.iter().zip(&shape).all(|(&at, &dim)| (0..dim as i64).contains(&at));

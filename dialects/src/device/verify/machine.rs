@@ -12,8 +12,8 @@ pub(super) fn machine_c1(op: Op<'_>, diag: &mut Diagnostics) {
         text(memory, "scope") == Some(Scope::Device.name()) && memory.attr("caches").is_none()
     });
     if !shared {
-        diag.error(op, "device.machine has no memory that the whole device shares")
-            .help("give it a device.memory of scope(\"device\") that caches nothing");
+        diag.error(op, "device.machine has no memory of scope device")
+            .help("give it a device.memory of scope(\"device\") that is not a cache");
     }
 }
 
@@ -25,7 +25,7 @@ pub(super) fn machine_c2(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
-/// C3. A `pdl.pattern` calls no native function, for there is nobody to give it.
+/// C3. A `pdl.pattern` calls no native function, since a machine file has none.
 pub(super) fn machine_c3(op: Op<'_>, diag: &mut Diagnostics) {
     for pattern in Machine::new(op).facts("pdl.pattern") {
         pattern.walk(&mut |inner| {
@@ -37,7 +37,7 @@ pub(super) fn machine_c3(op: Op<'_>, diag: &mut Diagnostics) {
             };
             if native {
                 diag.error(inner, format!("the pattern @{} calls a function", pattern.symbol()))
-                    .help("say it with operations of pdl: a machine is text alone");
+                    .help("use operations of pdl alone: a machine file has no native code");
             }
         });
     }
@@ -120,7 +120,7 @@ pub(super) fn memory_c3(op: Op<'_>, diag: &mut Diagnostics) {
                 op,
                 format!("device.memory @{name} caches @{cached}, which leads back to @{name}"),
             )
-            .help("the last of a row of caches caches a memory that is no cache");
+            .help("a chain of caches ends at a memory that is not a cache");
             return;
         }
         next = symbol(memory, "caches").and_then(|name| machine.fact("device.memory", name));
@@ -161,7 +161,7 @@ pub(super) fn memory_c6(op: Op<'_>, diag: &mut Diagnostics) {
     };
     if int(op, "register_bytes").is_none() {
         diag.error(op, format!("device.memory has lanes({lanes}) and no registers"))
-            .help("say what one register holds with register_bytes, or leave the lanes out");
+            .help("give the size of a register with register_bytes, or leave the lanes out");
     }
     check_most(op, "lanes", 1024, diag);
 }
@@ -171,7 +171,7 @@ pub(super) fn memory_c7(op: Op<'_>, diag: &mut Diagnostics) {
     for name in ["core_bytes", "reserved_bytes"] {
         if let (Some(bytes), None) = (int(op, name), int(op, "register_bytes")) {
             diag.error(op, format!("device.memory has {name}({bytes}) and no registers"))
-                .help("a memory of a core says what it holds with capacity_bytes");
+                .help("the size of other memories is capacity_bytes");
         }
     }
     if let (Some(reserved), Some(all)) = (int(op, "reserved_bytes"), int(op, "capacity_bytes"))
@@ -201,17 +201,17 @@ pub(super) fn memory_c8(op: Op<'_>, diag: &mut Diagnostics) {
             op,
             format!("device.memory @{name} lies within @{within}, and has no addresses"),
         )
-        .help("a cache and registers have none; leave one of the two out");
+        .help("a cache and registers have no addresses; leave one of the two clauses out");
     }
     let scope = text(op, "scope").unwrap_or("");
     if scope != Scope::Cluster.name() {
         diag.error(op, format!("device.memory @{name} of scope {scope} lies within @{within}"))
-            .help("that is for a memory of scope cluster");
+            .help("only a memory of scope cluster may be `within` another");
     }
     if machine.shared().is_none_or(|shared| shared.name != within) {
         diag.error(op, format!("device.memory @{name} lies within @{within}"))
-            .note(around, "that is not the memory that the whole device shares")
-            .help("name the first memory of scope(\"device\") that is no cache");
+            .note(around, "that is not the memory of the whole device")
+            .help("name the first memory of scope(\"device\") that is not a cache");
     }
     let mut inside = machine.facts("device.memory").filter(|own| own.attr("within").is_some());
     if let Some(first) = inside.next().filter(|first| *first != op) {
@@ -221,7 +221,7 @@ pub(super) fn memory_c8(op: Op<'_>, diag: &mut Diagnostics) {
             format!("device.memory @{name} lies within @{within}, and so does @{other}"),
         )
         .note(first, "the other one is here")
-        .help("buffers of a program lie in one memory of a cluster");
+        .help("only one memory of a cluster can hold buffers of a program");
     }
 }
 
@@ -243,8 +243,8 @@ pub(super) fn engine_c3(op: Op<'_>, diag: &mut Diagnostics) {
     let mut users = machine.facts("device.move").chain(machine.facts("device.instruction"));
     if !users.any(|user| symbol(user, "engine") == Some(op.symbol())) {
         let name = op.symbol();
-        diag.error(op, format!("nobody feeds the engine @{name}"))
-            .help(format!("write engine(@{name}) at a move or an instruction, or take it out"));
+        diag.error(op, format!("the engine @{name} has no moves or instructions"))
+            .help(format!("write engine(@{name}) at a move or an instruction, or remove it"));
     }
 }
 
@@ -281,14 +281,14 @@ pub(super) fn unit_c3(op: Op<'_>, diag: &mut Diagnostics) {
     if let Some(outer) = symbol(cluster, "cluster") {
         diag.error(op, format!("device.unit is in @{name}, which is in @{outer}"))
             .note(cluster, "the cluster is here")
-            .help("clusters are in no cluster");
+            .help("a cluster cannot be in another cluster");
     }
     // The first kind of unit is the one that programs run on.
     let mut units = machine.facts("device.unit");
     if units.find(|unit| *unit == op || *unit == cluster) == Some(cluster) {
         diag.error(op, format!("device.unit is in @{name}, which stands before it"))
             .note(cluster, "the cluster is here")
-            .help("write the units first, then what stands for groups of them");
+            .help("write the units before their cluster");
     }
     if let (Some(units), Some(clusters)) = (int(op, "count"), int(cluster, "count"))
         && clusters > 0

@@ -133,7 +133,7 @@ fn check_token(op: Op<'_>, kind: &str, name: &str, diag: &mut Diagnostics) {
         None if token => {
             diag.error(op, format!("{} gives a token, @{name} has no engine", op.name()))
                 .note(fact, "it is here")
-                .help("without an engine the unit itself does it, and is done with it afterwards");
+                .help("leave out the token: without an engine the operation is done before the next one starts");
         }
         _ => {}
     }

@@ -113,7 +113,7 @@ pub(super) fn alloc_c1(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
-/// C2. The room is no larger than the memory.
+/// C2. The buffer is no larger than the memory.
 pub(super) fn alloc_c2(op: Op<'_>, diag: &mut Diagnostics) {
     let Some(ty) = only_result(op) else { return };
     let Some(machine) = Machine::of(op) else { return };
@@ -145,15 +145,15 @@ pub(super) fn alloc_c3(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
-/// C4. What a swizzle exchanges it does not shift by; the room is a whole number of its
+/// C4. The shift of a swizzle is no less than its bits; the buffer is a whole number of its
 /// blocks, and no register.
 pub(super) fn alloc_c4(op: Op<'_>, diag: &mut Diagnostics) {
     let Some(swizzle) = op.attr("swizzle").and_then(attr::ints) else { return };
     let (Some(ty), Some(machine)) = (only_result(op), Machine::of(op)) else { return };
     let memory = ty::memory(ty).and_then(|name| machine.memory(name));
     if memory.is_some_and(|memory| memory.is_registers()) {
-        diag.error(op, format!("device.alloc swizzles {ty}, which lies in registers"))
-            .help("swizzle what lies in a memory of banks");
+        diag.error(op, format!("device.alloc swizzles {ty}, which is in registers"))
+            .help("a swizzle is for memories with banks");
     }
     let block = match swizzle[..] {
         [bits, keep, shift] if bits >= 1 && keep >= 0 && shift >= bits && keep + shift < 32 => {
@@ -169,7 +169,7 @@ pub(super) fn alloc_c4(op: Op<'_>, diag: &mut Diagnostics) {
         && !elements.is_multiple_of(block)
     {
         diag.error(op, format!("device.alloc swizzles {ty} in blocks of {block} elements"))
-            .help("give it a whole number of blocks");
+            .help("use a whole number of blocks");
     }
 }
 
@@ -287,7 +287,7 @@ pub(super) fn invoke_c1(op: Op<'_>, diag: &mut Diagnostics) {
 }
 
 /// C2. One view per operand, in the operand's memory, of its element type, with
-/// room for its shape; a single element may lie elsewhere.
+/// space for its shape; a single element may be elsewhere.
 pub(super) fn invoke_c2(op: Op<'_>, diag: &mut Diagnostics) {
     let (Some(machine), Some(name)) = (Machine::of(op), symbol(op, "instruction")) else { return };
     let Some(instruction) = machine.instruction(name) else { return };
@@ -313,13 +313,13 @@ pub(super) fn invoke_c2(op: Op<'_>, diag: &mut Diagnostics) {
             let what = format!("device.invoke gives {ty} to @{name}, whose operand {index} is");
             diag.error(op, format!("{what} {operand} in @{memory}"))
                 .note(instruction.op(), "the instruction is here")
-                .help("memory and element type are the same, and the last dimensions have room");
+                .help("give it a view of the same memory and element type, at least as large in the last dimensions");
         }
     }
 }
 
-/// Whether an operand is one element that the lowering takes as a number, and a move goes from
-/// where it lies to the registers of the result.
+/// Returns whether an operand is one element that the lowering takes as a number, and a move goes
+/// from where it lies to the registers of the result.
 fn is_within_reach<'c>(
     machine: Machine<'c>,
     instruction: &Instruction<'c>,
@@ -335,7 +335,7 @@ fn is_within_reach<'c>(
     from.zip(to).is_some_and(|(from, to)| machine.move_between(from, to).is_some())
 }
 
-/// Whether the last dimensions of `memref` are no smaller than the shape of `operand`.
+/// Returns whether the last dimensions of `memref` are no smaller than the shape of `operand`.
 fn has_room(memref: Type<'_>, operand: Type<'_>) -> bool {
     // Nothing is known of shapes that are not static.
     let (Some(own), Some(shape)) = (ty::shape(memref), ty::shape(operand)) else { return true };
@@ -392,7 +392,7 @@ pub(super) fn apply_c1(op: Op<'_>, diag: &mut Diagnostics) {
             let (name, unit_name) = (inner.name(), unit.name);
             diag.error(
                 inner,
-                format!("device.apply does {name} on @{unit_name}, which does not list it"),
+                format!("device.apply uses {name} on @{unit_name}, which does not list it"),
             )
             .note(unit.op(), "the lane unit is here")
             .help(format!("its operations are {}", unit.operations().join(", ")));
@@ -406,7 +406,7 @@ pub(super) fn apply_c1(op: Op<'_>, diag: &mut Diagnostics) {
             let types: Vec<_> = unit.types().iter().map(ToString::to_string).collect();
             diag.error(
                 inner,
-                format!("device.apply does {name} on {ty}, which @{unit_name} does not list"),
+                format!("device.apply uses {name} on {ty}, which @{unit_name} does not list"),
             )
             .note(unit.op(), "the lane unit is here")
             .help(format!("its types are {}", types.join(", ")));
@@ -414,7 +414,7 @@ pub(super) fn apply_c1(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
-/// Whether an operation of a body is free on every lane unit.
+/// Returns whether an operation of a body is free on every lane unit.
 fn needs_no_instruction(op: Op<'_>) -> bool {
     let types: Vec<_> =
         op.operands().into_iter().chain(op.results()).map(|value| value.ty()).collect();
@@ -467,7 +467,7 @@ fn check_body(op: Op<'_>, takes: &[String], yields: &[String], diag: &mut Diagno
     }
 }
 
-/// C3. Outputs lie in the unit's registers, and the lanes fit one register.
+/// C3. Outputs are in the unit's registers, and the lanes fit one register.
 pub(super) fn apply_c3(op: Op<'_>, diag: &mut Diagnostics) {
     check_positive(op, "lanes", diag);
     let Some([inputs, _, outputs, _]) = lane_parts(op) else { return };
@@ -528,7 +528,7 @@ pub(super) fn combine_c1(op: Op<'_>, diag: &mut Diagnostics) {
         let elem = elem.map_or("nothing".into(), |elem| elem.to_string());
         diag.error(
             *inner,
-            format!("device.combine does {name} on {elem}, @{} does not", unit.name),
+            format!("device.combine uses {name} on {elem}, which @{} does not list", unit.name),
         )
         .note(unit.op(), "the lane unit is here")
         .help(format!("its reductions are {}", unit.reductions().join(", ")));

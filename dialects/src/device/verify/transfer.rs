@@ -89,7 +89,7 @@ pub(super) fn transfer_c4(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
-/// Whether the elements of a box lie one after the other.
+/// Returns whether the elements of a box lie one after the other.
 fn is_dense(sizes: &[u64], strides: &[i64]) -> bool {
     let mut behind = 1i64;
     sizes.iter().zip(strides).rev().all(|(&size, &stride)| {
@@ -108,7 +108,7 @@ pub(super) fn transfer_c5(op: Op<'_>, diag: &mut Diagnostics) {
 
 /// C6. The box fits both types, at least without what limits leave out.
 pub(super) fn transfer_c6(op: Op<'_>, diag: &mut Diagnostics) {
-    // What limits leave is known when it runs.
+    // The elements within limits are known only at run time.
     let Some(transfer) = Transfer::of(op).filter(|transfer| transfer.limits.is_empty()) else {
         return;
     };

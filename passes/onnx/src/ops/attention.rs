@@ -46,13 +46,13 @@ struct Sizes {
     joined: bool,
 }
 
-/// What is done to the products before the softmax.
+/// The operations on the products before the softmax.
 #[derive(Clone, Copy)]
 struct Scores {
     scale: f64,
     softcap: f64,
     causal: bool,
-    /// Where the mask and the lengths are among the arguments.
+    /// The indices of the mask and the lengths among the arguments.
     mask: Option<usize>,
     lengths: Option<usize>,
 }

@@ -101,7 +101,7 @@ fn quotient<'c>(calc: &mut Calc<'_, 'c>, x: Num<'c>, y: Num<'c>) -> Num<'c> {
     guarded(calc, x, y, |calc, x, y| calc.div(x, y), |calc, x| calc.neg(x))
 }
 
-/// What is left of `x / y`, with the sign of `x`; 0 where `y` is 0.
+/// Returns the remainder of `x / y`, with the sign of `x`; 0 where `y` is 0.
 fn remainder<'c>(calc: &mut Calc<'_, 'c>, x: Num<'c>, y: Num<'c>) -> Num<'c> {
     guarded(calc, x, y, |calc, x, y| calc.rem(x, y), |calc, x| calc.int_like(x, 0))
 }

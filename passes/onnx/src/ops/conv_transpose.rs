@@ -31,13 +31,13 @@ pub const OPERATORS: &[Operator] = &[op(
 )
 .at_least(2)];
 
-/// How windows are laid into the result; one number per dimension.
+/// The position of windows in the result; one number per dimension.
 struct Spread {
     input: Vec<i64>,
     kernel: Vec<i64>,
     strides: Vec<i64>,
     dilations: Vec<i64>,
-    /// What is cut off before the windows.
+    /// Elements that are cut off before the windows.
     before: Vec<i64>,
     output: Vec<i64>,
 }
@@ -208,7 +208,8 @@ fn conv_transpose(node: &Node<'_>) -> Result<Plan> {
     }))
 }
 
-/// Windows side by side: `y[n, g, f, i, k] = Σc x[n, g, c, i] · w[g, c, f, k]`, `i` and `k` in turns.
+/// Windows side by side: `y[n, g, f, i, k] = Σc x[n, g, c, i] · w[g, c, f, k]`, `i` and `k`
+/// interleaved.
 fn apart<'c>(b: &mut Build<'_, 'c>, spread: &Spread, x: &Tensor<'c>, w: &Tensor<'c>) -> Tensor<'c> {
     let (rank, lead) = (spread.rank(), [x.dims()[0], w.dims()[0], w.dims()[2]]);
     let axes = 3 + 2 * rank + 1;

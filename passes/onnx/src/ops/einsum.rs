@@ -33,7 +33,7 @@ fn labels(term: &str, rank: usize) -> Option<Vec<Label>> {
     Some(before.into_iter().chain(open).chain(after).collect())
 }
 
-/// What is summed over and in which order the rest comes.
+/// The axes that are summed over, and the order of the others.
 struct Reading {
     operands: Vec<Vec<Label>>,
     result: Vec<Label>,

@@ -49,7 +49,7 @@ pub fn fold_each(
     let literals: Vec<_> = operands.iter().map(|operand| operand.literal()).collect();
     let result = plan.results[0].clone();
     plan.folds(move |known| {
-        let mut places = known.iter().map(|elements| Place::new(elements, result.dims()));
+        let mut places = known.iter().map(|elements| BroadcastReader::new(elements, result.dims()));
         let places: Vec<_> = literals
             .iter()
             .map(|literal| match literal {
@@ -72,13 +72,13 @@ pub fn fold_each(
 }
 
 /// Reads known elements at the places of a shape they broadcast to.
-pub struct Place<'e> {
+pub struct BroadcastReader<'e> {
     elements: &'e Elements,
     /// For each dimension of the result, from the last: its extent, and the step in `elements`.
     steps: Vec<(usize, usize)>,
 }
 
-impl<'e> Place<'e> {
+impl<'e> BroadcastReader<'e> {
     /// `elements` as seen from the shape `dims`.
     pub fn new(elements: &'e Elements, dims: &[i64]) -> Self {
         let mut own = elements.ty().dims().iter().rev();

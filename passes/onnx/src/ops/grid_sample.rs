@@ -11,7 +11,7 @@ use crate::types::ElementType;
 pub const OPERATORS: &[Operator] =
     &[op("GridSample", 16, 2, &["align_corners", "mode", "padding_mode"], grid_sample)];
 
-/// How an element between others is found.
+/// The interpolation of an element between others.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mode {
     Nearest,
@@ -19,7 +19,7 @@ enum Mode {
     Cubic,
 }
 
-/// What lies outside.
+/// The elements outside of the tensor.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Outside {
     Zeros,
@@ -30,9 +30,9 @@ enum Outside {
 /// One of the places along an axis that an element is made of.
 struct Tap<'c> {
     place: Num<'c>,
-    /// Whether the place is inside, where that matters.
+    /// The condition that the place is inside; `None` where that does not matter.
     inside: Option<Num<'c>>,
-    /// What it counts; nothing is 1.
+    /// Its weight; 1 by default.
     weight: Option<Num<'c>>,
 }
 
@@ -152,7 +152,8 @@ fn taps<'c>(
     taps
 }
 
-/// What the place at `offset` counts for one that is `part` behind the middle pair's first.
+/// Returns the weight of the place at `offset` for one that is `part` behind the middle pair's
+/// first.
 fn cubic<'c>(calc: &mut Calc<'_, 'c>, part: Num<'c>, offset: f64) -> Num<'c> {
     const A: f64 = -0.75;
     let offset_number = calc.like(part, offset);

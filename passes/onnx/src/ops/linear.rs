@@ -142,13 +142,13 @@ fn matrix(operand: &Operand, left: bool) -> (&[i64], i64, i64) {
     }
 }
 
-/// How two operands are multiplied as MatMul does: batches broadcast, vectors are matrices.
+/// A product of two operands as MatMul defines it: batches broadcast, vectors are matrices.
 pub struct Product {
     /// The extents of the result.
     pub dims: Vec<i64>,
     /// The extent that is summed over, the last axis of the nest.
     pub depth: i64,
-    /// How the factors are read.
+    /// The index expressions of the factors.
     pub left: Vec<Linear>,
     pub right: Vec<Linear>,
 }

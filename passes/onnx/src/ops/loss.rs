@@ -1,4 +1,4 @@
-//! How far scores are from the classes that were right.
+//! Losses: the distance of scores from the right classes.
 
 use super::reduce::fold_axes;
 use super::softmax::log_shares;
@@ -16,7 +16,7 @@ pub const OPERATORS: &[Operator] = &[
     op("SoftmaxCrossEntropyLoss", 12, 3, ATTRIBUTES, |node| loss(node, true)).at_least(2).up_to(2),
 ];
 
-/// What becomes of the losses of all places.
+/// The reduction of the losses of all places.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reduction {
     None,
@@ -105,7 +105,7 @@ fn total<'c>(b: &mut Build<'_, 'c>, x: &Tensor<'c>) -> Tensor<'c> {
     fold_axes(b, x, &all, &[], zero, |calc, x, sum| calc.add(sum, x[0]))
 }
 
-/// What every place counts: the weight of its class, and nothing where the class is ignored.
+/// Returns the weight of every place: that of its class, and 0 where the class is ignored.
 fn weights<'c>(
     b: &mut Build<'_, 'c>,
     target: &Tensor<'c>,

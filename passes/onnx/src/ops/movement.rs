@@ -2,7 +2,7 @@
 
 use weft_dialects::ir::Linear;
 
-use super::elementwise::Place;
+use super::elementwise::BroadcastReader;
 use super::{Operator, op};
 use crate::elements::{Elements, Scalar};
 use crate::error::Result;
@@ -269,7 +269,7 @@ fn expand(node: &Node<'_>) -> Result<Plan> {
     let ty = node.ty(x.element(), dims.clone())?;
     let plan = gathered(node, x, dims, access)?;
     Ok(plan.folds(move |known| {
-        let place = Place::new(&known[0], ty.dims());
+        let place = BroadcastReader::new(&known[0], ty.dims());
         vec![Elements::from_scalars(ty.clone(), (0..ty.elements()).map(|at| place.get(at)))]
     }))
 }

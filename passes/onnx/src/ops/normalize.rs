@@ -249,7 +249,7 @@ fn group_normalization(node: &Node<'_>) -> Result<Plan> {
     }))
 }
 
-/// What LayerNormalization and RMSNormalization have in common: the axes from `axis` on, and a
+/// Reads the inputs of LayerNormalization and RMSNormalization: the axes from `axis` on, and a
 /// scale and a bias that broadcast to them.
 fn layer<'n>(node: &'n Node<'_>) -> Result<(Vec<&'n Operand>, Vec<usize>)> {
     let x = node.typed(0, "X", ElementType::FLOATS)?;

@@ -11,7 +11,7 @@ use crate::types::ElementType;
 
 pub const OPERATORS: &[Operator] = &[op("Pad", 11, 4, &["mode"], pad).at_least(2)];
 
-/// Where an element outside of the tensor comes from.
+/// The source of an element outside of the tensor.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mode {
     Constant,
@@ -170,7 +170,7 @@ fn inside<'c>(calc: &mut Calc<'_, 'c>, place: Num<'c>, extent: i64, mode: Mode) 
     }
 }
 
-/// What is left of `x / by`, never negative.
+/// Returns the remainder of `x / by`, never negative.
 fn modulo<'c>(calc: &mut Calc<'_, 'c>, x: Num<'c>, by: i64) -> Num<'c> {
     let (by, zero) = (calc.at(by), calc.at(0));
     let rest = calc.rem(x, by);

@@ -66,7 +66,7 @@ fn axes(window: &Window, lead: &[i64]) -> (Vec<Axis>, Vec<i64>, usize) {
     (kinds, [lead, &window.output, &kernel].concat(), free)
 }
 
-/// Where a nest over windows reads the tensor that the windows slide over.
+/// Returns the indices at which a nest over windows reads the tensor that the windows slide over.
 fn read(window: &Window, lead: usize, axes: usize, free: usize) -> Vec<Linear> {
     let mut access: Vec<_> = (0..lead).map(|axis| Linear::axis(axes, axis)).collect();
     access.extend(window.indices(axes, lead, free));
@@ -175,7 +175,7 @@ fn average_pool(node: &Node<'_>) -> Result<Plan> {
         let padded = window.pad(b, &args[0], Scalar::Int(0));
         let start = zeros(b, element, &dims);
         let sum = slide(b, &window, &padded, &start, |calc, x, sum| calc.add(sum, x));
-        // Where a window reaches beyond what counts, its elements are counted.
+        // If a window reaches beyond the elements that count, its elements are counted.
         let rank = window.rank();
         let counted: Vec<_> = (0..rank)
             .map(|d| match include_pad {
@@ -213,8 +213,8 @@ fn average_pool(node: &Node<'_>) -> Result<Plan> {
     }))
 }
 
-/// How many elements of each window lie, along dimension `d`, between two places of the bordered
-/// tensor.
+/// Returns the number of elements of each window, along dimension `d`, between two places of the
+/// bordered tensor.
 fn count<'c>(
     b: &mut Build<'_, 'c>,
     window: &Window,

@@ -65,7 +65,7 @@ impl Grain {
             .invalid())
     }
 
-    /// How scales are read beside the elements; blocks are looked up instead.
+    /// Returns the indices of scales beside the elements; blocks are looked up instead.
     fn access(self, table: &Tensor<'_>, rank: usize) -> Vec<Linear> {
         match self {
             Self::Axis(axis) => vec![Linear::axis(rank, axis)],

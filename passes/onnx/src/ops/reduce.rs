@@ -3,7 +3,7 @@
 use weft_dialects::ir::Linear;
 use weft_dialects::ir::payload::Axis;
 
-use super::elementwise::Place;
+use super::elementwise::BroadcastReader;
 use super::pool::{least, raised, root};
 use super::{Operator, op};
 use crate::elements::{Elements, Scalar};
@@ -12,7 +12,7 @@ use crate::node::{Node, Operand, Plan};
 use crate::payload::{Build, Calc, Num, Tensor, computed};
 use crate::types::{ElementType, TensorType};
 
-/// How elements are folded.
+/// A reduction of elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reduction {
     /// The sum of absolute values.
@@ -67,13 +67,13 @@ pub fn others(rank: usize, axes: &[usize]) -> Vec<usize> {
 ///
 /// Gives the access to `x` and, for each dimension of the result, its axis.
 pub struct Folded {
-    /// What each axis does.
+    /// The kind of each axis.
     pub kinds: Vec<Axis>,
     /// The extents of the axes.
     pub extents: Vec<i64>,
     /// The extents that are kept.
     pub kept: Vec<i64>,
-    /// How the folded tensor is read.
+    /// The index expressions of the reduced tensor.
     pub read: Vec<Linear>,
 }
 
@@ -97,7 +97,7 @@ impl Folded {
         }
     }
 
-    /// How a tensor of the kept shape is reached.
+    /// Returns the indices of a tensor of the kept shape.
     pub fn target(&self) -> Vec<Linear> {
         (0..self.kept.len()).map(|axis| Linear::axis(self.kinds.len(), axis)).collect()
     }
@@ -108,7 +108,8 @@ impl Folded {
     }
 }
 
-/// How a tensor that keeps the dimensions not in `axes` is read beside one of all `rank`.
+/// Returns the indices of a tensor that keeps the dimensions not in `axes`, beside one of all
+/// `rank`.
 pub fn kept_access(rank: usize, axes: &[usize]) -> Vec<Linear> {
     others(rank, axes).into_iter().map(|d| Linear::axis(rank, d)).collect()
 }
@@ -304,7 +305,7 @@ fn fold_known(
     let places = TensorType::temporary(ElementType::I64, &kept);
     let numbered = (0..places.elements()).map(|at| Scalar::Int(at as i128));
     let numbered = Elements::from_scalars(places.clone(), numbered);
-    let place = Place::new(&numbered, ty.dims());
+    let place = BroadcastReader::new(&numbered, ty.dims());
     let mut folded = vec![start; result.elements()];
     for at in 0..ty.elements() {
         let so_far = &mut folded[place.get(at).as_int() as usize];

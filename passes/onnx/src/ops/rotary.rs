@@ -12,7 +12,7 @@ pub const OPERATORS: &[Operator] =
     &[op("RotaryEmbedding", 23, 4, &["interleaved", "num_heads", "rotary_embedding_dim"], rotary)
         .at_least(3)];
 
-/// Where batch, heads, tokens and numbers lie: `[batch, tokens, heads, numbers]` of three
+/// The order of batch, heads, tokens and numbers: `[batch, tokens, heads, numbers]` of three
 /// dimensions, `[batch, heads, tokens, numbers]` of four.
 struct Layout {
     dims: [i64; 4],

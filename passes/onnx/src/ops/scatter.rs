@@ -20,7 +20,7 @@ pub const OPERATORS: &[Operator] = &[
 
 const INDICES: &[ElementType] = &[ElementType::I32, ElementType::I64];
 
-/// How an update meets what is there.
+/// The combination of an update with the old element.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Meeting {
     Replace,
@@ -49,7 +49,7 @@ impl Meeting {
         Ok(meeting)
     }
 
-    /// What is there after an update.
+    /// Returns the element after an update.
     fn meet<'c>(self, calc: &mut Calc<'_, 'c>, update: Num<'c>, there: Num<'c>) -> Num<'c> {
         match self {
             Self::Replace => update,
@@ -88,7 +88,8 @@ fn scatter<'c>(
     results.into_iter().next().expect("one output gives one result")
 }
 
-/// Whether an index, counted from the end where it is negative, is the coordinate on an axis.
+/// Returns whether an index, counted from the end where it is negative, is the coordinate on an
+/// axis.
 fn meant<'c>(calc: &mut Calc<'_, 'c>, index: Num<'c>, axis: usize, extent: i64) -> Num<'c> {
     let index = calc.coordinate(index);
     let (zero, length, here) = (calc.at(0), calc.at(extent), calc.index(axis));

@@ -50,7 +50,7 @@ fn top_k(node: &Node<'_>) -> Result<Plan> {
     }))
 }
 
-/// How many elements along the axis come before each one; of equals the first.
+/// Returns the number of elements along the axis that come before each one; of equals the first.
 fn places<'c>(b: &mut Build<'_, 'c>, x: &Tensor<'c>, axis: usize, largest: bool) -> Tensor<'c> {
     let rank = x.dims().len();
     let start = b.fill(ElementType::I64, x.dims(), Scalar::Int(0));

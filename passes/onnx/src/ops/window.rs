@@ -148,7 +148,8 @@ impl Window {
         (0..self.rank()).filter(|&d| self.kernel[d] > 1).collect()
     }
 
-    /// Where a window reads: for each dimension, `output axis · stride + kernel axis · dilation`.
+    /// Returns the indices that a window reads: for each dimension, `output axis · stride + kernel
+    /// axis · dilation`.
     ///
     /// Output axes begin at `output`; the axes of [`Window::wide`] begin at `kernel`.
     pub fn indices(&self, axes: usize, output: usize, kernel: usize) -> Vec<Linear> {

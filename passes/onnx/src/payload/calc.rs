@@ -7,7 +7,7 @@ use super::{Tensor, computed, payload_element};
 use crate::elements::Scalar;
 use crate::types::ElementType;
 
-/// What a scalar in a body is.
+/// The kind of a scalar in a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// An element as it lies in memory.
@@ -259,7 +259,7 @@ impl<'c> Calc<'_, 'c> {
         self.two("arith.divf", "arith.divsi", "arith.divui", x, y)
     }
 
-    /// What [`Calc::div`] leaves, with the sign of `x`.
+    /// Returns the remainder of [`Calc::div`], with the sign of `x`.
     pub fn rem(&mut self, x: Num<'c>, y: Num<'c>) -> Num<'c> {
         self.two("arith.remf", "arith.remsi", "arith.remui", x, y)
     }
@@ -401,7 +401,7 @@ impl<'c> Calc<'_, 'c> {
         self.compare(predicate, x, y)
     }
 
-    /// Whether a float is NaN.
+    /// Returns whether a float is NaN.
     pub fn is_nan(&mut self, x: Num<'c>) -> Num<'c> {
         self.compare("uno", x, x)
     }

@@ -8,7 +8,7 @@ use weft_dialects::device::{Copy, Fill, Limit, Transfer, View};
 use weft_dialects::ir::{Builder, Diagnostics, Op, Type, Val, attr, ty};
 
 use super::registers::{self, Registers};
-use super::room::{Room, Thread, store};
+use super::storage::{Storage, Thread, store};
 use super::together::{self, End};
 use crate::nest::{emit_sum, row_major};
 
@@ -18,14 +18,14 @@ pub struct Steps<'a, 'c> {
     pub from: &'a [i64],
     pub to: &'a [i64],
     pub limits: &'a [Limit<'c>],
-    /// Whether targets of what is left out take zero.
+    /// True if targets of what is left out take zero.
     pub pads: bool,
     /// Elements side by side that may be moved together.
     pub run: u64,
 }
 
 impl<'c> Steps<'_, 'c> {
-    /// Whether a point of the box is not left out, where that is not always so.
+    /// Returns whether a point of the box is not left out, where that is not always so.
     pub fn inside(&self, b: &mut Builder<'c>, point: &[Val<'c>]) -> Option<Val<'c>> {
         let mut inside = None;
         for limit in self.limits {
@@ -44,12 +44,12 @@ impl<'c> Steps<'_, 'c> {
 /// Puts a copy before the operation.
 pub fn copy<'c>(b: &mut Builder<'c>, thread: &Thread<'c>, copy: &Copy<'c>, diag: &mut Diagnostics) {
     let stride = |view: &View<'c>, dim: usize, step: u64| {
-        let own = row_major(&shape(thread.room(view)));
+        let own = row_major(&shape(thread.storage(view)));
         step as i64 * own.get(dim).copied().unwrap_or(1)
     };
     let from = [stride(&copy.source, copy.from_dim, copy.from_step)];
     let to = [stride(&copy.target, copy.to_dim, copy.to_step)];
-    if let Room::Registers { slots, shape, layout } = thread.room(&copy.target)
+    if let Storage::Registers { slots, shape, layout } = thread.storage(&copy.target)
         && layout.is_lanewise()
         && to == [1]
         && copy.count < shape.last().copied().unwrap_or(1)
@@ -81,13 +81,13 @@ pub fn transfer<'c>(
 /// Puts a fill before the operation.
 pub fn fill<'c>(b: &mut Builder<'c>, thread: &Thread<'c>, fill: &Fill<'c>, diag: &mut Diagnostics) {
     let value = constant(b, fill);
-    match thread.room(&fill.target) {
-        Room::Memory { flat, shape, ours, swizzle } => {
+    match thread.storage(&fill.target) {
+        Storage::Memory { flat, shape, ours, swizzle } => {
             let base = thread.linear(b, shape, &fill.target.indices);
             let end = End { flat: *flat, base, swizzle: *swizzle, steps: &fill.strides };
             around(b, thread, *ours, |b| together::fill(b, thread, &fill.sizes, &end, value));
         }
-        Room::Registers { slots, shape, layout } => {
+        Storage::Registers { slots, shape, layout } => {
             let registers = Registers { shape, layout, slots: *slots, view: &fill.target };
             registers.fill(b, thread, fill, value, diag);
         }
@@ -113,26 +113,26 @@ fn move_box<'c>(
     moved: &Steps<'_, 'c>,
     diag: &mut Diagnostics,
 ) {
-    let mut end = |view: &View<'c>, room: &Room<'c>| {
-        let Room::Memory { flat, shape, swizzle, .. } = room else { return None };
+    let mut end = |view: &View<'c>, storage: &Storage<'c>| {
+        let Storage::Memory { flat, shape, swizzle, .. } = storage else { return None };
         Some((*flat, thread.linear(b, shape, &view.indices), *swizzle))
     };
-    let (from_room, to_room) = (thread.room(source), thread.room(target));
-    let (from, to) = (end(source, from_room), end(target, to_room));
+    let (from_storage, to_storage) = (thread.storage(source), thread.storage(target));
+    let (from, to) = (end(source, from_storage), end(target, to_storage));
     let from = from.map(|(flat, base, swizzle)| End { flat, base, swizzle, steps: moved.from });
     let to = to.map(|(flat, base, swizzle)| End { flat, base, swizzle, steps: moved.to });
-    let ours = matches!(to_room, Room::Memory { ours: true, .. });
-    match (from_room, from, to_room, to) {
+    let ours = matches!(to_storage, Storage::Memory { ours: true, .. });
+    match (from_storage, from, to_storage, to) {
         (_, Some(from), _, Some(to)) => {
             around(b, thread, ours, |b| together::copy(b, thread, moved, &from, &to));
         }
-        (_, Some(from), Room::Registers { slots, shape, layout }, _) => {
+        (_, Some(from), Storage::Registers { slots, shape, layout }, _) => {
             let registers = Registers { shape, layout, slots: *slots, view: target };
             if let Some(slots) = registers.slots(b, thread, op, moved.sizes, moved.to, diag) {
                 registers::load(b, thread, &registers, &slots, &from, moved);
             }
         }
-        (Room::Registers { slots, shape, layout }, _, _, Some(to)) => {
+        (Storage::Registers { slots, shape, layout }, _, _, Some(to)) => {
             let registers = Registers { shape, layout, slots: *slots, view: source };
             around(b, thread, ours, |b| {
                 if let Some(slots) = registers.slots(b, thread, op, moved.sizes, moved.from, diag) {
@@ -253,13 +253,13 @@ pub fn count<'c>(
     inside.op("scf.yield", &[], &[]);
 }
 
-/// Whether a value is the constant zero.
+/// Returns whether a value is the constant zero.
 pub fn is_zero(index: Val<'_>) -> bool {
     index.def().and_then(|op| op.attr("value")).and_then(attr::int) == Some(0)
 }
 
-fn shape(room: &Room<'_>) -> Vec<u64> {
-    match room {
-        Room::Memory { shape, .. } | Room::Registers { shape, .. } => shape.clone(),
+fn shape(storage: &Storage<'_>) -> Vec<u64> {
+    match storage {
+        Storage::Memory { shape, .. } | Storage::Registers { shape, .. } => shape.clone(),
     }
 }

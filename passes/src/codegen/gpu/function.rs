@@ -8,21 +8,21 @@ use super::Launch;
 use super::boxes;
 use super::isa::Isa;
 use super::program::Caller;
-use super::room::{self, Place, Room, Thread};
+use super::storage::{self, Storage, Thread, ThreadIds};
 
 /// Threads that go in step without a barrier of the block, at most.
 const WARP: u64 = 64;
 
-/// What a kernel's function is for.
+/// The purpose of a kernel's function.
 #[derive(Clone, Copy)]
 pub enum Role<'a> {
     /// An entry: its blocks share out the rTasks from `begin` to `end` by their numbers.
     Entry,
-    /// Called by the one entry of a program: the caller's block does them all, in turns.
+    /// Called by the one entry of a program: the caller's block does them all, one after another.
     Called(&'a Caller<'a>),
 }
 
-/// How a kernel becomes code for one thread.
+/// The parameters of a kernel's code for one thread.
 #[derive(Clone, Copy)]
 pub struct Lowering<'a, 'c> {
     pub machine: Machine<'c>,
@@ -46,14 +46,14 @@ pub fn copy_into_function<'c>(
     context: &'c Context,
     kernel: &Kernel<'c>,
     how: &Lowering<'_, 'c>,
-) -> (Op<'c>, Place<'c>) {
+) -> (Op<'c>, ThreadIds<'c>) {
     let Lowering { isa, launch, role, .. } = *how;
     let (index, long) = (Type::index(context), ty::int(context, 64));
     let args = kernel.args();
     let mut inputs = vec![long, long];
     inputs.extend(args.iter().map(|arg| view::plain(context, arg.ty())));
     let mut types = vec![long, long];
-    types.extend(args.iter().map(|arg| room::flat(context, arg.ty(), Some(1))));
+    types.extend(args.iter().map(|arg| storage::flat(context, arg.ty(), Some(1))));
     let (name, threads) = match role {
         Role::Entry => (kernel.name, launch.threads),
         Role::Called(caller) => (caller.function, caller.threads),
@@ -114,8 +114,8 @@ pub fn copy_into_function<'c>(
     (func, place)
 }
 
-/// Where a thread is in its block, and the number of its group as an `i32`.
-fn place<'c>(b: &mut Builder<'c>, how: &Lowering<'_, 'c>) -> (Place<'c>, Val<'c>) {
+/// Returns the numbers of a thread in its block, and the number of its group as an `i32`.
+fn place<'c>(b: &mut Builder<'c>, how: &Lowering<'_, 'c>) -> (ThreadIds<'c>, Val<'c>) {
     let (isa, lanes) = (how.isa, how.lanes());
     let (int, index) = (ty::int(b.context(), 32), Type::index(b.context()));
     let number = isa.thread(b);
@@ -127,7 +127,8 @@ fn place<'c>(b: &mut Builder<'c>, how: &Lowering<'_, 'c>) -> (Place<'c>, Val<'c>
         group = isa.uniform(b, group);
     }
     let mut as_index = |value: Val<'c>| b.op("arith.index_castui", &[value], &[index]).result(0);
-    let place = Place { lane: as_index(lane), number: as_index(number), group: as_index(group) };
+    let place =
+        ThreadIds { lane: as_index(lane), number: as_index(number), group: as_index(group) };
     (place, group)
 }
 
@@ -161,10 +162,10 @@ pub fn stand_in<'c>(thread: &mut Thread<'c>, func: Op<'c>) -> Vec<Op<'c>> {
     let mut rows = Vec::new();
     for arg in block.args().into_iter().skip(2) {
         let shape = ty::shape(arg.ty()).unwrap_or_default();
-        let flat = room::flat(thread.context, arg.ty(), Some(1));
+        let flat = storage::flat(thread.context, arg.ty(), Some(1));
         let row = b.op("builtin.unrealized_conversion_cast", &[arg], &[flat]);
         let flat = row.result(0);
-        thread.rooms.insert(arg, Room::Memory { flat, shape, ours: false, swizzle: None });
+        thread.storages.insert(arg, Storage::Memory { flat, shape, ours: false, swizzle: None });
         rows.push(row);
     }
     rows

@@ -4,7 +4,7 @@ use weft_dialects::device::{Invoke, View};
 use weft_dialects::ir::{Builder, Diagnostics, Type, Val, ty};
 
 use super::super::lower::invoke::{cast, in_memory, inline};
-use super::room::{Room, Thread, store, swizzled};
+use super::storage::{Storage, Thread, store, swizzled};
 
 /// Puts the lowering before the operation.
 pub fn expand<'c>(
@@ -18,7 +18,7 @@ pub fn expand<'c>(
     inline(b, thread.machine, invoke, diag, &read, &write);
 }
 
-/// What the lowering gets of an operand: this thread's slots, an element, or an address.
+/// Returns the operand as the lowering takes it: this thread's slots, an element, or an address.
 fn read<'c>(
     b: &mut Builder<'c>,
     thread: &Thread<'c>,
@@ -26,8 +26,8 @@ fn read<'c>(
     wanted: Type<'c>,
 ) -> Val<'c> {
     let index = Type::index(b.context());
-    match thread.room(view) {
-        Room::Memory { flat, shape, swizzle, .. } => {
+    match thread.storage(view) {
+        Storage::Memory { flat, shape, swizzle, .. } => {
             let at = thread.linear(b, shape, &view.indices);
             if wanted == index {
                 let size = ty::elem(flat.ty()).and_then(ty::byte_size).unwrap_or(1);
@@ -40,7 +40,7 @@ fn read<'c>(
             let at = swizzled(b, at, *swizzle);
             load_as(b, *flat, &[at], wanted)
         }
-        Room::Registers { slots, shape, layout } => {
+        Storage::Registers { slots, shape, layout } => {
             let lead = shape.len() - layout.shape.len();
             let mut place = view.indices[..lead].to_vec();
             place.push(b.index(0));
@@ -63,9 +63,11 @@ fn load_as<'c>(
 }
 
 fn write<'c>(b: &mut Builder<'c>, thread: &Thread<'c>, value: Val<'c>, view: &View<'c>) {
-    let (memref, place) = match thread.room(view) {
-        Room::Memory { flat, shape, .. } => (*flat, vec![thread.linear(b, shape, &view.indices)]),
-        Room::Registers { slots, shape, layout } => {
+    let (memref, place) = match thread.storage(view) {
+        Storage::Memory { flat, shape, .. } => {
+            (*flat, vec![thread.linear(b, shape, &view.indices)])
+        }
+        Storage::Registers { slots, shape, layout } => {
             let lead = shape.len() - layout.shape.len();
             let mut place = view.indices[..lead].to_vec();
             place.push(b.index(0));

@@ -1,4 +1,4 @@
-//! What differs between two instruction sets in code for one thread.
+//! The differences between two instruction sets in code for one thread.
 
 use weft_dialects::device::Scope;
 use weft_dialects::ir::{Builder, Type, Val, attr, ty};
@@ -14,7 +14,7 @@ impl Isa {
         }
     }
 
-    /// What its code is called, where a machine has none.
+    /// Returns the name of its code, for errors about machines that have none.
     pub fn form(self) -> &'static str {
         match self {
             Self::Ptx => "PTX",
@@ -77,7 +77,7 @@ impl Isa {
         }
     }
 
-    /// What `value`, an `i32`, is in the thread `from` (an `i32`) of the warp.
+    /// Returns the value of `value`, an `i32`, in the thread `from` (an `i32`) of the warp.
     fn word_of<'c>(self, b: &mut Builder<'c>, value: Val<'c>, from: Val<'c>) -> Val<'c> {
         let int = ty::int(b.context(), 32);
         match self {
@@ -94,7 +94,7 @@ impl Isa {
         }
     }
 
-    /// What a number of any type is in the thread `from` (an `index`) of the warp.
+    /// Returns the value of a number of any type in the thread `from` (an `index`) of the warp.
     pub fn shuffle<'c>(self, b: &mut Builder<'c>, value: Val<'c>, from: Val<'c>) -> Val<'c> {
         let (elem, int) = (value.ty(), ty::int(b.context(), 32));
         let from = b.op("arith.index_cast", &[from], &[int]).result(0);
@@ -126,7 +126,7 @@ impl Isa {
         cast(b, there, elem)
     }
 
-    /// Whether some threads of a block can wait for each other without the others.
+    /// Returns whether some threads of a block can wait for each other without the others.
     pub fn has_barriers_of_parts(self) -> bool {
         self == Self::Ptx
     }
@@ -154,8 +154,9 @@ impl Isa {
     /// Waits for all threads of a block; afterwards one of them may tell other blocks what any
     /// has written, by a release.
     ///
-    /// Where the memory model lets a release of one thread pass on what others did before a
-    /// barrier, the barrier is all that it takes; elsewhere each wavefront pushes its own.
+    /// Orders the block's writes before a step is announced. Where a release of one thread covers
+    /// writes of others before a barrier, the barrier is all that it takes; elsewhere each
+    /// wavefront pushes its own.
     pub fn meet_before_telling(self, b: &mut Builder<'_>) {
         match self {
             Self::Ptx => self.barrier(b, Scope::Core, None),

@@ -4,7 +4,7 @@ use weft_dialects::device::{Apply, Combine, View};
 use weft_dialects::ir::{Block, Builder, Diagnostics, Mapping, Op, Type, Val};
 
 use super::boxes::{choose, compare, is_zero, lane_place, when};
-use super::room::{Room, Thread, load, store};
+use super::storage::{Storage, Thread, load, store};
 
 /// Puts the body, once, before the operation.
 pub fn apply<'c>(
@@ -59,14 +59,14 @@ pub fn combine<'c>(
     }
     let Some(held) = read(b, thread, op, &combine.output, diag) else { return };
     let value = body(b, combine.body, &[value, held], thread.place.lane)[0];
-    match thread.room(&combine.output) {
-        Room::Memory { flat, shape, .. } => {
+    match thread.storage(&combine.output) {
+        Storage::Memory { flat, shape, .. } => {
             let one = b.index(1);
             let first = compare(b, "ult", thread.place.lane, one);
             let at = thread.linear(b, shape, &combine.output.indices);
             when(b, Some(first), |b| store(b, value, *flat, &[at]));
         }
-        Room::Registers { .. } => write(b, thread, op, (value, 1), &combine.output, diag),
+        Storage::Registers { .. } => write(b, thread, op, (value, 1), &combine.output, diag),
     }
 }
 
@@ -102,10 +102,10 @@ fn read<'c>(
     view: &View<'c>,
     diag: &mut Diagnostics,
 ) -> Option<Val<'c>> {
-    let slots = match thread.room(view) {
-        Room::Memory { .. } => return thread.load(b, view),
-        Room::Registers { slots, layout, .. } if layout.is_lanewise() => *slots,
-        Room::Registers { .. } => {
+    let slots = match thread.storage(view) {
+        Storage::Memory { .. } => return thread.load(b, view),
+        Storage::Registers { slots, layout, .. } if layout.is_lanewise() => *slots,
+        Storage::Registers { .. } => {
             in_other_order(op, diag);
             return None;
         }
@@ -130,7 +130,7 @@ fn write<'c>(
     view: &View<'c>,
     diag: &mut Diagnostics,
 ) {
-    let Room::Registers { slots, shape, layout } = thread.room(view) else {
+    let Storage::Registers { slots, shape, layout } = thread.storage(view) else {
         diag.error(op, "lanes write to registers only");
         return;
     };
@@ -142,7 +142,7 @@ fn write<'c>(
     let begin = view.indices.last().copied().filter(|&begin| !is_zero(begin));
     let Some(begin) = begin else {
         if lanes >= shape.last().copied().unwrap_or(1) {
-            // What lanes beyond the register hold is nobody's.
+            // Lanes beyond the register hold no element.
             store(b, value, *slots, &place);
             return;
         }

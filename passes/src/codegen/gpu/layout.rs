@@ -1,8 +1,8 @@
-//! Where the elements of a register lie: which slot of which thread holds them.
+//! Layouts of registers: which slot of which thread holds each element.
 
 use weft_dialects::ir::{Attribute, Builder, Type, Val, affine};
 
-/// How a block of elements, the last dimensions of a memref, is spread over threads.
+/// The distribution of a block of elements, the last dimensions of a memref, over threads.
 #[derive(Clone, Debug)]
 pub struct Layout<'c> {
     /// The extents of the block.
@@ -47,7 +47,7 @@ impl<'c> Layout<'c> {
         Some(Self { shape: shape.to_vec(), slots, maps: Some(affine::results(map)?), table })
     }
 
-    /// Whether lane `n` holds element `n`.
+    /// Returns whether lane `n` holds element `n`.
     pub fn is_lanewise(&self) -> bool {
         self.maps.is_none()
     }

@@ -20,8 +20,8 @@ mod lanes;
 mod layout;
 pub mod program;
 mod registers;
-mod room;
 mod shared;
+mod storage;
 mod together;
 mod whole;
 
@@ -34,8 +34,8 @@ use weft_dialects::ir::{Builder, Context, Diagnostics, Op, attr, ty};
 
 use super::lower::{bf16, extremes};
 use function::{Lowering, Role, copy_into_function, stand_in, take_arguments};
-use room::{Room, Thread};
 use shared::{Shared, offset};
+use storage::{Storage, Thread};
 
 pub use isa::Isa;
 pub(super) use whole::{object, text};
@@ -52,7 +52,7 @@ pub const PASS: Pass = Pass {
 /// Threads of a block, where a group of threads that go in step needs nothing of a block.
 const BLOCK_THREADS: u64 = 128;
 
-/// How a kernel is launched: `ceil(rTasks / groups)` blocks.
+/// The launch of a kernel: `ceil(rTasks / groups)` blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Launch {
     /// Threads of a block.
@@ -62,7 +62,7 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// How a kernel is launched on a machine whose registers are spread over lanes.
+    /// Returns the launch of a kernel on a machine whose registers are spread over lanes.
     pub fn of<'c>(machine: Machine<'c>, kernel: &Kernel<'c>) -> Option<Self> {
         let lanes = registers(machine, kernel)?.lanes()?;
         if kernel.groups > 1 {
@@ -130,13 +130,13 @@ fn lower<'c>(
     let lanes = how.lanes();
     let (func, place) = copy_into_function(context, kernel, how);
     bf16::as_bits(context, func);
-    let rooms = FxHashMap::default();
+    let storages = FxHashMap::default();
     let groups = kernel.groups;
     let part = match role {
         Role::Entry => None,
         Role::Called(caller) => caller.part(launch),
     };
-    let mut thread = Thread { context, machine, isa, lanes, groups, part, place, rooms };
+    let mut thread = Thread { context, machine, isa, lanes, groups, part, place, storages };
     let rows = stand_in(&mut thread, func);
     let mut device_ops = Vec::new();
     func.walk(&mut |op| {
@@ -149,7 +149,7 @@ fn lower<'c>(
     if !place_allocs(&mut thread, kernel, func, &allocs, how, diag) {
         return;
     }
-    // What lies inside another operation's body is read there, and goes with it.
+    // Operations inside the body of another one are lowered with that one.
     let outer = steps
         .into_iter()
         .filter(|op| !op.parent().is_some_and(|around| around.name().starts_with("device.")));
@@ -166,7 +166,7 @@ fn lower<'c>(
     kernel.op.erase();
 }
 
-/// Gives every `device.alloc` room: this thread's slots, or memory that the block shares.
+/// Gives storage to every `device.alloc`: this thread's slots, or memory that the block shares.
 fn place_allocs<'c>(
     thread: &mut Thread<'c>,
     kernel: &Kernel<'c>,
@@ -186,8 +186,8 @@ fn place_allocs<'c>(
             diag.error(alloc, "the machine has no memory of this name");
             return false;
         };
-        let room = if memory.name == registers.name {
-            let Some(layout) = room::layout_of(thread.machine, alloc, &memory, diag) else {
+        let storage = if memory.name == registers.name {
+            let Some(layout) = storage::layout_of(thread.machine, alloc, &memory, diag) else {
                 return false;
             };
             if layout.shape.len() > shape.len() {
@@ -200,26 +200,26 @@ fn place_allocs<'c>(
             let lead = shape.len() - layout.shape.len();
             let mut own = shape[..lead].to_vec();
             own.push(layout.slots);
-            let ty = room::in_space(context, &own, value.ty(), thread.isa.private_space());
+            let ty = storage::in_space(context, &own, value.ty(), thread.isa.private_space());
             let none = attr::of_ints32(context, &[0, 0]);
             let made = b.op_with("memref.alloca", &[], &[ty], &[("operandSegmentSizes", none)], 0);
-            Room::Registers { slots: made.result(0), shape, layout }
+            Storage::Registers { slots: made.result(0), shape, layout }
         } else if memory.lanes().is_some() {
             diag.error(alloc, format!("@{} beside registers of @{}", memory.name, registers.name))
                 .help("a kernel works in the registers of one scope");
             return false;
         } else if memory.scope() == Scope::Core {
-            let flat = shared.room(&mut b, alloc, &memory);
-            // What several groups share they wait for by barriers of the program, as the lanes
+            let flat = shared.allocate(&mut b, alloc, &memory);
+            // Several groups wait for shared data by barriers of the program, as the lanes
             // of one do for what lies in an arena.
             let ours = kernel.groups == 1 && offset(alloc).is_none();
-            Room::Memory { flat, shape, ours, swizzle: room::swizzle(alloc) }
+            Storage::Memory { flat, shape, ours, swizzle: storage::swizzle(alloc) }
         } else {
-            diag.error(alloc, format!("code for threads has no room in @{}", memory.name))
+            diag.error(alloc, format!("code for threads cannot allocate in @{}", memory.name))
                 .help("registers that are spread over lanes, or a memory of scope \"core\"");
             return false;
         };
-        thread.rooms.insert(value, room);
+        thread.storages.insert(value, storage);
     }
     shared.declare(context, func);
     true
@@ -230,8 +230,11 @@ fn expand<'c>(thread: &Thread<'c>, op: Op<'c>, diag: &mut Diagnostics) {
     let b = &mut b;
     let asynchronous = !op.is("device.group");
     if asynchronous && op.results().iter().any(|result| !result.uses().is_empty()) {
-        diag.error(op, format!("{} is asynchronous, which code for threads is not", op.name()))
-            .help("use a move or an instruction without an engine");
+        diag.error(
+            op,
+            format!("{} is asynchronous, which code for threads does not support", op.name()),
+        )
+        .help("use a move or an instruction without an engine");
         return;
     }
     if let Some(copy) = Copy::of(op) {
@@ -263,7 +266,7 @@ fn expand<'c>(thread: &Thread<'c>, op: Op<'c>, diag: &mut Diagnostics) {
             }
         }
     } else {
-        diag.error(op, format!("{} has no form in code for threads", op.name()));
+        diag.error(op, format!("{} cannot be lowered to code for threads", op.name()));
     }
 }
 
@@ -277,13 +280,14 @@ fn rewrite_loads<'c>(thread: &Thread<'c>, func: Op<'c>) {
     });
     for op in loads {
         let operands = op.operands();
-        let Some(Room::Memory { flat, shape, swizzle, .. }) = thread.rooms.get(&operands[0]) else {
+        let Some(Storage::Memory { flat, shape, swizzle, .. }) = thread.storages.get(&operands[0])
+        else {
             continue;
         };
         let mut b = Builder::before(thread.context, op);
         let at = thread.linear(&mut b, shape, &operands[1..]);
-        let at = room::swizzled(&mut b, at, *swizzle);
-        let loaded = room::load(&mut b, *flat, &[at]);
+        let at = storage::swizzled(&mut b, at, *swizzle);
+        let loaded = storage::load(&mut b, *flat, &[at]);
         op.result(0).replace_with(loaded);
         op.erase();
     }

@@ -9,7 +9,7 @@ use weft_dialects::ir::{Builder, Diagnostics, Op, Type, Val, ty};
 
 use super::boxes::{Steps, both, choose, compare, is_zero, when};
 use super::layout::Layout;
-use super::room::{self, Thread};
+use super::storage::{self, Thread};
 use super::together::{End, elements, wide_load, wide_store};
 use crate::nest::{emit_sum, row_major};
 use crate::tile::banks;
@@ -18,20 +18,20 @@ use crate::tile::banks;
 pub struct Registers<'a, 'c> {
     pub shape: &'a [u64],
     pub layout: &'a Layout<'c>,
-    /// What this thread holds.
+    /// The elements of this thread.
     pub slots: Val<'c>,
     pub view: &'a View<'c>,
 }
 
 /// One slot that may hold an element of the box.
 pub struct Slot<'c> {
-    /// Where the slot is.
+    /// The index of the slot.
     place: Vec<Val<'c>>,
     /// Which element of the box it holds.
     point: Vec<Val<'c>>,
-    /// Whether it does, where that is not always so.
+    /// The condition that it holds one; `None` if it always does.
     condition: Option<Val<'c>>,
-    /// The same for every lane, where it is known now.
+    /// The index for every lane, where it is known at compile time.
     points: Option<Vec<Vec<i64>>>,
 }
 
@@ -52,7 +52,7 @@ pub fn load<'c>(
         // The tensor's first element is there, wherever the box begins.
         let spare = if moved.limits.is_empty() { from.base } else { b.index(0) };
         let at = choose(b, condition, at, Some(spare));
-        let at = room::swizzled(b, at, from.swizzle);
+        let at = storage::swizzled(b, at, from.swizzle);
         let value = wide_load(b, from.flat, at, count);
         for (slot, mut value) in run.iter().zip(elements(b, value, count)) {
             if moved.pads
@@ -62,9 +62,9 @@ pub fn load<'c>(
                 value = choose(b, Some(inside), value, Some(zero));
             }
             let kept = if moved.pads { slot.condition } else { condition };
-            let old = kept.map(|_| room::load(b, registers.slots, &slot.place));
+            let old = kept.map(|_| storage::load(b, registers.slots, &slot.place));
             let value = choose(b, kept, value, old);
-            room::store(b, value, registers.slots, &slot.place);
+            storage::store(b, value, registers.slots, &slot.place);
         }
     }
 }
@@ -80,7 +80,7 @@ pub fn store<'c>(
 ) {
     for run in runs(thread, slots, to, moved) {
         let values: Vec<_> =
-            run.iter().map(|slot| room::load(b, registers.slots, &slot.place)).collect();
+            run.iter().map(|slot| storage::load(b, registers.slots, &slot.place)).collect();
         let first = &run[0];
         let inside = moved.inside(b, &first.point);
         let condition = and(b, first.condition, inside);
@@ -127,9 +127,9 @@ fn runs<'s, 'c>(
 
 /// A step along the leading dimensions of registers, which are written out.
 struct Round<'c> {
-    /// Where it is along each side of the box that runs there.
+    /// Its position along each side of the box that runs there.
     known: Vec<i64>,
-    /// Where that is in the registers.
+    /// The index of that slot in the registers.
     place: Vec<Val<'c>>,
 }
 
@@ -145,9 +145,9 @@ impl<'c> Registers<'_, 'c> {
     ) {
         let slots = self.slots(b, thread, fill.op, &fill.sizes, &fill.strides, diag);
         for slot in slots.into_iter().flatten() {
-            let kept = slot.condition.map(|_| room::load(b, self.slots, &slot.place));
+            let kept = slot.condition.map(|_| storage::load(b, self.slots, &slot.place));
             let value = choose(b, slot.condition, value, kept);
-            room::store(b, value, self.slots, &slot.place);
+            storage::store(b, value, self.slots, &slot.place);
         }
     }
 
@@ -217,7 +217,8 @@ impl<'c> Registers<'_, 'c> {
         (lead..self.shape.len()).all(whole).then_some(along)
     }
 
-    /// What a slot holds of a box whose sides have these sizes and run along these dimensions.
+    /// Returns the part of a slot in a box whose sides have these sizes and run along these
+    /// dimensions.
     fn slot(
         &self,
         b: &mut Builder<'c>,
@@ -269,14 +270,14 @@ impl<'c> Registers<'_, 'c> {
     }
 }
 
-/// Where a side of a box runs in registers.
+/// The dimension of registers along which a side of a box runs.
 #[derive(Clone, Copy)]
 struct Along {
     /// The dimension.
     dim: usize,
-    /// How far apart its points are there.
+    /// Distance of its points there.
     step: u64,
-    /// How many there are.
+    /// Number of its points.
     size: u64,
 }
 

@@ -1,6 +1,6 @@
 //! Memory that the threads of a block share.
 //!
-//! A kernel that is launched has memory of its own for each room that it asks for. Kernels that
+//! A kernel that is launched has memory of its own for each allocation. Kernels that
 //! one entry calls lie over each other in one buffer, as large as the largest of them needs: a
 //! block does one after the other, with a barrier between.
 
@@ -9,12 +9,12 @@ use weft_dialects::device::{Kernel, Machine, Memory, Scope};
 use weft_dialects::ir::{Builder, Context, Op, Type, Val, attr, ty};
 
 use super::function::Role;
-use super::room;
+use super::storage;
 
 /// The widest that any instruction asks of an address.
 const ALIGN: i64 = 1024;
 
-/// What a kernel shares.
+/// The buffers that a kernel's threads share.
 pub struct Shared<'k, 'c> {
     pub kernel: &'k Kernel<'c>,
     pub allocs: &'k [Op<'c>],
@@ -23,7 +23,7 @@ pub struct Shared<'k, 'c> {
     arenas: FxHashMap<&'c str, Val<'c>>,
     /// Names and types of all that is to be declared.
     made: Vec<(String, Type<'c>)>,
-    /// Where the next room in the buffer of an entry begins.
+    /// The first free byte of the entry's buffer.
     used: i64,
 }
 
@@ -32,9 +32,9 @@ impl<'k, 'c> Shared<'k, 'c> {
         Self { kernel, allocs, role, arenas: FxHashMap::default(), made: Vec::new(), used: 0 }
     }
 
-    /// `memref<elements x elem>` for an alloc: memory of its own, or a piece of the arena.
-    pub fn room(&mut self, b: &mut Builder<'c>, alloc: Op<'c>, memory: &Memory<'c>) -> Val<'c> {
-        let flat = room::flat(b.context(), alloc.result(0).ty(), Some(3));
+    /// `memref<elements x elem>` for an alloc: memory of its own, or a part of the arena.
+    pub fn allocate(&mut self, b: &mut Builder<'c>, alloc: Op<'c>, memory: &Memory<'c>) -> Val<'c> {
+        let flat = storage::flat(b.context(), alloc.result(0).ty(), Some(3));
         let Some(begin) = offset(alloc) else { return self.own(b, memory.name, flat) };
         let arena = match self.arenas.get(memory.name) {
             Some(arena) => *arena,
@@ -76,7 +76,7 @@ impl<'k, 'c> Shared<'k, 'c> {
     }
 }
 
-/// Whether a kernel shares memory.
+/// Returns whether a kernel shares memory.
 pub fn is_used<'c>(machine: Machine<'c>, kernel: &Kernel<'c>) -> bool {
     !allocs(machine, kernel).is_empty()
 }
@@ -98,7 +98,7 @@ pub fn needed<'c>(machine: Machine<'c>, kernel: &Kernel<'c>) -> u64 {
     sum as u64
 }
 
-/// The memory that a kernel's shared rooms lie in.
+/// The memory of a kernel's shared allocations.
 pub fn memory<'c>(machine: Machine<'c>, kernel: &Kernel<'c>) -> Option<Memory<'c>> {
     machine.memory_of(allocs(machine, kernel).first()?.result(0).ty())
 }
@@ -121,7 +121,7 @@ fn arena_bytes(allocs: &[Op<'_>], memory: &str) -> i64 {
     pieces.filter_map(end).max().unwrap_or(0)
 }
 
-/// Where a piece of an arena begins.
+/// Returns the offset of a buffer in an arena.
 pub fn offset(alloc: Op<'_>) -> Option<i64> {
     alloc.attr("offset").and_then(attr::int)
 }

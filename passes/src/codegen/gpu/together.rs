@@ -1,4 +1,4 @@
-//! What the threads of a block move together, and who moves what.
+//! Boxes that the threads of a block move together, and the part of each thread.
 //!
 //! ```text
 //! chunk c of the box, `run` elements of its last side, is moved by thread c mod threads
@@ -10,7 +10,7 @@
 use weft_dialects::ir::{Builder, Type, Val, attr, ty};
 
 use super::boxes::{Steps, address, both, choose, compare, when};
-use super::room::{Thread, load, store, swizzled};
+use super::storage::{Thread, load, store, swizzled};
 use crate::nest::emit_sum;
 use crate::tile::banks::Swizzle;
 
@@ -24,7 +24,7 @@ pub struct End<'a, 'c> {
     pub flat: Val<'c>,
     /// The first element.
     pub base: Val<'c>,
-    /// Where elements lie that do not lie in their order.
+    /// The swizzle, if elements are not stored in order.
     pub swizzle: Option<Swizzle>,
     /// Elements between neighbours along each side.
     pub steps: &'a [i64],
@@ -109,16 +109,16 @@ pub fn fill<'c>(
     });
 }
 
-/// What a thread moves at once, on its way.
+/// A run of elements that a thread moves at once.
 struct Chunk<'c> {
     /// The point of its first element.
     point: Vec<Val<'c>>,
     /// One element, or a vector of them.
     value: Val<'c>,
     run: u64,
-    /// Whether this thread has a chunk, where that is not always so.
+    /// The condition that this thread has a chunk; `None` if it always has.
     there: Option<Val<'c>>,
-    /// Whether it is not left out.
+    /// The condition that the chunk is inside the limits; `None` if it always is.
     inside: Option<Val<'c>>,
 }
 
@@ -126,7 +126,7 @@ struct Chunk<'c> {
 struct Chunks<'a, 'c> {
     moved: &'a Steps<'a, 'c>,
     from: &'a End<'a, 'c>,
-    /// How many there are along each side.
+    /// Number of them along each side.
     sides: Vec<u64>,
     /// Elements of each.
     run: u64,

@@ -25,7 +25,7 @@ pub fn expand<'c>(
     }
 }
 
-/// Whether an operand gives one element a lane.
+/// Returns whether an operand gives one element a lane.
 fn in_registers<'c>(machine: Machine<'c>, apply: &Apply<'c>, view: &View<'c>) -> bool {
     let unit = machine.lanes_unit(apply.lanes_unit);
     let memory = machine.memory_of(view.memref.ty());

@@ -1,4 +1,4 @@
-//! Write bf16 as what it is to a processor: the upper half of an f32, in an integer.
+//! Writes bf16 as processors hold it: the upper half of an f32, in an integer.
 //!
 //! ```text
 //! %r = arith.addf %a, %b : bf16   ->   %x = %a << 16, %y = %b << 16 (as f32)

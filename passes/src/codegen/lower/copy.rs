@@ -34,7 +34,7 @@ impl<'a, 'c> End<'a, 'c> {
         }
     }
 
-    /// How far apart the elements are in memory.
+    /// Returns the distance of the elements in memory.
     fn stride(&self) -> u64 {
         let shape = ty::shape(self.view.memref.ty()).unwrap_or_default();
         self.step * shape.iter().skip(self.dim + 1).product::<u64>()

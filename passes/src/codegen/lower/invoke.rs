@@ -67,7 +67,7 @@ pub fn in_memory<'c>(b: &Builder<'c>, ty: Type<'c>) -> Type<'c> {
     }
 }
 
-/// The same bits under another type.
+/// Reinterprets bits under another type.
 pub fn cast<'c>(b: &mut Builder<'c>, value: Val<'c>, ty: Type<'c>) -> Val<'c> {
     if value.ty() == ty { value } else { b.op("arith.bitcast", &[value], &[ty]).result(0) }
 }

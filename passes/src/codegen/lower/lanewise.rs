@@ -10,10 +10,10 @@ use weft_dialects::ir::{Block, Builder, Diagnostics, Mapping, Op, Type, Val, att
 
 use super::view;
 
-/// What a scalar of the body is in all lanes.
+/// A scalar of the body, for all lanes.
 #[derive(Clone, Copy)]
 pub enum Lanes<'c> {
-    /// The same scalar everywhere.
+    /// One scalar for all lanes.
     Uniform(Val<'c>),
     /// One lane each; `line` where it is an index or integer that goes up with the lane.
     Each {

@@ -52,7 +52,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         let machine = Machine::required(kernel.op)?;
         if kernel.groups > 1 {
             diag.error(kernel.op, format!("@{} has {} groups", kernel.name, kernel.groups))
-                .help("one thread of a processor runs an rTask alone");
+                .help("on a processor one thread runs an rTask: give the kernel one group");
             continue;
         }
         lower(run.context, machine, &kernel, &mut diag);
@@ -78,7 +78,7 @@ fn lower<'c>(
     });
     let (allocs, steps): (Vec<_>, Vec<_>) =
         device_ops.into_iter().partition(|op| op.is("device.alloc"));
-    // What lies inside another operation's body is read there, and goes with it.
+    // Operations inside the body of another one are lowered with that one.
     let outer = steps
         .into_iter()
         .filter(|op| !op.parent().is_some_and(|around| around.name().starts_with("device.")));
@@ -180,13 +180,14 @@ fn expand<'c>(context: &'c Context, machine: Machine<'c>, op: Op<'c>, diag: &mut
     } else if op.is("device.barrier") && op.attr("scope").and_then(attr::string) == Some("thread") {
         // One thread is always there.
     } else {
-        diag.error(op, format!("{} has no form in code for one thread", op.name()))
-            .help("native code has copies, instructions, lanes, and waits for nothing");
+        diag.error(op, format!("{} cannot be lowered to code for one thread", op.name())).help(
+            "native code may hold copies, instructions and operations on lanes, and no waits",
+        );
     }
 }
 
 /// Makes every `device.alloc` an array at the function's entry, or a view of what a worker lends,
-/// whose pieces are the arguments from `lent` on.
+/// whose parts are the arguments from `lent` on.
 fn place_allocs<'c>(
     context: &'c Context,
     func: Op<'c>,
@@ -209,7 +210,7 @@ fn place_allocs<'c>(
             .zip(ty::elem(ty).and_then(ty::byte_size))
             .map_or(0, |(count, size)| count * size);
         if bytes > STACK_BYTES {
-            diag.error(alloc, format!("the kernel's registers come to {bytes} bytes"))
+            diag.error(alloc, format!("the kernel's buffers in registers take {bytes} bytes"))
                 .help(format!("a kernel names at most {STACK_BYTES}; take smaller tiles"));
         }
         let room = b.op_with(

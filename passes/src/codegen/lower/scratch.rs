@@ -1,4 +1,4 @@
-//! The memory of a kernel's own that is no register: a worker lends it, so that a caller's stack
+//! The memory of a kernel outside of registers: a worker lends it, so that a caller's stack
 //! need not hold it.
 //!
 //! ```text
@@ -8,8 +8,8 @@
 //!                                                          %c = memref.view %s[0]
 //! ```
 //!
-//! Rooms that have no place yet are given one, where they share bytes with others that are used at
-//! another time. Rooms that share bytes are views of one argument; those that share none with each
+//! Buffers without an offset are given one, where they share bytes with others that are used at
+//! another time. Buffers that share bytes are views of one argument; those that share none with each
 //! other are views of several, for code is better where it knows that arguments overlap no others.
 
 use std::collections::{BTreeMap, HashMap};
@@ -20,53 +20,53 @@ use weft_runtime::plan::ALIGN;
 
 use crate::arena::{self, Life};
 
-/// Says of a `device.alloc` which piece it is in, and from which byte of it on.
+/// The attribute of a `device.alloc` for its part of the scratch memory, and its offset there.
 const PLACE: &str = "scratch";
 
-/// What a worker lends to a kernel, in pieces.
+/// The scratch memory of a kernel, divided into buffers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scratch {
-    /// Where each piece begins, and its size.
+    /// The offset and size of each buffer.
     pub pieces: Vec<(u64, u64)>,
 }
 
 impl Scratch {
-    /// Bytes of all pieces.
+    /// Returns the bytes of all parts.
     pub fn bytes(&self) -> u64 {
         self.pieces.last().map_or(0, |(offset, bytes)| offset + bytes)
     }
 }
 
-/// What a kernel needs beside its operands.
+/// Returns the scratch memory that a kernel needs.
 pub fn scratch<'c>(machine: Machine<'c>, kernel: &Kernel<'c>) -> Scratch {
     placed(machine, kernel).0
 }
 
-/// Writes at each room where it lies.
+/// Writes the place of each buffer at its `device.alloc`.
 pub(super) fn write_places<'c>(
     context: &'c Context,
     machine: Machine<'c>,
     kernel: &Kernel<'c>,
 ) -> Scratch {
-    let (scratch, rooms) = placed(machine, kernel);
-    for (alloc, piece, offset) in rooms {
+    let (scratch, slots) = placed(machine, kernel);
+    for (alloc, piece, offset) in slots {
         alloc.set_attr(PLACE, attr::of_ints(context, &[piece as i64, offset as i64]));
     }
     scratch
 }
 
-/// The piece that a room lies in, and its first byte there.
+/// Returns the part of the scratch memory that a buffer is in, and its offset there.
 pub(super) fn place(alloc: Op<'_>) -> Option<(usize, u64)> {
     let place = alloc.attr(PLACE).and_then(attr::ints)?;
     Some((place[0] as usize, place[1] as u64))
 }
 
-/// A room: its first byte in its arena, the one behind its last, what makes it.
-type Room<'c> = (u64, u64, Op<'c>);
+/// A buffer in an arena: its first byte, the one behind its last, and the operation that makes it.
+type ArenaSlot<'c> = (u64, u64, Op<'c>);
 
-/// The pieces; each room with its piece, and its first byte there.
+/// Returns the scratch memory; and each buffer with its part of it, and its offset there.
 fn placed<'c>(machine: Machine<'c>, kernel: &Kernel<'c>) -> (Scratch, Vec<(Op<'c>, usize, u64)>) {
-    let mut arenas: BTreeMap<&str, Vec<Room<'c>>> = BTreeMap::new();
+    let mut arenas: BTreeMap<&str, Vec<ArenaSlot<'c>>> = BTreeMap::new();
     let mut alone: Vec<Op<'c>> = Vec::new();
     kernel.op.walk(&mut |op| {
         if !op.is("device.alloc") {
@@ -77,28 +77,28 @@ fn placed<'c>(machine: Machine<'c>, kernel: &Kernel<'c>) -> (Scratch, Vec<(Op<'c
         let Some(memory) = memory.filter(|memory| !memory.is_registers()) else { return };
         match op.attr("offset").and_then(attr::int) {
             Some(offset) => {
-                let room = (offset as u64, offset as u64 + bytes(memref), op);
-                arenas.entry(memory.name).or_default().push(room);
+                let slot = (offset as u64, offset as u64 + bytes(memref), op);
+                arenas.entry(memory.name).or_default().push(slot);
             }
             None => alone.push(op),
         }
     });
     let arenas = arenas.into_values().chain([together(kernel, &alone)]).flat_map(apart);
-    let (mut scratch, mut rooms) = (Scratch::default(), Vec::new());
+    let (mut scratch, mut slots) = (Scratch::default(), Vec::new());
     for piece in arenas {
-        let begin = piece.iter().map(|room| room.0).min().unwrap_or(0);
-        let end = piece.iter().map(|room| room.1).max().unwrap_or(0);
+        let begin = piece.iter().map(|slot| slot.0).min().unwrap_or(0);
+        let end = piece.iter().map(|slot| slot.1).max().unwrap_or(0);
         for (offset, _, op) in piece {
-            rooms.push((op, scratch.pieces.len(), offset - begin));
+            slots.push((op, scratch.pieces.len(), offset - begin));
         }
         let at = scratch.bytes().next_multiple_of(ALIGN);
         scratch.pieces.push((at, end - begin));
     }
-    (scratch, rooms)
+    (scratch, slots)
 }
 
-/// Rooms that no arena has, in one of their own.
-fn together<'c>(kernel: &Kernel<'c>, allocs: &[Op<'c>]) -> Vec<Room<'c>> {
+/// Places the buffers that are in no arena in one of their own.
+fn together<'c>(kernel: &Kernel<'c>, allocs: &[Op<'c>]) -> Vec<ArenaSlot<'c>> {
     let ops = kernel.body.ops();
     let order: HashMap<Op<'c>, u32> = ops.into_iter().zip(0..).collect();
     let at = |op: Op<'c>| {
@@ -109,29 +109,29 @@ fn together<'c>(kernel: &Kernel<'c>, allocs: &[Op<'c>]) -> Vec<Room<'c>> {
         order.get(&around).copied().unwrap_or(0)
     };
     let life = |alloc: &Op<'c>| {
-        let room = alloc.result(0);
-        let uses = || room.uses().into_iter().map(|(user, _)| at(user));
+        let slot = alloc.result(0);
+        let uses = || slot.uses().into_iter().map(|(user, _)| at(user));
         let own = at(*alloc);
         let (first, last) = (uses().min().unwrap_or(own), uses().max().unwrap_or(own));
-        Life { first, last, bytes: bytes(room.ty()) }
+        Life { first, last, bytes: bytes(slot.ty()) }
     };
     let lives: Vec<Life> = allocs.iter().map(life).collect();
     let offsets = arena::place(&lives, 0).offsets;
-    let rooms = allocs.iter().zip(&lives).zip(offsets);
-    rooms.map(|((op, life), offset)| (offset, offset + life.bytes, *op)).collect()
+    let slots = allocs.iter().zip(&lives).zip(offsets);
+    slots.map(|((op, life), offset)| (offset, offset + life.bytes, *op)).collect()
 }
 
-/// Groups of rooms of which none shares a byte with one of another group.
-fn apart<'c>(mut rooms: Vec<Room<'c>>) -> Vec<Vec<Room<'c>>> {
-    rooms.sort_by_key(|room| (room.0, room.1));
-    let mut groups: Vec<Vec<Room<'c>>> = Vec::new();
+/// Groups buffers so that none shares a byte with one of another group.
+fn apart<'c>(mut slots: Vec<ArenaSlot<'c>>) -> Vec<Vec<ArenaSlot<'c>>> {
+    slots.sort_by_key(|slot| (slot.0, slot.1));
+    let mut groups: Vec<Vec<ArenaSlot<'c>>> = Vec::new();
     let mut reach = 0;
-    for room in rooms {
+    for slot in slots {
         match groups.last_mut() {
-            Some(group) if room.0 < reach => group.push(room),
-            _ => groups.push(vec![room]),
+            Some(group) if slot.0 < reach => group.push(slot),
+            _ => groups.push(vec![slot]),
         }
-        reach = reach.max(room.1);
+        reach = reach.max(slot.1);
     }
     groups
 }
@@ -141,13 +141,13 @@ fn bytes(memref: Type<'_>) -> u64 {
     ty::count(memref).zip(size).map_or(0, |(count, size)| count * size)
 }
 
-/// The types of a function's arguments for the pieces.
+/// Returns the types of a function's arguments for the parts.
 pub(super) fn types<'c>(context: &'c Context, scratch: &Scratch) -> Vec<Type<'c>> {
     let byte = ty::int(context, 8);
     scratch.pieces.iter().map(|&(_, bytes)| ty::memref(&[bytes], byte, None)).collect()
 }
 
-/// A room as a view of the argument for its piece.
+/// Writes a buffer as a view of the argument for its part of the scratch memory.
 pub(super) fn view<'c>(
     b: &mut Builder<'c>,
     piece: Val<'c>,

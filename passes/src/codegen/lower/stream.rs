@@ -42,7 +42,7 @@ pub fn give_up<'c>(context: &'c Context, machine: Machine<'c>, op: Op<'c>) {
     });
 }
 
-/// Whether every memref begins at a multiple of `bytes`, a power of two.
+/// Returns whether every memref begins at a multiple of `bytes`, a power of two.
 pub fn aligned<'c>(b: &mut Builder<'c>, memrefs: &[Val<'c>], bytes: u64) -> Val<'c> {
     let index = Type::index(b.context());
     let mut bits = b.index(0);

@@ -83,7 +83,7 @@ pub fn zeros<'c>(b: &mut Builder<'c>, elem: Type<'c>, lanes: u64) -> Val<'c> {
     splat(b, zero, lanes)
 }
 
-/// The same scalar in every lane.
+/// Writes a scalar to every lane.
 pub fn splat<'c>(b: &mut Builder<'c>, scalar: Val<'c>, lanes: u64) -> Val<'c> {
     if lanes == 1 {
         return scalar;

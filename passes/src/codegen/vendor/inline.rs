@@ -3,15 +3,15 @@
 use weft_dialects::device::{Instruction, Invoke, Machine, View, build};
 use weft_dialects::ir::{Builder, Context, Linear, Mapping, Type, Val, affine, attr, ty};
 
+use super::allocations::{Allocations, strides};
 use super::is_own;
-use super::rooms::{Rooms, strides};
 
 /// Puts the lowering in the place of the invocation, where it has operations of the
 /// vendor's; whether it did.
 pub fn expand<'c>(
     context: &'c Context,
     machine: Machine<'c>,
-    rooms: &Rooms<'c>,
+    allocations: &Allocations<'c>,
     invoke: &Invoke<'c>,
 ) -> bool {
     let Some(instruction) = machine.instruction(invoke.instruction) else { return false };
@@ -23,7 +23,7 @@ pub fn expand<'c>(
     let mut map = Mapping::default();
     for (arg, view) in lowering.args().into_iter().zip(&invoke.views) {
         let value = if ty::is_index(arg.ty()) {
-            address(&mut b, machine, rooms, view)
+            address(&mut b, machine, allocations, view)
         } else {
             load(&mut b, view, arg.ty())
         };
@@ -51,7 +51,7 @@ pub fn expand<'c>(
     true
 }
 
-/// Whether the lowering has an operation of the machine's own dialects.
+/// Returns whether the lowering has an operation of the machine's own dialects.
 pub fn is_vendors(machine: Machine<'_>, instruction: &Instruction<'_>) -> bool {
     let names = machine.vendor_operations();
     let mut own = false;
@@ -68,12 +68,12 @@ pub fn is_vendors(machine: Machine<'_>, instruction: &Instruction<'_>) -> bool {
 fn address<'c>(
     b: &mut Builder<'c>,
     machine: Machine<'c>,
-    rooms: &Rooms<'c>,
+    allocations: &Allocations<'c>,
     view: &View<'c>,
 ) -> Val<'c> {
     let memref = view.memref;
-    let (base, strides) = match rooms.of(memref) {
-        Some(room) => (room.address, room.strides.clone()),
+    let (base, strides) = match allocations.of(memref) {
+        Some(allocation) => (allocation.address, allocation.strides.clone()),
         None => {
             let strides =
                 machine.memory_of(memref.ty()).map(|memory| strides(&memory, memref.ty()));
@@ -102,7 +102,7 @@ fn address<'c>(
         let operands: Vec<_> = moving.iter().map(|(value, _)| *value).collect();
         b.op_with("affine.apply", &operands, &[index], &[map], 0).result(0)
     };
-    if rooms.of(memref).is_some() {
+    if allocations.of(memref).is_some() {
         return inside;
     }
     let base = b.op("memref.extract_aligned_pointer_as_index", &[memref], &[index]).result(0);

@@ -29,7 +29,7 @@ use weft_dialects::device::{
 use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Attribute, Block, Op, Type, Val, affine, attr, ty};
 
-use super::rooms::{self, Rooms};
+use super::allocations::{self, Allocations};
 use super::sum::Sum;
 
 /// The kernels of a module, one after the other.
@@ -40,10 +40,10 @@ pub fn listing(module: Op<'_>, machine: Machine<'_>) -> Result<String, Failed> {
     let mut text = format!(".machine {}\n", machine.name());
     let encodings = encodings(machine);
     for kernel in module.body(0).ok_or(Failed)?.iter().filter_map(Kernel::of) {
-        let rooms = rooms::place(machine, &kernel)?;
+        let allocations = allocations::place(machine, &kernel)?;
         let mut listing = Listing {
             machine,
-            rooms,
+            allocations,
             encodings: &encodings,
             values: HashMap::new(),
             registers: 0,
@@ -58,8 +58,8 @@ pub fn listing(module: Op<'_>, machine: Machine<'_>) -> Result<String, Failed> {
     Ok(text)
 }
 
-/// How the vendor's operations are written: by their declaration, or as the instruction
-/// whose lowering they are, with the operation's operand for each of its own.
+/// Returns the encodings of the vendor's operations: those of their declarations, or of the
+/// instruction whose lowering they are, with the operation's operand for each of its own.
 fn encodings(machine: Machine<'_>) -> HashMap<String, String> {
     let declared = machine.vendor_operations();
     let mut found = HashMap::new();
@@ -104,7 +104,7 @@ fn write_encoding(encoding: &str, of: &dyn Fn(&str) -> Option<String>) -> String
 /// The token of what never began: the first order of an engine has number 1.
 const READY: &str = "0";
 
-/// What a value is called.
+/// The name of a value in the listing.
 #[derive(Clone, Debug)]
 enum Name {
     /// An index.
@@ -115,7 +115,7 @@ enum Name {
 
 struct Listing<'e, 'c> {
     machine: Machine<'c>,
-    rooms: Rooms<'c>,
+    allocations: Allocations<'c>,
     encodings: &'e HashMap<String, String>,
     values: HashMap<Val<'c>, Name>,
     registers: usize,
@@ -276,7 +276,7 @@ impl<'c> Listing<'_, 'c> {
         before.chain(std::iter::once(self.place(&view))).collect()
     }
 
-    /// What an operation gives, where it needs no instruction.
+    /// Returns the result of an operation that needs no instruction.
     fn known(&self, op: Op<'c>) -> Option<Name> {
         match op.name() {
             "arith.constant" => {
@@ -419,7 +419,7 @@ impl<'c> Listing<'_, 'c> {
         let mut tokens = Vec::new();
         for token in op.operands() {
             let name = self.name(token);
-            // What is ready is not waited for.
+            // A token that is given already needs no wait.
             if name != READY && !tokens.contains(&name) {
                 tokens.push(name);
             }
@@ -433,9 +433,11 @@ impl<'c> Listing<'_, 'c> {
     fn place(&self, view: &View<'c>) -> String {
         let ty = view.memref.ty();
         let Some(memory) = self.machine.memory_of(ty) else { return "?".to_owned() };
-        let (mut sum, strides) = match self.rooms.of(view.memref) {
-            Some(room) => (Sum::number(room.address as i64), room.strides.clone()),
-            None => (Sum::register(self.name(view.memref)), rooms::strides(&memory, ty)),
+        let (mut sum, strides) = match self.allocations.of(view.memref) {
+            Some(allocation) => {
+                (Sum::number(allocation.address as i64), allocation.strides.clone())
+            }
+            None => (Sum::register(self.name(view.memref)), allocations::strides(&memory, ty)),
         };
         for (index, stride) in view.indices.iter().zip(strides) {
             sum = sum.plus(&self.sum(*index).scale(stride as i64));
@@ -513,7 +515,7 @@ impl<'c> Listing<'_, 'c> {
     fn copy(&mut self, copy: &Copy<'c>) {
         let stride = |view: &View<'c>, dim: usize, step: u64| {
             let memory = self.machine.memory_of(view.memref.ty());
-            let strides = memory.map(|memory| rooms::strides(&memory, view.memref.ty()));
+            let strides = memory.map(|memory| allocations::strides(&memory, view.memref.ty()));
             strides.and_then(|strides| strides.get(dim).copied()).unwrap_or(0) as i64 * step as i64
         };
         let facts = Facts {
@@ -578,7 +580,7 @@ impl<'c> Listing<'_, 'c> {
                 self.set(result, Name::Text(name));
             }
         }
-        // What is yielded as it came is moved.
+        // A result that is an input needs a move.
         for (yielded, output) in results.into_iter().zip(outputs) {
             let name = self.name(yielded);
             if name != output {
@@ -596,7 +598,7 @@ impl<'c> Listing<'_, 'c> {
     }
 }
 
-/// What an encoding of a move may name.
+/// The facts that an encoding of a move may name.
 struct Facts {
     from: String,
     to: String,

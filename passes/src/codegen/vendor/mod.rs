@@ -7,7 +7,7 @@
 //!                                              "toy.mac"(%0, %1, %2) : (index, ...) -> ()
 //! ```
 //!
-//! An allocation gets its address in its memory (`rooms.rs`), an invocation becomes the
+//! An allocation gets its address in its memory (`allocations.rs`), an invocation becomes the
 //! instruction's lowering on byte addresses (`inline.rs`), then the machine's own patterns
 //! run over what that gives. An instruction whose lowering has no operation of the vendor
 //! stays an invocation. A vendor's operation gives no token, so `device.mark` takes one of
@@ -15,9 +15,9 @@
 //!
 //! The listing (`listing.rs`) writes each instruction and move by its encoding.
 
+mod allocations;
 mod inline;
 mod listing;
-mod rooms;
 mod sum;
 
 pub use listing::listing;
@@ -37,7 +37,7 @@ pub const PASS: Pass = Pass {
     run,
 };
 
-/// Whether a machine is one that LLVM has no code for: its programs are told in its own
+/// Returns whether a machine is one that LLVM has no code for: its programs are told in its own
 /// operations.
 pub fn is_vendors(machine: Machine<'_>) -> bool {
     Target::of(machine).is_err()
@@ -59,28 +59,28 @@ fn lower<'c>(
     machine: Machine<'c>,
     kernel: &Kernel<'c>,
 ) -> Result<u64, Failed> {
-    let rooms = rooms::place(machine, kernel)?;
-    rooms.write(context);
+    let allocations = allocations::place(machine, kernel)?;
+    allocations.write(context);
     let mut invokes = Vec::new();
     kernel.op.walk(&mut |op| invokes.extend(Invoke::of(op)));
     let mut inlined = 0;
     for invoke in invokes {
-        inlined += u64::from(inline::expand(context, machine, &rooms, &invoke));
+        inlined += u64::from(inline::expand(context, machine, &allocations, &invoke));
     }
     let patterns = machine.patterns();
     if !patterns.is_empty() && !apply_patterns(context, &patterns, kernel.op) {
         Report::new(
             kernel.op.location(),
-            format!("the patterns of @{} come to no end on @{}", machine.name(), kernel.name),
+            format!("the patterns of @{} do not terminate on @{}", machine.name(), kernel.name),
         )
         .note(patterns[0], "the first of them is here")
-        .help("a pattern has to make the program smaller, or what it matches rarer");
+        .help("each use of a pattern must leave a smaller program, or fewer operations that it matches");
         return Err(Failed);
     }
     Ok(inlined)
 }
 
-/// Whether an operation belongs to one of the machine's own dialects.
+/// Returns whether an operation belongs to one of the machine's own dialects.
 fn is_own(names: &[(String, Op<'_>)], op: Op<'_>) -> bool {
     names.iter().any(|(name, _)| op.is(name))
 }

@@ -8,7 +8,7 @@ use std::fmt;
 pub struct Sum {
     /// The number.
     pub constant: i64,
-    /// What each register is multiplied by; never zero.
+    /// The factor of each register; never zero.
     pub registers: BTreeMap<String, i64>,
 }
 
@@ -50,7 +50,7 @@ impl Sum {
 }
 
 impl fmt::Display for Sum {
-    /// Where tensors lie first, then the number, then loop counters: `x0+64+4*r1`.
+    /// Writes addresses of tensors, then the number, then loop counters: `x0+64+4*r1`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (counters, bases): (Vec<_>, Vec<_>) =
             self.registers.iter().partition(|(name, _)| name.starts_with('r'));

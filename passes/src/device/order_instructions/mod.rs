@@ -1,4 +1,4 @@
-//! `device-order-instructions`: what a core does in turns goes on while results are on their way.
+//! `device-order-instructions`: reorders a core's instructions, so that few wait for results.
 //!
 //! ```text
 //! device.copy @vld %x[0] to %r; device.apply ins(%r) outs(%a); device.copy @vld %x[64] to %r; ...
@@ -8,9 +8,9 @@
 //!
 //! Loops that are unrolled anyway are written out, and the instructions between two operations of
 //! another kind are put in the order of a list (`schedule.rs`), each value in a register of its own
-//! where there are some left. Only what a core issues in order by itself: what engines do has
-//! tokens. Only where registers are filled by moves from a memory in which tiles wait; elsewhere a
-//! code generator or the hardware itself orders instructions.
+//! if any is free. Only instructions that a core issues in order are moved: operations of engines
+//! have tokens. Only where registers are filled by moves from a memory in which tiles wait;
+//! elsewhere a code generator or the hardware itself orders instructions.
 
 mod schedule;
 mod touch;
@@ -72,17 +72,18 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     Ok(())
 }
 
-/// What one turn of every piece takes in the order that was chosen, and in the other.
+/// Reports the cycles of every block in the order that was chosen, and in the other.
 fn told(pieces: &[[f64; 2]]) -> String {
     let sum = |side: usize| pieces.iter().map(|piece| piece[side]).sum::<f64>();
     let better: Vec<_> = pieces.iter().filter(|[text, list]| list < text).copied().collect();
     if better.is_empty() {
-        let why = Refused::by("cycles", "the list takes no less");
+        let why = Refused::by("cycles", "list scheduling takes no fewer cycles");
         let why = why.met(format!("{:.0} cycles, {:.0} as written", sum(1), sum(0)));
         return format!("its instructions stay as written: {why}");
     }
     let [text, list] = [0, 1].map(|side| better.iter().map(|piece| piece[side]).sum::<f64>());
-    let what = format!("{} of {} pieces are ordered by a list", better.len(), pieces.len());
+    let what =
+        format!("{} of {} blocks are reordered by list scheduling", better.len(), pieces.len());
     chosen(&what, list, Some(("as written", text)))
 }
 
@@ -99,7 +100,7 @@ struct Writer<'a, 'c> {
     costs: &'a Costs<'c>,
     registers: &'a Memory<'c>,
     ordered: u64,
-    /// Cycles of every piece as it is written, and by the list.
+    /// Cycles of every block as it is written, and by list scheduling.
     pieces: Vec<[f64; 2]>,
 }
 
@@ -107,14 +108,14 @@ struct Writer<'a, 'c> {
 /// there round after round has more need of them.
 const SPARED: usize = 2;
 
-/// Registers in which values take turns, by type.
+/// Registers that values share one after another, by type.
 type Pool<'c> = Vec<(Type<'c>, Vec<Val<'c>>)>;
 
 impl<'c> Writer<'_, 'c> {
     /// Orders a block, whose registers and those of blocks inside may be `most`.
     fn block(&mut self, block: Block<'c>, most: usize) {
         let inside = self.inside(block, &|_| true);
-        // What a loop takes in each round stays taken where its rounds are written out.
+        // Registers of a loop stay in use when it is unrolled.
         let rounds = self.inside(block, &|op| op.is("affine.for"));
         if self.own(block) + rounds + inside <= most {
             unroll::unroll(self.context, block, &|op| {
@@ -161,7 +162,7 @@ impl<'c> Writer<'_, 'c> {
         Some((rows.iter().product::<u64>() * each) as usize)
     }
 
-    /// Whether an operation takes no time and may stand before what it stands behind.
+    /// Returns whether an operation takes no time and may stand before what it stands behind.
     fn is_pure(&self, op: Op<'c>) -> bool {
         let index =
             op.region_count() == 0 && (op.is("affine.apply") || op.name().starts_with("arith."));
@@ -181,7 +182,7 @@ impl<'c> Writer<'_, 'c> {
         pieces
     }
 
-    /// Puts a piece in order, if that makes it shorter. Its block may have `most` registers; the list
+    /// Reorders a block of instructions, if that makes it shorter. It may use `most` registers; the list
     /// takes at most `spared` more than the text does.
     fn order(&mut self, piece: &[Op<'c>], most: usize, spared: usize, pool: &mut Pool<'c>) {
         // A kernel's block may end with index arithmetic.
@@ -198,7 +199,7 @@ impl<'c> Writer<'_, 'c> {
                 pool.push((ty, Vec::new()));
             }
         }
-        let read = Piece::read(&touches, &values, pool, self.registers.name);
+        let read = InstructionBlock::read(&touches, &values, pool, self.registers.name);
         let there: Vec<usize> = pool.iter().map(|(_, own)| own.len()).collect();
         let text = schedule::as_written(&read.items, &read.kind_of, &there);
         let more = text.kinds.iter().sum::<usize>() - there.iter().sum::<usize>();
@@ -220,7 +221,7 @@ impl<'c> Writer<'_, 'c> {
         values.into_iter().for_each(Op::erase);
     }
 
-    /// Whether a register is for values of these operations only.
+    /// Returns whether a register is for values of these operations only.
     fn is_value(&self, op: Op<'c>, timed: &HashSet<Op<'c>>) -> bool {
         let users = op.result(0).uses();
         self.taken(op) == Some(1)
@@ -229,7 +230,7 @@ impl<'c> Writer<'_, 'c> {
             && self.begins(op)
     }
 
-    /// Whether the first operation that touches a register writes it whole.
+    /// Returns whether the first operation that touches a register writes it whole.
     fn begins(&self, op: Op<'c>) -> bool {
         let own = op.result(0);
         let mut later = std::iter::successors(op.next(), |op| op.next());
@@ -240,12 +241,12 @@ impl<'c> Writer<'_, 'c> {
         })
     }
 
-    /// Writes the piece before `end`.
+    /// Writes the block before `end`.
     fn write(
         &self,
         end: Op<'c>,
         (pure, timed): (&[Op<'c>], &[Op<'c>]),
-        read: &Piece<'c>,
+        read: &InstructionBlock<'c>,
         order: &Order,
         pool: &mut Pool<'c>,
     ) {
@@ -272,14 +273,14 @@ impl<'c> Writer<'_, 'c> {
     }
 }
 
-/// Whether the blocks of an operation are done lane by lane.
+/// Returns whether the blocks of an operation are done lane by lane.
 fn is_lanewise(op: Op<'_>) -> bool {
     op.is("device.apply") || op.is("device.combine")
 }
 
-/// A piece as the list sees it.
+/// A block of instructions as list scheduling sees it.
 #[derive(Default)]
-struct Piece<'c> {
+struct InstructionBlock<'c> {
     items: Vec<Item>,
     /// By value, its kind in the pool.
     kind_of: Vec<usize>,
@@ -287,7 +288,7 @@ struct Piece<'c> {
     values: Vec<Vec<(Val<'c>, usize)>>,
 }
 
-impl<'c> Piece<'c> {
+impl<'c> InstructionBlock<'c> {
     /// `values` are the registers of values.
     fn read(touches: &[Touch<'c>], values: &[Op<'c>], pool: &Pool<'c>, registers: &'c str) -> Self {
         let own: HashSet<Val<'c>> = values.iter().map(|op| op.result(0)).collect();
@@ -330,14 +331,14 @@ struct Cells<'c> {
     /// The memory of registers.
     registers: &'c str,
     rows: HashMap<(Val<'c>, Vec<i64>), u32>,
-    /// Of which it is not known everywhere which register is meant.
+    /// The memrefs for which some access does not name one register.
     blurred: HashSet<Val<'c>>,
     memories: Vec<(Val<'c>, u32)>,
     next: u32,
 }
 
 impl<'c> Cells<'c> {
-    /// One register of several, or all that may lie in the same bytes.
+    /// One register of several, or all that may be in the same bytes.
     fn of(&mut self, view: &View<'c>) -> Vec<Cell> {
         let rows = row(view).filter(|_| {
             ty::memory(view.memref.ty()) == Some(self.registers)
@@ -352,7 +353,7 @@ impl<'c> Cells<'c> {
         vec![Cell::Fixed(cell)]
     }
 
-    /// A memory is one cell for all that may lie in the same bytes.
+    /// A memory is one cell for all that may be in the same bytes.
     fn memory(&mut self, memref: Val<'c>) -> Vec<Cell> {
         let known: Vec<u32> = self
             .memories
@@ -370,7 +371,7 @@ impl<'c> Cells<'c> {
     }
 }
 
-/// Whether two buffers may share bytes: arguments of a kernel, or pieces of one arena.
+/// Returns whether two buffers may share bytes: arguments of a kernel, or buffers in one arena.
 fn may_meet<'c>(one: Val<'c>, other: Val<'c>) -> bool {
     if ty::memory(one.ty()) != ty::memory(other.ty()) {
         return false;
@@ -383,7 +384,7 @@ fn may_meet<'c>(one: Val<'c>, other: Val<'c>) -> bool {
     };
     match (one.def(), other.def(), piece(one), piece(other)) {
         (Some(_), Some(_), Some(a), Some(b)) => a.0 < b.1 && b.0 < a.1,
-        // A room of a block has bytes of its own.
+        // A buffer of a block has bytes of its own.
         (Some(_), Some(_), _, _) => false,
         _ => true,
     }

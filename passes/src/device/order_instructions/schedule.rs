@@ -21,7 +21,7 @@ const WINDOW: usize = 64;
 /// Something that is read or written whole, as far as order goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Cell {
-    /// A register that keeps its name, or a piece of memory.
+    /// A register that keeps its name, or a part of memory.
     Fixed(u32),
     /// The contents of a register from the item that writes it first to the last that touches it.
     Value(u32),
@@ -38,7 +38,7 @@ pub(super) struct Item {
     pub writes: Vec<Cell>,
 }
 
-/// What may be issued after what, and where values lie.
+/// The dependences between instructions, and the registers of values.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Order {
     /// Items by number.
@@ -92,7 +92,8 @@ pub(super) fn cycles(items: &[Item], order: &[usize]) -> f64 {
     end
 }
 
-/// Whether every item comes after what it has to, and no two values are in one register at a time.
+/// Returns whether every item comes after what it has to, and no two values are in one register at
+/// a time.
 pub(super) fn is_legal(items: &[Item], kind_of: &[usize], order: &Order) -> bool {
     let mut place = vec![usize::MAX; items.len()];
     order.items.iter().enumerate().for_each(|(at, &number)| place[number] = at);
@@ -125,7 +126,7 @@ fn lives(items: &[Item], values: usize, order: &[usize]) -> Vec<(usize, usize)> 
 }
 
 /// Registers that values take while the list goes on.
-struct Rooms<'a> {
+struct RegisterAllocator<'a> {
     kind_of: &'a [usize],
     /// Registers that may still be taken.
     left: usize,
@@ -138,7 +139,7 @@ struct Rooms<'a> {
     touched: Vec<Vec<usize>>,
 }
 
-impl<'a> Rooms<'a> {
+impl<'a> RegisterAllocator<'a> {
     fn new(items: &[Item], kind_of: &'a [usize], pool: &[usize], left: usize) -> Self {
         let kinds = pool.to_vec();
         let free = pool.iter().map(|&own| (0..own).rev().collect()).collect();
@@ -149,7 +150,7 @@ impl<'a> Rooms<'a> {
         Self { kind_of, left, kinds, free, taken, users, touched }
     }
 
-    /// Whether there are registers for the values that an item begins.
+    /// Returns whether there are registers for the values that an item begins.
     fn fits(&self, item: usize) -> bool {
         let begins = |value: &&usize| self.taken[**value].is_none();
         let mut kinds: Vec<usize> =
@@ -197,9 +198,9 @@ fn touched(item: &Item) -> Vec<usize> {
 /// The items in the order of the text, with as few registers as it needs beside those of each kind
 /// that are there.
 pub(super) fn as_written(items: &[Item], kind_of: &[usize], pool: &[usize]) -> Order {
-    let mut rooms = Rooms::new(items, kind_of, pool, usize::MAX);
-    (0..items.len()).for_each(|item| rooms.issue(item));
-    finish((0..items.len()).collect(), rooms)
+    let mut registers = RegisterAllocator::new(items, kind_of, pool, usize::MAX);
+    (0..items.len()).for_each(|item| registers.issue(item));
+    finish((0..items.len()).collect(), registers)
 }
 
 /// An order by the list, whose values take at most `left` registers beside those of each kind that
@@ -218,7 +219,7 @@ pub(super) fn list(
         false => items[number].issue,
     });
     let mut ready = vec![0f64; items.len()];
-    let mut rooms = Rooms::new(items, kind_of, pool, left);
+    let mut registers = RegisterAllocator::new(items, kind_of, pool, left);
     let mut waiting: Vec<usize> = (0..items.len()).collect();
     let (mut order, mut now) = (Vec::with_capacity(items.len()), 0f64);
     while !waiting.is_empty() {
@@ -227,7 +228,7 @@ pub(super) fn list(
             waits.fold(now, |start, &(one, _)| start.max(ready[one]))
         };
         let seen = waiting.iter().take(WINDOW).copied().enumerate();
-        let may = seen.filter(|&(_, number)| precedence.is_free(number) && rooms.fits(number));
+        let may = seen.filter(|&(_, number)| precedence.is_free(number) && registers.fits(number));
         let (begin, _, number, at) = may
             .map(|(at, number)| (start(number), -height[number], number, at))
             .min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)))?;
@@ -235,15 +236,15 @@ pub(super) fn list(
         ready[number] = begin + result(number);
         now = begin + items[number].issue;
         precedence.done(number).for_each(drop);
-        rooms.issue(number);
+        registers.issue(number);
         order.push(number);
     }
-    Some(finish(order, rooms))
+    Some(finish(order, registers))
 }
 
-fn finish(items: Vec<usize>, rooms: Rooms<'_>) -> Order {
-    let registers = rooms.taken.into_iter().map(|register| register.unwrap_or(0)).collect();
-    Order { items, registers, kinds: rooms.kinds }
+fn finish(items: Vec<usize>, allocator: RegisterAllocator<'_>) -> Order {
+    let registers = allocator.taken.into_iter().map(|register| register.unwrap_or(0)).collect();
+    Order { items, registers, kinds: allocator.kinds }
 }
 
 #[cfg(test)]
@@ -299,7 +300,7 @@ mod tests {
         #[test]
         fn orders_are_legal(
             shape in prop::collection::vec((0u32..6, 0u32..6, 0u32..4, 1u32..9), 1..40),
-            rooms in 1usize..5,
+            registers in 1usize..5,
         ) {
             let mut items = Vec::new();
             let mut kinds = Vec::new();
@@ -316,9 +317,9 @@ mod tests {
             }
             let text = as_written(&items, &kinds, &[0, 0]);
             prop_assert!(is_legal(&items, &kinds, &text));
-            if let Some(order) = list(&items, &kinds, &[0, 0], rooms) {
+            if let Some(order) = list(&items, &kinds, &[0, 0], registers) {
                 prop_assert!(is_legal(&items, &kinds, &order));
-                prop_assert!(order.kinds.iter().sum::<usize>() <= rooms);
+                prop_assert!(order.kinds.iter().sum::<usize>() <= registers);
             }
         }
     }

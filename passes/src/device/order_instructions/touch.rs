@@ -1,12 +1,12 @@
-//! What an instruction of a core reads and writes, and what it takes.
+//! The reads, writes and cycles of a core's instructions.
 
 use std::collections::HashMap;
 
 use weft_dialects::device::{Apply, Combine, Copy, Invoke, Machine, View};
 use weft_dialects::ir::{Op, Val, affine, attr, ty};
 
-/// What takes a core's turn and no engine's, by name: cycles until the next one, and until the
-/// result.
+/// The instructions that the core itself executes, by name: cycles until the next one, and until
+/// the result.
 pub(super) struct Costs<'c> {
     moves: HashMap<&'c str, (f64, f64)>,
     units: HashMap<&'c str, (f64, f64)>,
@@ -43,9 +43,9 @@ pub(super) struct Touch<'c> {
     pub writes: Vec<View<'c>>,
     /// Tensors that its body reads at addresses it computes.
     pub tables: Vec<Val<'c>>,
-    /// Whether each register that it writes is written whole.
+    /// True if each register that it writes is written whole.
     pub whole: bool,
-    /// Of which it touches more than the register that a view begins in.
+    /// The memrefs of which it touches more than the register that a view begins in.
     pub spread: Vec<Val<'c>>,
 }
 
@@ -109,7 +109,7 @@ impl<'c> Touch<'c> {
     }
 }
 
-/// Whether a view begins with its register.
+/// Returns whether a view begins with its register.
 fn front(view: &View<'_>) -> bool {
     view.indices.last().is_none_or(|&index| number(index) == Some(0))
 }

@@ -1,4 +1,4 @@
-//! What a machine takes for a graph of operators at least.
+//! A lower bound on the cycles of a graph of operators.
 //!
 //! ```text
 //! cycles >= max( Σ arithmetic / units,
@@ -88,7 +88,7 @@ impl Graph {
     }
 
     /// The bound with each of some sets of operators as one, which have equal weights; `None`
-    /// where one would wait for itself.
+    /// if one would wait for itself.
     pub fn cycles(&self, sets: &[&[usize]]) -> Option<f64> {
         let count = self.len();
         let mut class: Vec<usize> = (0..count).collect();

@@ -167,7 +167,7 @@ impl<'a> Choice<'a> {
     }
 }
 
-/// What was chosen, and the bounds that decided.
+/// The choice, and the bounds that decided it.
 struct Chosen {
     taken: Vec<bool>,
     refused: Vec<Option<f64>>,

@@ -53,7 +53,7 @@ struct Writer<'c> {
 }
 
 impl<'c> Writer<'c> {
-    /// What an `scf.if` gives; `taken` says whether the branch that it stands in is taken.
+    /// Writes an `scf.if` as selections; `taken` says whether the branch around it is taken.
     fn branch(
         &mut self,
         op: Op<'c>,
@@ -61,7 +61,7 @@ impl<'c> Writer<'c> {
         map: &mut Mapping<'c>,
     ) -> Result<Vec<Val<'c>>, Failed> {
         if op.results().is_empty() {
-            // A body has no effects: nobody sees what such a branch does.
+            // A body has no effects, so such a branch has none.
             return Ok(Vec::new());
         }
         let condition = map.get(op.operand(0));
@@ -78,7 +78,7 @@ impl<'c> Writer<'c> {
         Ok(both.map(|(&yes, &no)| self.b.select(condition, yes, no)).collect())
     }
 
-    /// What one side yields, computed whether it is taken or not.
+    /// Writes one branch, computed whether it is taken or not, and returns what it yields.
     fn side(
         &mut self,
         block: Block<'c>,

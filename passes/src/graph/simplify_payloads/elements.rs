@@ -19,7 +19,7 @@ use super::refuse;
 use crate::interpret::element_type;
 use crate::nest::generic_inputs;
 
-/// What memory holds for an element of this type; nothing where it holds the element itself.
+/// Returns the type that memory holds for elements of this type; `None` if it is the same.
 pub(super) fn stored<'c>(context: &'c Context, elem: Type<'c>) -> Option<Type<'c>> {
     if ty::is_int(elem, 1) {
         Some(ty::int(context, 8))
@@ -97,7 +97,7 @@ fn literal<'c>(context: &'c Context, op: Op<'c>) -> Result<(), Failed> {
     Ok(())
 }
 
-/// What surrounds a padded tensor.
+/// Rewrites the element that surrounds a padded tensor.
 fn padding<'c>(context: &'c Context, op: Op<'c>) {
     let end = op.body(0).and_then(Block::terminator);
     if let Some(end) = end
@@ -187,7 +187,7 @@ fn to_memory<'c>(context: &'c Context, user: Op<'c>, value: Val<'c>) -> Val<'c> 
     let mut scalar = Scalar::at(Builder::before(context, user));
     let known = value.def().filter(|op| op.is("arith.constant")).and_then(|op| op.attr("value"));
     if let (Some(ty), Some(number)) = (stored(context, value.ty()), known.and_then(attr::int)) {
-        // What is known stays known: a truth is -1 as a signed bit.
+        // A constant stays a constant: true is -1 as a signed bit.
         return scalar.integer(ty, if ty::is_index(value.ty()) { number } else { number & 1 });
     }
     match stored(context, value.ty()) {

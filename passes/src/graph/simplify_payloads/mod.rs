@@ -1,4 +1,4 @@
-//! `graph-simplify-payloads`: few forms for what payloads may say in many.
+//! `graph-simplify-payloads`: rewrites payloads to a few forms.
 //!
 //! ```text
 //! tensor.concat, insert, splat, from_elements, generate, cast, slices that drop dimensions
@@ -85,7 +85,7 @@ const SIMPLE: &[&str] = &[
 struct Known(HashSet<usize>);
 
 impl Known {
-    /// Whether a payload needs nothing of this pass.
+    /// Returns whether a payload needs nothing of this pass.
     fn is_simple<'c>(&mut self, context: &'c Context, payload: Block<'c>) -> bool {
         payload.iter().all(|op| {
             let structure = SIMPLE.contains(&op.name()) && !structure::is_rewritten(op);
@@ -95,8 +95,8 @@ impl Known {
         })
     }
 
-    /// Whether memory holds the elements of a tensor of this type as they are; constants for
-    /// bodies may be numbers of any type.
+    /// Returns whether memory holds the elements of a tensor of this type as they are; constants
+    /// for bodies may be numbers of any type.
     fn is_stored<'c>(&mut self, context: &'c Context, ty: Type<'c>) -> bool {
         if !ty::is_tensor(ty) || self.0.contains(&ty::id(ty)) {
             return true;
@@ -110,7 +110,7 @@ impl Known {
     }
 }
 
-/// Whether a nest reads tensors only, and its body is a straight line.
+/// Returns whether a nest reads tensors only, and its body is a straight line.
 fn is_straight(nest: Op<'_>) -> bool {
     let body = nest.body(0).into_iter().flat_map(|body| body.iter());
     nest.operands().iter().all(|operand| ty::is_tensor(operand.ty()))

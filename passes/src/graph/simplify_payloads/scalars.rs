@@ -31,8 +31,8 @@ pub(super) fn sink<'c>(context: &'c Context, block: Block<'c>) {
     }
 }
 
-/// Whether an operation gives scalars and does nothing else; `scf.if` becomes a straight line
-/// once it is in a body.
+/// Returns whether an operation gives scalars and does nothing else; `scf.if` becomes a straight
+/// line once it is in a body.
 fn is_scalar(op: Op<'_>) -> bool {
     !op.results().is_empty()
         && op.results().iter().all(|value| !ty::is_tensor(value.ty()))

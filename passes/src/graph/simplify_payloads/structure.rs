@@ -42,7 +42,7 @@ pub(super) fn simplify<'c>(context: &'c Context, block: Block<'c>) -> Result<(),
     Ok(())
 }
 
-/// Whether an operation is written anew here.
+/// Returns whether an operation is written anew here.
 pub(super) fn is_rewritten(op: Op<'_>) -> bool {
     let rank = |value: Val<'_>| ty::shape(value.ty()).map(|shape| shape.len());
     match op.name() {
@@ -63,7 +63,7 @@ pub(super) fn is_rewritten(op: Op<'_>) -> bool {
     }
 }
 
-/// Whether all positions are numbers in the text: no operand behind the `tensors`.
+/// Returns whether all positions are numbers in the text: no operand behind the `tensors`.
 fn is_static(op: Op<'_>, tensors: usize) -> bool {
     op.operands().len() == tensors
 }
@@ -110,7 +110,7 @@ fn insert_slice<'c>(payload: &mut Payload<'c>, op: Op<'c>) -> Result<Val<'c>, Fa
     Ok(payload.insert(source, op.operand(1), &offsets, &strides))
 }
 
-/// What is left of the source, inserted into a tensor full of what surrounds it.
+/// Rewrites a pad as an insertion of the source into a tensor filled with the padding.
 fn pad<'c>(payload: &mut Payload<'c>, op: Op<'c>) -> Result<Val<'c>, Failed> {
     let (low, high) = (ints(op, "static_low"), ints(op, "static_high"));
     let shape = shape_of(op.operand(0))?;

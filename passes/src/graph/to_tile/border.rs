@@ -5,8 +5,8 @@
 //!   ->  one kernel that reads %x
 //! ```
 //!
-//! Where every axis of the output moves along the tensor, a piece with its border is used
-//! by one piece of the output alone, so nothing is laid out twice. A tensor that many
+//! If every axis of the output moves along the tensor, a tile with its border is used
+//! by one tile of the output alone, so nothing is laid out twice. A tensor that many
 //! outputs share (a convolution over all channels) keeps its padded copy.
 
 use weft_dialects::ir::payload::Axis;
@@ -15,13 +15,13 @@ use weft_dialects::ir::{Op, attr, ty};
 use crate::nest::{self, Border};
 use crate::tile::NearCache;
 
-/// Whether a `tensor.insert_slice` or `tensor.pad` only gives a nest a border of one number, in
-/// pieces that may lie in the cache `near`.
+/// Returns whether a `tensor.insert_slice` or `tensor.pad` only gives a nest a border of one
+/// number, in tiles that fit the cache `near`.
 pub(super) fn beside_use(op: Op<'_>, near: Option<NearCache<'_>>) -> bool {
     reader(op, near).is_some()
 }
 
-/// Whether a nest fills the tensor with one number for such a `tensor.insert_slice`.
+/// Returns whether a nest fills the tensor with one number for such a `tensor.insert_slice`.
 pub(super) fn surrounds(fill: Op<'_>, near: Option<NearCache<'_>>) -> bool {
     let [result] = fill.results()[..] else { return false };
     let [(user, 1)] = result.uses()[..] else { return false };
@@ -62,7 +62,7 @@ fn reader<'c>(op: Op<'c>, near: Option<NearCache<'_>>) -> Option<Op<'c>> {
                 .as_axis()
                 .is_some_and(|axis| axes[axis].extent == dim && axes[axis].kind == Axis::Parallel)
     });
-    // What fusing axes leaves alone: a dimension that two axes move along, or one in steps.
+    // Dimensions that fusing axes leaves alone: one that two axes move along, or one in steps.
     let kept = access.index[leading..].iter().all(|index| {
         let moving = (0..axes.len()).filter(|&axis| axes[axis].extent > 1);
         let factors: Vec<i64> =

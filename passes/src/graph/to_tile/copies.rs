@@ -4,12 +4,12 @@ use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::payload::{Axis, Payload};
 use weft_dialects::ir::{Block, Builder, Linear, Location, Op, Type, Val, attr, module_op, ty};
 
-use super::pieces::{Piece, Window};
-use super::{Cut, Door, refuse};
+use super::payload_tensor::{PayloadTensor, Window};
+use super::{Conversion, Cut, refuse};
 use crate::nest::{Access, Loop, Nest, Start};
 
-impl<'c> Door<'c> {
-    /// A tensor with the piece's content that nothing else will read.
+impl<'c> Conversion<'c> {
+    /// Returns a tensor with the content of a payload tensor that nothing else will read.
     pub(super) fn own_copy(
         &mut self,
         cut: &mut Cut<'c>,
@@ -18,9 +18,9 @@ impl<'c> Door<'c> {
         let made_here = value.def().is_some_and(|op| {
             op.is("linalg.generic") || op.is("tensor.insert_slice") || op.is("tensor.pad")
         });
-        let tensor = match cut.pieces.get(&value).cloned() {
-            Some(Piece::Empty(ty)) => return Ok(self.empty(ty)),
-            Some(Piece::Window(window)) => {
+        let tensor = match cut.tensors.get(&value).cloned() {
+            Some(PayloadTensor::Empty(ty)) => return Ok(self.empty(ty)),
+            Some(PayloadTensor::Window(window)) => {
                 let fresh = self.empty(value.ty());
                 let whole = Window::whole(fresh).ok_or(Failed)?;
                 return self.copy(cut, &window, &whole);
@@ -38,8 +38,8 @@ impl<'c> Door<'c> {
 
     pub(super) fn insert(&mut self, cut: &mut Cut<'c>, op: Op<'c>) -> Result<(), Failed> {
         let (source, target) = (op.operand(0), op.operand(1));
-        let from = match cut.pieces.get(&source) {
-            Some(Piece::Window(window)) => window.clone(),
+        let from = match cut.tensors.get(&source) {
+            Some(PayloadTensor::Window(window)) => window.clone(),
             _ => {
                 let tensor = self.tensor(cut, source)?;
                 Window::whole(tensor).ok_or(Failed)?
@@ -53,7 +53,7 @@ impl<'c> Door<'c> {
             return refuse(op, "a slice that drops dimensions");
         }
         let result = self.copy(cut, &from, &to)?;
-        cut.pieces.insert(op.result(0), Piece::Tensor(result));
+        cut.tensors.insert(op.result(0), PayloadTensor::Tensor(result));
         Ok(())
     }
 
@@ -98,7 +98,7 @@ impl<'c> Door<'c> {
             sizes: from.sizes.clone(),
         };
         let result = self.copy(cut, &from, &to)?;
-        cut.pieces.insert(op.result(0), Piece::Tensor(result));
+        cut.tensors.insert(op.result(0), PayloadTensor::Tensor(result));
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! `graph-to-tile`: the door from operators to kernels.
+//! `graph-to-tile`: the conversion from operators to kernels.
 //!
 //! ```text
 //! graph.op "Conv" (x, w) { pad; generic }
@@ -9,15 +9,15 @@
 //! Every loop nest of a payload becomes a kernel of its own, with as few axes as
 //! say the same; equal kernels are one. A nest that only gives another its
 //! starting value goes into that kernel; reshapes are views; slices are index
-//! expressions. After this door nothing has an operator's name but its report.
+//! expressions. After this conversion nothing has an operator's name but its report.
 //!
-//! Here a payload is walked; `pieces.rs` says what its tensors are meanwhile, `nests.rs` makes
+//! Here a payload is walked; `payload_tensor.rs` says what its tensors are meanwhile, `nests.rs` makes
 //! kernels, `copies.rs` writes tensors in parts, `border.rs` says which padding is left to them.
 
 mod border;
 mod copies;
 mod nests;
-mod pieces;
+mod payload_tensor;
 
 use std::collections::{HashMap, HashSet};
 
@@ -28,7 +28,7 @@ use weft_dialects::ir::{
 };
 use weft_dialects::tile::build;
 
-use self::pieces::{Piece, Window};
+use self::payload_tensor::{PayloadTensor, Window};
 use crate::tile;
 
 pub(super) use self::nests::starts_another;
@@ -52,10 +52,10 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         .collect();
     let memory = shared_memory(run.module);
     for model in models {
-        let mut door = Door::new(run.context, run.module, model, &memory)?;
-        door.model(model)?;
-        run.count("kernels", door.kernels.len() as u64);
-        run.count("runs", door.runs);
+        let mut conversion = Conversion::new(run.context, run.module, model, &memory)?;
+        conversion.model(model)?;
+        run.count("kernels", conversion.kernels.len() as u64);
+        run.count("runs", conversion.runs);
         model.erase();
     }
     Ok(())
@@ -69,16 +69,16 @@ fn shared_memory(module: Op<'_>) -> String {
         .unwrap_or_else(|| "dram".to_owned())
 }
 
-struct Door<'c> {
+struct Conversion<'c> {
     context: &'c Context,
     module: Op<'c>,
     /// At the end of the tile-graph.
     b: Builder<'c>,
     memory: String,
-    /// Where a piece of an input may lie whose border is laid out beside its use.
+    /// The cache for tiles of inputs that are stored with their borders.
     near: Option<tile::NearCache<'c>>,
     values: HashMap<Val<'c>, Val<'c>>,
-    /// What lies inside the borders of payload tensors that are read with theirs.
+    /// The tensors inside the borders of payload tensors that are read with theirs.
     bordered: HashMap<Val<'c>, Val<'c>>,
     /// Tensors that depend on weights and literals alone.
     constants: HashSet<Val<'c>>,
@@ -95,10 +95,10 @@ struct Door<'c> {
 struct Cut<'c> {
     name: &'c str,
     kind: &'c str,
-    pieces: HashMap<Val<'c>, Piece<'c>>,
+    tensors: HashMap<Val<'c>, PayloadTensor<'c>>,
 }
 
-impl<'c> Door<'c> {
+impl<'c> Conversion<'c> {
     fn new(
         context: &'c Context,
         module: Op<'c>,
@@ -160,8 +160,11 @@ impl<'c> Door<'c> {
                     build::output(&mut self.b, &values);
                 }
                 other => {
-                    Report::new(op.location(), format!("{other} has no form in a tile-graph"))
-                        .help("a model holds graph.weight, graph.constant and graph.op");
+                    Report::new(
+                        op.location(),
+                        format!("{other} cannot be lowered to a tile-graph"),
+                    )
+                    .help("a model holds graph.weight, graph.constant and graph.op");
                     return Err(Failed);
                 }
             }
@@ -185,9 +188,9 @@ impl<'c> Door<'c> {
     fn operator(&mut self, op: Op<'c>) -> Result<(), Failed> {
         let text = |name: &str| op.attr(name).and_then(attr::string).unwrap_or("");
         let payload = op.body(0).ok_or(Failed)?;
-        let mut cut = Cut { name: text("name"), kind: text("kind"), pieces: HashMap::new() };
+        let mut cut = Cut { name: text("name"), kind: text("kind"), tensors: HashMap::new() };
         for (arg, operand) in payload.args().into_iter().zip(op.operands()) {
-            cut.pieces.insert(arg, Piece::Tensor(self.values[&operand]));
+            cut.tensors.insert(arg, PayloadTensor::Tensor(self.values[&operand]));
         }
         for inner in payload.ops() {
             if inner.is("graph.yield") {
@@ -206,13 +209,13 @@ impl<'c> Door<'c> {
         match op.name() {
             "linalg.generic" => self.generic(cut, op),
             "tensor.empty" => {
-                cut.pieces.insert(op.result(0), Piece::Empty(op.result(0).ty()));
+                cut.tensors.insert(op.result(0), PayloadTensor::Empty(op.result(0).ty()));
                 Ok(())
             }
             "tensor.reshape" | "tensor.expand_shape" | "tensor.collapse_shape" => {
                 let source = self.tensor(cut, op.operand(0))?;
                 let view = self.view(source, op.result(0).ty());
-                cut.pieces.insert(op.result(0), Piece::Tensor(view));
+                cut.tensors.insert(op.result(0), PayloadTensor::Tensor(view));
                 Ok(())
             }
             "tensor.extract_slice" => {
@@ -221,11 +224,11 @@ impl<'c> Door<'c> {
                 {
                     return refuse(op, "a slice that drops dimensions");
                 }
-                cut.pieces.insert(op.result(0), Piece::Window(window));
+                cut.tensors.insert(op.result(0), PayloadTensor::Window(window));
                 Ok(())
             }
             "tensor.insert_slice" | "tensor.pad" if border::beside_use(op, self.near) => {
-                cut.pieces.insert(op.result(0), Piece::Border(op));
+                cut.tensors.insert(op.result(0), PayloadTensor::Border(op));
                 Ok(())
             }
             "tensor.insert_slice" => self.insert(cut, op),
@@ -236,7 +239,7 @@ impl<'c> Door<'c> {
                 let read = value.uses().iter().any(|(user, _)| !user.is("tensor.reshape"));
                 if ty::is_tensor(value.ty()) && read {
                     let tensor = self.literal(op, value.ty())?;
-                    cut.pieces.insert(value, Piece::Tensor(tensor));
+                    cut.tensors.insert(value, PayloadTensor::Tensor(tensor));
                 }
                 Ok(())
             }
@@ -244,22 +247,22 @@ impl<'c> Door<'c> {
         }
     }
 
-    /// The piece as a tensor of the tile-graph, copied where it was a window.
+    /// Returns a payload tensor as a tensor of the tile-graph, copied if it was a window.
     fn tensor(&mut self, cut: &mut Cut<'c>, value: Val<'c>) -> Result<Val<'c>, Failed> {
-        let piece = cut.pieces.get(&value).cloned().ok_or(Failed)?;
+        let piece = cut.tensors.get(&value).cloned().ok_or(Failed)?;
         let tensor = match piece {
-            Piece::Tensor(tensor) => tensor,
-            Piece::Empty(ty) => self.empty(ty),
-            Piece::Window(window) => {
+            PayloadTensor::Tensor(tensor) => tensor,
+            PayloadTensor::Empty(ty) => self.empty(ty),
+            PayloadTensor::Window(window) => {
                 let fresh = self.empty(value.ty());
                 let whole = Window::whole(fresh).ok_or(Failed)?;
                 self.copy(cut, &window, &whole)?
             }
-            Piece::Start(op) => {
+            PayloadTensor::Start(op) => {
                 self.nest(cut, op)?;
                 return self.tensor(cut, value);
             }
-            Piece::Border(op) => {
+            PayloadTensor::Border(op) => {
                 if op.is("tensor.pad") {
                     self.pad(cut, op)?;
                 } else {
@@ -268,13 +271,13 @@ impl<'c> Door<'c> {
                 return self.tensor(cut, value);
             }
         };
-        cut.pieces.insert(value, Piece::Tensor(tensor));
+        cut.tensors.insert(value, PayloadTensor::Tensor(tensor));
         Ok(tensor)
     }
 
     fn window(&mut self, cut: &mut Cut<'c>, op: Op<'c>, of: Val<'c>) -> Result<Window<'c>, Failed> {
-        let outer = match cut.pieces.get(&of) {
-            Some(Piece::Window(window)) => window.clone(),
+        let outer = match cut.tensors.get(&of) {
+            Some(PayloadTensor::Window(window)) => window.clone(),
             _ => {
                 let tensor = self.tensor(cut, of)?;
                 Window::whole(tensor).ok_or(Failed)?

@@ -6,14 +6,14 @@ use weft_dialects::ir::{Form, Linear, Op, Report, Val, attr, ty};
 use weft_dialects::tile::build::RunOp;
 
 use super::border;
-use super::pieces::Piece;
-use super::{Cut, Door};
+use super::payload_tensor::PayloadTensor;
+use super::{Conversion, Cut};
 use crate::nest::{self, Access, Capture, Nest, NestError, Start};
 
-impl<'c> Door<'c> {
+impl<'c> Conversion<'c> {
     pub(super) fn generic(&mut self, cut: &mut Cut<'c>, op: Op<'c>) -> Result<(), Failed> {
         if starts_another(op) || border::surrounds(op, self.near) {
-            cut.pieces.insert(op.result(0), Piece::Start(op));
+            cut.tensors.insert(op.result(0), PayloadTensor::Start(op));
             return Ok(());
         }
         self.nest(cut, op)
@@ -25,7 +25,7 @@ impl<'c> Door<'c> {
         let results = self.apply(cut, nest)?;
         for (old, new) in op.results().into_iter().zip(results) {
             let new = self.view(new, old.ty());
-            cut.pieces.insert(old, Piece::Tensor(new));
+            cut.tensors.insert(old, PayloadTensor::Tensor(new));
         }
         Ok(())
     }
@@ -55,12 +55,12 @@ impl<'c> Door<'c> {
         let (mut outputs, mut starts) = (Vec::new(), Vec::new());
         for (number, out) in outs.into_iter().enumerate() {
             let read = nest::reads_output(op, number);
-            let piece = cut.pieces.get(&out.tensor).cloned().ok_or(Failed)?;
+            let piece = cut.tensors.get(&out.tensor).cloned().ok_or(Failed)?;
             let mut tensor = None;
             starts.push(match piece {
                 _ if !read => Start::Unread,
-                Piece::Empty(_) => Start::Unread,
-                Piece::Start(start) => {
+                PayloadTensor::Empty(_) => Start::Unread,
+                PayloadTensor::Start(start) => {
                     let mut own = nest::generic_accesses(start).map_err(say)?;
                     let place = own.split_off(nest::generic_inputs(start)).remove(0);
                     let own = own
@@ -71,7 +71,7 @@ impl<'c> Door<'c> {
                         nest::rebase(own, &place.index, &out.index, axes.len()).map_err(say)?;
                     Start::From { inputs, body: start.body(0).ok_or(Failed)? }
                 }
-                Piece::Tensor(_) | Piece::Window(_) | Piece::Border(_) => {
+                PayloadTensor::Tensor(_) | PayloadTensor::Window(_) | PayloadTensor::Border(_) => {
                     tensor = Some(self.own_copy(cut, out.tensor)?);
                     Start::Held
                 }
@@ -97,10 +97,10 @@ impl<'c> Door<'c> {
         cut: &mut Cut<'c>,
         access: Access<'c>,
     ) -> Result<Access<'c>, Failed> {
-        if let Some(Piece::Window(window)) = cut.pieces.get(&access.tensor) {
+        if let Some(PayloadTensor::Window(window)) = cut.tensors.get(&access.tensor) {
             return Ok(window.access(access.index));
         }
-        if let Some(Piece::Border(op)) = cut.pieces.get(&access.tensor).cloned() {
+        if let Some(PayloadTensor::Border(op)) = cut.tensors.get(&access.tensor).cloned() {
             let inside = self.tensor(cut, op.operand(0))?;
             self.bordered.insert(access.tensor, inside);
             return Ok(access);
@@ -224,7 +224,7 @@ impl<'c> Door<'c> {
     }
 }
 
-/// Whether some access has a dimension for this axis on its own, from any place on.
+/// Returns whether some access has a dimension for this axis on its own, from any place on.
 fn stands_alone<'a, 'c: 'a>(
     axis: usize,
     mut accesses: impl Iterator<Item = &'a Access<'c>>,
@@ -235,7 +235,7 @@ fn stands_alone<'a, 'c: 'a>(
     })
 }
 
-/// Whether a parallel nest does nothing but give one other nest its start.
+/// Returns whether a parallel nest does nothing but give one other nest its start.
 pub fn starts_another(op: Op<'_>) -> bool {
     let [result] = op.results()[..] else { return false };
     let [(user, operand)] = result.uses()[..] else { return false };

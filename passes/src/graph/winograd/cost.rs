@@ -1,4 +1,4 @@
-//! What a convolution takes, directly and by its transforms, as the machine file says.
+//! The predicted cycles of a convolution, directly and by transforms, from the machine file.
 //!
 //! ```text
 //! nest  = max(cycles of its tiles on one unit, its bytes / rate of the memory that holds them)
@@ -7,7 +7,7 @@
 //!
 //! Tiles of a nest are those that would be chosen for it (`tile/policy.rs`), so the small sums of
 //! the transforms cost what their loads do. Their tensors are several times as large as the
-//! image, and the cycles of tiles count on a cache near them: bytes say where that is not so.
+//! image, and the cycles of tiles assume that data is in a local cache: the bytes cover the rest.
 
 use weft_dialects::device::{Machine, Memory};
 use weft_dialects::ir::{Op, ty};

@@ -14,12 +14,12 @@ use crate::nest::{copy_body, generic_accesses};
 /// Axes that the convolution does not have.
 #[derive(Clone, Copy)]
 struct Names {
-    /// Where a product of matrices is in its tile.
+    /// The row of a product of matrices in its tile.
     row: usize,
     column: usize,
-    /// Where an input is in its tile.
+    /// The position of an input in its tile.
     input: usize,
-    /// Where an output is in its tile.
+    /// The position of an output in its tile.
     output: [usize; 2],
     /// Which tile.
     tile: [usize; 2],
@@ -41,7 +41,7 @@ impl Names {
     }
 }
 
-/// What was written for a convolution, beside it.
+/// The operations that were written for a convolution.
 pub struct Written<'c> {
     /// The nests: the filter's two, the image's two, the products, the output's two.
     pub nests: Vec<Op<'c>>,
@@ -242,7 +242,7 @@ fn widened<'c>(
     b.insert(inside, around, &offsets, &strides)
 }
 
-/// What the sums of the convolution begin with, for tiles of the output with these axes.
+/// Returns the initial value of the convolution's sums, for tiles of the output with these axes.
 fn begun<'c>(all: &mut Sums<'c>, conv: &Conv<'c>, placed: &[usize]) -> Val<'c> {
     let accesses = generic_accesses(conv.start).expect("it was read");
     let (place, inputs) = accesses.split_last().expect("a nest has an output");

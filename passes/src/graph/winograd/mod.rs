@@ -68,11 +68,11 @@ pub const PASS: Pass = Pass {
     run,
 };
 
-/// What may be done.
+/// The rewrites that the options allow.
 struct Wanted<'c> {
     variants: &'static [&'static Variant],
     error: f64,
-    /// Who says what is cheaper; nobody where it does not matter.
+    /// Predicts the cheaper form; `None` where that does not matter.
     chooser: Option<Chooser<'c>>,
 }
 
@@ -158,7 +158,7 @@ fn transform<'c>(
 const TILES: [(&str, &[&Variant]); 4] =
     [("none", &[]), ("2x2", &[&F2]), ("4x4", &[&F4]), ("any", &[&F2, &F4])];
 
-/// Erases an operation that nobody reads, and then what it alone read.
+/// Erases an operation without uses, and then the operands that it alone used.
 fn erase_unread(op: Op<'_>) {
     let before = op.block().map(Block::ops).unwrap_or_default();
     let mut unread = vec![op];

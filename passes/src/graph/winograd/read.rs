@@ -190,7 +190,7 @@ impl<'c> Conv<'c> {
         self.channels.iter().map(|&axis| self.extents[axis]).product()
     }
 
-    /// Whether the filter is known before the model runs.
+    /// Returns whether the filter is known before the model runs.
     pub fn filter_is_constant(&self) -> bool {
         is_constant(self.filter.tensor)
     }
@@ -211,7 +211,7 @@ fn windows(access: &Access<'_>) -> Vec<Sum> {
     access.index.iter().enumerate().filter_map(sum).collect()
 }
 
-/// Whether a body adds the product of its two inputs to what is there.
+/// Returns whether a body adds the product of its two inputs to what is there.
 fn is_product(body: Block<'_>) -> bool {
     let ops = body.ops();
     let [product, sum, end] = ops[..] else { return false };
@@ -247,7 +247,7 @@ fn start<'c>(output: &Access<'c>, constant: [usize; 2]) -> Option<Op<'c>> {
     (!asks && inputs.iter().all(still)).then_some(op)
 }
 
-/// Whether a value of a payload is a weight or a literal, perhaps in another shape.
+/// Returns whether a value of a payload is a weight or a literal, perhaps in another shape.
 fn is_constant(value: Val<'_>) -> bool {
     match (value.def(), value.owner_block().and_then(|block| block.parent())) {
         (Some(op), _) if op.is("arith.constant") => true,

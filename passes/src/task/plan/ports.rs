@@ -1,4 +1,4 @@
-//! What the caller gives and receives, with the types of the model.
+//! The ports of a program, with the types of the model.
 
 use weft_dialects::ir::{Op, Type, ty};
 use weft_dialects::task;

@@ -1,4 +1,4 @@
-//! Where constants come from, and where those that ranges read lie.
+//! The sources of constants, and the offsets of those that ranges read.
 
 use std::collections::HashMap;
 
@@ -11,17 +11,17 @@ use super::{PlanningError, broken, bytes};
 /// One constant buffer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConstantSource<'c> {
-    /// Where it lies in the constants; `None` where only other constants read it.
+    /// Its offset in the constants; `None` if only other constants read it.
     pub offset: Option<u64>,
     /// Its size.
     pub bytes: u64,
     /// Its type, a memref.
     pub ty: Type<'c>,
-    /// Where its elements come from.
+    /// The source of its elements.
     pub value: ConstantValue<'c>,
 }
 
-/// Where the elements of a constant come from.
+/// The source of a constant's elements.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ConstantValue<'c> {
     /// A tensor of a file.
@@ -50,7 +50,7 @@ pub enum ConstantValue<'c> {
     },
 }
 
-/// The constants that somebody needs, with places for those that ranges read.
+/// The constants that are needed, with offsets for those that ranges read.
 pub(super) struct Sources<'c> {
     pub list: Vec<ConstantSource<'c>>,
     /// From buffers to their place in the list.
@@ -90,7 +90,7 @@ impl<'c> Sources<'c> {
         Ok(sources)
     }
 
-    /// What makes a result of `op`; `None` where that is no constant.
+    /// Returns the source of a result of `op`; `None` if it is not a constant.
     fn value(&self, op: Op<'c>, result: usize) -> Result<Option<ConstantValue<'c>>, PlanningError> {
         if let Some(task::Weight { file, tensor, hash, .. }) = task::Weight::of(op) {
             return Ok(Some(ConstantValue::Weight { file, tensor, hash }));

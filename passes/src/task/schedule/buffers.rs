@@ -1,6 +1,6 @@
 //! The place of every buffer in the arena of its memory.
 
-use super::super::values::{Lowered, Place};
+use super::super::values::{Lowered, StorageClass};
 use super::Arena;
 use super::policy::Turn;
 use crate::arena::{self, Life};
@@ -11,14 +11,18 @@ pub(super) fn arenas(lowered: &Lowered<'_>, turns: &[Turn], lag: u32) -> (Vec<u6
     let all = lives(lowered, turns);
     let mut offsets = vec![0; all.len()];
     let mut arenas: Vec<Arena> = Vec::new();
-    let memories = lowered.storages.iter().filter_map(|storage| storage.place.memory());
+    let memories = lowered.storages.iter().filter_map(|storage| storage.class.memory());
     for memory in memories.collect::<std::collections::BTreeSet<_>>() {
-        let here = |storage: usize| lowered.storages[storage].place.memory() == Some(memory);
+        let here = |storage: usize| lowered.storages[storage].class.memory() == Some(memory);
         let mut own = all.clone();
         let elsewhere = own.iter_mut().enumerate().filter(|(storage, _)| !here(*storage));
         elsewhere.for_each(|(_, life)| life.bytes = 0);
         let arena = arena::place(&own, lag);
-        assert_eq!(arena::clash(&own, &arena), None, "buffers that live at once lie apart");
+        assert_eq!(
+            arena::clash(&own, &arena),
+            None,
+            "buffers whose live ranges overlap have no byte in common"
+        );
         for (storage, offset) in arena.offsets.into_iter().enumerate().filter(|(s, _)| here(*s)) {
             offsets[storage] = offset;
         }
@@ -42,7 +46,7 @@ fn lives(lowered: &Lowered<'_>, turns: &[Turn]) -> Vec<Life> {
     for (life, storage) in lives.iter_mut().zip(&lowered.storages) {
         if life.first == u32::MAX {
             life.first = 0;
-        } else if matches!(storage.place, Place::Arena(_)) {
+        } else if matches!(storage.class, StorageClass::Arena(_)) {
             life.bytes = storage.bytes;
         }
     }

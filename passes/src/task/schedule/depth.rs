@@ -1,6 +1,6 @@
-//! GraphTurbo's order: as soon as what something reads is made, it is done, before more is made.
+//! GraphTurbo's order: an operator runs as soon as its inputs are made, before more are made.
 //!
-//! All that waits for nobody stands in a list. Taken is whatever is nearest to its end and has all
+//! A list holds the operators whose inputs are done. The next one is nearest to its end and has all
 //! that it reads; each of its readers moves to the end. So a cone is finished before the next one
 //! begins, and little is alive at once.
 
@@ -15,9 +15,9 @@ use super::operators::{Operator, Target, precedence};
 /// ```
 /// # use weft_passes::task::schedule::{depth, operators::Operator};
 /// let operator = |after: &[u32]| Operator { kernels: Vec::new(), after: after.to_vec() };
-/// // Four pieces, two that read two of them each, and what reads both.
-/// let pieces = [&[][..], &[], &[], &[], &[0, 1], &[2, 3], &[4, 5]];
-/// let order = depth::order(&pieces.map(|after| operator(after)));
+/// // Four slices, two operators that read two of them each, and one that reads both.
+/// let slices = [&[][..], &[], &[], &[], &[0, 1], &[2, 3], &[4, 5]];
+/// let order = depth::order(&slices.map(|after| operator(after)));
 /// assert_eq!(order, [3, 2, 5, 1, 0, 4, 6]);
 /// ```
 pub fn order(operators: &[Operator]) -> Vec<usize> {

@@ -10,20 +10,20 @@ pub struct Assigned {
     pub operator: usize,
     /// Which of its kernels.
     pub kernel: usize,
-    /// When its rTasks start, in cycles from the program's begin.
+    /// The start of its rTasks, in cycles from the program's begin.
     pub start: u64,
-    /// When they are done.
+    /// The end of its rTasks.
     pub end: u64,
     /// The units that share its rTasks, ascending.
     pub units: Vec<usize>,
 }
 
-/// What runs from one launch to the next.
+/// The operators between two launches.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Program {
-    /// As they were placed, each after those that it needs.
+    /// The operators in the order of their placement, each after those that it needs.
     pub operators: Vec<Assigned>,
-    /// When the last of them is done, in cycles from the program's begin.
+    /// The end of the last of them, in cycles from the program's begin.
     pub cycles: u64,
 }
 
@@ -37,13 +37,13 @@ pub(super) struct Fill<'a> {
 }
 
 impl<'a> Fill<'a> {
-    /// None.
+    /// Makes a program without operators.
     pub fn new(operators: &'a [Operator], target: &'a Target, placement: Placement) -> Self {
         Self { operators, target, placement, done: vec![None; operators.len()] }
     }
 
-    /// Where an operator goes on the lanes of a program, whose number says which operators it
-    /// waits for; those of programs before are done.
+    /// Returns the place of an operator on the lanes of a program, whose number says which
+    /// operators it waits for; those of programs before are done.
     pub fn place(
         &self,
         lanes: &mut Lanes,
@@ -77,7 +77,7 @@ impl<'a> Fill<'a> {
         self.done[assigned.operator] = Some(done);
     }
 
-    /// When an operator is done.
+    /// Returns the end of an operator.
     pub fn end(&self, operator: usize) -> u64 {
         self.done[operator].as_ref().map_or(0, |(_, end, _)| *end)
     }

@@ -1,4 +1,4 @@
-//! Lanes: how far each virtual unit is filled, and where the next operator goes.
+//! Lanes: the time until which each virtual unit is busy, and the choice of the next one.
 //!
 //! Rammer (OSDI'20, section 4) and its artifact: an operator of `b` rTasks takes `min(b, units)`
 //! units. They start together, at the first moment when so many are free: the lowest free ones,
@@ -23,7 +23,7 @@ use std::collections::VecDeque;
 pub enum Placement {
     /// Any.
     Lanes,
-    /// Those that follow each other.
+    /// Consecutive units.
     Ranges,
 }
 
@@ -36,7 +36,7 @@ pub struct Placed {
     pub units: Vec<usize>,
 }
 
-/// When each unit is done with what it was given.
+/// The times at which units become free.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lanes {
     ends: Vec<u64>,
@@ -48,7 +48,7 @@ impl Lanes {
         Self { ends: vec![0; units] }
     }
 
-    /// When the last one ends.
+    /// Returns the time at which the last one becomes free.
     pub fn length(&self) -> u64 {
         self.ends.iter().copied().max().unwrap_or(0)
     }
@@ -110,7 +110,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// What is given starts when all its units are free, and not later than it could: the
+        /// An operator starts when all its units are free, and not later than it could: the
         /// artifact's search for neighbours tested one lane only (nnfusion, pull request 320).
         #[test]
         fn units_are_free_and_no_earlier_ones_are(

@@ -1,11 +1,11 @@
-//! Who runs what, when, and what it waits for.
+//! The schedule of a program: the unit, order and waits of every job.
 //!
 //! ```text
 //! operators.rs   jobs as sets of rTasks with times, and what comes before what
 //! policy.rs      the order of jobs: as the text has it, by critical path, or wave by wave
 //!   critical.rs, wavefront.rs, depth.rs over fill.rs and lanes.rs
 //! buffers.rs     places in the arenas, for that order
-//! ../near/       what lies in the memory of a cluster instead
+//! ../cluster_memory/   buffers in the memory of a cluster instead
 //! place.rs       ranges on units, and what each waits for
 //! ```
 
@@ -25,31 +25,31 @@ pub(crate) use policy::{Order, Policy, Turn};
 
 use weft_dialects::ir::pass::Failed;
 
+use super::cluster_memory::{self, ClusterBuffers};
 use super::kernels::Kernels;
-use super::near::{self, Near};
 use super::reduce::reduce;
 use super::values::Lowered;
 use crate::arena;
-use crate::tile::shelf::Shelf;
+use crate::tile::cluster_memory::ClusterMemory;
 use lanes::Placement;
 use operators::Target;
 use place::Placing;
 
-/// How to place runs on units.
+/// Options of the placement of runs on units.
 #[derive(Clone, Copy)]
 pub(crate) struct Options {
     pub target: Target,
     pub policy: Policy,
     pub placement: Placement,
-    /// Whether a range waits for whole operators, and not only for the ranges it touches.
+    /// True if a range waits for whole operators, and not only for the ranges it touches.
     pub whole_waits: bool,
     pub launches: Launches,
 }
 
-/// Where a program is cut in launches.
+/// The places where a program is cut in launches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Launches {
-    /// As the policy says.
+    /// As the policy decides.
     Policy,
     /// Nowhere.
     One,
@@ -67,7 +67,7 @@ pub(crate) struct Range {
     pub waits: Vec<u32>,
 }
 
-/// A memory that buffers lie in, and the bytes of its arena.
+/// A memory that holds buffers, and the bytes of its arena.
 pub(crate) type Arena = (String, u64);
 
 /// A program on a virtual device.
@@ -76,13 +76,13 @@ pub(crate) struct Schedule {
     pub offsets: Vec<u64>,
     pub arenas: Vec<Arena>,
     pub ranges: Vec<Range>,
-    /// What some ranges are given instead of a storage.
-    pub near: Near,
-    /// How many jobs are the program's; those behind them bring tensors near.
+    /// The buffers that some ranges are given instead of a storage.
+    pub in_clusters: ClusterBuffers,
+    /// Number of the program's own jobs; those behind them copy tensors to clusters' memories.
     pub own_jobs: usize,
     /// Ranges before which a launch ends, ascending.
     pub launches: Vec<usize>,
-    /// What was compared to get there.
+    /// The alternatives that were compared.
     pub order: Order,
 }
 
@@ -102,7 +102,7 @@ pub(crate) fn schedule<'c>(
     lowered: &mut Lowered<'c>,
     kernels: &mut Kernels<'c>,
     options: Options,
-    shelf: Option<&Shelf<'c>>,
+    cluster_memory: Option<&ClusterMemory<'c>>,
     fits: &dyn Fn(&[Arena]) -> Result<(), TooLarge>,
 ) -> Result<Schedule, Failed> {
     let operators = operators::of(lowered, kernels, &options.target);
@@ -120,12 +120,15 @@ pub(crate) fn schedule<'c>(
         job.kernel = operators::ways(job, kernels, &options.target)[turn.kernel].0;
     }
     let own_jobs = lowered.jobs.len();
-    let (near, fetches) = match shelf {
-        Some(shelf) => near::near(lowered, kernels, &order.turns, shelf)?,
+    let (in_clusters, fetches) = match cluster_memory {
+        Some(cluster_memory) => {
+            cluster_memory::place(lowered, kernels, &order.turns, cluster_memory)?
+        }
         None => Default::default(),
     };
-    if near.keeps() {
-        // What lies near takes no bytes of an arena any more; fewer may still lie worse.
+    if in_clusters.keeps() {
+        // Tensors in a cluster's memory take no bytes of an arena; fewer buffers may still be
+        // placed worse.
         let left = buffers::arenas(lowered, &order.turns, lag);
         let bytes = |arenas: &[Arena]| arenas.iter().map(|(_, bytes)| bytes).sum::<u64>();
         if bytes(&left.1) <= bytes(&arenas) {
@@ -135,7 +138,7 @@ pub(crate) fn schedule<'c>(
     offsets.resize(lowered.storages.len(), 0);
     let lowered = &*lowered;
     let mut placing =
-        Placing::new(lowered, kernels, (&offsets, &arenas), &near, options.whole_waits);
+        Placing::new(lowered, kernels, (&offsets, &arenas), &in_clusters, options.whole_waits);
     let mut launches = Vec::new();
     let mut fetches = fetches.into_iter().peekable();
     for (number, turn) in order.turns.iter().enumerate() {
@@ -159,5 +162,5 @@ pub(crate) fn schedule<'c>(
     for (range, waits) in ranges.iter_mut().zip(waits) {
         range.waits = waits;
     }
-    Ok(Schedule { offsets, arenas, near, own_jobs, ranges, launches, order })
+    Ok(Schedule { offsets, arenas, in_clusters, own_jobs, ranges, launches, order })
 }

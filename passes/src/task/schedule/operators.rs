@@ -1,14 +1,14 @@
-//! What policies see of a program: operators as sets of rTasks, and what comes before what.
+//! A program as policies see it: operators as sets of rTasks, and their dependences.
 //!
 //! Nothing here knows a kernel's code or a buffer's place, so that a policy is a function from
-//! numbers to numbers, and can be held against the published examples.
+//! numbers to numbers, and can be compared with the published examples.
 
 use std::rc::Rc;
 
 use super::super::conflicts::{Access, Conflicts};
 use super::super::kernels::Kernels;
 use super::super::touch::{Region, seen_from};
-use super::super::values::{Job, Lowered, Place};
+use super::super::values::{Job, Lowered, StorageClass};
 use crate::precedence::Precedence;
 use crate::worth::parts;
 
@@ -22,7 +22,7 @@ pub struct Operator {
     pub after: Vec<u32>,
 }
 
-/// What comes before what.
+/// Returns the dependences between operators.
 pub(super) fn precedence(operators: &[Operator]) -> Precedence {
     let before = |operator: &Operator| -> Vec<(usize, ())> {
         operator.after.iter().map(|&before| (before as usize, ())).collect()
@@ -33,7 +33,7 @@ pub(super) fn precedence(operators: &[Operator]) -> Precedence {
 /// One implementation of an operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RKernel {
-    /// How many rTasks it has.
+    /// Number of rTasks.
     pub tasks: u64,
     /// Cycles that all of them take on one unit.
     pub cycles: u64,
@@ -41,7 +41,7 @@ pub struct RKernel {
     pub groups: u64,
 }
 
-/// What a schedule is made for.
+/// The resources that a schedule is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Target {
     /// Virtual units.
@@ -57,7 +57,7 @@ pub struct Target {
 }
 
 impl RKernel {
-    /// How many units it is given, by what it takes.
+    /// Returns the number of units that it is given, by its cycles.
     pub fn parts(&self, target: &Target) -> u64 {
         parts(self.tasks, self.cycles, target.units, target.split_cycles)
     }
@@ -69,7 +69,7 @@ impl RKernel {
         u64::try_from(cycles.div_ceil(u128::from(self.tasks.max(1)))).unwrap_or(u64::MAX)
     }
 
-    /// What it takes of the machine (Rammer's artifact): groups of lanes, of all rTasks.
+    /// Returns the groups of lanes that all its rTasks take (as Rammer's artifact counts).
     pub fn resource(&self) -> u64 {
         self.tasks.saturating_mul(self.groups)
     }
@@ -92,8 +92,10 @@ pub(super) fn of(lowered: &Lowered<'_>, kernels: &Kernels<'_>, target: &Target) 
             .iter()
             .filter_map(|region| {
                 let storage = job.args[region.arg].storage;
-                let fixed =
-                    matches!(lowered.storages[storage].place, Place::Input | Place::Constant);
+                let fixed = matches!(
+                    lowered.storages[storage].class,
+                    StorageClass::Input | StorageClass::Constant
+                );
                 let access = Access { space: storage, base: 0, storage, region };
                 (!fixed).then_some(access)
             })

@@ -8,11 +8,11 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use super::super::cluster_memory::ClusterBuffers;
 use super::super::conflicts::{Access, Conflicts};
 use super::super::kernels::Kernels;
-use super::super::near::Near;
 use super::super::touch::{Region, seen_from};
-use super::super::values::{Lowered, Place};
+use super::super::values::{Lowered, StorageClass};
 use super::policy::Turn;
 use super::{Arena, Range};
 
@@ -22,24 +22,24 @@ pub(super) struct Placing<'a, 'c> {
     kernels: &'a Kernels<'c>,
     offsets: &'a [u64],
     arenas: &'a [Arena],
-    near: &'a Near,
-    /// Whether ranges wait for whole operators.
+    in_clusters: &'a ClusterBuffers,
+    /// True if ranges wait for whole operators.
     whole_waits: bool,
     conflicts: Conflicts,
     pub ranges: Vec<Range>,
     /// The first range of each job, and the one after its last.
     of_job: Vec<(u32, u32)>,
-    /// What some rTasks of a kernel touch.
+    /// The regions that some rTasks of a kernel touch.
     regions: HashMap<(usize, u64, u64), Rc<[Region]>>,
 }
 
 impl<'a, 'c> Placing<'a, 'c> {
-    /// None so far, for buffers that lie at `offsets` of `arenas`, or near their units.
+    /// None so far, for buffers at `offsets` of `arenas`, or in the memory of a cluster.
     pub fn new(
         lowered: &'a Lowered<'c>,
         kernels: &'a Kernels<'c>,
         (offsets, arenas): (&'a [u64], &'a [Arena]),
-        near: &'a Near,
+        in_clusters: &'a ClusterBuffers,
         whole_waits: bool,
     ) -> Self {
         Self {
@@ -47,10 +47,10 @@ impl<'a, 'c> Placing<'a, 'c> {
             kernels,
             offsets,
             arenas,
-            near,
+            in_clusters,
             whole_waits,
             conflicts: Conflicts::new(
-                arenas.len() + lowered.outputs.len() + near.clusters() as usize,
+                arenas.len() + lowered.outputs.len() + in_clusters.clusters() as usize,
             ),
             ranges: Vec::new(),
             of_job: vec![(0, 0); lowered.jobs.len()],
@@ -94,14 +94,14 @@ impl<'a, 'c> Placing<'a, 'c> {
     fn accesses<'r>(&self, job: usize, unit: u64, regions: &'r [Region]) -> Vec<Access<'r>> {
         let access = |region: &'r Region| {
             let storage = self.lowered.jobs[job].args[region.arg].storage;
-            let storage = self.near.storage(job, storage, unit);
-            let (space, base) = match self.lowered.storages[storage].place {
-                Place::Input | Place::Constant => return None,
-                Place::Output(number) => (self.arenas.len() + number, 0),
-                Place::Near { cluster, offset, .. } => {
+            let storage = self.in_clusters.storage(job, storage, unit);
+            let (space, base) = match self.lowered.storages[storage].class {
+                StorageClass::Input | StorageClass::Constant => return None,
+                StorageClass::Output(number) => (self.arenas.len() + number, 0),
+                StorageClass::Cluster { cluster, offset, .. } => {
                     (self.arenas.len() + self.lowered.outputs.len() + cluster as usize, offset)
                 }
-                Place::Arena(memory) => {
+                StorageClass::Arena(memory) => {
                     let arena = self.arenas.iter().position(|(name, _)| name == memory);
                     (arena.expect("every memory has an arena"), self.offsets[storage])
                 }

@@ -1,7 +1,7 @@
-//! In which order jobs are placed: the policies, and which of them is followed.
+//! The order in which jobs are placed: the policies, and the choice among them.
 //!
 //! Each policy's length is estimated by the same lanes. The order of the text is left only for
-//! one that is worth it: neighbours in the text use the same tensors, which are near then.
+//! one that is worth it: neighbours in the text use the same tensors, which are then in caches.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use super::{Options, TooLarge};
 use crate::remarks::{Refused, chosen};
 use crate::worth;
 
-/// Whom to follow.
+/// The policy that decides the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Policy {
     /// Whichever is estimated to be the shortest.
@@ -38,9 +38,9 @@ pub(crate) struct Turn {
     pub units: Vec<usize>,
     /// The number of the first turn that starts, by estimate, when it is done.
     pub past: u32,
-    /// Whether a launch ends before it.
+    /// True if a launch ends before it.
     pub launch: bool,
-    /// When it starts by estimate and when it is done, in cycles from the first program's begin.
+    /// Estimated start and end, in cycles from the first program's begin.
     pub span: (u64, u64),
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct Order {
     pub policy: Policy,
     /// Estimated cycles of each policy that was looked at.
     pub lengths: Vec<(Policy, u64)>,
-    /// What the wavefront policy decided, wave by wave.
+    /// The decisions of the wavefront policy, wave by wave.
     pub waves: Vec<Decision>,
     /// The policy that was left because of an arena that did not fit.
     pub left: Option<(Policy, TooLarge)>,
@@ -93,7 +93,7 @@ impl Order {
         told
     }
 
-    /// What was compared, and what each wave was decided by, one line each.
+    /// Reports the comparison of policies, and the decision on each wave, one line each.
     pub fn report(&self, target: &Target, name: impl Fn(usize) -> String) -> Vec<String> {
         let mut lines = vec![self.choice()];
         if let Some((policy, TooLarge { memory, bytes, capacity })) = &self.left {

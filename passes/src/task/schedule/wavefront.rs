@@ -17,19 +17,19 @@ use super::fill::{Fill, Program};
 use super::lanes::{Lanes, Placement};
 use super::operators::{Operator, RKernel, Target};
 
-/// How a wave was decided on, for reports.
+/// The decision on a wave, for reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
     /// Its operators.
     pub operators: Vec<usize>,
     /// Groups of lanes that the fastest kernels take, beside what the machine runs at once.
     pub fastest: u64,
-    /// Whether operators took their most efficient kernel instead.
+    /// True if operators took their most efficient kernel instead.
     pub efficient: bool,
     /// Cycles of the current program, of P1 and of P2, launches included; `None` for the first
     /// wave, and where programs are not cut.
     pub compared: Option<[u64; 3]>,
-    /// Whether the wave went behind what was there.
+    /// True if the wave went behind what was there.
     pub joined: bool,
 }
 
@@ -67,7 +67,7 @@ struct State<'a> {
     operators: &'a [Operator],
     target: &'a Target,
     fill: Fill<'a>,
-    /// Of the current program.
+    /// The operators of the current program.
     lanes: Lanes,
     programs: Vec<Program>,
 }

@@ -20,7 +20,7 @@ use super::super::stream_host::segment::{Cut, Segment, arena_bytes, moved, sampl
 use super::super::stream_host::spans::count;
 use super::work::Work;
 use crate::remarks::Refused;
-use crate::tile::shelf::Shelf;
+use crate::tile::cluster_memory::ClusterMemory;
 use crate::worth::parts;
 
 /// What instances may take.
@@ -52,7 +52,7 @@ impl Limits {
             units.first().map_or((1, 0), |unit| (unit.count(), unit.handover_cycles()));
         let room = buffer.memory.capacity_bytes() / 2;
         let (transaction, latency) = (shared.transaction_bytes().unwrap_or(1), buffer.latencies());
-        let shelf = units.first().and_then(|unit| Shelf::of(machine, unit, unit.count()));
+        let shelf = units.first().and_then(|unit| ClusterMemory::of(machine, unit, unit.count()));
         let clusters = shelf.map(|shelf| (shelf.clusters.count(), shelf.bytes));
         Self { room, cores, shared: rate, transaction, clusters, link, handover, latency }
     }

@@ -1,11 +1,11 @@
-//! Caches: which pieces of a memory are near.
+//! Caches: the lines of a memory that they hold.
 
 use super::super::machine::{Machine, MemoryId};
 
-/// Places for a piece.
+/// Ways of a set.
 const WAYS: usize = 8;
 
-/// Size of a piece where the file says none.
+/// Size of a line where the file states none.
 const LINE_BYTES: u64 = 64;
 
 /// The caches in front of a memory, innermost first.
@@ -22,12 +22,12 @@ pub(super) fn levels(machine: &Machine, memory: MemoryId) -> Vec<MemoryId> {
     levels
 }
 
-/// Bytes of a piece.
+/// Bytes of a line.
 pub(super) fn line_bytes(machine: &Machine, cache: MemoryId) -> u64 {
     machine.memories[cache as usize].transaction_bytes.unwrap_or(LINE_BYTES)
 }
 
-/// One cache: the least recently used piece of a set leaves first.
+/// One cache: the least recently used line of a set is evicted first.
 #[derive(Clone, Debug)]
 pub(super) struct Cache {
     pub line_bytes: u64,
@@ -44,7 +44,7 @@ impl Cache {
         Cache { line_bytes, sets, tags: Vec::new() }
     }
 
-    /// Whether a piece is here; it is from now on.
+    /// Returns whether a line is here; it is from now on.
     pub fn touch(&mut self, line: u64) -> bool {
         if self.tags.is_empty() {
             self.tags = vec![0; self.sets as usize * WAYS];
@@ -73,7 +73,7 @@ mod tests {
         let even: Vec<u64> = (0..8).map(|i| 2 * i).collect();
         assert_eq!(misses(&mut cache, &even), 8);
         assert_eq!(misses(&mut cache, &even), 0);
-        // A ninth piece takes the place of the first.
+        // A ninth line evicts the first.
         assert_eq!(misses(&mut cache, &[16]), 1);
         assert_eq!(misses(&mut cache, &[2, 4, 6]), 0);
         assert_eq!(misses(&mut cache, &[0]), 1);

@@ -1,4 +1,4 @@
-//! What one operand asks of its memory.
+//! The demand of one operand on its memory.
 
 use super::super::area::Area;
 use super::super::machine::Memory;
@@ -16,7 +16,7 @@ pub(in super::super) struct Demand {
 /// The demand of one operand, by where it begins.
 #[derive(Debug, Default)]
 pub(super) struct Demands {
-    /// Where the operand begins matters only up to this.
+    /// The demand is periodic in the operand's offset, with this period.
     period: u64,
     known: Vec<Option<Demand>>,
 }

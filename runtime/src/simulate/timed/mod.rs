@@ -49,7 +49,7 @@ pub(super) struct Timed<'r, 'c> {
     units: Vec<Unit>,
     engines: Vec<Engine>,
     service: Service<'c>,
-    /// When each step was done.
+    /// The end of each step.
     done: Vec<Option<Tick>>,
     /// Units that wait for a step.
     waiters: Vec<Vec<u32>>,
@@ -68,14 +68,14 @@ struct Unit {
     /// An operation that waits for its operands or for a queue.
     pending: Option<Order>,
     blocked: Blocked,
-    /// When everything that the unit did itself is ready.
+    /// The time at which everything that the unit did itself is ready.
     horizon: Tick,
     busy: Tick,
     /// Buffers of operands that are used again.
     spare: Vec<Vec<Base>>,
 }
 
-/// What a unit waits for without knowing when it comes.
+/// The reason why a unit waits, if the end of the wait is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Blocked {
     No,
@@ -97,18 +97,18 @@ struct Engine {
     /// Operations that began, and those that were given.
     begun: u64,
     given: u64,
-    /// When it can begin the next one.
+    /// The time at which it can begin the next one.
     free: Tick,
-    /// When its last token is given.
+    /// The time at which its last token is given.
     last: Tick,
-    /// When those before are: operation `begun - ready.len()` and on.
+    /// The times of the tokens before: operation `begun - ready.len()` and on.
     ready: VecDeque<Tick>,
     scheduled: bool,
     busy: Tick,
     operations: u64,
 }
 
-/// An operation and where its operands lie.
+/// An operation and the addresses of its operands.
 struct Order {
     kernel: u32,
     site: u32,
@@ -199,7 +199,7 @@ impl<'r, 'c> Timed<'r, 'c> {
         self.events.push(Reverse((at, actor)));
     }
 
-    /// Whether another actor comes before a unit that would go on at `now`.
+    /// Returns whether another actor comes before a unit that would go on at `now`.
     fn others_first(&self, unit: u32, now: Tick) -> bool {
         let own = self.actor(unit);
         self.events.peek().is_some_and(|Reverse(next)| *next < (now, own))
@@ -285,7 +285,7 @@ impl<'r, 'c> Timed<'r, 'c> {
         if waiting.is_empty() { Ok(()) } else { Err(SimulateError::Deadlock { waiting }) }
     }
 
-    /// What was found, and what ran when.
+    /// Returns the report, and the trace.
     pub fn finish(mut self) -> (Report, Option<Trace>) {
         let machine = self.machine();
         let end = self.done.iter().flatten().copied().max().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! What a timed run found, as JSON.
+//! The report of a timed run, as JSON.
 
 use serde::Serialize;
 
@@ -9,19 +9,19 @@ pub struct Report {
     pub device: String,
     /// Cycles from the first step's begin to the last one's end.
     pub cycles: f64,
-    /// The same in microseconds, where the machine has a clock.
+    /// The time in microseconds, if the machine has a clock.
     pub microseconds: Option<f64>,
-    /// Traffic and room, per memory.
+    /// Traffic and used bytes, per memory.
     pub memories: Vec<MemoryUse>,
     /// Traffic per move.
     pub moves: Vec<MoveUse>,
-    /// How busy each unit and its engines were; without units that did nothing.
+    /// Busy cycles of each unit and its engines; without units that did nothing.
     pub units: Vec<UnitUse>,
-    /// How often each instruction, apply and combine ran.
+    /// Number of times that each instruction, apply and combine ran.
     pub instructions: Vec<Count>,
 }
 
-/// What a memory did.
+/// The use of a memory.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct MemoryUse {
     /// Its name.
@@ -34,22 +34,22 @@ pub struct MemoryUse {
     pub bank_conflict_cycles: u64,
     /// The most that was taken of it: by all, or by one unit where each has its own.
     pub peak_bytes: u64,
-    /// How much there is.
+    /// Capacity in bytes.
     pub capacity_bytes: u64,
 }
 
-/// What a move moved.
+/// The use of a move.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct MoveUse {
     /// Its name.
     pub name: String,
-    /// How often.
+    /// Number of times.
     pub count: u64,
-    /// How much.
+    /// Number of bytes.
     pub bytes: u64,
 }
 
-/// How busy a unit was.
+/// The use of a unit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct UnitUse {
     /// Its number.
@@ -62,7 +62,7 @@ pub struct UnitUse {
     pub engines: Vec<EngineUse>,
 }
 
-/// How busy an engine was.
+/// The use of an engine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct EngineUse {
     /// Its name.
@@ -75,11 +75,11 @@ pub struct EngineUse {
     pub occupancy: f64,
 }
 
-/// How often something ran.
+/// Number of times that something ran.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Count {
     /// Its name.
     pub name: String,
-    /// How often.
+    /// Number of times.
     pub count: u64,
 }

@@ -1,4 +1,4 @@
-//! When what a memory holds is ready.
+//! The times at which the contents of memories are ready.
 
 use super::super::area::Area;
 use super::Tick;
@@ -16,7 +16,7 @@ impl Scoreboard {
         Scoreboard { shift: bytes.trailing_zeros(), ready: Vec::new() }
     }
 
-    /// When all of an area is ready.
+    /// Returns the time at which all of an area is ready.
     #[inline]
     pub fn ready(&self, area: &Area, base: u64) -> Tick {
         let mut latest = 0;
@@ -31,7 +31,7 @@ impl Scoreboard {
         latest
     }
 
-    /// It is ready at this time, or when something else makes it so later.
+    /// Makes an area ready at this time; later writes replace it.
     #[inline]
     pub fn set(&mut self, area: &Area, base: u64, at: Tick) {
         let high = base.wrapping_add_signed(area.high).max(1);

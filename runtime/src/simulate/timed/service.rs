@@ -1,4 +1,4 @@
-//! What operations take: of their engines, of the memories, and until they are ready.
+//! The time of operations: on their engines, in memories, and until they are ready.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +39,7 @@ pub(super) struct Service<'c> {
     /// Per memory and unit.
     caches: Vec<Option<Cache>>,
     names: Vec<String>,
-    /// What one operation asks of each memory.
+    /// The demand of one operation on each memory.
     asked: Vec<Asked>,
 }
 
@@ -160,7 +160,7 @@ impl<'c> Service<'c> {
         memory as usize * self.units + own as usize
     }
 
-    /// The memory that an operand of `memory` lies in.
+    /// Returns the memory that holds an operand of `memory`.
     fn home(&self, memory: MemoryId, base: &Base) -> MemoryId {
         match self.near {
             Some((near, first)) if base.region >= first => near,
@@ -168,7 +168,7 @@ impl<'c> Service<'c> {
         }
     }
 
-    /// When everything that an operation reads and overwrites is ready.
+    /// Returns the time at which everything that an operation reads and overwrites is ready.
     #[inline]
     pub fn ready(&self, unit: u32, site: &Site, bases: &[Base]) -> Tick {
         let sides = site.sides.iter().zip(bases);
@@ -178,7 +178,7 @@ impl<'c> Service<'c> {
         ready.max().unwrap_or(0)
     }
 
-    /// What an operation writes is ready at some time.
+    /// Sets the time at which the results of an operation are ready.
     #[inline]
     pub fn set_ready(&mut self, unit: u32, site: &Site, bases: &[Base], at: Tick) {
         for (side, base) in site.sides.iter().zip(bases) {
@@ -255,7 +255,7 @@ impl<'c> Service<'c> {
         }
     }
 
-    /// Every piece comes from the innermost cache that has it, through those before.
+    /// Every line comes from the innermost cache that has it, through those before.
     fn through_caches(
         &mut self,
         unit: u32,

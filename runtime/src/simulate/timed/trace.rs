@@ -1,4 +1,4 @@
-//! What ran when, for Perfetto and other readers of Chrome's trace format.
+//! A trace of a run, for Perfetto and other readers of Chrome's trace format.
 
 use serde::Serialize;
 use serde::ser::{SerializeSeq, Serializer};
@@ -25,7 +25,7 @@ pub struct Trace {
     pub(super) spans: Vec<Span>,
     pub(super) names: Vec<String>,
     pub(super) units: u32,
-    /// How many of the units, the last ones, stand for clusters.
+    /// Number of units, the last ones, that stand for clusters.
     pub(super) clusters: u32,
     pub(super) unit: String,
     pub(super) engines: Vec<String>,

@@ -1,4 +1,4 @@
-//! What a unit does until it has to wait.
+//! The execution of a unit until it has to wait.
 
 use std::cmp::Reverse;
 
@@ -7,11 +7,11 @@ use super::super::prepare::{Inst, Ready};
 use super::super::walker::{Fault, Home, Stop, Token};
 use super::{Base, Blocked, Order, TICKS, Tick, Timed};
 
-/// Whether a unit goes on now.
+/// The state of a unit after an operation.
 #[derive(PartialEq)]
 enum Go {
     On,
-    /// Its event comes later, or somebody wakes it.
+    /// Its event comes later, or another unit wakes it.
     Later,
 }
 
@@ -204,7 +204,7 @@ impl<'r, 'c> Timed<'r, 'c> {
         let Inst::Wait(tokens) = &ready.code[at as usize] else { return Go::On };
         let mut until = self.units[unit as usize].now;
         for &token in tokens {
-            // One that nobody has given is the functional half's to refuse.
+            // The functional half refuses a token that was never given.
             let Some(token) = self.units[unit as usize].walker.tokens[token as usize] else {
                 continue;
             };

@@ -17,7 +17,7 @@ use super::ty::{Scalar, Ty};
 pub(super) use float::mul_add;
 pub(super) use memory::{extract, load, load_at, positions, store, store_at};
 
-/// What can go wrong at a point.
+/// An error at a point.
 pub(super) enum Fault {
     DivisionByZero,
     Address { tensor: TensorId, address: i64, len: u64 },
@@ -31,12 +31,12 @@ pub(super) struct Registers {
     /// One element each.
     pub tail: Vec<Vec<u64>>,
     pub scratch: Scratch,
-    /// Where the nest is.
-    pub places: super::exec::Places,
+    /// The addresses at the nest's current point.
+    pub places: super::exec::NestAddresses,
 }
 
 impl Registers {
-    /// Room for `points` elements in each register, and for one in the tail's.
+    /// Reserves `points` elements in each register, and one in the tail's.
     pub fn reserve(&mut self, types: &[Ty], points: usize, tail: bool) {
         if self.strip.len() < types.len() {
             self.strip.resize(types.len(), Vec::new());
@@ -169,7 +169,7 @@ fn select<T: Pod>(c: &[u8], a: &[u64], b: &[u64], out: &mut [u64]) {
     }
 }
 
-/// Whether [`fold`] knows an operation; those that may fail are not among them.
+/// Returns whether [`fold`] knows an operation; those that may fail are not among them.
 pub(super) fn folds(op: BinaryOp, ty: Ty) -> bool {
     use BinaryOp::*;
     let fails =
@@ -205,7 +205,7 @@ pub fn index(op: BinaryOp, a: i64, b: i64) -> Option<i64> {
     Some(out[0] as i64)
 }
 
-/// Whether two index values compare as the predicate says.
+/// Returns whether two index values compare as the predicate says.
 pub fn index_compare(predicate: super::inst::CmpIPredicate, a: i64, b: i64) -> bool {
     let mut out = [0u8];
     let mut scratch = Scratch::default();

@@ -1,4 +1,4 @@
-//! What instructions compute, with answers written down.
+//! Results of instructions, with literal answers.
 
 use crate::vm::*;
 

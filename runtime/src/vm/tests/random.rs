@@ -190,7 +190,7 @@ fn valid_nest(dice: &mut Dice, program: &mut Program) -> Nest {
                 step *= extents[i].max(1) as i64;
             }
             if dice.one_in(2) {
-                // What is dense is parallel; the machine finds out the same without being told.
+                // Dense axes are parallel; the machine must find the same without being told.
                 (0..rank).for_each(|i| nest.parallel[i] = strides[i] != 0 && stores.is_empty());
             }
         }

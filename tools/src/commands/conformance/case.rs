@@ -1,4 +1,4 @@
-//! What a case holds: a model, inputs, and the outputs that are right.
+//! A case: a model, inputs, and the expected outputs.
 //!
 //! ```text
 //! NAME/model.onnx  NAME/test_data_set_N/input_M.pb, output_M.pb     the node tests
@@ -21,7 +21,7 @@ use crate::Failure;
 /// A model that is run on one or more sets of data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Case {
-    /// What reports call it, and what a worker finds it by.
+    /// Its path, which names it in reports and to workers.
     pub path: PathBuf,
 }
 

@@ -1,6 +1,6 @@
 //! `weft conformance`: a folder in the layout of the ONNX backend tests.
 //!
-//! What a case consists of says `case.rs`. Cases run in a process of their own, so that one that
+//! `case.rs` reads a case. Cases run in a process of their own, so that one that
 //! ends it is one failure and not the end.
 
 mod case;
@@ -46,12 +46,12 @@ pub struct Args {
     /// Reads cases from standard input; how the command calls itself.
     #[arg(long, hide = true)]
     pub worker: bool,
-    /// How to compile.
+    /// Options of the compilation.
     #[command(flatten)]
     pub compile: CompileArgs,
 }
 
-/// How a case ended.
+/// The outcome of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
@@ -68,7 +68,7 @@ pub enum Verdict {
 pub struct Row {
     /// The case's folder.
     pub case: String,
-    /// How it ended.
+    /// Its outcome.
     pub verdict: Verdict,
     /// Why, where it did not pass.
     #[serde(skip_serializing_if = "String::is_empty", default)]
@@ -262,8 +262,8 @@ fn run_set(path: &Path, names: &[String], set: &Data, args: &Args) -> Result<(),
     Ok(())
 }
 
-/// Whether an input may decide a shape: the suite has no initialisers, so the compiler is told
-/// the values of integer vectors, and of short float vectors such as scales.
+/// Returns whether an input may decide a shape: the suite has no initialisers, so the compiler is
+/// told the values of integer vectors, and of short float vectors such as scales.
 fn decides_shapes(input: &Elements) -> bool {
     let integer = matches!(input.ty().element(), ElementType::I64 | ElementType::I32);
     let scale = input.ty().element().is_float() && input.len() <= 8;

@@ -1,4 +1,4 @@
-//! Whether LLVM writes a lowering in the machine's assembly.
+//! Checks that LLVM writes a lowering in the machine's assembly.
 //!
 //! The instruction's meaning is a kernel, and the machine is left with this instruction, with
 //! its lanes or without: the way down then has to use it, and what comes out is its assembly.
@@ -12,13 +12,13 @@ use weft_passes::pipeline::Stage;
 use crate::compiler::{Options, Unit};
 use crate::failure::Failure;
 
-/// What came of it.
+/// The result of assembling.
 pub enum Assembled {
     /// LLVM wrote it, in so many lines.
     Lines(usize),
     /// The way down used something else.
     NotUsed,
-    /// It was refused.
+    /// LLVM refused it.
     Refused(String),
 }
 

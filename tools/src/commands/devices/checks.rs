@@ -1,4 +1,4 @@
-//! Whether lowerings do what meanings say.
+//! Checks that lowerings compute their meanings.
 
 use weft_dialects::device::Instruction;
 use weft_dialects::ir::{Context, Report, module_op, parse};
@@ -37,7 +37,7 @@ pub fn section(context: &Context, loaded: &Loaded<'_>) -> Result<Section, Failur
     if wrong { Err(loaded.collector.failure()) } else { Ok(section) }
 }
 
-/// How each lowering is written, without running anything: this is the same everywhere.
+/// Lists the form of each lowering, without running anything, so it is the same on every host.
 pub fn written(loaded: &Loaded<'_>) -> Section {
     let machine = loaded.machine();
     let mut section = Section::new("lowerings", "", &["instruction", "written in", "assembly"]);
@@ -55,7 +55,7 @@ pub fn written(loaded: &Loaded<'_>) -> Section {
     section
 }
 
-/// What cannot be run here is at least assembled, where LLVM does that.
+/// Describes a lowering that cannot be run here, but may be assembled by LLVM.
 fn elsewhere(reason: &str, assembled: Option<Assembled>) -> String {
     match assembled {
         Some(Assembled::Lines(count)) => {
@@ -64,7 +64,7 @@ fn elsewhere(reason: &str, assembled: Option<Assembled>) -> String {
             )
         }
         Some(Assembled::NotUsed) => {
-            format!("not run here, and its meaning as a kernel is done by lanes: {reason}")
+            format!("not run here, and its meaning as a kernel is computed by lanes: {reason}")
         }
         Some(Assembled::Refused(why)) => {
             let why = why.lines().next().unwrap_or_default();

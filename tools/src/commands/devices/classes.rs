@@ -1,4 +1,4 @@
-//! What the machine does with the kernels that models are made of.
+//! The machine's instructions for the kernels that models are made of.
 
 use weft_dialects::graph::GraphBuilder;
 use weft_dialects::ir::payload::Axis;
@@ -13,9 +13,9 @@ use super::sheet::Section;
 use crate::Failure;
 use crate::expression::{Element, Kernel};
 
-/// How a kernel is said.
+/// The description of a kernel.
 enum Said {
-    /// As a tensor expression, with the extents of its axes.
+    /// A tensor expression, with the extents of its axes.
     Expression(&'static str, &'static str, Element),
     /// A product of bytes, summed in 32 bits.
     Bytes,
@@ -71,7 +71,7 @@ const CLASSES: &[(&str, Said)] = &[
     ("gather", Gather),
 ];
 
-/// Who computes each class, and why others do not.
+/// Lists the instruction that computes each class, and why others do not.
 ///
 /// # Errors
 /// A mistake of weft's: the kernels are well-formed.
@@ -113,7 +113,7 @@ pub fn sections(context: &Context, loaded: &Loaded<'_>) -> Result<Vec<Section>, 
     Ok(vec![winners, refusals])
 }
 
-/// What the matcher says of the kernel that does the most of what was said.
+/// Returns the matcher's result for the largest kernel of a description.
 fn ask(context: &Context, loaded: &Loaded<'_>, said: &Said) -> Result<Option<Explained>, Failure> {
     let module = match said {
         Expression(expression, shape, element) => {

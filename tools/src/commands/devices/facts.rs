@@ -1,4 +1,4 @@
-//! What stands in the file: memories, units, engines, moves, lanes, instructions.
+//! The facts of the file: memories, units, engines, moves, lanes, instructions.
 
 use weft_dialects::device::{Instruction, Machine};
 use weft_dialects::ir::{Op, Type, affine, attr, ty};

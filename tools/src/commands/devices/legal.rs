@@ -1,4 +1,4 @@
-//! What instructions and moves ask of a tile.
+//! The constraints of instructions and moves on a tile.
 
 use weft_dialects::device::{Instruction, Machine};
 use weft_dialects::ir::{affine, attr};

@@ -17,9 +17,9 @@ pub struct Loaded<'c> {
     pub collector: Collector,
     /// The first lines of the file, where they are comments.
     pub comment: String,
-    /// What the file marks `host`, by the name of the memory or unit.
+    /// The facts that the file marks `host`, by the name of the memory or unit.
     asked: BTreeMap<String, String>,
-    /// Whether the host's own facts took the place of those.
+    /// True if the host's own facts took the place of those.
     is_host: bool,
 }
 
@@ -54,7 +54,7 @@ impl<'c> Loaded<'c> {
         Machine::of(module_op(&self.module)).expect("a machine was loaded")
     }
 
-    /// What to say behind a number that the file marks `host`.
+    /// Returns the text behind a number that the file marks `host`.
     pub fn host(&self, name: &str) -> &'static str {
         match (self.asked.contains_key(name), self.is_host) {
             (false, _) => "",

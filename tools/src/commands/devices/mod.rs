@@ -37,7 +37,7 @@ pub struct Args {
     /// Write what weft takes from this processor, for WEFT_HOST_FACTS on another one.
     #[arg(long, conflicts_with = "machine")]
     pub host_facts: bool,
-    /// Where the text goes; `-` is standard output.
+    /// File for the text; `-` is standard output.
     #[arg(short, long, default_value = "-")]
     pub output: PathBuf,
 }

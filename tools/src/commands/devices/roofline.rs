@@ -1,4 +1,4 @@
-//! How fast the machine can be, and from which intensity on it is.
+//! The peak rate of the machine, and the intensity from which it is reached.
 
 use std::collections::BTreeMap;
 

@@ -1,15 +1,15 @@
-//! What is told about a machine: sections of lines and tables, as text or as Markdown.
+//! The description of a machine: sections of lines and tables, as text or as Markdown.
 
 use std::fmt::Write;
 
 /// One section.
 #[derive(Clone, Debug, Default)]
 pub struct Section {
-    /// What it is about.
+    /// The heading.
     pub title: String,
     /// A sentence above the table; may be empty.
     pub note: String,
-    /// What the columns are; none where the rows are one line each.
+    /// The names of the columns; none where the rows are one line each.
     pub columns: Vec<&'static str>,
     /// The rows.
     pub rows: Vec<Vec<String>>,

@@ -43,7 +43,7 @@ impl Kind {
     }
 }
 
-/// What a step hands to the next: `[batch, hidden]` each.
+/// The state that a step hands to the next: `[batch, hidden]` each.
 pub struct State<'c> {
     pub hidden: Tensor<'c>,
     pub carry: Option<Tensor<'c>>,

@@ -1,6 +1,7 @@
 //! RNN, GRU and LSTM, unrolled: the number of steps is known, so each step is nests of its own.
 //!
-//! What the inputs add to the gates is one product for all steps; a step multiplies the state.
+//! The contribution of the inputs to the gates is one product for all steps; a step multiplies the
+//! state.
 
 mod activation;
 mod cell;
@@ -75,9 +76,9 @@ pub const OPERATORS: &[Operator] = &[
 /// The most steps that are unrolled, over all directions.
 const STEPS_MAX: i64 = 1 << 12;
 
-/// Where an operand is among the payload's arguments.
+/// The indices of operands among the payload's arguments.
 #[derive(Default)]
-struct Places {
+struct OperandIndices {
     bias: Option<usize>,
     lengths: Option<usize>,
     hidden: Option<usize>,
@@ -166,7 +167,7 @@ fn recurrent(node: &Node<'_>, kind: Kind) -> Result<Plan> {
     let gates = kind.gates();
     let state = if batch_first { [batch, directions, hidden] } else { [directions, batch, hidden] };
     let mut operands = vec![x.clone(), node.input(1, "W")?.clone(), node.input(2, "R")?.clone()];
-    let mut places = Places::default();
+    let mut places = OperandIndices::default();
     let optional: [(_, _, &mut Option<usize>, Vec<i64>); 4] = [
         (3, "B", &mut places.bias, vec![directions, 2 * gates * hidden]),
         (5, "initial_h", &mut places.hidden, state.to_vec()),
@@ -226,7 +227,7 @@ struct Way<'w, 'b, 'c> {
     b: &'w mut Build<'b, 'c>,
     shape: &'w Shape,
     args: &'w [Tensor<'c>],
-    places: &'w Places,
+    places: &'w OperandIndices,
     direction: i64,
 }
 
@@ -254,7 +255,8 @@ impl<'c> Way<'_, '_, 'c> {
         self.b.cast(&row, element)
     }
 
-    /// What inputs and biases add to the gates of every step: `[steps, batch, gates · hidden]`.
+    /// Writes the contribution of inputs and biases to the gates of every step: `[steps, batch,
+    /// gates · hidden]`.
     fn inputs(&mut self, kind: Kind, bias: Option<&Tensor<'c>>) -> Tensor<'c> {
         let Shape { steps, batch, input, hidden, batch_first, .. } = *self.shape;
         let rows = kind.gates() * hidden;

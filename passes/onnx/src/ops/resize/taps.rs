@@ -1,6 +1,6 @@
-//! Where an axis that is resized reads: a few places for each element, and how much each counts.
+//! The taps of a resized axis: a few positions for each element, and their weights.
 
-/// How an element between two places is found.
+/// The interpolation of an element between two places.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Mode {
     /// One of the two places beside it.
@@ -24,7 +24,7 @@ pub enum Nearest {
     Ceil,
 }
 
-/// How a coordinate of the result becomes one of the operand.
+/// The map from a coordinate of the result to one of the operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coordinates {
     AlignCorners,
@@ -35,7 +35,7 @@ pub enum Coordinates {
     CropAndResize,
 }
 
-/// What is asked of one axis.
+/// The parameters of one axis.
 #[derive(Debug, Clone, Copy)]
 pub struct Axis {
     pub mode: Mode,
@@ -50,14 +50,14 @@ pub struct Axis {
     pub roi: (f64, f64),
 }
 
-/// What the elements of one axis are made of: rows of as many taps each.
+/// The taps of the elements of one axis: rows of as many taps each.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Taps {
     /// The number of taps of each element.
     pub count: usize,
-    /// Where they read.
+    /// The positions that they read.
     pub places: Vec<i64>,
-    /// What they count; all 1 where there is one tap.
+    /// Their weights; all 1 where there is one tap.
     pub weights: Vec<f64>,
     /// The elements that lie outside of the operand.
     pub outside: Vec<bool>,
@@ -104,7 +104,8 @@ impl Axis {
         }
     }
 
-    /// What each of `width` places counts for an element `ratio` after the middle pair's first.
+    /// Returns the weight of each of `width` places for an element `ratio` after the middle pair's
+    /// first.
     fn weights(&self, ratio: f64, width: i64) -> Vec<f64> {
         let shrunk = if self.antialias { self.scale.min(1.0) } else { 1.0 };
         let distances = (0..width).map(|at| ((at + 1 - width / 2) as f64 - ratio) * shrunk);

@@ -14,14 +14,14 @@ use super::table::{self, Table};
 use super::{Body, Form, How};
 use crate::remarks::{Refused, chosen};
 
-/// What was decided about one launch.
+/// The decision about one launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
     /// The kernel, where it is one.
     pub form: Option<Form>,
     /// Why, for people.
     pub why: String,
-    /// Whether a kernel was wanted and the machine's facts do not allow it.
+    /// True if a kernel was wanted and the machine's facts do not allow it.
     pub refused: bool,
 }
 
@@ -91,7 +91,7 @@ impl<'c> Chooser<'_, 'c> {
             let what = format!("@{} does not say its `launch_cycles`", self.program.unit);
             return apart(Refused::by("launch-cycles", what), false);
         };
-        // Cycles are those of a unit that takes turns with several groups of lanes, so that what
+        // Cycles are those of a unit that interleaves several groups of lanes, so that what
         // each waits for passes unseen. A block may be fewer.
         let lanes = self.machine.memories().iter().find_map(|memory| memory.lanes()).unwrap_or(1);
         let groups = (form.threads / lanes.max(1)).max(1);
@@ -212,7 +212,7 @@ impl<'c> Chooser<'_, 'c> {
         }
     }
 
-    /// How many registers each thread of a block may have so that it fits a unit.
+    /// Returns the registers that each thread of a block may have so that the block fits a unit.
     fn registers(&self, threads: u64, code: &[Kernel<'c>]) -> Result<u64, Refused> {
         let files: Vec<Memory<'c>> = self.machine.memories();
         let files: Vec<_> = files.into_iter().filter(|memory| memory.lanes().is_some()).collect();
@@ -260,7 +260,7 @@ fn held_words<'c>(machine: Machine<'c>, kernel: &Kernel<'c>) -> u64 {
     bytes.div_ceil(lanes * WORD_BYTES)
 }
 
-/// Whether threads of several warps wait for each other in a kernel.
+/// Returns whether threads of several warps wait for each other in a kernel.
 fn waits_for_block(kernel: &Kernel<'_>) -> bool {
     let mut found = kernel.groups > 1;
     kernel.op.walk(&mut |op| {

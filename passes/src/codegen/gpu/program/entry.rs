@@ -4,7 +4,7 @@ use melior::dialect::llvm::r#type as llvm;
 use weft_dialects::ir::{Builder, Context, Op, Type, Val, attr, ty};
 
 use super::super::boxes::{compare, count, when};
-use super::super::{Isa, room};
+use super::super::{Isa, storage};
 use super::Form;
 use super::table::{ARM, STEP, UNIT, WAIT};
 use crate::nest::emit_sum;
@@ -98,7 +98,7 @@ struct Entry<'a, 'c> {
 impl<'c> Entry<'_, 'c> {
     /// The word at a place of the table.
     fn word(&self, b: &mut Builder<'c>, at: Val<'c>) -> Val<'c> {
-        room::load(b, self.table, &[at])
+        storage::load(b, self.table, &[at])
     }
 
     /// The word at a place of the table, as an index.
@@ -192,7 +192,7 @@ impl<'c> Entry<'_, 'c> {
         ]
     }
 
-    /// Where the counter of a unit lies.
+    /// Returns the address of a unit's counter.
     fn counter(&self, b: &mut Builder<'c>, unit: Val<'c>) -> Val<'c> {
         let index = Type::index(self.context);
         let extract = "memref.extract_aligned_pointer_as_index";
@@ -241,7 +241,7 @@ impl<'c> Entry<'_, 'c> {
     fn operand(&self, b: &mut Builder<'c>, at: Val<'c>, ty: Type<'c>) -> Val<'c> {
         let (context, long) = (self.context, ty::int(self.context, 64));
         let base = self.place(b, at);
-        let base = room::load(b, self.bases, &[base]);
+        let base = storage::load(b, self.bases, &[base]);
         let at = emit_sum(b, &[(at, 1)], 1);
         let offset = self.word(b, at);
         let address = b.op("arith.addi", &[base, offset], &[long]).result(0);
@@ -258,7 +258,7 @@ impl<'c> Entry<'_, 'c> {
             held =
                 b.op_with("llvm.insertvalue", &[held, address], &[whole], &position, 0).result(0);
         }
-        let row = room::flat(context, ty, Some(1));
+        let row = storage::flat(context, ty, Some(1));
         b.op("builtin.unrealized_conversion_cast", &[held], &[row]).result(0)
     }
 }

@@ -11,7 +11,7 @@
 //! Rammer's persistent blocks (OSDI'20, section 4), with one loop over a table instead of an arm of
 //! code for each unit: what differs between units is numbers, so code grows with the distinct kernels
 //! and not with the ranges, of which large models have tens of thousands. `docs/rationale/gpu.md`
-//! has the design and what was held against it.
+//! has the design and its alternatives.
 
 mod choose;
 mod entry;
@@ -57,7 +57,7 @@ pub const PASS: Pass = Pass {
     run,
 };
 
-/// What a launch should become.
+/// The form that a launch is asked to take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum How {
     /// Whichever is estimated to be shorter.
@@ -70,11 +70,11 @@ pub enum How {
 }
 
 impl How {
-    /// What the option's words stand for.
+    /// The words of the option.
     pub const WORDS: [(&str, Self); 3] =
         [("auto", Self::Auto), ("one", Self::One), ("launches", Self::Launches)];
 
-    /// From the option's text.
+    /// Parses the option's text.
     pub fn parse(text: &str) -> Option<Self> {
         Self::WORDS.iter().find(|(word, _)| *word == text).map(|(_, how)| *how)
     }
@@ -97,9 +97,9 @@ pub struct Form {
     pub shared_bytes: u64,
     /// Addresses that buffers are counted from.
     pub bases: u64,
-    /// What steps call, one for each distinct kernel.
+    /// The functions that steps call, one for each distinct kernel.
     pub bodies: Vec<Body>,
-    /// Who does what.
+    /// The steps of each block.
     pub table: Table,
 }
 
@@ -113,7 +113,7 @@ pub struct Body {
 }
 
 impl Form {
-    /// What the head of a text says of it: which steps it runs, and how it is launched.
+    /// Returns the comment at the head of the code: which steps it runs, and how it is launched.
     pub fn head(&self) -> String {
         let Self { symbol, steps, threads, blocks, .. } = self;
         let (first, end) = (steps.start, steps.end);
@@ -132,7 +132,7 @@ impl Form {
 }
 
 impl Launch {
-    /// How a kernel runs in blocks of an entry that have more threads.
+    /// Returns the launch of a kernel within blocks of an entry that have more threads.
     fn inside(self, threads: u64, kernel: &Kernel<'_>) -> Self {
         if self.groups == 1 || kernel.groups > 1 {
             return self;
@@ -143,7 +143,7 @@ impl Launch {
     }
 }
 
-/// What a called kernel needs to know of the entry.
+/// The facts of the entry that a called kernel needs.
 pub struct Caller<'a> {
     /// The function's symbol.
     pub function: &'a str,
@@ -153,7 +153,7 @@ pub struct Caller<'a> {
     pub shared: &'a str,
     /// Its size.
     pub shared_bytes: u64,
-    /// Whether the kernel has tiles there.
+    /// True if the kernel has tiles there.
     pub shares: bool,
 }
 

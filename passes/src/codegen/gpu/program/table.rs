@@ -1,4 +1,4 @@
-//! What each block of a program does, as numbers in the device's memory.
+//! The steps of each block of a program, as a table in the device's memory.
 //!
 //! ```text
 //! units     for each block   where its steps begin and end, and where its arm begins
@@ -39,7 +39,8 @@ pub struct Table {
     pub waits: usize,
 }
 
-/// How many bases a plan has: the arena, the host's arena, the constants, inputs, outputs.
+/// Returns the number of bases of a plan: the arena, the host's arena, the constants, inputs,
+/// outputs.
 pub fn bases(plan: &Plan) -> u64 {
     (3 + plan.inputs.len() + plan.outputs.len()) as u64
 }
@@ -56,7 +57,7 @@ fn base(plan: &Plan, base: Base) -> i64 {
     }
 }
 
-/// What others wait for when they wait for a step: that it is done.
+/// Returns the counter value that says that a step is done.
 fn number(step: usize) -> i64 {
     step as i64 + 1
 }
@@ -164,12 +165,13 @@ impl Lists {
     }
 }
 
-/// What a step waits for: words of ranges of neighbouring units whose counters reach one number.
+/// Returns the waits of a step: words of ranges of neighbouring units whose counters reach one
+/// number.
 ///
 /// A unit's counter goes from the number of one of its steps to that of the next, so any number
 /// above the step before the one that is waited for, and not above its own, means that one. The
 /// steps of one operator are neighbours in the plan: one number does for all its units. The
-/// waiting unit itself may lie in a range; nobody waits for himself.
+/// waiting unit itself may be in a range; it does not wait for itself.
 fn waits(plan: &Plan, step: usize, steps: &Range<usize>, before: &[i64]) -> Vec<i64> {
     let mut last: Vec<(u32, usize)> = plan.steps[step]
         .waits

@@ -4,7 +4,7 @@ use weft_runtime::plan::ALIGN;
 
 /// Bytes of the memory of one cluster that are taken from a turn to another.
 #[derive(Clone, Default)]
-pub(super) struct Room {
+pub(super) struct Allocator {
     /// Begin, end, and the last turn in which they are used.
     taken: Vec<(u64, u64, usize)>,
 }
@@ -16,7 +16,7 @@ pub(super) struct Found {
     pub before: Option<usize>,
 }
 
-impl Room {
+impl Allocator {
     /// A place for `bytes` that are free from turn `first` on, below `most`: the one whose bytes have
     /// been free for the longest, the lowest of those. Places are asked for in the order of `first`.
     pub fn find(&self, bytes: u64, first: usize, most: u64) -> Option<Found> {
@@ -55,10 +55,10 @@ mod tests {
 
     #[test]
     fn what_has_been_free_for_the_longest_is_taken_first() {
-        let mut room = Room::default();
+        let mut allocator = Allocator::default();
         let mut take = |bytes, (first, last)| {
-            let found = room.find(bytes, first, 192)?;
-            Some((room.take(found, bytes, (first, last)), found.before))
+            let found = allocator.find(bytes, first, 192)?;
+            Some((allocator.take(found, bytes, (first, last)), found.before))
         };
         assert_eq!(take(64, (0, 0)), Some((0, None)));
         assert_eq!(take(64, (1, 1)), Some((64, None)));
@@ -70,18 +70,18 @@ mod tests {
     }
 
     proptest! {
-        /// GT-7: nothing that lives at once lies in the same bytes, and all of it fits.
+        /// GT-7: buffers whose live ranges overlap share no bytes, and all of them fit.
         #[test]
         fn what_lives_at_once_lies_apart(
             mut wanted in prop::collection::vec((1u64..500, 0usize..40, 0usize..12), 0..60),
             most in 0u64..2000,
         ) {
             wanted.sort_by_key(|(_, first, _)| *first);
-            let mut room = Room::default();
+            let mut allocator = Allocator::default();
             let mut placed: Vec<(u64, u64, usize, usize)> = Vec::new();
             for (bytes, first, more) in wanted {
-                let Some(found) = room.find(bytes, first, most) else { continue };
-                let at = room.take(found, bytes, (first, first + more));
+                let Some(found) = allocator.find(bytes, first, most) else { continue };
+                let at = allocator.take(found, bytes, (first, first + more));
                 prop_assert!(at % ALIGN == 0 && at + bytes <= most);
                 for &(begin, end, from, to) in &placed {
                     let apart = to < first || first + more < from;

@@ -1,4 +1,4 @@
-//! The memory of a cluster, and what brings tensors there.
+//! The memory of a cluster, and the move that copies tensors there.
 
 use weft_dialects::device::{Machine, Move, Scope, Unit};
 use weft_dialects::task::Clusters;
@@ -7,22 +7,22 @@ use super::way::{move_cycles, piece_bytes};
 use crate::arch::has_code;
 
 /// The memory of a cluster, and what fills it.
-pub(crate) struct Shelf<'c> {
+pub(crate) struct ClusterMemory<'c> {
     machine: Machine<'c>,
     pub memory: &'c str,
-    /// The memory that all share.
+    /// The device's memory.
     pub shared: &'c str,
-    /// What it holds.
+    /// Capacity in bytes.
     pub bytes: u64,
-    /// From the memory that all share, by an engine of the cluster.
+    /// The move from the device's memory, by an engine of the cluster.
     pub fetch: Move<'c>,
-    /// Bytes a cycle of the memory that all share.
+    /// Bandwidth of the device's memory, in bytes a cycle.
     pub rate: f64,
     pub clusters: Clusters,
 }
 
-impl<'c> Shelf<'c> {
-    /// The memory of a cluster with addresses within those of the memory that all share, where an
+impl<'c> ClusterMemory<'c> {
+    /// Returns the memory of a cluster with addresses within those of the device's memory, if an
     /// engine of the cluster moves from there; for a program on `units` of a kind. Only a simulated
     /// machine runs what clusters do.
     pub fn of(machine: Machine<'c>, unit: &Unit<'c>, units: u64) -> Option<Self> {
@@ -39,13 +39,13 @@ impl<'c> Shelf<'c> {
             let own = memory.scope() == Scope::Cluster && memory.within() == Some(shared);
             let fetch = machine.move_between(shared, memory.name).filter(|_| own)?;
             let bytes = memory.capacity_bytes();
-            let shelf = Self { machine, memory: memory.name, shared, bytes, fetch, rate, clusters };
-            Some(shelf).filter(|shelf| of_cluster(&shelf.fetch))
+            let own = Self { machine, memory: memory.name, shared, bytes, fetch, rate, clusters };
+            Some(own).filter(|own| of_cluster(&own.fetch))
         })
     }
 
     /// Cycles until so many bytes have come where so many clusters bring them: what its own moves
-    /// take, piece by piece, or all of them in the memory that all share.
+    /// take, part by part, or all of them in the device's memory.
     pub fn brings(&self, bytes: u64, clusters: u64) -> u64 {
         let latency = self.fetch.latency_cycles().unwrap_or(0);
         let piece = piece_bytes(&self.fetch).unwrap_or(bytes).max(1);

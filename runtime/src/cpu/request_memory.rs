@@ -1,4 +1,4 @@
-//! The memory of one request: arenas, what workers lend to their calls, and where all operands lie.
+//! The memory of one request: arenas, scratch of workers, and the addresses of all operands.
 
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -9,27 +9,27 @@ use super::schedule::{Operand, Schedule};
 use super::{CpuError, memory};
 use crate::plan::{Base, Plan, Port};
 
-/// What the request in a slot works in. Between requests only the holder of the slot touches it;
+/// The memory of the request in a slot. Between requests only the holder of the slot touches it;
 /// posting the request publishes it.
-pub struct Room {
+pub struct RequestMemory {
     /// As [`Schedule::operands`], resolved.
     pub operands: Box<[AtomicPtr<u8>]>,
-    inputs: Box<[Place]>,
-    outputs: Box<[Place]>,
+    inputs: Box<[PortMemory]>,
+    outputs: Box<[PortMemory]>,
     profiling: AtomicBool,
     /// Locked when something has failed only.
     failure: Mutex<Option<Failure>>,
     _arena: MmapRaw,
-    /// What does not fit a device that is not the processor itself.
+    /// The arena of tensors that stay in the host's memory.
     _host: MmapRaw,
     _scratch: MmapRaw,
 }
 
-/// A port: its size, where it lies in the current request, and memory for callers whose own does
-/// not lie at a multiple of an element's size.
-struct Place {
+/// A port: its size, its address in the current request, and memory for callers whose own is not
+/// aligned to the element's size.
+struct PortMemory {
     bytes: usize,
-    /// Of an element.
+    /// Alignment of an element.
     align: usize,
     at: AtomicPtr<u8>,
     staging: OnceLock<MmapRaw>,
@@ -43,9 +43,13 @@ pub struct Failure {
     pub reason: String,
 }
 
-impl Room {
-    /// Room for requests of a plan, with the operands set that stay where they are.
-    pub fn new(plan: &Plan, schedule: &Schedule, constants: *mut u8) -> Result<Room, CpuError> {
+impl RequestMemory {
+    /// RequestMemory for requests of a plan, with the operands set that stay where they are.
+    pub fn new(
+        plan: &Plan,
+        schedule: &Schedule,
+        constants: *mut u8,
+    ) -> Result<RequestMemory, CpuError> {
         let arena = MmapRaw::from(memory::zeroed(plan.arena_bytes as usize)?);
         let host = MmapRaw::from(memory::zeroed(plan.host_bytes as usize)?);
         let lent = schedule.scratch_bytes;
@@ -66,10 +70,10 @@ impl Room {
             };
             AtomicPtr::new(base.wrapping_add(offset))
         };
-        Ok(Room {
+        Ok(RequestMemory {
             operands: schedule.operands.iter().map(resolve).collect(),
-            inputs: plan.inputs.iter().map(Place::new).collect(),
-            outputs: plan.outputs.iter().map(Place::new).collect(),
+            inputs: plan.inputs.iter().map(PortMemory::new).collect(),
+            outputs: plan.outputs.iter().map(PortMemory::new).collect(),
             profiling: AtomicBool::new(false),
             failure: Mutex::new(None),
             _arena: arena,
@@ -78,10 +82,10 @@ impl Room {
         })
     }
 
-    /// Sets the operands that lie in inputs and outputs; `moving` has their indices.
+    /// Sets the operands that are in inputs and outputs; `moving` has their indices.
     ///
     /// Memory that begins at a multiple of its elements' size is used in place; other inputs are
-    /// copied now, other outputs by [`Room::copy_out`].
+    /// copied now, other outputs by [`RequestMemory::copy_out`].
     pub fn place(
         &self,
         schedule: &Schedule,
@@ -89,44 +93,44 @@ impl Room {
         inputs: &[&[u8]],
         outputs: &mut [&mut [u8]],
     ) -> Result<(), CpuError> {
-        for (place, bytes) in self.inputs.iter().zip(inputs) {
-            if place.settle(bytes.as_ptr().cast_mut())? {
+        for (port, bytes) in self.inputs.iter().zip(inputs) {
+            if port.settle(bytes.as_ptr().cast_mut())? {
                 // SAFETY: the staging has the port's size, as has the input, and no other
                 // request has it while this one holds the slot.
-                unsafe { place.at().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+                unsafe { port.at().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
             }
         }
-        for (place, bytes) in self.outputs.iter().zip(outputs) {
-            place.settle(bytes.as_mut_ptr())?;
+        for (port, bytes) in self.outputs.iter().zip(outputs) {
+            port.settle(bytes.as_mut_ptr())?;
         }
         for &i in moving {
             let Operand::Buffer { base, offset } = schedule.operands[i] else { continue };
-            let place = match base {
+            let port = match base {
                 Base::Input(p) => &self.inputs[p as usize],
                 Base::Output(p) => &self.outputs[p as usize],
                 Base::Constant | Base::Arena | Base::Host | Base::Cluster(_) => continue,
             };
-            self.operands[i].store(place.at().wrapping_add(offset), Ordering::Relaxed);
+            self.operands[i].store(port.at().wrapping_add(offset), Ordering::Relaxed);
         }
         Ok(())
     }
 
     /// Copies outputs to callers whose memory could not be used in place.
     pub fn copy_out(&self, outputs: &mut [&mut [u8]]) {
-        for (place, bytes) in self.outputs.iter().zip(outputs) {
-            if place.at() != bytes.as_mut_ptr() {
+        for (port, bytes) in self.outputs.iter().zip(outputs) {
+            if port.at() != bytes.as_mut_ptr() {
                 // SAFETY: as for inputs in `place`; the workers have left the request.
-                unsafe { bytes.as_mut_ptr().copy_from_nonoverlapping(place.at(), bytes.len()) };
+                unsafe { bytes.as_mut_ptr().copy_from_nonoverlapping(port.at(), bytes.len()) };
             }
         }
     }
 
-    /// Whether the current request records when its steps begin and end.
+    /// Returns whether the current request records when its steps begin and end.
     pub fn is_profiling(&self) -> bool {
         self.profiling.load(Ordering::Relaxed)
     }
 
-    /// As [`Room::is_profiling`].
+    /// As [`RequestMemory::is_profiling`].
     pub fn set_profiling(&self, on: bool) {
         self.profiling.store(on, Ordering::Relaxed);
     }
@@ -142,9 +146,9 @@ impl Room {
     }
 }
 
-impl Place {
-    fn new(port: &Port) -> Place {
-        Place {
+impl PortMemory {
+    fn new(port: &Port) -> PortMemory {
+        PortMemory {
             bytes: port.bytes().unwrap_or(0) as usize,
             align: port.dtype.bytes(),
             at: AtomicPtr::default(),
@@ -156,7 +160,8 @@ impl Place {
         self.at.load(Ordering::Relaxed)
     }
 
-    /// Decides where the port lies; whether that is in memory of ours, made when first needed.
+    /// Sets the address of the port. Returns whether that is in staging memory, which is allocated
+    /// when first needed.
     fn settle(&self, given: *mut u8) -> Result<bool, CpuError> {
         if given.addr().is_multiple_of(self.align) {
             self.at.store(given, Ordering::Relaxed);

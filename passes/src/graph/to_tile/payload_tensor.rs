@@ -1,4 +1,4 @@
-//! What the tensors of a payload are while it is cut into kernels.
+//! The tensors of a payload while it is cut into kernels.
 
 use weft_dialects::ir::{Linear, Op, Type, Val, attr, ty};
 
@@ -6,7 +6,7 @@ use crate::nest::Access;
 
 /// A tensor of a payload.
 #[derive(Clone)]
-pub(super) enum Piece<'c> {
+pub(super) enum PayloadTensor<'c> {
     /// Lies in the tile-graph.
     Tensor(Val<'c>),
     /// Has no content yet.

@@ -1,8 +1,8 @@
-//! Where each allocation of a kernel lies in its memory.
+//! The address of each allocation of a kernel in its memory.
 //!
-//! An allocation lives until the end of its block, so a memory is a stack: what a block
-//! takes begins where the block around it has got to. Pieces of an arena lie where they say, from
-//! where the first of them begins.
+//! An allocation lives until the end of its block, so a memory is a stack: the
+//! allocations of a block begin after those of the block around it. Buffers of an arena have the
+//! offsets that the text states, relative to the first of them.
 
 use std::collections::HashMap;
 
@@ -13,9 +13,9 @@ use weft_dialects::ir::{Block, Context, Op, Report, Type, Val, attr, ty};
 /// The name of an allocation's address, an attribute in bytes.
 pub const ADDRESS: &str = "address";
 
-/// An allocation's place, and how its elements lie there.
+/// The address and layout of an allocation.
 #[derive(Clone, Debug)]
-pub struct Room<'c> {
+pub struct Allocation<'c> {
     /// The `device.alloc`.
     pub op: Op<'c>,
     /// Bytes from the beginning of the memory.
@@ -26,22 +26,22 @@ pub struct Room<'c> {
 
 /// The allocations of a kernel, by what they give.
 #[derive(Debug, Default)]
-pub struct Rooms<'c> {
+pub struct Allocations<'c> {
     /// In the order of the text.
-    rooms: Vec<Room<'c>>,
+    allocations: Vec<Allocation<'c>>,
     places: HashMap<Val<'c>, usize>,
 }
 
-impl<'c> Rooms<'c> {
-    /// The room of a memref, where it was allocated in the kernel.
-    pub fn of(&self, memref: Val<'c>) -> Option<&Room<'c>> {
-        self.places.get(&memref).map(|&place| &self.rooms[place])
+impl<'c> Allocations<'c> {
+    /// Returns the allocation of a memref, if it was allocated in the kernel.
+    pub fn of(&self, memref: Val<'c>) -> Option<&Allocation<'c>> {
+        self.places.get(&memref).map(|&place| &self.allocations[place])
     }
 
     /// Writes each address at its allocation.
     pub fn write(&self, context: &Context) {
-        for room in &self.rooms {
-            room.op.set_attr(ADDRESS, attr::of_int(context, room.address as i64));
+        for allocation in &self.allocations {
+            allocation.op.set_attr(ADDRESS, attr::of_int(context, allocation.address as i64));
         }
     }
 }
@@ -50,10 +50,10 @@ impl<'c> Rooms<'c> {
 ///
 /// # Errors
 /// Reported: a memory that does not hold what lives in it at one time.
-pub fn place<'c>(machine: Machine<'c>, kernel: &Kernel<'c>) -> Result<Rooms<'c>, Failed> {
-    let mut rooms = Rooms::default();
-    block(machine, kernel.body, &mut HashMap::new(), &mut rooms)?;
-    Ok(rooms)
+pub fn place<'c>(machine: Machine<'c>, kernel: &Kernel<'c>) -> Result<Allocations<'c>, Failed> {
+    let mut allocations = Allocations::default();
+    block(machine, kernel.body, &mut HashMap::new(), &mut allocations)?;
+    Ok(allocations)
 }
 
 /// Places the allocations of a block on top of `taken`, which it leaves as it was.
@@ -61,33 +61,33 @@ fn block<'c>(
     machine: Machine<'c>,
     body: Block<'c>,
     taken: &mut HashMap<&'c str, u64>,
-    rooms: &mut Rooms<'c>,
+    allocations: &mut Allocations<'c>,
 ) -> Result<(), Failed> {
     let before = taken.clone();
     let mut arenas: HashMap<&str, u64> = HashMap::new();
     for op in body.iter() {
         if op.is("device.alloc") {
-            let room = match piece(op) {
+            let allocation = match piece(op) {
                 Some((name, offset, _)) => {
                     let pieces = body.iter().filter_map(piece).filter(|piece| piece.0 == name);
                     let bytes = pieces.map(|(_, offset, bytes)| offset + bytes).max();
                     let begin = arenas.get(name).copied();
-                    let mut room = match begin {
-                        // It has its room already.
+                    let mut allocation = match begin {
+                        // It has its address already.
                         Some(_) => alloc(machine, op, 0, &mut HashMap::new())?,
                         None => alloc(machine, op, bytes.unwrap_or(0), taken)?,
                     };
-                    room.address = *arenas.entry(name).or_insert(room.address) + offset;
-                    room
+                    allocation.address = *arenas.entry(name).or_insert(allocation.address) + offset;
+                    allocation
                 }
                 None => alloc(machine, op, 0, taken)?,
             };
-            rooms.places.insert(op.result(0), rooms.rooms.len());
-            rooms.rooms.push(room);
+            allocations.places.insert(op.result(0), allocations.allocations.len());
+            allocations.allocations.push(allocation);
         }
         for region in 0..op.region_count() {
             for inner in op.region(region).blocks() {
-                block(machine, inner, taken, rooms)?;
+                block(machine, inner, taken, allocations)?;
             }
         }
     }
@@ -95,20 +95,20 @@ fn block<'c>(
     Ok(())
 }
 
-/// The memory of a piece of an arena, where it begins there, and its size.
+/// Returns the memory of a buffer in an arena, its offset there, and its size.
 fn piece<'c>(op: Op<'c>) -> Option<(&'c str, u64, u64)> {
     let offset = op.is("device.alloc").then(|| op.attr("offset")).flatten().and_then(attr::int)?;
     let memref = op.result(0).ty();
     Some((ty::memory(memref)?, offset as u64, ty::count(memref)? * elem_bytes(memref)))
 }
 
-/// Places an allocation, with room for `least` bytes.
+/// Places an allocation, of at least `least` bytes.
 fn alloc<'c>(
     machine: Machine<'c>,
     op: Op<'c>,
     least: u64,
     taken: &mut HashMap<&'c str, u64>,
-) -> Result<Room<'c>, Failed> {
+) -> Result<Allocation<'c>, Failed> {
     let memref = op.result(0).ty();
     let Some(memory) = machine.memory_of(memref) else {
         Report::new(op.location(), format!("the machine has no memory for {memref}"));
@@ -126,16 +126,16 @@ fn alloc<'c>(
     let address = top.next_multiple_of(align);
     *top = address + bytes;
     if *top > memory.capacity_bytes() {
-        let (name, room) = (memory.name, memory.capacity_bytes());
+        let (name, capacity) = (memory.name, memory.capacity_bytes());
         Report::new(
             op.location(),
-            format!("what lives in @{name} at one time comes to {top} bytes"),
+            format!("the buffers that are live in @{name} at one time take {top} bytes"),
         )
-        .note(memory.op(), format!("it holds {room}"))
+        .note(memory.op(), format!("it holds {capacity}"))
         .help("give the kernel smaller tiles, or the memory more bytes");
         return Err(Failed);
     }
-    Ok(Room { op, address, strides })
+    Ok(Allocation { op, address, strides })
 }
 
 /// Bytes between neighbours along each dimension: row-major, but that a row along the last

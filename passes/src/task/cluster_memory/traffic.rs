@@ -1,8 +1,8 @@
-//! The clock of the memory that all share.
+//! The clock of the device's memory.
 
 use super::super::schedule::Turn;
 
-/// When something happens that is estimated as if each turn had the memory that all share for
+/// Corrects times that are estimated as if each turn had the device's memory for
 /// itself: where several move more than that gives, time passes more slowly for all of them.
 pub(super) struct Traffic {
     /// Estimated times, ascending, and what they are then.

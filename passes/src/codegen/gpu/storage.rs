@@ -1,4 +1,4 @@
-//! Where the values of a device program are in the code of one thread.
+//! The storage of a device program's values in the code of one thread.
 
 use rustc_hash::FxHashMap;
 use weft_dialects::device::{Instruction, Invoke, Machine, Memory, View};
@@ -12,16 +12,16 @@ use crate::tile::banks::Swizzle;
 
 /// A memref of the device program.
 #[derive(Clone, Debug)]
-pub enum Room<'c> {
+pub enum Storage<'c> {
     /// In a memory that threads share: all elements in a row.
     Memory {
         /// `memref<elements x elem, space>`.
         flat: Val<'c>,
         /// Its extents in the device program.
         shape: Vec<u64>,
-        /// Whether only this group of threads sees it.
+        /// True if only this group of threads sees it.
         ours: bool,
-        /// Where elements lie that do not lie in their order.
+        /// The swizzle, if elements are not stored in order.
         swizzle: Option<Swizzle>,
     },
     /// In registers: what this thread holds.
@@ -30,14 +30,14 @@ pub enum Room<'c> {
         slots: Val<'c>,
         /// Its extents in the device program.
         shape: Vec<u64>,
-        /// How the last dimensions are spread over threads.
+        /// The distribution of the last dimensions over threads.
         layout: Layout<'c>,
     },
 }
 
 /// Which thread it is, in indices.
 #[derive(Clone, Copy, Debug)]
-pub struct Place<'c> {
+pub struct ThreadIds<'c> {
     /// Its number in its group.
     pub lane: Val<'c>,
     /// Its number in its block.
@@ -55,11 +55,11 @@ pub struct Thread<'c> {
     pub lanes: u64,
     /// Groups that run an rTask together.
     pub groups: u64,
-    /// How many threads meet at a barrier, where those are not the whole block.
+    /// Number of threads that meet at a barrier, if that is not the whole block.
     pub part: Option<u64>,
     /// Which of them this one is.
-    pub place: Place<'c>,
-    pub rooms: FxHashMap<Val<'c>, Room<'c>>,
+    pub place: ThreadIds<'c>,
+    pub storages: FxHashMap<Val<'c>, Storage<'c>>,
 }
 
 impl<'c> Thread<'c> {
@@ -68,15 +68,16 @@ impl<'c> Thread<'c> {
         if self.groups > 1 { self.place.number } else { self.place.lane }
     }
 
-    /// Elements of so many bytes that it moves at once between its registers and other memories.
+    /// Returns the elements of so many bytes that it moves at once between its registers and other
+    /// memories.
     pub fn widest(&self, elem_bytes: u64) -> u64 {
         let spread = self.machine.memories().into_iter().find(|memory| memory.lanes().is_some());
         spread.map_or(1, |own| (own.access_bytes() / elem_bytes).max(1))
     }
 
-    /// The room of a view's memref.
-    pub fn room(&self, view: &View<'c>) -> &Room<'c> {
-        &self.rooms[&view.memref]
+    /// The storage of a view's memref.
+    pub fn storage(&self, view: &View<'c>) -> &Storage<'c> {
+        &self.storages[&view.memref]
     }
 
     /// The number of the element that a view of a memory begins at.
@@ -87,7 +88,7 @@ impl<'c> Thread<'c> {
 
     /// The one element that a view of a memory begins at.
     pub fn load(&self, b: &mut Builder<'c>, view: &View<'c>) -> Option<Val<'c>> {
-        let Room::Memory { flat, shape, swizzle, .. } = self.room(view) else { return None };
+        let Storage::Memory { flat, shape, swizzle, .. } = self.storage(view) else { return None };
         let at = self.linear(b, shape, &view.indices);
         let at = swizzled(b, at, *swizzle);
         Some(load(b, *flat, &[at]))
@@ -101,7 +102,7 @@ pub fn swizzle(alloc: Op<'_>) -> Option<Swizzle> {
     Some(Swizzle { bits: bits as u32, keep: keep as u32, shift: shift as u32 })
 }
 
-/// Where the element `at` of a row of elements lies.
+/// Returns the position of the element `at` of a row of elements.
 pub fn swizzled<'c>(b: &mut Builder<'c>, at: Val<'c>, swizzle: Option<Swizzle>) -> Val<'c> {
     let Some(Swizzle { bits, keep, shift }) = swizzle else { return at };
     let index = Type::index(b.context());
@@ -141,8 +142,8 @@ pub fn in_space<'c>(
     ty::memref(shape, elem, space.map(|space| attr::of_int(context, space)))
 }
 
-/// How a register memref is spread over threads: as the instructions that use it say,
-/// lane by lane where none does.
+/// Returns the distribution of a register memref over threads: that of the instructions that use
+/// it, lane by lane where none does.
 ///
 /// Reports instructions that disagree, and gives `None` then.
 pub fn layout_of<'c>(

@@ -8,9 +8,9 @@ use weft_dialects::task::Clusters;
 use super::super::kernels::{Facts, Kernels};
 use super::super::schedule::{Turn, pieces};
 use super::super::touch::{Region, seen_from};
-use super::super::values::{Job, Lowered, Place, Storage};
+use super::super::values::{Job, Lowered, Storage, StorageClass};
 
-/// What the units of a cluster read of a tensor in one turn.
+/// The bytes that the units of a cluster read of a tensor in one turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Use {
     pub turn: usize,
@@ -20,7 +20,7 @@ pub(super) struct Use {
 
 /// A tensor that wants a place in the memory of a cluster.
 #[derive(Clone, Debug)]
-pub(super) struct Wish {
+pub(super) struct Request {
     pub storage: usize,
     pub cluster: u64,
     pub bytes: u64,
@@ -29,23 +29,23 @@ pub(super) struct Wish {
     pub uses: Vec<Use>,
     /// A job that touches it.
     pub job: usize,
-    /// How many clusters touch the tensor.
+    /// Number of clusters that touch the tensor.
     pub sharers: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum How {
-    /// It lies there and nowhere else.
+    /// The tensor is in that memory alone.
     Kept,
-    /// It is brought while units do something else.
+    /// It is copied while units compute.
     Ahead,
-    /// It is made by the program, so units wait until it is brought.
+    /// The program makes it, so units wait until it is copied.
     Behind,
-    /// Others have still to write some of it, so it is not brought.
+    /// Other jobs have still to write a part of it, so it is not copied.
     Part,
 }
 
-impl Wish {
+impl Request {
     /// Bytes that units of the cluster read, each as often as it is read.
     pub fn read(&self) -> u64 {
         self.uses.iter().map(|own| own.read).sum()
@@ -61,7 +61,7 @@ impl Wish {
         self.uses[self.uses.len() - 1].turn
     }
 
-    /// Those before and behind the longest time in which nobody reads it.
+    /// Splits the request at the longest time without a reader.
     pub fn cut(mut self) -> Option<[Self; 2]> {
         let gaps = self.uses.windows(2).map(|pair| pair[1].turn - pair[0].turn);
         let (widest, _) =
@@ -72,23 +72,23 @@ impl Wish {
     }
 }
 
-/// Every tensor that may lie near, for each cluster that uses it.
-pub(super) fn wishes_of(
+/// Every tensor that may be in a cluster's memory, for each cluster that uses it.
+pub(super) fn requests_of(
     lowered: &Lowered<'_>,
     turns: &[Turn],
     all: &Uses,
     shared: &str,
-) -> Vec<Wish> {
+) -> Vec<Request> {
     let Uses { reads, writes, .. } = all;
     let mut users: BTreeMap<usize, BTreeSet<u64>> = BTreeMap::new();
     for &(storage, cluster) in reads.keys().chain(writes.keys()) {
         users.entry(storage).or_default().insert(cluster);
     }
-    let mut wishes = Vec::new();
+    let mut requests = Vec::new();
     for (storage, clusters) in users {
-        let Storage { bytes, place, .. } = lowered.storages[storage];
-        // What lies with the host is brought by moves of its own.
-        if matches!(place, Place::Arena(memory) if memory != shared) {
+        let Storage { bytes, class, .. } = lowered.storages[storage];
+        // Tensors in the host's memory are copied by moves of their own.
+        if matches!(class, StorageClass::Arena(memory) if memory != shared) {
             continue;
         }
         let written = |cluster: &u64| writes.get(&(storage, *cluster)).into_iter().flatten();
@@ -96,19 +96,19 @@ pub(super) fn wishes_of(
         written.sort_unstable();
         let sharers = clusters.len() as u64;
         for &cluster in &clusters {
-            let wish = |how, uses: Vec<Use>| {
+            let request = |how, uses: Vec<Use>| {
                 let job = turns[uses[0].turn].job;
-                Wish { storage, cluster, bytes, how, uses, job, sharers }
+                Request { storage, cluster, bytes, how, uses, job, sharers }
             };
             let uses = reads.get(&(storage, cluster)).cloned().unwrap_or_default();
-            if matches!(place, Place::Arena(_)) && clusters.len() == 1 {
+            if matches!(class, StorageClass::Arena(_)) && clusters.len() == 1 {
                 let mut uses = uses;
                 uses.extend(written.iter().map(|&turn| Use { turn, read: 0 }));
                 uses.sort_by_key(|own| own.turn);
-                wishes.push(wish(How::Kept, uses));
+                requests.push(request(How::Kept, uses));
                 continue;
             }
-            // What is brought holds until somebody writes the tensor again.
+            // A copy is valid until the tensor is written again.
             let version = |own: &Use| written.partition_point(|&turn| turn <= own.turn);
             for uses in uses.chunk_by(|one, other| version(one) == version(other)) {
                 let how = match version(&uses[0]) {
@@ -116,16 +116,16 @@ pub(super) fn wishes_of(
                     _ if writes_whole(all, storage, bytes, uses[0].turn) => How::Behind,
                     _ => How::Part,
                 };
-                wishes.push(wish(how, uses.to_vec()));
+                requests.push(request(how, uses.to_vec()));
             }
         }
     }
-    wishes.retain(|wish| wish.bytes > 0);
-    wishes
+    requests.retain(|request| request.bytes > 0);
+    requests
 }
 
-/// Whether every byte of a tensor has been written when a turn reads it: by one job, or by several
-/// in boxes that are apart.
+/// Returns whether every byte of a tensor has been written when a turn reads it: by one job, or by
+/// several in boxes that are apart.
 fn writes_whole(uses: &Uses, storage: usize, bytes: u64, turn: usize) -> bool {
     let known = uses.boxes.get(&storage).into_iter().flatten();
     let before: Vec<_> = known.filter(|(written, _)| *written < turn).map(|own| &own.1).collect();
@@ -141,14 +141,14 @@ fn writes_whole(uses: &Uses, storage: usize, bytes: u64, turn: usize) -> bool {
     boxes.iter().map(|own| own.box_bytes()).sum::<u64>() == bytes && (0..boxes.len()).all(apart)
 }
 
-/// Who reads and writes what, and when.
+/// The reads and writes of tensors, by cluster and turn.
 #[derive(Default)]
 pub(super) struct Uses {
     /// By storage and cluster, in the order of turns.
     pub reads: BTreeMap<(usize, u64), Vec<Use>>,
     /// The turns, by storage and cluster.
     pub writes: BTreeMap<(usize, u64), Vec<usize>>,
-    /// What each turn reads and writes.
+    /// The bytes that each turn reads and writes.
     pub bytes: Vec<u64>,
     /// By storage, what jobs write of it in which turns; `None` for all of it.
     pub boxes: BTreeMap<usize, Vec<(usize, Option<Region>)>>,
@@ -162,7 +162,8 @@ impl Uses {
         clusters: Clusters,
     ) -> Self {
         let mut uses = Self::default();
-        // What an rTask of a kernel touches of each argument, and whether the kernel writes it.
+        // The bytes that an rTask of a kernel touches of each argument, and whether the kernel
+        // writes it.
         let mut known: HashMap<(usize, u64), Vec<(u64, bool)>> = HashMap::new();
         for (number, turn) in turns.iter().enumerate() {
             let job = &lowered.jobs[turn.job];
@@ -227,11 +228,18 @@ mod tests {
     #[test]
     fn the_widest_gap_is_cut() {
         let uses = [0, 2, 9, 10].map(|turn| Use { turn, read: 64 }).to_vec();
-        let wish =
-            Wish { storage: 0, cluster: 0, bytes: 100, how: How::Ahead, uses, job: 0, sharers: 1 };
-        let [one, other] = wish.clone().cut().expect("it has several uses");
+        let request = Request {
+            storage: 0,
+            cluster: 0,
+            bytes: 100,
+            how: How::Ahead,
+            uses,
+            job: 0,
+            sharers: 1,
+        };
+        let [one, other] = request.clone().cut().expect("it has several uses");
         assert_eq!([one.uses.len(), other.uses.len(), other.uses[0].turn], [2, 2, 9]);
         assert_eq!([one.read(), other.read()], [128, 128]);
-        assert!(Wish { how: How::Kept, ..wish }.cut().is_none());
+        assert!(Request { how: How::Kept, ..request }.cut().is_none());
     }
 }
