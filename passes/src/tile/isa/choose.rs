@@ -123,6 +123,9 @@ pub fn choices<'c>(
         .collect()
 }
 
+/// The cheapest mapping so far: its cycles, and the tiles that feed it.
+type Best<'c> = (f64, Vec<Vec<u64>>, Mapping<'c>);
+
 /// The cheapest way for one instruction; writes down what became of every mapping.
 ///
 /// # Errors
@@ -153,8 +156,8 @@ pub fn consider<'c>(
         Strategy::Greedy => 1,
         Strategy::Beam => BEAM,
     };
-    let (mut best, mut refusal, mut grown): (Option<(f64, Vec<Vec<u64>>, Mapping<'c>)>, _, _) =
-        (None, None, 0);
+    let (mut refusal, mut grown) = (None, 0);
+    let mut best: Option<Best<'c>> = None;
     for (least, _, mapping) in ranked {
         let what = mapping.describe();
         let mut note = |cycles: Option<f64>, dropped: Option<String>| {
