@@ -28,7 +28,9 @@ const ALL: [(&str, &str); 5] = [GEMM, ELEMENTWISE, ROWS, COLUMNS, CONVOLUTION];
 
 /// The host runs one kernel: a sum stays whole.
 fn whole() -> Vec<(String, String, String)> {
-    vec![["tile-split-reductions", "split", "false"].map(str::to_owned).into()]
+    let options =
+        [["tile-split-reductions", "split", "false"], ["tile-fuse-elementwise", "fuse", "always"]];
+    options.map(|option| option.map(str::to_owned).into()).to_vec()
 }
 
 pub fn unit<'c>(

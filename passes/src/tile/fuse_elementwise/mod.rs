@@ -45,7 +45,12 @@ pub const PASS: Pass = Pass {
     name: "tile-fuse-elementwise",
     description: "Join elementwise kernels to those that make what they read",
     options: &[
-        PassOption { name: "fuse", description: "whether to do it", fallback: "true" },
+        PassOption {
+            name: "fuse",
+            description: "which kernels are joined: true, those that pay; always, whatever it \
+                          costs; false, none",
+            fallback: "true",
+        },
         PassOption {
             name: "remarks",
             description: "say which kernels stay apart, and why",
@@ -57,10 +62,9 @@ pub const PASS: Pass = Pass {
 };
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
-    let (fuse, remarks) = (run.flag("fuse")?, run.flag("remarks")?);
-    if !fuse {
-        return Ok(());
-    }
+    let words = [("true", Some(false)), ("always", Some(true)), ("false", None)];
+    let (fuse, remarks) = (run.word("fuse", &words)?, run.flag("remarks")?);
+    let Some(always) = fuse else { return Ok(()) };
     let body = run.module.body(0).ok_or(Failed)?;
     let (graphs, kernels): (Vec<_>, Vec<_>) = body
         .ops()
@@ -70,7 +74,9 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let mut fuse = Fuse {
         context: run.context,
         module: run.module,
-        chooser: Machine::of(run.module).map(|machine| Chooser::of(run, machine)),
+        chooser: Machine::of(run.module)
+            .filter(|_| !always)
+            .map(|machine| Chooser::of(run, machine)),
         remarks,
         kernels: kernels.iter().map(|kernel| (kernel.symbol().to_owned(), *kernel)).collect(),
         made: HashMap::new(),
@@ -100,6 +106,7 @@ fn applied(graphs: &[Op<'_>]) -> HashSet<String> {
 struct Fuse<'c> {
     context: &'c Context,
     module: Op<'c>,
+    /// Decides whether it pays; `None` where that does not matter.
     chooser: Option<Chooser<'c>>,
     remarks: bool,
     kernels: HashMap<String, Op<'c>>,
@@ -355,8 +362,7 @@ fn no_nest() -> Refused {
 }
 
 /// Tests that one kernel takes no more cycles than two, where more than lanes may do the first. Where
-/// lanes do both they do it in registers, and nothing is lost; where an instruction keeps the first,
-/// one kernel saves the handover between two.
+/// lanes do both they do it in registers, and nothing is lost.
 ///
 /// # Errors
 /// The cycles of both.
@@ -383,21 +389,10 @@ fn pays<'c>(
         return Ok(());
     };
     let is_lanes = |choice: &Choice<'_>| matches!(choice.tiled, Tiled::Lanes(_));
-    let handover = match (is_lanes(&made), is_lanes(&together)) {
-        (true, true) => return Ok(()),
-        (false, true) => 0.0,
-        (_, false) => handover(machine),
-    };
-    let apart = made.cycles + used.cycles + handover;
-    if together.cycles <= apart {
+    let apart = made.cycles + used.cycles;
+    if is_lanes(&made) && is_lanes(&together) || together.cycles <= apart {
         return Ok(());
     }
     let values = format!("{:.0} cycles together, {apart:.0} apart", together.cycles);
     Err(Refused::by("epilogue", "both together take more").met(values))
-}
-
-/// Cycles that all units of a machine together wait between two kernels.
-fn handover(machine: Machine<'_>) -> f64 {
-    let unit = machine.units().into_iter().next();
-    unit.map_or(0.0, |unit| (unit.count() * (unit.handover_cycles() + unit.wait_cycles())) as f64)
 }
