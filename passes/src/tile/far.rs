@@ -1,5 +1,5 @@
-//! How long tensors take from the memories behind a unit's own: for caches, which bring what is
-//! read while the unit works.
+//! Time that tensors take from the memories behind a unit's own: for caches, which load while the
+//! unit works.
 //!
 //! ```text
 //! a kernel        max(cycles of its registers, Σ tensors  bytes / rate of the smallest memory that keeps it)

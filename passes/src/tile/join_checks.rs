@@ -1,5 +1,5 @@
-//! What speaks against one kernel: members that other units share, tensors that are kept in part,
-//! memories without room.
+//! Reasons against one kernel: members that other units share, tensors that are kept in part,
+//! memories that are too small.
 
 use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Op, Report};

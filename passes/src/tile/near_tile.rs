@@ -16,7 +16,7 @@ use super::task_tile;
 use super::write_compute::rewrite;
 use crate::nest::Nest;
 
-/// Who computes a tile of a group's member, and its rTiles.
+/// The instruction that computes a tile of a group's member, and the tile's rTiles.
 pub(super) struct NearTile<'c> {
     tiled: Tiled<'c>,
     tiles: Vec<RTile>,

@@ -1,4 +1,4 @@
-//! How the time of a kernel follows from what one unit issues, moves and waits for.
+//! Time of a kernel, from what one unit issues, moves and waits for.
 //!
 //! ```text
 //! threads      cycles · waves / rTasks                          waves = ⌈rTasks / units⌉
@@ -6,7 +6,7 @@
 //!                  waves · steps · latency / 2)                 waves = ⌈rTasks / (units · groups)⌉
 //! ```
 //!
-//! Where registers are spread over lanes the policy's cycles are what is issued: a unit takes
+//! If registers are spread over lanes the policy's cycles are what is issued: a unit takes
 //! turns with several groups of lanes, so that what each waits for passes unseen while there are
 //! enough of them (`block/choose.rs` counts the same).
 
@@ -14,14 +14,14 @@ use weft_dialects::device::{Machine, Memory, Move};
 
 use super::way::{beside, way};
 
-/// How units share out tiles, and what they wait for.
+/// The number of units and groups of lanes, their bandwidth and their waiting times.
 pub(super) struct Pace {
-    /// How many there are.
+    /// Number of units.
     pub units: u64,
     /// Groups of lanes that a unit has under way, one of which goes on while others wait.
     pub at_once: u64,
     handover: f64,
-    /// Where several have, bytes a cycle that a unit gets of the memory that all see.
+    /// Bandwidth of the shared memory per unit, in bytes a cycle, when several units use it.
     pub far: f64,
     /// Cycles that a group of lanes waits for a step's data from there, two being under way.
     pub far_wait: f64,

@@ -53,8 +53,8 @@ pub(super) fn in_parts(
     }
 }
 
-/// Whether the unit's cache, of which a piece may take `most_bytes`, has room for what a tile of
-/// `sizes` reads in the shortest part of its reductions for which an rTask is cut.
+/// Returns whether the unit's cache, of which a tensor's tile may take `most_bytes`, holds the
+/// inputs of a tile of `sizes` for the shortest part of its reductions for which an rTask is cut.
 pub(super) fn have_room(nest: &Nest<'_>, most_bytes: u64, mut sizes: Vec<u64>) -> bool {
     let Some(axis) = longest_reduction(nest) else { return true };
     sizes[axis] = good_length(nest, axis);
@@ -83,7 +83,7 @@ fn room(most_bytes: u64) -> u64 {
     2 * most_bytes
 }
 
-/// What parts are made of.
+/// Facts from which the parts of a reduction are made.
 struct Parts<'n, 'c> {
     nest: &'n Nest<'c>,
     registers: &'n RTile,

@@ -1,4 +1,4 @@
-//! Where the tiles wait that members of a group hand over: one arena for all in a memory.
+//! Buffers of the tiles that members of a group hand over: one arena for all in a memory.
 //!
 //! ```text
 //! member  makes         reads         lives   room
@@ -27,7 +27,7 @@ pub struct Waiting<'w, 'n, 'c> {
     over: Vec<Vec<usize>>,
 }
 
-/// Where a member's tile waits.
+/// The buffer of a member's tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Room {
     /// First byte in the arena.
@@ -40,7 +40,7 @@ pub struct Room {
     pub over: Option<usize>,
 }
 
-/// Where all of them wait.
+/// The buffers of all tiles that wait in a memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rooms {
     /// By member; none for those whose tiles do not wait here.
@@ -49,7 +49,7 @@ pub struct Rooms {
     pub bytes: u64,
 }
 
-/// Why a member does not write over a tile that it reads.
+/// The reason that a member does not write over a tile that it reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Apart {
     /// The tile is not read by the member.
@@ -61,7 +61,7 @@ pub enum Apart {
     /// The member reads the tile again when some of its elements are done.
     #[error("it folds elements: one that is read again may have been written")]
     Folds,
-    /// What it reads past the tile's ends is read from a plane.
+    /// Reads past the tile's ends go to a plane.
     #[error("it reads past the tile's ends")]
     Border,
     /// Elements are not as large, or of another kind.
@@ -128,10 +128,10 @@ impl<'w, 'n, 'c> Waiting<'w, 'n, 'c> {
     }
 }
 
-/// Whether `reader` may write over the tile that `maker` hands it.
+/// Checks that `reader` may write over the tile that `maker` hands it.
 ///
 /// # Errors
-/// Why not.
+/// The reason that it may not.
 pub fn may_write_over(
     chain: &Chain<'_, '_>,
     tiles: &Tiles,
@@ -143,11 +143,9 @@ pub fn may_write_over(
     if same { Ok(()) } else { Err(Apart::Sizes) }
 }
 
-/// Whether `reader` is the last to read what `maker` makes, and reads each element only for the
-/// one of its own that lies in the same place.
-///
-/// Its tile then lies where that of the maker does if both have one size: a maker's tile holds
-/// what its readers' tiles read.
+/// Checks that `reader` is the last to read what `maker` makes, and reads each element only for its
+/// own element in the same position. Its tile then takes the buffer of the maker's tile if both
+/// have one size: a maker's tile holds what its readers' tiles read.
 fn element_by_element(chain: &Chain<'_, '_>, maker: usize, reader: usize) -> Result<(), Apart> {
     let [made, own] = [maker, reader].map(|member| &chain.nests[member].outputs[0]);
     let nest = chain.nests[reader];

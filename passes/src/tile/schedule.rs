@@ -67,7 +67,7 @@ fn of_lanes<'c>(
         slide: registers.slide(parted),
         unroll: registers.unroll(parted),
         rows: registers.in_order(),
-        // What waits on the way to the registers lies along the lanes.
+        // Staged tiles are contiguous along the lanes.
         transpose: registers.transpose().filter(|_| lanes.stage.is_none()),
         combine_rows: registers.combine_rows(machine, lanes),
         stream: stream(machine, nest, lanes),

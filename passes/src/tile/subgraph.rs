@@ -122,7 +122,7 @@ pub(super) struct Subgraph<'c> {
     pub footprint: u64,
     /// The first rTile of every member.
     pub tiles: Vec<Vec<u64>>,
-    /// What such a tile of every member looks like.
+    /// The nest of such a tile, for every member.
     pub boxed: Vec<Nest<'c>>,
     /// Which of every member's accesses are to tiles that wait.
     pub inside: Vec<Vec<bool>>,
@@ -136,7 +136,7 @@ pub(super) struct Subgraph<'c> {
     pub second: Option<(Vec<u64>, f64, u64)>,
 }
 
-/// Why runs do not become a group.
+/// The reason that runs do not become a group.
 #[derive(Clone, Debug, thiserror::Error)]
 pub(super) enum Unjoined {
     /// A run that is no member reads from one and is read by another.
@@ -166,11 +166,11 @@ impl Subgraph<'_> {
 /// in larger groups.
 pub(super) type Known = HashMap<String, Option<(f64, Vec<u64>, Option<u64>)>>;
 
-/// Whether a group may save more than `least` cycles: what is handed over needs neither be written
-/// where all units see it nor read from there, and nobody waits in between.
+/// Checks that a group may save more than `least` cycles: a tensor that is handed over needs
+/// neither be written to the shared memory nor read from it, and no unit waits in between.
 ///
 /// # Errors
-/// What is saved at most, where that is less, or too little of what the members take.
+/// The most that is saved, if that is less, or too little of what the members take.
 pub(super) fn most_saved<'c>(
     machine: Machine<'c>,
     memory: &str,
@@ -180,7 +180,7 @@ pub(super) fn most_saved<'c>(
 ) -> Result<(), Unjoined> {
     let shared = machine.shared().and_then(|shared| shared.bytes_per_cycle());
     let Some((pace, rate)) = Pace::of(machine, memory).zip(shared) else { return Ok(()) };
-    // What members before have read, too, comes once.
+    // Tensors that earlier members have read, too, are loaded once.
     let mut again: Vec<&Access<'c>> = Vec::new();
     for (member, own) in chain.tensors.iter().enumerate() {
         for (read, access) in chain.nests[member].reads().into_iter().enumerate() {
@@ -215,7 +215,7 @@ pub(super) fn most_saved<'c>(
 /// The best tile that halving finds, if it saves more than `least` cycles.
 ///
 /// # Errors
-/// Why there is none.
+/// The reason that there is no such tile.
 pub(super) fn tile<'c>(
     chooser: &Chooser<'c>,
     memory: &str,
@@ -325,7 +325,7 @@ struct Boxed<'b, 'n, 'c> {
     config: &'b Config,
 }
 
-/// What one tile of every member takes.
+/// Cost of one tile of every member.
 struct Each {
     /// Cycles of a unit.
     cycles: f64,
@@ -335,7 +335,8 @@ struct Each {
     again: u64,
 }
 
-/// Why tiles have no cycles: they are too many already, or no lanes do one of them best.
+/// The reason that tiles have no cycles: they are too many already, or no lanes do one of them
+/// best.
 struct Late(bool);
 
 /// Cycles of one tile of every member where what is handed over lies nearby, and those in which
@@ -353,7 +354,7 @@ fn near_cycles<'c>(
     let (mut each, mut waits) = (BETWEEN * boxed.len() as f64 / pace.at_once as f64, 0.0);
     let mut again = 0;
     let brought = Far::of(machine).group(chain, &config.tiles, |own, access| inside[own][access]);
-    // Where nothing is staged, what others have waiting takes no room of this one.
+    // Without staging, the tiles of other members take no bytes from this one.
     let taken = if near_cache(machine).is_none() { config.footprint } else { 0 };
     for (member, nest) in boxed.iter().enumerate() {
         if late(each) {
@@ -399,7 +400,7 @@ fn transaction(machine: Machine<'_>) -> u64 {
     machine.shared().and_then(|shared| shared.transaction_bytes()).unwrap_or(1)
 }
 
-/// Whether what a member touches by the access of this number is handed over inside the group.
+/// Returns whether the tensor of a member's access is handed over inside the group.
 fn inside(chain: &Chain<'_, '_>, leaves: &[bool], member: usize, access: usize) -> bool {
     match access < chain.nests[member].reads().len() {
         true => chain.links.iter().any(|link| link.reader == member && link.read == access),
@@ -424,7 +425,7 @@ fn unmoved<'c>(
     let unmoved = accesses.map(|(number, access)| {
         let size = ty::byte_size(access.elem()).unwrap_or(8);
         let counted = access.shape.iter().product::<u64>() * size;
-        // What others read, too, goes to them by the shared memory.
+        // Tensors that runs outside read, too, are handed over through the shared memory.
         let mut links = chain.links.iter();
         let leaves_again =
             links.any(|link| (link.reader, link.read) == (member, number) && leaves[link.maker]);

@@ -1,4 +1,4 @@
-//! What a group moves and holds, in bytes.
+//! Traffic and footprint of a group, in bytes.
 //!
 //! ```text
 //! traffic   Σ tensors from outside, and those that leave:  Σ tiles  elements of a tile · T / min(T, run)
@@ -6,8 +6,8 @@
 //! priority  (traffic + 1) · waves,  waves = ⌈tiles / units⌉
 //! ```
 //!
-//! `run` is what lies side by side of a tile in its tensor, `T` a transaction (Welder, OSDI'23,
-//! section 4.2). What is handed over inside costs nothing.
+//! `run` is the number of a tile's elements that are contiguous in its tensor, `T` a transaction
+//! (Welder, OSDI'23, section 4.2). Tiles that are handed over inside the group cost nothing.
 
 use weft_dialects::ir::ty;
 
@@ -97,7 +97,7 @@ pub fn footprint(chain: &Chain<'_, '_>, tiles: &Tiles, leaves: &[bool]) -> u64 {
     waiting(chain, leaves).rooms(tiles).bytes
 }
 
-/// What tiles a group may have.
+/// Limits on the tiles of a group.
 #[derive(Clone, Debug)]
 pub struct Limits<'l> {
     /// Bytes for tiles that wait.
@@ -125,7 +125,7 @@ pub struct Config {
     pub footprint: u64,
     /// Bytes from and to the shared memory.
     pub traffic: u64,
-    /// What configurations are sorted by.
+    /// Key by which configurations are sorted.
     pub priority: u64,
 }
 
@@ -136,7 +136,7 @@ const VISITED: usize = 128;
 /// along every axis, the most promising first.
 ///
 /// # Errors
-/// What the whole, or the smallest tile, breaks.
+/// The limit that the whole, or the smallest tile, exceeds.
 pub fn configs(
     chain: &Chain<'_, '_>,
     limits: &Limits<'_>,
@@ -205,7 +205,7 @@ fn search(chain: &Chain<'_, '_>, limits: &Limits<'_>, keep: usize) -> Result<Vec
     if found.is_empty() { Err(why) } else { Ok(found) }
 }
 
-/// What a group is with a tile of `sizes`.
+/// The configuration of a group with a tile of `sizes`.
 fn config(
     chain: &Chain<'_, '_>,
     limits: &Limits<'_>,
@@ -225,7 +225,7 @@ fn config(
     })
 }
 
-/// Whether what leaves is made once.
+/// Returns whether each tensor that leaves the group is computed once.
 fn whole_leaves(limits: &Limits<'_>, tiles: &Tiles) -> bool {
     let last = tiles.spans.len() - 1;
     (0..last).all(|member| !limits.leaves[member] || tiles.partitions(member))

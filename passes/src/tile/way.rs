@@ -1,4 +1,4 @@
-//! How tensors reach the memory in which something computes.
+//! Moves that bring tensors from the shared memory to the memory in which they are computed on.
 //!
 //! ```text
 //! direct    @dram -> @vreg
@@ -21,7 +21,7 @@ pub struct Stage<'c> {
 /// The way from the shared memory to another one and back.
 #[derive(Clone, Debug)]
 pub struct Way<'c> {
-    /// Where tiles wait on the way; `None` where one move does.
+    /// The memory in which tiles are staged on the way; `None` where one move does.
     pub stage: Option<Stage<'c>>,
     /// The last move there.
     pub load: Move<'c>,
@@ -96,8 +96,8 @@ pub fn move_cycles(machine: Machine<'_>, way: &Move<'_>, bytes: f64) -> f64 {
     slowest.map_or(0.0, |rate| bytes / rate as f64)
 }
 
-/// How much longer than a move's latency each of the pieces takes that it brings: others that use
-/// the same memory get their turns between them.
+/// Latencies that each chunk of a copy takes: others that use the same memory get their turns
+/// between the chunks.
 const PIECE_LATENCIES: u64 = 2;
 
 /// Bytes of a piece that a move brings.

@@ -89,8 +89,8 @@ impl<'p, 'c> Piece<'p, 'c> {
         true
     }
 
-    /// Where an access begins, and along which dimension and how far apart its rows lie, unless
-    /// they are neighbours.
+    /// First element of an access, and the dimension and distance of its rows, unless they are
+    /// neighbours.
     fn beside_rows(
         &self,
         b: &mut Builder<'c>,

@@ -38,7 +38,7 @@ struct Plane<'c> {
     access: Access<'c>,
     border: Border<'c>,
     source: Val<'c>,
-    /// Where the tile of the tensor lies that is there, if it is not the whole.
+    /// The buffer of the tensor's tile that is there, if it is not the whole.
     part: Option<Room<'c>>,
     room: Val<'c>,
     /// Of the room.

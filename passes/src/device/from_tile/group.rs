@@ -83,7 +83,7 @@ impl<'h, 'c> Group<'h, 'c> {
         Ok(())
     }
 
-    /// What is done of a member.
+    /// The part of a member that is computed at once.
     fn piece(&self, member: usize, nest: &Nest<'c>, grid: &[u64]) -> Piece {
         let compute = &self.members[member].0;
         let is_last = member + 1 == self.members.len();
@@ -108,7 +108,7 @@ impl<'h, 'c> Group<'h, 'c> {
         }
     }
 
-    /// Where each member's tile begins along its axes.
+    /// First point of each member's tile along its axes.
     fn places(&self, b: &mut Builder<'c>, root: Vec<Sum<'c>>) -> Vec<Vec<Sum<'c>>> {
         let last = self.members.len() - 1;
         let mut places: Vec<Vec<Sum<'c>>> = vec![Vec::new(); last + 1];
@@ -162,13 +162,13 @@ impl<'h, 'c> Group<'h, 'c> {
     /// A nest of the tensors themselves; `merges` says whether it sees what members hand over in the
     /// dimensions that all of them have.
     fn near(&self, mut nest: Nest<'c>, merges: bool) -> Nest<'c> {
-        // What does not wait is a tensor of those dimensions in any case.
+        // A tensor that does not wait has those dimensions in any case.
         let handed: HashMap<Val<'c>, &Vec<u64>> = (0..self.members.len())
             .filter(|&maker| merges || self.waiting[maker].is_none())
             .map(|maker| (self.members[maker].1.outputs[0].argument(), &self.handed[maker]))
             .collect();
         for access in nest.accesses_mut() {
-            // What has a border is copied to a plane, by who knows the room.
+            // A tensor with a border is copied to a plane by the code that knows its buffer.
             let handed = handed.get(&access.argument()).filter(|_| Border::of(access).is_none());
             let tensor = access.argument();
             if let Some(handed) = handed {
@@ -183,7 +183,7 @@ impl<'h, 'c> Group<'h, 'c> {
     }
 }
 
-/// Where the tiles of a group wait, memory by memory.
+/// The tiles of a group that wait, memory by memory.
 fn waiting<'c>(chain: &Chain<'_, 'c>, tiles: &Tiles) -> Vec<Option<Wait<'c>>> {
     let tensors = chain.nests.iter().map(|nest| nest.outputs[0].argument());
     let memories: Vec<Option<&str>> =
@@ -201,7 +201,7 @@ fn waiting<'c>(chain: &Chain<'_, 'c>, tiles: &Tiles) -> Vec<Option<Wait<'c>>> {
     found
 }
 
-/// Where a tile begins along an axis, from where its readers' tiles do.
+/// First point of a tile along an axis, from those of its readers' tiles.
 fn start<'c>(b: &mut Builder<'c>, span: &Span, places: &[Vec<Sum<'c>>]) -> Sum<'c> {
     let index = Type::index(b.context());
     let asks = span.asks.iter().map(|ask| Sum::of(&ask.start, &places[ask.member]));

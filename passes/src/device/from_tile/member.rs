@@ -23,7 +23,7 @@ pub(super) struct Room<'c> {
     pub moves: [&'c str; 2],
     /// The dimensions in which the tensor is handed over.
     pub handed: Vec<u64>,
-    /// Where the tile begins along each.
+    /// First element of the tile along each.
     pub starts: Vec<Sum<'c>>,
     /// Its extent along each.
     pub sizes: Vec<u64>,
@@ -60,9 +60,9 @@ impl<'c> Room<'c> {
 /// The rooms of a kernel, by the tensor.
 pub(super) type Rooms<'c> = HashMap<Val<'c>, Room<'c>>;
 
-/// What is done of a member at once.
+/// The part of a member that is computed at once.
 pub(super) struct Piece {
-    /// Whether the member's parallel axes are to be as long as this piece.
+    /// True if the member's parallel axes are to be as long as this piece.
     pub cut: bool,
     pub outer: RTile,
     pub inner: RTile,

@@ -80,7 +80,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let body = run.module.body(0).into_iter().flat_map(|block| block.ops());
     let uses = uses(run.module);
     for kernel in body.filter(|op| op.is("tile.kernel")) {
-        // What only makes constants is evaluated, not run.
+        // A kernel that only makes constants is evaluated, not run.
         if uses.get(kernel.symbol()).is_some_and(|uses| !uses.run) {
             continue;
         }
@@ -90,12 +90,12 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Who applies a kernel.
+/// Uses of a kernel.
 #[derive(Clone, Default)]
 struct Uses<'c> {
-    /// What evaluates it when the artifact is written.
+    /// The operations that evaluate it when the artifact is written.
     constants: Vec<Op<'c>>,
-    /// Whether it runs, too.
+    /// True if it runs, too.
     run: bool,
 }
 
@@ -137,7 +137,7 @@ fn keep_constants<'c>(context: &'c Context, module: Op<'c>) {
     }
 }
 
-/// What is to be written, and with what.
+/// A compute that is to be written, with its instruction, memories and schedule.
 struct Plan<'c> {
     pub context: &'c Context,
     pub nest: Nest<'c>,
@@ -154,11 +154,11 @@ struct Plan<'c> {
     pub way: Way<'c>,
     /// Of the register tile.
     pub tile: RTile,
-    /// How the tile is walked, held in registers and moved.
+    /// The order of the tile's loops, its registers and moves.
     pub schedule: Schedule,
-    /// What moves lanes of several registers into one.
+    /// The move of lanes of several registers into one.
     pub gather: Option<&'c str>,
-    /// How whole registers are stored past the caches, where that pays.
+    /// The store of whole registers past the caches, where that pays.
     pub stream: Option<Stream<'c>>,
     /// The kernel's memrefs, by the tensor they stand for.
     pub memrefs: HashMap<Val<'c>, Val<'c>>,
@@ -169,7 +169,7 @@ struct Plan<'c> {
     pub roomy: HashSet<Val<'c>>,
     /// Tiles of what other computes of the kernel make, by the tensor.
     pub rooms: HashMap<Val<'c>, Room<'c>>,
-    /// What to add to a place in this nest for the coordinates that bodies ask for.
+    /// Offset from this nest's points to the coordinates that bodies ask for.
     pub origin: Vec<Sum<'c>>,
 }
 
@@ -231,7 +231,7 @@ fn lower<'c>(context: &'c Context, machine: Machine<'c>, kernel: Op<'c>) -> Resu
     Ok(())
 }
 
-/// Whether a compute has rTiles, and nothing that its instruction cannot do.
+/// Checks that a compute has rTiles, and nothing that its instruction cannot do.
 fn check<'c>(
     machine: Machine<'c>,
     kernel: Op<'c>,
@@ -440,7 +440,7 @@ fn plan<'c>(
     })
 }
 
-/// Where the rTask begins on each axis: row-major over the grid.
+/// First point of the rTask on each axis: row-major over the grid.
 fn coordinates<'c>(
     b: &mut Builder<'c>,
     task: Val<'c>,

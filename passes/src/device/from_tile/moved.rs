@@ -1,4 +1,4 @@
-//! What a move copies or fills.
+//! Copies and fills that moves do.
 
 use weft_dialects::device::Move;
 use weft_dialects::ir::pass::Failed;
@@ -53,8 +53,8 @@ fn far<'a, 'c>(here: &Here<'c>, rooms: &'a Rooms<'c>, access: &'a Access<'c>) ->
     Far { access, memref, room }
 }
 
-/// Whether a nest is a copy of one tensor to another, element by element: what an rTask on a move
-/// may be a piece of.
+/// Returns whether a nest is a copy of one tensor to another, element by element, of which an rTask
+/// on a move may be a part.
 pub(super) fn copies(nest: &Nest<'_>) -> bool {
     let yields = nest.body.terminator().and_then(|end| end.operands().first().copied());
     let ([input], [output], [start]) = (&nest.inputs[..], &nest.outputs[..], &nest.starts[..])

@@ -13,7 +13,7 @@ use crate::nest::{Access, Epilogue, Start};
 /// One register tile at a place, of a size that is smaller at ragged ends.
 pub(super) struct Piece<'p, 'c> {
     pub(super) plan: &'p Plan<'c>,
-    /// Where the tile begins on each axis.
+    /// First point of the tile on each axis.
     pub(super) at: Vec<Sum<'c>>,
     /// Its size on each axis.
     pub(super) sizes: Vec<u64>,
@@ -254,7 +254,7 @@ impl<'p, 'c> Piece<'p, 'c> {
         indices
     }
 
-    /// Where an access is at a point: in its tensor, or in the room that holds a tile of it.
+    /// Index of an access at a point: in its tensor, or in the buffer that holds a tile of it.
     pub(super) fn place(&self, access: &Access<'c>, point: &[Sum<'c>]) -> Vec<Sum<'c>> {
         let Some(room) = self.plan.rooms.get(&access.tensor) else {
             return access.index.iter().map(|index| Sum::of(index, point)).collect();

@@ -98,7 +98,7 @@ impl<'c> Piece<'_, 'c> {
                             .collect();
                         self.register(b, *memref, At { rows: &own, ..at })
                     }
-                    // What one register uses is brought to it, and then forgotten.
+                    // An operand that one register uses is loaded for it, and then forgotten.
                     None => {
                         let access = std::slice::from_ref(access);
                         self.bring(b, access, &point, at.count).remove(0)

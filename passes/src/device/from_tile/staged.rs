@@ -7,9 +7,9 @@
 //! transfer the outputs back
 //! ```
 //!
-//! What waits is a nest of its own, on buffers instead of tensors, and is written by the
-//! code that writes a whole kernel elsewhere (`piece.rs`). A tile that another compute of the
-//! kernel made, or will read, waits there already: it is read and written in its room.
+//! A staged tile is computed by a nest of its own, on buffers instead of tensors, which is written
+//! by the code that writes a whole kernel elsewhere (`piece.rs`). A tile that another compute of
+//! the kernel made, or will read, is there already: it is read and written in its buffer.
 
 use std::collections::{HashMap, HashSet};
 
@@ -29,7 +29,7 @@ use crate::tile::local::{self, Local};
 /// Writes the code of a piece: where it begins, and its size.
 type EachPiece<'f, 'c> = &'f mut dyn FnMut(&mut Builder<'c>, &[Sum<'c>], &[u64]);
 
-/// How tiles are brought near, worked on and taken back.
+/// Tiles that are staged in a memory, computed on and stored.
 pub(super) struct Staged<'p, 'c> {
     pub plan: &'p Plan<'c>,
     pub stage: &'p Stage<'c>,
@@ -390,7 +390,7 @@ pub(super) fn each_step<'c>(
     }
 }
 
-/// Where a tile of an output waits.
+/// The buffer of an output's tile.
 enum Near<'c> {
     /// In a buffer of its own, until it is transferred to the tensor.
     Buffer(Val<'c>, Local),

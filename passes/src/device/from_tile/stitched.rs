@@ -8,8 +8,8 @@
 //! ```
 //!
 //! A tensor that is made inside lies in a room from the first compute that touches it to the last.
-//! What an engine moves is waited for when somebody touches the same room, or another one that
-//! takes its bytes.
+//! A transfer by an engine is waited for when a compute touches the same buffer, or another one
+//! that takes its bytes.
 
 use std::collections::HashMap;
 
@@ -33,7 +33,7 @@ pub(super) struct Stitched<'h, 'c> {
     pub members: Vec<(Compute<'c>, Nest<'c>)>,
 }
 
-/// Where tensors wait, and what is still under way there.
+/// The buffers of tensors, and the transfers under way there.
 struct Waiting<'c> {
     rooms: Rooms<'c>,
     /// By the tensor, its memory and bytes.

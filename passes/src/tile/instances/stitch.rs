@@ -42,9 +42,9 @@ struct Instance<'a, 'c> {
     ops: &'a [Op<'c>],
     near: &'a str,
     runs: Vec<Run<'c>>,
-    /// What is read from outside.
+    /// Tensors read from outside.
     inputs: Vec<End<'c>>,
-    /// What is overwritten outside, once for each run that does.
+    /// Tensors overwritten outside, once for each run that does.
     inits: Vec<End<'c>>,
 }
 
@@ -66,7 +66,7 @@ impl<'a, 'c> Instance<'a, 'c> {
         own
     }
 
-    /// Whether an operation makes room in which the runs hand a tensor to each other.
+    /// Returns whether an operation makes the buffer in which the runs hand a tensor to each other.
     fn is_near(&self, op: Op<'c>) -> bool {
         Empty::of(op).is_some_and(|empty| empty.memory == self.near)
     }
@@ -149,9 +149,9 @@ struct Inside<'a, 'c> {
     /// By name.
     kernels: HashMap<&'c str, Op<'c>>,
     args: Vec<Val<'c>>,
-    /// What each output is by now.
+    /// The latest value of each output.
     last: Vec<Val<'c>>,
-    /// What stands for the tensors that the runs make.
+    /// Values that replace the tensors that the runs make.
     made: HashMap<Val<'c>, Val<'c>>,
     /// Which output a tensor became.
     given: HashMap<Val<'c>, usize>,

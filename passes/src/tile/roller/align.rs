@@ -19,7 +19,7 @@ pub enum Violation {
     Threads {
         /// Of a block.
         threads: u64,
-        /// What they have to be a multiple of.
+        /// The number that divides an allowed one.
         of: u64,
     },
     /// Rule 1, of a matrix instruction.
@@ -48,7 +48,7 @@ pub enum Violation {
         tensor: usize,
         /// Elements that are left free behind a row.
         padding: u64,
-        /// How many would have to be.
+        /// The padding that the rule asks for.
         of: u64,
     },
     /// Rule 4.
@@ -90,8 +90,8 @@ impl fmt::Display for Violation {
     }
 }
 
-/// What the threads of a block are a multiple of: all that a core issues together, or one warp
-/// where nothing is computed but by the way.
+/// The unit of a block's threads: all that a core issues together, or one warp where computing is
+/// negligible.
 pub fn threads(arch: &Arch, policy: Policy) -> u64 {
     match policy {
         Policy::Reuse => arch.issue_threads(),
@@ -139,7 +139,7 @@ pub fn check(
     broken
 }
 
-/// Whether rule 2 is kept for every tensor, the output among them.
+/// Returns whether rule 2 is kept for every tensor, the output among them.
 pub fn whole_rows(operator: &Operator, arch: &Arch, near: &[u64]) -> bool {
     rows(operator, arch, near, true).is_empty()
 }

@@ -3,7 +3,7 @@
 use weft_dialects::device::{Instruction, Machine, Memory, Scope};
 use weft_dialects::ir::{Type, ty};
 
-/// What the policies ask of a machine. Read from a `device.machine` by [`Arch::of`].
+/// Facts of a machine that the policies need. Read from a `device.machine` by [`Arch::of`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Arch {
     /// Name of the memory that all cores share.
@@ -12,13 +12,13 @@ pub struct Arch {
     pub near: String,
     /// Name of the register file.
     pub registers: String,
-    /// What the far memory moves, in GB/s.
+    /// Bandwidth of the far memory, in GB/s.
     pub far_gbytes_per_s: f64,
-    /// What the near memories of all cores move together, in GB/s.
+    /// Bandwidth of the near memories of all cores together, in GB/s.
     pub near_gbytes_per_s: f64,
-    /// What one access to the far memory moves at least.
+    /// Smallest access to the far memory.
     pub far_transaction_bytes: u64,
-    /// What one block may have of the near memory.
+    /// Bytes of the near memory that one block may have.
     pub near_bytes: u64,
     /// Banks of the near memory, and how wide one is.
     pub banks: u64,
@@ -55,7 +55,7 @@ pub struct MatrixUnit {
     pub peak_gflops: f64,
 }
 
-/// Why a machine has no view as an [`Arch`].
+/// The reason that a machine has no view as an [`Arch`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ArchError {
     /// The machine lacks a fact.
@@ -63,7 +63,7 @@ pub enum ArchError {
     Lacks {
         /// The machine.
         machine: String,
-        /// What it lacks.
+        /// The missing fact.
         what: &'static str,
     },
     /// The machine lacks a matrix instruction for the element type.
@@ -80,8 +80,8 @@ impl Arch {
     /// The view of a machine for operators on elements of one type.
     ///
     /// # Errors
-    /// What the machine lacks: a memory of a core that is no cache, registers spread over
-    /// lanes, a bandwidth, a transaction size, an instruction that multiplies and adds.
+    /// The missing fact: a memory of a core that is no cache, registers spread over lanes, a
+    /// bandwidth, a transaction size, an instruction that multiplies and adds.
     pub fn of(machine: Machine<'_>, elem: Type<'_>) -> Result<Self, ArchError> {
         let peak = machine
             .instructions()
@@ -159,7 +159,7 @@ impl Arch {
         near: &Memory<'_>,
     ) -> Result<Self, ArchError> {
         let peak_gflops = gflops(machine, instruction);
-        // Where the machine says nothing any row is as good as another.
+        // If the machine states no transaction, any row is as good as another.
         let transaction = machine.shared().and_then(|far| far.transaction_bytes()).unwrap_or(1);
         let facts = Self::with(machine, peak_gflops, Some(transaction))?;
         let registers = machine.memory(&facts.registers);
@@ -204,7 +204,7 @@ impl Arch {
         Ok(Self { matrix: Some(matrix), ..Self::of(machine, sums.unwrap_or(elem))? })
     }
 
-    /// How many threads a block's are a multiple of: a warp for each part of a core.
+    /// Unit of a block's threads: a warp for each part of a core.
     pub fn issue_threads(&self) -> u64 {
         self.warp.saturating_mul(self.partitions)
     }
@@ -236,14 +236,14 @@ fn first_is(instruction: &Instruction<'_>, elem: Type<'_>) -> bool {
     instruction.operand_types().first().and_then(|ty| ty::elem(*ty)) == Some(elem)
 }
 
-/// Whether every operand of a multiply-add is of the type.
+/// Returns whether every operand of a multiply-add is of the type.
 fn works_on(instruction: &Instruction<'_>, elem: Type<'_>) -> bool {
     let types = instruction.operand_types();
     types.len() == 3 && types.iter().all(|ty| ty::elem(*ty) == Some(elem))
 }
 
-/// What it reaches on all units, in 10⁹ operations a second: what was measured, or a
-/// multiplication and an addition per element of the sum, and per step of the reduction.
+/// Throughput on all units, in 10⁹ operations a second: what was measured, or a multiplication and
+/// an addition per element of the sum, and per step of the reduction.
 fn gflops(machine: Machine<'_>, instruction: &Instruction<'_>) -> Option<f64> {
     if let Some(measured) = instruction.gflops() {
         return Some(measured as f64);

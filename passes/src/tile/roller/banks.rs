@@ -44,7 +44,7 @@ pub fn published_padding(arch: &Arch, elem_bytes: u64, row: u64, read: u64) -> u
     (all + offset - row % all) % all
 }
 
-/// How many accesses to one bank a warp makes at most, when lane `l` reads the element at
+/// Largest number of accesses to one bank by a warp whose lane `l` reads the element at
 /// `addresses[l]`: lanes that read the same word share an access.
 pub fn conflicts(arch: &Arch, elem_bytes: u64, addresses: &[u64]) -> u64 {
     let banks = Banks { count: arch.banks, word_bytes: arch.bank_bytes };

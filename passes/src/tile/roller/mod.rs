@@ -46,7 +46,7 @@ pub use refusal::Refusal;
 pub use report::lines;
 pub use slope::policy;
 
-/// How tiles are grown.
+/// Policies by which tiles grow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
     /// By reuse: larger tiles move less.
@@ -85,14 +85,14 @@ pub enum Variant {
     Aligned,
 }
 
-/// What to construct.
+/// Options of the construction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     /// By which score.
     pub score: Score,
     /// Whose tiles.
     pub variant: Variant,
-    /// How many candidates.
+    /// Number of candidates.
     pub keep: usize,
 }
 
@@ -111,9 +111,9 @@ impl Default for Options {
 /// A tile of registers, and around it one in the near memory while that is being built.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Tiles {
-    /// What one thread computes, or one warp by a matrix instruction: a size per axis.
+    /// The tile of one thread, or of one warp by a matrix instruction: a size per axis.
     pub registers: Vec<u64>,
-    /// What one block computes at a time.
+    /// The tile that one block computes at a time.
     pub near: Option<Vec<u64>>,
 }
 
@@ -127,12 +127,12 @@ impl Tiles {
         self.near.as_mut().unwrap_or(&mut self.registers)
     }
 
-    /// How many register tiles a block has.
+    /// Number of register tiles of a block.
     pub(crate) fn groups(&self, operator: &Operator) -> u64 {
         cost::tiles(self.current(), &self.registers, operator.spatial())
     }
 
-    /// How many threads a block has.
+    /// Number of threads of a block.
     pub(crate) fn threads(&self, operator: &Operator, arch: &Arch) -> u64 {
         self.groups(operator) * arch.matrix.as_ref().map_or(1, |_| arch.warp)
     }
@@ -141,9 +141,9 @@ impl Tiles {
 /// A tile to take.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
-    /// What one block computes at a time: a size per axis, reductions last.
+    /// The tile that one block computes at a time: a size per axis, reductions last.
     pub near: Vec<u64>,
-    /// What one thread computes.
+    /// The tile of one thread.
     pub registers: Vec<u64>,
     /// The most waste that was allowed when it was found.
     pub epsilon: f64,
@@ -151,7 +151,7 @@ pub struct Candidate {
     pub unshrunk: Option<Tiles>,
     /// Elements left free behind every row of an input in the near memory.
     pub padding: Vec<u64>,
-    /// What it moves, takes and is predicted to need.
+    /// Its predicted traffic, footprint and time.
     pub prediction: Prediction,
 }
 
@@ -161,12 +161,12 @@ impl Candidate {
         Tiles { registers: self.registers.clone(), near: Some(self.near.clone()) }
     }
 
-    /// How many blocks there are.
+    /// Number of blocks.
     pub fn blocks(&self, operator: &Operator) -> u64 {
         cost::tiles(&operator.extents(), &self.near, operator.spatial())
     }
 
-    /// How many threads a block has.
+    /// Number of threads of a block.
     pub fn threads(&self, operator: &Operator, arch: &Arch) -> u64 {
         self.tiles().threads(operator, arch)
     }

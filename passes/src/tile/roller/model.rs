@@ -1,4 +1,4 @@
-//! What a tile is predicted to take: Roller's micro-performance model (section 4.3).
+//! Predicted cost of a tile: Roller's micro-performance model (section 4.3).
 //!
 //! ```text
 //! time = max(compute, far, near)
@@ -10,7 +10,7 @@
 use super::cost::{self, footprint, input_bytes, tiles, traffic, work};
 use super::{Arch, Operator, Tiles, banks};
 
-/// What a tile moves, takes and needs.
+/// Traffic, footprint and predicted time of a tile.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prediction {
     /// Bytes of one block from and to the far memory.
@@ -21,11 +21,11 @@ pub struct Prediction {
     pub waste: f64,
     /// Time of all blocks, in milliseconds.
     pub predicted_ms: f64,
-    /// What of it computing takes alone.
+    /// Time of computing alone.
     pub compute_ms: f64,
-    /// What the far memory takes alone.
+    /// Time of the far memory alone.
     pub far_ms: f64,
-    /// What the near memory takes alone.
+    /// Time of the near memory alone.
     pub near_ms: f64,
 }
 
@@ -51,7 +51,7 @@ pub fn predict(operator: &Operator, arch: &Arch, both: &Tiles, padding: &[u64]) 
     }
 }
 
-/// How much longer blocks take than if cores could share the last of them.
+/// Ratio of the time of blocks to their time if cores could share the last of them.
 fn waves(blocks: u64, cores: u64) -> f64 {
     (blocks.div_ceil(cores) * cores) as f64 / blocks.max(1) as f64
 }
@@ -77,7 +77,7 @@ fn transferred(operator: &Operator, arch: &Arch, near: &[u64]) -> f64 {
     inputs * folds + rows(&operator.output_tile(near), operator.output.elem_bytes)
 }
 
-/// How many of the loads of a warp go one after the other, for banks conflict, less those that
+/// Number of a warp's loads that go one after the other because banks conflict, less those that
 /// several lanes share: a word that many lanes read is moved once.
 fn shared(operator: &Operator, arch: &Arch, both: &Tiles, padding: &[u64]) -> f64 {
     let degrees = (0..operator.inputs.len()).map(|input| {

@@ -1,4 +1,4 @@
-//! Why there is no tile, with the arithmetic and what would do.
+//! Reasons that there is no tile, with the arithmetic and an accepted value.
 
 use super::align;
 use super::cost::{footprint, registers};
@@ -14,9 +14,9 @@ pub enum Refusal {
     Registers {
         /// The smallest register tile.
         tile: Vec<u64>,
-        /// What it takes.
+        /// Registers that it takes.
         needed: u64,
-        /// What the machine has.
+        /// Registers that a thread has.
         has: u64,
     },
     /// The smallest aligned near tile takes more than the near memory has.
@@ -28,9 +28,9 @@ pub enum Refusal {
         memory: String,
         /// The tile.
         tile: Vec<u64>,
-        /// What it takes.
+        /// Bytes that it takes.
         needed: u64,
-        /// What a block may have.
+        /// Bytes that a block may have.
         has: u64,
     },
     /// The threads of a warp for every part of a core are more than a block may have.
@@ -48,7 +48,7 @@ pub enum Refusal {
     Waste {
         /// The spatial extents.
         extents: Vec<u64>,
-        /// What threads are a multiple of.
+        /// The unit of a block's threads.
         of: u64,
         /// The nearest extent of the last axis for which there is one.
         enough: Option<u64>,
@@ -94,7 +94,7 @@ impl Refusal {
     }
 }
 
-/// What can be said before anything is tried.
+/// Checks what is known before any tile is tried.
 pub fn check(operator: &Operator, arch: &Arch) -> Result<(), Refusal> {
     if let Some(axis) = operator.axes.iter().find(|axis| axis.extent == 0) {
         return Err(Refusal::Empty { axis: axis.name.clone() });
@@ -111,7 +111,7 @@ pub fn check(operator: &Operator, arch: &Arch) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Why nothing was found.
+/// The reason that the search found no tile.
 pub fn of(operator: &Operator, arch: &Arch, options: &Options, policy: Policy) -> Refusal {
     let unit = steps::unit(operator, arch);
     let smallest = steps::of_near(operator, arch, options, policy, &unit, EPSILON_MAX);

@@ -5,7 +5,7 @@ use weft_dialects::device::Machine;
 use super::{Arch, Candidate, Operator, Options, Score, construct};
 use crate::nest::Nest;
 
-/// How many candidates are worth reading.
+/// Number of candidates that a report lists.
 const TOLD: usize = 3;
 
 /// One line for each of the best candidates of a nest, or one that says why there is none.

@@ -20,7 +20,7 @@ pub struct Search<'a> {
     pub arch: &'a Arch,
     pub options: &'a Options,
     pub policy: Policy,
-    /// Whether any round has found a near tile that is aligned and bound by computing.
+    /// True if any round has found a near tile that is aligned and bound by computing.
     pub found_any: bool,
     /// Near tiles that are aligned and worth it, at most as many as asked for.
     pub found: Vec<Tiles>,
@@ -95,7 +95,7 @@ impl<'a> Search<'a> {
                 .is_empty()
     }
 
-    /// Whether a register tile is to be gone on from, and a near tile to be kept.
+    /// Returns whether to enlarge a register tile further, or to keep a near tile.
     fn is_worth_it(&self, tiles: &Tiles) -> bool {
         if tiles.near.is_some() && !(self.issues(tiles) && self.keeps_rules(tiles)) {
             return false;
@@ -115,7 +115,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Whether computing a tile takes longer than bringing it.
+    /// Returns whether computing a tile takes longer than loading it.
     fn computes_longer(&self, tile: &[u64], gbytes_per_s: f64) -> bool {
         let compute = work(self.operator, tile) / self.arch.peak();
         compute > traffic(self.operator, tile) as f64 / gbytes_per_s
@@ -177,8 +177,8 @@ impl Growth for Search<'_> {
     }
 }
 
-/// Whether a machine has room for tiles: registers of a thread, and for a near tile those of
-/// a block, the near memory, and the threads of a block.
+/// Returns whether a machine has room for tiles: registers of a thread, and for a near tile those
+/// of a block, the near memory, and the threads of a block.
 pub fn fits(operator: &Operator, arch: &Arch, options: &Options, tiles: &Tiles) -> bool {
     let lanes = arch.matrix.as_ref().map_or(1, |_| arch.warp);
     let each = registers(operator, &tiles.registers, lanes);

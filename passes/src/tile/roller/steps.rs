@@ -16,13 +16,13 @@ use super::{Options, Policy, Variant};
 /// The sizes of every axis, in rising order.
 pub type Steps = Vec<Vec<u64>>;
 
-/// What distinguishes the tables of the two policies.
+/// Numbers in which the tables of the two policies differ.
 struct Table {
     /// Multiples of the register tile along spatial axes.
     multiples: u64,
     /// Transactions in the smallest reduction step.
     transactions: u64,
-    /// What a reduction step is multiplied by.
+    /// Factor from one reduction step to the next.
     growth: u64,
     /// The largest reduction step.
     depth_max: u64,
@@ -112,7 +112,7 @@ fn depths(arch: &Arch, table: &Table, base: u64, extent: u64, transaction: u64) 
     }
 }
 
-/// Whether an axis alone is the contiguous dimension of a tensor.
+/// Returns whether an axis alone is the contiguous dimension of a tensor.
 fn is_innermost(operator: &Operator, axis: usize) -> bool {
     operator
         .inputs
