@@ -632,7 +632,9 @@ def Device_ApplyOp : Device_Op<"apply", [AttrSizedOperandSegments, SingleBlock]>
     ```
 
     An operand in the unit's registers gives one element a lane, an operand
-    elsewhere the same element to all lanes. The body may read index values and
+    elsewhere the same element to all lanes. Registers that are spread over the
+    lanes of a group hold the operands of matrix instructions: `lanes` may be all
+    elements of one, the last dimensions of its memref, in their order. The body may read index values and
     memrefs from outside (`memref.load`), and `device.lane` is the lane's number.
 
     - C1: the machine has the lane unit, which lists every operation of the body
@@ -641,7 +643,8 @@ def Device_ApplyOp : Device_Op<"apply", [AttrSizedOperandSegments, SingleBlock]>
       come with every unit.
     - C2: the body has one argument per input, of its element type, and yields one
       value per output, of its element type.
-    - C3: outputs lie in the unit's registers, and the lanes fit one register.
+    - C3: outputs lie in the unit's registers, and the lanes fit one register, or are
+      a whole operand of an instruction there.
     - C4: one index per dimension.
   }];
   let arguments = (ins FlatSymbolRefAttr:$lanes_unit, I64Attr:$lanes,

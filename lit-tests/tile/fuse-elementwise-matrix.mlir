@@ -1,4 +1,4 @@
-// Instructions with axes of their own store what they fold, so a product for them stays alone.
+// An array stores what it folds: with an epilogue lanes would do all of it, so the product stays alone.
 // RUN: weft-opt %s --device-load-machine=file=%devices/systolic.mlir --tile-fuse-elementwise=remarks=true 2>%t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t
 // A kernel that has an epilogue all the same is for lanes.
@@ -6,7 +6,7 @@
 
 // CHECK-LABEL: tile.graph @g
 // CHECK-COUNT-2: tile.run
-//      REMARK: remark: @relu stays apart from @mm: the best way to fold it stores what it folds
+//      REMARK: remark: @relu stays apart from @mm: both together take more [epilogue: {{[0-9]+}} cycles together, {{[0-9]+}} apart]
 //       LANES: remark: @mm_relu: @scalar, one point at a time
 //       LANES: remark: @mm_relu: {{.+}} stores what it folds, and the kernel has an epilogue
 tile.graph @g inputs ["x", "w"] outputs ["y"] : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> {

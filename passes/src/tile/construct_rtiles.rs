@@ -19,7 +19,6 @@ use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::{Context, Op, Report, attr, remark};
 
-use super::block;
 use super::chooser::Chooser;
 use super::isa::{Model, Search, Strategy};
 use super::layout::Layout;
@@ -28,9 +27,8 @@ use super::rtiles::Tile;
 use super::schedule::schedule;
 use super::write_compute::rewrite;
 use super::{instruction, isa, offer, pack_weights, roller};
-use crate::math;
 use crate::nest::{self, Nest};
-use crate::remarks::{Refused, chosen};
+use crate::remarks::chosen;
 
 /// The pass.
 pub const PASS: Pass = Pass {
@@ -168,42 +166,6 @@ fn choose_by<'c>(
         report.help("give the machine a device.instruction that means this body, or a lane unit with the operation");
         Failed
     })
-}
-
-/// Whether lanes, near the shared memory or not, are the best way to fold `before` and can
-/// do all of `joined`, which is that and something more.
-///
-/// # Errors
-/// Why not.
-pub(super) fn lanes_do<'c>(
-    chooser: &Chooser<'c>,
-    before: &Nest<'c>,
-    joined: &Nest<'c>,
-) -> Result<(), Refused> {
-    let machine = chooser.machine;
-    if instruction::lane_unit(machine, joined, &math::expands).is_err() {
-        return Err(Refused::by("lanes", "no lane unit does both"));
-    }
-    let search = Search::default();
-    let others = isa::choices(machine, before, search).iter().any(Result::is_ok)
-        || !block::choose(machine, before, false).is_empty();
-    if !others {
-        return Ok(());
-    }
-    let layouts = vec![Layout::Fixed; before.inputs.len()];
-    match chooser.choose(before, &layouts, search) {
-        Ok(Choice { tiled: Tiled::Lanes(_), .. }) => Ok(()),
-        best => {
-            let why = Refused::by("epilogue", "the best way to fold it stores what it folds");
-            Err(match best {
-                Ok(Choice { tiled, cycles, runner_up }) => {
-                    let second = runner_up.as_ref().map(|(what, cycles)| (&**what, *cycles));
-                    why.met(chosen(&tiled.describe(), cycles, second))
-                }
-                Err(none) => why.met(none),
-            })
-        }
-    }
 }
 
 /// Chooses for a kernel and writes the choice down; reports where the machine has nothing. Gives

@@ -150,7 +150,25 @@ fn unsupported<'c>(
     nest: &Nest<'c>,
     expands: &dyn Fn(Op<'_>) -> bool,
 ) -> Option<String> {
-    for op in nest.bodies().into_iter().flat_map(|body| body.ops()) {
+    nest.bodies().into_iter().find_map(|body| not_applied(unit, body, expands))
+}
+
+/// Tests that a lane unit applies every operation of a body.
+pub(super) fn applies<'c>(
+    unit: &Lanes<'c>,
+    body: Block<'c>,
+    expands: &dyn Fn(Op<'_>) -> bool,
+) -> bool {
+    not_applied(unit, body, expands).is_none()
+}
+
+/// The first operation of a body that a lane unit does not apply.
+fn not_applied<'c>(
+    unit: &Lanes<'c>,
+    body: Block<'c>,
+    expands: &dyn Fn(Op<'_>) -> bool,
+) -> Option<String> {
+    for op in body.ops() {
         let free = matches!(
             op.name(),
             "arith.constant" | "linalg.index" | "linalg.yield" | "tensor.extract"

@@ -67,12 +67,52 @@ func.func @biased(%x: tensor<67x45xf32>, %w: tensor<45x150xf32>, %b: tensor<150x
 }
 "#;
 
+/// A product with an epilogue that reads a row of numbers, a column, and one for each element.
+fn with_an_epilogue(elem: &str) -> String {
+    r#"
+func.func @mlp(%x: tensor<67x45xELEM>, %w: tensor<45x150xELEM>, %b: tensor<150xf32>, %c: tensor<67xf32>, %d: tensor<67x150xf32>) -> tensor<67x150xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<67x150xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<67x150xf32>) -> tensor<67x150xf32>
+  %q = linalg.matmul ins(%x, %w : tensor<67x45xELEM>, tensor<45x150xELEM>) outs(%f : tensor<67x150xf32>) -> tensor<67x150xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (n)>, affine_map<(m, n) -> (m)>, affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m, n)>], iterator_types = ["parallel", "parallel"]} ins(%q, %b, %c, %d : tensor<67x150xf32>, tensor<150xf32>, tensor<67xf32>, tensor<67x150xf32>) outs(%e : tensor<67x150xf32>) {
+  ^bb0(%sum: f32, %bias: f32, %scale: f32, %rest: f32, %o: f32):
+    %s = arith.addf %sum, %bias : f32
+    %m = arith.mulf %s, %scale : f32
+    %t = arith.maximumf %m, %z : f32
+    %u = arith.addf %t, %rest : f32
+    linalg.yield %u : f32
+  } -> tensor<67x150xf32>
+  return %r : tensor<67x150xf32>
+}
+"#
+    .replace("ELEM", elem)
+}
+
+/// The epilogue runs where the sums are: one kernel, in blocks.
+#[test]
+fn ro_9_epilogues_run_in_the_registers_of_the_sums() {
+    for (machine, elem) in [("a100", "f32"), ("a100", "f16"), ("h200", "bf16"), ("mi300x", "f32")] {
+        let file = slow(machine);
+        let path = file.path().to_str().expect("a path is text");
+        let shapes = [
+            (elem, vec![67, 45]),
+            (elem, vec![45, 150]),
+            ("f32", vec![150]),
+            ("f32", vec![67]),
+            ("f32", vec![67, 150]),
+        ];
+        let counted = check_text(path, machine, &with_an_epilogue(elem), &shapes);
+        assert_eq!((counted.blocks, counted.kernels), (1, 1), "{machine}, {elem}");
+    }
+}
+
 #[test]
 fn ro_9_products_that_begin_with_a_bias_are_right() {
     for machine in ["a100", "mi300x"] {
         let file = slow(machine);
         let path = file.path().to_str().expect("a path is text");
-        let shapes = [vec![67, 45], vec![45, 150], vec![150]];
+        let shapes = [vec![67, 45], vec![45, 150], vec![150]].map(|shape| ("f32", shape));
         let counted = check_text(path, machine, BIASED, &shapes);
         assert_eq!(counted.blocks, 1, "{machine}: not in blocks");
     }

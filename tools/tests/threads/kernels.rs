@@ -57,31 +57,33 @@ pub fn check(machine: &str, what: (&str, &str), elem: &str) -> Counted {
 pub fn check_as(device: &str, machine: &str, what: (&str, &str), elem: &str) -> Counted {
     let context = weft::context();
     let (mut unit, kernel) = unit(&context, device, what, elem);
-    let shapes: Vec<_> = kernel.inputs.iter().map(|input| input.shape.clone()).collect();
+    let shapes: Vec<_> = kernel.inputs.iter().map(|input| (elem, input.shape.clone())).collect();
     holds(&mut unit, &shapes, machine, what.0, elem)
 }
 
-/// The same of a function on tensors with inputs of these shapes.
-pub fn check_text(device: &str, machine: &str, text: &str, shapes: &[Vec<u64>]) -> Counted {
+/// The same of a function on tensors with inputs of these types and shapes.
+pub fn check_text(device: &str, machine: &str, text: &str, inputs: &[(&str, Vec<u64>)]) -> Counted {
     let context = weft::context();
     let mut module = parse(&context, text).expect("the text is right");
     from_func::import(&context, &mut module).expect("it is a model");
     let device = Device::Named(device.to_owned());
     let options = Options { device, jobs: 1, pass_options: whole(), ..Options::default() };
     let unit = Unit::from_module(&context, module, Rc::default(), options);
-    holds(&mut unit.expect("the module is good"), shapes, machine, "a function", "f32")
+    holds(&mut unit.expect("the module is good"), inputs, machine, "a function", "f32")
 }
 
 fn holds(
     unit: &mut Unit<'_>,
-    shapes: &[Vec<u64>],
+    inputs: &[(&str, Vec<u64>)],
     machine: &str,
     what: &str,
     elem: &str,
 ) -> Counted {
     let mut random = Random(3);
-    let inputs = shapes.iter().map(|shape| random.numbers(shape.iter().product(), elem));
-    let inputs: Vec<Vec<u8>> = inputs.map(|numbers| bytes(&numbers, elem)).collect();
+    let inputs: Vec<Vec<u8>> = inputs
+        .iter()
+        .map(|(elem, shape)| bytes(&random.numbers(shape.iter().product(), elem), elem))
+        .collect();
     let models = unit.module().body(0).map(|block| block.ops()).unwrap_or_default();
     let model = models.into_iter().find_map(Model::of).expect("the kernel is a model");
     let mut weights = |_: &str, _: &str| Err("there are no weights".into());
@@ -92,6 +94,7 @@ fn holds(
     let ops = unit.module().body(0).map(|block| block.ops()).unwrap_or_default();
     let found = Machine::of(unit.module()).expect("the module has a machine");
     for kernel in ops.into_iter().filter(|op| op.is("tile.kernel")) {
+        counted.kernels += 1;
         if let Some(turns) = block::turns(found, kernel) {
             counted.blocks += 1;
             counted.said[0] += turns.taken;
@@ -120,6 +123,8 @@ fn holds(
 /// Turns of the banks of shared memory: taken, and at least.
 #[derive(Debug, Default)]
 pub struct Counted {
+    /// Kernels.
+    pub kernels: usize,
     /// Kernels in blocks.
     pub blocks: usize,
     /// What the tile programs promise.

@@ -467,7 +467,8 @@ fn check_body(op: Op<'_>, takes: &[String], yields: &[String], diag: &mut Diagno
     }
 }
 
-/// C3. Outputs are in the unit's registers, and the lanes fit one register.
+/// C3. Outputs are in the unit's registers, and the lanes fit one register, or are a whole
+/// operand of an instruction in registers that are spread over lanes.
 pub(super) fn apply_c3(op: Op<'_>, diag: &mut Diagnostics) {
     check_positive(op, "lanes", diag);
     let Some([inputs, _, outputs, _]) = lane_parts(op) else { return };
@@ -492,13 +493,25 @@ fn check_lanes<'c>(op: Op<'c>, unit: &Lanes<'c>, views: &[Val<'c>], diag: &mut D
     for view in views.iter().filter(|view| ty::memory(view.ty()) == Some(unit.memory())) {
         let Some(elem) = ty::elem(view.ty()) else { continue };
         let room = unit.lanes_for(elem).unwrap_or(0);
-        if lanes > room {
+        if lanes > room && !is_block(op, view.ty(), lanes) {
             let (name, memory) = (op.name(), unit.memory());
             diag.error(op, format!("{name} works on {lanes} lanes of {elem} in @{memory}"))
                 .note(unit.op(), "the lane unit is here")
                 .help(format!("a register holds {room} lanes of {elem}"));
         }
     }
+}
+
+/// Tests that so many elements are the last dimensions of a memref in registers that are spread over
+/// the lanes of a group.
+fn is_block(op: Op<'_>, ty: Type<'_>, elements: u64) -> bool {
+    let memory = ty::memory(ty).and_then(|name| Machine::of(op)?.memory(name));
+    let spread = memory.is_some_and(|memory| memory.lanes().is_some());
+    let blocks = ty::shape(ty).unwrap_or_default().into_iter().rev().scan(1, |block, extent| {
+        *block *= extent;
+        Some(*block)
+    });
+    spread && op.is("device.apply") && blocks.skip(1).any(|block| block == elements)
 }
 
 /// C4. One index per dimension.

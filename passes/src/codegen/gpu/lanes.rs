@@ -4,6 +4,7 @@ use weft_dialects::device::{Apply, Combine, View};
 use weft_dialects::ir::{Block, Builder, Diagnostics, Mapping, Op, Type, Val};
 
 use super::boxes::{choose, compare, is_zero, lane_place, when};
+use super::layout::Layout;
 use super::storage::{Storage, Thread, load, store};
 
 /// Puts the body, once, before the operation.
@@ -13,6 +14,14 @@ pub fn apply<'c>(
     apply: &Apply<'c>,
     diag: &mut Diagnostics,
 ) {
+    let spread = |view: &View<'c>| match thread.storage(view) {
+        Storage::Registers { layout, .. } if !layout.is_lanewise() => Some(layout),
+        _ => None,
+    };
+    if let Some(layout) = apply.outputs.iter().find_map(spread) {
+        by_slots(b, thread, apply, layout, diag);
+        return;
+    }
     let mut values = Vec::new();
     for input in &apply.inputs {
         let Some(value) = read(b, thread, apply.op, input, diag) else { return };
@@ -28,6 +37,50 @@ pub fn apply<'c>(
     let results = body(b, apply.body, &values, lane);
     for (result, output) in results.into_iter().zip(&apply.outputs) {
         write(b, thread, apply.op, (result, apply.lanes), output, diag);
+    }
+}
+
+/// Puts the body for each slot that a thread has of an instruction's operand: every element is where
+/// the instruction has it, so the body needs to know of none which it is.
+fn by_slots<'c>(
+    b: &mut Builder<'c>,
+    thread: &Thread<'c>,
+    apply: &Apply<'c>,
+    layout: &Layout<'c>,
+    diag: &mut Diagnostics,
+) {
+    let whole = apply.lanes == layout.shape.iter().product::<u64>();
+    let asks = apply.body.ops().iter().any(|op| op.is("device.lane"));
+    let alike = apply.inputs.iter().chain(&apply.outputs).all(|view| match thread.storage(view) {
+        Storage::Memory { .. } => true,
+        Storage::Registers { layout: own, .. } => own == layout,
+    });
+    if !whole || asks || !alike {
+        in_other_order(apply.op, diag);
+        return;
+    }
+    for slot in 0..layout.slots {
+        let place = |b: &mut Builder<'c>, view: &View<'c>| {
+            let leading = view.indices.len() - layout.shape.len();
+            let mut place = view.indices[..leading].to_vec();
+            place.push(b.index(slot as i64));
+            place
+        };
+        let value = |view: &View<'c>| match thread.storage(view) {
+            Storage::Memory { .. } => thread.load(b, view).expect("a memory is loaded from"),
+            Storage::Registers { slots, .. } => {
+                let place = place(b, view);
+                load(b, *slots, &place)
+            }
+        };
+        let values: Vec<_> = apply.inputs.iter().map(value).collect();
+        let results = body(b, apply.body, &values, thread.place.lane);
+        for (result, output) in results.into_iter().zip(&apply.outputs) {
+            if let Storage::Registers { slots, .. } = thread.storage(output) {
+                let place = place(b, output);
+                store(b, result, *slots, &place);
+            }
+        }
     }
 }
 

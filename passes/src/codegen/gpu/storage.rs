@@ -1,7 +1,7 @@
 //! The storage of a device program's values in the code of one thread.
 
 use rustc_hash::FxHashMap;
-use weft_dialects::device::{Instruction, Invoke, Machine, Memory, View};
+use weft_dialects::device::{Apply, Instruction, Invoke, Machine, Memory, View};
 use weft_dialects::ir::{Builder, Context, Diagnostics, Op, Type, Val, attr, ty};
 
 use super::super::lower::bf16::bits_of;
@@ -173,7 +173,8 @@ pub fn layout_of<'c>(
     Some(found.map_or_else(|| Layout::lanewise(lanes, last), |(layout, _)| layout))
 }
 
-/// The order that one use asks for: an instruction, or lane by lane.
+/// The order that one use asks for: an instruction, the other registers of a body on whole operands,
+/// or lane by lane.
 fn wanted<'c>(
     machine: Machine<'c>,
     user: Op<'c>,
@@ -186,6 +187,13 @@ fn wanted<'c>(
         return fragment(&instruction, operand, lanes);
     }
     let last = ty::shape(value.ty())?.last().copied().unwrap_or(1);
+    if let Some(apply) = Apply::of(user).filter(|apply| apply.lanes > last) {
+        let others = apply.outputs.iter().map(|view| view.memref).filter(|other| *other != value);
+        let users =
+            others.flat_map(|other| other.uses().into_iter().map(move |(op, _)| (op, other)));
+        let mut invokes = users.filter(|(op, _)| op.is("device.invoke"));
+        return invokes.find_map(|(op, other)| wanted(machine, op, other, lanes));
+    }
     (user.is("device.apply") || user.is("device.combine")).then(|| Layout::lanewise(lanes, last))
 }
 

@@ -7,6 +7,7 @@
 //!   for (instructions along k, written out) {
 //!     this group's part of A and B to its registers; fold }
 //! }
+//! epilogue on the sums of this group              in its registers
 //! sums of this group to the output
 //! ```
 //!
@@ -20,11 +21,14 @@ use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Builder, Context, Op, Report, Type, Val, attr, ty};
 use weft_dialects::tile::Compute;
 
+use super::body::write_body;
 use super::index::{Sum, scf_for, unrolled};
 use super::transfer::{Boxed, Pending, Within, alloc, first};
 use super::view::View;
-use crate::nest::{Access, Nest, Start, row_major};
-use crate::tile::block::{Block, K, Lying, M, N, Ways, near_run, of_numbers, power_of_two_in};
+use crate::nest::{Access, Epilogue, Nest, Start, row_major};
+use crate::tile::block::{
+    self, Block, Held, K, Lying, M, N, Ways, near_run, of_numbers, power_of_two_in,
+};
 
 /// How the block tiles of a kernel are written.
 pub(super) struct Blocks<'p, 'c> {
@@ -34,6 +38,8 @@ pub(super) struct Blocks<'p, 'c> {
     block: Block<'c>,
     ways: Ways<'c>,
     lying: Vec<Lying>,
+    /// The lane unit that applies the epilogue.
+    unit: Option<&'c str>,
 }
 
 impl<'p, 'c> Blocks<'p, 'c> {
@@ -73,7 +79,14 @@ impl<'p, 'c> Blocks<'p, 'c> {
             .help("the inner axis is one of the input's, the pitch no less than the tile along it");
             return Err(Failed);
         }
-        Ok(Self { context, nest, memrefs, block, ways, lying })
+        let unit = block::lane_unit(machine, nest, registers).map(|unit| unit.name);
+        if nest.epilogue.is_some() && unit.is_none() {
+            let what = format!("no lanes in @{registers} do the epilogue of @{}", kernel.symbol());
+            Report::new(kernel.location(), what)
+                .help("give the epilogue a kernel of its own, or the lane unit its operations");
+            return Err(Failed);
+        }
+        Ok(Self { context, nest, memrefs, block, ways, lying, unit })
     }
 
     /// How many groups run an rTask.
@@ -101,6 +114,7 @@ impl<'p, 'c> Blocks<'p, 'c> {
         self.steps(b, &reductions, &mut at, &mut |b, at| {
             self.step(b, at, &group, tiles, sums);
         });
+        self.finish(b, sums, &own);
         let mut pending = Pending::default();
         let (near, far, within) = self.output_ends(b, output, sums, &own);
         pending.transfer_within(b, &self.ways.store, &near, &far, &held.sizes, &within);
@@ -166,6 +180,84 @@ impl<'p, 'c> Blocks<'p, 'c> {
         let (near, far, mut within) = self.output_ends(b, from, sums, at);
         within.pads = true;
         pending.transfer_within(b, &self.ways.fetch, &far, &near, &held.sizes, &within);
+    }
+
+    /// The epilogue on the sums of this group, one operand of the instruction at a time: inputs are
+    /// brought to registers in the order of the sums.
+    fn finish(&self, b: &mut Builder<'c>, sums: Val<'c>, at: &[Sum<'c>]) {
+        let (Some(Epilogue { inputs, body }), Some(unit)) = (&self.nest.epilogue, self.unit) else {
+            return;
+        };
+        let held = self.block.held_output(self.nest.inputs.len());
+        let one = held.one_operand();
+        let lanes = one.shape.iter().product();
+        let [rows, columns] = self.block.counts();
+        unrolled(b, rows, |b, row| {
+            unrolled(b, columns, |b, column| {
+                let mut own = at.to_vec();
+                for (axis, step) in [(M, &row), (N, &column)] {
+                    let apart = held.along[axis][if axis == M { 0 } else { 1 }];
+                    let place = &mut own[self.block.axes[axis]];
+                    *place = place.clone().plus(step, apart);
+                }
+                let args = body.args();
+                let used = |number: usize| !args[number].uses().is_empty();
+                let mut views = Vec::new();
+                for (number, input) in inputs.iter().enumerate().filter(|(n, _)| used(*n)) {
+                    views.push((number, self.bring_for_epilogue(b, input, &one, &own)));
+                }
+                let mut view = first(b, sums);
+                for (index, step) in view.indices.iter_mut().zip([&row, &column]) {
+                    *index = step.emit(b);
+                }
+                if used(inputs.len()) {
+                    views.push((inputs.len(), view.clone()));
+                }
+                self.apply(b, unit, lanes, *body, &views, view);
+            });
+        });
+    }
+
+    /// One operand's elements of an input, in registers.
+    fn bring_for_epilogue(
+        &self,
+        b: &mut Builder<'c>,
+        input: &Access<'c>,
+        one: &Held,
+        at: &[Sum<'c>],
+    ) -> View<'c> {
+        let register = alloc(b, &one.shape, input.elem(), self.ways.registers.name);
+        let near = Boxed { view: first(b, register), strides: row_major(&one.sizes) };
+        let strides = one.strides(self.strides(input));
+        let far = Boxed { view: self.view(b, input, at), strides };
+        let limits = [M, N].into_iter().filter_map(|axis| {
+            Some(Limit { bound: self.left(b, axis, at)?, steps: one.along[axis].clone() })
+        });
+        let within = Within { limits: limits.collect(), pads: true, run: 1 };
+        let mut pending = Pending::default();
+        pending.transfer_within(b, &self.ways.fetch, &far, &near, &one.sizes, &within);
+        near.view
+    }
+
+    /// A scalar body on elements of registers; `views` with the number of the argument each is.
+    fn apply(
+        &self,
+        b: &mut Builder<'c>,
+        unit: &str,
+        lanes: u64,
+        body: weft_dialects::ir::Block<'c>,
+        views: &[(usize, View<'c>)],
+        output: View<'c>,
+    ) {
+        let reads: Vec<View<'c>> = views.iter().map(|(_, view)| view.clone()).collect();
+        let applied = build::apply(b, unit, lanes, &reads, &[output]);
+        let mut values = vec![None; body.args().len()];
+        for ((number, _), arg) in views.iter().zip(applied.args()) {
+            values[*number] = Some(arg);
+        }
+        let mut inside = b.into_block(applied);
+        let results = write_body(&mut inside, body, &values, &[], None, &HashMap::new());
+        build::yield_values(&mut inside, &results);
     }
 
     /// The sums and the box of a tensor where they begin or go.

@@ -75,6 +75,13 @@ impl<'p, 'c> Matrix<'p, 'c> {
     ) -> Result<Self, Failed> {
         let Ends { memrefs, rooms } = ends;
         let name = compute.instruction;
+        if nest.epilogue.is_some() {
+            let what =
+                format!("@{name} stores what it folds, and @{} has an epilogue", kernel.symbol());
+            Report::new(kernel.location(), what)
+                .help("give the epilogue a kernel of its own, or groups of lanes that share tiles");
+            return Err(Failed);
+        }
         let found = machine.instruction(name).and_then(|found| mapping(&found, nest, axes));
         let start = found.as_ref().and_then(|found| begin(nest, found.binding.from_zero));
         let (Some(mapping), Some(begin), Some(shared)) = (found, start, machine.shared()) else {

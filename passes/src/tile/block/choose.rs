@@ -14,7 +14,7 @@ use weft_dialects::ir::ty;
 use weft_dialects::tile::RTile;
 
 use super::super::banks::{Banks, Choice};
-use super::{Block, Chosen, K, Lying, M, N, Ways, accesses, tiles};
+use super::{Block, Chosen, K, Lying, M, N, Ways, accesses, epilogue, tiles};
 use crate::nest::Nest;
 
 /// Tiles whose turns of banks are counted.
@@ -145,6 +145,9 @@ pub(super) struct Facts {
     core_registers: u64,
     block_lanes: u64,
     elem_bytes: [u64; 3],
+    /// Cycles that the epilogue issues for an operand's elements, and bytes that it reads of an
+    /// element.
+    epilogue: (f64, f64),
 }
 
 impl Facts {
@@ -175,6 +178,7 @@ impl Facts {
             core_registers: ways.registers.core_bytes().map_or(u64::MAX, |own| own / lane_bytes),
             block_lanes: unit.block_lanes(),
             elem_bytes: [elem(M)?, elem(N)?, ty::byte_size(nest.outputs[0].elem())?],
+            epilogue: (epilogue::cycles(machine, nest, block), read_by_epilogue(nest)),
         })
     }
 
@@ -267,9 +271,21 @@ impl Facts {
         let compute = (tall * wide * rows * columns) as f64 * inner * self.issue / issues;
         let waits = self.latency / resident;
         let step = compute.max(near).max(far).max(waits) + 2.0 * self.barrier;
-        let sums = (block.tile[M] * block.tile[N] * self.elem_bytes[K]) as f64 / self.far;
+        let points = (block.tile[M] * block.tile[N]) as f64;
+        let sums = points * (self.elem_bytes[K] as f64 + self.epilogue.1) / self.far;
+        let sums = sums + (tall * wide * rows * columns) as f64 * self.epilogue.0 / issues;
         (tiles / self.units).ceil() * (steps * step + sums + self.latency)
     }
+}
+
+/// Bytes that the epilogue reads for an element: inputs as large as the output count whole.
+fn read_by_epilogue(nest: &Nest<'_>) -> f64 {
+    let all = nest.outputs[0].shape.iter().product::<u64>().max(1) as f64;
+    let inputs = nest.epilogue.iter().flat_map(|epilogue| &epilogue.inputs);
+    let bytes = |access: &crate::nest::Access<'_>| {
+        access.shape.iter().product::<u64>() * ty::byte_size(access.elem()).unwrap_or(1)
+    };
+    inputs.map(|access| bytes(access) as f64 / all).sum()
 }
 
 /// Lanes of all groups of a block.

@@ -22,6 +22,12 @@ impl Held {
         sides.map(|side| (0..3).map(|axis| self.along[axis][side] * apart[axis]).sum()).collect()
     }
 
+    /// One operand of the instruction in it: two sides count operands along m and n.
+    pub fn one_operand(&self) -> Self {
+        let along = [0, 1, 2].map(|axis: usize| self.along[axis][2..].to_vec());
+        Self { shape: self.shape[2..].to_vec(), sizes: self.sizes[2..].to_vec(), along }
+    }
+
     fn empty() -> Self {
         let along = [Vec::new(), Vec::new(), Vec::new()];
         Self { shape: Vec::new(), sizes: Vec::new(), along }

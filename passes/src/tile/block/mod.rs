@@ -12,6 +12,7 @@
 
 mod accesses;
 mod choose;
+mod epilogue;
 mod held;
 mod lying;
 mod tiles;
@@ -27,6 +28,7 @@ use crate::nest::{Access, Nest};
 
 pub use accesses::{near_run, turns};
 pub use choose::{alone, choose, may_share};
+pub use epilogue::lane_unit;
 pub use held::Held;
 pub use lying::{Lying, of_numbers, to_numbers};
 
@@ -117,7 +119,6 @@ impl<'c> Block<'c> {
         let suits = nest.outputs.len() == 1
             && nest.inputs.len() == 2
             && nest.captures.is_empty()
-            && nest.epilogue.is_none()
             && begin(nest, false)
                 .is_some_and(|begin| begin != Begin::Copied || starts_plainly(nest))
             && factors(nest).is_some_and(|factors| factors.len() == 2);
@@ -125,7 +126,8 @@ impl<'c> Block<'c> {
             return Vec::new();
         }
         let instructions = machine.instructions();
-        instructions.into_iter().flat_map(|found| Self::by(machine, nest, found)).collect()
+        let blocks = instructions.into_iter().flat_map(|found| Self::by(machine, nest, found));
+        blocks.filter(|block| epilogue::is_applied(machine, nest, block)).collect()
     }
 
     fn by(machine: Machine<'c>, nest: &Nest<'c>, instruction: Instruction<'c>) -> Vec<Self> {

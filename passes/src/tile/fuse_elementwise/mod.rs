@@ -9,9 +9,9 @@
 //! it, both visit the elements in one order, and nothing lies more awkwardly for the lanes than
 //! before. Of two elementwise kernels one body becomes the other's input; behind a reduction
 //! the reader becomes its epilogue. A reduction whose weight other kernels read too stays alone:
-//! each would lay it out for itself. Where an instruction with axes of its own, or a block of
-//! several groups of lanes, is the better way to do the reduction, it stays alone: those store
-//! what they fold.
+//! each would lay it out for itself. Where an instruction with axes of its own, or a block of several
+//! groups of lanes, may do the reduction, the kernel that results is compared with the two that there
+//! are: an array that stores what it folds is worth more than the epilogue.
 
 mod join;
 
@@ -25,10 +25,16 @@ use weft_dialects::ir::{
 };
 use weft_dialects::tile::build::RunOp;
 
+use super::block;
 use super::chooser::Chooser;
 use super::constants::constants;
-use super::construct_rtiles::{lanes_do, read};
+use super::construct_rtiles::read;
+use super::instruction;
+use super::isa::{self, Search};
+use super::layout::Layout;
+use super::policy::{Choice, Tiled};
 use super::views::{erase_views, kernel_of, readers, root, view};
+use crate::math;
 use crate::nest::{self, Access, Nest};
 use crate::remarks::Refused;
 pub(super) use join::is_elementwise;
@@ -269,7 +275,7 @@ impl<'c> Fuse<'c> {
         let scratch = empty_module(self.context);
         let joined = join(self.context, module_op(&scratch), made, &nest, reading)?;
         if let Some(chooser) = &self.chooser {
-            lanes_do(chooser, made, &joined)?;
+            pays(chooser, [made, &nest], &joined)?;
         }
         let arguments = joined.reads().into_iter().map(Access::argument);
         let captures = joined.captures.iter().map(|capture| capture.tensor);
@@ -346,4 +352,52 @@ impl<'c> Fuse<'c> {
 
 fn no_nest() -> Refused {
     Refused::by("nest", "the reader is no nest")
+}
+
+/// Tests that one kernel takes no more cycles than two, where more than lanes may do the first. Where
+/// lanes do both they do it in registers, and nothing is lost; where an instruction keeps the first,
+/// one kernel saves the handover between two.
+///
+/// # Errors
+/// The cycles of both.
+fn pays<'c>(
+    chooser: &Chooser<'c>,
+    apart: [&Nest<'c>; 2],
+    joined: &Nest<'c>,
+) -> Result<(), Refused> {
+    let machine = chooser.machine;
+    if instruction::lane_unit(machine, joined, &math::expands).is_err() {
+        return Err(Refused::by("lanes", "no lane unit does both"));
+    }
+    let first = apart[0];
+    let others = isa::choices(machine, first, Search::default()).iter().any(Result::is_ok)
+        || !block::choose(machine, first, false).is_empty();
+    if !others {
+        return Ok(());
+    }
+    let choice = |nest: &Nest<'c>| {
+        let layouts = vec![Layout::Fixed; nest.inputs.len()];
+        chooser.choose(nest, &layouts, Search::default()).ok()
+    };
+    let ([Some(made), Some(used)], Some(together)) = (apart.map(choice), choice(joined)) else {
+        return Ok(());
+    };
+    let is_lanes = |choice: &Choice<'_>| matches!(choice.tiled, Tiled::Lanes(_));
+    let handover = match (is_lanes(&made), is_lanes(&together)) {
+        (true, true) => return Ok(()),
+        (false, true) => 0.0,
+        (_, false) => handover(machine),
+    };
+    let apart = made.cycles + used.cycles + handover;
+    if together.cycles <= apart {
+        return Ok(());
+    }
+    let values = format!("{:.0} cycles together, {apart:.0} apart", together.cycles);
+    Err(Refused::by("epilogue", "both together take more").met(values))
+}
+
+/// Cycles that all units of a machine together wait between two kernels.
+fn handover(machine: Machine<'_>) -> f64 {
+    let unit = machine.units().into_iter().next();
+    unit.map_or(0.0, |unit| (unit.count() * (unit.handover_cycles() + unit.wait_cycles())) as f64)
 }

@@ -250,6 +250,9 @@ fn start(mapped: &Mapped<'_, '_>) -> Result<Vec<u64>, Refusal> {
 fn lacks(mapped: &Mapped<'_, '_>) -> Result<(), Refusal> {
     let &Mapped { machine, nest, mapping, .. } = mapped;
     let instruction = || mapping.instruction.name.to_owned();
+    if nest.epilogue.is_some() {
+        return Err(Refusal::Epilogue { instruction: instruction() });
+    }
     let shared = machine.shared().ok_or(Refusal::Shared)?;
     let begin = residue::begin(nest, mapping.binding.from_zero)
         .ok_or_else(|| Refusal::Start { instruction: instruction() })?;

@@ -48,9 +48,6 @@ pub fn mappings<'c>(
     if nest.body.ops().into_iter().any(|op| index_axis(op).is_some()) {
         return Err(Refusal::Coordinates { instruction: name() });
     }
-    if nest.epilogue.is_some() {
-        return Err(Refusal::Epilogue { instruction: name() });
-    }
     let bindings = bindings(instruction, nest).map_err(|unlike| Refusal::Body {
         instruction: name(),
         theirs: unlike.theirs,
