@@ -22,7 +22,7 @@ pub(super) struct Group<'c> {
 }
 
 /// Returns whether a memory is nearer to a unit than the one that the device shares.
-pub(super) fn is_near(machine: Machine<'_>, memory: &str) -> bool {
+pub(super) fn is_local(machine: Machine<'_>, memory: &str) -> bool {
     let shared = machine.shared().is_some_and(|shared| shared.name == memory);
     let host = machine.memory(memory).is_some_and(|memory| memory.scope() == Scope::Host);
     !shared && !host
@@ -112,7 +112,7 @@ impl<'c> Group<'c> {
             let made = run.results().into_iter().flat_map(readers);
             let made = made.filter_map(|(op, _)| Connect::of(op));
             for edge in read.chain(made) {
-                let Some(maker) = maker(edge.source).filter(|_| is_near(machine, edge.memory))
+                let Some(maker) = maker(edge.source).filter(|_| is_local(machine, edge.memory))
                 else {
                     continue;
                 };

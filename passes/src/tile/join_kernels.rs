@@ -20,7 +20,7 @@ use weft_dialects::ir::{Builder, Context, Mapping, Op, Report, Type, Val, attr, 
 use weft_dialects::tile::build::{self, RunOp};
 use weft_dialects::tile::{self, Compute, Connect, Kernel, Schedule};
 
-use super::groups::{Group, Order, groups, is_near};
+use super::groups::{Group, Order, groups, is_local};
 use super::propagate::{Chain, Tiles, propagate};
 use super::views::{kernel_of, view};
 use crate::nest::{Nest, read_kernel};
@@ -74,7 +74,7 @@ fn plain<'c>(machine: Machine<'c>, graph: Op<'c>) -> Result<(), Failed> {
     let ops = graph.body(0).map(|body| body.ops()).unwrap_or_default();
     for edge in ops.into_iter().filter_map(Connect::of) {
         let result = edge.op.result(0);
-        if is_near(machine, edge.memory) && !result.uses().is_empty() {
+        if is_local(machine, edge.memory) && !result.uses().is_empty() {
             Report::new(
                 edge.op.location(),
                 format!("nothing can take a tile from @{}", edge.memory),

@@ -5,7 +5,7 @@ use weft_dialects::device::{Lanes, Machine, Memory};
 use weft_dialects::ir::{Type, ty};
 
 use super::banks::Banks;
-use super::way::{Stage, move_cycles, near_cache, way};
+use super::way::{Stage, move_cycles, private_cache, way};
 
 /// Machine facts that the model uses.
 pub(super) struct Facts<'c> {
@@ -105,7 +105,7 @@ impl<'c> Facts<'c> {
             stage_banks: way.stage.as_ref().and_then(|stage| Banks::of(&stage.memory)),
             stage: way.stage,
             stage_byte,
-            piece_bytes: near_cache(machine).map(|cache| cache.most_bytes),
+            piece_bytes: private_cache(machine).map(|cache| cache.most_bytes),
         })
     }
 

@@ -15,7 +15,7 @@ use weft_dialects::tile::RTile;
 
 use super::cost;
 use super::task_tile::{footprint, loop_order};
-use super::way::near_cache;
+use super::way::private_cache;
 use crate::nest::{Access, Border, Nest, Start};
 
 /// Fewer steps than this between starting and storing a tile's sums, and parts cost more than
@@ -104,7 +104,7 @@ impl<'n, 'c> Parts<'n, 'c> {
         lanes_axis: Option<usize>,
         registers: &'n RTile,
     ) -> Option<Self> {
-        let cache = near_cache(machine)?;
+        let cache = private_cache(machine)?;
         let held = nest.starts.iter().all(|start| !matches!(start, Start::Unread));
         let bordered = nest.inputs.iter().any(|access| Border::of(access).is_some());
         let across = lanes_axis.is_some_and(|axis| nest.reduces(axis));

@@ -4,7 +4,7 @@ use weft_dialects::device::{Machine, Unit};
 use weft_dialects::tile::RTile;
 
 use super::local;
-use super::way::{Stage, near_cache};
+use super::way::{Stage, private_cache};
 use crate::nest::{Access, Nest};
 
 /// The rTile that waits between the shared memory and the registers: the register tile
@@ -62,7 +62,7 @@ pub(super) fn stage_tile(
 /// unit's own, larger rTasks read more of it again.
 pub(super) fn tasks_per_unit(machine: Machine<'_>, nest: &Nest<'_>) -> u64 {
     let shares = (0..nest.axes.len()).any(|axis| nest.reduces(axis));
-    if shares && near_cache(machine).is_some() { 2 } else { 8 }
+    if shares && private_cache(machine).is_some() { 2 } else { 8 }
 }
 
 /// The rTask's rTile: whole register tiles, cut so that there are a few rTasks

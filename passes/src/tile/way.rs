@@ -53,7 +53,7 @@ pub fn way<'c>(machine: Machine<'c>, memory: &str) -> Option<Way<'c>> {
 /// tiles are staged on the way to the registers, or where lanes that share registers have moves
 /// to and from it beside the way. `None` where lanes have none of these.
 pub fn waiting_memory(machine: Machine<'_>) -> Option<Memory<'_>> {
-    if let Some(cache) = near_cache(machine) {
+    if let Some(cache) = private_cache(machine) {
         return machine.memory(cache.name);
     }
     let unit = machine.lanes_units().into_iter().next()?;
@@ -108,7 +108,7 @@ pub(crate) fn piece_bytes(way: &Move<'_>) -> Option<u64> {
 
 /// The cache in which a unit keeps a piece of its own while it works on it.
 #[derive(Clone, Copy, Debug)]
-pub struct NearCache<'c> {
+pub struct PrivateCache<'c> {
     /// Its name.
     pub name: &'c str,
     /// Bytes of a largest piece: the rest is for what streams by.
@@ -117,7 +117,7 @@ pub struct NearCache<'c> {
 
 /// The largest cache that a unit has for itself. Only where one thread's registers are filled
 /// from the shared memory itself; elsewhere tiles wait where they are brought to.
-pub fn near_cache(machine: Machine<'_>) -> Option<NearCache<'_>> {
+pub fn private_cache(machine: Machine<'_>) -> Option<PrivateCache<'_>> {
     let unit = machine.lanes_units().into_iter().next()?;
     let registers = machine.memory(unit.memory())?;
     let direct = registers.lanes().is_none() && way(machine, registers.name)?.stage.is_none();
@@ -125,5 +125,5 @@ pub fn near_cache(machine: Machine<'_>) -> Option<NearCache<'_>> {
     let caches =
         memories.iter().filter(|memory| memory.is_cache() && memory.scope() == Scope::Core);
     let largest = caches.max_by_key(|memory| memory.capacity_bytes()).filter(|_| direct)?;
-    Some(NearCache { name: largest.name, most_bytes: largest.capacity_bytes() / 4 })
+    Some(PrivateCache { name: largest.name, most_bytes: largest.capacity_bytes() / 4 })
 }

@@ -11,11 +11,11 @@ use weft_dialects::device::build;
 use weft_dialects::ir::{Builder, Type, Val};
 
 use super::index::Sum;
-use super::piece::{At, Piece};
+use super::register_tile::{At, RegisterTile};
 use super::view::{View, copy_from, copy_to};
 use crate::nest::{Access, Epilogue, Start};
 
-impl<'p, 'c> Piece<'p, 'c> {
+impl<'p, 'c> RegisterTile<'p, 'c> {
     /// The row axis whose registers' lanes are combined together.
     fn rows_at_once(&self) -> Option<usize> {
         self.plan.schedule.combine_rows.filter(|axis| self.rows == [*axis])

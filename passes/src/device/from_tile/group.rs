@@ -2,14 +2,14 @@
 //!
 //! ```text
 //! %e = tile.empty in @l2; %h = tile.compute ... -> %e; tile.compute ins(%h) -> %o
-//!   ->  %room = device.alloc at 0 : memref<96x6x112xf32, "l2">
-//!       loops over register tiles of a tile of h, stored to %room
-//!       loops over register tiles of the rTask, which read %room
+//!   ->  %h_tile = device.alloc at 0 : memref<96x6x112xf32, "l2">
+//!       loops over register tiles of a tile of h, stored to %h_tile
+//!       loops over register tiles of the rTask, which read %h_tile
 //! ```
 //!
 //! The last compute's first rTile is the rTask; which tiles the others make follows from it
-//! (`tile/propagate.rs`), and so do their rooms, pieces of one arena in each memory
-//! (`tile/rooms.rs`). Places are those of the whole tensors, so a room subtracts where its tile
+//! (`tile/propagate.rs`), and so do their placements in one arena in each memory
+//! (`tile/placements.rs`). Indices are those of the whole tensors, so a local tile subtracts where it
 //! begins. Lanes that share registers wait for each other between two members, for one of them
 //! made what another reads.
 
@@ -22,10 +22,10 @@ use weft_dialects::tile::{Compute, Empty};
 
 use super::Here;
 use super::index::Sum;
-use super::member::{self, Piece, Room};
+use super::member::{self, LocalTile, MemberTile};
 use crate::nest::{Border, Nest};
+use crate::tile::placements::{self, HandedOver, sizes};
 use crate::tile::propagate::{Chain, Link, Span, Tiles, groups, links, merged, propagate};
-use crate::tile::rooms::{self, Waiting, sizes};
 
 /// The computes of a kernel, and the tiles of each.
 pub(super) struct Group<'h, 'c> {
@@ -40,7 +40,7 @@ pub(super) struct Group<'h, 'c> {
 /// A tile that waits.
 struct Wait<'c> {
     memory: &'c str,
-    room: rooms::Room,
+    placement: placements::Placement,
     sizes: Vec<u64>,
 }
 
@@ -70,21 +70,21 @@ impl<'h, 'c> Group<'h, 'c> {
         starts: Vec<Sum<'c>>,
     ) -> Result<(), Failed> {
         let places = self.places(b, starts);
-        let rooms = self.rooms(b, &places)?.into_iter().flatten().collect();
+        let local_tiles = self.local_tiles(b, &places)?.into_iter().flatten().collect();
         for (member, (compute, nest)) in self.members.iter().enumerate() {
             // Instructions of axes are told from a nest by the dimensions of its tensors.
             let near = self.near(nest.clone(), compute.axes.is_none());
-            let piece = self.piece(member, &near, grid);
+            let tile = self.tile(member, &near, grid);
             if member > 0 {
                 self.meet(b, compute);
             }
-            member::write(self.here, b, (compute, near), &piece, &rooms, &places[member])?;
+            member::write(self.here, b, (compute, near), &tile, &local_tiles, &places[member])?;
         }
         Ok(())
     }
 
     /// The part of a member that is computed at once.
-    fn piece(&self, member: usize, nest: &Nest<'c>, grid: &[u64]) -> Piece {
+    fn tile(&self, member: usize, nest: &Nest<'c>, grid: &[u64]) -> MemberTile {
         let compute = &self.members[member].0;
         let is_last = member + 1 == self.members.len();
         let (mut outer, mut grid) = (compute.tiles[0].clone(), grid.to_vec());
@@ -96,7 +96,7 @@ impl<'h, 'c> Group<'h, 'c> {
                 *tile = (*tile).min(*size);
             }
         }
-        Piece { cut: !is_last, outer, inner, grid }
+        MemberTile { cut: !is_last, outer, inner, grid }
     }
 
     /// Lets the lanes of a register wait for each other; one that is a thread's own needs not.
@@ -123,16 +123,16 @@ impl<'h, 'c> Group<'h, 'c> {
         places
     }
 
-    /// Makes room for what members hand over.
-    fn rooms(
+    /// Allocates the tiles that members hand over.
+    fn local_tiles(
         &self,
         b: &mut Builder<'c>,
         places: &[Vec<Sum<'c>>],
-    ) -> Result<Vec<Option<(Val<'c>, Room<'c>)>>, Failed> {
-        let mut rooms: Vec<Option<(Val<'c>, Room<'c>)>> = Vec::new();
+    ) -> Result<Vec<Option<(Val<'c>, LocalTile<'c>)>>, Failed> {
+        let mut local_tiles: Vec<Option<(Val<'c>, LocalTile<'c>)>> = Vec::new();
         for (member, (_, nest)) in self.members.iter().enumerate() {
             let Some(wait) = &self.waiting[member] else {
-                rooms.push(None);
+                local_tiles.push(None);
                 continue;
             };
             let output = &nest.outputs[0];
@@ -144,19 +144,20 @@ impl<'h, 'c> Group<'h, 'c> {
             };
             let starts = groups(&output.shape, &handed).into_iter().map(start).collect();
             let sizes = wait.sizes.clone();
-            let memref = match wait.room.over {
-                Some(maker) => rooms[maker].as_ref().expect("it waits, too").1.memref,
+            let memref = match wait.placement.over {
+                Some(maker) => local_tiles[maker].as_ref().expect("it waits, too").1.memref,
                 None => {
                     let memory = attr::of_string(b.context(), wait.memory);
                     let ty = ty::memref(&sizes, output.elem(), Some(memory));
-                    build::alloc_at(b, wait.room.offset, ty)
+                    build::alloc_at(b, wait.placement.offset, ty)
                 }
             };
             let moves = member::moves(self.here, wait.memory)?;
-            let room = Room { memory: wait.memory, memref, moves, handed, starts, sizes };
-            rooms.push(Some((output.argument(), room)));
+            let local_tile =
+                LocalTile { memory: wait.memory, memref, moves, handed, starts, sizes };
+            local_tiles.push(Some((output.argument(), local_tile)));
         }
-        Ok(rooms)
+        Ok(local_tiles)
     }
 
     /// A nest of the tensors themselves; `merges` says whether it sees what members hand over in the
@@ -192,10 +193,11 @@ fn waiting<'c>(chain: &Chain<'_, 'c>, tiles: &Tiles) -> Vec<Option<Wait<'c>>> {
     for (first, memory) in memories.iter().enumerate() {
         let (Some(name), None) = (memory, &found[first]) else { continue };
         let waits = memories.iter().map(|other| other == memory).collect();
-        let rooms = Waiting::new(chain, waits).rooms(tiles);
-        for (member, room) in rooms.of.into_iter().enumerate() {
-            let Some(room) = room else { continue };
-            found[member] = Some(Wait { memory: name, room, sizes: sizes(chain, tiles, member) });
+        let placements = HandedOver::new(chain, waits).placements(tiles);
+        for (member, placement) in placements.of.into_iter().enumerate() {
+            let Some(placement) = placement else { continue };
+            found[member] =
+                Some(Wait { memory: name, placement, sizes: sizes(chain, tiles, member) });
         }
     }
     found

@@ -14,7 +14,7 @@ use weft_dialects::ir::{Builder, Op, Report, Type};
 use weft_dialects::tile::Compute;
 
 use super::index::{Sum, scf_for};
-use super::piece::Part;
+use super::register_tile::Part;
 use crate::nest::{Nest, Start};
 
 /// The parts of a reduction.

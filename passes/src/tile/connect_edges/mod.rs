@@ -31,7 +31,7 @@ use crate::tile::chooser::Chooser;
 use crate::tile::constants::constants;
 use crate::tile::groups::{Group, Order, groups, maker, starts_empty};
 use crate::tile::isa::Near;
-use crate::tile::near_tile::{construct_tile, near_tile};
+use crate::tile::member_tile::{choose_tile, construct_tile};
 use crate::tile::subgraph::{Known, Member, Subgraph, Unjoined, most_saved, tile};
 use crate::tile::views::kernel_of;
 
@@ -305,16 +305,16 @@ impl<'c> Connecting<'c> {
     ) -> Result<String, Failed> {
         let kernel = self.kernel(name).ok_or(Failed)?;
         let new = self.plain(kernel)?;
-        let (near, sizes) = (&found.boxed[member], &found.tiles[member]);
+        let (near, sizes) = (&found.nests[member], &found.tiles[member]);
         let beside =
             Near { memory: self.memory, taken: found.footprint, inside: &found.inside[member] };
-        let tile = near_tile(&self.chooser, near, sizes, beside).ok_or_else(|| {
+        let tile = choose_tile(&self.chooser, near, sizes, beside).ok_or_else(|| {
             let what = format!("@{name} is done, but no tile of it");
             Report::new(kernel.location(), what)
                 .help("compile with tile-connect-edges.joining=base");
             Failed
         })?;
-        let is_last = member + 1 == found.boxed.len();
+        let is_last = member + 1 == found.nests.len();
         let near = (!is_last).then_some(near);
         construct_tile(self.context, self.chooser.machine, new, near, &tile)?;
         Ok(new.symbol().to_owned())

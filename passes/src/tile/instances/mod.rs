@@ -32,7 +32,7 @@ use weft_dialects::tile::Graph;
 
 use super::chooser::Chooser;
 use super::isa::Near;
-use super::near_tile::{construct_tile, near_tile};
+use super::member_tile::{choose_tile, construct_tile};
 use super::stream_host::emit::{Construct, Emit, Names, Stitching};
 use super::stream_host::flow::{Flow, Unread};
 use super::stream_host::refine::refine;
@@ -141,7 +141,7 @@ fn split<'c>(
             None => {
                 // Arguments are in the order of the accesses: what is captured is not here.
                 let beside = Near { memory: local.name, taken, inside: near };
-                let tile = near_tile(&chooser, nest, &nest.extents(), beside);
+                let tile = choose_tile(&chooser, nest, &nest.extents(), beside);
                 let done = tile.map(|tile| construct_tile(context, machine, kernel, None, &tile));
                 done.is_some_and(|done| done.is_ok())
             }

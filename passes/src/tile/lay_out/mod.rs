@@ -26,9 +26,9 @@ use weft_dialects::ir::{Builder, Context, Module, Op, attr, empty_module, module
 use super::chooser::Chooser;
 use super::construct_rtiles::read;
 use super::layout::Layout;
-use super::near_cache;
 use super::pack_weights::{constant_operands, kernels, known_inputs};
 use super::peel::fresh;
+use super::private_cache;
 use super::way::way;
 use crate::nest::{self, Nest};
 use crate::remarks::chosen;
@@ -80,7 +80,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         module: run.module,
         kernels: HashMap::new(),
         cycles: HashMap::new(),
-        plane_bytes: near_cache(machine)
+        plane_bytes: private_cache(machine)
             .and_then(|cache| machine.memory(cache.name))
             .map_or(u64::MAX, |cache| cache.capacity_bytes()),
         scratch: empty_module(run.context),
@@ -133,7 +133,7 @@ impl Width {
     /// `Lanes` if one thread's registers are filled from a cache, `All` if from a scratchpad with
     /// banks.
     fn of(machine: Machine<'_>) -> Option<Self> {
-        if near_cache(machine).is_some() {
+        if private_cache(machine).is_some() {
             return Some(Self::Lanes);
         }
         let lanes = machine.lanes_units().into_iter().next()?.memory();

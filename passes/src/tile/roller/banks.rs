@@ -57,10 +57,10 @@ pub fn conflicts(arch: &Arch, elem_bytes: u64, addresses: &[u64]) -> u64 {
 /// input, with `padding` elements behind every row. Neighbouring threads have neighbouring
 /// elements: the register tile is spread over the block.
 pub fn degree(operator: &Operator, arch: &Arch, tiles: &Tiles, input: usize, padding: u64) -> u64 {
-    let (near, spatial) = (tiles.current(), operator.spatial());
+    let (block, spatial) = (tiles.current(), operator.spatial());
     let counts: Vec<u64> =
-        (0..spatial).map(|axis| near[axis].div_ceil(tiles.registers[axis])).collect();
-    let mut shape = operator.input_tiles(near).swap_remove(input);
+        (0..spatial).map(|axis| block[axis].div_ceil(tiles.registers[axis])).collect();
+    let mut shape = operator.input_tiles(block).swap_remove(input);
     if let Some(last) = shape.last_mut() {
         *last += padding as i64;
     }

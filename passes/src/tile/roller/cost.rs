@@ -39,7 +39,7 @@ pub fn traffic(operator: &Operator, tile: &[u64]) -> i64 {
     input_bytes(operator, tile) + output
 }
 
-/// Bytes that lie in the near memory at a time: the input tiles of one reduction step, with
+/// Bytes that lie in the local memory at a time: the input tiles of one reduction step, with
 /// `padding` elements behind every row.
 pub fn footprint(operator: &Operator, tile: &[u64], padding: &[u64]) -> i64 {
     let tiles = operator.input_tiles(tile);

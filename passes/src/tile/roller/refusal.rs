@@ -19,12 +19,12 @@ pub enum Refusal {
         /// Registers that a thread has.
         has: u64,
     },
-    /// The smallest aligned near tile takes more than the near memory has.
+    /// The smallest aligned block tile takes more than the local memory has.
     #[error(
         "the smallest aligned tile {tile:?} takes {needed} bytes of @{memory}, which has {has}"
     )]
-    Near {
-        /// The near memory.
+    Local {
+        /// The local memory.
         memory: String,
         /// The tile.
         tile: Vec<u64>,
@@ -66,7 +66,7 @@ impl Refusal {
     pub fn rule(&self) -> &'static str {
         match self {
             Refusal::Registers { .. } => "registers",
-            Refusal::Near { .. } => "near",
+            Refusal::Local { .. } => "near",
             Refusal::Core { .. } => "core",
             Refusal::Waste { .. } => "waste",
             Refusal::Empty { .. } => "empty",
@@ -77,7 +77,7 @@ impl Refusal {
     pub fn help(&self) -> String {
         match self {
             Refusal::Registers { needed, .. } => format!("{needed} registers a thread would do"),
-            Refusal::Near { memory, needed, .. } => {
+            Refusal::Local { memory, needed, .. } => {
                 format!("@{memory} with capacity_bytes({}) would do", needed + 1)
             }
             Refusal::Core { has, .. } => {
@@ -117,12 +117,12 @@ pub fn of(operator: &Operator, arch: &Arch, options: &Options, policy: Policy) -
     let smallest = steps::of_near(operator, arch, options, policy, &unit, EPSILON_MAX);
     let smallest = smallest.map(|steps| steps.iter().map(|sizes| sizes[0]).collect::<Vec<_>>());
     if let Some(tile) = smallest {
-        let tiles = Tiles { registers: unit, near: Some(tile.clone()) };
+        let tiles = Tiles { registers: unit, block: Some(tile.clone()) };
         let padding = banks::paddings(operator, arch, options, &tiles);
         let needed = footprint(operator, &tile, &padding).max(0) as u64;
-        if needed >= arch.near_bytes {
-            let memory = arch.near.clone();
-            return Refusal::Near { memory, tile, needed, has: arch.near_bytes };
+        if needed >= arch.local_bytes {
+            let memory = arch.local.clone();
+            return Refusal::Local { memory, tile, needed, has: arch.local_bytes };
         }
     }
     let extents = operator.extents()[..operator.spatial()].to_vec();

@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! registers   spatial 1, 2, 4, 8, 16, 32                    reduction 1
-//! near, reuse spatial 1 .. 32 times the register tile        8, 32 for f32 and 32 B
-//! near, plain spatial 1 .. 512 times the register tile       32, 64, 128 for f32 and 32 B
+//! block, reuse spatial 1 .. 32 times the register tile        8, 32 for f32 and 32 B
+//! block, plain spatial 1 .. 512 times the register tile       32, 64, 128 for f32 and 32 B
 //! ```
 //!
-//! In the near memory the last spatial axis is a multiple of a transaction too. Spatial sizes
+//! In the local memory the last spatial axis is a multiple of a transaction too. Spatial sizes
 //! that waste more than ε of their axis are left out (rule 4).
 
 use super::arch::Arch;
@@ -62,7 +62,7 @@ pub fn of_registers(operator: &Operator, arch: &Arch, epsilon: f64) -> Option<St
     thrifty(operator, steps, epsilon)
 }
 
-/// Sizes of near tiles around a register tile; `None` as above.
+/// Sizes of block tiles around a register tile; `None` as above.
 pub fn of_near(
     operator: &Operator,
     arch: &Arch,
