@@ -20,7 +20,7 @@ use weft_dialects::device::Memory;
 /// The banks of a memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Banks {
-    /// How many there are.
+    /// Number of banks.
     pub count: u64,
     /// Bytes of a word, which a bank gives in one turn.
     pub word_bytes: u64,
@@ -72,20 +72,20 @@ impl Banks {
     }
 }
 
-/// What exchanges pieces of `1 << keep` elements: see the head of this file.
+/// Exchanges runs of `1 << keep` elements: see the head of this file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Swizzle {
     /// Bits of a place that are exchanged.
     pub bits: u32,
     /// The lowest of them; what is below stays side by side.
     pub keep: u32,
-    /// How far above them the bits lie that say by what.
+    /// Distance from them up to the bits that they are combined with.
     pub shift: u32,
 }
 
 impl Swizzle {
-    /// Where element `x` lies. Places that differ stay different, for what says by what is
-    /// not exchanged itself.
+    /// Position of element `x`. Different positions stay different, for the upper bits of the
+    /// exclusive or stay as they are.
     pub fn place(self, x: u64) -> u64 {
         x ^ ((x >> self.shift) & (((1 << self.bits) - 1) << self.keep))
     }
@@ -96,12 +96,12 @@ impl Swizzle {
     }
 }
 
-/// How a tile of rows and columns lies.
+/// Layout of a tile of rows and columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Layout {
     /// Elements from one row to the next.
     pub pitch: u64,
-    /// What is exchanged, if anything.
+    /// The swizzle, if any.
     pub swizzle: Option<Swizzle>,
 }
 
@@ -127,14 +127,14 @@ impl Layout {
     }
 }
 
-/// What the lanes of a group ask of a tile at once.
+/// Addresses of a tile that the lanes of a group access at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Access {
     /// Elements that each lane asks for, side by side in a row.
     pub elements: u64,
     /// Row and column of the first, `None` for a lane that asks for nothing.
     pub lanes: Vec<Option<(u64, u64)>>,
-    /// How often it is made.
+    /// Number of times that it is made.
     pub times: u64,
 }
 
@@ -179,9 +179,9 @@ pub fn runs(places: &[Option<Vec<i64>>], most: u64) -> Vec<Range<usize>> {
 /// Turns of a list of accesses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Turns {
-    /// What they take.
+    /// Cycles that they take.
     pub taken: u64,
-    /// What they would take without a conflict.
+    /// Cycles that they would take without a conflict.
     pub least: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Who chooses for a nest on a machine, and keeps what was chosen.
+//! Chooses instructions and tiles for nests on a machine, and caches the choices.
 //!
 //! Layouts, parts of reductions, packing, tiles and groups ask for the same nests one after the
 //! other: an answer is kept by the form of the nest and all that was asked beside it.
@@ -26,7 +26,7 @@ pub(crate) struct Chooser<'c> {
     kept: Rc<Choices>,
 }
 
-/// What was chosen on the machine of a module, or why nothing was.
+/// The choices on the machine of a module, or the reasons for none.
 #[derive(Default)]
 struct Choices(RefCell<FxHashMap<Vec<usize>, Result<Kept, String>>>);
 
@@ -64,7 +64,7 @@ impl<'c> Chooser<'c> {
     /// Chooses for `nest`; `layouts[i]` says how input `i` may be laid out.
     ///
     /// # Errors
-    /// Why the machine cannot compute the body.
+    /// The reason that the machine cannot compute the body.
     pub(super) fn choose(
         &self,
         nest: &Nest<'c>,

@@ -1,4 +1,4 @@
-//! What is known when the artifact is written.
+//! Values that are known when the artifact is written.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! What a register tile costs: Roller's micro-performance model, for one core.
+//! Cost of a register tile: Roller's micro-performance model, for one core.
 //!
 //! The time of a step is the largest of what the unit must issue, what must be loaded and
 //! how long a result takes to come back (OSDI'22, section 4.3: MaxComputePerf and MemPerf),
@@ -37,7 +37,7 @@ impl Shape {
     }
 }
 
-/// What the model asks of an operand.
+/// Facts of an operand that the model needs.
 struct Operand {
     /// Per dimension, innermost last: its extent, and the axes that move along it with
     /// how far.
@@ -90,7 +90,7 @@ impl Operand {
                 (0..sizes.len()).filter(|&n| self.uses[n]).map(|n| sizes[n]).product();
             return (points * bytes).div_ceil(line_bytes) as f64;
         }
-        // What lies in one piece: inner dimensions for as long as they are whole.
+        // Contiguous elements: inner dimensions for as long as they are whole.
         let (mut run, mut pieces, mut whole) = (1, 1, true);
         for (extent, steps) in self.dims.iter().rev() {
             let reach: u64 = steps.iter().map(|&(axis, step)| step * (sizes[axis] - 1)).sum();
@@ -129,7 +129,7 @@ pub(super) struct Model<'m, 'c> {
     mapped: &'m Mapped<'c>,
     inputs: Vec<Operand>,
     outputs: Vec<Operand>,
-    /// What the epilogue reads.
+    /// Operands of the epilogue.
     epilogue: Vec<Operand>,
     /// Steps of the reductions, without the axis of the lanes.
     steps: f64,
@@ -302,14 +302,14 @@ impl<'m, 'c> Model<'m, 'c> {
         (0..self.nest.axes.len()).map(size).collect()
     }
 
-    /// Whether rows of an operand push each other out of the smallest cache.
+    /// Returns whether rows of an operand evict each other from the smallest cache.
     pub fn competes(&self, tile: &Shape) -> bool {
         let refilled = |operand: &Operand, quarters| self.refill(operand, tile, quarters) > 0.0;
         let mut read = self.inputs.iter().chain(&self.epilogue);
         read.any(|input| refilled(input, 3)) || self.outputs.iter().any(|own| refilled(own, 2))
     }
 
-    /// Whether all that a tile reads over its reductions stays in the smallest cache.
+    /// Returns whether all that a tile reads over its reductions stays in the smallest cache.
     pub fn stays(&self, tile: &Shape) -> bool {
         let Some(near) = self.facts.near.as_ref().filter(|_| self.reduces) else { return true };
         let sizes = self.reached(tile);
@@ -317,7 +317,7 @@ impl<'m, 'c> Model<'m, 'c> {
         lines.sum::<f64>() * near.line_bytes as f64 <= near.capacity_bytes as f64
     }
 
-    /// Whether reductions can be done in parts that stay in the unit's cache.
+    /// Returns whether reductions can be done in parts that stay in the unit's cache.
     pub fn has_room_for_parts(&self, tile: &Shape) -> bool {
         let room = self.facts.piece_bytes.filter(|_| self.reduces);
         room.is_none_or(|bytes| parts::have_room(self.nest, bytes, self.reached(tile)))

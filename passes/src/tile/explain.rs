@@ -1,4 +1,4 @@
-//! What the machine does with a kernel, and why not something else.
+//! The instruction that computes a kernel on a machine, and the reasons against the others.
 
 use weft_dialects::device::Machine;
 use weft_dialects::ir::Op;
@@ -12,10 +12,11 @@ use super::layout::Layout;
 use super::policy::{self, Candidate, Tiled};
 use crate::nest::read_kernel;
 
-/// What was found out about a kernel.
+/// The instructions tried for a kernel.
 #[derive(Clone, Debug)]
 pub struct Explained {
-    /// Who computes it, and its predicted cycles on one unit; or why nobody does.
+    /// The instruction that computes it and its predicted cycles on one unit; or the reason for
+    /// none.
     pub winner: Result<(String, f64), String>,
     /// The instruction or lane unit of the winner.
     pub instruction: Option<String>,
@@ -54,10 +55,10 @@ pub fn explain<'c>(machine: Machine<'c>, kernel: Op<'c>) -> Result<Explained, Fa
     })
 }
 
-/// What the model of costs says of a kernel that has its tile.
+/// The cost model's prediction for a kernel that has its tile.
 #[derive(Clone, Debug)]
 pub struct Predicted {
-    /// Who computes it and by which tile.
+    /// The instruction that computes it, and its tile.
     pub what: String,
     /// Cycles of the whole kernel on one unit.
     pub cycles: f64,
@@ -77,7 +78,7 @@ pub fn predicted<'c>(machine: Machine<'c>, kernel: Op<'c>) -> Option<Predicted> 
     let ranked = policy::candidates(machine, &nest, &fixed, Search::default(), KEPT);
     let mut ranked = ranked.ok()?;
     let names = |tiled: &Tiled<'_>| {
-        // What waits near the unit may be less than what its registers would take.
+        // Tiles staged near the unit may be smaller than those that its registers would hold.
         let fits = |tile: &RTile| match tiled {
             Tiled::Lanes(lanes) if lanes.stage.is_some() => {
                 tile.sizes.iter().zip(&inner.sizes).all(|(most, size)| size <= most)

@@ -1,5 +1,5 @@
-//! How long tensors take from the memories behind a unit's own: for caches, which bring what is
-//! read while the unit works.
+//! Time that tensors take from the memories behind a unit's own: for caches, which load while the
+//! unit works.
 //!
 //! ```text
 //! a kernel        max(cycles of its registers, Σ tensors  bytes / rate of the smallest memory that keeps it)
@@ -11,7 +11,7 @@ use weft_dialects::device::Machine;
 use weft_dialects::ir::ty;
 
 use super::propagate::{Chain, Tiles, reach};
-use super::way::near_cache;
+use super::way::private_cache;
 use crate::nest::{Access, Nest};
 
 /// The memories of a machine whose units have caches.
@@ -25,7 +25,7 @@ impl Far {
     pub fn of(machine: Machine<'_>) -> Self {
         let memories = machine.memories().into_iter().filter(|memory| {
             let shared = machine.shared().is_some_and(|shared| shared.name == memory.name);
-            near_cache(machine).is_some() && (memory.is_cache() || shared)
+            private_cache(machine).is_some() && (memory.is_cache() || shared)
         });
         let known = |memory: weft_dialects::device::Memory<'_>| {
             Some((memory.capacity_bytes(), memory.bytes_per_cycle()? as f64))

@@ -21,8 +21,8 @@ pub(super) struct Group<'c> {
     pub edges: Vec<Connect<'c>>,
 }
 
-/// Whether a memory is nearer to a unit than the one that the device shares.
-pub(super) fn is_near(machine: Machine<'_>, memory: &str) -> bool {
+/// Returns whether a memory is nearer to a unit than the one that the device shares.
+pub(super) fn is_local(machine: Machine<'_>, memory: &str) -> bool {
     let shared = machine.shared().is_some_and(|shared| shared.name == memory);
     let host = machine.memory(memory).is_some_and(|memory| memory.scope() == Scope::Host);
     !shared && !host
@@ -66,7 +66,7 @@ impl<'c> Order<'c> {
         }
     }
 
-    /// Who reads what some runs make and is none of them, in the order of the text.
+    /// Runs outside `runs` that read what some of them make, in the order of the text.
     pub fn readers(&self, runs: &[Op<'c>]) -> Vec<Op<'c>> {
         let made = runs.iter().flat_map(|run| run.results()).flat_map(seen);
         let mut found: Vec<Op<'c>> = made.filter(|run| !runs.contains(run)).collect();
@@ -112,7 +112,7 @@ impl<'c> Group<'c> {
             let made = run.results().into_iter().flat_map(readers);
             let made = made.filter_map(|(op, _)| Connect::of(op));
             for edge in read.chain(made) {
-                let Some(maker) = maker(edge.source).filter(|_| is_near(machine, edge.memory))
+                let Some(maker) = maker(edge.source).filter(|_| is_local(machine, edge.memory))
                 else {
                     continue;
                 };
@@ -132,7 +132,7 @@ impl<'c> Group<'c> {
         (!edges.is_empty()).then_some(Self { runs, edges })
     }
 
-    /// Who reads what whom makes, for the members' nests.
+    /// Links between the members' nests: each reader and its maker.
     pub fn links(&self, nests: &[&Nest<'c>]) -> Vec<Link> {
         let mut found = Vec::new();
         for (reader, (run, nest)) in self.runs.iter().zip(nests).enumerate() {
@@ -182,7 +182,7 @@ impl<'c> Group<'c> {
         edge.filter(|_| self.runs.iter().any(reads)).map(|edge| edge.memory)
     }
 
-    /// Whether something outside reads what a member makes.
+    /// Returns whether a run outside reads what a member makes.
     pub fn leaves(&self, member: usize) -> bool {
         let mut seen = self.runs[member].results();
         while let Some(value) = seen.pop() {
@@ -197,7 +197,7 @@ impl<'c> Group<'c> {
         false
     }
 
-    /// Whether two of its runs read what another one makes.
+    /// Returns whether two of its runs read what another one makes.
     pub fn meets(&self, maker: Op<'c>) -> bool {
         let reads = |run: &&Op<'c>| {
             run.operands().into_iter().any(|operand| source(operand) == Some(maker))
@@ -218,7 +218,7 @@ impl<'c> Group<'c> {
         Err(Failed)
     }
 
-    /// Whether no run outside reads from one member and is read by another.
+    /// Returns whether no run outside reads from one member and is read by another.
     pub fn stands(&self, order: &Order<'c>) -> bool {
         self.outside(order).is_none()
     }
@@ -246,7 +246,7 @@ impl<'c> Group<'c> {
     }
 }
 
-/// What makes an operand, however it is handed over.
+/// The operation that makes an operand, however it is handed over.
 fn source(operand: Val<'_>) -> Option<Op<'_>> {
     let op = operand.def()?;
     match (View::of(op), Connect::of(op)) {
@@ -270,7 +270,7 @@ pub(super) fn maker(value: Val<'_>) -> Option<Op<'_>> {
     root(value).def().filter(|op| op.is("tile.run"))
 }
 
-/// Whether a run overwrites a tensor that has no content yet.
+/// Returns whether a run overwrites a tensor that has no content yet.
 pub(super) fn starts_empty(run: Op<'_>) -> bool {
     let inits = run.results().len();
     let operands = run.operands();

@@ -11,7 +11,7 @@ use super::isa::{self, Binding, COMMUTE, Refusal, has_axes};
 use crate::math;
 use crate::nest::{Nest, index_axis};
 
-/// Who computes a nest's body.
+/// The instruction that computes a nest's body.
 #[derive(Clone)]
 pub(super) struct Mapped<'c> {
     /// Name of the instruction or lane unit.
@@ -34,7 +34,7 @@ pub(super) fn instructions<'c>(machine: Machine<'c>, nest: &Nest<'c>) -> Vec<Map
     by_lanes.flat_map(|instruction| fits(instruction, nest)).collect()
 }
 
-/// Why no instruction means the body: the rule and what it met, each with its instruction.
+/// Reasons that no instruction means the body: the rule and what it met, each with its instruction.
 pub(super) fn refusals<'c>(machine: Machine<'c>, nest: &Nest<'c>) -> Vec<(&'c str, Refusal)> {
     let one = |instruction: &Instruction<'c>| {
         let refusal = if has_axes(instruction) {
@@ -47,7 +47,7 @@ pub(super) fn refusals<'c>(machine: Machine<'c>, nest: &Nest<'c>) -> Vec<(&'c st
     machine.instructions().iter().filter_map(one).collect()
 }
 
-/// Where the body of an instruction of lanes differs.
+/// The difference between the body and an instruction of lanes.
 fn unlike<'c>(instruction: &Instruction<'c>, nest: &Nest<'c>) -> Refusal {
     let (theirs, ours) = match isa::bindings(instruction, nest) {
         Err(unlike) => (unlike.theirs, unlike.ours),
@@ -195,7 +195,7 @@ pub fn lanes_type<'c>(nest: &Nest<'c>) -> Option<Type<'c>> {
         .max_by_key(|ty| ty::bits(*ty))
 }
 
-/// How a reduction folds: `output = op(output, what the inputs give)`.
+/// The fold of a reduction: `output = op(output, what the inputs give)`.
 #[derive(Clone, Copy)]
 pub struct Combine<'c> {
     /// The folding operation.
@@ -211,7 +211,7 @@ pub fn combine<'c>(nest: &Nest<'c>) -> Option<Combine<'c>> {
     (folds && so_far.uses().len() == 1).then_some(Combine { op })
 }
 
-/// Whether the body asks for a coordinate of `axis`.
+/// Returns whether the body asks for a coordinate of `axis`.
 pub(super) fn asks_for(nest: &Nest<'_>, axis: usize) -> bool {
     nest.body.ops().into_iter().filter_map(index_axis).any(|asked| asked == axis)
 }

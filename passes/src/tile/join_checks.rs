@@ -1,5 +1,5 @@
-//! What speaks against one kernel: members that other units share, tensors that are kept in part,
-//! memories without room.
+//! Reasons against one kernel: members that other units share, tensors that are kept in part,
+//! memories that are too small.
 
 use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Op, Report};
@@ -7,8 +7,8 @@ use weft_dialects::tile::{Compute, Kernel};
 
 use super::groups::{Group, maker, starts_empty};
 use super::join_kernels::Join;
+use super::placements::HandedOver;
 use super::propagate::{Chain, Tiles};
-use super::rooms::Waiting;
 use super::views::kernel_of;
 use super::{isa, waiting_memory};
 use crate::nest::{Nest, Start};
@@ -118,16 +118,16 @@ impl<'c> Join<'c> {
             let stays = |member: usize| member < last && !group.leaves(member);
             let waits =
                 (0..=last).map(|member| stays(member) && memories[member] == Some(name)).collect();
-            let rooms = Waiting::new(chain, waits).rooms(tiles);
-            let (bytes, holds) = (rooms.bytes, memory.kernel_bytes());
+            let placements = HandedOver::new(chain, waits).placements(tiles);
+            let (bytes, holds) = (placements.bytes, memory.kernel_bytes());
             if bytes <= holds {
                 continue;
             }
-            let parts = rooms.of.iter().zip(&group.runs).filter_map(|(room, run)| {
-                let (room, name) = (room.as_ref()?, kernel_of(*run));
-                Some(match room.over {
+            let parts = placements.of.iter().zip(&group.runs).filter_map(|(placement, run)| {
+                let (placement, name) = (placement.as_ref()?, kernel_of(*run));
+                Some(match placement.over {
                     Some(other) => format!("@{name} over @{}", kernel_of(group.runs[other])),
-                    None => format!("{} of @{name} at {}", room.bytes, room.offset),
+                    None => format!("{} of @{name} at {}", placement.bytes, placement.offset),
                 })
             });
             let parts: Vec<_> = parts.collect();

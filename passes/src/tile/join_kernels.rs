@@ -20,7 +20,7 @@ use weft_dialects::ir::{Builder, Context, Mapping, Op, Report, Type, Val, attr, 
 use weft_dialects::tile::build::{self, RunOp};
 use weft_dialects::tile::{self, Compute, Connect, Kernel, Schedule};
 
-use super::groups::{Group, Order, groups, is_near};
+use super::groups::{Group, Order, groups, is_local};
 use super::propagate::{Chain, Tiles, propagate};
 use super::views::{kernel_of, view};
 use crate::nest::{Nest, read_kernel};
@@ -56,7 +56,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         };
         let mut order = Order::of(graph);
         for mut group in groups(machine, &order) {
-            // What stood between the members of others has moved.
+            // The operations between the members of other groups have moved.
             order.sort(&mut group.runs);
             group.check(&order)?;
             join.group(&group, &mut order)?;
@@ -74,7 +74,7 @@ fn plain<'c>(machine: Machine<'c>, graph: Op<'c>) -> Result<(), Failed> {
     let ops = graph.body(0).map(|body| body.ops()).unwrap_or_default();
     for edge in ops.into_iter().filter_map(Connect::of) {
         let result = edge.op.result(0);
-        if is_near(machine, edge.memory) && !result.uses().is_empty() {
+        if is_local(machine, edge.memory) && !result.uses().is_empty() {
             Report::new(
                 edge.op.location(),
                 format!("nothing can take a tile from @{}", edge.memory),
@@ -88,7 +88,7 @@ fn plain<'c>(machine: Machine<'c>, graph: Op<'c>) -> Result<(), Failed> {
     Ok(())
 }
 
-/// What a member makes is read again at once, so it is not stored past the caches.
+/// A member's tensor is read again at once, so it is not stored past the caches.
 fn keep_near<'c>(context: &'c Context, compute: &Compute<'c>) {
     if compute.schedule.stream.is_some() {
         let schedule = Schedule { stream: None, ..compute.schedule.clone() };
@@ -132,11 +132,11 @@ pub(super) struct Join<'c> {
 /// A value of the new kernel's run, under the type in which a member takes it.
 type Argument<'c> = Val<'c>;
 
-/// What leaves a group.
+/// A tensor that leaves a group.
 struct Leaf<'c> {
-    /// Who makes it.
+    /// The member that makes it.
     member: usize,
-    /// How all who read it inside see it, too.
+    /// The type in which its readers inside see it, too.
     ty: Type<'c>,
 }
 
@@ -297,7 +297,7 @@ impl<'c> Join<'c> {
         kernel
     }
 
-    /// What the members are called, those called alike once.
+    /// The names of the members, equal ones once.
     fn name(&self, group: &Group<'c>) -> String {
         let mut parts: Vec<&str> = Vec::new();
         for run in &group.runs {
@@ -347,7 +347,7 @@ impl<'c> Join<'c> {
             let after = view(&mut behind, new.result(number), before.ty());
             before.replace_with(after);
         }
-        // Who stood between and reads what leaves comes behind.
+        // Readers of leaving tensors that stood between the members come behind.
         let made: HashSet<Op<'c>> = following(new).take_while(|op| *op != last).collect();
         let mut late: HashSet<Op<'c>> = HashSet::new();
         let mut moved: Vec<Op<'c>> = Vec::new();
@@ -371,7 +371,7 @@ fn following<'c>(op: Op<'c>) -> impl Iterator<Item = Op<'c>> {
     std::iter::successors(Some(op), |op| op.next())
 }
 
-/// What hands tensors over.
+/// Returns whether an operation hands tensors over.
 fn hands(op: Op<'_>) -> bool {
     ["tile.connect", "tile.view", "tile.empty"].contains(&op.name())
 }

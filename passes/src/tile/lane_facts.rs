@@ -1,11 +1,11 @@
-//! What a machine says about lanes and the registers that they work in: loads and stores, loops,
-//! and the cache next to them.
+//! Facts of a machine about lanes and the registers that they work in: loads and stores, loops, and
+//! the cache next to them.
 
 use weft_dialects::device::{Lanes, Machine, Memory};
 use weft_dialects::ir::{Type, ty};
 
 use super::banks::Banks;
-use super::way::{Stage, move_cycles, near_cache, way};
+use super::way::{Stage, move_cycles, private_cache, way};
 
 /// Machine facts that the model uses.
 pub(super) struct Facts<'c> {
@@ -22,9 +22,9 @@ pub(super) struct Facts<'c> {
     pub unit: Option<Lanes<'c>>,
     /// Registers.
     pub registers: u64,
-    /// What a register holds for one lane, where it is spread over them.
+    /// Bytes of a register for one lane, where it is spread over lanes.
     pub lane_bytes: Option<u64>,
-    /// Where tiles wait on the way to them.
+    /// The memory in which tiles are staged on the way to them.
     pub stage: Option<Stage<'c>>,
     /// Cycles for one byte on the way to where they wait.
     pub stage_byte: f64,
@@ -38,13 +38,13 @@ pub(super) struct Facts<'c> {
 
 /// The cache next to the registers.
 pub(super) struct Near {
-    /// What it holds.
+    /// Its capacity.
     pub capacity_bytes: u64,
     /// Addresses a multiple of this apart compete.
     pub way_bytes: u64,
     /// Places for which they compete.
     pub ways: u64,
-    /// What one access fills.
+    /// Bytes that one access fills.
     pub line_bytes: u64,
     /// Cycles to fill it from the next memory.
     pub refill: f64,
@@ -66,8 +66,8 @@ impl Near {
         })
     }
 
-    /// Whether lines at these addresses push each other out before they are used up, when they
-    /// may take `places` of those for which they compete: some are left for what else passes by.
+    /// Returns whether lines at these addresses evict each other before they are used up, when they
+    /// may take `places` of those for which they compete: some are left for other data.
     pub fn thrashes(&self, addresses: impl Iterator<Item = i64>, places: u64) -> bool {
         let mut lines: Vec<i64> =
             addresses.map(|address| address.div_euclid(self.line_bytes as i64)).collect();
@@ -105,7 +105,7 @@ impl<'c> Facts<'c> {
             stage_banks: way.stage.as_ref().and_then(|stage| Banks::of(&stage.memory)),
             stage: way.stage,
             stage_byte,
-            piece_bytes: near_cache(machine).map(|cache| cache.most_bytes),
+            piece_bytes: private_cache(machine).map(|cache| cache.most_bytes),
         })
     }
 

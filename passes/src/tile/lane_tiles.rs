@@ -20,8 +20,8 @@
 //!
 //! Sizes are aligned to the instruction and to the tensor: of an axis those that make fewer tiles
 //! than the size before, and waste at most ε of it (rule 4), for ε from nothing to everything.
-//! Where lanes fold, the plain policy adds the tiles that grow along one axis, and of each width the
-//! least one that keeps the unit busy and the largest.
+//! For folds across lanes the plain policy adds the tiles that grow along one axis, and of each
+//! width the least one that keeps the unit busy and the largest.
 
 use std::cell::RefCell;
 
@@ -162,7 +162,7 @@ impl<'n, 'c> LaneTiles<'n, 'c> {
     }
 }
 
-/// Where caches have room for a tile.
+/// Caches that have room for a tile.
 #[derive(Clone, Copy)]
 struct Rooms {
     /// Its rows push each other out of the smallest one.
@@ -223,7 +223,7 @@ struct Space<'n, 'c> {
     /// Registers that an element of each lane takes, and registers that there are.
     words: u64,
     registers: u64,
-    /// Whether tiles fit the registers, where that was asked.
+    /// For each tile that was asked about, whether it fits the registers.
     fits: RefCell<FxHashMap<Tile, bool>>,
     /// Points of the windows that slide over rows along axes of more than one point.
     taps: RefCell<FxHashMap<u64, Option<u64>>>,
@@ -299,8 +299,8 @@ impl<'n, 'c> Space<'n, 'c> {
         tiled * apart.map(|axis| self.nest.axes[axis].extent).product::<u64>()
     }
 
-    /// Whether registers hold a tile, of rows along two axes at most, and windows that slide over
-    /// it are not too much code.
+    /// Returns whether registers hold a tile, of rows along two axes at most, and windows that
+    /// slide over it are not too much code.
     fn fits(&self, tile: Tile) -> bool {
         if let Some(&known) = self.fits.borrow().get(&tile) {
             return known;
@@ -380,7 +380,7 @@ impl<'n, 'c> Space<'n, 'c> {
 /// Tiles that fit while none that is a step larger does.
 struct Borders<'s, 'n, 'c> {
     space: &'s Space<'n, 'c>,
-    /// What has to hold beside the registers.
+    /// Condition that a tile must meet beside the registers.
     room: &'s dyn Fn(Tile) -> bool,
     seen: FxHashMap<Tile, bool>,
     found: Vec<Tile>,

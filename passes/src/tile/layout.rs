@@ -5,7 +5,7 @@ use weft_dialects::device::Machine;
 use super::cost::packing;
 use crate::nest::{Access, Nest};
 
-/// What may still be done about the order in which a tensor's elements lie.
+/// Changes that are still possible to the order of a tensor's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
     /// Nothing.
@@ -52,8 +52,8 @@ pub(super) fn layings(
     std::iter::once((free, 0.0)).chain(paid).collect()
 }
 
-/// Whether a new layout makes an input lie side by side along the lanes: every dimension of
-/// it is an axis of its own, panels divide the axis, and it does not lie so yet.
+/// Returns whether a new layout makes an input contiguous along the lanes: every dimension of it is
+/// an axis of its own, panels divide the axis, and it is not contiguous yet.
 fn packable(nest: &Nest<'_>, access: &Access<'_>, axis: usize, lanes: u64) -> bool {
     let axes = nest.axes.len();
     let fits = if nest.reduces(axis) {
@@ -67,8 +67,8 @@ fn packable(nest: &Nest<'_>, access: &Access<'_>, axis: usize, lanes: u64) -> bo
         && access.index.iter().all(|index| index.as_axis().is_some())
 }
 
-/// How many points of an axis of `extent` lie together for registers of `lanes`: one
-/// register, or where registers do not divide the axis a part of it that fills some almost.
+/// Points of an axis of `extent` in one panel for registers of `lanes`: one register, or where
+/// registers do not divide the axis a part of it that fills some almost.
 pub(super) fn panel(extent: u64, lanes: u64) -> Option<u64> {
     /// Of one panel; more and it is no nearer than the tensor itself.
     const MOST_REGISTERS: u64 = 16;

@@ -10,7 +10,7 @@ use weft_dialects::ir::{Linear, ty};
 
 use crate::nest::{Access, Nest, row_major};
 
-/// How a piece of a tensor lies in its buffer.
+/// Layout of a tensor's tile in its buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Form {
     /// One dimension per axis of more than one point.
@@ -22,7 +22,7 @@ pub enum Form {
 /// The piece of `access` that a tile of these sizes touches.
 #[derive(Clone, Debug)]
 pub struct Local {
-    /// How it lies.
+    /// Its layout.
     pub form: Form,
     /// The shape of its buffer; at least one dimension.
     pub shape: Vec<u64>,
@@ -31,7 +31,7 @@ pub struct Local {
     /// For each dimension of the tensor, how far below the tile's first point the
     /// piece begins; zero but for windows that go backwards.
     pub below: Vec<i64>,
-    /// Where a point of the tile lies in the buffer, counted from the tile's first point.
+    /// Index of a point of the tile in the buffer, counted from the tile's first point.
     pub index: Vec<Linear>,
 }
 

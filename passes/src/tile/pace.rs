@@ -1,4 +1,4 @@
-//! How the time of a kernel follows from what one unit issues, moves and waits for.
+//! Time of a kernel, from what one unit issues, moves and waits for.
 //!
 //! ```text
 //! threads      cycles · waves / rTasks                          waves = ⌈rTasks / units⌉
@@ -6,7 +6,7 @@
 //!                  waves · steps · latency / 2)                 waves = ⌈rTasks / (units · groups)⌉
 //! ```
 //!
-//! Where registers are spread over lanes the policy's cycles are what is issued: a unit takes
+//! If registers are spread over lanes the policy's cycles are what is issued: a unit takes
 //! turns with several groups of lanes, so that what each waits for passes unseen while there are
 //! enough of them (`block/choose.rs` counts the same).
 
@@ -14,19 +14,19 @@ use weft_dialects::device::{Machine, Memory, Move};
 
 use super::way::{beside, way};
 
-/// How units share out tiles, and what they wait for.
+/// The number of units and groups of lanes, their bandwidth and their waiting times.
 pub(super) struct Pace {
-    /// How many there are.
+    /// Number of units.
     pub units: u64,
     /// Groups of lanes that a unit has under way, one of which goes on while others wait.
     pub at_once: u64,
     handover: f64,
-    /// Where several have, bytes a cycle that a unit gets of the memory that all see.
-    pub far: f64,
+    /// Bandwidth of the shared memory per unit, in bytes a cycle, when several units use it.
+    pub bandwidth: f64,
     /// Cycles that a group of lanes waits for a step's data from there, two being under way.
-    pub far_wait: f64,
+    pub shared_wait: f64,
     /// The same for data from where tiles wait.
-    pub near_wait: f64,
+    pub local_wait: f64,
     /// Cycles until another kernel sees what was written.
     written: f64,
 }
@@ -40,20 +40,23 @@ impl Pace {
         // Behind a cache the policy sees what comes from afar; where tiles are staged, nobody else does.
         let staged = way(machine, registers).is_some_and(|way| way.stage.is_some());
         let rate = machine.shared().and_then(|shared| shared.bytes_per_cycle()).filter(|_| staged);
-        let (far, at_once) = (rate.map_or(f64::INFINITY, |rate| rate as f64 / units as f64), 1);
-        let (far_wait, near_wait, written) = (0.0, 0.0, 0.0);
-        let pace = Self { units, at_once, handover, far, far_wait, near_wait, written };
+        let (bandwidth, at_once) =
+            (rate.map_or(f64::INFINITY, |rate| rate as f64 / units as f64), 1);
+        let (shared_wait, local_wait, written) = (0.0, 0.0, 0.0);
+        let pace = Self { units, at_once, handover, bandwidth, shared_wait, local_wait, written };
         if machine.memory(registers)?.lanes().is_none() {
             return Some(pace);
         }
         let (shared, way) = (machine.shared()?, way(machine, registers)?);
-        let [near, _] = beside(machine, memory, registers)?;
+        let [local, _] = beside(machine, memory, registers)?;
         let latency = |way: &Move<'c>| way.latency_cycles().unwrap_or(0) as f64;
         Some(Self {
             at_once: unit.groups(),
-            far: shared.bytes_per_cycle().map_or(far, |rate| rate as f64 / units as f64),
-            far_wait: latency(&way.load) / 2.0,
-            near_wait: latency(&near) / 2.0,
+            bandwidth: shared
+                .bytes_per_cycle()
+                .map_or(bandwidth, |rate| rate as f64 / units as f64),
+            shared_wait: latency(&way.load) / 2.0,
+            local_wait: latency(&local) / 2.0,
             written: latency(&way.store),
             ..pace
         })
@@ -61,16 +64,16 @@ impl Pace {
 
     /// Bytes of a unit's memory that tiles of one group may take: of all that are under way, or
     /// the half, for the rest is for what streams by.
-    pub fn room(&self, near: &Memory<'_>) -> u64 {
+    pub fn room(&self, memory: &Memory<'_>) -> u64 {
         match self.at_once {
-            1 => near.capacity_bytes() / 2,
-            groups => near.kernel_bytes().min(near.capacity_bytes() / groups),
+            1 => memory.capacity_bytes() / 2,
+            groups => memory.kernel_bytes().min(memory.capacity_bytes() / groups),
         }
     }
 
     /// Cycles of one unit that issues for so many, and moves so many bytes.
     pub fn alone(&self, cycles: f64, bytes: u64) -> f64 {
-        cycles.max(bytes as f64 / self.far)
+        cycles.max(bytes as f64 / self.bandwidth)
     }
 
     /// Cycles of all units for what takes one of them `cycles`, in `tasks` whose lanes wait for
@@ -88,6 +91,6 @@ impl Pace {
 
     /// Cycles of one unit that lie between two kernels.
     pub fn between(&self) -> f64 {
-        self.handover + (self.far_wait + self.written) * self.units as f64
+        self.handover + (self.shared_wait + self.written) * self.units as f64
     }
 }

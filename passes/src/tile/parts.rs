@@ -15,7 +15,7 @@ use weft_dialects::tile::RTile;
 
 use super::cost;
 use super::task_tile::{footprint, loop_order};
-use super::way::near_cache;
+use super::way::private_cache;
 use crate::nest::{Access, Border, Nest, Start};
 
 /// Fewer steps than this between starting and storing a tile's sums, and parts cost more than
@@ -53,8 +53,8 @@ pub(super) fn in_parts(
     }
 }
 
-/// Whether the unit's cache, of which a piece may take `most_bytes`, has room for what a tile of
-/// `sizes` reads in the shortest part of its reductions for which an rTask is cut.
+/// Returns whether the unit's cache, of which a tensor's tile may take `most_bytes`, holds the
+/// inputs of a tile of `sizes` for the shortest part of its reductions for which an rTask is cut.
 pub(super) fn have_room(nest: &Nest<'_>, most_bytes: u64, mut sizes: Vec<u64>) -> bool {
     let Some(axis) = longest_reduction(nest) else { return true };
     sizes[axis] = good_length(nest, axis);
@@ -83,7 +83,7 @@ fn room(most_bytes: u64) -> u64 {
     2 * most_bytes
 }
 
-/// What parts are made of.
+/// Facts from which the parts of a reduction are made.
 struct Parts<'n, 'c> {
     nest: &'n Nest<'c>,
     registers: &'n RTile,
@@ -104,7 +104,7 @@ impl<'n, 'c> Parts<'n, 'c> {
         lanes_axis: Option<usize>,
         registers: &'n RTile,
     ) -> Option<Self> {
-        let cache = near_cache(machine)?;
+        let cache = private_cache(machine)?;
         let held = nest.starts.iter().all(|start| !matches!(start, Start::Unread));
         let bordered = nest.inputs.iter().any(|access| Border::of(access).is_some());
         let across = lanes_axis.is_some_and(|axis| nest.reduces(axis));

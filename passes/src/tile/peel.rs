@@ -6,12 +6,11 @@
 //!       C[64 + m, n] += A[64 + m, k] * B[k, n]    m = 1, by what is cheapest for it
 //! ```
 //!
-//! Where an instruction's shape does not divide an axis there are three ways (ISA Mapper,
-//! section 5.2, step 6): *pad*, the instruction computes zeros more; *mask*, lanes compute
-//! the whole nest and the last of them less; *peel*, which is this pass. Pad and mask are
-//! compared where tiles are chosen (`policy.rs`); here a nest is held against its two parts,
-//! each with the best that the machine has for it and a handover between them. A part may be
-//! peeled again, along another axis.
+//! Three ways handle an axis that an instruction's shape does not divide (ISA Mapper, section 5.2,
+//! step 6): *pad*, the instruction computes zeros more; *mask*, lanes compute the whole nest and
+//! the last of them less; *peel*, this pass. Pad and mask are compared where tiles are chosen
+//! (`policy.rs`); this pass compares a nest with its two parts, each with the best that the machine
+//! has for it and a handover between them. A part may be peeled again, along another axis.
 //!
 //! An axis stays whole where the output is not indexed by it alone, where what is read has a
 //! border, and where a sum overwrites what is there or has an epilogue, so that there is nothing
@@ -114,7 +113,7 @@ fn best<'c>(
 ) -> Option<Peeled> {
     let search = Search::default();
     let Ok(ways) = policy::candidates(chooser.machine, nest, layouts, search, 1) else {
-        // Where tiles are chosen it is said why.
+        // The choice of tiles reports the reason.
         return None;
     };
     let whole = ways[0].cycles;
@@ -172,7 +171,7 @@ fn cuts(nest: &Nest<'_>, mapping: &Mapping<'_>) -> Vec<(usize, u64)> {
     .collect()
 }
 
-/// Whether the points of an axis can be done in two kernels.
+/// Returns whether the points of an axis can be done in two kernels.
 fn may_be_cut(nest: &Nest<'_>, axis: usize) -> bool {
     let bordered = |access: &&Access<'_>| access.uses(axis) && Border::of(access).is_some();
     if nest.accesses().iter().any(bordered) {

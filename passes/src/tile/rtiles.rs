@@ -11,7 +11,7 @@ use super::{parts, task_tile};
 use crate::nest::Nest;
 use crate::nest::grid::task_grid;
 
-/// Who computes a nest, and its rTiles, the rTask's first.
+/// The instruction that computes a nest, and its rTiles, the rTask's first.
 pub(super) struct Tile<'c> {
     pub tiled: Tiled<'c>,
     pub tiles: Vec<RTile>,
@@ -39,7 +39,7 @@ impl<'c> Tile<'c> {
     /// As [`Tile::of`].
     ///
     /// # Errors
-    /// What does not fit.
+    /// The tensors that do not fit.
     pub fn fitting(
         machine: Machine<'c>,
         nest: &Nest<'c>,
@@ -67,7 +67,7 @@ impl<'c> Tile<'c> {
             && let Some(stage) = &lanes.stage
         {
             let staged = task_tile::stage_tile(nest, &tiles[1], &tiles[0], stage)?;
-            // What waits may be less than what the registers would take.
+            // Staged tiles may be smaller than those that the registers would hold.
             for (inner, staged) in tiles[1].sizes.iter_mut().zip(&staged.sizes) {
                 *inner = (*inner).min(*staged);
             }
@@ -76,7 +76,7 @@ impl<'c> Tile<'c> {
         Ok(Self { tiled, tiles, cycles })
     }
 
-    /// How many rTasks there are.
+    /// Number of rTasks.
     pub fn tasks(&self, nest: &Nest<'_>) -> u64 {
         task_grid(nest, &self.tiles[0]).iter().product()
     }

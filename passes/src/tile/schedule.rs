@@ -15,7 +15,7 @@ use weft_dialects::tile::{RTile, Schedule};
 use super::instruction::combine;
 use super::policy::{Lanes, Tiled};
 use super::task_tile::loop_order;
-use super::way::{near_cache, way};
+use super::way::{private_cache, way};
 use super::windows;
 use crate::nest::{Access, Border, MOST_PHASES, Nest, Windows, may_combine_rows, stores_along};
 
@@ -67,11 +67,13 @@ fn of_lanes<'c>(
         slide: registers.slide(parted),
         unroll: registers.unroll(parted),
         rows: registers.in_order(),
-        // What waits on the way to the registers lies along the lanes.
+        // Staged tiles are contiguous along the lanes.
         transpose: registers.transpose().filter(|_| lanes.stage.is_none()),
         combine_rows: registers.combine_rows(machine, lanes),
         stream: stream(machine, nest, lanes),
-        border: near_cache(machine).filter(|_| !bordered.is_empty()).map(|own| own.name.to_owned()),
+        border: private_cache(machine)
+            .filter(|_| !bordered.is_empty())
+            .map(|own| own.name.to_owned()),
         phases: if phases.iter().all(|&number| number == 1) { Vec::new() } else { phases },
         ..Schedule::default()
     }

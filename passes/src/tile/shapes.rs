@@ -124,7 +124,7 @@ pub(super) fn row_counts(extent: u64, most: u64) -> impl Iterator<Item = u64> {
     })
 }
 
-/// Whether a lane unit of the registers combines lanes the way the nest folds.
+/// Returns whether a lane unit of the registers combines lanes the way the nest folds.
 pub(super) fn combines_lanes<'c>(machine: Machine<'c>, memory: &str, nest: &Nest<'c>) -> bool {
     let Some(fold) = combine(nest) else { return false };
     let elem = nest.outputs[0].elem();
@@ -184,7 +184,7 @@ impl<'n, 'c> Held<'n, 'c> {
         }
     }
 
-    /// How many inputs move along the lanes.
+    /// Number of inputs that move along the lanes.
     pub fn count(&self) -> usize {
         self.inputs.len()
     }

@@ -92,7 +92,7 @@ struct Split<'c> {
     parts: Nest<'c>,
     index: Vec<Linear>,
     sum: Nest<'c>,
-    /// How many parts, of which axis.
+    /// The number of parts, and the axis that is cut.
     count: u64,
     axis: usize,
     /// Predicted cycles of the busiest unit.
@@ -208,7 +208,7 @@ impl<'c> Split<'c> {
         let place = own[own.len() - 1];
         let place = build::empty(&mut b, memory, place);
         let parts = apply(&mut b, run, parts.symbol(), &own, &[&inputs[..], &[place]]);
-        // What the sum reads first is what the parts wrote.
+        // The first input of the sum is what the parts wrote.
         let others: Vec<_> = self.sum.reads()[1..].iter().map(given).collect();
         let init = run.operand(self.sum.outputs[0].argument().index());
         let operands = [&[parts][..], &others, &[init]];

@@ -1,7 +1,7 @@
 //! The tile of a group, and what the group takes with it.
 //!
 //! Of the tiles with the least traffic that fit (`traffic.rs`) the policy that chooses register
-//! tiles is asked what each member's takes where what is handed over lies nearby, and what the
+//! tiles is asked what each member's takes where what is handed over is in the local memory, and what the
 //! members take as kernels of their own. Where groups of lanes take turns in a unit, its share of
 //! the memory that all units see bounds both, for what the policy counts there is issued only.
 
@@ -15,11 +15,11 @@ use weft_dialects::tile::Compute;
 use super::chooser::Chooser;
 use super::far::Far;
 use super::isa::{self, Near};
-use super::near_tile::near_tile;
+use super::member_tile::choose_tile;
 use super::pace::Pace;
 use super::propagate::{Chain, Link, Tiles, propagate, reach};
 use super::traffic::{Config, Limits, configs, traffic};
-use super::way::{move_cycles, near_cache, way};
+use super::way::{move_cycles, private_cache, way};
 use crate::nest::grid::task_grid;
 use crate::nest::{Access, Border, Nest, Start};
 use crate::remarks::Refused;
@@ -122,8 +122,8 @@ pub(super) struct Subgraph<'c> {
     pub footprint: u64,
     /// The first rTile of every member.
     pub tiles: Vec<Vec<u64>>,
-    /// What such a tile of every member looks like.
-    pub boxed: Vec<Nest<'c>>,
+    /// The nest of such a tile, for every member.
+    pub nests: Vec<Nest<'c>>,
     /// Which of every member's accesses are to tiles that wait.
     pub inside: Vec<Vec<bool>>,
     /// Predicted cycles of one kernel.
@@ -136,7 +136,7 @@ pub(super) struct Subgraph<'c> {
     pub second: Option<(Vec<u64>, f64, u64)>,
 }
 
-/// Why runs do not become a group.
+/// The reason that runs do not become a group.
 #[derive(Clone, Debug, thiserror::Error)]
 pub(super) enum Unjoined {
     /// A run that is no member reads from one and is read by another.
@@ -166,11 +166,11 @@ impl Subgraph<'_> {
 /// in larger groups.
 pub(super) type Known = HashMap<String, Option<(f64, Vec<u64>, Option<u64>)>>;
 
-/// Whether a group may save more than `least` cycles: what is handed over needs neither be written
-/// where all units see it nor read from there, and nobody waits in between.
+/// Checks that a group may save more than `least` cycles: a tensor that is handed over needs
+/// neither be written to the shared memory nor read from it, and no unit waits in between.
 ///
 /// # Errors
-/// What is saved at most, where that is less, or too little of what the members take.
+/// The most that is saved, if that is less, or too little of what the members take.
 pub(super) fn most_saved<'c>(
     machine: Machine<'c>,
     memory: &str,
@@ -180,7 +180,7 @@ pub(super) fn most_saved<'c>(
 ) -> Result<(), Unjoined> {
     let shared = machine.shared().and_then(|shared| shared.bytes_per_cycle());
     let Some((pace, rate)) = Pace::of(machine, memory).zip(shared) else { return Ok(()) };
-    // What members before have read, too, comes once.
+    // Tensors that earlier members have read, too, are loaded once.
     let mut again: Vec<&Access<'c>> = Vec::new();
     for (member, own) in chain.tensors.iter().enumerate() {
         for (read, access) in chain.nests[member].reads().into_iter().enumerate() {
@@ -203,7 +203,7 @@ pub(super) fn most_saved<'c>(
     };
     let again: u64 = members.iter().map(|member| member.again).sum();
     let moved = read.chain(written).map(bytes).sum::<u64>() + again;
-    let moved = moved as f64 / pace.far.min(rate as f64);
+    let moved = moved as f64 / pace.bandwidth.min(rate as f64);
     let waits = (members.len() - 1) as f64 * pace.between();
     let alone = members.iter().map(|member| pace.alone(member.cycles, member.traffic)).sum::<f64>();
     match moved + waits < (alone - worth::most(alone)).max(least) {
@@ -215,7 +215,7 @@ pub(super) fn most_saved<'c>(
 /// The best tile that halving finds, if it saves more than `least` cycles.
 ///
 /// # Errors
-/// Why there is none.
+/// The reason that there is no such tile.
 pub(super) fn tile<'c>(
     chooser: &Chooser<'c>,
     memory: &str,
@@ -230,11 +230,11 @@ pub(super) fn tile<'c>(
     let last = &members[members.len() - 1];
     let pace =
         Pace::of(machine, memory).ok_or_else(|| untiled("units", "the machine has no units"))?;
-    let near = machine
+    let buffer = machine
         .memory(memory)
         .ok_or_else(|| untiled("memory", "the memory is none of the machine's"))?;
     let limits = Limits {
-        room: pace.room(&near),
+        room: pace.room(&buffer),
         units: pace.units * pace.at_once,
         least: if pace.at_once > 1 { pace.units } else { 1 },
         transaction_bytes: transaction(machine),
@@ -244,30 +244,31 @@ pub(super) fn tile<'c>(
     // Kernels of their own are shared out as they are, unless by threads that take any part.
     let time = |member: &Member<'_>| {
         let tasks = if pace.at_once > 1 { member.tasks } else { pace.units };
-        pace.time(pace.alone(member.cycles, member.traffic), tasks, member.steps * pace.far_wait)
+        pace.time(pace.alone(member.cycles, member.traffic), tasks, member.steps * pace.shared_wait)
     };
     let apart: f64 = members.iter().map(|member| time(member)).sum();
     let alone: f64 = members.iter().map(|one| pace.alone(one.cycles, one.traffic)).sum();
-    let near_by = |member: usize| {
+    let local = |member: usize| {
         let accesses = 0..chain.nests[member].accesses().len();
         accesses.map(|access| inside(chain, leaves, member, access)).collect()
     };
-    let near_by: Vec<Vec<bool>> = (0..members.len()).map(near_by).collect();
+    let local: Vec<Vec<bool>> = (0..members.len()).map(local).collect();
     let mut found: Vec<Subgraph<'c>> = Vec::new();
     let mut slow = false;
     for config in configs(chain, &limits, TRIED).map_err(Unjoined::Untiled)? {
-        let boxed: Vec<_> =
-            (0..members.len()).map(|member| boxed(chain, leaves, member, &config.tiles)).collect();
+        let nests: Vec<_> = (0..members.len())
+            .map(|member| tile_nest(chain, leaves, member, &config.tiles))
+            .collect();
         let count = config.tiles.count();
         let all = |each: f64| pace.alone(each * count as f64, config.traffic);
         let late = |each: f64| apart - worth::least(pace.time(all(each), count, 0.0)) < least;
         let group =
-            Boxed { chain, leaves, memory, inside: &near_by, boxed: &boxed, config: &config };
-        let Each { cycles: each, waits, again } =
-            match near_cycles(chooser, &pace, members, &group, known, &late) {
-                Ok(near) => near,
-                Err(Late(late)) => {
-                    slow |= late;
+            TiledGroup { chain, leaves, memory, inside: &local, nests: &nests, config: &config };
+        let TileCost { cycles: each, waits, again } =
+            match member_cycles(chooser, &pace, members, &group, known, &late) {
+                Ok(cost) => cost,
+                Err(reason) => {
+                    slow |= matches!(reason, NoCycles::TooMany);
                     continue;
                 }
             };
@@ -279,13 +280,13 @@ pub(super) fn tile<'c>(
         }
         let tiles = (0..members.len()).map(|member| config.tiles.sizes(member)).collect();
         let footprint = config.footprint;
-        let (sizes, inside) = (config.sizes, near_by.clone());
+        let (sizes, inside) = (config.sizes, local.clone());
         let (traffic, second) = (config.traffic + again * count, None);
         found.push(Subgraph {
             sizes,
             footprint,
             tiles,
-            boxed,
+            nests,
             inside,
             cycles,
             apart,
@@ -296,7 +297,7 @@ pub(super) fn tile<'c>(
     // Predictions that differ little do not say which is less; what moves is counted, where every
     // byte of a tile is brought.
     let fewest = found.iter().map(|group| group.cycles).fold(f64::INFINITY, f64::min);
-    let good = |group: &Subgraph<'_>| match pace.far.is_finite() {
+    let good = |group: &Subgraph<'_>| match pace.bandwidth.is_finite() {
         true => !worth::is_worth(fewest, group.cycles),
         false => group.cycles <= fewest,
     };
@@ -315,18 +316,18 @@ pub(super) fn tile<'c>(
     })
 }
 
-/// A group with a tile, and what one of every member looks like.
-struct Boxed<'b, 'n, 'c> {
+/// A group with a tile, and the nest of one of every member.
+struct TiledGroup<'b, 'n, 'c> {
     chain: &'b Chain<'n, 'c>,
     leaves: &'b [bool],
     memory: &'b str,
     inside: &'b [Vec<bool>],
-    boxed: &'b [Nest<'c>],
+    nests: &'b [Nest<'c>],
     config: &'b Config,
 }
 
-/// What one tile of every member takes.
-struct Each {
+/// Cost of one tile of every member.
+struct TileCost {
     /// Cycles of a unit.
     cycles: f64,
     /// Those in which its lanes wait for what they read.
@@ -335,29 +336,34 @@ struct Each {
     again: u64,
 }
 
-/// Why tiles have no cycles: they are too many already, or no lanes do one of them best.
-struct Late(bool);
+/// The reason that tiles have no cycles.
+enum NoCycles {
+    /// They are too many already.
+    TooMany,
+    /// No lanes do one of them best.
+    NoLanes,
+}
 
-/// Cycles of one tile of every member where what is handed over lies nearby, and those in which
+/// Cycles of one tile of every member where what is handed over is in the local memory, and those in which
 /// its lanes wait for what they read; until they are too many.
-fn near_cycles<'c>(
+fn member_cycles<'c>(
     chooser: &Chooser<'c>,
     pace: &Pace,
     members: &[Rc<Member<'c>>],
-    group: &Boxed<'_, '_, 'c>,
+    group: &TiledGroup<'_, '_, 'c>,
     known: &mut Known,
     late: &dyn Fn(f64) -> bool,
-) -> Result<Each, Late> {
+) -> Result<TileCost, NoCycles> {
     let machine = chooser.machine;
-    let Boxed { chain, leaves, memory, inside, boxed, config } = *group;
-    let (mut each, mut waits) = (BETWEEN * boxed.len() as f64 / pace.at_once as f64, 0.0);
+    let TiledGroup { chain, leaves, memory, inside, nests, config } = *group;
+    let (mut each, mut waits) = (BETWEEN * nests.len() as f64 / pace.at_once as f64, 0.0);
     let mut again = 0;
     let brought = Far::of(machine).group(chain, &config.tiles, |own, access| inside[own][access]);
-    // Where nothing is staged, what others have waiting takes no room of this one.
-    let taken = if near_cache(machine).is_none() { config.footprint } else { 0 };
-    for (member, nest) in boxed.iter().enumerate() {
+    // Without staging, the tiles of other members take no bytes from this one.
+    let taken = if private_cache(machine).is_none() { config.footprint } else { 0 };
+    for (member, nest) in nests.iter().enumerate() {
         if late(each) {
-            return Err(Late(true));
+            return Err(NoCycles::TooMany);
         }
         let sizes = config.tiles.sizes(member);
         let shapes: Vec<_> = nest.accesses().into_iter().map(|access| &access.shape).collect();
@@ -365,11 +371,11 @@ fn near_cycles<'c>(
         let key = format!("{} {sizes:?} {shapes:?} {own:?} {taken}", members[member].name);
         let tile = || {
             let beside = Near { memory, taken: config.footprint, inside: own };
-            let tile = near_tile(chooser, nest, &sizes, beside)?;
-            Some((tile.cycles, tile.registers().to_vec(), tile.far_bytes))
+            let tile = choose_tile(chooser, nest, &sizes, beside)?;
+            Some((tile.cycles, tile.registers().to_vec(), tile.shared_bytes))
         };
         let tile = known.entry(key).or_insert_with(tile).as_ref();
-        let (cycles, registers, far) = tile.ok_or(Late(false))?;
+        let (cycles, registers, far) = tile.ok_or(NoCycles::NoLanes)?;
         let mut cycles = *cycles;
         match far {
             Some(far) => again += far.saturating_sub(outside(chain, own, member, &config.tiles)),
@@ -378,10 +384,10 @@ fn near_cycles<'c>(
         each += cycles.max(brought[member]);
         let inside = chain.links.iter().filter(|link| link.reader == member).count();
         let far = inside < chain.nests[member].reads().len();
-        let wait = if far { pace.far_wait } else { pace.near_wait };
+        let wait = if far { pace.shared_wait } else { pace.local_wait };
         waits += steps(nest, &sizes, registers) * wait;
     }
-    Ok(Each { cycles: each, waits, again })
+    Ok(TileCost { cycles: each, waits, again })
 }
 
 /// Bytes of a member's tile that do not wait, each once.
@@ -399,7 +405,7 @@ fn transaction(machine: Machine<'_>) -> u64 {
     machine.shared().and_then(|shared| shared.transaction_bytes()).unwrap_or(1)
 }
 
-/// Whether what a member touches by the access of this number is handed over inside the group.
+/// Returns whether the tensor of a member's access is handed over inside the group.
 fn inside(chain: &Chain<'_, '_>, leaves: &[bool], member: usize, access: usize) -> bool {
     match access < chain.nests[member].reads().len() {
         true => chain.links.iter().any(|link| link.reader == member && link.read == access),
@@ -424,7 +430,7 @@ fn unmoved<'c>(
     let unmoved = accesses.map(|(number, access)| {
         let size = ty::byte_size(access.elem()).unwrap_or(8);
         let counted = access.shape.iter().product::<u64>() * size;
-        // What others read, too, goes to them by the shared memory.
+        // Tensors that runs outside read, too, are handed over through the shared memory.
         let mut links = chain.links.iter();
         let leaves_again =
             links.any(|link| (link.reader, link.read) == (member, number) && leaves[link.maker]);
@@ -438,15 +444,15 @@ fn unmoved<'c>(
 }
 
 /// A tile of a member as a nest: what is handed over is a tensor of a tile's size.
-fn boxed<'c>(chain: &Chain<'_, 'c>, leaves: &[bool], member: usize, tiles: &Tiles) -> Nest<'c> {
+fn tile_nest<'c>(chain: &Chain<'_, 'c>, leaves: &[bool], member: usize, tiles: &Tiles) -> Nest<'c> {
     let mut nest = chain.nests[member].clone();
     let shapes: Vec<_> = nest
         .accesses()
         .into_iter()
         .enumerate()
         .map(|(position, access)| {
-            let near = inside(chain, leaves, member, position) && Border::of(access).is_none();
-            near.then(|| reach(access, &tiles.spans[member]))
+            let waits = inside(chain, leaves, member, position) && Border::of(access).is_none();
+            waits.then(|| reach(access, &tiles.spans[member]))
         })
         .collect();
     for (access, shape) in nest.accesses_mut().into_iter().zip(shapes) {

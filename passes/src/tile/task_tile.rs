@@ -4,14 +4,14 @@ use weft_dialects::device::{Machine, Unit};
 use weft_dialects::tile::RTile;
 
 use super::local;
-use super::way::{Stage, near_cache};
+use super::way::{Stage, private_cache};
 use crate::nest::{Access, Nest};
 
 /// The rTile that waits between the shared memory and the registers: the register tile
 /// and whole reductions, cut until they fit, then grown inside `task` as far as they fit.
 ///
 /// # Errors
-/// What does not fit.
+/// The tensors that do not fit.
 pub(super) fn stage_tile(
     nest: &Nest<'_>,
     registers: &RTile,
@@ -58,11 +58,11 @@ pub(super) fn stage_tile(
     Ok(RTile { memory: name.to_owned(), sizes })
 }
 
-/// How many rTasks there are for a unit at most. Where what is read again stays in a cache of
-/// the unit's own, larger ones read more of it again.
+/// The largest number of rTasks for a unit. Where data that is read again stays in a cache of the
+/// unit's own, larger rTasks read more of it again.
 pub(super) fn tasks_per_unit(machine: Machine<'_>, nest: &Nest<'_>) -> u64 {
     let shares = (0..nest.axes.len()).any(|axis| nest.reduces(axis));
-    if shares && near_cache(machine).is_some() { 2 } else { 8 }
+    if shares && private_cache(machine).is_some() { 2 } else { 8 }
 }
 
 /// The rTask's rTile: whole register tiles, cut so that there are a few rTasks
@@ -83,8 +83,8 @@ pub(super) fn task_tile(
     let worth = (cycles / least).floor().max(1.0) as u64;
     let mut wanted = worth.min(unit.count() * tasks).max(1);
     let mut sizes = nest.extents();
-    // What is turned reads along one axis and writes along the other: pieces as long on both
-    // touch the fewest pages.
+    // A transpose reads along one axis and writes along the other: tiles as long on both touch the
+    // fewest pages.
     let turned = (0..sizes.len()).all(|axis| !nest.reduces(axis))
         && registers.sizes.iter().filter(|&&size| size > 1).count() > 1;
     let even = if turned { (wanted as f64).sqrt().ceil() as u64 } else { wanted };
@@ -131,8 +131,8 @@ fn still(nest: &Nest<'_>, axis: usize) -> u64 {
     inputs.map(|access| footprint(access, &whole)).sum()
 }
 
-/// Whether units have about as much to do when `tiles` are cut in pieces of `length`: the one
-/// with the most has at most a sixteenth more than its share.
+/// Returns whether units have about as much to do when `tiles` are cut in rTasks of `length`: the
+/// one with the most has at most a sixteenth more than its share.
 fn is_even(tiles: u64, length: u64, units: u64) -> bool {
     let most = tiles.div_ceil(length).div_ceil(units) * length;
     most * units * 16 <= tiles * 17
@@ -140,9 +140,9 @@ fn is_even(tiles: u64, length: u64, units: u64) -> bool {
 
 /// Parallel axes from the outermost loop in, for tiles of these sizes.
 ///
-/// What a loop does not move stays near through all its rounds, so the innermost loops are
-/// those that leave the most bytes of a tile's inputs where they are. Among equals, where
-/// nothing is used twice, and where more is written than read, the order of the axes stays.
+/// Data that a loop does not move stays near through all its rounds, so the innermost loops are
+/// those that leave the most bytes of a tile's inputs where they are. Among equals, and if nothing
+/// is used twice, or more is written than read, the order of the axes stays.
 pub fn loop_order(nest: &Nest<'_>, tile: &[u64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..nest.axes.len()).filter(|&axis| !nest.reduces(axis)).collect();
     let elements = |accesses: &[Access<'_>]| {

@@ -1,18 +1,18 @@
-//! What a group moves and holds, in bytes.
+//! Traffic and footprint of a group, in bytes.
 //!
 //! ```text
 //! traffic   Σ tensors from outside, and those that leave:  Σ tiles  elements of a tile · T / min(T, run)
-//! footprint the arena of the tiles that wait (`rooms.rs`)
+//! footprint the arena of the tiles that wait (`placements.rs`)
 //! priority  (traffic + 1) · waves,  waves = ⌈tiles / units⌉
 //! ```
 //!
-//! `run` is what lies side by side of a tile in its tensor, `T` a transaction (Welder, OSDI'23,
-//! section 4.2). What is handed over inside costs nothing.
+//! `run` is the number of a tile's elements that are contiguous in its tensor, `T` a transaction
+//! (Welder, OSDI'23, section 4.2). Tiles that are handed over inside the group cost nothing.
 
 use weft_dialects::ir::ty;
 
+use super::placements::HandedOver;
 use super::propagate::{Chain, Link, Span, Tiles, propagate, reach};
-use super::rooms::Waiting;
 use crate::nest::{Access, Nest};
 use crate::remarks::Refused;
 
@@ -86,18 +86,21 @@ fn tile_bytes(access: &Access<'_>, reach: &[u64], transaction_bytes: u64) -> u64
 }
 
 /// The members whose tiles wait near the unit: all but the last and those that `leaves` names.
-pub fn waiting<'w, 'n, 'c>(chain: &'w Chain<'n, 'c>, leaves: &[bool]) -> Waiting<'w, 'n, 'c> {
+pub fn handed_over<'w, 'n, 'c>(
+    chain: &'w Chain<'n, 'c>,
+    leaves: &[bool],
+) -> HandedOver<'w, 'n, 'c> {
     let last = chain.nests.len() - 1;
     let waits = (0..=last).map(|member| member < last && !leaves[member]);
-    Waiting::new(chain, waits.collect())
+    HandedOver::new(chain, waits.collect())
 }
 
 /// Bytes of the arena in which all tiles wait.
 pub fn footprint(chain: &Chain<'_, '_>, tiles: &Tiles, leaves: &[bool]) -> u64 {
-    waiting(chain, leaves).rooms(tiles).bytes
+    handed_over(chain, leaves).placements(tiles).bytes
 }
 
-/// What tiles a group may have.
+/// Limits on the tiles of a group.
 #[derive(Clone, Debug)]
 pub struct Limits<'l> {
     /// Bytes for tiles that wait.
@@ -125,7 +128,7 @@ pub struct Config {
     pub footprint: u64,
     /// Bytes from and to the shared memory.
     pub traffic: u64,
-    /// What configurations are sorted by.
+    /// Key by which configurations are sorted.
     pub priority: u64,
 }
 
@@ -136,7 +139,7 @@ const VISITED: usize = 128;
 /// along every axis, the most promising first.
 ///
 /// # Errors
-/// What the whole, or the smallest tile, breaks.
+/// The limit that the whole, or the smallest tile, exceeds.
 pub fn configs(
     chain: &Chain<'_, '_>,
     limits: &Limits<'_>,
@@ -153,7 +156,7 @@ pub fn configs(
 /// The same in whole steps.
 fn search(chain: &Chain<'_, '_>, limits: &Limits<'_>, keep: usize) -> Result<Vec<Config>, Refused> {
     let root = chain.nests[chain.nests.len() - 1];
-    let wait = waiting(chain, limits.leaves);
+    let wait = handed_over(chain, limits.leaves);
     let (mut waiting, mut seen) = (Vec::new(), std::collections::HashSet::new());
     let (mut found, mut why) = (Vec::new(), Refused::by("tiles", "no tile of it fits"));
     let (mut enough, mut smallest) = (0, u64::MAX);
@@ -205,11 +208,11 @@ fn search(chain: &Chain<'_, '_>, limits: &Limits<'_>, keep: usize) -> Result<Vec
     if found.is_empty() { Err(why) } else { Ok(found) }
 }
 
-/// What a group is with a tile of `sizes`.
+/// The configuration of a group with a tile of `sizes`.
 fn config(
     chain: &Chain<'_, '_>,
     limits: &Limits<'_>,
-    waiting: &Waiting<'_, '_, '_>,
+    handed_over: &HandedOver<'_, '_, '_>,
     sizes: &[u64],
 ) -> Result<Config, Refused> {
     let tiles = propagate(chain, sizes).map_err(|why| Refused::by(why.rule(), why.to_string()))?;
@@ -217,7 +220,7 @@ fn config(
     let waves = tiles.count().div_ceil(limits.units);
     Ok(Config {
         sizes: sizes.to_vec(),
-        footprint: waiting.rooms(&tiles).bytes,
+        footprint: handed_over.placements(&tiles).bytes,
         traffic,
         // Of one tile a wave, for as many units.
         priority: (traffic / tiles.count() + 1).saturating_mul(waves * limits.units),
@@ -225,7 +228,7 @@ fn config(
     })
 }
 
-/// Whether what leaves is made once.
+/// Returns whether each tensor that leaves the group is computed once.
 fn whole_leaves(limits: &Limits<'_>, tiles: &Tiles) -> bool {
     let last = tiles.spans.len() - 1;
     (0..last).all(|member| !limits.leaves[member] || tiles.partitions(member))

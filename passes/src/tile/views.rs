@@ -11,8 +11,8 @@ pub(super) fn root(value: Val<'_>) -> Val<'_> {
     }
 }
 
-/// Where a tensor lies: the `tile.empty` that runs wrote to one after the other, or who else made
-/// it.
+/// The storage of a tensor: the `tile.empty` that runs wrote to one after the other, or the
+/// operation that made it.
 pub(super) fn storage(value: Val<'_>) -> Val<'_> {
     let value = root(value);
     match value.def() {
@@ -24,7 +24,7 @@ pub(super) fn storage(value: Val<'_>) -> Val<'_> {
     }
 }
 
-/// Who reads a tensor, through views, and as which operand.
+/// Readers of a tensor, through views, each with the number of its operand.
 pub(super) fn readers(value: Val<'_>) -> Vec<(Op<'_>, usize)> {
     let uses = value.uses().into_iter();
     uses.flat_map(|(op, operand)| match op.is("tile.view") {

@@ -1,4 +1,4 @@
-//! How tensors reach the memory in which something computes.
+//! Moves that bring tensors from the shared memory to the memory in which they are computed on.
 //!
 //! ```text
 //! direct    @dram -> @vreg
@@ -21,7 +21,7 @@ pub struct Stage<'c> {
 /// The way from the shared memory to another one and back.
 #[derive(Clone, Debug)]
 pub struct Way<'c> {
-    /// Where tiles wait on the way; `None` where one move does.
+    /// The memory in which tiles are staged on the way; `None` where one move does.
     pub stage: Option<Stage<'c>>,
     /// The last move there.
     pub load: Move<'c>,
@@ -53,7 +53,7 @@ pub fn way<'c>(machine: Machine<'c>, memory: &str) -> Option<Way<'c>> {
 /// tiles are staged on the way to the registers, or where lanes that share registers have moves
 /// to and from it beside the way. `None` where lanes have none of these.
 pub fn waiting_memory(machine: Machine<'_>) -> Option<Memory<'_>> {
-    if let Some(cache) = near_cache(machine) {
+    if let Some(cache) = private_cache(machine) {
         return machine.memory(cache.name);
     }
     let unit = machine.lanes_units().into_iter().next()?;
@@ -96,8 +96,8 @@ pub fn move_cycles(machine: Machine<'_>, way: &Move<'_>, bytes: f64) -> f64 {
     slowest.map_or(0.0, |rate| bytes / rate as f64)
 }
 
-/// How much longer than a move's latency each of the pieces takes that it brings: others that use
-/// the same memory get their turns between them.
+/// Latencies that each chunk of a copy takes: others that use the same memory get their turns
+/// between the chunks.
 const PIECE_LATENCIES: u64 = 2;
 
 /// Bytes of a piece that a move brings.
@@ -108,7 +108,7 @@ pub(crate) fn piece_bytes(way: &Move<'_>) -> Option<u64> {
 
 /// The cache in which a unit keeps a piece of its own while it works on it.
 #[derive(Clone, Copy, Debug)]
-pub struct NearCache<'c> {
+pub struct PrivateCache<'c> {
     /// Its name.
     pub name: &'c str,
     /// Bytes of a largest piece: the rest is for what streams by.
@@ -117,7 +117,7 @@ pub struct NearCache<'c> {
 
 /// The largest cache that a unit has for itself. Only where one thread's registers are filled
 /// from the shared memory itself; elsewhere tiles wait where they are brought to.
-pub fn near_cache(machine: Machine<'_>) -> Option<NearCache<'_>> {
+pub fn private_cache(machine: Machine<'_>) -> Option<PrivateCache<'_>> {
     let unit = machine.lanes_units().into_iter().next()?;
     let registers = machine.memory(unit.memory())?;
     let direct = registers.lanes().is_none() && way(machine, registers.name)?.stage.is_none();
@@ -125,5 +125,5 @@ pub fn near_cache(machine: Machine<'_>) -> Option<NearCache<'_>> {
     let caches =
         memories.iter().filter(|memory| memory.is_cache() && memory.scope() == Scope::Core);
     let largest = caches.max_by_key(|memory| memory.capacity_bytes()).filter(|_| direct)?;
-    Some(NearCache { name: largest.name, most_bytes: largest.capacity_bytes() / 4 })
+    Some(PrivateCache { name: largest.name, most_bytes: largest.capacity_bytes() / 4 })
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::cost::Shape;
 use crate::nest::{Nest, Windows};
 
-/// Where windows slide, a tile of more steps than this is too much code: all is written out.
+/// Sliding windows are written out, and a tile of more steps than this is too much code.
 pub(super) const MOST_STEPS: u64 = 400;
 
 /// The taps of the windows that slide over `rows` with lanes along `lanes_axis`: the innermost
@@ -34,7 +34,7 @@ pub(super) fn taps(
     (shares && alone).then(|| (input, taps.to_vec()))
 }
 
-/// Whether the windows of a register tile are few enough to be written out.
+/// Returns whether the windows of a register tile are few enough to be written out.
 pub(super) fn fits(nest: &Nest<'_>, shape: &Shape) -> bool {
     shared(nest, shape)
         .is_none_or(|(_, taps)| shape.registers() * points(nest, &taps) <= MOST_STEPS)

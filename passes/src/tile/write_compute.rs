@@ -111,7 +111,7 @@ fn axes<'t>(tiled: &'t Tiled<'_>) -> Option<&'t [Vec<usize>]> {
     }
 }
 
-/// How the tiles of both inputs lie in the memory that groups of lanes share.
+/// Layouts of both inputs' tiles in the memory that groups of lanes share.
 fn layouts(tiled: &Tiled<'_>) -> Option<Vec<Vec<i64>>> {
     let Tiled::Block(chosen) = tiled else { return None };
     let layout = |input: usize| {

@@ -154,7 +154,7 @@ fn printed<'a>(
     let candidate = |found: &'a Candidate| {
         let (register, register_step) = found.registers.split_at(operator.spatial());
         PrintedCandidate {
-            shared: &found.near,
+            shared: &found.block,
             register,
             register_step,
             // The ladder adds tenths up; the sum is one.

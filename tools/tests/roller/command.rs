@@ -23,7 +23,7 @@ fn candidates(expression: &str, shape: &str, device: &str, more: &[&str]) -> Val
     serde_json::from_slice(&output.stdout).expect("it prints JSON")
 }
 
-/// Near tile and register tile of every candidate.
+/// Block tile and register tile of every candidate.
 fn tiles(printed: &Value) -> Vec<(Vec<u64>, Vec<u64>)> {
     let sizes = |value: &Value| -> Vec<u64> {
         let all = value.as_array().expect("a list");
@@ -90,9 +90,9 @@ fn ro_6_two_scores() {
 fn ro_10_a_matrix_instruction() {
     let more = ["--matrix", "--dtype", "f16", "--tiles", "aligned"];
     let printed = candidates(MATMUL, "m=4096,n=4096,k=4096", &golden("v100"), &more);
-    for (near, registers) in tiles(&printed) {
-        let aligned = near.iter().zip([16, 16, 4]).all(|(size, of)| size % of == 0);
-        assert!(aligned && registers.iter().all(|size| size % 16 == 0), "{near:?} {registers:?}");
+    for (block, registers) in tiles(&printed) {
+        let aligned = block.iter().zip([16, 16, 4]).all(|(size, of)| size % of == 0);
+        assert!(aligned && registers.iter().all(|size| size % 16 == 0), "{block:?} {registers:?}");
     }
 }
 

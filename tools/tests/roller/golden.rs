@@ -9,10 +9,10 @@ fn published(operator: &Operator, machine: &str) -> Vec<Candidate> {
     construct(operator, &arch(machine), &Options::PUBLISHED).expect("there are tiles").1
 }
 
-/// The tiles of a matrix product, written `near/registers`.
+/// The tiles of a matrix product, written `block/registers`.
 fn list(operator: &Operator, machine: &str) -> Vec<String> {
     let found = shapes(&published(operator, machine), 2);
-    found.iter().map(|(near, inner)| format!("{near:?}/{}x{}", inner[0], inner[1])).collect()
+    found.iter().map(|(block, inner)| format!("{block:?}/{}x{}", inner[0], inner[1])).collect()
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn ro_3_more_waste_until_there_are_enough() {
     assert_eq!(conv.extents(), [42, 881_792, 42]);
     let found = published(&conv, V100);
     assert_eq!(
-        (found[0].near.as_slice(), &found[0].registers[..2]),
+        (found[0].block.as_slice(), &found[0].registers[..2]),
         (&[48, 512, 8][..], &[4, 16][..])
     );
     let at = |epsilon: f64| found.iter().filter(|own| (own.epsilon - epsilon).abs() < 0.01).count();
@@ -95,7 +95,7 @@ fn ro_3_more_waste_until_there_are_enough() {
     );
 }
 
-/// A faster near memory is one fact of the machine, and another register tile.
+/// A faster local memory is one fact of the machine, and another register tile.
 #[test]
 fn ro_13_another_bandwidth_is_another_tile() {
     let operator = matmul(65536, 1024, 1024);
@@ -127,7 +127,7 @@ fn what_is_cut_along_which_axes() {
 fn ro_11_the_plain_policy() {
     let first = |operator: &Operator, machine: &str| {
         let found = published(operator, machine).swap_remove(0);
-        (found.near, found.registers)
+        (found.block, found.registers)
     };
     let relu = suite::relu(1008, 42).fused();
     assert_eq!(first(&relu, V100), (vec![64], vec![2]));

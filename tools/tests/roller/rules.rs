@@ -21,17 +21,17 @@ fn machines() -> impl Strategy<Value = Arch> {
         |(
             warp,
             bank_bytes,
-            far_transaction_bytes,
-            (near_bytes, registers, partitions, cores),
+            device_transaction_bytes,
+            (local_bytes, registers, partitions, cores),
             rates,
         )| Arch {
-            far: "far".into(),
-            near: "near".into(),
+            device: "far".into(),
+            local: "near".into(),
             registers: "reg".into(),
-            far_gbytes_per_s: rates.0,
-            near_gbytes_per_s: rates.1,
-            far_transaction_bytes,
-            near_bytes,
+            device_gbytes_per_s: rates.0,
+            local_gbytes_per_s: rates.1,
+            device_transaction_bytes,
+            local_bytes,
             banks: 32,
             bank_bytes,
             peak_gflops: rates.2,
@@ -107,8 +107,8 @@ proptest! {
         let Ok((policy, found)) = construct(&operator, &arch, &options) else { return Ok(()) };
         for candidate in &found {
             let broken = violations(&operator, &arch, policy, candidate, Variant::Aligned);
-            prop_assert!(broken.is_empty(), "{:?}: {}", candidate.near, broken[0]);
-            prop_assert!(candidate.prediction.footprint_bytes < arch.near_bytes);
+            prop_assert!(broken.is_empty(), "{:?}: {}", candidate.block, broken[0]);
+            prop_assert!(candidate.prediction.footprint_bytes < arch.local_bytes);
             prop_assert!(candidate.threads(&operator, &arch) <= 512);
             prop_assert!(candidate.prediction.predicted_ms.is_finite());
         }
@@ -132,8 +132,8 @@ proptest! {
 }
 
 fn blocks(operator: &Operator, tiles: &Tiles) -> u64 {
-    let near = tiles.near.as_ref().expect("candidates have near tiles");
-    let sizes = operator.extents().into_iter().zip(near).take(operator.spatial());
+    let block = tiles.block.as_ref().expect("candidates have block tiles");
+    let sizes = operator.extents().into_iter().zip(block).take(operator.spatial());
     sizes.map(|(extent, size)| extent.div_ceil(*size)).product()
 }
 
@@ -147,7 +147,7 @@ fn ro_2_the_published_suite() {
             let (policy, found) = construct(&operator, &arch, &options).expect("there are tiles");
             for candidate in &found {
                 let broken = violations(&operator, &arch, policy, candidate, variant);
-                assert!(broken.is_empty(), "{name} {:?}: {}", candidate.near, broken[0]);
+                assert!(broken.is_empty(), "{name} {:?}: {}", candidate.block, broken[0]);
             }
         }
     }
@@ -157,8 +157,8 @@ fn ro_2_the_published_suite() {
 #[test]
 fn ro_2_the_checker_sees() {
     let (operator, arch) = (matmul(1024, 1000, 512), arch(V100));
-    let broken = |near: [u64; 3], registers: [u64; 3], padding: Option<&[u64]>| {
-        let tiles = Tiles { registers: registers.to_vec(), near: Some(near.to_vec()) };
+    let broken = |block: [u64; 3], registers: [u64; 3], padding: Option<&[u64]>| {
+        let tiles = Tiles { registers: registers.to_vec(), block: Some(block.to_vec()) };
         let found = check(&operator, &arch, Policy::Reuse, &tiles, 0.1, padding);
         found.iter().map(Violation::to_string).collect::<Vec<_>>().join("; ")
     };
@@ -179,7 +179,7 @@ fn ro_7_small_operators() {
         let options = Options { variant, ..Options::PUBLISHED };
         let (policy, found) = construct(&operator, &arch, &options).expect("there are tiles");
         for found in &found {
-            assert!(found.blocks(&operator) >= 80, "{variant:?} {:?}", found.near);
+            assert!(found.blocks(&operator) >= 80, "{variant:?} {:?}", found.block);
             let broken = check(&operator, &arch, policy, &found.tiles(), found.epsilon, None);
             assert!(variant == Variant::Published || broken.is_empty(), "{broken:?}");
         }
@@ -192,7 +192,7 @@ fn ro_7_small_operators() {
 #[test]
 fn ro_5_padding_ends_conflicts() {
     let (operator, arch) = (matmul(4096, 4096, 4096), arch(V100));
-    let tiles = Tiles { registers: vec![8, 8, 1], near: Some(vec![256, 32, 32]) };
+    let tiles = Tiles { registers: vec![8, 8, 1], block: Some(vec![256, 32, 32]) };
     let before = banks::degree(&operator, &arch, &tiles, 0, 0);
     let padding = banks::padding(&operator, &arch, &tiles, 0);
     let after = banks::degree(&operator, &arch, &tiles, 0, padding);
@@ -241,7 +241,7 @@ fn ro_10_multiples_of_the_instruction() {
             construct(&operator, &arch, &Options::default()).expect("there are tiles");
         for candidate in found {
             let whole = |tile: &[u64]| tile.iter().zip(sizes).all(|(size, of)| size % of == 0);
-            assert!(whole(&candidate.near) && whole(&candidate.registers), "{sizes:?}");
+            assert!(whole(&candidate.block) && whole(&candidate.registers), "{sizes:?}");
             let tiles = candidate.tiles();
             let broken = check(&operator, &arch, policy, &tiles, candidate.epsilon, None);
             assert!(broken.is_empty(), "{broken:?}");
@@ -260,9 +260,9 @@ fn what_would_do_does() {
     assert!(construct(&matmul(3, enough - 1, 4096), &arch, &options).is_err());
 
     let operator = matmul(512, 512, 512);
-    let poor = Arch { near_bytes: 256, ..arch.clone() };
+    let poor = Arch { local_bytes: 256, ..arch.clone() };
     let refused = construct(&operator, &poor, &options).expect_err("a tile needs more");
-    let Refusal::Near { needed, has, .. } = &refused else { panic!("{refused}") };
+    let Refusal::Local { needed, has, .. } = &refused else { panic!("{refused}") };
     assert_eq!((*needed, *has), (288, 256));
     assert_eq!(refused.help(), "@smem with capacity_bytes(289) would do");
 

@@ -56,8 +56,8 @@ pub fn matmul(m: u64, n: u64, k: u64) -> Operator {
     Operator { inputs: vec![of(0, 2), of(2, 1)], output: of(0, 1), axes }
 }
 
-/// Near tile and the spatial sizes of the register tile, as the tables write them.
+/// Block tile and the spatial sizes of the register tile, as the tables write them.
 pub fn shapes(candidates: &[Candidate], spatial: usize) -> Vec<(Vec<u64>, Vec<u64>)> {
-    let shape = |found: &Candidate| (found.near.clone(), found.registers[..spatial].to_vec());
+    let shape = |found: &Candidate| (found.block.clone(), found.registers[..spatial].to_vec());
     candidates.iter().map(shape).collect()
 }

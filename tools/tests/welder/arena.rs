@@ -1,11 +1,11 @@
-//! One arena for the tiles of a joined kernel (WE-5): rooms that live at once lie apart, the arena is
+//! One arena for the tiles of a joined kernel (WE-5): placements that live at once lie apart, the arena is
 //! as large as was judged, and a tile is written over where that is safe.
 
 use weft_dialects::ir::{Module, context, parse};
 use weft_passes::nest::Nest;
+use weft_passes::tile::placements::{NotInPlace, Placements, may_write_over};
 use weft_passes::tile::propagate::{Chain, Link, propagate};
-use weft_passes::tile::rooms::{Apart, Rooms, may_write_over};
-use weft_passes::tile::traffic::waiting;
+use weft_passes::tile::traffic::handed_over;
 use weft_runtime::artifact::Artifact;
 use weft_runtime::cpu::Model;
 
@@ -45,38 +45,46 @@ pub fn sum() -> Kernel {
 
 /// Whether the member 1 may write over the tile of member 0, and the arena, in a group whose last
 /// tile has `sizes`.
-fn judge(kernels: &[Kernel], links: &[Link], sizes: &[u64]) -> (Result<(), Apart>, Rooms) {
+fn judge(
+    kernels: &[Kernel],
+    links: &[Link],
+    sizes: &[u64],
+) -> (Result<(), NotInPlace>, Placements) {
     let mut found = None;
     with(kernels, |nests| found = Some(judge_nests(nests, links, sizes)));
     found.expect("it was judged")
 }
 
-fn judge_nests(nests: &[Nest<'_>], links: &[Link], sizes: &[u64]) -> (Result<(), Apart>, Rooms) {
+fn judge_nests(
+    nests: &[Nest<'_>],
+    links: &[Link],
+    sizes: &[u64],
+) -> (Result<(), NotInPlace>, Placements) {
     let chain = Chain::new(nests.iter().collect(), links.to_vec());
     let tiles = propagate(&chain, sizes).expect("tiles");
-    let rooms = waiting(&chain, &vec![false; nests.len()]).rooms(&tiles);
-    (may_write_over(&chain, &tiles, 0, 1), rooms)
+    let placements = handed_over(&chain, &vec![false; nests.len()]).placements(&tiles);
+    (may_write_over(&chain, &tiles, 0, 1), placements)
 }
 
 #[test]
 fn we_5_a_last_reader_of_the_same_places_writes_over_them() {
     let links = [link(1, 0, 0), link(2, 0, 1)];
-    let (may, rooms) = judge(&[element(), element(), element()], &links, &[4, 16]);
+    let (may, placements) = judge(&[element(), element(), element()], &links, &[4, 16]);
     assert_eq!(may, Ok(()));
-    assert_eq!(rooms.bytes, 4 * 16 * 4);
-    assert_eq!(rooms.of[1].expect("it waits").over, Some(0));
+    assert_eq!(placements.bytes, 4 * 16 * 4);
+    assert_eq!(placements.of[1].expect("it waits").over, Some(0));
     // Read twice, both times in that place.
     let links = [link(1, 0, 0), link(1, 1, 0), link(2, 0, 1)];
     assert_eq!(judge(&[element(), two(), element()], &links, &[4, 16]).0, Ok(()));
-    // Chains of them keep one room.
+    // Chains of them keep one placement.
     let links = [link(1, 0, 0), link(2, 0, 1), link(3, 0, 2)];
-    let (_, rooms) = judge(&[element(), element(), element(), element()], &links, &[4, 16]);
-    assert_eq!(rooms.bytes, 4 * 16 * 4);
-    assert_eq!(rooms.of[2].expect("it waits").life, (0, 3));
+    let (_, placements) = judge(&[element(), element(), element(), element()], &links, &[4, 16]);
+    assert_eq!(placements.bytes, 4 * 16 * 4);
+    assert_eq!(placements.of[2].expect("it waits").life, (0, 3));
 }
 
 /// A group, the tile of its last member, and why member 1 does not write over that of member 0.
-type Case = (Vec<Kernel>, Vec<Link>, &'static [u64], Apart);
+type Case = (Vec<Kernel>, Vec<Link>, &'static [u64], NotInPlace);
 
 #[test]
 fn we_5_what_is_not_provably_safe_lies_apart() {
@@ -107,35 +115,40 @@ fn we_5_what_is_not_provably_safe_lies_apart() {
             vec![element(), element(), two()],
             vec![link(2, 0, 0), link(2, 1, 1)],
             &[4, 16],
-            Apart::Unread,
+            NotInPlace::Unread,
         ),
         (
             vec![element(), element(), two()],
             vec![link(1, 0, 0), link(2, 0, 0), link(2, 1, 1)],
             &[4, 16],
-            Apart::ReadLater(2),
+            NotInPlace::ReadLater(2),
         ),
         (
             vec![element(), sum(), copy("r", ("r", ROW), ("r", ROW))],
             chained.to_vec(),
             &[4],
-            Apart::Folds,
+            NotInPlace::Folds,
         ),
-        (vec![element(), rounded, back], chained.to_vec(), &[4, 16], Apart::Elements),
-        (vec![element(), wider, deeper], chained.to_vec(), &[4, 16, 2], Apart::Dimensions),
-        (vec![straight(), transposed(), straight()], chained.to_vec(), &[16, 16], Apart::Places),
+        (vec![element(), rounded, back], chained.to_vec(), &[4, 16], NotInPlace::Elements),
+        (vec![element(), wider, deeper], chained.to_vec(), &[4, 16, 2], NotInPlace::Dimensions),
+        (
+            vec![straight(), transposed(), straight()],
+            chained.to_vec(),
+            &[16, 16],
+            NotInPlace::Places,
+        ),
         // One of its two reads is elsewhere.
         (
             vec![element(), off, element()],
             vec![link(1, 0, 0), link(1, 1, 0), link(2, 0, 1)],
             &[8, 16],
-            Apart::Places,
+            NotInPlace::Places,
         ),
     ];
     for (kernels, links, sizes, why) in cases {
-        let (may, rooms) = judge(&kernels, &links, sizes);
+        let (may, placements) = judge(&kernels, &links, sizes);
         assert_eq!(may, Err(why));
-        assert_eq!(rooms.of[1].expect("it waits").over, None, "{why}");
+        assert_eq!(placements.of[1].expect("it waits").over, None, "{why}");
     }
 }
 
@@ -165,7 +178,7 @@ fn we_5_a_larger_tile_is_not_written_over() {
             let tiles = propagate(&chain, &[rows, 16]).expect("tiles");
             may_write_over(&chain, &tiles, 0, 2)
         };
-        assert_eq!(may(2), Err(Apart::Sizes));
+        assert_eq!(may(2), Err(NotInPlace::Sizes));
     });
 }
 
@@ -196,7 +209,7 @@ tile.kernel @k {
     let middle = nest(&bordered);
     let links = [link(1, 0, 0), link(1, 1, 0), link(2, 0, 1)];
     let (may, _) = judge_nests(&[first, middle, last], &links, &[8, 16]);
-    assert_eq!(may, Err(Apart::Border));
+    assert_eq!(may, Err(NotInPlace::Border));
 }
 
 /// Where the pieces of the arena in `@l2` of a device program end, and how many there are.
@@ -249,8 +262,8 @@ fn we_5_results_stay_where_tiles_are_written_over() {
     desk.holds(&text);
     let task = desk.weft("compile edited.mlir --emit task -o -");
     let waiting = task.matches("= tile.empty in @l2").count();
-    let (_, rooms) = peak(&desk.weft("compile edited.mlir --emit device -o -"));
-    assert!(rooms < waiting, "{rooms} rooms for {waiting} tiles");
+    let (_, placements) = peak(&desk.weft("compile edited.mlir --emit device -o -"));
+    assert!(placements < waiting, "{placements} buffers for {waiting} tiles");
 }
 
 #[test]

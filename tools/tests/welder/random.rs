@@ -1,4 +1,4 @@
-//! Rooms of groups at random: those that live at once lie apart, and the verifier of device
+//! Placements of groups at random: those that live at once lie apart, and the verifier of device
 //! programs, which knows nothing of groups, sees where they do not (WE-5).
 
 use std::collections::BTreeMap;
@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use weft_dialects::ir::{context, parse};
 use weft_passes::arena::{Arena, Life, clash};
+use weft_passes::tile::placements::Placements;
 use weft_passes::tile::propagate::{Chain, Link, propagate};
-use weft_passes::tile::rooms::Rooms;
-use weft_passes::tile::traffic::waiting;
+use weft_passes::tile::traffic::handed_over;
 
 use crate::arena::{ROW, SUM, TILE, element, sum, two};
 use crate::support::Kernel;
@@ -44,8 +44,8 @@ fn group() -> impl Strategy<Value = (Vec<u8>, Vec<Vec<usize>>)> {
     })
 }
 
-/// The rooms of such a group, if it has tiles; what nobody reads leaves.
-fn rooms_of(kinds: &[u8], reads: &[Vec<usize>]) -> Option<Rooms> {
+/// The placements of such a group, if it has tiles; what nobody reads leaves.
+fn placements_of(kinds: &[u8], reads: &[Vec<usize>]) -> Option<Placements> {
     let kernels: Vec<Kernel> = kinds
         .iter()
         .map(|kind| match kind {
@@ -62,17 +62,17 @@ fn rooms_of(kinds: &[u8], reads: &[Vec<usize>]) -> Option<Rooms> {
         .collect();
     let leaves: Vec<bool> =
         (0..kinds.len()).map(|member| !links.iter().any(|link| link.maker == member)).collect();
-    let mut rooms = None;
+    let mut placements = None;
     with(&kernels, |nests| {
         let chain = Chain::new(nests.iter().collect(), links.clone());
         let tiles = propagate(&chain, &[3, 16]).ok();
-        rooms = tiles.map(|tiles| waiting(&chain, &leaves).rooms(&tiles));
+        placements = tiles.map(|tiles| handed_over(&chain, &leaves).placements(&tiles));
     });
-    rooms
+    placements
 }
 
-/// A program that uses rooms as a joined kernel does, one loop a member.
-fn program(rooms: &Rooms, reads: &[Vec<usize>], moved: Option<(usize, u64)>) -> String {
+/// A program that uses placements as a joined kernel does, one loop a member.
+fn program(placements: &Placements, reads: &[Vec<usize>], moved: Option<(usize, u64)>) -> String {
     let mut text = "device.machine @toy arch(\"toy\") features([]) {
   device.memory @dram scope(\"device\") capacity_bytes(1048576)
   device.memory @l2 scope(\"core\") capacity_bytes(65536) caches(@dram)
@@ -89,27 +89,29 @@ device.kernel @k tasks 1 {
         .to_owned();
     let owner = |member: usize| {
         let mut own = member;
-        while let Some(over) = rooms.of[own].and_then(|room| room.over) {
+        while let Some(over) = placements.of[own].and_then(|placement| placement.over) {
             own = over;
         }
         own
     };
-    for (member, room) in rooms.of.iter().enumerate() {
-        let Some(room) = room.filter(|room| room.over.is_none()) else { continue };
-        let offset = moved.filter(|(of, _)| *of == member).map_or(room.offset, |(_, to)| to);
-        let count = room.bytes / 4;
+    for (member, placement) in placements.of.iter().enumerate() {
+        let Some(placement) = placement.filter(|placement| placement.over.is_none()) else {
+            continue;
+        };
+        let offset = moved.filter(|(of, _)| *of == member).map_or(placement.offset, |(_, to)| to);
+        let count = placement.bytes / 4;
         text += &format!("  %m{member} = device.alloc at {offset} : memref<{count}xf32, \"l2\">\n");
     }
     for (member, read) in reads.iter().enumerate() {
         text += "  scf.for %i = %c0 to %c1 step %c1 {\n";
-        for maker in read.iter().filter(|&&maker| rooms.of[maker].is_some()) {
-            let (maker, count) = (owner(*maker), rooms.of[*maker].expect("checked").bytes / 4);
+        for maker in read.iter().filter(|&&maker| placements.of[maker].is_some()) {
+            let (maker, count) = (owner(*maker), placements.of[*maker].expect("checked").bytes / 4);
             text += &format!(
                 "    device.copy @load %m{maker}[%c0] to %r[%c0] count 1 : memref<{count}xf32, \"l2\"> to memref<4xf32, \"vreg\">\n"
             );
         }
-        if let Some(room) = rooms.of[member] {
-            let (own, count) = (owner(member), room.bytes / 4);
+        if let Some(placement) = placements.of[member] {
+            let (own, count) = (owner(member), placement.bytes / 4);
             text += &format!(
                 "    device.copy @store %r[%c0] to %m{own}[%c0] count 1 : memref<4xf32, \"vreg\"> to memref<{count}xf32, \"l2\">\n"
             );
@@ -119,13 +121,17 @@ device.kernel @k tasks 1 {
     text + "}\n"
 }
 
-/// Rooms of their own, by the member that each is made for.
-fn lives(rooms: &Rooms) -> BTreeMap<usize, (Life, u64)> {
-    let own = rooms.of.iter().enumerate().filter_map(|(member, room)| Some((member, (*room)?)));
-    own.filter(|(_, room)| room.over.is_none())
-        .map(|(member, room)| {
-            let (first, last) = (room.life.0 as u32, room.life.1 as u32);
-            (member, (Life { first, last, bytes: room.bytes }, room.offset))
+/// Placements of their own, by the member that each is made for.
+fn lives(placements: &Placements) -> BTreeMap<usize, (Life, u64)> {
+    let own = placements
+        .of
+        .iter()
+        .enumerate()
+        .filter_map(|(member, placement)| Some((member, (*placement)?)));
+    own.filter(|(_, placement)| placement.over.is_none())
+        .map(|(member, placement)| {
+            let (first, last) = (placement.life.0 as u32, placement.life.1 as u32);
+            (member, (Life { first, last, bytes: placement.bytes }, placement.offset))
         })
         .collect()
 }
@@ -139,20 +145,20 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn we_5_rooms_that_live_at_once_lie_apart_and_the_verifier_sees_where_not(
+    fn we_5_placements_that_live_at_once_lie_apart_and_the_verifier_sees_where_not(
         (kinds, reads) in group(),
         which in any::<prop::sample::Index>(),
         to in 0u64..8,
     ) {
         // Some of them are none: nobody says which tile a member has.
-        let rooms = rooms_of(&kinds, &reads);
-        prop_assume!(rooms.is_some());
-        let rooms = rooms.expect("it was assumed");
-        let mut planned = lives(&rooms);
+        let placements = placements_of(&kinds, &reads);
+        prop_assume!(placements.is_some());
+        let placements = placements.expect("it was assumed");
+        let mut planned = lives(&placements);
         prop_assert!(!clashes(&planned));
         let context = context();
         context.attach_diagnostic_handler(|_| true);
-        let text = program(&rooms, &reads, None);
+        let text = program(&placements, &reads, None);
         prop_assert!(parse(&context, &text).is_ok(), "{text}");
         // One of them elsewhere: the verifier refuses it just where two lives meet on a byte.
         let members: Vec<usize> = planned.keys().copied().collect();
@@ -160,8 +166,8 @@ proptest! {
             return Ok(());
         }
         let (member, to) = (members[which.index(members.len())], 64 * to);
-        planned.get_mut(&member).expect("a room").1 = to;
-        let text = program(&rooms, &reads, Some((member, to)));
+        planned.get_mut(&member).expect("a placement").1 = to;
+        let text = program(&placements, &reads, Some((member, to)));
         prop_assert_eq!(parse(&context, &text).is_err(), clashes(&planned), "{}", text);
     }
 }

@@ -5,12 +5,12 @@ use weft_dialects::device::build;
 use weft_dialects::ir::{Builder, Type, Val};
 
 use super::index::{Sum, scf_for, unrolled, unrolled_all};
-use super::piece::{At, Piece};
+use super::register_tile::{At, RegisterTile};
 use super::view::{View, copy_from, copy_to};
 use crate::nest::{Access, Epilogue, Start};
 use crate::tile::{Identity, combine, identity};
 
-impl<'p, 'c> Piece<'p, 'c> {
+impl<'p, 'c> RegisterTile<'p, 'c> {
     /// A reduction along the lanes: partial results in every lane, combined at the
     /// end; what does not fill a register is folded one by one.
     pub fn fold_across_lanes(&self, b: &mut Builder<'c>, accumulators: &[Val<'c>]) {
@@ -90,10 +90,10 @@ impl<'p, 'c> Piece<'p, 'c> {
     }
 
     /// The same tile with another size along one axis.
-    fn narrow(&self, axis: usize, size: u64) -> Piece<'p, 'c> {
+    fn narrow(&self, axis: usize, size: u64) -> RegisterTile<'p, 'c> {
         let mut sizes = self.sizes.clone();
         sizes[axis] = size;
-        Piece::new(self.plan, &self.at, &sizes)
+        RegisterTile::new(self.plan, &self.at, &sizes)
     }
 
     fn each_row(&self, b: &mut Builder<'c>, body: &mut dyn FnMut(&mut Builder<'c>, &[Sum<'c>])) {

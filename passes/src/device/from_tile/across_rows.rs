@@ -11,11 +11,11 @@ use weft_dialects::device::build;
 use weft_dialects::ir::{Builder, Type, Val};
 
 use super::index::Sum;
-use super::piece::{At, Piece};
+use super::register_tile::{At, RegisterTile};
 use super::view::{View, copy_from, copy_to};
 use crate::nest::{Access, Epilogue, Start};
 
-impl<'p, 'c> Piece<'p, 'c> {
+impl<'p, 'c> RegisterTile<'p, 'c> {
     /// The row axis whose registers' lanes are combined together.
     fn rows_at_once(&self) -> Option<usize> {
         self.plan.schedule.combine_rows.filter(|axis| self.rows == [*axis])
@@ -89,8 +89,8 @@ impl<'p, 'c> Piece<'p, 'c> {
         true
     }
 
-    /// Where an access begins, and along which dimension and how far apart its rows lie, unless
-    /// they are neighbours.
+    /// First element of an access, and the dimension and distance of its rows, unless they are
+    /// neighbours.
     fn beside_rows(
         &self,
         b: &mut Builder<'c>,

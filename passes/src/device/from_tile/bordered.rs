@@ -1,14 +1,14 @@
 //! Inputs that are read past their ends, laid out with their borders beside their use.
 //!
 //! ```text
-//! fill the room with the border's number
+//! fill the buffer with the border's number
 //! for (each plane of the rTask) {
 //!   for (rows of register tiles) {
 //!     copy the rows of the plane that they read and those before did not, inside the border
-//!     loops over register tiles, which read the room instead of the tensor } }
+//!     loops over register tiles, which read the buffer instead of the tensor } }
 //! ```
 //!
-//! The room holds one plane: the last dimensions of the tensor, those that have a border.
+//! The buffer holds one plane: the last dimensions of the tensor, those that have a border.
 //! It is written and read again while it is in the cache that the unit has for itself. Its rows
 //! begin with registers, and behind it there is room for one more, so that whole registers
 //! can be read where only some lanes have points.
@@ -19,8 +19,8 @@ use weft_dialects::ir::{Builder, Linear, Type, Val, attr, ty};
 use weft_dialects::tile::RTile;
 
 use super::index::{Sum, scf_for};
-use super::member::Room;
-use super::piece::Piece;
+use super::member::LocalTile;
+use super::register_tile::RegisterTile;
 use super::tiles::Tiles;
 use super::view::{View, copy_from, copy_to};
 use super::{Plan, loops};
@@ -38,10 +38,10 @@ struct Plane<'c> {
     access: Access<'c>,
     border: Border<'c>,
     source: Val<'c>,
-    /// Where the tile of the tensor lies that is there, if it is not the whole.
-    part: Option<Room<'c>>,
-    room: Val<'c>,
-    /// Of the room.
+    /// The buffer of the tensor's tile that is there, if it is not the whole.
+    part: Option<LocalTile<'c>>,
+    buffer: Val<'c>,
+    /// Of the buffer.
     shape: Vec<u64>,
     /// In how many phases its rows are laid out.
     phases: u64,
@@ -73,16 +73,25 @@ impl<'c> Bordered<'c> {
             }
             shape.push(row.div_ceil(phases).next_multiple_of(lanes));
             shape[0] += if shape.len() > 1 { 1 } else { lanes };
-            plan.roomy.insert(access.tensor);
+            plan.has_slack.insert(access.tensor);
             let memory = attr::of_string(b.context(), memory);
             let ty = ty::memref(&shape, access.elem(), Some(memory));
-            let room = build::alloc(b, ty);
-            let (source, part) = match plan.rooms.get(&whole.argument()) {
+            let buffer = build::alloc(b, ty);
+            let (source, part) = match plan.local_tiles.get(&whole.argument()) {
                 Some(part) => (part.memref, Some(part.clone())),
                 None => (plan.memrefs[&whole.argument()], None),
             };
-            plan.memrefs.insert(access.tensor, room);
-            planes.push(Plane { access: whole, border, source, part, room, shape, phases, lanes });
+            plan.memrefs.insert(access.tensor, buffer);
+            planes.push(Plane {
+                access: whole,
+                border,
+                source,
+                part,
+                buffer,
+                shape,
+                phases,
+                lanes,
+            });
         }
         (!planes.is_empty()).then_some(Self { planes, axes })
     }
@@ -94,7 +103,7 @@ impl<'c> Bordered<'c> {
         RTile { memory: task.memory.clone(), sizes: sizes.map(one).collect() }
     }
 
-    /// Fills the rooms with what surrounds the planes.
+    /// Fills the buffers with what surrounds the planes.
     pub fn surround(&self, b: &mut Builder<'c>, plan: &Plan<'c>) {
         for plane in &self.planes {
             let register = plane.register(b, plan);
@@ -105,7 +114,7 @@ impl<'c> Bordered<'c> {
             build::yield_values(&mut inside, &[value]);
             plane.rows(b, &plane.shape, &mut Vec::new(), &mut |b, at, count| {
                 let indices = at.iter().map(|at| at.emit(b)).collect();
-                let target = View { memref: plane.room, indices };
+                let target = View { memref: plane.buffer, indices };
                 copy_to(b, plan.way.store.name, &register, &target, count, None);
             });
         }
@@ -169,7 +178,7 @@ impl<'c> Bordered<'c> {
         tiles.write(b, &|b, inner, sizes| {
             let at: Vec<_> =
                 at.iter().zip(inner).map(|(at, inner)| at.clone().plus(inner, 1)).collect();
-            Piece::new(plan, &at, sizes).write(b);
+            RegisterTile::new(plan, &at, sizes).write(b);
         });
     }
 }
@@ -276,7 +285,7 @@ impl<'c> Plane<'c> {
                 }
                 let to = Sum::number(((low + first) / self.phases) as i64).plus(at, 1);
                 indices.push(to.emit(b));
-                let target = View { memref: self.room, indices };
+                let target = View { memref: self.buffer, indices };
                 copy_to(b, plan.way.store.name, &register, &target, count, None);
             };
             let Some(ends) = rows else {

@@ -2,14 +2,14 @@
 //!
 //! ```text
 //! %e = tile.empty in @l2; %h = tile.compute ... -> %e; tile.compute ins(%h) -> %o
-//!   ->  %room = device.alloc at 0 : memref<96x6x112xf32, "l2">
-//!       loops over register tiles of a tile of h, stored to %room
-//!       loops over register tiles of the rTask, which read %room
+//!   ->  %h_tile = device.alloc at 0 : memref<96x6x112xf32, "l2">
+//!       loops over register tiles of a tile of h, stored to %h_tile
+//!       loops over register tiles of the rTask, which read %h_tile
 //! ```
 //!
 //! The last compute's first rTile is the rTask; which tiles the others make follows from it
-//! (`tile/propagate.rs`), and so do their rooms, pieces of one arena in each memory
-//! (`tile/rooms.rs`). Places are those of the whole tensors, so a room subtracts where its tile
+//! (`tile/propagate.rs`), and so do their placements in one arena in each memory
+//! (`tile/placements.rs`). Indices are those of the whole tensors, so a local tile subtracts where it
 //! begins. Lanes that share registers wait for each other between two members, for one of them
 //! made what another reads.
 
@@ -22,10 +22,10 @@ use weft_dialects::tile::{Compute, Empty};
 
 use super::Here;
 use super::index::Sum;
-use super::member::{self, Piece, Room};
+use super::member::{self, LocalTile, MemberTile};
 use crate::nest::{Border, Nest};
+use crate::tile::placements::{self, HandedOver, sizes};
 use crate::tile::propagate::{Chain, Link, Span, Tiles, groups, links, merged, propagate};
-use crate::tile::rooms::{self, Waiting, sizes};
 
 /// The computes of a kernel, and the tiles of each.
 pub(super) struct Group<'h, 'c> {
@@ -40,7 +40,7 @@ pub(super) struct Group<'h, 'c> {
 /// A tile that waits.
 struct Wait<'c> {
     memory: &'c str,
-    room: rooms::Room,
+    placement: placements::Placement,
     sizes: Vec<u64>,
 }
 
@@ -70,21 +70,21 @@ impl<'h, 'c> Group<'h, 'c> {
         starts: Vec<Sum<'c>>,
     ) -> Result<(), Failed> {
         let places = self.places(b, starts);
-        let rooms = self.rooms(b, &places)?.into_iter().flatten().collect();
+        let local_tiles = self.local_tiles(b, &places)?.into_iter().flatten().collect();
         for (member, (compute, nest)) in self.members.iter().enumerate() {
             // Instructions of axes are told from a nest by the dimensions of its tensors.
             let near = self.near(nest.clone(), compute.axes.is_none());
-            let piece = self.piece(member, &near, grid);
+            let tile = self.tile(member, &near, grid);
             if member > 0 {
                 self.meet(b, compute);
             }
-            member::write(self.here, b, (compute, near), &piece, &rooms, &places[member])?;
+            member::write(self.here, b, (compute, near), &tile, &local_tiles, &places[member])?;
         }
         Ok(())
     }
 
-    /// What is done of a member.
-    fn piece(&self, member: usize, nest: &Nest<'c>, grid: &[u64]) -> Piece {
+    /// The part of a member that is computed at once.
+    fn tile(&self, member: usize, nest: &Nest<'c>, grid: &[u64]) -> MemberTile {
         let compute = &self.members[member].0;
         let is_last = member + 1 == self.members.len();
         let (mut outer, mut grid) = (compute.tiles[0].clone(), grid.to_vec());
@@ -96,7 +96,7 @@ impl<'h, 'c> Group<'h, 'c> {
                 *tile = (*tile).min(*size);
             }
         }
-        Piece { cut: !is_last, outer, inner, grid }
+        MemberTile { cut: !is_last, outer, inner, grid }
     }
 
     /// Lets the lanes of a register wait for each other; one that is a thread's own needs not.
@@ -108,7 +108,7 @@ impl<'h, 'c> Group<'h, 'c> {
         }
     }
 
-    /// Where each member's tile begins along its axes.
+    /// First point of each member's tile along its axes.
     fn places(&self, b: &mut Builder<'c>, root: Vec<Sum<'c>>) -> Vec<Vec<Sum<'c>>> {
         let last = self.members.len() - 1;
         let mut places: Vec<Vec<Sum<'c>>> = vec![Vec::new(); last + 1];
@@ -123,16 +123,16 @@ impl<'h, 'c> Group<'h, 'c> {
         places
     }
 
-    /// Makes room for what members hand over.
-    fn rooms(
+    /// Allocates the tiles that members hand over.
+    fn local_tiles(
         &self,
         b: &mut Builder<'c>,
         places: &[Vec<Sum<'c>>],
-    ) -> Result<Vec<Option<(Val<'c>, Room<'c>)>>, Failed> {
-        let mut rooms: Vec<Option<(Val<'c>, Room<'c>)>> = Vec::new();
+    ) -> Result<Vec<Option<(Val<'c>, LocalTile<'c>)>>, Failed> {
+        let mut local_tiles: Vec<Option<(Val<'c>, LocalTile<'c>)>> = Vec::new();
         for (member, (_, nest)) in self.members.iter().enumerate() {
             let Some(wait) = &self.waiting[member] else {
-                rooms.push(None);
+                local_tiles.push(None);
                 continue;
             };
             let output = &nest.outputs[0];
@@ -144,31 +144,32 @@ impl<'h, 'c> Group<'h, 'c> {
             };
             let starts = groups(&output.shape, &handed).into_iter().map(start).collect();
             let sizes = wait.sizes.clone();
-            let memref = match wait.room.over {
-                Some(maker) => rooms[maker].as_ref().expect("it waits, too").1.memref,
+            let memref = match wait.placement.over {
+                Some(maker) => local_tiles[maker].as_ref().expect("it waits, too").1.memref,
                 None => {
                     let memory = attr::of_string(b.context(), wait.memory);
                     let ty = ty::memref(&sizes, output.elem(), Some(memory));
-                    build::alloc_at(b, wait.room.offset, ty)
+                    build::alloc_at(b, wait.placement.offset, ty)
                 }
             };
             let moves = member::moves(self.here, wait.memory)?;
-            let room = Room { memory: wait.memory, memref, moves, handed, starts, sizes };
-            rooms.push(Some((output.argument(), room)));
+            let local_tile =
+                LocalTile { memory: wait.memory, memref, moves, handed, starts, sizes };
+            local_tiles.push(Some((output.argument(), local_tile)));
         }
-        Ok(rooms)
+        Ok(local_tiles)
     }
 
     /// A nest of the tensors themselves; `merges` says whether it sees what members hand over in the
     /// dimensions that all of them have.
     fn near(&self, mut nest: Nest<'c>, merges: bool) -> Nest<'c> {
-        // What does not wait is a tensor of those dimensions in any case.
+        // A tensor that does not wait has those dimensions in any case.
         let handed: HashMap<Val<'c>, &Vec<u64>> = (0..self.members.len())
             .filter(|&maker| merges || self.waiting[maker].is_none())
             .map(|maker| (self.members[maker].1.outputs[0].argument(), &self.handed[maker]))
             .collect();
         for access in nest.accesses_mut() {
-            // What has a border is copied to a plane, by who knows the room.
+            // A tensor with a border is copied to a plane by the code that knows its buffer.
             let handed = handed.get(&access.argument()).filter(|_| Border::of(access).is_none());
             let tensor = access.argument();
             if let Some(handed) = handed {
@@ -183,7 +184,7 @@ impl<'h, 'c> Group<'h, 'c> {
     }
 }
 
-/// Where the tiles of a group wait, memory by memory.
+/// The tiles of a group that wait, memory by memory.
 fn waiting<'c>(chain: &Chain<'_, 'c>, tiles: &Tiles) -> Vec<Option<Wait<'c>>> {
     let tensors = chain.nests.iter().map(|nest| nest.outputs[0].argument());
     let memories: Vec<Option<&str>> =
@@ -192,16 +193,17 @@ fn waiting<'c>(chain: &Chain<'_, 'c>, tiles: &Tiles) -> Vec<Option<Wait<'c>>> {
     for (first, memory) in memories.iter().enumerate() {
         let (Some(name), None) = (memory, &found[first]) else { continue };
         let waits = memories.iter().map(|other| other == memory).collect();
-        let rooms = Waiting::new(chain, waits).rooms(tiles);
-        for (member, room) in rooms.of.into_iter().enumerate() {
-            let Some(room) = room else { continue };
-            found[member] = Some(Wait { memory: name, room, sizes: sizes(chain, tiles, member) });
+        let placements = HandedOver::new(chain, waits).placements(tiles);
+        for (member, placement) in placements.of.into_iter().enumerate() {
+            let Some(placement) = placement else { continue };
+            found[member] =
+                Some(Wait { memory: name, placement, sizes: sizes(chain, tiles, member) });
         }
     }
     found
 }
 
-/// Where a tile begins along an axis, from where its readers' tiles do.
+/// First point of a tile along an axis, from those of its readers' tiles.
 fn start<'c>(b: &mut Builder<'c>, span: &Span, places: &[Vec<Sum<'c>>]) -> Sum<'c> {
     let index = Type::index(b.context());
     let asks = span.asks.iter().map(|ask| Sum::of(&ask.start, &places[ask.member]));

@@ -35,7 +35,7 @@ impl<'c> Sum<'c> {
         self
     }
 
-    /// What `expr` is when its axes are these sums.
+    /// The value of `expr` when its axes are these sums.
     pub fn of(expr: &Linear, axes: &[Sum<'c>]) -> Self {
         expr.coefficients
             .iter()
@@ -44,7 +44,7 @@ impl<'c> Sum<'c> {
             .fold(Sum::number(expr.constant), |sum, (factor, axis)| sum.plus(axis, *factor))
     }
 
-    /// What it is, where that is known already.
+    /// The number that it is, if that is known already.
     pub fn as_number(&self) -> Option<i64> {
         self.terms.is_empty().then_some(self.constant)
     }

@@ -1,4 +1,4 @@
-//! What a schedule may say of a nest, beyond what `tile.compute` can check by itself: each field is
+//! Checks of a schedule for a nest, beyond what `tile.compute` can check by itself: each field is
 //! refused with its value and what would be accepted.
 
 use weft_dialects::device::Machine;
@@ -37,7 +37,7 @@ pub(super) fn check<'c>(
     Ok(())
 }
 
-/// What is wrong, and what is accepted.
+/// The error, and what is accepted.
 type Refusal = (String, String);
 
 struct Checked<'k, 'c> {
@@ -50,7 +50,7 @@ struct Checked<'k, 'c> {
     sizes: &'k [u64],
     /// Parallel axes of more than one point without lanes.
     rows: Vec<usize>,
-    /// Whether tiles wait in a memory on the way to the registers.
+    /// True if tiles are staged in a memory on the way to the registers.
     staged: bool,
 }
 

@@ -19,7 +19,7 @@ use weft_dialects::ir::{Attribute, Builder, Context, Op, Report, Type, Val, attr
 use weft_dialects::tile::Compute;
 
 use super::index::{Sum, scf_for_carrying, unrolled};
-use super::member::Room;
+use super::member::LocalTile;
 use super::transfer::{Pending, alloc, first, ready, wait};
 use super::view::View;
 use crate::nest::{Access, Nest, Start};
@@ -44,7 +44,7 @@ pub(super) struct Ends<'p, 'c> {
     /// By the tensor.
     pub memrefs: &'p HashMap<Val<'c>, Val<'c>>,
     /// For tiles of what other computes of the kernel make.
-    pub rooms: &'p HashMap<Val<'c>, Room<'c>>,
+    pub local_tiles: &'p HashMap<Val<'c>, LocalTile<'c>>,
 }
 
 /// How the tiles of a kernel are done by an instruction.
@@ -53,7 +53,7 @@ pub(super) struct Matrix<'p, 'c> {
     pub(super) nest: &'p Nest<'c>,
     pub(super) memrefs: &'p HashMap<Val<'c>, Val<'c>>,
     /// Tiles of what other computes of the kernel make, by the tensor.
-    pub(super) rooms: &'p HashMap<Val<'c>, Room<'c>>,
+    pub(super) local_tiles: &'p HashMap<Val<'c>, LocalTile<'c>>,
     pub(super) mapping: Mapping<'c>,
     operands: Vec<Operand<'c>>,
     /// What brings the values that sums start from.
@@ -73,7 +73,7 @@ impl<'p, 'c> Matrix<'p, 'c> {
         nest: &'p Nest<'c>,
         ends: Ends<'p, 'c>,
     ) -> Result<Self, Failed> {
-        let Ends { memrefs, rooms } = ends;
+        let Ends { memrefs, local_tiles } = ends;
         let name = compute.instruction;
         if nest.epilogue.is_some() {
             let what =
@@ -94,7 +94,7 @@ impl<'p, 'c> Matrix<'p, 'c> {
         };
         let types = mapping.instruction.operand_types();
         let home = |access: Option<&Access<'c>>| {
-            let room = access.and_then(|access| rooms.get(&access.tensor));
+            let room = access.and_then(|access| local_tiles.get(&access.tensor));
             room.map_or(shared.name, |room| room.memory)
         };
         let operand = |(operand, &memory): (usize, &&'c str)| Operand {
@@ -120,7 +120,7 @@ impl<'p, 'c> Matrix<'p, 'c> {
             context,
             nest,
             memrefs,
-            rooms,
+            local_tiles,
             mapping,
             operands,
             begins,

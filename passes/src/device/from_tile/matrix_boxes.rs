@@ -4,7 +4,7 @@ use weft_dialects::ir::{Builder, Val};
 
 use super::index::Sum;
 use super::matrix::Matrix;
-use super::member::Room;
+use super::member::LocalTile;
 use super::transfer::Boxed;
 use super::view::View;
 use crate::nest::{Access, row_major};
@@ -69,7 +69,7 @@ impl<'c> Matrix<'_, 'c> {
 
     /// Where the tensor of an access lies.
     fn far<'a>(&'a self, access: &'a Access<'c>) -> Far<'a, 'c> {
-        let room = self.rooms.get(&access.tensor);
+        let room = self.local_tiles.get(&access.tensor);
         Far { access, memref: self.memrefs[&access.tensor], room }
     }
 
@@ -89,7 +89,7 @@ impl<'c> Matrix<'_, 'c> {
 pub(super) struct Far<'a, 'c> {
     pub access: &'a Access<'c>,
     pub memref: Val<'c>,
-    pub room: Option<&'a Room<'c>>,
+    pub room: Option<&'a LocalTile<'c>>,
 }
 
 impl<'c> Far<'_, 'c> {

@@ -16,21 +16,21 @@ use crate::tile::{beside, way};
 
 /// A tile of a tensor, in a memory near the unit.
 #[derive(Clone)]
-pub(super) struct Room<'c> {
+pub(super) struct LocalTile<'c> {
     pub memory: &'c str,
     pub memref: Val<'c>,
     /// From there to the registers, and back.
     pub moves: [&'c str; 2],
     /// The dimensions in which the tensor is handed over.
     pub handed: Vec<u64>,
-    /// Where the tile begins along each.
+    /// First element of the tile along each.
     pub starts: Vec<Sum<'c>>,
     /// Its extent along each.
     pub sizes: Vec<u64>,
 }
 
-impl<'c> Room<'c> {
-    /// The place in the room of a place in the tensor, seen in `shape`.
+impl<'c> LocalTile<'c> {
+    /// The index in the local tile of an index in the tensor, seen in `shape`.
     pub fn place(&self, shape: &[u64], place: &[Sum<'c>]) -> Vec<Sum<'c>> {
         let merge = |(dims, start): (Vec<(usize, u64)>, &Sum<'c>)| {
             let at = Sum::default().plus(start, -1);
@@ -39,7 +39,7 @@ impl<'c> Room<'c> {
         groups(shape, &self.handed).into_iter().zip(&self.starts).map(merge).collect()
     }
 
-    /// First row and the one behind the last of those that lie in the room whole, along dimension
+    /// First row and the one behind the last of those that are in it whole, along dimension
     /// `dim` of `shape`; `None` where all do.
     pub fn rows(&self, b: &mut Builder<'c>, shape: &[u64], dim: usize) -> Option<[Val<'c>; 2]> {
         let groups = groups(shape, &self.handed);
@@ -57,12 +57,12 @@ impl<'c> Room<'c> {
     }
 }
 
-/// The rooms of a kernel, by the tensor.
-pub(super) type Rooms<'c> = HashMap<Val<'c>, Room<'c>>;
+/// The local tiles of a kernel, by the tensor.
+pub(super) type LocalTiles<'c> = HashMap<Val<'c>, LocalTile<'c>>;
 
-/// What is done of a member at once.
-pub(super) struct Piece {
-    /// Whether the member's parallel axes are to be as long as this piece.
+/// The part of a member that is computed at once.
+pub(super) struct MemberTile {
+    /// True if the member's parallel axes are to be as long as this piece.
     pub cut: bool,
     pub outer: RTile,
     pub inner: RTile,
@@ -70,7 +70,7 @@ pub(super) struct Piece {
     pub grid: Vec<u64>,
 }
 
-impl Piece {
+impl MemberTile {
     /// Leaves of a nest what one piece has along the axes that do not reduce.
     fn of(&self, nest: &Nest<'_>) -> Vec<u64> {
         let axes = 0..nest.axes.len();
@@ -95,8 +95,8 @@ pub(super) fn write<'c>(
     here: &Here<'c>,
     b: &mut Builder<'c>,
     (compute, nest): (&Compute<'c>, Nest<'c>),
-    piece: &Piece,
-    rooms: &Rooms<'c>,
+    tile: &MemberTile,
+    local_tiles: &LocalTiles<'c>,
     starts: &[Sum<'c>],
 ) -> Result<(), Failed> {
     let registers = compute.tiles.last().map_or("", |tile| tile.memory.as_str());
@@ -104,8 +104,8 @@ pub(super) fn write<'c>(
     let mut written = Ok(());
     let mut one = |b: &mut Builder<'c>| {
         written = match &compute.axes {
-            Some(axes) => matrix(here, b, (compute, axes), &nest, piece, rooms, starts),
-            None => lanes(here, b, (compute, nest.clone()), piece, rooms, starts),
+            Some(axes) => matrix(here, b, (compute, axes), &nest, tile, local_tiles, starts),
+            None => lanes(here, b, (compute, nest.clone()), tile, local_tiles, starts),
         };
     };
     // A loop, even of one round, frees what a member took before the next one begins.
@@ -123,20 +123,21 @@ fn lanes<'c>(
     here: &Here<'c>,
     b: &mut Builder<'c>,
     (compute, nest): (&Compute<'c>, Nest<'c>),
-    piece: &Piece,
-    rooms: &Rooms<'c>,
+    tile: &MemberTile,
+    local_tiles: &LocalTiles<'c>,
     starts: &[Sum<'c>],
 ) -> Result<(), Failed> {
     let mut plan = here.plan(compute, nest)?;
-    plan.rooms.clone_from(rooms);
-    plan.memrefs.extend(rooms.iter().map(|(tensor, room)| (*tensor, room.memref)));
-    if piece.cut {
+    plan.local_tiles.clone_from(local_tiles);
+    plan.memrefs
+        .extend(local_tiles.iter().map(|(tensor, local_tile)| (*tensor, local_tile.memref)));
+    if tile.cut {
         // It is read again at once.
         plan.stream = None;
-        plan.nest = piece.cut(plan.nest);
-        plan.tile = piece.inner.clone();
+        plan.nest = tile.cut(plan.nest);
+        plan.tile = tile.inner.clone();
     }
-    here.lanes(b, compute, plan, &piece.outer, &piece.grid, starts)
+    here.lanes(b, compute, plan, &tile.outer, &tile.grid, starts)
 }
 
 /// Writes a member that an instruction of axes does.
@@ -145,23 +146,23 @@ fn matrix<'c>(
     b: &mut Builder<'c>,
     compute: (&Compute<'c>, &[Vec<usize>]),
     nest: &Nest<'c>,
-    piece: &Piece,
-    rooms: &Rooms<'c>,
+    tile: &MemberTile,
+    local_tiles: &LocalTiles<'c>,
     starts: &[Sum<'c>],
 ) -> Result<(), Failed> {
     let Here { context, machine, kernel, .. } = *here;
     let mut memrefs = here.memrefs_of(nest);
-    memrefs.extend(rooms.iter().map(|(tensor, room)| (*tensor, room.memref)));
+    memrefs.extend(local_tiles.iter().map(|(tensor, local_tile)| (*tensor, local_tile.memref)));
     // The instruction was chosen for a nest of one tile.
-    let one = piece.cut(nest.clone());
-    let around = if piece.cut { &one } else { nest };
-    let ends = Ends { memrefs: &memrefs, rooms };
+    let one = tile.cut(nest.clone());
+    let around = if tile.cut { &one } else { nest };
+    let ends = Ends { memrefs: &memrefs, local_tiles };
     let matrix = Matrix::new(context, machine, kernel, compute, &one, ends)?;
     Tiles {
         nest: around,
-        tile: &piece.inner,
-        outer: &piece.outer,
-        grid: &piece.grid,
+        tile: &tile.inner,
+        outer: &tile.outer,
+        grid: &tile.grid,
         order: &loops(&compute.0.schedule, around),
         starts,
     }
@@ -169,7 +170,7 @@ fn matrix<'c>(
     Ok(())
 }
 
-/// The moves between a room in `memory` and the registers of lanes: those of the way
+/// The moves between a tile in `memory` and the registers of lanes: those of the way
 /// that tensors come, unless it lies beside.
 pub(super) fn moves<'c>(here: &Here<'c>, memory: &'c str) -> Result<[&'c str; 2], Failed> {
     let Here { machine, kernel, .. } = *here;

@@ -10,8 +10,8 @@
 //!
 //! The choices stand in the tile program; this pass only applies them. Loops over
 //! registers are `affine.for`, which the code generator unrolls. `tiles.rs` writes the
-//! loops over tiles (`parts.rs` those over parts of a reduction), and for one tile `piece.rs`
-//! and `piece_steps.rs` what lanes do with it: `across_lanes.rs` where they fold, `across_rows.rs` for several rows
+//! loops over tiles (`parts.rs` those over parts of a reduction), and for one tile `register_tile.rs`
+//! and `register_steps.rs` what lanes do with it: `across_lanes.rs` where they fold, `across_rows.rs` for several rows
 //! at once, `windowed.rs` where windows share what they read, `bordered.rs` where those reach
 //! past a tensor's ends. `staged.rs` brings a tile near first, `matrix.rs` writes an instruction
 //! that has axes of its own (`matrix_steps.rs`, `matrix_boxes.rs`), `moved.rs` what a move copies,
@@ -31,8 +31,8 @@ mod matrix_steps;
 mod member;
 mod moved;
 mod parts;
-mod piece;
-mod piece_steps;
+mod register_steps;
+mod register_tile;
 mod staged;
 mod stitched;
 mod stream;
@@ -56,9 +56,9 @@ use bordered::Bordered;
 use group::Group;
 use index::Sum;
 use matrix::{Ends, Matrix};
-use member::{Room, Rooms};
+use member::{LocalTile, LocalTiles};
 use moved::{copies, moved};
-use piece::Piece;
+use register_tile::RegisterTile;
 use staged::Staged;
 use stitched::Stitched;
 use stream::Stream;
@@ -80,7 +80,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let body = run.module.body(0).into_iter().flat_map(|block| block.ops());
     let uses = uses(run.module);
     for kernel in body.filter(|op| op.is("tile.kernel")) {
-        // What only makes constants is evaluated, not run.
+        // A kernel that only makes constants is evaluated, not run.
         if uses.get(kernel.symbol()).is_some_and(|uses| !uses.run) {
             continue;
         }
@@ -90,12 +90,12 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Who applies a kernel.
+/// Uses of a kernel.
 #[derive(Clone, Default)]
 struct Uses<'c> {
-    /// What evaluates it when the artifact is written.
+    /// The operations that evaluate it when the artifact is written.
     constants: Vec<Op<'c>>,
-    /// Whether it runs, too.
+    /// True if it runs, too.
     run: bool,
 }
 
@@ -137,7 +137,7 @@ fn keep_constants<'c>(context: &'c Context, module: Op<'c>) {
     }
 }
 
-/// What is to be written, and with what.
+/// A compute that is to be written, with its instruction, memories and schedule.
 struct Plan<'c> {
     pub context: &'c Context,
     pub nest: Nest<'c>,
@@ -154,34 +154,38 @@ struct Plan<'c> {
     pub way: Way<'c>,
     /// Of the register tile.
     pub tile: RTile,
-    /// How the tile is walked, held in registers and moved.
+    /// The order of the tile's loops, its registers and moves.
     pub schedule: Schedule,
-    /// What moves lanes of several registers into one.
+    /// The move of lanes of several registers into one.
     pub gather: Option<&'c str>,
-    /// How whole registers are stored past the caches, where that pays.
+    /// The store of whole registers past the caches, where that pays.
     pub stream: Option<Stream<'c>>,
     /// The kernel's memrefs, by the tensor they stand for.
     pub memrefs: HashMap<Val<'c>, Val<'c>>,
     /// Tensors whose last dimension is laid out in phases, one for each rest of the place by
     /// this number, so that lanes in steps of it lie side by side.
     pub phases: HashMap<Val<'c>, i64>,
-    /// Tensors that lie in rooms of the kernel's own, behind whose elements a register may read.
-    pub roomy: HashSet<Val<'c>>,
+    /// Tensors that lie in buffers of the kernel's own, behind whose elements a register may read.
+    pub has_slack: HashSet<Val<'c>>,
     /// Tiles of what other computes of the kernel make, by the tensor.
-    pub rooms: HashMap<Val<'c>, Room<'c>>,
-    /// What to add to a place in this nest for the coordinates that bodies ask for.
+    pub local_tiles: HashMap<Val<'c>, LocalTile<'c>>,
+    /// Offset from this nest's points to the coordinates that bodies ask for.
     pub origin: Vec<Sum<'c>>,
 }
 
 impl<'c> Plan<'c> {
     /// The move that brings elements of a tensor to the registers.
     fn load_of(&self, access: &Access<'c>) -> &'c str {
-        self.rooms.get(&access.tensor).map_or(self.way.load.name, |room| room.moves[0])
+        self.local_tiles
+            .get(&access.tensor)
+            .map_or(self.way.load.name, |local_tile| local_tile.moves[0])
     }
 
     /// The move that takes them back, not past the caches.
     fn plain_store_of(&self, access: &Access<'c>) -> &'c str {
-        self.rooms.get(&access.tensor).map_or(self.way.store.name, |room| room.moves[1])
+        self.local_tiles
+            .get(&access.tensor)
+            .map_or(self.way.store.name, |local_tile| local_tile.moves[1])
     }
 }
 
@@ -231,7 +235,7 @@ fn lower<'c>(context: &'c Context, machine: Machine<'c>, kernel: Op<'c>) -> Resu
     Ok(())
 }
 
-/// Whether a compute has rTiles, and nothing that its instruction cannot do.
+/// Checks that a compute has rTiles, and nothing that its instruction cannot do.
 fn check<'c>(
     machine: Machine<'c>,
     kernel: Op<'c>,
@@ -282,8 +286,8 @@ impl<'c> Here<'c> {
         if let Some(axes) = &compute.axes {
             let (outer, inner) = (&compute.tiles[0], &compute.tiles[compute.tiles.len() - 1]);
             let order = loops(&compute.schedule, &nest);
-            let rooms = HashMap::new();
-            let ends = Ends { memrefs: &memrefs, rooms: &rooms };
+            let local_tiles = HashMap::new();
+            let ends = Ends { memrefs: &memrefs, local_tiles: &local_tiles };
             let matrix = Matrix::new(context, machine, kernel, (compute, axes), &nest, ends)?;
             Tiles { nest: &nest, tile: inner, outer, grid, order: &order, starts }
                 .write(b, &|b, at, sizes| matrix.write(b, at, sizes));
@@ -297,17 +301,21 @@ impl<'c> Here<'c> {
                     .help("a kernel on a move gives the elements of its one input, as they are");
                 return Err(Failed);
             }
-            let (outer, rooms) = (&compute.tiles[0], Rooms::new());
+            let (outer, local_tiles) = (&compute.tiles[0], LocalTiles::new());
             let order: Vec<usize> = (0..nest.axes.len()).collect();
             let tiles = Tiles { nest: &nest, tile: outer, outer, grid, order: &order, starts };
             let written = std::cell::Cell::new(Ok(()));
-            tiles.write(
+            tiles.write(b, &|b, at, sizes| match moved(
+                self,
                 b,
-                &|b, at, sizes| match moved(self, b, &way, &nest, &rooms, (at, sizes)) {
-                    Ok(tokens) => wait(b, &tokens),
-                    Err(failed) => written.set(Err(failed)),
-                },
-            );
+                &way,
+                &nest,
+                &local_tiles,
+                (at, sizes),
+            ) {
+                Ok(tokens) => wait(b, &tokens),
+                Err(failed) => written.set(Err(failed)),
+            });
             return written.into_inner().map(|()| None);
         }
         let plan = self.plan(compute, nest)?;
@@ -361,11 +369,11 @@ impl<'c> Here<'c> {
         match parts::of(self.kernel, compute, &nest)? {
             Some(parts) => parts.write(b, &nest, |b, part| {
                 around(&inner).write(b, &|b, at, sizes| {
-                    Piece::new(&plan, at, sizes).part(part).write(b);
+                    RegisterTile::new(&plan, at, sizes).part(part).write(b);
                 });
             }),
             None => around(&inner).write(b, &|b, at, sizes| {
-                Piece::new(&plan, at, sizes).write(b);
+                RegisterTile::new(&plan, at, sizes).write(b);
             }),
         }
         Ok(())
@@ -433,14 +441,14 @@ fn plan<'c>(
         tile: inner.clone(),
         origin: vec![Sum::number(0); axes],
         phases: HashMap::new(),
-        roomy: HashSet::new(),
-        rooms: HashMap::new(),
+        has_slack: HashSet::new(),
+        local_tiles: HashMap::new(),
         memrefs,
         nest,
     })
 }
 
-/// Where the rTask begins on each axis: row-major over the grid.
+/// First point of the rTask on each axis: row-major over the grid.
 fn coordinates<'c>(
     b: &mut Builder<'c>,
     task: Val<'c>,

@@ -1,4 +1,4 @@
-//! What a move copies or fills.
+//! Copies and fills that moves do.
 
 use weft_dialects::device::Move;
 use weft_dialects::ir::pass::Failed;
@@ -7,7 +7,7 @@ use weft_dialects::ir::{Builder, Val, ty};
 use super::Here;
 use super::index::Sum;
 use super::matrix_boxes::Far;
-use super::member::Rooms;
+use super::member::LocalTiles;
 use super::transfer::{Boxed, Pending, first};
 use crate::nest::{Access, Nest, Start};
 
@@ -18,11 +18,11 @@ pub(super) fn moved<'c>(
     b: &mut Builder<'c>,
     way: &Move<'c>,
     nest: &Nest<'c>,
-    rooms: &Rooms<'c>,
+    local_tiles: &LocalTiles<'c>,
     (start, sizes): (&[Sum<'c>], &[u64]),
 ) -> Result<Vec<Val<'c>>, Failed> {
     let mut pending = Pending::default();
-    let to = far(here, rooms, &nest.outputs[0]);
+    let to = far(here, local_tiles, &nest.outputs[0]);
     let Some(read) = nest.inputs.first() else {
         let value = nest.body.terminator().and_then(|end| end.operand(0).def());
         let value = value.and_then(|op| op.attr("value")).ok_or(Failed)?;
@@ -30,7 +30,7 @@ pub(super) fn moved<'c>(
         pending.fill(b, way, &view, &shape, value);
         return Ok(pending.take());
     };
-    let from = far(here, rooms, read);
+    let from = far(here, local_tiles, read);
     let mut axes: Vec<usize> = (0..nest.axes.len()).filter(|&axis| sizes[axis] > 1).collect();
     // A box has a side.
     if axes.is_empty() && !nest.axes.is_empty() {
@@ -46,15 +46,20 @@ pub(super) fn moved<'c>(
     Ok(pending.take())
 }
 
-/// A tensor in its room, or in the kernel's memref.
-fn far<'a, 'c>(here: &Here<'c>, rooms: &'a Rooms<'c>, access: &'a Access<'c>) -> Far<'a, 'c> {
-    let room = rooms.get(&access.tensor);
-    let memref = room.map_or_else(|| here.memrefs[&access.tensor], |room| room.memref);
-    Far { access, memref, room }
+/// A tensor in its local tile, or in the kernel's memref.
+fn far<'a, 'c>(
+    here: &Here<'c>,
+    local_tiles: &'a LocalTiles<'c>,
+    access: &'a Access<'c>,
+) -> Far<'a, 'c> {
+    let local_tile = local_tiles.get(&access.tensor);
+    let memref =
+        local_tile.map_or_else(|| here.memrefs[&access.tensor], |local_tile| local_tile.memref);
+    Far { access, memref, room: local_tile }
 }
 
-/// Whether a nest is a copy of one tensor to another, element by element: what an rTask on a move
-/// may be a piece of.
+/// Returns whether a nest is a copy of one tensor to another, element by element, of which an rTask
+/// on a move may be a part.
 pub(super) fn copies(nest: &Nest<'_>) -> bool {
     let yields = nest.body.terminator().and_then(|end| end.operands().first().copied());
     let ([input], [output], [start]) = (&nest.inputs[..], &nest.outputs[..], &nest.starts[..])

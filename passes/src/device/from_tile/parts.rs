@@ -7,14 +7,14 @@
 //!           start the accumulators, or load what they hold so far; ...; store } }
 //! ```
 //!
-//! What the tiles of a part read stays near until all have read it. Sums wait in the output.
+//! The inputs of a part's tiles stay near until all have read them. Sums wait in the output.
 
 use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Builder, Op, Report, Type};
 use weft_dialects::tile::Compute;
 
 use super::index::{Sum, scf_for};
-use super::piece::Part;
+use super::register_tile::Part;
 use crate::nest::{Nest, Start};
 
 /// The parts of a reduction.

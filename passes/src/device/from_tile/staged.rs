@@ -2,14 +2,14 @@
 //!
 //! ```text
 //! start the outputs in @spad
-//! for (pieces of the reductions) { transfer the inputs to @spad; lanes fold them in }
-//! the epilogue on the outputs in @spad, unless the reductions were one piece
+//! for (tiles of the reductions) { transfer the inputs to @spad; lanes fold them in }
+//! the epilogue on the outputs in @spad, unless the reductions were one tile
 //! transfer the outputs back
 //! ```
 //!
-//! What waits is a nest of its own, on buffers instead of tensors, and is written by the
-//! code that writes a whole kernel elsewhere (`piece.rs`). A tile that another compute of the
-//! kernel made, or will read, waits there already: it is read and written in its room.
+//! A staged tile is computed by a nest of its own, on buffers instead of tensors, which is written
+//! by the code that writes a whole kernel elsewhere (`register_tile.rs`). A tile that another compute of
+//! the kernel made, or will read, is there already: it is read and written in its buffer.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,7 +17,7 @@ use weft_dialects::ir::{Block, Builder, Val, ty};
 use weft_dialects::tile::{RTile, Schedule};
 
 use super::index::{Sum, scf_for};
-use super::piece::Piece;
+use super::register_tile::RegisterTile;
 use super::tiles::Tiles;
 use super::transfer::{Boxed, Pending, alloc, first};
 use super::view::View;
@@ -26,10 +26,10 @@ use crate::nest::{Access, Epilogue, Nest, Start, row_major};
 use crate::tile::Stage;
 use crate::tile::local::{self, Local};
 
-/// Writes the code of a piece: where it begins, and its size.
-type EachPiece<'f, 'c> = &'f mut dyn FnMut(&mut Builder<'c>, &[Sum<'c>], &[u64]);
+/// Writes the code of a tile: its first point, and its size.
+type EachTile<'f, 'c> = &'f mut dyn FnMut(&mut Builder<'c>, &[Sum<'c>], &[u64]);
 
-/// How tiles are brought near, worked on and taken back.
+/// Tiles that are staged in a memory, computed on and stored.
 pub(super) struct Staged<'p, 'c> {
     pub plan: &'p Plan<'c>,
     pub stage: &'p Stage<'c>,
@@ -52,7 +52,7 @@ impl<'c> Staged<'_, 'c> {
             // Loops of one round free what they took before the epilogue takes it.
             let ends = [Sum::number(0), Sum::number(1)];
             scf_for(b, &ends[0], &ends[1], 1, |b, _| {
-                self.pieces(b, &reductions, at, sizes, &mut |b, at, sizes| {
+                self.reduction_tiles(b, &reductions, at, sizes, &mut |b, at, sizes| {
                     let starts = vec![Start::Held; outputs.len()];
                     self.fold(b, at, sizes, outputs, starts, None, &captured);
                 });
@@ -62,8 +62,8 @@ impl<'c> Staged<'_, 'c> {
             let mut pending = Pending::default();
             let held = nest.outputs.iter().zip(&nest.starts).zip(outputs);
             for ((output, start), near) in held {
-                if let (Start::Held, Near::Buffer(buffer, piece)) = (start, near) {
-                    self.bring(b, &mut pending, output, at, (*buffer, piece));
+                if let (Start::Held, OutputTile::Own(buffer, tile)) = (start, near) {
+                    self.bring(b, &mut pending, output, at, (*buffer, tile));
                 }
             }
             pending.wait(b);
@@ -72,9 +72,9 @@ impl<'c> Staged<'_, 'c> {
         }
         let mut pending = Pending::default();
         for (output, near) in nest.outputs.iter().zip(outputs) {
-            let Near::Buffer(buffer, piece) = near else { continue };
-            let (near, far) = self.ends(b, output, at, (*buffer, piece));
-            pending.transfer(b, &self.stage.store, &near, &far, &piece.shape);
+            let OutputTile::Own(buffer, tile) = near else { continue };
+            let (near, far) = self.ends(b, output, at, (*buffer, tile));
+            pending.transfer(b, &self.stage.store, &near, &far, &tile.shape);
         }
         pending.wait(b);
     }
@@ -97,12 +97,12 @@ impl<'c> Staged<'_, 'c> {
         near
     }
 
-    fn output(&self, b: &mut Builder<'c>, access: &Access<'c>, sizes: &[u64]) -> Near<'c> {
-        if self.plan.rooms.contains_key(&access.tensor) {
-            return Near::Room(access.clone());
+    fn output(&self, b: &mut Builder<'c>, access: &Access<'c>, sizes: &[u64]) -> OutputTile<'c> {
+        if self.plan.local_tiles.contains_key(&access.tensor) {
+            return OutputTile::Shared(access.clone());
         }
-        let piece = local::output(access, sizes, self.plan.lanes_axis);
-        Near::Buffer(alloc(b, &piece.shape, access.elem(), self.stage.memory.name), piece)
+        let tile = local::output(access, sizes, self.plan.lanes_axis);
+        OutputTile::Own(alloc(b, &tile.shape, access.elem(), self.stage.memory.name), tile)
     }
 
     /// The box in the buffer and the one in the tensor, for a tile at `at`.
@@ -111,16 +111,16 @@ impl<'c> Staged<'_, 'c> {
         b: &mut Builder<'c>,
         access: &Access<'c>,
         at: &[Sum<'c>],
-        (buffer, piece): (Val<'c>, &Local),
+        (buffer, tile): (Val<'c>, &Local),
     ) -> (Boxed<'c>, Boxed<'c>) {
-        let near = Boxed { view: first(b, buffer), strides: row_major(&piece.shape) };
+        let near = Boxed { view: first(b, buffer), strides: row_major(&tile.shape) };
         let indices = access
             .index
             .iter()
-            .zip(&piece.below)
+            .zip(&tile.below)
             .map(|(index, below)| Sum::of(index, at).plus(&Sum::number(-below), 1).emit(b));
         let view = View { memref: self.plan.memrefs[&access.tensor], indices: indices.collect() };
-        (near, Boxed { view, strides: piece.strides.clone() })
+        (near, Boxed { view, strides: tile.strides.clone() })
     }
 
     fn bring(
@@ -152,14 +152,14 @@ impl<'c> Staged<'_, 'c> {
             .iter()
             .zip(body.args())
             .map(|(access, arg)| {
-                let near = self.plan.rooms.contains_key(&access.tensor);
+                let near = self.plan.local_tiles.contains_key(&access.tensor);
                 if near || arg.uses().is_empty() && !on_lanes(access) {
                     return access.clone();
                 }
-                let piece = local::input(access, sizes, self.plan.lanes_axis);
-                let buffer = alloc(b, &piece.shape, access.elem(), self.stage.memory.name);
-                self.bring(b, pending, access, at, (buffer, &piece));
-                Near::Buffer(buffer, piece).access()
+                let tile = local::input(access, sizes, self.plan.lanes_axis);
+                let buffer = alloc(b, &tile.shape, access.elem(), self.stage.memory.name);
+                self.bring(b, pending, access, at, (buffer, &tile));
+                OutputTile::Own(buffer, tile).access()
             })
             .collect()
     }
@@ -170,7 +170,7 @@ impl<'c> Staged<'_, 'c> {
         b: &mut Builder<'c>,
         at: &[Sum<'c>],
         sizes: &[u64],
-        outputs: &[Near<'c>],
+        outputs: &[OutputTile<'c>],
         captured: &HashMap<Val<'c>, Val<'c>>,
     ) {
         let nest = &self.plan.nest;
@@ -179,8 +179,8 @@ impl<'c> Staged<'_, 'c> {
             let (access, near) = (&nest.outputs[number], &outputs[number]);
             let mut pending = Pending::default();
             match (start, near) {
-                (Start::Held, Near::Buffer(buffer, piece)) => {
-                    self.bring(b, &mut pending, access, at, (*buffer, piece));
+                (Start::Held, OutputTile::Own(buffer, tile)) => {
+                    self.bring(b, &mut pending, access, at, (*buffer, tile));
                 }
                 (Start::Unread | Start::Held, _) => {}
                 (Start::From { inputs, body }, _) => {
@@ -198,7 +198,7 @@ impl<'c> Staged<'_, 'c> {
         b: &mut Builder<'c>,
         at: &[Sum<'c>],
         sizes: &[u64],
-        outputs: &[Near<'c>],
+        outputs: &[OutputTile<'c>],
         captured: &HashMap<Val<'c>, Val<'c>>,
     ) {
         let nest = &self.plan.nest;
@@ -214,7 +214,7 @@ impl<'c> Staged<'_, 'c> {
         at: &[Sum<'c>],
         once: &[u64],
         (inputs, body): (&[Access<'c>], Block<'c>),
-        (output, start): (&Near<'c>, Start<'c>),
+        (output, start): (&OutputTile<'c>, Start<'c>),
         captured: &HashMap<Val<'c>, Val<'c>>,
     ) {
         let mut pending = Pending::default();
@@ -246,7 +246,7 @@ impl<'c> Staged<'_, 'c> {
         b: &mut Builder<'c>,
         at: &[Sum<'c>],
         sizes: &[u64],
-        outputs: &[Near<'c>],
+        outputs: &[OutputTile<'c>],
         starts: Vec<Start<'c>>,
         epilogue: Option<Epilogue<'c>>,
         captured: &HashMap<Val<'c>, Val<'c>>,
@@ -269,7 +269,7 @@ impl<'c> Staged<'_, 'c> {
             body,
         });
         pending.wait(b);
-        let outputs = outputs.iter().map(Near::access).collect();
+        let outputs = outputs.iter().map(OutputTile::access).collect();
         let own = Nest {
             axes: nest.axes.clone(),
             inputs,
@@ -319,8 +319,8 @@ impl<'c> Staged<'_, 'c> {
             phases: HashMap::new(),
             gather: None,
             stream: None,
-            roomy: HashSet::new(),
-            rooms: plan.rooms.clone(),
+            has_slack: HashSet::new(),
+            local_tiles: plan.local_tiles.clone(),
             origin: at.to_vec(),
             nest: own,
         };
@@ -338,8 +338,8 @@ impl<'c> Staged<'_, 'c> {
             starts: &starts,
         }
         .write(b, &|b, at, sizes| {
-            let write = |b: &mut Builder<'c>| Piece::new(&near, at, sizes).write(b);
-            // Loops of one round free what one piece took before the next one begins.
+            let write = |b: &mut Builder<'c>| RegisterTile::new(&near, at, sizes).write(b);
+            // Loops of one round free what one tile took before the next one begins.
             match ragged {
                 true => scf_for(b, &Sum::number(0), &Sum::number(1), 1, |b, _| write(b)),
                 false => write(b),
@@ -347,15 +347,15 @@ impl<'c> Staged<'_, 'c> {
         });
     }
 
-    /// Loops over the pieces of the reductions that wait at once; a ragged last piece is
+    /// Loops over the tiles of the reductions that are staged at once; a ragged last one is
     /// written apart.
-    fn pieces(
+    fn reduction_tiles(
         &self,
         b: &mut Builder<'c>,
         axes: &[usize],
         at: &[Sum<'c>],
         sizes: &[u64],
-        body: EachPiece<'_, 'c>,
+        body: EachTile<'_, 'c>,
     ) {
         let Some((&axis, rest)) = axes.split_first() else {
             body(b, at, sizes);
@@ -365,7 +365,7 @@ impl<'c> Staged<'_, 'c> {
             let (mut at, mut sizes) = (at.to_vec(), sizes.to_vec());
             at[axis] = place;
             sizes[axis] = size;
-            self.pieces(b, rest, &at, &sizes, body);
+            self.reduction_tiles(b, rest, &at, &sizes, body);
         });
     }
 }
@@ -390,22 +390,22 @@ pub(super) fn each_step<'c>(
     }
 }
 
-/// Where a tile of an output waits.
-enum Near<'c> {
+/// The buffer of an output's tile.
+enum OutputTile<'c> {
     /// In a buffer of its own, until it is transferred to the tensor.
-    Buffer(Val<'c>, Local),
-    /// In the room from which other computes of the kernel read it.
-    Room(Access<'c>),
+    Own(Val<'c>, Local),
+    /// In the local tile from which other computes of the kernel read it.
+    Shared(Access<'c>),
 }
 
-impl<'c> Near<'c> {
+impl<'c> OutputTile<'c> {
     /// As an access of the tile's own nest.
     fn access(&self) -> Access<'c> {
         match self {
-            Near::Buffer(buffer, piece) => {
-                Access { tensor: *buffer, shape: piece.shape.clone(), index: piece.index.clone() }
+            OutputTile::Own(buffer, tile) => {
+                Access { tensor: *buffer, shape: tile.shape.clone(), index: tile.index.clone() }
             }
-            Near::Room(access) => access.clone(),
+            OutputTile::Shared(access) => access.clone(),
         }
     }
 }

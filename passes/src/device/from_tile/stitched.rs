@@ -3,13 +3,13 @@
 //!
 //! ```text
 //! %e = tile.empty in @l1; tile.compute ins(%x) -> %e on @load; tile.compute ins(%e) -> %f on @mme
-//!   ->  %room = device.alloc at 0 : memref<4096xf32, "l1">
-//!       device.transfer @load %x to %room; device.wait; device.invoke @mme ...
+//!   ->  %buffer = device.alloc at 0 : memref<4096xf32, "l1">
+//!       device.transfer @load %x to %buffer; device.wait; device.invoke @mme ...
 //! ```
 //!
-//! A tensor that is made inside lies in a room from the first compute that touches it to the last.
-//! What an engine moves is waited for when somebody touches the same room, or another one that
-//! takes its bytes.
+//! A tensor that is made inside has a buffer from the first compute that touches it to the last.
+//! A transfer by an engine is waited for when a compute touches the same buffer, or another one
+//! that takes its bytes.
 
 use std::collections::HashMap;
 
@@ -20,7 +20,7 @@ use weft_dialects::tile::{Compute, Empty};
 
 use super::Here;
 use super::index::Sum;
-use super::member::{self, Piece, Room, Rooms};
+use super::member::{self, LocalTile, LocalTiles, MemberTile};
 use super::moved::moved;
 use super::transfer::wait;
 use crate::arena::{self, Life};
@@ -33,9 +33,9 @@ pub(super) struct Stitched<'h, 'c> {
     pub members: Vec<(Compute<'c>, Nest<'c>)>,
 }
 
-/// Where tensors wait, and what is still under way there.
+/// The buffers of tensors, and the transfers under way there.
 struct Waiting<'c> {
-    rooms: Rooms<'c>,
+    local_tiles: LocalTiles<'c>,
     /// By the tensor, its memory and bytes.
     bytes: HashMap<Val<'c>, (&'c str, u64, u64)>,
     /// Tokens of what moves to or from a tensor.
@@ -78,36 +78,37 @@ impl<'c> Waiting<'c> {
 impl<'c> Stitched<'_, 'c> {
     /// Writes all computes.
     pub fn write(&self, b: &mut Builder<'c>) -> Result<(), Failed> {
-        let (rooms, bytes) = self.rooms(b)?;
-        let mut waiting = Waiting { rooms, bytes, under_way: Vec::new() };
+        let (local_tiles, bytes) = self.local_tiles(b)?;
+        let mut waiting = Waiting { local_tiles, bytes, under_way: Vec::new() };
         for (compute, nest) in &self.members {
             let tensors: Vec<_> = nest.accesses().iter().map(|own| own.argument()).collect();
             waiting.settle(b, &tensors);
             // Instructions of axes are told from a nest by the dimensions of its tensors.
-            let near = near(nest.clone(), &waiting.rooms, compute.axes.is_none());
+            let near = near(nest.clone(), &waiting.local_tiles, compute.axes.is_none());
             if let Some(way) = self.here.machine.move_named(compute.instruction) {
                 let (start, all) = (vec![Sum::number(0); near.axes.len()], near.extents());
-                let tokens = moved(self.here, b, &way, &near, &waiting.rooms, (&start, &all))?;
+                let tokens =
+                    moved(self.here, b, &way, &near, &waiting.local_tiles, (&start, &all))?;
                 let both = tensors.into_iter().map(|tensor| (tensor, tokens.clone()));
                 waiting.under_way.extend(both);
                 continue;
             }
             let inner = compute.tiles[compute.tiles.len() - 1].clone();
             let grid = vec![1; nest.axes.len()];
-            let piece = Piece { cut: true, outer: compute.tiles[0].clone(), inner, grid };
+            let tile = MemberTile { cut: true, outer: compute.tiles[0].clone(), inner, grid };
             let starts = vec![Sum::number(0); nest.axes.len()];
-            member::write(self.here, b, (compute, near), &piece, &waiting.rooms, &starts)?;
+            member::write(self.here, b, (compute, near), &tile, &waiting.local_tiles, &starts)?;
         }
         waiting.finish(b);
         Ok(())
     }
 
-    /// Makes room for what waits, and says which bytes each tensor has.
+    /// Allocates the tensors that are made inside, and says which bytes each has.
     #[allow(clippy::type_complexity)]
-    fn rooms(
+    fn local_tiles(
         &self,
         b: &mut Builder<'c>,
-    ) -> Result<(Rooms<'c>, HashMap<Val<'c>, (&'c str, u64, u64)>), Failed> {
+    ) -> Result<(LocalTiles<'c>, HashMap<Val<'c>, (&'c str, u64, u64)>), Failed> {
         let mut lives: Vec<(Empty<'c>, Life)> = Vec::new();
         for (number, (_, nest)) in self.members.iter().enumerate() {
             for access in nest.accesses() {
@@ -125,7 +126,7 @@ impl<'c> Stitched<'_, 'c> {
         let mut memories: Vec<&str> = lives.iter().map(|(empty, _)| empty.memory).collect();
         memories.sort_unstable();
         memories.dedup();
-        let (mut rooms, mut bytes) = (Rooms::new(), HashMap::new());
+        let (mut local_tiles, mut bytes) = (LocalTiles::new(), HashMap::new());
         for name in memories {
             let own: Vec<_> = lives.iter().filter(|(empty, _)| empty.memory == name).collect();
             let placed: Vec<Life> = own.iter().map(|(_, life)| *life).collect();
@@ -137,7 +138,7 @@ impl<'c> Stitched<'_, 'c> {
                 let elements = ty::count(tensor.ty()).unwrap_or(0);
                 let elem = ty::elem(tensor.ty()).ok_or(Failed)?;
                 let ty = ty::memref(&[elements], elem, Some(attr::of_string(b.context(), name)));
-                let room = Room {
+                let local_tile = LocalTile {
                     memory: empty.memory,
                     memref: build::alloc_at(b, offset, ty),
                     moves,
@@ -145,11 +146,11 @@ impl<'c> Stitched<'_, 'c> {
                     starts: vec![Sum::number(0)],
                     sizes: vec![elements],
                 };
-                rooms.insert(tensor, room);
+                local_tiles.insert(tensor, local_tile);
                 bytes.insert(tensor, (empty.memory, offset, offset + life.bytes));
             }
         }
-        Ok((rooms, bytes))
+        Ok((local_tiles, bytes))
     }
 
     fn check(&self, memory: &str, bytes: u64) -> Result<(), Failed> {
@@ -169,16 +170,16 @@ impl<'c> Stitched<'_, 'c> {
 
 /// A nest of the tensors themselves; `merges` says whether it sees what waits as one row of
 /// elements.
-fn near<'c>(mut nest: Nest<'c>, rooms: &Rooms<'c>, merges: bool) -> Nest<'c> {
+fn near<'c>(mut nest: Nest<'c>, local_tiles: &LocalTiles<'c>, merges: bool) -> Nest<'c> {
     let axes = nest.axes.len();
     for access in nest.accesses_mut() {
         let tensor = access.argument();
-        if let Some(room) = rooms.get(&tensor).filter(|_| merges) {
+        if let Some(local_tile) = local_tiles.get(&tensor).filter(|_| merges) {
             access.index = match access.index.is_empty() {
                 true => vec![Linear::constant(axes, 0)],
-                false => merged(access, &room.handed),
+                false => merged(access, &local_tile.handed),
             };
-            access.shape = room.handed.clone();
+            access.shape = local_tile.handed.clone();
         }
         access.tensor = tensor;
     }

@@ -16,12 +16,12 @@ use weft_dialects::tile::{RTile, Schedule};
 use super::Plan;
 use crate::nest::Access;
 
-/// How whole registers are stored past the caches.
+/// Stores of whole registers past the caches.
 #[derive(Clone, Debug)]
 pub(super) struct Stream<'c> {
     /// The move.
     name: &'c str,
-    /// What a register holds.
+    /// Bytes of a register.
     register_bytes: u64,
     /// Of the rTask.
     task: RTile,
@@ -53,7 +53,7 @@ impl<'c> Plan<'c> {
 }
 
 impl Stream<'_> {
-    /// Whether every such store is of a whole register, to a multiple of its size.
+    /// Returns whether every such store is of a whole register, to a multiple of its size.
     fn suits(&self, plan: &Plan<'_>, output: &Access<'_>, axis: usize, count: u64) -> bool {
         let bytes = ty::byte_size(output.elem()).unwrap_or(1);
         let address = output.address(plan.nest.axes.len());

@@ -21,7 +21,7 @@ pub(super) struct Tiles<'p, 'c> {
     pub grid: &'p [u64],
     /// Axes to loop over, the outermost first.
     pub order: &'p [usize],
-    /// Where the piece begins.
+    /// First point of the piece.
     pub starts: &'p [Sum<'c>],
 }
 
@@ -30,9 +30,9 @@ pub(super) type Leaf<'l, 'c> = &'l dyn Fn(&mut Builder<'c>, &[Sum<'c>], &[u64]);
 
 /// A tile while the loops around it are written.
 struct Inside<'l, 'c> {
-    /// Where it begins along each axis.
+    /// First point along each axis.
     at: Vec<Sum<'c>>,
-    /// How large it is.
+    /// Extent along each axis.
     sizes: Vec<u64>,
     /// Writes it.
     leaf: Leaf<'l, 'c>,

@@ -15,12 +15,12 @@ pub(super) struct Boxed<'c> {
     pub strides: Vec<i64>,
 }
 
-/// What is left out of a box, and what its elements promise: see `device.transfer`.
+/// Limits of a box, and what its elements promise: see `device.transfer`.
 #[derive(Default)]
 pub(super) struct Within<'c> {
-    /// What is left out.
+    /// Parts that are left out.
     pub limits: Vec<Limit<'c>>,
-    /// Whether what is left out becomes zero.
+    /// True if the parts that are left out become zero.
     pub pads: bool,
     /// Elements side by side that may be moved together; 0 where nothing is promised.
     pub run: u64,
@@ -86,7 +86,7 @@ impl<'c> Pending<'c> {
         self.0.extend(fill.build(b));
     }
 
-    /// What was begun, for somebody else to wait for.
+    /// Tokens of what was begun, for the caller to wait for.
     pub fn take(&mut self) -> Vec<Val<'c>> {
         std::mem::take(&mut self.0)
     }

@@ -12,11 +12,11 @@
 use weft_dialects::ir::{Builder, Val};
 
 use super::index::Sum;
-use super::piece::{At, Piece};
+use super::register_tile::{At, RegisterTile};
 use super::view::View;
 use crate::nest::Windows;
 
-impl<'p, 'c> Piece<'p, 'c> {
+impl<'p, 'c> RegisterTile<'p, 'c> {
     /// The windows that the schedule lets slide over the rows, where several of them share what
     /// they read.
     pub fn windows(&self) -> Option<Windows> {

@@ -13,22 +13,22 @@ use weft_dialects::ir::payload::Axis;
 use weft_dialects::ir::{Op, attr, ty};
 
 use crate::nest::{self, Border};
-use crate::tile::NearCache;
+use crate::tile::PrivateCache;
 
 /// Returns whether a `tensor.insert_slice` or `tensor.pad` only gives a nest a border of one
-/// number, in tiles that fit the cache `near`.
-pub(super) fn beside_use(op: Op<'_>, near: Option<NearCache<'_>>) -> bool {
-    reader(op, near).is_some()
+/// number, in tiles that fit `cache`.
+pub(super) fn beside_use(op: Op<'_>, cache: Option<PrivateCache<'_>>) -> bool {
+    reader(op, cache).is_some()
 }
 
 /// Returns whether a nest fills the tensor with one number for such a `tensor.insert_slice`.
-pub(super) fn surrounds(fill: Op<'_>, near: Option<NearCache<'_>>) -> bool {
+pub(super) fn surrounds(fill: Op<'_>, cache: Option<PrivateCache<'_>>) -> bool {
     let [result] = fill.results()[..] else { return false };
     let [(user, 1)] = result.uses()[..] else { return false };
-    user.is("tensor.insert_slice") && reader(user, near).is_some()
+    user.is("tensor.insert_slice") && reader(user, cache).is_some()
 }
 
-fn reader<'c>(op: Op<'c>, near: Option<NearCache<'_>>) -> Option<Op<'c>> {
+fn reader<'c>(op: Op<'c>, cache: Option<PrivateCache<'_>>) -> Option<Op<'c>> {
     let [(user, operand)] = op.result(0).uses()[..] else { return None };
     let fixed = |name| op.attr(name).and_then(attr::ints).filter(|all| all.iter().all(|&n| n >= 0));
     if op.is("tensor.pad") {
@@ -70,7 +70,7 @@ fn reader<'c>(op: Op<'c>, near: Option<NearCache<'_>>) -> Option<Op<'c>> {
         factors.len() > 1 || factors.iter().any(|&factor| factor != 1)
     });
     let bytes = access.shape[leading..].iter().product::<u64>() * ty::byte_size(access.elem())?;
-    (windowed && whole && kept && bytes <= near?.most_bytes).then_some(user)
+    (windowed && whole && kept && bytes <= cache?.most_bytes).then_some(user)
 }
 
 /// A parallel nest that gives one constant and reads nothing.

@@ -76,7 +76,7 @@ struct Conversion<'c> {
     b: Builder<'c>,
     memory: String,
     /// The cache for tiles of inputs that are stored with their borders.
-    near: Option<tile::NearCache<'c>>,
+    cache: Option<tile::PrivateCache<'c>>,
     values: HashMap<Val<'c>, Val<'c>>,
     /// The tensors inside the borders of payload tensors that are read with theirs.
     bordered: HashMap<Val<'c>, Val<'c>>,
@@ -124,9 +124,9 @@ impl<'c> Conversion<'c> {
             memory: memory.to_owned(),
             // A border beside its use is laid out from the whole tensor, and where tensors may
             // not fit the device's memory they are cut.
-            near: weft_dialects::device::Machine::of(module)
+            cache: weft_dialects::device::Machine::of(module)
                 .filter(|machine| tile::stream_host::host_memory(*machine).is_none())
-                .and_then(tile::near_cache),
+                .and_then(tile::private_cache),
             values,
             bordered: HashMap::new(),
             constants: HashSet::new(),
@@ -227,7 +227,7 @@ impl<'c> Conversion<'c> {
                 cut.tensors.insert(op.result(0), PayloadTensor::Window(window));
                 Ok(())
             }
-            "tensor.insert_slice" | "tensor.pad" if border::beside_use(op, self.near) => {
+            "tensor.insert_slice" | "tensor.pad" if border::beside_use(op, self.cache) => {
                 cut.tensors.insert(op.result(0), PayloadTensor::Border(op));
                 Ok(())
             }

@@ -12,7 +12,7 @@ use crate::nest::{self, Access, Capture, Nest, NestError, Start};
 
 impl<'c> Conversion<'c> {
     pub(super) fn generic(&mut self, cut: &mut Cut<'c>, op: Op<'c>) -> Result<(), Failed> {
-        if starts_another(op) || border::surrounds(op, self.near) {
+        if starts_another(op) || border::surrounds(op, self.cache) {
             cut.tensors.insert(op.result(0), PayloadTensor::Start(op));
             return Ok(());
         }

@@ -4,7 +4,7 @@
 //! %s = scores; %m = max %s; %e = exp(%s - %m)      %s alone to %m saves nothing, for %e reads it, too
 //! ```
 //!
-//! Where each reads what only the one before makes, edges save what they save alone.
+//! In a chain where each reads only what the one before makes, edges save what they save alone.
 
 use std::collections::HashSet;
 
@@ -27,7 +27,7 @@ impl<'c> Connecting<'c> {
         first: Op<'c>,
         constant: &HashSet<Val<'c>>,
     ) -> u64 {
-        // What is known beforehand is handed to nobody; all that use a weight may read it.
+        // Constants are no edges; all runs that use a weight may read it.
         let known = first.results().iter().any(|made| constant.contains(made));
         if known || order.readers(&[first]).len() < 2 || self.member(first).is_none() {
             return 0;
@@ -35,7 +35,8 @@ impl<'c> Connecting<'c> {
         let mut runs =
             Group::around(self.chooser.machine, order, first).map_or(vec![first], |g| g.runs);
         let mut apart = self.saved(order, &[first]);
-        // What cannot be in it, however it goes on: what lies between comes first in the text.
+        // Runs that cannot be members, however it goes on: those between members come first in the
+        // text.
         let mut outside: Vec<Op<'c>> = Vec::new();
         let (mut edges, mut kept, mut best) = (Vec::new(), 0, 0.0);
         let most = runs.len() + MOST;
@@ -82,7 +83,7 @@ impl<'c> Connecting<'c> {
         kept as u64
     }
 
-    /// Who of `runs` makes what a run reads and is not known beforehand.
+    /// Members of `runs` that make what a run reads and that is no constant.
     fn makers(&self, reader: Op<'c>, runs: &[Op<'c>], constant: &HashSet<Val<'c>>) -> Vec<Op<'c>> {
         let mut makers: Vec<Op<'c>> = reader.operands().into_iter().filter_map(maker).collect();
         makers.dedup();

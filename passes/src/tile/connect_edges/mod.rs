@@ -31,7 +31,7 @@ use crate::tile::chooser::Chooser;
 use crate::tile::constants::constants;
 use crate::tile::groups::{Group, Order, groups, maker, starts_empty};
 use crate::tile::isa::Near;
-use crate::tile::near_tile::{construct_tile, near_tile};
+use crate::tile::member_tile::{choose_tile, construct_tile};
 use crate::tile::subgraph::{Known, Member, Subgraph, Unjoined, most_saved, tile};
 use crate::tile::views::kernel_of;
 
@@ -92,13 +92,13 @@ struct Connecting<'c> {
     /// The memory near a unit.
     memory: &'c str,
     remarks: bool,
-    /// Whether every edge is taken whose tiles fit.
+    /// True if every edge is taken whose tiles fit.
     all: bool,
     /// Kernels that can be members, by name.
     members: HashMap<String, Option<Rc<Member<'c>>>>,
-    /// What tiles were found to take.
+    /// Costs of tiles that were found.
     known: Known,
-    /// What came out for runs of the same kernels that are connected alike.
+    /// Results for runs of the same kernels that are connected alike.
     tried: HashMap<String, Result<Subgraph<'c>, Unjoined>>,
     /// Kernels of groups: by the names of all members, which of them, and its tile.
     clones: HashMap<(String, usize, Vec<u64>), String>,
@@ -153,7 +153,7 @@ impl<'c> Connecting<'c> {
                 Ok(joined) => {
                     let near = format!("in @{}", self.memory);
                     let near = (&*near, joined.cycles);
-                    // What is saved without this edge is saved apart, too.
+                    // Savings without this edge remain when its ends stay apart.
                     let apart = ("apart", joined.apart - before);
                     let (won, lost) = if takes { (near, apart) } else { (apart, near) };
                     format!(
@@ -211,8 +211,8 @@ impl<'c> Connecting<'c> {
         sum
     }
 
-    /// What a group takes, with the best tile that was found for it; none is looked for where it
-    /// is to save so many cycles and cannot.
+    /// The cost of a group with the best tile that was found for it; no tile is looked for if the
+    /// group must save `pay` cycles and cannot.
     fn try_group(
         &mut self,
         order: &Order<'c>,
@@ -232,10 +232,10 @@ impl<'c> Connecting<'c> {
         let nests: Vec<&Nest<'c>> = members.iter().map(|member| &member.nest).collect();
         let chain = group.chain(nests);
         let key = format!("{names:?} {leaves:?} {:?} {:?}", chain.links, chain.tensors);
-        // Who reads remarks wants to know what either memory takes, however much that is.
+        // Remarks report the cost in either memory, however much that is.
         let least = pay.filter(|_| !self.remarks).unwrap_or(f64::NEG_INFINITY);
         match self.tried.get(&key) {
-            // What saves too little here may save enough elsewhere.
+            // An edge that saves too little here may save enough elsewhere.
             Some(Err(Unjoined::Little { most, .. })) if *most > least => {}
             Some(known) => return known.clone(),
             None => {}
@@ -261,7 +261,7 @@ impl<'c> Connecting<'c> {
 
     fn read(&self, name: &str) -> Option<Member<'c>> {
         let kernel = self.kernel(name)?;
-        // What is stitched is done whole.
+        // Stitched kernels are done whole.
         let kernel = Kernel::of(kernel).filter(|kernel| !kernel.is_stitched())?;
         let [compute] = <[Compute<'c>; 1]>::try_from(kernel.computes()).ok()?;
         let nest = read_kernel(kernel.op).ok()?;
@@ -305,16 +305,16 @@ impl<'c> Connecting<'c> {
     ) -> Result<String, Failed> {
         let kernel = self.kernel(name).ok_or(Failed)?;
         let new = self.plain(kernel)?;
-        let (near, sizes) = (&found.boxed[member], &found.tiles[member]);
+        let (near, sizes) = (&found.nests[member], &found.tiles[member]);
         let beside =
             Near { memory: self.memory, taken: found.footprint, inside: &found.inside[member] };
-        let tile = near_tile(&self.chooser, near, sizes, beside).ok_or_else(|| {
+        let tile = choose_tile(&self.chooser, near, sizes, beside).ok_or_else(|| {
             let what = format!("@{name} is done, but no tile of it");
             Report::new(kernel.location(), what)
                 .help("compile with tile-connect-edges.joining=base");
             Failed
         })?;
-        let is_last = member + 1 == found.boxed.len();
+        let is_last = member + 1 == found.nests.len();
         let near = (!is_last).then_some(near);
         construct_tile(self.context, self.chooser.machine, new, near, &tile)?;
         Ok(new.symbol().to_owned())

@@ -10,7 +10,8 @@
 //!                          memory) + latency in and out
 //! ```
 //!
-//! What takes less whole is left to the passes behind, which share each step out among the cores.
+//! Sub-graphs that take less whole are left to later passes, which share each step out among the
+//! cores.
 
 use weft_dialects::device::{Machine, Memory};
 
@@ -23,14 +24,14 @@ use crate::remarks::Refused;
 use crate::tile::cluster_memory::ClusterMemory;
 use crate::worth::parts;
 
-/// What instances may take.
+/// Limits on instances.
 pub(super) struct Limits {
     /// Bytes of the local buffer for what waits; the rest is for what is worked on.
     pub room: u64,
     pub cores: u64,
     /// Bytes a cycle of the shared memory.
     pub shared: f64,
-    /// What it moves at least.
+    /// Smallest transfer.
     pub transaction: u64,
     /// Memories that clusters share and what each holds, where units of one get the same from it:
     /// that passes the shared memory once for each.
@@ -64,22 +65,22 @@ type Judged = (Cut, f64);
 /// Steps that are done together.
 pub(super) struct SubGraph {
     pub segment: Segment,
-    /// Whether an instance may do all of them.
+    /// True if an instance may do all of them.
     suits: bool,
-    /// How it is split; none where no instance fits.
+    /// Its split; none where no instance fits.
     pub cut: Option<Cut>,
-    /// What it takes so.
+    /// Predicted cycles with that split.
     pub cycles: f64,
-    /// What its steps take one after the other, each shared out among the cores.
+    /// Predicted cycles of its steps one after the other, each shared out among the cores.
     pub whole: f64,
     /// Sub-graphs that were merged to it: what one alone makes need not stay in the local buffer,
     /// and how a kernel is tiled is the next passes' choice.
     pub parts: usize,
     /// The split that comes next, and what it takes.
     pub second: Option<Judged>,
-    /// Why it is not split, where it is not.
+    /// The reason that it is not split, where it is not.
     pub unsplit: Option<Refused>,
-    /// Why it is not one with what comes behind it.
+    /// The reason that it is not merged with the one behind it.
     pub ends: Option<Refused>,
 }
 
@@ -167,7 +168,7 @@ fn subgraph(
 /// Two neighbours as one, where an instance of that fits and both then take less.
 ///
 /// # Errors
-/// Why they stay two.
+/// The reason that they stay two.
 fn merge(
     flow: &Flow<'_>,
     work: &Work,
@@ -196,7 +197,7 @@ fn merge(
     Ok(both)
 }
 
-/// What the steps of a segment take that all cores share.
+/// Predicted cycles of the steps of a segment that all cores share.
 fn whole(flow: &Flow<'_>, work: &Work, limits: &Limits, segment: &Segment) -> f64 {
     let Some((tiles, _)) = samples(flow, segment, &Cut { sizes: Vec::new() }) else { return 0.0 };
     let moved = tiles.first().map_or((0, 0), |tile| moved(flow, segment, tile, 1));
@@ -226,7 +227,7 @@ struct Splits {
 /// Tries all splits of a sub-graph.
 ///
 /// # Errors
-/// What the smallest instance takes, where none fits.
+/// Bytes of the smallest instance, where none fits.
 fn splits(
     flow: &Flow<'_>,
     work: &Work,
@@ -266,7 +267,7 @@ fn splits(
     })
 }
 
-/// What a sub-graph takes under a cut.
+/// Predicted cycles of a sub-graph under a cut.
 ///
 /// # Errors
 /// Bytes of an instance that does not fit, or the most there are where there is no such cut.
@@ -302,8 +303,8 @@ fn cycles(
         fixed = fixed.max(known);
     }
     let rounds = (tiles as u64).div_ceil(limits.cores) as f64;
-    // What is known comes once for each cluster, where that holds it and brings it while its units
-    // do something else.
+    // Constants are copied once for each cluster, if its memory holds them and copies them while
+    // its units do something else.
     let times = match limits.clusters {
         Some((clusters, holds)) if fixed <= holds && segment.from > 0 => clusters.min(tiles as u64),
         _ => tiles as u64,

@@ -32,7 +32,7 @@ use weft_dialects::tile::Graph;
 
 use super::chooser::Chooser;
 use super::isa::Near;
-use super::near_tile::{construct_tile, near_tile};
+use super::member_tile::{choose_tile, construct_tile};
 use super::stream_host::emit::{Construct, Emit, Names, Stitching};
 use super::stream_host::flow::{Flow, Unread};
 use super::stream_host::refine::refine;
@@ -99,14 +99,14 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     Ok(())
 }
 
-/// What the options ask for.
+/// The options of the pass.
 #[derive(Clone, Copy)]
 struct Asked {
-    /// Whether sub-graphs are split wherever an instance fits.
+    /// True if sub-graphs are split wherever an instance fits.
     all: bool,
-    /// Whether what is known comes once for each cluster with a memory of its own.
+    /// True if constants are copied once for each cluster with a memory of its own.
     near: bool,
-    /// Whether what was done is said.
+    /// True if remarks are asked for.
     remarks: bool,
 }
 
@@ -141,7 +141,7 @@ fn split<'c>(
             None => {
                 // Arguments are in the order of the accesses: what is captured is not here.
                 let beside = Near { memory: local.name, taken, inside: near };
-                let tile = near_tile(&chooser, nest, &nest.extents(), beside);
+                let tile = choose_tile(&chooser, nest, &nest.extents(), beside);
                 let done = tile.map(|tile| construct_tile(context, machine, kernel, None, &tile));
                 done.is_some_and(|done| done.is_ok())
             }
@@ -169,8 +169,8 @@ fn split<'c>(
     Ok(())
 }
 
-/// What passes between the runs of a graph, each of which is one nest; `None` where it cannot be
-/// read, which remarks say.
+/// The tensors that pass between the runs of a graph, each of which is one nest; `None` where it
+/// cannot be read, which remarks say.
 fn flow_of<'c>(
     module: Op<'c>,
     graph: &Graph<'c>,
@@ -227,7 +227,8 @@ fn instances<'a, 'c>(
     Ok(None)
 }
 
-/// What is done for one tile: all that it needs is brought, then its steps, then what it gives.
+/// The actions for one tile: all its inputs are loaded, then its steps are done, then its results
+/// are stored.
 fn in_order(flow: &Flow<'_>, own: &Segment, tiles: &[Tile], tile: usize) -> Vec<Action> {
     let mut actions = Vec::new();
     let mut brought = HashSet::new();
@@ -250,7 +251,7 @@ fn arena(flow: &Flow<'_>, own: &Segment, tile: &Tile) -> u64 {
     segment::arena_bytes(flow, own, std::slice::from_ref(tile))
 }
 
-/// How a sub-graph is split and where it ends; `done` are its instances and what one takes.
+/// Reports the split of a sub-graph and where it ends; `done` are its instances and what one takes.
 fn say(flow: &Flow<'_>, own: &SubGraph, done: Option<(usize, u64)>) {
     let (first, last) = (own.segment.from, own.segment.to - 1);
     let names = [first, last].map(|step| flow.steps[step].name());

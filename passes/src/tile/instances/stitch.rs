@@ -13,13 +13,13 @@ use super::super::stream_host::emit::Emit;
 type End<'c> = (Val<'c>, u64);
 
 /// Replaces the runs among `ops`, which stand in this order and hand tensors to each other in
-/// `near`, by one run of one kernel. Gives what stands there now.
+/// `local`, by one run of one kernel. Gives what stands there now.
 pub(super) fn stitch<'c>(
     emit: &mut Emit<'_, 'c>,
     ops: &[Op<'c>],
-    near: &str,
+    local: &str,
 ) -> Result<Vec<Op<'c>>, Failed> {
-    let instance = Instance::of(ops, near);
+    let instance = Instance::of(ops, local);
     let (kernel, given) = instance.kernel(emit)?;
     let kernel = name(emit, &instance, kernel);
     let new = instance.run(emit, kernel);
@@ -40,18 +40,18 @@ pub(super) fn stitch<'c>(
 /// The runs that become one, and what passes in and out of them.
 struct Instance<'a, 'c> {
     ops: &'a [Op<'c>],
-    near: &'a str,
+    local: &'a str,
     runs: Vec<Run<'c>>,
-    /// What is read from outside.
+    /// Tensors read from outside.
     inputs: Vec<End<'c>>,
-    /// What is overwritten outside, once for each run that does.
+    /// Tensors overwritten outside, once for each run that does.
     inits: Vec<End<'c>>,
 }
 
 impl<'a, 'c> Instance<'a, 'c> {
-    fn of(ops: &'a [Op<'c>], near: &'a str) -> Self {
+    fn of(ops: &'a [Op<'c>], local: &'a str) -> Self {
         let runs: Vec<Run<'c>> = ops.iter().filter_map(|op| Run::of(*op)).collect();
-        let mut own = Self { ops, near, runs: Vec::new(), inputs: Vec::new(), inits: Vec::new() };
+        let mut own = Self { ops, local, runs: Vec::new(), inputs: Vec::new(), inits: Vec::new() };
         for run in &runs {
             for (&value, &at) in run.inputs.iter().zip(&run.at) {
                 if own.is_outside(value) && !own.inputs.contains(&(value, at)) {
@@ -66,9 +66,9 @@ impl<'a, 'c> Instance<'a, 'c> {
         own
     }
 
-    /// Whether an operation makes room in which the runs hand a tensor to each other.
-    fn is_near(&self, op: Op<'c>) -> bool {
-        Empty::of(op).is_some_and(|empty| empty.memory == self.near)
+    /// Returns whether an operation makes the buffer in which the runs hand a tensor to each other.
+    fn is_local(&self, op: Op<'c>) -> bool {
+        Empty::of(op).is_some_and(|empty| empty.memory == self.local)
     }
 
     fn is_outside(&self, mut value: Val<'c>) -> bool {
@@ -79,7 +79,7 @@ impl<'a, 'c> Instance<'a, 'c> {
         }
         !value
             .def()
-            .is_some_and(|op| self.ops.contains(&op) && (op.is("tile.run") || self.is_near(op)))
+            .is_some_and(|op| self.ops.contains(&op) && (op.is("tile.run") || self.is_local(op)))
     }
 
     /// A kernel, not named yet, that does all runs; and which of its outputs a tensor became.
@@ -149,9 +149,9 @@ struct Inside<'a, 'c> {
     /// By name.
     kernels: HashMap<&'c str, Op<'c>>,
     args: Vec<Val<'c>>,
-    /// What each output is by now.
+    /// The latest value of each output.
     last: Vec<Val<'c>>,
-    /// What stands for the tensors that the runs make.
+    /// Values that replace the tensors that the runs make.
     made: HashMap<Val<'c>, Val<'c>>,
     /// Which output a tensor became.
     given: HashMap<Val<'c>, usize>,
@@ -162,7 +162,7 @@ impl<'c> Inside<'_, 'c> {
     fn copy(&mut self, op: Op<'c>) -> Result<(), Failed> {
         if let Some(run) = Run::of(op) {
             self.copy_run(&run)?;
-        } else if self.instance.is_near(op) {
+        } else if self.instance.is_local(op) {
             let copy = self.b.clone_op(op, &mut Mapping::default());
             self.made.insert(op.result(0), copy.result(0));
         } else if let Some(view) = View::of(op)

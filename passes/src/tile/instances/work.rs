@@ -1,4 +1,4 @@
-//! What the steps of a graph take in a core's local buffer.
+//! Cycles and bytes that the steps of a graph take in a core's local buffer.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ pub(super) struct Work {
     pub cycles: Vec<f64>,
     /// Bytes of what it reads that is known when the artifact is written.
     pub known: Vec<u64>,
-    /// Whether an instance may do it.
+    /// For each step, true if an instance may do it.
     pub suits: Vec<bool>,
 }
 

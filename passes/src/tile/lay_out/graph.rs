@@ -28,7 +28,7 @@ pub(super) struct Applied<'c> {
 }
 
 impl Applied<'_> {
-    /// How the tensor of each access lies.
+    /// The layout of each access's tensor.
     pub fn lies(&self, lies: &[Option<Panels>]) -> Lies {
         self.tensors.iter().map(|tensor| tensor.and_then(|tensor| lies[tensor])).collect()
     }
@@ -45,7 +45,7 @@ impl<'c> Graph<'c> {
             |op: &Op<'c>| op.attr("kernel").and_then(attr::symbol).filter(|_| op.is("tile.run"));
         // Whoever else touches a tensor wants it as it is.
         let mut fixed: HashSet<Val<'c>> = HashSet::new();
-        // What nobody writes in a run of the model is laid out once.
+        // A tensor that no run of the model writes is laid out once.
         let mut written: HashSet<Val<'c>> = HashSet::new();
         let constant = constants(op);
         for op in &ops {

@@ -26,9 +26,9 @@ use weft_dialects::ir::{Builder, Context, Module, Op, attr, empty_module, module
 use super::chooser::Chooser;
 use super::construct_rtiles::read;
 use super::layout::Layout;
-use super::near_cache;
 use super::pack_weights::{constant_operands, kernels, known_inputs};
 use super::peel::fresh;
+use super::private_cache;
 use super::way::way;
 use crate::nest::{self, Nest};
 use crate::remarks::chosen;
@@ -80,7 +80,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         module: run.module,
         kernels: HashMap::new(),
         cycles: HashMap::new(),
-        plane_bytes: near_cache(machine)
+        plane_bytes: private_cache(machine)
             .and_then(|cache| machine.memory(cache.name))
             .map_or(u64::MAX, |cache| cache.capacity_bytes()),
         scratch: empty_module(run.context),
@@ -119,7 +119,7 @@ fn say(graph: &Graph<'_>, part: &[usize], (plain, panels): (f64, f64), pays: boo
     remark(graph.op, &text);
 }
 
-/// How many elements are neighbours in a panel.
+/// Number of elements that are neighbours in a panel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Width {
     /// As many as a register has lanes: what a register reads fills lines of a cache.
@@ -130,9 +130,10 @@ enum Width {
 }
 
 impl Width {
-    /// Where one thread's registers are filled from a cache, or from banks in which tiles wait.
+    /// `Lanes` if one thread's registers are filled from a cache, `All` if from a scratchpad with
+    /// banks.
     fn of(machine: Machine<'_>) -> Option<Self> {
-        if near_cache(machine).is_some() {
+        if private_cache(machine).is_some() {
             return Some(Self::Lanes);
         }
         let lanes = machine.lanes_units().into_iter().next()?.memory();
@@ -145,7 +146,7 @@ impl Width {
 struct Kernel<'c> {
     op: Op<'c>,
     nest: Nest<'c>,
-    /// What may still be done about each input.
+    /// For each input, the changes of layout that are still possible.
     layouts: Vec<Layout>,
 }
 
@@ -160,7 +161,7 @@ struct LayOut<'c> {
     kernels: HashMap<String, Kernel<'c>>,
     /// Predicted cycles of kernels on tensors that lie so.
     cycles: HashMap<(String, Lies), Option<f64>>,
-    /// What a plane with a border may take of the cache in which it is laid out.
+    /// Bytes that a plane with a border may take of the cache in which it is laid out.
     plane_bytes: u64,
     /// Holds padded tensors until kernels are written.
     scratch: Module<'c>,
@@ -190,7 +191,7 @@ impl<'c> LayOut<'c> {
     /// Drops tensors that some kernel cannot read or write in panels.
     fn keep_possible(&self, graph: &Graph<'c>, lies: &mut [Option<Panels>], remarks: bool) {
         let mut scratch = self.scratch();
-        // What is dropped may make another kernel's turn impossible, never possible again.
+        // A dropped layout may make another kernel's layout impossible, never possible again.
         while let Some((run, access, why)) = graph.runs.iter().find_map(|run| {
             let nest = &self.kernels[&run.kernel].nest;
             let refused = laid(&mut scratch, nest, &run.lies(lies), self.plane_bytes).err()?;
@@ -275,7 +276,7 @@ impl<'c> LayOut<'c> {
         let applied: Vec<_> = runs.filter_map(|run| run.attr("kernel")).collect();
         let applied: std::collections::HashSet<_> =
             applied.into_iter().filter_map(attr::symbol).collect();
-        // What it holds reads arguments of kernels.
+        // Padded tensors read arguments of kernels.
         drop(self.scratch);
         let mut kernels: Vec<_> = self.kernels.values().map(|kernel| kernel.op).collect();
         kernels.retain(|kernel| !applied.contains(kernel.symbol()));

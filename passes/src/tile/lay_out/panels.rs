@@ -14,12 +14,13 @@ use weft_dialects::tile::build;
 use crate::nest::{Access, Border, Nest, emit_pad, index_axis};
 use crate::remarks::Refused;
 
-/// How a tensor lies: elements that were `behind` apart are neighbours, `lanes` of them at a time.
+/// Layout of a tensor in panels: elements that were `behind` apart are neighbours, `lanes` at a
+/// time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Panels {
     /// Elements that became neighbours.
     pub lanes: u64,
-    /// How far apart they were.
+    /// Distance in elements at which they were stored before.
     pub behind: u64,
 }
 
@@ -70,7 +71,7 @@ pub(super) fn laid<'c>(
     Ok(Some(nest))
 }
 
-/// Whether a plane inside each border, with what code adds to its rows, takes at most
+/// Returns whether a plane inside each border, with what code adds to its rows, takes at most
 /// `plane_bytes`: a channel of it may have become a whole panel of channels.
 fn planes_fit(nest: &Nest<'_>, plane_bytes: u64) -> Result<(), (usize, Refused)> {
     for (number, access) in nest.accesses().into_iter().enumerate() {
@@ -87,8 +88,8 @@ fn planes_fit(nest: &Nest<'_>, plane_bytes: u64) -> Result<(), (usize, Refused)>
     Ok(())
 }
 
-/// Whether a nest without reductions visits every element once, and all its tensors in one order
-/// and in panels of one kind.
+/// Returns whether a nest without reductions visits every element once, and all its tensors in one
+/// order and in panels of one kind.
 pub(super) fn anywhere(nest: &Nest<'_>, panels: &[Option<Panels>]) -> bool {
     let axes = nest.axes.len();
     let accesses = nest.accesses();
@@ -149,7 +150,7 @@ fn cut(nest: &mut Nest<'_>, number: usize, bound: u64) -> Result<(), Refused> {
     }
 }
 
-/// Whether some of the last dimensions are `bound` elements.
+/// Returns whether some of the last dimensions are `bound` elements.
 fn ends(shape: &[u64], bound: u64) -> bool {
     let mut behind = 1;
     shape.iter().rev().any(|dim| {

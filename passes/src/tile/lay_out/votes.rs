@@ -78,7 +78,7 @@ fn follow(
     graph.runs.iter().find_map(|run| {
         let nest = &kernels[&run.kernel].nest;
         let accesses = nest.accesses();
-        // What does the same to each element wherever it lies does it in one order.
+        // An elementwise kernel works in any one order of its tensors.
         let same = run.tensors.iter().flatten().find_map(|&tensor| wanted[tensor]);
         if let Some(panels) = same.filter(|own| anywhere(nest, &vec![Some(*own); accesses.len()]))
             && let Some(&tensor) = run.tensors.iter().flatten().find(|&&t| wanted[t].is_none())
@@ -89,7 +89,7 @@ fn follow(
         axes.find_map(|axis| {
             let steps = accesses.iter().map(|access| step(access, axis));
             let steps: Vec<_> = steps.zip(&run.tensors).collect();
-            // How far apart neighbours are where they lie in panels, in parts of a panel.
+            // Distance of neighbours where they are stored in panels, in parts of a panel.
             let (along, lanes, behind) = steps.iter().find_map(|(step, tensor)| {
                 let Panels { lanes, behind } = wanted[(**tensor)?]?;
                 (behind..behind * lanes).contains(step).then_some((*step, lanes, behind))

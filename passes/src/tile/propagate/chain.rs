@@ -8,9 +8,9 @@ use crate::nest::{Access, Nest};
 /// tile is the group's.
 #[derive(Clone)]
 pub struct Chain<'n, 'c> {
-    /// What each computes, one output each.
+    /// The nests of the members, one output each.
     pub nests: Vec<&'n Nest<'c>>,
-    /// Who reads what the others make.
+    /// For each tensor that is handed over, its maker and reader.
     pub links: Vec<Link>,
     /// For each member the dimensions in which what it makes is handed over.
     pub handed: Vec<Vec<u64>>,
@@ -29,7 +29,7 @@ pub struct Link {
     pub maker: usize,
 }
 
-/// Who of some nests reads what others of them make, by the tensors of their accesses.
+/// Links between nests, by the tensors of their accesses: which reads what another makes.
 pub fn links(nests: &[&Nest<'_>]) -> Vec<Link> {
     let mut found = Vec::new();
     for (reader, nest) in nests.iter().enumerate() {
@@ -63,7 +63,7 @@ impl<'n, 'c> Chain<'n, 'c> {
         merged(access, &self.handed[maker])
     }
 
-    /// Whether some member reads what `member` makes.
+    /// Returns whether some member reads what `member` makes.
     pub fn is_read(&self, member: usize) -> bool {
         self.links.iter().any(|link| link.maker == member)
     }
@@ -97,7 +97,7 @@ pub fn groups(shape: &[u64], handed: &[u64]) -> Vec<Vec<(usize, u64)>> {
     found
 }
 
-/// Where an access touches a tensor that is seen in the dimensions `handed`.
+/// Index of an access in its tensor, seen in the dimensions `handed`.
 pub fn merged(access: &Access<'_>, handed: &[u64]) -> Vec<Linear> {
     let index = access.index_in_memory();
     let axes = index.first().map_or(0, |index| index.coefficients.len());

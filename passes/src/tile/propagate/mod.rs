@@ -35,7 +35,7 @@ pub use tiles::{Ask, Span, Tiles, reach};
 /// The tiles of all members for a tile of `sizes` points of the last one.
 ///
 /// # Errors
-/// Why there are none.
+/// The reason that there are none.
 pub fn propagate(chain: &Chain<'_, '_>, sizes: &[u64]) -> Result<Tiles, Refusal> {
     let root = chain.nests.len() - 1;
     for (member, nest) in chain.nests.iter().enumerate() {
@@ -71,7 +71,8 @@ pub fn propagate(chain: &Chain<'_, '_>, sizes: &[u64]) -> Result<Tiles, Refusal>
     Ok(tiles)
 }
 
-/// What is read past its ends is laid out with its border row by row, so that rows are whole.
+/// A tensor that is read past its ends is laid out with its border row by row, so its tiles need
+/// whole rows.
 fn bordered(chain: &Chain<'_, '_>, tiles: &Tiles, link: &Link) -> Result<(), Refusal> {
     let read = chain.nests[link.reader].reads()[link.read];
     let Some(border) = Border::of(read) else { return Ok(()) };
@@ -96,7 +97,7 @@ fn asked_for(chain: &Chain<'_, '_>, tiles: &Tiles, member: usize) -> Result<Vec<
     let nest = chain.nests[member];
     let mut spans: Vec<Span> = nest.extents().into_iter().map(Span::whole).collect();
     let links = chain.links.iter().filter(|link| link.maker == member);
-    // What has no tile yet lies beside, and takes what is there.
+    // A member that has no tile yet is no ancestor of the last one, and takes what is there.
     let links: Vec<_> = links.filter(|link| !tiles.spans[link.reader].is_empty()).collect();
     if links.is_empty() {
         return Err(Refusal::Unasked { member });
@@ -119,7 +120,7 @@ struct Digit {
     axis: usize,
     /// Elements of the dimension that a step along it is.
     step: u64,
-    /// Where its first point lies.
+    /// Position of its first point.
     first: i64,
 }
 

@@ -1,10 +1,10 @@
-//! Why a group has no tiles.
+//! Reasons that a group has no tiles.
 
 use weft_dialects::ir::Linear;
 
 use super::tiles::MOST_PLACES;
 
-/// Why a group has no tiles. Members are counted from 0, in their order.
+/// The reason that a group has no tiles. Members are counted from 0, in their order.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// The tile of an output does not say which points make it.
@@ -52,7 +52,7 @@ pub enum Refusal {
     Places {
         /// The member.
         member: usize,
-        /// How many.
+        /// The number of places.
         places: u64,
     },
     /// A tensor that is read at computed addresses.
@@ -72,7 +72,7 @@ pub enum Refusal {
     Outputs {
         /// The member.
         member: usize,
-        /// How many.
+        /// The number of outputs.
         outputs: usize,
     },
     /// Nothing to compute.

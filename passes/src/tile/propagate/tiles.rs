@@ -8,21 +8,21 @@ use crate::nest::Access;
 /// Places of the group's tile that are tried for one axis, at most.
 pub(super) const MOST_PLACES: u64 = 1 << 14;
 
-/// What is asked for along a dimension that is handed over.
+/// Elements that a reader needs along a dimension that is handed over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ask {
     /// The member that asks.
     pub member: usize,
-    /// Where it begins, over the axes of that member, at its tile's first point.
+    /// First element, over the axes of that member, at its tile's first point.
     pub start: Linear,
-    /// How many elements it is.
+    /// Number of elements.
     pub size: u64,
 }
 
 /// A tile along one axis of a member: from `lowest ask / over % within` on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Span {
-    /// Who asks for it; nobody for a whole axis and for the group's tile itself.
+    /// Needs of the readers; none for a whole axis and for the group's tile itself.
     pub asks: Vec<Ask>,
     /// Elements of the dimension that one step along the axis is.
     pub over: u64,
@@ -32,7 +32,7 @@ pub struct Span {
     pub size: u64,
     /// Points of the axis.
     pub extent: u64,
-    /// Whether it would begin or end outside of the axis for some tile.
+    /// True if it would begin or end outside of the axis for some tile.
     pub clamped: bool,
     /// The axes of the last member that it moves with.
     pub moves: Vec<usize>,
@@ -56,12 +56,12 @@ impl Span {
 pub struct Tiles {
     /// For each member a span per axis.
     pub spans: Vec<Vec<Span>>,
-    /// How many tiles the last member has along each of its axes; 1 where it reduces.
+    /// Number of tiles of the last member along each of its axes; 1 where it reduces.
     pub grid: Vec<u64>,
 }
 
-/// What `index` reads of a dimension for a tile of these spans: where it begins, over the places
-/// of the spans, and how much.
+/// The elements of a dimension that `index` reads for a tile of these spans: the first one, over
+/// the positions of the spans, and their number.
 pub(super) fn asked(index: &Linear, spans: &[Span]) -> (Linear, u64) {
     let (mut start, mut size) = (index.clone(), 1);
     for (&factor, span) in index.coefficients.iter().zip(spans) {
@@ -82,7 +82,7 @@ pub fn reach(access: &Access<'_>, spans: &[Span]) -> Vec<u64> {
 }
 
 impl Tiles {
-    /// How many tiles the group has.
+    /// Number of tiles of the group.
     pub fn count(&self) -> u64 {
         self.grid.iter().product()
     }
@@ -115,7 +115,7 @@ impl Tiles {
         Ok(())
     }
 
-    /// Where an ask begins for the group's tile at `place`, counted in tiles.
+    /// First element of an ask for the group's tile at `place`, counted in tiles.
     pub(super) fn first(&self, ask: &Ask, place: &[u64]) -> i64 {
         let axes = ask.start.coefficients.iter().enumerate().filter(|(_, factor)| **factor != 0);
         axes.fold(ask.start.constant, |at, (axis, factor)| {
@@ -162,8 +162,8 @@ impl Tiles {
         self.spans[member].iter().enumerate().map(axis).collect()
     }
 
-    /// Whether every point of a member is in exactly one tile of it: then what it makes can also
-    /// be kept for others.
+    /// Returns whether every point of a member is in exactly one tile of it: then its tensor can
+    /// also be kept for others.
     pub fn partitions(&self, member: usize) -> bool {
         let points: u64 = self.spans[member].iter().map(|span| span.size).product();
         let whole: u64 = self.spans[member].iter().map(|span| span.extent).product();

@@ -2,7 +2,7 @@
 //!
 //! 1. Threads fill every part of a core; a matrix instruction is filled along its axes.
 //! 2. The innermost row of every loaded tile is a whole number of transactions, or whole.
-//! 3. Rows in the near memory are padded, so that rows read together lie in other banks.
+//! 3. Rows in the local memory are padded, so that rows read together lie in other banks.
 //! 4. What is computed along a spatial axis is at most (1+ε) of it.
 //!
 //! Reduction axes are exempt from rule 4: their steps are few, and go by transactions.
@@ -19,7 +19,7 @@ pub enum Violation {
     Threads {
         /// Of a block.
         threads: u64,
-        /// What they have to be a multiple of.
+        /// The number that divides an allowed one.
         of: u64,
     },
     /// Rule 1, of a matrix instruction.
@@ -48,7 +48,7 @@ pub enum Violation {
         tensor: usize,
         /// Elements that are left free behind a row.
         padding: u64,
-        /// How many would have to be.
+        /// The padding that the rule asks for.
         of: u64,
     },
     /// Rule 4.
@@ -90,8 +90,8 @@ impl fmt::Display for Violation {
     }
 }
 
-/// What the threads of a block are a multiple of: all that a core issues together, or one warp
-/// where nothing is computed but by the way.
+/// The unit of a block's threads: all that a core issues together, or one warp where computing is
+/// negligible.
 pub fn threads(arch: &Arch, policy: Policy) -> u64 {
     match policy {
         Policy::Reuse => arch.issue_threads(),
@@ -100,7 +100,7 @@ pub fn threads(arch: &Arch, policy: Policy) -> u64 {
 }
 
 /// Every rule that the tiles break. `padding` is what is left free behind the rows of each
-/// input in the near memory; `None` where storage is not padded at all.
+/// input in the local memory; `None` where storage is not padded at all.
 pub fn check(
     operator: &Operator,
     arch: &Arch,
@@ -110,7 +110,7 @@ pub fn check(
     padding: Option<&[u64]>,
 ) -> Vec<Violation> {
     let mut broken = Vec::new();
-    let near = tiles.current();
+    let block = tiles.current();
     let (count, of) = (tiles.threads(operator, arch), threads(arch, policy));
     if !count.is_multiple_of(of) {
         broken.push(Violation::Threads { threads: count, of });
@@ -122,7 +122,7 @@ pub fn check(
             }
         }
     }
-    broken.extend(rows(operator, arch, near, policy == Policy::Plain));
+    broken.extend(rows(operator, arch, block, policy == Policy::Plain));
     if let Some(padding) = padding {
         for (tensor, &padding) in padding.iter().enumerate() {
             let of = banks::padding(operator, arch, tiles, tensor);
@@ -131,7 +131,7 @@ pub fn check(
             }
         }
     }
-    for (axis, (own, &size)) in operator.axes.iter().zip(near).enumerate() {
+    for (axis, (own, &size)) in operator.axes.iter().zip(block).enumerate() {
         if !own.reduction && !is_thrifty(own.extent, size, epsilon) {
             broken.push(Violation::Waste { axis, size, extent: own.extent, epsilon });
         }
@@ -139,17 +139,17 @@ pub fn check(
     broken
 }
 
-/// Whether rule 2 is kept for every tensor, the output among them.
-pub fn whole_rows(operator: &Operator, arch: &Arch, near: &[u64]) -> bool {
-    rows(operator, arch, near, true).is_empty()
+/// Returns whether rule 2 is kept for every tensor, the output among them.
+pub fn whole_rows(operator: &Operator, arch: &Arch, block: &[u64]) -> bool {
+    rows(operator, arch, block, true).is_empty()
 }
 
 /// Rule 2, for every input and where asked for the output.
-fn rows(operator: &Operator, arch: &Arch, near: &[u64], output: bool) -> Vec<Violation> {
+fn rows(operator: &Operator, arch: &Arch, block: &[u64], output: bool) -> Vec<Violation> {
     let of = arch.transaction_elements(operator.elem_bytes());
-    let mut shapes = operator.input_tiles(near);
+    let mut shapes = operator.input_tiles(block);
     if output {
-        shapes.push(operator.output_tile(near));
+        shapes.push(operator.output_tile(block));
     }
     let wholes = operator.whole_rows();
     let each = shapes.into_iter().zip(wholes).enumerate();

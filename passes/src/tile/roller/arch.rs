@@ -1,26 +1,26 @@
-//! A machine as Roller sees it: one far memory, one near memory per core, registers per thread.
+//! A machine as Roller sees it: one device memory, one local memory per core, registers per thread.
 
 use weft_dialects::device::{Instruction, Machine, Memory, Scope};
 use weft_dialects::ir::{Type, ty};
 
-/// What the policies ask of a machine. Read from a `device.machine` by [`Arch::of`].
+/// Facts of a machine that the policies need. Read from a `device.machine` by [`Arch::of`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Arch {
     /// Name of the memory that all cores share.
-    pub far: String,
+    pub device: String,
     /// Name of the memory of one core in which tiles wait.
-    pub near: String,
+    pub local: String,
     /// Name of the register file.
     pub registers: String,
-    /// What the far memory moves, in GB/s.
-    pub far_gbytes_per_s: f64,
-    /// What the near memories of all cores move together, in GB/s.
-    pub near_gbytes_per_s: f64,
-    /// What one access to the far memory moves at least.
-    pub far_transaction_bytes: u64,
-    /// What one block may have of the near memory.
-    pub near_bytes: u64,
-    /// Banks of the near memory, and how wide one is.
+    /// Bandwidth of the device memory, in GB/s.
+    pub device_gbytes_per_s: f64,
+    /// Bandwidth of the local memories of all cores together, in GB/s.
+    pub local_gbytes_per_s: f64,
+    /// Smallest access to the device memory.
+    pub device_transaction_bytes: u64,
+    /// Bytes of the local memory that one block may have.
+    pub local_bytes: u64,
+    /// Banks of the local memory, and how wide one is.
     pub banks: u64,
     /// Bytes of a bank.
     pub bank_bytes: u64,
@@ -38,7 +38,7 @@ pub struct Arch {
     pub warp: u64,
     /// The most threads of a block.
     pub block_threads: u64,
-    /// Registers that a word takes which a thread brings to the near memory, on its way there.
+    /// Registers that a word takes which a thread brings to the local memory, on its way there.
     pub staging: u64,
     /// A matrix instruction, where the operator is to be computed by one.
     pub matrix: Option<MatrixUnit>,
@@ -55,7 +55,7 @@ pub struct MatrixUnit {
     pub peak_gflops: f64,
 }
 
-/// Why a machine has no view as an [`Arch`].
+/// The reason that a machine has no view as an [`Arch`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ArchError {
     /// The machine lacks a fact.
@@ -63,7 +63,7 @@ pub enum ArchError {
     Lacks {
         /// The machine.
         machine: String,
-        /// What it lacks.
+        /// The missing fact.
         what: &'static str,
     },
     /// The machine lacks a matrix instruction for the element type.
@@ -80,8 +80,8 @@ impl Arch {
     /// The view of a machine for operators on elements of one type.
     ///
     /// # Errors
-    /// What the machine lacks: a memory of a core that is no cache, registers spread over
-    /// lanes, a bandwidth, a transaction size, an instruction that multiplies and adds.
+    /// The missing fact: a memory of a core that is no cache, registers spread over lanes, a
+    /// bandwidth, a transaction size, an instruction that multiplies and adds.
     pub fn of(machine: Machine<'_>, elem: Type<'_>) -> Result<Self, ArchError> {
         let peak = machine
             .instructions()
@@ -89,7 +89,7 @@ impl Arch {
             .filter(|instruction| sizes(instruction).is_none() && works_on(instruction, elem))
             .filter_map(|instruction| gflops(machine, instruction))
             .reduce(f64::max);
-        let transaction = machine.shared().and_then(|far| far.transaction_bytes());
+        let transaction = machine.shared().and_then(|device| device.transaction_bytes());
         Self::with(machine, peak, transaction)
     }
 
@@ -97,13 +97,13 @@ impl Arch {
     fn with(
         machine: Machine<'_>,
         peak_gflops: Option<f64>,
-        far_transaction_bytes: Option<u64>,
+        device_transaction_bytes: Option<u64>,
     ) -> Result<Self, ArchError> {
         let lacks = |what| ArchError::Lacks { machine: machine.name().to_owned(), what };
         let unit = machine.units().into_iter().next().ok_or_else(|| lacks("unit"))?;
-        let far = machine.shared().ok_or_else(|| lacks("memory that all units share"))?;
+        let device = machine.shared().ok_or_else(|| lacks("memory that all units share"))?;
         let memories = machine.memories();
-        let near = memories
+        let local = memories
             .iter()
             .find(|memory| {
                 memory.scope() == Scope::Core && !memory.is_cache() && !memory.is_registers()
@@ -121,18 +121,18 @@ impl Arch {
         };
         let bytes_per_lane = (register_bytes / warp).max(1);
         Ok(Self {
-            far: far.name.to_owned(),
-            near: near.name.to_owned(),
+            device: device.name.to_owned(),
+            local: local.name.to_owned(),
             registers: registers.name.to_owned(),
-            far_gbytes_per_s: rate(&far, 1)
+            device_gbytes_per_s: rate(&device, 1)
                 .ok_or_else(|| lacks("bandwidth of the shared memory"))?,
-            near_gbytes_per_s: rate(near, unit.count())
+            local_gbytes_per_s: rate(local, unit.count())
                 .ok_or_else(|| lacks("bandwidth of the memory of a core"))?,
-            far_transaction_bytes: far_transaction_bytes
+            device_transaction_bytes: device_transaction_bytes
                 .ok_or_else(|| lacks("transaction size of the shared memory"))?,
-            near_bytes: near.capacity_bytes(),
-            banks: near.banks().unwrap_or(1).max(1),
-            bank_bytes: near.bank_bytes().unwrap_or(4).max(1),
+            local_bytes: local.capacity_bytes(),
+            banks: local.banks().unwrap_or(1).max(1),
+            bank_bytes: local.bank_bytes().unwrap_or(4).max(1),
             peak_gflops: peak_gflops
                 .ok_or_else(|| lacks("instruction that multiplies and adds"))?,
             thread_registers: registers.capacity_bytes() / register_bytes * bytes_per_lane / 4,
@@ -148,7 +148,7 @@ impl Arch {
 
     /// The view for what one instruction computes, of `sizes` points (rows, columns, reduction)
     /// where it has axes of its own, in blocks whose code weft writes: tiles leave registers to
-    /// addresses and to what is on its way, and `near` is what a kernel may have of it.
+    /// addresses and to what is on its way, and `local` is what a kernel may have of it.
     ///
     /// # Errors
     /// As [`Arch::of`], but for the instruction.
@@ -156,18 +156,19 @@ impl Arch {
         machine: Machine<'_>,
         instruction: &Instruction<'_>,
         sizes: Option<[u64; 3]>,
-        near: &Memory<'_>,
+        local: &Memory<'_>,
     ) -> Result<Self, ArchError> {
         let peak_gflops = gflops(machine, instruction);
-        // Where the machine says nothing any row is as good as another.
-        let transaction = machine.shared().and_then(|far| far.transaction_bytes()).unwrap_or(1);
+        // If the machine states no transaction, any row is as good as another.
+        let transaction =
+            machine.shared().and_then(|device| device.transaction_bytes()).unwrap_or(1);
         let facts = Self::with(machine, peak_gflops, Some(transaction))?;
         let registers = machine.memory(&facts.registers);
         let spare = registers.map_or(0, |own| own.reserved_bytes() / facts.warp / 4);
         let name = instruction.name.to_owned();
         Ok(Self {
-            near: near.name.to_owned(),
-            near_bytes: near.kernel_bytes(),
+            local: local.name.to_owned(),
+            local_bytes: local.kernel_bytes(),
             thread_registers: facts.thread_registers.saturating_sub(spare),
             matrix: sizes.map(|sizes| MatrixUnit { name, sizes, peak_gflops: facts.peak_gflops }),
             // The word, and what is left of its address.
@@ -204,14 +205,14 @@ impl Arch {
         Ok(Self { matrix: Some(matrix), ..Self::of(machine, sums.unwrap_or(elem))? })
     }
 
-    /// How many threads a block's are a multiple of: a warp for each part of a core.
+    /// Unit of a block's threads: a warp for each part of a core.
     pub fn issue_threads(&self) -> u64 {
         self.warp.saturating_mul(self.partitions)
     }
 
     /// Elements of a transaction.
     pub fn transaction_elements(&self, elem_bytes: u64) -> u64 {
-        (self.far_transaction_bytes / elem_bytes.max(1)).max(1)
+        (self.device_transaction_bytes / elem_bytes.max(1)).max(1)
     }
 
     /// Operations of all cores, in 10⁹ a second, for what computes the operator.
@@ -236,14 +237,14 @@ fn first_is(instruction: &Instruction<'_>, elem: Type<'_>) -> bool {
     instruction.operand_types().first().and_then(|ty| ty::elem(*ty)) == Some(elem)
 }
 
-/// Whether every operand of a multiply-add is of the type.
+/// Returns whether every operand of a multiply-add is of the type.
 fn works_on(instruction: &Instruction<'_>, elem: Type<'_>) -> bool {
     let types = instruction.operand_types();
     types.len() == 3 && types.iter().all(|ty| ty::elem(*ty) == Some(elem))
 }
 
-/// What it reaches on all units, in 10⁹ operations a second: what was measured, or a
-/// multiplication and an addition per element of the sum, and per step of the reduction.
+/// Throughput on all units, in 10⁹ operations a second: what was measured, or a multiplication and
+/// an addition per element of the sum, and per step of the reduction.
 fn gflops(machine: Machine<'_>, instruction: &Instruction<'_>) -> Option<f64> {
     if let Some(measured) = instruction.gflops() {
         return Some(measured as f64);

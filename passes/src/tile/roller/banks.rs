@@ -44,7 +44,7 @@ pub fn published_padding(arch: &Arch, elem_bytes: u64, row: u64, read: u64) -> u
     (all + offset - row % all) % all
 }
 
-/// How many accesses to one bank a warp makes at most, when lane `l` reads the element at
+/// Largest number of accesses to one bank by a warp whose lane `l` reads the element at
 /// `addresses[l]`: lanes that read the same word share an access.
 pub fn conflicts(arch: &Arch, elem_bytes: u64, addresses: &[u64]) -> u64 {
     let banks = Banks { count: arch.banks, word_bytes: arch.bank_bytes };
@@ -57,10 +57,10 @@ pub fn conflicts(arch: &Arch, elem_bytes: u64, addresses: &[u64]) -> u64 {
 /// input, with `padding` elements behind every row. Neighbouring threads have neighbouring
 /// elements: the register tile is spread over the block.
 pub fn degree(operator: &Operator, arch: &Arch, tiles: &Tiles, input: usize, padding: u64) -> u64 {
-    let (near, spatial) = (tiles.current(), operator.spatial());
+    let (block, spatial) = (tiles.current(), operator.spatial());
     let counts: Vec<u64> =
-        (0..spatial).map(|axis| near[axis].div_ceil(tiles.registers[axis])).collect();
-    let mut shape = operator.input_tiles(near).swap_remove(input);
+        (0..spatial).map(|axis| block[axis].div_ceil(tiles.registers[axis])).collect();
+    let mut shape = operator.input_tiles(block).swap_remove(input);
     if let Some(last) = shape.last_mut() {
         *last += padding as i64;
     }

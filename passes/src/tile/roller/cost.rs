@@ -39,7 +39,7 @@ pub fn traffic(operator: &Operator, tile: &[u64]) -> i64 {
     input_bytes(operator, tile) + output
 }
 
-/// Bytes that lie in the near memory at a time: the input tiles of one reduction step, with
+/// Bytes that lie in the local memory at a time: the input tiles of one reduction step, with
 /// `padding` elements behind every row.
 pub fn footprint(operator: &Operator, tile: &[u64], padding: &[u64]) -> i64 {
     let tiles = operator.input_tiles(tile);
@@ -61,7 +61,7 @@ pub fn registers(operator: &Operator, tile: &[u64], lanes: u64) -> f64 {
     elements as f64 * operator.elem_bytes() as f64 / 4.0 / lanes as f64
 }
 
-/// How many tiles `inner` fill `outer`, along the first `axes` axes.
+/// Number of tiles `inner` that fill `outer`, along the first `axes` axes.
 pub fn tiles(outer: &[u64], inner: &[u64], axes: usize) -> u64 {
     let counts = outer[..axes].iter().zip(inner).map(|(&outer, &inner)| outer.div_ceil(inner));
     counts.fold(1, |all: u64, count| all.saturating_mul(count))

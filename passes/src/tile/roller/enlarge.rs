@@ -14,12 +14,12 @@ use rustc_hash::FxHashMap;
 
 use super::steps::Steps;
 
-/// What grows, and what becomes of it.
+/// Tiles that are enlarged step by step, and the search's callbacks.
 pub trait Growth {
     /// A tile, in one memory or several.
     type Tile: Clone + Eq + Hash;
 
-    /// Whether the machine has room for a tile.
+    /// Returns whether the machine has room for a tile.
     fn fits(&self, tile: &Self::Tile) -> bool;
 
     /// The tile with another size along one axis.
@@ -28,7 +28,7 @@ pub trait Growth {
     /// The axes to enlarge, the most promising first; `next` is the size that each would have.
     fn order(&self, tile: &Self::Tile, next: &[Option<u64>]) -> Vec<usize>;
 
-    /// Whether enough has been found.
+    /// Returns whether enough has been found.
     fn is_full(&self) -> bool;
 
     /// A tile that fits is reached for the first time.

@@ -15,7 +15,7 @@ fn step(policy: Policy) -> f64 {
     }
 }
 
-/// Near tiles with the ε at which each was found first. A round without any gives its borders.
+/// Block tiles with the ε at which each was found first. A round without any gives its borders.
 pub fn climb(
     operator: &Operator,
     arch: &Arch,

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! C[m, n] += A[m, k] * B[k, n]  on 80 cores of 128 threads
-//!   ->  near [128, 64, 8] of registers [8, 4], [128, 128, 8] of [8, 4], ...
+//!   ->  block [128, 64, 8] of registers [8, 4], [128, 128, 8] of [8, 4], ...
 //! ```
 //!
 //! [`construct`] takes an operator and a machine as plain data and gives a few tiles, the
@@ -46,7 +46,7 @@ pub use refusal::Refusal;
 pub use report::lines;
 pub use slope::policy;
 
-/// How tiles are grown.
+/// Policies by which tiles grow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
     /// By reuse: larger tiles move less.
@@ -85,14 +85,14 @@ pub enum Variant {
     Aligned,
 }
 
-/// What to construct.
+/// Options of the construction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     /// By which score.
     pub score: Score,
     /// Whose tiles.
     pub variant: Variant,
-    /// How many candidates.
+    /// Number of candidates.
     pub keep: usize,
 }
 
@@ -108,31 +108,31 @@ impl Default for Options {
     }
 }
 
-/// A tile of registers, and around it one in the near memory while that is being built.
+/// A tile of registers, and around it one in the local memory while that is being built.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Tiles {
-    /// What one thread computes, or one warp by a matrix instruction: a size per axis.
+    /// The tile of one thread, or of one warp by a matrix instruction: a size per axis.
     pub registers: Vec<u64>,
-    /// What one block computes at a time.
-    pub near: Option<Vec<u64>>,
+    /// The tile that one block computes at a time.
+    pub block: Option<Vec<u64>>,
 }
 
 impl Tiles {
     /// The tile that is being enlarged.
     pub(crate) fn current(&self) -> &[u64] {
-        self.near.as_ref().unwrap_or(&self.registers)
+        self.block.as_ref().unwrap_or(&self.registers)
     }
 
     fn current_mut(&mut self) -> &mut [u64] {
-        self.near.as_mut().unwrap_or(&mut self.registers)
+        self.block.as_mut().unwrap_or(&mut self.registers)
     }
 
-    /// How many register tiles a block has.
+    /// Number of register tiles of a block.
     pub(crate) fn groups(&self, operator: &Operator) -> u64 {
         cost::tiles(self.current(), &self.registers, operator.spatial())
     }
 
-    /// How many threads a block has.
+    /// Number of threads of a block.
     pub(crate) fn threads(&self, operator: &Operator, arch: &Arch) -> u64 {
         self.groups(operator) * arch.matrix.as_ref().map_or(1, |_| arch.warp)
     }
@@ -141,32 +141,32 @@ impl Tiles {
 /// A tile to take.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
-    /// What one block computes at a time: a size per axis, reductions last.
-    pub near: Vec<u64>,
-    /// What one thread computes.
+    /// The tile that one block computes at a time: a size per axis, reductions last.
+    pub block: Vec<u64>,
+    /// The tile of one thread.
     pub registers: Vec<u64>,
     /// The most waste that was allowed when it was found.
     pub epsilon: f64,
-    /// The near tile before the operator was seen to be too small for it.
+    /// The block tile before the operator was seen to be too small for it.
     pub unshrunk: Option<Tiles>,
-    /// Elements left free behind every row of an input in the near memory.
+    /// Elements left free behind every row of an input in the local memory.
     pub padding: Vec<u64>,
-    /// What it moves, takes and is predicted to need.
+    /// Its predicted traffic, footprint and time.
     pub prediction: Prediction,
 }
 
 impl Candidate {
     /// Both tiles.
     pub fn tiles(&self) -> Tiles {
-        Tiles { registers: self.registers.clone(), near: Some(self.near.clone()) }
+        Tiles { registers: self.registers.clone(), block: Some(self.block.clone()) }
     }
 
-    /// How many blocks there are.
+    /// Number of blocks.
     pub fn blocks(&self, operator: &Operator) -> u64 {
-        cost::tiles(&operator.extents(), &self.near, operator.spatial())
+        cost::tiles(&operator.extents(), &self.block, operator.spatial())
     }
 
-    /// How many threads a block has.
+    /// Number of threads of a block.
     pub fn threads(&self, operator: &Operator, arch: &Arch) -> u64 {
         self.tiles().threads(operator, arch)
     }
@@ -194,9 +194,9 @@ pub fn construct(
         let last = shrunk.clone().unwrap_or_else(|| tiles.clone());
         let padding = banks::paddings(operator, arch, options, &last);
         let prediction = predict(operator, arch, &last, &padding);
-        let near = last.near.expect("the ladder gives near tiles");
+        let block = last.block.expect("the ladder gives block tiles");
         let unshrunk = shrunk.map(|_| tiles);
-        Candidate { near, registers: last.registers, epsilon, unshrunk, padding, prediction }
+        Candidate { block, registers: last.registers, epsilon, unshrunk, padding, prediction }
     });
     let mut kept: Vec<_> = candidates.collect();
     // Version 1 measured its candidates; ours are in the order of the model.

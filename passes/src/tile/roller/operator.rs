@@ -12,18 +12,18 @@
 pub struct Axis {
     /// Its name, for people.
     pub name: String,
-    /// How many points it has, at least 1.
+    /// Number of its points, at least 1.
     pub extent: u64,
-    /// Whether the output is folded along it.
+    /// True for a reduction.
     pub reduction: bool,
 }
 
 /// A dimension of a tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dim {
-    /// How far the index moves with each axis.
+    /// Distance that the index moves with each axis.
     pub steps: Vec<i64>,
-    /// How many elements are stored along it.
+    /// Number of elements stored along it.
     pub extent: u64,
     /// Zeros on either side that an operator reads and nobody stores.
     pub border: u64,
@@ -39,12 +39,12 @@ impl Dim {
         }
     }
 
-    /// Whether several axes move it, as a window does.
+    /// Returns whether several axes move it, as a window does.
     pub fn is_window(&self) -> bool {
         self.steps.iter().filter(|step| **step != 0).count() > 1
     }
 
-    /// How many elements a tile reaches over.
+    /// Number of elements from the first to the last that a tile touches.
     fn reach(&self, tile: &[u64]) -> i64 {
         let ends = self.steps.iter().zip(tile);
         ends.map(|(step, &size)| step.abs() * (size as i64 - 1)).sum::<i64>() + 1
@@ -61,7 +61,7 @@ pub struct Tensor {
 }
 
 impl Tensor {
-    /// Whether it is read at other places when `axis` moves.
+    /// Returns whether the element that it reads changes with `axis`.
     pub fn uses(&self, axis: usize) -> bool {
         self.dims.iter().any(|dim| dim.steps[axis] != 0)
     }
@@ -72,14 +72,14 @@ impl Tensor {
 pub struct Operator {
     /// Those of the output in its order, then the reductions.
     pub axes: Vec<Axis>,
-    /// What it reads.
+    /// Tensors that it reads.
     pub inputs: Vec<Tensor>,
-    /// What it writes.
+    /// The tensor that it writes.
     pub output: Tensor,
 }
 
 impl Operator {
-    /// How many axes the output has.
+    /// Number of the output's axes.
     pub fn spatial(&self) -> usize {
         self.axes.iter().filter(|axis| !axis.reduction).count()
     }
@@ -100,7 +100,7 @@ impl Operator {
         self.axes.iter().map(|axis| axis.extent as f64).product()
     }
 
-    /// Whether borders are written out before tiles are made: they are where a window meets
+    /// Returns whether borders are written out before tiles are made: they are where a window meets
     /// another operand, so that both are staged alike. A window alone skips them, and its tile
     /// is as much smaller (Roller's expressions for depthwise convolutions and for pooling).
     fn borders_are_stored(&self) -> bool {

@@ -1,4 +1,4 @@
-//! Why there is no tile, with the arithmetic and what would do.
+//! Reasons that there is no tile, with the arithmetic and an accepted value.
 
 use super::align;
 use super::cost::{footprint, registers};
@@ -14,23 +14,23 @@ pub enum Refusal {
     Registers {
         /// The smallest register tile.
         tile: Vec<u64>,
-        /// What it takes.
+        /// Registers that it takes.
         needed: u64,
-        /// What the machine has.
+        /// Registers that a thread has.
         has: u64,
     },
-    /// The smallest aligned near tile takes more than the near memory has.
+    /// The smallest aligned block tile takes more than the local memory has.
     #[error(
         "the smallest aligned tile {tile:?} takes {needed} bytes of @{memory}, which has {has}"
     )]
-    Near {
-        /// The near memory.
+    Local {
+        /// The local memory.
         memory: String,
         /// The tile.
         tile: Vec<u64>,
-        /// What it takes.
+        /// Bytes that it takes.
         needed: u64,
-        /// What a block may have.
+        /// Bytes that a block may have.
         has: u64,
     },
     /// The threads of a warp for every part of a core are more than a block may have.
@@ -48,7 +48,7 @@ pub enum Refusal {
     Waste {
         /// The spatial extents.
         extents: Vec<u64>,
-        /// What threads are a multiple of.
+        /// The unit of a block's threads.
         of: u64,
         /// The nearest extent of the last axis for which there is one.
         enough: Option<u64>,
@@ -66,7 +66,7 @@ impl Refusal {
     pub fn rule(&self) -> &'static str {
         match self {
             Refusal::Registers { .. } => "registers",
-            Refusal::Near { .. } => "near",
+            Refusal::Local { .. } => "near",
             Refusal::Core { .. } => "core",
             Refusal::Waste { .. } => "waste",
             Refusal::Empty { .. } => "empty",
@@ -77,7 +77,7 @@ impl Refusal {
     pub fn help(&self) -> String {
         match self {
             Refusal::Registers { needed, .. } => format!("{needed} registers a thread would do"),
-            Refusal::Near { memory, needed, .. } => {
+            Refusal::Local { memory, needed, .. } => {
                 format!("@{memory} with capacity_bytes({}) would do", needed + 1)
             }
             Refusal::Core { has, .. } => {
@@ -94,7 +94,7 @@ impl Refusal {
     }
 }
 
-/// What can be said before anything is tried.
+/// Checks what is known before any tile is tried.
 pub fn check(operator: &Operator, arch: &Arch) -> Result<(), Refusal> {
     if let Some(axis) = operator.axes.iter().find(|axis| axis.extent == 0) {
         return Err(Refusal::Empty { axis: axis.name.clone() });
@@ -111,18 +111,18 @@ pub fn check(operator: &Operator, arch: &Arch) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Why nothing was found.
+/// The reason that the search found no tile.
 pub fn of(operator: &Operator, arch: &Arch, options: &Options, policy: Policy) -> Refusal {
     let unit = steps::unit(operator, arch);
     let smallest = steps::of_near(operator, arch, options, policy, &unit, EPSILON_MAX);
     let smallest = smallest.map(|steps| steps.iter().map(|sizes| sizes[0]).collect::<Vec<_>>());
     if let Some(tile) = smallest {
-        let tiles = Tiles { registers: unit, near: Some(tile.clone()) };
+        let tiles = Tiles { registers: unit, block: Some(tile.clone()) };
         let padding = banks::paddings(operator, arch, options, &tiles);
         let needed = footprint(operator, &tile, &padding).max(0) as u64;
-        if needed >= arch.near_bytes {
-            let memory = arch.near.clone();
-            return Refusal::Near { memory, tile, needed, has: arch.near_bytes };
+        if needed >= arch.local_bytes {
+            let memory = arch.local.clone();
+            return Refusal::Local { memory, tile, needed, has: arch.local_bytes };
         }
     }
     let extents = operator.extents()[..operator.spatial()].to_vec();

@@ -5,7 +5,7 @@ use weft_dialects::device::Machine;
 use super::{Arch, Candidate, Operator, Options, Score, construct};
 use crate::nest::Nest;
 
-/// How many candidates are worth reading.
+/// Number of candidates that a report lists.
 const TOLD: usize = 3;
 
 /// One line for each of the best candidates of a nest, or one that says why there is none.
@@ -44,14 +44,14 @@ fn told(operator: &Operator, arch: &Arch, score: Score) -> Vec<String> {
             "{} tile {:?} of [{}] in @{}, {:?} in @{}: {} B of traffic and {} B of @{} a block, \
              {:.1} % of waste, {:.4} ms predicted",
             policy.name(),
-            candidate.near,
+            candidate.block,
             names.join(", "),
-            arch.near,
+            arch.local,
             &candidate.registers[..operator.spatial()],
             arch.registers,
             told.traffic_bytes,
             told.footprint_bytes,
-            arch.near,
+            arch.local,
             told.waste * 100.0,
             told.predicted_ms,
         )

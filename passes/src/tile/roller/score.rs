@@ -49,7 +49,7 @@ pub fn by_saving(operator: &Operator, tile: &[u64], axis: usize, size: u64) -> f
     };
     let saved = all(tile) - all(&larger);
     let room = footprint(operator, &larger, &[]) - footprint(operator, tile, &[]);
-    // What takes no room is done first if it saves anything, and last if not.
+    // A step that takes no room comes first if it saves anything, and last if not.
     match room {
         room if room > 0 => saved / room as f64,
         _ if saved > 0.0 => f64::MAX,

@@ -1,6 +1,6 @@
 //! Recursive enlargement (Roller, section 4.2): tiles grow axis by axis, depth first.
 //!
-//! A tile starts at one point in registers. Where it is worth going on from it in the near
+//! A tile starts at one point in registers. Where it is worth going on from it in the local
 //! memory, that is done at once; then every axis is enlarged by one step, the most promising
 //! first. What no longer fits leaves its predecessor behind as a border.
 
@@ -20,11 +20,11 @@ pub struct Search<'a> {
     pub arch: &'a Arch,
     pub options: &'a Options,
     pub policy: Policy,
-    /// Whether any round has found a near tile that is aligned and bound by computing.
+    /// True if any round has found a block tile that is aligned and bound by computing.
     pub found_any: bool,
-    /// Near tiles that are aligned and worth it, at most as many as asked for.
+    /// Block tiles that are aligned and worth it, at most as many as asked for.
     pub found: Vec<Tiles>,
-    /// Aligned near tiles behind which the machine ends.
+    /// Aligned block tiles behind which the machine ends.
     pub borders: Vec<Tiles>,
     epsilon: f64,
     seen: FxHashMap<Tiles, bool>,
@@ -60,11 +60,11 @@ impl<'a> Search<'a> {
             self.borders.clear();
         }
         let Some(steps) = steps::of_registers(self.operator, self.arch, epsilon) else { return };
-        let first = Tiles { registers: base(&steps), near: None };
+        let first = Tiles { registers: base(&steps), block: None };
         enlarge(self, None, &first, &steps, &mut vec![0; steps.len()]);
     }
 
-    /// Goes on from a register tile in the near memory.
+    /// Goes on from a register tile in the local memory.
     fn descend(&mut self, from: &Tiles) {
         let (operator, arch) = (self.operator, self.arch);
         let steps = steps::of_near(
@@ -76,7 +76,7 @@ impl<'a> Search<'a> {
             self.epsilon,
         );
         let Some(steps) = steps else { return };
-        let first = Tiles { registers: from.registers.clone(), near: Some(base(&steps)) };
+        let first = Tiles { registers: from.registers.clone(), block: Some(base(&steps)) };
         enlarge(self, None, &first, &steps, &mut vec![0; steps.len()]);
     }
 
@@ -95,27 +95,29 @@ impl<'a> Search<'a> {
                 .is_empty()
     }
 
-    /// Whether a register tile is to be gone on from, and a near tile to be kept.
+    /// Returns whether to enlarge a register tile further, or to keep a block tile.
     fn is_worth_it(&self, tiles: &Tiles) -> bool {
-        if tiles.near.is_some() && !(self.issues(tiles) && self.keeps_rules(tiles)) {
+        if tiles.block.is_some() && !(self.issues(tiles) && self.keeps_rules(tiles)) {
             return false;
         }
-        match (self.policy, &tiles.near) {
+        match (self.policy, &tiles.block) {
             (Policy::Reuse, None) => {
-                self.computes_longer(&tiles.registers, self.arch.near_gbytes_per_s)
+                self.computes_longer(&tiles.registers, self.arch.local_gbytes_per_s)
             }
-            (Policy::Reuse, Some(near)) => self.computes_longer(near, self.arch.far_gbytes_per_s),
-            (Policy::Plain, near) => {
+            (Policy::Reuse, Some(block)) => {
+                self.computes_longer(block, self.arch.device_gbytes_per_s)
+            }
+            (Policy::Plain, block) => {
                 let spatial = self.operator.spatial();
-                let whole = |near: &Vec<u64>| align::whole_rows(self.operator, self.arch, near);
+                let whole = |block: &Vec<u64>| align::whole_rows(self.operator, self.arch, block);
                 // Two elements a thread at least, so that loads overlap.
                 tiles.registers[..spatial].iter().product::<u64>() >= 2
-                    && near.as_ref().is_none_or(whole)
+                    && block.as_ref().is_none_or(whole)
             }
         }
     }
 
-    /// Whether computing a tile takes longer than bringing it.
+    /// Returns whether computing a tile takes longer than loading it.
     fn computes_longer(&self, tile: &[u64], gbytes_per_s: f64) -> bool {
         let compute = work(self.operator, tile) / self.arch.peak();
         compute > traffic(self.operator, tile) as f64 / gbytes_per_s
@@ -150,7 +152,7 @@ impl Growth for Search<'_> {
         if !self.is_worth_it(now) {
             return;
         }
-        if now.near.is_none() {
+        if now.block.is_none() {
             self.descend(now);
         } else {
             self.found_any |= self.policy == Policy::Reuse;
@@ -160,7 +162,7 @@ impl Growth for Search<'_> {
 
     /// The last tile that fitted: it is kept, or gone on from while nothing better is known.
     fn overflow(&mut self, last: &Tiles) {
-        if last.near.is_none() {
+        if last.block.is_none() {
             if !self.found_any {
                 self.descend(last);
             }
@@ -177,22 +179,22 @@ impl Growth for Search<'_> {
     }
 }
 
-/// Whether a machine has room for tiles: registers of a thread, and for a near tile those of
-/// a block, the near memory, and the threads of a block.
+/// Returns whether a machine has room for tiles: registers of a thread, and for a block tile those
+/// of a block, the local memory, and the threads of a block.
 pub fn fits(operator: &Operator, arch: &Arch, options: &Options, tiles: &Tiles) -> bool {
     let lanes = arch.matrix.as_ref().map_or(1, |_| arch.warp);
     let each = registers(operator, &tiles.registers, lanes);
-    let Some(near) = &tiles.near else { return each <= arch.thread_registers as f64 };
+    let Some(block) = &tiles.block else { return each <= arch.thread_registers as f64 };
     let groups = tiles.groups(operator);
-    let taken = |padding: &[u64]| footprint(operator, near, padding);
+    let taken = |padding: &[u64]| footprint(operator, block, padding);
     let threads = tiles.threads(operator, arch);
     let brought = taken(&[]).max(0) as u64 / 4 * arch.staging;
     let each = each + brought.div_ceil(threads.max(1)) as f64;
     each <= arch.thread_registers as f64
         && each * groups as f64 <= arch.block_registers as f64
-        && taken(&[]) < arch.near_bytes as i64
+        && taken(&[]) < arch.local_bytes as i64
         && threads <= arch.block_threads
-        && taken(&banks::paddings(operator, arch, options, tiles)) < arch.near_bytes as i64
+        && taken(&banks::paddings(operator, arch, options, tiles)) < arch.local_bytes as i64
 }
 
 fn base(steps: &Steps) -> Vec<u64> {

@@ -33,19 +33,19 @@ fn blocks(operator: &Operator, both: &Tiles) -> u64 {
     tiles(&operator.extents(), both.current(), operator.spatial())
 }
 
-/// Halves every spatial axis whose near tile is more than 1, in both tiles.
+/// Halves every spatial axis whose block tile is more than 1, in both tiles.
 fn halve_all(operator: &Operator, now: &Tiles) -> Option<Tiles> {
     let mut next = now.clone();
-    let near = next.near.as_mut()?;
-    let both = near.iter_mut().zip(&mut next.registers).take(operator.spatial());
-    for (near, registers) in both.filter(|(near, _)| **near > 1) {
-        *near = near.div_ceil(2);
+    let block = next.block.as_mut()?;
+    let both = block.iter_mut().zip(&mut next.registers).take(operator.spatial());
+    for (block, registers) in both.filter(|(block, _)| **block > 1) {
+        *block = block.div_ceil(2);
         *registers = registers.div_ceil(2);
     }
     (next != *now).then_some(next)
 }
 
-/// Halves the near tile along the axis that keeps most operations per byte, with or without
+/// Halves the block tile along the axis that keeps most operations per byte, with or without
 /// the register tile, so that every rule is kept.
 fn halve_one(
     operator: &Operator,
@@ -57,12 +57,12 @@ fn halve_one(
 ) -> Option<Tiles> {
     let half = |axis: usize, registers: bool| {
         let mut next = now.clone();
-        let near = next.near.as_mut()?;
+        let block = next.block.as_mut()?;
         let even = |size: u64| size > 1 && size.is_multiple_of(2);
-        if !even(near[axis]) || (registers && !even(next.registers[axis])) {
+        if !even(block[axis]) || (registers && !even(next.registers[axis])) {
             return None;
         }
-        near[axis] /= 2;
+        block[axis] /= 2;
         if registers {
             next.registers[axis] /= 2;
         }

@@ -1,4 +1,4 @@
-//! Whether reuse grows with the tile: the test that decides which policy an operator takes.
+//! Tests that reuse grows with the tile: the test that decides which policy an operator takes.
 
 use super::Policy;
 use super::cost::input_bytes;

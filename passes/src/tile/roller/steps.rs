@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! registers   spatial 1, 2, 4, 8, 16, 32                    reduction 1
-//! near, reuse spatial 1 .. 32 times the register tile        8, 32 for f32 and 32 B
-//! near, plain spatial 1 .. 512 times the register tile       32, 64, 128 for f32 and 32 B
+//! block, reuse spatial 1 .. 32 times the register tile        8, 32 for f32 and 32 B
+//! block, plain spatial 1 .. 512 times the register tile       32, 64, 128 for f32 and 32 B
 //! ```
 //!
-//! In the near memory the last spatial axis is a multiple of a transaction too. Spatial sizes
+//! In the local memory the last spatial axis is a multiple of a transaction too. Spatial sizes
 //! that waste more than ε of their axis are left out (rule 4).
 
 use super::arch::Arch;
@@ -16,13 +16,13 @@ use super::{Options, Policy, Variant};
 /// The sizes of every axis, in rising order.
 pub type Steps = Vec<Vec<u64>>;
 
-/// What distinguishes the tables of the two policies.
+/// Numbers in which the tables of the two policies differ.
 struct Table {
     /// Multiples of the register tile along spatial axes.
     multiples: u64,
     /// Transactions in the smallest reduction step.
     transactions: u64,
-    /// What a reduction step is multiplied by.
+    /// Factor from one reduction step to the next.
     growth: u64,
     /// The largest reduction step.
     depth_max: u64,
@@ -62,7 +62,7 @@ pub fn of_registers(operator: &Operator, arch: &Arch, epsilon: f64) -> Option<St
     thrifty(operator, steps, epsilon)
 }
 
-/// Sizes of near tiles around a register tile; `None` as above.
+/// Sizes of block tiles around a register tile; `None` as above.
 pub fn of_near(
     operator: &Operator,
     arch: &Arch,
@@ -112,7 +112,7 @@ fn depths(arch: &Arch, table: &Table, base: u64, extent: u64, transaction: u64) 
     }
 }
 
-/// Whether an axis alone is the contiguous dimension of a tensor.
+/// Returns whether an axis alone is the contiguous dimension of a tensor.
 fn is_innermost(operator: &Operator, axis: usize) -> bool {
     operator
         .inputs

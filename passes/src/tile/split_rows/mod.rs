@@ -66,7 +66,7 @@ pub const PASS: Pass = Pass {
 /// it streams by as fast as it is used.
 const SHARING: u64 = 2;
 
-/// How many parts rows are to have.
+/// Number of parts that rows are to have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Parts {
     Auto,
@@ -119,7 +119,8 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     Ok(())
 }
 
-/// What decides how many parts rows get: what has to be near a unit, and units that would idle.
+/// Facts that decide the number of parts: bytes that have to be near a unit, and units that would
+/// idle.
 struct Need<'c> {
     /// Of rows that share a tile, and of what they become.
     bytes: u64,
@@ -128,7 +129,7 @@ struct Need<'c> {
     /// Tiles to share out.
     pieces: u64,
     units: u64,
-    /// Whether all of it takes less than handing it over.
+    /// True if all of it takes less than handing it over.
     little: bool,
 }
 
@@ -158,7 +159,7 @@ enum Long<'c> {
 }
 
 impl<'c> Long<'c> {
-    /// What begins with the run `first`.
+    /// The softmax or variance that begins with the run `first`.
     fn at(graph: &mut Graph<'_, 'c>, first: Op<'c>) -> Option<Self> {
         let first = graph.fold(first)?;
         match combine(&first.nest)?.op.name() {
@@ -178,10 +179,10 @@ impl<'c> Long<'c> {
         }
     }
 
-    /// How many parts rows get.
+    /// Returns the number of parts that rows get.
     ///
     /// # Errors
-    /// Why rows that should have some get none.
+    /// The reason that rows that should be split are not.
     fn parts(
         &self,
         chooser: &Chooser<'c>,
@@ -228,7 +229,7 @@ impl<'c> Long<'c> {
         Ok((count, need))
     }
 
-    /// What decides how many parts rows get at least.
+    /// Facts that decide the least number of parts.
     fn least(&self, chooser: &Chooser<'c>, row: u64) -> Option<Need<'c>> {
         let machine = chooser.machine;
         let fold = self.folds()[0];
@@ -252,7 +253,7 @@ impl<'c> Long<'c> {
             }
             _ => 1,
         };
-        // What a row is made from and what it becomes.
+        // Bytes of a row's input and of its result.
         let bytes = 2 * rows * row * ty::byte_size(fold.elem())?;
         let near = near.map(|(pace, memory)| (memory.name, pace.room(&memory)));
         let little = cycles <= unit.handover_cycles() as f64;

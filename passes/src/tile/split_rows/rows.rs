@@ -37,7 +37,7 @@ impl<'c> Applied<'c> {
         other
     }
 
-    /// What the run makes.
+    /// The tensor that the run makes.
     pub fn result(&self) -> Val<'c> {
         self.run.result(0)
     }
@@ -122,7 +122,7 @@ pub(super) fn front<'c>(access: &Access<'c>) -> Access<'c> {
     front
 }
 
-/// Whether `rows` has an element for each row that `access` goes along, in their order.
+/// Returns whether `rows` has an element for each row that `access` goes along, in their order.
 pub(super) fn in_rows(nest: &Nest<'_>, access: &Access<'_>, rows: &Access<'_>) -> bool {
     let axes = nest.axes.len();
     let Some((axis, row)) = row(access) else { return false };
@@ -132,7 +132,7 @@ pub(super) fn in_rows(nest: &Nest<'_>, access: &Access<'_>, rows: &Access<'_>) -
     whole && points(&front) == points(rows) && front.address(axes) == rows.address(axes)
 }
 
-/// Whether two accesses are to the same elements of equal tensors.
+/// Returns whether two accesses are to the same elements of equal tensors.
 pub(super) fn same_places(nest: &Nest<'_>, one: &Access<'_>, other: &Access<'_>) -> bool {
     let axes = nest.axes.len();
     let points = |access: &Access<'_>| access.shape.iter().product::<u64>();
@@ -168,7 +168,7 @@ pub(super) fn made_by<'c>(value: Val<'c>, name: &str) -> Option<Op<'c>> {
     value.def().filter(|op| op.is(name))
 }
 
-/// What a body yields.
+/// The value that a body yields.
 pub(super) fn yielded<'c>(nest: &Nest<'c>) -> Option<Val<'c>> {
     match nest.body.terminator()?.operands()[..] {
         [value] => Some(value),
@@ -176,7 +176,7 @@ pub(super) fn yielded<'c>(nest: &Nest<'c>) -> Option<Val<'c>> {
     }
 }
 
-/// What a fold adds or compares with the value so far.
+/// The value that a fold adds to, or compares with, the value so far.
 pub(super) fn folded<'c>(nest: &Nest<'c>) -> Option<Val<'c>> {
     let fold = combine(nest)?.op;
     let so_far = nest.body.arg(nest.inputs.len());

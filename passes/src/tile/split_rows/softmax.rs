@@ -34,7 +34,7 @@ pub(super) struct Softmax<'c> {
     quotient: Option<Quotient<'c>>,
 }
 
-/// What brings exponentials and their sum together.
+/// The division of exponentials by their sum.
 struct Quotient<'c> {
     applied: Applied<'c>,
     /// `arith.divf`, or `arith.mulf` by a reciprocal.
@@ -64,7 +64,7 @@ impl<'c> Softmax<'c> {
         Some(Self { largest, shifted, total, products, quotient })
     }
 
-    /// Whether something is multiplied with the rows.
+    /// Returns whether something is multiplied with the rows.
     pub fn multiplies(&self) -> bool {
         !self.products.is_empty()
     }
@@ -169,7 +169,7 @@ fn weighted<'c>(
     Some(nest)
 }
 
-/// What becomes of a product that is still to be divided `by` what came of the sums of its rows.
+/// The epilogue of a product that is still to be divided `by` the combined sums of its rows.
 fn divided<'c>(
     writer: &Writer<'c>,
     before: Option<Epilogue<'c>>,

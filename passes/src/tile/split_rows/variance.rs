@@ -85,7 +85,8 @@ impl<'c> Variance<'c> {
     }
 }
 
-/// Whether a reader of `x` and of what its rows are compared with sums up squared distances.
+/// Returns whether a reader of `x` and of what its rows are compared with sums up squared
+/// distances.
 fn is_squares(reader: &Applied<'_>) -> bool {
     let nest = &reader.nest;
     let ([_, _], [output]) = (&nest.inputs[..], &nest.outputs[..]) else { return false };

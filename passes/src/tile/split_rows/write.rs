@@ -41,7 +41,7 @@ impl<'c> Writer<'c> {
         module_op(&self.scratch)
     }
 
-    /// How an output starts that begins with a number.
+    /// The start of an output that begins with a number.
     pub fn start(&self, elem: Type<'c>, number: f64) -> Start<'c> {
         let body = scalar_body(self.context, self.scratch(), &[], elem, |b, _| {
             vec![b.number(elem, number)]

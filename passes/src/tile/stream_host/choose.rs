@@ -18,7 +18,7 @@ const LONGEST: usize = 96;
 /// Longer segments are not looked at once this many, one after the other, did not fit.
 const PATIENCE: usize = 6;
 
-/// What moving and computing take, by the machine's facts.
+/// Rates of moving and computing, by the machine's facts.
 pub(super) struct Rates {
     pub link_bytes_per_cycle: f64,
     pub points_per_cycle: f64,
@@ -49,7 +49,7 @@ impl Rates {
 pub(super) struct Chosen {
     pub segment: Segment,
     pub cut: Cut,
-    /// What it takes so.
+    /// Its predicted cycles.
     pub cycles: f64,
     /// The cut that comes next, and what it takes; none where the whole fits.
     pub second: Option<(Cut, f64)>,

@@ -24,7 +24,7 @@ use super::segment::{Action, Cut, Segment, Tile, actions, tiles};
 use super::spans::Span;
 use crate::nest::{Access, Loop, Nest, Start, emit_kernel, index_axis, row_major, scalar_body};
 
-/// Where things lie, and what moves them, by name.
+/// Names of the memories, and of the moves between them.
 pub(in crate::tile) struct Names<'a> {
     pub host: &'a str,
     pub near: &'a str,
@@ -39,7 +39,7 @@ pub(in crate::tile) struct Emit<'a, 'c> {
     pub names: &'a Names<'a>,
     /// At the end of the graph.
     pub b: Builder<'c>,
-    /// What is finished: the model's inputs, and what segments gave, in the host's memory.
+    /// Finished tensors in the host's memory: the model's inputs, and what segments gave.
     pub finished: HashMap<usize, Val<'c>>,
     /// Kernels by their text.
     pub made: HashMap<String, Op<'c>>,
@@ -49,9 +49,9 @@ pub(in crate::tile) struct Emit<'a, 'c> {
     pub copies: HashMap<String, Block<'c>>,
     /// The module that those stand in.
     pub scratch: Op<'c>,
-    /// Where kernels are to be stitched: how.
+    /// The stitching of kernels, where they are to be stitched.
     pub stitching: Option<Stitching<'a, 'c>>,
-    /// What was written since somebody last took it.
+    /// Runs that were written since they were last taken.
     pub runs: Vec<Op<'c>>,
 }
 
@@ -115,7 +115,7 @@ impl<'a, 'c> Emit<'a, 'c> {
 
     /// Writes some of what is done for the tiles of a segment.
     pub fn actions(&mut self, segment: &Segment, tiles: &[Tile], actions: Vec<Action>) {
-        // What each tile holds so far, by tile and tensor.
+        // Tensors that each tile holds so far, by tile and tensor.
         let mut held: HashMap<(usize, usize), Val<'c>> = HashMap::new();
         for action in actions {
             match action {
@@ -331,7 +331,7 @@ impl<'a, 'c> Emit<'a, 'c> {
                 access.index[dim].constant -= first as i64;
             }
         }
-        // Where the body asks for an axis of its own text, axes stay as they are.
+        // If the body asks for an axis of its own text, axes stay as they are.
         if !step.nest.body.ops().into_iter().any(|op| index_axis(op).is_some()) {
             let simple = nest.simplify();
             now = compose(&now, &simple);

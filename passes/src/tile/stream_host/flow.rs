@@ -12,22 +12,22 @@ use super::super::views::{readers, root};
 use super::spans::Span;
 use crate::nest::{Access, Border, Nest, index_axis};
 
-/// What moves from step to step, all versions of it that are written over each other.
+/// A tensor that moves from step to step, all versions of it that are written over each other.
 pub(in crate::tile) struct Tensor<'c> {
     /// Its dimensions, as fine as all who see it agree on.
     pub shape: Vec<u64>,
     pub elements: u64,
     pub elem: Type<'c>,
-    /// Whether it has a shape in which all see it.
+    /// True if its shape is the same for all that touch it.
     pub may_be_cut: bool,
-    /// What makes it, in order.
+    /// Steps that make it, in order.
     pub writers: Vec<usize>,
     pub readers: Vec<usize>,
     /// The model's input that it is.
     pub source: Option<Val<'c>>,
-    /// Whether the model gives it.
+    /// True if the model gives it.
     pub is_result: bool,
-    /// Who makes it, for people.
+    /// The name of its maker, for people.
     pub name: String,
 }
 
@@ -43,7 +43,7 @@ impl Tensor<'_> {
     }
 }
 
-/// What an argument of a kernel is.
+/// An argument of a kernel.
 #[derive(Clone, Copy)]
 pub(in crate::tile) enum Arg<'c> {
     /// Known when the artifact is written, or without content.
@@ -57,11 +57,11 @@ pub(in crate::tile) struct Step<'c> {
     pub op: Op<'c>,
     pub kernel: Op<'c>,
     pub nest: Nest<'c>,
-    /// What the axes of the kernel's text are now.
+    /// The current expressions for the axes of the kernel's text.
     pub now: Vec<Linear>,
     /// By the kernel's arguments.
     pub args: Vec<Arg<'c>>,
-    /// Whether it is only done as a whole.
+    /// True if it is only done as a whole.
     pub rigid: bool,
 }
 
@@ -117,7 +117,7 @@ impl<'c> Step<'c> {
     }
 }
 
-/// What a step touches, as numbers alone: every way to cut a graph asks for it.
+/// Accesses of a step, as numbers alone: every way to cut a graph asks for them.
 pub(in crate::tile) struct Touch {
     pub extents: Vec<u64>,
     /// Expressions over the axes, of what is read and of what is written.
@@ -127,9 +127,9 @@ pub(in crate::tile) struct Touch {
     pub whole: Vec<usize>,
     /// Every tensor.
     pub tensors: BTreeSet<usize>,
-    /// Whether it is only done as a whole.
+    /// True if it is only done as a whole.
     pub rigid: bool,
-    /// What a point takes, in multiply-adds.
+    /// Cost of a point, in multiply-adds.
     pub operations: u64,
 }
 
@@ -214,7 +214,7 @@ fn moving<'c>(graph: &Graph<'c>) -> HashSet<Op<'c>> {
     moving
 }
 
-/// Why a graph is no flow.
+/// The reason that a graph is no flow.
 pub(in crate::tile) enum Unread<'c> {
     /// A run writes over something that is to stay.
     Overwrites(Op<'c>, &'static str),

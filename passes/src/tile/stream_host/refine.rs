@@ -79,7 +79,7 @@ fn shape(elements: u64, suffixes: &BTreeSet<u64>) -> Option<Vec<u64>> {
     (above <= 1).then_some(dims)
 }
 
-/// What finer dimensions an access has where several axes together run along one.
+/// Finer dimensions of an access, where several axes together run along one.
 fn mixed(access: &Access<'_>, extents: &[u64]) -> Vec<u64> {
     let mut found = Vec::new();
     let mut below: u64 = access.shape.iter().product();
@@ -140,7 +140,7 @@ fn refine_step(flow: &mut Flow<'_>, number: usize) -> bool {
     }
 }
 
-/// What became of an access.
+/// Results of refining an access.
 enum Finer {
     /// It has the shape.
     Done,

@@ -7,7 +7,7 @@ use super::flow::Flow;
 use super::spans::{Span, count, hull, image, points, side_by_side};
 use crate::arena::{self, Life};
 
-/// How what a segment gives is cut: pieces of a size along some dimensions of its last tensor.
+/// The tiling of a segment: tiles of a size along some dimensions of its last tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::tile) struct Cut {
     /// Dimension and size, the first one slowest; none where all is done at once.
@@ -54,11 +54,11 @@ impl Segment {
 /// One tile of a segment.
 #[derive(Clone, Debug)]
 pub(in crate::tile) struct Tile {
-    /// What lies in the device's memory of each tensor.
+    /// The boxes of each tensor in the device's memory.
     pub boxes: BTreeMap<usize, Vec<Span>>,
     /// For each step, which of its points are done; none where no point touches the tile.
     pub points: Vec<Option<Vec<Span>>>,
-    /// What becomes part of each tensor that the segment gives, in the order of `gives`.
+    /// The boxes that are written of each tensor that the segment gives, in the order of `gives`.
     pub pieces: Vec<Vec<Span>>,
 }
 
@@ -101,7 +101,7 @@ pub(in crate::tile) fn samples(
     Some((numbers.iter().map(of).collect(), count))
 }
 
-/// How many pieces there are along each dimension that is cut.
+/// Number of tiles along each dimension that is cut.
 fn grid(flow: &Flow<'_>, segment: &Segment, cut: &Cut) -> Option<Vec<usize>> {
     let last = &flow.tensors[*segment.gives.last()?];
     let pieces = |&(dim, size): &(usize, u64)| Some(last.shape.get(dim)?.div_ceil(size) as usize);
@@ -131,7 +131,7 @@ impl Pieces {
         if !flow.tensors[last].may_be_cut {
             return None;
         }
-        // What a tile of the last tensor needs of the others says where they are cut.
+        // The tile of the last tensor decides the cuts of the others.
         let shape = flow.tensors[last].shape.clone();
         let mut middle: Vec<Span> = flow.tensors[last].whole();
         for &(dim, size) in &cuts {
@@ -143,7 +143,7 @@ impl Pieces {
             [] => BTreeMap::new(),
             _ => tile(flow, segment, &wanted).boxes,
         };
-        // What is made beside them is cut as the last one is.
+        // Tensors made beside them are cut as the last one is.
         for &tensor in others.iter().rev() {
             let own = &flow.tensors[tensor];
             if !needed.contains_key(&tensor) && own.may_be_cut && own.shape == shape {
@@ -202,7 +202,7 @@ impl Pieces {
     }
 }
 
-/// What is needed for some pieces: backwards through the steps, until nothing grows.
+/// The boxes needed for some tiles: backwards through the steps, until nothing grows.
 fn tile(flow: &Flow<'_>, segment: &Segment, wanted: &[(usize, Vec<Span>)]) -> Tile {
     let mut boxes: BTreeMap<usize, Vec<Span>> = BTreeMap::new();
     for (tensor, spans) in wanted {
@@ -274,8 +274,8 @@ fn grow(
     true
 }
 
-/// What is done for some tiles, in order: what the next tile reads is brought in while this
-/// one is computed; where there is only one tile, when it is first read.
+/// The actions for some tiles, in order: the inputs of the next tile are loaded while this one is
+/// computed; with only one tile, when they are first read.
 pub(in crate::tile) fn actions(flow: &Flow<'_>, segment: &Segment, tiles: &[Tile]) -> Vec<Action> {
     let read = |tile: usize| {
         let boxes = &tiles[tile].boxes;
@@ -331,8 +331,8 @@ pub(in crate::tile) fn arena_bytes(flow: &Flow<'_>, segment: &Segment, tiles: &[
     arena::place(&lives, arena::LAG).bytes
 }
 
-/// What the whole flow needs as it is, without streaming: the model's inputs and what it gives
-/// are the caller's.
+/// Bytes that the whole flow needs as it is, without streaming: the model's inputs and what it
+/// gives are the caller's.
 pub(in crate::tile) fn unlimited_bytes(flow: &Flow<'_>) -> u64 {
     let own = flow.tensors.iter().filter(|tensor| tensor.source.is_none() && !tensor.is_result);
     let life = |tensor: &super::flow::Tensor<'_>| {

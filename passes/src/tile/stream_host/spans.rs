@@ -98,7 +98,7 @@ pub fn hull(one: &[Span], other: &[Span]) -> Vec<Span> {
     one.iter().zip(other).map(|(a, b)| (a.0.min(b.0), a.1.max(b.1))).collect()
 }
 
-/// How many elements a box has.
+/// Number of elements of a box.
 pub fn count(spans: &[Span]) -> u64 {
     spans.iter().map(|(first, past)| past - first).product()
 }

@@ -11,9 +11,9 @@ use super::view::{View, copy_from, copy_to};
 use crate::nest::{Access, Epilogue, Start};
 
 /// One register tile at a place, of a size that is smaller at ragged ends.
-pub(super) struct Piece<'p, 'c> {
+pub(super) struct RegisterTile<'p, 'c> {
     pub(super) plan: &'p Plan<'c>,
-    /// Where the tile begins on each axis.
+    /// First point of the tile on each axis.
     pub(super) at: Vec<Sum<'c>>,
     /// Its size on each axis.
     pub(super) sizes: Vec<u64>,
@@ -45,7 +45,7 @@ pub(super) struct At<'a, 'c> {
     pub(super) count: u64,
 }
 
-impl<'p, 'c> Piece<'p, 'c> {
+impl<'p, 'c> RegisterTile<'p, 'c> {
     pub fn new(plan: &'p Plan<'c>, at: &[Sum<'c>], sizes: &[u64]) -> Self {
         let lanes_axis = plan.lanes_axis;
         let mut rows = plan.nest.rows(sizes, lanes_axis);
@@ -254,15 +254,15 @@ impl<'p, 'c> Piece<'p, 'c> {
         indices
     }
 
-    /// Where an access is at a point: in its tensor, or in the room that holds a tile of it.
+    /// Index of an access at a point: in its tensor, or in the buffer that holds a tile of it.
     pub(super) fn place(&self, access: &Access<'c>, point: &[Sum<'c>]) -> Vec<Sum<'c>> {
-        let Some(room) = self.plan.rooms.get(&access.tensor) else {
+        let Some(local_tile) = self.plan.local_tiles.get(&access.tensor) else {
             return access.index.iter().map(|index| Sum::of(index, point)).collect();
         };
-        // Rooms begin at a point of the whole nest.
+        // Local tiles begin at a point of the whole nest.
         let point = point.iter().zip(&self.plan.origin);
         let point: Vec<_> = point.map(|(at, origin)| at.clone().plus(origin, 1)).collect();
-        let index = access.index.iter().zip(&room.starts);
+        let index = access.index.iter().zip(&local_tile.starts);
         index.map(|(index, start)| Sum::of(index, &point).plus(start, -1)).collect()
     }
 
@@ -305,8 +305,8 @@ impl<'p, 'c> Piece<'p, 'c> {
         let source = View { memref: self.memref(access), indices: self.indices(b, access, point) };
         let along = self.along(access);
         // Lanes without a point are never stored, so they may hold anything that can be read.
-        let roomy = along.is_none() && self.plan.roomy.contains(&access.tensor);
-        let count = if roomy { self.plan.lanes } else { count };
+        let has_slack = along.is_none() && self.plan.has_slack.contains(&access.tensor);
+        let count = if has_slack { self.plan.lanes } else { count };
         copy_from(b, self.plan.load_of(access), &source, target, count, along);
     }
 

@@ -1,7 +1,7 @@
-//! Where the tiles wait that members of a group hand over: one arena for all in a memory.
+//! Buffers of the tiles that members of a group hand over: one arena for all in a memory.
 //!
 //! ```text
-//! member  makes         reads         lives   room
+//! member  makes         reads         lives   placement
 //! 0       scores                      0 to 2  bytes 0 to 4292
 //! 1       largest       scores        1 to 2  bytes 4352 to 4500
 //! 2       exponentials  both          2 to 4  over the scores
@@ -19,7 +19,7 @@ use crate::arena::{self, Life};
 use crate::nest::Border;
 
 /// Tiles of a group that wait in one memory.
-pub struct Waiting<'w, 'n, 'c> {
+pub struct HandedOver<'w, 'n, 'c> {
     chain: &'w Chain<'n, 'c>,
     /// For each member, whether its tile waits there.
     waits: Vec<bool>,
@@ -27,31 +27,31 @@ pub struct Waiting<'w, 'n, 'c> {
     over: Vec<Vec<usize>>,
 }
 
-/// Where a member's tile waits.
+/// The buffer of a member's tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Room {
+pub struct Placement {
     /// First byte in the arena.
     pub offset: u64,
     /// Size of the tile.
     pub bytes: u64,
-    /// The first and the last member that touch these bytes for it, or for who writes over it.
+    /// The first and the last member that touch these bytes for it, or for the member that writes over it.
     pub life: (usize, usize),
-    /// The member whose room it is, if this one writes over its tile.
+    /// The member whose bytes they are, if this one writes over its tile.
     pub over: Option<usize>,
 }
 
-/// Where all of them wait.
+/// The buffers of all tiles that wait in a memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rooms {
+pub struct Placements {
     /// By member; none for those whose tiles do not wait here.
-    pub of: Vec<Option<Room>>,
+    pub of: Vec<Option<Placement>>,
     /// Size of the arena.
     pub bytes: u64,
 }
 
-/// Why a member does not write over a tile that it reads.
+/// The reason that a member does not write over a tile that it reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Apart {
+pub enum NotInPlace {
     /// The tile is not read by the member.
     #[error("it does not read the tile")]
     Unread,
@@ -61,7 +61,7 @@ pub enum Apart {
     /// The member reads the tile again when some of its elements are done.
     #[error("it folds elements: one that is read again may have been written")]
     Folds,
-    /// What it reads past the tile's ends is read from a plane.
+    /// Reads past the tile's ends go to a plane.
     #[error("it reads past the tile's ends")]
     Border,
     /// Elements are not as large, or of another kind.
@@ -78,7 +78,7 @@ pub enum Apart {
     Sizes,
 }
 
-impl<'w, 'n, 'c> Waiting<'w, 'n, 'c> {
+impl<'w, 'n, 'c> HandedOver<'w, 'n, 'c> {
     /// Tiles of the members that `waits` says so of.
     pub fn new(chain: &'w Chain<'n, 'c>, waits: Vec<bool>) -> Self {
         let may = |reader: usize| {
@@ -89,10 +89,10 @@ impl<'w, 'n, 'c> Waiting<'w, 'n, 'c> {
         Self { chain, waits, over }
     }
 
-    /// Their rooms.
-    pub fn rooms(&self, tiles: &Tiles) -> Rooms {
+    /// Their placements in the arena.
+    pub fn placements(&self, tiles: &Tiles) -> Placements {
         let members = self.chain.nests.len();
-        // The member that each one's room is made for.
+        // The member that whose bytes each one takes.
         let mut owner: Vec<usize> = (0..members).collect();
         let mut over = vec![None; members];
         for (reader, makers) in self.over.iter().enumerate() {
@@ -113,69 +113,76 @@ impl<'w, 'n, 'c> Waiting<'w, 'n, 'c> {
             own.last = own.last.max(last_reader(self.chain, member) as u32);
         }
         let arena = arena::place(&lives, 0);
-        let room = |member: usize| {
+        let placement = |member: usize| {
             let Life { first, last, bytes } = lives[owner[member]];
-            self.waits[member].then(|| Room {
+            self.waits[member].then(|| Placement {
                 offset: arena.offsets[owner[member]],
                 bytes,
                 life: (first as usize, last as usize),
                 over: over[member],
             })
         };
-        let of: Vec<Option<Room>> = (0..members).map(room).collect();
-        let bytes = of.iter().flatten().map(|room| room.offset + room.bytes).max().unwrap_or(0);
-        Rooms { of, bytes }
+        let of: Vec<Option<Placement>> = (0..members).map(placement).collect();
+        let bytes = of
+            .iter()
+            .flatten()
+            .map(|placement| placement.offset + placement.bytes)
+            .max()
+            .unwrap_or(0);
+        Placements { of, bytes }
     }
 }
 
-/// Whether `reader` may write over the tile that `maker` hands it.
+/// Checks that `reader` may write over the tile that `maker` hands it.
 ///
 /// # Errors
-/// Why not.
+/// The reason that it may not.
 pub fn may_write_over(
     chain: &Chain<'_, '_>,
     tiles: &Tiles,
     maker: usize,
     reader: usize,
-) -> Result<(), Apart> {
+) -> Result<(), NotInPlace> {
     element_by_element(chain, maker, reader)?;
     let same = sizes(chain, tiles, maker) == sizes(chain, tiles, reader);
-    if same { Ok(()) } else { Err(Apart::Sizes) }
+    if same { Ok(()) } else { Err(NotInPlace::Sizes) }
 }
 
-/// Whether `reader` is the last to read what `maker` makes, and reads each element only for the
-/// one of its own that lies in the same place.
-///
-/// Its tile then lies where that of the maker does if both have one size: a maker's tile holds
-/// what its readers' tiles read.
-fn element_by_element(chain: &Chain<'_, '_>, maker: usize, reader: usize) -> Result<(), Apart> {
+/// Checks that `reader` is the last to read what `maker` makes, and reads each element only for its
+/// own element in the same position. Its tile then takes the buffer of the maker's tile if both
+/// have one size: a maker's tile holds what its readers' tiles read.
+fn element_by_element(
+    chain: &Chain<'_, '_>,
+    maker: usize,
+    reader: usize,
+) -> Result<(), NotInPlace> {
     let [made, own] = [maker, reader].map(|member| &chain.nests[member].outputs[0]);
     let nest = chain.nests[reader];
     let links = || chain.links.iter().filter(|link| link.maker == maker);
     let mut reads = links().filter(|link| link.reader == reader).peekable();
     if reads.peek().is_none() {
-        return Err(Apart::Unread);
+        return Err(NotInPlace::Unread);
     }
     if let Some(later) = links().find(|link| link.reader > reader) {
-        return Err(Apart::ReadLater(later.reader));
+        return Err(NotInPlace::ReadLater(later.reader));
     }
     if (0..nest.axes.len()).any(|axis| nest.reduces(axis)) {
-        return Err(Apart::Folds);
+        return Err(NotInPlace::Folds);
     }
     if made.elem() != own.elem() {
-        return Err(Apart::Elements);
+        return Err(NotInPlace::Elements);
     }
     if chain.handed[maker] != chain.handed[reader] {
-        return Err(Apart::Dimensions);
+        return Err(NotInPlace::Dimensions);
     }
     let written = chain.merged(reader, own);
     for link in reads {
         let read = nest.reads()[link.read];
         if Border::of(read).is_some() {
-            return Err(Apart::Border);
+            return Err(NotInPlace::Border);
         }
         if chain.merged(maker, read) != written {
-            return Err(Apart::Places);
+            return Err(NotInPlace::Places);
         }
     }
     Ok(())

@@ -5,10 +5,10 @@ use weft_dialects::ir::{Block, Builder, Val};
 
 use super::body::write_body;
 use super::index::{Sum, scf_for, unrolled, unrolled_all};
-use super::piece::{At, Piece};
+use super::register_tile::{At, RegisterTile};
 use super::view::View;
 
-impl<'c> Piece<'_, 'c> {
+impl<'c> RegisterTile<'_, 'c> {
     /// Loops over reduction axes, outermost first; `body` gets the place on every axis.
     pub(super) fn reduce(
         &self,
@@ -98,7 +98,7 @@ impl<'c> Piece<'_, 'c> {
                             .collect();
                         self.register(b, *memref, At { rows: &own, ..at })
                     }
-                    // What one register uses is brought to it, and then forgotten.
+                    // An operand that one register uses is loaded for it, and then forgotten.
                     None => {
                         let access = std::slice::from_ref(access);
                         self.bring(b, access, &point, at.count).remove(0)
