@@ -2,18 +2,21 @@
 """weft beside other engines, in turns, on the same inputs and buffers.
 
     python bench/compare.py --models DIR [DIR ...] [--only REGEX] [--threads 1,2]
-        [--peers ort,openvino,iree,xla,tract] [--rounds 7] [--floors] [--out FILE.json]
+        [--peers ort,openvino,iree,xla,tract] [--rounds 7] [--floors] [--before DIR] [--out FILE.json]
 
 DIR holds NAME.onnx and NAME.inputs.npz. Every round runs a burst of each engine; the
 latency of an engine is the least of its rounds' medians, a ratio the median over the rounds
 of the best peer's median over weft's: above 1, weft is faster. weft runs through its
 C library, the others as `peers.py` says; one whose results are not weft's is named and left out.
 With --floors a round also measures the core's peak and bandwidth, and the share that weft
-reached of what they allow is told (`floors.py`; one thread only). Needs
+reached of what they allow is told (`floors.py`; one thread only). --before names the folder of
+another build's `weft` and `libweft_runtime.so`, which runs beside the peers but is none: its time
+over weft's, above 1 where weft became faster, has a summary of its own. Needs
 `pip install numpy onnx` and what the peers are in (`peers.py`), and a C compiler for the floors.
 """
 import argparse
 import ctypes
+import functools
 import json
 import os
 import pathlib
@@ -30,6 +33,8 @@ from peers import PEERS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BIN = ROOT / "target" / "release"
+# The name under which another build of weft runs.
+BEFORE = "before"
 
 
 class Port(ctypes.Structure):
@@ -38,13 +43,14 @@ class Port(ctypes.Structure):
 
 
 class Weft:
-    def __init__(self, model, feeds, threads, folder, artifact=None):
+    def __init__(self, model, feeds, threads, folder, artifact=None, build=BIN):
         begin = time.perf_counter()
         if artifact is None:
             artifact = os.path.join(folder, "model.weft")
-            subprocess.run([BIN / "weft", "compile", model, "-o", artifact, "--no-cache"], check=True)
+            compile_ = [build / "weft", "compile", model, "-o", artifact, "--no-cache"]
+            subprocess.run(compile_, check=True)
         self.compile_s = time.perf_counter() - begin
-        lib = ctypes.CDLL(str(BIN / "libweft_runtime.so"))
+        lib = ctypes.CDLL(str(build / "libweft_runtime.so"))
         lib.weft_last_error_message.restype = ctypes.c_char_p
         for count in (lib.weft_model_input_count, lib.weft_model_output_count):
             count.restype = ctypes.c_size_t
@@ -81,6 +87,9 @@ class Weft:
         i, o = self.inputs, self.outputs
         self.check(self.lib.weft_model_run(self.handle, i[0], i[1], o[0], o[1]))
 
+    def results(self):
+        return [array.copy() for array in self.shown]
+
     def differs(self, results):
         """Whether other results are not those of the last run, by a hundredth of the largest."""
         for own, other in zip(self.shown, results, strict=True):
@@ -105,14 +114,16 @@ def burst(engine, seconds):
 
 
 def measure(model, feeds, threads, peers, rounds, seconds, roofline):
-    """Latencies and ratios of one model; a peer that refuses the model is left out by name."""
+    """Latencies and ratios of one model; a peer that refuses the model is left out by name.
+
+    `peers` gives for each name what makes it."""
     with tempfile.TemporaryDirectory() as folder:
         engines, refused = {}, {}
         weft = Weft(str(model), feeds, threads, folder)
         weft.run()
-        for name in peers:
+        for name, make in peers.items():
             try:
-                engine = PEERS[name](str(model), feeds, threads, folder)
+                engine = make(str(model), feeds, threads, folder)
                 engine.run()
                 if weft.differs(engine.results()):
                     raise RuntimeError("its results are not weft's")
@@ -144,9 +155,12 @@ def measure(model, feeds, threads, peers, rounds, seconds, roofline):
         row["share"] = max(arithmetic, min(passes)) / row["ms"]["weft"]
     running = [name for name in peers if name in engines]
     over = {name: ratio(medians[name], medians["weft"]) for name in running}
-    if over:
+    running = [name for name in running if name != BEFORE]
+    if running:
         best = min(running, key=lambda name: row["ms"][name])
         row |= {"over_weft": over, "best_peer": best, "best_over_weft": over[best]}
+    if BEFORE in over:
+        row["before_over_weft"] = over[BEFORE]
     return row
 
 
@@ -163,8 +177,12 @@ def main():
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=0.3)
     parser.add_argument("--floors", action="store_true")
+    parser.add_argument("--before", type=pathlib.Path, help="the folder of another build of weft")
     parser.add_argument("--out", type=pathlib.Path)
     args = parser.parse_args()
+    peers = {name: PEERS[name] for name in args.peers.split(",") if name}
+    if args.before:
+        peers[BEFORE] = functools.partial(Weft, build=args.before.resolve())
     folder = tempfile.TemporaryDirectory()
     roofline = floors.Roofline(folder.name) if args.floors else None
     models = [model for folder in args.models for model in sorted(folder.glob("*.onnx"))]
@@ -175,25 +193,27 @@ def main():
         with np.load(model.with_suffix(".inputs.npz")) as npz:
             feeds = {name: np.ascontiguousarray(npz[name]) for name in npz.files}
         for threads in map(int, args.threads.split(",")):
-            row = measure(model, feeds, threads, args.peers.split(","), args.rounds, args.seconds,
+            row = measure(model, feeds, threads, peers, args.rounds, args.seconds,
                           roofline if threads == 1 else None)
             rows.setdefault(model.stem, []).append(row)
             times = "  ".join(f"{name} {ms:9.4f}" for name, ms in row["ms"].items())
             print(f"{model.stem:32s} {threads} thread(s)  ms: {times}  "
                   f"ratio {row.get('best_over_weft', float('nan')):.2f}"
+                  + (f"  before {row['before_over_weft']:.2f}" if args.before else "")
                   + (f"  share {row['share']:.2f}" if "share" in row else ""), flush=True)
-    for threads in map(int, args.threads.split(",")):
-        summary(threads, {name: row["best_over_weft"] for name, found in rows.items()
-                          for row in found if row["threads"] == threads and "over_weft" in row})
+    for key, what in (("best_over_weft", "best peer"), ("before_over_weft", BEFORE)):
+        for threads in map(int, args.threads.split(",")):
+            summary(what, threads, {name: row[key] for name, found in rows.items() for row in found
+                                    if row["threads"] == threads and key in row})
     if args.out:
         args.out.write_text(json.dumps(rows, indent=1) + "\n")
 
 
-def summary(threads, ratios):
+def summary(what, threads, ratios):
     """The geometric mean over the models, and the worst ones."""
     if ratios:
         worst = sorted(ratios, key=ratios.get)[:5]
-        print(f"{threads} thread(s), {len(ratios)} models: best peer over weft, geometric mean "
+        print(f"{threads} thread(s), {len(ratios)} models: {what} over weft, geometric mean "
               f"{statistics.geometric_mean(ratios.values()):.3f}; least: "
               + ", ".join(f"{name} {ratios[name]:.2f}" for name in worst))
 

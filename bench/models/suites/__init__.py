@@ -1,5 +1,5 @@
 """The suites: each has `cases(scale)`, pairs of a name and a function of (name, seed)."""
-from . import core40, deepbench, models, recurrent, roller
+from . import classes, core40, deepbench, models, recurrent, roller
 
 SUITES = {
     "models": models.cases,
@@ -7,4 +7,5 @@ SUITES = {
     "deepbench": deepbench.cases,
     "recurrent": recurrent.cases,
     "core40": core40.cases,
+    "classes": classes.cases,
 }
