@@ -82,6 +82,8 @@ def Device_MemoryOp : Device_Op<"memory", [Symbol, HasParent<"MachineOp">]> {
     of any type for each of them, and a lane moves `access_bytes` at once between its registers and
     other memories (16 without it). Tiles do not take `reserved_bytes` of a register file, which are
     left to addresses and what instructions work with: a quarter without it.
+    A run of bytes that does not follow the one before it takes `jump_cycles` beside its bytes, for
+    nothing brings it before it is asked for.
     Addresses a multiple of `way_bytes` apart compete for the same places of a cache,
     which has capacity / way of them.
     `static_bytes` is what a kernel may have of it without asking for more when it is
@@ -93,7 +95,7 @@ def Device_MemoryOp : Device_Op<"memory", [Symbol, HasParent<"MachineOp">]> {
 
     Clauses behind the capacity stand in any order.
 
-    - C1: capacities, bandwidths, transaction, way, banks, register size and lanes are above zero.
+    - C1: capacities, bandwidths, transaction, jump, way, banks, register size and lanes are above zero.
     - C2: the scope is one of those above.
     - C3: a cache caches a memory of the machine, and a row of caches does not lead
       back to itself.
@@ -114,6 +116,7 @@ def Device_MemoryOp : Device_Op<"memory", [Symbol, HasParent<"MachineOp">]> {
                        OptionalAttr<I64Attr>:$bytes_per_cycle,
                        OptionalAttr<I64Attr>:$gbytes_per_second,
                        OptionalAttr<I64Attr>:$transaction_bytes,
+                       OptionalAttr<I64Attr>:$jump_cycles,
                        OptionalAttr<I64Attr>:$way_bytes,
                        OptionalAttr<I64Attr>:$banks, OptionalAttr<I64Attr>:$bank_bytes,
                        OptionalAttr<I64Attr>:$static_bytes, OptionalAttr<StrAttr>:$host);
@@ -129,6 +132,7 @@ def Device_MemoryOp : Device_Op<"memory", [Symbol, HasParent<"MachineOp">]> {
           | `bytes_per_cycle` `(` $bytes_per_cycle `)`
           | `gbytes_per_second` `(` $gbytes_per_second `)`
           | `transaction_bytes` `(` $transaction_bytes `)`
+          | `jump_cycles` `(` $jump_cycles `)`
           | `way_bytes` `(` $way_bytes `)`
           | `banks` `(` $banks `)`
           | `bank_bytes` `(` $bank_bytes `)`

@@ -304,6 +304,9 @@ def Tile_ComputeOp : Tile_Op<"compute", [AttrSizedOperandSegments, SingleBlock]>
 
     `schedule` says how the tiles are walked, held in registers and moved (`#tile.schedule`).
 
+    `because` says why the tile was chosen: the rule by which it was constructed, how many tiles were
+    compared, and the terms of its predicted cycles. It is for people; no pass reads it.
+
     - C1: each rTile names a memory of the machine and has one size per axis, of
       which `lanes` is one; so are those of `axes`, each at most once.
     - C2: sizes are at least 1, and an inner rTile is no larger than an outer one.
@@ -328,13 +331,14 @@ def Tile_ComputeOp : Tile_Op<"compute", [AttrSizedOperandSegments, SingleBlock]>
                        OptionalAttr<I64Attr>:$lanes, OptionalAttr<ArrayAttr>:$axes,
                        TypedArrayAttrBase<Tile_RTileAttr, "rTiles">:$tiles,
                        OptionalAttr<TypedArrayAttrBase<DenseI64ArrayAttr, "layouts">>:$layouts,
-                       OptionalAttr<Tile_ScheduleAttr>:$schedule);
+                       OptionalAttr<Tile_ScheduleAttr>:$schedule,
+                       OptionalAttr<StrAttr>:$because);
   let results = (outs Variadic<AnyTensor>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     `ins` `(` $inputs `)` `outs` `(` $inits `)` `on` $instruction (`lanes` $lanes^)?
     (`axes` $axes^)? `tiles` $tiles (`layouts` $layouts^)? (`schedule` $schedule^)?
-    attr-dict-with-keyword
+    (`because` $because^)? attr-dict-with-keyword
     `:` functional-type(operands, $results) $body
   }];
 }

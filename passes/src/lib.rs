@@ -6,7 +6,7 @@
 mod arch;
 pub mod arena;
 pub mod codegen;
-mod cost;
+pub mod cost;
 pub mod device;
 pub mod graph;
 pub mod interpret;
@@ -18,4 +18,3 @@ pub mod remarks;
 pub mod simulate;
 pub mod task;
 pub mod tile;
-pub mod worth;

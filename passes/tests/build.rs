@@ -84,6 +84,7 @@ fn tiled<'c>(b: &mut Builder<'c>) {
         tiles: &[rtile("spad", 32), rtile("vreg", 16)],
         layouts: None,
         schedule: &Schedule::default(),
+        because: Some("it is the only one"),
     };
     let (compute, body) = compute.build(inside);
     let mut payload = Payload::new(b.context(), body, b.location());

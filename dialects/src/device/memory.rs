@@ -32,6 +32,9 @@ view! {
         gbytes_per_second: Option<u64> = number(op, "gbytes_per_second");
         /// The fewest bytes that one access moves.
         transaction_bytes: Option<u64> = number(op, "transaction_bytes");
+        /// Cycles that a run of bytes takes beside them where it does not follow the one before it,
+        /// so that nothing brings it before it is asked for.
+        jump_cycles: Option<u64> = number(op, "jump_cycles");
         /// Distance of addresses that map to the same set, of a cache.
         way_bytes: Option<u64> = number(op, "way_bytes");
         /// Number of banks.

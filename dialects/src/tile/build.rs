@@ -120,7 +120,7 @@ pub fn store<'c>(b: &mut Builder<'c>, source: Val<'c>, memory: &str, target: Val
 }
 
 /// `tile.compute ins(%inputs) outs(%inits) on @instruction lanes 1 axes [...] tiles [...]
-/// layouts [...] schedule <...> : ... { ... }`.
+/// layouts [...] schedule <...> because "..." : ... { ... }`.
 #[derive(Clone, Copy, Debug)]
 pub struct ComputeOp<'a, 'c> {
     /// The values that it reads.
@@ -139,6 +139,8 @@ pub struct ComputeOp<'a, 'c> {
     pub layouts: Option<&'a [Vec<i64>]>,
     /// The order of its tiles, their registers and their moves.
     pub schedule: &'a Schedule,
+    /// Why its tile was chosen, for people.
+    pub because: Option<&'a str>,
 }
 
 impl<'c> ComputeOp<'_, 'c> {
@@ -157,6 +159,8 @@ impl<'c> ComputeOp<'_, 'c> {
         attributes.extend(self.axes.map(|axes| ("axes", Compute::axes_attr(context, axes))));
         attributes.extend(self.layouts.map(|all| ("layouts", layouts(context, all))));
         attributes.extend(self.schedule.to_attr(context).map(|schedule| ("schedule", schedule)));
+        let because = self.because.map(|why| attr::of_string(context, why));
+        attributes.extend(because.map(|why| ("because", why)));
         let operands = [self.inputs, self.inits].concat();
         let results: Vec<_> = self.inits.iter().map(|init| init.ty()).collect();
         let op = b.op_with("tile.compute", &operands, &results, &attributes, 1);

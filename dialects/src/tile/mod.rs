@@ -326,6 +326,8 @@ pub struct Compute<'c> {
     pub layouts: Option<Vec<Vec<i64>>>,
     /// The order of its tiles, their registers and their moves.
     pub schedule: Schedule,
+    /// Why its tile was chosen, for people.
+    pub because: Option<&'c str>,
     /// The payload; ends in `tile.yield`.
     pub body: Block<'c>,
 }
@@ -367,6 +369,7 @@ impl<'c> Compute<'c> {
                 Some(schedule) => Schedule::of(schedule)?,
                 None => Schedule::default(),
             },
+            because: op.attr("because").and_then(attr::string),
             body: op.first_block(0)?,
         })
     }

@@ -16,6 +16,7 @@ use super::isa::Search;
 use super::layout::Layout;
 use super::policy::{self, Choice, Lanes, Tiled, register_memory};
 use super::way::way;
+use super::why::Why;
 use crate::nest::Nest;
 
 /// Chooses instruction, lanes and tile of nests on a machine.
@@ -35,7 +36,7 @@ struct Choices(RefCell<FxHashMap<Vec<usize>, Result<Kept, String>>>);
 struct Kept {
     /// `None` where lanes are not the best: what an instruction of axes takes is chosen anew.
     lanes: Option<KeptLanes>,
-    cycles: f64,
+    why: Why,
     runner_up: Option<(String, f64)>,
 }
 
@@ -89,9 +90,9 @@ impl<'c> Chooser<'c> {
     pub(super) fn cycles(&self, nest: &Nest<'c>, layouts: &[Layout]) -> Option<f64> {
         let search = Search::default();
         if let Some(known) = self.kept.0.borrow().get(&key(nest, layouts, search)) {
-            return known.as_ref().ok().map(|kept| kept.cycles);
+            return known.as_ref().ok().map(|kept| kept.why.cost.cycles);
         }
-        self.choose(nest, layouts, search).ok().map(|choice| choice.cycles)
+        self.choose(nest, layouts, search).ok().map(|choice| choice.why.cost.cycles)
     }
 
     /// The same, where `constant` says of each input whether it may be laid out beforehand.
@@ -102,7 +103,7 @@ impl<'c> Chooser<'c> {
 
     /// The choice for a nest of the same form.
     fn again(&self, kept: Kept) -> Option<Choice<'c>> {
-        let Kept { lanes, cycles, runner_up } = kept;
+        let Kept { lanes, why, runner_up } = kept;
         let lanes = lanes?;
         let unit = self.machine.lanes_unit(&lanes.instruction).map(|unit| unit.name);
         let instruction = || Some(self.machine.instruction(&lanes.instruction)?.name);
@@ -116,7 +117,8 @@ impl<'c> Chooser<'c> {
         let memory = register_memory(self.machine, mapped.name)?;
         let stage = way(self.machine, memory)?.stage;
         let lanes = Lanes { mapped, shape: lanes.shape, packed: lanes.packed, memory, stage };
-        Some(Choice { tiled: Tiled::Lanes(Box::new(lanes)), cycles, runner_up })
+        let tiled = Tiled::Lanes(Box::new(lanes));
+        Some(Choice { tiled, why, runner_up })
     }
 }
 
@@ -134,7 +136,7 @@ impl Kept {
             }),
             _ => None,
         };
-        Self { lanes, cycles: choice.cycles, runner_up: choice.runner_up.clone() }
+        Self { lanes, why: choice.why, runner_up: choice.runner_up.clone() }
     }
 }
 
@@ -200,8 +202,8 @@ mod tests {
             let fresh = policy::choose(machine, nest, layouts, Search::default()).expect("one");
             assert_eq!(choice.tiled.describe(), fresh.tiled.describe());
             assert_eq!(choice.tiled.tile(nest), fresh.tiled.tile(nest));
-            assert!(choice.cycles.to_bits() == fresh.cycles.to_bits());
-            assert_eq!(chooser.cycles(nest, layouts), Some(fresh.cycles));
+            assert_eq!(choice.why, fresh.why);
+            assert_eq!(chooser.cycles(nest, layouts), Some(fresh.why.cost.cycles));
             chooser.kept.0.borrow().len()
         };
         let kept = [&nests[0], &nests[1], &nests[2], &nests[0]].map(|nest| ask(nest, &layouts));

@@ -22,9 +22,10 @@ use weft_dialects::ir::{Context, Op, Report, attr, remark};
 use super::chooser::Chooser;
 use super::isa::{Model, Search, Strategy};
 use super::layout::Layout;
-use super::policy::{self, Choice, Tiled};
+use super::policy::{self, Choice, Ranked, Tiled};
 use super::rtiles::Tile;
 use super::schedule::schedule;
+use super::why::Why;
 use super::write_compute::rewrite;
 use super::{instruction, isa, offer, pack_weights, roller};
 use crate::nest::{self, Nest};
@@ -185,7 +186,7 @@ pub(crate) fn construct<'c>(
     if wanted.rank > 0 || wanted.remarks {
         let keep = wanted.told.max(wanted.rank + 1);
         let ranked = policy::candidates(machine, &nest, &fixed, search, keep);
-        let mut ranked = ranked.expect("there is a best one");
+        let Ranked { found: mut ranked, compared } = ranked.expect("there is a best one");
         if wanted.remarks {
             say(kernel, &choice);
             for (rank, candidate) in ranked.iter().take(wanted.told).enumerate() {
@@ -196,7 +197,8 @@ pub(crate) fn construct<'c>(
             }
         }
         let taken = ranked.swap_remove(wanted.rank.min(ranked.len() - 1));
-        (choice.tiled, choice.cycles) = (taken.tiled, taken.cycles);
+        (choice.tiled, choice.why) =
+            (taken.tiled, Why { cost: taken.cost, rule: taken.rule, compared });
     }
     if wanted.remarks {
         say_mappings(machine, kernel, &nest, search);
@@ -210,7 +212,7 @@ pub(crate) fn construct<'c>(
             }
         }
     }
-    let best = Tile::of(machine, kernel, &nest, choice.tiled, choice.cycles)?;
+    let best = Tile::of(machine, kernel, &nest, choice.tiled, choice.why)?;
     let wide = match wanted.offer {
         true => offer::wider(machine, &nest, search, &best),
         false => None,
@@ -223,21 +225,21 @@ pub(crate) fn construct<'c>(
         }
         // What one is beside the other, the schedule has to know.
         for (kernel, tile) in [(kernel, &best), (copy, &wide)] {
-            kernel.set_attr("cycles", attr::of_int(context, tile.cycles.ceil() as i64));
+            kernel.set_attr("cycles", attr::of_int(context, tile.why.cost.cycles.ceil() as i64));
         }
         let nest = read(copy).expect("it was read before");
         let schedule = schedule(machine, &nest, &wide.tiled, &wide.tiles);
-        rewrite(context, machine, copy, &nest, (&wide.tiled, &wide.tiles, &schedule));
+        rewrite(context, machine, copy, &nest, &wide.tiling(&schedule));
         copy
     });
     let schedule = schedule(machine, &nest, &best.tiled, &best.tiles);
-    rewrite(context, machine, kernel, &nest, (&best.tiled, &best.tiles, &schedule));
+    rewrite(context, machine, kernel, &nest, &best.tiling(&schedule));
     Ok(wide)
 }
 
 fn say(kernel: Op<'_>, choice: &Choice<'_>) {
     let second = choice.runner_up.as_ref().map(|(what, cycles)| (&**what, *cycles));
-    let told = chosen(&choice.tiled.describe(), choice.cycles, second);
+    let told = chosen(&choice.tiled.describe(), choice.why.cost.cycles, second);
     remark(kernel, &format!("@{}: {told}", kernel.symbol()));
 }
 

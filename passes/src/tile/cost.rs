@@ -10,9 +10,12 @@ use weft_dialects::ir::ty;
 
 use super::banks::Banks;
 use super::instruction::{Mapped, body_cycles};
-use super::lane_facts::{Facts, Near};
+use super::lane_facts::{Facts, Near, Private};
+use super::parts::Parts;
 use super::task_tile::loop_order;
-use super::{parts, windows};
+use super::windows;
+use crate::cost::home::Beside;
+use crate::cost::{Cost, Term};
 use crate::nest::{Access, Border, Nest, Start, stores_along};
 
 /// Shuffles, or what takes as long, for one halving of lanes that are combined: the other half is
@@ -134,6 +137,8 @@ pub(super) struct Model<'m, 'c> {
     /// Steps of the reductions, without the axis of the lanes.
     steps: f64,
     reduces: bool,
+    /// How reductions are done in parts, where they can be.
+    parts: Option<Parts<'m, 'c>>,
 }
 
 impl<'m, 'c> Model<'m, 'c> {
@@ -169,11 +174,12 @@ impl<'m, 'c> Model<'m, 'c> {
                 .collect(),
             steps: steps.product(),
             reduces: reductions.count() > 0,
+            parts: facts.private.as_ref().and_then(|own| Parts::of(nest, own, lanes_axis)),
         }
     }
 
-    /// Cycles for the whole nest in tiles of this shape.
-    pub fn cycles(&self, shape: &Shape) -> f64 {
+    /// What the whole nest takes in tiles of this shape.
+    pub fn cost(&self, shape: &Shape) -> Cost {
         let lanes = self.mapped.lanes;
         let mut apart = 1.0;
         for (axis, info) in self.nest.axes.iter().enumerate() {
@@ -202,27 +208,27 @@ impl<'m, 'c> Model<'m, 'c> {
             None => axes.push(vec![(1.0, 1)]),
         }
         let mut tile = shape.clone();
-        apart * self.every(&axes, 0, &mut tile, steps) + self.staged()
+        self.every(&axes, 0, &mut tile, steps) * apart + Cost::of(Term::Transfers, self.staged())
     }
 
-    /// Cycles of the tiles of every size, from the axis `depth` on.
-    fn every(&self, axes: &[Vec<(f64, u64)>], depth: usize, tile: &mut Shape, steps: f64) -> f64 {
+    /// What the tiles of every size take, from the axis `depth` on.
+    fn every(&self, axes: &[Vec<(f64, u64)>], depth: usize, tile: &mut Shape, steps: f64) -> Cost {
         let Some(sizes) = axes.get(depth) else {
             return self.tile(tile, steps);
         };
-        let mut sum = 0.0;
+        let mut sum = Cost::default();
         for &(count, size) in sizes {
             match tile.rows.get_mut(depth) {
                 Some(row) => row.1 = size,
                 None => tile.vectors = size,
             }
-            sum += count * self.every(axes, depth + 1, tile, steps);
+            sum += self.every(axes, depth + 1, tile, steps) * count;
         }
         sum
     }
 
-    /// Cycles of one tile of `steps` steps.
-    fn tile(&self, tile: &Shape, steps: f64) -> f64 {
+    /// What one tile of `steps` steps takes.
+    fn tile(&self, tile: &Shape, steps: f64) -> Cost {
         let lanes = if tile.lanes_axis.is_some() { self.mapped.lanes } else { 1 };
         let registers = tile.registers();
         let issue = registers as f64 * self.mapped.issue_cycles;
@@ -238,16 +244,39 @@ impl<'m, 'c> Model<'m, 'c> {
             loads += count * each.max(self.refill(input, tile, 3));
         }
         let (fills, strewn) = self.fills(tile);
-        loads += fills / steps;
         loads += self.nest.captures.len() as f64 * lanes as f64 * registers as f64;
         let latency = if self.reduces { self.mapped.latency_cycles } else { 0.0 };
-        let step = issue.max(loads).max(latency) + strewn / steps + self.facts.step;
+        let step = issue.max(loads + fills / steps).max(latency) + self.facts.step;
+        let finish = self.finish(tile);
+        let restart = self.facts.tile + finish;
+        let scattered = self.parts.as_ref().map_or(0.0, |parts| {
+            parts.scattered(&self.sizes(tile), |input| self.inputs[input].packed, restart)
+        });
+        let alone = strewn + scattered;
+        Cost::default()
+            .with(Term::Compute, steps * issue)
+            .with(Term::Loads, steps * loads)
+            .with(Term::Transfers, fills + alone)
+            .with(Term::Waits, steps * latency)
+            .with(Term::Loops, steps * self.facts.step + self.facts.tile)
+            .with(Term::Results, finish)
+            .taking(steps * step + alone + restart)
+    }
 
+    /// Cycles to start a tile's sums, and to store them: what each part of a reduction takes more.
+    pub fn restart(&self, tile: &Shape) -> f64 {
+        self.facts.tile + self.finish(tile)
+    }
+
+    /// Cycles to start the outputs of a tile, apply the epilogue and store them.
+    fn finish(&self, tile: &Shape) -> f64 {
+        let lanes = if tile.lanes_axis.is_some() { self.mapped.lanes } else { 1 };
+        let registers = tile.registers();
         let across = tile.lanes_axis.is_some_and(|axis| self.nest.reduces(axis));
         let turned = tile.rows.iter().any(|&(rows, _)| {
             tile.lanes_axis.is_some_and(|lanes_axis| stores_along(self.nest, lanes_axis, rows))
         });
-        let mut finish = self.facts.tile;
+        let mut finish = 0.0;
         for (output, start) in self.outputs.iter().zip(&self.nest.starts) {
             let each = if across {
                 SHUFFLES_TO_COMBINE * self.facts.shuffle * (lanes as f64).log2()
@@ -268,7 +297,7 @@ impl<'m, 'c> Model<'m, 'c> {
         if let (Some(epilogue), Some(unit)) = (&self.nest.epilogue, &self.facts.unit) {
             finish += registers as f64 * body_cycles(unit, epilogue.body);
         }
-        steps * step + finish
+        finish
     }
 
     /// Cycles for one register of an operand along the lanes, `one` where they lie side by
@@ -288,18 +317,27 @@ impl<'m, 'c> Model<'m, 'c> {
         }
     }
 
-    /// Points along each axis of a tile with its whole reductions.
-    fn reached(&self, tile: &Shape) -> Vec<u64> {
-        let extent = |axis: usize| self.nest.axes[axis].extent;
+    /// Points along each axis of a tile, one along those that reduce without lanes.
+    fn sizes(&self, tile: &Shape) -> Vec<u64> {
         let size = |axis: usize| match tile.rows.iter().find(|row| row.0 == axis) {
             Some((_, rows)) => *rows,
-            None if self.nest.reduces(axis) => extent(axis),
             None if tile.lanes_axis == Some(axis) => {
-                (tile.vectors * self.mapped.lanes).min(extent(axis))
+                (tile.vectors * self.mapped.lanes).min(self.nest.axes[axis].extent)
             }
             None => 1,
         };
         (0..self.nest.axes.len()).map(size).collect()
+    }
+
+    /// The same with its whole reductions.
+    fn reached(&self, tile: &Shape) -> Vec<u64> {
+        let mut sizes = self.sizes(tile);
+        for (axis, size) in sizes.iter_mut().enumerate() {
+            if self.nest.reduces(axis) {
+                *size = self.nest.axes[axis].extent;
+            }
+        }
+        sizes
     }
 
     /// Returns whether rows of an operand evict each other from the smallest cache.
@@ -319,8 +357,7 @@ impl<'m, 'c> Model<'m, 'c> {
 
     /// Returns whether reductions can be done in parts that stay in the unit's cache.
     pub fn has_room_for_parts(&self, tile: &Shape) -> bool {
-        let room = self.facts.piece_bytes.filter(|_| self.reduces);
-        room.is_none_or(|bytes| parts::have_room(self.nest, bytes, self.reached(tile)))
+        self.parts.as_ref().is_none_or(|parts| parts.have_room(&self.reached(tile)))
     }
 
     /// Cycles to bring what a tile reads next to the registers, if it does not stay there;
@@ -409,7 +446,8 @@ fn pieces(extent: u64, size: u64) -> Vec<(f64, u64)> {
 }
 
 /// Cycles to lay a tensor out anew with neighbours along `axis` side by side: every element
-/// is read and written once, each from a place of its own where they do not lie so yet.
+/// is read and written once, each from a place of its own where they do not lie so yet. Where they
+/// do, rows of a panel that do not stay in the unit's cache are jumped to one by one.
 /// `None` where the machine does not say how fast its shared memory is, and in which pieces.
 pub(super) fn packing(
     machine: Machine<'_>,
@@ -421,8 +459,14 @@ pub(super) fn packing(
     let (rate, place) = (shared.bytes_per_cycle()? as f64, shared.transaction_bytes()? as f64);
     let points = access.shape.iter().product::<u64>() as f64;
     let bytes = points * ty::byte_size(access.elem()).unwrap_or(8) as f64;
-    let read = if access.stride(axes, axis) == 1 { bytes } else { points * place };
-    Some((read + bytes) / rate)
+    if access.stride(axes, axis) != 1 {
+        return Some((points * place + bytes) / rate);
+    }
+    let jumps = Private::of(machine).filter(|private| bytes > private.shared_bytes as f64);
+    let jumps = jumps.map_or(0.0, |private| {
+        private.behind.scattered_cycles(bytes / place, 0.0, bytes as u64, Beside::Nothing)
+    });
+    Some(2.0 * bytes / rate + jumps)
 }
 
 #[cfg(test)]

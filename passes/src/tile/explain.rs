@@ -9,7 +9,8 @@ use super::construct_rtiles::read;
 use super::instruction::refusals;
 use super::isa::Search;
 use super::layout::Layout;
-use super::policy::{self, Candidate, Tiled};
+use super::policy::{self, Candidate, Ranked, Tiled};
+use crate::cost::Cost;
 use crate::nest::read_kernel;
 
 /// The instructions tried for a kernel.
@@ -37,11 +38,11 @@ pub fn explain<'c>(machine: Machine<'c>, kernel: Op<'c>) -> Result<Explained, Fa
     let refusals = refusals(machine, &nest);
     let refusals = refusals.iter().map(|(name, why)| ((*name).to_owned(), why.says())).collect();
     Ok(match ranked {
-        Ok(ranked) => {
-            let mut ways = ranked.iter().map(|way| (way.tiled.instruction(), way));
+        Ok(Ranked { found, .. }) => {
+            let mut ways = found.iter().map(|way| (way.tiled.instruction(), way));
             let (instruction, best) = ways.next().expect("there is a way, or a reason for none");
             let second = ways.find(|(other, _)| *other != instruction);
-            let told = |way: &Candidate<'_>| (way.tiled.describe(), way.cycles);
+            let told = |way: &Candidate<'_>| (way.tiled.describe(), way.cost.cycles);
             Explained {
                 winner: Ok(told(best)),
                 instruction: Some(instruction.to_owned()),
@@ -60,8 +61,8 @@ pub fn explain<'c>(machine: Machine<'c>, kernel: Op<'c>) -> Result<Explained, Fa
 pub struct Predicted {
     /// The instruction that computes it, and its tile.
     pub what: String,
-    /// Cycles of the whole kernel on one unit.
-    pub cycles: f64,
+    /// What the whole kernel takes on one unit.
+    pub cost: Cost,
     /// The next best way, of another instruction, axis or tile.
     pub second: Option<(String, f64)>,
 }
@@ -76,7 +77,7 @@ pub fn predicted<'c>(machine: Machine<'c>, kernel: Op<'c>) -> Option<Predicted> 
     let (nest, inner) = (read_kernel(kernel).ok()?, compute.tiles.last()?);
     let fixed = vec![Layout::Fixed; nest.inputs.len()];
     let ranked = policy::candidates(machine, &nest, &fixed, Search::default(), KEPT);
-    let mut ranked = ranked.ok()?;
+    let mut ranked = ranked.ok()?.found;
     let names = |tiled: &Tiled<'_>| {
         // Tiles staged near the unit may be smaller than those that its registers would hold.
         let fits = |tile: &RTile| match tiled {
@@ -89,6 +90,6 @@ pub fn predicted<'c>(machine: Machine<'c>, kernel: Op<'c>) -> Option<Predicted> 
     };
     let at = ranked.iter().position(|candidate| names(&candidate.tiled))?;
     let own = ranked.remove(at);
-    let second = ranked.first().map(|next| (next.tiled.describe(), next.cycles));
-    Some(Predicted { what: own.tiled.describe(), cycles: own.cycles, second })
+    let second = ranked.first().map(|next| (next.tiled.describe(), next.cost.cycles));
+    Some(Predicted { what: own.tiled.describe(), cost: own.cost, second })
 }

@@ -12,34 +12,25 @@ use weft_dialects::ir::ty;
 
 use super::propagate::{Chain, Tiles, reach};
 use super::way::private_cache;
+use crate::cost::home::{Beside, Homes};
 use crate::nest::{Access, Nest};
 
 /// The memories of a machine whose units have caches.
 pub(super) struct Far {
-    /// Capacity and bytes per cycle of each, the smallest first.
-    memories: Vec<(u64, f64)>,
+    homes: Homes,
 }
 
 impl Far {
     /// No memory at all where units have no cache: transfers are counted elsewhere.
     pub fn of(machine: Machine<'_>) -> Self {
-        let memories = machine.memories().into_iter().filter(|memory| {
-            let shared = machine.shared().is_some_and(|shared| shared.name == memory.name);
-            private_cache(machine).is_some() && (memory.is_cache() || shared)
-        });
-        let known = |memory: weft_dialects::device::Memory<'_>| {
-            Some((memory.capacity_bytes(), memory.bytes_per_cycle()? as f64))
-        };
-        let mut memories: Vec<_> = memories.filter_map(known).collect();
-        memories.sort_by_key(|memory| memory.0);
-        Self { memories }
+        let cached = private_cache(machine).is_some();
+        Self { homes: if cached { Homes::of(machine) } else { Homes::default() } }
     }
 
     /// Cycles for `bytes` of a tensor of `whole` bytes, from the smallest memory that keeps it
     /// while as much passes by.
     fn cycles(&self, bytes: u64, whole: u64) -> f64 {
-        let home = self.memories.iter().find(|memory| memory.0 / 2 >= whole);
-        home.or(self.memories.last()).map_or(0.0, |(_, rate)| bytes as f64 / rate)
+        self.homes.cycles(bytes, whole, Beside::Stream)
     }
 
     /// Cycles in which all tensors of a kernel come or go once.

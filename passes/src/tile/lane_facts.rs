@@ -6,6 +6,7 @@ use weft_dialects::ir::{Type, ty};
 
 use super::banks::Banks;
 use super::way::{Stage, move_cycles, private_cache, way};
+use crate::cost::home::Homes;
 
 /// Machine facts that the model uses.
 pub(super) struct Facts<'c> {
@@ -32,8 +33,37 @@ pub(super) struct Facts<'c> {
     pub stage_banks: Option<Banks>,
     /// The smallest cache, if it says which addresses compete in it.
     pub near: Option<Near>,
-    /// Bytes of a piece that a unit keeps in its largest cache.
-    pub piece_bytes: Option<u64>,
+    /// The largest cache that a unit has for itself.
+    pub private: Option<Private<'c>>,
+}
+
+/// The largest cache that a unit has for itself, and what lies behind it.
+pub(super) struct Private<'c> {
+    /// Its name.
+    pub name: &'c str,
+    /// Bytes of what tiles share that stay there.
+    pub shared_bytes: u64,
+    /// Addresses a multiple of this apart compete, if it says so.
+    pub way_bytes: Option<u64>,
+    /// Bytes that one access fills.
+    pub line_bytes: u64,
+    /// The memories behind it.
+    pub behind: Homes,
+}
+
+impl<'c> Private<'c> {
+    /// `None` where units have no such cache.
+    pub fn of(machine: Machine<'c>) -> Option<Self> {
+        let cache = private_cache(machine)?;
+        let memory = machine.memory(cache.name)?;
+        Some(Self {
+            name: cache.name,
+            shared_bytes: cache.shared_bytes,
+            way_bytes: memory.way_bytes(),
+            line_bytes: memory.transaction_bytes()?,
+            behind: Homes::beyond(machine, memory.capacity_bytes()),
+        })
+    }
 }
 
 /// The cache next to the registers.
@@ -105,7 +135,7 @@ impl<'c> Facts<'c> {
             stage_banks: way.stage.as_ref().and_then(|stage| Banks::of(&stage.memory)),
             stage: way.stage,
             stage_byte,
-            piece_bytes: private_cache(machine).map(|cache| cache.most_bytes),
+            private: Private::of(machine),
         })
     }
 

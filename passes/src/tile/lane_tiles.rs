@@ -33,6 +33,7 @@ use super::lane_facts::Facts;
 use super::roller::enlarge::{Growth, enlarge};
 use super::roller::steps::{Steps, is_thrifty};
 use super::shapes::{Held, MOST_ROWS, Rows, row_counts};
+use super::why::{Border, Rule, percent};
 use super::windows;
 use crate::nest::Nest;
 
@@ -68,9 +69,9 @@ pub(super) struct LaneTiles<'n, 'c> {
     space: Space<'n, 'c>,
     rounds: Vec<Round>,
     /// Those of other rules that ask for nothing but registers.
-    others: Vec<Tile>,
+    others: Vec<(Tile, Rule)>,
     /// By which inputs lie in the order of the lanes, all of these and those of the caches.
-    near: RefCell<FxHashMap<Vec<bool>, Vec<Tile>>>,
+    near: RefCell<FxHashMap<Vec<bool>, Vec<(Tile, Rule)>>>,
 }
 
 impl<'n, 'c> LaneTiles<'n, 'c> {
@@ -93,19 +94,25 @@ impl<'n, 'c> LaneTiles<'n, 'c> {
         for round in &mut rounds {
             round.borders = space.borders(round, &|_| true);
         }
-        let mut others = space.line(0);
-        let mut add = |room: &dyn Fn(Tile) -> bool| {
-            others.extend(rounds.iter().flat_map(|round| space.borders(round, room)));
+        let line = |at| space.line(at).into_iter().map(|tile| (tile, Rule::Line));
+        let mut others: Vec<_> = line(0).collect();
+        let mut add = |border: Border, room: &dyn Fn(Tile) -> bool| {
+            others.extend(rounds.iter().flat_map(|round| {
+                let rule = Rule::Border(border, percent(round.epsilon));
+                space.borders(round, room).into_iter().map(move |tile| (tile, rule))
+            }));
         };
         let shares = std::iter::successors(Some(spread), |&units| Some(units / 2));
         for units in shares.take_while(|&units| units > 1) {
-            add(&|tile| space.tiles(tile) >= units);
+            add(Border::Units, &|tile| space.tiles(tile) >= units);
         }
         if let Some(slides) = space.sliding() {
-            add(&|tile| (1..space.extents.len()).all(|at| slides[at - 1] || size(tile, at) == 1));
+            add(Border::Windows, &|tile| {
+                (1..space.extents.len()).all(|at| slides[at - 1] || size(tile, at) == 1)
+            });
         }
         if folds {
-            others.extend((1..space.extents.len()).flat_map(|at| space.line(at)));
+            others.extend((1..space.extents.len()).flat_map(line));
         }
         Self { space, rounds, others, near: RefCell::default() }
     }
@@ -117,45 +124,49 @@ impl<'n, 'c> LaneTiles<'n, 'c> {
         mapped: &Mapped<'c>,
         model: &Model<'_, 'c>,
         packed: &[bool],
-    ) -> Vec<Shape> {
+    ) -> Vec<(Shape, Rule)> {
         let space = &self.space;
         let mut near = self.near.borrow_mut();
         let near = near.entry(packed.to_vec()).or_insert_with(|| self.near(model));
-        let mut found: Vec<Tile> = near.clone();
+        let mut found: Vec<(Tile, Rule)> = near.clone();
         if space.nest.reduces(space.lanes_axis) {
-            found.extend(space.busy_and_full(mapped));
+            found.extend(space.busy_and_full(mapped).into_iter().map(|tile| (tile, Rule::Busy)));
         }
         // Of tiles that cost the same the first is taken: a narrow one, whose rows lie near each
         // other.
         let rows = |tile| (1..space.extents.len()).map(move |at| (at, size(tile, at)));
-        found.sort_by_cached_key(|&tile| {
-            (size(tile, 0), rows(tile).filter(|row| row.1 > 1).collect::<Vec<_>>())
+        found.sort_by_cached_key(|&(tile, rule)| {
+            (size(tile, 0), rows(tile).filter(|row| row.1 > 1).collect::<Vec<_>>(), rule)
         });
-        found.dedup();
-        found.into_iter().map(|tile| space.shape(tile)).collect()
+        found.dedup_by_key(|(tile, _)| *tile);
+        found.into_iter().map(|(tile, rule)| (space.shape(tile), rule)).collect()
     }
 
     /// The tiles that registers and caches border where inputs lie as in `model`.
-    fn near(&self, model: &Model<'_, 'c>) -> Vec<Tile> {
+    fn near(&self, model: &Model<'_, 'c>) -> Vec<(Tile, Rule)> {
         let Self { space, rounds, others, .. } = self;
         let room = Room { space, model, known: RefCell::default() };
-        let mut found: FxHashSet<Tile> = others.iter().copied().collect();
+        let mut found: FxHashSet<(Tile, Rule)> = others.iter().copied().collect();
         for round in rounds {
             let borders = |fits: &dyn Fn(Tile) -> bool| space.borders(round, fits);
-            found.extend(&round.borders);
+            let mut add = |border: Border, tiles: &[Tile]| {
+                let rule = Rule::Border(border, percent(round.epsilon));
+                found.extend(tiles.iter().map(|&tile| (tile, rule)));
+            };
+            add(Border::Registers, &round.borders);
             // Smaller tiles compete for less and read less.
             let compete = round.borders.iter().any(|&tile| room.of(tile).competes);
             let mut alone = round.borders.clone();
             if compete {
                 alone = borders(&|tile| !room.of(tile).competes);
-                found.extend(&alone);
+                add(Border::Ways, &alone);
             }
             if alone.iter().any(|&tile| !room.of(tile).stays) {
                 let stays = |near: Rooms| near.stays && !(compete && near.competes);
-                found.extend(borders(&|tile| stays(room.of(tile))));
+                add(Border::Cache, &borders(&|tile| stays(room.of(tile))));
             }
             if round.borders.iter().any(|&tile| !room.of(tile).in_parts) {
-                found.extend(borders(&|tile| room.of(tile).in_parts));
+                add(Border::Parts, &borders(&|tile| room.of(tile).in_parts));
             }
         }
         found.into_iter().collect()

@@ -13,15 +13,16 @@ use super::policy::Tiled;
 use super::rtiles::task_memory;
 use super::schedule::schedule;
 use super::task_tile;
-use super::write_compute::rewrite;
+use super::why::Why;
+use super::write_compute::{Tiling, rewrite};
 use crate::nest::Nest;
 
 /// The instruction that computes a tile of a group's member, and the tile's rTiles.
 pub(super) struct TileChoice<'c> {
     tiled: Tiled<'c>,
     tiles: Vec<RTile>,
-    /// Predicted cycles on one unit.
-    pub cycles: f64,
+    /// Why it was chosen.
+    pub why: Why,
     /// Bytes that an instruction of axes moves to and from the shared memory; none for lanes,
     /// whose tensors come once.
     pub shared_bytes: Option<u64>,
@@ -66,8 +67,8 @@ pub(super) fn choose_tile<'c>(
             };
             let shared_bytes =
                 Some(moved.iter().filter(|(name, _)| is_shared(name)).map(|own| own.1).sum());
-            let (tiles, cycles) = (vec![outer, inner], choice.cycles);
-            return Some(TileChoice { tiles, cycles, tiled: choice.tiled, shared_bytes });
+            let (tiles, why) = (vec![outer, inner], choice.why);
+            return Some(TileChoice { tiles, why, tiled: choice.tiled, shared_bytes });
         }
         Tiled::Block(_) | Tiled::Moved(..) => return None,
     };
@@ -83,7 +84,7 @@ pub(super) fn choose_tile<'c>(
         *inner = (*inner).min(*staged);
     }
     let tiles = [Some(outer), staged, Some(inner)].into_iter().flatten().collect();
-    Some(TileChoice { tiles, cycles: choice.cycles, tiled: choice.tiled, shared_bytes: None })
+    Some(TileChoice { tiles, why: choice.why, tiled: choice.tiled, shared_bytes: None })
 }
 
 /// Writes rTiles and the schedule for a tile of `kernel` that waits near a unit, which looks like
@@ -97,6 +98,8 @@ pub(super) fn construct_tile<'c>(
 ) -> Result<(), Failed> {
     let nest = read(kernel)?;
     let schedule = schedule(machine, tile_nest.unwrap_or(&nest), &tile.tiled, &tile.tiles);
-    rewrite(context, machine, kernel, &nest, (&tile.tiled, &tile.tiles, &schedule));
+    let (tiled, tiles) = (&tile.tiled, &tile.tiles[..]);
+    let tiling = Tiling { tiled, tiles, schedule: &schedule, why: Some(tile.why) };
+    rewrite(context, machine, kernel, &nest, &tiling);
     Ok(())
 }

@@ -45,6 +45,7 @@ pub mod traffic;
 mod turn;
 mod views;
 pub(crate) mod way;
+mod why;
 mod windows;
 pub(crate) mod write_compute;
 

@@ -14,11 +14,12 @@ use weft_dialects::ir::{Builder, Context, Mapping, Op, attr};
 
 use super::isa::Search;
 use super::layout::Layout;
-use super::policy::{self, Tiled};
+use super::policy::{self, Ranked, Tiled};
 use super::rtiles::Tile;
+use super::why::Why;
+use crate::cost::worth;
+use crate::cost::worth::parts;
 use crate::nest::Nest;
-use crate::worth;
-use crate::worth::parts;
 
 /// The tile that is done first when all units share it, where that is another than `best`; of two
 /// that take about as long the one of less work.
@@ -31,23 +32,26 @@ pub(super) fn wider<'c>(
     let unit = machine.units().into_iter().next()?;
     let time = |tile: &Tile<'c>| {
         let tasks = tile.tasks(nest).max(1);
-        let parts = parts(tasks, tile.cycles as u64, unit.count(), unit.handover_cycles());
+        let parts = parts(tasks, tile.why.cost.cycles as u64, unit.count(), unit.handover_cycles());
         // Units that share work wait for each other.
         let handover = if parts > 1 { unit.handover_cycles() as f64 } else { 0.0 };
-        tile.cycles * tasks.div_ceil(parts) as f64 / tasks as f64 + handover
+        tile.why.cost.cycles * tasks.div_ceil(parts) as f64 / tasks as f64 + handover
     };
-    let idle = best.tasks(nest) < unit.count() && best.cycles > unit.handover_cycles() as f64;
+    let idle =
+        best.tasks(nest) < unit.count() && best.why.cost.cycles > unit.handover_cycles() as f64;
     if !idle || matches!(best.tiled, Tiled::Block(_)) {
         return None;
     }
     let fixed = vec![Layout::Fixed; nest.inputs.len()];
     let search = Search { spread: unit.count(), ..search };
-    let others = policy::candidates(machine, nest, &fixed, search, usize::MAX).ok()?;
+    let Ranked { found: others, compared } =
+        policy::candidates(machine, nest, &fixed, search, usize::MAX).ok()?;
     // In other tiles, and not by lanes what an instruction of its own axes does best.
     let same = best.tiled.instruction();
     let others = others.into_iter().filter(|other| other.tiled.instruction() == same);
     let others = others.filter_map(|other| {
-        let tile = Tile::fitting(machine, nest, other.tiled, other.cycles).ok()?;
+        let why = Why { cost: other.cost, rule: other.rule, compared };
+        let tile = Tile::fitting(machine, nest, other.tiled, why).ok()?;
         Some((time(&tile), tile))
     });
     let first = (time(best), None);

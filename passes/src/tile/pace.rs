@@ -13,6 +13,7 @@
 use weft_dialects::device::{Machine, Memory, Move};
 
 use super::way::{beside, way};
+use crate::cost::home::{Beside, room};
 
 /// The number of units and groups of lanes, their bandwidth and their waiting times.
 pub(super) struct Pace {
@@ -66,7 +67,7 @@ impl Pace {
     /// the half, for the rest is for what streams by.
     pub fn room(&self, memory: &Memory<'_>) -> u64 {
         match self.at_once {
-            1 => memory.capacity_bytes() / 2,
+            1 => room(memory, Beside::Stream),
             groups => memory.kernel_bytes().min(memory.capacity_bytes() / groups),
         }
     }

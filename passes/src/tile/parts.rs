@@ -1,4 +1,4 @@
-//! Reductions in parts: what the tiles of an rTask share stays in the unit's cache.
+//! Reductions in parts: the data that the tiles of an rTask share stays in the unit's cache.
 //!
 //! ```text
 //! for part of k { for panel of j { for rows of i {     C[i, j] += A[i, part] * B[part, j]
@@ -6,21 +6,22 @@
 //!
 //! Between the rTile of the rTask and the one in registers stands a third, as long as the
 //! rTask's on all axes but one reduction. The innermost loop over tiles leaves the panel of B
-//! where it is, and the next panel finds the rows of A near again, if both fit. Sums wait in
-//! the output from one part to the next.
+//! where it is, and the next panel finds the rows of A near again, if both fit. Rows of a panel
+//! that lie a multiple of the cache's ways apart take more room than their bytes, so parts of them
+//! are shorter. Sums wait in the output from one part to the next.
 
 use weft_dialects::device::Machine;
 use weft_dialects::ir::ty;
 use weft_dialects::tile::RTile;
 
-use super::cost;
+use super::cost::{self, Model};
+use super::lane_facts::{Facts, Private};
+use super::policy::Lanes;
+use super::roller::steps::gcd;
 use super::task_tile::{footprint, loop_order};
-use super::way::private_cache;
+use crate::cost::home::Beside;
 use crate::nest::{Access, Border, Nest, Start};
 
-/// Fewer steps than this between starting and storing a tile's sums, and parts cost more than
-/// they save.
-const LEAST_STEPS: u64 = 128;
 /// Steps for which an rTask is cut, so that what they share fits.
 const GOOD_STEPS: u64 = 256;
 /// Parts are for tiles that wait longer than this part of their time for far memories.
@@ -33,32 +34,45 @@ const MOST_WAIT: f64 = 0.125;
 pub(super) fn in_parts(
     machine: Machine<'_>,
     nest: &Nest<'_>,
-    lanes_axis: Option<usize>,
+    lanes: &Lanes<'_>,
     cycles: f64,
     registers: &RTile,
     task: RTile,
 ) -> (RTile, Option<RTile>) {
-    let part = Parts::of(machine, nest, lanes_axis, registers).and_then(|parts| {
+    let part = Private::of(machine).and_then(|private| {
+        let parts = Parts::of(nest, &private, lanes.shape.lanes_axis)?;
         let share = |axis: usize| {
             let whole = nest.axes[axis].extent.max(1);
             registers.sizes[axis].min(whole) as f64 / whole as f64
         };
         let tiles = (0..nest.axes.len()).filter(|&axis| !nest.reduces(axis)).map(share);
         let most = cycles * tiles.product::<f64>() * MOST_WAIT;
-        (parts.waits(machine, &task) > most).then(|| parts.cut(&task)).flatten()
+        let waits = parts.waits(&registers.sizes, &task.sizes);
+        if waits <= most {
+            return None;
+        }
+        let facts = Facts::of(machine, lanes.memory)?;
+        let model = Model::new(
+            nest,
+            &facts,
+            &lanes.mapped,
+            lanes.shape.lanes_axis,
+            &vec![false; nest.inputs.len()],
+        );
+        let restart = model.restart(&lanes.shape);
+        let (task, length) = parts.cut(&registers.sizes, &task.sizes)?;
+        let saves = parts.rounds(length) * restart < waits;
+        saves.then(|| {
+            let memory = private.name.to_owned();
+            let mut part = RTile { memory, sizes: task.clone() };
+            part.sizes[parts.axis] = length;
+            (task, part)
+        })
     });
     match part {
-        Some((task, part)) => (task, Some(part)),
+        Some((sizes, part)) => (RTile { sizes, ..task }, Some(part)),
         None => (task, None),
     }
-}
-
-/// Returns whether the unit's cache, of which a tensor's tile may take `most_bytes`, holds the
-/// inputs of a tile of `sizes` for the shortest part of its reductions for which an rTask is cut.
-pub(super) fn have_room(nest: &Nest<'_>, most_bytes: u64, mut sizes: Vec<u64>) -> bool {
-    let Some(axis) = longest_reduction(nest) else { return true };
-    sizes[axis] = good_length(nest, axis);
-    nest.inputs.iter().map(|access| footprint(access, &sizes)).sum::<u64>() <= room(most_bytes)
 }
 
 /// The reduction that parts are cut from.
@@ -67,127 +81,207 @@ fn longest_reduction(nest: &Nest<'_>) -> Option<usize> {
     reductions.max_by_key(|&axis| nest.axes[axis].extent)
 }
 
-/// Points along `axis` for which an rTask is cut.
-fn good_length(nest: &Nest<'_>, axis: usize) -> u64 {
-    GOOD_STEPS.div_ceil(other_steps(nest, axis)).min(nest.axes[axis].extent)
-}
-
-/// Steps of the reductions for one point along `axis`.
-fn other_steps(nest: &Nest<'_>, axis: usize) -> u64 {
-    let others = (0..nest.axes.len()).filter(|&other| other != axis && nest.reduces(other));
-    others.map(|other| nest.axes[other].extent).product::<u64>().max(1)
-}
-
-/// Bytes of a cache that are for what tiles share.
-fn room(most_bytes: u64) -> u64 {
-    2 * most_bytes
-}
-
 /// Facts from which the parts of a reduction are made.
-struct Parts<'n, 'c> {
+///
+/// `registers` below are the sizes of a tile in registers, `task` those of the rTask around it.
+pub(super) struct Parts<'n, 'c> {
     nest: &'n Nest<'c>,
-    registers: &'n RTile,
+    private: &'n Private<'n>,
     /// The reduction that is cut.
     axis: usize,
-    /// The cache, and how many bytes of it are for what is shared.
-    cache: &'n str,
-    room: u64,
-    line_bytes: u64,
 }
 
 impl<'n, 'c> Parts<'n, 'c> {
-    /// `None` without a cache of the unit's own, and for what is folded at once: by lanes, with
-    /// a border, or starting from nothing.
-    fn of(
-        machine: Machine<'n>,
+    /// `None` for what is folded at once: by lanes, with a border, or starting from nothing.
+    pub fn of(
         nest: &'n Nest<'c>,
+        private: &'n Private<'n>,
         lanes_axis: Option<usize>,
-        registers: &'n RTile,
     ) -> Option<Self> {
-        let cache = private_cache(machine)?;
         let held = nest.starts.iter().all(|start| !matches!(start, Start::Unread));
         let bordered = nest.inputs.iter().any(|access| Border::of(access).is_some());
         let across = lanes_axis.is_some_and(|axis| nest.reduces(axis));
         if across || bordered || !held || !nest.captures.is_empty() {
             return None;
         }
-        Some(Self {
-            nest,
-            registers,
-            axis: longest_reduction(nest)?,
-            cache: cache.name,
-            room: room(cache.most_bytes),
-            line_bytes: machine.memory(cache.name)?.transaction_bytes()?,
-        })
+        Some(Self { nest, private, axis: longest_reduction(nest)? })
+    }
+
+    /// Parts beside the first.
+    fn rounds(&self, length: u64) -> f64 {
+        (self.nest.axes[self.axis].extent.div_ceil(length.max(1)) - 1) as f64
+    }
+
+    /// Returns whether the cache holds the inputs of a tile for the shortest part of its reductions
+    /// for which an rTask is cut.
+    pub fn have_room(&self, registers: &[u64]) -> bool {
+        self.fit(&self.sizes(registers, self.good_length()))
+    }
+
+    /// Cycles that a tile takes for rows that lie far apart behind the cache, so that nothing brings
+    /// them before they are asked for: with the whole reduction, or in parts that stay for the next
+    /// tiles, whichever is shorter. `packed` says of each input whether it will lie in the order of
+    /// the tiles; `restart` are the cycles to store a tile's sums and load them again.
+    pub fn scattered(
+        &self,
+        registers: &[u64],
+        packed: impl Fn(usize) -> bool,
+        restart: f64,
+    ) -> f64 {
+        let extents = self.nest.extents();
+        let loops = self.loops(registers, &extents);
+        let innermost = loops.last().copied();
+        let sizes = self.sizes(registers, extents[self.axis]);
+        // Brought once for all tiles along the innermost loop, if they stay, or in parts.
+        let shared = |axis: usize| extents[axis].div_ceil(registers[axis].max(1)) as f64;
+        let (mut whole, mut parted) = (0.0, 0.0);
+        let inputs = self.nest.inputs.iter().enumerate();
+        let scattered = inputs.filter(|&(n, access)| !packed(n) && self.is_scattered(access));
+        for (_, access) in scattered {
+            let wait = self.scattered_wait(access, &sizes);
+            let again = innermost.filter(|&axis| !access.uses(axis)).map_or(1.0, shared);
+            let stays = self.occupied(access, &sizes) <= self.private.shared_bytes;
+            whole += if stays { wait / again } else { wait };
+            parted += wait / again;
+        }
+        if parted == whole {
+            return whole;
+        }
+        let parts = self.cut(registers, &extents);
+        let parted = parts.map(|(_, length)| parted + self.rounds(length) * restart);
+        parted.map_or(whole, |parted| parted.min(whole))
+    }
+
+    /// Cycles in which the rows of an input's tile come, none of which follows the one before it.
+    fn scattered_wait(&self, access: &Access<'_>, sizes: &[u64]) -> f64 {
+        let line = self.private.line_bytes;
+        let lines = cost::lines(self.nest, access, sizes, line);
+        let steps = sizes[self.axis] as f64;
+        let bytes = lines * line as f64;
+        let whole = whole_bytes(access);
+        self.private.behind.scattered_cycles(steps, bytes, whole, Beside::Nothing)
+    }
+
+    /// Returns whether steps of the reduction are far apart in an input that does not stay in the
+    /// cache as a whole.
+    fn is_scattered(&self, access: &Access<'_>) -> bool {
+        self.jumps(access) && whole_bytes(access) > self.private.shared_bytes
+    }
+
+    /// Returns whether steps of the reduction are far apart in an input.
+    fn jumps(&self, access: &Access<'_>) -> bool {
+        let bytes = ty::byte_size(access.elem()).unwrap_or(8);
+        let stride = access.stride(self.nest.axes.len(), self.axis).unsigned_abs();
+        stride * bytes > 4 * self.private.line_bytes
     }
 
     /// Cycles in which a tile with the whole reduction waits for what would be near in parts:
     /// what the innermost loop leaves where it is, if it is too much to stay, and what that loop
     /// runs over again for the next round of another.
-    fn waits(&self, machine: Machine<'_>, task: &RTile) -> f64 {
-        let loops = self.loops(task);
+    fn waits(&self, registers: &[u64], task: &[u64]) -> f64 {
+        let loops = self.loops(registers, task);
         let Some(&innermost) = loops.last() else { return 0.0 };
-        let sizes = self.sizes(self.nest.axes[self.axis].extent);
-        let bytes = |access: &Access<'_>| footprint(access, &sizes);
-        let fits = self.nest.inputs.iter().map(bytes).sum::<u64>() <= self.room;
+        let sizes = self.sizes(registers, self.nest.axes[self.axis].extent);
+        let fits = self.fit(&sizes);
         let far = |access: &&Access<'_>| match access.uses(innermost) {
             true => loops.len() > 1,
             false => !fits,
         };
-        let wait = |access: &Access<'_>| {
-            let lines = cost::lines(self.nest, access, &sizes, self.line_bytes);
-            lines * self.line_bytes as f64 / rate(machine, access, self.room)
-        };
-        self.nest.inputs.iter().filter(far).map(wait).sum()
+        self.nest.inputs.iter().filter(far).map(|access| self.wait(access, &sizes)).sum()
     }
 
-    /// An rTask in which parts are long enough, no larger than `task`, and such a part: whole
-    /// lines of what lies along the reduction, all parts about as long.
-    fn cut(&self, task: &RTile) -> Option<(RTile, RTile)> {
+    /// Cycles in which a tile of an input comes from where the tensor lies behind the cache.
+    fn wait(&self, access: &Access<'_>, sizes: &[u64]) -> f64 {
+        let line = self.private.line_bytes;
+        let lines = cost::lines(self.nest, access, sizes, line);
+        let bytes = (lines * line as f64) as u64;
+        self.private.behind.cycles(bytes, whole_bytes(access), Beside::Nothing)
+    }
+
+    /// An rTask in which parts are long enough, no larger than `task`, and the length of such a
+    /// part: whole lines of what lies along the reduction, all parts about as long. `None` where
+    /// no line fits, or the whole reduction does.
+    fn cut(&self, registers: &[u64], task: &[u64]) -> Option<(Vec<u64>, u64)> {
         let extent = self.nest.axes[self.axis].extent;
-        let others = other_steps(self.nest, self.axis);
-        let task = self.shorter(task, good_length(self.nest, self.axis));
+        let task = self.shorter(registers, task, self.good_length());
         let widest = self.nest.inputs.iter().filter_map(|input| ty::byte_size(input.elem())).max();
-        let line = (self.line_bytes / widest?.max(1)).max(1);
-        let fits = |length: &u64| self.shared(&task, *length) <= self.room;
+        let line = (self.private.line_bytes / widest?.max(1)).max(1);
+        let fits = |length: &u64| self.fit(&self.shared(registers, &task, *length));
         let most = (1..=extent / line).rev().map(|lines| lines * line).find(fits)?;
         let length = extent.div_ceil(extent.div_ceil(most)).next_multiple_of(line);
-        if length >= extent || length * others < LEAST_STEPS {
-            return None;
-        }
-        let mut part = RTile { memory: self.cache.to_owned(), sizes: task.sizes.clone() };
-        part.sizes[self.axis] = length;
-        Some((task, part))
+        (length < extent).then_some((task, length))
     }
 
     /// The rTask cut along its innermost loop until parts of `length` points fit; as it is
     /// where none do.
-    fn shorter(&self, task: &RTile, length: u64) -> RTile {
-        let [_, .., innermost] = self.loops(task)[..] else { return task.clone() };
-        let (whole, tile) = (task.sizes[innermost], self.registers.sizes[innermost]);
+    fn shorter(&self, registers: &[u64], task: &[u64], length: u64) -> Vec<u64> {
+        let [_, .., innermost] = self.loops(registers, task)[..] else { return task.to_vec() };
+        let (whole, tile) = (task[innermost], registers[innermost]);
         let tiles = whole.div_ceil(tile);
         let pieces = (1..=tiles).map(|pieces| {
-            let mut task = task.clone();
-            task.sizes[innermost] = (tiles.div_ceil(pieces) * tile).min(whole);
+            let mut task = task.to_vec();
+            task[innermost] = (tiles.div_ceil(pieces) * tile).min(whole);
             task
         });
-        let mut fitting = pieces.filter(|task| self.shared(task, length) <= self.room);
-        fitting.next().unwrap_or_else(|| task.clone())
+        let mut fitting = pieces.filter(|task| self.fit(&self.shared(registers, task, length)));
+        fitting.next().unwrap_or_else(|| task.to_vec())
     }
 
-    /// Bytes of inputs that have to stay near for a part of `length` points: what the innermost
-    /// loop over tiles leaves where it is, and all that it runs over, if it does so again.
-    fn shared(&self, task: &RTile, length: u64) -> u64 {
-        let mut sizes = self.sizes(length);
-        if let [_, .., innermost] = self.loops(task)[..] {
-            sizes[innermost] = task.sizes[innermost];
+    /// Sizes of what has to stay near for a part of `length` points: what the innermost loop over
+    /// tiles leaves where it is, and all that it runs over, if it does so again.
+    fn shared(&self, registers: &[u64], task: &[u64], length: u64) -> Vec<u64> {
+        let mut sizes = self.sizes(registers, length);
+        if let [_, .., innermost] = self.loops(registers, task)[..] {
+            sizes[innermost] = task[innermost];
         }
-        self.nest.inputs.iter().map(|access| footprint(access, &sizes)).sum()
+        sizes
+    }
+
+    /// Returns whether the inputs of a tile stay in the cache: all their bytes, and rows that are a
+    /// step of the reduction each in the places for which they compete.
+    fn fit(&self, sizes: &[u64]) -> bool {
+        let room = self.private.shared_bytes;
+        let mut inputs = self.nest.inputs.iter();
+        inputs.clone().map(|access| footprint(access, sizes)).sum::<u64>() <= room
+            && inputs.all(|access| !self.jumps(access) || self.occupied(access, sizes) <= room)
+    }
+
+    /// Bytes of the cache that the rows of an input's tile keep from others. Rows as far apart as
+    /// some sets of the cache share these sets, however short they are: a row takes as much as the
+    /// greatest common divisor of their distances and the cache's ways.
+    fn occupied(&self, access: &Access<'_>, sizes: &[u64]) -> u64 {
+        let Some(way_bytes) = self.private.way_bytes else { return footprint(access, sizes) };
+        let bytes = ty::byte_size(access.elem()).unwrap_or(8);
+        let address = access.address(self.nest.axes.len());
+        let (mut run, mut rows, mut apart) = (bytes, 1, way_bytes);
+        let mut steps: Vec<(u64, u64)> = (address.coefficients.iter().zip(sizes))
+            .map(|(step, &size)| (step.unsigned_abs() * bytes, size))
+            .filter(|&(step, size)| step > 0 && size > 1)
+            .collect();
+        steps.sort_unstable();
+        for (step, size) in steps {
+            if step <= run {
+                run += step * (size - 1);
+            } else {
+                rows *= size;
+                apart = gcd(apart, step);
+            }
+        }
+        rows * if rows > 1 { run.max(apart) } else { run }
+    }
+
+    /// Points along the cut axis for which an rTask is cut.
+    fn good_length(&self) -> u64 {
+        let others = (0..self.nest.axes.len())
+            .filter(|&other| other != self.axis && self.nest.reduces(other))
+            .map(|other| self.nest.axes[other].extent);
+        let steps = others.product::<u64>().max(1);
+        GOOD_STEPS.div_ceil(steps).min(self.nest.axes[self.axis].extent)
     }
 
     /// Sizes of a tile with `length` points of the reduction.
-    fn sizes(&self, length: u64) -> Vec<u64> {
-        let axes = self.registers.sizes.iter().enumerate();
+    fn sizes(&self, registers: &[u64], length: u64) -> Vec<u64> {
+        let axes = registers.iter().enumerate();
         axes.map(|(axis, &size)| match self.nest.reduces(axis) {
             true if axis == self.axis => length,
             true => self.nest.axes[axis].extent,
@@ -197,22 +291,13 @@ impl<'n, 'c> Parts<'n, 'c> {
     }
 
     /// The axes of an rTask that are looped over tile by tile, the outermost first.
-    fn loops(&self, task: &RTile) -> Vec<usize> {
-        let looped = |axis: &usize| task.sizes[*axis] > self.registers.sizes[*axis];
-        loop_order(self.nest, &self.registers.sizes).into_iter().filter(looped).collect()
+    fn loops(&self, registers: &[u64], task: &[u64]) -> Vec<usize> {
+        let looped = |axis: &usize| task[*axis] > registers[*axis];
+        loop_order(self.nest, registers).into_iter().filter(looped).collect()
     }
 }
 
-/// Bytes of a tensor that come every cycle from where it lies: the smallest memory beyond
-/// `near` bytes that holds it.
-fn rate(machine: Machine<'_>, access: &Access<'_>, near: u64) -> f64 {
-    let points: u64 = access.shape.iter().product();
-    let bytes = points * ty::byte_size(access.elem()).unwrap_or(8);
-    let memories = machine.memories().into_iter().filter(|memory| {
-        memory.capacity_bytes() > 2 * near
-            && memory.capacity_bytes() >= bytes
-            && !memory.is_registers()
-    });
-    let home = memories.min_by_key(|memory| memory.capacity_bytes());
-    home.and_then(|memory| memory.bytes_per_cycle()).map_or(f64::INFINITY, |rate| rate as f64)
+/// Bytes of a tensor.
+fn whole_bytes(access: &Access<'_>) -> u64 {
+    access.shape.iter().product::<u64>() * ty::byte_size(access.elem()).unwrap_or(8)
 }

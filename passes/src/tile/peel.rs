@@ -26,7 +26,7 @@ use super::construct_rtiles::read;
 use super::isa::{self, Mapping, Search};
 use super::layout::Layout;
 use super::pack_weights::{constant_operands, kernels, known_inputs};
-use super::policy::{self, Tiled};
+use super::policy::{self, Ranked, Tiled};
 use crate::nest::{self, Access, Border, Nest, Start};
 use crate::remarks::chosen;
 
@@ -112,11 +112,13 @@ fn best<'c>(
     ends: Ends,
 ) -> Option<Peeled> {
     let search = Search::default();
-    let Ok(ways) = policy::candidates(chooser.machine, nest, layouts, search, 1) else {
+    let Ok(Ranked { found: ways, .. }) =
+        policy::candidates(chooser.machine, nest, layouts, search, 1)
+    else {
         // The choice of tiles reports the reason.
         return None;
     };
-    let whole = ways[0].cycles;
+    let whole = ways[0].cost.cycles;
     // Cycles are those of one unit that does everything; the others wait for the second part.
     let handover = |unit: &Unit<'_>| (unit.handover_cycles() * (unit.count() - 1)) as f64;
     let handover = chooser.machine.units().first().map_or(0.0, handover);
@@ -126,7 +128,7 @@ fn best<'c>(
         for (axis, at) in cuts(nest, &matrix.mapping) {
             // Without what padding adds the instruction takes as much less, and no more.
             let padded = (at + matrix.mapping.quantum(axis)) as f64;
-            let least = way.cycles * nest.axes[axis].extent as f64 / padded + handover;
+            let least = way.cost.cycles * nest.axes[axis].extent as f64 / padded + handover;
             match found.iter_mut().find(|(one, other, _)| (*one, *other) == (axis, at)) {
                 Some(known) => known.2 = known.2.min(least),
                 None => found.push((axis, at, least)),

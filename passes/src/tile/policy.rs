@@ -19,6 +19,8 @@ use super::layout::{Layout, layings};
 use super::shapes::{combines_lanes, lanes_axes, shapes};
 use super::task_tile::footprint;
 use super::way::Stage;
+use super::why::{Rule, Why};
+use crate::cost::{Cost, Term};
 use crate::math;
 use crate::nest::{Access, Nest};
 
@@ -27,8 +29,8 @@ use crate::nest::{Access, Nest};
 pub(super) struct Choice<'c> {
     /// Who computes the body, and its tile.
     pub tiled: Tiled<'c>,
-    /// Predicted cycles on one core.
-    pub cycles: f64,
+    /// Why it was.
+    pub why: Why,
     /// The next best of another instruction or axis, for the report.
     pub runner_up: Option<(String, f64)>,
 }
@@ -38,8 +40,16 @@ pub(super) struct Choice<'c> {
 pub(super) struct Candidate<'c> {
     /// Who computes the body, and its tile.
     pub tiled: Tiled<'c>,
-    /// Predicted cycles on one core.
-    pub cycles: f64,
+    /// What it is predicted to take on one core.
+    pub cost: Cost,
+    /// The rule by which its tile was constructed.
+    pub rule: Rule,
+}
+
+/// The ways to do a nest, the fastest first, and the number of tiles that were compared.
+pub(super) struct Ranked<'c> {
+    pub found: Vec<Candidate<'c>>,
+    pub compared: usize,
 }
 
 /// An instruction or lane unit with the tile that it works on.
@@ -152,11 +162,12 @@ impl Candidate<'_> {
         };
         let footprint = bytes(&nest.inputs) + bytes(&nest.outputs);
         format!(
-            "{}: {:.0} cycles, footprint {footprint} bytes, traffic {:.0} bytes, waste {:.1} %",
+            "{}: {}; footprint {footprint} bytes, traffic {:.0} bytes, waste {:.1} %; {}",
             self.tiled.describe(),
-            self.cycles,
+            self.cost,
             tiles * footprint as f64,
-            100.0 * (1.0 - 1.0 / computed)
+            100.0 * (1.0 - 1.0 / computed),
+            self.rule
         )
     }
 }
@@ -171,10 +182,10 @@ pub(super) fn choose<'c>(
     layouts: &[Layout],
     search: Search<'_>,
 ) -> Result<Choice<'c>, String> {
-    let mut ranked = candidates(machine, nest, layouts, search, 1)?;
-    let best = ranked.remove(0);
-    let runner_up = ranked.first().map(|second| (second.tiled.describe(), second.cycles));
-    Ok(Choice { tiled: best.tiled, cycles: best.cycles, runner_up })
+    let Ranked { mut found, compared } = candidates(machine, nest, layouts, search, 1)?;
+    let Candidate { tiled, cost, rule } = found.remove(0);
+    let runner_up = found.first().map(|second| (second.tiled.describe(), second.cost.cycles));
+    Ok(Choice { tiled, why: Why { cost, rule, compared }, runner_up })
 }
 
 /// The ways to do `nest`, the fastest first: of each instruction, axis for its lanes and
@@ -188,11 +199,12 @@ pub(super) fn candidates<'c>(
     layouts: &[Layout],
     search: Search<'_>,
     keep: usize,
-) -> Result<Vec<Candidate<'c>>, String> {
+) -> Result<Ranked<'c>, String> {
     let mut found: Vec<Candidate<'c>> = Vec::new();
+    let mut compared = 0;
     let share = !search.apart && block::may_share(machine, nest);
     // Where groups may share, those that do not count what they wait for, too.
-    let waits = |tile: &RTile, cycles: f64| block::alone(machine, nest, tile, cycles);
+    let waits = |tile: &RTile, cost: Cost| block::alone(machine, nest, tile, cost);
     let alone = share.then_some(&waits as &Alone<'_>);
     let (units, lacks) = units(machine, nest);
     let mut unreached = None;
@@ -212,29 +224,30 @@ pub(super) fn candidates<'c>(
         let own = |mapped: &&Mapped<'c>| register_memory(machine, mapped.name) == Some(memory);
         let facts = &facts;
         let lanes = ByLanes { machine, nest, memory, facts, alone, layouts, search, keep };
-        for (lanes, cycles) in lanes.of(units.iter().filter(own)) {
-            found.push(Candidate { tiled: Tiled::Lanes(Box::new(lanes)), cycles });
-        }
+        found.extend(lanes.of(units.iter().filter(own), &mut compared));
     }
     for matrix in isa::choices(machine, nest, search).into_iter().flatten() {
-        let cycles = alone.map_or(matrix.cycles, |alone| alone(&matrix.tile, matrix.cycles));
-        found.push(Candidate { tiled: Tiled::Matrix(Box::new(matrix)), cycles });
+        let cost = alone.map_or(matrix.cost, |alone| alone(&matrix.tile, matrix.cost));
+        let rule = matrix.rule;
+        compared += matrix.compared;
+        found.push(Candidate { tiled: Tiled::Matrix(Box::new(matrix)), cost, rule });
     }
     let blocks = if share { block::choose(machine, nest, search.all_tiles) } else { Vec::new() };
     for chosen in blocks {
-        let cycles = chosen.cycles;
-        found.push(Candidate { tiled: Tiled::Block(Box::new(chosen)), cycles });
+        let (cost, rule) = (chosen.cost, chosen.rule);
+        compared += chosen.compared;
+        found.push(Candidate { tiled: Tiled::Block(Box::new(chosen)), cost, rule });
     }
     if found.is_empty() {
         let nothing = || "nothing that the machine has fits its registers".to_owned();
         return Err(lacks.or(unreached).unwrap_or_else(nothing));
     }
-    by_cycles(&mut found, |candidate| candidate.cycles);
-    Ok(found)
+    by_cycles(&mut found, |candidate| candidate.cost.cycles);
+    Ok(Ranked { found, compared })
 }
 
-/// Cycles of a register tile that is predicted to issue for so many.
-type Alone<'n> = dyn Fn(&RTile, f64) -> f64 + 'n;
+/// The cost of a register tile, of which what it issues is known.
+type Alone<'n> = dyn Fn(&RTile, Cost) -> Cost + 'n;
 
 /// What is asked about lanes that work in one register file.
 struct ByLanes<'n, 'c> {
@@ -250,8 +263,12 @@ struct ByLanes<'n, 'c> {
 }
 
 impl<'n, 'c> ByLanes<'n, 'c> {
-    /// The best tiles of each instruction, axis and layout, with their cycles.
-    fn of<'u>(&self, units: impl Iterator<Item = &'u Mapped<'c>>) -> Vec<(Lanes<'c>, f64)>
+    /// The best tiles of each instruction, axis and layout; counts those that are compared.
+    fn of<'u>(
+        &self,
+        units: impl Iterator<Item = &'u Mapped<'c>>,
+        compared: &mut usize,
+    ) -> Vec<Candidate<'c>>
     where
         'c: 'u,
     {
@@ -273,27 +290,32 @@ impl<'n, 'c> ByLanes<'n, 'c> {
                             let tiles = constructed.entry((axis, mapped.lanes)).or_insert_with(new);
                             tiles.candidates(mapped, &model, &packed)
                         }
-                        None => shapes(nest, mapped, facts, axis),
+                        None => {
+                            let all = shapes(nest, mapped, facts, axis).into_iter();
+                            all.map(|shape| (shape, Rule::Enumerated)).collect()
+                        }
                     };
+                    *compared += candidates.len();
                     let lanes = |shape: Shape| {
                         let (mapped, packed) = (mapped.clone(), packed.clone());
                         Lanes { mapped, shape, packed, memory, stage: facts.stage.clone() }
                     };
-                    let cycles = |shape: Shape| {
-                        let cycles = model.cycles(&shape);
-                        let cycles = match self.alone {
-                            Some(alone) => {
-                                alone(&register_tile(nest, &lanes(shape.clone())), cycles)
-                            }
-                            None => cycles,
+                    let costed = |(shape, rule): (Shape, Rule)| {
+                        let cost = model.cost(&shape);
+                        let cost = match self.alone {
+                            Some(alone) => alone(&register_tile(nest, &lanes(shape.clone())), cost),
+                            None => cost,
                         };
-                        (shape, cycles)
+                        (shape, rule, cost)
                     };
-                    let mut tiles: Vec<_> = candidates.into_iter().map(cycles).collect();
-                    by_cycles(&mut tiles, |tile| tile.1);
+                    let mut tiles: Vec<_> = candidates.into_iter().map(costed).collect();
+                    by_cycles(&mut tiles, |tile| tile.2.cycles);
                     tiles.truncate(self.keep);
-                    let tiles = tiles.into_iter();
-                    found.extend(tiles.map(|(shape, cycles)| (lanes(shape), cycles + price)));
+                    found.extend(tiles.into_iter().map(|(shape, rule, cost)| Candidate {
+                        tiled: Tiled::Lanes(Box::new(lanes(shape))),
+                        cost: cost + Cost::of(Term::Layout, price),
+                        rule,
+                    }));
                 }
             }
         }

@@ -4,9 +4,11 @@
 use weft_dialects::device::{Machine, Scope};
 use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Op, Report};
-use weft_dialects::tile::RTile;
+use weft_dialects::tile::{RTile, Schedule};
 
 use super::policy::Tiled;
+use super::why::Why;
+use super::write_compute::Tiling;
 use super::{parts, task_tile};
 use crate::nest::Nest;
 use crate::nest::grid::task_grid;
@@ -15,8 +17,8 @@ use crate::nest::grid::task_grid;
 pub(super) struct Tile<'c> {
     pub tiled: Tiled<'c>,
     pub tiles: Vec<RTile>,
-    /// Predicted cycles on one unit.
-    pub cycles: f64,
+    /// Why it was chosen.
+    pub why: Why,
 }
 
 impl<'c> Tile<'c> {
@@ -26,9 +28,9 @@ impl<'c> Tile<'c> {
         kernel: Op<'c>,
         nest: &Nest<'c>,
         tiled: Tiled<'c>,
-        cycles: f64,
+        why: Why,
     ) -> Result<Self, Failed> {
-        Self::fitting(machine, nest, tiled, cycles).map_err(|reason| {
+        Self::fitting(machine, nest, tiled, why).map_err(|reason| {
             let name = kernel.symbol();
             Report::new(kernel.location(), format!("@{name} does not fit: {reason}"))
                 .help("give the memory more bytes, or cut the tensor before");
@@ -44,21 +46,18 @@ impl<'c> Tile<'c> {
         machine: Machine<'c>,
         nest: &Nest<'c>,
         tiled: Tiled<'c>,
-        cycles: f64,
+        why: Why,
     ) -> Result<Self, String> {
         if let Tiled::Block(chosen) = &tiled {
             let tiles = chosen.block.rtiles(nest, &chosen.ways).to_vec();
-            return Ok(Self { tiled, tiles, cycles });
+            return Ok(Self { tiled, tiles, why });
         }
         let unit = machine.units().into_iter().next().ok_or("the machine has no units")?;
-        let inner = tiled.tile(nest);
+        let (inner, cycles) = (tiled.tile(nest), why.cost.cycles);
         let tasks = task_tile::tasks_per_unit(machine, nest);
         let outer = task_tile::task_tile(nest, &inner, &unit, cycles, tasks, task_memory(machine));
         let (outer, part) = match &tiled {
-            Tiled::Lanes(lanes) => {
-                let axis = lanes.shape.lanes_axis;
-                parts::in_parts(machine, nest, axis, cycles, &inner, outer)
-            }
+            Tiled::Lanes(lanes) => parts::in_parts(machine, nest, lanes, cycles, &inner, outer),
             _ => (outer, None),
         };
         let mut tiles: Vec<RTile> =
@@ -73,7 +72,12 @@ impl<'c> Tile<'c> {
             }
             tiles.insert(1, staged);
         }
-        Ok(Self { tiled, tiles, cycles })
+        Ok(Self { tiled, tiles, why })
+    }
+
+    /// All that is written of it.
+    pub fn tiling<'t>(&'t self, schedule: &'t Schedule) -> Tiling<'t, 'c> {
+        Tiling { tiled: &self.tiled, tiles: &self.tiles, schedule, why: Some(self.why) }
     }
 
     /// Number of rTasks.

@@ -266,5 +266,5 @@ pub(super) fn busiest<'c>(
     let pieces: u64 =
         parallel.map(|axis| nest.axes[axis].extent.div_ceil(tile.sizes[axis].max(1))).product();
     let rounds = pieces.div_ceil(unit.count()).max(1);
-    Some((choice.cycles * rounds as f64 / pieces.max(1) as f64, pieces, tile))
+    Some((choice.why.cost.cycles * rounds as f64 / pieces.max(1) as f64, pieces, tile))
 }

@@ -20,10 +20,10 @@ use super::pace::Pace;
 use super::propagate::{Chain, Link, Tiles, propagate, reach};
 use super::traffic::{Config, Limits, configs, traffic};
 use super::way::{move_cycles, private_cache, way};
+use crate::cost::worth;
 use crate::nest::grid::task_grid;
 use crate::nest::{Access, Border, Nest, Start};
 use crate::remarks::Refused;
-use crate::worth;
 
 /// Tiles that the policy is asked about.
 const TRIED: usize = 3;
@@ -372,7 +372,7 @@ fn member_cycles<'c>(
         let tile = || {
             let beside = Near { memory, taken: config.footprint, inside: own };
             let tile = choose_tile(chooser, nest, &sizes, beside)?;
-            Some((tile.cycles, tile.registers().to_vec(), tile.shared_bytes))
+            Some((tile.why.cost.cycles, tile.registers().to_vec(), tile.shared_bytes))
         };
         let tile = known.entry(key).or_insert_with(tile).as_ref();
         let (cycles, registers, far) = tile.ok_or(NoCycles::NoLanes)?;

@@ -7,6 +7,8 @@
 
 use weft_dialects::device::{Machine, Memory, Move, Scope};
 
+use crate::cost::home::{Beside, room};
+
 /// A memory in which tiles wait between the shared memory and where they are used.
 #[derive(Clone, Debug)]
 pub struct Stage<'c> {
@@ -113,6 +115,8 @@ pub struct PrivateCache<'c> {
     pub name: &'c str,
     /// Bytes of a largest piece: the rest is for what streams by.
     pub most_bytes: u64,
+    /// Bytes of all pieces that tiles share, if nothing but what streams by is beside them.
+    pub shared_bytes: u64,
 }
 
 /// The largest cache that a unit has for itself. Only where one thread's registers are filled
@@ -125,5 +129,7 @@ pub fn private_cache(machine: Machine<'_>) -> Option<PrivateCache<'_>> {
     let caches =
         memories.iter().filter(|memory| memory.is_cache() && memory.scope() == Scope::Core);
     let largest = caches.max_by_key(|memory| memory.capacity_bytes()).filter(|_| direct)?;
-    Some(PrivateCache { name: largest.name, most_bytes: largest.capacity_bytes() / 4 })
+    let [most_bytes, shared_bytes] =
+        [Beside::TilesAndStream, Beside::Stream].map(|beside| room(largest, beside));
+    Some(PrivateCache { name: largest.name, most_bytes, shared_bytes })
 }

@@ -10,6 +10,7 @@ use super::block::{self, Core};
 use super::construct_rtiles::read;
 use super::isa::Bound;
 use super::policy::Tiled;
+use super::why::Why;
 use crate::nest::Nest;
 
 /// Makes a kernel that copies or fills the work of a move, at once or `most` points of an axis in
@@ -27,8 +28,20 @@ pub(crate) fn construct_move<'c>(
     let tile = RTile { memory: way.target().to_owned(), sizes };
     let tiles = [tile.clone()];
     let moved = Tiled::Moved(way.name, tile);
-    rewrite(context, machine, kernel, &nest, (&moved, &tiles, &Schedule::default()));
+    let schedule = Schedule::default();
+    let tiling = Tiling { tiled: &moved, tiles: &tiles, schedule: &schedule, why: None };
+    rewrite(context, machine, kernel, &nest, &tiling);
     Ok(())
+}
+
+/// What was chosen for a nest.
+pub(super) struct Tiling<'t, 'c> {
+    pub tiled: &'t Tiled<'c>,
+    /// The rTiles, the rTask's first.
+    pub tiles: &'t [RTile],
+    pub schedule: &'t Schedule,
+    /// Why it was; nothing where there was no choice.
+    pub why: Option<Why>,
 }
 
 /// Puts loads, the compute and stores around the payload.
@@ -37,7 +50,7 @@ pub(super) fn rewrite<'c>(
     machine: Machine<'c>,
     kernel: Op<'c>,
     nest: &Nest<'c>,
-    (tiled, tiles, schedule): (&Tiled<'c>, &[RTile], &Schedule),
+    &Tiling { tiled, tiles, schedule, why }: &Tiling<'_, 'c>,
 ) {
     let block = kernel.body(0).expect("the kernel was read");
     let payload = block.ops();
@@ -57,6 +70,7 @@ pub(super) fn rewrite<'c>(
         })
         .collect();
     let layouts = layouts(tiled);
+    let because = why.map(|why| why.to_string());
     let compute = ComputeOp {
         inputs: &loaded,
         inits,
@@ -66,6 +80,7 @@ pub(super) fn rewrite<'c>(
         tiles,
         layouts: layouts.as_deref(),
         schedule,
+        because: because.as_deref(),
     };
     let (compute, body) = compute.build(&mut b);
     let mut map = Mapping::default();

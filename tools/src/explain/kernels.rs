@@ -64,7 +64,8 @@ impl Facts {
             elem: elem.map(|elem| elem.to_string()).unwrap_or_default(),
             predicted: predicted(machine, op).map(|found| Predicted {
                 what: found.what,
-                cycles: found.cycles,
+                cycles: found.cost.cycles,
+                terms: found.cost.terms().map(|(term, cycles)| (term.name(), cycles)).collect(),
                 second: found.second.as_ref().map(|(what, _)| what.clone()),
                 second_cycles: found.second.map(|(_, cycles)| cycles),
             }),
@@ -83,6 +84,7 @@ fn compute(compute: &tile::Compute<'_>) -> Compute {
         instruction: compute.instruction.to_owned(),
         axes: axes.unwrap_or_default().into_iter().map(axis).collect(),
         tiles: compute.tiles.iter().map(tile).collect(),
+        because: compute.because.map(str::to_owned),
     }
 }
 

@@ -145,7 +145,13 @@ fn tiles(compute: &Compute) -> String {
     let tile = |own: &super::Tile| format!("{:?} in @{}", own.sizes, escaped(&own.memory));
     let tiles: Vec<_> = compute.tiles.iter().map(tile).collect();
     let extents: Vec<_> = compute.axes.iter().map(|axis| axis.extent).collect();
-    format!("<li>{} of {extents:?} by {}</li>\n", tiles.join(", "), escaped(&compute.instruction))
+    let because = compute.because.as_deref().map(|why| format!("<br>{}", escaped(why)));
+    format!(
+        "<li>{} of {extents:?} by {}{}</li>\n",
+        tiles.join(", "),
+        escaped(&compute.instruction),
+        because.unwrap_or_default()
+    )
 }
 
 fn tasks(kernel: &Kernel) -> String {

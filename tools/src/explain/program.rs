@@ -171,6 +171,7 @@ impl<'c> Reader<'c, '_> {
             Some(Predicted {
                 what: format!("{} loop nests, each as it was chosen alone", facts.computes.len()),
                 cycles: *known?,
+                terms: Vec::new(),
                 second: None,
                 second_cycles: None,
             })

@@ -184,6 +184,9 @@ pub struct Compute {
     pub axes: Vec<Axis>,
     /// Its rTiles, the rTask's first.
     pub tiles: Vec<Tile>,
+    /// Why they were chosen: the rule by which they were constructed, the number of tiles that were
+    /// compared, and the terms of the cost.
+    pub because: Option<String>,
 }
 
 /// A loop.
@@ -226,6 +229,8 @@ pub struct Predicted {
     pub what: String,
     /// Cycles of the whole kernel on one unit.
     pub cycles: f64,
+    /// The terms of the cost that take any time, and the cycles that each would take alone.
+    pub terms: Vec<(&'static str, f64)>,
     /// The next best way.
     pub second: Option<String>,
     /// Its cycles.

@@ -79,7 +79,7 @@ pub(super) fn machine_c5(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
-/// C1. Capacities, bandwidths, transaction, way, banks, register size and lanes are above zero.
+/// C1. Capacities, bandwidths, transaction, jump, way, banks, register size and lanes are above zero.
 pub(super) fn memory_c1(op: Op<'_>, diag: &mut Diagnostics) {
     for name in [
         "capacity_bytes",
@@ -91,6 +91,7 @@ pub(super) fn memory_c1(op: Op<'_>, diag: &mut Diagnostics) {
         "bytes_per_cycle",
         "gbytes_per_second",
         "transaction_bytes",
+        "jump_cycles",
         "way_bytes",
         "banks",
         "bank_bytes",

@@ -9,11 +9,11 @@
 //! the transforms cost what their loads do. Their tensors are several times as large as the
 //! image, and the cycles of tiles assume that data is in a local cache: the bytes cover the rest.
 
-use weft_dialects::device::{Machine, Memory};
 use weft_dialects::ir::{Op, ty};
 
 use super::emit::Written;
 use super::read::Conv;
+use crate::cost::memory_cycles;
 use crate::nest::{Access, Nest, Start, generic_accesses, generic_axes, generic_inputs};
 use crate::tile::Chooser;
 
@@ -59,15 +59,5 @@ fn nest<'c>(chooser: &Chooser<'c>, op: Op<'c>, constant: &dyn Fn(&Access<'c>) ->
         Nest { axes, inputs, outputs, body, starts, epilogue: None, captures: Vec::new() };
     nest.simplify();
     let cycles = chooser.cycles_where(&nest, &constant).unwrap_or(f64::INFINITY);
-    cycles.max(bytes as f64 / rate(chooser.machine, bytes))
-}
-
-/// Bytes a cycle of the smallest memory that holds as many and is filled by access, or of
-/// the one that all units share; without end where the machine does not say.
-fn rate(machine: Machine<'_>, bytes: u64) -> f64 {
-    let memories = machine.memories();
-    let holds = |memory: &&Memory<'_>| memory.is_cache() && memory.capacity_bytes() >= bytes;
-    let cache = memories.iter().filter(holds).min_by_key(|memory| memory.capacity_bytes()).cloned();
-    let rate = cache.or_else(|| machine.shared()).and_then(|memory| memory.bytes_per_cycle());
-    rate.map_or(f64::INFINITY, |rate| rate as f64)
+    cycles.max(memory_cycles(chooser.machine, bytes))
 }

@@ -9,8 +9,8 @@ use super::super::conflicts::{Access, Conflicts};
 use super::super::kernels::Kernels;
 use super::super::touch::{Region, seen_from};
 use super::super::values::{Job, Lowered, StorageClass};
+use crate::cost::worth::parts;
 use crate::precedence::Precedence;
-use crate::worth::parts;
 
 /// An operator (Rammer's rOperator, OSDI'20, section 3): rTasks that are independent of each
 /// other, in one or more ways.

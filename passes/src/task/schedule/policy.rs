@@ -11,8 +11,8 @@ use super::fill::{Program, in_order};
 use super::operators::{Operator, Target};
 use super::wavefront::{Decision, wavefront};
 use super::{Options, TooLarge};
+use crate::cost::worth;
 use crate::remarks::{Refused, chosen};
-use crate::worth;
 
 /// The policy that decides the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,7 +14,9 @@ use weft_dialects::ir::ty;
 use weft_dialects::tile::RTile;
 
 use super::super::banks::{Banks, Choice};
+use super::super::why::Rule;
 use super::{Block, Chosen, K, Lying, M, N, Ways, accesses, epilogue, tiles};
+use crate::cost::{Cost, Term};
 use crate::nest::Nest;
 
 /// Tiles whose turns of banks are counted.
@@ -51,14 +53,18 @@ fn best<'c>(
     let banks = Banks::of(&ways.near)?;
     let facts = Facts::of(machine, nest, &block, &ways)?;
     let candidates = match all_tiles {
-        true => tiles::enumerated(nest, &block, &facts),
+        true => {
+            let all = tiles::enumerated(nest, &block, &facts).into_iter();
+            all.map(|block| (block, Rule::Enumerated)).collect()
+        }
         false => tiles::constructed(machine, nest, &block, &ways, &facts),
     };
-    let estimated = candidates.into_iter().map(|block| {
+    let compared = candidates.len();
+    let estimated = candidates.into_iter().map(|(block, rule)| {
         let turns = [M, N].map(|side| facts.turns(&block, side));
-        (facts.cycles(nest, &block, turns), block)
+        (facts.cost(nest, &block, turns).cycles, block, rule)
     });
-    let mut ranked: Vec<(f64, Block<'c>)> = estimated.collect();
+    let mut ranked: Vec<(f64, Block<'c>, Rule)> = estimated.collect();
     ranked.sort_by(|one, other| {
         let bytes = |block| facts.bytes(block);
         one.0.total_cmp(&other.0).then_with(|| bytes(&one.1).cmp(&bytes(&other.1)))
@@ -66,30 +72,30 @@ fn best<'c>(
     ranked.truncate(COUNTED);
     let taken = |block: &Block<'c>, lying: &[(Lying, Choice); 2]| {
         let turns = [M, N].map(|side| lying[side].1.after.taken as f64);
-        facts.cycles(nest, block, turns) * facts.units
+        facts.cost(nest, block, turns) * facts.units
     };
-    let compared = ranked.into_iter().map(|(_, block)| {
+    let counted = ranked.into_iter().map(|(_, block, rule)| {
         let lying = facts.lying(banks, nest, &block);
-        (taken(&block, &lying), block, lying)
+        (taken(&block, &lying).cycles, (block, lying, rule))
     });
-    let (_, block, lying) = compared.min_by(|one, other| one.0.total_cmp(&other.0))?;
+    let (_, (block, lying, rule)) = counted.min_by(|one, other| one.0.total_cmp(&other.0))?;
     let lying = [M, N].map(|side| {
         let own = lying[side].0;
         (own, accesses::counted(banks, nest, &block, side, &own))
     });
-    let cycles = taken(&block, &lying);
-    Some(Chosen { block, ways, lying, cycles })
+    let cost = taken(&block, &lying);
+    Some(Chosen { block, ways, lying, cost, rule, compared })
 }
 
 /// What a group that brings everything itself takes, cycles times units, for its register
-/// tile; `cycles` is what it takes where nothing has to be waited for. Its tiles come from
+/// tile; `cost` is what it takes where nothing has to be waited for. Its tiles come from
 /// the memory behind, of which each unit has a part, and it waits for them at every step of
 /// the reductions; two steps are under way at once.
-pub fn alone<'c>(machine: Machine<'c>, nest: &Nest<'c>, tile: &RTile, cycles: f64) -> f64 {
+pub fn alone<'c>(machine: Machine<'c>, nest: &Nest<'c>, tile: &RTile, cost: Cost) -> Cost {
     let sizes = &tile.sizes;
     let units = machine.units();
     let facts = machine.shared().zip(far(machine)).zip(units.first());
-    let Some(((shared, far), unit)) = facts else { return cycles };
+    let Some(((shared, far), unit)) = facts else { return cost };
     let axes = 0..nest.axes.len();
     let count = |reduces: bool| -> f64 {
         let own = axes.clone().filter(|&axis| nest.reduces(axis) == reduces);
@@ -107,9 +113,12 @@ pub fn alone<'c>(machine: Machine<'c>, nest: &Nest<'c>, tile: &RTile, cycles: f6
     let latency = way.and_then(|way| way.latency_cycles()).unwrap_or(0) as f64;
     let waves = (tiles / units / unit.groups() as f64).ceil();
     let waits = waves * latency / 2.0;
-    let brought = ((tiles / units).ceil() * step / far).max(waits) * steps * units;
+    let transfers = (tiles / units).ceil() * step / far;
+    let [transfers, waits] = [transfers, waits].map(|each| each * steps * units);
+    let (cycles, brought) = (cost.cycles, transfers.max(waits));
     // Of the groups under way one is at its end, or at its beginning.
-    cycles.max(brought) + cycles.min(brought) / unit.groups() as f64
+    let all = cycles.max(brought) + cycles.min(brought) / unit.groups() as f64;
+    cost.with(Term::Transfers, transfers).with(Term::Waits, waits).taking(all)
 }
 
 /// Bytes a cycle that one unit gets of the memory behind. What caches it may give more;
@@ -252,8 +261,8 @@ impl Facts {
         (tall * wide) as f64 * inner * read + self.own(block, side) as f64 / self.row
     }
 
-    /// Cycles until all units are done, for so many turns of banks a step.
-    fn cycles(&self, nest: &Nest<'_>, block: &Block<'_>, turns: [f64; 2]) -> f64 {
+    /// What all units together take until they are done, for so many turns of banks a step.
+    fn cost(&self, nest: &Nest<'_>, block: &Block<'_>, turns: [f64; 2]) -> Cost {
         let (quanta, [tall, wide]) = (block.quanta(), block.groups());
         let extent = |axis: usize| nest.axes[axis].extent;
         let (mut tiles, mut steps) = (1.0, 1.0);
@@ -270,11 +279,20 @@ impl Facts {
         let issues = ((tall * wide) as f64 * resident / self.partitions).min(1.0);
         let compute = (tall * wide * rows * columns) as f64 * inner * self.issue / issues;
         let waits = self.latency / resident;
-        let step = compute.max(near).max(far).max(waits) + 2.0 * self.barrier;
+        let barriers = 2.0 * self.barrier;
+        let step = compute.max(near).max(far).max(waits) + barriers;
         let points = (block.tile[M] * block.tile[N]) as f64;
         let sums = points * (self.elem_bytes[K] as f64 + self.epilogue.1) / self.far;
         let sums = sums + (tall * wide * rows * columns) as f64 * self.epilogue.0 / issues;
-        (tiles / self.units).ceil() * (steps * step + sums + self.latency)
+        let tile = Cost::default()
+            .with(Term::Compute, steps * compute)
+            .with(Term::Loads, steps * near)
+            .with(Term::Transfers, steps * far)
+            .with(Term::Waits, steps * waits + self.latency)
+            .with(Term::Loops, steps * barriers)
+            .with(Term::Results, sums)
+            .taking(steps * step + sums + self.latency);
+        tile * (tiles / self.units).ceil()
     }
 }
 

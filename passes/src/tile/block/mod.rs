@@ -24,6 +24,8 @@ use weft_dialects::tile::{Compute, RTile};
 use super::banks::Choice;
 use super::instruction::bindings;
 use super::isa::{Begin, Filter, Mapping, begin, factors, has_axes, mapping, mappings};
+use super::why::Rule;
+use crate::cost::Cost;
 use crate::nest::{Access, Nest};
 
 pub use accesses::{near_run, turns};
@@ -420,8 +422,12 @@ pub struct Chosen<'c> {
     pub ways: Ways<'c>,
     /// How the inputs along m and along n lie, and the conflicts that saves.
     pub lying: [(Lying, Choice); 2],
-    /// Predicted cycles until all units are done, times units.
-    pub cycles: f64,
+    /// What it is predicted to take until all units are done, times units.
+    pub cost: Cost,
+    /// The rule by which the tile was constructed.
+    pub(super) rule: Rule,
+    /// Tiles that were compared.
+    pub compared: usize,
 }
 
 impl Chosen<'_> {

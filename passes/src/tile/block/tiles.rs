@@ -21,6 +21,7 @@ use weft_dialects::ir::ty;
 
 use super::super::roller::path::path;
 use super::super::roller::{Arch, Axis, Dim, Operator, Options, Policy, Tensor, cost, steps};
+use super::super::why::{Rule, percent};
 use super::choose::Facts;
 use super::{Block, Core, K, M, N, Ways};
 use crate::nest::{Access, Nest};
@@ -37,7 +38,7 @@ pub(super) fn constructed<'c>(
     block: &Block<'c>,
     ways: &Ways<'c>,
     facts: &Facts,
-) -> Vec<Block<'c>> {
+) -> Vec<(Block<'c>, Rule)> {
     let sizes = matches!(block.core, Core::Matrix(..)).then(|| block.quanta());
     let arch = Arch::by(machine, block.instruction(), sizes, &ways.near);
     let (Ok(arch), Some(operator)) = (arch, operator(nest, block)) else { return Vec::new() };
@@ -47,7 +48,7 @@ pub(super) fn constructed<'c>(
     for epsilon in EPSILONS {
         for own in builder.round(epsilon) {
             if seen.insert((own.tile, own.group, own.quanta())) {
-                found.push(own);
+                found.push((own, Rule::Reuse(percent(epsilon))));
             }
         }
     }

@@ -389,10 +389,11 @@ fn pays<'c>(
         return Ok(());
     };
     let is_lanes = |choice: &Choice<'_>| matches!(choice.tiled, Tiled::Lanes(_));
-    let apart = made.cycles + used.cycles;
-    if is_lanes(&made) && is_lanes(&together) || together.cycles <= apart {
+    let [together_cycles, apart] =
+        [together.why.cost.cycles, made.why.cost.cycles + used.why.cost.cycles];
+    if is_lanes(&made) && is_lanes(&together) || together_cycles <= apart {
         return Ok(());
     }
-    let values = format!("{:.0} cycles together, {apart:.0} apart", together.cycles);
+    let values = format!("{together_cycles:.0} cycles together, {apart:.0} apart");
     Err(Refused::by("epilogue", "both together take more").met(values))
 }

@@ -20,9 +20,10 @@ use super::super::stream_host::flow::Flow;
 use super::super::stream_host::segment::{Cut, Segment, arena_bytes, moved, samples};
 use super::super::stream_host::spans::count;
 use super::work::Work;
+use crate::cost::home::{Beside, room};
+use crate::cost::worth::parts;
 use crate::remarks::Refused;
 use crate::tile::cluster_memory::ClusterMemory;
-use crate::worth::parts;
 
 /// Limits on instances.
 pub(super) struct Limits {
@@ -51,7 +52,7 @@ impl Limits {
         let units = machine.units();
         let (cores, handover) =
             units.first().map_or((1, 0), |unit| (unit.count(), unit.handover_cycles()));
-        let room = buffer.memory.capacity_bytes() / 2;
+        let room = room(&buffer.memory, Beside::Stream);
         let (transaction, latency) = (shared.transaction_bytes().unwrap_or(1), buffer.latencies());
         let shelf = units.first().and_then(|unit| ClusterMemory::of(machine, unit, unit.count()));
         let clusters = shelf.map(|shelf| (shelf.clusters.count(), shelf.bytes));

@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use weft_dialects::device::{Instruction, Machine};
 use weft_dialects::tile::RTile;
 
+use super::super::why::Rule;
 use super::cost::Mapped;
 use super::enumerate::{Filter, mappings};
 use super::has_axes;
@@ -17,6 +18,7 @@ use super::refusal::Refusal;
 use super::residue::{self, Begin, padding_is_neutral};
 use super::tiles;
 use super::unify::Bound;
+use crate::cost::Cost;
 use crate::nest::Nest;
 use crate::remarks::Refused;
 
@@ -95,8 +97,12 @@ pub struct Matrix<'c> {
     pub tile: RTile,
     /// Steps of the innermost looped reduction whose inputs have room at the same time.
     pub stages: u64,
-    /// Predicted cycles on one unit.
-    pub cycles: f64,
+    /// What it is predicted to take on one unit.
+    pub cost: Cost,
+    /// The rule by which the tile was constructed.
+    pub(crate) rule: Rule,
+    /// Tiles that were compared, of all mappings.
+    pub compared: usize,
 }
 
 /// A mapping that was looked at, and what became of it.
@@ -123,8 +129,15 @@ pub fn choices<'c>(
         .collect()
 }
 
-/// The cheapest mapping so far: its cycles, and the tiles that feed it.
-type Best<'c> = (f64, Vec<Vec<u64>>, Mapping<'c>);
+/// A tile that feeds an instruction, and the rule by which it was constructed.
+type Ruled = (Vec<u64>, Rule);
+
+/// The cheapest mapping so far, and the tiles that feed it.
+struct Best<'c> {
+    cost: Cost,
+    tiles: Vec<Ruled>,
+    mapping: Mapping<'c>,
+}
 
 /// The cheapest way for one instruction; writes down what became of every mapping.
 ///
@@ -137,44 +150,23 @@ pub fn consider<'c>(
     search: Search<'_>,
     record: &mut Vec<Considered>,
 ) -> Result<Matrix<'c>, Refusal> {
-    let all = mappings(instruction, nest, Filter::Signature)?;
-    let mut ranked: Vec<(f64, f64, Mapping<'c>)> = all
-        .into_iter()
-        .map(|mapping| {
-            let mapped = Mapped::new(machine, nest, &mapping, search.near);
-            (mapped.least_cycles(), reuse(&mapped), mapping)
-        })
-        .collect();
-    // The fewest instructions first, so that most others cannot be cheaper; of those, the
-    // one that reuses most. A stable order: the enumeration decides ties.
-    ranked.sort_by(|one, other| {
-        let fewest = one.0.total_cmp(&other.0);
-        fewest.then(other.1.total_cmp(&one.1))
-    });
     let closely = match search.strategy {
         Strategy::Exhaustive => usize::MAX,
         Strategy::Greedy => 1,
         Strategy::Beam => BEAM,
     };
-    let (mut refusal, mut grown) = (None, 0);
+    let (mut refusal, mut grown, mut compared) = (None, 0, 0);
     let mut best: Option<Best<'c>> = None;
-    for (least, _, mapping) in ranked {
+    for (least, mapping) in ranked(machine, nest, instruction, search)? {
         let what = mapping.describe();
         let mut note = |cycles: Option<f64>, dropped: Option<String>| {
             record.push(Considered { mapping: what.clone(), cycles, dropped });
         };
-        match &best {
-            Some((cycles, ..)) if least >= *cycles => {
-                let why = format!("its instructions alone take {least:.0} cycles");
-                note(None, Some(dropped("least", why, *cycles)));
-                continue;
-            }
-            Some((cycles, ..)) if grown >= closely => {
-                let why = "another one computes more for a byte";
-                note(None, Some(dropped("intensity", why, *cycles)));
-                continue;
-            }
-            _ => {}
+        if let Some(best) = &best
+            && let Some(why) = is_hopeless(least, best.cost.cycles, grown >= closely)
+        {
+            note(None, Some(why));
+            continue;
         }
         let mapped = Mapped::new(machine, nest, &mapping, search.near);
         match start(&mapped) {
@@ -185,34 +177,75 @@ pub fn consider<'c>(
             Ok(sizes) => {
                 grown += 1;
                 let tiles = tiles(&mapped, &sizes, search);
-                let (_, cycles) = cheapest(&tiles, &|tile| mapped.cycles(tile, search.model));
-                let cheaper = best.as_ref().is_none_or(|(least, ..)| cycles < *least);
-                let least = best.as_ref().map_or(cycles, |(least, ..)| *least);
-                note(Some(cycles), (!cheaper).then(|| dropped("cycles", NO_MORE, least)));
+                compared += tiles.len();
+                let cost = |tile: &[u64]| mapped.cost(tile, search.model);
+                let (tile, _) = cheapest(&tiles, &|tile| cost(tile).cycles);
+                let cost = cost(&tile);
+                let before = best.as_ref().map(|best| best.cost.cycles);
+                let cheaper = before.is_none_or(|least| cost.cycles < least);
+                let dropped = before.filter(|_| !cheaper);
+                let dropped = dropped.map(|least| self::dropped("cycles", NO_MORE, least));
+                note(Some(cost.cycles), dropped);
                 if cheaper {
-                    best = Some((cycles, tiles, mapping));
+                    best = Some(Best { cost, tiles, mapping });
                 }
             }
         }
     }
-    let Some((cycles, tiles, mapping)) = best else {
+    let Some(Best { cost, tiles, mapping }) = best else {
         let instruction = instruction.name.to_owned();
         return Err(refusal.unwrap_or(Refusal::Boolean { instruction }));
     };
-    // Only the last one that was cheaper is kept.
+    drop_all_but_the_last(record, cost.cycles);
+    // What it costs by itself decides whether it is taken; how far its tile grows, how soon
+    // all units together are done.
+    let mapped = Mapped::new(machine, nest, &mapping, search.near);
+    let (sizes, rule) = cheapest(&tiles, &|tile| mapped.elapsed(tile, search.model));
+    let stages = mapped.stages(&sizes);
+    let memory = mapping.result(nest).map_or("", |result| mapping.instruction.operands()[result]);
+    let tile = RTile { memory: memory.to_owned(), sizes };
+    Ok(Matrix { tile, stages, mapping, cost, rule, compared })
+}
+
+/// The mappings of an instruction with the cycles of their instructions alone: those of the fewest
+/// first, so that most others cannot be cheaper; of those, the one that reuses most. The order of
+/// the enumeration decides ties.
+fn ranked<'c>(
+    machine: Machine<'c>,
+    nest: &Nest<'c>,
+    instruction: &Instruction<'c>,
+    search: Search<'_>,
+) -> Result<Vec<(f64, Mapping<'c>)>, Refusal> {
+    let all = mappings(instruction, nest, Filter::Signature)?.into_iter().map(|mapping| {
+        let mapped = Mapped::new(machine, nest, &mapping, search.near);
+        (mapped.least_cycles(), reuse(&mapped), mapping)
+    });
+    let mut ranked: Vec<(f64, f64, Mapping<'c>)> = all.collect();
+    ranked.sort_by(|one, other| {
+        let fewest = one.0.total_cmp(&other.0);
+        fewest.then(other.1.total_cmp(&one.1))
+    });
+    Ok(ranked.into_iter().map(|(least, _, mapping)| (least, mapping)).collect())
+}
+
+/// The reason not to look closely at a mapping whose instructions alone take `least` cycles, where
+/// the best one takes `best`; `enough` where as many were looked at as the strategy wants.
+fn is_hopeless(least: f64, best: f64, enough: bool) -> Option<String> {
+    if least >= best {
+        let why = format!("its instructions alone take {least:.0} cycles");
+        return Some(dropped("least", why, best));
+    }
+    enough.then(|| dropped("intensity", "another one computes more for a byte", best))
+}
+
+/// Only the last mapping that was cheaper is kept.
+fn drop_all_but_the_last(record: &mut [Considered], cycles: f64) {
     let kept = record.iter().rposition(|one| one.dropped.is_none());
     for (at, one) in record.iter_mut().enumerate() {
         if one.dropped.is_none() && Some(at) != kept {
             one.dropped = Some(dropped("cycles", NO_MORE, cycles));
         }
     }
-    // What it costs by itself decides whether it is taken; how far its tile grows, how soon
-    // all units together are done.
-    let mapped = Mapped::new(machine, nest, &mapping, search.near);
-    let (sizes, _) = cheapest(&tiles, &|tile| mapped.elapsed(tile, search.model));
-    let stages = mapped.stages(&sizes);
-    let memory = mapping.result(nest).map_or("", |result| mapping.instruction.operands()[result]);
-    Ok(Matrix { tile: RTile { memory: memory.to_owned(), sizes }, stages, mapping, cycles })
 }
 
 const NO_MORE: &str = "another one takes no more";
@@ -326,17 +359,16 @@ fn is_laid_out(mapping: &Mapping<'_>, operand: usize) -> bool {
 }
 
 /// The tiles that are compared, from one instruction on, whose sizes are `least`.
-fn tiles(mapped: &Mapped<'_, '_>, least: &[u64], search: Search<'_>) -> Vec<Vec<u64>> {
+fn tiles(mapped: &Mapped<'_, '_>, least: &[u64], search: Search<'_>) -> Vec<Ruled> {
     match search.all_tiles {
         true => tiles::enumerated(mapped, least),
         false => tiles::constructed(mapped, least),
     }
 }
 
-/// The cheapest of tiles, of which there is one, the first among equals, and its cost.
-fn cheapest(tiles: &[Vec<u64>], cost: &dyn Fn(&[u64]) -> f64) -> (Vec<u64>, f64) {
-    let costs = tiles.iter().map(|tile| (tile, cost(tile)));
+/// The cheapest of tiles, of which there is one, the first among equals.
+fn cheapest(tiles: &[Ruled], cycles: &dyn Fn(&[u64]) -> f64) -> Ruled {
+    let costs = tiles.iter().map(|tile| (tile, cycles(&tile.0)));
     let least = costs.min_by(|one, other| one.1.total_cmp(&other.1));
-    let (tile, cost) = least.expect("one instruction fits");
-    (tile.clone(), cost)
+    least.expect("one instruction fits").0.clone()
 }

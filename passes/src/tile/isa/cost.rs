@@ -8,15 +8,13 @@
 //!          their sum, where the unit does, or where the model says so
 //! ```
 
-use std::collections::BTreeMap;
-
 use weft_dialects::device::{Machine, Move};
 use weft_dialects::ir::ty;
 
 use super::choose::{Model, Near};
 use super::mapping::Mapping;
-use super::residue::{Begin, begin};
 use super::unify::Bound;
+use crate::cost::{Cost, Term};
 use crate::nest::{Nest, Start};
 use crate::tile::way::move_cycles;
 
@@ -61,7 +59,7 @@ impl<'c> Path<'c> {
 }
 
 /// An operand of the instruction.
-struct Operand<'c> {
+pub(super) struct Operand<'c> {
     memory: &'c str,
     /// What brings it, or what it starts from, from where that lies.
     load: Option<Path<'c>>,
@@ -70,9 +68,9 @@ struct Operand<'c> {
     /// Elements of one, and bytes of each.
     block: u64,
     elem_bytes: u64,
-    is_result: bool,
+    pub is_result: bool,
     /// Whether it is one everywhere.
-    is_one: bool,
+    pub is_one: bool,
 }
 
 /// A mapping beside its nest on a machine, whose facts are read once: every tile asks for them.
@@ -82,7 +80,7 @@ pub(super) struct Mapped<'p, 'c> {
     pub mapping: &'p Mapping<'c>,
     /// What waits near the unit.
     near: Option<Near<'p>>,
-    operands: Vec<Operand<'c>>,
+    pub operands: Vec<Operand<'c>>,
     /// Bytes that tiles may take of each operand's memory.
     rooms: Vec<u64>,
     /// Of the shared memory: what moves together, and bytes a cycle.
@@ -206,7 +204,7 @@ impl<'c> Mapped<'_, 'c> {
     }
 
     /// Whether some block of an operand has points that are none of the nest.
-    fn is_ragged(&self, sizes: &[u64], operand: usize) -> bool {
+    pub fn is_ragged(&self, sizes: &[u64], operand: usize) -> bool {
         let dims = self.mapping.dims[operand].iter().flatten();
         dims.into_iter().any(|&own| self.mapping.is_ragged(sizes, own))
     }
@@ -314,9 +312,9 @@ impl<'c> Mapped<'_, 'c> {
         (self.pieces(sizes, operand, self.transaction) * self.transaction) as f64
     }
 
-    /// Cycles of the whole nest on one unit.
-    pub fn cycles(&self, sizes: &[u64], model: Model) -> f64 {
-        self.tiles(sizes) as f64 * self.tile_cycles(sizes, model, 1)
+    /// What the whole nest takes on one unit.
+    pub fn cost(&self, sizes: &[u64], model: Model) -> Cost {
+        self.tile_cost(sizes, model, 1) * self.tiles(sizes) as f64
     }
 
     /// Cycles until all units together are done: tiles go out in waves, and those of a wave
@@ -325,9 +323,10 @@ impl<'c> Mapped<'_, 'c> {
         let (units, tiles) = (self.units, self.tiles(sizes));
         if self.near.is_some() {
             // A tile of a group: the other units do theirs.
-            return tiles as f64 * self.tile_cycles(sizes, model, units);
+            return tiles as f64 * self.tile_cost(sizes, model, units).cycles;
         }
-        tiles.div_ceil(units) as f64 * self.tile_cycles(sizes, model, units.min(tiles))
+        let wave = self.tile_cost(sizes, model, units.min(tiles)).cycles;
+        tiles.div_ceil(units) as f64 * wave
     }
 
     /// Cycles that the instructions alone take: no tile needs fewer.
@@ -347,8 +346,8 @@ impl<'c> Mapped<'_, 'c> {
         steps.product()
     }
 
-    /// Cycles of one tile, while `active` units do one each.
-    fn tile_cycles(&self, sizes: &[u64], model: Model, active: u64) -> f64 {
+    /// What one tile takes, while `active` units do one each.
+    fn tile_cost(&self, sizes: &[u64], model: Model, active: u64) -> Cost {
         let steps = self.steps(sizes);
         let issue = self.mapping.instruction.issue_cycles();
         let compute = self.mapping.instructions(sizes) as f64 * issue;
@@ -356,7 +355,7 @@ impl<'c> Mapped<'_, 'c> {
         let mut overlap = model == Model::Overlapped;
         for (operand, own) in self.operands.iter().enumerate().filter(|(_, own)| !own.is_one) {
             let path = if own.is_result { &own.store } else { &own.load };
-            let Some(path) = path else { return f64::INFINITY };
+            let Some(path) = path else { return Cost::default().taking(f64::INFINITY) };
             let cycles = self.move_cycles(path, sizes, operand, active);
             if own.is_result {
                 finish += 2.0 * cycles;
@@ -367,7 +366,13 @@ impl<'c> Mapped<'_, 'c> {
         }
         let latency = self.mapping.instruction.latency_cycles() as f64;
         let step = if overlap { compute.max(stream) } else { compute + stream } + latency;
-        steps as f64 * step + stream + finish
+        let steps = steps as f64;
+        Cost::default()
+            .with(Term::Compute, steps * compute)
+            .with(Term::Transfers, (steps + 1.0) * stream)
+            .with(Term::Waits, steps * latency)
+            .with(Term::Results, finish)
+            .taking(steps * step + stream + finish)
     }
 }
 
@@ -424,123 +429,4 @@ pub fn transfer_cycles(machine: Machine<'_>, way: &Move<'_>, bytes: f64) -> f64 
     // Registers are many: the next move begins before this one has arrived.
     let latency = if register.is_some() { 0.0 } else { latency };
     move_cycles(machine, way, bytes).max(issue) + latency
-}
-
-/// Bytes that each move carries, by its name.
-pub type Traffic = BTreeMap<String, u64>;
-
-/// Bytes that the moves carry for a whole nest, exactly: what is filled, brought and taken
-/// back, with every ragged tile as large as it is. `task` and `tile` are the sizes of an rTask
-/// and of the tile that waits beside the instruction.
-pub fn traffic<'c>(
-    machine: Machine<'c>,
-    nest: &Nest<'c>,
-    mapping: &Mapping<'c>,
-    (task, tile): (&[u64], &[u64]),
-    near: Option<Near<'_>>,
-) -> Traffic {
-    let mapped = Mapped::new(machine, nest, mapping, near);
-    let pieces: Vec<Vec<(u64, u64)>> = (0..nest.axes.len())
-        .map(|axis| pieces(nest.axes[axis].extent, task[axis], tile[axis]))
-        .collect();
-    let mut traffic = Traffic::new();
-    each(&pieces, &|axis| !nest.reduces(axis), &mut |times, sizes| {
-        mapped.of_result(times, sizes, &mut traffic);
-    });
-    each(&pieces, &|_| true, &mut |times, sizes| mapped.of_inputs(times, sizes, &mut traffic));
-    traffic
-}
-
-/// Sizes of the tiles along an axis, with how many there are of each.
-fn pieces(extent: u64, task: u64, tile: u64) -> Vec<(u64, u64)> {
-    let mut found: Vec<(u64, u64)> = Vec::new();
-    let mut add = |size: u64, count: u64| {
-        if size > 0 && count > 0 {
-            match found.iter_mut().find(|(known, _)| *known == size) {
-                Some((_, counted)) => *counted += count,
-                None => found.push((size, count)),
-            }
-        }
-    };
-    for (span, tasks) in [(task, extent / task), (extent % task, 1)] {
-        add(tile, tasks * (span / tile));
-        add(span % tile, tasks);
-    }
-    found
-}
-
-/// Every combination of pieces along the axes that count, with how often it comes; an axis
-/// that does not count is as long as its first piece.
-fn each(
-    pieces: &[Vec<(u64, u64)>],
-    counts: &dyn Fn(usize) -> bool,
-    body: &mut dyn FnMut(u64, &[u64]),
-) {
-    let mut all = vec![(1, Vec::new())];
-    for (axis, pieces) in pieces.iter().enumerate() {
-        let along: Vec<(u64, u64)> = match counts(axis) {
-            true => pieces.clone(),
-            false => pieces.iter().take(1).map(|(size, _)| (*size, 1)).collect(),
-        };
-        all = all
-            .into_iter()
-            .flat_map(|(times, sizes): (u64, Vec<u64>)| {
-                along.iter().map(move |(size, count)| {
-                    (times * count, sizes.iter().copied().chain([*size]).collect())
-                })
-            })
-            .collect();
-    }
-    for (times, sizes) in all {
-        body(times, &sizes);
-    }
-}
-
-impl<'c> Mapped<'_, 'c> {
-    /// Bytes of the tensor that a tile of an operand is.
-    fn tile_bytes(&self, sizes: &[u64], operand: usize) -> u64 {
-        let inside = self.mapping.inside(operand);
-        let around = self.mapping.around(self.nest, operand);
-        let points: u64 = inside.into_iter().chain(around).map(|axis| sizes[axis]).product();
-        points * self.elem_bytes(operand)
-    }
-
-    fn of_result(&self, times: u64, sizes: &[u64], traffic: &mut Traffic) {
-        let Some(result) = self.mapping.result(self.nest) else { return };
-        let begins = begin(self.nest, self.mapping.binding.from_zero);
-        let copied = matches!(begins, Some(Begin::Copied | Begin::Held));
-        let filled = matches!(begins, Some(Begin::Number | Begin::Zero))
-            || copied && self.is_ragged(sizes, result);
-        self.fill(times, sizes, result, filled, traffic);
-        if copied {
-            self.carry(self.load(result), times * self.tile_bytes(sizes, result), traffic);
-        }
-        self.carry(self.store(result), times * self.tile_bytes(sizes, result), traffic);
-        for (operand, own) in self.operands.iter().enumerate() {
-            self.fill(times, sizes, operand, own.is_one, traffic);
-        }
-    }
-
-    fn of_inputs(&self, times: u64, sizes: &[u64], traffic: &mut Traffic) {
-        for (operand, own) in self.operands.iter().enumerate() {
-            if !own.is_one && !own.is_result {
-                self.fill(times, sizes, operand, self.is_ragged(sizes, operand), traffic);
-                self.carry(self.load(operand), times * self.tile_bytes(sizes, operand), traffic);
-            }
-        }
-    }
-
-    fn fill(&self, times: u64, sizes: &[u64], operand: usize, does: bool, traffic: &mut Traffic) {
-        if does {
-            let way = self.machine.fill_of(self.mapping.instruction.operands()[operand]);
-            let bytes = self.held(sizes, operand) * self.elem_bytes(operand);
-            self.carry(way.as_ref(), times * bytes, traffic);
-        }
-    }
-
-    fn carry(&self, way: Option<&Move<'c>>, bytes: u64, traffic: &mut Traffic) {
-        if let Some(way) = way.filter(|_| bytes > 0) {
-            *traffic.entry(way.name.to_owned()).or_default() += bytes;
-        }
-    }
 }

@@ -16,19 +16,21 @@ mod refusal;
 mod residue;
 mod signature;
 mod tiles;
+mod traffic;
 mod unify;
 
 pub use boolean::{Bits, is_valid};
 pub use choose::{
     Considered, Matrix, Model, Near, Search, Strategy, choices, consider, hands_over,
 };
-pub use cost::{Traffic, traffic, transfer_cycles};
+pub use cost::transfer_cycles;
 pub use enumerate::{Filter, mapping, mappings};
 pub use gather::{Reach, reach};
 pub use mapping::{Digit, Mapping};
 pub use refusal::Refusal;
 pub use residue::{Begin, begin, factors, padding_is_neutral};
 pub use signature::{Signature, nest_bits};
+pub use traffic::{Traffic, traffic};
 pub(crate) use unify::COMMUTE;
 pub use unify::{Binding, Bound, Difference, bindings};
 

@@ -16,16 +16,20 @@ use std::collections::HashSet;
 
 use super::super::roller::path::path;
 use super::super::roller::steps::{Steps, is_thrifty, lcm};
+use super::super::why::{Rule, percent};
 use super::cost::Mapped;
 
 /// Waste of an axis that is allowed, round by round.
 const EPSILONS: [f64; 4] = [0.0, 0.1, 0.3, 1.0];
 
 /// The tiles that Roller constructs from one instruction on, whose sizes are `least`.
-pub(super) fn constructed(mapped: &Mapped<'_, '_>, least: &[u64]) -> Vec<Vec<u64>> {
+pub(super) fn constructed(mapped: &Mapped<'_, '_>, least: &[u64]) -> Vec<(Vec<u64>, Rule)> {
     let mut seen = HashSet::new();
-    let rounds = EPSILONS.iter().flat_map(|&epsilon| round(mapped, least, epsilon));
-    rounds.filter(|tile| seen.insert(tile.clone())).collect()
+    let rounds = EPSILONS.iter().flat_map(|&epsilon| {
+        let rule = Rule::Reuse(percent(epsilon));
+        round(mapped, least, epsilon).into_iter().map(move |tile| (tile, rule))
+    });
+    rounds.filter(|(tile, _)| seen.insert(tile.clone())).collect()
 }
 
 /// The tiles of which every axis wastes at most ε.
@@ -95,7 +99,7 @@ fn doubled(first: u64, extent: u64) -> Vec<u64> {
 }
 
 /// Every tile that fits: sizes are one instruction, doubled, or all of an axis.
-pub(super) fn enumerated(mapped: &Mapped<'_, '_>, least: &[u64]) -> Vec<Vec<u64>> {
+pub(super) fn enumerated(mapped: &Mapped<'_, '_>, least: &[u64]) -> Vec<(Vec<u64>, Rule)> {
     let mut found = vec![least.to_vec()];
     for (axis, &first) in least.iter().enumerate() {
         let sizes = doubled(first, mapped.nest.axes[axis].extent);
@@ -108,5 +112,5 @@ pub(super) fn enumerated(mapped: &Mapped<'_, '_>, least: &[u64]) -> Vec<Vec<u64>
         });
         found = wider.filter(|tile| mapped.overfull(tile).is_none()).collect();
     }
-    found
+    found.into_iter().map(|tile| (tile, Rule::Enumerated)).collect()
 }

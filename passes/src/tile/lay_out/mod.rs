@@ -30,9 +30,9 @@ use super::pack_weights::{constant_operands, kernels, known_inputs};
 use super::peel::fresh;
 use super::private_cache;
 use super::way::way;
+use crate::cost::worth;
 use crate::nest::{self, Nest};
 use crate::remarks::chosen;
-use crate::worth;
 use graph::{Graph, apply};
 use panels::{Panels, laid};
 

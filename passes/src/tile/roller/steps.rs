@@ -137,9 +137,13 @@ pub fn is_thrifty(extent: u64, size: u64, epsilon: f64) -> bool {
 
 /// The least common multiple.
 pub fn lcm(left: u64, right: u64) -> u64 {
-    let (mut a, mut b) = (left, right);
-    while b != 0 {
-        (a, b) = (b, a % b);
+    left / gcd(left, right) * right
+}
+
+/// Greatest common divisor.
+pub fn gcd(mut left: u64, mut right: u64) -> u64 {
+    while right != 0 {
+        (left, right) = (right, left % right);
     }
-    left / a * right
+    left
 }

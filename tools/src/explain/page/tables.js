@@ -84,10 +84,11 @@ function details(number) {
   const kernel = R.kernels[number];
   const fact = (name, value) => known(value) && value !== none ? [h("dt", {}, name), h("dd", {}, value)] : [];
   const units = [...new Set(kernel.ranges.map(range => range.unit))];
-  const tiles = compute => h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, `@${compute.instruction}`),
+  const tiles = compute => [h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, `@${compute.instruction}`),
     compute.axes.map((axis, at) => h("th", { scope: "col", class: "n", title: axis.reduces ? "folded" : "parallel" }, `${axis.reduces ? "r" : "p"}${at}`)))),
     h("tbody", {}, h("tr", {}, h("th", { scope: "row", class: "soft" }, "extent"), compute.axes.map(axis => h("td", { class: "n" }, count(axis.extent)))),
-      compute.tiles.map(tile => h("tr", {}, h("th", { scope: "row" }, swatch(tile.memory), `@${tile.memory}`), tile.sizes.map(size => h("td", { class: "n" }, count(size)))))));
+      compute.tiles.map(tile => h("tr", {}, h("th", { scope: "row" }, swatch(tile.memory), `@${tile.memory}`), tile.sizes.map(size => h("td", { class: "n" }, count(size))))))),
+    compute.because ? h("div", { class: "soft" }, compute.because) : null];
   return [
     h("dl", { class: "facts" },
       fact("kernel", h("code", {}, `@${kernel.kernel}`)),

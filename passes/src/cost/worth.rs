@@ -25,7 +25,7 @@ pub(crate) fn least(cycles: f64) -> f64 {
 /// In how many ranges a kernel of `tasks` rTasks is cut.
 ///
 /// ```
-/// # use weft_passes::worth::parts;
+/// # use weft_passes::cost::worth::parts;
 /// assert_eq!(parts(8, 50_000, 2, 20_000), 2);
 /// assert_eq!(parts(8, 20_000, 2, 20_000), 1); // not worth it
 /// assert_eq!(parts(1, 50_000, 2, 20_000), 1); // an rTask is never cut

@@ -3,16 +3,13 @@
 use weft_dialects::device::{Instruction, Machine};
 use weft_dialects::ir::{Type, ty};
 
+use super::home::{Beside, Homes};
 use crate::nest::generic_axes;
 
 /// Cycles that the smallest memory that holds `bytes`, a cache or the device's memory, takes to
 /// read or write them; none where the machine does not say.
 pub(crate) fn memory_cycles(machine: Machine<'_>, bytes: u64) -> f64 {
-    let memories = machine.memories();
-    let holding = memories.iter().filter(|m| m.is_cache() && m.capacity_bytes() >= bytes);
-    let cache = holding.min_by_key(|memory| memory.capacity_bytes()).cloned();
-    let rate = cache.or_else(|| machine.shared()).and_then(|memory| memory.bytes_per_cycle());
-    rate.map_or(0.0, |rate| bytes as f64 / rate as f64)
+    Homes::of(machine).cycles(bytes, bytes, Beside::Nothing)
 }
 
 /// Cycles that each point of a product of `elem` takes on the fastest instruction of three operands.

@@ -1,0 +1,123 @@
+//! Whether data stays in a memory, and from which memory it comes.
+
+use weft_dialects::device::{Machine, Memory};
+
+/// What passes through a memory while data is to stay in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Beside {
+    /// Nothing: the data is all that is touched, or the program places every byte.
+    Nothing,
+    /// About as many bytes, which are used once.
+    Stream,
+    /// Those, and tiles of other tensors that stay as well.
+    TilesAndStream,
+}
+
+/// Bytes of a memory in which data stays: of a cache, which evicts what was not used for longest,
+/// each kind of data that is beside it takes an equal part.
+pub(crate) fn room(memory: &Memory<'_>, beside: Beside) -> u64 {
+    share(memory.capacity_bytes(), beside)
+}
+
+fn share(capacity_bytes: u64, beside: Beside) -> u64 {
+    match beside {
+        Beside::Nothing => capacity_bytes,
+        Beside::Stream => capacity_bytes / 2,
+        Beside::TilesAndStream => capacity_bytes / 4,
+    }
+}
+
+/// The caches of a machine and the memory behind them, the smallest first.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Homes {
+    memories: Vec<Home>,
+}
+
+/// A memory from which data comes.
+#[derive(Clone, Copy, Debug)]
+struct Home {
+    capacity_bytes: u64,
+    /// Without end where the machine does not say.
+    bytes_per_cycle: f64,
+    /// Cycles of a run that does not follow the one before it, beside those of its bytes.
+    jump_cycles: f64,
+}
+
+impl Homes {
+    /// All caches, and the memory that all units share.
+    pub fn of(machine: Machine<'_>) -> Self {
+        Self::beyond(machine, 0)
+    }
+
+    /// Of these the memories of more than `bytes`.
+    pub fn beyond(machine: Machine<'_>, bytes: u64) -> Self {
+        let caches = machine.memories().into_iter().filter(|memory| memory.is_cache());
+        let caches = caches.filter(|memory| memory.capacity_bytes() > bytes);
+        let known = |memory: Memory<'_>| Home {
+            capacity_bytes: memory.capacity_bytes(),
+            bytes_per_cycle: memory.bytes_per_cycle().map_or(f64::INFINITY, |rate| rate as f64),
+            jump_cycles: memory.jump_cycles().unwrap_or(0) as f64,
+        };
+        let mut memories: Vec<_> = caches.map(known).collect();
+        memories.sort_by_key(|memory| memory.capacity_bytes);
+        memories.extend(machine.shared().map(known));
+        Self { memories }
+    }
+
+    /// The smallest memory in which `bytes` stay, or the last one.
+    fn home(&self, bytes: u64, beside: Beside) -> Option<Home> {
+        let stay = |home: &&Home| share(home.capacity_bytes, beside) >= bytes;
+        self.memories.iter().find(stay).or(self.memories.last()).copied()
+    }
+
+    /// Cycles in which `runs` of `bytes` together, of which none follows the one before it, come
+    /// from a tensor of `whole` bytes.
+    pub fn scattered_cycles(&self, runs: f64, bytes: f64, whole: u64, beside: Beside) -> f64 {
+        let home = self.home(whole, beside);
+        home.map_or(0.0, |home| runs * home.jump_cycles + bytes / home.bytes_per_cycle)
+    }
+
+    /// Cycles in which `bytes` of a tensor of `whole` bytes come or go.
+    pub fn cycles(&self, bytes: u64, whole: u64, beside: Beside) -> f64 {
+        self.home(whole, beside).map_or(0.0, |home| bytes as f64 / home.bytes_per_cycle)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A cache of 1000 bytes at 10 bytes a cycle, and the memory behind it at 2.
+    fn homes() -> Homes {
+        let home = |capacity_bytes, bytes_per_cycle, jump_cycles| Home {
+            capacity_bytes,
+            bytes_per_cycle,
+            jump_cycles,
+        };
+        Homes { memories: vec![home(1000, 10.0, 3.0), home(8000, 2.0, 30.0)] }
+    }
+
+    #[test]
+    fn what_passes_by_takes_room() {
+        let rates = |bytes| {
+            [Beside::Nothing, Beside::Stream, Beside::TilesAndStream]
+                .map(|beside| 100.0 / homes().cycles(100, bytes, beside))
+        };
+        assert_eq!(rates(250), [10.0, 10.0, 10.0]);
+        assert_eq!(rates(500), [10.0, 10.0, 2.0]);
+        assert_eq!(rates(1000), [10.0, 2.0, 2.0]);
+        assert_eq!(rates(1001), [2.0, 2.0, 2.0]);
+        assert_eq!(rates(9000), [2.0, 2.0, 2.0]);
+    }
+
+    #[test]
+    fn runs_that_do_not_follow_each_other_take_longer() {
+        let cycles = |whole| homes().scattered_cycles(4.0, 100.0, whole, Beside::Nothing);
+        assert_eq!([cycles(1000), cycles(1001)], [22.0, 170.0]);
+    }
+
+    #[test]
+    fn a_machine_that_does_not_say_takes_no_time() {
+        assert_eq!(Homes::default().cycles(100, 100, Beside::Nothing), 0.0);
+    }
+}
