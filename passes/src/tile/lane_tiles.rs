@@ -54,6 +54,9 @@ fn with(tile: Tile, at: usize, size: u64) -> Tile {
     tile & !(((1 << BITS) - 1) << (BITS * at)) | size << (BITS * at)
 }
 
+/// A tile, and the rule by which it was constructed.
+type Ruled = (Tile, Rule);
+
 /// A walk from the least tile.
 struct Round {
     /// The waste of an axis that is allowed.
@@ -69,9 +72,9 @@ pub(super) struct LaneTiles<'n, 'c> {
     space: Space<'n, 'c>,
     rounds: Vec<Round>,
     /// Those of other rules that ask for nothing but registers.
-    others: Vec<(Tile, Rule)>,
+    others: Vec<Ruled>,
     /// By which inputs lie in the order of the lanes, all of these and those of the caches.
-    near: RefCell<FxHashMap<Vec<bool>, Vec<(Tile, Rule)>>>,
+    near: RefCell<FxHashMap<Vec<bool>, Vec<Ruled>>>,
 }
 
 impl<'n, 'c> LaneTiles<'n, 'c> {
@@ -128,7 +131,7 @@ impl<'n, 'c> LaneTiles<'n, 'c> {
         let space = &self.space;
         let mut near = self.near.borrow_mut();
         let near = near.entry(packed.to_vec()).or_insert_with(|| self.near(model));
-        let mut found: Vec<(Tile, Rule)> = near.clone();
+        let mut found: Vec<Ruled> = near.clone();
         if space.nest.reduces(space.lanes_axis) {
             found.extend(space.busy_and_full(mapped).into_iter().map(|tile| (tile, Rule::Busy)));
         }
@@ -143,10 +146,10 @@ impl<'n, 'c> LaneTiles<'n, 'c> {
     }
 
     /// The tiles that registers and caches border where inputs lie as in `model`.
-    fn near(&self, model: &Model<'_, 'c>) -> Vec<(Tile, Rule)> {
+    fn near(&self, model: &Model<'_, 'c>) -> Vec<Ruled> {
         let Self { space, rounds, others, .. } = self;
         let room = Room { space, model, known: RefCell::default() };
-        let mut found: FxHashSet<(Tile, Rule)> = others.iter().copied().collect();
+        let mut found: FxHashSet<Ruled> = others.iter().copied().collect();
         for round in rounds {
             let borders = |fits: &dyn Fn(Tile) -> bool| space.borders(round, fits);
             let mut add = |border: Border, tiles: &[Tile]| {

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! A tile lives from the member that makes it to the last one that reads it, and those whose lives
-//! do not meet may share bytes (`task/arena.rs`). A member that reads a tile as the last one, each
+//! do not meet may share bytes (`arena.rs` of `passes/src`). A member that reads a tile as the last one, each
 //! element where it makes one of its own, writes over it.
 
 use weft_dialects::ir::ty;

@@ -132,7 +132,7 @@ fn considered(desk: &Desk) -> (Result<f64, Refusal>, Vec<Considered>) {
     let instruction = machine.instruction("mac4x4x4").expect("it is there");
     let mut record = Vec::new();
     let found = consider(machine, &nest, &instruction, Search::default(), &mut record);
-    (found.map(|found| found.cycles), record)
+    (found.map(|found| found.cost.cycles), record)
 }
 
 /// What waits fits where it waits, or the bytes say why not.

@@ -49,8 +49,14 @@ pub fn shares<'c>(
         });
     let zero = (number, Scalar::Int(0));
     let sum = fold_axes(b, &exp, &[axis], &[], zero, |calc, x, sum| calc.add(sum, x[0]));
-    let inputs = [(&exp, full), (&sum, beside)];
-    b.map_at(element, x.dims(), &inputs, |calc, x| calc.div(x[0], x[1]))
+    // One division a row: a sum is at least 1, so its reciprocal is exact to half a unit of the last
+    // place, and so is the product with it.
+    let share = b.map(number, sum.dims(), &[&sum], |calc, sum| {
+        let one = calc.like(sum[0], 1.0);
+        calc.div(one, sum[0])
+    });
+    let inputs = [(&exp, full), (&share, beside)];
+    b.map_at(element, x.dims(), &inputs, |calc, x| calc.mul(x[0], x[1]))
 }
 
 /// The logarithm of [`shares`].
