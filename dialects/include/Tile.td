@@ -114,15 +114,21 @@ def Tile_EmptyOp : Tile_Op<"empty", []> {
   let description = [{
     ```mlir
     %e = tile.empty in @dram : tensor<4xf32>
+    %t = tile.empty in @l2 at 4352 : tensor<96x128xf32>
     ```
 
-    The memory carries every edge that leaves the tensor.
+    The memory carries every edge that leaves the tensor. In a kernel of several computes, `at` is
+    the byte of the memory at which the tile that is kept of the tensor begins. Tiles share bytes if
+    one was read for the last time before the other is made, or if the compute that makes the other
+    one is the last to read the first, each element where it makes its own, and both begin at the
+    same byte. Without `at` a tile lies behind all others.
 
     - C1: the machine has the memory.
+    - C2: `at` is a multiple of 64 from 0 on.
   }];
-  let arguments = (ins FlatSymbolRefAttr:$memory);
+  let arguments = (ins FlatSymbolRefAttr:$memory, OptionalAttr<I64Attr>:$at);
   let results = (outs AnyTensor:$result);
-  let assemblyFormat = "`in` $memory attr-dict `:` type($result)";
+  let assemblyFormat = "`in` $memory (`at` $at^)? attr-dict `:` type($result)";
 }
 
 def Tile_ViewOp : Tile_Op<"view", [Pure]> {

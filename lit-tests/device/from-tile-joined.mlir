@@ -18,9 +18,9 @@
 //   CHECK-NOT:   %[[A]]
 tile.kernel @in_turns {
 ^bb0(%x: tensor<16xf32>, %w: tensor<3xf32>, %o: tensor<10xf32>):
-  %e0 = tile.empty in @l2 : tensor<16xf32>
-  %e1 = tile.empty in @l2 : tensor<14xf32>
-  %e2 = tile.empty in @l2 : tensor<12xf32>
+  %e0 = tile.empty in @l2 at 0 : tensor<16xf32>
+  %e1 = tile.empty in @l2 at 64 : tensor<14xf32>
+  %e2 = tile.empty in @l2 at 0 : tensor<12xf32>
   %a0 = tile.load %x to @vreg : tensor<16xf32>
   %c0 = tile.compute ins(%a0) outs(%e0) on @valu lanes 0 tiles [#tile.rtile<"l2"[16]>, #tile.rtile<"vreg"[8]>] : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32> {
   ^bb0(%i: tensor<16xf32>, %j: tensor<16xf32>):
@@ -99,8 +99,8 @@ tile.kernel @in_turns {
 //       CHECK:   device.copy @load %[[A]]
 tile.kernel @over {
 ^bb0(%x: tensor<16xf32>, %w: tensor<3xf32>, %o: tensor<14xf32>):
-  %e0 = tile.empty in @l2 : tensor<16xf32>
-  %e1 = tile.empty in @l2 : tensor<16xf32>
+  %e0 = tile.empty in @l2 at 0 : tensor<16xf32>
+  %e1 = tile.empty in @l2 at 0 : tensor<16xf32>
   %a0 = tile.load %x to @vreg : tensor<16xf32>
   %c0 = tile.compute ins(%a0) outs(%e0) on @valu lanes 0 tiles [#tile.rtile<"l2"[16]>, #tile.rtile<"vreg"[8]>] : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32> {
   ^bb0(%i: tensor<16xf32>, %j: tensor<16xf32>):

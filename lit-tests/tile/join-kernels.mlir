@@ -17,7 +17,7 @@
 //   CHECK-NOT: tile.kernel @double {
 //       CHECK: tile.kernel @double_sum {
 //       CHECK:   ^bb0(%[[X:.+]]: tensor<12xf32>, %[[W:.+]]: tensor<3xf32>, %[[O:.+]]: tensor<10xf32>):
-//       CHECK:   %[[ROOM:.+]] = tile.empty in @l2 : tensor<12xf32>
+//       CHECK:   %[[ROOM:.+]] = tile.empty in @l2 at 0 : tensor<12xf32>
 //       CHECK:   %[[L:.+]] = tile.load %[[X]] to @vreg
 //       CHECK:   tile.compute ins(%[[L]]) outs(%[[ROOM]]) on @valu
 //       CHECK:   %[[H:.+]] = tile.store %{{.+}} from @vreg to %[[ROOM]]

@@ -50,6 +50,8 @@ view! {
     lists {}
 }
 
+/// Alignment of buffers in an arena, equal to that of the memory that kernels are given.
+pub const ARENA_ALIGN: i64 = 64;
 /// The part of a register file that tiles leave free.
 const RESERVED: u64 = 4;
 /// Four registers of 32 bits.

@@ -17,7 +17,7 @@ mod view;
 
 pub use instruction::Instruction;
 pub use machine::Machine;
-pub use memory::{Memory, Move};
+pub use memory::{ARENA_ALIGN, Memory, Move};
 pub use program::{
     Apply, Combine, Contract, Copy, Fill, Invoke, Kernel, Limit, Transfer, View, token,
 };

@@ -47,6 +47,14 @@ pub fn empty<'c>(b: &mut Builder<'c>, memory: &str, ty: Type<'c>) -> Val<'c> {
     b.op_with("tile.empty", &[], &[ty], &memory, 0).result(0)
 }
 
+/// `tile.empty in @memory at N : ty`.
+pub fn empty_at<'c>(b: &mut Builder<'c>, memory: &str, at: u64, ty: Type<'c>) -> Val<'c> {
+    let context = b.context();
+    let attributes =
+        [("memory", attr::of_symbol(context, memory)), ("at", attr::of_int(context, at as i64))];
+    b.op_with("tile.empty", &[], &[ty], &attributes, 0).result(0)
+}
+
 /// `tile.view %source : ... to ty`.
 pub fn view<'c>(b: &mut Builder<'c>, source: Val<'c>, ty: Type<'c>) -> Val<'c> {
     b.op("tile.view", &[source], &[ty]).result(0)

@@ -151,13 +151,16 @@ pub struct Empty<'c> {
     pub op: Op<'c>,
     /// The memory that carries every edge that leaves it.
     pub memory: &'c str,
+    /// The first byte of its tile there.
+    pub at: Option<u64>,
 }
 
 impl<'c> Empty<'c> {
     /// The view, where `op` is a `tile.empty`.
     pub fn of(op: Op<'c>) -> Option<Self> {
         let memory = op.is("tile.empty").then(|| op.attr("memory")).flatten()?;
-        Some(Self { op, memory: attr::symbol(memory)? })
+        let at = op.attr("at").and_then(attr::int).and_then(|at| u64::try_from(at).ok());
+        Some(Self { op, memory: attr::symbol(memory)?, at })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::verify_schedule::{compute_c6, compute_c7, compute_c8, compute_c9, compute_c10};
 use super::{Run, axes, mapped_axes, nest, places};
-use crate::device::Machine;
+use crate::device::{ARENA_ALIGN, Machine};
 use crate::ir::{Block, Diagnostics, Op, Type, Val, affine, attr, parts, ty};
 use crate::verify::{
     Kernels, Table, check_fact, check_memory, check_places, check_table, check_view, count, int,
@@ -11,7 +11,7 @@ use crate::verify::{
 
 const TABLE: Table = &[
     ("tile.graph", &[graph_c1, graph_c2, runs]),
-    ("tile.empty", &[empty_c1]),
+    ("tile.empty", &[empty_c1, empty_c2]),
     ("tile.view", &[view_c1]),
     ("tile.connect", &[connect_c1, connect_c2]),
     ("tile.run", &[run_alone, run_c2, run_c3]),
@@ -103,6 +103,15 @@ fn graph_c2(op: Op<'_>, diag: &mut Diagnostics) {
 /// C1. The machine has the memory.
 fn empty_c1(op: Op<'_>, diag: &mut Diagnostics) {
     check_memory(op, "memory", diag);
+}
+
+/// C2. `at` is a multiple of 64 from 0 on.
+fn empty_c2(op: Op<'_>, diag: &mut Diagnostics) {
+    let wrong = |at: &i64| *at < 0 || at % ARENA_ALIGN != 0;
+    if let Some(at) = op.attr("at").and_then(attr::int).filter(wrong) {
+        diag.error(op, format!("a tile begins at byte {at} of its memory"))
+            .help(format!("`at` is a multiple of {ARENA_ALIGN} from 0 on"));
+    }
 }
 
 /// C1. Both shapes have the same number of elements and the same element type.

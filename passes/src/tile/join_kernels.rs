@@ -21,6 +21,7 @@ use weft_dialects::tile::build::{self, RunOp};
 use weft_dialects::tile::{self, Compute, Connect, Kernel, Schedule};
 
 use super::groups::{Group, Order, groups, is_local};
+use super::placements::{self, Placement};
 use super::propagate::{Chain, Tiles, propagate};
 use super::views::{kernel_of, view};
 use crate::nest::{Nest, read_kernel};
@@ -189,7 +190,11 @@ impl<'c> Join<'c> {
         let kernel = match self.made.get(&key) {
             Some(kernel) => *kernel,
             None => {
-                let kernel = self.kernel(group, &kernels, &inputs, &leaves);
+                let stays = |member: usize| leaves.iter().all(|leaf| leaf.member != member);
+                let memories: Vec<_> =
+                    (0..memories.len()).map(|n| memories[n].filter(|_| stays(n))).collect();
+                let placed = placements::in_memories(&chain, &tiles, &memories);
+                let kernel = self.kernel(group, &kernels, &inputs, &leaves, &placed);
                 self.made.insert(key, kernel);
                 kernel
             }
@@ -240,6 +245,7 @@ impl<'c> Join<'c> {
         kernels: &[Op<'c>],
         inputs: &[Argument<'c>],
         leaves: &[Leaf<'c>],
+        placed: &[Option<Placement>],
     ) -> Op<'c> {
         let context = self.context;
         let body = self.module.body(0).expect("a module has a block");
@@ -273,7 +279,8 @@ impl<'c> Join<'c> {
                 Some(output) => view(&mut b, outs[output], out.ty()),
                 None => {
                     let memory = group.memory(member).expect("a member that stays is read");
-                    build::empty(&mut b, memory, out.ty())
+                    let placed = placed[member].expect("what stays has a place");
+                    build::empty_at(&mut b, memory, placed.offset, out.ty())
                 }
             };
             map.set(out, place);

@@ -133,6 +133,96 @@ impl<'w, 'n, 'c> HandedOver<'w, 'n, 'c> {
     }
 }
 
+/// Two tiles that share bytes while both are of use.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the tiles of members {first} and {second} share bytes {from} to {to} while both are of use{}",
+    why.map_or(String::new(), |why| format!(", and {second} may not write over {first}: {why}"))
+)]
+pub struct Clash {
+    /// The member that makes the first one.
+    pub first: usize,
+    /// The member that makes the other one.
+    pub second: usize,
+    /// The first byte that they share.
+    pub from: u64,
+    /// The byte behind the last one.
+    pub to: u64,
+    /// The reason that the second one may not write over the first, where it begins at the same byte
+    /// and is the last to read it.
+    pub why: Option<NotInPlace>,
+}
+
+impl HandedOver<'_, '_, '_> {
+    /// The placements of tiles that begin at these bytes, by member. One without lies behind all others,
+    /// in whole pieces of `align` bytes.
+    ///
+    /// # Errors
+    /// The first two that would share bytes while both are of use.
+    pub fn at(&self, tiles: &Tiles, at: &[Option<u64>], align: u64) -> Result<Placements, Clash> {
+        let members = (0..self.chain.nests.len()).filter(|&member| self.waits[member]);
+        let mut of: Vec<Option<Placement>> = vec![None; self.chain.nests.len()];
+        for member in members.clone() {
+            let (bytes, last) = (bytes(self.chain, tiles, member), last_reader(self.chain, member));
+            let offset = at[member].unwrap_or(0);
+            of[member] = Some(Placement { offset, bytes, life: (member, last), over: None });
+        }
+        let end = |of: &[Option<Placement>], said: &dyn Fn(usize) -> bool| {
+            let own = of.iter().enumerate().filter(|(member, _)| said(*member));
+            own.filter_map(|(_, own)| own.map(|own| own.offset + own.bytes)).max().unwrap_or(0)
+        };
+        let mut free = end(&of, &|member| at[member].is_some());
+        for member in members.clone().filter(|&member| at[member].is_none()) {
+            let Some(own) = &mut of[member] else { continue };
+            own.offset = free.next_multiple_of(align.max(1));
+            free = own.offset + own.bytes;
+        }
+        for second in members {
+            for first in 0..second {
+                let (Some(one), Some(other)) = (of[first], of[second]) else { continue };
+                let from = one.offset.max(other.offset);
+                let to = (one.offset + one.bytes).min(other.offset + other.bytes);
+                if from >= to || one.life.1 < second {
+                    continue;
+                }
+                let mut clash = Clash { first, second, from, to, why: None };
+                if one.life.1 > second || one.offset != other.offset {
+                    return Err(clash);
+                }
+                match may_write_over(self.chain, tiles, first, second) {
+                    Ok(()) => of[second] = Some(Placement { over: Some(first), ..other }),
+                    Err(why) => {
+                        clash.why = Some(why);
+                        return Err(clash);
+                    }
+                }
+            }
+        }
+        let bytes = end(&of, &|_| true);
+        Ok(Placements { of, bytes })
+    }
+}
+
+/// The placements of the tiles that wait in each of these memories, by member: one arena in each.
+pub fn in_memories(
+    chain: &Chain<'_, '_>,
+    tiles: &Tiles,
+    memories: &[Option<&str>],
+) -> Vec<Option<Placement>> {
+    let mut found = vec![None; memories.len()];
+    for (first, memory) in memories.iter().enumerate() {
+        if memory.is_none() || memories[..first].contains(memory) {
+            continue;
+        }
+        let waits = memories.iter().map(|other| other == memory).collect();
+        let own = HandedOver::new(chain, waits).placements(tiles).of;
+        for (found, own) in found.iter_mut().zip(own) {
+            *found = found.or(own);
+        }
+    }
+    found
+}
+
 /// Checks that `reader` may write over the tile that `maker` hands it.
 ///
 /// # Errors

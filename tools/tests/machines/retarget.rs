@@ -17,7 +17,7 @@ fn make(text: &str) -> Made {
         desk.weft(&["compile", "k.mlir", "--device", "machine.mlir", "--emit", "tile", "-o", "-"]);
     let compute = tiles.lines().find(|line| line.contains("tile.compute")).expect("a kernel");
     let (_, choice) = compute.split_once(" on ").expect("a choice");
-    let (choice, _) = choice.split_once(" : ").expect("its types");
+    let (choice, _) = choice.split_once(" because ").expect("a reason");
     let report = desk.simulate(&["k.mlir", "--device", "machine.mlir"]);
     Made { tiles: choice.to_owned(), cycles: report["cycles"].as_f64().expect("a number") }
 }

@@ -99,7 +99,7 @@ fn compile(case: &Case, machine: &str, tiles: &str) -> Compiled {
     let name = name.expect("a kernel");
     let of_kernel = |line: &&str| line.contains(&format!("remark: {name}: rank "));
     let best = said.lines().find(of_kernel).expect("it is ranked");
-    let cycles = best.rsplit(": ").next().and_then(|rest| rest.split(' ').next());
+    let cycles = best.split(" cycles").next().and_then(|before| before.rsplit(' ').next());
     let numbers = line.split("<\"vreg\"[").nth(1).and_then(|rest| rest.split(']').next());
     let tile = numbers.expect("a register tile").split(", ");
     let lanes = line.split(" lanes ").nth(1).and_then(|rest| rest.split(' ').next());

@@ -1,19 +1,16 @@
 //! Constraints of buffers in an arena.
 
-use super::super::Machine;
+use super::super::{ARENA_ALIGN, Machine};
 use crate::ir::{Block, Diagnostics, Op, Val, parts, ty};
 use crate::verify::int;
-
-/// Alignment of buffers in an arena, equal to that of the memory that kernels are given.
-const ALIGN: i64 = 64;
 
 /// C5. A buffer in an arena begins at a multiple of 64 bytes and ends inside the memory, which is
 /// no register file; it stands in the kernel's own block.
 pub(super) fn alloc_c5(op: Op<'_>, diag: &mut Diagnostics) {
     let Some(offset) = int(op, "offset") else { return };
-    if offset < 0 || offset % ALIGN != 0 {
+    if offset < 0 || offset % ARENA_ALIGN != 0 {
         diag.error(op, format!("device.alloc is at byte {offset}"))
-            .help(format!("offsets in an arena are multiples of {ALIGN}"));
+            .help(format!("offsets in an arena are multiples of {ARENA_ALIGN}"));
     }
     if !op.parent().is_some_and(|around| around.is("device.kernel")) {
         diag.error(op, "device.alloc has a place in the arena and is inside another operation")

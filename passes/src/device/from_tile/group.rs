@@ -8,14 +8,14 @@
 //! ```
 //!
 //! The last compute's first rTile is the rTask; which tiles the others make follows from it
-//! (`tile/propagate.rs`), and so do their placements in one arena in each memory
-//! (`tile/placements.rs`). Indices are those of the whole tensors, so a local tile subtracts where it
+//! (`tile/propagate.rs`). The text says where each lies in its memory, and so which are written over
+//! others (`tile.empty in @l2 at 4352`). Indices are those of the whole tensors, so a local tile subtracts where it
 //! begins. Lanes that share registers wait for each other between two members, for one of them
 //! made what another reads.
 
 use std::collections::HashMap;
 
-use weft_dialects::device::build;
+use weft_dialects::device::{ARENA_ALIGN, build};
 use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Builder, Report, Type, Val, attr, ty};
 use weft_dialects::tile::{Compute, Empty};
@@ -57,7 +57,7 @@ impl<'h, 'c> Group<'h, 'c> {
                 .help("members are counted from 0; hand the tensor over in the shared memory");
             Failed
         })?;
-        let waiting = waiting(&chain, &tiles);
+        let waiting = waiting(here, &chain, &tiles)?;
         let handed = chain.handed;
         Ok(Self { here, members, tiles, handed, links, waiting })
     }
@@ -184,23 +184,54 @@ impl<'h, 'c> Group<'h, 'c> {
     }
 }
 
-/// The tiles of a group that wait, memory by memory.
-fn waiting<'c>(chain: &Chain<'_, 'c>, tiles: &Tiles) -> Vec<Option<Wait<'c>>> {
+/// The tiles of a group that wait, memory by memory; reports those whose bytes clash, and those
+/// beyond a memory's end.
+fn waiting<'c>(
+    here: &Here<'c>,
+    chain: &Chain<'_, 'c>,
+    tiles: &Tiles,
+) -> Result<Vec<Option<Wait<'c>>>, Failed> {
     let tensors = chain.nests.iter().map(|nest| nest.outputs[0].argument());
+    let empties: Vec<Option<Empty<'c>>> = tensors.map(|tensor| Empty::of(tensor.def()?)).collect();
     let memories: Vec<Option<&str>> =
-        tensors.map(|tensor| Some(Empty::of(tensor.def()?)?.memory)).collect();
+        empties.iter().map(|empty| empty.as_ref().map(|empty| empty.memory)).collect();
+    let at: Vec<Option<u64>> =
+        empties.iter().map(|empty| empty.as_ref().and_then(|empty| empty.at)).collect();
     let mut found: Vec<Option<Wait<'c>>> = memories.iter().map(|_| None).collect();
     for (first, memory) in memories.iter().enumerate() {
         let (Some(name), None) = (memory, &found[first]) else { continue };
+        let facts = here.machine.memory(name).ok_or(Failed)?;
         let waits = memories.iter().map(|other| other == memory).collect();
-        let placements = HandedOver::new(chain, waits).placements(tiles);
+        let placements = HandedOver::new(chain, waits).at(tiles, &at, ARENA_ALIGN as u64);
+        let placements = placements.map_err(|clash| {
+            refuse(here, &empties[clash.second], clash.to_string());
+            Failed
+        })?;
+        let holds = facts.kernel_bytes();
         for (member, placement) in placements.of.into_iter().enumerate() {
             let Some(placement) = placement else { continue };
+            let end = placement.offset + placement.bytes;
+            if end > holds {
+                let what = format!("member {member} has {} bytes at", placement.bytes);
+                let what = format!("{what} {} of @{name}, which holds {holds}", placement.offset);
+                refuse(here, &empties[member], what);
+                return Err(Failed);
+            }
             found[member] =
                 Some(Wait { memory: name, placement, sizes: sizes(chain, tiles, member) });
         }
     }
-    found
+    Ok(found)
+}
+
+/// Reports a tile that cannot lie where the text says.
+fn refuse(here: &Here<'_>, empty: &Option<Empty<'_>>, what: String) {
+    let place = empty.as_ref().map_or(here.kernel, |empty| empty.op);
+    Report::new(place.location(), format!("@{}: {what}", here.kernel.symbol())).help(
+        "members are counted from 0; `at` of tiles whose lives meet is bytes apart, or the same where \
+         the last reader of one makes the other element by element; without `at` a tile lies behind \
+         all others",
+    );
 }
 
 /// First point of a tile along an axis, from those of its readers' tiles.
