@@ -62,8 +62,11 @@ class Weft:
         names = [self.port(lib.weft_model_input, i).name.decode()
                  for i in range(lib.weft_model_input_count(self.handle))]
         self.inputs = self.buffers([np.ascontiguousarray(feeds[n]) for n in names])
-        sizes = [self.port(lib.weft_model_output, i).bytes
+        ports = [self.port(lib.weft_model_output, i)
                  for i in range(lib.weft_model_output_count(self.handle))]
+        sizes = [port.bytes for port in ports]
+        lib.weft_dtype_name.restype = ctypes.c_char_p
+        self.types = [lib.weft_dtype_name(port.dtype).decode() for port in ports]
         # Where lines of a cache begin, as the other engines lay out theirs.
         self.shown = [floors.aligned(n) for n in sizes]
         self.outputs = self.buffers(self.shown)
@@ -88,7 +91,7 @@ class Weft:
         self.check(self.lib.weft_model_run(self.handle, i[0], i[1], o[0], o[1]))
 
     def results(self):
-        return [array.copy() for array in self.shown]
+        return [array.view(dtype).copy() for array, dtype in zip(self.shown, self.types)]
 
     def differs(self, results):
         """Whether other results are not those of the last run, by a hundredth of the largest."""
@@ -199,8 +202,10 @@ def main():
             times = "  ".join(f"{name} {ms:9.4f}" for name, ms in row["ms"].items())
             print(f"{model.stem:32s} {threads} thread(s)  ms: {times}  "
                   f"ratio {row.get('best_over_weft', float('nan')):.2f}"
-                  + (f"  before {row['before_over_weft']:.2f}" if args.before else "")
-                  + (f"  share {row['share']:.2f}" if "share" in row else ""), flush=True)
+                  + (f"  before {row['before_over_weft']:.2f}" if BEFORE in row["ms"] else "")
+                  + (f"  share {row['share']:.2f}" if "share" in row else "")
+                  + "".join(f"  {name}: {why}" for name, why in row.get("refused", {}).items()),
+                  flush=True)
     for key, what in (("best_over_weft", "best peer"), ("before_over_weft", BEFORE)):
         for threads in map(int, args.threads.split(",")):
             summary(what, threads, {name: row[key] for name, found in rows.items() for row in found

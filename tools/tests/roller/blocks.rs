@@ -1,5 +1,6 @@
-//! RO-2, RO-8: the blocks of groups that are compiled are constructed ones: they keep Roller's rules,
-//! and are predicted to take no longer than all that are powers of two.
+//! RO-2, RO-5, RO-7, RO-8: the blocks of groups that are compiled are constructed ones: they keep
+//! Roller's rules, are padded against bank conflicts, are small enough for every core to have one, and
+//! are predicted to take no longer than all that are powers of two.
 //!
 //! The rules are checked on the text of `tile` alone; nothing of the construction is used.
 
@@ -27,6 +28,8 @@ struct Made {
     /// Lanes along each axis; none where the instruction has axes.
     spread: Vec<u64>,
     cycles: f64,
+    /// For each input, turns of banks a step, as it lies, as it would without padding, and the fewest.
+    turns: Vec<[u64; 3]>,
 }
 
 fn numbers(line: &str, mark: &str) -> Vec<u64> {
@@ -56,7 +59,20 @@ fn compile([m, n, k]: [u64; 3], (machine, elem, ..): &Facts, tiles: &str) -> Opt
         group: numbers(tiles[1], "\"["),
         spread: if lanes && along.is_empty() { vec![1, 32, 1] } else { along },
         cycles: cycles.expect("cycles").parse().expect("a number"),
+        turns: said
+            .lines()
+            .filter(|line| line.contains(" turns of banks a step"))
+            .map(turns)
+            .collect(),
     })
+}
+
+/// The numbers of `..., 576 turns of banks a step (before 2112, at least 576)`.
+fn turns(line: &str) -> [u64; 3] {
+    let (before, behind) = line.split_once(" turns of banks a step (before ").expect("turns");
+    let (without, fewest) = behind.split_once(", at least ").expect("the fewest");
+    let own = before.rsplit(' ').next().expect("a number");
+    [own, without, fewest.trim_end_matches(')')].map(|number| number.parse().expect("a number"))
 }
 
 #[test]
@@ -95,6 +111,43 @@ fn ro_2_compiled_blocks_keep_the_rules() {
         }
     }
     assert!(blocks >= 12, "{blocks} kernels are in blocks");
+}
+
+/// What little work there is goes to all cores: in tiles of large products few of them would have any.
+#[test]
+fn ro_7_small_products_leave_a_block_for_each_core() {
+    for (facts, cores) in [(&MACHINES[0], 80), (&MACHINES[1], 108), (&MACHINES[2], 108)] {
+        for shape in [[512, 512, 512], [256, 256, 1024], [128, 128, 512]] {
+            let Some(made) = compile(shape, facts, "constructed") else { continue };
+            let along = [0, 1].map(|axis| shape[axis].div_ceil(made.block[axis]));
+            let blocks = along[0] * along[1];
+            let what = format!("{}, {shape:?}: {blocks} blocks of {:?}", facts.0, made.block);
+            assert!(2 * blocks > cores, "{what} for {cores} cores");
+            // Roller's rule 2 still holds: rows are whole transactions of 32 bytes.
+            assert!((made.block[1] * facts.2).is_multiple_of(32), "{what}");
+        }
+        let large = compile([1000, 1000, 1000], facts, "constructed").expect("a block");
+        let points = large.block[0] * large.block[1];
+        assert!(128 * 128 * 2 < points * cores, "{}: {:?}", facts.0, large.block);
+    }
+}
+
+/// Rows of powers of two meet the same banks without padding; `threads` counts what the compiled
+/// accesses take.
+#[test]
+fn ro_5_inputs_are_padded_against_bank_conflicts() {
+    let (mut own, mut without) = (0, 0);
+    for facts in &MACHINES[..3] {
+        for shape in [[512, 512, 512], [256, 256, 1024], [128, 128, 512]] {
+            let Some(made) = compile(shape, facts, "constructed") else { continue };
+            for [taken, plain, fewest] in made.turns {
+                let what = format!("{}, {shape:?}: {taken} of {plain}", facts.0);
+                assert!(taken <= plain && 2 * taken <= 3 * fewest, "{what}, at least {fewest}");
+                (own, without) = (own + taken, without + plain);
+            }
+        }
+    }
+    assert!(4 * own < 3 * without, "{own} turns of {without}");
 }
 
 /// 42 columns are 48, whole transactions, and not the 64 of the next power of two.
