@@ -10,11 +10,11 @@ use rustc_hash::FxHashMap;
 use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::Run;
 
-use super::cost::Shape;
 use super::instruction::Mapped;
 use super::isa::Search;
 use super::layout::Layout;
 use super::policy::{self, Choice, Lanes, Tiled, register_memory};
+use super::shape::Shape;
 use super::way::way;
 use super::why::Why;
 use crate::nest::Nest;

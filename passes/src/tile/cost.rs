@@ -8,122 +8,19 @@
 use weft_dialects::device::Machine;
 use weft_dialects::ir::ty;
 
-use super::banks::Banks;
 use super::instruction::{Mapped, body_cycles};
 use super::lane_facts::{Facts, Near, Private};
 use super::parts::Parts;
+use super::shape::{Operand, Shape};
 use super::task_tile::loop_order;
 use super::windows;
 use crate::cost::home::Beside;
 use crate::cost::{Cost, Term};
-use crate::nest::{Access, Border, Nest, Start, stores_along};
+use crate::nest::{Access, Nest, Start, stores_along};
 
 /// Shuffles, or what takes as long, for one halving of lanes that are combined: the other half is
 /// brought, and folded in.
 const SHUFFLES_TO_COMBINE: f64 = 3.0;
-
-/// A register tile under consideration.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Shape {
-    /// The axis along the lanes, if any.
-    pub lanes_axis: Option<usize>,
-    /// Registers side by side along it.
-    pub vectors: u64,
-    /// Other parallel axes, and how many points of each; the outermost first.
-    pub rows: Vec<(usize, u64)>,
-}
-
-impl Shape {
-    /// Registers of one output.
-    pub fn registers(&self) -> u64 {
-        self.vectors * self.rows.iter().map(|(_, rows)| rows).product::<u64>()
-    }
-}
-
-/// Facts of an operand that the model needs.
-struct Operand {
-    /// Per dimension, innermost last: its extent, and the axes that move along it with
-    /// how far.
-    dims: Vec<(u64, Vec<(usize, u64)>)>,
-    /// Bytes between neighbours along each axis.
-    strides: Vec<i64>,
-    uses: Vec<bool>,
-    /// Bytes of an element.
-    bytes: i64,
-    /// Lies in the order of the lanes, or will.
-    packed: bool,
-    /// Turns in which the banks where it waits give a register along the lanes.
-    turns: f64,
-}
-
-impl Operand {
-    /// `lanes` are the axis along them, and how many there are.
-    fn of(
-        nest: &Nest<'_>,
-        access: &Access<'_>,
-        packed: bool,
-        lanes: Option<(usize, u64)>,
-        banks: Option<Banks>,
-    ) -> Self {
-        // Laid out for the lanes together with its border.
-        let packed = packed || Border::of(access).is_some();
-        let axes = nest.axes.len();
-        let bytes = ty::byte_size(access.elem()).unwrap_or(1) as i64;
-        let address = access.address(axes);
-        let strides = address.coefficients.iter().map(|step| step * bytes);
-        let uses = (0..axes).map(|axis| access.uses(axis)).collect();
-        let dims = access.index.iter().zip(&access.shape).map(|(index, &extent)| {
-            let steps = index.coefficients.iter().enumerate().filter(|(_, step)| **step != 0);
-            (extent, steps.map(|(axis, step)| (axis, step.unsigned_abs())).collect())
-        });
-        let strides: Vec<i64> = strides.collect();
-        let turns = banks.zip(lanes).map_or(1, |(banks, (axis, lanes))| {
-            let points = lanes.min(nest.axes[axis].extent);
-            let step = if packed { bytes } else { strides[axis] }.unsigned_abs();
-            banks.depth((0..points).map(|lane| lane * step), bytes as u64)
-        });
-        Self { dims: dims.collect(), strides, uses, bytes, packed, turns: turns.max(1) as f64 }
-    }
-
-    /// Lines of a cache that a tile of these sizes touches.
-    fn lines(&self, sizes: &[u64], line_bytes: u64) -> f64 {
-        let bytes = self.bytes as u64;
-        if self.packed {
-            let points: u64 =
-                (0..sizes.len()).filter(|&n| self.uses[n]).map(|n| sizes[n]).product();
-            return (points * bytes).div_ceil(line_bytes) as f64;
-        }
-        // Contiguous elements: inner dimensions for as long as they are whole.
-        let (mut run, mut pieces, mut whole) = (1, 1, true);
-        for (extent, steps) in self.dims.iter().rev() {
-            let reach: u64 = steps.iter().map(|&(axis, step)| step * (sizes[axis] - 1)).sum();
-            let span = (reach + 1).min(*extent);
-            let points: u64 = steps.iter().map(|&(axis, _)| sizes[axis]).product();
-            if whole {
-                run *= span;
-            } else {
-                pieces *= span.min(points);
-            }
-            whole &= span == *extent;
-        }
-        // A piece seldom begins with a line.
-        let lines = (run * bytes) as f64 / line_bytes as f64;
-        pieces as f64 * if run == 1 { 1.0 } else { lines + 0.5 }
-    }
-
-    /// Registers or elements of a tile, and whether they are registers.
-    fn count(&self, shape: &Shape) -> (u64, bool) {
-        let rows = shape.rows.iter().filter(|(axis, _)| self.uses[*axis]);
-        let rows: u64 = rows.map(|(_, rows)| rows).product();
-        let lanes = shape.lanes_axis.is_some_and(|axis| self.uses[axis]);
-        (rows * if lanes { shape.vectors } else { 1 }, lanes)
-    }
-}
-
-/// Lines of a cache that a tile of these sizes touches of a tensor.
-pub(super) fn lines(nest: &Nest<'_>, access: &Access<'_>, sizes: &[u64], line_bytes: u64) -> f64 {
-    Operand::of(nest, access, false, None, None).lines(sizes, line_bytes)
-}
 
 /// A nest whose points are done by one instruction, with lanes along one axis.
 pub(super) struct Model<'m, 'c> {

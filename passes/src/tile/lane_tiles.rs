@@ -27,11 +27,12 @@ use std::cell::RefCell;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::cost::{Model, Shape};
+use super::cost::Model;
 use super::instruction::Mapped;
 use super::lane_facts::Facts;
 use super::roller::enlarge::{Growth, enlarge};
 use super::roller::steps::{Steps, is_thrifty};
+use super::shape::Shape;
 use super::shapes::{Held, MOST_ROWS, Rows, row_counts};
 use super::why::{Border, Rule, percent};
 use super::windows;

@@ -35,6 +35,7 @@ pub mod propagate;
 pub mod roller;
 mod rtiles;
 mod schedule;
+mod shape;
 mod shapes;
 pub mod split_reductions;
 pub mod split_rows;

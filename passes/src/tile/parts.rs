@@ -10,70 +10,17 @@
 //! that lie a multiple of the cache's ways apart take more room than their bytes, so parts of them
 //! are shorter. Sums wait in the output from one part to the next.
 
-use weft_dialects::device::Machine;
 use weft_dialects::ir::ty;
-use weft_dialects::tile::RTile;
 
-use super::cost::{self, Model};
-use super::lane_facts::{Facts, Private};
-use super::policy::Lanes;
+use super::lane_facts::Private;
 use super::roller::steps::gcd;
+use super::shape::lines;
 use super::task_tile::{footprint, loop_order};
 use crate::cost::home::Beside;
 use crate::nest::{Access, Border, Nest, Start};
 
 /// Steps for which an rTask is cut, so that what they share fits.
 const GOOD_STEPS: u64 = 256;
-/// Parts are for tiles that wait longer than this part of their time for far memories.
-const MOST_WAIT: f64 = 0.125;
-
-/// An rTask and the part of a reduction that its tiles do together, if that is worth it.
-///
-/// `cycles` are those of the whole nest. The rTask is cut along its innermost loop where what
-/// that loop runs over would leave the cache otherwise.
-pub(super) fn in_parts(
-    machine: Machine<'_>,
-    nest: &Nest<'_>,
-    lanes: &Lanes<'_>,
-    cycles: f64,
-    registers: &RTile,
-    task: RTile,
-) -> (RTile, Option<RTile>) {
-    let part = Private::of(machine).and_then(|private| {
-        let parts = Parts::of(nest, &private, lanes.shape.lanes_axis)?;
-        let share = |axis: usize| {
-            let whole = nest.axes[axis].extent.max(1);
-            registers.sizes[axis].min(whole) as f64 / whole as f64
-        };
-        let tiles = (0..nest.axes.len()).filter(|&axis| !nest.reduces(axis)).map(share);
-        let most = cycles * tiles.product::<f64>() * MOST_WAIT;
-        let waits = parts.waits(&registers.sizes, &task.sizes);
-        if waits <= most {
-            return None;
-        }
-        let facts = Facts::of(machine, lanes.memory)?;
-        let model = Model::new(
-            nest,
-            &facts,
-            &lanes.mapped,
-            lanes.shape.lanes_axis,
-            &vec![false; nest.inputs.len()],
-        );
-        let restart = model.restart(&lanes.shape);
-        let (task, length) = parts.cut(&registers.sizes, &task.sizes)?;
-        let saves = parts.rounds(length) * restart < waits;
-        saves.then(|| {
-            let memory = private.name.to_owned();
-            let mut part = RTile { memory, sizes: task.clone() };
-            part.sizes[parts.axis] = length;
-            (task, part)
-        })
-    });
-    match part {
-        Some((sizes, part)) => (RTile { sizes, ..task }, Some(part)),
-        None => (task, None),
-    }
-}
 
 /// The reduction that parts are cut from.
 fn longest_reduction(nest: &Nest<'_>) -> Option<usize> {
@@ -88,7 +35,7 @@ pub(super) struct Parts<'n, 'c> {
     nest: &'n Nest<'c>,
     private: &'n Private<'n>,
     /// The reduction that is cut.
-    axis: usize,
+    pub axis: usize,
 }
 
 impl<'n, 'c> Parts<'n, 'c> {
@@ -108,7 +55,7 @@ impl<'n, 'c> Parts<'n, 'c> {
     }
 
     /// Parts beside the first.
-    fn rounds(&self, length: u64) -> f64 {
+    pub fn rounds(&self, length: u64) -> f64 {
         (self.nest.axes[self.axis].extent.div_ceil(length.max(1)) - 1) as f64
     }
 
@@ -155,7 +102,7 @@ impl<'n, 'c> Parts<'n, 'c> {
     /// Cycles in which the rows of an input's tile come, none of which follows the one before it.
     fn scattered_wait(&self, access: &Access<'_>, sizes: &[u64]) -> f64 {
         let line = self.private.line_bytes;
-        let lines = cost::lines(self.nest, access, sizes, line);
+        let lines = lines(self.nest, access, sizes, line);
         let steps = sizes[self.axis] as f64;
         let bytes = lines * line as f64;
         let whole = whole_bytes(access);
@@ -178,7 +125,7 @@ impl<'n, 'c> Parts<'n, 'c> {
     /// Cycles in which a tile with the whole reduction waits for what would be near in parts:
     /// what the innermost loop leaves where it is, if it is too much to stay, and what that loop
     /// runs over again for the next round of another.
-    fn waits(&self, registers: &[u64], task: &[u64]) -> f64 {
+    pub fn waits(&self, registers: &[u64], task: &[u64]) -> f64 {
         let loops = self.loops(registers, task);
         let Some(&innermost) = loops.last() else { return 0.0 };
         let sizes = self.sizes(registers, self.nest.axes[self.axis].extent);
@@ -193,7 +140,7 @@ impl<'n, 'c> Parts<'n, 'c> {
     /// Cycles in which a tile of an input comes from where the tensor lies behind the cache.
     fn wait(&self, access: &Access<'_>, sizes: &[u64]) -> f64 {
         let line = self.private.line_bytes;
-        let lines = cost::lines(self.nest, access, sizes, line);
+        let lines = lines(self.nest, access, sizes, line);
         let bytes = (lines * line as f64) as u64;
         self.private.behind.cycles(bytes, whole_bytes(access), Beside::Nothing)
     }
@@ -201,7 +148,7 @@ impl<'n, 'c> Parts<'n, 'c> {
     /// An rTask in which parts are long enough, no larger than `task`, and the length of such a
     /// part: whole lines of what lies along the reduction, all parts about as long. `None` where
     /// no line fits, or the whole reduction does.
-    fn cut(&self, registers: &[u64], task: &[u64]) -> Option<(Vec<u64>, u64)> {
+    pub fn cut(&self, registers: &[u64], task: &[u64]) -> Option<(Vec<u64>, u64)> {
         let extent = self.nest.axes[self.axis].extent;
         let task = self.shorter(registers, task, self.good_length());
         let widest = self.nest.inputs.iter().filter_map(|input| ty::byte_size(input.elem())).max();

@@ -10,12 +10,13 @@ use weft_dialects::device::Machine;
 use weft_dialects::tile::RTile;
 
 use super::block::{self, Chosen};
-use super::cost::{Model, Shape};
+use super::cost::Model;
 use super::instruction::{Mapped, instructions, lane_unit};
 use super::isa::{self, Matrix, Search};
 use super::lane_facts::Facts;
 use super::lane_tiles::{LaneTiles, are_constructed};
 use super::layout::{Layout, layings};
+use super::shape::Shape;
 use super::shapes::{combines_lanes, lanes_axes, shapes};
 use super::task_tile::footprint;
 use super::way::Stage;

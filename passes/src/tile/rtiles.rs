@@ -6,12 +6,18 @@ use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Op, Report};
 use weft_dialects::tile::{RTile, Schedule};
 
-use super::policy::Tiled;
+use super::cost::Model;
+use super::lane_facts::{Facts, Private};
+use super::parts::Parts;
+use super::policy::{Lanes, Tiled};
+use super::task_tile;
 use super::why::Why;
 use super::write_compute::Tiling;
-use super::{parts, task_tile};
 use crate::nest::Nest;
 use crate::nest::grid::task_grid;
+
+/// Parts of a reduction are for tiles that wait longer than this part of their time for far memories.
+const MOST_WAIT: f64 = 0.125;
 
 /// The instruction that computes a nest, and its rTiles, the rTask's first.
 pub(super) struct Tile<'c> {
@@ -57,7 +63,7 @@ impl<'c> Tile<'c> {
         let tasks = task_tile::tasks_per_unit(machine, nest);
         let outer = task_tile::task_tile(nest, &inner, &unit, cycles, tasks, task_memory(machine));
         let (outer, part) = match &tiled {
-            Tiled::Lanes(lanes) => parts::in_parts(machine, nest, lanes, cycles, &inner, outer),
+            Tiled::Lanes(lanes) => in_parts(machine, nest, lanes, cycles, &inner, outer),
             _ => (outer, None),
         };
         let mut tiles: Vec<RTile> =
@@ -83,6 +89,54 @@ impl<'c> Tile<'c> {
     /// Number of rTasks.
     pub fn tasks(&self, nest: &Nest<'_>) -> u64 {
         task_grid(nest, &self.tiles[0]).iter().product()
+    }
+}
+
+/// An rTask and the part of a reduction that its tiles do together, if that is worth it.
+///
+/// `cycles` are those of the whole nest. The rTask is cut along its innermost loop where what
+/// that loop runs over would leave the cache otherwise.
+fn in_parts(
+    machine: Machine<'_>,
+    nest: &Nest<'_>,
+    lanes: &Lanes<'_>,
+    cycles: f64,
+    registers: &RTile,
+    task: RTile,
+) -> (RTile, Option<RTile>) {
+    let part = Private::of(machine).and_then(|private| {
+        let parts = Parts::of(nest, &private, lanes.shape.lanes_axis)?;
+        let share = |axis: usize| {
+            let whole = nest.axes[axis].extent.max(1);
+            registers.sizes[axis].min(whole) as f64 / whole as f64
+        };
+        let tiles = (0..nest.axes.len()).filter(|&axis| !nest.reduces(axis)).map(share);
+        let most = cycles * tiles.product::<f64>() * MOST_WAIT;
+        let waits = parts.waits(&registers.sizes, &task.sizes);
+        if waits <= most {
+            return None;
+        }
+        let facts = Facts::of(machine, lanes.memory)?;
+        let model = Model::new(
+            nest,
+            &facts,
+            &lanes.mapped,
+            lanes.shape.lanes_axis,
+            &vec![false; nest.inputs.len()],
+        );
+        let restart = model.restart(&lanes.shape);
+        let (task, length) = parts.cut(&registers.sizes, &task.sizes)?;
+        let saves = parts.rounds(length) * restart < waits;
+        saves.then(|| {
+            let memory = private.name.to_owned();
+            let mut part = RTile { memory, sizes: task.clone() };
+            part.sizes[parts.axis] = length;
+            (task, part)
+        })
+    });
+    match part {
+        Some((sizes, part)) => (RTile { sizes, ..task }, Some(part)),
+        None => (task, None),
     }
 }
 

@@ -2,9 +2,9 @@
 
 use weft_dialects::device::Machine;
 
-use super::cost::Shape;
 use super::instruction::{Mapped, asks_for, combine};
 use super::lane_facts::Facts;
+use super::shape::Shape;
 use super::turn::turned;
 use super::windows;
 use crate::nest::{Access, Border, Nest};

@@ -7,8 +7,8 @@
 //! A square of registers is loaded along one axis and stored along another, so that both
 //! sides move whole registers.
 
-use super::cost::Shape;
 use super::instruction::Mapped;
+use super::shape::Shape;
 use crate::nest::{Nest, stores_along};
 
 /// Registers wider than this would not fit as a square.

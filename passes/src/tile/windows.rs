@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::cost::Shape;
+use super::shape::Shape;
 use crate::nest::{Nest, Windows};
 
 /// Sliding windows are written out, and a tile of more steps than this is too much code.
