@@ -29,8 +29,9 @@ pub(super) struct Model<'m, 'c> {
     mapped: &'m Mapped<'c>,
     inputs: Vec<Operand>,
     outputs: Vec<Operand>,
-    /// Operands of the epilogue.
+    /// Operands of the epilogue, and cycles that it issues for a register.
     epilogue: Vec<Operand>,
+    epilogue_cycles: f64,
     /// Steps of the reductions, without the axis of the lanes.
     steps: f64,
     reduces: bool,
@@ -54,6 +55,7 @@ impl<'m, 'c> Model<'m, 'c> {
             .map(|axis| nest.axes[axis].extent as f64);
         let inputs = nest.inputs.iter().zip(packed);
         let lanes = lanes_axis.map(|axis| (axis, mapped.lanes));
+        let epilogue = nest.epilogue.as_ref().zip(facts.unit.as_ref());
         let operand = |access: &Access<'_>, packed: bool| {
             Operand::of(nest, access, packed, lanes, facts.stage_banks)
         };
@@ -69,6 +71,8 @@ impl<'m, 'c> Model<'m, 'c> {
                 .flat_map(|epilogue| &epilogue.inputs)
                 .map(|access| operand(access, false))
                 .collect(),
+            epilogue_cycles: epilogue
+                .map_or(0.0, |(epilogue, unit)| body_cycles(unit, epilogue.body)),
             steps: steps.product(),
             reduces: reductions.count() > 0,
             parts: facts.private.as_ref().and_then(|own| Parts::of(nest, own, lanes_axis)),
@@ -191,10 +195,7 @@ impl<'m, 'c> Model<'m, 'c> {
                 if vector { self.along(input, tile, self.facts.load) } else { self.facts.load };
             finish += registers as f64 * each.max(self.refill(input, tile, 3));
         }
-        if let (Some(epilogue), Some(unit)) = (&self.nest.epilogue, &self.facts.unit) {
-            finish += registers as f64 * body_cycles(unit, epilogue.body);
-        }
-        finish
+        finish + registers as f64 * self.epilogue_cycles
     }
 
     /// Cycles for one register of an operand along the lanes, `one` where they lie side by

@@ -36,6 +36,10 @@ pub(super) struct Parts<'n, 'c> {
     private: &'n Private<'n>,
     /// The reduction that is cut.
     pub axis: usize,
+    /// For each input, whether steps of the reduction are far apart in it.
+    jumps: Vec<bool>,
+    /// Those of them that do not stay in the cache as a whole.
+    scattered: Vec<usize>,
 }
 
 impl<'n, 'c> Parts<'n, 'c> {
@@ -51,7 +55,16 @@ impl<'n, 'c> Parts<'n, 'c> {
         if across || bordered || !held || !nest.captures.is_empty() {
             return None;
         }
-        Some(Self { nest, private, axis: longest_reduction(nest)? })
+        let axis = longest_reduction(nest)?;
+        let jumps = |access: &Access<'_>| {
+            let bytes = ty::byte_size(access.elem()).unwrap_or(8);
+            let stride = access.stride(nest.axes.len(), axis).unsigned_abs();
+            stride * bytes > 4 * private.line_bytes
+        };
+        let jumps: Vec<bool> = nest.inputs.iter().map(jumps).collect();
+        let leaves = |&n: &usize| jumps[n] && whole_bytes(&nest.inputs[n]) > private.shared_bytes;
+        let scattered = (0..jumps.len()).filter(leaves).collect();
+        Some(Self { nest, private, axis, jumps, scattered })
     }
 
     /// Parts beside the first.
@@ -75,16 +88,18 @@ impl<'n, 'c> Parts<'n, 'c> {
         packed: impl Fn(usize) -> bool,
         restart: f64,
     ) -> f64 {
+        let mut scattered = self.scattered.iter().filter(|&&n| !packed(n)).peekable();
+        if scattered.peek().is_none() {
+            return 0.0;
+        }
         let extents = self.nest.extents();
-        let loops = self.loops(registers, &extents);
+        let loops = looped(&loop_order(self.nest, registers), registers, &extents);
         let innermost = loops.last().copied();
         let sizes = self.sizes(registers, extents[self.axis]);
         // Brought once for all tiles along the innermost loop, if they stay, or in parts.
         let shared = |axis: usize| extents[axis].div_ceil(registers[axis].max(1)) as f64;
         let (mut whole, mut parted) = (0.0, 0.0);
-        let inputs = self.nest.inputs.iter().enumerate();
-        let scattered = inputs.filter(|&(n, access)| !packed(n) && self.is_scattered(access));
-        for (_, access) in scattered {
+        for access in scattered.map(|&n| &self.nest.inputs[n]) {
             let wait = self.scattered_wait(access, &sizes);
             let again = innermost.filter(|&axis| !access.uses(axis)).map_or(1.0, shared);
             let stays = self.occupied(access, &sizes) <= self.private.shared_bytes;
@@ -109,24 +124,11 @@ impl<'n, 'c> Parts<'n, 'c> {
         self.private.behind.scattered_cycles(steps, bytes, whole, Beside::Nothing)
     }
 
-    /// Returns whether steps of the reduction are far apart in an input that does not stay in the
-    /// cache as a whole.
-    fn is_scattered(&self, access: &Access<'_>) -> bool {
-        self.jumps(access) && whole_bytes(access) > self.private.shared_bytes
-    }
-
-    /// Returns whether steps of the reduction are far apart in an input.
-    fn jumps(&self, access: &Access<'_>) -> bool {
-        let bytes = ty::byte_size(access.elem()).unwrap_or(8);
-        let stride = access.stride(self.nest.axes.len(), self.axis).unsigned_abs();
-        stride * bytes > 4 * self.private.line_bytes
-    }
-
     /// Cycles in which a tile with the whole reduction waits for what would be near in parts:
     /// what the innermost loop leaves where it is, if it is too much to stay, and what that loop
     /// runs over again for the next round of another.
     pub fn waits(&self, registers: &[u64], task: &[u64]) -> f64 {
-        let loops = self.loops(registers, task);
+        let loops = looped(&loop_order(self.nest, registers), registers, task);
         let Some(&innermost) = loops.last() else { return 0.0 };
         let sizes = self.sizes(registers, self.nest.axes[self.axis].extent);
         let fits = self.fit(&sizes);
@@ -150,35 +152,49 @@ impl<'n, 'c> Parts<'n, 'c> {
     /// no line fits, or the whole reduction does.
     pub fn cut(&self, registers: &[u64], task: &[u64]) -> Option<(Vec<u64>, u64)> {
         let extent = self.nest.axes[self.axis].extent;
-        let task = self.shorter(registers, task, self.good_length());
+        let order = loop_order(self.nest, registers);
+        let task = self.shorter(&order, registers, task);
         let widest = self.nest.inputs.iter().filter_map(|input| ty::byte_size(input.elem())).max();
         let line = (self.private.line_bytes / widest?.max(1)).max(1);
-        let fits = |length: &u64| self.fit(&self.shared(registers, &task, *length));
-        let most = (1..=extent / line).rev().map(|lines| lines * line).find(fits)?;
+        // Longer parts need more room: the most lines that fit are found by halving.
+        let (mut most, mut beyond) = (0, extent / line + 1);
+        while most + 1 < beyond {
+            let lines = (most + beyond) / 2;
+            let fits = self.fit(&self.shared(&order, registers, &task, lines * line));
+            *(if fits { &mut most } else { &mut beyond }) = lines;
+        }
+        if most == 0 {
+            return None;
+        }
+        let most = most * line;
         let length = extent.div_ceil(extent.div_ceil(most)).next_multiple_of(line);
         (length < extent).then_some((task, length))
     }
 
-    /// The rTask cut along its innermost loop until parts of `length` points fit; as it is
+    /// The rTask cut along its innermost loop until parts that are long enough fit; as it is
     /// where none do.
-    fn shorter(&self, registers: &[u64], task: &[u64], length: u64) -> Vec<u64> {
-        let [_, .., innermost] = self.loops(registers, task)[..] else { return task.to_vec() };
+    fn shorter(&self, order: &[usize], registers: &[u64], task: &[u64]) -> Vec<u64> {
+        let length = self.good_length();
+        let [_, .., innermost] = looped(order, registers, task)[..] else { return task.to_vec() };
         let (whole, tile) = (task[innermost], registers[innermost]);
         let tiles = whole.div_ceil(tile);
-        let pieces = (1..=tiles).map(|pieces| {
+        let piece = |pieces: u64| {
             let mut task = task.to_vec();
             task[innermost] = (tiles.div_ceil(pieces) * tile).min(whole);
             task
-        });
-        let mut fitting = pieces.filter(|task| self.fit(&self.shared(registers, task, length)));
-        fitting.next().unwrap_or_else(|| task.to_vec())
+        };
+        let fits = |task: &Vec<u64>| self.fit(&self.shared(order, registers, task, length));
+        if !fits(&piece(tiles)) {
+            return task.to_vec();
+        }
+        (1..=tiles).map(piece).find(fits).unwrap_or_else(|| task.to_vec())
     }
 
     /// Sizes of what has to stay near for a part of `length` points: what the innermost loop over
     /// tiles leaves where it is, and all that it runs over, if it does so again.
-    fn shared(&self, registers: &[u64], task: &[u64], length: u64) -> Vec<u64> {
+    fn shared(&self, order: &[usize], registers: &[u64], task: &[u64], length: u64) -> Vec<u64> {
         let mut sizes = self.sizes(registers, length);
-        if let [_, .., innermost] = self.loops(registers, task)[..] {
+        if let [_, .., innermost] = looped(order, registers, task)[..] {
             sizes[innermost] = task[innermost];
         }
         sizes
@@ -188,9 +204,11 @@ impl<'n, 'c> Parts<'n, 'c> {
     /// step of the reduction each in the places for which they compete.
     fn fit(&self, sizes: &[u64]) -> bool {
         let room = self.private.shared_bytes;
-        let mut inputs = self.nest.inputs.iter();
+        let inputs = self.nest.inputs.iter();
         inputs.clone().map(|access| footprint(access, sizes)).sum::<u64>() <= room
-            && inputs.all(|access| !self.jumps(access) || self.occupied(access, sizes) <= room)
+            && inputs
+                .zip(&self.jumps)
+                .all(|(access, &jumps)| !jumps || self.occupied(access, sizes) <= room)
     }
 
     /// Bytes of the cache that the rows of an input's tile keep from others. Rows as far apart as
@@ -236,12 +254,11 @@ impl<'n, 'c> Parts<'n, 'c> {
         })
         .collect()
     }
+}
 
-    /// The axes of an rTask that are looped over tile by tile, the outermost first.
-    fn loops(&self, registers: &[u64], task: &[u64]) -> Vec<usize> {
-        let looped = |axis: &usize| task[*axis] > registers[*axis];
-        loop_order(self.nest, registers).into_iter().filter(looped).collect()
-    }
+/// The axes of an rTask that are looped over tile by tile, in the order of its loops.
+fn looped(order: &[usize], registers: &[u64], task: &[u64]) -> Vec<usize> {
+    order.iter().copied().filter(|&axis| task[axis] > registers[axis]).collect()
 }
 
 /// Bytes of a tensor.
