@@ -56,7 +56,7 @@ fn instructions(side: u64, engine: Option<EngineId>) {
     let sizes = [wide, wide];
     let rows = [wide as i64, 1];
     let zeros = View::new(0, &[zero, zero]);
-    body.push(transfer(OUT, at(c, zero, zero), zeros, &sizes, &rows, &rows, Some(out)));
+    body.push(transfer(OUT, at(c, zero, zero), zeros, Sides::alike(&sizes, &rows), Some(out)));
     body.push(Op::Wait(vec![out]));
     w.kernel.body = body;
     let code = Code { machine, kernels: vec![w.kernel] };

@@ -59,6 +59,35 @@ pub struct Options {
     pub max_bytes: u64,
 }
 
+impl Options {
+    /// Options of passes: pass, option, value; `units` is the number as text.
+    fn of_passes<'o>(&'o self, units: &'o str) -> Vec<(&'o str, &'o str, &'o str)> {
+        let mut options = Vec::new();
+        if self.units > 0 {
+            options.push((task::from_tile::PASS.name, "units", units));
+        }
+        if self.simulate {
+            // A simulated unit runs one group at a time.
+            options.push((tile::construct_rtiles::PASS.name, "groups", "apart"));
+        }
+        match self.remarks {
+            Remarks::None => {}
+            Remarks::Tiles => {
+                options.push((tile::peel::PASS.name, "remarks", "true"));
+                options.push((tile::construct_rtiles::PASS.name, "remarks", "true"));
+            }
+            Remarks::All => {
+                let says = |pass: &&&Pass| pass.options.iter().any(|own| own.name == "remarks");
+                let saying = pipeline::PASSES.iter().filter(says);
+                options.extend(saying.map(|pass| (pass.name, "remarks", "true")));
+            }
+        }
+        let asked = self.pass_options.iter();
+        options.extend(asked.map(|(pass, option, value)| (&**pass, &**option, &**value)));
+        options
+    }
+}
+
 impl Default for Options {
     fn default() -> Self {
         Self {
@@ -266,28 +295,7 @@ impl<'c> Unit<'c> {
     /// Goes down to the next stage.
     fn lower_to(&mut self, stage: Stage) -> Result<(), Failure> {
         let units = self.options.units.to_string();
-        let mut options = Vec::new();
-        if self.options.units > 0 {
-            options.push((task::from_tile::PASS.name, "units", units.as_str()));
-        }
-        if self.options.simulate {
-            // A simulated unit runs one group at a time.
-            options.push((tile::construct_rtiles::PASS.name, "groups", "apart"));
-        }
-        match self.options.remarks {
-            Remarks::None => {}
-            Remarks::Tiles => {
-                options.push((tile::peel::PASS.name, "remarks", "true"));
-                options.push((tile::construct_rtiles::PASS.name, "remarks", "true"));
-            }
-            Remarks::All => {
-                let says = |pass: &&&Pass| pass.options.iter().any(|own| own.name == "remarks");
-                let saying = pipeline::PASSES.iter().filter(says);
-                options.extend(saying.map(|pass| (pass.name, "remarks", "true")));
-            }
-        }
-        let asked = self.options.pass_options.iter();
-        options.extend(asked.map(|(pass, option, value)| (&**pass, &**option, &**value)));
+        let options = self.options.of_passes(&units);
         let (context, module) = (self.context, self.op());
         let passes = pipeline::passes_to(stage);
         let reproducer =

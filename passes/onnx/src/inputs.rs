@@ -125,8 +125,27 @@ pub fn resolve(inputs: &[ValueInfoProto], options: &Options) -> Result<Vec<Tenso
                 .invalid());
         }
     }
-    let mut all = Vec::with_capacity(inputs.len());
-    for (number, input) in inputs.iter().enumerate() {
+    let all = inputs.iter().enumerate();
+    let all: Vec<_> =
+        all.map(|(number, input)| Bound::of(number, input, options)).collect::<Result<_>>()?;
+    // A symbol means one extent, so an input whose shape is given tells about the others.
+    let mut symbols = options.symbols.clone();
+    all.iter().try_for_each(|input| input.tell(&mut symbols))?;
+    all.iter().map(|input| input.ty(&symbols)).collect()
+}
+
+/// A graph input, as it is declared and as options bind it.
+struct Bound<'a> {
+    name: &'a str,
+    /// Its name in errors.
+    what: String,
+    declared: Declared<'a>,
+    /// The shape that it is given.
+    shape: Option<&'a [i64]>,
+}
+
+impl<'a> Bound<'a> {
+    fn of(number: usize, input: &'a ValueInfoProto, options: &'a Options) -> Result<Self> {
         let what = format!("input {:?}", input.name());
         let declared = declared(input, &what)?;
         let declared = declared.ok_or_else(|| {
@@ -153,22 +172,22 @@ pub fn resolve(inputs: &[ValueInfoProto], options: &Options) -> Result<Vec<Tenso
             let found = named.or_else(|| options.offered.get(&format!("arr_{number}")));
             found.filter(|_| declared.is_open()).map(Vec::as_slice)
         };
-        let bound = bound.or(known.map(|known| known.ty().dims())).or_else(offered);
-        all.push((what, declared, bound));
+        let shape = bound.or(known.map(|known| known.ty().dims())).or_else(offered);
+        Ok(Self { name: input.name(), what, declared, shape })
     }
 
-    // A symbol means one extent, so an input whose shape is given tells about the others.
-    let mut symbols = options.symbols.clone();
-    for (what, declared, bound) in &all {
-        let (Some(dims), Some(bound)) = (&declared.dims, bound) else {
-            continue;
+    /// Says what its symbols mean, where its shape is given.
+    fn tell(&self, symbols: &mut BTreeMap<String, i64>) -> Result<()> {
+        let what = &self.what;
+        let (Some(dims), Some(bound)) = (&self.declared.dims, self.shape) else {
+            return Ok(());
         };
         if dims.len() != bound.len() {
             return Err(Report::new(format!("{what} is given the shape {}", Shape(bound)))
                 .note(format!("the model declares {} dimensions", dims.len()))
                 .invalid());
         }
-        for (at, (&dim, &extent)) in dims.iter().zip(*bound).enumerate() {
+        for (at, (&dim, &extent)) in dims.iter().zip(bound).enumerate() {
             let meant = match dim {
                 Extent::Known(declared) => declared,
                 Extent::Symbol(symbol) => *symbols.entry(symbol.to_owned()).or_insert(extent),
@@ -185,10 +204,11 @@ pub fn resolve(inputs: &[ValueInfoProto], options: &Options) -> Result<Vec<Tenso
                     .invalid());
             }
         }
+        Ok(())
     }
 
-    let mut types = Vec::with_capacity(all.len());
-    for (input, (what, declared, bound)) in inputs.iter().zip(all) {
+    fn ty(&self, symbols: &BTreeMap<String, i64>) -> Result<TensorType> {
+        let Self { what, declared, .. } = self;
         let open = |which: String| {
             // Known extents are in the example.
             let extent = |dim: &Extent<'_>| match dim {
@@ -201,10 +221,10 @@ pub fn resolve(inputs: &[ValueInfoProto], options: &Options) -> Result<Vec<Tenso
             let dims = declared.dims.iter().flatten().map(extent).collect::<Vec<_>>();
             let example = if dims.is_empty() { "N".to_owned() } else { dims.join("x") };
             Report::new(format!("{what} has {which}"))
-                .help(format!("every extent is needed: --shape {}={example}", input.name()))
+                .help(format!("every extent is needed: --shape {}={example}", self.name))
                 .unsupported()
         };
-        let dims = match (&declared.dims, bound) {
+        let dims = match (&declared.dims, self.shape) {
             (_, Some(bound)) => bound.to_vec(),
             (None, None) => return Err(open("no shape".to_owned())),
             (Some(dims), None) => dims
@@ -220,7 +240,6 @@ pub fn resolve(inputs: &[ValueInfoProto], options: &Options) -> Result<Vec<Tenso
                 })
                 .collect::<Result<_>>()?,
         };
-        types.push(TensorType::new(declared.element, dims, &what)?);
+        TensorType::new(declared.element, dims, what)
     }
-    Ok(types)
 }

@@ -66,9 +66,20 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         let panel = layout::panel(extent, mapped.lanes)
             .filter(|&panel| !nest.reduces(axis) && panel < extent);
         run.count("packed", packed.iter().filter(|packed| **packed).count() as u64);
-        pack(run.context, run.module, kernel, nest, axis, panel, &packed);
+        let packing = Packing { axis, panel, packed: &packed };
+        pack(run.context, run.module, kernel, nest, &packing);
     }
     Ok(())
+}
+
+/// The layout of a kernel's packed operands.
+struct Packing<'p> {
+    /// The axis of the lanes.
+    axis: usize,
+    /// Points of a panel; `None` where the axis is one panel.
+    panel: Option<u64>,
+    /// Whether each input is packed.
+    packed: &'p [bool],
 }
 
 /// Kernels whose tiles are not chosen yet.
@@ -110,12 +121,10 @@ fn pack<'c>(
     module: Op<'c>,
     kernel: Op<'c>,
     nest: Nest<'c>,
-    axis: usize,
-    panel: Option<u64>,
-    packed: &[bool],
+    packing: &Packing<'_>,
 ) {
     let name = kernel.symbol().to_owned();
-    let (new, packers) = repack(context, module, &name, nest, axis, packed, panel);
+    let (new, packers) = repack(context, module, &name, nest, packing);
     kernel.erase();
     new.set_attr("sym_name", attr::of_string(context, &name));
     rewire(context, module, new, &packers);
@@ -127,9 +136,7 @@ fn repack<'c>(
     module: Op<'c>,
     name: &str,
     mut nest: Nest<'c>,
-    axis: usize,
-    packed: &[bool],
-    panel: Option<u64>,
+    &Packing { axis, panel, packed }: &Packing<'_>,
 ) -> (Op<'c>, Vec<(usize, Op<'c>)>) {
     let (index, last) = match panel {
         Some(panel) => {
@@ -149,14 +156,12 @@ fn repack<'c>(
     }
     order.push(last);
     let extents = nest.extents();
-    let scratch = empty_module(context);
     let mut packers = Vec::new();
     for (number, access) in nest.inputs.iter_mut().enumerate().filter(|(n, _)| packed[*n]) {
         let order: Vec<usize> = order.iter().copied().filter(|&axis| access.uses(axis)).collect();
         let shape: Vec<u64> = order.iter().map(|&axis| extents[axis]).collect();
         let packer = format!("{name}_pack_{number}");
-        let kernel =
-            emit_packer(context, module, module_op(&scratch), &packer, access, &order, &shape);
+        let kernel = emit_packer(context, module, &packer, access, &order, &shape);
         packers.push((number, kernel));
         access.index = order.iter().map(|&axis| Linear::axis(axes, axis)).collect();
         access.shape = shape;
@@ -168,7 +173,6 @@ fn repack<'c>(
 fn emit_packer<'c>(
     context: &'c Context,
     module: Op<'c>,
-    scratch: Op<'c>,
     name: &str,
     access: &Access<'c>,
     order: &[usize],
@@ -181,7 +185,8 @@ fn emit_packer<'c>(
     };
     let identity: Vec<Linear> = (0..axes).map(|axis| Linear::axis(axes, axis)).collect();
     // A body that copies, written into a module that is thrown away.
-    let block = scratch.body(0).expect("a module has a block");
+    let scratch = empty_module(context);
+    let block = module_op(&scratch).body(0).expect("a module has a block");
     let mut payload = Payload::new(context, block, Location::unknown(context));
     let target = payload.empty(shape, access.elem());
     let kinds = vec![Axis::Parallel; axes];

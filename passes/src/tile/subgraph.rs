@@ -212,22 +212,29 @@ pub(super) fn most_saved<'c>(
     }
 }
 
+/// A group whose tile is looked for.
+pub(super) struct UntiledGroup<'g, 'n, 'c> {
+    /// The local memory in which tiles are handed over.
+    pub memory: &'g str,
+    pub members: &'g [Rc<Member<'c>>],
+    pub chain: &'g Chain<'n, 'c>,
+    /// Members that runs outside read, too.
+    pub leaves: &'g [bool],
+}
+
 /// The best tile that halving finds, if it saves more than `least` cycles.
 ///
 /// # Errors
 /// The reason that there is no such tile.
 pub(super) fn tile<'c>(
     chooser: &Chooser<'c>,
-    memory: &str,
-    members: &[Rc<Member<'c>>],
-    chain: &Chain<'_, 'c>,
-    leaves: &[bool],
+    group: &UntiledGroup<'_, '_, 'c>,
     least: f64,
     known: &mut Known,
 ) -> Result<Subgraph<'c>, Unjoined> {
     let machine = chooser.machine;
+    let UntiledGroup { memory, members, chain, leaves } = *group;
     let untiled = |rule, why: &'static str| Unjoined::Untiled(Refused::by(rule, why));
-    let last = &members[members.len() - 1];
     let pace =
         Pace::of(machine, memory).ok_or_else(|| untiled("units", "the machine has no units"))?;
     let buffer = machine
@@ -238,62 +245,99 @@ pub(super) fn tile<'c>(
         units: pace.units * pace.at_once,
         least: if pace.at_once > 1 { pace.units } else { 1 },
         transaction_bytes: transaction(machine),
-        steps: &last.multiples,
+        steps: &members[members.len() - 1].multiples,
         leaves,
     };
-    // Kernels of their own are shared out as they are, unless by threads that take any part.
-    let time = |member: &Member<'_>| {
-        let tasks = if pace.at_once > 1 { member.tasks } else { pace.units };
-        pace.time(pace.alone(member.cycles, member.traffic), tasks, member.steps * pace.shared_wait)
-    };
-    let apart: f64 = members.iter().map(|member| time(member)).sum();
-    let alone: f64 = members.iter().map(|one| pace.alone(one.cycles, one.traffic)).sum();
-    let local = |member: usize| {
-        let accesses = 0..chain.nests[member].accesses().len();
-        accesses.map(|access| inside(chain, leaves, member, access)).collect()
-    };
-    let local: Vec<Vec<bool>> = (0..members.len()).map(local).collect();
-    let mut found: Vec<Subgraph<'c>> = Vec::new();
-    let mut slow = false;
+    let search = Search::new(chooser, &pace, group, least);
+    let (mut found, mut slow) = (Vec::new(), false);
     for config in configs(chain, &limits, TRIED).map_err(Unjoined::Untiled)? {
+        match search.with(&config, known) {
+            Ok(group) => found.push(group),
+            Err(reason) => slow |= matches!(reason, NoCycles::TooMany),
+        }
+    }
+    let alone = members.iter().map(|member| member.cycles).sum();
+    best(found, &pace).ok_or_else(|| match slow {
+        true => Unjoined::Little { most: least, alone },
+        false => untiled("tiles", "no lanes do a tile of it best"),
+    })
+}
+
+/// What all tiles of a group are compared with.
+struct Search<'s, 'g, 'n, 'c> {
+    chooser: &'s Chooser<'c>,
+    pace: &'s Pace,
+    group: &'s UntiledGroup<'g, 'n, 'c>,
+    /// Which of every member's accesses are to tiles that wait.
+    inside: Vec<Vec<bool>>,
+    /// Cycles of the members as kernels of their own.
+    apart: f64,
+    /// Cycles of them on one unit.
+    alone: f64,
+    /// Cycles that a tile must save.
+    least: f64,
+}
+
+impl<'s, 'g, 'n, 'c> Search<'s, 'g, 'n, 'c> {
+    fn new(
+        chooser: &'s Chooser<'c>,
+        pace: &'s Pace,
+        group: &'s UntiledGroup<'g, 'n, 'c>,
+        least: f64,
+    ) -> Self {
+        let UntiledGroup { members, chain, leaves, .. } = *group;
+        // Kernels of their own are shared out as they are, unless by threads that take any part.
+        let time = |member: &Member<'_>| {
+            let tasks = if pace.at_once > 1 { member.tasks } else { pace.units };
+            let alone = pace.alone(member.cycles, member.traffic);
+            pace.time(alone, tasks, member.steps * pace.shared_wait)
+        };
+        let apart: f64 = members.iter().map(|member| time(member)).sum();
+        let alone: f64 = members.iter().map(|one| pace.alone(one.cycles, one.traffic)).sum();
+        let waits = |member: usize| {
+            let accesses = 0..chain.nests[member].accesses().len();
+            accesses.map(|access| inside(chain, leaves, member, access)).collect()
+        };
+        let inside = (0..members.len()).map(waits).collect();
+        Self { chooser, pace, group, inside, apart, alone, least }
+    }
+
+    /// The group with a tile.
+    fn with(&self, config: &Config, known: &mut Known) -> Result<Subgraph<'c>, NoCycles> {
+        let Self { pace, apart, .. } = *self;
+        let UntiledGroup { members, chain, leaves, .. } = *self.group;
         let nests: Vec<_> = (0..members.len())
             .map(|member| tile_nest(chain, leaves, member, &config.tiles))
             .collect();
         let count = config.tiles.count();
         let all = |each: f64| pace.alone(each * count as f64, config.traffic);
-        let late = |each: f64| apart - worth::least(pace.time(all(each), count, 0.0)) < least;
-        let group =
-            TiledGroup { chain, leaves, memory, inside: &local, nests: &nests, config: &config };
+        let late = |each: f64| apart - worth::least(pace.time(all(each), count, 0.0)) < self.least;
+        let tiled = TiledGroup { group: self.group, inside: &self.inside, nests: &nests, config };
         let TileCost { cycles: each, waits, again } =
-            match member_cycles(chooser, &pace, members, &group, known, &late) {
-                Ok(cost) => cost,
-                Err(reason) => {
-                    slow |= matches!(reason, NoCycles::TooMany);
-                    continue;
-                }
-            };
-        let all = pace.alone(each * count as f64, config.traffic + again * count);
+            member_cycles(self.chooser, pace, &tiled, known, &late)?;
+        let traffic = config.traffic + again * count;
+        let all = pace.alone(each * count as f64, traffic);
         let mut cycles = worth::least(pace.time(all, count, waits));
         if pace.at_once == 1 {
             // It is to pay on one unit as well as on all: a run may have fewer than the machine.
-            cycles = cycles.max(apart * worth::least(all) / alone);
+            cycles = cycles.max(apart * worth::least(all) / self.alone);
         }
-        let tiles = (0..members.len()).map(|member| config.tiles.sizes(member)).collect();
-        let footprint = config.footprint;
-        let (sizes, inside) = (config.sizes, local.clone());
-        let (traffic, second) = (config.traffic + again * count, None);
-        found.push(Subgraph {
-            sizes,
-            footprint,
-            tiles,
+        Ok(Subgraph {
+            sizes: config.sizes.clone(),
+            footprint: config.footprint,
+            tiles: (0..members.len()).map(|member| config.tiles.sizes(member)).collect(),
             nests,
-            inside,
+            inside: self.inside.clone(),
             cycles,
             apart,
             traffic,
-            second,
-        });
+            second: None,
+        })
     }
+}
+
+/// The best of a group's tiles, and what comes second.
+fn best<'c>(mut found: Vec<Subgraph<'c>>, pace: &Pace) -> Option<Subgraph<'c>> {
     // Predictions that differ little do not say which is less; what moves is counted, where every
     // byte of a tile is brought.
     let fewest = found.iter().map(|group| group.cycles).fold(f64::INFINITY, f64::min);
@@ -309,18 +353,12 @@ pub(super) fn tile<'c>(
     let mut found = found.into_iter();
     let (best, second) = (found.next(), found.next());
     let second = second.map(|group| (group.sizes, group.cycles, group.traffic));
-    let alone = members.iter().map(|member| member.cycles).sum();
-    best.map(|best| Subgraph { second, ..best }).ok_or_else(|| match slow {
-        true => Unjoined::Little { most: least, alone },
-        false => untiled("tiles", "no lanes do a tile of it best"),
-    })
+    best.map(|best| Subgraph { second, ..best })
 }
 
 /// A group with a tile, and the nest of one of every member.
-struct TiledGroup<'b, 'n, 'c> {
-    chain: &'b Chain<'n, 'c>,
-    leaves: &'b [bool],
-    memory: &'b str,
+struct TiledGroup<'b, 'g, 'n, 'c> {
+    group: &'b UntiledGroup<'g, 'n, 'c>,
     inside: &'b [Vec<bool>],
     nests: &'b [Nest<'c>],
     config: &'b Config,
@@ -349,13 +387,13 @@ enum NoCycles {
 fn member_cycles<'c>(
     chooser: &Chooser<'c>,
     pace: &Pace,
-    members: &[Rc<Member<'c>>],
-    group: &TiledGroup<'_, '_, 'c>,
+    tiled: &TiledGroup<'_, '_, '_, 'c>,
     known: &mut Known,
     late: &dyn Fn(f64) -> bool,
 ) -> Result<TileCost, NoCycles> {
     let machine = chooser.machine;
-    let TiledGroup { chain, leaves, memory, inside, nests, config } = *group;
+    let TiledGroup { group, inside, nests, config } = *tiled;
+    let UntiledGroup { memory, members, chain, leaves } = *group;
     let (mut each, mut waits) = (BETWEEN * nests.len() as f64 / pace.at_once as f64, 0.0);
     let mut again = 0;
     let brought = Far::of(machine).group(chain, &config.tiles, |own, access| inside[own][access]);

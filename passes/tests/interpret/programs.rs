@@ -164,23 +164,7 @@ impl Writer {
                     "{r} = tensor.insert_slice {w} into {c}[{to}] [3] [{step}] : {view} into {T}"
                 ));
             }
-            Step::Transpose { a } => {
-                let (a, x, e, y) = (get(a), self.name(), self.name(), self.name());
-                self.line(format_args!(
-                    "{x} = tensor.expand_shape {a} [[0, 1]] output_shape [3, 4] \
-                     : {T} into tensor<3x4xi64>"
-                ));
-                self.line(format_args!("{e} = tensor.empty() : tensor<4x3xi64>"));
-                self.line(format_args!(
-                    "{y} = linalg.generic {{indexing_maps = [affine_map<(i, j) -> (j, i)>, \
-                     affine_map<(i, j) -> (i, j)>], iterator_types = [\"parallel\", \
-                     \"parallel\"]}} ins({x} : tensor<3x4xi64>) outs({e} : tensor<4x3xi64>) {{ \
-                     ^bb0(%a: i64, %c: i64): linalg.yield %a : i64 }} -> tensor<4x3xi64>"
-                ));
-                self.line(format_args!(
-                    "{r} = tensor.collapse_shape {y} [[0, 1]] : tensor<4x3xi64> into {T}"
-                ));
-            }
+            Step::Transpose { a } => self.transpose(&r, &get(a)),
             Step::Put { a, c, at } => {
                 let (a, c, x, y, z) = (get(a), get(c), self.name(), self.name(), self.name());
                 self.line(format_args!("{x} = tensor.extract {a}[%c{at}] : {T}"));
@@ -210,21 +194,51 @@ impl Writer {
                 let (a, x, y) = (get(a), self.name(), self.name());
                 self.line(format_args!("{x} = tensor.extract {a}[%c{at}] : {T}"));
                 self.line(format_args!("{y} = arith.cmpi slt, {x}, %zero : i64"));
-                self.line(format_args!("{r}:2 = scf.if {y} -> ({T}, {T}) {{"));
-                for (number, body) in [then, otherwise].into_iter().enumerate() {
-                    let mut inner = values.to_vec();
-                    self.steps(body, &mut inner);
-                    let end = |at: usize| &inner[inner.len() - 1 - at % inner.len()];
-                    let (p, q) = (end(yields[0]).clone(), end(yields[1]).clone());
-                    self.line(format_args!("scf.yield {p}, {q} : {T}, {T} }}"));
-                    if number == 0 {
-                        self.line(format_args!("else {{"));
-                    }
-                }
+                self.branch(&r, &y, [then, otherwise], yields, values);
                 return vec![format!("{r}#0"), format!("{r}#1")];
             }
         }
         vec![r]
+    }
+
+    fn transpose(&mut self, r: &str, a: &str) {
+        let (x, e, y) = (self.name(), self.name(), self.name());
+        self.line(format_args!(
+            "{x} = tensor.expand_shape {a} [[0, 1]] output_shape [3, 4] \
+             : {T} into tensor<3x4xi64>"
+        ));
+        self.line(format_args!("{e} = tensor.empty() : tensor<4x3xi64>"));
+        self.line(format_args!(
+            "{y} = linalg.generic {{indexing_maps = [affine_map<(i, j) -> (j, i)>, \
+             affine_map<(i, j) -> (i, j)>], iterator_types = [\"parallel\", \
+             \"parallel\"]}} ins({x} : tensor<3x4xi64>) outs({e} : tensor<4x3xi64>) {{ \
+             ^bb0(%a: i64, %c: i64): linalg.yield %a : i64 }} -> tensor<4x3xi64>"
+        ));
+        self.line(format_args!(
+            "{r} = tensor.collapse_shape {y} [[0, 1]] : tensor<4x3xi64> into {T}"
+        ));
+    }
+
+    /// Two tensors, from the body that a condition chooses.
+    fn branch(
+        &mut self,
+        r: &str,
+        condition: &str,
+        bodies: [&Vec<Step>; 2],
+        yields: &[usize],
+        values: &[String],
+    ) {
+        self.line(format_args!("{r}:2 = scf.if {condition} -> ({T}, {T}) {{"));
+        for (number, body) in bodies.into_iter().enumerate() {
+            let mut inner = values.to_vec();
+            self.steps(body, &mut inner);
+            let end = |at: usize| &inner[inner.len() - 1 - at % inner.len()];
+            let (p, q) = (end(yields[0]).clone(), end(yields[1]).clone());
+            self.line(format_args!("scf.yield {p}, {q} : {T}, {T} }}"));
+            if number == 0 {
+                self.line(format_args!("else {{"));
+            }
+        }
     }
 }
 

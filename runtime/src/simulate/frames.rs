@@ -162,51 +162,55 @@ impl Memories for ApplyMemory<'_, '_> {
     }
 }
 
-/// Runs the body of an apply; says which elements of tables it looked at.
-pub(super) fn apply(
-    apply: &Apply,
-    site: &Site,
-    extents: &[Extent],
-    ready: &Ready<'_>,
-    walker: &Walker,
-    regions: &mut [Region<'_>],
-    work: &mut ApplyScratch,
-) -> Result<(), VmError> {
-    let ApplyScratch { own, parts, looked_at, registers } = work;
-    own.clear();
-    parts.clear();
-    looked_at.clear();
-    for (side, extent) in site.sides.iter().zip(extents) {
-        let begin = own.len();
-        if side.uses.reads() {
-            gather(regions[extent.region as usize].bytes(), &side.area, extent.base, own);
-        } else {
-            own.resize(begin + side.area.bytes() as usize, 0);
+/// An apply of a kernel, and where its operands lie.
+pub(super) struct Applied<'a> {
+    pub apply: &'a Apply,
+    pub site: &'a Site,
+    pub extents: &'a [Extent],
+    pub ready: &'a Ready<'a>,
+    pub walker: &'a Walker,
+}
+
+impl Applied<'_> {
+    /// Runs the body; says which elements of tables it looked at.
+    pub fn run(&self, regions: &mut [Region<'_>], work: &mut ApplyScratch) -> Result<(), VmError> {
+        let Applied { apply, site, extents, ready, walker } = *self;
+        let ApplyScratch { own, parts, looked_at, registers } = work;
+        own.clear();
+        parts.clear();
+        looked_at.clear();
+        for (side, extent) in site.sides.iter().zip(extents) {
+            let begin = own.len();
+            if side.uses.reads() {
+                gather(regions[extent.region as usize].bytes(), &side.area, extent.base, own);
+            } else {
+                own.resize(begin + side.area.bytes() as usize, 0);
+            }
+            parts.push(Part::Own { begin, end: own.len() });
         }
-        parts.push(Part::Own { begin, end: own.len() });
-    }
-    for &table in &apply.tables {
-        let home = walker.homes[table as usize];
-        let bytes = ready.kernel.memrefs[table as usize].bytes();
-        let (begin, end) = (home.begin as usize, (home.begin + bytes) as usize);
-        parts.push(Part::Table { region: home.region, begin, end });
-    }
-    if !apply.indices.is_empty() {
-        let begin = own.len();
-        for &slot in &apply.indices {
-            own.extend_from_slice(&walker.slots[slot as usize].to_le_bytes());
+        for &table in &apply.tables {
+            let home = walker.homes[table as usize];
+            let bytes = ready.kernel.memrefs[table as usize].bytes();
+            let (begin, end) = (home.begin as usize, (home.begin + bytes) as usize);
+            parts.push(Part::Table { region: home.region, begin, end });
         }
-        parts.push(Part::Own { begin, end: own.len() });
-    }
-    let mut memory = ApplyMemory { parts, own, regions, looked_at: RefCell::new(looked_at) };
-    apply.work.run_on(&mut memory, registers)?;
-    for ((side, extent), part) in site.sides.iter().zip(extents).zip(parts.iter()) {
-        if let (true, Part::Own { begin, end }) = (side.uses.writes(), *part) {
-            let target = regions[extent.region as usize].bytes_mut();
-            scatter(target, &side.area, extent.base, &own[begin..end]);
+        if !apply.indices.is_empty() {
+            let begin = own.len();
+            for &slot in &apply.indices {
+                own.extend_from_slice(&walker.slots[slot as usize].to_le_bytes());
+            }
+            parts.push(Part::Own { begin, end: own.len() });
         }
+        let mut memory = ApplyMemory { parts, own, regions, looked_at: RefCell::new(looked_at) };
+        apply.work.run_on(&mut memory, registers)?;
+        for ((side, extent), part) in site.sides.iter().zip(extents).zip(parts.iter()) {
+            if let (true, Part::Own { begin, end }) = (side.uses.writes(), *part) {
+                let target = regions[extent.region as usize].bytes_mut();
+                scatter(target, &side.area, extent.base, &own[begin..end]);
+            }
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Memory that applies use one after the other.

@@ -80,18 +80,32 @@ impl Numbers {
     }
 }
 
+/// The data of a run.
+pub(super) struct RunData<'r, 'i> {
+    pub constants: &'r [u8],
+    pub inputs: &'i [&'r [u8]],
+    /// Where results go.
+    pub outputs: Vec<&'r mut [u8]>,
+}
+
+/// What a step does to a buffer of the plan.
+struct BufferAccess {
+    /// Its argument that the buffer is.
+    argument: usize,
+    buffer: u32,
+    writes: bool,
+}
+
 impl<'r, 'c> Functional<'r, 'c> {
-    /// A run on these inputs and constants, whose results go to `outputs`; all have the sizes
-    /// that the plan says.
+    /// A run on data that has the sizes that the plan says.
     pub fn new(
         code: &'c Code,
         plan: &'c Plan,
         kernels: &'r [&'r Ready<'c>],
         meanings: &'r [ReadyMeaning<'c>],
-        constants: &'r [u8],
-        inputs: &[&'r [u8]],
-        outputs: Vec<&'r mut [u8]>,
+        data: RunData<'r, '_>,
     ) -> Result<Self, SimulateError> {
+        let RunData { constants, inputs, outputs } = data;
         let mut regions = Vec::new();
         for _ in &code.machine.memories {
             let data = Data::Own(Vec::new());
@@ -217,7 +231,8 @@ impl<'r, 'c> Functional<'r, 'c> {
                 };
                 if let Some(clash) = clash {
                     let site = &ready.sites[touched.first as usize];
-                    return Err(self.clash(ready, site, argument, buffer, writes, clash));
+                    let access = BufferAccess { argument, buffer, writes };
+                    return Err(self.clash(ready, site, access, clash));
                 }
             }
         }
@@ -510,13 +525,12 @@ impl<'r, 'c> Functional<'r, 'c> {
                 if let Some(&table) = apply.tables.iter().find(gone) {
                     return Err(self.nowhere(ready, site.at, table));
                 }
-                let (walker, regions) = (&self.walker, &mut self.regions);
-                let extents = &self.extents;
-                frames::apply(apply, site, extents, ready, walker, regions, &mut self.work)
-                    .map_err(|error| {
-                        let place = self.place(ready, site.at);
-                        SimulateError::Arithmetic { place, error }
-                    })?;
+                let (extents, walker) = (&self.extents[..], &self.walker);
+                let applied = frames::Applied { apply, site, extents, ready, walker };
+                applied.run(&mut self.regions, &mut self.work).map_err(|error| {
+                    let place = self.place(ready, site.at);
+                    SimulateError::Arithmetic { place, error }
+                })?;
                 self.tables(ready, site, number, apply)?;
             }
         }
@@ -663,9 +677,7 @@ impl<'c> Functional<'_, 'c> {
         &self,
         ready: &Ready<'c>,
         site: &Site,
-        argument: usize,
-        buffer: u32,
-        writes: bool,
+        BufferAccess { argument, buffer, writes }: BufferAccess,
         clash: Clash,
     ) -> SimulateError {
         let place = self.place(ready, site.at);

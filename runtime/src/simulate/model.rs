@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::error::SimulateError;
-use super::functional::Functional;
+use super::functional::{Functional, RunData};
 use super::prepare::{self, Ready, ReadyMeaning};
 use super::program::Code;
 use super::timed::{Report, Timed, Trace};
@@ -199,8 +199,8 @@ impl<'c> Simulator<'c> {
         }
         let kernels = self.ready();
         let outputs = outputs.iter_mut().map(|bytes| &mut **bytes).collect();
-        Functional::new(self.code, plan, &kernels, &self.meanings, constants, inputs, outputs)?
-            .run()
+        let data = RunData { constants, inputs, outputs };
+        Functional::new(self.code, plan, &kernels, &self.meanings, data)?.run()
     }
 }
 

@@ -4,7 +4,7 @@
 use super::area::Area;
 use super::error::SimulateError;
 use super::machine::{EngineId, Machine, MemoryId, Scope};
-use super::program::{Code, Kernel, MemRef, MemRefId, Op, Slot, TokenSlot, Use, Value, View};
+use super::program::{Code, Kernel, MemRef, MemRefId, Op, Slot, TokenSlot, Use, Value, View, Work};
 use crate::vm::{Prepared, Program, TensorId};
 
 /// Pieces of one operand, at most.
@@ -223,6 +223,13 @@ impl Site {
     }
 }
 
+/// One end of a copy.
+struct CopyEnd<'v> {
+    view: &'v View,
+    /// The dimension along which its elements lie, and how far apart.
+    step: Option<(u32, u64)>,
+}
+
 struct Flatten<'a, 'c> {
     machine: &'c Machine,
     kernel: &'c Kernel,
@@ -298,33 +305,9 @@ impl<'c> Flatten<'_, 'c> {
                 self.push(Inst::Barrier(*scope));
             }
             Op::Copy { way, from, to, count, from_step, to_step, zeros, token } => {
-                let elem = self.memref(from).ty.bytes() as u64;
-                let along = |view: &View, step: &Option<(u32, u64)>| {
-                    let memref = self.memref(view);
-                    let mut extent = vec![1; memref.shape.len()];
-                    let stride = step.map_or(1, |(dim, step)| {
-                        extent[dim as usize] = (count.max(&1) - 1) * step + 1;
-                        memref.strides()[dim as usize] * step as i64
-                    });
-                    (extent, stride)
-                };
-                let ((from_extent, a), (to_extent, b)) =
-                    (along(from, from_step), along(to, to_step));
-                let (read, written) = self.pair(&[*count], &[a], &[b], elem)?;
-                let mut sides = vec![
-                    self.side(from, read, from_extent, Use::Read),
-                    self.side(to, written, to_extent, Use::Write),
-                ];
-                if *zeros > 0 {
-                    // The rest of the register: one more thing that is written.
-                    let mut area = Area::new(&[(*zeros, b)], elem);
-                    area.shift(*count as i64 * b * elem as i64);
-                    let mut extent = sides[1].extent.clone();
-                    if let Some((dim, step)) = to_step {
-                        extent[*dim as usize] += zeros * step;
-                    }
-                    sides.push(self.side(to, area, extent, Use::Write));
-                }
+                let from = CopyEnd { view: from, step: *from_step };
+                let to = CopyEnd { view: to, step: *to_step };
+                let sides = self.copied(&from, &to, *count, *zeros)?;
                 self.site(SiteKind::Copy, self.way(*way), *token, sides);
             }
             Op::Transfer { way, from, to, sizes, from_strides, to_strides, token } => {
@@ -344,72 +327,119 @@ impl<'c> Flatten<'_, 'c> {
                 let element = value.bits.to_le_bytes();
                 self.site(SiteKind::Fill { element }, self.way(*way), *token, sides);
             }
-            Op::Invoke { instruction, views, token } => {
-                let facts = &self.machine.instructions[*instruction as usize];
-                let first = facts.meaning.first_result();
-                let ready = &self.meanings[*instruction as usize];
-                let mut sides = Vec::with_capacity(views.len());
-                for (i, (view, operand)) in views.iter().zip(&facts.meaning.operands).enumerate() {
-                    let uses = match (ready.inputs[i].is_some(), i >= first) {
-                        (true, true) => Use::Update,
-                        (false, true) => Use::Write,
-                        _ => Use::Read,
-                    };
-                    self.few(&operand.shape)?;
-                    sides.push(self.window(view, &operand.shape, uses));
-                }
-                let cost = Cost {
-                    by: By::Instruction(*instruction),
-                    issue_cycles: facts.issue_cycles,
-                    latency_cycles: facts.latency_cycles,
-                    bytes_per_cycle: None,
-                };
-                let kind = SiteKind::Invoke { instruction: *instruction };
-                self.site(kind, (cost, facts.engine), *token, sides);
-            }
-            Op::Apply { unit, combines, work } => {
-                let facts = &self.machine.lanes[*unit as usize];
-                let writes = |tensor: TensorId| {
-                    work.uses.get(tensor as usize).is_some_and(|uses| uses.writes())
-                };
-                if work.nest.stores.iter().any(|(access, _)| !writes(access.tensor))
-                    || !work.nest.scatters.is_empty()
-                {
-                    let what = "an apply writes what is no output of it".to_owned();
-                    return Err(SimulateError::Code(what));
-                }
-                let mut program = Program { tensors: work.tensors.clone(), ..Program::default() };
-                program.push(work.nest.clone());
-                let work_ready = program.into_prepared().map_err(|error| {
-                    let what = format!("an operation of @{} in @{}", facts.name, self.kernel.name);
-                    SimulateError::Meaning { what, error }
-                })?;
-                let sides = work.views.iter().zip(&work.uses).zip(&work.tensors);
-                let sides = sides.map(|((view, &uses), tensor)| {
-                    let shape: &[u64] =
-                        if self.memref(view).shape.is_empty() { &[] } else { &[tensor.len] };
-                    self.window(view, shape, uses)
-                });
-                let sides = sides.collect();
-                let cost = Cost {
-                    by: By::Lanes { unit: *unit, combines: *combines },
-                    issue_cycles: facts.issue_cycles,
-                    latency_cycles: facts.latency_cycles,
-                    bytes_per_cycle: None,
-                };
-                let table_elements = work.tables.iter().map(|&table| {
-                    let memref = &self.kernel.memrefs[table as usize];
-                    (memref.memory, memref.ty.bytes() as u64)
-                });
-                let apply = Apply {
-                    table_elements: table_elements.collect(),
-                    work: work_ready,
-                    tables: work.tables.clone(),
-                    indices: work.indices.clone(),
-                };
-                self.site(SiteKind::Apply(Box::new(apply)), (cost, None), None, sides);
-            }
+            Op::Invoke { instruction, views, token } => self.invoke(*instruction, views, *token)?,
+            Op::Apply { unit, combines, work } => self.apply(*unit, *combines, work)?,
         }
+        Ok(())
+    }
+
+    /// The sides of a copy of `count` elements; `zeros` more are written in the target.
+    fn copied(
+        &self,
+        from: &CopyEnd<'_>,
+        to: &CopyEnd<'_>,
+        count: u64,
+        zeros: u64,
+    ) -> Result<Vec<Side>, SimulateError> {
+        let elem = self.memref(from.view).ty.bytes() as u64;
+        let along = |end: &CopyEnd<'_>| {
+            let memref = self.memref(end.view);
+            let mut extent = vec![1; memref.shape.len()];
+            let stride = end.step.map_or(1, |(dim, step)| {
+                extent[dim as usize] = (count.max(1) - 1) * step + 1;
+                memref.strides()[dim as usize] * step as i64
+            });
+            (extent, stride)
+        };
+        let ((from_extent, a), (to_extent, b)) = (along(from), along(to));
+        let (read, written) = self.pair(&[count], &[a], &[b], elem)?;
+        let mut sides = vec![
+            self.side(from.view, read, from_extent, Use::Read),
+            self.side(to.view, written, to_extent, Use::Write),
+        ];
+        if zeros > 0 {
+            // The rest of the register: one more thing that is written.
+            let mut area = Area::new(&[(zeros, b)], elem);
+            area.shift(count as i64 * b * elem as i64);
+            let mut extent = sides[1].extent.clone();
+            if let Some((dim, step)) = to.step {
+                extent[dim as usize] += zeros * step;
+            }
+            sides.push(self.side(to.view, area, extent, Use::Write));
+        }
+        Ok(sides)
+    }
+
+    fn invoke(
+        &mut self,
+        instruction: u32,
+        views: &[View],
+        token: Option<TokenSlot>,
+    ) -> Result<(), SimulateError> {
+        let facts = &self.machine.instructions[instruction as usize];
+        let first = facts.meaning.first_result();
+        let ready = &self.meanings[instruction as usize];
+        let mut sides = Vec::with_capacity(views.len());
+        for (i, (view, operand)) in views.iter().zip(&facts.meaning.operands).enumerate() {
+            let uses = match (ready.inputs[i].is_some(), i >= first) {
+                (true, true) => Use::Update,
+                (false, true) => Use::Write,
+                _ => Use::Read,
+            };
+            self.few(&operand.shape)?;
+            sides.push(self.window(view, &operand.shape, uses));
+        }
+        let cost = Cost {
+            by: By::Instruction(instruction),
+            issue_cycles: facts.issue_cycles,
+            latency_cycles: facts.latency_cycles,
+            bytes_per_cycle: None,
+        };
+        let kind = SiteKind::Invoke { instruction };
+        self.site(kind, (cost, facts.engine), token, sides);
+        Ok(())
+    }
+
+    fn apply(&mut self, unit: u32, combines: bool, work: &'c Work) -> Result<(), SimulateError> {
+        let facts = &self.machine.lanes[unit as usize];
+        let writes =
+            |tensor: TensorId| work.uses.get(tensor as usize).is_some_and(|uses| uses.writes());
+        if work.nest.stores.iter().any(|(access, _)| !writes(access.tensor))
+            || !work.nest.scatters.is_empty()
+        {
+            let what = "an apply writes what is no output of it".to_owned();
+            return Err(SimulateError::Code(what));
+        }
+        let mut program = Program { tensors: work.tensors.clone(), ..Program::default() };
+        program.push(work.nest.clone());
+        let work_ready = program.into_prepared().map_err(|error| {
+            let what = format!("an operation of @{} in @{}", facts.name, self.kernel.name);
+            SimulateError::Meaning { what, error }
+        })?;
+        let sides = work.views.iter().zip(&work.uses).zip(&work.tensors);
+        let sides = sides.map(|((view, &uses), tensor)| {
+            let shape: &[u64] =
+                if self.memref(view).shape.is_empty() { &[] } else { &[tensor.len] };
+            self.window(view, shape, uses)
+        });
+        let sides = sides.collect();
+        let cost = Cost {
+            by: By::Lanes { unit, combines },
+            issue_cycles: facts.issue_cycles,
+            latency_cycles: facts.latency_cycles,
+            bytes_per_cycle: None,
+        };
+        let table_elements = work.tables.iter().map(|&table| {
+            let memref = &self.kernel.memrefs[table as usize];
+            (memref.memory, memref.ty.bytes() as u64)
+        });
+        let apply = Apply {
+            table_elements: table_elements.collect(),
+            work: work_ready,
+            tables: work.tables.clone(),
+            indices: work.indices.clone(),
+        };
+        self.site(SiteKind::Apply(Box::new(apply)), (cost, None), None, sides);
         Ok(())
     }
 

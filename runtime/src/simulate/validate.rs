@@ -154,16 +154,7 @@ impl Check<'_> {
         match op {
             Op::Set { to, value } => {
                 self.slot(*to)?;
-                match *value {
-                    Value::Copy(a) => self.slot(a),
-                    Value::Binary { op, .. } if op.is_float() => {
-                        Err(format!("{op:?} is no operation on indices"))
-                    }
-                    Value::Binary { a, b, .. } | Value::Compare { a, b, .. } => self.slots(&[a, b]),
-                    Value::Select { condition, then, otherwise } => {
-                        self.slots(&[condition, then, otherwise])
-                    }
-                }
+                self.value(*value)
             }
             Op::For { counter, begin, end, step, body } => {
                 self.slots(&[*counter, *begin, *end, *step])?;
@@ -216,26 +207,7 @@ impl Check<'_> {
                 }
                 self.strides(sizes, strides)
             }
-            Op::Invoke { instruction, views, token } => {
-                below("instruction", *instruction, self.machine.instructions.len())?;
-                let instruction = &self.machine.instructions[*instruction as usize];
-                self.token(instruction.engine.is_some(), *token)?;
-                let operands = &instruction.meaning.operands;
-                if views.len() != operands.len() {
-                    return Err(format!("{} is given {} views", instruction.name, views.len()));
-                }
-                for (view, operand) in views.iter().zip(operands) {
-                    self.view(view)?;
-                    let memref = &self.kernel.memrefs[view.memref as usize];
-                    if memref.ty != operand.ty
-                        || memref.shape.len() < operand.shape.len()
-                        || memref.memory != operand.memory && !operand.shape.is_empty()
-                    {
-                        return Err(format!("a view of {} is no operand", instruction.name));
-                    }
-                }
-                Ok(())
-            }
+            Op::Invoke { instruction, views, token } => self.invoke(*instruction, views, *token),
             Op::Apply { unit, work, .. } => {
                 below("lane unit", *unit, self.machine.lanes.len())?;
                 self.work(work)
@@ -248,6 +220,45 @@ impl Check<'_> {
             }
             Op::Barrier(_) => Ok(()),
         }
+    }
+
+    fn value(&self, value: Value) -> Result<(), String> {
+        match value {
+            Value::Copy(a) => self.slot(a),
+            Value::Binary { op, .. } if op.is_float() => {
+                Err(format!("{op:?} is no operation on indices"))
+            }
+            Value::Binary { a, b, .. } | Value::Compare { a, b, .. } => self.slots(&[a, b]),
+            Value::Select { condition, then, otherwise } => {
+                self.slots(&[condition, then, otherwise])
+            }
+        }
+    }
+
+    fn invoke(
+        &self,
+        instruction: u32,
+        views: &[View],
+        token: Option<TokenSlot>,
+    ) -> Result<(), String> {
+        below("instruction", instruction, self.machine.instructions.len())?;
+        let instruction = &self.machine.instructions[instruction as usize];
+        self.token(instruction.engine.is_some(), token)?;
+        let operands = &instruction.meaning.operands;
+        if views.len() != operands.len() {
+            return Err(format!("{} is given {} views", instruction.name, views.len()));
+        }
+        for (view, operand) in views.iter().zip(operands) {
+            self.view(view)?;
+            let memref = &self.kernel.memrefs[view.memref as usize];
+            if memref.ty != operand.ty
+                || memref.shape.len() < operand.shape.len()
+                || memref.memory != operand.memory && !operand.shape.is_empty()
+            {
+                return Err(format!("a view of {} is no operand", instruction.name));
+            }
+        }
+        Ok(())
     }
 
     fn slot(&self, slot: Slot) -> Result<(), String> {

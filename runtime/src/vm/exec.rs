@@ -268,15 +268,8 @@ impl<'r, M: Memories> Run<'r, M> {
                 for fold in folds {
                     let ty = strips.types[fold.load as usize];
                     let accumulator = &mut one[fold.load as usize];
-                    eval::fold(
-                        fold.op,
-                        ty,
-                        accumulator,
-                        &strip[fold.x as usize],
-                        fold.first,
-                        n,
-                        scratch,
-                    );
+                    let x = eval::Elements { ty, words: &strip[fold.x as usize] };
+                    eval::fold(fold.op, accumulator, x, fold.first, n, scratch);
                 }
             }
             Tail::Ops { inputs, ops } => {

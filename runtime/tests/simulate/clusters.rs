@@ -30,14 +30,14 @@ fn copies(name: &str, by: Option<u32>) -> Kernel {
     let (first, second) = (w.token(), w.token());
     w.kernel.body = match by {
         Some(way) => {
-            let all = transfer(way, whole(0), whole(1), &[256], &[1], &[1], Some(first));
+            let all = transfer(way, whole(0), whole(1), Sides::alike(&[256], &[1]), Some(first));
             vec![all, Op::Wait(vec![first])]
         }
         None => vec![
             alloc,
-            transfer(IN, whole(0), whole(room), &[256], &[1], &[1], Some(first)),
+            transfer(IN, whole(0), whole(room), Sides::alike(&[256], &[1]), Some(first)),
             Op::Wait(vec![first]),
-            transfer(OUT, whole(room), whole(1), &[256], &[1], &[1], Some(second)),
+            transfer(OUT, whole(room), whole(1), Sides::alike(&[256], &[1]), Some(second)),
             Op::Wait(vec![second]),
         ],
     };

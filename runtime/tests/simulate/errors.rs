@@ -42,12 +42,12 @@ fn writer() -> (Writer, Slot, Vec<Op>) {
 
 fn read(to: MemRefId, zero: Slot, count: u64, token: TokenSlot) -> Op {
     let views = (View::new(0, &[zero]), View::new(to, &[zero]));
-    transfer(IN, views.0, views.1, &[count], &[1], &[1], Some(token))
+    transfer(IN, views.0, views.1, Sides::alike(&[count], &[1]), Some(token))
 }
 
 fn written(from: MemRefId, zero: Slot, count: u64, token: TokenSlot) -> Op {
     let views = (View::new(from, &[zero]), View::new(1, &[zero]));
-    transfer(OUT, views.0, views.1, &[count], &[1], &[1], Some(token))
+    transfer(OUT, views.0, views.1, Sides::alike(&[count], &[1]), Some(token))
 }
 
 #[test]
@@ -134,7 +134,8 @@ fn races() {
     let spoil: [Spoil; 2] = [
         |zero, a, b| {
             let at = View::new(2, &[zero]);
-            let load = transfer(LOAD, at.clone(), View::new(3, &[zero]), &[8], &[1], &[1], None);
+            let load =
+                transfer(LOAD, at.clone(), View::new(3, &[zero]), Sides::alike(&[8], &[1]), None);
             vec![read(2, zero, 256, a), load, Op::Wait(vec![a]), Op::Ready(b), Op::Wait(vec![b])]
         },
         |zero, a, _| vec![read(2, zero, 256, a)],
@@ -163,7 +164,7 @@ fn never_waited() {
     let zero = w.constant(0);
     let token = w.token();
     let views = (View::new(0, &[zero]), View::new(1, &[zero]));
-    w.kernel.body = vec![transfer(4, views.0, views.1, &[256], &[1], &[1], Some(token))];
+    w.kernel.body = vec![transfer(4, views.0, views.1, Sides::alike(&[256], &[1]), Some(token))];
     let (mut code, plan) = alone(w);
     code.machine.moves.push(way("around", DRAM, DRAM, Some(DMA)));
     let SimulateError::NeverWaited { place, engine } = refused(&code, &plan) else { panic!() };
@@ -235,8 +236,10 @@ fn grouped(barriers: &[bool]) -> (Code, Plan) {
     body.extend([read(2, zero, 8, token), Op::Wait(vec![token])]);
     let (spad, reg) = (View::new(2, &[zero]), View::new(3, &[zero]));
     let later = View::new(2, &[eight]);
-    let load = |from: &View| transfer(LOAD, from.clone(), reg.clone(), &[8], &[1], &[1], None);
-    let store = |to: &View| transfer(STORE, reg.clone(), to.clone(), &[8], &[1], &[1], None);
+    let load =
+        |from: &View| transfer(LOAD, from.clone(), reg.clone(), Sides::alike(&[8], &[1]), None);
+    let store =
+        |to: &View| transfer(STORE, reg.clone(), to.clone(), Sides::alike(&[8], &[1]), None);
     for (op, &barrier) in
         [load(&spad), store(&later), load(&later), store(&later)].into_iter().zip(barriers)
     {

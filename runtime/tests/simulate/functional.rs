@@ -141,12 +141,22 @@ fn boxes_kernel(boxes: &Boxes) -> Kernel {
     body.extend([whole, Op::Wait(vec![token])]);
     let middle = View::new(id, &[between]);
     let (x, y) = (View::new(0, &[from]), View::new(1, &[to]));
-    body.push(transfer(IN, x, middle.clone(), sizes, &boxes.from.1, &boxes.between.1, Some(token)));
+    let [from_strides, near_strides, to_strides] =
+        [&boxes.from, &boxes.between, &boxes.to].map(|side| &side.1[..]);
+    let bring = Sides { sizes, from_strides, to_strides: near_strides };
+    let take = Sides { sizes, from_strides: near_strides, to_strides };
+    body.push(transfer(IN, x, middle.clone(), bring, Some(token)));
     body.push(Op::Wait(vec![token]));
     let everything = View::new(1, &[zero]);
     let all = [ELEMENTS];
-    body.push(transfer(OUT, View::new(id, &[zero]), everything, &all, &[1], &[1], Some(token)));
-    body.push(transfer(OUT, middle, y, sizes, &boxes.between.1, &boxes.to.1, Some(token)));
+    body.push(transfer(
+        OUT,
+        View::new(id, &[zero]),
+        everything,
+        Sides::alike(&all, &[1]),
+        Some(token),
+    ));
+    body.push(transfer(OUT, middle, y, take, Some(token)));
     body.push(Op::Wait(vec![token]));
     w.kernel.body = body;
     w.kernel
@@ -209,7 +219,7 @@ proptest! {
             body.push(alloc);
             let from = View::new(argument, &[zero, zero]);
             let to = View::new(id, &[zero, zero]);
-            body.push(transfer(IN, from, to, &all, &rows, &rows, Some(token)));
+            body.push(transfer(IN, from, to, Sides::alike(&all, &rows), Some(token)));
         }
         let (id, alloc) = w.buffer(SPAD, &[side, side]);
         buffers.push(View::new(id, &[zero, zero]));
@@ -217,7 +227,7 @@ proptest! {
         body.extend([alloc, fill(IN, to.clone(), &all, &rows, Some(token)), Op::Wait(vec![token])]);
         body.push(Op::Invoke { instruction: 0, views: buffers, token: None });
         let out = View::new(2, &[zero, zero]);
-        body.push(transfer(OUT, to, out, &all, &rows, &rows, Some(token)));
+        body.push(transfer(OUT, to, out, Sides::alike(&all, &rows), Some(token)));
         body.push(Op::Wait(vec![token]));
         w.kernel.body = body;
         let code = Code { machine, kernels: vec![w.kernel] };
@@ -255,8 +265,9 @@ fn a_step_reads_back_what_it_wrote() {
     let (again, alloc_again) = w.buffer(SPAD, &[256]);
     let token = w.token();
     let view = |buffer| View::new(buffer, &[zero]);
-    let moved =
-        |way, from, to| transfer(way, view(from), view(to), &[256], &[1], &[1], Some(token));
+    let moved = |way, from, to| {
+        transfer(way, view(from), view(to), Sides::alike(&[256], &[1]), Some(token))
+    };
     let wait = || Op::Wait(vec![token]);
     w.kernel.body = vec![alloc, alloc_again];
     for (way, from, to) in [(IN, 0, near), (OUT, near, 1), (IN, 1, again), (OUT, again, 2)] {

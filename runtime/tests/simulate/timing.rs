@@ -40,7 +40,7 @@ fn reads(rows: &[u64], wait_each: bool) -> Kernel {
         let token = w.token();
         body.push(alloc);
         let (from, to) = (View::new(0, &[zero]), View::new(id, &[zero]));
-        body.push(transfer(IN, from, to, &[count], &[1], &[1], Some(token)));
+        body.push(transfer(IN, from, to, Sides::alike(&[count], &[1]), Some(token)));
         if wait_each {
             body.push(Op::Wait(vec![token]));
         } else {

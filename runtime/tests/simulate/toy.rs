@@ -166,22 +166,29 @@ pub fn floats(memory: MemoryId, shape: &[u64]) -> MemRef {
     MemRef { memory, ty: Ty::F32, shape: shape.to_vec(), room_bytes: bytes }
 }
 
-pub fn transfer(
-    way: u32,
-    from: View,
-    to: View,
-    sizes: &[u64],
-    from_strides: &[i64],
-    to_strides: &[i64],
-    token: Option<TokenSlot>,
-) -> Op {
+/// The sides of a box, as they lie at both ends of a transfer.
+#[derive(Clone, Copy)]
+pub struct Sides<'a> {
+    pub sizes: &'a [u64],
+    pub from_strides: &'a [i64],
+    pub to_strides: &'a [i64],
+}
+
+impl<'a> Sides<'a> {
+    /// A box that lies alike at both ends.
+    pub fn alike(sizes: &'a [u64], strides: &'a [i64]) -> Self {
+        Self { sizes, from_strides: strides, to_strides: strides }
+    }
+}
+
+pub fn transfer(way: u32, from: View, to: View, sides: Sides<'_>, token: Option<TokenSlot>) -> Op {
     Op::Transfer {
         way,
         from,
         to,
-        sizes: sizes.to_vec(),
-        from_strides: from_strides.to_vec(),
-        to_strides: to_strides.to_vec(),
+        sizes: sides.sizes.to_vec(),
+        from_strides: sides.from_strides.to_vec(),
+        to_strides: sides.to_strides.to_vec(),
         token,
     }
 }
@@ -207,8 +214,9 @@ pub fn product() -> Kernel {
     let (ka, jc) = column(&mut w);
     let panel = [4u64, 16];
     let rows = [16i64, 1];
-    let rows_from =
-        |view: View, to: View, token| transfer(IN, view, to, &panel, &rows, &rows, Some(token));
+    let rows_from = |view: View, to: View, token| {
+        transfer(IN, view, to, Sides::alike(&panel, &rows), Some(token))
+    };
     let multiply = vec![
         set(jc, BinaryOp::MulI, j, four),
         Op::Invoke {
@@ -243,7 +251,7 @@ pub fn product() -> Kernel {
         Op::Ready(m),
         Op::For { counter: k, begin: zero, end: four, step: one, body: round },
         Op::Wait(vec![m]),
-        transfer(OUT, corner, out, &panel, &rows, &rows, Some(o)),
+        transfer(OUT, corner, out, Sides::alike(&panel, &rows), Some(o)),
         Op::Wait(vec![o]),
     ];
     w.kernel.body = body;

@@ -174,6 +174,11 @@ func.func @main(%x: tensor<6x8xf32>) -> tensor<6x8xf32> {
 ",
         "a call",
     );
+}
+
+#[test]
+fn refused_tensors() {
+    let context = weft::context();
     let refused: &[(&str, &str)] = &[
         (
             "  %c = arith.constant true

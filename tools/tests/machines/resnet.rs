@@ -14,7 +14,7 @@ pub fn resnet18(side: i64) -> Vec<u8> {
     let mut net = Net { graph: GraphProto::default(), seed: 18, values: 0 };
     net.graph.name = Some("resnet18_bn".to_owned());
     net.graph.input.push(info("image", &[1, 3, side, side]));
-    let mut x = net.conv_bn("image", 3, 64, 7, 2, 3);
+    let mut x = net.conv_bn("image", 3, 64, 7, 2);
     x = net.node("Relu", &[&x], vec![]);
     let window =
         vec![ints("kernel_shape", &[3, 3]), ints("strides", &[2, 2]), ints("pads", &[1; 4])];
@@ -23,11 +23,11 @@ pub fn resnet18(side: i64) -> Vec<u8> {
     for (stage, width) in [64, 128, 256, 512].into_iter().enumerate() {
         for block in 0..2 {
             let stride = if stage > 0 && block == 0 { 2 } else { 1 };
-            let mut y = net.conv_bn(&x, channels, width, 3, stride, 1);
+            let mut y = net.conv_bn(&x, channels, width, 3, stride);
             y = net.node("Relu", &[&y], vec![]);
-            y = net.conv_bn(&y, width, width, 3, 1, 1);
+            y = net.conv_bn(&y, width, width, 3, 1);
             let same = stride == 1 && channels == width;
-            let skip = if same { x } else { net.conv_bn(&x, channels, width, 1, stride, 0) };
+            let skip = if same { x } else { net.conv_bn(&x, channels, width, 1, stride) };
             x = net.node("Add", &[&y, &skip], vec![]);
             x = net.node("Relu", &[&x], vec![]);
             channels = width;
@@ -79,14 +79,14 @@ impl Net {
         output
     }
 
-    /// A convolution without bias, and what normalises its output.
-    fn conv_bn(&mut self, x: &str, from: i64, to: i64, k: i64, stride: i64, pad: i64) -> String {
+    /// A convolution without bias whose window reaches half over the border, and what normalises its output.
+    fn conv_bn(&mut self, x: &str, from: i64, to: i64, k: i64, stride: i64) -> String {
         let gain = (2.0 / (from * k * k) as f32).sqrt();
         let weight = self.weight(&[to, from, k, k], gain * 1.7, 0.0);
         let attributes = vec![
             ints("kernel_shape", &[k, k]),
             ints("strides", &[stride, stride]),
-            ints("pads", &[pad; 4]),
+            ints("pads", &[k / 2; 4]),
         ];
         let y = self.node("Conv", &[x, &weight], attributes);
         let scale = self.weight(&[to], 0.1, 0.7);

@@ -370,6 +370,11 @@ fn c_type(ty: Type<'_>) -> &'static str {
     }
 }
 
+/// The place of an element in a row-major shape.
+fn place(at: &[i64], shape: &[u64]) -> i64 {
+    at.iter().zip(shape).fold(0, |sum, (at, dim)| sum * *dim as i64 + at)
+}
+
 /// The meaning as a function that all lanes of a warp call with what they hold.
 fn in_c(instruction: &Instruction<'_>, lanes: u64) -> String {
     let types = instruction.operand_types();
@@ -391,15 +396,11 @@ fn in_c(instruction: &Instruction<'_>, lanes: u64) -> String {
         writeln!(c, "static {} {name}_{operand}[{blocks}][{count}];", elems[n]).unwrap();
         write!(c, "static const short {name}_at{operand}[{slots}][{lanes}] = {{").unwrap();
         for slot in 0..slots {
-            let row: Vec<String> = (0..lanes)
-                .map(|lane| {
-                    let at = affine::evaluate(map, &[lane as i64, slot as i64]).unwrap();
-                    at.iter()
-                        .zip(&shapes[n])
-                        .fold(0, |sum, (at, dim)| sum * *dim as i64 + at)
-                        .to_string()
-                })
-                .collect();
+            let places = |lane| {
+                let at = affine::evaluate(map, &[lane as i64, slot as i64]).unwrap();
+                place(&at, &shapes[n]).to_string()
+            };
+            let row: Vec<String> = (0..lanes).map(places).collect();
             write!(c, "{{{}}},", row.join(",")).unwrap();
         }
         c.push_str("};\n");
@@ -410,7 +411,7 @@ fn in_c(instruction: &Instruction<'_>, lanes: u64) -> String {
         )
         .unwrap();
     }
-    let (m, n) = (shapes[2][0], shapes[2][1]);
+    let n = shapes[2][1];
     // Blocks of 8 x 8 where the factors lie in shared memory.
     let (k, at_a, at_b) = if by_address {
         (
@@ -425,19 +426,15 @@ fn in_c(instruction: &Instruction<'_>, lanes: u64) -> String {
         true => format!("(({} *){operand})", elems[n]),
         false => format!("{name}_{}[w]", operand.to_uppercase()),
     };
-    let number = |text: String| {
-        if elems[0] == "bfloat" {
-            format!("widened({text})")
-        } else {
-            format!("({})({text})", elems[2])
-        }
+    let number = |text: String| match elems[0] {
+        "bfloat" => format!("widened({text})"),
+        _ => format!("({})({text})", elems[2]),
     };
     let (a, b) =
         (number(format!("{}[{at_a}]", from("a", 0))), number(format!("{}[{at_b}]", from("b", 1))));
     let pointer =
         |n: usize| if by_address { "const char".to_owned() } else { format!("const {}", elems[n]) };
     let slots = ty::count(args[2].ty()).unwrap_or(1);
-    let _ = m;
     writeln!(
         c,
         "void emulate_{name}({} *a, {} *b, const {acc} *c, {acc} *d) {{

@@ -46,6 +46,13 @@ struct Sizes {
     joined: bool,
 }
 
+impl Sizes {
+    /// The extents of the products of Q and K.
+    fn full(&self) -> [i64; 4] {
+        [self.batch, self.heads, self.tokens, self.keys]
+    }
+}
+
 /// The operations on the products before the softmax.
 #[derive(Clone, Copy)]
 struct Scores {
@@ -120,6 +127,36 @@ fn sizes(node: &Node<'_>) -> Result<Sizes> {
     Ok(Sizes { batch, heads, shared: k[1], tokens, past, keys, width, values: v[3], joined })
 }
 
+fn mask<'n>(node: &'n Node<'_>, element: ElementType, size: &Sizes) -> Result<Option<&'n Operand>> {
+    let Some(mask) = node.optional(3) else { return Ok(None) };
+    let accepted = [ElementType::Bool, element];
+    node.expect_element(mask, "attn_mask", &accepted)?;
+    let (full, mut wide) = (size.full(), mask.dims().to_vec());
+    // A mask may end early; nothing behind it is seen.
+    if let Some(last) = wide.last_mut().filter(|last| **last < size.keys) {
+        *last = size.keys;
+    }
+    if mask.rank() < 2 || node.broadcast([&full[..], &wide]).ok().as_deref() != Some(&full) {
+        return Err(node
+            .report(format!("masks with {}", mask.ty))
+            .help(format!("what broadcasts to {}", crate::types::Shape(&full)))
+            .invalid());
+    }
+    Ok(Some(mask))
+}
+
+fn lengths<'n>(node: &'n Node<'_>, size: &Sizes) -> Result<Option<&'n Operand>> {
+    let Some(lengths) = node.optional(6) else { return Ok(None) };
+    node.expect_element(lengths, "nonpad_kv_seqlen", &[ElementType::I64])?;
+    if lengths.dims() != [size.batch] {
+        return Err(node
+            .report(format!("reads \"nonpad_kv_seqlen\" as {}", lengths.ty))
+            .help(format!("one number for each of {} sequences", size.batch))
+            .invalid());
+    }
+    Ok(Some(lengths))
+}
+
 fn attention(node: &Node<'_>) -> Result<Plan> {
     let size = sizes(node)?;
     let q = node.input(0, "Q")?;
@@ -131,34 +168,14 @@ fn attention(node: &Node<'_>) -> Result<Plan> {
         .collect::<Result<Vec<_>>>()?;
     let caches = node.optional(4).zip(node.optional(5));
     operands.extend(caches.into_iter().flat_map(|(key, value)| [key, value]));
-    let full = [size.batch, size.heads, size.tokens, size.keys];
+    let full = size.full();
     let mut mask_at = None;
-    if let Some(mask) = node.optional(3) {
-        let accepted = [ElementType::Bool, element];
-        node.expect_element(mask, "attn_mask", &accepted)?;
-        let mut wide = mask.dims().to_vec();
-        // A mask may end early; nothing behind it is seen.
-        if let Some(last) = wide.last_mut().filter(|last| **last < size.keys) {
-            *last = size.keys;
-        }
-        if mask.rank() < 2 || node.broadcast([&full[..], &wide]).ok().as_deref() != Some(&full) {
-            return Err(node
-                .report(format!("masks with {}", mask.ty))
-                .help(format!("what broadcasts to {}", crate::types::Shape(&full)))
-                .invalid());
-        }
+    if let Some(mask) = mask(node, element, &size)? {
         mask_at = Some(operands.len());
         operands.push(mask);
     }
     let mut lengths_at = None;
-    if let Some(lengths) = node.optional(6) {
-        node.expect_element(lengths, "nonpad_kv_seqlen", &[ElementType::I64])?;
-        if lengths.dims() != [size.batch] {
-            return Err(node
-                .report(format!("reads \"nonpad_kv_seqlen\" as {}", lengths.ty))
-                .help(format!("one number for each of {} sequences", size.batch))
-                .invalid());
-        }
+    if let Some(lengths) = lengths(node, &size)? {
         lengths_at = Some(operands.len());
         operands.push(lengths);
     }

@@ -8,7 +8,7 @@ use super::{Operator, op};
 use crate::elements::Scalar;
 use crate::error::Result;
 use crate::node::{Node, Plan};
-use crate::payload::computed;
+use crate::payload::{Build, Tensor, computed};
 use crate::types::ElementType;
 
 pub const OPERATORS: &[Operator] = &[op(
@@ -55,21 +55,52 @@ fn conv(node: &Node<'_>) -> Result<Plan> {
     }
     let dims = [&[batch, filters], &window.output[..]].concat();
     let result = node.ty(element, dims.clone())?;
-
-    // Groups become an axis of their own; a group of one channel or filter has no axis for it.
-    let grouped = group > 1;
-    let per_group = filters / group;
-    let lead_x = match (grouped, depth) {
-        (true, 1) => vec![batch, group],
-        (true, _) => vec![batch, group, depth],
-        (false, _) => vec![batch, depth],
-    };
-    let lead_y = match (grouped, per_group) {
-        (true, 1) => vec![batch, group],
-        (true, _) => vec![batch, group, per_group],
-        (false, _) => vec![batch, filters],
-    };
+    let convolution = Convolution { window, element, batch, group, depth, filters };
     Ok(Plan::new(operands, vec![result], move |b, args| {
+        let y = convolution.build(b, args);
+        vec![b.reshape(&y, &dims)]
+    }))
+}
+
+/// Groups are an axis of their own; a group of one channel or filter has no axis for it.
+struct Convolution {
+    window: Window,
+    element: ElementType,
+    batch: i64,
+    group: i64,
+    /// Channels of a group.
+    depth: i64,
+    filters: i64,
+}
+
+impl Convolution {
+    fn is_grouped(&self) -> bool {
+        self.group > 1
+    }
+
+    /// Extents of the tensor before those that the window slides along.
+    fn lead_x(&self) -> Vec<i64> {
+        match (self.is_grouped(), self.depth) {
+            (true, 1) => vec![self.batch, self.group],
+            (true, _) => vec![self.batch, self.group, self.depth],
+            (false, _) => vec![self.batch, self.depth],
+        }
+    }
+
+    /// Extents of the result before those.
+    fn lead_y(&self) -> Vec<i64> {
+        match (self.is_grouped(), self.filters / self.group) {
+            (true, 1) => vec![self.batch, self.group],
+            (true, per_group) => vec![self.batch, self.group, per_group],
+            (false, _) => vec![self.batch, self.filters],
+        }
+    }
+
+    /// The result, with the axes of groups.
+    fn build<'c>(&self, b: &mut Build<'_, 'c>, args: &[Tensor<'c>]) -> Tensor<'c> {
+        let Self { window, element, depth, .. } = self;
+        let (element, depth, grouped, lead_y) =
+            (*element, *depth, self.is_grouped(), self.lead_y());
         let wide = window.wide();
         let kernel: Vec<_> = wide.iter().map(|&d| window.kernel[d]).collect();
         let sums_channels = !grouped || depth > 1;
@@ -83,7 +114,7 @@ fn conv(node: &Node<'_>) -> Result<Plan> {
         let first_kernel = free + usize::from(sums_channels);
 
         let padded = window.pad(b, &args[0], Scalar::Int(0));
-        let x = b.reshape(&padded, &[&lead_x[..], &padded.dims()[2..]].concat());
+        let x = b.reshape(&padded, &[&self.lead_x()[..], &padded.dims()[2..]].concat());
         let mut read_x = vec![axis(0)];
         if grouped {
             read_x.push(axis(1));
@@ -114,7 +145,6 @@ fn conv(node: &Node<'_>) -> Result<Plan> {
             }
         };
         let sum = accumulate(b, &start, &reduced, (&x, read_x), (&w, read_w));
-        let y = b.cast(&sum, element);
-        vec![b.reshape(&y, &dims)]
-    }))
+        b.cast(&sum, element)
+    }
 }

@@ -61,16 +61,24 @@ impl Meeting {
     }
 }
 
+/// Updates of a tensor.
+struct Updates<'u, 'c> {
+    count: i64,
+    /// Their elements.
+    elements: Access<'u, 'c>,
+    /// What says where they are meant to be.
+    indices: &'u [Access<'u, 'c>],
+    meeting: Meeting,
+}
+
 /// `data` after all updates; the last axis runs over them, `hit` says which are meant for a place.
 fn scatter<'c>(
     b: &mut Build<'_, 'c>,
     data: &Tensor<'c>,
-    count: i64,
-    updates: Access<'_, 'c>,
-    indices: &[Access<'_, 'c>],
-    meeting: Meeting,
+    updates: Updates<'_, 'c>,
     hit: impl FnOnce(&mut Calc<'_, 'c>, &[Num<'c>]) -> Num<'c>,
 ) -> Tensor<'c> {
+    let Updates { count, elements, indices, meeting } = updates;
     let rank = data.dims().len();
     if count == 0 || data.dims().contains(&0) {
         return data.clone();
@@ -78,7 +86,7 @@ fn scatter<'c>(
     let kinds = [vec![Axis::Parallel; rank], vec![Axis::Reduction]].concat();
     let extents = [data.dims(), &[count]].concat();
     let target: Vec<_> = (0..rank).map(|d| Linear::axis(rank + 1, d)).collect();
-    let inputs = [&[updates], indices].concat();
+    let inputs = [&[elements], indices].concat();
     let results = b.nest(&kinds, &extents, &inputs, &[(data, target)], |calc, given| {
         let (there, given) = given.split_last().expect("a nest has an output");
         let mine = hit(calc, &given[1..]);
@@ -130,9 +138,8 @@ fn scatter_elements(node: &Node<'_>) -> Result<Plan> {
         read[axis] = Linear::axis(rank + 1, rank);
         let (count, extent) = (indices.dims()[axis], sizes[axis]);
         let places = [(indices, read.clone())];
-        let part = scatter(b, &part, count, (updates, read), &places, meeting, |calc, index| {
-            meant(calc, index[0], axis, extent)
-        });
+        let updates = Updates { count, elements: (updates, read), indices: &places, meeting };
+        let part = scatter(b, &part, updates, |calc, index| meant(calc, index[0], axis, extent));
         if part.dims() == data.dims() {
             return vec![part];
         }
@@ -172,8 +179,8 @@ fn scatter_nd(node: &Node<'_>) -> Result<Plan> {
         let places: Vec<_> = (0..length)
             .map(|at| (&indices, vec![axis(rank), Linear::constant(rank + 1, at as i64)]))
             .collect();
-        let updates = (&updates, read);
-        vec![scatter(b, data, count, updates, &places, meeting, |calc, index| {
+        let updates = Updates { count, elements: (&updates, read), indices: &places, meeting };
+        vec![scatter(b, data, updates, |calc, index| {
             let hits: Vec<_> = index
                 .iter()
                 .enumerate()

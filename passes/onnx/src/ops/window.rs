@@ -41,43 +41,12 @@ impl Window {
         }
         let input = x.dims()[2..].to_vec();
         let rank = input.len();
-        let list = |name: &str, count: usize, default: i64, least: i64| -> Result<Vec<i64>> {
-            let Some(list) = node.ints(name)? else {
-                return Ok(vec![default; count]);
-            };
-            // Far beyond any tensor, and sums of a few products still fit.
-            let fits = |&n: &i64| (least..=i32::MAX.into()).contains(&n);
-            if list.len() != count || !list.iter().all(fits) {
-                return Err(node
-                    .report(format!("has {name} {list:?}"))
-                    .help(format!("{count} numbers for the shape {}, from {least}", x.ty))
-                    .invalid());
-            }
-            Ok(list.to_vec())
-        };
-        let declared = node.ints("kernel_shape")?;
-        let kernel = match (declared, kernel) {
-            (Some(declared), Some(kernel)) if declared != kernel => {
-                return Err(node
-                    .report(format!("has kernel_shape {}", Shape(declared)))
-                    .note(format!("its weights have {}", Shape(kernel)))
-                    .invalid());
-            }
-            (_, Some(kernel)) => kernel.to_vec(),
-            (Some(_), None) => list("kernel_shape", rank, 1, 1)?,
-            (None, None) => return Err(node.invalid("lacks the attribute \"kernel_shape\"")),
-        };
-        if kernel.len() != rank || kernel.iter().any(|&k| !(1..=i32::MAX.into()).contains(&k)) {
-            return Err(node
-                .report(format!("has a window of {} over {}", Shape(&kernel), x.ty))
-                .help(format!("{rank} numbers, from 1"))
-                .invalid());
-        }
-        let strides = list("strides", rank, 1, 1)?;
-        let dilations = list("dilations", rank, 1, 1)?;
+        let kernel = extents(node, x, kernel)?;
+        let strides = list(node, x, "strides", rank, 1)?;
+        let dilations = list(node, x, "dilations", rank, 1)?;
         let auto = node.string("auto_pad", "NOTSET")?;
         let pads = match auto {
-            "NOTSET" | "" => list("pads", 2 * rank, 0, 0)?,
+            "NOTSET" | "" => list(node, x, "pads", 2 * rank, 0)?,
             _ => vec![0; 2 * rank],
         };
         let (mut before, mut after) = (pads[..rank].to_vec(), pads[rank..].to_vec());
@@ -164,4 +133,44 @@ impl Window {
             })
             .collect()
     }
+}
+
+/// An attribute of `count` numbers, none below `least`, which is the default of each.
+fn list(node: &Node<'_>, x: &Operand, name: &str, count: usize, least: i64) -> Result<Vec<i64>> {
+    let Some(list) = node.ints(name)? else {
+        return Ok(vec![least; count]);
+    };
+    // Far beyond any tensor, and sums of a few products still fit.
+    let fits = |&n: &i64| (least..=i32::MAX.into()).contains(&n);
+    if list.len() != count || !list.iter().all(fits) {
+        return Err(node
+            .report(format!("has {name} {list:?}"))
+            .help(format!("{count} numbers for the shape {}, from {least}", x.ty))
+            .invalid());
+    }
+    Ok(list.to_vec())
+}
+
+/// The extents of a window over `x`; those of `kernel` where another operand decides them.
+fn extents(node: &Node<'_>, x: &Operand, kernel: Option<&[i64]>) -> Result<Vec<i64>> {
+    let rank = x.rank() - 2;
+    let declared = node.ints("kernel_shape")?;
+    let kernel = match (declared, kernel) {
+        (Some(declared), Some(kernel)) if declared != kernel => {
+            return Err(node
+                .report(format!("has kernel_shape {}", Shape(declared)))
+                .note(format!("its weights have {}", Shape(kernel)))
+                .invalid());
+        }
+        (_, Some(kernel)) => kernel.to_vec(),
+        (Some(_), None) => list(node, x, "kernel_shape", rank, 1)?,
+        (None, None) => return Err(node.invalid("lacks the attribute \"kernel_shape\"")),
+    };
+    if kernel.len() != rank || kernel.iter().any(|&k| !(1..=i32::MAX.into()).contains(&k)) {
+        return Err(node
+            .report(format!("has a window of {} over {}", Shape(&kernel), x.ty))
+            .help(format!("{rank} numbers, from 1"))
+            .invalid());
+    }
+    Ok(kernel)
 }

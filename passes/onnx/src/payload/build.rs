@@ -62,24 +62,8 @@ impl<'a, 'c> Build<'a, 'c> {
         outputs: &[Access<'_, 'c>],
         body: impl FnOnce(&mut Calc<'_, 'c>, &[Num<'c>]) -> Vec<Num<'c>>,
     ) -> Vec<Tensor<'c>> {
-        self.calculates(axes, extents, inputs, outputs, true, body)
-    }
-
-    fn calculates(
-        &mut self,
-        axes: &[Axis],
-        extents: &[i64],
-        inputs: &[Access<'_, 'c>],
-        outputs: &[Access<'_, 'c>],
-        reads_outputs: bool,
-        body: impl FnOnce(&mut Calc<'_, 'c>, &[Num<'c>]) -> Vec<Num<'c>>,
-    ) -> Vec<Tensor<'c>> {
         self.any_nest(axes, extents, inputs, outputs, |calc, stored| {
-            let read = if reads_outputs { stored } else { &stored[..inputs.len()] };
-            let loaded: Vec<_> = read.iter().map(|&num| calc.load(num)).collect();
-            let results = body(calc, &loaded);
-            let elements = outputs.iter().map(|(tensor, _)| tensor.element());
-            results.into_iter().zip(elements).map(|(num, to)| calc.store(num, to)).collect()
+            calculates(calc, stored, outputs, body)
         })
     }
 
@@ -177,8 +161,10 @@ impl<'a, 'c> Build<'a, 'c> {
             return target;
         }
         let (kinds, outputs) = (vec![Axis::Parallel; axes], [(&target, identity(axes))]);
-        let results =
-            self.calculates(&kinds, dims, inputs, &outputs, false, |calc, x| vec![body(calc, x)]);
+        let results = self.any_nest(&kinds, dims, inputs, &outputs, |calc, stored| {
+            let read = &stored[..inputs.len()];
+            calculates(calc, read, &outputs, |calc, x| vec![body(calc, x)])
+        });
         results.into_iter().next().expect("one output gives one result")
     }
 
@@ -272,4 +258,17 @@ impl<'a, 'c> Build<'a, 'c> {
         let target = self.fill(tensor.element(), &dims, value);
         self.insert(tensor, &target, before, &vec![1; dims.len()])
     }
+}
+
+/// Loads what a body reads, and stores what it gives as the outputs have it.
+fn calculates<'c>(
+    calc: &mut Calc<'_, 'c>,
+    read: &[Num<'c>],
+    outputs: &[Access<'_, 'c>],
+    body: impl FnOnce(&mut Calc<'_, 'c>, &[Num<'c>]) -> Vec<Num<'c>>,
+) -> Vec<Num<'c>> {
+    let loaded: Vec<_> = read.iter().map(|&num| calc.load(num)).collect();
+    let results = body(calc, &loaded);
+    let elements = outputs.iter().map(|(tensor, _)| tensor.element());
+    results.into_iter().zip(elements).map(|(num, to)| calc.store(num, to)).collect()
 }

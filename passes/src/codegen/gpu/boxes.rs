@@ -7,7 +7,7 @@
 use weft_dialects::device::{Copy, Fill, Limit, Transfer, View};
 use weft_dialects::ir::{Builder, Diagnostics, Op, Type, Val, attr, ty};
 
-use super::registers::{self, Registers};
+use super::registers::{self, Registers, Sides};
 use super::storage::{Storage, Thread, store};
 use super::together::{self, End};
 use crate::nest::{emit_sum, row_major};
@@ -128,14 +128,16 @@ fn move_box<'c>(
         }
         (_, Some(from), Storage::Registers { slots, shape, layout }, _) => {
             let registers = Registers { shape, layout, slots: *slots, view: target };
-            if let Some(slots) = registers.slots(b, thread, op, moved.sizes, moved.to, diag) {
+            let sides = Sides { sizes: moved.sizes, steps: moved.to };
+            if let Some(slots) = registers.slots(b, thread, op, sides, diag) {
                 registers::load(b, thread, &registers, &slots, &from, moved);
             }
         }
         (Storage::Registers { slots, shape, layout }, _, _, Some(to)) => {
             let registers = Registers { shape, layout, slots: *slots, view: source };
+            let sides = Sides { sizes: moved.sizes, steps: moved.from };
             around(b, thread, ours, |b| {
-                if let Some(slots) = registers.slots(b, thread, op, moved.sizes, moved.from, diag) {
+                if let Some(slots) = registers.slots(b, thread, op, sides, diag) {
                     registers::store(b, thread, &registers, &slots, &to, moved);
                 }
             });

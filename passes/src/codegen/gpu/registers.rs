@@ -23,6 +23,14 @@ pub struct Registers<'a, 'c> {
     pub view: &'a View<'c>,
 }
 
+/// The sides of a box in registers.
+#[derive(Clone, Copy)]
+pub struct Sides<'a> {
+    pub sizes: &'a [u64],
+    /// Elements between neighbours along each side.
+    pub steps: &'a [i64],
+}
+
 /// One slot that may hold an element of the box.
 pub struct Slot<'c> {
     /// The index of the slot.
@@ -143,7 +151,8 @@ impl<'c> Registers<'_, 'c> {
         value: Val<'c>,
         diag: &mut Diagnostics,
     ) {
-        let slots = self.slots(b, thread, fill.op, &fill.sizes, &fill.strides, diag);
+        let sides = Sides { sizes: &fill.sizes, steps: &fill.strides };
+        let slots = self.slots(b, thread, fill.op, sides, diag);
         for slot in slots.into_iter().flatten() {
             let kept = slot.condition.map(|_| storage::load(b, self.slots, &slot.place));
             let value = choose(b, slot.condition, value, kept);
@@ -157,11 +166,11 @@ impl<'c> Registers<'_, 'c> {
         b: &mut Builder<'c>,
         thread: &Thread<'c>,
         op: Op<'c>,
-        sizes: &[u64],
-        steps: &[i64],
+        sides: Sides<'_>,
         diag: &mut Diagnostics,
     ) -> Option<Vec<Slot<'c>>> {
-        let Some(along) = self.sides(sizes, steps) else {
+        let Sides { sizes, steps } = sides;
+        let Some(along) = self.along(sides) else {
             diag.error(op, format!("steps {steps:?} in a register of {:?}", self.shape))
                 .help("each side of a box runs along one dimension of the register; of those along one, the faster is all of what the slower steps over");
             return None;
@@ -190,7 +199,7 @@ impl<'c> Registers<'_, 'c> {
     }
 
     /// For each side of the box where it runs in the registers; none for one element.
-    fn sides(&self, sizes: &[u64], steps: &[i64]) -> Option<Vec<Option<Along>>> {
+    fn along(&self, Sides { sizes, steps }: Sides<'_>) -> Option<Vec<Option<Along>>> {
         let own = row_major(self.shape);
         let lead = self.shape.len() - self.layout.shape.len();
         let along = |(&size, &step): (&u64, &i64)| {

@@ -4,8 +4,10 @@
 use weft_dialects::device::build;
 use weft_dialects::ir::{Builder, Type, Val};
 
+use super::body::LaneBody;
 use super::index::{Sum, scf_for, unrolled, unrolled_all};
 use super::register_tile::{At, RegisterTile};
+use super::tiles::Points;
 use super::view::{View, copy_from, copy_to};
 use crate::nest::{Access, Epilogue, Start};
 use crate::tile::{Identity, combine, identity};
@@ -80,7 +82,8 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
             if let Some(Epilogue { inputs, body }) = &plan.nest.epilogue {
                 let mut views = self.elements(b, inputs, &point);
                 views.push(source.clone());
-                self.apply(b, *body, &views, std::slice::from_ref(&source), &point, 1);
+                let body = LaneBody { body: *body, lanes: 1 };
+                self.apply(b, body, &views, std::slice::from_ref(&source), &point);
             }
             let output = &plan.nest.outputs[0];
             let target =
@@ -93,7 +96,7 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
     fn narrow(&self, axis: usize, size: u64) -> RegisterTile<'p, 'c> {
         let mut sizes = self.sizes.clone();
         sizes[axis] = size;
-        RegisterTile::new(self.plan, &self.at, &sizes)
+        RegisterTile::new(self.plan, Points { at: &self.at, sizes: &sizes })
     }
 
     fn each_row(&self, b: &mut Builder<'c>, body: &mut dyn FnMut(&mut Builder<'c>, &[Sum<'c>])) {
@@ -142,7 +145,8 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
                 }
                 Start::From { inputs, body } => {
                     let views = self.elements(b, inputs, &point);
-                    self.apply(b, *body, &views, std::slice::from_ref(&target), &point, 1);
+                    let body = LaneBody { body: *body, lanes: 1 };
+                    self.apply(b, body, &views, std::slice::from_ref(&target), &point);
                 }
             }
             unrolled(b, self.vectors, |b, vector| {
@@ -178,7 +182,8 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
             let target = self.scalar_view(b, scalar, rows);
             let mut views = self.elements(b, &self.plan.nest.inputs, &point);
             views.push(target.clone());
-            self.apply(b, self.plan.nest.body, &views, &[target], &point, 1);
+            let body = LaneBody { body: self.plan.nest.body, lanes: 1 };
+            self.apply(b, body, &views, &[target], &point);
         });
     }
 }

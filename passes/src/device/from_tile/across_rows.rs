@@ -10,6 +10,7 @@
 use weft_dialects::device::build;
 use weft_dialects::ir::{Builder, Type, Val};
 
+use super::body::LaneBody;
 use super::index::Sum;
 use super::register_tile::{At, RegisterTile};
 use super::view::{View, copy_from, copy_to};
@@ -63,7 +64,8 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
         let result = lines.remove(0);
         if let Start::From { body, .. } = &self.plan.nest.starts[0] {
             let start = self.whole_register(b, elem);
-            self.apply(b, *body, &[], std::slice::from_ref(&start), &self.at, lanes);
+            let body = LaneBody { body: *body, lanes };
+            self.apply(b, body, &[], std::slice::from_ref(&start), &self.at);
             self.fold_registers(b, fold, elem, [&result, &start]);
         }
         if let Some(Epilogue { inputs, body }) = &self.plan.nest.epilogue {
@@ -80,8 +82,8 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
                 })
                 .collect();
             views.push(result.clone());
-            let lanes = self.lanes_of(*body, rows);
-            self.apply(b, *body, &views, std::slice::from_ref(&result), &self.at, lanes);
+            let body = self.lane_body(*body, rows);
+            self.apply(b, body, &views, std::slice::from_ref(&result), &self.at);
         }
         let output = &self.plan.nest.outputs[0];
         let (target, aside) = self.beside_rows(b, output, axis);

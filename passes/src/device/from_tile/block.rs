@@ -21,9 +21,9 @@ use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Builder, Context, Op, Report, Type, Val, attr, ty};
 use weft_dialects::tile::Compute;
 
-use super::body::write_body;
+use super::body::{LaneBody, write_body};
 use super::index::{Sum, scf_for, unrolled};
-use super::transfer::{Boxed, Pending, Within, alloc, first};
+use super::transfer::{Boxed, Pending, Transfer, Within, alloc, first};
 use super::view::View;
 use crate::nest::{Access, Epilogue, Nest, Start, row_major};
 use crate::tile::block::{
@@ -117,7 +117,8 @@ impl<'p, 'c> Blocks<'p, 'c> {
         self.finish(b, sums, &own);
         let mut pending = Pending::default();
         let (near, far, within) = self.output_ends(b, output, sums, &own);
-        pending.transfer_within(b, &self.ways.store, &near, &far, &held.sizes, &within);
+        let sums = Transfer { from: &near, to: &far, sizes: &held.sizes, within: &within };
+        pending.transfer_within(b, &self.ways.store, sums);
     }
 
     /// Where this group is among those of the block, along m and n.
@@ -179,7 +180,8 @@ impl<'p, 'c> Blocks<'p, 'c> {
         };
         let (near, far, mut within) = self.output_ends(b, from, sums, at);
         within.pads = true;
-        pending.transfer_within(b, &self.ways.fetch, &far, &near, &held.sizes, &within);
+        let sums = Transfer { from: &far, to: &near, sizes: &held.sizes, within: &within };
+        pending.transfer_within(b, &self.ways.fetch, sums);
     }
 
     /// The epilogue on the sums of this group, one operand of the instruction at a time: inputs are
@@ -213,7 +215,7 @@ impl<'p, 'c> Blocks<'p, 'c> {
                 if used(inputs.len()) {
                     views.push((inputs.len(), view.clone()));
                 }
-                self.apply(b, unit, lanes, *body, &views, view);
+                self.apply(b, unit, LaneBody { body: *body, lanes }, &views, view);
             });
         });
     }
@@ -235,7 +237,8 @@ impl<'p, 'c> Blocks<'p, 'c> {
         });
         let within = Within { limits: limits.collect(), pads: true, run: 1 };
         let mut pending = Pending::default();
-        pending.transfer_within(b, &self.ways.fetch, &far, &near, &one.sizes, &within);
+        let operand = Transfer { from: &far, to: &near, sizes: &one.sizes, within: &within };
+        pending.transfer_within(b, &self.ways.fetch, operand);
         near.view
     }
 
@@ -244,8 +247,7 @@ impl<'p, 'c> Blocks<'p, 'c> {
         &self,
         b: &mut Builder<'c>,
         unit: &str,
-        lanes: u64,
-        body: weft_dialects::ir::Block<'c>,
+        LaneBody { body, lanes }: LaneBody<'c>,
         views: &[(usize, View<'c>)],
         output: View<'c>,
     ) {
@@ -380,7 +382,8 @@ impl<'p, 'c> Blocks<'p, 'c> {
         let sizes = sides.map(|side| self.block.tile[side]);
         let within = Within { limits, pads: true, run };
         let mut pending = Pending::default();
-        pending.transfer_within(b, &self.ways.stage, &from, &to, &sizes, &within);
+        let tile = Transfer { from: &from, to: &to, sizes: &sizes, within: &within };
+        pending.transfer_within(b, &self.ways.stage, tile);
     }
 
     /// This group's part of an input, for one instruction along k.
@@ -405,7 +408,8 @@ impl<'p, 'c> Blocks<'p, 'c> {
         let run = power_of_two_in(run, lying.layout.pitch);
         let within = Within { run, ..Within::default() };
         let mut pending = Pending::default();
-        pending.transfer_within(b, &self.ways.load, &from, &to, &held.sizes, &within);
+        let moved = Transfer { from: &from, to: &to, sizes: &held.sizes, within: &within };
+        pending.transfer_within(b, &self.ways.load, moved);
         part
     }
 

@@ -7,6 +7,14 @@ use weft_dialects::ir::{Block, Builder, Mapping, Type, Val};
 
 use crate::nest::{copy_constants, index_axis};
 
+/// A scalar body that lanes do.
+#[derive(Clone, Copy)]
+pub(super) struct LaneBody<'c> {
+    pub body: Block<'c>,
+    /// Lanes of a register that do it.
+    pub lanes: u64,
+}
+
 /// Copies `body`: arguments become `values`, `linalg.index` becomes a number (plus
 /// the lane on the lanes' axis), an element of a captured tensor a `memref.load`.
 /// Returns what the body yields.

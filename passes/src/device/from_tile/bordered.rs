@@ -21,7 +21,7 @@ use weft_dialects::tile::RTile;
 use super::index::{Sum, scf_for};
 use super::member::LocalTile;
 use super::register_tile::RegisterTile;
-use super::tiles::Tiles;
+use super::tiles::{Piece, Points, Tiles};
 use super::view::{View, copy_from, copy_to};
 use super::{Plan, loops};
 use crate::nest::{Access, Border};
@@ -120,18 +120,19 @@ impl<'c> Bordered<'c> {
         }
     }
 
-    /// Writes the code of the planes of `sizes` points from `at` on.
-    pub fn write(&self, b: &mut Builder<'c>, plan: &Plan<'c>, at: &[Sum<'c>], sizes: &[u64]) {
+    /// Writes the code of the planes of some points.
+    pub fn write(&self, b: &mut Builder<'c>, plan: &Plan<'c>, points: Points<'_, 'c>) {
+        let Points { at, sizes } = points;
         let [plane] = &self.planes[..] else {
             for plane in &self.planes {
                 plane.bring(b, plan, at, None);
             }
-            self.compute(b, plan, at, sizes);
+            self.compute(b, plan, points);
             return;
         };
         let Some(axis) = plane.row_axis(plan) else {
             plane.bring(b, plan, at, None);
-            self.compute(b, plan, at, sizes);
+            self.compute(b, plan, points);
             return;
         };
         let tile = plan.tile.sizes[axis].min(sizes[axis]);
@@ -141,7 +142,7 @@ impl<'c> Bordered<'c> {
             let new = plane.new_rows(b, plan, axis, [done, &begin], count);
             (at[axis], sizes[axis]) = (begin, count);
             plane.bring(b, plan, &at, Some(new));
-            self.compute(b, plan, &at, &sizes);
+            self.compute(b, plan, Points { at: &at, sizes: &sizes });
         };
         let whole = sizes[axis] / tile * tile;
         if whole > tile {
@@ -156,8 +157,8 @@ impl<'c> Bordered<'c> {
         }
     }
 
-    /// Writes the code of `sizes` points from `at` on, whose planes are there.
-    fn compute(&self, b: &mut Builder<'c>, plan: &Plan<'c>, at: &[Sum<'c>], sizes: &[u64]) {
+    /// Writes the code of some points, whose planes are there.
+    fn compute(&self, b: &mut Builder<'c>, plan: &Plan<'c>, Points { at, sizes }: Points<'_, 'c>) {
         let mut nest = plan.nest.clone();
         for (axis, &size) in nest.axes.iter_mut().zip(sizes) {
             axis.extent = size;
@@ -167,18 +168,12 @@ impl<'c> Bordered<'c> {
         let outer = RTile { memory: String::new(), sizes: sizes.to_vec() };
         let cut = plan.tile.sizes.iter().zip(sizes).map(|(tile, size)| *tile.min(size));
         let tile = RTile { memory: plan.tile.memory.clone(), sizes: cut.collect() };
-        let tiles = Tiles {
-            nest: &nest,
-            tile: &tile,
-            outer: &outer,
-            grid: &grid,
-            order: &order,
-            starts: &starts,
-        };
-        tiles.write(b, &|b, inner, sizes| {
-            let at: Vec<_> =
-                at.iter().zip(inner).map(|(at, inner)| at.clone().plus(inner, 1)).collect();
-            RegisterTile::new(plan, &at, sizes).write(b);
+        let piece = Piece { outer: &outer, grid: &grid, starts: &starts };
+        let tiles = Tiles { nest: &nest, tile: &tile, piece, order: &order };
+        tiles.write(b, &|b, inner| {
+            let both = at.iter().zip(inner.at);
+            let at: Vec<_> = both.map(|(at, inner)| at.clone().plus(inner, 1)).collect();
+            RegisterTile::new(plan, Points { at: &at, ..inner }).write(b);
         });
     }
 }

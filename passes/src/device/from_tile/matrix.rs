@@ -19,7 +19,9 @@ use weft_dialects::ir::{Attribute, Builder, Context, Op, Report, Type, Val, attr
 use weft_dialects::tile::Compute;
 
 use super::index::{Sum, scf_for_carrying, unrolled};
+use super::matrix_boxes::OperandBlocks;
 use super::member::LocalTile;
+use super::tiles::Points;
 use super::transfer::{Pending, alloc, first, ready, wait};
 use super::view::View;
 use crate::nest::{Access, Nest, Start};
@@ -134,24 +136,25 @@ impl<'p, 'c> Matrix<'p, 'c> {
         self.mapping.result(self.nest).expect("checked by the mapping")
     }
 
-    /// The code of one tile, `sizes` points from `at` on.
-    pub fn write(&self, b: &mut Builder<'c>, at: &[Sum<'c>], sizes: &[u64]) {
+    /// The code of one tile.
+    pub fn write(&self, b: &mut Builder<'c>, points: Points<'_, 'c>) {
+        let Points { sizes, .. } = points;
         let result = self.result();
         let shape = self.block_shape(result, sizes);
         let sums = self.room(b, result, &shape);
-        self.start(b, sums, at, sizes);
+        self.start(b, sums, points);
         let mut rooms = vec![sums; self.operands.len()];
         self.ones(b, &mut rooms);
         let reductions: Vec<usize> =
             (0..sizes.len()).filter(|&axis| self.nest.reduces(axis)).collect();
-        self.steps(b, &reductions, at, sizes, &rooms);
+        self.steps(b, &reductions, points, &rooms);
         let mut pending = Pending::default();
         let Operand { store: Some(store), access: Some(access), .. } = &self.operands[result]
         else {
             return;
         };
-        let place = first(b, sums);
-        self.blocks(b, result, access, &place, at, sizes, &mut |b, near, far, sizes| {
+        let blocks = OperandBlocks { operand: result, access, place: &first(b, sums) };
+        self.boxes(b, blocks, points, &mut |b, near, far, sizes| {
             pending.transfer(b, store, near, far, sizes);
         });
         pending.wait(b);
@@ -203,7 +206,8 @@ impl<'p, 'c> Matrix<'p, 'c> {
     }
 
     /// Gives the accumulator its first values.
-    fn start(&self, b: &mut Builder<'c>, sums: Val<'c>, at: &[Sum<'c>], sizes: &[u64]) {
+    fn start(&self, b: &mut Builder<'c>, sums: Val<'c>, points: Points<'_, 'c>) {
+        let Points { sizes, .. } = points;
         let result = self.result();
         let mut pending = Pending::default();
         let place = first(b, sums);
@@ -228,7 +232,8 @@ impl<'p, 'c> Matrix<'p, 'c> {
         };
         if let (Some(access), Some(load)) = (from, &self.begins) {
             self.order(b, &mut pending, result, load);
-            self.blocks(b, result, access, &place, at, sizes, &mut |b, near, far, sizes| {
+            let blocks = OperandBlocks { operand: result, access, place: &place };
+            self.boxes(b, blocks, points, &mut |b, near, far, sizes| {
                 pending.transfer(b, load, far, near, sizes);
             });
         }
@@ -293,19 +298,19 @@ impl<'p, 'c> Matrix<'p, 'c> {
         pending: &mut Pending<'c>,
         operand: usize,
         place: &View<'c>,
-        at: &[Sum<'c>],
-        sizes: &[u64],
+        points: Points<'_, 'c>,
     ) {
         let own = &self.operands[operand];
-        if let (true, Some(fill)) = (self.is_ragged(operand, sizes), &own.fill) {
-            let shape = self.block_shape(operand, sizes);
+        if let (true, Some(fill)) = (self.is_ragged(operand, points.sizes), &own.fill) {
+            let shape = self.block_shape(operand, points.sizes);
             pending.fill(b, fill, place, &shape, self.number(operand, 0));
             if let Some(load) = &own.load {
                 self.order(b, pending, operand, load);
             }
         }
         if let (Some(load), Some(access)) = (&own.load, &own.access) {
-            self.blocks(b, operand, access, place, at, sizes, &mut |b, near, far, sizes| {
+            let blocks = OperandBlocks { operand, access, place };
+            self.boxes(b, blocks, points, &mut |b, near, far, sizes| {
                 pending.transfer(b, load, far, near, sizes);
             });
         }

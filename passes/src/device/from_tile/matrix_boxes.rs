@@ -5,6 +5,7 @@ use weft_dialects::ir::{Builder, Val};
 use super::index::Sum;
 use super::matrix::Matrix;
 use super::member::LocalTile;
+use super::tiles::Points;
 use super::transfer::Boxed;
 use super::view::View;
 use crate::nest::{Access, row_major};
@@ -14,19 +15,24 @@ use crate::tile::propagate::merged;
 /// What to do with a box of blocks, the box of the tensor that it holds, and their sizes.
 type EachBox<'f, 'c> = &'f mut dyn FnMut(&mut Builder<'c>, &Boxed<'c>, &Boxed<'c>, &[u64]);
 
+/// The blocks of an operand, and the tensor whose points they hold.
+pub(super) struct OperandBlocks<'b, 'c> {
+    /// Which operand of the instruction.
+    pub operand: usize,
+    pub access: &'b Access<'c>,
+    /// The first element of the first block.
+    pub place: &'b View<'c>,
+}
+
 impl<'c> Matrix<'_, 'c> {
     /// The boxes of an operand's blocks that hold points of the tensor: whole blocks, and
     /// for each ragged axis the last one apart. An axis is one side of a box for the blocks
     /// along it and one for the points inside them, wherever these lie in a block.
-    #[allow(clippy::too_many_arguments)]
-    pub(super) fn blocks(
+    pub(super) fn boxes(
         &self,
         b: &mut Builder<'c>,
-        operand: usize,
-        access: &Access<'c>,
-        place: &View<'c>,
-        at: &[Sum<'c>],
-        sizes: &[u64],
+        OperandBlocks { operand, access, place }: OperandBlocks<'_, 'c>,
+        Points { at, sizes }: Points<'_, 'c>,
         body: EachBox<'_, 'c>,
     ) {
         let around = self.mapping.around(self.nest, operand);

@@ -6,7 +6,7 @@ use weft_dialects::ir::{Builder, Type, Val};
 use super::index::{Sum, scf_for_carrying, scf_if_giving};
 use super::matrix::Matrix;
 use super::staged::each_step;
-use super::tiles::compare;
+use super::tiles::{Points, compare};
 use super::transfer::{Pending, first, ready, wait};
 
 impl<'c> Matrix<'_, 'c> {
@@ -16,14 +16,14 @@ impl<'c> Matrix<'_, 'c> {
         &self,
         b: &mut Builder<'c>,
         axes: &[usize],
-        at: &[Sum<'c>],
-        sizes: &[u64],
+        points: Points<'_, 'c>,
         rooms: &[Val<'c>],
     ) {
         let Some((&axis, rest)) = axes.split_first() else {
-            self.step(b, at, sizes, rooms);
+            self.step(b, points, rooms);
             return;
         };
+        let Points { at, sizes } = points;
         let (extent, size) = (self.nest.axes[axis].extent, sizes[axis]);
         let looped = |axis: &usize| self.nest.axes[*axis].extent > sizes[*axis];
         let whole = extent - extent % size;
@@ -32,31 +32,31 @@ impl<'c> Matrix<'_, 'c> {
             let (mut at, mut sizes) = (at.to_vec(), sizes.to_vec());
             at[axis] = place;
             sizes[axis] = size;
-            self.steps(b, rest, &at, &sizes, rooms);
+            self.steps(b, rest, Points { at: &at, sizes: &sizes }, rooms);
         };
         if !ahead {
             each_step(b, extent, size, &mut one);
             return;
         }
-        self.steps_ahead(b, axis, whole / size, at, sizes, rooms);
+        self.steps_ahead(b, axis, whole / size, points, rooms);
         if whole < extent {
             one(b, Sum::number(whole as i64), extent - whole);
         }
     }
 
     /// One step: brings its inputs and folds them in.
-    fn step(&self, b: &mut Builder<'c>, at: &[Sum<'c>], sizes: &[u64], rooms: &[Val<'c>]) {
+    fn step(&self, b: &mut Builder<'c>, points: Points<'_, 'c>, rooms: &[Val<'c>]) {
         let mut pending = Pending::default();
         let mut buffers = rooms.to_vec();
         for operand in self.inputs() {
-            let shape = self.block_shape(operand, sizes);
+            let shape = self.block_shape(operand, points.sizes);
             buffers[operand] = self.room(b, operand, &shape);
             let place = first(b, buffers[operand]);
-            self.bring(b, &mut pending, operand, &place, at, sizes);
+            self.bring(b, &mut pending, operand, &place, points);
         }
         pending.wait(b);
         let places: Vec<_> = buffers.iter().map(|buffer| first(b, *buffer)).collect();
-        let tokens = self.fold(b, &places, sizes);
+        let tokens = self.fold(b, &places, points.sizes);
         wait(b, &tokens);
     }
 
@@ -73,8 +73,7 @@ impl<'c> Matrix<'_, 'c> {
         b: &mut Builder<'c>,
         axis: usize,
         count: u64,
-        at: &[Sum<'c>],
-        sizes: &[u64],
+        Points { at, sizes }: Points<'_, 'c>,
         held: &[Val<'c>],
     ) {
         let size = sizes[axis] as i64;
@@ -96,7 +95,7 @@ impl<'c> Matrix<'_, 'c> {
             for (operand, buffer) in &rooms {
                 let mut view = first(b, *buffer);
                 view.indices[0] = room;
-                self.bring(b, &mut pending, *operand, &view, &at, sizes);
+                self.bring(b, &mut pending, *operand, &view, Points { at: &at, sizes });
             }
             pending.take()
         };

@@ -8,7 +8,7 @@ use weft_dialects::tile::{Compute, RTile};
 
 use super::index::{Sum, scf_for};
 use super::matrix::{Ends, Matrix};
-use super::tiles::Tiles;
+use super::tiles::{Piece, Tiles};
 use super::{Here, loops};
 use crate::nest::Nest;
 use crate::tile::propagate::groups;
@@ -101,11 +101,12 @@ pub(super) fn write<'c>(
 ) -> Result<(), Failed> {
     let registers = compute.tiles.last().map_or("", |tile| tile.memory.as_str());
     let staged = way(here.machine, registers).is_some_and(|way| way.stage.is_some());
+    let member = Member { here, compute, tile, local_tiles, starts };
     let mut written = Ok(());
     let mut one = |b: &mut Builder<'c>| {
         written = match &compute.axes {
-            Some(axes) => matrix(here, b, (compute, axes), &nest, tile, local_tiles, starts),
-            None => lanes(here, b, (compute, nest.clone()), tile, local_tiles, starts),
+            Some(axes) => member.matrix(b, axes, &nest),
+            None => member.lanes(b, nest.clone()),
         };
     };
     // A loop, even of one round, frees what a member took before the next one begins.
@@ -118,56 +119,60 @@ pub(super) fn write<'c>(
     written
 }
 
-/// Writes a member that lanes do.
-fn lanes<'c>(
-    here: &Here<'c>,
-    b: &mut Builder<'c>,
-    (compute, nest): (&Compute<'c>, Nest<'c>),
-    tile: &MemberTile,
-    local_tiles: &LocalTiles<'c>,
-    starts: &[Sum<'c>],
-) -> Result<(), Failed> {
-    let mut plan = here.plan(compute, nest)?;
-    plan.local_tiles.clone_from(local_tiles);
-    plan.memrefs
-        .extend(local_tiles.iter().map(|(tensor, local_tile)| (*tensor, local_tile.memref)));
-    if tile.cut {
-        // It is read again at once.
-        plan.stream = None;
-        plan.nest = tile.cut(plan.nest);
-        plan.tile = tile.inner.clone();
-    }
-    here.lanes(b, compute, plan, &tile.outer, &tile.grid, starts)
+/// A member of which one piece is written.
+struct Member<'m, 'c> {
+    here: &'m Here<'c>,
+    compute: &'m Compute<'c>,
+    tile: &'m MemberTile,
+    local_tiles: &'m LocalTiles<'c>,
+    /// First point of the piece along each axis.
+    starts: &'m [Sum<'c>],
 }
 
-/// Writes a member that an instruction of axes does.
-fn matrix<'c>(
-    here: &Here<'c>,
-    b: &mut Builder<'c>,
-    compute: (&Compute<'c>, &[Vec<usize>]),
-    nest: &Nest<'c>,
-    tile: &MemberTile,
-    local_tiles: &LocalTiles<'c>,
-    starts: &[Sum<'c>],
-) -> Result<(), Failed> {
-    let Here { context, machine, kernel, .. } = *here;
-    let mut memrefs = here.memrefs_of(nest);
-    memrefs.extend(local_tiles.iter().map(|(tensor, local_tile)| (*tensor, local_tile.memref)));
-    // The instruction was chosen for a nest of one tile.
-    let one = tile.cut(nest.clone());
-    let around = if tile.cut { &one } else { nest };
-    let ends = Ends { memrefs: &memrefs, local_tiles };
-    let matrix = Matrix::new(context, machine, kernel, compute, &one, ends)?;
-    Tiles {
-        nest: around,
-        tile: &tile.inner,
-        outer: &tile.outer,
-        grid: &tile.grid,
-        order: &loops(&compute.0.schedule, around),
-        starts,
+impl<'m, 'c> Member<'m, 'c> {
+    fn piece(&self) -> Piece<'m, 'c> {
+        Piece { outer: &self.tile.outer, grid: &self.tile.grid, starts: self.starts }
     }
-    .write(b, &|b, at, sizes| matrix.write(b, at, sizes));
-    Ok(())
+
+    /// The memrefs of the tensors that wait near the unit.
+    fn near(&self) -> impl Iterator<Item = (Val<'c>, Val<'c>)> {
+        self.local_tiles.iter().map(|(tensor, local_tile)| (*tensor, local_tile.memref))
+    }
+
+    /// Writes a member that lanes do.
+    fn lanes(&self, b: &mut Builder<'c>, nest: Nest<'c>) -> Result<(), Failed> {
+        let mut plan = self.here.plan(self.compute, nest)?;
+        plan.local_tiles.clone_from(self.local_tiles);
+        plan.memrefs.extend(self.near());
+        if self.tile.cut {
+            // It is read again at once.
+            plan.stream = None;
+            plan.nest = self.tile.cut(plan.nest);
+            plan.tile = self.tile.inner.clone();
+        }
+        self.here.lanes(b, self.compute, plan, self.piece())
+    }
+
+    /// Writes a member that an instruction of axes does.
+    fn matrix(
+        &self,
+        b: &mut Builder<'c>,
+        axes: &[Vec<usize>],
+        nest: &Nest<'c>,
+    ) -> Result<(), Failed> {
+        let Here { context, machine, kernel, .. } = *self.here;
+        let mut memrefs = self.here.memrefs_of(nest);
+        memrefs.extend(self.near());
+        // The instruction was chosen for a nest of one tile.
+        let one = self.tile.cut(nest.clone());
+        let around = if self.tile.cut { &one } else { nest };
+        let ends = Ends { memrefs: &memrefs, local_tiles: self.local_tiles };
+        let matrix = Matrix::new(context, machine, kernel, (self.compute, axes), &one, ends)?;
+        let order = loops(&self.compute.schedule, around);
+        Tiles { nest: around, tile: &self.tile.inner, piece: self.piece(), order: &order }
+            .write(b, &|b, points| matrix.write(b, points));
+        Ok(())
+    }
 }
 
 /// The moves between a tile in `memory` and the registers of lanes: those of the way

@@ -62,7 +62,7 @@ use register_tile::RegisterTile;
 use staged::Staged;
 use stitched::Stitched;
 use stream::Stream;
-use tiles::Tiles;
+use tiles::{Piece, Tiles};
 use transfer::wait;
 
 /// The pass.
@@ -227,7 +227,8 @@ fn lower<'c>(context: &'c Context, machine: Machine<'c>, kernel: Op<'c>) -> Resu
         Group::new(&here, members)?.write(&mut b, &grid, starts)?;
     } else {
         let (compute, nest) = members.remove(0);
-        if let Some(groups) = here.write(&mut b, &compute, nest, &grid, &starts)? {
+        let piece = Piece { outer: &compute.tiles[0], grid: &grid, starts: &starts };
+        if let Some(groups) = here.write(&mut b, &compute, nest, piece)? {
             new.set_attr("groups", attr::of_int(context, groups as i64));
         }
     }
@@ -272,25 +273,24 @@ impl<'c> Here<'c> {
         b: &mut Builder<'c>,
         compute: &Compute<'c>,
         nest: Nest<'c>,
-        grid: &[u64],
-        starts: &[Sum<'c>],
+        piece: Piece<'_, 'c>,
     ) -> Result<Option<u64>, Failed> {
         let Here { context, machine, kernel, .. } = *self;
         let memrefs = self.memrefs_of(&nest);
         if compute.layouts.is_some() {
             let blocks = Blocks::new(context, machine, kernel, compute, &nest, &memrefs)?;
             let groups = blocks.groups();
-            blocks.write(b, starts);
+            blocks.write(b, piece.starts);
             return Ok((groups > 1).then_some(groups));
         }
         if let Some(axes) = &compute.axes {
-            let (outer, inner) = (&compute.tiles[0], &compute.tiles[compute.tiles.len() - 1]);
+            let inner = &compute.tiles[compute.tiles.len() - 1];
             let order = loops(&compute.schedule, &nest);
             let local_tiles = HashMap::new();
             let ends = Ends { memrefs: &memrefs, local_tiles: &local_tiles };
             let matrix = Matrix::new(context, machine, kernel, (compute, axes), &nest, ends)?;
-            Tiles { nest: &nest, tile: inner, outer, grid, order: &order, starts }
-                .write(b, &|b, at, sizes| matrix.write(b, at, sizes));
+            Tiles { nest: &nest, tile: inner, piece, order: &order }
+                .write(b, &|b, points| matrix.write(b, points));
             return Ok(None);
         }
         if let Some(way) = machine.move_named(compute.instruction) {
@@ -301,25 +301,18 @@ impl<'c> Here<'c> {
                     .help("a kernel on a move gives the elements of its one input, as they are");
                 return Err(Failed);
             }
-            let (outer, local_tiles) = (&compute.tiles[0], LocalTiles::new());
+            let local_tiles = LocalTiles::new();
             let order: Vec<usize> = (0..nest.axes.len()).collect();
-            let tiles = Tiles { nest: &nest, tile: outer, outer, grid, order: &order, starts };
+            let tiles = Tiles { nest: &nest, tile: piece.outer, piece, order: &order };
             let written = std::cell::Cell::new(Ok(()));
-            tiles.write(b, &|b, at, sizes| match moved(
-                self,
-                b,
-                &way,
-                &nest,
-                &local_tiles,
-                (at, sizes),
-            ) {
+            tiles.write(b, &|b, points| match moved(self, b, &way, &nest, &local_tiles, points) {
                 Ok(tokens) => wait(b, &tokens),
                 Err(failed) => written.set(Err(failed)),
             });
             return written.into_inner().map(|()| None);
         }
         let plan = self.plan(compute, nest)?;
-        self.lanes(b, compute, plan, &compute.tiles[0], grid, starts)?;
+        self.lanes(b, compute, plan, piece)?;
         Ok(None)
     }
 
@@ -336,44 +329,42 @@ impl<'c> Here<'c> {
         plan(context, machine, kernel, compute, nest, memrefs)
     }
 
-    /// Writes what lanes do of a piece of `outer` points.
+    /// Writes what lanes do of a piece.
     fn lanes(
         &self,
         b: &mut Builder<'c>,
         compute: &Compute<'c>,
         mut plan: Plan<'c>,
-        outer: &RTile,
-        grid: &[u64],
-        starts: &[Sum<'c>],
+        piece: Piece<'_, 'c>,
     ) -> Result<(), Failed> {
         let bordered = Bordered::new(b, self.machine, &mut plan);
         let nest = plan.nest.clone();
         let inner = plan.tile.clone();
         let order = loops(&plan.schedule, &nest);
-        let around = |tile| Tiles { nest: &nest, tile, outer, grid, order: &order, starts };
+        let around = |tile| Tiles { nest: &nest, tile, piece, order: &order };
         if let Some(bordered) = bordered {
             bordered.surround(b, &plan);
-            around(&bordered.tile(outer))
-                .write(b, &|b, at, sizes| bordered.write(b, &plan, at, sizes));
+            around(&bordered.tile(piece.outer))
+                .write(b, &|b, points| bordered.write(b, &plan, points));
             return Ok(());
         }
         if let Some(stage) = plan.way.stage.clone() {
             let staged = Staged { plan: &plan, stage: &stage };
             let mut tile = compute.tile_in(stage.memory.name).unwrap_or(&inner).clone();
-            for (size, outer) in tile.sizes.iter_mut().zip(&outer.sizes) {
+            for (size, outer) in tile.sizes.iter_mut().zip(&piece.outer.sizes) {
                 *size = (*size).min(*outer);
             }
-            around(&tile).write(b, &|b, at, sizes| staged.write(b, at, sizes));
+            around(&tile).write(b, &|b, points| staged.write(b, points));
             return Ok(());
         }
         match parts::of(self.kernel, compute, &nest)? {
             Some(parts) => parts.write(b, &nest, |b, part| {
-                around(&inner).write(b, &|b, at, sizes| {
-                    RegisterTile::new(&plan, at, sizes).part(part).write(b);
+                around(&inner).write(b, &|b, points| {
+                    RegisterTile::new(&plan, points).part(part).write(b);
                 });
             }),
-            None => around(&inner).write(b, &|b, at, sizes| {
-                RegisterTile::new(&plan, at, sizes).write(b);
+            None => around(&inner).write(b, &|b, points| {
+                RegisterTile::new(&plan, points).write(b);
             }),
         }
         Ok(())

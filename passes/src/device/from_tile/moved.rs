@@ -5,21 +5,20 @@ use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Builder, Val, ty};
 
 use super::Here;
-use super::index::Sum;
 use super::matrix_boxes::Far;
 use super::member::LocalTiles;
+use super::tiles::Points;
 use super::transfer::{Boxed, Pending, first};
 use crate::nest::{Access, Nest, Start};
 
-/// Begins the work of `way` on the points of a nest from `start` on, `sizes` along each axis; its
-/// tokens.
+/// Begins the work of `way` on some points of a nest; its tokens.
 pub(super) fn moved<'c>(
     here: &Here<'c>,
     b: &mut Builder<'c>,
     way: &Move<'c>,
     nest: &Nest<'c>,
     local_tiles: &LocalTiles<'c>,
-    (start, sizes): (&[Sum<'c>], &[u64]),
+    Points { at, sizes }: Points<'_, 'c>,
 ) -> Result<Vec<Val<'c>>, Failed> {
     let mut pending = Pending::default();
     let to = far(here, local_tiles, &nest.outputs[0]);
@@ -38,7 +37,7 @@ pub(super) fn moved<'c>(
     }
     let sides: Vec<u64> = axes.iter().map(|&axis| sizes[axis]).collect();
     let mut side = |end: &Far<'_, 'c>| Boxed {
-        view: end.view(b, start),
+        view: end.view(b, at),
         strides: axes.iter().map(|&axis| end.stride(axis)).collect(),
     };
     let (from, to) = (side(&from), side(&to));

@@ -3,7 +3,7 @@
 use weft_dialects::device::build;
 use weft_dialects::ir::{Block, Builder, Val};
 
-use super::body::write_body;
+use super::body::{LaneBody, write_body};
 use super::index::{Sum, scf_for, unrolled, unrolled_all};
 use super::register_tile::{At, RegisterTile};
 use super::view::View;
@@ -128,15 +128,15 @@ impl<'c> RegisterTile<'_, 'c> {
             }
             None => {
                 let reads: Vec<View<'c>> = inputs.iter().chain(outputs).cloned().collect();
-                let lanes = self.lanes_of(self.plan.nest.body, count);
-                self.apply(b, self.plan.nest.body, &reads, outputs, point, lanes);
+                let body = self.lane_body(self.plan.nest.body, count);
+                self.apply(b, body, &reads, outputs, point);
             }
         }
     }
 
-    /// Lanes that do a body in a register of `count` points: all of them, unless the body
-    /// may fail where there is no point.
-    pub(super) fn lanes_of(&self, body: Block<'c>, count: u64) -> u64 {
+    /// A body on a register of `count` points: all lanes do it, unless it may fail where there
+    /// is no point.
+    pub(super) fn lane_body(&self, body: Block<'c>, count: u64) -> LaneBody<'c> {
         const MAY_FAIL: [&str; 8] = [
             "arith.divsi",
             "arith.divui",
@@ -148,18 +148,17 @@ impl<'c> RegisterTile<'_, 'c> {
             "tensor.extract",
         ];
         let may_fail = body.ops().iter().any(|op| MAY_FAIL.contains(&op.name()));
-        if may_fail { count } else { self.plan.lanes }
+        LaneBody { body, lanes: if may_fail { count } else { self.plan.lanes } }
     }
 
     /// `device.apply` of a scalar body; views beyond its arguments are left out.
     pub(super) fn apply(
         &self,
         b: &mut Builder<'c>,
-        body: Block<'c>,
+        LaneBody { body, lanes }: LaneBody<'c>,
         inputs: &[View<'c>],
         outputs: &[View<'c>],
         point: &[Sum<'c>],
-        lanes: u64,
     ) {
         // Only what the body reads: an output's value so far may not be there yet.
         let args = body.args();

@@ -6,7 +6,7 @@ use weft_dialects::ir::{Builder, Type, Val, attr, ty};
 use super::Plan;
 use super::bordered::phase;
 use super::index::{Sum, scf_if, unrolled, unrolled_all};
-use super::tiles::compare;
+use super::tiles::{Points, compare};
 use super::view::{View, copy_from, copy_to};
 use crate::nest::{Access, Epilogue, Start};
 
@@ -46,7 +46,7 @@ pub(super) struct At<'a, 'c> {
 }
 
 impl<'p, 'c> RegisterTile<'p, 'c> {
-    pub fn new(plan: &'p Plan<'c>, at: &[Sum<'c>], sizes: &[u64]) -> Self {
+    pub fn new(plan: &'p Plan<'c>, Points { at, sizes }: Points<'_, 'c>) -> Self {
         let lanes_axis = plan.lanes_axis;
         let mut rows = plan.nest.rows(sizes, lanes_axis);
         let order = &plan.schedule.rows;
@@ -118,8 +118,8 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
         let mut views = self.bring(b, inputs, &point, at.count);
         let register = self.register(b, accumulator, at);
         views.push(register.clone());
-        let lanes = self.lanes_of(*body, at.count);
-        self.apply(b, *body, &views, &[register], &point, lanes);
+        let body = self.lane_body(*body, at.count);
+        self.apply(b, body, &views, &[register], &point);
     }
 
     /// Gives every accumulator its first value, or what earlier parts of the reduction left.
@@ -343,8 +343,8 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
             Start::Held => self.load(b, access, &point, &register, at.count),
             Start::From { inputs, body } => {
                 let views = self.bring(b, inputs, &point, at.count);
-                let lanes = self.lanes_of(*body, at.count);
-                self.apply(b, *body, &views, &[register], &point, lanes);
+                let body = self.lane_body(*body, at.count);
+                self.apply(b, body, &views, &[register], &point);
             }
         }
     }

@@ -18,7 +18,7 @@ use weft_dialects::tile::{RTile, Schedule};
 
 use super::index::{Sum, scf_for};
 use super::register_tile::RegisterTile;
-use super::tiles::Tiles;
+use super::tiles::{Piece, Points, Tiles};
 use super::transfer::{Boxed, Pending, alloc, first};
 use super::view::View;
 use super::{Plan, loops};
@@ -26,8 +26,8 @@ use crate::nest::{Access, Epilogue, Nest, Start, row_major};
 use crate::tile::Stage;
 use crate::tile::local::{self, Local};
 
-/// Writes the code of a tile: its first point, and its size.
-type EachTile<'f, 'c> = &'f mut dyn FnMut(&mut Builder<'c>, &[Sum<'c>], &[u64]);
+/// Writes the code of a tile.
+type EachTile<'f, 'c> = &'f mut dyn FnMut(&mut Builder<'c>, Points<'_, 'c>);
 
 /// Tiles that are staged in a memory, computed on and stored.
 pub(super) struct Staged<'p, 'c> {
@@ -35,29 +35,47 @@ pub(super) struct Staged<'p, 'c> {
     pub stage: &'p Stage<'c>,
 }
 
+/// The buffers of a tile.
+struct Buffers<'c> {
+    /// Of each output's tile.
+    outputs: Vec<OutputTile<'c>>,
+    /// Of tensors that the body reads at computed addresses, by the value that it reads.
+    captured: HashMap<Val<'c>, Val<'c>>,
+}
+
+/// A start or an epilogue: a body on every element of an output's tile.
+struct Elementwise<'e, 'c> {
+    inputs: &'e [Access<'c>],
+    body: Block<'c>,
+    output: &'e OutputTile<'c>,
+    /// What the elements hold before.
+    start: Start<'c>,
+}
+
 impl<'c> Staged<'_, 'c> {
-    /// The code of one tile, `sizes` points from `at` on.
-    pub fn write(&self, b: &mut Builder<'c>, at: &[Sum<'c>], sizes: &[u64]) {
+    /// The code of one tile.
+    pub fn write(&self, b: &mut Builder<'c>, points: Points<'_, 'c>) {
+        let Points { at, sizes } = points;
         let nest = &self.plan.nest;
         let captured = self.captured(b);
-        let outputs: Vec<_> =
-            nest.outputs.iter().map(|output| self.output(b, output, sizes)).collect();
-        let outputs = &outputs[..];
+        let outputs = nest.outputs.iter().map(|output| self.output(b, output, sizes)).collect();
+        let buffers = Buffers { outputs, captured };
+        let outputs = &buffers.outputs;
         let cut =
             (0..sizes.len()).any(|axis| nest.reduces(axis) && sizes[axis] < nest.axes[axis].extent);
         if cut {
-            self.start(b, at, sizes, outputs, &captured);
+            self.start(b, points, &buffers);
             let reductions: Vec<usize> =
                 (0..sizes.len()).filter(|&axis| nest.reduces(axis)).collect();
             // Loops of one round free what they took before the epilogue takes it.
             let ends = [Sum::number(0), Sum::number(1)];
             scf_for(b, &ends[0], &ends[1], 1, |b, _| {
-                self.reduction_tiles(b, &reductions, at, sizes, &mut |b, at, sizes| {
+                self.reduction_tiles(b, &reductions, points, &mut |b, points| {
                     let starts = vec![Start::Held; outputs.len()];
-                    self.fold(b, at, sizes, outputs, starts, None, &captured);
+                    self.fold(b, points, &buffers, starts, None);
                 });
             });
-            self.finish(b, at, sizes, outputs, &captured);
+            self.finish(b, points, &buffers);
         } else {
             let mut pending = Pending::default();
             let held = nest.outputs.iter().zip(&nest.starts).zip(outputs);
@@ -68,7 +86,7 @@ impl<'c> Staged<'_, 'c> {
             }
             pending.wait(b);
             let (starts, epilogue) = (nest.starts.clone(), nest.epilogue.clone());
-            self.fold(b, at, sizes, outputs, starts, epilogue, &captured);
+            self.fold(b, points, &buffers, starts, epilogue);
         }
         let mut pending = Pending::default();
         for (output, near) in nest.outputs.iter().zip(outputs) {
@@ -143,8 +161,7 @@ impl<'c> Staged<'_, 'c> {
         pending: &mut Pending<'c>,
         accesses: &[Access<'c>],
         body: Block<'c>,
-        at: &[Sum<'c>],
-        sizes: &[u64],
+        Points { at, sizes }: Points<'_, 'c>,
     ) -> Vec<Access<'c>> {
         let on_lanes =
             |access: &Access<'c>| self.plan.lanes_axis.is_some_and(|axis| access.uses(axis));
@@ -165,27 +182,22 @@ impl<'c> Staged<'_, 'c> {
     }
 
     /// Gives the outputs their first values.
-    fn start(
-        &self,
-        b: &mut Builder<'c>,
-        at: &[Sum<'c>],
-        sizes: &[u64],
-        outputs: &[OutputTile<'c>],
-        captured: &HashMap<Val<'c>, Val<'c>>,
-    ) {
+    fn start(&self, b: &mut Builder<'c>, points: Points<'_, 'c>, buffers: &Buffers<'c>) {
         let nest = &self.plan.nest;
-        let once = self.once(sizes);
+        let once = self.once(points.sizes);
+        let once = Points { sizes: &once, ..points };
         for (number, start) in nest.starts.iter().enumerate() {
-            let (access, near) = (&nest.outputs[number], &outputs[number]);
+            let (access, near) = (&nest.outputs[number], &buffers.outputs[number]);
             let mut pending = Pending::default();
             match (start, near) {
                 (Start::Held, OutputTile::Own(buffer, tile)) => {
-                    self.bring(b, &mut pending, access, at, (*buffer, tile));
+                    self.bring(b, &mut pending, access, points.at, (*buffer, tile));
                 }
                 (Start::Unread | Start::Held, _) => {}
                 (Start::From { inputs, body }, _) => {
-                    let output = (near, Start::Unread);
-                    self.elementwise(b, at, &once, (inputs, *body), output, captured);
+                    let (body, start) = (*body, Start::Unread);
+                    let elementwise = Elementwise { inputs, body, output: near, start };
+                    self.elementwise(b, once, elementwise, buffers);
                 }
             }
             pending.wait(b);
@@ -193,34 +205,27 @@ impl<'c> Staged<'_, 'c> {
     }
 
     /// The epilogue on what waits of the output.
-    fn finish(
-        &self,
-        b: &mut Builder<'c>,
-        at: &[Sum<'c>],
-        sizes: &[u64],
-        outputs: &[OutputTile<'c>],
-        captured: &HashMap<Val<'c>, Val<'c>>,
-    ) {
+    fn finish(&self, b: &mut Builder<'c>, points: Points<'_, 'c>, buffers: &Buffers<'c>) {
         let nest = &self.plan.nest;
         let Some(Epilogue { inputs, body }) = &nest.epilogue else { return };
-        let output = (&outputs[0], Start::Held);
-        self.elementwise(b, at, &self.once(sizes), (inputs, *body), output, captured);
+        let (body, output) = (*body, &buffers.outputs[0]);
+        let once = Points { sizes: &self.once(points.sizes), ..points };
+        let elementwise = Elementwise { inputs, body, output, start: Start::Held };
+        self.elementwise(b, once, elementwise, buffers);
     }
 
-    /// A start or an epilogue: a body on every element of what waits of an output.
+    /// Does a start or an epilogue, on points that are folded already.
     fn elementwise(
         &self,
         b: &mut Builder<'c>,
-        at: &[Sum<'c>],
-        once: &[u64],
-        (inputs, body): (&[Access<'c>], Block<'c>),
-        (output, start): (&OutputTile<'c>, Start<'c>),
-        captured: &HashMap<Val<'c>, Val<'c>>,
+        once: Points<'_, 'c>,
+        Elementwise { inputs, body, output, start }: Elementwise<'_, 'c>,
+        buffers: &Buffers<'c>,
     ) {
         let mut pending = Pending::default();
         let own = Nest {
             axes: self.plan.nest.axes.clone(),
-            inputs: self.inputs(b, &mut pending, inputs, body, at, once),
+            inputs: self.inputs(b, &mut pending, inputs, body, once),
             outputs: vec![output.access()],
             body,
             starts: vec![start],
@@ -230,7 +235,7 @@ impl<'c> Staged<'_, 'c> {
         pending.wait(b);
         let ends = [Sum::number(0), Sum::number(1)];
         // It is no instruction; and a loop of one round frees what it took.
-        scf_for(b, &ends[0], &ends[1], 1, |b, _| self.run(b, own, at, once, captured, false));
+        scf_for(b, &ends[0], &ends[1], 1, |b, _| self.run(b, own, once, buffers, false));
     }
 
     /// The sizes of a tile whose points are folded already.
@@ -240,36 +245,34 @@ impl<'c> Staged<'_, 'c> {
     }
 
     /// Brings the inputs of some points near and folds them into the outputs.
-    #[allow(clippy::too_many_arguments)]
     fn fold(
         &self,
         b: &mut Builder<'c>,
-        at: &[Sum<'c>],
-        sizes: &[u64],
-        outputs: &[OutputTile<'c>],
+        points: Points<'_, 'c>,
+        buffers: &Buffers<'c>,
         starts: Vec<Start<'c>>,
         epilogue: Option<Epilogue<'c>>,
-        captured: &HashMap<Val<'c>, Val<'c>>,
     ) {
         let nest = &self.plan.nest;
         let mut pending = Pending::default();
-        let inputs = self.inputs(b, &mut pending, &nest.inputs, nest.body, at, sizes);
+        let inputs = self.inputs(b, &mut pending, &nest.inputs, nest.body, points);
         let starts = starts
             .into_iter()
             .map(|start| match start {
                 Start::From { inputs, body } => Start::From {
-                    inputs: self.inputs(b, &mut pending, &inputs, body, at, sizes),
+                    inputs: self.inputs(b, &mut pending, &inputs, body, points),
                     body,
                 },
                 other => other,
             })
             .collect();
+        let once = Points { sizes: &self.once(points.sizes), ..points };
         let epilogue = epilogue.map(|Epilogue { inputs, body }| Epilogue {
-            inputs: self.inputs(b, &mut pending, &inputs, body, at, &self.once(sizes)),
+            inputs: self.inputs(b, &mut pending, &inputs, body, once),
             body,
         });
         pending.wait(b);
-        let outputs = outputs.iter().map(OutputTile::access).collect();
+        let outputs = buffers.outputs.iter().map(OutputTile::access).collect();
         let own = Nest {
             axes: nest.axes.clone(),
             inputs,
@@ -279,7 +282,7 @@ impl<'c> Staged<'_, 'c> {
             epilogue,
             captures: nest.captures.clone(),
         };
-        self.run(b, own, at, sizes, captured, true);
+        self.run(b, own, points, buffers, true);
     }
 
     /// The tile's own nest, in register tiles.
@@ -287,9 +290,8 @@ impl<'c> Staged<'_, 'c> {
         &self,
         b: &mut Builder<'c>,
         mut own: Nest<'c>,
-        at: &[Sum<'c>],
-        sizes: &[u64],
-        captured: &HashMap<Val<'c>, Val<'c>>,
+        Points { at, sizes }: Points<'_, 'c>,
+        buffers: &Buffers<'c>,
         by_instruction: bool,
     ) {
         let plan = self.plan;
@@ -297,7 +299,7 @@ impl<'c> Staged<'_, 'c> {
             axis.extent = size;
         }
         let mut memrefs = plan.memrefs.clone();
-        memrefs.extend(captured.iter().map(|(value, buffer)| (*value, *buffer)));
+        memrefs.extend(buffers.captured.iter().map(|(value, buffer)| (*value, *buffer)));
         let tile = RTile {
             memory: plan.tile.memory.clone(),
             sizes: plan.tile.sizes.iter().zip(sizes).map(|(tile, size)| *tile.min(size)).collect(),
@@ -329,16 +331,10 @@ impl<'c> Staged<'_, 'c> {
         let order = loops(&near.schedule, &near.nest);
         let grid = vec![1; order.len()];
         let starts = vec![Sum::number(0); sizes.len()];
-        Tiles {
-            nest: &near.nest,
-            tile: &tile,
-            outer: &outer,
-            grid: &grid,
-            order: &order,
-            starts: &starts,
-        }
-        .write(b, &|b, at, sizes| {
-            let write = |b: &mut Builder<'c>| RegisterTile::new(&near, at, sizes).write(b);
+        let piece = Piece { outer: &outer, grid: &grid, starts: &starts };
+        let tiles = Tiles { nest: &near.nest, tile: &tile, piece, order: &order };
+        tiles.write(b, &|b, points| {
+            let write = |b: &mut Builder<'c>| RegisterTile::new(&near, points).write(b);
             // Loops of one round free what one tile took before the next one begins.
             match ragged {
                 true => scf_for(b, &Sum::number(0), &Sum::number(1), 1, |b, _| write(b)),
@@ -353,19 +349,19 @@ impl<'c> Staged<'_, 'c> {
         &self,
         b: &mut Builder<'c>,
         axes: &[usize],
-        at: &[Sum<'c>],
-        sizes: &[u64],
+        points: Points<'_, 'c>,
         body: EachTile<'_, 'c>,
     ) {
         let Some((&axis, rest)) = axes.split_first() else {
-            body(b, at, sizes);
+            body(b, points);
             return;
         };
+        let Points { at, sizes } = points;
         each_step(b, self.plan.nest.axes[axis].extent, sizes[axis], &mut |b, place, size| {
             let (mut at, mut sizes) = (at.to_vec(), sizes.to_vec());
             at[axis] = place;
             sizes[axis] = size;
-            self.reduction_tiles(b, rest, &at, &sizes, body);
+            self.reduction_tiles(b, rest, Points { at: &at, sizes: &sizes }, body);
         });
     }
 }

@@ -22,6 +22,7 @@ use super::Here;
 use super::index::Sum;
 use super::member::{self, LocalTile, LocalTiles, MemberTile};
 use super::moved::moved;
+use super::tiles::Points;
 use super::transfer::wait;
 use crate::arena::{self, Life};
 use crate::nest::Nest;
@@ -87,8 +88,8 @@ impl<'c> Stitched<'_, 'c> {
             let near = near(nest.clone(), &waiting.local_tiles, compute.axes.is_none());
             if let Some(way) = self.here.machine.move_named(compute.instruction) {
                 let (start, all) = (vec![Sum::number(0); near.axes.len()], near.extents());
-                let tokens =
-                    moved(self.here, b, &way, &near, &waiting.local_tiles, (&start, &all))?;
+                let whole = Points { at: &start, sizes: &all };
+                let tokens = moved(self.here, b, &way, &near, &waiting.local_tiles, whole)?;
                 let both = tensors.into_iter().map(|tensor| (tensor, tokens.clone()));
                 waiting.under_way.extend(both);
                 continue;

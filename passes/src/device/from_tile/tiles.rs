@@ -9,24 +9,39 @@ use weft_dialects::tile::RTile;
 use super::index::{Sum, scf_for, scf_if};
 use crate::nest::Nest;
 
+/// A piece of a nest: an rTask, or what one computes at once.
+#[derive(Clone, Copy)]
+pub(super) struct Piece<'p, 'c> {
+    /// Its size.
+    pub outer: &'p RTile,
+    /// Pieces per parallel axis, in axis order.
+    pub grid: &'p [u64],
+    /// First point of the piece.
+    pub starts: &'p [Sum<'c>],
+}
+
 /// Loops over the tiles of a piece of a nest.
 pub(super) struct Tiles<'p, 'c> {
     /// The nest.
     pub nest: &'p Nest<'c>,
     /// Size of a tile.
     pub tile: &'p RTile,
-    /// Size of a piece.
-    pub outer: &'p RTile,
-    /// Pieces per parallel axis, in axis order.
-    pub grid: &'p [u64],
+    pub piece: Piece<'p, 'c>,
     /// Axes to loop over, the outermost first.
     pub order: &'p [usize],
-    /// First point of the piece.
-    pub starts: &'p [Sum<'c>],
 }
 
-/// Writes the code of one tile: where it begins, and its size.
-pub(super) type Leaf<'l, 'c> = &'l dyn Fn(&mut Builder<'c>, &[Sum<'c>], &[u64]);
+/// A box of a nest's points.
+#[derive(Clone, Copy)]
+pub(super) struct Points<'p, 'c> {
+    /// The first along each axis.
+    pub at: &'p [Sum<'c>],
+    /// How many along each axis.
+    pub sizes: &'p [u64],
+}
+
+/// Writes the code of one tile.
+pub(super) type Leaf<'l, 'c> = &'l dyn Fn(&mut Builder<'c>, Points<'_, 'c>);
 
 /// A tile while the loops around it are written.
 struct Inside<'l, 'c> {
@@ -41,24 +56,24 @@ struct Inside<'l, 'c> {
 impl<'c> Tiles<'_, 'c> {
     /// Writes the loops; `leaf` writes a tile.
     pub fn write(&self, b: &mut Builder<'c>, leaf: Leaf<'_, 'c>) {
-        let (at, sizes) = (self.starts.to_vec(), self.tile.sizes.clone());
+        let (at, sizes) = (self.piece.starts.to_vec(), self.tile.sizes.clone());
         self.axis(b, 0, &mut Inside { at, sizes, leaf });
     }
 
     /// The loop over `order[depth]` and all inside it.
     fn axis(&self, b: &mut Builder<'c>, depth: usize, inside: &mut Inside<'_, 'c>) {
         let Some(&axis) = self.order.get(depth) else {
-            (inside.leaf)(b, &inside.at, &inside.sizes);
+            (inside.leaf)(b, Points { at: &inside.at, sizes: &inside.sizes });
             return;
         };
         let (extent, tile) = (self.nest.axes[axis].extent, self.step(axis));
-        let start = self.starts[axis].clone();
+        let start = self.piece.starts[axis].clone();
         let count = self.tasks(axis);
         if count == 1 {
             self.span(b, depth, inside, start, extent);
             return;
         }
-        let task = self.outer.sizes[axis];
+        let task = self.piece.outer.sizes[axis];
         let last = extent - (count - 1) * task;
         if task.is_multiple_of(tile) && last.is_multiple_of(tile) {
             self.whole_tiles(b, depth, inside, task.max(last), last);
@@ -75,7 +90,7 @@ impl<'c> Tiles<'_, 'c> {
     /// rTasks along an axis.
     fn tasks(&self, axis: usize) -> u64 {
         let parallel = (0..axis).filter(|&before| !self.nest.reduces(before)).count();
-        self.grid.get(parallel).copied().unwrap_or(1)
+        self.piece.grid.get(parallel).copied().unwrap_or(1)
     }
 
     /// Points of a tile along an axis.
@@ -93,7 +108,7 @@ impl<'c> Tiles<'_, 'c> {
         last: u64,
     ) {
         let axis = self.order[depth];
-        let (start, tile) = (&self.starts[axis], self.step(axis));
+        let (start, tile) = (&self.piece.starts[axis], self.step(axis));
         let mut end = start.clone().plus(&Sum::number(span as i64), 1);
         if last < span {
             let index = Type::index(b.context());

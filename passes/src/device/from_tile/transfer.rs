@@ -26,6 +26,17 @@ pub(super) struct Within<'c> {
     pub run: u64,
 }
 
+/// A box of elements to transfer, and what limits leave out of it.
+pub(super) struct Transfer<'t, 'c> {
+    /// Where it begins.
+    pub from: &'t Boxed<'c>,
+    /// Where it goes.
+    pub to: &'t Boxed<'c>,
+    /// Its size along each side.
+    pub sizes: &'t [u64],
+    pub within: &'t Within<'c>,
+}
+
 /// Tokens of what was begun and not waited for.
 #[derive(Default)]
 pub(super) struct Pending<'c>(pub Vec<Val<'c>>);
@@ -40,18 +51,15 @@ impl<'c> Pending<'c> {
         to: &Boxed<'c>,
         sizes: &[u64],
     ) {
-        self.transfer_within(b, way, from, to, sizes, &Within::default());
+        self.transfer_within(b, way, Transfer { from, to, sizes, within: &Within::default() });
     }
 
-    /// Begins a transfer of a box of `sizes` without what limits leave out.
+    /// Begins a transfer of a box without what limits leave out.
     pub fn transfer_within(
         &mut self,
         b: &mut Builder<'c>,
         way: &Move<'c>,
-        from: &Boxed<'c>,
-        to: &Boxed<'c>,
-        sizes: &[u64],
-        within: &Within<'c>,
+        Transfer { from, to, sizes, within }: Transfer<'_, 'c>,
     ) {
         let transfer = TransferOp {
             move_name: way.name,

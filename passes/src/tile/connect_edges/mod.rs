@@ -32,7 +32,7 @@ use crate::tile::constants::constants;
 use crate::tile::groups::{Group, Order, groups, maker, starts_empty};
 use crate::tile::isa::Near;
 use crate::tile::member_tile::{choose_tile, construct_tile};
-use crate::tile::subgraph::{Known, Member, Subgraph, Unjoined, most_saved, tile};
+use crate::tile::subgraph::{Known, Member, Subgraph, Unjoined, UntiledGroup, most_saved, tile};
 use crate::tile::views::kernel_of;
 
 /// The pass.
@@ -243,8 +243,9 @@ impl<'c> Connecting<'c> {
         if let Some(least) = pay {
             most_saved(self.chooser.machine, self.memory, &members, &chain, least)?;
         }
-        let (chooser, memory) = (&self.chooser, self.memory);
-        let found = tile(chooser, memory, &members, &chain, &leaves, least, &mut self.known);
+        let (memory, members, chain, leaves) = (self.memory, &members[..], &chain, &leaves[..]);
+        let group = UntiledGroup { memory, members, chain, leaves };
+        let found = tile(&self.chooser, &group, least, &mut self.known);
         self.tried.insert(key, found.clone());
         found
     }

@@ -68,6 +68,39 @@ pub(in crate::tile) struct Stitching<'a, 'c> {
 /// so many bytes of other tensors.
 pub(in crate::tile) type Construct<'a, 'c> = &'a dyn Fn(Op<'c>, &Nest<'c>, &[bool], u64);
 
+/// Between the host's memory and the device's.
+#[derive(Clone, Copy)]
+enum Direction {
+    In,
+    Out,
+}
+
+/// A window of a tensor.
+#[derive(Clone, Copy)]
+struct Window<'w, 'c> {
+    tensor: Val<'c>,
+    /// Of the tensor.
+    shape: &'w [u64],
+    /// First element of the window.
+    begin: &'w [u64],
+}
+
+impl<'c> Window<'_, 'c> {
+    /// The access of a copy to the window; from its first element on if `behind`.
+    fn access(&self, behind: bool) -> Access<'c> {
+        let axes = self.begin.len();
+        let begin = |axis: usize| if behind { 0 } else { self.begin[axis] as i64 };
+        let index = (0..axes).map(|axis| Linear::axis(axes, axis).offset(begin(axis)));
+        Access { tensor: self.tensor, shape: self.shape.to_vec(), index: index.collect() }
+    }
+
+    /// Elements of the tensor before the window.
+    fn offset(&self) -> i64 {
+        let steps = row_major(self.shape).into_iter().zip(self.begin);
+        steps.map(|(step, &begin)| step * begin as i64).sum()
+    }
+}
+
 impl<'a, 'c> Emit<'a, 'c> {
     /// Nothing is written yet before `end`, the end of the graph; bodies that copy stand in
     /// `scratch`.
@@ -170,8 +203,9 @@ impl<'a, 'c> Emit<'a, 'c> {
         let begin: Vec<u64> = spans.iter().map(|span| span.0).collect();
         let place = self.empty(self.names.near, &sizes, elem);
         let zero = vec![0; sizes.len()];
-        let (from, place) = ((from, shape, &*begin), (place, &*sizes, &*zero));
-        self.copy("stream_in", name, self.names.bring, from, place, &sizes)
+        let from = Window { tensor: from, shape, begin: &begin };
+        let place = Window { tensor: place, shape: &sizes, begin: &zero };
+        self.copy(Direction::In, name, from, place, &sizes)
     }
 
     /// Takes a piece of a box out to the tensor in the host's memory.
@@ -187,8 +221,9 @@ impl<'a, 'c> Emit<'a, 'c> {
             Some(&place) => place,
             None => self.empty(self.names.host, shape, elem),
         };
-        let (from, place) = ((value, &*held, &*begin), (place, shape, &*at));
-        let whole = self.copy("stream_out", &own.name, self.names.take, from, place, &sizes);
+        let from = Window { tensor: value, shape: &held, begin: &begin };
+        let place = Window { tensor: place, shape, begin: &at };
+        let whole = self.copy(Direction::Out, &own.name, from, place, &sizes);
         self.finished.insert(tensor, whole);
     }
 
@@ -198,38 +233,29 @@ impl<'a, 'c> Emit<'a, 'c> {
         empty
     }
 
-    /// Copies a window of one tensor to a window of another: each a value, its shape, and
-    /// where the window begins.
+    /// Copies a window of one tensor to a window of another, of the same sizes.
     fn copy(
         &mut self,
-        stem: &str,
+        direction: Direction,
         name: &str,
-        by: &str,
-        from: (Val<'c>, &[u64], &[u64]),
-        to: (Val<'c>, &[u64], &[u64]),
+        from: Window<'_, 'c>,
+        to: Window<'_, 'c>,
         sizes: &[u64],
     ) -> Val<'c> {
-        let elem = ty::elem(from.0.ty()).expect("tensors have elements");
-        let axes = sizes.len();
+        let elem = ty::elem(from.tensor.ty()).expect("tensors have elements");
+        let (stem, by, behind) = match direction {
+            Direction::In => ("stream_in", self.names.bring, [true, false]),
+            Direction::Out => ("stream_out", self.names.take, [false, true]),
+        };
         // One kernel copies any box of the tensor behind, seen from the box on.
-        let brings = by == self.names.bring;
-        let behind = [brings, !brings].map(|end| end && self.stitching.is_some());
-        let access = |(tensor, shape, begin): (Val<'c>, &[u64], &[u64]), behind: bool| {
-            let begin = |axis: usize| if behind { 0 } else { begin[axis] as i64 };
-            let index = (0..axes).map(|axis| Linear::axis(axes, axis).offset(begin(axis)));
-            Access { tensor, shape: shape.to_vec(), index: index.collect() }
-        };
-        let seen = |(_, shape, begin): (Val<'c>, &[u64], &[u64]), behind: bool| {
-            let steps = row_major(shape).into_iter().zip(begin);
-            let at: i64 = steps.map(|(step, &begin)| step * begin as i64).sum();
-            if behind { at } else { 0 }
-        };
+        let behind = behind.map(|end| end && self.stitching.is_some());
+        let seen = |window: Window<'_, 'c>, behind: bool| if behind { window.offset() } else { 0 };
         let at = [seen(from, behind[0]), seen(to, behind[1])];
-        let start = if to.1 == sizes { Start::Unread } else { Start::Held };
+        let start = if to.shape == sizes { Start::Unread } else { Start::Held };
         let mut nest = Nest {
             axes: sizes.iter().map(|&extent| Loop { extent, kind: Axis::Parallel }).collect(),
-            inputs: vec![access(from, behind[0])],
-            outputs: vec![access(to, behind[1])],
+            inputs: vec![from.access(behind[0])],
+            outputs: vec![to.access(behind[1])],
             body: self.copy_body(elem),
             starts: vec![start],
             epilogue: None,
@@ -242,7 +268,7 @@ impl<'a, 'c> Emit<'a, 'c> {
             Some(_) => ("at", attr::of_ints(self.context, &at)),
             None => ("move", attr::of_symbol(self.context, by)),
         };
-        self.run(name, kernel, &[from.0, to.0], 1, Some(mark))[0]
+        self.run(name, kernel, &[from.tensor, to.tensor], 1, Some(mark))[0]
     }
 
     fn copy_body(&mut self, elem: Type<'c>) -> Block<'c> {

@@ -7,9 +7,10 @@ use half::{bf16, f16};
 use super::super::inst::CastOp;
 use super::super::round;
 use super::super::ty::Ty;
-use super::{Scratch, grow, map, view, view_mut};
+use super::{Elements, Scratch, grow, map, view, view_mut};
 
-pub fn cast(op: CastOp, from: Ty, to: Ty, x: &[u64], out: &mut [u64], s: &mut Scratch, n: usize) {
+pub fn cast(op: CastOp, x: Elements<'_>, to: Ty, out: &mut [u64], s: &mut Scratch, n: usize) {
+    let Elements { ty: from, words: x } = x;
     if direct(op, from, to, x, out, n) {
         return;
     }

@@ -7,7 +7,7 @@ use half::{bf16, f16};
 use super::super::inst::{BinaryOp, CmpFPredicate, UnaryOp};
 use super::super::ty::Ty;
 use super::cast::read_signed;
-use super::{Scratch, grow, map, view, view_mut, zip};
+use super::{Elements, Scratch, grow, map, view, view_mut, zip};
 
 /// f32 and f64. Elementary functions go through f64, where they are off by less than one unit
 /// in the last place, and are rounded from there.
@@ -266,8 +266,7 @@ macro_rules! with_binary {
 
 pub fn binary(
     op: BinaryOp,
-    ty: Ty,
-    a: &[u64],
+    Elements { ty, words: a }: Elements<'_>,
     b: &[u64],
     out: &mut [u64],
     s: &mut Scratch,
@@ -293,9 +292,8 @@ fn binary_as<T: Float>(op: BinaryOp, a: &[T], b: &[T], out: &mut [T]) {
 /// See [`super::fold`].
 pub fn fold(
     op: BinaryOp,
-    ty: Ty,
     acc: &mut [u64],
-    x: &[u64],
+    Elements { ty, words: x }: Elements<'_>,
     first: bool,
     n: usize,
     s: &mut Scratch,
@@ -333,7 +331,8 @@ pub fn mul_add(ty: Ty, a: &[u64], b: &[u64], c: &[u64], out: &mut [u64], n: usiz
     }
 }
 
-pub fn fma(ty: Ty, a: &[u64], b: &[u64], c: &[u64], out: &mut [u64], s: &mut Scratch, n: usize) {
+pub fn fma(ty: Ty, operands: [&[u64]; 3], out: &mut [u64], s: &mut Scratch, n: usize) {
+    let [a, b, c] = operands;
     match ty {
         Ty::F32 => ternary::<f32>(a, b, c, out, n, f32::mul_add),
         Ty::F64 => ternary::<f64>(a, b, c, out, n, f64::mul_add),
@@ -363,19 +362,16 @@ fn ternary<T: Pod>(
 }
 
 /// A float and an integer power: of itself, or of two that it is multiplied by.
-#[allow(clippy::too_many_arguments)]
 pub fn power(
     op: BinaryOp,
-    ty: Ty,
-    a: &[u64],
-    power_ty: Ty,
-    b: &[u64],
+    Elements { ty, words: a }: Elements<'_>,
+    power: Elements<'_>,
     out: &mut [u64],
     s: &mut Scratch,
     n: usize,
 ) {
     grow(&mut s.b, n);
-    read_signed(power_ty, b, view_mut(&mut s.b, n));
+    read_signed(power.ty, power.words, view_mut(&mut s.b, n));
     let powers = view::<i64>(&s.b, n);
     match ty {
         Ty::F32 => zip(view::<f32>(a, n), powers, view_mut::<f32>(out, n), power_of(op)),

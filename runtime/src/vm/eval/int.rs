@@ -4,7 +4,7 @@ use bytemuck::Pod;
 
 use super::super::inst::{BinaryOp, CmpIPredicate, UnaryOp};
 use super::super::ty::Ty;
-use super::{Fault, Scratch, grow, map, view, view_mut, zip};
+use super::{Elements, Fault, Scratch, grow, map, view, view_mut, zip};
 
 trait Int: Pod + Ord {
     const ZERO: Self;
@@ -203,8 +203,7 @@ macro_rules! with_binary {
 
 pub fn binary(
     op: BinaryOp,
-    ty: Ty,
-    a: &[u64],
+    Elements { ty, words: a }: Elements<'_>,
     b: &[u64],
     out: &mut [u64],
     s: &mut Scratch,
@@ -261,7 +260,8 @@ fn extend(x: &[u8], signed: bool, out: &mut [i8]) {
 }
 
 /// See [`super::fold`].
-pub fn fold(op: BinaryOp, ty: Ty, acc: &mut [u64], x: &[u64], first: bool, n: usize) {
+pub fn fold(op: BinaryOp, acc: &mut [u64], x: Elements<'_>, first: bool, n: usize) {
+    let Elements { ty, words: x } = x;
     match ty {
         Ty::I8 => fold_as::<i8>(op, view_mut(acc, 1), view(x, n), first),
         Ty::I16 => fold_as::<i16>(op, view_mut(acc, 1), view(x, n), first),

@@ -53,6 +53,13 @@ impl Registers {
     }
 }
 
+/// The elements of a register.
+#[derive(Clone, Copy)]
+pub(super) struct Elements<'r> {
+    pub ty: Ty,
+    pub words: &'r [u64],
+}
+
 /// Arrays for intermediate values.
 #[derive(Default)]
 pub(super) struct Scratch {
@@ -127,17 +134,18 @@ pub(super) fn inst(
 ) -> Result<(), Fault> {
     let reg = |r: u32| &registers[r as usize][..];
     let ty = |r: u32| types[r as usize];
+    let elements = |r: u32| Elements { ty: ty(r), words: reg(r) };
     match *inst {
         Inst::Unary { op, x } if op.is_float() => float::unary(op, ty(x), reg(x), out, scratch, n),
         Inst::Unary { op, x } => int::unary(op, ty(x), reg(x), out, n),
         Inst::Binary { op, a, b } if op.takes_power() => {
-            float::power(op, ty(a), reg(a), ty(b), reg(b), out, scratch, n);
+            float::power(op, elements(a), elements(b), out, scratch, n);
         }
         Inst::Binary { op, a, b } if op.is_float() => {
-            float::binary(op, ty(a), reg(a), reg(b), out, scratch, n);
+            float::binary(op, elements(a), reg(b), out, scratch, n);
         }
-        Inst::Binary { op, a, b } => int::binary(op, ty(a), reg(a), reg(b), out, scratch, n)?,
-        Inst::Fma { a, b, c } => float::fma(ty(a), reg(a), reg(b), reg(c), out, scratch, n),
+        Inst::Binary { op, a, b } => int::binary(op, elements(a), reg(b), out, scratch, n)?,
+        Inst::Fma { a, b, c } => float::fma(ty(a), [reg(a), reg(b), reg(c)], out, scratch, n),
         Inst::CmpI { predicate, a, b } => {
             int::compare(predicate, ty(a), reg(a), reg(b), view_mut(out, n), scratch);
         }
@@ -153,7 +161,7 @@ pub(super) fn inst(
                 _ => select::<u64>(c, a, b, out),
             }
         }
-        Inst::Cast { op, to, x } => cast::cast(op, ty(x), to, reg(x), out, scratch, n),
+        Inst::Cast { op, to, x } => cast::cast(op, elements(x), to, out, scratch, n),
         Inst::Const(_) | Inst::Index(_) | Inst::LoadAt { .. } => {
             unreachable!("constants, positions and loads are scheduled apart from instructions")
         }
@@ -180,17 +188,16 @@ pub(super) fn folds(op: BinaryOp, ty: Ty) -> bool {
 /// `accumulator = op(accumulator, x[i])` for each point in turn, or `op(x[i], accumulator)`.
 pub(super) fn fold(
     op: BinaryOp,
-    ty: Ty,
     accumulator: &mut [u64],
-    x: &[u64],
+    x: Elements<'_>,
     first: bool,
     n: usize,
     scratch: &mut Scratch,
 ) {
     if op.is_float() {
-        float::fold(op, ty, accumulator, x, first, n, scratch);
+        float::fold(op, accumulator, x, first, n, scratch);
     } else {
-        int::fold(op, ty, accumulator, x, first, n);
+        int::fold(op, accumulator, x, first, n);
     }
 }
 
@@ -201,7 +208,8 @@ pub fn index(op: BinaryOp, a: i64, b: i64) -> Option<i64> {
     }
     let mut out = [0];
     let mut scratch = Scratch::default();
-    int::binary(op, Ty::Index, &[a as u64], &[b as u64], &mut out, &mut scratch, 1).ok()?;
+    let a = Elements { ty: Ty::Index, words: &[a as u64] };
+    int::binary(op, a, &[b as u64], &mut out, &mut scratch, 1).ok()?;
     Some(out[0] as i64)
 }
 

@@ -160,6 +160,55 @@ fn valid(seed: u64) -> (Program, Vec<Vec<u8>>) {
 }
 
 fn valid_nest(dice: &mut Dice, program: &mut Program) -> Nest {
+    let extents = valid_extents(dice);
+    let rank = extents.len();
+    let mut nest = Nest::new(&extents, &vec![false; rank]);
+    let stores = valid_stores(dice, program, &mut nest);
+    for _ in 0..dice.below(4) {
+        let access = if !stores.is_empty() && dice.one_in(2) {
+            stores[dice.below(stores.len())].clone()
+        } else {
+            let strides = (0..rank).map(|_| dice.pick(&[0, 0, 1, 1, 2, 7, -1, -3])).collect();
+            let ty = dice.pick(&Ty::ALL);
+            bounded(dice, program, &extents, ty, strides)
+        };
+        nest.loads.push(access);
+    }
+    let gathers: Vec<u32> = (0..program.tensors.len() as u32).collect();
+    for _ in 0..dice.below(10) {
+        let types = well_typed(program, &nest).expect("the nest is valid so far");
+        let from: &[u32] = if dice.one_in(3) { &gathers } else { &[] };
+        let next = inst(dice, &types, rank, from);
+        nest.body.push(next);
+        if well_typed(program, &nest).is_none() {
+            nest.body.pop();
+        }
+    }
+    for access in stores {
+        valid_store(dice, program, &mut nest, access);
+    }
+    if dice.one_in(8) && !nest.parallel.contains(&true) {
+        let types = well_typed(program, &nest).expect("the nest is valid so far");
+        let address = types.iter().position(|ty| ty.is_int());
+        if let (Some(address), false) = (address, types.is_empty()) {
+            let value = dice.below(types.len());
+            let tensor = program.tensor(types[value], 40);
+            nest.store_at(tensor, address as u32, value as u32);
+        }
+    }
+    // A promise of parallel axes is kept only if what is stored is not read elsewhere.
+    let stored: Vec<u32> = nest.stores.iter().map(|(access, _)| access.tensor).collect();
+    let gathered = nest
+        .body
+        .iter()
+        .any(|i| matches!(i, Inst::LoadAt { tensor, .. } if stored.contains(tensor)));
+    if gathered || stored.is_empty() {
+        nest.parallel.fill(false);
+    }
+    nest
+}
+
+fn valid_extents(dice: &mut Dice) -> Vec<u64> {
     let rank = dice.below(5);
     let mut extents: Vec<u64> = (0..rank).map(|_| dice.pick(&[1, 2, 3, 5, 8, 9])).collect();
     if rank > 0 && dice.one_in(3) {
@@ -174,9 +223,13 @@ fn valid_nest(dice: &mut Dice, program: &mut Program) -> Nest {
     if rank > 0 && dice.one_in(20) {
         extents[0] = 0;
     }
-    let mut nest = Nest::new(&extents, &vec![false; rank]);
+    extents
+}
 
-    // Stores: dense over some of the axes, or anyhow.
+/// Where a nest stores: dense over some of the axes, or anyhow.
+fn valid_stores(dice: &mut Dice, program: &mut Program, nest: &mut Nest) -> Vec<Access> {
+    let extents = nest.extents.clone();
+    let rank = extents.len();
     let mut stores = Vec::new();
     for _ in 0..dice.below(3) {
         let mut strides = vec![0; rank];
@@ -200,73 +253,35 @@ fn valid_nest(dice: &mut Dice, program: &mut Program) -> Nest {
     if stores.len() > 1 {
         nest.parallel.fill(false);
     }
-    for _ in 0..dice.below(4) {
-        let access = if !stores.is_empty() && dice.one_in(2) {
-            stores[dice.below(stores.len())].clone()
-        } else {
-            let strides = (0..rank).map(|_| dice.pick(&[0, 0, 1, 1, 2, 7, -1, -3])).collect();
-            let ty = dice.pick(&Ty::ALL);
-            bounded(dice, program, &extents, ty, strides)
-        };
-        nest.loads.push(access);
-    }
-    let gathers: Vec<u32> = (0..program.tensors.len() as u32).collect();
-    for _ in 0..dice.below(10) {
-        let types = well_typed(program, &nest).expect("the nest is valid so far");
-        let from: &[u32] = if dice.one_in(3) { &gathers } else { &[] };
-        let next = inst(dice, &types, rank, from);
-        nest.body.push(next);
-        if well_typed(program, &nest).is_none() {
-            nest.body.pop();
+    stores
+}
+
+/// Stores a value of the right type.
+fn valid_store(dice: &mut Dice, program: &Program, nest: &mut Nest, access: Access) {
+    let ty = program.tensors[access.tensor as usize].ty;
+    let mut types = well_typed(program, nest).expect("the nest is valid so far");
+    // Accumulations are what matters most; they are drawn on purpose.
+    if let Some(load) = nest.loads.iter().position(|l| *l == access)
+        && dice.one_in(2)
+    {
+        let same: Vec<u32> = (0..types.len() as u32).filter(|&r| types[r as usize] == ty).collect();
+        let ops: Vec<BinaryOp> = BINARY
+            .into_iter()
+            .filter(|op| op.is_float() == ty.is_float() && !op.takes_power())
+            .collect();
+        let (mut a, mut b) = (load as u32, dice.pick(&same));
+        if dice.one_in(2) {
+            (a, b) = (b, a);
         }
+        nest.body.push(Inst::Binary { op: dice.pick(&ops), a, b });
+        types.push(ty);
     }
-    for access in stores {
-        let ty = program.tensors[access.tensor as usize].ty;
-        let mut types = well_typed(program, &nest).expect("the nest is valid so far");
-        // Accumulations are what matters most; they are drawn on purpose.
-        if let Some(load) = nest.loads.iter().position(|l| *l == access)
-            && dice.one_in(2)
-        {
-            let same: Vec<u32> =
-                (0..types.len() as u32).filter(|&r| types[r as usize] == ty).collect();
-            let ops: Vec<BinaryOp> = BINARY
-                .into_iter()
-                .filter(|op| op.is_float() == ty.is_float() && !op.takes_power())
-                .collect();
-            let (mut a, mut b) = (load as u32, dice.pick(&same));
-            if dice.one_in(2) {
-                (a, b) = (b, a);
-            }
-            nest.body.push(Inst::Binary { op: dice.pick(&ops), a, b });
-            types.push(ty);
-        }
-        let fitting: Vec<u32> =
-            (0..types.len() as u32).filter(|&r| types[r as usize] == ty).collect();
-        let value = fitting.last().copied().unwrap_or_else(|| {
-            nest.body.push(Inst::Const(scalar(dice, ty)));
-            (nest.loads.len() + nest.body.len() - 1) as u32
-        });
-        nest.stores.push((access, value));
-    }
-    if dice.one_in(8) && !nest.parallel.contains(&true) {
-        let types = well_typed(program, &nest).expect("the nest is valid so far");
-        let address = types.iter().position(|ty| ty.is_int());
-        if let (Some(address), false) = (address, types.is_empty()) {
-            let value = dice.below(types.len());
-            let tensor = program.tensor(types[value], 40);
-            nest.store_at(tensor, address as u32, value as u32);
-        }
-    }
-    // A promise of parallel axes is kept only if what is stored is not read elsewhere.
-    let stored: Vec<u32> = nest.stores.iter().map(|(access, _)| access.tensor).collect();
-    let gathered = nest
-        .body
-        .iter()
-        .any(|i| matches!(i, Inst::LoadAt { tensor, .. } if stored.contains(tensor)));
-    if gathered || stored.is_empty() {
-        nest.parallel.fill(false);
-    }
-    nest
+    let fitting: Vec<u32> = (0..types.len() as u32).filter(|&r| types[r as usize] == ty).collect();
+    let value = fitting.last().copied().unwrap_or_else(|| {
+        nest.body.push(Inst::Const(scalar(dice, ty)));
+        (nest.loads.len() + nest.body.len() - 1) as u32
+    });
+    nest.stores.push((access, value));
 }
 
 /// Equal but for the bits of NaNs.

@@ -214,9 +214,9 @@ fn recurrent(node: &Node<'_>, kind: Kind) -> Result<Plan> {
         let mut made: Vec<_> = types.iter().map(|ty| b.empty(number, ty.dims())).collect();
         for direction in 0..directions {
             let reverse = backward || direction == 1;
-            let way = Way { b: &mut *b, shape: &shape, args, places: &places, direction };
+            let way = Way { b: &mut *b, shape: &shape, args, places: &places, direction, reverse };
             let activations = &activations[direction as usize];
-            way.unroll(kind, activations, clip, reverse, number, &mut made);
+            way.unroll(Gates { kind, activations, clip }, number, &mut made);
         }
         made.iter().map(|tensor| b.cast(tensor, element)).collect()
     }))
@@ -229,6 +229,15 @@ struct Way<'w, 'b, 'c> {
     args: &'w [Tensor<'c>],
     places: &'w OperandIndices,
     direction: i64,
+    /// True if the last step comes first.
+    reverse: bool,
+}
+
+/// What a direction computes of its gates.
+struct Gates<'g> {
+    kind: Kind,
+    activations: &'g [Activation],
+    clip: Option<f64>,
 }
 
 impl<'c> Way<'_, '_, 'c> {
@@ -282,10 +291,7 @@ impl<'c> Way<'_, '_, 'c> {
     /// Unrolls the steps and writes their states into what the node makes.
     fn unroll(
         mut self,
-        kind: Kind,
-        activations: &[Activation],
-        clip: Option<f64>,
-        reverse: bool,
+        Gates { kind, activations, clip }: Gates<'_>,
         number: ElementType,
         made: &mut [Tensor<'c>],
     ) {
@@ -310,7 +316,7 @@ impl<'c> Way<'_, '_, 'c> {
         let lengths = self.places.lengths.map(|place| &self.args[place]);
         let cell = Cell { kind, activations, clip, recurrence, last, peephole };
         for step in 0..steps {
-            let t = if reverse { steps - 1 - step } else { step };
+            let t = if self.reverse { steps - 1 - step } else { step };
             let gates = self.b.slice(&added, &[t, 0, 0], &[1, batch, rows], &[1; 3]);
             let gates = self.b.reshape(&gates, &[batch, rows]);
             let mut next = cell.step(self.b, &gates, &state);

@@ -101,13 +101,7 @@ fn extents(node: &Node<'_>, x: &Operand, axes: &[usize]) -> Result<Vec<(i64, f64
     }
 }
 
-fn resize(node: &Node<'_>) -> Result<Plan> {
-    let x = node.input(0, "X")?;
-    let rank = x.rank();
-    let axes = match node.ints("axes")? {
-        Some(axes) => node.axes(axes, rank)?,
-        None => (0..rank).collect(),
-    };
+fn mode(node: &Node<'_>) -> Result<Mode> {
     let nearest = word(
         node,
         "nearest_mode",
@@ -121,8 +115,11 @@ fn resize(node: &Node<'_>) -> Result<Plan> {
     )?;
     let cubic = Mode::Cubic(node.float("cubic_coeff_a", -0.75)?);
     let modes = [("nearest", Mode::Nearest(nearest)), ("linear", Mode::Linear), ("cubic", cubic)];
-    let mode = word(node, "mode", "nearest", &modes)?;
-    let coordinates = word(
+    word(node, "mode", "nearest", &modes)
+}
+
+fn coordinates(node: &Node<'_>) -> Result<Coordinates> {
+    word(
         node,
         "coordinate_transformation_mode",
         "half_pixel",
@@ -134,7 +131,17 @@ fn resize(node: &Node<'_>) -> Result<Plan> {
             ("asymmetric", Coordinates::Asymmetric),
             ("tf_crop_and_resize", Coordinates::CropAndResize),
         ],
-    )?;
+    )
+}
+
+fn resize(node: &Node<'_>) -> Result<Plan> {
+    let x = node.input(0, "X")?;
+    let rank = x.rank();
+    let axes = match node.ints("axes")? {
+        Some(axes) => node.axes(axes, rank)?,
+        None => (0..rank).collect(),
+    };
+    let (mode, coordinates) = (mode(node)?, coordinates(node)?);
     let antialias = node.flag("antialias", false)?;
     let exclude_outside = node.flag("exclude_outside", false)?;
     let extrapolation = node.float("extrapolation_value", 0.0)?;
