@@ -3,6 +3,7 @@
 mod arena;
 mod groups;
 mod instruction;
+mod lanes;
 mod machine;
 mod program;
 mod transfer;
@@ -10,6 +11,7 @@ mod transfer;
 use arena::*;
 use groups::*;
 use instruction::*;
+use lanes::*;
 use machine::*;
 use program::*;
 use transfer::*;

@@ -13,7 +13,7 @@
 //! stays an invocation. A vendor's operation gives no token, so `device.mark` takes one of
 //! the engine that does it.
 //!
-//! The listing (`listing.rs`) writes each instruction and move by its encoding.
+//! The listing (`listing/`) writes each instruction and move by its encoding.
 
 mod allocations;
 mod inline;
