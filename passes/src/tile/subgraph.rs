@@ -484,15 +484,11 @@ fn unmoved<'c>(
 /// A tile of a member as a nest: what is handed over is a tensor of a tile's size.
 fn tile_nest<'c>(chain: &Chain<'_, 'c>, leaves: &[bool], member: usize, tiles: &Tiles) -> Nest<'c> {
     let mut nest = chain.nests[member].clone();
-    let shapes: Vec<_> = nest
-        .accesses()
-        .into_iter()
-        .enumerate()
-        .map(|(position, access)| {
-            let waits = inside(chain, leaves, member, position) && Border::of(access).is_none();
-            waits.then(|| reach(access, &tiles.spans[member]))
-        })
-        .collect();
+    let shape = |(position, access): (usize, &Access<'c>)| {
+        let waits = inside(chain, leaves, member, position) && Border::of(access).is_none();
+        waits.then(|| reach(access, &tiles.spans[member]))
+    };
+    let shapes: Vec<_> = nest.accesses().into_iter().enumerate().map(shape).collect();
     for (access, shape) in nest.accesses_mut().into_iter().zip(shapes) {
         access.shape = shape.unwrap_or_else(|| access.shape.clone());
     }
