@@ -1,10 +1,9 @@
 //! No chip's name stands in `passes/`.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use crate::Result;
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, files};
 
 /// Passes ask the machine description what it can, never which chip it is.
 pub fn none(workspace: &Workspace) -> Result {
@@ -28,21 +27,6 @@ pub fn none(workspace: &Workspace) -> Result {
         "passes must ask the machine description for a fact, not for a chip:\n{}",
         found.join("\n")
     ))
-}
-
-fn files(folder: &Path) -> Result<Vec<PathBuf>> {
-    let failed = |error| format!("cannot read {}: {error}", folder.display());
-    let mut files = Vec::new();
-    for entry in fs::read_dir(folder).map_err(failed)? {
-        let path = entry.map_err(failed)?.path();
-        if !path.is_dir() {
-            files.push(path);
-        } else if path.file_name().is_some_and(|name| name != "target") {
-            files.extend(self::files(&path)?);
-        }
-    }
-    files.sort();
-    Ok(files)
 }
 
 /// Words in lower case; an underscore stays inside a word.

@@ -11,6 +11,7 @@ mod chip_names;
 mod device_docs;
 mod dialect_docs;
 mod doctor;
+mod file_lengths;
 mod pages;
 mod process;
 mod ptxas;

@@ -8,13 +8,13 @@ use crate::Result;
 use crate::check::Need;
 use crate::process::{capture, cargo, stream};
 use crate::workspace::{HOST_FACTS, Workspace};
-use crate::{chip_names, device_docs, dialect_docs, ptxas, setup};
+use crate::{chip_names, device_docs, dialect_docs, file_lengths, ptxas, setup};
 
 /// What is tried.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
-    /// Format, clippy, unit tests of the crates and lit: what is asked again and again while one
-    /// writes.
+    /// Format, clippy, the length of files, unit tests of the crates and lit: what is asked again
+    /// and again while one writes.
     Quick,
     /// Everything.
     Whole,
@@ -31,6 +31,7 @@ struct Step {
 const STEPS: &[Step] = &[
     quick("format", format),
     quick("clippy", clippy),
+    quick("length of files", file_lengths::check),
     quick("build", build),
     quick("unit tests", unit_tests),
     whole("integration tests", integration_tests),

@@ -57,3 +57,20 @@ impl Workspace {
         self.llvm.join("bin").join(name)
     }
 }
+
+/// The files of a folder and of the folders in it, but for what is built and what is hidden.
+pub fn files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let failed = |error| format!("cannot read {}: {error}", folder.display());
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let (path, name) = (entry.path(), entry.file_name());
+        if !path.is_dir() {
+            files.push(path);
+        } else if name != "target" && !name.to_string_lossy().starts_with('.') {
+            files.extend(self::files(&path)?);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
