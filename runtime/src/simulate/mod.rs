@@ -5,6 +5,7 @@
 
 mod area;
 mod error;
+mod flatten;
 mod flights;
 mod frames;
 mod functional;

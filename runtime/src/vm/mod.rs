@@ -38,6 +38,7 @@
 //! | f16 and bf16 arithmetic | in f32, rounded to nearest even after each operation |
 //! | elementary functions in f32 and below | computed in f64, then rounded |
 
+mod axes;
 mod copy;
 mod env;
 mod error;

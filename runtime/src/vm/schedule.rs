@@ -6,11 +6,12 @@
 //! axes; what does not depend on the accumulators is done for the whole strip, the rest point
 //! by point. Where neither is possible a strip is one point.
 
+use super::axes::{Axis, accesses, axes, indices, loaded_at};
 use super::error::ProgramLocation;
 use super::eval;
 use super::inst::{BinaryOp, Inst};
 use super::nest::*;
-use super::program::{Access, Nest, Reg, TensorDecl, TensorId};
+use super::program::{Nest, Reg, TensorDecl, TensorId};
 use super::ty::Ty;
 
 /// Bytes that the registers of a strip should not exceed.
@@ -41,95 +42,6 @@ impl Scheduled {
         };
         Scheduled { place, kind }
     }
-}
-
-/// One axis, or several that are as good as one.
-#[derive(Debug, Clone)]
-struct Axis {
-    extent: u64,
-    parallel: bool,
-    /// Per address: loads, stores, `Index` instructions.
-    strides: Vec<i64>,
-}
-
-fn accesses(nest: &Nest) -> impl Iterator<Item = &Access> {
-    nest.loads.iter().chain(nest.stores.iter().map(|(access, _)| access))
-}
-
-/// Registers and axes of the `Index` instructions.
-fn indices(nest: &Nest) -> impl Iterator<Item = (Reg, u32)> {
-    let first = nest.loads.len();
-    nest.body.iter().enumerate().filter_map(move |(i, inst)| match inst {
-        Inst::Index(axis) => Some(((first + i) as Reg, *axis)),
-        _ => None,
-    })
-}
-
-/// The axes of more than one point; neighbours that every access walks as one are merged.
-fn axes(nest: &Nest) -> Vec<Axis> {
-    let found = find_parallel(nest);
-    let mut axes: Vec<Axis> = Vec::new();
-    for i in (0..nest.extents.len()).filter(|&i| nest.extents[i] > 1) {
-        let strides = accesses(nest).map(|a| a.strides[i]);
-        let indices = indices(nest).map(|(_, axis)| (axis as usize == i) as i64);
-        let parallel = nest.parallel[i] || found[i];
-        let axis =
-            Axis { extent: nest.extents[i], parallel, strides: strides.chain(indices).collect() };
-        match axes.last_mut().and_then(|outer| merged(outer, &axis).map(|m| (outer, m))) {
-            Some((outer, merged)) => *outer = merged,
-            None => axes.push(axis),
-        }
-    }
-    axes
-}
-
-fn merged(outer: &Axis, inner: &Axis) -> Option<Axis> {
-    let walks_on = |(&o, &i): (&i64, &i64)| o as i128 == i as i128 * inner.extent as i128;
-    let fits =
-        outer.parallel == inner.parallel && outer.strides.iter().zip(&inner.strides).all(walks_on);
-    let extent = outer.extent.checked_mul(inner.extent)?;
-    fits.then(|| Axis { extent, ..inner.clone() })
-}
-
-/// Axes that are parallel by the accesses alone: every store moves along them, never twice to
-/// one element, and what is stored is loaded, if at all, at the place of the store.
-fn find_parallel(nest: &Nest) -> Vec<bool> {
-    let none = vec![false; nest.extents.len()];
-    if !nest.scatters.is_empty() {
-        return none;
-    }
-    for (i, (store, _)) in nest.stores.iter().enumerate() {
-        let elsewhere = nest.loads.iter().any(|l| l.tensor == store.tensor && l != store);
-        let again = nest.stores[..i].iter().any(|(other, _)| other.tensor == store.tensor);
-        if elsewhere || again || loaded_at(nest, store.tensor) || !injective(nest, store) {
-            return none;
-        }
-    }
-    (0..nest.extents.len()).map(|i| nest.stores.iter().all(|(s, _)| s.strides[i] != 0)).collect()
-}
-
-/// Of two points that differ along an axis with a stride, no two have the same address.
-fn injective(nest: &Nest, access: &Access) -> bool {
-    let mut steps: Vec<(u128, u128)> = access
-        .strides
-        .iter()
-        .zip(&nest.extents)
-        .filter(|(stride, extent)| **stride != 0 && **extent > 1)
-        .map(|(stride, extent)| (stride.unsigned_abs() as u128, *extent as u128))
-        .collect();
-    steps.sort_unstable();
-    let mut reach = 0u128;
-    for (stride, extent) in steps {
-        if stride <= reach {
-            return false;
-        }
-        reach = reach.saturating_add(stride * (extent - 1));
-    }
-    true
-}
-
-fn loaded_at(nest: &Nest, tensor: TensorId) -> bool {
-    nest.body.iter().any(|inst| matches!(inst, Inst::LoadAt { tensor: t, .. } if *t == tensor))
 }
 
 /// The nest as a reordering copy between two tensors, if it is one.

@@ -3,18 +3,13 @@
 use weft_dialects::ir::Linear;
 
 use super::element::Element;
+use super::extents::{BYTES_MAX, Given, SHAPE, extents};
 use super::syntax::{
     Access, Assign, Function, Kind, Node, Operation, Result, Span, Statement, parse, wrong,
 };
 use crate::failure::Failure;
 use crate::reports::Report;
 use crate::sources::Sources;
-
-/// More bytes than a process can address.
-const BYTES_MAX: i64 = 1 << 47;
-
-/// Which text a report points into.
-const SHAPE: usize = 1;
 
 /// A loop axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,56 +116,6 @@ impl Kernel {
     pub fn points(&self) -> u64 {
         self.axes.iter().map(|axis| axis.extent).product()
     }
-}
-
-/// An extent that was given, and where.
-struct Given {
-    name: String,
-    extent: u64,
-    span: Span,
-}
-
-/// Reads `m=128,n=256`.
-fn extents(text: &str) -> Result<Vec<Given>> {
-    let mut all: Vec<Given> = Vec::new();
-    let mut begin = 0;
-    for part in text.split(',') {
-        let span = begin..begin + part.len();
-        begin = span.end + 1;
-        if part.trim().is_empty() {
-            continue;
-        }
-        let at = |message: String| Report::at(SHAPE, span.clone(), message);
-        let Some((name, extent)) = part.split_once('=') else {
-            let report = at(format!("`{}` is not an extent", part.trim()));
-            return Err(Box::new(report.help("AXIS=NUMBER, with commas between")));
-        };
-        let (name, extent) = (name.trim().to_owned(), extent.trim());
-        let number = match extent.parse::<u64>() {
-            Ok(0) => {
-                return Err(Box::new(
-                    at(format!("the axis {name} has no points")).help("1 or more"),
-                ));
-            }
-            Ok(number) if number <= BYTES_MAX as u64 => number,
-            Ok(_) => {
-                return Err(Box::new(
-                    at(format!("the axis {name} has {extent} points"))
-                        .help(format!("at most {BYTES_MAX}")),
-                ));
-            }
-            Err(_) => {
-                let report = at(format!("the extent of {name} is `{extent}`"));
-                return Err(Box::new(report.help("a whole number from 1")));
-            }
-        };
-        if let Some(first) = all.iter().find(|given| given.name == name) {
-            let report = at(format!("the axis {name} is given twice"));
-            return Err(Box::new(report.label(SHAPE, first.span.clone(), "first here")));
-        }
-        all.push(Given { name, extent: number, span });
-    }
-    Ok(all)
 }
 
 /// The meaning of an index below 0.

@@ -20,6 +20,7 @@
 
 mod build;
 mod element;
+mod extents;
 mod kernel;
 mod operator;
 mod syntax;

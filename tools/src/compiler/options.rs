@@ -1,0 +1,119 @@
+//! What a compilation is asked for.
+
+use std::path::PathBuf;
+
+use weft_dialects::ir::pass::Pass;
+use weft_passes::codegen::gpu::Isa;
+use weft_passes::pipeline::{self, Stage};
+use weft_passes::{task, tile};
+
+use crate::limits;
+use crate::machines::Device;
+
+/// The options of a compilation.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The machine to compile for.
+    pub device: Device,
+    /// Threads that compile; 0 for as many as there are processors.
+    pub jobs: usize,
+    /// Virtual execution units of the task program; 0 for as many as the machine has.
+    pub units: usize,
+    /// Files of weights, by the id that text names them with.
+    pub weights: Vec<(String, PathBuf)>,
+    /// For the ONNX importer.
+    pub import: weft_onnx::Options,
+    /// File for the module that a pass failed on, with the command that repeats it.
+    pub reproducer: Option<PathBuf>,
+    /// Print the module after every pass, on standard error.
+    pub print_ir: bool,
+    /// Which passes say what they chose, and from what.
+    pub remarks: Remarks,
+    /// Say on a terminal what is being done.
+    pub progress: bool,
+    /// Write artifacts for the simulator, also where there is native code for the machine.
+    pub simulate: bool,
+    /// Options of passes: pass, option, value.
+    pub pass_options: Vec<(String, String, String)>,
+    /// The most bytes that one tensor of the model may take.
+    pub max_bytes: u64,
+}
+
+impl Options {
+    /// Options of passes: pass, option, value; `units` is the number as text.
+    pub(super) fn of_passes<'o>(&'o self, units: &'o str) -> Vec<(&'o str, &'o str, &'o str)> {
+        let mut options = Vec::new();
+        if self.units > 0 {
+            options.push((task::from_tile::PASS.name, "units", units));
+        }
+        if self.simulate {
+            // A simulated unit runs one group at a time.
+            options.push((tile::construct_rtiles::PASS.name, "groups", "apart"));
+        }
+        match self.remarks {
+            Remarks::None => {}
+            Remarks::Tiles => {
+                options.push((tile::peel::PASS.name, "remarks", "true"));
+                options.push((tile::construct_rtiles::PASS.name, "remarks", "true"));
+            }
+            Remarks::All => {
+                let says = |pass: &&&Pass| pass.options.iter().any(|own| own.name == "remarks");
+                let saying = pipeline::PASSES.iter().filter(says);
+                options.extend(saying.map(|pass| (pass.name, "remarks", "true")));
+            }
+        }
+        let asked = self.pass_options.iter();
+        options.extend(asked.map(|(pass, option, value)| (&**pass, &**option, &**value)));
+        options
+    }
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            device: Device::default(),
+            jobs: 0,
+            units: 0,
+            weights: Vec::new(),
+            import: weft_onnx::Options::default(),
+            reproducer: None,
+            print_ir: false,
+            remarks: Remarks::default(),
+            progress: false,
+            simulate: false,
+            pass_options: Vec::new(),
+            max_bytes: limits::MOST_BYTES,
+        }
+    }
+}
+
+/// Which passes say what they chose.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Remarks {
+    /// None.
+    #[default]
+    None,
+    /// The passes that choose tiles.
+    Tiles,
+    /// Every one that can.
+    All,
+}
+
+/// The forms that a compilation can produce.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Emit {
+    /// The module's text at a stage.
+    Stage(Stage),
+    /// LLVM IR of the kernels, optimised.
+    Llvm,
+    /// Assembly of the kernels.
+    Asm,
+    /// Kernels in the operations of the machine's own dialect.
+    Vendor,
+    /// The linked code, an ELF shared object.
+    Obj,
+    /// Assembly of kernels that are code for one thread of many.
+    Threads(Isa),
+    /// The artifact.
+    Weft,
+}
