@@ -1,4 +1,4 @@
-//! Passes of the `tile` room.
+//! Passes of the `tile` stage.
 
 pub mod banks;
 pub mod block;
@@ -11,6 +11,7 @@ mod cost;
 mod explain;
 mod far;
 pub mod fuse_elementwise;
+pub mod group_tiles;
 mod groups;
 pub mod instances;
 mod instruction;

@@ -1,6 +1,6 @@
 //! The tile of a group, and what the group takes with it.
 //!
-//! Of the tiles with the least traffic that fit (`traffic.rs`) the policy that chooses register
+//! Of the constructed tiles with the least traffic (`group_tiles.rs`) the policy that chooses register
 //! tiles is asked what each member's takes where what is handed over is in the local memory, and what the
 //! members take as kernels of their own. Where groups of lanes take turns in a unit, its share of
 //! the memory that all units see bounds both, for what the policy counts there is issued only.
@@ -14,11 +14,12 @@ use weft_dialects::tile::Compute;
 
 use super::chooser::Chooser;
 use super::far::Far;
+use super::group_tiles::{Config, Limits, configs};
 use super::isa::{self, Near};
 use super::member_tile::choose_tile;
 use super::pace::Pace;
 use super::propagate::{Chain, Link, Tiles, propagate, reach};
-use super::traffic::{Config, Limits, configs, traffic};
+use super::traffic::traffic;
 use super::way::{move_cycles, private_cache, way};
 use crate::cost::worth;
 use crate::nest::grid::task_grid;
@@ -222,7 +223,7 @@ pub(super) struct UntiledGroup<'g, 'n, 'c> {
     pub leaves: &'g [bool],
 }
 
-/// The best tile that halving finds, if it saves more than `least` cycles.
+/// The best of the tiles that are constructed, if it saves more than `least` cycles.
 ///
 /// # Errors
 /// The reason that there is no such tile.
@@ -243,7 +244,6 @@ pub(super) fn tile<'c>(
     let limits = Limits {
         room: pace.room(&buffer),
         units: pace.units * pace.at_once,
-        least: if pace.at_once > 1 { pace.units } else { 1 },
         transaction_bytes: transaction(machine),
         steps: &members[members.len() - 1].multiples,
         leaves,

@@ -1,7 +1,8 @@
 //! What a group moves and holds (WE-4, WE-6, WE-8): the softmax of scores, worked out by hand.
 
 use weft_passes::tile::propagate::{Chain, Link, propagate};
-use weft_passes::tile::traffic::{Limits, configs, footprint, traffic};
+use weft_passes::tile::group_tiles::{Limits, configs};
+use weft_passes::tile::traffic::{footprint, traffic};
 
 use crate::support::{Kernel, MAC_F32};
 use crate::tiles::{link, with};
@@ -60,7 +61,6 @@ fn limits(room: u64) -> Limits<'static> {
     Limits {
         room,
         units: 80,
-        least: 1,
         transaction_bytes: 1,
         steps: &[1, 1, 1],
         leaves: &NOTHING_LEAVES,

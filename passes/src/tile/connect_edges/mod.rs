@@ -8,7 +8,7 @@
 //!
 //! Welder's two steps (OSDI'23, section 4): in the order of the text every edge is tried in the
 //! memory nearer to a unit (*GraphConnecting*); for the runs that it would join the tile of the
-//! last one is cut until all members' tiles fit (*SubGraphTiling*, `subgraph.rs`). The edge stays
+//! last one is constructed so that all members' tiles fit (*SubGraphTiling*, `group_tiles.rs`). The edge stays
 //! near if that is predicted to take less, recomputed halos and inputs read again included.
 //!
 //! Some edges pay only together: a softmax reads its rows three times. So from every run on, those
