@@ -118,8 +118,11 @@ struct Construction<'l, 'n, 'c> {
     chain: &'l Chain<'n, 'c>,
     limits: &'l Limits<'l>,
     wait: HandedOver<'l, 'n, 'c>,
-    known: RefCell<FxHashMap<Vec<u64>, Result<Rc<Config>, Refused>>>,
+    known: RefCell<FxHashMap<Vec<u64>, Found>>,
 }
+
+/// What a tile makes of the group, or why it makes nothing.
+type Found = Result<Rc<Config>, Refused>;
 
 impl Construction<'_, '_, '_> {
     /// The tiles of which every axis wastes at most ε.

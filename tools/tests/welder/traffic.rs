@@ -1,7 +1,7 @@
 //! What a group moves and holds (WE-4, WE-6, WE-8): the softmax of scores, worked out by hand.
 
-use weft_passes::tile::propagate::{Chain, Link, propagate};
 use weft_passes::tile::group_tiles::{Limits, configs};
+use weft_passes::tile::propagate::{Chain, Link, propagate};
 use weft_passes::tile::traffic::{footprint, traffic};
 
 use crate::support::{Kernel, MAC_F32};
@@ -58,13 +58,7 @@ fn links() -> Vec<Link> {
 const NOTHING_LEAVES: [bool; 4] = [false; 4];
 
 fn limits(room: u64) -> Limits<'static> {
-    Limits {
-        room,
-        units: 80,
-        transaction_bytes: 1,
-        steps: &[1, 1, 1],
-        leaves: &NOTHING_LEAVES,
-    }
+    Limits { room, units: 80, transaction_bytes: 1, steps: &[1, 1, 1], leaves: &NOTHING_LEAVES }
 }
 
 #[test]
