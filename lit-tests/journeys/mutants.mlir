@@ -3,7 +3,7 @@
 //
 // tile: a tile is larger than what is around it, or than the registers.
 // RUN: weft-opt %s --graph-to-tile --tile-construct-rtiles -o %t.tile
-// RUN: sed 's/"spad"\[1024, 3\]/"spad"[4096, 3]/' %t.tile | not weft-opt 2>&1 | FileCheck %s --check-prefix=LARGE
+// RUN: sed 's/"spad"\[1728, 3\]/"spad"[4096, 3]/' %t.tile | not weft-opt 2>&1 | FileCheck %s --check-prefix=LARGE
 // RUN: sed 's/"vreg"\[64, 1\]/"vreg"[256, 1]/' %t.tile | not weft-opt 2>&1 | FileCheck %s --check-prefix=REGISTERS
 // LARGE: error: the rTile in @spad is 4096 long on axis 0, in one of 4000 in @dram
 // REGISTERS: error: the accumulators of [256, 1] take 1024 bytes of @vreg, which has 512
@@ -24,13 +24,13 @@
 // device: a halo is one element short, nobody waits for a transfer, two operands change places.
 // RUN: weft-opt %t.task --tile-to-device -o %t.device.mlir
 // RUN: weft simulate %t.device.mlir --outputs %t.right.npz
-// RUN: sed 's/sizes \[1026\]/sizes [1025]/' %t.device.mlir > %t.halo.mlir
+// RUN: sed 's/sizes \[1730\]/sizes [1729]/' %t.device.mlir > %t.halo.mlir
 // RUN: not weft simulate %t.halo.mlir 2>&1 | FileCheck %s --check-prefix=HALO
 // RUN: sed '/device.wait/d' %t.device.mlir > %t.wait.mlir
 // RUN: not weft simulate %t.wait.mlir 2>&1 | FileCheck %s --check-prefix=WAIT
 // RUN: sed 's/ins(\(%[0-9]*\[[^]]*\]\), \(%[0-9]*\[[^]]*\]\)) outs/ins(\2, \1) outs/' %t.device.mlir > %t.swapped.mlir
 // RUN: not weft simulate %t.swapped.mlir --expect %t.right.npz 2>&1 | FileCheck %s --check-prefix=SWAPPED
-// HALO: device.copy @load {{.+}} reads elements 1025 to 1026 of buffer {{.+}} in @spad, which nothing has written
+// HALO: device.copy @load {{.+}} reads elements 1729 to 1730 of buffer {{.+}} in @spad, which nothing has written
 // WAIT: device.copy @load {{.+}} in @spad, which operation {{.+}}, device.transfer @in still writes on engine dma
 // SWAPPED: error: output `y` differs in 4000 of 4000 elements
 

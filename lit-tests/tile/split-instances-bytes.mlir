@@ -26,8 +26,8 @@
 // INSTANCES: "read_bytes": 16160,
 // INSTANCES: "written_bytes": 16000,
 
-// The sums come in four tiles, of two elements more than they give and 3 weights each: 4008 + 12.
+// The sums come in three tiles, of two elements more than they give and 3 weights each: 4006 + 9.
 // All 4000 are written, and read again.
 // LAYERS: "name": "dram",
-// LAYERS: "read_bytes": 32080,
+// LAYERS: "read_bytes": 32060,
 // LAYERS: "written_bytes": 32000,

@@ -12,7 +12,7 @@ use super::layout::Layout;
 use super::policy::Tiled;
 use super::rtiles::task_memory;
 use super::schedule::schedule;
-use super::task_tile;
+use super::stage_tile::{Around, stage_tile};
 use super::why::Why;
 use super::write_compute::{Tiling, rewrite};
 use crate::nest::Nest;
@@ -76,7 +76,9 @@ pub(super) fn choose_tile<'c>(
         Some(mut stage) => {
             let left = stage.memory.capacity_bytes().checked_sub(beside.taken)?;
             stage.memory = stage.memory.with_capacity(left);
-            Some(task_tile::stage_tile(nest, &inner, &outer, &stage).ok()?)
+            let restart = lanes.restart(machine, nest)?;
+            let around = Around { registers: &inner.sizes, task: &outer.sizes, restart };
+            Some(stage_tile(machine, nest, &around, &stage).ok()?)
         }
         None => None,
     };

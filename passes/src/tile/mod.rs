@@ -40,6 +40,7 @@ mod shape;
 mod shapes;
 pub mod split_reductions;
 pub mod split_rows;
+mod stage_tile;
 pub mod stream_host;
 mod subgraph;
 mod task_tile;

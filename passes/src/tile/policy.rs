@@ -81,6 +81,17 @@ pub(super) struct Lanes<'c> {
     pub stage: Option<Stage<'c>>,
 }
 
+impl<'c> Lanes<'c> {
+    /// Cycles of a register tile for each further part of a reduction: its sums are stored and
+    /// loaded again. `None` where the machine has no such registers.
+    pub fn restart(&self, machine: Machine<'c>, nest: &Nest<'c>) -> Option<f64> {
+        let facts = Facts::of(machine, self.memory)?;
+        let unpacked = vec![false; nest.inputs.len()];
+        let axis = self.shape.lanes_axis;
+        Some(Model::new(nest, &facts, &self.mapped, axis, &unpacked).restart(&self.shape))
+    }
+}
+
 impl Tiled<'_> {
     /// Name of the instruction or lane unit.
     pub fn instruction(&self) -> &str {

@@ -6,10 +6,10 @@ use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Op, Report};
 use weft_dialects::tile::{RTile, Schedule};
 
-use super::cost::Model;
-use super::lane_facts::{Facts, Private};
+use super::lane_facts::Private;
 use super::parts::Parts;
 use super::policy::{Lanes, Tiled};
+use super::stage_tile::{Around, stage_tile};
 use super::task_tile;
 use super::why::Why;
 use super::write_compute::Tiling;
@@ -71,7 +71,9 @@ impl<'c> Tile<'c> {
         if let Tiled::Lanes(lanes) = &tiled
             && let Some(stage) = &lanes.stage
         {
-            let staged = task_tile::stage_tile(nest, &tiles[1], &tiles[0], stage)?;
+            let restart = lanes.restart(machine, nest).unwrap_or(0.0);
+            let around = Around { registers: &tiles[1].sizes, task: &tiles[0].sizes, restart };
+            let staged = stage_tile(machine, nest, &around, stage)?;
             // Staged tiles may be smaller than those that the registers would hold.
             for (inner, staged) in tiles[1].sizes.iter_mut().zip(&staged.sizes) {
                 *inner = (*inner).min(*staged);
@@ -96,10 +98,10 @@ impl<'c> Tile<'c> {
 ///
 /// `cycles` are those of the whole nest. The rTask is cut along its innermost loop where what
 /// that loop runs over would leave the cache otherwise.
-fn in_parts(
-    machine: Machine<'_>,
-    nest: &Nest<'_>,
-    lanes: &Lanes<'_>,
+fn in_parts<'c>(
+    machine: Machine<'c>,
+    nest: &Nest<'c>,
+    lanes: &Lanes<'c>,
     cycles: f64,
     registers: &RTile,
     task: RTile,
@@ -116,15 +118,7 @@ fn in_parts(
         if waits <= most {
             return None;
         }
-        let facts = Facts::of(machine, lanes.memory)?;
-        let model = Model::new(
-            nest,
-            &facts,
-            &lanes.mapped,
-            lanes.shape.lanes_axis,
-            &vec![false; nest.inputs.len()],
-        );
-        let restart = model.restart(&lanes.shape);
+        let restart = lanes.restart(machine, nest)?;
         let (task, length) = parts.cut(&registers.sizes, &task.sizes)?;
         let saves = parts.rounds(length) * restart < waits;
         saves.then(|| {

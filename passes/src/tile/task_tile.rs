@@ -1,62 +1,11 @@
-//! The rTiles around the one in registers: of the rTask, and of where tiles wait.
+//! The rTile of the rTask: whole register tiles, scaled out and shrunk until every unit has some
+//! (Roller, OSDI'22, section 4.3).
 
 use weft_dialects::device::{Machine, Unit};
 use weft_dialects::tile::RTile;
 
-use super::local;
-use super::way::{Stage, private_cache};
+use super::way::private_cache;
 use crate::nest::{Access, Nest};
-
-/// The rTile that waits between the shared memory and the registers: the register tile
-/// and whole reductions, cut until they fit, then grown inside `task` as far as they fit.
-///
-/// # Errors
-/// The tensors that do not fit.
-pub(super) fn stage_tile(
-    nest: &Nest<'_>,
-    registers: &RTile,
-    task: &RTile,
-    stage: &Stage<'_>,
-) -> Result<RTile, String> {
-    let room = stage.memory.capacity_bytes();
-    let name = stage.memory.name;
-    let fits = |sizes: &[u64]| local::bytes(nest, sizes) <= room;
-    let mut sizes = registers.sizes.clone();
-    for (axis, size) in sizes.iter_mut().enumerate().filter(|(axis, _)| nest.reduces(*axis)) {
-        *size = nest.axes[axis].extent;
-    }
-    // The register tile itself may touch more than there is room for.
-    while !fits(&sizes) {
-        let reductions = (0..sizes.len()).filter(|&axis| nest.reduces(axis));
-        let widest = reductions.max_by_key(|&axis| sizes[axis]).filter(|&axis| sizes[axis] > 1);
-        let rows =
-            || (0..sizes.len()).max_by_key(|&axis| sizes[axis]).filter(|&axis| sizes[axis] > 1);
-        let Some(axis) = widest.or_else(rows) else {
-            let (bytes, whole) = (local::bytes(nest, &sizes), local::captured_bytes(nest));
-            let tables = if whole > 0 {
-                format!(", {whole} of them read at computed addresses")
-            } else {
-                String::new()
-            };
-            return Err(format!(
-                "one point needs {bytes} bytes of @{name}{tables}; it holds {room}"
-            ));
-        };
-        sizes[axis] = sizes[axis].div_ceil(2);
-    }
-    let mut growing: Vec<usize> = (0..sizes.len()).filter(|&axis| !nest.reduces(axis)).collect();
-    while let Some(position) = growing.iter().rposition(|&axis| sizes[axis] < task.sizes[axis]) {
-        let axis = growing[position];
-        let mut wider = sizes.clone();
-        wider[axis] = (sizes[axis] * 2).min(task.sizes[axis]);
-        if fits(&wider) {
-            sizes = wider;
-        } else {
-            growing.remove(position);
-        }
-    }
-    Ok(RTile { memory: name.to_owned(), sizes })
-}
 
 /// The largest number of rTasks for a unit. Where data that is read again stays in a cache of the
 /// unit's own, larger rTasks read more of it again.
