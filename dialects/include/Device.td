@@ -277,6 +277,7 @@ def Device_LanesOp : Device_Op<"lanes", [Symbol, HasParent<"MachineOp">]> {
     | `shuffle_cycles` | to exchange lanes of two registers | 1 |
     | `step_cycles` | of one round of a loop beside what it does | 0.5 |
     | `tile_cycles` | to begin and to end the loops of one register tile | 6 |
+    | `member_cycles` | between the tiles of two kernels that were joined: places are added up, loops begin and end | 100 |
 
     ```mlir
     reductions(["arith.addf"]) operation_cycles({arith.divf = 10.0, math.sqrt = 12.0}) step_cycles(0.5)
@@ -284,7 +285,7 @@ def Device_LanesOp : Device_Op<"lanes", [Symbol, HasParent<"MachineOp">]> {
 
     - C1: the unit and the memory belong to the machine, and the memory is a register file.
     - C2: every type fits a register a whole number of times.
-    - C3: cycles are above zero; those of a step and of a tile may be zero.
+    - C3: cycles are above zero; those of a step, a tile and a member may be zero.
     - C4: `operation_cycles` are numbers, of operations in `operations`.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$unit,
@@ -292,7 +293,8 @@ def Device_LanesOp : Device_Op<"lanes", [Symbol, HasParent<"MachineOp">]> {
                        TypeArrayAttr:$types, StrArrayAttr:$operations, StrArrayAttr:$reductions,
                        OptionalAttr<DictionaryAttr>:$operation_cycles,
                        OptionalAttr<F64Attr>:$shuffle_cycles, OptionalAttr<F64Attr>:$step_cycles,
-                       OptionalAttr<F64Attr>:$tile_cycles);
+                       OptionalAttr<F64Attr>:$tile_cycles,
+                       OptionalAttr<F64Attr>:$member_cycles);
   let assemblyFormat = [{
     $sym_name `on` $unit `in` $memory `issue_cycles` `(` $issue_cycles `)`
     `latency_cycles` `(` $latency_cycles `)` `types` `(` $types `)`
@@ -300,7 +302,8 @@ def Device_LanesOp : Device_Op<"lanes", [Symbol, HasParent<"MachineOp">]> {
     oilist(`operation_cycles` `(` $operation_cycles `)`
           | `shuffle_cycles` `(` $shuffle_cycles `)`
           | `step_cycles` `(` $step_cycles `)`
-          | `tile_cycles` `(` $tile_cycles `)`)
+          | `tile_cycles` `(` $tile_cycles `)`
+          | `member_cycles` `(` $member_cycles `)`)
     attr-dict
   }];
 }

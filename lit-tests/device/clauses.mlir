@@ -8,7 +8,7 @@
 // CHECK: device.memory @near scope("cluster") capacity_bytes(65536) within(@dram) bytes_per_cycle(64) transaction_bytes(64)
 // CHECK: device.unit @core count(8) clock_mhz(1000) cluster(@cluster) wait_cycles(5) launch_cycles(9)
 // CHECK: device.move @load from @dram to @vreg issue_cycles(5.000000e-01) latency_cycles(7) strided fills
-// CHECK: reductions([]) operation_cycles({arith.divf = 1.000000e+01 : f64}) shuffle_cycles(2.000000e+00) step_cycles(0.000000e+00) tile_cycles(3.000000e+00)
+// CHECK: reductions([]) operation_cycles({arith.divf = 1.000000e+01 : f64}) shuffle_cycles(2.000000e+00) step_cycles(0.000000e+00) tile_cycles(3.000000e+00) member_cycles(9.000000e+01)
 device.machine @toy arch("toy") features([]) {
   device.memory @dram scope("device") capacity_bytes(1048576) transaction_bytes(64) bytes_per_cycle(16)
   device.memory @near scope("cluster") capacity_bytes(65536) transaction_bytes(64) bytes_per_cycle(64) within(@dram)
@@ -17,7 +17,7 @@ device.machine @toy arch("toy") features([]) {
   device.unit @cluster count(2)
   device.move @load from @dram to @vreg fills strided latency_cycles(7) issue_cycles(0.5)
   device.lanes @valu on @core in @vreg issue_cycles(1.0) latency_cycles(1) types([f32]) operations(["arith.divf"]) reductions([])
-    tile_cycles(3.0) step_cycles(0.0) operation_cycles({arith.divf = 10.0}) shuffle_cycles(2.0)
+    member_cycles(90.0) tile_cycles(3.0) step_cycles(0.0) operation_cycles({arith.divf = 10.0}) shuffle_cycles(2.0)
 }
 
 //--- twice.mlir

@@ -70,6 +70,8 @@ view! {
         step_cycles: f64 = float(op, "step_cycles").unwrap_or(STEP_CYCLES);
         /// Cycles to begin and to end the loops of one register tile.
         tile_cycles: f64 = float(op, "tile_cycles").unwrap_or(TILE_CYCLES);
+        /// Cycles between the tiles of two kernels that were joined.
+        member_cycles: f64 = float(op, "member_cycles").unwrap_or(MEMBER_CYCLES);
     }
     lists {
         /// Element types.
@@ -84,10 +86,11 @@ view! {
 }
 
 /// A shuffle of one port; three operations around a round, of which few units issue less than
-/// six a cycle; some places summed up and jumps.
+/// six a cycle; some places summed up and jumps, and a row of loops with their bounds.
 const SHUFFLE_CYCLES: f64 = 1.0;
 const STEP_CYCLES: f64 = 0.5;
 const TILE_CYCLES: f64 = 6.0;
+const MEMBER_CYCLES: f64 = 100.0;
 
 /// Operations that no unit does in one go, and how many times as long one takes.
 const SLOW: [&str; 4] = ["arith.divf", "arith.divsi", "arith.remsi", "math.sqrt"];

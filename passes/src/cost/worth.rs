@@ -35,6 +35,11 @@ pub fn parts(tasks: u64, cycles: u64, units: u64, split_cycles: u64) -> u64 {
     if cycles <= split_cycles {
         return 1;
     }
-    let worth = cycles.checked_div(split_cycles / 2).unwrap_or(u64::MAX);
-    worth.clamp(1, units.min(tasks).max(1))
+    shares(cycles, split_cycles).clamp(1, units.min(tasks).max(1))
+}
+
+/// In how many shares, each for a unit of its own, work of `cycles` is worth cutting at most, where a
+/// unit is given work above `split_cycles`: half of that is the least that a share is.
+pub(crate) fn shares(cycles: u64, split_cycles: u64) -> u64 {
+    cycles.checked_div(split_cycles / 2).unwrap_or(u64::MAX)
 }

@@ -18,13 +18,11 @@ use rustc_hash::FxHashMap;
 
 use super::placements::HandedOver;
 use super::propagate::{Chain, Tiles, propagate};
+use super::roller::ladder::EPSILONS;
 use super::roller::path::path;
 use super::roller::steps::{Steps, is_thrifty};
 use super::traffic::{handed_over, traffic};
 use crate::remarks::Refused;
-
-/// Waste of an axis that is allowed, round by round.
-const EPSILONS: [f64; 3] = [0.0, 0.1, 1.0];
 
 /// Limits on the tiles of a group.
 #[derive(Clone, Debug)]

@@ -31,15 +31,13 @@ use super::cost::Model;
 use super::instruction::Mapped;
 use super::lane_facts::Facts;
 use super::roller::enlarge::{Growth, enlarge};
+use super::roller::ladder::EPSILONS;
 use super::roller::steps::{Steps, is_thrifty};
 use super::shape::Shape;
 use super::shapes::{Held, MOST_ROWS, Rows, row_counts};
 use super::why::{Border, Rule, percent};
 use super::windows;
 use crate::nest::Nest;
-
-/// Waste of an axis that is allowed, round by round.
-const EPSILONS: [f64; 4] = [0.0, 0.1, 0.3, 1.0];
 
 /// Bits of a size in a [`Tile`].
 const BITS: usize = 6;

@@ -30,13 +30,16 @@ pub(super) struct Pace {
     pub local_wait: f64,
     /// Cycles until another kernel sees what was written.
     written: f64,
+    /// Cycles between the tiles of two members of a group.
+    pub member: f64,
 }
 
 impl Pace {
     /// For tiles that wait in `memory`; `None` where the machine lacks units or ways to it.
     pub fn of<'c>(machine: Machine<'c>, memory: &str) -> Option<Self> {
         let unit = machine.units().into_iter().next()?;
-        let registers = machine.lanes_units().into_iter().next()?.memory();
+        let lanes = machine.lanes_units().into_iter().next()?;
+        let (registers, member) = (lanes.memory(), lanes.member_cycles());
         let (units, handover) = (unit.count(), unit.handover_cycles() as f64);
         // Behind a cache the policy sees what comes from afar; where tiles are staged, nobody else does.
         let staged = way(machine, registers).is_some_and(|way| way.stage.is_some());
@@ -44,7 +47,8 @@ impl Pace {
         let (bandwidth, at_once) =
             (rate.map_or(f64::INFINITY, |rate| rate as f64 / units as f64), 1);
         let (shared_wait, local_wait, written) = (0.0, 0.0, 0.0);
-        let pace = Self { units, at_once, handover, bandwidth, shared_wait, local_wait, written };
+        let pace =
+            Self { units, at_once, handover, bandwidth, shared_wait, local_wait, written, member };
         if machine.memory(registers)?.lanes().is_none() {
             return Some(pace);
         }

@@ -29,9 +29,6 @@ use crate::remarks::Refused;
 /// Tiles that the policy is asked about.
 const TRIED: usize = 3;
 
-/// Cycles between two members' tiles: places are summed up, loops begin and end.
-const BETWEEN: f64 = 100.0;
-
 /// A kernel that can be part of a group.
 pub(super) struct Member<'c> {
     /// Its kernel's.
@@ -394,7 +391,7 @@ fn member_cycles<'c>(
     let machine = chooser.machine;
     let TiledGroup { group, inside, nests, config } = *tiled;
     let UntiledGroup { memory, members, chain, leaves } = *group;
-    let (mut each, mut waits) = (BETWEEN * nests.len() as f64 / pace.at_once as f64, 0.0);
+    let (mut each, mut waits) = (pace.member * nests.len() as f64 / pace.at_once as f64, 0.0);
     let mut again = 0;
     let brought = Far::of(machine).group(chain, &config.tiles, |own, access| inside[own][access]);
     // Without staging, the tiles of other members take no bytes from this one.

@@ -5,6 +5,7 @@ use weft_dialects::device::{Machine, Unit};
 use weft_dialects::tile::RTile;
 
 use super::way::private_cache;
+use crate::cost::worth::shares;
 use crate::nest::{Access, Nest};
 
 /// The largest number of rTasks for a unit. Where data that is read again stays in a cache of the
@@ -26,11 +27,7 @@ pub(super) fn task_tile(
     tasks: u64,
     memory: &str,
 ) -> RTile {
-    // Less than this and starting an rTask costs more than it brings; more, and units
-    // cannot even out.
-    let least = unit.handover_cycles() as f64 * 0.4;
-    let worth = (cycles / least).floor().max(1.0) as u64;
-    let mut wanted = worth.min(unit.count() * tasks).max(1);
+    let mut wanted = shares(cycles as u64, unit.handover_cycles()).min(unit.count() * tasks).max(1);
     let mut sizes = nest.extents();
     // A transpose reads along one axis and writes along the other: tiles as long on both touch the
     // fewest pages.

@@ -362,7 +362,12 @@ pub(super) fn lanes_c2(op: Op<'_>, diag: &mut Diagnostics) {
 /// C3. Cycles are above zero; those of a step and of a tile may be zero.
 pub(super) fn lanes_c3(op: Op<'_>, diag: &mut Diagnostics) {
     check_cycles(op, diag);
-    let clauses = [("shuffle_cycles", false), ("step_cycles", true), ("tile_cycles", true)];
+    let clauses = [
+        ("shuffle_cycles", false),
+        ("step_cycles", true),
+        ("tile_cycles", true),
+        ("member_cycles", true),
+    ];
     for (clause, may_be_zero) in clauses {
         let cycles = op.attr(clause).and_then(attr::float);
         let is_wrong =

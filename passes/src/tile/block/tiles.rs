@@ -19,6 +19,7 @@ use std::collections::HashSet;
 use weft_dialects::device::Machine;
 use weft_dialects::ir::ty;
 
+use super::super::roller::ladder::EPSILONS;
 use super::super::roller::path::path;
 use super::super::roller::{Arch, Axis, Dim, Operator, Options, Policy, Tensor, cost, steps};
 use super::super::why::{Rule, percent};
@@ -26,8 +27,6 @@ use super::choose::Facts;
 use super::{Block, Core, K, M, N, Ways};
 use crate::nest::{Access, Nest};
 
-/// Waste of an axis that is allowed, round by round.
-const EPSILONS: [f64; 4] = [0.0, 0.1, 0.3, 1.0];
 /// Reduction steps of a tile that are tried, from the deepest that fits on.
 const DEPTHS: usize = 3;
 

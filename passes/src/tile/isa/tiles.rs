@@ -14,13 +14,11 @@
 
 use std::collections::HashSet;
 
+use super::super::roller::ladder::EPSILONS;
 use super::super::roller::path::path;
 use super::super::roller::steps::{Steps, is_thrifty, lcm};
 use super::super::why::{Rule, percent};
 use super::cost::Mapped;
-
-/// Waste of an axis that is allowed, round by round.
-const EPSILONS: [f64; 4] = [0.0, 0.1, 0.3, 1.0];
 
 /// The tiles that Roller constructs from one instruction on, whose sizes are `least`.
 pub(super) fn constructed(mapped: &Mapped<'_, '_>, least: &[u64]) -> Vec<(Vec<u64>, Rule)> {

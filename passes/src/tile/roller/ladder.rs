@@ -6,6 +6,10 @@ use super::{Arch, Operator, Options, Policy, Tiles};
 /// The most waste along an axis: as much as there is work.
 pub const EPSILON_MAX: f64 = 1.0;
 
+/// The waste along an axis that is allowed round by round where tiles are ranked by their cost:
+/// few rounds are enough, since all that is found is compared.
+pub const EPSILONS: [f64; 4] = [0.0, 0.1, 0.3, 1.0];
+
 /// The step of the ladder. It is added up, as version 1 does: the sums decide which sizes just
 /// pass.
 fn step(policy: Policy) -> f64 {

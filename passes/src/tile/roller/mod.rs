@@ -26,7 +26,7 @@ pub mod banks;
 pub mod cost;
 pub mod enlarge;
 mod fuse;
-mod ladder;
+pub(super) mod ladder;
 mod model;
 mod operator;
 pub mod path;
