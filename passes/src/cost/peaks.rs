@@ -24,7 +24,7 @@ pub(crate) fn product_cycles<'c>(machine: Machine<'c>, elem: Type<'c>) -> Option
 
 /// Points of the nest that an instruction's meaning computes; where it is no
 /// `linalg.generic`, the elements of its largest operand.
-pub(crate) fn points(instruction: &Instruction<'_>) -> f64 {
+fn points(instruction: &Instruction<'_>) -> f64 {
     let last = instruction
         .meaning()
         .and_then(|block| block.iter().filter(|op| op.is("linalg.generic")).last())

@@ -15,6 +15,7 @@ use crate::nest::grid::{parallel_axes, task_grid};
 use crate::nest::{Nest, NestError, Start, read_members};
 use crate::tile::block::Block;
 use crate::tile::local_buffer;
+use crate::tile::predict::Tensors;
 use crate::tile::propagate::{Chain, Span, Tiles, links, propagate, reach};
 
 /// A kernel as a set of rTasks.
@@ -212,7 +213,8 @@ impl<'c> Kernels<'c> {
                     memory_cycles(self.machine, elements * ty::byte_size(own.elem()).unwrap_or(1))
                         + wait
                 });
-                return cost::arithmetic(self.machine, compute, nest) + known.sum::<f64>();
+                return cost::issued(self.machine, compute, nest, Tensors::Local)
+                    + known.sum::<f64>();
             };
             cost::by_move(self.machine, &way, nest, 1)
         });
@@ -256,7 +258,7 @@ impl<'c> Kernels<'c> {
                 tile * tiles.count() * ty::byte_size(access.elem()).unwrap_or(1)
             });
             let memory = memory_cycles(self.machine, touched.sum());
-            (cost::arithmetic(self.machine, compute, nest) * again).max(memory)
+            (cost::issued(self.machine, compute, nest, Tensors::Local) * again).max(memory)
         });
         // Tiles are loaded before the first member, and stored after the last one.
         let waits = local_buffer(self.machine);

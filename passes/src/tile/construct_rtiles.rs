@@ -225,7 +225,8 @@ pub(crate) fn construct<'c>(
         }
         // What one is beside the other, the schedule has to know.
         for (kernel, tile) in [(kernel, &best), (copy, &wide)] {
-            kernel.set_attr("cycles", attr::of_int(context, tile.why.cost.cycles.ceil() as i64));
+            let own = tile.tiled.told(tile.why).cost.cycles;
+            kernel.set_attr("cycles", attr::of_int(context, own.ceil() as i64));
         }
         let nest = read(copy).expect("it was read before");
         let schedule = schedule(machine, &nest, &wide.tiled, &wide.tiles);

@@ -81,6 +81,11 @@ impl<'m, 'c> Model<'m, 'c> {
 
     /// What the whole nest takes in tiles of this shape.
     pub fn cost(&self, shape: &Shape) -> Cost {
+        self.work(shape) + Cost::of(Term::Transfers, self.staged())
+    }
+
+    /// The same without what brings tensors to the memory in which tiles wait.
+    pub fn work(&self, shape: &Shape) -> Cost {
         let lanes = self.mapped.lanes;
         let mut apart = 1.0;
         for (axis, info) in self.nest.axes.iter().enumerate() {
@@ -109,7 +114,7 @@ impl<'m, 'c> Model<'m, 'c> {
             None => axes.push(vec![(1.0, 1)]),
         }
         let mut tile = shape.clone();
-        self.every(&axes, 0, &mut tile, steps) * apart + Cost::of(Term::Transfers, self.staged())
+        self.every(&axes, 0, &mut tile, steps) * apart
     }
 
     /// What the tiles of every size take, from the axis `depth` on.

@@ -10,6 +10,7 @@ use super::instruction::refusals;
 use super::isa::Search;
 use super::layout::Layout;
 use super::policy::{self, Candidate, Ranked, Tiled};
+use super::predict::{self, Tensors};
 use crate::cost::Cost;
 use crate::nest::read_kernel;
 
@@ -90,6 +91,7 @@ pub fn predicted<'c>(machine: Machine<'c>, kernel: Op<'c>) -> Option<Predicted> 
     };
     let at = ranked.iter().position(|candidate| names(&candidate.tiled))?;
     let own = ranked.remove(at);
+    let cost = predict::cost(machine, &nest, compute, Tensors::Shared)?;
     let second = ranked.first().map(|next| (next.tiled.describe(), next.cost.cycles));
-    Some(Predicted { what: own.tiled.describe(), cost: own.cost, second })
+    Some(Predicted { what: own.tiled.describe(), cost, second })
 }

@@ -122,19 +122,39 @@ pub(super) fn lane_unit<'c>(
     for unit in machine.lanes_units() {
         match unsupported(&unit, nest, expands) {
             Some(what) => reason = format!("@{} does not apply {what}", unit.name),
-            None => {
-                let lanes = lanes_type(nest).and_then(|elem| unit.lanes_for(elem)).unwrap_or(1);
-                return Ok(Mapped {
-                    name: unit.name,
-                    issue_cycles: body_cycles(&unit, nest.body),
-                    latency_cycles: unit.latency_cycles() as f64,
-                    lanes,
-                    scalar_inputs: Vec::new(),
-                });
-            }
+            None => return Ok(by_unit(&unit, nest)),
         }
     }
     Err(reason)
+}
+
+/// The body of a nest, operation by operation, on as many lanes as fit its widest type.
+fn by_unit<'c>(unit: &Lanes<'c>, nest: &Nest<'c>) -> Mapped<'c> {
+    Mapped {
+        name: unit.name,
+        issue_cycles: body_cycles(unit, nest.body),
+        latency_cycles: unit.latency_cycles() as f64,
+        lanes: lanes_type(nest).and_then(|elem| unit.lanes_for(elem)).unwrap_or(1),
+        scalar_inputs: Vec::new(),
+    }
+}
+
+/// The instruction or lane unit that a tile program names, with lanes along `lanes_axis`; `None`
+/// where it does not compute the body so.
+pub(super) fn named<'c>(
+    machine: Machine<'c>,
+    nest: &Nest<'c>,
+    name: &str,
+    lanes_axis: Option<usize>,
+) -> Option<Mapped<'c>> {
+    if let Some(unit) = machine.lanes_unit(name) {
+        return Some(by_unit(&unit, nest));
+    }
+    let suits = |mapped: &Mapped<'c>| {
+        let mut inputs = nest.inputs.iter().zip(&mapped.scalar_inputs);
+        lanes_axis.is_none_or(|axis| inputs.all(|(access, &scalar)| access.uses(axis) != scalar))
+    };
+    fits(&machine.instruction(name)?, nest).into_iter().find(suits)
 }
 
 /// Cycles that a lane unit issues for a body on one register, at least those of one operation.

@@ -32,6 +32,7 @@ mod parts;
 pub mod peel;
 pub mod placements;
 mod policy;
+pub(crate) mod predict;
 pub mod propagate;
 pub mod roller;
 mod rtiles;

@@ -116,6 +116,14 @@ impl Tiled<'_> {
         }
     }
 
+    /// The reason for it, with what its own tile takes on one unit.
+    pub fn told(&self, why: Why) -> Why {
+        match self {
+            Tiled::Matrix(matrix) => Why { cost: matrix.tile_cost, ..why },
+            Tiled::Lanes(_) | Tiled::Block(_) | Tiled::Moved(..) => why,
+        }
+    }
+
     /// One line for people.
     pub fn describe(&self) -> String {
         match self {
@@ -238,8 +246,10 @@ pub(super) fn candidates<'c>(
         let lanes = ByLanes { machine, nest, memory, facts, alone, layouts, search, keep };
         found.extend(lanes.of(units.iter().filter(own), &mut compared));
     }
-    for matrix in isa::choices(machine, nest, search).into_iter().flatten() {
-        let cost = alone.map_or(matrix.cost, |alone| alone(&matrix.tile, matrix.cost));
+    for mut matrix in isa::choices(machine, nest, search).into_iter().flatten() {
+        let own = |cost| alone.map_or(cost, |alone| alone(&matrix.tile, cost));
+        let cost = own(matrix.cost);
+        matrix.tile_cost = own(matrix.tile_cost);
         let rule = matrix.rule;
         compared += matrix.compared;
         found.push(Candidate { tiled: Tiled::Matrix(Box::new(matrix)), cost, rule });

@@ -70,7 +70,7 @@ pub(super) fn rewrite<'c>(
         })
         .collect();
     let layouts = layouts(tiled);
-    let because = why.map(|why| why.to_string());
+    let because = why.map(|why| tiled.told(why).to_string());
     let compute = ComputeOp {
         inputs: &loaded,
         inits,

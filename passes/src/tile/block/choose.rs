@@ -15,7 +15,7 @@ use weft_dialects::tile::RTile;
 
 use super::super::banks::{Banks, Choice};
 use super::super::why::Rule;
-use super::{Block, Chosen, K, Lying, M, N, Ways, accesses, epilogue, tiles};
+use super::{Block, Chosen, K, Lying, M, N, Ways, accesses, epilogue, of_numbers, tiles};
 use crate::cost::{Cost, Term};
 use crate::nest::Nest;
 
@@ -85,6 +85,23 @@ fn best<'c>(
     });
     let cost = taken(&block, &lying);
     Some(Chosen { block, ways, lying, cost, rule, compared })
+}
+
+/// What a block takes that a tile program describes, as [`Chosen::cost`], its turns of banks counted.
+/// `None` where the program says of an input no layout.
+pub fn cost<'c>(
+    machine: Machine<'c>,
+    nest: &Nest<'c>,
+    block: &Block<'c>,
+    layouts: &[Vec<i64>],
+) -> Option<Cost> {
+    let ways = Ways::of(machine, block.instruction().operands().last()?)?;
+    let (banks, facts) = (Banks::of(&ways.near)?, Facts::of(machine, nest, block, &ways)?);
+    let turns = |side: usize| {
+        let lying = of_numbers(layouts.get(block.inputs[side])?)?;
+        Some(accesses::counted(banks, nest, block, side, &lying).after.taken as f64)
+    };
+    Some(facts.cost(nest, block, [turns(M)?, turns(N)?]) * facts.units)
 }
 
 /// What a group that brings everything itself takes, cycles times units, for its register

@@ -29,7 +29,7 @@ use crate::cost::Cost;
 use crate::nest::{Access, Nest};
 
 pub use accesses::{near_run, turns};
-pub use choose::{alone, choose, may_share};
+pub use choose::{alone, choose, cost, may_share};
 pub use epilogue::lane_unit;
 pub use held::Held;
 pub use lying::{Lying, of_numbers, to_numbers};

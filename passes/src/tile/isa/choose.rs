@@ -97,8 +97,11 @@ pub struct Matrix<'c> {
     pub tile: RTile,
     /// Steps of the innermost looped reduction whose inputs have room at the same time.
     pub stages: u64,
-    /// What it is predicted to take on one unit.
+    /// What the mapping is predicted to take on one unit with its cheapest tile there, by which it is
+    /// compared with other ways.
     pub cost: Cost,
+    /// What it takes on one unit with its tile, which leaves work to others.
+    pub tile_cost: Cost,
     /// The rule by which the tile was constructed.
     pub(crate) rule: Rule,
     /// Tiles that were compared, of all mappings.
@@ -201,10 +204,10 @@ pub fn consider<'c>(
     // all units together are done.
     let mapped = Mapped::new(machine, nest, &mapping, search.near);
     let (sizes, rule) = cheapest(&tiles, &|tile| mapped.elapsed(tile, search.model));
-    let stages = mapped.stages(&sizes);
+    let (stages, tile_cost) = (mapped.stages(&sizes), mapped.cost(&sizes, search.model));
     let memory = mapping.result(nest).map_or("", |result| mapping.instruction.operands()[result]);
     let tile = RTile { memory: memory.to_owned(), sizes };
-    Ok(Matrix { tile, stages, mapping, cost, rule, compared })
+    Ok(Matrix { tile, stages, mapping, cost, tile_cost, rule, compared })
 }
 
 /// The mappings of an instruction with the cycles of their instructions alone: those of the fewest

@@ -414,6 +414,16 @@ impl<'c> Mapped<'_, 'c> {
     }
 }
 
+/// What a nest takes on one unit under a mapping, in tiles of these sizes.
+pub fn cost<'c>(
+    machine: Machine<'c>,
+    nest: &Nest<'c>,
+    mapping: &Mapping<'c>,
+    sizes: &[u64],
+) -> Cost {
+    Mapped::new(machine, nest, mapping, None).cost(sizes, Model::default())
+}
+
 /// Cycles of one transfer: its bytes by the slowest rate on the way, registers by their
 /// own time, and the time until it is there.
 pub fn transfer_cycles(machine: Machine<'_>, way: &Move<'_>, bytes: f64) -> f64 {

@@ -23,7 +23,7 @@ pub use boolean::{Bits, is_valid};
 pub use choose::{
     Considered, Matrix, Model, Near, Search, Strategy, choices, consider, hands_over,
 };
-pub use cost::transfer_cycles;
+pub use cost::{cost, transfer_cycles};
 pub use enumerate::{Filter, mapping, mappings};
 pub use gather::{Reach, reach};
 pub use mapping::{Digit, Mapping};
