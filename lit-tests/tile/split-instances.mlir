@@ -68,7 +68,7 @@ graph.model @stencil inputs ["x", "w"] outputs ["y"] {
 // TILE: %[[FIRST:.+]] = tile.run "sum to square" @[[KERNEL:.+]](%{{.+}}, %{{.+}}) into(%[[Y]]) : (tensor<4002xf32>, tensor<3xf32>, tensor<4000xf32>)
 // TILE: tile.run "sum to square" @[[KERNEL]](%{{.+}}, %{{.+}}) into(%[[FIRST]]) at [500, 0, 500] : (tensor<4002xf32>, tensor<3xf32>, tensor<4000xf32>)
 // TILE: tile.kernel @[[KERNEL]] stitched {
-// TILE:   tile.empty in @spad : tensor<502xf32>
+// TILE:   tile.empty in @spad at 0 : tensor<502xf32>
 // TILE:   tile.compute {{.+}} on @in tiles
 // TILE:   tile.compute {{.+}} on @in tiles
 // TILE:   tile.compute {{.+}} on @valu lanes 0 tiles

@@ -22,6 +22,7 @@ mod lane_facts;
 mod lane_tiles;
 pub mod lay_out;
 mod layout;
+pub mod lives;
 pub mod local;
 mod member_tile;
 mod offer;

@@ -13,7 +13,7 @@
 
 use std::collections::HashMap;
 
-use weft_dialects::device::build;
+use weft_dialects::device::{ARENA_ALIGN, build};
 use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Builder, Linear, Report, Val, attr, ty};
 use weft_dialects::tile::{Compute, Empty};
@@ -24,8 +24,9 @@ use super::member::{self, LocalTile, LocalTiles, MemberTile};
 use super::moved::moved;
 use super::tiles::Points;
 use super::transfer::wait;
-use crate::arena::{self, Life};
+use crate::arena::Life;
 use crate::nest::Nest;
+use crate::tile::lives::{lives, memories};
 use crate::tile::propagate::merged;
 
 /// The computes of such a kernel.
@@ -110,31 +111,14 @@ impl<'c> Stitched<'_, 'c> {
         &self,
         b: &mut Builder<'c>,
     ) -> Result<(LocalTiles<'c>, HashMap<Val<'c>, (&'c str, u64, u64)>), Failed> {
-        let mut lives: Vec<(Empty<'c>, Life)> = Vec::new();
-        for (number, (_, nest)) in self.members.iter().enumerate() {
-            for access in nest.accesses() {
-                let tensor = access.argument();
-                let Some(empty) = tensor.def().and_then(Empty::of) else { continue };
-                let elements = ty::count(tensor.ty()).unwrap_or(0);
-                let bytes = elements * ty::byte_size(access.elem()).unwrap_or(8);
-                let at = number as u32;
-                match lives.iter_mut().find(|(known, _)| known.op == empty.op) {
-                    Some((_, life)) => life.last = at,
-                    None => lives.push((empty, Life { first: at, last: at, bytes })),
-                }
-            }
-        }
-        let mut memories: Vec<&str> = lives.iter().map(|(empty, _)| empty.memory).collect();
-        memories.sort_unstable();
-        memories.dedup();
+        let nests: Vec<_> = self.members.iter().map(|(_, nest)| nest).collect();
+        let lives = lives(&nests);
         let (mut local_tiles, mut bytes) = (LocalTiles::new(), HashMap::new());
-        for name in memories {
+        for name in memories(&lives) {
             let own: Vec<_> = lives.iter().filter(|(empty, _)| empty.memory == name).collect();
-            let placed: Vec<Life> = own.iter().map(|(_, life)| *life).collect();
-            let arena = arena::place(&placed, 0);
-            self.check(name, arena.bytes)?;
+            let offsets = self.offsets(name, &own)?;
             let moves = member::moves(self.here, name)?;
-            for ((empty, life), offset) in own.into_iter().zip(arena.offsets) {
+            for ((empty, life), offset) in own.into_iter().zip(offsets) {
                 let tensor = empty.op.result(0);
                 let elements = ty::count(tensor.ty()).unwrap_or(0);
                 let elem = ty::elem(tensor.ty()).ok_or(Failed)?;
@@ -154,18 +138,44 @@ impl<'c> Stitched<'_, 'c> {
         Ok((local_tiles, bytes))
     }
 
-    fn check(&self, memory: &str, bytes: u64) -> Result<(), Failed> {
+    /// The first byte of each tensor in a memory, as the text says; one without lies behind all others.
+    /// Reports what does not fit, and tensors that share bytes while both are of use.
+    fn offsets(&self, memory: &str, own: &[&(Empty<'c>, Life)]) -> Result<Vec<u64>, Failed> {
         let Here { machine, kernel, .. } = *self.here;
         let found = machine.memory(memory).ok_or(Failed)?;
-        if bytes <= found.kernel_bytes() {
-            return Ok(());
+        let end = |at: u64, life: &Life| at + life.bytes.next_multiple_of(ARENA_ALIGN as u64);
+        let known = own.iter().filter_map(|(empty, life)| Some(end(empty.at?, life)));
+        let mut free = known.max().unwrap_or(0);
+        let mut offsets: Vec<u64> = Vec::new();
+        for (number, (empty, life)) in own.iter().enumerate() {
+            let at = empty.at.unwrap_or(free);
+            free = free.max(end(at, life));
+            let refuse = |what: String, help: &str| {
+                let name = kernel.symbol();
+                Report::new(empty.op.location(), format!("@{name}: {what}"))
+                    .note(found.op(), "the memory is here")
+                    .help(help);
+                Failed
+            };
+            let holds = found.kernel_bytes();
+            if at + life.bytes > holds {
+                let what = format!("a tensor has {} bytes at {at} of @{memory}", life.bytes);
+                let help = "stitch fewer computes, or smaller ones";
+                return Err(refuse(format!("{what}, which holds {holds}"), help));
+            }
+            let clash = own[..number].iter().zip(&offsets).find(|((_, other), place)| {
+                let live = other.first <= life.last && life.first <= other.last;
+                live && **place < at + life.bytes && at < **place + other.bytes
+            });
+            if let Some(((_, other), place)) = clash {
+                let (from, to) = (at.max(*place), (at + life.bytes).min(place + other.bytes));
+                let what = format!("two tensors share bytes {from} to {to} of @{memory}");
+                let help = format!("all of them end at {free}; without `at` it lies behind them");
+                return Err(refuse(format!("{what} while both are of use"), &help));
+            }
+            offsets.push(at);
         }
-        let what = format!("tensors of {bytes} bytes wait in @{memory}");
-        let holds = found.kernel_bytes();
-        Report::new(kernel.location(), format!("{what}, which holds {holds}"))
-            .note(found.op(), "the memory is here")
-            .help("stitch fewer computes, or smaller ones");
-        Err(Failed)
+        Ok(offsets)
     }
 }
 

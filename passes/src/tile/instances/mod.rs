@@ -19,6 +19,7 @@
 //! at addresses that it computes, or makes several tensors, stays as it is.
 
 mod groups;
+mod places;
 mod stitch;
 mod work;
 

@@ -8,6 +8,7 @@ use weft_dialects::tile::build::{self, RunOp};
 use weft_dialects::tile::{Empty, Run, View};
 
 use super::super::stream_host::emit::Emit;
+use super::places;
 
 /// A tensor from outside, and the element from which it is seen.
 type End<'c> = (Val<'c>, u64);
@@ -106,6 +107,7 @@ impl<'a, 'c> Instance<'a, 'c> {
             inside.copy(op)?;
         }
         build::yield_values(&mut inside.b, &inside.last);
+        places::write(emit.context, kernel.op)?;
         Ok((kernel.op, inside.given))
     }
 
