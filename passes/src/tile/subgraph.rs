@@ -315,8 +315,8 @@ impl<'s, 'g, 'n, 'c> Search<'s, 'g, 'n, 'c> {
         let traffic = config.traffic + again * count;
         let all = pace.alone(each * count as f64, traffic);
         let mut cycles = worth::least(pace.time(all, count, waits));
-        if pace.at_once == 1 {
-            // It is to pay on one unit as well as on all: a run may have fewer than the machine.
+        if pace.at_once == 1 && worth::is_worth(self.alone, all) {
+            // A run may have fewer units than the machine: on one it is not to lose.
             cycles = cycles.max(apart * worth::least(all) / self.alone);
         }
         Ok(Subgraph {
