@@ -210,7 +210,7 @@ impl<'m, 'c> Model<'m, 'c> {
         // Two of them are a shuffle.
         let insert = self.facts.shuffle / 2.0;
         match operand.strides[axis] / operand.bytes {
-            0 | 1 => one,
+            0 | 1 => one * self.accesses(operand),
             _ if self.facts.stage.is_some() => one * operand.turns,
             _ if operand.packed => one,
             // Two loads, and a shuffle for the elements of both.
@@ -218,6 +218,16 @@ impl<'m, 'c> Model<'m, 'c> {
             // Element by element, each put in its lane.
             _ => self.mapped.lanes as f64 * (one.max(insert) + insert),
         }
+    }
+
+    /// Accesses of the cache that a register along the lanes takes: two where it begins in one line
+    /// and ends in the next, as often as one does that begins at any element.
+    fn accesses(&self, operand: &Operand) -> f64 {
+        let register = operand.register_bytes.filter(|_| !operand.aligned);
+        let lines = register.zip(self.facts.near.as_ref());
+        lines.map_or(1.0, |(register, near)| {
+            1.0 + (register - operand.bytes as u64) as f64 / near.line_bytes as f64
+        })
     }
 
     /// Points along each axis of a tile, one along those that reduce without lanes.

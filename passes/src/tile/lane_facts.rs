@@ -68,7 +68,7 @@ impl<'c> Private<'c> {
 
 /// The cache next to the registers.
 pub(super) struct Near {
-    /// Its capacity.
+    /// Bytes of what is read that stay in it.
     pub capacity_bytes: u64,
     /// Addresses a multiple of this apart compete.
     pub way_bytes: u64,
@@ -88,7 +88,8 @@ impl Near {
         let behind = machine.memory(cache.caches()?)?;
         let (way_bytes, line_bytes) = (cache.way_bytes()?, cache.transaction_bytes()?);
         Some(Self {
-            capacity_bytes: cache.capacity_bytes(),
+            // What is stored stays behind in the last of four ways.
+            capacity_bytes: cache.capacity_bytes() / 4 * 3,
             way_bytes,
             ways: cache.capacity_bytes() / way_bytes,
             line_bytes,

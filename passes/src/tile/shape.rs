@@ -37,6 +37,10 @@ pub(super) struct Operand {
     pub packed: bool,
     /// Turns in which the banks where it waits give a register along the lanes.
     pub turns: f64,
+    /// Bytes of a register along the lanes, where the operand is not laid out for them.
+    pub register_bytes: Option<u64>,
+    /// Whether all these registers begin at a multiple of that.
+    pub aligned: bool,
 }
 
 impl Operand {
@@ -65,7 +69,23 @@ impl Operand {
             let step = if packed { bytes } else { strides[axis] }.unsigned_abs();
             banks.depth((0..points).map(|lane| lane * step), bytes as u64)
         });
-        Self { dims: dims.collect(), strides, uses, bytes, packed, turns: turns.max(1) as f64 }
+        let register_bytes = lanes.filter(|_| !packed).map(|(_, lanes)| lanes * bytes as u64);
+        let aligned = lanes.zip(register_bytes).is_some_and(|((along, _), register)| {
+            let moves = |&axis: &usize| axis != along && nest.axes[axis].extent > 1;
+            let steps = (0..axes).filter(moves).map(|axis| strides[axis]);
+            let mut all = steps.chain([address.constant * bytes]);
+            all.all(|step| step.unsigned_abs().is_multiple_of(register))
+        });
+        Self {
+            dims: dims.collect(),
+            strides,
+            uses,
+            bytes,
+            packed,
+            turns: turns.max(1) as f64,
+            register_bytes,
+            aligned,
+        }
     }
 
     /// Lines of a cache that a tile of these sizes touches.
@@ -89,9 +109,14 @@ impl Operand {
             }
             whole &= span == *extent;
         }
-        // A piece seldom begins with a line.
+        // A piece seldom begins with a line, unless registers do.
         let lines = (run * bytes) as f64 / line_bytes as f64;
-        pieces as f64 * if run == 1 { 1.0 } else { lines + 0.5 }
+        pieces as f64
+            * match self.aligned {
+                _ if run == 1 => 1.0,
+                true => lines.ceil(),
+                false => lines + 0.5,
+            }
     }
 
     /// Registers or elements of a tile, and whether they are registers.

@@ -66,6 +66,9 @@ graph.model @windows inputs ["x", "w"] outputs ["y"] {
 const PRODUCT: Source = Source::Expression("C[m,n] += A[m,k] * B[k,n]", "m=64,n=256,k=256");
 const DEPTHWISE: Source =
     Source::Expression("O[c,y,x] += I[c,y+r,x+s] * W[c,r,s]", "c=8,y=28,x=28,r=3,s=3");
+/// Its register tile has rows along two axes: channels and lines of an image.
+const TWO_ROWS: Source =
+    Source::Expression("O[c,y,x] += I[c,y+r,x+s] * W[c,r,s]", "c=8,y=5,x=8,r=3,s=3");
 
 impl Case<'_> {
     fn text(&self, desk: &Desk) -> String {
@@ -128,7 +131,7 @@ fn order_is_that_of_the_loops() {
 fn rows_are_the_order_of_registers() {
     Case {
         name: "rows",
-        source: DEPTHWISE,
+        source: TWO_ROWS,
         device: "x86-avx2",
         edit: ["<slide", "<rows = [1, 0], slide"],
         shows: Shows::Differently,
