@@ -7,6 +7,8 @@ use weft_dialects::device::{Machine, Memory};
 pub(crate) enum Beside {
     /// Nothing: the data is all that is touched, or the program places every byte.
     Nothing,
+    /// What is stored: it takes a fourth.
+    Stores,
     /// About as many bytes, which are used once.
     Stream,
     /// Those, and tiles of other tensors that stay as well.
@@ -14,7 +16,7 @@ pub(crate) enum Beside {
 }
 
 /// Bytes of a memory in which data stays: of a cache, which evicts what was not used for longest,
-/// each kind of data that is beside it takes an equal part.
+/// each kind of data that is beside it takes an equal part; but what is stored, once, a fourth.
 pub(crate) fn room(memory: &Memory<'_>, beside: Beside) -> u64 {
     share(memory.capacity_bytes(), beside)
 }
@@ -22,6 +24,7 @@ pub(crate) fn room(memory: &Memory<'_>, beside: Beside) -> u64 {
 fn share(capacity_bytes: u64, beside: Beside) -> u64 {
     match beside {
         Beside::Nothing => capacity_bytes,
+        Beside::Stores => capacity_bytes / 4 * 3,
         Beside::Stream => capacity_bytes / 2,
         Beside::TilesAndStream => capacity_bytes / 4,
     }
@@ -108,6 +111,11 @@ mod tests {
         assert_eq!(rates(1000), [10.0, 2.0, 2.0]);
         assert_eq!(rates(1001), [2.0, 2.0, 2.0]);
         assert_eq!(rates(9000), [2.0, 2.0, 2.0]);
+    }
+
+    #[test]
+    fn what_is_stored_takes_a_fourth() {
+        assert_eq!(share(4096, Beside::Stores), 3072);
     }
 
     #[test]

@@ -33,13 +33,13 @@ pub fn cycles<'c>(
         return by_move(machine, &way, nest, tasks).ceil().max(1.0) as u64;
     }
     let moved = memory_cycles(machine, touches.bytes(nest.points()));
-    let own = issued(machine, compute, nest, Tensors::Shared);
+    let own = scheduled(machine, compute, nest, Tensors::Shared);
     (own.max(moved) + waits(machine, compute, nest)).ceil().max(1.0) as u64
 }
 
 /// Cycles that a schedule takes; none where the machine has no such schedule, which the next stage
 /// refuses.
-pub(crate) fn issued<'c>(
+pub(crate) fn scheduled<'c>(
     machine: Machine<'c>,
     compute: &Compute<'c>,
     nest: &Nest<'c>,

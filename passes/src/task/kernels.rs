@@ -213,7 +213,7 @@ impl<'c> Kernels<'c> {
                     memory_cycles(self.machine, elements * ty::byte_size(own.elem()).unwrap_or(1))
                         + wait
                 });
-                return cost::issued(self.machine, compute, nest, Tensors::Local)
+                return cost::scheduled(self.machine, compute, nest, Tensors::Local)
                     + known.sum::<f64>();
             };
             cost::by_move(self.machine, &way, nest, 1)
@@ -258,7 +258,7 @@ impl<'c> Kernels<'c> {
                 tile * tiles.count() * ty::byte_size(access.elem()).unwrap_or(1)
             });
             let memory = memory_cycles(self.machine, touched.sum());
-            (cost::issued(self.machine, compute, nest, Tensors::Local) * again).max(memory)
+            (cost::scheduled(self.machine, compute, nest, Tensors::Local) * again).max(memory)
         });
         // Tiles are loaded before the first member, and stored after the last one.
         let waits = local_buffer(self.machine);

@@ -6,7 +6,7 @@ use weft_dialects::ir::{Type, ty};
 
 use super::banks::Banks;
 use super::way::{Stage, move_cycles, private_cache, way};
-use crate::cost::home::Homes;
+use crate::cost::home::{Beside, Homes, room};
 
 /// Machine facts that the model uses.
 pub(super) struct Facts<'c> {
@@ -88,8 +88,7 @@ impl Near {
         let behind = machine.memory(cache.caches()?)?;
         let (way_bytes, line_bytes) = (cache.way_bytes()?, cache.transaction_bytes()?);
         Some(Self {
-            // What is stored stays behind in the last of four ways.
-            capacity_bytes: cache.capacity_bytes() / 4 * 3,
+            capacity_bytes: room(cache, Beside::Stores),
             way_bytes,
             ways: cache.capacity_bytes() / way_bytes,
             line_bytes,

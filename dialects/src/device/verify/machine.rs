@@ -359,7 +359,7 @@ pub(super) fn lanes_c2(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
-/// C3. Cycles are above zero; those of a step and of a tile may be zero.
+/// C3. Cycles are above zero; those of a step, a tile and a member may be zero.
 pub(super) fn lanes_c3(op: Op<'_>, diag: &mut Diagnostics) {
     check_cycles(op, diag);
     let clauses = [
