@@ -11,6 +11,7 @@ use weft_dialects::ir::ty;
 use super::instruction::{Mapped, body_cycles};
 use super::lane_facts::{Facts, Near, Private};
 use super::parts::Parts;
+use super::sets::Sets;
 use super::shape::{Operand, Shape};
 use super::task_tile::loop_order;
 use super::windows;
@@ -266,6 +267,7 @@ impl<'m, 'c> Model<'m, 'c> {
         let sizes = self.reached(tile);
         let lines = self.inputs.iter().map(|input| input.lines(&sizes, near.line_bytes));
         lines.sum::<f64>() * near.line_bytes as f64 <= near.capacity_bytes as f64
+            && self.crowded(near, &sizes) == 0.0
     }
 
     /// Returns whether reductions can be done in parts that stay in the unit's cache.
@@ -285,7 +287,8 @@ impl<'m, 'c> Model<'m, 'c> {
             self.inputs.iter().map(|input| input.lines(&sizes, near.line_bytes)).collect();
         let all: f64 = lines.iter().sum();
         if all * near.line_bytes as f64 <= near.capacity_bytes as f64 {
-            return (self.moved(near, &sizes, &lines), 0.0);
+            let again = self.crowded(near, &sizes) * near.refill;
+            return ((self.moved(near, &sizes, &lines) + again).min(all * near.refill), 0.0);
         }
         let strewn = self.inputs.iter().zip(&lines).filter(|(input, _)| {
             let far = |axis: usize| {
@@ -295,6 +298,16 @@ impl<'m, 'c> Model<'m, 'c> {
             on_lanes && !input.packed && (0..self.nest.axes.len()).any(far)
         });
         (all * near.refill, strewn.map(|(_, lines)| lines).sum::<f64>() * near.refill)
+    }
+
+    /// Lines of what a tile reads that do not stay, though all its bytes would: more of them share a
+    /// set of the cache than have room in it beside what is stored.
+    fn crowded(&self, near: &Near, sizes: &[u64]) -> f64 {
+        let mut sets = Sets::of(near);
+        for input in &self.inputs {
+            sets.add(input, sizes);
+        }
+        sets.crowded(near.ways * 3 / 4)
     }
 
     /// Cycles to bring what the next tile does not share with the last one, where one tile

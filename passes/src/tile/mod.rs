@@ -38,6 +38,7 @@ pub mod propagate;
 pub mod roller;
 mod rtiles;
 mod schedule;
+mod sets;
 mod shape;
 mod shapes;
 pub mod split_reductions;
