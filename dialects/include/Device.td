@@ -51,7 +51,9 @@ def Device_MachineOp : Device_Op<"machine", [IsolatedFromAbove, Symbol, SymbolTa
     ```
 
     `features` are those that a processor must have to run the code, by LLVM's
-    names.
+    names. `tune("icelake-server")` names the processor, as LLVM does, for which the instructions
+    of a kernel are ordered; code runs on others as well. Without it LLVM's order is that for
+    an old one, which spills registers that large tiles need.
 
     - C1: there is a memory of scope `device` that is no cache.
     - C2: there is a unit.
@@ -60,10 +62,12 @@ def Device_MachineOp : Device_Op<"machine", [IsolatedFromAbove, Symbol, SymbolTa
       declared there.
     - C5: every number in braces of a vendor operation's encoding is that of an operand.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$arch, StrArrayAttr:$features);
+  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$arch, OptionalAttr<StrAttr>:$tune,
+                       StrArrayAttr:$features);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $sym_name `arch` `(` $arch `)` `features` `(` $features `)` attr-dict-with-keyword $body
+    $sym_name `arch` `(` $arch `)` (`tune` `(` $tune^ `)`)?
+    `features` `(` $features `)` attr-dict-with-keyword $body
   }];
 }
 

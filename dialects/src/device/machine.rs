@@ -15,7 +15,7 @@ pub struct Machine<'c> {
 }
 
 /// The facts that are the machine's own.
-const FACTS: &[&str] = &["sym_name", "arch", "features"];
+const FACTS: &[&str] = &["sym_name", "arch", "features", "tune"];
 
 impl<'c> Machine<'c> {
     /// A view onto a `device.machine`.
@@ -96,6 +96,12 @@ impl<'c> Machine<'c> {
     pub fn features(self) -> Vec<&'c str> {
         self.uses(2);
         self.op.attr("features").and_then(attr::strings).unwrap_or_default()
+    }
+
+    /// The processor for which instructions are ordered, by LLVM's name.
+    pub fn tune(self) -> Option<&'c str> {
+        self.uses(3);
+        super::view::text(self.op, "tune")
     }
 
     /// The memories, in the order of the text.

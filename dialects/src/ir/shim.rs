@@ -60,6 +60,7 @@ unsafe extern "C" {
     pub fn weftOptMain(argc: c_int, argv: *mut *mut c_char) -> c_int;
     pub fn weftLspServerMain(argc: c_int, argv: *mut *mut c_char) -> c_int;
     pub fn weftReduceMain(argc: c_int, argv: *mut *mut c_char) -> c_int;
+    pub fn weftKnowsProcessor(machine: *const c_void, name: MlirStringRef) -> bool;
     pub fn weftEmitError(
         location: MlirLocation,
         message: MlirStringRef,

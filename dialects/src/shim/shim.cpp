@@ -16,8 +16,10 @@
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Tools/mlir-reduce/MlirReduceMain.h"
+#include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/Support/LSP/Protocol.h"
 #include "llvm/Support/ToolOutputFile.h"
+#include "llvm/Target/TargetMachine.h"
 
 #include <cstring>
 #include <list>
@@ -113,6 +115,11 @@ static void registerEverything(DialectRegistry &registry) {
 }
 
 // As upstream's main function, with the dialects that the input declares.
+bool weftKnowsProcessor(const void *machine, MlirStringRef name) {
+  auto *target = static_cast<const llvm::TargetMachine *>(machine);
+  return target->getMCSubtargetInfo()->isCPUStringValid(unwrap(name));
+}
+
 int weftOptMain(int argc, char **argv) {
   registerAllPasses();
   DialectRegistry registry;

@@ -41,6 +41,8 @@ void weftSetDepthCheck(bool (*check)(MlirStringRef, size_t *line));
 /// Registers the dialects that a text declares by `irdl.dialect`, so that it parses;
 /// false where something is wrong with them, which was reported.
 bool weftLoadVendorDialects(MlirContext context, MlirStringRef text);
+/// Whether LLVM has a processor of this name for the target of an `LLVMTargetMachineRef`.
+bool weftKnowsProcessor(const void *machine, MlirStringRef name);
 int weftOptMain(int argc, char **argv);
 int weftLspServerMain(int argc, char **argv);
 int weftReduceMain(int argc, char **argv);

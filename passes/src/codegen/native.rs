@@ -16,6 +16,7 @@ use inkwell::targets::{
 use inkwell::values::{BasicMetadataValueEnum, FunctionValue, PointerValue};
 use inkwell::{AddressSpace, OptimizationLevel};
 use weft_dialects::ir::Module as MlirModule;
+use weft_dialects::ir::tools::knows_processor;
 use weft_runtime::plan::ALIGN;
 
 use super::gpu::Isa;
@@ -63,6 +64,16 @@ impl Backend {
                 CodeModel::Small,
             )
             .ok_or_else(|| format!("no machine for {}", target.triple))?;
+        if let Some(name) = &target.tune {
+            // SAFETY: the target machine lives.
+            let known = unsafe { knows_processor(machine.as_mut_ptr().cast(), name) };
+            if !known {
+                return Err(format!(
+                    "tune(\"{name}\") names no processor that LLVM has for {}",
+                    target.triple
+                ));
+            }
+        }
         Ok(Self { machine, target: target.clone() })
     }
 
@@ -159,7 +170,8 @@ impl Backend {
         let widths =
             [("prefer-vector-width", bits.as_str()), ("min-legal-vector-width", bits.as_str())];
         let widths = widths.into_iter().filter(|_| self.target.isa.is_none());
-        for (name, value) in processor.into_iter().chain(widths) {
+        let tuned = self.target.tune.iter().map(|tune| ("tune-cpu", tune.as_str()));
+        for (name, value) in processor.into_iter().chain(widths).chain(tuned) {
             let attribute = context.create_string_attribute(name, value);
             function.add_attribute(AttributeLoc::Function, attribute);
         }

@@ -12,6 +12,8 @@ pub struct Target {
     pub triple: &'static str,
     /// LLVM's name of the processor; what it can do beyond is in `features`.
     pub cpu: String,
+    /// LLVM's name of the processor for which instructions are ordered, if another.
+    pub tune: Option<String>,
     /// `+avx2,+fma`, as LLVM wants it.
     pub features: String,
     /// Bits of the widest register.
@@ -37,6 +39,7 @@ impl Target {
         Ok(Self {
             triple,
             cpu: arch.to_owned(),
+            tune: machine.tune().map(str::to_owned),
             features: features.join(","),
             register_bits: 8 * register_bytes(machine),
             isa,
