@@ -21,7 +21,7 @@ device.machine @toy arch("toy") features([]) {
 // Rows are 2048 bytes apart: 16 of them take half of the ways, which is what may stay; their bytes alone
 // would let hundreds stay.
 // CHECK-LABEL: tile.kernel @apart
-//       CHECK:   tile.compute {{.+}} tiles [#tile.rtile<"l2"[24, 512, 1024]>, #tile.rtile<"l2"[24, 512, 16]>, #tile.rtile<"vreg"[{{[0-9]+, [0-9]+}}, 1]>]
+//       CHECK:   tile.compute {{.+}} tiles [#tile.rtile<"l2"[24, [[COLUMNS:[0-9]+]], 1024]>, #tile.rtile<"l2"[24, [[COLUMNS]], 16]>, #tile.rtile<"vreg"[{{[0-9]+, [0-9]+}}, 1]>]
 //  CHECK-SAME:     because "roller: {{.+}}, transfers
 tile.kernel @apart {
 ^bb0(%a: tensor<24x1024xf32>, %b: tensor<1024x512xf32>, %c: tensor<24x512xf32>):

@@ -136,7 +136,7 @@ impl Mul<f64> for Cost {
 impl fmt::Display for Cost {
     /// `120 cycles: compute 100, loads 80, results 20`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:.0} cycles", self.cycles)?;
+        write!(f, "{:.0} cycles", self.cycles.ceil())?;
         for (number, (term, cycles)) in self.terms().enumerate() {
             let before = if number == 0 { ": " } else { ", " };
             write!(f, "{before}{} {cycles:.0}", term.name())?;

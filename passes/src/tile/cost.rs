@@ -153,7 +153,7 @@ impl<'m, 'c> Model<'m, 'c> {
         let (fills, strewn) = self.fills(tile);
         loads += self.nest.captures.len() as f64 * lanes as f64 * registers as f64;
         let latency = if self.reduces { self.mapped.latency_cycles } else { 0.0 };
-        let step = issue.max(loads + fills / steps).max(latency) + self.facts.step;
+        let step = together(issue, loads + fills / steps).max(latency) + self.facts.step;
         let finish = self.finish(tile);
         let restart = self.facts.tile + finish;
         let scattered = self.parts.as_ref().map_or(0.0, |parts| {
@@ -362,6 +362,13 @@ impl<'m, 'c> Model<'m, 'c> {
         };
         self.nest.accesses().into_iter().map(bytes).sum::<f64>() * self.facts.stage_byte
     }
+}
+
+/// Cycles in which a unit issues instructions and loads what they take: the longer of both where one
+/// is much longer, and up to a fifth more where both take as long, since neither is always ready when
+/// the other is.
+fn together(issue: f64, loads: f64) -> f64 {
+    (issue.powi(4) + loads.powi(4)).sqrt().sqrt()
 }
 
 /// Whole tiles of `size` and the rest: how many, and how long.
