@@ -1,4 +1,4 @@
-// An exponential ends with a scaling by a power of two: one operation of a lane unit that
+// A power of two ends with a scaling by a power of two: one operation of a lane unit that
 // lists it, arithmetic for any other.
 // RUN: weft-opt %s --device-expand-math | FileCheck %s
 
@@ -27,7 +27,7 @@ tile.kernel @listed {
   ^bb0(%p: tensor<16xf32>, %q: tensor<16xf32>):
     %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%p : tensor<16xf32>) outs(%q : tensor<16xf32>) {
     ^bb0(%v: f32, %w: f32):
-      %e = math.exp %v : f32
+      %e = math.exp2 %v : f32
       linalg.yield %e : f32
     } -> tensor<16xf32>
     tile.yield %r : tensor<16xf32>
@@ -46,7 +46,7 @@ tile.kernel @unlisted {
   ^bb0(%p: tensor<16xf32>, %q: tensor<16xf32>):
     %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%p : tensor<16xf32>) outs(%q : tensor<16xf32>) {
     ^bb0(%v: f32, %w: f32):
-      %e = math.exp %v : f32
+      %e = math.exp2 %v : f32
       linalg.yield %e : f32
     } -> tensor<16xf32>
     tile.yield %r : tensor<16xf32>

@@ -23,20 +23,15 @@
 //
 // Beyond their range sin and cos of a finite number stay within [-1, 1] and tan gives some number; none is accurate.
 
-// 2^n e^r, |r| <= ln2/2, degree 5; saturates to inf; 0 below 2^-126; 2.2 ulp over all of f32 above.
+// 2^n e^r, |r| <= ln2/2, degree 5; saturates to inf; 0 below 2^-126; 2.2 ulp over all of f32 above. n is added to the
+// exponent of e^r, which is from 1/2 to 2; for x outside, and for NaN, that gives something, and another result is taken.
 func.func private @exp_f32(%x: f32) -> f32 {
-  %lo = arith.constant -87.33654 : f32
-  %hi = arith.constant 89.0 : f32
-  %0 = arith.cmpf olt, %hi, %x : f32
-  %1 = arith.select %0, %hi, %x : f32
-  %2 = arith.cmpf ogt, %lo, %1 : f32
-  %xc = arith.select %2, %lo, %1 : f32
   %log2e = arith.constant 1.442695 : f32
   %magic = arith.constant 1.2582912e+07 : f32
-  %t = math.fma %xc, %log2e, %magic : f32
+  %t = math.fma %x, %log2e, %magic : f32
   %n = arith.subf %t, %magic : f32
   %neg_ln2_hi = arith.constant -0.6931472 : f32
-  %r = math.fma %n, %neg_ln2_hi, %xc : f32
+  %r = math.fma %n, %neg_ln2_hi, %x : f32
   %neg_ln2_lo = arith.constant 1.9046542e-09 : f32
   %r_1 = math.fma %n, %neg_ln2_lo, %r : f32
   %c5 = arith.constant 0.008312482 : f32
@@ -50,16 +45,25 @@ func.func private @exp_f32(%x: f32) -> f32 {
   %p_3 = math.fma %p_2, %r_1, %c1 : f32
   %p_4 = math.fma %p_3, %r_1, %c1 : f32
   %i0 = arith.bitcast %t : f32 to i32
-  %magic_bits = arith.constant 0x4B400000 : i32
-  %e = arith.subi %i0, %magic_bits : i32
-  %y = llvm.intr.ldexp(%p_4, %e) : (f32, i32) -> f32
+  %mantissa = arith.constant 23 : i32
+  %e = arith.shli %i0, %mantissa : i32
+  %i1 = arith.bitcast %p_4 : f32 to i32
+  %i2 = arith.addi %i1, %e : i32
+  %y = arith.bitcast %i2 : i32 to f32
+  %lo = arith.constant -87.33654 : f32
+  %0 = arith.cmpf olt, %x, %lo : f32
   %zero = arith.constant 0.0 : f32
-  %y_1 = arith.select %2, %zero, %y : f32
-  return %y_1 : f32
+  %y_1 = arith.select %0, %zero, %y : f32
+  %hi = arith.constant 88.72283 : f32
+  %1 = arith.cmpf ugt, %x, %hi : f32
+  %inf = arith.constant 0x7F800000 : f32
+  %over = arith.addf %x, %inf : f32
+  %y_2 = arith.select %1, %over, %y_1 : f32
+  return %y_2 : f32
 }
 
-// x 2^n for n from -252 to 254 in two steps, the first of them exact; 0.5 ulp for x from 1/2 to 2, where `exp` and
-// `exp2` use it. A lane unit with an instruction for it keeps the operation.
+// x 2^n for n from -252 to 254 in two steps, the first of them exact; 0.5 ulp for x from 1/2 to 2, where `exp2`
+// uses it. A lane unit with an instruction for it keeps the operation.
 func.func private @ldexp_f32(%x: f32, %n: i32) -> f32 {
   %mantissa = arith.constant 23 : i32
   %e = arith.shli %n, %mantissa : i32

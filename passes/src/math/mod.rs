@@ -48,7 +48,7 @@ fn operations(text: &str) -> impl Iterator<Item = &str> {
         .lines()
         .filter_map(|line| line.split_once(" = "))
         .map(|(_, rest)| rest.split([' ', '(']).next().unwrap_or(""));
-    names.filter(|name| *name != "arith.constant")
+    names.filter(|name| !["arith.constant", "arith.bitcast"].contains(name))
 }
 
 /// An operation on scalars that cannot stay as it is.
@@ -130,16 +130,18 @@ mod tests {
         let unit = Machine::new(ops[0]).lanes_units().remove(0);
         let body = ops[1].body(0).expect("a body").ops();
         let cycles: Vec<f64> = body[..6].iter().map(|op| cycles(&unit, *op)).collect();
-        // `exp` has 17 operations beside its constants, none of them a division; `tanh` has some.
+        // `exp` has 16 operations beside constants and bits that are read as another type, none of
+        // them a division; `tanh` has some.
         let issued = |name: &str| {
             let text = function_text(name).expect("an expansion");
             let lines = text.lines().filter(|line| line.contains(" = "));
-            lines.filter(|line| !line.contains("arith.constant")).count() as f64
+            let free = |line: &&str| ["constant", "bitcast"].iter().any(|name| line.contains(name));
+            lines.filter(|line| !free(line)).count() as f64
         };
         let divisions =
             function_text("tanh_f32").expect("one").matches("arith.divf").count() as f64;
         let tanh = 0.5 * (issued("tanh_f32") - divisions) + 10.0 * divisions;
-        assert_eq!(cycles, [0.5, 10.0, 3.0, 0.5 * 17.0, tanh, 8.0 * 0.5]);
+        assert_eq!(cycles, [0.5, 10.0, 3.0, 0.5 * 16.0, tanh, 8.0 * 0.5]);
         assert!(divisions > 0.0, "tanh divides");
     }
 

@@ -5,7 +5,7 @@
 //!   ->  borders [29, 16], [14, 32], [9, 48], [6, 64], ...
 //! ```
 //!
-//! A tile is registers side by side along the lanes, and rows along one or two other parallel axes.
+//! A tile is registers side by side along the lanes, and rows along up to three other parallel axes.
 //! Larger tiles use what is loaded more often, so the candidates are the *borders*: tiles that fit
 //! while none that is one step larger does. What has to fit is
 //!
@@ -34,7 +34,7 @@ use super::roller::enlarge::{Growth, enlarge};
 use super::roller::ladder::EPSILONS;
 use super::roller::steps::{Steps, is_thrifty};
 use super::shape::Shape;
-use super::shapes::{Held, MOST_ROWS, Rows, row_counts};
+use super::shapes::{Held, MOST_ROW_AXES, MOST_ROWS, Rows, row_counts};
 use super::why::{Border, Rule, percent};
 use super::windows;
 use crate::nest::Nest;
@@ -312,7 +312,7 @@ impl<'n, 'c> Space<'n, 'c> {
         tiled * apart.map(|axis| self.nest.axes[axis].extent).product::<u64>()
     }
 
-    /// Returns whether registers hold a tile, of rows along two axes at most, and windows that
+    /// Returns whether registers hold a tile, of rows along a few axes at most, and windows that
     /// slide over it are not too much code.
     fn fits(&self, tile: Tile) -> bool {
         if let Some(&known) = self.fits.borrow().get(&tile) {
@@ -326,7 +326,7 @@ impl<'n, 'c> Space<'n, 'c> {
             let along = rows.clone().filter(|(at, _)| self.moves[*at][input]);
             vectors * along.map(|(_, size)| size).product::<u64>()
         });
-        let fits = many.clone().count() <= 2
+        let fits = many.clone().count() <= MOST_ROW_AXES
             && all <= MOST_ROWS
             && self.held.registers(vectors, all, own) * self.words <= self.registers
             && self.taps(many).is_none_or(|taps| vectors * all * taps <= windows::MOST_STEPS);

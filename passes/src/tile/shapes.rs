@@ -9,6 +9,8 @@ use super::turn::turned;
 use super::windows;
 use crate::nest::{Access, Border, Nest};
 
+/// Axes along which a tile has rows: an instruction loads and computes them all, one by one.
+pub(super) const MOST_ROW_AXES: usize = 3;
 /// Rows of a tile, over all their axes: more make code longer than the loops around it are worth.
 pub(super) const MOST_ROWS: u64 = 32;
 /// Registers side by side tried along the lanes.
