@@ -197,8 +197,8 @@ fn a_tile_size_is_edited() {
 
     let after = desk.weft("compile edited.mlir --emit device -o -");
     let bound = |rows: u64| format!(" = 0 to {rows} {{");
-    assert!(kernel(&before, name).contains(&bound(rows)), "{before}");
-    assert!(!kernel(&after, name).contains(&bound(rows)), "{after}");
+    let loops = |text: &str| kernel(text, name).matches(&bound(rows)).count();
+    assert!(loops(&after) < loops(&before), "{before}\n{after}");
     if fewer > 1 {
         assert!(kernel(&after, name).contains(&bound(fewer)), "{after}");
     }
