@@ -24,6 +24,7 @@
 //! width the least one that keeps the unit busy and the largest.
 
 use std::cell::RefCell;
+use std::cmp::Reverse;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -135,10 +136,15 @@ impl<'n, 'c> LaneTiles<'n, 'c> {
             found.extend(space.busy_and_full(mapped).into_iter().map(|tile| (tile, Rule::Busy)));
         }
         // Of tiles that cost the same the first is taken: a narrow one, whose rows lie near each
-        // other.
-        let rows = |tile| (1..space.extents.len()).map(move |at| (at, size(tile, at)));
+        // other; of those with rows along three axes one with most along the nearest.
+        let rows = |tile| {
+            let rows = (1..space.extents.len()).map(move |at| (at, size(tile, at)));
+            rows.filter(|row| row.1 > 1).collect::<Vec<_>>()
+        };
         found.sort_by_cached_key(|&(tile, rule)| {
-            (size(tile, 0), rows(tile).filter(|row| row.1 > 1).collect::<Vec<_>>(), rule)
+            let rows = rows(tile);
+            let nearest = rows.first().filter(|_| rows.len() == MOST_ROW_AXES).map(|row| row.1);
+            (size(tile, 0), Reverse(nearest), rows, rule)
         });
         found.dedup_by_key(|(tile, _)| *tile);
         found.into_iter().map(|(tile, rule)| (space.shape(tile), rule)).collect()
