@@ -83,7 +83,7 @@ impl Sets {
 mod tests {
     use super::*;
 
-    /// Three planes of rows, read in windows: a tile of one row of 16 columns, three rows of three.
+    /// Planes of rows of 130 elements, read in windows of 3 x 3: a tile of 12 rows and 16 columns.
     fn planes(bytes_apart: u64, planes: u64) -> f64 {
         let mut sets = Sets { line_bytes: 64, lines: vec![0; 64], even: 0 };
         let operand = Operand {
