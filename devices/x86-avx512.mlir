@@ -9,6 +9,7 @@
 !f64_lanes = tensor<8xf64>
 !f64_vector = vector<8xf64>
 
+// Of the processors with AVX-512 that LLVM has a model of, one whose order spills no sums of large tiles.
 device.machine @x86_avx512 arch("x86-64") tune("icelake-server") features(["avx2", "fma", "f16c", "bmi2", "avx512f", "avx512bw", "avx512dq", "avx512vl"]) {
   device.memory @dram scope("device") capacity_bytes(8589934592) bytes_per_cycle(12) transaction_bytes(64) jump_cycles(45) host("memory")
   device.memory @l3 scope("device") capacity_bytes(33554432) caches(@dram) bytes_per_cycle(28) transaction_bytes(64) jump_cycles(45) host("l3")

@@ -18,6 +18,7 @@ pub mod pass;
 mod patterns;
 pub mod payload;
 mod shim;
+pub mod targets;
 mod text;
 pub mod tools;
 pub mod ty;

@@ -1,6 +1,6 @@
 //! Upstream's tools with our dialects.
 
-use std::ffi::{CString, c_char, c_int, c_void};
+use std::ffi::{CString, c_char, c_int};
 
 use super::shim;
 
@@ -32,13 +32,4 @@ pub fn lsp_server() -> i32 {
 /// Runs `mlir-reduce`'s main function with the process's arguments.
 pub fn reduce() -> i32 {
     call(shim::weftReduceMain)
-}
-
-/// Returns whether LLVM has a processor of this name for a target.
-///
-/// # Safety
-/// `machine` is an `LLVMTargetMachineRef` that lives.
-pub unsafe fn knows_processor(machine: *const c_void, name: &str) -> bool {
-    // SAFETY: the caller's promise; the name outlives the call.
-    unsafe { shim::weftKnowsProcessor(machine, super::text::string_ref(name)) }
 }

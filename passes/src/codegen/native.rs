@@ -16,7 +16,7 @@ use inkwell::targets::{
 use inkwell::values::{BasicMetadataValueEnum, FunctionValue, PointerValue};
 use inkwell::{AddressSpace, OptimizationLevel};
 use weft_dialects::ir::Module as MlirModule;
-use weft_dialects::ir::tools::knows_processor;
+use weft_dialects::ir::targets::knows_processor;
 use weft_runtime::plan::ALIGN;
 
 use super::gpu::Isa;

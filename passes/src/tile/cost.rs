@@ -1,8 +1,8 @@
 //! Cost of a register tile: Roller's micro-performance model, for one core.
 //!
-//! The time of a step is the largest of what the unit must issue, what must be loaded and
-//! how long a result takes to come back (OSDI'22, section 4.3: MaxComputePerf and MemPerf),
-//! plus the time to start and store a tile. Ragged tiles at the ends of axes count as what
+//! The time of a step is that of what the unit must issue together with what must be loaded
+//! (OSDI'22, section 4.3: MaxComputePerf and MemPerf; the paper takes the larger, `together` says
+//! why we do not), at least how long a result takes to come back, plus the time to start and store a tile. Ragged tiles at the ends of axes count as what
 //! they are: tiles of another size.
 
 use weft_dialects::device::Machine;
@@ -11,7 +11,6 @@ use weft_dialects::ir::ty;
 use super::instruction::{Mapped, body_cycles};
 use super::lane_facts::{Facts, Near, Private};
 use super::parts::Parts;
-use super::sets::Sets;
 use super::shape::{Operand, Shape};
 use super::task_tile::loop_order;
 use super::windows;
@@ -303,11 +302,11 @@ impl<'m, 'c> Model<'m, 'c> {
     /// Lines of what a tile reads that do not stay, though all its bytes would: more of them share a
     /// set of the cache than have room in it beside what is stored.
     fn crowded(&self, near: &Near, sizes: &[u64]) -> f64 {
-        let mut sets = Sets::of(near);
+        let mut sets = near.sets();
         for input in &self.inputs {
             sets.add(input, sizes);
         }
-        sets.crowded(near.ways * 3 / 4)
+        sets.crowded(near.capacity_bytes / near.way_bytes)
     }
 
     /// Cycles to bring what the next tile does not share with the last one, where one tile

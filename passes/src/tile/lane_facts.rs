@@ -5,6 +5,7 @@ use weft_dialects::device::{Lanes, Machine, Memory};
 use weft_dialects::ir::{Type, ty};
 
 use super::banks::Banks;
+use super::sets::Sets;
 use super::way::{Stage, move_cycles, private_cache, way};
 use crate::cost::home::{Beside, Homes, room};
 
@@ -103,11 +104,15 @@ impl Near {
             addresses.map(|address| address.div_euclid(self.line_bytes as i64)).collect();
         lines.sort_unstable();
         lines.dedup();
-        let sets = (self.way_bytes / self.line_bytes).max(1) as i64;
-        let mut sets: Vec<i64> = lines.into_iter().map(|line| line.rem_euclid(sets)).collect();
-        sets.sort_unstable();
-        let fullest = sets.chunk_by(|a, b| a == b).map(<[i64]>::len).max().unwrap_or(0);
-        fullest as u64 > places
+        let first = lines.first().copied().unwrap_or(0);
+        let mut sets = self.sets();
+        lines.into_iter().for_each(|line| sets.add_line((line - first) as u64));
+        sets.crowded(places) > 0.0
+    }
+
+    /// Its sets, without any lines yet.
+    pub fn sets(&self) -> Sets {
+        Sets::new(self.way_bytes, self.line_bytes)
     }
 }
 

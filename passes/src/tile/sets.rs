@@ -4,8 +4,7 @@
 //! nearly half of 4 KiB more than a multiple of it: 24 such planes meet in less than half of the
 //! sets, and push each other out of a cache that they fill to a half.
 
-use super::lane_facts::Near;
-use super::shape::Operand;
+use super::shape::{Operand, Reached};
 
 /// Lines in each set of a cache.
 pub(super) struct Sets {
@@ -17,26 +16,28 @@ pub(super) struct Sets {
 }
 
 impl Sets {
-    pub fn of(near: &Near) -> Self {
-        let sets = (near.way_bytes / near.line_bytes).max(1);
-        Self { line_bytes: near.line_bytes, lines: vec![0; sets as usize], even: 0 }
+    /// None yet, in a cache of which addresses `way_bytes` apart share a set.
+    pub fn new(way_bytes: u64, line_bytes: u64) -> Self {
+        let sets = (way_bytes / line_bytes).max(1);
+        Self { line_bytes, lines: vec![0; sets as usize], even: 0 }
+    }
+
+    /// Adds the line of this number.
+    pub fn add_line(&mut self, line: u64) {
+        let sets = self.lines.len() as u64;
+        self.lines[(line % sets) as usize] += 1;
     }
 
     /// Adds what a tile of these sizes touches of an operand.
     pub fn add(&mut self, operand: &Operand, sizes: &[u64]) {
         if operand.packed {
-            let points = (0..sizes.len()).filter(|&axis| operand.uses[axis]);
-            let bytes = points.map(|axis| sizes[axis]).product::<u64>() * operand.bytes as u64;
-            self.even += bytes.div_ceil(self.line_bytes);
+            self.even += operand.packed_bytes(sizes).div_ceil(self.line_bytes);
             return;
         }
         let bytes = operand.bytes as u64;
         let (mut run, mut far) = (bytes, Vec::new());
         let mut apart = bytes;
-        for (extent, steps) in operand.dims.iter().rev() {
-            let reach: u64 = steps.iter().map(|&(axis, step)| step * (sizes[axis] - 1)).sum();
-            let span = (reach + 1).min(*extent);
-            let points = span.min(steps.iter().map(|&(axis, _)| sizes[axis]).product());
+        for Reached { extent, span, points } in operand.reached(sizes) {
             let step = apart * (span / points.max(1));
             if apart <= run.max(self.line_bytes) {
                 run += apart * (span - 1);
@@ -64,11 +65,8 @@ impl Sets {
 
     /// Adds bytes that lie side by side.
     fn run(&mut self, at: u64, bytes: u64) {
-        let sets = self.lines.len() as u64;
         let (first, last) = (at / self.line_bytes, (at + bytes - 1) / self.line_bytes);
-        for line in first..=last {
-            self.lines[(line % sets) as usize] += 1;
-        }
+        (first..=last).for_each(|line| self.add_line(line));
     }
 
     /// Lines of sets that have no more than `ways` places: whoever comes back to one finds it gone.
@@ -85,7 +83,7 @@ mod tests {
 
     /// Planes of rows of 130 elements, read in windows of 3 x 3: a tile of 12 rows and 16 columns.
     fn planes(bytes_apart: u64, planes: u64) -> f64 {
-        let mut sets = Sets { line_bytes: 64, lines: vec![0; 64], even: 0 };
+        let mut sets = Sets::new(4096, 64);
         let operand = Operand {
             dims: vec![
                 (planes, vec![(0, 1)]),
@@ -113,7 +111,7 @@ mod tests {
 
     #[test]
     fn lines_side_by_side_take_as_much_of_every_set() {
-        let sets = |even| Sets { line_bytes: 64, lines: vec![0; 64], even };
+        let sets = |even| Sets { even, ..Sets::new(4096, 64) };
         assert_eq!(sets(9 * 64).crowded(9), 0.0);
         assert_eq!(sets(9 * 64 + 1).crowded(9), 9.0 * 64.0 + 1.0);
     }

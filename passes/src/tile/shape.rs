@@ -23,6 +23,16 @@ impl Shape {
     }
 }
 
+/// What a tile touches of a dimension of a tensor.
+pub(super) struct Reached {
+    /// The whole dimension.
+    pub extent: u64,
+    /// From the first index to the last.
+    pub span: u64,
+    /// Indices, at most.
+    pub points: u64,
+}
+
 /// Facts of an operand that the model needs.
 pub(super) struct Operand {
     /// Per dimension, innermost last: its extent, and the axes that move along it with
@@ -92,22 +102,17 @@ impl Operand {
     pub fn lines(&self, sizes: &[u64], line_bytes: u64) -> f64 {
         let bytes = self.bytes as u64;
         if self.packed {
-            let points: u64 =
-                (0..sizes.len()).filter(|&n| self.uses[n]).map(|n| sizes[n]).product();
-            return (points * bytes).div_ceil(line_bytes) as f64;
+            return self.packed_bytes(sizes).div_ceil(line_bytes) as f64;
         }
         // Contiguous elements: inner dimensions for as long as they are whole.
         let (mut run, mut pieces, mut whole) = (1, 1, true);
-        for (extent, steps) in self.dims.iter().rev() {
-            let reach: u64 = steps.iter().map(|&(axis, step)| step * (sizes[axis] - 1)).sum();
-            let span = (reach + 1).min(*extent);
-            let points: u64 = steps.iter().map(|&(axis, _)| sizes[axis]).product();
+        for Reached { extent, span, points } in self.reached(sizes) {
             if whole {
                 run *= span;
             } else {
-                pieces *= span.min(points);
+                pieces *= points;
             }
-            whole &= span == *extent;
+            whole &= span == extent;
         }
         // A piece seldom begins with a line, unless registers do.
         let lines = (run * bytes) as f64 / line_bytes as f64;
@@ -117,6 +122,22 @@ impl Operand {
                 true => lines.ceil(),
                 false => lines + 0.5,
             }
+    }
+
+    /// Bytes of what a tile of these sizes touches, which lies side by side.
+    pub fn packed_bytes(&self, sizes: &[u64]) -> u64 {
+        let used = (0..sizes.len()).filter(|&axis| self.uses[axis]);
+        used.map(|axis| sizes[axis]).product::<u64>() * self.bytes as u64
+    }
+
+    /// What a tile of these sizes touches of each dimension, the innermost first.
+    pub fn reached(&self, sizes: &[u64]) -> impl Iterator<Item = Reached> {
+        self.dims.iter().rev().map(|(extent, steps)| {
+            let reach: u64 = steps.iter().map(|&(axis, step)| step * (sizes[axis] - 1)).sum();
+            let span = (reach + 1).min(*extent);
+            let points: u64 = steps.iter().map(|&(axis, _)| sizes[axis]).product();
+            Reached { extent: *extent, span, points: points.min(span) }
+        })
     }
 
     /// Registers or elements of a tile, and whether they are registers.

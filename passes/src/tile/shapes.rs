@@ -9,7 +9,7 @@ use super::turn::turned;
 use super::windows;
 use crate::nest::{Access, Border, Nest};
 
-/// Axes along which a tile has rows: an instruction loads and computes them all, one by one.
+/// Axes along which a tile may have rows: channels, lines and columns of an image.
 pub(super) const MOST_ROW_AXES: usize = 3;
 /// Rows of a tile, over all their axes: more make code longer than the loops around it are worth.
 pub(super) const MOST_ROWS: u64 = 32;
@@ -63,8 +63,8 @@ impl Rows {
     }
 }
 
-/// Every register tile that fits the registers, with lanes along `lanes_axis`: what construction
-/// is compared with.
+/// Every register tile that fits the registers, with lanes along `lanes_axis` and rows along two
+/// axes at most: what construction is compared with.
 pub(super) fn shapes(
     nest: &Nest<'_>,
     mapped: &Mapped<'_>,
