@@ -1,11 +1,14 @@
 // RUN: weft-opt %s --device-lower-to-vector --split-input-file | FileCheck %s
 
-// Registers become arrays at the entry, tasks a loop; a whole register is one load.
+// Registers become arrays at the entry, tasks a loop; a whole register is one load. What has several
+// dimensions is read and written with one index.
+//      CHECK: #[[ROW:.+]] = affine_map<(d0) -> (d0 * 8)>
 // CHECK-LABEL: func.func @scale(
-//  CHECK-SAME:   %[[BEGIN:.+]]: index, %[[END:.+]]: index, %[[X:.+]]: memref<4x8xf32>, %[[S:.+]]: memref<4xf32>)
+//  CHECK-SAME:   %[[BEGIN:.+]]: index, %[[END:.+]]: index, %[[X:.+]]: memref<32xf32>, %[[S:.+]]: memref<4xf32>)
 //       CHECK:   %[[R:.+]] = memref.alloca() {alignment = 64 : i64} : memref<8xf32>
 //       CHECK:   scf.for %[[TASK:.+]] = %[[BEGIN]] to %[[END]]
-//       CHECK:     %[[V:.+]] = vector.load %[[X]][%[[TASK]], %{{.+}}] : memref<4x8xf32>, vector<8xf32>
+//       CHECK:     %[[AT:.+]] = affine.apply #[[ROW]](%[[TASK]])
+//       CHECK:     %[[V:.+]] = vector.load %[[X]][%[[AT]]] : memref<32xf32>, vector<8xf32>
 //       CHECK:     vector.store %[[V]], %[[R]]
 // A factor that is the same in every lane stays a scalar until it meets one that is not.
 //       CHECK:     %[[F:.+]] = memref.load %[[S]][%[[TASK]]]
@@ -59,7 +62,7 @@ device.kernel @tail tasks 1 {
 // -----
 
 // CHECK-LABEL: func.func @masked_tail(
-//       CHECK:   %[[MASK:.+]] = vector.constant_mask [5] : vector<16xi1>
+//       CHECK:   %[[MASK:.+]] = arith.constant dense<[true, true, true, true, true, false{{(, false)+}}]> : vector<16xi1>
 //       CHECK:   vector.maskedload %{{.+}}, %[[MASK]]
 device.machine @toy arch("x86-64") features(["avx512f"]) {
   device.memory @dram scope("device") capacity_bytes(1048576)
@@ -160,7 +163,7 @@ device.kernel @sum tasks 1 {
 //   CHECK-DAG:   memref.view %[[AC]][%{{.+}}][] : memref<96xi8> to memref<20xf32>
 //   CHECK-DAG:   memref.view %[[B]][%{{.+}}][] : memref<32xi8> to memref<8xf32>
 //   CHECK-DAG:   memref.view %[[AC]][%{{.+}}][] : memref<96xi8> to memref<8xf32>
-//   CHECK-DAG:   memref.view %[[D]][%{{.+}}][] : memref<64xi8> to memref<2x8xf32>
+//   CHECK-DAG:   memref.view %[[D]][%{{.+}}][] : memref<64xi8> to memref<16xf32>
 //   CHECK-DAG:   memref.view %[[D]][%{{.+}}][] : memref<64xi8> to memref<16xf32>
 device.machine @toy arch("x86-64") features(["avx2"]) {
   device.memory @dram scope("device") capacity_bytes(1048576)
@@ -185,4 +188,31 @@ device.kernel @near tasks 1 {
   // Used when %d was.
   %e = device.alloc : memref<16xf32, "l2">
   device.copy @store %r[%c0] to %e[%c0] count 8 : memref<8xf32, "vreg"> to memref<16xf32, "l2">
+}
+
+// -----
+
+// One index of three dimensions: what earlier operations computed goes into it, and the index of a
+// register loop comes last, so that all its rounds share the rest.
+//       CHECK: #[[AT:.+]] = affine_map<(d0, d1) -> (d0 * 40 + d1 * 8 + 16)>
+// CHECK-LABEL: func.func @one_index(
+//  CHECK-SAME:   %[[X:[a-z0-9]+]]: memref<160xf32>
+//       CHECK:   scf.for %[[TASK:.+]] =
+//       CHECK:     affine.for %[[ROW:.+]] = 0 to 3
+//       CHECK:       %[[HERE:.+]] = affine.apply #[[AT]](%[[TASK]], %[[ROW]])
+//       CHECK:       vector.load %[[X]][%[[HERE]]] : memref<160xf32>, vector<8xf32>
+device.machine @toy arch("x86-64") features(["avx2"]) {
+  device.memory @dram scope("device") capacity_bytes(1048576)
+  device.memory @vreg scope("thread") capacity_bytes(512) register_bytes(32)
+  device.unit @core count(1)
+  device.move @load from @dram to @vreg
+}
+device.kernel @one_index tasks 4 {
+^bb0(%task: index, %x: memref<4x5x8xf32>):
+  %c0 = arith.constant 0 : index
+  %r = device.alloc : memref<3x8xf32, "vreg">
+  affine.for %row = 0 to 3 {
+    %further = affine.apply affine_map<(d0) -> (d0 + 2)>(%row)
+    device.copy @load %x[%task, %further, %c0] to %r[%row, %c0] count 8 : memref<4x5x8xf32> to memref<3x8xf32, "vreg">
+  }
 }

@@ -114,6 +114,13 @@ impl<'c> Op<'c> {
         unsafe { mlirOperationSetOperand(self.raw, index as isize, value.raw) }
     }
 
+    /// Gives the operation other operands, more or fewer.
+    pub fn set_operands(self, operands: &[Val<'c>]) {
+        let raw: Vec<_> = operands.iter().map(|operand| operand.raw).collect();
+        // SAFETY: see above; MLIR copies the array.
+        unsafe { mlirOperationSetOperands(self.raw, raw.len() as isize, raw.as_ptr()) }
+    }
+
     /// The results, in order.
     pub fn results(self) -> Vec<Val<'c>> {
         // SAFETY: see above.

@@ -328,7 +328,7 @@ impl Worker {
                 .map_err(|_| self.failed(kernel, to_functions.name))?;
         }
         machine.erase();
-        llvm::lower_to_llvm_dialect(&self.mlir, &mut module, half, isa).map_err(|error| {
+        llvm::lower_to_llvm_dialect(&self.mlir, &mut module, half).map_err(|error| {
             self.heard.lock().expect("only this thread listens").push(error.to_string());
             self.failed(kernel, "lowering to the LLVM dialect")
         })?;

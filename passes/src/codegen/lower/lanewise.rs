@@ -103,8 +103,7 @@ impl<'c> Lanewise<'c> {
         if self.lanes == 1 {
             return Lanes::Uniform(zero);
         }
-        let vector = ty::vector(self.lanes, Type::index(self.b.context()));
-        let vector = self.b.op("vector.step", &[], &[vector]).result(0);
+        let vector = view::lane_numbers(&mut self.b, self.lanes);
         Lanes::Each { vector, line: Some(zero) }
     }
 

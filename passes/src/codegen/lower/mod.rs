@@ -18,6 +18,7 @@ pub(super) mod bf16;
 mod combine;
 mod copy;
 pub(super) mod extremes;
+mod flatten;
 pub(super) mod invoke;
 mod lanewise;
 mod scratch;
@@ -88,6 +89,7 @@ fn lower<'c>(
     }
     extremes::as_intrinsics(context, func);
     place_allocs(context, func, allocs, kernel.args().len() + 2, diag);
+    flatten::memrefs(context, func);
     kernel.op.erase();
 }
 

@@ -118,8 +118,21 @@ pub fn from_lanes<'c>(b: &mut Builder<'c>, lanes: &[Val<'c>]) -> Val<'c> {
 
 fn first_lanes<'c>(b: &mut Builder<'c>, lanes: u64, count: u64) -> Val<'c> {
     let mask = ty::vector(lanes, ty::int(b.context(), 1));
-    let sizes = attr::of_ints(b.context(), &[count as i64]);
-    b.op_with("vector.constant_mask", &[], &[mask], &[("mask_dim_sizes", sizes)], 0).result(0)
+    let set: Vec<_> = (0..lanes).map(|lane| u8::from(lane < count)).collect();
+    constant(b, mask, &set)
+}
+
+/// The number of each lane, as indices.
+pub fn lane_numbers<'c>(b: &mut Builder<'c>, lanes: u64) -> Val<'c> {
+    let numbers: Vec<_> = (0..lanes).flat_map(u64::to_le_bytes).collect();
+    let vector = ty::vector(lanes, Type::index(b.context()));
+    constant(b, vector, &numbers)
+}
+
+/// A vector of little-endian numbers.
+fn constant<'c>(b: &mut Builder<'c>, vector: Type<'c>, bytes: &[u8]) -> Val<'c> {
+    let value = attr::dense(vector, bytes);
+    b.op_with("arith.constant", &[], &[vector], &[("value", value)], 0).result(0)
 }
 
 fn operands<'c>(before: &[Val<'c>], view: &View<'c>) -> Vec<Val<'c>> {
