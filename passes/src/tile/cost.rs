@@ -5,6 +5,8 @@
 //! why we do not), at least how long a result takes to come back, plus the time to start and store a tile. Ragged tiles at the ends of axes count as what
 //! they are: tiles of another size.
 
+use std::cmp::Ordering;
+
 use weft_dialects::device::Machine;
 use weft_dialects::ir::ty;
 
@@ -81,11 +83,22 @@ impl<'m, 'c> Model<'m, 'c> {
 
     /// What the whole nest takes in tiles of this shape.
     pub fn cost(&self, shape: &Shape) -> Cost {
-        self.work(shape) + Cost::of(Term::Transfers, self.staged())
+        self.cost_up_to(shape, f64::INFINITY).expect("no cost is more than that")
     }
 
-    /// The same without what brings tensors to the memory in which tiles wait.
+    /// The same, if it takes at most so many cycles; most tiles show that they take more before
+    /// their ragged ends have been counted.
+    pub fn cost_up_to(&self, shape: &Shape, most: f64) -> Option<Cost> {
+        let staged = self.staged();
+        Some(self.work_up_to(shape, most - staged)? + Cost::of(Term::Transfers, staged))
+    }
+
+    /// What the whole nest takes without what brings tensors to the memory in which tiles wait.
     pub fn work(&self, shape: &Shape) -> Cost {
+        self.work_up_to(shape, f64::INFINITY).expect("no cost is more than that")
+    }
+
+    fn work_up_to(&self, shape: &Shape, most: f64) -> Option<Cost> {
         let lanes = self.mapped.lanes;
         let mut apart = 1.0;
         for (axis, info) in self.nest.axes.iter().enumerate() {
@@ -114,27 +127,36 @@ impl<'m, 'c> Model<'m, 'c> {
             None => axes.push(vec![(1.0, 1)]),
         }
         let mut tile = shape.clone();
-        self.every(&axes, 0, &mut tile, steps) * apart
+        Some(self.every(&axes, &mut tile, steps, most / apart)? * apart)
     }
 
-    /// What the tiles of every size take, from the axis `depth` on.
-    fn every(&self, axes: &[Vec<(f64, u64)>], depth: usize, tile: &mut Shape, steps: f64) -> Cost {
-        let Some(sizes) = axes.get(depth) else {
-            return self.tile(tile, steps);
+    /// What the tiles of every size take along the axes from the first of `axes` on, if it takes
+    /// at most so many cycles.
+    fn every(
+        &self,
+        axes: &[Vec<(f64, u64)>],
+        tile: &mut Shape,
+        steps: f64,
+        most: f64,
+    ) -> Option<Cost> {
+        let Some((sizes, inner)) = axes.split_first() else {
+            return self.tile(tile, steps, most);
         };
         let mut sum = Cost::default();
         for &(count, size) in sizes {
-            match tile.rows.get_mut(depth) {
-                Some(row) => row.1 = size,
-                None => tile.vectors = size,
+            // The last axis is that of the lanes.
+            match tile.rows.len() - inner.len() {
+                own if own < tile.rows.len() => tile.rows[own].1 = size,
+                _ => tile.vectors = size,
             }
-            sum += self.every(axes, depth + 1, tile, steps) * count;
+            sum += self.every(inner, tile, steps, (most - sum.cycles) / count)? * count;
         }
-        sum
+        Some(sum)
     }
 
-    /// What one tile of `steps` steps takes.
-    fn tile(&self, tile: &Shape, steps: f64) -> Cost {
+    /// What one tile of `steps` steps takes, if it takes at most so many cycles.
+    fn tile(&self, tile: &Shape, steps: f64, most: f64) -> Option<Cost> {
+        let is_more = |cycles: f64| cycles.partial_cmp(&most) == Some(Ordering::Greater);
         let lanes = if tile.lanes_axis.is_some() { self.mapped.lanes } else { 1 };
         let registers = tile.registers();
         let issue = registers as f64 * self.mapped.issue_cycles;
@@ -149,24 +171,29 @@ impl<'m, 'c> Model<'m, 'c> {
                 if vector { self.along(input, tile, self.facts.load) } else { self.facts.load };
             loads += count * each.max(self.refill(input, tile, 3));
         }
-        let (fills, strewn) = self.fills(tile);
         loads += self.nest.captures.len() as f64 * lanes as f64 * registers as f64;
         let latency = if self.reduces { self.mapped.latency_cycles } else { 0.0 };
-        let step = together(issue, loads + fills / steps).max(latency) + self.facts.step;
+        let step = |loads| together(issue, loads).max(latency) + self.facts.step;
+        if is_more(steps * step(loads)) {
+            return None;
+        }
+        let (fills, strewn) = self.fills(tile);
+        let step = step(loads + fills / steps);
         let finish = self.finish(tile);
         let restart = self.facts.tile + finish;
         let scattered = self.parts.as_ref().map_or(0.0, |parts| {
             parts.scattered(&self.sizes(tile), |input| self.inputs[input].packed, restart)
         });
         let alone = strewn + scattered;
-        Cost::default()
+        let cost = Cost::default()
             .with(Term::Compute, steps * issue)
             .with(Term::Loads, steps * loads)
             .with(Term::Transfers, fills + alone)
             .with(Term::Waits, steps * latency)
             .with(Term::Loops, steps * self.facts.step + self.facts.tile)
             .with(Term::Results, finish)
-            .taking(steps * step + alone + restart)
+            .taking(steps * step + alone + restart);
+        (!is_more(cost.cycles)).then_some(cost)
     }
 
     /// Cycles to start a tile's sums, and to store them: what each part of a reduction takes more.

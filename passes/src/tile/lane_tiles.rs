@@ -139,12 +139,13 @@ impl<'n, 'c> LaneTiles<'n, 'c> {
         // other; of those with rows along three axes one with most along the nearest.
         let rows = |tile| {
             let rows = (1..space.extents.len()).map(move |at| (at, size(tile, at)));
-            rows.filter(|row| row.1 > 1).collect::<Vec<_>>()
+            rows.filter(|row| row.1 > 1)
         };
         found.sort_by_cached_key(|&(tile, rule)| {
-            let rows = rows(tile);
-            let nearest = rows.first().filter(|_| rows.len() == MOST_ROW_AXES).map(|row| row.1);
-            (size(tile, 0), Reverse(nearest), rows, rule)
+            let mut axes = [(0, 0); MOST_ROW_AXES];
+            axes.iter_mut().zip(rows(tile)).for_each(|(own, row)| *own = row);
+            let nearest = Some(axes[0].1).filter(|_| axes[MOST_ROW_AXES - 1].1 > 0);
+            (size(tile, 0), Reverse(nearest), axes, rule)
         });
         found.dedup_by_key(|(tile, _)| *tile);
         found.into_iter().map(|(tile, rule)| (space.shape(tile), rule)).collect()

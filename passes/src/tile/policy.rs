@@ -322,15 +322,23 @@ impl<'n, 'c> ByLanes<'n, 'c> {
                         let (mapped, packed) = (mapped.clone(), packed.clone());
                         Lanes { mapped, shape, packed, memory, stage: facts.stage.clone() }
                     };
+                    let mut least = f64::INFINITY;
                     let costed = |(shape, rule): (Shape, Rule)| {
-                        let cost = model.cost(&shape);
                         let cost = match self.alone {
-                            Some(alone) => alone(&register_tile(nest, &lanes(shape.clone())), cost),
-                            None => cost,
+                            Some(alone) => {
+                                let tile = register_tile(nest, &lanes(shape.clone()));
+                                alone(&tile, model.cost(&shape))
+                            }
+                            // Where one is kept, no other needs to be counted to its end.
+                            None if self.keep == 1 => {
+                                model.cost_up_to(&shape, least * (1.0 + EQUAL))?
+                            }
+                            None => model.cost(&shape),
                         };
-                        (shape, rule, cost)
+                        least = cost.cycles.min(least);
+                        Some((shape, rule, cost))
                     };
-                    let mut tiles: Vec<_> = candidates.into_iter().map(costed).collect();
+                    let mut tiles: Vec<_> = candidates.into_iter().filter_map(costed).collect();
                     by_cycles(&mut tiles, |tile| tile.2.cycles);
                     tiles.truncate(self.keep);
                     found.extend(tiles.into_iter().map(|(shape, rule, cost)| Candidate {
@@ -363,12 +371,16 @@ fn units<'c>(machine: Machine<'c>, nest: &Nest<'c>) -> (Vec<Mapped<'c>>, Option<
     }
 }
 
-/// Puts what costs least first; of what costs the same but for a thousandth, what came
-/// first, for it is the simpler.
+/// The part by which costs differ that count as the same.
+const EQUAL: f64 = 0.001;
+
+/// Puts what costs least first; of what costs the same but for [`EQUAL`], what came first, for it is
+/// the simpler.
 fn by_cycles<T>(ranked: &mut [T], cycles: impl Fn(&T) -> f64) {
     let least = ranked.iter().map(&cycles).fold(f64::INFINITY, f64::min);
-    ranked.sort_by_key(|one| cycles(one) > least * 1.001);
-    let equal = ranked.partition_point(|one| cycles(one) <= least * 1.001);
+    let equals = |one: &T| cycles(one) <= least * (1.0 + EQUAL);
+    ranked.sort_by_key(|one| !equals(one));
+    let equal = ranked.partition_point(equals);
     if let Some(rest) = ranked.get_mut(equal..) {
         rest.sort_by(|a, b| cycles(a).total_cmp(&cycles(b)));
     }
