@@ -2,7 +2,7 @@
 
 use melior::pass::PassManager;
 use melior::utility::{parse_pass_pipeline, register_all_passes};
-use weft_dialects::ir::{Context, Module};
+use weft_dialects::ir::{Context, Module, module_op};
 
 /// Runs upstream's lowerings on a module of functions.
 ///
@@ -16,17 +16,30 @@ pub fn lower_to_llvm_dialect(
     half: bool,
 ) -> Result<(), melior::Error> {
     register_all_passes();
+    run(context, module, &conversion(half))?;
+    if has_vectors(module) {
+        run(context, module, &["convert-vector-to-llvm"])?;
+    }
+    // At the end descriptors of memrefs fold away.
+    run(context, module, &["reconcile-unrealized-casts", "canonicalize"])
+}
+
+fn run(
+    context: &Context,
+    module: &mut Module<'_>,
+    passes: &[impl AsRef<str>],
+) -> Result<(), melior::Error> {
+    let passes: Vec<_> = passes.iter().map(AsRef::as_ref).collect();
+    let pipeline = format!("builtin.module({})", passes.join(","));
     let manager = PassManager::new(context);
     manager.enable_verifier(cfg!(debug_assertions));
-    parse_pass_pipeline(manager.as_operation_pass_manager(), &pipeline(half))?;
+    parse_pass_pipeline(manager.as_operation_pass_manager(), &pipeline)?;
     manager.run(module)
 }
 
-fn pipeline(half: bool) -> String {
+fn conversion(half: bool) -> Vec<String> {
     let narrow = if half { "bf16" } else { "bf16,f16" };
-    let emulate =
-        format!("arith-emulate-unsupported-floats{{source-types={narrow} target-type=f32}}");
-    let passes = vec![
+    let passes = [
         // Register loops: afterwards every index of a register is a constant.
         "func.func(affine-loop-unroll{unroll-factor=-1 unroll-full-threshold=4294967295})",
         // What the rounds of a loop have in common goes first: later passes see a third of it.
@@ -36,15 +49,20 @@ fn pipeline(half: bool) -> String {
         "canonicalize{region-simplify=disabled}",
         "cse",
         // Narrow floats have conversions only; sums and products go through f32.
-        &emulate,
+        &format!("arith-emulate-unsupported-floats{{source-types={narrow} target-type=f32}}"),
         "arith-expand{include-bf16=true}",
         "convert-scf-to-cf",
         "convert-func-to-llvm{use-bare-ptr-memref-call-conv=true}",
         // All other dialects in one conversion.
         "convert-to-llvm",
-        // At the end descriptors of memrefs fold away.
-        "reconcile-unrealized-casts",
-        "canonicalize",
     ];
-    format!("builtin.module({})", passes.join(","))
+    passes.map(str::to_owned).to_vec()
+}
+
+/// Returns whether operations on vectors are left: those that become others first, as parts of vectors
+/// do, have no conversion of their own.
+fn has_vectors(module: &Module<'_>) -> bool {
+    let mut found = false;
+    module_op(module).walk_all(&mut |op| found |= op.name().starts_with("vector."));
+    found
 }
