@@ -15,7 +15,7 @@ use super::text::{string_ref, text_of};
 const DEPTH: usize = 256;
 
 /// The dialects whose operations passes build. Others are loaded when text names them, or by the
-/// upstream pass that builds in them: to load them all takes as long as to compile a small kernel.
+/// upstream pass that builds in them: every thread that compiles has a context, and waits for it.
 const PASSES_BUILD: [&str; 16] = [
     "affine", "arith", "device", "func", "graph", "irdl", "linalg", "llvm", "math", "memref",
     "nvvm", "scf", "task", "tensor", "tile", "vector",

@@ -18,45 +18,44 @@ pub fn lower_to_llvm_dialect(
     register_all_passes();
     run(context, module, &conversion(half))?;
     if has_vectors(module) {
-        run(context, module, &["convert-vector-to-llvm"])?;
+        run(context, module, "convert-vector-to-llvm")?;
     }
     // At the end descriptors of memrefs fold away.
-    run(context, module, &["reconcile-unrealized-casts", "canonicalize"])
+    run(context, module, "reconcile-unrealized-casts,canonicalize")
 }
 
-fn run(
-    context: &Context,
-    module: &mut Module<'_>,
-    passes: &[impl AsRef<str>],
-) -> Result<(), melior::Error> {
-    let passes: Vec<_> = passes.iter().map(AsRef::as_ref).collect();
-    let pipeline = format!("builtin.module({})", passes.join(","));
+fn run(context: &Context, module: &mut Module<'_>, passes: &str) -> Result<(), melior::Error> {
     let manager = PassManager::new(context);
     manager.enable_verifier(cfg!(debug_assertions));
+    let pipeline = format!("builtin.module({passes})");
     parse_pass_pipeline(manager.as_operation_pass_manager(), &pipeline)?;
     manager.run(module)
 }
 
-fn conversion(half: bool) -> Vec<String> {
+/// The passes after which nearly all is of the LLVM dialect.
+fn conversion(half: bool) -> String {
     let narrow = if half { "bf16" } else { "bf16,f16" };
+    let emulate =
+        format!("arith-emulate-unsupported-floats{{source-types={narrow} target-type=f32}}");
     let passes = [
         // Register loops: afterwards every index of a register is a constant.
         "func.func(affine-loop-unroll{unroll-factor=-1 unroll-full-threshold=4294967295})",
-        // What the rounds of a loop have in common goes first: later passes see a third of it.
+        // What the rounds of a loop have in common goes before later passes look at each copy of it.
         "cse",
         "lower-affine",
         "cse",
+        // Loops have one block each: there are none to merge.
         "canonicalize{region-simplify=disabled}",
         "cse",
         // Narrow floats have conversions only; sums and products go through f32.
-        &format!("arith-emulate-unsupported-floats{{source-types={narrow} target-type=f32}}"),
+        &emulate,
         "arith-expand{include-bf16=true}",
         "convert-scf-to-cf",
         "convert-func-to-llvm{use-bare-ptr-memref-call-conv=true}",
         // All other dialects in one conversion.
         "convert-to-llvm",
     ];
-    passes.map(str::to_owned).to_vec()
+    passes.join(",")
 }
 
 /// Returns whether operations on vectors are left: those that become others first, as parts of vectors

@@ -19,6 +19,7 @@ pub mod check_lowering;
 mod compile;
 mod error;
 pub mod gpu;
+mod index_sum;
 pub mod link;
 mod llvm;
 pub mod lower;

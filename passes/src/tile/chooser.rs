@@ -203,6 +203,12 @@ mod tests {
             assert_eq!(choice.tiled.describe(), fresh.tiled.describe());
             assert_eq!(choice.tiled.tile(nest), fresh.tiled.tile(nest));
             assert_eq!(choice.why, fresh.why);
+            // Where several are kept, every tile is counted to its end.
+            let several = policy::candidates(machine, nest, layouts, Search::default(), 3);
+            let several = several.expect("some");
+            assert_eq!(choice.tiled.describe(), several.found[0].tiled.describe());
+            assert_eq!(choice.why.cost, several.found[0].cost);
+            assert_eq!(choice.why.compared, several.compared);
             assert_eq!(chooser.cycles(nest, layouts), Some(fresh.why.cost.cycles));
             chooser.kept.0.borrow().len()
         };

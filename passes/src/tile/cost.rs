@@ -130,8 +130,7 @@ impl<'m, 'c> Model<'m, 'c> {
         Some(self.every(&axes, &mut tile, steps, most / apart)? * apart)
     }
 
-    /// What the tiles of every size take along the axes from the first of `axes` on, if it takes
-    /// at most so many cycles.
+    /// What the tiles of every size along these last axes take, if it is at most so many cycles.
     fn every(
         &self,
         axes: &[Vec<(f64, u64)>],
@@ -145,9 +144,10 @@ impl<'m, 'c> Model<'m, 'c> {
         let mut sum = Cost::default();
         for &(count, size) in sizes {
             // The last axis is that of the lanes.
-            match tile.rows.len() - inner.len() {
-                own if own < tile.rows.len() => tile.rows[own].1 = size,
-                _ => tile.vectors = size,
+            let own = tile.rows.len() - inner.len();
+            match tile.rows.get_mut(own) {
+                Some(row) => row.1 = size,
+                None => tile.vectors = size,
             }
             sum += self.every(inner, tile, steps, (most - sum.cycles) / count)? * count;
         }

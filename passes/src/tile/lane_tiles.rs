@@ -137,15 +137,13 @@ impl<'n, 'c> LaneTiles<'n, 'c> {
         }
         // Of tiles that cost the same the first is taken: a narrow one, whose rows lie near each
         // other; of those with rows along three axes one with most along the nearest.
-        let rows = |tile| {
-            let rows = (1..space.extents.len()).map(move |at| (at, size(tile, at)));
-            rows.filter(|row| row.1 > 1)
-        };
         found.sort_by_cached_key(|&(tile, rule)| {
-            let mut axes = [(0, 0); MOST_ROW_AXES];
-            axes.iter_mut().zip(rows(tile)).for_each(|(own, row)| *own = row);
-            let nearest = Some(axes[0].1).filter(|_| axes[MOST_ROW_AXES - 1].1 > 0);
-            (size(tile, 0), Reverse(nearest), axes, rule)
+            let all = (1..space.extents.len()).map(|at| (at, size(tile, at)));
+            let mut rows = [(0, 0); MOST_ROW_AXES];
+            let many = all.filter(|row| row.1 > 1);
+            rows.iter_mut().zip(many).for_each(|(own, row)| *own = row);
+            let nearest = Some(rows[0].1).filter(|_| rows[MOST_ROW_AXES - 1].1 > 0);
+            (size(tile, 0), Reverse(nearest), rows, rule)
         });
         found.dedup_by_key(|(tile, _)| *tile);
         found.into_iter().map(|(tile, rule)| (space.shape(tile), rule)).collect()

@@ -7,8 +7,7 @@ use clap::{Parser, Subcommand};
 use weft::commands::{bench, compile, conformance, devices, explain, kernel, run, simulate};
 use weft::{Failure, reports};
 
-/// Takes the place of `malloc`, too, and so serves MLIR and LLVM: they spend a sixth of their time
-/// there otherwise.
+/// Takes the place of `malloc`, too, and so serves MLIR and LLVM, which allocate all the time.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -1,8 +1,9 @@
 //! An invocation as the instruction's lowering, on byte addresses.
 
 use weft_dialects::device::{Instruction, Invoke, Machine, View, build};
-use weft_dialects::ir::{Builder, Context, Linear, Mapping, Type, Val, affine, attr, ty};
+use weft_dialects::ir::{Builder, Context, Mapping, Type, Val, ty};
 
+use super::super::index_sum::IndexSum;
 use super::allocations::{Allocations, strides};
 use super::is_own;
 
@@ -80,31 +81,16 @@ fn address<'c>(
             (0, strides.unwrap_or_default())
         }
     };
-    let mut constant = base as i64;
-    let mut moving = Vec::new();
-    for (index, stride) in view.indices.iter().zip(strides) {
-        let known = index.def().filter(|op| op.is("arith.constant"));
-        match known.and_then(|op| attr::int(op.attr("value")?)) {
-            Some(number) => constant += number * stride as i64,
-            None => moving.push((*index, stride as i64)),
-        }
+    let mut sum = IndexSum::from(base as i64);
+    // The outermost index last: it comes first where the sum is written.
+    for (&index, stride) in view.indices.iter().zip(strides).rev() {
+        sum.add(index, stride as i64);
     }
-    let mut sum = Linear::constant(moving.len(), constant);
-    for (axis, (_, stride)) in moving.iter().enumerate() {
-        sum = sum.plus(axis, *stride);
-    }
-    let context = b.context();
-    let index = Type::index(context);
-    let inside = if moving.is_empty() {
-        b.index(constant)
-    } else {
-        let map = ("map", affine::map(context, moving.len(), &[sum]));
-        let operands: Vec<_> = moving.iter().map(|(value, _)| *value).collect();
-        b.op_with("affine.apply", &operands, &[index], &[map], 0).result(0)
-    };
+    let inside = sum.write(b);
     if allocations.of(memref).is_some() {
         return inside;
     }
+    let index = Type::index(b.context());
     let base = b.op("memref.extract_aligned_pointer_as_index", &[memref], &[index]).result(0);
     b.op("arith.addi", &[base, inside], &[index]).result(0)
 }
