@@ -44,9 +44,7 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     ```
 
     The conversion to `device` applies these and derives none of them; editing any changes the
-    code. What is left out is done in the plainest way. Not written here yet, and derived by the
-    conversion: which operand of an instruction each input is, how staged tiles are laid out, and
-    where tiles of joined kernels wait in a memory.
+    code. What is left out is done in the plainest way.
 
     | Field | Says | Left out |
     |---|---|---|
@@ -59,6 +57,7 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     | `stream` | the move that stores whole registers past the caches | the move that others take |
     | `border` | the memory in which inputs that are read past their ends are laid out with their borders | such a nest is refused |
     | `phases` | for each such input, in how many interleaved parts its rows are laid out | 1 each |
+    | `operands` | for each operand of the instruction the number of the nest's, inputs before outputs, or -1 for ones everywhere | the first of the ways in which the instruction does the body |
     | `spread` | the lanes of a group along each axis: `[8, 4, 1]` are 32, each with neighbouring points of its own | all along `lanes` |
     | `stages` | steps of the innermost looped reduction whose inputs have buffers at the same time; 2 is double buffering | 1 |
   }];
@@ -73,6 +72,7 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     OptionalParameter<"::mlir::FlatSymbolRefAttr", "memory of inputs with borders">:$border,
     OptionalParameter<"::mlir::DenseI64ArrayAttr", "interleaved parts of rows">:$phases,
     OptionalParameter<"::mlir::DenseI64ArrayAttr", "lanes along each axis">:$spread,
+    OptionalParameter<"::mlir::DenseI64ArrayAttr", "the nest's operands as the instruction's">:$operands,
     DefaultValuedParameter<"int64_t", "1", "steps that have buffers at the same time">:$stages);
   let assemblyFormat = "`<` struct(params) `>`";
 }
@@ -250,7 +250,9 @@ def Tile_LoadOp : Tile_Op<"load", [Pure, SameOperandsAndResultType]> {
     ```
 
     The value is that of the operand; the tile that lies in the memory is the
-    image of the compute's rTile under the access map.
+    image of the compute's rTile under the access map. Between the shared memory and registers it
+    has one dimension for each axis of the nest that moves along it and has several points, in
+    their order, the lanes' last; or, where two axes move along one dimension, those of the tensor.
 
     - C1: the machine has the memory.
   }];
@@ -326,11 +328,13 @@ def Tile_ComputeOp : Tile_Op<"compute", [AttrSizedOperandSegments, SingleBlock]>
     - C7: `stream` is a streaming move of the machine from the registers, `border` a cache of a
       unit, and there is one number of phases for each input with a border.
     - C8: there are 1 to 16 stages, and more than one only with `axes`.
-    - C9: lanes have every field but `stages` and `spread`, an instruction with `axes` has `order`
-      and `stages`, lanes whose groups share tiles (`layouts`) have `spread`, other instructions
-      whose groups do and moves have none.
+    - C9: lanes have every field but `stages` and `spread`, an instruction with `axes` has `order`,
+      `stages` and `operands`, lanes whose groups share tiles (`layouts`) have `spread` and
+      `operands`, other instructions whose groups do have `operands`, and moves have none.
     - C10: `spread` has one number from 1 on for each axis, which divides the last rTile's; their
       product are the lanes of its memory.
+    - C11: `operands` has one number for each operand of the instruction, of an operand of the nest
+      or -1.
   }];
   let arguments = (ins Variadic<AnyTensor>:$inputs, Variadic<AnyTensor>:$inits,
                        FlatSymbolRefAttr:$instruction,

@@ -116,7 +116,7 @@ tile.kernel @plain {
 
 // REFUSED: @fma does not mean what @doubles computes
 // REFUSED: note: its meaning is here
-// REFUSED: help: name an instruction of the same body, or a lane unit
+// REFUSED: help: name an instruction of the same body and operands, or a lane unit
 tile.kernel @doubles {
 ^bb0(%x: tensor<8xf32>, %o: tensor<8xf32>):
   %a = tile.load %x to @vreg : tensor<8xf32>

@@ -131,7 +131,7 @@ tile.kernel @registers {
 // -----
 
 // CHECK: error: the schedule has `rows`, which an instruction with axes cannot follow
-// CHECK: help: leave it out; there are `order` and `stages`
+// CHECK: help: leave it out; there are `order`, `stages` and `operands`
 // CHECK: error: the schedule has `unroll`, which an instruction with axes cannot follow
 tile.kernel @matrix {
 ^bb0(%x: tensor<4x8xf32>, %o: tensor<4xf32>):
@@ -154,7 +154,7 @@ tile.kernel @matrix {
 // CHECK: error: the schedule spreads lanes by [2, 3] over tiles of [2, 4]
 // CHECK: help: give a divisor of each size of the last rTile
 // CHECK: error: the schedule has `order`, which lanes whose groups share tiles cannot follow
-// CHECK: help: leave it out; there is `spread`
+// CHECK: help: leave it out; there are `spread` and `operands`
 // CHECK: error: the schedule spreads lanes by [1, 2]; @vreg has 4
 // CHECK: help: give numbers whose product is 4
 device.machine @toy arch("toy") features([]) {

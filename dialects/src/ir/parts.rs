@@ -92,6 +92,7 @@ pub(crate) struct ScheduleFields<'c> {
     pub border: Option<Attribute<'c>>,
     pub phases: Option<Attribute<'c>>,
     pub spread: Option<Attribute<'c>>,
+    pub operands: Option<Attribute<'c>>,
     pub stages: i64,
 }
 
@@ -118,6 +119,7 @@ pub(crate) fn schedule(attribute: Attribute<'_>) -> Option<ScheduleFields<'_>> {
             border: field(raw.border),
             phases: field(raw.phases),
             spread: field(raw.spread),
+            operands: field(raw.operands),
             stages: raw.stages,
         })
     }
@@ -137,6 +139,7 @@ pub(crate) fn of_schedule<'c>(context: &'c Context, fields: &ScheduleFields<'c>)
         border: raw(fields.border),
         phases: raw(fields.phases),
         spread: raw(fields.spread),
+        operands: raw(fields.operands),
         transpose: fields.transpose.unwrap_or(i64::MIN),
         combine_rows: fields.combine_rows.unwrap_or(i64::MIN),
         stages: fields.stages,

@@ -27,6 +27,7 @@ pub struct WeftSchedule {
     pub border: MlirAttribute,
     pub phases: MlirAttribute,
     pub spread: MlirAttribute,
+    pub operands: MlirAttribute,
     pub transpose: i64,
     pub combine_rows: i64,
     pub stages: i64,

@@ -63,7 +63,8 @@ int64_t weftRTileSize(MlirAttribute attribute, intptr_t axis);
 
 /// The fields of a `#tile.schedule`: null or the least number where one is left out.
 typedef struct {
-  MlirAttribute order, rows, slide, unroll, stream, border, phases, spread;
+  MlirAttribute order, rows, slide, unroll, stream, border, phases, spread,
+      operands;
   int64_t transpose, combineRows, stages;
 } WeftSchedule;
 MlirAttribute weftScheduleGet(MlirContext context, const WeftSchedule *fields);

@@ -28,6 +28,9 @@ pub struct Schedule {
     pub phases: Vec<u64>,
     /// The lanes of a group along each axis. Empty where all are along one.
     pub spread: Vec<u64>,
+    /// For each operand of the instruction the number of the nest's, inputs before outputs, or
+    /// `None` for ones everywhere. Empty for the first way in which it does the body.
+    pub operands: Vec<Option<usize>>,
     /// Pipeline stages: steps of a reduction whose inputs have buffers at the same time, at least 1.
     pub stages: u64,
 }
@@ -45,6 +48,7 @@ impl Default for Schedule {
             border: None,
             phases: Vec::new(),
             spread: Vec::new(),
+            operands: Vec::new(),
             stages: 1,
         }
     }
@@ -57,6 +61,12 @@ impl Schedule {
         let number = |number: i64| u64::try_from(number).ok();
         let numbers = |list: Option<Attribute<'_>>| match list {
             Some(list) => attr::ints(list)?.into_iter().map(number).collect(),
+            None => Some(Vec::new()),
+        };
+        let operands = |list: Option<Attribute<'_>>| match list {
+            Some(list) => attr::ints(list).map(|list| {
+                list.into_iter().map(|operand| usize::try_from(operand).ok()).collect()
+            }),
             None => Some(Vec::new()),
         };
         let axes = |list| Some(numbers(list)?.into_iter().map(|axis| axis as usize).collect());
@@ -76,6 +86,7 @@ impl Schedule {
             border: name(fields.border),
             phases: numbers(fields.phases)?,
             spread: numbers(fields.spread)?,
+            operands: operands(fields.operands)?,
             stages: number(fields.stages)?.max(1),
         })
     }
@@ -103,6 +114,9 @@ impl Schedule {
             border: symbol(&self.border),
             phases: list(&mut self.phases.iter().map(|&number| number as i64)),
             spread: list(&mut self.spread.iter().map(|&number| number as i64)),
+            operands: list(
+                &mut self.operands.iter().map(|own| own.map_or(-1, |number| number as i64)),
+            ),
             stages: self.stages as i64,
         };
         Some(parts::of_schedule(context, &fields))

@@ -1,6 +1,8 @@
 //! Constraints of the `tile` dialect.
 
-use super::verify_schedule::{compute_c6, compute_c7, compute_c8, compute_c9, compute_c10};
+use super::verify_schedule::{
+    compute_c6, compute_c7, compute_c8, compute_c9, compute_c10, compute_c11,
+};
 use super::{Run, axes, mapped_axes, nest, places};
 use crate::device::{ARENA_ALIGN, Machine};
 use crate::ir::{Block, Diagnostics, Op, Type, Val, affine, attr, parts, ty};
@@ -31,6 +33,7 @@ const TABLE: Table = &[
             compute_c8,
             compute_c9,
             compute_c10,
+            compute_c11,
         ],
     ),
 ];

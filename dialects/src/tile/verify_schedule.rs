@@ -135,18 +135,18 @@ pub(super) fn compute_c8(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
-/// C9. Lanes have every field but `stages` and `spread`, an instruction with `axes` has `order` and
-/// `stages`, lanes whose groups share tiles (`layouts`) have `spread`, other instructions whose
-/// groups do and moves have none.
+/// C9. Lanes have every field but `stages` and `spread`, an instruction with `axes` has `order`,
+/// `stages` and `operands`, lanes whose groups share tiles (`layouts`) have `spread` and `operands`,
+/// other instructions whose groups do have `operands`, and moves have none.
 pub(super) fn compute_c9(op: Op<'_>, diag: &mut Diagnostics) {
     let Some(fields) = fields(op) else { return };
     let by = Machine::of(op).zip(op.attr("instruction").and_then(attr::symbol));
     let is_move = by.is_some_and(|(machine, name)| machine.move_named(name).is_some());
     let (with_axes, share) = (op.attr("axes").is_some(), op.attr("layouts").is_some());
     let (what, accepted): (&str, &[&str]) = match (share, with_axes) {
-        (true, false) => ("lanes whose groups share tiles", &["spread"]),
-        (true, true) => ("groups of lanes that share tiles", &[]),
-        (false, true) => ("an instruction with axes", &["order", "stages"]),
+        (true, false) => ("lanes whose groups share tiles", &["spread", "operands"]),
+        (true, true) => ("groups of lanes that share tiles", &["operands"]),
+        (false, true) => ("an instruction with axes", &["order", "stages", "operands"]),
         (false, false) if is_move => ("a move", &[]),
         (false, false) => ("a group of lanes by itself", &OF_LANES),
     };
@@ -164,6 +164,7 @@ pub(super) fn compute_c9(op: Op<'_>, diag: &mut Diagnostics) {
         ("border", fields.border.is_some()),
         ("phases", has(fields.phases)),
         ("spread", has(fields.spread)),
+        ("operands", has(fields.operands)),
     ];
     for (field, _) in said.into_iter().filter(|(field, said)| *said && !accepted.contains(field)) {
         let names: Vec<_> = accepted.iter().map(|name| format!("`{name}`")).collect();
@@ -180,8 +181,18 @@ pub(super) fn compute_c9(op: Op<'_>, diag: &mut Diagnostics) {
 }
 
 /// The fields that each group of lanes follows for itself.
-const OF_LANES: [&str; 9] =
-    ["order", "rows", "slide", "unroll", "transpose", "combine_rows", "stream", "border", "phases"];
+const OF_LANES: [&str; 10] = [
+    "order",
+    "rows",
+    "slide",
+    "unroll",
+    "transpose",
+    "combine_rows",
+    "stream",
+    "border",
+    "phases",
+    "operands",
+];
 
 /// C10. `spread` has one number from 1 on for each axis, which divides the last rTile's; their
 /// product are the lanes of its memory.
@@ -201,5 +212,28 @@ pub(super) fn compute_c10(op: Op<'_>, diag: &mut Diagnostics) {
     {
         diag.error(op, format!("the schedule spreads lanes by {spread:?}; @{memory} has {lanes}"))
             .help(format!("give numbers whose product is {lanes}"));
+    }
+}
+
+/// C11. `operands` has one number for each operand of the instruction, of an operand of the nest
+/// or -1.
+pub(super) fn compute_c11(op: Op<'_>, diag: &mut Diagnostics) {
+    let operands = fields(op).and_then(|fields| fields.operands).and_then(attr::ints);
+    let by = Machine::of(op).zip(op.attr("instruction").and_then(attr::symbol));
+    let instruction = by.and_then(|(machine, name)| machine.instruction(name));
+    let own = op.first_block(0).and_then(nest).map(|nest| nest.operands().len() as i64);
+    let (Some(operands), Some(own)) = (operands, own) else { return };
+    let Some(instruction) = instruction else {
+        diag.error(op, format!("the schedule has operands {operands:?} of no instruction"))
+            .help("leave `operands` out: lanes do the operations of the body one by one");
+        return;
+    };
+    let count = instruction.operands().len();
+    if operands.len() != count || operands.iter().any(|number| !(-1..own).contains(number)) {
+        let what = format!("the schedule has operands {operands:?} of @{}", instruction.name);
+        diag.error(op, what).note(instruction.op(), "the instruction is here").help(format!(
+            "give {count} numbers: from 0 to {} for those of the nest, or -1 for ones",
+            own - 1
+        ));
     }
 }

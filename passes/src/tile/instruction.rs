@@ -6,6 +6,7 @@
 
 use weft_dialects::device::{Instruction, Lanes, Machine};
 use weft_dialects::ir::{Block, Op, Type, ty};
+use weft_dialects::tile::Compute;
 
 use super::isa::{self, Binding, COMMUTE, Refusal, has_axes};
 use crate::math;
@@ -58,7 +59,7 @@ fn unlike<'c>(instruction: &Instruction<'c>, nest: &Nest<'c>) -> Refusal {
 
 fn fits<'c>(instruction: &Instruction<'c>, nest: &Nest<'c>) -> Vec<Mapped<'c>> {
     let counts = operand_elements(instruction);
-    bindings(instruction, nest)
+    bindings(instruction, nest, &[])
         .into_iter()
         .map(|binding| {
             let mut scalar_inputs = vec![false; nest.inputs.len()];
@@ -91,6 +92,7 @@ pub fn binding<'c>(
     instruction: &Instruction<'c>,
     nest: &Nest<'c>,
     lanes_axis: Option<usize>,
+    operands: &[Option<usize>],
 ) -> Option<Vec<usize>> {
     let counts = operand_elements(instruction);
     let suits = |binding: &Vec<usize>| {
@@ -101,14 +103,18 @@ pub fn binding<'c>(
             }
         })
     };
-    bindings(instruction, nest).into_iter().find(suits)
+    bindings(instruction, nest, operands).into_iter().find(suits)
 }
 
-/// Every way to bind the nest's operands to the instruction's without putting anything in:
-/// lanes have no room for a constant of their own.
-pub(super) fn bindings<'c>(instruction: &Instruction<'c>, nest: &Nest<'c>) -> Vec<Vec<usize>> {
+/// Every way to bind the nest's operands to the instruction's without putting anything in, or those
+/// that a schedule names: lanes have no room for a constant of their own.
+pub(super) fn bindings<'c>(
+    instruction: &Instruction<'c>,
+    nest: &Nest<'c>,
+    operands: &[Option<usize>],
+) -> Vec<Vec<usize>> {
     let all = isa::bindings(instruction, nest).unwrap_or_default();
-    all.iter().filter_map(Binding::plain).collect()
+    all.iter().filter(|own| own.is_named(operands)).filter_map(Binding::plain).collect()
 }
 
 /// The lane unit that applies every operation of the body, on as many lanes as
@@ -139,22 +145,21 @@ fn by_unit<'c>(unit: &Lanes<'c>, nest: &Nest<'c>) -> Mapped<'c> {
     }
 }
 
-/// The instruction or lane unit that a tile program names, with lanes along `lanes_axis`; `None`
-/// where it does not compute the body so.
+/// The instruction or lane unit that a tile program names; `None` where it does not compute the
+/// body so.
 pub(super) fn named<'c>(
     machine: Machine<'c>,
     nest: &Nest<'c>,
-    name: &str,
-    lanes_axis: Option<usize>,
+    compute: &Compute<'_>,
 ) -> Option<Mapped<'c>> {
-    if let Some(unit) = machine.lanes_unit(name) {
+    if let Some(unit) = machine.lanes_unit(compute.instruction) {
         return Some(by_unit(&unit, nest));
     }
     let suits = |mapped: &Mapped<'c>| {
         let mut inputs = nest.inputs.iter().zip(&mapped.scalar_inputs);
-        lanes_axis.is_none_or(|axis| inputs.all(|(access, &scalar)| access.uses(axis) != scalar))
+        compute.lanes.is_none_or(|axis| inputs.all(|(access, &scalar)| access.uses(axis) != scalar))
     };
-    fits(&machine.instruction(name)?, nest).into_iter().find(suits)
+    fits(&machine.instruction(compute.instruction)?, nest).into_iter().find(suits)
 }
 
 /// Cycles that a lane unit issues for a body on one register, at least those of one operation.

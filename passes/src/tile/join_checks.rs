@@ -53,10 +53,12 @@ impl<'c> Join<'c> {
 
     /// Lanes do a compute, or an instruction of axes with moves from and to where tiles wait.
     fn is_done_alone(&self, compute: &Compute<'c>, nest: &Nest<'c>, memory: Option<&str>) -> bool {
-        let Some(axes) = &compute.axes else { return compute.layouts.is_none() };
-        let found = self.machine.instruction(compute.instruction);
-        let mapping = found.and_then(|found| isa::mapping(&found, nest, axes));
-        let found = memory.zip(mapping).filter(|_| compute.layouts.is_none());
+        if compute.axes.is_none() {
+            return compute.layouts.is_none();
+        }
+        let found = memory
+            .zip(isa::mapping_of(self.machine, nest, compute))
+            .filter(|_| compute.layouts.is_none());
         found.is_some_and(|(memory, own)| isa::hands_over(self.machine, memory, nest, &own))
     }
 

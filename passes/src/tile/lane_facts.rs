@@ -6,7 +6,7 @@ use weft_dialects::ir::{Type, ty};
 
 use super::banks::Banks;
 use super::sets::Sets;
-use super::way::{Stage, move_cycles, private_cache, way};
+use super::way::{Stage, Way, move_cycles, private_cache, way};
 use crate::cost::home::{Beside, Homes, room};
 
 /// Machine facts that the model uses.
@@ -119,9 +119,13 @@ impl Near {
 impl<'c> Facts<'c> {
     /// The facts about the registers of `memory`; `None` where they cannot be reached.
     pub fn of(machine: Machine<'c>, memory: &str) -> Option<Self> {
+        Self::by(machine, memory, way(machine, memory)?)
+    }
+
+    /// Those of registers that are reached this way.
+    pub fn by(machine: Machine<'c>, memory: &str, way: Way<'c>) -> Option<Self> {
         let registers = machine.memory(memory)?;
         let unit = machine.lanes_units().into_iter().find(|unit| unit.memory() == memory);
-        let way = way(machine, memory)?;
         let stage_byte =
             way.stage.as_ref().map_or(0.0, |stage| move_cycles(machine, &stage.load, 1.0));
         Some(Self {

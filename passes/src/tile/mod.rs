@@ -59,4 +59,7 @@ pub(crate) use chooser::Chooser;
 pub use explain::{Explained, Predicted, explain, predicted};
 pub use instruction::{Combine, Identity, binding, combine, identity, lanes_type};
 pub(crate) use way::move_cycles;
-pub use way::{PrivateCache, Stage, Way, beside, local_buffer, private_cache, waiting_memory, way};
+pub use way::{
+    PrivateCache, Stage, Way, beside, local_buffer, private_cache, waiting_memory, way, way_of,
+    ways,
+};

@@ -16,6 +16,7 @@ use super::instruction::named;
 use super::isa;
 use super::lane_facts::Facts;
 use super::shape::Shape;
+use super::way::way_of;
 use crate::cost::{Cost, Term};
 use crate::nest::Nest;
 
@@ -41,21 +42,21 @@ pub(crate) fn cost<'c>(
     }
     let alone = tensors == Tensors::Shared && block::may_share(machine, nest);
     let own = match &compute.axes {
-        Some(axes) => by_axes(machine, nest, (compute.instruction, axes), registers, tensors),
-        None => by_lanes(machine, nest, (compute.instruction, compute.lanes), registers, tensors),
+        Some(_) => by_axes(machine, nest, compute, registers, tensors),
+        None => by_lanes(machine, nest, compute, registers, tensors),
     };
     own.map(|own| if alone { block::alone(machine, nest, registers, own) } else { own })
 }
 
-/// By an instruction whose axes are `axes` of the nest.
+/// By an instruction of axes.
 fn by_axes<'c>(
     machine: Machine<'c>,
     nest: &Nest<'c>,
-    (name, axes): (&str, &[Vec<usize>]),
+    compute: &Compute<'_>,
     tile: &RTile,
     tensors: Tensors,
 ) -> Option<Cost> {
-    let mapping = isa::mapping(&machine.instruction(name)?, nest, axes)?;
+    let mapping = isa::mapping_of(machine, nest, compute)?;
     match tensors {
         Tensors::Shared => Some(isa::cost(machine, nest, &mapping, &tile.sizes)),
         Tensors::Local => {
@@ -65,16 +66,17 @@ fn by_axes<'c>(
     }
 }
 
-/// By an instruction of lanes, or a lane unit, with lanes along `lanes_axis`.
+/// By an instruction of lanes, or a lane unit.
 fn by_lanes<'c>(
     machine: Machine<'c>,
     nest: &Nest<'c>,
-    (name, lanes_axis): (&str, Option<usize>),
+    compute: &Compute<'_>,
     tile: &RTile,
     tensors: Tensors,
 ) -> Option<Cost> {
-    let mapped = named(machine, nest, name, lanes_axis)?;
-    let facts = Facts::of(machine, &tile.memory)?;
+    let lanes_axis = compute.lanes;
+    let mapped = named(machine, nest, compute)?;
+    let facts = Facts::by(machine, &tile.memory, way_of(machine, compute)?)?;
     let rows = tile
         .sizes
         .iter()

@@ -12,7 +12,9 @@ use weft_dialects::device::Machine;
 use weft_dialects::ir::ty;
 use weft_dialects::tile::{RTile, Schedule};
 
+use super::block::Core;
 use super::instruction::combine;
+use super::isa::{Mapping, mapping};
 use super::policy::{Lanes, Tiled};
 use super::task_tile::loop_order;
 use super::way::{private_cache, way};
@@ -37,13 +39,27 @@ pub(super) fn schedule<'c>(
         Tiled::Matrix(matrix) => Schedule {
             order: order(nest, &inner.sizes),
             stages: matrix.stages,
+            operands: operands(nest, &matrix.mapping),
             ..Schedule::default()
         },
         Tiled::Block(chosen) => Schedule {
             spread: chosen.block.spread(nest).unwrap_or_default(),
+            operands: match &chosen.block.core {
+                Core::Matrix(mapping, _) => operands(nest, mapping),
+                Core::Lanes(..) => Vec::new(),
+            },
             ..Schedule::default()
         },
         Tiled::Moved(..) => Schedule::default(),
+    }
+}
+
+/// The nest's operands as those of an instruction; none where they are the first with these axes.
+fn operands<'c>(nest: &Nest<'c>, chosen: &Mapping<'c>) -> Vec<Option<usize>> {
+    let first = mapping(&chosen.instruction, nest, &chosen.axes, &[]);
+    match first.is_some_and(|first| first.binding == chosen.binding) {
+        true => Vec::new(),
+        false => chosen.binding.numbers(),
     }
 }
 

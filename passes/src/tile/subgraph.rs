@@ -61,8 +61,8 @@ impl<'c> Member<'c> {
         let machine = chooser.machine;
         let together = compute.layouts.is_some();
         let mapping = match &compute.axes {
-            Some(axes) => {
-                let found = isa::mapping(&machine.instruction(compute.instruction)?, &nest, axes)?;
+            Some(_) => {
+                let found = isa::mapping_of(machine, &nest, &compute)?;
                 Some(found).filter(|found| isa::hands_over(machine, memory, &nest, found))
             }
             None => None,

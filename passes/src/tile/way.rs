@@ -6,6 +6,7 @@
 //! ```
 
 use weft_dialects::device::{Machine, Memory, Move, Scope};
+use weft_dialects::tile::Compute;
 
 use crate::cost::home::{Beside, room};
 
@@ -31,24 +32,39 @@ pub struct Way<'c> {
     pub store: Move<'c>,
 }
 
-/// The way to `memory` and back: one move each, or two by a memory that is no cache, and
-/// that strided moves fill, for tiles are boxes.
-/// The first one that the machine names wins.
-pub fn way<'c>(machine: Machine<'c>, memory: &str) -> Option<Way<'c>> {
-    let shared = machine.shared()?;
+/// The ways to `memory` and back: one move each, or, where none does, two by a memory that is no
+/// cache, and that strided moves fill, for tiles are boxes.
+pub fn ways<'c>(machine: Machine<'c>, memory: &str) -> Vec<Way<'c>> {
+    let Some(shared) = machine.shared() else { return Vec::new() };
     let both = |from: &str, to: &str| {
         Some((machine.move_between(from, to)?, machine.move_between(to, from)?))
     };
     if let Some((load, store)) = both(shared.name, memory) {
-        return Some(Way { stage: None, load, store });
+        return vec![Way { stage: None, load, store }];
     }
-    machine.memories().into_iter().filter(|stage| !stage.is_registers()).find_map(|stage| {
+    let stages = machine.memories().into_iter().filter(|stage| !stage.is_registers());
+    let by = |stage: Memory<'c>| {
         let (load, store) = both(shared.name, stage.name)
             .filter(|(load, store)| load.strided() && store.strided())?;
         let (near, back) = both(stage.name, memory)?;
         let stage = Stage { memory: stage, load, store };
         Some(Way { stage: Some(stage), load: near, store: back })
-    })
+    };
+    stages.filter_map(by).collect()
+}
+
+/// The way to `memory` that tiles are constructed for: the first in the order of the machine file.
+pub fn way<'c>(machine: Machine<'c>, memory: &str) -> Option<Way<'c>> {
+    ways(machine, memory).into_iter().next()
+}
+
+/// The way to the registers of a tile program: by the memory in which one of its rTiles waits,
+/// or else the first.
+pub fn way_of<'c>(machine: Machine<'c>, compute: &Compute<'c>) -> Option<Way<'c>> {
+    let mut ways = ways(machine, &compute.tiles.last()?.memory);
+    let waits = |stage: &Stage<'_>| compute.tile_in(stage.memory.name).is_some();
+    let named = ways.iter().position(|way| way.stage.as_ref().is_some_and(waits));
+    (!ways.is_empty()).then(|| ways.swap_remove(named.unwrap_or(0)))
 }
 
 /// The memory of one core in which tiles wait that lanes make and read: its largest cache, where

@@ -96,7 +96,7 @@ fn counted_and_predicted(desk: &Desk) -> (Traffic, Traffic) {
     let Tiled { machine: toy, nest, compute } = Tiled::of(module_op(&module));
     let instruction = toy.instruction(compute.instruction).expect("it is there");
     let axes = compute.axes.as_ref().expect("the instruction has axes");
-    let mapping = mapping(&instruction, &nest, axes).expect("a mapping");
+    let mapping = mapping(&instruction, &nest, axes, &[]).expect("a mapping");
     let (task, tile) = (&compute.tiles[0].sizes, &compute.tiles[compute.tiles.len() - 1].sizes);
     let predicted = traffic(toy, &nest, &mapping, (task, tile), None);
     let report = desk.simulate(&["k.mlir", "--device", "machine.mlir", "--expect", "host.npz"]);

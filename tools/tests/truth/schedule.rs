@@ -226,6 +226,19 @@ fn phases_lay_planes_out() {
     .check();
 }
 
+/// A product has its factors either way round.
+#[test]
+fn operands_are_those_of_the_instruction() {
+    Case {
+        name: "operands",
+        source: Source::Expression("C[n] += A[k,n] * B[k,n]", "n=64,k=64"),
+        device: "x86-avx2",
+        edit: [" because", " schedule <operands = [1, 0, 2]> because"],
+        shows: Shows::Differently,
+    }
+    .check();
+}
+
 /// Three steps have room, two of which are on their way.
 #[test]
 fn stages_are_steps_on_their_way() {

@@ -7,7 +7,7 @@ use weft_dialects::ir::{Op, Report};
 use weft_dialects::tile::Compute;
 
 use crate::nest::{Border, Nest, Windows, may_combine_rows, stores_along};
-use crate::tile::{lanes_type, way};
+use crate::tile::{lanes_type, way_of, ways};
 
 /// More steps than this are not written out one by one: compiling them takes minutes.
 const MOST_WRITTEN_OUT: u64 = 16384;
@@ -21,6 +21,7 @@ pub(super) fn check<'c>(
 ) -> Result<(), Failed> {
     let checked = Checked::new(machine, compute, nest);
     let checks = [
+        Checked::stage,
         Checked::borders,
         Checked::transpose,
         Checked::combine_rows,
@@ -61,7 +62,7 @@ impl<'k, 'c> Checked<'k, 'c> {
         let widest = unit.zip(lanes_type(nest)).and_then(|(unit, elem)| unit.lanes_for(elem));
         let sizes = &inner.sizes[..];
         let rows = nest.rows(sizes, compute.lanes);
-        let staged = way(machine, &inner.memory).is_some_and(|way| way.stage.is_some());
+        let staged = way_of(machine, compute).is_some_and(|way| way.stage.is_some());
         Self { machine, compute, nest, lanes: widest.unwrap_or(1), sizes, rows, staged }
     }
 
@@ -70,6 +71,33 @@ impl<'k, 'c> Checked<'k, 'c> {
         let points = axes.iter().map(|&axis| self.nest.axes[axis].extent);
         let rows = self.rows.iter().map(|&axis| self.sizes[axis]);
         points.chain(rows).fold(1, u64::saturating_mul)
+    }
+
+    /// What an rTile between the first and the last, in another memory than both, waits in.
+    fn stage(&self) -> Result<(), Refusal> {
+        let ([task, between, registers], None) = (&self.compute.tiles[..], &self.compute.axes)
+        else {
+            return Ok(());
+        };
+        let ways = ways(self.machine, &registers.memory);
+        let stages = ways.iter().filter_map(|way| Some(way.stage.as_ref()?.memory.name));
+        let stages: Vec<_> = stages.collect();
+        let elsewhere = between.memory != task.memory && between.memory != registers.memory;
+        if !elsewhere || stages.contains(&&between.memory[..]) {
+            return Ok(());
+        }
+        let what = format!(
+            "the rTile of @{} lies between @{} and @{}, which nothing moves through it",
+            between.memory, task.memory, registers.memory
+        );
+        let names: Vec<_> = stages.iter().map(|name| format!("@{name}")).collect();
+        let help = match &names[..] {
+            [] => {
+                format!("let it lie in @{}, as a part of a reduction, or leave it out", task.memory)
+            }
+            _ => format!("let it lie in {}", names.join(" or ")),
+        };
+        Err((what, help))
     }
 
     fn borders(&self) -> Result<(), Refusal> {

@@ -25,7 +25,7 @@ use super::tiles::Points;
 use super::transfer::{Pending, alloc, first, ready, wait};
 use super::view::View;
 use crate::nest::{Access, Nest, Start};
-use crate::tile::isa::{Begin, Mapping, begin, mapping};
+use crate::tile::isa::{Begin, Mapping, begin, mapping_of};
 
 /// An operand of the instruction: the tensor, and its blocks.
 struct Operand<'c> {
@@ -71,7 +71,7 @@ impl<'p, 'c> Matrix<'p, 'c> {
         context: &'c Context,
         machine: Machine<'c>,
         kernel: Op<'c>,
-        (compute, axes): (&Compute<'c>, &[Vec<usize>]),
+        compute: &Compute<'c>,
         nest: &'p Nest<'c>,
         ends: Ends<'p, 'c>,
     ) -> Result<Self, Failed> {
@@ -84,12 +84,12 @@ impl<'p, 'c> Matrix<'p, 'c> {
                 .help("give the epilogue a kernel of its own, or groups of lanes that share tiles");
             return Err(Failed);
         }
-        let found = machine.instruction(name).and_then(|found| mapping(&found, nest, axes));
+        let found = mapping_of(machine, nest, compute);
         let start = found.as_ref().and_then(|found| begin(nest, found.binding.from_zero));
         let (Some(mapping), Some(begin), Some(shared)) = (found, start, machine.shared()) else {
             Report::new(
                 kernel.location(),
-                format!("@{name} with these axes is no part of @{}", kernel.symbol()),
+                format!("@{name} with these axes and operands is no part of @{}", kernel.symbol()),
             )
             .help("each axis of the instruction is an axis of the nest that moves along the same operands");
             return Err(Failed);

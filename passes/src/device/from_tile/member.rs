@@ -12,7 +12,7 @@ use super::tiles::{Piece, Tiles};
 use super::{Here, loops};
 use crate::nest::Nest;
 use crate::tile::propagate::groups;
-use crate::tile::{beside, way};
+use crate::tile::{beside, way_of, ways};
 
 /// A tile of a tensor, in a memory near the unit.
 #[derive(Clone)]
@@ -99,13 +99,12 @@ pub(super) fn write<'c>(
     local_tiles: &LocalTiles<'c>,
     starts: &[Sum<'c>],
 ) -> Result<(), Failed> {
-    let registers = compute.tiles.last().map_or("", |tile| tile.memory.as_str());
-    let staged = way(here.machine, registers).is_some_and(|way| way.stage.is_some());
+    let staged = way_of(here.machine, compute).is_some_and(|way| way.stage.is_some());
     let member = Member { here, compute, tile, local_tiles, starts };
     let mut written = Ok(());
     let mut one = |b: &mut Builder<'c>| {
         written = match &compute.axes {
-            Some(axes) => member.matrix(b, axes, &nest),
+            Some(_) => member.matrix(b, &nest),
             None => member.lanes(b, nest.clone()),
         };
     };
@@ -154,12 +153,7 @@ impl<'m, 'c> Member<'m, 'c> {
     }
 
     /// Writes a member that an instruction of axes does.
-    fn matrix(
-        &self,
-        b: &mut Builder<'c>,
-        axes: &[Vec<usize>],
-        nest: &Nest<'c>,
-    ) -> Result<(), Failed> {
+    fn matrix(&self, b: &mut Builder<'c>, nest: &Nest<'c>) -> Result<(), Failed> {
         let Here { context, machine, kernel, .. } = *self.here;
         let mut memrefs = self.here.memrefs_of(nest);
         memrefs.extend(self.near());
@@ -167,7 +161,7 @@ impl<'m, 'c> Member<'m, 'c> {
         let one = self.tile.cut(nest.clone());
         let around = if self.tile.cut { &one } else { nest };
         let ends = Ends { memrefs: &memrefs, local_tiles: self.local_tiles };
-        let matrix = Matrix::new(context, machine, kernel, (self.compute, axes), &one, ends)?;
+        let matrix = Matrix::new(context, machine, kernel, self.compute, &one, ends)?;
         let order = loops(&self.compute.schedule, around);
         Tiles { nest: around, tile: &self.tile.inner, piece: self.piece(), order: &order }
             .write(b, &|b, points| matrix.write(b, points));
@@ -182,7 +176,8 @@ pub(super) fn moves<'c>(here: &Here<'c>, memory: &'c str) -> Result<[&'c str; 2]
     let unit = machine.lanes_units().into_iter().next();
     let registers = unit.map_or("", |unit| unit.memory());
     let behind = |name: &str| machine.behind(name).map(|memory| memory.name);
-    let along = way(machine, registers).filter(|way| behind(memory) == behind(way.load.source()));
+    let mut ways = ways(machine, registers).into_iter();
+    let along = ways.find(|way| behind(memory) == behind(way.load.source()));
     let moves = match along {
         Some(way) => Some([way.load, way.store]),
         None => beside(machine, memory, registers),

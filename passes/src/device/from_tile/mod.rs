@@ -50,7 +50,7 @@ use weft_dialects::tile::{self, Compute, RTile, Schedule};
 
 use crate::nest::grid::task_grid;
 use crate::nest::{self, Access, Nest};
-use crate::tile::{Way, binding, lanes_type, way};
+use crate::tile::{Way, binding, lanes_type, way_of};
 use block::Blocks;
 use bordered::Bordered;
 use group::Group;
@@ -283,12 +283,12 @@ impl<'c> Here<'c> {
             blocks.write(b, piece.starts);
             return Ok((groups > 1).then_some(groups));
         }
-        if let Some(axes) = &compute.axes {
+        if compute.axes.is_some() {
             let inner = &compute.tiles[compute.tiles.len() - 1];
             let order = loops(&compute.schedule, &nest);
             let local_tiles = HashMap::new();
             let ends = Ends { memrefs: &memrefs, local_tiles: &local_tiles };
-            let matrix = Matrix::new(context, machine, kernel, (compute, axes), &nest, ends)?;
+            let matrix = Matrix::new(context, machine, kernel, compute, &nest, ends)?;
             Tiles { nest: &nest, tile: inner, piece, order: &order }
                 .write(b, &|b, points| matrix.write(b, points));
             return Ok(None);
@@ -382,7 +382,7 @@ fn plan<'c>(
     let (outer, inner) = (&compute.tiles[0], &compute.tiles[compute.tiles.len() - 1]);
     let name = compute.instruction;
     let instruction = match machine.instruction(name) {
-        Some(found) => match binding(&found, &nest, compute.lanes) {
+        Some(found) => match binding(&found, &nest, compute.lanes, &compute.schedule.operands) {
             Some(binding) => Some((name, binding)),
             None => {
                 Report::new(
@@ -390,7 +390,7 @@ fn plan<'c>(
                     format!("@{name} does not mean what @{} computes", kernel.symbol()),
                 )
                 .note(found.op(), "its meaning is here")
-                .help("name an instruction of the same body, or a lane unit");
+                .help("name an instruction of the same body and operands, or a lane unit");
                 return Err(Failed);
             }
         },
@@ -405,7 +405,7 @@ fn plan<'c>(
         Some(unit) => Some(unit),
         None => machine.lanes_units().into_iter().find(|unit| unit.memory() == registers),
     };
-    let (Some(unit), Some(way)) = (unit, way(machine, registers)) else {
+    let (Some(unit), Some(way)) = (unit, way_of(machine, compute)) else {
         Report::new(
             kernel.location(),
             format!("@{registers} lacks a lane unit, or a way from the shared memory and back"),

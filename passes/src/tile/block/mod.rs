@@ -23,7 +23,7 @@ use weft_dialects::tile::{Compute, RTile};
 
 use super::banks::Choice;
 use super::instruction::bindings;
-use super::isa::{Begin, Filter, Mapping, begin, factors, has_axes, mapping, mappings};
+use super::isa::{Begin, Filter, Mapping, begin, factors, has_axes, mapping_of, mappings};
 use super::why::Rule;
 use crate::cost::Cost;
 use crate::nest::{Access, Nest};
@@ -153,7 +153,7 @@ impl<'c> Block<'c> {
         if !instruction.operand_types().into_iter().all(whole) {
             return Vec::new();
         }
-        let Some(binding) = bindings(&instruction, nest).into_iter().next() else {
+        let Some(binding) = bindings(&instruction, nest, &[]).into_iter().next() else {
             return Vec::new();
         };
         // Lanes run along what lies side by side in the output.
@@ -247,9 +247,10 @@ impl<'c> Block<'c> {
         let instruction = machine.instruction(compute.instruction)?;
         let lanes = Lanes::of(machine, &inner.memory)?;
         let mut block = match (&compute.axes, compute.lanes) {
-            (Some(axes), _) => Self::matrix(nest, mapping(&instruction, nest, axes)?, lanes)?,
+            (Some(_), _) => Self::matrix(nest, mapping_of(machine, nest, compute)?, lanes)?,
             (None, Some(n)) => {
-                let binding = bindings(&instruction, nest).into_iter().next()?;
+                let named = &compute.schedule.operands;
+                let binding = bindings(&instruction, nest, named).into_iter().next()?;
                 let mut block =
                     Self::on_lanes(nest, (&instruction, &binding), n, [1, lanes.count], lanes)?;
                 let spread = &compute.schedule.spread;

@@ -6,8 +6,9 @@
 //! is left becomes loops around the instruction. For conv2d and a product,
 //! `{n, h, w} -> m`, `{co} -> n` and `{ci, r, s} -> k` are 7 · 1 · 7 = 49 mappings.
 
-use weft_dialects::device::Instruction;
+use weft_dialects::device::{Instruction, Machine};
 use weft_dialects::ir::payload::Axis;
+use weft_dialects::tile::Compute;
 
 use super::boolean::{Bits, is_valid};
 use super::mapping::{Mapping, box_sizes};
@@ -68,14 +69,26 @@ pub fn mappings<'c>(
     if found.is_empty() { Err(refusal) } else { Ok(found) }
 }
 
-/// The mapping with these axes, where it is one.
+/// The mapping with these axes and operands, where it is one; the first with these axes where no
+/// operands are named.
 pub fn mapping<'c>(
     instruction: &Instruction<'c>,
     nest: &Nest<'c>,
     axes: &[Vec<usize>],
+    operands: &[Option<usize>],
 ) -> Option<Mapping<'c>> {
     let all = mappings(instruction, nest, Filter::Signature).ok()?;
-    all.into_iter().find(|mapping| mapping.axes == axes)
+    all.into_iter().find(|mapping| mapping.axes == axes && mapping.binding.is_named(operands))
+}
+
+/// The mapping that a tile program names; `None` where it names no axes, or they are none.
+pub fn mapping_of<'c>(
+    machine: Machine<'c>,
+    nest: &Nest<'c>,
+    compute: &Compute<'_>,
+) -> Option<Mapping<'c>> {
+    let instruction = machine.instruction(compute.instruction)?;
+    mapping(&instruction, nest, compute.axes.as_ref()?, &compute.schedule.operands)
 }
 
 /// Whether an operand of the nest adds the axis to another one: it moves in a window.

@@ -24,7 +24,7 @@ pub use choose::{
     Considered, Matrix, Model, Near, Search, Strategy, choices, consider, hands_over,
 };
 pub use cost::{cost, transfer_cycles};
-pub use enumerate::{Filter, mapping, mappings};
+pub use enumerate::{Filter, mapping, mapping_of, mappings};
 pub use gather::{Reach, reach};
 pub use mapping::{Digit, Mapping};
 pub use refusal::Refusal;

@@ -64,13 +64,24 @@ pub struct Binding {
 }
 
 impl Binding {
-    /// The numbers of the nest's operands, where nothing was put in.
-    pub fn plain(&self) -> Option<Vec<usize>> {
+    /// For each operand the number of the nest's, or `None` for one everywhere
+    /// (`operands` of `#tile.schedule`).
+    pub fn numbers(&self) -> Vec<Option<usize>> {
         let number = |bound: &Bound| match bound {
             Bound::Operand(number) => Some(*number),
             Bound::One => None,
         };
-        if self.from_zero { None } else { self.operands.iter().map(number).collect() }
+        self.operands.iter().map(number).collect()
+    }
+
+    /// Returns whether a schedule names these operands, or none.
+    pub fn is_named(&self, operands: &[Option<usize>]) -> bool {
+        operands.is_empty() || self.numbers() == operands
+    }
+
+    /// The numbers of the nest's operands, where nothing was put in.
+    pub fn plain(&self) -> Option<Vec<usize>> {
+        if self.from_zero { None } else { self.numbers().into_iter().collect() }
     }
 }
 
