@@ -36,6 +36,9 @@ pub fn passes_to(stage: Stage) -> &'static [&'static Pass] {
             // After the conversion, whose kernels are one nest each; before panels and tiles, which
             // look at what a kernel reads.
             &tile::fuse_elementwise::PASS,
+            // After elementwise kernels were joined: what a copy wrote inside a border, another
+            // kernel writes then. Before anything is chosen for the layout of tensors.
+            &tile::fill_borders::PASS,
             // After elementwise kernels were joined, which makes fewer tensors; before anything
             // looks at a kernel's extents.
             &tile::stream_host::PASS,
@@ -93,6 +96,7 @@ pub const PASSES: &[&Pass] = &[
     &graph::winograd::PASS,
     &graph::to_tile::PASS,
     &tile::fuse_elementwise::PASS,
+    &tile::fill_borders::PASS,
     &tile::stream_host::PASS,
     &tile::instances::PASS,
     &tile::lay_out::PASS,

@@ -66,6 +66,11 @@ impl Linear {
         found.filter(|_| self.constant == 0)
     }
 
+    /// Whether no axis is in the expression.
+    pub fn is_constant(&self) -> bool {
+        self.coefficients.iter().all(|&coefficient| coefficient == 0)
+    }
+
     /// Smallest and largest value while each axis runs from zero below its extent.
     pub fn range(&self, extents: &[u64]) -> (i64, i64) {
         let (mut low, mut high) = (self.constant, self.constant);

@@ -52,8 +52,8 @@ pub fn emit_kernel<'c>(
     for ((access, arg), (start, from)) in
         nest.outputs.iter().zip(&outputs).zip(nest.starts.iter().zip(&start_inputs))
     {
-        let Narrowed { tensor: mut place, index, offsets } = narrow(&mut p, access, *arg, &points);
-        windows.push(offsets);
+        let Narrowed { tensor: mut place, index, window } = narrow(&mut p, access, *arg, &points);
+        windows.push(window);
         if let Start::From { inputs, body } = start {
             let start = Pointwise { inputs, args: from, body: *body };
             place = start.emit(&mut p, (place, &index), &points);
@@ -84,8 +84,8 @@ pub fn emit_kernel<'c>(
         results[0] = last.emit(&mut p, (results[0], &places[0].1), &points);
     }
     for (result, (window, arg)) in results.iter_mut().zip(windows.iter().zip(&outputs)) {
-        if let Some(offsets) = window {
-            *result = p.insert(*result, *arg, offsets, &vec![1; offsets.len()]);
+        if let Some([offsets, steps]) = window {
+            *result = p.insert(*result, *arg, offsets, steps);
         }
     }
     build::yield_values(p.builder(), &results);
@@ -96,30 +96,40 @@ pub fn emit_kernel<'c>(
 struct Points {
     axes: Vec<Axis>,
     extents: Vec<u64>,
-    /// Axes that no access has alone.
+    /// Axes that no access of one of its bodies has alone.
     apart: Vec<bool>,
 }
 
-/// Axes that no access has alone in a dimension, from its beginning: `linalg` takes their
-/// extents from a window that begins there.
+/// Axes that in one of the bodies no access has alone in a dimension, from its beginning: `linalg`
+/// takes their extents from a window that begins there.
 fn apart(nest: &Nest<'_>) -> Vec<bool> {
-    let alone = |axis: usize| {
-        let mut indices = nest.inputs.iter().chain(&nest.outputs).flat_map(|one| &one.index);
+    let alone = |axis: usize, inputs: &[Access<'_>]| {
+        let mut indices = inputs.iter().chain(&nest.outputs).flat_map(|one| &one.index);
         indices.any(|index| index.as_axis() == Some(axis))
     };
-    (0..nest.axes.len()).map(|axis| !alone(axis)).collect()
+    let starts = nest.starts.iter().filter_map(|start| match start {
+        Start::From { inputs, .. } => Some(inputs),
+        _ => None,
+    });
+    let epilogue = nest.epilogue.iter().map(|last| &last.inputs);
+    let pointwise: Vec<_> = starts.chain(epilogue).collect();
+    let apart = |axis: usize| {
+        let within = |inputs: &&Vec<Access<'_>>| alone(axis, inputs);
+        !alone(axis, &nest.inputs) || !nest.reduces(axis) && !pointwise.iter().all(within)
+    };
+    (0..nest.axes.len()).map(apart).collect()
 }
 
 /// The part of a tensor that a kernel touches.
 struct Narrowed<'c> {
     tensor: Val<'c>,
     index: Vec<Linear>,
-    /// Its offsets, if it is not the whole tensor.
-    offsets: Option<Vec<i64>>,
+    /// Its offsets and steps, if it is not the whole tensor.
+    window: Option<[Vec<i64>; 2]>,
 }
 
-/// Cuts off what lies past the last point of a plain axis: `linalg` wants its
-/// extent to be that of the dimension.
+/// Cuts off what lies past the last point of a plain axis, and what lies between its points: `linalg`
+/// wants its extent to be that of the dimension.
 fn narrow<'c>(
     p: &mut Payload<'c>,
     access: &Access<'c>,
@@ -127,18 +137,25 @@ fn narrow<'c>(
     points: &Points,
 ) -> Narrowed<'c> {
     let (mut index, mut offsets, mut sizes) = (Vec::new(), Vec::new(), Vec::new());
+    let mut steps = Vec::new();
     for (own, &dim) in access.index.iter().zip(&access.shape) {
-        let moved = own.clone().offset(-own.constant);
-        let axis = moved.as_axis().filter(|&axis| own.constant == 0 || points.apart[axis]);
-        sizes.push(axis.map_or(dim, |axis| points.extents[axis]) as i64);
+        let axes = own.coefficients.len();
+        let mut used = (0..axes).filter(|&axis| own.coefficients[axis] != 0);
+        let axis = used.next().filter(|_| used.next().is_none());
+        let axis = axis.map(|axis| (axis, own.coefficients[axis]));
+        let axis = axis.filter(|&(axis, step)| {
+            step == 1 && own.constant == 0 || step > 0 && points.apart[axis]
+        });
+        sizes.push(axis.map_or(dim, |(axis, _)| points.extents[axis]) as i64);
         offsets.push(if axis.is_some() { own.constant } else { 0 });
-        index.push(if axis.is_some() { moved } else { own.clone() });
+        steps.push(axis.map_or(1, |(_, step)| step));
+        index.push(axis.map_or(own.clone(), |(axis, _)| Linear::axis(axes, axis)));
     }
     if sizes.iter().zip(&access.shape).all(|(&size, &dim)| size == dim as i64) {
-        return Narrowed { tensor: arg, index: access.index.clone(), offsets: None };
+        return Narrowed { tensor: arg, index: access.index.clone(), window: None };
     }
-    let tensor = p.slice(arg, &offsets, &sizes, &vec![1; sizes.len()]);
-    Narrowed { tensor, index, offsets: Some(offsets) }
+    let tensor = p.slice(arg, &offsets, &sizes, &steps);
+    Narrowed { tensor, index, window: Some([offsets, steps]) }
 }
 
 /// A start or an epilogue: a body over the axes that do not reduce.

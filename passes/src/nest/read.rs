@@ -119,18 +119,22 @@ pub(crate) fn reads_output(generic: Op<'_>, output: usize) -> bool {
 
 /// Rewrites accesses over a start's own axes as accesses over the axes of `nest`.
 ///
-/// `own` is the start's access to the output, `main` the nest's: axis `own[d]`
-/// becomes the expression `main[d]`.
+/// `own` is the start's access to the output, `main` the nest's: the axis in `own[d]`
+/// becomes the expression `main[d]`, less what `own[d]` adds to it.
 pub(crate) fn rebase<'c>(
     inputs: Vec<Access<'c>>,
     own: &[Linear],
     main: &[Linear],
     main_axes: usize,
 ) -> Result<Vec<Access<'c>>, NestError> {
-    let mut of_axis: HashMap<usize, &Linear> = HashMap::new();
+    let mut of_axis: HashMap<usize, Linear> = HashMap::new();
     for (own, main) in own.iter().zip(main) {
-        let axis = own.as_axis().ok_or_else(|| NestError::Index("of a start".into()))?;
-        of_axis.insert(axis, main);
+        let moved = own.clone().offset(-own.constant);
+        if own.is_constant() && main == &Linear::constant(main_axes, own.constant) {
+            continue;
+        }
+        let axis = moved.as_axis().ok_or_else(|| NestError::Index("of a start".into()))?;
+        of_axis.insert(axis, main.clone().offset(-own.constant));
     }
     inputs
         .into_iter()

@@ -56,23 +56,35 @@ impl<'c> Uses<'c> {
     }
 
     /// A fill that runs then write into, such as padding, is done when the program
-    /// runs: kept as a constant it would be copied, which costs more.
+    /// runs: kept as a constant it would be copied, which costs more. Several fills, one after the
+    /// other, are one in this.
     fn schedule_fills(&mut self, ops: &[Op<'c>]) {
+        let mut fills: HashSet<Val<'c>> = HashSet::new();
+        for run in ops.iter().filter_map(|op| Run::of(*op)) {
+            let nothing = |value: &Val<'c>| is_empty(*value) || fills.contains(&root(*value));
+            if run.inputs.iter().all(|value| is_empty(*value)) && run.inits.iter().all(nothing) {
+                fills.extend(run.op.results());
+            }
+        }
         let mut read: HashSet<Val<'c>> = HashSet::new();
         let mut overwritten: HashSet<Val<'c>> = HashSet::new();
         for &op in ops.iter().filter(|op| View::of(**op).is_none()) {
             let run = Run::of(op);
+            if run.is_some() && op.results().iter().all(|result| fills.contains(result)) {
+                continue;
+            }
             let moves = run.as_ref().filter(|_| !self.constant.contains(&op.result(0)));
             for operand in op.operands() {
                 let init = moves.is_some_and(|run| run.inits.contains(&operand));
                 if init { &mut overwritten } else { &mut read }.insert(root(operand));
             }
         }
-        for run in ops.iter().filter_map(|op| Run::of(*op)) {
+        for run in ops.iter().rev().filter_map(|op| Run::of(*op)) {
             let [result] = run.op.results()[..] else { continue };
-            let fills = run.inputs.iter().chain(&run.inits).all(|value| is_empty(*value));
-            if fills && overwritten.contains(&result) && !read.contains(&result) {
+            let filled = fills.contains(&result) && overwritten.contains(&result);
+            if filled && !read.contains(&result) {
                 self.constant.remove(&result);
+                overwritten.extend(run.inits.iter().map(|init| root(*init)));
             }
         }
     }

@@ -10,6 +10,7 @@ pub mod construct_rtiles;
 mod cost;
 mod explain;
 mod far;
+pub mod fill_borders;
 pub mod fuse_elementwise;
 pub mod group_tiles;
 mod groups;

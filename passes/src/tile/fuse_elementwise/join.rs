@@ -29,10 +29,14 @@ pub fn join<'c>(
             maker,
             others.iter().chain((!reduces).then_some(&maker.inputs[..]).into_iter().flatten()),
         )?;
-        if onto.access(used).address(maker.axes.len()) != made.address(maker.axes.len()) {
+        let written = onto.access(used);
+        if !have_one_order(maker, &written, made) {
             return Err(other_order());
         }
-        let outputs = vec![Access { tensor: used.tensor, ..made.clone() }];
+        let outputs = vec![match dense(used, user) {
+            Some(_) => Access { tensor: used.tensor, ..made.clone() },
+            None => part(maker, written, made)?,
+        }];
         if !reduces {
             let body = write.both(maker, user, reading);
             let inputs = maker.inputs.iter().cloned().chain(others).collect();
@@ -50,7 +54,7 @@ pub fn join<'c>(
     let inputs = onto.all(&maker.inputs.iter().collect::<Vec<_>>());
     let kept = others(user, reading);
     side_by_side(used, user, inputs.iter().chain(kept.iter().copied()))?;
-    if used.address(user.axes.len()) != own.address(user.axes.len()) {
+    if !have_one_order(user, used, own) {
         return Err(other_order());
     }
     let body = write.both(maker, user, reading);
@@ -79,11 +83,6 @@ fn check<'n, 'c>(
     let asks = user.body.ops().into_iter().any(|op| index_axis(op).is_some());
     if !is_elementwise(user) || asks {
         return Err(Refused::by("elementwise", "the reader is not elementwise"));
-    }
-    if dense(&user.outputs[0], user).is_none() {
-        let all: u64 = user.outputs[0].shape.iter().product();
-        let values = format!("{} points of {all} elements", user.points());
-        return Err(Refused::by("part", "the reader writes a part of its tensor").met(values));
     }
     match maker.starts[..] {
         [Start::Held] => {
@@ -122,6 +121,61 @@ fn check<'n, 'c>(
 pub(super) fn several(results: usize) -> Refused {
     let why = Refused::by("results", "what is read is one of several results");
     why.met(format!("{results} of one kernel"))
+}
+
+/// The access by which `nest`, whose output is `made`, writes the part of a tensor that `written`
+/// touches.
+///
+/// # Errors
+/// It is no box of the tensor.
+fn part<'c>(
+    nest: &Nest<'_>,
+    written: Access<'c>,
+    made: &Access<'c>,
+) -> Result<Access<'c>, Refused> {
+    let axes = nest.axes.len();
+    let [all, own] = [&written, made].map(|access| access.address(axes));
+    let inner: u64 = made.shape.iter().skip(1).product();
+    let whole: u64 = written.shape.iter().product();
+    let step = all.constant - own.constant;
+    // Some of the outermost elements, as of a concatenation: in the maker's shape but for them.
+    if all.coefficients == own.coefficients
+        && !made.index.is_empty()
+        && step % inner.max(1) as i64 == 0
+        && whole.is_multiple_of(inner.max(1))
+    {
+        let (mut shape, mut index) = (made.shape.clone(), made.index.clone());
+        shape[0] = whole / inner.max(1);
+        index[0] = index[0].clone().offset(step / inner.max(1) as i64);
+        return Ok(Access { tensor: written.tensor, shape, index });
+    }
+    let plain = |index: &Linear| {
+        let moved = index.clone().offset(-index.constant);
+        moved.as_axis().is_some() || index.is_constant()
+    };
+    match written.index.iter().all(plain) {
+        true => Ok(written),
+        false => {
+            let own: u64 = made.shape.iter().product();
+            let values = format!("{own} of {whole} elements");
+            Err(Refused::by("part", "the reader writes no box of its tensor").met(values))
+        }
+    }
+}
+
+/// Returns whether two accesses of a nest visit elements in one order, those of the innermost axis
+/// side by side; where the one is to all of its tensor, the other one may be to a part.
+fn have_one_order(nest: &Nest<'_>, one: &Access<'_>, other: &Access<'_>) -> bool {
+    let axes = nest.axes.len();
+    let order = |access: &Access<'_>| {
+        let address = access.address(axes);
+        let mut order: Vec<usize> = (0..axes).filter(|&axis| nest.axes[axis].extent > 1).collect();
+        order.retain(|&axis| address.coefficients[axis] != 0);
+        order.sort_by_key(|&axis| std::cmp::Reverse(address.coefficients[axis]));
+        let inner = order.last().is_none_or(|&axis| address.coefficients[axis] == 1);
+        inner.then_some(order)
+    };
+    order(one).is_some_and(|one| order(other) == Some(one))
 }
 
 /// Accesses of a nest beside those in `reading`.
