@@ -86,6 +86,8 @@ def Device_MemoryOp : Device_Op<"memory", [Symbol, HasParent<"MachineOp">]> {
     of any type for each of them, and a lane moves `access_bytes` at once between its registers and
     other memories (16 without it). Tiles do not take `reserved_bytes` of a register file, which are
     left to addresses and what instructions work with: a quarter without it.
+    What is stored through a cache is read first and written back later: it takes
+    `store_bytes_per_cycle`, half of `bytes_per_cycle` without it.
     A run of bytes that does not follow the one before it takes `jump_cycles` beside its bytes, for
     nothing brings it before it is asked for.
     Addresses a multiple of `way_bytes` apart compete for the same places of a cache,
@@ -118,6 +120,7 @@ def Device_MemoryOp : Device_Op<"memory", [Symbol, HasParent<"MachineOp">]> {
                        OptionalAttr<I64Attr>:$access_bytes,
                        OptionalAttr<I64Attr>:$reserved_bytes, OptionalAttr<I64Attr>:$core_bytes,
                        OptionalAttr<I64Attr>:$bytes_per_cycle,
+                       OptionalAttr<I64Attr>:$store_bytes_per_cycle,
                        OptionalAttr<I64Attr>:$gbytes_per_second,
                        OptionalAttr<I64Attr>:$transaction_bytes,
                        OptionalAttr<I64Attr>:$jump_cycles,
@@ -134,6 +137,7 @@ def Device_MemoryOp : Device_Op<"memory", [Symbol, HasParent<"MachineOp">]> {
           | `reserved_bytes` `(` $reserved_bytes `)`
           | `core_bytes` `(` $core_bytes `)`
           | `bytes_per_cycle` `(` $bytes_per_cycle `)`
+          | `store_bytes_per_cycle` `(` $store_bytes_per_cycle `)`
           | `gbytes_per_second` `(` $gbytes_per_second `)`
           | `transaction_bytes` `(` $transaction_bytes `)`
           | `jump_cycles` `(` $jump_cycles `)`

@@ -28,6 +28,9 @@ view! {
         core_bytes: Option<u64> = number(op, "core_bytes");
         /// Bandwidth in bytes a cycle.
         bytes_per_cycle: Option<u64> = number(op, "bytes_per_cycle");
+        /// Bytes a cycle of stores by way of a cache, which read a line before they write it.
+        store_bytes_per_cycle: Option<u64> = number(op, "store_bytes_per_cycle")
+            .or_else(|| Some(number(op, "bytes_per_cycle")?.div_ceil(2)));
         /// Measured bandwidth of the whole machine, in 10⁹ bytes a second.
         gbytes_per_second: Option<u64> = number(op, "gbytes_per_second");
         /// The fewest bytes that one access moves.

@@ -42,6 +42,8 @@ struct Home {
     capacity_bytes: u64,
     /// Without end where the machine does not say.
     bytes_per_cycle: f64,
+    /// Of what is stored by way of the smallest cache, which has to bring it first.
+    store_bytes_per_cycle: f64,
     /// Cycles of a run that does not follow the one before it, beside those of its bytes.
     jump_cycles: f64,
 }
@@ -56,13 +58,19 @@ impl Homes {
     pub fn beyond(machine: Machine<'_>, bytes: u64) -> Self {
         let caches = machine.memories().into_iter().filter(|memory| memory.is_cache());
         let caches = caches.filter(|memory| memory.capacity_bytes() > bytes);
+        let rate = |rate: Option<u64>| rate.map_or(f64::INFINITY, |rate| rate as f64);
         let known = |memory: Memory<'_>| Home {
             capacity_bytes: memory.capacity_bytes(),
-            bytes_per_cycle: memory.bytes_per_cycle().map_or(f64::INFINITY, |rate| rate as f64),
+            bytes_per_cycle: rate(memory.bytes_per_cycle()),
+            store_bytes_per_cycle: rate(memory.store_bytes_per_cycle()),
             jump_cycles: memory.jump_cycles().unwrap_or(0) as f64,
         };
         let mut memories: Vec<_> = caches.map(known).collect();
         memories.sort_by_key(|memory| memory.capacity_bytes);
+        // What lies in the smallest cache already is brought from nowhere.
+        if let Some(nearest) = memories.first_mut().filter(|_| bytes == 0) {
+            nearest.store_bytes_per_cycle = nearest.bytes_per_cycle;
+        }
         memories.extend(machine.shared().map(known));
         Self { memories }
     }
@@ -80,9 +88,14 @@ impl Homes {
         home.map_or(0.0, |home| runs * home.jump_cycles + bytes / home.bytes_per_cycle)
     }
 
-    /// Cycles in which `bytes` of a tensor of `whole` bytes come or go.
+    /// Cycles in which `bytes` of a tensor of `whole` bytes come.
     pub fn cycles(&self, bytes: u64, whole: u64, beside: Beside) -> f64 {
         self.home(whole, beside).map_or(0.0, |home| bytes as f64 / home.bytes_per_cycle)
+    }
+
+    /// Cycles in which they are stored.
+    pub fn store_cycles(&self, bytes: u64, whole: u64, beside: Beside) -> f64 {
+        self.home(whole, beside).map_or(0.0, |home| bytes as f64 / home.store_bytes_per_cycle)
     }
 }
 
@@ -95,6 +108,7 @@ mod tests {
         let home = |capacity_bytes, bytes_per_cycle, jump_cycles| Home {
             capacity_bytes,
             bytes_per_cycle,
+            store_bytes_per_cycle: bytes_per_cycle / 2.0,
             jump_cycles,
         };
         Homes { memories: vec![home(1000, 10.0, 3.0), home(8000, 2.0, 30.0)] }

@@ -393,7 +393,7 @@ impl<'m, 'c> Model<'m, 'c> {
 /// Cycles in which a unit issues instructions and loads what they take: the longer of both where one
 /// is much longer, and up to a fifth more where both take as long, since neither is always ready when
 /// the other is.
-fn together(issue: f64, loads: f64) -> f64 {
+pub(super) fn together(issue: f64, loads: f64) -> f64 {
     (issue.powi(4) + loads.powi(4)).sqrt().sqrt()
 }
 

@@ -4,13 +4,17 @@
 //! ```text
 //! %p = fill 0                          16x162x162
 //! %q = conv(%x, ...) into %p[0, 1, 1]  16x160x160
-//!   ->  fill rows 0 and 161, then columns 0 and 161 of the rows between: 10,304 elements of 419,904
+//!   ->  fill rows 0 and 161, then columns 0 and 161: 10,368 elements of 419,904
 //! ```
 //!
 //! Such tensors are those that a convolution reads with a border around them. For each dimension
-//! that the box does not fill, elements before it and behind it are filled: inside the box along
-//! the dimensions before, along all of those behind. One before and one behind are one kernel, in
-//! steps.
+//! that the box does not fill, elements before it and behind it are filled along all others: corners
+//! twice, so that what is filled lies at even distances. One before and one behind are one kernel,
+//! in steps.
+//!
+//! Behind caches only where the kernel that writes the box is a sum, and computes longer than its
+//! tensors come and go: it brings the rest of the tensor meanwhile. What merely copies would wait for
+//! what the fill brings now.
 
 use std::collections::HashMap;
 
@@ -21,10 +25,11 @@ use weft_dialects::tile::build::RunOp;
 
 use super::chooser::Chooser;
 use super::construct_rtiles::read;
+use super::far::Far;
 use super::pace::Pace;
 use super::peel::fresh;
 use super::views::{erase_views, kernel_of, readers, root, view};
-use super::waiting_memory;
+use super::{private_cache, waiting_memory};
 use crate::nest::{self, Access, Loop, Nest, Start, index_axis};
 use crate::remarks::chosen;
 
@@ -173,6 +178,9 @@ impl<'c> FillBorders<'c> {
             return None;
         }
         let regions = around(&write.outputs[0], &boxed(write)?);
+        if self.which != Which::All && !self.hides(write)? {
+            return None;
+        }
         let nests: Vec<_> = regions.iter().map(|region| region.nest(fill, write)).collect();
         let [all, parts] = [std::slice::from_ref(fill), &nests[..]].map(|nests| self.cycles(nests));
         let pays =
@@ -199,7 +207,17 @@ impl<'c> FillBorders<'c> {
         Some(nests.iter().map(write).collect())
     }
 
-    /// Cycles of kernels one after the other, each shared out if that is worth it.
+    /// Returns whether a kernel computes longer than its tensors take to come and go, if they come
+    /// through caches at all.
+    fn hides(&self, write: &Nest<'c>) -> Option<bool> {
+        let machine = self.chooser.machine;
+        let work = self.chooser.cycles_where(write, &vec![false; write.inputs.len()])?;
+        let hidden = write.has_reductions() && Far::of(machine).brought(write).is_hidden_by(work);
+        Some(hidden || private_cache(machine).is_none())
+    }
+
+    /// Cycles of kernels one after the other, each shared out if that is worth it, and of what lies
+    /// between them.
     fn cycles(&self, nests: &[Nest<'c>]) -> Option<f64> {
         let time = |nest: &Nest<'c>| {
             let cycles = self.chooser.cycles_where(nest, &[])?;
@@ -208,7 +226,9 @@ impl<'c> FillBorders<'c> {
                 None => cycles,
             })
         };
-        nests.iter().map(time).sum()
+        let between = self.pace.as_ref().map_or(0.0, Pace::between);
+        let times: Option<f64> = nests.iter().map(time).sum();
+        times.map(|times| times + between * nests.len().saturating_sub(1) as f64)
     }
 
     /// Erases kernels that no graph applies any more.
@@ -258,9 +278,9 @@ fn around(output: &Access<'_>, boxed: &[[u64; 2]]) -> Vec<Region> {
             _ => vec![[0, 1, low], [low + inside, 1, high]],
         };
         for side in sides.into_iter().filter(|[_, _, count]| *count > 0) {
-            let before = boxed[..dim].iter().map(|&[low, inside]| [low, 1, inside]);
-            let behind = output.shape[dim + 1..].iter().map(|&whole| [0, 1, whole]);
-            regions.push(Region(before.chain([side]).chain(behind).collect()));
+            let mut region: Vec<_> = output.shape.iter().map(|&whole| [0, 1, whole]).collect();
+            region[dim] = side;
+            regions.push(Region(region));
         }
     }
     regions
@@ -280,6 +300,9 @@ impl Region {
             index: self.0.iter().enumerate().map(index).collect(),
         };
         let parallel = |&[_, _, extent]: &[u64; 3]| Loop { extent, kind: Axis::Parallel };
-        Nest { axes: self.0.iter().map(parallel).collect(), outputs: vec![access], ..fill.clone() }
+        let axes = self.0.iter().map(parallel).collect();
+        let mut nest = Nest { axes, outputs: vec![access], ..fill.clone() };
+        nest.simplify();
+        nest
     }
 }

@@ -15,13 +15,15 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
+use weft_dialects::ir::ty;
 
 use super::placements::HandedOver;
-use super::propagate::{Chain, Tiles, propagate};
+use super::propagate::{Chain, Span, Tiles, propagate, reach};
 use super::roller::ladder::EPSILONS;
 use super::roller::path::path;
 use super::roller::steps::{Steps, is_thrifty};
 use super::traffic::{handed_over, traffic};
+use crate::nest::{Access, Border};
 use crate::remarks::Refused;
 
 /// Limits on the tiles of a group.
@@ -37,6 +39,8 @@ pub struct Limits<'l> {
     pub steps: &'l [u64],
     /// Members that others read, too.
     pub leaves: &'l [bool],
+    /// Whether planes that are read past their ends are laid out there, with their borders.
+    pub lays_out: bool,
 }
 
 /// A tile of the last member, and what the group is with it.
@@ -169,14 +173,28 @@ fn config(
     let tiles = propagate(chain, sizes).map_err(|why| Refused::by(why.rule(), why.to_string()))?;
     let traffic = traffic(chain, &tiles, limits.leaves, limits.transaction_bytes);
     let waves = tiles.count().div_ceil(limits.units);
+    let plane = if limits.lays_out { largest_plane(chain, &tiles) } else { 0 };
     Ok(Config {
         sizes: sizes.to_vec(),
-        footprint: handed_over.placements(&tiles).bytes,
+        footprint: handed_over.placements(&tiles).bytes + plane,
         traffic,
         // Of one tile a wave, for as many units.
         priority: (traffic / tiles.count() + 1).saturating_mul(waves * limits.units),
         tiles,
     })
+}
+
+/// Bytes of the largest plane that a member reads past its ends: one at a time is laid out.
+fn largest_plane(chain: &Chain<'_, '_>, tiles: &Tiles) -> u64 {
+    let plane = |access: &Access<'_>, spans: &[Span]| {
+        let border = Border::of(access)?;
+        let points: u64 = reach(access, spans).iter().rev().take(border.rank()).product();
+        Some(points * ty::byte_size(access.elem()).unwrap_or(8))
+    };
+    let members = chain.nests.iter().zip(&tiles.spans);
+    let planes = members
+        .flat_map(|(nest, spans)| nest.reads().into_iter().filter_map(|own| plane(own, spans)));
+    planes.max().unwrap_or(0)
 }
 
 /// Sizes of an axis, the least first: whole steps that waste at most ε, each by a third or more

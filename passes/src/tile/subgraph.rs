@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use weft_dialects::device::Machine;
+use weft_dialects::device::{Machine, Memory, Scope};
 use weft_dialects::ir::ty;
 use weft_dialects::tile::Compute;
 
@@ -44,12 +44,14 @@ pub(super) struct Member<'c> {
     traffic: u64,
     /// Bytes of them that an instruction brings more than once.
     again: u64,
+    /// True where it makes all of its output.
+    pub whole: bool,
     /// Of what a tile of a group is a multiple, per axis, where this one is the last.
     multiples: Vec<u64>,
 }
 
 impl<'c> Member<'c> {
-    /// `None` for what groups of lanes do together, or keeps some of what its output held, and
+    /// `None` for what groups of lanes do together, or reads what its output held, and
     /// for instructions of axes whose operands are not brought from `memory`, too.
     pub fn new(
         chooser: &Chooser<'c>,
@@ -72,12 +74,12 @@ impl<'c> Member<'c> {
         let [output] = &nest.outputs[..] else { return None };
         let parallel = (0..nest.axes.len()).filter(|&axis| !nest.reduces(axis));
         let points: u64 = parallel.map(|axis| nest.axes[axis].extent).product();
-        let whole = points == output.shape.iter().product::<u64>() && points > 0;
-        if together || apart || held || !whole || !nest.captures.is_empty() {
+        let whole = points == output.shape.iter().product::<u64>();
+        if together || apart || held || points == 0 || !nest.captures.is_empty() {
             return None;
         }
         let cycles = chooser.cycles_where(&nest, &vec![false; nest.inputs.len()])?;
-        let cycles = cycles.max(Far::of(machine).kernel(&nest));
+        let cycles = Far::of(machine).kernel(&nest, cycles);
         let (task, registers) = (compute.tiles.first()?, compute.tiles.last()?);
         let tasks = task_grid(&nest, task).iter().product();
         let steps = steps(&nest, &task.sizes, &registers.sizes);
@@ -98,7 +100,17 @@ impl<'c> Member<'c> {
             }
         }
         let again = traffic.saturating_sub(once);
-        Some(Self { name: name.to_owned(), nest, cycles, tasks, steps, traffic, again, multiples })
+        Some(Self {
+            name: name.to_owned(),
+            nest,
+            cycles,
+            tasks,
+            steps,
+            traffic,
+            again,
+            whole,
+            multiples,
+        })
     }
 }
 
@@ -244,10 +256,16 @@ pub(super) fn tile<'c>(
         transaction_bytes: transaction(machine),
         steps: &members[members.len() - 1].multiples,
         leaves,
+        lays_out: private_cache(machine).is_some(),
     };
     let search = Search::new(chooser, &pace, group, least);
     let (mut found, mut slow) = (Vec::new(), false);
-    for config in configs(chain, &limits, TRIED).map_err(Unjoined::Untiled)? {
+    let mut tried = configs(chain, &limits, TRIED).map_err(Unjoined::Untiled)?;
+    for cache in nearer(machine, &buffer) {
+        let limits = Limits { room: pace.room(&cache), ..limits };
+        tried.extend(configs(chain, &limits, 1).unwrap_or_default());
+    }
+    for config in tried {
         match search.with(&config, known) {
             Ok(group) => found.push(group),
             Err(reason) => slow |= matches!(reason, NoCycles::TooMany),
@@ -258,6 +276,17 @@ pub(super) fn tile<'c>(
         true => Unjoined::Little { most: least, alone },
         false => untiled("tiles", "no lanes do a tile of it best"),
     })
+}
+
+/// Caches of a unit that are smaller than the one in which tiles wait: what waits is nearer where it
+/// fits one of them.
+fn nearer<'c>(machine: Machine<'c>, waiting: &Memory<'c>) -> Vec<Memory<'c>> {
+    let smaller = |memory: &Memory<'c>| {
+        let of_a_unit = memory.is_cache() && memory.scope() == Scope::Core;
+        of_a_unit && memory.capacity_bytes() < waiting.capacity_bytes()
+    };
+    let memories = machine.memories().into_iter();
+    memories.filter(|memory| waiting.is_cache() && smaller(memory)).collect()
 }
 
 /// What all tiles of a group are compared with.
@@ -416,7 +445,7 @@ fn member_cycles<'c>(
             Some(far) => again += far.saturating_sub(outside(chain, own, member, &config.tiles)),
             None => cycles -= unmoved(machine, chain, leaves, member, (nest, &config.tiles)),
         }
-        each += cycles.max(brought[member]);
+        each += brought[member].beside(cycles);
         let inside = chain.links.iter().filter(|link| link.reader == member).count();
         let far = inside < chain.nests[member].reads().len();
         let wait = if far { pace.shared_wait } else { pace.local_wait };

@@ -58,7 +58,14 @@ fn links() -> Vec<Link> {
 const NOTHING_LEAVES: [bool; 4] = [false; 4];
 
 fn limits(room: u64) -> Limits<'static> {
-    Limits { room, units: 80, transaction_bytes: 1, steps: &[1, 1, 1], leaves: &NOTHING_LEAVES }
+    Limits {
+        room,
+        units: 80,
+        transaction_bytes: 1,
+        steps: &[1, 1, 1],
+        leaves: &NOTHING_LEAVES,
+        lays_out: false,
+    }
 }
 
 #[test]

@@ -89,6 +89,7 @@ pub(super) fn memory_c1(op: Op<'_>, diag: &mut Diagnostics) {
         "reserved_bytes",
         "core_bytes",
         "bytes_per_cycle",
+        "store_bytes_per_cycle",
         "gbytes_per_second",
         "transaction_bytes",
         "jump_cycles",

@@ -133,7 +133,8 @@ impl<'c> Connecting<'c> {
 
     /// Tries the edges between two runs: connects, and takes it back where that does not pay.
     fn edges(&mut self, order: &Order<'c>, reader: Op<'c>, from: Op<'c>) -> Result<u64, Failed> {
-        if let Some(apart) = [from, reader].into_iter().find(|run| self.member(*run).is_none()) {
+        let mut ends = [(from, false), (reader, true)].into_iter();
+        if let Some((apart, _)) = ends.find(|(run, last)| self.member(*run, *last).is_none()) {
             if self.remarks {
                 let [one, other, apart] = [from, reader, apart].map(kernel_of);
                 let why = no_member().met(format!("@{apart}"));
@@ -224,8 +225,10 @@ impl<'c> Connecting<'c> {
         }
         let names: Vec<_> = group.runs.iter().map(|run| kernel_of(*run)).collect();
         let leaves: Vec<_> = (0..group.runs.len()).map(|member| group.leaves(member)).collect();
+        let last = group.runs.len() - 1;
+        let runs = group.runs.iter().enumerate();
         let members: Vec<Rc<Member<'c>>> =
-            group.runs.iter().filter_map(|run| self.member(*run)).collect();
+            runs.filter_map(|(number, run)| self.member(*run, number == last)).collect();
         if members.len() != group.runs.len() {
             return Err(Unjoined::Untiled(no_member()));
         }
@@ -250,14 +253,16 @@ impl<'c> Connecting<'c> {
         found
     }
 
-    /// A kernel that can be a member: one nest, with one output that it makes whole.
-    fn member(&mut self, run: Op<'c>) -> Option<Rc<Member<'c>>> {
+    /// A kernel that can be a member: one nest, with one output. It makes all of it from nothing, but
+    /// for the last one, whose output nobody in the group reads.
+    fn member(&mut self, run: Op<'c>, last: bool) -> Option<Rc<Member<'c>>> {
         let name = kernel_of(run);
         if !self.members.contains_key(name) {
             let member = self.read(name).map(Rc::new);
             self.members.insert(name.to_owned(), member);
         }
-        self.members[name].clone().filter(|_| starts_empty(run))
+        let whole = |member: &Rc<Member<'c>>| member.whole && starts_empty(run);
+        self.members[name].clone().filter(|member| last || whole(member))
     }
 
     fn read(&self, name: &str) -> Option<Member<'c>> {

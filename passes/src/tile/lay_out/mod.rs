@@ -25,6 +25,7 @@ use weft_dialects::ir::{Builder, Context, Module, Op, attr, empty_module, module
 
 use super::chooser::Chooser;
 use super::construct_rtiles::read;
+use super::far::Far;
 use super::layout::Layout;
 use super::pack_weights::{constant_operands, kernels, known_inputs};
 use super::peel::fresh;
@@ -228,7 +229,8 @@ impl<'c> LayOut<'c> {
         let Kernel { nest, layouts, .. } = &self.kernels[kernel];
         let turned = laid(&mut self.scratch(), nest, &key.1, self.plane_bytes).ok()?;
         let nest = turned.as_ref().unwrap_or(nest);
-        let cycles = self.chooser.cycles(nest, layouts);
+        let far = Far::of(self.chooser.machine);
+        let cycles = self.chooser.cycles(nest, layouts).map(|cycles| far.kernel(nest, cycles));
         self.cycles.insert(key, cycles);
         cycles
     }
