@@ -10,12 +10,13 @@ use super::construct_rtiles::read;
 use super::isa::{self, Near, Search};
 use super::layout::Layout;
 use super::policy::Tiled;
+use super::propagate::{Chain, Tiles, reach};
 use super::rtiles::task_memory;
 use super::schedule::schedule;
 use super::stage_tile::{Around, stage_tile};
 use super::why::Why;
 use super::write_compute::{Tiling, rewrite};
-use crate::nest::Nest;
+use crate::nest::{Access, Border, Nest};
 
 /// The instruction that computes a tile of a group's member, and the tile's rTiles.
 pub(super) struct TileChoice<'c> {
@@ -104,4 +105,34 @@ pub(super) fn construct_tile<'c>(
     let tiling = Tiling { tiled, tiles, schedule: &schedule, why: Some(tile.why) };
     rewrite(context, machine, kernel, &nest, &tiling);
     Ok(())
+}
+
+/// Returns whether the tensor of a member's access is handed over inside the group.
+pub(super) fn inside(chain: &Chain<'_, '_>, leaves: &[bool], member: usize, access: usize) -> bool {
+    match access < chain.nests[member].reads().len() {
+        true => chain.links.iter().any(|link| link.reader == member && link.read == access),
+        false => member + 1 < chain.nests.len() && !leaves[member],
+    }
+}
+
+/// A tile of a member as a nest: what is handed over is a tensor of a tile's size.
+pub(super) fn tile_nest<'c>(
+    chain: &Chain<'_, 'c>,
+    leaves: &[bool],
+    member: usize,
+    tiles: &Tiles,
+) -> Nest<'c> {
+    let mut nest = chain.nests[member].clone();
+    let shape = |(position, access): (usize, &Access<'c>)| {
+        let waits = inside(chain, leaves, member, position) && Border::of(access).is_none();
+        waits.then(|| reach(access, &tiles.spans[member]))
+    };
+    let shapes: Vec<_> = nest.accesses().into_iter().enumerate().map(shape).collect();
+    for (access, shape) in nest.accesses_mut().into_iter().zip(shapes) {
+        access.shape = shape.unwrap_or_else(|| access.shape.clone());
+    }
+    for (axis, span) in nest.axes.iter_mut().zip(&tiles.spans[member]) {
+        axis.extent = span.size;
+    }
+    nest
 }

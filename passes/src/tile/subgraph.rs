@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use weft_dialects::device::{Machine, Memory, Scope};
+use weft_dialects::device::Machine;
 use weft_dialects::ir::ty;
 use weft_dialects::tile::Compute;
 
@@ -16,14 +16,14 @@ use super::chooser::Chooser;
 use super::far::Far;
 use super::group_tiles::{Config, Limits, configs};
 use super::isa::{self, Near};
-use super::member_tile::choose_tile;
+use super::member_tile::{choose_tile, inside, tile_nest};
 use super::pace::Pace;
 use super::propagate::{Chain, Link, Tiles, propagate, reach};
 use super::traffic::traffic;
-use super::way::{move_cycles, private_cache, way};
+use super::way::{move_cycles, nearer_caches, private_cache, way};
 use crate::cost::worth;
 use crate::nest::grid::task_grid;
-use crate::nest::{Access, Border, Nest, Start};
+use crate::nest::{Access, Nest, Start};
 use crate::remarks::Refused;
 
 /// Tiles that the policy is asked about.
@@ -261,7 +261,7 @@ pub(super) fn tile<'c>(
     let search = Search::new(chooser, &pace, group, least);
     let (mut found, mut slow) = (Vec::new(), false);
     let mut tried = configs(chain, &limits, TRIED).map_err(Unjoined::Untiled)?;
-    for cache in nearer(machine, &buffer) {
+    for cache in nearer_caches(machine, &buffer) {
         let limits = Limits { room: pace.room(&cache), ..limits };
         tried.extend(configs(chain, &limits, 1).unwrap_or_default());
     }
@@ -276,17 +276,6 @@ pub(super) fn tile<'c>(
         true => Unjoined::Little { most: least, alone },
         false => untiled("tiles", "no lanes do a tile of it best"),
     })
-}
-
-/// Caches of a unit that are smaller than the one in which tiles wait: what waits is nearer where it
-/// fits one of them.
-fn nearer<'c>(machine: Machine<'c>, waiting: &Memory<'c>) -> Vec<Memory<'c>> {
-    let smaller = |memory: &Memory<'c>| {
-        let of_a_unit = memory.is_cache() && memory.scope() == Scope::Core;
-        of_a_unit && memory.capacity_bytes() < waiting.capacity_bytes()
-    };
-    let memories = machine.memories().into_iter();
-    memories.filter(|memory| waiting.is_cache() && smaller(memory)).collect()
 }
 
 /// What all tiles of a group are compared with.
@@ -469,14 +458,6 @@ fn transaction(machine: Machine<'_>) -> u64 {
     machine.shared().and_then(|shared| shared.transaction_bytes()).unwrap_or(1)
 }
 
-/// Returns whether the tensor of a member's access is handed over inside the group.
-fn inside(chain: &Chain<'_, '_>, leaves: &[bool], member: usize, access: usize) -> bool {
-    match access < chain.nests[member].reads().len() {
-        true => chain.links.iter().any(|link| link.reader == member && link.read == access),
-        false => member + 1 < chain.nests.len() && !leaves[member],
-    }
-}
-
 /// Cycles that the policy counts for staging too much: whole tensors where a tile reads a part of
 /// them, and what is handed over, which is there already.
 fn unmoved<'c>(
@@ -505,21 +486,4 @@ fn unmoved<'c>(
         counted.saturating_sub(moved)
     });
     move_cycles(machine, &stage.load, unmoved.sum::<u64>() as f64)
-}
-
-/// A tile of a member as a nest: what is handed over is a tensor of a tile's size.
-fn tile_nest<'c>(chain: &Chain<'_, 'c>, leaves: &[bool], member: usize, tiles: &Tiles) -> Nest<'c> {
-    let mut nest = chain.nests[member].clone();
-    let shape = |(position, access): (usize, &Access<'c>)| {
-        let waits = inside(chain, leaves, member, position) && Border::of(access).is_none();
-        waits.then(|| reach(access, &tiles.spans[member]))
-    };
-    let shapes: Vec<_> = nest.accesses().into_iter().enumerate().map(shape).collect();
-    for (access, shape) in nest.accesses_mut().into_iter().zip(shapes) {
-        access.shape = shape.unwrap_or_else(|| access.shape.clone());
-    }
-    for (axis, span) in nest.axes.iter_mut().zip(&tiles.spans[member]) {
-        axis.extent = span.size;
-    }
-    nest
 }

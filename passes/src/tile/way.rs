@@ -149,3 +149,14 @@ pub fn private_cache(machine: Machine<'_>) -> Option<PrivateCache<'_>> {
         [Beside::TilesAndStream, Beside::Stream].map(|beside| room(largest, beside));
     Some(PrivateCache { name: largest.name, most_bytes, shared_bytes })
 }
+
+/// The caches of a unit that are smaller than the one in which tiles wait, if that is a cache: what
+/// waits is nearer where it fits one of them.
+pub(super) fn nearer_caches<'c>(machine: Machine<'c>, waiting: &Memory<'c>) -> Vec<Memory<'c>> {
+    let smaller = |memory: &Memory<'c>| {
+        let of_a_unit = memory.is_cache() && memory.scope() == Scope::Core;
+        of_a_unit && memory.capacity_bytes() < waiting.capacity_bytes()
+    };
+    let memories = machine.memories().into_iter();
+    memories.filter(|memory| waiting.is_cache() && smaller(memory)).collect()
+}
