@@ -19,7 +19,7 @@ pub struct Moved {
 /// One for each argument of a `tile.kernel`, in their order.
 ///
 /// An argument counts from the first byte that is touched to the last, with no more elements
-/// than there are points. Arguments of a kernel that is more than one loop nest count whole.
+/// than there are points, of which those of a sum write one. Arguments of a kernel that is more than one loop nest count whole.
 pub fn moved(kernel: Op<'_>) -> Vec<Moved> {
     let Some(view) = Kernel::of(kernel) else { return Vec::new() };
     let exact = exact(kernel, &view);
@@ -44,8 +44,10 @@ fn exact(kernel: Op<'_>, view: &Kernel<'_>) -> Option<Vec<Moved>> {
             .any(|(output, start)| output.argument().index() == arg && matches!(start, Start::Held))
     };
     let points = nest.points();
+    let parallel = (0..nest.axes.len()).filter(|&axis| !nest.reduces(axis));
+    let results = parallel.map(|axis| nest.axes[axis].extent).product();
     let of = |arg: usize| {
-        let written = touches.span(arg, true, points);
+        let written = touches.span(arg, true, results);
         let kept = if held(arg) { written } else { 0 };
         Moved { read: touches.span(arg, false, points).max(kept), written }
     };

@@ -49,7 +49,7 @@ fn n_7_an_operator_leads_to_tiles_instructions_tasks_and_code() {
     let text = without_scripts(&page);
     let code = desk.stage("device", &["--device", "toy"]);
     let names: Vec<_> = list(&report["operators"]).iter().map(|own| &own["name"]).collect();
-    for name in ["c1 to c2", "c2", "logits", "probabilities"] {
+    for name in ["c1 to p1", "c2", "logits", "probabilities"] {
         assert!(names.iter().any(|own| **own == name), "{name} is not among {names:?}");
     }
     for (at, operator) in list(&report["operators"]).iter().enumerate() {
