@@ -18,7 +18,7 @@
 //        WIDE:   device.copy @wide_store
 //        WIDE:   device.transfer @wide_out
 
-// NOWHERE: error: @negated: the rTile of @acc lies between @dram and @vreg, which nothing moves through it
+// NOWHERE: error: @negated: the rTile in @acc lies between @dram and @vreg, and nothing moves through @acc
 // NOWHERE: help: let it lie in @near or @wide
 
 // BODY: error: @twice does not mean what @negated computes

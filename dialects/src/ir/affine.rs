@@ -66,6 +66,11 @@ impl Linear {
         found.filter(|_| self.constant == 0)
     }
 
+    /// The axis, where the expression is that axis and a number.
+    pub fn as_moved_axis(&self) -> Option<usize> {
+        self.clone().offset(-self.constant).as_axis()
+    }
+
     /// Whether no axis is in the expression.
     pub fn is_constant(&self) -> bool {
         self.coefficients.iter().all(|&coefficient| coefficient == 0)

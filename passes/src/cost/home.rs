@@ -128,6 +128,12 @@ mod tests {
     }
 
     #[test]
+    fn stores_come_at_their_own_rate() {
+        let cycles = |whole| homes().store_cycles(100, whole, Beside::Nothing);
+        assert_eq!([cycles(1000), cycles(1001)], [20.0, 100.0]);
+    }
+
+    #[test]
     fn what_is_stored_takes_a_fourth() {
         assert_eq!(share(4096, Beside::Stores), 3072);
     }

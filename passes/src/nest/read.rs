@@ -129,11 +129,10 @@ pub(crate) fn rebase<'c>(
 ) -> Result<Vec<Access<'c>>, NestError> {
     let mut of_axis: HashMap<usize, Linear> = HashMap::new();
     for (own, main) in own.iter().zip(main) {
-        let moved = own.clone().offset(-own.constant);
         if own.is_constant() && main == &Linear::constant(main_axes, own.constant) {
             continue;
         }
-        let axis = moved.as_axis().ok_or_else(|| NestError::Index("of a start".into()))?;
+        let axis = own.as_moved_axis().ok_or_else(|| NestError::Index("of a start".into()))?;
         of_axis.insert(axis, main.clone().offset(-own.constant));
     }
     inputs

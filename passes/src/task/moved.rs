@@ -19,7 +19,8 @@ pub struct Moved {
 /// One for each argument of a `tile.kernel`, in their order.
 ///
 /// An argument counts from the first byte that is touched to the last, with no more elements
-/// than there are points, of which those of a sum write one. Arguments of a kernel that is more than one loop nest count whole.
+/// read than there are points, and no more written than there are along the axes that do not reduce.
+/// Arguments of a kernel that is more than one loop nest count whole.
 pub fn moved(kernel: Op<'_>) -> Vec<Moved> {
     let Some(view) = Kernel::of(kernel) else { return Vec::new() };
     let exact = exact(kernel, &view);

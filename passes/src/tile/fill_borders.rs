@@ -16,7 +16,7 @@
 //! tensors come and go: it brings the rest of the tensor meanwhile. What merely copies would wait for
 //! what the fill brings now.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::payload::Axis;
@@ -28,7 +28,7 @@ use super::construct_rtiles::read;
 use super::far::Far;
 use super::pace::Pace;
 use super::peel::fresh;
-use super::views::{erase_views, kernel_of, readers, root, view};
+use super::views::{applied, erase_views, kernel_of, readers, root, view};
 use super::{private_cache, waiting_memory};
 use crate::nest::{self, Access, Loop, Nest, Start, index_axis};
 use crate::remarks::chosen;
@@ -66,26 +66,29 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let (which, remarks) = (run.word("borders", &words)?, run.flag("remarks")?);
     let Some(which) = which else { return Ok(()) };
     let ops = run.module.body(0).map(|block| block.ops()).unwrap_or_default();
-    let kernels = ops.iter().filter(|op| op.is("tile.kernel"));
+    let (graphs, kernels): (Vec<_>, Vec<_>) = ops
+        .into_iter()
+        .filter(|op| op.is("tile.graph") || op.is("tile.kernel"))
+        .partition(|op| op.is("tile.graph"));
     let mut pass = FillBorders {
         context: run.context,
         module: run.module,
         chooser: Chooser::of(run, machine),
         pace: waiting_memory(machine).and_then(|memory| Pace::of(machine, memory.name)),
-        kernels: kernels.map(|kernel| (kernel.symbol().to_owned(), *kernel)).collect(),
+        kernels: kernels.iter().map(|kernel| (kernel.symbol().to_owned(), *kernel)).collect(),
         nests: HashMap::new(),
         borders: HashMap::new(),
         which,
         remarks,
     };
-    for graph in ops.iter().filter(|op| op.is("tile.graph")) {
+    for graph in &graphs {
         let runs = graph.body(0).into_iter().flat_map(|block| block.ops());
         for writer in runs.filter(|op| op.is("tile.run")).collect::<Vec<_>>() {
             let filled = pass.writer(writer)?;
             run.count("borders", filled.into());
         }
     }
-    pass.clean(&ops);
+    pass.clean(&graphs);
     Ok(())
 }
 
@@ -231,17 +234,13 @@ impl<'c> FillBorders<'c> {
         times.map(|times| times + between * nests.len().saturating_sub(1) as f64)
     }
 
-    /// Erases kernels that no graph applies any more.
-    fn clean(&self, ops: &[Op<'c>]) {
-        let graphs = ops.iter().filter(|op| op.is("tile.graph"));
-        let runs = graphs.filter_map(|graph| graph.body(0)).flat_map(|block| block.ops());
-        let applied: Vec<_> = runs.filter(|op| op.is("tile.run")).map(kernel_of).collect();
-        let gone = self.borders.iter().filter(|(_, made)| made.is_some());
-        for ([fill, _], _) in gone.filter(|([fill, _], _)| !applied.contains(&&fill[..])) {
-            if let Some(kernel) = self.kernels.get(fill).filter(|kernel| kernel.parent().is_some())
-            {
-                kernel.erase();
-            }
+    /// Erases the kernels that filled all of a tensor and that no graph applies any more.
+    fn clean(&self, graphs: &[Op<'c>]) {
+        let applied = applied(graphs);
+        let replaced = self.borders.iter().filter(|(_, made)| made.is_some());
+        let fills: HashSet<_> = replaced.map(|([fill, _], _)| fill).collect();
+        for fill in fills.into_iter().filter(|fill| !applied.contains(*fill)) {
+            self.kernels[fill].erase();
         }
     }
 }
@@ -256,7 +255,7 @@ fn boxed(nest: &Nest<'_>) -> Option<Vec<[u64; 2]>> {
         if index.is_constant() {
             return Some([low, 1]);
         }
-        let axis = index.clone().offset(-index.constant).as_axis()?;
+        let axis = index.as_moved_axis()?;
         let twice = used.contains(&axis) || nest.reduces(axis);
         used.push(axis);
         (!twice).then_some([low, nest.axes[axis].extent])

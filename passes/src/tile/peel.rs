@@ -183,7 +183,7 @@ fn may_be_cut(nest: &Nest<'_>, axis: usize) -> bool {
         let goes_on = !nest.starts.iter().any(|start| matches!(start, Start::Unread));
         return goes_on && nest.epilogue.is_none();
     }
-    let alone = |index: &Linear| index.clone().offset(-index.constant).as_axis() == Some(axis);
+    let alone = |index: &Linear| index.as_moved_axis() == Some(axis);
     nest.outputs.iter().all(|access| access.index.iter().any(alone))
 }
 

@@ -1,5 +1,7 @@
 //! Tensors of a tile-graph through `tile.view`, which shows the same elements in another shape.
 
+use std::collections::HashSet;
+
 use weft_dialects::ir::{Builder, Op, Type, Val, attr};
 use weft_dialects::tile::build;
 
@@ -50,6 +52,12 @@ pub(super) fn erase_views(value: Val<'_>) {
         erase_views(op.result(0));
         op.erase();
     }
+}
+
+/// Names of the kernels that tile-graphs apply.
+pub(super) fn applied(graphs: &[Op<'_>]) -> HashSet<String> {
+    let ops = graphs.iter().filter_map(|graph| graph.body(0)).flat_map(|block| block.ops());
+    ops.filter(|op| op.is("tile.run")).map(|run| kernel_of(run).to_owned()).collect()
 }
 
 /// The name of the kernel that a run applies.

@@ -87,7 +87,7 @@ impl<'k, 'c> Checked<'k, 'c> {
             return Ok(());
         }
         let what = format!(
-            "the rTile of @{} lies between @{} and @{}, which nothing moves through it",
+            "the rTile in @{0} lies between @{1} and @{2}, and nothing moves through @{0}",
             between.memory, task.memory, registers.memory
         );
         let names: Vec<_> = stages.iter().map(|name| format!("@{name}")).collect();

@@ -229,10 +229,7 @@ fn stands_alone<'a, 'c: 'a>(
     axis: usize,
     mut accesses: impl Iterator<Item = &'a Access<'c>>,
 ) -> bool {
-    accesses.any(|access| {
-        let mut index = access.index.iter().map(|index| index.clone().offset(-index.constant));
-        index.any(|index| index.as_axis() == Some(axis))
-    })
+    accesses.any(|access| access.index.iter().any(|index| index.as_moved_axis() == Some(axis)))
 }
 
 /// Returns whether a parallel nest does nothing but give one other nest its start.

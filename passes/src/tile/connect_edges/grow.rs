@@ -29,7 +29,7 @@ impl<'c> Connecting<'c> {
     ) -> u64 {
         // Constants are no edges; all runs that use a weight may read it.
         let known = first.results().iter().any(|made| constant.contains(made));
-        if known || order.readers(&[first]).len() < 2 || self.member(first, false).is_none() {
+        if known || order.readers(&[first]).len() < 2 || self.whole_member(first).is_none() {
             return 0;
         }
         let mut runs =
@@ -42,9 +42,7 @@ impl<'c> Connecting<'c> {
         let most = runs.len() + MOST;
         while runs.len() < most {
             let mut readers = order.readers(&runs).into_iter();
-            let mut may =
-                |run: &Op<'c>| !outside.contains(run) && self.member(*run, true).is_some();
-            let next = readers.find(|run| may(run));
+            let next = readers.find(|run| !outside.contains(run) && self.member(*run).is_some());
             let Some(next) = next else { break };
             let alone = self.saved(order, &[next]);
             let before = edges.len();

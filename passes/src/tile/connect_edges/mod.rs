@@ -133,8 +133,8 @@ impl<'c> Connecting<'c> {
 
     /// Tries the edges between two runs: connects, and takes it back where that does not pay.
     fn edges(&mut self, order: &Order<'c>, reader: Op<'c>, from: Op<'c>) -> Result<u64, Failed> {
-        let mut ends = [(from, false), (reader, true)].into_iter();
-        if let Some((apart, _)) = ends.find(|(run, last)| self.member(*run, *last).is_none()) {
+        let from_apart = self.whole_member(from).is_none().then_some(from);
+        if let Some(apart) = from_apart.or(self.member(reader).is_none().then_some(reader)) {
             if self.remarks {
                 let [one, other, apart] = [from, reader, apart].map(kernel_of);
                 let why = no_member().met(format!("@{apart}"));
@@ -225,13 +225,13 @@ impl<'c> Connecting<'c> {
         }
         let names: Vec<_> = group.runs.iter().map(|run| kernel_of(*run)).collect();
         let leaves: Vec<_> = (0..group.runs.len()).map(|member| group.leaves(member)).collect();
-        let last = group.runs.len() - 1;
-        let runs = group.runs.iter().enumerate();
-        let members: Vec<Rc<Member<'c>>> =
-            runs.filter_map(|(number, run)| self.member(*run, number == last)).collect();
-        if members.len() != group.runs.len() {
+        let (last, makers) = group.runs.split_last().expect("a group has members");
+        let makers: Option<Vec<Rc<Member<'c>>>> =
+            makers.iter().map(|run| self.whole_member(*run)).collect();
+        let Some((mut members, last)) = makers.zip(self.member(*last)) else {
             return Err(Unjoined::Untiled(no_member()));
-        }
+        };
+        members.push(last);
         let nests: Vec<&Nest<'c>> = members.iter().map(|member| &member.nest).collect();
         let chain = group.chain(nests);
         let key = format!("{names:?} {leaves:?} {:?} {:?}", chain.links, chain.tensors);
@@ -253,16 +253,20 @@ impl<'c> Connecting<'c> {
         found
     }
 
-    /// A kernel that can be a member: one nest, with one output. It makes all of it from nothing, but
-    /// for the last one, whose output nobody in the group reads.
-    fn member(&mut self, run: Op<'c>, last: bool) -> Option<Rc<Member<'c>>> {
+    /// A kernel that can be a member whose output others in the group read: it makes all of it from
+    /// nothing.
+    fn whole_member(&mut self, run: Op<'c>) -> Option<Rc<Member<'c>>> {
+        self.member(run).filter(|member| member.whole && starts_empty(run))
+    }
+
+    /// A kernel that can be the last member of a group: one nest, with one output.
+    fn member(&mut self, run: Op<'c>) -> Option<Rc<Member<'c>>> {
         let name = kernel_of(run);
         if !self.members.contains_key(name) {
             let member = self.read(name).map(Rc::new);
             self.members.insert(name.to_owned(), member);
         }
-        let whole = |member: &Rc<Member<'c>>| member.whole && starts_empty(run);
-        self.members[name].clone().filter(|member| last || whole(member))
+        self.members[name].clone()
     }
 
     fn read(&self, name: &str) -> Option<Member<'c>> {

@@ -149,10 +149,7 @@ fn part<'c>(
         index[0] = index[0].clone().offset(step / inner.max(1) as i64);
         return Ok(Access { tensor: written.tensor, shape, index });
     }
-    let plain = |index: &Linear| {
-        let moved = index.clone().offset(-index.constant);
-        moved.as_axis().is_some() || index.is_constant()
-    };
+    let plain = |index: &Linear| index.as_moved_axis().is_some() || index.is_constant();
     match written.index.iter().all(plain) {
         true => Ok(written),
         false => {

@@ -33,7 +33,7 @@ use super::instruction;
 use super::isa::{self, Search};
 use super::layout::Layout;
 use super::policy::{Choice, Tiled};
-use super::views::{erase_views, kernel_of, readers, root, view};
+use super::views::{applied, erase_views, kernel_of, readers, root, view};
 use crate::math;
 use crate::nest::{self, Access, Nest};
 use crate::remarks::Refused;
@@ -95,12 +95,6 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         }
     }
     Ok(())
-}
-
-/// Names of the kernels that graphs apply.
-fn applied(graphs: &[Op<'_>]) -> HashSet<String> {
-    let ops = graphs.iter().filter_map(|graph| graph.body(0)).flat_map(|block| block.ops());
-    ops.filter(|op| op.is("tile.run")).map(|run| kernel_of(run).to_owned()).collect()
 }
 
 struct Fuse<'c> {

@@ -21,7 +21,7 @@ use std::collections::HashMap;
 
 use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
-use weft_dialects::ir::{Builder, Context, Module, Op, attr, empty_module, module_op, remark};
+use weft_dialects::ir::{Builder, Context, Module, Op, empty_module, module_op, remark};
 
 use super::chooser::Chooser;
 use super::construct_rtiles::read;
@@ -30,6 +30,7 @@ use super::layout::Layout;
 use super::pack_weights::{constant_operands, kernels, known_inputs};
 use super::peel::fresh;
 use super::private_cache;
+use super::views::applied;
 use super::way::way;
 use crate::cost::worth;
 use crate::nest::{self, Nest};
@@ -272,12 +273,9 @@ impl<'c> LayOut<'c> {
 
     /// Erases kernels that nobody applies any more.
     fn clean(self) {
-        let graphs = self.module.body(0).into_iter().flat_map(|block| block.ops());
-        let ops = graphs.filter_map(|op| op.body(0)).flat_map(|block| block.ops());
-        let runs = ops.filter(|op| op.is("tile.run"));
-        let applied: Vec<_> = runs.filter_map(|run| run.attr("kernel")).collect();
-        let applied: std::collections::HashSet<_> =
-            applied.into_iter().filter_map(attr::symbol).collect();
+        let ops = self.module.body(0).map(|block| block.ops()).unwrap_or_default();
+        let graphs: Vec<_> = ops.into_iter().filter(|op| op.is("tile.graph")).collect();
+        let applied = applied(&graphs);
         // Padded tensors read arguments of kernels.
         drop(self.scratch);
         let mut kernels: Vec<_> = self.kernels.values().map(|kernel| kernel.op).collect();

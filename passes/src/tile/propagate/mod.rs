@@ -134,7 +134,7 @@ fn digits(chain: &Chain<'_, '_>, member: usize) -> Result<Vec<Vec<Digit>>, Refus
     let groups = groups(&output.shape, &chain.handed[member]);
     let digit = |several: bool, (dim, step): (usize, u64)| {
         let index = &output.index[dim];
-        let axis = index.clone().offset(-index.constant).as_axis();
+        let axis = index.as_moved_axis();
         // Several axes in a row fill the dimension, each its own.
         let fills = |axis: &usize| !several || nest.axes[*axis].extent == output.shape[dim];
         let axis = axis.filter(fills).ok_or_else(|| {
@@ -238,7 +238,7 @@ fn beside(chain: &Chain<'_, '_>, tiles: &Tiles, member: usize) -> Result<Vec<Spa
         let read = chain.merged(link.maker, nest.reads()[link.read]);
         let pair = |(index, digits): (&Linear, Vec<Digit>)| {
             let [digit] = &digits[..] else { return None };
-            let own = index.clone().offset(-index.constant).as_axis()?;
+            let own = index.as_moved_axis()?;
             let maker = &tiles.spans[link.maker][digit.axis];
             let same = index.constant == digit.first && maker.extent == nest.axes[own].extent;
             // A part of a fold is none of what it gives.
