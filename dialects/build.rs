@@ -1,8 +1,8 @@
 //! Builds the dialects' C++ side and the shared MLIR C library.
 //!
 //! `mlir-tblgen` turns `include/*.td` into classes, a few C++ files register
-//! them, and `libMLIR-C.so` is made once from the packaged static C API so that
-//! one MLIR serves the whole process.
+//! them, and `libMLIR-C.so` is linked from them and the packaged static libraries, so that one
+//! MLIR and one LLVM serve the whole process.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -99,45 +99,58 @@ fn compile(prefix: &Path, out: &Path) {
         .flag("-Wno-unused-parameter")
         .opt_level(1)
         .debug(false)
+        .cargo_metadata(false)
         .include(out)
         .flag("-isystem")
         .flag(prefix.join("include").to_str().expect("the prefix is UTF-8"))
         .files(
-            ["graph", "tile", "task", "device", "vendor", "shim"]
+            ["graph", "tile", "task", "device", "vendor", "link", "shim"]
                 .map(|file| format!("src/shim/{file}.cpp")),
         )
         .compile("weft_dialects");
 }
 
-/// Makes `libMLIR-C.so` beside the binaries, where their run path finds it.
+/// Makes `libMLIR-C.so` beside the binaries, where their run path finds it: the C APIs of MLIR and
+/// LLVM, the dialects' C++ side, LLVM's linker, and what these reach. Nothing else is exported, so that
+/// the loader has no names of C++ to look up, which would take longer than compiling a kernel.
 fn link_c_api(prefix: &Path, out: &Path) {
     // OUT_DIR is target/PROFILE/build/PACKAGE/out.
     let beside = out.ancestors().nth(3).expect("OUT_DIR lies in the target folder");
-    let library = beside.join("libMLIR-C.so");
-    let lib = prefix.join("lib");
-    if !library.exists() {
-        let mut archives: Vec<PathBuf> = fs::read_dir(&lib)
-            .expect("the LLVM prefix has a lib folder")
-            .filter_map(|entry| Some(entry.ok()?.path()))
-            .filter(|path| {
-                let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("");
-                name.starts_with("libMLIRCAPI") && name.ends_with(".a")
-            })
-            .collect();
-        archives.sort();
-        let temporary = beside.join(format!("libMLIR-C.so.{}", std::process::id()));
-        let status = Command::new(prefix.join("bin/clang++"))
-            .args(["-shared", "-fuse-ld=lld", "-Wl,--whole-archive"])
-            .args(&archives)
-            .args(["-Wl,--no-whole-archive", "-Wl,-soname,libMLIR-C.so"])
-            .arg(format!("-L{}", lib.display()))
-            .args(["-lMLIR", "-lLLVM-22", "-o"])
-            .arg(&temporary)
-            .status()
-            .expect("clang++ starts");
-        assert!(status.success(), "linking libMLIR-C.so failed");
-        fs::rename(&temporary, &library).expect("libMLIR-C.so can be put in place");
-    }
-    println!("cargo::rerun-if-changed={}", library.display());
+    let exported = out.join("exported.map");
+    fs::write(&exported, "{ global: mlir*; LLVM*; weft*; local: *; };\n")
+        .expect("OUT_DIR can be written");
+    let temporary = beside.join(format!("libMLIR-C.so.{}", std::process::id()));
+    let status = Command::new(prefix.join("bin/clang++"))
+        .args(["-shared", "-fuse-ld=lld", "-Wl,-soname,libMLIR-C.so", "-Wl,--build-id=fast"])
+        .args(["-Wl,--gc-sections", "-Wl,-Bsymbolic", "-Wl,-z,pack-relative-relocs,-z,defs"])
+        .arg(format!("-Wl,--version-script={}", exported.display()))
+        .args(["mlir*", "LLVM*", "weft*"].map(|names| format!("-Wl,--undefined-glob={names}")))
+        .arg("-Wl,--start-group")
+        .arg(out.join("libweft_dialects.a"))
+        .args(archives(prefix))
+        .args(["-Wl,--end-group", "-lz", "-lzstd", "-o"])
+        .arg(&temporary)
+        .status()
+        .expect("clang++ starts");
+    assert!(status.success(), "linking libMLIR-C.so failed");
+    fs::rename(&temporary, beside.join("libMLIR-C.so")).expect("libMLIR-C.so can be put in place");
     println!("cargo::rustc-link-search=native={}", beside.display());
+}
+
+/// The static libraries of MLIR, LLVM and its linker, in the order of their names.
+fn archives(prefix: &Path) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = fs::read_dir(prefix.join("lib"))
+        .expect("the LLVM prefix has a lib folder")
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| {
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("");
+            let ours = ["libMLIR", "libLLVM", "libPolly", "liblldCommon", "liblldELF"]
+                .iter()
+                .any(|begin| name.starts_with(begin));
+            // The interpreter of LLVM's IR wants libffi, and nothing here wants it.
+            ours && name.ends_with(".a") && name != "libLLVMInterpreter.a"
+        })
+        .collect();
+    found.sort();
+    found
 }

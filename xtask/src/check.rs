@@ -76,6 +76,7 @@ const PACKAGES: &[Package] = &[
     package("clang-22", Proof::Llvm("bin/clang++")),
     package("libclang-22-dev", Proof::Llvm("lib/libclang.so")),
     package("lld-22", Proof::Llvm("bin/ld.lld")),
+    package("liblld-22-dev", Proof::Llvm("include/lld/Common/Driver.h")),
     package("libpolly-22-dev", Proof::Llvm("lib/libPolly.a")),
     package("libzstd-dev", Proof::File("/usr/include/zstd.h")),
     package("zlib1g-dev", Proof::File("/usr/include/zlib.h")),

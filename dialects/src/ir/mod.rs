@@ -12,6 +12,7 @@ pub mod diag;
 mod form;
 mod form_text;
 mod handle;
+pub mod link;
 mod options;
 pub(crate) mod parts;
 pub mod pass;

@@ -58,6 +58,12 @@ unsafe extern "C" {
     pub fn weftSetVerifier(verify: unsafe extern "C" fn(MlirOperation) -> bool);
     pub fn weftSetDepthCheck(check: unsafe extern "C" fn(MlirStringRef, *mut usize) -> bool);
     pub fn weftLoadVendorDialects(context: MlirContext, text: MlirStringRef) -> bool;
+    pub fn weftLink(
+        count: usize,
+        arguments: *const *const c_char,
+        report: MlirStringCallback,
+        user: *mut c_void,
+    ) -> bool;
     pub fn weftOptMain(argc: c_int, argv: *mut *mut c_char) -> c_int;
     pub fn weftLspServerMain(argc: c_int, argv: *mut *mut c_char) -> c_int;
     pub fn weftReduceMain(argc: c_int, argv: *mut *mut c_char) -> c_int;

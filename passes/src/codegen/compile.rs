@@ -193,6 +193,7 @@ fn each<T: Send>(
         let worker = Worker::new(target);
         let _listening = uses.as_ref().map(|uses| uses.listen(&worker.mlir));
         while let Some((job, result)) = pick(&next, work, &results) {
+            let _compiling = ir::link::compiling();
             let made = worker.compile(job, &finish);
             *result.lock().expect("a result is written once") = Some(made);
         }

@@ -1,10 +1,11 @@
 //! One shared object from the objects of the kernels.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::{env, fs, io};
+use std::ffi::CString;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::{fs, io};
 
 use object::{Object as _, ObjectSymbol as _};
+use weft_dialects::ir;
 
 use super::Object;
 
@@ -14,11 +15,6 @@ const RUNTIME_SYMBOLS: [&str; 3] = ["memcpy", "memmove", "memset"];
 /// Why objects did not become a shared object.
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
-    /// There is no linker.
-    #[error(
-        "no ld.lld: not in WEFT_LLD, not beside LLVM, not in PATH\n  help: install lld-22, or set WEFT_LLD to the linker"
-    )]
-    NoLinker,
     /// A temporary file could not be handled.
     #[error("linking: {doing}: {source}")]
     File {
@@ -28,10 +24,8 @@ pub enum LinkError {
         source: io::Error,
     },
     /// The linker said no.
-    #[error("{linker} failed: {message}")]
+    #[error("the linker failed: {message}")]
     Linker {
-        /// Which.
-        linker: PathBuf,
         /// The linker's output.
         message: String,
     },
@@ -53,34 +47,29 @@ pub enum LinkError {
     },
 }
 
-/// Links objects, in their order, into a shared object.
+/// Links objects, in their order, into a shared object, with LLVM's linker.
 ///
 /// # Errors
-/// When there is no linker, it fails, or a kernel calls what nothing provides.
+/// When it fails, or a kernel calls what nothing provides.
 pub fn link(objects: &[Object]) -> Result<Vec<u8>, LinkError> {
     check_symbols(objects)?;
     let folder = tempfile::tempdir().map_err(file("making a temporary folder"))?;
-    let mut command = Command::new(linker().ok_or(LinkError::NoLinker)?);
-    // File names are numbers: nothing of a path may reach the output.
-    command.current_dir(folder.path()).args([
-        "-shared",
-        "-nostdlib",
-        "--build-id=none",
-        "-Bsymbolic",
-    ]);
-    command.args(["-z", "noexecstack", "-z", "now", "--hash-style=gnu", "-o", "kernels.so"]);
+    let output = folder.path().join("kernels.so");
+    // Nothing of a path reaches the output.
+    let fixed = ["-shared", "-nostdlib", "--build-id=none", "-Bsymbolic", "--hash-style=gnu"];
+    // Threads take longer to start than kernels to link.
+    let fixed = fixed.iter().chain(&["-z", "noexecstack", "-z", "now", "--threads=1", "-o"]);
+    let mut arguments: Vec<_> = fixed.map(|argument| argument.as_bytes().to_vec()).collect();
+    arguments.push(output.as_os_str().as_bytes().to_vec());
     for (number, object) in objects.iter().enumerate() {
-        let name = format!("{number}.o");
-        fs::write(folder.path().join(&name), &object.bytes).map_err(file("writing an object"))?;
-        command.arg(name);
+        let path = folder.path().join(format!("{number}.o"));
+        fs::write(&path, &object.bytes).map_err(file("writing an object"))?;
+        arguments.push(path.into_os_string().into_vec());
     }
-    let linker = PathBuf::from(command.get_program());
-    let done = command.output().map_err(file("starting the linker"))?;
-    if !done.status.success() {
-        let message = String::from_utf8_lossy(&done.stderr).trim().to_owned();
-        return Err(LinkError::Linker { linker, message });
-    }
-    fs::read(folder.path().join("kernels.so")).map_err(file("reading the shared object"))
+    let arguments = arguments.into_iter().map(CString::new).collect::<Result<Vec<_>, _>>();
+    let arguments = arguments.expect("the paths of a folder that was made have no NUL");
+    ir::link::link(&arguments).map_err(|message| LinkError::Linker { message })?;
+    fs::read(output).map_err(file("reading the shared object"))
 }
 
 /// Refuses objects that need anything but each other and the runtime's symbols.
@@ -105,20 +94,4 @@ fn check_symbols(objects: &[Object]) -> Result<(), LinkError> {
 
 fn file(doing: &str) -> impl Fn(io::Error) -> LinkError {
     move |source| LinkError::File { doing: doing.to_owned(), source }
-}
-
-/// `WEFT_LLD`, the linker beside LLVM, or the one in `PATH`.
-pub fn linker() -> Option<PathBuf> {
-    if let Some(chosen) = env::var_os("WEFT_LLD") {
-        return Some(chosen.into());
-    }
-    let prefixes = ["LLVM_SYS_221_PREFIX", "MLIR_SYS_220_PREFIX"].map(env::var_os);
-    let beside = prefixes.into_iter().flatten().map(|prefix| Path::new(&prefix).join("bin"));
-    // The path on Debian.
-    let packaged = std::iter::once(PathBuf::from("/usr/lib/llvm-22/bin"));
-    let path = env::var_os("PATH").unwrap_or_default();
-    let folders = beside.chain(packaged).chain(env::split_paths(&path));
-    folders
-        .flat_map(|folder| ["ld.lld", "ld.lld-22"].map(|name| folder.join(name)))
-        .find(|linker| linker.is_file())
 }

@@ -30,4 +30,4 @@ pub mod vendor;
 pub use crate::arch::{has_code, is_native};
 pub use compile::{Object, Text, compile_kernels, print_kernels, whole_code, whole_text};
 pub use error::CodegenError;
-pub use link::{LinkError, link, linker};
+pub use link::{LinkError, link};
