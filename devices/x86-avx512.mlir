@@ -11,8 +11,8 @@
 
 // Of the processors with AVX-512 that LLVM has a model of, one whose order spills no sums of large tiles.
 device.machine @x86_avx512 arch("x86-64") tune("icelake-server") features(["avx2", "fma", "f16c", "bmi2", "avx512f", "avx512bw", "avx512dq", "avx512vl"]) {
-  device.memory @dram scope("device") capacity_bytes(8589934592) bytes_per_cycle(12) transaction_bytes(64) jump_cycles(45) host("memory")
-  device.memory @l3 scope("device") capacity_bytes(33554432) caches(@dram) bytes_per_cycle(28) transaction_bytes(64) jump_cycles(45) host("l3")
+  device.memory @dram scope("device") capacity_bytes(8589934592) bytes_per_cycle(12) transaction_bytes(64) jump_cycles(45) prefetch_streams(16) host("memory")
+  device.memory @l3 scope("device") capacity_bytes(33554432) caches(@dram) bytes_per_cycle(28) transaction_bytes(64) jump_cycles(45) prefetch_streams(16) host("l3")
   device.memory @l2 scope("core") capacity_bytes(1048576) caches(@l3) bytes_per_cycle(60) transaction_bytes(64) way_bytes(65536) host("l2")
   device.memory @l1 scope("core") capacity_bytes(32768) caches(@l2) bytes_per_cycle(128) transaction_bytes(64) way_bytes(4096) host("l1d")
   // 32 registers of 64 bytes.

@@ -89,7 +89,8 @@ def Device_MemoryOp : Device_Op<"memory", [Symbol, HasParent<"MachineOp">]> {
     What is stored through a cache is read first and written back later: it takes
     `store_bytes_per_cycle`, half of `bytes_per_cycle` without it.
     A run of bytes that does not follow the one before it takes `jump_cycles` beside its bytes, for
-    nothing brings it before it is asked for.
+    nothing brings it before it is asked for. Of rows that are read side by side, `prefetch_streams` are followed:
+    each goes on where it stopped, and what comes next was brought.
     Addresses a multiple of `way_bytes` apart compete for the same places of a cache,
     which has capacity / way of them.
     `static_bytes` is what a kernel may have of it without asking for more when it is
@@ -124,6 +125,7 @@ def Device_MemoryOp : Device_Op<"memory", [Symbol, HasParent<"MachineOp">]> {
                        OptionalAttr<I64Attr>:$gbytes_per_second,
                        OptionalAttr<I64Attr>:$transaction_bytes,
                        OptionalAttr<I64Attr>:$jump_cycles,
+                       OptionalAttr<I64Attr>:$prefetch_streams,
                        OptionalAttr<I64Attr>:$way_bytes,
                        OptionalAttr<I64Attr>:$banks, OptionalAttr<I64Attr>:$bank_bytes,
                        OptionalAttr<I64Attr>:$static_bytes, OptionalAttr<StrAttr>:$host);
@@ -141,6 +143,7 @@ def Device_MemoryOp : Device_Op<"memory", [Symbol, HasParent<"MachineOp">]> {
           | `gbytes_per_second` `(` $gbytes_per_second `)`
           | `transaction_bytes` `(` $transaction_bytes `)`
           | `jump_cycles` `(` $jump_cycles `)`
+          | `prefetch_streams` `(` $prefetch_streams `)`
           | `way_bytes` `(` $way_bytes `)`
           | `banks` `(` $banks `)`
           | `bank_bytes` `(` $bank_bytes `)`

@@ -1,5 +1,6 @@
 // Rows of a weight that is an input lie a multiple of the cache's ways apart: parts of the reduction
 // are as long as their rows stay, and tiles are wide, so that fewer rows are jumped to.
+// RUN: sed "s/jump_cycles(40)/jump_cycles(40) prefetch_streams(1024)/" %s | weft-opt --tile-construct-rtiles | FileCheck %s --check-prefix=FOLLOWED
 // RUN: weft-opt %s --tile-construct-rtiles | FileCheck %s
 
 #a = affine_map<(i, j, k) -> (i, k)>
@@ -23,6 +24,9 @@ device.machine @toy arch("toy") features([]) {
 // CHECK-LABEL: tile.kernel @apart
 //       CHECK:   tile.compute {{.+}} tiles [#tile.rtile<"l2"[24, [[COLUMNS:[0-9]+]], 1024]>, #tile.rtile<"l2"[24, [[COLUMNS]], 16]>, #tile.rtile<"vreg"[{{[0-9]+, [0-9]+}}, 1]>]
 //  CHECK-SAME:     because "roller: {{.+}}, transfers
+// Rows that are followed need no wide tiles: those of fewer instructions win.
+// FOLLOWED-LABEL: tile.kernel @apart
+//       FOLLOWED:   #tile.rtile<"vreg"[8, 14, 1]>]
 tile.kernel @apart {
 ^bb0(%a: tensor<24x1024xf32>, %b: tensor<1024x512xf32>, %c: tensor<24x512xf32>):
   %r = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : tensor<24x1024xf32>, tensor<1024x512xf32>) outs(%c : tensor<24x512xf32>) {

@@ -38,6 +38,8 @@ view! {
         /// Cycles that a run of bytes takes beside them where it does not follow the one before it,
         /// so that nothing brings it before it is asked for.
         jump_cycles: Option<u64> = number(op, "jump_cycles");
+        /// Rows that are read side by side and of each of which what follows is brought ahead.
+        prefetch_streams: Option<u64> = number(op, "prefetch_streams");
         /// Distance of addresses that map to the same set, of a cache.
         way_bytes: Option<u64> = number(op, "way_bytes");
         /// Number of banks.

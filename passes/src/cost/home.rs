@@ -46,6 +46,8 @@ struct Home {
     store_bytes_per_cycle: f64,
     /// Cycles of a run that does not follow the one before it, beside those of its bytes.
     jump_cycles: f64,
+    /// Rows side by side that are fetched ahead.
+    prefetch_streams: u64,
 }
 
 impl Homes {
@@ -64,6 +66,7 @@ impl Homes {
             bytes_per_cycle: rate(memory.bytes_per_cycle()),
             store_bytes_per_cycle: rate(memory.store_bytes_per_cycle()),
             jump_cycles: memory.jump_cycles().unwrap_or(0) as f64,
+            prefetch_streams: memory.prefetch_streams().unwrap_or(0),
         };
         let mut memories: Vec<_> = caches.map(known).collect();
         memories.sort_by_key(|memory| memory.capacity_bytes);
@@ -88,6 +91,12 @@ impl Homes {
         home.map_or(0.0, |home| runs * home.jump_cycles + bytes / home.bytes_per_cycle)
     }
 
+    /// Returns whether so many rows of a tensor of `whole` bytes, read side by side, are fetched
+    /// ahead.
+    pub fn follow(&self, rows: u64, whole: u64) -> bool {
+        self.home(whole, Beside::Nothing).is_some_and(|home| rows <= home.prefetch_streams)
+    }
+
     /// Cycles in which `bytes` of a tensor of `whole` bytes come.
     pub fn cycles(&self, bytes: u64, whole: u64, beside: Beside) -> f64 {
         self.home(whole, beside).map_or(0.0, |home| bytes as f64 / home.bytes_per_cycle)
@@ -110,6 +119,7 @@ mod tests {
             bytes_per_cycle,
             store_bytes_per_cycle: bytes_per_cycle / 2.0,
             jump_cycles,
+            prefetch_streams: 4,
         };
         Homes { memories: vec![home(1000, 10.0, 3.0), home(8000, 2.0, 30.0)] }
     }
@@ -142,6 +152,12 @@ mod tests {
     fn runs_that_do_not_follow_each_other_take_longer() {
         let cycles = |whole| homes().scattered_cycles(4.0, 100.0, whole, Beside::Nothing);
         assert_eq!([cycles(1000), cycles(1001)], [22.0, 170.0]);
+    }
+
+    #[test]
+    fn few_rows_are_followed() {
+        assert!(homes().follow(4, 9000) && !homes().follow(5, 9000));
+        assert!(!Homes::default().follow(1, 100));
     }
 
     #[test]

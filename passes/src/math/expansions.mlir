@@ -10,7 +10,7 @@
 //   and leaves that integer in the low bits, vanish under reassociation. `math.fma` rounds once.
 // - Subnormal numbers, signed zeros, infinities and NaN are those of C99, annex F. A clamp is a comparison that is
 //   false for NaN and a select that then keeps x, so NaN comes out wherever C99 wants it.
-// - But for `exp`, which is 0 where it would be subnormal: the softmax of scores far apart is full of such results, and
+// - But for `exp`, which is 0 where it would be subnormal, or nearly: the softmax of scores far apart is full of such results, and
 //   some processors take a hundred times longer for each, here and in every product that reads it.
 // - No integer division and no conversion between 64-bit integers and floats: AVX2 has neither.
 //
@@ -23,43 +23,39 @@
 //
 // Beyond their range sin and cos of a finite number stay within [-1, 1] and tan gives some number; none is accurate.
 
-// 2^n e^r, |r| <= ln2/2, degree 5; saturates to inf; 0 below 2^-126; 2.2 ulp over all of f32 above. n is added to the
-// exponent of e^r, which is from 1/2 to 2; for x outside, and for NaN, that gives something, and another result is taken.
+// 2^(n-1) (2 e^r), |r| <= ln2/2, degree 5; inf where the product overflows, 0 below 2^-125.5, where 2^(n-1) has no
+// exponent left; 2.2 ulp over all of f32 above. n-1 comes with its bias out of the rounding, ready to be an exponent.
 func.func private @exp_f32(%x: f32) -> f32 {
+  %lo = arith.constant -87.0 : f32
+  %0 = arith.cmpf ogt, %lo, %x : f32
+  %x_1 = arith.select %0, %lo, %x : f32
+  %hi = arith.constant 89.0 : f32
+  %1 = arith.cmpf olt, %hi, %x_1 : f32
+  %x_2 = arith.select %1, %hi, %x_1 : f32
   %log2e = arith.constant 1.442695 : f32
-  %magic = arith.constant 1.2582912e+07 : f32
-  %t = math.fma %x, %log2e, %magic : f32
+  %magic = arith.constant 1.2583038e+07 : f32
+  %t = math.fma %x_2, %log2e, %magic : f32
   %n = arith.subf %t, %magic : f32
   %neg_ln2_hi = arith.constant -0.6931472 : f32
-  %r = math.fma %n, %neg_ln2_hi, %x : f32
+  %r = math.fma %n, %neg_ln2_hi, %x_2 : f32
   %neg_ln2_lo = arith.constant 1.9046542e-09 : f32
   %r_1 = math.fma %n, %neg_ln2_lo, %r : f32
-  %c5 = arith.constant 0.008312482 : f32
-  %c4 = arith.constant 0.041890617 : f32
+  %c5 = arith.constant 0.016624964 : f32
+  %c4 = arith.constant 0.083781235 : f32
   %p = math.fma %c5, %r_1, %c4 : f32
-  %c3 = arith.constant 0.16667116 : f32
+  %c3 = arith.constant 0.33334232 : f32
   %p_1 = math.fma %p, %r_1, %c3 : f32
-  %c2 = arith.constant 0.49999228 : f32
+  %c2 = arith.constant 0.99998456 : f32
   %p_2 = math.fma %p_1, %r_1, %c2 : f32
-  %c1 = arith.constant 1.0 : f32
+  %c1 = arith.constant 2.0 : f32
   %p_3 = math.fma %p_2, %r_1, %c1 : f32
   %p_4 = math.fma %p_3, %r_1, %c1 : f32
   %i0 = arith.bitcast %t : f32 to i32
   %mantissa = arith.constant 23 : i32
   %e = arith.shli %i0, %mantissa : i32
-  %i1 = arith.bitcast %p_4 : f32 to i32
-  %i2 = arith.addi %i1, %e : i32
-  %y = arith.bitcast %i2 : i32 to f32
-  %lo = arith.constant -87.33654 : f32
-  %0 = arith.cmpf olt, %x, %lo : f32
-  %zero = arith.constant 0.0 : f32
-  %y_1 = arith.select %0, %zero, %y : f32
-  %hi = arith.constant 88.72283 : f32
-  %1 = arith.cmpf ugt, %x, %hi : f32
-  %inf = arith.constant 0x7F800000 : f32
-  %over = arith.addf %x, %inf : f32
-  %y_2 = arith.select %1, %over, %y_1 : f32
-  return %y_2 : f32
+  %s = arith.bitcast %e : i32 to f32
+  %y = arith.mulf %p_4, %s : f32
+  return %y : f32
 }
 
 // x 2^n for n from -252 to 254 in two steps, the first of them exact; 0.5 ulp for x from 1/2 to 2, where `exp2`

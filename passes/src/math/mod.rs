@@ -42,6 +42,15 @@ pub(crate) fn cycles<'c>(unit: &Lanes<'c>, op: Op<'c>) -> f64 {
     }
 }
 
+/// The registers that hold what an operation, or what it is replaced by, takes beside its operands.
+pub(crate) fn constants<'c>(unit: &Lanes<'c>, op: Op<'c>) -> u64 {
+    let wanted = Wanted::of(op).filter(|_| !has_function(unit, op));
+    let text = wanted.and_then(|wanted| wanted.text()).unwrap_or_default();
+    // Those of integers are parts of instructions.
+    let floats = |line: &&str| line.contains(" = arith.constant ") && line.contains(" : f");
+    text.lines().filter(floats).count() as u64
+}
+
 /// The names of the operations in the text of a function, but for those that nothing is issued for.
 fn operations(text: &str) -> impl Iterator<Item = &str> {
     let names = text

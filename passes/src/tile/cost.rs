@@ -11,12 +11,11 @@ use weft_dialects::device::Machine;
 use weft_dialects::ir::ty;
 
 use super::instruction::{Mapped, body_cycles};
-use super::lane_facts::{Facts, Near, Private};
+use super::lane_facts::{Facts, Near};
 use super::parts::Parts;
 use super::shape::{Operand, Shape};
 use super::task_tile::loop_order;
 use super::windows;
-use crate::cost::home::Beside;
 use crate::cost::{Cost, Term};
 use crate::nest::{Access, Nest, Start, stores_along};
 
@@ -180,7 +179,8 @@ impl<'m, 'c> Model<'m, 'c> {
         let (fills, strewn) = self.fills(tile);
         let step = step(loads + fills / steps);
         let finish = self.finish(tile);
-        let restart = self.facts.tile + finish;
+        let begin = self.begin();
+        let restart = begin + finish;
         let scattered = self.parts.as_ref().map_or(0.0, |parts| {
             parts.scattered(&self.sizes(tile), |input| self.inputs[input].packed, restart)
         });
@@ -190,7 +190,7 @@ impl<'m, 'c> Model<'m, 'c> {
             .with(Term::Loads, steps * loads)
             .with(Term::Transfers, fills + alone)
             .with(Term::Waits, steps * latency)
-            .with(Term::Loops, steps * self.facts.step + self.facts.tile)
+            .with(Term::Loops, steps * self.facts.step + begin)
             .with(Term::Results, finish)
             .taking(steps * step + alone + restart);
         (!is_more(cost.cycles)).then_some(cost)
@@ -198,7 +198,12 @@ impl<'m, 'c> Model<'m, 'c> {
 
     /// Cycles to start a tile's sums, and to store them: what each part of a reduction takes more.
     pub fn restart(&self, tile: &Shape) -> f64 {
-        self.facts.tile + self.finish(tile)
+        self.begin() + self.finish(tile)
+    }
+
+    /// Cycles to begin and end the loops of a tile: where nothing is reduced, it has none of its own.
+    fn begin(&self) -> f64 {
+        if self.reduces { self.facts.tile } else { 0.0 }
     }
 
     /// Cycles to start the outputs of a tile, apply the epilogue and store them.
@@ -405,8 +410,7 @@ fn pieces(extent: u64, size: u64) -> Vec<(f64, u64)> {
 }
 
 /// Cycles to lay a tensor out anew with neighbours along `axis` side by side: every element
-/// is read and written once, each from a place of its own where they do not lie so yet. Where they
-/// do, rows of a panel that do not stay in the unit's cache are jumped to one by one.
+/// is read and written once, each from a place of its own where they do not lie so yet.
 /// `None` where the machine does not say how fast its shared memory is, and in which pieces.
 pub(super) fn packing(
     machine: Machine<'_>,
@@ -421,11 +425,7 @@ pub(super) fn packing(
     if access.stride(axes, axis) != 1 {
         return Some((points * place + bytes) / rate);
     }
-    let jumps = Private::of(machine).filter(|private| bytes > private.shared_bytes as f64);
-    let jumps = jumps.map_or(0.0, |private| {
-        private.behind.scattered_cycles(bytes / place, 0.0, bytes as u64, Beside::Nothing)
-    });
-    Some(2.0 * bytes / rate + jumps)
+    Some(bytes / rate + bytes / shared.store_bytes_per_cycle()? as f64)
 }
 
 #[cfg(test)]

@@ -21,13 +21,18 @@ use crate::nest::{Access, Border, Nest};
 /// The memories of a machine whose units have caches.
 pub(super) struct Far {
     homes: Homes,
+    line_bytes: u64,
 }
 
 impl Far {
     /// No memory at all where units have no cache: transfers are counted elsewhere.
     pub fn of(machine: Machine<'_>) -> Self {
         let cached = private_cache(machine).is_some();
-        Self { homes: if cached { Homes::of(machine) } else { Homes::default() } }
+        let shared = machine.shared().filter(|_| cached);
+        Self {
+            homes: if cached { Homes::of(machine) } else { Homes::default() },
+            line_bytes: shared.and_then(|shared| shared.transaction_bytes()).unwrap_or(0),
+        }
     }
 
     /// Cycles for `bytes` of a tensor of `whole` bytes, from the smallest memory that keeps it
@@ -77,6 +82,26 @@ impl Far {
         Brought { meanwhile: 0.0, before: cycles + stored + filled }
     }
 
+    /// Cycles to begin the runs in which a tile of this shape lies in its tensor: one that lies more
+    /// than four lines behind the one before it no prefetcher has brought.
+    fn jumps(&self, access: &Access<'_>, shape: &[u64]) -> f64 {
+        let size = ty::byte_size(access.elem()).unwrap_or(8);
+        let (mut run, mut apart) = (1, 1);
+        for (&length, &whole) in shape.iter().zip(&access.shape_in_memory()).rev() {
+            if run < apart {
+                break;
+            }
+            run *= length;
+            apart *= whole;
+        }
+        let runs = shape.iter().product::<u64>() / run.max(1);
+        let near = (apart - run) * size <= 4 * self.line_bytes;
+        if runs <= 1 || near || self.homes.follow(runs, bytes(access)) {
+            return 0.0;
+        }
+        self.homes.scattered_cycles(runs as f64, 0.0, bytes(access), Beside::Stream)
+    }
+
     /// For each member of a group what one of its tiles touches;
     /// `inside` tells by the number of an access of which member's it stays near.
     pub fn group(
@@ -98,7 +123,10 @@ impl Far {
                 brought.extend(tensor);
                 let near = again || inside(member, number);
                 let whole = if near { tile } else { bytes(access) };
-                self.access(access, &shape, (tile, whole), number >= reads)
+                let stored = number >= reads;
+                let jumps = if near || stored { 0.0 } else { self.jumps(access, &shape) };
+                let all = self.access(access, &shape, (tile, whole), stored);
+                all.and(Brought { meanwhile: jumps, before: 0.0 })
             });
             brought_all.fold(Brought::default(), Brought::and)
         };

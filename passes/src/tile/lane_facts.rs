@@ -82,7 +82,8 @@ pub(super) struct Near {
 }
 
 impl Near {
-    fn of(machine: Machine<'_>) -> Option<Self> {
+    /// `None` where registers have none.
+    pub fn of(machine: Machine<'_>) -> Option<Self> {
         let caches = machine.memories();
         let cache =
             caches.iter().filter(|memory| memory.is_cache()).min_by_key(|m| m.capacity_bytes())?;

@@ -35,7 +35,7 @@ use super::roller::enlarge::{Growth, enlarge};
 use super::roller::ladder::EPSILONS;
 use super::roller::steps::{Steps, is_thrifty};
 use super::shape::Shape;
-use super::shapes::{Held, MOST_ROW_AXES, MOST_ROWS, Rows, row_counts};
+use super::shapes::{Held, MOST_ROW_AXES, MOST_ROWS, Rows, row_counts, words};
 use super::why::{Border, Rule, percent};
 use super::windows;
 use crate::nest::Nest;
@@ -260,7 +260,7 @@ impl<'n, 'c> Space<'n, 'c> {
             0 => extent.min(most_vectors),
             _ => extent.min(MOST_ROWS),
         };
-        let held = Held::of(nest, lanes_axis);
+        let held = Held::of(nest, facts, lanes_axis);
         Self {
             nest,
             lanes_axis,
@@ -269,7 +269,7 @@ impl<'n, 'c> Space<'n, 'c> {
             rows,
             extents,
             held,
-            words: nest.outputs.iter().map(|own| facts.words(own.elem())).max().unwrap_or(1),
+            words: words(nest, facts),
             registers: facts.registers,
             fits: RefCell::default(),
             taps: RefCell::default(),

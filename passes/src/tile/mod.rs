@@ -7,6 +7,7 @@ pub(crate) mod cluster_memory;
 pub mod connect_edges;
 mod constants;
 pub mod construct_rtiles;
+mod copy_tile;
 mod cost;
 mod explain;
 mod far;

@@ -38,7 +38,7 @@ pub(super) struct Parts<'n, 'c> {
     pub axis: usize,
     /// For each input, whether steps of the reduction are far apart in it.
     jumps: Vec<bool>,
-    /// Those of them that do not stay in the cache as a whole.
+    /// Those of them that do not stay in the cache as a whole, and are more than are fetched ahead.
     scattered: Vec<usize>,
 }
 
@@ -62,7 +62,11 @@ impl<'n, 'c> Parts<'n, 'c> {
             stride * bytes > 4 * private.line_bytes
         };
         let jumps: Vec<bool> = nest.inputs.iter().map(jumps).collect();
-        let leaves = |&n: &usize| jumps[n] && whole_bytes(&nest.inputs[n]) > private.shared_bytes;
+        let leaves = |&n: &usize| {
+            let whole = whole_bytes(&nest.inputs[n]);
+            let followed = private.behind.follow(nest.axes[axis].extent, whole);
+            jumps[n] && whole > private.shared_bytes && !followed
+        };
         let scattered = (0..jumps.len()).filter(leaves).collect();
         Some(Self { nest, private, axis, jumps, scattered })
     }

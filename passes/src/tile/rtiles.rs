@@ -6,6 +6,7 @@ use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Op, Report};
 use weft_dialects::tile::{RTile, Schedule};
 
+use super::copy_tile::copy_tile;
 use super::lane_facts::Private;
 use super::parts::Parts;
 use super::policy::{Lanes, Tiled};
@@ -63,7 +64,10 @@ impl<'c> Tile<'c> {
         let unit = machine.units().into_iter().next().ok_or("the machine has no units")?;
         let (inner, cycles) = (tiled.tile(nest), why.cost.cycles);
         let tasks = task_tile::tasks_per_unit(machine, nest);
-        let outer = task_tile::task_tile(nest, &inner, &unit, cycles, tasks, task_memory(machine));
+        let memory = task_memory(machine);
+        let copied = copy_tile(machine, nest, &inner, memory);
+        let outer = copied
+            .unwrap_or_else(|| task_tile::task_tile(nest, &inner, &unit, cycles, tasks, memory));
         let (outer, part) = match &tiled {
             Tiled::Lanes(lanes) => in_parts(machine, nest, lanes, cycles, &inner, outer),
             _ => (outer, None),

@@ -7,6 +7,7 @@ use super::lane_facts::Facts;
 use super::shape::Shape;
 use super::turn::turned;
 use super::windows;
+use crate::math;
 use crate::nest::{Access, Border, Nest};
 
 /// Axes along which a tile may have rows: channels, lines and columns of an image.
@@ -74,18 +75,19 @@ pub(super) fn shapes(
     let Some(axis) = lanes_axis else {
         return vec![Shape { lanes_axis: None, vectors: 1, rows: Vec::new() }];
     };
-    let words = nest.outputs.iter().map(|output| facts.words(output.elem())).max().unwrap_or(1);
+    let words = words(nest, facts);
     let Rows { axes: row_axes, most_vectors } = Rows::of(nest, axis);
     let mut found = Vec::new();
     if !nest.has_reductions() {
         let square = turned(nest, mapped, axis);
-        found.extend(square.filter(|shape| registers_used(nest, shape) * words <= facts.registers));
+        let few = |shape: &Shape| registers_used(nest, facts, shape) * words <= facts.registers;
+        found.extend(square.filter(few));
     }
     for vectors in 1..=nest.axes[axis].extent.div_ceil(mapped.lanes).min(most_vectors) {
         let mut add = |mut rows: Vec<(usize, u64)>| {
             rows.sort_unstable();
             let shape = Shape { lanes_axis, vectors, rows };
-            let fits = registers_used(nest, &shape) * words <= facts.registers
+            let fits = registers_used(nest, facts, &shape) * words <= facts.registers
                 && windows::fits(nest, &shape);
             if fits {
                 found.push(shape);
@@ -172,18 +174,29 @@ pub(super) struct Held<'n, 'c> {
     folds: bool,
     /// Inputs of the epilogue that move along the lanes.
     epilogue: u64,
+    /// Numbers that the body takes in every round.
+    constants: u64,
 }
 
 impl<'n, 'c> Held<'n, 'c> {
-    pub fn of(nest: &'n Nest<'c>, lanes_axis: usize) -> Self {
+    pub fn of(nest: &'n Nest<'c>, facts: &Facts<'c>, lanes_axis: usize) -> Self {
         let on_lanes = |access: &&Access<'c>| access.uses(lanes_axis);
         let epilogue = nest.epilogue.iter().flat_map(|epilogue| &epilogue.inputs);
-        Self {
+        let mut held = Self {
             inputs: nest.inputs.iter().filter(on_lanes).collect(),
             outputs: nest.outputs.len() as u64,
             folds: nest.reduces(lanes_axis),
             epilogue: epilogue.filter(on_lanes).count() as u64,
-        }
+            constants: 0,
+        };
+        let unit = facts.unit.as_ref();
+        let all = unit.map_or(0, |unit| {
+            nest.body.ops().into_iter().map(|op| math::constants(unit, op)).sum()
+        });
+        // One register at a time there is always room for.
+        let one = held.registers(1, 1, held.inputs.iter().map(|_| 1));
+        held.constants = all.min((facts.registers / words(nest, facts)).saturating_sub(one));
+        held
     }
 
     /// Number of inputs that move along the lanes.
@@ -198,19 +211,24 @@ impl<'n, 'c> Held<'n, 'c> {
 
     /// Accumulators, and what their lanes are combined into; what several rows share of the inputs
     /// on lanes, and one register for each input that they do not share, or then one for each input
-    /// of the epilogue; and two to work with. `own` are registers of each input for a tile of
+    /// of the epilogue; the body's constants; and two to work with. `own` are registers of each input for a tile of
     /// `vectors` by `rows` registers.
     pub fn registers(&self, vectors: u64, rows: u64, own: impl Iterator<Item = u64>) -> u64 {
         let all = vectors * rows;
         let held = own.map(|own| if own < all { own } else { 1 }).sum::<u64>();
         let combined = if self.folds { rows } else { 0 };
-        all * self.outputs + combined + held.max(self.epilogue) + 2
+        all * self.outputs + combined + held.max(self.epilogue) + self.constants + 2
     }
 }
 
+/// The registers of a machine that one of the widest of a nest's outputs takes.
+pub(super) fn words(nest: &Nest<'_>, facts: &Facts<'_>) -> u64 {
+    nest.outputs.iter().map(|output| facts.words(output.elem())).max().unwrap_or(1)
+}
+
 /// The registers that a tile takes.
-fn registers_used(nest: &Nest<'_>, shape: &Shape) -> u64 {
-    let held = Held::of(nest, shape.lanes_axis.expect("tiles of registers have lanes"));
+fn registers_used(nest: &Nest<'_>, facts: &Facts<'_>, shape: &Shape) -> u64 {
+    let held = Held::of(nest, facts, shape.lanes_axis.expect("tiles of registers have lanes"));
     let own = held.inputs.iter().map(|access| {
         let along = shape.rows.iter().filter(|(axis, _)| access.uses(*axis));
         shape.vectors * along.map(|(_, rows)| rows).product::<u64>()

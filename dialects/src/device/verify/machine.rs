@@ -93,6 +93,7 @@ pub(super) fn memory_c1(op: Op<'_>, diag: &mut Diagnostics) {
         "gbytes_per_second",
         "transaction_bytes",
         "jump_cycles",
+        "prefetch_streams",
         "way_bytes",
         "banks",
         "bank_bytes",
