@@ -57,8 +57,10 @@ fn functions_are_within_four_ulp() {
                 continue;
             }
             let truth = truth(f64::from(argument));
-            // The one function that has no subnormal results, as `expansions.mlir` says.
-            if name == "exp" && truth < f64::from(f32::MIN_POSITIVE) {
+            // The one function that has no subnormal results, nor the least normal ones, as
+            // `expansions.mlir` says.
+            let least = (-125.5_f64).exp2();
+            if name == "exp" && truth < least {
                 assert!(result == 0.0, "exp({argument:e}) is {result:e}");
                 continue;
             }
