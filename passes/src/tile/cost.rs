@@ -171,13 +171,18 @@ impl<'m, 'c> Model<'m, 'c> {
             loads += count * each.max(self.refill(input, tile, 3));
         }
         loads += self.nest.captures.len() as f64 * lanes as f64 * registers as f64;
+        loads += self.spills(tile);
         let latency = if self.reduces { self.mapped.latency_cycles } else { 0.0 };
-        let step = |loads| together(issue, loads).max(latency) + self.facts.step;
-        if is_more(steps * step(loads)) {
+        // Runs come from the next cache while the lines that are there are loaded.
+        let step = |loads, runs| {
+            together(together(issue, loads), runs).max(latency) + self.facts.step
+        };
+        if is_more(steps * step(loads, 0.0)) {
             return None;
         }
-        let (fills, strewn) = self.fills(tile);
-        let step = step(loads + fills / steps);
+        let Fills { runs, lines, strewn } = self.fills(tile);
+        let fills = runs + lines;
+        let step = step(loads + lines / steps, runs / steps);
         let finish = self.finish(tile);
         let begin = self.begin();
         let restart = begin + finish;
@@ -194,6 +199,19 @@ impl<'m, 'c> Model<'m, 'c> {
             .with(Term::Results, finish)
             .taking(steps * step + alone + restart);
         (!is_more(cost.cycles)).then_some(cost)
+    }
+
+    /// Cycles of a step for weights of sliding windows that registers do not hold: what one row is
+    /// multiplied by comes again for the next, so each is stored once and loaded for every row.
+    fn spills(&self, tile: &Shape) -> f64 {
+        let Some(axis) = tile.lanes_axis else { return 0.0 };
+        let rows: Vec<usize> = tile.rows.iter().map(|row| row.0).collect();
+        let Some(taps) = windows::tap_points(self.nest, axis, &rows) else { return 0.0 };
+        // One register of the input, and two to work with.
+        let held = tile.registers() + taps + 3;
+        let spilled = held.saturating_sub(self.facts.registers).min(taps) as f64;
+        let each = self.facts.store + (tile.registers() / tile.vectors) as f64 * self.facts.load;
+        spilled * each / taps as f64
     }
 
     /// Cycles to start a tile's sums, and to store them: what each part of a reduction takes more.
@@ -306,20 +324,24 @@ impl<'m, 'c> Model<'m, 'c> {
         self.parts.as_ref().is_none_or(|parts| parts.have_room(&self.reached(tile)))
     }
 
-    /// Cycles to bring what a tile reads next to the registers, if it does not stay there;
-    /// and how many of them are for lines of lanes that are strewn over rows far apart, so
-    /// that nothing brings them before they are asked for.
-    fn fills(&self, tile: &Shape) -> (f64, f64) {
+    /// Cycles to bring what a tile reads next to the registers, if it does not stay there.
+    fn fills(&self, tile: &Shape) -> Fills {
         let Some(near) = self.facts.near.as_ref().filter(|_| self.reduces) else {
-            return (0.0, 0.0);
+            return Fills::default();
         };
         let sizes = self.reached(tile);
         let lines: Vec<f64> =
             self.inputs.iter().map(|input| input.lines(&sizes, near.line_bytes)).collect();
         let all: f64 = lines.iter().sum();
-        if all * near.line_bytes as f64 <= near.capacity_bytes as f64 {
-            let again = self.crowded(near, &sizes) * near.refill;
-            return ((self.moved(near, &sizes, &lines) + again).min(all * near.refill), 0.0);
+        let fits = all * near.line_bytes as f64 <= near.capacity_bytes as f64;
+        let brought = if fits { self.moved(near, &sizes, &lines) } else { lines.clone() };
+        let runs = self.inputs.iter().zip(&brought).filter(|(input, _)| input.is_run(&sizes));
+        let runs: f64 = runs.map(|(_, lines)| lines).sum();
+        let brought: f64 = brought.iter().sum();
+        if fits {
+            let again = self.crowded(near, &sizes).min(all - brought);
+            let lines = (brought - runs + again) * near.refill;
+            return Fills { runs: runs * near.refill, lines, strewn: 0.0 };
         }
         let strewn = self.inputs.iter().zip(&lines).filter(|(input, _)| {
             let far = |axis: usize| {
@@ -328,7 +350,8 @@ impl<'m, 'c> Model<'m, 'c> {
             let on_lanes = tile.lanes_axis.is_some_and(|axis| input.uses[axis]);
             on_lanes && !input.packed && (0..self.nest.axes.len()).any(far)
         });
-        (all * near.refill, strewn.map(|(_, lines)| lines).sum::<f64>() * near.refill)
+        let strewn = strewn.map(|(_, lines)| lines).sum::<f64>() * near.refill;
+        Fills { runs: runs * near.refill, lines: (brought - runs) * near.refill, strewn }
     }
 
     /// Lines of what a tile reads that do not stay, though all its bytes would: more of them share a
@@ -341,10 +364,10 @@ impl<'m, 'c> Model<'m, 'c> {
         sets.crowded(near.capacity_bytes / near.way_bytes)
     }
 
-    /// Cycles to bring what the next tile does not share with the last one, where one tile
+    /// Lines of each input that the next tile does not share with the last one, where one tile
     /// stays next to the registers: an operand comes again as often as a loop over tiles moves
     /// it, unless all of it stays.
-    fn moved(&self, near: &Near, sizes: &[u64], lines: &[f64]) -> f64 {
+    fn moved(&self, near: &Near, sizes: &[u64], lines: &[f64]) -> Vec<f64> {
         let extent = |axis: usize| self.nest.axes[axis].extent;
         let order = loop_order(self.nest, sizes);
         let inputs = self.inputs.iter().zip(&self.nest.inputs).zip(lines);
@@ -358,10 +381,10 @@ impl<'m, 'c> Model<'m, 'c> {
             if bytes <= near.capacity_bytes {
                 0.0
             } else {
-                lines * near.refill / tiles.product::<f64>()
+                lines / tiles.product::<f64>()
             }
         });
-        brought.sum()
+        brought.collect()
     }
 
     /// Cycles for one access to an operand whose rows push each other out of the cache, of
@@ -393,6 +416,18 @@ impl<'m, 'c> Model<'m, 'c> {
         };
         self.nest.accesses().into_iter().map(bytes).sum::<f64>() * self.facts.stage_byte
     }
+}
+
+/// Cycles to bring what a tile reads next to the registers.
+#[derive(Default)]
+struct Fills {
+    /// For what lies side by side: it is brought while the unit loads what is there.
+    runs: f64,
+    /// For lines here and there.
+    lines: f64,
+    /// How many of them are for lines of lanes that are strewn over rows far apart, so that nothing
+    /// brings them before they are asked for.
+    strewn: f64,
 }
 
 /// Cycles in which a unit issues instructions and loads what they take: the longer of both where one

@@ -124,6 +124,14 @@ impl Operand {
             }
     }
 
+    /// Returns whether what a tile of these sizes touches lies side by side: inner dimensions are
+    /// whole, and of those outside at most one moves.
+    pub fn is_run(&self, sizes: &[u64]) -> bool {
+        let moves = |dim: &Reached| dim.span < dim.extent;
+        let outer = self.reached(sizes).skip_while(|dim| !moves(dim)).skip(1);
+        self.packed || outer.map(|dim| dim.points).product::<u64>() == 1
+    }
+
     /// Bytes of what a tile of these sizes touches, which lies side by side.
     pub fn packed_bytes(&self, sizes: &[u64]) -> u64 {
         let used = (0..sizes.len()).filter(|&axis| self.uses[axis]);
