@@ -24,9 +24,9 @@ device.machine @toy arch("toy") features([]) {
 // CHECK-LABEL: tile.kernel @apart
 //       CHECK:   tile.compute {{.+}} tiles [#tile.rtile<"l2"[24, [[COLUMNS:[0-9]+]], 1024]>, #tile.rtile<"l2"[24, [[COLUMNS]], 16]>, #tile.rtile<"vreg"[{{[0-9]+, [0-9]+}}, 1]>]
 //  CHECK-SAME:     because "roller: {{.+}}, transfers
-// Rows that are followed need no wide tiles: those of fewer instructions win.
+// Rows that are followed need no parts.
 // FOLLOWED-LABEL: tile.kernel @apart
-//       FOLLOWED:   #tile.rtile<"vreg"[8, 14, 1]>]
+//       FOLLOWED:   tiles [#tile.rtile<"l2"[24, 512, 1024]>, #tile.rtile<"vreg"[{{[0-9]+, [0-9]+}}, 1]>]
 tile.kernel @apart {
 ^bb0(%a: tensor<24x1024xf32>, %b: tensor<1024x512xf32>, %c: tensor<24x512xf32>):
   %r = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : tensor<24x1024xf32>, tensor<1024x512xf32>) outs(%c : tensor<24x512xf32>) {

@@ -97,6 +97,13 @@ impl Homes {
         self.home(whole, Beside::Nothing).is_some_and(|home| rows <= home.prefetch_streams)
     }
 
+    /// Bytes of a tensor of `whole` bytes that come in the time of so many runs beside theirs.
+    pub fn bytes_of_jumps(&self, runs: u64, whole: u64) -> u64 {
+        let home = self.home(whole, Beside::Nothing);
+        let home = home.filter(|home| runs > home.prefetch_streams && home.jump_cycles > 0.0);
+        home.map_or(0, |home| (runs as f64 * home.jump_cycles * home.bytes_per_cycle) as u64)
+    }
+
     /// Cycles in which `bytes` of a tensor of `whole` bytes come.
     pub fn cycles(&self, bytes: u64, whole: u64, beside: Beside) -> f64 {
         self.home(whole, beside).map_or(0.0, |home| bytes as f64 / home.bytes_per_cycle)

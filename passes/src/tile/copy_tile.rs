@@ -14,16 +14,12 @@ use weft_dialects::ir::ty;
 use weft_dialects::tile::RTile;
 
 use super::lane_facts::{Near, Private};
+use super::rtiles::task_memory;
 use super::task_tile::footprint;
 use crate::nest::{Access, Nest};
 
 /// `None` where a copy reads and writes in the same order, or all of it stays near.
-pub(super) fn copy_tile(
-    machine: Machine<'_>,
-    nest: &Nest<'_>,
-    registers: &RTile,
-    memory: &str,
-) -> Option<RTile> {
+pub(super) fn copy_tile(machine: Machine<'_>, nest: &Nest<'_>, registers: &RTile) -> Option<RTile> {
     let (near, private) = (Near::of(machine)?, Private::of(machine)?);
     let lanes = lanes(nest, registers)?;
     let ([output], false) = (&nest.outputs[..], nest.has_reductions()) else { return None };
@@ -56,7 +52,7 @@ pub(super) fn copy_tile(
         stay(rows) && bytes(&sizes) <= private.shared_bytes
     })
     .max(sizes[written]);
-    Some(RTile { memory: memory.to_owned(), sizes })
+    Some(RTile { memory: task_memory(machine).to_owned(), sizes })
 }
 
 /// The axis of the lanes, if registers are whole along that one alone.

@@ -174,9 +174,8 @@ impl<'m, 'c> Model<'m, 'c> {
         loads += self.spills(tile);
         let latency = if self.reduces { self.mapped.latency_cycles } else { 0.0 };
         // Runs come from the next cache while the lines that are there are loaded.
-        let step = |loads, runs| {
-            together(together(issue, loads), runs).max(latency) + self.facts.step
-        };
+        let step =
+            |loads, runs| together(together(issue, loads), runs).max(latency) + self.facts.step;
         if is_more(steps * step(loads, 0.0)) {
             return None;
         }
@@ -369,7 +368,7 @@ impl<'m, 'c> Model<'m, 'c> {
     /// it, unless all of it stays.
     fn moved(&self, near: &Near, sizes: &[u64], lines: &[f64]) -> Vec<f64> {
         let extent = |axis: usize| self.nest.axes[axis].extent;
-        let order = loop_order(self.nest, sizes);
+        let order = loop_order(self.nest, self.facts.private.as_ref(), sizes);
         let inputs = self.inputs.iter().zip(&self.nest.inputs).zip(lines);
         let brought = inputs.map(|((input, access), lines)| {
             let bytes = access.shape.iter().product::<u64>() * input.bytes as u64;
@@ -378,11 +377,7 @@ impl<'m, 'c> Model<'m, 'c> {
                 .rev()
                 .take_while(|&&axis| !input.uses[axis] || sizes[axis] >= extent(axis));
             let tiles = still.map(|&axis| extent(axis).div_ceil(sizes[axis]) as f64);
-            if bytes <= near.capacity_bytes {
-                0.0
-            } else {
-                lines / tiles.product::<f64>()
-            }
+            if bytes <= near.capacity_bytes { 0.0 } else { lines / tiles.product::<f64>() }
         });
         brought.collect()
     }

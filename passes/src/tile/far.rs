@@ -14,6 +14,7 @@ use weft_dialects::ir::ty;
 
 use super::cost::together;
 use super::propagate::{Chain, Tiles, reach};
+use super::shape::runs;
 use super::way::private_cache;
 use crate::cost::home::{Beside, Homes};
 use crate::nest::{Access, Border, Nest};
@@ -85,18 +86,8 @@ impl Far {
     /// Cycles to begin the runs in which a tile of this shape lies in its tensor: one that lies more
     /// than four lines behind the one before it no prefetcher has brought.
     fn jumps(&self, access: &Access<'_>, shape: &[u64]) -> f64 {
-        let size = ty::byte_size(access.elem()).unwrap_or(8);
-        let (mut run, mut apart) = (1, 1);
-        for (&length, &whole) in shape.iter().zip(&access.shape_in_memory()).rev() {
-            if run < apart {
-                break;
-            }
-            run *= length;
-            apart *= whole;
-        }
-        let runs = shape.iter().product::<u64>() / run.max(1);
-        let near = (apart - run) * size <= 4 * self.line_bytes;
-        if runs <= 1 || near || self.homes.follow(runs, bytes(access)) {
+        let runs = runs(access, shape, self.line_bytes);
+        if self.homes.follow(runs, bytes(access)) {
             return 0.0;
         }
         self.homes.scattered_cycles(runs as f64, 0.0, bytes(access), Beside::Stream)

@@ -1,6 +1,7 @@
 //! Passes of the `tile` stage.
 
 pub mod banks;
+mod best_tile;
 pub mod block;
 mod chooser;
 pub(crate) mod cluster_memory;

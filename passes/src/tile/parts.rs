@@ -97,7 +97,8 @@ impl<'n, 'c> Parts<'n, 'c> {
             return 0.0;
         }
         let extents = self.nest.extents();
-        let loops = looped(&loop_order(self.nest, registers), registers, &extents);
+        let loops =
+            looped(&loop_order(self.nest, Some(self.private), registers), registers, &extents);
         let innermost = loops.last().copied();
         let sizes = self.sizes(registers, extents[self.axis]);
         // Brought once for all tiles along the innermost loop, if they stay, or in parts.
@@ -132,7 +133,7 @@ impl<'n, 'c> Parts<'n, 'c> {
     /// what the innermost loop leaves where it is, if it is too much to stay, and what that loop
     /// runs over again for the next round of another.
     pub fn waits(&self, registers: &[u64], task: &[u64]) -> f64 {
-        let loops = looped(&loop_order(self.nest, registers), registers, task);
+        let loops = looped(&loop_order(self.nest, Some(self.private), registers), registers, task);
         let Some(&innermost) = loops.last() else { return 0.0 };
         let sizes = self.sizes(registers, self.nest.axes[self.axis].extent);
         let fits = self.fit(&sizes);
@@ -156,7 +157,7 @@ impl<'n, 'c> Parts<'n, 'c> {
     /// no line fits, or the whole reduction does.
     pub fn cut(&self, registers: &[u64], task: &[u64]) -> Option<(Vec<u64>, u64)> {
         let extent = self.nest.axes[self.axis].extent;
-        let order = loop_order(self.nest, registers);
+        let order = loop_order(self.nest, Some(self.private), registers);
         let task = self.shorter(&order, registers, task);
         let widest = self.nest.inputs.iter().filter_map(|input| ty::byte_size(input.elem())).max();
         let line = (self.private.line_bytes / widest?.max(1)).max(1);

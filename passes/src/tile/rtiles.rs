@@ -11,7 +11,7 @@ use super::lane_facts::Private;
 use super::parts::Parts;
 use super::policy::{Lanes, Tiled};
 use super::stage_tile::{Around, stage_tile};
-use super::task_tile;
+use super::task_tile::task_tile;
 use super::why::Why;
 use super::write_compute::Tiling;
 use crate::nest::Nest;
@@ -63,11 +63,8 @@ impl<'c> Tile<'c> {
         }
         let unit = machine.units().into_iter().next().ok_or("the machine has no units")?;
         let (inner, cycles) = (tiled.tile(nest), why.cost.cycles);
-        let tasks = task_tile::tasks_per_unit(machine, nest);
-        let memory = task_memory(machine);
-        let copied = copy_tile(machine, nest, &inner, memory);
-        let outer = copied
-            .unwrap_or_else(|| task_tile::task_tile(nest, &inner, &unit, cycles, tasks, memory));
+        let outer = copy_tile(machine, nest, &inner)
+            .unwrap_or_else(|| task_tile(machine, nest, &inner, &unit, cycles));
         let (outer, part) = match &tiled {
             Tiled::Lanes(lanes) => in_parts(machine, nest, lanes, cycles, &inner, outer),
             _ => (outer, None),

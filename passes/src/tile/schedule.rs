@@ -15,6 +15,7 @@ use weft_dialects::tile::{RTile, Schedule};
 use super::block::Core;
 use super::instruction::combine;
 use super::isa::{Mapping, mapping};
+use super::lane_facts::Private;
 use super::policy::{Lanes, Tiled};
 use super::task_tile::loop_order;
 use super::way::{private_cache, way};
@@ -37,7 +38,7 @@ pub(super) fn schedule<'c>(
     match tiled {
         Tiled::Lanes(lanes) => of_lanes(machine, nest, lanes, tiles),
         Tiled::Matrix(matrix) => Schedule {
-            order: order(nest, &inner.sizes),
+            order: order(machine, nest, &inner.sizes),
             stages: matrix.stages,
             operands: operands(nest, &matrix.mapping),
             ..Schedule::default()
@@ -79,7 +80,7 @@ fn of_lanes<'c>(
         nest.inputs.iter().filter(|access| Border::of(access).is_some()).collect();
     let phases: Vec<u64> = bordered.iter().map(|access| registers.phases(access)).collect();
     Schedule {
-        order: order(nest, &inner.sizes),
+        order: order(machine, nest, &inner.sizes),
         slide: registers.slide(parted),
         unroll: registers.unroll(parted),
         rows: registers.in_order(),
@@ -96,8 +97,8 @@ fn of_lanes<'c>(
 }
 
 /// The loops over tiles; none where they are the parallel axes in their order.
-fn order(nest: &Nest<'_>, tile: &[u64]) -> Vec<usize> {
-    let order = loop_order(nest, tile);
+fn order(machine: Machine<'_>, nest: &Nest<'_>, tile: &[u64]) -> Vec<usize> {
+    let order = loop_order(nest, Private::of(machine).as_ref(), tile);
     if order.is_sorted() { Vec::new() } else { order }
 }
 

@@ -161,3 +161,20 @@ impl Operand {
 pub(super) fn lines(nest: &Nest<'_>, access: &Access<'_>, sizes: &[u64], line_bytes: u64) -> f64 {
     Operand::of(nest, access, false, None, None).lines(sizes, line_bytes)
 }
+
+/// Runs in which a tile that touches `shape` lies in its tensor, each more than four lines behind the
+/// one before it; none where it is one, or they lie nearer.
+pub(super) fn runs(access: &Access<'_>, shape: &[u64], line_bytes: u64) -> u64 {
+    let (mut run, mut apart) = (1, 1);
+    for (&length, &whole) in shape.iter().zip(&access.shape_in_memory()).rev() {
+        if run < apart {
+            break;
+        }
+        run *= length;
+        apart *= whole;
+    }
+    let count = shape.iter().product::<u64>() / run.max(1);
+    let size = ty::byte_size(access.elem()).unwrap_or(8);
+    let near = apart.saturating_sub(run) * size <= 4 * line_bytes;
+    if count <= 1 || near { 0 } else { count }
+}

@@ -12,6 +12,7 @@ use weft_dialects::device::Machine;
 use weft_dialects::ir::ty;
 use weft_dialects::tile::Compute;
 
+use super::best_tile::{best, nearest_if_as_good};
 use super::chooser::Chooser;
 use super::far::Far;
 use super::group_tiles::{Config, Limits, configs};
@@ -260,19 +261,23 @@ pub(super) fn tile<'c>(
     };
     let search = Search::new(chooser, &pace, group, least);
     let (mut found, mut slow) = (Vec::new(), false);
-    let mut tried = configs(chain, &limits, TRIED).map_err(Unjoined::Untiled)?;
-    for cache in nearer_caches(machine, &buffer) {
+    let tried = configs(chain, &limits, TRIED).map_err(Unjoined::Untiled)?;
+    let nearer = nearer_caches(machine, &buffer).into_iter().flat_map(|cache| {
         let limits = Limits { room: pace.room(&cache), ..limits };
-        tried.extend(configs(chain, &limits, 1).unwrap_or_default());
-    }
-    for config in tried {
+        configs(chain, &limits, 1).unwrap_or_default()
+    });
+    let mut nearest = Vec::new();
+    let here = tried.into_iter().map(|config| (config, false));
+    for (config, near) in here.chain(nearer.map(|config| (config, true))) {
         match search.with(&config, known) {
+            Ok(group) if near => nearest.push(group),
             Ok(group) => found.push(group),
             Err(reason) => slow |= matches!(reason, NoCycles::TooMany),
         }
     }
     let alone = members.iter().map(|member| member.cycles).sum();
-    best(found, &pace).ok_or_else(|| match slow {
+    let best = nearest_if_as_good(best(found, &pace), best(nearest, &pace));
+    best.ok_or_else(|| match slow {
         true => Unjoined::Little { most: least, alone },
         false => untiled("tiles", "no lanes do a tile of it best"),
     })
@@ -349,26 +354,6 @@ impl<'s, 'g, 'n, 'c> Search<'s, 'g, 'n, 'c> {
             second: None,
         })
     }
-}
-
-/// The best of a group's tiles, and what comes second.
-fn best<'c>(mut found: Vec<Subgraph<'c>>, pace: &Pace) -> Option<Subgraph<'c>> {
-    // Predictions that differ little do not say which is less; what moves is counted, where every
-    // byte of a tile is brought.
-    let fewest = found.iter().map(|group| group.cycles).fold(f64::INFINITY, f64::min);
-    let good = |group: &Subgraph<'_>| match pace.bandwidth.is_finite() {
-        true => !worth::is_worth(fewest, group.cycles),
-        false => group.cycles <= fewest,
-    };
-    found.sort_by(|one, other| match (good(one), good(other)) {
-        (true, true) => one.traffic.cmp(&other.traffic),
-        (false, false) => one.cycles.total_cmp(&other.cycles),
-        (own, _) => (!own).cmp(&own),
-    });
-    let mut found = found.into_iter();
-    let (best, second) = (found.next(), found.next());
-    let second = second.map(|group| (group.sizes, group.cycles, group.traffic));
-    best.map(|best| Subgraph { second, ..best })
 }
 
 /// A group with a tile, and the nest of one of every member.

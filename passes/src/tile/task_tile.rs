@@ -2,15 +2,19 @@
 //! (Roller, OSDI'22, section 4.3).
 
 use weft_dialects::device::{Machine, Unit};
+use weft_dialects::ir::ty;
 use weft_dialects::tile::RTile;
 
+use super::lane_facts::Private;
+use super::rtiles::task_memory;
+use super::shape::runs;
 use super::way::private_cache;
 use crate::cost::worth::shares;
 use crate::nest::{Access, Nest};
 
 /// The largest number of rTasks for a unit. Where data that is read again stays in a cache of the
 /// unit's own, larger rTasks read more of it again.
-pub(super) fn tasks_per_unit(machine: Machine<'_>, nest: &Nest<'_>) -> u64 {
+fn tasks_per_unit(machine: Machine<'_>, nest: &Nest<'_>) -> u64 {
     let shares = (0..nest.axes.len()).any(|axis| nest.reduces(axis));
     if shares && private_cache(machine).is_some() { 2 } else { 8 }
 }
@@ -20,13 +24,13 @@ pub(super) fn tasks_per_unit(machine: Machine<'_>, nest: &Nest<'_>) -> u64 {
 /// they are looped over, so that neighbours share what they load; where there are sums, first
 /// the one whose pieces read the fewest bytes again.
 pub(super) fn task_tile(
+    machine: Machine<'_>,
     nest: &Nest<'_>,
     registers: &RTile,
     unit: &Unit<'_>,
     cycles: f64,
-    tasks: u64,
-    memory: &str,
 ) -> RTile {
+    let tasks = tasks_per_unit(machine, nest);
     let mut wanted = shares(cycles as u64, unit.handover_cycles()).min(unit.count() * tasks).max(1);
     let mut sizes = nest.extents();
     // A transpose reads along one axis and writes along the other: tiles as long on both touch the
@@ -34,7 +38,7 @@ pub(super) fn task_tile(
     let turned = (0..sizes.len()).all(|axis| !nest.reduces(axis))
         && registers.sizes.iter().filter(|&&size| size > 1).count() > 1;
     let even = if turned { (wanted as f64).sqrt().ceil() as u64 } else { wanted };
-    let mut order = loop_order(nest, &registers.sizes);
+    let mut order = loop_order(nest, Private::of(machine).as_ref(), &registers.sizes);
     let shares = order.len() < sizes.len();
     if shares {
         // Every piece along an axis reads again what does not move along it.
@@ -55,7 +59,7 @@ pub(super) fn task_tile(
             break;
         }
     }
-    RTile { memory: memory.to_owned(), sizes }
+    RTile { memory: task_memory(machine).to_owned(), sizes }
 }
 
 /// Tiles of a piece when `tiles` are cut in about `wanted` pieces: so many that the unit with
@@ -87,9 +91,14 @@ fn is_even(tiles: u64, length: u64, units: u64) -> bool {
 /// Parallel axes from the outermost loop in, for tiles of these sizes.
 ///
 /// Data that a loop does not move stays near through all its rounds, so the innermost loops are
-/// those that leave the most bytes of a tile's inputs where they are. Among equals, and if nothing
-/// is used twice, or more is written than read, the order of the axes stays.
-pub fn loop_order(nest: &Nest<'_>, tile: &[u64]) -> Vec<usize> {
+/// those that leave the most of a tile's inputs where it is: its bytes, and those that would come while
+/// its rows are jumped to. Among equals, and if nothing is used twice, or more is written than read,
+/// the order of the axes stays.
+pub(super) fn loop_order(
+    nest: &Nest<'_>,
+    private: Option<&Private<'_>>,
+    tile: &[u64],
+) -> Vec<usize> {
     let mut order: Vec<usize> = (0..nest.axes.len()).filter(|&axis| !nest.reduces(axis)).collect();
     let elements = |accesses: &[Access<'_>]| {
         let sizes = accesses.iter().map(|access| access.shape.iter().product::<u64>());
@@ -103,20 +112,36 @@ pub fn loop_order(nest: &Nest<'_>, tile: &[u64]) -> Vec<usize> {
         }
         let stays = |axis: usize| {
             let still = nest.inputs.iter().filter(|access| !access.uses(axis));
-            still.map(|access| footprint(access, &sizes)).sum::<u64>()
+            still
+                .map(|access| footprint(access, &sizes) + jumps(access, private, &sizes))
+                .sum::<u64>()
         };
         order.sort_by_key(|&axis| stays(axis));
     }
     order
 }
 
+/// Bytes that come in the time in which the rows of a tile are jumped to, of what does not stay in
+/// the unit's cache.
+fn jumps(access: &Access<'_>, private: Option<&Private<'_>>, sizes: &[u64]) -> u64 {
+    let whole = access.shape.iter().product::<u64>() * ty::byte_size(access.elem()).unwrap_or(8);
+    let Some(private) = private.filter(|own| whole > own.shared_bytes) else { return 0 };
+    let runs = runs(access, &reached(access, sizes), private.line_bytes);
+    private.behind.bytes_of_jumps(runs, whole)
+}
+
 /// Bytes of a tensor that a tile of these sizes touches.
 pub(super) fn footprint(access: &Access<'_>, sizes: &[u64]) -> u64 {
-    let reach = access.index.iter().zip(&access.shape).map(|(index, &dim)| {
+    reached(access, sizes).iter().product::<u64>() * ty::byte_size(access.elem()).unwrap_or(8)
+}
+
+/// What a tile of these sizes touches of each dimension.
+fn reached(access: &Access<'_>, sizes: &[u64]) -> Vec<u64> {
+    let dims = access.index.iter().zip(&access.shape).map(|(index, &dim)| {
         let (low, high) = index.range(sizes);
         (high.abs_diff(low) + 1).min(dim)
     });
-    reach.product::<u64>() * weft_dialects::ir::ty::byte_size(access.elem()).unwrap_or(8)
+    dims.collect()
 }
 
 #[cfg(test)]
