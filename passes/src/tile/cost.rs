@@ -206,8 +206,7 @@ impl<'m, 'c> Model<'m, 'c> {
         let Some(axis) = tile.lanes_axis else { return 0.0 };
         let rows: Vec<usize> = tile.rows.iter().map(|row| row.0).collect();
         let Some(taps) = windows::tap_points(self.nest, axis, &rows) else { return 0.0 };
-        // One register of the input, and two to work with.
-        let held = tile.registers() + taps + 3;
+        let held = windows::held(tile.registers(), taps);
         let spilled = held.saturating_sub(self.facts.registers).min(taps) as f64;
         let each = self.facts.store + (tile.registers() / tile.vectors) as f64 * self.facts.load;
         spilled * each / taps as f64

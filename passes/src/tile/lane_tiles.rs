@@ -114,6 +114,9 @@ impl<'n, 'c> LaneTiles<'n, 'c> {
                 (1..space.extents.len()).all(|at| slides[at - 1] || size(tile, at) == 1)
             });
         }
+        if space.slides() {
+            add(Border::Weights, &|tile| space.holds_weights(tile));
+        }
         if folds {
             others.extend((1..space.extents.len()).flat_map(line));
         }
@@ -337,6 +340,20 @@ impl<'n, 'c> Space<'n, 'c> {
             && self.taps(many).is_none_or(|taps| vectors * all * taps <= windows::MOST_STEPS);
         self.fits.borrow_mut().insert(tile, fits);
         fits
+    }
+
+    /// Returns whether windows slide over rows along some axis.
+    fn slides(&self) -> bool {
+        self.rows
+            .iter()
+            .any(|&row| windows::tap_points(self.nest, self.lanes_axis, &[row]).is_some())
+    }
+
+    /// Returns whether registers hold the weights of a tile's windows beside it.
+    fn holds_weights(&self, tile: Tile) -> bool {
+        let rows = (0..self.rows.len()).map(|at| (at, size(tile, at + 1)));
+        let taps = self.taps(rows.filter(|(_, size)| *size > 1));
+        taps.is_none_or(|taps| windows::held(self.registers(tile), taps) <= self.registers)
     }
 
     /// Points of the windows that slide over these rows.

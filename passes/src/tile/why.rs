@@ -38,6 +38,8 @@ pub(crate) enum Border {
     Units,
     /// The rows over which windows slide.
     Windows,
+    /// The registers beside all weights of windows that slide.
+    Weights,
 }
 
 /// The rule by which a tile was constructed.
@@ -71,6 +73,7 @@ impl fmt::Display for Rule {
                     Border::Parts => "roller: fills the unit's cache with a part of the sums",
                     Border::Units => "roller: leaves a tile for each unit",
                     Border::Windows => "roller: slides windows over its rows",
+                    Border::Weights => "roller: holds the weights of windows beside it",
                 };
                 (what, Some(waste))
             }

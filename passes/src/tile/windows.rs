@@ -45,6 +45,11 @@ pub(super) fn tap_points(nest: &Nest<'_>, lanes_axis: usize, rows: &[usize]) -> 
     taps(nest, lanes_axis, rows).map(|(_, taps)| points(nest, &taps))
 }
 
+/// Registers of a tile, the weights of its windows, an input's, and two to work with.
+pub(super) fn held(registers: u64, taps: u64) -> u64 {
+    registers + taps + 3
+}
+
 /// The input that windows slide over, and how many registers of it a tile loads for one tap.
 pub(super) fn loads(nest: &Nest<'_>, shape: &Shape) -> Option<(usize, f64)> {
     let (input, taps) = shared(nest, shape)?;
