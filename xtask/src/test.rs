@@ -122,7 +122,8 @@ fn integration_tests(workspace: &Workspace) -> Result {
 /// kind, and how they are joined.
 const OF_THE_HOST: &[&str] = &["cli", "kernels", "welder"];
 
-/// Those once more with the facts of another machine, unless they were replaced for all steps.
+/// Those once more with the facts of another machine, unless they were replaced for all steps: one whose
+/// code every processor runs on which weft does.
 fn on_another_host(workspace: &Workspace) -> Result {
     if workspace.host_facts.is_some() {
         println!("all tests ran with other facts than those of this processor");
@@ -130,7 +131,7 @@ fn on_another_host(workspace: &Workspace) -> Result {
     }
     let mut tests = cargo(workspace, &["test", "--release", "--workspace", "--no-fail-fast"]);
     tests.args(OF_THE_HOST.iter().flat_map(|test| ["--test", test]));
-    stream(tests.env(HOST_FACTS, workspace.root.join("devices/hosts/small.toml")))
+    stream(tests.env(HOST_FACTS, workspace.root.join("devices/hosts/avx2.toml")))
 }
 
 fn lit_tests(workspace: &Workspace) -> Result {

@@ -6,8 +6,7 @@
 //! ```
 //!
 //! Register by register in the order of what is written, each would come from a row of its own: part
-//! of a line, from a page that is left again. On an AMD EPYC (Zen 3) panels of eight floats of a
-//! 4096 x 1024 matrix take 4.3 to 5.4 ms so, and 1.3 in rows (`weft bench --profile`).
+//! of a line, from a page that is left again (`docs/cost.md` has the measurements).
 
 use weft_dialects::device::Machine;
 use weft_dialects::ir::ty;
