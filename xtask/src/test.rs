@@ -122,8 +122,8 @@ fn integration_tests(workspace: &Workspace) -> Result {
 /// kind, and how they are joined.
 const OF_THE_HOST: &[&str] = &["cli", "kernels", "welder"];
 
-/// Those once more with the facts of another machine, unless they were replaced for all steps: one whose
-/// code every processor runs on which weft does.
+/// Those once more with the facts of another machine, unless they were replaced for all steps: one with no
+/// more features than weft asks of a processor, so that its code runs on the one that tests.
 fn on_another_host(workspace: &Workspace) -> Result {
     if workspace.host_facts.is_some() {
         println!("all tests ran with other facts than those of this processor");

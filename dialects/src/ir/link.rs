@@ -6,10 +6,11 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 use super::shim;
 use super::text::collect;
 
-/// The linker sets LLVM's options, which all that compiles reads.
+/// The linker sets LLVM's options, which all that makes code reads.
 static OPTIONS: RwLock<()> = RwLock::new(());
 
-/// Keeps the linker waiting while it lives: whoever compiles with LLVM holds one for a kernel.
+/// Keeps the linker waiting while it lives: whoever makes code with LLVM holds one meanwhile, and one
+/// only, for a second could wait for a linker that waits for the first.
 pub fn compiling() -> RwLockReadGuard<'static, ()> {
     // Nothing is written under the lock that a panic could leave half done.
     OPTIONS.read().unwrap_or_else(PoisonError::into_inner)
@@ -23,7 +24,7 @@ pub fn link(arguments: &[CString]) -> Result<(), String> {
     let arguments: Vec<*const c_char> = arguments.iter().map(|text| text.as_ptr()).collect();
     let mut said = String::new();
     let _alone = OPTIONS.write().unwrap_or_else(PoisonError::into_inner);
-    // SAFETY: the strings and the text outlive the call, nothing else uses LLVM meanwhile, and
+    // SAFETY: the strings and the text outlive the call, nothing makes code meanwhile, and
     // `collect` gets the text that it wants.
     let linked = unsafe {
         let user = (&raw mut said).cast();

@@ -44,7 +44,7 @@ bool weftLoadVendorDialects(MlirContext context, MlirStringRef text);
 /// Whether LLVM has a processor of this name for the target of an `LLVMTargetMachineRef`.
 bool weftKnowsProcessor(const void *machine, MlirStringRef name);
 /// Links ELF files as `ld.lld` does with these arguments; hands on what it says, and returns whether
-/// all went well. One at a time, and while nothing else uses LLVM: it sets LLVM's options.
+/// all went well. One at a time, and while nothing makes code: it sets LLVM's options.
 bool weftLink(size_t count, const char *const *arguments, MlirStringCallback report,
               void *user);
 int weftOptMain(int argc, char **argv);

@@ -48,6 +48,7 @@ pub fn compile_kernels(
     machine: Machine<'_>,
     jobs: usize,
 ) -> Result<Vec<Object>, CodegenError> {
+    let _compiling = ir::link::compiling();
     let objects = each_kernel(module, machine, jobs, |native| {
         Ok(Object { symbol: native.kernel.to_owned(), bytes: native.emit(FileType::Object)? })
     })?;
@@ -74,6 +75,7 @@ pub fn print_kernels(
     jobs: usize,
     text: Text,
 ) -> Result<Vec<String>, CodegenError> {
+    let _compiling = ir::link::compiling();
     each_kernel(module, machine, jobs, |native| match text {
         Text::Llvm => Ok(native.module.print_to_string().to_string()),
         Text::Asm => Ok(String::from_utf8_lossy(&native.emit(FileType::Assembly)?).into_owned()),
@@ -95,6 +97,7 @@ pub fn whole_text(
     isa: gpu::Isa,
     forms: &[Form],
 ) -> Result<String, CodegenError> {
+    let _compiling = ir::link::compiling();
     let target = target_for(machine, isa)?;
     let kernels =
         module.first_block(0).into_iter().flat_map(|block| block.ops()).filter_map(Kernel::of);
@@ -118,6 +121,7 @@ pub fn whole_code(
     isa: gpu::Isa,
     forms: &[Form],
 ) -> Result<Object, CodegenError> {
+    let _compiling = ir::link::compiling();
     gpu::object(&bitcode(module, machine, jobs, forms)?, &target_for(machine, isa)?)
 }
 
@@ -193,7 +197,6 @@ fn each<T: Send>(
         let worker = Worker::new(target);
         let _listening = uses.as_ref().map(|uses| uses.listen(&worker.mlir));
         while let Some((job, result)) = pick(&next, work, &results) {
-            let _compiling = ir::link::compiling();
             let made = worker.compile(job, &finish);
             *result.lock().expect("a result is written once") = Some(made);
         }

@@ -97,10 +97,11 @@ impl Homes {
         self.home(whole, Beside::Nothing).is_some_and(|home| rows <= home.prefetch_streams)
     }
 
-    /// Bytes of a tensor of `whole` bytes that come in the time of so many runs beside theirs.
+    /// Bytes of a tensor of `whole` bytes that would come while so many runs are jumped to; none where
+    /// these are fetched ahead, or the machine says no rate.
     pub fn bytes_of_jumps(&self, runs: u64, whole: u64) -> u64 {
-        let home = self.home(whole, Beside::Nothing);
-        let home = home.filter(|home| runs > home.prefetch_streams && home.jump_cycles > 0.0);
+        let home = self.home(whole, Beside::Nothing).filter(|_| !self.follow(runs, whole));
+        let home = home.filter(|home| home.bytes_per_cycle.is_finite());
         home.map_or(0, |home| (runs as f64 * home.jump_cycles * home.bytes_per_cycle) as u64)
     }
 
@@ -165,6 +166,15 @@ mod tests {
     fn few_rows_are_followed() {
         assert!(homes().follow(4, 9000) && !homes().follow(5, 9000));
         assert!(!Homes::default().follow(1, 100));
+    }
+
+    #[test]
+    fn rows_that_are_not_followed_take_the_time_of_bytes() {
+        // 30 cycles each, at 2 bytes a cycle.
+        assert_eq!([4, 5].map(|runs| homes().bytes_of_jumps(runs, 9000)), [0, 300]);
+        let mut unknown = homes();
+        unknown.memories[1].bytes_per_cycle = f64::INFINITY;
+        assert_eq!(unknown.bytes_of_jumps(5, 9000), 0);
     }
 
     #[test]

@@ -10,8 +10,8 @@
 //   and leaves that integer in the low bits, vanish under reassociation. `math.fma` rounds once.
 // - Subnormal numbers, signed zeros, infinities and NaN are those of C99, annex F. A clamp is a comparison that is
 //   false for NaN and a select that then keeps x, so NaN comes out wherever C99 wants it.
-// - But for `exp`, which is 0 where it would be subnormal, or nearly: the softmax of scores far apart is full of such results, and
-//   some processors take a hundred times longer for each, here and in every product that reads it.
+// - But for `exp`, which is 0 where it would be subnormal, or nearly: the softmax of scores far apart is full of such
+//   results, and some processors take a hundred times longer for each, here and in every product that reads it.
 // - No integer division and no conversion between 64-bit integers and floats: AVX2 has neither.
 //
 // Polynomials are minimax fits, each coefficient rounded before the next is fitted; those of sin_f32 and cos_f32 are

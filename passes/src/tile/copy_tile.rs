@@ -30,27 +30,27 @@ pub(super) fn copy_tile(machine: Machine<'_>, nest: &Nest<'_>, registers: &RTile
         )?;
     let bytes =
         |sizes: &[u64]| nest.accesses().iter().map(|access| footprint(access, sizes)).sum::<u64>();
-    if bytes(&nest.extents()) <= private.shared_bytes {
+    let stays = |sizes: &[u64]| bytes(sizes) <= private.shared_bytes;
+    if stays(&nest.extents()) {
         return None;
     }
     let mut sizes = registers.sizes.clone();
     let size = ty::byte_size(input.elem())? as i64;
     let apart = input.stride(nest.axes.len(), written) * size;
-    let stay = |rows: u64| !near.thrashes((0..rows as i64).map(|row| row * apart), near.ways);
+    let have_lines = |rows: u64| !near.thrashes((0..rows as i64).map(|row| row * apart), near.ways);
+    let with = |sizes: &[u64], axis: usize, length: u64| {
+        let mut sizes = sizes.to_vec();
+        sizes[axis] = length;
+        sizes
+    };
     // Whole lines are written, if rows are as long as that.
     let line = (near.line_bytes / footprint(output, &sizes).max(1)).max(1);
     sizes[written] = line.min(nest.axes[written].extent);
-    sizes[read] = longest(nest.axes[read].extent, |length| {
-        let mut sizes = sizes.clone();
-        sizes[read] = length;
-        bytes(&sizes) <= private.shared_bytes
+    sizes[read] = longest(nest.axes[read].extent, |length| stays(&with(&sizes, read, length)));
+    let rows = longest(nest.axes[written].extent, |rows| {
+        stays(&with(&sizes, written, rows)) && have_lines(rows)
     });
-    sizes[written] = longest(nest.axes[written].extent, |rows| {
-        let mut sizes = sizes.clone();
-        sizes[written] = rows;
-        stay(rows) && bytes(&sizes) <= private.shared_bytes
-    })
-    .max(sizes[written]);
+    sizes[written] = rows.max(sizes[written]);
     Some(RTile { memory: task_memory(machine).to_owned(), sizes })
 }
 

@@ -203,9 +203,7 @@ impl<'m, 'c> Model<'m, 'c> {
     /// Cycles of a step for weights of sliding windows that registers do not hold: what one row is
     /// multiplied by comes again for the next, so each is stored once and loaded for every row.
     fn spills(&self, tile: &Shape) -> f64 {
-        let Some(axis) = tile.lanes_axis else { return 0.0 };
-        let rows: Vec<usize> = tile.rows.iter().map(|row| row.0).collect();
-        let Some(taps) = windows::tap_points(self.nest, axis, &rows) else { return 0.0 };
+        let Some(taps) = windows::taps_of(self.nest, tile) else { return 0.0 };
         let held = windows::held(tile.registers(), taps);
         let spilled = held.saturating_sub(self.facts.registers).min(taps) as f64;
         let each = self.facts.store + (tile.registers() / tile.vectors) as f64 * self.facts.load;

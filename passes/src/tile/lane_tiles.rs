@@ -281,8 +281,7 @@ impl<'n, 'c> Space<'n, 'c> {
 
     /// Which rows windows slide over, where they do not over all.
     fn sliding(&self) -> Option<Vec<bool>> {
-        let slides = |row: &usize| windows::tap_points(self.nest, self.lanes_axis, &[*row]);
-        if !self.rows.iter().any(|row| slides(row).is_some()) {
+        if !self.slides() {
             return None;
         }
         let alone = |moves: &Vec<bool>| moves.iter().all(|&moves| moves);

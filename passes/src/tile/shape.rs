@@ -104,16 +104,7 @@ impl Operand {
         if self.packed {
             return self.packed_bytes(sizes).div_ceil(line_bytes) as f64;
         }
-        // Contiguous elements: inner dimensions for as long as they are whole.
-        let (mut run, mut pieces, mut whole) = (1, 1, true);
-        for Reached { extent, span, points } in self.reached(sizes) {
-            if whole {
-                run *= span;
-            } else {
-                pieces *= points;
-            }
-            whole &= span == extent;
-        }
+        let (run, pieces) = self.pieces(sizes);
         // A piece seldom begins with a line, unless registers do.
         let lines = (run * bytes) as f64 / line_bytes as f64;
         pieces as f64
@@ -124,12 +115,24 @@ impl Operand {
             }
     }
 
-    /// Returns whether what a tile of these sizes touches lies side by side: inner dimensions are
-    /// whole, and of those outside at most one moves.
+    /// Returns whether what a tile of these sizes touches lies side by side.
     pub fn is_run(&self, sizes: &[u64]) -> bool {
-        let moves = |dim: &Reached| dim.span < dim.extent;
-        let outer = self.reached(sizes).skip_while(|dim| !moves(dim)).skip(1);
-        self.packed || outer.map(|dim| dim.points).product::<u64>() == 1
+        self.packed || self.pieces(sizes).1 == 1
+    }
+
+    /// Contiguous elements, of inner dimensions for as long as they are whole, and how many such pieces
+    /// a tile of these sizes touches.
+    fn pieces(&self, sizes: &[u64]) -> (u64, u64) {
+        let (mut run, mut pieces, mut whole) = (1, 1, true);
+        for Reached { extent, span, points } in self.reached(sizes) {
+            if whole {
+                run *= span;
+            } else {
+                pieces *= points;
+            }
+            whole &= span == extent;
+        }
+        (run, pieces)
     }
 
     /// Bytes of what a tile of these sizes touches, which lies side by side.

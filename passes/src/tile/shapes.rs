@@ -211,8 +211,8 @@ impl<'n, 'c> Held<'n, 'c> {
 
     /// Accumulators, and what their lanes are combined into; what several rows share of the inputs
     /// on lanes, and one register for each input that they do not share, or then one for each input
-    /// of the epilogue; the body's constants; and two to work with. `own` are registers of each input for a tile of
-    /// `vectors` by `rows` registers.
+    /// of the epilogue; the body's constants; and two to work with. `own` are registers of each input
+    /// for a tile of `vectors` by `rows` registers.
     pub fn registers(&self, vectors: u64, rows: u64, own: impl Iterator<Item = u64>) -> u64 {
         let all = vectors * rows;
         let held = own.map(|own| if own < all { own } else { 1 }).sum::<u64>();

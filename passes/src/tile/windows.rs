@@ -36,8 +36,7 @@ pub(super) fn taps(
 
 /// Returns whether the windows of a register tile are few enough to be written out.
 pub(super) fn fits(nest: &Nest<'_>, shape: &Shape) -> bool {
-    shared(nest, shape)
-        .is_none_or(|(_, taps)| shape.registers() * points(nest, &taps) <= MOST_STEPS)
+    taps_of(nest, shape).is_none_or(|taps| shape.registers() * taps <= MOST_STEPS)
 }
 
 /// Points of the taps over which the windows of a tile slide; `None` where none does.
@@ -45,7 +44,13 @@ pub(super) fn tap_points(nest: &Nest<'_>, lanes_axis: usize, rows: &[usize]) -> 
     taps(nest, lanes_axis, rows).map(|(_, taps)| points(nest, &taps))
 }
 
-/// Registers of a tile, the weights of its windows, an input's, and two to work with.
+/// The same for the rows of a tile.
+pub(super) fn taps_of(nest: &Nest<'_>, shape: &Shape) -> Option<u64> {
+    shared(nest, shape).map(|(_, taps)| points(nest, &taps))
+}
+
+/// The registers that hold a tile of `registers`, the weights of its windows, one of the input, and two
+/// to work with.
 pub(super) fn held(registers: u64, taps: u64) -> u64 {
     registers + taps + 3
 }
