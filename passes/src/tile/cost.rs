@@ -341,7 +341,7 @@ impl<'m, 'c> Model<'m, 'c> {
         }
         let strewn = self.inputs.iter().zip(&lines).filter(|(input, _)| {
             let far = |axis: usize| {
-                self.nest.reduces(axis) && input.strides[axis].unsigned_abs() > 4 * near.line_bytes
+                self.nest.reduces(axis) && input.is_far_apart(axis, &sizes, near.line_bytes)
             };
             let on_lanes = tile.lanes_axis.is_some_and(|axis| input.uses[axis]);
             on_lanes && !input.packed && (0..self.nest.axes.len()).any(far)

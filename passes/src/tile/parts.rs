@@ -14,7 +14,7 @@ use weft_dialects::ir::ty;
 
 use super::lane_facts::Private;
 use super::roller::steps::gcd;
-use super::shape::lines;
+use super::shape::{Operand, lines};
 use super::task_tile::{footprint, loop_order};
 use crate::cost::home::Beside;
 use crate::nest::{Access, Border, Nest, Start};
@@ -57,9 +57,12 @@ impl<'n, 'c> Parts<'n, 'c> {
         }
         let axis = longest_reduction(nest)?;
         let jumps = |access: &Access<'_>| {
-            let bytes = ty::byte_size(access.elem()).unwrap_or(8);
-            let stride = access.stride(nest.axes.len(), axis).unsigned_abs();
-            stride * bytes > 4 * private.line_bytes
+            // What a step takes of the other reductions comes with it.
+            let reductions = (0..nest.axes.len()).filter(|&axis| nest.reduces(axis));
+            let mut sizes = vec![1; nest.axes.len()];
+            reductions.for_each(|axis| sizes[axis] = nest.axes[axis].extent);
+            let operand = Operand::of(nest, access, false, None, None);
+            operand.is_far_apart(axis, &sizes, private.line_bytes)
         };
         let jumps: Vec<bool> = nest.inputs.iter().map(jumps).collect();
         let leaves = |&n: &usize| {

@@ -120,6 +120,13 @@ impl Operand {
         self.packed || self.pieces(sizes).1 == 1
     }
 
+    /// Returns whether steps along an axis, each of a tile of these sizes, lie far apart.
+    pub fn is_far_apart(&self, axis: usize, sizes: &[u64], line_bytes: u64) -> bool {
+        let all = self.strides.iter().zip(sizes).enumerate().filter(|&(other, _)| other != axis);
+        let inside = all.map(|(_, (step, &size))| (step.unsigned_abs(), size));
+        far_apart(self.strides[axis].unsigned_abs(), inside, self.bytes as u64, line_bytes)
+    }
+
     /// Contiguous elements, of inner dimensions for as long as they are whole, and how many such pieces
     /// a tile of these sizes touches.
     fn pieces(&self, sizes: &[u64]) -> (u64, u64) {
@@ -165,6 +172,24 @@ pub(super) fn lines(nest: &Nest<'_>, access: &Access<'_>, sizes: &[u64], line_by
     Operand::of(nest, access, false, None, None).lines(sizes, line_bytes)
 }
 
+/// Returns whether what a step along an axis touches lies more than four lines behind what the step
+/// before it did. The step is `step` bytes; `inside` are bytes between neighbours along the other
+/// axes, and points along each.
+pub(super) fn far_apart(
+    step: u64,
+    inside: impl Iterator<Item = (u64, u64)>,
+    bytes: u64,
+    line_bytes: u64,
+) -> bool {
+    let near = 4 * line_bytes;
+    let mut inside: Vec<_> = inside.filter(|&(apart, _)| apart > 0 && apart < step).collect();
+    inside.sort_unstable();
+    let reaches = inside.into_iter().fold(bytes, |reach, (apart, points)| {
+        if apart <= reach + near { reach + apart * (points - 1) } else { reach }
+    });
+    step > reaches + near
+}
+
 /// Runs in which a tile that touches `shape` lies in its tensor, each more than four lines behind the
 /// one before it; none where it is one, or they lie nearer.
 pub(super) fn runs(access: &Access<'_>, shape: &[u64], line_bytes: u64) -> u64 {
@@ -180,4 +205,23 @@ pub(super) fn runs(access: &Access<'_>, shape: &[u64], line_bytes: u64) -> u64 {
     let size = ty::byte_size(access.elem()).unwrap_or(8);
     let near = apart.saturating_sub(run) * size <= 4 * line_bytes;
     if count <= 1 || near { 0 } else { count }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_that_follow_each_other_are_not_apart() {
+        // Channels of 3 x 3 weights, eight lanes each, of which a tile reads all or one lane.
+        let weights = |lanes| [(96, 3), (32, 3), (4, lanes)].into_iter();
+        assert!(!far_apart(288, weights(8), 4, 64));
+        assert!(!far_apart(288, weights(1), 4, 64));
+        // Channels of an image of 28 x 28 pixels.
+        let pixels = [(112, 3), (4, 3)].into_iter();
+        assert!(far_apart(3136, pixels, 4, 64));
+        // What lies further apart than the steps themselves fills no gap.
+        assert!(far_apart(4096, [(65536, 16), (4, 8)].into_iter(), 4, 64));
+        assert!(!far_apart(4, [(4096, 16)].into_iter(), 4, 64));
+    }
 }
