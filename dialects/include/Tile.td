@@ -49,6 +49,7 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     | Field | Says | Left out |
     |---|---|---|
     | `order` | the loops over tiles: parallel axes, the outermost first | axes in their order |
+    | `grow` | the axis along which tiles are longer where they end ragged along those that are looped over before it, as many times as they are shorter there; lanes do not count | ragged tiles are as long as others |
     | `rows` | the order in which the registers of a tile are worked on: the slowest axis first | axes in their order |
     | `slide` | the innermost reductions, written out: windows along them slide over the rows, and what several rows read is loaded once | no window slides |
     | `unroll` | reductions that are written out instead of looped over | all are loops |
@@ -63,6 +64,7 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
   }];
   let parameters = (ins
     OptionalParameter<"::mlir::DenseI64ArrayAttr", "loops over tiles, outermost first">:$order,
+    OptionalParameter<"std::optional<int64_t>", "axis along which ragged tiles are longer">:$grow,
     OptionalParameter<"::mlir::DenseI64ArrayAttr", "axes of registers, slowest first">:$rows,
     OptionalParameter<"::mlir::DenseI64ArrayAttr", "taps of windows that slide over rows">:$slide,
     OptionalParameter<"::mlir::DenseI64ArrayAttr", "reductions that are written out">:$unroll,
@@ -323,8 +325,8 @@ def Tile_ComputeOp : Tile_Op<"compute", [AttrSizedOperandSegments, SingleBlock]>
     - C5: there is one layout per input of the nest, none for what its outputs start from: two
       numbers, or five.
     - C6: the axes of each field of `schedule` are of the nest, each once; those of `order` are all
-      that do not reduce, those of `rows`, `transpose` and `combine_rows` some of these, and those
-      of `slide` and `unroll` reduce; none of the latter five has the lanes.
+      that do not reduce, those of `grow`, `rows`, `transpose` and `combine_rows` some of these, and
+      those of `slide` and `unroll` reduce; none of the latter six has the lanes.
     - C7: `stream` is a streaming move of the machine from the registers, `border` a cache of a
       unit, and there is one number of phases for each input with a border.
     - C8: there are 1 to 16 stages, and more than one only with `axes`.

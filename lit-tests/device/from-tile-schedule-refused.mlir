@@ -163,3 +163,22 @@ tile.kernel @steps {
   %s = tile.store %c from @vreg to %o : tensor<3x12xf32>
   tile.yield %s : tensor<3x12xf32>
 }
+
+// -----
+
+// CHECK: error: @first: the schedule's `grow` is 0, whose loop is the outermost
+// CHECK: help: let an axis along which tiles end ragged come before it in `order`
+tile.kernel @first {
+^bb0(%a0: tensor<5x8xf32>, %o: tensor<5x8xf32>):
+  %l0 = tile.load %a0 to @vreg : tensor<5x8xf32>
+  %c = tile.compute ins(%l0) outs(%o) on @valu lanes 1 tiles [#tile.rtile<"dram" [5, 8]>, #tile.rtile<"vreg" [2, 4]>] schedule <grow = 0> : (tensor<5x8xf32>, tensor<5x8xf32>) -> tensor<5x8xf32> {
+  ^bb0(%p0: tensor<5x8xf32>, %q: tensor<5x8xf32>):
+    %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%p0 : tensor<5x8xf32>) outs(%q : tensor<5x8xf32>) {
+    ^bb0(%u0: f32, %v: f32):
+      linalg.yield %u0 : f32
+    } -> tensor<5x8xf32>
+    tile.yield %r : tensor<5x8xf32>
+  }
+  %s = tile.store %c from @vreg to %o : tensor<5x8xf32>
+  tile.yield %s : tensor<5x8xf32>
+}

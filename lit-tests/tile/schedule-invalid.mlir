@@ -3,6 +3,8 @@
 
 // CHECK: error: the schedule's `order` has 1 of 2 axes
 // CHECK: help: name all of the parallel axes, [0, 1]
+// CHECK: error: the schedule's `grow` names axis 2
+// CHECK: help: name each at most once of the parallel axes without lanes, [0]
 // CHECK: error: the schedule's `rows` names axis 1
 // CHECK: help: name each at most once of the parallel axes without lanes, [0]
 // CHECK: error: the schedule's `unroll` names axis 0
@@ -19,7 +21,7 @@ device.machine @toy arch("toy") features([]) {
 tile.kernel @axes {
 ^bb0(%x: tensor<4x8x2xf32>, %o: tensor<4x8xf32>):
   %c = tile.compute ins(%x) outs(%o) on @valu lanes 1 tiles [#tile.rtile<"dram" [4, 8, 2]>, #tile.rtile<"vreg" [2, 4, 1]>]
-    schedule <order = [0], rows = [1], unroll = [0]> : (tensor<4x8x2xf32>, tensor<4x8xf32>) -> tensor<4x8xf32> {
+    schedule <order = [0], grow = 2, rows = [1], unroll = [0]> : (tensor<4x8x2xf32>, tensor<4x8xf32>) -> tensor<4x8xf32> {
   ^bb0(%p: tensor<4x8x2xf32>, %q: tensor<4x8xf32>):
     %r = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%p : tensor<4x8x2xf32>) outs(%q : tensor<4x8xf32>) {
     ^bb0(%u: f32, %v: f32):

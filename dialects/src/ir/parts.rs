@@ -83,6 +83,7 @@ pub(crate) fn of_rtile<'c>(context: &'c Context, memory: &str, sizes: &[i64]) ->
 /// The fields of a `#tile.schedule`; none where one is left out.
 pub(crate) struct ScheduleFields<'c> {
     pub order: Option<Attribute<'c>>,
+    pub grow: Option<i64>,
     pub rows: Option<Attribute<'c>>,
     pub slide: Option<Attribute<'c>>,
     pub unroll: Option<Attribute<'c>>,
@@ -110,6 +111,7 @@ pub(crate) fn schedule(attribute: Attribute<'_>) -> Option<ScheduleFields<'_>> {
         let axis = |axis: i64| (axis != i64::MIN).then_some(axis);
         Some(ScheduleFields {
             order: field(raw.order),
+            grow: axis(raw.grow),
             rows: field(raw.rows),
             slide: field(raw.slide),
             unroll: field(raw.unroll),
@@ -140,6 +142,7 @@ pub(crate) fn of_schedule<'c>(context: &'c Context, fields: &ScheduleFields<'c>)
         phases: raw(fields.phases),
         spread: raw(fields.spread),
         operands: raw(fields.operands),
+        grow: fields.grow.unwrap_or(i64::MIN),
         transpose: fields.transpose.unwrap_or(i64::MIN),
         combine_rows: fields.combine_rows.unwrap_or(i64::MIN),
         stages: fields.stages,

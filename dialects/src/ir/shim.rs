@@ -28,6 +28,7 @@ pub struct WeftSchedule {
     pub phases: MlirAttribute,
     pub spread: MlirAttribute,
     pub operands: MlirAttribute,
+    pub grow: i64,
     pub transpose: i64,
     pub combine_rows: i64,
     pub stages: i64,

@@ -211,7 +211,8 @@ MlirAttribute weftScheduleGet(MlirContext context, const WeftSchedule *fields) {
     return axis == INT64_MIN ? std::optional<int64_t>() : axis;
   };
   return wrap(weft::tile::ScheduleAttr::get(
-      unwrap(context), list(fields->order), list(fields->rows),
+      unwrap(context), list(fields->order), axis(fields->grow),
+      list(fields->rows),
       list(fields->slide), list(fields->unroll), axis(fields->transpose),
       axis(fields->combineRows), symbol(fields->stream),
       symbol(fields->border), list(fields->phases), list(fields->spread),
@@ -230,6 +231,7 @@ bool weftScheduleRead(MlirAttribute attribute, WeftSchedule *fields) {
              wrap(Attribute(schedule.getPhases())),
              wrap(Attribute(schedule.getSpread())),
              wrap(Attribute(schedule.getOperands())),
+             schedule.getGrow().value_or(INT64_MIN),
              schedule.getTranspose().value_or(INT64_MIN),
              schedule.getCombineRows().value_or(INT64_MIN),
              schedule.getStages()};

@@ -9,6 +9,9 @@ use crate::ir::{Attribute, Context, attr, parts};
 pub struct Schedule {
     /// The loops over tiles, outermost first: every parallel axis. Empty for the axes' order.
     pub order: Vec<usize>,
+    /// The axis along which tiles are longer where they end ragged along those that are looped over
+    /// before it, as many times as they are shorter there; lanes do not count.
+    pub grow: Option<usize>,
     /// The axes in whose order the registers of a tile are worked on, slowest first. Axes that
     /// are not named come behind these.
     pub rows: Vec<usize>,
@@ -39,6 +42,7 @@ impl Default for Schedule {
     fn default() -> Self {
         Self {
             order: Vec::new(),
+            grow: None,
             rows: Vec::new(),
             slide: Vec::new(),
             unroll: Vec::new(),
@@ -77,6 +81,7 @@ impl Schedule {
         let name = |symbol: Option<_>| symbol.and_then(attr::symbol).map(str::to_owned);
         Some(Self {
             order: axes(fields.order)?,
+            grow: axis(fields.grow)?,
             rows: axes(fields.rows)?,
             slide: axes(fields.slide)?,
             unroll: axes(fields.unroll)?,
@@ -105,6 +110,7 @@ impl Schedule {
             |name: &Option<String>| name.as_ref().map(|name| attr::of_symbol(context, name));
         let fields = parts::ScheduleFields {
             order: axes(&self.order),
+            grow: self.grow.map(|axis| axis as i64),
             rows: axes(&self.rows),
             slide: axes(&self.slide),
             unroll: axes(&self.unroll),

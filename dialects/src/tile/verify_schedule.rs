@@ -21,14 +21,15 @@ fn kinds(op: Op<'_>) -> Option<Vec<bool>> {
 }
 
 /// C6. The axes of each field of `schedule` are of the nest, each once; those of `order` are all
-/// that do not reduce, those of `rows`, `transpose` and `combine_rows` some of these, and those
-/// of `slide` and `unroll` reduce; none of the latter five has the lanes.
+/// that do not reduce, those of `grow`, `rows`, `transpose` and `combine_rows` some of these, and
+/// those of `slide` and `unroll` reduce; none of the latter six has the lanes.
 pub(super) fn compute_c6(op: Op<'_>, diag: &mut Diagnostics) {
     let (Some(fields), Some(kinds)) = (fields(op), kinds(op)) else { return };
     let list = |axes: Option<Attribute<'_>>| axes.and_then(attr::ints).unwrap_or_default();
     let one = |axis: Option<i64>| axis.into_iter().collect::<Vec<_>>();
     let own = [
         ("order", list(fields.order), true),
+        ("grow", one(fields.grow), true),
         ("rows", list(fields.rows), true),
         ("slide", list(fields.slide), false),
         ("unroll", list(fields.unroll), false),
@@ -155,6 +156,7 @@ pub(super) fn compute_c9(op: Op<'_>, diag: &mut Diagnostics) {
     };
     let said = [
         ("order", has(fields.order)),
+        ("grow", fields.grow.is_some()),
         ("rows", has(fields.rows)),
         ("slide", has(fields.slide)),
         ("unroll", has(fields.unroll)),
@@ -181,8 +183,9 @@ pub(super) fn compute_c9(op: Op<'_>, diag: &mut Diagnostics) {
 }
 
 /// The fields that each group of lanes follows for itself.
-const OF_LANES: [&str; 10] = [
+const OF_LANES: [&str; 11] = [
     "order",
+    "grow",
     "rows",
     "slide",
     "unroll",

@@ -101,54 +101,59 @@ impl<'m, 'c> Model<'m, 'c> {
         let lanes = self.mapped.lanes;
         let mut apart = 1.0;
         for (axis, info) in self.nest.axes.iter().enumerate() {
-            let tiled =
-                shape.lanes_axis == Some(axis) || shape.rows.iter().any(|row| row.0 == axis);
+            let tiled = [shape.lanes_axis, shape.grow].contains(&Some(axis))
+                || shape.rows.iter().any(|row| row.0 == axis);
             if !tiled && !self.nest.reduces(axis) {
                 apart *= info.extent as f64;
             }
         }
         // Along each tiled axis: how many tiles, and how many points or registers of each.
-        let mut axes: Vec<Vec<(f64, u64)>> = Vec::new();
+        let mut axes: Vec<(Along, Vec<(f64, u64)>)> = Vec::new();
         let mut steps = self.steps;
-        for &(axis, rows) in &shape.rows {
-            axes.push(pieces(self.nest.axes[axis].extent, rows));
+        for &(axis, rows) in shape.rows.iter().filter(|row| Some(row.0) != shape.grow) {
+            axes.push((Along::Rows(axis), pieces(self.nest.axes[axis].extent, rows)));
         }
-        match shape.lanes_axis {
+        let vectors = match shape.lanes_axis {
             Some(axis) if self.nest.reduces(axis) => {
                 let registers = self.nest.axes[axis].extent.div_ceil(lanes);
                 steps *= registers as f64 / shape.vectors as f64;
-                axes.push(vec![(1.0, shape.vectors)]);
+                vec![(1.0, shape.vectors)]
             }
             Some(axis) => {
                 let registers = self.nest.axes[axis].extent.div_ceil(lanes);
-                axes.push(pieces(registers, shape.vectors));
+                pieces(registers, shape.vectors)
             }
-            None => axes.push(vec![(1.0, 1)]),
-        }
-        let mut tile = shape.clone();
-        Some(self.every(&axes, &mut tile, steps, most / apart)? * apart)
+            None => vec![(1.0, 1)],
+        };
+        axes.push((Along::Lanes, vectors));
+        Some(self.every(&axes, shape, shape, steps, most / apart)? * apart)
     }
 
     /// What the tiles of every size along these last axes take, if it is at most so many cycles.
+    /// `tile` has sizes along the axes before, `whole` is one that ends nowhere.
     fn every(
         &self,
-        axes: &[Vec<(f64, u64)>],
-        tile: &mut Shape,
+        axes: &[(Along, Vec<(f64, u64)>)],
+        tile: &Shape,
+        whole: &Shape,
         steps: f64,
         most: f64,
     ) -> Option<Cost> {
-        let Some((sizes, inner)) = axes.split_first() else {
-            return self.tile(tile, steps, most);
-        };
         let mut sum = Cost::default();
-        for &(count, size) in sizes {
-            // The last axis is that of the lanes.
-            let own = tile.rows.len() - inner.len();
-            match tile.rows.get_mut(own) {
-                Some(row) => row.1 = size,
-                None => tile.vectors = size,
+        let Some(((along, sizes), inner)) = axes.split_first() else {
+            let Some(axis) = whole.grow else { return self.tile(tile, steps, most) };
+            for (count, size) in pieces(self.nest.axes[axis].extent, grown(tile, whole, axis)) {
+                let tile = tile.with_rows(axis, size);
+                sum += self.tile(&tile, steps, (most - sum.cycles) / count)? * count;
             }
-            sum += self.every(inner, tile, steps, (most - sum.cycles) / count)? * count;
+            return Some(sum);
+        };
+        for &(count, size) in sizes {
+            let own = match along {
+                Along::Rows(axis) => tile.with_rows(*axis, size),
+                Along::Lanes => Shape { vectors: size, ..tile.clone() },
+            };
+            sum += self.every(inner, &own, whole, steps, (most - sum.cycles) / count)? * count;
         }
         Some(sum)
     }
@@ -330,7 +335,10 @@ impl<'m, 'c> Model<'m, 'c> {
             self.inputs.iter().map(|input| input.lines(&sizes, near.line_bytes)).collect();
         let all: f64 = lines.iter().sum();
         let fits = all * near.line_bytes as f64 <= near.capacity_bytes as f64;
-        let brought = if fits { self.moved(near, &sizes, &lines) } else { lines.clone() };
+        let brought = match fits {
+            true => self.moved(near, &sizes, &lines, tile.grow),
+            false => lines.clone(),
+        };
         let runs = self.inputs.iter().zip(&brought).filter(|(input, _)| input.is_run(&sizes));
         let runs: f64 = runs.map(|(_, lines)| lines).sum();
         let brought: f64 = brought.iter().sum();
@@ -363,9 +371,9 @@ impl<'m, 'c> Model<'m, 'c> {
     /// Lines of each input that the next tile does not share with the last one, where one tile
     /// stays next to the registers: an operand comes again as often as a loop over tiles moves
     /// it, unless all of it stays.
-    fn moved(&self, near: &Near, sizes: &[u64], lines: &[f64]) -> Vec<f64> {
+    fn moved(&self, near: &Near, sizes: &[u64], lines: &[f64], grow: Option<usize>) -> Vec<f64> {
         let extent = |axis: usize| self.nest.axes[axis].extent;
-        let order = loop_order(self.nest, self.facts.private.as_ref(), sizes);
+        let order = loop_order(self.nest, self.facts.private.as_ref(), sizes, grow);
         let inputs = self.inputs.iter().zip(&self.nest.inputs).zip(lines);
         let brought = inputs.map(|((input, access), lines)| {
             let bytes = access.shape.iter().product::<u64>() * input.bytes as u64;
@@ -427,6 +435,23 @@ struct Fills {
 /// the other is.
 pub(super) fn together(issue: f64, loads: f64) -> f64 {
     (issue.powi(4) + loads.powi(4)).sqrt().sqrt()
+}
+
+/// What a tile has sizes along.
+#[derive(Clone, Copy)]
+enum Along {
+    /// A row axis.
+    Rows(usize),
+    /// The lanes, in registers.
+    Lanes,
+}
+
+/// Points of a tile along the axis where it grows: as many times those of a whole one as it is shorter
+/// along the other rows.
+fn grown(tile: &Shape, whole: &Shape, axis: usize) -> u64 {
+    let others = whole.rows.iter().filter(|row| row.0 != axis);
+    let times = others.map(|&(other, size)| size / tile.size(other)).product::<u64>();
+    whole.size(axis) * times
 }
 
 /// Whole tiles of `size` and the rest: how many, and how long.

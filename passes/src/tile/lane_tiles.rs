@@ -40,6 +40,8 @@ use super::why::{Border, Rule, percent};
 use super::windows;
 use crate::nest::Nest;
 
+mod ends;
+
 /// Bits of a size in a [`Tile`].
 const BITS: usize = 6;
 
@@ -114,7 +116,7 @@ impl<'n, 'c> LaneTiles<'n, 'c> {
                 (1..space.extents.len()).all(|at| slides[at - 1] || size(tile, at) == 1)
             });
         }
-        if space.slides() {
+        if space.slides {
             add(Border::Weights, &|tile| space.holds_weights(tile));
         }
         if folds {
@@ -124,7 +126,7 @@ impl<'n, 'c> LaneTiles<'n, 'c> {
     }
 
     /// The candidates of an instruction where the inputs in `packed` lie in the order of the lanes,
-    /// as `model` has it, the narrowest first.
+    /// as `model` has it, the narrowest first; those that grow where others end come last.
     pub fn candidates(
         &self,
         mapped: &Mapped<'c>,
@@ -149,7 +151,9 @@ impl<'n, 'c> LaneTiles<'n, 'c> {
             (size(tile, 0), Reverse(nearest), rows, rule)
         });
         found.dedup_by_key(|(tile, _)| *tile);
-        found.into_iter().map(|(tile, rule)| (space.shape(tile), rule)).collect()
+        let growing = space.growing(found.iter().map(|&(tile, _)| tile));
+        let plain = found.iter().map(|&(tile, rule)| (space.shape(tile), rule));
+        plain.chain(growing).collect()
     }
 
     /// The tiles that registers and caches border where inputs lie as in `model`.
@@ -244,6 +248,10 @@ struct Space<'n, 'c> {
     /// Registers that an element of each lane takes, and registers that there are.
     words: u64,
     registers: u64,
+    /// Whether tiles wait in a memory on the way to the registers.
+    staged: bool,
+    /// Whether windows slide over rows along some axis.
+    slides: bool,
     /// For each tile that was asked about, whether it fits the registers.
     fits: RefCell<FxHashMap<Tile, bool>>,
     /// Points of the windows that slide over rows along axes of more than one point.
@@ -264,6 +272,8 @@ impl<'n, 'c> Space<'n, 'c> {
             _ => extent.min(MOST_ROWS),
         };
         let held = Held::of(nest, facts, lanes_axis);
+        let slides = |&row: &usize| windows::tap_points(nest, lanes_axis, &[row]).is_some();
+        let rows_slide = rows.iter().any(slides);
         Self {
             nest,
             lanes_axis,
@@ -274,6 +284,8 @@ impl<'n, 'c> Space<'n, 'c> {
             held,
             words: words(nest, facts),
             registers: facts.registers,
+            staged: facts.stage.is_some(),
+            slides: rows_slide,
             fits: RefCell::default(),
             taps: RefCell::default(),
         }
@@ -281,7 +293,7 @@ impl<'n, 'c> Space<'n, 'c> {
 
     /// Which rows windows slide over, where they do not over all.
     fn sliding(&self) -> Option<Vec<bool>> {
-        if !self.slides() {
+        if !self.slides {
             return None;
         }
         let alone = |moves: &Vec<bool>| moves.iter().all(|&moves| moves);
@@ -298,7 +310,7 @@ impl<'n, 'c> Space<'n, 'c> {
         let rows = rows.map(|(at, &axis)| (axis, size(tile, at + 1)));
         let mut rows: Vec<_> = rows.filter(|&(_, size)| size > 1).collect();
         rows.sort_unstable();
-        Shape { lanes_axis: Some(self.lanes_axis), vectors: size(tile, 0), rows }
+        Shape { lanes_axis: Some(self.lanes_axis), vectors: size(tile, 0), rows, grow: None }
     }
 
     /// Registers of one output.
@@ -339,13 +351,6 @@ impl<'n, 'c> Space<'n, 'c> {
             && self.taps(many).is_none_or(|taps| vectors * all * taps <= windows::MOST_STEPS);
         self.fits.borrow_mut().insert(tile, fits);
         fits
-    }
-
-    /// Returns whether windows slide over rows along some axis.
-    fn slides(&self) -> bool {
-        self.rows
-            .iter()
-            .any(|&row| windows::tap_points(self.nest, self.lanes_axis, &[row]).is_some())
     }
 
     /// Returns whether registers hold the weights of a tile's windows beside it.

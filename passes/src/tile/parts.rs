@@ -40,6 +40,8 @@ pub(super) struct Parts<'n, 'c> {
     jumps: Vec<bool>,
     /// Those of them that do not stay in the cache as a whole, and are more than are fetched ahead.
     scattered: Vec<usize>,
+    /// The axis along which tiles grow where others end ragged.
+    grow: Option<usize>,
 }
 
 impl<'n, 'c> Parts<'n, 'c> {
@@ -71,7 +73,17 @@ impl<'n, 'c> Parts<'n, 'c> {
             jumps[n] && whole > private.shared_bytes && !followed
         };
         let scattered = (0..jumps.len()).filter(leaves).collect();
-        Some(Self { nest, private, axis, jumps, scattered })
+        Some(Self { nest, private, axis, jumps, scattered, grow: None })
+    }
+
+    /// The same for tiles that grow along an axis where others end ragged.
+    pub fn growing(self, grow: Option<usize>) -> Self {
+        Self { grow, ..self }
+    }
+
+    /// The loops over tiles, the outermost first.
+    fn order(&self, registers: &[u64]) -> Vec<usize> {
+        loop_order(self.nest, Some(self.private), registers, self.grow)
     }
 
     /// Parts beside the first.
@@ -100,8 +112,7 @@ impl<'n, 'c> Parts<'n, 'c> {
             return 0.0;
         }
         let extents = self.nest.extents();
-        let loops =
-            looped(&loop_order(self.nest, Some(self.private), registers), registers, &extents);
+        let loops = looped(&self.order(registers), registers, &extents);
         let innermost = loops.last().copied();
         let sizes = self.sizes(registers, extents[self.axis]);
         // Brought once for all tiles along the innermost loop, if they stay, or in parts.
@@ -136,7 +147,7 @@ impl<'n, 'c> Parts<'n, 'c> {
     /// what the innermost loop leaves where it is, if it is too much to stay, and what that loop
     /// runs over again for the next round of another.
     pub fn waits(&self, registers: &[u64], task: &[u64]) -> f64 {
-        let loops = looped(&loop_order(self.nest, Some(self.private), registers), registers, task);
+        let loops = looped(&self.order(registers), registers, task);
         let Some(&innermost) = loops.last() else { return 0.0 };
         let sizes = self.sizes(registers, self.nest.axes[self.axis].extent);
         let fits = self.fit(&sizes);
@@ -160,7 +171,7 @@ impl<'n, 'c> Parts<'n, 'c> {
     /// no line fits, or the whole reduction does.
     pub fn cut(&self, registers: &[u64], task: &[u64]) -> Option<(Vec<u64>, u64)> {
         let extent = self.nest.axes[self.axis].extent;
-        let order = loop_order(self.nest, Some(self.private), registers);
+        let order = self.order(registers);
         let task = self.shorter(&order, registers, task);
         let widest = self.nest.inputs.iter().filter_map(|input| ty::byte_size(input.elem())).max();
         let line = (self.private.line_bytes / widest?.max(1)).max(1);

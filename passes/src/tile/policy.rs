@@ -21,7 +21,7 @@ use super::shapes::{combines_lanes, lanes_axes, shapes};
 use super::task_tile::footprint;
 use super::way::Stage;
 use super::why::{Rule, Why};
-use crate::cost::{Cost, Term};
+use crate::cost::{Cost, Term, worth};
 use crate::math;
 use crate::nest::{Access, Nest};
 
@@ -146,7 +146,11 @@ impl Lanes<'_> {
         let rows = self.shape.rows.iter();
         let rows: String =
             rows.map(|(axis, rows)| format!(", {rows} rows on axis {axis}")).collect();
-        format!("@{}, {lanes}{rows}", self.mapped.name)
+        let grow = self
+            .shape
+            .grow
+            .map_or(String::new(), |axis| format!(", more on axis {axis} where others end"));
+        format!("@{}, {lanes}{rows}{grow}", self.mapped.name)
     }
 }
 
@@ -322,8 +326,13 @@ impl<'n, 'c> ByLanes<'n, 'c> {
                         let (mapped, packed) = (mapped.clone(), packed.clone());
                         Lanes { mapped, shape, packed, memory, stage: facts.stage.clone() }
                     };
-                    let mut least = f64::INFINITY;
+                    let (mut least, mut plain) = (f64::INFINITY, f64::INFINITY);
                     let costed = |(shape, rule): (Shape, Rule)| {
+                        // Ends of other tiles are code more, and have to be worth it.
+                        let most = match shape.grow {
+                            Some(_) => worth::most(plain),
+                            None => f64::INFINITY,
+                        };
                         let cost = match self.alone {
                             Some(alone) => {
                                 let tile = register_tile(nest, &lanes(shape.clone()));
@@ -331,11 +340,14 @@ impl<'n, 'c> ByLanes<'n, 'c> {
                             }
                             // Where one is kept, no other needs to be counted to its end.
                             None if self.keep == 1 => {
-                                model.cost_up_to(&shape, least * (1.0 + EQUAL))?
+                                model.cost_up_to(&shape, most.min(least * (1.0 + EQUAL)))?
                             }
-                            None => model.cost(&shape),
+                            None => model.cost_up_to(&shape, most)?,
                         };
                         least = cost.cycles.min(least);
+                        if shape.grow.is_none() {
+                            plain = least;
+                        }
                         Some((shape, rule, cost))
                     };
                     let mut tiles: Vec<_> = candidates.into_iter().filter_map(costed).collect();

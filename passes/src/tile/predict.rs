@@ -86,6 +86,7 @@ fn by_lanes<'c>(
         lanes_axis,
         vectors: lanes_axis.map_or(1, |axis| tile.sizes[axis].div_ceil(mapped.lanes)),
         rows: rows.map(|(axis, &size)| (axis, size)).collect(),
+        grow: compute.schedule.grow,
     };
     // What is packed lies so in the nest by now.
     let model = Model::new(nest, &facts, &mapped, lanes_axis, &vec![false; nest.inputs.len()]);

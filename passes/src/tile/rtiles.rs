@@ -110,7 +110,7 @@ fn in_parts<'c>(
     task: RTile,
 ) -> (RTile, Option<RTile>) {
     let part = Private::of(machine).and_then(|private| {
-        let parts = Parts::of(nest, &private, lanes.shape.lanes_axis)?;
+        let parts = Parts::of(nest, &private, lanes.shape.lanes_axis)?.growing(lanes.shape.grow);
         let share = |axis: usize| {
             let whole = nest.axes[axis].extent.max(1);
             registers.sizes[axis].min(whole) as f64 / whole as f64

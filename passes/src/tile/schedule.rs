@@ -38,7 +38,7 @@ pub(super) fn schedule<'c>(
     match tiled {
         Tiled::Lanes(lanes) => of_lanes(machine, nest, lanes, tiles),
         Tiled::Matrix(matrix) => Schedule {
-            order: order(machine, nest, &inner.sizes),
+            order: order(machine, nest, &inner.sizes, None),
             stages: matrix.stages,
             operands: operands(nest, &matrix.mapping),
             ..Schedule::default()
@@ -72,6 +72,7 @@ fn of_lanes<'c>(
 ) -> Schedule {
     let inner = &tiles[tiles.len() - 1];
     let registers = Registers::of(nest, lanes, inner);
+    let grow = lanes.shape.grow;
     let parted = match tiles {
         [task, part, _] if lanes.stage.is_none() => task.cut_by(part),
         _ => None,
@@ -80,10 +81,11 @@ fn of_lanes<'c>(
         nest.inputs.iter().filter(|access| Border::of(access).is_some()).collect();
     let phases: Vec<u64> = bordered.iter().map(|access| registers.phases(access)).collect();
     Schedule {
-        order: order(machine, nest, &inner.sizes),
+        order: order(machine, nest, &inner.sizes, grow),
+        grow,
         slide: registers.slide(parted),
         unroll: registers.unroll(parted),
-        rows: registers.in_order(),
+        rows: registers.in_order(grow),
         // Staged tiles are contiguous along the lanes.
         transpose: registers.transpose().filter(|_| lanes.stage.is_none()),
         combine_rows: registers.combine_rows(machine, lanes),
@@ -97,8 +99,8 @@ fn of_lanes<'c>(
 }
 
 /// The loops over tiles; none where they are the parallel axes in their order.
-fn order(machine: Machine<'_>, nest: &Nest<'_>, tile: &[u64]) -> Vec<usize> {
-    let order = loop_order(nest, Private::of(machine).as_ref(), tile);
+fn order(machine: Machine<'_>, nest: &Nest<'_>, tile: &[u64], grow: Option<usize>) -> Vec<usize> {
+    let order = loop_order(nest, Private::of(machine).as_ref(), tile, grow);
     if order.is_sorted() { Vec::new() } else { order }
 }
 
@@ -142,13 +144,15 @@ impl<'n, 'c> Registers<'n, 'c> {
 
     /// The rows in the order of the work; none where that is the order of the axes. What lanes
     /// hold for several rows is used by one row after the other, so that an element for all lanes
-    /// is needed only once.
-    fn in_order(&self) -> Vec<usize> {
+    /// is needed only once. `grow` is an axis along which ragged tiles have rows, too.
+    fn in_order(&self, grow: Option<usize>) -> Vec<usize> {
         let moves = |axis: &usize| {
             let mut inputs = self.nest.inputs.iter().filter(|access| self.on_lanes(access));
             inputs.any(|access| access.uses(*axis))
         };
         let mut rows = self.rows.clone();
+        rows.extend(grow.filter(|axis| !rows.contains(axis)));
+        rows.sort_unstable();
         rows.sort_by_key(moves);
         if rows.is_sorted() { Vec::new() } else { rows }
     }

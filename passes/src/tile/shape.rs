@@ -14,12 +14,29 @@ pub(super) struct Shape {
     pub vectors: u64,
     /// Other parallel axes, and how many points of each; the outermost first.
     pub rows: Vec<(usize, u64)>,
+    /// The row axis along which tiles are longer where others end ragged.
+    pub grow: Option<usize>,
 }
 
 impl Shape {
     /// Registers of one output.
     pub fn registers(&self) -> u64 {
         self.vectors * self.rows.iter().map(|(_, rows)| rows).product::<u64>()
+    }
+
+    /// Points along a row axis.
+    pub fn size(&self, axis: usize) -> u64 {
+        self.rows.iter().find(|row| row.0 == axis).map_or(1, |row| row.1)
+    }
+
+    /// The same with so many points along a row axis.
+    pub fn with_rows(&self, axis: usize, size: u64) -> Self {
+        let mut shape = self.clone();
+        match shape.rows.binary_search_by_key(&axis, |row| row.0) {
+            Ok(at) => shape.rows[at].1 = size,
+            Err(at) => shape.rows.insert(at, (axis, size)),
+        }
+        shape
     }
 }
 

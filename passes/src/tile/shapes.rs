@@ -73,7 +73,7 @@ pub(super) fn shapes(
     lanes_axis: Option<usize>,
 ) -> Vec<Shape> {
     let Some(axis) = lanes_axis else {
-        return vec![Shape { lanes_axis: None, vectors: 1, rows: Vec::new() }];
+        return vec![Shape { lanes_axis: None, vectors: 1, rows: Vec::new(), grow: None }];
     };
     let words = words(nest, facts);
     let Rows { axes: row_axes, most_vectors } = Rows::of(nest, axis);
@@ -86,7 +86,7 @@ pub(super) fn shapes(
     for vectors in 1..=nest.axes[axis].extent.div_ceil(mapped.lanes).min(most_vectors) {
         let mut add = |mut rows: Vec<(usize, u64)>| {
             rows.sort_unstable();
-            let shape = Shape { lanes_axis, vectors, rows };
+            let shape = Shape { lanes_axis, vectors, rows, grow: None };
             let fits = registers_used(nest, facts, &shape) * words <= facts.registers
                 && windows::fits(nest, &shape);
             if fits {

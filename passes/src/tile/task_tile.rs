@@ -38,7 +38,7 @@ pub(super) fn task_tile(
     let turned = (0..sizes.len()).all(|axis| !nest.reduces(axis))
         && registers.sizes.iter().filter(|&&size| size > 1).count() > 1;
     let even = if turned { (wanted as f64).sqrt().ceil() as u64 } else { wanted };
-    let mut order = loop_order(nest, Private::of(machine).as_ref(), &registers.sizes);
+    let mut order = loop_order(nest, Private::of(machine).as_ref(), &registers.sizes, None);
     let shares = order.len() < sizes.len();
     if shares {
         // Every piece along an axis reads again what does not move along it.
@@ -93,11 +93,13 @@ fn is_even(tiles: u64, length: u64, units: u64) -> bool {
 /// Data that a loop does not move stays near through all its rounds, so the innermost loops are
 /// those that leave the most of a tile's inputs where it is: its bytes, and those that would come while
 /// its rows are jumped to. Among equals, and if nothing is used twice, or more is written than read,
-/// the order of the axes stays.
+/// the order of the axes stays. Along `grow` tiles are longer where others end, so its loop is the
+/// last of its equals.
 pub(super) fn loop_order(
     nest: &Nest<'_>,
     private: Option<&Private<'_>>,
     tile: &[u64],
+    grow: Option<usize>,
 ) -> Vec<usize> {
     let mut order: Vec<usize> = (0..nest.axes.len()).filter(|&axis| !nest.reduces(axis)).collect();
     let elements = |accesses: &[Access<'_>]| {
@@ -116,7 +118,9 @@ pub(super) fn loop_order(
                 .map(|access| footprint(access, &sizes) + jumps(access, private, &sizes))
                 .sum::<u64>()
         };
-        order.sort_by_key(|&axis| stays(axis));
+        order.sort_by_cached_key(|&axis| (stays(axis), Some(axis) == grow));
+    } else {
+        order.sort_by_key(|&axis| Some(axis) == grow);
     }
     order
 }

@@ -28,5 +28,6 @@ pub(super) fn turned(
         lanes_axis: Some(lanes_axis),
         vectors: 1,
         rows: vec![rows],
+        grow: None,
     })
 }

@@ -51,6 +51,8 @@ pub(crate) enum Rule {
     Reuse(u8),
     /// Grown along one axis.
     Line,
+    /// Fills the registers, and grows along another axis where one ends.
+    Ends,
     /// The least that keeps the unit busy, or the largest of its width.
     Busy,
     /// One of all that fit: nothing is used again, or enumeration was asked for.
@@ -79,6 +81,7 @@ impl fmt::Display for Rule {
             }
             Self::Reuse(waste) => ("roller: grown by reuse", Some(waste)),
             Self::Line => ("roller: grown along one axis", None),
+            Self::Ends => ("roller: fills the registers, grows where an axis ends", None),
             Self::Busy => ("roller: keeps the unit busy, or is as large as fits", None),
             Self::Enumerated => ("enumerated: one of all that fit", None),
         };

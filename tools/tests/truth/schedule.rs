@@ -127,6 +127,20 @@ fn order_is_that_of_the_loops() {
     .check();
 }
 
+/// Six of seven columns, a row at a time, and of the seventh six rows: without growing row by row, too.
+#[test]
+fn grow_makes_ends_longer() {
+    let product = "O[o,y,x] += I[c,y+r,x+s] * W[c,r,s,o]";
+    Case {
+        name: "grow",
+        source: Source::Expression(product, "y=7,x=7,c=64,o=16,r=3,s=3"),
+        device: "x86-avx2",
+        edit: ["grow = 1, ", ""],
+        shows: Shows::Differently,
+    }
+    .check();
+}
+
 #[test]
 fn rows_are_the_order_of_registers() {
     Case {

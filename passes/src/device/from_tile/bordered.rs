@@ -169,7 +169,7 @@ impl<'c> Bordered<'c> {
         let cut = plan.tile.sizes.iter().zip(sizes).map(|(tile, size)| *tile.min(size));
         let tile = RTile { memory: plan.tile.memory.clone(), sizes: cut.collect() };
         let piece = Piece { outer: &outer, grid: &grid, starts: &starts };
-        let tiles = Tiles { nest: &nest, tile: &tile, piece, order: &order };
+        let tiles = Tiles { nest: &nest, tile: &tile, piece, order: &order, grow: plan.grow() };
         tiles.write(b, &|b, inner| {
             let both = at.iter().zip(inner.at);
             let at: Vec<_> = both.map(|(at, inner)| at.clone().plus(inner, 1)).collect();

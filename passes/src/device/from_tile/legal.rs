@@ -23,6 +23,7 @@ pub(super) fn check<'c>(
     let checks = [
         Checked::stage,
         Checked::borders,
+        Checked::grow,
         Checked::transpose,
         Checked::combine_rows,
         Checked::slide,
@@ -148,6 +149,23 @@ impl<'k, 'c> Checked<'k, 'c> {
                 self.lanes
             );
             return Err((format!("{what} in a register tile of {:?}", self.sizes), help));
+        }
+        Ok(())
+    }
+
+    fn grow(&self) -> Result<(), Refusal> {
+        let schedule = &self.compute.schedule;
+        let Some(axis) = schedule.grow else { return Ok(()) };
+        let what = format!("the schedule's `grow` is {axis}");
+        if self.staged {
+            let help = "leave it out where tiles wait in a memory on the way to the registers";
+            return Err((format!("{what}, and tiles are staged"), help.to_owned()));
+        }
+        let parallel = (0..self.sizes.len()).filter(|&axis| !self.nest.reduces(axis));
+        let order = schedule.loops(parallel);
+        if order.first() == Some(&axis) {
+            let help = "let an axis along which tiles end ragged come before it in `order`";
+            return Err((format!("{what}, whose loop is the outermost"), help.to_owned()));
         }
         Ok(())
     }

@@ -163,8 +163,14 @@ impl<'m, 'c> Member<'m, 'c> {
         let ends = Ends { memrefs: &memrefs, local_tiles: self.local_tiles };
         let matrix = Matrix::new(context, machine, kernel, self.compute, &one, ends)?;
         let order = loops(&self.compute.schedule, around);
-        Tiles { nest: around, tile: &self.tile.inner, piece: self.piece(), order: &order }
-            .write(b, &|b, points| matrix.write(b, points));
+        Tiles {
+            nest: around,
+            tile: &self.tile.inner,
+            piece: self.piece(),
+            order: &order,
+            grow: None,
+        }
+        .write(b, &|b, points| matrix.write(b, points));
         Ok(())
     }
 }

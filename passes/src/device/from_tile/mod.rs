@@ -62,7 +62,7 @@ use register_tile::RegisterTile;
 use staged::Staged;
 use stitched::Stitched;
 use stream::Stream;
-use tiles::{Piece, Tiles};
+use tiles::{Grow, Piece, Tiles};
 use transfer::wait;
 
 /// The pass.
@@ -174,6 +174,11 @@ struct Plan<'c> {
 }
 
 impl<'c> Plan<'c> {
+    /// How tiles grow where others end.
+    fn grow(&self) -> Option<Grow> {
+        self.schedule.grow.map(|axis| Grow { axis, lanes: self.lanes_axis })
+    }
+
     /// The move that brings elements of a tensor to the registers.
     fn load_of(&self, access: &Access<'c>) -> &'c str {
         self.local_tiles
@@ -289,7 +294,7 @@ impl<'c> Here<'c> {
             let local_tiles = HashMap::new();
             let ends = Ends { memrefs: &memrefs, local_tiles: &local_tiles };
             let matrix = Matrix::new(context, machine, kernel, compute, &nest, ends)?;
-            Tiles { nest: &nest, tile: inner, piece, order: &order }
+            Tiles { nest: &nest, tile: inner, piece, order: &order, grow: None }
                 .write(b, &|b, points| matrix.write(b, points));
             return Ok(None);
         }
@@ -303,7 +308,7 @@ impl<'c> Here<'c> {
             }
             let local_tiles = LocalTiles::new();
             let order: Vec<usize> = (0..nest.axes.len()).collect();
-            let tiles = Tiles { nest: &nest, tile: piece.outer, piece, order: &order };
+            let tiles = Tiles { nest: &nest, tile: piece.outer, piece, order: &order, grow: None };
             let written = std::cell::Cell::new(Ok(()));
             tiles.write(b, &|b, points| match moved(self, b, &way, &nest, &local_tiles, points) {
                 Ok(tokens) => wait(b, &tokens),
@@ -341,10 +346,11 @@ impl<'c> Here<'c> {
         let nest = plan.nest.clone();
         let inner = plan.tile.clone();
         let order = loops(&plan.schedule, &nest);
-        let around = |tile| Tiles { nest: &nest, tile, piece, order: &order };
+        let whole = |tile| Tiles { nest: &nest, tile, piece, order: &order, grow: None };
+        let around = |tile| Tiles { grow: plan.grow(), ..whole(tile) };
         if let Some(bordered) = bordered {
             bordered.surround(b, &plan);
-            around(&bordered.tile(piece.outer))
+            whole(&bordered.tile(piece.outer))
                 .write(b, &|b, points| bordered.write(b, &plan, points));
             return Ok(());
         }
@@ -354,7 +360,7 @@ impl<'c> Here<'c> {
             for (size, outer) in tile.sizes.iter_mut().zip(&piece.outer.sizes) {
                 *size = (*size).min(*outer);
             }
-            around(&tile).write(b, &|b, points| staged.write(b, points));
+            whole(&tile).write(b, &|b, points| staged.write(b, points));
             return Ok(());
         }
         match parts::of(self.kernel, compute, &nest)? {

@@ -332,7 +332,7 @@ impl<'c> Staged<'_, 'c> {
         let grid = vec![1; order.len()];
         let starts = vec![Sum::number(0); sizes.len()];
         let piece = Piece { outer: &outer, grid: &grid, starts: &starts };
-        let tiles = Tiles { nest: &near.nest, tile: &tile, piece, order: &order };
+        let tiles = Tiles { nest: &near.nest, tile: &tile, piece, order: &order, grow: None };
         tiles.write(b, &|b, points| {
             let write = |b: &mut Builder<'c>| RegisterTile::new(&near, points).write(b);
             // Loops of one round free what one tile took before the next one begins.

@@ -29,6 +29,16 @@ pub(super) struct Tiles<'p, 'c> {
     pub piece: Piece<'p, 'c>,
     /// Axes to loop over, the outermost first.
     pub order: &'p [usize],
+    pub grow: Option<Grow>,
+}
+
+/// An axis along which a tile is longer where it ends ragged along those that are looped over before,
+/// as many times as it is shorter there.
+#[derive(Clone, Copy)]
+pub(super) struct Grow {
+    pub axis: usize,
+    /// The axis of the lanes, whose registers are whole.
+    pub lanes: Option<usize>,
 }
 
 /// A box of a nest's points.
@@ -66,7 +76,7 @@ impl<'c> Tiles<'_, 'c> {
             (inside.leaf)(b, Points { at: &inside.at, sizes: &inside.sizes });
             return;
         };
-        let (extent, tile) = (self.nest.axes[axis].extent, self.step(axis));
+        let (extent, tile) = (self.nest.axes[axis].extent, self.step(depth, inside));
         let start = self.piece.starts[axis].clone();
         let count = self.tasks(axis);
         if count == 1 {
@@ -93,9 +103,15 @@ impl<'c> Tiles<'_, 'c> {
         self.piece.grid.get(parallel).copied().unwrap_or(1)
     }
 
-    /// Points of a tile along an axis.
-    fn step(&self, axis: usize) -> u64 {
-        self.tile.sizes[axis].min(self.nest.axes[axis].extent)
+    /// Points of a tile along `order[depth]`, whose sizes along the axes before are known.
+    fn step(&self, depth: usize, inside: &Inside<'_, 'c>) -> u64 {
+        let axis = self.order[depth];
+        let size = |axis: usize| self.tile.sizes[axis].min(self.nest.axes[axis].extent);
+        let grow = self.grow.filter(|grow| grow.axis == axis).map_or(1, |grow| {
+            let before = self.order[..depth].iter().filter(|&&own| Some(own) != grow.lanes);
+            before.map(|&own| size(own) / inside.sizes[own].max(1)).product()
+        });
+        (size(axis) * grow).min(self.nest.axes[axis].extent)
     }
 
     /// Whole tiles only, `span` points or, in the last rTask, `last`.
@@ -108,7 +124,7 @@ impl<'c> Tiles<'_, 'c> {
         last: u64,
     ) {
         let axis = self.order[depth];
-        let (start, tile) = (&self.piece.starts[axis], self.step(axis));
+        let (start, tile) = (&self.piece.starts[axis], self.step(depth, inside));
         let mut end = start.clone().plus(&Sum::number(span as i64), 1);
         if last < span {
             let index = Type::index(b.context());
@@ -132,7 +148,7 @@ impl<'c> Tiles<'_, 'c> {
         span: u64,
     ) {
         let axis = self.order[depth];
-        let tile = self.step(axis);
+        let tile = self.step(depth, inside);
         let whole = span / tile * tile;
         let middle = start.clone().plus(&Sum::number(whole as i64), 1);
         // A loop, even of one round, frees what a tile took before the rest begins.
