@@ -135,7 +135,7 @@ fn grow_makes_ends_longer() {
         name: "grow",
         source: Source::Expression(product, "y=7,x=7,c=64,o=16,r=3,s=3"),
         device: "x86-avx2",
-        edit: ["grow = 1, ", ""],
+        edit: [", grow = 1>", ">"],
         shows: Shows::Differently,
     }
     .check();
