@@ -45,7 +45,7 @@ fn what_an_instruction_costs_that_no_choice_looked_at_may_change() {
 fn what_a_choice_looked_at_misses() {
     changes(
         "x86-avx2",
-        "caches(@l3) bytes_per_cycle(60)",
+        "caches(@l3) bytes_per_cycle(32)",
         "caches(@l3) bytes_per_cycle(6)",
         Some("bytes_per_cycle of device.memory @l2"),
     );

@@ -145,7 +145,7 @@ fn products_in_parts() {
             "@l2 scope(\"core\") capacity_bytes(1048576)",
             "@l2 scope(\"core\") capacity_bytes(65536)",
         ),
-        ("bytes_per_cycle(28)", "bytes_per_cycle(2)"),
+        ("bytes_per_cycle(20)", "bytes_per_cycle(2)"),
     ];
     check_on_other(&cases, &small);
 }

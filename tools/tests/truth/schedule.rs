@@ -276,3 +276,38 @@ fn stages_are_steps_on_their_way() {
     }
     .check();
 }
+
+/// Whatever is left over along one axis, and whatever the other has, each point is done once.
+#[test]
+fn ends_that_grow_are_all_of_the_points() {
+    let product = "O[y,x,n] += I[y+r,x,k] * W[r,k,n]";
+    for (shape, tile) in [
+        ("y=7,x=7,n=16,r=2,k=5", "[1, 6, 16, 1, 1]"),
+        ("y=7,x=8,n=16,r=2,k=5", "[1, 6, 16, 1, 1]"),
+        ("y=5,x=11,n=19,r=2,k=3", "[2, 4, 8, 1, 1]"),
+        ("y=2,x=7,n=8,r=2,k=3", "[1, 6, 8, 1, 1]"),
+        ("y=13,x=3,n=8,r=2,k=2", "[3, 2, 8, 1, 1]"),
+        ("y=3,x=5,n=8,r=2,k=4", "[1, 4, 8, 1, 1]"),
+    ] {
+        let desk = Desk::empty();
+        let kernel = ["kernel", product, "--shape", shape, "--device", "x86-avx2"];
+        let output = desk.tool_with(&[&kernel[..], &["--emit", "tile", "-o", "-"]].concat());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let before = String::from_utf8(output.stdout).expect("text");
+        let (from, to) =
+            (before.find("tiles [").expect("tiles"), before.find(" because").expect("why"));
+        let extents: Vec<&str> = shape.split(',').map(|size| &size[2..]).collect();
+        let task = extents.join(", ");
+        let grown = format!(
+            "lanes 2 tiles [#tile.rtile<\"l2\"[{task}]>, #tile.rtile<\"vreg\"{tile}>] schedule <order = [1, 0, 2], grow = 0>"
+        );
+        let on = before[..from].rfind("lanes ").expect("lanes");
+        desk.write("before.mlir", &before);
+        desk.write("after.mlir", &format!("{}{grown}{}", &before[..on], &before[to..]));
+        if runs_here(AVX2) {
+            desk.weft("run before.mlir --outputs right.npz");
+            let text = desk.weft("run after.mlir --expect right.npz");
+            assert!(text.contains("as expected"), "{shape} in {tile}: {text}");
+        }
+    }
+}
