@@ -18,13 +18,13 @@ device.machine @toy arch("toy") features([]) {
 // CHECK-LABEL: tile.kernel @large
 //       CHECK:   schedule <stream = @stream>
 tile.kernel @large {
-^bb0(%x: tensor<2048xf32>, %o: tensor<2048xf32>):
-  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%x : tensor<2048xf32>) outs(%o : tensor<2048xf32>) {
+^bb0(%x: tensor<4096xf32>, %o: tensor<4096xf32>):
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%x : tensor<4096xf32>) outs(%o : tensor<4096xf32>) {
   ^bb0(%u: f32, %v: f32):
     %n = arith.negf %u : f32
     linalg.yield %n : f32
-  } -> tensor<2048xf32>
-  tile.yield %r : tensor<2048xf32>
+  } -> tensor<4096xf32>
+  tile.yield %r : tensor<4096xf32>
 }
 
 // Both tensors stay in the cache, from which the next kernel reads.

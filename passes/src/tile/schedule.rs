@@ -20,6 +20,7 @@ use super::policy::{Lanes, Tiled};
 use super::task_tile::loop_order;
 use super::way::{private_cache, way};
 use super::windows;
+use crate::cost::home::{Beside, room};
 use crate::nest::{Access, Border, MOST_PHASES, Nest, Windows, may_combine_rows, stores_along};
 
 /// A reduction of at most so many points is written out
@@ -225,16 +226,19 @@ impl<'n, 'c> Registers<'n, 'c> {
 }
 
 /// The move that stores whole registers past the caches, where a nest touches at least as much
-/// as the largest cache holds: what it stores would be gone before anybody reads it.
+/// as the largest cache holds, and what it stores would be gone before anybody reads it.
 fn stream<'c>(machine: Machine<'c>, nest: &Nest<'c>, lanes: &Lanes<'c>) -> Option<String> {
     let store = way(machine, lanes.memory).filter(|way| way.stage.is_none())?.store;
     let stream = machine.stream_between(store.source(), store.target())?;
     let memories = machine.memories();
     let caches = memories.iter().filter(|memory| memory.is_cache());
-    let most = caches.map(|cache| cache.capacity_bytes()).max()?;
-    let touched = nest.accesses().into_iter().map(|access| {
+    let largest = caches.max_by_key(|cache| cache.capacity_bytes())?;
+    let bytes = |access: &Access<'_>| {
         let points: u64 = access.shape_in_memory().iter().product();
         points * ty::byte_size(access.elem()).unwrap_or(1)
-    });
-    (touched.sum::<u64>() >= most).then(|| stream.name.to_owned())
+    };
+    let touched: u64 = nest.accesses().into_iter().map(bytes).sum();
+    let stored: u64 = nest.outputs.iter().map(bytes).sum();
+    let leaves = touched >= largest.capacity_bytes() && stored > room(largest, Beside::Stream);
+    leaves.then(|| stream.name.to_owned())
 }
