@@ -3,9 +3,13 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-/// Processors this process may run on, one of each core before the second of any.
+/// Processors this process may run on, one of each core before the second of any. The first is the
+/// one that the calling thread runs on.
 pub fn processors() -> Vec<usize> {
-    let allowed = allowed();
+    let mut allowed = allowed();
+    // SAFETY: the call takes nothing; it gives -1 where the system does not know.
+    let here = usize::try_from(unsafe { libc::sched_getcpu() });
+    allowed.sort_by_key(|&cpu| Ok(cpu) != here);
     let mut cores = BTreeSet::new();
     let (mut first, mut second) = (Vec::new(), Vec::new());
     for cpu in allowed {
@@ -43,4 +47,26 @@ fn allowed() -> Vec<usize> {
     }
     // SAFETY: every number tested is below the size of the set.
     (0..libc::CPU_SETSIZE as usize).filter(|&cpu| unsafe { libc::CPU_ISSET(cpu, &set) }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_callers_processor_is_the_first() {
+        // SAFETY: the call takes nothing.
+        let here = || unsafe { libc::sched_getcpu() };
+        let mut seen = false;
+        for _ in 0..1000 {
+            let before = here();
+            let first = processors().first().copied();
+            // A thread that was moved meanwhile says nothing.
+            if here() == before {
+                assert_eq!(first, usize::try_from(before).ok());
+                seen = true;
+            }
+        }
+        assert!(seen);
+    }
 }

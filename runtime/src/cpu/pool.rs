@@ -79,7 +79,8 @@ impl Pool {
         let mut pool = Pool { shared, threads: Vec::new() };
         for worker in 1..workers {
             let shared = Arc::clone(&pool.shared);
-            // The caller's thread is not ours to bind; its processor is left free for it.
+            // The caller's thread is not ours to bind; its processor is left free for it. Were a
+            // worker on it, the two would take turns until the system moves the caller.
             let cpu = (processors.len() >= workers).then(|| processors[worker]);
             let body = move || {
                 if let Some(cpu) = cpu {
