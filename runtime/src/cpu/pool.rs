@@ -36,16 +36,18 @@ use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
+use super::CpuError;
+use super::affinity::{self, Places};
 use super::queue::{Queue, Request, SLOTS};
 use super::request_memory::{Failure, RequestMemory};
 use super::schedule::{Call, Schedule};
 use super::slot::{End, Slot};
-use super::{CpuError, affinity};
 
 /// Workers 1.. of a schedule; dropping it ends and joins them.
 pub struct Pool {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
+    places: Arc<Places>,
 }
 
 /// The state that workers share.
@@ -76,15 +78,15 @@ impl Pool {
             times: (0..steps).map(|_| Default::default()).collect(),
             origin: Instant::now(),
         });
-        let mut pool = Pool { shared, threads: Vec::new() };
+        let places = Arc::new(Places::new(&processors));
+        let mut pool = Pool { shared, threads: Vec::new(), places };
         for worker in 1..workers {
             let shared = Arc::clone(&pool.shared);
-            // The caller's thread is not ours to bind; its processor is left free for it. Were a
-            // worker on it, the two would take turns until the system moves the caller.
+            let places = Arc::clone(&pool.places);
             let cpu = (processors.len() >= workers).then(|| processors[worker]);
             let body = move || {
                 if let Some(cpu) = cpu {
-                    affinity::pin(cpu);
+                    places.bind(cpu);
                 }
                 shared.work(worker);
             };
@@ -113,6 +115,7 @@ impl Pool {
     pub unsafe fn run(&self, request: &mut Request<'_>) -> End {
         // A request that was cancelled before needs no worker.
         if !request.slot().stopped() {
+            self.places.leave();
             request.post();
             self.shared.take_part(request.index(), 0);
         }
