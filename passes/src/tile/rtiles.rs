@@ -19,7 +19,7 @@ use crate::nest::grid::task_grid;
 
 /// Parts of a reduction are for tiles that wait longer than this part of their time for far memories.
 /// Caches fetch ahead, so that less is waited for than is counted: with half of it BERT and a perceptron
-/// of 128 rows take 1 to 2 % longer (Zen 3), MobileNetV2 3 to 5 % with 3 % of it (AVX-512; `weft bench`
+/// of 128 rows take 1 to 2 % longer (AVX2), MobileNetV2 3 to 5 % with 3 % of it (AVX-512; `weft bench`
 /// in turns).
 const MOST_WAIT: f64 = 0.25;
 
