@@ -10,7 +10,8 @@
 !f64_vector = vector<4xf64>
 
 device.machine @x86_avx2 arch("x86-64") features(["avx2", "fma", "f16c", "bmi2"]) {
-  // Rates of one core by bench/rates.c on Zen 3; of @l3 the middle of 17 to 24, for others share it.
+  // Rates of one core by bench/rates.c on Zen 3. @l3 gives 17 to 25 bytes a cycle, and takes 16 to 21, as others
+  // that share it allow.
   device.memory @dram scope("device") capacity_bytes(8589934592) bytes_per_cycle(7) store_bytes_per_cycle(5) transaction_bytes(64) jump_cycles(45) prefetch_streams(16) host("memory")
   device.memory @l3 scope("device") capacity_bytes(33554432) caches(@dram) bytes_per_cycle(20) store_bytes_per_cycle(18) transaction_bytes(64) jump_cycles(45) prefetch_streams(16) host("l3")
   device.memory @l2 scope("core") capacity_bytes(1048576) caches(@l3) bytes_per_cycle(32) store_bytes_per_cycle(31) transaction_bytes(64) way_bytes(65536) host("l2")
@@ -31,8 +32,9 @@ device.machine @x86_avx2 arch("x86-64") features(["avx2", "fma", "f16c", "bmi2"]
   device.move @gather from @vreg to @vreg issue_cycles(4.000000e+00) latency_cycles(12) strided
 
   // Divisions and roots of f32 as in LLVM's model of Skylake, by llvm-mca
-  // -mcpu=skylake-avx512 -instruction-tables (3 and 5 on Zen 4). A tile between joined kernels costs 17 to 27
-  // cycles on Zen 3: 512 of them 2.6 to 4 us more, rows of a softmax of 1536 x 32 by 6 and by 12.
+  // -mcpu=skylake-avx512 -instruction-tables (3 and 5 on Zen 4).
+  // `member_cycles` by `weft bench` on Zen 3: rows of a softmax of 1536 x 32 in tiles of 6 take 2.6 to 4 us more
+  // than in tiles of 12, for 512 more tiles of members, so 17 to 27 cycles each.
   device.lanes @valu on @core in @vreg issue_cycles(5.000000e-01) latency_cycles(4)
     types([f64, f32, f16, bf16, i64, i32, i16, i8])
     operations([

@@ -31,8 +31,8 @@ device.machine @x86_avx512 arch("x86-64") tune("icelake-server") features(["avx2
   device.move @gather from @vreg to @vreg issue_cycles(4.000000e+00) latency_cycles(12) strided
 
   // Divisions and roots of f32 as in LLVM's model of Skylake, by llvm-mca
-  // -mcpu=skylake-avx512 -instruction-tables (6 and 10 on Zen 4). The cycles of a member as on Zen 3
-  // (x86-avx2.mlir); not measured with AVX-512.
+  // -mcpu=skylake-avx512 -instruction-tables (6 and 10 on Zen 4).
+  // `member_cycles` as on Zen 3 (x86-avx2.mlir), not measured with AVX-512.
   device.lanes @valu on @core in @vreg issue_cycles(5.000000e-01) latency_cycles(4)
     types([f64, f32, f16, bf16, i64, i32, i16, i8])
     operations([

@@ -5,6 +5,7 @@
 // RUN: sed 's/@valu lanes 0 tiles/@twice lanes 0 tiles/; s/because "told"/schedule <operands = [0, 0, 1]>/' %s | not weft-opt --tile-to-device 2>&1 | FileCheck %s --check-prefix=BODY
 // RUN: sed 's/because "told"/schedule <operands = [0, 1]>/' %s | not weft-opt 2>&1 | FileCheck %s --check-prefix=LANES
 // RUN: sed 's/@valu lanes 0 tiles/@twice lanes 0 tiles/; s/because "told"/schedule <operands = [0, 2, 1]>/' %s | not weft-opt 2>&1 | FileCheck %s --check-prefix=COUNT
+// RUN: sed 's/because "rows"/schedule <order = [1, 0], grow = 0>/' %s | not weft-opt --tile-to-device 2>&1 | FileCheck %s --check-prefix=GROW
 
 // CHECK-LABEL: device.kernel @negated
 //        NEAR:   device.alloc : memref<8xf32, "near">
@@ -29,6 +30,9 @@
 
 // COUNT: error: the schedule has operands [0, 2, 1] of @twice
 // COUNT: help: give 3 numbers: from 0 to 1 for those of the nest, or -1 for ones
+
+// GROW: error: @rows: the schedule's `grow` is 0, and tiles are staged
+// GROW: help: leave it out where tiles wait in a memory on the way to the registers
 
 device.machine @two arch("toy") features([]) {
   device.memory @dram scope("device") capacity_bytes(1048576) bytes_per_cycle(16)
@@ -79,4 +83,18 @@ tile.kernel @negated {
     tile.yield %r : tensor<64xf32>
   }
   tile.yield %c : tensor<64xf32>
+}
+tile.kernel @rows {
+^bb0(%x: tensor<3x64xf32>, %o: tensor<3x64xf32>):
+  %c = tile.compute ins(%x) outs(%o) on @valu lanes 1 tiles [#tile.rtile<"dram" [3, 64]>, #tile.rtile<"near" [1, 12]>, #tile.rtile<"vreg" [1, 4]>]
+    because "rows" : (tensor<3x64xf32>, tensor<3x64xf32>) -> tensor<3x64xf32> {
+  ^bb0(%p: tensor<3x64xf32>, %q: tensor<3x64xf32>):
+    %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%p : tensor<3x64xf32>) outs(%q : tensor<3x64xf32>) {
+    ^bb0(%u: f32, %v: f32):
+      %n = arith.negf %u : f32
+      linalg.yield %n : f32
+    } -> tensor<3x64xf32>
+    tile.yield %r : tensor<3x64xf32>
+  }
+  tile.yield %c : tensor<3x64xf32>
 }

@@ -13,6 +13,7 @@ use weft_dialects::ir::ty;
 use super::instruction::{Mapped, body_cycles};
 use super::lane_facts::{Facts, Near};
 use super::parts::Parts;
+use super::ragged;
 use super::shape::{Operand, Shape};
 use super::task_tile::loop_order;
 use super::windows;
@@ -99,61 +100,14 @@ impl<'m, 'c> Model<'m, 'c> {
 
     fn work_up_to(&self, shape: &Shape, most: f64) -> Option<Cost> {
         let lanes = self.mapped.lanes;
-        let mut apart = 1.0;
-        for (axis, info) in self.nest.axes.iter().enumerate() {
-            let tiled = [shape.lanes_axis, shape.grow].contains(&Some(axis))
-                || shape.rows.iter().any(|row| row.0 == axis);
-            if !tiled && !self.nest.reduces(axis) {
-                apart *= info.extent as f64;
-            }
-        }
-        // Along each tiled axis: how many tiles, and how many points or registers of each.
-        let mut axes: Vec<(Along, Vec<(f64, u64)>)> = Vec::new();
         let mut steps = self.steps;
-        for &(axis, rows) in shape.rows.iter().filter(|row| Some(row.0) != shape.grow) {
-            axes.push((Along::Rows(axis), pieces(self.nest.axes[axis].extent, rows)));
+        if let Some(axis) = shape.lanes_axis.filter(|&axis| self.nest.reduces(axis)) {
+            let registers = self.nest.axes[axis].extent.div_ceil(lanes);
+            steps *= registers as f64 / shape.vectors as f64;
         }
-        let vectors = match shape.lanes_axis {
-            Some(axis) if self.nest.reduces(axis) => {
-                let registers = self.nest.axes[axis].extent.div_ceil(lanes);
-                steps *= registers as f64 / shape.vectors as f64;
-                vec![(1.0, shape.vectors)]
-            }
-            Some(axis) => {
-                let registers = self.nest.axes[axis].extent.div_ceil(lanes);
-                pieces(registers, shape.vectors)
-            }
-            None => vec![(1.0, 1)],
-        };
-        axes.push((Along::Lanes, vectors));
-        Some(self.every(&axes, shape, shape, steps, most / apart)? * apart)
-    }
-
-    /// What the tiles of every size along these last axes take, if it is at most so many cycles.
-    /// `tile` has sizes along the axes before, `whole` is one that ends nowhere.
-    fn every(
-        &self,
-        axes: &[(Along, Vec<(f64, u64)>)],
-        tile: &Shape,
-        whole: &Shape,
-        steps: f64,
-        most: f64,
-    ) -> Option<Cost> {
         let mut sum = Cost::default();
-        let Some(((along, sizes), inner)) = axes.split_first() else {
-            let Some(axis) = whole.grow else { return self.tile(tile, steps, most) };
-            for (count, size) in pieces(self.nest.axes[axis].extent, grown(tile, whole, axis)) {
-                let tile = tile.with_rows(axis, size);
-                sum += self.tile(&tile, steps, (most - sum.cycles) / count)? * count;
-            }
-            return Some(sum);
-        };
-        for &(count, size) in sizes {
-            let own = match along {
-                Along::Rows(axis) => tile.with_rows(*axis, size),
-                Along::Lanes => Shape { vectors: size, ..tile.clone() },
-            };
-            sum += self.every(inner, &own, whole, steps, (most - sum.cycles) / count)? * count;
+        for (count, tile) in ragged::tiles(self.nest, lanes, shape) {
+            sum += self.tile(&tile, steps, (most - sum.cycles) / count)? * count;
         }
         Some(sum)
     }
@@ -437,30 +391,6 @@ pub(super) fn together(issue: f64, loads: f64) -> f64 {
     (issue.powi(4) + loads.powi(4)).sqrt().sqrt()
 }
 
-/// What a tile has sizes along.
-#[derive(Clone, Copy)]
-enum Along {
-    /// A row axis.
-    Rows(usize),
-    /// The lanes, in registers.
-    Lanes,
-}
-
-/// Points of a tile along the axis where it grows: as many times those of a whole one as it is shorter
-/// along the other rows.
-fn grown(tile: &Shape, whole: &Shape, axis: usize) -> u64 {
-    let others = whole.rows.iter().filter(|row| row.0 != axis);
-    let times = others.map(|&(other, size)| size / tile.size(other)).product::<u64>();
-    whole.size(axis) * times
-}
-
-/// Whole tiles of `size` and the rest: how many, and how long.
-fn pieces(extent: u64, size: u64) -> Vec<(f64, u64)> {
-    let whole = ((extent / size) as f64, size);
-    let rest = (1.0, extent % size);
-    [whole, rest].into_iter().filter(|(count, size)| *count > 0.0 && *size > 0).collect()
-}
-
 /// Cycles to lay a tensor out anew with neighbours along `axis` side by side: every element
 /// is read and written once, each from a place of its own where they do not lie so yet.
 /// `None` where the machine does not say how fast its shared memory is, and in which pieces.
@@ -478,16 +408,4 @@ pub(super) fn packing(
         return Some((points * place + bytes) / rate);
     }
     Some(bytes / rate + bytes / shared.store_bytes_per_cycle()? as f64)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ragged_tiles_count_as_what_they_are() {
-        assert_eq!(pieces(7, 6), [(1.0, 6), (1.0, 1)]);
-        assert_eq!(pieces(12, 6), [(2.0, 6)]);
-        assert_eq!(pieces(5, 6), [(1.0, 5)]);
-    }
 }

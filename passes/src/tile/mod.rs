@@ -38,6 +38,7 @@ pub mod placements;
 mod policy;
 pub(crate) mod predict;
 pub mod propagate;
+mod ragged;
 pub mod roller;
 mod rtiles;
 mod schedule;

@@ -328,7 +328,7 @@ impl<'n, 'c> ByLanes<'n, 'c> {
                     };
                     let (mut least, mut plain) = (f64::INFINITY, f64::INFINITY);
                     let costed = |(shape, rule): (Shape, Rule)| {
-                        // Ends of other tiles are code more, and have to be worth it.
+                        // Ends of another shape are more code, and have to be worth it.
                         let most = match shape.grow {
                             Some(_) => worth::most(plain),
                             None => f64::INFINITY,

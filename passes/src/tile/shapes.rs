@@ -65,7 +65,7 @@ impl Rows {
 }
 
 /// Every register tile that fits the registers, with lanes along `lanes_axis` and rows along two
-/// axes at most: what construction is compared with.
+/// axes at most, none of which grows where others end: what construction is compared with.
 pub(super) fn shapes(
     nest: &Nest<'_>,
     mapped: &Mapped<'_>,

@@ -37,9 +37,13 @@ impl Places {
 
     /// Leaves the processor that the calling thread runs on to it.
     pub fn leave(&self) {
-        let Some(here) = here().filter(|&here| here != self.left.load(Ordering::Relaxed)) else {
-            return;
-        };
+        if let Some(here) = here().filter(|&here| here != self.left.load(Ordering::Relaxed)) {
+            self.move_from(here);
+        }
+    }
+
+    /// Moves the worker that is bound to a processor to the one that was left, and leaves this one.
+    fn move_from(&self, here: usize) {
         // Another caller that does the same makes as good a place of it.
         let Ok(mut bound) = self.bound.try_lock() else { return };
         let left = self.left.swap(here, Ordering::Relaxed);
@@ -59,15 +63,23 @@ fn here() -> Option<usize> {
 /// Processors this process may run on, one of each core before the second of any. The first is the
 /// one that the calling thread runs on.
 pub fn processors() -> Vec<usize> {
-    let mut allowed = allowed();
-    let here = here();
-    allowed.sort_by_key(|&cpu| Some(cpu) != here);
+    one_of_each_core(allowed(), here(), |cpu| {
+        let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
+        fs::read_to_string(path).unwrap_or_else(|_| cpu.to_string())
+    })
+}
+
+/// Processors, `here` first and then one of each other core before the second of any.
+fn one_of_each_core(
+    mut processors: Vec<usize>,
+    here: Option<usize>,
+    core: impl Fn(usize) -> String,
+) -> Vec<usize> {
+    processors.sort_by_key(|&cpu| Some(cpu) != here);
     let mut cores = BTreeSet::new();
     let (mut first, mut second) = (Vec::new(), Vec::new());
-    for cpu in allowed {
-        let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
-        let core = fs::read_to_string(path).unwrap_or_else(|_| cpu.to_string());
-        if cores.insert(core) { &mut first } else { &mut second }.push(cpu);
+    for cpu in processors {
+        if cores.insert(core(cpu)) { &mut first } else { &mut second }.push(cpu);
     }
     first.append(&mut second);
     first
@@ -107,28 +119,31 @@ mod tests {
 
     #[test]
     fn the_callers_processor_is_the_first() {
-        let mut seen = false;
-        for _ in 0..1000 {
-            let before = here();
-            let first = processors().first().copied();
-            // A thread that was moved meanwhile says nothing.
-            if here() == before {
-                assert_eq!(first, before);
-                seen = true;
-            }
-        }
-        assert!(seen);
+        // Two processors a core.
+        let order = |here| one_of_each_core(vec![0, 1, 2, 3], here, |cpu| (cpu / 2).to_string());
+        assert_eq!(order(Some(3)), [3, 0, 2, 1]);
+        assert_eq!(order(Some(0)), [0, 2, 1, 3]);
+        assert_eq!(order(None), [0, 2, 1, 3]);
+        // A processor that the process may not run on.
+        assert_eq!(order(Some(7)), [0, 2, 1, 3]);
     }
 
     #[test]
     fn a_worker_leaves_the_callers_processor() {
-        let Some(here) = here() else { return };
-        pin(0, here);
-        let places = Places::new(&[here + 1, here]);
         // No thread has this number: nothing but the list is changed.
-        places.bound.lock().expect("nobody has it").push((libc::pid_t::MAX, here));
-        places.leave();
-        assert_eq!(places.left.load(Ordering::Relaxed), here);
-        assert_eq!(places.bound.lock().expect("nobody has it")[0].1, here + 1);
+        let nobody = libc::pid_t::MAX;
+        let places = Places::new(&[0, 1, 2]);
+        places.bound.lock().expect("nobody has it").extend([(nobody, 1), (nobody, 2)]);
+        let now = || {
+            let bound = places.bound.lock().expect("nobody has it");
+            (places.left.load(Ordering::Relaxed), bound.iter().map(|own| own.1).collect::<Vec<_>>())
+        };
+        places.move_from(2);
+        assert_eq!(now(), (2, vec![1, 0]));
+        places.move_from(1);
+        assert_eq!(now(), (1, vec![2, 0]));
+        // No worker is there.
+        places.move_from(5);
+        assert_eq!(now(), (5, vec![2, 0]));
     }
 }

@@ -15,6 +15,7 @@ struct Case<'a> {
     shows: Shows,
 }
 
+#[derive(Clone, Copy)]
 enum Source {
     Expression(&'static str, &'static str),
     Program(&'static str),
@@ -70,10 +71,10 @@ const DEPTHWISE: Source =
 const TWO_ROWS: Source =
     Source::Expression("O[c,y,x] += I[c,y+r,x+s] * W[c,r,s]", "c=8,y=5,x=8,r=3,s=3");
 
-impl Case<'_> {
-    fn text(&self, desk: &Desk) -> String {
-        let device = self.device;
-        let output = match self.source {
+impl Source {
+    /// The text of `tile` for a device.
+    fn text(self, desk: &Desk, device: &str) -> String {
+        let output = match self {
             Source::Expression(expression, shape) => desk.tool_with(&[
                 "kernel", expression, "--shape", shape, "--device", device, "--emit", "tile", "-o",
                 "-",
@@ -87,10 +88,12 @@ impl Case<'_> {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).expect("text")
     }
+}
 
+impl Case<'_> {
     fn check(&self) {
         let (desk, name) = (Desk::empty(), self.name);
-        let before = self.text(&desk);
+        let before = self.source.text(&desk, self.device);
         let [old, new] = self.edit;
         assert_eq!(before.matches(old).count(), 1, "{name}: {old} in\n{before}");
         desk.write("before.mlir", &before);
@@ -290,10 +293,7 @@ fn ends_that_grow_are_all_of_the_points() {
         ("y=3,x=5,n=8,r=2,k=4", "[1, 4, 8, 1, 1]"),
     ] {
         let desk = Desk::empty();
-        let kernel = ["kernel", product, "--shape", shape, "--device", "x86-avx2"];
-        let output = desk.tool_with(&[&kernel[..], &["--emit", "tile", "-o", "-"]].concat());
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let before = String::from_utf8(output.stdout).expect("text");
+        let before = Source::Expression(product, shape).text(&desk, "x86-avx2");
         let (from, to) =
             (before.find("tiles [").expect("tiles"), before.find(" because").expect("why"));
         let extents: Vec<&str> = shape.split(',').map(|size| &size[2..]).collect();

@@ -29,6 +29,7 @@ pub(super) struct Tiles<'p, 'c> {
     pub piece: Piece<'p, 'c>,
     /// Axes to loop over, the outermost first.
     pub order: &'p [usize],
+    /// How tiles grow where they end; none are longer than others without it.
     pub grow: Option<Grow>,
 }
 

@@ -61,8 +61,7 @@ impl Space<'_, '_> {
         }
         let own = size(tile, along);
         let more = (own * (whole / rest)).min(self.extents[along]);
-        let holds = |more| self.fits(with(with(tile, at, rest), along, more));
-        own < more && more <= self.most[along] && holds(more)
+        own < more && more <= self.most[along] && self.fits(with(with(tile, at, rest), along, more))
     }
 
     /// Returns whether the same inputs move along two row axes.
