@@ -60,6 +60,7 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     | `phases` | for each such input, in how many interleaved parts its rows are laid out | 1 each |
     | `operands` | for each operand of the instruction the number of the nest's, inputs before outputs, or -1 for ones everywhere | the first of the ways in which the instruction does the body |
     | `spread` | the lanes of a group along each axis: `[8, 4, 1]` are 32, each with neighbouring points of its own | all along `lanes` |
+    | `interleave` | axes along which neighbours belong to different instructions of a group, so that a lane takes one operand of each by one access: of 8 instructions along 128 columns the first has columns 0, 8, 16 | an instruction's points are neighbours |
     | `stages` | steps of the innermost looped reduction whose inputs have buffers at the same time; 2 is double buffering | 1 |
   }];
   let parameters = (ins
@@ -74,6 +75,7 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     OptionalParameter<"::mlir::FlatSymbolRefAttr", "memory of inputs with borders">:$border,
     OptionalParameter<"::mlir::DenseI64ArrayAttr", "interleaved parts of rows">:$phases,
     OptionalParameter<"::mlir::DenseI64ArrayAttr", "lanes along each axis">:$spread,
+    OptionalParameter<"::mlir::DenseI64ArrayAttr", "axes whose neighbours different instructions take">:$interleave,
     OptionalParameter<"::mlir::DenseI64ArrayAttr", "the nest's operands as the instruction's">:$operands,
     DefaultValuedParameter<"int64_t", "1", "steps that have buffers at the same time">:$stages);
   let assemblyFormat = "`<` struct(params) `>`";
@@ -326,13 +328,15 @@ def Tile_ComputeOp : Tile_Op<"compute", [AttrSizedOperandSegments, SingleBlock]>
       numbers, or five.
     - C6: the axes of each field of `schedule` are of the nest, each once; those of `order` are all
       that do not reduce, those of `grow`, `rows`, `transpose` and `combine_rows` some of these, and
-      those of `slide` and `unroll` reduce; none of the latter six has the lanes.
+      those of `slide` and `unroll` reduce; none of the latter six has the lanes. Those of
+      `interleave` may be any.
     - C7: `stream` is a streaming move of the machine from the registers, `border` a cache of a
       unit, and there is one number of phases for each input with a border.
-    - C8: there are 1 to 16 stages, and more than one only with `axes`.
+    - C8: there are 1 to 16 stages, and more than one only with `axes` or `layouts`.
     - C9: lanes have every field but `stages` and `spread`, an instruction with `axes` has `order`,
-      `stages` and `operands`, lanes whose groups share tiles (`layouts`) have `spread` and
-      `operands`, other instructions whose groups do have `operands`, and moves have none.
+      `stages` and `operands`, lanes whose groups share tiles (`layouts`) have `spread`, `stages`
+      and `operands`, other instructions whose groups do have `interleave`, `stages` and `operands`,
+      and moves have none.
     - C10: `spread` has one number from 1 on for each axis, which divides the last rTile's; their
       product are the lanes of its memory.
     - C11: `operands` has one number for each operand of the instruction, of an operand of the nest

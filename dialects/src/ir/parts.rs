@@ -93,6 +93,7 @@ pub(crate) struct ScheduleFields<'c> {
     pub border: Option<Attribute<'c>>,
     pub phases: Option<Attribute<'c>>,
     pub spread: Option<Attribute<'c>>,
+    pub interleave: Option<Attribute<'c>>,
     pub operands: Option<Attribute<'c>>,
     pub stages: i64,
 }
@@ -121,6 +122,7 @@ pub(crate) fn schedule(attribute: Attribute<'_>) -> Option<ScheduleFields<'_>> {
             border: field(raw.border),
             phases: field(raw.phases),
             spread: field(raw.spread),
+            interleave: field(raw.interleave),
             operands: field(raw.operands),
             stages: raw.stages,
         })
@@ -141,6 +143,7 @@ pub(crate) fn of_schedule<'c>(context: &'c Context, fields: &ScheduleFields<'c>)
         border: raw(fields.border),
         phases: raw(fields.phases),
         spread: raw(fields.spread),
+        interleave: raw(fields.interleave),
         operands: raw(fields.operands),
         grow: fields.grow.unwrap_or(i64::MIN),
         transpose: fields.transpose.unwrap_or(i64::MIN),

@@ -27,6 +27,7 @@ pub struct WeftSchedule {
     pub border: MlirAttribute,
     pub phases: MlirAttribute,
     pub spread: MlirAttribute,
+    pub interleave: MlirAttribute,
     pub operands: MlirAttribute,
     pub grow: i64,
     pub transpose: i64,

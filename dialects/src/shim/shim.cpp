@@ -216,7 +216,7 @@ MlirAttribute weftScheduleGet(MlirContext context, const WeftSchedule *fields) {
       list(fields->slide), list(fields->unroll), axis(fields->transpose),
       axis(fields->combineRows), symbol(fields->stream),
       symbol(fields->border), list(fields->phases), list(fields->spread),
-      list(fields->operands), fields->stages));
+      list(fields->interleave), list(fields->operands), fields->stages));
 }
 bool weftScheduleRead(MlirAttribute attribute, WeftSchedule *fields) {
   auto schedule = dyn_cast<weft::tile::ScheduleAttr>(unwrap(attribute));
@@ -230,6 +230,7 @@ bool weftScheduleRead(MlirAttribute attribute, WeftSchedule *fields) {
              wrap(Attribute(schedule.getBorder())),
              wrap(Attribute(schedule.getPhases())),
              wrap(Attribute(schedule.getSpread())),
+             wrap(Attribute(schedule.getInterleave())),
              wrap(Attribute(schedule.getOperands())),
              schedule.getGrow().value_or(INT64_MIN),
              schedule.getTranspose().value_or(INT64_MIN),

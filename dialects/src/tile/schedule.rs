@@ -31,6 +31,8 @@ pub struct Schedule {
     pub phases: Vec<u64>,
     /// The lanes of a group along each axis. Empty where all are along one.
     pub spread: Vec<u64>,
+    /// Axes along which neighbours belong to different instructions of a group.
+    pub interleave: Vec<usize>,
     /// For each operand of the instruction the number of the nest's, inputs before outputs, or
     /// `None` for ones everywhere. Empty for the first way in which it does the body.
     pub operands: Vec<Option<usize>>,
@@ -52,6 +54,7 @@ impl Default for Schedule {
             border: None,
             phases: Vec::new(),
             spread: Vec::new(),
+            interleave: Vec::new(),
             operands: Vec::new(),
             stages: 1,
         }
@@ -91,6 +94,7 @@ impl Schedule {
             border: name(fields.border),
             phases: numbers(fields.phases)?,
             spread: numbers(fields.spread)?,
+            interleave: axes(fields.interleave)?,
             operands: operands(fields.operands)?,
             stages: number(fields.stages)?.max(1),
         })
@@ -120,6 +124,7 @@ impl Schedule {
             border: symbol(&self.border),
             phases: list(&mut self.phases.iter().map(|&number| number as i64)),
             spread: list(&mut self.spread.iter().map(|&number| number as i64)),
+            interleave: axes(&self.interleave),
             operands: list(
                 &mut self.operands.iter().map(|own| own.map_or(-1, |number| number as i64)),
             ),

@@ -22,28 +22,35 @@ fn kinds(op: Op<'_>) -> Option<Vec<bool>> {
 
 /// C6. The axes of each field of `schedule` are of the nest, each once; those of `order` are all
 /// that do not reduce, those of `grow`, `rows`, `transpose` and `combine_rows` some of these, and
-/// those of `slide` and `unroll` reduce; none of the latter six has the lanes.
+/// those of `slide` and `unroll` reduce; none of the latter six has the lanes. Those of `interleave`
+/// may be any.
 pub(super) fn compute_c6(op: Op<'_>, diag: &mut Diagnostics) {
     let (Some(fields), Some(kinds)) = (fields(op), kinds(op)) else { return };
     let list = |axes: Option<Attribute<'_>>| axes.and_then(attr::ints).unwrap_or_default();
     let one = |axis: Option<i64>| axis.into_iter().collect::<Vec<_>>();
     let own = [
-        ("order", list(fields.order), true),
-        ("grow", one(fields.grow), true),
-        ("rows", list(fields.rows), true),
-        ("slide", list(fields.slide), false),
-        ("unroll", list(fields.unroll), false),
-        ("transpose", one(fields.transpose), true),
-        ("combine_rows", one(fields.combine_rows), true),
+        ("order", list(fields.order), Some(true)),
+        ("grow", one(fields.grow), Some(true)),
+        ("rows", list(fields.rows), Some(true)),
+        ("slide", list(fields.slide), Some(false)),
+        ("unroll", list(fields.unroll), Some(false)),
+        ("transpose", one(fields.transpose), Some(true)),
+        ("combine_rows", one(fields.combine_rows), Some(true)),
+        ("interleave", list(fields.interleave), None),
     ];
     let lanes = int(op, "lanes");
     for (field, axes, parallel) in own {
         let has_kind = |axis: i64| {
             let kind = usize::try_from(axis).ok().and_then(|axis| kinds.get(axis));
-            kind == Some(&parallel) && (field == "order" || lanes != Some(axis))
+            let own = kind.is_some_and(|kind| parallel.is_none_or(|parallel| parallel == *kind));
+            own && (field == "order" || lanes != Some(axis))
         };
         let accepted: Vec<i64> = (0..kinds.len() as i64).filter(|&axis| has_kind(axis)).collect();
-        let kind = if parallel { "parallel" } else { "reduction" };
+        let kind = match parallel {
+            Some(true) => "parallel ",
+            Some(false) => "reduction ",
+            None => "",
+        };
         let repeated = (1..axes.len()).find(|&at| axes[..at].contains(&axes[at]));
         let wrong = axes.iter().copied().find(|&axis| !has_kind(axis));
         let what = if let Some(axis) = wrong {
@@ -58,7 +65,7 @@ pub(super) fn compute_c6(op: Op<'_>, diag: &mut Diagnostics) {
         let without = if field == "order" { "" } else { " without lanes" };
         let each = if field == "order" { "all of" } else { "each at most once of" };
         diag.error(op, format!("the schedule's `{field}` {what}"))
-            .help(format!("name {each} the {kind} axes{without}, {accepted:?}"));
+            .help(format!("name {each} the {kind}axes{without}, {accepted:?}"));
     }
 }
 
@@ -123,30 +130,31 @@ fn is_padded(value: Val<'_>) -> bool {
     value.def().is_some_and(|op| op.is("tensor.pad") || op.is("tensor.insert_slice"))
 }
 
-/// C8. There are 1 to 16 stages, and more than one only with `axes`.
+/// C8. There are 1 to 16 stages, and more than one only with `axes` or `layouts`.
 pub(super) fn compute_c8(op: Op<'_>, diag: &mut Diagnostics) {
     let Some(fields) = fields(op) else { return };
     let stages = fields.stages;
     if !(1..=MOST_STAGES).contains(&stages) {
         diag.error(op, format!("the schedule has {stages} stages"))
             .help(format!("give a number from 1, one step at a time, to {MOST_STAGES}"));
-    } else if stages > 1 && op.attr("axes").is_none() {
+    } else if stages > 1 && op.attr("axes").is_none() && op.attr("layouts").is_none() {
         diag.error(op, format!("the schedule has {stages} stages for lanes"))
-            .help("only inputs of an instruction with `axes` are loaded ahead; leave it out");
+            .help("only inputs of an instruction with `axes`, or of groups that share tiles (`layouts`), are loaded ahead; leave it out");
     }
 }
 
 /// C9. Lanes have every field but `stages` and `spread`, an instruction with `axes` has `order`,
-/// `stages` and `operands`, lanes whose groups share tiles (`layouts`) have `spread` and `operands`,
-/// other instructions whose groups do have `operands`, and moves have none.
+/// `stages` and `operands`, lanes whose groups share tiles (`layouts`) have `spread`, `stages` and
+/// `operands`, other instructions whose groups do have `interleave`, `stages` and `operands`, and
+/// moves have none.
 pub(super) fn compute_c9(op: Op<'_>, diag: &mut Diagnostics) {
     let Some(fields) = fields(op) else { return };
     let by = Machine::of(op).zip(op.attr("instruction").and_then(attr::symbol));
     let is_move = by.is_some_and(|(machine, name)| machine.move_named(name).is_some());
     let (with_axes, share) = (op.attr("axes").is_some(), op.attr("layouts").is_some());
     let (what, accepted): (&str, &[&str]) = match (share, with_axes) {
-        (true, false) => ("lanes whose groups share tiles", &["spread", "operands"]),
-        (true, true) => ("groups of lanes that share tiles", &["operands"]),
+        (true, false) => ("lanes whose groups share tiles", &["spread", "stages", "operands"]),
+        (true, true) => ("groups of lanes that share tiles", &["interleave", "stages", "operands"]),
         (false, true) => ("an instruction with axes", &["order", "stages", "operands"]),
         (false, false) if is_move => ("a move", &[]),
         (false, false) => ("a group of lanes by itself", &OF_LANES),
@@ -166,6 +174,7 @@ pub(super) fn compute_c9(op: Op<'_>, diag: &mut Diagnostics) {
         ("border", fields.border.is_some()),
         ("phases", has(fields.phases)),
         ("spread", has(fields.spread)),
+        ("interleave", has(fields.interleave)),
         ("operands", has(fields.operands)),
     ];
     for (field, _) in said.into_iter().filter(|(field, said)| *said && !accepted.contains(field)) {

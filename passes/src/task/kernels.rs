@@ -189,7 +189,7 @@ impl<'c> Kernels<'c> {
         Ok(Facts {
             tasks: pieces.iter().product(),
             cycles: said(op).unwrap_or_else(|| cost::cycles(self.machine, compute, nest, &touches)),
-            groups: Block::of(self.machine, nest, compute)
+            groups: Block::of_compute(self.machine, nest, compute)
                 .map_or(1, |block| block.groups().iter().product()),
             keeps: nest.starts.iter().enumerate().map(keep).collect(),
             touches,

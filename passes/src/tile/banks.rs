@@ -13,8 +13,6 @@
 //! Padding is Roller's storage alignment (OSDI'22, section 3.2 rule 3); swizzles exchange
 //! pieces of a row instead and take no room.
 
-use std::ops::Range;
-
 use weft_dialects::device::Memory;
 
 /// The banks of a memory.
@@ -147,19 +145,26 @@ impl Access {
 }
 
 /// Cuts a list of places, each given for every lane, into those that one access takes:
-/// neighbours for every lane, in whole runs, at most `most` of them, a power of two. A place
-/// that is not known stays alone.
+/// neighbours for every lane, in whole runs, at most `most` of them, a power of two. Places
+/// are taken in the order in which they lie, and where one is not known, as they come; that one
+/// stays alone.
 ///
 /// ```
 /// # use weft_passes::tile::banks::runs;
-/// let places = [Some(vec![0, 8]), Some(vec![1, 9]), Some(vec![2, 10]), None];
-/// assert_eq!(runs(&places, 4), [0..2, 2..3, 3..4]);
+/// let places = [Some(vec![2, 10]), Some(vec![0, 8]), Some(vec![1, 9])];
+/// assert_eq!(runs(&places, 4), [vec![1, 2], vec![0]]);
+/// let places = [Some(vec![2, 10]), Some(vec![3, 11]), None];
+/// assert_eq!(runs(&places, 4), [vec![0, 1], vec![2]]);
 /// ```
-pub fn runs(places: &[Option<Vec<i64>>], most: u64) -> Vec<Range<usize>> {
+pub fn runs(places: &[Option<Vec<i64>>], most: u64) -> Vec<Vec<usize>> {
+    let mut order: Vec<usize> = (0..places.len()).collect();
+    if places.iter().all(Option::is_some) {
+        order.sort_by(|&one, &other| places[one].cmp(&places[other]));
+    }
     let neighbours = |first: usize, count: usize| {
-        let Some(Some(begin)) = places.get(first) else { return false };
+        let Some(Some(begin)) = order.get(first).map(|&place| &places[place]) else { return false };
         begin.iter().all(|at| at.rem_euclid(count as i64) == 0)
-            && (1..count).all(|n| match places.get(first + n) {
+            && (1..count).all(|n| match order.get(first + n).map(|&place| &places[place]) {
                 Some(Some(own)) => own.iter().zip(begin).all(|(own, at)| *own == at + n as i64),
                 _ => false,
             })
@@ -170,7 +175,7 @@ pub fn runs(places: &[Option<Vec<i64>>], most: u64) -> Vec<Range<usize>> {
         while count > 1 && !neighbours(first, count) {
             count /= 2;
         }
-        found.push(first..first + count);
+        found.push(order[first..first + count].to_vec());
         first += count;
     }
     found

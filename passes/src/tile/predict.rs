@@ -38,7 +38,7 @@ pub(crate) fn cost<'c>(
 ) -> Option<Cost> {
     let registers = compute.tiles.last()?;
     if let Some(layouts) = &compute.layouts {
-        return block::cost(machine, nest, &Block::of(machine, nest, compute)?, layouts);
+        return block::cost(machine, nest, &Block::of_compute(machine, nest, compute)?, layouts);
     }
     let alone = tensors == Tensors::Shared && block::may_share(machine, nest);
     let own = match &compute.axes {

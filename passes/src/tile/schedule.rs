@@ -46,6 +46,8 @@ pub(super) fn schedule<'c>(
         },
         Tiled::Block(chosen) => Schedule {
             spread: chosen.block.spread(nest).unwrap_or_default(),
+            interleave: chosen.block.interleaved_axes(),
+            stages: chosen.block.stages,
             operands: match &chosen.block.core {
                 Core::Matrix(mapping, _) => operands(nest, mapping),
                 Core::Lanes(..) => Vec::new(),

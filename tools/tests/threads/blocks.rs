@@ -195,7 +195,7 @@ fn ro_10_tiles_are_whole_instructions_of_the_file() {
         ("a100", "f16", [16, 8, 16]),
         ("a100", "f32", [1, 1, 1]),
         ("h200", "bf16", [16, 8, 16]),
-        ("mi300x", "f16", [16, 16, 16]),
+        ("mi300x", "f16", [32, 32, 8]),
     ];
     for (machine, elem, quanta) in cases {
         for shape in SIZES {

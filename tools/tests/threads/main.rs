@@ -2,6 +2,7 @@
 
 mod assemble;
 mod blocks;
+mod edited;
 mod fragments;
 mod host;
 mod instructions;

@@ -166,7 +166,7 @@ void llvm_amdgcn_s_barrier(void) { meet(&whole); }
 // is one access of the program, all lanes of a warp come there equally often.
 #define BANKS 32
 #define WORD 4
-#define SITES 4096
+#define SITES 32768
 struct touched {
   int64_t *at;
   int count, room, width;
@@ -175,6 +175,10 @@ static struct touched *touches; // [THREADS][SITES]
 static int64_t turns_taken, turns_least;
 
 void weft_touch(int64_t site, int64_t at, int64_t width) {
+  if (site >= SITES) {
+    fprintf(stderr, "access %lld of a program, and there is room for %d\n", (long long)site, SITES);
+    abort();
+  }
   struct touched *own = &touches[(int64_t)thread_number * SITES + site];
   if (own->count == own->room) {
     own->room = own->room ? 2 * own->room : 16;

@@ -182,11 +182,21 @@ impl Isa {
     }
 
     /// Waits for the threads of a warp, or of a block; of the first `part` of a block, where it
-    /// is said.
+    /// is said. A thread alone waits for nobody, but what it asks of memories stays in order.
     pub fn barrier(self, b: &mut Builder<'_>, scope: Scope, part: Option<u64>) {
         let int = ty::int(b.context(), 32);
         match (self, scope) {
-            (Self::Ptx, Scope::Thread | Scope::Warp) => {
+            (Self::Ptx, Scope::Thread) => {
+                let context = b.context();
+                let attributes = [
+                    ("asm_string", attr::of_string(context, "")),
+                    ("constraints", attr::of_string(context, "~{memory}")),
+                    ("has_side_effects", attr::unit(context)),
+                ];
+                b.op_with("llvm.inline_asm", &[], &[], &attributes, 0);
+            }
+            (Self::Amdgcn, Scope::Thread) => fence(b, 6, "singlethread"),
+            (Self::Ptx, Scope::Warp) => {
                 let all = b.integer(int, -1);
                 intrinsic(b, "llvm.nvvm.bar.warp.sync", &[all], None);
             }
@@ -202,7 +212,7 @@ impl Isa {
                     intrinsic(b, name, &[second, threads], None);
                 }
             },
-            (Self::Amdgcn, Scope::Thread | Scope::Warp) => {
+            (Self::Amdgcn, Scope::Warp) => {
                 fence(b, 5, "wavefront");
                 intrinsic(b, "llvm.amdgcn.wave.barrier", &[], None);
                 fence(b, 4, "wavefront");
@@ -216,7 +226,7 @@ impl Isa {
     }
 }
 
-/// A fence of LLVM's ordering number 4, acquire, or 5, release.
+/// A fence of LLVM's ordering number 4, acquire, 5, release, or 6, both.
 fn fence(b: &mut Builder<'_>, ordering: i64, scope: &str) {
     let context = b.context();
     let attributes = [

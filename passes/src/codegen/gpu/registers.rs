@@ -53,7 +53,7 @@ pub fn load<'c>(
     moved: &Steps<'_, 'c>,
 ) {
     for run in runs(thread, slots, from, moved) {
-        let (first, count) = (&run[0], run.len() as u64);
+        let (first, count) = (run[0], run.len() as u64);
         let inside = moved.inside(b, &first.point);
         let condition = and(b, first.condition, inside);
         let at = super::boxes::address(b, from.base, &first.point, from.steps);
@@ -89,7 +89,7 @@ pub fn store<'c>(
     for run in runs(thread, slots, to, moved) {
         let values: Vec<_> =
             run.iter().map(|slot| storage::load(b, registers.slots, &slot.place)).collect();
-        let first = &run[0];
+        let first = run[0];
         let inside = moved.inside(b, &first.point);
         let condition = and(b, first.condition, inside);
         when(b, condition, |b| {
@@ -118,7 +118,7 @@ fn runs<'s, 'c>(
     slots: &'s [Slot<'c>],
     end: &End<'_, 'c>,
     moved: &Steps<'_, 'c>,
-) -> Vec<&'s [Slot<'c>]> {
+) -> Vec<Vec<&'s Slot<'c>>> {
     let bytes = ty::elem(end.flat.ty()).and_then(ty::byte_size).unwrap_or(1);
     let kept = end.swizzle.map_or(u64::MAX, |swizzle| 1 << swizzle.keep);
     let most = moved.run.min(thread.widest(bytes)).min(kept).max(1);
@@ -130,7 +130,8 @@ fn runs<'s, 'c>(
             slot.points.as_ref().map(|points| points.iter().map(sum).collect())
         })
         .collect();
-    banks::runs(&offsets, most).into_iter().map(|run| &slots[run]).collect()
+    let runs = banks::runs(&offsets, most).into_iter();
+    runs.map(|run| run.into_iter().map(|slot| &slots[slot]).collect()).collect()
 }
 
 /// A step along the leading dimensions of registers, which are written out.

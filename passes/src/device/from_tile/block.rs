@@ -21,25 +21,26 @@ use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Builder, Context, Op, Report, Type, Val, attr, ty};
 use weft_dialects::tile::Compute;
 
-use super::body::{LaneBody, write_body};
+use super::block_legal;
 use super::index::{Sum, scf_for, unrolled};
 use super::transfer::{Boxed, Pending, Transfer, Within, alloc, first};
 use super::view::View;
-use crate::nest::{Access, Epilogue, Nest, Start, row_major};
-use crate::tile::block::{
-    self, Block, Held, K, Lying, M, N, Ways, near_run, of_numbers, power_of_two_in,
-};
+use crate::nest::{Access, Nest, Start, row_major};
+use crate::tile::block::{self, Block, K, Lying, M, N, Ways, near_run, power_of_two_in};
+
+/// What a group holds of an input, and which of its steps along k where it holds several.
+type Part<'c> = (Val<'c>, Option<Sum<'c>>);
 
 /// How the block tiles of a kernel are written.
 pub(super) struct Blocks<'p, 'c> {
-    context: &'c Context,
-    nest: &'p Nest<'c>,
+    pub(super) context: &'c Context,
+    pub(super) nest: &'p Nest<'c>,
     memrefs: &'p HashMap<Val<'c>, Val<'c>>,
-    block: Block<'c>,
-    ways: Ways<'c>,
+    pub(super) block: Block<'c>,
+    pub(super) ways: Ways<'c>,
     lying: Vec<Lying>,
     /// The lane unit that applies the epilogue.
-    unit: Option<&'c str>,
+    pub(super) unit: Option<&'c str>,
 }
 
 impl<'p, 'c> Blocks<'p, 'c> {
@@ -53,32 +54,7 @@ impl<'p, 'c> Blocks<'p, 'c> {
         memrefs: &'p HashMap<Val<'c>, Val<'c>>,
     ) -> Result<Self, Failed> {
         let registers = compute.tiles.last().map_or("", |tile| tile.memory.as_str());
-        let numbers = compute.layouts.iter().flatten();
-        let lying: Option<Vec<Lying>> = numbers.map(|layout| of_numbers(layout)).collect();
-        let block = Block::of(machine, nest, compute);
-        let (Some(block), Some(ways), Some(lying)) = (block, Ways::of(machine, registers), lying)
-        else {
-            Report::new(
-                kernel.location(),
-                format!("@{} has layouts, and no tiles that groups can share", kernel.symbol()),
-            )
-            .help("the first rTile is whole ones of the last, that whole instructions, and the machine has moves by the memory of the first");
-            return Err(Failed);
-        };
-        let fits = (0..2).all(|side| {
-            let lying = lying[block.inputs[side]];
-            let axes = [block.axes[side], block.axes[K]];
-            let (_, columns) = block.rows_columns(side, lying.inner);
-            axes.contains(&lying.inner) && lying.layout.pitch >= columns
-        });
-        if !fits {
-            Report::new(
-                kernel.location(),
-                format!("the layouts of @{} do not hold its tiles", kernel.symbol()),
-            )
-            .help("the inner axis is one of the input's, the pitch no less than the tile along it");
-            return Err(Failed);
-        }
+        let (block, ways, lying) = block_legal::check(machine, kernel, compute, nest)?;
         let unit = block::lane_unit(machine, nest, registers).map(|unit| unit.name);
         if nest.epilogue.is_some() && unit.is_none() {
             let what = format!("no lanes in @{registers} do the epilogue of @{}", kernel.symbol());
@@ -107,13 +83,19 @@ impl<'p, 'c> Blocks<'p, 'c> {
         }
         self.start(b, sums, &own);
         let tiles = [M, N].map(|side| self.room(b, side));
-        let reductions: Vec<usize> = (0..self.nest.axes.len())
-            .filter(|&axis| self.nest.reduces(axis) && axis != self.block.axes[K])
-            .collect();
-        let mut at = starts.to_vec();
-        self.steps(b, &reductions, &mut at, &mut |b, at| {
-            self.step(b, at, &group, tiles, sums);
-        });
+        match &self.ways.put {
+            Some(put) if self.block.stages > 1 => {
+                self.steps_ahead(b, put, starts, tiles, |b| self.fold(b, &group, tiles, sums));
+            }
+            _ => {
+                let others = |axis: &usize| self.nest.reduces(*axis) && *axis != self.block.axes[K];
+                let reductions: Vec<usize> = (0..self.nest.axes.len()).filter(others).collect();
+                let mut at = starts.to_vec();
+                self.steps(b, &reductions, &mut at, &mut |b, at| {
+                    self.step(b, at, &group, tiles, sums);
+                });
+            }
+        }
         self.finish(b, sums, &own);
         let mut pending = Pending::default();
         let (near, far, within) = self.output_ends(b, output, sums, &own);
@@ -153,11 +135,11 @@ impl<'p, 'c> Blocks<'p, 'c> {
         }
     }
 
-    fn lying(&self, side: usize) -> Lying {
+    pub(super) fn lying(&self, side: usize) -> Lying {
         self.lying[self.block.inputs[side]]
     }
 
-    fn input(&self, side: usize) -> &Access<'c> {
+    pub(super) fn input(&self, side: usize) -> &Access<'c> {
         &self.nest.inputs[self.block.inputs[side]]
     }
 
@@ -184,82 +166,18 @@ impl<'p, 'c> Blocks<'p, 'c> {
         pending.transfer_within(b, &self.ways.fetch, sums);
     }
 
-    /// The epilogue on the sums of this group, one operand of the instruction at a time: inputs are
-    /// brought to registers in the order of the sums.
-    fn finish(&self, b: &mut Builder<'c>, sums: Val<'c>, at: &[Sum<'c>]) {
-        let (Some(Epilogue { inputs, body }), Some(unit)) = (&self.nest.epilogue, self.unit) else {
-            return;
-        };
-        let held = self.block.held_output(self.nest.inputs.len());
-        let one = held.one_operand();
-        let lanes = one.shape.iter().product();
-        let [rows, columns] = self.block.counts();
-        unrolled(b, rows, |b, row| {
-            unrolled(b, columns, |b, column| {
-                let mut own = at.to_vec();
-                for (axis, step) in [(M, &row), (N, &column)] {
-                    let apart = held.along[axis][if axis == M { 0 } else { 1 }];
-                    let place = &mut own[self.block.axes[axis]];
-                    *place = place.clone().plus(step, apart);
-                }
-                let args = body.args();
-                let used = |number: usize| !args[number].uses().is_empty();
-                let mut views = Vec::new();
-                for (number, input) in inputs.iter().enumerate().filter(|(n, _)| used(*n)) {
-                    views.push((number, self.bring_for_epilogue(b, input, &one, &own)));
-                }
-                let mut view = first(b, sums);
-                for (index, step) in view.indices.iter_mut().zip([&row, &column]) {
-                    *index = step.emit(b);
-                }
-                if used(inputs.len()) {
-                    views.push((inputs.len(), view.clone()));
-                }
-                self.apply(b, unit, LaneBody { body: *body, lanes }, &views, view);
-            });
-        });
-    }
-
-    /// One operand's elements of an input, in registers.
-    fn bring_for_epilogue(
+    /// `body` for each operand of the instruction that a group's sums are: its place along m and
+    /// along n, which are written out.
+    pub(super) fn each_operand(
         &self,
         b: &mut Builder<'c>,
-        input: &Access<'c>,
-        one: &Held,
-        at: &[Sum<'c>],
-    ) -> View<'c> {
-        let register = alloc(b, &one.shape, input.elem(), self.ways.registers.name);
-        let near = Boxed { view: first(b, register), strides: row_major(&one.sizes) };
-        let strides = one.strides(self.strides(input));
-        let far = Boxed { view: self.view(b, input, at), strides };
-        let limits = [M, N].into_iter().filter_map(|axis| {
-            Some(Limit { bound: self.left(b, axis, at)?, steps: one.along[axis].clone() })
-        });
-        let within = Within { limits: limits.collect(), pads: true, run: 1 };
-        let mut pending = Pending::default();
-        let operand = Transfer { from: &far, to: &near, sizes: &one.sizes, within: &within };
-        pending.transfer_within(b, &self.ways.fetch, operand);
-        near.view
-    }
-
-    /// A scalar body on elements of registers; `views` with the number of the argument each is.
-    fn apply(
-        &self,
-        b: &mut Builder<'c>,
-        unit: &str,
-        LaneBody { body, lanes }: LaneBody<'c>,
-        views: &[(usize, View<'c>)],
-        output: View<'c>,
+        body: &mut dyn FnMut(&mut Builder<'c>, &[Vec<Sum<'c>>; 2]),
     ) {
-        let reads: Vec<View<'c>> = views.iter().map(|(_, view)| view.clone()).collect();
-        let applied = build::apply(b, unit, lanes, &reads, &[output]);
-        let mut values = vec![None; body.args().len()];
-        for ((number, _), arg) in views.iter().zip(applied.args()) {
-            values[*number] = Some(arg);
-        }
-        let mut inside = b.into_block(applied);
-        let results = write_body(&mut inside, body, &values, &[], None, &HashMap::new());
-        build::yield_values(&mut inside, &results);
+        let sides = [M, N].into_iter();
+        let counts: Vec<(usize, u64)> = sides
+            .flat_map(|side| self.block.repeats(side).into_iter().map(move |(n, _)| (side, n)))
+            .collect();
+        each_place(b, &counts, &mut [Vec::new(), Vec::new()], body);
     }
 
     /// The sums and the box of a tensor where they begin or go.
@@ -287,17 +205,22 @@ impl<'p, 'c> Blocks<'p, 'c> {
     }
 
     /// Elements between neighbours along m, n and k in a tensor.
-    fn strides(&self, access: &Access<'c>) -> [i64; 3] {
+    pub(super) fn strides(&self, access: &Access<'c>) -> [i64; 3] {
         self.block.axes.map(|axis| access.stride(self.nest.axes.len(), axis))
     }
 
-    fn view(&self, b: &mut Builder<'c>, access: &Access<'c>, at: &[Sum<'c>]) -> View<'c> {
+    pub(super) fn view(
+        &self,
+        b: &mut Builder<'c>,
+        access: &Access<'c>,
+        at: &[Sum<'c>],
+    ) -> View<'c> {
         let indices = access.index.iter().map(|index| Sum::of(index, at).emit(b)).collect();
         View { memref: self.memrefs[&access.tensor], indices }
     }
 
     /// Points that are left along an axis from a place on, where a tile may pass the end.
-    fn left(&self, b: &mut Builder<'c>, axis: usize, at: &[Sum<'c>]) -> Option<Val<'c>> {
+    pub(super) fn left(&self, b: &mut Builder<'c>, axis: usize, at: &[Sum<'c>]) -> Option<Val<'c>> {
         let own = self.block.axes[axis];
         let extent = self.nest.axes[own].extent;
         if extent.is_multiple_of(self.block.tile[axis]) {
@@ -349,14 +272,34 @@ impl<'p, 'c> Blocks<'p, 'c> {
             self.bring(b, side, at, tiles[side]);
         }
         self.barrier(b);
-        let quantum = self.block.quanta()[K];
-        unrolled(b, self.block.tile[K] / quantum, |b, step| {
-            let parts = [M, N].map(|side| self.part(b, side, &group[side], &step, tiles[side]));
-            self.fold(b, parts, sums);
+        self.fold(b, group, tiles, sums);
+    }
+
+    /// Folds the tiles near the lanes into the sums of this group.
+    fn fold(&self, b: &mut Builder<'c>, group: &[Sum<'c>; 2], tiles: [Val<'c>; 2], sums: Val<'c>) {
+        let (quantum, deep) = (self.block.quanta()[K], self.block.deep());
+        unrolled(b, self.block.tile[K] / quantum / deep, |b, round| {
+            let begin = Sum::default().plus(&round, (deep * quantum) as i64);
+            let part = |b: &mut Builder<'c>, side: usize, at: &Sum<'c>| {
+                self.part(b, side, &group[side], at, tiles[side])
+            };
+            // What lies side by side for several steps is brought for all of them.
+            let wide = [M, N].map(|side| {
+                (self.block.at_once(side) > 1 || deep == 1).then(|| part(b, side, &begin))
+            });
+            unrolled(b, deep, |b, step| {
+                let at = begin.clone().plus(&step, self.block.step_apart() as i64);
+                let parts = [M, N].map(|side| match wide[side] {
+                    Some(part) if self.block.at_once(side) > 1 => (part, Some(step.clone())),
+                    Some(part) => (part, None),
+                    None => (part(b, side, &at), None),
+                });
+                self.invoke(b, &parts, sums);
+            });
         });
     }
 
-    fn barrier(&self, b: &mut Builder<'c>) {
+    pub(super) fn barrier(&self, b: &mut Builder<'c>) {
         build::barrier(b, Scope::Core);
     }
 
@@ -392,14 +335,14 @@ impl<'p, 'c> Blocks<'p, 'c> {
         b: &mut Builder<'c>,
         side: usize,
         group: &Sum<'c>,
-        step: &Sum<'c>,
+        k: &Sum<'c>,
         tile: Val<'c>,
     ) -> Val<'c> {
         let (held, lying) = (self.block.held_input(side), self.lying(side));
         let elem = self.input(side).elem();
         let part = alloc(b, &held.shape, elem, self.ways.registers.name);
         let own = Sum::default().plus(group, self.block.group[side] as i64).emit(b);
-        let k = Sum::default().plus(step, self.block.quanta()[K] as i64).emit(b);
+        let k = k.emit(b);
         let indices = if lying.inner == self.block.axes[K] { vec![own, k] } else { vec![k, own] };
         let strides = held.strides(self.block.apart(side, &lying));
         let from = Boxed { view: View { memref: tile, indices }, strides };
@@ -413,28 +356,48 @@ impl<'p, 'c> Blocks<'p, 'c> {
         part
     }
 
-    /// The instruction on every pair of blocks.
-    fn fold(&self, b: &mut Builder<'c>, parts: [Val<'c>; 2], sums: Val<'c>) {
-        let [rows, columns] = self.block.counts();
-        unrolled(b, rows, |b, row| {
-            unrolled(b, columns, |b, column| {
-                let mut views = vec![None; 3];
-                let output = self.nest.inputs.len();
-                let bound = [
-                    (self.block.inputs[M], parts[M], vec![row.clone()]),
-                    (self.block.inputs[N], parts[N], vec![column.clone()]),
-                    (output, sums, vec![row.clone(), column]),
-                ];
-                for (bound, memref, place) in bound {
-                    let mut view = first(b, memref);
-                    for (index, place) in view.indices.iter_mut().zip(place) {
-                        *index = place.emit(b);
-                    }
-                    views[self.block.operand(bound)] = Some(view);
+    /// The instruction on every pair of operands.
+    fn invoke(&self, b: &mut Builder<'c>, parts: &[Part<'c>; 2], sums: Val<'c>) {
+        let output = self.nest.inputs.len();
+        self.each_operand(b, &mut |b, places| {
+            let mut views = vec![None; 3];
+            let mut put = |b: &mut Builder<'c>, bound: usize, memref, place: Vec<&Sum<'c>>| {
+                let mut view = first(b, memref);
+                for (index, place) in view.indices.iter_mut().zip(place) {
+                    *index = place.emit(b);
                 }
-                let views: Vec<View<'c>> = views.into_iter().flatten().collect();
-                build::invoke(b, self.block.instruction().name, &views, false);
-            });
+                views[self.block.operand(bound)] = Some(view);
+            };
+            for side in [M, N] {
+                let (memref, step) = &parts[side];
+                put(
+                    b,
+                    self.block.inputs[side],
+                    *memref,
+                    step.iter().chain(&places[side]).collect(),
+                );
+            }
+            put(b, output, sums, places.iter().flatten().collect());
+            let views: Vec<View<'c>> = views.into_iter().flatten().collect();
+            build::invoke(b, self.block.instruction().name, &views, false);
         });
     }
+}
+
+/// `body` for every place of `counts`, each along m or n.
+fn each_place<'c>(
+    b: &mut Builder<'c>,
+    counts: &[(usize, u64)],
+    places: &mut [Vec<Sum<'c>>; 2],
+    body: &mut dyn FnMut(&mut Builder<'c>, &[Vec<Sum<'c>>; 2]),
+) {
+    let Some((&(side, count), rest)) = counts.split_first() else {
+        body(b, places);
+        return;
+    };
+    unrolled(b, count, |b, place| {
+        places[side].push(place);
+        each_place(b, rest, places, body);
+        places[side].pop();
+    });
 }

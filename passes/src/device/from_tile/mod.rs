@@ -20,6 +20,9 @@
 mod across_lanes;
 mod across_rows;
 mod block;
+mod block_ahead;
+mod block_epilogue;
+mod block_legal;
 mod body;
 mod bordered;
 mod group;

@@ -10,44 +10,65 @@ use weft_dialects::tile::Compute;
 use super::super::banks::{
     Access, Banks, Choice, Layout, Tile, Turns, choose, choose_padded, count, runs,
 };
-use super::{Block, Core, K, Lying, M, N, Ways, of_numbers, power_of_two_in};
+use super::{Block, Core, Dealt, K, Lying, M, N, Ways, of_numbers, power_of_two_in};
 use crate::nest::{Nest, read_kernel};
 
 /// Steps along k, and rounds of stores, by which layouts are compared: others repeat these.
 const COMPARED: u64 = 4;
 
-/// The better of the two ways round, each in its best layout, by a part of its accesses.
-/// `room` are the bytes that it may take.
+/// An input's tile as it lies best.
+pub struct Laid<'c> {
+    /// The block, whose tile it is, that knows how it lies.
+    pub block: Block<'c>,
+    pub lying: Lying,
+    pub choice: Choice,
+    /// Turns of banks, and accesses.
+    pub taken: [u64; 2],
+}
+
+/// The best way round of an input's tile, plain or interleaved, in its best layout, by a part of its
+/// accesses. `room` are the bytes that it may take. `None` where the tile is to go through registers
+/// and is not whole pieces of them.
 pub fn lie<'c>(
     banks: Banks,
     nest: &Nest<'c>,
     block: &Block<'c>,
     side: usize,
     room: u64,
-) -> (Lying, Choice) {
+) -> Option<Laid<'c>> {
     let access = &nest.inputs[block.inputs[side]];
-    let (run, along) = block.run(nest, access, [side, K]);
-    let natural = block.axes[along];
-    let turned = if along == K { block.axes[side] } else { block.axes[K] };
+    let (_, along) = block.run(nest, access, [side, K]);
+    let other = if along == K { side } else { K };
     let elem_bytes = ty::byte_size(access.elem()).unwrap_or(1);
-    let mut best: Option<(Lying, Choice)> = None;
-    for inner in [natural, turned] {
+    let ways = [along, other].into_iter().flat_map(|inner| {
+        let mut block = block.clone();
+        block.along_k[side] = inner == K;
+        let interleaved = block.interleave(side).filter(|_| inner != K);
+        std::iter::once(block).chain(interleaved).map(move |block| (inner, block))
+    });
+    let mut best: Option<Laid<'c>> = None;
+    for (inner, block) in ways {
+        let inner = block.axes[inner];
         let (rows, columns) = block.rows_columns(side, inner);
-        let near = near_run(block, side, inner, elem_bytes);
-        let stored = if inner == natural { run } else { 1 };
+        let near = near_run(&block, side, inner, elem_bytes);
+        let Some((stored, mut accesses)) = stores(&block, nest, side, inner, COMPARED) else {
+            continue;
+        };
         let tile = Tile { rows, columns, elem_bytes, run: near.max(stored) };
-        let mut accesses = stores(block, side, inner, (run, along), COMPARED);
-        accesses.extend(loads(block, side, inner, near, COMPARED));
+        accesses.extend(loads(&block, side, inner, near, COMPARED));
         let room = room / elem_bytes;
         let choice = match block.core {
             Core::Lanes(..) => choose_padded(banks, tile, room, &accesses),
             Core::Matrix(..) => choose(banks, tile, room, &accesses),
         };
-        if best.as_ref().is_none_or(|(_, best)| choice.after.taken < best.after.taken) {
-            best = Some((Lying { inner, layout: choice.layout }, choice));
+        // Of those that take as many turns the better one asks less often.
+        let taken = [choice.after.taken, accesses.iter().map(|access| access.times).sum()];
+        if best.as_ref().is_none_or(|best| taken < best.taken) {
+            let lying = Lying { inner, layout: choice.layout };
+            best = Some(Laid { block, lying, choice, taken });
         }
     }
-    best.expect("there are two ways round")
+    best
 }
 
 /// The same choice by all accesses.
@@ -57,17 +78,28 @@ pub fn counted<'c>(
     block: &Block<'c>,
     side: usize,
     lying: &Lying,
-) -> Choice {
+) -> Option<Choice> {
     let access = &nest.inputs[block.inputs[side]];
     let elem_bytes = ty::byte_size(access.elem()).unwrap_or(1);
-    let near = near_run(block, side, lying.inner, elem_bytes);
-    let run = block.run(nest, access, [side, K]);
-    let mut accesses = stores(block, side, lying.inner, run, u64::MAX);
-    accesses.extend(loads(block, side, lying.inner, near, u64::MAX));
+    let accesses = accesses(block, nest, side, lying.inner, elem_bytes)?;
     let (_, columns) = block.rows_columns(side, lying.inner);
     let before = count(banks, &Layout::plain(columns), &accesses, elem_bytes);
     let after = count(banks, &lying.layout, &accesses, elem_bytes);
-    Choice { layout: lying.layout, before, after }
+    Some(Choice { layout: lying.layout, before, after })
+}
+
+/// All stores and loads of a step; `None` as [`lie`].
+fn accesses(
+    block: &Block<'_>,
+    nest: &Nest<'_>,
+    side: usize,
+    inner: usize,
+    elem_bytes: u64,
+) -> Option<Vec<Access>> {
+    let near = near_run(block, side, inner, elem_bytes);
+    let (_, mut accesses) = stores(block, nest, side, inner, u64::MAX)?;
+    accesses.extend(loads(block, side, inner, near, u64::MAX));
+    Some(accesses)
 }
 
 /// Turns of banks that a whole kernel takes, every block and every step, as its tile program
@@ -75,7 +107,7 @@ pub fn counted<'c>(
 pub fn turns<'c>(machine: Machine<'c>, kernel: Op<'c>) -> Option<Turns> {
     let nest = read_kernel(kernel).ok()?;
     let compute = kernel.body(0)?.ops().into_iter().find_map(Compute::of)?;
-    let block = Block::of(machine, &nest, &compute)?;
+    let block = Block::of_compute(machine, &nest, &compute)?;
     let ways = Ways::of(machine, &compute.tiles.last()?.memory)?;
     let banks = Banks::of(&ways.near)?;
     let mut sum = Turns::default();
@@ -83,10 +115,7 @@ pub fn turns<'c>(machine: Machine<'c>, kernel: Op<'c>) -> Option<Turns> {
         let access = &nest.inputs[block.inputs[side]];
         let lying = of_numbers(compute.layouts.as_ref()?.get(block.inputs[side])?)?;
         let elem_bytes = ty::byte_size(access.elem())?;
-        let near = near_run(&block, side, lying.inner, elem_bytes);
-        let run = block.run(&nest, access, [side, K]);
-        let mut accesses = stores(&block, side, lying.inner, run, u64::MAX);
-        accesses.extend(loads(&block, side, lying.inner, near, u64::MAX));
+        let accesses = accesses(&block, &nest, side, lying.inner, elem_bytes)?;
         let own = count(banks, &lying.layout, &accesses, elem_bytes);
         sum = Turns { taken: sum.taken + own.taken, least: sum.least + own.least };
     }
@@ -104,9 +133,11 @@ pub fn near_run(block: &Block<'_>, side: usize, inner: usize, elem_bytes: u64) -
     let most = block.widest(elem_bytes);
     let quanta = block.quanta();
     let steps = match (&block.core, inner == block.axes[K]) {
-        (_, true) => [quanta[K], block.tile[K]],
-        (Core::Lanes(..), false) => [block.counts()[side], block.group[side]],
-        (Core::Matrix(..), false) => [quanta[side], block.group[side]],
+        (_, true) => [quanta[K] * block.at_once(side), block.tile[K]],
+        (Core::Matrix(..), false) if block.neighbours(side) == 1 => {
+            [quanta[side], block.group[side]]
+        }
+        (_, false) => [block.neighbours(side), block.group[side]],
     };
     let most = steps.into_iter().fold(most, power_of_two_in);
     // Not wider than what is side by side for some lane: rows may then stay narrower.
@@ -114,20 +145,26 @@ pub fn near_run(block: &Block<'_>, side: usize, inner: usize, elem_bytes: u64) -
     most.unwrap_or(1)
 }
 
-/// The stores of all groups that bring the tile, the first `rounds` of them for all.
+/// The stores of all groups that bring the tile, the first `rounds` of them for all, and how many
+/// elements each takes; `None` as [`lie`].
 fn stores(
     block: &Block<'_>,
+    nest: &Nest<'_>,
     side: usize,
     inner: usize,
-    (run, along): (u64, usize),
     rounds: u64,
-) -> Vec<Access> {
+) -> Option<(u64, Vec<Access>)> {
+    if block.stages > 1 {
+        return ahead(&Dealt::of(block, nest, side, inner)?, block, inner, rounds);
+    }
+    let (run, along) = block.run(nest, &nest.inputs[block.inputs[side]], [side, K]);
     let other = if along == K { side } else { K };
     let chunks = block.tile[along] / run;
     let total = block.tile[other] * chunks;
     let [rows, columns] = block.groups();
     let threads = rows * columns * block.lanes;
     let natural = inner == block.axes[along];
+    let elements = if natural { run } else { 1 };
     let mut found = Vec::new();
     let all = total.next_multiple_of(threads) / block.lanes;
     let (made, times) = part(all, rounds);
@@ -139,12 +176,34 @@ fn stores(
             };
             let lanes: Vec<_> = (first..first + block.lanes).map(lane).collect();
             if lanes.iter().any(Option::is_some) {
-                let elements = if natural { run } else { 1 };
                 found.push(Access { elements, lanes, times });
             }
         }
     }
-    found
+    Some((elements, found))
+}
+
+/// The stores of a tile that goes through registers.
+fn ahead(
+    dealt: &Dealt,
+    block: &Block<'_>,
+    inner: usize,
+    rounds: u64,
+) -> Option<(u64, Vec<Access>)> {
+    let natural = inner == block.axes[dealt.along];
+    let groups: u64 = block.groups().iter().product();
+    let (made, times) = part(dealt.rounds.iter().product::<u64>() * groups, rounds);
+    let mut found = Vec::new();
+    for number in 0..made {
+        for places in dealt.stored(number / groups, number % groups) {
+            let lane = |&[across, along]: &[u64; 2]| {
+                Some(if natural { (across, along) } else { (along, across) })
+            };
+            let lanes = places.iter().map(lane).collect();
+            found.push(Access { elements: dealt.wide(), lanes, times });
+        }
+    }
+    Some((dealt.wide(), found))
 }
 
 /// So many of `all`, and how many of these each stands for.
@@ -171,17 +230,18 @@ fn loads(block: &Block<'_>, side: usize, inner: usize, most: u64, steps: u64) ->
     let [rows, columns] = block.groups();
     // Groups side by side along the other axis read the same.
     let (own_groups, times) = if side == M { (rows, columns) } else { (columns, rows) };
-    let quantum = block.quanta()[K];
-    let (steps, each) = part(block.tile[K] / quantum, steps);
+    let at_once = block.at_once(side);
+    let (steps, each) = part(block.tile[K] / block.quanta()[K] / at_once, steps);
     let times = times * each;
     let mut found = Vec::new();
     for run in runs(&places, most) {
         let elements = run.len() as u64;
-        let lanes = places[run.start].as_ref().expect("all are known");
+        let lanes = places[run[0]].as_ref().expect("all are known");
         for group in 0..own_groups {
             let own = group * block.group[side];
             for step in 0..steps {
-                let base = own as i64 * apart[side] + (step * quantum) as i64 * apart[K];
+                let base =
+                    own as i64 * apart[side] + block.step_begin(step * at_once) as i64 * apart[K];
                 let lane = |at: &i64| {
                     let at = (at + base) as u64;
                     Some((at / PITCH, at % PITCH))
@@ -199,22 +259,33 @@ fn points(block: &Block<'_>, side: usize, sizes: &[u64]) -> Vec<Vec<Vec<i64>>> {
     let operand = block.operand(block.inputs[side]);
     let map = block.instruction().fragments()[operand].expect("operands have fragments");
     let lane_sides: Vec<u64> = block.lane_sides().into_iter().map(|(_, size)| size).collect();
-    let inner = match &block.core {
-        Core::Matrix(mapping, _) => mapping.dims[operand].iter().flatten().count(),
-        Core::Lanes(..) => lane_sides.len(),
+    // The sizes of the sides along each dimension of an operand.
+    let dims: Vec<Vec<u64>> = match &block.core {
+        Core::Matrix(mapping, _) => {
+            let dims = mapping.dims[operand].iter().flatten();
+            let along = |&own: &usize| {
+                let axis = [M, N, K]
+                    .into_iter()
+                    .find(|&axis| mapping.axes[own].contains(&block.axes[axis]));
+                let sides = block.sides_along(axis.expect("all are mapped"), mapping.extents[own]);
+                sides.into_iter().map(|(size, _)| size).collect()
+            };
+            dims.map(along).collect()
+        }
+        // A register of lanes is one row of numbers, whichever axes they run along.
+        Core::Lanes(..) => vec![lane_sides],
     };
+    let inner = dims.iter().flatten().count();
     let (outer, own) = sizes.split_at(sizes.len() - inner);
-    let slots = own.iter().product::<u64>().div_ceil(block.lanes).max(slots_of(block, operand));
+    let slots = own.iter().product::<u64>().div_ceil(block.lanes).max(block.slots(operand));
     let mut found = Vec::new();
     for round in 0..outer.iter().product() {
         let known = digits(round, outer);
         for slot in 0..slots as i64 {
             let lane = |lane: u64| {
-                let mut place = affine::evaluate(map, &[lane as i64, slot]).unwrap_or_default();
-                // A register of lanes is one row of numbers, whichever axes they run along.
-                if let (Core::Lanes(..), &[element]) = (&block.core, &place[..]) {
-                    place = digits(element as u64, &lane_sides);
-                }
+                let place = affine::evaluate(map, &[lane as i64, slot]).unwrap_or_default();
+                let sides = place.into_iter().zip(&dims);
+                let place = sides.flat_map(|(place, sides)| digits(place as u64, sides));
                 known.iter().copied().chain(place).collect()
             };
             found.push((0..block.lanes).map(lane).collect());
@@ -232,10 +303,4 @@ fn digits(number: u64, sizes: &[u64]) -> Vec<i64> {
         rest /= size;
     }
     point
-}
-
-/// Slots of a lane for an operand.
-fn slots_of(block: &Block<'_>, operand: usize) -> u64 {
-    let args = block.instruction().lowering().map(|lowering| lowering.args()).unwrap_or_default();
-    args.get(operand).and_then(|arg| ty::count(arg.ty())).unwrap_or(1)
 }

@@ -9,7 +9,7 @@
 //! Waves over all units make tiles of small problems small (Roller, OSDI'22, section 3.3). Turns
 //! of banks are estimated, and for the best of these counted by the addresses of some steps.
 
-use weft_dialects::device::Machine;
+use weft_dialects::device::{Machine, Scope};
 use weft_dialects::ir::ty;
 use weft_dialects::tile::RTile;
 
@@ -59,6 +59,11 @@ fn best<'c>(
         }
         false => tiles::constructed(machine, nest, &block, &ways, &facts),
     };
+    let ahead = |(block, rule): (Block<'c>, Rule)| {
+        let stages = facts.stages(nest, &block, &ways);
+        stages.map(move |stages| (Block { stages, ..block.clone() }, rule))
+    };
+    let candidates: Vec<_> = candidates.into_iter().flat_map(ahead).collect();
     let compared = candidates.len();
     let estimated = candidates.into_iter().map(|(block, rule)| {
         let turns = [M, N].map(|side| facts.turns(&block, side));
@@ -74,15 +79,16 @@ fn best<'c>(
         let turns = [M, N].map(|side| lying[side].1.after.taken as f64);
         facts.cost(nest, block, turns) * facts.units
     };
-    let counted = ranked.into_iter().map(|(_, block, rule)| {
-        let lying = facts.lying(banks, nest, &block);
-        (taken(&block, &lying).cycles, (block, lying, rule))
+    let counted = ranked.into_iter().filter_map(|(_, block, rule)| {
+        let (block, lying) = facts.lying(banks, nest, &block)?;
+        facts.fits(&block).then(|| (taken(&block, &lying).cycles, (block, lying, rule)))
     });
     let (_, (block, lying, rule)) = counted.min_by(|one, other| one.0.total_cmp(&other.0))?;
-    let lying = [M, N].map(|side| {
-        let own = lying[side].0;
-        (own, accesses::counted(banks, nest, &block, side, &own))
-    });
+    let own = |side: usize| {
+        let own: Lying = lying[side].0;
+        Some((own, accesses::counted(banks, nest, &block, side, &own)?))
+    };
+    let lying = [own(M)?, own(N)?];
     let cost = taken(&block, &lying);
     Some(Chosen { block, ways, lying, cost, rule, compared })
 }
@@ -99,9 +105,18 @@ pub fn cost<'c>(
     let (banks, facts) = (Banks::of(&ways.near)?, Facts::of(machine, nest, block, &ways)?);
     let turns = |side: usize| {
         let lying = of_numbers(layouts.get(block.inputs[side])?)?;
-        Some(accesses::counted(banks, nest, block, side, &lying).after.taken as f64)
+        Some(accesses::counted(banks, nest, block, side, &lying)?.after.taken as f64)
     };
     Some(facts.cost(nest, block, [turns(M)?, turns(N)?]) * facts.units)
+}
+
+/// Bytes a cycle that one unit gets of the fastest memory that caches for all units.
+fn cached(machine: Machine<'_>) -> Option<f64> {
+    let units = machine.units().first().map_or(1, |unit| unit.count().max(1)) as f64;
+    let memories = machine.memories().into_iter();
+    let caches = memories.filter(|memory| memory.is_cache() && memory.scope() == Scope::Device);
+    let rates = caches.filter_map(|memory| memory.bytes_per_cycle());
+    Some(rates.max()? as f64 / units)
 }
 
 /// What a group that brings everything itself takes, cycles times units, for its register
@@ -132,9 +147,11 @@ pub fn alone<'c>(machine: Machine<'c>, nest: &Nest<'c>, tile: &RTile, cost: Cost
     let waits = waves * latency / 2.0;
     let transfers = (tiles / units).ceil() * step / far;
     let [transfers, waits] = [transfers, waits].map(|each| each * steps * units);
-    let (cycles, brought) = (cost.cycles, transfers.max(waits));
-    // Of the groups under way one is at its end, or at its beginning.
-    let all = cycles.max(brought) + cycles.min(brought) / unit.groups() as f64;
+    // Groups of a part of the unit take turns: one loads or waits while another computes.
+    let turns = (unit.groups() as f64 / unit.partitions() as f64).max(1.0);
+    let loads = cost.term(Term::Compute).min(cost.term(Term::Loads)) / turns;
+    let (cycles, brought) = (cost.cycles + loads, transfers.max(waits));
+    let all = cycles.max(brought) + cycles.min(brought) / turns;
     cost.with(Term::Transfers, transfers).with(Term::Waits, waits).taking(all)
 }
 
@@ -146,17 +163,23 @@ fn far(machine: Machine<'_>) -> Option<f64> {
     Some(machine.shared()?.bytes_per_cycle()? as f64 / units)
 }
 
+/// A block that knows how its tiles lie, and how they do.
+type Laid<'c> = (Block<'c>, [(Lying, Choice); 2]);
+
 /// What the machine says about a block's work.
 pub(super) struct Facts {
     units: f64,
     issue: f64,
     /// Parts of a unit that issue side by side.
     partitions: f64,
-    /// Bytes a cycle that one unit gets of the memory behind.
+    /// Bytes a cycle that one unit gets of the memory behind, and of what caches it for all units.
     far: f64,
+    cached: f64,
     /// Bytes a turn of all banks.
     row: f64,
     latency: f64,
+    /// Cycles until what is loaded from the shared memory is there.
+    near_latency: f64,
     /// Cycles of a barrier of all groups.
     barrier: f64,
     /// Bytes that a block may have in the shared memory.
@@ -193,8 +216,10 @@ impl Facts {
             issue: block.instruction().issue_cycles(),
             partitions: unit.partitions() as f64,
             far: far(machine)?,
+            cached: cached(machine).unwrap_or(far(machine)?),
             row: (count * bytes) as f64,
             latency: ways.stage.latency_cycles().unwrap_or(0) as f64,
+            near_latency: ways.load.latency_cycles().unwrap_or(0) as f64,
             barrier: unit.barrier_cycles() as f64,
             room: ways.near.kernel_bytes(),
             whole: ways.near.capacity_bytes(),
@@ -226,9 +251,29 @@ impl Facts {
     }
 
     /// How the inputs lie, each in as large a part of the room as its tile is of both.
-    fn lying<'c>(&self, banks: Banks, nest: &Nest<'c>, block: &Block<'c>) -> [(Lying, Choice); 2] {
+    fn lying<'c>(&self, banks: Banks, nest: &Nest<'c>, block: &Block<'c>) -> Option<Laid<'c>> {
         let room = |side| self.own(block, side) * self.room / self.bytes(block);
-        [M, N].map(|side| accesses::lie(banks, nest, block, side, room(side)))
+        let both = |block: &Block<'c>| {
+            let m = accesses::lie(banks, nest, block, M, room(M))?;
+            let n = accesses::lie(banks, nest, &m.block, N, room(N))?;
+            let taken = [0, 1].map(|what| m.taken[what] + n.taken[what]);
+            Some((taken, (n.block, [(m.lying, m.choice), (n.lying, n.choice)])))
+        };
+        let ways = std::iter::once(block.clone()).chain(block.interleave(K));
+        let found = ways.filter_map(|block| both(&block));
+        found.min_by_key(|(taken, _)| *taken).map(|(_, laid)| laid)
+    }
+
+    /// The numbers of stages that are compared for a block: one, and two where there is a later
+    /// step to bring ahead and a way for it.
+    fn stages(
+        &self,
+        nest: &Nest<'_>,
+        block: &Block<'_>,
+        ways: &Ways<'_>,
+    ) -> impl Iterator<Item = u64> + use<> {
+        let ahead = ways.put.is_some() && steps(nest, block) > 1;
+        (1..=2).take(if ahead { 2 } else { 1 })
     }
 
     pub(super) fn fits(&self, block: &Block<'_>) -> bool {
@@ -278,6 +323,22 @@ impl Facts {
         (tall * wide) as f64 * inner * read + self.own(block, side) as f64 / self.row
     }
 
+    /// Bytes of a step that a block does not share with others that are under way: units take blocks
+    /// as they are numbered, and what several read is cached for all but the first.
+    fn first_read(&self, nest: &Nest<'_>, block: &Block<'_>) -> f64 {
+        if self.cached <= self.far {
+            return self.bytes(block) as f64;
+        }
+        let (inner, outer) = if block.axes[M] < block.axes[N] { (N, M) } else { (M, N) };
+        let tiles = |side: usize| {
+            nest.axes[block.axes[side]].extent.div_ceil(block.tile[side]).max(1) as f64
+        };
+        let along = tiles(inner).min(self.units);
+        let rows = (self.units / along).ceil().min(tiles(outer));
+        let under_way = (along * rows).min(self.units);
+        (along * self.own(block, inner) as f64 + rows * self.own(block, outer) as f64) / under_way
+    }
+
     /// What all units together take until they are done, for so many turns of banks a step.
     fn cost(&self, nest: &Nest<'_>, block: &Block<'_>, turns: [f64; 2]) -> Cost {
         let (quanta, [tall, wide]) = (block.quanta(), block.groups());
@@ -291,13 +352,25 @@ impl Facts {
         let [rows, columns] = block.counts();
         let inner = (block.tile[K] / quanta[K]) as f64;
         let near = turns[M] + turns[N];
-        let far = self.bytes(block) as f64 / self.far;
+        let far = self.bytes(block) as f64 / self.cached;
+        let far = far.max(self.first_read(nest, block) / self.far);
         let resident = self.resident(block);
         let issues = ((tall * wide) as f64 * resident / self.partitions).min(1.0);
         let compute = (tall * wide * rows * columns) as f64 * inner * self.issue / issues;
-        let waits = self.latency / resident;
+        // Groups of a part of the unit take turns: one loads while another computes.
+        let turns = ((tall * wide) as f64 * resident / self.partitions).max(1.0);
+        let busy = compute.max(near) + compute.min(near) / turns;
+        // Between barriers a block alone first stores, then loads, then computes; what is brought
+        // ahead arrives meanwhile.
+        let stores = self.bytes(block) as f64 / self.row;
+        let own = stores + self.near_latency + compute * issues;
+        let waits = match block.stages {
+            1 => self.latency + own,
+            _ => self.latency.max(own),
+        };
+        let waits = waits / resident;
         let barriers = 2.0 * self.barrier;
-        let step = compute.max(near).max(far).max(waits) + barriers;
+        let step = busy.max(far).max(waits) + barriers;
         let points = (block.tile[M] * block.tile[N]) as f64;
         let sums = points * (self.elem_bytes[K] as f64 + self.epilogue.1) / self.far;
         let sums = sums + (tall * wide * rows * columns) as f64 * self.epilogue.0 / issues;
@@ -311,6 +384,13 @@ impl Facts {
             .taking(steps * step + sums + self.latency);
         tile * (tiles / self.units).ceil()
     }
+}
+
+/// Steps of all reductions.
+fn steps(nest: &Nest<'_>, block: &Block<'_>) -> u64 {
+    let own = (0..nest.axes.len()).filter(|&axis| nest.reduces(axis));
+    let size = |axis: usize| if axis == block.axes[K] { block.tile[K] } else { 1 };
+    own.map(|axis| nest.axes[axis].extent.div_ceil(size(axis))).product()
 }
 
 /// Bytes that the epilogue reads for an element: inputs as large as the output count whole.

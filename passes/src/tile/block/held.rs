@@ -1,6 +1,7 @@
 //! What the registers of a group hold of a product's tensors: boxes, and how each of their sides
 //! steps along m, n and k.
 
+use super::interleave::Parts;
 use super::{Block, Core, K, M, N};
 use crate::tile::isa::Mapping;
 
@@ -22,10 +23,10 @@ impl Held {
         sides.map(|side| (0..3).map(|axis| self.along[axis][side] * apart[axis]).sum()).collect()
     }
 
-    /// One operand of the instruction in it: two sides count operands along m and n.
-    pub fn one_operand(&self) -> Self {
-        let along = [0, 1, 2].map(|axis: usize| self.along[axis][2..].to_vec());
-        Self { shape: self.shape[2..].to_vec(), sizes: self.sizes[2..].to_vec(), along }
+    /// One operand of the instruction in it, where so many sides count operands along m and n.
+    pub fn one_operand(&self, counts: usize) -> Self {
+        let along = [0, 1, 2].map(|axis: usize| self.along[axis][counts..].to_vec());
+        Self { shape: self.shape[counts..].to_vec(), sizes: self.sizes[counts..].to_vec(), along }
     }
 
     fn empty() -> Self {
@@ -43,42 +44,47 @@ impl Held {
 
 impl Block<'_> {
     /// What a group holds of the input that moves along m or along n, for one instruction
-    /// along k.
+    /// along k, or for each of those that it brings at once.
     pub fn held_input(&self, side: usize) -> Held {
-        let (count, quanta) = (self.counts()[side], self.quanta());
         match &self.core {
             Core::Matrix(mapping, _) => {
                 let operand = self.operand(self.inputs[side]);
-                self.held_operands(mapping, operand, &[(side, count, quanta[side])])
+                let mut counts = Vec::new();
+                if self.at_once(side) > 1 {
+                    counts.push((K, self.at_once(side), self.step_apart()));
+                }
+                counts.extend(self.counted(side));
+                self.held_operands(mapping, operand, &counts)
             }
             // An element of each row for all lanes of it, and of each column for all of that.
             Core::Lanes(..) => {
-                self.held_lanes(&[(side, count)], |own| if own == side { count } else { 0 })
+                let step = |own| if own == side { self.neighbours(side) } else { 0 };
+                self.held_lanes(&self.counted(side).collect::<Vec<_>>(), step)
             }
         }
     }
 
     /// What a group holds of the output; `output` is its number among the nest's operands.
     pub fn held_output(&self, output: usize) -> Held {
-        let (counts, quanta) = (self.counts(), self.quanta());
+        let counts: Vec<_> = [M, N].into_iter().flat_map(|own| self.counted(own)).collect();
         match &self.core {
-            Core::Matrix(mapping, _) => {
-                let sides = [M, N].map(|own| (own, counts[own], quanta[own]));
-                self.held_operands(mapping, self.operand(output), &sides)
-            }
-            Core::Lanes(..) => {
-                self.held_lanes(&[M, N].map(|own| (own, counts[own])), |own| counts[own])
-            }
+            Core::Matrix(mapping, _) => self.held_operands(mapping, self.operand(output), &counts),
+            Core::Lanes(..) => self.held_lanes(&counts, |own| self.neighbours(own)),
         }
     }
 
-    /// Registers of `(axis, how many)` neighbours, each with one element a lane; lanes along m
-    /// and n are `step` points of it apart.
-    fn held_lanes(&self, registers: &[(usize, u64)], step: impl Fn(usize) -> u64) -> Held {
+    /// The repeats along m or n, with the axis.
+    fn counted(&self, side: usize) -> impl Iterator<Item = (usize, u64, u64)> {
+        self.repeats(side).into_iter().map(move |(count, step)| (side, count, step))
+    }
+
+    /// Registers, `(axis, how many, how far apart)` of them, each with one element a lane; lanes
+    /// along m and n are `step` points of it apart.
+    fn held_lanes(&self, registers: &[(usize, u64, u64)], step: impl Fn(usize) -> u64) -> Held {
         let mut held = Held::empty();
-        for &(axis, count) in registers {
+        for &(axis, count, apart) in registers {
             held.shape.push(count);
-            held.side(count, axis, 1);
+            held.side(count, axis, apart);
         }
         held.shape.push(self.lanes);
         for (axis, size) in self.lane_sides() {
@@ -103,14 +109,29 @@ impl Block<'_> {
     ) -> Held {
         let mut held = Held::empty();
         for &(axis, count, step) in counts {
+            held.shape.push(count);
             held.side(count, axis, step);
         }
         for &own in mapping.dims[operand].iter().flatten() {
             let axis =
                 [M, N, K].into_iter().find(|&axis| mapping.axes[own].contains(&self.axes[axis]));
-            held.side(mapping.extents[own], axis.expect("all three are mapped"), 1);
+            let axis = axis.expect("all three are mapped");
+            held.shape.push(mapping.extents[own]);
+            for (size, step) in self.sides_along(axis, mapping.extents[own]) {
+                held.side(size, axis, step);
+            }
         }
-        held.shape.clone_from(&held.sizes);
         held
+    }
+
+    /// The sides of an instruction's axis, slowest first, and their steps in the tile.
+    pub(super) fn sides_along(&self, axis: usize, extent: u64) -> Vec<(u64, u64)> {
+        match self.parts.filter(|_| axis == K && self.deep() > 1) {
+            Some(Parts { high, lanes, run }) => {
+                vec![(high, run), (lanes, self.deep() * high * run), (run, 1)]
+            }
+            None if axis == K => vec![(extent, 1)],
+            None => vec![(extent, self.neighbours(axis))],
+        }
     }
 }

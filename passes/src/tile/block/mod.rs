@@ -12,27 +12,32 @@
 
 mod accesses;
 mod choose;
+mod chosen;
+mod dealt;
 mod epilogue;
 mod held;
+mod interleave;
 mod lying;
 mod tiles;
+mod ways;
 
-use weft_dialects::device::{Instruction, Machine, Memory, Move, Scope};
+use weft_dialects::device::{Instruction, Machine};
 use weft_dialects::ir::ty;
-use weft_dialects::tile::{Compute, RTile};
+use weft_dialects::tile::{Compute, RTile, Schedule};
 
-use super::banks::Choice;
 use super::instruction::bindings;
 use super::isa::{Begin, Filter, Mapping, begin, factors, has_axes, mapping_of, mappings};
-use super::why::Rule;
-use crate::cost::Cost;
 use crate::nest::{Access, Nest};
 
 pub use accesses::{near_run, turns};
 pub use choose::{alone, choose, cost, may_share};
+pub use chosen::Chosen;
+pub use dealt::Dealt;
 pub use epilogue::lane_unit;
 pub use held::Held;
+pub use interleave::Parts;
 pub use lying::{Lying, of_numbers, to_numbers};
+pub use ways::Ways;
 
 /// Which of the three axes of a product.
 pub const M: usize = 0;
@@ -48,51 +53,6 @@ pub enum Core<'c> {
     Matrix(Mapping<'c>, Vec<usize>),
     /// An instruction of lanes, as many along m and along n, and its operands.
     Lanes(Instruction<'c>, Vec<usize>, [u64; 2]),
-}
-
-/// The memories and moves of a block tile.
-#[derive(Clone, Debug)]
-pub struct Ways<'c> {
-    /// The memory that the groups of a core share.
-    pub near: Memory<'c>,
-    /// The registers of one group.
-    pub registers: Memory<'c>,
-    /// From the machine's shared memory to `near`.
-    pub stage: Move<'c>,
-    /// From `near` to the registers.
-    pub load: Move<'c>,
-    /// From the registers to the machine's shared memory.
-    pub store: Move<'c>,
-    /// Back from there.
-    pub fetch: Move<'c>,
-    /// What fills the registers.
-    pub fill: Move<'c>,
-}
-
-impl<'c> Ways<'c> {
-    /// Those of a machine whose groups have registers of lanes and a memory of banks to share.
-    pub fn of(machine: Machine<'c>, registers: &str) -> Option<Self> {
-        let registers = machine.memory(registers).filter(|memory| memory.lanes().is_some())?;
-        let shared = machine.shared()?;
-        let strided = |from: &str, to: &str| {
-            machine.move_between(from, to).filter(|way| way.strided() && way.engine().is_none())
-        };
-        let near = machine.memories().into_iter().find(|memory| {
-            let core =
-                memory.scope() == Scope::Core && !memory.is_cache() && !memory.is_registers();
-            core && memory.banks().is_some() && strided(shared.name, memory.name).is_some()
-        })?;
-        let name = registers.name;
-        Some(Self {
-            stage: strided(shared.name, near.name)?,
-            load: strided(near.name, name)?,
-            store: strided(name, shared.name)?,
-            fetch: strided(shared.name, name)?,
-            fill: machine.fill_of(name)?,
-            registers,
-            near,
-        })
-    }
 }
 
 /// A nest as a product of two inputs in block tiles.
@@ -112,6 +72,17 @@ pub struct Block<'c> {
     pub tile: [u64; 3],
     /// What a group does of it, along m and n.
     pub group: [u64; 2],
+    /// Steps along k whose inputs have room at the same time: with 2 the next one's wait in
+    /// registers while this one's are worked on.
+    pub stages: u64,
+    /// Which of m, n and k are interleaved: see `interleave.rs`.
+    pub interleaved: [bool; 3],
+    /// For each input whether its tile lies along k.
+    pub along_k: [bool; 2],
+    /// Bytes of an element of the inputs.
+    elem_bytes: u64,
+    /// What a lane holds of an instruction's points along k.
+    parts: Option<Parts>,
 }
 
 impl<'c> Block<'c> {
@@ -232,7 +203,23 @@ impl<'c> Block<'c> {
         }
         let Lanes { count: lanes, access_bytes } = lanes;
         let (tile, group) = ([1; 3], [1; 2]);
-        let mut block = Self { core, lanes, access_bytes, axes, inputs, tile, group };
+        let elem_bytes = interleave::elem_bytes(nest, inputs);
+        let (interleaved, along_k) = ([false; 3], [false; 2]);
+        let mut block = Self {
+            core,
+            lanes,
+            access_bytes,
+            axes,
+            inputs,
+            tile,
+            group,
+            stages: 1,
+            interleaved,
+            along_k,
+            elem_bytes,
+            parts: None,
+        };
+        block.parts = block.find_parts();
         let quanta = block.quanta();
         block.tile = quanta;
         block.group = [quanta[M], quanta[N]];
@@ -240,7 +227,21 @@ impl<'c> Block<'c> {
     }
 
     /// What a tile program says; `None` where it is no block tile of this machine.
-    pub fn of(machine: Machine<'c>, nest: &Nest<'c>, compute: &Compute<'c>) -> Option<Self> {
+    pub fn of_compute(
+        machine: Machine<'c>,
+        nest: &Nest<'c>,
+        compute: &Compute<'c>,
+    ) -> Option<Self> {
+        Self::of(machine, nest, compute, &compute.schedule)
+    }
+
+    /// The same with another schedule.
+    pub fn of(
+        machine: Machine<'c>,
+        nest: &Nest<'c>,
+        compute: &Compute<'c>,
+        schedule: &Schedule,
+    ) -> Option<Self> {
         let ([outer, inner], true) = (&compute.tiles[..], compute.layouts.is_some()) else {
             return None;
         };
@@ -249,11 +250,11 @@ impl<'c> Block<'c> {
         let mut block = match (&compute.axes, compute.lanes) {
             (Some(_), _) => Self::matrix(nest, mapping_of(machine, nest, compute)?, lanes)?,
             (None, Some(n)) => {
-                let named = &compute.schedule.operands;
+                let named = &schedule.operands;
                 let binding = bindings(&instruction, nest, named).into_iter().next()?;
                 let mut block =
                     Self::on_lanes(nest, (&instruction, &binding), n, [1, lanes.count], lanes)?;
-                let spread = &compute.schedule.spread;
+                let spread = &schedule.spread;
                 if !spread.is_empty() {
                     block = block.with_spread([M, N].map(|own| spread[block.axes[own]]))?;
                 }
@@ -263,6 +264,13 @@ impl<'c> Block<'c> {
         };
         block.tile = block.axes.map(|axis| outer.sizes[axis]);
         block.group = [M, N].map(|axis| inner.sizes[block.axes[axis]]);
+        block.stages = schedule.stages;
+        let layouts = compute.layouts.as_ref()?;
+        for side in [M, N] {
+            let lying = layouts.get(block.inputs[side]).and_then(|own| of_numbers(own));
+            block.along_k[side] = lying.is_some_and(|lying| lying.inner == block.axes[K]);
+        }
+        let block = block.with_interleaved(&schedule.interleave)?;
         block.is_whole().then_some(block)
     }
 
@@ -411,50 +419,5 @@ fn starts_plainly(nest: &Nest<'_>) -> bool {
     match &nest.starts[..] {
         [crate::nest::Start::From { inputs, .. }] => inputs.len() == 1,
         _ => true,
-    }
-}
-
-/// A block tile that was chosen.
-#[derive(Clone, Debug)]
-pub struct Chosen<'c> {
-    /// The tiles.
-    pub block: Block<'c>,
-    /// The memories.
-    pub ways: Ways<'c>,
-    /// How the inputs along m and along n lie, and the conflicts that saves.
-    pub lying: [(Lying, Choice); 2],
-    /// What it is predicted to take until all units are done, times units.
-    pub cost: Cost,
-    /// The rule by which the tile was constructed.
-    pub(super) rule: Rule,
-    /// Tiles that were compared.
-    pub compared: usize,
-}
-
-impl Chosen<'_> {
-    /// One line for people.
-    pub fn describe(&self) -> String {
-        let ([bm, bn, bk], [wm, wn]) = (self.block.tile, self.block.group);
-        let name = self.block.instruction().name;
-        let lanes = match self.block.core {
-            Core::Lanes(_, _, [m, n]) if m > 1 => format!(", lanes of {m}x{n}"),
-            _ => String::new(),
-        };
-        format!("@{name}, blocks of {bm}x{bn}x{bk}, groups of {wm}x{wn}{lanes}")
-    }
-
-    /// How an input lies and what its accesses take, for people.
-    pub fn conflicts(&self, side: usize) -> String {
-        let (lying, choice) = &self.lying[side];
-        let (_, columns) = self.block.rows_columns(side, lying.inner);
-        let near = self.ways.near.name;
-        let name = ["the input along m", "the input along n"][side];
-        format!(
-            "{name} in @{near}: {}, {} turns of banks a step (before {}, at least {})",
-            lying.layout.describe(columns),
-            choice.after.taken,
-            choice.before.taken,
-            choice.after.least,
-        )
     }
 }

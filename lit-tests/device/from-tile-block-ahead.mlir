@@ -1,0 +1,45 @@
+// A block tile whose inputs are brought a step ahead, and operands of several instructions that one
+// access takes.
+//
+// RUN: weft kernel 'C[m,n] += A[m,k] * B[k,n]' --shape m=4096,n=4096,k=4096 --dtype f16 --device a100 --emit tile -o %t.mlir
+// RUN: FileCheck %s --check-prefix=TILE < %t.mlir
+// RUN: weft compile %t.mlir --emit device -o - | FileCheck %s
+//
+// TILE: schedule <interleave = [1], stages = 2>
+//
+//       CHECK: device.kernel @expression_0 tasks {{.+}} groups 8 {
+// What a group brings, in registers: rounds, runs of a lane, elements of a run, lanes.
+//       CHECK:   %[[A:.+]] = device.alloc : memref<{{.+}}x32xf16, "reg">
+//       CHECK:   %[[B:.+]] = device.alloc : memref<{{.+}}x32xf16, "reg">
+//       CHECK:   device.transfer @load {{.+}} to %[[A]][
+//       CHECK:   device.transfer @load {{.+}} to %[[B]][
+//       CHECK:   scf.for %[[STEP:.+]] = 
+//       CHECK:     device.barrier "core"
+//       CHECK:     device.transfer @smem_store %[[A]][
+//       CHECK:     device.transfer @smem_store %[[B]][
+//       CHECK:     device.barrier "core"
+//       CHECK:     arith.minui
+//       CHECK:     device.transfer @load {{.+}} to %[[A]][
+//       CHECK:     device.transfer @load {{.+}} to %[[B]][
+//       CHECK:     device.barrier "thread"
+// Eight columns, one of each instruction, lie side by side.
+//       CHECK:     device.transfer @smem_load {{.+}} sizes [8, 16, 8] from_strides [1, {{.+}}, 8] {{.+}} run 8
+//       CHECK:       device.invoke @mma_m16n8k16_f16
+
+// What cannot be is refused, with what is accepted.
+//
+// RUN: sed 's/stages = 2/stages = 3/' %t.mlir > %t.three.mlir
+// RUN: not weft compile %t.three.mlir -o %t.weft 2>&1 | FileCheck %s --check-prefix=THREE
+// THREE: error: @expression_0 has a schedule of 3 `stages`, and @reg holds one step ahead of @smem
+// THREE: help: give 1 or 2
+
+// RUN: sed 's/interleave = .1./interleave = [2]/' %t.mlir > %t.deep.mlir
+// RUN: not weft compile %t.deep.mlir -o %t.weft 2>&1 | FileCheck %s --check-prefix=DEEP
+// DEEP: error: @expression_0 has a schedule whose `interleave` is [2], which changes nothing that a lane takes
+// DEEP: help: give some of [0, 1], along which a lane has several operands
+
+// RUN: sed 's/"smem".256, 128, 16./"smem"[64, 64, 16]/' %t.mlir > %t.uneven.mlir
+// RUN: sed -i 's/"reg".64, 64, 16./"reg"[16, 16, 16]/' %t.uneven.mlir
+// RUN: not weft compile %t.uneven.mlir -o %t.weft 2>&1 | FileCheck %s --check-prefix=UNEVEN
+// UNEVEN: error: @expression_0 has a schedule of 2 `stages`, and 16 groups cannot share out a tile of 64 x 16 evenly
+// UNEVEN: help: give 1, or sizes of the first rTile that are multiples of what all lanes move at once

@@ -1,0 +1,103 @@
+//! Checks of a block tile that a program describes: what is refused is named, with what would be
+//! accepted.
+
+use weft_dialects::device::Machine;
+use weft_dialects::ir::pass::Failed;
+use weft_dialects::ir::{Op, Report};
+use weft_dialects::tile::{Compute, Schedule};
+
+use crate::nest::Nest;
+use crate::tile::block::{Block, Dealt, K, Lying, M, N, Ways, of_numbers};
+
+/// A block tile, the machine's ways for it, and how the tile of each input lies.
+pub(super) type Checked<'c> = (Block<'c>, Ways<'c>, Vec<Lying>);
+
+/// Reads the block tile of a compute; reports the first thing that does not fit the machine.
+pub(super) fn check<'c>(
+    machine: Machine<'c>,
+    kernel: Op<'c>,
+    compute: &Compute<'c>,
+    nest: &Nest<'c>,
+) -> Result<Checked<'c>, Failed> {
+    let report = |what: String, help: String| {
+        Report::new(compute.op.location(), format!("@{} {what}", kernel.symbol())).help(help);
+        Failed
+    };
+    let registers = compute.tiles.last().map_or("", |tile| tile.memory.as_str());
+    let numbers = compute.layouts.iter().flatten();
+    let lying: Option<Vec<Lying>> = numbers.map(|layout| of_numbers(layout)).collect();
+    // Without what is checked below it is a block tile, or none at all.
+    let plain = Schedule { interleave: Vec::new(), ..compute.schedule.clone() };
+    let block = Block::of(machine, nest, compute, &plain);
+    let (Some(block), Some(ways), Some(lying)) = (block, Ways::of(machine, registers), lying)
+    else {
+        let help = "the first rTile is whole ones of the last, that whole instructions, and the \
+                    machine has moves by the memory of the first";
+        let what = "has layouts, and no tiles that groups can share";
+        return Err(report(what.to_owned(), help.to_owned()));
+    };
+    let fits = [M, N].into_iter().all(|side| {
+        let lying = lying[block.inputs[side]];
+        let axes = [block.axes[side], block.axes[K]];
+        let (_, columns) = block.rows_columns(side, lying.inner);
+        axes.contains(&lying.inner) && lying.layout.pitch >= columns
+    });
+    if !fits {
+        let help = "the inner axis is one of the input's, the pitch no less than the tile along it";
+        return Err(report("has layouts that do not hold its tiles".to_owned(), help.to_owned()));
+    }
+    let axes = &compute.schedule.interleave;
+    let block = block.with_interleaved(axes).ok_or_else(|| {
+        let own = [M, N, K].into_iter().filter(|&own| block.interleave(own).is_some());
+        let accepted: Vec<usize> = own.map(|own| block.axes[own]).collect();
+        let help = match &accepted[..] {
+            [] => "leave it out".to_owned(),
+            some => format!("give some of {some:?}, along which a lane has several operands"),
+        };
+        let what = format!(
+            "has a schedule whose `interleave` is {axes:?}, which changes nothing that a lane takes"
+        );
+        report(what, help)
+    })?;
+    stages(nest, &block, &ways, &lying).map_err(|(what, help)| report(what, help))?;
+    Ok((block, ways, lying))
+}
+
+/// Tests that the stages are as many as there is room for on the way to the groups.
+fn stages<'c>(
+    nest: &Nest<'c>,
+    block: &Block<'c>,
+    ways: &Ways<'c>,
+    lying: &[Lying],
+) -> Result<(), (String, String)> {
+    let stages = block.stages;
+    if stages == 1 {
+        return Ok(());
+    }
+    let (near, registers) = (ways.near.name, ways.registers.name);
+    let what = format!("has a schedule of {stages} `stages`");
+    if stages > 2 || ways.put.is_none() {
+        let (room, most) = match ways.put {
+            Some(_) => (format!("@{registers} holds one step ahead of @{near}"), "1 or 2"),
+            None => (format!("nothing moves from @{registers} to @{near}"), "1"),
+        };
+        return Err((format!("{what}, and {room}"), format!("give {most}")));
+    }
+    let uneven = [M, N].into_iter().find(|&side| {
+        let inner = lying[block.inputs[side]].inner;
+        Dealt::of(block, nest, side, inner).is_none()
+    });
+    match uneven {
+        None => Ok(()),
+        Some(side) => {
+            let (own, k) = (block.tile[side], block.tile[K]);
+            let groups: u64 = block.groups().iter().product();
+            let what = format!(
+                "{what}, and {groups} groups cannot share out a tile of {own} x {k} evenly"
+            );
+            let help = "give 1, or sizes of the first rTile that are multiples of what all lanes \
+                        move at once";
+            Err((what, help.to_owned()))
+        }
+    }
+}

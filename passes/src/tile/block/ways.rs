@@ -1,0 +1,51 @@
+//! The memories and moves of a block tile.
+
+use weft_dialects::device::{Machine, Memory, Move, Scope};
+
+/// The memories and moves of a block tile.
+#[derive(Clone, Debug)]
+pub struct Ways<'c> {
+    /// The memory that the groups of a core share.
+    pub near: Memory<'c>,
+    /// The registers of one group.
+    pub registers: Memory<'c>,
+    /// From the machine's shared memory to `near`.
+    pub stage: Move<'c>,
+    /// From `near` to the registers.
+    pub load: Move<'c>,
+    /// From the registers to the machine's shared memory.
+    pub store: Move<'c>,
+    /// Back from there.
+    pub fetch: Move<'c>,
+    /// What fills the registers.
+    pub fill: Move<'c>,
+    /// From the registers to `near`, for what is brought ahead.
+    pub put: Option<Move<'c>>,
+}
+
+impl<'c> Ways<'c> {
+    /// Those of a machine whose groups have registers of lanes and a memory of banks to share.
+    pub fn of(machine: Machine<'c>, registers: &str) -> Option<Self> {
+        let registers = machine.memory(registers).filter(|memory| memory.lanes().is_some())?;
+        let shared = machine.shared()?;
+        let strided = |from: &str, to: &str| {
+            machine.move_between(from, to).filter(|way| way.strided() && way.engine().is_none())
+        };
+        let near = machine.memories().into_iter().find(|memory| {
+            let core =
+                memory.scope() == Scope::Core && !memory.is_cache() && !memory.is_registers();
+            core && memory.banks().is_some() && strided(shared.name, memory.name).is_some()
+        })?;
+        let name = registers.name;
+        Some(Self {
+            stage: strided(shared.name, near.name)?,
+            load: strided(near.name, name)?,
+            store: strided(name, shared.name)?,
+            fetch: strided(shared.name, name)?,
+            fill: machine.fill_of(name)?,
+            put: strided(name, near.name),
+            registers,
+            near,
+        })
+    }
+}

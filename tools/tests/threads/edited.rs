@@ -1,0 +1,119 @@
+//! Fields of a block tile's schedule: each decides the code, and leaves the answer what it was.
+
+use std::rc::Rc;
+
+use weft::{Device, Options, Unit};
+use weft_dialects::device::Kernel as Program;
+use weft_dialects::ir::parse;
+use weft_passes::pipeline::Stage;
+
+use crate::host;
+use crate::kernels::unit;
+use crate::numbers::{Random, bytes, numbers};
+
+/// A product, and how its blocks are described but for the schedule.
+struct Product {
+    machine: &'static str,
+    elem: &'static str,
+    shape: &'static str,
+    tiles: &'static str,
+}
+
+const AMPERE: Product = Product {
+    machine: "a100",
+    elem: "f16",
+    shape: "m=100,n=152,k=104",
+    tiles: r#"on @mma_m16n8k16_f16 axes [0, 1, 2] tiles [#tile.rtile<"smem"[64, 64, 32]>, #tile.rtile<"reg"[32, 32, 16]>] layouts [array<i64: 2, 40>, array<i64: 1, 72>]"#,
+};
+
+const CDNA: Product = Product {
+    machine: "mi300x",
+    elem: "f16",
+    shape: "m=100,n=152,k=200",
+    tiles: r#"on @mfma_16x16x16_f16 axes [0, 1, 2] tiles [#tile.rtile<"lds"[64, 128, 128]>, #tile.rtile<"reg"[32, 64, 16]>] layouts [array<i64: 2, 136>, array<i64: 2, 136>]"#,
+};
+
+const LANES: Product = Product {
+    machine: "a100",
+    elem: "f32",
+    shape: "m=70,n=132,k=36",
+    tiles: r#"on @fmavv_f32 lanes 1 tiles [#tile.rtile<"smem"[64, 64, 16]>, #tile.rtile<"reg"[32, 64, 1]>] layouts [array<i64: 0, 68>, array<i64: 1, 64>]"#,
+};
+
+impl Product {
+    /// The program of stage `tile` with a schedule.
+    fn text(&self, schedule: &str) -> String {
+        let context = weft::context();
+        let what = ("C[m,n] += A[m,k] * B[k,n]", self.shape);
+        let (mut unit, _) = unit(&context, self.machine, what, self.elem);
+        unit.lower(Stage::Tile).expect("the machine can do it");
+        let text = unit.module().text();
+        let compute = text.find("tile.compute").expect("there is a compute");
+        let from = compute + text[compute..].find("on @").expect("it is on something");
+        let to = from + text[from..].find(" because").expect("it says why");
+        format!("{}{} {schedule}{}", &text[..from], self.tiles, &text[to..])
+    }
+
+    /// The device program of the product, and what its threads compute from random numbers.
+    fn run(&self, schedule: &str) -> (String, Vec<f64>) {
+        let context = weft::context();
+        let module = parse(&context, &self.text(schedule)).expect("the text is right");
+        let device = Device::Named(self.machine.to_owned());
+        let options = Options { device, jobs: 1, ..Options::default() };
+        let unit = Unit::from_module(&context, module, Rc::default(), options);
+        let mut unit = unit.expect("the module is good");
+        unit.lower(Stage::Device).unwrap_or_else(|error| panic!("{schedule}: {error}"));
+        let ops = unit.module().body(0).map(|block| block.ops()).unwrap_or_default();
+        let program = ops.into_iter().find_map(Program::of).expect("there is a kernel");
+        let mut random = Random(5);
+        let extents: Vec<u64> = (self.shape.split(','))
+            .map(|axis| axis[2..].parse().expect("an extent is a number"))
+            .collect();
+        let [m, n, k] = extents[..] else { panic!("a product has three axes") };
+        let input =
+            |random: &mut Random, count| bytes(&random.numbers(count, self.elem), self.elem);
+        let inputs = [input(&mut random, m * k), input(&mut random, k * n)];
+        let sums = vec![0xff; (m * n * 4) as usize];
+        let mut given: Vec<Vec<u8>> = inputs.into_iter().chain([sums]).collect();
+        let text = program.op.own_text();
+        host::run(self.machine, &text, &mut given);
+        (text, numbers(&given[2], "f32"))
+    }
+
+    fn holds(&self, schedules: &[&str]) {
+        let (mut texts, expected) = (Vec::new(), self.run("").1);
+        for schedule in schedules {
+            let (text, got) = self.run(&format!("schedule <{schedule}>"));
+            assert_eq!(got, expected, "{}: {schedule}", self.machine);
+            assert!(!texts.contains(&text), "{}: {schedule} decides nothing", self.machine);
+            texts.push(text);
+        }
+    }
+}
+
+#[test]
+fn interleave_and_stages_decide_code_of_warps() {
+    AMPERE.holds(&[
+        "stages = 1",
+        "stages = 2",
+        "interleave = [1]",
+        "interleave = [2], stages = 2",
+        "interleave = [1, 2], stages = 2",
+        "interleave = [0, 1, 2]",
+    ]);
+}
+
+#[test]
+fn interleave_and_stages_decide_code_of_wavefronts() {
+    CDNA.holds(&[
+        "stages = 1",
+        "stages = 2",
+        "interleave = [2]",
+        "interleave = [0, 2], stages = 2",
+    ]);
+}
+
+#[test]
+fn stages_decide_code_of_lanes() {
+    LANES.holds(&["stages = 1", "stages = 2"]);
+}
