@@ -19,11 +19,14 @@ device.machine @a100 arch("sm_80") features(["ptx80"]) {
   // about 3 microseconds after each other (makers' developer forums).
   // A barrier of eight groups: a tenth of a load from far away, an estimate.
   device.unit @sm count(108) clock_mhz(1410) partitions(4) block_lanes(1024) groups(8) barrier_cycles(47) handover_cycles(50) wait_cycles(940) launch_cycles(4230)
+  // Copies that threads begin and wait for by groups: "CUDA C++ Programming Guide", asynchronous copies.
+  device.engine @copies on @sm queue(64)
 
   // One address per lane: a warp's request goes through the load unit in a cycle where it hits.
   device.move @load from @global to @reg issue_cycles(1.000000e+00) latency_cycles(470) strided fills
   device.move @store from @reg to @global issue_cycles(1.000000e+00) latency_cycles(470) strided
   device.move @stage from @global to @smem issue_cycles(2.000000e+00) latency_cycles(470) strided fills
+  device.move @stage_ahead from @global to @smem engine(@copies) issue_cycles(1.000000e+00) latency_cycles(470) least_bytes(4) strided
   device.move @unstage from @smem to @global issue_cycles(2.000000e+00) latency_cycles(470) strided
   device.move @smem_load from @smem to @reg issue_cycles(1.000000e+00) latency_cycles(23) strided
   device.move @smem_store from @reg to @smem issue_cycles(1.000000e+00) latency_cycles(23) strided

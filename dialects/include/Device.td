@@ -232,7 +232,8 @@ def Device_MoveOp : Device_Op<"move", [Symbol, HasParent<"MachineOp">]> {
     ```
 
     `issue_cycles` is the time between two moves of one register, `strided`
-    says that elements need not lie side by side, `fills` that it can also write
+    says that elements need not lie side by side, `least_bytes` how many bytes of them do at least,
+    at both ends and aligned, in what a lane moves at once; `fills` that it can also write
     one number to every place, `streams` that it writes whole registers past the
     caches: for what is not read again while it would still be there. A copy by it goes
     to multiples of a register's bytes, counted from the memref's begin; where that
@@ -242,7 +243,7 @@ def Device_MoveOp : Device_Op<"move", [Symbol, HasParent<"MachineOp">]> {
     fill, `{value}`. Addresses and strides are in bytes. Clauses behind the memories stand in any order.
 
     - C1: both memories belong to the machine.
-    - C2: cycles and bandwidth are above zero.
+    - C2: cycles, bandwidth and least bytes are above zero.
     - C3: the engine belongs to the machine.
     - C4: every name in braces of an encoding is one of those above.
   }];
@@ -250,7 +251,8 @@ def Device_MoveOp : Device_Op<"move", [Symbol, HasParent<"MachineOp">]> {
                        FlatSymbolRefAttr:$target, OptionalAttr<FlatSymbolRefAttr>:$engine,
                        OptionalAttr<I64Attr>:$bytes_per_cycle,
                        OptionalAttr<F64Attr>:$issue_cycles,
-                       OptionalAttr<I64Attr>:$latency_cycles, UnitAttr:$strided,
+                       OptionalAttr<I64Attr>:$latency_cycles,
+                       OptionalAttr<I64Attr>:$least_bytes, UnitAttr:$strided,
                        UnitAttr:$fills, UnitAttr:$streams,
                        OptionalAttr<StrAttr>:$encoding);
   let assemblyFormat = [{
@@ -259,6 +261,7 @@ def Device_MoveOp : Device_Op<"move", [Symbol, HasParent<"MachineOp">]> {
           | `bytes_per_cycle` `(` $bytes_per_cycle `)`
           | `issue_cycles` `(` $issue_cycles `)`
           | `latency_cycles` `(` $latency_cycles `)`
+          | `least_bytes` `(` $least_bytes `)`
           | `strided` $strided
           | `fills` $fills
           | `streams` $streams
@@ -445,7 +448,8 @@ def Device_KernelOp : Device_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBloc
       they share, and a barrier wider than a group, stand under no condition and take no
       index that depends on `device.group`.
     - C4: between a write to memory that the groups share and what reads it, and between
-      that and the next write, stands a barrier of scope "core".
+      that and the next write, stands a barrier of scope "core". What an engine writes is
+      written where its token is waited for, into one of several rooms of a buffer.
     - C5: a contract's grid has as many points as there are rTasks; of each argument it says a
       block of the argument's rank and the place of that, affine in the grid's dimensions; every
       block begins inside of its argument.

@@ -62,6 +62,7 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     | `spread` | the lanes of a group along each axis: `[8, 4, 1]` are 32, each with neighbouring points of its own | all along `lanes` |
     | `interleave` | axes along which neighbours belong to different instructions of a group, so that a lane takes one operand of each by one access: of 8 instructions along 128 columns the first has columns 0, 8, 16 | an instruction's points are neighbours |
     | `stages` | steps of the innermost looped reduction whose inputs have buffers at the same time; 2 is double buffering | 1 |
+    | `ahead` | the move, of an engine, by which groups that share tiles bring those of later steps to rooms of their own | later tiles wait in registers |
   }];
   let parameters = (ins
     OptionalParameter<"::mlir::DenseI64ArrayAttr", "loops over tiles, outermost first">:$order,
@@ -77,6 +78,7 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     OptionalParameter<"::mlir::DenseI64ArrayAttr", "lanes along each axis">:$spread,
     OptionalParameter<"::mlir::DenseI64ArrayAttr", "axes whose neighbours different instructions take">:$interleave,
     OptionalParameter<"::mlir::DenseI64ArrayAttr", "the nest's operands as the instruction's">:$operands,
+    OptionalParameter<"::mlir::FlatSymbolRefAttr", "move of later steps' inputs">:$ahead,
     DefaultValuedParameter<"int64_t", "1", "steps that have buffers at the same time">:$stages);
   let assemblyFormat = "`<` struct(params) `>`";
 }
@@ -331,12 +333,12 @@ def Tile_ComputeOp : Tile_Op<"compute", [AttrSizedOperandSegments, SingleBlock]>
       those of `slide` and `unroll` reduce; none of the latter six has the lanes. Those of
       `interleave` may be any.
     - C7: `stream` is a streaming move of the machine from the registers, `border` a cache of a
-      unit, and there is one number of phases for each input with a border.
+      unit, `ahead` a move of an engine, and there is one number of phases for each input with a border.
     - C8: there are 1 to 16 stages, and more than one only with `axes` or `layouts`.
     - C9: lanes have every field but `stages` and `spread`, an instruction with `axes` has `order`,
       `stages` and `operands`, lanes whose groups share tiles (`layouts`) have `spread`, `stages`
-      and `operands`, other instructions whose groups do have `interleave`, `stages` and `operands`,
-      and moves have none.
+      `ahead` and `operands`, other instructions whose groups do have `interleave`, `stages`, `ahead`
+      and `operands`, and moves have none.
     - C10: `spread` has one number from 1 on for each axis, which divides the last rTile's; their
       product are the lanes of its memory.
     - C11: `operands` has one number for each operand of the instruction, of an operand of the nest

@@ -41,7 +41,7 @@ device.machine @warps arch("sm_80") features(["ptx80"]) {
 //       CHECK:   device.transfer @near {{.+}} sizes [4, 8, 4] from_strides [1, 0, 4] to_strides [32, 4, 1]
 //       CHECK:   device.transfer @store {{.+}} sizes [4, 4, 8, 4] from_strides [128, 32, 4, 1] to_strides [256, 1, 1024, 4]
 //  WIDE-LABEL: device.kernel @mm
-//        WIDE:   device.transfer @near {{.+}} sizes [8, 4, 8] from_strides [32, 256, 0] to_strides [32, 8, 1]
+//        WIDE:   device.transfer @near {{.+}} sizes [2, 4, 4, 8] from_strides [512, 32, 128, 0] to_strides [128, 32, 8, 1]
 //        WIDE:   device.transfer @near {{.+}} sizes [2, 4, 8] from_strides [1, 0, 2] to_strides [32, 8, 1]
 tile.kernel @mm {
 ^bb0(%a: tensor<64x256xf32>, %b: tensor<256x256xf32>, %c: tensor<64x256xf32>):

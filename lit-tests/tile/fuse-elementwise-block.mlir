@@ -7,11 +7,11 @@
 //       CHECK: tile.run
 //   CHECK-NOT: tile.run
 //       CHECK: tile.kernel @mm_relu
-//       CHECK: tile.compute {{.+}} on @mma_m16n8k16_f16 axes [0, 1, 2] tiles {{.+}} layouts [
+//       CHECK: tile.compute {{.+}} on @mma_m16n8k16_f16 axes [{{.+}}] tiles {{.+}} layouts [
 
 // The bias comes to registers in the order in which the instruction leaves its sums, 16 by 8 of them.
 // DEVICE-LABEL: device.kernel @mm_relu
-//       DEVICE:   %[[SUMS:.+]] = device.alloc : memref<[[M:[0-9]+]]x[[N:[0-9]+]]x16x8xf32, "reg">
+//       DEVICE:   %[[SUMS:.+]] = device.alloc : memref<{{.+}}x16x8xf32, "reg">
 //       DEVICE:   device.invoke @mma_m16n8k16_f16
 //       DEVICE:   %[[BIAS:.+]] = device.alloc : memref<16x8xf32, "reg">
 //       DEVICE:   device.transfer {{.+}} %[[BIAS]]

@@ -156,7 +156,7 @@ tile.kernel @matrix {
 // CHECK: error: the schedule spreads lanes by [2, 3] over tiles of [2, 4]
 // CHECK: help: give a divisor of each size of the last rTile
 // CHECK: error: the schedule has `order`, which lanes whose groups share tiles cannot follow
-// CHECK: help: leave it out; there are `spread`, `stages` and `operands`
+// CHECK: help: leave it out; there are `spread`, `stages`, `ahead` and `operands`
 // CHECK: error: the schedule spreads lanes by [1, 2]; @vreg has 4
 // CHECK: help: give numbers whose product is 4
 device.machine @toy arch("toy") features([]) {

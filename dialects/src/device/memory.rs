@@ -111,6 +111,8 @@ view! {
         issue_cycles: Option<f64> = super::view::float(op, "issue_cycles");
         /// Cycles until what was moved is there.
         latency_cycles: Option<u64> = number(op, "latency_cycles");
+        /// Bytes that lie side by side, at least, in what a lane moves at once.
+        least_bytes: u64 = number(op, "least_bytes").unwrap_or(1);
         /// True if elements need not lie side by side.
         strided: bool = op.attr("strided").is_some();
         /// True if it can write one number to every place.

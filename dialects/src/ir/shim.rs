@@ -29,6 +29,7 @@ pub struct WeftSchedule {
     pub spread: MlirAttribute,
     pub interleave: MlirAttribute,
     pub operands: MlirAttribute,
+    pub ahead: MlirAttribute,
     pub grow: i64,
     pub transpose: i64,
     pub combine_rows: i64,

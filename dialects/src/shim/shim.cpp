@@ -216,7 +216,8 @@ MlirAttribute weftScheduleGet(MlirContext context, const WeftSchedule *fields) {
       list(fields->slide), list(fields->unroll), axis(fields->transpose),
       axis(fields->combineRows), symbol(fields->stream),
       symbol(fields->border), list(fields->phases), list(fields->spread),
-      list(fields->interleave), list(fields->operands), fields->stages));
+      list(fields->interleave), list(fields->operands), symbol(fields->ahead),
+      fields->stages));
 }
 bool weftScheduleRead(MlirAttribute attribute, WeftSchedule *fields) {
   auto schedule = dyn_cast<weft::tile::ScheduleAttr>(unwrap(attribute));
@@ -232,6 +233,7 @@ bool weftScheduleRead(MlirAttribute attribute, WeftSchedule *fields) {
              wrap(Attribute(schedule.getSpread())),
              wrap(Attribute(schedule.getInterleave())),
              wrap(Attribute(schedule.getOperands())),
+             wrap(Attribute(schedule.getAhead())),
              schedule.getGrow().value_or(INT64_MIN),
              schedule.getTranspose().value_or(INT64_MIN),
              schedule.getCombineRows().value_or(INT64_MIN),

@@ -25,6 +25,8 @@ pub struct Schedule {
     pub combine_rows: Option<usize>,
     /// The move that stores whole registers past the caches.
     pub stream: Option<String>,
+    /// The move, of an engine, by which tiles of later steps are brought.
+    pub ahead: Option<String>,
     /// The memory in which inputs with borders are laid out.
     pub border: Option<String>,
     /// For each input with a border, in how many interleaved parts its rows lie. Empty for 1.
@@ -51,6 +53,7 @@ impl Default for Schedule {
             transpose: None,
             combine_rows: None,
             stream: None,
+            ahead: None,
             border: None,
             phases: Vec::new(),
             spread: Vec::new(),
@@ -91,6 +94,7 @@ impl Schedule {
             transpose: axis(fields.transpose)?,
             combine_rows: axis(fields.combine_rows)?,
             stream: name(fields.stream),
+            ahead: name(fields.ahead),
             border: name(fields.border),
             phases: numbers(fields.phases)?,
             spread: numbers(fields.spread)?,
@@ -121,6 +125,7 @@ impl Schedule {
             transpose: self.transpose.map(|axis| axis as i64),
             combine_rows: self.combine_rows.map(|axis| axis as i64),
             stream: symbol(&self.stream),
+            ahead: symbol(&self.ahead),
             border: symbol(&self.border),
             phases: list(&mut self.phases.iter().map(|&number| number as i64)),
             spread: list(&mut self.spread.iter().map(|&number| number as i64)),

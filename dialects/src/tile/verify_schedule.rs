@@ -70,7 +70,7 @@ pub(super) fn compute_c6(op: Op<'_>, diag: &mut Diagnostics) {
 }
 
 /// C7. `stream` is a streaming move of the machine from the registers, `border` a cache of a unit,
-/// and there is one number of phases for each input with a border.
+/// `ahead` a move of an engine, and there is one number of phases for each input with a border.
 pub(super) fn compute_c7(op: Op<'_>, diag: &mut Diagnostics) {
     let Some(fields) = fields(op) else { return };
     let machine = Machine::of(op);
@@ -86,6 +86,15 @@ pub(super) fn compute_c7(op: Op<'_>, diag: &mut Diagnostics) {
                 .note(fact, "the move is here")
                 .help(format!("name a move from @{registers} that has `streams`, or leave it out"));
         }
+    }
+    if let (Some(ahead), Some(machine)) = (fields.ahead.and_then(attr::symbol), machine)
+        && let Some(fact) = check_fact(op, machine, "device.move", ahead, diag)
+        && machine.move_named(ahead).is_none_or(|way| way.engine().is_none())
+    {
+        let what = format!("the schedule brings later steps by @{ahead}, which waits for each");
+        diag.error(op, what)
+            .note(fact, "the move is here")
+            .help("name a move that has an `engine`, or leave it out");
     }
     if let (Some(border), Some(machine)) = (fields.border.and_then(attr::symbol), machine)
         && let Some(fact) = check_fact(op, machine, "device.memory", border, diag)
@@ -144,17 +153,21 @@ pub(super) fn compute_c8(op: Op<'_>, diag: &mut Diagnostics) {
 }
 
 /// C9. Lanes have every field but `stages` and `spread`, an instruction with `axes` has `order`,
-/// `stages` and `operands`, lanes whose groups share tiles (`layouts`) have `spread`, `stages` and
-/// `operands`, other instructions whose groups do have `interleave`, `stages` and `operands`, and
-/// moves have none.
+/// `stages` and `operands`, lanes whose groups share tiles (`layouts`) have `spread`, `stages`,
+/// `ahead` and `operands`, other instructions whose groups do have `interleave`, `stages`, `ahead` and
+/// `operands`, and moves have none.
 pub(super) fn compute_c9(op: Op<'_>, diag: &mut Diagnostics) {
     let Some(fields) = fields(op) else { return };
     let by = Machine::of(op).zip(op.attr("instruction").and_then(attr::symbol));
     let is_move = by.is_some_and(|(machine, name)| machine.move_named(name).is_some());
     let (with_axes, share) = (op.attr("axes").is_some(), op.attr("layouts").is_some());
     let (what, accepted): (&str, &[&str]) = match (share, with_axes) {
-        (true, false) => ("lanes whose groups share tiles", &["spread", "stages", "operands"]),
-        (true, true) => ("groups of lanes that share tiles", &["interleave", "stages", "operands"]),
+        (true, false) => {
+            ("lanes whose groups share tiles", &["spread", "stages", "ahead", "operands"])
+        }
+        (true, true) => {
+            ("groups of lanes that share tiles", &["interleave", "stages", "ahead", "operands"])
+        }
         (false, true) => ("an instruction with axes", &["order", "stages", "operands"]),
         (false, false) if is_move => ("a move", &[]),
         (false, false) => ("a group of lanes by itself", &OF_LANES),
@@ -171,6 +184,7 @@ pub(super) fn compute_c9(op: Op<'_>, diag: &mut Diagnostics) {
         ("transpose", fields.transpose.is_some()),
         ("combine_rows", fields.combine_rows.is_some()),
         ("stream", fields.stream.is_some()),
+        ("ahead", fields.ahead.is_some()),
         ("border", fields.border.is_some()),
         ("phases", has(fields.phases)),
         ("spread", has(fields.spread)),

@@ -100,6 +100,9 @@ fn interleave_and_stages_decide_code_of_warps() {
         "interleave = [2], stages = 2",
         "interleave = [1, 2], stages = 2",
         "interleave = [0, 1, 2]",
+        "ahead = @stage_ahead, stages = 2",
+        "ahead = @stage_ahead, stages = 3",
+        "interleave = [1, 2], ahead = @stage_ahead, stages = 4",
     ]);
 }
 

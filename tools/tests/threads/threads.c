@@ -152,6 +152,57 @@ static void write_files(int count, char **names, void **bytes, long *sizes) {
   }
 }
 
+// Copies that a thread begins and waits for by groups: each is done when it is waited for, in every
+// second block at once. So what is read too early is not there yet in one of two blocks, and what is
+// overwritten too early is gone in the other.
+#define COPIES 256
+static struct {
+  void *to;
+  const void *from;
+  int bytes, read, group;
+} copies[THREADS][COPIES];
+static int begun[THREADS], done[THREADS], group[THREADS];
+
+static void finish_copies(int thread, int last_group) {
+  while (done[thread] < begun[thread] && copies[thread][done[thread] % COPIES].group <= last_group) {
+    int at = done[thread]++ % COPIES;
+    memset(copies[thread][at].to, 0, copies[thread][at].bytes);
+    memcpy(copies[thread][at].to, copies[thread][at].from, copies[thread][at].read);
+  }
+}
+
+static void begin_copy(void *to, const void *from, int bytes, int read) {
+  int thread = thread_number;
+  if (begun[thread] - done[thread] == COPIES) {
+    fprintf(stderr, "more than %d copies under way\n", COPIES);
+    abort();
+  }
+  int at = begun[thread]++ % COPIES;
+  copies[thread][at].to = to;
+  copies[thread][at].from = from;
+  copies[thread][at].bytes = bytes;
+  copies[thread][at].read = read;
+  copies[thread][at].group = group[thread];
+  if (block_number % 2)
+    finish_copies(thread, group[thread]);
+}
+
+#define COPY(cache, size)                                                                     \
+  void llvm_nvvm_cp_async_##cache##_shared_global_##size(void *to, const void *from) {        \
+    begin_copy(to, from, size, size);                                                         \
+  }                                                                                           \
+  void llvm_nvvm_cp_async_##cache##_shared_global_##size##_s(void *to, const void *from,      \
+                                                             int32_t read) {                  \
+    begin_copy(to, from, size, read);                                                         \
+  }
+COPY(ca, 4)
+COPY(ca, 8)
+COPY(cg, 16)
+void llvm_nvvm_cp_async_commit_group(void) { ++group[thread_number]; }
+void llvm_nvvm_cp_async_wait_group(int32_t under_way) {
+  finish_copies(thread_number, group[thread_number] - 1 - under_way);
+}
+
 int32_t llvm_amdgcn_workitem_id_x(void) { return thread_number; }
 int32_t llvm_amdgcn_workgroup_id_x(void) { return block_number; }
 int32_t llvm_amdgcn_readfirstlane(int32_t value) { return value; }

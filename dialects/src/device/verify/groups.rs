@@ -68,13 +68,19 @@ fn is_wide_barrier(op: Op<'_>) -> bool {
     op.is("device.barrier") && scope.is_some_and(|scope| scope >= Scope::Core)
 }
 
+/// Whether an operation only begins what it does: an engine writes later.
+fn is_ahead(op: Op<'_>) -> bool {
+    op.is("device.transfer") && !op.results().is_empty()
+}
+
 fn is_shared(machine: Machine<'_>, memref: Val<'_>) -> bool {
     let memory = ty::memory(memref.ty()).and_then(|name| machine.memory(name));
     memory.is_none_or(|memory| !memory.is_registers())
 }
 
 /// C4. Between a write to memory that the groups share and what reads it, and between that
-/// and the next write, stands a barrier of scope "core".
+/// and the next write, stands a barrier of scope "core". What an engine writes is written where its
+/// token is waited for, into one of several rooms of a buffer.
 pub(super) fn kernel_c4(op: Op<'_>, diag: &mut Diagnostics) {
     let Some(kernel) = Kernel::of(op).filter(|kernel| kernel.groups > 1) else { return };
     let Some(machine) = Machine::of(op) else { return };
@@ -84,7 +90,13 @@ pub(super) fn kernel_c4(op: Op<'_>, diag: &mut Diagnostics) {
             rooms.push(inner.result(0));
         }
     });
-    let mut order = Order { machine, rooms, reported: Vec::new() };
+    let mut fills = Vec::new();
+    op.walk(&mut |inner| {
+        if let Some(transfer) = Transfer::of(inner).filter(|_| is_ahead(inner)) {
+            fills.extend(rooms.iter().position(|room| *room == transfer.target.memref));
+        }
+    });
+    let mut order = Order { machine, rooms, fills, reported: Vec::new() };
     order.block(kernel.body, &mut State::default(), diag);
 }
 
@@ -98,6 +110,8 @@ struct State {
 struct Order<'c> {
     machine: Machine<'c>,
     rooms: Vec<Val<'c>>,
+    /// Those that an engine fills.
+    fills: Vec<usize>,
     reported: Vec<Op<'c>>,
 }
 
@@ -111,6 +125,11 @@ impl<'c> Order<'c> {
     fn op(&mut self, op: Op<'c>, state: &mut State, diag: &mut Diagnostics) {
         if is_wide_barrier(op) {
             *state = State::default();
+            return;
+        }
+        // Only who waited knows that they are written: others know it behind the next barrier.
+        if op.is("device.wait") && !op.operands().is_empty() {
+            state.written.extend(&self.fills);
             return;
         }
         if op.name().starts_with("device.") {
@@ -135,7 +154,9 @@ impl<'c> Order<'c> {
                     );
             }
             state.read.extend(reads);
-            state.written.extend(writes);
+            if !is_ahead(op) {
+                state.written.extend(writes);
+            }
             return;
         }
         let regions: Vec<_> = (0..op.region_count()).filter_map(|n| op.first_block(n)).collect();

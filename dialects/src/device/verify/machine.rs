@@ -309,9 +309,10 @@ pub(super) fn move_c1(op: Op<'_>, diag: &mut Diagnostics) {
     check_memory(op, "target", diag);
 }
 
-/// C2. Cycles and bandwidth are above zero.
+/// C2. Cycles, bandwidth and least bytes are above zero.
 pub(super) fn move_c2(op: Op<'_>, diag: &mut Diagnostics) {
     check_cycles(op, diag);
+    check_positive(op, "least_bytes", diag);
     check_positive(op, "bytes_per_cycle", diag);
 }
 

@@ -75,6 +75,10 @@ pub fn transfer<'c>(
     let Transfer { source, target, sizes, from_strides, to_strides, .. } = transfer;
     let Transfer { limits, pads, run, .. } = transfer;
     let moved = Steps { sizes, from: from_strides, to: to_strides, limits, pads: *pads, run: *run };
+    if super::tokens::is_begun(thread.machine, transfer.op) {
+        begin_box(b, thread, transfer.op, [source, target], &moved, diag);
+        return;
+    }
     move_box(b, thread, transfer.op, [source, target], &moved, diag);
 }
 
@@ -82,9 +86,8 @@ pub fn transfer<'c>(
 pub fn fill<'c>(b: &mut Builder<'c>, thread: &Thread<'c>, fill: &Fill<'c>, diag: &mut Diagnostics) {
     let value = constant(b, fill);
     match thread.storage(&fill.target) {
-        Storage::Memory { flat, shape, ours, swizzle } => {
-            let base = thread.linear(b, shape, &fill.target.indices);
-            let end = End { flat: *flat, base, swizzle: *swizzle, steps: &fill.strides };
+        Storage::Memory { ours, .. } => {
+            let end = End::new(b, thread, &fill.target, &fill.strides).expect("it is a memory");
             around(b, thread, *ours, |b| together::fill(b, thread, &fill.sizes, &end, value));
         }
         Storage::Registers { slots, shape, layout } => {
@@ -105,6 +108,30 @@ fn constant<'c>(b: &mut Builder<'c>, fill: &Fill<'c>) -> Val<'c> {
     b.op_with("arith.constant", &[], &[ty], &[("value", fill.value)], 0).result(0)
 }
 
+/// Begins a transfer between memories, and closes its group of copies.
+fn begin_box<'c>(
+    b: &mut Builder<'c>,
+    thread: &Thread<'c>,
+    op: Op<'c>,
+    [source, target]: [&View<'c>; 2],
+    moved: &Steps<'_, 'c>,
+    diag: &mut Diagnostics,
+) {
+    let from = End::new(b, thread, source, moved.from);
+    let to = End::new(b, thread, target, moved.to);
+    let begun = match (from, to) {
+        (Some(from), Some(to)) if thread.isa.copies_ahead() => {
+            together::begin(b, thread, moved, &from, &to)
+        }
+        _ => false,
+    };
+    if !begun {
+        diag.error(op, "threads cannot begin this transfer and go on")
+            .help("give 4, 8 or 16 bytes side by side at both ends, in memories that threads share, on an architecture with asynchronous copies");
+    }
+    thread.isa.close_copies(b);
+}
+
 fn move_box<'c>(
     b: &mut Builder<'c>,
     thread: &Thread<'c>,
@@ -113,14 +140,9 @@ fn move_box<'c>(
     moved: &Steps<'_, 'c>,
     diag: &mut Diagnostics,
 ) {
-    let mut end = |view: &View<'c>, storage: &Storage<'c>| {
-        let Storage::Memory { flat, shape, swizzle, .. } = storage else { return None };
-        Some((*flat, thread.linear(b, shape, &view.indices), *swizzle))
-    };
     let (from_storage, to_storage) = (thread.storage(source), thread.storage(target));
-    let (from, to) = (end(source, from_storage), end(target, to_storage));
-    let from = from.map(|(flat, base, swizzle)| End { flat, base, swizzle, steps: moved.from });
-    let to = to.map(|(flat, base, swizzle)| End { flat, base, swizzle, steps: moved.to });
+    let from = End::new(b, thread, source, moved.from);
+    let to = End::new(b, thread, target, moved.to);
     let ours = matches!(to_storage, Storage::Memory { ours: true, .. });
     match (from_storage, from, to_storage, to) {
         (_, Some(from), _, Some(to)) => {

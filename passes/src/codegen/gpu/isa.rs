@@ -181,6 +181,47 @@ impl Isa {
         }
     }
 
+    /// Returns whether threads can begin copies to memory that they share, and go on.
+    pub fn copies_ahead(self) -> bool {
+        self == Self::Ptx
+    }
+
+    /// Begins a copy of 4, 8 or 16 bytes, aligned at both ends, to memory that a block shares; of
+    /// zeros where the condition does not hold. Each end is a memref and a place in it.
+    pub fn copy_ahead<'c>(
+        self,
+        b: &mut Builder<'c>,
+        from: [Val<'c>; 2],
+        to: [Val<'c>; 2],
+        bytes: u64,
+        inside: Option<Val<'c>>,
+    ) {
+        let int = ty::int(b.context(), 32);
+        let (from, to) = (pointer(b, from, 1), pointer(b, to, 3));
+        // What goes past the nearest cache is 16 bytes wide; each thread needs its bytes once.
+        let cache = if bytes == 16 { "cg" } else { "ca" };
+        let name = format!("llvm.nvvm.cp.async.{cache}.shared.global.{bytes}");
+        match inside {
+            None => drop(intrinsic(b, &name, &[to, from], None)),
+            Some(inside) => {
+                let [all, none] = [bytes as i64, 0].map(|bytes| b.integer(int, bytes));
+                let read = b.op("arith.select", &[inside, all, none], &[int]).result(0);
+                intrinsic(b, &format!("{name}.s"), &[to, from, read], None);
+            }
+        }
+    }
+
+    /// Closes the group of the copies that were begun since the last was closed.
+    pub fn close_copies(self, b: &mut Builder<'_>) {
+        intrinsic(b, "llvm.nvvm.cp.async.commit.group", &[], None);
+    }
+
+    /// Waits until at most so many groups of copies, the last ones, are under way.
+    pub fn wait_for_copies(self, b: &mut Builder<'_>, count: u64) {
+        let count = b.integer(ty::int(b.context(), 32), count as i64);
+        intrinsic(b, "llvm.nvvm.cp.async.wait.group", &[count], None);
+    }
+
     /// Waits for the threads of a warp, or of a block; of the first `part` of a block, where it
     /// is said. A thread alone waits for nobody, but what it asks of memories stays in order.
     pub fn barrier(self, b: &mut Builder<'_>, scope: Scope, part: Option<u64>) {
@@ -234,6 +275,18 @@ fn fence(b: &mut Builder<'_>, ordering: i64, scope: &str) {
         ("syncscope", attr::of_string(context, scope)),
     ];
     b.op_with("llvm.fence", &[], &[], &attributes, 0);
+}
+
+/// The pointer to an element of a memref of one dimension, in LLVM's address space of the memref.
+fn pointer<'c>(b: &mut Builder<'c>, [memref, at]: [Val<'c>; 2], space: u32) -> Val<'c> {
+    let context = b.context();
+    let (index, long) = (Type::index(context), ty::int(context, 64));
+    let base = b.op("memref.extract_aligned_pointer_as_index", &[memref], &[index]).result(0);
+    let bytes = ty::elem(memref.ty()).and_then(ty::byte_size).unwrap_or(1);
+    let place = crate::nest::emit_sum(b, &[(base, 1), (at, bytes as i64)], 0);
+    let place = b.op("arith.index_cast", &[place], &[long]).result(0);
+    let pointer = ty::parse(context, &format!("!llvm.ptr<{space}>")).expect("LLVM has pointers");
+    b.op("llvm.inttoptr", &[place], &[pointer]).result(0)
 }
 
 /// A call of an intrinsic that gives an `i32`.

@@ -23,6 +23,7 @@ mod registers;
 mod shared;
 mod storage;
 mod together;
+mod tokens;
 mod whole;
 
 use rustc_hash::FxHashMap;
@@ -138,6 +139,7 @@ fn lower<'c>(
     };
     let mut thread = Thread { context, machine, isa, lanes, groups, part, place, storages };
     let rows = stand_in(&mut thread, func);
+    let waits = tokens::Waits::take(context, machine, func);
     let mut device_ops = Vec::new();
     func.walk(&mut |op| {
         if op.name().starts_with("device.") {
@@ -154,7 +156,7 @@ fn lower<'c>(
         .into_iter()
         .filter(|op| !op.parent().is_some_and(|around| around.name().starts_with("device.")));
     for op in outer.collect::<Vec<_>>() {
-        expand(&thread, op, diag);
+        expand(&thread, op, &waits, diag);
         op.erase();
     }
     rewrite_loads(&thread, func);
@@ -225,7 +227,7 @@ fn place_allocs<'c>(
     true
 }
 
-fn expand<'c>(thread: &Thread<'c>, op: Op<'c>, diag: &mut Diagnostics) {
+fn expand<'c>(thread: &Thread<'c>, op: Op<'c>, waits: &tokens::Waits<'c>, diag: &mut Diagnostics) {
     let mut b = Builder::before(thread.context, op);
     let b = &mut b;
     let asynchronous = !op.is("device.group");
@@ -254,7 +256,9 @@ fn expand<'c>(thread: &Thread<'c>, op: Op<'c>, diag: &mut Diagnostics) {
         lanes::combine(b, thread, &combine, diag);
     } else if op.is("device.group") {
         op.result(0).replace_with(thread.place.group);
-    } else if op.is("device.wait") && op.operands().is_empty() {
+    } else if let Some(count) = waits.under_way(op) {
+        thread.isa.wait_for_copies(b, count);
+    } else if op.is("device.ready") || op.is("device.wait") && op.operands().is_empty() {
         // Nothing was begun that could still be under way.
     } else if op.is("device.barrier") {
         let scope = op.attr("scope").and_then(attr::string).and_then(Scope::parse);

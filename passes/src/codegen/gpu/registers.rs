@@ -60,7 +60,7 @@ pub fn load<'c>(
         // The tensor's first element is there, wherever the box begins.
         let spare = if moved.limits.is_empty() { from.base } else { b.index(0) };
         let at = choose(b, condition, at, Some(spare));
-        let at = storage::swizzled(b, at, from.swizzle);
+        let at = from.stored(b, at);
         let value = wide_load(b, from.flat, at, count);
         for (slot, mut value) in run.iter().zip(elements(b, value, count)) {
             if moved.pads

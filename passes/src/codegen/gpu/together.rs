@@ -7,10 +7,11 @@
 //! So neighbours move neighbours: a row of the box is read as whole transactions, and where
 //! the machine has wide accesses a thread moves a chunk by one.
 
+use weft_dialects::device::View;
 use weft_dialects::ir::{Builder, Type, Val, attr, ty};
 
 use super::boxes::{Steps, address, both, choose, compare, when};
-use super::storage::{Thread, load, store, swizzled};
+use super::storage::{Storage, Thread, load, store, swizzled};
 use crate::nest::emit_sum;
 use crate::tile::banks::Swizzle;
 
@@ -22,19 +23,52 @@ const WRITTEN_OUT: u64 = 32;
 pub struct End<'a, 'c> {
     /// `memref<elements x elem, space>`.
     pub flat: Val<'c>,
-    /// The first element.
+    /// The first element of the box in its room.
     pub base: Val<'c>,
+    /// The first element of the room, where the memory has several that are swizzled alike.
+    pub room: Option<Val<'c>>,
     /// The swizzle, if elements are not stored in order.
     pub swizzle: Option<Swizzle>,
     /// Elements between neighbours along each side.
     pub steps: &'a [i64],
 }
 
-impl<'c> End<'_, 'c> {
+impl<'a, 'c> End<'a, 'c> {
+    /// A box that begins at a view of a memory.
+    pub fn new(
+        b: &mut Builder<'c>,
+        thread: &Thread<'c>,
+        view: &View<'c>,
+        steps: &'a [i64],
+    ) -> Option<Self> {
+        let Storage::Memory { flat, shape, swizzle, .. } = thread.storage(view) else {
+            return None;
+        };
+        let (mut own, mut room) = ((&shape[..], &view.indices[..]), None);
+        let alike = |swizzle: &Swizzle, elements: u64| {
+            elements.is_multiple_of(1 << (swizzle.shift + swizzle.bits))
+        };
+        // What is added behind the swizzle is added to an address that does not change.
+        if let ([_, rest @ ..], [first, indices @ ..]) = own
+            && swizzle.as_ref().is_some_and(|own| alike(own, rest.iter().product()))
+        {
+            room = Some(emit_sum(b, &[(*first, rest.iter().product::<u64>() as i64)], 0));
+            own = (rest, indices);
+        }
+        let base = thread.linear(b, own.0, own.1);
+        Some(Self { flat: *flat, base, room, swizzle: *swizzle, steps })
+    }
+
     /// The place of the element of a point.
     pub fn place(&self, b: &mut Builder<'c>, point: &[Val<'c>]) -> Val<'c> {
         let at = address(b, self.base, point, self.steps);
-        swizzled(b, at, self.swizzle)
+        self.stored(b, at)
+    }
+
+    /// The place of an element of the room.
+    pub fn stored(&self, b: &mut Builder<'c>, at: Val<'c>) -> Val<'c> {
+        let at = swizzled(b, at, self.swizzle);
+        self.room.map_or(at, |room| emit_sum(b, &[(at, 1), (room, 1)], 0))
     }
 
     /// Elements that a chunk has here side by side, at most `run`.
@@ -94,6 +128,41 @@ pub fn copy<'c>(
     }
 }
 
+/// Begins a box from memory to memory; false where its chunks are none that copies take.
+pub fn begin<'c>(
+    b: &mut Builder<'c>,
+    thread: &Thread<'c>,
+    moved: &Steps<'_, 'c>,
+    from: &End<'_, 'c>,
+    to: &End<'_, 'c>,
+) -> bool {
+    let run = chunk(thread, moved, from);
+    let bytes = run * ty::elem(from.flat.ty()).and_then(ty::byte_size).unwrap_or(1);
+    if to.wide(run) != run || !matches!(bytes, 4 | 8 | 16) {
+        return false;
+    }
+    let mut sides = moved.sizes.to_vec();
+    if let Some(last) = sides.last_mut() {
+        *last /= run;
+    }
+    let total: u64 = sides.iter().product();
+    let chunks = Chunks { moved, from, sides, run };
+    let threads = thread.groups * thread.lanes;
+    for round in 0..total.div_ceil(threads) {
+        let number = emit_sum(b, &[(thread.number(), 1)], (round * threads) as i64);
+        let there = ((round + 1) * threads > total).then(|| {
+            let total = b.index(total as i64);
+            compare(b, "ult", number, total)
+        });
+        when(b, there, |b| {
+            let (point, inside, at) = chunks.place(b, number, None);
+            let place = to.place(b, &point);
+            thread.isa.copy_ahead(b, [from.flat, at], [to.flat, place], bytes, inside);
+        });
+    }
+    true
+}
+
 /// A number to every element of a box.
 pub fn fill<'c>(
     b: &mut Builder<'c>,
@@ -133,8 +202,14 @@ struct Chunks<'a, 'c> {
 }
 
 impl<'c> Chunks<'_, 'c> {
-    /// Reads the chunk of a number, if it is `there`.
-    fn read(&self, b: &mut Builder<'c>, number: Val<'c>, there: Option<Val<'c>>) -> Chunk<'c> {
+    /// The first point of the chunk of a number, the condition that it is inside the limits, and
+    /// where it is read: at the tensor's first element, if it is not inside or not `there`.
+    fn place(
+        &self,
+        b: &mut Builder<'c>,
+        number: Val<'c>,
+        there: Option<Val<'c>>,
+    ) -> (Vec<Val<'c>>, Option<Val<'c>>, Val<'c>) {
         let Self { moved, from, run, .. } = *self;
         let mut point = point(b, &self.sides, number);
         if let Some(last) = point.last_mut().filter(|_| run > 1) {
@@ -149,7 +224,13 @@ impl<'c> Chunks<'_, 'c> {
         // The tensor's first element is there, wherever the box begins.
         let spare = if moved.limits.is_empty() { from.base } else { b.index(0) };
         let at = choose(b, readable, at, Some(spare));
-        let at = swizzled(b, at, from.swizzle);
+        (point, inside, from.stored(b, at))
+    }
+
+    /// Reads the chunk of a number, if it is `there`.
+    fn read(&self, b: &mut Builder<'c>, number: Val<'c>, there: Option<Val<'c>>) -> Chunk<'c> {
+        let Self { moved, from, run, .. } = *self;
+        let (point, inside, at) = self.place(b, number, there);
         let mut value = wide_load(b, from.flat, at, run);
         if moved.pads {
             let zero = inside.map(|_| zero(b, value.ty()));

@@ -16,7 +16,7 @@
 
 use std::collections::HashMap;
 
-use weft_dialects::device::{Limit, Machine, Scope, build};
+use weft_dialects::device::{Limit, Machine, Move, Scope, build};
 use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Builder, Context, Op, Report, Type, Val, attr, ty};
 use weft_dialects::tile::Compute;
@@ -83,16 +83,21 @@ impl<'p, 'c> Blocks<'p, 'c> {
         }
         self.start(b, sums, &own);
         let tiles = [M, N].map(|side| self.room(b, side));
-        match &self.ways.put {
-            Some(put) if self.block.stages > 1 => {
-                self.steps_ahead(b, put, starts, tiles, |b| self.fold(b, &group, tiles, sums));
+        let fold = |b: &mut Builder<'c>, room: &Sum<'c>| self.fold(b, &group, tiles, room, sums);
+        match (self.block.stages, &self.ways.put, &self.ways.ahead) {
+            (2.., _, Some(way)) if self.block.ahead => {
+                self.steps_by_engine(b, way, starts, tiles, fold);
+            }
+            (2.., Some(put), _) => {
+                self.steps_ahead(b, put, starts, tiles, |b| fold(b, &Sum::number(0)));
             }
             _ => {
                 let others = |axis: &usize| self.nest.reduces(*axis) && *axis != self.block.axes[K];
                 let reductions: Vec<usize> = (0..self.nest.axes.len()).filter(others).collect();
                 let mut at = starts.to_vec();
                 self.steps(b, &reductions, &mut at, &mut |b, at| {
-                    self.step(b, at, &group, tiles, sums);
+                    self.step(b, at, tiles);
+                    fold(b, &Sum::number(0));
                 });
             }
         }
@@ -125,7 +130,10 @@ impl<'p, 'c> Blocks<'p, 'c> {
         let lying = self.lying(side);
         let (rows, _) = self.block.rows_columns(side, lying.inner);
         let memory = attr::of_string(self.context, self.ways.near.name);
-        let shape = [rows, lying.layout.pitch];
+        let mut shape = vec![rows, lying.layout.pitch];
+        if self.block.ahead {
+            shape.insert(0, self.block.rooms());
+        }
         let ty = ty::memref(&shape, self.input(side).elem(), Some(memory));
         match lying.layout.swizzle {
             Some(swizzle) => {
@@ -257,31 +265,30 @@ impl<'p, 'c> Blocks<'p, 'c> {
         });
     }
 
-    /// One step of k: brings its tiles, and folds them in.
-    fn step(
-        &self,
-        b: &mut Builder<'c>,
-        at: &[Sum<'c>],
-        group: &[Sum<'c>; 2],
-        tiles: [Val<'c>; 2],
-        sums: Val<'c>,
-    ) {
+    /// Brings the tiles of one step of k.
+    fn step(&self, b: &mut Builder<'c>, at: &[Sum<'c>], tiles: [Val<'c>; 2]) {
         // The others may still read the tiles of the step before.
         self.barrier(b);
         for side in [M, N] {
-            self.bring(b, side, at, tiles[side]);
+            self.bring(b, (&self.ways.stage, side), at, (tiles[side], &Sum::number(0)));
         }
         self.barrier(b);
-        self.fold(b, group, tiles, sums);
     }
 
-    /// Folds the tiles near the lanes into the sums of this group.
-    fn fold(&self, b: &mut Builder<'c>, group: &[Sum<'c>; 2], tiles: [Val<'c>; 2], sums: Val<'c>) {
+    /// Folds the tiles near the lanes, in one of their rooms, into the sums of this group.
+    fn fold(
+        &self,
+        b: &mut Builder<'c>,
+        group: &[Sum<'c>; 2],
+        tiles: [Val<'c>; 2],
+        room: &Sum<'c>,
+        sums: Val<'c>,
+    ) {
         let (quantum, deep) = (self.block.quanta()[K], self.block.deep());
         unrolled(b, self.block.tile[K] / quantum / deep, |b, round| {
             let begin = Sum::default().plus(&round, (deep * quantum) as i64);
             let part = |b: &mut Builder<'c>, side: usize, at: &Sum<'c>| {
-                self.part(b, side, &group[side], at, tiles[side])
+                self.part(b, side, [&group[side], at], (tiles[side], room))
             };
             // What lies side by side for several steps is brought for all of them.
             let wide = [M, N].map(|side| {
@@ -303,8 +310,15 @@ impl<'p, 'c> Blocks<'p, 'c> {
         build::barrier(b, Scope::Core);
     }
 
-    /// All groups together: the tile of an input, zeros behind its end.
-    fn bring(&self, b: &mut Builder<'c>, side: usize, at: &[Sum<'c>], tile: Val<'c>) {
+    /// All groups together: the tile of an input to one of its rooms, zeros behind its end. Gives the
+    /// token of an engine.
+    pub(super) fn bring(
+        &self,
+        b: &mut Builder<'c>,
+        (way, side): (&Move<'c>, usize),
+        at: &[Sum<'c>],
+        (tile, room): (Val<'c>, &Sum<'c>),
+    ) -> Vec<Val<'c>> {
         let (access, lying) = (self.input(side), self.lying(side));
         let (mut run, along) = self.block.run(self.nest, access, [side, K]);
         if self.block.axes[along] == lying.inner {
@@ -315,7 +329,8 @@ impl<'p, 'c> Blocks<'p, 'c> {
         let (far, near) = (self.strides(access), self.block.apart(side, &lying));
         let of = |strides: [i64; 3]| sides.map(|side| strides[side]).to_vec();
         let from = Boxed { view: self.view(b, access, at), strides: of(far) };
-        let to = Boxed { view: first(b, tile), strides: of(near) };
+        let begin = [b.index(0), b.index(0)];
+        let to = Boxed { view: self.in_room(b, (tile, room), begin), strides: of(near) };
         let limits = (0..2)
             .filter_map(|place| {
                 let steps = (0..2).map(|own| i64::from(own == place)).collect();
@@ -326,7 +341,22 @@ impl<'p, 'c> Blocks<'p, 'c> {
         let within = Within { limits, pads: true, run };
         let mut pending = Pending::default();
         let tile = Transfer { from: &from, to: &to, sizes: &sizes, within: &within };
-        pending.transfer_within(b, &self.ways.stage, tile);
+        pending.transfer_within(b, way, tile);
+        pending.take()
+    }
+
+    /// The view of an input's tile, in one of its rooms, from a row and a column on.
+    pub(super) fn in_room(
+        &self,
+        b: &mut Builder<'c>,
+        (tile, room): (Val<'c>, &Sum<'c>),
+        place: [Val<'c>; 2],
+    ) -> View<'c> {
+        let mut indices = place.to_vec();
+        if self.block.ahead {
+            indices.insert(0, room.emit(b));
+        }
+        View { memref: tile, indices }
     }
 
     /// This group's part of an input, for one instruction along k.
@@ -334,18 +364,19 @@ impl<'p, 'c> Blocks<'p, 'c> {
         &self,
         b: &mut Builder<'c>,
         side: usize,
-        group: &Sum<'c>,
-        k: &Sum<'c>,
-        tile: Val<'c>,
+        [group, k]: [&Sum<'c>; 2],
+        (tile, room): (Val<'c>, &Sum<'c>),
     ) -> Val<'c> {
         let (held, lying) = (self.block.held_input(side), self.lying(side));
         let elem = self.input(side).elem();
         let part = alloc(b, &held.shape, elem, self.ways.registers.name);
-        let own = Sum::default().plus(group, self.block.group[side] as i64).emit(b);
-        let k = k.emit(b);
-        let indices = if lying.inner == self.block.axes[K] { vec![own, k] } else { vec![k, own] };
+        let own = Sum::default().plus(group, self.block.group[side] as i64);
+        let along_k = lying.inner == self.block.axes[K];
+        let [row, column] = if along_k { [own, k.clone()] } else { [k.clone(), own] };
+        let place = [row.emit(b), column.emit(b)];
+        let view = self.in_room(b, (tile, room), place);
         let strides = held.strides(self.block.apart(side, &lying));
-        let from = Boxed { view: View { memref: tile, indices }, strides };
+        let from = Boxed { view, strides };
         let to = Boxed { view: first(b, part), strides: row_major(&held.sizes) };
         let run = near_run(&self.block, side, lying.inner, ty::byte_size(elem).unwrap_or(1));
         let run = power_of_two_in(run, lying.layout.pitch);

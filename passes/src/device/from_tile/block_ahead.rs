@@ -75,7 +75,7 @@ impl<'c> Blocks<'_, 'c> {
     }
 
     /// The axes that reduce, outermost first: points of a step along each, and steps.
-    fn step_counts(&self) -> Vec<(usize, u64, u64)> {
+    pub(super) fn step_counts(&self) -> Vec<(usize, u64, u64)> {
         let axes = &self.nest.axes;
         let k = self.block.axes[K];
         let others = (0..axes.len()).filter(|&axis| self.nest.reduces(axis) && axis != k);
@@ -85,7 +85,7 @@ impl<'c> Blocks<'_, 'c> {
     }
 
     /// Where the step of a number begins.
-    fn step_at(
+    pub(super) fn step_at(
         &self,
         b: &mut Builder<'c>,
         starts: &[Sum<'c>],

@@ -1,7 +1,7 @@
 //! Checks of a block tile that a program describes: what is refused is named, with what would be
 //! accepted.
 
-use weft_dialects::device::Machine;
+use weft_dialects::device::{Machine, Move};
 use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Op, Report};
 use weft_dialects::tile::{Compute, Schedule};
@@ -29,6 +29,16 @@ pub(super) fn check<'c>(
     // Without what is checked below it is a block tile, or none at all.
     let plain = Schedule { interleave: Vec::new(), ..compute.schedule.clone() };
     let block = Block::of(machine, nest, compute, &plain);
+    if let (Some(ahead), Some(ways)) = (&compute.schedule.ahead, Ways::of(machine, registers))
+        && ways.ahead.as_ref().is_none_or(|own| own.name != ahead)
+    {
+        let what = format!("has a schedule with @{ahead} `ahead`, which does not bring its tiles");
+        let help = match ways.ahead {
+            Some(own) => format!("name @{}, or leave it out", own.name),
+            None => "leave it out".to_owned(),
+        };
+        return Err(report(what, help));
+    }
     let (Some(block), Some(ways), Some(lying)) = (block, Ways::of(machine, registers), lying)
     else {
         let help = "the first rTile is whole ones of the last, that whole instructions, and the \
@@ -63,6 +73,37 @@ pub(super) fn check<'c>(
     Ok((block, ways, lying))
 }
 
+/// Tests that an engine can bring the tiles as they are to lie.
+fn by_engine<'c>(
+    nest: &Nest<'c>,
+    block: &Block<'c>,
+    way: &Move<'c>,
+    lying: &[Lying],
+) -> Result<(), (String, String)> {
+    let what = format!("has a schedule with @{} `ahead`", way.name);
+    if block.stages == 1 {
+        let help = "leave it out, or give 2 `stages` or more";
+        return Err((format!("{what}, and one stage"), help.to_owned()));
+    }
+    let comes = |side: usize| {
+        let inner = lying[block.inputs[side]].inner;
+        block.comes_ahead(nest, side, inner, way.least_bytes())
+    };
+    match [M, N].into_iter().find(|&side| !comes(side)) {
+        None => Ok(()),
+        Some(side) => {
+            let help = format!(
+                "let the tile lie as the tensor does, {} bytes side by side in both, or leave `ahead` out",
+                way.least_bytes()
+            );
+            Err((
+                format!("{what}, which cannot write the tile of input {}", block.inputs[side]),
+                help,
+            ))
+        }
+    }
+}
+
 /// Tests that the stages are as many as there is room for on the way to the groups.
 fn stages<'c>(
     nest: &Nest<'c>,
@@ -71,6 +112,9 @@ fn stages<'c>(
     lying: &[Lying],
 ) -> Result<(), (String, String)> {
     let stages = block.stages;
+    if let Some(way) = ways.ahead.as_ref().filter(|_| block.ahead) {
+        return by_engine(nest, block, way, lying);
+    }
     if stages == 1 {
         return Ok(());
     }

@@ -28,7 +28,7 @@ pub struct Laid<'c> {
 
 /// The best way round of an input's tile, plain or interleaved, in its best layout, by a part of its
 /// accesses. `room` are the bytes that it may take. `None` where the tile is to go through registers
-/// and is not whole pieces of them.
+/// and is not whole pieces of them, or an engine would have to turn it.
 pub fn lie<'c>(
     banks: Banks,
     nest: &Nest<'c>,
@@ -57,9 +57,10 @@ pub fn lie<'c>(
         let tile = Tile { rows, columns, elem_bytes, run: near.max(stored) };
         accesses.extend(loads(&block, side, inner, near, COMPARED));
         let room = room / elem_bytes;
+        // Rooms move all addresses of a swizzled tile, and one of a padded one.
         let choice = match block.core {
-            Core::Lanes(..) => choose_padded(banks, tile, room, &accesses),
-            Core::Matrix(..) => choose(banks, tile, room, &accesses),
+            Core::Matrix(..) if !block.ahead => choose(banks, tile, room, &accesses),
+            _ => choose_padded(banks, tile, room, &accesses),
         };
         // Of those that take as many turns the better one asks less often.
         let taken = [choice.after.taken, accesses.iter().map(|access| access.times).sum()];
@@ -154,10 +155,13 @@ fn stores(
     inner: usize,
     rounds: u64,
 ) -> Option<(u64, Vec<Access>)> {
-    if block.stages > 1 {
-        return ahead(&Dealt::of(block, nest, side, inner)?, block, inner, rounds);
-    }
     let (run, along) = block.run(nest, &nest.inputs[block.inputs[side]], [side, K]);
+    if block.ahead && inner != block.axes[along] {
+        return None;
+    }
+    if block.stages > 1 && !block.ahead {
+        return through_registers(&Dealt::of(block, nest, side, inner)?, block, inner, rounds);
+    }
     let other = if along == K { side } else { K };
     let chunks = block.tile[along] / run;
     let total = block.tile[other] * chunks;
@@ -184,7 +188,7 @@ fn stores(
 }
 
 /// The stores of a tile that goes through registers.
-fn ahead(
+fn through_registers(
     dealt: &Dealt,
     block: &Block<'_>,
     inner: usize,

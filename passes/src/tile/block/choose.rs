@@ -9,18 +9,23 @@
 //! Waves over all units make tiles of small problems small (Roller, OSDI'22, section 3.3). Turns
 //! of banks are estimated, and for the best of these counted by the addresses of some steps.
 
-use weft_dialects::device::{Machine, Scope};
+use weft_dialects::device::{Machine, Move, Scope};
 use weft_dialects::ir::ty;
 use weft_dialects::tile::RTile;
 
 use super::super::banks::{Banks, Choice};
 use super::super::why::Rule;
-use super::{Block, Chosen, K, Lying, M, N, Ways, accesses, epilogue, of_numbers, tiles};
+use super::{
+    Block, Chosen, Core, Dealt, K, Lying, M, N, Ways, accesses, epilogue, of_numbers, tiles,
+};
 use crate::cost::{Cost, Term};
 use crate::nest::Nest;
 
 /// Tiles whose turns of banks are counted.
 const COUNTED: usize = 8;
+
+/// Steps that an engine has room for.
+const MOST_STAGES: u64 = 4;
 
 /// The best block tile of each instruction that can do the nest, among those that are constructed
 /// or among all.
@@ -61,7 +66,8 @@ fn best<'c>(
     };
     let ahead = |(block, rule): (Block<'c>, Rule)| {
         let stages = facts.stages(nest, &block, &ways);
-        stages.map(move |stages| (Block { stages, ..block.clone() }, rule))
+        let own = move |(stages, ahead)| (Block { stages, ahead, ..block.clone() }, rule);
+        stages.into_iter().map(own).collect::<Vec<_>>()
     };
     let candidates: Vec<_> = candidates.into_iter().flat_map(ahead).collect();
     let compared = candidates.len();
@@ -147,11 +153,9 @@ pub fn alone<'c>(machine: Machine<'c>, nest: &Nest<'c>, tile: &RTile, cost: Cost
     let waits = waves * latency / 2.0;
     let transfers = (tiles / units).ceil() * step / far;
     let [transfers, waits] = [transfers, waits].map(|each| each * steps * units);
-    // Groups of a part of the unit take turns: one loads or waits while another computes.
-    let turns = (unit.groups() as f64 / unit.partitions() as f64).max(1.0);
-    let loads = cost.term(Term::Compute).min(cost.term(Term::Loads)) / turns;
-    let (cycles, brought) = (cost.cycles + loads, transfers.max(waits));
-    let all = cycles.max(brought) + cycles.min(brought) / turns;
+    let (cycles, brought) = (cost.cycles, transfers.max(waits));
+    // Of the groups under way one is at its end, or at its beginning.
+    let all = cycles.max(brought) + cycles.min(brought) / unit.groups() as f64;
     cost.with(Term::Transfers, transfers).with(Term::Waits, waits).taking(all)
 }
 
@@ -161,6 +165,23 @@ pub fn alone<'c>(machine: Machine<'c>, nest: &Nest<'c>, tile: &RTile, cost: Cost
 fn far(machine: Machine<'_>) -> Option<f64> {
     let units = machine.units().first().map_or(1, |unit| unit.count().max(1)) as f64;
     Some(machine.shared()?.bytes_per_cycle()? as f64 / units)
+}
+
+/// Cycles of a block's step: to compute and to load with all blocks of a unit, how many these are, and
+/// to compute it alone.
+struct Work {
+    compute: f64,
+    near: f64,
+    resident: f64,
+    own: f64,
+}
+
+/// What a step takes, and of what.
+struct Step {
+    far: f64,
+    waits: f64,
+    barriers: f64,
+    cycles: f64,
 }
 
 /// A block that knows how its tiles lie, and how they do.
@@ -252,7 +273,8 @@ impl Facts {
 
     /// How the inputs lie, each in as large a part of the room as its tile is of both.
     fn lying<'c>(&self, banks: Banks, nest: &Nest<'c>, block: &Block<'c>) -> Option<Laid<'c>> {
-        let room = |side| self.own(block, side) * self.room / self.bytes(block);
+        let room = self.room / block.rooms();
+        let room = |side| self.own(block, side) * room / self.bytes(block);
         let both = |block: &Block<'c>| {
             let m = accesses::lie(banks, nest, block, M, room(M))?;
             let n = accesses::lie(banks, nest, &m.block, N, room(N))?;
@@ -264,21 +286,37 @@ impl Facts {
         found.min_by_key(|(taken, _)| *taken).map(|(_, laid)| laid)
     }
 
-    /// The numbers of stages that are compared for a block: one, and two where there is a later
-    /// step to bring ahead and a way for it.
-    fn stages(
-        &self,
-        nest: &Nest<'_>,
-        block: &Block<'_>,
-        ways: &Ways<'_>,
-    ) -> impl Iterator<Item = u64> + use<> {
-        let ahead = ways.put.is_some() && steps(nest, block) > 1;
-        (1..=2).take(if ahead { 2 } else { 1 })
+    /// The numbers of stages that are compared for a block of matrix instructions, and whether an
+    /// engine brings later ones: one, and more where there is a later step to bring ahead and a way
+    /// for it. That is registers where groups share the tiles out evenly, for the addresses of rooms
+    /// take more to add up than the barrier that they save; an engine elsewhere. Several blocks of
+    /// lanes take turns in a unit.
+    fn stages(&self, nest: &Nest<'_>, block: &Block<'_>, ways: &Ways<'_>) -> Vec<(u64, bool)> {
+        let mut found = vec![(1, false)];
+        if steps(nest, block) > 1 && matches!(block.core, Core::Matrix(..)) {
+            let both = |suits: &dyn Fn(usize, usize) -> bool| {
+                [M, N].into_iter().all(|side| {
+                    let (_, along) = block.run(nest, &nest.inputs[block.inputs[side]], [side, K]);
+                    suits(side, block.axes[along])
+                })
+            };
+            let even = both(&|side, inner| Dealt::of(block, nest, side, inner).is_some());
+            let by_engine = |way: &Move<'_>| {
+                both(&|side, inner| block.comes_ahead(nest, side, inner, way.least_bytes()))
+            };
+            if even && ways.put.is_some() {
+                found.push((2, false));
+            } else if ways.ahead.as_ref().is_some_and(by_engine) {
+                found
+                    .extend((2..=MOST_STAGES.min(steps(nest, block))).map(|stages| (stages, true)));
+            }
+        }
+        found
     }
 
     pub(super) fn fits(&self, block: &Block<'_>) -> bool {
         let (lanes, registers) = (lanes(block), self.held(block));
-        self.bytes(block) <= self.room
+        self.bytes(block) * block.rooms() <= self.room
             && registers <= self.registers
             && (registers + self.spare) * self.given(block) <= self.core_registers
             && lanes <= self.block_lanes
@@ -292,7 +330,10 @@ impl Facts {
         let inputs: u64 = [M, N].map(|side| lane(held(side), self.elem_bytes[side])).iter().sum();
         let sums = lane(block.group[M] * block.group[N], self.elem_bytes[K]);
         // What is on its way to the shared memory is in registers, too, beside its addresses.
-        let staged = self.bytes(block).div_ceil(lanes(block) * self.lane_bytes);
+        let staged = match block.ahead {
+            true => 0,
+            false => self.bytes(block).div_ceil(lanes(block) * self.lane_bytes),
+        };
         sums + inputs + 2 * staged
     }
 
@@ -303,7 +344,7 @@ impl Facts {
 
     /// How many blocks take turns in a unit, two at most: by the shared memory and by registers.
     fn resident(&self, block: &Block<'_>) -> f64 {
-        let by_bytes = self.whole / self.bytes(block).max(1);
+        let by_bytes = self.whole / (self.bytes(block) * block.rooms()).max(1);
         let taken = (self.held(block) + self.spare) * self.given(block);
         let by_registers = self.core_registers / taken;
         by_bytes.min(by_registers).clamp(1, 2) as f64
@@ -339,6 +380,39 @@ impl Facts {
         (along * self.own(block, inner) as f64 + rows * self.own(block, outer) as f64) / under_way
     }
 
+    /// A step of lanes: all that it does is hidden behind what takes longest. So says `alone` of
+    /// groups that bring everything themselves, with which these blocks are compared.
+    fn overlapped(&self, block: &Block<'_>, work: &Work) -> Step {
+        let far = self.bytes(block) as f64 / self.far;
+        let waits = self.latency / work.resident;
+        let barriers = 2.0 * self.barrier;
+        let cycles = work.compute.max(work.near).max(far).max(waits) + barriers;
+        Step { far, waits, barriers, cycles }
+    }
+
+    /// A step of matrix instructions, which are compared with each other: what is not hidden counts.
+    fn in_turns(&self, nest: &Nest<'_>, block: &Block<'_>, work: &Work) -> Step {
+        let &Work { compute, near, resident, own } = work;
+        let far = self.bytes(block) as f64 / self.cached;
+        let far = far.max(self.first_read(nest, block) / self.far);
+        // Groups of a part of the unit take turns: one loads while another computes.
+        let groups = block.groups().iter().product::<u64>() as f64 * resident;
+        let turns = (groups / self.partitions).max(1.0);
+        let busy = compute.max(near) + compute.min(near) / turns;
+        // Between barriers a block alone first stores, then loads, then computes; what is brought
+        // ahead arrives meanwhile.
+        let stores = self.bytes(block) as f64 / self.row;
+        let own = self.near_latency + own;
+        let waits = match (block.stages, block.ahead) {
+            (1, _) => self.latency + stores + own,
+            (_, false) => self.latency.max(stores + own),
+            (stages, true) => (self.latency / (stages - 1) as f64).max(own),
+        };
+        let waits = waits / resident;
+        let barriers = if block.ahead { 1.0 } else { 2.0 } * self.barrier;
+        Step { far, waits, barriers, cycles: busy.max(far).max(waits) + barriers }
+    }
+
     /// What all units together take until they are done, for so many turns of banks a step.
     fn cost(&self, nest: &Nest<'_>, block: &Block<'_>, turns: [f64; 2]) -> Cost {
         let (quanta, [tall, wide]) = (block.quanta(), block.groups());
@@ -352,25 +426,14 @@ impl Facts {
         let [rows, columns] = block.counts();
         let inner = (block.tile[K] / quanta[K]) as f64;
         let near = turns[M] + turns[N];
-        let far = self.bytes(block) as f64 / self.cached;
-        let far = far.max(self.first_read(nest, block) / self.far);
         let resident = self.resident(block);
         let issues = ((tall * wide) as f64 * resident / self.partitions).min(1.0);
         let compute = (tall * wide * rows * columns) as f64 * inner * self.issue / issues;
-        // Groups of a part of the unit take turns: one loads while another computes.
-        let turns = ((tall * wide) as f64 * resident / self.partitions).max(1.0);
-        let busy = compute.max(near) + compute.min(near) / turns;
-        // Between barriers a block alone first stores, then loads, then computes; what is brought
-        // ahead arrives meanwhile.
-        let stores = self.bytes(block) as f64 / self.row;
-        let own = stores + self.near_latency + compute * issues;
-        let waits = match block.stages {
-            1 => self.latency + own,
-            _ => self.latency.max(own),
+        let work = Work { compute, near, resident, own: compute * issues };
+        let Step { far, waits, barriers, cycles: step } = match block.core {
+            Core::Lanes(..) => self.overlapped(block, &work),
+            Core::Matrix(..) => self.in_turns(nest, block, &work),
         };
-        let waits = waits / resident;
-        let barriers = 2.0 * self.barrier;
-        let step = busy.max(far).max(waits) + barriers;
         let points = (block.tile[M] * block.tile[N]) as f64;
         let sums = points * (self.elem_bytes[K] as f64 + self.epilogue.1) / self.far;
         let sums = sums + (tall * wide * rows * columns) as f64 * self.epilogue.0 / issues;

@@ -75,6 +75,8 @@ pub struct Block<'c> {
     /// Steps along k whose inputs have room at the same time: with 2 the next one's wait in
     /// registers while this one's are worked on.
     pub stages: u64,
+    /// True if an engine brings those of later steps, to rooms of their own.
+    pub ahead: bool,
     /// Which of m, n and k are interleaved: see `interleave.rs`.
     pub interleaved: [bool; 3],
     /// For each input whether its tile lies along k.
@@ -214,6 +216,7 @@ impl<'c> Block<'c> {
             tile,
             group,
             stages: 1,
+            ahead: false,
             interleaved,
             along_k,
             elem_bytes,
@@ -265,6 +268,7 @@ impl<'c> Block<'c> {
         block.tile = block.axes.map(|axis| outer.sizes[axis]);
         block.group = [M, N].map(|axis| inner.sizes[block.axes[axis]]);
         block.stages = schedule.stages;
+        block.ahead = schedule.ahead.is_some();
         let layouts = compute.layouts.as_ref()?;
         for side in [M, N] {
             let lying = layouts.get(block.inputs[side]).and_then(|own| of_numbers(own));
@@ -332,6 +336,20 @@ impl<'c> Block<'c> {
             Core::Matrix(_, binding) | Core::Lanes(_, binding, _) => binding,
         };
         binding.iter().position(|own| *own == bound).expect("an operand is bound to each")
+    }
+
+    /// Rooms that the tile of an input has near the groups.
+    pub fn rooms(&self) -> u64 {
+        if self.ahead { self.stages } else { 1 }
+    }
+
+    /// Whether an engine can bring the tile of an input that lies with `inner` fastest, which it
+    /// moves in pieces of so many bytes at least.
+    pub fn comes_ahead(&self, nest: &Nest<'_>, side: usize, inner: usize, least: u64) -> bool {
+        let access = &nest.inputs[self.inputs[side]];
+        let (run, along) = self.run(nest, access, [side, K]);
+        let bytes = run * ty::byte_size(access.elem()).unwrap_or(1);
+        self.axes[along] == inner && bytes >= least
     }
 
     /// Points of the instruction along m, n and k.

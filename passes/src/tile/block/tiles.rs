@@ -30,6 +30,9 @@ use crate::nest::{Access, Nest};
 /// Reduction steps of a tile that are tried, from the deepest that fits on.
 const DEPTHS: usize = 3;
 
+/// Rectangles of lanes that are tried for a tile.
+const RECTANGLES: usize = 2;
+
 /// The tiles that Roller constructs for a block; none where none is aligned and fits.
 pub(super) fn constructed<'c>(
     machine: Machine<'c>,
@@ -101,9 +104,10 @@ impl<'c> Construction<'_, 'c> {
             let mut own = Vec::new();
             for &depth in &depths {
                 deep[K] = depth;
-                own.extend(self.blocks(registers, &deep));
+                own.push(self.blocks(registers, &deep));
             }
-            found.extend(own.into_iter().rev().take(DEPTHS));
+            let fit = own.into_iter().rev().filter(|own| !own.is_empty());
+            found.extend(fit.take(DEPTHS).flatten());
         }
         found
     }
@@ -120,22 +124,25 @@ impl<'c> Construction<'_, 'c> {
         all.collect()
     }
 
-    /// The block tile that a near tile of registers is, where that is whole groups and fits.
-    fn blocks(&self, registers: &[u64], near: &[u64]) -> Option<Block<'c>> {
+    /// The block tiles that a near tile of registers is, where that is whole groups and fits: with the
+    /// lanes of a group in the rectangles that read least, for banks may prefer another than the first.
+    fn blocks(&self, registers: &[u64], near: &[u64]) -> Vec<Block<'c>> {
         let (block, facts) = (self.block, self.facts);
         let tile = [near[M], near[N], near[K]];
         let Core::Lanes(..) = block.core else {
             let group = [registers[M], registers[N]];
             let whole = Block { tile, group, ..block.clone() };
-            return Some(whole).filter(|own| own.is_whole() && facts.fits(own));
+            return if whole.is_whole() && facts.fits(&whole) { vec![whole] } else { Vec::new() };
         };
         let own = spreads(block.lanes).filter_map(|spread| {
             let group = [M, N].map(|axis| registers[axis] * spread[axis]);
             Some(Block { tile, group, ..block.with_spread(spread)? })
         });
         let turns = |own: &Block<'_>| facts.turns(own, M) + facts.turns(own, N);
-        own.filter(|own| own.is_whole() && facts.fits(own))
-            .min_by(|one, other| turns(one).total_cmp(&turns(other)))
+        let mut own: Vec<_> = own.filter(|own| own.is_whole() && facts.fits(own)).collect();
+        own.sort_by(|one, other| turns(one).total_cmp(&turns(other)));
+        own.truncate(RECTANGLES);
+        own
     }
 }
 

@@ -21,6 +21,8 @@ pub struct Ways<'c> {
     pub fill: Move<'c>,
     /// From the registers to `near`, for what is brought ahead.
     pub put: Option<Move<'c>>,
+    /// From the machine's shared memory to `near`, by an engine.
+    pub ahead: Option<Move<'c>>,
 }
 
 impl<'c> Ways<'c> {
@@ -37,6 +39,10 @@ impl<'c> Ways<'c> {
             core && memory.banks().is_some() && strided(shared.name, memory.name).is_some()
         })?;
         let name = registers.name;
+        let ahead = machine.moves().into_iter().find(|way| {
+            let between = way.source() == shared.name && way.target() == near.name;
+            between && way.strided() && way.engine().is_some()
+        });
         Some(Self {
             stage: strided(shared.name, near.name)?,
             load: strided(near.name, name)?,
@@ -44,6 +50,7 @@ impl<'c> Ways<'c> {
             fetch: strided(shared.name, name)?,
             fill: machine.fill_of(name)?,
             put: strided(name, near.name),
+            ahead,
             registers,
             near,
         })
