@@ -120,3 +120,19 @@ fn interleave_and_stages_decide_code_of_wavefronts() {
 fn stages_decide_code_of_lanes() {
     LANES.holds(&["stages = 1", "stages = 2"]);
 }
+
+/// Where elements lie is nobody's business but of who stores and loads them: a swizzle whose upper bits
+/// are those of a row, too.
+#[test]
+fn layouts_change_no_answer() {
+    let layouts = ["array<i64: 1, 16>", "array<i64: 1, 16, 2, 3, 2>", "array<i64: 1, 24>"];
+    let answers = layouts.map(|layout| {
+        let tiles = format!(
+            r#"on @mfma_16x16x4_f32 axes [0, 1, 2] tiles [#tile.rtile<"lds"[16, 16, 64]>, #tile.rtile<"reg"[16, 16, 4]>] layouts [array<i64: 2, 68>, {layout}]"#
+        );
+        let shape = "m=67,n=150,k=45";
+        let own = Product { machine: "mi300x", elem: "f32", shape, tiles: tiles.leak() };
+        own.run("schedule <interleave = [2]>").1
+    });
+    assert!(answers.iter().all(|answer| *answer == answers[0]));
+}

@@ -45,8 +45,9 @@ impl<'a, 'c> End<'a, 'c> {
             return None;
         };
         let (mut own, mut room) = ((&shape[..], &view.indices[..]), None);
+        // Rooms begin above the bits that it reads and those that it changes.
         let alike = |swizzle: &Swizzle, elements: u64| {
-            elements.is_multiple_of(1 << (swizzle.shift + swizzle.bits))
+            elements.is_multiple_of(1 << (swizzle.shift.max(swizzle.keep) + swizzle.bits))
         };
         // What is added behind the swizzle is added to an address that does not change.
         if let ([_, rest @ ..], [first, indices @ ..]) = own
