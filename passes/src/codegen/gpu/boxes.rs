@@ -10,6 +10,7 @@ use weft_dialects::ir::{Builder, Diagnostics, Op, Type, Val, attr, ty};
 use super::registers::{self, Registers, Sides};
 use super::storage::{Storage, Thread, store};
 use super::together::{self, End};
+use super::tokens::is_begun;
 use crate::nest::{emit_sum, row_major};
 
 /// The sides of a box, its steps at both ends, and what is left out.
@@ -75,10 +76,6 @@ pub fn transfer<'c>(
     let Transfer { source, target, sizes, from_strides, to_strides, .. } = transfer;
     let Transfer { limits, pads, run, .. } = transfer;
     let moved = Steps { sizes, from: from_strides, to: to_strides, limits, pads: *pads, run: *run };
-    if super::tokens::is_begun(thread.machine, transfer.op) {
-        begin_box(b, thread, transfer.op, [source, target], &moved, diag);
-        return;
-    }
     move_box(b, thread, transfer.op, [source, target], &moved, diag);
 }
 
@@ -108,30 +105,6 @@ fn constant<'c>(b: &mut Builder<'c>, fill: &Fill<'c>) -> Val<'c> {
     b.op_with("arith.constant", &[], &[ty], &[("value", fill.value)], 0).result(0)
 }
 
-/// Begins a transfer between memories, and closes its group of copies.
-fn begin_box<'c>(
-    b: &mut Builder<'c>,
-    thread: &Thread<'c>,
-    op: Op<'c>,
-    [source, target]: [&View<'c>; 2],
-    moved: &Steps<'_, 'c>,
-    diag: &mut Diagnostics,
-) {
-    let from = End::new(b, thread, source, moved.from);
-    let to = End::new(b, thread, target, moved.to);
-    let begun = match (from, to) {
-        (Some(from), Some(to)) if thread.isa.copies_ahead() => {
-            together::begin(b, thread, moved, &from, &to)
-        }
-        _ => false,
-    };
-    if !begun {
-        diag.error(op, "threads cannot begin this transfer and go on")
-            .help("give 4, 8 or 16 bytes side by side at both ends, in memories that threads share, on an architecture with asynchronous copies");
-    }
-    thread.isa.close_copies(b);
-}
-
 fn move_box<'c>(
     b: &mut Builder<'c>,
     thread: &Thread<'c>,
@@ -143,6 +116,16 @@ fn move_box<'c>(
     let (from_storage, to_storage) = (thread.storage(source), thread.storage(target));
     let from = End::new(b, thread, source, moved.from);
     let to = End::new(b, thread, target, moved.to);
+    // An engine's transfer is only begun: a group of copies of its own.
+    if is_begun(thread.machine, op) {
+        let ends = from.zip(to);
+        if !ends.is_some_and(|(from, to)| together::begin(b, thread, moved, &from, &to)) {
+            diag.error(op, "threads cannot begin this transfer and go on")
+                .help("give 4, 8 or 16 bytes side by side at both ends, in memories that threads share, on an architecture with asynchronous copies");
+        }
+        thread.isa.close_copies(b);
+        return;
+    }
     let ours = matches!(to_storage, Storage::Memory { ours: true, .. });
     match (from_storage, from, to_storage, to) {
         (_, Some(from), _, Some(to)) => {

@@ -181,9 +181,9 @@ impl Isa {
         }
     }
 
-    /// Returns whether threads can begin copies to memory that they share, and go on.
-    pub fn copies_ahead(self) -> bool {
-        self == Self::Ptx
+    /// Returns whether threads can begin copies of so many bytes to memory that they share, and go on.
+    pub fn copies_ahead(self, bytes: u64) -> bool {
+        self == Self::Ptx && matches!(bytes, 4 | 8 | 16)
     }
 
     /// Begins a copy of 4, 8 or 16 bytes, aligned at both ends, to memory that a block shares; of

@@ -45,9 +45,9 @@ impl<'a, 'c> End<'a, 'c> {
             return None;
         };
         let (mut own, mut room) = ((&shape[..], &view.indices[..]), None);
-        // Rooms begin above the bits that it reads and those that it changes.
+        // Rooms begin above the bits that it reads, which are above those that it changes.
         let alike = |swizzle: &Swizzle, elements: u64| {
-            elements.is_multiple_of(1 << (swizzle.shift.max(swizzle.keep) + swizzle.bits))
+            elements.is_multiple_of(1 << (swizzle.keep + swizzle.shift + swizzle.bits))
         };
         // What is added behind the swizzle is added to an address that does not change.
         if let ([_, rest @ ..], [first, indices @ ..]) = own
@@ -99,28 +99,18 @@ pub fn copy<'c>(
     from: &End<'_, 'c>,
     to: &End<'_, 'c>,
 ) {
-    let run = chunk(thread, moved, from);
-    let mut sides = moved.sizes.to_vec();
-    if let Some(last) = sides.last_mut() {
-        *last /= run;
-    }
-    let total: u64 = sides.iter().product();
-    let chunks = Chunks { moved, from, sides, run };
-    let threads = thread.groups * thread.lanes;
-    if total.div_ceil(threads) > WRITTEN_OUT {
+    let chunks = Chunks::new(moved, from, chunk(thread, moved, from));
+    let (total, rounds) = (chunks.total(), chunks.rounds(thread));
+    if rounds > WRITTEN_OUT {
         in_turn(b, thread, total, |b, number| {
             let chunk = chunks.read(b, number, None);
             chunk.write(b, moved, to);
         });
         return;
     }
-    let read: Vec<_> = (0..total.div_ceil(threads))
+    let read: Vec<_> = (0..rounds)
         .map(|round| {
-            let number = emit_sum(b, &[(thread.number(), 1)], (round * threads) as i64);
-            let there = ((round + 1) * threads > total).then(|| {
-                let total = b.index(total as i64);
-                compare(b, "ult", number, total)
-            });
+            let (number, there) = chunks.turn(b, thread, round);
             chunks.read(b, number, there)
         })
         .collect();
@@ -139,22 +129,12 @@ pub fn begin<'c>(
 ) -> bool {
     let run = chunk(thread, moved, from);
     let bytes = run * ty::elem(from.flat.ty()).and_then(ty::byte_size).unwrap_or(1);
-    if to.wide(run) != run || !matches!(bytes, 4 | 8 | 16) {
+    if to.wide(run) != run || !thread.isa.copies_ahead(bytes) {
         return false;
     }
-    let mut sides = moved.sizes.to_vec();
-    if let Some(last) = sides.last_mut() {
-        *last /= run;
-    }
-    let total: u64 = sides.iter().product();
-    let chunks = Chunks { moved, from, sides, run };
-    let threads = thread.groups * thread.lanes;
-    for round in 0..total.div_ceil(threads) {
-        let number = emit_sum(b, &[(thread.number(), 1)], (round * threads) as i64);
-        let there = ((round + 1) * threads > total).then(|| {
-            let total = b.index(total as i64);
-            compare(b, "ult", number, total)
-        });
+    let chunks = Chunks::new(moved, from, run);
+    for round in 0..chunks.rounds(thread) {
+        let (number, there) = chunks.turn(b, thread, round);
         when(b, there, |b| {
             let (point, inside, at) = chunks.place(b, number, None);
             let place = to.place(b, &point);
@@ -202,7 +182,41 @@ struct Chunks<'a, 'c> {
     run: u64,
 }
 
-impl<'c> Chunks<'_, 'c> {
+impl<'a, 'c> Chunks<'a, 'c> {
+    fn new(moved: &'a Steps<'a, 'c>, from: &'a End<'a, 'c>, run: u64) -> Self {
+        let mut sides = moved.sizes.to_vec();
+        if let Some(last) = sides.last_mut() {
+            *last /= run;
+        }
+        Self { moved, from, sides, run }
+    }
+
+    fn total(&self) -> u64 {
+        self.sides.iter().product()
+    }
+
+    /// Rounds in which all threads of a block move a chunk each.
+    fn rounds(&self, thread: &Thread<'c>) -> u64 {
+        self.total().div_ceil(thread.groups * thread.lanes)
+    }
+
+    /// The number of this thread's chunk in a round, and the condition that there is one; `None` if
+    /// there always is.
+    fn turn(
+        &self,
+        b: &mut Builder<'c>,
+        thread: &Thread<'c>,
+        round: u64,
+    ) -> (Val<'c>, Option<Val<'c>>) {
+        let (threads, total) = (thread.groups * thread.lanes, self.total());
+        let number = emit_sum(b, &[(thread.number(), 1)], (round * threads) as i64);
+        let there = ((round + 1) * threads > total).then(|| {
+            let total = b.index(total as i64);
+            compare(b, "ult", number, total)
+        });
+        (number, there)
+    }
+
     /// The first point of the chunk of a number, the condition that it is inside the limits, and
     /// where it is read: at the tensor's first element, if it is not inside or not `there`.
     fn place(

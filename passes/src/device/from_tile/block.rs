@@ -291,14 +291,12 @@ impl<'p, 'c> Blocks<'p, 'c> {
                 self.part(b, side, [&group[side], at], (tiles[side], room))
             };
             // What lies side by side for several steps is brought for all of them.
-            let wide = [M, N].map(|side| {
-                (self.block.at_once(side) > 1 || deep == 1).then(|| part(b, side, &begin))
-            });
+            let whole = [M, N]
+                .map(|side| (self.block.at_once(side) == deep).then(|| part(b, side, &begin)));
             unrolled(b, deep, |b, step| {
                 let at = begin.clone().plus(&step, self.block.step_apart() as i64);
-                let parts = [M, N].map(|side| match wide[side] {
-                    Some(part) if self.block.at_once(side) > 1 => (part, Some(step.clone())),
-                    Some(part) => (part, None),
+                let parts = [M, N].map(|side| match whole[side] {
+                    Some(part) => (part, (deep > 1).then(|| step.clone())),
                     None => (part(b, side, &at), None),
                 });
                 self.invoke(b, &parts, sums);
@@ -359,7 +357,8 @@ impl<'p, 'c> Blocks<'p, 'c> {
         View { memref: tile, indices }
     }
 
-    /// This group's part of an input, for one instruction along k.
+    /// This group's part of an input from the place `k` of the tile on, for one instruction along k
+    /// or for those that are brought at once.
     fn part(
         &self,
         b: &mut Builder<'c>,

@@ -14,10 +14,11 @@ use weft_dialects::device::{Limit, Move, Scope, build};
 use weft_dialects::ir::{Builder, Type, Val};
 
 use super::block::Blocks;
+use super::block_steps::Steps;
 use super::index::{Sum, scf_for};
 use super::transfer::{Boxed, Pending, Transfer, Within, alloc, first};
 use super::view::View;
-use crate::tile::block::{Dealt, K, M, N, power_of_two_in};
+use crate::tile::block::{Dealt, M, N, power_of_two_in};
 
 /// An input's tile in the registers of the groups.
 struct Ahead<'c> {
@@ -29,7 +30,7 @@ struct Ahead<'c> {
 impl<'c> Blocks<'_, 'c> {
     /// How the tile of an input goes through registers; `None` where groups would not have as
     /// much each.
-    pub(super) fn dealt(&self, side: usize) -> Option<Dealt> {
+    fn dealt(&self, side: usize) -> Option<Dealt> {
         Dealt::of(&self.block, self.nest, side, self.lying(side).inner)
     }
 
@@ -48,23 +49,18 @@ impl<'c> Blocks<'_, 'c> {
             let registers = alloc(b, &dealt.shape(), elem, self.ways.registers.name);
             Ahead { side, dealt, registers }
         });
-        let counts = self.step_counts();
-        let count: u64 = counts.iter().map(|(_, _, count)| count).product();
-        let begin = self.step_at(b, starts, &counts, Sum::number(0));
+        let steps = Steps::of(self, starts);
+        let begin = steps.at(b, Sum::number(0));
         for own in &held {
             self.fetch(b, own, &begin);
         }
-        scf_for(b, &Sum::number(0), &Sum::number(count as i64), 1, |b, step| {
+        scf_for(b, &Sum::number(0), &Sum::number(steps.count() as i64), 1, |b, step| {
             self.barrier(b);
             for own in &held {
                 self.put(b, put, own, tiles[own.side]);
             }
             self.barrier(b);
-            let next = Sum::value(step).plus(&Sum::number(1), 1).emit(b);
-            let last = b.index(count as i64 - 1);
-            let index = Type::index(self.context);
-            let next = b.op("arith.minui", &[next, last], &[index]).result(0);
-            let at = self.step_at(b, starts, &counts, Sum::value(next));
+            let at = steps.at_or_last(b, &Sum::value(step).plus(&Sum::number(1), 1));
             for own in &held {
                 self.fetch(b, own, &at);
             }
@@ -72,40 +68,6 @@ impl<'c> Blocks<'_, 'c> {
             build::barrier(b, Scope::Thread);
             fold(b);
         });
-    }
-
-    /// The axes that reduce, outermost first: points of a step along each, and steps.
-    pub(super) fn step_counts(&self) -> Vec<(usize, u64, u64)> {
-        let axes = &self.nest.axes;
-        let k = self.block.axes[K];
-        let others = (0..axes.len()).filter(|&axis| self.nest.reduces(axis) && axis != k);
-        let others = others.map(|axis| (axis, 1, axes[axis].extent));
-        let steps = axes[k].extent.div_ceil(self.block.tile[K]);
-        others.chain([(k, self.block.tile[K], steps)]).collect()
-    }
-
-    /// Where the step of a number begins.
-    pub(super) fn step_at(
-        &self,
-        b: &mut Builder<'c>,
-        starts: &[Sum<'c>],
-        counts: &[(usize, u64, u64)],
-        step: Sum<'c>,
-    ) -> Vec<Sum<'c>> {
-        let index = Type::index(self.context);
-        let mut at = starts.to_vec();
-        let mut rest = step;
-        for (place, &(axis, points, count)) in counts.iter().enumerate().rev() {
-            let digit = if place == 0 || rest.as_number() == Some(0) {
-                rest.clone()
-            } else {
-                let (whole, count) = (rest.emit(b), b.index(count as i64));
-                rest = Sum::value(b.op("arith.divui", &[whole, count], &[index]).result(0));
-                Sum::value(b.op("arith.remui", &[whole, count], &[index]).result(0))
-            };
-            at[axis] = Sum::default().plus(&digit, points as i64);
-        }
-        at
     }
 
     /// Where this group's part of a tile begins, across and along.

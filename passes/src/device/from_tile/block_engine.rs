@@ -14,6 +14,7 @@ use weft_dialects::device::Move;
 use weft_dialects::ir::{Builder, Type, Val};
 
 use super::block::Blocks;
+use super::block_steps::Steps;
 use super::index::{Sum, scf_for_carrying};
 use super::transfer::wait;
 use crate::tile::block::{M, N};
@@ -30,16 +31,15 @@ impl<'c> Blocks<'_, 'c> {
     ) {
         let index = Type::index(self.context);
         let stages = self.block.stages;
-        let counts = self.step_counts();
-        let count: u64 = counts.iter().map(|(_, _, count)| count).product();
+        let steps = Steps::of(self, starts);
+        let count = steps.count();
         let bring = |b: &mut Builder<'c>, at: &[Sum<'c>], room: &Sum<'c>| {
             let tokens = [M, N].map(|side| self.bring(b, (way, side), at, (tiles[side], room)));
             tokens.concat()
         };
         let mut carried = Vec::new();
         for step in 0..stages - 1 {
-            let own = Sum::number(step.min(count - 1) as i64);
-            let at = self.step_at(b, starts, &counts, own);
+            let at = steps.at(b, Sum::number(step.min(count - 1) as i64));
             carried.extend(bring(b, &at, &Sum::number(step as i64)));
         }
         let each = carried.len() / (stages as usize - 1);
@@ -49,12 +49,10 @@ impl<'c> Blocks<'_, 'c> {
             wait(b, loaded);
             self.barrier(b);
             let rooms = b.index(stages as i64);
-            let next = Sum::value(step).plus(&Sum::number(stages as i64 - 1), 1).emit(b);
-            let [own, other] =
-                [step, next].map(|step| b.op("arith.remui", &[step, rooms], &[index]).result(0));
-            let end = b.index(count as i64 - 1);
-            let next = b.op("arith.minui", &[next, end], &[index]).result(0);
-            let at = self.step_at(b, starts, &counts, Sum::value(next));
+            let next = Sum::value(step).plus(&Sum::number(stages as i64 - 1), 1);
+            let [own, other] = [step, next.emit(b)]
+                .map(|step| b.op("arith.remui", &[step, rooms], &[index]).result(0));
+            let at = steps.at_or_last(b, &next);
             let next = bring(b, &at, &Sum::value(other));
             fold(b, &Sum::value(own));
             later.iter().copied().chain(next).collect()

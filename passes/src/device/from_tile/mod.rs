@@ -24,6 +24,7 @@ mod block_ahead;
 mod block_engine;
 mod block_epilogue;
 mod block_legal;
+mod block_steps;
 mod body;
 mod bordered;
 mod group;

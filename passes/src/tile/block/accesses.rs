@@ -160,7 +160,8 @@ fn stores(
         return None;
     }
     if block.stages > 1 && !block.ahead {
-        return through_registers(&Dealt::of(block, nest, side, inner)?, block, inner, rounds);
+        let dealt = Dealt::of(block, nest, side, inner)?;
+        return Some(through_registers(&dealt, block, inner, rounds));
     }
     let other = if along == K { side } else { K };
     let chunks = block.tile[along] / run;
@@ -193,7 +194,7 @@ fn through_registers(
     block: &Block<'_>,
     inner: usize,
     rounds: u64,
-) -> Option<(u64, Vec<Access>)> {
+) -> (u64, Vec<Access>) {
     let natural = inner == block.axes[dealt.along];
     let groups: u64 = block.groups().iter().product();
     let (made, times) = part(dealt.rounds.iter().product::<u64>() * groups, rounds);
@@ -207,7 +208,7 @@ fn through_registers(
             found.push(Access { elements: dealt.wide(), lanes, times });
         }
     }
-    Some((dealt.wide(), found))
+    (dealt.wide(), found)
 }
 
 /// So many of `all`, and how many of these each stands for.

@@ -1,8 +1,10 @@
 //! Which block tile: those of `tiles.rs`, compared by the time that all units take.
 //!
 //! ```text
-//! step  = max(instructions · issue / parts that have a group, turns of banks, bytes / bandwidth,
-//!             latency / blocks) + two barriers
+//! lanes    step = max(instructions · issue / parts that have a group, turns of banks,
+//!                     bytes / bandwidth, latency / blocks) + two barriers
+//! matrix   step = max(the first two, the smaller of them by turns of groups; bytes / bandwidth of
+//!                     the cache; what a block alone does one after the other / blocks) + barriers
 //! time  = ⌈tiles / units⌉ · (steps · step + what the sums take)
 //! ```
 //!
