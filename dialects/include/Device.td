@@ -94,7 +94,7 @@ def Device_MemoryOp : Device_Op<"memory", [Symbol, HasParent<"MachineOp">]> {
     Addresses a multiple of `way_bytes` apart compete for the same places of a cache,
     which has capacity / way of them.
     `static_bytes` is what a kernel may have of it without asking for more when it is
-    started, where that is less than the capacity.
+    started, where that is less than the capacity: blocks of matrix instructions ask.
     `host` names the host's own fact that takes the place of the capacity where the machine is
     the one that compiles: `l1d`, `l2`, `l3` or `memory`.
     `within` names the memory among whose addresses are those of this one: what moves to or
@@ -449,7 +449,8 @@ def Device_KernelOp : Device_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBloc
       index that depends on `device.group`.
     - C4: between a write to memory that the groups share and what reads it, and between
       that and the next write, stands a barrier of scope "core". What an engine writes is
-      written where its token is waited for, into one of several rooms of a buffer.
+      written where its token is waited for. A buffer's first dimension may be rooms: accesses to
+      [n, ...] and to [(round + n) mod count, ...] with different n need no barrier between them.
     - C5: a contract's grid has as many points as there are rTasks; of each argument it says a
       block of the argument's rank and the place of that, affine in the grid's dimensions; every
       block begins inside of its argument.

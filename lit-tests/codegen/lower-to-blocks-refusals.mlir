@@ -8,10 +8,10 @@
 // CHECK-NOT: func.func
 
 // A unit has too little shared memory for a block.
-// SAID: remark: launch 0 is kernel by kernel: a block shares 4096 bytes, and of @smem it may have 2048
+// SAID: remark: launch 0 is kernel by kernel: a block shares 5120 bytes, and of @smem it may have 4096
 device.machine @m arch("sm_80") features([]) {
   device.memory @dram scope("device") capacity_bytes(1048576)
-  device.memory @smem scope("core") capacity_bytes(8192) static_bytes(2048)
+  device.memory @smem scope("core") capacity_bytes(4096)
   device.memory @reg scope("warp") capacity_bytes(32640) register_bytes(128) lanes(32) core_bytes(262144)
   device.unit @sm count(3) clock_mhz(1000) wait_cycles(10) launch_cycles(1000)
   device.move @load from @dram to @reg strided
@@ -38,6 +38,7 @@ device.kernel @shared tasks 1 {
 ^bb0(%task: index, %x: memref<32xf32>, %y: memref<32xf32>):
   %c0 = arith.constant 0 : index
   %s = device.alloc : memref<1024xf32, "smem">
+  %more = device.alloc : memref<256xf32, "smem">
   %r = device.alloc : memref<32xf32, "reg">
   device.barrier "core"
   device.copy @load %x[%c0] to %r[%c0] count 32 : memref<32xf32> to memref<32xf32, "reg">

@@ -1,11 +1,41 @@
 // A block tile whose inputs are brought a step ahead, and operands of several instructions that one
 // access takes.
 //
-// RUN: weft kernel 'C[m,n] += A[m,k] * B[k,n]' --shape m=4096,n=4096,k=4096 --dtype f16 --device a100 --emit tile -o %t.mlir
-// RUN: FileCheck %s --check-prefix=TILE < %t.mlir
-// RUN: weft compile %t.mlir --emit device -o - | FileCheck %s
+// RUN: weft kernel 'C[m,n] += A[m,k] * B[k,n]' --shape m=4096,n=4096,k=4096 --dtype f16 --device a100 --emit tile -o %t.chosen.mlir
+// RUN: FileCheck %s --check-prefix=TILE < %t.chosen.mlir
+// RUN: weft compile %t.chosen.mlir --emit device -o - | FileCheck %s --check-prefix=ROOMS
 //
-// TILE: schedule <interleave = [1], stages = 2>
+// Both inputs lie along k, the second one turned on its way through registers.
+//
+//  TILE: layouts [array<i64: 2, {{.+}}>, array<i64: 2, {{.+}}>] schedule <stages = 3>
+//
+//       ROOMS: device.kernel @expression_0 tasks {{.+}} groups 8 {
+//       ROOMS:   %[[A:.+]] = device.alloc swizzle [2, 3, 3] : memref<2x256x32xf16, "smem">
+//       ROOMS:   %[[B:.+]] = device.alloc swizzle [3, 3, 3] : memref<2x128x32xf16, "smem">
+//       ROOMS:   device.barrier "core"
+// What the first instructions take is there when the loop begins.
+//       ROOMS:   device.transfer @smem_load %[[A]][
+//       ROOMS:   device.transfer @smem_load %[[B]][
+//       ROOMS:   scf.for
+//   ROOMS-NOT:     device.barrier "core"
+//       ROOMS:     device.transfer @smem_load %[[A]][
+//       ROOMS:     device.transfer @smem_load %[[B]][
+// The other room is filled and the step after the next fetched while this one's are folded.
+//       ROOMS:     device.transfer @smem_store {{.+}} to %[[A]][
+//       ROOMS:     device.transfer @smem_store {{.+}} to %[[B]][
+//       ROOMS:     device.transfer @load
+//       ROOMS:     device.invoke @mma_m16n8k16_f16
+//       ROOMS:     device.barrier "core"
+//       ROOMS:     device.transfer @smem_load %[[A]][
+//       ROOMS:     device.transfer @smem_load %[[B]][
+//       ROOMS:     device.invoke @mma_m16n8k16_f16
+//   ROOMS-NOT:     device.barrier "core"
+//       ROOMS:   }
+
+// With one room there are two barriers a step.
+//
+// RUN: sed 's/tiles .#tile.rtile<"smem".*because/tiles [#tile.rtile<"smem"[256, 128, 16]>, #tile.rtile<"reg"[64, 64, 16]>] layouts [array<i64: 2, 16, 1, 3, 3>, array<i64: 1, 136>] schedule <interleave = [1], stages = 2> because/' %t.chosen.mlir > %t.mlir
+// RUN: weft compile %t.mlir --emit device -o - | FileCheck %s
 //
 //       CHECK: device.kernel @expression_0 tasks {{.+}} groups 8 {
 // What a group brings, in registers: rounds, runs of a lane, elements of a run, lanes.
@@ -28,10 +58,10 @@
 
 // What cannot be is refused, with what is accepted.
 //
-// RUN: sed 's/stages = 2/stages = 3/' %t.mlir > %t.three.mlir
+// RUN: sed 's/stages = 2/stages = 4/' %t.mlir > %t.three.mlir
 // RUN: not weft compile %t.three.mlir -o %t.weft 2>&1 | FileCheck %s --check-prefix=THREE
-// THREE: error: @expression_0 has a schedule of 3 `stages`, and @reg holds one step ahead of @smem
-// THREE: help: give 1 or 2
+// THREE: error: @expression_0 has a schedule of 4 `stages`, and @reg holds one step ahead of two in @smem
+// THREE: help: give 1 to 3
 
 // RUN: sed 's/interleave = .1./interleave = [2]/' %t.mlir > %t.deep.mlir
 // RUN: not weft compile %t.deep.mlir -o %t.weft 2>&1 | FileCheck %s --check-prefix=DEEP

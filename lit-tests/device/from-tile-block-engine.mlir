@@ -2,7 +2,7 @@
 // one barrier a step. The code counts, for each wait, the copies that were begun later.
 //
 // RUN: weft kernel 'C[m,n] += A[m,k] * B[k,n]' --shape m=4096,n=4096,k=4096 --dtype f16 --device a100 --emit tile -o %t.mlir
-// RUN: sed -i 's/"smem".256, 128, 16./"smem"[128, 128, 16]/; s/stages = 2/ahead = @stage_ahead, stages = 3/; s/layouts .array<i64: 2, 16, 1, 3, 3>/layouts [array<i64: 2, 24>/' %t.mlir
+// RUN: sed -i 's/tiles .#tile.rtile<"smem".*because/tiles [#tile.rtile<"smem"[128, 128, 16]>, #tile.rtile<"reg"[64, 64, 16]>] layouts [array<i64: 2, 24>, array<i64: 1, 136>] schedule <interleave = [1], ahead = @stage_ahead, stages = 3> because/' %t.mlir
 // RUN: weft compile %t.mlir --emit device -o - | FileCheck %s
 // RUN: weft compile %t.mlir --emit ptx -o - | FileCheck %s --check-prefix=PTX
 //
@@ -10,12 +10,15 @@
 //       CHECK:   %[[A:.+]] = device.alloc : memref<3x128x24xf16, "smem">
 //       CHECK:   %[[B:.+]] = device.alloc : memref<3x16x136xf16, "smem">
 // CHECK-COUNT-4: device.transfer @stage_ahead {{.+}} -> !device.token
-//       CHECK:   scf.for {{.+}} iter_args(%[[FIRST:.+]] = %{{.+}}, %[[SECOND:.+]] = %{{.+}}, %{{.+}} = %{{.+}}, %{{.+}} = %{{.+}})
+//       CHECK:   device.wait
+//  CHECK-NEXT:   device.barrier "core"
+//       CHECK:   device.transfer @smem_load %[[A]][
+//       CHECK:   scf.for {{.+}} iter_args(%[[FIRST:.+]] = %{{.+}}, %[[SECOND:.+]] = %{{.+}})
+// CHECK-COUNT-2:   device.transfer @stage_ahead
 //       CHECK:     device.wait %[[FIRST]], %[[SECOND]]
 //  CHECK-NEXT:     device.barrier "core"
-// CHECK-COUNT-2:   device.transfer @stage_ahead
 //       CHECK:     device.invoke @mma_m16n8k16_f16
-//   CHECK-NOT:     device.barrier
+//   CHECK-NOT:     device.barrier "core"
 //       CHECK:   device.wait
 
 //         PTX: cp.async.cg.shared.global
@@ -24,6 +27,18 @@
 //    PTX-NEXT: bar.sync
 //         PTX: cp.async.cg.shared.global
 //         PTX: mma.sync
+
+// More than a kernel has of the shared memory without asking is asked for when it is launched.
+//
+// RUN: sed 's/, stages = 3/, stages = 6/' %t.mlir > %t.six.mlir
+// RUN: weft compile %t.six.mlir --emit ptx -o - | FileCheck %s --check-prefix=ASKS
+// ASKS: // launch expression_0 threads 128 groups 1 shared 63488
+// ASKS: .extern .shared .align 1024 .b8 expression_0$shared[];
+
+// RUN: sed 's/, stages = 3/, stages = 16/' %t.mlir > %t.many.mlir
+// RUN: not weft compile %t.many.mlir -o %t.weft 2>&1 | FileCheck %s --check-prefix=MANY
+// MANY: error: @expression_0 has tiles of 6144 and 4352 bytes in 16 rooms: 167936 bytes of @smem, which has 166912
+// MANY: help: give fewer `stages`, or a smaller first rTile
 
 // What an engine cannot do is refused.
 //

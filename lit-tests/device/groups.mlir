@@ -11,6 +11,28 @@ device.machine @warps arch("toy") features([]) {
   device.move @store from @reg to @global strided
 }
 
+// While a room is read, the other is filled: one barrier a round.
+// CHECK-LABEL: device.kernel @rooms tasks 1 groups 2 {
+device.kernel @rooms tasks 1 groups 2 {
+^bb0(%task: index, %x: memref<16xf32>):
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %s = device.alloc : memref<2x16xf32, "smem">
+  %r = device.alloc : memref<1x16xf32, "reg">
+  device.transfer @stage %x[%c0] to %s[%c0, %c0] sizes [16] from_strides [1] to_strides [1] : memref<16xf32> to memref<2x16xf32, "smem">
+  device.barrier "core"
+  scf.for %k = %c0 to %c4 step %c1 {
+    %room = arith.remui %k, %c2 : index
+    %next = affine.apply affine_map<(d0) -> (d0 + 1)>(%k)
+    %other = arith.remui %next, %c2 : index
+    device.transfer @near %s[%room, %c0] to %r[%c0, %c0] sizes [16] from_strides [1] to_strides [1] : memref<2x16xf32, "smem"> to memref<1x16xf32, "reg">
+    device.transfer @stage %x[%c0] to %s[%other, %c0] sizes [16] from_strides [1] to_strides [1] : memref<16xf32> to memref<2x16xf32, "smem">
+    device.barrier "core"
+  }
+}
+
 // Two groups bring a tile together; each takes rows of its own out of it.
 // CHECK-LABEL: device.kernel @rows tasks 2 groups 2 {
 device.kernel @rows tasks 2 groups 2 {

@@ -66,6 +66,57 @@ device.kernel @kernel_c4_write tasks 1 groups 2 {
   }
 }
 
+// kernel_c4: a round fills the room that others still read.
+// CHECK: device.transfer writes memref<2x16xf32, "smem">, which other groups may be using
+device.kernel @kernel_c4_room tasks 1 groups 2 {
+^bb0(%task: index, %x: memref<16xf32>):
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %s = device.alloc : memref<2x16xf32, "smem">
+  %r = device.alloc : memref<1x16xf32, "reg">
+  scf.for %k = %c0 to %c4 step %c1 {
+    %room = arith.remui %k, %c2 : index
+    device.transfer @near %s[%room, %c0] to %r[%c0, %c0] sizes [16] from_strides [1] to_strides [1] : memref<2x16xf32, "smem"> to memref<1x16xf32, "reg">
+    device.transfer @stage %x[%c0] to %s[%room, %c0] sizes [16] from_strides [1] to_strides [1] : memref<16xf32> to memref<2x16xf32, "smem">
+    device.barrier "core"
+  }
+}
+
+// kernel_c4: of two rooms the one of the next round is that of the round before, too, which nobody waits for.
+// CHECK: device.transfer writes memref<2x16xf32, "smem">, which other groups may be using
+device.kernel @kernel_c4_rooms tasks 1 groups 2 {
+^bb0(%task: index, %x: memref<16xf32>):
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %s = device.alloc : memref<2x16xf32, "smem">
+  %r = device.alloc : memref<1x16xf32, "reg">
+  scf.for %k = %c0 to %c4 step %c1 {
+    %room = arith.remui %k, %c2 : index
+    %next = affine.apply affine_map<(d0) -> (d0 + 1)>(%k)
+    %other = arith.remui %next, %c2 : index
+    device.barrier "core"
+    device.transfer @stage %x[%c0] to %s[%other, %c0] sizes [16] from_strides [1] to_strides [1] : memref<16xf32> to memref<2x16xf32, "smem">
+    device.transfer @near %s[%room, %c0] to %r[%c0, %c0] sizes [16] from_strides [1] to_strides [1] : memref<2x16xf32, "smem"> to memref<1x16xf32, "reg">
+    device.transfer @stage %x[%c0] to %s[%room, %c0] sizes [16] from_strides [1] to_strides [1] : memref<16xf32> to memref<2x16xf32, "smem">
+  }
+}
+
+// kernel_c4: a box that reaches over the end of its room may be in any.
+// CHECK: device.transfer writes memref<2x16xf32, "smem">, which other groups may be using
+device.kernel @kernel_c4_beyond tasks 1 groups 2 {
+^bb0(%task: index, %x: memref<16xf32>):
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %s = device.alloc : memref<2x16xf32, "smem">
+  %r = device.alloc : memref<1x16xf32, "reg">
+  device.transfer @near %s[%c0, %c0] to %r[%c0, %c0] sizes [16] from_strides [2] to_strides [1] : memref<2x16xf32, "smem"> to memref<1x16xf32, "reg">
+  device.transfer @stage %x[%c0] to %s[%c1, %c0] sizes [16] from_strides [1] to_strides [1] : memref<16xf32> to memref<2x16xf32, "smem">
+}
+
 // alloc_c4: a swizzle is three numbers, the last no less than the first.
 // CHECK: device.alloc has the swizzle [2, 2, 1]
 device.kernel @alloc_c4_numbers tasks 1 {

@@ -4,6 +4,8 @@ use melior::Context;
 use melior::ir::{AffineExpr, AffineMap, Attribute, AttributeLike};
 use mlir_sys::*;
 
+use super::{Op, attr};
+
 /// `constant + Σ coefficients[axis] · axis`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Linear {
@@ -164,6 +166,17 @@ pub fn linear(attribute: Attribute<'_>) -> Option<Vec<Linear>> {
     (0..map.result_count())
         .map(|index| Linear::of_expr(map.dim_count(), map.result(index).ok()?))
         .collect()
+}
+
+/// The values of an `affine.for`'s counter; `None` where its bounds are no numbers.
+pub fn rounds(op: Op<'_>) -> Option<Vec<i64>> {
+    let bound = |name| match &linear(op.attr(name)?)?[..] {
+        [one] if one.coefficients.is_empty() => Some(one.constant),
+        _ => None,
+    };
+    let step =
+        usize::try_from(op.attr("step").and_then(attr::int)?).ok().filter(|step| *step > 0)?;
+    Some((bound("lowerBoundMap")?..bound("upperBoundMap")?).step_by(step).collect())
 }
 
 /// Number of dimensions of an affine map attribute.

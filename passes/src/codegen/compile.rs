@@ -84,7 +84,8 @@ pub fn print_kernels(
 
 /// The kernels of a machine whose kernels are code for one thread, as one text of
 /// its assembly. It begins with a line for each kernel that says how it is launched,
-/// `// launch SYMBOL threads N groups N`: `ceil(rTasks / groups)` blocks of so many threads; then
+/// `// launch SYMBOL threads N groups N`: `ceil(rTasks / groups)` blocks of so many threads, and
+/// ` shared N` behind it where a block asks for so many bytes of shared memory; then
 /// with one for each launch of the program that is one kernel, as [`gpu::program::Form::head`] says.
 ///
 /// # Errors
@@ -101,10 +102,8 @@ pub fn whole_text(
     let target = target_for(machine, isa)?;
     let kernels =
         module.first_block(0).into_iter().flat_map(|block| block.ops()).filter_map(Kernel::of);
-    let launches = kernels.filter_map(|kernel| {
-        let gpu::Launch { threads, groups } = gpu::Launch::of(machine, &kernel)?;
-        Some(format!("// launch {} threads {threads} groups {groups}\n", kernel.name))
-    });
+    let launches =
+        kernels.filter_map(|kernel| Some(gpu::Launch::of(machine, &kernel)?.head(kernel.name)));
     let head: String = launches.chain(forms.iter().map(Form::head)).collect();
     Ok(head + &gpu::text(&bitcode(module, machine, jobs, forms)?, &target)?)
 }

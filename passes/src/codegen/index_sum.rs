@@ -39,6 +39,19 @@ impl<'c> IndexSum<'c> {
         }
     }
 
+    /// The index in two parts, the second of which is a multiple of `period`.
+    pub fn apart(self, period: i64) -> [Self; 2] {
+        let whole = |(_, factor): &(Val<'c>, i64)| factor % period == 0;
+        let (multiples, terms) = self.terms.into_iter().partition(whole);
+        let constant = self.constant.rem_euclid(period);
+        [Self { terms, constant }, Self { terms: multiples, constant: self.constant - constant }]
+    }
+
+    /// Returns whether it is 0.
+    pub fn is_zero(&self) -> bool {
+        self.terms.is_empty() && self.constant == 0
+    }
+
     /// The index, before what `b` builds next.
     pub fn write(self, b: &mut Builder<'c>) -> Val<'c> {
         // The outermost index first, so that inner loops add to what outer ones have computed;

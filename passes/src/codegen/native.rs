@@ -49,7 +49,10 @@ impl Backend {
         let config = InitializationConfig::default();
         match target.isa {
             None => LlvmTarget::initialize_x86(&config),
-            Some(Isa::Ptx) => LlvmTarget::initialize_nvptx(&config),
+            Some(Isa::Ptx) => {
+                short_pointers();
+                LlvmTarget::initialize_nvptx(&config);
+            }
             Some(Isa::Amdgcn) => LlvmTarget::initialize_amd_gpu(&config),
         }
         let triple = TargetTriple::create(target.triple);
@@ -303,6 +306,23 @@ fn report_fatal_errors() {
     // SAFETY: the handler never returns into LLVM and lives as long as the process.
     ONCE.call_once(|| unsafe {
         inkwell::support::error_handling::install_fatal_error_handler(fatal)
+    });
+}
+
+/// Asks LLVM for pointers of 32 bits to NVIDIA's shared memory: addresses there take one register each,
+/// and one sum.
+fn short_pointers() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let words = [c"weft", c"-nvptx-short-ptr"].map(CStr::as_ptr);
+        // SAFETY: the words end in NUL and live as long as the process.
+        unsafe {
+            inkwell::llvm_sys::support::LLVMParseCommandLineOptions(
+                words.len() as i32,
+                words.as_ptr(),
+                std::ptr::null(),
+            );
+        }
     });
 }
 

@@ -13,6 +13,7 @@
 //! Padding is Roller's storage alignment (OSDI'22, section 3.2 rule 3); swizzles exchange
 //! pieces of a row instead and take no room.
 
+use rustc_hash::FxHashMap;
 use weft_dialects::device::Memory;
 
 /// The banks of a memory.
@@ -147,7 +148,7 @@ impl Access {
 /// Cuts a list of places, each given for every lane, into those that one access takes:
 /// neighbours for every lane, in whole runs, at most `most` of them, a power of two. Places
 /// are taken in the order in which they lie, and where one is not known, as they come; that one
-/// stays alone.
+/// stays alone. Of places that are there several times the first ones belong together, then the second.
 ///
 /// ```
 /// # use weft_passes::tile::banks::runs;
@@ -155,11 +156,23 @@ impl Access {
 /// assert_eq!(runs(&places, 4), [vec![1, 2], vec![0]]);
 /// let places = [Some(vec![2, 10]), Some(vec![3, 11]), None];
 /// assert_eq!(runs(&places, 4), [vec![0, 1], vec![2]]);
+/// let places = [Some(vec![0]), Some(vec![1]), Some(vec![0]), Some(vec![1])];
+/// assert_eq!(runs(&places, 2), [vec![0, 1], vec![2, 3]]);
 /// ```
 pub fn runs(places: &[Option<Vec<i64>>], most: u64) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..places.len()).collect();
     if places.iter().all(Option::is_some) {
-        order.sort_by(|&one, &other| places[one].cmp(&places[other]));
+        let mut times: FxHashMap<&[i64], usize> = FxHashMap::default();
+        let before: Vec<usize> = places
+            .iter()
+            .flatten()
+            .map(|place| {
+                let count = times.entry(place).or_default();
+                *count += 1;
+                *count
+            })
+            .collect();
+        order.sort_by_key(|&place| (before[place], &places[place]));
     }
     let neighbours = |first: usize, count: usize| {
         let Some(Some(begin)) = order.get(first).map(|&place| &places[place]) else { return false };

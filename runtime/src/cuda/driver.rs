@@ -151,12 +151,21 @@ impl Code {
         Ok(Code { module: unsafe { module.assume_init() } })
     }
 
-    /// The kernel of that name.
-    pub fn function(&self, symbol: &str) -> Result<Function, CudaError> {
+    /// The kernel of that name, whose blocks ask for so many bytes of shared memory.
+    pub fn function(&self, symbol: &str, shared_bytes: u32) -> Result<Function, CudaError> {
         let doing = said(&format!("find the kernel `{symbol}` in the code"));
         let name = CString::new(symbol).unwrap_or_default();
         // SAFETY: the module is loaded.
-        unsafe { result::module::get_function(self.module, name) }.map(Function).map_err(doing)
+        let function = unsafe { result::module::get_function(self.module, name) }.map_err(doing)?;
+        if shared_bytes > 0 {
+            let most = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+            let bytes = i32::try_from(shared_bytes).unwrap_or(i32::MAX);
+            let asked = format!("give `{symbol}` {shared_bytes} bytes of shared memory a block");
+            // SAFETY: the function is there.
+            unsafe { result::function::set_function_attribute(function, most, bytes) }
+                .map_err(said(&asked))?;
+        }
+        Ok(Function(function))
     }
 }
 
@@ -167,7 +176,17 @@ impl Drop for Code {
     }
 }
 
-/// Launches a kernel on `blocks` blocks of `threads`, with parameters of 64 bits each.
+/// The blocks of a launch.
+#[derive(Clone, Copy, Debug)]
+pub struct Grid {
+    pub blocks: u32,
+    /// Threads of each.
+    pub threads: u32,
+    /// Bytes of shared memory that each asks for.
+    pub shared_bytes: u32,
+}
+
+/// Launches a kernel, with parameters of 64 bits each.
 ///
 /// # Safety
 ///
@@ -175,8 +194,7 @@ impl Drop for Code {
 /// the device is waited for and is as large as the kernel believes.
 pub unsafe fn launch(
     function: Function,
-    blocks: u32,
-    threads: u32,
+    grid: Grid,
     parameters: &mut [u64],
 ) -> Result<(), CudaError> {
     let mut pointers: Vec<*mut c_void> =
@@ -185,9 +203,9 @@ pub unsafe fn launch(
     let launched = unsafe {
         result::launch_kernel(
             function.0,
-            (blocks, 1, 1),
-            (threads, 1, 1),
-            0,
+            (grid.blocks, 1, 1),
+            (grid.threads, 1, 1),
+            grid.shared_bytes,
             result::stream::null(),
             &mut pointers,
         )
@@ -203,8 +221,7 @@ pub unsafe fn launch(
 /// As [`launch`].
 pub unsafe fn launch_together(
     function: Function,
-    blocks: u32,
-    threads: u32,
+    grid: Grid,
     parameters: &mut [u64],
 ) -> Result<(), CudaError> {
     let mut pointers: Vec<*mut c_void> =
@@ -213,13 +230,14 @@ pub unsafe fn launch_together(
     let launched = unsafe {
         result::launch_cooperative_kernel(
             function.0,
-            (blocks, 1, 1),
-            (threads, 1, 1),
-            0,
+            (grid.blocks, 1, 1),
+            (grid.threads, 1, 1),
+            grid.shared_bytes,
             result::stream::null(),
             &mut pointers,
         )
     };
+    let Grid { blocks, threads, .. } = grid;
     let what = format!("launch {blocks} blocks of {threads} threads that wait for each other");
     launched.map_err(said(&what))
 }

@@ -15,6 +15,8 @@ pub struct Launch {
     pub threads: u32,
     /// Groups of threads in a block, each of which runs one rTask.
     pub groups: u32,
+    /// Bytes of shared memory that a block asks for.
+    pub shared_bytes: u32,
 }
 
 impl Launch {
@@ -24,7 +26,8 @@ impl Launch {
     }
 
     /// Reads the comments at the head of the code about each kernel: lines of the form
-    /// `// launch SYMBOL threads N groups N`.
+    /// `// launch SYMBOL threads N groups N`, and ` shared N` behind it where blocks ask for so many
+    /// bytes of shared memory.
     pub fn read(code: &str) -> HashMap<&str, Launch> {
         head(code).filter_map(|line| one(line.strip_prefix("launch ")?)).collect()
     }
@@ -43,11 +46,13 @@ pub struct Program {
     pub threads: u32,
     /// Blocks, all of which have to run at once.
     pub blocks: u32,
+    /// Bytes of shared memory that a block asks for.
+    pub shared_bytes: u32,
 }
 
 impl Program {
     /// Reads the comments at the head of the code about programs: lines of the form
-    /// `// program SYMBOL steps FIRST LAST threads N blocks N`.
+    /// `// program SYMBOL steps FIRST LAST threads N blocks N`, and ` shared N` as above.
     pub fn read(code: &str) -> Vec<Program> {
         head(code).filter_map(|line| program(line.strip_prefix("program ")?)).collect()
     }
@@ -59,13 +64,14 @@ fn head(code: &str) -> impl Iterator<Item = &str> {
 }
 
 fn one(line: &str) -> Option<(&str, Launch)> {
-    let words: Vec<_> = line.split(' ').collect();
+    let (words, shared_bytes) = words(line)?;
     let [symbol, "threads", threads, "groups", groups] = words[..] else { return None };
-    Some((symbol, Launch { threads: threads.parse().ok()?, groups: groups.parse().ok()? }))
+    let (threads, groups) = (threads.parse().ok()?, groups.parse().ok()?);
+    Some((symbol, Launch { threads, groups, shared_bytes }))
 }
 
 fn program(line: &str) -> Option<Program> {
-    let words: Vec<_> = line.split(' ').collect();
+    let (words, shared_bytes) = words(line)?;
     let [symbol, "steps", first, last, "threads", threads, "blocks", blocks] = words[..] else {
         return None;
     };
@@ -75,7 +81,17 @@ fn program(line: &str) -> Option<Program> {
         last: last.parse().ok()?,
         threads: threads.parse().ok()?,
         blocks: blocks.parse().ok()?,
+        shared_bytes,
     })
+}
+
+/// The words of a line, and the bytes of shared memory at its end: 0 where there are none.
+fn words(line: &str) -> Option<(Vec<&str>, u32)> {
+    let (line, bytes) = match line.split_once(" shared ") {
+        Some((line, bytes)) => (line, bytes.parse().ok()?),
+        None => (line, 0),
+    };
+    Some((line.split(' ').collect(), bytes))
 }
 
 /// A launch of a run.
@@ -186,11 +202,12 @@ mod tests {
 
     #[test]
     fn the_head_of_the_code_says_how_to_launch() {
-        let code = "// launch mm threads 128 groups 4\n// launch sum threads 32 groups 1\n\
+        let code = "// launch mm threads 128 groups 4\n\
+                    // launch sum threads 32 groups 1 shared 73728\n\
                     .version 8.0\n// launch not threads 1 groups 1\n";
         let found = Launch::read(code);
-        assert_eq!(found["mm"], Launch { threads: 128, groups: 4 });
-        assert_eq!(found["sum"], Launch { threads: 32, groups: 1 });
+        assert_eq!(found["mm"], Launch { threads: 128, groups: 4, shared_bytes: 0 });
+        assert_eq!(found["sum"], Launch { threads: 32, groups: 1, shared_bytes: 73728 });
         assert_eq!(found.len(), 2);
         assert!(Program::read(code).is_empty());
         assert_eq!(found["mm"].blocks(9), 3);
@@ -201,12 +218,13 @@ mod tests {
     fn the_head_of_the_code_says_which_launches_are_one_kernel() {
         let code = "// launch mm threads 128 groups 4\n\
                     // program net$0 steps 0 7 threads 256 blocks 132\n\
-                    // program net$2 steps 9 12 threads 128 blocks 3\n\
+                    // program net$2 steps 9 12 threads 128 blocks 3 shared 65536\n\
                     .version 8.0\n";
         let found = Program::read(code);
         assert_eq!(found.len(), 2);
-        let Program { symbol, first, last, threads, blocks } = &found[0];
+        let Program { symbol, first, last, threads, blocks, shared_bytes } = &found[0];
         assert_eq!((symbol.as_str(), first, last, threads, blocks), ("net$0", &0, &7, &256, &132));
+        assert_eq!((*shared_bytes, found[1].shared_bytes), (0, 65536));
         assert_eq!(found[1].first, 9);
         assert_eq!(Launch::read(code).len(), 1);
         assert!(Program::read("// program net$0 steps 0 threads 1 blocks 1\n").is_empty());

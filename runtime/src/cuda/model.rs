@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use super::CudaError;
-use super::driver::{Code, Device, Function, Memory, Moment, launch, launch_together};
+use super::driver::{Code, Device, Function, Grid, Memory, Moment, launch, launch_together};
 use super::launch::{Call, Launch, Program, Work, calls, works};
 use crate::artifact::Artifact;
 use crate::measure::{Measurement, ProfileRow, of_times, peak_rss_mib};
@@ -66,7 +66,8 @@ impl Model {
                 let symbol = kernel.symbol.as_str();
                 let launch = launches.get(symbol).copied();
                 let missing = || CudaError::Launch { symbol: symbol.to_owned() };
-                Ok((code.function(symbol)?, launch.ok_or_else(missing)?))
+                let launch = launch.ok_or_else(missing)?;
+                Ok((code.function(symbol, launch.shared_bytes)?, launch))
             })
             .collect::<Result<Vec<_>, CudaError>>()?;
         let ports = |ports: &[Port]| {
@@ -81,7 +82,7 @@ impl Model {
         let (inputs, outputs) = (ports(&plan.inputs)?, ports(&plan.outputs)?);
         let programs = Program::read(text)
             .into_iter()
-            .map(|program| Ok((code.function(&program.symbol)?, program)))
+            .map(|program| Ok((code.function(&program.symbol, program.shared_bytes)?, program)))
             .collect::<Result<Vec<_>, CudaError>>()?;
         let bases: Vec<u8> = [&arena, &host, &constants]
             .into_iter()
@@ -195,11 +196,11 @@ impl Model {
             Work::Program(number) => {
                 let (function, program) = &self.programs[*number];
                 let mut parameters = [epoch, self.counters.address(0), self.bases.address(0)];
+                let &Program { blocks, threads, shared_bytes, .. } = program;
+                let grid = Grid { blocks, threads, shared_bytes };
                 // SAFETY: there is a counter for each unit and a base for each memory of the
                 // plan, all of which live as long as this model.
-                unsafe {
-                    launch_together(*function, program.blocks, program.threads, &mut parameters)
-                }
+                unsafe { launch_together(*function, grid, &mut parameters) }
             }
         })
     }
@@ -227,9 +228,11 @@ impl Model {
                 };
                 memory.address(buffer.offset)
             }));
+            let Launch { threads, shared_bytes, .. } = how;
+            let grid = Grid { blocks: blocks as u32, threads, shared_bytes };
             // SAFETY: the plan was validated against the sizes of all memories, which live as
             // long as this model; a trusted compiler wrote the kernels.
-            unsafe { launch(function, blocks as u32, how.threads, &mut parameters)? };
+            unsafe { launch(function, grid, &mut parameters)? };
             begin = end;
         }
         Ok(())

@@ -195,7 +195,7 @@ fn for_host(text: &str) -> String {
                 line = line.replace(&format!(", {space}{suffix}>"), ">");
             }
         }
-        line = line.replace("ptr<1>", "ptr");
+        line = line.replace("ptr<1>", "ptr").replace("ptr<3>", "ptr");
         if line.contains("llvm.fence") {
             continue;
         }
@@ -235,6 +235,19 @@ fn pause(line: &str) -> Option<String> {
 
 /// What reports the address of an access to shared memory, to stand before it.
 fn touch(line: &str, site: usize) -> Option<String> {
+    if let Some((_, copy)) = line.split_once("\"llvm.nvvm.cp.async.c") {
+        let (name, operands) = copy.split_once("\"(")?;
+        let width: u64 = name.split('.').filter_map(|part| part.parse::<u64>().ok()).next()?;
+        let to = operands.split(',').next()?;
+        return Some(format!(
+            "%touch_long_{site} = llvm.ptrtoint {to} : !llvm.ptr to i64
+%touch_at_{site} = arith.index_cast %touch_long_{site} : i64 to index
+%touch_site_{site} = arith.constant {site} : index
+%touch_width_{site} = arith.constant {width} : index
+func.call @weft_touch(%touch_site_{site}, %touch_at_{site}, %touch_width_{site}) : (index, index, index) -> ()
+"
+        ));
+    }
     let accesses = ["memref.load ", "memref.store ", "vector.load ", "vector.store "];
     let name = accesses.iter().find(|name| line.contains(**name))?;
     let shared = [", 3>", ", 3 : i64>"].into_iter().find(|space| line.contains(space))?;

@@ -207,6 +207,9 @@ int32_t llvm_amdgcn_workitem_id_x(void) { return thread_number; }
 int32_t llvm_amdgcn_workgroup_id_x(void) { return block_number; }
 int32_t llvm_amdgcn_readfirstlane(int32_t value) { return value; }
 int32_t llvm_amdgcn_ds_bpermute(int32_t place, int32_t value) { return exchange(value, place / 4); }
+// Advice to the assembler's scheduler.
+void llvm_amdgcn_sched_barrier(int32_t crosses) {}
+void llvm_amdgcn_sched_group_barrier(int32_t kind, int32_t count, int32_t list) {}
 void llvm_amdgcn_wave_barrier(void) { wait_warp(); }
 void llvm_amdgcn_s_barrier(void) { meet(&whole); }
 

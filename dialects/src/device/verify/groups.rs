@@ -1,9 +1,11 @@
 //! Constraints of kernels whose rTasks several groups of lanes run together.
 
-use std::collections::BTreeSet;
-
-use super::super::{Apply, Combine, Copy, Fill, Invoke, Kernel, Machine, Scope, Transfer};
+use super::super::{Apply, Combine, Copy, Fill, Invoke, Kernel, Machine, Scope, Transfer, View};
+use super::rooms::{Place, number};
 use crate::ir::{Block, Diagnostics, Op, Val, attr, ty};
+
+/// Rounds of a loop that are looked at one by one: a schedule has no more stages.
+const MOST_ROOMS: u64 = 16;
 
 /// C3. What groups do together they do alike.
 pub(super) fn kernel_c3(op: Op<'_>, diag: &mut Diagnostics) {
@@ -80,90 +82,85 @@ fn is_shared(machine: Machine<'_>, memref: Val<'_>) -> bool {
 
 /// C4. Between a write to memory that the groups share and what reads it, and between that
 /// and the next write, stands a barrier of scope "core". What an engine writes is written where its
-/// token is waited for, into one of several rooms of a buffer.
+/// token is waited for. Accesses to different rooms of a buffer need none.
 pub(super) fn kernel_c4(op: Op<'_>, diag: &mut Diagnostics) {
     let Some(kernel) = Kernel::of(op).filter(|kernel| kernel.groups > 1) else { return };
     let Some(machine) = Machine::of(op) else { return };
-    let mut rooms = Vec::new();
+    let mut buffers = Vec::new();
     op.walk(&mut |inner| {
         if inner.is("device.alloc") && is_shared(machine, inner.result(0)) {
-            rooms.push(inner.result(0));
+            buffers.push(inner.result(0));
         }
     });
     let mut fills = Vec::new();
     op.walk(&mut |inner| {
         if let Some(transfer) = Transfer::of(inner).filter(|_| is_ahead(inner)) {
-            fills.extend(rooms.iter().position(|room| *room == transfer.target.memref));
+            fills.extend(buffers.iter().position(|buffer| *buffer == transfer.target.memref));
         }
     });
-    let mut order = Order { machine, rooms, fills, reported: Vec::new() };
+    let mut order = Order { machine, buffers, fills, reported: Vec::new() };
     order.block(kernel.body, &mut State::default(), diag);
 }
 
 /// The accesses to shared buffers since the last barrier.
-#[derive(Clone, Default)]
-struct State {
-    written: BTreeSet<usize>,
-    read: BTreeSet<usize>,
+#[derive(Clone, Default, PartialEq)]
+struct State<'c> {
+    written: Vec<Place<'c>>,
+    read: Vec<Place<'c>>,
+}
+
+impl<'c> State<'c> {
+    fn map(&mut self, place: impl Fn(Place<'c>) -> Place<'c>) {
+        for places in [&mut self.written, &mut self.read] {
+            for own in std::mem::take(places) {
+                add(places, [place(own)]);
+            }
+        }
+    }
+}
+
+/// Adds the places that are not there.
+fn add<'c>(places: &mut Vec<Place<'c>>, more: impl IntoIterator<Item = Place<'c>>) {
+    for place in more {
+        if !places.contains(&place) {
+            places.push(place);
+        }
+    }
 }
 
 struct Order<'c> {
     machine: Machine<'c>,
-    rooms: Vec<Val<'c>>,
+    buffers: Vec<Val<'c>>,
     /// Those that an engine fills.
     fills: Vec<usize>,
     reported: Vec<Op<'c>>,
 }
 
 impl<'c> Order<'c> {
-    fn block(&mut self, block: Block<'c>, state: &mut State, diag: &mut Diagnostics) {
+    fn block(&mut self, block: Block<'c>, state: &mut State<'c>, diag: &mut Diagnostics) {
         for op in block.ops() {
             self.op(op, state, diag);
         }
     }
 
-    fn op(&mut self, op: Op<'c>, state: &mut State, diag: &mut Diagnostics) {
+    fn op(&mut self, op: Op<'c>, state: &mut State<'c>, diag: &mut Diagnostics) {
         if is_wide_barrier(op) {
             *state = State::default();
             return;
         }
         // Only who waited knows that they are written: others know it behind the next barrier.
         if op.is("device.wait") && !op.operands().is_empty() {
-            state.written.extend(&self.fills);
+            add(&mut state.written, self.fills.iter().map(|buffer| Place::whole(*buffer)));
             return;
         }
         if op.name().starts_with("device.") {
-            let (reads, writes) = self.touched(op);
-            let early = reads.iter().find(|room| state.written.contains(room));
-            let late = || {
-                let before = state.written.union(&state.read).copied().collect::<BTreeSet<_>>();
-                writes.iter().copied().find(|room| before.contains(room))
-            };
-            let clash = early
-                .copied()
-                .map(|room| (room, "reads"))
-                .or_else(|| late().map(|room| (room, "writes")));
-            if let Some((room, verb)) = clash
-                && !self.reported.contains(&op)
-            {
-                self.reported.push(op);
-                let (name, ty) = (op.name(), self.rooms[room].ty());
-                diag.error(op, format!("{name} {verb} {ty}, which other groups may be using"))
-                    .help(
-                        "put device.barrier \"core\" between a write to shared memory and its use",
-                    );
-            }
-            state.read.extend(reads);
-            if !is_ahead(op) {
-                state.written.extend(writes);
-            }
+            self.access(op, state, diag);
             return;
         }
         let regions: Vec<_> = (0..op.region_count()).filter_map(|n| op.first_block(n)).collect();
         if op.name().ends_with(".for") {
-            // The end of a round comes before the beginning of the next one.
-            for block in regions.iter().chain(&regions) {
-                self.block(*block, state, diag);
+            for block in regions {
+                self.rounds(op, block, state, diag);
             }
             return;
         }
@@ -171,18 +168,75 @@ impl<'c> Order<'c> {
         for block in regions {
             let mut branch = before.clone();
             self.block(block, &mut branch, diag);
-            state.read.extend(branch.read);
-            state.written.extend(branch.written);
+            add(&mut state.read, branch.read);
+            add(&mut state.written, branch.written);
         }
     }
 
-    /// Returns the buffers that an operation of a program reads, and those that it writes.
-    fn touched(&self, op: Op<'c>) -> (Vec<usize>, Vec<usize>) {
+    /// The rounds of a loop: the end of one comes before the beginning of the next, until nothing
+    /// changes from one to the next.
+    fn rounds(
+        &mut self,
+        op: Op<'c>,
+        block: Block<'c>,
+        state: &mut State<'c>,
+        diag: &mut Diagnostics,
+    ) {
+        let round = block.arg(0);
+        let bound = |place: usize| op.operands().get(place).copied().and_then(number);
+        let (low, step) = (bound(0), bound(2));
+        state.map(|place| place.in_first_round(round, low));
+        // A room is another one's again after as many rounds as there are rooms.
+        let shapes = self.buffers.iter().filter_map(|buffer| ty::shape(buffer.ty()));
+        let most = shapes.filter_map(|shape| shape.first().copied()).max().unwrap_or(1);
+        for _ in 0..=most.clamp(1, MOST_ROOMS) {
+            let before = state.clone();
+            self.block(block, state, diag);
+            state.map(|place| place.in_next_round(round, step));
+            if *state == before {
+                break;
+            }
+        }
+        state.map(|place| place.behind(round));
+    }
+
+    fn access(&mut self, op: Op<'c>, state: &mut State<'c>, diag: &mut Diagnostics) {
+        let (reads, writes) = self.touched(op);
+        let meets = |own: &Place<'c>, before: &[Place<'c>]| before.iter().any(|b| own.meets(b));
+        let early = reads.iter().find(|own| meets(own, &state.written));
+        let late =
+            || writes.iter().find(|own| meets(own, &state.written) || meets(own, &state.read));
+        let clash = early.map(|own| (own, "reads")).or_else(|| late().map(|own| (own, "writes")));
+        if let Some((own, verb)) = clash
+            && !self.reported.contains(&op)
+        {
+            self.reported.push(op);
+            let (name, ty) = (op.name(), self.buffers[own.buffer].ty());
+            diag.error(op, format!("{name} {verb} {ty}, which other groups may be using"))
+                .help("put device.barrier \"core\" between a write to shared memory and its use");
+        }
+        add(&mut state.read, reads);
+        if !is_ahead(op) {
+            add(&mut state.written, writes);
+        }
+    }
+
+    /// Returns what an operation of a program reads of the buffers, and what it writes.
+    fn touched(&self, op: Op<'c>) -> (Vec<Place<'c>>, Vec<Place<'c>>) {
+        if let Some(transfer) = Transfer::of(op) {
+            let own = |view: &View<'c>, strides: &[i64]| {
+                let reach = transfer.sizes.iter().zip(strides);
+                let span = reach.map(|(size, stride)| (*size as i64 - 1) * stride.abs()).sum();
+                let buffer = self.number(view.memref)?;
+                Some(Place::of(buffer, view.memref, &view.indices, span))
+            };
+            let read = own(&transfer.source, &transfer.from_strides);
+            let written = own(&transfer.target, &transfer.to_strides);
+            return (read.into_iter().collect(), written.into_iter().collect());
+        }
         let (mut reads, mut writes) = (Vec::new(), Vec::new());
         if let Some(copy) = Copy::of(op) {
             (reads, writes) = (vec![copy.source.memref], vec![copy.target.memref]);
-        } else if let Some(transfer) = Transfer::of(op) {
-            (reads, writes) = (vec![transfer.source.memref], vec![transfer.target.memref]);
         } else if let Some(fill) = Fill::of(op) {
             writes = vec![fill.target.memref];
         } else if let Some(invoke) = Invoke::of(op) {
@@ -196,10 +250,13 @@ impl<'c> Order<'c> {
         } else if let Some(combine) = Combine::of(op) {
             (reads, writes) = (vec![combine.input.memref], vec![combine.output.memref]);
         }
-        let numbers = |memrefs: Vec<Val<'c>>| {
-            let room = |memref| self.rooms.iter().position(|room| *room == memref);
-            memrefs.into_iter().filter_map(room).collect()
+        let places = |memrefs: Vec<Val<'c>>| {
+            memrefs.into_iter().filter_map(|memref| self.number(memref)).map(Place::whole).collect()
         };
-        (numbers(reads), numbers(writes))
+        (places(reads), places(writes))
+    }
+
+    fn number(&self, memref: Val<'c>) -> Option<usize> {
+        self.buffers.iter().position(|buffer| *buffer == memref)
     }
 }

@@ -6,6 +6,7 @@ mod instruction;
 mod lanes;
 mod machine;
 mod program;
+mod rooms;
 mod transfer;
 
 use arena::*;

@@ -245,6 +245,28 @@ pub fn when<'c>(
     inside.op("scf.yield", &[], &[]);
 }
 
+/// What `then` gives under a condition, and zeros without.
+pub fn or_zeros<'c>(
+    b: &mut Builder<'c>,
+    condition: Val<'c>,
+    ty: Type<'c>,
+    then: impl FnOnce(&mut Builder<'c>) -> Val<'c>,
+) -> Val<'c> {
+    let op = b.op_with("scf.if", &[condition], &[ty], &[], 2);
+    let block = b.block(op.region(0), &[]);
+    let mut inside = b.into_block(block);
+    let value = then(&mut inside);
+    inside.op("scf.yield", &[value], &[]);
+    let block = b.block(op.region(1), &[]);
+    let mut outside = b.into_block(block);
+    let mut zero = outside.number(ty::elem(ty).unwrap_or(ty), 0.0);
+    if ty::elem(ty).is_some() {
+        zero = outside.op("vector.broadcast", &[zero], &[ty]).result(0);
+    }
+    outside.op("scf.yield", &[zero], &[]);
+    op.result(0)
+}
+
 /// `body` for every number from `first` below `end`, `step` apart.
 pub fn count<'c>(
     b: &mut Builder<'c>,

@@ -3,6 +3,7 @@
 use weft_dialects::device::Scope;
 use weft_dialects::ir::{Builder, Type, Val, attr, ty};
 
+use super::spread::Turns;
 pub use crate::arch::Isa;
 
 impl Isa {
@@ -126,6 +127,12 @@ impl Isa {
         cast(b, there, elem)
     }
 
+    /// Returns whether a branch around one load is no more than a predicate of it, so that what is left
+    /// out is zero before the load, and not behind it, where it would have to be waited for.
+    pub fn has_predicates(self) -> bool {
+        self == Self::Ptx
+    }
+
     /// Returns whether some threads of a block can wait for each other without the others.
     pub fn has_barriers_of_parts(self) -> bool {
         self == Self::Ptx
@@ -222,6 +229,23 @@ impl Isa {
         intrinsic(b, "llvm.nvvm.cp.async.wait.group", &[count], None);
     }
 
+    /// Asks the assembler's scheduler, where it takes advice, to spread the instructions since the last
+    /// barrier of a thread evenly behind those of matrices.
+    pub fn take_turns(self, b: &mut Builder<'_>, Turns { count, others }: Turns) {
+        if self == Self::Ptx {
+            return;
+        }
+        let int = ty::int(b.context(), 32);
+        // AMDGPU's kinds of instructions: of matrices; sums, and what asks the two memories.
+        let (matrix, rest) = (0x8, 0x6 | 0x80 | 0x10);
+        for _ in 0..count {
+            for (kind, most) in [(matrix, 1), (rest, others.max(1) as i64)] {
+                let [kind, most, list] = [kind, most, 0].map(|n| b.integer(int, n));
+                intrinsic(b, "llvm.amdgcn.sched.group.barrier", &[kind, most, list], None);
+            }
+        }
+    }
+
     /// Waits for the threads of a warp, or of a block; of the first `part` of a block, where it
     /// is said. A thread alone waits for nobody, but what it asks of memories stays in order.
     pub fn barrier(self, b: &mut Builder<'_>, scope: Scope, part: Option<u64>) {
@@ -236,7 +260,11 @@ impl Isa {
                 ];
                 b.op_with("llvm.inline_asm", &[], &[], &attributes, 0);
             }
-            (Self::Amdgcn, Scope::Thread) => fence(b, 6, "singlethread"),
+            (Self::Amdgcn, Scope::Thread) => {
+                fence(b, 6, "singlethread");
+                let nothing = b.integer(int, 0);
+                intrinsic(b, "llvm.amdgcn.sched.barrier", &[nothing], None);
+            }
             (Self::Ptx, Scope::Warp) => {
                 let all = b.integer(int, -1);
                 intrinsic(b, "llvm.nvvm.bar.warp.sync", &[all], None);

@@ -21,6 +21,7 @@ mod layout;
 pub mod program;
 mod registers;
 mod shared;
+mod spread;
 mod storage;
 mod together;
 mod tokens;
@@ -60,14 +61,24 @@ pub struct Launch {
     pub threads: u64,
     /// Groups of threads in a block, each of which runs one rTask.
     pub groups: u64,
+    /// Bytes of shared memory that a block asks for, beyond what it has without that.
+    pub shared_bytes: u64,
 }
 
 impl Launch {
+    /// The comment at the head of the code about a kernel of that name.
+    pub fn head(&self, kernel: &str) -> String {
+        let Self { threads, groups, .. } = self;
+        let shared = shared_words(self.shared_bytes);
+        format!("// launch {kernel} threads {threads} groups {groups}{shared}\n")
+    }
+
     /// Returns the launch of a kernel on a machine whose registers are spread over lanes.
     pub fn of<'c>(machine: Machine<'c>, kernel: &Kernel<'c>) -> Option<Self> {
         let lanes = registers(machine, kernel)?.lanes()?;
+        let shared_bytes = shared::asked_for(machine, kernel);
         if kernel.groups > 1 {
-            return Some(Self { threads: kernel.groups * lanes, groups: 1 });
+            return Some(Self { threads: kernel.groups * lanes, groups: 1, shared_bytes });
         }
         let mut alone = lanes >= BLOCK_THREADS;
         kernel.op.walk(&mut |op| {
@@ -77,8 +88,13 @@ impl Launch {
                 && machine.memory_of(op.result(0).ty()).is_some_and(|m| !m.is_registers());
         });
         let groups = if alone { 1 } else { BLOCK_THREADS / lanes };
-        Some(Self { threads: groups * lanes, groups })
+        Some(Self { threads: groups * lanes, groups, shared_bytes })
     }
+}
+
+/// What a comment at the head of the code says of shared memory that is asked for.
+fn shared_words(bytes: u64) -> String {
+    if bytes > 0 { format!(" shared {bytes}") } else { String::new() }
 }
 
 /// The registers that a kernel works in, or the first of the machine.
@@ -140,6 +156,7 @@ fn lower<'c>(
     let mut thread = Thread { context, machine, isa, lanes, groups, part, place, storages };
     let rows = stand_in(&mut thread, func);
     let waits = tokens::Waits::take(context, machine, func);
+    let turns = spread::turns(machine, func);
     let mut device_ops = Vec::new();
     func.walk(&mut |op| {
         if op.name().starts_with("device.") {
@@ -156,6 +173,9 @@ fn lower<'c>(
         .into_iter()
         .filter(|op| !op.parent().is_some_and(|around| around.name().starts_with("device.")));
     for op in outer.collect::<Vec<_>>() {
+        if let Some(turns) = turns.get(&op) {
+            isa.take_turns(&mut Builder::before(context, op), *turns);
+        }
         expand(&thread, op, &waits, diag);
         op.erase();
     }
@@ -180,7 +200,7 @@ fn place_allocs<'c>(
     let context = thread.context;
     let first = func.body(0).and_then(|block| block.ops().first().copied());
     let mut b = Builder::before(context, first.expect("a function ends in a return"));
-    let mut shared = Shared::new(kernel, allocs, role);
+    let mut shared = Shared::new((context, thread.machine), kernel, allocs, role);
     for &alloc in allocs {
         let value = alloc.result(0);
         let shape = ty::shape(value.ty()).unwrap_or_default();

@@ -7,7 +7,7 @@
 use weft_dialects::device::{Fill, View};
 use weft_dialects::ir::{Builder, Diagnostics, Op, Type, Val, ty};
 
-use super::boxes::{Steps, both, choose, compare, is_zero, when};
+use super::boxes::{Steps, both, choose, compare, is_zero, or_zeros, when};
 use super::layout::Layout;
 use super::storage::{self, Thread};
 use super::together::{End, elements, wide_load, wide_store};
@@ -57,6 +57,23 @@ pub fn load<'c>(
         let inside = moved.inside(b, &first.point);
         let condition = and(b, first.condition, inside);
         let at = super::boxes::address(b, from.base, &first.point, from.steps);
+        if moved.pads
+            && thread.isa.has_predicates()
+            && let Some(condition) = condition.filter(|_| inside.is_some())
+        {
+            let elem = ty::elem(from.flat.ty()).expect("a load is of a memref");
+            let ty = if count == 1 { elem } else { ty::vector(count, elem) };
+            let value = or_zeros(b, condition, ty, |b| {
+                let at = from.stored(b, at);
+                wide_load(b, from.flat, at, count)
+            });
+            for (slot, value) in run.iter().zip(elements(b, value, count)) {
+                let old = slot.condition.map(|_| storage::load(b, registers.slots, &slot.place));
+                let value = choose(b, slot.condition, value, old);
+                storage::store(b, value, registers.slots, &slot.place);
+            }
+            continue;
+        }
         // The tensor's first element is there, wherever the box begins.
         let spare = if moved.limits.is_empty() { from.base } else { b.index(0) };
         let at = choose(b, condition, at, Some(spare));

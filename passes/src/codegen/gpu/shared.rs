@@ -1,8 +1,9 @@
 //! Memory that the threads of a block share.
 //!
-//! A kernel that is launched has memory of its own for each allocation. Kernels that
-//! one entry calls lie over each other in one buffer, as large as the largest of them needs: a
-//! block does one after the other, with a barrier between.
+//! A kernel that is launched has memory of its own for each allocation; one buffer for all where that
+//! is more than a kernel has without asking for it, which the launch then does. Kernels that one entry
+//! calls lie over each other in one buffer, as large as the largest of them needs: a block does one
+//! after the other, with a barrier between.
 
 use rustc_hash::FxHashMap;
 use weft_dialects::device::{Kernel, Machine, Memory, Scope};
@@ -23,13 +24,30 @@ pub struct Shared<'k, 'c> {
     arenas: FxHashMap<&'c str, Val<'c>>,
     /// Names and types of all that is to be declared.
     made: Vec<(String, Type<'c>)>,
-    /// The first free byte of the entry's buffer.
+    /// The one buffer of what the launch asks for.
+    asked: Option<(String, Type<'c>)>,
+    /// The first free byte of the one buffer.
     used: i64,
 }
 
 impl<'k, 'c> Shared<'k, 'c> {
-    pub fn new(kernel: &'k Kernel<'c>, allocs: &'k [Op<'c>], role: Role<'k>) -> Self {
-        Self { kernel, allocs, role, arenas: FxHashMap::default(), made: Vec::new(), used: 0 }
+    pub fn new(
+        (context, machine): (&'c Context, Machine<'c>),
+        kernel: &'k Kernel<'c>,
+        allocs: &'k [Op<'c>],
+        role: Role<'k>,
+    ) -> Self {
+        let asked = matches!(role, Role::Entry) && asked_for(machine, kernel) > 0;
+        let asked = asked.then(|| (format!("{}$shared", kernel.name), row(context, 0)));
+        Self {
+            kernel,
+            allocs,
+            role,
+            arenas: FxHashMap::default(),
+            made: Vec::new(),
+            asked,
+            used: 0,
+        }
     }
 
     /// `memref<elements x elem>` for an alloc: memory of its own, or a part of the arena.
@@ -50,27 +68,26 @@ impl<'k, 'c> Shared<'k, 'c> {
     }
 
     fn own(&mut self, b: &mut Builder<'c>, memory: &str, ty: Type<'c>) -> Val<'c> {
-        match self.role {
-            Role::Entry => {
+        let whole = match (self.role, &self.asked) {
+            (Role::Entry, None) => {
                 let name = format!("{}.{memory}{}", self.kernel.name, self.made.len());
                 self.made.push((name.clone(), ty));
-                global(b, &name, ty)
+                return global(b, &name, ty);
             }
-            Role::Called(caller) => {
-                let begin = self.used;
-                self.used = begin + padded(bytes(ty));
-                assert!(self.used as u64 <= caller.shared_bytes, "the largest kernel was found");
-                let whole = row(b.context(), caller.shared_bytes as i64);
-                let whole = global(b, caller.shared, whole);
-                let begin = b.index(begin);
-                b.op("memref.view", &[whole, begin], &[ty]).result(0)
+            (Role::Entry, Some((name, ty))) => global(b, name, *ty),
+            (Role::Called(caller), _) => {
+                let bytes = if caller.asks { 0 } else { caller.shared_bytes };
+                global(b, caller.shared, row(b.context(), bytes as i64))
             }
-        }
+        };
+        let begin = b.index(self.used);
+        self.used += padded(bytes(ty));
+        b.op("memref.view", &[whole, begin], &[ty]).result(0)
     }
 
     /// Declares, before the function, what a kernel has of its own.
     pub fn declare(self, context: &'c Context, func: Op<'c>) {
-        for (name, ty) in self.made {
+        for (name, ty) in self.made.into_iter().chain(self.asked) {
             declare(context, func, &name, ty);
         }
     }
@@ -96,6 +113,13 @@ pub fn needed<'c>(machine: Machine<'c>, kernel: &Kernel<'c>) -> u64 {
         }
     }
     sum as u64
+}
+
+/// Bytes that a kernel asks for when it is launched: 0 where it has as many without that.
+pub fn asked_for<'c>(machine: Machine<'c>, kernel: &Kernel<'c>) -> u64 {
+    let bytes = needed(machine, kernel);
+    let most = memory(machine, kernel).and_then(|memory| memory.static_bytes());
+    if most.is_some_and(|most| most < bytes) { bytes } else { 0 }
 }
 
 /// The memory of a kernel's shared allocations.
@@ -145,14 +169,17 @@ fn global<'c>(b: &mut Builder<'c>, name: &str, ty: Type<'c>) -> Val<'c> {
     b.op_with("memref.get_global", &[], &[ty], &symbol, 0).result(0)
 }
 
-/// `memref.global` without a value, before an operation.
+/// `memref.global` without a value, before an operation; one without elements is as large as the
+/// launch says.
 pub fn declare<'c>(context: &'c Context, before: Op<'c>, name: &str, ty: Type<'c>) {
-    let attributes = [
+    let mut attributes = vec![
         ("sym_name", attr::of_string(context, name)),
-        ("sym_visibility", attr::of_string(context, "private")),
         ("type", attr::of_type(ty)),
-        ("initial_value", attr::unit(context)),
         ("alignment", attr::of_int(context, ALIGN)),
     ];
+    if ty::count(ty) != Some(0) {
+        attributes.push(("sym_visibility", attr::of_string(context, "private")));
+        attributes.push(("initial_value", attr::unit(context)));
+    }
     Builder::before(context, before).op_with("memref.global", &[], &[], &attributes, 0);
 }

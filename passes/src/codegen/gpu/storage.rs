@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 use weft_dialects::device::{Apply, Instruction, Invoke, Machine, Memory, View};
 use weft_dialects::ir::{Builder, Context, Diagnostics, Op, Type, Val, attr, ty};
 
+use super::super::index_sum::IndexSum;
 use super::super::lower::bf16::bits_of;
 use super::isa::Isa;
 use super::layout::Layout;
@@ -106,10 +107,18 @@ pub fn swizzle(alloc: Op<'_>) -> Option<Swizzle> {
 pub fn swizzled<'c>(b: &mut Builder<'c>, at: Val<'c>, swizzle: Option<Swizzle>) -> Val<'c> {
     let Some(Swizzle { bits, keep, shift }) = swizzle else { return at };
     let index = Type::index(b.context());
+    // Neither what it reads nor what it changes is above these bits, so what is moves an address as if
+    // nothing was swizzled: accesses that differ by such a number share one.
+    let mut sum = IndexSum::default();
+    sum.add(at, 1);
+    let [own, above] = sum.apart(1 << (keep + shift + bits));
+    let beyond = (!above.is_zero()).then(|| above.write(b));
+    let at = if beyond.is_some() { own.write(b) } else { at };
     let (shift, mask) = (b.index(shift.into()), b.index(((1 << bits) - 1) << keep));
     let above = b.op("arith.shrui", &[at, shift], &[index]).result(0);
     let by = b.op("arith.andi", &[above, mask], &[index]).result(0);
-    b.op("arith.xori", &[at, by], &[index]).result(0)
+    let at = b.op("arith.xori", &[at, by], &[index]).result(0);
+    beyond.map_or(at, |beyond| emit_sum(b, &[(at, 1), (beyond, 1)], 0))
 }
 
 /// `memref.load`.

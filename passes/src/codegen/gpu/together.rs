@@ -23,10 +23,8 @@ const WRITTEN_OUT: u64 = 32;
 pub struct End<'a, 'c> {
     /// `memref<elements x elem, space>`.
     pub flat: Val<'c>,
-    /// The first element of the box in its room.
+    /// The first element of the box.
     pub base: Val<'c>,
-    /// The first element of the room, where the memory has several that are swizzled alike.
-    pub room: Option<Val<'c>>,
     /// The swizzle, if elements are not stored in order.
     pub swizzle: Option<Swizzle>,
     /// Elements between neighbours along each side.
@@ -44,20 +42,8 @@ impl<'a, 'c> End<'a, 'c> {
         let Storage::Memory { flat, shape, swizzle, .. } = thread.storage(view) else {
             return None;
         };
-        let (mut own, mut room) = ((&shape[..], &view.indices[..]), None);
-        // Rooms begin above the bits that it reads, which are above those that it changes.
-        let alike = |swizzle: &Swizzle, elements: u64| {
-            elements.is_multiple_of(1 << (swizzle.keep + swizzle.shift + swizzle.bits))
-        };
-        // What is added behind the swizzle is added to an address that does not change.
-        if let ([_, rest @ ..], [first, indices @ ..]) = own
-            && swizzle.as_ref().is_some_and(|own| alike(own, rest.iter().product()))
-        {
-            room = Some(emit_sum(b, &[(*first, rest.iter().product::<u64>() as i64)], 0));
-            own = (rest, indices);
-        }
-        let base = thread.linear(b, own.0, own.1);
-        Some(Self { flat: *flat, base, room, swizzle: *swizzle, steps })
+        let base = thread.linear(b, shape, &view.indices);
+        Some(Self { flat: *flat, base, swizzle: *swizzle, steps })
     }
 
     /// The place of the element of a point.
@@ -66,10 +52,9 @@ impl<'a, 'c> End<'a, 'c> {
         self.stored(b, at)
     }
 
-    /// The place of an element of the room.
+    /// The place of an element.
     pub fn stored(&self, b: &mut Builder<'c>, at: Val<'c>) -> Val<'c> {
-        let at = swizzled(b, at, self.swizzle);
-        self.room.map_or(at, |room| emit_sum(b, &[(at, 1), (room, 1)], 0))
+        swizzled(b, at, self.swizzle)
     }
 
     /// Elements that a chunk has here side by side, at most `run`.

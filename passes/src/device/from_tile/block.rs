@@ -21,15 +21,13 @@ use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Builder, Context, Op, Report, Type, Val, attr, ty};
 use weft_dialects::tile::Compute;
 
+use super::block_fold::Fold;
 use super::block_legal;
-use super::index::{Sum, scf_for, unrolled};
+use super::index::{Sum, scf_for};
 use super::transfer::{Boxed, Pending, Transfer, Within, alloc, first};
 use super::view::View;
 use crate::nest::{Access, Nest, Start, row_major};
-use crate::tile::block::{self, Block, K, Lying, M, N, Ways, near_run, power_of_two_in};
-
-/// What a group holds of an input, and which of its steps along k where it holds several.
-type Part<'c> = (Val<'c>, Option<Sum<'c>>);
+use crate::tile::block::{self, Block, K, Lying, M, N, Ways, power_of_two_in};
 
 /// How the block tiles of a kernel are written.
 pub(super) struct Blocks<'p, 'c> {
@@ -83,21 +81,18 @@ impl<'p, 'c> Blocks<'p, 'c> {
         }
         self.start(b, sums, &own);
         let tiles = [M, N].map(|side| self.room(b, side));
-        let fold = |b: &mut Builder<'c>, room: &Sum<'c>| self.fold(b, &group, tiles, room, sums);
+        let fold = Fold { group, tiles, sums };
         match (self.block.stages, &self.ways.put, &self.ways.ahead) {
-            (2.., _, Some(way)) if self.block.ahead => {
-                self.steps_by_engine(b, way, starts, tiles, fold);
-            }
-            (2.., Some(put), _) => {
-                self.steps_ahead(b, put, starts, tiles, |b| fold(b, &Sum::number(0)));
-            }
+            (2.., _, Some(way)) if self.block.ahead => self.steps_by_engine(b, way, starts, &fold),
+            (2, Some(put), _) => self.steps_ahead(b, put, starts, &fold),
+            (3.., Some(put), _) => self.steps_in_rooms(b, put, starts, &fold),
             _ => {
                 let others = |axis: &usize| self.nest.reduces(*axis) && *axis != self.block.axes[K];
                 let reductions: Vec<usize> = (0..self.nest.axes.len()).filter(others).collect();
                 let mut at = starts.to_vec();
                 self.steps(b, &reductions, &mut at, &mut |b, at| {
                     self.step(b, at, tiles);
-                    fold(b, &Sum::number(0));
+                    self.fold(b, &fold);
                 });
             }
         }
@@ -131,7 +126,7 @@ impl<'p, 'c> Blocks<'p, 'c> {
         let (rows, _) = self.block.rows_columns(side, lying.inner);
         let memory = attr::of_string(self.context, self.ways.near.name);
         let mut shape = vec![rows, lying.layout.pitch];
-        if self.block.ahead {
+        if self.block.rooms() > 1 {
             shape.insert(0, self.block.rooms());
         }
         let ty = ty::memref(&shape, self.input(side).elem(), Some(memory));
@@ -172,20 +167,6 @@ impl<'p, 'c> Blocks<'p, 'c> {
         within.pads = true;
         let sums = Transfer { from: &far, to: &near, sizes: &held.sizes, within: &within };
         pending.transfer_within(b, &self.ways.fetch, sums);
-    }
-
-    /// `body` for each operand of the instruction that a group's sums are: its place along m and
-    /// along n, which are written out.
-    pub(super) fn each_operand(
-        &self,
-        b: &mut Builder<'c>,
-        body: &mut dyn FnMut(&mut Builder<'c>, &[Vec<Sum<'c>>; 2]),
-    ) {
-        let sides = [M, N].into_iter();
-        let counts: Vec<(usize, u64)> = sides
-            .flat_map(|side| self.block.repeats(side).into_iter().map(move |(n, _)| (side, n)))
-            .collect();
-        each_place(b, &counts, &mut [Vec::new(), Vec::new()], body);
     }
 
     /// The sums and the box of a tensor where they begin or go.
@@ -275,35 +256,6 @@ impl<'p, 'c> Blocks<'p, 'c> {
         self.barrier(b);
     }
 
-    /// Folds the tiles near the lanes, in one of their rooms, into the sums of this group.
-    fn fold(
-        &self,
-        b: &mut Builder<'c>,
-        group: &[Sum<'c>; 2],
-        tiles: [Val<'c>; 2],
-        room: &Sum<'c>,
-        sums: Val<'c>,
-    ) {
-        let (quantum, deep) = (self.block.quanta()[K], self.block.deep());
-        unrolled(b, self.block.tile[K] / quantum / deep, |b, round| {
-            let begin = Sum::default().plus(&round, (deep * quantum) as i64);
-            let part = |b: &mut Builder<'c>, side: usize, at: &Sum<'c>| {
-                self.part(b, side, [&group[side], at], (tiles[side], room))
-            };
-            // What lies side by side for several steps is brought for all of them.
-            let whole = [M, N]
-                .map(|side| (self.block.at_once(side) == deep).then(|| part(b, side, &begin)));
-            unrolled(b, deep, |b, step| {
-                let at = begin.clone().plus(&step, self.block.step_apart() as i64);
-                let parts = [M, N].map(|side| match whole[side] {
-                    Some(part) => (part, (deep > 1).then(|| step.clone())),
-                    None => (part(b, side, &at), None),
-                });
-                self.invoke(b, &parts, sums);
-            });
-        });
-    }
-
     pub(super) fn barrier(&self, b: &mut Builder<'c>) {
         build::barrier(b, Scope::Core);
     }
@@ -343,6 +295,13 @@ impl<'p, 'c> Blocks<'p, 'c> {
         pending.take()
     }
 
+    /// The room of a step that is so many later than another.
+    pub(super) fn room_of(&self, b: &mut Builder<'c>, step: &Sum<'c>, later: i64) -> Sum<'c> {
+        let step = step.clone().plus(&Sum::number(later), 1).emit(b);
+        let rooms = b.index(self.block.rooms() as i64);
+        Sum::value(b.op("arith.remui", &[step, rooms], &[Type::index(self.context)]).result(0))
+    }
+
     /// The view of an input's tile, in one of its rooms, from a row and a column on.
     pub(super) fn in_room(
         &self,
@@ -351,83 +310,9 @@ impl<'p, 'c> Blocks<'p, 'c> {
         place: [Val<'c>; 2],
     ) -> View<'c> {
         let mut indices = place.to_vec();
-        if self.block.ahead {
+        if self.block.rooms() > 1 {
             indices.insert(0, room.emit(b));
         }
         View { memref: tile, indices }
     }
-
-    /// This group's part of an input from the place `k` of the tile on, for one instruction along k
-    /// or for those that are brought at once.
-    fn part(
-        &self,
-        b: &mut Builder<'c>,
-        side: usize,
-        [group, k]: [&Sum<'c>; 2],
-        (tile, room): (Val<'c>, &Sum<'c>),
-    ) -> Val<'c> {
-        let (held, lying) = (self.block.held_input(side), self.lying(side));
-        let elem = self.input(side).elem();
-        let part = alloc(b, &held.shape, elem, self.ways.registers.name);
-        let own = Sum::default().plus(group, self.block.group[side] as i64);
-        let along_k = lying.inner == self.block.axes[K];
-        let [row, column] = if along_k { [own, k.clone()] } else { [k.clone(), own] };
-        let place = [row.emit(b), column.emit(b)];
-        let view = self.in_room(b, (tile, room), place);
-        let strides = held.strides(self.block.apart(side, &lying));
-        let from = Boxed { view, strides };
-        let to = Boxed { view: first(b, part), strides: row_major(&held.sizes) };
-        let run = near_run(&self.block, side, lying.inner, ty::byte_size(elem).unwrap_or(1));
-        let run = power_of_two_in(run, lying.layout.pitch);
-        let within = Within { run, ..Within::default() };
-        let mut pending = Pending::default();
-        let moved = Transfer { from: &from, to: &to, sizes: &held.sizes, within: &within };
-        pending.transfer_within(b, &self.ways.load, moved);
-        part
-    }
-
-    /// The instruction on every pair of operands.
-    fn invoke(&self, b: &mut Builder<'c>, parts: &[Part<'c>; 2], sums: Val<'c>) {
-        let output = self.nest.inputs.len();
-        self.each_operand(b, &mut |b, places| {
-            let mut views = vec![None; 3];
-            let mut put = |b: &mut Builder<'c>, bound: usize, memref, place: Vec<&Sum<'c>>| {
-                let mut view = first(b, memref);
-                for (index, place) in view.indices.iter_mut().zip(place) {
-                    *index = place.emit(b);
-                }
-                views[self.block.operand(bound)] = Some(view);
-            };
-            for side in [M, N] {
-                let (memref, step) = &parts[side];
-                put(
-                    b,
-                    self.block.inputs[side],
-                    *memref,
-                    step.iter().chain(&places[side]).collect(),
-                );
-            }
-            put(b, output, sums, places.iter().flatten().collect());
-            let views: Vec<View<'c>> = views.into_iter().flatten().collect();
-            build::invoke(b, self.block.instruction().name, &views, false);
-        });
-    }
-}
-
-/// `body` for every place of `counts`, each along m or n.
-fn each_place<'c>(
-    b: &mut Builder<'c>,
-    counts: &[(usize, u64)],
-    places: &mut [Vec<Sum<'c>>; 2],
-    body: &mut dyn FnMut(&mut Builder<'c>, &[Vec<Sum<'c>>; 2]),
-) {
-    let Some((&(side, count), rest)) = counts.split_first() else {
-        body(b, places);
-        return;
-    };
-    unrolled(b, count, |b, place| {
-        places[side].push(place);
-        each_place(b, rest, places, body);
-        places[side].pop();
-    });
 }

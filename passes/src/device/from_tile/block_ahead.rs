@@ -1,23 +1,29 @@
 //! The steps of a block tile whose inputs are brought a step ahead, through registers.
 //!
 //! ```text
-//! fetch step 0 to registers
-//! for i { barrier; put the registers into the shared memory; barrier
-//!         fetch step i + 1 to registers
-//!         fold the shared memory }
+//! one room     fetch step 0 to registers
+//!              for i { barrier; put the registers into the shared memory; barrier
+//!                      fetch step i + 1 to registers
+//!                      fold the shared memory }
+//!
+//! two rooms    fetch and put step 0; fetch step 1; barrier; parts of step 0's first instructions
+//!              for i { fold the room of step i; beside its first instructions
+//!                        put the registers into the other room; fetch step i + 2 to registers
+//!                      before its last instructions
+//!                        barrier; parts of the first instructions of step i + 1 }
 //! ```
 //!
-//! What was fetched is waited for where it is put, when the step before it is computed. The last
-//! step fetches itself again, for a branch would cost every step.
+//! What was fetched is waited for where it is put, when a step is computed. The last steps fetch the
+//! last one again, for a branch would cost every step.
 
 use weft_dialects::device::{Limit, Move, Scope, build};
 use weft_dialects::ir::{Builder, Type, Val};
 
 use super::block::Blocks;
+use super::block_fold::{Beside, Fold};
 use super::block_steps::Steps;
 use super::index::{Sum, scf_for};
 use super::transfer::{Boxed, Pending, Transfer, Within, alloc, first};
-use super::view::View;
 use crate::tile::block::{Dealt, M, N, power_of_two_in};
 
 /// An input's tile in the registers of the groups.
@@ -34,40 +40,72 @@ impl<'c> Blocks<'_, 'c> {
         Dealt::of(&self.block, self.nest, side, self.lying(side).inner)
     }
 
-    /// Folds all steps of the reductions into the sums, by way of `put`.
+    /// Folds all steps of the reductions into the sums, by way of `put` and one room.
     pub(super) fn steps_ahead(
         &self,
         b: &mut Builder<'c>,
         put: &Move<'c>,
         starts: &[Sum<'c>],
-        tiles: [Val<'c>; 2],
-        fold: impl FnOnce(&mut Builder<'c>),
+        fold: &Fold<'c>,
     ) {
-        let held = [M, N].map(|side| {
+        let held = self.registers(b);
+        let steps = Steps::of(self, starts);
+        let begin = steps.at(b, Sum::number(0));
+        self.fetch(b, &held, &begin);
+        let room = Sum::number(0);
+        scf_for(b, &Sum::number(0), &Sum::number(steps.count() as i64), 1, |b, step| {
+            self.barrier(b);
+            self.put(b, put, &held, (fold.tiles, &room));
+            self.barrier(b);
+            let at = steps.at_or_last(b, &Sum::value(step).plus(&Sum::number(1), 1));
+            self.fetch(b, &held, &at);
+            // Else the code generator moves these to where they are used.
+            build::barrier(b, Scope::Thread);
+            self.fold(b, fold);
+        });
+    }
+
+    /// The same with two rooms: while one is folded, the other is filled.
+    pub(super) fn steps_in_rooms(
+        &self,
+        b: &mut Builder<'c>,
+        put: &Move<'c>,
+        starts: &[Sum<'c>],
+        fold: &Fold<'c>,
+    ) {
+        let held = self.registers(b);
+        let steps = Steps::of(self, starts);
+        let begin = steps.at(b, Sum::number(0));
+        self.fetch(b, &held, &begin);
+        let room = Sum::number(0);
+        self.put(b, put, &held, (fold.tiles, &room));
+        let next = steps.at_or_last(b, &Sum::number(1));
+        self.fetch(b, &held, &next);
+        self.barrier(b);
+        let first = self.first_parts(b, fold, &room);
+        scf_for(b, &Sum::number(0), &Sum::number(steps.count() as i64), 1, |b, step| {
+            let step = Sum::value(step);
+            let rooms = [0, 1].map(|later| self.room_of(b, &step, later));
+            let at = steps.at_or_last(b, &step.plus(&Sum::number(2), 1));
+            let beside = Beside {
+                first: &|b| {
+                    self.put(b, put, &held, (fold.tiles, &rooms[1]));
+                    self.fetch(b, &held, &at);
+                },
+                last: &|b| self.barrier(b),
+            };
+            self.fold_rotated(b, fold, &first, [&rooms[0], &rooms[1]], &beside);
+        });
+    }
+
+    /// Registers for the tiles of both inputs.
+    fn registers(&self, b: &mut Builder<'c>) -> [Ahead<'c>; 2] {
+        [M, N].map(|side| {
             let dealt = self.dealt(side).expect("it was checked");
             let elem = self.input(side).elem();
             let registers = alloc(b, &dealt.shape(), elem, self.ways.registers.name);
             Ahead { side, dealt, registers }
-        });
-        let steps = Steps::of(self, starts);
-        let begin = steps.at(b, Sum::number(0));
-        for own in &held {
-            self.fetch(b, own, &begin);
-        }
-        scf_for(b, &Sum::number(0), &Sum::number(steps.count() as i64), 1, |b, step| {
-            self.barrier(b);
-            for own in &held {
-                self.put(b, put, own, tiles[own.side]);
-            }
-            self.barrier(b);
-            let at = steps.at_or_last(b, &Sum::value(step).plus(&Sum::number(1), 1));
-            for own in &held {
-                self.fetch(b, own, &at);
-            }
-            // Else the code generator moves these to where they are used.
-            build::barrier(b, Scope::Thread);
-            fold(b);
-        });
+        })
     }
 
     /// Where this group's part of a tile begins, across and along.
@@ -97,8 +135,15 @@ impl<'c> Blocks<'_, 'c> {
         Boxed { view: first(b, own.registers), strides: own.dealt.in_registers() }
     }
 
-    /// This group's part of an input's tile to its registers, zeros behind the end.
-    fn fetch(&self, b: &mut Builder<'c>, own: &Ahead<'c>, at: &[Sum<'c>]) {
+    /// This group's part of the inputs' tiles to its registers.
+    fn fetch(&self, b: &mut Builder<'c>, held: &[Ahead<'c>; 2], at: &[Sum<'c>]) {
+        for own in held {
+            self.fetch_one(b, own, at);
+        }
+    }
+
+    /// That of one input, zeros behind the end.
+    fn fetch_one(&self, b: &mut Builder<'c>, own: &Ahead<'c>, at: &[Sum<'c>]) {
         let (dealt, access) = (own.dealt, self.input(own.side));
         let sides = [dealt.across, dealt.along];
         let mut at = at.to_vec();
@@ -121,18 +166,37 @@ impl<'c> Blocks<'_, 'c> {
         Pending::default().transfer_within(b, &self.ways.fetch, moved);
     }
 
-    /// What was fetched of a tile to where all groups read it.
-    fn put(&self, b: &mut Builder<'c>, way: &Move<'c>, own: &Ahead<'c>, tile: Val<'c>) {
+    /// What was fetched to where all groups read it.
+    fn put(
+        &self,
+        b: &mut Builder<'c>,
+        way: &Move<'c>,
+        held: &[Ahead<'c>; 2],
+        (tiles, room): ([Val<'c>; 2], &Sum<'c>),
+    ) {
+        for own in held {
+            self.put_one(b, way, own, (tiles[own.side], room));
+        }
+    }
+
+    fn put_one(
+        &self,
+        b: &mut Builder<'c>,
+        way: &Move<'c>,
+        own: &Ahead<'c>,
+        (tile, room): (Val<'c>, &Sum<'c>),
+    ) {
         let (dealt, lying) = (own.dealt, self.lying(own.side));
         let sides = [dealt.across, dealt.along];
         let near = self.block.apart(own.side, &lying);
-        let mut indices = self.begin(b, &dealt).map(|begin| begin.emit(b)).to_vec();
+        let mut place = self.begin(b, &dealt).map(|begin| begin.emit(b));
         if lying.inner != self.block.axes[dealt.along] {
-            indices.reverse();
+            place.reverse();
         }
+        let view = self.in_room(b, (tile, room), place);
         let from = self.in_registers(b, own);
         let strides = dealt.steps(sides.map(|side| near[side]));
-        let to = Boxed { view: View { memref: tile, indices }, strides };
+        let to = Boxed { view, strides };
         let run = power_of_two_in(dealt.wide(), lying.layout.pitch);
         let within = Within { run, ..Within::default() };
         let sizes = dealt.sizes();

@@ -3,7 +3,7 @@
 
 use weft_dialects::device::{Machine, Move};
 use weft_dialects::ir::pass::Failed;
-use weft_dialects::ir::{Op, Report};
+use weft_dialects::ir::{Op, Report, ty};
 use weft_dialects::tile::{Compute, Schedule};
 
 use crate::nest::Nest;
@@ -70,6 +70,7 @@ pub(super) fn check<'c>(
         report(what, help)
     })?;
     stages(nest, &block, &ways, &lying).map_err(|(what, help)| report(what, help))?;
+    room(nest, &block, &ways, &lying).map_err(|(what, help)| report(what, help))?;
     Ok((block, ways, lying))
 }
 
@@ -104,6 +105,30 @@ fn by_engine<'c>(
     }
 }
 
+/// Tests that all rooms of both inputs are in the memory of a core together.
+fn room<'c>(
+    nest: &Nest<'c>,
+    block: &Block<'c>,
+    ways: &Ways<'c>,
+    lying: &[Lying],
+) -> Result<(), (String, String)> {
+    let own = [M, N].map(|side| {
+        let (input, lying) = (block.inputs[side], lying[block.inputs[side]]);
+        let (rows, _) = block.rows_columns(side, lying.inner);
+        rows * lying.layout.pitch * ty::byte_size(nest.inputs[input].elem()).unwrap_or(1)
+    });
+    let (rooms, most) = (block.rooms(), ways.near.capacity_bytes());
+    if rooms * (own[M] + own[N]) <= most {
+        return Ok(());
+    }
+    let (near, all) = (ways.near.name, rooms * (own[M] + own[N]));
+    let [m, n] = own;
+    let what = format!(
+        "has tiles of {m} and {n} bytes in {rooms} rooms: {all} bytes of @{near}, which has {most}"
+    );
+    Err((what, "give fewer `stages`, or a smaller first rTile".to_owned()))
+}
+
 /// Tests that the stages are as many as there is room for on the way to the groups.
 fn stages<'c>(
     nest: &Nest<'c>,
@@ -120,9 +145,9 @@ fn stages<'c>(
     }
     let (near, registers) = (ways.near.name, ways.registers.name);
     let what = format!("has a schedule of {stages} `stages`");
-    if stages > 2 || ways.put.is_none() {
+    if stages > 3 || ways.put.is_none() {
         let (room, most) = match ways.put {
-            Some(_) => (format!("@{registers} holds one step ahead of @{near}"), "1 or 2"),
+            Some(_) => (format!("@{registers} holds one step ahead of two in @{near}"), "1 to 3"),
             None => (format!("nothing moves from @{registers} to @{near}"), "1"),
         };
         return Err((format!("{what}, and {room}"), format!("give {most}")));

@@ -23,6 +23,7 @@ mod block;
 mod block_ahead;
 mod block_engine;
 mod block_epilogue;
+mod block_fold;
 mod block_legal;
 mod block_steps;
 mod body;

@@ -1,6 +1,6 @@
 //! Writes loops out that the code generator unrolls.
 
-use weft_dialects::ir::{Block, Builder, Context, Mapping, Op, affine, attr};
+use weft_dialects::ir::{Block, Builder, Context, Mapping, Op, affine};
 
 /// Instructions of a block that is written out, at most.
 const MOST: usize = 2048;
@@ -10,7 +10,7 @@ pub(super) fn unroll<'c>(context: &'c Context, block: Block<'c>, plain: &dyn Fn(
     for op in block.ops().into_iter().filter(|op| op.is("affine.for")) {
         let Some(body) = op.first_block(0) else { continue };
         unroll(context, body, plain);
-        let Some(rounds) = rounds(op) else { continue };
+        let Some(rounds) = affine::rounds(op) else { continue };
         let Some((_, inner)) = body.ops().split_last().map(|(end, inner)| (*end, inner.to_vec()))
         else {
             continue;
@@ -29,15 +29,4 @@ pub(super) fn unroll<'c>(context: &'c Context, block: Block<'c>, plain: &dyn Fn(
         }
         op.erase();
     }
-}
-
-/// The values of a loop's counter, where its bounds are numbers.
-fn rounds(op: Op<'_>) -> Option<Vec<i64>> {
-    let bound = |name| match &affine::linear(op.attr(name)?)?[..] {
-        [one] if one.coefficients.is_empty() => Some(one.constant),
-        _ => None,
-    };
-    let step =
-        usize::try_from(op.attr("step").and_then(attr::int)?).ok().filter(|step| *step > 0)?;
-    Some((bound("lowerBoundMap")?..bound("upperBoundMap")?).step_by(step).collect())
 }

@@ -22,19 +22,20 @@ pub struct Laid<'c> {
     pub block: Block<'c>,
     pub lying: Lying,
     pub choice: Choice,
-    /// Turns of banks, and accesses.
+    /// Cycles of banks and of lanes, and accesses.
     pub taken: [u64; 2],
 }
 
 /// The best way round of an input's tile, plain or interleaved, in its best layout, by a part of its
-/// accesses. `room` are the bytes that it may take. `None` where the tile is to go through registers
+/// accesses. `room` are the bytes that it may take, and `pack_cycles` are what lanes take to put an
+/// element beside others that are neighbours of it for the instruction only. `None` where the tile is to go through registers
 /// and is not whole pieces of them, or an engine would have to turn it.
 pub fn lie<'c>(
     banks: Banks,
     nest: &Nest<'c>,
     block: &Block<'c>,
     side: usize,
-    room: u64,
+    (room, pack_cycles): (u64, f64),
 ) -> Option<Laid<'c>> {
     let access = &nest.inputs[block.inputs[side]];
     let (_, along) = block.run(nest, access, [side, K]);
@@ -57,13 +58,14 @@ pub fn lie<'c>(
         let tile = Tile { rows, columns, elem_bytes, run: near.max(stored) };
         accesses.extend(loads(&block, side, inner, near, COMPARED));
         let room = room / elem_bytes;
-        // Rooms move all addresses of a swizzled tile, and one of a padded one.
         let choice = match block.core {
-            Core::Matrix(..) if !block.ahead => choose(banks, tile, room, &accesses),
-            _ => choose_padded(banks, tile, room, &accesses),
+            Core::Matrix(..) => choose(banks, tile, room, &accesses),
+            Core::Lanes(..) => choose_padded(banks, tile, room, &accesses),
         };
-        // Of those that take as many turns the better one asks less often.
-        let taken = [choice.after.taken, accesses.iter().map(|access| access.times).sum()];
+        // Of those that take as long the better one asks less often.
+        let packed = (block.packed(side) as f64 * pack_cycles) as u64;
+        let asked = accesses.iter().map(|access| access.times).sum();
+        let taken = [choice.after.taken + packed, asked];
         if best.as_ref().is_none_or(|best| taken < best.taken) {
             let lying = Lying { inner, layout: choice.layout };
             best = Some(Laid { block, lying, choice, taken });
@@ -111,21 +113,36 @@ pub fn turns<'c>(machine: Machine<'c>, kernel: Op<'c>) -> Option<Turns> {
     let block = Block::of_compute(machine, &nest, &compute)?;
     let ways = Ways::of(machine, &compute.tiles.last()?.memory)?;
     let banks = Banks::of(&ways.near)?;
+    let rounds = |reduces: bool| -> u64 {
+        let own = (0..nest.axes.len()).filter(|&axis| nest.reduces(axis) == reduces);
+        let count = |axis: usize| {
+            let own = block.axes.iter().position(|own| *own == axis);
+            nest.axes[axis].extent.div_ceil(own.map_or(1, |own| block.tile[own]))
+        };
+        own.map(count).product()
+    };
+    let (tiles, steps) = (rounds(false), rounds(true));
+    // The last steps bring the last one again, and parts of it.
+    let again = block.rooms() - 1;
     let mut sum = Turns::default();
+    let mut add = |times: u64, own: Turns| {
+        sum.taken += own.taken * times * tiles;
+        sum.least += own.least * times * tiles;
+    };
     for side in [M, N] {
         let access = &nest.inputs[block.inputs[side]];
         let lying = of_numbers(compute.layouts.as_ref()?.get(block.inputs[side])?)?;
         let elem_bytes = ty::byte_size(access.elem())?;
-        let accesses = accesses(&block, &nest, side, lying.inner, elem_bytes)?;
-        let own = count(banks, &lying.layout, &accesses, elem_bytes);
-        sum = Turns { taken: sum.taken + own.taken, least: sum.least + own.least };
+        let turns = |accesses: &[Access]| count(banks, &lying.layout, accesses, elem_bytes);
+        let near = near_run(&block, side, lying.inner, elem_bytes);
+        let (_, stored) = stores(&block, &nest, side, lying.inner, u64::MAX)?;
+        add(steps + again, turns(&stored));
+        add(steps, turns(&loads(&block, side, lying.inner, near, u64::MAX)));
+        if again > 0 {
+            add(1, turns(&loads_of(&block, side, lying.inner, near, (1, 1))));
+        }
     }
-    let rounds = (0..nest.axes.len()).map(|axis| {
-        let own = block.axes.iter().position(|own| *own == axis);
-        nest.axes[axis].extent.div_ceil(own.map_or(1, |own| block.tile[own]))
-    });
-    let rounds: u64 = rounds.product();
-    Some(Turns { taken: sum.taken * rounds, least: sum.least * rounds })
+    Some(sum)
 }
 
 /// Elements side by side that a lane can be given at once: those of an instruction's
@@ -219,6 +236,19 @@ fn part(all: u64, most: u64) -> (u64, u64) {
 
 /// The loads of all groups for all instructions along k, the first `steps` of them for all.
 fn loads(block: &Block<'_>, side: usize, inner: usize, most: u64, steps: u64) -> Vec<Access> {
+    let all = block.tile[K] / block.quanta()[K] / block.at_once(side);
+    loads_of(block, side, inner, most, part(all, steps))
+}
+
+/// The loads of all groups for so many instructions along k, or those that are loaded for at once, each
+/// so many times.
+fn loads_of(
+    block: &Block<'_>,
+    side: usize,
+    inner: usize,
+    most: u64,
+    (steps, each): (u64, u64),
+) -> Vec<Access> {
     // Far enough apart that no row is the neighbour of another.
     const PITCH: u64 = 1 << 20;
     let held = block.held_input(side);
@@ -236,7 +266,6 @@ fn loads(block: &Block<'_>, side: usize, inner: usize, most: u64, steps: u64) ->
     // Groups side by side along the other axis read the same.
     let (own_groups, times) = if side == M { (rows, columns) } else { (columns, rows) };
     let at_once = block.at_once(side);
-    let (steps, each) = part(block.tile[K] / block.quanta()[K] / at_once, steps);
     let times = times * each;
     let mut found = Vec::new();
     for run in runs(&places, most) {

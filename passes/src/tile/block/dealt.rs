@@ -38,16 +38,41 @@ pub struct Dealt {
 
 impl Dealt {
     /// How an input's tile is dealt out that is to lie with `inner` fastest; `None` where groups
-    /// would not have as much each.
+    /// would not have as much each. Of the ways to do that the one by the widest accesses, and
+    /// where a tile is turned by accesses that are as wide on both sides.
     pub fn of(block: &Block<'_>, nest: &Nest<'_>, side: usize, inner: usize) -> Option<Self> {
         let access = &nest.inputs[block.inputs[side]];
-        let (run, along) = block.run(nest, access, [side, K]);
+        let (widest, along) = block.run(nest, access, [side, K]);
         let across = if along == K { side } else { K };
         let turned = block.axes[along] != inner;
         let most = block.widest(ty::byte_size(access.elem())?);
-        let rows = if turned { power_of_two_in(most.min(run), block.tile[across]) } else { 1 };
-        let runs = block.tile[along] / run;
-        let columns = power_of_two_in(block.lanes, runs);
+        let rows = if turned { power_of_two_in(most.min(widest), block.tile[across]) } else { 1 };
+        let halves = |most: u64| std::iter::successors(Some(most), |n| (*n > 1).then_some(n / 2));
+        let mut squares: Vec<[u64; 2]> = halves(rows)
+            .flat_map(|rows| halves(widest).map(move |run| [rows, run]))
+            .filter(|[rows, run]| turned || *run == widest && *rows == 1)
+            .collect();
+        squares.sort_by_key(|&[rows, run]| std::cmp::Reverse((rows * run, rows.min(run), rows)));
+        let bytes = ty::byte_size(access.elem())?;
+        squares.into_iter().find_map(|own| {
+            let most = power_of_two_in(block.lanes, block.tile[along] / own[1]);
+            // Lanes of a turned tile lie along what they store as soon as they read whole transactions.
+            let least = match turned {
+                true => most.min((block.transaction_bytes / (own[1] * bytes)).max(1)),
+                false => most,
+            };
+            let mut wider = std::iter::successors(Some(least), |n| (*n < most).then_some(n * 2));
+            wider.find_map(|columns| Self::by(block, [across, along], turned, (own, columns)))
+        })
+    }
+
+    /// The same by squares of a lane that are so large, across and along, and so many lanes along.
+    fn by(
+        block: &Block<'_>,
+        [across, along]: [usize; 2],
+        turned: bool,
+        ([rows, run], columns): ([u64; 2], u64),
+    ) -> Option<Self> {
         let lanes = [block.lanes / columns, columns];
         let each = [lanes[0] * rows, lanes[1] * run];
         let sides = [block.tile[across], block.tile[along]];

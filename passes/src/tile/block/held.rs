@@ -64,6 +64,19 @@ impl Block<'_> {
         }
     }
 
+    /// Elements of an input that each lane of a group holds: lanes of some instructions hold the same.
+    pub(super) fn held(&self, side: usize) -> u64 {
+        match &self.core {
+            Core::Matrix(..) => {
+                let slots = self.slots(self.operand(self.inputs[side]));
+                slots * self.counts()[side] * self.at_once(side)
+            }
+            Core::Lanes(..) => {
+                self.held_input(side).sizes.iter().product::<u64>().div_ceil(self.lanes)
+            }
+        }
+    }
+
     /// What a group holds of the output; `output` is its number among the nest's operands.
     pub fn held_output(&self, output: usize) -> Held {
         let counts: Vec<_> = [M, N].into_iter().flat_map(|own| self.counted(own)).collect();

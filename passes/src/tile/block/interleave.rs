@@ -70,6 +70,37 @@ impl Block<'_> {
         (alike && high * apart == self.quanta()[K]).then_some(parts)
     }
 
+    /// Elements of an input that a lane puts together into registers in a step, all groups' lanes of a
+    /// number counted: those that the instruction takes as neighbours along k from a tile that does not
+    /// lie so, and those that one access brings which are no neighbours for the instruction.
+    pub(super) fn packed(&self, side: usize) -> u64 {
+        let neighbours = self.parts.is_some_and(|parts| parts.run > 1);
+        let whole = self.along_k[side] && (self.deep() == 1 || self.has_rows(side));
+        if !matches!(self.core, Core::Matrix(..)) || !neighbours || whole {
+            return 0;
+        }
+        let slots = self.slots(self.operand(self.inputs[side]));
+        let groups: u64 = self.groups().iter().product();
+        groups * self.counts()[side] * slots * (self.tile[K] / self.quanta()[K])
+    }
+
+    /// Whether the slots of a lane that hold parts of one row along k follow each other.
+    fn has_rows(&self, side: usize) -> bool {
+        let Core::Matrix(mapping, _) = &self.core else { return true };
+        let operand = self.operand(self.inputs[side]);
+        let k = mapping.axes.iter().position(|own| own.contains(&self.axes[K]));
+        let dim = mapping.dims[operand].iter().flatten().position(|&dim| Some(dim) == k);
+        let map = self.instruction().fragments().get(operand).copied().flatten();
+        let Some((dim, map)) = dim.zip(map) else { return true };
+        let row = |slot: u64| {
+            let mut place = affine::evaluate(map, &[0, slot as i64])?;
+            place.remove(dim);
+            Some(place)
+        };
+        let own = self.parts.map_or(1, |parts| parts.high * parts.run);
+        (0..own).all(|slot| row(slot) == row(0))
+    }
+
     /// Slots of a lane for an operand of the instruction.
     pub(super) fn slots(&self, operand: usize) -> u64 {
         let lowering = self.instruction().lowering();

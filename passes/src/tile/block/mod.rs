@@ -6,7 +6,7 @@
 //! instruction [qm, qn, qk]   a matrix instruction, or a rectangle of lanes: [8, 4, 1]
 //! ```
 //!
-//! One description serves the construction (`tiles.rs`), the choice (`choose.rs`), the count of
+//! One description serves the construction (`tiles.rs`), the choice (`choose.rs`, `facts.rs`), the count of
 //! bank conflicts (`accesses.rs`) and the conversion to the device stage: which element each side
 //! of a box of registers steps along is said once, here and in `held.rs`.
 
@@ -15,6 +15,7 @@ mod choose;
 mod chosen;
 mod dealt;
 mod epilogue;
+mod facts;
 mod held;
 mod interleave;
 mod lying;
@@ -62,8 +63,9 @@ pub struct Block<'c> {
     pub core: Core<'c>,
     /// Lanes of a group.
     pub lanes: u64,
-    /// Bytes that a lane moves at once.
+    /// Bytes that a lane moves at once, and those of a transaction of the memory behind.
     access_bytes: u64,
+    transaction_bytes: u64,
     /// The axes of the nest that are m, n and k.
     pub axes: [usize; 3],
     /// The nest's inputs that move along m and along n.
@@ -73,7 +75,7 @@ pub struct Block<'c> {
     /// What a group does of it, along m and n.
     pub group: [u64; 2],
     /// Steps along k whose inputs have room at the same time: with 2 the next one's wait in
-    /// registers while this one's are worked on.
+    /// registers while this one's are worked on, with 3 the one's after that, and each has a room.
     pub stages: u64,
     /// True if an engine brings those of later steps, to rooms of their own.
     pub ahead: bool,
@@ -203,7 +205,7 @@ impl<'c> Block<'c> {
         if !product || !kinds || !both || !forwards {
             return None;
         }
-        let Lanes { count: lanes, access_bytes } = lanes;
+        let Lanes { count: lanes, access_bytes, transaction_bytes } = lanes;
         let (tile, group) = ([1; 3], [1; 2]);
         let elem_bytes = interleave::elem_bytes(nest, inputs);
         let (interleaved, along_k) = ([false; 3], [false; 2]);
@@ -211,6 +213,7 @@ impl<'c> Block<'c> {
             core,
             lanes,
             access_bytes,
+            transaction_bytes,
             axes,
             inputs,
             tile,
@@ -338,9 +341,16 @@ impl<'c> Block<'c> {
         binding.iter().position(|own| *own == bound).expect("an operand is bound to each")
     }
 
-    /// Rooms that the tile of an input has near the groups.
+    /// Rooms that the tile of an input has near the groups: one for each stage by an engine, and one
+    /// less where one is in registers.
     pub fn rooms(&self) -> u64 {
-        if self.ahead { self.stages } else { 1 }
+        if self.ahead { self.stages } else { self.stages.saturating_sub(1).max(1) }
+    }
+
+    /// Whether the first parts of the next tile can be brought while the last of this one are folded.
+    pub fn rotates(&self) -> bool {
+        let at_once = [M, N].map(|side| self.at_once(side));
+        self.rooms() > 1 && self.tile[K] / self.quanta()[K] > at_once[M].max(at_once[N])
     }
 
     /// Whether an engine can bring the tile of an input that lies with `inner` fastest, which it
@@ -418,12 +428,19 @@ impl<'c> Block<'c> {
 struct Lanes {
     count: u64,
     access_bytes: u64,
+    transaction_bytes: u64,
 }
 
 impl Lanes {
     fn of(machine: Machine<'_>, registers: &str) -> Option<Self> {
         let memory = machine.memory(registers)?;
-        Some(Self { count: memory.lanes()?, access_bytes: memory.access_bytes() })
+        let transaction_bytes =
+            machine.shared().and_then(|shared| shared.transaction_bytes()).unwrap_or(0);
+        Some(Self {
+            count: memory.lanes()?,
+            access_bytes: memory.access_bytes(),
+            transaction_bytes,
+        })
     }
 }
 

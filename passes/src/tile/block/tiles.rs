@@ -23,12 +23,14 @@ use super::super::roller::ladder::EPSILONS;
 use super::super::roller::path::path;
 use super::super::roller::{Arch, Axis, Dim, Operator, Options, Policy, Tensor, cost, steps};
 use super::super::why::{Rule, percent};
-use super::choose::Facts;
+use super::facts::Facts;
 use super::{Block, Core, K, M, N, Ways};
 use crate::nest::{Access, Nest};
 
-/// Reduction steps of a tile that are tried, from the deepest that fits on.
+/// Reduction steps of a tile that are tried, from the deepest that fits on: for matrix instructions more,
+/// for several rooms of them have to fit.
 const DEPTHS: usize = 3;
+const MORE_DEPTHS: usize = 5;
 
 /// Rectangles of lanes that are tried for a tile.
 const RECTANGLES: usize = 2;
@@ -107,7 +109,8 @@ impl<'c> Construction<'_, 'c> {
                 own.push(self.blocks(registers, &deep));
             }
             let fit = own.into_iter().rev().filter(|own| !own.is_empty());
-            found.extend(fit.take(DEPTHS).flatten());
+            let most = if arch.matrix.is_some() { MORE_DEPTHS } else { DEPTHS };
+            found.extend(fit.take(most).flatten());
         }
         found
     }

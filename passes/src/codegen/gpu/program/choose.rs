@@ -177,7 +177,7 @@ impl<'c> Chooser<'_, 'c> {
         let blocks = table.units as u64;
         let shared_bytes =
             code.iter().map(|kernel| shared::needed(self.machine, kernel)).max().unwrap_or(0);
-        self.fits_unit(blocks, shared_bytes, &code)?;
+        let asks = self.fits_unit(blocks, shared_bytes, &code)?;
         let registers = self.registers(threads, &code)?;
         Ok(Form {
             symbol: format!("{}${number}", self.program.name),
@@ -186,14 +186,15 @@ impl<'c> Chooser<'_, 'c> {
             threads,
             registers,
             shared_bytes,
+            asks,
             bases: table::bases(plan),
             bodies,
             table,
         })
     }
 
-    /// A block for each unit, and its shared memory in it.
-    fn fits_unit(&self, blocks: u64, bytes: u64, code: &[Kernel<'c>]) -> Result<(), Refused> {
+    /// A block for each unit, and its shared memory in it; whether it has to ask for that.
+    fn fits_unit(&self, blocks: u64, bytes: u64, code: &[Kernel<'c>]) -> Result<bool, Refused> {
         let name = self.program.unit;
         let count = self.machine.unit(name).map_or(0, |unit| unit.count());
         if blocks > count {
@@ -201,14 +202,17 @@ impl<'c> Chooser<'_, 'c> {
             return Err(Refused::by("blocks", why));
         }
         let memories = code.iter().filter_map(|kernel| shared::memory(self.machine, kernel));
-        match memories.min_by_key(Memory::kernel_bytes) {
-            Some(memory) if memory.kernel_bytes() < bytes => {
-                let (name, most) = (memory.name, memory.kernel_bytes());
+        match memories.min_by_key(Memory::capacity_bytes) {
+            Some(memory) if memory.capacity_bytes() < bytes => {
+                let (name, most) = (memory.name, memory.capacity_bytes());
                 let why =
                     format!("a block shares {bytes} bytes, and of @{name} it may have {most}");
                 Err(Refused::by("shared", why))
             }
-            _ => Ok(()),
+            memory => {
+                let most = memory.and_then(|memory| memory.static_bytes());
+                Ok(most.is_some_and(|most| most < bytes))
+            }
         }
     }
 

@@ -95,6 +95,8 @@ pub struct Form {
     pub registers: u64,
     /// Bytes that a block shares.
     pub shared_bytes: u64,
+    /// True if it has to ask for them.
+    pub asks: bool,
     /// Addresses that buffers are counted from.
     pub bases: u64,
     /// The functions that steps call, one for each distinct kernel.
@@ -117,7 +119,10 @@ impl Form {
     pub fn head(&self) -> String {
         let Self { symbol, steps, threads, blocks, .. } = self;
         let (first, end) = (steps.start, steps.end);
-        format!("// program {symbol} steps {first} {end} threads {threads} blocks {blocks}\n")
+        let shared = super::shared_words(if self.asks { self.shared_bytes } else { 0 });
+        format!(
+            "// program {symbol} steps {first} {end} threads {threads} blocks {blocks}{shared}\n"
+        )
     }
 
     /// The symbol of the table.
@@ -139,7 +144,7 @@ impl Launch {
         }
         // Groups that need nothing of each other: as many as there are.
         let lanes = self.threads / self.groups;
-        Self { threads: threads / lanes * lanes, groups: threads / lanes }
+        Self { threads: threads / lanes * lanes, groups: threads / lanes, ..self }
     }
 }
 
@@ -153,6 +158,8 @@ pub struct Caller<'a> {
     pub shared: &'a str,
     /// Its size.
     pub shared_bytes: u64,
+    /// True if the launch asks for it.
+    pub asks: bool,
     /// True if the kernel has tiles there.
     pub shares: bool,
 }
@@ -220,6 +227,7 @@ pub fn write<'c>(
             threads: form.threads,
             shared: &buffer,
             shared_bytes: form.shared_bytes,
+            asks: form.asks,
             shares: shared::is_used(machine, &kernel),
         };
         // The kernel stays, for it is also launched by itself: a copy is taken apart.
@@ -231,7 +239,8 @@ pub fn write<'c>(
     }
     let before = module.body(0).and_then(|block| block.ops().first().copied()).ok_or(Failed)?;
     if form.shared_bytes > 0 {
-        let ty = shared::row(context, form.shared_bytes as i64);
+        let bytes = if form.asks { 0 } else { form.shared_bytes };
+        let ty = shared::row(context, bytes as i64);
         shared::declare(context, before, &buffer, ty);
     }
     entry::write(context, before, isa, form, &types);

@@ -1,0 +1,410 @@
+//! What a machine says about a block tile of a product: what fits, and what it takes.
+//!
+//! ```text
+//! lanes    step = max(instructions · issue / parts that have a group, turns of banks,
+//!                     bytes / bandwidth, latency / blocks) + two barriers
+//! matrix   step = max(the first two and a part of the smaller, bytes / bandwidth of the cache and a part
+//!                     of that, what a block alone does one after the other / blocks) + barriers
+//! time  = ⌈tiles / units⌉ · (steps · step + what the sums take)
+//! ```
+
+use weft_dialects::device::{Machine, Move, Scope};
+use weft_dialects::ir::ty;
+
+use super::super::banks::{Banks, Choice};
+use super::{Block, Core, Dealt, K, Lying, M, N, Ways, accesses, epilogue};
+use crate::cost::{Cost, Term};
+use crate::nest::Nest;
+
+/// What part of its cycles something adds that is done beside what takes longer: an estimate.
+const BESIDE: f64 = 4.0;
+
+/// Bytes of an address of the memory behind.
+const ADDRESS_BYTES: u64 = 8;
+
+/// Steps that an engine has room for.
+const MOST_STAGES: u64 = 4;
+
+/// Bytes a cycle that one unit gets of the fastest memory that caches for all units.
+fn cached(machine: Machine<'_>) -> Option<f64> {
+    let units = machine.units().first().map_or(1, |unit| unit.count().max(1)) as f64;
+    let memories = machine.memories().into_iter();
+    let caches = memories.filter(|memory| memory.is_cache() && memory.scope() == Scope::Device);
+    let rates = caches.filter_map(|memory| memory.bytes_per_cycle());
+    Some(rates.max()? as f64 / units)
+}
+
+/// Bytes a cycle that one unit gets of the memory behind. What caches it may give more;
+/// a tile that needs no more than this is not bound by either (Roller's test at the shared
+/// layer).
+pub(super) fn far(machine: Machine<'_>) -> Option<f64> {
+    let units = machine.units().first().map_or(1, |unit| unit.count().max(1)) as f64;
+    Some(machine.shared()?.bytes_per_cycle()? as f64 / units)
+}
+
+/// Cycles of a block's step: to compute and to load with all blocks of a unit, how many these are, and
+/// to compute it alone.
+struct Work {
+    compute: f64,
+    near: f64,
+    resident: f64,
+    own: f64,
+}
+
+/// What a step takes, and of what.
+struct Step {
+    far: f64,
+    waits: f64,
+    barriers: f64,
+    cycles: f64,
+}
+
+/// A block that knows how its tiles lie, and how they do.
+pub(super) type Laid<'c> = (Block<'c>, [(Lying, Choice); 2]);
+
+/// What the machine says about a block's work.
+pub(super) struct Facts {
+    pub(super) units: f64,
+    issue: f64,
+    /// Parts of a unit that issue side by side.
+    partitions: f64,
+    /// Bytes a cycle that one unit gets of the memory behind, and of what caches it for all units.
+    far: f64,
+    cached: f64,
+    /// Bytes a turn of all banks.
+    row: f64,
+    latency: f64,
+    /// Cycles until what is loaded from the shared memory is there.
+    near_latency: f64,
+    /// Cycles that an instruction of lanes issues.
+    lane_cycles: f64,
+    /// Cycles of a barrier of all groups.
+    barrier: f64,
+    /// Bytes that a block may have in the shared memory.
+    room: u64,
+    /// Bytes of it that one core has.
+    whole: u64,
+    /// Registers of a lane that tiles may take, what they leave to others, and their bytes.
+    registers: u64,
+    spare: u64,
+    lane_bytes: u64,
+    /// Registers of all lanes of a core, and lanes of a block.
+    core_registers: u64,
+    block_lanes: u64,
+    elem_bytes: [u64; 3],
+    /// Extents along m, n and k, and bytes that a lane moves of an input at once.
+    extents: [u64; 3],
+    moved: [u64; 2],
+    /// Cycles that the epilogue issues for an operand's elements, and bytes that it reads of an
+    /// element.
+    epilogue: (f64, f64),
+}
+
+impl Facts {
+    pub(super) fn of<'c>(
+        machine: Machine<'c>,
+        nest: &Nest<'c>,
+        block: &Block<'c>,
+        ways: &Ways<'c>,
+    ) -> Option<Self> {
+        let unit = machine.units().into_iter().next()?;
+        let (count, bytes) = ways.near.banks().zip(ways.near.bank_bytes())?;
+        let register = ways.registers.register_bytes()?;
+        let lane_bytes = register / block.lanes;
+        // Steps that are written out for matrix instructions leave few addresses: half as many. These,
+        // too, are worth to ask for shared memory, for lanes compute longer than it takes to bring more.
+        let (addresses, room) = match block.core {
+            Core::Matrix(..) => (2, ways.near.capacity_bytes()),
+            Core::Lanes(..) => (1, ways.near.kernel_bytes()),
+        };
+        let spare = (ways.registers.reserved_bytes() / addresses).div_ceil(register);
+        let moved = |side: usize| {
+            let access = &nest.inputs[block.inputs[side]];
+            block.run(nest, access, [side, K]).0 * ty::byte_size(access.elem()).unwrap_or(1)
+        };
+        let elem = |input: usize| ty::byte_size(nest.inputs[block.inputs[input]].elem());
+        Some(Self {
+            units: unit.count().max(1) as f64,
+            issue: block.instruction().issue_cycles(),
+            partitions: unit.partitions() as f64,
+            far: far(machine)?,
+            cached: cached(machine).unwrap_or(far(machine)?),
+            row: (count * bytes) as f64,
+            latency: ways.stage.latency_cycles().unwrap_or(0) as f64,
+            near_latency: ways.load.latency_cycles().unwrap_or(0) as f64,
+            lane_cycles: machine.lanes_units().first().map_or(1.0, |own| own.issue_cycles()),
+            barrier: unit.barrier_cycles() as f64,
+            room,
+            whole: ways.near.capacity_bytes(),
+            registers: ways.registers.capacity_bytes() / register - spare,
+            spare,
+            lane_bytes,
+            core_registers: ways.registers.core_bytes().map_or(u64::MAX, |own| own / lane_bytes),
+            block_lanes: unit.block_lanes(),
+            elem_bytes: [elem(M)?, elem(N)?, ty::byte_size(nest.outputs[0].elem())?],
+            extents: block.axes.map(|axis| nest.axes[axis].extent),
+            moved: [moved(M), moved(N)],
+            epilogue: (epilogue::cycles(machine, nest, block), read_by_epilogue(nest)),
+        })
+    }
+
+    /// Whether a tile of so many points, done by so many lanes, is a block's.
+    pub(super) fn holds(&self, tile: [u64; 3], lanes: u64) -> bool {
+        let bytes: u64 =
+            [M, N].map(|side| tile[side] * tile[K] * self.elem_bytes[side]).iter().sum();
+        bytes <= self.room && lanes <= self.block_lanes
+    }
+
+    /// Bytes of an input's tile in the shared memory.
+    fn own(&self, block: &Block<'_>, side: usize) -> u64 {
+        block.tile[side] * block.tile[K] * self.elem_bytes[side]
+    }
+
+    /// Bytes of a block in the shared memory.
+    pub(super) fn bytes(&self, block: &Block<'_>) -> u64 {
+        self.own(block, M) + self.own(block, N)
+    }
+
+    /// How the inputs lie, each in as large a part of the room as its tile is of both: the best plain
+    /// way, and the best with k interleaved; with the number of accesses.
+    pub(super) fn lying<'c>(
+        &self,
+        banks: Banks,
+        nest: &Nest<'c>,
+        block: &Block<'c>,
+    ) -> Vec<(u64, Laid<'c>)> {
+        let room = self.room / block.rooms();
+        let part =
+            |side| (self.own(block, side) * room / self.bytes(block), self.pack_cycles(side));
+        let both = |block: &Block<'c>| {
+            let m = accesses::lie(banks, nest, block, M, part(M))?;
+            let n = accesses::lie(banks, nest, &m.block, N, part(N))?;
+            Some((m.taken[1] + n.taken[1], (n.block, [(m.lying, m.choice), (n.lying, n.choice)])))
+        };
+        let ways = std::iter::once(block.clone()).chain(block.interleave(K));
+        ways.filter_map(|block| both(&block)).collect()
+    }
+
+    /// The numbers of stages that are compared for a block of matrix instructions, and whether an
+    /// engine brings later ones: one, and more where there is a later step to bring ahead and a way
+    /// for it. That is registers where groups share the tiles out evenly, for each copy of an engine has
+    /// an address of its own to be added up; an engine elsewhere. Several blocks of lanes take turns in a
+    /// unit.
+    pub(super) fn stages(
+        &self,
+        nest: &Nest<'_>,
+        block: &Block<'_>,
+        ways: &Ways<'_>,
+    ) -> Vec<(u64, bool)> {
+        let mut found = vec![(1, false)];
+        if steps(nest, block) > 1 && matches!(block.core, Core::Matrix(..)) {
+            let both = |suits: &dyn Fn(usize, usize) -> bool| {
+                [M, N].into_iter().all(|side| {
+                    let (_, along) = block.run(nest, &nest.inputs[block.inputs[side]], [side, K]);
+                    suits(side, block.axes[along])
+                })
+            };
+            let even = both(&|side, inner| Dealt::of(block, nest, side, inner).is_some());
+            let by_engine = |way: &Move<'_>| {
+                both(&|side, inner| block.comes_ahead(nest, side, inner, way.least_bytes()))
+            };
+            if even && ways.put.is_some() {
+                found.extend([(2, false), (3, false)]);
+            } else if ways.ahead.as_ref().is_some_and(by_engine) {
+                found
+                    .extend((2..=MOST_STAGES.min(steps(nest, block))).map(|stages| (stages, true)));
+            }
+        }
+        found
+    }
+
+    pub(super) fn fits(&self, block: &Block<'_>) -> bool {
+        let (lanes, registers) = (lanes(block), self.held(block));
+        self.bytes(block) * block.rooms() <= self.room
+            && registers <= self.registers
+            && (registers + self.spare) * self.given(block) <= self.core_registers
+            && lanes <= self.block_lanes
+    }
+
+    /// Registers that tiles take of each lane.
+    fn held(&self, block: &Block<'_>) -> u64 {
+        let words = |elements: u64, bytes: u64| (elements * bytes).div_ceil(self.lane_bytes);
+        let lane = |elements: u64, bytes| words(elements.div_ceil(block.lanes), bytes);
+        let inputs: u64 =
+            [M, N].map(|side| words(block.held(side), self.elem_bytes[side])).iter().sum();
+        let sums = lane(block.group[M] * block.group[N], self.elem_bytes[K]);
+        // What is on its way to the shared memory is in registers, too.
+        let staged = match block.ahead {
+            true => 0,
+            false => self.bytes(block).div_ceil(lanes(block) * self.lane_bytes),
+        };
+        let addresses = match block.core {
+            // As much as that, where steps are short and loads are many.
+            Core::Lanes(..) => staged,
+            // Copies of an engine have an address each, and so have loads some of which are left out.
+            Core::Matrix(..) => {
+                let whole = (0..3).all(|axis| self.extents[axis].is_multiple_of(block.tile[axis]));
+                let own = |side: usize| self.own(block, side);
+                let moves = |side: usize| own(side).div_ceil(lanes(block) * self.moved[side]);
+                let each = u64::from(block.ahead) + u64::from(!whole && block.stages > 1);
+                each * (moves(M) + moves(N)) * words(1, ADDRESS_BYTES)
+            }
+        };
+        let rotated = if block.rotates() { 2 } else { 1 };
+        sums + rotated * inputs + staged + addresses
+    }
+
+    /// Lanes that registers are given to: as many in each part of a unit (Roller's rule 1).
+    fn given(&self, block: &Block<'_>) -> u64 {
+        lanes(block).next_multiple_of(block.lanes * self.partitions as u64)
+    }
+
+    /// How many blocks take turns in a unit, two at most: by the shared memory and by registers.
+    fn resident(&self, block: &Block<'_>) -> f64 {
+        let by_bytes = self.whole / (self.bytes(block) * block.rooms()).max(1);
+        let taken = (self.held(block) + self.spare) * self.given(block);
+        let by_registers = self.core_registers / taken;
+        by_bytes.min(by_registers).clamp(1, 2) as f64
+    }
+
+    /// Turns of banks that an input takes in a step, all groups together: to be stored, and for
+    /// each instruction along k to be read. What several lanes read is read once, and by one
+    /// access no more than a lane moves at once.
+    pub(super) fn turns(&self, block: &Block<'_>, side: usize) -> f64 {
+        let elem_bytes = self.elem_bytes[side];
+        let [tall, wide] = block.groups();
+        let inner = (block.tile[K] / block.quanta()[K]) as f64;
+        let bytes = block.group[side] * block.quanta()[K] * elem_bytes;
+        let held = block.held_input(side).sizes.iter().product::<u64>() / block.lanes;
+        let accesses = held.div_ceil(block.widest(elem_bytes)) as f64;
+        let read = (bytes as f64 / self.row).max(accesses);
+        (tall * wide) as f64 * inner * read + self.own(block, side) as f64 / self.row
+    }
+
+    /// Cycles that an input takes in a step whose turns of banks were counted: these, and those in which
+    /// lanes put elements together.
+    pub(super) fn loaded(&self, block: &Block<'_>, side: usize, choice: &Choice) -> f64 {
+        choice.after.taken as f64 + block.packed(side) as f64 * self.pack_cycles(side)
+    }
+
+    /// Cycles that an element takes of an instruction of lanes that makes one register of several.
+    fn pack_cycles(&self, side: usize) -> f64 {
+        self.elem_bytes[side] as f64 / self.lane_bytes as f64 * self.lane_cycles
+    }
+
+    /// Bytes of a step that a block does not share with others that are under way: units take blocks
+    /// as they are numbered, and what several read is cached for all but the first.
+    fn first_read(&self, nest: &Nest<'_>, block: &Block<'_>) -> f64 {
+        if self.cached <= self.far {
+            return self.bytes(block) as f64;
+        }
+        let (inner, outer) = if block.axes[M] < block.axes[N] { (N, M) } else { (M, N) };
+        let tiles = |side: usize| {
+            nest.axes[block.axes[side]].extent.div_ceil(block.tile[side]).max(1) as f64
+        };
+        let along = tiles(inner).min(self.units);
+        let rows = (self.units / along).ceil().min(tiles(outer));
+        let under_way = (along * rows).min(self.units);
+        (along * self.own(block, inner) as f64 + rows * self.own(block, outer) as f64) / under_way
+    }
+
+    /// A step of lanes: all that it does is hidden behind what takes longest. So says `alone` of
+    /// groups that bring everything themselves, with which these blocks are compared.
+    fn overlapped(&self, block: &Block<'_>, work: &Work) -> Step {
+        let far = self.bytes(block) as f64 / self.far;
+        let waits = self.latency / work.resident;
+        let barriers = 2.0 * self.barrier;
+        let cycles = work.compute.max(work.near).max(far).max(waits) + barriers;
+        Step { far, waits, barriers, cycles }
+    }
+
+    /// A step of matrix instructions, which are compared with each other: what is not hidden counts.
+    fn in_turns(&self, nest: &Nest<'_>, block: &Block<'_>, work: &Work) -> Step {
+        let &Work { compute, near, resident, own } = work;
+        let far = self.bytes(block) as f64 / self.cached;
+        let far = far.max(self.first_read(nest, block) / self.far);
+        // Groups of a part of the unit take turns: one loads while another computes.
+        let groups = block.groups().iter().product::<u64>() as f64 * resident;
+        let turns = (groups / self.partitions).max(1.0);
+        let stores = self.bytes(block) as f64 / self.row;
+        // In the rotated order loads, stores and waiting for others are behind instructions; else a block
+        // alone first stores, then loads, then computes. What is brought ahead arrives meanwhile.
+        let (busy, own) = match block.rotates() {
+            true => (compute.max(near) + compute.min(near) / turns / BESIDE, own),
+            false => (compute.max(near) + compute.min(near) / turns, self.near_latency + own),
+        };
+        let arrives = self.latency + far;
+        let waits = match (block.stages, block.ahead) {
+            (1, _) => arrives + stores + own,
+            (2, false) => arrives.max(stores + own),
+            (_, false) => arrives.max(own),
+            (stages, true) => (arrives / (stages - 1) as f64).max(own),
+        };
+        let waits = waits / resident;
+        let barriers = match (block.rotates(), block.rooms()) {
+            (true, _) => 0.0,
+            (false, 1) => 2.0 * self.barrier,
+            (false, _) => self.barrier,
+        };
+        let longest = busy.max(far).max(waits);
+        Step { far, waits, barriers, cycles: longest + busy.min(far) / BESIDE + barriers }
+    }
+
+    /// What all units together take until they are done, for so many turns of banks a step.
+    pub(super) fn cost(&self, nest: &Nest<'_>, block: &Block<'_>, turns: [f64; 2]) -> Cost {
+        let (quanta, [tall, wide]) = (block.quanta(), block.groups());
+        let extent = |axis: usize| nest.axes[axis].extent;
+        let (mut tiles, mut steps) = (1.0, 1.0);
+        for axis in 0..nest.axes.len() {
+            let own = block.axes.iter().position(|own| *own == axis);
+            let count = extent(axis).div_ceil(own.map_or(1, |own| block.tile[own])) as f64;
+            if nest.reduces(axis) { steps *= count } else { tiles *= count }
+        }
+        let [rows, columns] = block.counts();
+        let inner = (block.tile[K] / quanta[K]) as f64;
+        let near = turns[M] + turns[N];
+        let resident = self.resident(block);
+        let issues = ((tall * wide) as f64 * resident / self.partitions).min(1.0);
+        let compute = (tall * wide * rows * columns) as f64 * inner * self.issue / issues;
+        let work = Work { compute, near, resident, own: compute * issues };
+        let Step { far, waits, barriers, cycles: step } = match block.core {
+            Core::Lanes(..) => self.overlapped(block, &work),
+            Core::Matrix(..) => self.in_turns(nest, block, &work),
+        };
+        let points = (block.tile[M] * block.tile[N]) as f64;
+        let sums = points * (self.elem_bytes[K] as f64 + self.epilogue.1) / self.far;
+        let sums = sums + (tall * wide * rows * columns) as f64 * self.epilogue.0 / issues;
+        let tile = Cost::default()
+            .with(Term::Compute, steps * compute)
+            .with(Term::Loads, steps * near)
+            .with(Term::Transfers, steps * far)
+            .with(Term::Waits, steps * waits + self.latency)
+            .with(Term::Loops, steps * barriers)
+            .with(Term::Results, sums)
+            .taking(steps * step + sums + self.latency);
+        tile * (tiles / self.units).ceil()
+    }
+}
+
+/// Steps of all reductions.
+fn steps(nest: &Nest<'_>, block: &Block<'_>) -> u64 {
+    let own = (0..nest.axes.len()).filter(|&axis| nest.reduces(axis));
+    let size = |axis: usize| if axis == block.axes[K] { block.tile[K] } else { 1 };
+    own.map(|axis| nest.axes[axis].extent.div_ceil(size(axis))).product()
+}
+
+/// Bytes that the epilogue reads for an element: inputs as large as the output count whole.
+fn read_by_epilogue(nest: &Nest<'_>) -> f64 {
+    let all = nest.outputs[0].shape.iter().product::<u64>().max(1) as f64;
+    let inputs = nest.epilogue.iter().flat_map(|epilogue| &epilogue.inputs);
+    let bytes = |access: &crate::nest::Access<'_>| {
+        access.shape.iter().product::<u64>() * ty::byte_size(access.elem()).unwrap_or(1)
+    };
+    inputs.map(|access| bytes(access) as f64 / all).sum()
+}
+
+/// Lanes of all groups of a block.
+fn lanes(block: &Block<'_>) -> u64 {
+    let [rows, columns] = block.groups();
+    rows * columns * block.lanes
+}
