@@ -109,7 +109,8 @@ pub enum Work {
 /// ```
 /// # use weft_runtime::cuda::{Call, Program, Work, works};
 /// let call = |first, last| Call { first, last, begin: 0, end: 1 };
-/// let program = Program { symbol: "p".to_owned(), first: 1, last: 3, threads: 32, blocks: 2 };
+/// let (symbol, shared_bytes) = ("p".to_owned(), 0);
+/// let program = Program { symbol, first: 1, last: 3, threads: 32, blocks: 2, shared_bytes };
 /// let works = works(&[call(0, 1), call(1, 2), call(2, 3), call(3, 4)], &[program]);
 /// assert_eq!(works, [Work::Call(call(0, 1)), Work::Program(0), Work::Call(call(3, 4))]);
 /// ```

@@ -36,9 +36,9 @@ pub(super) struct Fold<'c> {
     pub sums: Val<'c>,
 }
 
-/// Registers for the parts of both inputs in the rotated order: those of the first steps, and of as many
-/// later ones as are there at the same time.
-pub(super) struct Rooms<'c>([Vec<Val<'c>>; 2]);
+/// Registers for the parts of both inputs in the rotated order: those of the first steps, and two more
+/// that later ones have by turns.
+pub(super) struct PartRegisters<'c>([Vec<Val<'c>>; 2]);
 
 /// What is done while a tile is folded: beside its first instructions, and before its last ones, where
 /// the tile in the next room is waited for.
@@ -75,14 +75,14 @@ impl<'c> Blocks<'_, 'c> {
         b: &mut Builder<'c>,
         fold: &Fold<'c>,
         room: &Sum<'c>,
-    ) -> Rooms<'c> {
+    ) -> PartRegisters<'c> {
         let count = self.block.tile[K] / self.block.quanta()[K];
-        Rooms([M, N].map(|side| {
+        PartRegisters([M, N].map(|side| {
             // The first parts of the next tile are brought while the last ones of this are in use.
             let most = (count / self.block.at_once(side)).min(3);
-            let rooms: Vec<_> = (0..most).map(|_| self.registers_of(b, side)).collect();
-            self.bring_part(b, fold, side, (&Sum::number(0), room), rooms[0]);
-            rooms
+            let own: Vec<_> = (0..most).map(|_| self.registers_of(b, side)).collect();
+            self.bring_part(b, fold, side, (&Sum::number(0), room), own[0]);
+            own
         }))
     }
 
@@ -92,7 +92,7 @@ impl<'c> Blocks<'_, 'c> {
         &self,
         b: &mut Builder<'c>,
         fold: &Fold<'c>,
-        held: &Rooms<'c>,
+        held: &PartRegisters<'c>,
         rooms: [&Sum<'c>; 2],
         beside: &Beside<'_, 'c>,
     ) {

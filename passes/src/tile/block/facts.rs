@@ -136,7 +136,7 @@ impl Facts {
             barrier: unit.barrier_cycles() as f64,
             room,
             whole: ways.near.capacity_bytes(),
-            registers: ways.registers.capacity_bytes() / register - spare,
+            registers: (ways.registers.capacity_bytes() / register).saturating_sub(spare),
             spare,
             lane_bytes,
             core_registers: ways.registers.core_bytes().map_or(u64::MAX, |own| own / lane_bytes),

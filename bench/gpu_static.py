@@ -1,0 +1,85 @@
+"""What an analysis of assembly says of GPU kernels: weft's products beside those of another compiler.
+
+The analysis is a script that takes files of PTX or AMDGCN and `--json OUT`, and gives for each kernel the share of
+the chip's peak that its main loop is bound to (`bound`) and that it reaches in a simulation of one part of a unit
+(`sched`). No GPU is needed; a figure is for order and for finding what limits, not a promise.
+
+    python bench/gpu_static.py --analysis gpu_static.py --tools BIN [--volta BIN] [--beside DIR] \
+        --out bench/results/gpu/static.json
+
+BIN holds `ptxas`, `ptxas-blackwell` for Hopper if there is one, and `nvdisasm`; that of `--volta` reads sm_70. DIR holds
+another compiler's kernels, `CHIP.NAME.ptx` or `.amdgcn`.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+SHAPES = [(4096, 4096, 4096), (1024, 4096, 1024), (8192, 8192, 512), (300, 1000, 700)]
+CHIPS = ["h200", "a100", "v100", "mi300x", "mi250x"]
+KEPT = ["bound", "sched", "limit", "regs", "spills", "shared", "blocks_per_sm", "mix"]
+
+
+def types(chip):
+    return ["f16"] if chip == "v100" else ["f16", "bf16"]
+
+
+def emit(weft, chip, elem, shape, folder):
+    """The assembly of one product, and what a launch of it asks for."""
+    form = "amdgcn" if chip.startswith("mi") else "ptx"
+    path = folder / f"{chip}.{elem}.{'x'.join(map(str, shape))}.{form}"
+    sizes = ",".join(f"{axis}={size}" for axis, size in zip("mnk", shape))
+    command = [weft, "kernel", "C[m,n] += A[m,k] * B[k,n]", "--shape", sizes, "--dtype", elem]
+    subprocess.run(command + ["--device", chip, "--emit", form, "-o", path], check=True, stderr=subprocess.DEVNULL)
+    asked = re.search(r"// launch \S+ threads \d+ groups \d+ shared (\d+)", path.read_text())
+    if asked:
+        path.with_suffix(".json").write_text(json.dumps({"shared": int(asked[1])}))
+    return path
+
+
+def analysed(args, chip, files, kernel):
+    """The rows of one chip's files."""
+    tools, assembler = args.tools, "ptxas"
+    if chip == "v100" and args.volta:
+        tools = args.volta
+    if chip == "h200" and (tools / "ptxas-blackwell").exists():
+        assembler = "ptxas-blackwell"
+    with tempfile.NamedTemporaryFile(suffix=".json") as out:
+        command = [sys.executable, args.analysis, "--ptxas", tools / assembler, "--nvdisasm", tools / "nvdisasm"]
+        command += ["--chip", chip, "--kernel", kernel, "--json", out.name, *files]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        return json.load(open(out.name))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--analysis", type=pathlib.Path, required=True)
+    parser.add_argument("--tools", type=pathlib.Path, required=True)
+    parser.add_argument("--volta", type=pathlib.Path)
+    parser.add_argument("--beside", type=pathlib.Path)
+    parser.add_argument("--weft", default="target/release/weft")
+    parser.add_argument("--out", type=pathlib.Path, required=True)
+    args = parser.parse_args()
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for chip in CHIPS:
+            files = [emit(args.weft, chip, elem, shape, pathlib.Path(folder)) for elem in types(chip) for shape in SHAPES]
+            own = [row | {"by": "weft"} for row in analysed(args, chip, files, "expression_0$")]
+            others = sorted(args.beside.glob(f"{chip}.gemm*.[pa]*")) if args.beside else []
+            beside = [row | {"by": "beside"} for row in (analysed(args, chip, others, "") if others else [])]
+            for row in own + beside:
+                rows.append({"chip": chip, "by": row["by"], "file": row["file"]} | {key: row.get(key) for key in KEPT})
+                print(f"{row['by']:7} {row['file']:44} bound {row.get('bound') or 0:.3f} sched {row.get('sched') or 0:.3f}")
+    args.out.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps({"command": "bench/gpu_static.py", "rows": rows}, indent=1)
+    args.out.with_suffix(".part").write_text(text + "\n")
+    os.replace(args.out.with_suffix(".part"), args.out)
+
+
+if __name__ == "__main__":
+    main()
