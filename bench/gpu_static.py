@@ -22,6 +22,7 @@ import tempfile
 
 SHAPES = [(4096, 4096, 4096), (1024, 4096, 1024), (8192, 8192, 512), (300, 1000, 700)]
 CHIPS = ["h200", "a100", "v100", "mi300x", "mi250x"]
+COMMAND = "python bench/gpu_static.py --analysis ANALYSIS --tools BIN --volta BIN --out bench/results/gpu/static.json"
 KEPT = ["bound", "sched", "limit", "regs", "spills", "shared", "blocks_per_sm", "mix"]
 
 
@@ -76,7 +77,7 @@ def main():
                 rows.append({"chip": chip, "by": row["by"], "file": row["file"]} | {key: row.get(key) for key in KEPT})
                 print(f"{row['by']:7} {row['file']:44} bound {row.get('bound') or 0:.3f} sched {row.get('sched') or 0:.3f}")
     args.out.parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps({"command": "bench/gpu_static.py", "rows": rows}, indent=1)
+    text = json.dumps({"command": COMMAND, "rows": rows}, indent=1)
     args.out.with_suffix(".part").write_text(text + "\n")
     os.replace(args.out.with_suffix(".part"), args.out)
 

@@ -68,6 +68,11 @@ impl<'c> Memory<'c> {
         self.static_bytes().map_or(self.capacity_bytes(), |bytes| bytes.min(self.capacity_bytes()))
     }
 
+    /// Whether a kernel has to ask for so many bytes when it is started.
+    pub fn asks_for(&self, bytes: u64) -> bool {
+        self.static_bytes().is_some_and(|most| most < bytes)
+    }
+
     /// As it is where something else has taken all but so much of it.
     pub fn with_capacity(self, capacity_bytes: u64) -> Self {
         Self { capacity_bytes, ..self }

@@ -1,5 +1,7 @@
 //! Scopes: the units or threads that share a memory, or meet at a barrier.
 
+use crate::ir::{Op, attr};
+
 /// The units or threads that share a memory, from the fewest to the most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
@@ -42,6 +44,12 @@ impl Scope {
             Scope::Device => "device",
             Scope::Host => "host",
         }
+    }
+
+    /// The scope of a `device.barrier`; `None` of another operation.
+    pub fn of_barrier(op: Op<'_>) -> Option<Self> {
+        let scope = op.attr("scope").filter(|_| op.is("device.barrier"))?;
+        attr::string(scope).and_then(Self::parse)
     }
 
     /// The scope that the text writes as `name`.

@@ -2,7 +2,7 @@
 
 use super::super::{Apply, Combine, Copy, Fill, Invoke, Kernel, Machine, Scope, Transfer, View};
 use super::rooms::{Place, number};
-use crate::ir::{Block, Diagnostics, Op, Val, attr, ty};
+use crate::ir::{Block, Diagnostics, Op, Val, ty};
 
 /// Rounds of a loop that are looked at one by one: a schedule has no more stages.
 const MOST_ROOMS: u64 = 16;
@@ -66,8 +66,7 @@ fn is_together(machine: Machine<'_>, op: Op<'_>) -> bool {
 }
 
 fn is_wide_barrier(op: Op<'_>) -> bool {
-    let scope = op.attr("scope").and_then(attr::string).and_then(Scope::parse);
-    op.is("device.barrier") && scope.is_some_and(|scope| scope >= Scope::Core)
+    Scope::of_barrier(op).is_some_and(|scope| scope >= Scope::Core)
 }
 
 /// Whether an operation only begins what it does: an engine writes later.

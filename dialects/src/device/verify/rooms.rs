@@ -96,7 +96,7 @@ impl<'c> Room<'c> {
             return None;
         }
         let (round, later) = moved(turns.operand(0))?;
-        // Rounds before zero have no number.
+        // The remainder of a number below zero is another one.
         (later >= 0).then_some(Self { round: Some(round), later, count })
     }
 }
@@ -119,7 +119,9 @@ fn moved(value: Val<'_>) -> Option<(Val<'_>, i64)> {
     plain.then_some((round, sum.constant))
 }
 
+/// Whether a value is the number of a loop's round, none of which is below zero.
 fn is_round(value: Val<'_>) -> bool {
     let owner = value.owner_block().and_then(|block| block.parent());
-    value.index() == 0 && owner.is_some_and(|op: Op<'_>| op.is("scf.for"))
+    let counts = |op: Op<'_>| op.is("scf.for") && number(op.operand(0)).is_some_and(|low| low >= 0);
+    value.index() == 0 && owner.is_some_and(counts)
 }

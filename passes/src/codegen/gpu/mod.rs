@@ -82,8 +82,7 @@ impl Launch {
         }
         let mut alone = lanes >= BLOCK_THREADS;
         kernel.op.walk(&mut |op| {
-            let scope = op.attr("scope").and_then(attr::string).and_then(Scope::parse);
-            alone |= op.is("device.barrier") && scope.is_some_and(|scope| scope > Scope::Warp);
+            alone |= Scope::of_barrier(op).is_some_and(|scope| scope > Scope::Warp);
             alone |= op.is("device.alloc")
                 && machine.memory_of(op.result(0).ty()).is_some_and(|m| !m.is_registers());
         });
@@ -201,6 +200,16 @@ fn place_allocs<'c>(
     let first = func.body(0).and_then(|block| block.ops().first().copied());
     let mut b = Builder::before(context, first.expect("a function ends in a return"));
     let mut shared = Shared::new((context, thread.machine), kernel, allocs, role);
+    let (bytes, memory) =
+        (shared::needed(thread.machine, kernel), shared::memory(thread.machine, kernel));
+    if let Some(memory) = memory.filter(|memory| memory.capacity_bytes() < bytes) {
+        let (name, most) = (memory.name, memory.capacity_bytes());
+        let what = format!("a block shares {bytes} bytes, and of @{name} it may have {most}");
+        diag.error(kernel.op, what).help(
+            "give its tiles fewer stages, or smaller sizes; each begins at a multiple of 1024",
+        );
+        return false;
+    }
     for &alloc in allocs {
         let value = alloc.result(0);
         let shape = ty::shape(value.ty()).unwrap_or_default();
@@ -281,8 +290,7 @@ fn expand<'c>(thread: &Thread<'c>, op: Op<'c>, waits: &tokens::Waits<'c>, diag: 
     } else if op.is("device.ready") || op.is("device.wait") && op.operands().is_empty() {
         // Nothing was begun that could still be under way.
     } else if op.is("device.barrier") {
-        let scope = op.attr("scope").and_then(attr::string).and_then(Scope::parse);
-        match scope {
+        match Scope::of_barrier(op) {
             Some(scope) if scope <= Scope::Core => thread.isa.barrier(b, scope, thread.part),
             _ => {
                 diag.error(op, "blocks do not wait for each other")

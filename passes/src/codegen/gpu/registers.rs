@@ -57,32 +57,28 @@ pub fn load<'c>(
         let inside = moved.inside(b, &first.point);
         let condition = and(b, first.condition, inside);
         let at = super::boxes::address(b, from.base, &first.point, from.steps);
-        if moved.pads
-            && thread.isa.has_predicates()
-            && let Some(condition) = condition.filter(|_| inside.is_some())
-        {
-            let elem = ty::elem(from.flat.ty()).expect("a load is of a memref");
-            let ty = if count == 1 { elem } else { ty::vector(count, elem) };
-            let value = or_zeros(b, condition, ty, |b| {
+        // What is left out is zero before the load, or behind it.
+        let pads = inside.filter(|_| moved.pads);
+        let before = condition.filter(|_| pads.is_some() && thread.isa.has_predicates());
+        let value = match before {
+            Some(condition) => {
+                let elem = ty::elem(from.flat.ty()).expect("a load is of a memref");
+                let ty = if count == 1 { elem } else { ty::vector(count, elem) };
+                or_zeros(b, condition, ty, |b| {
+                    let at = from.stored(b, at);
+                    wide_load(b, from.flat, at, count)
+                })
+            }
+            None => {
+                // The tensor's first element is there, wherever the box begins.
+                let spare = if moved.limits.is_empty() { from.base } else { b.index(0) };
+                let at = choose(b, condition, at, Some(spare));
                 let at = from.stored(b, at);
                 wide_load(b, from.flat, at, count)
-            });
-            for (slot, value) in run.iter().zip(elements(b, value, count)) {
-                let old = slot.condition.map(|_| storage::load(b, registers.slots, &slot.place));
-                let value = choose(b, slot.condition, value, old);
-                storage::store(b, value, registers.slots, &slot.place);
             }
-            continue;
-        }
-        // The tensor's first element is there, wherever the box begins.
-        let spare = if moved.limits.is_empty() { from.base } else { b.index(0) };
-        let at = choose(b, condition, at, Some(spare));
-        let at = from.stored(b, at);
-        let value = wide_load(b, from.flat, at, count);
+        };
         for (slot, mut value) in run.iter().zip(elements(b, value, count)) {
-            if moved.pads
-                && let Some(inside) = inside
-            {
+            if let Some(inside) = pads.filter(|_| before.is_none()) {
                 let zero = b.number(value.ty(), 0.0);
                 value = choose(b, Some(inside), value, Some(zero));
             }

@@ -38,7 +38,7 @@ impl<'k, 'c> Shared<'k, 'c> {
         role: Role<'k>,
     ) -> Self {
         let asked = matches!(role, Role::Entry) && asked_for(machine, kernel) > 0;
-        let asked = asked.then(|| (format!("{}$shared", kernel.name), row(context, 0)));
+        let asked = asked.then(|| (format!("{}$shared", kernel.name), whole(context, 0, true)));
         Self {
             kernel,
             allocs,
@@ -76,8 +76,9 @@ impl<'k, 'c> Shared<'k, 'c> {
             }
             (Role::Entry, Some((name, ty))) => global(b, name, *ty),
             (Role::Called(caller), _) => {
-                let bytes = if caller.asks { 0 } else { caller.shared_bytes };
-                global(b, caller.shared, row(b.context(), bytes as i64))
+                let end = self.used + padded(bytes(ty));
+                assert!(end as u64 <= caller.shared_bytes, "the largest kernel was found");
+                global(b, caller.shared, whole(b.context(), caller.shared_bytes, caller.asks))
             }
         };
         let begin = b.index(self.used);
@@ -118,8 +119,7 @@ pub fn needed<'c>(machine: Machine<'c>, kernel: &Kernel<'c>) -> u64 {
 /// Bytes that a kernel asks for when it is launched: 0 where it has as many without that.
 pub fn asked_for<'c>(machine: Machine<'c>, kernel: &Kernel<'c>) -> u64 {
     let bytes = needed(machine, kernel);
-    let most = memory(machine, kernel).and_then(|memory| memory.static_bytes());
-    if most.is_some_and(|most| most < bytes) { bytes } else { 0 }
+    if memory(machine, kernel).is_some_and(|memory| memory.asks_for(bytes)) { bytes } else { 0 }
 }
 
 /// The memory of a kernel's shared allocations.
@@ -159,8 +159,13 @@ fn padded(bytes: i64) -> i64 {
     bytes.div_euclid(ALIGN) * ALIGN + if bytes % ALIGN == 0 { 0 } else { ALIGN }
 }
 
+/// One buffer of so many bytes; without a size where the launch asks for it.
+pub fn whole(context: &Context, bytes: u64, asks: bool) -> Type<'_> {
+    row(context, if asks { 0 } else { bytes as i64 })
+}
+
 /// Bytes in memory that a block shares.
-pub fn row(context: &Context, bytes: i64) -> Type<'_> {
+fn row(context: &Context, bytes: i64) -> Type<'_> {
     ty::memref(&[bytes as u64], ty::int(context, 8), Some(attr::of_int(context, 3)))
 }
 

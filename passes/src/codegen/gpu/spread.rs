@@ -2,13 +2,13 @@
 //! advice: between two barriers of a thread others are spread evenly behind those of matrices.
 //!
 //! ```text
-//! device.transfer ..., device.invoke x 8       8 x { one of matrices, an access of each kind,
-//! device.barrier "thread"                            sums that fit into the time of the first }
+//! device.transfer ..., device.invoke x 8       8 x { one of matrices,
+//! device.barrier "thread"                            as many others as take as long }
 //! ```
 
 use rustc_hash::FxHashMap;
 use weft_dialects::device::{Invoke, Machine, Scope};
-use weft_dialects::ir::{Op, affine, attr};
+use weft_dialects::ir::{Op, affine};
 
 use crate::tile::isa::has_axes;
 
@@ -23,8 +23,7 @@ pub struct Turns {
 pub fn turns<'c>(machine: Machine<'c>, func: Op<'c>) -> FxHashMap<Op<'c>, Turns> {
     let mut found = FxHashMap::default();
     func.walk(&mut |op| {
-        let scope = op.attr("scope").and_then(attr::string).and_then(Scope::parse);
-        if op.is("device.barrier") && scope == Some(Scope::Thread) {
+        if Scope::of_barrier(op) == Some(Scope::Thread) {
             found.insert(op, before(machine, op));
         }
     });
@@ -37,7 +36,7 @@ fn before<'c>(machine: Machine<'c>, barrier: Op<'c>) -> Turns {
     let ops = barrier.block().map(|block| block.ops()).unwrap_or_default();
     let own = ops.iter().position(|op| *op == barrier).unwrap_or(0);
     for op in ops[..own].iter().rev() {
-        if op.is("device.barrier") && op.attr("scope") == barrier.attr("scope") {
+        if Scope::of_barrier(*op) == Some(Scope::Thread) {
             break;
         }
         op.walk(&mut |inner| {

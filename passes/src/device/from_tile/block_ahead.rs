@@ -48,10 +48,7 @@ impl<'c> Blocks<'_, 'c> {
         starts: &[Sum<'c>],
         fold: &Fold<'c>,
     ) {
-        let held = self.registers(b);
-        let steps = Steps::of(self, starts);
-        let begin = steps.at(b, Sum::number(0));
-        self.fetch(b, &held, &begin);
+        let (steps, held) = self.first_step(b, starts);
         let room = Sum::number(0);
         scf_for(b, &Sum::number(0), &Sum::number(steps.count() as i64), 1, |b, step| {
             self.barrier(b);
@@ -73,10 +70,7 @@ impl<'c> Blocks<'_, 'c> {
         starts: &[Sum<'c>],
         fold: &Fold<'c>,
     ) {
-        let held = self.registers(b);
-        let steps = Steps::of(self, starts);
-        let begin = steps.at(b, Sum::number(0));
-        self.fetch(b, &held, &begin);
+        let (steps, held) = self.first_step(b, starts);
         let room = Sum::number(0);
         self.put(b, put, &held, (fold.tiles, &room));
         let next = steps.at_or_last(b, &Sum::number(1));
@@ -98,14 +92,22 @@ impl<'c> Blocks<'_, 'c> {
         });
     }
 
-    /// Registers for the tiles of both inputs.
-    fn registers(&self, b: &mut Builder<'c>) -> [Ahead<'c>; 2] {
-        [M, N].map(|side| {
+    /// The steps, and registers to which the tiles of the first one were fetched.
+    fn first_step<'s>(
+        &self,
+        b: &mut Builder<'c>,
+        starts: &'s [Sum<'c>],
+    ) -> (Steps<'s, 'c>, [Ahead<'c>; 2]) {
+        let held = [M, N].map(|side| {
             let dealt = self.dealt(side).expect("it was checked");
             let elem = self.input(side).elem();
             let registers = alloc(b, &dealt.shape(), elem, self.ways.registers.name);
             Ahead { side, dealt, registers }
-        })
+        });
+        let steps = Steps::of(self, starts);
+        let begin = steps.at(b, Sum::number(0));
+        self.fetch(b, &held, &begin);
+        (steps, held)
     }
 
     /// Where this group's part of a tile begins, across and along.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use weft_dialects::device::{Kernel, Machine, Memory, Scope};
-use weft_dialects::ir::{Op, attr, ty};
+use weft_dialects::ir::{Op, ty};
 use weft_dialects::task::Program;
 use weft_runtime::cuda::calls;
 use weft_runtime::plan::Plan;
@@ -209,10 +209,7 @@ impl<'c> Chooser<'_, 'c> {
                     format!("a block shares {bytes} bytes, and of @{name} it may have {most}");
                 Err(Refused::by("shared", why))
             }
-            memory => {
-                let most = memory.and_then(|memory| memory.static_bytes());
-                Ok(most.is_some_and(|most| most < bytes))
-            }
+            memory => Ok(memory.is_some_and(|memory| memory.asks_for(bytes))),
         }
     }
 
@@ -268,9 +265,7 @@ fn held_words<'c>(machine: Machine<'c>, kernel: &Kernel<'c>) -> u64 {
 fn waits_for_block(kernel: &Kernel<'_>) -> bool {
     let mut found = kernel.groups > 1;
     kernel.op.walk(&mut |op| {
-        let scope = op.attr("scope").and_then(attr::string);
-        let wide = scope.and_then(Scope::parse).is_some_and(|scope| scope > Scope::Warp);
-        found |= op.is("device.barrier") && wide;
+        found |= Scope::of_barrier(op).is_some_and(|scope| scope > Scope::Warp);
     });
     found
 }

@@ -239,8 +239,7 @@ pub fn write<'c>(
     }
     let before = module.body(0).and_then(|block| block.ops().first().copied()).ok_or(Failed)?;
     if form.shared_bytes > 0 {
-        let bytes = if form.asks { 0 } else { form.shared_bytes };
-        let ty = shared::row(context, bytes as i64);
+        let ty = shared::whole(context, form.shared_bytes, form.asks);
         shared::declare(context, before, &buffer, ty);
     }
     entry::write(context, before, isa, form, &types);

@@ -359,21 +359,10 @@ impl<'c> Listing<'_, 'c> {
 
     /// Loops over registers: these have numbers, so that each point is written.
     fn affine_for(&mut self, op: Op<'c>) {
-        let bound = |name: &str| {
-            let map = op.attr(name)?;
-            affine::evaluate(map, &vec![0; affine::axes(map)?])?.first().copied()
-        };
-        let (Some(body), Some(low), Some(high)) =
-            (op.body(0), bound("lowerBoundMap"), bound("upperBoundMap"))
-        else {
-            return;
-        };
-        let step = op.attr("step").and_then(attr::int).unwrap_or(1).max(1);
-        let mut at = low;
-        while at < high {
+        let (Some(body), Some(rounds)) = (op.body(0), affine::rounds(op)) else { return };
+        for at in rounds {
             self.set(body.arg(0), Name::Sum(Sum::number(at)));
             self.block(body);
-            at += step;
         }
     }
 
