@@ -358,6 +358,19 @@ def Device_InstructionOp : Device_Op<"instruction", [Symbol, IsolatedFromAbove, 
     lowering, an `index`. `encoding` is the assembly of one invocation, with the
     address of operand `n` for `{n}`.
 
+    An instruction that takes an operand from a memory of banks may read it in one *layout*
+    only: the last dimensions of the buffer that the operand is a part of, and `bits, keep,
+    shift` of its swizzle. An operand with more columns than the last dimension goes on in the
+    next of the dimensions before, a *panel*. Its address is that of its first element as if
+    nothing was swizzled.
+
+    ```mlir
+    layouts([[64, 3, 3, 3], [64, 64, 3, 3, 3], unit])
+    ```
+
+    In a lowering, `builtin.unrealized_conversion_cast` goes from a vector to an LLVM struct of
+    as many elements, and back.
+
     - C1: the unit and every operand's memory belong to the machine.
     - C2: one operand memory per argument of the meaning.
     - C3: an operand in a register file is no larger than a register, unless it has
@@ -372,17 +385,19 @@ def Device_InstructionOp : Device_Op<"instruction", [Symbol, IsolatedFromAbove, 
     - C8: a fragment gives every element to the same number of slots, and none outside
       of the operand; there is one fragment or `unit` per operand.
     - C9: every number in braces of an encoding is that of an operand.
+    - C10: there is one layout or `unit` per operand; a layout is one or two dimensions and
+      a swizzle, of an operand of two dimensions that is an address in the lowering.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$unit,
                        OptionalAttr<FlatSymbolRefAttr>:$engine, ArrayAttr:$operands,
-                       OptionalAttr<ArrayAttr>:$fragments,
+                       OptionalAttr<ArrayAttr>:$fragments, OptionalAttr<ArrayAttr>:$layouts,
                        F64Attr:$issue_cycles, I64Attr:$latency_cycles,
                        OptionalAttr<I64Attr>:$gflops,
                        OptionalAttr<StrArrayAttr>:$accuracy, OptionalAttr<StrAttr>:$encoding);
   let regions = (region SizedRegion<1>:$meaning, SizedRegion<1>:$lowering);
   let assemblyFormat = [{
     $sym_name `on` $unit (`engine` `(` $engine^ `)`)? `operands` `(` $operands `)`
-    (`fragments` `(` $fragments^ `)`)? `issue_cycles` `(` $issue_cycles `)`
+    (`fragments` `(` $fragments^ `)`)? (`layouts` `(` $layouts^ `)`)? `issue_cycles` `(` $issue_cycles `)`
     `latency_cycles` `(` $latency_cycles `)` (`gflops` `(` $gflops^ `)`)?
     (`accuracy` `(` $accuracy^ `)`)? (`encoding` `(` $encoding^ `)`)? attr-dict-with-keyword `meaning` $meaning `lowering` $lowering
   }];
@@ -448,8 +463,8 @@ def Device_KernelOp : Device_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBloc
       they share, and a barrier wider than a group, stand under no condition and take no
       index that depends on `device.group`.
     - C4: between a write to memory that the groups share and what reads it, and between
-      that and the next write, stands a barrier of scope "core". What an engine writes is
-      written where its token is waited for. A buffer's first dimension may be rooms: accesses to
+      that and the next write, stands a barrier of scope "core". An engine reads and writes
+      until a token is waited for that was given with it or later. A buffer's first dimension may be rooms: accesses to
       [n, ...] and to [(round + n) mod count, ...] with different n need no barrier between them.
     - C5: a contract's grid has as many points as there are rTasks; of each argument it says a
       block of the argument's rank and the place of that, affine in the grid's dimensions; every
@@ -632,6 +647,8 @@ def Device_InvokeOp : Device_Op<"invoke", [AttrSizedOperandSegments]> {
       memory with a move to the registers of the result.
     - C3: one index per dimension.
     - C4: it gives a token if, and only if, an engine does the instruction.
+    - C5: an operand with a layout is in a buffer that lies so: its last dimensions and its
+      swizzle are those of the layout.
   }];
   let arguments = (ins FlatSymbolRefAttr:$instruction, Variadic<Device_MemRef>:$views,
                        Variadic<Index>:$indices);

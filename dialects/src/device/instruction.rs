@@ -26,6 +26,8 @@ view! {
             array(op, "operands")?.into_iter().map(attr::symbol).collect::<Option<_>>()?;
         /// For each operand the affine map from lane and slot to element, if it has one.
         fragments: Option<Attribute<'c>> = fragments(op)?;
+        /// For each operand the layout of the buffer that it is read from, if that is prescribed.
+        layouts: Option<Layout> = layouts(op)?;
         /// The ways in which a result may differ from the meaning.
         accuracy: &'c str = texts(op, "accuracy").unwrap_or_default();
     }
@@ -34,6 +36,46 @@ view! {
 fn fragments<'c>(op: Op<'c>) -> Option<Vec<Option<Attribute<'c>>>> {
     Some(match array(op, "fragments") {
         Some(maps) => maps.into_iter().map(|map| affine::axes(map).map(|_| map)).collect(),
+        None => vec![None; array(op, "operands")?.len()],
+    })
+}
+
+/// How the buffer lies from which an instruction takes an operand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Elements of a row. An operand with more columns goes on in the next panel.
+    pub pitch: u64,
+    /// Rows of a panel, where an operand takes several.
+    pub rows: Option<u64>,
+    /// Bits, keep and shift of the swizzle: see `device.alloc`.
+    pub swizzle: [u32; 3],
+}
+
+impl Layout {
+    /// Reads `[rows, pitch, bits, keep, shift]`, or the same without rows.
+    pub fn of(layout: Attribute<'_>) -> Option<Self> {
+        let numbers: Vec<u64> = attr::array(layout)?
+            .into_iter()
+            .map(|number| u64::try_from(attr::int(number)?).ok())
+            .collect::<Option<_>>()?;
+        let (dims, swizzle) = numbers.split_at(numbers.len().checked_sub(3)?);
+        let (pitch, rows) = match *dims {
+            [pitch] => (pitch, None),
+            [rows, pitch] => (pitch, Some(rows)),
+            _ => return None,
+        };
+        let mut bits = [0; 3];
+        for (own, number) in bits.iter_mut().zip(swizzle) {
+            *own = u32::try_from(*number).ok()?;
+        }
+        (pitch > 0 && rows != Some(0)).then_some(Self { pitch, rows, swizzle: bits })
+    }
+}
+
+/// The layout of each operand; none where there is no list of them.
+fn layouts(op: Op<'_>) -> Option<Vec<Option<Layout>>> {
+    Some(match array(op, "layouts") {
+        Some(layouts) => layouts.into_iter().map(Layout::of).collect(),
         None => vec![None; array(op, "operands")?.len()],
     })
 }

@@ -10,12 +10,13 @@ mod machine;
 mod memory;
 mod program;
 mod scope;
+pub mod tokens;
 mod unit;
 mod used;
 pub(crate) mod verify;
 mod view;
 
-pub use instruction::Instruction;
+pub use instruction::{Instruction, Layout};
 pub use machine::Machine;
 pub use memory::{ARENA_ALIGN, Memory, Move};
 pub use program::{

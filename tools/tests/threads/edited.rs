@@ -11,8 +11,11 @@ use crate::host;
 use crate::kernels::unit;
 use crate::numbers::{Random, bytes, numbers};
 
+const GEMM: &str = "C[m,n] += A[m,k] * B[k,n]";
+
 /// A product, and how its blocks are described but for the schedule.
 struct Product {
+    product: &'static str,
     machine: &'static str,
     elem: &'static str,
     shape: &'static str,
@@ -20,13 +23,24 @@ struct Product {
 }
 
 const AMPERE: Product = Product {
+    product: GEMM,
     machine: "a100",
     elem: "f16",
     shape: "m=100,n=152,k=104",
     tiles: r#"on @mma_m16n8k16_f16 axes [0, 1, 2] tiles [#tile.rtile<"smem"[64, 64, 32]>, #tile.rtile<"reg"[32, 32, 16]>] layouts [array<i64: 2, 40>, array<i64: 1, 72>]"#,
 };
 
+/// Factors are taken where they lie, in panels of 64 columns.
+const HOPPER: Product = Product {
+    product: GEMM,
+    machine: "h200",
+    elem: "f16",
+    shape: "m=200,n=264,k=328",
+    tiles: r#"on @wgmma_m64n64k16_f16_kn axes [0, 1, 2] tiles [#tile.rtile<"smem"[128, 128, 64]>, #tile.rtile<"acc"[64, 128, 16]>] layouts [array<i64: 2, 64, 3, 3, 3>, array<i64: 1, 64, 3, 3, 3>]"#,
+};
+
 const CDNA: Product = Product {
+    product: GEMM,
     machine: "mi300x",
     elem: "f16",
     shape: "m=100,n=152,k=200",
@@ -34,6 +48,7 @@ const CDNA: Product = Product {
 };
 
 const LANES: Product = Product {
+    product: GEMM,
     machine: "a100",
     elem: "f32",
     shape: "m=70,n=132,k=36",
@@ -44,7 +59,7 @@ impl Product {
     /// The program of stage `tile` with a schedule.
     fn text(&self, schedule: &str) -> String {
         let context = weft::context();
-        let what = ("C[m,n] += A[m,k] * B[k,n]", self.shape);
+        let what = (self.product, self.shape);
         let (mut unit, _) = unit(&context, self.machine, what, self.elem);
         unit.lower(Stage::Tile).expect("the machine can do it");
         let text = unit.module().text();
@@ -70,14 +85,23 @@ impl Product {
             .map(|axis| axis[2..].parse().expect("an extent is a number"))
             .collect();
         let [m, n, k] = extents[..] else { panic!("a product has three axes") };
-        let input =
-            |random: &mut Random, count| bytes(&random.numbers(count, self.elem), self.elem);
-        let inputs = [input(&mut random, m * k), input(&mut random, k * n)];
+        let (a, b) = (random.numbers(m * k, self.elem), random.numbers(k * n, self.elem));
+        let inputs = [&a, &b].map(|numbers| bytes(numbers, self.elem));
         let sums = vec![0xff; (m * n * 4) as usize];
         let mut given: Vec<Vec<u8>> = inputs.into_iter().chain([sums]).collect();
         let text = program.op.own_text();
         host::run(self.machine, &text, &mut given);
-        (text, numbers(&given[2], "f32"))
+        let along_k = self.product.contains("B[n,k]");
+        let element = |p: u64, j: u64| {
+            if along_k { b[(j * k + p) as usize] } else { b[(p * n + j) as usize] }
+        };
+        let sum = |i: u64, j: u64| -> f64 {
+            (0..k).map(|p| a[(i * k + p) as usize] * element(p, j)).sum()
+        };
+        let wanted: Vec<f64> = (0..m * n).map(|place| sum(place / n, place % n)).collect();
+        let got = numbers(&given[2], "f32");
+        assert!(got == wanted, "{}: {schedule} computes another product", self.machine);
+        (text, got)
     }
 
     fn holds(&self, schedules: &[&str]) {
@@ -107,6 +131,42 @@ fn interleave_and_stages_decide_code_of_warps() {
 }
 
 #[test]
+fn stages_decide_code_of_warpgroups() {
+    HOPPER.holds(&[
+        "stages = 1",
+        "ahead = @stage_ahead, stages = 3",
+        "ahead = @stage_ahead, stages = 4",
+    ]);
+}
+
+/// Each width of an instruction, and factors that lie along k.
+#[test]
+fn instructions_of_warpgroups_take_factors_as_they_lie() {
+    let cases = [
+        ("f16", "256", "kn", "m=200,n=264,k=328"),
+        ("bf16", "192", "kn", "m=200,n=264,k=136"),
+        ("f16", "128", "nk", "m=200,n=264,k=200"),
+        ("bf16", "64", "nk", "m=200,n=264,k=328"),
+    ];
+    for (elem, n, way, shape) in cases {
+        let tiles = format!(
+            r#"on @wgmma_m64n{n}k16_{elem}_{way} axes [0, 1, 2] tiles [#tile.rtile<"smem"[64, {n}, 64]>, #tile.rtile<"acc"[64, {n}, 16]>] layouts [array<i64: 2, 64, 3, 3, 3>, array<i64: {}, 64, 3, 3, 3>]"#,
+            if way == "kn" { 1 } else { 2 }
+        );
+        let product =
+            if way == "kn" { "C[m,n] += A[m,k] * B[k,n]" } else { "C[m,n] += A[m,k] * B[n,k]" };
+        let own = Product {
+            product,
+            machine: "h200",
+            elem,
+            shape: shape.to_owned().leak(),
+            tiles: tiles.leak(),
+        };
+        own.holds(&["stages = 1", "ahead = @stage_ahead, stages = 4"]);
+    }
+}
+
+#[test]
 fn interleave_and_stages_decide_code_of_wavefronts() {
     CDNA.holds(&[
         "stages = 1",
@@ -131,7 +191,7 @@ fn layouts_change_no_answer() {
             r#"on @mfma_16x16x4_f32 axes [0, 1, 2] tiles [#tile.rtile<"lds"[16, 16, 64]>, #tile.rtile<"reg"[16, 16, 4]>] layouts [array<i64: 2, 68>, {layout}]"#
         );
         let shape = "m=67,n=150,k=45";
-        let own = Product { machine: "mi300x", elem: "f32", shape, tiles: tiles.leak() };
+        let own = Product { product: GEMM, machine: "mi300x", elem: "f32", shape, tiles: tiles.leak() };
         own.run("schedule <interleave = [2]>").1
     });
     assert!(answers.iter().all(|answer| *answer == answers[0]));

@@ -136,8 +136,8 @@ const FORMULAS: &[Formula] = &[
         at: [|l, _| (l >> 2, l % 4), |l, _| (l % 4, l >> 2), m8n8k4_f64_c],
     },
     Formula { instruction: "mma_m16n16k4_f16", at: [volta_a, volta_b, volta_c] },
-    Formula { instruction: "wgmma_m64n128k16_f16", at: [wgmma_d, wgmma_d, wgmma_d] },
-    Formula { instruction: "wgmma_m64n128k16_bf16", at: [wgmma_d, wgmma_d, wgmma_d] },
+    // Of every width.
+    Formula { instruction: "wgmma_m64", at: [wgmma_d, wgmma_d, wgmma_d] },
     Formula { instruction: "mfma_16x16x4_f32", at: [lanes16::<1>, lanes16_b::<1>, mfma16_d] },
     Formula { instruction: "mfma_16x16x4_f64", at: [lanes16::<1>, lanes16_b::<1>, mfma16_f64_d] },
     Formula { instruction: "mfma_16x16x16_f16", at: [lanes16::<4>, lanes16_b::<4>, mfma16_d] },
@@ -157,7 +157,10 @@ fn fragments_are_those_of_the_documents() {
         let module = parse(&context, text).expect("the machine is good");
         let machine = Machine::of(module_op(&module)).expect("the file has a machine");
         for instruction in machine.instructions().iter().filter(|one| host::is_matrix(one)) {
-            let formula = FORMULAS.iter().find(|known| known.instruction == instruction.name);
+            let formula = FORMULAS.iter().find(|known| {
+                let own = instruction.name.strip_prefix(known.instruction);
+                own.is_some_and(|rest| rest.is_empty() || known.instruction == "wgmma_m64")
+            });
             let formula = formula.unwrap_or_else(|| panic!("no formula for @{}", instruction.name));
             let args = instruction.lowering().expect("a lowering").args();
             let lanes = host::lanes(machine, instruction) as i64;

@@ -14,6 +14,8 @@ use weft_dialects::ir::{Type, affine, module_op, parse, ty};
 use weft_passes::codegen::gpu::program::Form;
 use weft_passes::codegen::gpu::{self, Launch};
 
+use crate::warpgroups;
+
 /// The text of a machine that weft ships.
 pub fn machine(name: &str) -> &'static str {
     weft::MACHINES.iter().find(|(known, _)| *known == name).expect("weft ships the machine").1
@@ -23,7 +25,7 @@ pub fn machine(name: &str) -> &'static str {
 /// tells the turns that banks of shared memory took, and took at least.
 pub fn run(machine_name: &str, program: &str, buffers: &mut [Vec<u8>]) -> [u64; 2] {
     let context = weft::context();
-    let (text, mut glue) = emulated(machine(machine_name));
+    let (text, mut glue) = emulated(machine(machine_name), program);
     let whole = format!("{text}\n{program}");
     if let Some(path) = std::env::var_os("WEFT_KEEP") {
         std::fs::write(path, &whole).unwrap();
@@ -87,7 +89,7 @@ impl Program<'_> {
     /// not end.
     pub fn run(&self, bases: &mut [Vec<u8>]) -> Result<(), String> {
         let context = weft::context();
-        let (text, mut glue) = emulated(self.machine);
+        let (text, mut glue) = emulated(self.machine, self.kernels);
         let whole = format!("{text}\n{}", self.kernels);
         let module = parse(&context, &whole).expect("the kernels are good");
         let op = module_op(&module);
@@ -154,11 +156,27 @@ fn build(folder: &Path, text: &str, glue: &str, defines: &[String]) {
     let pipeline = format!("--pass-pipeline={PIPELINE}");
     call(&llvm("mlir-opt"), &[&pipeline, "in.mlir", "-o", "llvm.mlir"], folder);
     call(&llvm("mlir-translate"), &["--mlir-to-llvmir", "llvm.mlir", "-o", "kernel.ll"], folder);
+    let code = std::fs::read_to_string(file("kernel.ll")).unwrap();
+    std::fs::write(file("kernel.ll"), in_window(&code)).unwrap();
     let flags = ["-O1", "-w", "-I."];
     let files = ["threads.c", "kernel.ll", "-lm", "-o", "threads"];
     let defines = defines.iter().map(String::as_str);
     let args: Vec<_> = flags.into_iter().chain(defines).chain(files).collect();
     call(&llvm("clang"), &args, folder);
+}
+
+/// Shared memory in one section of the program, as it lies in one window of a chip's addresses; as much as
+/// there is where the launch asks for it.
+fn in_window(code: &str) -> String {
+    let all = "global [200000 x i8] zeroinitializer";
+    let line = |line: &str| match line.strip_prefix('@').filter(|_| line.contains(", align 1024")) {
+        Some(_) => {
+            let line = line.replace("external global [0 x i8]", all);
+            line.replace(", align 1024", ", section \"smem\", align 1024") + "\n"
+        }
+        None => format!("{line}\n"),
+    };
+    code.lines().map(line).collect()
 }
 
 /// As for processors, without a word of address spaces.
@@ -209,6 +227,13 @@ fn for_host(text: &str) -> String {
                 declared.push(declaration);
             }
         }
+        if let Some(settled) = settle(&line, site) {
+            let declaration = "func.func private @weft_settle(index, index)".to_owned();
+            if !declared.contains(&declaration) {
+                declared.push(declaration);
+            }
+            line = settled;
+        }
         if let Some((before, after)) = line.split_once("llvm.call_intrinsic \"") {
             let (name, rest) = after.split_once('"').expect("a name ends in a quote");
             let name = name.replace('.', "_");
@@ -231,6 +256,43 @@ fn for_host(text: &str) -> String {
 fn pause(line: &str) -> Option<String> {
     let looks = line.contains("llvm.load") && line.contains(" atomic ");
     looks.then(|| "func.call @weft_pause() : () -> ()\n".to_owned())
+}
+
+/// What a wait does with registers of an engine's instructions: they hold results behind it.
+fn settle(line: &str, site: usize) -> Option<String> {
+    let (result, asm) = line.split_once(" = llvm.inline_asm has_side_effects \"\", \"=f")?;
+    let operands = asm.split_once("\" ")?.1.split_once(" : ")?.0;
+    let (_, record) = line.rsplit_once("-> ")?;
+    let count = operands.split(',').count();
+    let mut text = format!(
+        "%settle_{site}:{count} = memref.alloca_scope -> ({types}) {{
+%settle_z_{site} = arith.constant 0 : index
+%settle_n_{site} = arith.constant {count} : index
+%settle_m_{site} = memref.alloca() : memref<{count}xf32>
+%settle_v_{site} = vector.from_elements {operands} : vector<{count}xf32>
+vector.store %settle_v_{site}, %settle_m_{site}[%settle_z_{site}] : memref<{count}xf32>, vector<{count}xf32>
+%settle_p_{site} = memref.extract_aligned_pointer_as_index %settle_m_{site} : memref<{count}xf32> -> index
+func.call @weft_settle(%settle_p_{site}, %settle_n_{site}) : (index, index) -> ()
+%settle_w_{site} = vector.load %settle_m_{site}[%settle_z_{site}] : memref<{count}xf32>, vector<{count}xf32>
+%settle_e_{site}:{count} = vector.to_elements %settle_w_{site} : vector<{count}xf32>
+memref.alloca_scope.return {given} : {types}
+}}
+%settle_r_{site}_0 = llvm.mlir.undef : {record}\n",
+        types = vec!["f32"; count].join(", "),
+        given = (0..count).map(|n| format!("%settle_e_{site}#{n}")).collect::<Vec<_>>().join(", "),
+    );
+    for n in 0..count {
+        let to = match n + 1 == count {
+            true => result.trim().to_owned(),
+            false => format!("%settle_r_{site}_{}", n + 1),
+        };
+        writeln!(
+            text,
+            "{to} = llvm.insertvalue %settle_{site}#{n}, %settle_r_{site}_{n}[{n}] : {record}"
+        )
+        .unwrap();
+    }
+    Some(text)
 }
 
 /// What reports the address of an access to shared memory, to stand before it.
@@ -278,15 +340,21 @@ fn arguments(ty: &str) -> String {
     ty.trim().trim_end_matches("-> ()").to_owned()
 }
 
-/// The machine with matrix instructions that are functions of C, and those functions.
-fn emulated(text: &str) -> (String, String) {
+/// The machine with those of its matrix instructions that a program has as functions of C, and these.
+fn emulated(text: &str, program: &str) -> (String, String) {
     let context = weft::context();
     let module = parse(&context, text).expect("the machine is good");
     let machine = Machine::of(module_op(&module)).expect("the file has a machine");
     let mut glue = String::new();
-    let mut lowerings = Vec::new();
-    for instruction in machine.instructions() {
-        if is_matrix(&instruction) {
+    let (mut lowerings, mut by_descriptors) = (Vec::new(), Vec::new());
+    let used = |one: &Instruction<'_>| program.contains(&format!("@{}(", one.name));
+    for instruction in machine.instructions().into_iter().filter(used) {
+        if is_matrix(&instruction) && instruction.layouts().iter().any(Option::is_some) {
+            let lanes = lanes(machine, &instruction);
+            glue.push_str(&warpgroups::in_c(&instruction, lanes));
+            lowerings.push((instruction.name.to_owned(), warpgroups::as_call(&instruction)));
+            by_descriptors.push(instruction.name.to_owned());
+        } else if is_matrix(&instruction) {
             let lanes = lanes(machine, &instruction);
             glue.push_str(&in_c(&instruction, lanes));
             lowerings.push((instruction.name.to_owned(), as_call(&instruction)));
@@ -302,11 +370,19 @@ fn emulated(text: &str) -> (String, String) {
         if skipping && line == "  }" {
             skipping = false;
         }
+        // Descriptors are made by the file's own code.
+        let taken = line.trim_start().starts_with("%s = builtin.unrealized_conversion_cast");
+        if let (Some((_, call)), true, false) = (current, taken, skipping) {
+            out.push_str(&call.0);
+            declared.push_str(&call.1);
+            skipping = true;
+        }
         if !skipping {
             out.push_str(line);
             out.push('\n');
         }
-        if let (Some((_, call)), "  } lowering {") = (current, line) {
+        let whole = current.is_some_and(|(name, _)| !by_descriptors.contains(name));
+        if let (Some((_, call)), "  } lowering {", true) = (current, line, whole) {
             out.push_str(&call.0);
             declared.push_str(&call.1);
             skipping = true;
@@ -344,11 +420,6 @@ fn as_call(instruction: &Instruction<'_>) -> (String, String) {
     .unwrap();
     let (mut given, mut shapes) = (Vec::new(), Vec::new());
     for (name, ty) in names.iter().zip(&types).chain([(&"d", &types[2])]) {
-        if ty == "index" {
-            given.push(format!("%{name}"));
-            shapes.push("index".to_owned());
-            continue;
-        }
         let memref = match ty.strip_prefix("vector<") {
             Some(rest) => format!("memref<{rest}"),
             None => format!("memref<1x{ty}>"),
@@ -372,7 +443,7 @@ fn as_call(instruction: &Instruction<'_>) -> (String, String) {
     (body, format!("func.func private @emulate_{name}({shapes})\n"))
 }
 
-fn c_type(ty: Type<'_>) -> &'static str {
+pub fn c_type(ty: Type<'_>) -> &'static str {
     match ty.to_string().as_str() {
         "f16" => "_Float16",
         "bf16" => "bfloat",
@@ -384,7 +455,7 @@ fn c_type(ty: Type<'_>) -> &'static str {
 }
 
 /// The place of an element in a row-major shape.
-fn place(at: &[i64], shape: &[u64]) -> i64 {
+pub fn place(at: &[i64], shape: &[u64]) -> i64 {
     at.iter().zip(shape).fold(0, |sum, (at, dim)| sum * *dim as i64 + at)
 }
 
@@ -395,13 +466,9 @@ fn in_c(instruction: &Instruction<'_>, lanes: u64) -> String {
     let elems: Vec<_> = types.iter().map(|ty| c_type(ty::elem(*ty).unwrap())).collect();
     let shapes: Vec<_> = types.iter().map(|ty| ty::shape(*ty).unwrap()).collect();
     let name = instruction.name;
-    let mut c = String::from(
-        "#ifndef BFLOAT\n#define BFLOAT\ntypedef struct { uint16_t bits; } bfloat;\n\
-         static float widened(bfloat x) { uint32_t b = (uint32_t)x.bits << 16; return *(float *)&b; }\n#endif\n",
-    );
+    let mut c = String::new();
     let blocks = "THREADS / LANES";
     let mut gather = String::new();
-    let by_address = args[0].ty().to_string() == "index";
     for (n, operand) in ["A", "B", "C"].iter().enumerate() {
         let count: u64 = shapes[n].iter().product();
         let Some(map) = instruction.fragments()[n] else { continue };
@@ -425,28 +492,16 @@ fn in_c(instruction: &Instruction<'_>, lanes: u64) -> String {
         .unwrap();
     }
     let n = shapes[2][1];
-    // Blocks of 8 x 8 where the factors lie in shared memory.
-    let (k, at_a, at_b) = if by_address {
-        (
-            16,
-            "((i / 8 * 2 + k / 8) * 8 + i % 8) * 8 + k % 8".to_owned(),
-            "((j / 8 * 2 + k / 8) * 8 + j % 8) * 8 + k % 8".to_owned(),
-        )
-    } else {
-        (shapes[0][1], format!("i * {} + k", shapes[0][1]), format!("k * {n} + j"))
-    };
-    let from = |operand: &str, n: usize| match by_address {
-        true => format!("(({} *){operand})", elems[n]),
-        false => format!("{name}_{}[w]", operand.to_uppercase()),
-    };
+    let (k, at_a, at_b) =
+        (shapes[0][1], format!("i * {} + k", shapes[0][1]), format!("k * {n} + j"));
+    let from = |operand: &str| format!("{name}_{}[w]", operand.to_uppercase());
     let number = |text: String| match elems[0] {
         "bfloat" => format!("widened({text})"),
         _ => format!("({})({text})", elems[2]),
     };
     let (a, b) =
-        (number(format!("{}[{at_a}]", from("a", 0))), number(format!("{}[{at_b}]", from("b", 1))));
-    let pointer =
-        |n: usize| if by_address { "const char".to_owned() } else { format!("const {}", elems[n]) };
+        (number(format!("{}[{at_a}]", from("a"))), number(format!("{}[{at_b}]", from("b"))));
+    let pointer = |n: usize| format!("const {}", elems[n]);
     let slots = ty::count(args[2].ty()).unwrap_or(1);
     writeln!(
         c,

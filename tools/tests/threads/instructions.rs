@@ -155,46 +155,6 @@ fn assembles(machine: &str, mnemonic: &str) {
     }
 }
 
-/// `C = A·Bᵀ` in two steps by an instruction whose factors lie in shared memory, in blocks
-/// of 8 x 8.
-fn staged(elem: &str) -> String {
-    format!(
-        r#"device.kernel @mm tasks 1 {{
-^bb0(%task: index, %A: memref<64x32x{elem}>, %B: memref<128x32x{elem}>, %C: memref<64x128xf32>):
-  %c0 = arith.constant 0 : index
-  %c16 = arith.constant 16 : index
-  %c32 = arith.constant 32 : index
-  %c = device.alloc : memref<64x128xf32, "acc">
-  %a = device.alloc : memref<8x2x8x8x{elem}, "smem">
-  %b = device.alloc : memref<16x2x8x8x{elem}, "smem">
-  device.fill @acc_load %c[%c0, %c0] sizes [64, 128] strides [128, 1] value 0.0 : f32 : memref<64x128xf32, "acc">
-  scf.for %k = %c0 to %c32 step %c16 {{
-    device.barrier "warpgroup"
-    device.transfer @stage %A[%c0, %k] to %a[%c0, %c0, %c0, %c0] sizes [8, 8, 2, 8] from_strides [256, 32, 8, 1] to_strides [128, 8, 64, 1] : memref<64x32x{elem}> to memref<8x2x8x8x{elem}, "smem">
-    device.transfer @stage %B[%c0, %k] to %b[%c0, %c0, %c0, %c0] sizes [16, 8, 2, 8] from_strides [256, 32, 8, 1] to_strides [128, 8, 64, 1] : memref<128x32x{elem}> to memref<16x2x8x8x{elem}, "smem">
-    device.barrier "warpgroup"
-    device.invoke @wgmma_m64n128k16_{elem}(%a[%c0, %c0, %c0, %c0], %b[%c0, %c0, %c0, %c0], %c[%c0, %c0]) : memref<8x2x8x8x{elem}, "smem">, memref<16x2x8x8x{elem}, "smem">, memref<64x128xf32, "acc">
-  }}
-  device.transfer @acc_store %c[%c0, %c0] to %C[%c0, %c0] sizes [64, 128] from_strides [128, 1] to_strides [128, 1] : memref<64x128xf32, "acc"> to memref<64x128xf32>
-}}
-"#
-    )
-}
-
-#[test]
-fn warpgroups_multiply_from_shared_memory() {
-    for elem in ["f16", "bf16"] {
-        let mut random = Random(9);
-        let (a, b) = (random.numbers(64 * 32, elem), random.numbers(128 * 32, elem));
-        let none = vec![0.0; 64 * 128];
-        let mut buffers = [bytes(&a, elem), bytes(&b, elem), bytes(&none, "f32")];
-        host::run("h200", &staged(elem), &mut buffers);
-        let wanted = expected([64, 128, 32], &a, &b, [1, 32], &none);
-        assert_eq!(numbers(&buffers[2], "f32"), wanted, "{elem}");
-        assert!(assemble("h200", &staged(elem)).contains("wgmma.mma_async"));
-    }
-}
-
 macro_rules! machines {
     ($($name:ident $mnemonic:literal),*) => {$(
         mod $name {

@@ -10,3 +10,4 @@ mod joined;
 mod kernels;
 mod numbers;
 mod program;
+mod warpgroups;

@@ -203,6 +203,99 @@ void llvm_nvvm_cp_async_wait_group(int32_t under_way) {
   finish_copies(thread_number, group[thread_number] - 1 - under_way);
 }
 
+typedef struct {
+  uint16_t bits;
+} bfloat;
+static float widened(bfloat x) {
+  uint32_t bits = (uint32_t)x.bits << 16;
+  return *(float *)&bits;
+}
+
+// Instructions that a warpgroup begins, and waits for by groups. What they give is a poison that says
+// which one gives it, until that was waited for; what they read must stay until then.
+#define INSTRUCTIONS 256
+static struct begun {
+  float d[128];
+  uint64_t (*read)(int64_t, int64_t), was;
+  int64_t a, b;
+  uint32_t number;
+} instructions[THREADS][INSTRUCTIONS];
+static uint32_t instructions_begun[THREADS], instructions_done[THREADS];
+
+// Shared memory is one window of addresses, of 18 bits.
+__attribute__((section("smem"), aligned(1 << 18))) char smem_window[1024] = {1};
+
+// The maker's descriptor: address, bytes to the next panel and to the next 8 rows, all in units of 16
+// bytes, and how rows of 128 bytes are swizzled.
+static const char *in_swizzled(int64_t what, int64_t panel, int64_t rows, int64_t row, int64_t byte) {
+  int64_t at = (what & 0x3fff) << 4;
+  at += panel * ((what >> 16 & 0x3fff) << 4) + rows * ((what >> 32 & 0x3fff) << 4) + row * 128 + byte;
+  if ((uint64_t)what >> 62 != 1 || (what >> 49 & 7) != 0) {
+    fprintf(stderr, "descriptor %llx\n", (long long)what);
+    abort();
+  }
+  return smem_window + (at ^ (at >> 7 & 7) << 4);
+}
+
+// Element k of a row that goes along k.
+static const char *in_row(int64_t what, int row, int k) {
+  return in_swizzled(what, 0, row / 8, row % 8, 2 * k);
+}
+
+// Element n of the row of k.
+static const char *in_rows(int64_t what, int k, int n) {
+  return in_swizzled(what, n / 64, k / 8, k % 8, 2 * (n % 64));
+}
+
+static struct begun *begin(uint64_t (*read)(int64_t, int64_t), int64_t a, int64_t b) {
+  int thread = thread_number;
+  if (instructions_begun[thread] - instructions_done[thread] == INSTRUCTIONS) {
+    fprintf(stderr, "more than %d instructions under way\n", INSTRUCTIONS);
+    abort();
+  }
+  uint32_t number = instructions_begun[thread]++;
+  struct begun *own = &instructions[thread][number % INSTRUCTIONS];
+  own->read = thread % LANES ? 0 : read;
+  own->was = own->read ? read(a, b) : 0;
+  own->a = a;
+  own->b = b;
+  own->number = number;
+  return own;
+}
+
+static float poison(struct begun *own) {
+  uint32_t bits = 0x7fa00000 | own->number % INSTRUCTIONS;
+  return *(float *)&bits;
+}
+
+// What is behind a poison: for the next instruction at once, for others once it was waited for.
+static float settled(float value, int slot, int chained) {
+  uint32_t bits;
+  memcpy(&bits, &value, 4);
+  if (bits >> 8 != 0x7fa000)
+    return value;
+  struct begun *own = &instructions[thread_number][bits % INSTRUCTIONS];
+  return chained || own->number < instructions_done[thread_number] ? own->d[slot] : value;
+}
+
+void weft_settle(int64_t at, int64_t count) {
+  float *held = (float *)at;
+  for (int slot = 0; slot < count; ++slot)
+    held[slot] = settled(held[slot], slot, 0);
+}
+
+void llvm_nvvm_wgmma_wait_group_sync_aligned(int64_t under_way) {
+  int thread = thread_number;
+  while (instructions_begun[thread] - instructions_done[thread] > under_way) {
+    struct begun *own = &instructions[thread][instructions_done[thread]++ % INSTRUCTIONS];
+    if (own->read && own->read(own->a, own->b) != own->was) {
+      fprintf(stderr, "an instruction's operands were overwritten before it was waited for\n");
+      abort();
+    }
+  }
+}
+void llvm_nvvm_fence_proxy_async_shared_cta(void) {}
+
 int32_t llvm_amdgcn_workitem_id_x(void) { return thread_number; }
 int32_t llvm_amdgcn_workgroup_id_x(void) { return block_number; }
 int32_t llvm_amdgcn_readfirstlane(int32_t value) { return value; }

@@ -1,8 +1,11 @@
 //! Constraints of kernels whose rTasks several groups of lanes run together.
 
-use super::super::{Apply, Combine, Copy, Fill, Invoke, Kernel, Machine, Scope, Transfer, View};
+use super::super::tokens::{Kind, begun, under_way};
+use super::super::{
+    Apply, Combine, Copy, Fill, Invoke, Kernel, Layout, Machine, Scope, Transfer, View,
+};
 use super::rooms::{Place, number};
-use crate::ir::{Block, Diagnostics, Op, Val, ty};
+use crate::ir::{Block, Diagnostics, Op, Type, Val, ty};
 
 /// Rounds of a loop that are looked at one by one: a schedule has no more stages.
 const MOST_ROOMS: u64 = 16;
@@ -69,19 +72,14 @@ fn is_wide_barrier(op: Op<'_>) -> bool {
     Scope::of_barrier(op).is_some_and(|scope| scope >= Scope::Core)
 }
 
-/// Whether an operation only begins what it does: an engine writes later.
-fn is_ahead(op: Op<'_>) -> bool {
-    op.is("device.transfer") && !op.results().is_empty()
-}
-
 fn is_shared(machine: Machine<'_>, memref: Val<'_>) -> bool {
     let memory = ty::memory(memref.ty()).and_then(|name| machine.memory(name));
     memory.is_none_or(|memory| !memory.is_registers())
 }
 
 /// C4. Between a write to memory that the groups share and what reads it, and between that
-/// and the next write, stands a barrier of scope "core". What an engine writes is written where its
-/// token is waited for. Accesses to different rooms of a buffer need none.
+/// and the next write, stands a barrier of scope "core". An engine reads and writes until a token is waited
+/// for that was given with it or later. Accesses to different rooms of a buffer need none.
 pub(super) fn kernel_c4(op: Op<'_>, diag: &mut Diagnostics) {
     let Some(kernel) = Kernel::of(op).filter(|kernel| kernel.groups > 1) else { return };
     let Some(machine) = Machine::of(op) else { return };
@@ -91,28 +89,49 @@ pub(super) fn kernel_c4(op: Op<'_>, diag: &mut Diagnostics) {
             buffers.push(inner.result(0));
         }
     });
-    let mut fills = Vec::new();
-    op.walk(&mut |inner| {
-        if let Some(transfer) = Transfer::of(inner).filter(|_| is_ahead(inner)) {
-            fills.extend(buffers.iter().position(|buffer| *buffer == transfer.target.memref));
-        }
-    });
-    let mut order = Order { machine, buffers, fills, reported: Vec::new() };
+    let mut order = Order { machine, buffers, reported: Vec::new() };
     order.block(kernel.body, &mut State::default(), diag);
 }
 
-/// The accesses to shared buffers since the last barrier.
+/// The accesses to shared buffers since the last barrier, and those that are under way.
 #[derive(Clone, Default, PartialEq)]
 struct State<'c> {
     written: Vec<Place<'c>>,
     read: Vec<Place<'c>>,
+    /// In the order in which they were begun.
+    begun: Vec<Begun<'c>>,
+}
+
+/// What an engine reads and writes until it is waited for.
+#[derive(Clone, PartialEq)]
+struct Begun<'c> {
+    kind: Kind,
+    reads: Vec<Place<'c>>,
+    writes: Vec<Place<'c>>,
 }
 
 impl<'c> State<'c> {
     fn map(&mut self, place: impl Fn(Place<'c>) -> Place<'c>) {
-        for places in [&mut self.written, &mut self.read] {
+        let begun = self.begun.iter_mut().flat_map(|own| [&mut own.reads, &mut own.writes]);
+        for places in [&mut self.written, &mut self.read].into_iter().chain(begun) {
             for own in std::mem::take(places) {
                 add(places, [place(own)]);
+            }
+        }
+    }
+
+    /// What an engine has done once only the last ones of a kind are under way: others know it behind the
+    /// next barrier.
+    fn done(&mut self, kind: Kind, under_way: u64) {
+        let all = self.begun.iter().filter(|own| own.kind == kind).count() as u64;
+        let mut first = all.saturating_sub(under_way);
+        for own in std::mem::take(&mut self.begun) {
+            if own.kind == kind && first > 0 {
+                first -= 1;
+                add(&mut self.read, own.reads);
+                add(&mut self.written, own.writes);
+            } else {
+                self.begun.push(own);
             }
         }
     }
@@ -130,8 +149,6 @@ fn add<'c>(places: &mut Vec<Place<'c>>, more: impl IntoIterator<Item = Place<'c>
 struct Order<'c> {
     machine: Machine<'c>,
     buffers: Vec<Val<'c>>,
-    /// Those that an engine fills.
-    fills: Vec<usize>,
     reported: Vec<Op<'c>>,
 }
 
@@ -144,12 +161,13 @@ impl<'c> Order<'c> {
 
     fn op(&mut self, op: Op<'c>, state: &mut State<'c>, diag: &mut Diagnostics) {
         if is_wide_barrier(op) {
-            *state = State::default();
+            (state.read, state.written) = (Vec::new(), Vec::new());
             return;
         }
-        // Only who waited knows that they are written: others know it behind the next barrier.
-        if op.is("device.wait") && !op.operands().is_empty() {
-            add(&mut state.written, self.fills.iter().map(|buffer| Place::whole(*buffer)));
+        if op.is("device.wait") {
+            for (kind, under_way) in under_way(self.machine, op) {
+                state.done(kind, under_way);
+            }
             return;
         }
         if op.name().starts_with("device.") {
@@ -169,6 +187,7 @@ impl<'c> Order<'c> {
             self.block(block, &mut branch, diag);
             add(&mut state.read, branch.read);
             add(&mut state.written, branch.written);
+            state.begun = branch.begun;
         }
     }
 
@@ -202,21 +221,34 @@ impl<'c> Order<'c> {
     fn access(&mut self, op: Op<'c>, state: &mut State<'c>, diag: &mut Diagnostics) {
         let (reads, writes) = self.touched(op);
         let meets = |own: &Place<'c>, before: &[Place<'c>]| before.iter().any(|b| own.meets(b));
-        let early = reads.iter().find(|own| meets(own, &state.written));
-        let late =
-            || writes.iter().find(|own| meets(own, &state.written) || meets(own, &state.read));
+        let kind = begun(self.machine, op);
+        let under_way = |own: &Place<'c>, kind: Option<Kind>| {
+            state.begun.iter().any(|b| Some(b.kind) != kind && meets(own, &b.writes))
+        };
+        let written = |own: &Place<'c>| meets(own, &state.written) || under_way(own, None);
+        // An engine does one after the other.
+        let rewritten = |own: &Place<'c>| meets(own, &state.written) || under_way(own, kind);
+        let read = |own: &Place<'c>| {
+            meets(own, &state.read) || state.begun.iter().any(|b| meets(own, &b.reads))
+        };
+        let early = reads.iter().find(|own| written(own));
+        let late = || writes.iter().find(|own| rewritten(own) || read(own));
         let clash = early.map(|own| (own, "reads")).or_else(|| late().map(|own| (own, "writes")));
         if let Some((own, verb)) = clash
             && !self.reported.contains(&op)
         {
             self.reported.push(op);
             let (name, ty) = (op.name(), self.buffers[own.buffer].ty());
-            diag.error(op, format!("{name} {verb} {ty}, which other groups may be using"))
-                .help("put device.barrier \"core\" between a write to shared memory and its use");
+            diag.error(op, format!("{name} {verb} {ty}, which other groups may be using")).help(
+                "put device.barrier \"core\" between a write to shared memory and its use, and wait for engines",
+            );
         }
-        add(&mut state.read, reads);
-        if !is_ahead(op) {
-            add(&mut state.written, writes);
+        match kind {
+            Some(kind) => state.begun.push(Begun { kind, reads, writes }),
+            None => {
+                add(&mut state.read, reads);
+                add(&mut state.written, writes);
+            }
         }
     }
 
@@ -239,11 +271,7 @@ impl<'c> Order<'c> {
         } else if let Some(fill) = Fill::of(op) {
             writes = vec![fill.target.memref];
         } else if let Some(invoke) = Invoke::of(op) {
-            let instruction = self.machine.instruction(invoke.instruction);
-            let results = instruction.map_or(0, |instruction| instruction.result_count());
-            let first = invoke.views.len().saturating_sub(results);
-            reads = invoke.views.iter().map(|view| view.memref).collect();
-            writes = reads[first..].to_vec();
+            return self.operands(&invoke);
         } else if let Some(apply) = Apply::of(op) {
             reads = apply.inputs.iter().map(|view| view.memref).collect();
         } else if let Some(combine) = Combine::of(op) {
@@ -255,7 +283,49 @@ impl<'c> Order<'c> {
         (places(reads), places(writes))
     }
 
+    /// Returns what an instruction reads of the buffers, and what it writes.
+    fn operands(&self, invoke: &Invoke<'c>) -> (Vec<Place<'c>>, Vec<Place<'c>>) {
+        let Some(instruction) = self.machine.instruction(invoke.instruction) else {
+            return Default::default();
+        };
+        let place = |((view, ty), layout): ((&View<'c>, Type<'c>), &Option<Layout>)| {
+            let buffer = self.number(view.memref)?;
+            let span = reach(view.memref.ty(), ty, layout.as_ref());
+            Some(match span {
+                Some(span) => Place::of(buffer, view.memref, &view.indices, span),
+                None => Place::whole(buffer),
+            })
+        };
+        let all: Vec<_> = invoke
+            .views
+            .iter()
+            .zip(instruction.operand_types())
+            .zip(instruction.layouts())
+            .map(place)
+            .collect();
+        let first = all.len().saturating_sub(instruction.result_count());
+        let writes = all[first..].iter().flatten().copied().collect();
+        (all.into_iter().flatten().collect(), writes)
+    }
+
     fn number(&self, memref: Val<'c>) -> Option<usize> {
         self.buffers.iter().position(|buffer| *buffer == memref)
     }
+}
+
+/// Elements from the first one of an operand to its last one, as they lie in a buffer.
+fn reach(buffer: Type<'_>, operand: Type<'_>, layout: Option<&Layout>) -> Option<i64> {
+    let (shape, own) = (ty::shape(buffer)?, ty::shape(operand)?);
+    let mut extents = own;
+    if let (Some(layout), [rows, columns]) = (layout, &extents[..]) {
+        let panels = columns.div_ceil(layout.pitch);
+        extents = vec![panels, *rows, (*columns).min(layout.pitch)];
+    }
+    let (mut step, mut span) = (1, 0);
+    for (place, size) in shape.iter().rev().enumerate() {
+        let extent = extents.iter().rev().nth(place).copied().unwrap_or(1);
+        span += extent.saturating_sub(1) * step;
+        step *= size;
+    }
+    (extents.len() <= shape.len()).then_some(span as i64)
 }

@@ -1,6 +1,7 @@
 //! Constraints of `device.instruction`.
 
 use super::super::Machine;
+use super::super::instruction::Layout;
 use super::{check_cycles, check_encoding, check_engine, region_args, register_bytes, types};
 use crate::ir::{Attribute, Block, Diagnostics, Op, Type, affine, attr, ty};
 use crate::verify::{check_fact, check_positive, count, elements, same_count, symbol};
@@ -239,4 +240,30 @@ pub(super) fn instruction_c9(op: Op<'_>, diag: &mut Diagnostics) {
     let operands = operand_memories(op).len();
     let known = |name: &str| name.parse::<usize>().is_ok_and(|number| number < operands);
     check_encoding(op, &known, &format!("numbers below {operands}"), diag);
+}
+
+/// C10. There is one layout or `unit` per operand; a layout is one or two dimensions and a swizzle,
+/// of an operand of two dimensions that is an address in the lowering.
+pub(super) fn instruction_c10(op: Op<'_>, diag: &mut Diagnostics) {
+    let Some(layouts) = op.attr("layouts").and_then(attr::array) else { return };
+    let operands = operand_memories(op).len();
+    if layouts.len() != operands {
+        let given = count(layouts.len(), "layout");
+        diag.error(op, format!("device.instruction has {given} for {operands} operands"))
+            .help("give one layout or `unit` per operand");
+        return;
+    }
+    let types = region_args(op, 0).into_iter().zip(region_args(op, 1));
+    for (place, (layout, (meaning, lowering))) in layouts.into_iter().zip(types).enumerate() {
+        if attr::array(layout).is_none() {
+            continue;
+        }
+        let flat = ty::shape(meaning).is_some_and(|shape| shape.len() == 2);
+        if Layout::of(layout).is_none() || !flat || !ty::is_index(lowering) {
+            let what = format!("the layout of operand {place} is {layout}, of {meaning}");
+            diag.error(op, format!("{what} that is {lowering} in the lowering")).help(
+                "it is [rows, pitch, bits, keep, shift] or the same without rows, of a tensor of two dimensions whose address the lowering takes",
+            );
+        }
+    }
 }

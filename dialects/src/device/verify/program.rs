@@ -1,6 +1,6 @@
 //! Constraints of the program half.
 
-use super::super::{Contract, Instruction, Kernel, Machine, View};
+use super::super::{Contract, Instruction, Kernel, Layout, Machine, View};
 use super::{check_scope, check_token, region_args};
 use crate::ir::{Diagnostics, Op, Type, Val, attr, parts, ty};
 use crate::verify::{check_fact, check_positive, count, elements, int, symbol};
@@ -308,7 +308,10 @@ pub(super) fn invoke_c2(op: Op<'_>, diag: &mut Diagnostics) {
         let there = place(machine, ty) == Some(behind);
         let fits = (there || is_within_reach(machine, &instruction, index, ty))
             && ty::elem(ty) == elements(operand).map(|(_, elem)| elem)
-            && has_room(ty, operand);
+            && match instruction.layouts().get(index) {
+                Some(Some(layout)) => has_panels(ty, operand, layout),
+                _ => has_room(ty, operand),
+            };
         if !fits {
             let what = format!("device.invoke gives {ty} to @{name}, whose operand {index} is");
             diag.error(op, format!("{what} {operand} in @{memory}"))
@@ -341,6 +344,46 @@ fn has_room(memref: Type<'_>, operand: Type<'_>) -> bool {
     let (Some(own), Some(shape)) = (ty::shape(memref), ty::shape(operand)) else { return true };
     own.len() >= shape.len()
         && own.iter().rev().zip(shape.iter().rev()).all(|(own, wanted)| own >= wanted)
+}
+
+/// Returns whether an operand of two dimensions fits the panels of `memref`.
+fn has_panels(memref: Type<'_>, operand: Type<'_>, layout: &Layout) -> bool {
+    let (Some(own), Some(shape)) = (ty::shape(memref), ty::shape(operand)) else { return true };
+    let ([panels, rows, columns], [most_rows, all]) = (last(&own), last(&shape));
+    let needed = all.div_ceil(layout.pitch.max(1));
+    rows >= most_rows && panels >= needed && columns >= all.min(layout.pitch)
+}
+
+/// The last numbers of a list, ones where it has fewer.
+fn last<const N: usize>(numbers: &[u64]) -> [u64; N] {
+    let mut found = [1; N];
+    for (own, number) in found.iter_mut().rev().zip(numbers.iter().rev()) {
+        *own = *number;
+    }
+    found
+}
+
+/// C5. An operand with a layout is in a buffer that lies so.
+pub(super) fn invoke_c5(op: Op<'_>, diag: &mut Diagnostics) {
+    let (Some(machine), Some(name)) = (Machine::of(op), symbol(op, "instruction")) else { return };
+    let Some(instruction) = machine.instruction(name) else { return };
+    let Some(Ok([views, _])) = op.segments().map(<[_; 2]>::try_from) else { return };
+    for (index, (view, layout)) in views.into_iter().zip(instruction.layouts()).enumerate() {
+        let (Some(layout), Some(shape)) = (layout, ty::shape(view.ty())) else { continue };
+        let [rows, pitch] = last(&shape);
+        let alloc = view.def().filter(|def| def.is("device.alloc"));
+        let swizzle = alloc.and_then(|alloc| alloc.attr("swizzle")).and_then(attr::ints);
+        let wanted = layout.swizzle.map(i64::from);
+        let lies = pitch == layout.pitch && layout.rows.is_none_or(|own| own == rows);
+        if !lies || swizzle.as_deref() != Some(&wanted[..]) {
+            let ty = view.ty();
+            let how = swizzle.map_or("no swizzle".to_owned(), |own| format!("swizzle {own:?}"));
+            let dims: Vec<u64> = layout.rows.into_iter().chain([layout.pitch]).collect();
+            diag.error(op, format!("device.invoke gives {ty} with {how} to @{name}"))
+                .note(instruction.op(), "the instruction is here")
+                .help(format!("operand {index} is in a buffer with last dimensions {dims:?} and swizzle {wanted:?}"));
+        }
+    }
 }
 
 /// C3. One index per dimension.

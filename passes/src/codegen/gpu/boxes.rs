@@ -10,7 +10,7 @@ use weft_dialects::ir::{Builder, Diagnostics, Op, Type, Val, attr, ty};
 use super::registers::{self, Registers, Sides};
 use super::storage::{Storage, Thread, store};
 use super::together::{self, End};
-use super::tokens::is_begun;
+use super::tokens::begun;
 use crate::nest::{emit_sum, row_major};
 
 /// The sides of a box, its steps at both ends, and what is left out.
@@ -117,7 +117,7 @@ fn move_box<'c>(
     let from = End::new(b, thread, source, moved.from);
     let to = End::new(b, thread, target, moved.to);
     // An engine's transfer is only begun: a group of copies of its own.
-    if is_begun(thread.machine, op) {
+    if begun(thread.machine, op).is_some() {
         let ends = from.zip(to);
         if !ends.is_some_and(|(from, to)| together::begin(b, thread, moved, &from, &to)) {
             diag.error(op, "threads cannot begin this transfer and go on")

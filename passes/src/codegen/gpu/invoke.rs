@@ -1,10 +1,14 @@
 //! `device.invoke`: the instruction's lowering on what this thread holds.
+//!
+//! What an engine does is begun only, and its registers are not to be touched until a wait. So a wait
+//! takes the registers of all such instructions and gives them back: what uses them stays behind it.
 
-use weft_dialects::device::{Invoke, View};
-use weft_dialects::ir::{Builder, Diagnostics, Type, Val, ty};
+use weft_dialects::device::{Copy, Fill, Invoke, Machine, Scope, Transfer, View};
+use weft_dialects::ir::{Builder, Diagnostics, Op, Type, Val, ty};
 
 use super::super::lower::invoke::{cast, in_memory, inline};
 use super::storage::{Storage, Thread, store, swizzled};
+use super::tokens::{self, Kind};
 
 /// Puts the lowering before the operation.
 pub fn expand<'c>(
@@ -16,6 +20,55 @@ pub fn expand<'c>(
     let read = |b: &mut Builder<'c>, view: &View<'c>, wanted| read(b, thread, view, wanted);
     let write = |b: &mut Builder<'c>, value, view: &View<'c>| write(b, thread, value, view);
     inline(b, thread.machine, invoke, diag, &read, &write);
+}
+
+/// Whether an engine's instructions read memory that threads write: what engines bring there is theirs.
+pub fn has_readers<'c>(machine: Machine<'c>, func: Op<'c>) -> bool {
+    let (mut reads, mut writes) = (false, false);
+    let near = |view: &View<'c>| {
+        let memory = machine.memory_of(view.memref.ty());
+        memory.is_some_and(|own| own.scope() == Scope::Core && !own.is_registers())
+    };
+    func.walk(&mut |op| {
+        let begun = tokens::begun(machine, op);
+        if let Some(invoke) = Invoke::of(op).filter(|_| begun == Some(Kind::Instructions)) {
+            let instruction = machine.instruction(invoke.instruction);
+            reads |= instruction.is_some_and(|own| own.layouts().iter().any(Option::is_some));
+        }
+        let target = match (Transfer::of(op), Copy::of(op), Fill::of(op)) {
+            (Some(transfer), ..) => Some(transfer.target),
+            (_, Some(copy), _) => Some(copy.target),
+            (.., fill) => fill.map(|fill| fill.target),
+        };
+        writes |= begun.is_none() && target.as_ref().is_some_and(near);
+    });
+    reads && writes
+}
+
+/// Waits until at most so many instructions, the last ones, are under way, which leave their `results` in
+/// some registers.
+pub fn wait<'c>(b: &mut Builder<'c>, thread: &Thread<'c>, count: u64, results: &[Val<'c>]) {
+    thread.isa.wait_for_instructions(b, count);
+    for memref in results {
+        let Some(Storage::Registers { slots, shape, layout }) = thread.storages.get(memref) else {
+            continue;
+        };
+        let lead = &shape[..shape.len() - layout.shape.len()];
+        let elem = ty::elem(slots.ty()).expect("slots are a memref");
+        let vector = ty::vector(layout.slots, elem);
+        for number in 0..lead.iter().product() {
+            let mut rest: u64 = number;
+            let mut place = vec![b.index(0)];
+            for size in lead.iter().rev() {
+                place.insert(0, b.index((rest % size) as i64));
+                rest /= size;
+            }
+            let held = load_as(b, *slots, &place, vector);
+            let held = thread.isa.behind(b, held);
+            let operands: Vec<_> = [held, *slots].into_iter().chain(place).collect();
+            b.op("vector.store", &operands, &[]);
+        }
+    }
 }
 
 /// Returns the operand as the lowering takes it: this thread's slots, an element, or an address.

@@ -1,8 +1,10 @@
 //! The differences between two instruction sets in code for one thread.
 
+use melior::dialect::llvm::r#type as llvm;
 use weft_dialects::device::Scope;
 use weft_dialects::ir::{Builder, Type, Val, attr, ty};
 
+use super::super::lower::record;
 use super::spread::Turns;
 pub use crate::arch::Isa;
 
@@ -229,6 +231,32 @@ impl Isa {
         intrinsic(b, "llvm.nvvm.cp.async.wait.group", &[count], None);
     }
 
+    /// Waits until at most so many instructions of an engine, the last ones, are under way.
+    pub fn wait_for_instructions(self, b: &mut Builder<'_>, count: u64) {
+        let count = b.integer(ty::int(b.context(), 64), count as i64);
+        intrinsic(b, "llvm.nvvm.wgmma.wait_group.sync.aligned", &[count], None);
+    }
+
+    /// What a vector of registers holds; nothing that uses it goes before what came before.
+    pub fn behind<'c>(self, b: &mut Builder<'c>, held: Val<'c>) -> Val<'c> {
+        let (context, ty) = (b.context(), held.ty());
+        let (elements, row) = (record::elements(b, held), record::of_vector(b, ty));
+        let numbers = (0..elements.len()).map(|number| number.to_string());
+        let constraints: Vec<_> = elements.iter().map(|_| "=f".to_owned()).chain(numbers).collect();
+        let attributes = [
+            ("asm_string", attr::of_string(context, "")),
+            ("constraints", attr::of_string(context, &constraints.join(","))),
+            ("has_side_effects", attr::unit(context)),
+        ];
+        let held = b.op_with("llvm.inline_asm", &elements, &[row], &attributes, 0).result(0);
+        record::unpack(b, held, ty)
+    }
+
+    /// Makes what threads wrote to memory that they share visible to engines, before others say so.
+    pub fn show_to_engines(self, b: &mut Builder<'_>) {
+        intrinsic(b, "llvm.nvvm.fence.proxy.async.shared_cta", &[], None);
+    }
+
     /// Asks the assembler's scheduler, where it takes advice, to spread the instructions since the last
     /// barrier of a thread evenly behind those of matrices.
     pub fn take_turns(self, b: &mut Builder<'_>, Turns { count, others }: Turns) {
@@ -313,7 +341,7 @@ fn pointer<'c>(b: &mut Builder<'c>, [memref, at]: [Val<'c>; 2], space: u32) -> V
     let bytes = ty::elem(memref.ty()).and_then(ty::byte_size).unwrap_or(1);
     let place = crate::nest::emit_sum(b, &[(base, 1), (at, bytes as i64)], 0);
     let place = b.op("arith.index_cast", &[place], &[long]).result(0);
-    let pointer = ty::parse(context, &format!("!llvm.ptr<{space}>")).expect("LLVM has pointers");
+    let pointer = llvm::pointer(context, space);
     b.op("llvm.inttoptr", &[place], &[pointer]).result(0)
 }
 

@@ -38,6 +38,7 @@ use super::lower::{bf16, extremes};
 use function::{Lowering, Role, copy_into_function, stand_in, take_arguments};
 use shared::{Shared, offset};
 use storage::{Storage, Thread};
+use tokens::Kind;
 
 pub use isa::Isa;
 pub(super) use whole::{object, text};
@@ -152,7 +153,9 @@ fn lower<'c>(
         Role::Entry => None,
         Role::Called(caller) => caller.part(launch),
     };
-    let mut thread = Thread { context, machine, isa, lanes, groups, part, place, storages };
+    let has_readers = invoke::has_readers(machine, func);
+    let mut thread =
+        Thread { context, machine, isa, lanes, groups, part, place, has_readers, storages };
     let rows = stand_in(&mut thread, func);
     let waits = tokens::Waits::take(context, machine, func);
     let turns = spread::turns(machine, func);
@@ -285,13 +288,23 @@ fn expand<'c>(thread: &Thread<'c>, op: Op<'c>, waits: &tokens::Waits<'c>, diag: 
         lanes::combine(b, thread, &combine, diag);
     } else if op.is("device.group") {
         op.result(0).replace_with(thread.place.group);
-    } else if let Some(count) = waits.under_way(op) {
-        thread.isa.wait_for_copies(b, count);
+    } else if let Some(under_way) = waits.under_way(op) {
+        for &(kind, count) in under_way {
+            match kind {
+                Kind::Copies => thread.isa.wait_for_copies(b, count),
+                Kind::Instructions => invoke::wait(b, thread, count, &waits.results),
+            }
+        }
     } else if op.is("device.ready") || op.is("device.wait") && op.operands().is_empty() {
         // Nothing was begun that could still be under way.
     } else if op.is("device.barrier") {
         match Scope::of_barrier(op) {
-            Some(scope) if scope <= Scope::Core => thread.isa.barrier(b, scope, thread.part),
+            Some(scope) if scope <= Scope::Core => {
+                if scope == Scope::Core && thread.has_readers {
+                    thread.isa.show_to_engines(b);
+                }
+                thread.isa.barrier(b, scope, thread.part);
+            }
             _ => {
                 diag.error(op, "blocks do not wait for each other")
                     .help("the widest barrier of code for threads is that of scope \"core\"");

@@ -60,6 +60,8 @@ pub struct Thread<'c> {
     pub part: Option<u64>,
     /// Which of them this one is.
     pub place: ThreadIds<'c>,
+    /// True if an engine's instructions read memory that threads write.
+    pub has_readers: bool,
     pub storages: FxHashMap<Val<'c>, Storage<'c>>,
 }
 

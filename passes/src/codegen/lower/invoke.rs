@@ -4,7 +4,7 @@ use weft_dialects::device::{Invoke, Machine, View};
 use weft_dialects::ir::{Builder, Diagnostics, Mapping, Type, Val, ty};
 
 use super::bf16::bits_of;
-use super::view;
+use super::{record, view};
 
 /// Puts the lowering before the operation.
 pub fn expand<'c>(
@@ -37,7 +37,11 @@ pub fn inline<'c>(
     }
     for op in lowering.ops() {
         if !op.is("device.yield") {
-            b.clone_op(op, &mut map);
+            let given = op.operands().first().map(|value| map.get(*value));
+            match given.and_then(|value| record::cast(b, op, value)) {
+                Some(value) => map.set(op.result(0), value),
+                None => drop(b.clone_op(op, &mut map)),
+            }
             continue;
         }
         let results = op.operands();

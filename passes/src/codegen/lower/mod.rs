@@ -21,6 +21,7 @@ pub(super) mod extremes;
 mod flatten;
 pub(super) mod invoke;
 mod lanewise;
+pub(super) mod record;
 mod scratch;
 mod stream;
 pub(super) mod view;

@@ -83,14 +83,14 @@ impl<'p, 'c> Blocks<'p, 'c> {
         let tiles = [M, N].map(|side| self.room(b, side));
         let fold = Fold { group, tiles, sums };
         match (self.block.stages, &self.ways.put, &self.ways.ahead) {
+            (_, _, ahead) if self.block.direct.is_some() => {
+                self.steps_direct(b, ahead.as_ref().filter(|_| self.block.ahead), starts, &fold);
+            }
             (2.., _, Some(way)) if self.block.ahead => self.steps_by_engine(b, way, starts, &fold),
             (2, Some(put), _) => self.steps_ahead(b, put, starts, &fold),
             (3.., Some(put), _) => self.steps_in_rooms(b, put, starts, &fold),
             _ => {
-                let others = |axis: &usize| self.nest.reduces(*axis) && *axis != self.block.axes[K];
-                let reductions: Vec<usize> = (0..self.nest.axes.len()).filter(others).collect();
-                let mut at = starts.to_vec();
-                self.steps(b, &reductions, &mut at, &mut |b, at| {
+                self.each_step(b, starts, &mut |b, at| {
                     self.step(b, at, tiles);
                     self.fold(b, &fold);
                 });
@@ -125,7 +125,10 @@ impl<'p, 'c> Blocks<'p, 'c> {
         let lying = self.lying(side);
         let (rows, _) = self.block.rows_columns(side, lying.inner);
         let memory = attr::of_string(self.context, self.ways.near.name);
-        let mut shape = vec![rows, lying.layout.pitch];
+        let mut shape = match self.block.direct {
+            Some(_) => self.block.panels(side, &lying).to_vec(),
+            None => vec![rows, lying.layout.pitch],
+        };
         if self.block.rooms() > 1 {
             shape.insert(0, self.block.rooms());
         }
@@ -223,6 +226,18 @@ impl<'p, 'c> Blocks<'p, 'c> {
         Some(b.op("arith.subi", &[end, begin], &[index]).result(0))
     }
 
+    /// Loops over all steps of the reductions.
+    pub(super) fn each_step(
+        &self,
+        b: &mut Builder<'c>,
+        starts: &[Sum<'c>],
+        body: &mut dyn FnMut(&mut Builder<'c>, &[Sum<'c>]),
+    ) {
+        let others = |axis: &usize| self.nest.reduces(*axis) && *axis != self.block.axes[K];
+        let reductions: Vec<usize> = (0..self.nest.axes.len()).filter(others).collect();
+        self.steps(b, &reductions, &mut starts.to_vec(), body);
+    }
+
     /// Loops over single points of the reductions in `axes`, and steps of k inside them.
     fn steps(
         &self,
@@ -247,7 +262,7 @@ impl<'p, 'c> Blocks<'p, 'c> {
     }
 
     /// Brings the tiles of one step of k.
-    fn step(&self, b: &mut Builder<'c>, at: &[Sum<'c>], tiles: [Val<'c>; 2]) {
+    pub(super) fn step(&self, b: &mut Builder<'c>, at: &[Sum<'c>], tiles: [Val<'c>; 2]) {
         // The others may still read the tiles of the step before.
         self.barrier(b);
         for side in [M, N] {
@@ -269,6 +284,10 @@ impl<'p, 'c> Blocks<'p, 'c> {
         at: &[Sum<'c>],
         (tile, room): (Val<'c>, &Sum<'c>),
     ) -> Vec<Val<'c>> {
+        if self.block.direct.is_some() {
+            let all = &self.pieces(side, 1)[0];
+            return Vec::from_iter(self.bring_piece(b, (way, side), all, at, (tile, room)));
+        }
         let (access, lying) = (self.input(side), self.lying(side));
         let (mut run, along) = self.block.run(self.nest, access, [side, K]);
         if self.block.axes[along] == lying.inner {
@@ -280,7 +299,7 @@ impl<'p, 'c> Blocks<'p, 'c> {
         let of = |strides: [i64; 3]| sides.map(|side| strides[side]).to_vec();
         let from = Boxed { view: self.view(b, access, at), strides: of(far) };
         let begin = [b.index(0), b.index(0)];
-        let to = Boxed { view: self.in_room(b, (tile, room), begin), strides: of(near) };
+        let to = Boxed { view: self.in_room(b, (tile, room), &begin), strides: of(near) };
         let limits = (0..2)
             .filter_map(|place| {
                 let steps = (0..2).map(|own| i64::from(own == place)).collect();
@@ -302,12 +321,13 @@ impl<'p, 'c> Blocks<'p, 'c> {
         Sum::value(b.op("arith.remui", &[step, rooms], &[Type::index(self.context)]).result(0))
     }
 
-    /// The view of an input's tile, in one of its rooms, from a row and a column on.
+    /// The view of an input's tile, in one of its rooms, from a row and a column on; of a panel where it
+    /// lies in panels.
     pub(super) fn in_room(
         &self,
         b: &mut Builder<'c>,
         (tile, room): (Val<'c>, &Sum<'c>),
-        place: [Val<'c>; 2],
+        place: &[Val<'c>],
     ) -> View<'c> {
         let mut indices = place.to_vec();
         if self.block.rooms() > 1 {

@@ -195,7 +195,7 @@ impl<'c> Blocks<'_, 'c> {
         if lying.inner != self.block.axes[dealt.along] {
             place.reverse();
         }
-        let view = self.in_room(b, (tile, room), place);
+        let view = self.in_room(b, (tile, room), &place);
         let from = self.in_registers(b, own);
         let strides = dealt.steps(sides.map(|side| near[side]));
         let to = Boxed { view, strides };

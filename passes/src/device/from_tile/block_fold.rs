@@ -179,7 +179,7 @@ impl<'c> Blocks<'_, 'c> {
         let along_k = lying.inner == self.block.axes[K];
         let [row, column] = if along_k { [own, k.clone()] } else { [k.clone(), own] };
         let place = [row.emit(b), column.emit(b)];
-        let view = self.in_room(b, (fold.tiles[side], room), place);
+        let view = self.in_room(b, (fold.tiles[side], room), &place);
         let strides = held.strides(self.block.apart(side, &lying));
         let from = Boxed { view, strides };
         let to = Boxed { view: first(b, part), strides: row_major(&held.sizes) };
@@ -188,7 +188,8 @@ impl<'c> Blocks<'_, 'c> {
         let within = Within { run, ..Within::default() };
         let mut pending = Pending::default();
         let moved = Transfer { from: &from, to: &to, sizes: &held.sizes, within: &within };
-        pending.transfer_within(b, &self.ways.load, moved);
+        let load = self.ways.load.as_ref().expect("what takes parts in registers loads them");
+        pending.transfer_within(b, load, moved);
     }
 
     /// The instruction on every pair of operands.

@@ -7,7 +7,7 @@ use weft_dialects::ir::{Op, Report, ty};
 use weft_dialects::tile::{Compute, Schedule};
 
 use crate::nest::Nest;
-use crate::tile::block::{Block, Dealt, K, Lying, M, N, Ways, of_numbers};
+use crate::tile::block::{Block, Dealt, K, Lying, M, N, Ways, of_numbers, to_numbers};
 
 /// A block tile, the machine's ways for it, and how the tile of each input lies.
 pub(super) type Checked<'c> = (Block<'c>, Ways<'c>, Vec<Lying>);
@@ -50,11 +50,21 @@ pub(super) fn check<'c>(
         let lying = lying[block.inputs[side]];
         let axes = [block.axes[side], block.axes[K]];
         let (_, columns) = block.rows_columns(side, lying.inner);
-        axes.contains(&lying.inner) && lying.layout.pitch >= columns
+        axes.contains(&lying.inner) && (block.direct.is_some() || lying.layout.pitch >= columns)
     });
     if !fits {
         let help = "the inner axis is one of the input's, the pitch no less than the tile along it";
         return Err(report("has layouts that do not hold its tiles".to_owned(), help.to_owned()));
+    }
+    let unlike = block.direct.and_then(|direct| {
+        let side =
+            [M, N].into_iter().find(|&side| lying[block.inputs[side]] != direct[side].lying)?;
+        Some((block.inputs[side], to_numbers(&direct[side].lying)))
+    });
+    if let Some((input, numbers)) = unlike {
+        let name = block.instruction().name;
+        let what = format!("has a layout of input {input} that @{name} does not take");
+        return Err(report(what, format!("give {numbers:?}")));
     }
     let axes = &compute.schedule.interleave;
     let block = block.with_interleaved(axes).ok_or_else(|| {
@@ -114,8 +124,10 @@ fn room<'c>(
 ) -> Result<(), (String, String)> {
     let own = [M, N].map(|side| {
         let (input, lying) = (block.inputs[side], lying[block.inputs[side]]);
-        let (rows, _) = block.rows_columns(side, lying.inner);
-        rows * lying.layout.pitch * ty::byte_size(nest.inputs[input].elem()).unwrap_or(1)
+        let (rows, columns) = block.rows_columns(side, lying.inner);
+        let pitch = lying.layout.pitch;
+        rows * columns.next_multiple_of(pitch)
+            * ty::byte_size(nest.inputs[input].elem()).unwrap_or(1)
     });
     let (rooms, most) = (block.rooms(), ways.near.capacity_bytes());
     if rooms * (own[M] + own[N]) <= most {
@@ -137,6 +149,18 @@ fn stages<'c>(
     lying: &[Lying],
 ) -> Result<(), (String, String)> {
     let stages = block.stages;
+    let what = format!("has a schedule of {stages} `stages`");
+    if block.direct.is_some() && (stages == 2 || stages > 2 && !block.ahead) {
+        let name = block.instruction().name;
+        let what = format!(
+            "{what}, and @{name} takes tiles where they lie, those of the step before, too"
+        );
+        let help = match &ways.ahead {
+            Some(way) => format!("give 1, or 3 or more with @{} `ahead`", way.name),
+            None => "give 1".to_owned(),
+        };
+        return Err((what, help));
+    }
     if let Some(way) = ways.ahead.as_ref().filter(|_| block.ahead) {
         return by_engine(nest, block, way, lying);
     }
@@ -144,7 +168,6 @@ fn stages<'c>(
         return Ok(());
     }
     let (near, registers) = (ways.near.name, ways.registers.name);
-    let what = format!("has a schedule of {stages} `stages`");
     if stages > 3 || ways.put.is_none() {
         let (room, most) = match ways.put {
             Some(_) => (format!("@{registers} holds one step ahead of two in @{near}"), "1 to 3"),

@@ -21,6 +21,7 @@ mod across_lanes;
 mod across_rows;
 mod block;
 mod block_ahead;
+mod block_direct;
 mod block_engine;
 mod block_epilogue;
 mod block_fold;

@@ -10,7 +10,7 @@ use weft_dialects::tile::Compute;
 use super::super::banks::{
     Access, Banks, Choice, Layout, Tile, Turns, choose, choose_padded, count, runs,
 };
-use super::{Block, Core, Dealt, K, Lying, M, N, Ways, of_numbers, power_of_two_in};
+use super::{Block, Core, Dealt, K, Lying, M, N, Ways, direct, of_numbers, power_of_two_in};
 use crate::nest::{Nest, read_kernel};
 
 /// Steps along k, and rounds of stores, by which layouts are compared: others repeat these.
@@ -42,6 +42,12 @@ pub fn lie<'c>(
     let (_, along) = block.run(nest, access, [side, K]);
     let other = if along == K { side } else { K };
     let elem_bytes = ty::byte_size(access.elem()).unwrap_or(1);
+    if let Some(direct) = block.direct {
+        let lying = direct[side].lying;
+        let choice = counted_rounds(banks, nest, block, side, &lying, COMPARED)?;
+        let taken = [choice.after.taken, 0];
+        return Some(Laid { block: block.clone(), lying, choice, taken });
+    }
     let ways = [along, other].into_iter().flat_map(|inner| {
         let mut block = block.clone();
         block.along_k[side] = inner == K;
@@ -83,8 +89,24 @@ pub fn counted<'c>(
     side: usize,
     lying: &Lying,
 ) -> Option<Choice> {
+    counted_rounds(banks, nest, block, side, lying, u64::MAX)
+}
+
+/// The same by so many rounds of stores, where an instruction takes the tile as it lies.
+fn counted_rounds<'c>(
+    banks: Banks,
+    nest: &Nest<'c>,
+    block: &Block<'c>,
+    side: usize,
+    lying: &Lying,
+    rounds: u64,
+) -> Option<Choice> {
     let access = &nest.inputs[block.inputs[side]];
     let elem_bytes = ty::byte_size(access.elem()).unwrap_or(1);
+    if block.direct.is_some() {
+        let (_, accesses) = stores(block, nest, side, lying.inner, rounds)?;
+        return Some(direct::stored(banks, block, (side, lying), &accesses, elem_bytes));
+    }
     let accesses = accesses(block, nest, side, lying.inner, elem_bytes)?;
     let (_, columns) = block.rows_columns(side, lying.inner);
     let before = count(banks, &Layout::plain(columns), &accesses, elem_bytes);
@@ -124,7 +146,7 @@ pub fn turns<'c>(machine: Machine<'c>, kernel: Op<'c>) -> Option<Turns> {
     };
     let (tiles, steps) = (rounds(false), rounds(true));
     // The last steps bring the last one again, and parts of it.
-    let again = block.rooms() - 1;
+    let again = block.begun();
     let mut sum = Turns::default();
     let mut add = |times: u64, own: Turns| {
         sum.taken += own.taken * times * tiles;
@@ -135,6 +157,12 @@ pub fn turns<'c>(machine: Machine<'c>, kernel: Op<'c>) -> Option<Turns> {
         let lying = of_numbers(compute.layouts.as_ref()?.get(block.inputs[side])?)?;
         let elem_bytes = ty::byte_size(access.elem())?;
         let turns = |accesses: &[Access]| count(banks, &lying.layout, accesses, elem_bytes);
+        if block.direct.is_some() {
+            let (_, stored) = stores(&block, &nest, side, lying.inner, u64::MAX)?;
+            let stored = direct::in_panels(&block, side, &lying, &stored);
+            add(steps + again, turns(&stored));
+            continue;
+        }
         let near = near_run(&block, side, lying.inner, elem_bytes);
         let (_, stored) = stores(&block, &nest, side, lying.inner, u64::MAX)?;
         add(steps + again, turns(&stored));

@@ -58,7 +58,7 @@ fn best<'c>(
     let ahead = |(block, rule): (Block<'c>, Rule)| {
         let stages = facts.stages(nest, &block, &ways);
         let own = move |(stages, ahead)| (Block { stages, ahead, ..block.clone() }, rule);
-        stages.into_iter().map(own).collect::<Vec<_>>()
+        stages.into_iter().map(own).filter(|(block, _)| facts.fits(block)).collect::<Vec<_>>()
     };
     let candidates: Vec<_> = candidates.into_iter().flat_map(ahead).collect();
     let compared = candidates.len();

@@ -126,12 +126,12 @@ impl Facts {
         Some(Self {
             units: unit.count().max(1) as f64,
             issue: block.instruction().issue_cycles(),
-            partitions: unit.partitions() as f64,
+            partitions: partitions(machine, unit.partitions(), block.lanes),
             far: far(machine)?,
             cached: cached(machine).unwrap_or(far(machine)?),
             row: (count * bytes) as f64,
             latency: ways.stage.latency_cycles().unwrap_or(0) as f64,
-            near_latency: ways.load.latency_cycles().unwrap_or(0) as f64,
+            near_latency: ways.load.as_ref().and_then(Move::latency_cycles).unwrap_or(0) as f64,
             lane_cycles: machine.lanes_units().first().map_or(1.0, |own| own.issue_cycles()),
             barrier: unit.barrier_cycles() as f64,
             room,
@@ -204,10 +204,16 @@ impl Facts {
                     suits(side, block.axes[along])
                 })
             };
-            let even = both(&|side, inner| Dealt::of(block, nest, side, inner).is_some());
             let by_engine = |way: &Move<'_>| {
                 both(&|side, inner| block.comes_ahead(nest, side, inner, way.least_bytes()))
             };
+            if block.direct.is_some() {
+                if ways.ahead.as_ref().is_some_and(by_engine) {
+                    found.extend((3..=MOST_STAGES).map(|stages| (stages, true)));
+                }
+                return found;
+            }
+            let even = both(&|side, inner| Dealt::of(block, nest, side, inner).is_some());
             if even && ways.put.is_some() {
                 found.extend([(2, false), (3, false)]);
             } else if ways.ahead.as_ref().is_some_and(by_engine) {
@@ -241,6 +247,8 @@ impl Facts {
         let addresses = match block.core {
             // As much as that, where steps are short and loads are many.
             Core::Lanes(..) => staged,
+            // What is spared is enough where copies take turns with instructions of an engine.
+            Core::Matrix(..) if block.direct.is_some() => 0,
             // Copies of an engine have an address each, and so have loads some of which are left out.
             Core::Matrix(..) => {
                 let whole = (0..3).all(|axis| self.extents[axis].is_multiple_of(block.tile[axis]));
@@ -272,6 +280,9 @@ impl Facts {
     /// access no more than a lane moves at once.
     pub(super) fn turns(&self, block: &Block<'_>, side: usize) -> f64 {
         let elem_bytes = self.elem_bytes[side];
+        if block.direct.is_some() {
+            return self.own(block, side) as f64 / self.row + self.read(block, side);
+        }
         let [tall, wide] = block.groups();
         let inner = (block.tile[K] / block.quanta()[K]) as f64;
         let bytes = block.group[side] * block.quanta()[K] * elem_bytes;
@@ -284,7 +295,15 @@ impl Facts {
     /// Cycles that an input takes in a step whose turns of banks were counted: these, and those in which
     /// lanes put elements together.
     pub(super) fn loaded(&self, block: &Block<'_>, side: usize, choice: &Choice) -> f64 {
-        choice.after.taken as f64 + block.packed(side) as f64 * self.pack_cycles(side)
+        choice.after.taken as f64
+            + block.packed(side) as f64 * self.pack_cycles(side)
+            + self.read(block, side)
+    }
+
+    /// Turns of banks of an instruction that takes an input where it lies.
+    fn read(&self, block: &Block<'_>, side: usize) -> f64 {
+        let bytes = || block.read_by_instructions(side, self.elem_bytes[side]) as f64;
+        block.direct.map_or(0.0, |_| bytes() / self.row)
     }
 
     /// Cycles that an element takes of an instruction of lanes that makes one register of several.
@@ -318,11 +337,26 @@ impl Facts {
         Step { far, waits, barriers, cycles }
     }
 
+    /// A step whose tiles and instructions are engines' work: both go on while groups begin more, and wait
+    /// for each other.
+    fn by_engines(&self, nest: &Nest<'_>, block: &Block<'_>, work: &Work) -> Step {
+        let &Work { compute, near, resident, .. } = work;
+        let far = self.far_cycles(nest, block);
+        let waits = (self.latency + far) / block.begun() as f64 / resident;
+        let cycles = compute.max(near).max(far).max(waits);
+        Step { far, waits, barriers: 0.0, cycles }
+    }
+
+    /// Cycles until a unit has a step's bytes, of what caches the memory behind or of this.
+    fn far_cycles(&self, nest: &Nest<'_>, block: &Block<'_>) -> f64 {
+        let cached = self.bytes(block) as f64 / self.cached;
+        cached.max(self.first_read(nest, block) / self.far)
+    }
+
     /// A step of matrix instructions, which are compared with each other: what is not hidden counts.
     fn in_turns(&self, nest: &Nest<'_>, block: &Block<'_>, work: &Work) -> Step {
         let &Work { compute, near, resident, own } = work;
-        let far = self.bytes(block) as f64 / self.cached;
-        let far = far.max(self.first_read(nest, block) / self.far);
+        let far = self.far_cycles(nest, block);
         // Groups of a part of the unit take turns: one loads while another computes.
         let groups = block.groups().iter().product::<u64>() as f64 * resident;
         let turns = (groups / self.partitions).max(1.0);
@@ -338,7 +372,7 @@ impl Facts {
             (1, _) => arrives + stores + own,
             (2, false) => arrives.max(stores + own),
             (_, false) => arrives.max(own),
-            (stages, true) => (arrives / (stages - 1) as f64).max(own),
+            (_, true) => (arrives / block.begun() as f64).max(own),
         };
         let waits = waits / resident;
         let barriers = match (block.rotates(), block.rooms()) {
@@ -369,6 +403,9 @@ impl Facts {
         let work = Work { compute, near, resident, own: compute * issues };
         let Step { far, waits, barriers, cycles: step } = match block.core {
             Core::Lanes(..) => self.overlapped(block, &work),
+            Core::Matrix(..) if block.direct.is_some() && block.ahead => {
+                self.by_engines(nest, block, &work)
+            }
             Core::Matrix(..) => self.in_turns(nest, block, &work),
         };
         let points = (block.tile[M] * block.tile[N]) as f64;
@@ -401,6 +438,13 @@ fn read_by_epilogue(nest: &Nest<'_>) -> f64 {
         access.shape.iter().product::<u64>() * ty::byte_size(access.elem()).unwrap_or(1)
     };
     inputs.map(|access| bytes(access) as f64 / all).sum()
+}
+
+/// Parts of a unit that have a group each: those groups that are as wide as several parts take turns.
+fn partitions(machine: Machine<'_>, partitions: u64, lanes: u64) -> f64 {
+    let all = machine.memories().into_iter().filter_map(|memory| memory.lanes());
+    let least = all.min().unwrap_or(lanes).max(1);
+    (partitions / (lanes / least).max(1)).max(1) as f64
 }
 
 /// Lanes of all groups of a block.

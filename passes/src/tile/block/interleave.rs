@@ -167,6 +167,7 @@ impl Block<'_> {
         block.interleaved[axis] = true;
         let useful = match (&self.core, axis) {
             (Core::Lanes(..), _) => false,
+            (Core::Matrix(..), _) if self.direct.is_some() => false,
             (Core::Matrix(..), K) => block.deep() > 1,
             (Core::Matrix(..), side) => block.neighbours(side) > 1,
         };

@@ -14,6 +14,7 @@ mod accesses;
 mod choose;
 mod chosen;
 mod dealt;
+mod direct;
 mod epilogue;
 mod facts;
 mod held;
@@ -34,6 +35,7 @@ pub use accesses::{near_run, turns};
 pub use choose::{alone, choose, cost, may_share};
 pub use chosen::Chosen;
 pub use dealt::Dealt;
+pub use direct::Direct;
 pub use epilogue::lane_unit;
 pub use held::Held;
 pub use interleave::Parts;
@@ -83,6 +85,8 @@ pub struct Block<'c> {
     pub interleaved: [bool; 3],
     /// For each input whether its tile lies along k.
     pub along_k: [bool; 2],
+    /// How the tiles of the inputs lie for an instruction that takes them where they lie.
+    pub direct: Option<[Direct; 2]>,
     /// Bytes of an element of the inputs.
     elem_bytes: u64,
     /// What a lane holds of an instruction's points along k.
@@ -109,12 +113,11 @@ impl<'c> Block<'c> {
 
     fn by(machine: Machine<'c>, nest: &Nest<'c>, instruction: Instruction<'c>) -> Vec<Self> {
         let Some(&registers) = instruction.operands().last() else { return Vec::new() };
-        let alike = instruction.operands().iter().all(|memory| *memory == registers);
-        let lanes = Lanes::of(machine, registers);
-        let (Some(lanes), true, None) = (lanes, alike, instruction.engine()) else {
-            return Vec::new();
-        };
-        if instruction.fragments().iter().any(Option::is_none) {
+        let Some(lanes) = Lanes::of(machine, registers) else { return Vec::new() };
+        let held = instruction.operands().iter().all(|memory| *memory == registers)
+            && instruction.engine().is_none()
+            && instruction.fragments().iter().all(Option::is_some);
+        if !held && !direct::is_direct(machine, &instruction) {
             return Vec::new();
         }
         if has_axes(&instruction) {
@@ -157,7 +160,7 @@ impl<'c> Block<'c> {
             found.next().copied().filter(|_| found.next().is_none())
         };
         let axes = [other(a)?, other(b)?, k];
-        Self::new(nest, Core::Matrix(mapping, binding), axes, [a, b], lanes)
+        Self::new(nest, Core::Matrix(mapping, binding), axes, [a, b], lanes)?.as_laid(nest)
     }
 
     fn on_lanes(
@@ -222,6 +225,7 @@ impl<'c> Block<'c> {
             ahead: false,
             interleaved,
             along_k,
+            direct: None,
             elem_bytes,
             parts: None,
         };
@@ -308,7 +312,7 @@ impl<'c> Block<'c> {
             self.group[axis].is_multiple_of(quanta[axis])
                 && self.tile[axis].is_multiple_of(self.group[axis])
         });
-        groups && self.tile[K].is_multiple_of(quanta[K])
+        groups && self.tile[K].is_multiple_of(quanta[K]) && self.has_panels()
     }
 
     /// The rTiles of the tile program: the block's and a group's.
@@ -347,8 +351,18 @@ impl<'c> Block<'c> {
         if self.ahead { self.stages } else { self.stages.saturating_sub(1).max(1) }
     }
 
+    /// Steps whose inputs are brought before the first one is computed: one less than there are rooms, two
+    /// where the instruction may still read another step's room than the one that it is begun on.
+    pub fn begun(&self) -> u64 {
+        let kept = if self.direct.is_some() && self.rooms() > 2 { 2 } else { 1 };
+        self.rooms() - kept
+    }
+
     /// Whether the first parts of the next tile can be brought while the last of this one are folded.
     pub fn rotates(&self) -> bool {
+        if self.direct.is_some() {
+            return false;
+        }
         let at_once = [M, N].map(|side| self.at_once(side));
         self.rooms() > 1 && self.tile[K] / self.quanta()[K] > at_once[M].max(at_once[N])
     }

@@ -73,8 +73,13 @@ impl<'c> Construction<'_, 'c> {
         let Self { operator, arch, .. } = self;
         let Some(sizes) = steps::of_registers(operator, arch, epsilon) else { return Vec::new() };
         let lanes = arch.matrix.as_ref().map_or(1, |_| arch.warp);
-        let holds =
-            |tile: &[u64]| cost::registers(operator, tile, lanes) <= arch.thread_registers as f64;
+        let holds = |tile: &[u64]| {
+            let taken = match self.block.direct {
+                Some(_) => cost::sums(operator, tile, lanes),
+                None => cost::registers(operator, tile, lanes),
+            };
+            taken <= arch.thread_registers as f64
+        };
         let registers = path(&sizes, &holds, &|_, wider| self.reuse(wider));
         registers.iter().flat_map(|own| self.near(own, epsilon)).collect()
     }
@@ -135,7 +140,10 @@ impl<'c> Construction<'_, 'c> {
         let Core::Lanes(..) = block.core else {
             let group = [registers[M], registers[N]];
             let whole = Block { tile, group, ..block.clone() };
-            return if whole.is_whole() && facts.fits(&whole) { vec![whole] } else { Vec::new() };
+            // Brought by an engine it takes no registers on its way.
+            let by_engine = whole.direct.map(|_| Block { stages: 3, ahead: true, ..whole.clone() });
+            let fits = facts.fits(&whole) || by_engine.is_some_and(|own| facts.fits(&own));
+            return if whole.is_whole() && fits { vec![whole] } else { Vec::new() };
         };
         let own = spreads(block.lanes).filter_map(|spread| {
             let group = [M, N].map(|axis| registers[axis] * spread[axis]);

@@ -11,8 +11,8 @@ pub struct Ways<'c> {
     pub registers: Memory<'c>,
     /// From the machine's shared memory to `near`.
     pub stage: Move<'c>,
-    /// From `near` to the registers.
-    pub load: Move<'c>,
+    /// From `near` to the registers, for instructions that take their factors there.
+    pub load: Option<Move<'c>>,
     /// From the registers to the machine's shared memory.
     pub store: Move<'c>,
     /// Back from there.
@@ -45,7 +45,7 @@ impl<'c> Ways<'c> {
         });
         Some(Self {
             stage: strided(shared.name, near.name)?,
-            load: strided(near.name, name)?,
+            load: strided(near.name, name),
             store: strided(name, shared.name)?,
             fetch: strided(shared.name, name)?,
             fill: machine.fill_of(name)?,

@@ -317,7 +317,8 @@ fn lacks(mapped: &Mapped<'_, '_>) -> Result<(), Refusal> {
         if (ragged || starts || one) && machine.fill_of(memory).is_none() {
             return Err(Refusal::Fill { memory: memory.to_owned() });
         }
-        if !is_laid_out(mapping, operand) {
+        let prescribed = mapping.instruction.layouts()[operand].is_some();
+        if prescribed || !is_laid_out(mapping, operand) {
             return Err(Refusal::Layout { instruction: instruction(), operand });
         }
     }

@@ -162,7 +162,11 @@ impl Arch {
         // If the machine states no transaction, any row is as good as another.
         let transaction =
             machine.shared().and_then(|device| device.transaction_bytes()).unwrap_or(1);
-        let facts = Self::with(machine, peak_gflops, Some(transaction))?;
+        let mut facts = Self::with(machine, peak_gflops, Some(transaction))?;
+        let own = instruction.operands().last().and_then(|name| machine.memory(name));
+        if let Some((own, lanes)) = own.and_then(|own| Some((own.clone(), own.lanes()?))) {
+            facts = facts.with_groups(&own, lanes);
+        }
         let registers = machine.memory(&facts.registers);
         let spare = registers.map_or(0, |own| own.reserved_bytes() / facts.warp / 4);
         let name = instruction.name.to_owned();
@@ -175,6 +179,20 @@ impl Arch {
             staging: 2,
             ..facts
         })
+    }
+
+    /// The same view with groups of so many lanes, which hold their tiles in other registers.
+    fn with_groups(self, registers: &Memory<'_>, lanes: u64) -> Self {
+        let register_bytes = registers.register_bytes().unwrap_or(lanes).max(1);
+        let bytes_per_lane = (register_bytes / lanes).max(1);
+        Self {
+            registers: registers.name.to_owned(),
+            thread_registers: registers.capacity_bytes() / register_bytes * bytes_per_lane / 4,
+            block_registers: registers.core_bytes().map_or(u64::MAX, |bytes| bytes / 4),
+            partitions: (self.partitions / (lanes / self.warp).max(1)).max(1),
+            warp: lanes,
+            ..self
+        }
     }
 
     /// The same view for operators that the fastest matrix instruction on `elem` computes.

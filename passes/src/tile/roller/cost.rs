@@ -61,6 +61,12 @@ pub fn registers(operator: &Operator, tile: &[u64], lanes: u64) -> f64 {
     elements as f64 * operator.elem_bytes() as f64 / 4.0 / lanes as f64
 }
 
+/// Registers of 32 bits that each of the threads of a tile has of the output.
+pub fn sums(operator: &Operator, tile: &[u64], lanes: u64) -> f64 {
+    let elements = area(&operator.output_tile(tile));
+    elements as f64 * operator.elem_bytes() as f64 / 4.0 / lanes as f64
+}
+
 /// Number of tiles `inner` that fill `outer`, along the first `axes` axes.
 pub fn tiles(outer: &[u64], inner: &[u64], axes: usize) -> u64 {
     let counts = outer[..axes].iter().zip(inner).map(|(&outer, &inner)| outer.div_ceil(inner));

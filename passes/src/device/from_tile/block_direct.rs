@@ -1,0 +1,246 @@
+//! The steps of a block tile whose instruction takes the inputs' tiles where they lie.
+//!
+//! ```text
+//! one room     for i { barrier; bring step i; barrier; begin its instructions; wait for them }
+//!
+//! n rooms      begin to bring steps 0 .. n - 3
+//!              for i { wait for what is brought for step i; barrier
+//!                      by turns: begin to bring a piece of step i + n - 2, to the room of step i - 2;
+//!                                begin an instruction of step i
+//!                      wait for the instructions of step i - 1 }
+//! ```
+//!
+//! The barrier says that all groups' parts of step i are there, and that no group's instructions still
+//! read step i - 2. Those of step i - 1 go on meanwhile: an engine that does one after the other has
+//! something to do until those of step i are begun.
+
+use weft_dialects::device::{Limit, Move, build};
+use weft_dialects::ir::{Builder, Val};
+
+use super::block::Blocks;
+use super::block_fold::Fold;
+use super::block_steps::Steps;
+use super::index::{Sum, scf_for_carrying};
+use super::transfer::{Boxed, Pending, Transfer, Within, first, ready, wait};
+use super::view::View;
+use crate::tile::block::{K, M, N, power_of_two_in};
+
+/// A piece of a tile: rows and panels, and the first of both.
+#[derive(Clone, Copy)]
+pub(super) struct Piece {
+    sizes: [u64; 2],
+    begin: [u64; 2],
+}
+
+impl<'c> Blocks<'_, 'c> {
+    /// Folds all steps of the reductions into the sums; `way` is the engine's that brings them ahead.
+    pub(super) fn steps_direct(
+        &self,
+        b: &mut Builder<'c>,
+        way: Option<&Move<'c>>,
+        starts: &[Sum<'c>],
+        fold: &Fold<'c>,
+    ) {
+        let Some(way) = way else {
+            self.each_step(b, starts, &mut |b, at| {
+                self.step(b, at, fold.tiles);
+                let begun = self.begin_instructions(b, fold, &Sum::number(0));
+                wait(b, &Vec::from_iter(begun));
+            });
+            return;
+        };
+        let steps = Steps::of(self, starts);
+        let (count, begun) = (steps.count(), self.block.begun());
+        let operands = self.operands();
+        // As many pieces everywhere: waits count them.
+        let between = self.pieces_between(operands.len() as u64);
+        let all = between.concat();
+        let mut carried: Vec<Val<'c>> = Vec::new();
+        for step in 0..begun {
+            let at = steps.at(b, Sum::number(step.min(count - 1) as i64));
+            let place = (&at[..], &Sum::number(step as i64));
+            carried.extend(self.bring_pieces(b, way, &all, place, fold));
+        }
+        let asynchronous = self.block.instruction().engine().is_some();
+        carried.extend(asynchronous.then(|| ready(b)));
+        let ends = [Sum::number(0), Sum::number(count as i64)];
+        let last = scf_for_carrying(b, &ends[0], &ends[1], 1, &carried, |b, step, carried| {
+            let step = Sum::value(step);
+            let (brought, before) = carried.split_at(begun as usize);
+            wait(b, &brought[..1]);
+            self.barrier(b);
+            let later = step.clone().plus(&Sum::number(begun as i64), 1);
+            let at = steps.at_or_last(b, &later);
+            let rooms = [0, begun as i64].map(|later| self.room_of(b, &step, later));
+            let (mut token, mut next) = (None, None);
+            for (operand, pieces) in operands.iter().zip(&between) {
+                next = self.bring_pieces(b, way, pieces, (&at, &rooms[1]), fold).or(next);
+                token = self.begin_instruction(b, fold, operand, &rooms[0]);
+            }
+            wait(b, before);
+            brought[1..].iter().copied().chain(next).chain(token).collect()
+        });
+        let (brought, instructions) = last.split_at(begun as usize);
+        wait(b, instructions);
+        wait(b, brought);
+    }
+
+    /// The pieces of both tiles, dealt out between so many instructions: what brings them takes turns with
+    /// these at the memory that groups share.
+    fn pieces_between(&self, instructions: u64) -> Vec<Vec<(usize, Piece)>> {
+        let mut between = vec![Vec::new(); instructions as usize];
+        for side in [M, N] {
+            let pieces = self.pieces(side, instructions);
+            let count = pieces.len();
+            for (number, piece) in pieces.into_iter().enumerate() {
+                between[number * instructions as usize / count].push((side, piece));
+            }
+        }
+        between
+    }
+
+    /// Begins to bring some pieces; gives the token of the last one, behind which all are there.
+    fn bring_pieces(
+        &self,
+        b: &mut Builder<'c>,
+        way: &Move<'c>,
+        pieces: &[(usize, Piece)],
+        (at, room): (&[Sum<'c>], &Sum<'c>),
+        fold: &Fold<'c>,
+    ) -> Option<Val<'c>> {
+        let mut last = None;
+        for (side, piece) in pieces {
+            last = self.bring_piece(b, (way, *side), piece, at, (fold.tiles[*side], room));
+        }
+        last
+    }
+
+    /// The tile of an input in equal pieces, so many at most: as many as do not take more rounds of all
+    /// lanes than one piece does.
+    pub(super) fn pieces(&self, side: usize, most: u64) -> Vec<Piece> {
+        let [panels, rows, pitch] = self.block.panels(side, &self.lying(side));
+        let (run, _) = self.block.run(self.nest, self.input(side), [side, K]);
+        let lanes = self.groups() * self.block.lanes * run;
+        let rounds = |parts: u64| (rows * panels * pitch / parts).div_ceil(lanes) * parts;
+        let counts = |all: u64| (1..=all).filter(move |count| all.is_multiple_of(*count));
+        let both = counts(rows).flat_map(|high| counts(panels).map(move |wide| [high, wide]));
+        let fits =
+            |[high, wide]: &[u64; 2]| high * wide <= most && rounds(high * wide) == rounds(1);
+        let [high, wide] =
+            both.filter(fits).max_by_key(|[high, wide]| high * wide).unwrap_or([1; 2]);
+        let sizes = [rows / high, panels / wide];
+        let piece =
+            |row: u64, panel: u64| Piece { sizes, begin: [row * sizes[0], panel * sizes[1]] };
+        (0..high).flat_map(|row| (0..wide).map(move |panel| piece(row, panel))).collect()
+    }
+
+    /// All groups together: a piece of an input's tile to its place in a room, row by row of its panels, so
+    /// that a row is read as whole transactions.
+    pub(super) fn bring_piece(
+        &self,
+        b: &mut Builder<'c>,
+        (way, side): (&Move<'c>, usize),
+        piece: &Piece,
+        at: &[Sum<'c>],
+        (tile, room): (Val<'c>, &Sum<'c>),
+    ) -> Option<Val<'c>> {
+        let (access, lying) = (self.input(side), self.lying(side));
+        let (run, along) = self.block.run(self.nest, access, [side, K]);
+        let sides = [if along == K { side } else { K }, along];
+        let [_, rows, pitch] = self.block.panels(side, &lying).map(|size| size as i64);
+        let ([high, wide], [row, panel]) = (piece.sizes, piece.begin.map(|place| place as i64));
+        let begin = [row, panel * pitch];
+        let mut own = at.to_vec();
+        for (side, begin) in sides.into_iter().zip(begin) {
+            let place = &mut own[self.block.axes[side]];
+            *place = place.clone().plus(&Sum::number(begin), 1);
+        }
+        let far = self.strides(access);
+        let strides = vec![far[sides[0]], far[sides[1]] * pitch, far[sides[1]]];
+        let from = Boxed { view: self.view(b, access, &own), strides };
+        let place = [panel, row, 0].map(|place| b.index(place));
+        let strides = vec![pitch, rows * pitch, 1];
+        let to = Boxed { view: self.in_room(b, (tile, room), &place), strides };
+        let steps = [vec![1, 0, 0], vec![0, pitch, 1]];
+        let limits = sides.into_iter().zip(steps);
+        let limits = limits
+            .filter_map(|(side, steps)| Some(Limit { bound: self.left(b, side, &own)?, steps }))
+            .collect();
+        let within = Within { limits, pads: true, run: power_of_two_in(run, pitch as u64) };
+        let sizes = [high, wide, pitch as u64];
+        let mut pending = Pending::default();
+        let moved = Transfer { from: &from, to: &to, sizes: &sizes, within: &within };
+        pending.transfer_within(b, way, moved);
+        pending.take().pop()
+    }
+
+    /// Begins the instructions of this group on the tiles in a room, one after the other; gives the token of
+    /// the last one, behind which all are done.
+    fn begin_instructions(
+        &self,
+        b: &mut Builder<'c>,
+        fold: &Fold<'c>,
+        room: &Sum<'c>,
+    ) -> Option<Val<'c>> {
+        let begin = |operand: &[u64; 3]| self.begin_instruction(b, fold, operand, room);
+        self.operands().iter().map(begin).last().flatten()
+    }
+
+    /// For each instruction of a group in a step its number along m and n, and where it begins along k.
+    fn operands(&self) -> Vec<[u64; 3]> {
+        let (deep, [rows, columns]) = (self.block.quanta()[K], self.block.counts());
+        let steps = (0..self.block.tile[K]).step_by(deep as usize);
+        let each = |k: u64| (0..rows).flat_map(move |m| (0..columns).map(move |n| [m, n, k]));
+        steps.flat_map(each).collect()
+    }
+
+    fn begin_instruction(
+        &self,
+        b: &mut Builder<'c>,
+        fold: &Fold<'c>,
+        operand: &[u64; 3],
+        room: &Sum<'c>,
+    ) -> Option<Val<'c>> {
+        let quanta = self.block.quanta();
+        let mut views = vec![None; 3];
+        for side in [M, N] {
+            let place = [operand[side] * quanta[side], operand[K]];
+            let view = self.operand_in_room(b, fold, side, place, room);
+            views[self.block.operand(self.block.inputs[side])] = Some(view);
+        }
+        let mut sums = first(b, fold.sums);
+        for (index, number) in sums.indices.iter_mut().zip(&operand[..K]) {
+            *index = b.index(*number as i64);
+        }
+        views[self.block.operand(self.nest.inputs.len())] = Some(sums);
+        let views: Vec<View<'c>> = views.into_iter().flatten().collect();
+        let instruction = self.block.instruction();
+        build::invoke(b, instruction.name, &views, instruction.engine().is_some())
+    }
+
+    /// Where an operand begins in a room: a place of this group's tile, and one along k.
+    fn operand_in_room(
+        &self,
+        b: &mut Builder<'c>,
+        fold: &Fold<'c>,
+        side: usize,
+        [own, k]: [u64; 2],
+        room: &Sum<'c>,
+    ) -> View<'c> {
+        let lying = self.lying(side);
+        let pitch = lying.layout.pitch;
+        let group = self.block.group[side];
+        let sum =
+            |own: u64, group: u64| Sum::number(own as i64).plus(&fold.group[side], group as i64);
+        let place = match lying.inner == self.block.axes[K] {
+            true => {
+                let panel = Sum::number((k / pitch) as i64);
+                [panel, sum(own, group), Sum::number((k % pitch) as i64)]
+            }
+            // Groups and operands begin at whole panels.
+            false => [sum(own / pitch, group / pitch), Sum::number(k as i64), Sum::number(0)],
+        };
+        let place = place.map(|place| place.emit(b));
+        self.in_room(b, (fold.tiles[side], room), &place)
+    }
+}

@@ -1,0 +1,86 @@
+//! Instructions of warpgroups, as an engine does them: what they read is said by descriptors that the
+//! machine file makes, and decoded in `threads.c` as the maker's document says.
+
+use std::fmt::Write as _;
+
+use weft_dialects::device::Instruction;
+use weft_dialects::ir::{affine, ty};
+
+use crate::host::{c_type, place};
+
+/// The end of the lowering, behind the descriptors, as a call, and the declaration of what it calls.
+pub fn as_call(instruction: &Instruction<'_>) -> (String, String) {
+    let slots = slots(instruction);
+    let (name, sums) = (instruction.name, format!("memref<{slots}xf32>"));
+    let vector = format!("vector<{slots}xf32>");
+    let body = format!(
+        "    %z = arith.constant 0 : index
+    %r = memref.alloca_scope -> ({vector}) {{
+    %pc = memref.alloca() : {sums}
+    %pd = memref.alloca() : {sums}
+    vector.store %c, %pc[%z] : {sums}, {vector}
+    func.call @emulate_{name}(%a3, %b3, %pc, %pd) : (i64, i64, {sums}, {sums}) -> ()
+    %d = vector.load %pd[%z] : {sums}, {vector}
+    memref.alloca_scope.return %d : {vector}
+    }}
+    device.yield %r : {vector}
+"
+    );
+    (body, format!("func.func private @emulate_{name}(i64, i64, {sums}, {sums})\n"))
+}
+
+/// What all lanes of a group begin together: the results are there behind a wait, and a poison until then.
+pub fn in_c(instruction: &Instruction<'_>, lanes: u64) -> String {
+    let (name, slots) = (instruction.name, slots(instruction));
+    let types = instruction.operand_types();
+    let shape = ty::shape(types[2]).expect("shapes are static");
+    let map = instruction.fragments()[2].expect("sums have a fragment");
+    let elem = c_type(ty::elem(types[0]).expect("tensors have elements"));
+    let lowering = instruction.lowering().expect("a lowering");
+    let product = lowering.ops().into_iter().find(|op| op.is("nvvm.wgmma.mma_async"));
+    let layout = product.and_then(|op| op.attr("layoutB")).expect("a product says how B lies");
+    // PTX's "row" of the second factor: its rows are those of k.
+    let rows_of_k = layout.to_string().contains("row");
+    let mut places = String::new();
+    for slot in 0..slots {
+        let at = |lane: u64| {
+            let at = affine::evaluate(map, &[lane as i64, slot as i64]).expect("a fragment");
+            place(&at, &shape).to_string()
+        };
+        write!(places, "{{{}}},", (0..lanes).map(at).collect::<Vec<_>>().join(",")).unwrap();
+    }
+    let wide = if elem == "bfloat" { "widened" } else { "(float)" };
+    let n = shape[1];
+    let b = if rows_of_k { "in_rows(b, k, j)" } else { "in_row(b, j, k)" };
+    format!(
+        "static const short {name}_at[{slots}][{lanes}] = {{{places}}};
+static uint64_t {name}_read(int64_t a, int64_t b) {{
+  uint64_t sum = 0;
+  for (int k = 0; k < 16; ++k) {{
+    for (int i = 0; i < 64; ++i) sum = sum * 31 + *(const uint16_t *)in_row(a, i, k);
+    for (int j = 0; j < {n}; ++j) sum = sum * 31 + *(const uint16_t *){b};
+  }}
+  return sum;
+}}
+void emulate_{name}(int64_t a, int64_t b, const float *c, float *d) {{
+  int l = thread_number % LANES;
+  wait_warp();
+  struct begun *own = begin({name}_read, a, b);
+  for (int s = 0; s < {slots}; ++s) {{
+    int i = {name}_at[s][l] / {n}, j = {name}_at[s][l] % {n};
+    float sum = settled(c[s], s, 1);
+    for (int k = 0; k < 16; ++k)
+      sum += {wide}(*(const {elem} *)in_row(a, i, k)) * {wide}(*(const {elem} *){b});
+    own->d[s] = sum;
+    d[s] = poison(own);
+  }}
+  wait_warp();
+}}
+"
+    )
+}
+
+fn slots(instruction: &Instruction<'_>) -> u64 {
+    let args = instruction.lowering().expect("a lowering").args();
+    ty::count(args[2].ty()).expect("slots are a vector")
+}
