@@ -64,6 +64,27 @@ device.machine @h200 arch("sm_90a") features(["ptx80"]) {
       "arith.minui", "arith.andi", "arith.ori", "arith.xori"
     ])
 
+  // The same lanes on what a warpgroup holds.
+  device.lanes @valu_of_groups on @sm in @acc issue_cycles(1.000000e+00) latency_cycles(4)
+    types([f64, f32, f16, bf16, i64, i32, i16, i8])
+    operations([
+      "arith.addf", "arith.subf", "arith.mulf", "arith.divf", "arith.negf", "arith.maximumf",
+      "arith.minimumf", "arith.maxnumf", "arith.minnumf", "arith.remf", "arith.cmpf",
+      "arith.select", "arith.extf", "arith.truncf", "arith.sitofp", "arith.uitofp",
+      "arith.fptosi", "arith.fptoui", "arith.bitcast", "arith.addi", "arith.subi", "arith.muli",
+      "arith.divsi", "arith.divui", "arith.remsi", "arith.remui", "arith.floordivsi",
+      "arith.ceildivsi", "arith.ceildivui", "arith.andi", "arith.ori", "arith.xori",
+      "arith.shli", "arith.shrsi", "arith.shrui", "arith.maxsi", "arith.minsi", "arith.maxui",
+      "arith.minui", "arith.cmpi", "arith.extsi", "arith.extui", "arith.trunci",
+      "arith.index_cast", "arith.index_castui", "math.fma", "math.sqrt", "math.absf",
+      "math.absi", "math.floor", "math.ceil", "math.trunc", "math.roundeven", "math.copysign",
+      "math.ctpop", "math.ctlz", "math.cttz"
+    ]) reductions([
+      "arith.addf", "arith.mulf", "arith.maximumf", "arith.minimumf", "arith.maxnumf",
+      "arith.minnumf", "arith.addi", "arith.muli", "arith.maxsi", "arith.minsi", "arith.maxui",
+      "arith.minui", "arith.andi", "arith.ori", "arith.xori"
+    ])
+
   // c += a * b with one a for all lanes; fused, so it rounds once where the meaning rounds twice.
   device.instruction @fma_f32 on @sm operands([@global, @reg, @reg])
     fragments([unit, affine_map<(l, s) -> (l)>, affine_map<(l, s) -> (l)>])

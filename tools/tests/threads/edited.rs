@@ -5,10 +5,12 @@ use std::rc::Rc;
 use weft::{Device, Options, Unit};
 use weft_dialects::device::Kernel as Program;
 use weft_dialects::ir::parse;
+use weft_passes::graph::from_func;
 use weft_passes::pipeline::Stage;
 
+use crate::blocks::with_an_epilogue;
 use crate::host;
-use crate::kernels::unit;
+use crate::kernels::{unit, whole};
 use crate::numbers::{Random, bytes, numbers};
 
 const GEMM: &str = "C[m,n] += A[m,k] * B[k,n]";
@@ -55,6 +57,27 @@ const LANES: Product = Product {
     tiles: r#"on @fmavv_f32 lanes 1 tiles [#tile.rtile<"smem"[64, 64, 16]>, #tile.rtile<"reg"[32, 64, 1]>] layouts [array<i64: 0, 68>, array<i64: 1, 64>]"#,
 };
 
+/// A program of stage `tile` whose first kernel is done in other tiles.
+fn with_tiles(text: &str, tiles: &str) -> String {
+    let compute = text.find("tile.compute").expect("there is a compute");
+    let from = compute + text[compute..].find("on @").expect("it is on something");
+    let to = from + text[from..].find(" because").expect("it says why");
+    format!("{}{tiles}{}", &text[..from], &text[to..])
+}
+
+/// The first kernel of a program of stage `tile` in the machine's instructions.
+fn device_program(machine: &str, text: &str) -> String {
+    let context = weft::context();
+    let module = parse(&context, text).expect("the text is right");
+    let device = Device::Named(machine.to_owned());
+    let options = Options { device, jobs: 1, ..Options::default() };
+    let unit = Unit::from_module(&context, module, Rc::default(), options);
+    let mut unit = unit.expect("the module is good");
+    unit.lower(Stage::Device).unwrap_or_else(|error| panic!("{text}: {error}"));
+    let ops = unit.module().body(0).map(|block| block.ops()).unwrap_or_default();
+    ops.into_iter().find_map(Program::of).expect("there is a kernel").op.own_text()
+}
+
 impl Product {
     /// The program of stage `tile` with a schedule.
     fn text(&self, schedule: &str) -> String {
@@ -62,24 +85,12 @@ impl Product {
         let what = (self.product, self.shape);
         let (mut unit, _) = unit(&context, self.machine, what, self.elem);
         unit.lower(Stage::Tile).expect("the machine can do it");
-        let text = unit.module().text();
-        let compute = text.find("tile.compute").expect("there is a compute");
-        let from = compute + text[compute..].find("on @").expect("it is on something");
-        let to = from + text[from..].find(" because").expect("it says why");
-        format!("{}{} {schedule}{}", &text[..from], self.tiles, &text[to..])
+        with_tiles(&unit.module().text(), &format!("{} {schedule}", self.tiles))
     }
 
     /// The device program of the product, and what its threads compute from random numbers.
     fn run(&self, schedule: &str) -> (String, Vec<f64>) {
-        let context = weft::context();
-        let module = parse(&context, &self.text(schedule)).expect("the text is right");
-        let device = Device::Named(self.machine.to_owned());
-        let options = Options { device, jobs: 1, ..Options::default() };
-        let unit = Unit::from_module(&context, module, Rc::default(), options);
-        let mut unit = unit.expect("the module is good");
-        unit.lower(Stage::Device).unwrap_or_else(|error| panic!("{schedule}: {error}"));
-        let ops = unit.module().body(0).map(|block| block.ops()).unwrap_or_default();
-        let program = ops.into_iter().find_map(Program::of).expect("there is a kernel");
+        let text = device_program(self.machine, &self.text(schedule));
         let mut random = Random(5);
         let extents: Vec<u64> = (self.shape.split(','))
             .map(|axis| axis[2..].parse().expect("an extent is a number"))
@@ -89,7 +100,6 @@ impl Product {
         let inputs = [&a, &b].map(|numbers| bytes(numbers, self.elem));
         let sums = vec![0xff; (m * n * 4) as usize];
         let mut given: Vec<Vec<u8>> = inputs.into_iter().chain([sums]).collect();
-        let text = program.op.own_text();
         host::run(self.machine, &text, &mut given);
         let along_k = self.product.contains("B[n,k]");
         let element = |p: u64, j: u64| {
@@ -164,6 +174,37 @@ fn instructions_of_warpgroups_take_factors_as_they_lie() {
         };
         own.holds(&["stages = 1", "ahead = @stage_ahead, stages = 4"]);
     }
+}
+
+/// An epilogue's inputs come to the lanes that hold the sums.
+#[test]
+fn epilogues_run_where_warpgroups_hold_sums() {
+    let context = weft::context();
+    let mut module = parse(&context, &with_an_epilogue("f16")).expect("the text is right");
+    from_func::import(&context, &mut module).expect("it is a model");
+    let device = Device::Named("h200".to_owned());
+    let options = Options { device, jobs: 1, pass_options: whole(), ..Options::default() };
+    let unit = Unit::from_module(&context, module, Rc::default(), options);
+    let mut unit = unit.expect("the module is good");
+    unit.lower(Stage::Tile).expect("the machine can do it");
+    let tiles = r#"on @wgmma_m64n128k16_f16_kn axes [0, 1, 2] tiles [#tile.rtile<"smem"[64, 256, 64]>, #tile.rtile<"acc"[64, 128, 16]>] layouts [array<i64: 2, 64, 3, 3, 3>, array<i64: 1, 64, 3, 3, 3>]"#;
+    let text = device_program("h200", &with_tiles(&unit.module().text(), tiles));
+    let [m, n, k] = [67, 150, 45];
+    let mut random = Random(8);
+    let [x, w] = [m * k, k * n].map(|count| random.numbers(count, "f16"));
+    let [bias, scale, rest] = [n, m, m * n].map(|count| random.numbers(count, "f32"));
+    let factors = [&x, &w].map(|numbers| bytes(numbers, "f16"));
+    let others = [&bias, &scale, &rest].map(|numbers| bytes(numbers, "f32"));
+    let result = vec![0xff; (m * n * 4) as usize];
+    let mut given: Vec<_> = factors.into_iter().chain(others).chain([result]).collect();
+    host::run("h200", &text, &mut given);
+    let wanted = |place: u64| {
+        let (i, j) = (place / n, place % n);
+        let sum: f64 = (0..k).map(|p| x[(i * k + p) as usize] * w[(p * n + j) as usize]).sum();
+        ((sum + bias[j as usize]) * scale[i as usize]).max(0.0) + rest[place as usize]
+    };
+    let wanted: Vec<f64> = (0..m * n).map(wanted).collect();
+    assert_eq!(numbers(given.last().expect("there is a result"), "f32"), wanted);
 }
 
 #[test]

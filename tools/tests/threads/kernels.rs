@@ -27,7 +27,7 @@ const CONVOLUTION: (&str, &str) =
 const ALL: [(&str, &str); 5] = [GEMM, ELEMENTWISE, ROWS, COLUMNS, CONVOLUTION];
 
 /// The host runs one kernel: a sum stays whole.
-fn whole() -> Vec<(String, String, String)> {
+pub fn whole() -> Vec<(String, String, String)> {
     let options =
         [["tile-split-reductions", "split", "false"], ["tile-fuse-elementwise", "fuse", "always"]];
     options.map(|option| option.map(str::to_owned).into()).to_vec()
@@ -210,6 +210,18 @@ macro_rules! machines {
 }
 
 machines!(v100, a100, h200, mi50, mi250x, mi300x);
+
+/// Where there is work for all of them, warpgroups take both factors from shared memory.
+#[test]
+fn large_products_are_by_instructions_of_warpgroups() {
+    for elem in ["f16", "bf16"] {
+        for product in ["C[m,n] += A[m,k] * B[k,n]", "C[m,n] += A[m,k] * B[n,k]"] {
+            let text = text("h200", (product, "m=4096,n=4096,k=4096"), elem);
+            assert!(text.contains("wgmma.mma_async"), "{product} of {elem}");
+            assert!(!text.contains("ld.shared"), "{product} of {elem}: loads from shared memory");
+        }
+    }
+}
 
 /// Warps of 32, whose values pass between lanes by one instruction.
 #[test]

@@ -7,6 +7,7 @@ use weft_dialects::device::{Copy, Fill, Invoke, Machine, Scope, Transfer, View};
 use weft_dialects::ir::{Builder, Diagnostics, Op, Type, Val, ty};
 
 use super::super::lower::invoke::{cast, in_memory, inline};
+use super::super::lower::record;
 use super::storage::{Storage, Thread, store, swizzled};
 use super::tokens::{self, Kind};
 
@@ -64,7 +65,9 @@ pub fn wait<'c>(b: &mut Builder<'c>, thread: &Thread<'c>, count: u64, results: &
                 rest /= size;
             }
             let held = load_as(b, *slots, &place, vector);
-            let held = thread.isa.behind(b, held);
+            let elements = record::elements(b, held);
+            let elements = thread.isa.pinned(b, &elements);
+            let held = b.op("vector.from_elements", &elements, &[vector]).result(0);
             let operands: Vec<_> = [held, *slots].into_iter().chain(place).collect();
             b.op("vector.store", &operands, &[]);
         }

@@ -237,19 +237,37 @@ impl Isa {
         intrinsic(b, "llvm.nvvm.wgmma.wait_group.sync.aligned", &[count], None);
     }
 
-    /// What a vector of registers holds; nothing that uses it goes before what came before.
-    pub fn behind<'c>(self, b: &mut Builder<'c>, held: Val<'c>) -> Val<'c> {
-        let (context, ty) = (b.context(), held.ty());
-        let (elements, row) = (record::elements(b, held), record::of_vector(b, ty));
-        let numbers = (0..elements.len()).map(|number| number.to_string());
-        let constraints: Vec<_> = elements.iter().map(|_| "=f".to_owned()).chain(numbers).collect();
+    /// Values of one type in registers: nothing that gives them goes behind this, and nothing that uses
+    /// them before.
+    pub fn pinned<'c>(self, b: &mut Builder<'c>, values: &[Val<'c>]) -> Vec<Val<'c>> {
+        let Some(class) = values.first().and_then(|value| self.register_class(value.ty())) else {
+            return values.to_vec();
+        };
+        let (context, count) = (b.context(), values.len());
+        let given = (0..count).map(|_| format!("={class}"));
+        let constraints: Vec<_> = given.chain((0..count).map(|n| n.to_string())).collect();
         let attributes = [
             ("asm_string", attr::of_string(context, "")),
             ("constraints", attr::of_string(context, &constraints.join(","))),
             ("has_side_effects", attr::unit(context)),
         ];
-        let held = b.op_with("llvm.inline_asm", &elements, &[row], &attributes, 0).result(0);
-        record::unpack(b, held, ty)
+        let row = record::of(b, &vec![values[0].ty(); count]);
+        let held = b.op_with("llvm.inline_asm", values, &[row], &attributes, 0).result(0);
+        record::fields(b, held, &vec![values[0].ty(); count])
+    }
+
+    /// The letter of assembly's constraints for a register that holds a number.
+    fn register_class(self, ty: Type<'_>) -> Option<&'static str> {
+        match (self, ty.to_string().as_str()) {
+            (Self::Ptx, "f32") => Some("f"),
+            (Self::Ptx, "f64") => Some("d"),
+            (Self::Ptx, "i16") => Some("h"),
+            (Self::Ptx, "i32") | (Self::Amdgcn, "f32" | "i32") => Some(match self {
+                Self::Ptx => "r",
+                Self::Amdgcn => "v",
+            }),
+            _ => None,
+        }
     }
 
     /// Makes what threads wrote to memory that they share visible to engines, before others say so.

@@ -1,9 +1,10 @@
 //! `device.apply` and `device.combine`: each thread is a lane.
 
-use weft_dialects::device::{Apply, Combine, View};
+use weft_dialects::device::{Apply, Combine, Transfer, View};
 use weft_dialects::ir::{Block, Builder, Diagnostics, Mapping, Op, Type, Val};
 
 use super::boxes::{choose, compare, is_zero, lane_place, when};
+use super::later::{self, Later};
 use super::layout::Layout;
 use super::storage::{Storage, Thread, load, store};
 
@@ -59,29 +60,62 @@ fn by_slots<'c>(
         in_other_order(apply.op, diag);
         return;
     }
-    for slot in 0..layout.slots {
-        let place = |b: &mut Builder<'c>, view: &View<'c>| {
-            let leading = view.indices.len() - layout.shape.len();
-            let mut place = view.indices[..leading].to_vec();
-            place.push(b.index(slot as i64));
-            place
-        };
-        let value = |view: &View<'c>| match thread.storage(view) {
-            Storage::Memory { .. } => thread.load(b, view).expect("a memory is loaded from"),
-            Storage::Registers { slots, .. } => {
-                let place = place(b, view);
-                load(b, *slots, &place)
+    let waiting: Vec<Transfer<'c>> = (apply.inputs.iter())
+        .filter_map(|view| Transfer::of(*thread.later.get(&view.memref)?))
+        .collect();
+    let waiting: Option<Vec<_>> =
+        waiting.iter().map(|transfer| Later::of(b, thread, transfer, diag)).collect();
+    let Some(waiting) = waiting else { return };
+    let slots: Vec<u64> = (0..layout.slots).collect();
+    for some in slots.chunks(later::AT_ONCE) {
+        waiting.iter().for_each(|own| own.load(b, thread, some[0]));
+        let rows: Vec<_> =
+            some.iter().map(|slot| on_slot(b, thread, apply, layout, *slot)).collect();
+        for (number, output) in apply.outputs.iter().enumerate() {
+            let Storage::Registers { slots, .. } = thread.storage(output) else { continue };
+            let mut results: Vec<_> = rows.iter().map(|row| row[number]).collect();
+            // Else all are loaded first, for nothing needs the results yet.
+            if !waiting.is_empty() {
+                results = thread.isa.pinned(b, &results);
             }
-        };
-        let values: Vec<_> = apply.inputs.iter().map(value).collect();
-        let results = body(b, apply.body, &values, thread.place.lane);
-        for (result, output) in results.into_iter().zip(&apply.outputs) {
-            if let Storage::Registers { slots, .. } = thread.storage(output) {
-                let place = place(b, output);
+            for (slot, result) in some.iter().zip(results) {
+                let place = slot_place(b, output, layout, *slot);
                 store(b, result, *slots, &place);
             }
         }
     }
+}
+
+/// The body on what a thread has in one slot; what it yields.
+fn on_slot<'c>(
+    b: &mut Builder<'c>,
+    thread: &Thread<'c>,
+    apply: &Apply<'c>,
+    layout: &Layout<'c>,
+    slot: u64,
+) -> Vec<Val<'c>> {
+    let value = |view: &View<'c>| match thread.storage(view) {
+        Storage::Memory { .. } => thread.load(b, view).expect("a memory is loaded from"),
+        Storage::Registers { slots, .. } => {
+            let place = slot_place(b, view, layout, slot);
+            load(b, *slots, &place)
+        }
+    };
+    let values: Vec<_> = apply.inputs.iter().map(value).collect();
+    body(b, apply.body, &values, thread.place.lane)
+}
+
+/// Where a slot of a view's operand is in the registers of a thread.
+fn slot_place<'c>(
+    b: &mut Builder<'c>,
+    view: &View<'c>,
+    layout: &Layout<'c>,
+    slot: u64,
+) -> Vec<Val<'c>> {
+    let leading = view.indices.len() - layout.shape.len();
+    let mut place = view.indices[..leading].to_vec();
+    place.push(b.index(slot as i64));
+    place
 }
 
 /// Puts a tree of shuffles before the operation.

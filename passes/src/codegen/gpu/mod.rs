@@ -17,6 +17,7 @@ mod function;
 mod invoke;
 mod isa;
 mod lanes;
+mod later;
 mod layout;
 pub mod program;
 mod registers;
@@ -27,7 +28,7 @@ mod together;
 mod tokens;
 mod whole;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use weft_dialects::device::{
     Apply, Combine, Copy, Fill, Invoke, Kernel, Machine, Memory, Scope, Transfer,
 };
@@ -154,8 +155,9 @@ fn lower<'c>(
         Role::Called(caller) => caller.part(launch),
     };
     let has_readers = invoke::has_readers(machine, func);
+    let later = FxHashMap::default();
     let mut thread =
-        Thread { context, machine, isa, lanes, groups, part, place, has_readers, storages };
+        Thread { context, machine, isa, lanes, groups, part, place, has_readers, storages, later };
     let rows = stand_in(&mut thread, func);
     let waits = tokens::Waits::take(context, machine, func);
     let turns = spread::turns(machine, func);
@@ -174,13 +176,20 @@ fn lower<'c>(
     let outer = steps
         .into_iter()
         .filter(|op| !op.parent().is_some_and(|around| around.name().starts_with("device.")));
-    for op in outer.collect::<Vec<_>>() {
+    let outer: Vec<_> = outer.collect();
+    thread.later = later::transfers(&thread, &outer);
+    let waiting: FxHashSet<Op<'c>> = thread.later.values().copied().collect();
+    for op in outer {
+        if waiting.contains(&op) {
+            continue;
+        }
         if let Some(turns) = turns.get(&op) {
             isa.take_turns(&mut Builder::before(context, op), *turns);
         }
         expand(&thread, op, &waits, diag);
         op.erase();
     }
+    waiting.into_iter().for_each(|op| op.erase());
     rewrite_loads(&thread, func);
     take_arguments(rows);
     extremes::as_intrinsics(context, func);

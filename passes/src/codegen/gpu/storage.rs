@@ -63,6 +63,8 @@ pub struct Thread<'c> {
     /// True if an engine's instructions read memory that threads write.
     pub has_readers: bool,
     pub storages: FxHashMap<Val<'c>, Storage<'c>>,
+    /// Transfers that wait until their registers are used, by these.
+    pub later: FxHashMap<Val<'c>, Op<'c>>,
 }
 
 impl<'c> Thread<'c> {

@@ -3,11 +3,9 @@
 use melior::dialect::llvm::r#type as llvm;
 use weft_dialects::ir::{Builder, Op, Type, Val, attr, ty};
 
-/// The struct of a vector's elements.
-pub fn of_vector<'c>(b: &Builder<'c>, vector: Type<'c>) -> Type<'c> {
-    let elements =
-        vec![ty::elem(vector).unwrap_or(vector); ty::count(vector).unwrap_or(1) as usize];
-    llvm::r#struct(b.context(), &elements, false)
+/// The struct of some elements.
+pub fn of<'c>(b: &Builder<'c>, elements: &[Type<'c>]) -> Type<'c> {
+    llvm::r#struct(b.context(), elements, false)
 }
 
 /// Writes a cast of a lowering from a vector to a struct, or back; `None` for other operations.
@@ -25,7 +23,7 @@ pub fn cast<'c>(b: &mut Builder<'c>, op: Op<'c>, value: Val<'c>) -> Option<Val<'
 }
 
 /// A vector's elements as a struct.
-pub fn pack<'c>(b: &mut Builder<'c>, vector: Val<'c>, record: Type<'c>) -> Val<'c> {
+fn pack<'c>(b: &mut Builder<'c>, vector: Val<'c>, record: Type<'c>) -> Val<'c> {
     let mut held = b.op("llvm.mlir.undef", &[], &[record]).result(0);
     for (place, element) in elements(b, vector).into_iter().enumerate() {
         let position = [("position", attr::of_ints(b.context(), &[place as i64]))];
@@ -35,14 +33,19 @@ pub fn pack<'c>(b: &mut Builder<'c>, vector: Val<'c>, record: Type<'c>) -> Val<'
 }
 
 /// A struct's elements as a vector.
-pub fn unpack<'c>(b: &mut Builder<'c>, record: Val<'c>, vector: Type<'c>) -> Val<'c> {
+fn unpack<'c>(b: &mut Builder<'c>, record: Val<'c>, vector: Type<'c>) -> Val<'c> {
     let elem = ty::elem(vector).expect("a vector has elements");
-    let element = |place: u64| {
+    let fields = fields(b, record, &vec![elem; ty::count(vector).unwrap_or(1) as usize]);
+    b.op("vector.from_elements", &fields, &[vector]).result(0)
+}
+
+/// A struct's elements, of these types.
+pub fn fields<'c>(b: &mut Builder<'c>, record: Val<'c>, types: &[Type<'c>]) -> Vec<Val<'c>> {
+    let field = |(place, ty): (usize, &Type<'c>)| {
         let position = [("position", attr::of_ints(b.context(), &[place as i64]))];
-        b.op_with("llvm.extractvalue", &[record], &[elem], &position, 0).result(0)
+        b.op_with("llvm.extractvalue", &[record], &[*ty], &position, 0).result(0)
     };
-    let elements: Vec<_> = (0..ty::count(vector).unwrap_or(1)).map(element).collect();
-    b.op("vector.from_elements", &elements, &[vector]).result(0)
+    types.iter().enumerate().map(field).collect()
 }
 
 /// A vector's elements.

@@ -59,9 +59,11 @@ impl<'c> Blocks<'_, 'c> {
     ) -> View<'c> {
         let register = alloc(b, &one.shape, input.elem(), self.ways.registers.name);
         let near = Boxed { view: first(b, register), strides: row_major(&one.sizes) };
-        let strides = one.strides(self.strides(input));
-        let far = Boxed { view: self.view(b, input, at), strides };
-        let limits = [M, N].into_iter().filter_map(|axis| {
+        let apart = self.strides(input);
+        let far = Boxed { view: self.view(b, input, at), strides: one.strides(apart) };
+        // Where it does not move along an axis what is behind that one's end is there, too.
+        let moves = [M, N].into_iter().filter(|axis| apart[*axis] != 0);
+        let limits = moves.filter_map(|axis| {
             Some(Limit { bound: self.left(b, axis, at)?, steps: one.along[axis].clone() })
         });
         let within = Within { limits: limits.collect(), pads: true, run: 1 };

@@ -38,7 +38,7 @@ pub(super) fn is_direct<'c>(machine: Machine<'c>, instruction: &Instruction<'c>)
 impl<'c> Block<'c> {
     /// The same with what the instruction says of its factors; `None` where it takes them as the
     /// tensors do not lie.
-    pub(super) fn as_laid(mut self, nest: &Nest<'c>) -> Option<Self> {
+    pub(super) fn with_layouts(mut self, nest: &Nest<'c>) -> Option<Self> {
         let Core::Matrix(mapping, _) = &self.core else { return Some(self) };
         let layouts = mapping.instruction.layouts();
         if layouts.iter().all(Option::is_none) {

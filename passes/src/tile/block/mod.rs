@@ -160,7 +160,7 @@ impl<'c> Block<'c> {
             found.next().copied().filter(|_| found.next().is_none())
         };
         let axes = [other(a)?, other(b)?, k];
-        Self::new(nest, Core::Matrix(mapping, binding), axes, [a, b], lanes)?.as_laid(nest)
+        Self::new(nest, Core::Matrix(mapping, binding), axes, [a, b], lanes)?.with_layouts(nest)
     }
 
     fn on_lanes(
