@@ -117,13 +117,45 @@ fn im_2_a_product_maps_to_every_product_of_every_machine() {
     assert!(seen >= 40, "{seen} instructions");
 }
 
+/// A machine whose factors lie in blocks of 8 x 8.
+const IN_BLOCKS: &str = r#"
+device.machine @blocks arch("toy") features([]) {
+  device.memory @dram scope("device") capacity_bytes(1048576)
+  device.memory @near scope("core") capacity_bytes(65536)
+  device.unit @core count(1)
+  device.move @in from @dram to @near
+  device.instruction @blocks_m64n128k16 on @core operands([@near, @near, @near]) issue_cycles(64.0) latency_cycles(128)
+  meaning {
+  ^bb0(%a: tensor<8x2x8x8xf16>, %b: tensor<16x2x8x8xf16>, %c: tensor<64x128xf32>):
+    %d = linalg.generic {
+      indexing_maps = [
+        affine_map<(mo, mi, no, ni, ko, ki) -> (mo, ko, mi, ki)>,
+        affine_map<(mo, mi, no, ni, ko, ki) -> (no, ko, ni, ki)>,
+        affine_map<(mo, mi, no, ni, ko, ki) -> (8 * mo + mi, 8 * no + ni)>
+      ],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]
+    } ins(%a, %b : tensor<8x2x8x8xf16>, tensor<16x2x8x8xf16>) outs(%c : tensor<64x128xf32>) {
+    ^bb0(%x: f16, %y: f16, %z: f32):
+      %u = arith.extf %x : f16 to f32
+      %v = arith.extf %y : f16 to f32
+      %p = arith.mulf %u, %v : f32
+      %s = arith.addf %z, %p : f32
+      linalg.yield %s : f32
+    } -> tensor<64x128xf32>
+    device.yield %d : tensor<64x128xf32>
+  } lowering {
+  ^bb0(%a: index, %b: index, %c: index):
+    device.yield
+  }
+}
+"#;
+
 /// Two digits of a row, as of a core matrix, are one axis of the product.
 #[test]
 fn im_2_digits_of_one_axis_share_it() {
     let context = context();
-    let module = machine(&context, &file("../devices/h200.mlir"));
-    let instruction =
-        the_machine(&module).instruction("wgmma_m64n128k16_f16").expect("it is there");
+    let module = machine(&context, IN_BLOCKS);
+    let instruction = the_machine(&module).instruction("blocks_m64n128k16").expect("it is there");
     let kernel = matmul(&instruction).expect("a product").module(&context);
     let nest = nest(&kernel);
     let found = mappings(&instruction, &nest, Filter::Signature).expect("it maps");
