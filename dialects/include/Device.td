@@ -368,7 +368,8 @@ def Device_InstructionOp : Device_Op<"instruction", [Symbol, IsolatedFromAbove, 
     layouts([[64, 3, 3, 3], [64, 64, 3, 3, 3], unit])
     ```
 
-    In a lowering, `builtin.unrealized_conversion_cast` goes from a vector to an LLVM struct of
+    The lowering of what an engine does on a machine with threads begins it and closes one group of
+    it, which a `device.wait` counts. In a lowering, `builtin.unrealized_conversion_cast` goes from a vector to an LLVM struct of
     as many elements, and back.
 
     - C1: the unit and every operand's memory belong to the machine.
@@ -464,7 +465,8 @@ def Device_KernelOp : Device_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBloc
       index that depends on `device.group`.
     - C4: between a write to memory that the groups share and what reads it, and between
       that and the next write, stands a barrier of scope "core". An engine reads and writes
-      until a token is waited for that was given with it or later. A buffer's first dimension may be rooms: accesses to
+      until a token is waited for that was given with it or later; it begins, and is waited
+      for, under no condition. So it is with one group that begins an engine's instructions. A buffer's first dimension may be rooms: accesses to
       [n, ...] and to [(round + n) mod count, ...] with different n need no barrier between them.
     - C5: a contract's grid has as many points as there are rTasks; of each argument it says a
       block of the argument's rank and the place of that, affine in the grid's dimensions; every

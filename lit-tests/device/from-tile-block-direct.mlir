@@ -26,14 +26,14 @@
 //  CHECK-NEXT:     scf.yield %[[SECOND]], %[[LAST]], %[[TOKEN]]
 
 // What is brought for the step is 8 groups of copies before those of the next one, and the instructions of
-// the step before are 4 before those of this one. No copy of an engine is shown to another; no element is
-// loaded from shared memory.
+// the step before are 4 before those of this one. Copies are shown to the engine that reads them; no element
+// is loaded from shared memory.
 //
 //     PTX: // launch expression_0 threads 256 groups 1 shared 131072
 //     PTX: .entry expression_0(
 //     PTX: cp.async.wait_group 8;
-// PTX-NOT: fence.proxy
-//     PTX: bar.sync
+// PTX-NEXT: fence.proxy.async.shared::cta
+// PTX-NEXT: bar.sync
 // PTX-NOT: ld.shared
 //     PTX: cp.async.cg.shared.global
 //     PTX: wgmma.fence.sync.aligned
@@ -81,3 +81,24 @@
 // RUN: sed '/scf.for/,/device.barrier/{/device.wait/d}' %t.device.mlir > %t.late.mlir
 // RUN: not weft-opt %t.late.mlir 2>&1 | FileCheck %s --check-prefix=LATE
 // LATE: error: device.invoke reads memref<4x1x128x64xf16, "smem">, which other groups may be using
+
+// So it is with one group, whose warps do not go in step.
+//
+// RUN: sed 's/"smem".128, 128, 64./"smem"[64, 128, 64]/' %t.mlir > %t.alone.mlir
+// RUN: weft compile %t.alone.mlir --emit device -o %t.alone.device.mlir
+// RUN: sed '/scf.for/,/device.barrier/{/device.wait/d}' %t.alone.device.mlir > %t.alone.late.mlir
+// RUN: not weft-opt %t.alone.late.mlir 2>&1 | FileCheck %s --check-prefix=ALONE
+// ALONE: error: device.invoke reads memref<4x1x64x64xf16, "smem">, which other groups may be using
+
+// A wait on one way only is none.
+//
+// RUN: sed '/device.invoke/,/scf.yield/{s/device.wait \(.*\)/%%yes = arith.constant true scf.if %%yes { device.wait \1 }/}' %t.device.mlir > %t.if.mlir
+// RUN: not weft-opt %t.if.mlir 2>&1 | FileCheck %s --check-prefix=IF
+// IF: error: scf.if begins something, or waits for it, on one way only
+// IF: help: begin what an engine does, and wait for it, under no condition
+
+// An instruction whose sums lie in other registers than its tiles is refused.
+//
+// RUN: sed '/tile.compute/{s/on @wgmma_m64n128k16_f16_kn/on @mma_m16n8k16_f16/;s/ schedule <ahead = @stage_ahead, stages = 4>//}' %t.mlir > %t.other.mlir
+// RUN: not weft compile %t.other.mlir -o %t.weft 2>&1 | FileCheck %s --check-prefix=OTHER
+// OTHER: error: @expression_0 has layouts, and no tiles that groups can share

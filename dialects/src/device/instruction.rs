@@ -68,7 +68,14 @@ impl Layout {
         for (own, number) in bits.iter_mut().zip(swizzle) {
             *own = u32::try_from(*number).ok()?;
         }
-        (pitch > 0 && rows != Some(0)).then_some(Self { pitch, rows, swizzle: bits })
+        let [own, keep, shift] = bits;
+        let swizzles = own >= 1 && shift >= own && keep + shift < 32;
+        let whole = || pitch.is_multiple_of(1 << (keep + own));
+        (pitch > 0 && rows != Some(0) && swizzles && whole()).then_some(Self {
+            pitch,
+            rows,
+            swizzle: bits,
+        })
     }
 }
 

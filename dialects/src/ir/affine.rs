@@ -190,39 +190,44 @@ pub fn axes(attribute: Attribute<'_>) -> Option<usize> {
 }
 
 /// The values of an affine map attribute at a point; `None` for a map with symbols, of another
-/// number of dimensions, or that divides by zero there.
+/// number of dimensions, or that divides by zero there. For many points see [`Points`].
 pub fn evaluate(attribute: Attribute<'_>, point: &[i64]) -> Option<Vec<i64>> {
-    if axes(attribute)? != point.len() {
-        return None;
-    }
-    // SAFETY: checked to be an affine map.
-    let map = unsafe { AffineMap::from_raw(mlirAffineMapAttrGetValue(attribute.to_raw())) };
-    (0..map.result_count()).map(|index| value_of(map.result(index).ok()?, point)).collect()
+    Points::of(attribute)?.at(point)
 }
 
-fn value_of(expr: AffineExpr<'_>, point: &[i64]) -> Option<i64> {
-    if expr.is_constant() {
-        return Some(expr.constant_value());
+/// An affine map that is evaluated at many points.
+#[derive(Clone, Debug)]
+pub struct Points {
+    axes: usize,
+    results: Vec<Tree>,
+}
+
+impl Points {
+    /// `None` for an attribute that is no affine map.
+    pub fn of(attribute: Attribute<'_>) -> Option<Self> {
+        Some(Self { axes: axes(attribute)?, results: trees(attribute)? })
     }
-    if expr.is_dim() {
-        return point.get(expr.dim_position()).copied();
+
+    /// As [`evaluate`].
+    pub fn at(&self, point: &[i64]) -> Option<Vec<i64>> {
+        let right = point.len() == self.axes;
+        right.then(|| self.results.iter().map(|tree| value_of(tree, point)).collect())?
     }
-    if expr.is_symbol() {
-        return None;
-    }
-    let (left, right) = (value_of(expr.lhs(), point)?, value_of(expr.rhs(), point)?);
-    if expr.is_add() {
-        left.checked_add(right)
-    } else if expr.is_mul() {
-        left.checked_mul(right)
-    } else if right <= 0 {
-        None
-    } else if expr.is_mod() {
-        Some(left.rem_euclid(right))
-    } else if expr.is_floor_div() {
-        Some(left.div_euclid(right))
-    } else {
-        Some(-(-left).div_euclid(right))
+}
+
+fn value_of(tree: &Tree, point: &[i64]) -> Option<i64> {
+    let (op, left, right) = match tree {
+        Tree::Constant(number) => return Some(*number),
+        Tree::Operand(place) => return point.get(*place).copied(),
+        Tree::Binary(op, left, right) => (op, value_of(left, point)?, value_of(right, point)?),
+    };
+    match op {
+        TreeOp::Add => left.checked_add(right),
+        TreeOp::Mul => left.checked_mul(right),
+        _ if right <= 0 => None,
+        TreeOp::Mod => Some(left.rem_euclid(right)),
+        TreeOp::FloorDiv => Some(left.div_euclid(right)),
+        TreeOp::CeilDiv => Some(-(-left).div_euclid(right)),
     }
 }
 

@@ -224,8 +224,9 @@ fn lanes<'c>(machine: Machine<'c>, instruction: &Instruction<'c>) -> Result<Vec<
                 None => (0..shape.iter().product::<u64>() as usize).collect(),
                 Some(map) => {
                     let slots = ty::count(arg.ty()).unwrap_or(1);
+                    let points = affine::Points::of(*map).ok_or("a fragment is no map")?;
                     let at = |slot: u64| {
-                        let point = affine::evaluate(*map, &[lane as i64, slot as i64])?;
+                        let point = points.at(&[lane as i64, slot as i64])?;
                         let number = point
                             .iter()
                             .zip(&shape)

@@ -80,6 +80,57 @@ void emulate_{name}(int64_t a, int64_t b, const float *c, float *d) {{
     )
 }
 
+/// What a wait does with registers of an engine's instructions: they hold results behind it.
+pub fn settle(line: &str, site: usize) -> Option<String> {
+    let (result, asm) = line.split_once(" = llvm.inline_asm has_side_effects \"\", \"=f")?;
+    let operands = asm.split_once("\" ")?.1.split_once(" : ")?.0;
+    let (_, record) = line.rsplit_once("-> ")?;
+    let count = operands.split(',').count();
+    let mut text = format!(
+        "%settle_{site}:{count} = memref.alloca_scope -> ({types}) {{
+%settle_z_{site} = arith.constant 0 : index
+%settle_n_{site} = arith.constant {count} : index
+%settle_m_{site} = memref.alloca() : memref<{count}xf32>
+%settle_v_{site} = vector.from_elements {operands} : vector<{count}xf32>
+vector.store %settle_v_{site}, %settle_m_{site}[%settle_z_{site}] : memref<{count}xf32>, vector<{count}xf32>
+%settle_p_{site} = memref.extract_aligned_pointer_as_index %settle_m_{site} : memref<{count}xf32> -> index
+func.call @weft_settle(%settle_p_{site}, %settle_n_{site}) : (index, index) -> ()
+%settle_w_{site} = vector.load %settle_m_{site}[%settle_z_{site}] : memref<{count}xf32>, vector<{count}xf32>
+%settle_e_{site}:{count} = vector.to_elements %settle_w_{site} : vector<{count}xf32>
+memref.alloca_scope.return {given} : {types}
+}}
+%settle_r_{site}_0 = llvm.mlir.undef : {record}\n",
+        types = vec!["f32"; count].join(", "),
+        given = (0..count).map(|n| format!("%settle_e_{site}#{n}")).collect::<Vec<_>>().join(", "),
+    );
+    for n in 0..count {
+        let to = match n + 1 == count {
+            true => result.trim().to_owned(),
+            false => format!("%settle_r_{site}_{}", n + 1),
+        };
+        writeln!(
+            text,
+            "{to} = llvm.insertvalue %settle_{site}#{n}, %settle_r_{site}_{n}[{n}] : {record}"
+        )
+        .unwrap();
+    }
+    Some(text)
+}
+
+/// Shared memory in one section of the program, as it lies in one window of a chip's addresses; as much as
+/// there is where the launch asks for it.
+pub fn in_window(code: &str) -> String {
+    let all = "global [200000 x i8] zeroinitializer";
+    let line = |line: &str| match line.strip_prefix('@').filter(|_| line.contains(", align 1024")) {
+        Some(_) => {
+            let line = line.replace("external global [0 x i8]", all);
+            line.replace(", align 1024", ", section \"smem\", align 1024") + "\n"
+        }
+        None => format!("{line}\n"),
+    };
+    code.lines().map(line).collect()
+}
+
 fn slots(instruction: &Instruction<'_>) -> u64 {
     let args = instruction.lowering().expect("a lowering").args();
     ty::count(args[2].ty()).expect("slots are a vector")

@@ -81,14 +81,19 @@ fn is_shared(machine: Machine<'_>, memref: Val<'_>) -> bool {
 /// and the next write, stands a barrier of scope "core". An engine reads and writes until a token is waited
 /// for that was given with it or later. Accesses to different rooms of a buffer need none.
 pub(super) fn kernel_c4(op: Op<'_>, diag: &mut Diagnostics) {
-    let Some(kernel) = Kernel::of(op).filter(|kernel| kernel.groups > 1) else { return };
-    let Some(machine) = Machine::of(op) else { return };
-    let mut buffers = Vec::new();
+    let (Some(kernel), Some(machine)) = (Kernel::of(op), Machine::of(op)) else { return };
+    let (mut buffers, mut instructions) = (Vec::new(), false);
     op.walk(&mut |inner| {
         if inner.is("device.alloc") && is_shared(machine, inner.result(0)) {
             buffers.push(inner.result(0));
         }
+        instructions |=
+            begun(machine, inner) == Some(Kind::Instructions) && is_spread(machine, inner);
     });
+    // A group for whose lanes an engine computes may be several of those that go in step.
+    if kernel.groups <= 1 && !instructions {
+        return;
+    }
     let mut order = Order { machine, buffers, reported: Vec::new() };
     order.block(kernel.body, &mut State::default(), diag);
 }
@@ -187,7 +192,13 @@ impl<'c> Order<'c> {
             self.block(block, &mut branch, diag);
             add(&mut state.read, branch.read);
             add(&mut state.written, branch.written);
-            state.begun = branch.begun;
+            if branch.begun != before.begun && !self.reported.contains(&op) {
+                self.reported.push(op);
+                let what =
+                    format!("{} begins something, or waits for it, on one way only", op.name());
+                diag.error(op, what)
+                    .help("begin what an engine does, and wait for it, under no condition");
+            }
         }
     }
 
@@ -290,7 +301,7 @@ impl<'c> Order<'c> {
         };
         let place = |((view, ty), layout): ((&View<'c>, Type<'c>), &Option<Layout>)| {
             let buffer = self.number(view.memref)?;
-            let span = reach(view.memref.ty(), ty, layout.as_ref());
+            let span = reach(view, ty, layout.as_ref());
             Some(match span {
                 Some(span) => Place::of(buffer, view.memref, &view.indices, span),
                 None => Place::whole(buffer),
@@ -313,19 +324,30 @@ impl<'c> Order<'c> {
     }
 }
 
-/// Elements from the first one of an operand to its last one, as they lie in a buffer.
-fn reach(buffer: Type<'_>, operand: Type<'_>, layout: Option<&Layout>) -> Option<i64> {
-    let (shape, own) = (ty::shape(buffer)?, ty::shape(operand)?);
+/// Whether the registers of an instruction's result are spread over lanes.
+fn is_spread<'c>(machine: Machine<'c>, op: Op<'c>) -> bool {
+    let memref = Invoke::of(op).and_then(|invoke| Some(invoke.views.last()?.memref));
+    let memory = memref.and_then(|memref| machine.memory_of(memref.ty()));
+    memory.is_some_and(|memory| memory.lanes().is_some())
+}
+
+/// Elements from the first one of a room to the last one of an operand that lies in it, where that is
+/// known.
+fn reach(view: &View<'_>, operand: Type<'_>, layout: Option<&Layout>) -> Option<i64> {
+    let (shape, own) = (ty::shape(view.memref.ty())?, ty::shape(operand)?);
     let mut extents = own;
     if let (Some(layout), [rows, columns]) = (layout, &extents[..]) {
         let panels = columns.div_ceil(layout.pitch);
         extents = vec![panels, *rows, (*columns).min(layout.pitch)];
     }
-    let (mut step, mut span) = (1, 0);
-    for (place, size) in shape.iter().rev().enumerate() {
-        let extent = extents.iter().rev().nth(place).copied().unwrap_or(1);
-        span += extent.saturating_sub(1) * step;
-        step *= size;
+    if extents.len() >= shape.len() || view.indices.len() != shape.len() {
+        return None;
     }
-    (extents.len() <= shape.len()).then_some(span as i64)
+    // What a buffer's other dimensions hold is one room: it stays inside if it does along each.
+    let inside =
+        shape.iter().zip(&view.indices).rev().enumerate().all(|(place, (&size, &index))| {
+            let extent = extents.iter().rev().nth(place).copied().unwrap_or(1);
+            number(index).is_none_or(|begin| begin as u64 + extent <= size)
+        });
+    inside.then_some(0)
 }

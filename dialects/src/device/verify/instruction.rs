@@ -197,8 +197,10 @@ fn check_fragment<'c>(
         return Err(format!("is of {meaning}, which has too many elements to check"));
     };
     let mut held = vec![0u64; elements as usize];
+    let points = affine::Points::of(fragment);
     for (lane, slot) in (0..lanes).flat_map(|lane| (0..slots).map(move |slot| (lane, slot))) {
-        let Some(element) = affine::evaluate(fragment, &[lane as i64, slot as i64]) else {
+        let element = points.as_ref().and_then(|points| points.at(&[lane as i64, slot as i64]));
+        let Some(element) = element else {
             return Err("is not a map of lane and slot".into());
         };
         let inside = element.len() == shape.len()
@@ -255,7 +257,7 @@ pub(super) fn instruction_c10(op: Op<'_>, diag: &mut Diagnostics) {
     }
     let types = region_args(op, 0).into_iter().zip(region_args(op, 1));
     for (place, (layout, (meaning, lowering))) in layouts.into_iter().zip(types).enumerate() {
-        if attr::array(layout).is_none() {
+        if layout.to_string() == "unit" {
             continue;
         }
         let flat = ty::shape(meaning).is_some_and(|shape| shape.len() == 2);

@@ -3,7 +3,7 @@
 //! What an engine does is begun only, and its registers are not to be touched until a wait. So a wait
 //! takes the registers of all such instructions and gives them back: what uses them stays behind it.
 
-use weft_dialects::device::{Copy, Fill, Invoke, Machine, Scope, Transfer, View};
+use weft_dialects::device::{Invoke, Machine, Scope, View};
 use weft_dialects::ir::{Builder, Diagnostics, Op, Type, Val, ty};
 
 use super::super::lower::invoke::{cast, in_memory, inline};
@@ -23,27 +23,19 @@ pub fn expand<'c>(
     inline(b, thread.machine, invoke, diag, &read, &write);
 }
 
-/// Whether an engine's instructions read memory that threads write: what engines bring there is theirs.
+/// Whether an engine's instructions read memory that threads write, be it by copies that they only begin.
 pub fn has_readers<'c>(machine: Machine<'c>, func: Op<'c>) -> bool {
-    let (mut reads, mut writes) = (false, false);
     let near = |view: &View<'c>| {
         let memory = machine.memory_of(view.memref.ty());
         memory.is_some_and(|own| own.scope() == Scope::Core && !own.is_registers())
     };
+    let mut found = false;
     func.walk(&mut |op| {
-        let begun = tokens::begun(machine, op);
-        if let Some(invoke) = Invoke::of(op).filter(|_| begun == Some(Kind::Instructions)) {
-            let instruction = machine.instruction(invoke.instruction);
-            reads |= instruction.is_some_and(|own| own.layouts().iter().any(Option::is_some));
+        if tokens::begun(machine, op) == Some(Kind::Instructions) {
+            found |= Invoke::of(op).is_some_and(|invoke| invoke.views.iter().any(near));
         }
-        let target = match (Transfer::of(op), Copy::of(op), Fill::of(op)) {
-            (Some(transfer), ..) => Some(transfer.target),
-            (_, Some(copy), _) => Some(copy.target),
-            (.., fill) => fill.map(|fill| fill.target),
-        };
-        writes |= begun.is_none() && target.as_ref().is_some_and(near);
     });
-    reads && writes
+    found
 }
 
 /// Waits until at most so many instructions, the last ones, are under way, which leave their `results` in

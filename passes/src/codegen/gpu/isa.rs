@@ -231,6 +231,11 @@ impl Isa {
         intrinsic(b, "llvm.nvvm.cp.async.wait.group", &[count], None);
     }
 
+    /// Returns whether threads can begin instructions of an engine, and wait for groups of them.
+    pub fn begins_instructions(self) -> bool {
+        self == Self::Ptx
+    }
+
     /// Waits until at most so many instructions of an engine, the last ones, are under way.
     pub fn wait_for_instructions(self, b: &mut Builder<'_>, count: u64) {
         let count = b.integer(ty::int(b.context(), 64), count as i64);

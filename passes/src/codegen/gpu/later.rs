@@ -14,6 +14,7 @@ use super::boxes::Steps;
 use super::registers::{self, Registers, Sides, Slot};
 use super::storage::{Storage, Thread};
 use super::together::End;
+use super::tokens::begun;
 
 /// Slots that are loaded at once: some latency is hidden, and few registers are taken.
 pub const AT_ONCE: usize = 16;
@@ -26,7 +27,11 @@ pub fn transfers<'c>(thread: &Thread<'c>, steps: &[Op<'c>]) -> FxHashMap<Val<'c>
         let Some(apply) = Apply::of(*op) else { continue };
         let inputs = apply.inputs.iter().map(|view| view.memref).filter(|memref| {
             let slots = match thread.storages.get(memref) {
-                Some(Storage::Registers { layout, .. }) => layout.slots,
+                Some(Storage::Registers { layout, shape, .. })
+                    if shape.len() == layout.shape.len() =>
+                {
+                    layout.slots
+                }
                 _ => 0,
             };
             slots > AT_ONCE as u64
@@ -49,7 +54,8 @@ pub fn transfers<'c>(thread: &Thread<'c>, steps: &[Op<'c>]) -> FxHashMap<Val<'c>
 }
 
 fn is_register<'c>(thread: &Thread<'c>, transfer: &Transfer<'c>) -> bool {
-    matches!(thread.storages.get(&transfer.target.memref), Some(Storage::Registers { .. }))
+    begun(thread.machine, transfer.op).is_none()
+        && matches!(thread.storages.get(&transfer.target.memref), Some(Storage::Registers { .. }))
         && !matches!(thread.storages.get(&transfer.source.memref), Some(Storage::Registers { .. }))
 }
 

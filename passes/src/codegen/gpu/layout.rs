@@ -33,9 +33,10 @@ impl<'c> Layout<'c> {
     /// cannot be evaluated.
     pub fn fragment(map: Attribute<'c>, lanes: u64, slots: u64, shape: &[u64]) -> Option<Self> {
         let mut table = Vec::with_capacity((lanes * slots) as usize);
+        let points = affine::Points::of(map)?;
         for slot in 0..slots as i64 {
             for lane in 0..lanes as i64 {
-                table.push(affine::evaluate(map, &[lane, slot])?);
+                table.push(points.at(&[lane, slot])?);
             }
         }
         let side_by_side = shape.len() == 1

@@ -287,6 +287,10 @@ fn expand<'c>(thread: &Thread<'c>, op: Op<'c>, waits: &tokens::Waits<'c>, diag: 
     } else if let Some(fill) = Fill::of(op) {
         boxes::fill(b, thread, &fill, diag);
     } else if let Some(invoke) = Invoke::of(op) {
+        if tokens::begun(thread.machine, op).is_some() && !thread.isa.begins_instructions() {
+            diag.error(op, "threads cannot begin this instruction and go on")
+                .help("use an instruction without an engine on this architecture");
+        }
         invoke::expand(b, thread, &invoke, diag);
     } else if let Some(apply) = Apply::of(op) {
         lanes::apply(b, thread, &apply, diag);

@@ -50,7 +50,7 @@ impl<'c> Blocks<'_, 'c> {
             return;
         };
         let steps = Steps::of(self, starts);
-        let (count, begun) = (steps.count(), self.block.begun());
+        let (count, begun) = (steps.count(), self.block.steps_ahead());
         let operands = self.operands();
         // As many pieces everywhere: waits count them.
         let between = self.pieces_between(operands.len() as u64);

@@ -146,7 +146,7 @@ pub fn turns<'c>(machine: Machine<'c>, kernel: Op<'c>) -> Option<Turns> {
     };
     let (tiles, steps) = (rounds(false), rounds(true));
     // The last steps bring the last one again, and parts of it.
-    let again = block.begun();
+    let again = block.steps_ahead();
     let mut sum = Turns::default();
     let mut add = |times: u64, own: Turns| {
         sum.taken += own.taken * times * tiles;
@@ -321,6 +321,7 @@ fn points(block: &Block<'_>, side: usize, sizes: &[u64]) -> Vec<Vec<Vec<i64>>> {
     debug_assert!(side == M || side == N);
     let operand = block.operand(block.inputs[side]);
     let map = block.instruction().fragments()[operand].expect("operands have fragments");
+    let map = affine::Points::of(map).expect("a fragment is a map");
     let lane_sides: Vec<u64> = block.lane_sides().into_iter().map(|(_, size)| size).collect();
     // The sizes of the sides along each dimension of an operand.
     let dims: Vec<Vec<u64>> = match &block.core {
@@ -346,7 +347,7 @@ fn points(block: &Block<'_>, side: usize, sizes: &[u64]) -> Vec<Vec<Vec<i64>>> {
         let known = digits(round, outer);
         for slot in 0..slots as i64 {
             let lane = |lane: u64| {
-                let place = affine::evaluate(map, &[lane as i64, slot]).unwrap_or_default();
+                let place = map.at(&[lane as i64, slot]).unwrap_or_default();
                 let sides = place.into_iter().zip(&dims);
                 let place = sides.flat_map(|(place, sides)| digits(place as u64, sides));
                 known.iter().copied().chain(place).collect()

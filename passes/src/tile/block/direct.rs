@@ -56,7 +56,13 @@ impl<'c> Block<'c> {
             let swizzle = Some(Swizzle { bits, keep, shift });
             let layout = (Layout { pitch: layout.pitch, swizzle }, layout.rows);
             let lying = Lying { inner: self.axes[inner], layout: layout.0 };
-            (inner == along).then_some(Direct { lying, rows: layout.1 })
+            // Operands begin at whole panels, or go into a panel several times.
+            let (quantum, pitch) = (self.quanta()[inner], layout.0.pitch);
+            let whole = match inner {
+                K => pitch.is_multiple_of(quantum),
+                _ => quantum.is_multiple_of(pitch),
+            };
+            (inner == along && whole).then_some(Direct { lying, rows: layout.1 })
         };
         let both = [own(M)?, own(N)?];
         self.direct = Some(both);

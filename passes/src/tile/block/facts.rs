@@ -5,6 +5,7 @@
 //!                     bytes / bandwidth, latency / blocks) + two barriers
 //! matrix   step = max(the first two and a part of the smaller, bytes / bandwidth of the cache and a part
 //!                     of that, what a block alone does one after the other / blocks) + barriers
+//! engines  step = max(instructions · issue, turns of banks, bytes / bandwidth of the cache, latency / steps ahead)
 //! time  = ⌈tiles / units⌉ · (steps · step + what the sums take)
 //! ```
 
@@ -187,8 +188,9 @@ impl Facts {
 
     /// The numbers of stages that are compared for a block of matrix instructions, and whether an
     /// engine brings later ones: one, and more where there is a later step to bring ahead and a way
-    /// for it. That is registers where groups share the tiles out evenly, for each copy of an engine has
-    /// an address of its own to be added up; an engine elsewhere. Several blocks of lanes take turns in a
+    /// for it. For an instruction that takes tiles where they lie that is an engine; else registers where
+    /// groups share the tiles out evenly, for each copy of an engine has an address of its own to be added
+    /// up, and an engine elsewhere. Several blocks of lanes take turns in a
     /// unit.
     pub(super) fn stages(
         &self,
@@ -342,7 +344,7 @@ impl Facts {
     fn by_engines(&self, nest: &Nest<'_>, block: &Block<'_>, work: &Work) -> Step {
         let &Work { compute, near, resident, .. } = work;
         let far = self.far_cycles(nest, block);
-        let waits = (self.latency + far) / block.begun() as f64 / resident;
+        let waits = (self.latency + far) / block.steps_ahead() as f64 / resident;
         let cycles = compute.max(near).max(far).max(waits);
         Step { far, waits, barriers: 0.0, cycles }
     }
@@ -372,7 +374,7 @@ impl Facts {
             (1, _) => arrives + stores + own,
             (2, false) => arrives.max(stores + own),
             (_, false) => arrives.max(own),
-            (_, true) => (arrives / block.begun() as f64).max(own),
+            (_, true) => (arrives / block.steps_ahead() as f64).max(own),
         };
         let waits = waits / resident;
         let barriers = match (block.rotates(), block.rooms()) {

@@ -43,10 +43,10 @@ impl Block<'_> {
         let own = mapping.axes.iter().position(|own| own.contains(&self.axes[K]))?;
         let operand = self.operand(self.inputs[M]);
         let dim = mapping.dims[operand].iter().flatten().position(|&dim| dim == own)?;
-        let map = (*self.instruction().fragments().get(operand)?)?;
+        let map = affine::Points::of((*self.instruction().fragments().get(operand)?)?)?;
         let held = |lane: u64| {
             let slots = 0..self.slots(operand) as i64;
-            let place = |slot| Some(affine::evaluate(map, &[lane as i64, slot])?[dim] as u64);
+            let place = |slot| Some(map.at(&[lane as i64, slot])?[dim] as u64);
             let mut found: Vec<u64> = slots.map(place).collect::<Option<_>>()?;
             found.sort_unstable();
             found.dedup();

@@ -114,10 +114,7 @@ impl<'c> Block<'c> {
     fn by(machine: Machine<'c>, nest: &Nest<'c>, instruction: Instruction<'c>) -> Vec<Self> {
         let Some(&registers) = instruction.operands().last() else { return Vec::new() };
         let Some(lanes) = Lanes::of(machine, registers) else { return Vec::new() };
-        let held = instruction.operands().iter().all(|memory| *memory == registers)
-            && instruction.engine().is_none()
-            && instruction.fragments().iter().all(Option::is_some);
-        if !held && !direct::is_direct(machine, &instruction) {
+        if !takes_tiles(machine, &instruction) {
             return Vec::new();
         }
         if has_axes(&instruction) {
@@ -256,6 +253,8 @@ impl<'c> Block<'c> {
             return None;
         };
         let instruction = machine.instruction(compute.instruction)?;
+        let own = instruction.operands().last() == Some(&inner.memory.as_str());
+        (own && takes_tiles(machine, &instruction)).then_some(())?;
         let lanes = Lanes::of(machine, &inner.memory)?;
         let mut block = match (&compute.axes, compute.lanes) {
             (Some(_), _) => Self::matrix(nest, mapping_of(machine, nest, compute)?, lanes)?,
@@ -351,9 +350,9 @@ impl<'c> Block<'c> {
         if self.ahead { self.stages } else { self.stages.saturating_sub(1).max(1) }
     }
 
-    /// Steps whose inputs are brought before the first one is computed: one less than there are rooms, two
+    /// Steps whose inputs are brought ahead of the one that is computed: one less than there are rooms, two
     /// where the instruction may still read another step's room than the one that it is begun on.
-    pub fn begun(&self) -> u64 {
+    pub fn steps_ahead(&self) -> u64 {
         let kept = if self.direct.is_some() && self.rooms() > 2 { 2 } else { 1 };
         self.rooms() - kept
     }
@@ -435,6 +434,16 @@ impl<'c> Block<'c> {
     pub fn widest(&self, elem_bytes: u64) -> u64 {
         (self.access_bytes / elem_bytes).max(1)
     }
+}
+
+/// Whether an instruction takes its factors from a block's tiles: by way of registers, or where they lie.
+fn takes_tiles<'c>(machine: Machine<'c>, instruction: &Instruction<'c>) -> bool {
+    let Some(registers) = instruction.operands().last() else { return false };
+    let held = instruction.operands().iter().all(|memory| memory == registers)
+        && instruction.engine().is_none()
+        && instruction.fragments().iter().all(Option::is_some);
+    let loads = || Ways::of(machine, registers).is_some_and(|ways| ways.load.is_some());
+    held && loads() || direct::is_direct(machine, instruction)
 }
 
 /// The lanes of a register file.
