@@ -176,6 +176,31 @@ fn instructions_of_warpgroups_take_factors_as_they_lie() {
     }
 }
 
+/// What is brought ahead goes on over the borders of the reductions, and groups lie along both axes.
+#[test]
+fn warpgroups_reduce_along_several_axes() {
+    let [m, n, r, k] = [136, 264, 3, 72];
+    let what = ("C[m,n] += A[r,m,k] * B[r,k,n]", format!("m={m},n={n},r={r},k={k}"));
+    let context = weft::context();
+    let (mut unit, _) = unit(&context, "h200", (what.0, &what.1), "f16");
+    unit.lower(Stage::Tile).expect("the machine can do it");
+    let tiles = r#"on @wgmma_m64n64k16_f16_kn axes [0, 1, 3] tiles [#tile.rtile<"smem"[128, 128, 1, 64]>, #tile.rtile<"acc"[64, 64, 1, 16]>] layouts [array<i64: 3, 64, 3, 3, 3>, array<i64: 1, 64, 3, 3, 3>] schedule <ahead = @stage_ahead, stages = 4>"#;
+    let text = device_program("h200", &with_tiles(&unit.module().text(), tiles));
+    let mut random = Random(6);
+    let [a, b] = [r * m * k, r * k * n].map(|count| random.numbers(count, "f16"));
+    let factors = [&a, &b].map(|numbers| bytes(numbers, "f16"));
+    let mut given: Vec<_> = factors.into_iter().chain([vec![0xff; (m * n * 4) as usize]]).collect();
+    host::run("h200", &text, &mut given);
+    let product = |i: u64, j: u64, q: u64, p: u64| {
+        a[((q * m + i) * k + p) as usize] * b[((q * k + p) * n + j) as usize]
+    };
+    let sum = |i: u64, j: u64| -> f64 {
+        (0..r).flat_map(|q| (0..k).map(move |p| (q, p))).map(|(q, p)| product(i, j, q, p)).sum()
+    };
+    let wanted: Vec<f64> = (0..m * n).map(|place| sum(place / n, place % n)).collect();
+    assert!(numbers(&given[2], "f32") == wanted);
+}
+
 /// An epilogue's inputs come to the lanes that hold the sums.
 #[test]
 fn epilogues_run_where_warpgroups_hold_sums() {
