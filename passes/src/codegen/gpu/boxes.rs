@@ -25,7 +25,14 @@ pub struct Steps<'a, 'c> {
     pub run: u64,
 }
 
-impl<'c> Steps<'_, 'c> {
+impl<'a, 'c> Steps<'a, 'c> {
+    /// Those of a transfer.
+    pub fn of(transfer: &'a Transfer<'c>) -> Self {
+        let Transfer { sizes, from_strides: from, to_strides: to, limits, pads, run, .. } =
+            transfer;
+        Self { sizes, from, to, limits, pads: *pads, run: *run }
+    }
+
     /// Returns whether a point of the box is not left out, where that is not always so.
     pub fn inside(&self, b: &mut Builder<'c>, point: &[Val<'c>]) -> Option<Val<'c>> {
         let mut inside = None;
@@ -73,10 +80,8 @@ pub fn transfer<'c>(
     transfer: &Transfer<'c>,
     diag: &mut Diagnostics,
 ) {
-    let Transfer { source, target, sizes, from_strides, to_strides, .. } = transfer;
-    let Transfer { limits, pads, run, .. } = transfer;
-    let moved = Steps { sizes, from: from_strides, to: to_strides, limits, pads: *pads, run: *run };
-    move_box(b, thread, transfer.op, [source, target], &moved, diag);
+    let ends = [&transfer.source, &transfer.target];
+    move_box(b, thread, transfer.op, ends, &Steps::of(transfer), diag);
 }
 
 /// Puts a fill before the operation.

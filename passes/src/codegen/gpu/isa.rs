@@ -231,9 +231,10 @@ impl Isa {
         intrinsic(b, "llvm.nvvm.cp.async.wait.group", &[count], None);
     }
 
-    /// Returns whether threads can begin instructions of an engine, and wait for groups of them.
-    pub fn begins_instructions(self) -> bool {
-        self == Self::Ptx
+    /// Returns whether threads can begin instructions of an engine that leave such numbers in registers, and
+    /// wait for groups of them.
+    pub fn begins_instructions(self, elem: Type<'_>) -> bool {
+        self == Self::Ptx && self.register_class(elem).is_some()
     }
 
     /// Waits until at most so many instructions of an engine, the last ones, are under way.
@@ -267,10 +268,8 @@ impl Isa {
             (Self::Ptx, "f32") => Some("f"),
             (Self::Ptx, "f64") => Some("d"),
             (Self::Ptx, "i16") => Some("h"),
-            (Self::Ptx, "i32") | (Self::Amdgcn, "f32" | "i32") => Some(match self {
-                Self::Ptx => "r",
-                Self::Amdgcn => "v",
-            }),
+            (Self::Ptx, "i32") => Some("r"),
+            (Self::Amdgcn, "f32" | "i32") => Some("v"),
             _ => None,
         }
     }

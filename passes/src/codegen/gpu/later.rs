@@ -75,16 +75,13 @@ impl<'a, 'c> Later<'a, 'c> {
         transfer: &'a Transfer<'c>,
         diag: &mut Diagnostics,
     ) -> Option<Self> {
-        let Transfer { source, target, sizes, from_strides, to_strides, .. } = transfer;
-        let Transfer { limits, pads, run, .. } = transfer;
-        let moved =
-            Steps { sizes, from: from_strides, to: to_strides, limits, pads: *pads, run: *run };
-        let from = End::new(b, thread, source, from_strides)?;
+        let (target, moved) = (&transfer.target, Steps::of(transfer));
+        let from = End::new(b, thread, &transfer.source, moved.from)?;
         let Storage::Registers { slots, shape, layout } = thread.storage(target) else {
             return None;
         };
         let registers = Registers { shape, layout, slots: *slots, view: target };
-        let sides = Sides { sizes, steps: to_strides };
+        let sides = Sides { sizes: moved.sizes, steps: moved.to };
         let slots = registers.slots(b, thread, transfer.op, sides, diag)?;
         Some(Self { registers, slots, from, moved })
     }

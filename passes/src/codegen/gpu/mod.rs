@@ -287,9 +287,13 @@ fn expand<'c>(thread: &Thread<'c>, op: Op<'c>, waits: &tokens::Waits<'c>, diag: 
     } else if let Some(fill) = Fill::of(op) {
         boxes::fill(b, thread, &fill, diag);
     } else if let Some(invoke) = Invoke::of(op) {
-        if tokens::begun(thread.machine, op).is_some() && !thread.isa.begins_instructions() {
-            diag.error(op, "threads cannot begin this instruction and go on")
-                .help("use an instruction without an engine on this architecture");
+        let result = invoke.views.last().and_then(|view| ty::elem(view.memref.ty()));
+        if tokens::begun(thread.machine, op).is_some()
+            && !result.is_some_and(|elem| thread.isa.begins_instructions(elem))
+        {
+            diag.error(op, "threads cannot begin this instruction and go on").help(
+                "use an instruction without an engine on this architecture, or with other sums",
+            );
         }
         invoke::expand(b, thread, &invoke, diag);
     } else if let Some(apply) = Apply::of(op) {

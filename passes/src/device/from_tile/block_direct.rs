@@ -50,13 +50,13 @@ impl<'c> Blocks<'_, 'c> {
             return;
         };
         let steps = Steps::of(self, starts);
-        let (count, begun) = (steps.count(), self.block.steps_ahead());
+        let (count, ahead) = (steps.count(), self.block.steps_ahead());
         let operands = self.operands();
         // As many pieces everywhere: waits count them.
         let between = self.pieces_between(operands.len() as u64);
         let all = between.concat();
         let mut carried: Vec<Val<'c>> = Vec::new();
-        for step in 0..begun {
+        for step in 0..ahead {
             let at = steps.at(b, Sum::number(step.min(count - 1) as i64));
             let place = (&at[..], &Sum::number(step as i64));
             carried.extend(self.bring_pieces(b, way, &all, place, fold));
@@ -66,12 +66,12 @@ impl<'c> Blocks<'_, 'c> {
         let ends = [Sum::number(0), Sum::number(count as i64)];
         let last = scf_for_carrying(b, &ends[0], &ends[1], 1, &carried, |b, step, carried| {
             let step = Sum::value(step);
-            let (brought, before) = carried.split_at(begun as usize);
+            let (brought, before) = carried.split_at(ahead as usize);
             wait(b, &brought[..1]);
             self.barrier(b);
-            let later = step.clone().plus(&Sum::number(begun as i64), 1);
+            let later = step.clone().plus(&Sum::number(ahead as i64), 1);
             let at = steps.at_or_last(b, &later);
-            let rooms = [0, begun as i64].map(|later| self.room_of(b, &step, later));
+            let rooms = [0, ahead as i64].map(|later| self.room_of(b, &step, later));
             let (mut token, mut next) = (None, None);
             for (operand, pieces) in operands.iter().zip(&between) {
                 next = self.bring_pieces(b, way, pieces, (&at, &rooms[1]), fold).or(next);
@@ -80,7 +80,7 @@ impl<'c> Blocks<'_, 'c> {
             wait(b, before);
             brought[1..].iter().copied().chain(next).chain(token).collect()
         });
-        let (brought, instructions) = last.split_at(begun as usize);
+        let (brought, instructions) = last.split_at(ahead as usize);
         wait(b, instructions);
         wait(b, brought);
     }

@@ -29,8 +29,7 @@ pub struct Laid<'c> {
 /// The best way round of an input's tile, plain or interleaved, in its best layout, by a part of its
 /// accesses. `room` are the bytes that it may take, and `pack_cycles` are what lanes take to put an
 /// element beside others that are neighbours of it for the instruction only. `None` where the tile is
-/// to go through registers
-/// and is not whole pieces of them, or an engine would have to turn it.
+/// to go through registers and is not whole pieces of them, or an engine would have to turn it.
 pub fn lie<'c>(
     banks: Banks,
     nest: &Nest<'c>,

@@ -52,17 +52,16 @@ impl<'c> Block<'c> {
                 *[side, K].iter().find(|own| mapping.axes[last].contains(&self.axes[**own]))?;
             let access = &nest.inputs[self.inputs[side]];
             let (_, along) = self.run(nest, access, [side, K]);
-            let [bits, keep, shift] = layout.swizzle;
-            let swizzle = Some(Swizzle { bits, keep, shift });
-            let layout = (Layout { pitch: layout.pitch, swizzle }, layout.rows);
-            let lying = Lying { inner: self.axes[inner], layout: layout.0 };
             // Operands begin at whole panels, or go into a panel several times.
-            let (quantum, pitch) = (self.quanta()[inner], layout.0.pitch);
+            let (quantum, pitch, rows) = (self.quanta()[inner], layout.pitch, layout.rows);
             let whole = match inner {
                 K => pitch.is_multiple_of(quantum),
                 _ => quantum.is_multiple_of(pitch),
             };
-            (inner == along && whole).then_some(Direct { lying, rows: layout.1 })
+            let [bits, keep, shift] = layout.swizzle;
+            let layout = Layout { pitch, swizzle: Some(Swizzle { bits, keep, shift }) };
+            let lying = Lying { inner: self.axes[inner], layout };
+            (inner == along && whole).then_some(Direct { lying, rows })
         };
         let both = [own(M)?, own(N)?];
         self.direct = Some(both);
