@@ -292,9 +292,11 @@ def Tile_ComputeOp : Tile_Op<"compute", [AttrSizedOperandSegments, SingleBlock]>
 
     Axes are those of the payload's last `linalg.generic`, in its order; where that
     one has no reduction and only changes what one with a reduction gives it (an
-    epilogue: bias, activation, residual), those of the latter. The first rTile is
+    epilogue: bias, activation, residual, a cast), those of the latter. Where the epilogue
+    stores another type, sums are a `tensor.empty` of their own, an input of the epilogue,
+    that exists in registers only. The first rTile is
     the tile of one rTask; the last one is in registers. Between them one
-    may cut a reduction, whose sums wait in the output. `lanes` is the axis that the
+    may cut a reduction, whose sums wait in the output, if that is of their type. `lanes` is the axis that the
     instruction's lanes run along; without it every point is done alone. An instruction that has axes of its own has them
     in `axes` instead: for each, the axis of the nest that it is, or -1 where one
     point of it is used. Where one of them is several axes of the nest, fused with

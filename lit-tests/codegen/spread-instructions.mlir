@@ -4,7 +4,7 @@
 //
 // RUN: weft kernel 'C[m,n] += A[m,k] * B[k,n]' --shape m=4096,n=4096,k=4096 --dtype f16 --device mi300x --emit llvm -o - | FileCheck %s
 //
-//          CHECK: define {{.+}} @expression_0(
+//          CHECK: define {{.+}} @expression_0_1(
 // CHECK-COUNT-16: call void @llvm.amdgcn.sched.group.barrier(i32 8, i32 1, i32 0)
 //     CHECK-NEXT: call void @llvm.amdgcn.sched.group.barrier(i32 150, i32 8, i32 0)
 //      CHECK-NOT: sched.group.barrier

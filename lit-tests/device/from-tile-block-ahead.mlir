@@ -9,7 +9,7 @@
 //
 //  TILE: layouts [array<i64: 2, {{.+}}>, array<i64: 2, {{.+}}>] schedule <stages = 3>
 //
-//       ROOMS: device.kernel @expression_0 tasks {{.+}} groups 8 {
+//       ROOMS: device.kernel @expression_0_1 tasks {{.+}} groups 8 {
 //       ROOMS:   %[[A:.+]] = device.alloc swizzle [2, 3, 3] : memref<2x256x32xf16, "smem">
 //       ROOMS:   %[[B:.+]] = device.alloc swizzle [3, 3, 3] : memref<2x128x32xf16, "smem">
 //       ROOMS:   device.barrier "core"
@@ -37,7 +37,7 @@
 // RUN: sed 's/tiles .#tile.rtile<"smem".*because/tiles [#tile.rtile<"smem"[256, 128, 16]>, #tile.rtile<"reg"[64, 64, 16]>] layouts [array<i64: 2, 16, 1, 3, 3>, array<i64: 1, 136>] schedule <interleave = [1], stages = 2> because/' %t.chosen.mlir > %t.mlir
 // RUN: weft compile %t.mlir --emit device -o - | FileCheck %s
 //
-//       CHECK: device.kernel @expression_0 tasks {{.+}} groups 8 {
+//       CHECK: device.kernel @expression_0_1 tasks {{.+}} groups 8 {
 // What a group brings, in registers: rounds, runs of a lane, elements of a run, lanes.
 //       CHECK:   %[[A:.+]] = device.alloc : memref<{{.+}}x32xf16, "reg">
 //       CHECK:   %[[B:.+]] = device.alloc : memref<{{.+}}x32xf16, "reg">
@@ -60,16 +60,16 @@
 //
 // RUN: sed 's/stages = 2/stages = 4/' %t.mlir > %t.three.mlir
 // RUN: not weft compile %t.three.mlir -o %t.weft 2>&1 | FileCheck %s --check-prefix=THREE
-// THREE: error: @expression_0 has a schedule of 4 `stages`, and @reg holds one step ahead of two in @smem
+// THREE: error: @expression_0_1 has a schedule of 4 `stages`, and @reg holds one step ahead of two in @smem
 // THREE: help: give 1 to 3
 
 // RUN: sed 's/interleave = .1./interleave = [2]/' %t.mlir > %t.deep.mlir
 // RUN: not weft compile %t.deep.mlir -o %t.weft 2>&1 | FileCheck %s --check-prefix=DEEP
-// DEEP: error: @expression_0 has a schedule whose `interleave` is [2], which changes nothing that a lane takes
+// DEEP: error: @expression_0_1 has a schedule whose `interleave` is [2], which changes nothing that a lane takes
 // DEEP: help: give some of [0, 1], along which a lane has several operands
 
 // RUN: sed 's/"smem".256, 128, 16./"smem"[64, 64, 16]/' %t.mlir > %t.uneven.mlir
 // RUN: sed -i 's/"reg".64, 64, 16./"reg"[16, 16, 16]/' %t.uneven.mlir
 // RUN: not weft compile %t.uneven.mlir -o %t.weft 2>&1 | FileCheck %s --check-prefix=UNEVEN
-// UNEVEN: error: @expression_0 has a schedule of 2 `stages`, and 16 groups cannot share out a tile of 64 x 16 evenly
+// UNEVEN: error: @expression_0_1 has a schedule of 2 `stages`, and 16 groups cannot share out a tile of 64 x 16 evenly
 // UNEVEN: help: give 1, or sizes of the first rTile that are multiples of what all lanes move at once

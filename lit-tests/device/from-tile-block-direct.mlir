@@ -7,7 +7,7 @@
 // RUN: weft compile %t.mlir --emit device -o - | FileCheck %s
 // RUN: weft compile %t.mlir --emit ptx -o - | FileCheck %s --check-prefix=PTX
 //
-//       CHECK: device.kernel @expression_0 tasks 1024 groups 2
+//       CHECK: device.kernel @expression_0_1 tasks 1024 groups 2
 //       CHECK:   %[[A:.+]] = device.alloc swizzle [3, 3, 3] : memref<4x1x128x64xf16, "smem">
 //       CHECK:   %[[B:.+]] = device.alloc swizzle [3, 3, 3] : memref<4x2x64x64xf16, "smem">
 //       CHECK:   device.transfer @stage_ahead %arg1[%{{.+}}, %{{.+}}] to %[[A]][%{{.+}}] sizes [32, 1, 64] from_strides [4096, 64, 1] to_strides [64, 8192, 1] run 8
@@ -29,8 +29,8 @@
 // the step before are 4 before those of this one. Copies are shown to the engine that reads them; no element
 // is loaded from shared memory.
 //
-//     PTX: // launch expression_0 threads 256 groups 1 shared 131072
-//     PTX: .entry expression_0(
+//     PTX: // launch expression_0_1 threads 256 groups 1 shared 131072
+//     PTX: .entry expression_0_1(
 //     PTX: cp.async.wait_group 8;
 // PTX-NEXT: fence.proxy.async.shared::cta
 // PTX-NEXT: bar.sync
@@ -47,7 +47,7 @@
 //
 // RUN: sed 's/ schedule <ahead = @stage_ahead, stages = 4>//' %t.mlir > %t.plain.mlir
 // RUN: weft compile %t.plain.mlir --emit ptx -o - | FileCheck %s --check-prefix=PLAIN
-// PLAIN: .entry expression_0(
+// PLAIN: .entry expression_0_1(
 // PLAIN: st.shared.v4
 // PLAIN: fence.proxy.async.shared::cta
 // PLAIN: bar.sync
@@ -58,17 +58,17 @@
 //
 // RUN: sed 's/array<i64: 2, 64, 3, 3, 3>/array<i64: 2, 72>/' %t.mlir > %t.pitch.mlir
 // RUN: not weft compile %t.pitch.mlir -o %t.weft 2>&1 | FileCheck %s --check-prefix=PITCH
-// PITCH: error: @expression_0 has a layout of input 0 that @wgmma_m64n128k16_f16_kn does not take
+// PITCH: error: @expression_0_1 has a layout of input 0 that @wgmma_m64n128k16_f16_kn does not take
 // PITCH: help: give [2, 64, 3, 3, 3]
 //
 // RUN: sed 's/stages = 4/stages = 2/' %t.mlir > %t.two.mlir
 // RUN: not weft compile %t.two.mlir -o %t.weft 2>&1 | FileCheck %s --check-prefix=TWO
-// TWO: error: @expression_0 has a schedule of 2 `stages`, and @wgmma_m64n128k16_f16_kn takes tiles where they lie, those of the step before, too
+// TWO: error: @expression_0_1 has a schedule of 2 `stages`, and @wgmma_m64n128k16_f16_kn takes tiles where they lie, those of the step before, too
 // TWO: help: give 1, or 3 or more with @stage_ahead `ahead`
 //
 // RUN: sed 's/stages = 4/stages = 8/' %t.mlir > %t.room.mlir
 // RUN: not weft compile %t.room.mlir -o %t.weft 2>&1 | FileCheck %s --check-prefix=ROOM
-// ROOM: error: @expression_0 has tiles of 16384 and 16384 bytes in 8 rooms: 262144 bytes of @smem, which has 232448
+// ROOM: error: @expression_0_1 has tiles of 16384 and 16384 bytes in 8 rooms: 262144 bytes of @smem, which has 232448
 
 // Without the wait for the instructions of the step before a room is filled that they may still read; without
 // that for a step's copies the instructions read what is not there yet.
@@ -101,4 +101,4 @@
 //
 // RUN: sed '/tile.compute/{s/on @wgmma_m64n128k16_f16_kn/on @mma_m16n8k16_f16/;s/ schedule <ahead = @stage_ahead, stages = 4>//}' %t.mlir > %t.other.mlir
 // RUN: not weft compile %t.other.mlir -o %t.weft 2>&1 | FileCheck %s --check-prefix=OTHER
-// OTHER: error: @expression_0 has layouts, and no tiles that groups can share
+// OTHER: error: @expression_0_1 has layouts, and no tiles that groups can share

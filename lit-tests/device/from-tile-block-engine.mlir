@@ -6,7 +6,7 @@
 // RUN: weft compile %t.mlir --emit device -o - | FileCheck %s
 // RUN: weft compile %t.mlir --emit ptx -o - | FileCheck %s --check-prefix=PTX
 //
-//       CHECK: device.kernel @expression_0
+//       CHECK: device.kernel @expression_0_1
 //       CHECK:   %[[A:.+]] = device.alloc : memref<3x128x24xf16, "smem">
 //       CHECK:   %[[B:.+]] = device.alloc : memref<3x16x136xf16, "smem">
 // CHECK-COUNT-4: device.transfer @stage_ahead {{.+}} -> !device.token
@@ -32,19 +32,19 @@
 //
 // RUN: sed 's/, stages = 3/, stages = 6/' %t.mlir > %t.six.mlir
 // RUN: weft compile %t.six.mlir --emit ptx -o - | FileCheck %s --check-prefix=ASKS
-// ASKS: // launch expression_0 threads 128 groups 1 shared 63488
-// ASKS: .extern .shared .align 1024 .b8 expression_0$shared[];
+// ASKS: // launch expression_0_1 threads 128 groups 1 shared 63488
+// ASKS: .extern .shared .align 1024 .b8 expression_0_1$shared[];
 
 // RUN: sed 's/, stages = 3/, stages = 16/' %t.mlir > %t.many.mlir
 // RUN: not weft compile %t.many.mlir -o %t.weft 2>&1 | FileCheck %s --check-prefix=MANY
-// MANY: error: @expression_0 has tiles of 6144 and 4352 bytes in 16 rooms: 167936 bytes of @smem, which has 166912
+// MANY: error: @expression_0_1 has tiles of 6144 and 4352 bytes in 16 rooms: 167936 bytes of @smem, which has 166912
 // MANY: help: give fewer `stages`, or a smaller first rTile
 
 // What an engine cannot do is refused.
 //
 // RUN: sed 's/, stages = 3/, stages = 1/' %t.mlir > %t.one.mlir
 // RUN: not weft compile %t.one.mlir -o %t.weft 2>&1 | FileCheck %s --check-prefix=ONE
-// ONE: error: @expression_0 has a schedule with @stage_ahead `ahead`, and one stage
+// ONE: error: @expression_0_1 has a schedule with @stage_ahead `ahead`, and one stage
 // ONE: help: leave it out, or give 2 `stages` or more
 //
 // RUN: sed 's/ahead = @stage_ahead/ahead = @stage/' %t.mlir > %t.way.mlir
@@ -54,7 +54,7 @@
 //
 // RUN: sed 's/layouts .array<i64: 2, 24>/layouts [array<i64: 0, 136>/' %t.mlir > %t.turned.mlir
 // RUN: not weft compile %t.turned.mlir -o %t.weft 2>&1 | FileCheck %s --check-prefix=TURNED
-// TURNED: error: @expression_0 has a schedule with @stage_ahead `ahead`, which cannot write the tile of input 0
+// TURNED: error: @expression_0_1 has a schedule with @stage_ahead `ahead`, which cannot write the tile of input 0
 // TURNED: help: let the tile lie as the tensor does, 4 bytes side by side in both, or leave `ahead` out
 
 // Without a barrier behind the wait others read what only some have waited for.

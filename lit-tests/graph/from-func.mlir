@@ -35,7 +35,7 @@ func.func @layer(%x: tensor<4x8xf32>, %w: tensor<8x16xf32>, %b: tensor<4x16xf32>
 //       TOSA:     arith.maximumf
 //   TOSA-NOT:   tosa.
 
-//    CLAMPED: tile.run "clamped" @func_0_func
+//    CLAMPED: tile.run "clamped" @func_0_1
 //CLAMPED-NOT: tile.run
 //    CLAMPED: tile.compute {{.+}} on @valu lanes
 func.func @clamped(%x: tensor<3x16xf32>, %b: tensor<1x16xf32>) -> tensor<3x16xf32> {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use proptest::prelude::*;
 use weft_dialects::graph::GraphBuilder;
 use weft_dialects::ir::payload::{Axis, Payload, Scalar};
-use weft_dialects::ir::{Linear, Op, Val, context, empty_module, module_op, ty};
+use weft_dialects::ir::{Linear, Op, Type, Val, context, empty_module, module_op, ty};
 use weft_passes::interpret::run_tile_graph;
 use weft_passes::{graph, tile};
 
@@ -39,6 +39,8 @@ enum Step {
     Turned,
     /// Plus the number of the row: does not join what was made before.
     Counted,
+    /// As half as many bits; those after it are on these.
+    Narrow,
 }
 
 const INPUTS: [&str; 7] = ["a", "b", "c", "column", "row", "residual", "turned"];
@@ -46,14 +48,14 @@ const INPUTS: [&str; 7] = ["a", "b", "c", "column", "row", "residual", "turned"]
 /// A nest over all of `shape` of inputs that move along the axes given.
 fn each<'c>(
     p: &mut Payload<'c>,
-    shape: &[u64],
+    (shape, elem): (&[u64], Type<'c>),
     inputs: &[(Val<'c>, &[usize])],
     body: impl FnOnce(&mut Scalar<'c>, &[Val<'c>]) -> Val<'c>,
 ) -> Val<'c> {
     let rank = shape.len();
     let along = |axes: &[usize]| axes.iter().map(|&axis| Linear::axis(rank, axis)).collect();
     let inputs: Vec<_> = inputs.iter().map(|(value, axes)| (*value, along(axes))).collect();
-    let out = p.empty(shape, ty::int(p.context(), 64));
+    let out = p.empty(shape, elem);
     let all: Vec<usize> = (0..rank).collect();
     let kinds = vec![Axis::Parallel; rank];
     p.generic(&kinds, &inputs, &[(out, along(&all))], |b, args| vec![body(b, args)])[0]
@@ -65,11 +67,11 @@ fn make<'c>(p: &mut Payload<'c>, maker: Maker, [m, n]: [u64; 2], a: &[Val<'c>]) 
     let at = |axes: &[usize]| axes.iter().map(|&axis| Linear::axis(3, axis)).collect::<Vec<_>>();
     let start = match maker {
         Maker::Product => p.fill_int(0, &[m, n], elem),
-        Maker::Biased => each(p, &[m, n], &[(a[3], &[1])], |_, x| x[0]),
+        Maker::Biased => each(p, (&[m, n], elem), &[(a[3], &[1])], |_, x| x[0]),
         Maker::Greatest => p.fill_int(-1000, &[m, n], elem),
         Maker::Doubled => {
-            let rows = each(p, &[m, n], &[(a[3], &[1])], |_, x| x[0]);
-            return each(p, &[m, n], &[(rows, &[0, 1])], |b, x| b.add(x[0], x[0]));
+            let rows = each(p, (&[m, n], elem), &[(a[3], &[1])], |_, x| x[0]);
+            return each(p, (&[m, n], elem), &[(rows, &[0, 1])], |b, x| b.add(x[0], x[0]));
         }
     };
     let kinds = [Axis::Parallel, Axis::Parallel, Axis::Reduction];
@@ -88,22 +90,32 @@ fn make<'c>(p: &mut Payload<'c>, maker: Maker, [m, n]: [u64; 2], a: &[Val<'c>]) 
 /// The payload of a step on `a[0]`; the others are the last four inputs.
 fn take<'c>(p: &mut Payload<'c>, step: Step, [m, n]: [u64; 2], a: &[Val<'c>]) -> Val<'c> {
     let x: (Val<'c>, &[usize]) = (a[0], &[0, 1]);
-    let add = |b: &mut Scalar<'c>, x: &[Val<'c>]| b.add(x[0], x[1]);
+    let elem = ty::elem(a[0].ty()).expect("a tensor");
+    let whole: (&[u64], _) = (&[m, n], elem);
+    // Inputs have 64 bits, and what is made of them has those of the step.
+    let add = |b: &mut Scalar<'c>, x: &[Val<'c>]| {
+        let other = if x[1].ty() == elem { x[1] } else { b.op("arith.trunci", &[x[1]], elem) };
+        b.add(x[0], other)
+    };
     match step {
-        Step::Columns => each(p, &[m, n], &[x, (a[1], &[1])], add),
-        Step::Rows => each(p, &[m, n], &[(a[2], &[0]), x], add),
-        Step::Residual => each(p, &[m, n], &[(a[3], &[0, 1]), x], add),
-        Step::Turned => each(p, &[m, n], &[x, (a[4], &[1, 0])], add),
-        Step::Squared => each(p, &[m, n], &[x, x], |b, x| b.mul(x[0], x[1])),
-        Step::Counted => each(p, &[m, n], &[x], |b, x| {
+        Step::Columns => each(p, whole, &[x, (a[1], &[1])], add),
+        Step::Rows => each(p, whole, &[x, (a[2], &[0])], add),
+        Step::Residual => each(p, whole, &[x, (a[3], &[0, 1])], add),
+        Step::Turned => each(p, whole, &[x, (a[4], &[1, 0])], add),
+        Step::Squared => each(p, whole, &[x, x], |b, x| b.mul(x[0], x[1])),
+        Step::Counted => each(p, whole, &[x], |b, x| {
             let row = b.index(0);
             let row = b.from_index(row, x[0].ty());
             b.add(x[0], row)
         }),
         Step::Flat => {
             let flat = p.reshape(a[0], &[m * n]);
-            let twice = each(p, &[m * n], &[(flat, &[0])], |b, x| b.add(x[0], x[0]));
+            let twice = each(p, (&[m * n], elem), &[(flat, &[0])], |b, x| b.add(x[0], x[0]));
             p.reshape(twice, &[m, n])
+        }
+        Step::Narrow => {
+            let half = ty::int(p.context(), ty::bits(elem).expect("a number") as u32 / 2);
+            each(p, (&[m, n], half), &[x], |b, x| b.op("arith.trunci", &[x[0]], half))
         }
     }
 }
@@ -118,13 +130,15 @@ fn run(maker: Maker, steps: &[Step], [m, n, k]: [u64; 3]) -> [(usize, Vec<Vec<u8
     let inputs: Vec<_> = named.map(|(name, shape)| (name.to_string(), typed(shape))).collect();
     let mut g = GraphBuilder::new(&context, module_op(&module), "g", &inputs, &["y".to_owned()]);
     let args = g.inputs();
-    let whole = [typed(&[m, n])];
+    let mut bits = 64;
+    let whole = |bits| [ty::tensor(&[m, n], ty::int(&context, bits))];
     let mut x =
-        g.op("Maker", "maker", &args[..4], &whole, |p, a| vec![make(p, maker, [m, n], a)])[0];
+        g.op("Maker", "maker", &args[..4], &whole(bits), |p, a| vec![make(p, maker, [m, n], a)])[0];
     for (number, &step) in steps.iter().enumerate() {
         let read: Vec<_> = std::iter::once(x).chain(args[3..].iter().copied()).collect();
         let name = format!("step_{number}");
-        x = g.op("Step", &name, &read, &whole, |p, a| vec![take(p, step, [m, n], a)])[0];
+        bits /= if matches!(step, Step::Narrow) { 2 } else { 1 };
+        x = g.op("Step", &name, &read, &whole(bits), |p, a| vec![take(p, step, [m, n], a)])[0];
     }
     g.finish(&[x]);
     graph::to_tile::PASS.apply(&context, module_op(&module), &[]).expect("kernels are cut");
@@ -159,10 +173,18 @@ fn find(module: Op<'_>) -> Op<'_> {
 fn left(maker: Maker, steps: &[Step]) -> usize {
     // The greatest of m and n together has one axis for both, which is not cut for a reader.
     let (mut kernels, mut closed, mut fused) = (1, false, matches!(maker, Maker::Greatest));
+    let (mut reduces, mut lanes, mut elem) = (!matches!(maker, Maker::Doubled), 64, 64);
     for step in steps {
         let cuts = fused && matches!(step, Step::Columns | Step::Rows);
-        let apart = closed || cuts || matches!(step, Step::Turned | Step::Counted);
-        kernels += usize::from(apart);
+        let reads = matches!(step, Step::Columns | Step::Rows | Step::Residual | Step::Turned);
+        let own = if reads { 64 } else { elem };
+        // What is done to sums is done on as many lanes as they have.
+        let differs = own != lanes && !(reduces && own < lanes);
+        let apart = closed || cuts || differs || matches!(step, Step::Turned | Step::Counted);
+        if apart {
+            (kernels, reduces, lanes) = (kernels + 1, false, own);
+        }
+        elem /= if matches!(step, Step::Narrow) { 2 } else { 1 };
         fused &= !apart;
         closed = matches!(step, Step::Turned);
     }
@@ -174,9 +196,11 @@ fn makers() -> impl Strategy<Value = Maker> {
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
-    use Step::{Columns, Counted, Flat, Residual, Rows, Squared, Turned};
-    let all = vec![Columns, Rows, Residual, Squared, Flat, Turned, Counted];
-    prop::collection::vec(prop::sample::select(all), 1..5)
+    use Step::{Columns, Counted, Flat, Narrow, Residual, Rows, Squared, Turned};
+    let all = vec![Columns, Rows, Residual, Squared, Flat, Turned, Counted, Narrow];
+    let halved = |steps: &Vec<Step>| steps.iter().filter(|step| matches!(step, Narrow)).count();
+    let steps = prop::collection::vec(prop::sample::select(all), 1..5);
+    steps.prop_filter("no number has fewer than 8 bits", move |steps| halved(steps) < 4)
 }
 
 proptest! {

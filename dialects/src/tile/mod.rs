@@ -451,10 +451,19 @@ pub(crate) fn nest(body: Block<'_>) -> Option<Op<'_>> {
 }
 
 /// The nest that `last` is the epilogue of: it reduces, and its result is the only output of
-/// `last`, which does not.
+/// `last`, which does not; or the last input, where `last` stores another type than it folds.
 pub fn epilogue_of(last: Op<'_>) -> Option<Op<'_>> {
     let [_] = last.results()[..] else { return None };
-    let before = last.operands().last()?.def().filter(|op| op.is("linalg.generic"))?;
+    let [.., input, output] = last.operands()[..] else {
+        return epilogue_on(last, last.operands().last()?.def()?);
+    };
+    let found = output.def().and_then(|before| epilogue_on(last, before));
+    let casts = ty::elem(input.ty()) != ty::elem(output.ty());
+    found.or_else(|| input.def().filter(|_| casts).and_then(|before| epilogue_on(last, before)))
+}
+
+/// `before`, if it is a nest that reduces and `last` is one that does not.
+fn epilogue_on<'c>(last: Op<'c>, before: Op<'c>) -> Option<Op<'c>> {
     let reduces = |nest| Some(axes(nest)?.iter().any(|axis| !axis.parallel));
-    (reduces(before)? && !reduces(last)?).then_some(before)
+    (before.is("linalg.generic") && reduces(before)? && !reduces(last)?).then_some(before)
 }

@@ -49,11 +49,17 @@ pub fn emit_kernel<'c>(
 
     let mut windows = Vec::new();
     let mut places = Vec::new();
+    // What is stored, where sums have another type and so a tensor of their own.
+    let mut stored = None;
     for ((access, arg), (start, from)) in
         nest.outputs.iter().zip(&outputs).zip(nest.starts.iter().zip(&start_inputs))
     {
         let Narrowed { tensor: mut place, index, window } = narrow(&mut p, access, *arg, &points);
         windows.push(window);
+        if nest.casts_sums() {
+            let shape = ty::shape(place.ty()).expect("the nest was read");
+            stored = Some(std::mem::replace(&mut place, p.empty(&shape, nest.sum_type(0))));
+        }
         if let Start::From { inputs, body } = start {
             let start = Pointwise { inputs, args: from, body: *body };
             place = start.emit(&mut p, (place, &index), &points);
@@ -81,7 +87,11 @@ pub fn emit_kernel<'c>(
     });
     if let Some(Epilogue { inputs, body }) = &nest.epilogue {
         let last = Pointwise { inputs, args: &epilogue_inputs, body: *body };
-        results[0] = last.emit(&mut p, (results[0], &places[0].1), &points);
+        let index = &places[0].1;
+        results[0] = match stored {
+            Some(stored) => last.cast(&mut p, results[0], (stored, index), &points),
+            None => last.emit(&mut p, (results[0], index), &points),
+        };
     }
     for (result, (window, arg)) in results.iter_mut().zip(windows.iter().zip(&outputs)) {
         if let Some([offsets, steps]) = window {
@@ -168,9 +178,25 @@ struct Pointwise<'a, 'c> {
 
 impl<'c> Pointwise<'_, 'c> {
     /// Writes it to the elements of `place` at `index`.
-    fn emit(
+    fn emit(&self, p: &mut Payload<'c>, place: (Val<'c>, &[Linear]), points: &Points) -> Val<'c> {
+        self.write(p, None, place, points)
+    }
+
+    /// The same on `sums`, which lie as `place` does and stay as they are.
+    fn cast(
         &self,
         p: &mut Payload<'c>,
+        sums: Val<'c>,
+        place: (Val<'c>, &[Linear]),
+        points: &Points,
+    ) -> Val<'c> {
+        self.write(p, Some(sums), place, points)
+    }
+
+    fn write(
+        &self,
+        p: &mut Payload<'c>,
+        sums: Option<Val<'c>>,
         (place, index): (Val<'c>, &[Linear]),
         points: &Points,
     ) -> Val<'c> {
@@ -182,7 +208,8 @@ impl<'c> Pointwise<'_, 'c> {
             coefficients: parallel.iter().map(|&axis| index.coefficients[axis]).collect(),
             constant: index.constant,
         };
-        let reads: Vec<_> = self
+        let index: Vec<Linear> = index.iter().map(keep).collect();
+        let mut reads: Vec<_> = self
             .inputs
             .iter()
             .zip(self.args)
@@ -191,7 +218,8 @@ impl<'c> Pointwise<'_, 'c> {
                 (narrowed.tensor, narrowed.index.iter().map(keep).collect())
             })
             .collect();
-        let place = (place, index.iter().map(keep).collect());
+        reads.extend(sums.map(|sums| (sums, index.clone())));
+        let place = (place, index);
         p.generic(&vec![Axis::Parallel; parallel.len()], &reads, &[place], |scalar, args| {
             copy_body(scalar.builder(), self.body, args, Mapping::default(), &[])
         })[0]

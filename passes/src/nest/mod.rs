@@ -117,12 +117,13 @@ pub enum Start<'c> {
     },
 }
 
-/// The elementwise operations on a finished reduction: bias, activation, residual.
+/// The elementwise operations on a finished reduction: bias, activation, residual, a cast.
 #[derive(Clone)]
 pub struct Epilogue<'c> {
     /// The accesses that the body reads beside the value, over the parallel axes of the nest.
     pub inputs: Vec<Access<'c>>,
-    /// Its block: one argument per input, then the value.
+    /// Its block: one argument per input, then the value; behind them an unused one of the type
+    /// that is stored, where that is another one than the value's.
     pub body: Block<'c>,
 }
 
@@ -167,6 +168,18 @@ impl<'c> Nest<'c> {
     /// Returns whether some axis is a reduction.
     pub fn has_reductions(&self) -> bool {
         (0..self.axes.len()).any(|axis| self.reduces(axis))
+    }
+
+    /// The type in which output `output` is folded, before the epilogue.
+    pub fn sum_type(&self, output: usize) -> Type<'c> {
+        let results = self.body.terminator().map(|end| end.operands()).unwrap_or_default();
+        results.get(output).map_or_else(|| self.outputs[output].elem(), |value| value.ty())
+    }
+
+    /// Returns whether the epilogue stores another type than sums have, so that no sums can wait
+    /// where the output lies.
+    pub fn casts_sums(&self) -> bool {
+        self.epilogue.is_some() && self.sum_type(0) != self.outputs[0].elem()
     }
 
     /// Number of points.

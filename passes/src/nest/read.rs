@@ -25,6 +25,9 @@ pub enum NestError {
     /// A shape that is not static.
     #[error("the type {0} has no static shape")]
     Shape(String),
+    /// Sums of a tensor of their own that nothing starts.
+    #[error("the sums are stored as another type, and nothing gives them a first value")]
+    Start,
     /// A value that comes from nowhere a kernel may read.
     #[error("an operand of {0} is no argument of the kernel")]
     Operand(String),
@@ -229,6 +232,7 @@ impl<'c> Reader<'c> {
                 }
             }
             "tile.empty"
+            | "tensor.empty"
             | "tile.view"
             | "tile.yield"
             | "tensor.extract_slice"
@@ -348,25 +352,51 @@ impl<'c> Reader<'c> {
             .filter(|value| ty::is_tensor(value.ty()))
             .map(|value| Capture { value, tensor: self.follow(value) })
             .collect();
-        let mut resolved = accesses
-            .into_iter()
-            .map(|access| self.resolve(access))
-            .collect::<Result<Vec<_>, _>>()?;
-        let outputs = resolved.split_off(inputs);
-        let epilogue = epilogue.map(|last| self.epilogue(last, generic)).transpose()?;
-        Ok(Nest { axes, inputs: resolved, outputs, body, starts, epilogue, captures })
+        let mut inner = accesses;
+        let mut outputs = inner.split_off(inputs);
+        let first = outputs[0].tensor;
+        let epilogue = match epilogue {
+            Some(last) => {
+                let (epilogue, stored) = self.epilogue(last, &outputs[0], axes.len())?;
+                // Sums of another type have a tensor of their own, which no kernel keeps.
+                outputs = stored.map_or(outputs, |stored| vec![stored]);
+                Some(epilogue)
+            }
+            None => None,
+        };
+        if epilogue.is_some() && outputs[0].tensor != first && matches!(starts[..], [Start::Held]) {
+            return Err(NestError::Start);
+        }
+        let [inputs, outputs] = [inner, outputs].map(|accesses| -> Result<Vec<_>, NestError> {
+            accesses.into_iter().map(|access| self.resolve(access)).collect()
+        });
+        Ok(Nest { axes, inputs: inputs?, outputs: outputs?, body, starts, epilogue, captures })
     }
 
-    fn epilogue(&self, last: Op<'c>, main: Op<'c>) -> Result<Epilogue<'c>, NestError> {
+    /// The epilogue on what a nest of `axes` folds by the access `sums`, and what it writes where that
+    /// is another tensor.
+    fn epilogue(
+        &self,
+        last: Op<'c>,
+        sums: &Access<'c>,
+        axes: usize,
+    ) -> Result<(Epilogue<'c>, Option<Access<'c>>), NestError> {
         let mut own = generic_accesses(last)?;
-        let place = own.split_off(generic_inputs(last)).remove(0);
-        let output = generic_accesses(main)?.split_off(generic_inputs(main)).remove(0);
-        let axes = generic_axes(main)?.len();
-        let rebased = rebase(own, &place.index, &output.index, axes)?;
+        let place = own.remove(generic_inputs(last));
+        let casts = self.follow(place.tensor).def().is_none_or(|op| !op.is("linalg.generic"));
+        let (read, written) = match casts {
+            true => (own.pop().ok_or(NestError::Nests(1))?, Some(place)),
+            false => (place, None),
+        };
+        let count = own.len();
+        own.extend(written);
+        let mut rebased = rebase(own, &read.index, &sums.index, axes)?;
+        let written = rebased.split_off(count).pop();
         let inputs = rebased.into_iter().map(|access| self.resolve(access));
-        Ok(Epilogue {
+        let epilogue = Epilogue {
             inputs: inputs.collect::<Result<_, _>>()?,
             body: last.body(0).ok_or(NestError::Nests(0))?,
-        })
+        };
+        Ok((epilogue, written))
     }
 }

@@ -48,26 +48,73 @@ impl Banks {
     /// assert_eq!(banks.turns(&column(33), 4), 1);
     /// ```
     pub fn turns(self, lanes: &[Option<u64>], width: u64) -> u64 {
-        let groups = lanes.chunks(self.together(width));
-        groups.map(|group| self.depth(group.iter().flatten().copied(), width)).sum()
+        let (mut wanted, groups) = (Wanted::of(self), lanes.chunks(self.together(width)));
+        groups.map(|group| wanted.depth(group.iter().flatten().copied(), width)).sum()
     }
 
     /// Words that the busiest bank gives, where `width` bytes are wanted at each of these
     /// addresses at once.
     pub fn depth(self, addresses: impl Iterator<Item = u64>, width: u64) -> u64 {
-        let word = |at: u64| at / self.word_bytes..=(at + width - 1) / self.word_bytes;
-        let mut words: Vec<u64> = addresses.flat_map(word).collect();
-        words.sort_unstable();
-        words.dedup();
-        let mut depth = vec![0u64; self.count as usize];
-        words.iter().for_each(|word| depth[(word % self.count) as usize] += 1);
-        depth.into_iter().max().unwrap_or(0)
+        Wanted::of(self).depth(addresses, width)
     }
 
     /// Turns that an access takes without conflicts.
     pub fn least(self, lanes: &[Option<u64>], width: u64) -> u64 {
         let groups = lanes.chunks(self.together(width));
         groups.filter(|group| group.iter().any(Option::is_some)).count() as u64
+    }
+}
+
+/// The words that are wanted of each bank, one access after the other.
+struct Wanted {
+    /// Bytes of a word, and banks.
+    word: Divisor,
+    count: Divisor,
+    words: Vec<Vec<u64>>,
+}
+
+impl Wanted {
+    fn of(banks: Banks) -> Self {
+        let [word, count] = [banks.word_bytes, banks.count].map(Divisor::new);
+        Self { word, count, words: vec![Vec::new(); banks.count as usize] }
+    }
+
+    /// See [`Banks::depth`].
+    fn depth(&mut self, addresses: impl Iterator<Item = u64>, width: u64) -> u64 {
+        let Self { word, count, .. } = *self;
+        self.words.iter_mut().for_each(Vec::clear);
+        let mut depth = 0;
+        for at in addresses {
+            for word in word.quotient(at)..=word.quotient(at + width - 1) {
+                let own = &mut self.words[count.remainder(word) as usize];
+                if !own.contains(&word) {
+                    own.push(word);
+                    depth = depth.max(own.len());
+                }
+            }
+        }
+        depth as u64
+    }
+}
+
+/// A number that is mostly a power of two, by which addresses are divided many times.
+#[derive(Clone, Copy)]
+struct Divisor {
+    number: u64,
+    shift: Option<u32>,
+}
+
+impl Divisor {
+    fn new(number: u64) -> Self {
+        Self { number, shift: number.is_power_of_two().then(|| number.trailing_zeros()) }
+    }
+
+    fn quotient(self, of: u64) -> u64 {
+        self.shift.map_or_else(|| of / self.number, |shift| of >> shift)
+    }
+
+    fn remainder(self, of: u64) -> u64 {
+        self.shift.map_or_else(|| of % self.number, |_| of & (self.number - 1))
     }
 }
 
@@ -137,14 +184,6 @@ pub struct Access {
     pub times: u64,
 }
 
-impl Access {
-    /// Byte addresses in a layout, from the beginning of the tile.
-    fn addresses(&self, layout: &Layout, elem_bytes: u64) -> Vec<Option<u64>> {
-        let at = |&(row, column): &(u64, u64)| layout.place(row, column) * elem_bytes;
-        self.lanes.iter().map(|lane| lane.as_ref().map(at)).collect()
-    }
-}
-
 /// Cuts a list of places, each given for every lane, into those that one access takes:
 /// neighbours for every lane, in whole runs, at most `most` of them, a power of two. Places
 /// are taken in the order in which they lie, and where one is not known, as they come; that one
@@ -212,13 +251,32 @@ impl Turns {
 
 /// The turns of accesses to a tile that lies in a layout.
 pub fn count(banks: Banks, layout: &Layout, accesses: &[Access], elem_bytes: u64) -> Turns {
-    accesses.iter().fold(Turns::default(), |sum, access| {
-        let (lanes, width) = (access.addresses(layout, elem_bytes), access.elements * elem_bytes);
-        Turns {
-            taken: sum.taken + access.times * banks.turns(&lanes, width),
-            least: sum.least + access.times * banks.least(&lanes, width),
+    count_below(banks, layout, accesses, elem_bytes, u64::MAX).expect("no number is above")
+}
+
+/// The same, if conflicts take fewer than `most` turns; most layouts show early that theirs take more.
+fn count_below(
+    banks: Banks,
+    layout: &Layout,
+    accesses: &[Access],
+    elem_bytes: u64,
+    most: u64,
+) -> Option<Turns> {
+    let (mut wanted, mut sum) = (Wanted::of(banks), Turns::default());
+    for access in accesses {
+        let width = access.elements * elem_bytes;
+        for lanes in access.lanes.chunks(banks.together(width)) {
+            let asking = lanes.iter().flatten();
+            let addresses = asking.map(|&(row, column)| layout.place(row, column) * elem_bytes);
+            let depth = wanted.depth(addresses, width);
+            sum.taken += access.times * depth;
+            sum.least += access.times * depth.min(1);
         }
-    })
+        if sum.taken - sum.least >= most {
+            return None;
+        }
+    }
+    Some(sum)
 }
 
 /// Roller's padding: what is added to rows of `columns` elements so that rows of a sub-tile
@@ -292,8 +350,9 @@ fn best_of(
         if best.after.taken == before.least {
             break;
         }
-        let after = count(banks, &layout, accesses, tile.elem_bytes);
-        if after.taken < best.after.taken {
+        // What they take without conflicts is the same in every layout.
+        let most = best.after.taken - best.after.least;
+        if let Some(after) = count_below(banks, &layout, accesses, tile.elem_bytes, most) {
             best = Choice { layout, before, after };
         }
     }

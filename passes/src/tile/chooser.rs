@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::Run;
 
+use super::block;
 use super::instruction::Mapped;
 use super::isa::Search;
 use super::layout::Layout;
@@ -34,10 +35,17 @@ struct Choices(RefCell<FxHashMap<Vec<usize>, Result<Kept, String>>>);
 /// A choice without the operations that it is about, which passes replace.
 #[derive(Clone)]
 struct Kept {
-    /// `None` where lanes are not the best: what an instruction of axes takes is chosen anew.
-    lanes: Option<KeptLanes>,
+    tiled: KeptTile,
     why: Why,
     runner_up: Option<(String, f64)>,
+}
+
+#[derive(Clone)]
+enum KeptTile {
+    Lanes(KeptLanes),
+    Block(Box<block::Kept>),
+    /// What one unit does by an instruction of axes is chosen anew.
+    Other,
 }
 
 #[derive(Clone)]
@@ -74,7 +82,7 @@ impl<'c> Chooser<'c> {
     ) -> Result<Choice<'c>, String> {
         let key = key(nest, layouts, search);
         let known = self.kept.0.borrow().get(&key).cloned();
-        if let Some(choice) = known.transpose()?.and_then(|kept| self.again(kept)) {
+        if let Some(choice) = known.transpose()?.and_then(|kept| self.again(kept, nest)) {
             return Ok(choice);
         }
         let chosen = policy::choose(self.machine, nest, layouts, search);
@@ -102,9 +110,17 @@ impl<'c> Chooser<'c> {
     }
 
     /// The choice for a nest of the same form.
-    fn again(&self, kept: Kept) -> Option<Choice<'c>> {
-        let Kept { lanes, why, runner_up } = kept;
-        let lanes = lanes?;
+    fn again(&self, kept: Kept, nest: &Nest<'c>) -> Option<Choice<'c>> {
+        let Kept { tiled, why, runner_up } = kept;
+        let tiled = match tiled {
+            KeptTile::Lanes(lanes) => Tiled::Lanes(Box::new(self.lanes(lanes)?)),
+            KeptTile::Block(kept) => Tiled::Block(Box::new(kept.again(self.machine, nest)?)),
+            KeptTile::Other => return None,
+        };
+        Some(Choice { tiled, why, runner_up })
+    }
+
+    fn lanes(&self, lanes: KeptLanes) -> Option<Lanes<'c>> {
         let unit = self.machine.lanes_unit(&lanes.instruction).map(|unit| unit.name);
         let instruction = || Some(self.machine.instruction(&lanes.instruction)?.name);
         let mapped = Mapped {
@@ -116,16 +132,14 @@ impl<'c> Chooser<'c> {
         };
         let memory = register_memory(self.machine, mapped.name)?;
         let stage = way(self.machine, memory)?.stage;
-        let lanes = Lanes { mapped, shape: lanes.shape, packed: lanes.packed, memory, stage };
-        let tiled = Tiled::Lanes(Box::new(lanes));
-        Some(Choice { tiled, why, runner_up })
+        Some(Lanes { mapped, shape: lanes.shape, packed: lanes.packed, memory, stage })
     }
 }
 
 impl Kept {
     fn of(choice: &Choice<'_>) -> Self {
-        let lanes = match &choice.tiled {
-            Tiled::Lanes(lanes) => Some(KeptLanes {
+        let tiled = match &choice.tiled {
+            Tiled::Lanes(lanes) => KeptTile::Lanes(KeptLanes {
                 instruction: lanes.mapped.name.to_owned(),
                 issue_cycles: lanes.mapped.issue_cycles,
                 latency_cycles: lanes.mapped.latency_cycles,
@@ -134,9 +148,10 @@ impl Kept {
                 shape: lanes.shape.clone(),
                 packed: lanes.packed.clone(),
             }),
-            _ => None,
+            Tiled::Block(chosen) => KeptTile::Block(Box::new(block::Kept::of(chosen))),
+            Tiled::Matrix(_) | Tiled::Moved(..) => KeptTile::Other,
         };
-        Self { lanes, why: choice.why, runner_up: choice.runner_up.clone() }
+        Self { tiled, why: choice.why, runner_up: choice.runner_up.clone() }
     }
 }
 

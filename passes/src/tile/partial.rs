@@ -6,8 +6,8 @@
 //!       y[i]    = b[i] + sum over s of p[s, i]
 //! ```
 
-use weft_dialects::ir::payload::Axis;
-use weft_dialects::ir::{Context, Linear, Op};
+use weft_dialects::ir::payload::{Axis, Payload};
+use weft_dialects::ir::{Context, Linear, Location, Op, Type, Val};
 
 use super::instruction::{Identity, combine, identity};
 use crate::nest::{Access, Epilogue, Loop, Nest, Start, scalar_body};
@@ -22,7 +22,7 @@ pub(super) fn parts<'c>(
 ) -> Option<(Nest<'c>, Vec<Linear>)> {
     let fold = combine(nest)?;
     let mut parts = Nest { epilogue: None, ..nest.clone() };
-    let elem = parts.outputs[0].elem();
+    let elem = nest.sum_type(0);
     let neutral = identity(fold.op.name(), elem)?;
     let start = scalar_body(context, scratch, &[], elem, |b, _| match neutral {
         Identity::Float(value) => vec![b.number(elem, value)],
@@ -36,6 +36,7 @@ pub(super) fn parts<'c>(
     let output = &mut parts.outputs[0];
     output.shape.insert(0, count);
     output.index.insert(0, Linear::axis(axes, axis));
+    output.tensor = empty(context, scratch, &output.shape, elem);
     Some((parts, index))
 }
 
@@ -57,7 +58,8 @@ pub(super) fn sum<'c>(
     let mut input = output.clone();
     input.shape.insert(0, count);
     input.index.insert(0, Linear::axis(last + 1, last));
-    let elem = output.elem();
+    let elem = nest.sum_type(0);
+    input.tensor = empty(context, scratch, &input.shape, elem);
     let body = scalar_body(context, scratch, &[elem], elem, |b, args| {
         vec![b.same(&fold, &[args[1], args[0]])]
     });
@@ -79,6 +81,12 @@ pub(super) fn sum<'c>(
             .map(|epilogue| Epilogue { inputs: all(&epilogue.inputs), body: epilogue.body }),
         captures: Vec::new(),
     })
+}
+
+/// A tensor that stands for one of sums, whose type is not always that of what is stored.
+fn empty<'c>(context: &'c Context, scratch: Op<'c>, shape: &[u64], elem: Type<'c>) -> Val<'c> {
+    let block = scratch.body(0).expect("a module has a block");
+    Payload::new(context, block, Location::unknown(context)).empty(shape, elem)
 }
 
 /// An access of `nest` that moves along no reduction, over the axes of [`sum`]: those of `nest`

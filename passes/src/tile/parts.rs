@@ -45,7 +45,8 @@ pub(super) struct Parts<'n, 'c> {
 }
 
 impl<'n, 'c> Parts<'n, 'c> {
-    /// `None` for what is folded at once: by lanes, with a border, or starting from nothing.
+    /// `None` for what is folded at once: by lanes, with a border, starting from nothing, or to sums
+    /// that cannot wait in the output.
     pub fn of(
         nest: &'n Nest<'c>,
         private: &'n Private<'n>,
@@ -54,7 +55,7 @@ impl<'n, 'c> Parts<'n, 'c> {
         let held = nest.starts.iter().all(|start| !matches!(start, Start::Unread));
         let bordered = nest.inputs.iter().any(|access| Border::of(access).is_some());
         let across = lanes_axis.is_some_and(|axis| nest.reduces(axis));
-        if across || bordered || !held || !nest.captures.is_empty() {
+        if across || bordered || !held || nest.casts_sums() || !nest.captures.is_empty() {
             return None;
         }
         let axis = longest_reduction(nest)?;

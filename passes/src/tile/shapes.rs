@@ -131,7 +131,7 @@ pub(super) fn row_counts(extent: u64, most: u64) -> impl Iterator<Item = u64> {
 /// Returns whether a lane unit of the registers combines lanes the way the nest folds.
 pub(super) fn combines_lanes<'c>(machine: Machine<'c>, memory: &str, nest: &Nest<'c>) -> bool {
     let Some(fold) = combine(nest) else { return false };
-    let elem = nest.outputs[0].elem();
+    let elem = nest.sum_type(0);
     machine
         .lanes_units()
         .iter()
@@ -223,7 +223,8 @@ impl<'n, 'c> Held<'n, 'c> {
 
 /// The registers of a machine that one of the widest of a nest's outputs takes.
 pub(super) fn words(nest: &Nest<'_>, facts: &Facts<'_>) -> u64 {
-    nest.outputs.iter().map(|output| facts.words(output.elem())).max().unwrap_or(1)
+    let all = 0..nest.outputs.len();
+    all.map(|output| facts.words(nest.sum_type(output))).max().unwrap_or(1)
 }
 
 /// The registers that a tile takes.

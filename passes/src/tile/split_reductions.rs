@@ -237,7 +237,7 @@ pub(super) fn apply<'c>(
 /// The longest reduction of a nest that may be folded in parts.
 fn longest<'c>(machine: Machine<'c>, nest: &Nest<'c>) -> Option<(usize, u64)> {
     let fold = combine(nest)?;
-    let elem = nest.outputs.first()?.elem();
+    let elem = nest.sum_type(0);
     identity(fold.op.name(), elem)?;
     let bordered = nest.accesses().iter().any(|access| Border::of(access).is_some());
     let reorders = machine.lanes_units().iter().any(|unit| unit.reduces(fold.op.name(), elem));

@@ -43,6 +43,8 @@ pub(super) fn stage_tile(
     let moves = Moves { machine, nest, around, stage };
     let axes = around.registers.iter().zip(around.task).enumerate();
     let steps = axes.map(|(axis, (&register, &whole))| match nest.reduces(axis) {
+        // Sums of a part wait where the output does.
+        true if nest.casts_sums() => vec![whole.max(1)],
         true => parts(whole),
         false => multiples(register, whole),
     });

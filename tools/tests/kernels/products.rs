@@ -13,6 +13,8 @@ pub struct Matmul {
     pub bias: bool,
     pub constant_y: bool,
     pub epilogue: bool,
+    /// What sums become when they are stored, or their epilogue has been done.
+    pub cast: bool,
 }
 
 pub fn matmul(shape: Matmul, elem: &'static str) -> Case {
@@ -41,10 +43,14 @@ pub fn matmul(shape: Matmul, elem: &'static str) -> Case {
     if shape.epilogue {
         result = text.epilogue(&result);
     }
+    if shape.cast {
+        result = text.cast(&result);
+    }
     text.finish(format!("matmul {shape:?} {elem}"), &result, EXACT)
 }
 
-/// A product with `flags`: `x` and `y` transposed, `b`ias, `c`onstant y, `e`pilogue.
+/// A product with `flags`: `x` and `y` transposed, `b`ias, `c`onstant y, `e`pilogue, sums s`t`ored
+/// as another type.
 pub fn with(m: usize, n: usize, k: usize, flags: &str) -> Matmul {
     Matmul {
         mnk: (m, n, k),
@@ -53,6 +59,7 @@ pub fn with(m: usize, n: usize, k: usize, flags: &str) -> Matmul {
         bias: flags.contains('b'),
         constant_y: flags.contains('c'),
         epilogue: flags.contains('e'),
+        cast: flags.contains('t'),
     }
 }
 
@@ -103,6 +110,20 @@ fn matmuls() {
     ] {
         cases.push(matmul(with(m, n, k, flags), "f32"));
     }
+    for (m, n, k, flags) in [
+        // Sums of another type than what is stored: in registers, in panels, along lanes, one point.
+        (5, 7, 11, "t"),
+        (37, 97, 19, "xyet"),
+        (33, 70, 40, "cebt"),
+        (130, 250, 140, "t"),
+        (90, 2, 1000, "cet"),
+        (48, 48, 333, "cyt"),
+        (40, 1, 512, "t"),
+        (1, 1, 1, "bt"),
+    ] {
+        cases.push(matmul(with(m, n, k, flags), "f32"));
+        cases.push(matmul(with(m, n, k, flags), "i32"));
+    }
     for elem in ["f64", "i32", "i64", "f16", "i16", "i8"] {
         cases.push(matmul(plain(5, 19, 7), elem));
         cases.push(matmul(with(3, 16, 9, "cb"), elem));
@@ -123,6 +144,8 @@ fn products_in_parts() {
         (100, 24, 2048, "c"),
         (7, 509, 640, "cb"),
         (41, 130, 700, "cbe"),
+        // These have no room for sums that wait.
+        (41, 130, 700, "cbet"),
     ] {
         cases.push(matmul(with(m, n, k, flags), "f32"));
         cases.push(matmul(with(m, n / 2, k, flags), "i32"));
@@ -160,6 +183,8 @@ fn sums_shared_out() {
         (2, 16, 768, "cbe"),
         (4, 7, 2000, "xe"),
         (1, 40, 900, "cye"),
+        (2, 16, 768, "cbet"),
+        (4, 7, 2000, "t"),
     ] {
         cases.push(matmul(with(m, n, k, flags), "f32"));
         cases.push(matmul(with(m, n, k, flags), "i32"));

@@ -21,6 +21,7 @@ fn any(random: &mut Random) -> Case {
                 bias: random.coin(),
                 constant_y: random.coin(),
                 epilogue: random.coin(),
+                cast: matches!(elem, "f32" | "i32") && random.coin(),
             };
             matmul(shape, elem)
         }

@@ -208,6 +208,20 @@ impl Text {
         self.nest(&all, &"p".repeat(rank), &inputs, (&empty, &all), &body)
     }
 
+    /// The value as the type of half as many bits that has the same kind of numbers.
+    pub fn cast(&mut self, value: &Value) -> Value {
+        let (op, to) = match value.elem {
+            "f32" => ("arith.truncf", "f16"),
+            "i32" => ("arith.trunci", "i16"),
+            other => panic!("{other} is cast to nothing"),
+        };
+        let axes = ["i", "j", "k", "l"][..value.dims.len()].join(", ");
+        let empty = self.empty(&value.dims, to);
+        let body = format!("%r = {op} %a : {} to {to}", value.elem);
+        let kinds = "p".repeat(value.dims.len());
+        self.nest(&axes, &kinds, &[(value, &*axes)], (&empty, &axes), &body)
+    }
+
     pub fn finish(self, name: String, result: &Value, tolerance: Tolerance) -> Case {
         let all: Vec<&Value> = self
             .inputs

@@ -102,7 +102,57 @@ fn ro_9_epilogues_run_in_the_registers_of_the_sums() {
             ("f32", vec![67]),
             ("f32", vec![67, 150]),
         ];
-        let counted = check_text(path, machine, &with_an_epilogue(elem), &shapes);
+        let counted = check_text(path, machine, &with_an_epilogue(elem), &shapes, "f32");
+        assert_eq!((counted.blocks, counted.kernels), (1, 1), "{machine}, {elem}");
+    }
+}
+
+/// The same, with what is stored and what is added last of another type than the sums.
+pub fn with_a_cast(elem: &str) -> String {
+    let cast = |text: String, from: &str, to: &str| {
+        assert!(text.contains(from), "the text has {from}");
+        text.replace(from, to)
+    };
+    let text = with_an_epilogue(elem);
+    let text = cast(text, "%d: tensor<67x150xf32>", "%d: tensor<67x150xELEM>");
+    let text = cast(text, ") -> tensor<67x150xf32> {", ") -> tensor<67x150xELEM> {");
+    let text = cast(text, "  %r =", "  %v = tensor.empty() : tensor<67x150xELEM>\n  %r =");
+    let text = cast(
+        text,
+        "tensor<67xf32>, tensor<67x150xf32>) outs(%e : tensor<67x150xf32>)",
+        "tensor<67xf32>, tensor<67x150xELEM>) outs(%v : tensor<67x150xELEM>)",
+    );
+    let text = cast(text, "%rest: f32, %o: f32", "%rest: ELEM, %o: ELEM");
+    let text = cast(
+        text,
+        "%u = arith.addf %t, %rest : f32",
+        "%y = arith.extf %rest : ELEM to f32\n    %p = arith.addf %t, %y : f32\n    %u = arith.truncf %p : f32 to ELEM",
+    );
+    let text = cast(text, "yield %u : f32", "yield %u : ELEM");
+    let text = cast(
+        text,
+        "} -> tensor<67x150xf32>\n  return %r : tensor<67x150xf32>",
+        "} -> tensor<67x150xELEM>\n  return %r : tensor<67x150xELEM>",
+    );
+    text.replace("ELEM", elem)
+}
+
+/// What is stored is narrower than the sums: still one kernel, in blocks.
+#[test]
+fn ro_9_sums_are_cast_in_their_registers() {
+    let cases =
+        [("v100", "f16"), ("a100", "bf16"), ("h200", "f16"), ("mi300x", "f16"), ("mi250x", "bf16")];
+    for (machine, elem) in cases {
+        let file = slow(machine);
+        let path = file.path().to_str().expect("a path is text");
+        let shapes = [
+            (elem, vec![67, 45]),
+            (elem, vec![45, 150]),
+            ("f32", vec![150]),
+            ("f32", vec![67]),
+            (elem, vec![67, 150]),
+        ];
+        let counted = check_text(path, machine, &with_a_cast(elem), &shapes, elem);
         assert_eq!((counted.blocks, counted.kernels), (1, 1), "{machine}, {elem}");
     }
 }
@@ -113,7 +163,7 @@ fn ro_9_products_that_begin_with_a_bias_are_right() {
         let file = slow(machine);
         let path = file.path().to_str().expect("a path is text");
         let shapes = [vec![67, 45], vec![45, 150], vec![150]].map(|shape| ("f32", shape));
-        let counted = check_text(path, machine, BIASED, &shapes);
+        let counted = check_text(path, machine, BIASED, &shapes, "f32");
         assert_eq!(counted.blocks, 1, "{machine}: not in blocks");
     }
 }

@@ -8,9 +8,9 @@ use weft_dialects::ir::parse;
 use weft_passes::graph::from_func;
 use weft_passes::pipeline::Stage;
 
-use crate::blocks::with_an_epilogue;
+use crate::blocks::{with_a_cast, with_an_epilogue};
 use crate::host;
-use crate::kernels::{unit, whole};
+use crate::kernels::{product_alone, whole};
 use crate::numbers::{Random, bytes, numbers};
 
 const GEMM: &str = "C[m,n] += A[m,k] * B[k,n]";
@@ -83,7 +83,7 @@ impl Product {
     fn text(&self, schedule: &str) -> String {
         let context = weft::context();
         let what = (self.product, self.shape);
-        let (mut unit, _) = unit(&context, self.machine, what, self.elem);
+        let mut unit = product_alone(&context, self.machine, what, self.elem);
         unit.lower(Stage::Tile).expect("the machine can do it");
         with_tiles(&unit.module().text(), &format!("{} {schedule}", self.tiles))
     }
@@ -182,7 +182,7 @@ fn warpgroups_reduce_along_several_axes() {
     let [m, n, r, k] = [136, 264, 3, 72];
     let what = ("C[m,n] += A[r,m,k] * B[r,k,n]", format!("m={m},n={n},r={r},k={k}"));
     let context = weft::context();
-    let (mut unit, _) = unit(&context, "h200", (what.0, &what.1), "f16");
+    let mut unit = product_alone(&context, "h200", (what.0, &what.1), "f16");
     unit.lower(Stage::Tile).expect("the machine can do it");
     let tiles = r#"on @wgmma_m64n64k16_f16_kn axes [0, 1, 3] tiles [#tile.rtile<"smem"[128, 128, 1, 64]>, #tile.rtile<"acc"[64, 64, 1, 16]>] layouts [array<i64: 3, 64, 3, 3, 3>, array<i64: 1, 64, 3, 3, 3>] schedule <ahead = @stage_ahead, stages = 4>"#;
     let text = device_program("h200", &with_tiles(&unit.module().text(), tiles));
@@ -204,8 +204,19 @@ fn warpgroups_reduce_along_several_axes() {
 /// An epilogue's inputs come to the lanes that hold the sums.
 #[test]
 fn epilogues_run_where_warpgroups_hold_sums() {
+    warpgroups_finish(&with_an_epilogue("f16"), "f32");
+}
+
+/// What is stored is narrower than the sums, and so is an input.
+#[test]
+fn warpgroups_cast_the_sums_that_they_hold() {
+    warpgroups_finish(&with_a_cast("f16"), "f16");
+}
+
+/// `last` is the type of what is added last, and of what is stored.
+fn warpgroups_finish(text: &str, last: &str) {
     let context = weft::context();
-    let mut module = parse(&context, &with_an_epilogue("f16")).expect("the text is right");
+    let mut module = parse(&context, text).expect("the text is right");
     from_func::import(&context, &mut module).expect("it is a model");
     let device = Device::Named("h200".to_owned());
     let options = Options { device, jobs: 1, pass_options: whole(), ..Options::default() };
@@ -217,10 +228,11 @@ fn epilogues_run_where_warpgroups_hold_sums() {
     let [m, n, k] = [67, 150, 45];
     let mut random = Random(8);
     let [x, w] = [m * k, k * n].map(|count| random.numbers(count, "f16"));
-    let [bias, scale, rest] = [n, m, m * n].map(|count| random.numbers(count, "f32"));
+    let [bias, scale] = [n, m].map(|count| random.numbers(count, "f32"));
+    let rest = random.numbers(m * n, last);
     let factors = [&x, &w].map(|numbers| bytes(numbers, "f16"));
-    let others = [&bias, &scale, &rest].map(|numbers| bytes(numbers, "f32"));
-    let result = vec![0xff; (m * n * 4) as usize];
+    let others = [bytes(&bias, "f32"), bytes(&scale, "f32"), bytes(&rest, last)];
+    let result = vec![0xff; bytes(&rest, last).len()];
     let mut given: Vec<_> = factors.into_iter().chain(others).chain([result]).collect();
     host::run("h200", &text, &mut given);
     let wanted = |place: u64| {
@@ -229,7 +241,8 @@ fn epilogues_run_where_warpgroups_hold_sums() {
         ((sum + bias[j as usize]) * scale[i as usize]).max(0.0) + rest[place as usize]
     };
     let wanted: Vec<f64> = (0..m * n).map(wanted).collect();
-    assert_eq!(numbers(given.last().expect("there is a result"), "f32"), wanted);
+    let wanted = numbers(&bytes(&wanted, last), last);
+    assert_eq!(numbers(given.last().expect("there is a result"), last), wanted);
 }
 
 #[test]

@@ -36,14 +36,36 @@ pub fn whole() -> Vec<(String, String, String)> {
 pub fn unit<'c>(
     context: &'c weft_dialects::ir::Context,
     machine: &str,
+    what: (&str, &str),
+    elem: &str,
+) -> (Unit<'c>, Kernel) {
+    unit_with(context, machine, what, elem, whole())
+}
+
+/// A product whose sums are stored as they are: a second kernel narrows them.
+pub fn product_alone<'c>(
+    context: &'c weft_dialects::ir::Context,
+    machine: &str,
+    what: (&str, &str),
+    elem: &str,
+) -> Unit<'c> {
+    let mut options = whole();
+    options.push(["tile-fuse-elementwise", "fuse", "false"].map(str::to_owned).into());
+    unit_with(context, machine, what, elem, options).0
+}
+
+fn unit_with<'c>(
+    context: &'c weft_dialects::ir::Context,
+    machine: &str,
     (expression, shape): (&str, &str),
     elem: &str,
+    pass_options: Vec<(String, String, String)>,
 ) -> (Unit<'c>, Kernel) {
     let element: Element = elem.parse().expect("an element type");
     let kernel = Kernel::read(expression, shape, element).expect("the expression is good");
     // The name of one that weft ships, or a file.
     let device = Device::Named(machine.to_owned());
-    let options = Options { device, jobs: 1, pass_options: whole(), ..Options::default() };
+    let options = Options { device, jobs: 1, pass_options, ..Options::default() };
     let module = kernel.module(context);
     let unit = Unit::from_module(context, module, Rc::default(), options);
     (unit.expect("the module is good"), kernel)
@@ -63,15 +85,21 @@ pub fn check_as(device: &str, machine: &str, what: (&str, &str), elem: &str) -> 
     holds(&mut unit, &shapes, machine, what.0, elem)
 }
 
-/// The same of a function on tensors with inputs of these types and shapes.
-pub fn check_text(device: &str, machine: &str, text: &str, inputs: &[(&str, Vec<u64>)]) -> Counted {
+/// The same of a function on tensors with inputs of these types and shapes, and an output of `elem`.
+pub fn check_text(
+    device: &str,
+    machine: &str,
+    text: &str,
+    inputs: &[(&str, Vec<u64>)],
+    elem: &str,
+) -> Counted {
     let context = weft::context();
     let mut module = parse(&context, text).expect("the text is right");
     from_func::import(&context, &mut module).expect("it is a model");
     let device = Device::Named(device.to_owned());
     let options = Options { device, jobs: 1, pass_options: whole(), ..Options::default() };
     let unit = Unit::from_module(&context, module, Rc::default(), options);
-    holds(&mut unit.expect("the module is good"), inputs, machine, "a function", "f32")
+    holds(&mut unit.expect("the module is good"), inputs, machine, "a function", elem)
 }
 
 fn holds(
@@ -105,7 +133,7 @@ fn holds(
     }
     unit.lower(Stage::Device).expect("the machine can do it");
     let ops = unit.module().body(0).map(|block| block.ops()).unwrap_or_default();
-    // Where sums are wider than what is stored, a second kernel narrows them.
+    // A kernel that narrows sums may stay apart.
     let mut given = inputs;
     for program in ops.into_iter().filter_map(Program::of) {
         let output = program.args().last().expect("a kernel writes something").ty();

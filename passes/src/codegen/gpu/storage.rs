@@ -201,7 +201,8 @@ fn wanted<'c>(
     }
     let last = ty::shape(value.ty())?.last().copied().unwrap_or(1);
     if let Some(apply) = Apply::of(user).filter(|apply| apply.lanes > last) {
-        let others = apply.outputs.iter().map(|view| view.memref).filter(|other| *other != value);
+        let others = apply.outputs.iter().chain(&apply.inputs).map(|view| view.memref);
+        let others = others.filter(|other| *other != value);
         let users =
             others.flat_map(|other| other.uses().into_iter().map(move |(op, _)| (op, other)));
         let mut invokes = users.filter(|(op, _)| op.is("device.invoke"));

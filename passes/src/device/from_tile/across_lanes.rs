@@ -20,7 +20,7 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
         let axis = plan.lanes_axis.expect("lanes reduce");
         let fold = combine(&plan.nest).expect("the policy lets only folds reduce along lanes").op;
         let [accumulator] = accumulators[..] else { unreachable!("a fold has one output") };
-        let elem = plan.nest.outputs[0].elem();
+        let elem = plan.nest.sum_type(0);
         let neutral = identity(fold.name(), elem).expect("the fold has a neutral element");
         self.each_register(b, &mut |b, at| {
             let register = self.register(b, accumulator, at);
@@ -78,14 +78,18 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
         }
         tail.each_row(b, &mut |b, rows| {
             let point = tail.row_point(&tail.at, rows);
-            let source = tail.scalar_view(b, scalar, rows);
+            let mut source = tail.scalar_view(b, scalar, rows);
+            let output = &plan.nest.outputs[0];
             if let Some(Epilogue { inputs, body }) = &plan.nest.epilogue {
                 let mut views = self.elements(b, inputs, &point);
                 views.push(source.clone());
+                if plan.nest.casts_sums() {
+                    let memref = self.alloc(b, &[1], output.elem());
+                    source = View { memref, indices: vec![b.index(0)] };
+                }
                 let body = LaneBody { body: *body, lanes: 1 };
                 self.apply(b, body, &views, std::slice::from_ref(&source), &point);
             }
-            let output = &plan.nest.outputs[0];
             let target =
                 View { memref: self.memref(output), indices: self.indices(b, output, &point) };
             copy_to(b, plan.plain_store_of(output), &source, &target, 1, None);

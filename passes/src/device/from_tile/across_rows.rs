@@ -61,7 +61,7 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
                 self.fold_registers(b, fold, elem, [line, other]);
             }
         }
-        let result = lines.remove(0);
+        let mut result = lines.remove(0);
         if let Start::From { body, .. } = &self.plan.nest.starts[0] {
             let start = self.whole_register(b, elem);
             let body = LaneBody { body: *body, lanes };
@@ -82,6 +82,9 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
                 })
                 .collect();
             views.push(result.clone());
+            if self.plan.nest.casts_sums() {
+                result = self.whole_register(b, self.plan.nest.outputs[0].elem());
+            }
             let body = self.lane_body(*body, rows);
             self.apply(b, body, &views, std::slice::from_ref(&result), &self.at);
         }

@@ -73,7 +73,7 @@ impl<'p, 'c> Blocks<'p, 'c> {
         let group = self.group(b);
         let held = self.block.held_output(self.nest.inputs.len());
         let output = &self.nest.outputs[0];
-        let sums = alloc(b, &held.shape, output.elem(), self.ways.registers.name);
+        let sums = alloc(b, &held.shape, self.nest.sum_type(0), self.ways.registers.name);
         let mut own = starts.to_vec();
         for axis in [M, N] {
             let place = &mut own[self.block.axes[axis]];
@@ -96,9 +96,13 @@ impl<'p, 'c> Blocks<'p, 'c> {
                 });
             }
         }
-        self.finish(b, sums, &own);
+        let stored = match self.nest.casts_sums() {
+            true => alloc(b, &held.shape, output.elem(), self.ways.registers.name),
+            false => sums,
+        };
+        self.finish(b, [sums, stored], &own);
         let mut pending = Pending::default();
-        let (near, far, within) = self.output_ends(b, output, sums, &own);
+        let (near, far, within) = self.output_ends(b, output, stored, &own);
         let sums = Transfer { from: &near, to: &far, sizes: &held.sizes, within: &within };
         pending.transfer_within(b, &self.ways.store, sums);
     }

@@ -15,8 +15,8 @@ use crate::tile::block::{Held, M, N};
 
 impl<'c> Blocks<'_, 'c> {
     /// The epilogue on the sums of this group, one operand of the instruction at a time: inputs are
-    /// brought to registers in the order of the sums.
-    pub(super) fn finish(&self, b: &mut Builder<'c>, sums: Val<'c>, at: &[Sum<'c>]) {
+    /// brought to registers in the order of the sums, and what is stored lies in the same order.
+    pub(super) fn finish(&self, b: &mut Builder<'c>, [sums, stored]: [Val<'c>; 2], at: &[Sum<'c>]) {
         let (Some(Epilogue { inputs, body }), Some(unit)) = (&self.nest.epilogue, self.unit) else {
             return;
         };
@@ -38,14 +38,16 @@ impl<'c> Blocks<'_, 'c> {
             for (number, input) in inputs.iter().enumerate().filter(|(n, _)| used(*n)) {
                 views.push((number, self.bring_for_epilogue(b, input, &one, &own)));
             }
-            let mut view = first(b, sums);
-            for (index, place) in view.indices.iter_mut().zip(places.iter().flatten()) {
+            let mut indices = first(b, sums).indices;
+            for (index, place) in indices.iter_mut().zip(places.iter().flatten()) {
                 *index = place.emit(b);
             }
+            let [sums, stored] =
+                [sums, stored].map(|memref| View { memref, indices: indices.clone() });
             if used(inputs.len()) {
-                views.push((inputs.len(), view.clone()));
+                views.push((inputs.len(), sums));
             }
-            self.apply(b, unit, LaneBody { body: *body, lanes }, &views, view);
+            self.apply(b, unit, LaneBody { body: *body, lanes }, &views, stored);
         });
     }
 

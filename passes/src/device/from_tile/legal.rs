@@ -29,6 +29,7 @@ pub(super) fn check<'c>(
         Checked::slide,
         Checked::written_out,
         Checked::stream,
+        Checked::casts,
     ];
     for check in checks {
         if let Err((what, help)) = check(&checked) {
@@ -246,6 +247,26 @@ impl<'k, 'c> Checked<'k, 'c> {
                 Err((what, "parts of a reduction are loops; leave it out".to_owned()))
             }
         }
+    }
+
+    /// Sums of another type than what is stored stay in registers until they are whole.
+    fn casts(&self) -> Result<(), Refusal> {
+        let nest = self.nest;
+        let around = self.compute.tiles.split_last().map_or(&[][..], |(_, around)| around);
+        let cut = around.iter().find(|tile| {
+            let mut axes = tile.sizes.iter().zip(&nest.axes).enumerate();
+            axes.any(|(axis, (size, own))| nest.reduces(axis) && *size < own.extent)
+        });
+        // Those of a block stay in the registers of its groups.
+        let alone = self.compute.axes.is_none() && self.compute.layouts.is_none();
+        let Some(tile) = cut.filter(|_| nest.casts_sums() && alone) else { return Ok(()) };
+        let (sum, stored) = (nest.sum_type(0), nest.outputs[0].elem());
+        let what = format!(
+            "an rTile in @{} has a part of a reduction, whose sums are {sum} and stored as {stored}",
+            tile.memory
+        );
+        let help = "let it have the whole reduction, or give the cast a kernel of its own";
+        Err((what, help.to_owned()))
     }
 
     fn stream(&self) -> Result<(), Refusal> {

@@ -62,12 +62,10 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
 
     /// Writes the tile.
     pub fn write(&self, b: &mut Builder<'c>) {
-        let accumulators: Vec<Val<'c>> = self
-            .plan
-            .nest
-            .outputs
-            .iter()
-            .map(|output| self.alloc(b, &self.register_shape(self.plan.lanes), output.elem()))
+        let nest = &self.plan.nest;
+        let shape = self.register_shape(self.plan.lanes);
+        let accumulators: Vec<Val<'c>> = (0..nest.outputs.len())
+            .map(|output| self.alloc(b, &shape, nest.sum_type(output)))
             .collect();
         if self.lanes_reduce() {
             self.fold_across_lanes(b, &accumulators);
@@ -89,22 +87,28 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
             }
             return;
         }
-        self.finish_all(b, accumulators[0]);
+        let mut stored = accumulators;
+        if nest.casts_sums() {
+            let sums =
+                std::mem::replace(&mut stored[0], self.alloc(b, &shape, nest.outputs[0].elem()));
+            self.finish_all(b, [sums, stored[0]]);
+        } else {
+            self.finish_all(b, [stored[0]; 2]);
+        }
         self.each_register(b, &mut |b, at| {
-            for (output, accumulator) in self.plan.nest.outputs.iter().zip(&accumulators) {
-                self.store(b, output, *accumulator, at);
+            for (output, stored) in nest.outputs.iter().zip(&stored) {
+                self.store(b, output, *stored, at);
             }
         });
     }
 
-    /// The epilogue on all sums, behind the last part of the reduction.
-    fn finish_all(&self, b: &mut Builder<'c>, accumulator: Val<'c>) {
+    /// The epilogue on all sums, behind the last part of the reduction; to where the second one is.
+    fn finish_all(&self, b: &mut Builder<'c>, registers: [Val<'c>; 2]) {
         if self.plan.nest.epilogue.is_none() {
             return;
         }
-        let all = |b: &mut Builder<'c>| {
-            self.each_register(b, &mut |b, at| self.finish(b, accumulator, at))
-        };
+        let all =
+            |b: &mut Builder<'c>| self.each_register(b, &mut |b, at| self.finish(b, registers, at));
         let Some(part) = &self.part else { return all(b) };
         let extent = self.plan.nest.axes[part.axis].extent;
         let is_last = compare(b, "eq", &Sum::value(part.end), &Sum::number(extent as i64));
@@ -112,14 +116,14 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
     }
 
     /// The epilogue on one register of sums.
-    fn finish(&self, b: &mut Builder<'c>, accumulator: Val<'c>, at: At<'_, 'c>) {
+    fn finish(&self, b: &mut Builder<'c>, registers: [Val<'c>; 2], at: At<'_, 'c>) {
         let Some(Epilogue { inputs, body }) = &self.plan.nest.epilogue else { return };
         let point = self.point(&self.at, at);
         let mut views = self.bring(b, inputs, &point, at.count);
-        let register = self.register(b, accumulator, at);
-        views.push(register.clone());
+        let [sums, stored] = registers.map(|memref| self.register(b, memref, at));
+        views.push(sums);
         let body = self.lane_body(*body, at.count);
-        self.apply(b, body, &views, &[register], &point);
+        self.apply(b, body, &views, &[stored], &point);
     }
 
     /// Gives every accumulator its first value, or what earlier parts of the reduction left.

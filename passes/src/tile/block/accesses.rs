@@ -282,14 +282,7 @@ fn loads_of(
     let held = block.held_input(side);
     let lying = Lying { inner, layout: Layout::plain(PITCH) };
     let apart = block.apart(side, &lying);
-    let strides = held.strides(apart);
-    let places: Vec<Option<Vec<i64>>> = points(block, side, &held.sizes)
-        .into_iter()
-        .map(|lanes| {
-            let place = |point: Vec<i64>| point.iter().zip(&strides).map(|(t, s)| t * s).sum();
-            Some(lanes.into_iter().map(place).collect())
-        })
-        .collect();
+    let places = places(block, side, &held.sizes, &held.strides(apart));
     let [rows, columns] = block.groups();
     // Groups side by side along the other axis read the same.
     let (own_groups, times) = if side == M { (rows, columns) } else { (columns, rows) };
@@ -315,8 +308,9 @@ fn loads_of(
     found
 }
 
-/// The point of the box that each slot of each lane holds, in the order of the slots.
-fn points(block: &Block<'_>, side: usize, sizes: &[u64]) -> Vec<Vec<Vec<i64>>> {
+/// The place in a box of `sizes`, whose sides are `strides` apart, of what each slot of each lane holds,
+/// in the order of the slots.
+fn places(block: &Block<'_>, side: usize, sizes: &[u64], strides: &[i64]) -> Vec<Option<Vec<i64>>> {
     debug_assert!(side == M || side == N);
     let operand = block.operand(block.inputs[side]);
     let map = block.instruction().fragments()[operand].expect("operands have fragments");
@@ -341,29 +335,33 @@ fn points(block: &Block<'_>, side: usize, sizes: &[u64]) -> Vec<Vec<Vec<i64>>> {
     let inner = dims.iter().flatten().count();
     let (outer, own) = sizes.split_at(sizes.len() - inner);
     let slots = own.iter().product::<u64>().div_ceil(block.lanes).max(block.slots(operand));
-    let mut found = Vec::new();
-    for round in 0..outer.iter().product() {
-        let known = digits(round, outer);
-        for slot in 0..slots as i64 {
-            let lane = |lane: u64| {
-                let place = map.at(&[lane as i64, slot]).unwrap_or_default();
-                let sides = place.into_iter().zip(&dims);
-                let place = sides.flat_map(|(place, sides)| digits(place as u64, sides));
-                known.iter().copied().chain(place).collect()
-            };
-            found.push((0..block.lanes).map(lane).collect());
-        }
-    }
-    found
+    let lane = |lane: u64, slot: i64| {
+        let point = map.at(&[lane as i64, slot]).unwrap_or_default();
+        let mut strides = &strides[outer.len()..];
+        let along = point.into_iter().zip(&dims).map(|(place, sides)| {
+            let (own, rest) = strides.split_at(sides.len());
+            strides = rest;
+            place_of(place as u64, sides, own)
+        });
+        along.sum::<i64>()
+    };
+    let fragment: Vec<Vec<i64>> = (0..slots as i64)
+        .map(|slot| (0..block.lanes).map(|number| lane(number, slot)).collect())
+        .collect();
+    let rounds = (0..outer.iter().product()).map(|round| place_of(round, outer, strides));
+    let moved = |begin: i64| {
+        fragment.iter().map(move |lanes| Some(lanes.iter().map(|place| begin + place).collect()))
+    };
+    rounds.flat_map(moved).collect()
 }
 
-/// The point that a number stands for in a box of `sizes`, row-major.
-fn digits(number: u64, sizes: &[u64]) -> Vec<i64> {
-    let mut point = vec![0; sizes.len()];
-    let mut rest = number;
-    for (place, size) in point.iter_mut().zip(sizes).rev() {
-        *place = (rest % size) as i64;
+/// The place of the point that a number stands for in a box of `sizes`, row-major, whose sides are
+/// `strides` apart.
+fn place_of(number: u64, sizes: &[u64], strides: &[i64]) -> i64 {
+    let (mut place, mut rest) = (0, number);
+    for (size, stride) in sizes.iter().zip(strides).rev() {
+        place += (rest % size) as i64 * stride;
         rest /= size;
     }
-    point
+    place
 }

@@ -92,7 +92,9 @@ pub(super) struct Facts {
     /// Registers of all lanes of a core, and lanes of a block.
     core_registers: u64,
     block_lanes: u64,
+    /// Bytes of an element of each input and of the sums, and of one that is stored.
     elem_bytes: [u64; 3],
+    stored_bytes: u64,
     /// Extents along m, n and k, and bytes that a lane moves of an input at once.
     extents: [u64; 3],
     moved: [u64; 2],
@@ -142,7 +144,8 @@ impl Facts {
             lane_bytes,
             core_registers: ways.registers.core_bytes().map_or(u64::MAX, |own| own / lane_bytes),
             block_lanes: unit.block_lanes(),
-            elem_bytes: [elem(M)?, elem(N)?, ty::byte_size(nest.outputs[0].elem())?],
+            elem_bytes: [elem(M)?, elem(N)?, ty::byte_size(nest.sum_type(0))?],
+            stored_bytes: ty::byte_size(nest.outputs[0].elem())?,
             extents: block.axes.map(|axis| nest.axes[axis].extent),
             moved: [moved(M), moved(N)],
             epilogue: (epilogue::cycles(machine, nest, block), read_by_epilogue(nest)),
@@ -411,7 +414,7 @@ impl Facts {
             Core::Matrix(..) => self.in_turns(nest, block, &work),
         };
         let points = (block.tile[M] * block.tile[N]) as f64;
-        let sums = points * (self.elem_bytes[K] as f64 + self.epilogue.1) / self.far;
+        let sums = points * (self.stored_bytes as f64 + self.epilogue.1) / self.far;
         let sums = sums + (tall * wide * rows * columns) as f64 * self.epilogue.0 / issues;
         let tile = Cost::default()
             .with(Term::Compute, steps * compute)

@@ -19,6 +19,7 @@ mod epilogue;
 mod facts;
 mod held;
 mod interleave;
+mod kept;
 mod lying;
 mod tiles;
 mod ways;
@@ -39,6 +40,7 @@ pub use direct::Direct;
 pub use epilogue::lane_unit;
 pub use held::Held;
 pub use interleave::Parts;
+pub use kept::Kept;
 pub use lying::{Lying, of_numbers, to_numbers};
 pub use ways::Ways;
 

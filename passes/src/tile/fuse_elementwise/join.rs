@@ -104,15 +104,11 @@ fn check<'n, 'c>(
     }
     let bits = |nest| lanes_type(nest).and_then(ty::bits);
     let (made, read) = (bits(maker), bits(user));
-    if made != read {
+    // What is done to sums is done on as many lanes as they have.
+    if made != read && !(reduces && read < made) {
         let shown = |bits: Option<u64>| bits.map_or("none".to_owned(), |bits| bits.to_string());
         let values = format!("{} and {} bits", shown(read), shown(made));
         return Err(Refused::by("bits", "their elements fill registers differently").met(values));
-    }
-    let [sum, stored] = [maker, user].map(|nest| nest.outputs[0].elem());
-    if reduces && sum != stored {
-        let why = Refused::by("type", "the sums have another type than what is stored");
-        return Err(why.met(format!("{sum} and {stored}")));
     }
     Ok(own)
 }
@@ -324,11 +320,14 @@ impl<'c> Writer<'c> {
         let mut inputs = before.map(|before| before.inputs.clone()).unwrap_or_default();
         let count = inputs.len();
         inputs.extend(others);
-        let types: Vec<_> = inputs.iter().map(Access::elem).collect();
-        let elem = maker.outputs[0].elem();
-        let body = scalar_body(self.context, self.scratch, &types, elem, |b, args| {
+        let mut types: Vec<_> = inputs.iter().map(Access::elem).collect();
+        let (sum, stored) = (maker.sum_type(0), user.outputs[0].elem());
+        // Sums are an input of their own where what is stored cannot take their place.
+        types.extend((sum != stored).then_some(sum));
+        let all = inputs.len();
+        let body = scalar_body(self.context, self.scratch, &types, stored, |b, args| {
             let b = b.builder();
-            let (&value, args) = args.split_last().expect("there is an output");
+            let (value, args) = (args[all], &args[..all]);
             let value = before.map_or(value, |before| {
                 let args: Vec<_> = args[..count].iter().copied().chain([value]).collect();
                 copy_body(b, before.body, &args, Mapping::default(), &[])[0]

@@ -14,6 +14,7 @@
 //! are: an array that stores what it folds is worth more than the epilogue.
 
 mod join;
+mod pays;
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -25,20 +26,15 @@ use weft_dialects::ir::{
 };
 use weft_dialects::tile::build::RunOp;
 
-use super::block;
 use super::chooser::Chooser;
 use super::constants::constants;
 use super::construct_rtiles::read;
-use super::instruction;
-use super::isa::{self, Search};
-use super::layout::Layout;
-use super::policy::{Choice, Tiled};
 use super::views::{applied, erase_views, kernel_of, readers, root, view};
-use crate::math;
 use crate::nest::{self, Access, Nest};
 use crate::remarks::Refused;
 pub(super) use join::is_elementwise;
 use join::{join, several};
+use pays::pays;
 
 /// The pass.
 pub const PASS: Pass = Pass {
@@ -301,11 +297,7 @@ impl<'c> Fuse<'c> {
             kernel.erase();
             return self.kernels[name];
         }
-        let stem = format!(
-            "{}_{}",
-            parts[0],
-            parts[1].trim_end_matches(|c: char| c.is_ascii_digit() || c == '_')
-        );
+        let stem = joined_name(parts[0], parts[1]);
         let name = (0..)
             .map(|number| if number == 0 { stem.clone() } else { format!("{stem}_{number}") })
             .find(|name| !self.kernels.contains_key(name))
@@ -351,43 +343,20 @@ impl<'c> Fuse<'c> {
     }
 }
 
-fn no_nest() -> Refused {
-    Refused::by("nest", "the reader is no nest")
+/// The name of a kernel that is made of two: what both were made of is named once.
+fn joined_name(maker: &str, reader: &str) -> String {
+    let digits =
+        |name: &str| -> usize { name.trim_end_matches(|c: char| c.is_ascii_digit()).len() };
+    let shared = &maker[..digits(maker)];
+    let own = reader.strip_prefix(shared).filter(|_| shared.ends_with('_')).unwrap_or(reader);
+    let own = match own.len() < reader.len() {
+        true => own.trim_start_matches(|c: char| c.is_ascii_digit()),
+        false => own,
+    };
+    let own = own.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_').trim_matches('_');
+    if own.is_empty() { maker.to_owned() } else { format!("{maker}_{own}") }
 }
 
-/// Tests that one kernel takes no more cycles than two, where more than lanes may do the first. Where
-/// lanes do both they do it in registers, and nothing is lost.
-///
-/// # Errors
-/// The cycles of both.
-fn pays<'c>(
-    chooser: &Chooser<'c>,
-    apart: [&Nest<'c>; 2],
-    joined: &Nest<'c>,
-) -> Result<(), Refused> {
-    let machine = chooser.machine;
-    if instruction::lane_unit(machine, joined, &math::expands).is_err() {
-        return Err(Refused::by("lanes", "no lane unit does both"));
-    }
-    let first = apart[0];
-    let others = isa::choices(machine, first, Search::default()).iter().any(Result::is_ok)
-        || !block::choose(machine, first, false).is_empty();
-    if !others {
-        return Ok(());
-    }
-    let choice = |nest: &Nest<'c>| {
-        let layouts = vec![Layout::Fixed; nest.inputs.len()];
-        chooser.choose(nest, &layouts, Search::default()).ok()
-    };
-    let ([Some(made), Some(used)], Some(together)) = (apart.map(choice), choice(joined)) else {
-        return Ok(());
-    };
-    let is_lanes = |choice: &Choice<'_>| matches!(choice.tiled, Tiled::Lanes(_));
-    let [together_cycles, apart] =
-        [together.why.cost.cycles, made.why.cost.cycles + used.why.cost.cycles];
-    if is_lanes(&made) && is_lanes(&together) || together_cycles <= apart {
-        return Ok(());
-    }
-    let values = format!("{together_cycles:.0} cycles together, {apart:.0} apart");
-    Err(Refused::by("epilogue", "both together take more").met(values))
+fn no_nest() -> Refused {
+    Refused::by("nest", "the reader is no nest")
 }

@@ -68,7 +68,7 @@ impl<'k, 'c> Graph<'k, 'c> {
         let plain = nest.accesses().iter().all(|access| Border::of(access).is_none());
         let elem = nest.outputs[0].elem();
         let alike = nest.accesses().iter().all(|access| access.elem() == elem);
-        if !plain || !alike || lowest(elem).is_none() {
+        if !plain || !alike || nest.casts_sums() || lowest(elem).is_none() {
             return None;
         }
         for access in nest.accesses_mut() {

@@ -1,0 +1,87 @@
+//! A chosen block tile without what it is about, for a nest of the same form later on.
+
+use weft_dialects::device::Machine;
+
+use super::super::banks::Choice;
+use super::super::why::Rule;
+use super::{Block, Chosen, Core, Lying, Ways};
+use crate::cost::Cost;
+use crate::nest::Nest;
+
+/// What is chosen of a [`Chosen`]: numbers that hold for every nest of one form.
+#[derive(Clone)]
+pub struct Kept {
+    instruction: String,
+    axes: [usize; 3],
+    inputs: [usize; 2],
+    /// Rows and columns of the lanes, for an instruction of lanes.
+    spread: Option<[u64; 2]>,
+    tile: [u64; 3],
+    group: [u64; 2],
+    stages: u64,
+    ahead: bool,
+    interleaved: [bool; 3],
+    along_k: [bool; 2],
+    lying: [(Lying, Choice); 2],
+    cost: Cost,
+    rule: Rule,
+    compared: usize,
+}
+
+impl Kept {
+    /// Keeps a choice.
+    pub fn of(chosen: &Chosen<'_>) -> Self {
+        let block = &chosen.block;
+        let spread = match block.core {
+            Core::Matrix(..) => None,
+            Core::Lanes(.., spread) => Some(spread),
+        };
+        Self {
+            instruction: block.instruction().name.to_owned(),
+            axes: block.axes,
+            inputs: block.inputs,
+            spread,
+            tile: block.tile,
+            group: block.group,
+            stages: block.stages,
+            ahead: block.ahead,
+            interleaved: block.interleaved,
+            along_k: block.along_k,
+            lying: chosen.lying,
+            cost: chosen.cost,
+            rule: chosen.rule,
+            compared: chosen.compared,
+        }
+    }
+
+    /// The choice for `nest`, which has the form of the one that it was made for.
+    pub fn again<'c>(&self, machine: Machine<'c>, nest: &Nest<'c>) -> Option<Chosen<'c>> {
+        let own = |block: &Block<'c>| {
+            block.instruction().name == self.instruction
+                && (block.axes, block.inputs) == (self.axes, self.inputs)
+        };
+        let block = Block::all(machine, nest).into_iter().find(own)?;
+        let block = match self.spread {
+            Some(spread) => block.with_spread(spread)?,
+            None => block,
+        };
+        let block = Block {
+            tile: self.tile,
+            group: self.group,
+            stages: self.stages,
+            ahead: self.ahead,
+            interleaved: self.interleaved,
+            along_k: self.along_k,
+            ..block
+        };
+        let ways = Ways::of(machine, block.instruction().operands().last()?)?;
+        Some(Chosen {
+            block,
+            ways,
+            lying: self.lying,
+            cost: self.cost,
+            rule: self.rule,
+            compared: self.compared,
+        })
+    }
+}
