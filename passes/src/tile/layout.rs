@@ -7,7 +7,7 @@ use crate::nest::{Access, Nest};
 
 /// Changes that are still possible to the order of a tensor's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Layout {
+pub enum Layout {
     /// Nothing.
     Fixed,
     /// It is known at compile time: a new order costs nothing.

@@ -10,7 +10,7 @@
 //! that a register tile may be any number of panels wide. Where registers do not divide the
 //! axis a panel is the part of it that wastes the fewest lanes; where all waste many, the
 //! operand stays as it is. Lanes along a reduction find the
-//! operand with that axis innermost. An operand that is not constant is packed anew in
+//! operand with that axis innermost, and so do groups of lanes that share tiles of a constant one. An operand that is not constant is packed anew in
 //! every run where that moves less than reading it as it lies.
 
 use std::collections::HashMap;
@@ -23,6 +23,7 @@ use weft_dialects::ir::{
 };
 use weft_dialects::tile::build::{self, RunOp};
 
+use super::block::Repacked;
 use super::chooser::Chooser;
 use super::constants::constants;
 use super::construct_rtiles::{choose, read};
@@ -57,6 +58,14 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         }
         let known: Vec<Layout> = constant.iter().map(|&constant| Layout::of(constant)).collect();
         let choice = choose(&chooser, kernel, &nest, &known)?;
+        if let Tiled::Block(chosen) = &choice.tiled {
+            let Some(Repacked { input, axis }) = chosen.repacked else { continue };
+            let packed: Vec<bool> = (0..nest.inputs.len()).map(|own| own == input).collect();
+            run.count("packed", 1);
+            let packing = Packing { axis, panel: None, packed: &packed };
+            pack(run.context, run.module, kernel, nest, &packing);
+            continue;
+        }
         // A transfer lays out what it brings as its reader likes it.
         let Tiled::Lanes(chosen) = choice.tiled else { continue };
         let Lanes { mapped, shape, packed, stage: None, .. } = *chosen else { continue };

@@ -258,7 +258,10 @@ pub(super) fn candidates<'c>(
         compared += matrix.compared;
         found.push(Candidate { tiled: Tiled::Matrix(Box::new(matrix)), cost, rule });
     }
-    let blocks = if share { block::choose(machine, nest, search.all_tiles) } else { Vec::new() };
+    let blocks = match share {
+        true => block::choose(machine, nest, layouts, search.all_tiles),
+        false => Vec::new(),
+    };
     for chosen in blocks {
         let (cost, rule) = (chosen.cost, chosen.rule);
         compared += chosen.compared;

@@ -57,16 +57,22 @@ const LANES: Product = Product {
     tiles: r#"on @fmavv_f32 lanes 1 tiles [#tile.rtile<"smem"[64, 64, 16]>, #tile.rtile<"reg"[32, 64, 1]>] layouts [array<i64: 0, 68>, array<i64: 1, 64>]"#,
 };
 
-/// A program of stage `tile` whose first kernel is done in other tiles.
-fn with_tiles(text: &str, tiles: &str) -> String {
-    let compute = text.find("tile.compute").expect("there is a compute");
+/// Where a kernel reduces, behind the machine.
+fn product(text: &str) -> usize {
+    let kernels = text.find("tile.kernel @").expect("there is a kernel");
+    kernels + text[kernels..].find("\"reduction\"").expect("there is a product")
+}
+
+/// A program of stage `tile` whose first kernel that reduces is done in other tiles.
+pub fn with_tiles(text: &str, tiles: &str) -> String {
+    let compute = text[..product(text)].rfind("tile.compute").expect("a compute does it");
     let from = compute + text[compute..].find("on @").expect("it is on something");
     let to = from + text[from..].find(" because").expect("it says why");
     format!("{}{tiles}{}", &text[..from], &text[to..])
 }
 
-/// The first kernel of a program of stage `tile` in the machine's instructions.
-fn device_program(machine: &str, text: &str) -> String {
+/// The first kernel of a program of stage `tile` that reduces, in the machine's instructions.
+pub fn device_program(machine: &str, text: &str) -> String {
     let context = weft::context();
     let module = parse(&context, text).expect("the text is right");
     let device = Device::Named(machine.to_owned());
@@ -75,7 +81,10 @@ fn device_program(machine: &str, text: &str) -> String {
     let mut unit = unit.expect("the module is good");
     unit.lower(Stage::Device).unwrap_or_else(|error| panic!("{text}: {error}"));
     let ops = unit.module().body(0).map(|block| block.ops()).unwrap_or_default();
-    ops.into_iter().find_map(Program::of).expect("there is a kernel").op.own_text()
+    let kernel = text[..product(text)].rfind("tile.kernel @").expect("it is in a kernel");
+    let name: String = text[kernel..].chars().skip(13).take_while(|c| !c.is_whitespace()).collect();
+    let mut kernels = ops.into_iter().filter_map(Program::of);
+    kernels.find(|kernel| kernel.name == name).expect("there is the kernel").op.own_text()
 }
 
 impl Product {

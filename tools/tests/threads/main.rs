@@ -10,4 +10,5 @@ mod joined;
 mod kernels;
 mod numbers;
 mod program;
+mod sides;
 mod warpgroups;

@@ -410,3 +410,13 @@ int main(int argc, char **argv) {
   return 0;
 }
 #endif
+
+// What the host's processor has no instruction for, to the nearest even.
+__bf16 __truncsfbf2(float x) {
+  uint32_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  uint16_t half = x != x ? (bits >> 16) | 0x40 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+  __bf16 result;
+  memcpy(&result, &half, sizeof result);
+  return result;
+}

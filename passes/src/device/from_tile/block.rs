@@ -16,17 +16,18 @@
 
 use std::collections::HashMap;
 
-use weft_dialects::device::{Limit, Machine, Move, Scope, build};
+use weft_dialects::device::{Machine, Move, Scope, build};
 use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Builder, Context, Op, Report, Type, Val, attr, ty};
 use weft_dialects::tile::Compute;
 
 use super::block_fold::Fold;
 use super::block_legal;
+use super::block_sides::Side;
 use super::index::{Sum, scf_for};
 use super::transfer::{Boxed, Pending, Transfer, Within, alloc, first};
 use super::view::View;
-use crate::nest::{Access, Nest, Start, row_major};
+use crate::nest::{Access, Nest, Start};
 use crate::tile::block::{self, Block, K, Lying, M, N, Ways, power_of_two_in};
 
 /// How the block tiles of a kernel are written.
@@ -37,7 +38,7 @@ pub(super) struct Blocks<'p, 'c> {
     pub(super) block: Block<'c>,
     pub(super) ways: Ways<'c>,
     lying: Vec<Lying>,
-    /// The lane unit that applies the epilogue.
+    /// The lane unit that applies a computed start and the epilogue.
     pub(super) unit: Option<&'c str>,
 }
 
@@ -54,10 +55,11 @@ impl<'p, 'c> Blocks<'p, 'c> {
         let registers = compute.tiles.last().map_or("", |tile| tile.memory.as_str());
         let (block, ways, lying) = block_legal::check(machine, kernel, compute, nest)?;
         let unit = block::lane_unit(machine, nest, registers).map(|unit| unit.name);
-        if nest.epilogue.is_some() && unit.is_none() {
-            let what = format!("no lanes in @{registers} do the epilogue of @{}", kernel.symbol());
+        if !block::bodies(nest).is_empty() && unit.is_none() {
+            let name = kernel.symbol();
+            let what = format!("no lanes in @{registers} do the start or the epilogue of @{name}");
             Report::new(kernel.location(), what)
-                .help("give the epilogue a kernel of its own, or the lane unit its operations");
+                .help("give it a kernel of its own, or the lane unit its operations");
             return Err(Failed);
         }
         Ok(Self { context, nest, memrefs, block, ways, lying, unit })
@@ -75,9 +77,9 @@ impl<'p, 'c> Blocks<'p, 'c> {
         let output = &self.nest.outputs[0];
         let sums = alloc(b, &held.shape, self.nest.sum_type(0), self.ways.registers.name);
         let mut own = starts.to_vec();
-        for axis in [M, N] {
-            let place = &mut own[self.block.axes[axis]];
-            *place = place.clone().plus(&group[axis], self.block.group[axis] as i64);
+        for side in [M, N] {
+            let begin = Sum::default().plus(&group[side], self.block.group[side] as i64);
+            own = self.moved(b, &own, side, &begin);
         }
         self.start(b, sums, &own);
         let tiles = [M, N].map(|side| self.room(b, side));
@@ -102,8 +104,8 @@ impl<'p, 'c> Blocks<'p, 'c> {
         };
         self.finish(b, [sums, stored], &own);
         let mut pending = Pending::default();
-        let (near, far, within) = self.output_ends(b, output, stored, &own);
-        let sums = Transfer { from: &near, to: &far, sizes: &held.sizes, within: &within };
+        let (near, far, sizes, within) = self.output_ends(b, output, stored, &own);
+        let sums = Transfer { from: &near, to: &far, sizes: &sizes, within: &within };
         pending.transfer_within(b, &self.ways.store, sums);
     }
 
@@ -155,6 +157,10 @@ impl<'p, 'c> Blocks<'p, 'c> {
 
     /// Gives the sums of this group their first values.
     fn start(&self, b: &mut Builder<'c>, sums: Val<'c>, at: &[Sum<'c>]) {
+        if let Some((inputs, body)) = block::computed_start(self.nest) {
+            self.by_lanes(b, (inputs, body), (None, sums), at);
+            return;
+        }
         let mut pending = Pending::default();
         let held = self.block.held_output(self.nest.inputs.len());
         let from = match &self.nest.starts[0] {
@@ -170,39 +176,28 @@ impl<'p, 'c> Blocks<'p, 'c> {
             },
             _ => &self.nest.outputs[0],
         };
-        let (near, far, mut within) = self.output_ends(b, from, sums, at);
+        let (near, far, sizes, mut within) = self.output_ends(b, from, sums, at);
         within.pads = true;
-        let sums = Transfer { from: &far, to: &near, sizes: &held.sizes, within: &within };
+        let sums = Transfer { from: &far, to: &near, sizes: &sizes, within: &within };
         pending.transfer_within(b, &self.ways.fetch, sums);
     }
 
-    /// The sums and the box of a tensor where they begin or go.
+    /// The sums and the box of a tensor where they begin or go, and its sizes.
     fn output_ends(
         &self,
         b: &mut Builder<'c>,
         access: &Access<'c>,
         sums: Val<'c>,
         at: &[Sum<'c>],
-    ) -> (Boxed<'c>, Boxed<'c>, Within<'c>) {
-        let held = self.block.held_output(self.nest.inputs.len());
-        let near = Boxed { view: first(b, sums), strides: row_major(&held.sizes) };
-        let strides = held.strides(self.strides(access));
+    ) -> (Boxed<'c>, Boxed<'c>, Vec<u64>, Within<'c>) {
+        let sides = self.held_sides(&self.block.held_output(self.nest.inputs.len()));
+        let near = Boxed { view: first(b, sums), strides: sides.near.clone() };
+        let strides = self.far(access, &sides);
         let far = Boxed { view: self.view(b, access, at), strides };
-        let limits = [M, N]
-            .into_iter()
-            .filter_map(|axis| {
-                let bound = self.left(b, axis, at)?;
-                Some(Limit { bound, steps: held.along[axis].clone() })
-            })
-            .collect();
+        let limits = self.limits(b, &sides, at, |_| true);
         let (run, side) = self.block.run(self.nest, access, [N, M]);
         let run = power_of_two_in(run, self.block.group[side]);
-        (near, far, Within { limits, pads: false, run })
-    }
-
-    /// Elements between neighbours along m, n and k in a tensor.
-    pub(super) fn strides(&self, access: &Access<'c>) -> [i64; 3] {
-        self.block.axes.map(|axis| access.stride(self.nest.axes.len(), axis))
+        (near, far, sides.sizes, Within { limits, pads: false, run })
     }
 
     pub(super) fn view(
@@ -213,21 +208,6 @@ impl<'p, 'c> Blocks<'p, 'c> {
     ) -> View<'c> {
         let indices = access.index.iter().map(|index| Sum::of(index, at).emit(b)).collect();
         View { memref: self.memrefs[&access.tensor], indices }
-    }
-
-    /// Points that are left along an axis from a place on, where a tile may pass the end.
-    pub(super) fn left(&self, b: &mut Builder<'c>, axis: usize, at: &[Sum<'c>]) -> Option<Val<'c>> {
-        let own = self.block.axes[axis];
-        let extent = self.nest.axes[own].extent;
-        if extent.is_multiple_of(self.block.tile[axis]) {
-            return None;
-        }
-        let end = Sum::number(extent as i64);
-        // A group may begin behind the end: nothing is left for it then.
-        let index = Type::index(self.context);
-        let (end, begin) = (end.emit(b), at[own].emit(b));
-        let begin = b.op("arith.minui", &[begin, end], &[index]).result(0);
-        Some(b.op("arith.subi", &[end, begin], &[index]).result(0))
     }
 
     /// Loops over all steps of the reductions.
@@ -299,21 +279,19 @@ impl<'p, 'c> Blocks<'p, 'c> {
         }
         // Along what lies side by side in the tensor last, so that neighbours read it.
         let sides = [if along == K { side } else { K }, along];
-        let (far, near) = (self.strides(access), self.block.apart(side, &lying));
-        let of = |strides: [i64; 3]| sides.map(|side| strides[side]).to_vec();
-        let from = Boxed { view: self.view(b, access, at), strides: of(far) };
+        let near = self.block.apart(side, &lying);
+        let sides = self.sides(&sides.map(|side| Side {
+            along: Some(side),
+            count: self.block.tile[side],
+            step: 1,
+            near: near[side],
+        }));
+        let from = Boxed { view: self.view(b, access, at), strides: self.far(access, &sides) };
         let begin = [b.index(0), b.index(0)];
-        let to = Boxed { view: self.in_room(b, (tile, room), &begin), strides: of(near) };
-        let limits = (0..2)
-            .filter_map(|place| {
-                let steps = (0..2).map(|own| i64::from(own == place)).collect();
-                Some(Limit { bound: self.left(b, sides[place], at)?, steps })
-            })
-            .collect();
-        let sizes = sides.map(|side| self.block.tile[side]);
-        let within = Within { limits, pads: true, run };
+        let to = Boxed { view: self.in_room(b, (tile, room), &begin), strides: sides.near.clone() };
+        let within = Within { limits: self.limits(b, &sides, at, |_| true), pads: true, run };
         let mut pending = Pending::default();
-        let tile = Transfer { from: &from, to: &to, sizes: &sizes, within: &within };
+        let tile = Transfer { from: &from, to: &to, sizes: &sides.sizes, within: &within };
         pending.transfer_within(b, way, tile);
         pending.take()
     }

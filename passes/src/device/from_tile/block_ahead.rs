@@ -16,11 +16,12 @@
 //! What was fetched is waited for where it is put, when a step is computed. The last steps fetch the
 //! last one again, for a branch would cost every step.
 
-use weft_dialects::device::{Limit, Move, Scope, build};
+use weft_dialects::device::{Move, Scope, build};
 use weft_dialects::ir::{Builder, Type, Val};
 
 use super::block::Blocks;
 use super::block_fold::{Beside, Fold};
+use super::block_sides::Side;
 use super::block_steps::Steps;
 use super::index::{Sum, scf_for};
 use super::transfer::{Boxed, Pending, Transfer, Within, alloc, first};
@@ -133,10 +134,6 @@ impl<'c> Blocks<'_, 'c> {
             .map(|(place, apart)| Sum::default().plus(&place, apart as i64))
     }
 
-    fn in_registers(&self, b: &mut Builder<'c>, own: &Ahead<'c>) -> Boxed<'c> {
-        Boxed { view: first(b, own.registers), strides: own.dealt.in_registers() }
-    }
-
     /// This group's part of the inputs' tiles to its registers.
     fn fetch(&self, b: &mut Builder<'c>, held: &[Ahead<'c>; 2], at: &[Sum<'c>]) {
         for own in held {
@@ -150,21 +147,21 @@ impl<'c> Blocks<'_, 'c> {
         let sides = [dealt.across, dealt.along];
         let mut at = at.to_vec();
         for (side, begin) in sides.into_iter().zip(self.begin(b, &dealt)) {
-            let place = &mut at[self.block.axes[side]];
-            *place = place.clone().plus(&begin, 1);
+            at = self.moved(b, &at, side, &begin);
         }
-        let far = self.strides(access);
-        let strides = dealt.steps(sides.map(|side| far[side]));
-        let from = Boxed { view: self.view(b, access, &at), strides };
-        let to = self.in_registers(b, own);
-        let limits = (0..2).filter_map(|place| {
-            let bound = self.left(b, sides[place], &at)?;
-            let steps = dealt.steps([0, 1].map(|own| i64::from(own == place)));
-            Some(Limit { bound, steps })
+        let all = dealt.steps().into_iter().zip(dealt.sizes()).zip(dealt.in_registers());
+        let all = all.map(|(((own, step), count), near)| Side {
+            along: Some(sides[own]),
+            count,
+            step,
+            near,
         });
-        let within = Within { limits: limits.collect(), pads: true, run: dealt.run };
-        let sizes = dealt.sizes();
-        let moved = Transfer { from: &from, to: &to, sizes: &sizes, within: &within };
+        let sides = self.sides(&all.collect::<Vec<_>>());
+        let from = Boxed { view: self.view(b, access, &at), strides: self.far(access, &sides) };
+        let to = Boxed { view: first(b, own.registers), strides: sides.near.clone() };
+        let limits = self.limits(b, &sides, &at, |_| true);
+        let within = Within { limits, pads: true, run: dealt.run };
+        let moved = Transfer { from: &from, to: &to, sizes: &sides.sizes, within: &within };
         Pending::default().transfer_within(b, &self.ways.fetch, moved);
     }
 
@@ -196,8 +193,8 @@ impl<'c> Blocks<'_, 'c> {
             place.reverse();
         }
         let view = self.in_room(b, (tile, room), &place);
-        let from = self.in_registers(b, own);
-        let strides = dealt.steps(sides.map(|side| near[side]));
+        let from = Boxed { view: first(b, own.registers), strides: dealt.in_registers() };
+        let strides = dealt.steps().map(|(own, step)| step as i64 * near[sides[own]]).to_vec();
         let to = Boxed { view, strides };
         let run = power_of_two_in(dealt.wide(), lying.layout.pitch);
         let within = Within { run, ..Within::default() };

@@ -14,11 +14,12 @@
 //! read step i - 2. Those of step i - 1 go on meanwhile: an engine that does one after the other has
 //! something to do until those of step i are begun.
 
-use weft_dialects::device::{Limit, Move, build};
+use weft_dialects::device::{Move, build};
 use weft_dialects::ir::{Builder, Val};
 
 use super::block::Blocks;
 use super::block_fold::Fold;
+use super::block_sides::Side;
 use super::block_steps::Steps;
 use super::index::{Sum, scf_for_carrying};
 use super::transfer::{Boxed, Pending, Transfer, Within, first, ready, wait};
@@ -152,24 +153,26 @@ impl<'c> Blocks<'_, 'c> {
         let begin = [row, panel * pitch];
         let mut own = at.to_vec();
         for (side, begin) in sides.into_iter().zip(begin) {
-            let place = &mut own[self.block.axes[side]];
-            *place = place.clone().plus(&Sum::number(begin), 1);
+            own = self.moved(b, &own, side, &Sum::number(begin));
         }
-        let far = self.strides(access);
-        let strides = vec![far[sides[0]], far[sides[1]] * pitch, far[sides[1]]];
-        let from = Boxed { view: self.view(b, access, &own), strides };
+        let side = |along: usize, count: u64, step: i64, near: i64| Side {
+            along: Some(sides[along]),
+            count,
+            step: step as u64,
+            near,
+        };
+        let sides = self.sides(&[
+            side(0, high, 1, pitch),
+            side(1, wide, pitch, rows * pitch),
+            side(1, pitch as u64, 1, 1),
+        ]);
+        let from = Boxed { view: self.view(b, access, &own), strides: self.far(access, &sides) };
         let place = [panel, row, 0].map(|place| b.index(place));
-        let strides = vec![pitch, rows * pitch, 1];
-        let to = Boxed { view: self.in_room(b, (tile, room), &place), strides };
-        let steps = [vec![1, 0, 0], vec![0, pitch, 1]];
-        let limits = sides.into_iter().zip(steps);
-        let limits = limits
-            .filter_map(|(side, steps)| Some(Limit { bound: self.left(b, side, &own)?, steps }))
-            .collect();
+        let to = Boxed { view: self.in_room(b, (tile, room), &place), strides: sides.near.clone() };
+        let limits = self.limits(b, &sides, &own, |_| true);
         let within = Within { limits, pads: true, run: power_of_two_in(run, pitch as u64) };
-        let sizes = [high, wide, pitch as u64];
         let mut pending = Pending::default();
-        let moved = Transfer { from: &from, to: &to, sizes: &sizes, within: &within };
+        let moved = Transfer { from: &from, to: &to, sizes: &sides.sizes, within: &within };
         pending.transfer_within(b, way, moved);
         pending.take().pop()
     }

@@ -1,25 +1,37 @@
-//! The epilogue of a block tile, on the sums of a group in its registers.
+//! What lanes do to the sums of a block tile in the registers of a group: how they begin, and the epilogue.
 
 use std::collections::HashMap;
 
-use weft_dialects::device::{Limit, build};
-use weft_dialects::ir::{Builder, Val};
+use weft_dialects::device::build;
+use weft_dialects::ir::{Block, Builder, Val};
 
 use super::block::Blocks;
 use super::body::{LaneBody, write_body};
 use super::index::Sum;
 use super::transfer::{Boxed, Pending, Transfer, Within, alloc, first};
 use super::view::View;
-use crate::nest::{Access, Epilogue, row_major};
+use crate::nest::{Access, Epilogue};
 use crate::tile::block::{Held, M, N};
 
 impl<'c> Blocks<'_, 'c> {
-    /// The epilogue on the sums of this group, one operand of the instruction at a time: inputs are
-    /// brought to registers in the order of the sums, and what is stored lies in the same order.
+    /// The epilogue on the sums of this group.
     pub(super) fn finish(&self, b: &mut Builder<'c>, [sums, stored]: [Val<'c>; 2], at: &[Sum<'c>]) {
-        let (Some(Epilogue { inputs, body }), Some(unit)) = (&self.nest.epilogue, self.unit) else {
-            return;
-        };
+        if let Some(Epilogue { inputs, body }) = &self.nest.epilogue {
+            self.by_lanes(b, (inputs, *body), (Some(sums), stored), at);
+        }
+    }
+
+    /// A body on the elements of this group, one operand of the instruction at a time: inputs are brought
+    /// to registers in the order of the sums, which are the argument behind them if there are any, and what
+    /// is made lies in the same order.
+    pub(super) fn by_lanes(
+        &self,
+        b: &mut Builder<'c>,
+        (inputs, body): (&[Access<'c>], Block<'c>),
+        (sums, made): (Option<Val<'c>>, Val<'c>),
+        at: &[Sum<'c>],
+    ) {
+        let unit = self.unit.expect("it was checked");
         let held = self.block.held_output(self.nest.inputs.len());
         let repeats = [M, N].map(|side| self.block.repeats(side));
         let one = held.one_operand(repeats.iter().map(Vec::len).sum());
@@ -27,32 +39,33 @@ impl<'c> Blocks<'_, 'c> {
         self.each_operand(b, &mut |b, places| {
             let mut own = at.to_vec();
             for side in [M, N] {
-                for (place, (_, apart)) in places[side].iter().zip(&repeats[side]) {
-                    let begin = &mut own[self.block.axes[side]];
-                    *begin = begin.clone().plus(place, *apart as i64);
-                }
+                let along = places[side].iter().zip(&repeats[side]);
+                let points = along.fold(Sum::default(), |sum, (place, (_, apart))| {
+                    sum.plus(place, *apart as i64)
+                });
+                own = self.moved(b, &own, side, &points);
             }
             let args = body.args();
             let used = |number: usize| !args[number].uses().is_empty();
             let mut views = Vec::new();
             for (number, input) in inputs.iter().enumerate().filter(|(n, _)| used(*n)) {
-                views.push((number, self.bring_for_epilogue(b, input, &one, &own)));
+                views.push((number, self.bring_for_lanes(b, input, &one, &own)));
             }
-            let mut indices = first(b, sums).indices;
+            let mut indices = first(b, made).indices;
             for (index, place) in indices.iter_mut().zip(places.iter().flatten()) {
                 *index = place.emit(b);
             }
-            let [sums, stored] =
-                [sums, stored].map(|memref| View { memref, indices: indices.clone() });
-            if used(inputs.len()) {
+            let place = |memref| View { memref, indices: indices.clone() };
+            let (sums, made) = (sums.map(place), place(made));
+            if let Some(sums) = sums.filter(|_| used(inputs.len())) {
                 views.push((inputs.len(), sums));
             }
-            self.apply(b, unit, LaneBody { body: *body, lanes }, &views, stored);
+            self.apply(b, unit, LaneBody { body, lanes }, &views, made);
         });
     }
 
     /// One operand's elements of an input, in registers.
-    fn bring_for_epilogue(
+    fn bring_for_lanes(
         &self,
         b: &mut Builder<'c>,
         input: &Access<'c>,
@@ -60,17 +73,14 @@ impl<'c> Blocks<'_, 'c> {
         at: &[Sum<'c>],
     ) -> View<'c> {
         let register = alloc(b, &one.shape, input.elem(), self.ways.registers.name);
-        let near = Boxed { view: first(b, register), strides: row_major(&one.sizes) };
-        let apart = self.strides(input);
-        let far = Boxed { view: self.view(b, input, at), strides: one.strides(apart) };
+        let sides = self.held_sides(one);
+        let near = Boxed { view: first(b, register), strides: sides.near.clone() };
+        let far = Boxed { view: self.view(b, input, at), strides: self.far(input, &sides) };
         // Where it does not move along an axis what is behind that one's end is there, too.
-        let moves = [M, N].into_iter().filter(|axis| apart[*axis] != 0);
-        let limits = moves.filter_map(|axis| {
-            Some(Limit { bound: self.left(b, axis, at)?, steps: one.along[axis].clone() })
-        });
-        let within = Within { limits: limits.collect(), pads: true, run: 1 };
+        let limits = self.limits(b, &sides, at, |axis| input.uses(axis));
+        let within = Within { limits, pads: true, run: 1 };
         let mut pending = Pending::default();
-        let operand = Transfer { from: &far, to: &near, sizes: &one.sizes, within: &within };
+        let operand = Transfer { from: &far, to: &near, sizes: &sides.sizes, within: &within };
         pending.transfer_within(b, &self.ways.fetch, operand);
         near.view
     }

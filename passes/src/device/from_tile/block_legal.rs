@@ -41,8 +41,9 @@ pub(super) fn check<'c>(
     }
     let (Some(block), Some(ways), Some(lying)) = (block, Ways::of(machine, registers), lying)
     else {
-        let help = "the first rTile is whole ones of the last, that whole instructions, and the \
-                    machine has moves by the memory of the first";
+        let help = "the first rTile is whole ones of the last, that whole instructions, both powers \
+                    of two along axes that are one of the instruction together, and the machine \
+                    has moves by the memory of the first";
         let what = "has layouts, and no tiles that groups can share";
         return Err(report(what.to_owned(), help.to_owned()));
     };

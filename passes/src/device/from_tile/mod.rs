@@ -26,6 +26,7 @@ mod block_engine;
 mod block_epilogue;
 mod block_fold;
 mod block_legal;
+mod block_sides;
 mod block_steps;
 mod body;
 mod bordered;

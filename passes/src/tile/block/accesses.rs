@@ -137,10 +137,8 @@ pub fn turns<'c>(machine: Machine<'c>, kernel: Op<'c>) -> Option<Turns> {
     let banks = Banks::of(&ways.near)?;
     let rounds = |reduces: bool| -> u64 {
         let own = (0..nest.axes.len()).filter(|&axis| nest.reduces(axis) == reduces);
-        let count = |axis: usize| {
-            let own = block.axes.iter().position(|own| *own == axis);
-            nest.axes[axis].extent.div_ceil(own.map_or(1, |own| block.tile[own]))
-        };
+        let count =
+            |axis: usize| nest.axes[axis].extent.div_ceil(block.points_along(axis).unwrap_or(1));
         own.map(count).product()
     };
     let (tiles, steps) = (rounds(false), rounds(true));

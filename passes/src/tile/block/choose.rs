@@ -8,9 +8,10 @@ use weft_dialects::ir::ty;
 use weft_dialects::tile::RTile;
 
 use super::super::banks::{Banks, Choice};
+use super::super::layout::Layout;
 use super::super::why::Rule;
 use super::facts::{Facts, far};
-use super::{Block, Chosen, Lying, M, N, Ways, accesses, of_numbers, tiles};
+use super::{Block, Chosen, Lying, M, N, Repacked, Ways, accesses, of_numbers, tiles};
 use crate::cost::{Cost, Term};
 use crate::nest::Nest;
 
@@ -18,8 +19,22 @@ use crate::nest::Nest;
 const COUNTED: usize = 8;
 
 /// The best block tile of each instruction that can do the nest, among those that are constructed
-/// or among all.
-pub fn choose<'c>(machine: Machine<'c>, nest: &Nest<'c>, all_tiles: bool) -> Vec<Chosen<'c>> {
+/// or among all, where a factor may be laid out anew.
+pub(in super::super) fn choose<'c>(
+    machine: Machine<'c>,
+    nest: &Nest<'c>,
+    layouts: &[Layout],
+    all_tiles: bool,
+) -> Vec<Chosen<'c>> {
+    let Some(repacked) = Repacked::of(nest, layouts) else {
+        return fixed(machine, nest, all_tiles);
+    };
+    let found = fixed(machine, &repacked.nest(nest), all_tiles);
+    found.into_iter().map(|own| Chosen { repacked: Some(repacked), ..own }).collect()
+}
+
+/// The same with tensors as they lie.
+fn fixed<'c>(machine: Machine<'c>, nest: &Nest<'c>, all_tiles: bool) -> Vec<Chosen<'c>> {
     let mut found = Block::all(machine, nest);
     // Of those that take as long the instruction is the first that computes most, a cycle or at all.
     let points = |block: &Block<'_>| block.quanta().iter().product::<u64>() as f64;
@@ -93,7 +108,7 @@ fn best<'c>(
     };
     let lying = [own(M)?, own(N)?];
     let cost = taken(&block, &lying);
-    Some(Chosen { block, ways, lying, cost, rule, compared })
+    Some(Chosen { block, ways, lying, cost, rule, compared, repacked: None })
 }
 
 /// What a block takes that a tile program describes, as [`Chosen::cost`], its turns of banks counted.

@@ -2,7 +2,7 @@
 
 use super::super::banks::Choice;
 use super::super::why::Rule;
-use super::{Block, Core, Lying, Ways};
+use super::{Block, Core, Lying, Repacked, Ways};
 use crate::cost::Cost;
 
 /// A block tile that was chosen.
@@ -20,6 +20,8 @@ pub struct Chosen<'c> {
     pub(in super::super) rule: Rule,
     /// Tiles that were compared.
     pub compared: usize,
+    /// The factor that has to be laid out anew before.
+    pub repacked: Option<Repacked>,
 }
 
 impl Chosen<'_> {

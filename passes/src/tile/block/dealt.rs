@@ -110,11 +110,11 @@ impl Dealt {
         vec![steps[0], steps[1], self.lanes[1] as i64, steps[2], 1, steps[3]]
     }
 
-    /// The steps of these sides where neighbours across and along are so far apart.
-    pub fn steps(&self, [across, along]: [i64; 2]) -> Vec<i64> {
-        let [down, right] = self.round_steps().map(|step| step as i64);
-        let (rows, run) = (self.rows as i64, self.run as i64);
-        vec![down * across, right * along, rows * across, across, run * along, along]
+    /// For each of these sides whether it runs across (0) or along (1), and the points between
+    /// neighbours.
+    pub fn steps(&self) -> [(usize, u64); 6] {
+        let [down, right] = self.round_steps();
+        [(0, down), (1, right), (0, self.rows), (0, 1), (1, self.run), (1, 1)]
     }
 
     /// Rows of the tile between rounds across, and columns between rounds along.
@@ -206,7 +206,9 @@ mod tests {
     #[test]
     fn the_sides_of_a_transfer_are_the_places_that_are_counted() {
         let own = dealt([2, 16], 4, 4, [4, 4], 2);
-        let (across, along) = (own.steps([1, 0]), own.steps([0, 1]));
+        let along =
+            |side: usize| own.steps().map(|(own, step)| if own == side { step as i64 } else { 0 });
+        let (across, along) = (along(0), along(1));
         let sizes = own.sizes();
         let mut found = Vec::new();
         for number in 0..sizes.iter().product::<u64>() {

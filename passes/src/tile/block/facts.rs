@@ -95,10 +95,14 @@ pub(super) struct Facts {
     /// Bytes of an element of each input and of the sums, and of one that is stored.
     elem_bytes: [u64; 3],
     stored_bytes: u64,
-    /// Extents along m, n and k, and bytes that a lane moves of an input at once.
-    extents: [u64; 3],
+    /// Extents of the nest's axes, and bytes that a lane moves of an input at once.
+    extents: Vec<u64>,
     moved: [u64; 2],
-    /// Cycles that the epilogue issues for an operand's elements, and bytes that it reads of an
+    /// Bytes that the memory behind gives at least, and cycles that a group issues to bring as many as it
+    /// moves at once.
+    transaction: u64,
+    bring: f64,
+    /// Cycles that lanes issue for an operand's elements of the sums, and bytes that they read for an
     /// element.
     epilogue: (f64, f64),
 }
@@ -146,10 +150,17 @@ impl Facts {
             block_lanes: unit.block_lanes(),
             elem_bytes: [elem(M)?, elem(N)?, ty::byte_size(nest.sum_type(0))?],
             stored_bytes: ty::byte_size(nest.outputs[0].elem())?,
-            extents: block.axes.map(|axis| nest.axes[axis].extent),
+            extents: nest.extents(),
             moved: [moved(M), moved(N)],
-            epilogue: (epilogue::cycles(machine, nest, block), read_by_epilogue(nest)),
+            transaction: machine.shared().and_then(|own| own.transaction_bytes()).unwrap_or(1),
+            bring: ways.stage.issue_cycles().unwrap_or(0.0),
+            epilogue: (epilogue::cycles(machine, nest, block), read_by_lanes(nest)),
         })
+    }
+
+    /// Extents of the nest's axes.
+    pub(super) fn axes(&self) -> &[u64] {
+        &self.extents
     }
 
     /// Whether a tile of so many points, done by so many lanes, is a block's.
@@ -256,7 +267,10 @@ impl Facts {
             Core::Matrix(..) if block.direct.is_some() => 0,
             // Copies of an engine have an address each, and so have loads some of which are left out.
             Core::Matrix(..) => {
-                let whole = (0..3).all(|axis| self.extents[axis].is_multiple_of(block.tile[axis]));
+                let sides = [M, N, K].into_iter().flat_map(|side| block.axes_along(side));
+                let whole = sides
+                    .into_iter()
+                    .all(|(axis, points)| self.extents[axis].is_multiple_of(points));
                 let own = |side: usize| self.own(block, side);
                 let moves = |side: usize| own(side).div_ceil(lanes(block) * self.moved[side]);
                 let each = u64::from(block.ahead) + u64::from(!whole && block.stages > 1);
@@ -319,17 +333,21 @@ impl Facts {
     /// Bytes of a step that a block does not share with others that are under way: units take blocks
     /// as they are numbered, and what several read is cached for all but the first.
     fn first_read(&self, nest: &Nest<'_>, block: &Block<'_>) -> f64 {
+        let [m, n] = [M, N].map(|side| self.brought(nest, block, side));
         if self.cached <= self.far {
-            return self.bytes(block) as f64;
+            return m + n;
         }
         let (inner, outer) = if block.axes[M] < block.axes[N] { (N, M) } else { (M, N) };
         let tiles = |side: usize| {
-            nest.axes[block.axes[side]].extent.div_ceil(block.tile[side]).max(1) as f64
+            let along = block.axes_along(side).into_iter();
+            let counts = along.map(|(axis, points)| nest.axes[axis].extent.div_ceil(points));
+            counts.product::<u64>().max(1) as f64
         };
         let along = tiles(inner).min(self.units);
         let rows = (self.units / along).ceil().min(tiles(outer));
         let under_way = (along * rows).min(self.units);
-        (along * self.own(block, inner) as f64 + rows * self.own(block, outer) as f64) / under_way
+        let of = |side: usize| if side == M { m } else { n };
+        (along * of(inner) + rows * of(outer)) / under_way
     }
 
     /// A step of lanes: all that it does is hidden behind what takes longest. So says `alone` of
@@ -352,9 +370,27 @@ impl Facts {
         Step { far, waits, barriers: 0.0, cycles }
     }
 
+    /// Bytes that come for the tile of an input: whole transactions of what lies side by side.
+    fn brought(&self, nest: &Nest<'_>, block: &Block<'_>, side: usize) -> f64 {
+        let address = nest.inputs[block.inputs[side]].address(nest.axes.len());
+        let along = (0..nest.axes.len()).find(|&axis| address.coefficients[axis] == 1);
+        let points = along.and_then(|axis| block.points_along(axis)).unwrap_or(1);
+        let bytes = (points * self.elem_bytes[side]).max(1);
+        let whole = bytes.next_multiple_of(self.transaction.max(1));
+        self.own(block, side) as f64 * whole as f64 / bytes as f64
+    }
+
+    /// Cycles that groups issue to bring an input in narrower pieces than lanes can move.
+    fn narrow(&self, block: &Block<'_>, side: usize) -> f64 {
+        let pieces = |bytes: u64| self.own(block, side) as f64 / (block.lanes * bytes) as f64;
+        let widest = block.widest(self.elem_bytes[side]) * self.elem_bytes[side];
+        (pieces(self.moved[side].max(1)) - pieces(widest)).max(0.0) * self.bring
+    }
+
     /// Cycles until a unit has a step's bytes, of what caches the memory behind or of this.
     fn far_cycles(&self, nest: &Nest<'_>, block: &Block<'_>) -> f64 {
-        let cached = self.bytes(block) as f64 / self.cached;
+        let bytes = self.brought(nest, block, M) + self.brought(nest, block, N);
+        let cached = bytes / self.cached;
         cached.max(self.first_read(nest, block) / self.far)
     }
 
@@ -395,13 +431,12 @@ impl Facts {
         let extent = |axis: usize| nest.axes[axis].extent;
         let (mut tiles, mut steps) = (1.0, 1.0);
         for axis in 0..nest.axes.len() {
-            let own = block.axes.iter().position(|own| *own == axis);
-            let count = extent(axis).div_ceil(own.map_or(1, |own| block.tile[own])) as f64;
+            let count = extent(axis).div_ceil(block.points_along(axis).unwrap_or(1)) as f64;
             if nest.reduces(axis) { steps *= count } else { tiles *= count }
         }
         let [rows, columns] = block.counts();
         let inner = (block.tile[K] / quanta[K]) as f64;
-        let near = turns[M] + turns[N];
+        let near = turns[M] + turns[N] + self.narrow(block, M) + self.narrow(block, N);
         let resident = self.resident(block);
         let issues = ((tall * wide) as f64 * resident / self.partitions).min(1.0);
         let compute = (tall * wide * rows * columns) as f64 * inner * self.issue / issues;
@@ -435,10 +470,11 @@ fn steps(nest: &Nest<'_>, block: &Block<'_>) -> u64 {
     own.map(|axis| nest.axes[axis].extent.div_ceil(size(axis))).product()
 }
 
-/// Bytes that the epilogue reads for an element: inputs as large as the output count whole.
-fn read_by_epilogue(nest: &Nest<'_>) -> f64 {
+/// Bytes that lanes read for an element of the sums: inputs as large as the output count whole.
+fn read_by_lanes(nest: &Nest<'_>) -> f64 {
     let all = nest.outputs[0].shape.iter().product::<u64>().max(1) as f64;
-    let inputs = nest.epilogue.iter().flat_map(|epilogue| &epilogue.inputs);
+    let start = epilogue::computed_start(nest).map_or(&[][..], |(inputs, _)| inputs);
+    let inputs = nest.epilogue.iter().flat_map(|epilogue| &epilogue.inputs).chain(start);
     let bytes = |access: &crate::nest::Access<'_>| {
         access.shape.iter().product::<u64>() * ty::byte_size(access.elem()).unwrap_or(1)
     };

@@ -4,7 +4,7 @@ use weft_dialects::device::Machine;
 
 use super::super::banks::Choice;
 use super::super::why::Rule;
-use super::{Block, Chosen, Core, Lying, Ways};
+use super::{Block, Chosen, Core, Lying, M, N, Repacked, Ways};
 use crate::cost::Cost;
 use crate::nest::Nest;
 
@@ -13,6 +13,7 @@ use crate::nest::Nest;
 pub struct Kept {
     instruction: String,
     axes: [usize; 3],
+    slower: [Vec<(usize, u64)>; 2],
     inputs: [usize; 2],
     /// Rows and columns of the lanes, for an instruction of lanes.
     spread: Option<[u64; 2]>,
@@ -26,6 +27,7 @@ pub struct Kept {
     cost: Cost,
     rule: Rule,
     compared: usize,
+    repacked: Option<Repacked>,
 }
 
 impl Kept {
@@ -39,6 +41,7 @@ impl Kept {
         Self {
             instruction: block.instruction().name.to_owned(),
             axes: block.axes,
+            slower: block.slower.clone(),
             inputs: block.inputs,
             spread,
             tile: block.tile,
@@ -51,6 +54,7 @@ impl Kept {
             cost: chosen.cost,
             rule: chosen.rule,
             compared: chosen.compared,
+            repacked: chosen.repacked,
         }
     }
 
@@ -59,13 +63,21 @@ impl Kept {
         let own = |block: &Block<'c>| {
             block.instruction().name == self.instruction
                 && (block.axes, block.inputs) == (self.axes, self.inputs)
+                && [M, N].into_iter().all(|side| {
+                    let axes =
+                        |own: &[(usize, u64)]| own.iter().map(|own| own.0).collect::<Vec<_>>();
+                    axes(&block.slower[side]) == axes(&self.slower[side])
+                })
         };
+        let laid = self.repacked.map(|own| own.nest(nest));
+        let nest = laid.as_ref().unwrap_or(nest);
         let block = Block::all(machine, nest).into_iter().find(own)?;
         let block = match self.spread {
             Some(spread) => block.with_spread(spread)?,
             None => block,
         };
         let block = Block {
+            slower: self.slower.clone(),
             tile: self.tile,
             group: self.group,
             stages: self.stages,
@@ -82,6 +94,7 @@ impl Kept {
             cost: self.cost,
             rule: self.rule,
             compared: self.compared,
+            repacked: self.repacked,
         })
     }
 }

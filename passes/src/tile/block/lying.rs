@@ -1,6 +1,11 @@
-//! How the tiles of a block's inputs lie, and the numbers that say so in the text.
+//! How the tiles of a block's inputs lie, what can be moved together, and the numbers that say so in the
+//! text.
+
+use weft_dialects::ir::ty;
 
 use super::super::banks::{Layout, Swizzle};
+use super::{Block, K, power_of_two_in};
+use crate::nest::{Access, Nest};
 
 /// How the tile of an input lies in the shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,4 +39,53 @@ pub fn of_numbers(numbers: &[i64]) -> Option<Lying> {
     };
     let layout = Layout { pitch: u64::try_from(pitch).ok()?, swizzle };
     Some(Lying { inner: usize::try_from(inner).ok()?, layout })
+}
+
+impl Block<'_> {
+    /// Rows and columns of an input's tile in the shared memory.
+    pub fn rows_columns(&self, side: usize, inner: usize) -> (u64, u64) {
+        let (own, k) = (self.tile[side], self.tile[K]);
+        if inner == self.axes[K] { (own, k) } else { (k, own) }
+    }
+
+    /// Elements between neighbours along m, n and k where the tile of an input lies.
+    pub fn apart(&self, side: usize, lying: &Lying) -> [i64; 3] {
+        let pitch = lying.layout.pitch as i64;
+        let (own, k) = if lying.inner == self.axes[K] { (pitch, 1) } else { (1, pitch) };
+        let mut apart = [0; 3];
+        (apart[side], apart[K]) = (own, k);
+        apart
+    }
+
+    /// Elements that can be moved together between a tensor and its tile, and the side of
+    /// the tile along which they lie: m or n, or k. Aligned for every block that begins at
+    /// a whole tile.
+    pub fn run(&self, nest: &Nest<'_>, access: &Access<'_>, sides: [usize; 2]) -> (u64, usize) {
+        let address = access.address(nest.axes.len());
+        let elem = ty::byte_size(access.elem()).unwrap_or(1);
+        let along = sides.into_iter().find(|&side| address.coefficients[self.axes[side]] == 1);
+        let Some(side) = along else { return (1, sides[1]) };
+        let axis = self.axes[side];
+        let others = address.coefficients.iter().enumerate().filter(|(own, _)| *own != axis);
+        let numbers = others.map(|(_, step)| step.unsigned_abs()).chain([
+            address.constant.unsigned_abs(),
+            self.points_along(axis).unwrap_or(1),
+            nest.axes[axis].extent,
+        ]);
+        (numbers.fold(self.widest(elem), power_of_two_in), side)
+    }
+
+    /// Elements of so many bytes that a lane moves at once.
+    pub fn widest(&self, elem_bytes: u64) -> u64 {
+        (self.access_bytes / elem_bytes).max(1)
+    }
+
+    /// Whether an engine can bring the tile of an input that lies with `inner` fastest, which it
+    /// moves in pieces of so many bytes at least.
+    pub fn comes_ahead(&self, nest: &Nest<'_>, side: usize, inner: usize, least: u64) -> bool {
+        let access = &nest.inputs[self.inputs[side]];
+        let (run, along) = self.run(nest, access, [side, K]);
+        let bytes = run * ty::byte_size(access.elem()).unwrap_or(1);
+        self.axes[along] == inner && bytes >= least
+    }
 }

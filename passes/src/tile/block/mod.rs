@@ -6,6 +6,8 @@
 //! instruction [qm, qn, qk]   a matrix instruction, or a rectangle of lanes: [8, 4, 1]
 //! ```
 //!
+//! Rows or columns may be several axes of the nest: pixels of images (`sides.rs`).
+//!
 //! One description serves the construction (`tiles.rs`), the choice (`choose.rs`, `facts.rs`), the count of
 //! bank conflicts (`accesses.rs`) and the conversion to the device stage: which element each side
 //! of a box of registers steps along is said once, here and in `held.rs`.
@@ -21,6 +23,8 @@ mod held;
 mod interleave;
 mod kept;
 mod lying;
+mod repacked;
+mod sides;
 mod tiles;
 mod ways;
 
@@ -33,15 +37,18 @@ use super::isa::{Begin, Filter, Mapping, begin, factors, has_axes, mapping_of, m
 use crate::nest::{Access, Nest};
 
 pub use accesses::{near_run, turns};
-pub use choose::{alone, choose, cost, may_share};
+pub(super) use choose::choose;
+pub use choose::{alone, cost, may_share};
 pub use chosen::Chosen;
 pub use dealt::Dealt;
 pub use direct::Direct;
-pub use epilogue::lane_unit;
+pub use epilogue::{bodies, computed_start, lane_unit};
 pub use held::Held;
 pub use interleave::Parts;
 pub use kept::Kept;
 pub use lying::{Lying, of_numbers, to_numbers};
+pub use repacked::Repacked;
+pub use sides::Digit;
 pub use ways::Ways;
 
 /// Which of the three axes of a product.
@@ -70,8 +77,10 @@ pub struct Block<'c> {
     /// Bytes that a lane moves at once, and those of a transaction of the memory behind.
     access_bytes: u64,
     transaction_bytes: u64,
-    /// The axes of the nest that are m, n and k.
+    /// The axes of the nest that are m, n and k, the fastest where there are several.
     pub axes: [usize; 3],
+    /// The slower axes of m and of n, the slowest first, with the points of the tile along each.
+    slower: [Vec<(usize, u64)>; 2],
     /// The nest's inputs that move along m and along n.
     pub inputs: [usize; 2],
     /// What a block does at once, along m, n and k.
@@ -102,8 +111,7 @@ impl<'c> Block<'c> {
         let suits = nest.outputs.len() == 1
             && nest.inputs.len() == 2
             && nest.captures.is_empty()
-            && begin(nest, false)
-                .is_some_and(|begin| begin != Begin::Copied || starts_plainly(nest))
+            && (begin(nest, false).is_some() || computed_start(nest).is_some())
             && factors(nest).is_some_and(|factors| factors.len() == 2);
         if !suits {
             return Vec::new();
@@ -121,10 +129,13 @@ impl<'c> Block<'c> {
         }
         if has_axes(&instruction) {
             let found = mappings(&instruction, nest, Filter::Signature).unwrap_or_default();
-            return found
+            let all: Vec<_> = found
                 .into_iter()
                 .filter_map(|mapping| Self::matrix(nest, mapping, lanes))
                 .collect();
+            let extents = nest.extents();
+            let worth = |own: &&Self| !all.iter().any(|other| own.is_less_than(other, &extents));
+            return all.iter().filter(worth).cloned().collect();
         }
         let whole = |ty| ty::count(ty) == Some(lanes.count);
         if !instruction.operand_types().into_iter().all(whole) {
@@ -143,9 +154,8 @@ impl<'c> Block<'c> {
 
     fn matrix(nest: &Nest<'c>, mapping: Mapping<'c>, lanes: Lanes) -> Option<Self> {
         let [_, _, _] = mapping.axes[..] else { return None };
-        let alone = |axes: &Vec<usize>| <[usize; 1]>::try_from(&axes[..]).ok();
         let axes: Vec<usize> =
-            mapping.axes.iter().map(|axes| Some(alone(axes)?[0])).collect::<Option<_>>()?;
+            mapping.axes.iter().map(|axes| axes.last().copied()).collect::<Option<_>>()?;
         mapping.dims.iter().all(Option::is_some).then_some(())?;
         let k = *axes.iter().find(|axis| nest.reduces(**axis))?;
         let input = |number: &usize| *number < nest.inputs.len();
@@ -159,7 +169,17 @@ impl<'c> Block<'c> {
             found.next().copied().filter(|_| found.next().is_none())
         };
         let axes = [other(a)?, other(b)?, k];
-        Self::new(nest, Core::Matrix(mapping, binding), axes, [a, b], lanes)?.with_layouts(nest)
+        let slower = |axis: usize| -> Vec<(usize, u64)> {
+            let all = mapping.axes.iter().find(|all| all.last() == Some(&axis));
+            let (_, slower) = all.and_then(|all| all.split_last()).expect("it is the last of one");
+            slower.iter().map(|&axis| (axis, 1)).collect()
+        };
+        // Steps along k are those of one axis.
+        let slower = axes.map(slower);
+        let ([m, n, []], true) = (slower.each_ref().map(Vec::as_slice), true) else { return None };
+        let slower = [m.to_vec(), n.to_vec()];
+        Self::new(nest, Core::Matrix(mapping, binding), (axes, slower), [a, b], lanes)?
+            .with_layouts(nest)
     }
 
     fn on_lanes(
@@ -180,29 +200,40 @@ impl<'c> Block<'c> {
         let m = largest(&|axis| !nest.reduces(axis) && uses(a, axis) && !uses(b, axis))?;
         let k = largest(&|axis| nest.reduces(axis) && uses(a, axis) && uses(b, axis))?;
         let core = Core::Lanes(instruction.clone(), binding.to_vec(), spread);
-        Self::new(nest, core, [m, n, k], [a, b], lanes)
+        Self::new(nest, core, ([m, n, k], [Vec::new(), Vec::new()]), [a, b], lanes)
     }
 
     fn new(
         nest: &Nest<'c>,
         core: Core<'c>,
-        axes: [usize; 3],
+        (axes, slower): ([usize; 3], [Vec<(usize, u64)>; 2]),
         inputs: [usize; 2],
         lanes: Lanes,
     ) -> Option<Self> {
-        let [m, n, k] = axes;
+        let k = axes[K];
+        let side = |side: usize| -> Vec<usize> {
+            slower[side].iter().map(|(axis, _)| *axis).chain([axes[side]]).collect()
+        };
+        let (ms, ns) = (side(M), side(N));
         let (a, b, c) = (&nest.inputs[inputs[0]], &nest.inputs[inputs[1]], &nest.outputs[0]);
-        let uses = |access: &Access<'_>| axes.map(|axis| access.uses(axis));
-        let product = uses(a) == [true, false, true]
-            && uses(b) == [false, true, true]
-            && uses(c) == [true, true, false];
-        let kinds = !nest.reduces(m) && !nest.reduces(n) && nest.reduces(k);
+        let uses =
+            |access: &Access<'_>, [m, n]: [usize; 2]| [m, n, k].map(|axis| access.uses(axis));
+        let of_product = |own: [usize; 2]| {
+            uses(a, own) == [true, false, true]
+                && uses(b, own) == [false, true, true]
+                && uses(c, own) == [true, true, false]
+        };
+        let mut pairs = ms.iter().flat_map(|&m| ns.iter().map(move |&n| [m, n]));
+        let product = pairs.all(of_product);
+        let kinds = ms.iter().chain(&ns).all(|&axis| !nest.reduces(axis)) && nest.reduces(k);
         // Zeros behind the end are neutral where both factors have them.
         let both = (0..nest.axes.len())
             .filter(|&axis| nest.reduces(axis))
             .all(|axis| a.uses(axis) || b.uses(axis));
-        let forwards = [(a, m), (a, k), (b, n), (b, k), (c, m), (c, n)]
-            .into_iter()
+        let along = |access, axes: &[usize]| axes.iter().map(|&axis| (access, axis)).collect();
+        let all: [Vec<(&Access<'_>, usize)>; 4] =
+            [along(a, &ms), along(b, &ns), along(c, &ms), along(c, &ns)];
+        let forwards = (all.concat().into_iter().chain([(a, k), (b, k)]))
             .all(|(access, axis)| access.stride(nest.axes.len(), axis) > 0);
         if !product || !kinds || !both || !forwards {
             return None;
@@ -217,6 +248,7 @@ impl<'c> Block<'c> {
             access_bytes,
             transaction_bytes,
             axes,
+            slower,
             inputs,
             tile,
             group,
@@ -275,6 +307,13 @@ impl<'c> Block<'c> {
         };
         block.tile = block.axes.map(|axis| outer.sizes[axis]);
         block.group = [M, N].map(|axis| inner.sizes[block.axes[axis]]);
+        for side in [M, N] {
+            for (axis, points) in &mut block.slower[side] {
+                *points = outer.sizes[*axis];
+                block.tile[side] *= outer.sizes[*axis];
+                block.group[side] *= inner.sizes[*axis];
+            }
+        }
         block.stages = schedule.stages;
         block.ahead = schedule.ahead.is_some();
         let layouts = compute.layouts.as_ref()?;
@@ -283,7 +322,9 @@ impl<'c> Block<'c> {
             block.along_k[side] = lying.is_some_and(|lying| lying.inner == block.axes[K]);
         }
         let block = block.with_interleaved(&schedule.interleave)?;
-        block.is_whole().then_some(block)
+        let said = [outer, inner].map(|tile| &tile.sizes[..]);
+        (block.is_whole() && block.sizes(nest).each_ref().map(Vec::as_slice) == said)
+            .then_some(block)
     }
 
     /// The same with as many lanes along m and along n; `None` where those are not all, or an
@@ -313,21 +354,28 @@ impl<'c> Block<'c> {
             self.group[axis].is_multiple_of(quanta[axis])
                 && self.tile[axis].is_multiple_of(self.group[axis])
         });
-        groups && self.tile[K].is_multiple_of(quanta[K]) && self.has_panels()
+        groups && self.tile[K].is_multiple_of(quanta[K]) && self.has_panels() && self.is_box()
     }
 
     /// The rTiles of the tile program: the block's and a group's.
     pub fn rtiles(&self, nest: &Nest<'_>, ways: &Ways<'_>) -> [RTile; 2] {
-        let tile = |memory: &str, own: [u64; 3]| {
-            let mut sizes = vec![1; nest.axes.len()];
-            for (axis, size) in self.axes.into_iter().zip(own) {
-                sizes[axis] = size;
-            }
-            RTile { memory: memory.to_owned(), sizes }
-        };
+        let [tile, group] = self.sizes(nest);
+        [(ways.near.name, tile), (ways.registers.name, group)]
+            .map(|(memory, sizes)| RTile { memory: memory.to_owned(), sizes })
+    }
+
+    /// Points of the block's tile and of a group's along each axis of the nest.
+    fn sizes(&self, nest: &Nest<'_>) -> [Vec<u64>; 2] {
         let [m, n] = self.group;
-        let inner = tile(ways.registers.name, [m, n, self.quanta()[K]]);
-        [tile(ways.near.name, self.tile), inner]
+        [self.tile, [m, n, self.quanta()[K]]].map(|own| {
+            let mut sizes = vec![1; nest.axes.len()];
+            for (side, count) in own.into_iter().enumerate() {
+                for digit in self.digits(side, count, 1) {
+                    sizes[digit.axis] = digit.count;
+                }
+            }
+            sizes
+        })
     }
 
     /// The instruction.
@@ -368,15 +416,6 @@ impl<'c> Block<'c> {
         self.rooms() > 1 && self.tile[K] / self.quanta()[K] > at_once[M].max(at_once[N])
     }
 
-    /// Whether an engine can bring the tile of an input that lies with `inner` fastest, which it
-    /// moves in pieces of so many bytes at least.
-    pub fn comes_ahead(&self, nest: &Nest<'_>, side: usize, inner: usize, least: u64) -> bool {
-        let access = &nest.inputs[self.inputs[side]];
-        let (run, along) = self.run(nest, access, [side, K]);
-        let bytes = run * ty::byte_size(access.elem()).unwrap_or(1);
-        self.axes[along] == inner && bytes >= least
-    }
-
     /// Points of the instruction along m, n and k.
     pub fn quanta(&self) -> [u64; 3] {
         match &self.core {
@@ -397,44 +436,6 @@ impl<'c> Block<'c> {
     pub fn counts(&self) -> [u64; 2] {
         let quanta = self.quanta();
         [M, N].map(|axis| self.group[axis] / quanta[axis])
-    }
-
-    /// Rows and columns of an input's tile in the shared memory.
-    pub fn rows_columns(&self, side: usize, inner: usize) -> (u64, u64) {
-        let (own, k) = (self.tile[side], self.tile[K]);
-        if inner == self.axes[K] { (own, k) } else { (k, own) }
-    }
-
-    /// Elements between neighbours along m, n and k where the tile of an input lies.
-    pub fn apart(&self, side: usize, lying: &Lying) -> [i64; 3] {
-        let pitch = lying.layout.pitch as i64;
-        let (own, k) = if lying.inner == self.axes[K] { (pitch, 1) } else { (1, pitch) };
-        let mut apart = [0; 3];
-        (apart[side], apart[K]) = (own, k);
-        apart
-    }
-
-    /// Elements that can be moved together between a tensor and its tile, and the side of
-    /// the tile along which they lie: m or n, or k. Aligned for every block that begins at
-    /// a whole tile.
-    pub fn run(&self, nest: &Nest<'_>, access: &Access<'_>, sides: [usize; 2]) -> (u64, usize) {
-        let address = access.address(nest.axes.len());
-        let elem = ty::byte_size(access.elem()).unwrap_or(1);
-        let along = sides.into_iter().find(|&side| address.coefficients[self.axes[side]] == 1);
-        let Some(side) = along else { return (1, sides[1]) };
-        let axis = self.axes[side];
-        let others = address.coefficients.iter().enumerate().filter(|(own, _)| *own != axis);
-        let numbers = others.map(|(_, step)| step.unsigned_abs()).chain([
-            address.constant.unsigned_abs(),
-            self.tile[side],
-            nest.axes[axis].extent,
-        ]);
-        (numbers.fold(self.widest(elem), power_of_two_in), side)
-    }
-
-    /// Elements of so many bytes that a lane moves at once.
-    pub fn widest(&self, elem_bytes: u64) -> u64 {
-        (self.access_bytes / elem_bytes).max(1)
     }
 }
 
@@ -472,12 +473,4 @@ impl Lanes {
 /// The greatest power of two up to `most` that divides a number.
 pub fn power_of_two_in(most: u64, number: u64) -> u64 {
     if number == 0 { most } else { most.min(1 << number.trailing_zeros()) }
-}
-
-/// Whether an output starts as a copy of an input that the three axes move along forwards.
-fn starts_plainly(nest: &Nest<'_>) -> bool {
-    match &nest.starts[..] {
-        [crate::nest::Start::From { inputs, .. }] => inputs.len() == 1,
-        _ => true,
-    }
 }

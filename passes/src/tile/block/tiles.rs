@@ -140,6 +140,7 @@ impl<'c> Construction<'_, 'c> {
         let Core::Lanes(..) = block.core else {
             let group = [registers[M], registers[N]];
             let whole = Block { tile, group, ..block.clone() };
+            let Some(whole) = whole.boxed(facts.axes()) else { return Vec::new() };
             // Brought by an engine it takes no registers on its way.
             let by_engine = whole.direct.map(|_| Block { stages: 3, ahead: true, ..whole.clone() });
             let fits = facts.fits(&whole) || by_engine.is_some_and(|own| facts.fits(&own));
@@ -172,13 +173,13 @@ fn fewer_tiles(extent: u64, sizes: &mut Vec<u64>) {
 fn operator(nest: &Nest<'_>, block: &Block<'_>) -> Option<Operator> {
     let axis = |(own, name): (usize, &str)| Axis {
         name: name.to_owned(),
-        extent: nest.axes[block.axes[own]].extent,
+        extent: block.extent(nest, own),
         reduction: own == K,
     };
     let dim = |own: usize| {
         let mut steps = vec![0; 3];
         steps[own] = 1;
-        Dim { steps, extent: nest.axes[block.axes[own]].extent, border: 0 }
+        Dim { steps, extent: block.extent(nest, own), border: 0 }
     };
     let tensor = |access: &Access<'_>, sides: [usize; 2]| {
         let stride = |own: &usize| access.stride(nest.axes.len(), block.axes[*own]);
@@ -213,7 +214,7 @@ pub(super) fn enumerated<'c>(nest: &Nest<'c>, block: &Block<'c>, facts: &Facts) 
     let mut found = Vec::new();
     for core in cores {
         let quanta = core.quanta();
-        let extent = |axis: usize| nest.axes[core.axes[axis]].extent;
+        let extent = |side: usize| core.extent(nest, side);
         // A tile beyond the end is worth nothing once a smaller one reaches it.
         let reaches =
             |axis: usize, size: u64| size < 2 * extent(axis).next_multiple_of(quanta[axis]);
@@ -228,10 +229,8 @@ pub(super) fn enumerated<'c>(nest: &Nest<'c>, block: &Block<'c>, facts: &Facts) 
                     let group = [rows * quanta[M], columns * quanta[N]];
                     let step = quanta[K] * steps * if quanta[K] == 1 { 4 } else { 1 };
                     let tile = [tall * group[M], wide * group[N], step];
-                    let candidate = Block { tile, group, ..core.clone() };
-                    if facts.fits(&candidate) {
-                        found.push(candidate);
-                    }
+                    let candidate = Block { tile, group, ..core.clone() }.boxed(facts.axes());
+                    found.extend(candidate.filter(|candidate| facts.fits(candidate)));
                 }
             }
         }

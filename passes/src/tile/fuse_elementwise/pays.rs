@@ -1,7 +1,8 @@
 //! Whether one kernel in the place of two pays.
 //!
-//! A kernel takes what its tile is predicted to take, and at least the time in which its tensors come
-//! and go: what is handed over in registers does neither.
+//! A kernel takes what its tile is predicted to take, and of groups that share tiles, whose tensors come
+//! from behind all caches of a unit, at least the time in which they come and go: what is handed over in
+//! registers does neither.
 
 use rustc_hash::FxHashSet;
 use weft_dialects::device::Machine;
@@ -32,8 +33,9 @@ pub fn pays<'c>(
         return Err(Refused::by("lanes", "no lane unit does both"));
     }
     let first = apart[0];
-    let others = isa::choices(machine, first, Search::default()).iter().any(Result::is_ok)
-        || block::may_share(machine, first);
+    let shares = block::may_share(machine, first);
+    let others =
+        shares || isa::choices(machine, first, Search::default()).iter().any(Result::is_ok);
     if !others && !joined.casts_sums() {
         return Ok(());
     }
@@ -51,8 +53,10 @@ pub fn pays<'c>(
     let is_lanes =
         |choice: &Choice<'_>| matches!(choice.tiled, Tiled::Lanes(_)) && !joined.casts_sums();
     let homes = Homes::of(machine);
-    let cycles =
-        |nest, choice: &Choice<'_>| choice.why.cost.cycles.max(floor(machine, &homes, nest));
+    let cycles = |nest, choice: &Choice<'_>| {
+        let floor = if shares { floor(machine, &homes, nest) } else { 0.0 };
+        choice.why.cost.cycles.max(floor)
+    };
     let together_cycles = cycles(joined, &together);
     let apart = cycles(apart[0], &made) + cycles(apart[1], &used);
     if is_lanes(&made) && is_lanes(&together) || together_cycles <= apart {

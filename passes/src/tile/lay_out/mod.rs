@@ -23,6 +23,7 @@ use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::{Builder, Context, Module, Op, empty_module, module_op, remark};
 
+use super::block;
 use super::chooser::Chooser;
 use super::construct_rtiles::read;
 use super::far::Far;
@@ -70,7 +71,6 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let machine = run.machine()?;
     let words = [("cheaper", Which::Cheaper), ("all", Which::All), ("none", Which::None)];
     let (which, remarks) = (run.word("tensors", &words)?, run.flag("remarks")?);
-    // Elsewhere groups of lanes lay out what they bring.
     let Some(width) = Width::of(machine).filter(|_| which != Which::None) else {
         return Ok(());
     };
@@ -127,20 +127,23 @@ enum Width {
     /// As many as a register has lanes: what a register reads fills lines of a cache.
     Lanes,
     /// All of a dimension: registers come from banks, which serve neighbours at once, and a move
-    /// brings any box.
+    /// brings any box; or groups of lanes bring tiles, whose rows are neighbours in the tensor, too.
     All,
 }
 
 impl Width {
     /// `Lanes` if one thread's registers are filled from a cache, `All` if from a scratchpad with
-    /// banks.
+    /// banks or from a memory that groups of lanes share.
     fn of(machine: Machine<'_>) -> Option<Self> {
         if private_cache(machine).is_some() {
             return Some(Self::Lanes);
         }
         let lanes = machine.lanes_units().into_iter().next()?.memory();
+        if machine.memory(lanes)?.lanes().is_some() {
+            return block::Ways::of(machine, lanes).map(|_| Self::All);
+        }
         let banks = way(machine, lanes)?.stage?.memory.banks();
-        (machine.memory(lanes)?.lanes().is_none() && banks.is_some()).then_some(Self::All)
+        banks.is_some().then_some(Self::All)
     }
 }
 
