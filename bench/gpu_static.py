@@ -1,4 +1,5 @@
-"""What an analysis of assembly says of GPU kernels: weft's products beside those of another compiler.
+"""What an analysis of assembly says of GPU kernels: weft's products and convolutions, beside products of another
+compiler.
 
 The analysis is a script that takes files of PTX or AMDGCN and `--json OUT`, and gives for each kernel the share of
 the chip's peak that its main loop is bound to (`bound`) and that it reaches in a simulation of one part of a unit
@@ -20,7 +21,11 @@ import subprocess
 import sys
 import tempfile
 
+PRODUCT = "C[m,n] += A[m,k] * B[k,n]"
 SHAPES = [(4096, 4096, 4096), (1024, 4096, 1024), (8192, 8192, 512), (300, 1000, 700)]
+# Channels and pixels of a side of the convolutions by 3 x 3 of ResNet-50, 32 images with a border around them.
+PIXELS = "y[n,h,w,o] += x[n,h+r,w+s,c] * f[r,s,c,o]"
+SIDES = [(64, 56), (128, 28), (256, 14), (512, 7)]
 CHIPS = ["h200", "a100", "v100", "mi300x", "mi250x"]
 COMMAND = "python bench/gpu_static.py --analysis ANALYSIS --tools BIN --volta BIN --beside DIR --out bench/results/gpu/static.json"
 KEPT = ["of", "bound", "sched", "limit", "regs", "spills", "shared", "blocks_per_sm", "mix"]
@@ -30,12 +35,22 @@ def types(chip):
     return ["f16"] if chip == "v100" else ["f16", "bf16"]
 
 
-def emit(weft, chip, elem, shape, folder):
-    """The assembly of one product, and what a launch of it asks for."""
+def kernels():
+    """The name, the expression and the shape of each kernel."""
+    for shape in SHAPES:
+        sizes = ",".join(f"{axis}={size}" for axis, size in zip("mnk", shape))
+        yield "x".join(map(str, shape)), PRODUCT, sizes
+    for channels, side in SIDES:
+        sizes = f"n=32,h={side},w={side},o={channels},c={channels},r=3,s=3"
+        yield f"conv3x3-{channels}x{side}", PIXELS, sizes
+
+
+def emit(weft, chip, elem, kernel, folder):
+    """The assembly of one kernel, and what a launch of it asks for."""
+    name, expression, sizes = kernel
     form = "amdgcn" if chip.startswith("mi") else "ptx"
-    path = folder / f"{chip}.{elem}.{'x'.join(map(str, shape))}.{form}"
-    sizes = ",".join(f"{axis}={size}" for axis, size in zip("mnk", shape))
-    command = [weft, "kernel", "C[m,n] += A[m,k] * B[k,n]", "--shape", sizes, "--dtype", elem]
+    path = folder / f"{chip}.{elem}.{name}.{form}"
+    command = [weft, "kernel", expression, "--shape", sizes, "--dtype", elem]
     subprocess.run(command + ["--device", chip, "--emit", form, "-o", path], check=True, stderr=subprocess.DEVNULL)
     asked = re.search(r"// launch \S+ threads \d+ groups \d+ shared (\d+)", path.read_text())
     if asked:
@@ -79,8 +94,8 @@ def main():
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for chip in CHIPS:
-            files = [emit(args.weft, chip, elem, shape, pathlib.Path(folder)) for elem in types(chip) for shape in SHAPES]
-            own = [row | {"by": "weft"} for row in analysed(args, chip, files, "expression_0$")]
+            files = [emit(args.weft, chip, elem, kernel, pathlib.Path(folder)) for elem in types(chip) for kernel in kernels()]
+            own = [row | {"by": "weft"} for row in analysed(args, chip, files, "expression_0(_1)?$")]
             others = sorted(args.beside.glob(f"{chip}.gemm*.[pa]*")) if args.beside else []
             beside = [row | {"by": "beside"} for row in (best(analysed(args, chip, others, "")) if others else [])]
             for row in own + beside:

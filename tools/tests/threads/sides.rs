@@ -36,12 +36,15 @@ fn boxes_come_by_every_way() {
     let warps = r#"on @mma_m16n8k16_f16 axes [[0, 1, 2], [3], [6]] tiles [#tile.rtile<"smem"[2, 4, 8, 32, 1, 1, 32]>, #tile.rtile<"reg"[1, 4, 8, 16, 1, 1, 16]>] layouts [array<i64: 6, 40>, array<i64: 3, 40>]"#;
     let warpgroups = r#"on @wgmma_m64n64k16_f16_kn axes [[0, 1, 2], [3], [6]] tiles [#tile.rtile<"smem"[4, 8, 4, 64, 1, 1, 64]>, #tile.rtile<"acc"[2, 8, 4, 64, 1, 1, 16]>] layouts [array<i64: 6, 64, 3, 3, 3>, array<i64: 3, 64, 3, 3, 3>]"#;
     let wavefronts = r#"on @mfma_16x16x16_f16 axes [[0, 1, 2], [3], [6]] tiles [#tile.rtile<"lds"[2, 4, 8, 32, 1, 1, 64]>, #tile.rtile<"reg"[1, 4, 8, 16, 1, 1, 16]>] layouts [array<i64: 6, 72>, array<i64: 3, 40>]"#;
+    // Tiles that are turned on their way through registers: runs of a lane are several places along an axis.
+    let turned = r#"on @mma_m16n16k4_f16 axes [[3], [0, 1, 2], [6]] tiles [#tile.rtile<"smem"[4, 4, 4, 64, 1, 1, 32]>, #tile.rtile<"reg"[4, 4, 4, 32, 1, 1, 4]>] layouts [array<i64: 2, 64, 3, 3, 4>, array<i64: 3, 64>]"#;
     let (two, three) = ("stages = 2", "stages = 3");
     let engine = "ahead = @stage_ahead, stages = 3";
     for (machine, tiles, schedules) in [
         ("a100", warps, &["", two, three, engine, "interleave = [2]"][..]),
         ("h200", warpgroups, &["", engine, "ahead = @stage_ahead, stages = 4"]),
         ("mi300x", wavefronts, &["", two, three]),
+        ("v100", turned, &["", two, three, "interleave = [2, 3], stages = 3"]),
     ] {
         for schedule in schedules {
             holds(machine, &format!("{tiles} schedule <{schedule}>").replace(" schedule <>", ""));

@@ -202,8 +202,10 @@ impl<'c> Registers<'_, 'c> {
             for &side in outer.iter().rev() {
                 round.known[side] = (rest % sizes[side]) as i64;
                 rest /= sizes[side];
-                let Along { dim, .. } = along[side].expect("outer sides run along a dimension");
-                round.place[dim] = emit_sum(b, &[(round.place[dim], 1)], round.known[side]);
+                let Along { dim, step, .. } =
+                    along[side].expect("outer sides run along a dimension");
+                let place = round.known[side] * step as i64;
+                round.place[dim] = emit_sum(b, &[(round.place[dim], 1)], place);
             }
             for slot in 0..self.layout.slots {
                 found.extend(self.slot(b, thread.place.lane, (sizes, &along), &round, slot));
@@ -226,8 +228,7 @@ impl<'c> Registers<'_, 'c> {
                 own[dim] <= step && step < reach && step % own[dim] == 0
             })?;
             let step = (step / own[dim]) as u64;
-            let fits = (size - 1) * step < self.shape[dim] && (dim >= lead || step == 1);
-            fits.then_some(Some(Along { dim, step, size }))
+            ((size - 1) * step < self.shape[dim]).then_some(Some(Along { dim, step, size }))
         };
         let along: Vec<_> = sizes.iter().zip(steps).map(along).collect::<Option<_>>()?;
         let whole = |dim: usize| {
