@@ -318,6 +318,9 @@ def Tile_ComputeOp : Tile_Op<"compute", [AttrSizedOperandSegments, SingleBlock]>
       layouts [array<i64: 2, 40>, array<i64: 2, 32, 2, 3, 3>]
     ```
 
+    Rows or columns of such an instruction may be several axes of the nest, `axes [[0, 1, 2], [3], [6]]`:
+    a tile is a box of them, a power of two along each, and so is what a group does of it.
+
     `schedule` says how the tiles are walked, held in registers and moved (`#tile.schedule`).
 
     `because` says why the tile was chosen: the rule by which it was constructed, how many tiles were

@@ -13,11 +13,14 @@
 //! Padding is Roller's storage alignment (OSDI'22, section 3.2 rule 3); swizzles exchange
 //! pieces of a row instead and take no room.
 
+use std::cell::RefCell;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use rustc_hash::FxHashMap;
 use weft_dialects::device::Memory;
 
 /// The banks of a memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Banks {
     /// Number of banks.
     pub count: u64,
@@ -174,7 +177,7 @@ impl Layout {
 }
 
 /// Addresses of a tile that the lanes of a group access at once.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Access {
     /// Elements that each lane asks for, side by side in a row.
     pub elements: u64,
@@ -296,7 +299,7 @@ pub fn padding(banks: Banks, columns: u64, sub: u64, elem_bytes: u64) -> u64 {
 }
 
 /// A tile to be laid out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Tile {
     /// Its rows.
     pub rows: u64,
@@ -326,13 +329,48 @@ pub struct Choice {
 /// of its own, which a thread keeps in a register, and so is for where padding has no room
 /// or does not do.
 pub fn choose(banks: Banks, tile: Tile, room: u64, accesses: &[Access]) -> Choice {
-    best_of(banks, tile, room, accesses, swizzled(banks, tile))
+    kept((banks, tile, room, true), accesses, || {
+        best_of(banks, tile, room, accesses, swizzled(banks, tile))
+    })
 }
 
 /// The best one of rows that are padded alone. Accesses that are written out then have one address
 /// and numbers beside it, where each has an address of its own in rows that are swizzled.
 pub fn choose_padded(banks: Banks, tile: Tile, room: u64, accesses: &[Access]) -> Choice {
-    best_of(banks, tile, room, accesses, std::iter::empty())
+    kept((banks, tile, room, false), accesses, || {
+        best_of(banks, tile, room, accesses, std::iter::empty())
+    })
+}
+
+/// What a layout is chosen for: with the accesses it decides the answer.
+type Asked = (Banks, Tile, u64, bool);
+
+/// Answers that are kept at once.
+const MOST_KEPT: usize = 1 << 14;
+
+/// The answer to what was asked before, or a new one. Kernels of one model, and the passes one after the
+/// other, ask for the same tiles again and again; of accesses 128 bits of their hashes tell.
+fn kept(asked: Asked, accesses: &[Access], choose: impl FnOnce() -> Choice) -> Choice {
+    thread_local! {
+        static KEPT: RefCell<FxHashMap<(Asked, [u64; 2]), Choice>> = RefCell::default();
+    }
+    let hash = |seed: u8| {
+        let mut hasher = DefaultHasher::new();
+        (seed, accesses).hash(&mut hasher);
+        hasher.finish()
+    };
+    let key = (asked, [hash(0), hash(1)]);
+    if let Some(known) = KEPT.with_borrow(|kept| kept.get(&key).copied()) {
+        return known;
+    }
+    let choice = choose();
+    KEPT.with_borrow_mut(|kept| {
+        if kept.len() >= MOST_KEPT {
+            kept.clear();
+        }
+        kept.insert(key, choice);
+    });
+    choice
 }
 
 fn best_of(
