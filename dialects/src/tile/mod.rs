@@ -454,16 +454,14 @@ pub(crate) fn nest(body: Block<'_>) -> Option<Op<'_>> {
 /// `last`, which does not; or the last input, where `last` stores another type than it folds.
 pub fn epilogue_of(last: Op<'_>) -> Option<Op<'_>> {
     let [_] = last.results()[..] else { return None };
-    let [.., input, output] = last.operands()[..] else {
-        return epilogue_on(last, last.operands().last()?.def()?);
-    };
-    let found = output.def().and_then(|before| epilogue_on(last, before));
-    let casts = ty::elem(input.ty()) != ty::elem(output.ty());
-    found.or_else(|| input.def().filter(|_| casts).and_then(|before| epilogue_on(last, before)))
-}
-
-/// `before`, if it is a nest that reduces and `last` is one that does not.
-fn epilogue_on<'c>(last: Op<'c>, before: Op<'c>) -> Option<Op<'c>> {
+    let operands = last.operands();
+    let (output, inputs) = operands.split_last()?;
     let reduces = |nest| Some(axes(nest)?.iter().any(|axis| !axis.parallel));
-    (before.is("linalg.generic") && reduces(before)? && !reduces(last)?).then_some(before)
+    let casts = |input: &Val<'_>| ty::elem(input.ty()) != ty::elem(output.ty());
+    let sums = [Some(*output), inputs.last().copied().filter(casts)];
+    let mut makers = sums.into_iter().flatten().filter_map(Val::def);
+    makers.find(|before| {
+        let is_nest = before.is("linalg.generic");
+        is_nest && reduces(*before) == Some(true) && reduces(last) == Some(false)
+    })
 }

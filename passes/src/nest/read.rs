@@ -354,7 +354,7 @@ impl<'c> Reader<'c> {
             .collect();
         let mut inner = accesses;
         let mut outputs = inner.split_off(inputs);
-        let first = outputs[0].tensor;
+        let sums = outputs.first().map(|sums| sums.tensor);
         let epilogue = match epilogue {
             Some(last) => {
                 let (epilogue, stored) = self.epilogue(last, &outputs[0], axes.len())?;
@@ -364,7 +364,9 @@ impl<'c> Reader<'c> {
             }
             None => None,
         };
-        if epilogue.is_some() && outputs[0].tensor != first && matches!(starts[..], [Start::Held]) {
+        if outputs.first().map(|output| output.tensor) != sums
+            && matches!(starts[..], [Start::Held])
+        {
             return Err(NestError::Start);
         }
         let [inputs, outputs] = [inner, outputs].map(|accesses| -> Result<Vec<_>, NestError> {

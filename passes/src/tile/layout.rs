@@ -1,6 +1,7 @@
 //! Which operands may be laid out anew for the lanes, and what that costs.
 
 use weft_dialects::device::Machine;
+use weft_dialects::ir::Linear;
 
 use super::cost::packing;
 use crate::nest::{Access, Nest};
@@ -65,6 +66,31 @@ fn packable(nest: &Nest<'_>, access: &Access<'_>, axis: usize, lanes: u64) -> bo
         && access.uses(axis)
         && fits
         && access.index.iter().all(|index| index.as_axis().is_some())
+}
+
+/// The axes of an operand in the order in which it is packed: panels of `axis` of one image or head lie
+/// together, inside a panel reductions run first, and points of `last` are neighbours.
+pub(super) fn packed_order(
+    nest: &Nest<'_>,
+    access: &Access<'_>,
+    axis: usize,
+    last: usize,
+) -> Vec<usize> {
+    let mut order: Vec<usize> =
+        (0..nest.axes.len()).filter(|&own| own != last && access.uses(own)).collect();
+    order.sort_by_key(|&own| (nest.reduces(own), own == axis));
+    order.push(last);
+    order
+}
+
+/// An access to a tensor that has these axes in this order as its dimensions.
+pub(super) fn packed<'c>(nest: &Nest<'c>, access: &Access<'c>, order: &[usize]) -> Access<'c> {
+    let axes = nest.axes.len();
+    Access {
+        tensor: access.tensor,
+        shape: order.iter().map(|&axis| nest.axes[axis].extent).collect(),
+        index: order.iter().map(|&axis| Linear::axis(axes, axis)).collect(),
+    }
 }
 
 /// Points of an axis of `extent` in one panel for registers of `lanes`: one register, or where

@@ -154,26 +154,15 @@ fn repack<'c>(
         }
         None => ((0..nest.axes.len()).map(|n| Linear::axis(nest.axes.len(), n)).collect(), axis),
     };
-    let axes = nest.axes.len();
-    let parallel = |other: &usize| !nest.reduces(*other);
-    // Panels of one image or head lie together; inside a panel reductions run first.
-    let mut order: Vec<usize> = (0..axes).filter(|&other| other != axis && other != last).collect();
-    order.sort_by_key(|other| !parallel(other));
-    let panels = order.iter().filter(|other| parallel(other)).count();
-    if axis != last {
-        order.insert(panels, axis);
-    }
-    order.push(last);
-    let extents = nest.extents();
     let mut packers = Vec::new();
-    for (number, access) in nest.inputs.iter_mut().enumerate().filter(|(n, _)| packed[*n]) {
-        let order: Vec<usize> = order.iter().copied().filter(|&axis| access.uses(axis)).collect();
-        let shape: Vec<u64> = order.iter().map(|&axis| extents[axis]).collect();
+    for number in (0..nest.inputs.len()).filter(|&number| packed[number]) {
+        let access = &nest.inputs[number];
+        let order = layout::packed_order(&nest, access, axis, last);
+        let lying = layout::packed(&nest, access, &order);
         let packer = format!("{name}_pack_{number}");
-        let kernel = emit_packer(context, module, &packer, access, &order, &shape);
+        let kernel = emit_packer(context, module, &packer, access, &order, &lying.shape);
         packers.push((number, kernel));
-        access.index = order.iter().map(|&axis| Linear::axis(axes, axis)).collect();
-        access.shape = shape;
+        nest.inputs[number] = lying;
     }
     (nest::emit_kernel(context, module, "packed", &nest, &index), packers)
 }

@@ -89,19 +89,24 @@ func.func @mlp(%x: tensor<67x45xELEM>, %w: tensor<45x150xELEM>, %b: tensor<150xf
     .replace("ELEM", elem)
 }
 
+/// The inputs of a product of `elem` with an epilogue, which adds numbers of type `last` at its end.
+fn finished_inputs<'e>(elem: &'e str, last: &'e str) -> [(&'e str, Vec<u64>); 5] {
+    [
+        (elem, vec![67, 45]),
+        (elem, vec![45, 150]),
+        ("f32", vec![150]),
+        ("f32", vec![67]),
+        (last, vec![67, 150]),
+    ]
+}
+
 /// The epilogue runs where the sums are: one kernel, in blocks.
 #[test]
 fn ro_9_epilogues_run_in_the_registers_of_the_sums() {
     for (machine, elem) in [("a100", "f32"), ("a100", "f16"), ("h200", "bf16"), ("mi300x", "f32")] {
         let file = slow(machine);
         let path = file.path().to_str().expect("a path is text");
-        let shapes = [
-            (elem, vec![67, 45]),
-            (elem, vec![45, 150]),
-            ("f32", vec![150]),
-            ("f32", vec![67]),
-            ("f32", vec![67, 150]),
-        ];
+        let shapes = finished_inputs(elem, "f32");
         let counted = check_text(path, machine, &with_an_epilogue(elem), &shapes, "f32");
         assert_eq!((counted.blocks, counted.kernels), (1, 1), "{machine}, {elem}");
     }
@@ -145,13 +150,7 @@ fn ro_9_sums_are_cast_in_their_registers() {
     for (machine, elem) in cases {
         let file = slow(machine);
         let path = file.path().to_str().expect("a path is text");
-        let shapes = [
-            (elem, vec![67, 45]),
-            (elem, vec![45, 150]),
-            ("f32", vec![150]),
-            ("f32", vec![67]),
-            (elem, vec![67, 150]),
-        ];
+        let shapes = finished_inputs(elem, elem);
         let counted = check_text(path, machine, &with_a_cast(elem), &shapes, elem);
         assert_eq!((counted.blocks, counted.kernels), (1, 1), "{machine}, {elem}");
     }

@@ -206,6 +206,7 @@ fn rm_8_warps_run_a_program_as_one_kernel_of_units() {
 /// Channels of a pixel are neighbours, or pixels of a channel; sums begin with a bias of another type.
 #[test]
 fn pixels_of_images_are_sides_of_matrix_instructions() {
+    let mut before = String::new();
     for (machine, tensors) in [("a100", "all"), ("a100", "none"), ("h200", "all"), ("h200", "none")]
     {
         let file = slow(machine);
@@ -216,7 +217,9 @@ fn pixels_of_images_are_sides_of_matrix_instructions() {
         let case = case(device, machine, &asked, How::One);
         let count = case.kernels.matches("device.invoke").count();
         assert!(count > 0, "{machine}, {tensors}: no matrix instruction");
+        assert_ne!(case.kernels, before, "{machine}: the layout decides nothing");
         case.holds(None);
+        before = case.kernels;
     }
 }
 

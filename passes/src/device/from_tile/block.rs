@@ -194,7 +194,7 @@ impl<'p, 'c> Blocks<'p, 'c> {
         let near = Boxed { view: first(b, sums), strides: sides.near.clone() };
         let strides = self.far(access, &sides);
         let far = Boxed { view: self.view(b, access, at), strides };
-        let limits = self.limits(b, &sides, at, |_| true);
+        let limits = self.limits(b, access, (&sides, [M, N]), at);
         let (run, side) = self.block.run(self.nest, access, [N, M]);
         let run = power_of_two_in(run, self.block.group[side]);
         (near, far, sides.sizes, Within { limits, pads: false, run })
@@ -289,7 +289,8 @@ impl<'p, 'c> Blocks<'p, 'c> {
         let from = Boxed { view: self.view(b, access, at), strides: self.far(access, &sides) };
         let begin = [b.index(0), b.index(0)];
         let to = Boxed { view: self.in_room(b, (tile, room), &begin), strides: sides.near.clone() };
-        let within = Within { limits: self.limits(b, &sides, at, |_| true), pads: true, run };
+        let within =
+            Within { limits: self.limits(b, access, (&sides, [side, K]), at), pads: true, run };
         let mut pending = Pending::default();
         let tile = Transfer { from: &from, to: &to, sizes: &sides.sizes, within: &within };
         pending.transfer_within(b, way, tile);

@@ -150,8 +150,9 @@ impl<'c> Blocks<'_, 'c> {
             at = self.moved(b, &at, side, &begin);
         }
         let all = dealt.steps().into_iter().zip(dealt.sizes()).zip(dealt.in_registers());
+        let along = sides;
         let all = all.map(|(((own, step), count), near)| Side {
-            along: Some(sides[own]),
+            along: Some(along[own]),
             count,
             step,
             near,
@@ -159,7 +160,7 @@ impl<'c> Blocks<'_, 'c> {
         let sides = self.sides(&all.collect::<Vec<_>>());
         let from = Boxed { view: self.view(b, access, &at), strides: self.far(access, &sides) };
         let to = Boxed { view: first(b, own.registers), strides: sides.near.clone() };
-        let limits = self.limits(b, &sides, &at, |_| true);
+        let limits = self.limits(b, access, (&sides, along), &at);
         let within = Within { limits, pads: true, run: dealt.run };
         let moved = Transfer { from: &from, to: &to, sizes: &sides.sizes, within: &within };
         Pending::default().transfer_within(b, &self.ways.fetch, moved);

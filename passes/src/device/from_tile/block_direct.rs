@@ -155,8 +155,9 @@ impl<'c> Blocks<'_, 'c> {
         for (side, begin) in sides.into_iter().zip(begin) {
             own = self.moved(b, &own, side, &Sum::number(begin));
         }
-        let side = |along: usize, count: u64, step: i64, near: i64| Side {
-            along: Some(sides[along]),
+        let along = sides;
+        let side = |own: usize, count: u64, step: i64, near: i64| Side {
+            along: Some(along[own]),
             count,
             step: step as u64,
             near,
@@ -169,7 +170,7 @@ impl<'c> Blocks<'_, 'c> {
         let from = Boxed { view: self.view(b, access, &own), strides: self.far(access, &sides) };
         let place = [panel, row, 0].map(|place| b.index(place));
         let to = Boxed { view: self.in_room(b, (tile, room), &place), strides: sides.near.clone() };
-        let limits = self.limits(b, &sides, &own, |_| true);
+        let limits = self.limits(b, access, (&sides, along), &own);
         let within = Within { limits, pads: true, run: power_of_two_in(run, pitch as u64) };
         let mut pending = Pending::default();
         let moved = Transfer { from: &from, to: &to, sizes: &sides.sizes, within: &within };

@@ -76,8 +76,7 @@ impl<'c> Blocks<'_, 'c> {
         let sides = self.held_sides(one);
         let near = Boxed { view: first(b, register), strides: sides.near.clone() };
         let far = Boxed { view: self.view(b, input, at), strides: self.far(input, &sides) };
-        // Where it does not move along an axis what is behind that one's end is there, too.
-        let limits = self.limits(b, &sides, at, |axis| input.uses(axis));
+        let limits = self.limits(b, input, (&sides, [M, N]), at);
         let within = Within { limits, pads: true, run: 1 };
         let mut pending = Pending::default();
         let operand = Transfer { from: &far, to: &near, sizes: &sides.sizes, within: &within };

@@ -11,7 +11,7 @@ use weft_dialects::ir::{Builder, Type, Val};
 
 use super::block::Blocks;
 use super::index::Sum;
-use crate::nest::Access;
+use crate::nest::{Access, row_major};
 use crate::tile::block::{Digit, Held, K, M, N};
 
 /// A side of a box: some points along m, n or k.
@@ -32,9 +32,6 @@ pub(super) struct Sides {
     /// Elements between neighbours where the block has them.
     pub near: Vec<i64>,
     digits: Vec<Option<Digit>>,
-    /// The axes of the nest that m, n and k are of which there are some: a part of a tile may be one
-    /// place along an axis, and that behind the end.
-    axes: Vec<usize>,
 }
 
 impl Sides {
@@ -50,8 +47,7 @@ impl Sides {
 impl<'c> Blocks<'_, 'c> {
     /// Sides by the axes of the nest.
     pub(super) fn sides(&self, sides: &[Side]) -> Sides {
-        let mut found =
-            Sides { sizes: Vec::new(), near: Vec::new(), digits: Vec::new(), axes: Vec::new() };
+        let mut found = Sides { sizes: Vec::new(), near: Vec::new(), digits: Vec::new() };
         for side in sides {
             let Some(along) = side.along else {
                 found.sizes.push(side.count);
@@ -59,11 +55,6 @@ impl<'c> Blocks<'_, 'c> {
                 found.digits.push(None);
                 continue;
             };
-            for (axis, _) in self.block.axes_along(along) {
-                if !found.axes.contains(&axis) {
-                    found.axes.push(axis);
-                }
-            }
             for digit in self.block.digits(along, side.count, side.step) {
                 found.sizes.push(digit.count);
                 found.near.push(side.near * (digit.step / side.step.max(1)) as i64);
@@ -75,7 +66,7 @@ impl<'c> Blocks<'_, 'c> {
 
     /// The sides of registers, which lie row-major.
     pub(super) fn held_sides(&self, held: &Held) -> Sides {
-        let near = crate::nest::row_major(&held.sizes);
+        let near = row_major(&held.sizes);
         let side = |own: usize| {
             let along = [M, N, K].into_iter().find(|&axis| held.along[axis][own] != 0);
             let step = along.map_or(1, |axis| held.along[axis][own] as u64);
@@ -95,15 +86,18 @@ impl<'c> Blocks<'_, 'c> {
         sides.digits.iter().map(stride).collect()
     }
 
-    /// What is left along the axes of some sides that a tile may pass the end of, those that `moves`.
+    /// What is left of a box at a place: a limit for each axis along m, n or k, two of them, that a tile
+    /// may pass the end of, whether or not the box has several places along it. Where the access does not
+    /// move along an axis what is behind that one's end is there, too.
     pub(super) fn limits(
         &self,
         b: &mut Builder<'c>,
-        sides: &Sides,
+        access: &Access<'c>,
+        (sides, along): (&Sides, [usize; 2]),
         at: &[Sum<'c>],
-        moves: impl Fn(usize) -> bool,
     ) -> Vec<Limit<'c>> {
-        let axes = sides.axes.iter().copied().filter(|&axis| moves(axis));
+        let axes = along.into_iter().flat_map(|side| self.block.axes_along(side));
+        let axes = axes.map(|(axis, _)| axis).filter(|&axis| access.uses(axis));
         axes.filter_map(|axis| {
             let bound = self.left(b, axis, at)?;
             Some(Limit { bound, steps: sides.along(axis) })

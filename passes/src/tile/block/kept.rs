@@ -4,7 +4,7 @@ use weft_dialects::device::Machine;
 
 use super::super::banks::Choice;
 use super::super::why::Rule;
-use super::{Block, Chosen, Core, Lying, M, N, Repacked, Ways};
+use super::{Block, Chosen, Core, K, Lying, M, N, Repacked, Ways};
 use crate::cost::Cost;
 use crate::nest::Nest;
 
@@ -12,7 +12,9 @@ use crate::nest::Nest;
 #[derive(Clone)]
 pub struct Kept {
     instruction: String,
-    axes: [usize; 3],
+    /// The axes of the nest that are m and n, and the one that is k.
+    sides: [Vec<usize>; 2],
+    k: usize,
     slower: [Vec<(usize, u64)>; 2],
     inputs: [usize; 2],
     /// Rows and columns of the lanes, for an instruction of lanes.
@@ -40,7 +42,8 @@ impl Kept {
         };
         Self {
             instruction: block.instruction().name.to_owned(),
-            axes: block.axes,
+            sides: [M, N].map(|side| block.axes_of(side)),
+            k: block.axes[K],
             slower: block.slower.clone(),
             inputs: block.inputs,
             spread,
@@ -62,12 +65,8 @@ impl Kept {
     pub fn again<'c>(&self, machine: Machine<'c>, nest: &Nest<'c>) -> Option<Chosen<'c>> {
         let own = |block: &Block<'c>| {
             block.instruction().name == self.instruction
-                && (block.axes, block.inputs) == (self.axes, self.inputs)
-                && [M, N].into_iter().all(|side| {
-                    let axes =
-                        |own: &[(usize, u64)]| own.iter().map(|own| own.0).collect::<Vec<_>>();
-                    axes(&block.slower[side]) == axes(&self.slower[side])
-                })
+                && (block.axes[K], block.inputs) == (self.k, self.inputs)
+                && [M, N].map(|side| block.axes_of(side)) == self.sides
         };
         let laid = self.repacked.map(|own| own.nest(nest));
         let nest = laid.as_ref().unwrap_or(nest);

@@ -34,7 +34,7 @@ use weft_dialects::tile::{Compute, RTile, Schedule};
 
 use super::instruction::bindings;
 use super::isa::{Begin, Filter, Mapping, begin, factors, has_axes, mapping_of, mappings};
-use crate::nest::{Access, Nest};
+use crate::nest::Nest;
 
 pub use accesses::{near_run, turns};
 pub(super) use choose::choose;
@@ -111,7 +111,6 @@ impl<'c> Block<'c> {
         let suits = nest.outputs.len() == 1
             && nest.inputs.len() == 2
             && nest.captures.is_empty()
-            && (begin(nest, false).is_some() || computed_start(nest).is_some())
             && factors(nest).is_some_and(|factors| factors.len() == 2);
         if !suits {
             return Vec::new();
@@ -175,10 +174,11 @@ impl<'c> Block<'c> {
             slower.iter().map(|&axis| (axis, 1)).collect()
         };
         // Steps along k are those of one axis.
-        let slower = axes.map(slower);
-        let ([m, n, []], true) = (slower.each_ref().map(Vec::as_slice), true) else { return None };
-        let slower = [m.to_vec(), n.to_vec()];
-        Self::new(nest, Core::Matrix(mapping, binding), (axes, slower), [a, b], lanes)?
+        let [m, n, k] = axes.map(slower);
+        if !k.is_empty() {
+            return None;
+        }
+        Self::new(nest, Core::Matrix(mapping, binding), (axes, [m, n]), [a, b], lanes)?
             .with_layouts(nest)
     }
 
@@ -216,25 +216,19 @@ impl<'c> Block<'c> {
         };
         let (ms, ns) = (side(M), side(N));
         let (a, b, c) = (&nest.inputs[inputs[0]], &nest.inputs[inputs[1]], &nest.outputs[0]);
-        let uses =
-            |access: &Access<'_>, [m, n]: [usize; 2]| [m, n, k].map(|axis| access.uses(axis));
-        let of_product = |own: [usize; 2]| {
-            uses(a, own) == [true, false, true]
-                && uses(b, own) == [false, true, true]
-                && uses(c, own) == [true, true, false]
-        };
-        let mut pairs = ms.iter().flat_map(|&m| ns.iter().map(move |&n| [m, n]));
-        let product = pairs.all(of_product);
+        let uses = |axis: usize| [a, b, c].map(|access| access.uses(axis));
+        let product = ms.iter().all(|&axis| uses(axis) == [true, false, true])
+            && ns.iter().all(|&axis| uses(axis) == [false, true, true])
+            && uses(k) == [true, true, false];
         let kinds = ms.iter().chain(&ns).all(|&axis| !nest.reduces(axis)) && nest.reduces(k);
         // Zeros behind the end are neutral where both factors have them.
         let both = (0..nest.axes.len())
             .filter(|&axis| nest.reduces(axis))
             .all(|axis| a.uses(axis) || b.uses(axis));
-        let along = |access, axes: &[usize]| axes.iter().map(|&axis| (access, axis)).collect();
-        let all: [Vec<(&Access<'_>, usize)>; 4] =
-            [along(a, &ms), along(b, &ns), along(c, &ms), along(c, &ns)];
-        let forwards = (all.concat().into_iter().chain([(a, k), (b, k)]))
-            .all(|(access, axis)| access.stride(nest.axes.len(), axis) > 0);
+        let forwards = [&ms[..], &ns, &[k]].concat().into_iter().all(|axis| {
+            let moving = [a, b, c].into_iter().filter(|access| access.uses(axis));
+            moving.into_iter().all(|access| access.stride(nest.axes.len(), axis) > 0)
+        });
         if !product || !kinds || !both || !forwards {
             return None;
         }

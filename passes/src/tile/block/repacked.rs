@@ -4,8 +4,8 @@
 //! f[o, c, r, s]  ->  f[o, r, s, c]     steps along c: rows of c are neighbours, for every tap
 //! ```
 
-use super::super::layout::Layout;
-use crate::nest::{Access, Nest};
+use super::super::layout::{Layout, packed, packed_order};
+use crate::nest::Nest;
 
 /// A factor that is laid out anew, and the axis of the nest whose points are neighbours in it then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,22 +37,9 @@ impl Repacked {
     /// The nest whose factor lies so, whatever its tensor says.
     pub fn nest<'c>(self, nest: &Nest<'c>) -> Nest<'c> {
         let mut nest = nest.clone();
-        let order = order(&nest, &nest.inputs[self.input], self.axis);
-        let extents = nest.extents();
-        let (axes, access) = (nest.axes.len(), &mut nest.inputs[self.input]);
-        access.shape = order.iter().map(|&axis| extents[axis]).collect();
-        access.index =
-            order.iter().map(|&axis| weft_dialects::ir::Linear::axis(axes, axis)).collect();
+        let access = &nest.inputs[self.input];
+        let order = packed_order(&nest, access, self.axis, self.axis);
+        nest.inputs[self.input] = packed(&nest, access, &order);
         nest
     }
-}
-
-/// The axes of an operand with one of them the fastest: what does not reduce comes first, so that panels of
-/// one image or head lie together.
-pub(in super::super) fn order(nest: &Nest<'_>, access: &Access<'_>, last: usize) -> Vec<usize> {
-    let mut order: Vec<usize> =
-        (0..nest.axes.len()).filter(|&axis| axis != last && access.uses(axis)).collect();
-    order.sort_by_key(|&axis| nest.reduces(axis));
-    order.push(last);
-    order
 }

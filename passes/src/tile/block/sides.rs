@@ -34,9 +34,14 @@ impl Block<'_> {
         slower.iter().copied().chain([fastest]).collect()
     }
 
+    /// The axes of the nest that a side is, the slowest first.
+    pub(super) fn axes_of(&self, side: usize) -> Vec<usize> {
+        self.axes_along(side).into_iter().map(|(axis, _)| axis).collect()
+    }
+
     /// Points of the nest along a side.
     pub(super) fn extent(&self, nest: &Nest<'_>, side: usize) -> u64 {
-        self.axes_along(side).iter().map(|(axis, _)| nest.axes[*axis].extent).product()
+        self.axes_of(side).into_iter().map(|axis| nest.axes[axis].extent).product()
     }
 
     /// Points of the tile along an axis of the nest; `None` for one that a block goes through point by
@@ -75,10 +80,7 @@ impl Block<'_> {
         if (self.inputs, self.axes[K]) != (other.inputs, other.axes[K]) {
             return false;
         }
-        let axes = |block: &Self, side: usize| -> Vec<usize> {
-            block.axes_along(side).into_iter().map(|(axis, _)| axis).collect()
-        };
-        let sides = [M, N].map(|side| (axes(self, side), axes(other, side)));
+        let sides = [M, N].map(|side| (self.axes_of(side), other.axes_of(side)));
         let within = sides.iter().all(|(own, all)| own.iter().all(|axis| all.contains(axis)));
         let longest = sides.iter().all(|(own, all)| {
             let most = all.iter().map(|&axis| extents[axis]).max();
@@ -89,13 +91,12 @@ impl Block<'_> {
 
     /// Whether every part of a side that is several axes is a box of them.
     pub(super) fn is_box(&self) -> bool {
-        let several = [M, N].into_iter().filter(|&side| !self.slower[side].is_empty());
+        let mut several = [M, N].into_iter().filter(|&side| !self.slower[side].is_empty());
         let groups: u64 = self.groups().iter().product();
-        several.into_iter().all(|side| {
-            let axes = self.axes_along(side);
-            let whole = axes.iter().map(|(_, points)| points).product::<u64>() == self.tile[side];
-            let powers = axes.iter().all(|(_, points)| points.is_power_of_two());
-            whole && powers && self.group[side].is_power_of_two() && groups.is_power_of_two()
+        several.all(|side| {
+            let points = self.axes_along(side).into_iter().map(|(_, points)| points);
+            let sizes = points.chain([self.tile[side], self.group[side], groups]);
+            sizes.into_iter().all(u64::is_power_of_two)
         })
     }
 
@@ -106,8 +107,7 @@ impl Block<'_> {
             if self.slower[side].is_empty() {
                 continue;
             }
-            let axes: Vec<usize> = self.axes_along(side).iter().map(|(axis, _)| *axis).collect();
-            let own: Vec<u64> = axes.iter().map(|&axis| extents[axis]).collect();
+            let own: Vec<u64> = self.axes_of(side).iter().map(|&axis| extents[axis]).collect();
             let points = best_box(self.tile[side], &own)?;
             for (slower, points) in self.slower[side].iter_mut().zip(points) {
                 slower.1 = points;

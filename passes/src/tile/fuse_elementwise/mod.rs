@@ -8,7 +8,7 @@
 //! A kernel without reductions joins the kernel that makes what it reads if nobody else reads
 //! it, both visit the elements in one order, and nothing lies more awkwardly for the lanes than
 //! before. Of two elementwise kernels one body becomes the other's input; behind a reduction
-//! the reader becomes its epilogue. A reduction whose weight other kernels read too stays alone:
+//! the reader becomes its epilogue, which may store another type than the sums have. A reduction whose weight other kernels read too stays alone:
 //! each would lay it out for itself. Where an instruction with axes of its own, or a block of several
 //! groups of lanes, may do the reduction, the kernel that results is compared with the two that there
 //! are: an array that stores what it folds is worth more than the epilogue.
@@ -345,15 +345,13 @@ impl<'c> Fuse<'c> {
 
 /// The name of a kernel that is made of two: what both were made of is named once.
 fn joined_name(maker: &str, reader: &str) -> String {
-    let digits =
-        |name: &str| -> usize { name.trim_end_matches(|c: char| c.is_ascii_digit()).len() };
-    let shared = &maker[..digits(maker)];
-    let own = reader.strip_prefix(shared).filter(|_| shared.ends_with('_')).unwrap_or(reader);
-    let own = match own.len() < reader.len() {
-        true => own.trim_start_matches(|c: char| c.is_ascii_digit()),
-        false => own,
+    let digit = |c: char| c.is_ascii_digit();
+    let shared = maker.trim_end_matches(digit);
+    let own = match reader.strip_prefix(shared).filter(|_| shared.ends_with('_')) {
+        Some(rest) => rest.trim_start_matches(digit),
+        None => reader,
     };
-    let own = own.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_').trim_matches('_');
+    let own = own.trim_end_matches(|c: char| digit(c) || c == '_').trim_start_matches('_');
     if own.is_empty() { maker.to_owned() } else { format!("{maker}_{own}") }
 }
 

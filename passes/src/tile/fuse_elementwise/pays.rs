@@ -50,19 +50,21 @@ pub fn pays<'c>(
             false => Ok(()),
         };
     };
-    let is_lanes =
-        |choice: &Choice<'_>| matches!(choice.tiled, Tiled::Lanes(_)) && !joined.casts_sums();
+    let is_lanes = |choice: &Choice<'_>| matches!(choice.tiled, Tiled::Lanes(_));
+    if !joined.casts_sums() && is_lanes(&made) && is_lanes(&together) {
+        return Ok(());
+    }
     let homes = Homes::of(machine);
     let cycles = |nest, choice: &Choice<'_>| {
         let floor = if shares { floor(machine, &homes, nest) } else { 0.0 };
         choice.why.cost.cycles.max(floor)
     };
-    let together_cycles = cycles(joined, &together);
+    let together = cycles(joined, &together);
     let apart = cycles(apart[0], &made) + cycles(apart[1], &used);
-    if is_lanes(&made) && is_lanes(&together) || together_cycles <= apart {
+    if together <= apart {
         return Ok(());
     }
-    let values = format!("{together_cycles:.0} cycles together, {apart:.0} apart");
+    let values = format!("{together:.0} cycles together, {apart:.0} apart");
     Err(Refused::by("epilogue", "both together take more").met(values))
 }
 
