@@ -152,7 +152,8 @@ mod tests {
         assert_eq!(best_box(128, &[32, 56, 56]), Some(vec![2, 8, 8]));
         assert_eq!(best_box(128, &[32, 28, 28]), Some(vec![8, 4, 4]));
         assert_eq!(best_box(128, &[32, 14, 14]), Some(vec![32, 2, 2]));
-        assert_eq!(best_box(64, &[32, 7, 7]), Some(vec![32, 1, 2]));
+        // Of equal covers the one that is longest along the fastest axis.
+        assert_eq!(best_box(64, &[32, 7, 7]), Some(vec![8, 1, 8]));
         assert_eq!(best_box(16, &[1, 7, 7]), Some(vec![1, 2, 8]));
     }
 }
