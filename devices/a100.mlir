@@ -30,6 +30,8 @@ device.machine @a100 arch("sm_80") features(["ptx80"]) {
   device.move @unstage from @smem to @global issue_cycles(2.000000e+00) latency_cycles(470) strided
   device.move @smem_load from @smem to @reg issue_cycles(1.000000e+00) latency_cycles(23) strided
   device.move @smem_store from @reg to @smem issue_cycles(1.000000e+00) latency_cycles(23) strided
+  // Registers of the same thread under other names: what one instruction left is what another takes.
+  device.move @relabel from @reg to @reg strided
 
   // 64 lanes in f32 and i32 a cycle.
   device.lanes @valu on @sm in @reg issue_cycles(5.000000e-01) latency_cycles(4)
@@ -45,12 +47,13 @@ device.machine @a100 arch("sm_80") features(["ptx80"]) {
       "arith.minui", "arith.cmpi", "arith.extsi", "arith.extui", "arith.trunci",
       "arith.index_cast", "arith.index_castui", "math.fma", "math.sqrt", "math.absf",
       "math.absi", "math.floor", "math.ceil", "math.trunc", "math.roundeven", "math.copysign",
-      "math.ctpop", "math.ctlz", "math.cttz"
+      "math.ctpop", "math.ctlz", "math.cttz", "math.exp2"
     ]) reductions([
       "arith.addf", "arith.mulf", "arith.maximumf", "arith.minimumf", "arith.maxnumf",
       "arith.minnumf", "arith.addi", "arith.muli", "arith.maxsi", "arith.minsi", "arith.maxui",
       "arith.minui", "arith.andi", "arith.ori", "arith.xori"
     ])
+    operation_cycles({math.exp2 = 2.0})
 
   // c += a * b with one a for all lanes; fused, so it rounds once where the meaning rounds twice.
   device.instruction @fma_f32 on @sm operands([@global, @reg, @reg])

@@ -40,6 +40,8 @@ device.machine @h200 arch("sm_90a") features(["ptx80"]) {
   device.move @unstage from @smem to @global issue_cycles(2.000000e+00) latency_cycles(480) strided
   device.move @smem_load from @smem to @reg issue_cycles(1.000000e+00) latency_cycles(23) strided
   device.move @smem_store from @reg to @smem issue_cycles(1.000000e+00) latency_cycles(23) strided
+  // Registers of the same thread under other names: what one instruction left is what another takes.
+  device.move @relabel from @reg to @reg strided
   device.move @acc_load from @global to @acc issue_cycles(4.000000e+00) latency_cycles(480) strided fills
   device.move @acc_store from @acc to @global issue_cycles(4.000000e+00) latency_cycles(480) strided
 
@@ -57,12 +59,13 @@ device.machine @h200 arch("sm_90a") features(["ptx80"]) {
       "arith.minui", "arith.cmpi", "arith.extsi", "arith.extui", "arith.trunci",
       "arith.index_cast", "arith.index_castui", "math.fma", "math.sqrt", "math.absf",
       "math.absi", "math.floor", "math.ceil", "math.trunc", "math.roundeven", "math.copysign",
-      "math.ctpop", "math.ctlz", "math.cttz"
+      "math.ctpop", "math.ctlz", "math.cttz", "math.exp2"
     ]) reductions([
       "arith.addf", "arith.mulf", "arith.maximumf", "arith.minimumf", "arith.maxnumf",
       "arith.minnumf", "arith.addi", "arith.muli", "arith.maxsi", "arith.minsi", "arith.maxui",
       "arith.minui", "arith.andi", "arith.ori", "arith.xori"
     ])
+    operation_cycles({math.exp2 = 2.0})
 
   // The same lanes on what a warpgroup holds.
   device.lanes @valu_of_groups on @sm in @acc issue_cycles(1.000000e+00) latency_cycles(4)
@@ -78,12 +81,13 @@ device.machine @h200 arch("sm_90a") features(["ptx80"]) {
       "arith.minui", "arith.cmpi", "arith.extsi", "arith.extui", "arith.trunci",
       "arith.index_cast", "arith.index_castui", "math.fma", "math.sqrt", "math.absf",
       "math.absi", "math.floor", "math.ceil", "math.trunc", "math.roundeven", "math.copysign",
-      "math.ctpop", "math.ctlz", "math.cttz"
+      "math.ctpop", "math.ctlz", "math.cttz", "math.exp2"
     ]) reductions([
       "arith.addf", "arith.mulf", "arith.maximumf", "arith.minimumf", "arith.maxnumf",
       "arith.minnumf", "arith.addi", "arith.muli", "arith.maxsi", "arith.minsi", "arith.maxui",
       "arith.minui", "arith.andi", "arith.ori", "arith.xori"
     ])
+    operation_cycles({math.exp2 = 8.0})
 
   // c += a * b with one a for all lanes; fused, so it rounds once where the meaning rounds twice.
   device.instruction @fma_f32 on @sm operands([@global, @reg, @reg])

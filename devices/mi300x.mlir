@@ -28,6 +28,8 @@ device.machine @mi300x arch("gfx942") features([]) {
   device.move @unstage from @lds to @global issue_cycles(3.000000e+00) latency_cycles(600) strided
   device.move @lds_load from @lds to @reg issue_cycles(1.000000e+00) latency_cycles(64) strided
   device.move @lds_store from @reg to @lds issue_cycles(1.000000e+00) latency_cycles(64) strided
+  // Registers of the same thread under other names: what one instruction left is what another takes.
+  device.move @relabel from @reg to @reg strided
 
   // 64 lanes in f32 a cycle, on four SIMDs that take four cycles each.
   device.lanes @valu on @cu in @reg issue_cycles(1.000000e+00) latency_cycles(4)
@@ -43,12 +45,13 @@ device.machine @mi300x arch("gfx942") features([]) {
       "arith.minui", "arith.cmpi", "arith.extsi", "arith.extui", "arith.trunci",
       "arith.index_cast", "arith.index_castui", "math.fma", "math.sqrt", "math.absf",
       "math.absi", "math.floor", "math.ceil", "math.trunc", "math.roundeven", "math.copysign",
-      "math.ctpop", "math.ctlz", "math.cttz"
+      "math.ctpop", "math.ctlz", "math.cttz", "math.exp2"
     ]) reductions([
       "arith.addf", "arith.mulf", "arith.maximumf", "arith.minimumf", "arith.maxnumf",
       "arith.minnumf", "arith.addi", "arith.muli", "arith.maxsi", "arith.minsi", "arith.maxui",
       "arith.minui", "arith.andi", "arith.ori", "arith.xori"
     ])
+    operation_cycles({math.exp2 = 9.0})
 
   // c += a * b with one a for all lanes; fused, so it rounds once where the meaning rounds twice.
   device.instruction @fma_f32 on @cu operands([@global, @reg, @reg])

@@ -721,17 +721,30 @@ def Device_CombineOp : Device_Op<"combine", [AttrSizedOperandSegments, SingleBlo
     Lane values are combined pairwise in any order, together with what the
     output holds before.
 
+    With `along` both are whole operands of an instruction, in registers that are
+    spread over lanes. Each element of the output is combined with all of the input
+    that are at its place but along that dimension of the operand: a row of it, then,
+    has one value everywhere.
+
+    ```mlir
+    device.combine @valu lanes 128 along 1 ins(%sums[%i, %j, %c0, %c0]) outs(%rows[%i, %c0, %c0])
+      : (memref<2x8x16x8xf32, "reg">) -> (memref<2x16x8xf32, "reg">) { ... }
+    ```
+
     - C1: the lane unit lists the body's only operation among its reductions, and
-      its element type; the lanes of the input fit one of its registers.
+      its element type; the lanes of the input fit one of its registers, or are a
+      whole operand with `along`.
     - C2: one input and one output of one element type, with one index per
-      dimension; the body takes two of that type and yields one.
+      dimension; the body takes two of that type and yields one. With `along` the last
+      dimensions of both are the same operand, which has that dimension.
   }];
   let arguments = (ins FlatSymbolRefAttr:$lanes_unit, I64Attr:$lanes,
+                       OptionalAttr<I64Attr>:$along,
                        Variadic<Device_MemRef>:$inputs, Variadic<Index>:$input_indices,
                        Variadic<Device_MemRef>:$outputs, Variadic<Index>:$output_indices);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $lanes_unit `lanes` $lanes `ins` `(` custom<Views>($inputs, $input_indices) `)`
+    $lanes_unit `lanes` $lanes (`along` $along^)? `ins` `(` custom<Views>($inputs, $input_indices) `)`
     `outs` `(` custom<Views>($outputs, $output_indices) `)` attr-dict
     `:` functional-type($inputs, $outputs) $body
   }];

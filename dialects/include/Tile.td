@@ -318,6 +318,9 @@ def Tile_ComputeOp : Tile_Op<"compute", [AttrSizedOperandSegments, SingleBlock]>
       layouts [array<i64: 2, 40>, array<i64: 2, 32, 2, 3, 3>]
     ```
 
+    An input that another compute of the kernel makes in the registers of the same lanes has an empty
+    layout, `array<i64>`: a factor that is what became of a product's sums.
+
     Rows or columns of such an instruction may be several axes of the nest, `axes [[0, 1, 2], [3], [6]]`:
     a tile is a box of them, a power of two along each, and so is what a group does of it.
 
@@ -332,7 +335,7 @@ def Tile_ComputeOp : Tile_Op<"compute", [AttrSizedOperandSegments, SingleBlock]>
     - C3: `on` names an instruction, a lane unit or a move of the machine.
     - C4: the register rTile's accumulators fit the register memory.
     - C5: there is one layout per input of the nest, none for what its outputs start from: two
-      numbers, or five.
+      numbers, or five; or no number for one that is held in registers.
     - C6: the axes of each field of `schedule` are of the nest, each once; those of `order` are all
       that do not reduce, those of `grow`, `rows`, `transpose` and `combine_rows` some of these, and
       those of `slide` and `unroll` reduce; none of the latter six has the lanes. Those of

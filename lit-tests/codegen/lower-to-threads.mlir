@@ -86,3 +86,48 @@ device.kernel @sum tasks 1 {
     device.yield %c : f32
   }
 }
+
+// -----
+
+// Along the columns of an instruction's sums a lane folds its two slots of each row, then the four lanes of a row
+// exchange: two shuffles a row, which has one value everywhere then.
+// CHECK-LABEL: func.func @rows(
+//       CHECK: arith.addf
+// CHECK-COUNT-4: llvm.nvvm.shfl.sync.idx.i32
+//   CHECK-NOT: shfl
+device.machine @warps arch("sm_80") features([]) {
+  device.memory @dram scope("device") capacity_bytes(1048576)
+  device.memory @reg scope("warp") capacity_bytes(4096) register_bytes(128) lanes(32)
+  device.unit @sm count(1)
+  device.lanes @valu on @sm in @reg issue_cycles(0.5) latency_cycles(4) types([f32])
+    operations([]) reductions(["arith.addf"])
+  device.instruction @twice on @sm operands([@reg])
+    fragments([affine_map<(l, s) -> (l floordiv 4 + (s floordiv 2) * 8, (l mod 4) * 2 + s mod 2)>])
+    issue_cycles(1.0) latency_cycles(4) accuracy(["exact"])
+  meaning {
+  ^bb0(%a: tensor<16x8xf32>):
+    %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      outs(%a : tensor<16x8xf32>) {
+    ^bb0(%x: f32):
+      %y = arith.addf %x, %x : f32
+      linalg.yield %y : f32
+    } -> tensor<16x8xf32>
+    device.yield %r : tensor<16x8xf32>
+  } lowering {
+  ^bb0(%a: vector<4xf32>):
+    %r = arith.addf %a, %a : vector<4xf32>
+    device.yield %r : vector<4xf32>
+  }
+}
+device.kernel @rows tasks 1 {
+^bb0(%task: index):
+  %c0 = arith.constant 0 : index
+  %r = device.alloc : memref<16x8xf32, "reg">
+  %s = device.alloc : memref<16x8xf32, "reg">
+  device.invoke @twice(%r[%c0, %c0]) : memref<16x8xf32, "reg">
+  device.combine @valu lanes 128 along 1 ins(%r[%c0, %c0]) outs(%s[%c0, %c0]) : (memref<16x8xf32, "reg">) -> (memref<16x8xf32, "reg">) {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.addf %a, %b : f32
+    device.yield %c : f32
+  }
+}

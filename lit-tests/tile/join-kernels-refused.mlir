@@ -1,8 +1,9 @@
 // What no kernel can be, and why.
 // RUN: not weft-opt %s --device-load-machine=file=%S/../Inputs/small-cache.mlir --split-input-file --tile-join-kernels 2>&1 | FileCheck %s
 
-// Registers hold values of one compute.
-// CHECK: error: @vreg holds registers of one compute, no tile of a tensor
+// Registers hold pieces of rows between two products, no tiles.
+// CHECK: error: @vreg holds no tile of a tensor: a softmax between two products is six computes that read each other
+// CHECK: help: a softmax between two products hands over in registers, all of its edges; others name a memory or a cache
 #m = affine_map<(m) -> (m)>
 #taps = affine_map<(h, r) -> (h + r)>
 #h = affine_map<(h, r) -> (h)>

@@ -229,6 +229,20 @@ pub fn combine<'c>(
     b.block(op.region(0), &[elem, elem])
 }
 
+/// The same on whole operands of `elements`, along a dimension of them.
+pub fn combine_along<'c>(
+    b: &mut Builder<'c>,
+    lanes_unit: &str,
+    (elements, along): (u64, usize),
+    input: View<'c>,
+    output: View<'c>,
+) -> Block<'c> {
+    let block = combine(b, lanes_unit, elements, input, output);
+    let op = block.parent().expect("it is an operation's");
+    op.set_attr("along", attr::of_int(b.context(), along as i64));
+    block
+}
+
 fn lanewise<'c>(
     b: &mut Builder<'c>,
     kind: &str,

@@ -329,8 +329,10 @@ pub struct Combine<'c> {
     pub lanes: u64,
     /// The register.
     pub input: View<'c>,
-    /// The element.
+    /// The element, or an operand like the input.
     pub output: View<'c>,
+    /// The dimension of an instruction's operand along which elements are combined.
+    pub along: Option<usize>,
     /// The operation that combines two lanes; it ends in `device.yield`.
     pub body: Block<'c>,
 }
@@ -343,7 +345,8 @@ impl<'c> Combine<'c> {
         }
         let (lanes_unit, lanes, inputs, outputs, body) = lane_parts(op)?;
         let (input, output) = (inputs.into_iter().next()?, outputs.into_iter().next()?);
-        Some(Self { op, lanes_unit, lanes, input, output, body })
+        let along = int(op, "along").and_then(|along| usize::try_from(along).ok());
+        Some(Self { op, lanes_unit, lanes, input, output, along, body })
     }
 }
 

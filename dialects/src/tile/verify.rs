@@ -368,12 +368,12 @@ fn compute_c5(op: Op<'_>, diag: &mut Diagnostics) {
     let Some(layouts) = op.attr("layouts").and_then(attr::array) else { return };
     let Some(nest) = op.first_block(0).and_then(nest) else { return };
     let inputs = nest.segments().and_then(|parts| parts.first().map(Vec::len)).unwrap_or(0);
-    let numbers = |layout: &_| attr::ints(*layout).map_or(0, |numbers| numbers.len());
-    let good = layouts.iter().all(|layout| [2, 5].contains(&numbers(layout)));
+    let numbers = |layout: &_| attr::ints(*layout).map(|numbers| numbers.len());
+    let good = layouts.iter().all(|layout| matches!(numbers(layout), Some(0 | 2 | 5)));
     if layouts.len() != inputs || !good {
         let (given, inputs) = (count(layouts.len(), "layout"), count(inputs, "input"));
         diag.error(op, format!("tile.compute has {given} for {inputs}"))
-            .help("a layout is [inner axis, pitch], and [bits, keep, shift] of a swizzle behind");
+            .help("a layout is [inner axis, pitch], and [bits, keep, shift] of a swizzle behind; nothing for an input that is held in registers");
     }
 }
 

@@ -16,7 +16,7 @@ use weft_dialects::ir::{
     self, Builder, Context, Diagnostics, Mapping, Module, Op, Type, Val, attr, module_op, ty,
 };
 
-use crate::math::{SCALE, Wanted, has_function};
+use crate::math::{POWER, SCALE, Wanted, has_function};
 
 /// The pass.
 pub const PASS: Pass = Pass {
@@ -51,13 +51,17 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
 /// function.
 fn listed(op: Op<'_>) -> bool {
     let unit = op.ancestors().find_map(|around| {
-        // In a device program every operation is listed, so only scaling is known to be meant.
+        // In a device program every operation is listed. Of what is meant the code generator knows scaling,
+        // and where lanes are threads the power of two.
         let name = match around.name() {
             "tile.compute" => around.attr("instruction"),
-            "device.apply" if op.is(SCALE) => around.attr("lanes_unit"),
+            "device.apply" if op.is(SCALE) || op.is(POWER) => around.attr("lanes_unit"),
             _ => None,
         };
-        Machine::of(around)?.lanes_unit(attr::symbol(name?)?)
+        let machine = Machine::of(around)?;
+        let unit = machine.lanes_unit(attr::symbol(name?)?)?;
+        let threads = machine.memory(unit.memory()).is_some_and(|own| own.lanes().is_some());
+        (around.is("tile.compute") || op.is(SCALE) || threads).then_some(unit)
     });
     unit.is_some_and(|unit| has_function(&unit, op))
 }

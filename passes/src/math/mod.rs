@@ -16,6 +16,9 @@ const NATIVE: [&str; 8] =
 /// A float times a power of two.
 pub(crate) const SCALE: &str = "llvm.intr.ldexp";
 
+/// The power of two.
+pub(crate) const POWER: &str = "math.exp2";
+
 /// Operations that need no expansion whatever the type of their operand.
 const BITWISE: [&str; 6] = ["absi", "ctlz", "cttz", "ctpop", "isnan", "isinf"];
 

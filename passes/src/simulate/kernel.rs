@@ -350,6 +350,9 @@ impl<'c> Writer<'_, 'c> {
 
     fn combine(&mut self, op: Op<'c>) -> Result<(), InterpretError> {
         let combine = device::Combine::of(op).ok_or_else(|| refuse(op, "is malformed"))?;
+        if combine.along.is_some() {
+            return Err(refuse(op, "combines an operand whose lanes are not simulated"));
+        }
         let (unit, registers) = self.lane_unit(op, combine.lanes_unit)?;
         let input = self.operand(op, &combine.input, combine.lanes, registers)?;
         let output = self.operand(op, &combine.output, 1, registers)?;

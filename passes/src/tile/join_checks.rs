@@ -7,13 +7,44 @@ use weft_dialects::tile::{Compute, Kernel};
 
 use super::groups::{Group, maker, starts_empty};
 use super::join_kernels::Join;
+use super::one_pass::OnePass;
 use super::placements::HandedOver;
 use super::propagate::{Chain, Tiles};
 use super::views::kernel_of;
 use super::{isa, waiting_memory};
 use crate::nest::{Nest, Start};
 
+/// What is handed over in registers are pieces of rows between two products.
+pub(super) fn check_one_pass<'c>(group: &Group<'c>, nests: &[Nest<'c>]) -> Result<(), Failed> {
+    let nests: Vec<&Nest<'c>> = nests.iter().collect();
+    let found = OnePass::of(&nests, &group.links(&nests)).and_then(|found| {
+        let exponential = found.is_exponential(&nests);
+        let leaves = (0..nests.len() - 1).any(|member| group.leaves(member));
+        match (exponential, leaves) {
+            (true, false) => Ok(()),
+            (false, _) => Err("what is summed up are no exponentials"),
+            (_, true) => Err("what is between is read elsewhere, too"),
+        }
+    });
+    found.map_err(|why| {
+        let edge = group.edges[0];
+        let what = format!("@{} holds no tile of a tensor: {why}", edge.memory);
+        Report::new(edge.op.location(), what).help(
+            "a softmax between two products hands over in registers, all of its edges; others name a \
+             memory or a cache",
+        );
+        Failed
+    })
+}
+
 impl<'c> Join<'c> {
+    /// Whether all edges are in registers.
+    pub(super) fn is_in_registers(&self, group: &Group<'c>) -> bool {
+        group.edges.iter().all(|edge| {
+            self.machine.memory(edge.memory).is_some_and(|memory| memory.is_registers())
+        })
+    }
+
     /// One unit does each member by itself, and what they hand over lies where it finds it: in a
     /// cache, or where tiles are staged for its lanes.
     pub(super) fn check_ways(

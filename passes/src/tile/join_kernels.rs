@@ -21,6 +21,7 @@ use weft_dialects::tile::build::{self, RunOp};
 use weft_dialects::tile::{self, Compute, Connect, Kernel, Schedule};
 
 use super::groups::{Group, Order, groups, is_local};
+use super::join_checks::check_one_pass;
 use super::placements::{self, Placement};
 use super::propagate::{Chain, Tiles, propagate};
 use super::views::{kernel_of, view};
@@ -151,11 +152,17 @@ impl<'c> Join<'c> {
         let nests = self.nests(&kernels)?;
         let chain = group.chain(nests.iter().collect());
         let tiles = self.tiles(group, &kernels, &chain)?;
-        self.check_ways(group, &kernels, &nests)?;
+        let in_registers = self.is_in_registers(group);
+        match in_registers {
+            true => check_one_pass(group, &nests)?,
+            false => self.check_ways(group, &kernels, &nests)?,
+        }
         for (member, nest) in nests.iter().enumerate().take(nests.len() - 1) {
             self.check_member(group, member, nest, &tiles)?;
         }
-        self.check_room(group, &chain, &tiles)?;
+        if !in_registers {
+            self.check_room(group, &chain, &tiles)?;
+        }
 
         let leaves: Vec<Leaf<'c>> = (0..group.runs.len())
             .filter(|&member| member + 1 == group.runs.len() || group.leaves(member))
@@ -193,7 +200,10 @@ impl<'c> Join<'c> {
                 let stays = |member: usize| leaves.iter().all(|leaf| leaf.member != member);
                 let memories: Vec<_> =
                     (0..memories.len()).map(|n| memories[n].filter(|_| stays(n))).collect();
-                let placed = placements::in_memories(&chain, &tiles, &memories);
+                let placed = match in_registers {
+                    true => vec![None; memories.len()],
+                    false => placements::in_memories(&chain, &tiles, &memories),
+                };
                 let kernel = self.kernel(group, &kernels, &inputs, &leaves, &placed);
                 self.made.insert(key, kernel);
                 kernel
@@ -279,8 +289,10 @@ impl<'c> Join<'c> {
                 Some(output) => view(&mut b, outs[output], out.ty()),
                 None => {
                     let memory = group.memory(member).expect("a member that stays is read");
-                    let placed = placed[member].expect("what stays has a place");
-                    build::empty_at(&mut b, memory, placed.offset, out.ty())
+                    match placed[member] {
+                        Some(placed) => build::empty_at(&mut b, memory, placed.offset, out.ty()),
+                        None => build::empty(&mut b, memory, out.ty()),
+                    }
                 }
             };
             map.set(out, place);

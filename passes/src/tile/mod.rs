@@ -29,6 +29,7 @@ pub mod lives;
 pub mod local;
 mod member_tile;
 mod offer;
+pub(crate) mod one_pass;
 mod pace;
 pub mod pack_weights;
 mod partial;
@@ -47,6 +48,7 @@ mod shape;
 mod shapes;
 pub mod split_reductions;
 pub mod split_rows;
+mod spread_rows;
 mod stage_tile;
 pub mod stream_host;
 mod subgraph;
@@ -62,8 +64,9 @@ pub(crate) mod write_compute;
 pub(crate) use chooser::Chooser;
 pub use explain::{Explained, Predicted, explain, predicted};
 pub use instruction::{Combine, Identity, binding, combine, identity, lanes_type};
-pub(crate) use way::move_cycles;
+pub use spread_rows::SpreadRows;
 pub use way::{
-    PrivateCache, Stage, Way, beside, local_buffer, private_cache, waiting_memory, way, way_of,
-    ways,
+    PrivateCache, Stage, Way, beside, gather, local_buffer, private_cache, waiting_memory, way,
+    way_of, ways,
 };
+pub(crate) use way::{move_cycles, relabel};

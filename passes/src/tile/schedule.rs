@@ -18,7 +18,7 @@ use super::isa::{Mapping, mapping};
 use super::lane_facts::Private;
 use super::policy::{Lanes, Tiled};
 use super::task_tile::loop_order;
-use super::way::{private_cache, way};
+use super::way::{gather, private_cache, way};
 use super::windows;
 use crate::cost::home::{Beside, room};
 use crate::nest::{Access, Border, MOST_PHASES, Nest, Windows, may_combine_rows, stores_along};
@@ -212,9 +212,7 @@ impl<'n, 'c> Registers<'n, 'c> {
     /// no more rows than lanes, no points beside whole registers, and each row starts alike.
     fn combine_rows(&self, machine: Machine<'c>, lanes: &Lanes<'c>) -> Option<usize> {
         let ([axis], Some(lanes_axis)) = (&self.rows[..], self.lanes_axis) else { return None };
-        let gathers = machine
-            .move_between(lanes.memory, lanes.memory)
-            .is_some_and(|way| way.strided() && lanes.stage.is_none());
+        let gathers = gather(machine, lanes.memory).is_some() && lanes.stage.is_none();
         let folds = self.nest.reduces(lanes_axis) && combine(self.nest).is_some();
         let few = (4..=self.lanes).contains(&self.sizes[*axis]);
         let may =

@@ -106,6 +106,19 @@ pub fn beside<'c>(machine: Machine<'c>, memory: &str, registers: &str) -> Option
     (load.strided() && store.strided()).then_some([load, store])
 }
 
+/// The move of lanes of several registers into one; none where lanes are threads, which have registers of
+/// their own.
+pub fn gather<'c>(machine: Machine<'c>, registers: &str) -> Option<Move<'c>> {
+    let apart = machine.memory(registers).is_some_and(|memory| memory.lanes().is_some());
+    machine.move_between(registers, registers).filter(|way| way.strided() && !apart)
+}
+
+/// The move of registers to others of the same lanes, where lanes are threads.
+pub fn relabel<'c>(machine: Machine<'c>, registers: &str) -> Option<Move<'c>> {
+    let apart = machine.memory(registers).is_some_and(|memory| memory.lanes().is_some());
+    machine.move_between(registers, registers).filter(|way| way.strided() && apart)
+}
+
 /// Cycles that a move takes for `bytes`; what the machine does not say takes none.
 pub fn move_cycles(machine: Machine<'_>, way: &Move<'_>, bytes: f64) -> f64 {
     let ends = [way.source(), way.target()].map(|name| machine.memory(name));

@@ -52,28 +52,10 @@ pub(super) fn rewrite<'c>(
     nest: &Nest<'c>,
     &Tiling { tiled, tiles, schedule, why }: &Tiling<'_, 'c>,
 ) {
-    let block = kernel.body(0).expect("the kernel was read");
-    let payload = block.ops();
-    let args = block.args();
-    let results = nest.outputs.len();
-    let (inputs, inits) = args.split_at(args.len() - results);
     let shared = machine.shared().map_or("dram", |memory| memory.name);
-    let registers = &tiles[tiles.len() - 1].memory;
-
-    let mut b = Builder::at_end(context, block).with_location(kernel.location());
-    let loaded: Vec<Val<'c>> = inputs
-        .iter()
-        .map(|arg| {
-            path(nest, tiled, *arg, shared)
-                .into_iter()
-                .fold(*arg, |value, memory| build::load(&mut b, value, memory))
-        })
-        .collect();
     let layouts = layouts(tiled);
     let because = why.map(|why| tiled.told(why).to_string());
-    let compute = ComputeOp {
-        inputs: &loaded,
-        inits,
+    let compute = Written {
         instruction: tiled.instruction(),
         lanes: lanes_axis(tiled),
         axes: axes(tiled),
@@ -82,6 +64,45 @@ pub(super) fn rewrite<'c>(
         schedule,
         because: because.as_deref(),
     };
+    around(context, kernel, nest.outputs.len(), &|arg| path(nest, tiled, arg, shared), &compute);
+}
+
+/// What is written of a compute beside its operands.
+struct Written<'w> {
+    instruction: &'w str,
+    lanes: Option<usize>,
+    axes: Option<&'w [Vec<usize>]>,
+    tiles: &'w [RTile],
+    layouts: Option<&'w [Vec<i64>]>,
+    schedule: &'w Schedule,
+    because: Option<&'w str>,
+}
+
+/// Puts loads along the memories of each input, a compute and stores around the payload of a kernel.
+fn around<'c, 'p>(
+    context: &'c Context,
+    kernel: Op<'c>,
+    results: usize,
+    path: &dyn Fn(Val<'c>) -> Vec<&'p str>,
+    &Written { instruction, lanes, axes, tiles, layouts, schedule, because }: &Written<'_>,
+) {
+    let block = kernel.body(0).expect("the kernel was read");
+    let payload = block.ops();
+    let args = block.args();
+    let (inputs, inits) = args.split_at(args.len() - results);
+    let registers = &tiles[tiles.len() - 1].memory;
+
+    let mut b = Builder::at_end(context, block).with_location(kernel.location());
+    let loaded: Vec<Val<'c>> = inputs
+        .iter()
+        .map(|arg| {
+            let memories = path(*arg).into_iter();
+            memories.fold(*arg, |value, memory| build::load(&mut b, value, memory))
+        })
+        .collect();
+    let inputs = &loaded[..];
+    let compute =
+        ComputeOp { inputs, inits, instruction, lanes, axes, tiles, layouts, schedule, because };
     let (compute, body) = compute.build(&mut b);
     let mut map = Mapping::default();
     for (old, new) in args.iter().zip(body.args()) {
@@ -101,6 +122,28 @@ pub(super) fn rewrite<'c>(
     for op in payload.into_iter().rev() {
         op.erase();
     }
+}
+
+/// Puts loads, a compute by lanes on operands of an instruction, and stores around the payload of a kernel
+/// that is done on rows in registers.
+pub(super) fn rewrite_rows<'c>(
+    context: &'c Context,
+    kernel: Op<'c>,
+    nest: &Nest<'c>,
+    unit: &str,
+    tiles: &[RTile],
+) {
+    let registers = tiles[tiles.len() - 1].memory.clone();
+    let compute = Written {
+        instruction: unit,
+        lanes: None,
+        axes: None,
+        tiles,
+        layouts: None,
+        schedule: &Schedule::default(),
+        because: None,
+    };
+    around(context, kernel, nest.outputs.len(), &|_| vec![registers.as_str()], &compute);
 }
 
 /// The axis that the instruction's lanes run along.
@@ -162,9 +205,17 @@ fn path<'c>(nest: &Nest<'c>, tiled: &Tiled<'c>, arg: Val<'c>, shared: &'c str) -
             vec![input.and_then(bound).unwrap_or(shared)]
         }
         Tiled::Block(chosen) => {
-            let input = nest.inputs.iter().any(|access| access.tensor == arg);
-            let ways = &chosen.ways;
-            if input { vec![ways.near.name, ways.registers.name] } else { vec![shared] }
+            let input = nest.inputs.iter().position(|access| access.tensor == arg);
+            let held = |input: usize| {
+                let side = chosen.block.inputs.iter().position(|own| *own == input);
+                side.is_some_and(|side| chosen.lying[side].0.is_held())
+            };
+            let (near, registers) = (chosen.ways.near.name, chosen.ways.registers.name);
+            match input {
+                Some(input) if held(input) => vec![registers],
+                Some(_) => vec![near, registers],
+                None => vec![shared],
+            }
         }
         Tiled::Moved(..) => Vec::new(),
     }

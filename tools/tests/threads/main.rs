@@ -9,6 +9,7 @@ mod instructions;
 mod joined;
 mod kernels;
 mod numbers;
+mod one_pass;
 mod pixels;
 mod program;
 mod sides;

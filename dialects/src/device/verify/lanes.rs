@@ -150,7 +150,8 @@ fn is_block(op: Op<'_>, ty: Type<'_>, elements: u64) -> bool {
         *block *= extent;
         Some(*block)
     });
-    spread && op.is("device.apply") && blocks.skip(1).any(|block| block == elements)
+    let whole = op.is("device.apply") || op.attr("along").is_some();
+    spread && whole && blocks.skip(1).any(|block| block == elements)
 }
 
 /// C4. One index per dimension.
@@ -162,7 +163,7 @@ pub(super) fn apply_c4(op: Op<'_>, diag: &mut Diagnostics) {
 }
 
 /// C1. The lane unit lists the body's only operation among its reductions, and its
-/// element type; the lanes of the input fit one of its registers.
+/// element type; the lanes of the input fit one of its registers, or are a whole operand with `along`.
 pub(super) fn combine_c1(op: Op<'_>, diag: &mut Diagnostics) {
     check_positive(op, "lanes", diag);
     let Some(unit) = lanes_unit(op, diag) else { return };
@@ -196,7 +197,8 @@ pub(super) fn combine_c1(op: Op<'_>, diag: &mut Diagnostics) {
 }
 
 /// C2. One input and one output of one element type, with one index per dimension;
-/// the body takes two of that type and yields one.
+/// the body takes two of that type and yields one. With `along` the last dimensions of both are the
+/// same operand, which has that dimension.
 pub(super) fn combine_c2(op: Op<'_>, diag: &mut Diagnostics) {
     let Some([inputs, from, outputs, to]) = lane_parts(op) else { return };
     let ([input], [output]) = (inputs.as_slice(), outputs.as_slice()) else {
@@ -216,4 +218,24 @@ pub(super) fn combine_c2(op: Op<'_>, diag: &mut Diagnostics) {
     check_body(op, &[elem.clone(), elem.clone()], &[elem], diag);
     check_indices(op, &inputs, &from, diag);
     check_indices(op, &outputs, &to, diag);
+    if let Some(along) = int(op, "along") {
+        let elements = int(op, "lanes").and_then(|lanes| u64::try_from(lanes).ok()).unwrap_or(0);
+        let [read, written] = [input, output].map(|ty| operand(ty, elements));
+        let dims = read.as_ref().map_or(0, Vec::len) as i64;
+        if read.is_none() || read != written {
+            diag.error(op, format!("device.combine goes along an operand of {elements} elements"))
+                .note(op, format!("its registers are {input} and {output}"))
+                .help("the last dimensions of both are the operand");
+        } else if !(0..dims).contains(&along) {
+            diag.error(op, format!("device.combine goes along dimension {along} of {dims}"))
+                .help(format!("give one from 0 to {}", dims - 1));
+        }
+    }
+}
+
+/// The last dimensions of a memref that are so many elements together.
+fn operand(ty: Type<'_>, elements: u64) -> Option<Vec<u64>> {
+    let shape = ty::shape(ty)?;
+    let all = |first: &usize| shape[*first..].iter().product::<u64>() == elements;
+    (0..shape.len()).rev().find(all).map(|first| shape[first..].to_vec())
 }

@@ -152,10 +152,17 @@ fn move_box<'c>(
                 }
             });
         }
-        _ => {
-            diag.error(op, "a box cannot go from registers to registers")
-                .help("move it by a memory that the threads share");
+        (
+            Storage::Registers { slots: held, shape: own, layout: spread },
+            _,
+            Storage::Registers { slots, shape, layout },
+            _,
+        ) => {
+            let from = Registers { shape: own, layout: spread, slots: *held, view: source };
+            let to = Registers { shape, layout, slots: *slots, view: target };
+            registers::keep(b, thread, op, [&from, &to], moved, diag);
         }
+        _ => unreachable!("what is in no registers is in a memory"),
     }
 }
 

@@ -129,6 +129,14 @@ impl Isa {
         cast(b, there, elem)
     }
 
+    /// Threads that exchange what is in their registers.
+    pub fn warp(self) -> usize {
+        match self {
+            Self::Ptx => 32,
+            Self::Amdgcn => 64,
+        }
+    }
+
     /// Returns whether a branch around one load is no more than a predicate of it, so that what is left
     /// out is zero before the load, and not behind it, where it would have to be waited for.
     pub fn has_predicates(self) -> bool {

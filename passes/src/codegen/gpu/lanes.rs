@@ -106,7 +106,7 @@ fn on_slot<'c>(
 }
 
 /// Where a slot of a view's operand is in the registers of a thread.
-fn slot_place<'c>(
+pub fn slot_place<'c>(
     b: &mut Builder<'c>,
     view: &View<'c>,
     layout: &Layout<'c>,
@@ -158,7 +158,7 @@ pub fn combine<'c>(
 }
 
 /// A scalar body on the values of its arguments; what it yields.
-fn body<'c>(
+pub fn body<'c>(
     b: &mut Builder<'c>,
     body: Block<'c>,
     values: &[Val<'c>],

@@ -21,6 +21,7 @@ mod later;
 mod layout;
 pub mod program;
 mod registers;
+mod rows;
 mod shared;
 mod spread;
 mod storage;
@@ -298,6 +299,10 @@ fn expand<'c>(thread: &Thread<'c>, op: Op<'c>, waits: &tokens::Waits<'c>, diag: 
         invoke::expand(b, thread, &invoke, diag);
     } else if let Some(apply) = Apply::of(op) {
         lanes::apply(b, thread, &apply, diag);
+    } else if let Some((combine, along)) =
+        Combine::of(op).and_then(|own| Some((own.clone(), own.along?)))
+    {
+        rows::combine(b, thread, &combine, along, diag);
     } else if let Some(combine) = Combine::of(op) {
         if thread.lanes > 64 {
             diag.error(op, "lanes of more than one warp cannot be combined");

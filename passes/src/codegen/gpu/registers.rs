@@ -117,6 +117,32 @@ pub fn store<'c>(
     }
 }
 
+/// Puts a box of registers into others, whose lanes have the same of its elements: no lane gives another
+/// anything.
+pub fn keep<'c>(
+    b: &mut Builder<'c>,
+    thread: &Thread<'c>,
+    op: Op<'c>,
+    [from, to]: [&Registers<'_, 'c>; 2],
+    moved: &Steps<'_, 'c>,
+    diag: &mut Diagnostics,
+) {
+    let mut slots = |own: &Registers<'_, 'c>, steps| {
+        own.slots(b, thread, op, Sides { sizes: moved.sizes, steps }, diag)
+    };
+    let (Some(held), Some(wanted)) = (slots(from, moved.from), slots(to, moved.to)) else { return };
+    for slot in wanted {
+        let same = |own: &&Slot<'c>| own.points.is_some() && own.points == slot.points;
+        let Some(own) = held.iter().find(same).filter(|_| moved.limits.is_empty()) else {
+            diag.error(op, "lanes have other elements of the box there than here")
+                .help("move it by a memory that the threads share");
+            return;
+        };
+        let value = storage::load(b, from.slots, &own.place);
+        storage::store(b, value, to.slots, &slot.place);
+    }
+}
+
 fn and<'c>(b: &mut Builder<'c>, x: Option<Val<'c>>, y: Option<Val<'c>>) -> Option<Val<'c>> {
     match (x, y) {
         (Some(x), Some(y)) => Some(both(b, x, y)),

@@ -1,7 +1,7 @@
 //! The storage of a device program's values in the code of one thread.
 
 use rustc_hash::FxHashMap;
-use weft_dialects::device::{Apply, Instruction, Invoke, Machine, Memory, View};
+use weft_dialects::device::{Apply, Combine, Instruction, Invoke, Machine, Memory, View};
 use weft_dialects::ir::{Builder, Context, Diagnostics, Op, Type, Val, attr, ty};
 
 use super::super::index_sum::IndexSum;
@@ -199,16 +199,42 @@ fn wanted<'c>(
         let operand = invoke.views.iter().position(|view| view.memref == value)?;
         return fragment(&instruction, operand, lanes);
     }
-    let last = ty::shape(value.ty())?.last().copied().unwrap_or(1);
-    if let Some(apply) = Apply::of(user).filter(|apply| apply.lanes > last) {
-        let others = apply.outputs.iter().chain(&apply.inputs).map(|view| view.memref);
-        let others = others.filter(|other| *other != value);
-        let users =
-            others.flat_map(|other| other.uses().into_iter().map(move |(op, _)| (op, other)));
-        let mut invokes = users.filter(|(op, _)| op.is("device.invoke"));
-        return invokes.find_map(|(op, other)| wanted(machine, op, other, lanes));
+    if let Some(others) = beside(user, value) {
+        let mut seen = vec![value];
+        let mut waiting = others;
+        while let Some(other) = waiting.pop().filter(|_| seen.len() < MOST_BESIDE) {
+            if seen.contains(&other) {
+                continue;
+            }
+            seen.push(other);
+            let users: Vec<_> = other.uses().into_iter().map(|(op, _)| op).collect();
+            let invoke = users.iter().find(|op| op.is("device.invoke"));
+            if let Some(invoke) = invoke {
+                return wanted(machine, *invoke, other, lanes);
+            }
+            waiting.extend(users.into_iter().filter_map(|op| beside(op, other)).flatten());
+        }
+        return None;
     }
+    let last = ty::shape(value.ty())?.last().copied().unwrap_or(1);
     (user.is("device.apply") || user.is("device.combine")).then(|| Layout::lanewise(lanes, last))
+}
+
+/// Registers that are looked through for those of an instruction.
+const MOST_BESIDE: usize = 64;
+
+/// The other registers of what lanes do to whole operands of an instruction; `None` for what they do lane
+/// by lane.
+fn beside<'c>(user: Op<'c>, value: Val<'c>) -> Option<Vec<Val<'c>>> {
+    let last = ty::shape(value.ty())?.last().copied().unwrap_or(1);
+    let all = if let Some(apply) = Apply::of(user).filter(|apply| apply.lanes > last) {
+        apply.outputs.iter().chain(&apply.inputs).map(|view| view.memref).collect()
+    } else if let Some(combine) = Combine::of(user).filter(|combine| combine.along.is_some()) {
+        vec![combine.input.memref, combine.output.memref]
+    } else {
+        return None;
+    };
+    Some(all.into_iter().filter(|other| *other != value).collect())
 }
 
 /// The layout of an operand of an instruction, where it has a fragment.

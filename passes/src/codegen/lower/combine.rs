@@ -11,6 +11,11 @@ use super::view;
 
 /// Puts the tree of shuffles before the operation.
 pub fn expand<'c>(b: &mut Builder<'c>, combine: &Combine<'c>, diag: &mut Diagnostics) {
+    if combine.along.is_some() {
+        diag.error(combine.op, "registers of a processor are spread over no lanes of a group")
+            .help("leave `along` out, and combine the lanes of one register");
+        return;
+    }
     let mut rest = view::load(b, &combine.input, combine.lanes);
     let mut result = view::load(b, &combine.output, 1);
     let mut lanes = combine.lanes;

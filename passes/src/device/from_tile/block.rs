@@ -62,7 +62,18 @@ impl<'p, 'c> Blocks<'p, 'c> {
                 .help("give it a kernel of its own, or the lane unit its operations");
             return Err(Failed);
         }
-        Ok(Self { context, nest, memrefs, block, ways, lying, unit })
+        Ok(Self::of(context, nest, memrefs, (block, ways, lying), unit))
+    }
+
+    /// The same of what was checked.
+    pub fn of(
+        context: &'c Context,
+        nest: &'p Nest<'c>,
+        memrefs: &'p HashMap<Val<'c>, Val<'c>>,
+        (block, ways, lying): block_legal::Checked<'c>,
+        unit: Option<&'c str>,
+    ) -> Self {
+        Self { context, nest, memrefs, block, ways, lying, unit }
     }
 
     /// How many groups run an rTask.
@@ -74,7 +85,6 @@ impl<'p, 'c> Blocks<'p, 'c> {
     pub fn write(&self, b: &mut Builder<'c>, starts: &[Sum<'c>]) {
         let group = self.group(b);
         let held = self.block.held_output(self.nest.inputs.len());
-        let output = &self.nest.outputs[0];
         let sums = alloc(b, &held.shape, self.nest.sum_type(0), self.ways.registers.name);
         let mut own = starts.to_vec();
         for side in [M, N] {
@@ -94,23 +104,36 @@ impl<'p, 'c> Blocks<'p, 'c> {
             _ => {
                 self.each_step(b, starts, &mut |b, at| {
                     self.step(b, at, tiles);
-                    self.fold(b, &fold);
+                    self.fold(b, &fold, &Sum::number(0));
                 });
             }
         }
-        let stored = match self.nest.casts_sums() {
-            true => alloc(b, &held.shape, output.elem(), self.ways.registers.name),
-            false => sums,
-        };
-        self.finish(b, [sums, stored], &own);
+        self.finish_and_store(b, sums, &own);
+    }
+
+    /// The epilogue on the sums of this group, and what it makes to the output.
+    pub(super) fn finish_and_store(&self, b: &mut Builder<'c>, sums: Val<'c>, own: &[Sum<'c>]) {
+        let output = &self.nest.outputs[0];
+        let stored = self.room_for_stored(b, sums);
+        self.finish(b, [sums, stored], own);
         let mut pending = Pending::default();
-        let (near, far, sizes, within) = self.output_ends(b, output, stored, &own);
+        let (near, far, sizes, within) = self.output_ends(b, output, stored, own);
         let sums = Transfer { from: &near, to: &far, sizes: &sizes, within: &within };
         pending.transfer_within(b, &self.ways.store, sums);
     }
 
+    /// Registers for what is stored of the sums: those of these, unless it is of another type.
+    pub(super) fn room_for_stored(&self, b: &mut Builder<'c>, sums: Val<'c>) -> Val<'c> {
+        let held = self.block.held_output(self.nest.inputs.len());
+        let elem = self.nest.outputs[0].elem();
+        match self.nest.casts_sums() {
+            true => alloc(b, &held.shape, elem, self.ways.registers.name),
+            false => sums,
+        }
+    }
+
     /// Where this group is among those of the block, along m and n.
-    fn group(&self, b: &mut Builder<'c>) -> [Sum<'c>; 2] {
+    pub(super) fn group(&self, b: &mut Builder<'c>) -> [Sum<'c>; 2] {
         let index = Type::index(self.context);
         let [rows, columns] = self.block.groups();
         if rows * columns == 1 {
@@ -126,8 +149,13 @@ impl<'p, 'c> Blocks<'p, 'c> {
         [Sum::value(row), Sum::value(column)]
     }
 
-    /// Room for the tile of an input near the lanes.
+    /// Rooms for the tile of an input near the lanes.
     fn room(&self, b: &mut Builder<'c>, side: usize) -> Val<'c> {
+        self.rooms_of(b, side, self.block.rooms())
+    }
+
+    /// The same, so many of them.
+    pub(super) fn rooms_of(&self, b: &mut Builder<'c>, side: usize, rooms: u64) -> Val<'c> {
         let lying = self.lying(side);
         let (rows, _) = self.block.rows_columns(side, lying.inner);
         let memory = attr::of_string(self.context, self.ways.near.name);
@@ -135,8 +163,8 @@ impl<'p, 'c> Blocks<'p, 'c> {
             Some(_) => self.block.panels(side, &lying).to_vec(),
             None => vec![rows, lying.layout.pitch],
         };
-        if self.block.rooms() > 1 {
-            shape.insert(0, self.block.rooms());
+        if rooms > 1 {
+            shape.insert(0, rooms);
         }
         let ty = ty::memref(&shape, self.input(side).elem(), Some(memory));
         match lying.layout.swizzle {
@@ -156,7 +184,7 @@ impl<'p, 'c> Blocks<'p, 'c> {
     }
 
     /// Gives the sums of this group their first values.
-    fn start(&self, b: &mut Builder<'c>, sums: Val<'c>, at: &[Sum<'c>]) {
+    pub(super) fn start(&self, b: &mut Builder<'c>, sums: Val<'c>, at: &[Sum<'c>]) {
         if let Some((inputs, body)) = block::computed_start(self.nest) {
             self.by_lanes(b, (inputs, body), (None, sums), at);
             return;
@@ -313,7 +341,7 @@ impl<'p, 'c> Blocks<'p, 'c> {
         place: &[Val<'c>],
     ) -> View<'c> {
         let mut indices = place.to_vec();
-        if self.block.rooms() > 1 {
+        if ty::shape(tile.ty()).is_some_and(|shape| shape.len() > place.len()) {
             indices.insert(0, room.emit(b));
         }
         View { memref: tile, indices }

@@ -28,7 +28,7 @@ use super::transfer::{Boxed, Pending, Transfer, Within, alloc, first};
 use crate::tile::block::{Dealt, M, N, power_of_two_in};
 
 /// An input's tile in the registers of the groups.
-struct Ahead<'c> {
+pub(super) struct Ahead<'c> {
     side: usize,
     dealt: Dealt,
     registers: Val<'c>,
@@ -59,7 +59,7 @@ impl<'c> Blocks<'_, 'c> {
             self.fetch(b, &held, &at);
             // Else the code generator moves these to where they are used.
             build::barrier(b, Scope::Thread);
-            self.fold(b, fold);
+            self.fold(b, fold, &room);
         });
     }
 
@@ -93,18 +93,21 @@ impl<'c> Blocks<'_, 'c> {
         });
     }
 
+    /// Registers for this group's part of an input's tile.
+    pub(super) fn ahead(&self, b: &mut Builder<'c>, side: usize) -> Ahead<'c> {
+        let dealt = self.dealt(side).expect("it was checked");
+        let elem = self.input(side).elem();
+        let registers = alloc(b, &dealt.shape(), elem, self.ways.registers.name);
+        Ahead { side, dealt, registers }
+    }
+
     /// The steps, and registers to which the tiles of the first one were fetched.
     fn first_step<'s>(
         &self,
         b: &mut Builder<'c>,
         starts: &'s [Sum<'c>],
     ) -> (Steps<'s, 'c>, [Ahead<'c>; 2]) {
-        let held = [M, N].map(|side| {
-            let dealt = self.dealt(side).expect("it was checked");
-            let elem = self.input(side).elem();
-            let registers = alloc(b, &dealt.shape(), elem, self.ways.registers.name);
-            Ahead { side, dealt, registers }
-        });
+        let held = [M, N].map(|side| self.ahead(b, side));
         let steps = Steps::of(self, starts);
         let begin = steps.at(b, Sum::number(0));
         self.fetch(b, &held, &begin);
@@ -142,7 +145,7 @@ impl<'c> Blocks<'_, 'c> {
     }
 
     /// That of one input, zeros behind the end.
-    fn fetch_one(&self, b: &mut Builder<'c>, own: &Ahead<'c>, at: &[Sum<'c>]) {
+    pub(super) fn fetch_one(&self, b: &mut Builder<'c>, own: &Ahead<'c>, at: &[Sum<'c>]) {
         let (dealt, access) = (own.dealt, self.input(own.side));
         let sides = [dealt.across, dealt.along];
         let mut at = at.to_vec();
@@ -179,7 +182,7 @@ impl<'c> Blocks<'_, 'c> {
         }
     }
 
-    fn put_one(
+    pub(super) fn put_one(
         &self,
         b: &mut Builder<'c>,
         way: &Move<'c>,

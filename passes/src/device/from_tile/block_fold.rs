@@ -22,9 +22,9 @@ use crate::nest::row_major;
 use crate::tile::block::{K, M, N, near_run, power_of_two_in};
 
 /// What a group holds of an input, and which of its steps along k where it holds several.
-struct Part<'c> {
-    memref: Val<'c>,
-    step: Option<Sum<'c>>,
+pub(super) struct Part<'c> {
+    pub memref: Val<'c>,
+    pub step: Option<Sum<'c>>,
 }
 
 /// Where a group finds its parts, and its sums.
@@ -48,10 +48,9 @@ pub(super) struct Beside<'b, 'c> {
 }
 
 impl<'c> Blocks<'_, 'c> {
-    /// Folds the tiles near the lanes into the sums of this group.
-    pub(super) fn fold(&self, b: &mut Builder<'c>, fold: &Fold<'c>) {
+    /// Folds the tiles near the lanes, those in a room, into the sums of this group.
+    pub(super) fn fold(&self, b: &mut Builder<'c>, fold: &Fold<'c>, room: &Sum<'c>) {
         let (quantum, deep) = (self.block.quanta()[K], self.block.deep());
-        let room = &Sum::number(0);
         unrolled(b, self.block.tile[K] / quantum / deep, |b, round| {
             let begin = Sum::default().plus(&round, (deep * quantum) as i64);
             // What lies side by side for several steps is brought for all of them.
@@ -145,7 +144,7 @@ impl<'c> Blocks<'_, 'c> {
 
     /// This group's part of an input from the place `k` of the tile on, for one instruction along k
     /// or for those that are brought at once.
-    fn part(
+    pub(super) fn part(
         &self,
         b: &mut Builder<'c>,
         fold: &Fold<'c>,
@@ -193,7 +192,7 @@ impl<'c> Blocks<'_, 'c> {
     }
 
     /// The instruction on every pair of operands.
-    fn invoke(&self, b: &mut Builder<'c>, parts: &[Part<'c>; 2], sums: Val<'c>) {
+    pub(super) fn invoke(&self, b: &mut Builder<'c>, parts: &[Part<'c>; 2], sums: Val<'c>) {
         let output = self.nest.inputs.len();
         self.each_operand(b, &mut |b, places| {
             let mut views = vec![None; 3];

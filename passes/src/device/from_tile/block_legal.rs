@@ -7,10 +7,19 @@ use weft_dialects::ir::{Op, Report, ty};
 use weft_dialects::tile::{Compute, Schedule};
 
 use crate::nest::Nest;
-use crate::tile::block::{Block, Dealt, K, Lying, M, N, Ways, of_numbers, to_numbers};
+use crate::tile::block::{Block, Dealt, K, Lying, M, N, Pair, Ways, of_numbers, to_numbers};
+use crate::tile::one_pass::OnePass;
 
 /// A block tile, the machine's ways for it, and how the tile of each input lies.
 pub(super) type Checked<'c> = (Block<'c>, Ways<'c>, Vec<Lying>);
+
+/// Two products of which one makes a factor of the other, the machine's ways for them, and how the tiles
+/// of the inputs of each lie.
+pub(super) struct CheckedPair<'c> {
+    pub pair: Pair<'c>,
+    pub ways: Ways<'c>,
+    pub lying: [Vec<Lying>; 2],
+}
 
 /// Reads the block tile of a compute; reports the first thing that does not fit the machine.
 pub(super) fn check<'c>(
@@ -19,10 +28,100 @@ pub(super) fn check<'c>(
     compute: &Compute<'c>,
     nest: &Nest<'c>,
 ) -> Result<Checked<'c>, Failed> {
-    let report = |what: String, help: String| {
-        Report::new(compute.op.location(), format!("@{} {what}", kernel.symbol())).help(help);
-        Failed
+    let report = report(kernel, compute);
+    let (block, ways, lying) = read(machine, kernel, compute, nest)?;
+    if let Some(input) = lying.iter().position(Lying::is_held) {
+        let what = format!("has no layout of input {input}, and nothing makes that in registers");
+        return Err(report(what, "say how its tile lies".to_owned()));
+    }
+    stages(nest, &block, &ways, &lying).map_err(|(what, help)| report(what, help))?;
+    room(nest, &block, &ways, &lying).map_err(|(what, help)| report(what, help))?;
+    Ok((block, ways, lying))
+}
+
+/// Reads the block tiles of the products of a softmax in one pass.
+pub(super) fn check_pair<'c>(
+    machine: Machine<'c>,
+    kernel: Op<'c>,
+    computes: [(&Compute<'c>, &Nest<'c>); 2],
+    one_pass: &OnePass,
+) -> Result<CheckedPair<'c>, Failed> {
+    let [(first, scores), (last, values)] = computes;
+    let report = report(kernel, last);
+    let (one, ways, of_scores) = read(machine, kernel, first, scores)?;
+    let (other, _, of_values) = read(machine, kernel, last, values)?;
+    let stages = [one.stages, other.stages];
+    let pair = Pair::new([one, other], [scores, values], one_pass).map_err(|why| {
+        let help = "or hand the first product's sums over in the shared memory";
+        report("has products that do not go together".to_owned(), format!("{why}; {help}"))
+    })?;
+    let (rows, own) = (pair.rows, pair.own());
+    if of_scores.iter().any(Lying::is_held) || !of_values[pair.values.inputs[rows]].is_held() {
+        let help = "the second product's factor that the first one makes has an empty layout, all others \
+                    say how they lie";
+        return Err(report("has layouts of other inputs".to_owned(), help.to_owned()));
+    }
+    let brought = [(&pair.scores, scores, &of_scores), (&pair.values, values, &of_values)];
+    let suits = |fits: &dyn Fn(&Block<'c>, &Nest<'c>, usize) -> bool| {
+        brought.iter().all(|(block, nest, lying)| fits(block, nest, lying[block.inputs[own]].inner))
     };
+    let even = || suits(&|block, nest, inner| Dealt::of(block, nest, own, inner).is_some());
+    let comes = |way: &Move<'c>| {
+        suits(&|block, nest, inner| block.comes_ahead(nest, own, inner, way.least_bytes()))
+    };
+    let by_engine = [&pair.scores, &pair.values].map(|block| block.ahead);
+    let fits = match (stages, by_engine) {
+        ([2, 2], [true, true]) => ways.ahead.as_ref().is_some_and(comes),
+        ([3, 3], [false, false]) => ways.put.is_some() && even(),
+        ([1, 1], [false, false]) => true,
+        _ => false,
+    };
+    if !fits {
+        let what = format!("has schedules of {} and {} `stages`", stages[0], stages[1]);
+        let help = "give both 1, or 3 where groups can share out the tiles evenly, or 2 with an engine's \
+                    move `ahead` that can write them";
+        return Err(report(what, help.to_owned()));
+    }
+    let bytes = |block: &Block<'c>, nest: &Nest<'c>, lying: &[Lying], side: usize| {
+        let input = block.inputs[side];
+        tile_bytes(nest, block, side, &lying[input])
+    };
+    let queries = bytes(&pair.scores, scores, &of_scores, rows);
+    let pieces = brought.map(|(block, nest, lying)| bytes(block, nest, lying, own));
+    let (rooms, most) = (pair.scores.rooms(), ways.near.capacity_bytes());
+    let all = queries + rooms * (pieces[0] + pieces[1]);
+    if all > most {
+        let [keys, values] = pieces;
+        let near = ways.near.name;
+        let what = format!(
+            "has tiles of {queries} bytes, and of {keys} and {values} in {rooms} rooms: {all} bytes of \
+             @{near}, which has {most}"
+        );
+        return Err(report(what, "give 1 for `stages`, or smaller first rTiles".to_owned()));
+    }
+    Ok(CheckedPair { pair, ways, lying: [of_scores, of_values] })
+}
+
+/// Reports what is wrong with a compute, and what would be accepted.
+fn report<'c>(
+    kernel: Op<'c>,
+    compute: &Compute<'c>,
+) -> impl Fn(String, String) -> Failed + use<'c> {
+    let (place, name) = (compute.op.location(), kernel.symbol());
+    move |what, help| {
+        Report::new(place, format!("@{name} {what}")).help(help);
+        Failed
+    }
+}
+
+/// Reads a block tile without looking at how its inputs come.
+fn read<'c>(
+    machine: Machine<'c>,
+    kernel: Op<'c>,
+    compute: &Compute<'c>,
+    nest: &Nest<'c>,
+) -> Result<Checked<'c>, Failed> {
+    let report = report(kernel, compute);
     let registers = compute.tiles.last().map_or("", |tile| tile.memory.as_str());
     let numbers = compute.layouts.iter().flatten();
     let lying: Option<Vec<Lying>> = numbers.map(|layout| of_numbers(layout)).collect();
@@ -51,7 +150,8 @@ pub(super) fn check<'c>(
         let lying = lying[block.inputs[side]];
         let axes = [block.axes[side], block.axes[K]];
         let (_, columns) = block.rows_columns(side, lying.inner);
-        axes.contains(&lying.inner) && (block.direct.is_some() || lying.layout.pitch >= columns)
+        let wide = block.direct.is_some() || lying.layout.pitch >= columns;
+        lying.is_held() || axes.contains(&lying.inner) && wide
     });
     if !fits {
         let help = "the inner axis is one of the input's, the pitch no less than the tile along it";
@@ -80,9 +180,14 @@ pub(super) fn check<'c>(
         );
         report(what, help)
     })?;
-    stages(nest, &block, &ways, &lying).map_err(|(what, help)| report(what, help))?;
-    room(nest, &block, &ways, &lying).map_err(|(what, help)| report(what, help))?;
     Ok((block, ways, lying))
+}
+
+/// Bytes of an input's tile that lies so.
+fn tile_bytes<'c>(nest: &Nest<'c>, block: &Block<'c>, side: usize, lying: &Lying) -> u64 {
+    let (rows, columns) = block.rows_columns(side, lying.inner);
+    let elem = nest.inputs[block.inputs[side]].elem();
+    rows * columns.next_multiple_of(lying.layout.pitch) * ty::byte_size(elem).unwrap_or(1)
 }
 
 /// Tests that an engine can bring the tiles as they are to lie.
@@ -123,13 +228,7 @@ fn room<'c>(
     ways: &Ways<'c>,
     lying: &[Lying],
 ) -> Result<(), (String, String)> {
-    let own = [M, N].map(|side| {
-        let (input, lying) = (block.inputs[side], lying[block.inputs[side]]);
-        let (rows, columns) = block.rows_columns(side, lying.inner);
-        let pitch = lying.layout.pitch;
-        rows * columns.next_multiple_of(pitch)
-            * ty::byte_size(nest.inputs[input].elem()).unwrap_or(1)
-    });
+    let own = [M, N].map(|side| tile_bytes(nest, block, side, &lying[block.inputs[side]]));
     let (rooms, most) = (block.rooms(), ways.near.capacity_bytes());
     if rooms * (own[M] + own[N]) <= most {
         return Ok(());

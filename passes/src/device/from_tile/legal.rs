@@ -7,7 +7,7 @@ use weft_dialects::ir::{Op, Report};
 use weft_dialects::tile::Compute;
 
 use crate::nest::{Border, Nest, Windows, may_combine_rows, stores_along};
-use crate::tile::{lanes_type, way_of, ways};
+use crate::tile::{gather, lanes_type, way_of, ways};
 
 /// More steps than this are not written out one by one: compiling them takes minutes.
 const MOST_WRITTEN_OUT: u64 = 16384;
@@ -175,8 +175,7 @@ impl<'k, 'c> Checked<'k, 'c> {
         let Some(axis) = self.compute.schedule.combine_rows else { return Ok(()) };
         let what = format!("the schedule's `combine_rows` is {axis}");
         let registers = self.compute.tiles.last().map_or("", |tile| tile.memory.as_str());
-        let gathers = self.machine.move_between(registers, registers);
-        if self.staged || !gathers.is_some_and(|way| way.strided()) {
+        if self.staged || gather(self.machine, registers).is_none() {
             let help = format!("the machine needs a strided move from @{registers} to itself");
             return Err((format!("{what}, and nothing transposes registers"), help));
         }

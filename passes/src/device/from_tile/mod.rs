@@ -38,6 +38,7 @@ mod matrix_boxes;
 mod matrix_steps;
 mod member;
 mod moved;
+mod one_pass;
 mod parts;
 mod register_steps;
 mod register_tile;
@@ -58,7 +59,7 @@ use weft_dialects::tile::{self, Compute, RTile, Schedule};
 
 use crate::nest::grid::task_grid;
 use crate::nest::{self, Access, Nest};
-use crate::tile::{Way, binding, lanes_type, way_of};
+use crate::tile::{Way, binding, gather, lanes_type, way_of};
 use block::Blocks;
 use bordered::Bordered;
 use group::Group;
@@ -234,7 +235,10 @@ fn lower<'c>(context: &'c Context, machine: Machine<'c>, kernel: Op<'c>) -> Resu
     let mut b = b.into_block(body);
     let starts = coordinates(&mut b, body.arg(0), &grid, nest, &compute.tiles[0]);
     let here = Here { context, machine, kernel, memrefs };
-    if tile::Kernel::of(kernel).is_some_and(|kernel| kernel.is_stitched()) {
+    if one_pass::is_one_pass(machine, &members) {
+        let groups = one_pass::write(&here, &mut b, &members, &starts)?;
+        new.set_attr("groups", attr::of_int(context, groups as i64));
+    } else if tile::Kernel::of(kernel).is_some_and(|kernel| kernel.is_stitched()) {
         Stitched { here: &here, members }.write(&mut b)?;
     } else if members.len() > 1 {
         Group::new(&here, members)?.write(&mut b, &grid, starts)?;
@@ -436,10 +440,7 @@ fn plan<'c>(
         instruction,
         lanes_axis: compute.lanes,
         registers,
-        gather: machine
-            .move_between(registers, registers)
-            .filter(|way| way.strided())
-            .map(|way| way.name),
+        gather: gather(machine, registers).map(|way| way.name),
         stream: Stream::of(machine, &compute.schedule, outer),
         schedule: compute.schedule.clone(),
         way,

@@ -27,7 +27,7 @@ pub struct Laid<'c> {
 }
 
 /// The best way round of an input's tile, plain or interleaved, in its best layout, by a part of its
-/// accesses. `room` are the bytes that it may take, and `pack_cycles` are what lanes take to put an
+/// accesses; interleaved along m or n where it may be. `room` are the bytes that it may take, and `pack_cycles` are what lanes take to put an
 /// element beside others that are neighbours of it for the instruction only. `None` where the tile is
 /// to go through registers and is not whole pieces of them, or an engine would have to turn it.
 pub fn lie<'c>(
@@ -36,6 +36,7 @@ pub fn lie<'c>(
     block: &Block<'c>,
     side: usize,
     (room, pack_cycles): (u64, f64),
+    interleaves: bool,
 ) -> Option<Laid<'c>> {
     let access = &nest.inputs[block.inputs[side]];
     let (_, along) = block.run(nest, access, [side, K]);
@@ -50,7 +51,7 @@ pub fn lie<'c>(
     let ways = [along, other].into_iter().flat_map(|inner| {
         let mut block = block.clone();
         block.along_k[side] = inner == K;
-        let interleaved = block.interleave(side).filter(|_| inner != K);
+        let interleaved = block.interleave(side).filter(|_| interleaves && inner != K);
         std::iter::once(block).chain(interleaved).map(move |block| (inner, block))
     });
     let mut best: Option<Laid<'c>> = None;

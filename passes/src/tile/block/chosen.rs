@@ -1,8 +1,8 @@
 //! A block tile that was chosen, and what is said of it.
 
-use super::super::banks::Choice;
+use super::super::banks::{Choice, Turns};
 use super::super::why::Rule;
-use super::{Block, Core, Lying, Repacked, Ways};
+use super::{Block, ChosenPair, Core, Lying, Repacked, Ways};
 use crate::cost::Cost;
 
 /// A block tile that was chosen.
@@ -22,6 +22,25 @@ pub struct Chosen<'c> {
     pub compared: usize,
     /// The factor that has to be laid out anew before.
     pub repacked: Option<Repacked>,
+}
+
+impl<'c> Chosen<'c> {
+    /// One of two products that were chosen together.
+    pub fn of_pair(found: &ChosenPair<'c>, block: &Block<'c>, lying: [Lying; 2]) -> Self {
+        let uncounted = |lying: Lying| {
+            let none = Turns::default();
+            (lying, Choice { layout: lying.layout, before: none, after: none })
+        };
+        Self {
+            block: block.clone(),
+            ways: found.ways.clone(),
+            lying: lying.map(uncounted),
+            cost: found.cost,
+            rule: Rule::Enumerated,
+            compared: found.compared,
+            repacked: None,
+        }
+    }
 }
 
 impl Chosen<'_> {

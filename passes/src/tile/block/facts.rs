@@ -66,34 +66,34 @@ pub(super) type Laid<'c> = (Block<'c>, [(Lying, Choice); 2]);
 /// What the machine says about a block's work.
 pub(super) struct Facts {
     pub(super) units: f64,
-    issue: f64,
+    pub(super) issue: f64,
     /// Parts of a unit that issue side by side.
-    partitions: f64,
+    pub(super) partitions: f64,
     /// Bytes a cycle that one unit gets of the memory behind, and of what caches it for all units.
-    far: f64,
-    cached: f64,
+    pub(super) far: f64,
+    pub(super) cached: f64,
     /// Bytes a turn of all banks.
     row: f64,
-    latency: f64,
+    pub(super) latency: f64,
     /// Cycles until what is loaded from the shared memory is there.
     near_latency: f64,
     /// Cycles that an instruction of lanes issues.
     lane_cycles: f64,
     /// Cycles of a barrier of all groups.
-    barrier: f64,
+    pub(super) barrier: f64,
     /// Bytes that a block may have in the shared memory.
-    room: u64,
+    pub(super) room: u64,
     /// Bytes of it that one core has.
-    whole: u64,
+    pub(super) whole: u64,
     /// Registers of a lane that tiles may take, what they leave to others, and their bytes.
-    registers: u64,
-    spare: u64,
-    lane_bytes: u64,
+    pub(super) registers: u64,
+    pub(super) spare: u64,
+    pub(super) lane_bytes: u64,
     /// Registers of all lanes of a core, and lanes of a block.
-    core_registers: u64,
-    block_lanes: u64,
+    pub(super) core_registers: u64,
+    pub(super) block_lanes: u64,
     /// Bytes of an element of each input and of the sums, and of one that is stored.
-    elem_bytes: [u64; 3],
+    pub(super) elem_bytes: [u64; 3],
     stored_bytes: u64,
     /// Extents of the nest's axes, and bytes that a lane moves of an input at once.
     extents: Vec<u64>,
@@ -171,7 +171,7 @@ impl Facts {
     }
 
     /// Bytes of an input's tile in the shared memory.
-    fn own(&self, block: &Block<'_>, side: usize) -> u64 {
+    pub(super) fn own(&self, block: &Block<'_>, side: usize) -> u64 {
         block.tile[side] * block.tile[K] * self.elem_bytes[side]
     }
 
@@ -192,8 +192,8 @@ impl Facts {
         let part =
             |side| (self.own(block, side) * room / self.bytes(block), self.pack_cycles(side));
         let both = |block: &Block<'c>| {
-            let m = accesses::lie(banks, nest, block, M, part(M))?;
-            let n = accesses::lie(banks, nest, &m.block, N, part(N))?;
+            let m = accesses::lie(banks, nest, block, M, part(M), true)?;
+            let n = accesses::lie(banks, nest, &m.block, N, part(N), true)?;
             Some((m.taken[1] + n.taken[1], (n.block, [(m.lying, m.choice), (n.lying, n.choice)])))
         };
         let ways = std::iter::once(block.clone()).chain(block.interleave(K));
@@ -326,7 +326,7 @@ impl Facts {
     }
 
     /// Cycles that an element takes of an instruction of lanes that makes one register of several.
-    fn pack_cycles(&self, side: usize) -> f64 {
+    pub(super) fn pack_cycles(&self, side: usize) -> f64 {
         self.elem_bytes[side] as f64 / self.lane_bytes as f64 * self.lane_cycles
     }
 

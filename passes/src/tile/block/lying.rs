@@ -16,9 +16,24 @@ pub struct Lying {
     pub layout: Layout,
 }
 
+impl Lying {
+    /// That of a factor which another product makes in registers: it lies nowhere else.
+    pub fn held() -> Self {
+        Self { inner: usize::MAX, layout: Layout::plain(0) }
+    }
+
+    /// Whether it is that.
+    pub fn is_held(&self) -> bool {
+        *self == Self::held()
+    }
+}
+
 /// The attribute that says how the tiles of inputs lie, one entry per input:
-/// `[inner axis, pitch]`, and `bits, keep, shift` of a swizzle.
+/// `[inner axis, pitch]`, and `bits, keep, shift` of a swizzle; nothing for one that is held in registers.
 pub fn to_numbers(lying: &Lying) -> Vec<i64> {
+    if lying.is_held() {
+        return Vec::new();
+    }
     let mut numbers = vec![lying.inner as i64, lying.layout.pitch as i64];
     if let Some(Swizzle { bits, keep, shift }) = lying.layout.swizzle {
         numbers.extend([bits, keep, shift].map(i64::from));
@@ -29,6 +44,7 @@ pub fn to_numbers(lying: &Lying) -> Vec<i64> {
 /// What [`to_numbers`] wrote.
 pub fn of_numbers(numbers: &[i64]) -> Option<Lying> {
     let (inner, pitch, swizzle) = match *numbers {
+        [] => return Some(Lying::held()),
         [inner, pitch] => (inner, pitch, None),
         [inner, pitch, bits, keep, shift] => {
             let [bits, keep, shift] =

@@ -23,6 +23,7 @@ mod held;
 mod interleave;
 mod kept;
 mod lying;
+mod pair;
 mod repacked;
 mod sides;
 mod tiles;
@@ -47,6 +48,8 @@ pub use held::Held;
 pub use interleave::Parts;
 pub use kept::Kept;
 pub use lying::{Lying, of_numbers, to_numbers};
+pub(super) use pair::choose_pair;
+pub use pair::{ChosenPair, Pair};
 pub use repacked::Repacked;
 pub use sides::Digit;
 pub use ways::Ways;
@@ -386,6 +389,19 @@ impl<'c> Block<'c> {
             Core::Matrix(_, binding) | Core::Lanes(_, binding, _) => binding,
         };
         binding.iter().position(|own| *own == bound).expect("an operand is bound to each")
+    }
+
+    /// The dimension of the sums' operand that is a side.
+    pub fn sum_dim(&self, side: usize) -> Option<usize> {
+        let Core::Matrix(mapping, _) = &self.core else { return None };
+        let dims = mapping.dims[self.output()].as_ref()?;
+        dims.iter().position(|&own| mapping.axes[own].contains(&self.axes[side]))
+    }
+
+    /// The operand of the instruction that its sums are.
+    pub(super) fn output(&self) -> usize {
+        // Behind the nest's two inputs.
+        self.operand(2)
     }
 
     /// Rooms that the tile of an input has near the groups: one for each stage by an engine, and one

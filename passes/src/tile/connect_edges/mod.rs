@@ -16,6 +16,7 @@
 //! groups, and as many stay as save the most.
 
 mod grow;
+mod one_pass;
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -78,6 +79,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
             known: Known::new(),
             tried: HashMap::new(),
             clones: HashMap::new(),
+            in_registers: HashSet::new(),
         };
         let count = connect.graph(*graph)?;
         run.count("near", count);
@@ -102,6 +104,8 @@ struct Connecting<'c> {
     tried: HashMap<String, Result<Subgraph<'c>, Unjoined>>,
     /// Kernels of groups: by the names of all members, which of them, and its tile.
     clones: HashMap<(String, usize, Vec<u64>), String>,
+    /// Runs that hand over in registers.
+    in_registers: HashSet<Op<'c>>,
 }
 
 impl<'c> Connecting<'c> {
@@ -111,6 +115,9 @@ impl<'c> Connecting<'c> {
         let runs: Vec<_> = ops.into_iter().filter(|op| op.is("tile.run")).collect();
         let order = Order::of(graph);
         let mut near = 0;
+        for run in &runs {
+            near += self.one_pass(&order, *run)?;
+        }
         for run in runs {
             let inputs = run.operands().len() - run.results().len();
             let mut tried = HashSet::new();
@@ -133,6 +140,9 @@ impl<'c> Connecting<'c> {
 
     /// Tries the edges between two runs: connects, and takes it back where that does not pay.
     fn edges(&mut self, order: &Order<'c>, reader: Op<'c>, from: Op<'c>) -> Result<u64, Failed> {
+        if [reader, from].iter().any(|run| self.in_registers.contains(run)) {
+            return Ok(0);
+        }
         let from_apart = self.whole_member(from).is_none().then_some(from);
         if let Some(apart) = from_apart.or(self.member(reader).is_none().then_some(reader)) {
             if self.remarks {
@@ -177,6 +187,11 @@ impl<'c> Connecting<'c> {
 
     /// Connects a run to what another makes, where it is not: the tensors and their edges.
     fn connect(&self, reader: Op<'c>, from: Op<'c>) -> Vec<(Val<'c>, Op<'c>)> {
+        self.connect_in(reader, from, self.memory)
+    }
+
+    /// The same in a memory.
+    fn connect_in(&self, reader: Op<'c>, from: Op<'c>, memory: &str) -> Vec<(Val<'c>, Op<'c>)> {
         let mut b = Builder::before(self.context, reader).with_location(reader.location());
         let mut edges: Vec<(Val<'c>, Op<'c>)> = Vec::new();
         for (number, operand) in reader.operands().into_iter().enumerate() {
@@ -187,7 +202,7 @@ impl<'c> Connecting<'c> {
             let edge = match known {
                 Some((_, edge)) => *edge,
                 None => {
-                    let edge = build::connect(&mut b, operand, self.memory);
+                    let edge = build::connect(&mut b, operand, memory);
                     edges.push((operand, edge));
                     edge
                 }
@@ -266,7 +281,7 @@ impl<'c> Connecting<'c> {
             let member = self.read(name).map(Rc::new);
             self.members.insert(name.to_owned(), member);
         }
-        self.members[name].clone()
+        self.members[name].clone().filter(|_| !self.in_registers.contains(&run))
     }
 
     fn read(&self, name: &str) -> Option<Member<'c>> {

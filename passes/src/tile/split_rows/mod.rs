@@ -18,19 +18,22 @@
 //! share what they are multiplied with, and where units would have nothing to do. Folds are done in
 //! another order, so only where the lanes may (`reductions`).
 
-mod rows;
+pub(in crate::tile) mod rows;
 mod softmax;
 mod variance;
 mod write;
 
+use std::collections::HashSet;
 use std::fmt;
 
+use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::{Op, remark, ty};
 
 use super::chooser::Chooser;
 use super::instruction::combine;
 use super::layout::Layout;
+use super::one_pass::Found;
 use super::pace::Pace;
 use super::pack_weights::kernels;
 use super::split_reductions::{MOST_PARTS, busiest};
@@ -96,8 +99,16 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         let Some(block) = body.body(0).filter(|_| body.is("tile.graph")) else { continue };
         let mut graph = Graph::new(&plain);
         let runs: Vec<Op<'_>> = block.ops().into_iter().filter(|op| op.is("tile.run")).collect();
+        let passed = in_one_pass(machine, &plain, &runs);
         // From the end: what is split takes runs behind the first with it.
         for first in runs.into_iter().rev() {
+            if passed.contains(&first) {
+                if remarks {
+                    let why = "rows stay whole: one pass goes over them, between two products";
+                    remark(first, &format!("@{}: {why}", kernel_of(first)));
+                }
+                continue;
+            }
             let Some(found) = Long::at(&mut graph, first) else { continue };
             let count = found.parts(&chooser, parts);
             if remarks {
@@ -117,6 +128,17 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     }
     writer.finish(&plain);
     Ok(())
+}
+
+/// The runs that find the greatest elements of rows which a group of lanes goes over in one pass: these rows
+/// wait nowhere.
+fn in_one_pass<'c>(machine: Machine<'c>, kernels: &[Op<'c>], runs: &[Op<'c>]) -> HashSet<Op<'c>> {
+    let kernel = |name: &str| kernels.iter().find(|kernel| kernel.symbol() == name).copied();
+    let found = runs.iter().filter_map(|last| Found::at(&kernel, *last).ok());
+    let done = found.filter(|found| {
+        super::block::choose_pair(machine, &found.nests(), &found.one_pass).is_some()
+    });
+    done.map(|found| found.runs[found.one_pass.largest]).collect()
 }
 
 /// Facts that decide the number of parts: bytes that have to be near a unit, and units that would

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use weft_dialects::ir::{Linear, Op, Type, Val};
+use weft_dialects::ir::{Linear, Op, Type, Val, attr};
 
-use crate::nest::{Access, Border, Nest, read_kernel};
+use crate::nest::{Access, Border, Nest, Start, read_kernel};
 use crate::tile::groups::starts_empty;
 use crate::tile::instruction::combine;
 use crate::tile::views::{kernel_of, readers, root};
@@ -107,7 +107,7 @@ impl<'k, 'c> Graph<'k, 'c> {
 }
 
 /// The axis that an access takes along its last dimension, and no other, and the elements of it.
-pub(super) fn row(access: &Access<'_>) -> Option<(usize, u64)> {
+pub(in crate::tile) fn row(access: &Access<'_>) -> Option<(usize, u64)> {
     let (last, others) = access.index.split_last()?;
     let axis = last.as_axis()?;
     let alone = others.iter().all(|index| index.coefficients[axis] == 0);
@@ -123,7 +123,7 @@ pub(super) fn front<'c>(access: &Access<'c>) -> Access<'c> {
 }
 
 /// Returns whether `rows` has an element for each row that `access` goes along, in their order.
-pub(super) fn in_rows(nest: &Nest<'_>, access: &Access<'_>, rows: &Access<'_>) -> bool {
+pub(in crate::tile) fn in_rows(nest: &Nest<'_>, access: &Access<'_>, rows: &Access<'_>) -> bool {
     let axes = nest.axes.len();
     let Some((axis, row)) = row(access) else { return false };
     let front = front(access);
@@ -133,7 +133,7 @@ pub(super) fn in_rows(nest: &Nest<'_>, access: &Access<'_>, rows: &Access<'_>) -
 }
 
 /// Returns whether two accesses are to the same elements of equal tensors.
-pub(super) fn same_places(nest: &Nest<'_>, one: &Access<'_>, other: &Access<'_>) -> bool {
+pub(in crate::tile) fn same_places(nest: &Nest<'_>, one: &Access<'_>, other: &Access<'_>) -> bool {
     let axes = nest.axes.len();
     let points = |access: &Access<'_>| access.shape.iter().product::<u64>();
     points(one) == points(other) && one.address(axes) == other.address(axes)
@@ -155,7 +155,7 @@ pub(super) fn of_parts<'c>(
 
 /// The lowest number of a type that is no infinity; `None` for types in which parts of sums would
 /// be rounded too much.
-pub(super) fn lowest(elem: Type<'_>) -> Option<f64> {
+pub(in crate::tile) fn lowest(elem: Type<'_>) -> Option<f64> {
     match elem.to_string().as_str() {
         "f32" => Some(f32::MIN.into()),
         "f64" => Some(f64::MIN),
@@ -164,20 +164,27 @@ pub(super) fn lowest(elem: Type<'_>) -> Option<f64> {
 }
 
 /// The operation that makes a value, if it has that name.
-pub(super) fn made_by<'c>(value: Val<'c>, name: &str) -> Option<Op<'c>> {
+pub(in crate::tile) fn made_by<'c>(value: Val<'c>, name: &str) -> Option<Op<'c>> {
     value.def().filter(|op| op.is(name))
 }
 
 /// The value that a body yields.
-pub(super) fn yielded<'c>(nest: &Nest<'c>) -> Option<Val<'c>> {
+pub(in crate::tile) fn yielded<'c>(nest: &Nest<'c>) -> Option<Val<'c>> {
     match nest.body.terminator()?.operands()[..] {
         [value] => Some(value),
         _ => None,
     }
 }
 
+/// The number with which the output of a nest begins.
+pub(in crate::tile) fn begins_with(nest: &Nest<'_>) -> Option<f64> {
+    let [Start::From { inputs, body }] = &nest.starts[..] else { return None };
+    let value = body.terminator()?.operand(0).def().filter(|_| inputs.is_empty())?;
+    value.attr("value").and_then(attr::float)
+}
+
 /// The value that a fold adds to, or compares with, the value so far.
-pub(super) fn folded<'c>(nest: &Nest<'c>) -> Option<Val<'c>> {
+pub(in crate::tile) fn folded<'c>(nest: &Nest<'c>) -> Option<Val<'c>> {
     let fold = combine(nest)?.op;
     let so_far = nest.body.arg(nest.inputs.len());
     fold.operands().into_iter().find(|value| *value != so_far)

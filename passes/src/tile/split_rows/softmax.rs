@@ -8,10 +8,11 @@
 //! them are divided instead.
 
 use weft_dialects::ir::payload::Axis;
-use weft_dialects::ir::{Linear, Mapping, Val, attr};
+use weft_dialects::ir::{Linear, Mapping, Val};
 
 use super::rows::{
-    Applied, Graph, folded, front, in_rows, lowest, made_by, of_parts, row, same_places, yielded,
+    Applied, Graph, begins_with, folded, front, in_rows, lowest, made_by, of_parts, row,
+    same_places, yielded,
 };
 use super::write::Writer;
 use crate::nest::{Access, Epilogue, Loop, Nest, Start, copy_body, scalar_body};
@@ -192,13 +193,6 @@ fn divided<'c>(
         }
     });
     Epilogue { inputs, body }
-}
-
-/// The number with which the output of a nest begins.
-fn begins_with(nest: &Nest<'_>) -> Option<f64> {
-    let [Start::From { inputs, body }] = &nest.starts[..] else { return None };
-    let value = body.terminator()?.operand(0).def().filter(|_| inputs.is_empty())?;
-    value.attr("value").and_then(attr::float)
 }
 
 /// A reader of the greatest elements that is `exp(x - m)`, point by point; its input is `x`.

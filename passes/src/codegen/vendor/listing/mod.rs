@@ -210,7 +210,7 @@ impl<'c> Listing<'_, 'c> {
         if let Some(apply) = Apply::of(op) {
             return self.apply(&apply);
         }
-        if let Some(combine) = Combine::of(op) {
+        if let Some(combine) = Combine::of(op).filter(|combine| combine.along.is_none()) {
             return self.combine(&combine);
         }
         match op.name() {

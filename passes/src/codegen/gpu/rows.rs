@@ -1,0 +1,66 @@
+//! `device.combine` along a dimension of an instruction's operand, whose elements lie where the instruction
+//! has them.
+//!
+//! ```text
+//! sums of 16 x 8: lane l has (l / 4, 2 (l % 4)), the one beside it, and both of row l / 4 + 8
+//! along 1         two slots of a row are one value; then lanes l and l ^ 1; then l and l ^ 2
+//! ```
+
+use weft_dialects::device::{Combine, View};
+use weft_dialects::ir::{Builder, Diagnostics, Type, Val};
+
+use super::lanes::{body, slot_place};
+use super::storage::{Storage, Thread, load, store};
+use crate::tile::SpreadRows;
+
+/// Puts the shuffles before the operation.
+pub fn combine<'c>(
+    b: &mut Builder<'c>,
+    thread: &Thread<'c>,
+    combine: &Combine<'c>,
+    along: usize,
+    diag: &mut Diagnostics,
+) {
+    let spread = |view: &View<'c>| match thread.storage(view) {
+        Storage::Registers { slots, layout, .. } if !layout.is_lanewise() => Some((*slots, layout)),
+        _ => None,
+    };
+    let (input, output) = (&combine.input, &combine.output);
+    let alike = spread(input).zip(spread(output)).filter(|((_, own), (_, other))| own == other);
+    let rows = alike.and_then(|((_, own), _)| {
+        let slots: Vec<_> = (0..own.slots).map(|slot| own.places(slot)).collect();
+        let rows = SpreadRows::of(&slots, along, own.shape[along])?;
+        rows.bits.iter().all(|bit| *bit < thread.isa.warp()).then_some(rows)
+    });
+    let (Some(((from, layout), (to, _))), Some(rows)) = (alike, rows) else {
+        diag.error(combine.op, format!("lanes cannot combine this operand along dimension {along}"))
+            .help("both registers are operands of one instruction, each element in one lane, and the lanes of a row differ in some bits of their number");
+        return;
+    };
+    let pair = |b: &mut Builder<'c>, one: Val<'c>, other: Val<'c>| {
+        body(b, combine.body, &[one, other], thread.place.lane)[0]
+    };
+    for row in &rows.slots {
+        let element = |b: &mut Builder<'c>, slot: u64| {
+            let place = slot_place(b, input, layout, slot);
+            load(b, from, &place)
+        };
+        let mut value = element(b, row[0]);
+        for &slot in &row[1..] {
+            let other = element(b, slot);
+            value = pair(b, value, other);
+        }
+        for &bit in &rows.bits {
+            let (index, bit) = (Type::index(b.context()), b.index(bit as i64));
+            let from = b.op("arith.xori", &[thread.place.lane, bit], &[index]).result(0);
+            let other = thread.isa.shuffle(b, value, from);
+            value = pair(b, value, other);
+        }
+        for &slot in row {
+            let place = slot_place(b, output, layout, slot);
+            let held = load(b, to, &place);
+            let value = pair(b, value, held);
+            store(b, value, to, &place);
+        }
+    }
+}

@@ -1,0 +1,459 @@
+//! Two block products of which one makes a factor of the other, a piece at a time, in the registers of a
+//! group: a softmax's (`one_pass.rs`).
+//!
+//! ```text
+//! scores  [rows, keys, depth]    a group has whole rows of a piece, and goes through all of the depth
+//! values  [rows, width, keys]    the same rows; what the first one's sums became is the factor
+//! ```
+//!
+//! Nothing is handed over between lanes: what a lane has of the sums has to be what the same lane has of
+//! the factor. That is so where the maps of the instruction's operands say so. Which of its sides are rows
+//! is open, so an instruction may suit by its columns.
+
+use weft_dialects::device::Machine;
+use weft_dialects::ir::{affine, ty};
+
+use super::super::banks::Banks;
+use super::super::instruction::body_cycles;
+use super::super::spread_rows::SpreadRows;
+use super::facts::Facts;
+use super::{Block, Core, Dealt, K, Lying, M, N, Ways, accesses, epilogue};
+use crate::cost::{Cost, Term};
+use crate::math::{self, POWER};
+use crate::nest::Nest;
+use crate::tile::one_pass::OnePass;
+use crate::tile::relabel;
+
+/// Instructions of a group along its rows, groups, and instructions along a piece that are compared.
+const HEIGHTS: [u64; 3] = [1, 2, 4];
+const GROUPS: [u64; 4] = [1, 2, 4, 8];
+const PIECES: [u64; 4] = [16, 32, 64, 128];
+
+/// Registers for a number of each row: the greatest one and the one before, the sum, and a weight.
+const ROW_NUMBERS: u64 = 4;
+
+/// Registers for addresses of what an engine copies.
+const ADDRESSES: u64 = 16;
+
+/// What part of its cycles something adds that is done beside what takes longer, with two groups in a
+/// part of a unit: an estimate, as that of `facts.rs`.
+const BESIDE: f64 = 4.0;
+
+/// Both products and how they go together.
+#[derive(Clone, Debug)]
+pub struct Pair<'c> {
+    /// The product whose sums become the other one's factor.
+    pub scores: Block<'c>,
+    /// The one that reads it.
+    pub values: Block<'c>,
+    /// The side of both that are rows, m or n.
+    pub rows: usize,
+}
+
+/// A pair that was chosen.
+#[derive(Clone, Debug)]
+pub struct ChosenPair<'c> {
+    /// The products.
+    pub pair: Pair<'c>,
+    /// The memories and moves.
+    pub ways: Ways<'c>,
+    /// How the inputs of the first product lie, along m and along n.
+    pub scores: [Lying; 2],
+    /// How those of the second do; the factor is held in registers.
+    pub values: [Lying; 2],
+    /// What it is predicted to take until all units are done, times units.
+    pub cost: Cost,
+    /// Whether exponentials are powers of two of rounded exponents.
+    pub is_rough: bool,
+    /// Pairs that were compared.
+    pub compared: usize,
+}
+
+impl<'c> Pair<'c> {
+    /// Puts two products together.
+    ///
+    /// # Errors
+    /// The reason that one's sums are not the other's factor.
+    pub fn new(
+        [scores, values]: [Block<'c>; 2],
+        [first, last]: [&Nest<'c>; 2],
+        one_pass: &OnePass,
+    ) -> Result<Self, &'static str> {
+        let Some(rows) = values.inputs.iter().position(|&input| input == one_pass.factor) else {
+            return Err("the factor is no input of the second product");
+        };
+        let own = M + N - rows;
+        let matrix = [&scores, &values].iter().all(|block| {
+            matches!(block.core, Core::Matrix(..))
+                && block.direct.is_none()
+                && block.slower.iter().all(Vec::is_empty)
+        });
+        if !matrix || scores.instruction().name != values.instruction().name {
+            return Err("both are products of one matrix instruction that takes registers");
+        }
+        let same = one_pass.rows.contains(&[scores.axes[rows], values.axes[rows]]);
+        if !same || one_pass.along != [scores.axes[own], values.axes[K]] {
+            return Err("rows are on the same side of the instruction in both");
+        }
+        let reduced = [first, last].iter().zip([&scores, &values]).all(|(nest, block)| {
+            (0..nest.axes.len()).all(|axis| nest.reduces(axis) == (axis == block.axes[K]))
+        });
+        let keys = first.axes[scores.axes[own]].extent;
+        let tiles = scores.tile[rows] == values.tile[rows]
+            && scores.group[rows] == values.group[rows]
+            && scores.tile[own] == values.tile[K]
+            && scores.group[own] == scores.tile[own]
+            && values.group[own] == values.tile[own]
+            && scores.tile[K] >= first.axes[scores.axes[K]].extent
+            && values.tile[own] >= last.axes[values.axes[own]].extent
+            && keys.is_multiple_of(scores.tile[own]);
+        if !reduced || !tiles {
+            return Err("pieces are equal, and groups have whole rows of both products");
+        }
+        let [kept, read] = [scores.interleaved, values.interleaved];
+        if kept[rows] || kept[own] || read[rows] || read[K] {
+            return Err("rows and what they are long are not interleaved");
+        }
+        let pair = Self { scores, values, rows };
+        if !pair.stays() {
+            return Err("lanes have other elements of the sums than of the factor");
+        }
+        Ok(pair)
+    }
+
+    /// The side that is not rows: keys of the first product, the width of the second.
+    pub fn own(&self) -> usize {
+        M + N - self.rows
+    }
+
+    /// Whether each lane has of the sums what it needs of the factor, and rows are lanes that exchange.
+    fn stays(&self) -> bool {
+        let own = self.own();
+        let (Some(sums), Some(factor)) = (
+            Places::of(&self.scores, self.scores.output(), [self.rows, own]),
+            Places::of(
+                &self.values,
+                self.values.operand(self.values.inputs[self.rows]),
+                [self.rows, K],
+            ),
+        ) else {
+            return false;
+        };
+        let (wide, deep) = (self.scores.quanta()[own] as i64, self.values.quanta()[K] as i64);
+        let held = |step: i64, wanted: &Vec<[i64; 2]>| {
+            let place = |&[row, k]: &[i64; 2]| [row, (k + step * deep) % wide];
+            let wanted: Vec<_> = wanted.iter().map(place).collect();
+            // Which operand of the sums it is has to be the same for all lanes, too.
+            sums.0.iter().any(|slot| *slot == wanted)
+        };
+        let stays =
+            (0..(wide / deep).max(1)).all(|step| factor.0.iter().all(|slot| held(step, slot)));
+        let alike = |slot: &Vec<[i64; 2]>| slot.iter().all(|[_, k]| k / wide == slot[0][1] / wide);
+        stays && factor.0.iter().all(alike) && self.row_spread().is_some()
+    }
+
+    /// How a row of the sums is spread.
+    fn row_spread(&self) -> Option<SpreadRows> {
+        let places = Places::of(&self.scores, self.scores.output(), [self.rows, self.own()])?;
+        let slots: Vec<Vec<Vec<i64>>> = (places.0.iter())
+            .map(|slot| slot.iter().map(|place| place.to_vec()).collect())
+            .collect();
+        let slots: Vec<_> = slots.iter().map(Vec::as_slice).collect();
+        SpreadRows::of(&slots, 1, self.scores.quanta()[self.own()])
+    }
+}
+
+/// For each slot the place along two sides that each lane has of an operand.
+struct Places(Vec<Vec<[i64; 2]>>);
+
+impl Places {
+    fn of(block: &Block<'_>, operand: usize, sides: [usize; 2]) -> Option<Self> {
+        let Core::Matrix(mapping, _) = &block.core else { return None };
+        let map = affine::Points::of((*block.instruction().fragments().get(operand)?)?)?;
+        let dims = mapping.dims[operand].as_ref()?;
+        let dim = |side: usize| {
+            let axis = block.axes[side];
+            dims.iter().position(|&own| mapping.axes[own].contains(&axis))
+        };
+        let dims = [dim(sides[0])?, dim(sides[1])?];
+        let slots = (0..block.slots(operand) as i64).map(|slot| {
+            let place = |lane: u64| {
+                let place = map.at(&[lane as i64, slot])?;
+                Some(dims.map(|dim| place[dim]))
+            };
+            (0..block.lanes).map(place).collect::<Option<Vec<_>>>()
+        });
+        Some(Self(slots.collect::<Option<_>>()?))
+    }
+}
+
+/// The best pair that does a softmax between two products in one pass; `None` where there is none.
+pub fn choose_pair<'c>(
+    machine: Machine<'c>,
+    nests: &[&Nest<'c>],
+    one_pass: &OnePass,
+) -> Option<ChosenPair<'c>> {
+    let both = [nests[one_pass.scores], nests[one_pass.values]];
+    let [scores, values] = both.map(|nest| Block::all(machine, nest));
+    let mut best: Option<ChosenPair<'c>> = None;
+    let mut compared = 0;
+    for scores in &scores {
+        for values in
+            values.iter().filter(|own| own.instruction().name == scores.instruction().name)
+        {
+            let Some(search) = Search::new(machine, nests, both, one_pass, [scores, values]) else {
+                continue;
+            };
+            for found in search.all() {
+                compared += 1;
+                let cycles = |own: &ChosenPair<'c>| own.cost.cycles;
+                if best.as_ref().is_none_or(|best| cycles(&found) < cycles(best)) {
+                    best = Some(found);
+                }
+            }
+        }
+    }
+    best.map(|best| ChosenPair { compared, ..best })
+}
+
+/// Two products by one instruction whose tiles are looked for.
+struct Search<'s, 'c> {
+    nests: [&'s Nest<'c>; 2],
+    one_pass: &'s OnePass,
+    blocks: [&'s Block<'c>; 2],
+    ways: Ways<'c>,
+    banks: Banks,
+    facts: [Facts; 2],
+    /// Cycles that lanes issue for a register of scores, and of values.
+    lanes: [f64; 2],
+    is_rough: bool,
+}
+
+impl<'s, 'c> Search<'s, 'c> {
+    fn new(
+        machine: Machine<'c>,
+        nests: &[&'s Nest<'c>],
+        both: [&'s Nest<'c>; 2],
+        one_pass: &'s OnePass,
+        blocks: [&'s Block<'c>; 2],
+    ) -> Option<Self> {
+        let registers = *blocks[0].instruction().operands().last()?;
+        let ways = Ways::of(machine, registers)?;
+        relabel(machine, registers)?;
+        let banks = Banks::of(&ways.near)?;
+        let facts = [
+            Facts::of(machine, both[0], blocks[0], &ways)?,
+            Facts::of(machine, both[1], blocks[1], &ways)?,
+        ];
+        let mut units = machine.lanes_units().into_iter();
+        let unit = units.find(|unit| unit.memory() == registers)?;
+        one_pass.reorders(nests, &unit).then_some(())?;
+        let bodies = [one_pass.largest, one_pass.shifted, one_pass.total, one_pass.quotient];
+        let mut issued: f64 = bodies.iter().map(|&own| body_cycles(&unit, nests[own].body)).sum();
+        let rough = one_pass.rough(nests, &unit);
+        if let Some(exponential) = rough {
+            issued += unit.cycles_of("arith.mulf") + unit.cycles_of(POWER)
+                - math::cycles(&unit, exponential);
+        }
+        let finish = |own: usize| {
+            let one = epilogue::cycles(machine, both[own], blocks[own]);
+            let quanta = blocks[own].quanta();
+            one / (quanta[M] * quanta[N]).div_ceil(blocks[own].lanes) as f64
+        };
+        let lanes = [issued + finish(0), unit.cycles_of("arith.mulf")];
+        let is_rough = rough.is_some();
+        Some(Self { nests: both, one_pass, blocks, ways, banks, facts, lanes, is_rough })
+    }
+
+    fn all(&self) -> impl Iterator<Item = ChosenPair<'c>> {
+        let heights = HEIGHTS.into_iter().flat_map(|high| GROUPS.map(move |groups| [high, groups]));
+        let tiles =
+            heights.flat_map(|[high, groups]| PIECES.map(move |piece| [high, groups, piece]));
+        tiles.filter_map(|tile| self.with(tile))
+    }
+
+    /// The pair of a tile: instructions of a group along its rows, groups, points of a piece.
+    fn with(&self, [high, groups, piece]: [u64; 3]) -> Option<ChosenPair<'c>> {
+        let [scores, values] = self.blocks;
+        let rows = values.inputs.iter().position(|&input| input == self.one_pass.factor)?;
+        let own = M + N - rows;
+        let quanta = scores.quanta();
+        let whole = |block: &Block<'c>, nest: &Nest<'c>, side: usize| {
+            block.extent(nest, side).next_multiple_of(block.quanta()[side])
+        };
+        let group = high * quanta[rows];
+        // Rows beyond the end are worth nothing once a smaller tile reaches it.
+        let least = scores.extent(self.nests[0], rows).next_multiple_of(quanta[rows]);
+        (group * groups < 2 * least).then_some(())?;
+        let tiled = |block: &Block<'c>, [wide, deep]: [u64; 2]| {
+            let mut found = block.clone();
+            found.tile[rows] = group * groups;
+            found.group[rows] = group;
+            found.tile[own] = wide;
+            found.group[own] = wide;
+            found.tile[K] = deep;
+            (found.stages, found.ahead) = (1, false);
+            found
+        };
+        let scores = tiled(scores, [piece, whole(scores, self.nests[0], K)]);
+        let values = tiled(values, [whole(values, self.nests[1], own), piece]);
+        (scores.is_whole() && values.is_whole()).then_some(())?;
+        let pair = Pair::new([scores, values], self.nests, self.one_pass).ok()?;
+        let steps = pair.scores.extent(self.nests[0], own) / piece;
+        let ways: &[(u64, bool)] =
+            if steps > 1 { &[(3, false), (2, true), (1, false)] } else { &[(1, false)] };
+        // A depth of several instructions may be interleaved, so that lanes load more of it at once.
+        let depths = std::iter::once(pair.scores.clone()).chain(pair.scores.interleave(K));
+        let all = depths.flat_map(|scores| ways.iter().map(move |&way| (scores.clone(), way)));
+        let found = all.filter_map(|(scores, way)| self.laid(&pair, &scores, way));
+        found.min_by(|one, other| one.cost.cycles.total_cmp(&other.cost.cycles))
+    }
+
+    /// The pair with its first product so, and pieces that come in so many stages, perhaps by an engine.
+    fn laid(
+        &self,
+        pair: &Pair<'c>,
+        scores: &Block<'c>,
+        (stages, ahead): (u64, bool),
+    ) -> Option<ChosenPair<'c>> {
+        let (own, rows, [first, last]) = (pair.own(), pair.rows, self.nests);
+        let has_way = match (stages, ahead) {
+            (_, true) => self.ways.ahead.is_some(),
+            (1, _) => true,
+            _ => self.ways.put.is_some(),
+        };
+        has_way.then_some(())?;
+        let room = self.facts[0].room;
+        let lie = |block: &Block<'c>, nest: &Nest<'c>, side: usize, facts: &Facts| {
+            // Only the width of the second product has no order that others depend on.
+            let free = std::ptr::eq(facts, &self.facts[1]) && side == own;
+            let part = (room.min(2 * facts.own(block, side)), facts.pack_cycles(side));
+            accesses::lie(self.banks, nest, block, side, part, free)
+        };
+        let staged = |block: &Block<'c>| Block { stages, ahead, ..block.clone() };
+        let query = lie(scores, first, rows, &self.facts[0])?;
+        let keys = lie(&staged(&query.block), first, own, &self.facts[0])?;
+        let values = lie(&staged(&pair.values), last, own, &self.facts[1])?;
+        let comes = |block: &Block<'c>, nest: &Nest<'c>, lying: &Lying| match (stages, ahead) {
+            (_, true) => {
+                let least = self.ways.ahead.as_ref().map_or(1, |way| way.least_bytes());
+                block.comes_ahead(nest, own, lying.inner, least)
+            }
+            (1, _) => true,
+            _ => Dealt::of(block, nest, own, lying.inner).is_some(),
+        };
+        let brought =
+            comes(&keys.block, first, &keys.lying) && comes(&values.block, last, &values.lying);
+        brought.then_some(())?;
+        let blocks = [keys.block.clone(), values.block.clone()];
+        let pair = Pair::new(blocks, self.nests, self.one_pass).ok()?;
+        let tiles = [
+            (&pair.scores, &self.facts[0], rows, &query),
+            (&pair.scores, &self.facts[0], own, &keys),
+            (&pair.values, &self.facts[1], own, &values),
+        ];
+        let bytes = tiles.map(|(block, facts, side, laid)| {
+            let (rows, columns) = block.rows_columns(side, laid.lying.inner);
+            rows * columns.next_multiple_of(laid.lying.layout.pitch) * facts.elem_bytes[side]
+        });
+        let turns = tiles.map(|(.., laid)| laid.choice.after.taken as f64).iter().sum();
+        let packed = tiles
+            .map(|(block, facts, side, _)| block.packed(side) as f64 * facts.pack_cycles(side));
+        let cost = self.cost(&pair, bytes, (turns, packed.iter().sum()))?;
+        let side = |row: Lying, other: Lying| if rows == M { [row, other] } else { [other, row] };
+        Some(ChosenPair {
+            scores: side(query.lying, keys.lying),
+            values: side(Lying::held(), values.lying),
+            ways: self.ways.clone(),
+            pair,
+            cost,
+            is_rough: self.is_rough,
+            compared: 0,
+        })
+    }
+
+    /// What all units take; `None` where it does not fit.
+    fn cost(
+        &self,
+        pair: &Pair<'c>,
+        [query, keys, width]: [u64; 3],
+        (near, packed): (f64, f64),
+    ) -> Option<Cost> {
+        let Pair { scores, values, rows } = pair;
+        let (own, [facts, _]) = (pair.own(), &self.facts);
+        let groups: u64 = scores.groups().iter().product();
+        let lanes = groups * scores.lanes;
+        let bytes = query + scores.rooms() * (keys + width);
+        let word = |elements: u64, bytes: u64| {
+            (elements * bytes).div_ceil(scores.lanes * facts.lane_bytes)
+        };
+        let sums = |block: &Block<'c>| block.group[M] * block.group[N];
+        let factor = facts.elem_bytes[*rows];
+        let parts = |block: &Block<'c>, side: usize, bytes: u64| {
+            (block.held(side) * bytes).div_ceil(facts.lane_bytes)
+        };
+        let row = scores.slots(scores.output()) * scores.counts()[*rows];
+        let staged = match (scores.stages, scores.ahead) {
+            (1, _) => 0,
+            (_, true) => ADDRESSES,
+            _ => (keys + width).div_ceil(lanes * facts.lane_bytes),
+        };
+        let held = word(sums(scores), 4)
+            + word(sums(scores), factor)
+            + word(sums(values), 4)
+            + parts(scores, M, factor)
+            + parts(scores, N, factor)
+            + parts(values, own, factor)
+            + ROW_NUMBERS * row.div_ceil(2)
+            + staged;
+        let given = lanes.next_multiple_of(scores.lanes * facts.partitions as u64);
+        let taken = (held + facts.spare) * given;
+        let fits = bytes <= facts.room
+            && held <= facts.registers
+            && taken <= facts.core_registers
+            && lanes <= facts.block_lanes;
+        fits.then_some(())?;
+        let resident = (facts.whole / bytes).min(facts.core_registers / taken).clamp(1, 2) as f64;
+        let busy = (groups as f64 * resident / facts.partitions).min(1.0);
+        let instructions = |block: &Block<'c>| {
+            block.counts().iter().product::<u64>() * (block.tile[K] / block.quanta()[K])
+        };
+        let all = instructions(scores) + instructions(values);
+        let compute = (groups * all) as f64 * facts.issue / busy;
+        let registers = |block: &Block<'c>| (groups * sums(block)) as f64 / block.lanes as f64;
+        let elementwise =
+            (registers(scores) * self.lanes[0] + registers(values) * self.lanes[1] + packed) / busy;
+        let turned = (groups as f64 * resident / facts.partitions).max(1.0);
+        let issued = match turned > 1.0 {
+            true => compute.max(elementwise) + compute.min(elementwise) / turned,
+            false => compute + elementwise,
+        };
+        let far = (keys + width) as f64 / facts.cached;
+        let waits = match scores.stages {
+            1 => (facts.latency + far) / resident,
+            _ => (facts.latency / resident).max(far),
+        };
+        let busy = issued.max(near) + issued.min(near) / BESIDE;
+        let barriers = if scores.stages > 1 { 1.0 } else { 2.0 };
+        let step = busy.max(far).max(waits) + barriers * facts.barrier;
+        let steps = (scores.extent(self.nests[0], own) / scores.tile[own]) as f64;
+        let nest = self.nests[1];
+        let tiles: f64 = (0..nest.axes.len())
+            .filter(|&axis| !nest.reduces(axis))
+            .map(|axis| {
+                nest.axes[axis].extent.div_ceil(values.points_along(axis).unwrap_or(1)) as f64
+            })
+            .product();
+        let stored = ty::byte_size(nest.outputs[0].elem()).unwrap_or(1);
+        let ends = (values.tile[M] * values.tile[N] * stored + query) as f64 / facts.far;
+        let tile = Cost::default()
+            .with(Term::Compute, steps * issued)
+            .with(Term::Loads, steps * near)
+            .with(Term::Transfers, steps * far)
+            .with(Term::Waits, steps * waits + facts.latency)
+            .with(Term::Results, ends)
+            .taking(steps * step + ends + facts.latency);
+        // Blocks that take turns in a unit have been counted to be half as long.
+        Some(tile * (tiles / facts.units).ceil() * facts.units)
+    }
+}

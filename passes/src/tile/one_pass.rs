@@ -1,0 +1,329 @@
+//! A softmax between two products, which takes one pass over what its rows are long.
+//!
+//! ```text
+//! s = q k;  m = max s;  e = exp(s - m);  l = sum e;  p = e / l;  o = p v
+//!
+//! for (pieces of the rows) {
+//!   s = q k;  n = max(m, max s);  w = exp(m - n);  e = exp(s - n)
+//!   l = w l + sum e;  o = w o + e v;  m = n }
+//! o = o / l
+//! ```
+//!
+//! What is summed up so far is too large by `w` once a greater element is found (Milakov and Gimelshein,
+//! "Online normalizer calculation for softmax", 2018; Dao et al., FlashAttention, NeurIPS'22). The
+//! kernel says the first form, and tiles that the second one goes by. Folds are done in another order, and
+//! what one factor of the second product is rounded to is `e` and not `p`; so only where lanes may
+//! fold in another order (`reductions`). The greatest element begins with the lowest number: where a
+//! piece is masked by `-inf` its exponentials are 0.
+
+use weft_dialects::device::Lanes;
+use weft_dialects::ir::{Op, Val, ty};
+
+use super::fuse_elementwise::is_elementwise;
+use super::groups::maker;
+use super::instruction::combine;
+use super::propagate::Link;
+use super::split_rows::rows::{
+    begins_with, folded, in_rows, lowest, made_by, row, same_places, yielded,
+};
+use super::views::kernel_of;
+use crate::math::POWER;
+use crate::nest::{Access, Nest, read_kernel};
+
+/// Which computes of a kernel are what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OnePass {
+    /// `s = q k`.
+    pub scores: usize,
+    /// `m = max s`.
+    pub largest: usize,
+    /// `e = exp(s - m)`.
+    pub shifted: usize,
+    /// The input of that which is `s`.
+    pub score: usize,
+    /// `l = sum e`.
+    pub total: usize,
+    /// `p = e / l`.
+    pub quotient: usize,
+    /// `arith.divf`, or `arith.mulf` where `l` is a reciprocal.
+    pub by: &'static str,
+    /// `o = p v`.
+    pub values: usize,
+    /// The input of that which is `p`.
+    pub factor: usize,
+    /// Axes of the first product and of the second that are the same: those of rows.
+    pub rows: Vec<[usize; 2]>,
+    /// The axis along a row in both.
+    pub along: [usize; 2],
+}
+
+impl OnePass {
+    /// Finds what the computes are.
+    ///
+    /// # Errors
+    /// What is no softmax between two products.
+    pub fn of(nests: &[&Nest<'_>], links: &[Link]) -> Result<Self, &'static str> {
+        let [.., last] = nests else { return Err("there are no computes") };
+        if nests.len() != 6 || links.len() != 7 {
+            return Err("a softmax between two products is six computes that read each other");
+        }
+        let maker = |reader: usize, read: usize| {
+            let found = links.iter().find(|link| (link.reader, link.read) == (reader, read));
+            found.map(|link| link.maker)
+        };
+        let values = nests.len() - 1;
+        let two = |member: usize| (nests[member].reads().len() == 2).then_some(member);
+        let factor = (0..last.inputs.len()).find(|&input| maker(values, input).is_some());
+        let quotient = factor.and_then(|factor| two(maker(values, factor)?));
+        let (Some(factor), Some(quotient)) = (factor, quotient) else {
+            return Err("the last product reads no quotient");
+        };
+        let both = |member: usize| Some([maker(member, 0)?, maker(member, 1)?]);
+        let folds = |member: usize, of: usize| {
+            nests[member].reads().len() == 1 && maker(member, 0) == Some(of)
+        };
+        let divided = both(quotient).and_then(|[one, other]| {
+            let own = [(one, other, 0), (other, one, 1)];
+            own.into_iter().find(|&(shifted, total, _)| folds(total, shifted))
+        });
+        let (shifted, total, exponential) =
+            divided.ok_or("a quotient is of a sum's own numbers")?;
+        let read = two(shifted).and_then(both).and_then(|[one, other]| {
+            let own = [(one, other, 0), (other, one, 1)];
+            own.into_iter().find(|&(scores, largest, _)| folds(largest, scores))
+        });
+        let (scores, largest, score) = read.ok_or("exponentials are of a fold's own numbers")?;
+        let by = divides(nests[quotient], exponential).ok_or("the quotient is another body")?;
+        let checks: [(bool, &'static str); 5] = [
+            (is_largest(nests[largest]), "the greatest elements are found in another way"),
+            (is_shifted(nests[shifted], score), "what is summed up is no function of a difference"),
+            (is_total(nests[total]), "the sums of rows are others"),
+            (is_product(nests[values], factor), "the last product is not along the rows"),
+            (is_whole(nests[scores]), "the first product does not make all of the rows"),
+        ];
+        if let Some((_, why)) = checks.into_iter().find(|(holds, _)| !holds) {
+            return Err(why);
+        }
+        let (made, read) = (&nests[scores].outputs[0], &nests[values].inputs[factor]);
+        let (rows, along) = same_axes((nests[scores], made), (nests[values], read))
+            .ok_or("the products have other rows")?;
+        Ok(Self {
+            scores,
+            largest,
+            shifted,
+            score,
+            total,
+            quotient,
+            by,
+            values,
+            factor,
+            rows,
+            along,
+        })
+    }
+
+    /// Tests that lanes may fold rows in another order.
+    pub fn reorders(&self, nests: &[&Nest<'_>], unit: &Lanes<'_>) -> bool {
+        [self.largest, self.total].into_iter().all(|member| {
+            let fold = combine(nests[member]).map(|fold| fold.op.name());
+            fold.is_some_and(|name| unit.reduces(name, nests[member].sum_type(0)))
+        })
+    }
+
+    /// The exponential, where it may be the power of two of a rounded exponent: what becomes of it is rounded to
+    /// fewer bits than that is wrong by, `|x| 2^-24` for `exp x`, before it vanishes.
+    pub fn rough<'c>(&self, nests: &[&Nest<'c>], unit: &Lanes<'c>) -> Option<Op<'c>> {
+        let (made, narrow) = (&nests[self.shifted].outputs[0], &nests[self.quotient].outputs[0]);
+        let bits = |access: &Access<'_>| ty::bits(access.elem()).unwrap_or(0);
+        let fewer = bits(made) == 32 && bits(narrow) == 16 && unit.supports(POWER, made.elem());
+        yielded(nests[self.shifted]).and_then(|value| made_by(value, "math.exp")).filter(|_| fewer)
+    }
+
+    /// Tests that `exp` is what the shifted elements go through, or a power of two whose exponent is a number
+    /// times those. Once it is expanded nobody can see that.
+    pub fn is_exponential(&self, nests: &[&Nest<'_>]) -> bool {
+        let Some(value) = yielded(nests[self.shifted]) else { return false };
+        let scaled = |value: Val<'_>| {
+            made_by(value, "arith.mulf")
+                .is_some_and(|op| made_by(op.operand(1), "arith.constant").is_some())
+        };
+        made_by(value, "math.exp").is_some()
+            || made_by(value, POWER).is_some_and(|op| scaled(op.operand(0)))
+    }
+}
+
+/// Runs of a tile-graph that are a softmax between two products, in their order, with their nests.
+pub(super) struct Found<'c> {
+    pub runs: Vec<Op<'c>>,
+    pub nests: Vec<Nest<'c>>,
+    pub one_pass: OnePass,
+}
+
+impl<'c> Found<'c> {
+    /// Those that end with the run `last`; `kernel` gives kernels by their names.
+    ///
+    /// # Errors
+    /// The reason that there are none; nothing where runs do not read each other so.
+    pub fn at(
+        kernel: &dyn Fn(&str) -> Option<Op<'c>>,
+        last: Op<'c>,
+    ) -> Result<Self, Option<&'static str>> {
+        let runs = around(last).ok_or(None)?;
+        let read = |run: &Op<'c>| read_kernel(kernel(kernel_of(*run))?).ok();
+        let nests: Vec<Nest<'c>> = runs.iter().map(read).collect::<Option<_>>().ok_or(None)?;
+        let mut links = Vec::new();
+        for (reader, (run, nest)) in runs.iter().zip(&nests).enumerate() {
+            for (read, access) in nest.reads().into_iter().enumerate() {
+                let from = maker(run.operand(access.argument().index()));
+                let maker = runs.iter().position(|run| Some(*run) == from);
+                links.extend(maker.map(|maker| Link { reader, read, maker }));
+            }
+        }
+        let own: Vec<&Nest<'c>> = nests.iter().collect();
+        let one_pass = OnePass::of(&own, &links)?;
+        if !one_pass.is_exponential(&own) {
+            return Err(Some("what is summed up are no exponentials"));
+        }
+        Ok(Self { runs, nests, one_pass })
+    }
+
+    /// Its nests.
+    pub fn nests(&self) -> Vec<&Nest<'c>> {
+        self.nests.iter().collect()
+    }
+}
+
+/// The six runs back from a product that read each other as a softmax and the product before it do.
+fn around(last: Op<'_>) -> Option<Vec<Op<'_>>> {
+    let quotient = makers(last).into_iter().find(|run| makers(*run).len() == 2)?;
+    let [shifted, total] = one_of_other(&makers(quotient))?;
+    let [scores, largest] = one_of_other(&makers(shifted))?;
+    Some(vec![scores, largest, shifted, total, quotient, last])
+}
+
+/// Of two runs one, and the other that reads nothing but what that makes.
+fn one_of_other<'c>(own: &[Op<'c>]) -> Option<[Op<'c>; 2]> {
+    let [one, other] = own[..] else { return None };
+    [[one, other], [other, one]].into_iter().find(|&[of, fold]| makers(fold) == [of])
+}
+
+/// The runs that make what a run reads.
+fn makers(run: Op<'_>) -> Vec<Op<'_>> {
+    let inputs = run.operands().len() - run.results().len();
+    let mut own: Vec<_> = run.operands().into_iter().take(inputs).filter_map(maker).collect();
+    own.dedup();
+    own
+}
+
+/// A value, or what it is widened from.
+fn widened(value: Val<'_>) -> Val<'_> {
+    made_by(value, "arith.extf").map_or(value, |op| op.operand(0))
+}
+
+fn is_largest(nest: &Nest<'_>) -> bool {
+    let greatest = combine(nest).is_some_and(|fold| fold.op.is("arith.maximumf"));
+    let direct = folded(nest).is_some_and(|value| widened(value) == nest.body.arg(0));
+    let lowest = lowest(nest.sum_type(0));
+    let below = begins_with(nest).zip(lowest).is_some_and(|(begin, lowest)| begin <= lowest);
+    greatest && direct && below && nest.epilogue.is_none() && folds_rows(nest)
+}
+
+/// Each element of the output is the fold of a row of the input, in their order.
+fn folds_rows(nest: &Nest<'_>) -> bool {
+    let [input] = &nest.inputs[..] else { return false };
+    let Some((axis, _)) = row(input) else { return false };
+    let reduces = (0..nest.axes.len()).all(|other| nest.reduces(other) == (other == axis));
+    reduces && in_rows(nest, input, &nest.outputs[0]) && nest.captures.is_empty()
+}
+
+/// A function of `x - m`, point by point, that asks for nothing else.
+fn is_shifted(nest: &Nest<'_>, score: usize) -> bool {
+    let [score_arg, other] = [score, 1 - score].map(|input| nest.body.arg(input));
+    let ops = nest.body.ops();
+    let difference = ops.iter().find(|op| {
+        op.is("arith.subf") && widened(op.operand(0)) == score_arg && op.operand(1) == other
+    });
+    let alone = |value: Val<'_>| value.uses().len() == 1;
+    let wide = difference.is_some_and(|op| alone(op.operand(0)));
+    let access = &nest.inputs[score];
+    wide && alone(score_arg)
+        && alone(other)
+        && is_elementwise(nest)
+        && in_rows(nest, access, &nest.inputs[1 - score])
+        && same_places(nest, access, &nest.outputs[0])
+}
+
+fn is_total(nest: &Nest<'_>) -> bool {
+    let adds = combine(nest).is_some_and(|fold| fold.op.is("arith.addf"));
+    let direct = folded(nest) == Some(nest.body.arg(0));
+    let plain = nest.epilogue.as_ref().is_none_or(|epilogue| epilogue.inputs.is_empty());
+    adds && direct
+        && plain
+        && !nest.casts_sums()
+        && begins_with(nest) == Some(0.0)
+        && folds_rows(nest)
+}
+
+/// By which operation elements are divided by the sum of their row, and perhaps made narrower.
+fn divides(nest: &Nest<'_>, exponential: usize) -> Option<&'static str> {
+    let args = [exponential, 1 - exponential].map(|input| nest.body.arg(input));
+    let value = yielded(nest)?;
+    let value = made_by(value, "arith.truncf").map_or(value, |op| op.operand(0));
+    let by = |name: &'static str| {
+        let operands = made_by(value, name)?.operands();
+        let turned = name == "arith.mulf" && operands.iter().rev().eq(&args);
+        (turned || operands == args).then_some(name)
+    };
+    let by = by("arith.divf").or(by("arith.mulf"))?;
+    let (access, rows) = (&nest.inputs[exponential], &nest.inputs[1 - exponential]);
+    let fits = is_elementwise(nest)
+        && in_rows(nest, access, rows)
+        && same_places(nest, access, &nest.outputs[0]);
+    fits.then_some(by)
+}
+
+/// Sums along the rows of a factor that begin with zero.
+fn is_product(nest: &Nest<'_>, factor: usize) -> bool {
+    let own = row(&nest.inputs[factor])
+        .filter(|&(axis, elements)| nest.reduces(axis) && nest.axes[axis].extent == elements);
+    let adds = combine(nest).is_some_and(|fold| fold.op.is("arith.addf"));
+    let alone = (0..nest.axes.len()).filter(|&axis| nest.reduces(axis)).count() == 1;
+    adds && alone && own.is_some() && begins_with(nest) == Some(0.0)
+}
+
+fn is_whole(nest: &Nest<'_>) -> bool {
+    let parallel = (0..nest.axes.len()).filter(|&axis| !nest.reduces(axis));
+    let points: u64 = parallel.map(|axis| nest.axes[axis].extent).product();
+    let alone = (0..nest.axes.len()).filter(|&axis| nest.reduces(axis)).count() == 1;
+    alone && points == nest.outputs[0].shape.iter().product::<u64>()
+}
+
+/// The axes of a maker and of a reader that go along the same of a tensor, those of rows and that along a
+/// row; `None` where the two go through it in another order.
+fn same_axes(
+    (maker, made): (&Nest<'_>, &Access<'_>),
+    (reader, read): (&Nest<'_>, &Access<'_>),
+) -> Option<(Vec<[usize; 2]>, [usize; 2])> {
+    let steps = |nest: &Nest<'_>, access: &Access<'_>| {
+        let address = access.address(nest.axes.len());
+        let own = (0..nest.axes.len()).map(|axis| (axis, address.coefficients[axis]));
+        let own = own.filter(|&(axis, step)| step != 0 && nest.axes[axis].extent > 1);
+        let mut own: Vec<_> =
+            own.map(|(axis, step)| (axis, step, nest.axes[axis].extent)).collect();
+        own.sort_by_key(|&(_, step, _)| std::cmp::Reverse(step));
+        (own, address.constant)
+    };
+    let ((one, begin), (other, first)) = (steps(maker, made), steps(reader, read));
+    let alike =
+        |(own, read): (&(usize, i64, u64), &(usize, i64, u64))| (own.1, own.2) == (read.1, read.2);
+    let same = one.len() == other.len() && one.iter().zip(&other).all(alike) && begin == first;
+    let mut pairs: Vec<_> = one.iter().zip(&other).map(|(own, read)| [own.0, read.0]).collect();
+    let steps_by_one = one.last().is_some_and(|&(_, step, _)| step == 1);
+    let along = pairs.pop().filter(|_| same && steps_by_one)?;
+    (!maker.reduces(along[0]) && reader.reduces(along[1])).then_some((pairs, along))
+}
+
+/// The lowest number of a type.
+pub(crate) fn lowest_of(nest: &Nest<'_>) -> Option<f64> {
+    lowest(nest.sum_type(0)).filter(|_| ty::byte_size(nest.sum_type(0)).is_some())
+}

@@ -1,0 +1,246 @@
+//! A softmax between two products as one kernel, whose rows pass through the registers of groups a piece at
+//! a time: every lane of it on the host, against the formula in f64.
+
+use std::rc::Rc;
+
+use weft::{Device, Options, Unit};
+use weft_dialects::device::{Kernel as Program, Machine};
+use weft_dialects::ir::parse;
+use weft_passes::codegen::gpu::Isa;
+use weft_passes::codegen::whole_text;
+use weft_passes::graph::from_func;
+use weft_passes::pipeline::Stage;
+
+use crate::assemble;
+use crate::host;
+use crate::numbers::{Random, bytes, numbers};
+
+/// Heads, rows, what these are long, the depth of the first product and the width of the second.
+#[derive(Clone, Copy, Debug)]
+struct Shape {
+    heads: u64,
+    rows: u64,
+    keys: u64,
+    depth: u64,
+    width: u64,
+}
+
+/// Keys as the first product's columns or rows, and whether scores are masked.
+#[derive(Clone, Copy, Debug)]
+struct Form {
+    turned: bool,
+    masked: bool,
+}
+
+/// `softmax(q k / 8 + mask) v` on numbers of `elem`, with sums in f32; what is rounded in between is in `elem`,
+/// too.
+fn text(Shape { heads, rows, keys, depth, width }: Shape, form: Form, elem: &str) -> String {
+    let (k, k_map) = match form.turned {
+        true => (format!("{heads}x{keys}x{depth}"), "(b, n, k)"),
+        false => (format!("{heads}x{depth}x{keys}"), "(b, k, n)"),
+    };
+    let [three, four] =
+        ["\"parallel\", ".repeat(2) + "\"parallel\"", "\"parallel\", ".repeat(3) + "\"reduction\""];
+    let mask = if form.masked { "%i" } else { "%none" };
+    format!(
+        r#"
+func.func @attention(%q: tensor<{heads}x{rows}x{depth}x{elem}>, %k: tensor<{k}x{elem}>, %v: tensor<{heads}x{keys}x{width}x{elem}>, %a: tensor<{rows}x{keys}x{elem}>) -> tensor<{heads}x{rows}x{width}x{elem}> {{
+  %z = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %se = tensor.empty() : tensor<{heads}x{rows}x{keys}xf32>
+  %sf = linalg.fill ins(%z : f32) outs(%se : tensor<{heads}x{rows}x{keys}xf32>) -> tensor<{heads}x{rows}x{keys}xf32>
+  %s = linalg.generic {{indexing_maps = [affine_map<(b, m, n, k) -> (b, m, k)>, affine_map<(b, m, n, k) -> {k_map}>, affine_map<(b, m, n, k) -> (b, m, n)>], iterator_types = [{four}]}} ins(%q, %k : tensor<{heads}x{rows}x{depth}x{elem}>, tensor<{k}x{elem}>) outs(%sf : tensor<{heads}x{rows}x{keys}xf32>) {{
+  ^bb0(%x: {elem}, %y: {elem}, %o: f32):
+    %xw = arith.extf %x : {elem} to f32
+    %yw = arith.extf %y : {elem} to f32
+    %p = arith.mulf %xw, %yw : f32
+    %r = arith.addf %o, %p : f32
+    linalg.yield %r : f32
+  }} -> tensor<{heads}x{rows}x{keys}xf32>
+  %ce = tensor.empty() : tensor<{heads}x{rows}x{keys}x{elem}>
+  %c = linalg.generic {{indexing_maps = [affine_map<(b, m, n) -> (b, m, n)>, affine_map<(b, m, n) -> (m, n)>, affine_map<(b, m, n) -> (b, m, n)>], iterator_types = [{three}]}} ins(%s, %a : tensor<{heads}x{rows}x{keys}xf32>, tensor<{rows}x{keys}x{elem}>) outs(%ce : tensor<{heads}x{rows}x{keys}x{elem}>) {{
+  ^bb0(%x: f32, %i: {elem}, %o: {elem}):
+    %eighth = arith.constant 0.125 : f32
+    %none = arith.constant 0.0 : {elem}
+    %iw = arith.extf {mask} : {elem} to f32
+    %t = arith.mulf %x, %eighth : f32
+    %u = arith.addf %t, %iw : f32
+    %w = arith.truncf %u : f32 to {elem}
+    linalg.yield %w : {elem}
+  }} -> tensor<{heads}x{rows}x{keys}x{elem}>
+  %me = tensor.empty() : tensor<{heads}x{rows}xf32>
+  %mf = linalg.fill ins(%low : f32) outs(%me : tensor<{heads}x{rows}xf32>) -> tensor<{heads}x{rows}xf32>
+  %m = linalg.generic {{indexing_maps = [affine_map<(b, m, n) -> (b, m, n)>, affine_map<(b, m, n) -> (b, m)>], iterator_types = ["parallel", "parallel", "reduction"]}} ins(%c : tensor<{heads}x{rows}x{keys}x{elem}>) outs(%mf : tensor<{heads}x{rows}xf32>) {{
+  ^bb0(%x: {elem}, %o: f32):
+    %xw = arith.extf %x : {elem} to f32
+    %r = arith.maximumf %o, %xw : f32
+    linalg.yield %r : f32
+  }} -> tensor<{heads}x{rows}xf32>
+  %e = linalg.generic {{indexing_maps = [affine_map<(b, m, n) -> (b, m, n)>, affine_map<(b, m, n) -> (b, m)>, affine_map<(b, m, n) -> (b, m, n)>], iterator_types = [{three}]}} ins(%c, %m : tensor<{heads}x{rows}x{keys}x{elem}>, tensor<{heads}x{rows}xf32>) outs(%se : tensor<{heads}x{rows}x{keys}xf32>) {{
+  ^bb0(%x: {elem}, %y: f32, %o: f32):
+    %xw = arith.extf %x : {elem} to f32
+    %d = arith.subf %xw, %y : f32
+    %r = math.exp %d : f32
+    linalg.yield %r : f32
+  }} -> tensor<{heads}x{rows}x{keys}xf32>
+  %lf = linalg.fill ins(%z : f32) outs(%me : tensor<{heads}x{rows}xf32>) -> tensor<{heads}x{rows}xf32>
+  %l = linalg.generic {{indexing_maps = [affine_map<(b, m, n) -> (b, m, n)>, affine_map<(b, m, n) -> (b, m)>], iterator_types = ["parallel", "parallel", "reduction"]}} ins(%e : tensor<{heads}x{rows}x{keys}xf32>) outs(%lf : tensor<{heads}x{rows}xf32>) {{
+  ^bb0(%x: f32, %o: f32):
+    %r = arith.addf %o, %x : f32
+    linalg.yield %r : f32
+  }} -> tensor<{heads}x{rows}xf32>
+  %p = linalg.generic {{indexing_maps = [affine_map<(b, m, n) -> (b, m, n)>, affine_map<(b, m, n) -> (b, m)>, affine_map<(b, m, n) -> (b, m, n)>], iterator_types = [{three}]}} ins(%e, %l : tensor<{heads}x{rows}x{keys}xf32>, tensor<{heads}x{rows}xf32>) outs(%ce : tensor<{heads}x{rows}x{keys}x{elem}>) {{
+  ^bb0(%x: f32, %y: f32, %o: {elem}):
+    %d = arith.divf %x, %y : f32
+    %r = arith.truncf %d : f32 to {elem}
+    linalg.yield %r : {elem}
+  }} -> tensor<{heads}x{rows}x{keys}x{elem}>
+  %we = tensor.empty() : tensor<{heads}x{rows}x{width}xf32>
+  %wf = linalg.fill ins(%z : f32) outs(%we : tensor<{heads}x{rows}x{width}xf32>) -> tensor<{heads}x{rows}x{width}xf32>
+  %w = linalg.generic {{indexing_maps = [affine_map<(b, m, n, k) -> (b, m, k)>, affine_map<(b, m, n, k) -> (b, k, n)>, affine_map<(b, m, n, k) -> (b, m, n)>], iterator_types = [{four}]}} ins(%p, %v : tensor<{heads}x{rows}x{keys}x{elem}>, tensor<{heads}x{keys}x{width}x{elem}>) outs(%wf : tensor<{heads}x{rows}x{width}xf32>) {{
+  ^bb0(%x: {elem}, %y: {elem}, %o: f32):
+    %xw = arith.extf %x : {elem} to f32
+    %yw = arith.extf %y : {elem} to f32
+    %u = arith.mulf %xw, %yw : f32
+    %r = arith.addf %o, %u : f32
+    linalg.yield %r : f32
+  }} -> tensor<{heads}x{rows}x{width}xf32>
+  %ye = tensor.empty() : tensor<{heads}x{rows}x{width}x{elem}>
+  %y = linalg.generic {{indexing_maps = [affine_map<(b, m, n) -> (b, m, n)>, affine_map<(b, m, n) -> (b, m, n)>], iterator_types = [{three}]}} ins(%w : tensor<{heads}x{rows}x{width}xf32>) outs(%ye : tensor<{heads}x{rows}x{width}x{elem}>) {{
+  ^bb0(%x: f32, %o: {elem}):
+    %r = arith.truncf %x : f32 to {elem}
+    linalg.yield %r : {elem}
+  }} -> tensor<{heads}x{rows}x{width}x{elem}>
+  return %y : tensor<{heads}x{rows}x{width}x{elem}>
+}}
+"#
+    )
+}
+
+/// A model of that for a machine, with its softmax in one pass.
+fn unit<'c>(context: &'c weft_dialects::ir::Context, machine: &str, text: &str) -> Unit<'c> {
+    let mut module = parse(context, text).expect("the text is right");
+    from_func::import(context, &mut module).expect("it is a model");
+    let option = |words: [&str; 3]| words.map(str::to_owned).into();
+    let pass_options = vec![
+        option(["tile-connect-edges", "joining", "all"]),
+        option(["tile-fuse-elementwise", "fuse", "always"]),
+        option(["tile-split-reductions", "split", "false"]),
+    ];
+    let device = Device::Named(machine.to_owned());
+    let options = Options { device, jobs: 1, pass_options, ..Options::default() };
+    Unit::from_module(context, module, Rc::default(), options).expect("the module is good")
+}
+
+/// The formula, and the largest number that values may have.
+fn expected(shape: Shape, form: Form, inputs: &[Vec<f64>; 4]) -> Vec<f64> {
+    let Shape { heads, rows, keys, depth, width } = shape;
+    let [q, k, v, mask] = inputs;
+    let mut found = Vec::new();
+    for head in 0..heads {
+        for row in 0..rows {
+            let score = |key: u64| {
+                let at = |d: u64| match form.turned {
+                    true => (head * keys + key) * depth + d,
+                    false => (head * depth + d) * keys + key,
+                };
+                let own =
+                    |d: u64| q[((head * rows + row) * depth + d) as usize] * k[at(d) as usize];
+                let added = if form.masked { mask[(row * keys + key) as usize] } else { 0.0 };
+                (0..depth).map(own).sum::<f64>() / 8.0 + added
+            };
+            let scores: Vec<f64> = (0..keys).map(score).collect();
+            let greatest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let weights: Vec<f64> = scores.iter().map(|score| (score - greatest).exp()).collect();
+            let total: f64 = weights.iter().sum();
+            for column in 0..width {
+                let value = |key: u64| v[((head * keys + key) * width + column) as usize];
+                let sum: f64 = (0..keys).map(|key| weights[key as usize] * value(key)).sum();
+                found.push(sum / total);
+            }
+        }
+    }
+    found
+}
+
+/// Runs the threads of the one kernel on the host and holds what they give against the formula.
+fn holds(machine: &str, shape: Shape, form: Form, elem: &str) {
+    let Shape { heads, rows, keys, depth, width } = shape;
+    let context = weft::context();
+    let mut unit = unit(&context, machine, &text(shape, form, elem));
+    let mut random = Random(7);
+    let counts = [heads * rows * depth, heads * depth * keys, heads * keys * width, rows * keys];
+    let mut inputs = counts.map(|count| random.numbers(count, elem));
+    // Whole pieces of some rows are masked, the first one of others, and all of some.
+    for (at, number) in inputs[3].iter_mut().enumerate() {
+        let (row, key) = (at as u64 / keys, at as u64 % keys);
+        if key > row + keys / 4 || row % 3 == 0 && key < keys / 3 {
+            *number = f64::NEG_INFINITY;
+        }
+    }
+    unit.lower(Stage::Device).unwrap_or_else(|error| panic!("{machine}, {shape:?}: {error}"));
+    let ops = unit.module().body(0).map(|block| block.ops()).unwrap_or_default();
+    let kernels: Vec<_> = ops.into_iter().filter_map(Program::of).collect();
+    let [kernel] = &kernels[..] else { panic!("{machine}, {shape:?}: not one kernel") };
+    let text = kernel.op.own_text();
+    assert!(text.contains("along"), "{machine}, {shape:?}: rows are not folded in registers");
+    // In the order in which the computes read them; a mask that nothing reads may be no argument.
+    let order: &[usize] = if kernel.args().len() == 5 { &[0, 1, 3, 2] } else { &[0, 1, 2] };
+    let mut given: Vec<_> = order.iter().map(|&input| bytes(&inputs[input], elem)).collect();
+    given.push(vec![0xff; (heads * rows * width * 2) as usize]);
+    host::run(machine, &text, &mut given);
+    let got = numbers(given.last().expect("there is an output"), elem);
+    // Scores, exponentials and results are rounded to the type.
+    let bits = if elem == "f16" { 11 } else { 8 };
+    let near = 8.0 * 2f64.powi(-bits);
+    for (at, (got, wanted)) in got.iter().zip(expected(shape, form, &inputs)).enumerate() {
+        // A row of which all is masked has no weights.
+        let none = got.is_nan() && wanted.is_nan();
+        let apart = (got - wanted).abs();
+        assert!(
+            none || apart < near * 2.0,
+            "{machine}, {shape:?}, {form:?}: {at} is {got}, not {wanted}"
+        );
+    }
+}
+
+const PLAIN: Form = Form { turned: false, masked: false };
+
+#[test]
+fn warps_go_through_rows_in_one_pass() {
+    let shape = Shape { heads: 2, rows: 64, keys: 384, depth: 64, width: 64 };
+    holds("a100", shape, PLAIN, "f16");
+    holds("h200", shape, Form { turned: true, masked: true }, "bf16");
+    // Rows that end inside a tile, and a depth and a width that end inside an instruction.
+    let ragged = Shape { heads: 3, rows: 37, keys: 96, depth: 40, width: 24 };
+    holds("a100", ragged, Form { turned: true, masked: true }, "f16");
+}
+
+#[test]
+fn wavefronts_go_through_rows_in_one_pass() {
+    let shape = Shape { heads: 2, rows: 64, keys: 384, depth: 64, width: 64 };
+    holds("mi300x", shape, PLAIN, "f16");
+    holds("mi250x", shape, Form { turned: true, masked: true }, "f16");
+    let ragged = Shape { heads: 3, rows: 37, keys: 96, depth: 40, width: 24 };
+    holds("mi300x", ragged, Form { turned: true, masked: true }, "bf16");
+}
+
+#[test]
+fn code_of_one_pass_assembles() {
+    let shape = Shape { heads: 12, rows: 512, keys: 512, depth: 64, width: 64 };
+    for (name, turned) in [("a100", false), ("h200", true), ("mi250x", false), ("mi300x", true)] {
+        let context = weft::context();
+        let mut unit = unit(&context, name, &text(shape, Form { turned, masked: false }, "f16"));
+        unit.lower(Stage::Device).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let module = unit.module();
+        let machine = Machine::of(module).expect("the module has a machine");
+        let isa = Isa::of_arch(machine.arch()).expect("the machine has threads");
+        let text = whole_text(module, machine, 1, isa, &[]).expect("there is code for it");
+        let said = assemble::check(machine.arch(), &text);
+        let spilled = said.lines().any(|line| {
+            line.contains("bytes spill stores") && !line.contains(" 0 bytes spill stores")
+        });
+        assert!(!spilled, "{name}: {said}");
+    }
+}
