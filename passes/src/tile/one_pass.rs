@@ -17,7 +17,7 @@
 //! piece is masked by `-inf` its exponentials are 0.
 
 use weft_dialects::device::Lanes;
-use weft_dialects::ir::{Op, Val, ty};
+use weft_dialects::ir::{Op, Val, attr, ty};
 
 use super::fuse_elementwise::is_elementwise;
 use super::groups::maker;
@@ -139,6 +139,16 @@ impl OnePass {
         yielded(nests[self.shifted]).and_then(|value| made_by(value, "math.exp")).filter(|_| fewer)
     }
 
+    /// The factor of the exponent, where elements go through `2^(c (x - m))` and `c x` is a number for whatever
+    /// scores are: `2^(c x - c m)` then is as good, for what is wrong with `c m` is so for all that is summed up.
+    pub fn scale(&self, nests: &[&Nest<'_>]) -> Option<f64> {
+        let power = made_by(yielded(nests[self.shifted])?, POWER)?;
+        let scaled = made_by(power.operand(0), "arith.mulf")?;
+        let direct = made_by(scaled.operand(0), "arith.subf").is_some();
+        let scale = made_by(scaled.operand(1), "arith.constant")?.attr("value")?;
+        attr::float(scale).filter(|_| direct && is_bounded(nests[self.scores]))
+    }
+
     /// Tests that `exp` is what the shifted elements go through, or a power of two whose exponent is a number
     /// times those. Once it is expanded nobody can see that.
     pub fn is_exponential(&self, nests: &[&Nest<'_>]) -> bool {
@@ -220,8 +230,22 @@ fn widened(value: Val<'_>) -> Val<'_> {
     made_by(value, "arith.extf").map_or(value, |op| op.operand(0))
 }
 
+/// Whether a product's results are far from the greatest number of `f32`, or infinite: of factors in `f16`, and
+/// nothing but numbers between that they are multiplied with; or stored in `f16`.
+fn is_bounded(nest: &Nest<'_>) -> bool {
+    let half = |access: &Access<'_>| access.elem().to_string() == "f16";
+    let ops = nest.epilogue.iter().flat_map(|epilogue| epilogue.body.ops());
+    let plain = ops.into_iter().all(|op| {
+        let scales = op.is("arith.mulf") && made_by(op.operand(1), "arith.constant").is_some();
+        let casts = ["arith.extf", "arith.truncf", "arith.constant", "linalg.yield"];
+        scales || casts.contains(&op.name())
+    });
+    half(&nest.outputs[0]) || plain && nest.inputs.iter().all(half)
+}
+
 fn is_largest(nest: &Nest<'_>) -> bool {
-    let greatest = combine(nest).is_some_and(|fold| fold.op.is("arith.maximumf"));
+    let greatest = combine(nest)
+        .is_some_and(|fold| fold.op.is("arith.maximumf") || fold.op.is("arith.maxnumf"));
     let direct = folded(nest).is_some_and(|value| widened(value) == nest.body.arg(0));
     let lowest = lowest(nest.sum_type(0));
     let below = begins_with(nest).zip(lowest).is_some_and(|(begin, lowest)| begin <= lowest);

@@ -6,6 +6,8 @@
 // lacks a wait is wrong in one of two blocks, whichever way it reads. What goes
 // between threads goes through memory, with waits before and after; a warp's
 // threads wait for each other alone, for another warp may have left.
+#include <float.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -299,6 +301,11 @@ void llvm_nvvm_fence_proxy_async_shared_cta(void) {}
 int32_t llvm_amdgcn_workitem_id_x(void) { return thread_number; }
 int32_t llvm_amdgcn_workgroup_id_x(void) { return block_number; }
 int32_t llvm_amdgcn_readfirstlane(int32_t value) { return value; }
+/* The power of two of an instruction: subnormal results are 0. */
+static float power(float x) { float y = exp2f(x); return y < FLT_MIN ? 0 : y; }
+float llvm_nvvm_ex2_approx_ftz_f32(float x) { return power(x); }
+float llvm_amdgcn_exp2_f32(float x) { return power(x); }
+
 int32_t llvm_amdgcn_ds_bpermute(int32_t place, int32_t value) { return exchange(value, place / 4); }
 // Advice to the assembler's scheduler.
 void llvm_amdgcn_sched_barrier(int32_t crosses) {}

@@ -137,6 +137,16 @@ impl Isa {
         }
     }
 
+    /// Two to the power of an `f32`, by one instruction: 0 where it would be subnormal, which `exp` of
+    /// `expansions.mlir` is, too.
+    pub fn power<'c>(self, b: &mut Builder<'c>, value: Val<'c>) -> Val<'c> {
+        let name = match self {
+            Self::Ptx => "llvm.nvvm.ex2.approx.ftz.f32",
+            Self::Amdgcn => "llvm.amdgcn.exp2.f32",
+        };
+        intrinsic(b, name, &[value], Some(value.ty())).expect("it has a result")
+    }
+
     /// Returns whether a branch around one load is no more than a predicate of it, so that what is left
     /// out is zero before the load, and not behind it, where it would have to be waited for.
     pub fn has_predicates(self) -> bool {

@@ -7,6 +7,7 @@ use super::boxes::{choose, compare, is_zero, lane_place, when};
 use super::later::{self, Later};
 use super::layout::Layout;
 use super::storage::{Storage, Thread, load, store};
+use crate::math::POWER;
 
 /// Puts the body, once, before the operation.
 pub fn apply<'c>(
@@ -35,7 +36,7 @@ pub fn apply<'c>(
     } else {
         thread.place.lane
     };
-    let results = body(b, apply.body, &values, lane);
+    let results = body(b, thread, apply.body, &values, lane);
     for (result, output) in results.into_iter().zip(&apply.outputs) {
         write(b, thread, apply.op, (result, apply.lanes), output, diag);
     }
@@ -102,7 +103,7 @@ fn on_slot<'c>(
         }
     };
     let values: Vec<_> = apply.inputs.iter().map(value).collect();
-    body(b, apply.body, &values, thread.place.lane)
+    body(b, thread, apply.body, &values, thread.place.lane)
 }
 
 /// Where a slot of a view's operand is in the registers of a thread.
@@ -134,7 +135,7 @@ pub fn combine<'c>(
         let by = b.index(half as i64);
         let from = b.op("arith.addi", &[thread.place.lane, by], &[index]).result(0);
         let other = thread.isa.shuffle(b, value, from);
-        let pair = body(b, combine.body, &[value, other], thread.place.lane)[0];
+        let pair = body(b, thread, combine.body, &[value, other], thread.place.lane)[0];
         value = if lanes.is_multiple_of(2) {
             pair
         } else {
@@ -145,7 +146,7 @@ pub fn combine<'c>(
         lanes = half;
     }
     let Some(held) = read(b, thread, op, &combine.output, diag) else { return };
-    let value = body(b, combine.body, &[value, held], thread.place.lane)[0];
+    let value = body(b, thread, combine.body, &[value, held], thread.place.lane)[0];
     match thread.storage(&combine.output) {
         Storage::Memory { flat, shape, .. } => {
             let one = b.index(1);
@@ -160,6 +161,7 @@ pub fn combine<'c>(
 /// A scalar body on the values of its arguments; what it yields.
 pub fn body<'c>(
     b: &mut Builder<'c>,
+    thread: &Thread<'c>,
     body: Block<'c>,
     values: &[Val<'c>],
     lane: Val<'c>,
@@ -174,11 +176,28 @@ pub fn body<'c>(
         }
         if op.is("device.lane") {
             map.set(op.result(0), lane);
+        } else if op.is(POWER) && op.result(0).ty() == Type::float32(b.context()) {
+            let power = thread.isa.power(b, map.get(op.operand(0)));
+            map.set(op.result(0), power);
+        } else if let Some(name) = native(op.name()) {
+            // As an intrinsic it is one instruction; processors have none that ignores NaN.
+            let operands: Vec<_> = op.operands().into_iter().map(|value| map.get(value)).collect();
+            let results = [op.result(0).ty()];
+            map.set(op.result(0), b.op(name, &operands, &results).result(0));
         } else {
             b.clone_op(op, &mut map);
         }
     }
     Vec::new()
+}
+
+/// What greatest and least numbers are called in the LLVM dialect.
+fn native(name: &str) -> Option<&'static str> {
+    match name {
+        "arith.maxnumf" => Some("llvm.intr.maxnum"),
+        "arith.minnumf" => Some("llvm.intr.minnum"),
+        _ => None,
+    }
 }
 
 /// This lane's element of a register, or the one element of a memory.

@@ -38,7 +38,7 @@ pub fn combine<'c>(
         return;
     };
     let pair = |b: &mut Builder<'c>, one: Val<'c>, other: Val<'c>| {
-        body(b, combine.body, &[one, other], thread.place.lane)[0]
+        body(b, thread, combine.body, &[one, other], thread.place.lane)[0]
     };
     for row in &rows.slots {
         let element = |b: &mut Builder<'c>, slot: u64| {

@@ -30,6 +30,7 @@ use super::body::write_body;
 use super::index::{Sum, scf_for, scf_for_carrying, unrolled, unrolled_all};
 use super::transfer::{Boxed, Pending, Transfer, Within, alloc, first, wait};
 use super::view::View;
+use crate::math::POWER;
 use crate::nest::{Nest, copy_constants, row_major};
 use crate::tile::block::{Held, K, M, N};
 use crate::tile::one_pass::{OnePass, lowest_of};
@@ -83,8 +84,16 @@ pub(super) fn write<'c>(
     let [scores, values] = both.map(|(nest, memrefs, (block, lying))| {
         Blocks::of(context, nest, memrefs, (block, ways.clone(), lying), Some(unit))
     });
-    let pass =
-        Pass { scores, values, rows: pair.rows, nests: &nests, one_pass: &one_pass, unit, keep };
+    let pass = Pass {
+        scores,
+        values,
+        rows: pair.rows,
+        nests: &nests,
+        one_pass: &one_pass,
+        unit,
+        keep,
+        scale: one_pass.scale(&nests),
+    };
     pass.write(b, starts);
     Ok(pass.values.groups())
 }
@@ -100,6 +109,8 @@ struct Pass<'p, 'c> {
     unit: &'c str,
     /// From registers to others of the same lanes.
     keep: Move<'c>,
+    /// What rows' greatest elements are multiplied with before they are taken from scores that are, too.
+    scale: Option<f64>,
 }
 
 /// What a group has in registers.
@@ -124,6 +135,8 @@ struct Rows<'c> {
     found: Val<'c>,
     weight: Val<'c>,
     total: Val<'c>,
+    /// The greatest times the scale of exponents.
+    scaled: Val<'c>,
 }
 
 /// The tiles near the groups.
@@ -144,11 +157,13 @@ impl<'c> Pass<'_, 'c> {
             [values.moved(b, starts, rows, &begin), self.scores.moved(b, &first, rows, &begin)];
         let held = self.registers(b);
         values.start(b, held.made, &mine);
-        self.fill(
-            b,
-            held.rows.greatest,
-            lowest_of(self.nests[self.one_pass.largest]).unwrap_or(0.0),
-        );
+        let lowest = lowest_of(self.nests[self.one_pass.largest]).unwrap_or(0.0);
+        // As low as it may be for its product with the scale to be a number; no score is.
+        let begin = self.scale.map_or(lowest, |scale| lowest / (2.0 * scale.abs().max(1.0)));
+        self.fill(b, held.rows.greatest, begin);
+        if let Some(scale) = self.scale {
+            self.fill(b, held.rows.scaled, begin * scale);
+        }
         self.fill(b, held.rows.total, 0.0);
         let rooms = values.block.rooms();
         let near = Near {
@@ -319,8 +334,14 @@ impl<'c> Pass<'_, 'c> {
         let of_values = values.block.held_output(values.nest.inputs.len());
         let made = alloc(b, &of_values.shape, values.nest.sum_type(0), memory);
         let mut row = || alloc(b, &self.row_shape(), exponential, memory);
-        let rows =
-            Rows { greatest: row(), before: row(), found: row(), weight: row(), total: row() };
+        let rows = Rows {
+            greatest: row(),
+            before: row(),
+            found: row(),
+            weight: row(),
+            total: row(),
+            scaled: row(),
+        };
         Registers { sums, stored, narrow, factor, made, rows }
     }
 
@@ -395,10 +416,25 @@ impl<'c> Pass<'_, 'c> {
         self.each_row(b, &mut |b, row| {
             let [greatest, before, found] =
                 [rows.greatest, rows.before, rows.found].map(|own| row(b, own));
-            self.lanes(b, &[greatest.clone()], before.clone(), &|_, args| args[0]);
-            self.along_rows(b, largest, found, greatest.clone());
             let weight = row(b, rows.weight);
-            self.lanes(b, &[before, greatest], weight.clone(), &|b, args| {
+            let last = match self.scale {
+                Some(_) => row(b, rows.scaled),
+                None => greatest.clone(),
+            };
+            self.lanes(b, &[last.clone()], before.clone(), &|_, args| args[0]);
+            self.along_rows(b, largest, found, greatest.clone());
+            if let Some(scale) = self.scale {
+                self.lanes(b, &[greatest], last.clone(), &|b, args| {
+                    let scale = b.number(args[0].ty(), scale);
+                    product(b, &[args[0], scale])
+                });
+            }
+            self.lanes(b, &[before, last], weight.clone(), &|b, args| {
+                if self.scale.is_some() {
+                    let ty = [args[0].ty()];
+                    let less = b.op("arith.subf", args, &ty).result(0);
+                    return b.op(POWER, &[less], &ty).result(0);
+                }
                 let mut values = vec![None; shifted.body.args().len()];
                 (values[score], values[1 - score]) = (Some(args[0]), Some(args[1]));
                 wide(b, shifted.body, score, &values)
@@ -407,9 +443,13 @@ impl<'c> Pass<'_, 'c> {
             self.lanes(b, &[total.clone(), weight], total, &product);
         });
         self.each_score(b, &mut |b, element, row| {
-            let (stored, greatest) = (element(b, held.stored), row(b, rows.greatest));
+            let greatest = if self.scale.is_some() { rows.scaled } else { rows.greatest };
+            let (stored, greatest) = (element(b, held.stored), row(b, greatest));
             let exponential = element(b, held.sums);
             self.lanes(b, &[stored, greatest], exponential.clone(), &|b, args| {
+                if let Some(scale) = self.scale {
+                    return scaled_power(b, args, scale);
+                }
                 let mut values = vec![args[0]; 2];
                 values[1 - score] = args[1];
                 plain(b, shifted.body, &values)
@@ -589,6 +629,19 @@ fn wide<'c>(
         }
     }
     unreachable!("a body yields")
+}
+
+/// `2^(c x - m)`, rounded once before the power.
+fn scaled_power<'c>(b: &mut Builder<'c>, args: &[Val<'c>], scale: f64) -> Val<'c> {
+    let ty = [args[1].ty()];
+    let x = match args[0].ty() == ty[0] {
+        true => args[0],
+        false => b.op("arith.extf", &[args[0]], &ty).result(0),
+    };
+    let scale = b.number(ty[0], scale);
+    let less = b.op("arith.negf", &[args[1]], &ty).result(0);
+    let exponent = b.op("math.fma", &[x, scale, less], &ty).result(0);
+    b.op(POWER, &[exponent], &ty).result(0)
 }
 
 fn product<'c>(b: &mut Builder<'c>, args: &[Val<'c>]) -> Val<'c> {

@@ -19,7 +19,7 @@ use super::super::spread_rows::SpreadRows;
 use super::facts::Facts;
 use super::{Block, Core, Dealt, K, Lying, M, N, Ways, accesses, epilogue};
 use crate::cost::{Cost, Term};
-use crate::math::{self, POWER};
+use crate::math::POWER;
 use crate::nest::Nest;
 use crate::tile::one_pass::OnePass;
 use crate::tile::relabel;
@@ -226,6 +226,8 @@ struct Search<'s, 'c> {
     facts: [Facts; 2],
     /// Cycles that lanes issue for a register of scores, and of values.
     lanes: [f64; 2],
+    /// Cycles of a pipe of its own for the exponentials of a register.
+    power: f64,
     is_rough: bool,
 }
 
@@ -248,13 +250,19 @@ impl<'s, 'c> Search<'s, 'c> {
         let mut units = machine.lanes_units().into_iter();
         let unit = units.find(|unit| unit.memory() == registers)?;
         one_pass.reorders(nests, &unit).then_some(())?;
-        let bodies = [one_pass.largest, one_pass.shifted, one_pass.total, one_pass.quotient];
-        let mut issued: f64 = bodies.iter().map(|&own| body_cycles(&unit, nests[own].body)).sum();
+        let body = |own: usize| body_cycles(&unit, nests[own].body);
         let rough = one_pass.rough(nests, &unit);
-        if let Some(exponential) = rough {
-            issued += unit.cycles_of("arith.mulf") + unit.cycles_of(POWER)
-                - math::cycles(&unit, exponential);
-        }
+        // What divides is left to the end. A power is issued as others are, and done by a pipe of its own.
+        let (power, exponential) = match rough {
+            Some(_) => (unit.cycles_of(POWER), unit.cycles_of("math.fma") + unit.issue_cycles()),
+            None => (0.0, body(one_pass.shifted)),
+        };
+        let narrow = nests[one_pass.quotient].outputs[0].elem();
+        let cast = match narrow == nests[one_pass.shifted].outputs[0].elem() {
+            true => 0.0,
+            false => unit.cycles_of("arith.truncf"),
+        };
+        let issued = body(one_pass.largest) + exponential + body(one_pass.total) + cast;
         let finish = |own: usize| {
             let one = epilogue::cycles(machine, both[own], blocks[own]);
             let quanta = blocks[own].quanta();
@@ -262,7 +270,7 @@ impl<'s, 'c> Search<'s, 'c> {
         };
         let lanes = [issued + finish(0), unit.cycles_of("arith.mulf")];
         let is_rough = rough.is_some();
-        Some(Self { nests: both, one_pass, blocks, ways, banks, facts, lanes, is_rough })
+        Some(Self { nests: both, one_pass, blocks, ways, banks, facts, lanes, power, is_rough })
     }
 
     fn all(&self) -> impl Iterator<Item = ChosenPair<'c>> {
@@ -421,8 +429,9 @@ impl<'s, 'c> Search<'s, 'c> {
         let all = instructions(scores) + instructions(values);
         let compute = (groups * all) as f64 * facts.issue / busy;
         let registers = |block: &Block<'c>| (groups * sums(block)) as f64 / block.lanes as f64;
-        let elementwise =
-            (registers(scores) * self.lanes[0] + registers(values) * self.lanes[1] + packed) / busy;
+        let lanes = [registers(scores), registers(values)];
+        let elementwise = (lanes[0] * self.lanes[0] + lanes[1] * self.lanes[1] + packed) / busy;
+        let power = lanes[0] * self.power;
         let turned = (groups as f64 * resident / facts.partitions).max(1.0);
         let issued = match turned > 1.0 {
             true => compute.max(elementwise) + compute.min(elementwise) / turned,
@@ -433,6 +442,7 @@ impl<'s, 'c> Search<'s, 'c> {
             1 => (facts.latency + far) / resident,
             _ => (facts.latency / resident).max(far),
         };
+        let issued = issued.max(power);
         let busy = issued.max(near) + issued.min(near) / BESIDE;
         let barriers = if scores.stages > 1 { 1.0 } else { 2.0 };
         let step = busy.max(far).max(waits) + barriers * facts.barrier;

@@ -182,6 +182,10 @@ impl<'c> Connecting<'c> {
         if member == one_pass.shifted && chosen.is_rough {
             roughen(self.context, kernel);
         }
+        // NaN comes from the exponentials in any case, and some lanes take longer to look for it.
+        if member == one_pass.largest && unit.reduces("arith.maxnumf", nest.sum_type(0)) {
+            ignore_nan(self.context, kernel);
+        }
         let side = pair.rows;
         let sizes = [
             (ways.near.name, [pair.scores.tile[side], pair.values.tile[block::K]]),
@@ -193,15 +197,31 @@ impl<'c> Connecting<'c> {
     }
 }
 
-/// `exp x` as the power of two of a rounded product.
-fn roughen<'c>(context: &'c Context, kernel: Op<'c>) {
+/// Greatest elements of those that are numbers.
+fn ignore_nan<'c>(context: &'c Context, kernel: Op<'c>) {
+    for op in named(kernel, "arith.maximumf") {
+        let mut b = Builder::before(context, op).with_location(op.location());
+        let results = [op.result(0).ty()];
+        let greatest = b.op("arith.maxnumf", &op.operands(), &results).result(0);
+        op.result(0).replace_with(greatest);
+        op.erase();
+    }
+}
+
+/// The operations of a kernel that have a name.
+fn named<'c>(kernel: Op<'c>, name: &str) -> Vec<Op<'c>> {
     let mut found = Vec::new();
     kernel.walk(&mut |op| {
-        if op.is("math.exp") {
+        if op.is(name) {
             found.push(op);
         }
     });
-    for op in found {
+    found
+}
+
+/// `exp x` as the power of two of a rounded product.
+fn roughen<'c>(context: &'c Context, kernel: Op<'c>) {
+    for op in named(kernel, "math.exp") {
         let (value, ty) = (op.operand(0), op.result(0).ty());
         let mut b = Builder::before(context, op).with_location(op.location());
         let scale = b.number(ty, std::f64::consts::LOG2_E);
