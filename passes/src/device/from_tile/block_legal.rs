@@ -56,9 +56,11 @@ pub(super) fn check_pair<'c>(
         report("has products that do not go together".to_owned(), format!("{why}; {help}"))
     })?;
     let (rows, own) = (pair.rows, pair.own());
-    if of_scores.iter().any(Lying::is_held) || !of_values[pair.values.inputs[rows]].is_held() {
-        let help = "the second product's factor that the first one makes has an empty layout, all others \
-                    say how they lie";
+    let keys = of_scores[pair.scores.inputs[own]].is_held();
+    let other = of_values[pair.values.inputs[own]].is_held();
+    if keys || other || !of_values[pair.values.inputs[rows]].is_held() {
+        let help = "the second product's factor that the first one makes has an empty layout, and so may \
+                    the first one's rows; the others say how they lie";
         return Err(report("has layouts of other inputs".to_owned(), help.to_owned()));
     }
     let brought = [(&pair.scores, scores, &of_scores), (&pair.values, values, &of_values)];
@@ -86,7 +88,10 @@ pub(super) fn check_pair<'c>(
         let input = block.inputs[side];
         tile_bytes(nest, block, side, &lying[input])
     };
-    let queries = bytes(&pair.scores, scores, &of_scores, rows);
+    let queries = match of_scores[pair.scores.inputs[rows]].is_held() {
+        true => 0,
+        false => bytes(&pair.scores, scores, &of_scores, rows),
+    };
     let pieces = brought.map(|(block, nest, lying)| bytes(block, nest, lying, own));
     let (rooms, most) = (pair.scores.rooms(), ways.near.capacity_bytes());
     let all = queries + rooms * (pieces[0] + pieces[1]);

@@ -313,16 +313,20 @@ impl<'s, 'c> Search<'s, 'c> {
         // A depth of several instructions may be interleaved, so that lanes load more of it at once.
         let depths = std::iter::once(pair.scores.clone()).chain(pair.scores.interleave(K));
         let all = depths.flat_map(|scores| ways.iter().map(move |&way| (scores.clone(), way)));
-        let found = all.filter_map(|(scores, way)| self.laid(&pair, &scores, way));
+        let all =
+            all.flat_map(|(scores, way)| [true, false].map(|held| (scores.clone(), way, held)));
+        let found = all.filter_map(|(scores, way, held)| self.laid(&pair, &scores, way, held));
         found.min_by(|one, other| one.cost.cycles.total_cmp(&other.cost.cycles))
     }
 
-    /// The pair with its first product so, and pieces that come in so many stages, perhaps by an engine.
+    /// The pair with its first product so, and pieces that come in so many stages, perhaps by an engine;
+    /// with queries held in registers or near all groups.
     fn laid(
         &self,
         pair: &Pair<'c>,
         scores: &Block<'c>,
         (stages, ahead): (u64, bool),
+        is_held: bool,
     ) -> Option<ChosenPair<'c>> {
         let (own, rows, [first, last]) = (pair.own(), pair.rows, self.nests);
         let has_way = match (stages, ahead) {
@@ -339,8 +343,12 @@ impl<'s, 'c> Search<'s, 'c> {
             accesses::lie(self.banks, nest, block, side, part, free)
         };
         let staged = |block: &Block<'c>| Block { stages, ahead, ..block.clone() };
-        let query = lie(scores, first, rows, &self.facts[0])?;
-        let keys = lie(&staged(&query.block), first, own, &self.facts[0])?;
+        let query = match is_held {
+            true => None,
+            false => Some(lie(scores, first, rows, &self.facts[0])?),
+        };
+        let scores = query.as_ref().map_or(scores, |query| &query.block);
+        let keys = lie(&staged(scores), first, own, &self.facts[0])?;
         let values = lie(&staged(&pair.values), last, own, &self.facts[1])?;
         let comes = |block: &Block<'c>, nest: &Nest<'c>, lying: &Lying| match (stages, ahead) {
             (_, true) => {
@@ -356,21 +364,24 @@ impl<'s, 'c> Search<'s, 'c> {
         let blocks = [keys.block.clone(), values.block.clone()];
         let pair = Pair::new(blocks, self.nests, self.one_pass).ok()?;
         let tiles = [
-            (&pair.scores, &self.facts[0], rows, &query),
-            (&pair.scores, &self.facts[0], own, &keys),
-            (&pair.values, &self.facts[1], own, &values),
+            (&pair.scores, &self.facts[0], rows, query.as_ref()),
+            (&pair.scores, &self.facts[0], own, Some(&keys)),
+            (&pair.values, &self.facts[1], own, Some(&values)),
         ];
         let bytes = tiles.map(|(block, facts, side, laid)| {
+            let Some(laid) = laid else { return 0 };
             let (rows, columns) = block.rows_columns(side, laid.lying.inner);
             rows * columns.next_multiple_of(laid.lying.layout.pitch) * facts.elem_bytes[side]
         });
-        let turns = tiles.map(|(.., laid)| laid.choice.after.taken as f64).iter().sum();
-        let packed = tiles
-            .map(|(block, facts, side, _)| block.packed(side) as f64 * facts.pack_cycles(side));
+        let turns = tiles.map(|(.., laid)| laid.map_or(0, |laid| laid.choice.after.taken) as f64);
+        let turns = turns.iter().sum();
+        let packed = tiles.map(|(block, facts, side, laid)| {
+            laid.map_or(0.0, |_| block.packed(side) as f64 * facts.pack_cycles(side))
+        });
         let cost = self.cost(&pair, bytes, (turns, packed.iter().sum()))?;
         let side = |row: Lying, other: Lying| if rows == M { [row, other] } else { [other, row] };
         Some(ChosenPair {
-            scores: side(query.lying, keys.lying),
+            scores: side(query.map_or(Lying::held(), |query| query.lying), keys.lying),
             values: side(Lying::held(), values.lying),
             ways: self.ways.clone(),
             pair,
@@ -385,7 +396,7 @@ impl<'s, 'c> Search<'s, 'c> {
         &self,
         pair: &Pair<'c>,
         [query, keys, width]: [u64; 3],
-        (near, packed): (f64, f64),
+        (turns, packed): (f64, f64),
     ) -> Option<Cost> {
         let Pair { scores, values, rows } = pair;
         let (own, [facts, _]) = (pair.own(), &self.facts);
@@ -406,12 +417,18 @@ impl<'s, 'c> Search<'s, 'c> {
             (_, true) => ADDRESSES,
             _ => (keys + width).div_ceil(lanes * facts.lane_bytes),
         };
+        // Queries for all of the depth, or those of a step.
+        let queries = match query {
+            0 => parts(scores, *rows, factor) * (scores.tile[K] / scores.quanta()[K]),
+            _ => 0,
+        };
+        let near = if query == 0 { 0 } else { parts(scores, *rows, factor) };
+        // Sums become the factor register by register.
+        let one = (near + parts(scores, own, factor)).max(parts(values, own, factor));
         let held = word(sums(scores), 4)
-            + word(sums(scores), factor)
             + word(sums(values), 4)
-            + parts(scores, M, factor)
-            + parts(scores, N, factor)
-            + parts(values, own, factor)
+            + queries
+            + one
             + ROW_NUMBERS * row.div_ceil(2)
             + staged;
         let given = lanes.next_multiple_of(scores.lanes * facts.partitions as u64);
@@ -443,7 +460,7 @@ impl<'s, 'c> Search<'s, 'c> {
             _ => (facts.latency / resident).max(far),
         };
         let issued = issued.max(power);
-        let busy = issued.max(near) + issued.min(near) / BESIDE;
+        let busy = issued.max(turns) + issued.min(turns) / BESIDE;
         let barriers = if scores.stages > 1 { 1.0 } else { 2.0 };
         let step = busy.max(far).max(waits) + barriers * facts.barrier;
         let steps = (scores.extent(self.nests[0], own) / scores.tile[own]) as f64;
@@ -458,7 +475,7 @@ impl<'s, 'c> Search<'s, 'c> {
         let ends = (values.tile[M] * values.tile[N] * stored + query) as f64 / facts.far;
         let tile = Cost::default()
             .with(Term::Compute, steps * issued)
-            .with(Term::Loads, steps * near)
+            .with(Term::Loads, steps * turns)
             .with(Term::Transfers, steps * far)
             .with(Term::Waits, steps * waits + facts.latency)
             .with(Term::Results, ends)

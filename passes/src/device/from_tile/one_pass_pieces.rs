@@ -1,0 +1,305 @@
+//! The pieces of a softmax in one pass, and how they come to the groups.
+//!
+//! ```text
+//! one room     for i { barrier; bring piece i; barrier; work on it }
+//! registers    piece 0 near; barrier
+//!              for i { fetch piece i + 1 to registers; work on piece i; put the registers to the other room; barrier }
+//! an engine    begin to bring piece 0
+//!              for i { wait for piece i; barrier; begin to bring piece i + 1 to the other room; work on piece i }
+//! ```
+
+use weft_dialects::device::{Move, Scope, build};
+use weft_dialects::ir::{Builder, Type, Val};
+
+use super::block::Blocks;
+use super::block_ahead::Ahead;
+use super::block_fold::{Fold, Part};
+use super::index::{Sum, scf_for, scf_for_carrying, unrolled};
+use super::one_pass::Pass;
+use super::one_pass_rows::{Registers, at_place};
+use super::transfer::{Boxed, Pending, Transfer, Within, alloc, wait};
+use crate::tile::block::{K, M, N, power_of_two_in};
+
+/// The tiles of the inputs.
+struct Near<'c> {
+    /// Near the groups, or in the registers of each.
+    queries: Val<'c>,
+    keys: Val<'c>,
+    values: Val<'c>,
+}
+
+/// Where tiles begin: those of a block, and this group's of the first product.
+struct Starts<'s, 'c> {
+    values: &'s [Sum<'c>],
+    scores: Vec<Sum<'c>>,
+    mine: Vec<Sum<'c>>,
+    group: [Sum<'c>; 2],
+}
+
+impl<'c> Pass<'_, 'c> {
+    /// The code of one block, whose tile begins at `starts`.
+    pub(super) fn write(&self, b: &mut Builder<'c>, starts: &[Sum<'c>]) {
+        let (scores, values, rows, own) = (&self.scores, &self.values, self.rows, self.own());
+        let group = values.group(b);
+        let begin = Sum::default().plus(&group[rows], values.block.group[rows] as i64);
+        let mut first = vec![Sum::number(0); scores.nest.axes.len()];
+        for &[own, read] in &self.one_pass.rows {
+            first[own] = starts[read].clone();
+        }
+        let end = values.moved(b, starts, rows, &begin);
+        let mine = scores.moved(b, &first, rows, &begin);
+        let starts = Starts { values: starts, scores: first, mine, group };
+        let held = self.registers(b);
+        values.start(b, held.made, &end);
+        self.begin_rows(b, &held);
+        let rooms = values.block.rooms();
+        let near = Near {
+            queries: self.queries(b, &starts),
+            keys: scores.rooms_of(b, own, rooms),
+            values: values.rooms_of(b, own, rooms),
+        };
+        let ahead = values.ways.ahead.as_ref().filter(|_| values.block.ahead);
+        let put = values.ways.put.as_ref().filter(|_| values.block.stages > 1);
+        match (ahead, put) {
+            (Some(way), _) => self.by_engine(b, way, &starts, &held, &near),
+            (_, Some(way)) => self.by_registers(b, way, &starts, &held, &near),
+            _ => self.one_by_one(b, &starts, &held, &near),
+        }
+        self.finish(b, &held, &end);
+    }
+
+    /// Each piece is brought when the one before is done.
+    fn one_by_one(
+        &self,
+        b: &mut Builder<'c>,
+        starts: &Starts<'_, 'c>,
+        held: &Registers<'c>,
+        near: &Near<'c>,
+    ) {
+        let own = self.own();
+        let way = &self.values.ways.stage;
+        let ends = [Sum::number(0), Sum::number(self.pieces() as i64)];
+        scf_for(b, &ends[0], &ends[1], 1, |b, step| {
+            let (zero, step) = (Sum::number(0), Sum::value(step));
+            let [keys, values] = self.begins(starts, &step);
+            self.values.barrier(b);
+            self.scores.bring(b, (way, own), &keys, (near.keys, &zero));
+            self.values.bring(b, (way, own), &values, (near.values, &zero));
+            self.values.barrier(b);
+            self.piece(b, starts, held, near, (&step, &zero));
+        });
+    }
+
+    /// The next piece is in registers while one is worked on.
+    fn by_registers(
+        &self,
+        b: &mut Builder<'c>,
+        way: &Move<'c>,
+        starts: &Starts<'_, 'c>,
+        held: &Registers<'c>,
+        near: &Near<'c>,
+    ) {
+        let own = self.own();
+        let ahead = [self.scores.ahead(b, own), self.values.ahead(b, own)];
+        let zero = Sum::number(0);
+        self.fetch(b, &ahead, starts, &zero);
+        self.put(b, way, &ahead, near, &zero);
+        self.values.barrier(b);
+        scf_for(b, &zero, &Sum::number(self.pieces() as i64), 1, |b, step| {
+            let step = Sum::value(step);
+            let next = self.next(b, &step);
+            self.fetch(b, &ahead, starts, &next);
+            // Else the code generator moves these to where they are used.
+            build::barrier(b, Scope::Thread);
+            let rooms = [0, 1].map(|later| self.values.room_of(b, &step, later));
+            self.piece(b, starts, held, near, (&step, &rooms[0]));
+            self.put(b, way, &ahead, near, &rooms[1]);
+            self.values.barrier(b);
+        });
+    }
+
+    fn fetch(
+        &self,
+        b: &mut Builder<'c>,
+        ahead: &[Ahead<'c>; 2],
+        starts: &Starts<'_, 'c>,
+        step: &Sum<'c>,
+    ) {
+        let [keys, values] = self.begins(starts, step);
+        self.scores.fetch_one(b, &ahead[0], &keys);
+        self.values.fetch_one(b, &ahead[1], &values);
+    }
+
+    fn put(
+        &self,
+        b: &mut Builder<'c>,
+        way: &Move<'c>,
+        ahead: &[Ahead<'c>; 2],
+        near: &Near<'c>,
+        room: &Sum<'c>,
+    ) {
+        self.scores.put_one(b, way, &ahead[0], (near.keys, room));
+        self.values.put_one(b, way, &ahead[1], (near.values, room));
+    }
+
+    /// An engine brings the next piece while one is worked on.
+    fn by_engine(
+        &self,
+        b: &mut Builder<'c>,
+        way: &Move<'c>,
+        starts: &Starts<'_, 'c>,
+        held: &Registers<'c>,
+        near: &Near<'c>,
+    ) {
+        let own = self.own();
+        let bring = |b: &mut Builder<'c>, step: &Sum<'c>, room: &Sum<'c>| {
+            let [keys, values] = self.begins(starts, step);
+            let mut tokens = self.scores.bring(b, (way, own), &keys, (near.keys, room));
+            tokens.extend(self.values.bring(b, (way, own), &values, (near.values, room)));
+            tokens
+        };
+        let zero = Sum::number(0);
+        let begun = bring(b, &zero, &zero);
+        let ends = [zero, Sum::number(self.pieces() as i64)];
+        let last = scf_for_carrying(b, &ends[0], &ends[1], 1, &begun, |b, step, begun| {
+            let step = Sum::value(step);
+            let rooms = [0, 1].map(|later| self.values.room_of(b, &step, later));
+            // All groups' parts of this piece are there, and all have read the one before.
+            wait(b, begun);
+            self.values.barrier(b);
+            let next = self.next(b, &step);
+            let tokens = bring(b, &next, &rooms[1]);
+            self.piece(b, starts, held, near, (&step, &rooms[0]));
+            tokens
+        });
+        wait(b, &last);
+    }
+
+    /// How many pieces there are.
+    fn pieces(&self) -> u64 {
+        self.scores.nest.axes[self.one_pass.along[0]].extent / self.values.block.tile[K]
+    }
+
+    /// The piece behind another; behind the last one it comes again, for a branch would cost every step.
+    fn next(&self, b: &mut Builder<'c>, step: &Sum<'c>) -> Sum<'c> {
+        let index = Type::index(b.context());
+        let next = step.clone().plus(&Sum::number(1), 1).emit(b);
+        let most = b.index(self.pieces() as i64 - 1);
+        Sum::value(b.op("arith.minui", &[next, most], &[index]).result(0))
+    }
+
+    /// Where the keys and the values of a piece begin.
+    fn begins(&self, starts: &Starts<'_, 'c>, step: &Sum<'c>) -> [Vec<Sum<'c>>; 2] {
+        let at = Sum::default().plus(step, self.values.block.tile[K] as i64);
+        let (mut scores, mut values) = (starts.scores.clone(), starts.values.to_vec());
+        scores[self.one_pass.along[0]] = at.clone();
+        values[self.one_pass.along[1]] = at;
+        [scores, values]
+    }
+
+    /// The queries near all groups, or this group's in its registers.
+    fn queries(&self, b: &mut Builder<'c>, starts: &Starts<'_, 'c>) -> Val<'c> {
+        let (scores, rows) = (&self.scores, self.rows);
+        if !self.has_queries() {
+            let queries = scores.rooms_of(b, rows, 1);
+            let place = (queries, &Sum::number(0));
+            scores.bring(b, (&scores.ways.stage, rows), &starts.scores, place);
+            return queries;
+        }
+        let held = scores.block.held_input(rows);
+        let (quantum, deep) = (scores.block.quanta()[K], scores.block.deep());
+        let steps = scores.block.tile[K] / quantum;
+        let shape: Vec<u64> = [steps].into_iter().chain(held.shape.iter().copied()).collect();
+        let access = scores.input(rows);
+        let queries = alloc(b, &shape, access.elem(), scores.ways.registers.name);
+        let (run, along) = scores.block.run(scores.nest, access, [rows, K]);
+        let run = if along == K { power_of_two_in(run, scores.block.step_apart()) } else { 1 };
+        unrolled(b, steps / deep, |b, round| {
+            unrolled(b, deep, |b, step| {
+                let k = Sum::default()
+                    .plus(&round, (deep * quantum) as i64)
+                    .plus(&step, scores.block.step_apart() as i64);
+                let at = scores.moved(b, &starts.mine, K, &k);
+                let sides = scores.held_sides(&held);
+                let number = Sum::default().plus(&round, deep as i64).plus(&step, 1);
+                let to =
+                    Boxed { view: at_place(b, queries, &[number]), strides: sides.near.clone() };
+                let from = Boxed {
+                    view: scores.view(b, access, &at),
+                    strides: scores.far(access, &sides),
+                };
+                let limits = scores.limits(b, access, (&sides, [rows, K]), &at);
+                let within = Within { limits, pads: true, run };
+                let moved = Transfer { from: &from, to: &to, sizes: &sides.sizes, within: &within };
+                Pending::default().transfer_within(b, &scores.ways.fetch, moved);
+            });
+        });
+        queries
+    }
+
+    /// Whether queries are held in registers.
+    fn has_queries(&self) -> bool {
+        self.scores.lying(self.rows).is_held()
+    }
+
+    /// The work on a piece whose keys and values are in a room.
+    fn piece(
+        &self,
+        b: &mut Builder<'c>,
+        starts: &Starts<'_, 'c>,
+        held: &Registers<'c>,
+        near: &Near<'c>,
+        (step, room): (&Sum<'c>, &Sum<'c>),
+    ) {
+        let scores = &self.scores;
+        let mut at = starts.mine.clone();
+        at[self.one_pass.along[0]] = Sum::default().plus(step, self.values.block.tile[K] as i64);
+        scores.start(b, held.sums, &at);
+        let fold =
+            |tiles: [Val<'c>; 2], sums: Val<'c>| Fold { group: starts.group.clone(), tiles, sums };
+        let mut tiles = [near.keys; 2];
+        match self.has_queries() {
+            true => self.multiply(b, scores, near.queries, &fold(tiles, held.sums), room),
+            false => {
+                tiles[self.rows] = near.queries;
+                scores.fold(b, &fold(tiles, held.sums), room);
+            }
+        }
+        scores.finish(b, [held.sums, held.stored], &at);
+        self.exponentials(b, held);
+        self.relabel(b, held);
+        let fold = fold([near.values; 2], held.made);
+        self.multiply(b, &self.values, held.factor, &fold, room);
+    }
+
+    /// A factor in registers, for all steps of the instruction along k, times the tile of the other.
+    fn multiply(
+        &self,
+        b: &mut Builder<'c>,
+        blocks: &Blocks<'_, 'c>,
+        factor: Val<'c>,
+        fold: &Fold<'c>,
+        room: &Sum<'c>,
+    ) {
+        let (own, block) = (self.own(), &blocks.block);
+        let (quantum, deep) = (block.quanta()[K], block.deep());
+        unrolled(b, block.tile[K] / quantum / deep, |b, round| {
+            let begin = Sum::default().plus(&round, (deep * quantum) as i64);
+            let whole =
+                (block.at_once(own) == deep).then(|| blocks.part(b, fold, own, &begin, room));
+            unrolled(b, deep, |b, step| {
+                let at = begin.clone().plus(&step, block.step_apart() as i64);
+                let number = Sum::default().plus(&round, deep as i64).plus(&step, 1);
+                let mut parts = [M, N].map(|side| match (side == self.rows, whole) {
+                    (true, _) => Part { memref: factor, step: Some(number.clone()) },
+                    (_, Some(memref)) => Part { memref, step: (deep > 1).then(|| step.clone()) },
+                    (_, None) => Part { memref: factor, step: None },
+                });
+                if whole.is_none() {
+                    parts[own].memref = blocks.part(b, fold, own, &at, room);
+                }
+                blocks.invoke(b, &parts, fold.sums);
+            });
+        });
+    }
+}

@@ -1,0 +1,336 @@
+//! What lanes do to the rows of a softmax in one pass: in registers, on operands of the products' sums.
+//!
+//! A number of a row is an operand of the sums that has one value along it, so lanes find it where they have
+//! the row's elements.
+
+use std::collections::HashMap;
+
+use weft_dialects::device::build;
+use weft_dialects::ir::{Block as Body, Builder, Mapping, Val, attr, ty};
+
+use super::block::Blocks;
+use super::body::write_body;
+use super::index::{Sum, unrolled_all};
+use super::one_pass::Pass;
+use super::transfer::{Pending, alloc, first};
+use super::view::View;
+use crate::math::POWER;
+use crate::nest::{Nest, copy_constants};
+use crate::tile::block::{K, M, N};
+use crate::tile::one_pass::{OnePass, lowest_of};
+
+/// What a group has in registers.
+pub(super) struct Registers<'c> {
+    /// The first product's sums, and what becomes of them.
+    pub sums: Val<'c>,
+    pub stored: Val<'c>,
+    /// The exponentials, where the second product takes them in another type.
+    pub narrow: Val<'c>,
+    /// The same, as its factor.
+    pub factor: Val<'c>,
+    /// The second product's sums.
+    pub made: Val<'c>,
+    rows: Rows<'c>,
+}
+
+/// Numbers of each row, as operands of the sums that have one value along it.
+struct Rows<'c> {
+    greatest: Val<'c>,
+    before: Val<'c>,
+    /// The greatest of a piece, in the lanes that found it.
+    found: Val<'c>,
+    weight: Val<'c>,
+    total: Val<'c>,
+    /// The greatest times the scale of exponents.
+    scaled: Val<'c>,
+}
+
+impl<'c> Pass<'_, 'c> {
+    /// The rows before the first piece.
+    pub(super) fn begin_rows(&self, b: &mut Builder<'c>, held: &Registers<'c>) {
+        let lowest = lowest_of(self.nests[self.one_pass.largest]).unwrap_or(0.0);
+        // As low as it may be for its product with the scale to be a number; no score is.
+        let begin = self.scale.map_or(lowest, |scale| lowest / (2.0 * scale.abs().max(1.0)));
+        self.fill(b, held.rows.greatest, begin);
+        if let Some(scale) = self.scale {
+            self.fill(b, held.rows.scaled, begin * scale);
+        }
+        self.fill(b, held.rows.total, 0.0);
+    }
+
+    /// Registers of a group.
+    pub(super) fn registers(&self, b: &mut Builder<'c>) -> Registers<'c> {
+        let (scores, values) = (&self.scores, &self.values);
+        let memory = scores.ways.registers.name;
+        let of_scores = scores.block.held_output(scores.nest.inputs.len());
+        let sums = alloc(b, &of_scores.shape, scores.nest.sum_type(0), memory);
+        let stored = scores.room_for_stored(b, sums);
+        let elem = values.input(self.rows).elem();
+        let exponential = self.nests[self.one_pass.shifted].outputs[0].elem();
+        let narrow = match elem == exponential {
+            true => sums,
+            false => alloc(b, &of_scores.shape, elem, memory),
+        };
+        let factor = alloc(b, &self.factor_shape(), elem, memory);
+        let of_values = values.block.held_output(values.nest.inputs.len());
+        let made = alloc(b, &of_values.shape, values.nest.sum_type(0), memory);
+        let mut row = || alloc(b, &self.row_shape(), exponential, memory);
+        let rows = Rows {
+            greatest: row(),
+            before: row(),
+            found: row(),
+            weight: row(),
+            total: row(),
+            scaled: row(),
+        };
+        Registers { sums, stored, narrow, factor, made, rows }
+    }
+
+    /// Operands of the factor for every step of the instruction along a piece.
+    fn factor_shape(&self) -> Vec<u64> {
+        let mut shape = self.values.block.held_input(self.rows).shape;
+        shape.insert(0, self.values.block.tile[K] / self.values.block.quanta()[K]);
+        shape
+    }
+
+    /// An operand of the sums for each that a group has along its rows.
+    fn row_shape(&self) -> Vec<u64> {
+        let counts = self.scores.block.repeats(self.rows).into_iter().map(|(count, _)| count);
+        counts.chain(self.operand_shape()).collect()
+    }
+
+    /// An operand of the sums.
+    fn operand_shape(&self) -> Vec<u64> {
+        let held = self.scores.block.held_output(self.scores.nest.inputs.len());
+        let sides = [M, N].map(|side| self.scores.block.repeats(side).len());
+        held.shape[sides[0] + sides[1]..].to_vec()
+    }
+
+    fn fill(&self, b: &mut Builder<'c>, memref: Val<'c>, number: f64) {
+        let (view, shape) = (first(b, memref), ty::shape(memref.ty()).unwrap_or_default());
+        let elem = ty::elem(memref.ty()).expect("it was allocated");
+        let number = attr::of_float(b.context(), elem, number);
+        Pending::default().fill(b, &self.scores.ways.fill, &view, &shape, number);
+    }
+
+    /// The exponentials of a piece, and what they change of what was summed up.
+    pub(super) fn exponentials(&self, b: &mut Builder<'c>, held: &Registers<'c>) {
+        let OnePass { largest, shifted, total, score, .. } = *self.one_pass;
+        let [largest, shifted, total] = [largest, shifted, total].map(|member| self.nests[member]);
+        let rows = &held.rows;
+        let lowest = lowest_of(largest).unwrap_or(0.0);
+        self.fill(b, rows.found, lowest);
+        self.each_score(b, &mut |b, element, row| {
+            let found = row(b, rows.found);
+            let own = [element(b, held.stored), found.clone()];
+            self.lanes(b, &own, found, &|b, args| plain(b, largest.body, args));
+        });
+        self.each_row(b, &mut |b, row| {
+            let [greatest, before, found] =
+                [rows.greatest, rows.before, rows.found].map(|own| row(b, own));
+            let weight = row(b, rows.weight);
+            let last = match self.scale {
+                Some(_) => row(b, rows.scaled),
+                None => greatest.clone(),
+            };
+            self.lanes(b, &[last.clone()], before.clone(), &|_, args| args[0]);
+            self.along_rows(b, largest, found, greatest.clone());
+            if let Some(scale) = self.scale {
+                self.lanes(b, &[greatest], last.clone(), &|b, args| {
+                    let scale = b.number(args[0].ty(), scale);
+                    product(b, &[args[0], scale])
+                });
+            }
+            self.lanes(b, &[before, last], weight.clone(), &|b, args| {
+                if self.scale.is_some() {
+                    let ty = [args[0].ty()];
+                    let less = b.op("arith.subf", args, &ty).result(0);
+                    return b.op(POWER, &[less], &ty).result(0);
+                }
+                let mut values = vec![None; shifted.body.args().len()];
+                (values[score], values[1 - score]) = (Some(args[0]), Some(args[1]));
+                wide(b, shifted.body, score, &values)
+            });
+            let total = row(b, rows.total);
+            self.lanes(b, &[total.clone(), weight], total, &product);
+        });
+        self.each_score(b, &mut |b, element, row| {
+            let greatest = if self.scale.is_some() { rows.scaled } else { rows.greatest };
+            let (stored, greatest) = (element(b, held.stored), row(b, greatest));
+            let exponential = element(b, held.sums);
+            self.lanes(b, &[stored, greatest], exponential.clone(), &|b, args| {
+                if let Some(scale) = self.scale {
+                    return scaled_power(b, args, scale);
+                }
+                let mut values = vec![args[0]; 2];
+                values[1 - score] = args[1];
+                plain(b, shifted.body, &values)
+            });
+            let own = row(b, rows.total);
+            self.lanes(b, &[exponential.clone(), own.clone()], own, &|b, args| {
+                plain(b, total.body, args)
+            });
+            if held.narrow != held.sums {
+                let narrow = element(b, held.narrow);
+                let elem = ty::elem(held.narrow.ty()).expect("it was allocated");
+                self.lanes(b, &[exponential], narrow, &|b, args| {
+                    b.op("arith.truncf", &[args[0]], &[elem]).result(0)
+                });
+            }
+        });
+        self.each_value(b, &mut |b, element, row| {
+            let (made, weight) = (element(b, held.made), row(b, rows.weight));
+            self.lanes(b, &[made.clone(), weight], made, &product);
+        });
+    }
+
+    /// What is summed up becomes the result.
+    pub(super) fn finish(&self, b: &mut Builder<'c>, held: &Registers<'c>, at: &[Sum<'c>]) {
+        let total = self.nests[self.one_pass.total];
+        let rows = &held.rows;
+        // The weights are no longer needed.
+        self.fill(b, rows.weight, 0.0);
+        self.each_row(b, &mut |b, row| {
+            let [own, whole] = [rows.total, rows.weight].map(|memref| row(b, memref));
+            self.along_rows(b, total, own, whole.clone());
+            if let Some(epilogue) = &total.epilogue {
+                self.lanes(b, &[whole.clone()], whole, &|b, args| plain(b, epilogue.body, args));
+            }
+        });
+        self.each_value(b, &mut |b, element, row| {
+            let (made, whole) = (element(b, held.made), row(b, rows.weight));
+            self.lanes(b, &[made.clone(), whole], made, &|b, args| {
+                b.op(self.one_pass.by, args, &[args[0].ty()]).result(0)
+            });
+        });
+        self.values.finish_and_store(b, held.made, at);
+    }
+
+    /// `body` for each operand of the scores; it is given where an operand is in registers of the sums'
+    /// form, and in those of rows.
+    fn each_score(&self, b: &mut Builder<'c>, body: &mut EachOperand<'_, 'c>) {
+        self.each(b, &self.scores, body);
+    }
+
+    /// The same for the second product's sums.
+    fn each_value(&self, b: &mut Builder<'c>, body: &mut EachOperand<'_, 'c>) {
+        self.each(b, &self.values, body);
+    }
+
+    fn each(&self, b: &mut Builder<'c>, blocks: &Blocks<'_, 'c>, body: &mut EachOperand<'_, 'c>) {
+        blocks.each_operand(b, &mut |b, places| {
+            let all: Vec<Sum<'c>> = places.iter().flatten().cloned().collect();
+            let row = places[self.rows].clone();
+            body(b, &|b, memref| at_place(b, memref, &all), &|b, memref| at_place(b, memref, &row));
+        });
+    }
+
+    /// `body` for each operand that a group has along its rows.
+    fn each_row(
+        &self,
+        b: &mut Builder<'c>,
+        body: &mut dyn FnMut(&mut Builder<'c>, &dyn Fn(&mut Builder<'c>, Val<'c>) -> View<'c>),
+    ) {
+        let counts: Vec<u64> =
+            self.scores.block.repeats(self.rows).into_iter().map(|(count, _)| count).collect();
+        unrolled_all(b, &counts, &mut |b, place| {
+            body(b, &|b, memref| at_place(b, memref, place));
+        });
+    }
+
+    /// What lanes do to operands of the sums' form.
+    fn lanes(
+        &self,
+        b: &mut Builder<'c>,
+        reads: &[View<'c>],
+        made: View<'c>,
+        body: &dyn Fn(&mut Builder<'c>, &[Val<'c>]) -> Val<'c>,
+    ) {
+        let elements = self.operand_shape().iter().product();
+        let applied = build::apply(b, self.unit, elements, reads, &[made]);
+        let mut inside = b.into_block(applied);
+        let value = body(&mut inside, &applied.args());
+        build::yield_values(&mut inside, &[value]);
+    }
+
+    /// Folds an operand along its rows, together with what the other one has.
+    fn along_rows(&self, b: &mut Builder<'c>, fold: &Nest<'c>, from: View<'c>, to: View<'c>) {
+        let fold = crate::tile::combine(fold).expect("it was checked").op.name();
+        let elem = ty::elem(to.memref.ty()).expect("it was allocated");
+        let shape = self.operand_shape();
+        let along = self.scores.block.sum_dim(self.own()).expect("the instruction has the side");
+        let elements = shape.iter().product();
+        let block = build::combine_along(b, self.unit, (elements, along), from, to);
+        let mut inside = b.into_block(block);
+        let value = inside.op(fold, &block.args(), &[elem]).result(0);
+        build::yield_values(&mut inside, &[value]);
+    }
+}
+
+/// What is done for an operand, given where it is in registers, and its rows in others.
+type EachOperand<'f, 'c> = dyn FnMut(
+        &mut Builder<'c>,
+        &dyn Fn(&mut Builder<'c>, Val<'c>) -> View<'c>,
+        &dyn Fn(&mut Builder<'c>, Val<'c>) -> View<'c>,
+    ) + 'f;
+
+/// The view of an operand in registers.
+pub(super) fn at_place<'c>(b: &mut Builder<'c>, memref: Val<'c>, place: &[Sum<'c>]) -> View<'c> {
+    let mut view = first(b, memref);
+    for (index, place) in view.indices.iter_mut().zip(place) {
+        *index = place.emit(b);
+    }
+    view
+}
+
+/// A scalar body on its first arguments.
+fn plain<'c>(b: &mut Builder<'c>, body: Body<'c>, args: &[Val<'c>]) -> Val<'c> {
+    let mut values: Vec<Option<Val<'c>>> = args.iter().copied().map(Some).collect();
+    values.resize(body.args().len(), None);
+    write_body(b, body, &values, &[], None, &HashMap::new())[0]
+}
+
+/// The same on an argument that is widened already, where the body begins with that.
+fn wide<'c>(
+    b: &mut Builder<'c>,
+    body: Body<'c>,
+    arg: usize,
+    values: &[Option<Val<'c>>],
+) -> Val<'c> {
+    let mut map = Mapping::default();
+    for (old, new) in body.args().into_iter().zip(values) {
+        if let Some(new) = new {
+            map.set(old, *new);
+        }
+    }
+    copy_constants(b, body, &mut map);
+    for op in body.ops() {
+        if op.is("linalg.yield") {
+            return map.get(op.operand(0));
+        }
+        match values[arg].filter(|_| op.is("arith.extf") && op.operand(0) == body.arg(arg)) {
+            Some(value) => map.set(op.result(0), value),
+            None => {
+                b.clone_op(op, &mut map);
+            }
+        }
+    }
+    unreachable!("a body yields")
+}
+
+/// `2^(c x - m)`, rounded once before the power.
+fn scaled_power<'c>(b: &mut Builder<'c>, args: &[Val<'c>], scale: f64) -> Val<'c> {
+    let ty = [args[1].ty()];
+    let x = match args[0].ty() == ty[0] {
+        true => args[0],
+        false => b.op("arith.extf", &[args[0]], &ty).result(0),
+    };
+    let scale = b.number(ty[0], scale);
+    let less = b.op("arith.negf", &[args[1]], &ty).result(0);
+    let exponent = b.op("math.fma", &[x, scale, less], &ty).result(0);
+    b.op(POWER, &[exponent], &ty).result(0)
+}
+
+fn product<'c>(b: &mut Builder<'c>, args: &[Val<'c>]) -> Val<'c> {
+    b.op("arith.mulf", args, &[args[0].ty()]).result(0)
+}
