@@ -166,6 +166,11 @@ fn expected(shape: Shape, form: Form, inputs: &[Vec<f64>; 4]) -> Vec<f64> {
 
 /// Runs the threads of the one kernel on the host and holds what they give against the formula.
 fn holds(machine: &str, shape: Shape, form: Form, elem: &str) {
+    runs(machine, shape, form, elem, None);
+}
+
+/// The same with other words for the tiles of both products; gives the device program.
+fn runs(machine: &str, shape: Shape, form: Form, elem: &str, edit: Option<[&str; 2]>) -> String {
     let Shape { heads, rows, keys, depth, width } = shape;
     let context = weft::context();
     let mut unit = unit(&context, machine, &text(shape, form, elem));
@@ -179,7 +184,15 @@ fn holds(machine: &str, shape: Shape, form: Form, elem: &str) {
             *number = f64::NEG_INFINITY;
         }
     }
-    unit.lower(Stage::Device).unwrap_or_else(|error| panic!("{machine}, {shape:?}: {error}"));
+    let lowered = match edit {
+        None => unit.lower(Stage::Device),
+        Some(edit) => {
+            unit.lower(Stage::Tile).expect("the machine can do it");
+            unit = of_tile(&context, machine, &edited(&unit.module().text(), edit));
+            unit.lower(Stage::Device)
+        }
+    };
+    lowered.unwrap_or_else(|error| panic!("{machine}, {shape:?}, {edit:?}: {error}"));
     let ops = unit.module().body(0).map(|block| block.ops()).unwrap_or_default();
     let kernels: Vec<_> = ops.into_iter().filter_map(Program::of).collect();
     let [kernel] = &kernels[..] else { panic!("{machine}, {shape:?}: not one kernel") };
@@ -200,9 +213,40 @@ fn holds(machine: &str, shape: Shape, form: Form, elem: &str) {
         let apart = (got - wanted).abs();
         assert!(
             none || apart < near * 2.0,
-            "{machine}, {shape:?}, {form:?}: {at} is {got}, not {wanted}"
+            "{machine}, {shape:?}, {form:?}, {edit:?}: {at} is {got}, not {wanted}"
         );
     }
+    text
+}
+
+/// A program of stage `tile` in which the two products of a group that hands over in registers have other
+/// tiles, layouts and schedules.
+fn edited(text: &str, edit: [&str; 2]) -> String {
+    let mut edit = edit.into_iter();
+    let mut change = |line: &str| {
+        let compute = line.contains("tile.compute") && line.contains(" axes [");
+        let begin = line.find(" tiles [").filter(|_| compute)?;
+        let end = line.find(" because").or_else(|| line.find(" : (")).expect("there are types");
+        Some(format!("{} {}{}", &line[..begin], edit.next()?, &line[end..]))
+    };
+    let (mut in_group, mut out) = (false, String::new());
+    for line in text.lines() {
+        if line.contains("tile.kernel @") {
+            in_group = line.contains("_near");
+        }
+        let changed = if in_group { change(line) } else { None };
+        out.push_str(&changed.unwrap_or_else(|| line.to_owned()));
+        out.push('\n');
+    }
+    assert!(edit.next().is_none(), "there are two products");
+    out
+}
+
+fn of_tile<'c>(context: &'c weft_dialects::ir::Context, machine: &str, text: &str) -> Unit<'c> {
+    let module = parse(context, text).expect("the text is right");
+    let device = Device::Named(machine.to_owned());
+    let options = Options { device, jobs: 1, ..Options::default() };
+    Unit::from_module(context, module, Rc::default(), options).expect("the module is good")
 }
 
 const PLAIN: Form = Form { turned: false, masked: false };
@@ -226,10 +270,50 @@ fn wavefronts_go_through_rows_in_one_pass() {
     holds("mi300x", ragged, Form { turned: true, masked: true }, "bf16");
 }
 
+/// Tiles, layouts and stages are what the text says, and change nothing but the code.
+#[test]
+fn the_text_decides_how_pieces_come() {
+    let shape = Shape { heads: 2, rows: 64, keys: 128, depth: 64, width: 64 };
+    let form = Form { turned: true, masked: true };
+    let scores = r#"tiles [#tile.rtile<"smem"[1, 64, 32, 64]>, #tile.rtile<"reg"[1, 16, 32, 16]>]"#;
+    let values = r#"tiles [#tile.rtile<"smem"[1, 64, 64, 32]>, #tile.rtile<"reg"[1, 16, 64, 16]>]"#;
+    let near = "layouts [array<i64: 3, 72>, array<i64: 3, 72>]";
+    let held = "layouts [array<i64>, array<i64: 3, 72>]";
+    let turned = "layouts [array<i64>, array<i64: 3, 40>]";
+    let natural = "layouts [array<i64>, array<i64: 2, 72>]";
+    let ahead = "schedule <ahead = @stage_ahead, stages = 2>";
+    let cases = [
+        [(near, ""), (turned, "")],
+        [(held, ""), (natural, "")],
+        [(held, "schedule <interleave = [3]>"), (natural, "schedule <interleave = [2]>")],
+        [(near, "schedule <stages = 3>"), (turned, "schedule <stages = 3>")],
+        [(held, ahead), (natural, ahead)],
+    ];
+    let mut programs: Vec<String> = Vec::new();
+    for [first, last] in cases {
+        let words = [(scores, first), (values, last)]
+            .map(|(tiles, (layouts, schedule))| format!("{tiles} {layouts} {schedule}"));
+        let program = runs("a100", shape, form, "f16", Some([&words[0], &words[1]]));
+        assert!(!programs.contains(&program), "{words:?} change nothing");
+        programs.push(program);
+    }
+}
+
 #[test]
 fn code_of_one_pass_assembles() {
-    let shape = Shape { heads: 12, rows: 512, keys: 512, depth: 64, width: 64 };
-    for (name, turned) in [("a100", false), ("h200", true), ("mi250x", false), ("mi300x", true)] {
+    let short = Shape { heads: 12, rows: 512, keys: 512, depth: 64, width: 64 };
+    let long = Shape { heads: 48, rows: 4096, keys: 4096, depth: 128, width: 128 };
+    let half = Shape { depth: 64, width: 64, ..long };
+    let cases = [
+        ("a100", false, short),
+        ("a100", true, half),
+        ("a100", true, long),
+        ("h200", true, half),
+        ("h200", true, long),
+        ("mi250x", false, short),
+        ("mi300x", true, long),
+    ];
+    for (name, turned, shape) in cases {
         let context = weft::context();
         let mut unit = unit(&context, name, &text(shape, Form { turned, masked: false }, "f16"));
         unit.lower(Stage::Device).unwrap_or_else(|error| panic!("{name}: {error}"));

@@ -32,8 +32,8 @@ const PIECES: [u64; 4] = [16, 32, 64, 128];
 /// Registers for a number of each row: the greatest one and the one before, the sum, and a weight.
 const ROW_NUMBERS: u64 = 4;
 
-/// Registers for addresses of what an engine copies.
-const ADDRESSES: u64 = 16;
+/// Registers for the addresses of what an engine copies at once: of the memory behind and of the near one.
+const ADDRESS_WORDS: u64 = 3;
 
 /// What part of its cycles something adds that is done beside what takes longer, with two groups in a
 /// part of a unit: an estimate, as that of `facts.rs`.
@@ -414,7 +414,8 @@ impl<'s, 'c> Search<'s, 'c> {
         let row = scores.slots(scores.output()) * scores.counts()[*rows];
         let staged = match (scores.stages, scores.ahead) {
             (1, _) => 0,
-            (_, true) => ADDRESSES,
+            // A copy has an address at either end.
+            (_, true) => ADDRESS_WORDS * (keys + width).div_ceil(lanes * scores.access_bytes),
             _ => (keys + width).div_ceil(lanes * facts.lane_bytes),
         };
         // Queries for all of the depth, or those of a step.
@@ -423,9 +424,10 @@ impl<'s, 'c> Search<'s, 'c> {
             _ => 0,
         };
         let near = if query == 0 { 0 } else { parts(scores, *rows, factor) };
-        // Sums become the factor register by register.
         let one = (near + parts(scores, own, factor)).max(parts(values, own, factor));
         let held = word(sums(scores), 4)
+            // Sums become the factor one by one: half of it is there while others still are.
+            + word(sums(scores), factor) / 2
             + word(sums(values), 4)
             + queries
             + one
