@@ -1,5 +1,5 @@
-"""What an analysis of assembly says of GPU kernels: weft's products and convolutions, beside products of another
-compiler.
+"""What an analysis of assembly says of GPU kernels: weft's products, convolutions and attention, beside products and
+attention of another compiler.
 
 The analysis is a script that takes files of PTX or AMDGCN and `--json OUT`, and gives for each kernel the share of
 the chip's peak that its main loop is bound to (`bound`) and that it reaches in a simulation of one part of a unit
@@ -9,7 +9,8 @@ the chip's peak that its main loop is bound to (`bound`) and that it reaches in 
         --out bench/results/gpu/static.json
 
 BIN holds `ptxas`, `ptxas-blackwell` for Hopper if there is one, and `nvdisasm`; that of `--volta` reads sm_70. DIR holds
-another compiler's kernels, `CHIP.gemm.TYPE.NAME.ptx` or `.amdgcn`, in several sizes of tiles: the best of each type is kept.
+another compiler's kernels, `CHIP.gemm.TYPE.NAME.ptx` or `.amdgcn`, and `CHIP.attn64.` and `CHIP.attn128.` so, in several
+sizes of tiles: the best of each type is kept.
 """
 
 import argparse
@@ -21,11 +22,16 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).parent / "models"))
+from attention import attention  # noqa: E402
+
 PRODUCT = "C[m,n] += A[m,k] * B[k,n]"
 SHAPES = [(4096, 4096, 4096), (1024, 4096, 1024), (8192, 8192, 512), (300, 1000, 700)]
 # Channels and pixels of a side of the convolutions by 3 x 3 of ResNet-50, 32 images with a border around them.
 PIXELS = "y[n,h,w,o] += x[n,h+r,w+s,c] * f[r,s,c,o]"
 SIDES = [(64, 56), (128, 28), (256, 14), (512, 7)]
+# Heads and rows of attention, and how wide heads are.
+ATTENTION, WIDTHS = (48, 4096), [64, 128]
 CHIPS = ["h200", "a100", "v100", "mi300x", "mi250x"]
 COMMAND = "python bench/gpu_static.py --analysis ANALYSIS --tools BIN --volta BIN --beside DIR --out bench/results/gpu/static.json"
 KEPT = ["of", "bound", "sched", "limit", "regs", "spills", "shared", "blocks_per_sm", "mix"]
@@ -48,9 +54,19 @@ def kernels():
 def emit(weft, chip, elem, kernel, folder):
     """The assembly of one kernel, and what a launch of it asks for."""
     name, expression, sizes = kernel
+    return written([weft, "kernel", expression, "--shape", sizes, "--dtype", elem], chip, f"{chip}.{elem}.{name}", folder)
+
+
+def emit_attention(weft, chip, elem, width, folder):
+    """The same of attention, which is one kernel where it has instructions that keep its rows in registers."""
+    model = folder / f"attention.{elem}.{width}.mlir"
+    model.write_text(attention(*ATTENTION, width, elem))
+    return written([weft, "compile", model, "--no-cache"], chip, f"{chip}.{elem}.attention-{width}", folder)
+
+
+def written(command, chip, name, folder):
     form = "amdgcn" if chip.startswith("mi") else "ptx"
-    path = folder / f"{chip}.{elem}.{name}.{form}"
-    command = [weft, "kernel", expression, "--shape", sizes, "--dtype", elem]
+    path = folder / f"{name}.{form}"
     subprocess.run(command + ["--device", chip, "--emit", form, "-o", path], check=True, stderr=subprocess.DEVNULL)
     asked = re.search(r"// launch \S+ threads \d+ groups \d+ shared (\d+)", path.read_text())
     if asked:
@@ -96,8 +112,13 @@ def main():
         for chip in CHIPS:
             files = [emit(args.weft, chip, elem, kernel, pathlib.Path(folder)) for elem in types(chip) for kernel in kernels()]
             own = [row | {"by": "weft"} for row in analysed(args, chip, files, "expression_0(_1)?$")]
-            others = sorted(args.beside.glob(f"{chip}.gemm*.[pa]*")) if args.beside else []
-            beside = [row | {"by": "beside"} for row in (best(analysed(args, chip, others, "")) if others else [])]
+            if chip != "v100":
+                files = [emit_attention(args.weft, chip, elem, width, pathlib.Path(folder)) for elem in types(chip) for width in WIDTHS]
+                own += [row | {"by": "weft"} for row in analysed(args, chip, files, "")]
+            beside = []
+            for kind in ["gemm", *(f"attn{width}" for width in WIDTHS)]:
+                others = sorted(args.beside.glob(f"{chip}.{kind}.*.[pa]*")) if args.beside else []
+                beside += [row | {"by": "beside"} for row in (best(analysed(args, chip, others, "")) if others else [])]
             for row in own + beside:
                 rows.append({"chip": chip, "by": row["by"], "file": row["file"]} | {key: row.get(key) for key in KEPT})
                 print(f"{row['by']:7} {row['file']:44} bound {row.get('bound') or 0:.3f} sched {row.get('sched') or 0:.3f}")

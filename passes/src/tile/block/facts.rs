@@ -175,6 +175,11 @@ impl Facts {
         block.tile[side] * block.tile[K] * self.elem_bytes[side]
     }
 
+    /// Turns of banks to store the tile of an input, without conflicts.
+    pub(super) fn stored(&self, block: &Block<'_>, side: usize) -> f64 {
+        self.own(block, side) as f64 / self.row
+    }
+
     /// Bytes of a block in the shared memory.
     pub(super) fn bytes(&self, block: &Block<'_>) -> u64 {
         self.own(block, M) + self.own(block, N)

@@ -374,7 +374,9 @@ impl<'s, 'c> Search<'s, 'c> {
             rows * columns.next_multiple_of(laid.lying.layout.pitch) * facts.elem_bytes[side]
         });
         let turns = tiles.map(|(.., laid)| laid.map_or(0, |laid| laid.choice.after.taken) as f64);
-        let turns = turns.iter().sum();
+        // Queries are stored once.
+        let once = query.as_ref().map_or(0.0, |_| self.facts[0].stored(&pair.scores, rows));
+        let turns = turns.iter().sum::<f64>() - once;
         let packed = tiles.map(|(block, facts, side, laid)| {
             laid.map_or(0.0, |_| block.packed(side) as f64 * facts.pack_cycles(side))
         });
