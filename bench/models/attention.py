@@ -9,8 +9,8 @@ PRODUCT = """  %{name} = linalg.generic {{indexing_maps = [#q, #{other}, #o], it
   ^bb0(%x: {elem}, %y: {elem}, %a: f32):
     %xw = arith.extf %x : {elem} to f32
     %yw = arith.extf %y : {elem} to f32
-    %p = arith.mulf %xw, %yw : f32
-    %t = arith.addf %a, %p : f32
+    %u = arith.mulf %xw, %yw : f32
+    %t = arith.addf %a, %u : f32
     linalg.yield %t : f32
   }} -> {result}
 """
