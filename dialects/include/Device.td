@@ -701,9 +701,19 @@ def Device_ApplyOp : Device_Op<"apply", [AttrSizedOperandSegments, SingleBlock]>
 }
 
 def Device_LaneOp : Device_Op<"lane", [Pure, HasParent<"ApplyOp">]> {
-  let summary = "The number of the lane, from zero";
+  let summary = "The number of the lane, or of its element along a dimension, from zero";
+  let description = [{
+    ```mlir
+    %lane = device.lane
+    %column = device.lane along 1
+    ```
+
+    With `along` the operation around is on whole operands of an instruction, and the number is the place of
+    the element along that dimension of the operand.
+  }];
+  let arguments = (ins OptionalAttr<I64Attr>:$along);
   let results = (outs Index:$result);
-  let assemblyFormat = "attr-dict";
+  let assemblyFormat = "(`along` $along^)? attr-dict";
   let hasVerifier = 0;
 }
 

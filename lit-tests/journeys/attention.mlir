@@ -30,10 +30,10 @@
 // device: one kernel. What was summed up is corrected whenever a greater element is found.
 
 //   DEVICE: device.kernel @{{.+}} tasks {{.+}} groups
-//   DEVICE:   device.fill {{.+}} value -3.40282347E+38
+//   DEVICE:   device.fill {{.+}} value 0.0
 //   DEVICE:   scf.for
 //   DEVICE:     device.invoke @mma_m16n8k16_f16
-//   DEVICE:     arith.maximumf
+//   DEVICE:     arith.maxnumf
 //   DEVICE:     device.combine @valu lanes 128 along 1
 //   DEVICE:     math.exp2
 //   DEVICE:     math.exp2

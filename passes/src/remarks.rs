@@ -22,6 +22,11 @@ impl Refused {
         Self { rule, why: why.into(), values: None }
     }
 
+    /// The rule's name.
+    pub fn rule(&self) -> &'static str {
+        self.rule
+    }
+
     /// The two values that disagree.
     pub fn met(self, values: impl Into<String>) -> Self {
         Self { values: Some(values.into()), ..self }

@@ -38,6 +38,13 @@ pub fn lane<'c>(b: &mut Builder<'c>) -> Val<'c> {
     b.op("device.lane", &[], &[index]).result(0)
 }
 
+/// `device.lane along dim`.
+pub fn lane_along<'c>(b: &mut Builder<'c>, dim: usize) -> Val<'c> {
+    let index = Type::index(b.context());
+    let along = [("along", attr::of_int(b.context(), dim as i64))];
+    b.op_with("device.lane", &[], &[index], &along, 0).result(0)
+}
+
 /// `device.alloc : ty`.
 pub fn alloc<'c>(b: &mut Builder<'c>, ty: Type<'c>) -> Val<'c> {
     b.op("device.alloc", &[], &[ty]).result(0)

@@ -60,4 +60,22 @@ impl Nest<'_> {
         now.iter_mut().for_each(cut);
         now
     }
+
+    /// The same with the fastest `points` of an axis as one of its own, behind it.
+    pub fn cut_off(&self, axis: usize, points: u64) -> Self {
+        let mut nest = self.clone();
+        nest.split(axis, points);
+        let place = axis + 1;
+        if let Some(own) = nest.axes.pop() {
+            nest.axes.insert(place, own);
+        }
+        for access in nest.accesses_mut() {
+            for index in &mut access.index {
+                if let Some(own) = index.coefficients.pop() {
+                    index.coefficients.insert(place, own);
+                }
+            }
+        }
+        nest
+    }
 }

@@ -186,7 +186,7 @@ impl<'c> Writing<'c> {
     fn op(&mut self, around: &Around<'_, 'c>, op: Op<'c>) -> Result<(), InterpretError> {
         let reg = match op.name() {
             "arith.constant" => self.constant(op)?,
-            "device.lane" => self.scope.index(0),
+            "device.lane" if op.attr("along").is_none() => self.scope.index(0),
             "memref.load" => {
                 let memref = around.memrefs[&op.operand(0)];
                 let at = self.parts.tables.iter().position(|&table| table == memref);

@@ -53,6 +53,11 @@ pub struct OnePass {
     pub factor: usize,
     /// Axes of the first product and of the second that are the same: those of rows.
     pub rows: Vec<[usize; 2]>,
+    /// Other axes of rows of the first product, with the elements between two of their points: the second one
+    /// has some of them as one, or one of them as some.
+    pub others: Vec<(usize, i64)>,
+    /// The axes of rows of the second product, and the elements of its factor between two of their points.
+    pub steps: Vec<(usize, i64)>,
     /// The axis along a row in both.
     pub along: [usize; 2],
 }
@@ -105,8 +110,9 @@ impl OnePass {
             return Err(why);
         }
         let (made, read) = (&nests[scores].outputs[0], &nests[values].inputs[factor]);
-        let (rows, along) = same_axes((nests[scores], made), (nests[values], read))
-            .ok_or("the products have other rows")?;
+        let Axes { rows, others, steps, along } =
+            same_axes((nests[scores], made), (nests[values], read))
+                .ok_or("the products have other rows")?;
         Ok(Self {
             scores,
             largest,
@@ -118,6 +124,8 @@ impl OnePass {
             values,
             factor,
             rows,
+            others,
+            steps,
             along,
         })
     }
@@ -322,29 +330,51 @@ fn is_whole(nest: &Nest<'_>) -> bool {
     alone && points == nest.outputs[0].shape.iter().product::<u64>()
 }
 
-/// The axes of a maker and of a reader that go along the same of a tensor, those of rows and that along a
-/// row; `None` where the two go through it in another order.
+/// Axes of two nests that go through one tensor.
+struct Axes {
+    rows: Vec<[usize; 2]>,
+    others: Vec<(usize, i64)>,
+    steps: Vec<(usize, i64)>,
+    along: [usize; 2],
+}
+
+/// The axes of a maker and of a reader along a tensor, by the elements between two of their points; `None` where
+/// one of the two does not go through all of it, or rows are not the same.
 fn same_axes(
     (maker, made): (&Nest<'_>, &Access<'_>),
     (reader, read): (&Nest<'_>, &Access<'_>),
-) -> Option<(Vec<[usize; 2]>, [usize; 2])> {
+) -> Option<Axes> {
+    // The slowest first; dense, so that a place in the tensor is one along each axis.
     let steps = |nest: &Nest<'_>, access: &Access<'_>| {
         let address = access.address(nest.axes.len());
         let own = (0..nest.axes.len()).map(|axis| (axis, address.coefficients[axis]));
-        let own = own.filter(|&(axis, step)| step != 0 && nest.axes[axis].extent > 1);
-        let mut own: Vec<_> =
-            own.map(|(axis, step)| (axis, step, nest.axes[axis].extent)).collect();
+        let mut own: Vec<_> = own
+            .filter(|&(axis, step)| step != 0 && nest.axes[axis].extent > 1)
+            .map(|(axis, step)| (axis, step, nest.axes[axis].extent))
+            .collect();
         own.sort_by_key(|&(_, step, _)| std::cmp::Reverse(step));
-        (own, address.constant)
+        let whole = own.iter().rev().try_fold(1, |reach, &(_, step, extent)| {
+            (step == reach).then_some(reach * extent as i64)
+        });
+        let count = access.shape.iter().product::<u64>() as i64;
+        (address.constant == 0 && whole == Some(count)).then_some(own)
     };
-    let ((one, begin), (other, first)) = (steps(maker, made), steps(reader, read));
-    let alike =
-        |(own, read): (&(usize, i64, u64), &(usize, i64, u64))| (own.1, own.2) == (read.1, read.2);
-    let same = one.len() == other.len() && one.iter().zip(&other).all(alike) && begin == first;
-    let mut pairs: Vec<_> = one.iter().zip(&other).map(|(own, read)| [own.0, read.0]).collect();
-    let steps_by_one = one.last().is_some_and(|&(_, step, _)| step == 1);
-    let along = pairs.pop().filter(|_| same && steps_by_one)?;
-    (!maker.reduces(along[0]) && reader.reduces(along[1])).then_some((pairs, along))
+    let (mut one, mut other) = (steps(maker, made)?, steps(reader, read)?);
+    let along = one.pop().zip(other.pop())?;
+    let ((own, _, long), (read, _, length)) = along;
+    (long == length && !maker.reduces(own) && reader.reduces(read)).then_some(())?;
+    let same = |&(_, step, extent): &(usize, i64, u64)| {
+        let found = other.iter().find(|own| (own.1, own.2) == (step, extent));
+        found.map(|own| own.0)
+    };
+    let rows = one.iter().filter_map(|own| Some([own.0, same(own)?])).collect();
+    let others = one.iter().filter(|own| same(own).is_none());
+    Some(Axes {
+        rows,
+        others: others.map(|&(axis, step, _)| (axis, step)).collect(),
+        steps: other.iter().map(|&(axis, step, _)| (axis, step)).collect(),
+        along: [own, read],
+    })
 }
 
 /// The lowest number of a type.

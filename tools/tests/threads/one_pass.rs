@@ -30,6 +30,44 @@ struct Shape {
 struct Form {
     turned: bool,
     masked: bool,
+    /// Whether a mask is of each two heads, for all of their rows.
+    of_heads: bool,
+}
+
+/// Scores divided by eight, with a mask, in `elem`, and the mask's rows.
+fn scaled((heads, rows, keys): (u64, u64, u64), form: Form, elem: &str) -> (String, u64) {
+    let mask = if form.masked { "%i" } else { "%none" };
+    let body = format!(
+        r#"  ^bb0(%x: f32, %i: {elem}, %o: {elem}):
+    %eighth = arith.constant 0.125 : f32
+    %none = arith.constant 0.0 : {elem}
+    %iw = arith.extf {mask} : {elem} to f32
+    %t = arith.mulf %x, %eighth : f32
+    %u = arith.addf %t, %iw : f32
+    %w = arith.truncf %u : f32 to {elem}
+    linalg.yield %w : {elem}
+  }}"#
+    );
+    let own = format!("{heads}x{rows}x{keys}");
+    let of_two = format!("{}x2x{rows}x{keys}", heads / 2);
+    let mask_rows = if form.of_heads { heads / 2 } else { rows };
+    let text = match form.of_heads {
+        false => format!(
+            r#"  %c = linalg.generic {{indexing_maps = [affine_map<(b, m, n) -> (b, m, n)>, affine_map<(b, m, n) -> (m, n)>, affine_map<(b, m, n) -> (b, m, n)>], iterator_types = ["parallel", "parallel", "parallel"]}} ins(%s, %a : tensor<{own}xf32>, tensor<{mask_rows}x{keys}x{elem}>) outs(%ce : tensor<{own}x{elem}>) {{
+{body} -> tensor<{own}x{elem}>
+"#
+        ),
+        true => format!(
+            r#"  %st = tensor.expand_shape %s [[0, 1], [2], [3]] output_shape [{}, 2, {rows}, {keys}] : tensor<{own}xf32> into tensor<{of_two}xf32>
+  %cf = tensor.empty() : tensor<{of_two}x{elem}>
+  %ct = linalg.generic {{indexing_maps = [affine_map<(b, h, m, n) -> (b, h, m, n)>, affine_map<(b, h, m, n) -> (b, n)>, affine_map<(b, h, m, n) -> (b, h, m, n)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}} ins(%st, %a : tensor<{of_two}xf32>, tensor<{mask_rows}x{keys}x{elem}>) outs(%cf : tensor<{of_two}x{elem}>) {{
+{body} -> tensor<{of_two}x{elem}>
+  %c = tensor.collapse_shape %ct [[0, 1], [2], [3]] : tensor<{of_two}x{elem}> into tensor<{own}x{elem}>
+"#,
+            heads / 2
+        ),
+    };
+    (text, mask_rows)
 }
 
 /// `softmax(q k / 8 + mask) v` on numbers of `elem`, with sums in f32; what is rounded in between is in `elem`,
@@ -41,10 +79,10 @@ fn text(Shape { heads, rows, keys, depth, width }: Shape, form: Form, elem: &str
     };
     let [three, four] =
         ["\"parallel\", ".repeat(2) + "\"parallel\"", "\"parallel\", ".repeat(3) + "\"reduction\""];
-    let mask = if form.masked { "%i" } else { "%none" };
+    let (scaled, mask_rows) = scaled((heads, rows, keys), form, elem);
     format!(
         r#"
-func.func @attention(%q: tensor<{heads}x{rows}x{depth}x{elem}>, %k: tensor<{k}x{elem}>, %v: tensor<{heads}x{keys}x{width}x{elem}>, %a: tensor<{rows}x{keys}x{elem}>) -> tensor<{heads}x{rows}x{width}x{elem}> {{
+func.func @attention(%q: tensor<{heads}x{rows}x{depth}x{elem}>, %k: tensor<{k}x{elem}>, %v: tensor<{heads}x{keys}x{width}x{elem}>, %a: tensor<{mask_rows}x{keys}x{elem}>) -> tensor<{heads}x{rows}x{width}x{elem}> {{
   %z = arith.constant 0.0 : f32
   %one = arith.constant 1.0 : f32
   %low = arith.constant 0xFF800000 : f32
@@ -59,17 +97,7 @@ func.func @attention(%q: tensor<{heads}x{rows}x{depth}x{elem}>, %k: tensor<{k}x{
     linalg.yield %r : f32
   }} -> tensor<{heads}x{rows}x{keys}xf32>
   %ce = tensor.empty() : tensor<{heads}x{rows}x{keys}x{elem}>
-  %c = linalg.generic {{indexing_maps = [affine_map<(b, m, n) -> (b, m, n)>, affine_map<(b, m, n) -> (m, n)>, affine_map<(b, m, n) -> (b, m, n)>], iterator_types = [{three}]}} ins(%s, %a : tensor<{heads}x{rows}x{keys}xf32>, tensor<{rows}x{keys}x{elem}>) outs(%ce : tensor<{heads}x{rows}x{keys}x{elem}>) {{
-  ^bb0(%x: f32, %i: {elem}, %o: {elem}):
-    %eighth = arith.constant 0.125 : f32
-    %none = arith.constant 0.0 : {elem}
-    %iw = arith.extf {mask} : {elem} to f32
-    %t = arith.mulf %x, %eighth : f32
-    %u = arith.addf %t, %iw : f32
-    %w = arith.truncf %u : f32 to {elem}
-    linalg.yield %w : {elem}
-  }} -> tensor<{heads}x{rows}x{keys}x{elem}>
-  %me = tensor.empty() : tensor<{heads}x{rows}xf32>
+{scaled}  %me = tensor.empty() : tensor<{heads}x{rows}xf32>
   %mf = linalg.fill ins(%low : f32) outs(%me : tensor<{heads}x{rows}xf32>) -> tensor<{heads}x{rows}xf32>
   %m = linalg.generic {{indexing_maps = [affine_map<(b, m, n) -> (b, m, n)>, affine_map<(b, m, n) -> (b, m)>], iterator_types = ["parallel", "parallel", "reduction"]}} ins(%c : tensor<{heads}x{rows}x{keys}x{elem}>) outs(%mf : tensor<{heads}x{rows}xf32>) {{
   ^bb0(%x: {elem}, %o: f32):
@@ -147,7 +175,8 @@ fn expected(shape: Shape, form: Form, inputs: &[Vec<f64>; 4]) -> Vec<f64> {
                 };
                 let own =
                     |d: u64| q[((head * rows + row) * depth + d) as usize] * k[at(d) as usize];
-                let added = if form.masked { mask[(row * keys + key) as usize] } else { 0.0 };
+                let line = if form.of_heads { head / 2 } else { row };
+                let added = if form.masked { mask[(line * keys + key) as usize] } else { 0.0 };
                 (0..depth).map(own).sum::<f64>() / 8.0 + added
             };
             let scores: Vec<f64> = (0..keys).map(score).collect();
@@ -249,32 +278,45 @@ fn of_tile<'c>(context: &'c weft_dialects::ir::Context, machine: &str, text: &st
     Unit::from_module(context, module, Rc::default(), options).expect("the module is good")
 }
 
-const PLAIN: Form = Form { turned: false, masked: false };
+const MASKED: Form = Form { turned: true, masked: true, of_heads: false };
+const PLAIN: Form = Form { turned: false, masked: false, of_heads: false };
 
 #[test]
 fn warps_go_through_rows_in_one_pass() {
     let shape = Shape { heads: 2, rows: 64, keys: 384, depth: 64, width: 64 };
     holds("a100", shape, PLAIN, "f16");
-    holds("h200", shape, Form { turned: true, masked: true }, "bf16");
+    holds("h200", shape, MASKED, "bf16");
     // Rows that end inside a tile, and a depth and a width that end inside an instruction.
     let ragged = Shape { heads: 3, rows: 37, keys: 96, depth: 40, width: 24 };
-    holds("a100", ragged, Form { turned: true, masked: true }, "f16");
+    holds("a100", ragged, MASKED, "f16");
+    // The mask of several heads: the first product has another axis than the second.
+    let heads = Shape { heads: 4, ..ragged };
+    holds("a100", heads, Form { of_heads: true, ..MASKED }, "f16");
+    // Rows whose length ends inside a piece, and in the first one.
+    for keys in [197, 77, 5] {
+        holds("a100", Shape { keys, ..ragged }, MASKED, "f16");
+    }
 }
 
 #[test]
 fn wavefronts_go_through_rows_in_one_pass() {
     let shape = Shape { heads: 2, rows: 64, keys: 384, depth: 64, width: 64 };
     holds("mi300x", shape, PLAIN, "f16");
-    holds("mi250x", shape, Form { turned: true, masked: true }, "f16");
+    holds("mi250x", shape, MASKED, "f16");
     let ragged = Shape { heads: 3, rows: 37, keys: 96, depth: 40, width: 24 };
-    holds("mi300x", ragged, Form { turned: true, masked: true }, "bf16");
+    holds("mi300x", ragged, MASKED, "bf16");
+    let heads = Shape { heads: 4, ..ragged };
+    holds("mi300x", heads, Form { of_heads: true, ..MASKED }, "f16");
+    for keys in [197, 5] {
+        holds("mi300x", Shape { keys, ..ragged }, PLAIN, "f16");
+    }
 }
 
 /// Tiles, layouts and stages are what the text says, and change nothing but the code.
 #[test]
 fn the_text_decides_how_pieces_come() {
     let shape = Shape { heads: 2, rows: 64, keys: 128, depth: 64, width: 64 };
-    let form = Form { turned: true, masked: true };
+    let form = MASKED;
     let scores = r#"tiles [#tile.rtile<"smem"[1, 64, 32, 64]>, #tile.rtile<"reg"[1, 16, 32, 16]>]"#;
     let values = r#"tiles [#tile.rtile<"smem"[1, 64, 64, 32]>, #tile.rtile<"reg"[1, 16, 64, 16]>]"#;
     let near = "layouts [array<i64: 3, 72>, array<i64: 3, 72>]";
@@ -282,6 +324,7 @@ fn the_text_decides_how_pieces_come() {
     let turned = "layouts [array<i64>, array<i64: 3, 40>]";
     let natural = "layouts [array<i64>, array<i64: 2, 72>]";
     let ahead = "schedule <ahead = @stage_ahead, stages = 2>";
+    let ended = Shape { keys: 117, ..shape };
     let cases = [
         [(near, ""), (turned, "")],
         [(held, ""), (natural, "")],
@@ -294,6 +337,7 @@ fn the_text_decides_how_pieces_come() {
         let words = [(scores, first), (values, last)]
             .map(|(tiles, (layouts, schedule))| format!("{tiles} {layouts} {schedule}"));
         let program = runs("a100", shape, form, "f16", Some([&words[0], &words[1]]));
+        runs("a100", ended, form, "f16", Some([&words[0], &words[1]]));
         assert!(!programs.contains(&program), "{words:?} change nothing");
         programs.push(program);
     }
@@ -315,7 +359,7 @@ fn code_of_one_pass_assembles() {
     ];
     for (name, turned, shape) in cases {
         let context = weft::context();
-        let mut unit = unit(&context, name, &text(shape, Form { turned, masked: false }, "f16"));
+        let mut unit = unit(&context, name, &text(shape, Form { turned, ..PLAIN }, "f16"));
         unit.lower(Stage::Device).unwrap_or_else(|error| panic!("{name}: {error}"));
         let module = unit.module();
         let machine = Machine::of(module).expect("the module has a machine");

@@ -1,7 +1,7 @@
 //! `device.apply` and `device.combine`: each thread is a lane.
 
 use weft_dialects::device::{Apply, Combine, Transfer, View};
-use weft_dialects::ir::{Block, Builder, Diagnostics, Mapping, Op, Type, Val};
+use weft_dialects::ir::{Block, Builder, Diagnostics, Mapping, Op, Type, Val, attr};
 
 use super::boxes::{choose, compare, is_zero, lane_place, when};
 use super::later::{self, Later};
@@ -29,6 +29,10 @@ pub fn apply<'c>(
         let Some(value) = read(b, thread, apply.op, input, diag) else { return };
         values.push(value);
     }
+    if apply.body.ops().iter().any(|op| op.attr("along").is_some()) {
+        in_other_order(apply.op, diag);
+        return;
+    }
     // A thread beyond the last lane repeats that lane, so that it reads what is there.
     let lane = if apply.lanes < thread.lanes {
         let (index, last) = (Type::index(b.context()), b.index(apply.lanes as i64 - 1));
@@ -36,7 +40,7 @@ pub fn apply<'c>(
     } else {
         thread.place.lane
     };
-    let results = body(b, thread, apply.body, &values, lane);
+    let results = body(b, thread, apply.body, &values, Lane { number: lane, slot: None });
     for (result, output) in results.into_iter().zip(&apply.outputs) {
         write(b, thread, apply.op, (result, apply.lanes), output, diag);
     }
@@ -52,7 +56,7 @@ fn by_slots<'c>(
     diag: &mut Diagnostics,
 ) {
     let whole = apply.lanes == layout.shape.iter().product::<u64>();
-    let asks = apply.body.ops().iter().any(|op| op.is("device.lane"));
+    let asks = apply.body.ops().iter().any(|op| op.is("device.lane") && op.attr("along").is_none());
     let alike = apply.inputs.iter().chain(&apply.outputs).all(|view| match thread.storage(view) {
         Storage::Memory { .. } => true,
         Storage::Registers { layout: own, .. } => own == layout,
@@ -103,7 +107,13 @@ fn on_slot<'c>(
         }
     };
     let values: Vec<_> = apply.inputs.iter().map(value).collect();
-    body(b, thread, apply.body, &values, thread.place.lane)
+    body(
+        b,
+        thread,
+        apply.body,
+        &values,
+        Lane { number: thread.place.lane, slot: Some((layout, slot)) },
+    )
 }
 
 /// Where a slot of a view's operand is in the registers of a thread.
@@ -135,7 +145,7 @@ pub fn combine<'c>(
         let by = b.index(half as i64);
         let from = b.op("arith.addi", &[thread.place.lane, by], &[index]).result(0);
         let other = thread.isa.shuffle(b, value, from);
-        let pair = body(b, thread, combine.body, &[value, other], thread.place.lane)[0];
+        let pair = body(b, thread, combine.body, &[value, other], Lane::of(thread))[0];
         value = if lanes.is_multiple_of(2) {
             pair
         } else {
@@ -146,7 +156,7 @@ pub fn combine<'c>(
         lanes = half;
     }
     let Some(held) = read(b, thread, op, &combine.output, diag) else { return };
-    let value = body(b, thread, combine.body, &[value, held], thread.place.lane)[0];
+    let value = body(b, thread, combine.body, &[value, held], Lane::of(thread))[0];
     match thread.storage(&combine.output) {
         Storage::Memory { flat, shape, .. } => {
             let one = b.index(1);
@@ -158,13 +168,28 @@ pub fn combine<'c>(
     }
 }
 
+/// Where the elements are that a body works on.
+#[derive(Clone, Copy)]
+pub struct Lane<'l, 'c> {
+    number: Val<'c>,
+    /// The order of an instruction, and the slot of a thread.
+    slot: Option<(&'l Layout<'c>, u64)>,
+}
+
+impl<'c> Lane<'_, 'c> {
+    /// Those of a lane in any order.
+    pub fn of(thread: &Thread<'c>) -> Self {
+        Self { number: thread.place.lane, slot: None }
+    }
+}
+
 /// A scalar body on the values of its arguments; what it yields.
 pub fn body<'c>(
     b: &mut Builder<'c>,
     thread: &Thread<'c>,
     body: Block<'c>,
     values: &[Val<'c>],
-    lane: Val<'c>,
+    lane: Lane<'_, 'c>,
 ) -> Vec<Val<'c>> {
     let mut map = Mapping::default();
     for (arg, value) in body.args().into_iter().zip(values) {
@@ -175,7 +200,12 @@ pub fn body<'c>(
             return op.operands().into_iter().map(|value| map.get(value)).collect();
         }
         if op.is("device.lane") {
-            map.set(op.result(0), lane);
+            let along = op.attr("along").and_then(attr::int).map(|along| along as usize);
+            let place = match along.zip(lane.slot) {
+                Some((along, (layout, slot))) => layout.place(b, along, lane.number, slot),
+                None => lane.number,
+            };
+            map.set(op.result(0), place);
         } else if op.is(POWER) && op.result(0).ty() == Type::float32(b.context()) {
             let power = thread.isa.power(b, map.get(op.operand(0)));
             map.set(op.result(0), power);

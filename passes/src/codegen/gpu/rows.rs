@@ -9,7 +9,7 @@
 use weft_dialects::device::{Combine, View};
 use weft_dialects::ir::{Builder, Diagnostics, Type, Val};
 
-use super::lanes::{body, slot_place};
+use super::lanes::{Lane, body, slot_place};
 use super::storage::{Storage, Thread, load, store};
 use crate::tile::SpreadRows;
 
@@ -38,7 +38,7 @@ pub fn combine<'c>(
         return;
     };
     let pair = |b: &mut Builder<'c>, one: Val<'c>, other: Val<'c>| {
-        body(b, thread, combine.body, &[one, other], thread.place.lane)[0]
+        body(b, thread, combine.body, &[one, other], Lane::of(thread))[0]
     };
     for row in &rows.slots {
         let element = |b: &mut Builder<'c>, slot: u64| {

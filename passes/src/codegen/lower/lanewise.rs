@@ -80,7 +80,7 @@ impl<'c> Lanewise<'c> {
         if op.region_count() > 0 {
             diag.error(op, format!("{} cannot be applied to every lane", op.name()))
                 .help("a body of lanes is straight-line code");
-        } else if op.is("device.lane") {
+        } else if op.is("device.lane") && op.attr("along").is_none() {
             let lane = self.lane_number();
             self.values.insert(op.result(0), lane);
         } else if let Some(operands) = op

@@ -46,6 +46,9 @@ impl<'c> Pass<'_, 'c> {
         for &[own, read] in &self.one_pass.rows {
             first[own] = starts[read].clone();
         }
+        for &(own, step) in &self.one_pass.others {
+            first[own] = self.digit(b, starts, step, scores.nest.axes[own].extent);
+        }
         let end = values.moved(b, starts, rows, &begin);
         let mine = scores.moved(b, &first, rows, &begin);
         let starts = Starts { values: starts, scores: first, mine, group };
@@ -68,6 +71,17 @@ impl<'c> Pass<'_, 'c> {
         self.finish(b, &held, &end);
     }
 
+    /// The place along an axis of rows that the other product does not have, from where its tile begins in
+    /// the tensor between.
+    fn digit(&self, b: &mut Builder<'c>, starts: &[Sum<'c>], step: i64, extent: u64) -> Sum<'c> {
+        let index = Type::index(b.context());
+        let steps = self.one_pass.steps.iter();
+        let place = steps.fold(Sum::default(), |sum, &(axis, step)| sum.plus(&starts[axis], step));
+        let (place, step, extent) = (place.emit(b), b.index(step), b.index(extent as i64));
+        let rest = b.op("arith.divui", &[place, step], &[index]).result(0);
+        Sum::value(b.op("arith.remui", &[rest, extent], &[index]).result(0))
+    }
+
     /// Each piece is brought when the one before is done.
     fn one_by_one(
         &self,
@@ -76,18 +90,22 @@ impl<'c> Pass<'_, 'c> {
         held: &Registers<'c>,
         near: &Near<'c>,
     ) {
-        let own = self.own();
         let way = &self.values.ways.stage;
-        let ends = [Sum::number(0), Sum::number(self.pieces() as i64)];
-        scf_for(b, &ends[0], &ends[1], 1, |b, step| {
-            let (zero, step) = (Sum::number(0), Sum::value(step));
-            let [keys, values] = self.begins(starts, &step);
+        let own = self.own();
+        let one = |b: &mut Builder<'c>, step: &Sum<'c>, masks: bool| {
+            let zero = Sum::number(0);
+            let [keys, values] = self.begins(starts, step);
             self.values.barrier(b);
             self.scores.bring(b, (way, own), &keys, (near.keys, &zero));
             self.values.bring(b, (way, own), &values, (near.values, &zero));
             self.values.barrier(b);
-            self.piece(b, starts, held, near, (&step, &zero));
-        });
+            self.piece(b, starts, held, near, (step, &zero, masks));
+        };
+        let ends = [Sum::number(0), Sum::number(self.whole_pieces() as i64)];
+        scf_for(b, &ends[0], &ends[1], 1, |b, step| one(b, &Sum::value(step), false));
+        if let Some(last) = self.last_piece() {
+            one(b, &Sum::number(last as i64), true);
+        }
     }
 
     /// The next piece is in registers while one is worked on.
@@ -105,17 +123,18 @@ impl<'c> Pass<'_, 'c> {
         self.fetch(b, &ahead, starts, &zero);
         self.put(b, way, &ahead, near, &zero);
         self.values.barrier(b);
-        scf_for(b, &zero, &Sum::number(self.pieces() as i64), 1, |b, step| {
+        scf_for(b, &zero, &Sum::number(self.whole_pieces() as i64), 1, |b, step| {
             let step = Sum::value(step);
             let next = self.next(b, &step);
             self.fetch(b, &ahead, starts, &next);
             // Else the code generator moves these to where they are used.
             build::barrier(b, Scope::Thread);
             let rooms = [0, 1].map(|later| self.values.room_of(b, &step, later));
-            self.piece(b, starts, held, near, (&step, &rooms[0]));
+            self.piece(b, starts, held, near, (&step, &rooms[0], false));
             self.put(b, way, &ahead, near, &rooms[1]);
             self.values.barrier(b);
         });
+        self.last(b, starts, held, near);
     }
 
     fn fetch(
@@ -160,7 +179,7 @@ impl<'c> Pass<'_, 'c> {
         };
         let zero = Sum::number(0);
         let begun = bring(b, &zero, &zero);
-        let ends = [zero, Sum::number(self.pieces() as i64)];
+        let ends = [zero, Sum::number(self.whole_pieces() as i64)];
         let last = scf_for_carrying(b, &ends[0], &ends[1], 1, &begun, |b, step, begun| {
             let step = Sum::value(step);
             let rooms = [0, 1].map(|later| self.values.room_of(b, &step, later));
@@ -169,22 +188,50 @@ impl<'c> Pass<'_, 'c> {
             self.values.barrier(b);
             let next = self.next(b, &step);
             let tokens = bring(b, &next, &rooms[1]);
-            self.piece(b, starts, held, near, (&step, &rooms[0]));
+            self.piece(b, starts, held, near, (&step, &rooms[0], false));
             tokens
         });
         wait(b, &last);
+        if self.last_piece().is_some() {
+            self.values.barrier(b);
+        }
+        self.last(b, starts, held, near);
     }
 
-    /// How many pieces there are.
-    fn pieces(&self) -> u64 {
-        self.scores.nest.axes[self.one_pass.along[0]].extent / self.values.block.tile[K]
+    /// The last piece, where rows end in it, which is in its room.
+    fn last(
+        &self,
+        b: &mut Builder<'c>,
+        starts: &Starts<'_, 'c>,
+        held: &Registers<'c>,
+        near: &Near<'c>,
+    ) {
+        if let Some(last) = self.last_piece() {
+            let room = Sum::number((last % self.values.block.rooms()) as i64);
+            self.piece(b, starts, held, near, (&Sum::number(last as i64), &room, true));
+        }
+    }
+
+    /// How long rows are.
+    fn keys(&self) -> u64 {
+        self.scores.nest.axes[self.one_pass.along[0]].extent
+    }
+
+    /// How many pieces there are before the end of rows.
+    fn whole_pieces(&self) -> u64 {
+        self.keys() / self.values.block.tile[K]
+    }
+
+    /// The piece in which rows end, if they do not end behind one.
+    fn last_piece(&self) -> Option<u64> {
+        (!self.keys().is_multiple_of(self.values.block.tile[K])).then(|| self.whole_pieces())
     }
 
     /// The piece behind another; behind the last one it comes again, for a branch would cost every step.
     fn next(&self, b: &mut Builder<'c>, step: &Sum<'c>) -> Sum<'c> {
         let index = Type::index(b.context());
         let next = step.clone().plus(&Sum::number(1), 1).emit(b);
-        let most = b.index(self.pieces() as i64 - 1);
+        let most = b.index(self.keys().div_ceil(self.values.block.tile[K]) as i64 - 1);
         Sum::value(b.op("arith.minui", &[next, most], &[index]).result(0))
     }
 
@@ -242,14 +289,14 @@ impl<'c> Pass<'_, 'c> {
         self.scores.lying(self.rows).is_held()
     }
 
-    /// The work on a piece whose keys and values are in a room.
+    /// The work on a piece whose keys and values are in a room; one that masks has some behind the end.
     fn piece(
         &self,
         b: &mut Builder<'c>,
         starts: &Starts<'_, 'c>,
         held: &Registers<'c>,
         near: &Near<'c>,
-        (step, room): (&Sum<'c>, &Sum<'c>),
+        (step, room, masks): (&Sum<'c>, &Sum<'c>, bool),
     ) {
         let scores = &self.scores;
         let mut at = starts.mine.clone();
@@ -266,6 +313,9 @@ impl<'c> Pass<'_, 'c> {
             }
         }
         scores.finish(b, [held.sums, held.stored], &at);
+        if masks {
+            self.mask(b, held, &at[self.one_pass.along[0]], self.keys());
+        }
         self.exponentials(b, held);
         self.relabel(b, held);
         let fold = fold([near.values; 2], held.made);

@@ -19,6 +19,9 @@ use crate::nest::{Nest, copy_constants};
 use crate::tile::block::{K, M, N};
 use crate::tile::one_pass::{OnePass, lowest_of};
 
+/// `arith.cmpi` by this predicate is less, with signs.
+const LESS: i64 = 2;
+
 /// What a group has in registers.
 pub(super) struct Registers<'c> {
     /// The first product's sums, and what becomes of them.
@@ -113,6 +116,30 @@ impl<'c> Pass<'_, 'c> {
         Pending::default().fill(b, &self.scores.ways.fill, &view, &shape, number);
     }
 
+    /// Scores behind the end of rows, in a piece that begins at a place, count for nothing.
+    pub(super) fn mask(&self, b: &mut Builder<'c>, held: &Registers<'c>, at: &Sum<'c>, end: u64) {
+        let (scores, own) = (&self.scores, self.own());
+        let along = scores.block.sum_dim(own).expect("the instruction has the side");
+        let repeats = scores.block.repeats(own);
+        let bit = ty::int(b.context(), 1);
+        scores.each_operand(b, &mut |b, places| {
+            let counted = places[own].iter().zip(&repeats);
+            let begin =
+                counted.fold(at.clone(), |sum, (place, (_, apart))| sum.plus(place, *apart as i64));
+            let left = Sum::number(end as i64).plus(&begin, -1).emit(b);
+            let all: Vec<Sum<'c>> = places.iter().flatten().cloned().collect();
+            let stored = at_place(b, held.stored, &all);
+            self.lanes(b, std::slice::from_ref(&stored), stored.clone(), &|b, args| {
+                let place = build::lane_along(b, along);
+                let less = [("predicate", attr::of_int(b.context(), LESS))];
+                let inside = b.op_with("arith.cmpi", &[place, left], &[bit], &less, 0).result(0);
+                let masked = b.number(args[0].ty(), f64::NEG_INFINITY);
+                let operands = [inside, args[0], masked];
+                b.op("arith.select", &operands, &[args[0].ty()]).result(0)
+            });
+        });
+    }
+
     /// The exponentials of a piece, and what they change of what was summed up.
     pub(super) fn exponentials(&self, b: &mut Builder<'c>, held: &Registers<'c>) {
         let OnePass { largest, shifted, total, score, .. } = *self.one_pass;
@@ -133,7 +160,7 @@ impl<'c> Pass<'_, 'c> {
                 Some(_) => row(b, rows.scaled),
                 None => greatest.clone(),
             };
-            self.lanes(b, &[last.clone()], before.clone(), &|_, args| args[0]);
+            self.lanes(b, std::slice::from_ref(&last), before.clone(), &|_, args| args[0]);
             self.along_rows(b, largest, found, greatest.clone());
             if let Some(scale) = self.scale {
                 self.lanes(b, &[greatest], last.clone(), &|b, args| {
@@ -194,7 +221,8 @@ impl<'c> Pass<'_, 'c> {
             let [own, whole] = [rows.total, rows.weight].map(|memref| row(b, memref));
             self.along_rows(b, total, own, whole.clone());
             if let Some(epilogue) = &total.epilogue {
-                self.lanes(b, &[whole.clone()], whole, &|b, args| plain(b, epilogue.body, args));
+                let own = std::slice::from_ref(&whole);
+                self.lanes(b, own, whole.clone(), &|b, args| plain(b, epilogue.body, args));
             }
         });
         self.each_value(b, &mut |b, element, row| {
@@ -229,7 +257,7 @@ impl<'c> Pass<'_, 'c> {
     fn each_row(
         &self,
         b: &mut Builder<'c>,
-        body: &mut dyn FnMut(&mut Builder<'c>, &dyn Fn(&mut Builder<'c>, Val<'c>) -> View<'c>),
+        body: &mut dyn FnMut(&mut Builder<'c>, &Where<'_, 'c>),
     ) {
         let counts: Vec<u64> =
             self.scores.block.repeats(self.rows).into_iter().map(|(count, _)| count).collect();
@@ -267,12 +295,11 @@ impl<'c> Pass<'_, 'c> {
     }
 }
 
+/// Where an operand is in some registers.
+type Where<'f, 'c> = dyn Fn(&mut Builder<'c>, Val<'c>) -> View<'c> + 'f;
+
 /// What is done for an operand, given where it is in registers, and its rows in others.
-type EachOperand<'f, 'c> = dyn FnMut(
-        &mut Builder<'c>,
-        &dyn Fn(&mut Builder<'c>, Val<'c>) -> View<'c>,
-        &dyn Fn(&mut Builder<'c>, Val<'c>) -> View<'c>,
-    ) + 'f;
+type EachOperand<'f, 'c> = dyn FnMut(&mut Builder<'c>, &Where<'_, 'c>, &Where<'_, 'c>) + 'f;
 
 /// The view of an operand in registers.
 pub(super) fn at_place<'c>(b: &mut Builder<'c>, memref: Val<'c>, place: &[Sum<'c>]) -> View<'c> {

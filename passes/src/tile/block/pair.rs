@@ -10,34 +10,12 @@
 //! the factor. That is so where the maps of the instruction's operands say so. Which of its sides are rows
 //! is open, so an instruction may suit by its columns.
 
-use weft_dialects::device::Machine;
-use weft_dialects::ir::{affine, ty};
+use weft_dialects::ir::affine;
 
-use super::super::banks::Banks;
-use super::super::instruction::body_cycles;
 use super::super::spread_rows::SpreadRows;
-use super::facts::Facts;
-use super::{Block, Core, Dealt, K, Lying, M, N, Ways, accesses, epilogue};
-use crate::cost::{Cost, Term};
-use crate::math::POWER;
+use super::{Block, Core, K, M, N};
 use crate::nest::Nest;
 use crate::tile::one_pass::OnePass;
-use crate::tile::relabel;
-
-/// Instructions of a group along its rows, groups, and instructions along a piece that are compared.
-const HEIGHTS: [u64; 3] = [1, 2, 4];
-const GROUPS: [u64; 4] = [1, 2, 4, 8];
-const PIECES: [u64; 4] = [16, 32, 64, 128];
-
-/// Registers for a number of each row: the greatest one and the one before, the sum, and a weight.
-const ROW_NUMBERS: u64 = 4;
-
-/// Registers for the addresses of what an engine copies at once: of the memory behind and of the near one.
-const ADDRESS_WORDS: u64 = 3;
-
-/// What part of its cycles something adds that is done beside what takes longer, with two groups in a
-/// part of a unit: an estimate, as that of `facts.rs`.
-const BESIDE: f64 = 4.0;
 
 /// Both products and how they go together.
 #[derive(Clone, Debug)]
@@ -48,25 +26,6 @@ pub struct Pair<'c> {
     pub values: Block<'c>,
     /// The side of both that are rows, m or n.
     pub rows: usize,
-}
-
-/// A pair that was chosen.
-#[derive(Clone, Debug)]
-pub struct ChosenPair<'c> {
-    /// The products.
-    pub pair: Pair<'c>,
-    /// The memories and moves.
-    pub ways: Ways<'c>,
-    /// How the inputs of the first product lie, along m and along n.
-    pub scores: [Lying; 2],
-    /// How those of the second do; the factor is held in registers.
-    pub values: [Lying; 2],
-    /// What it is predicted to take until all units are done, times units.
-    pub cost: Cost,
-    /// Whether exponentials are powers of two of rounded exponents.
-    pub is_rough: bool,
-    /// Pairs that were compared.
-    pub compared: usize,
 }
 
 impl<'c> Pair<'c> {
@@ -98,15 +57,13 @@ impl<'c> Pair<'c> {
         let reduced = [first, last].iter().zip([&scores, &values]).all(|(nest, block)| {
             (0..nest.axes.len()).all(|axis| nest.reduces(axis) == (axis == block.axes[K]))
         });
-        let keys = first.axes[scores.axes[own]].extent;
         let tiles = scores.tile[rows] == values.tile[rows]
             && scores.group[rows] == values.group[rows]
             && scores.tile[own] == values.tile[K]
             && scores.group[own] == scores.tile[own]
             && values.group[own] == values.tile[own]
             && scores.tile[K] >= first.axes[scores.axes[K]].extent
-            && values.tile[own] >= last.axes[values.axes[own]].extent
-            && keys.is_multiple_of(scores.tile[own]);
+            && values.tile[own] >= last.axes[values.axes[own]].extent;
         if !reduced || !tiles {
             return Err("pieces are equal, and groups have whole rows of both products");
         }
@@ -144,7 +101,7 @@ impl<'c> Pair<'c> {
             let place = |&[row, k]: &[i64; 2]| [row, (k + step * deep) % wide];
             let wanted: Vec<_> = wanted.iter().map(place).collect();
             // Which operand of the sums it is has to be the same for all lanes, too.
-            sums.0.iter().any(|slot| *slot == wanted)
+            sums.0.contains(&wanted)
         };
         let stays =
             (0..(wide / deep).max(1)).all(|step| factor.0.iter().all(|slot| held(step, slot)));
@@ -184,307 +141,5 @@ impl Places {
             (0..block.lanes).map(place).collect::<Option<Vec<_>>>()
         });
         Some(Self(slots.collect::<Option<_>>()?))
-    }
-}
-
-/// The best pair that does a softmax between two products in one pass; `None` where there is none.
-pub fn choose_pair<'c>(
-    machine: Machine<'c>,
-    nests: &[&Nest<'c>],
-    one_pass: &OnePass,
-) -> Option<ChosenPair<'c>> {
-    let both = [nests[one_pass.scores], nests[one_pass.values]];
-    let [scores, values] = both.map(|nest| Block::all(machine, nest));
-    let mut best: Option<ChosenPair<'c>> = None;
-    let mut compared = 0;
-    for scores in &scores {
-        for values in
-            values.iter().filter(|own| own.instruction().name == scores.instruction().name)
-        {
-            let Some(search) = Search::new(machine, nests, both, one_pass, [scores, values]) else {
-                continue;
-            };
-            for found in search.all() {
-                compared += 1;
-                let cycles = |own: &ChosenPair<'c>| own.cost.cycles;
-                if best.as_ref().is_none_or(|best| cycles(&found) < cycles(best)) {
-                    best = Some(found);
-                }
-            }
-        }
-    }
-    best.map(|best| ChosenPair { compared, ..best })
-}
-
-/// Two products by one instruction whose tiles are looked for.
-struct Search<'s, 'c> {
-    nests: [&'s Nest<'c>; 2],
-    one_pass: &'s OnePass,
-    blocks: [&'s Block<'c>; 2],
-    ways: Ways<'c>,
-    banks: Banks,
-    facts: [Facts; 2],
-    /// Cycles that lanes issue for a register of scores, and of values.
-    lanes: [f64; 2],
-    /// Cycles of a pipe of its own for the exponentials of a register.
-    power: f64,
-    is_rough: bool,
-}
-
-impl<'s, 'c> Search<'s, 'c> {
-    fn new(
-        machine: Machine<'c>,
-        nests: &[&'s Nest<'c>],
-        both: [&'s Nest<'c>; 2],
-        one_pass: &'s OnePass,
-        blocks: [&'s Block<'c>; 2],
-    ) -> Option<Self> {
-        let registers = *blocks[0].instruction().operands().last()?;
-        let ways = Ways::of(machine, registers)?;
-        relabel(machine, registers)?;
-        let banks = Banks::of(&ways.near)?;
-        let facts = [
-            Facts::of(machine, both[0], blocks[0], &ways)?,
-            Facts::of(machine, both[1], blocks[1], &ways)?,
-        ];
-        let mut units = machine.lanes_units().into_iter();
-        let unit = units.find(|unit| unit.memory() == registers)?;
-        one_pass.reorders(nests, &unit).then_some(())?;
-        let body = |own: usize| body_cycles(&unit, nests[own].body);
-        let rough = one_pass.rough(nests, &unit);
-        // What divides is left to the end. A power is issued as others are, and done by a pipe of its own.
-        let (power, exponential) = match rough {
-            Some(_) => (unit.cycles_of(POWER), unit.cycles_of("math.fma") + unit.issue_cycles()),
-            None => (0.0, body(one_pass.shifted)),
-        };
-        let narrow = nests[one_pass.quotient].outputs[0].elem();
-        let cast = match narrow == nests[one_pass.shifted].outputs[0].elem() {
-            true => 0.0,
-            false => unit.cycles_of("arith.truncf"),
-        };
-        let issued = body(one_pass.largest) + exponential + body(one_pass.total) + cast;
-        let finish = |own: usize| {
-            let one = epilogue::cycles(machine, both[own], blocks[own]);
-            let quanta = blocks[own].quanta();
-            one / (quanta[M] * quanta[N]).div_ceil(blocks[own].lanes) as f64
-        };
-        let lanes = [issued + finish(0), unit.cycles_of("arith.mulf")];
-        let is_rough = rough.is_some();
-        Some(Self { nests: both, one_pass, blocks, ways, banks, facts, lanes, power, is_rough })
-    }
-
-    fn all(&self) -> impl Iterator<Item = ChosenPair<'c>> {
-        let heights = HEIGHTS.into_iter().flat_map(|high| GROUPS.map(move |groups| [high, groups]));
-        let tiles =
-            heights.flat_map(|[high, groups]| PIECES.map(move |piece| [high, groups, piece]));
-        tiles.filter_map(|tile| self.with(tile))
-    }
-
-    /// The pair of a tile: instructions of a group along its rows, groups, points of a piece.
-    fn with(&self, [high, groups, piece]: [u64; 3]) -> Option<ChosenPair<'c>> {
-        let [scores, values] = self.blocks;
-        let rows = values.inputs.iter().position(|&input| input == self.one_pass.factor)?;
-        let own = M + N - rows;
-        let quanta = scores.quanta();
-        let whole = |block: &Block<'c>, nest: &Nest<'c>, side: usize| {
-            block.extent(nest, side).next_multiple_of(block.quanta()[side])
-        };
-        let group = high * quanta[rows];
-        // Rows beyond the end are worth nothing once a smaller tile reaches it.
-        let least = scores.extent(self.nests[0], rows).next_multiple_of(quanta[rows]);
-        (group * groups < 2 * least).then_some(())?;
-        let tiled = |block: &Block<'c>, [wide, deep]: [u64; 2]| {
-            let mut found = block.clone();
-            found.tile[rows] = group * groups;
-            found.group[rows] = group;
-            found.tile[own] = wide;
-            found.group[own] = wide;
-            found.tile[K] = deep;
-            (found.stages, found.ahead) = (1, false);
-            found
-        };
-        let scores = tiled(scores, [piece, whole(scores, self.nests[0], K)]);
-        let values = tiled(values, [whole(values, self.nests[1], own), piece]);
-        (scores.is_whole() && values.is_whole()).then_some(())?;
-        let pair = Pair::new([scores, values], self.nests, self.one_pass).ok()?;
-        let steps = pair.scores.extent(self.nests[0], own) / piece;
-        let ways: &[(u64, bool)] =
-            if steps > 1 { &[(3, false), (2, true), (1, false)] } else { &[(1, false)] };
-        // A depth of several instructions may be interleaved, so that lanes load more of it at once.
-        let depths = std::iter::once(pair.scores.clone()).chain(pair.scores.interleave(K));
-        let all = depths.flat_map(|scores| ways.iter().map(move |&way| (scores.clone(), way)));
-        let all =
-            all.flat_map(|(scores, way)| [true, false].map(|held| (scores.clone(), way, held)));
-        let found = all.filter_map(|(scores, way, held)| self.laid(&pair, &scores, way, held));
-        found.min_by(|one, other| one.cost.cycles.total_cmp(&other.cost.cycles))
-    }
-
-    /// The pair with its first product so, and pieces that come in so many stages, perhaps by an engine;
-    /// with queries held in registers or near all groups.
-    fn laid(
-        &self,
-        pair: &Pair<'c>,
-        scores: &Block<'c>,
-        (stages, ahead): (u64, bool),
-        is_held: bool,
-    ) -> Option<ChosenPair<'c>> {
-        let (own, rows, [first, last]) = (pair.own(), pair.rows, self.nests);
-        let has_way = match (stages, ahead) {
-            (_, true) => self.ways.ahead.is_some(),
-            (1, _) => true,
-            _ => self.ways.put.is_some(),
-        };
-        has_way.then_some(())?;
-        let room = self.facts[0].room;
-        let lie = |block: &Block<'c>, nest: &Nest<'c>, side: usize, facts: &Facts| {
-            // Only the width of the second product has no order that others depend on.
-            let free = std::ptr::eq(facts, &self.facts[1]) && side == own;
-            let part = (room.min(2 * facts.own(block, side)), facts.pack_cycles(side));
-            accesses::lie(self.banks, nest, block, side, part, free)
-        };
-        let staged = |block: &Block<'c>| Block { stages, ahead, ..block.clone() };
-        let query = match is_held {
-            true => None,
-            false => Some(lie(scores, first, rows, &self.facts[0])?),
-        };
-        let scores = query.as_ref().map_or(scores, |query| &query.block);
-        let keys = lie(&staged(scores), first, own, &self.facts[0])?;
-        let values = lie(&staged(&pair.values), last, own, &self.facts[1])?;
-        let comes = |block: &Block<'c>, nest: &Nest<'c>, lying: &Lying| match (stages, ahead) {
-            (_, true) => {
-                let least = self.ways.ahead.as_ref().map_or(1, |way| way.least_bytes());
-                block.comes_ahead(nest, own, lying.inner, least)
-            }
-            (1, _) => true,
-            _ => Dealt::of(block, nest, own, lying.inner).is_some(),
-        };
-        let brought =
-            comes(&keys.block, first, &keys.lying) && comes(&values.block, last, &values.lying);
-        brought.then_some(())?;
-        let blocks = [keys.block.clone(), values.block.clone()];
-        let pair = Pair::new(blocks, self.nests, self.one_pass).ok()?;
-        let tiles = [
-            (&pair.scores, &self.facts[0], rows, query.as_ref()),
-            (&pair.scores, &self.facts[0], own, Some(&keys)),
-            (&pair.values, &self.facts[1], own, Some(&values)),
-        ];
-        let bytes = tiles.map(|(block, facts, side, laid)| {
-            let Some(laid) = laid else { return 0 };
-            let (rows, columns) = block.rows_columns(side, laid.lying.inner);
-            rows * columns.next_multiple_of(laid.lying.layout.pitch) * facts.elem_bytes[side]
-        });
-        let turns = tiles.map(|(.., laid)| laid.map_or(0, |laid| laid.choice.after.taken) as f64);
-        // Queries are stored once.
-        let once = query.as_ref().map_or(0.0, |_| self.facts[0].stored(&pair.scores, rows));
-        let turns = turns.iter().sum::<f64>() - once;
-        let packed = tiles.map(|(block, facts, side, laid)| {
-            laid.map_or(0.0, |_| block.packed(side) as f64 * facts.pack_cycles(side))
-        });
-        let cost = self.cost(&pair, bytes, (turns, packed.iter().sum()))?;
-        let side = |row: Lying, other: Lying| if rows == M { [row, other] } else { [other, row] };
-        Some(ChosenPair {
-            scores: side(query.map_or(Lying::held(), |query| query.lying), keys.lying),
-            values: side(Lying::held(), values.lying),
-            ways: self.ways.clone(),
-            pair,
-            cost,
-            is_rough: self.is_rough,
-            compared: 0,
-        })
-    }
-
-    /// What all units take; `None` where it does not fit.
-    fn cost(
-        &self,
-        pair: &Pair<'c>,
-        [query, keys, width]: [u64; 3],
-        (turns, packed): (f64, f64),
-    ) -> Option<Cost> {
-        let Pair { scores, values, rows } = pair;
-        let (own, [facts, _]) = (pair.own(), &self.facts);
-        let groups: u64 = scores.groups().iter().product();
-        let lanes = groups * scores.lanes;
-        let bytes = query + scores.rooms() * (keys + width);
-        let word = |elements: u64, bytes: u64| {
-            (elements * bytes).div_ceil(scores.lanes * facts.lane_bytes)
-        };
-        let sums = |block: &Block<'c>| block.group[M] * block.group[N];
-        let factor = facts.elem_bytes[*rows];
-        let parts = |block: &Block<'c>, side: usize, bytes: u64| {
-            (block.held(side) * bytes).div_ceil(facts.lane_bytes)
-        };
-        let row = scores.slots(scores.output()) * scores.counts()[*rows];
-        let staged = match (scores.stages, scores.ahead) {
-            (1, _) => 0,
-            // A copy has an address at either end.
-            (_, true) => ADDRESS_WORDS * (keys + width).div_ceil(lanes * scores.access_bytes),
-            _ => (keys + width).div_ceil(lanes * facts.lane_bytes),
-        };
-        // Queries for all of the depth, or those of a step.
-        let queries = match query {
-            0 => parts(scores, *rows, factor) * (scores.tile[K] / scores.quanta()[K]),
-            _ => 0,
-        };
-        let near = if query == 0 { 0 } else { parts(scores, *rows, factor) };
-        let one = (near + parts(scores, own, factor)).max(parts(values, own, factor));
-        let held = word(sums(scores), 4)
-            // Sums become the factor one by one: half of it is there while others still are.
-            + word(sums(scores), factor) / 2
-            + word(sums(values), 4)
-            + queries
-            + one
-            + ROW_NUMBERS * row.div_ceil(2)
-            + staged;
-        let given = lanes.next_multiple_of(scores.lanes * facts.partitions as u64);
-        let taken = (held + facts.spare) * given;
-        let fits = bytes <= facts.room
-            && held <= facts.registers
-            && taken <= facts.core_registers
-            && lanes <= facts.block_lanes;
-        fits.then_some(())?;
-        let resident = (facts.whole / bytes).min(facts.core_registers / taken).clamp(1, 2) as f64;
-        let busy = (groups as f64 * resident / facts.partitions).min(1.0);
-        let instructions = |block: &Block<'c>| {
-            block.counts().iter().product::<u64>() * (block.tile[K] / block.quanta()[K])
-        };
-        let all = instructions(scores) + instructions(values);
-        let compute = (groups * all) as f64 * facts.issue / busy;
-        let registers = |block: &Block<'c>| (groups * sums(block)) as f64 / block.lanes as f64;
-        let lanes = [registers(scores), registers(values)];
-        let elementwise = (lanes[0] * self.lanes[0] + lanes[1] * self.lanes[1] + packed) / busy;
-        let power = lanes[0] * self.power;
-        let turned = (groups as f64 * resident / facts.partitions).max(1.0);
-        let issued = match turned > 1.0 {
-            true => compute.max(elementwise) + compute.min(elementwise) / turned,
-            false => compute + elementwise,
-        };
-        let far = (keys + width) as f64 / facts.cached;
-        let waits = match scores.stages {
-            1 => (facts.latency + far) / resident,
-            _ => (facts.latency / resident).max(far),
-        };
-        let issued = issued.max(power);
-        let busy = issued.max(turns) + issued.min(turns) / BESIDE;
-        let barriers = if scores.stages > 1 { 1.0 } else { 2.0 };
-        let step = busy.max(far).max(waits) + barriers * facts.barrier;
-        let steps = (scores.extent(self.nests[0], own) / scores.tile[own]) as f64;
-        let nest = self.nests[1];
-        let tiles: f64 = (0..nest.axes.len())
-            .filter(|&axis| !nest.reduces(axis))
-            .map(|axis| {
-                nest.axes[axis].extent.div_ceil(values.points_along(axis).unwrap_or(1)) as f64
-            })
-            .product();
-        let stored = ty::byte_size(nest.outputs[0].elem()).unwrap_or(1);
-        let ends = (values.tile[M] * values.tile[N] * stored + query) as f64 / facts.far;
-        let tile = Cost::default()
-            .with(Term::Compute, steps * issued)
-            .with(Term::Loads, steps * turns)
-            .with(Term::Transfers, steps * far)
-            .with(Term::Waits, steps * waits + facts.latency)
-            .with(Term::Results, ends)
-            .taking(steps * step + ends + facts.latency);
-        // Blocks that take turns in a unit have been counted to be half as long.
-        Some(tile * (tiles / facts.units).ceil() * facts.units)
     }
 }

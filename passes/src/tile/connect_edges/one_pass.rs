@@ -38,7 +38,7 @@ impl<'c> Connecting<'c> {
             }
             Some(Err(None)) | None => return Ok(0),
         };
-        let chosen = match self.chosen(&found, last) {
+        let (chosen, told) = match self.chosen(&found) {
             Ok(chosen) => chosen,
             Err(why) => {
                 self.not_in_one_pass(last, &why);
@@ -56,6 +56,9 @@ impl<'c> Connecting<'c> {
             self.not_in_one_pass(last, why);
             disconnect(edges);
             return Ok(0);
+        }
+        if self.remarks {
+            remark(last, &format!("@{}: {told}", kernel_of(last)));
         }
         self.write_one_pass(&found, &chosen)?;
         self.in_registers.extend(found.runs);
@@ -95,11 +98,11 @@ impl<'c> Connecting<'c> {
         Ok(())
     }
 
-    /// How they are done in one pass.
+    /// How they are done in one pass, and what is said of that.
     ///
     /// # Errors
     /// The reason that they are not.
-    fn chosen(&self, found: &Found<'c>, last: Op<'c>) -> Result<ChosenPair<'c>, String> {
+    fn chosen(&self, found: &Found<'c>) -> Result<(ChosenPair<'c>, String), String> {
         let nests = found.nests();
         let chosen = block::choose_pair(self.chooser.machine, &nests, &found.one_pass)
             .ok_or("no instruction does both products so that lanes hand over nothing")?;
@@ -110,18 +113,15 @@ impl<'c> Connecting<'c> {
         if cycles >= apart && !self.all {
             return Err(format!("{cycles:.0} cycles, and {apart:.0} apart"));
         }
-        if self.remarks {
-            let pair = &chosen.pair;
-            let what = format!(
-                "one pass by @{}, blocks of {} rows and pieces of {}",
-                pair.scores.instruction().name,
-                pair.scores.tile[pair.rows],
-                pair.values.tile[block::K],
-            );
-            let told = remarks::chosen(&what, cycles, Some(("apart", apart)));
-            remark(last, &format!("@{}: {told}", kernel_of(last)));
-        }
-        Ok(chosen)
+        let pair = &chosen.pair;
+        let what = format!(
+            "one pass by @{}, blocks of {} rows and pieces of {}",
+            pair.scores.instruction().name,
+            pair.scores.tile[pair.rows],
+            pair.values.tile[block::K],
+        );
+        let told = remarks::chosen(&what, cycles, Some(("apart", apart)));
+        Ok((chosen, told))
     }
 
     /// Gives each run a kernel of its own with the tiles of the pass.

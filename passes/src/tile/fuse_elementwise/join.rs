@@ -7,11 +7,73 @@ use crate::remarks::Refused;
 use crate::tile::lanes_type;
 
 /// Makes one nest of `maker` and of `user`, which reads what `maker` writes by the accesses
-/// in `reading` and no other way. The bodies of the new nest lie in `scratch`.
+/// in `reading` and no other way. The bodies of the new nest lie in `scratch`. Where it `cuts`, a product
+/// may have more axes afterwards: those of what a reader reads for some of them.
 ///
 /// # Errors
 /// Why both stay as they are.
 pub fn join<'c>(
+    context: &'c Context,
+    scratch: Op<'c>,
+    maker: &Nest<'c>,
+    user: &Nest<'c>,
+    reading: &[bool],
+    cuts: &dyn Fn() -> bool,
+) -> Result<Nest<'c>, Refused> {
+    let joined = join_as_they_are(context, scratch, maker, user, reading);
+    let other_axes = matches!(&joined, Err(why) if why.rule() == AXES && cuts());
+    match common_axes(maker, user, reading).filter(|_| other_axes) {
+        Some([maker, user]) => join_as_they_are(context, scratch, &maker, &user, reading),
+        None => joined,
+    }
+}
+
+/// The rule by which nests of other axes stay apart.
+const AXES: &str = "axes";
+
+/// A product and its reader with their axes cut so that both have the same along the tensor between.
+fn common_axes<'c>(maker: &Nest<'c>, user: &Nest<'c>, reading: &[bool]) -> Option<[Nest<'c>; 2]> {
+    let reduces = (0..maker.axes.len()).any(|axis| maker.reduces(axis));
+    let asks = maker
+        .bodies()
+        .into_iter()
+        .any(|body| body.ops().into_iter().any(|op| index_axis(op).is_some()));
+    (reduces && !asks).then_some(())?;
+    let (own, _) = user.inputs.iter().zip(reading).find(|(_, reading)| **reading)?;
+    let ends = |nest: &Nest<'_>, access: &Access<'_>| -> Option<Vec<u64>> {
+        let axes = dense(access, nest)?.into_iter().rev();
+        Some(
+            axes.scan(1, |end, axis| {
+                *end *= nest.axes[axis].extent;
+                Some(*end)
+            })
+            .collect(),
+        )
+    };
+    let mut all = [ends(maker, &maker.outputs[0])?, ends(user, own)?].concat();
+    all.sort_unstable();
+    all.dedup();
+    let cut = |nest: &Nest<'c>, access: &Access<'c>| {
+        let mut rest = dense(access, nest)?;
+        let (mut nest, mut begin) = (nest.clone(), 1);
+        // From the innermost on: what is cut off stays behind what is left.
+        while let Some(axis) = rest.pop() {
+            let end = begin * nest.axes[axis].extent;
+            let inside = begin + 1..end;
+            for &at in all.iter().filter(|at| inside.contains(at)) {
+                (at % begin == 0 && end % at == 0).then_some(())?;
+                nest = nest.cut_off(axis, at / begin);
+                rest.iter_mut().filter(|own| **own > axis).for_each(|own| *own += 1);
+                begin = at;
+            }
+            begin = end;
+        }
+        Some(nest)
+    };
+    Some([cut(maker, &maker.outputs[0])?, cut(user, own)?])
+}
+
+fn join_as_they_are<'c>(
     context: &'c Context,
     scratch: Op<'c>,
     maker: &Nest<'c>,
@@ -49,7 +111,7 @@ pub fn join<'c>(
     let asks = maker.body.ops().into_iter().any(|op| index_axis(op).is_some());
     let Some(onto) = Onto::of(made, maker, own, user).filter(|_| !reduces && !asks) else {
         let values = format!("{:?} and {:?}", user.extents(), maker.extents());
-        return Err(Refused::by("axes", "no axis of one is some axes of the other").met(values));
+        return Err(Refused::by(AXES, "no axis of one is some axes of the other").met(values));
     };
     let inputs = onto.all(&maker.inputs.iter().collect::<Vec<_>>());
     let kept = others(user, reading);

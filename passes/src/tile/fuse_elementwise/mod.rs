@@ -26,6 +26,7 @@ use weft_dialects::ir::{
 };
 use weft_dialects::tile::build::RunOp;
 
+use super::block;
 use super::chooser::Chooser;
 use super::constants::constants;
 use super::construct_rtiles::read;
@@ -70,6 +71,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let mut fuse = Fuse {
         context: run.context,
         module: run.module,
+        machine: Machine::of(run.module),
         chooser: Machine::of(run.module)
             .filter(|_| !always)
             .map(|machine| Chooser::of(run, machine)),
@@ -96,6 +98,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
 struct Fuse<'c> {
     context: &'c Context,
     module: Op<'c>,
+    machine: Option<Machine<'c>>,
     /// Decides whether it pays; `None` where that does not matter.
     chooser: Option<Chooser<'c>>,
     remarks: bool,
@@ -270,7 +273,13 @@ impl<'c> Fuse<'c> {
     ) -> Result<Joint<'c>, Refused> {
         let nest = read(reader).map_err(|_| no_nest())?;
         let scratch = empty_module(self.context);
-        let joined = join(self.context, module_op(&scratch), made, &nest, reading)?;
+        let joined = {
+            let scratch = module_op(&scratch);
+            // Where groups share tiles, what lanes do to sums in registers saves a kernel.
+            let machine = self.machine;
+            let shares = || machine.is_some_and(|machine| block::may_share(machine, made));
+            join(self.context, scratch, made, &nest, reading, &shares)?
+        };
         if let Some(chooser) = &self.chooser {
             pays(chooser, [made, &nest], &joined)?;
         }

@@ -228,7 +228,9 @@ impl<'c> Listing<'_, 'c> {
                 let scope = op.attr("scope").and_then(attr::string).unwrap_or("");
                 self.line(format_args!("barrier {scope}"));
             }
-            "device.lane" => self.set(op.result(0), Name::Text("lane".to_owned())),
+            "device.lane" if op.attr("along").is_none() => {
+                self.set(op.result(0), Name::Text("lane".to_owned()))
+            }
             "memref.extract_aligned_pointer_as_index" => {
                 let base = self.name(op.operand(0));
                 self.set(op.result(0), Name::Sum(Sum::register(base)));
