@@ -105,25 +105,33 @@ def main():
     parser.add_argument("--volta", type=pathlib.Path)
     parser.add_argument("--beside", type=pathlib.Path)
     parser.add_argument("--weft", default="target/release/weft")
+    parser.add_argument("--only", default="", help="a regular expression in the names of kernels, such as attention")
     parser.add_argument("--out", type=pathlib.Path, required=True)
     args = parser.parse_args()
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for chip in CHIPS:
-            files = [emit(args.weft, chip, elem, kernel, pathlib.Path(folder)) for elem in types(chip) for kernel in kernels()]
-            own = [row | {"by": "weft"} for row in analysed(args, chip, files, "expression_0(_1)?$")]
-            if chip != "v100":
-                files = [emit_attention(args.weft, chip, elem, width, pathlib.Path(folder)) for elem in types(chip) for width in WIDTHS]
+            wanted = [kernel for kernel in kernels() if re.search(args.only, kernel[0])]
+            # There it is several kernels.
+            widths = [width for width in WIDTHS if chip != "v100" and re.search(args.only, f"attention-{width}")]
+            own = []
+            if wanted:
+                files = [emit(args.weft, chip, elem, kernel, pathlib.Path(folder)) for elem in types(chip) for kernel in wanted]
+                own += [row | {"by": "weft"} for row in analysed(args, chip, files, "expression_0(_1)?$")]
+            if widths:
+                files = [emit_attention(args.weft, chip, elem, width, pathlib.Path(folder)) for elem in types(chip) for width in widths]
                 own += [row | {"by": "weft"} for row in analysed(args, chip, files, "")]
             beside = []
-            for kind in ["gemm", *(f"attn{width}" for width in WIDTHS)]:
+            for kind in ["gemm"] * bool(wanted) + [f"attn{width}" for width in widths]:
                 others = sorted(args.beside.glob(f"{chip}.{kind}.*.[pa]*")) if args.beside else []
                 beside += [row | {"by": "beside"} for row in (best(analysed(args, chip, others, "")) if others else [])]
             for row in own + beside:
                 rows.append({"chip": chip, "by": row["by"], "file": row["file"]} | {key: row.get(key) for key in KEPT})
                 print(f"{row['by']:7} {row['file']:44} bound {row.get('bound') or 0:.3f} sched {row.get('sched') or 0:.3f}")
     args.out.parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps({"command": COMMAND, "rows": rows}, indent=1)
+    command = COMMAND.replace("--out", f"--only {args.only} --out") if args.only else COMMAND
+    command = command.replace("static.json", args.out.name)
+    text = json.dumps({"command": command, "rows": rows}, indent=1)
     args.out.with_suffix(".part").write_text(text + "\n")
     os.replace(args.out.with_suffix(".part"), args.out)
 

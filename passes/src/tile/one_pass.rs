@@ -238,13 +238,18 @@ fn widened(value: Val<'_>) -> Val<'_> {
     made_by(value, "arith.extf").map_or(value, |op| op.operand(0))
 }
 
+/// What a sum of products of numbers of `f16` may be multiplied with and still be far from the greatest of `f32`.
+const MOST_SCALE: f64 = 65536.0;
+
 /// Whether a product's results are far from the greatest number of `f32`, or infinite: of factors in `f16`, and
 /// nothing but numbers between that they are multiplied with; or stored in `f16`.
 fn is_bounded(nest: &Nest<'_>) -> bool {
     let half = |access: &Access<'_>| access.elem().to_string() == "f16";
     let ops = nest.epilogue.iter().flat_map(|epilogue| epilogue.body.ops());
     let plain = ops.into_iter().all(|op| {
-        let scales = op.is("arith.mulf") && made_by(op.operand(1), "arith.constant").is_some();
+        let number = || attr::float(made_by(op.operand(1), "arith.constant")?.attr("value")?);
+        let scales =
+            op.is("arith.mulf") && number().is_some_and(|number| number.abs() <= MOST_SCALE);
         let casts = ["arith.extf", "arith.truncf", "arith.constant", "linalg.yield"];
         scales || casts.contains(&op.name())
     });
