@@ -112,7 +112,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for chip in CHIPS:
             wanted = [kernel for kernel in kernels() if re.search(args.only, kernel[0])]
-            # There it is several kernels.
+            # On V100 attention is several kernels.
             widths = [width for width in WIDTHS if chip != "v100" and re.search(args.only, f"attention-{width}")]
             own = []
             if wanted:

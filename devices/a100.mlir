@@ -53,6 +53,7 @@ device.machine @a100 arch("sm_80") features(["ptx80"]) {
       "arith.minnumf", "arith.addi", "arith.muli", "arith.maxsi", "arith.minsi", "arith.maxui",
       "arith.minui", "arith.andi", "arith.ori", "arith.xori"
     ])
+    // 16 lanes a cycle.
     operation_cycles({math.exp2 = 2.0})
 
   // c += a * b with one a for all lanes; fused, so it rounds once where the meaning rounds twice.

@@ -65,6 +65,7 @@ device.machine @h200 arch("sm_90a") features(["ptx80"]) {
       "arith.minnumf", "arith.addi", "arith.muli", "arith.maxsi", "arith.minsi", "arith.maxui",
       "arith.minui", "arith.andi", "arith.ori", "arith.xori"
     ])
+    // 16 lanes a cycle.
     operation_cycles({math.exp2 = 2.0})
 
   // The same lanes on what a warpgroup holds.
@@ -87,6 +88,7 @@ device.machine @h200 arch("sm_90a") features(["ptx80"]) {
       "arith.minnumf", "arith.addi", "arith.muli", "arith.maxsi", "arith.minsi", "arith.maxui",
       "arith.minui", "arith.andi", "arith.ori", "arith.xori"
     ])
+    // 16 lanes a cycle, for the 128 of a group.
     operation_cycles({math.exp2 = 8.0})
 
   // c += a * b with one a for all lanes; fused, so it rounds once where the meaning rounds twice.

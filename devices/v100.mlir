@@ -50,6 +50,7 @@ device.machine @v100 arch("sm_70") features(["ptx64"]) {
       "arith.minnumf", "arith.addi", "arith.muli", "arith.maxsi", "arith.minsi", "arith.maxui",
       "arith.minui", "arith.andi", "arith.ori", "arith.xori"
     ])
+    // 16 lanes a cycle.
     operation_cycles({math.exp2 = 2.0})
 
   // c += a * b with one a for all lanes; fused, so it rounds once where the meaning rounds twice.

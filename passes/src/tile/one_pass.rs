@@ -157,9 +157,21 @@ impl OnePass {
         attr::float(scale).filter(|_| direct && is_bounded(nests[self.scores]))
     }
 
+    /// The same before exponentials are expanded: afterwards nobody can see that they are any.
+    ///
+    /// # Errors
+    /// What is no softmax between two products.
+    pub fn of_exponentials(nests: &[&Nest<'_>], links: &[Link]) -> Result<Self, &'static str> {
+        let found = Self::of(nests, links)?;
+        match found.is_exponential(nests) {
+            true => Ok(found),
+            false => Err("what is summed up are no exponentials"),
+        }
+    }
+
     /// Tests that `exp` is what the shifted elements go through, or a power of two whose exponent is a number
-    /// times those. Once it is expanded nobody can see that.
-    pub fn is_exponential(&self, nests: &[&Nest<'_>]) -> bool {
+    /// times those.
+    fn is_exponential(&self, nests: &[&Nest<'_>]) -> bool {
         let Some(value) = yielded(nests[self.shifted]) else { return false };
         let scaled = |value: Val<'_>| {
             made_by(value, "arith.mulf")
@@ -198,10 +210,7 @@ impl<'c> Found<'c> {
             }
         }
         let own: Vec<&Nest<'c>> = nests.iter().collect();
-        let one_pass = OnePass::of(&own, &links)?;
-        if !one_pass.is_exponential(&own) {
-            return Err(Some("what is summed up are no exponentials"));
-        }
+        let one_pass = OnePass::of_exponentials(&own, &links)?;
         Ok(Self { runs, nests, one_pass })
     }
 
@@ -382,7 +391,7 @@ fn same_axes(
     })
 }
 
-/// The lowest number of a type.
-pub(crate) fn lowest_of(nest: &Nest<'_>) -> Option<f64> {
-    lowest(nest.sum_type(0)).filter(|_| ty::byte_size(nest.sum_type(0)).is_some())
+/// The lowest number that rows' greatest elements may have.
+pub(crate) fn lowest_of(largest: &Nest<'_>) -> f64 {
+    lowest(largest.sum_type(0)).expect("the type of greatest elements has a lowest number")
 }

@@ -161,7 +161,7 @@ fn unit<'c>(context: &'c weft_dialects::ir::Context, machine: &str, text: &str) 
     Unit::from_module(context, module, Rc::default(), options).expect("the module is good")
 }
 
-/// The formula, and the largest number that values may have.
+/// What the formula gives.
 fn expected(shape: Shape, form: Form, inputs: &[Vec<f64>; 4]) -> Vec<f64> {
     let Shape { heads, rows, keys, depth, width } = shape;
     let [q, k, v, mask] = inputs;

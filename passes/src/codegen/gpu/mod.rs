@@ -299,15 +299,15 @@ fn expand<'c>(thread: &Thread<'c>, op: Op<'c>, waits: &tokens::Waits<'c>, diag: 
         invoke::expand(b, thread, &invoke, diag);
     } else if let Some(apply) = Apply::of(op) {
         lanes::apply(b, thread, &apply, diag);
-    } else if let Some((combine, along)) =
-        Combine::of(op).and_then(|own| Some((own.clone(), own.along?)))
-    {
-        rows::combine(b, thread, &combine, along, diag);
     } else if let Some(combine) = Combine::of(op) {
-        if thread.lanes > 64 {
-            diag.error(op, "lanes of more than one warp cannot be combined");
+        if let Some(along) = combine.along {
+            rows::combine(b, thread, &combine, along, diag);
+        } else {
+            if thread.lanes > 64 {
+                diag.error(op, "lanes of more than one warp cannot be combined");
+            }
+            lanes::combine(b, thread, &combine, diag);
         }
-        lanes::combine(b, thread, &combine, diag);
     } else if op.is("device.group") {
         op.result(0).replace_with(thread.place.group);
     } else if let Some(under_way) = waits.under_way(op) {

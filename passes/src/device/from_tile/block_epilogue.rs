@@ -8,7 +8,7 @@ use weft_dialects::ir::{Block, Builder, Val};
 use super::block::Blocks;
 use super::body::{LaneBody, write_body};
 use super::index::Sum;
-use super::transfer::{Boxed, Pending, Transfer, Within, alloc, first};
+use super::transfer::{Boxed, Pending, Transfer, Within, alloc, at_place, first};
 use super::view::View;
 use crate::nest::{Access, Epilogue};
 use crate::tile::block::{Held, M, N};
@@ -51,12 +51,8 @@ impl<'c> Blocks<'_, 'c> {
             for (number, input) in inputs.iter().enumerate().filter(|(n, _)| used(*n)) {
                 views.push((number, self.bring_for_lanes(b, input, &one, &own)));
             }
-            let mut indices = first(b, made).indices;
-            for (index, place) in indices.iter_mut().zip(places.iter().flatten()) {
-                *index = place.emit(b);
-            }
-            let place = |memref| View { memref, indices: indices.clone() };
-            let (sums, made) = (sums.map(place), place(made));
+            let made = at_place(b, made, places.iter().flatten());
+            let sums = sums.map(|memref| View { memref, ..made.clone() });
             if let Some(sums) = sums.filter(|_| used(inputs.len())) {
                 views.push((inputs.len(), sums));
             }

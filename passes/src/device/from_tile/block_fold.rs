@@ -16,7 +16,7 @@ use weft_dialects::ir::{Builder, Val, ty};
 
 use super::block::Blocks;
 use super::index::{Sum, unrolled};
-use super::transfer::{Boxed, Pending, Transfer, Within, alloc, first};
+use super::transfer::{Boxed, Pending, Transfer, Within, alloc, at_place, first};
 use super::view::View;
 use crate::nest::row_major;
 use crate::tile::block::{K, M, N, near_run, power_of_two_in};
@@ -197,11 +197,7 @@ impl<'c> Blocks<'_, 'c> {
         self.each_operand(b, &mut |b, places| {
             let mut views = vec![None; 3];
             let mut put = |b: &mut Builder<'c>, bound: usize, memref, place: Vec<&Sum<'c>>| {
-                let mut view = first(b, memref);
-                for (index, place) in view.indices.iter_mut().zip(place) {
-                    *index = place.emit(b);
-                }
-                views[self.block.operand(bound)] = Some(view);
+                views[self.block.operand(bound)] = Some(at_place(b, memref, place));
             };
             for side in [M, N] {
                 let Part { memref, step } = &parts[side];

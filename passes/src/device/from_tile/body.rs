@@ -15,6 +15,22 @@ pub(super) struct LaneBody<'c> {
     pub lanes: u64,
 }
 
+/// What a copy of `body` begins with: its arguments are `values`, and the constants that it reads are copied.
+pub(super) fn begin_body<'c>(
+    b: &mut Builder<'c>,
+    body: Block<'c>,
+    values: &[Option<Val<'c>>],
+) -> Mapping<'c> {
+    let mut map = Mapping::default();
+    for (old, new) in body.args().into_iter().zip(values) {
+        if let Some(new) = new {
+            map.set(old, *new);
+        }
+    }
+    copy_constants(b, body, &mut map);
+    map
+}
+
 /// Copies `body`: arguments become `values`, `linalg.index` becomes a number (plus
 /// the lane on the lanes' axis), an element of a captured tensor a `memref.load`.
 /// Returns what the body yields.
@@ -27,13 +43,7 @@ pub(super) fn write_body<'c>(
     memrefs: &HashMap<Val<'c>, Val<'c>>,
 ) -> Vec<Val<'c>> {
     let index = Type::index(b.context());
-    let mut map = Mapping::default();
-    for (old, new) in body.args().into_iter().zip(values) {
-        if let Some(new) = new {
-            map.set(old, *new);
-        }
-    }
-    copy_constants(b, body, &mut map);
+    let mut map = begin_body(b, body, values);
     for op in body.ops() {
         if op.is("linalg.yield") {
             return op.operands().into_iter().map(|value| map.get(value)).collect();

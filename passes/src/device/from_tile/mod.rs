@@ -15,7 +15,8 @@
 //! at once, `windowed.rs` where windows share what they read, `bordered.rs` where those reach
 //! past a tensor's ends. `staged.rs` brings a tile near first, `matrix.rs` writes an instruction
 //! that has axes of its own (`matrix_steps.rs`, `matrix_boxes.rs`), `moved.rs` what a move copies,
-//! `block.rs` what several groups of lanes share.
+//! `block.rs` what several groups of lanes share, and `one_pass.rs` a softmax between two products,
+//! whose rows they keep in registers.
 
 mod across_lanes;
 mod across_rows;

@@ -15,9 +15,8 @@
 //! ```
 
 use weft_dialects::device::{Machine, Move};
-use weft_dialects::ir::Builder;
-use weft_dialects::ir::Report;
 use weft_dialects::ir::pass::Failed;
+use weft_dialects::ir::{Builder, Report};
 use weft_dialects::tile::{Compute, Empty};
 
 use super::Here;
@@ -60,8 +59,8 @@ pub(super) fn write<'c>(
     let (scores, values) = (own(one_pass.scores), own(one_pass.values));
     let CheckedPair { pair, ways, lying } =
         block_legal::check_pair(machine, kernel, [scores, values], &one_pass)?;
-    let units = machine.lanes_units().into_iter();
-    let unit = units.into_iter().find(|unit| unit.memory() == ways.registers.name);
+    let mut units = machine.lanes_units().into_iter();
+    let unit = units.find(|unit| unit.memory() == ways.registers.name);
     let unit = unit.filter(|unit| one_pass.reorders(&nests, unit));
     let (Some(unit), Some(keep)) = (unit, relabel(machine, ways.registers.name)) else {
         let help = "give its lane unit the reductions, and a strided move from the registers to themselves";

@@ -16,8 +16,8 @@ use super::block_ahead::Ahead;
 use super::block_fold::{Fold, Part};
 use super::index::{Sum, scf_for, scf_for_carrying, unrolled};
 use super::one_pass::Pass;
-use super::one_pass_rows::{Registers, at_place};
-use super::transfer::{Boxed, Pending, Transfer, Within, alloc, wait};
+use super::one_pass_rows::Registers;
+use super::transfer::{Boxed, Pending, Transfer, Within, alloc, at_place, wait};
 use crate::tile::block::{K, M, N, power_of_two_in};
 
 /// The tiles of the inputs.
@@ -34,6 +34,13 @@ struct Starts<'s, 'c> {
     scores: Vec<Sum<'c>>,
     mine: Vec<Sum<'c>>,
     group: [Sum<'c>; 2],
+}
+
+/// What every piece works on.
+struct Work<'s, 'c> {
+    starts: Starts<'s, 'c>,
+    held: Registers<'c>,
+    near: Near<'c>,
 }
 
 impl<'c> Pass<'_, 'c> {
@@ -61,14 +68,15 @@ impl<'c> Pass<'_, 'c> {
             keys: scores.rooms_of(b, own, rooms),
             values: values.rooms_of(b, own, rooms),
         };
+        let work = Work { starts, held, near };
         let ahead = values.ways.ahead.as_ref().filter(|_| values.block.ahead);
         let put = values.ways.put.as_ref().filter(|_| values.block.stages > 1);
         match (ahead, put) {
-            (Some(way), _) => self.by_engine(b, way, &starts, &held, &near),
-            (_, Some(way)) => self.by_registers(b, way, &starts, &held, &near),
-            _ => self.one_by_one(b, &starts, &held, &near),
+            (Some(way), _) => self.by_engine(b, way, &work),
+            (_, Some(way)) => self.by_registers(b, way, &work),
+            _ => self.one_by_one(b, &work),
         }
-        self.finish(b, &held, &end);
+        self.finish(b, &work.held, &end);
     }
 
     /// The place along an axis of rows that the other product does not have, from where its tile begins in
@@ -83,23 +91,17 @@ impl<'c> Pass<'_, 'c> {
     }
 
     /// Each piece is brought when the one before is done.
-    fn one_by_one(
-        &self,
-        b: &mut Builder<'c>,
-        starts: &Starts<'_, 'c>,
-        held: &Registers<'c>,
-        near: &Near<'c>,
-    ) {
+    fn one_by_one(&self, b: &mut Builder<'c>, work: &Work<'_, 'c>) {
         let way = &self.values.ways.stage;
         let own = self.own();
         let one = |b: &mut Builder<'c>, step: &Sum<'c>, masks: bool| {
             let zero = Sum::number(0);
-            let [keys, values] = self.begins(starts, step);
+            let [keys, values] = self.begins(&work.starts, step);
             self.values.barrier(b);
-            self.scores.bring(b, (way, own), &keys, (near.keys, &zero));
-            self.values.bring(b, (way, own), &values, (near.values, &zero));
+            self.scores.bring(b, (way, own), &keys, (work.near.keys, &zero));
+            self.values.bring(b, (way, own), &values, (work.near.values, &zero));
             self.values.barrier(b);
-            self.piece(b, starts, held, near, (step, &zero, masks));
+            self.piece(b, work, (step, &zero, masks));
         };
         let ends = [Sum::number(0), Sum::number(self.whole_pieces() as i64)];
         scf_for(b, &ends[0], &ends[1], 1, |b, step| one(b, &Sum::value(step), false));
@@ -109,42 +111,35 @@ impl<'c> Pass<'_, 'c> {
     }
 
     /// The next piece is in registers while one is worked on.
-    fn by_registers(
-        &self,
-        b: &mut Builder<'c>,
-        way: &Move<'c>,
-        starts: &Starts<'_, 'c>,
-        held: &Registers<'c>,
-        near: &Near<'c>,
-    ) {
+    fn by_registers(&self, b: &mut Builder<'c>, way: &Move<'c>, work: &Work<'_, 'c>) {
         let own = self.own();
         let ahead = [self.scores.ahead(b, own), self.values.ahead(b, own)];
         let zero = Sum::number(0);
-        self.fetch(b, &ahead, starts, &zero);
-        self.put(b, way, &ahead, near, &zero);
+        self.fetch(b, &ahead, work, &zero);
+        self.put(b, way, &ahead, work, &zero);
         self.values.barrier(b);
         scf_for(b, &zero, &Sum::number(self.whole_pieces() as i64), 1, |b, step| {
             let step = Sum::value(step);
             let next = self.next(b, &step);
-            self.fetch(b, &ahead, starts, &next);
+            self.fetch(b, &ahead, work, &next);
             // Else the code generator moves these to where they are used.
             build::barrier(b, Scope::Thread);
             let rooms = [0, 1].map(|later| self.values.room_of(b, &step, later));
-            self.piece(b, starts, held, near, (&step, &rooms[0], false));
-            self.put(b, way, &ahead, near, &rooms[1]);
+            self.piece(b, work, (&step, &rooms[0], false));
+            self.put(b, way, &ahead, work, &rooms[1]);
             self.values.barrier(b);
         });
-        self.last(b, starts, held, near);
+        self.last(b, work);
     }
 
     fn fetch(
         &self,
         b: &mut Builder<'c>,
         ahead: &[Ahead<'c>; 2],
-        starts: &Starts<'_, 'c>,
+        work: &Work<'_, 'c>,
         step: &Sum<'c>,
     ) {
-        let [keys, values] = self.begins(starts, step);
+        let [keys, values] = self.begins(&work.starts, step);
         self.scores.fetch_one(b, &ahead[0], &keys);
         self.values.fetch_one(b, &ahead[1], &values);
     }
@@ -154,27 +149,20 @@ impl<'c> Pass<'_, 'c> {
         b: &mut Builder<'c>,
         way: &Move<'c>,
         ahead: &[Ahead<'c>; 2],
-        near: &Near<'c>,
+        work: &Work<'_, 'c>,
         room: &Sum<'c>,
     ) {
-        self.scores.put_one(b, way, &ahead[0], (near.keys, room));
-        self.values.put_one(b, way, &ahead[1], (near.values, room));
+        self.scores.put_one(b, way, &ahead[0], (work.near.keys, room));
+        self.values.put_one(b, way, &ahead[1], (work.near.values, room));
     }
 
     /// An engine brings the next piece while one is worked on.
-    fn by_engine(
-        &self,
-        b: &mut Builder<'c>,
-        way: &Move<'c>,
-        starts: &Starts<'_, 'c>,
-        held: &Registers<'c>,
-        near: &Near<'c>,
-    ) {
+    fn by_engine(&self, b: &mut Builder<'c>, way: &Move<'c>, work: &Work<'_, 'c>) {
         let own = self.own();
         let bring = |b: &mut Builder<'c>, step: &Sum<'c>, room: &Sum<'c>| {
-            let [keys, values] = self.begins(starts, step);
-            let mut tokens = self.scores.bring(b, (way, own), &keys, (near.keys, room));
-            tokens.extend(self.values.bring(b, (way, own), &values, (near.values, room)));
+            let [keys, values] = self.begins(&work.starts, step);
+            let mut tokens = self.scores.bring(b, (way, own), &keys, (work.near.keys, room));
+            tokens.extend(self.values.bring(b, (way, own), &values, (work.near.values, room)));
             tokens
         };
         let zero = Sum::number(0);
@@ -188,27 +176,21 @@ impl<'c> Pass<'_, 'c> {
             self.values.barrier(b);
             let next = self.next(b, &step);
             let tokens = bring(b, &next, &rooms[1]);
-            self.piece(b, starts, held, near, (&step, &rooms[0], false));
+            self.piece(b, work, (&step, &rooms[0], false));
             tokens
         });
         wait(b, &last);
         if self.last_piece().is_some() {
             self.values.barrier(b);
         }
-        self.last(b, starts, held, near);
+        self.last(b, work);
     }
 
     /// The last piece, where rows end in it, which is in its room.
-    fn last(
-        &self,
-        b: &mut Builder<'c>,
-        starts: &Starts<'_, 'c>,
-        held: &Registers<'c>,
-        near: &Near<'c>,
-    ) {
+    fn last(&self, b: &mut Builder<'c>, work: &Work<'_, 'c>) {
         if let Some(last) = self.last_piece() {
             let room = Sum::number((last % self.values.block.rooms()) as i64);
-            self.piece(b, starts, held, near, (&Sum::number(last as i64), &room, true));
+            self.piece(b, work, (&Sum::number(last as i64), &room, true));
         }
     }
 
@@ -293,12 +275,11 @@ impl<'c> Pass<'_, 'c> {
     fn piece(
         &self,
         b: &mut Builder<'c>,
-        starts: &Starts<'_, 'c>,
-        held: &Registers<'c>,
-        near: &Near<'c>,
+        work: &Work<'_, 'c>,
         (step, room, masks): (&Sum<'c>, &Sum<'c>, bool),
     ) {
         let scores = &self.scores;
+        let Work { starts, held, near } = work;
         let mut at = starts.mine.clone();
         at[self.one_pass.along[0]] = Sum::default().plus(step, self.values.block.tile[K] as i64);
         scores.start(b, held.sums, &at);

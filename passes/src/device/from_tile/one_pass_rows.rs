@@ -6,16 +6,16 @@
 use std::collections::HashMap;
 
 use weft_dialects::device::build;
-use weft_dialects::ir::{Block as Body, Builder, Mapping, Val, attr, ty};
+use weft_dialects::ir::{Block as Body, Builder, Val, attr, ty};
 
 use super::block::Blocks;
-use super::body::write_body;
+use super::body::{begin_body, write_body};
 use super::index::{Sum, unrolled_all};
 use super::one_pass::Pass;
-use super::transfer::{Pending, alloc, first};
+use super::transfer::{Pending, alloc, at_place, first};
 use super::view::View;
 use crate::math::POWER;
-use crate::nest::{Nest, copy_constants};
+use crate::nest::Nest;
 use crate::tile::block::{K, M, N};
 use crate::tile::one_pass::{OnePass, lowest_of};
 
@@ -51,7 +51,7 @@ struct Rows<'c> {
 impl<'c> Pass<'_, 'c> {
     /// The rows before the first piece.
     pub(super) fn begin_rows(&self, b: &mut Builder<'c>, held: &Registers<'c>) {
-        let lowest = lowest_of(self.nests[self.one_pass.largest]).unwrap_or(0.0);
+        let lowest = lowest_of(self.nests[self.one_pass.largest]);
         // As low as it may be for its product with the scale to be a number; no score is.
         let begin = self.scale.map_or(lowest, |scale| lowest / (2.0 * scale.abs().max(1.0)));
         self.fill(b, held.rows.greatest, begin);
@@ -127,8 +127,7 @@ impl<'c> Pass<'_, 'c> {
             let begin =
                 counted.fold(at.clone(), |sum, (place, (_, apart))| sum.plus(place, *apart as i64));
             let left = Sum::number(end as i64).plus(&begin, -1).emit(b);
-            let all: Vec<Sum<'c>> = places.iter().flatten().cloned().collect();
-            let stored = at_place(b, held.stored, &all);
+            let stored = at_place(b, held.stored, places.iter().flatten());
             self.lanes(b, std::slice::from_ref(&stored), stored.clone(), &|b, args| {
                 let place = build::lane_along(b, along);
                 let less = [("predicate", attr::of_int(b.context(), LESS))];
@@ -145,8 +144,7 @@ impl<'c> Pass<'_, 'c> {
         let OnePass { largest, shifted, total, score, .. } = *self.one_pass;
         let [largest, shifted, total] = [largest, shifted, total].map(|member| self.nests[member]);
         let rows = &held.rows;
-        let lowest = lowest_of(largest).unwrap_or(0.0);
-        self.fill(b, rows.found, lowest);
+        self.fill(b, rows.found, lowest_of(largest));
         self.each_score(b, &mut |b, element, row| {
             let found = row(b, rows.found);
             let own = [element(b, held.stored), found.clone()];
@@ -247,9 +245,10 @@ impl<'c> Pass<'_, 'c> {
 
     fn each(&self, b: &mut Builder<'c>, blocks: &Blocks<'_, 'c>, body: &mut EachOperand<'_, 'c>) {
         blocks.each_operand(b, &mut |b, places| {
-            let all: Vec<Sum<'c>> = places.iter().flatten().cloned().collect();
-            let row = places[self.rows].clone();
-            body(b, &|b, memref| at_place(b, memref, &all), &|b, memref| at_place(b, memref, &row));
+            let element =
+                |b: &mut Builder<'c>, memref| at_place(b, memref, places.iter().flatten());
+            let row = |b: &mut Builder<'c>, memref| at_place(b, memref, &places[self.rows]);
+            body(b, &element, &row);
         });
     }
 
@@ -301,15 +300,6 @@ type Where<'f, 'c> = dyn Fn(&mut Builder<'c>, Val<'c>) -> View<'c> + 'f;
 /// What is done for an operand, given where it is in registers, and its rows in others.
 type EachOperand<'f, 'c> = dyn FnMut(&mut Builder<'c>, &Where<'_, 'c>, &Where<'_, 'c>) + 'f;
 
-/// The view of an operand in registers.
-pub(super) fn at_place<'c>(b: &mut Builder<'c>, memref: Val<'c>, place: &[Sum<'c>]) -> View<'c> {
-    let mut view = first(b, memref);
-    for (index, place) in view.indices.iter_mut().zip(place) {
-        *index = place.emit(b);
-    }
-    view
-}
-
 /// A scalar body on its first arguments.
 fn plain<'c>(b: &mut Builder<'c>, body: Body<'c>, args: &[Val<'c>]) -> Val<'c> {
     let mut values: Vec<Option<Val<'c>>> = args.iter().copied().map(Some).collect();
@@ -324,13 +314,7 @@ fn wide<'c>(
     arg: usize,
     values: &[Option<Val<'c>>],
 ) -> Val<'c> {
-    let mut map = Mapping::default();
-    for (old, new) in body.args().into_iter().zip(values) {
-        if let Some(new) = new {
-            map.set(old, *new);
-        }
-    }
-    copy_constants(b, body, &mut map);
+    let mut map = begin_body(b, body, values);
     for op in body.ops() {
         if op.is("linalg.yield") {
             return map.get(op.operand(0));

@@ -4,6 +4,7 @@ use weft_dialects::device::build::{self, FillOp, TransferOp};
 use weft_dialects::device::{Limit, Move};
 use weft_dialects::ir::{Attribute, Builder, Type, Val, attr, ty};
 
+use super::index::Sum;
 use super::view::View;
 use crate::nest::row_major;
 
@@ -133,4 +134,17 @@ pub(super) fn alloc<'c>(
 pub(super) fn first<'c>(b: &mut Builder<'c>, memref: Val<'c>) -> View<'c> {
     let rank = ty::shape(memref.ty()).map_or(0, |shape| shape.len());
     View { memref, indices: (0..rank).map(|_| b.index(0)).collect() }
+}
+
+/// The view from a place on that is given along the first dimensions.
+pub(super) fn at_place<'p, 'c: 'p>(
+    b: &mut Builder<'c>,
+    memref: Val<'c>,
+    place: impl IntoIterator<Item = &'p Sum<'c>>,
+) -> View<'c> {
+    let mut view = first(b, memref);
+    for (index, place) in view.indices.iter_mut().zip(place) {
+        *index = place.emit(b);
+    }
+    view
 }

@@ -395,8 +395,13 @@ impl<'c> Block<'c> {
 
     /// The dimension of the sums' operand that is a side.
     pub fn sum_dim(&self, side: usize) -> Option<usize> {
+        self.dim(self.output(), side)
+    }
+
+    /// The dimension of an operand of the instruction that is a side.
+    fn dim(&self, operand: usize, side: usize) -> Option<usize> {
         let Core::Matrix(mapping, _) = &self.core else { return None };
-        let dims = mapping.dims[self.output()].as_ref()?;
+        let dims = mapping.dims[operand].as_ref()?;
         dims.iter().position(|&own| mapping.axes[own].contains(&self.axes[side]))
     }
 

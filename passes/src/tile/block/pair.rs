@@ -38,10 +38,9 @@ impl<'c> Pair<'c> {
         [first, last]: [&Nest<'c>; 2],
         one_pass: &OnePass,
     ) -> Result<Self, &'static str> {
-        let Some(rows) = values.inputs.iter().position(|&input| input == one_pass.factor) else {
+        let Some((rows, own)) = sides(&values, one_pass) else {
             return Err("the factor is no input of the second product");
         };
-        let own = M + N - rows;
         let matrix = [&scores, &values].iter().all(|block| {
             matches!(block.core, Core::Matrix(..))
                 && block.direct.is_none()
@@ -120,19 +119,19 @@ impl<'c> Pair<'c> {
     }
 }
 
+/// The side of both products that is rows, and the other one.
+pub(super) fn sides(values: &Block<'_>, one_pass: &OnePass) -> Option<(usize, usize)> {
+    let rows = values.inputs.iter().position(|&input| input == one_pass.factor)?;
+    Some((rows, M + N - rows))
+}
+
 /// For each slot the place along two sides that each lane has of an operand.
 struct Places(Vec<Vec<[i64; 2]>>);
 
 impl Places {
     fn of(block: &Block<'_>, operand: usize, sides: [usize; 2]) -> Option<Self> {
-        let Core::Matrix(mapping, _) = &block.core else { return None };
         let map = affine::Points::of((*block.instruction().fragments().get(operand)?)?)?;
-        let dims = mapping.dims[operand].as_ref()?;
-        let dim = |side: usize| {
-            let axis = block.axes[side];
-            dims.iter().position(|&own| mapping.axes[own].contains(&axis))
-        };
-        let dims = [dim(sides[0])?, dim(sides[1])?];
+        let dims = [block.dim(operand, sides[0])?, block.dim(operand, sides[1])?];
         let slots = (0..block.slots(operand) as i64).map(|slot| {
             let place = |lane: u64| {
                 let place = map.at(&[lane as i64, slot])?;

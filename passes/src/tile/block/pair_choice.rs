@@ -12,7 +12,7 @@ use weft_dialects::ir::ty;
 use super::super::banks::Banks;
 use super::super::instruction::body_cycles;
 use super::facts::Facts;
-use super::{Block, Dealt, K, Lying, M, N, Pair, Ways, accesses, epilogue};
+use super::{Block, Dealt, K, Lying, M, N, Pair, Ways, accesses, epilogue, pair};
 use crate::cost::{Cost, Term};
 use crate::math::POWER;
 use crate::nest::Nest;
@@ -163,8 +163,7 @@ impl<'s, 'c> Search<'s, 'c> {
     /// The pair of a tile: instructions of a group along its rows, groups, points of a piece.
     fn with(&self, [high, groups, piece]: [u64; 3]) -> Option<ChosenPair<'c>> {
         let [scores, values] = self.blocks;
-        let rows = values.inputs.iter().position(|&input| input == self.one_pass.factor)?;
-        let own = M + N - rows;
+        let (rows, own) = pair::sides(values, self.one_pass)?;
         let quanta = scores.quanta();
         let whole = |block: &Block<'c>, nest: &Nest<'c>, side: usize| {
             block.extent(nest, side).next_multiple_of(block.quanta()[side])
@@ -376,7 +375,7 @@ impl<'s, 'c> Search<'s, 'c> {
             .with(Term::Waits, steps * waits + facts.latency)
             .with(Term::Results, ends)
             .taking(steps * step + ends + facts.latency);
-        // Blocks that take turns in a unit have been counted to be half as long.
+        // Blocks that are in a unit together are counted one after the other, each with its share of the time.
         Some(tile * (tiles / facts.units).ceil() * facts.units)
     }
 }

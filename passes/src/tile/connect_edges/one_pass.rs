@@ -18,6 +18,7 @@ use crate::math::POWER;
 use crate::nest::Nest;
 use crate::remarks;
 use crate::tile::block::{self, Chosen, ChosenPair};
+use crate::tile::construct_rtiles::read;
 use crate::tile::groups::{Group, Order, starts_empty};
 use crate::tile::one_pass::{Found, OnePass};
 use crate::tile::policy::Tiled;
@@ -29,14 +30,18 @@ impl<'c> Connecting<'c> {
     /// Hands over in registers what lies between a product and one before it, where that is predicted to pay;
     /// gives how many edges there are.
     pub(super) fn one_pass(&mut self, order: &Order<'c>, last: Op<'c>) -> Result<u64, Failed> {
+        if !self.has_registers() {
+            return Ok(0);
+        }
         let kernel = |name: &str| self.kernel(name);
-        let found = match self.registers().map(|_| Found::at(&kernel, last)) {
-            Some(Ok(found)) => found,
-            Some(Err(Some(why))) => {
-                self.not_in_one_pass(last, why);
+        let found = match Found::at(&kernel, last) {
+            Ok(found) => found,
+            Err(why) => {
+                if let Some(why) = why {
+                    self.not_in_one_pass(last, why);
+                }
                 return Ok(0);
             }
-            Some(Err(None)) | None => return Ok(0),
         };
         let (chosen, told) = match self.chosen(&found) {
             Ok(chosen) => chosen,
@@ -72,12 +77,10 @@ impl<'c> Connecting<'c> {
         }
     }
 
-    /// The registers of groups of lanes that are threads.
-    fn registers(&self) -> Option<&'c str> {
-        let memories = self.chooser.machine.memories().into_iter();
-        let mut spread =
-            memories.filter(|memory| memory.is_registers() && memory.lanes().is_some());
-        Some(spread.next()?.name)
+    /// Whether lanes are threads with registers of their own.
+    fn has_registers(&self) -> bool {
+        let memories = self.chooser.machine.memories();
+        memories.iter().any(|memory| memory.is_registers() && memory.lanes().is_some())
     }
 
     /// Checks that connected runs are a group of their own that nobody else reads from.
@@ -153,7 +156,7 @@ impl<'c> Connecting<'c> {
         chosen: &ChosenPair<'c>,
     ) -> Result<(), Failed> {
         let machine = self.chooser.machine;
-        let nest = super::super::construct_rtiles::read(kernel)?;
+        let nest = read(kernel)?;
         let ChosenPair { pair, ways, .. } = chosen;
         let products = [
             (one_pass.scores, &pair.scores, chosen.scores),
@@ -176,8 +179,8 @@ impl<'c> Connecting<'c> {
             rewrite(self.context, machine, kernel, &nest, &tiling);
             return Ok(());
         }
-        let units = machine.lanes_units().into_iter();
-        let unit = units.into_iter().find(|unit| unit.memory() == ways.registers.name);
+        let mut units = machine.lanes_units().into_iter();
+        let unit = units.find(|unit| unit.memory() == ways.registers.name);
         let unit = unit.ok_or(Failed)?;
         if member == one_pass.shifted && chosen.is_rough {
             roughen(self.context, kernel);

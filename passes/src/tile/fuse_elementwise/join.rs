@@ -22,7 +22,8 @@ pub fn join<'c>(
 ) -> Result<Nest<'c>, Refused> {
     let joined = join_as_they_are(context, scratch, maker, user, reading);
     let other_axes = matches!(&joined, Err(why) if why.rule() == AXES && cuts());
-    match common_axes(maker, user, reading).filter(|_| other_axes) {
+    let cut = if other_axes { common_axes(maker, user, reading) } else { None };
+    match cut {
         Some([maker, user]) => join_as_they_are(context, scratch, &maker, &user, reading),
         None => joined,
     }

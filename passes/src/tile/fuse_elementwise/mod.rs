@@ -8,10 +8,11 @@
 //! A kernel without reductions joins the kernel that makes what it reads if nobody else reads
 //! it, both visit the elements in one order, and nothing lies more awkwardly for the lanes than
 //! before. Of two elementwise kernels one body becomes the other's input; behind a reduction
-//! the reader becomes its epilogue, which may store another type than the sums have. A reduction whose weight other kernels read too stays alone:
-//! each would lay it out for itself. Where an instruction with axes of its own, or a block of several
-//! groups of lanes, may do the reduction, the kernel that results is compared with the two that there
-//! are: an array that stores what it folds is worth more than the epilogue.
+//! the reader becomes its epilogue, which may store another type than the sums have. A reduction
+//! whose weight other kernels read too stays alone: each would lay it out for itself. Where an
+//! instruction with axes of its own, or a block of several groups of lanes, may do the reduction,
+//! the kernel that results is compared with the two that there are: an array that stores what it
+//! folds is worth more than the epilogue.
 
 mod join;
 mod pays;
@@ -68,13 +69,12 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         .into_iter()
         .filter(|op| op.is("tile.graph") || op.is("tile.kernel"))
         .partition(|op| op.is("tile.graph"));
+    let machine = Machine::of(run.module);
     let mut fuse = Fuse {
         context: run.context,
         module: run.module,
-        machine: Machine::of(run.module),
-        chooser: Machine::of(run.module)
-            .filter(|_| !always)
-            .map(|machine| Chooser::of(run, machine)),
+        machine,
+        chooser: machine.filter(|_| !always).map(|machine| Chooser::of(run, machine)),
         remarks,
         kernels: kernels.iter().map(|kernel| (kernel.symbol().to_owned(), *kernel)).collect(),
         made: HashMap::new(),
@@ -273,13 +273,9 @@ impl<'c> Fuse<'c> {
     ) -> Result<Joint<'c>, Refused> {
         let nest = read(reader).map_err(|_| no_nest())?;
         let scratch = empty_module(self.context);
-        let joined = {
-            let scratch = module_op(&scratch);
-            // Where groups share tiles, what lanes do to sums in registers saves a kernel.
-            let machine = self.machine;
-            let shares = || machine.is_some_and(|machine| block::may_share(machine, made));
-            join(self.context, scratch, made, &nest, reading, &shares)?
-        };
+        // Where groups share tiles, what lanes do to sums in registers saves a kernel.
+        let shares = || self.machine.is_some_and(|machine| block::may_share(machine, made));
+        let joined = join(self.context, module_op(&scratch), made, &nest, reading, &shares)?;
         if let Some(chooser) = &self.chooser {
             pays(chooser, [made, &nest], &joined)?;
         }
