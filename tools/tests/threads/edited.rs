@@ -16,15 +16,15 @@ use crate::numbers::{Random, bytes, numbers};
 const GEMM: &str = "C[m,n] += A[m,k] * B[k,n]";
 
 /// A product, and how its blocks are described but for the schedule.
-struct Product {
+pub struct Product {
     product: &'static str,
-    machine: &'static str,
-    elem: &'static str,
+    pub machine: &'static str,
+    pub elem: &'static str,
     shape: &'static str,
     tiles: &'static str,
 }
 
-const AMPERE: Product = Product {
+pub const AMPERE: Product = Product {
     product: GEMM,
     machine: "a100",
     elem: "f16",
@@ -33,7 +33,7 @@ const AMPERE: Product = Product {
 };
 
 /// Factors are taken where they lie, in panels of 64 columns.
-const HOPPER: Product = Product {
+pub const HOPPER: Product = Product {
     product: GEMM,
     machine: "h200",
     elem: "f16",
@@ -41,7 +41,7 @@ const HOPPER: Product = Product {
     tiles: r#"on @wgmma_m64n64k16_f16_kn axes [0, 1, 2] tiles [#tile.rtile<"smem"[128, 128, 64]>, #tile.rtile<"acc"[64, 128, 16]>] layouts [array<i64: 2, 64, 3, 3, 3>, array<i64: 1, 64, 3, 3, 3>]"#,
 };
 
-const CDNA: Product = Product {
+pub const CDNA: Product = Product {
     product: GEMM,
     machine: "mi300x",
     elem: "f16",
@@ -49,7 +49,7 @@ const CDNA: Product = Product {
     tiles: r#"on @mfma_16x16x16_f16 axes [0, 1, 2] tiles [#tile.rtile<"lds"[64, 128, 128]>, #tile.rtile<"reg"[32, 64, 16]>] layouts [array<i64: 2, 136>, array<i64: 2, 136>]"#,
 };
 
-const LANES: Product = Product {
+pub const LANES: Product = Product {
     product: GEMM,
     machine: "a100",
     elem: "f32",
@@ -97,14 +97,29 @@ impl Product {
         with_tiles(&unit.module().text(), &format!("{} {schedule}", self.tiles))
     }
 
-    /// The device program of the product, and what its threads compute from random numbers.
-    fn run(&self, schedule: &str) -> (String, Vec<f64>) {
-        let text = device_program(self.machine, &self.text(schedule));
-        let mut random = Random(5);
+    /// The same of other axes.
+    pub const fn with_shape(self, shape: &'static str) -> Self {
+        Self { shape, ..self }
+    }
+
+    /// Its device program with a schedule.
+    pub fn program(&self, schedule: &str) -> String {
+        device_program(self.machine, &self.text(schedule))
+    }
+
+    /// How long its axes are: m, n and k.
+    pub fn extents(&self) -> [u64; 3] {
         let extents: Vec<u64> = (self.shape.split(','))
             .map(|axis| axis[2..].parse().expect("an extent is a number"))
             .collect();
-        let [m, n, k] = extents[..] else { panic!("a product has three axes") };
+        extents.try_into().expect("a product has three axes")
+    }
+
+    /// The device program of the product, and what its threads compute from random numbers.
+    fn run(&self, schedule: &str) -> (String, Vec<f64>) {
+        let text = self.program(schedule);
+        let mut random = Random(5);
+        let [m, n, k] = self.extents();
         let (a, b) = (random.numbers(m * k, self.elem), random.numbers(k * n, self.elem));
         let inputs = [&a, &b].map(|numbers| bytes(numbers, self.elem));
         let sums = vec![0xff; (m * n * 4) as usize];

@@ -16,57 +16,106 @@ use weft_passes::codegen::gpu::{self, Launch};
 
 use crate::warpgroups;
 
-/// The text of a machine that weft ships.
+/// The text of a machine that weft ships, or of a file.
 pub fn machine(name: &str) -> &'static str {
-    weft::MACHINES.iter().find(|(known, _)| *known == name).expect("weft ships the machine").1
+    match weft::MACHINES.iter().find(|(known, _)| *known == name) {
+        Some((_, text)) => text,
+        None => std::fs::read_to_string(name).expect("weft ships it, or it is a file").leak(),
+    }
 }
 
 /// Runs all rTasks of the kernel in `program` on `buffers`, in the order of its arguments;
 /// tells the turns that banks of shared memory took, and took at least.
 pub fn run(machine_name: &str, program: &str, buffers: &mut [Vec<u8>]) -> [u64; 2] {
-    let context = weft::context();
-    let (text, mut glue) = emulated(machine(machine_name), program);
-    let whole = format!("{text}\n{program}");
-    if let Some(path) = std::env::var_os("WEFT_KEEP") {
-        std::fs::write(path, &whole).unwrap();
-    }
-    let module = parse(&context, &whole).expect("the program is good");
-    let op = module_op(&module);
-    let machine = Machine::of(op).expect("the text has a machine");
-    let kernel = op.body(0).expect("a module").ops().into_iter().find_map(Kernel::of);
-    let kernel = kernel.expect("the text has a kernel");
-    let (name, tasks) = (kernel.name.to_owned(), kernel.tasks);
-    let launch = Launch::of(machine, &kernel).expect("the machine has lanes");
-    // Groups that share an rTask are a group of the launch.
-    let lanes = launch.threads / launch.groups / kernel.groups.max(1);
-    gpu::PASS.apply(&context, op, &[]).expect("the program can be written for threads");
-    machine.erase();
-    writeln!(glue, "void {name}(int64_t, int64_t{});", ", void *".repeat(buffers.len())).unwrap();
-    let args: String = (0..buffers.len()).map(|n| format!(", buffers[{n}]")).collect();
-    writeln!(
-        glue,
-        "static void call(int64_t begin, int64_t end, void **buffers) {{ {name}(begin, end{args}); }}"
-    )
-    .unwrap();
+    Written::of(machine_name, program)
+        .and_then(|written| written.run(buffers))
+        .unwrap_or_else(|error| panic!("{machine_name}: {error}"))
+}
 
-    let folder = tempfile::tempdir().expect("there is a folder for temporary files");
-    let file = |name: &str| folder.path().join(name);
-    let defines = [format!("-DTHREADS={}", launch.threads), format!("-DLANES={lanes}")];
-    build(folder.path(), &op.text(), &glue, &defines);
-    let names: Vec<String> = (0..buffers.len()).map(|n| format!("{n}.bin")).collect();
-    for (name, bytes) in names.iter().zip(buffers.iter()) {
-        std::fs::write(file(name), bytes).unwrap();
+/// A device program as functions for one thread.
+pub struct Written {
+    /// The module, in the dialects that the pass writes.
+    pub code: String,
+    glue: String,
+    name: String,
+    tasks: u64,
+    groups: u64,
+    threads: u64,
+    lanes: u64,
+}
+
+impl Written {
+    /// Writes the one kernel of a program.
+    ///
+    /// # Errors
+    /// What the verifier or the pass said.
+    pub fn of(machine_name: &str, program: &str) -> Result<Self, String> {
+        let context = weft::context();
+        let (text, glue) = emulated(machine(machine_name), program);
+        let whole = format!("{text}\n{program}");
+        if let Some(path) = std::env::var_os("WEFT_KEEP") {
+            std::fs::write(path, &whole).unwrap();
+        }
+        let module = parse(&context, &whole).map_err(|error| format!("it is refused: {error}"))?;
+        let op = module_op(&module);
+        let machine = Machine::of(op).expect("the text has a machine");
+        let kernel = op.body(0).expect("a module").ops().into_iter().find_map(Kernel::of);
+        let kernel = kernel.expect("the text has a kernel");
+        let launch = Launch::of(machine, &kernel).expect("the machine has lanes");
+        let mut written = Self {
+            code: String::new(),
+            glue,
+            name: kernel.name.to_owned(),
+            tasks: kernel.tasks,
+            groups: launch.groups,
+            threads: launch.threads,
+            // Groups that share an rTask are a group of the launch.
+            lanes: launch.threads / launch.groups / kernel.groups.max(1),
+        };
+        gpu::PASS.apply(&context, op, &[]).map_err(|_| "it cannot be written for threads")?;
+        machine.erase();
+        written.code = op.text();
+        Ok(written)
     }
-    let (end, groups) = (tasks.to_string(), launch.groups.to_string());
-    let mut args = vec!["0", &end, &groups];
-    args.extend(names.iter().map(String::as_str));
-    let said = call(&file("threads"), &args, folder.path());
-    for (name, bytes) in names.iter().zip(buffers) {
-        *bytes = std::fs::read(file(name)).unwrap();
+
+    /// Runs it on the host.
+    ///
+    /// # Errors
+    /// What stopped it.
+    pub fn run(&self, buffers: &mut [Vec<u8>]) -> Result<[u64; 2], String> {
+        let Self { code, glue, name, tasks, groups, threads, lanes } = self;
+        let arguments = ", void *".repeat(buffers.len());
+        let args: String = (0..buffers.len()).map(|n| format!(", buffers[{n}]")).collect();
+        let glue = format!(
+            "{glue}void {name}(int64_t, int64_t{arguments});\n\
+             static void call(int64_t begin, int64_t end, void **buffers) {{ {name}(begin, end{args}); }}\n"
+        );
+        let folder = tempfile::tempdir().expect("there is a folder for temporary files");
+        let file = |name: &str| folder.path().join(name);
+        let defines = [format!("-DTHREADS={threads}"), format!("-DLANES={lanes}")];
+        build(folder.path(), code, &glue, &defines);
+        let names: Vec<String> = (0..buffers.len()).map(|n| format!("{n}.bin")).collect();
+        for (name, bytes) in names.iter().zip(buffers.iter()) {
+            std::fs::write(file(name), bytes).unwrap();
+        }
+        let (end, groups) = (tasks.to_string(), groups.to_string());
+        let done = Command::new(file("threads"))
+            .args(["0", &end, &groups])
+            .args(&names)
+            .current_dir(folder.path())
+            .output()
+            .expect("it was built");
+        if !done.status.success() {
+            return Err(format!("{}: {}", done.status, String::from_utf8_lossy(&done.stderr)));
+        }
+        for (name, bytes) in names.iter().zip(buffers) {
+            *bytes = std::fs::read(file(name)).unwrap();
+        }
+        let said = String::from_utf8_lossy(&done.stdout);
+        let turns = said.lines().find_map(|line| line.strip_prefix("turns ")).expect("it counts");
+        let numbers: Vec<u64> = turns.split(' ').map(|number| number.parse().unwrap()).collect();
+        Ok([numbers[0], numbers[1]])
     }
-    let turns = said.lines().find_map(|line| line.strip_prefix("turns ")).expect("it counts");
-    let numbers: Vec<u64> = turns.split(' ').map(|number| number.parse().unwrap()).collect();
-    [numbers[0], numbers[1]]
 }
 
 /// All launches of a program, each one kernel.
@@ -205,9 +254,12 @@ fn for_host(text: &str) -> String {
         }
         if let Some(touched) = touched {
             body.push_str(&touched);
-            let declaration = match touched.contains("@weft_touch") {
-                true => "func.func private @weft_touch(index, index, index)".to_owned(),
-                false => "func.func private @weft_pause()".to_owned(),
+            let declaration = match ["touch", "read", "write"]
+                .iter()
+                .find(|own| touched.contains(&format!("@weft_{own}(")))
+            {
+                Some(own) => format!("func.func private @weft_{own}(index, index, index)"),
+                None => "func.func private @weft_pause()".to_owned(),
             };
             if !declared.contains(&declaration) {
                 declared.push(declaration);
@@ -272,6 +324,7 @@ func.call @weft_touch(%touch_site_{site}, %touch_at_{site}, %touch_width_{site})
     let index = index.split(']').next()?;
     let memref = head.rsplit(' ').next()?;
     assert!(name.starts_with("vector") || lanes.is_none(), "{line}");
+    let seen = if name.contains("store") { "weft_write" } else { "weft_read" };
     Some(format!(
         "%touch_base_{site} = memref.extract_aligned_pointer_as_index {memref} : memref<{count}x{elem}> -> index
 %touch_site_{site} = arith.constant {site} : index
@@ -279,7 +332,7 @@ func.call @weft_touch(%touch_site_{site}, %touch_at_{site}, %touch_width_{site})
 %touch_elem_{site} = arith.constant {bytes} : index
 %touch_by_{site} = arith.muli {index}, %touch_elem_{site} : index
 %touch_at_{site} = arith.addi %touch_base_{site}, %touch_by_{site} : index
-func.call @weft_touch(%touch_site_{site}, %touch_at_{site}, %touch_width_{site}) : (index, index, index) -> ()
+func.call @{seen}(%touch_site_{site}, %touch_at_{site}, %touch_width_{site}) : (index, index, index) -> ()
 "
     ))
 }

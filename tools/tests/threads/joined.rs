@@ -72,23 +72,14 @@ fn unit<'c>(context: &'c Context, machine: &str, chain: &Chain) -> Unit<'c> {
 fn holds(machine: &str, chain: &Chain) {
     let context = weft::context();
     let mut unit = unit(&context, machine, chain);
-    let mut random = Random(5);
-    let inputs = chain.inputs.iter().map(|shape| random.numbers(shape.iter().product(), "f32"));
-    let inputs: Vec<Vec<u8>> = inputs.map(|numbers| bytes(&numbers, "f32")).collect();
+    let inputs = random_inputs(chain);
     let models = unit.module().body(0).map(|block| block.ops()).unwrap_or_default();
     let model = models.into_iter().find_map(Model::of).expect("the text is a model");
     let mut weights = |_: &str, _: &str| Err("there are no weights".into());
     let expected = run_model(model.op, &inputs, &mut weights, &mut |_, _| {}).expect("it runs");
 
-    unit.lower(Stage::Device).expect("the machine can do it");
-    let program = one_kernel(&unit, chain);
-    let mut buffers = inputs;
-    // Outputs, and before them what only gives a window its size, which nobody reads.
-    for other in &program.args()[buffers.len()..] {
-        let elements = ty::count(other.ty()).expect("shapes are static");
-        buffers.push(vec![0xff; 4 * elements as usize]);
-    }
-    host::run(machine, &program.op.own_text(), &mut buffers);
+    let (program, mut buffers) = prepared(&mut unit, chain, inputs);
+    host::run(machine, &program, &mut buffers);
     let outputs = &buffers[buffers.len() - chain.outputs.len()..];
     for (buffer, &output) in outputs.iter().zip(chain.outputs) {
         let (got, wanted) = (numbers(buffer, "f32"), numbers(&expected[output], "f32"));
@@ -98,6 +89,33 @@ fn holds(machine: &str, chain: &Chain) {
             assert!(close, "{machine}: {got} for {wanted} at {at} of output {output}");
         }
     }
+}
+
+/// The device program of the one kernel, and its arguments.
+fn prepared(unit: &mut Unit<'_>, chain: &Chain, inputs: Vec<Vec<u8>>) -> (String, Vec<Vec<u8>>) {
+    unit.lower(Stage::Device).expect("the machine can do it");
+    let program = one_kernel(unit, chain);
+    let mut buffers = inputs;
+    // Outputs, and before them what only gives a window its size, which nobody reads.
+    for other in &program.args()[buffers.len()..] {
+        let elements = ty::count(other.ty()).expect("shapes are static");
+        buffers.push(vec![0xff; 4 * elements as usize]);
+    }
+    (program.op.own_text(), buffers)
+}
+
+/// A kernel whose warps hand tiles over in the memory of their block, and its arguments, the result's last.
+pub fn near() -> (String, Vec<Vec<u8>>) {
+    let context = weft::context();
+    let mut unit = unit(&context, "h200", &SOFTMAX);
+    let inputs = random_inputs(&SOFTMAX);
+    prepared(&mut unit, &SOFTMAX, inputs)
+}
+
+fn random_inputs(chain: &Chain) -> Vec<Vec<u8>> {
+    let mut random = Random(5);
+    let inputs = chain.inputs.iter().map(|shape| random.numbers(shape.iter().product(), "f32"));
+    inputs.map(|numbers| bytes(&numbers, "f32")).collect()
 }
 
 /// The one kernel of a model: its tiles wait in memory of a block, and between two members the

@@ -200,38 +200,8 @@ fn holds(machine: &str, shape: Shape, form: Form, elem: &str) {
 
 /// The same with other words for the tiles of both products; gives the device program.
 fn runs(machine: &str, shape: Shape, form: Form, elem: &str, edit: Option<[&str; 2]>) -> String {
-    let Shape { heads, rows, keys, depth, width } = shape;
-    let context = weft::context();
-    let mut unit = unit(&context, machine, &text(shape, form, elem));
-    let mut random = Random(7);
-    let counts = [heads * rows * depth, heads * depth * keys, heads * keys * width, rows * keys];
-    let mut inputs = counts.map(|count| random.numbers(count, elem));
-    // Whole pieces of some rows are masked, the first one of others, and all of some.
-    for (at, number) in inputs[3].iter_mut().enumerate() {
-        let (row, key) = (at as u64 / keys, at as u64 % keys);
-        if key > row + keys / 4 || row % 3 == 0 && key < keys / 3 {
-            *number = f64::NEG_INFINITY;
-        }
-    }
-    let lowered = match edit {
-        None => unit.lower(Stage::Device),
-        Some(edit) => {
-            unit.lower(Stage::Tile).expect("the machine can do it");
-            unit = of_tile(&context, machine, &edited(&unit.module().text(), edit));
-            unit.lower(Stage::Device)
-        }
-    };
-    lowered.unwrap_or_else(|error| panic!("{machine}, {shape:?}, {edit:?}: {error}"));
-    let ops = unit.module().body(0).map(|block| block.ops()).unwrap_or_default();
-    let kernels: Vec<_> = ops.into_iter().filter_map(Program::of).collect();
-    let [kernel] = &kernels[..] else { panic!("{machine}, {shape:?}: not one kernel") };
-    let text = kernel.op.own_text();
-    assert!(text.contains("along"), "{machine}, {shape:?}: rows are not folded in registers");
-    // In the order in which the computes read them; a mask that nothing reads may be no argument.
-    let order: &[usize] = if kernel.args().len() == 5 { &[0, 1, 3, 2] } else { &[0, 1, 2] };
-    let mut given: Vec<_> = order.iter().map(|&input| bytes(&inputs[input], elem)).collect();
-    given.push(vec![0xff; (heads * rows * width * 2) as usize]);
-    host::run(machine, &text, &mut given);
+    let Prepared { program, inputs, mut given } = Prepared::new(machine, shape, form, elem, edit);
+    host::run(machine, &program, &mut given);
     let got = numbers(given.last().expect("there is an output"), elem);
     // Scores, exponentials and results are rounded to the type.
     let bits = if elem == "f16" { 11 } else { 8 };
@@ -245,7 +215,68 @@ fn runs(machine: &str, shape: Shape, form: Form, elem: &str, edit: Option<[&str;
             "{machine}, {shape:?}, {form:?}, {edit:?}: {at} is {got}, not {wanted}"
         );
     }
-    text
+    program
+}
+
+/// A kernel with its data.
+struct Prepared {
+    program: String,
+    inputs: [Vec<f64>; 4],
+    /// The bytes of its arguments, the result's last.
+    given: Vec<Vec<u8>>,
+}
+
+impl Prepared {
+    fn new(machine: &str, shape: Shape, form: Form, elem: &str, edit: Option<[&str; 2]>) -> Self {
+        let Shape { heads, rows, keys, depth, width } = shape;
+        let context = weft::context();
+        let mut unit = unit(&context, machine, &text(shape, form, elem));
+        let mut random = Random(7);
+        let counts =
+            [heads * rows * depth, heads * depth * keys, heads * keys * width, rows * keys];
+        let mut inputs = counts.map(|count| random.numbers(count, elem));
+        // Whole pieces of some rows are masked, the first one of others, and all of some.
+        for (at, number) in inputs[3].iter_mut().enumerate() {
+            let (row, key) = (at as u64 / keys, at as u64 % keys);
+            if key > row + keys / 4 || row % 3 == 0 && key < keys / 3 {
+                *number = f64::NEG_INFINITY;
+            }
+        }
+        let lowered = match edit {
+            None => unit.lower(Stage::Device),
+            Some(edit) => {
+                unit.lower(Stage::Tile).expect("the machine can do it");
+                unit = of_tile(&context, machine, &edited(&unit.module().text(), edit));
+                unit.lower(Stage::Device)
+            }
+        };
+        lowered.unwrap_or_else(|error| panic!("{machine}, {shape:?}, {edit:?}: {error}"));
+        let ops = unit.module().body(0).map(|block| block.ops()).unwrap_or_default();
+        let kernels: Vec<_> = ops.into_iter().filter_map(Program::of).collect();
+        let [kernel] = &kernels[..] else { panic!("{machine}, {shape:?}: not one kernel") };
+        let program = kernel.op.own_text();
+        assert!(
+            program.contains("along"),
+            "{machine}, {shape:?}: rows are not folded in registers"
+        );
+        // In the order in which the computes read them; a mask that nothing reads may be no argument.
+        let order: &[usize] = if kernel.args().len() == 5 { &[0, 1, 3, 2] } else { &[0, 1, 2] };
+        let mut given: Vec<_> = order.iter().map(|&input| bytes(&inputs[input], elem)).collect();
+        given.push(vec![0xff; (heads * rows * width * 2) as usize]);
+        Self { program, inputs, given }
+    }
+}
+
+/// A kernel whose pieces an engine brings, and its arguments, the result's last.
+pub fn by_engine() -> (String, Vec<Vec<u8>>) {
+    let shape = Shape { heads: 2, rows: 64, keys: 128, depth: 64, width: 64 };
+    let ahead = "schedule <ahead = @stage_ahead, stages = 2>";
+    let words = [
+        format!("{SCORES} layouts [array<i64: 3, 72>, array<i64: 3, 72>] {ahead}"),
+        format!("{VALUES} layouts [array<i64>, array<i64: 2, 72>] {ahead}"),
+    ];
+    let own = Prepared::new("a100", shape, MASKED, "f16", Some([&words[0], &words[1]]));
+    (own.program, own.given)
 }
 
 /// A program of stage `tile` in which the two products of a group that hands over in registers have other
@@ -280,6 +311,12 @@ fn of_tile<'c>(context: &'c weft_dialects::ir::Context, machine: &str, text: &st
 
 const MASKED: Form = Form { turned: true, masked: true, of_heads: false };
 const PLAIN: Form = Form { turned: false, masked: false, of_heads: false };
+
+/// Tiles of both products that a text says.
+const SCORES: &str =
+    r#"tiles [#tile.rtile<"smem"[1, 64, 32, 64]>, #tile.rtile<"reg"[1, 16, 32, 16]>]"#;
+const VALUES: &str =
+    r#"tiles [#tile.rtile<"smem"[1, 64, 64, 32]>, #tile.rtile<"reg"[1, 16, 64, 16]>]"#;
 
 #[test]
 fn warps_go_through_rows_in_one_pass() {
@@ -317,8 +354,6 @@ fn wavefronts_go_through_rows_in_one_pass() {
 fn the_text_decides_how_pieces_come() {
     let shape = Shape { heads: 2, rows: 64, keys: 128, depth: 64, width: 64 };
     let form = MASKED;
-    let scores = r#"tiles [#tile.rtile<"smem"[1, 64, 32, 64]>, #tile.rtile<"reg"[1, 16, 32, 16]>]"#;
-    let values = r#"tiles [#tile.rtile<"smem"[1, 64, 64, 32]>, #tile.rtile<"reg"[1, 16, 64, 16]>]"#;
     let near = "layouts [array<i64: 3, 72>, array<i64: 3, 72>]";
     let held = "layouts [array<i64>, array<i64: 3, 72>]";
     let turned = "layouts [array<i64>, array<i64: 3, 40>]";
@@ -334,7 +369,7 @@ fn the_text_decides_how_pieces_come() {
     ];
     let mut programs: Vec<String> = Vec::new();
     for [first, last] in cases {
-        let words = [(scores, first), (values, last)]
+        let words = [(SCORES, first), (VALUES, last)]
             .map(|(tiles, (layouts, schedule))| format!("{tiles} {layouts} {schedule}"));
         let program = runs("a100", shape, form, "f16", Some([&words[0], &words[1]]));
         runs("a100", ended, form, "f16", Some([&words[0], &words[1]]));

@@ -17,6 +17,8 @@ void weft_pause(void) {
   sched_yield();
 }
 void weft_touch(int64_t site, int64_t at, int64_t width) {}
+void weft_read(int64_t site, int64_t at, int64_t width) {}
+void weft_write(int64_t site, int64_t at, int64_t width) {}
 
 static void enter_one(void) { enter(entry, epoch, counters, bases); }
 

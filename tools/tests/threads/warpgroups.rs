@@ -54,18 +54,16 @@ pub fn in_c(instruction: &Instruction<'_>, lanes: u64) -> String {
     let b = if rows_of_k { "in_rows(b, k, j)" } else { "in_row(b, j, k)" };
     format!(
         "static const short {name}_at[{slots}][{lanes}] = {{{places}}};
-static uint64_t {name}_read(int64_t a, int64_t b) {{
-  uint64_t sum = 0;
+static void {name}_reads(int64_t a, int64_t b, each_number *each) {{
   for (int k = 0; k < 16; ++k) {{
-    for (int i = 0; i < 64; ++i) sum = sum * 31 + *(const uint16_t *)in_row(a, i, k);
-    for (int j = 0; j < {n}; ++j) sum = sum * 31 + *(const uint16_t *){b};
+    for (int i = 0; i < 64; ++i) each(in_row(a, i, k));
+    for (int j = 0; j < {n}; ++j) each({b});
   }}
-  return sum;
 }}
 void emulate_{name}(int64_t a, int64_t b, const float *c, float *d) {{
   int l = thread_number % LANES;
   wait_warp();
-  struct begun *own = begin({name}_read, a, b);
+  struct begun *own = begin({name}_reads, a, b);
   for (int s = 0; s < {slots}; ++s) {{
     int i = {name}_at[s][l] / {n}, j = {name}_at[s][l] % {n};
     float sum = settled(c[s], s, 1);

@@ -1,0 +1,276 @@
+//! Kernels with one thing wrong, of every way in which groups share what they work on: each is refused, stops,
+//! or computes something else.
+//!
+//! `programs` change a word of the text of `device`, which the verifier reads. `codes` take a wait, a barrier or
+//! a fence out of the code for one thread, which no verifier sees: there the threads of the host are alone.
+
+use crate::edited::{AMPERE, CDNA, HOPPER, LANES, Product};
+use crate::host::Written;
+use crate::numbers::{Random, bytes};
+use crate::{joined, one_pass};
+
+/// A kernel, and what it computes.
+struct Original {
+    machine: &'static str,
+    program: String,
+    given: Vec<Vec<u8>>,
+    result: Vec<u8>,
+}
+
+/// One thing wrong: what, and the text with it.
+type Mutant = (String, String);
+
+impl Original {
+    fn new(machine: &'static str, program: String, given: Vec<Vec<u8>>) -> Self {
+        let mut own = Self { machine, program, given, result: Vec::new() };
+        own.result = own.run(&own.program).expect("the kernel is right");
+        own
+    }
+
+    /// A product of random numbers, in blocks of a schedule.
+    fn product(product: &Product, schedule: &str) -> Self {
+        let program = product.program(schedule);
+        let mut random = Random(11);
+        let [m, n, k] = product.extents();
+        let inputs = [m * k, k * n].map(|count| random.numbers(count, product.elem));
+        let given = inputs.iter().map(|numbers| bytes(numbers, product.elem));
+        let given = given.chain([vec![0xff; (m * n * 4) as usize]]).collect();
+        Self::new(product.machine, program, given)
+    }
+
+    fn run(&self, program: &str) -> Result<Vec<u8>, String> {
+        self.run_written(&Written::of(self.machine, program)?)
+    }
+
+    fn run_written(&self, written: &Written) -> Result<Vec<u8>, String> {
+        let mut given = self.given.clone();
+        written.run(&mut given)?;
+        Ok(given.pop().expect("there is an output"))
+    }
+
+    /// Tests that every program with one thing wrong is told from this one; there are some of every kind.
+    fn programs(&self, kinds: &[Kind]) {
+        let mut alive = Vec::new();
+        for (name, mutate) in kinds {
+            let mutants = mutate(&self.program);
+            assert!(!mutants.is_empty(), "{}: nothing to {name}", self.machine);
+            for (what, text) in mutants {
+                if self.run(&text).is_ok_and(|result| result == self.result) {
+                    alive.push(format!("{name}: {what}"));
+                }
+            }
+        }
+        assert!(alive.is_empty(), "{}: nobody sees these:\n{}", self.machine, alive.join("\n"));
+    }
+
+    /// The same for code without one of the lines that have some of these words; where it waits for all but some,
+    /// also for code that waits for one less.
+    fn codes(&self, words: &[&str]) {
+        let mut written = Written::of(self.machine, &self.program).expect("the kernel is right");
+        let code = written.code.clone();
+        let mut alive = Vec::new();
+        for word in words {
+            let mutants = without(&code, word);
+            assert!(!mutants.is_empty(), "{}: no {word} in the code", self.machine);
+            let shorter = if word.contains("wait") { for_less(&code, word) } else { Vec::new() };
+            for (what, text) in mutants.into_iter().chain(shorter) {
+                written.code = text;
+                if self.run_written(&written).is_ok_and(|result| result == self.result) {
+                    alive.push(what);
+                }
+            }
+        }
+        assert!(alive.is_empty(), "{}: nobody misses these:\n{}", self.machine, alive.join("\n"));
+    }
+}
+
+/// Texts that lack one of the lines with a word.
+fn without(text: &str, word: &str) -> Vec<Mutant> {
+    edited(text, |line| line.contains(word).then(String::new).into_iter().collect())
+}
+
+/// Texts that wait for one less at one of the lines with a word, whose operand is what may be under way.
+fn for_less(text: &str, word: &str) -> Vec<Mutant> {
+    edited(text, |line| {
+        let Some((before, rest)) = line.split_once('(').filter(|_| line.contains(word)) else {
+            return Vec::new();
+        };
+        let (left, after) = rest.split_once(')').expect("it has an operand");
+        let ty = after.split(['(', ')']).nth(1).expect("it has a type");
+        let one = format!("%one_more = arith.constant 1 : {ty}");
+        let more = format!("%left_more = arith.addi {left}, %one_more : {ty}");
+        vec![format!("{one}\n{more}\n{before}(%left_more){after}")]
+    })
+}
+
+/// Texts of which one line is another.
+fn edited(text: &str, change: impl Fn(&str) -> Vec<String>) -> Vec<Mutant> {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut mutants = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        for changed in change(line) {
+            let what = format!("{at}: {}  ->  {}", line.trim(), changed.trim());
+            let mut all = lines.clone();
+            all[at] = &changed;
+            mutants.push((what, all.join("\n")));
+        }
+    }
+    mutants
+}
+
+/// What is done to a program, and its programs with that.
+type Kind = (&'static str, fn(&str) -> Vec<Mutant>);
+
+const WAITS: Kind = ("leave out a wait", |text| without(text, "device.wait "));
+const BARRIERS: Kind = ("leave out a barrier", |text| {
+    let mut mutants = without(text, "device.barrier \"core\"");
+    mutants.extend(without(text, "device.barrier \"warp\""));
+    mutants
+});
+/// Moves without a token: others are waited for.
+const MOVES: Kind = ("leave out a transfer", |text| {
+    edited(text, |line| {
+        let moves = line.contains("device.transfer ") && !line.contains("-> !device.token");
+        moves.then(String::new).into_iter().collect()
+    })
+});
+const FILLS: Kind = ("leave out what sums begin with", |text| without(text, "device.fill "));
+/// Of the last wait's tokens the last one, behind which all are there.
+const TOKENS: Kind = ("leave out a token", |text| {
+    edited(text, |line| {
+        let tokens = line.trim_start().strip_prefix("device.wait ");
+        let fewer = tokens.and_then(|tokens| tokens.rsplit_once(", "));
+        fewer.map(|(tokens, _)| format!("device.wait {tokens}")).into_iter().collect()
+    })
+});
+/// What a round carries to the next one is what it was given.
+const CARRIED: Kind = ("carry a token of the round before", carried);
+const SIZES: Kind =
+    ("move half", |text| edited(text, |line| halved(line, " sizes [").into_iter().collect()));
+const ROOMS: Kind = ("take the first room", |text| {
+    edited(text, |line| {
+        let Some((name, operands)) = line.split_once(" = arith.remui ") else { return Vec::new() };
+        let (of, by) = operands.split_once(", ").expect("it has two operands");
+        let count = by.split(" : ").next().expect("it has a type");
+        // A number below the rooms is another one than it should be.
+        vec![format!("{name} = arith.subi {of}, {of} : index // of {count}")]
+    })
+});
+const FEWER: Kind = ("have a room less", |text| {
+    let rooms = |line: &str| {
+        let (_, ty) = line.split_once("device.alloc")?.1.split_once("memref<")?;
+        let near = ty.contains("\"smem\"") || ty.contains("\"lds\"");
+        let (count, rest) = ty.split_once('x')?;
+        let count: u64 = count.parse().ok().filter(|count| near && *count > 1)?;
+        Some((format!("memref<{ty}"), format!("memref<{}x{rest}", count - 1)))
+    };
+    let all = text.lines().filter_map(rooms);
+    all.map(|(from, to)| (format!("{from} -> {to}"), text.replace(&from, &to))).collect()
+});
+const SWIZZLES: Kind = ("swizzle otherwise", |text| {
+    edited(text, |line| {
+        let swizzled = line.contains("device.alloc swizzle [3, ");
+        swizzled.then(|| line.replace("swizzle [3, ", "swizzle [2, ")).into_iter().collect()
+    })
+});
+
+/// A line whose first size of several is half as many.
+fn halved(line: &str, word: &str) -> Option<String> {
+    let moves = line.contains("device.transfer ");
+    let (before, rest) = line.split_once(word).filter(|_| moves)?;
+    let (sizes, after) = rest.split_once(']')?;
+    let mut sizes: Vec<u64> = sizes.split(", ").filter_map(|size| size.parse().ok()).collect();
+    let most = sizes.iter_mut().max()?;
+    *most /= 2;
+    let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
+    Some(format!("{before}{word}{}]{after}", sizes.join(", ")))
+}
+
+fn carried(text: &str) -> Vec<Mutant> {
+    let mut around: Vec<Vec<String>> = Vec::new();
+    let mut given = Vec::new();
+    // What a loop carries, by the line that ends its round.
+    for line in text.lines() {
+        if line.contains("scf.for ") {
+            let args = line.split_once("iter_args(").map_or("", |(_, rest)| rest);
+            let args = args.split(')').next().unwrap_or("").split(", ");
+            let name = |arg: &str| arg.split(" = ").next().unwrap_or("").to_owned();
+            around.push(args.map(name).collect());
+        }
+        let yields = line.trim_start().starts_with("scf.yield") && line.contains("!device.token");
+        given.push(if yields { around.pop().unwrap_or_default() } else { Vec::new() });
+    }
+    let lines: Vec<&str> = text.lines().collect();
+    let mut mutants = Vec::new();
+    for (at, args) in given.iter().enumerate() {
+        let Some((values, ty)) = lines[at].split_once(" : ").filter(|_| !args.is_empty()) else {
+            continue;
+        };
+        let values = values.trim_start().trim_start_matches("scf.yield ");
+        let mut values: Vec<&str> = values.split(", ").collect();
+        let last = values.len() - 1;
+        values[last] = &args[last];
+        let changed = format!("scf.yield {} : {ty}", values.join(", "));
+        let mut all = lines.clone();
+        all[at] = &changed;
+        mutants.push((format!("{at}: {}  ->  {changed}", lines[at].trim()), all.join("\n")));
+    }
+    mutants
+}
+
+#[test]
+fn blocks_of_warps_with_one_thing_wrong_are_told_from_right_ones() {
+    let small = AMPERE.with_shape("m=70,n=72,k=104");
+    let plain = Original::product(&small, "");
+    plain.programs(&[BARRIERS, MOVES, FILLS, SIZES]);
+    plain.codes(&["barrier.cta.sync"]);
+    let ahead = Original::product(&small, "schedule <stages = 2>");
+    ahead.programs(&[BARRIERS, MOVES, SIZES]);
+    ahead.codes(&["barrier.cta.sync"]);
+    let rooms = Original::product(&small, "schedule <stages = 3>");
+    rooms.programs(&[BARRIERS, MOVES, SIZES, ROOMS, FEWER]);
+    rooms.codes(&["barrier.cta.sync"]);
+}
+
+#[test]
+fn copies_of_an_engine_with_one_thing_wrong_are_told_from_right_ones() {
+    let engine = Original::product(
+        &AMPERE.with_shape("m=70,n=72,k=104"),
+        "schedule <ahead = @stage_ahead, stages = 3>",
+    );
+    engine.programs(&[WAITS, TOKENS, BARRIERS, MOVES, SIZES, ROOMS, FEWER]);
+    engine.codes(&["barrier.cta.sync", "cp.async.wait.group"]);
+}
+
+#[test]
+fn instructions_of_warpgroups_with_one_thing_wrong_are_told_from_right_ones() {
+    let small = HOPPER.with_shape("m=100,n=136,k=328");
+    let direct = Original::product(&small, "schedule <ahead = @stage_ahead, stages = 4>");
+    direct.programs(&[WAITS, CARRIED, BARRIERS, SIZES, ROOMS, FEWER, SWIZZLES]);
+    direct.codes(&["barrier.cta.sync", "cp.async.wait.group", "wgmma.wait", "fence.proxy.async"]);
+}
+
+#[test]
+fn blocks_of_wavefronts_with_one_thing_wrong_are_told_from_right_ones() {
+    let rooms = Original::product(&CDNA, "schedule <stages = 2>");
+    rooms.programs(&[BARRIERS, MOVES, SIZES]);
+    rooms.codes(&["s.barrier"]);
+    let lanes = Original::product(&LANES, "schedule <stages = 2>");
+    lanes.programs(&[BARRIERS, MOVES, SIZES]);
+}
+
+#[test]
+fn tiles_of_members_with_one_thing_wrong_are_told_from_right_ones() {
+    let (program, given) = joined::near();
+    let near = Original::new("h200", program, given);
+    near.programs(&[BARRIERS]);
+    near.codes(&["bar.warp.sync"]);
+}
+
+#[test]
+fn rows_in_one_pass_with_one_thing_wrong_are_told_from_right_ones() {
+    let (program, given) = one_pass::by_engine();
+    let engine = Original::new("a100", program, given);
+    engine.programs(&[WAITS, TOKENS, BARRIERS, MOVES, ROOMS, FEWER]);
+    engine.codes(&["barrier.cta.sync", "cp.async.wait.group"]);
+}
