@@ -44,6 +44,7 @@ device.machine @h200 arch("sm_90a") features(["ptx80"]) {
   device.move @relabel from @reg to @reg strided
   device.move @acc_load from @global to @acc issue_cycles(4.000000e+00) latency_cycles(480) strided fills
   device.move @acc_store from @acc to @global issue_cycles(4.000000e+00) latency_cycles(480) strided
+  device.move @acc_relabel from @acc to @acc strided
 
   // 128 lanes in f32, 64 in i32 a cycle.
   device.lanes @valu on @sm in @reg issue_cycles(2.500000e-01) latency_cycles(4)
@@ -438,16 +439,18 @@ device.machine @h200 arch("sm_90a") features(["ptx80"]) {
     // the next panel, swizzled in blocks of 128 bytes.
     %how = arith.constant 4611686293305360384 : i64
     %how_b = arith.constant 4611686293338849280 : i64
-    %low = arith.constant 262143 : i64
-    %four = arith.constant 4 : i64
-    %a0 = arith.index_cast %a : index to i64
-    %a1 = arith.andi %a0, %low : i64
-    %a2 = arith.shrui %a1, %four : i64
-    %a3 = arith.ori %a2, %how : i64
-    %b0 = arith.index_cast %b : index to i64
-    %b1 = arith.andi %b0, %low : i64
-    %b2 = arith.shrui %b1, %four : i64
-    %b3 = arith.ori %b2, %how_b : i64
+    %low = arith.constant 262143 : i32
+    %four = arith.constant 4 : i32
+    %a0 = arith.index_cast %a : index to i32
+    %a1 = arith.andi %a0, %low : i32
+    %a2 = arith.shrui %a1, %four : i32
+    %aw = arith.extui %a2 : i32 to i64
+    %a3 = arith.ori %aw, %how : i64
+    %b0 = arith.index_cast %b : index to i32
+    %b1 = arith.andi %b0, %low : i32
+    %b2 = arith.shrui %b1, %four : i32
+    %bw = arith.extui %b2 : i32 to i64
+    %b3 = arith.ori %bw, %how_b : i64
     %s = builtin.unrealized_conversion_cast %c : vector<128xf32> to !slots128
     nvvm.wgmma.fence.aligned
     %r = nvvm.wgmma.mma_async %a3, %b3, %s, <m = 64, n = 256, k = 16>,
@@ -489,16 +492,18 @@ device.machine @h200 arch("sm_90a") features(["ptx80"]) {
     // Descriptors: the address in units of 16 bytes, 1024 bytes to the next 8 rows, swizzled in
     // blocks of 128 bytes.
     %how = arith.constant 4611686293305360384 : i64
-    %low = arith.constant 262143 : i64
-    %four = arith.constant 4 : i64
-    %a0 = arith.index_cast %a : index to i64
-    %a1 = arith.andi %a0, %low : i64
-    %a2 = arith.shrui %a1, %four : i64
-    %a3 = arith.ori %a2, %how : i64
-    %b0 = arith.index_cast %b : index to i64
-    %b1 = arith.andi %b0, %low : i64
-    %b2 = arith.shrui %b1, %four : i64
-    %b3 = arith.ori %b2, %how : i64
+    %low = arith.constant 262143 : i32
+    %four = arith.constant 4 : i32
+    %a0 = arith.index_cast %a : index to i32
+    %a1 = arith.andi %a0, %low : i32
+    %a2 = arith.shrui %a1, %four : i32
+    %aw = arith.extui %a2 : i32 to i64
+    %a3 = arith.ori %aw, %how : i64
+    %b0 = arith.index_cast %b : index to i32
+    %b1 = arith.andi %b0, %low : i32
+    %b2 = arith.shrui %b1, %four : i32
+    %bw = arith.extui %b2 : i32 to i64
+    %b3 = arith.ori %bw, %how : i64
     %s = builtin.unrealized_conversion_cast %c : vector<128xf32> to !slots128
     nvvm.wgmma.fence.aligned
     %r = nvvm.wgmma.mma_async %a3, %b3, %s, <m = 64, n = 256, k = 16>,
@@ -541,16 +546,18 @@ device.machine @h200 arch("sm_90a") features(["ptx80"]) {
     // the next panel, swizzled in blocks of 128 bytes.
     %how = arith.constant 4611686293305360384 : i64
     %how_b = arith.constant 4611686293338849280 : i64
-    %low = arith.constant 262143 : i64
-    %four = arith.constant 4 : i64
-    %a0 = arith.index_cast %a : index to i64
-    %a1 = arith.andi %a0, %low : i64
-    %a2 = arith.shrui %a1, %four : i64
-    %a3 = arith.ori %a2, %how : i64
-    %b0 = arith.index_cast %b : index to i64
-    %b1 = arith.andi %b0, %low : i64
-    %b2 = arith.shrui %b1, %four : i64
-    %b3 = arith.ori %b2, %how_b : i64
+    %low = arith.constant 262143 : i32
+    %four = arith.constant 4 : i32
+    %a0 = arith.index_cast %a : index to i32
+    %a1 = arith.andi %a0, %low : i32
+    %a2 = arith.shrui %a1, %four : i32
+    %aw = arith.extui %a2 : i32 to i64
+    %a3 = arith.ori %aw, %how : i64
+    %b0 = arith.index_cast %b : index to i32
+    %b1 = arith.andi %b0, %low : i32
+    %b2 = arith.shrui %b1, %four : i32
+    %bw = arith.extui %b2 : i32 to i64
+    %b3 = arith.ori %bw, %how_b : i64
     %s = builtin.unrealized_conversion_cast %c : vector<128xf32> to !slots128
     nvvm.wgmma.fence.aligned
     %r = nvvm.wgmma.mma_async %a3, %b3, %s, <m = 64, n = 256, k = 16>,
@@ -592,16 +599,18 @@ device.machine @h200 arch("sm_90a") features(["ptx80"]) {
     // Descriptors: the address in units of 16 bytes, 1024 bytes to the next 8 rows, swizzled in
     // blocks of 128 bytes.
     %how = arith.constant 4611686293305360384 : i64
-    %low = arith.constant 262143 : i64
-    %four = arith.constant 4 : i64
-    %a0 = arith.index_cast %a : index to i64
-    %a1 = arith.andi %a0, %low : i64
-    %a2 = arith.shrui %a1, %four : i64
-    %a3 = arith.ori %a2, %how : i64
-    %b0 = arith.index_cast %b : index to i64
-    %b1 = arith.andi %b0, %low : i64
-    %b2 = arith.shrui %b1, %four : i64
-    %b3 = arith.ori %b2, %how : i64
+    %low = arith.constant 262143 : i32
+    %four = arith.constant 4 : i32
+    %a0 = arith.index_cast %a : index to i32
+    %a1 = arith.andi %a0, %low : i32
+    %a2 = arith.shrui %a1, %four : i32
+    %aw = arith.extui %a2 : i32 to i64
+    %a3 = arith.ori %aw, %how : i64
+    %b0 = arith.index_cast %b : index to i32
+    %b1 = arith.andi %b0, %low : i32
+    %b2 = arith.shrui %b1, %four : i32
+    %bw = arith.extui %b2 : i32 to i64
+    %b3 = arith.ori %bw, %how : i64
     %s = builtin.unrealized_conversion_cast %c : vector<128xf32> to !slots128
     nvvm.wgmma.fence.aligned
     %r = nvvm.wgmma.mma_async %a3, %b3, %s, <m = 64, n = 256, k = 16>,
@@ -644,16 +653,18 @@ device.machine @h200 arch("sm_90a") features(["ptx80"]) {
     // the next panel, swizzled in blocks of 128 bytes.
     %how = arith.constant 4611686293305360384 : i64
     %how_b = arith.constant 4611686293338849280 : i64
-    %low = arith.constant 262143 : i64
-    %four = arith.constant 4 : i64
-    %a0 = arith.index_cast %a : index to i64
-    %a1 = arith.andi %a0, %low : i64
-    %a2 = arith.shrui %a1, %four : i64
-    %a3 = arith.ori %a2, %how : i64
-    %b0 = arith.index_cast %b : index to i64
-    %b1 = arith.andi %b0, %low : i64
-    %b2 = arith.shrui %b1, %four : i64
-    %b3 = arith.ori %b2, %how_b : i64
+    %low = arith.constant 262143 : i32
+    %four = arith.constant 4 : i32
+    %a0 = arith.index_cast %a : index to i32
+    %a1 = arith.andi %a0, %low : i32
+    %a2 = arith.shrui %a1, %four : i32
+    %aw = arith.extui %a2 : i32 to i64
+    %a3 = arith.ori %aw, %how : i64
+    %b0 = arith.index_cast %b : index to i32
+    %b1 = arith.andi %b0, %low : i32
+    %b2 = arith.shrui %b1, %four : i32
+    %bw = arith.extui %b2 : i32 to i64
+    %b3 = arith.ori %bw, %how_b : i64
     %s = builtin.unrealized_conversion_cast %c : vector<96xf32> to !slots96
     nvvm.wgmma.fence.aligned
     %r = nvvm.wgmma.mma_async %a3, %b3, %s, <m = 64, n = 192, k = 16>,
@@ -695,16 +706,18 @@ device.machine @h200 arch("sm_90a") features(["ptx80"]) {
     // Descriptors: the address in units of 16 bytes, 1024 bytes to the next 8 rows, swizzled in
     // blocks of 128 bytes.
     %how = arith.constant 4611686293305360384 : i64
-    %low = arith.constant 262143 : i64
-    %four = arith.constant 4 : i64
-    %a0 = arith.index_cast %a : index to i64
-    %a1 = arith.andi %a0, %low : i64
-    %a2 = arith.shrui %a1, %four : i64
-    %a3 = arith.ori %a2, %how : i64
-    %b0 = arith.index_cast %b : index to i64
-    %b1 = arith.andi %b0, %low : i64
-    %b2 = arith.shrui %b1, %four : i64
-    %b3 = arith.ori %b2, %how : i64
+    %low = arith.constant 262143 : i32
+    %four = arith.constant 4 : i32
+    %a0 = arith.index_cast %a : index to i32
+    %a1 = arith.andi %a0, %low : i32
+    %a2 = arith.shrui %a1, %four : i32
+    %aw = arith.extui %a2 : i32 to i64
+    %a3 = arith.ori %aw, %how : i64
+    %b0 = arith.index_cast %b : index to i32
+    %b1 = arith.andi %b0, %low : i32
+    %b2 = arith.shrui %b1, %four : i32
+    %bw = arith.extui %b2 : i32 to i64
+    %b3 = arith.ori %bw, %how : i64
     %s = builtin.unrealized_conversion_cast %c : vector<96xf32> to !slots96
     nvvm.wgmma.fence.aligned
     %r = nvvm.wgmma.mma_async %a3, %b3, %s, <m = 64, n = 192, k = 16>,
@@ -747,16 +760,18 @@ device.machine @h200 arch("sm_90a") features(["ptx80"]) {
     // the next panel, swizzled in blocks of 128 bytes.
     %how = arith.constant 4611686293305360384 : i64
     %how_b = arith.constant 4611686293338849280 : i64
-    %low = arith.constant 262143 : i64
-    %four = arith.constant 4 : i64
-    %a0 = arith.index_cast %a : index to i64
-    %a1 = arith.andi %a0, %low : i64
-    %a2 = arith.shrui %a1, %four : i64
-    %a3 = arith.ori %a2, %how : i64
-    %b0 = arith.index_cast %b : index to i64
-    %b1 = arith.andi %b0, %low : i64
-    %b2 = arith.shrui %b1, %four : i64
-    %b3 = arith.ori %b2, %how_b : i64
+    %low = arith.constant 262143 : i32
+    %four = arith.constant 4 : i32
+    %a0 = arith.index_cast %a : index to i32
+    %a1 = arith.andi %a0, %low : i32
+    %a2 = arith.shrui %a1, %four : i32
+    %aw = arith.extui %a2 : i32 to i64
+    %a3 = arith.ori %aw, %how : i64
+    %b0 = arith.index_cast %b : index to i32
+    %b1 = arith.andi %b0, %low : i32
+    %b2 = arith.shrui %b1, %four : i32
+    %bw = arith.extui %b2 : i32 to i64
+    %b3 = arith.ori %bw, %how_b : i64
     %s = builtin.unrealized_conversion_cast %c : vector<96xf32> to !slots96
     nvvm.wgmma.fence.aligned
     %r = nvvm.wgmma.mma_async %a3, %b3, %s, <m = 64, n = 192, k = 16>,
@@ -798,16 +813,18 @@ device.machine @h200 arch("sm_90a") features(["ptx80"]) {
     // Descriptors: the address in units of 16 bytes, 1024 bytes to the next 8 rows, swizzled in
     // blocks of 128 bytes.
     %how = arith.constant 4611686293305360384 : i64
-    %low = arith.constant 262143 : i64
-    %four = arith.constant 4 : i64
-    %a0 = arith.index_cast %a : index to i64
-    %a1 = arith.andi %a0, %low : i64
-    %a2 = arith.shrui %a1, %four : i64
-    %a3 = arith.ori %a2, %how : i64
-    %b0 = arith.index_cast %b : index to i64
-    %b1 = arith.andi %b0, %low : i64
-    %b2 = arith.shrui %b1, %four : i64
-    %b3 = arith.ori %b2, %how : i64
+    %low = arith.constant 262143 : i32
+    %four = arith.constant 4 : i32
+    %a0 = arith.index_cast %a : index to i32
+    %a1 = arith.andi %a0, %low : i32
+    %a2 = arith.shrui %a1, %four : i32
+    %aw = arith.extui %a2 : i32 to i64
+    %a3 = arith.ori %aw, %how : i64
+    %b0 = arith.index_cast %b : index to i32
+    %b1 = arith.andi %b0, %low : i32
+    %b2 = arith.shrui %b1, %four : i32
+    %bw = arith.extui %b2 : i32 to i64
+    %b3 = arith.ori %bw, %how : i64
     %s = builtin.unrealized_conversion_cast %c : vector<96xf32> to !slots96
     nvvm.wgmma.fence.aligned
     %r = nvvm.wgmma.mma_async %a3, %b3, %s, <m = 64, n = 192, k = 16>,
@@ -850,16 +867,18 @@ device.machine @h200 arch("sm_90a") features(["ptx80"]) {
     // the next panel, swizzled in blocks of 128 bytes.
     %how = arith.constant 4611686293305360384 : i64
     %how_b = arith.constant 4611686293338849280 : i64
-    %low = arith.constant 262143 : i64
-    %four = arith.constant 4 : i64
-    %a0 = arith.index_cast %a : index to i64
-    %a1 = arith.andi %a0, %low : i64
-    %a2 = arith.shrui %a1, %four : i64
-    %a3 = arith.ori %a2, %how : i64
-    %b0 = arith.index_cast %b : index to i64
-    %b1 = arith.andi %b0, %low : i64
-    %b2 = arith.shrui %b1, %four : i64
-    %b3 = arith.ori %b2, %how_b : i64
+    %low = arith.constant 262143 : i32
+    %four = arith.constant 4 : i32
+    %a0 = arith.index_cast %a : index to i32
+    %a1 = arith.andi %a0, %low : i32
+    %a2 = arith.shrui %a1, %four : i32
+    %aw = arith.extui %a2 : i32 to i64
+    %a3 = arith.ori %aw, %how : i64
+    %b0 = arith.index_cast %b : index to i32
+    %b1 = arith.andi %b0, %low : i32
+    %b2 = arith.shrui %b1, %four : i32
+    %bw = arith.extui %b2 : i32 to i64
+    %b3 = arith.ori %bw, %how_b : i64
     %s = builtin.unrealized_conversion_cast %c : vector<64xf32> to !slots64
     nvvm.wgmma.fence.aligned
     %r = nvvm.wgmma.mma_async %a3, %b3, %s, <m = 64, n = 128, k = 16>,
@@ -901,16 +920,18 @@ device.machine @h200 arch("sm_90a") features(["ptx80"]) {
     // Descriptors: the address in units of 16 bytes, 1024 bytes to the next 8 rows, swizzled in
     // blocks of 128 bytes.
     %how = arith.constant 4611686293305360384 : i64
-    %low = arith.constant 262143 : i64
-    %four = arith.constant 4 : i64
-    %a0 = arith.index_cast %a : index to i64
-    %a1 = arith.andi %a0, %low : i64
-    %a2 = arith.shrui %a1, %four : i64
-    %a3 = arith.ori %a2, %how : i64
-    %b0 = arith.index_cast %b : index to i64
-    %b1 = arith.andi %b0, %low : i64
-    %b2 = arith.shrui %b1, %four : i64
-    %b3 = arith.ori %b2, %how : i64
+    %low = arith.constant 262143 : i32
+    %four = arith.constant 4 : i32
+    %a0 = arith.index_cast %a : index to i32
+    %a1 = arith.andi %a0, %low : i32
+    %a2 = arith.shrui %a1, %four : i32
+    %aw = arith.extui %a2 : i32 to i64
+    %a3 = arith.ori %aw, %how : i64
+    %b0 = arith.index_cast %b : index to i32
+    %b1 = arith.andi %b0, %low : i32
+    %b2 = arith.shrui %b1, %four : i32
+    %bw = arith.extui %b2 : i32 to i64
+    %b3 = arith.ori %bw, %how : i64
     %s = builtin.unrealized_conversion_cast %c : vector<64xf32> to !slots64
     nvvm.wgmma.fence.aligned
     %r = nvvm.wgmma.mma_async %a3, %b3, %s, <m = 64, n = 128, k = 16>,
@@ -953,16 +974,18 @@ device.machine @h200 arch("sm_90a") features(["ptx80"]) {
     // the next panel, swizzled in blocks of 128 bytes.
     %how = arith.constant 4611686293305360384 : i64
     %how_b = arith.constant 4611686293338849280 : i64
-    %low = arith.constant 262143 : i64
-    %four = arith.constant 4 : i64
-    %a0 = arith.index_cast %a : index to i64
-    %a1 = arith.andi %a0, %low : i64
-    %a2 = arith.shrui %a1, %four : i64
-    %a3 = arith.ori %a2, %how : i64
-    %b0 = arith.index_cast %b : index to i64
-    %b1 = arith.andi %b0, %low : i64
-    %b2 = arith.shrui %b1, %four : i64
-    %b3 = arith.ori %b2, %how_b : i64
+    %low = arith.constant 262143 : i32
+    %four = arith.constant 4 : i32
+    %a0 = arith.index_cast %a : index to i32
+    %a1 = arith.andi %a0, %low : i32
+    %a2 = arith.shrui %a1, %four : i32
+    %aw = arith.extui %a2 : i32 to i64
+    %a3 = arith.ori %aw, %how : i64
+    %b0 = arith.index_cast %b : index to i32
+    %b1 = arith.andi %b0, %low : i32
+    %b2 = arith.shrui %b1, %four : i32
+    %bw = arith.extui %b2 : i32 to i64
+    %b3 = arith.ori %bw, %how_b : i64
     %s = builtin.unrealized_conversion_cast %c : vector<64xf32> to !slots64
     nvvm.wgmma.fence.aligned
     %r = nvvm.wgmma.mma_async %a3, %b3, %s, <m = 64, n = 128, k = 16>,
@@ -1004,16 +1027,18 @@ device.machine @h200 arch("sm_90a") features(["ptx80"]) {
     // Descriptors: the address in units of 16 bytes, 1024 bytes to the next 8 rows, swizzled in
     // blocks of 128 bytes.
     %how = arith.constant 4611686293305360384 : i64
-    %low = arith.constant 262143 : i64
-    %four = arith.constant 4 : i64
-    %a0 = arith.index_cast %a : index to i64
-    %a1 = arith.andi %a0, %low : i64
-    %a2 = arith.shrui %a1, %four : i64
-    %a3 = arith.ori %a2, %how : i64
-    %b0 = arith.index_cast %b : index to i64
-    %b1 = arith.andi %b0, %low : i64
-    %b2 = arith.shrui %b1, %four : i64
-    %b3 = arith.ori %b2, %how : i64
+    %low = arith.constant 262143 : i32
+    %four = arith.constant 4 : i32
+    %a0 = arith.index_cast %a : index to i32
+    %a1 = arith.andi %a0, %low : i32
+    %a2 = arith.shrui %a1, %four : i32
+    %aw = arith.extui %a2 : i32 to i64
+    %a3 = arith.ori %aw, %how : i64
+    %b0 = arith.index_cast %b : index to i32
+    %b1 = arith.andi %b0, %low : i32
+    %b2 = arith.shrui %b1, %four : i32
+    %bw = arith.extui %b2 : i32 to i64
+    %b3 = arith.ori %bw, %how : i64
     %s = builtin.unrealized_conversion_cast %c : vector<64xf32> to !slots64
     nvvm.wgmma.fence.aligned
     %r = nvvm.wgmma.mma_async %a3, %b3, %s, <m = 64, n = 128, k = 16>,
@@ -1056,16 +1081,18 @@ device.machine @h200 arch("sm_90a") features(["ptx80"]) {
     // the next panel, swizzled in blocks of 128 bytes.
     %how = arith.constant 4611686293305360384 : i64
     %how_b = arith.constant 4611686293338849280 : i64
-    %low = arith.constant 262143 : i64
-    %four = arith.constant 4 : i64
-    %a0 = arith.index_cast %a : index to i64
-    %a1 = arith.andi %a0, %low : i64
-    %a2 = arith.shrui %a1, %four : i64
-    %a3 = arith.ori %a2, %how : i64
-    %b0 = arith.index_cast %b : index to i64
-    %b1 = arith.andi %b0, %low : i64
-    %b2 = arith.shrui %b1, %four : i64
-    %b3 = arith.ori %b2, %how_b : i64
+    %low = arith.constant 262143 : i32
+    %four = arith.constant 4 : i32
+    %a0 = arith.index_cast %a : index to i32
+    %a1 = arith.andi %a0, %low : i32
+    %a2 = arith.shrui %a1, %four : i32
+    %aw = arith.extui %a2 : i32 to i64
+    %a3 = arith.ori %aw, %how : i64
+    %b0 = arith.index_cast %b : index to i32
+    %b1 = arith.andi %b0, %low : i32
+    %b2 = arith.shrui %b1, %four : i32
+    %bw = arith.extui %b2 : i32 to i64
+    %b3 = arith.ori %bw, %how_b : i64
     %s = builtin.unrealized_conversion_cast %c : vector<32xf32> to !slots32
     nvvm.wgmma.fence.aligned
     %r = nvvm.wgmma.mma_async %a3, %b3, %s, <m = 64, n = 64, k = 16>,
@@ -1107,16 +1134,18 @@ device.machine @h200 arch("sm_90a") features(["ptx80"]) {
     // Descriptors: the address in units of 16 bytes, 1024 bytes to the next 8 rows, swizzled in
     // blocks of 128 bytes.
     %how = arith.constant 4611686293305360384 : i64
-    %low = arith.constant 262143 : i64
-    %four = arith.constant 4 : i64
-    %a0 = arith.index_cast %a : index to i64
-    %a1 = arith.andi %a0, %low : i64
-    %a2 = arith.shrui %a1, %four : i64
-    %a3 = arith.ori %a2, %how : i64
-    %b0 = arith.index_cast %b : index to i64
-    %b1 = arith.andi %b0, %low : i64
-    %b2 = arith.shrui %b1, %four : i64
-    %b3 = arith.ori %b2, %how : i64
+    %low = arith.constant 262143 : i32
+    %four = arith.constant 4 : i32
+    %a0 = arith.index_cast %a : index to i32
+    %a1 = arith.andi %a0, %low : i32
+    %a2 = arith.shrui %a1, %four : i32
+    %aw = arith.extui %a2 : i32 to i64
+    %a3 = arith.ori %aw, %how : i64
+    %b0 = arith.index_cast %b : index to i32
+    %b1 = arith.andi %b0, %low : i32
+    %b2 = arith.shrui %b1, %four : i32
+    %bw = arith.extui %b2 : i32 to i64
+    %b3 = arith.ori %bw, %how : i64
     %s = builtin.unrealized_conversion_cast %c : vector<32xf32> to !slots32
     nvvm.wgmma.fence.aligned
     %r = nvvm.wgmma.mma_async %a3, %b3, %s, <m = 64, n = 64, k = 16>,
@@ -1159,16 +1188,18 @@ device.machine @h200 arch("sm_90a") features(["ptx80"]) {
     // the next panel, swizzled in blocks of 128 bytes.
     %how = arith.constant 4611686293305360384 : i64
     %how_b = arith.constant 4611686293338849280 : i64
-    %low = arith.constant 262143 : i64
-    %four = arith.constant 4 : i64
-    %a0 = arith.index_cast %a : index to i64
-    %a1 = arith.andi %a0, %low : i64
-    %a2 = arith.shrui %a1, %four : i64
-    %a3 = arith.ori %a2, %how : i64
-    %b0 = arith.index_cast %b : index to i64
-    %b1 = arith.andi %b0, %low : i64
-    %b2 = arith.shrui %b1, %four : i64
-    %b3 = arith.ori %b2, %how_b : i64
+    %low = arith.constant 262143 : i32
+    %four = arith.constant 4 : i32
+    %a0 = arith.index_cast %a : index to i32
+    %a1 = arith.andi %a0, %low : i32
+    %a2 = arith.shrui %a1, %four : i32
+    %aw = arith.extui %a2 : i32 to i64
+    %a3 = arith.ori %aw, %how : i64
+    %b0 = arith.index_cast %b : index to i32
+    %b1 = arith.andi %b0, %low : i32
+    %b2 = arith.shrui %b1, %four : i32
+    %bw = arith.extui %b2 : i32 to i64
+    %b3 = arith.ori %bw, %how_b : i64
     %s = builtin.unrealized_conversion_cast %c : vector<32xf32> to !slots32
     nvvm.wgmma.fence.aligned
     %r = nvvm.wgmma.mma_async %a3, %b3, %s, <m = 64, n = 64, k = 16>,
@@ -1210,21 +1241,421 @@ device.machine @h200 arch("sm_90a") features(["ptx80"]) {
     // Descriptors: the address in units of 16 bytes, 1024 bytes to the next 8 rows, swizzled in
     // blocks of 128 bytes.
     %how = arith.constant 4611686293305360384 : i64
-    %low = arith.constant 262143 : i64
-    %four = arith.constant 4 : i64
-    %a0 = arith.index_cast %a : index to i64
-    %a1 = arith.andi %a0, %low : i64
-    %a2 = arith.shrui %a1, %four : i64
-    %a3 = arith.ori %a2, %how : i64
-    %b0 = arith.index_cast %b : index to i64
-    %b1 = arith.andi %b0, %low : i64
-    %b2 = arith.shrui %b1, %four : i64
-    %b3 = arith.ori %b2, %how : i64
+    %low = arith.constant 262143 : i32
+    %four = arith.constant 4 : i32
+    %a0 = arith.index_cast %a : index to i32
+    %a1 = arith.andi %a0, %low : i32
+    %a2 = arith.shrui %a1, %four : i32
+    %aw = arith.extui %a2 : i32 to i64
+    %a3 = arith.ori %aw, %how : i64
+    %b0 = arith.index_cast %b : index to i32
+    %b1 = arith.andi %b0, %low : i32
+    %b2 = arith.shrui %b1, %four : i32
+    %bw = arith.extui %b2 : i32 to i64
+    %b3 = arith.ori %bw, %how : i64
     %s = builtin.unrealized_conversion_cast %c : vector<32xf32> to !slots32
     nvvm.wgmma.fence.aligned
     %r = nvvm.wgmma.mma_async %a3, %b3, %s, <m = 64, n = 64, k = 16>,
       D [<f32>, #nvvm.wgmma_scale_out<one>], A [<bf16>, #nvvm.wgmma_scale_in<one>, <row>],
       B [<bf16>, #nvvm.wgmma_scale_in<one>, <col>] : !slots32 -> !slots32
+    nvvm.wgmma.commit.group.sync.aligned
+    %d = builtin.unrealized_conversion_cast %r : !slots32 to vector<32xf32>
+    device.yield %d : vector<32xf32>
+  }
+
+  // The same with A in the registers of the warpgroup, where an instruction has left its sums: "Register
+  // Fragments" of a warp's 16 rows are those of mma.m16n8k16. Rows of k longer than 128 bytes go on in panels of
+  // 128 rows.
+
+  device.instruction @wgmma_m64n128k16_f16_rkn on @sm engine(@tensor) operands([@acc, @smem, @acc])
+    fragments([
+      affine_map<(l, s) -> (16 * (l floordiv 32) + (l mod 32) floordiv 4 + 8 * ((s floordiv 2) mod 2), 2 * (l mod 4) + s mod 2 + 8 * (s floordiv 4))>,
+      unit,
+      affine_map<(l, s) -> (16 * (l floordiv 32) + (l mod 32) floordiv 4 + 8 * ((s floordiv 2) mod 2), 2 * (l mod 4) + s mod 2 + 8 * (s floordiv 4))>
+    ])
+    layouts([unit, [128, 64, 3, 3, 3], unit])
+    issue_cycles(64.0) latency_cycles(64) accuracy(["accumulation_order", "rounding"])
+  meaning {
+  ^bb0(%a: tensor<64x16xf16>, %b: tensor<16x128xf16>, %c: tensor<64x128xf32>):
+    %d = linalg.generic {
+      indexing_maps = [
+        affine_map<(m, n, k) -> (m, k)>,
+        affine_map<(m, n, k) -> (k, n)>,
+        affine_map<(m, n, k) -> (m, n)>
+      ],
+      iterator_types = ["parallel", "parallel", "reduction"]
+    } ins(%a, %b : tensor<64x16xf16>, tensor<16x128xf16>) outs(%c : tensor<64x128xf32>) {
+    ^bb0(%x: f16, %y: f16, %z: f32):
+      %u = arith.extf %x : f16 to f32
+      %v = arith.extf %y : f16 to f32
+      %p = arith.mulf %u, %v : f32
+      %s = arith.addf %z, %p : f32
+      linalg.yield %s : f32
+    } -> tensor<64x128xf32>
+    device.yield %d : tensor<64x128xf32>
+  } lowering {
+  ^bb0(%a: vector<8xf16>, %b: index, %c: vector<64xf32>):
+    // Descriptor: the address in units of 16 bytes, 1024 bytes to the next 8 rows, 16384 to the next
+    // panel, swizzled in blocks
+    // of 128 bytes.
+    %how = arith.constant 4611686293372403712 : i64
+    %low = arith.constant 262143 : i32
+    %four = arith.constant 4 : i32
+    %b0 = arith.index_cast %b : index to i32
+    %b1 = arith.andi %b0, %low : i32
+    %b2 = arith.shrui %b1, %four : i32
+    %bw = arith.extui %b2 : i32 to i64
+    %b3 = arith.ori %bw, %how : i64
+    %aw = vector.bitcast %a : vector<8xf16> to vector<4xi32>
+    %ae:4 = vector.to_elements %aw : vector<4xi32>
+    %ce:64 = vector.to_elements %c : vector<64xf32>
+    nvvm.wgmma.fence.aligned
+    %r = llvm.inline_asm has_side_effects "{ .reg .pred p; setp.ne.b32 p, 1, 0; wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {$0, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40, $41, $42, $43, $44, $45, $46, $47, $48, $49, $50, $51, $52, $53, $54, $55, $56, $57, $58, $59, $60, $61, $62, $63}, {$128, $129, $130, $131}, $132, p, 1, 1, 1; }", "=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32,33,34,35,36,37,38,39,40,41,42,43,44,45,46,47,48,49,50,51,52,53,54,55,56,57,58,59,60,61,62,63,r,r,r,r,l" %ce#0, %ce#1, %ce#2, %ce#3, %ce#4, %ce#5, %ce#6, %ce#7, %ce#8, %ce#9, %ce#10, %ce#11, %ce#12, %ce#13, %ce#14, %ce#15, %ce#16, %ce#17, %ce#18, %ce#19, %ce#20, %ce#21, %ce#22, %ce#23, %ce#24, %ce#25, %ce#26, %ce#27, %ce#28, %ce#29, %ce#30, %ce#31, %ce#32, %ce#33, %ce#34, %ce#35, %ce#36, %ce#37, %ce#38, %ce#39, %ce#40, %ce#41, %ce#42, %ce#43, %ce#44, %ce#45, %ce#46, %ce#47, %ce#48, %ce#49, %ce#50, %ce#51, %ce#52, %ce#53, %ce#54, %ce#55, %ce#56, %ce#57, %ce#58, %ce#59, %ce#60, %ce#61, %ce#62, %ce#63, %ae#0, %ae#1, %ae#2, %ae#3, %b3
+      : (f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, i32, i32, i32, i32, i64) -> !slots64
+    nvvm.wgmma.commit.group.sync.aligned
+    %d = builtin.unrealized_conversion_cast %r : !slots64 to vector<64xf32>
+    device.yield %d : vector<64xf32>
+  }
+
+  device.instruction @wgmma_m64n128k16_f16_rnk on @sm engine(@tensor) operands([@acc, @smem, @acc])
+    fragments([
+      affine_map<(l, s) -> (16 * (l floordiv 32) + (l mod 32) floordiv 4 + 8 * ((s floordiv 2) mod 2), 2 * (l mod 4) + s mod 2 + 8 * (s floordiv 4))>,
+      unit,
+      affine_map<(l, s) -> (16 * (l floordiv 32) + (l mod 32) floordiv 4 + 8 * ((s floordiv 2) mod 2), 2 * (l mod 4) + s mod 2 + 8 * (s floordiv 4))>
+    ])
+    layouts([unit, [64, 3, 3, 3], unit])
+    issue_cycles(64.0) latency_cycles(64) accuracy(["accumulation_order", "rounding"])
+  meaning {
+  ^bb0(%a: tensor<64x16xf16>, %b: tensor<128x16xf16>, %c: tensor<64x128xf32>):
+    %d = linalg.generic {
+      indexing_maps = [
+        affine_map<(m, n, k) -> (m, k)>,
+        affine_map<(m, n, k) -> (n, k)>,
+        affine_map<(m, n, k) -> (m, n)>
+      ],
+      iterator_types = ["parallel", "parallel", "reduction"]
+    } ins(%a, %b : tensor<64x16xf16>, tensor<128x16xf16>) outs(%c : tensor<64x128xf32>) {
+    ^bb0(%x: f16, %y: f16, %z: f32):
+      %u = arith.extf %x : f16 to f32
+      %v = arith.extf %y : f16 to f32
+      %p = arith.mulf %u, %v : f32
+      %s = arith.addf %z, %p : f32
+      linalg.yield %s : f32
+    } -> tensor<64x128xf32>
+    device.yield %d : tensor<64x128xf32>
+  } lowering {
+  ^bb0(%a: vector<8xf16>, %b: index, %c: vector<64xf32>):
+    // Descriptor: the address in units of 16 bytes, 1024 bytes to the next 8 rows, swizzled in blocks
+    // of 128 bytes.
+    %how = arith.constant 4611686293305360384 : i64
+    %low = arith.constant 262143 : i32
+    %four = arith.constant 4 : i32
+    %b0 = arith.index_cast %b : index to i32
+    %b1 = arith.andi %b0, %low : i32
+    %b2 = arith.shrui %b1, %four : i32
+    %bw = arith.extui %b2 : i32 to i64
+    %b3 = arith.ori %bw, %how : i64
+    %aw = vector.bitcast %a : vector<8xf16> to vector<4xi32>
+    %ae:4 = vector.to_elements %aw : vector<4xi32>
+    %ce:64 = vector.to_elements %c : vector<64xf32>
+    nvvm.wgmma.fence.aligned
+    %r = llvm.inline_asm has_side_effects "{ .reg .pred p; setp.ne.b32 p, 1, 0; wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {$0, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40, $41, $42, $43, $44, $45, $46, $47, $48, $49, $50, $51, $52, $53, $54, $55, $56, $57, $58, $59, $60, $61, $62, $63}, {$128, $129, $130, $131}, $132, p, 1, 1, 0; }", "=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32,33,34,35,36,37,38,39,40,41,42,43,44,45,46,47,48,49,50,51,52,53,54,55,56,57,58,59,60,61,62,63,r,r,r,r,l" %ce#0, %ce#1, %ce#2, %ce#3, %ce#4, %ce#5, %ce#6, %ce#7, %ce#8, %ce#9, %ce#10, %ce#11, %ce#12, %ce#13, %ce#14, %ce#15, %ce#16, %ce#17, %ce#18, %ce#19, %ce#20, %ce#21, %ce#22, %ce#23, %ce#24, %ce#25, %ce#26, %ce#27, %ce#28, %ce#29, %ce#30, %ce#31, %ce#32, %ce#33, %ce#34, %ce#35, %ce#36, %ce#37, %ce#38, %ce#39, %ce#40, %ce#41, %ce#42, %ce#43, %ce#44, %ce#45, %ce#46, %ce#47, %ce#48, %ce#49, %ce#50, %ce#51, %ce#52, %ce#53, %ce#54, %ce#55, %ce#56, %ce#57, %ce#58, %ce#59, %ce#60, %ce#61, %ce#62, %ce#63, %ae#0, %ae#1, %ae#2, %ae#3, %b3
+      : (f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, i32, i32, i32, i32, i64) -> !slots64
+    nvvm.wgmma.commit.group.sync.aligned
+    %d = builtin.unrealized_conversion_cast %r : !slots64 to vector<64xf32>
+    device.yield %d : vector<64xf32>
+  }
+
+  device.instruction @wgmma_m64n128k16_bf16_rkn on @sm engine(@tensor) operands([@acc, @smem, @acc])
+    fragments([
+      affine_map<(l, s) -> (16 * (l floordiv 32) + (l mod 32) floordiv 4 + 8 * ((s floordiv 2) mod 2), 2 * (l mod 4) + s mod 2 + 8 * (s floordiv 4))>,
+      unit,
+      affine_map<(l, s) -> (16 * (l floordiv 32) + (l mod 32) floordiv 4 + 8 * ((s floordiv 2) mod 2), 2 * (l mod 4) + s mod 2 + 8 * (s floordiv 4))>
+    ])
+    layouts([unit, [128, 64, 3, 3, 3], unit])
+    issue_cycles(64.0) latency_cycles(64) accuracy(["accumulation_order", "rounding"])
+  meaning {
+  ^bb0(%a: tensor<64x16xbf16>, %b: tensor<16x128xbf16>, %c: tensor<64x128xf32>):
+    %d = linalg.generic {
+      indexing_maps = [
+        affine_map<(m, n, k) -> (m, k)>,
+        affine_map<(m, n, k) -> (k, n)>,
+        affine_map<(m, n, k) -> (m, n)>
+      ],
+      iterator_types = ["parallel", "parallel", "reduction"]
+    } ins(%a, %b : tensor<64x16xbf16>, tensor<16x128xbf16>) outs(%c : tensor<64x128xf32>) {
+    ^bb0(%x: bf16, %y: bf16, %z: f32):
+      %u = arith.extf %x : bf16 to f32
+      %v = arith.extf %y : bf16 to f32
+      %p = arith.mulf %u, %v : f32
+      %s = arith.addf %z, %p : f32
+      linalg.yield %s : f32
+    } -> tensor<64x128xf32>
+    device.yield %d : tensor<64x128xf32>
+  } lowering {
+  ^bb0(%a: vector<8xbf16>, %b: index, %c: vector<64xf32>):
+    // Descriptor: the address in units of 16 bytes, 1024 bytes to the next 8 rows, 16384 to the next
+    // panel, swizzled in blocks
+    // of 128 bytes.
+    %how = arith.constant 4611686293372403712 : i64
+    %low = arith.constant 262143 : i32
+    %four = arith.constant 4 : i32
+    %b0 = arith.index_cast %b : index to i32
+    %b1 = arith.andi %b0, %low : i32
+    %b2 = arith.shrui %b1, %four : i32
+    %bw = arith.extui %b2 : i32 to i64
+    %b3 = arith.ori %bw, %how : i64
+    %aw = vector.bitcast %a : vector<8xbf16> to vector<4xi32>
+    %ae:4 = vector.to_elements %aw : vector<4xi32>
+    %ce:64 = vector.to_elements %c : vector<64xf32>
+    nvvm.wgmma.fence.aligned
+    %r = llvm.inline_asm has_side_effects "{ .reg .pred p; setp.ne.b32 p, 1, 0; wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {$0, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40, $41, $42, $43, $44, $45, $46, $47, $48, $49, $50, $51, $52, $53, $54, $55, $56, $57, $58, $59, $60, $61, $62, $63}, {$128, $129, $130, $131}, $132, p, 1, 1, 1; }", "=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32,33,34,35,36,37,38,39,40,41,42,43,44,45,46,47,48,49,50,51,52,53,54,55,56,57,58,59,60,61,62,63,r,r,r,r,l" %ce#0, %ce#1, %ce#2, %ce#3, %ce#4, %ce#5, %ce#6, %ce#7, %ce#8, %ce#9, %ce#10, %ce#11, %ce#12, %ce#13, %ce#14, %ce#15, %ce#16, %ce#17, %ce#18, %ce#19, %ce#20, %ce#21, %ce#22, %ce#23, %ce#24, %ce#25, %ce#26, %ce#27, %ce#28, %ce#29, %ce#30, %ce#31, %ce#32, %ce#33, %ce#34, %ce#35, %ce#36, %ce#37, %ce#38, %ce#39, %ce#40, %ce#41, %ce#42, %ce#43, %ce#44, %ce#45, %ce#46, %ce#47, %ce#48, %ce#49, %ce#50, %ce#51, %ce#52, %ce#53, %ce#54, %ce#55, %ce#56, %ce#57, %ce#58, %ce#59, %ce#60, %ce#61, %ce#62, %ce#63, %ae#0, %ae#1, %ae#2, %ae#3, %b3
+      : (f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, i32, i32, i32, i32, i64) -> !slots64
+    nvvm.wgmma.commit.group.sync.aligned
+    %d = builtin.unrealized_conversion_cast %r : !slots64 to vector<64xf32>
+    device.yield %d : vector<64xf32>
+  }
+
+  device.instruction @wgmma_m64n128k16_bf16_rnk on @sm engine(@tensor) operands([@acc, @smem, @acc])
+    fragments([
+      affine_map<(l, s) -> (16 * (l floordiv 32) + (l mod 32) floordiv 4 + 8 * ((s floordiv 2) mod 2), 2 * (l mod 4) + s mod 2 + 8 * (s floordiv 4))>,
+      unit,
+      affine_map<(l, s) -> (16 * (l floordiv 32) + (l mod 32) floordiv 4 + 8 * ((s floordiv 2) mod 2), 2 * (l mod 4) + s mod 2 + 8 * (s floordiv 4))>
+    ])
+    layouts([unit, [64, 3, 3, 3], unit])
+    issue_cycles(64.0) latency_cycles(64) accuracy(["accumulation_order", "rounding"])
+  meaning {
+  ^bb0(%a: tensor<64x16xbf16>, %b: tensor<128x16xbf16>, %c: tensor<64x128xf32>):
+    %d = linalg.generic {
+      indexing_maps = [
+        affine_map<(m, n, k) -> (m, k)>,
+        affine_map<(m, n, k) -> (n, k)>,
+        affine_map<(m, n, k) -> (m, n)>
+      ],
+      iterator_types = ["parallel", "parallel", "reduction"]
+    } ins(%a, %b : tensor<64x16xbf16>, tensor<128x16xbf16>) outs(%c : tensor<64x128xf32>) {
+    ^bb0(%x: bf16, %y: bf16, %z: f32):
+      %u = arith.extf %x : bf16 to f32
+      %v = arith.extf %y : bf16 to f32
+      %p = arith.mulf %u, %v : f32
+      %s = arith.addf %z, %p : f32
+      linalg.yield %s : f32
+    } -> tensor<64x128xf32>
+    device.yield %d : tensor<64x128xf32>
+  } lowering {
+  ^bb0(%a: vector<8xbf16>, %b: index, %c: vector<64xf32>):
+    // Descriptor: the address in units of 16 bytes, 1024 bytes to the next 8 rows, swizzled in blocks
+    // of 128 bytes.
+    %how = arith.constant 4611686293305360384 : i64
+    %low = arith.constant 262143 : i32
+    %four = arith.constant 4 : i32
+    %b0 = arith.index_cast %b : index to i32
+    %b1 = arith.andi %b0, %low : i32
+    %b2 = arith.shrui %b1, %four : i32
+    %bw = arith.extui %b2 : i32 to i64
+    %b3 = arith.ori %bw, %how : i64
+    %aw = vector.bitcast %a : vector<8xbf16> to vector<4xi32>
+    %ae:4 = vector.to_elements %aw : vector<4xi32>
+    %ce:64 = vector.to_elements %c : vector<64xf32>
+    nvvm.wgmma.fence.aligned
+    %r = llvm.inline_asm has_side_effects "{ .reg .pred p; setp.ne.b32 p, 1, 0; wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {$0, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40, $41, $42, $43, $44, $45, $46, $47, $48, $49, $50, $51, $52, $53, $54, $55, $56, $57, $58, $59, $60, $61, $62, $63}, {$128, $129, $130, $131}, $132, p, 1, 1, 0; }", "=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32,33,34,35,36,37,38,39,40,41,42,43,44,45,46,47,48,49,50,51,52,53,54,55,56,57,58,59,60,61,62,63,r,r,r,r,l" %ce#0, %ce#1, %ce#2, %ce#3, %ce#4, %ce#5, %ce#6, %ce#7, %ce#8, %ce#9, %ce#10, %ce#11, %ce#12, %ce#13, %ce#14, %ce#15, %ce#16, %ce#17, %ce#18, %ce#19, %ce#20, %ce#21, %ce#22, %ce#23, %ce#24, %ce#25, %ce#26, %ce#27, %ce#28, %ce#29, %ce#30, %ce#31, %ce#32, %ce#33, %ce#34, %ce#35, %ce#36, %ce#37, %ce#38, %ce#39, %ce#40, %ce#41, %ce#42, %ce#43, %ce#44, %ce#45, %ce#46, %ce#47, %ce#48, %ce#49, %ce#50, %ce#51, %ce#52, %ce#53, %ce#54, %ce#55, %ce#56, %ce#57, %ce#58, %ce#59, %ce#60, %ce#61, %ce#62, %ce#63, %ae#0, %ae#1, %ae#2, %ae#3, %b3
+      : (f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, i32, i32, i32, i32, i64) -> !slots64
+    nvvm.wgmma.commit.group.sync.aligned
+    %d = builtin.unrealized_conversion_cast %r : !slots64 to vector<64xf32>
+    device.yield %d : vector<64xf32>
+  }
+
+  device.instruction @wgmma_m64n64k16_f16_rkn on @sm engine(@tensor) operands([@acc, @smem, @acc])
+    fragments([
+      affine_map<(l, s) -> (16 * (l floordiv 32) + (l mod 32) floordiv 4 + 8 * ((s floordiv 2) mod 2), 2 * (l mod 4) + s mod 2 + 8 * (s floordiv 4))>,
+      unit,
+      affine_map<(l, s) -> (16 * (l floordiv 32) + (l mod 32) floordiv 4 + 8 * ((s floordiv 2) mod 2), 2 * (l mod 4) + s mod 2 + 8 * (s floordiv 4))>
+    ])
+    layouts([unit, [64, 3, 3, 3], unit])
+    issue_cycles(32.0) latency_cycles(32) accuracy(["accumulation_order", "rounding"])
+  meaning {
+  ^bb0(%a: tensor<64x16xf16>, %b: tensor<16x64xf16>, %c: tensor<64x64xf32>):
+    %d = linalg.generic {
+      indexing_maps = [
+        affine_map<(m, n, k) -> (m, k)>,
+        affine_map<(m, n, k) -> (k, n)>,
+        affine_map<(m, n, k) -> (m, n)>
+      ],
+      iterator_types = ["parallel", "parallel", "reduction"]
+    } ins(%a, %b : tensor<64x16xf16>, tensor<16x64xf16>) outs(%c : tensor<64x64xf32>) {
+    ^bb0(%x: f16, %y: f16, %z: f32):
+      %u = arith.extf %x : f16 to f32
+      %v = arith.extf %y : f16 to f32
+      %p = arith.mulf %u, %v : f32
+      %s = arith.addf %z, %p : f32
+      linalg.yield %s : f32
+    } -> tensor<64x64xf32>
+    device.yield %d : tensor<64x64xf32>
+  } lowering {
+  ^bb0(%a: vector<8xf16>, %b: index, %c: vector<32xf32>):
+    // Descriptor: the address in units of 16 bytes, 1024 bytes to the next 8 rows, swizzled in blocks
+    // of 128 bytes.
+    %how = arith.constant 4611686293305360384 : i64
+    %low = arith.constant 262143 : i32
+    %four = arith.constant 4 : i32
+    %b0 = arith.index_cast %b : index to i32
+    %b1 = arith.andi %b0, %low : i32
+    %b2 = arith.shrui %b1, %four : i32
+    %bw = arith.extui %b2 : i32 to i64
+    %b3 = arith.ori %bw, %how : i64
+    %aw = vector.bitcast %a : vector<8xf16> to vector<4xi32>
+    %ae:4 = vector.to_elements %aw : vector<4xi32>
+    %ce:32 = vector.to_elements %c : vector<32xf32>
+    nvvm.wgmma.fence.aligned
+    %r = llvm.inline_asm has_side_effects "{ .reg .pred p; setp.ne.b32 p, 1, 0; wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {$0, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31}, {$64, $65, $66, $67}, $68, p, 1, 1, 1; }", "=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,r,r,r,r,l" %ce#0, %ce#1, %ce#2, %ce#3, %ce#4, %ce#5, %ce#6, %ce#7, %ce#8, %ce#9, %ce#10, %ce#11, %ce#12, %ce#13, %ce#14, %ce#15, %ce#16, %ce#17, %ce#18, %ce#19, %ce#20, %ce#21, %ce#22, %ce#23, %ce#24, %ce#25, %ce#26, %ce#27, %ce#28, %ce#29, %ce#30, %ce#31, %ae#0, %ae#1, %ae#2, %ae#3, %b3
+      : (f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, i32, i32, i32, i32, i64) -> !slots32
+    nvvm.wgmma.commit.group.sync.aligned
+    %d = builtin.unrealized_conversion_cast %r : !slots32 to vector<32xf32>
+    device.yield %d : vector<32xf32>
+  }
+
+  device.instruction @wgmma_m64n64k16_f16_rnk on @sm engine(@tensor) operands([@acc, @smem, @acc])
+    fragments([
+      affine_map<(l, s) -> (16 * (l floordiv 32) + (l mod 32) floordiv 4 + 8 * ((s floordiv 2) mod 2), 2 * (l mod 4) + s mod 2 + 8 * (s floordiv 4))>,
+      unit,
+      affine_map<(l, s) -> (16 * (l floordiv 32) + (l mod 32) floordiv 4 + 8 * ((s floordiv 2) mod 2), 2 * (l mod 4) + s mod 2 + 8 * (s floordiv 4))>
+    ])
+    layouts([unit, [64, 3, 3, 3], unit])
+    issue_cycles(32.0) latency_cycles(32) accuracy(["accumulation_order", "rounding"])
+  meaning {
+  ^bb0(%a: tensor<64x16xf16>, %b: tensor<64x16xf16>, %c: tensor<64x64xf32>):
+    %d = linalg.generic {
+      indexing_maps = [
+        affine_map<(m, n, k) -> (m, k)>,
+        affine_map<(m, n, k) -> (n, k)>,
+        affine_map<(m, n, k) -> (m, n)>
+      ],
+      iterator_types = ["parallel", "parallel", "reduction"]
+    } ins(%a, %b : tensor<64x16xf16>, tensor<64x16xf16>) outs(%c : tensor<64x64xf32>) {
+    ^bb0(%x: f16, %y: f16, %z: f32):
+      %u = arith.extf %x : f16 to f32
+      %v = arith.extf %y : f16 to f32
+      %p = arith.mulf %u, %v : f32
+      %s = arith.addf %z, %p : f32
+      linalg.yield %s : f32
+    } -> tensor<64x64xf32>
+    device.yield %d : tensor<64x64xf32>
+  } lowering {
+  ^bb0(%a: vector<8xf16>, %b: index, %c: vector<32xf32>):
+    // Descriptor: the address in units of 16 bytes, 1024 bytes to the next 8 rows, swizzled in blocks
+    // of 128 bytes.
+    %how = arith.constant 4611686293305360384 : i64
+    %low = arith.constant 262143 : i32
+    %four = arith.constant 4 : i32
+    %b0 = arith.index_cast %b : index to i32
+    %b1 = arith.andi %b0, %low : i32
+    %b2 = arith.shrui %b1, %four : i32
+    %bw = arith.extui %b2 : i32 to i64
+    %b3 = arith.ori %bw, %how : i64
+    %aw = vector.bitcast %a : vector<8xf16> to vector<4xi32>
+    %ae:4 = vector.to_elements %aw : vector<4xi32>
+    %ce:32 = vector.to_elements %c : vector<32xf32>
+    nvvm.wgmma.fence.aligned
+    %r = llvm.inline_asm has_side_effects "{ .reg .pred p; setp.ne.b32 p, 1, 0; wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {$0, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31}, {$64, $65, $66, $67}, $68, p, 1, 1, 0; }", "=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,r,r,r,r,l" %ce#0, %ce#1, %ce#2, %ce#3, %ce#4, %ce#5, %ce#6, %ce#7, %ce#8, %ce#9, %ce#10, %ce#11, %ce#12, %ce#13, %ce#14, %ce#15, %ce#16, %ce#17, %ce#18, %ce#19, %ce#20, %ce#21, %ce#22, %ce#23, %ce#24, %ce#25, %ce#26, %ce#27, %ce#28, %ce#29, %ce#30, %ce#31, %ae#0, %ae#1, %ae#2, %ae#3, %b3
+      : (f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, i32, i32, i32, i32, i64) -> !slots32
+    nvvm.wgmma.commit.group.sync.aligned
+    %d = builtin.unrealized_conversion_cast %r : !slots32 to vector<32xf32>
+    device.yield %d : vector<32xf32>
+  }
+
+  device.instruction @wgmma_m64n64k16_bf16_rkn on @sm engine(@tensor) operands([@acc, @smem, @acc])
+    fragments([
+      affine_map<(l, s) -> (16 * (l floordiv 32) + (l mod 32) floordiv 4 + 8 * ((s floordiv 2) mod 2), 2 * (l mod 4) + s mod 2 + 8 * (s floordiv 4))>,
+      unit,
+      affine_map<(l, s) -> (16 * (l floordiv 32) + (l mod 32) floordiv 4 + 8 * ((s floordiv 2) mod 2), 2 * (l mod 4) + s mod 2 + 8 * (s floordiv 4))>
+    ])
+    layouts([unit, [64, 3, 3, 3], unit])
+    issue_cycles(32.0) latency_cycles(32) accuracy(["accumulation_order", "rounding"])
+  meaning {
+  ^bb0(%a: tensor<64x16xbf16>, %b: tensor<16x64xbf16>, %c: tensor<64x64xf32>):
+    %d = linalg.generic {
+      indexing_maps = [
+        affine_map<(m, n, k) -> (m, k)>,
+        affine_map<(m, n, k) -> (k, n)>,
+        affine_map<(m, n, k) -> (m, n)>
+      ],
+      iterator_types = ["parallel", "parallel", "reduction"]
+    } ins(%a, %b : tensor<64x16xbf16>, tensor<16x64xbf16>) outs(%c : tensor<64x64xf32>) {
+    ^bb0(%x: bf16, %y: bf16, %z: f32):
+      %u = arith.extf %x : bf16 to f32
+      %v = arith.extf %y : bf16 to f32
+      %p = arith.mulf %u, %v : f32
+      %s = arith.addf %z, %p : f32
+      linalg.yield %s : f32
+    } -> tensor<64x64xf32>
+    device.yield %d : tensor<64x64xf32>
+  } lowering {
+  ^bb0(%a: vector<8xbf16>, %b: index, %c: vector<32xf32>):
+    // Descriptor: the address in units of 16 bytes, 1024 bytes to the next 8 rows, swizzled in blocks
+    // of 128 bytes.
+    %how = arith.constant 4611686293305360384 : i64
+    %low = arith.constant 262143 : i32
+    %four = arith.constant 4 : i32
+    %b0 = arith.index_cast %b : index to i32
+    %b1 = arith.andi %b0, %low : i32
+    %b2 = arith.shrui %b1, %four : i32
+    %bw = arith.extui %b2 : i32 to i64
+    %b3 = arith.ori %bw, %how : i64
+    %aw = vector.bitcast %a : vector<8xbf16> to vector<4xi32>
+    %ae:4 = vector.to_elements %aw : vector<4xi32>
+    %ce:32 = vector.to_elements %c : vector<32xf32>
+    nvvm.wgmma.fence.aligned
+    %r = llvm.inline_asm has_side_effects "{ .reg .pred p; setp.ne.b32 p, 1, 0; wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {$0, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31}, {$64, $65, $66, $67}, $68, p, 1, 1, 1; }", "=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,r,r,r,r,l" %ce#0, %ce#1, %ce#2, %ce#3, %ce#4, %ce#5, %ce#6, %ce#7, %ce#8, %ce#9, %ce#10, %ce#11, %ce#12, %ce#13, %ce#14, %ce#15, %ce#16, %ce#17, %ce#18, %ce#19, %ce#20, %ce#21, %ce#22, %ce#23, %ce#24, %ce#25, %ce#26, %ce#27, %ce#28, %ce#29, %ce#30, %ce#31, %ae#0, %ae#1, %ae#2, %ae#3, %b3
+      : (f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, i32, i32, i32, i32, i64) -> !slots32
+    nvvm.wgmma.commit.group.sync.aligned
+    %d = builtin.unrealized_conversion_cast %r : !slots32 to vector<32xf32>
+    device.yield %d : vector<32xf32>
+  }
+
+  device.instruction @wgmma_m64n64k16_bf16_rnk on @sm engine(@tensor) operands([@acc, @smem, @acc])
+    fragments([
+      affine_map<(l, s) -> (16 * (l floordiv 32) + (l mod 32) floordiv 4 + 8 * ((s floordiv 2) mod 2), 2 * (l mod 4) + s mod 2 + 8 * (s floordiv 4))>,
+      unit,
+      affine_map<(l, s) -> (16 * (l floordiv 32) + (l mod 32) floordiv 4 + 8 * ((s floordiv 2) mod 2), 2 * (l mod 4) + s mod 2 + 8 * (s floordiv 4))>
+    ])
+    layouts([unit, [64, 3, 3, 3], unit])
+    issue_cycles(32.0) latency_cycles(32) accuracy(["accumulation_order", "rounding"])
+  meaning {
+  ^bb0(%a: tensor<64x16xbf16>, %b: tensor<64x16xbf16>, %c: tensor<64x64xf32>):
+    %d = linalg.generic {
+      indexing_maps = [
+        affine_map<(m, n, k) -> (m, k)>,
+        affine_map<(m, n, k) -> (n, k)>,
+        affine_map<(m, n, k) -> (m, n)>
+      ],
+      iterator_types = ["parallel", "parallel", "reduction"]
+    } ins(%a, %b : tensor<64x16xbf16>, tensor<64x16xbf16>) outs(%c : tensor<64x64xf32>) {
+    ^bb0(%x: bf16, %y: bf16, %z: f32):
+      %u = arith.extf %x : bf16 to f32
+      %v = arith.extf %y : bf16 to f32
+      %p = arith.mulf %u, %v : f32
+      %s = arith.addf %z, %p : f32
+      linalg.yield %s : f32
+    } -> tensor<64x64xf32>
+    device.yield %d : tensor<64x64xf32>
+  } lowering {
+  ^bb0(%a: vector<8xbf16>, %b: index, %c: vector<32xf32>):
+    // Descriptor: the address in units of 16 bytes, 1024 bytes to the next 8 rows, swizzled in blocks
+    // of 128 bytes.
+    %how = arith.constant 4611686293305360384 : i64
+    %low = arith.constant 262143 : i32
+    %four = arith.constant 4 : i32
+    %b0 = arith.index_cast %b : index to i32
+    %b1 = arith.andi %b0, %low : i32
+    %b2 = arith.shrui %b1, %four : i32
+    %bw = arith.extui %b2 : i32 to i64
+    %b3 = arith.ori %bw, %how : i64
+    %aw = vector.bitcast %a : vector<8xbf16> to vector<4xi32>
+    %ae:4 = vector.to_elements %aw : vector<4xi32>
+    %ce:32 = vector.to_elements %c : vector<32xf32>
+    nvvm.wgmma.fence.aligned
+    %r = llvm.inline_asm has_side_effects "{ .reg .pred p; setp.ne.b32 p, 1, 0; wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {$0, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31}, {$64, $65, $66, $67}, $68, p, 1, 1, 0; }", "=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,=f,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,r,r,r,r,l" %ce#0, %ce#1, %ce#2, %ce#3, %ce#4, %ce#5, %ce#6, %ce#7, %ce#8, %ce#9, %ce#10, %ce#11, %ce#12, %ce#13, %ce#14, %ce#15, %ce#16, %ce#17, %ce#18, %ce#19, %ce#20, %ce#21, %ce#22, %ce#23, %ce#24, %ce#25, %ce#26, %ce#27, %ce#28, %ce#29, %ce#30, %ce#31, %ae#0, %ae#1, %ae#2, %ae#3, %b3
+      : (f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, i32, i32, i32, i32, i64) -> !slots32
     nvvm.wgmma.commit.group.sync.aligned
     %d = builtin.unrealized_conversion_cast %r : !slots32 to vector<32xf32>
     device.yield %d : vector<32xf32>

@@ -49,7 +49,7 @@ fn conversion(half: bool) -> String {
         "cse",
         // Narrow floats have conversions only; sums and products go through f32.
         &emulate,
-        "arith-expand{include-bf16=true}",
+        "arith-expand",
         "convert-scf-to-cf",
         "convert-func-to-llvm{use-bare-ptr-memref-call-conv=true}",
         // All other dialects in one conversion.

@@ -147,14 +147,19 @@ impl OnePass {
         yielded(nests[self.shifted]).and_then(|value| made_by(value, "math.exp")).filter(|_| fewer)
     }
 
-    /// The factor of the exponent, where elements go through `2^(c (x - m))` and `c x` is a number for whatever
-    /// scores are: `2^(c x - c m)` then is as good, for what is wrong with `c m` is so for all that is summed up.
-    pub fn scale(&self, nests: &[&Nest<'_>]) -> Option<f64> {
+    /// How exponents are made of scores, where elements go through `2^(c (x - m))`.
+    pub fn exponent(&self, nests: &[&Nest<'_>]) -> Option<Exponent> {
+        let scores = nests[self.scores];
         let power = made_by(yielded(nests[self.shifted])?, POWER)?;
         let scaled = made_by(power.operand(0), "arith.mulf")?;
-        let direct = made_by(scaled.operand(0), "arith.subf").is_some();
-        let scale = made_by(scaled.operand(1), "arith.constant")?.attr("value")?;
-        attr::float(scale).filter(|_| direct && is_bounded(nests[self.scores]))
+        made_by(scaled.operand(0), "arith.subf")?;
+        let scale = number(scaled.operand(1))?;
+        let before = score_scale(scores);
+        Some(Exponent {
+            scale: scale * before.unwrap_or(1.0),
+            apart: is_bounded(scores),
+            unscaled: before.is_some(),
+        })
     }
 
     /// The same before exponentials are expanded: afterwards nobody can see that they are any.
@@ -180,6 +185,19 @@ impl OnePass {
         made_by(value, "math.exp").is_some()
             || made_by(value, POWER).is_some_and(|op| scaled(op.operand(0)))
     }
+}
+
+/// How exponents are made of scores: `c (x - m)`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Exponent {
+    /// `c`.
+    pub scale: f64,
+    /// Whether `c x - c m` is as good: `c x` is a number for whatever scores are, and what is wrong with `c m` is so
+    /// for all that is summed up.
+    pub apart: bool,
+    /// Whether scores are taken before they are multiplied with a number that is in `c`: they are read
+    /// nowhere else, and their order is the same.
+    pub unscaled: bool,
 }
 
 /// Runs of a tile-graph that are a softmax between two products, in their order, with their nests.
@@ -247,6 +265,20 @@ fn widened(value: Val<'_>) -> Val<'_> {
     made_by(value, "arith.extf").map_or(value, |op| op.operand(0))
 }
 
+/// The number that a value is.
+fn number(value: Val<'_>) -> Option<f64> {
+    attr::float(made_by(value, "arith.constant")?.attr("value")?)
+}
+
+/// What all scores are multiplied with behind the product, where that is a number above zero and all that becomes
+/// of them.
+pub(super) fn score_scale(nest: &Nest<'_>) -> Option<f64> {
+    let epilogue = nest.epilogue.as_ref().filter(|own| own.inputs.is_empty())?;
+    let scaled = made_by(epilogue.body.terminator()?.operand(0), "arith.mulf")?;
+    let plain = !nest.casts_sums() && scaled.operand(0) == epilogue.body.arg(0);
+    number(scaled.operand(1)).filter(|scale| plain && *scale > 0.0 && scale.is_finite())
+}
+
 /// What a sum of products of numbers of `f16` may be multiplied with and still be far from the greatest of `f32`.
 const MOST_SCALE: f64 = 65536.0;
 
@@ -256,9 +288,8 @@ fn is_bounded(nest: &Nest<'_>) -> bool {
     let half = |access: &Access<'_>| access.elem().to_string() == "f16";
     let ops = nest.epilogue.iter().flat_map(|epilogue| epilogue.body.ops());
     let plain = ops.into_iter().all(|op| {
-        let number = || attr::float(made_by(op.operand(1), "arith.constant")?.attr("value")?);
-        let scales =
-            op.is("arith.mulf") && number().is_some_and(|number| number.abs() <= MOST_SCALE);
+        let scales = op.is("arith.mulf")
+            && number(op.operand(1)).is_some_and(|number| number.abs() <= MOST_SCALE);
         let casts = ["arith.extf", "arith.truncf", "arith.constant", "linalg.yield"];
         scales || casts.contains(&op.name())
     });

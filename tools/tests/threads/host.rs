@@ -373,7 +373,10 @@ fn emulated(text: &str, program: &str) -> (String, String) {
             skipping = false;
         }
         // Descriptors are made by the file's own code.
-        let taken = line.trim_start().starts_with("%s = builtin.unrealized_conversion_cast");
+        let own = line.trim_start();
+        let taken = ["%s = builtin.unrealized_conversion_cast", "%aw = vector.bitcast %a"]
+            .iter()
+            .any(|begin| own.starts_with(begin));
         if let (Some((_, call)), true, false) = (current, taken, skipping) {
             out.push_str(&call.0);
             declared.push_str(&call.1);

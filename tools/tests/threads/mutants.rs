@@ -268,6 +268,14 @@ fn tiles_of_members_with_one_thing_wrong_are_told_from_right_ones() {
 }
 
 #[test]
+fn rows_of_warpgroups_with_one_thing_wrong_are_told_from_right_ones() {
+    let (program, given) = one_pass::by_warpgroups();
+    let direct = Original::new("h200", program, given);
+    direct.programs(&[WAITS, BARRIERS, ROOMS, FEWER, SWIZZLES]);
+    direct.codes(&["barrier.cta.sync", "cp.async.wait.group", "wgmma.wait", "fence.proxy.async"]);
+}
+
+#[test]
 fn rows_in_one_pass_with_one_thing_wrong_are_told_from_right_ones() {
     let (program, given) = one_pass::by_engine();
     let engine = Original::new("a100", program, given);

@@ -267,6 +267,16 @@ impl Prepared {
     }
 }
 
+/// A kernel whose products warpgroups do, and its arguments, the result's last.
+pub fn by_warpgroups() -> (String, Vec<Vec<u8>>) {
+    let shape = Shape { heads: 2, rows: 128, keys: 197, depth: 64, width: 64 };
+    let ahead = "schedule <ahead = @stage_ahead, stages = 2>";
+    let words = of_warpgroups([128, 64, 64, 64], "f16", ["nk", "kn"], ahead);
+    let form = Form { turned: true, ..PLAIN };
+    let own = Prepared::new("h200", shape, form, "f16", Some([&words[0], &words[1]]));
+    (own.program, own.given)
+}
+
 /// A kernel whose pieces an engine brings, and its arguments, the result's last.
 pub fn by_engine() -> (String, Vec<Vec<u8>>) {
     let shape = Shape { heads: 2, rows: 64, keys: 128, depth: 64, width: 64 };
@@ -282,12 +292,15 @@ pub fn by_engine() -> (String, Vec<Vec<u8>>) {
 /// A program of stage `tile` in which the two products of a group that hands over in registers have other
 /// tiles, layouts and schedules.
 fn edited(text: &str, edit: [&str; 2]) -> String {
+    let warpgroups = edit[0].starts_with("on @wgmma");
     let mut edit = edit.into_iter();
     let mut change = |line: &str| {
         let compute = line.contains("tile.compute") && line.contains(" axes [");
         let begin = line.find(" tiles [").filter(|_| compute)?;
+        let own = edit.next()?;
+        let begin = if own.starts_with("on @") { line.find(" on @")? } else { begin };
         let end = line.find(" because").or_else(|| line.find(" : (")).expect("there are types");
-        Some(format!("{} {}{}", &line[..begin], edit.next()?, &line[end..]))
+        Some(format!("{} {own}{}", &line[..begin], &line[end..]))
     };
     let (mut in_group, mut out) = (false, String::new());
     for line in text.lines() {
@@ -295,7 +308,15 @@ fn edited(text: &str, edit: [&str; 2]) -> String {
             in_group = line.contains("_near");
         }
         let changed = if in_group { change(line) } else { None };
-        out.push_str(&changed.unwrap_or_else(|| line.to_owned()));
+        let mut line = changed.unwrap_or_else(|| line.to_owned());
+        // All that is in registers is where these instructions have it.
+        if warpgroups && in_group {
+            line = line.replace("\"reg\"", "\"acc\"").replace("on @valu ", "on @valu_of_groups ");
+        }
+        if warpgroups && line.contains("tile.") {
+            line = line.replace("in @reg", "in @acc");
+        }
+        out.push_str(&line);
         out.push('\n');
     }
     assert!(edit.next().is_none(), "there are two products");
@@ -332,6 +353,50 @@ fn warps_go_through_rows_in_one_pass() {
     // Rows whose length ends inside a piece, and in the first one.
     for keys in [197, 77, 5] {
         holds("a100", Shape { keys, ..ragged }, MASKED, "f16");
+    }
+}
+
+/// Words of the tiles of both products for warpgroups: how many rows a block has, points of a piece, how wide
+/// values are, and the width of the instructions.
+fn of_warpgroups(
+    [rows, piece, width, n]: [u64; 4],
+    elem: &str,
+    ways: [&str; 2],
+    schedule: &str,
+) -> [String; 2] {
+    let depth = 64;
+    let [keys, values] = ways.map(|way| if way == "nk" { 3 } else { 2 });
+    let swizzle = "64, 3, 3, 3";
+    [
+        format!(
+            r#"on @wgmma_m64n{n}k16_{elem}_{} axes [1, 2, 3] tiles [#tile.rtile<"smem"[1, {rows}, {piece}, {depth}]>, #tile.rtile<"acc"[1, 64, {piece}, 16]>] layouts [array<i64: 3, {swizzle}>, array<i64: {keys}, {swizzle}>] {schedule}"#,
+            ways[0]
+        ),
+        format!(
+            r#"on @wgmma_m64n{n}k16_{elem}_r{} axes [1, 2, 3] tiles [#tile.rtile<"smem"[1, {rows}, {width}, {piece}]>, #tile.rtile<"acc"[1, 64, {width}, 16]>] layouts [array<i64>, array<i64: {values}, {swizzle}>] {schedule}"#,
+            ways[1]
+        ),
+    ]
+}
+
+/// Both products are an engine's, and the second one takes what the first one leaves in registers.
+#[test]
+fn warpgroups_go_through_rows_in_one_pass() {
+    let ragged = Shape { heads: 2, rows: 130, keys: 197, depth: 40, width: 24 };
+    let wide = Shape { width: 128, keys: 256, ..ragged };
+    let ahead = "schedule <ahead = @stage_ahead, stages = 2>";
+    let natural = Form { turned: true, ..PLAIN };
+    let masked = Form { masked: true, ..natural };
+    let cases = [
+        (ragged, masked, "f16", of_warpgroups([128, 64, 64, 64], "f16", ["nk", "kn"], ahead)),
+        (ragged, masked, "bf16", of_warpgroups([128, 128, 64, 64], "bf16", ["nk", "kn"], ahead)),
+        (ragged, masked, "f16", of_warpgroups([64, 64, 64, 64], "f16", ["nk", "kn"], "")),
+        (wide, natural, "bf16", of_warpgroups([128, 128, 128, 128], "bf16", ["nk", "kn"], ahead)),
+        (wide, PLAIN, "f16", of_warpgroups([64, 64, 128, 64], "f16", ["kn", "kn"], ahead)),
+    ];
+    for (shape, form, elem, words) in cases {
+        let program = runs("h200", shape, form, elem, Some([&words[0], &words[1]]));
+        assert!(program.contains("_rkn("), "{program}");
     }
 }
 
@@ -400,7 +465,9 @@ fn code_of_one_pass_assembles() {
         let machine = Machine::of(module).expect("the module has a machine");
         let isa = Isa::of_arch(machine.arch()).expect("the machine has threads");
         let text = whole_text(module, machine, 1, isa, &[]).expect("there is code for it");
+        assert_eq!(text.contains("wgmma.mma_async"), name == "h200", "{name}");
         let said = assemble::check(machine.arch(), &text);
+        assert!(!said.contains("serialized"), "{name}: {said}");
         let spilled = said.lines().any(|line| {
             line.contains("bytes spill stores") && !line.contains(" 0 bytes spill stores")
         });

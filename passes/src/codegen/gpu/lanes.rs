@@ -71,7 +71,10 @@ fn by_slots<'c>(
     let waiting: Option<Vec<_>> =
         waiting.iter().map(|transfer| Later::of(b, thread, transfer, diag)).collect();
     let Some(waiting) = waiting else { return };
-    let slots: Vec<u64> = (0..layout.slots).collect();
+    let made = |view: &View<'c>, slot: u64| thread.held_slot(view.memref, slot) == slot;
+    let slots: Vec<u64> = (0..layout.slots)
+        .filter(|slot| apply.outputs.iter().any(|output| made(output, *slot)))
+        .collect();
     for some in slots.chunks(later::AT_ONCE) {
         waiting.iter().for_each(|own| own.load(b, thread, some[0]));
         let rows: Vec<_> =
@@ -84,7 +87,7 @@ fn by_slots<'c>(
                 results = thread.isa.pinned(b, &results);
             }
             for (slot, result) in some.iter().zip(results) {
-                let place = slot_place(b, output, layout, *slot);
+                let place = slot_place(b, thread, output, layout, *slot);
                 store(b, result, *slots, &place);
             }
         }
@@ -102,7 +105,7 @@ fn on_slot<'c>(
     let value = |view: &View<'c>| match thread.storage(view) {
         Storage::Memory { .. } => thread.load(b, view).expect("a memory is loaded from"),
         Storage::Registers { slots, .. } => {
-            let place = slot_place(b, view, layout, slot);
+            let place = slot_place(b, thread, view, layout, slot);
             load(b, *slots, &place)
         }
     };
@@ -119,13 +122,14 @@ fn on_slot<'c>(
 /// Where a slot of a view's operand is in the registers of a thread.
 pub fn slot_place<'c>(
     b: &mut Builder<'c>,
+    thread: &Thread<'c>,
     view: &View<'c>,
     layout: &Layout<'c>,
     slot: u64,
 ) -> Vec<Val<'c>> {
     let leading = view.indices.len() - layout.shape.len();
     let mut place = view.indices[..leading].to_vec();
-    place.push(b.index(slot as i64));
+    place.push(b.index(thread.held_slot(view.memref, slot) as i64));
     place
 }
 

@@ -27,6 +27,7 @@ mod spread;
 mod storage;
 mod together;
 mod tokens;
+mod uniform;
 mod whole;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -148,7 +149,7 @@ fn lower<'c>(
     let Lowering { machine, isa, launch, role, .. } = *how;
     let lanes = how.lanes();
     let (func, place) = copy_into_function(context, kernel, how);
-    bf16::as_bits(context, func);
+    bf16::as_bits(context, func, bf16::Rounds::Llvm);
     let storages = FxHashMap::default();
     let groups = kernel.groups;
     let part = match role {
@@ -156,9 +157,20 @@ fn lower<'c>(
         Role::Called(caller) => caller.part(launch),
     };
     let has_readers = invoke::has_readers(machine, func);
-    let later = FxHashMap::default();
-    let mut thread =
-        Thread { context, machine, isa, lanes, groups, part, place, has_readers, storages, later };
+    let (later, uniform) = (FxHashMap::default(), FxHashMap::default());
+    let mut thread = Thread {
+        context,
+        machine,
+        isa,
+        lanes,
+        groups,
+        part,
+        place,
+        has_readers,
+        storages,
+        later,
+        uniform,
+    };
     let rows = stand_in(&mut thread, func);
     let waits = tokens::Waits::take(context, machine, func);
     let turns = spread::turns(machine, func);
@@ -179,6 +191,7 @@ fn lower<'c>(
         .filter(|op| !op.parent().is_some_and(|around| around.name().starts_with("device.")));
     let outer: Vec<_> = outer.collect();
     thread.later = later::transfers(&thread, &outer);
+    thread.uniform = uniform::slots(&thread, &outer);
     let waiting: FxHashSet<Op<'c>> = thread.later.values().copied().collect();
     for op in outer {
         if waiting.contains(&op) {

@@ -42,22 +42,26 @@ pub fn combine<'c>(
     };
     for row in &rows.slots {
         let element = |b: &mut Builder<'c>, slot: u64| {
-            let place = slot_place(b, input, layout, slot);
+            let place = slot_place(b, thread, input, layout, slot);
             load(b, from, &place)
         };
-        let mut value = element(b, row[0]);
-        for &slot in &row[1..] {
-            let other = element(b, slot);
-            value = pair(b, value, other);
+        // Neighbours first, then pairs of these: lanes issue one beside the other.
+        let mut values: Vec<_> = row.iter().map(|&slot| element(b, slot)).collect();
+        while values.len() > 1 {
+            let pairs = values.chunks(2);
+            values = pairs
+                .map(|own| if let [one, other] = *own { pair(b, one, other) } else { own[0] })
+                .collect();
         }
+        let mut value = values[0];
         for &bit in &rows.bits {
             let (index, bit) = (Type::index(b.context()), b.index(bit as i64));
             let from = b.op("arith.xori", &[thread.place.lane, bit], &[index]).result(0);
             let other = thread.isa.shuffle(b, value, from);
             value = pair(b, value, other);
         }
-        for &slot in row {
-            let place = slot_place(b, output, layout, slot);
+        for &slot in row.iter().filter(|slot| thread.held_slot(output.memref, **slot) == **slot) {
+            let place = slot_place(b, thread, output, layout, slot);
             let held = load(b, to, &place);
             let value = pair(b, value, held);
             store(b, value, to, &place);

@@ -65,6 +65,8 @@ pub struct Thread<'c> {
     pub storages: FxHashMap<Val<'c>, Storage<'c>>,
     /// Transfers that wait until their registers are used, by these.
     pub later: FxHashMap<Val<'c>, Op<'c>>,
+    /// For registers with one number for a row of an operand the slot of each slot's row.
+    pub uniform: FxHashMap<Val<'c>, Vec<u64>>,
 }
 
 impl<'c> Thread<'c> {
@@ -78,6 +80,11 @@ impl<'c> Thread<'c> {
     pub fn widest(&self, elem_bytes: u64) -> u64 {
         let spread = self.machine.memories().into_iter().find(|memory| memory.lanes().is_some());
         spread.map_or(1, |own| (own.access_bytes() / elem_bytes).max(1))
+    }
+
+    /// The slot in which registers hold what is asked of another one.
+    pub fn held_slot(&self, memref: Val<'c>, slot: u64) -> u64 {
+        self.uniform.get(&memref).map_or(slot, |slots| slots[slot as usize])
     }
 
     /// The storage of a view's memref.

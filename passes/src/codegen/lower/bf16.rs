@@ -14,9 +14,18 @@ use weft_dialects::ir::{Block, Builder, Context, Op, Type, Val, attr, ty};
 const KEPT: [&str; 5] =
     ["arith.constant", "arith.extf", "arith.truncf", "arith.select", "arith.bitcast"];
 
-/// Leaves no scalar and no memref of bf16 in `func`.
-pub fn as_bits<'c>(context: &'c Context, func: Op<'c>) {
-    let bf16 = Bf16 { context, ty: Type::bfloat16(context), bits: ty::int(context, 16) };
+/// Who rounds numbers to bf16.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Rounds {
+    /// Integer operations that are written here.
+    Here,
+    /// LLVM, which knows whether there is an instruction.
+    Llvm,
+}
+
+/// Leaves no memref of bf16 in `func`, and no scalar but what LLVM rounds.
+pub fn as_bits<'c>(context: &'c Context, func: Op<'c>, rounds: Rounds) {
+    let bf16 = Bf16 { context, ty: Type::bfloat16(context), bits: ty::int(context, 16), rounds };
     for op in bf16.touching(func) {
         if op.name().starts_with("arith.") && !KEPT.contains(&op.name()) {
             bf16.through_f32(op);
@@ -38,6 +47,7 @@ struct Bf16<'c> {
     context: &'c Context,
     ty: Type<'c>,
     bits: Type<'c>,
+    rounds: Rounds,
 }
 
 impl<'c> Bf16<'c> {
@@ -127,6 +137,10 @@ impl<'c> Bf16<'c> {
 
     /// The upper half of an f32, ties to even; NaN stays NaN, and quiet.
     fn rounded(&self, b: &mut Builder<'c>, number: Val<'c>) -> Val<'c> {
+        if self.rounds == Rounds::Llvm {
+            let narrow = b.op("arith.truncf", &[number], &[self.ty]).result(0);
+            return b.op("arith.bitcast", &[narrow], &[self.bits]).result(0);
+        }
         let long = ty::int(self.context, 32);
         let [half, one, below, quiet] = [16, 1, 0x7fff, 0x40].map(|value| b.integer(long, value));
         let bits = b.op("arith.bitcast", &[number], &[long]).result(0);

@@ -71,7 +71,7 @@ fn lower<'c>(
 ) {
     let lent = scratch::write_places(context, machine, kernel);
     let func = copy_into_function(context, machine, kernel, &lent);
-    bf16::as_bits(context, func);
+    bf16::as_bits(context, func, bf16::Rounds::Here);
     let mut device_ops = Vec::new();
     func.walk(&mut |op| {
         if op.name().starts_with("device.") {

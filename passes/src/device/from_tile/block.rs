@@ -95,7 +95,7 @@ impl<'p, 'c> Blocks<'p, 'c> {
         let tiles = [M, N].map(|side| self.room(b, side));
         let fold = Fold { group, tiles, sums };
         match (self.block.stages, &self.ways.put, &self.ways.ahead) {
-            (_, _, ahead) if self.block.direct.is_some() => {
+            (_, _, ahead) if self.block.is_direct() => {
                 self.steps_direct(b, ahead.as_ref().filter(|_| self.block.ahead), starts, &fold);
             }
             (2.., _, Some(way)) if self.block.ahead => self.steps_by_engine(b, way, starts, &fold),
@@ -159,7 +159,7 @@ impl<'p, 'c> Blocks<'p, 'c> {
         let lying = self.lying(side);
         let (rows, _) = self.block.rows_columns(side, lying.inner);
         let memory = attr::of_string(self.context, self.ways.near.name);
-        let mut shape = match self.block.direct {
+        let mut shape = match self.block.direct[side] {
             Some(_) => self.block.panels(side, &lying).to_vec(),
             None => vec![rows, lying.layout.pitch],
         };
@@ -296,7 +296,7 @@ impl<'p, 'c> Blocks<'p, 'c> {
         at: &[Sum<'c>],
         (tile, room): (Val<'c>, &Sum<'c>),
     ) -> Vec<Val<'c>> {
-        if self.block.direct.is_some() {
+        if self.block.direct[side].is_some() {
             let all = &self.pieces(side, 1)[0];
             return Vec::from_iter(self.bring_piece(b, (way, side), all, at, (tile, room)));
         }

@@ -22,7 +22,7 @@ use super::block_fold::Fold;
 use super::block_sides::Side;
 use super::block_steps::Steps;
 use super::index::{Sum, scf_for_carrying};
-use super::transfer::{Boxed, Pending, Transfer, Within, first, ready, wait};
+use super::transfer::{Boxed, Pending, Transfer, Within, at_place, first, ready, wait};
 use super::view::View;
 use crate::tile::block::{K, M, N, power_of_two_in};
 
@@ -31,6 +31,13 @@ use crate::tile::block::{K, M, N, power_of_two_in};
 pub(super) struct Piece {
     sizes: [u64; 2],
     begin: [u64; 2],
+}
+
+/// A factor in registers: its side, and operands of the instruction for each step along k, and along the side.
+#[derive(Clone, Copy)]
+pub(super) struct HeldFactor<'c> {
+    pub side: usize,
+    pub memref: Val<'c>,
 }
 
 impl<'c> Blocks<'_, 'c> {
@@ -45,7 +52,7 @@ impl<'c> Blocks<'_, 'c> {
         let Some(way) = way else {
             self.each_step(b, starts, &mut |b, at| {
                 self.step(b, at, fold.tiles);
-                let begun = self.begin_instructions(b, fold, &Sum::number(0));
+                let begun = self.begin_instructions(b, (fold, None), &Sum::number(0));
                 wait(b, &Vec::from_iter(begun));
             });
             return;
@@ -76,7 +83,7 @@ impl<'c> Blocks<'_, 'c> {
             let (mut token, mut next) = (None, None);
             for (operand, pieces) in operands.iter().zip(&between) {
                 next = self.bring_pieces(b, way, pieces, (&at, &rooms[1]), fold).or(next);
-                token = self.begin_instruction(b, fold, operand, &rooms[0]);
+                token = self.begin_instruction(b, (fold, None), operand, &rooms[0]);
             }
             wait(b, before);
             brought[1..].iter().copied().chain(next).chain(token).collect()
@@ -178,15 +185,15 @@ impl<'c> Blocks<'_, 'c> {
         pending.take().pop()
     }
 
-    /// Begins the instructions of this group on the tiles in a room, one after the other; gives the token of
-    /// the last one, behind which all are done.
-    fn begin_instructions(
+    /// Begins the instructions of this group on the tiles in a room, one after the other, perhaps with one factor
+    /// in registers; gives the token of the last one, behind which all are done.
+    pub(super) fn begin_instructions(
         &self,
         b: &mut Builder<'c>,
-        fold: &Fold<'c>,
+        factors: (&Fold<'c>, Option<HeldFactor<'c>>),
         room: &Sum<'c>,
     ) -> Option<Val<'c>> {
-        let begin = |operand: &[u64; 3]| self.begin_instruction(b, fold, operand, room);
+        let begin = |operand: &[u64; 3]| self.begin_instruction(b, factors, operand, room);
         self.operands().iter().map(begin).last().flatten()
     }
 
@@ -201,15 +208,23 @@ impl<'c> Blocks<'_, 'c> {
     fn begin_instruction(
         &self,
         b: &mut Builder<'c>,
-        fold: &Fold<'c>,
+        (fold, held): (&Fold<'c>, Option<HeldFactor<'c>>),
         operand: &[u64; 3],
         room: &Sum<'c>,
     ) -> Option<Val<'c>> {
         let quanta = self.block.quanta();
         let mut views = vec![None; 3];
         for side in [M, N] {
-            let place = [operand[side] * quanta[side], operand[K]];
-            let view = self.operand_in_room(b, fold, side, place, room);
+            let view = match held.filter(|held| held.side == side) {
+                Some(HeldFactor { memref, .. }) => {
+                    let place = [operand[K] / quanta[K], operand[side]];
+                    at_place(b, memref, &place.map(|number| Sum::number(number as i64)))
+                }
+                None => {
+                    let place = [operand[side] * quanta[side], operand[K]];
+                    self.operand_in_room(b, fold, side, place, room)
+                }
+            };
             views[self.block.operand(self.block.inputs[side])] = Some(view);
         }
         let mut sums = first(b, fold.sums);

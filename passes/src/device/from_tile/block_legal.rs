@@ -34,6 +34,13 @@ pub(super) fn check<'c>(
         let what = format!("has no layout of input {input}, and nothing makes that in registers");
         return Err(report(what, "say how its tile lies".to_owned()));
     }
+    if block.continues() {
+        let what =
+            format!("is on @{}, which takes a factor from registers", block.instruction().name);
+        let help =
+            "nothing makes that here; name an instruction that takes both from shared memory";
+        return Err(report(what, help.to_owned()));
+    }
     stages(nest, &block, &ways, &lying).map_err(|(what, help)| report(what, help))?;
     room(nest, &block, &ways, &lying).map_err(|(what, help)| report(what, help))?;
     Ok((block, ways, lying))
@@ -58,9 +65,10 @@ pub(super) fn check_pair<'c>(
     let (rows, own) = (pair.rows, pair.own());
     let keys = of_scores[pair.scores.inputs[own]].is_held();
     let other = of_values[pair.values.inputs[own]].is_held();
-    if keys || other || !of_values[pair.values.inputs[rows]].is_held() {
+    let queries = of_scores[pair.scores.inputs[rows]].is_held() && pair.scores.is_direct();
+    if keys || other || queries || !of_values[pair.values.inputs[rows]].is_held() {
         let help = "the second product's factor that the first one makes has an empty layout, and so may \
-                    the first one's rows; the others say how they lie";
+                    the first one's rows where its instruction takes registers; the others say how they lie";
         return Err(report("has layouts of other inputs".to_owned(), help.to_owned()));
     }
     let brought = [(&pair.scores, scores, &of_scores), (&pair.values, values, &of_values)];
@@ -72,16 +80,23 @@ pub(super) fn check_pair<'c>(
         suits(&|block, nest, inner| block.comes_ahead(nest, own, inner, way.least_bytes()))
     };
     let by_engine = [&pair.scores, &pair.values].map(|block| block.ahead);
+    let direct = pair.scores.is_direct();
     let fits = match (stages, by_engine) {
-        ([2, 2], [true, true]) => ways.ahead.as_ref().is_some_and(comes),
-        ([3, 3], [false, false]) => ways.put.is_some() && even(),
         ([1, 1], [false, false]) => true,
+        ([2, 2], [true, true]) => ways.ahead.as_ref().is_some_and(comes),
+        _ if direct => false,
+        ([3, 3], [false, false]) => ways.put.is_some() && even(),
         _ => false,
     };
     if !fits {
         let what = format!("has schedules of {} and {} `stages`", stages[0], stages[1]);
-        let help = "give both 1, or 3 where groups can share out the tiles evenly, or 2 with an engine's \
-                    move `ahead` that can write them";
+        let help = match direct {
+            true => "give both 1, or 2 with an engine's move `ahead` that can write the tiles",
+            false => {
+                "give both 1, or 3 where groups can share out the tiles evenly, or 2 with an engine's \
+                 move `ahead` that can write them"
+            }
+        };
         return Err(report(what, help.to_owned()));
     }
     let bytes = |block: &Block<'c>, nest: &Nest<'c>, lying: &[Lying], side: usize| {
@@ -155,17 +170,16 @@ fn read<'c>(
         let lying = lying[block.inputs[side]];
         let axes = [block.axes[side], block.axes[K]];
         let (_, columns) = block.rows_columns(side, lying.inner);
-        let wide = block.direct.is_some() || lying.layout.pitch >= columns;
+        let wide = block.direct[side].is_some() || lying.layout.pitch >= columns;
         lying.is_held() || axes.contains(&lying.inner) && wide
     });
     if !fits {
         let help = "the inner axis is one of the input's, the pitch no less than the tile along it";
         return Err(report("has layouts that do not hold its tiles".to_owned(), help.to_owned()));
     }
-    let unlike = block.direct.and_then(|direct| {
-        let side =
-            [M, N].into_iter().find(|&side| lying[block.inputs[side]] != direct[side].lying)?;
-        Some((block.inputs[side], to_numbers(&direct[side].lying)))
+    let unlike = [M, N].into_iter().find_map(|side| {
+        let (input, own) = (block.inputs[side], block.direct[side]?.lying);
+        (lying[input] != own).then(|| (input, to_numbers(&own)))
     });
     if let Some((input, numbers)) = unlike {
         let name = block.instruction().name;
@@ -255,7 +269,7 @@ fn stages<'c>(
 ) -> Result<(), (String, String)> {
     let stages = block.stages;
     let what = format!("has a schedule of {stages} `stages`");
-    if block.direct.is_some() && (stages == 2 || stages > 2 && !block.ahead) {
+    if block.is_direct() && (stages == 2 || stages > 2 && !block.ahead) {
         let name = block.instruction().name;
         let what = format!(
             "{what}, and @{name} takes tiles where they lie, those of the step before, too"

@@ -25,7 +25,7 @@ use super::block_legal::{self, CheckedPair};
 use super::index::Sum;
 use crate::nest::Nest;
 use crate::tile::block::{M, N};
-use crate::tile::one_pass::OnePass;
+use crate::tile::one_pass::{Exponent, OnePass};
 use crate::tile::propagate::links;
 use crate::tile::relabel;
 
@@ -80,11 +80,12 @@ pub(super) fn write<'c>(
         scores,
         values,
         rows: pair.rows,
+        folds_operands: pair.folds_operands(),
         nests: &nests,
         one_pass: &one_pass,
         unit,
         keep,
-        scale: one_pass.scale(&nests),
+        exponent: one_pass.exponent(&nests),
     };
     pass.write(b, starts);
     Ok(pass.values.groups())
@@ -97,13 +98,15 @@ pub(super) struct Pass<'p, 'c> {
     pub values: Blocks<'p, 'c>,
     /// The side of both products that is rows.
     pub rows: usize,
+    /// Whether rows are folded operand by operand.
+    pub folds_operands: bool,
     pub nests: &'p [&'p Nest<'c>],
     pub one_pass: &'p OnePass,
     pub unit: &'c str,
     /// From registers to others of the same lanes.
     pub keep: Move<'c>,
-    /// What rows' greatest elements are multiplied with before they are taken from scores that are, too.
-    pub scale: Option<f64>,
+    /// How exponents are made, where exponentials are powers of two.
+    pub exponent: Option<Exponent>,
 }
 
 impl Pass<'_, '_> {

@@ -13,6 +13,7 @@ use weft_dialects::ir::{Builder, Type, Val};
 
 use super::block::Blocks;
 use super::block_ahead::Ahead;
+use super::block_direct::HeldFactor;
 use super::block_fold::{Fold, Part};
 use super::index::{Sum, scf_for, scf_for_carrying, unrolled};
 use super::one_pass::Pass;
@@ -286,21 +287,43 @@ impl<'c> Pass<'_, 'c> {
         let fold =
             |tiles: [Val<'c>; 2], sums: Val<'c>| Fold { group: starts.group.clone(), tiles, sums };
         let mut tiles = [near.keys; 2];
-        match self.has_queries() {
-            true => self.multiply(b, scores, near.queries, &fold(tiles, held.sums), room),
-            false => {
-                tiles[self.rows] = near.queries;
-                scores.fold(b, &fold(tiles, held.sums), room);
-            }
+        if !self.has_queries() {
+            tiles[self.rows] = near.queries;
         }
-        scores.finish(b, [held.sums, held.stored], &at);
+        let first = fold(tiles, held.sums);
+        match self.has_queries() {
+            true => self.multiply(b, scores, near.queries, &first, room),
+            false if scores.block.is_direct() => {
+                self.by_instructions(b, scores, (&first, None), room)
+            }
+            false => scores.fold(b, &first, room),
+        }
+        if !self.exponent.is_some_and(|own| own.unscaled) {
+            scores.finish(b, [held.sums, held.stored], &at);
+        }
         if masks {
             self.mask(b, held, &at[self.one_pass.along[0]], self.keys());
         }
         self.exponentials(b, held);
         self.relabel(b, held);
-        let fold = fold([near.values; 2], held.made);
-        self.multiply(b, &self.values, held.factor, &fold, room);
+        let last = fold([near.values; 2], held.made);
+        if self.values.block.is_direct() {
+            let factor = HeldFactor { side: self.rows, memref: held.factor };
+            return self.by_instructions(b, &self.values, (&last, Some(factor)), room);
+        }
+        self.multiply(b, &self.values, held.factor, &last, room);
+    }
+
+    /// Instructions of an engine on tiles where they lie, until they are done.
+    fn by_instructions(
+        &self,
+        b: &mut Builder<'c>,
+        blocks: &Blocks<'_, 'c>,
+        factors: (&Fold<'c>, Option<HeldFactor<'c>>),
+        room: &Sum<'c>,
+    ) {
+        let begun = blocks.begin_instructions(b, factors, room);
+        wait(b, &Vec::from_iter(begun));
     }
 
     /// A factor in registers, for all steps of the instruction along k, times the tile of the other.

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use weft_dialects::device::build;
-use weft_dialects::ir::{Block as Body, Builder, Val, attr, ty};
+use weft_dialects::ir::{Block as Body, Builder, Type, Val, attr, ty};
 
 use super::block::Blocks;
 use super::body::{begin_body, write_body};
@@ -17,7 +17,7 @@ use super::view::View;
 use crate::math::POWER;
 use crate::nest::Nest;
 use crate::tile::block::{K, M, N};
-use crate::tile::one_pass::{OnePass, lowest_of};
+use crate::tile::one_pass::{Exponent, OnePass, lowest_of};
 
 /// `arith.cmpi` by this predicate is less, with signs.
 const LESS: i64 = 2;
@@ -52,10 +52,11 @@ impl<'c> Pass<'_, 'c> {
     /// The rows before the first piece.
     pub(super) fn begin_rows(&self, b: &mut Builder<'c>, held: &Registers<'c>) {
         let lowest = lowest_of(self.nests[self.one_pass.largest]);
+        let apart = self.scale_apart();
         // As low as it may be for its product with the scale to be a number; no score is.
-        let begin = self.scale.map_or(lowest, |scale| lowest / (2.0 * scale.abs().max(1.0)));
+        let begin = apart.map_or(lowest, |scale| lowest / (2.0 * scale.abs().max(1.0)));
         self.fill(b, held.rows.greatest, begin);
-        if let Some(scale) = self.scale {
+        if let Some(scale) = apart {
             self.fill(b, held.rows.scaled, begin * scale);
         }
         self.fill(b, held.rows.total, 0.0);
@@ -141,36 +142,27 @@ impl<'c> Pass<'_, 'c> {
 
     /// The exponentials of a piece, and what they change of what was summed up.
     pub(super) fn exponentials(&self, b: &mut Builder<'c>, held: &Registers<'c>) {
-        let OnePass { largest, shifted, total, score, .. } = *self.one_pass;
-        let [largest, shifted, total] = [largest, shifted, total].map(|member| self.nests[member]);
+        let OnePass { shifted, total, score, .. } = *self.one_pass;
+        let [shifted, total] = [shifted, total].map(|member| self.nests[member]);
         let rows = &held.rows;
-        self.fill(b, rows.found, lowest_of(largest));
-        self.each_score(b, &mut |b, element, row| {
-            let found = row(b, rows.found);
-            let own = [element(b, held.stored), found.clone()];
-            self.lanes(b, &own, found, &|b, args| plain(b, largest.body, args));
-        });
         self.each_row(b, &mut |b, row| {
-            let [greatest, before, found] =
-                [rows.greatest, rows.before, rows.found].map(|own| row(b, own));
-            let weight = row(b, rows.weight);
-            let last = match self.scale {
-                Some(_) => row(b, rows.scaled),
-                None => greatest.clone(),
-            };
-            self.lanes(b, std::slice::from_ref(&last), before.clone(), &|_, args| args[0]);
-            self.along_rows(b, largest, found, greatest.clone());
-            if let Some(scale) = self.scale {
+            let [last, before] = [self.last_greatest(rows), rows.before].map(|own| row(b, own));
+            self.lanes(b, std::slice::from_ref(&last), before, &|_, args| args[0]);
+        });
+        self.find_greatest(b, held);
+        self.each_row(b, &mut |b, row| {
+            let [greatest, before] = [rows.greatest, rows.before].map(|own| row(b, own));
+            let (last, weight) = (row(b, self.last_greatest(rows)), row(b, rows.weight));
+            if let Some(scale) = self.scale_apart() {
                 self.lanes(b, &[greatest], last.clone(), &|b, args| {
                     let scale = b.number(args[0].ty(), scale);
                     product(b, &[args[0], scale])
                 });
             }
             self.lanes(b, &[before, last], weight.clone(), &|b, args| {
-                if self.scale.is_some() {
-                    let ty = [args[0].ty()];
-                    let less = b.op("arith.subf", args, &ty).result(0);
-                    return b.op(POWER, &[less], &ty).result(0);
+                if let Some(exponent) = self.exponent {
+                    // What is taken apart is multiplied already.
+                    return power_of(b, args, if exponent.apart { 1.0 } else { exponent.scale });
                 }
                 let mut values = vec![None; shifted.body.args().len()];
                 (values[score], values[1 - score]) = (Some(args[0]), Some(args[1]));
@@ -180,21 +172,27 @@ impl<'c> Pass<'_, 'c> {
             self.lanes(b, &[total.clone(), weight], total, &product);
         });
         self.each_score(b, &mut |b, element, row| {
-            let greatest = if self.scale.is_some() { rows.scaled } else { rows.greatest };
-            let (stored, greatest) = (element(b, held.stored), row(b, greatest));
+            let (stored, greatest) = (element(b, held.stored), row(b, self.last_greatest(rows)));
             let exponential = element(b, held.sums);
             self.lanes(b, &[stored, greatest], exponential.clone(), &|b, args| {
-                if let Some(scale) = self.scale {
-                    return scaled_power(b, args, scale);
+                match self.exponent {
+                    Some(Exponent { scale, apart: true, .. }) => {
+                        return scaled_power(b, args, scale);
+                    }
+                    Some(Exponent { scale, .. }) => return power_of(b, args, scale),
+                    None => {}
                 }
                 let mut values = vec![args[0]; 2];
                 values[1 - score] = args[1];
                 plain(b, shifted.body, &values)
             });
             let own = row(b, rows.total);
-            self.lanes(b, &[exponential.clone(), own.clone()], own, &|b, args| {
-                plain(b, total.body, args)
-            });
+            match self.folds_operands {
+                true => self.along_rows(b, total, exponential.clone(), own),
+                false => self.lanes(b, &[exponential.clone(), own.clone()], own, &|b, args| {
+                    plain(b, total.body, args)
+                }),
+            }
             if held.narrow != held.sums {
                 let narrow = element(b, held.narrow);
                 let elem = ty::elem(held.narrow.ty()).expect("it was allocated");
@@ -209,6 +207,46 @@ impl<'c> Pass<'_, 'c> {
         });
     }
 
+    /// The greatest elements of rows so far, as they are taken from scores.
+    fn last_greatest(&self, rows: &Rows<'c>) -> Val<'c> {
+        if self.scale_apart().is_some() { rows.scaled } else { rows.greatest }
+    }
+
+    /// What greatest elements are multiplied with before they are taken from scores that are, too.
+    fn scale_apart(&self) -> Option<f64> {
+        self.exponent.filter(|own| own.apart).map(|own| own.scale)
+    }
+
+    /// The greatest elements of rows with those of a piece.
+    fn find_greatest(&self, b: &mut Builder<'c>, held: &Registers<'c>) {
+        let (largest, rows) = (self.nests[self.one_pass.largest], &held.rows);
+        if self.folds_operands {
+            let elem = ty::elem(rows.greatest.ty()).expect("it was allocated");
+            self.each_score(b, &mut |b, element, row| {
+                let (mut score, greatest) = (element(b, held.stored), row(b, rows.greatest));
+                if held.stored != held.sums {
+                    let wide = element(b, held.sums);
+                    self.lanes(b, &[score], wide.clone(), &|b, args| {
+                        b.op("arith.extf", &[args[0]], &[elem]).result(0)
+                    });
+                    score = wide;
+                }
+                self.along_rows(b, largest, score, greatest);
+            });
+            return;
+        }
+        self.fill(b, rows.found, lowest_of(largest));
+        self.each_score(b, &mut |b, element, row| {
+            let found = row(b, rows.found);
+            let own = [element(b, held.stored), found.clone()];
+            self.lanes(b, &own, found, &|b, args| plain(b, largest.body, args));
+        });
+        self.each_row(b, &mut |b, row| {
+            let [found, greatest] = [rows.found, rows.greatest].map(|own| row(b, own));
+            self.along_rows(b, largest, found, greatest);
+        });
+    }
+
     /// What is summed up becomes the result.
     pub(super) fn finish(&self, b: &mut Builder<'c>, held: &Registers<'c>, at: &[Sum<'c>]) {
         let total = self.nests[self.one_pass.total];
@@ -217,7 +255,10 @@ impl<'c> Pass<'_, 'c> {
         self.fill(b, rows.weight, 0.0);
         self.each_row(b, &mut |b, row| {
             let [own, whole] = [rows.total, rows.weight].map(|memref| row(b, memref));
-            self.along_rows(b, total, own, whole.clone());
+            match self.folds_operands {
+                true => self.lanes(b, &[own], whole.clone(), &|_, args| args[0]),
+                false => self.along_rows(b, total, own, whole.clone()),
+            }
             if let Some(epilogue) = &total.epilogue {
                 let own = std::slice::from_ref(&whole);
                 self.lanes(b, own, whole.clone(), &|b, args| plain(b, epilogue.body, args));
@@ -332,14 +373,26 @@ fn wide<'c>(
 /// `2^(c x - m)`, rounded once before the power.
 fn scaled_power<'c>(b: &mut Builder<'c>, args: &[Val<'c>], scale: f64) -> Val<'c> {
     let ty = [args[1].ty()];
-    let x = match args[0].ty() == ty[0] {
-        true => args[0],
-        false => b.op("arith.extf", &[args[0]], &ty).result(0),
-    };
-    let scale = b.number(ty[0], scale);
+    let (x, scale) = (as_wide(b, args[0], ty[0]), b.number(ty[0], scale));
     let less = b.op("arith.negf", &[args[1]], &ty).result(0);
     let exponent = b.op("math.fma", &[x, scale, less], &ty).result(0);
     b.op(POWER, &[exponent], &ty).result(0)
+}
+
+/// `2^(c (x - m))`.
+fn power_of<'c>(b: &mut Builder<'c>, args: &[Val<'c>], scale: f64) -> Val<'c> {
+    let ty = [args[1].ty()];
+    let x = as_wide(b, args[0], ty[0]);
+    let mut exponent = b.op("arith.subf", &[x, args[1]], &ty).result(0);
+    if scale != 1.0 {
+        let scale = b.number(ty[0], scale);
+        exponent = product(b, &[exponent, scale]);
+    }
+    b.op(POWER, &[exponent], &ty).result(0)
+}
+
+fn as_wide<'c>(b: &mut Builder<'c>, value: Val<'c>, ty: Type<'c>) -> Val<'c> {
+    if value.ty() == ty { value } else { b.op("arith.extf", &[value], &[ty]).result(0) }
 }
 
 fn product<'c>(b: &mut Builder<'c>, args: &[Val<'c>]) -> Val<'c> {

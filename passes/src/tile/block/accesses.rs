@@ -10,7 +10,9 @@ use weft_dialects::tile::Compute;
 use super::super::banks::{
     Access, Banks, Choice, Layout, Tile, Turns, choose, choose_padded, count, runs,
 };
-use super::{Block, Core, Dealt, K, Lying, M, N, Ways, direct, of_numbers, power_of_two_in};
+use super::{
+    Block, Core, Dealt, Direct, K, Lying, M, N, Ways, direct, of_numbers, power_of_two_in,
+};
 use crate::nest::{Nest, read_kernel};
 
 /// Steps along k, and rounds of stores, by which layouts are compared: others repeat these.
@@ -42,8 +44,7 @@ pub fn lie<'c>(
     let (_, along) = block.run(nest, access, [side, K]);
     let other = if along == K { side } else { K };
     let elem_bytes = ty::byte_size(access.elem()).unwrap_or(1);
-    if let Some(direct) = block.direct {
-        let lying = direct[side].lying;
+    if let Some(Direct { lying, .. }) = block.direct[side] {
         let choice = counted_rounds(banks, nest, block, side, &lying, COMPARED)?;
         let taken = [choice.after.taken, 0];
         return Some(Laid { block: block.clone(), lying, choice, taken });
@@ -103,7 +104,7 @@ fn counted_rounds<'c>(
 ) -> Option<Choice> {
     let access = &nest.inputs[block.inputs[side]];
     let elem_bytes = ty::byte_size(access.elem()).unwrap_or(1);
-    if block.direct.is_some() {
+    if block.direct[side].is_some() {
         let (_, accesses) = stores(block, nest, side, lying.inner, rounds)?;
         return Some(direct::stored(banks, block, (side, lying), &accesses, elem_bytes));
     }
@@ -155,7 +156,7 @@ pub fn turns<'c>(machine: Machine<'c>, kernel: Op<'c>) -> Option<Turns> {
         let lying = of_numbers(compute.layouts.as_ref()?.get(block.inputs[side])?)?;
         let elem_bytes = ty::byte_size(access.elem())?;
         let turns = |accesses: &[Access]| count(banks, &lying.layout, accesses, elem_bytes);
-        if block.direct.is_some() {
+        if block.direct[side].is_some() {
             let (_, stored) = stores(&block, &nest, side, lying.inner, u64::MAX)?;
             let stored = direct::in_panels(&block, side, &lying, &stored);
             add(steps + again, turns(&stored));

@@ -24,15 +24,20 @@ pub struct Direct {
     pub rows: Option<u64>,
 }
 
-/// Whether an instruction takes its factors from the memory that groups share, and has its sums in
-/// registers that are spread over lanes.
-pub(super) fn is_direct<'c>(machine: Machine<'c>, instruction: &Instruction<'c>) -> bool {
+/// Whether an instruction takes some of its factors from the memory that groups share, the others from
+/// registers that are spread over lanes, and has its sums in those.
+pub(super) fn lies_near<'c>(machine: Machine<'c>, instruction: &Instruction<'c>) -> bool {
     let (operands, layouts) = (instruction.operands(), instruction.layouts());
     let Some((registers, factors)) = operands.split_last() else { return false };
     let Some(ways) = Ways::of(machine, registers) else { return false };
-    let laid = layouts.iter().take(factors.len()).all(Option::is_some);
-    laid && instruction.fragments().last().is_some_and(Option::is_some)
-        && factors.iter().all(|memory| *memory == ways.near.name)
+    let held = instruction.fragments();
+    let suits = |factor: usize| match &layouts[factor] {
+        Some(_) => factors[factor] == ways.near.name,
+        None => factors[factor] == *registers && held[factor].is_some(),
+    };
+    layouts.iter().any(Option::is_some)
+        && held.last().is_some_and(Option::is_some)
+        && (0..factors.len()).all(suits)
 }
 
 impl<'c> Block<'c> {
@@ -46,7 +51,7 @@ impl<'c> Block<'c> {
         }
         let own = |side: usize| {
             let operand = self.operand(self.inputs[side]);
-            let layout = layouts[operand].as_ref()?;
+            let Some(layout) = layouts[operand].as_ref() else { return Some(None) };
             let last = *mapping.dims[operand].as_ref()?.last()?;
             let inner =
                 *[side, K].iter().find(|own| mapping.axes[last].contains(&self.axes[**own]))?;
@@ -61,19 +66,36 @@ impl<'c> Block<'c> {
             let [bits, keep, shift] = layout.swizzle;
             let layout = Layout { pitch, swizzle: Some(Swizzle { bits, keep, shift }) };
             let lying = Lying { inner: self.axes[inner], layout };
-            (inner == along && whole).then_some(Direct { lying, rows })
+            (inner == along && whole).then_some(Some(Direct { lying, rows }))
         };
-        let both = [own(M)?, own(N)?];
-        self.direct = Some(both);
-        self.along_k = both.map(|own| own.lying.inner == self.axes[K]);
+        self.direct = [own(M)?, own(N)?];
+        self.along_k =
+            self.direct.map(|own| own.is_some_and(|own| own.lying.inner == self.axes[K]));
         Some(self)
+    }
+
+    /// Whether the instruction takes an input where it lies.
+    pub fn is_direct(&self) -> bool {
+        self.direct.iter().any(Option::is_some)
+    }
+
+    /// Whether it takes the other one from registers, where another product has left it.
+    pub fn continues(&self) -> bool {
+        self.is_direct() && self.direct.iter().any(Option::is_none)
+    }
+
+    /// An axis's extent in whole instructions and panels.
+    pub(super) fn whole(&self, nest: &Nest<'_>, side: usize) -> u64 {
+        let along = |own: &&Direct| own.lying.inner == self.axes[side];
+        let panels = self.direct.iter().flatten().filter(along).map(|own| own.lying.layout.pitch);
+        let step = panels.fold(self.quanta()[side], u64::max);
+        self.extent(nest, side).next_multiple_of(step)
     }
 
     /// Whether tiles are whole panels for the instruction.
     pub(super) fn has_panels(&self) -> bool {
-        let Some(direct) = self.direct else { return true };
         [M, N].into_iter().all(|side| {
-            let Direct { lying, rows: wanted } = direct[side];
+            let Some(Direct { lying, rows: wanted }) = self.direct[side] else { return true };
             let (rows, columns) = self.rows_columns(side, lying.inner);
             columns.is_multiple_of(lying.layout.pitch) && wanted.is_none_or(|own| own == rows)
         })

@@ -228,7 +228,7 @@ impl Facts {
             let by_engine = |way: &Move<'_>| {
                 both(&|side, inner| block.comes_ahead(nest, side, inner, way.least_bytes()))
             };
-            if block.direct.is_some() {
+            if block.is_direct() {
                 if ways.ahead.as_ref().is_some_and(by_engine) {
                     found.extend((3..=MOST_STAGES).map(|stages| (stages, true)));
                 }
@@ -269,7 +269,7 @@ impl Facts {
             // As much as that, where steps are short and loads are many.
             Core::Lanes(..) => staged,
             // What is spared is enough where copies take turns with instructions of an engine.
-            Core::Matrix(..) if block.direct.is_some() => 0,
+            Core::Matrix(..) if block.is_direct() => 0,
             // Copies of an engine have an address each, and so have loads some of which are left out.
             Core::Matrix(..) => {
                 let sides = [M, N, K].into_iter().flat_map(|side| block.axes_along(side));
@@ -304,7 +304,7 @@ impl Facts {
     /// access no more than a lane moves at once.
     pub(super) fn turns(&self, block: &Block<'_>, side: usize) -> f64 {
         let elem_bytes = self.elem_bytes[side];
-        if block.direct.is_some() {
+        if block.direct[side].is_some() {
             return self.own(block, side) as f64 / self.row + self.read(block, side);
         }
         let [tall, wide] = block.groups();
@@ -325,9 +325,9 @@ impl Facts {
     }
 
     /// Turns of banks of an instruction that takes an input where it lies.
-    fn read(&self, block: &Block<'_>, side: usize) -> f64 {
+    pub(super) fn read(&self, block: &Block<'_>, side: usize) -> f64 {
         let bytes = || block.read_by_instructions(side, self.elem_bytes[side]) as f64;
-        block.direct.map_or(0.0, |_| bytes() / self.row)
+        block.direct[side].map_or(0.0, |_| bytes() / self.row)
     }
 
     /// Cycles that an element takes of an instruction of lanes that makes one register of several.
@@ -448,7 +448,7 @@ impl Facts {
         let work = Work { compute, near, resident, own: compute * issues };
         let Step { far, waits, barriers, cycles: step } = match block.core {
             Core::Lanes(..) => self.overlapped(block, &work),
-            Core::Matrix(..) if block.direct.is_some() && block.ahead => {
+            Core::Matrix(..) if block.is_direct() && block.ahead => {
                 self.by_engines(nest, block, &work)
             }
             Core::Matrix(..) => self.in_turns(nest, block, &work),

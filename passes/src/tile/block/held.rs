@@ -67,7 +67,7 @@ impl Block<'_> {
     /// Elements of an input that each lane of a group holds: lanes of some instructions hold the same.
     pub(super) fn held(&self, side: usize) -> u64 {
         match &self.core {
-            Core::Matrix(..) if self.direct.is_some() => 0,
+            Core::Matrix(..) if self.direct[side].is_some() => 0,
             Core::Matrix(..) => {
                 let slots = self.slots(self.operand(self.inputs[side]));
                 slots * self.counts()[side] * self.at_once(side)

@@ -76,7 +76,8 @@ impl Block<'_> {
     pub(super) fn packed(&self, side: usize) -> u64 {
         let neighbours = self.parts.is_some_and(|parts| parts.run > 1);
         let whole = self.along_k[side] && (self.deep() == 1 || self.has_rows(side));
-        if !matches!(self.core, Core::Matrix(..)) || !neighbours || whole {
+        let taken = self.direct[side].is_some();
+        if !matches!(self.core, Core::Matrix(..)) || !neighbours || whole || taken {
             return 0;
         }
         let slots = self.slots(self.operand(self.inputs[side]));
@@ -167,7 +168,7 @@ impl Block<'_> {
         block.interleaved[axis] = true;
         let useful = match (&self.core, axis) {
             (Core::Lanes(..), _) => false,
-            (Core::Matrix(..), _) if self.direct.is_some() => false,
+            (Core::Matrix(..), _) if self.is_direct() => false,
             (Core::Matrix(..), K) => block.deep() > 1,
             (Core::Matrix(..), side) => block.neighbours(side) > 1,
         };

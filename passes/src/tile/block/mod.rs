@@ -101,8 +101,8 @@ pub struct Block<'c> {
     pub interleaved: [bool; 3],
     /// For each input whether its tile lies along k.
     pub along_k: [bool; 2],
-    /// How the tiles of the inputs lie for an instruction that takes them where they lie.
-    pub direct: Option<[Direct; 2]>,
+    /// How the tiles of the inputs lie that the instruction takes where they lie.
+    pub direct: [Option<Direct>; 2],
     /// Bytes of an element of the inputs.
     elem_bytes: u64,
     /// What a lane holds of an instruction's points along k.
@@ -113,6 +113,12 @@ impl<'c> Block<'c> {
     /// How a nest can be done in blocks, with tiles that are still one instruction; by each
     /// instruction of the machine that can.
     pub fn all(machine: Machine<'c>, nest: &Nest<'c>) -> Vec<Self> {
+        let found = Self::all_in_pairs(machine, nest).into_iter();
+        found.filter(|block| !block.continues()).collect()
+    }
+
+    /// The same, and by those that take what another product leaves in registers.
+    pub(super) fn all_in_pairs(machine: Machine<'c>, nest: &Nest<'c>) -> Vec<Self> {
         let suits = nest.outputs.len() == 1
             && nest.inputs.len() == 2
             && nest.captures.is_empty()
@@ -255,7 +261,7 @@ impl<'c> Block<'c> {
             ahead: false,
             interleaved,
             along_k,
-            direct: None,
+            direct: [None; 2],
             elem_bytes,
             parts: None,
         };
@@ -420,13 +426,13 @@ impl<'c> Block<'c> {
     /// Steps whose inputs are brought ahead of the one that is computed: one less than there are rooms, two
     /// where the instruction may still read another step's room than the one that it is begun on.
     pub fn steps_ahead(&self) -> u64 {
-        let kept = if self.direct.is_some() && self.rooms() > 2 { 2 } else { 1 };
+        let kept = if self.is_direct() && self.rooms() > 2 { 2 } else { 1 };
         self.rooms() - kept
     }
 
     /// Whether the first parts of the next tile can be brought while the last of this one are folded.
     pub fn rotates(&self) -> bool {
-        if self.direct.is_some() {
+        if self.is_direct() {
             return false;
         }
         let at_once = [M, N].map(|side| self.at_once(side));
@@ -456,14 +462,15 @@ impl<'c> Block<'c> {
     }
 }
 
-/// Whether an instruction takes its factors from a block's tiles: by way of registers, or where they lie.
+/// Whether an instruction takes its factors from a block's tiles: by way of registers, or where they lie; one of
+/// them may be what another product leaves in registers (`pair.rs`).
 fn takes_tiles<'c>(machine: Machine<'c>, instruction: &Instruction<'c>) -> bool {
     let Some(registers) = instruction.operands().last() else { return false };
     let held = instruction.operands().iter().all(|memory| memory == registers)
         && instruction.engine().is_none()
         && instruction.fragments().iter().all(Option::is_some);
     let loads = || Ways::of(machine, registers).is_some_and(|ways| ways.load.is_some());
-    held && loads() || direct::is_direct(machine, instruction)
+    held && loads() || direct::lies_near(machine, instruction)
 }
 
 /// The lanes of a register file.

@@ -42,12 +42,13 @@ impl<'c> Pair<'c> {
             return Err("the factor is no input of the second product");
         };
         let matrix = [&scores, &values].iter().all(|block| {
-            matches!(block.core, Core::Matrix(..))
-                && block.direct.is_none()
-                && block.slower.iter().all(Vec::is_empty)
+            matches!(block.core, Core::Matrix(..)) && block.slower.iter().all(Vec::is_empty)
         });
-        if !matrix || scores.instruction().name != values.instruction().name {
-            return Err("both are products of one matrix instruction that takes registers");
+        if !matrix || !go_on(&scores, &values) {
+            return Err(
+                "both are products of one matrix instruction that takes registers, or the second one's \
+                        takes what the first one's leaves there",
+            );
         }
         let same = one_pass.rows.contains(&[scores.axes[rows], values.axes[rows]]);
         if !same || one_pass.along != [scores.axes[own], values.axes[K]] {
@@ -108,6 +109,20 @@ impl<'c> Pair<'c> {
         stays && factor.0.iter().all(alike) && self.row_spread().is_some()
     }
 
+    /// Elements of a row that one lane has in an operand of the sums, and in how many bits of their numbers the
+    /// lanes of the row differ.
+    pub(super) fn row_parts(&self) -> Option<[u64; 2]> {
+        let spread = self.row_spread()?;
+        Some([spread.slots.first()?.len() as u64, spread.bits.len() as u64])
+    }
+
+    /// Whether rows are folded operand by operand: lanes have so much of a row in each that it takes them longer
+    /// to keep as many parts of it than to exchange.
+    pub fn folds_operands(&self) -> bool {
+        let operands = self.scores.counts()[self.own()];
+        self.row_parts().is_some_and(|[elements, bits]| operands * bits * 2 <= elements)
+    }
+
     /// How a row of the sums is spread.
     fn row_spread(&self) -> Option<SpreadRows> {
         let places = Places::of(&self.scores, self.scores.output(), [self.rows, self.own()])?;
@@ -116,6 +131,22 @@ impl<'c> Pair<'c> {
             .collect();
         let slots: Vec<_> = slots.iter().map(Vec::as_slice).collect();
         SpreadRows::of(&slots, 1, self.scores.quanta()[self.own()])
+    }
+}
+
+/// Whether the second product's instruction takes what the first one's leaves in registers.
+pub(super) fn go_on(scores: &Block<'_>, values: &Block<'_>) -> bool {
+    let one = scores.instruction().name == values.instruction().name;
+    match values.is_direct() {
+        false => one,
+        // Numbers of rows are operands of both products' sums.
+        true => {
+            let last = |block: &Block<'_>| {
+                block.instruction().operands().last().copied().map(str::to_owned)
+            };
+            let alike = last(scores) == last(values) && scores.quanta() == values.quanta();
+            alike && values.continues() && scores.is_direct() && !scores.continues()
+        }
     }
 }
 

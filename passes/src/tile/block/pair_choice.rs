@@ -16,7 +16,7 @@ use super::{Block, Dealt, K, Lying, M, N, Pair, Ways, accesses, epilogue, pair};
 use crate::cost::{Cost, Term};
 use crate::math::POWER;
 use crate::nest::Nest;
-use crate::tile::one_pass::OnePass;
+use crate::tile::one_pass::{OnePass, score_scale};
 use crate::tile::relabel;
 
 /// Instructions of a group along its rows, groups, and instructions along a piece that are compared.
@@ -60,13 +60,11 @@ pub fn choose_pair<'c>(
     one_pass: &OnePass,
 ) -> Option<ChosenPair<'c>> {
     let both = [nests[one_pass.scores], nests[one_pass.values]];
-    let [scores, values] = both.map(|nest| Block::all(machine, nest));
+    let [scores, values] = both.map(|nest| Block::all_in_pairs(machine, nest));
     let mut best: Option<ChosenPair<'c>> = None;
     let mut compared = 0;
     for scores in &scores {
-        for values in
-            values.iter().filter(|own| own.instruction().name == scores.instruction().name)
-        {
+        for values in values.iter().filter(|own| pair::go_on(scores, own)) {
             let Some(search) = Search::new(machine, nests, both, one_pass, [scores, values]) else {
                 continue;
             };
@@ -136,7 +134,9 @@ impl<'s, 'c> Search<'s, 'c> {
             let quanta = blocks[own].quanta();
             one / (quanta[M] * quanta[N]).div_ceil(blocks[own].lanes) as f64
         };
-        let lanes = [issued + finish(0), unit.cycles_of("arith.mulf")];
+        // Then what scores are multiplied with is in the exponent's scale.
+        let scaled = rough.is_some() && score_scale(both[0]).is_some();
+        let lanes = [issued + if scaled { 0.0 } else { finish(0) }, unit.cycles_of("arith.mulf")];
         let is_rough = rough.is_some();
         let masks = unit.supports("arith.select", both[0].outputs[0].elem());
         Some(Self {
@@ -165,9 +165,6 @@ impl<'s, 'c> Search<'s, 'c> {
         let [scores, values] = self.blocks;
         let (rows, own) = pair::sides(values, self.one_pass)?;
         let quanta = scores.quanta();
-        let whole = |block: &Block<'c>, nest: &Nest<'c>, side: usize| {
-            block.extent(nest, side).next_multiple_of(block.quanta()[side])
-        };
         let group = high * quanta[rows];
         // Rows beyond the end are worth nothing once a smaller tile reaches it.
         let least = scores.extent(self.nests[0], rows).next_multiple_of(quanta[rows]);
@@ -185,18 +182,22 @@ impl<'s, 'c> Search<'s, 'c> {
             (found.stages, found.ahead) = (1, false);
             found
         };
-        let scores = tiled(scores, [piece, whole(scores, self.nests[0], K)]);
-        let values = tiled(values, [whole(values, self.nests[1], own), piece]);
+        let scores = tiled(scores, [piece, scores.whole(self.nests[0], K)]);
+        let values = tiled(values, [values.whole(self.nests[1], own), piece]);
         (scores.is_whole() && values.is_whole()).then_some(())?;
         let pair = Pair::new([scores, values], self.nests, self.one_pass).ok()?;
         let steps = keys.div_ceil(piece);
-        let ways: &[(u64, bool)] =
-            if steps > 1 { &[(3, false), (2, true), (1, false)] } else { &[(1, false)] };
+        let ways: &[(u64, bool)] = match (steps > 1, pair.scores.is_direct()) {
+            (false, _) => &[(1, false)],
+            (true, false) => &[(3, false), (2, true), (1, false)],
+            (true, true) => &[(2, true), (1, false)],
+        };
         // A depth of several instructions may be interleaved, so that lanes load more of it at once.
         let depths = std::iter::once(pair.scores.clone()).chain(pair.scores.interleave(K));
         let all = depths.flat_map(|scores| ways.iter().map(move |&way| (scores.clone(), way)));
+        let held: &[bool] = if pair.scores.is_direct() { &[false] } else { &[true, false] };
         let all =
-            all.flat_map(|(scores, way)| [true, false].map(|held| (scores.clone(), way, held)));
+            all.flat_map(|(scores, way)| held.iter().map(move |&held| (scores.clone(), way, held)));
         let found = all.filter_map(|(scores, way, held)| self.laid(&pair, &scores, way, held));
         found.min_by(|one, other| one.cost.cycles.total_cmp(&other.cost.cycles))
     }
@@ -258,7 +259,9 @@ impl<'s, 'c> Search<'s, 'c> {
         let turns = tiles.map(|(.., laid)| laid.map_or(0, |laid| laid.choice.after.taken) as f64);
         // Queries are stored once.
         let once = query.as_ref().map_or(0.0, |_| self.facts[0].stored(&pair.scores, rows));
-        let turns = turns.iter().sum::<f64>() - once;
+        let read =
+            tiles.map(|(block, facts, side, laid)| laid.map_or(0.0, |_| facts.read(block, side)));
+        let turns = turns.iter().chain(&read).sum::<f64>() - once;
         let packed = tiles.map(|(block, facts, side, laid)| {
             laid.map_or(0.0, |_| block.packed(side) as f64 * facts.pack_cycles(side))
         });
@@ -288,9 +291,16 @@ impl<'s, 'c> Search<'s, 'c> {
         let parts = |block: &Block<'c>, side: usize, bytes: u64| {
             (block.held(side) * bytes).div_ceil(facts.lane_bytes)
         };
-        let row = scores.slots(scores.output()) * scores.counts()[*rows];
+        // Numbers of rows that are folded at once have one value in all of a lane's slots of one.
+        let slots = scores.slots(scores.output()) * scores.counts()[*rows];
+        let row = match pair.row_parts().filter(|_| pair.folds_operands()) {
+            Some([elements, _]) => 2 * slots / elements,
+            None => slots,
+        };
         let staged = match (scores.stages, scores.ahead) {
             (1, _) => 0,
+            // Copies take turns with an engine's instructions, and what is spared is enough.
+            _ if scores.is_direct() => 0,
             // A copy has an address at either end.
             (_, true) => ADDRESS_WORDS * pieces.div_ceil(lanes * scores.access_bytes),
             _ => pieces.div_ceil(lanes * facts.lane_bytes),
@@ -320,7 +330,7 @@ impl<'s, 'c> Search<'s, 'c> {
         (turns, packed): (f64, f64),
     ) -> Option<Cost> {
         let Pair { scores, values, .. } = pair;
-        let (own, [facts, _]) = (pair.own(), &self.facts);
+        let (own, facts) = (pair.own(), &self.facts[0]);
         let groups: u64 = scores.groups().iter().product();
         let lanes = groups * scores.lanes;
         let bytes = query + scores.rooms() * (keys + width);
@@ -338,8 +348,9 @@ impl<'s, 'c> Search<'s, 'c> {
         let instructions = |block: &Block<'c>| {
             block.counts().iter().product::<u64>() * (block.tile[K] / block.quanta()[K])
         };
-        let all = instructions(scores) + instructions(values);
-        let compute = (groups * all) as f64 * facts.issue / busy;
+        let issued = |block: &Block<'c>, facts: &Facts| instructions(block) as f64 * facts.issue;
+        let all = issued(scores, facts) + issued(values, &self.facts[1]);
+        let compute = groups as f64 * all / busy;
         let registers = |block: &Block<'c>| (groups * sums(block)) as f64 / block.lanes as f64;
         let lanes = [registers(scores), registers(values)];
         let elementwise = (lanes[0] * self.lanes[0] + lanes[1] * self.lanes[1] + packed) / busy;

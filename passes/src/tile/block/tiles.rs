@@ -74,9 +74,9 @@ impl<'c> Construction<'_, 'c> {
         let Some(sizes) = steps::of_registers(operator, arch, epsilon) else { return Vec::new() };
         let lanes = arch.matrix.as_ref().map_or(1, |_| arch.warp);
         let holds = |tile: &[u64]| {
-            let taken = match self.block.direct {
-                Some(_) => cost::sums(operator, tile, lanes),
-                None => cost::registers(operator, tile, lanes),
+            let taken = match self.block.is_direct() {
+                true => cost::sums(operator, tile, lanes),
+                false => cost::registers(operator, tile, lanes),
             };
             taken <= arch.thread_registers as f64
         };
@@ -142,7 +142,8 @@ impl<'c> Construction<'_, 'c> {
             let whole = Block { tile, group, ..block.clone() };
             let Some(whole) = whole.boxed(facts.axes()) else { return Vec::new() };
             // Brought by an engine it takes no registers on its way.
-            let by_engine = whole.direct.map(|_| Block { stages: 3, ahead: true, ..whole.clone() });
+            let by_engine =
+                whole.is_direct().then(|| Block { stages: 3, ahead: true, ..whole.clone() });
             let fits = facts.fits(&whole) || by_engine.is_some_and(|own| facts.fits(&own));
             return if whole.is_whole() && fits { vec![whole] } else { Vec::new() };
         };
