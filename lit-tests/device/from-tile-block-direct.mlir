@@ -102,3 +102,11 @@
 // RUN: sed '/tile.compute/{s/on @wgmma_m64n128k16_f16_kn/on @mma_m16n8k16_f16/;s/ schedule <ahead = @stage_ahead, stages = 4>//}' %t.mlir > %t.other.mlir
 // RUN: not weft compile %t.other.mlir -o %t.weft 2>&1 | FileCheck %s --check-prefix=OTHER
 // OTHER: error: @expression_0_1 has layouts, and no tiles that groups can share
+
+// An instruction that takes a factor from registers goes on with what another product left there, and is
+// nothing for a product alone.
+//
+// RUN: sed '/tile.compute/{s/on @wgmma_m64n128k16_f16_kn/on @wgmma_m64n128k16_f16_rkn/;s/"smem".128, 128, 64./"smem"[128, 128, 128]/;s/layouts .array<i64: 2, 64, 3, 3, 3>/layouts [array<i64: 2, 136>/}' %t.mlir > %t.held.mlir
+// RUN: not weft compile %t.held.mlir -o %t.weft 2>&1 | FileCheck %s --check-prefix=HELD
+// HELD: error: @expression_0_1 is on @wgmma_m64n128k16_f16_rkn, which takes a factor from registers
+// HELD: help: nothing makes that here; name an instruction that takes both from shared memory

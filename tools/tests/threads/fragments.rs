@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use weft_dialects::device::Machine;
 use weft_dialects::ir::{affine, module_op, parse, ty};
 
-use crate::host;
+use crate::matrix;
 
 type At = fn(i64, i64) -> (i64, i64);
 
@@ -85,6 +85,12 @@ fn volta_c(l: i64, i: i64) -> (i64, i64) {
     (quad_pair(l).0 + row, quad_pair(l).1 + column)
 }
 
+/// "Register Fragments for wgmma.mma_async.m64nNk16", matrix A: 16 rows a warp.
+fn wgmma_a(l: i64, i: i64) -> (i64, i64) {
+    let row = if i < 2 || (4..6).contains(&i) { l % 32 / 4 } else { l % 32 / 4 + 8 };
+    (16 * (l / 32) + row, l % 4 * 2 + (i & 1) + if i < 4 { 0 } else { 8 })
+}
+
 /// "Register Fragments and Shared Memory Matrix Layouts", matrix D of wgmma.
 fn wgmma_d(l: i64, i: i64) -> (i64, i64) {
     let (warp, lane) = (l / 32, l % 32);
@@ -137,7 +143,7 @@ const FORMULAS: &[Formula] = &[
     },
     Formula { instruction: "mma_m16n16k4_f16", at: [volta_a, volta_b, volta_c] },
     // Of every width.
-    Formula { instruction: "wgmma_m64", at: [wgmma_d, wgmma_d, wgmma_d] },
+    Formula { instruction: "wgmma_m64", at: [wgmma_a, wgmma_d, wgmma_d] },
     Formula { instruction: "mfma_16x16x4_f32", at: [lanes16::<1>, lanes16_b::<1>, mfma16_d] },
     Formula { instruction: "mfma_16x16x4_f64", at: [lanes16::<1>, lanes16_b::<1>, mfma16_f64_d] },
     Formula { instruction: "mfma_16x16x16_f16", at: [lanes16::<4>, lanes16_b::<4>, mfma16_d] },
@@ -156,14 +162,14 @@ fn fragments_are_those_of_the_documents() {
         let context = weft::context();
         let module = parse(&context, text).expect("the machine is good");
         let machine = Machine::of(module_op(&module)).expect("the file has a machine");
-        for instruction in machine.instructions().iter().filter(|one| host::is_matrix(one)) {
+        for instruction in machine.instructions().iter().filter(|one| matrix::is_matrix(one)) {
             let formula = FORMULAS.iter().find(|known| {
                 let own = instruction.name.strip_prefix(known.instruction);
                 own.is_some_and(|rest| rest.is_empty() || known.instruction == "wgmma_m64")
             });
             let formula = formula.unwrap_or_else(|| panic!("no formula for @{}", instruction.name));
             let args = instruction.lowering().expect("a lowering").args();
-            let lanes = host::lanes(machine, instruction) as i64;
+            let lanes = matrix::lanes(machine, instruction) as i64;
             for (operand, fragment) in instruction.fragments().iter().enumerate() {
                 let Some(map) = *fragment else { continue };
                 let slots = ty::count(args[operand].ty()).unwrap_or(1) as i64;

@@ -5,6 +5,7 @@ use weft_dialects::ir::{module_op, parse, ty};
 
 use crate::assemble::assemble;
 use crate::host;
+use crate::matrix;
 use crate::numbers::{Random, bytes, numbers};
 
 /// A matrix instruction on fragments.
@@ -24,7 +25,7 @@ fn matrices(machine: &str) -> Vec<Matrix> {
     let module = parse(&context, host::machine(machine)).expect("the machine is good");
     let machine = Machine::of(module_op(&module)).expect("the file has a machine");
     let matrix = machine.instructions().into_iter().filter(|instruction| {
-        host::is_matrix(instruction) && instruction.fragments().iter().all(Option::is_some)
+        matrix::is_matrix(instruction) && instruction.fragments().iter().all(Option::is_some)
     });
     matrix
         .map(|instruction| {

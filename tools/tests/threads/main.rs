@@ -8,6 +8,7 @@ mod host;
 mod instructions;
 mod joined;
 mod kernels;
+mod matrix;
 mod mutants;
 mod numbers;
 mod one_pass;

@@ -270,7 +270,7 @@ impl Prepared {
 /// A kernel whose products warpgroups do, and its arguments, the result's last.
 pub fn by_warpgroups() -> (String, Vec<Vec<u8>>) {
     let shape = Shape { heads: 2, rows: 128, keys: 197, depth: 64, width: 64 };
-    let ahead = "schedule <ahead = @stage_ahead, stages = 2>";
+    let ahead = "schedule <ahead = @stage_ahead, stages = 3>";
     let words = of_warpgroups([128, 64, 64, 64], "f16", ["nk", "kn"], ahead);
     let form = Form { turned: true, ..PLAIN };
     let own = Prepared::new("h200", shape, form, "f16", Some([&words[0], &words[1]]));
@@ -385,12 +385,18 @@ fn warpgroups_go_through_rows_in_one_pass() {
     let ragged = Shape { heads: 2, rows: 130, keys: 197, depth: 40, width: 24 };
     let wide = Shape { width: 128, keys: 256, ..ragged };
     let ahead = "schedule <ahead = @stage_ahead, stages = 2>";
+    let go_on = [
+        "schedule <ahead = @stage_ahead, stages = 3>",
+        "schedule <ahead = @stage_ahead, stages = 4>",
+    ];
     let natural = Form { turned: true, ..PLAIN };
     let masked = Form { masked: true, ..natural };
     let cases = [
         (ragged, masked, "f16", of_warpgroups([128, 64, 64, 64], "f16", ["nk", "kn"], ahead)),
         (ragged, masked, "bf16", of_warpgroups([128, 128, 64, 64], "bf16", ["nk", "kn"], ahead)),
         (ragged, masked, "f16", of_warpgroups([64, 64, 64, 64], "f16", ["nk", "kn"], "")),
+        (ragged, masked, "f16", of_warpgroups([192, 64, 64, 64], "f16", ["nk", "kn"], go_on[0])),
+        (wide, natural, "bf16", of_warpgroups([128, 64, 128, 64], "bf16", ["nk", "kn"], go_on[1])),
         (wide, natural, "bf16", of_warpgroups([128, 128, 128, 128], "bf16", ["nk", "kn"], ahead)),
         (wide, PLAIN, "f16", of_warpgroups([64, 64, 128, 64], "f16", ["kn", "kn"], ahead)),
     ];

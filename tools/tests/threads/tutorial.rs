@@ -14,6 +14,7 @@ use weft_dialects::ir::{affine, module_op, parse, ty};
 
 use crate::host;
 use crate::kernels::{check, reported};
+use crate::matrix;
 
 const PAGE: &str = include_str!("../../../docs/add-a-gpu-instruction.md");
 const MACHINE: &str = "mi355x.mlir";
@@ -93,7 +94,7 @@ fn disagreement(text: &str) -> Option<(usize, i64, i64)> {
     let machine = Machine::of(module_op(&module)).expect("the file has a machine");
     let instruction = machine.instruction(INSTRUCTION).expect("the page adds it");
     let args = instruction.lowering().expect("a lowering").args();
-    let lanes = host::lanes(machine, &instruction) as i64;
+    let lanes = matrix::lanes(machine, &instruction) as i64;
     for (operand, fragment) in instruction.fragments().iter().enumerate() {
         let map = fragment.expect("operands lie in lanes");
         let slots = ty::count(args[operand].ty()).expect("a vector of slots") as i64;

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use weft_dialects::device::Instruction;
 use weft_dialects::ir::{affine, ty};
 
-use crate::host::{c_type, place};
+use crate::matrix::{c_type, place};
 
 /// The end of the lowering, behind the descriptors, as a call, and the declaration of what it calls.
 pub fn as_call(instruction: &Instruction<'_>) -> (String, String) {

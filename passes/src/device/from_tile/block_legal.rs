@@ -83,7 +83,9 @@ pub(super) fn check_pair<'c>(
     let direct = pair.scores.is_direct();
     let fits = match (stages, by_engine) {
         ([1, 1], [false, false]) => true,
-        ([2, 2], [true, true]) => ways.ahead.as_ref().is_some_and(comes),
+        (own, [true, true]) if own[0] == own[1] && (own[0] == 2 || direct && own[0] > 2) => {
+            ways.ahead.as_ref().is_some_and(comes)
+        }
         _ if direct => false,
         ([3, 3], [false, false]) => ways.put.is_some() && even(),
         _ => false,
@@ -91,7 +93,9 @@ pub(super) fn check_pair<'c>(
     if !fits {
         let what = format!("has schedules of {} and {} `stages`", stages[0], stages[1]);
         let help = match direct {
-            true => "give both 1, or 2 with an engine's move `ahead` that can write the tiles",
+            true => {
+                "give both 1, or 2 or more with an engine's move `ahead` that can write the tiles"
+            }
             false => {
                 "give both 1, or 3 where groups can share out the tiles evenly, or 2 with an engine's \
                  move `ahead` that can write them"

@@ -6,6 +6,8 @@
 //!              for i { fetch piece i + 1 to registers; work on piece i; put the registers to the other room; barrier }
 //! an engine    begin to bring piece 0
 //!              for i { wait for piece i; barrier; begin to bring piece i + 1 to the other room; work on piece i }
+//! n rooms      the same, n - 2 pieces ahead: an engine is at the second product of piece i - 1 until the first
+//!              one of piece i is done
 //! ```
 
 use weft_dialects::device::{Move, Scope, build};
@@ -18,7 +20,7 @@ use super::block_fold::{Fold, Part};
 use super::index::{Sum, scf_for, scf_for_carrying, unrolled};
 use super::one_pass::Pass;
 use super::one_pass_rows::Registers;
-use super::transfer::{Boxed, Pending, Transfer, Within, alloc, at_place, wait};
+use super::transfer::{Boxed, Pending, Transfer, Within, alloc, at_place, ready, wait};
 use crate::tile::block::{K, M, N, power_of_two_in};
 
 /// The tiles of the inputs.
@@ -102,7 +104,8 @@ impl<'c> Pass<'_, 'c> {
             self.scores.bring(b, (way, own), &keys, (work.near.keys, &zero));
             self.values.bring(b, (way, own), &values, (work.near.values, &zero));
             self.values.barrier(b);
-            self.piece(b, work, (step, &zero, masks));
+            let begun = self.piece(b, work, (step, &zero, masks));
+            wait(b, &Vec::from_iter(begun));
         };
         let ends = [Sum::number(0), Sum::number(self.whole_pieces() as i64)];
         scf_for(b, &ends[0], &ends[1], 1, |b, step| one(b, &Sum::value(step), false));
@@ -121,7 +124,7 @@ impl<'c> Pass<'_, 'c> {
         self.values.barrier(b);
         scf_for(b, &zero, &Sum::number(self.whole_pieces() as i64), 1, |b, step| {
             let step = Sum::value(step);
-            let next = self.next(b, &step);
+            let next = self.next(b, &step, 1);
             self.fetch(b, &ahead, work, &next);
             // Else the code generator moves these to where they are used.
             build::barrier(b, Scope::Thread);
@@ -157,7 +160,8 @@ impl<'c> Pass<'_, 'c> {
         self.values.put_one(b, way, &ahead[1], (work.near.values, room));
     }
 
-    /// An engine brings the next piece while one is worked on.
+    /// An engine brings later pieces while one is worked on. Where there is a room more, an engine's instructions
+    /// of the second product go on while the next piece is begun.
     fn by_engine(&self, b: &mut Builder<'c>, way: &Move<'c>, work: &Work<'_, 'c>) {
         let own = self.own();
         let bring = |b: &mut Builder<'c>, step: &Sum<'c>, room: &Sum<'c>| {
@@ -166,23 +170,42 @@ impl<'c> Pass<'_, 'c> {
             tokens.extend(self.values.bring(b, (way, own), &values, (work.near.values, room)));
             tokens
         };
-        let zero = Sum::number(0);
-        let begun = bring(b, &zero, &zero);
-        let ends = [zero, Sum::number(self.whole_pieces() as i64)];
+        let ahead = self.values.block.steps_ahead();
+        let goes_on = self.values.block.rooms() > ahead + 1;
+        let mut begun: Vec<Val<'c>> = Vec::new();
+        for step in 0..ahead {
+            let [step, room] = [step.min(self.pieces() - 1), step].map(|n| Sum::number(n as i64));
+            begun.extend(bring(b, &step, &room));
+        }
+        let tokens = begun.len() / ahead as usize;
+        begun.extend(goes_on.then(|| ready(b)));
+        let ends = [Sum::number(0), Sum::number(self.whole_pieces() as i64)];
         let last = scf_for_carrying(b, &ends[0], &ends[1], 1, &begun, |b, step, begun| {
             let step = Sum::value(step);
-            let rooms = [0, 1].map(|later| self.values.room_of(b, &step, later));
-            // All groups' parts of this piece are there, and all have read the one before.
-            wait(b, begun);
+            let rooms = [0, ahead as i64].map(|later| self.values.room_of(b, &step, later));
+            let (first, later) = begun.split_at(tokens);
+            // All groups' parts of this piece are there, and all have read the one whose room is filled.
+            wait(b, first);
             self.values.barrier(b);
-            let next = self.next(b, &step);
-            let tokens = bring(b, &next, &rooms[1]);
-            self.piece(b, work, (&step, &rooms[0], false));
-            tokens
+            let next = self.next(b, &step, ahead);
+            let brought = bring(b, &next, &rooms[1]);
+            let instructions = Vec::from_iter(self.piece(b, work, (&step, &rooms[0], false)));
+            // Behind those of the next piece's first product these are done, too.
+            let kept = if goes_on { later.len() - 1 } else { later.len() };
+            let mut carried = [&later[..kept], &brought].concat();
+            match goes_on {
+                true => carried.extend(instructions),
+                false => wait(b, &instructions),
+            }
+            carried
         });
-        wait(b, &last);
-        if self.last_piece().is_some() {
-            self.values.barrier(b);
+        match self.last_piece() {
+            // Instructions are waited for with its own.
+            Some(_) => {
+                wait(b, &last[..tokens * ahead as usize]);
+                self.values.barrier(b);
+            }
+            None => wait(b, &last),
         }
         self.last(b, work);
     }
@@ -191,8 +214,14 @@ impl<'c> Pass<'_, 'c> {
     fn last(&self, b: &mut Builder<'c>, work: &Work<'_, 'c>) {
         if let Some(last) = self.last_piece() {
             let room = Sum::number((last % self.values.block.rooms()) as i64);
-            self.piece(b, work, (&Sum::number(last as i64), &room, true));
+            let begun = self.piece(b, work, (&Sum::number(last as i64), &room, true));
+            wait(b, &Vec::from_iter(begun));
         }
+    }
+
+    /// How many pieces there are.
+    fn pieces(&self) -> u64 {
+        self.keys().div_ceil(self.values.block.tile[K])
     }
 
     /// How long rows are.
@@ -210,11 +239,11 @@ impl<'c> Pass<'_, 'c> {
         (!self.keys().is_multiple_of(self.values.block.tile[K])).then(|| self.whole_pieces())
     }
 
-    /// The piece behind another; behind the last one it comes again, for a branch would cost every step.
-    fn next(&self, b: &mut Builder<'c>, step: &Sum<'c>) -> Sum<'c> {
+    /// The piece so many behind another; behind the last one it comes again, for a branch would cost every step.
+    fn next(&self, b: &mut Builder<'c>, step: &Sum<'c>, ahead: u64) -> Sum<'c> {
         let index = Type::index(b.context());
-        let next = step.clone().plus(&Sum::number(1), 1).emit(b);
-        let most = b.index(self.keys().div_ceil(self.values.block.tile[K]) as i64 - 1);
+        let next = step.clone().plus(&Sum::number(ahead as i64), 1).emit(b);
+        let most = b.index(self.pieces() as i64 - 1);
         Sum::value(b.op("arith.minui", &[next, most], &[index]).result(0))
     }
 
@@ -272,13 +301,14 @@ impl<'c> Pass<'_, 'c> {
         self.scores.lying(self.rows).is_held()
     }
 
-    /// The work on a piece whose keys and values are in a room; one that masks has some behind the end.
+    /// The work on a piece whose keys and values are in a room; one that masks has some behind the end. Gives the
+    /// token of what an engine still does of it.
     fn piece(
         &self,
         b: &mut Builder<'c>,
         work: &Work<'_, 'c>,
         (step, room, masks): (&Sum<'c>, &Sum<'c>, bool),
-    ) {
+    ) -> Option<Val<'c>> {
         let scores = &self.scores;
         let Work { starts, held, near } = work;
         let mut at = starts.mine.clone();
@@ -294,7 +324,8 @@ impl<'c> Pass<'_, 'c> {
         match self.has_queries() {
             true => self.multiply(b, scores, near.queries, &first, room),
             false if scores.block.is_direct() => {
-                self.by_instructions(b, scores, (&first, None), room)
+                let begun = scores.begin_instructions(b, (&first, None), room);
+                wait(b, &Vec::from_iter(begun));
             }
             false => scores.fold(b, &first, room),
         }
@@ -309,21 +340,10 @@ impl<'c> Pass<'_, 'c> {
         let last = fold([near.values; 2], held.made);
         if self.values.block.is_direct() {
             let factor = HeldFactor { side: self.rows, memref: held.factor };
-            return self.by_instructions(b, &self.values, (&last, Some(factor)), room);
+            return self.values.begin_instructions(b, (&last, Some(factor)), room);
         }
         self.multiply(b, &self.values, held.factor, &last, room);
-    }
-
-    /// Instructions of an engine on tiles where they lie, until they are done.
-    fn by_instructions(
-        &self,
-        b: &mut Builder<'c>,
-        blocks: &Blocks<'_, 'c>,
-        factors: (&Fold<'c>, Option<HeldFactor<'c>>),
-        room: &Sum<'c>,
-    ) {
-        let begun = blocks.begin_instructions(b, factors, room);
-        wait(b, &Vec::from_iter(begun));
+        None
     }
 
     /// A factor in registers, for all steps of the instruction along k, times the tile of the other.

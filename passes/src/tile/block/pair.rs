@@ -8,7 +8,8 @@
 //!
 //! Nothing is handed over between lanes: what a lane has of the sums has to be what the same lane has of
 //! the factor. That is so where the maps of the instruction's operands say so. Which of its sides are rows
-//! is open, so an instruction may suit by its columns.
+//! is open, so an instruction may suit by its columns. The second product may be by another instruction, which takes
+//! that factor from registers and the other one where it lies.
 
 use weft_dialects::ir::affine;
 

@@ -21,7 +21,7 @@ use crate::tile::relabel;
 
 /// Instructions of a group along its rows, groups, and instructions along a piece that are compared.
 const HEIGHTS: [u64; 3] = [1, 2, 4];
-const GROUPS: [u64; 4] = [1, 2, 4, 8];
+const GROUPS: [u64; 5] = [1, 2, 3, 4, 8];
 const PIECES: [u64; 4] = [16, 32, 64, 128];
 
 /// Registers for a number of each row: the greatest one and the one before, the sum, and a weight.
@@ -190,7 +190,8 @@ impl<'s, 'c> Search<'s, 'c> {
         let ways: &[(u64, bool)] = match (steps > 1, pair.scores.is_direct()) {
             (false, _) => &[(1, false)],
             (true, false) => &[(3, false), (2, true), (1, false)],
-            (true, true) => &[(2, true), (1, false)],
+            // Of as many cycles first that whose rooms are a power of two: the room of a piece is a remainder.
+            (true, true) => &[(4, true), (3, true), (2, true), (1, false)],
         };
         // A depth of several instructions may be interleaved, so that lanes load more of it at once.
         let depths = std::iter::once(pair.scores.clone()).chain(pair.scores.interleave(K));
