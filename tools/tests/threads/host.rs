@@ -5,11 +5,14 @@
 //! meaning from the fragments that all lanes hand in, and the threads of a block
 //! take turns. What is left untested is what the chip makes of an instruction.
 
+use std::cell::RefCell;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::rc::Rc;
 
 use weft_dialects::device::{Kernel, Machine};
+use weft_dialects::ir::diag::listen;
 use weft_dialects::ir::{module_op, parse};
 use weft_passes::codegen::gpu::program::Form;
 use weft_passes::codegen::gpu::{self, Launch};
@@ -57,7 +60,11 @@ impl Written {
         if let Some(path) = std::env::var_os("WEFT_KEEP") {
             std::fs::write(path, &whole).unwrap();
         }
-        let module = parse(&context, &whole).map_err(|error| format!("it is refused: {error}"))?;
+        let said = Rc::new(RefCell::new(Vec::new()));
+        let heard = said.clone();
+        listen(&context, move |_, _, what, _| heard.borrow_mut().push(what));
+        let told = || said.borrow().join("\n");
+        let module = parse(&context, &whole).map_err(|_| told())?;
         let op = module_op(&module);
         let machine = Machine::of(op).expect("the text has a machine");
         let kernel = op.body(0).expect("a module").ops().into_iter().find_map(Kernel::of);
@@ -73,7 +80,7 @@ impl Written {
             // Groups that share an rTask are a group of the launch.
             lanes: launch.threads / launch.groups / kernel.groups.max(1),
         };
-        gpu::PASS.apply(&context, op, &[]).map_err(|_| "it cannot be written for threads")?;
+        gpu::PASS.apply(&context, op, &[]).map_err(|_| told())?;
         machine.erase();
         written.code = op.text();
         Ok(written)

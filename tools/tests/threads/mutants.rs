@@ -55,7 +55,11 @@ impl Original {
             let mutants = mutate(&self.program);
             assert!(!mutants.is_empty(), "{}: nothing to {name}", self.machine);
             for (what, text) in mutants {
-                if self.run(&text).is_ok_and(|result| result == self.result) {
+                let run = self.run(&text);
+                if let Err(why) = &run {
+                    assert!(!is_of_syntax(why), "{what}: {why}");
+                }
+                if run.is_ok_and(|result| result == self.result) {
                     alive.push(format!("{name}: {what}"));
                 }
             }
@@ -82,6 +86,12 @@ impl Original {
         }
         assert!(alive.is_empty(), "{}: nobody misses these:\n{}", self.machine, alive.join("\n"));
     }
+}
+
+/// Whether a text is refused for what it is not: a program.
+fn is_of_syntax(why: &str) -> bool {
+    let words = ["expected ", "undeclared", "redefinition", "unexpected", "undefined", "custom op"];
+    words.iter().any(|word| why.contains(word))
 }
 
 /// Texts that lack one of the lines with a word.

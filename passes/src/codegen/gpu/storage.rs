@@ -65,7 +65,8 @@ pub struct Thread<'c> {
     pub storages: FxHashMap<Val<'c>, Storage<'c>>,
     /// Transfers that wait until their registers are used, by these.
     pub later: FxHashMap<Val<'c>, Op<'c>>,
-    /// For registers with one number for a row of an operand the slot of each slot's row.
+    /// For registers that hold one number for a row of an operand (`uniform.rs`): the slot that holds it, for each
+    /// slot.
     pub uniform: FxHashMap<Val<'c>, Vec<u64>>,
 }
 
@@ -82,7 +83,7 @@ impl<'c> Thread<'c> {
         spread.map_or(1, |own| (own.access_bytes() / elem_bytes).max(1))
     }
 
-    /// The slot in which registers hold what is asked of another one.
+    /// The slot that holds what `slot` of some registers is.
     pub fn held_slot(&self, memref: Val<'c>, slot: u64) -> u64 {
         self.uniform.get(&memref).map_or(slot, |slots| slots[slot as usize])
     }

@@ -14,10 +14,12 @@ use weft_dialects::ir::{Op, Val};
 use super::storage::{Storage, Thread};
 use crate::tile::SpreadRows;
 
-/// For registers that are so the first slot of the row of each slot.
+/// Registers of which each row is one number, with the slot that holds it for each of their slots: the first one of
+/// its row.
 pub fn slots<'c>(thread: &Thread<'c>, steps: &[Op<'c>]) -> FxHashMap<Val<'c>, Vec<u64>> {
     let combines: Vec<_> = steps.iter().filter_map(|op| Combine::of(*op)).collect();
     let mut along: Vec<usize> = combines.iter().filter_map(|combine| combine.along).collect();
+    along.sort_unstable();
     along.dedup();
     let [along] = along[..] else { return FxHashMap::default() };
     let applies: Vec<_> = steps.iter().filter_map(|op| Apply::of(*op)).collect();

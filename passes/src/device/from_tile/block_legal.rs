@@ -83,11 +83,11 @@ pub(super) fn check_pair<'c>(
     let direct = pair.scores.is_direct();
     let fits = match (stages, by_engine) {
         ([1, 1], [false, false]) => true,
-        (own, [true, true]) if own[0] == own[1] && (own[0] == 2 || direct && own[0] > 2) => {
+        ([2, 2], [true, true]) => ways.ahead.as_ref().is_some_and(comes),
+        ([3, 3], [false, false]) if !direct => ways.put.is_some() && even(),
+        ([first, last], [true, true]) if direct && first == last && first > 2 => {
             ways.ahead.as_ref().is_some_and(comes)
         }
-        _ if direct => false,
-        ([3, 3], [false, false]) => ways.put.is_some() && even(),
         _ => false,
     };
     if !fits {

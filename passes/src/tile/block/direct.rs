@@ -74,12 +74,12 @@ impl<'c> Block<'c> {
         Some(self)
     }
 
-    /// Whether the instruction takes an input where it lies.
+    /// Whether the instruction takes some input where it lies.
     pub fn is_direct(&self) -> bool {
         self.direct.iter().any(Option::is_some)
     }
 
-    /// Whether it takes the other one from registers, where another product has left it.
+    /// Whether it takes one input where it lies and the other one from registers, where another product has left it.
     pub fn continues(&self) -> bool {
         self.is_direct() && self.direct.iter().any(Option::is_none)
     }

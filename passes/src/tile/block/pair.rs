@@ -45,11 +45,10 @@ impl<'c> Pair<'c> {
         let matrix = [&scores, &values].iter().all(|block| {
             matches!(block.core, Core::Matrix(..)) && block.slower.iter().all(Vec::is_empty)
         });
-        if !matrix || !go_on(&scores, &values) {
-            return Err(
-                "both are products of one matrix instruction that takes registers, or the second one's \
-                        takes what the first one's leaves there",
-            );
+        if !matrix || !follows(&scores, &values) {
+            let why = "both are products of one matrix instruction that takes registers, or the second one's \
+                       takes what the first one's leaves there";
+            return Err(why);
         }
         let same = one_pass.rows.contains(&[scores.axes[rows], values.axes[rows]]);
         if !same || one_pass.along != [scores.axes[own], values.axes[K]] {
@@ -117,8 +116,8 @@ impl<'c> Pair<'c> {
         Some([spread.slots.first()?.len() as u64, spread.bits.len() as u64])
     }
 
-    /// Whether rows are folded operand by operand: lanes have so much of a row in each that it takes them longer
-    /// to keep as many parts of it than to exchange.
+    /// Whether rows are folded operand by operand: for each of these lanes exchange, and fold what they get, once for
+    /// every bit; else they keep as many parts of a row as they have elements of it in one operand.
     pub fn folds_operands(&self) -> bool {
         let operands = self.scores.counts()[self.own()];
         self.row_parts().is_some_and(|[elements, bits]| operands * bits * 2 <= elements)
@@ -135,20 +134,16 @@ impl<'c> Pair<'c> {
     }
 }
 
-/// Whether the second product's instruction takes what the first one's leaves in registers.
-pub(super) fn go_on(scores: &Block<'_>, values: &Block<'_>) -> bool {
-    let one = scores.instruction().name == values.instruction().name;
-    match values.is_direct() {
-        false => one,
-        // Numbers of rows are operands of both products' sums.
-        true => {
-            let last = |block: &Block<'_>| {
-                block.instruction().operands().last().copied().map(str::to_owned)
-            };
-            let alike = last(scores) == last(values) && scores.quanta() == values.quanta();
-            alike && values.continues() && scores.is_direct() && !scores.continues()
-        }
+/// Whether the second product's instruction may take what the first one's leaves in registers.
+pub(super) fn follows(scores: &Block<'_>, values: &Block<'_>) -> bool {
+    let [first, last] = [scores, values].map(Block::instruction);
+    if !values.is_direct() {
+        return first.name == last.name;
     }
+    // A number of each row is kept as an operand of the sums of both.
+    let alike =
+        first.operands().last() == last.operands().last() && scores.quanta() == values.quanta();
+    alike && values.continues() && scores.is_direct() && !scores.continues()
 }
 
 /// The side of both products that is rows, and the other one.

@@ -19,7 +19,7 @@ use crate::nest::Nest;
 use crate::tile::one_pass::{OnePass, score_scale};
 use crate::tile::relabel;
 
-/// Instructions of a group along its rows, groups, and instructions along a piece that are compared.
+/// Instructions of a group along its rows, groups of a block, and points of a piece that are compared.
 const HEIGHTS: [u64; 3] = [1, 2, 4];
 const GROUPS: [u64; 5] = [1, 2, 3, 4, 8];
 const PIECES: [u64; 4] = [16, 32, 64, 128];
@@ -64,7 +64,7 @@ pub fn choose_pair<'c>(
     let mut best: Option<ChosenPair<'c>> = None;
     let mut compared = 0;
     for scores in &scores {
-        for values in values.iter().filter(|own| pair::go_on(scores, own)) {
+        for values in values.iter().filter(|own| pair::follows(scores, own)) {
             let Some(search) = Search::new(machine, nests, both, one_pass, [scores, values]) else {
                 continue;
             };
@@ -190,7 +190,8 @@ impl<'s, 'c> Search<'s, 'c> {
         let ways: &[(u64, bool)] = match (steps > 1, pair.scores.is_direct()) {
             (false, _) => &[(1, false)],
             (true, false) => &[(3, false), (2, true), (1, false)],
-            // Of as many cycles first that whose rooms are a power of two: the room of a piece is a remainder.
+            // The first of those that take as long: the room of a piece is a remainder, which is no division
+            // where rooms are a power of two.
             (true, true) => &[(4, true), (3, true), (2, true), (1, false)],
         };
         // A depth of several instructions may be interleaved, so that lanes load more of it at once.
@@ -346,11 +347,12 @@ impl<'s, 'c> Search<'s, 'c> {
         fits.then_some(())?;
         let resident = (facts.whole / bytes).min(facts.core_registers / taken).clamp(1, 2) as f64;
         let busy = (groups as f64 * resident / facts.partitions).min(1.0);
-        let instructions = |block: &Block<'c>| {
-            block.counts().iter().product::<u64>() * (block.tile[K] / block.quanta()[K])
+        let instructions = |block: &Block<'c>, facts: &Facts| {
+            let count =
+                block.counts().iter().product::<u64>() * (block.tile[K] / block.quanta()[K]);
+            count as f64 * facts.issue
         };
-        let issued = |block: &Block<'c>, facts: &Facts| instructions(block) as f64 * facts.issue;
-        let all = issued(scores, facts) + issued(values, &self.facts[1]);
+        let all = instructions(scores, facts) + instructions(values, &self.facts[1]);
         let compute = groups as f64 * all / busy;
         let registers = |block: &Block<'c>| (groups * sums(block)) as f64 / block.lanes as f64;
         let lanes = [registers(scores), registers(values)];
