@@ -65,10 +65,25 @@ impl<'c> Machine<'c> {
         self.op.location()
     }
 
-    /// Its text for a context of another thread, with what listens to this one: what is used
-    /// there is used here.
-    pub fn carried(self) -> (String, Option<Uses>) {
-        (self.op.own_text(), Uses::around(self.op))
+    /// Kernels with its text, for a context of another thread: without the instructions that they do not
+    /// name, for all that stand there are verified again, and without engines that have no others.
+    pub fn carry(self, kernels: &str) -> String {
+        let named = |op: &Op<'c>| kernels.contains(&format!("@{}", op.symbol()));
+        let facts = self.op.first_block(0).into_iter().flat_map(|block| block.ops());
+        let kept = facts.filter(|op| !op.is("device.instruction") || named(op));
+        let engines: Vec<_> = kept.filter_map(|op| super::view::symbol(op, "engine")).collect();
+        let unneeded = |op: Op<'c>| match op.name() {
+            "device.instruction" => !named(&op),
+            "device.engine" => !engines.contains(&op.symbol()),
+            _ => false,
+        };
+        let machine = self.op.own_text_without(&unneeded);
+        format!("{machine}\n{kernels}\n")
+    }
+
+    /// What listens to its context: what is used in the context of another thread is used here.
+    pub fn listener(self) -> Option<Uses> {
+        Uses::around(self.op)
     }
 
     /// Removes it from its module; it must not be used any more.

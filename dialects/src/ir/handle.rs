@@ -292,6 +292,17 @@ impl<'c> Op<'c> {
         self.print(true)
     }
 
+    /// As [`Op::own_text`], without those operations of its first block that are `unneeded`.
+    pub fn own_text_without(self, unneeded: &dyn Fn(Op<'c>) -> bool) -> String {
+        // SAFETY: the copy stands nowhere, and nothing knows of it when it is destroyed.
+        let copy = unsafe { Op::new(mlirOperationClone(self.raw)) };
+        let inside = copy.first_block(0).into_iter().flat_map(|block| block.ops());
+        inside.filter(|op| unneeded(*op)).for_each(Op::erase);
+        let text = copy.own_text();
+        copy.erase();
+        text
+    }
+
     fn print(self, alone: bool) -> String {
         // SAFETY: the callback only appends to the string it is given.
         unsafe {

@@ -3,6 +3,7 @@
 //! A worker has contexts of its own, for neither MLIR's nor LLVM's may be built
 //! in by two threads; a kernel travels to it as text with its machine.
 
+use std::cmp::Reverse;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -105,7 +106,15 @@ pub fn whole_text(
     let launches =
         kernels.filter_map(|kernel| Some(gpu::Launch::of(machine, &kernel)?.head(kernel.name)));
     let head: String = launches.chain(forms.iter().map(Form::head)).collect();
-    Ok(head + &gpu::text(&bitcode(module, machine, jobs, forms)?, &target)?)
+    let text = match isa {
+        // Modules of PTX have nothing in common but their heads.
+        gpu::Isa::Ptx => gpu::joined(&each_entry(module, machine, jobs, forms, |native| {
+            let text = native.emit(FileType::Assembly)?;
+            Ok(String::from_utf8_lossy(&text).into_owned())
+        })?),
+        gpu::Isa::Amdgcn => gpu::text(&bitcode(module, machine, jobs, forms)?, &target)?,
+    };
+    Ok(head + &text)
 }
 
 /// The kernels of a machine whose kernels are code for one thread, and the launches of the
@@ -139,12 +148,23 @@ fn bitcode(
     jobs: usize,
     forms: &[Form],
 ) -> Result<Vec<Vec<u8>>, CodegenError> {
+    each_entry(module, machine, jobs, forms, |native| {
+        Ok(native.module.write_bitcode_to_memory().as_slice().to_vec())
+    })
+}
+
+/// `finish` of each kernel, then of each launch that is one.
+fn each_entry<T: Send>(
+    module: Op<'_>,
+    machine: Machine<'_>,
+    jobs: usize,
+    forms: &[Form],
+    finish: impl Fn(&Native<'_, '_>) -> Result<T, CodegenError> + Sync,
+) -> Result<Vec<T>, CodegenError> {
     let target = Target::of(machine)?;
     let mut work = jobs_of(module, machine, &target);
     work.extend(forms.iter().map(|form| job_of_form(module, machine, form)));
-    each(&work, &target, machine.carried().1, jobs, |native| {
-        Ok(native.module.write_bitcode_to_memory().as_slice().to_vec())
-    })
+    each(&work, &target, machine.listener(), jobs, finish)
 }
 
 /// One optimised kernel.
@@ -180,9 +200,11 @@ fn each_kernel<T: Send>(
 ) -> Result<Vec<T>, CodegenError> {
     let target = Target::of(machine)?;
     let work = jobs_of(module, machine, &target);
-    each(&work, &target, machine.carried().1, jobs, finish)
+    each(&work, &target, machine.listener(), jobs, finish)
 }
 
+/// `finish` of each kernel, in their order. The longest are begun first, so that none of them is
+/// what the others wait for at the end.
 fn each<T: Send>(
     work: &[Job],
     target: &Target,
@@ -190,14 +212,16 @@ fn each<T: Send>(
     jobs: usize,
     finish: impl Fn(&Native<'_, '_>) -> Result<T, CodegenError> + Sync,
 ) -> Result<Vec<T>, CodegenError> {
-    let next = AtomicUsize::new(0);
     let results: Vec<_> = work.iter().map(|_| Mutex::new(None)).collect();
+    let mut order: Vec<usize> = (0..work.len()).collect();
+    order.sort_by_key(|&number| Reverse(work[number].text.len()));
+    let next = AtomicUsize::new(0);
     let worker = || {
         let worker = Worker::new(target);
         let _listening = uses.as_ref().map(|uses| uses.listen(&worker.mlir));
-        while let Some((job, result)) = pick(&next, work, &results) {
-            let made = worker.compile(job, &finish);
-            *result.lock().expect("a result is written once") = Some(made);
+        while let Some(&number) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let made = worker.compile(&work[number], &finish);
+            *results[number].lock().expect("a result is written once") = Some(made);
         }
     };
     std::thread::scope(|scope| {
@@ -213,20 +237,8 @@ fn each<T: Send>(
         .collect()
 }
 
-type Slot<T> = Mutex<Option<Result<T, CodegenError>>>;
-
-fn pick<'a, T>(
-    next: &AtomicUsize,
-    work: &'a [Job],
-    results: &'a [Slot<T>],
-) -> Option<(&'a Job, &'a Slot<T>)> {
-    let number = next.fetch_add(1, Ordering::Relaxed);
-    Some((work.get(number)?, results.get(number)?))
-}
-
 /// Each kernel as a module of itself and the machine.
 fn jobs_of(module: Op<'_>, machine: Machine<'_>, target: &Target) -> Vec<Job> {
-    let (head, _) = machine.carried();
     // A thread of a GPU is lent nothing.
     let lent = |kernel: &Kernel<'_>| match target.isa {
         None => lower::scratch(machine, kernel),
@@ -237,7 +249,7 @@ fn jobs_of(module: Op<'_>, machine: Machine<'_>, target: &Target) -> Vec<Job> {
     kernels
         .map(|kernel| Job {
             kernel: kernel.name.to_owned(),
-            text: format!("{head}\n{}\n", kernel.op.own_text()),
+            text: machine.carry(&kernel.op.own_text()),
             arg_bytes: kernel.args().iter().map(|arg| bytes(arg.ty())).collect(),
             scratch: lent(&kernel),
             form: None,
@@ -253,7 +265,7 @@ fn job_of_form(module: Op<'_>, machine: Machine<'_>, form: &Form) -> Job {
     let texts: Vec<_> = called.map(|kernel| kernel.op.own_text()).collect();
     Job {
         kernel: form.symbol.clone(),
-        text: format!("{}\n{}\n", machine.carried().0, texts.join("\n")),
+        text: machine.carry(&texts.join("\n")),
         arg_bytes: Vec::new(),
         scratch: Scratch::default(),
         form: Some(form.clone()),

@@ -21,7 +21,7 @@ pub fn lower_to_llvm_dialect(
         run(context, module, "convert-vector-to-llvm")?;
     }
     // At the end descriptors of memrefs fold away.
-    run(context, module, "reconcile-unrealized-casts,canonicalize")
+    run(context, module, "reconcile-unrealized-casts,canonicalize{region-simplify=disabled}")
 }
 
 fn run(context: &Context, module: &mut Module<'_>, passes: &str) -> Result<(), melior::Error> {
@@ -50,10 +50,10 @@ fn conversion(half: bool) -> String {
         // Narrow floats have conversions only; sums and products go through f32.
         &emulate,
         "arith-expand",
-        "convert-scf-to-cf",
+        "convert-scf-to-cf{allow-pattern-rollback=false}",
         "convert-func-to-llvm{use-bare-ptr-memref-call-conv=true}",
         // All other dialects in one conversion.
-        "convert-to-llvm",
+        "convert-to-llvm{allow-pattern-rollback=false}",
     ];
     passes.join(",")
 }

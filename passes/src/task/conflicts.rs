@@ -40,9 +40,49 @@ pub struct Conflicts {
 #[derive(Clone, Debug)]
 struct Segment {
     end: u64,
-    /// Records of the last writers, and of the readers since.
-    writes: Vec<u32>,
-    reads: Vec<u32>,
+    /// Records of the last writers.
+    writes: Records,
+    /// Those of the readers since.
+    reads: Records,
+}
+
+/// Records of a segment. Most are those of the segment before, too: a look at many segments goes
+/// through all of the first one and then through those that begin.
+#[derive(Clone, Debug, Default)]
+struct Records {
+    all: Vec<u32>,
+    /// Those that the segment before may not have.
+    begin: Vec<u32>,
+}
+
+impl Segment {
+    fn until(end: u64) -> Self {
+        Self { end, writes: Records::default(), reads: Records::default() }
+    }
+}
+
+impl Records {
+    fn push(&mut self, number: u32, begins: bool) {
+        self.all.push(number);
+        if begins {
+            self.begin.push(number);
+        }
+    }
+
+    /// What a look goes through that has come from the segment before, or begins at this one.
+    fn seen(&self, first: bool) -> &[u32] {
+        if first { &self.all } else { &self.begin }
+    }
+
+    /// The upper part of a segment that is split here has nothing but what the lower one has.
+    fn upper(&self) -> Self {
+        Self { all: self.all.clone(), begin: Vec::new() }
+    }
+
+    /// The segment before is another one now.
+    fn cut_off(&mut self) {
+        self.begin.clone_from(&self.all);
+    }
 }
 
 #[derive(Debug)]
@@ -81,9 +121,11 @@ impl Conflicts {
             let space = &self.spaces[access.space];
             let before =
                 space.range(..begin).next_back().filter(|(_, segment)| segment.end > begin);
-            for (_, segment) in before.into_iter().chain(space.range(begin..end)) {
-                let reads = if access.region.write { segment.reads.as_slice() } else { &[] };
-                for &number in segment.writes.iter().chain(reads) {
+            let segments = before.into_iter().chain(space.range(begin..end));
+            for (place, (_, segment)) in segments.enumerate() {
+                let first = place == 0;
+                let reads = if access.region.write { segment.reads.seen(first) } else { &[] };
+                for &number in segment.writes.seen(first).iter().chain(reads) {
                     let record = &self.records[number as usize];
                     let before = std::mem::replace(&mut self.seen[number as usize], self.looks);
                     if before != self.looks && record.meets(access) {
@@ -120,21 +162,26 @@ impl Conflicts {
                 for (begin, _) in inside {
                     space.remove(&begin);
                 }
-                space.insert(begin, Segment { end, writes: vec![number], reads: Vec::new() });
+                let mut written = Segment::until(end);
+                written.writes.push(number, true);
+                space.insert(begin, written);
+                if let Some(after) = space.get_mut(&end) {
+                    after.writes.cut_off();
+                    after.reads.cut_off();
+                }
                 continue;
             }
             let mut free_from = begin;
             for &(begin, segment_end) in inside.iter().chain(&[(end, end)]) {
                 if free_from < begin {
-                    let new = Segment { end: begin, writes: Vec::new(), reads: Vec::new() };
-                    space.insert(free_from, new);
+                    space.insert(free_from, Segment::until(begin));
                 }
                 free_from = segment_end;
             }
-            for (_, segment) in space.range_mut(begin..end) {
+            for (&place, segment) in space.range_mut(begin..end) {
                 match access.region.write {
-                    true => segment.writes.push(number),
-                    false => segment.reads.push(number),
+                    true => segment.writes.push(number, place == begin),
+                    false => segment.reads.push(number, place == begin),
                 }
             }
         }
@@ -151,7 +198,8 @@ fn split(space: &mut BTreeMap<u64, Segment>, place: u64) {
         return;
     };
     if segment.end > place {
-        let upper = segment.clone();
+        let Segment { end, writes, reads } = &*segment;
+        let upper = Segment { end: *end, writes: writes.upper(), reads: reads.upper() };
         segment.end = place;
         space.insert(place, upper);
     }
@@ -159,6 +207,9 @@ fn split(space: &mut BTreeMap<u64, Segment>, place: u64) {
 
 #[cfg(test)]
 mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
     use super::*;
 
     fn region(write: bool, dims: &[(u64, u64)], shape: &[u64]) -> Region {
@@ -214,5 +265,54 @@ mod tests {
         let column = region(true, &[(0, 3), (0, 0)], &[4, 8]);
         let all = waits(&[rows.clone(), column, rows]);
         assert_eq!(all, [vec![], vec![0], vec![0, 1]]);
+    }
+
+    /// Who wrote each byte since it was last written without a gap, and who read it since.
+    #[derive(Clone, Default)]
+    struct Byte {
+        writes: Vec<usize>,
+        reads: Vec<usize>,
+    }
+
+    /// The same answer byte by byte.
+    fn waits_by_bytes(regions: &[Region]) -> Vec<Vec<u32>> {
+        let bytes = regions.iter().map(|region| region.end as usize).max().unwrap_or(0);
+        let mut memory = vec![Byte::default(); bytes];
+        let mut all = Vec::new();
+        for (range, region) in regions.iter().enumerate() {
+            let meets = |other: &&usize| {
+                let mut dims = regions[**other].dims.iter().zip(region.dims.iter());
+                dims.all(|(own, other)| own.0 <= other.1 && other.0 <= own.1)
+            };
+            let touched = region.begin as usize..region.end as usize;
+            let mut found: Vec<u32> = Vec::new();
+            for byte in &mut memory[touched] {
+                let reads = if region.write { byte.reads.as_slice() } else { &[] };
+                found.extend(byte.writes.iter().chain(reads).filter(meets).map(|own| *own as u32));
+                match (region.write, region.dense) {
+                    (true, true) => *byte = Byte { writes: vec![range], reads: Vec::new() },
+                    (true, false) => byte.writes.push(range),
+                    (false, _) => byte.reads.push(range),
+                }
+            }
+            found.sort_unstable();
+            found.dedup();
+            all.push(found);
+        }
+        all
+    }
+
+    proptest! {
+        #[test]
+        fn segments_say_what_bytes_say(
+            boxes in vec((any::<bool>(), (0u64..6, 0u64..6), (0u64..8, 0u64..8)), 1..24)
+        ) {
+            let order = |(a, b): (u64, u64)| (a.min(b), a.max(b));
+            let regions: Vec<_> = boxes
+                .into_iter()
+                .map(|(write, rows, columns)| region(write, &[order(rows), order(columns)], &[6, 8]))
+                .collect();
+            prop_assert_eq!(waits(&regions), waits_by_bytes(&regions));
+        }
     }
 }

@@ -71,35 +71,46 @@ fn sweep(waits: &[Vec<u32>], asked: &[&[u32]], count: Count) -> Vec<Vec<u32>> {
     }
     let columns: Vec<u32> =
         (0..waits.len() as u32).filter(|&node| last_user[node as usize].is_some()).collect();
+    let mut column_of = vec![usize::MAX; waits.len()];
+    for (column, &node) in columns.iter().enumerate() {
+        column_of[node as usize] = column;
+    }
     let mut found: Vec<Vec<u32>> = vec![Vec::new(); waits.len()];
     let mut rows: Vec<[u64; WORDS]> = Vec::new();
-    for block in columns.chunks(WORDS * 64) {
+    for (number, block) in columns.chunks(WORDS * 64).enumerate() {
         let (first, last) = (block[0], block[block.len() - 1]);
         let end = block.iter().filter_map(|&node| last_user[node as usize]).max().unwrap_or(first);
         let inside = |list: &[u32]| {
             let from = list.partition_point(|&earlier| earlier < first);
             from..list.partition_point(|&earlier| earlier <= last)
         };
-        let column = |node: u32| block.binary_search(&node).ok();
+        let begin = number * WORDS * 64;
+        let bit =
+            |node: u32| column_of[node as usize].checked_sub(begin).filter(|&bit| bit < WORDS * 64);
+        let has = |row: &[u64; WORDS], bit: usize| row[bit / 64] >> (bit % 64) & 1 == 1;
         // Row `node - first` says which columns are done before `node` starts.
         rows.clear();
         for user in first..=end {
             let list = &waits[user as usize];
             let mut row = [0; WORDS];
-            for &earlier in &list[inside(list).start..] {
+            for &earlier in list[inside(list).start..].iter().rev() {
+                // What is before one that a later one waits for, is before that, too.
+                if bit(earlier).is_some_and(|bit| has(&row, bit)) {
+                    continue;
+                }
                 for (word, before) in row.iter_mut().zip(&rows[(earlier - first) as usize]) {
                     *word |= before;
                 }
             }
             let others = row;
-            for bit in list[inside(list)].iter().filter_map(|&earlier| column(earlier)) {
+            for bit in list[inside(list)].iter().filter_map(|&earlier| bit(earlier)) {
                 row[bit / 64] |= 1 << (bit % 64);
             }
             let seen = if count == Count::All { &row } else { &others };
             let asked = asked[user as usize];
             for &earlier in &asked[inside(asked)] {
                 // Blocks go up and lists are sorted, so what is found is sorted too.
-                if column(earlier).is_some_and(|bit| seen[bit / 64] >> (bit % 64) & 1 == 1) {
+                if bit(earlier).is_some_and(|bit| has(seen, bit)) {
                     found[user as usize].push(earlier);
                 }
             }

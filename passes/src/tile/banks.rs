@@ -177,7 +177,7 @@ impl Layout {
 }
 
 /// Addresses of a tile that the lanes of a group access at once.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Access {
     /// Elements that each lane asks for, side by side in a row.
     pub elements: u64,
@@ -185,6 +185,17 @@ pub struct Access {
     pub lanes: Vec<Option<(u64, u64)>>,
     /// Number of times that it is made.
     pub times: u64,
+}
+
+impl Hash for Access {
+    /// A number for each lane, for these are many and asked for often.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let Self { elements, lanes, times } = self;
+        (elements, times, lanes.len()).hash(state);
+        for lane in lanes {
+            state.write_u64(lane.map_or(u64::MAX, |(row, column)| row.rotate_left(32) ^ column));
+        }
+    }
 }
 
 /// Cuts a list of places, each given for every lane, into those that one access takes:
@@ -354,12 +365,11 @@ fn kept(asked: Asked, accesses: &[Access], choose: impl FnOnce() -> Choice) -> C
     thread_local! {
         static KEPT: RefCell<FxHashMap<(Asked, [u64; 2]), Choice>> = RefCell::default();
     }
-    let hash = |seed: u8| {
-        let mut hasher = DefaultHasher::new();
-        (seed, accesses).hash(&mut hasher);
-        hasher.finish()
-    };
-    let key = (asked, [hash(0), hash(1)]);
+    let mut hasher = DefaultHasher::new();
+    accesses.hash(&mut hasher);
+    let low = hasher.finish();
+    hasher.write_u8(0);
+    let key = (asked, [low, hasher.finish()]);
     if let Some(known) = KEPT.with_borrow(|kept| kept.get(&key).copied()) {
         return known;
     }

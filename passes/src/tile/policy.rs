@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use weft_dialects::device::Machine;
 use weft_dialects::tile::RTile;
 
-use super::block::{self, Chosen};
+use super::block::{self, Alone, Chosen};
 use super::cost::Model;
 use super::instruction::{Mapped, instructions, lane_unit};
 use super::isa::{self, Matrix, Search};
@@ -228,8 +228,8 @@ pub(super) fn candidates<'c>(
     let mut compared = 0;
     let share = !search.apart && block::may_share(machine, nest);
     // Where groups may share, those that do not count what they wait for, too.
-    let waits = |tile: &RTile, cost: Cost| block::alone(machine, nest, tile, cost);
-    let alone = share.then_some(&waits as &Alone<'_>);
+    let alone = share.then(|| Alone::of(machine, nest));
+    let alone = alone.as_ref();
     let (units, lacks) = units(machine, nest);
     let mut unreached = None;
     let mut memories: Vec<&'c str> = Vec::new();
@@ -251,7 +251,7 @@ pub(super) fn candidates<'c>(
         found.extend(lanes.of(units.iter().filter(own), &mut compared));
     }
     for mut matrix in isa::choices(machine, nest, search).into_iter().flatten() {
-        let own = |cost| alone.map_or(cost, |alone| alone(&matrix.tile, cost));
+        let own = |cost| alone.map_or(cost, |alone| alone.cost(&matrix.tile, cost));
         let cost = own(matrix.cost);
         matrix.tile_cost = own(matrix.tile_cost);
         let rule = matrix.rule;
@@ -275,9 +275,6 @@ pub(super) fn candidates<'c>(
     Ok(Ranked { found, compared })
 }
 
-/// The cost of a register tile, of which what it issues is known.
-type Alone<'n> = dyn Fn(&RTile, Cost) -> Cost + 'n;
-
 /// What is asked about lanes that work in one register file.
 struct ByLanes<'n, 'c> {
     machine: Machine<'c>,
@@ -285,7 +282,7 @@ struct ByLanes<'n, 'c> {
     memory: &'c str,
     facts: &'n Facts<'c>,
     /// What a tile takes that is predicted to issue for so many cycles, where that is not all.
-    alone: Option<&'n Alone<'n>>,
+    alone: Option<&'n Alone<'n, 'c>>,
     layouts: &'n [Layout],
     search: Search<'n>,
     keep: usize,
@@ -339,7 +336,7 @@ impl<'n, 'c> ByLanes<'n, 'c> {
                         let cost = match self.alone {
                             Some(alone) => {
                                 let tile = register_tile(nest, &lanes(shape.clone()));
-                                alone(&tile, model.cost(&shape))
+                                alone.cost(&tile, model.cost(&shape))
                             }
                             // Where one is kept, no other needs to be counted to its end.
                             None if self.keep == 1 => {

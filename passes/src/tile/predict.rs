@@ -10,7 +10,7 @@
 use weft_dialects::device::Machine;
 use weft_dialects::tile::{Compute, RTile};
 
-use super::block::{self, Block};
+use super::block::{self, Alone, Block};
 use super::cost::Model;
 use super::instruction::named;
 use super::isa;
@@ -45,7 +45,7 @@ pub(crate) fn cost<'c>(
         Some(_) => by_axes(machine, nest, compute, registers, tensors),
         None => by_lanes(machine, nest, compute, registers, tensors),
     };
-    own.map(|own| if alone { block::alone(machine, nest, registers, own) } else { own })
+    own.map(|own| if alone { Alone::of(machine, nest).cost(registers, own) } else { own })
 }
 
 /// By an instruction of axes.

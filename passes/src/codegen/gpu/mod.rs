@@ -44,7 +44,7 @@ use storage::{Storage, Thread};
 use tokens::Kind;
 
 pub use isa::Isa;
-pub(super) use whole::{object, text};
+pub(super) use whole::{joined, object, text};
 
 /// The pass.
 pub const PASS: Pass = Pass {

@@ -1,4 +1,4 @@
-//! All kernels as one LLVM module: one text, or one object.
+//! All kernels as one module: one text, or one object.
 //!
 //! Drivers load a module at a time, and its head, its metadata, stands in it once.
 
@@ -11,6 +11,20 @@ use super::super::CodegenError;
 use super::super::compile::Object;
 use super::super::native::Backend;
 use super::super::target::Target;
+
+/// The end of the head of PTX.
+const HEAD_END: &str = ".address_size 64\n";
+
+/// Texts of PTX for one target as one text.
+pub fn joined(texts: &[String]) -> String {
+    let (mut head, mut bodies) = ("", String::new());
+    for text in texts {
+        let (own, body) = text.split_once(HEAD_END).unwrap_or_default();
+        head = own;
+        bodies.push_str(body);
+    }
+    format!("{head}{HEAD_END}{bodies}")
+}
 
 /// The assembly of kernels, each optimised bitcode.
 ///

@@ -3,7 +3,7 @@
 //! Waves over all units make tiles of small problems small (Roller, OSDI'22, section 3.3). Turns
 //! of banks are estimated, and for the best of these counted by the addresses of some steps.
 
-use weft_dialects::device::Machine;
+use weft_dialects::device::{Machine, Move};
 use weft_dialects::ir::ty;
 use weft_dialects::tile::RTile;
 
@@ -13,7 +13,7 @@ use super::super::why::Rule;
 use super::facts::{Facts, far};
 use super::{Block, Chosen, Lying, M, N, Repacked, Ways, accesses, of_numbers, tiles};
 use crate::cost::{Cost, Term};
-use crate::nest::Nest;
+use crate::nest::{Access, Nest};
 
 /// Tiles whose turns of banks are counted.
 const COUNTED: usize = 8;
@@ -129,36 +129,65 @@ pub fn cost<'c>(
     Some(facts.cost(nest, block, [turns(M)?, turns(N)?]) * facts.units)
 }
 
-/// What a group that brings everything itself takes, cycles times units, for its register
-/// tile; `cost` is what it takes where nothing has to be waited for. Its tiles come from
-/// the memory behind, of which each unit has a part, and it waits for them at every step of
-/// the reductions; two steps are under way at once.
-pub fn alone<'c>(machine: Machine<'c>, nest: &Nest<'c>, tile: &RTile, cost: Cost) -> Cost {
-    let sizes = &tile.sizes;
-    let units = machine.units();
-    let facts = machine.shared().zip(far(machine)).zip(units.first());
-    let Some(((shared, far), unit)) = facts else { return cost };
-    let axes = 0..nest.axes.len();
-    let count = |reduces: bool| -> f64 {
-        let own = axes.clone().filter(|&axis| nest.reduces(axis) == reduces);
-        own.map(|axis| nest.axes[axis].extent.div_ceil(sizes[axis]) as f64).product()
-    };
-    let (tiles, steps) = (count(false), count(true));
-    let bytes = |access: &crate::nest::Access<'c>| {
-        let own = axes.clone().filter(|&axis| access.uses(axis));
-        let elements: u64 = own.map(|axis| sizes[axis].min(nest.axes[axis].extent)).product();
-        elements as f64 * ty::byte_size(access.elem()).unwrap_or(1) as f64
-    };
-    let step: f64 = nest.inputs.iter().map(bytes).sum();
-    let units = unit.count().max(1) as f64;
-    let way = machine.move_between(shared.name, &tile.memory);
-    let latency = way.and_then(|way| way.latency_cycles()).unwrap_or(0) as f64;
-    let waves = (tiles / units / unit.groups() as f64).ceil();
-    let waits = waves * latency / 2.0;
-    let transfers = (tiles / units).ceil() * step / far;
-    let [transfers, waits] = [transfers, waits].map(|each| each * steps * units);
-    let (cycles, brought) = (cost.cycles, transfers.max(waits));
-    // Of the groups under way one is at its end, or at its beginning.
-    let all = cycles.max(brought) + cycles.min(brought) / unit.groups() as f64;
-    cost.with(Term::Transfers, transfers).with(Term::Waits, waits).taking(all)
+/// What a group that brings everything itself takes: its tiles come from the memory behind, of which
+/// each unit has a part, and it waits for them at every step of the reductions; two steps are under
+/// way at once.
+pub struct Alone<'n, 'c> {
+    nest: &'n Nest<'c>,
+    facts: Option<AloneFacts<'c>>,
+}
+
+struct AloneFacts<'c> {
+    /// The moves from the shared memory.
+    moves: Vec<Move<'c>>,
+    /// Bytes a cycle from the memory behind.
+    far: f64,
+    units: f64,
+    /// Groups under way on a unit.
+    groups: f64,
+}
+
+impl<'n, 'c> Alone<'n, 'c> {
+    /// On a machine.
+    pub fn of(machine: Machine<'c>, nest: &'n Nest<'c>) -> Self {
+        let facts = || {
+            let (shared, unit) = (machine.shared()?, machine.units().into_iter().next()?);
+            let moves = machine.moves().into_iter().filter(|way| way.source() == shared.name);
+            Some(AloneFacts {
+                moves: moves.collect(),
+                far: far(machine)?,
+                units: unit.count().max(1) as f64,
+                groups: unit.groups() as f64,
+            })
+        };
+        Self { nest, facts: facts() }
+    }
+
+    /// Cycles times units for a register tile; `cost` is what it takes where nothing has to be waited for.
+    pub fn cost(&self, tile: &RTile, cost: Cost) -> Cost {
+        let Self { nest, facts: Some(facts) } = self else { return cost };
+        let sizes = &tile.sizes;
+        let axes = 0..nest.axes.len();
+        let count = |reduces: bool| -> f64 {
+            let own = axes.clone().filter(|&axis| nest.reduces(axis) == reduces);
+            own.map(|axis| nest.axes[axis].extent.div_ceil(sizes[axis]) as f64).product()
+        };
+        let (tiles, steps) = (count(false), count(true));
+        let bytes = |access: &Access<'c>| {
+            let own = axes.clone().filter(|&axis| access.uses(axis));
+            let elements: u64 = own.map(|axis| sizes[axis].min(nest.axes[axis].extent)).product();
+            elements as f64 * ty::byte_size(access.elem()).unwrap_or(1) as f64
+        };
+        let step: f64 = nest.inputs.iter().map(bytes).sum();
+        let way = facts.moves.iter().find(|way| way.target() == tile.memory);
+        let latency = way.and_then(|way| way.latency_cycles()).unwrap_or(0) as f64;
+        let waves = (tiles / facts.units / facts.groups).ceil();
+        let waits = waves * latency / 2.0;
+        let transfers = (tiles / facts.units).ceil() * step / facts.far;
+        let [transfers, waits] = [transfers, waits].map(|each| each * steps * facts.units);
+        let (cycles, brought) = (cost.cycles, transfers.max(waits));
+        // Of the groups under way one is at its end, or at its beginning.
+        let all = cycles.max(brought) + cycles.min(brought) / facts.groups;
+        cost.with(Term::Transfers, transfers).with(Term::Waits, waits).taking(all)
+    }
 }

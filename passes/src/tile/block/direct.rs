@@ -9,7 +9,7 @@
 //! How a tile lies is the instruction's to say, and which way round: a move brings it as it lies in the
 //! tensor, so the axis along which the tensor lies has to be the operand's last one.
 
-use weft_dialects::device::{Instruction, Machine};
+use weft_dialects::device::Instruction;
 
 use super::super::banks::{Access, Banks, Choice, Layout, Swizzle, count};
 use super::{Block, Core, K, Lying, M, N, Ways};
@@ -26,10 +26,9 @@ pub struct Direct {
 
 /// Whether an instruction takes some of its factors from the memory that groups share, the others from
 /// registers that are spread over lanes, and has its sums in those.
-pub(super) fn lies_near<'c>(machine: Machine<'c>, instruction: &Instruction<'c>) -> bool {
+pub(super) fn lies_near(instruction: &Instruction<'_>, ways: &Ways<'_>) -> bool {
     let (operands, layouts) = (instruction.operands(), instruction.layouts());
     let Some((registers, factors)) = operands.split_last() else { return false };
-    let Some(ways) = Ways::of(machine, registers) else { return false };
     let held = instruction.fragments();
     let suits = |factor: usize| match &layouts[factor] {
         Some(_) => factors[factor] == ways.near.name,

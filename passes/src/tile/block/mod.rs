@@ -31,16 +31,17 @@ mod tiles;
 mod ways;
 
 use weft_dialects::device::{Instruction, Machine};
-use weft_dialects::ir::ty;
+use weft_dialects::ir::{Val, ty};
 use weft_dialects::tile::{Compute, RTile, Schedule};
 
 use super::instruction::bindings;
 use super::isa::{Begin, Filter, Mapping, begin, factors, has_axes, mapping_of, mappings};
 use crate::nest::Nest;
+use ways::Takers;
 
 pub use accesses::{near_run, turns};
 pub(super) use choose::choose;
-pub use choose::{alone, cost, may_share};
+pub use choose::{Alone, cost, may_share};
 pub use chosen::Chosen;
 pub use dealt::Dealt;
 pub use direct::Direct;
@@ -126,17 +127,21 @@ impl<'c> Block<'c> {
         if !suits {
             return Vec::new();
         }
-        let instructions = machine.instructions();
-        let blocks = instructions.into_iter().flat_map(|found| Self::by(machine, nest, found));
+        let elems: Vec<_> = nest.body.args().into_iter().map(Val::ty).collect();
+        let mut takers = Takers::of(machine);
+        let instructions = machine.instructions().into_iter().filter(|instruction| {
+            let own = instruction.operand_types();
+            own.into_iter().all(|ty| ty::elem(ty).is_some_and(|elem| elems.contains(&elem)))
+                && takers.take(instruction)
+        });
+        let blocks = instructions.flat_map(|found| Self::by(machine, nest, found));
         blocks.filter(|block| epilogue::is_applied(machine, nest, block)).collect()
     }
 
+    /// By an instruction that takes tiles.
     fn by(machine: Machine<'c>, nest: &Nest<'c>, instruction: Instruction<'c>) -> Vec<Self> {
         let Some(&registers) = instruction.operands().last() else { return Vec::new() };
         let Some(lanes) = Lanes::of(machine, registers) else { return Vec::new() };
-        if !takes_tiles(machine, &instruction) {
-            return Vec::new();
-        }
         if has_axes(&instruction) {
             let found = mappings(&instruction, nest, Filter::Signature).unwrap_or_default();
             let all: Vec<_> = found
@@ -293,7 +298,7 @@ impl<'c> Block<'c> {
         };
         let instruction = machine.instruction(compute.instruction)?;
         let own = instruction.operands().last() == Some(&inner.memory.as_str());
-        (own && takes_tiles(machine, &instruction)).then_some(())?;
+        (own && Takers::of(machine).take(&instruction)).then_some(())?;
         let lanes = Lanes::of(machine, &inner.memory)?;
         let mut block = match (&compute.axes, compute.lanes) {
             (Some(_), _) => Self::matrix(nest, mapping_of(machine, nest, compute)?, lanes)?,
@@ -460,17 +465,6 @@ impl<'c> Block<'c> {
         let quanta = self.quanta();
         [M, N].map(|axis| self.group[axis] / quanta[axis])
     }
-}
-
-/// Whether an instruction takes its factors from a block's tiles: by way of registers, or where they lie; one of
-/// them may be what another product leaves in registers (`pair.rs`).
-fn takes_tiles<'c>(machine: Machine<'c>, instruction: &Instruction<'c>) -> bool {
-    let Some(registers) = instruction.operands().last() else { return false };
-    let held = instruction.operands().iter().all(|memory| memory == registers)
-        && instruction.engine().is_none()
-        && instruction.fragments().iter().all(Option::is_some);
-    let loads = || Ways::of(machine, registers).is_some_and(|ways| ways.load.is_some());
-    held && loads() || direct::lies_near(machine, instruction)
 }
 
 /// The lanes of a register file.

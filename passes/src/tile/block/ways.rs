@@ -1,6 +1,8 @@
 //! The memories and moves of a block tile.
 
-use weft_dialects::device::{Machine, Memory, Move, Scope};
+use weft_dialects::device::{Instruction, Machine, Memory, Move, Scope};
+
+use super::direct;
 
 /// The memories and moves of a block tile.
 #[derive(Clone, Debug)]
@@ -54,5 +56,34 @@ impl<'c> Ways<'c> {
             registers,
             near,
         })
+    }
+}
+
+/// The instructions of a machine that take their factors from a block's tiles.
+pub struct Takers<'c> {
+    machine: Machine<'c>,
+    /// The ways to each register file that was asked about.
+    ways: Vec<(&'c str, Option<Ways<'c>>)>,
+}
+
+impl<'c> Takers<'c> {
+    /// Those of a machine.
+    pub fn of(machine: Machine<'c>) -> Self {
+        Self { machine, ways: Vec::new() }
+    }
+
+    /// Whether an instruction is one: by way of registers, or where the tiles lie; one of the factors may
+    /// be what another product leaves in registers (`pair.rs`).
+    pub fn take(&mut self, instruction: &Instruction<'c>) -> bool {
+        let Some(&registers) = instruction.operands().last() else { return false };
+        if !self.ways.iter().any(|(own, _)| *own == registers) {
+            self.ways.push((registers, Ways::of(self.machine, registers)));
+        }
+        let known = self.ways.iter().find(|(own, _)| *own == registers);
+        let Some((_, Some(ways))) = known else { return false };
+        let held = instruction.operands().iter().all(|memory| *memory == registers)
+            && instruction.engine().is_none()
+            && instruction.fragments().iter().all(Option::is_some);
+        held && ways.load.is_some() || direct::lies_near(instruction, ways)
     }
 }

@@ -71,6 +71,10 @@ pub(super) struct Operand<'c> {
     pub is_result: bool,
     /// Whether it is one everywhere.
     pub is_one: bool,
+    /// The axes that it moves along and the instruction does not have.
+    around: Vec<usize>,
+    /// Those that the instruction has, with the points of one.
+    inside: Vec<(usize, u64)>,
 }
 
 /// A mapping beside its nest on a machine, whose facts are read once: every tile asks for them.
@@ -108,6 +112,11 @@ impl<'p, 'c> Mapped<'p, 'c> {
             elem_bytes: ty::elem(types[number]).and_then(ty::byte_size).unwrap_or(8),
             is_result: mapping.is_result(nest, number),
             is_one: mapping.binding.operands[number] == Bound::One,
+            around: mapping.around(nest, number),
+            inside: {
+                let inside = mapping.inside(number).into_iter();
+                inside.map(|axis| (axis, mapping.quantum(axis))).collect()
+            },
         };
         let operands: Vec<_> =
             mapping.instruction.operands().iter().enumerate().map(operand).collect();
@@ -180,18 +189,18 @@ fn room(machine: Machine<'_>, near: Option<Near<'_>>, memory: &str) -> u64 {
 impl<'c> Mapped<'_, 'c> {
     /// Elements that an operand holds for a tile, whole instructions of them.
     pub fn held(&self, sizes: &[u64], operand: usize) -> u64 {
-        let around = self.mapping.around(self.nest, operand);
-        let around: u64 = around.into_iter().map(|axis| sizes[axis]).product();
+        let around = self.operands[operand].around.iter();
+        let around: u64 = around.map(|&axis| sizes[axis]).product();
         around * self.blocks(sizes, operand) * self.block(operand)
     }
 
     /// Operands of the instruction side by side in a tile.
     fn blocks(&self, sizes: &[u64], operand: usize) -> u64 {
-        if self.operands[operand].is_one {
+        let own = &self.operands[operand];
+        if own.is_one {
             return 1;
         }
-        let along = |axis: usize| sizes[axis].div_ceil(self.mapping.quantum(axis));
-        self.mapping.inside(operand).into_iter().map(along).product()
+        own.inside.iter().map(|&(axis, points)| sizes[axis].div_ceil(points)).product()
     }
 
     /// Elements of one operand of the instruction.

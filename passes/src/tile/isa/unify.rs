@@ -132,7 +132,7 @@ pub fn bindings<'c>(
         }
     }
     match search.closest {
-        Some((_, difference)) if ways.is_empty() => Err(difference),
+        Some((_, [theirs, ours])) if ways.is_empty() => Err(unlike(&words(theirs), &words(ours))),
         None if ways.is_empty() => Err(unlike("other operands", "its own")),
         _ => Ok(ways),
     }
@@ -144,6 +144,14 @@ pub(super) fn the_generic<'c>(instruction: &Instruction<'c>) -> Option<Op<'c>> {
     let mut generics = meaning.iter().filter(|op| op.is("linalg.generic"));
     let generic = generics.next()?;
     (generics.next().is_none() && generic.operands() == meaning.args()).then_some(generic)
+}
+
+/// What a value is, for people.
+fn words(value: Val<'_>) -> String {
+    match value.def() {
+        Some(op) => format!("{} on {}", op.name(), value.ty()),
+        None => format!("an operand of {}", value.ty()),
+    }
 }
 
 /// What is still to be shown.
@@ -175,7 +183,7 @@ struct Search<'c> {
     /// Whether another order of adding is allowed.
     reassociate: bool,
     found: Vec<State>,
-    closest: Option<(usize, Difference)>,
+    closest: Option<(usize, [Val<'c>; 2])>,
 }
 
 impl<'c> Search<'c> {
@@ -286,14 +294,9 @@ impl<'c> Search<'c> {
     }
 
     fn differ(&mut self, state: &State, theirs: Val<'c>, ours: Val<'c>) {
-        let words = |value: Val<'c>| match value.def() {
-            Some(op) => format!("{} on {}", op.name(), value.ty()),
-            None => format!("an operand of {}", value.ty()),
-        };
         // What was put in was a guess, and differs by its own fault.
         if !state.inserted && self.closest.as_ref().is_none_or(|(depth, _)| *depth < state.depth) {
-            let difference = Difference { theirs: words(theirs), ours: words(ours) };
-            self.closest = Some((state.depth, difference));
+            self.closest = Some((state.depth, [theirs, ours]));
         }
     }
 
@@ -356,14 +359,10 @@ fn orders<'c>(values: &[Val<'c>]) -> Vec<Vec<Val<'c>>> {
 }
 
 /// The same operation, with the same attributes.
-fn alike(a: Op<'_>, b: Op<'_>) -> bool {
-    let text = |op: Op<'_>| -> Vec<String> {
-        op.attrs().iter().map(|(name, value)| format!("{name}={value}")).collect()
-    };
-    let types = |op: Op<'_>| op.results().iter().map(|value| value.ty().to_string()).collect();
-    let (left, right): (Vec<String>, Vec<String>) = (types(a), types(b));
+fn alike<'c>(a: Op<'c>, b: Op<'c>) -> bool {
+    let types = |op: Op<'c>| op.results().into_iter().map(Val::ty).collect::<Vec<_>>();
     a.name() == b.name()
         && a.operands().len() == b.operands().len()
-        && text(a) == text(b)
-        && left == right
+        && a.attrs() == b.attrs()
+        && types(a) == types(b)
 }
