@@ -247,6 +247,9 @@ fn say(kernel: Op<'_>, choice: &Choice<'_>) {
 /// What became of every mapping of an instruction that has axes of its own.
 fn say_mappings<'c>(machine: Machine<'c>, kernel: Op<'c>, nest: &Nest<'c>, search: Search<'_>) {
     let name = kernel.symbol();
+    // Instructions of many sizes are refused for one reason: the words about the first one, those without
+    // its name, and the names of the others.
+    let mut refused: Vec<(String, String, Vec<String>)> = Vec::new();
     for instruction in machine.instructions().iter().filter(|one| isa::has_axes(one)) {
         let mut record = Vec::new();
         let found = isa::consider(machine, nest, instruction, search, &mut record);
@@ -256,7 +259,20 @@ fn say_mappings<'c>(machine: Machine<'c>, kernel: Op<'c>, nest: &Nest<'c>, searc
             remark(kernel, &format!("@{name}: {mapping}{cycles}: {why}"));
         }
         if let Err(refusal) = found {
-            remark(kernel, &format!("@{name}: {refusal}"));
+            let words = refusal.to_string();
+            let why = words.replace(&format!("@{}", instruction.name), "");
+            match refused.iter_mut().find(|(_, own, _)| *own == why) {
+                Some((.., others)) => others.push(format!("@{}", instruction.name)),
+                None => refused.push((words, why, Vec::new())),
+            }
         }
+    }
+    for (words, _, others) in refused {
+        let (what, rule) = words.split_at(words.find(" [").unwrap_or(words.len()));
+        let also = match &others[..] {
+            [] => String::new(),
+            others => format!(" (so with {})", others.join(", ")),
+        };
+        remark(kernel, &format!("@{name}: {what}{also}{rule}"));
     }
 }

@@ -228,3 +228,24 @@ fn n_7_every_refusal_names_its_rule() {
         assert!(refusals >= 10, "{device}: {refusals}");
     }
 }
+
+/// A machine of dozens of instructions says a reason once, and of which they are.
+#[test]
+fn n_7_instructions_share_a_reason() {
+    let report = Desk::digits().explain(&["--device", "h200"]);
+    let remarks = list(&report["remarks"]);
+    let text = |remark: &Value| remark["message"].as_str().expect("text").to_owned();
+    let refused = remarks.iter().map(text).filter(|text| text.contains(" means another body"));
+    let reasons: Vec<(String, String)> = refused
+        .map(|text| {
+            let (kernel, words) = text.split_once(": ").expect("a kernel stands in front");
+            let (_, rule) = words.split_once(" [").expect("the rule stands at the end");
+            assert!(!words.contains("@wgmma_m64n64k16_f16_kn") || words.contains("(so with @"));
+            (kernel.to_owned(), rule.to_owned())
+        })
+        .collect();
+    assert!(!reasons.is_empty());
+    for (number, reason) in reasons.iter().enumerate() {
+        assert!(!reasons[..number].contains(reason), "{reason:?} is said twice");
+    }
+}

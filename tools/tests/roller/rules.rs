@@ -249,6 +249,20 @@ fn ro_10_multiples_of_the_instruction() {
     }
 }
 
+/// A search that may look at few tiles gives up, and does not say that there are none.
+#[test]
+fn a_search_that_ends_early_says_so() {
+    let (arch, operator) = (arch(V100), matmul(4096, 4096, 4096));
+    let options = |most| Options { most, ..Options::default() };
+    let refused = construct(&operator, &arch, &options(8)).expect_err("eight are too small");
+    let Refusal::Long { looked } = refused else { panic!("{refused}") };
+    assert!((8..64).contains(&looked), "{looked}");
+    assert_eq!(
+        construct(&operator, &arch, &options(10_000)),
+        construct(&operator, &arch, &Options::default())
+    );
+}
+
 /// What is refused says the least that would do, and that does.
 #[test]
 fn what_would_do_does() {

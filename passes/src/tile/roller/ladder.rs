@@ -19,17 +19,18 @@ fn step(policy: Policy) -> f64 {
     }
 }
 
-/// Block tiles with the ε at which each was found first. A round without any gives its borders.
+/// Block tiles with the ε at which each was found first, and the number of tiles that were looked at.
+/// A round without any gives its borders.
 pub fn climb(
     operator: &Operator,
     arch: &Arch,
     options: &Options,
     policy: Policy,
-) -> Vec<(Tiles, f64)> {
+) -> (Vec<(Tiles, f64)>, usize) {
     let mut search = Search::new(operator, arch, options, policy);
     let mut all: Vec<(Tiles, f64)> = Vec::new();
     let mut epsilon = 0.0;
-    while epsilon <= EPSILON_MAX && all.len() < options.keep {
+    while epsilon <= EPSILON_MAX && all.len() < options.keep && search.looked() < options.most {
         search.round(epsilon);
         let found = match search.found.is_empty() {
             true => &search.borders[..search.borders.len().min(options.keep)],
@@ -42,5 +43,5 @@ pub fn climb(
         }
         epsilon += step(policy);
     }
-    all
+    (all, search.looked())
 }

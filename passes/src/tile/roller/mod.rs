@@ -94,12 +94,14 @@ pub struct Options {
     pub variant: Variant,
     /// Number of candidates.
     pub keep: usize,
+    /// Tiles that are looked at before the search ends without more.
+    pub most: usize,
 }
 
 impl Options {
     /// As the published candidates were made.
     pub const PUBLISHED: Self =
-        Self { score: Score::Shipped, variant: Variant::Published, keep: 10 };
+        Self { score: Score::Shipped, variant: Variant::Published, keep: 10, most: usize::MAX };
 }
 
 impl Default for Options {
@@ -185,9 +187,12 @@ pub fn construct(
 ) -> Result<(Policy, Vec<Candidate>), Refusal> {
     let policy = slope::policy(operator);
     refusal::check(operator, arch)?;
-    let found = ladder::climb(operator, arch, options, policy);
+    let (found, looked) = ladder::climb(operator, arch, options, policy);
     if found.is_empty() {
-        return Err(refusal::of(operator, arch, options, policy));
+        return Err(match looked < options.most {
+            true => refusal::of(operator, arch, options, policy),
+            false => Refusal::Long { looked },
+        });
     }
     let candidates = found.into_iter().map(|(tiles, epsilon)| {
         let shrunk = shrink::shrink(operator, arch, options, policy, &tiles, epsilon);

@@ -53,6 +53,12 @@ pub enum Refusal {
         /// The nearest extent of the last axis for which there is one.
         enough: Option<u64>,
     },
+    /// The search ended before it had found one.
+    #[error("none of the first {looked} tiles keeps the rules")]
+    Long {
+        /// Tiles that were looked at.
+        looked: usize,
+    },
     /// An axis has no points.
     #[error("axis {axis} has no points")]
     Empty {
@@ -69,6 +75,7 @@ impl Refusal {
             Refusal::Local { .. } => "near",
             Refusal::Core { .. } => "core",
             Refusal::Waste { .. } => "waste",
+            Refusal::Long { .. } => "search",
             Refusal::Empty { .. } => "empty",
         }
     }
@@ -89,6 +96,7 @@ impl Refusal {
             Refusal::Waste { of, .. } => {
                 format!("more points: {of} threads have something to do then")
             }
+            Refusal::Long { .. } => "`weft kernel --candidates` looks at all".to_owned(),
             Refusal::Empty { .. } => "1 or more".to_owned(),
         }
     }
@@ -143,7 +151,7 @@ fn enough(
     let mut larger = operator.clone();
     let mut has = |extent: u64| {
         larger.axes[last].extent = extent;
-        !ladder::climb(&larger, arch, options, policy).is_empty()
+        !ladder::climb(&larger, arch, options, policy).0.is_empty()
     };
     let mut lacks = operator.axes[last].extent;
     // With as many points as threads along it, the axis alone is enough.

@@ -8,6 +8,9 @@ use crate::nest::Nest;
 /// Number of candidates that a report lists.
 const TOLD: usize = 3;
 
+/// Tiles that are looked at for a report: operators that have tiles have them among a few hundred.
+const MOST: usize = 10_000;
+
 /// One line for each of the best candidates of a nest, or one that says why there is none.
 /// Nothing for a machine that is no machine of threads in step, or a nest that is no operator.
 pub fn lines<'c>(machine: Machine<'c>, nest: &Nest<'c>) -> Vec<String> {
@@ -30,7 +33,7 @@ pub fn lines<'c>(machine: Machine<'c>, nest: &Nest<'c>) -> Vec<String> {
 }
 
 fn told(operator: &Operator, arch: &Arch, score: Score) -> Vec<String> {
-    let options = Options { score, ..Options::default() };
+    let options = Options { score, most: MOST, ..Options::default() };
     let (policy, found) = match construct(operator, arch, &options) {
         Ok(found) => found,
         Err(why) => {

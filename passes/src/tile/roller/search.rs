@@ -28,6 +28,8 @@ pub struct Search<'a> {
     pub borders: Vec<Tiles>,
     epsilon: f64,
     seen: FxHashMap<Tiles, bool>,
+    /// Tiles of the rounds before.
+    before: usize,
 }
 
 impl<'a> Search<'a> {
@@ -47,12 +49,19 @@ impl<'a> Search<'a> {
             borders: Vec::new(),
             epsilon: 0.0,
             seen: FxHashMap::default(),
+            before: 0,
         }
+    }
+
+    /// Tiles that were looked at.
+    pub fn looked(&self) -> usize {
+        self.before + self.seen.len()
     }
 
     /// Begins afresh with another ε.
     pub fn round(&mut self, epsilon: f64) {
         self.epsilon = epsilon;
+        self.before = self.looked();
         self.seen.clear();
         self.found.clear();
         // The plain policy of version 1 keeps the borders of the rounds before.
@@ -86,13 +95,12 @@ impl<'a> Search<'a> {
         threads.is_multiple_of(align::threads(self.arch, self.policy))
     }
 
-    /// Every other rule, where tiles are ours.
+    /// Every other rule but the third, which is kept by the padding that a tile gets, where tiles are
+    /// ours.
     fn keeps_rules(&self, tiles: &Tiles) -> bool {
-        let padding = || banks::paddings(self.operator, self.arch, self.options, tiles);
         let (operator, arch, epsilon) = (self.operator, self.arch, self.epsilon);
         self.options.variant == Variant::Published
-            || align::check(operator, arch, self.policy, tiles, epsilon, Some(&padding()))
-                .is_empty()
+            || align::check(operator, arch, self.policy, tiles, epsilon, None).is_empty()
     }
 
     /// Returns whether to enlarge a register tile further, or to keep a block tile.
@@ -145,7 +153,7 @@ impl Growth for Search<'_> {
     }
 
     fn is_full(&self) -> bool {
-        self.found.len() >= self.options.keep
+        self.found.len() >= self.options.keep || self.looked() >= self.options.most
     }
 
     fn visit(&mut self, now: &Tiles) {
