@@ -3,7 +3,6 @@
 //! Every test runs on a machine of 512-bit registers and one of 256 bits, where
 //! the processor under the test can.
 
-mod carried;
 mod copies;
 mod machine;
 mod measurements;

@@ -2,6 +2,7 @@
 //! there are, and why there are none.
 
 mod bodies;
+mod carried;
 mod machines;
 mod mappings;
 mod operators;
