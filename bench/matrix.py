@@ -1,9 +1,10 @@
 """Which part of a model's operations is by matrix instructions on each GPU, and why the rest is not.
 
 Every model is compiled for every machine by `weft explain`; a kernel counts where one of its computes is by an
-instruction that has axes of its own. Nothing is run.
+instruction that sums along an axis of its own. Nothing is run.
 
-    python bench/matrix.py --models DIR --only '^(bert_l1|resnet50)$' --half --out bench/results/gpu/matrix.json
+    python bench/models/generate.py --suite models --scale full --only '^(bert|mobilenet_v2|nafnet)$' -o DIR
+    python bench/matrix.py --models DIR --half --out bench/results/gpu/matrix.json
 
 DIR holds `NAME.onnx`. With `--half` models become f16 first, weights and all, for most matrix instructions take no f32.
 """
@@ -46,8 +47,8 @@ def in_half(source, target):
     onnx.save(model, target)
 
 
-def matrix_instructions(weft, chip):
-    """The instructions of a machine that are a product of matrices by their own meaning."""
+def matrix_instructions(chip):
+    """The instructions of a machine whose meaning has an axis that it sums along."""
     text = pathlib.Path(__file__).parents[1].joinpath("devices", f"{chip}.mlir").read_text()
     named = re.split(r"(?m)^  device\.instruction @", text)[1:]
     return {re.match(r"\w+", own)[0] for own in named if re.search(r"iterator_types = \[[^\]]*reduction", own)}
@@ -74,7 +75,7 @@ def explained(weft, chip, model):
 
 
 def row(weft, chip, name, model):
-    report, instructions = explained(weft, chip, model), matrix_instructions(weft, chip)
+    report, instructions = explained(weft, chip, model), matrix_instructions(chip)
     whole = sum(kernel["operations"] for kernel in report["kernels"])
     by_matrix, left = 0, {}
     for kernel in report["kernels"]:
@@ -116,7 +117,8 @@ def main():
                 rows.append(row(args.weft, chip, model.stem, half if args.half else model))
                 own = rows[-1]
                 print(f"{own['model']:16} {chip:8} {own['by_matrix_instructions']:.4f} of {own['operations'] / 1e9:.2f} G", flush=True)
-    command = f"python bench/matrix.py --models DIR --only '{args.only}'{' --half' if args.half else ''} --out {args.out}"
+    chosen = (f" --only '{args.only}'" if args.only else "") + (" --half" if args.half else "")
+    command = f"python bench/matrix.py --models DIR{chosen} --out {args.out}"
     text = json.dumps({"command": command, "rows": rows}, indent=1)
     part = args.out.with_suffix(".part")
     part.write_text(text + "\n")

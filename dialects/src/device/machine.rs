@@ -66,7 +66,8 @@ impl<'c> Machine<'c> {
     }
 
     /// Kernels with its text, for a context of another thread: without the instructions that they do not
-    /// name, for all that stand there are verified again, and without engines that have no others.
+    /// name, for all that stand there are verified again, and without engines that have no others. An
+    /// instruction stays, too, whose name is how one begins that they name.
     pub fn carry(self, kernels: &str) -> String {
         let named = |op: &Op<'c>| kernels.contains(&format!("@{}", op.symbol()));
         let facts = self.op.first_block(0).into_iter().flat_map(|block| block.ops());

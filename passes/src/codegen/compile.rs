@@ -50,7 +50,7 @@ pub fn compile_kernels(
     jobs: usize,
 ) -> Result<Vec<Object>, CodegenError> {
     let _compiling = ir::link::compiling();
-    let objects = each_kernel(module, machine, jobs, |native| {
+    let objects = each_kernel(module, machine, jobs, &[], |native| {
         Ok(Object { symbol: native.kernel.to_owned(), bytes: native.emit(FileType::Object)? })
     })?;
     if objects.is_empty() { Ok(vec![no_kernels(machine)?]) } else { Ok(objects) }
@@ -77,9 +77,9 @@ pub fn print_kernels(
     text: Text,
 ) -> Result<Vec<String>, CodegenError> {
     let _compiling = ir::link::compiling();
-    each_kernel(module, machine, jobs, |native| match text {
+    each_kernel(module, machine, jobs, &[], |native| match text {
         Text::Llvm => Ok(native.module.print_to_string().to_string()),
-        Text::Asm => Ok(String::from_utf8_lossy(&native.emit(FileType::Assembly)?).into_owned()),
+        Text::Asm => native.assembly(),
     })
 }
 
@@ -108,10 +108,9 @@ pub fn whole_text(
     let head: String = launches.chain(forms.iter().map(Form::head)).collect();
     let text = match isa {
         // Modules of PTX have nothing in common but their heads.
-        gpu::Isa::Ptx => gpu::joined(&each_entry(module, machine, jobs, forms, |native| {
-            let text = native.emit(FileType::Assembly)?;
-            Ok(String::from_utf8_lossy(&text).into_owned())
-        })?),
+        gpu::Isa::Ptx => {
+            gpu::joined(&each_kernel(module, machine, jobs, forms, |native| native.assembly())?)?
+        }
         gpu::Isa::Amdgcn => gpu::text(&bitcode(module, machine, jobs, forms)?, &target)?,
     };
     Ok(head + &text)
@@ -148,13 +147,13 @@ fn bitcode(
     jobs: usize,
     forms: &[Form],
 ) -> Result<Vec<Vec<u8>>, CodegenError> {
-    each_entry(module, machine, jobs, forms, |native| {
+    each_kernel(module, machine, jobs, forms, |native| {
         Ok(native.module.write_bitcode_to_memory().as_slice().to_vec())
     })
 }
 
 /// `finish` of each kernel, then of each launch that is one.
-fn each_entry<T: Send>(
+fn each_kernel<T: Send>(
     module: Op<'_>,
     machine: Machine<'_>,
     jobs: usize,
@@ -175,6 +174,10 @@ struct Native<'a, 'l> {
 }
 
 impl Native<'_, '_> {
+    fn assembly(&self) -> Result<String, CodegenError> {
+        Ok(String::from_utf8_lossy(&self.emit(FileType::Assembly)?).into_owned())
+    }
+
     fn emit(&self, kind: FileType) -> Result<Vec<u8>, CodegenError> {
         self.backend
             .emit(&self.module, self.kernel, kind)
@@ -190,17 +193,6 @@ struct Job {
     scratch: Scratch,
     /// The entry, if the text is that of all kernels that it calls.
     form: Option<Form>,
-}
-
-fn each_kernel<T: Send>(
-    module: Op<'_>,
-    machine: Machine<'_>,
-    jobs: usize,
-    finish: impl Fn(&Native<'_, '_>) -> Result<T, CodegenError> + Sync,
-) -> Result<Vec<T>, CodegenError> {
-    let target = Target::of(machine)?;
-    let work = jobs_of(module, machine, &target);
-    each(&work, &target, machine.listener(), jobs, finish)
 }
 
 /// `finish` of each kernel, in their order. The longest are begun first, so that none of them is

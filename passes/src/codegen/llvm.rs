@@ -20,7 +20,7 @@ pub fn lower_to_llvm_dialect(
     if has_vectors(module) {
         run(context, module, "convert-vector-to-llvm")?;
     }
-    // At the end descriptors of memrefs fold away.
+    // At the end descriptors of memrefs fold away; LLVM merges blocks.
     run(context, module, "reconcile-unrealized-casts,canonicalize{region-simplify=disabled}")
 }
 
@@ -50,6 +50,7 @@ fn conversion(half: bool) -> String {
         // Narrow floats have conversions only; sums and products go through f32.
         &emulate,
         "arith-expand",
+        // What conversions have done is never undone: they need not remember how.
         "convert-scf-to-cf{allow-pattern-rollback=false}",
         "convert-func-to-llvm{use-bare-ptr-memref-call-conv=true}",
         // All other dialects in one conversion.

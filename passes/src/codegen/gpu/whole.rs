@@ -16,14 +16,18 @@ use super::super::target::Target;
 const HEAD_END: &str = ".address_size 64\n";
 
 /// Texts of PTX for one target as one text.
-pub fn joined(texts: &[String]) -> String {
+///
+/// # Errors
+/// A text without the head that LLVM writes.
+pub fn joined(texts: &[String]) -> Result<String, CodegenError> {
     let (mut head, mut bodies) = ("", String::new());
     for text in texts {
-        let (own, body) = text.split_once(HEAD_END).unwrap_or_default();
+        let headless = || failed(format!("PTX whose head does not end in {HEAD_END:?}"));
+        let (own, body) = text.split_once(HEAD_END).ok_or_else(headless)?;
         head = own;
         bodies.push_str(body);
     }
-    format!("{head}{HEAD_END}{bodies}")
+    Ok(format!("{head}{HEAD_END}{bodies}"))
 }
 
 /// The assembly of kernels, each optimised bitcode.

@@ -127,6 +127,7 @@ impl<'c> Block<'c> {
         if !suits {
             return Vec::new();
         }
+        // An operand is bound to one of its own type.
         let elems: Vec<_> = nest.body.args().into_iter().map(Val::ty).collect();
         let mut takers = Takers::of(machine);
         let instructions = machine.instructions().into_iter().filter(|instruction| {

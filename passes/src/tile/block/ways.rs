@@ -76,11 +76,12 @@ impl<'c> Takers<'c> {
     /// be what another product leaves in registers (`pair.rs`).
     pub fn take(&mut self, instruction: &Instruction<'c>) -> bool {
         let Some(&registers) = instruction.operands().last() else { return false };
-        if !self.ways.iter().any(|(own, _)| *own == registers) {
+        let known = self.ways.iter().position(|(own, _)| *own == registers);
+        let place = known.unwrap_or(self.ways.len());
+        if known.is_none() {
             self.ways.push((registers, Ways::of(self.machine, registers)));
         }
-        let known = self.ways.iter().find(|(own, _)| *own == registers);
-        let Some((_, Some(ways))) = known else { return false };
+        let Some(ways) = &self.ways[place].1 else { return false };
         let held = instruction.operands().iter().all(|memory| *memory == registers)
             && instruction.engine().is_none()
             && instruction.fragments().iter().all(Option::is_some);

@@ -138,7 +138,7 @@ pub fn of(operator: &Operator, arch: &Arch, options: &Options, policy: Policy) -
     Refusal::Waste { of, enough: enough(operator, arch, options, policy, of), extents }
 }
 
-/// An extent of the last spatial axis with which the operator has a tile, where it has none
+/// An extent of the last spatial axis with which the operator has a tile, where none is found
 /// with one less.
 fn enough(
     operator: &Operator,

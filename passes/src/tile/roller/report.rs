@@ -8,7 +8,8 @@ use crate::nest::Nest;
 /// Number of candidates that a report lists.
 const TOLD: usize = 3;
 
-/// Tiles that are looked at for a report: operators that have tiles have them among a few hundred.
+/// Tiles that are looked at for a report. Where none is aligned, all that fit would be, once for each step of
+/// the ladder.
 const MOST: usize = 10_000;
 
 /// One line for each of the best candidates of a nest, or one that says why there is none.
