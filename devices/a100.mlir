@@ -30,6 +30,36 @@ device.machine @a100 arch("sm_80") features(["ptx80"]) {
   device.move @unstage from @smem to @global issue_cycles(2.000000e+00) latency_cycles(470) strided
   device.move @smem_load from @smem to @reg issue_cycles(1.000000e+00) latency_cycles(23) strided
   device.move @smem_store from @reg to @smem issue_cycles(1.000000e+00) latency_cycles(23) strided
+  // PTX ISA, "ldmatrix": matrices of 8 rows of 16 bytes; thread 8 i + r gives the address of row r of
+  // matrix i and gets the same number of bytes of each. Turned, elements of 16 bits change row and place.
+  device.move @matrix_load from @smem to @reg issue_cycles(1.000000e+00) latency_cycles(23) strided
+    gathers(affine_map<(l, s) -> (8 * (s floordiv 2) + l floordiv 4, 2 * (l mod 4) + s mod 2)>)
+  lowering {
+  ^bb0(%at: !llvm.ptr<3>):
+    %r = nvvm.ldmatrix %at {num = 4 : i32, layout = #nvvm.mma_layout<row>, shape = #nvvm.ld_st_matrix_shape<m = 8, n = 8>, eltType = #nvvm.ld_st_matrix_elt_type<b16>}
+      : (!llvm.ptr<3>) -> !llvm.struct<(i32, i32, i32, i32)>
+    %d0 = llvm.extractvalue %r[0] : !llvm.struct<(i32, i32, i32, i32)>
+    %d1 = llvm.extractvalue %r[1] : !llvm.struct<(i32, i32, i32, i32)>
+    %d2 = llvm.extractvalue %r[2] : !llvm.struct<(i32, i32, i32, i32)>
+    %d3 = llvm.extractvalue %r[3] : !llvm.struct<(i32, i32, i32, i32)>
+    %w = vector.from_elements %d0, %d1, %d2, %d3 : vector<4xi32>
+    %d = vector.bitcast %w : vector<4xi32> to vector<8xi16>
+    device.yield %d : vector<8xi16>
+  }
+  device.move @matrix_load_turned from @smem to @reg issue_cycles(1.000000e+00) latency_cycles(23) strided
+    gathers(affine_map<(l, s) -> (8 * (s floordiv 2) + 2 * (l mod 4) + s mod 2, l floordiv 4)>)
+  lowering {
+  ^bb0(%at: !llvm.ptr<3>):
+    %r = nvvm.ldmatrix %at {num = 4 : i32, layout = #nvvm.mma_layout<col>, shape = #nvvm.ld_st_matrix_shape<m = 8, n = 8>, eltType = #nvvm.ld_st_matrix_elt_type<b16>}
+      : (!llvm.ptr<3>) -> !llvm.struct<(i32, i32, i32, i32)>
+    %d0 = llvm.extractvalue %r[0] : !llvm.struct<(i32, i32, i32, i32)>
+    %d1 = llvm.extractvalue %r[1] : !llvm.struct<(i32, i32, i32, i32)>
+    %d2 = llvm.extractvalue %r[2] : !llvm.struct<(i32, i32, i32, i32)>
+    %d3 = llvm.extractvalue %r[3] : !llvm.struct<(i32, i32, i32, i32)>
+    %w = vector.from_elements %d0, %d1, %d2, %d3 : vector<4xi32>
+    %d = vector.bitcast %w : vector<4xi32> to vector<8xi16>
+    device.yield %d : vector<8xi16>
+  }
   // Registers of the same thread under other names: what one instruction left is what another takes.
   device.move @relabel from @reg to @reg strided
 

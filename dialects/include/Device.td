@@ -224,7 +224,7 @@ def Device_EngineOp : Device_Op<"engine", [Symbol, HasParent<"MachineOp">]> {
   let assemblyFormat = "$sym_name `on` $unit `queue` `(` $queue `)` attr-dict";
 }
 
-def Device_MoveOp : Device_Op<"move", [Symbol, HasParent<"MachineOp">]> {
+def Device_MoveOp : Device_Op<"move", [Symbol, IsolatedFromAbove, HasParent<"MachineOp">]> {
   let summary = "A way from one memory to another";
   let description = [{
     ```mlir
@@ -242,10 +242,28 @@ def Device_MoveOp : Device_Op<"move", [Symbol, HasParent<"MachineOp">]> {
     `{sizes}`, `{from_strides}`, `{to_strides}`, `{type}` of the elements and, for a
     fill, `{value}`. Addresses and strides are in bytes. Clauses behind the memories stand in any order.
 
+    A move to registers of lanes may be one for which each lane gives the address of a *piece*,
+    elements side by side, and gets elements of pieces whose addresses others gave. `gathers` maps
+    lane and slot to the lane that gave the address and the place in its piece; the lowering takes
+    the pointer to one lane's piece and yields its slots.
+
+    ```mlir
+    device.move @rows from @smem to @reg issue_cycles(1.0) latency_cycles(23)
+      gathers(affine_map<(l, s) -> (8 * (s floordiv 2) + l floordiv 4, 2 * (l mod 4) + s mod 2)>)
+    lowering {
+    ^bb0(%at: !llvm.ptr<3>):
+      ...
+      device.yield %d : vector<8xi16>
+    }
+    ```
+
     - C1: both memories belong to the machine.
     - C2: cycles, bandwidth and least bytes are above zero.
     - C3: the engine belongs to the machine.
     - C4: every name in braces of an encoding is one of those above.
+    - C5: what gathers goes to a register file of lanes, is done by no engine, and has a lowering, from a pointer to
+      one vector; no other move has one. Its map gives every lane and slot a lane, and a place in a piece
+      that is a power of two of elements.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$source,
                        FlatSymbolRefAttr:$target, OptionalAttr<FlatSymbolRefAttr>:$engine,
@@ -254,7 +272,8 @@ def Device_MoveOp : Device_Op<"move", [Symbol, HasParent<"MachineOp">]> {
                        OptionalAttr<I64Attr>:$latency_cycles,
                        OptionalAttr<I64Attr>:$least_bytes, UnitAttr:$strided,
                        UnitAttr:$fills, UnitAttr:$streams,
-                       OptionalAttr<StrAttr>:$encoding);
+                       OptionalAttr<StrAttr>:$encoding, OptionalAttr<AffineMapAttr>:$gathers);
+  let regions = (region MaxSizedRegion<1>:$lowering);
   let assemblyFormat = [{
     $sym_name `from` $source `to` $target
     oilist(`engine` `(` $engine `)`
@@ -265,8 +284,9 @@ def Device_MoveOp : Device_Op<"move", [Symbol, HasParent<"MachineOp">]> {
           | `strided` $strided
           | `fills` $fills
           | `streams` $streams
-          | `encoding` `(` $encoding `)`)
-    attr-dict
+          | `encoding` `(` $encoding `)`
+          | `gathers` `(` $gathers `)`)
+    attr-dict-with-keyword (`lowering` $lowering^)?
   }];
 }
 

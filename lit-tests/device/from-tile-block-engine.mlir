@@ -12,7 +12,7 @@
 // CHECK-COUNT-4: device.transfer @stage_ahead {{.+}} -> !device.token
 //       CHECK:   device.wait
 //  CHECK-NEXT:   device.barrier "core"
-//       CHECK:   device.transfer @smem_load %[[A]][
+//       CHECK:   device.transfer @matrix_load %[[A]][
 //       CHECK:   scf.for {{.+}} iter_args(%[[FIRST:.+]] = %{{.+}}, %[[SECOND:.+]] = %{{.+}})
 // CHECK-COUNT-2:   device.transfer @stage_ahead
 //       CHECK:     device.wait %[[FIRST]], %[[SECOND]]

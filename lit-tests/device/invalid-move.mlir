@@ -56,3 +56,80 @@ device.machine @m arch("m") features([]) {
   device.unit @core count(1)
   device.move @in from @dram to @spad encoding("in {source}")
 }
+
+// -----
+
+// move_c5: what does not gather has no lowering.
+// CHECK: device.move has a lowering and gathers nothing
+device.machine @m arch("m") features([]) {
+  device.memory @dram scope("device") capacity_bytes(1024)
+  device.memory @reg scope("warp") capacity_bytes(512) register_bytes(16) lanes(4)
+  device.unit @core count(1)
+  device.move @in from @dram to @reg
+  lowering {
+  ^bb0(%at: !llvm.ptr):
+    %d = llvm.load %at : !llvm.ptr -> vector<2xi16>
+    device.yield %d : vector<2xi16>
+  }
+}
+
+// -----
+
+// move_c5: what gathers is no engine's, and goes to lanes.
+// CHECK: device.move gathers, and is done by @dma
+// CHECK: device.move gathers to @spad, which has no lanes
+device.machine @m arch("m") features([]) {
+  device.memory @dram scope("device") capacity_bytes(1024)
+  device.memory @spad scope("core") capacity_bytes(64)
+  device.unit @core count(1)
+  device.engine @dma on @core queue(8)
+  device.move @in from @dram to @spad engine(@dma) gathers(affine_map<(l, s) -> (l, s)>)
+  lowering {
+  ^bb0(%at: !llvm.ptr):
+    %d = llvm.load %at : !llvm.ptr -> vector<2xi16>
+    device.yield %d : vector<2xi16>
+  }
+}
+
+// -----
+
+// move_c5: it has a lowering from a pointer to one vector.
+// CHECK: device.move gathers, and has no lowering from a pointer to one vector
+device.machine @m arch("m") features([]) {
+  device.memory @dram scope("device") capacity_bytes(1024)
+  device.memory @reg scope("warp") capacity_bytes(512) register_bytes(16) lanes(4)
+  device.unit @core count(1)
+  device.move @in from @dram to @reg gathers(affine_map<(l, s) -> (l, s)>)
+}
+
+// -----
+
+// move_c5: the map stays inside of the lanes.
+// CHECK: the map of what device.move gathers gives lane 0, slot 0 place 0 of lane 4's, of 4 lanes
+device.machine @m arch("m") features([]) {
+  device.memory @dram scope("device") capacity_bytes(1024)
+  device.memory @reg scope("warp") capacity_bytes(512) register_bytes(16) lanes(4)
+  device.unit @core count(1)
+  device.move @in from @dram to @reg gathers(affine_map<(l, s) -> (l + 4, s)>)
+  lowering {
+  ^bb0(%at: !llvm.ptr):
+    %d = llvm.load %at : !llvm.ptr -> vector<2xi16>
+    device.yield %d : vector<2xi16>
+  }
+}
+
+// -----
+
+// move_c5: pieces are a power of two.
+// CHECK: the map of what device.move gathers takes pieces of 3 elements, not a power of two
+device.machine @m arch("m") features([]) {
+  device.memory @dram scope("device") capacity_bytes(1024)
+  device.memory @reg scope("warp") capacity_bytes(512) register_bytes(16) lanes(4)
+  device.unit @core count(1)
+  device.move @in from @dram to @reg gathers(affine_map<(l, s) -> (l, s + 1)>)
+  lowering {
+  ^bb0(%at: !llvm.ptr):
+    %d = llvm.load %at : !llvm.ptr -> vector<2xi16>
+    device.yield %d : vector<2xi16>
+  }
+}

@@ -194,11 +194,11 @@ impl<'c> Machine<'c> {
         self.fact("device.move", name).and_then(Move::read)
     }
 
-    /// The first move from the memory `from` to the memory `to`.
+    /// The first move from the memory `from` to the memory `to` of which each lane does its part alone.
     pub fn move_between(self, from: &str, to: &str) -> Option<Move<'c>> {
         self.facts("device.move")
             .filter_map(Move::read)
-            .find(|way| way.source() == from && way.target() == to)
+            .find(|way| way.source() == from && way.target() == to && way.gathers().is_none())
     }
 
     /// The first move from the memory `from` to the memory `to` that goes past the caches.

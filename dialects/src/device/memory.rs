@@ -1,8 +1,9 @@
 //! Memories, and the ways between them.
 
-use super::Scope;
+use super::used::LOWERING;
 use super::view::{number, symbol, text, view};
-use crate::ir::{Type, ty};
+use super::{Gathering, Machine, Scope};
+use crate::ir::{Attribute, Block, Type, ty};
 
 view! {
     /// A memory, a cache or a register file.
@@ -126,6 +127,23 @@ view! {
         streams: bool = op.attr("streams").is_some();
         /// The assembly of one transfer.
         encoding: Option<&'c str> = text(op, "encoding");
+        /// The map from lane and slot to the lane that gave an address and the place in its piece.
+        gathers: Option<Attribute<'c>> = op.attr("gathers");
     }
     lists {}
+}
+
+impl<'c> Move<'c> {
+    /// Returns the lower-level IR of one that gathers: from a lane's pointer to its slots.
+    pub fn lowering(&self) -> Option<Block<'c>> {
+        self.used.mark(LOWERING);
+        self.op.first_block(0)
+    }
+
+    /// What lanes get of the pieces of others; `None` for a move of which each lane does its part alone.
+    pub fn gathering(&self, machine: Machine<'c>) -> Option<Gathering> {
+        self.gathers()?;
+        let lanes = machine.memory(self.target())?.lanes()?;
+        Gathering::read(self, lanes, self.lowering()?.terminator()?.operands().first()?.ty()).ok()
+    }
 }

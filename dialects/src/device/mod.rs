@@ -5,6 +5,7 @@
 //! was written, and are made again after the IR changed. [`build`] makes the operations.
 
 pub mod build;
+mod gathering;
 mod instruction;
 mod machine;
 mod memory;
@@ -16,6 +17,7 @@ mod used;
 pub(crate) mod verify;
 mod view;
 
+pub use gathering::Gathering;
 pub use instruction::{Instruction, Layout};
 pub use machine::Machine;
 pub use memory::{ARENA_ALIGN, Memory, Move};

@@ -219,7 +219,11 @@ impl Fact {
                 let op = own.find(|op| op.symbol() == self.name)?;
                 match field {
                     "meaning" => op.first_block(0).map(|_| op.region(0).form_text()),
-                    "lowering" => op.first_block(1).map(|_| op.region(1).form_text()),
+                    "lowering" => {
+                        // Behind the meaning, where there is one.
+                        let place = usize::from(op.is("device.instruction"));
+                        op.first_block(place).map(|_| op.region(place).form_text())
+                    }
                     "everything" => Some(op.form_text()),
                     _ => op.attr(field).map(|value| value.to_string()),
                 }

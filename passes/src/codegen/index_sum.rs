@@ -47,6 +47,15 @@ impl<'c> IndexSum<'c> {
         [Self { terms, constant }, Self { terms: multiples, constant: self.constant - constant }]
     }
 
+    /// Its terms one by one, those that are known outermost first, and the constant last.
+    pub fn outermost_first(self, depth: impl Fn(Val<'c>) -> usize) -> Vec<Self> {
+        let mut terms = self.terms;
+        terms.sort_by_key(|(value, _)| depth(*value));
+        let alone = |term| Self { terms: vec![term], constant: 0 };
+        let constant = Self::from(self.constant);
+        terms.into_iter().map(alone).chain((!constant.is_zero()).then_some(constant)).collect()
+    }
+
     /// Returns whether it is 0.
     pub fn is_zero(&self) -> bool {
         self.terms.is_empty() && self.constant == 0

@@ -14,6 +14,7 @@ mod explain;
 mod far;
 pub mod fill_borders;
 pub mod fuse_elementwise;
+pub mod gather;
 pub mod group_tiles;
 mod groups;
 pub mod instances;

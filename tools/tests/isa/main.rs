@@ -3,6 +3,7 @@
 
 mod bodies;
 mod carried;
+mod gathered;
 mod machines;
 mod mappings;
 mod operators;

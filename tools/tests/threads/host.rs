@@ -274,6 +274,14 @@ fn for_host(text: &str) -> String {
                 declared.push(declaration);
             }
         }
+        if let Some(gathered) = gathered(&line, site) {
+            let declaration =
+                "func.func private @weft_ldmatrix(!llvm.ptr, i32) -> !llvm.ptr".to_owned();
+            if !declared.contains(&declaration) {
+                declared.push(declaration);
+            }
+            line = gathered;
+        }
         if let Some(settled) = warpgroups::settle(&line, site) {
             let declaration = "func.func private @weft_settle(index, index)".to_owned();
             if !declared.contains(&declaration) {
@@ -305,20 +313,31 @@ fn pause(line: &str) -> Option<String> {
     looks.then(|| "func.call @weft_pause() : () -> ()\n".to_owned())
 }
 
+/// A load of matrices as a call of the host's, which gives the place of what this thread gets.
+fn gathered(line: &str, site: usize) -> Option<String> {
+    let (result, load) = line.split_once(" = nvvm.ldmatrix ")?;
+    let (at, how) = load.split_once(' ')?;
+    let turned = i32::from(how.contains("mma_layout<col>"));
+    let ty = how.rsplit_once(" -> ")?.1;
+    assert!(how.contains("num = 4") && how.contains("<m = 8, n = 8>"), "{line}");
+    Some(format!(
+        "%gather_turned_{site} = arith.constant {turned} : i32
+%gather_{site} = func.call @weft_ldmatrix({at}, %gather_turned_{site}) : (!llvm.ptr, i32) -> !llvm.ptr
+{result} = llvm.load %gather_{site} : !llvm.ptr -> {ty}"
+    ))
+}
+
 /// What reports the address of an access to shared memory, to stand before it.
 fn touch(line: &str, site: usize) -> Option<String> {
+    if let Some((_, load)) = line.split_once(" = nvvm.ldmatrix ") {
+        let at = load.split_once(' ')?.0;
+        return Some(reported("read", at, 16, site));
+    }
     if let Some((_, copy)) = line.split_once("\"llvm.nvvm.cp.async.c") {
         let (name, operands) = copy.split_once("\"(")?;
         let width: u64 = name.split('.').filter_map(|part| part.parse::<u64>().ok()).next()?;
         let to = operands.split(',').next()?;
-        return Some(format!(
-            "%touch_long_{site} = llvm.ptrtoint {to} : !llvm.ptr to i64
-%touch_at_{site} = arith.index_cast %touch_long_{site} : i64 to index
-%touch_site_{site} = arith.constant {site} : index
-%touch_width_{site} = arith.constant {width} : index
-func.call @weft_touch(%touch_site_{site}, %touch_at_{site}, %touch_width_{site}) : (index, index, index) -> ()
-"
-        ));
+        return Some(reported("touch", to, width, site));
     }
     let accesses = ["memref.load ", "memref.store ", "vector.load ", "vector.store "];
     let name = accesses.iter().find(|name| line.contains(**name))?;
@@ -344,6 +363,18 @@ func.call @weft_touch(%touch_site_{site}, %touch_at_{site}, %touch_width_{site})
 func.call @{seen}(%touch_site_{site}, %touch_at_{site}, %touch_width_{site}) : (index, index, index) -> ()
 "
     ))
+}
+
+/// What reports that so many bytes behind a pointer are read, or touched.
+fn reported(how: &str, pointer: &str, width: u64, site: usize) -> String {
+    format!(
+        "%touch_long_{site} = llvm.ptrtoint {pointer} : !llvm.ptr to i64
+%touch_at_{site} = arith.index_cast %touch_long_{site} : i64 to index
+%touch_site_{site} = arith.constant {site} : index
+%touch_width_{site} = arith.constant {width} : index
+func.call @weft_{how}(%touch_site_{site}, %touch_at_{site}, %touch_width_{site}) : (index, index, index) -> ()
+"
+    )
 }
 
 /// `(i32, i32) -> i32` as a declaration has it; nothing comes back of `()`.

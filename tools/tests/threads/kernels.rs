@@ -28,8 +28,11 @@ const ALL: [(&str, &str); 5] = [GEMM, ELEMENTWISE, ROWS, COLUMNS, CONVOLUTION];
 
 /// The host runs one kernel: a sum stays whole.
 pub fn whole() -> Vec<(String, String, String)> {
-    let options =
-        [["tile-split-reductions", "split", "false"], ["tile-fuse-elementwise", "fuse", "always"]];
+    let options = [
+        ["tile-split-reductions", "split", "false"],
+        ["tile-construct-rtiles", "offer", "best"],
+        ["tile-fuse-elementwise", "fuse", "always"],
+    ];
     options.map(|option| option.map(str::to_owned).into()).to_vec()
 }
 
@@ -50,7 +53,8 @@ pub fn product_alone<'c>(
     elem: &str,
 ) -> Unit<'c> {
     let mut options = whole();
-    options.push(["tile-fuse-elementwise", "fuse", "false"].map(str::to_owned).into());
+    let alone = [["tile-fuse-elementwise", "fuse", "false"], ["tile-peel", "ends", "none"]];
+    options.extend(alone.map(|option| option.map(str::to_owned).into()));
     unit_with(context, machine, what, elem, options).0
 }
 

@@ -184,6 +184,17 @@ const SWIZZLES: Kind = ("swizzle otherwise", |text| {
     })
 });
 
+/// Moves by which lanes gather pieces of others: rows for columns.
+const TURNS: Kind = ("gather the other way", |text| {
+    edited(text, |line| {
+        let plain =
+            line.contains("@matrix_load ").then_some(("@matrix_load ", "@matrix_load_turned "));
+        let turned = || ("@matrix_load_turned ", "@matrix_load ");
+        let other = plain.or_else(|| line.contains("@matrix_load_turned ").then(turned));
+        other.map(|(from, to)| line.replace(from, to)).into_iter().collect()
+    })
+});
+
 /// A line whose first size of several is half as many.
 fn halved(line: &str, word: &str) -> Option<String> {
     let moves = line.contains("device.transfer ");
@@ -248,7 +259,7 @@ fn copies_of_an_engine_with_one_thing_wrong_are_told_from_right_ones() {
         &AMPERE.with_shape("m=70,n=72,k=104"),
         "schedule <ahead = @stage_ahead, stages = 3>",
     );
-    engine.programs(&[WAITS, TOKENS, BARRIERS, MOVES, SIZES, ROOMS, FEWER]);
+    engine.programs(&[WAITS, TOKENS, BARRIERS, MOVES, SIZES, ROOMS, FEWER, TURNS]);
     engine.codes(&["barrier.cta.sync", "cp.async.wait.group"]);
 }
 

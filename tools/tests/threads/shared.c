@@ -78,6 +78,26 @@ static void is_written(const void *at, int bytes) {
 
 static int is_shown(const struct seen *own) { return own->number <= shown[own->wrote.thread]; }
 
+// The maker's load of matrices: thread 8 m + r gives the address of row r of matrix m, 8 numbers of 16 bits; thread
+// l gets numbers 2 (l % 4) and the next of row l / 4 of each, or of the turned matrix.
+static const uint16_t *rows_of_matrices[THREADS];
+static uint16_t of_matrices[THREADS][4][2];
+void *weft_ldmatrix(const void *row, int32_t turned) {
+  int first = thread_number / LANES * LANES, lane = thread_number - first;
+  if ((uintptr_t)row % 16)
+    fail("a row of a matrix that is not aligned");
+  rows_of_matrices[thread_number] = row;
+  wait_warp();
+  for (int matrix = 0; matrix < 4; ++matrix)
+    for (int n = 0; n < 2; ++n) {
+      int along = lane / 4, place = 2 * (lane % 4) + n;
+      const uint16_t **rows = rows_of_matrices + first + 8 * matrix;
+      of_matrices[thread_number][matrix][n] = turned ? rows[place][along] : rows[along][place];
+    }
+  wait_warp();
+  return of_matrices[thread_number];
+}
+
 // Copies that a thread begins and waits for by groups: each moves when it is waited for, in every
 // second block at once. So what is read too early is not there yet in one of two blocks, and what is
 // overwritten too early is gone in the other.

@@ -1,8 +1,8 @@
 //! Constraints of the machine half.
 
-use super::super::{Machine, Scope};
-use super::{check_cycles, check_encoding, check_engine, check_scope};
-use crate::ir::{Block, Diagnostics, Op, attr, ty};
+use super::super::{Gathering, Machine, Move, Scope};
+use super::{check_cycles, check_encoding, check_engine, check_scope, types};
+use crate::ir::{Block, Diagnostics, Op, Type, attr, ty};
 use crate::verify::{check_fact, check_memory, check_positive, int, symbol, text};
 
 /// C1. There is a memory of scope `device` that is no cache.
@@ -325,6 +325,47 @@ pub(super) fn move_c3(op: Op<'_>, diag: &mut Diagnostics) {
 pub(super) fn move_c4(op: Op<'_>, diag: &mut Diagnostics) {
     const NAMES: [&str; 7] = ["from", "to", "sizes", "from_strides", "to_strides", "value", "type"];
     check_encoding(op, &|name| NAMES.contains(&name), &NAMES.join(", "), diag);
+}
+
+/// C5. What gathers goes to a register file of lanes, is done by no engine, and has a lowering, from a
+/// pointer to one vector; no other move has one. Its map gives every lane and slot a lane, and a place
+/// in a piece that is a power of two of elements.
+pub(super) fn move_c5(op: Op<'_>, diag: &mut Diagnostics) {
+    let (Some(way), Some(machine)) = (Move::read(op), Machine::of(op)) else { return };
+    let lowering = way.lowering();
+    if way.gathers().is_none() {
+        if lowering.is_some() {
+            diag.error(op, "device.move has a lowering and gathers nothing")
+                .help("say what lanes get, `gathers(affine_map<(lane, slot) -> (...)>)`, or leave the lowering out");
+        }
+        return;
+    }
+    if let Some(engine) = way.engine() {
+        diag.error(op, format!("device.move gathers, and is done by @{engine}"))
+            .help("lanes wait for what they gather: leave the engine out");
+    }
+    let Some(target) = machine.memory(way.target()) else { return };
+    let Some(lanes) = target.lanes().filter(|_| target.is_registers()) else {
+        diag.error(op, format!("device.move gathers to @{}, which has no lanes", target.name))
+            .help("what is gathered goes to registers of lanes");
+        return;
+    };
+    let args = lowering.map(|own| types(&own.args())).unwrap_or_default();
+    let yields = lowering.and_then(Block::terminator).map(|end| types(&end.operands()));
+    let pointer = |ty: &Type<'_>| ty.to_string().starts_with("!llvm.ptr");
+    let (true, Some([slots])) = (args.len() == 1 && args.iter().all(pointer), yields.as_deref())
+    else {
+        diag.error(op, "device.move gathers, and has no lowering from a pointer to one vector")
+            .help(
+                "write `lowering { ^bb0(%at: !llvm.ptr<3>): ... device.yield %d : vector<8xi16> }`",
+            );
+        return;
+    };
+    if let Err(wrong) = Gathering::read(&way, lanes, *slots) {
+        diag.error(op, format!("the map of what device.move gathers {wrong}")).help(
+            "it maps (lane, slot) to a lane and a place in the piece whose address that gives",
+        );
+    }
 }
 
 /// C1. The unit and the memory belong to the machine, and the memory is a register file.

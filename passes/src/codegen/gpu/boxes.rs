@@ -7,6 +7,7 @@
 use weft_dialects::device::{Copy, Fill, Limit, Transfer, View};
 use weft_dialects::ir::{Builder, Diagnostics, Op, Type, Val, attr, ty};
 
+use super::gathered;
 use super::registers::{self, Registers, Sides};
 use super::storage::{Storage, Thread, store};
 use super::together::{self, End};
@@ -139,8 +140,20 @@ fn move_box<'c>(
         (_, Some(from), Storage::Registers { slots, shape, layout }, _) => {
             let registers = Registers { shape, layout, slots: *slots, view: target };
             let sides = Sides { sizes: moved.sizes, steps: moved.to };
-            if let Some(slots) = registers.slots(b, thread, op, sides, diag) {
-                registers::load(b, thread, &registers, &slots, &from, moved);
+            let Some(slots) = registers.slots(b, thread, op, sides, diag) else { return };
+            let way = op.attr("move").and_then(attr::symbol);
+            let way = way.and_then(|name| thread.machine.move_named(name));
+            let own = (&registers, &slots[..]);
+            match way.as_ref().and_then(|way| Some((way, way.gathering(thread.machine)?))) {
+                Some((way, gathering)) => {
+                    if !gathered::load(b, thread, (way, &gathering), own, &from) {
+                        let (piece, bytes) = (gathering.piece, gathering.elem_bytes);
+                        let what = format!("lanes cannot gather this box by @{}", way.name);
+                        diag.error(op, format!("{what} in pieces of {piece} elements of {bytes} bytes"))
+                            .help("load it by a move of which each lane does its part alone, or lay the memory out so that pieces are whole");
+                    }
+                }
+                None => registers::load(b, thread, &registers, &slots, &from, moved),
             }
         }
         (Storage::Registers { slots, shape, layout }, _, _, Some(to)) => {

@@ -5,6 +5,7 @@ use weft_dialects::device::Scope;
 use weft_dialects::ir::{Builder, Type, Val, attr, ty};
 
 use super::super::lower::record;
+use super::pointer::pointer;
 use super::spread::Turns;
 pub use crate::arch::Isa;
 
@@ -224,7 +225,8 @@ impl Isa {
         inside: Option<Val<'c>>,
     ) {
         let int = ty::int(b.context(), 32);
-        let (from, to) = (pointer(b, from, 1), pointer(b, to, 3));
+        let [global, shared] = [1, 3].map(|space| llvm::pointer(b.context(), space));
+        let (from, to) = (pointer(b, from, global), pointer(b, to, shared));
         // What goes past the nearest cache is 16 bytes wide; each thread needs its bytes once.
         let cache = if bytes == 16 { "cg" } else { "ca" };
         let name = format!("llvm.nvvm.cp.async.{cache}.shared.global.{bytes}");
@@ -371,18 +373,6 @@ fn fence(b: &mut Builder<'_>, ordering: i64, scope: &str) {
         ("syncscope", attr::of_string(context, scope)),
     ];
     b.op_with("llvm.fence", &[], &[], &attributes, 0);
-}
-
-/// The pointer to an element of a memref of one dimension, in LLVM's address space of the memref.
-fn pointer<'c>(b: &mut Builder<'c>, [memref, at]: [Val<'c>; 2], space: u32) -> Val<'c> {
-    let context = b.context();
-    let (index, long) = (Type::index(context), ty::int(context, 64));
-    let base = b.op("memref.extract_aligned_pointer_as_index", &[memref], &[index]).result(0);
-    let bytes = ty::elem(memref.ty()).and_then(ty::byte_size).unwrap_or(1);
-    let place = crate::nest::emit_sum(b, &[(base, 1), (at, bytes as i64)], 0);
-    let place = b.op("arith.index_cast", &[place], &[long]).result(0);
-    let pointer = llvm::pointer(context, space);
-    b.op("llvm.inttoptr", &[place], &[pointer]).result(0)
 }
 
 /// A call of an intrinsic that gives an `i32`.

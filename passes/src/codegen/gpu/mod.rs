@@ -14,16 +14,19 @@
 
 mod boxes;
 mod function;
+mod gathered;
 mod invoke;
 mod isa;
 mod lanes;
 mod later;
 mod layout;
+mod pointer;
 pub mod program;
 mod registers;
 mod rows;
 mod shared;
 mod spread;
+mod step_loops;
 mod storage;
 mod together;
 mod tokens;
@@ -174,6 +177,7 @@ fn lower<'c>(
     let rows = stand_in(&mut thread, func);
     let waits = tokens::Waits::take(context, machine, func);
     let turns = spread::turns(machine, func);
+    step_loops::keep(context, func);
     let mut device_ops = Vec::new();
     func.walk(&mut |op| {
         if op.name().starts_with("device.") {

@@ -34,7 +34,7 @@ pub struct Sides<'a> {
 /// One slot that may hold an element of the box.
 pub struct Slot<'c> {
     /// The index of the slot.
-    place: Vec<Val<'c>>,
+    pub place: Vec<Val<'c>>,
     /// Which element of the box it holds.
     point: Vec<Val<'c>>,
     /// The condition that it holds one; `None` if it always does.
@@ -161,16 +161,18 @@ fn runs<'s, 'c>(
     let bytes = ty::elem(end.flat.ty()).and_then(ty::byte_size).unwrap_or(1);
     let kept = end.swizzle.map_or(u64::MAX, |swizzle| 1 << swizzle.keep);
     let most = moved.run.min(thread.widest(bytes)).min(kept).max(1);
-    let offsets: Vec<Option<Vec<i64>>> = slots
-        .iter()
-        .map(|slot| {
-            let sum =
-                |point: &Vec<i64>| point.iter().zip(end.steps).map(|(t, step)| t * step).sum();
-            slot.points.as_ref().map(|points| points.iter().map(sum).collect())
-        })
-        .collect();
-    let runs = banks::runs(&offsets, most).into_iter();
+    let runs = banks::runs(&offsets(slots, end), most).into_iter();
     runs.map(|run| run.into_iter().map(|slot| &slots[slot]).collect()).collect()
+}
+
+/// For each slot how far behind the beginning of a box each lane's element lies; `None` where that is known
+/// of no lane before it runs.
+pub fn offsets<'c>(slots: &[Slot<'c>], end: &End<'_, 'c>) -> Vec<Option<Vec<i64>>> {
+    let of_slot = |slot: &Slot<'c>| {
+        let sum = |point: &Vec<i64>| point.iter().zip(end.steps).map(|(t, step)| t * step).sum();
+        slot.points.as_ref().map(|points| points.iter().map(sum).collect())
+    };
+    slots.iter().map(of_slot).collect()
 }
 
 /// A step along the leading dimensions of registers, which are written out.

@@ -1,7 +1,7 @@
 //! `device.invoke`: the instruction's lowering, between reads and writes of its views.
 
 use weft_dialects::device::{Invoke, Machine, View};
-use weft_dialects::ir::{Builder, Diagnostics, Mapping, Type, Val, ty};
+use weft_dialects::ir::{Block, Builder, Diagnostics, Mapping, Type, Val, ty};
 
 use super::bf16::bits_of;
 use super::{record, view};
@@ -31,27 +31,35 @@ pub fn inline<'c>(
         diag.error(invoke.op, format!("the machine has no instruction @{}", invoke.instruction));
         return;
     };
-    let mut map = Mapping::default();
-    for (arg, view) in lowering.args().into_iter().zip(&invoke.views) {
-        map.set(arg, read(b, view, arg.ty()));
+    let args = lowering.args().into_iter().zip(&invoke.views);
+    let args: Vec<_> = args.map(|(arg, view)| read(b, view, arg.ty())).collect();
+    let results = written(b, lowering, &args);
+    let first = invoke.views.len() - results.len();
+    for (value, view) in results.into_iter().zip(&invoke.views[first..]) {
+        let value = cast(b, value, in_memory(b, value.ty()));
+        write(b, value, view);
     }
+}
+
+/// Puts the operations of a lowering before what `b` builds next; gives what they yield of these arguments.
+pub fn written<'c>(b: &mut Builder<'c>, lowering: Block<'c>, args: &[Val<'c>]) -> Vec<Val<'c>> {
+    let mut map = Mapping::default();
+    for (own, arg) in lowering.args().into_iter().zip(args) {
+        map.set(own, *arg);
+    }
+    let mut results = Vec::new();
     for op in lowering.ops() {
-        if !op.is("device.yield") {
-            let given = op.operands().first().map(|value| map.get(*value));
-            match given.and_then(|value| record::cast(b, op, value)) {
-                Some(value) => map.set(op.result(0), value),
-                None => drop(b.clone_op(op, &mut map)),
-            }
+        if op.is("device.yield") {
+            results.extend(op.operands().into_iter().map(|value| map.get(value)));
             continue;
         }
-        let results = op.operands();
-        let first = invoke.views.len() - results.len();
-        for (result, view) in results.into_iter().zip(&invoke.views[first..]) {
-            let value = map.get(result);
-            let value = cast(b, value, in_memory(b, value.ty()));
-            write(b, value, view);
+        let given = op.operands().first().map(|value| map.get(*value));
+        match given.and_then(|value| record::cast(b, op, value)) {
+            Some(value) => map.set(op.result(0), value),
+            None => drop(b.clone_op(op, &mut map)),
         }
     }
+    results
 }
 
 fn read<'c>(b: &mut Builder<'c>, view: &View<'c>, as_type: Type<'c>) -> Val<'c> {

@@ -2,13 +2,16 @@
 //!
 //! ```text
 //! begin steps 0 .. stages - 2; wait for step 0; barrier; parts of its first instructions
-//! for i { begin step i + stages - 1, in the room of step i - 1
-//!         fold the room of step i; before its last instructions
+//! for i { fold the room of step i; beside its first instructions
+//!           begin step i + stages - 1, in the room of step i - 1
+//!         before its last ones
 //!           wait for step i + 1; barrier; parts of the first instructions of that }
 //! ```
 //!
 //! The barrier says that all groups' parts of step i + 1 are there, and that all have read step i.
 //! Behind the last step the last one is brought again, for a branch would cost every step.
+
+use std::cell::RefCell;
 
 use weft_dialects::device::Move;
 use weft_dialects::ir::Builder;
@@ -53,18 +56,16 @@ impl<'c> Blocks<'_, 'c> {
             let later = step.clone().plus(&Sum::number(stages as i64 - 1), 1);
             let at = steps.at_or_last(b, &later);
             let rooms = [0, 1, stages as i64 - 1].map(|later| self.room_of(b, &step, later));
-            let mut begun = carried.to_vec();
-            begun.extend(bring(b, &at, &rooms[2]));
-            let (next, others) = begun.split_at(each);
+            let begun = RefCell::new(carried.to_vec());
             let beside = Beside {
-                first: &|_| {},
+                first: &|b| begun.borrow_mut().extend(bring(b, &at, &rooms[2])),
                 last: &|b| {
-                    wait(b, next);
+                    wait(b, &begun.borrow()[..each]);
                     self.barrier(b);
                 },
             };
             self.fold_rotated(b, fold, &first, [&rooms[0], &rooms[1]], &beside);
-            others.to_vec()
+            begun.into_inner().split_off(each)
         });
         wait(b, &last);
     }

@@ -110,6 +110,7 @@ impl<'c> Blocks<'_, 'c> {
                 self.bring_part(b, fold, side, (&at, rooms[0]), part(side, step).memref);
             }
             if step == 1 {
+                build::barrier(b, Scope::Thread);
                 (beside.first)(b);
             }
             self.invoke(b, &[M, N].map(|side| part(side, step - 1)), fold.sums);
@@ -187,8 +188,9 @@ impl<'c> Blocks<'_, 'c> {
         let within = Within { run, ..Within::default() };
         let mut pending = Pending::default();
         let moved = Transfer { from: &from, to: &to, sizes: &held.sizes, within: &within };
-        let load = self.ways.load.as_ref().expect("what takes parts in registers loads them");
-        pending.transfer_within(b, load, moved);
+        let gathered = self.block.gathers(side, &lying).map(|own| &own.way);
+        let load = gathered.or(self.ways.load.as_ref());
+        pending.transfer_within(b, load.expect("what takes parts in registers loads them"), moved);
     }
 
     /// The instruction on every pair of operands.

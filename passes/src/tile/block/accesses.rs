@@ -18,6 +18,9 @@ use crate::nest::{Nest, read_kernel};
 /// Steps along k, and rounds of stores, by which layouts are compared: others repeat these.
 const COMPARED: u64 = 4;
 
+/// Rows of a tile by which accesses are found: so far apart that none is the neighbour of another.
+pub(super) const PITCH: u64 = 1 << 20;
+
 /// An input's tile as it lies best.
 pub struct Laid<'c> {
     /// The block, whose tile it is, that knows how it lies.
@@ -174,8 +177,11 @@ pub fn turns<'c>(machine: Machine<'c>, kernel: Op<'c>) -> Option<Turns> {
 }
 
 /// Elements side by side that a lane can be given at once: those of an instruction's
-/// operand, or those of neighbours of a lane.
+/// operand, or those of neighbours of a lane; or that it gives to others.
 pub fn near_run(block: &Block<'_>, side: usize, inner: usize, elem_bytes: u64) -> u64 {
+    if let Some((own, _)) = block.gather(side, inner, PITCH) {
+        return own.gathering.piece;
+    }
     let most = block.widest(elem_bytes);
     let quanta = block.quanta();
     let steps = match (&block.core, inner == block.axes[K]) {
@@ -277,21 +283,26 @@ fn loads_of(
     most: u64,
     (steps, each): (u64, u64),
 ) -> Vec<Access> {
-    // Far enough apart that no row is the neighbour of another.
-    const PITCH: u64 = 1 << 20;
-    let held = block.held_input(side);
-    let lying = Lying { inner, layout: Layout::plain(PITCH) };
-    let apart = block.apart(side, &lying);
-    let places = places(block, side, &held.sizes, &held.strides(apart));
+    let apart = apart(block, side, inner, PITCH);
+    let gathered = block.gather(side, inner, PITCH).filter(|(own, _)| own.gathering.piece <= most);
+    let asked: Vec<(u64, Vec<i64>)> = match gathered {
+        Some((own, loads)) => {
+            loads.into_iter().map(|own_lanes| (own.gathering.piece, own_lanes)).collect()
+        }
+        None => {
+            let places = held_places(block, side, inner, PITCH);
+            let lanes = |first: usize| places[first].clone().expect("all are known");
+            let runs = runs(&places, most).into_iter();
+            runs.map(|run| (run.len() as u64, lanes(run[0]))).collect()
+        }
+    };
     let [rows, columns] = block.groups();
     // Groups side by side along the other axis read the same.
     let (own_groups, times) = if side == M { (rows, columns) } else { (columns, rows) };
     let at_once = block.at_once(side);
     let times = times * each;
     let mut found = Vec::new();
-    for run in runs(&places, most) {
-        let elements = run.len() as u64;
-        let lanes = places[run[0]].as_ref().expect("all are known");
+    for (elements, lanes) in asked {
         for group in 0..own_groups {
             let own = group * block.group[side];
             for step in 0..steps {
@@ -306,6 +317,22 @@ fn loads_of(
         }
     }
     found
+}
+
+/// Where neighbours along m, n and k lie in a tile whose rows are `pitch` apart.
+fn apart(block: &Block<'_>, side: usize, inner: usize, pitch: u64) -> [i64; 3] {
+    block.apart(side, &Lying { inner, layout: Layout::plain(pitch) })
+}
+
+/// The place in such a tile of what each slot of each lane holds of an input, in the order of the slots.
+pub(super) fn held_places(
+    block: &Block<'_>,
+    side: usize,
+    inner: usize,
+    pitch: u64,
+) -> Vec<Option<Vec<i64>>> {
+    let held = block.held_input(side);
+    places(block, side, &held.sizes, &held.strides(apart(block, side, inner, pitch)))
 }
 
 /// The place in a box of `sizes`, whose sides are `strides` apart, of what each slot of each lane holds,

@@ -11,6 +11,7 @@ use super::super::banks::{Banks, Choice};
 use super::super::layout::Layout;
 use super::super::why::Rule;
 use super::facts::{Facts, far};
+use super::stages::stages;
 use super::{Block, Chosen, Lying, M, N, Repacked, Ways, accesses, of_numbers, tiles};
 use crate::cost::{Cost, Term};
 use crate::nest::{Access, Nest};
@@ -71,7 +72,7 @@ fn best<'c>(
         false => tiles::constructed(machine, nest, &block, &ways, &facts),
     };
     let ahead = |(block, rule): (Block<'c>, Rule)| {
-        let stages = facts.stages(nest, &block, &ways);
+        let stages = stages(nest, &block, &ways);
         let own = move |(stages, ahead)| (Block { stages, ahead, ..block.clone() }, rule);
         stages.into_iter().map(own).filter(|(block, _)| facts.fits(block)).collect::<Vec<_>>()
     };
@@ -143,7 +144,7 @@ struct AloneFacts<'c> {
     /// Bytes a cycle from the memory behind.
     far: f64,
     units: f64,
-    /// Groups under way on a unit.
+    /// Groups that may be under way on a unit.
     groups: f64,
 }
 
@@ -181,13 +182,15 @@ impl<'n, 'c> Alone<'n, 'c> {
         let step: f64 = nest.inputs.iter().map(bytes).sum();
         let way = facts.moves.iter().find(|way| way.target() == tile.memory);
         let latency = way.and_then(|way| way.latency_cycles()).unwrap_or(0) as f64;
-        let waves = (tiles / facts.units / facts.groups).ceil();
+        // No more groups are under way than there are tiles for a unit.
+        let groups = facts.groups.min((tiles / facts.units).ceil()).max(1.0);
+        let waves = (tiles / facts.units / groups).ceil();
         let waits = waves * latency / 2.0;
         let transfers = (tiles / facts.units).ceil() * step / facts.far;
         let [transfers, waits] = [transfers, waits].map(|each| each * steps * facts.units);
         let (cycles, brought) = (cost.cycles, transfers.max(waits));
         // Of the groups under way one is at its end, or at its beginning.
-        let all = cycles.max(brought) + cycles.min(brought) / facts.groups;
+        let all = cycles.max(brought) + cycles.min(brought) / groups;
         cost.with(Term::Transfers, transfers).with(Term::Waits, waits).taking(all)
     }
 }

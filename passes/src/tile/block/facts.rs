@@ -13,7 +13,7 @@ use weft_dialects::device::{Machine, Move, Scope};
 use weft_dialects::ir::ty;
 
 use super::super::banks::{Banks, Choice};
-use super::{Block, Core, Dealt, K, Lying, M, N, Ways, accesses, epilogue};
+use super::{Block, Core, K, Lying, M, N, Ways, accesses, epilogue};
 use crate::cost::{Cost, Term};
 use crate::nest::Nest;
 
@@ -22,9 +22,6 @@ const BESIDE: f64 = 4.0;
 
 /// Bytes of an address of the memory behind.
 const ADDRESS_BYTES: u64 = 8;
-
-/// Steps that an engine has room for.
-const MOST_STAGES: u64 = 4;
 
 /// Bytes a cycle that one unit gets of the fastest memory that caches for all units.
 fn cached(machine: Machine<'_>) -> Option<f64> {
@@ -205,46 +202,6 @@ impl Facts {
         ways.filter_map(|block| both(&block)).collect()
     }
 
-    /// The numbers of stages that are compared for a block of matrix instructions, and whether an
-    /// engine brings later ones: one, and more where there is a later step to bring ahead and a way
-    /// for it. For an instruction that takes tiles where they lie that is an engine; else registers where
-    /// groups share the tiles out evenly, for each copy of an engine has an address of its own to be added
-    /// up, and an engine elsewhere. Several blocks of lanes take turns in a
-    /// unit.
-    pub(super) fn stages(
-        &self,
-        nest: &Nest<'_>,
-        block: &Block<'_>,
-        ways: &Ways<'_>,
-    ) -> Vec<(u64, bool)> {
-        let mut found = vec![(1, false)];
-        if steps(nest, block) > 1 && matches!(block.core, Core::Matrix(..)) {
-            let both = |suits: &dyn Fn(usize, usize) -> bool| {
-                [M, N].into_iter().all(|side| {
-                    let (_, along) = block.run(nest, &nest.inputs[block.inputs[side]], [side, K]);
-                    suits(side, block.axes[along])
-                })
-            };
-            let by_engine = |way: &Move<'_>| {
-                both(&|side, inner| block.comes_ahead(nest, side, inner, way.least_bytes()))
-            };
-            if block.is_direct() {
-                if ways.ahead.as_ref().is_some_and(by_engine) {
-                    found.extend((3..=MOST_STAGES).map(|stages| (stages, true)));
-                }
-                return found;
-            }
-            let even = both(&|side, inner| Dealt::of(block, nest, side, inner).is_some());
-            if even && ways.put.is_some() {
-                found.extend([(2, false), (3, false)]);
-            } else if ways.ahead.as_ref().is_some_and(by_engine) {
-                found
-                    .extend((2..=MOST_STAGES.min(steps(nest, block))).map(|stages| (stages, true)));
-            }
-        }
-        found
-    }
-
     pub(super) fn fits(&self, block: &Block<'_>) -> bool {
         let (lanes, registers) = (lanes(block), self.held(block));
         self.bytes(block) * block.rooms() <= self.room
@@ -403,6 +360,7 @@ impl Facts {
     fn in_turns(&self, nest: &Nest<'_>, block: &Block<'_>, work: &Work) -> Step {
         let &Work { compute, near, resident, own } = work;
         let far = self.far_cycles(nest, block);
+        let inner = (block.tile[K] / block.quanta()[K]) as f64;
         // Groups of a part of the unit take turns: one loads while another computes.
         let groups = block.groups().iter().product::<u64>() as f64 * resident;
         let turns = (groups / self.partitions).max(1.0);
@@ -410,15 +368,18 @@ impl Facts {
         // In the rotated order loads, stores and waiting for others are behind instructions; else a block
         // alone first stores, then loads, then computes. What is brought ahead arrives meanwhile.
         let (busy, own) = match block.rotates() {
-            true => (compute.max(near) + compute.min(near) / turns / BESIDE, own),
+            true => (crowded(compute, near, turns), own),
             false => (compute.max(near) + compute.min(near) / turns, self.near_latency + own),
         };
         let arrives = self.latency + far;
+        // What is brought ahead is asked for beside the first instructions, and waited for before the last;
+        // what other blocks ask for comes in between.
+        let ahead = block.steps_ahead() as f64 - if block.rotates() { 1.0 / inner } else { 0.0 };
         let waits = match (block.stages, block.ahead) {
             (1, _) => arrives + stores + own,
             (2, false) => arrives.max(stores + own),
             (_, false) => arrives.max(own),
-            (_, true) => (arrives / block.steps_ahead() as f64).max(own),
+            (_, true) => ((arrives + (resident - 1.0) * far) / ahead).max(own),
         };
         let waits = waits / resident;
         let barriers = match (block.rotates(), block.rooms()) {
@@ -442,7 +403,7 @@ impl Facts {
         let [rows, columns] = block.counts();
         let inner = (block.tile[K] / quanta[K]) as f64;
         let near = turns[M] + turns[N] + self.narrow(block, M) + self.narrow(block, N);
-        let resident = self.resident(block);
+        let resident = self.resident(block).min((tiles / self.units).ceil().max(1.0));
         let issues = ((tall * wide) as f64 * resident / self.partitions).min(1.0);
         let compute = (tall * wide * rows * columns) as f64 * inner * self.issue / issues;
         let work = Work { compute, near, resident, own: compute * issues };
@@ -468,8 +429,16 @@ impl Facts {
     }
 }
 
+/// Cycles of two things that groups do by so many turns beside each other. Where both take about as long,
+/// each waits for the other again and again, by half of what it takes: an estimate by simulations of assembly.
+fn crowded(one: f64, other: f64, turns: f64) -> f64 {
+    let (most, least) = (one.max(other), one.min(other));
+    let crowd = (least / most.max(1.0)).powi(8) / 2.0;
+    most + least * crowd.max(1.0 / turns / BESIDE)
+}
+
 /// Steps of all reductions.
-fn steps(nest: &Nest<'_>, block: &Block<'_>) -> u64 {
+pub(super) fn steps(nest: &Nest<'_>, block: &Block<'_>) -> u64 {
     let own = (0..nest.axes.len()).filter(|&axis| nest.reduces(axis));
     let size = |axis: usize| if axis == block.axes[K] { block.tile[K] } else { 1 };
     own.map(|axis| nest.axes[axis].extent.div_ceil(size(axis))).product()

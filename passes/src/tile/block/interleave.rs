@@ -76,7 +76,8 @@ impl Block<'_> {
     pub(super) fn packed(&self, side: usize) -> u64 {
         let neighbours = self.parts.is_some_and(|parts| parts.run > 1);
         let whole = self.along_k[side] && (self.deep() == 1 || self.has_rows(side));
-        let taken = self.direct[side].is_some();
+        let inner = if self.along_k[side] { K } else { side };
+        let taken = self.direct[side].is_some() || self.gathers_along(side, self.axes[inner]);
         if !matches!(self.core, Core::Matrix(..)) || !neighbours || whole || taken {
             return 0;
         }

@@ -19,16 +19,21 @@ mod dealt;
 mod direct;
 mod epilogue;
 mod facts;
+mod gathered;
 mod held;
 mod interleave;
 mod kept;
+mod lanes;
 mod lying;
 mod pair;
 mod pair_choice;
 mod repacked;
 mod sides;
+mod stages;
 mod tiles;
 mod ways;
+
+use std::sync::Arc;
 
 use weft_dialects::device::{Instruction, Machine};
 use weft_dialects::ir::{Val, ty};
@@ -37,6 +42,8 @@ use weft_dialects::tile::{Compute, RTile, Schedule};
 use super::instruction::bindings;
 use super::isa::{Begin, Filter, Mapping, begin, factors, has_axes, mapping_of, mappings};
 use crate::nest::Nest;
+use gathered::Gather;
+use lanes::Lanes;
 use ways::Takers;
 
 pub use accesses::{near_run, turns};
@@ -80,6 +87,8 @@ pub struct Block<'c> {
     pub core: Core<'c>,
     /// Lanes of a group.
     pub lanes: u64,
+    /// Moves to its registers by which lanes gather pieces of others.
+    gathers: Arc<[Gather<'c>]>,
     /// Bytes that a lane moves at once, and those of a transaction of the memory behind.
     access_bytes: u64,
     transaction_bytes: u64,
@@ -147,7 +156,7 @@ impl<'c> Block<'c> {
             let found = mappings(&instruction, nest, Filter::Signature).unwrap_or_default();
             let all: Vec<_> = found
                 .into_iter()
-                .filter_map(|mapping| Self::matrix(nest, mapping, lanes))
+                .filter_map(|mapping| Self::matrix(nest, mapping, lanes.clone()))
                 .collect();
             let extents = nest.extents();
             let worth = |own: &&Self| !all.iter().any(|other| own.is_less_than(other, &extents));
@@ -168,7 +177,7 @@ impl<'c> Block<'c> {
         along.and_then(on_lanes).into_iter().collect()
     }
 
-    fn matrix(nest: &Nest<'c>, mapping: Mapping<'c>, lanes: Lanes) -> Option<Self> {
+    fn matrix(nest: &Nest<'c>, mapping: Mapping<'c>, lanes: Lanes<'c>) -> Option<Self> {
         let [_, _, _] = mapping.axes[..] else { return None };
         let axes: Vec<usize> =
             mapping.axes.iter().map(|axes| axes.last().copied()).collect::<Option<_>>()?;
@@ -204,7 +213,7 @@ impl<'c> Block<'c> {
         (instruction, binding): (&Instruction<'c>, &[usize]),
         n: usize,
         spread: [u64; 2],
-        lanes: Lanes,
+        lanes: Lanes<'c>,
     ) -> Option<Self> {
         let b = (0..2).find(|&input| nest.inputs[input].uses(n))?;
         let a = 1 - b;
@@ -225,7 +234,7 @@ impl<'c> Block<'c> {
         core: Core<'c>,
         (axes, slower): ([usize; 3], [Vec<(usize, u64)>; 2]),
         inputs: [usize; 2],
-        lanes: Lanes,
+        lanes: Lanes<'c>,
     ) -> Option<Self> {
         let k = axes[K];
         let side = |side: usize| -> Vec<usize> {
@@ -249,13 +258,14 @@ impl<'c> Block<'c> {
         if !product || !kinds || !both || !forwards {
             return None;
         }
-        let Lanes { count: lanes, access_bytes, transaction_bytes } = lanes;
+        let Lanes { count: lanes, access_bytes, transaction_bytes, gathers } = lanes;
         let (tile, group) = ([1; 3], [1; 2]);
         let elem_bytes = interleave::elem_bytes(nest, inputs);
         let (interleaved, along_k) = ([false; 3], [false; 2]);
         let mut block = Self {
             core,
             lanes,
+            gathers,
             access_bytes,
             transaction_bytes,
             axes,
@@ -465,27 +475,6 @@ impl<'c> Block<'c> {
     pub fn counts(&self) -> [u64; 2] {
         let quanta = self.quanta();
         [M, N].map(|axis| self.group[axis] / quanta[axis])
-    }
-}
-
-/// The lanes of a register file.
-#[derive(Clone, Copy)]
-struct Lanes {
-    count: u64,
-    access_bytes: u64,
-    transaction_bytes: u64,
-}
-
-impl Lanes {
-    fn of(machine: Machine<'_>, registers: &str) -> Option<Self> {
-        let memory = machine.memory(registers)?;
-        let transaction_bytes =
-            machine.shared().and_then(|shared| shared.transaction_bytes()).unwrap_or(0);
-        Some(Self {
-            count: memory.lanes()?,
-            access_bytes: memory.access_bytes(),
-            transaction_bytes,
-        })
     }
 }
 

@@ -187,8 +187,12 @@ impl<'s, 'c> Search<'s, 'c> {
         (scores.is_whole() && values.is_whole()).then_some(())?;
         let pair = Pair::new([scores, values], self.nests, self.one_pass).ok()?;
         let steps = keys.div_ceil(piece);
+        let blocks = [(&pair.scores, self.nests[0]), (&pair.values, self.nests[1])];
+        let gathers = blocks.into_iter().all(|(block, nest)| block.gathers_as_it_lies(nest, own));
         let ways: &[(u64, bool)] = match (steps > 1, pair.scores.is_direct()) {
             (false, _) => &[(1, false)],
+            // An engine packs nothing, and takes no registers.
+            (true, false) if gathers => &[(2, true), (3, false), (1, false)],
             (true, false) => &[(3, false), (2, true), (1, false)],
             // The first of those that take as long: the room of a piece is a remainder, which is no division
             // where rooms are a power of two.
@@ -371,7 +375,12 @@ impl<'s, 'c> Search<'s, 'c> {
         let issued = issued.max(power);
         let busy = issued.max(turns) + issued.min(turns) / BESIDE;
         let barriers = if scores.stages > 1 { 1.0 } else { 2.0 };
-        let step = busy.max(far).max(waits) + barriers * facts.barrier;
+        // Blocks that bring a piece only when they need it begin together, and wait together for a part of it.
+        let step = match scores.stages {
+            1 => busy + waits,
+            _ => busy.max(far).max(waits),
+        };
+        let step = step + barriers * facts.barrier;
         let steps = scores.extent(self.nests[0], own).div_ceil(scores.tile[own]) as f64;
         let nest = self.nests[1];
         let tiles: f64 = (0..nest.axes.len())
