@@ -87,10 +87,16 @@ fn ro_2_compiled_blocks_keep_the_rules() {
             };
             blocks += 1;
             let what = format!("{machine}, {shape:?} of {elem}: {block:?}, {group:?}, {spread:?}");
+            // Rule 1: whole instructions, whose rows may be the product's columns, and whole groups.
+            let [m, n, k] = instruction;
+            let whole = |along: [u64; 3]| {
+                (0..3).all(|axis| {
+                    let along = spread.get(axis).copied().unwrap_or(1) * along[axis];
+                    group[axis].is_multiple_of(along)
+                })
+            };
+            assert!(whole([m, n, k]) || whole([n, m, k]), "{what}");
             for axis in 0..3 {
-                // Rule 1: whole instructions and whole groups.
-                let along = spread.get(axis).copied().unwrap_or(1) * instruction[axis];
-                assert!(group[axis].is_multiple_of(along), "{what}: axis {axis}");
                 assert!(block[axis].is_multiple_of(group[axis]), "{what}: axis {axis}");
             }
             assert!(spread.is_empty() || spread.iter().product::<u64>() == lanes, "{what}");

@@ -227,7 +227,8 @@ impl Facts {
             Core::Lanes(..) => staged,
             // What is spared is enough where copies take turns with instructions of an engine.
             Core::Matrix(..) if block.is_direct() => 0,
-            // Copies of an engine have an address each, and so have loads some of which are left out.
+            // Copies of an engine have an address each, and loads some of which are left out a condition
+            // along both of their axes, too.
             Core::Matrix(..) => {
                 let sides = [M, N, K].into_iter().flat_map(|side| block.axes_along(side));
                 let whole = sides
@@ -235,8 +236,10 @@ impl Facts {
                     .all(|(axis, points)| self.extents[axis].is_multiple_of(points));
                 let own = |side: usize| self.own(block, side);
                 let moves = |side: usize| own(side).div_ceil(lanes(block) * self.moved[side]);
-                let each = u64::from(block.ahead) + u64::from(!whole && block.stages > 1);
-                each * (moves(M) + moves(N)) * words(1, ADDRESS_BYTES)
+                let address = words(1, ADDRESS_BYTES);
+                let left_out = u64::from(!whole && block.stages > 1);
+                let each = u64::from(block.ahead) * address + left_out * (address + 2);
+                each * (moves(M) + moves(N))
             }
         };
         let rotated = if block.rotates() { 2 } else { 1 };

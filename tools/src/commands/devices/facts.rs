@@ -96,6 +96,8 @@ fn moves(machine: Machine<'_>) -> Section {
         facts.extend(way.strided().then(|| "strided".to_owned()));
         facts.extend(way.fills().then(|| "fills".to_owned()));
         facts.extend(way.streams().then(|| "streams past the caches".to_owned()));
+        let pieces = way.gathering(machine).map(|own| own.piece * own.elem_bytes);
+        facts.extend(pieces.map(|bytes| format!("lanes gather pieces of {bytes} B")));
         section.row([format!("@{}", way.name), facts.join(", ")]);
     }
     section
