@@ -144,7 +144,7 @@ struct AloneFacts<'c> {
     /// Bytes a cycle from the memory behind.
     far: f64,
     units: f64,
-    /// Groups that may be under way on a unit.
+    /// Groups under way on a unit.
     groups: f64,
 }
 
@@ -182,15 +182,13 @@ impl<'n, 'c> Alone<'n, 'c> {
         let step: f64 = nest.inputs.iter().map(bytes).sum();
         let way = facts.moves.iter().find(|way| way.target() == tile.memory);
         let latency = way.and_then(|way| way.latency_cycles()).unwrap_or(0) as f64;
-        // No more groups are under way than there are tiles for a unit.
-        let groups = facts.groups.min((tiles / facts.units).ceil()).max(1.0);
-        let waves = (tiles / facts.units / groups).ceil();
+        let waves = (tiles / facts.units / facts.groups).ceil();
         let waits = waves * latency / 2.0;
         let transfers = (tiles / facts.units).ceil() * step / facts.far;
         let [transfers, waits] = [transfers, waits].map(|each| each * steps * facts.units);
         let (cycles, brought) = (cost.cycles, transfers.max(waits));
         // Of the groups under way one is at its end, or at its beginning.
-        let all = cycles.max(brought) + cycles.min(brought) / groups;
+        let all = cycles.max(brought) + cycles.min(brought) / facts.groups;
         cost.with(Term::Transfers, transfers).with(Term::Waits, waits).taking(all)
     }
 }
