@@ -101,6 +101,82 @@ impl Drop for Memory {
     }
 }
 
+/// An order of launches.
+pub struct Stream(sys::CUstream);
+
+// SAFETY: as for `Device`.
+unsafe impl Send for Stream {}
+
+impl Stream {
+    /// A stream that waits for copies to the device, and they for it.
+    pub fn new() -> Result<Stream, CudaError> {
+        let made = result::stream::create(result::stream::StreamKind::Default);
+        made.map(Stream).map_err(said("make a stream"))
+    }
+
+    /// Sets memory to zero, in the order of launches.
+    pub fn clear(&self, memory: &Memory, bytes: usize) -> Result<(), CudaError> {
+        // SAFETY: callers keep to the size that they asked for, and to memory that lives until
+        // the device is waited for.
+        unsafe { result::memset_d8_async(memory.at, 0, bytes, self.0) }
+            .map_err(said("clear memory"))
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        // SAFETY: made when this value was; the driver waits for what is still launched.
+        let _ = unsafe { result::stream::destroy(self.0) };
+    }
+}
+
+/// Launches that were recorded once, which the device starts without the host.
+pub struct Graph(sys::CUgraphExec);
+
+// SAFETY: as for `Device`.
+unsafe impl Send for Graph {}
+
+impl Graph {
+    /// Records what `launches` launches on the stream; nothing of it runs yet.
+    ///
+    /// # Safety
+    ///
+    /// The memory that the launches use lives as long as the graph.
+    pub unsafe fn record(
+        stream: &Stream,
+        launches: impl FnOnce() -> Result<(), CudaError>,
+    ) -> Result<Graph, CudaError> {
+        let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+        // SAFETY: the stream is there; what begins here ends below, also after a failure.
+        unsafe { result::stream::begin_capture(stream.0, mode) }
+            .map_err(said("record launches"))?;
+        let launched = launches();
+        // SAFETY: begun above.
+        let graph = unsafe { result::stream::end_capture(stream.0) };
+        launched?;
+        let graph = graph.map_err(said("record launches"))?;
+        let flags = sys::CUgraphInstantiate_flags(0);
+        // SAFETY: the graph was recorded; what can be launched does not need it any more.
+        let ready = unsafe { result::graph::instantiate(graph, flags) };
+        // SAFETY: as above; a failure leaves nothing to mend.
+        let _ = unsafe { result::graph::destroy(graph) };
+        ready.map(Graph).map_err(said("prepare recorded launches"))
+    }
+
+    /// Launches all of it.
+    pub fn launch(&self, stream: &Stream) -> Result<(), CudaError> {
+        // SAFETY: both are there, and `record` asked for memory that lives.
+        unsafe { result::graph::launch(self.0, stream.0) }.map_err(said("launch recorded kernels"))
+    }
+}
+
+impl Drop for Graph {
+    fn drop(&mut self) {
+        // SAFETY: made when this value was.
+        let _ = unsafe { result::graph::exec_destroy(self.0) };
+    }
+}
+
 /// A kernel of some [`Code`], which has to live as long.
 #[derive(Clone, Copy)]
 pub struct Function(sys::CUfunction);
@@ -193,6 +269,7 @@ pub struct Grid {
 /// The parameters are those of the kernel: numbers, and addresses of memory that lives until
 /// the device is waited for and is as large as the kernel believes.
 pub unsafe fn launch(
+    stream: &Stream,
     function: Function,
     grid: Grid,
     parameters: &mut [u64],
@@ -206,7 +283,7 @@ pub unsafe fn launch(
             (grid.blocks, 1, 1),
             (grid.threads, 1, 1),
             grid.shared_bytes,
-            result::stream::null(),
+            stream.0,
             &mut pointers,
         )
     };
@@ -220,6 +297,7 @@ pub unsafe fn launch(
 ///
 /// As [`launch`].
 pub unsafe fn launch_together(
+    stream: &Stream,
     function: Function,
     grid: Grid,
     parameters: &mut [u64],
@@ -233,7 +311,7 @@ pub unsafe fn launch_together(
             (grid.blocks, 1, 1),
             (grid.threads, 1, 1),
             grid.shared_bytes,
-            result::stream::null(),
+            stream.0,
             &mut pointers,
         )
     };
@@ -247,12 +325,12 @@ pub struct Moment(sys::CUevent);
 
 impl Moment {
     /// The moment when everything launched so far is done.
-    pub fn now() -> Result<Moment, CudaError> {
+    pub fn now(stream: &Stream) -> Result<Moment, CudaError> {
         let made = result::event::create(sys::CUevent_flags::CU_EVENT_DEFAULT)
             .map_err(said("make an event"))?;
         let moment = Moment(made);
         // SAFETY: the event exists.
-        unsafe { result::event::record(moment.0, result::stream::null()) }
+        unsafe { result::event::record(moment.0, stream.0) }
             .map_err(said("record an event"))?;
         Ok(moment)
     }

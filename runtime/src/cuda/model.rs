@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::Instant;
 
 use super::CudaError;
-use super::driver::{Code, Device, Function, Grid, Memory, Moment, launch, launch_together};
+use super::driver::{
+    Code, Device, Function, Graph, Grid, Memory, Moment, Stream, launch, launch_together,
+};
 use super::launch::{Call, Launch, Program, Work, calls, works};
 use crate::artifact::Artifact;
 use crate::measure::{Measurement, ProfileRow, of_times, peak_rss_mib};
@@ -15,6 +16,8 @@ use crate::plan::{Base, CodeKind, Plan, Port};
 ///
 /// Fields are dropped in order: the device goes last.
 pub struct Model {
+    /// All launches of a run, where there are several.
+    graph: Option<Graph>,
     kernels: Vec<(Function, Launch)>,
     _code: Code,
     arena: Memory,
@@ -25,13 +28,11 @@ pub struct Model {
     calls: Vec<Call>,
     works: Vec<Work>,
     programs: Vec<(Function, Program)>,
-    /// For each unit the number of the last step that it has signalled, plus the epoch.
+    /// For each unit the number of the last step that it has signalled in this run.
     counters: Memory,
     /// The addresses that programs count buffers from.
     bases: Memory,
-    /// Above it are the numbers of the next run; they grow from run to run, so no counter is
-    /// ever set back.
-    epoch: u64,
+    stream: Stream,
     artifact: Artifact,
     device: Device,
 }
@@ -91,12 +92,11 @@ impl Model {
             .collect();
         let mut base_words = Memory::new(bases.len() as u64)?;
         base_words.write(&bases)?;
-        let zeros = vec![0; 8 * plan.units as usize];
-        let mut counters = Memory::new(zeros.len() as u64)?;
-        counters.write(&zeros)?;
+        let counters = Memory::new(counter_bytes(plan) as u64)?;
         let calls = calls(plan);
         let entries: Vec<Program> = programs.iter().map(|(_, program)| program.clone()).collect();
-        Ok(Model {
+        let mut model = Model {
+            graph: None,
             kernels,
             _code: code,
             arena,
@@ -109,10 +109,15 @@ impl Model {
             programs,
             counters,
             bases: base_words,
-            epoch: 0,
+            stream: Stream::new()?,
             artifact,
             device,
-        })
+        };
+        if model.works.len() > 1 || !model.programs.is_empty() {
+            // SAFETY: all memory is the model's, which drops the graph first.
+            model.graph = Some(unsafe { Graph::record(&model.stream, || model.launch_each())? });
+        }
+        Ok(model)
     }
 
     /// The model's plan.
@@ -137,8 +142,8 @@ impl Model {
         self.read(outputs)
     }
 
-    /// As [`Model::run`], `repeat` times after warming up; what is measured is the time from
-    /// the first launch until all are done, with the inputs on the device.
+    /// As [`Model::run`], `repeat` times after warming up; what is measured is the device's time
+    /// from the first launch until all are done, with the inputs on the device.
     ///
     /// # Errors
     ///
@@ -156,13 +161,15 @@ impl Model {
             self.launch_all()?;
         }
         self.device.finish()?;
-        let mut times_ms = Vec::with_capacity(repeat);
+        let mut moments = Vec::with_capacity(repeat);
         for _ in 0..repeat {
-            let start = Instant::now();
+            let start = Moment::now(&self.stream)?;
             self.launch_all()?;
-            self.device.finish()?;
-            times_ms.push(start.elapsed().as_secs_f64() * 1e3);
+            moments.push((start, Moment::now(&self.stream)?));
         }
+        self.device.finish()?;
+        let times_ms = moments.iter().map(|(start, end)| end.since(start));
+        let times_ms = times_ms.collect::<Result<Vec<_>, _>>()?;
         let profile = if profile { Some(self.profile()?) } else { None };
         self.read(outputs)?;
         let rss_mb = peak_rss_mib().unwrap_or(0.0);
@@ -187,20 +194,27 @@ impl Model {
         Ok(())
     }
 
-    fn launch_all(&mut self) -> Result<(), CudaError> {
-        let epoch = self.epoch;
-        // Also where a launch fails: what it has signalled is below the next run's numbers.
-        self.epoch += self.plan().steps.len() as u64;
+    fn launch_all(&self) -> Result<(), CudaError> {
+        match &self.graph {
+            Some(graph) => graph.launch(&self.stream),
+            None => self.launch_each(),
+        }
+    }
+
+    fn launch_each(&self) -> Result<(), CudaError> {
+        if !self.programs.is_empty() {
+            self.stream.clear(&self.counters, counter_bytes(self.plan()))?;
+        }
         self.works.iter().try_for_each(|work| match work {
             Work::Call(call) => self.launch(call),
             Work::Program(number) => {
                 let (function, program) = &self.programs[*number];
-                let mut parameters = [epoch, self.counters.address(0), self.bases.address(0)];
+                let mut parameters = [0, self.counters.address(0), self.bases.address(0)];
                 let &Program { blocks, threads, shared_bytes, .. } = program;
                 let grid = Grid { blocks, threads, shared_bytes };
                 // SAFETY: there is a counter for each unit and a base for each memory of the
                 // plan, all of which live as long as this model.
-                unsafe { launch_together(*function, grid, &mut parameters) }
+                unsafe { launch_together(&self.stream, *function, grid, &mut parameters) }
             }
         })
     }
@@ -232,7 +246,7 @@ impl Model {
             let grid = Grid { blocks: blocks as u32, threads, shared_bytes };
             // SAFETY: the plan was validated against the sizes of all memories, which live as
             // long as this model; a trusted compiler wrote the kernels.
-            unsafe { launch(function, grid, &mut parameters)? };
+            unsafe { launch(&self.stream, function, grid, &mut parameters)? };
             begin = end;
         }
         Ok(())
@@ -246,10 +260,10 @@ impl Model {
     /// Errors of the driver.
     pub fn profile(&self) -> Result<Vec<ProfileRow>, CudaError> {
         self.device.enter()?;
-        let mut moments = vec![Moment::now()?];
+        let mut moments = vec![Moment::now(&self.stream)?];
         for call in &self.calls {
             self.launch(call)?;
-            moments.push(Moment::now()?);
+            moments.push(Moment::now(&self.stream)?);
         }
         self.device.finish()?;
         let plan = self.plan();
@@ -273,6 +287,11 @@ impl Model {
         rows.sort_by(|a, b| b.total_ms.total_cmp(&a.total_ms));
         Ok(rows)
     }
+}
+
+/// A counter of 64 bits for each unit.
+fn counter_bytes(plan: &Plan) -> usize {
+    8 * plan.units as usize
 }
 
 fn check(
