@@ -32,7 +32,7 @@ PRODUCT = "C[m,n] += A[m,k] * B[k,n]"
 PIXELS = "y[n,h,w,o] += x[n,h+r,w+s,c] * f[r,s,c,o]"
 # The accepted norm of the difference over the norm of the answer.
 CLOSE = {"f32": 1e-5, "f16": 2e-3, "bf16": 1e-2}
-COMMAND = "python bench/gpu_device.py --weft target/release --kernels DIR --out bench/results/gpu/device.json"
+COMMAND = "python bench/gpu_device.py --weft target/release --kernels DIR --models --out bench/results/gpu/device.json"
 
 
 class Case:
@@ -103,41 +103,57 @@ def heads(width, elem, count=48, rows=4096):
 
 
 def rows(name, elem, count=16384, width=4096):
-    """Softmax or layer norm of rows, in TOSA; sums are in f32."""
+    """Softmax or layer norm of rows, as upstream `linalg`; sums are in f32."""
     def peer(x):
         import torch
         if name == "softmax":
             return torch.softmax(x, -1)
         return torch.nn.functional.layer_norm(x, (width,), eps=1e-5)
-    full, row = f"tensor<{count}x{width}xf32>", f"tensor<{count}x1xf32>"
-    own = f"tensor<{count}x{width}x{elem}>"
-    text = f"func.func @{name}(%g: {own}) -> {own} {{\n"
-    text += '  %n = "tosa.const"() <{values = dense<0> : tensor<1xi8>}> : () -> tensor<1xi8>\n'
-    cast = elem != "f32"
-    text += f"  %x = tosa.cast %g : ({own}) -> {full}\n" if cast else f"  %x = tosa.identity %g : ({own}) -> {full}\n"
+    own, row = f"tensor<{count}x{width}x{elem}>", f"tensor<{count}xf32>"
+    widened, narrowed = ("", "") if elem == "f32" else (f"    %p = arith.extf %g : {elem} to f32\n", f"    %o = arith.truncf %t : f32 to {elem}\n")
+    given, made = ("%p", "%t") if elem == "f32" else ("%g", "%o")
+
+    def fold(result, reads, start, body):
+        """A fold of rows, which reads rows that were folded before."""
+        ins = ", ".join(["%x", *reads])
+        types = ", ".join([own] + [row] * len(reads))
+        maps = ", ".join(["#all"] + ["#row"] * (len(reads) + 1))
+        args = "".join(f", %f{number}: f32" for number in range(len(reads)))
+        return f"""  %{result} = linalg.generic {{indexing_maps = [{maps}], iterator_types = ["parallel", "reduction"]}} ins({ins} : {types}) outs({start} : {row}) {{
+  ^bb0({given}: {elem}{args}, %a: f32):
+{widened}{body}    linalg.yield %t : f32
+  }} -> {row}
+"""
+    text = f"""#row = affine_map<(i, j) -> (i)>
+#all = affine_map<(i, j) -> (i, j)>
+func.func @{name}(%x: {own}) -> {own} {{
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %share = arith.constant {1 / width} : f32
+  %little = arith.constant 1.0e-5 : f32
+  %er = tensor.empty() : {row}
+  %ex = tensor.empty() : {own}
+  %er2 = tensor.empty() : {row}
+  %zr = linalg.fill ins(%zero : f32) outs(%er : {row}) -> {row}
+  %first = linalg.fill ins({"%low" if name == "softmax" else "%zero"} : f32) outs(%er2 : {row}) -> {row}
+"""
     if name == "softmax":
-        text += f"""  %m = tosa.reduce_max %x {{axis = 1 : i32}} : ({full}) -> {row}
-  %d = tosa.sub %x, %m : ({full}, {row}) -> {full}
-  %e = tosa.exp %d : ({full}) -> {full}
-  %t = tosa.reduce_sum %e {{axis = 1 : i32}} : ({full}) -> {row}
-  %r = tosa.reciprocal %t : ({row}) -> {row}
-  %y = tosa.mul %e, %r, %n : ({full}, {row}, tensor<1xi8>) -> {full}
-"""
+        text += fold("m", [], "%first", "    %t = arith.maximumf %a, %p : f32\n")
+        text += fold("s", ["%m"], "%zr", "    %d = arith.subf %p, %f0 : f32\n    %e = math.exp %d : f32\n    %t = arith.addf %a, %e : f32\n")
+        last = "    %d = arith.subf %p, %f0 : f32\n    %e = math.exp %d : f32\n    %t = arith.divf %e, %f1 : f32\n"
     else:
-        text += f"""  %c = "tosa.const"() <{{values = dense<{1 / width}> : tensor<1x1xf32>}}> : () -> tensor<1x1xf32>
-  %p = "tosa.const"() <{{values = dense<1.0e-5> : tensor<1x1xf32>}}> : () -> tensor<1x1xf32>
-  %s = tosa.reduce_sum %x {{axis = 1 : i32}} : ({full}) -> {row}
-  %m = tosa.mul %s, %c, %n : ({row}, tensor<1x1xf32>, tensor<1xi8>) -> {row}
-  %d = tosa.sub %x, %m : ({full}, {row}) -> {full}
-  %q = tosa.mul %d, %d, %n : ({full}, {full}, tensor<1xi8>) -> {full}
-  %t = tosa.reduce_sum %q {{axis = 1 : i32}} : ({full}) -> {row}
-  %v = tosa.mul %t, %c, %n : ({row}, tensor<1x1xf32>, tensor<1xi8>) -> {row}
-  %w = tosa.add %v, %p : ({row}, tensor<1x1xf32>) -> {row}
-  %r = tosa.rsqrt %w : ({row}) -> {row}
-  %y = tosa.mul %d, %r, %n : ({full}, {row}, tensor<1xi8>) -> {full}
+        text += fold("m", [], "%first", "    %t = arith.addf %a, %p : f32\n")
+        text += fold("s", ["%m"], "%zr", "    %c = arith.mulf %f0, %share : f32\n    %d = arith.subf %p, %c : f32\n    %e = arith.mulf %d, %d : f32\n    %t = arith.addf %a, %e : f32\n")
+        last = ("    %c = arith.mulf %f0, %share : f32\n    %d = arith.subf %p, %c : f32\n    %v = arith.mulf %f1, %share : f32\n"
+                "    %w = arith.addf %v, %little : f32\n    %r = math.rsqrt %w : f32\n    %t = arith.mulf %d, %r : f32\n")
+    text += f"""  %y = linalg.generic {{indexing_maps = [#all, #row, #row, #all], iterator_types = ["parallel", "parallel"]}} ins(%x, %m, %s : {own}, {row}, {row}) outs(%ex : {own}) {{
+  ^bb0({given}: {elem}, %f0: f32, %f1: f32, %a: {elem}):
+{widened}{last}{narrowed}    linalg.yield {made} : {elem}
+  }} -> {own}
+  return %y : {own}
+}}
 """
-    text += f"  %z = tosa.cast %y : ({full}) -> {own}\n  return %z : {own}\n}}\n" if cast else f"  return %y : {own}\n}}\n"
-    moved = 2 * count * width * (2 if cast else 4)
+    moved = 2 * count * width * (4 if elem == "f32" else 2)
     return Case(name, elem, ("text", text), [(count, width)], peer, moved=moved)
 
 

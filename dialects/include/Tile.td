@@ -61,6 +61,7 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     | `operands` | for each operand of the instruction the number of the nest's, inputs before outputs, or -1 for ones everywhere | the first of the ways in which the instruction does the body |
     | `spread` | the lanes of a group along each axis: `[8, 4, 1]` are 32, each with neighbouring points of its own | all along `lanes` |
     | `interleave` | axes along which neighbours belong to different instructions of a group, so that a lane takes one operand of each by one access: of 8 instructions along 128 columns the first has columns 0, 8, 16 | an instruction's points are neighbours |
+    | `neighbours` | points side by side that each lane takes of a tile along the lanes, so that it moves them by one access: of 32 lanes with 4 the first has points 0 to 3 | 1 |
     | `stages` | steps of the innermost looped reduction whose inputs have buffers at the same time; 2 is double buffering | 1 |
     | `ahead` | the move, of an engine, by which groups that share tiles bring those of later steps to rooms of their own | later tiles wait in registers |
   }];
@@ -79,7 +80,8 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     OptionalParameter<"::mlir::DenseI64ArrayAttr", "axes whose neighbours different instructions take">:$interleave,
     OptionalParameter<"::mlir::DenseI64ArrayAttr", "the nest's operands as the instruction's">:$operands,
     OptionalParameter<"::mlir::FlatSymbolRefAttr", "move of later steps' inputs">:$ahead,
-    DefaultValuedParameter<"int64_t", "1", "steps that have buffers at the same time">:$stages);
+    DefaultValuedParameter<"int64_t", "1", "steps that have buffers at the same time">:$stages,
+    DefaultValuedParameter<"int64_t", "1", "points side by side of each lane">:$neighbours);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

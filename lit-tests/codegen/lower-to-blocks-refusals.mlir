@@ -87,11 +87,11 @@ device.kernel @shared tasks 1 {
 // -----
 
 // There are too few of them for a block.
-// SAID: remark: launch 0 is kernel by kernel: @copy holds 1 words a thread, and 128 threads have 0 each of @reg
+// SAID: remark: launch 0 is kernel by kernel: @copy holds 1 words a thread, and 32 threads have 0 each of @reg
 device.machine @m arch("sm_80") features([]) {
   device.memory @dram scope("device") capacity_bytes(1048576)
   device.memory @smem scope("core") capacity_bytes(8192) static_bytes(8192)
-  device.memory @reg scope("warp") capacity_bytes(32640) register_bytes(128) lanes(32) core_bytes(2048)
+  device.memory @reg scope("warp") capacity_bytes(32640) register_bytes(128) lanes(32) core_bytes(64)
   device.unit @sm count(3) clock_mhz(1000) wait_cycles(10) launch_cycles(1000)
   device.move @load from @dram to @reg strided
   device.move @store from @reg to @dram strided
@@ -142,10 +142,10 @@ task.program @net on @sm units 2 arena 128 : (tensor<32xf32>) -> tensor<32xf32> 
   %x = task.input 0 "x" : memref<32xf32>
   %y = task.output 0 "y" : memref<32xf32>
   %b = task.buffer at 0 in @dram : memref<32xf32>
-  %t = task.range "a" @copy[0 to 1] on 0(%x, %b) after() cycles(10) : memref<32xf32>, memref<32xf32>
+  %t = task.range "a" @copy[0 to 6] on 0(%x, %b) after() cycles(10) : memref<32xf32>, memref<32xf32>
   %u = task.range "b" @shared[0 to 1] on 1(%b, %y) after(%t) cycles(10) : memref<32xf32>, memref<32xf32>
 }
-device.kernel @copy tasks 1 {
+device.kernel @copy tasks 6 {
 ^bb0(%task: index, %x: memref<32xf32>, %y: memref<32xf32>):
   %c0 = arith.constant 0 : index
   %r = device.alloc : memref<32xf32, "reg">
@@ -232,10 +232,10 @@ task.program @net on @sm units 2 arena 128 : (tensor<32xf32>) -> tensor<32xf32> 
   %x = task.input 0 "x" : memref<32xf32>
   %y = task.output 0 "y" : memref<32xf32>
   %b = task.buffer at 0 in @dram : memref<32xf32>
-  %t = task.range "a" @copy[0 to 1] on 0(%x, %b) after() cycles(10) : memref<32xf32>, memref<32xf32>
+  %t = task.range "a" @copy[0 to 12] on 0(%x, %b) after() cycles(10) : memref<32xf32>, memref<32xf32>
   %u = task.range "b" @shared[0 to 1] on 1(%b, %y) after(%t) cycles(10) : memref<32xf32>, memref<32xf32>
 }
-device.kernel @copy tasks 1 {
+device.kernel @copy tasks 12 {
 ^bb0(%task: index, %x: memref<32xf32>, %y: memref<32xf32>):
   %c0 = arith.constant 0 : index
   %r = device.alloc : memref<32xf32, "reg">

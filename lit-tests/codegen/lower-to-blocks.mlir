@@ -11,7 +11,7 @@
 // RUN: weft compile %t/warps.mlir --emit ptx -o - | FileCheck %s --check-prefix=PTX
 // RUN: weft compile %t/waves.mlir --emit amdgcn -o - | FileCheck %s --check-prefix=AMDGCN
 
-// SAID: remark: launch 0 is one kernel with 1266 cycles predicted; second 2 launches with 2128
+// SAID: remark: launch 0 is one kernel with 1522 cycles predicted; second 2 launches with 2128
 // FORM: task-lower-to-blocks: unknown value 'some' for option 'form'; expected 'auto', 'one' or 'launches'
 // APART-NOT: func.func
 
@@ -26,7 +26,7 @@
 // CHECK-SAME:   0, 35, 1, 43, 0, 35, 3, 0, 0, 0, 1, 1, 3, 2, 0, 0, 4, 0,
 // CHECK-SAME:   1, 0, 3, 1]>
 //      CHECK: func.func @net$0(%[[EPOCH:.+]]: i64, %[[COUNTERS:.+]]: memref<3xi64, 1>, %[[BASES:.+]]: memref<5xi64, 1>)
-// CHECK-SAME:   {{\[}}["nvvm.reqntid", "128"], ["nvvm.maxnreg", "255"], ["nvvm.minctasm", "1"]]
+// CHECK-SAME:   {{\[}}["nvvm.reqntid", "64"], ["nvvm.maxnreg", "255"], ["nvvm.minctasm", "1"]]
 //      CHECK:   llvm.nvvm.read.ptx.sreg.ctaid.x
 //      CHECK:   scf.for
 // A thread for each unit of the list, but not for its own, spins with acquire; then all meet.
@@ -60,8 +60,8 @@
 //  WAVES-NEXT:   llvm.amdgcn.s.barrier
 //       WAVES:   llvm.store %{{.+}} atomic syncscope("agent") release
 
-//       PTX: // launch twice threads 128 groups 4
-//       PTX: // program net$0 steps 0 5 threads 128 blocks 3
+//       PTX: // launch twice threads 64 groups 2
+//       PTX: // program net$0 steps 0 5 threads 64 blocks 3
 //       PTX: .entry net$0(
 //       PTX: .minnctapersm 1
 //       PTX: .maxnreg 255

@@ -5,13 +5,15 @@
 //  CHECK-SAME:   %[[BEGIN:.+]]: i64, %[[END:.+]]: i64, %[[X:.+]]: memref<160xf32, 1>, %[[S:.+]]: memref<5xf32, 1>)
 //  CHECK-SAME:   passthrough = {{.*}}"nvvm.reqntid", "128"
 //       CHECK:   %[[R:.+]] = memref.alloca() : memref<1xf32>
+//   CHECK-DAG:   %[[XA:.+]] = memref.assume_alignment %[[X]], 16
+//   CHECK-DAG:   %[[SA:.+]] = memref.assume_alignment %[[S]], 16
 //       CHECK:   llvm.call_intrinsic "llvm.nvvm.read.ptx.sreg.tid.x"
 //       CHECK:   arith.cmpi slt, %{{.+}}, %[[END]] : i64
 //       CHECK:   scf.if
-//       CHECK:     memref.load %[[X]]
+//       CHECK:     memref.load %[[XA]]
 //       CHECK:     memref.store %{{.+}}, %[[R]]
 // A factor outside of the registers is the same in every lane.
-//       CHECK:     memref.load %[[S]]
+//       CHECK:     memref.load %[[SA]]
 //       CHECK:     arith.mulf %{{.+}}, %{{.+}} : f32
 device.machine @warps arch("sm_80") features([]) {
   device.memory @dram scope("device") capacity_bytes(1048576)
@@ -55,7 +57,7 @@ device.machine @waves arch("gfx90a") features([]) {
   device.unit @cu count(1)
   device.move @load from @dram to @reg
 }
-device.kernel @tail tasks 1 {
+device.kernel @tail tasks 2 {
 ^bb0(%task: index, %x: memref<5xf32>):
   %c0 = arith.constant 0 : index
   %r = device.alloc : memref<64xf32, "reg">

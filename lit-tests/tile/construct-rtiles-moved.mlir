@@ -9,4 +9,4 @@
 // both columns, with lanes along the sum.
 // RUN: weft kernel 'C[m,n] += A[m,k] * B[n,k]' --shape m=512,n=2,k=1536 --device x86-avx512 --emit tile -o - | FileCheck %s --check-prefix=SUM
 
-// SUM: tile.compute {{.+}} on @vfmavv_f32 {{.+}} tiles [{{.+}} #tile.rtile<"vreg"[{{[0-9]+}}, 2, 16]>]
+// SUM: tile.compute {{.+}} on @vfmavv_f32 {{.+}} tiles [{{.+}} #tile.rtile<"vreg"[{{[0-9]+}}, 2, 48]>]

@@ -97,6 +97,7 @@ pub(crate) struct ScheduleFields<'c> {
     pub interleave: Option<Attribute<'c>>,
     pub operands: Option<Attribute<'c>>,
     pub stages: i64,
+    pub neighbours: i64,
 }
 
 /// The fields of a `#tile.schedule`.
@@ -127,6 +128,7 @@ pub(crate) fn schedule(attribute: Attribute<'_>) -> Option<ScheduleFields<'_>> {
             interleave: field(raw.interleave),
             operands: field(raw.operands),
             stages: raw.stages,
+            neighbours: raw.neighbours,
         })
     }
 }
@@ -152,6 +154,7 @@ pub(crate) fn of_schedule<'c>(context: &'c Context, fields: &ScheduleFields<'c>)
         transpose: fields.transpose.unwrap_or(i64::MIN),
         combine_rows: fields.combine_rows.unwrap_or(i64::MIN),
         stages: fields.stages,
+        neighbours: fields.neighbours,
     };
     // SAFETY: the attributes are of this context and have the kinds that are asked for.
     unsafe { Attribute::from_raw(shim::weftScheduleGet(context.to_raw(), &own)) }

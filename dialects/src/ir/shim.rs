@@ -34,6 +34,7 @@ pub struct WeftSchedule {
     pub transpose: i64,
     pub combine_rows: i64,
     pub stages: i64,
+    pub neighbours: i64,
 }
 
 pub type RunPass = unsafe extern "C" fn(

@@ -217,7 +217,7 @@ MlirAttribute weftScheduleGet(MlirContext context, const WeftSchedule *fields) {
       axis(fields->combineRows), symbol(fields->stream),
       symbol(fields->border), list(fields->phases), list(fields->spread),
       list(fields->interleave), list(fields->operands), symbol(fields->ahead),
-      fields->stages));
+      fields->stages, fields->neighbours));
 }
 bool weftScheduleRead(MlirAttribute attribute, WeftSchedule *fields) {
   auto schedule = dyn_cast<weft::tile::ScheduleAttr>(unwrap(attribute));
@@ -237,7 +237,8 @@ bool weftScheduleRead(MlirAttribute attribute, WeftSchedule *fields) {
              schedule.getGrow().value_or(INT64_MIN),
              schedule.getTranspose().value_or(INT64_MIN),
              schedule.getCombineRows().value_or(INT64_MIN),
-             schedule.getStages()};
+             schedule.getStages(),
+             schedule.getNeighbours()};
   return true;
 }
 MlirType weftTaskTokenGet(MlirContext context) {

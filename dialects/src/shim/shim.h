@@ -69,7 +69,7 @@ int64_t weftRTileSize(MlirAttribute attribute, intptr_t axis);
 typedef struct {
   MlirAttribute order, rows, slide, unroll, stream, border, phases, spread,
       interleave, operands, ahead;
-  int64_t grow, transpose, combineRows, stages;
+  int64_t grow, transpose, combineRows, stages, neighbours;
 } WeftSchedule;
 MlirAttribute weftScheduleGet(MlirContext context, const WeftSchedule *fields);
 /// False where the attribute is none.

@@ -40,6 +40,8 @@ pub struct Schedule {
     pub operands: Vec<Option<usize>>,
     /// Pipeline stages: steps of a reduction whose inputs have buffers at the same time, at least 1.
     pub stages: u64,
+    /// Points side by side that each lane takes of a tile along the lanes, at least 1.
+    pub neighbours: u64,
 }
 
 impl Default for Schedule {
@@ -60,6 +62,7 @@ impl Default for Schedule {
             interleave: Vec::new(),
             operands: Vec::new(),
             stages: 1,
+            neighbours: 1,
         }
     }
 }
@@ -101,6 +104,7 @@ impl Schedule {
             interleave: axes(fields.interleave)?,
             operands: operands(fields.operands)?,
             stages: number(fields.stages)?.max(1),
+            neighbours: number(fields.neighbours)?.max(1),
         })
     }
 
@@ -134,6 +138,7 @@ impl Schedule {
                 &mut self.operands.iter().map(|own| own.map_or(-1, |number| number as i64)),
             ),
             stages: self.stages as i64,
+            neighbours: self.neighbours as i64,
         };
         Some(parts::of_schedule(context, &fields))
     }

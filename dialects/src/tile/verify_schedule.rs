@@ -190,6 +190,7 @@ pub(super) fn compute_c9(op: Op<'_>, diag: &mut Diagnostics) {
         ("spread", has(fields.spread)),
         ("interleave", has(fields.interleave)),
         ("operands", has(fields.operands)),
+        ("neighbours", fields.neighbours != 1),
     ];
     for (field, _) in said.into_iter().filter(|(field, said)| *said && !accepted.contains(field)) {
         let names: Vec<_> = accepted.iter().map(|name| format!("`{name}`")).collect();
@@ -206,7 +207,7 @@ pub(super) fn compute_c9(op: Op<'_>, diag: &mut Diagnostics) {
 }
 
 /// The fields that each group of lanes follows for itself.
-const OF_LANES: [&str; 11] = [
+const OF_LANES: [&str; 12] = [
     "order",
     "grow",
     "rows",
@@ -218,6 +219,7 @@ const OF_LANES: [&str; 11] = [
     "border",
     "phases",
     "operands",
+    "neighbours",
 ];
 
 /// C10. `spread` has one number from 1 on for each axis, which divides the last rTile's; their

@@ -11,7 +11,7 @@
 use melior::pass::PassManager;
 use weft_dialects::graph::GraphBuilder;
 use weft_dialects::ir::pass::Failed;
-use weft_dialects::ir::{Context, Mapping, Module, Op, Report, module_op, ty};
+use weft_dialects::ir::{Block, Builder, Context, Mapping, Module, Op, Report, module_op, ty};
 
 use super::simplify_payloads::simplify;
 use crate::interpret::element_type;
@@ -54,6 +54,22 @@ fn functions(module: Op<'_>) -> Vec<Op<'_>> {
     ops.into_iter().filter(bodied).collect()
 }
 
+/// Gives each reader of a tensor of one number everywhere a fill of its own, which becomes what its sums start from:
+/// one that several share would be a kernel, whose result is copied for each.
+fn fill_apart<'c>(context: &'c Context, body: Block<'c>) {
+    for op in body.ops() {
+        let fills = op.is("linalg.generic")
+            && op.segments().is_some_and(|parts| parts.first().is_some_and(Vec::is_empty))
+            && op.body(0).is_some_and(|inner| inner.ops().len() == 1)
+            && op.results().len() == 1;
+        let uses = if fills { op.result(0).uses() } else { Vec::new() };
+        for (user, operand) in uses.into_iter().skip(1) {
+            let own = Builder::before(context, op).clone_op(op, &mut Mapping::default());
+            user.set_operand(operand, own.result(0));
+        }
+    }
+}
+
 fn wrap<'c>(context: &'c Context, module: Op<'c>, function: Op<'c>) -> Result<(), Failed> {
     let body = function.body(0).ok_or(Failed)?;
     let end = body.terminator().ok_or(Failed)?;
@@ -83,6 +99,7 @@ fn wrap<'c>(context: &'c Context, module: Op<'c>, function: Op<'c>) -> Result<()
     let name = function.symbol().to_owned();
     // Inside a payload, arguments are what memory holds: a boolean is an i8.
     simplify(context, body)?;
+    fill_apart(context, body);
     let end = body.terminator().ok_or(Failed)?;
     let mut graph = GraphBuilder::new(context, module, &name, &inputs, &outputs);
     let operands = graph.inputs();

@@ -12,6 +12,7 @@ use weft_dialects::ir::ty;
 
 use super::instruction::{Mapped, body_cycles};
 use super::lane_facts::{Facts, Near};
+use super::neighbours::neighbours;
 use super::parts::Parts;
 use super::ragged;
 use super::shape::{Operand, Shape};
@@ -190,7 +191,13 @@ impl<'m, 'c> Model<'m, 'c> {
         let mut finish = 0.0;
         for (output, start) in self.outputs.iter().zip(&self.nest.starts) {
             let each = if across {
-                SHUFFLES_TO_COMBINE * self.facts.shuffle * (lanes as f64).log2()
+                // The registers of a row are folded into one before its lanes are.
+                let combined = SHUFFLES_TO_COMBINE * self.facts.shuffle * (lanes as f64).log2();
+                let folded = (tile.vectors - 1) as f64 * self.mapped.issue_cycles;
+                (combined + folded) / tile.vectors as f64
+            } else if let Some(bytes) = self.facts.access_bytes.filter(|_| turned) {
+                // Each lane its own rows, as many at once as it can.
+                self.facts.store * lanes as f64 * output.bytes as f64 / bytes as f64
             } else if turned {
                 self.facts.store + self.facts.shuffle * (lanes as f64).log2()
             } else {
@@ -215,7 +222,11 @@ impl<'m, 'c> Model<'m, 'c> {
         // Two of them are a shuffle.
         let insert = self.facts.shuffle / 2.0;
         match operand.strides[axis] / operand.bytes {
-            0 | 1 => one * self.accesses(operand),
+            0 => one * self.accesses(operand),
+            1 => {
+                one * self.accesses(operand)
+                    / neighbours(self.nest, self.facts, self.mapped.lanes, tile) as f64
+            }
             _ if self.facts.stage.is_some() => one * operand.turns,
             _ if operand.packed => one,
             // Two loads, and a shuffle for the elements of both.

@@ -26,6 +26,10 @@ pub(super) struct Facts<'c> {
     pub registers: u64,
     /// Bytes of a register for one lane, where it is spread over lanes.
     pub lane_bytes: Option<u64>,
+    /// Bytes side by side that a lane moves at once, where registers are spread over lanes.
+    pub access_bytes: Option<u64>,
+    /// Bytes of the shared memory that one access of a lane touches, where registers are spread over lanes.
+    pub touched_bytes: Option<u64>,
     /// The memory in which tiles are staged on the way to them.
     pub stage: Option<Stage<'c>>,
     /// Cycles for one byte on the way to where they wait.
@@ -127,6 +131,7 @@ impl<'c> Facts<'c> {
     pub fn by(machine: Machine<'c>, memory: &str, way: Way<'c>) -> Option<Self> {
         let registers = machine.memory(memory)?;
         let unit = machine.lanes_units().into_iter().find(|unit| unit.memory() == memory);
+        let spread = registers.lanes().filter(|lanes| *lanes > 1);
         let stage_byte =
             way.stage.as_ref().map_or(0.0, |stage| move_cycles(machine, &stage.load, 1.0));
         Some(Self {
@@ -141,6 +146,8 @@ impl<'c> Facts<'c> {
                 .lanes()
                 .zip(registers.register_bytes())
                 .map(|(n, bytes)| bytes / n),
+            access_bytes: spread.map(|_| registers.access_bytes()),
+            touched_bytes: spread.and_then(|_| machine.shared()?.transaction_bytes()),
             near: Near::of(machine).filter(|_| way.stage.is_none()),
             stage_banks: way.stage.as_ref().and_then(|stage| Banks::of(&stage.memory)),
             stage: way.stage,

@@ -35,7 +35,7 @@ use super::roller::enlarge::{Growth, enlarge};
 use super::roller::ladder::EPSILONS;
 use super::roller::steps::{Steps, is_thrifty};
 use super::shape::Shape;
-use super::shapes::{Held, MOST_ROW_AXES, MOST_ROWS, Rows, row_counts, words};
+use super::shapes::{Held, MOST_ROW_AXES, MOST_ROWS, Rows, most_along, row_counts, words};
 use super::why::{Border, Rule, percent};
 use super::windows;
 use crate::nest::Nest;
@@ -260,11 +260,11 @@ struct Space<'n, 'c> {
 
 impl<'n, 'c> Space<'n, 'c> {
     fn of(nest: &'n Nest<'c>, lanes: u64, facts: &Facts<'c>, lanes_axis: usize) -> Self {
-        let Rows { axes: mut rows, most_vectors } = Rows::of(nest, lanes_axis);
+        let Rows { axes: mut rows, most_vectors } = Rows::of(nest, facts, lanes_axis);
         // Those whose rows lie nearest; more axes than these have no bits.
         rows.retain(|&row| nest.axes[row].extent > 1);
         rows.truncate(u64::BITS as usize / BITS - 1);
-        let vectors = nest.axes[lanes_axis].extent.div_ceil(lanes);
+        let vectors = most_along(nest, lanes_axis, lanes);
         let extents: Vec<u64> =
             std::iter::once(vectors).chain(rows.iter().map(|&row| nest.axes[row].extent)).collect();
         let most = |(at, &extent): (usize, &u64)| match at {

@@ -29,6 +29,7 @@ mod layout;
 pub mod lives;
 pub mod local;
 mod member_tile;
+mod neighbours;
 mod offer;
 pub(crate) mod one_pass;
 mod pace;
@@ -65,6 +66,7 @@ pub(crate) mod write_compute;
 pub(crate) use chooser::Chooser;
 pub use explain::{Explained, Predicted, explain, predicted};
 pub use instruction::{Combine, Identity, binding, combine, identity, lanes_type};
+pub use neighbours::lies_along;
 pub use spread_rows::SpreadRows;
 pub use way::{
     PrivateCache, Stage, Way, beside, gather, local_buffer, private_cache, waiting_memory, way,

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use weft_dialects::device::Machine;
 use weft_dialects::tile::RTile;
 
-use super::block::{self, Alone, Chosen};
+use super::block::{self, Alone, Chosen, spreads};
 use super::cost::Model;
 use super::instruction::{Mapped, instructions, lane_unit};
 use super::isa::{self, Matrix, Search};
@@ -43,6 +43,8 @@ pub(super) struct Candidate<'c> {
     pub tiled: Tiled<'c>,
     /// What it is predicted to take on one core.
     pub cost: Cost,
+    /// The cycles by which it is compared: with what groups of lanes wait for, where they do not count all that.
+    pub compared: f64,
     /// The rule by which its tile was constructed.
     pub rule: Rule,
 }
@@ -207,7 +209,7 @@ pub(super) fn choose<'c>(
     search: Search<'_>,
 ) -> Result<Choice<'c>, String> {
     let Ranked { mut found, compared } = candidates(machine, nest, layouts, search, 1)?;
-    let Candidate { tiled, cost, rule } = found.remove(0);
+    let Candidate { tiled, cost, rule, .. } = found.remove(0);
     let runner_up = found.first().map(|second| (second.tiled.describe(), second.cost.cycles));
     Ok(Choice { tiled, why: Why { cost, rule, compared }, runner_up })
 }
@@ -227,8 +229,8 @@ pub(super) fn candidates<'c>(
     let mut found: Vec<Candidate<'c>> = Vec::new();
     let mut compared = 0;
     let share = !search.apart && block::may_share(machine, nest);
-    // Where groups may share, those that do not count what they wait for, too.
-    let alone = share.then(|| Alone::of(machine, nest));
+    // Groups of lanes are compared with what they wait for; where they may share tiles, that is their cost.
+    let alone = (!search.apart && spreads(machine)).then(|| Alone::of(machine, nest));
     let alone = alone.as_ref();
     let (units, lacks) = units(machine, nest);
     let mut unreached = None;
@@ -247,16 +249,18 @@ pub(super) fn candidates<'c>(
         };
         let own = |mapped: &&Mapped<'c>| register_memory(machine, mapped.name) == Some(memory);
         let facts = &facts;
-        let lanes = ByLanes { machine, nest, memory, facts, alone, layouts, search, keep };
+        let lanes = ByLanes { machine, nest, memory, facts, alone, share, layouts, search, keep };
         found.extend(lanes.of(units.iter().filter(own), &mut compared));
     }
     for mut matrix in isa::choices(machine, nest, search).into_iter().flatten() {
+        let alone = alone.filter(|_| share);
         let own = |cost| alone.map_or(cost, |alone| alone.cost(&matrix.tile, cost));
         let cost = own(matrix.cost);
         matrix.tile_cost = own(matrix.tile_cost);
         let rule = matrix.rule;
         compared += matrix.compared;
-        found.push(Candidate { tiled: Tiled::Matrix(Box::new(matrix)), cost, rule });
+        let tiled = Tiled::Matrix(Box::new(matrix));
+        found.push(Candidate { tiled, cost, compared: cost.cycles, rule });
     }
     let blocks = match share {
         true => block::choose(machine, nest, layouts, search.all_tiles),
@@ -265,13 +269,14 @@ pub(super) fn candidates<'c>(
     for chosen in blocks {
         let (cost, rule) = (chosen.cost, chosen.rule);
         compared += chosen.compared;
-        found.push(Candidate { tiled: Tiled::Block(Box::new(chosen)), cost, rule });
+        let tiled = Tiled::Block(Box::new(chosen));
+        found.push(Candidate { tiled, cost, compared: cost.cycles, rule });
     }
     if found.is_empty() {
         let nothing = || "nothing that the machine has fits its registers".to_owned();
         return Err(lacks.or(unreached).unwrap_or_else(nothing));
     }
-    by_cycles(&mut found, |candidate| candidate.cost.cycles);
+    by_cycles(&mut found, |candidate| candidate.compared);
     Ok(Ranked { found, compared })
 }
 
@@ -283,6 +288,8 @@ struct ByLanes<'n, 'c> {
     facts: &'n Facts<'c>,
     /// What a tile takes that is predicted to issue for so many cycles, where that is not all.
     alone: Option<&'n Alone<'n, 'c>>,
+    /// Whether groups may share tiles of the nest.
+    share: bool,
     layouts: &'n [Layout],
     search: Search<'n>,
     keep: usize,
@@ -333,10 +340,14 @@ impl<'n, 'c> ByLanes<'n, 'c> {
                             Some(_) => worth::most(plain),
                             None => f64::INFINITY,
                         };
+                        let mut compared = None;
                         let cost = match self.alone {
                             Some(alone) => {
                                 let tile = register_tile(nest, &lanes(shape.clone()));
-                                alone.cost(&tile, model.cost(&shape))
+                                let own = model.cost(&shape);
+                                let waiting = alone.cost(&tile, own);
+                                compared = Some(waiting.cycles);
+                                if self.share { waiting } else { own }
                             }
                             // Where one is kept, no other needs to be counted to its end.
                             None if self.keep == 1 => {
@@ -344,19 +355,23 @@ impl<'n, 'c> ByLanes<'n, 'c> {
                             }
                             None => model.cost_up_to(&shape, most)?,
                         };
-                        least = cost.cycles.min(least);
+                        let compared = compared.unwrap_or(cost.cycles);
+                        least = compared.min(least);
                         if shape.grow.is_none() {
                             plain = least;
                         }
-                        Some((shape, rule, cost))
+                        Some((shape, rule, cost, compared))
                     };
                     let mut tiles: Vec<_> = candidates.into_iter().filter_map(costed).collect();
-                    by_cycles(&mut tiles, |tile| tile.2.cycles);
+                    by_cycles(&mut tiles, |tile| tile.3);
                     tiles.truncate(self.keep);
-                    found.extend(tiles.into_iter().map(|(shape, rule, cost)| Candidate {
-                        tiled: Tiled::Lanes(Box::new(lanes(shape))),
-                        cost: cost + Cost::of(Term::Layout, price),
-                        rule,
+                    found.extend(tiles.into_iter().map(|(shape, rule, cost, compared)| {
+                        Candidate {
+                            tiled: Tiled::Lanes(Box::new(lanes(shape))),
+                            cost: cost + Cost::of(Term::Layout, price),
+                            compared: compared + price,
+                            rule,
+                        }
                     }));
                 }
             }

@@ -15,7 +15,8 @@ use weft_dialects::tile::{RTile, Schedule};
 use super::block::Core;
 use super::instruction::combine;
 use super::isa::{Mapping, mapping};
-use super::lane_facts::Private;
+use super::lane_facts::{Facts, Private};
+use super::neighbours::neighbours;
 use super::policy::{Lanes, Tiled};
 use super::task_tile::loop_order;
 use super::way::{gather, private_cache, way};
@@ -87,14 +88,22 @@ fn of_lanes<'c>(
     let bordered: Vec<_> =
         nest.inputs.iter().filter(|access| Border::of(access).is_some()).collect();
     let phases: Vec<u64> = bordered.iter().map(|access| registers.phases(access)).collect();
+    // Staged tiles are contiguous along the lanes.
+    let facts = Facts::of(machine, lanes.memory).filter(|_| lanes.stage.is_none());
+    // Lanes of their own store their own rows.
+    let whole = facts.as_ref().filter(|facts| facts.access_bytes.is_none());
+    let transpose = whole.and_then(|_| registers.transpose());
+    let slide = registers.slide(parted);
+    let facts = facts.filter(|_| transpose.is_none() && slide.is_empty());
     Schedule {
         order: order(machine, nest, &inner.sizes, grow),
         grow,
-        slide: registers.slide(parted),
+        neighbours: facts
+            .map_or(1, |facts| neighbours(nest, &facts, lanes.mapped.lanes, &lanes.shape)),
+        slide,
         unroll: registers.unroll(parted),
         rows: registers.in_order(grow),
-        // Staged tiles are contiguous along the lanes.
-        transpose: registers.transpose().filter(|_| lanes.stage.is_none()),
+        transpose,
         combine_rows: registers.combine_rows(machine, lanes),
         stream: stream(machine, nest, lanes),
         border: private_cache(machine)

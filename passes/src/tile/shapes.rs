@@ -4,6 +4,7 @@ use weft_dialects::device::Machine;
 
 use super::instruction::{Mapped, asks_for, combine};
 use super::lane_facts::Facts;
+use super::neighbours::most_neighbours;
 use super::shape::Shape;
 use super::turn::turned;
 use super::windows;
@@ -18,6 +19,8 @@ pub(super) const MOST_ROWS: u64 = 32;
 const MOST_VECTORS: u64 = 8;
 /// The same where nothing is reduced: enough to have loads under way.
 const MOST_STREAMED: u64 = 4;
+/// The same in accesses of several neighbours, where a lane makes such.
+const MOST_ACCESSES: u64 = 2;
 
 /// The axes that lanes may run along; `None` for one point at a time.
 pub(super) fn lanes_axes(
@@ -49,10 +52,12 @@ pub(super) struct Rows {
 
 impl Rows {
     /// Of tiles with lanes along `lanes_axis`.
-    pub fn of(nest: &Nest<'_>, lanes_axis: usize) -> Self {
+    pub fn of(nest: &Nest<'_>, facts: &Facts<'_>, lanes_axis: usize) -> Self {
         if !nest.has_reductions() {
             // Nothing is used twice, so rows would only make the code longer.
-            return Self { axes: Vec::new(), most_vectors: MOST_STREAMED };
+            let at_once = most_neighbours(nest, facts, lanes_axis);
+            let most_vectors = MOST_STREAMED.max(MOST_ACCESSES * at_once);
+            return Self { axes: Vec::new(), most_vectors };
         }
         let planes = planes(nest);
         let is_row =
@@ -76,14 +81,14 @@ pub(super) fn shapes(
         return vec![Shape { lanes_axis: None, vectors: 1, rows: Vec::new(), grow: None }];
     };
     let words = words(nest, facts);
-    let Rows { axes: row_axes, most_vectors } = Rows::of(nest, axis);
+    let Rows { axes: row_axes, most_vectors } = Rows::of(nest, facts, axis);
     let mut found = Vec::new();
     if !nest.has_reductions() {
-        let square = turned(nest, mapped, axis);
+        let square = turned(nest, mapped, facts, axis);
         let few = |shape: &Shape| registers_used(nest, facts, shape) * words <= facts.registers;
         found.extend(square.filter(few));
     }
-    for vectors in 1..=nest.axes[axis].extent.div_ceil(mapped.lanes).min(most_vectors) {
+    for vectors in 1..=most_along(nest, axis, mapped.lanes).min(most_vectors) {
         let mut add = |mut rows: Vec<(usize, u64)>| {
             rows.sort_unstable();
             let shape = Shape { lanes_axis, vectors, rows, grow: None };
@@ -111,6 +116,13 @@ pub(super) fn shapes(
         }
     }
     found
+}
+
+/// Registers side by side along the lanes that a nest has points for; where lanes fold, whole ones, for what is left
+/// over is folded on its own.
+pub(super) fn most_along(nest: &Nest<'_>, lanes_axis: usize, lanes: u64) -> u64 {
+    let extent = nest.axes[lanes_axis].extent;
+    if nest.reduces(lanes_axis) { (extent / lanes).max(1) } else { extent.div_ceil(lanes) }
 }
 
 /// Elements between neighbours along an axis, in the input where they are most.

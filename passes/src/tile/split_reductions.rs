@@ -19,6 +19,7 @@ use weft_dialects::ir::{
 use weft_dialects::tile::RTile;
 use weft_dialects::tile::build::{self, RunOp};
 
+use super::block::spreads;
 use super::chooser::Chooser;
 use super::construct_rtiles::read;
 use super::instruction::{combine, identity};
@@ -48,6 +49,9 @@ pub const PASS: Pass = Pass {
     statistics: &[("split", "kernels that became parts and their sum")],
     run,
 };
+
+/// Numbers of parts that are compared, from the least on.
+const TRIED: usize = 6;
 
 /// Parts for each unit that are tried at most: more only make the second kernel longer.
 pub(super) const MOST_PARTS: u64 = 4;
@@ -117,14 +121,17 @@ impl<'c> Split<'c> {
         let busiest = |nest: &Nest<'c>, layouts: &[Layout]| busiest(chooser, unit, nest, layouts);
         let (whole, pieces, _) = busiest(nest, layouts)?;
         // Other sums have enough to do for everybody, or are not worth a second kernel.
-        if pieces >= unit.count() {
+        // A unit goes on with one of its groups of lanes while others wait.
+        let groups = if spreads(chooser.machine) { unit.groups() } else { 1 };
+        if pieces >= unit.count() * groups {
             let why = Refused::by("units", "every unit has a piece");
             let values = format!("{pieces} pieces for {} @{}", unit.count(), unit.name);
             return Some(Err(why.met(values)));
         }
-        if whole <= unit.handover_cycles() as f64 {
+        let handover = unit.handover_cycles().max(unit.launch_cycles().unwrap_or(0));
+        if whole <= handover as f64 {
             let why = Refused::by("handover", "a second kernel takes more");
-            let values = format!("{whole:.0} cycles, {} for a handover", unit.handover_cycles());
+            let values = format!("{whole:.0} cycles, {handover} for a handover");
             return Some(Err(why.met(values)));
         }
         let least = unit.count().div_ceil(pieces).max(2);
@@ -132,13 +139,13 @@ impl<'c> Split<'c> {
             (least..=MOST_PARTS * unit.count()).filter(|&count| extent.is_multiple_of(count));
         let mut best: Option<Self> = None;
         let mut second = (1, whole);
-        for count in counts.take(4) {
+        for count in counts.take(TRIED) {
             let scratch = empty_module(context);
             let (parts, index) = parts(context, module_op(&scratch), nest, axis, count)?;
             let sum = sum(context, module_op(&scratch), nest, count)?;
             let fixed = vec![Layout::Fixed; sum.inputs.len()];
             let both = busiest(&parts, layouts)?.0 + busiest(&sum, &fixed)?.0;
-            let cycles = both + unit.handover_cycles() as f64;
+            let cycles = both + handover as f64;
             let least = best.as_ref().map_or((1, whole), |best| (best.count, best.cycles));
             if cycles < least.1 {
                 let _scratch = scratch;

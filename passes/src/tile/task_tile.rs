@@ -13,10 +13,19 @@ use crate::cost::worth::shares;
 use crate::nest::{Access, Nest};
 
 /// The largest number of rTasks for a unit. Where data that is read again stays in a cache of the
-/// unit's own, larger rTasks read more of it again.
-fn tasks_per_unit(machine: Machine<'_>, nest: &Nest<'_>) -> u64 {
+/// unit's own, larger rTasks read more of it again. Groups of lanes hide what each waits for: as many as one
+/// rTask could have are under way at once.
+fn tasks_per_unit(machine: Machine<'_>, nest: &Nest<'_>, unit: &Unit<'_>) -> u64 {
+    if let Some(lanes) = group_lanes(machine) {
+        return (unit.block_lanes() / lanes).max(1);
+    }
     let shares = (0..nest.axes.len()).any(|axis| nest.reduces(axis));
     if shares && private_cache(machine).is_some() { 2 } else { 8 }
+}
+
+/// Lanes of a group, where registers are spread over lanes.
+fn group_lanes(machine: Machine<'_>) -> Option<u64> {
+    machine.memories().iter().find_map(|memory| memory.lanes().filter(|lanes| *lanes > 1))
 }
 
 /// The rTask's rTile: whole register tiles, cut so that there are a few rTasks
@@ -30,7 +39,7 @@ pub(super) fn task_tile(
     unit: &Unit<'_>,
     cycles: f64,
 ) -> RTile {
-    let tasks = tasks_per_unit(machine, nest);
+    let tasks = tasks_per_unit(machine, nest, unit);
     let mut wanted = shares(cycles as u64, unit.handover_cycles()).min(unit.count() * tasks).max(1);
     let mut sizes = nest.extents();
     // A transpose reads along one axis and writes along the other: tiles as long on both touch the
@@ -50,7 +59,11 @@ pub(super) fn task_tile(
         }
         let tile = registers.sizes[axis].max(1);
         let tiles = nest.axes[axis].extent.div_ceil(tile);
-        let length = evened(tiles, wanted.min(even), unit.count());
+        let least = tiles.div_ceil(wanted.min(even).min(tiles)).max(1);
+        let length = match group_lanes(machine) {
+            Some(_) if is_even(tiles, least, unit.count()) => least,
+            _ => evened(tiles, wanted.min(even), unit.count()),
+        };
         sizes[axis] = (length * tile).min(nest.axes[axis].extent);
         let pieces = tiles.div_ceil(length);
         wanted = wanted.div_ceil(pieces);

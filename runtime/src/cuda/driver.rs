@@ -330,8 +330,7 @@ impl Moment {
             .map_err(said("make an event"))?;
         let moment = Moment(made);
         // SAFETY: the event exists.
-        unsafe { result::event::record(moment.0, stream.0) }
-            .map_err(said("record an event"))?;
+        unsafe { result::event::record(moment.0, stream.0) }.map_err(said("record an event"))?;
         Ok(moment)
     }
 

@@ -11,9 +11,6 @@ use crate::desk::{Desk, behind, held, lines, list, number};
 const MODELS: [&str; 7] =
     ["attention", "feed", "inverted", "norm", "pooled", "separable", "softmax"];
 
-/// Predictions that differ by less do not say which is faster (`cost/worth.rs`).
-const MOST: f64 = 0.97;
-
 /// The report on one of them for a GPU, whose blocks have a memory where tiles wait.
 fn report(model: &str) -> Value {
     let desk = Desk::digits();
@@ -70,8 +67,8 @@ fn we_12_full_joining_is_better_than_base() {
         match model {
             "separable" => assert_eq!(full, base, "{model}"),
             "pooled" => {
-                let as_fast = (full.0, full.1, MOST * full.2);
-                assert!(less(as_fast, base), "{model}: {full:?} and {base:?} with base");
+                let fewer = full.0 < base.0 && full.1 < base.1;
+                assert!(fewer, "{model}: {full:?} and {base:?} with base");
             }
             _ => assert!(less(full, base), "{model}: {full:?} and {base:?} with base"),
         }

@@ -347,9 +347,13 @@ fn rm_8_one_task_text_becomes_one_kernel_of_blocks_and_threads_of_a_processor() 
     let on_blocks = Case { inputs: vec![input.clone()], expected, ..on_blocks };
 
     threads.lower(Stage::Task).expect("the machine can do it");
+    // What a range is predicted to take is each machine's own.
     let program = |text: &str| {
         let from = text.find("task.program").expect("it is a program");
-        text[from..].split("\n  }\n").next().map(str::to_owned)
+        let lines = text[from..].split("\n  }\n").next().into_iter().flat_map(str::lines);
+        lines
+            .map(|line| line.split(" cycles(").next().unwrap_or(line).to_owned())
+            .collect::<Vec<_>>()
     };
     assert_eq!(program(&on_blocks.task), program(&threads.text()), "the same task text");
     on_blocks.holds(Some(1));
@@ -402,7 +406,7 @@ fn one_kernel_pays_where_launches_take_longer_than_waits() {
     // Three units alone have much to do: beside that a launch of a third of a microsecond is
     // little, and one of 30 microseconds is not. The last launch has it; what fills are first needs no waits.
     let of = |cycles: u64, how: How| {
-        let (text, fact) = (host::machine("a100"), "launch_cycles(4230)");
+        let (text, fact) = (host::machine("a100"), "launch_cycles(1830)");
         assert!(text.contains(fact));
         let file = tempfile::Builder::new().suffix(".mlir").tempfile().expect("there is room");
         let text = text.replace(fact, &format!("launch_cycles({cycles})"));
@@ -430,8 +434,9 @@ fn assembly(machine: &'static str, asked: &Asked) -> (String, String) {
     let program = ops.into_iter().find_map(task::Program::of).expect("it is a program");
     let plan = plan(&program, found).expect("it has a plan").plan;
     let choices = choose(module, found, isa, &program, &plan, How::One);
+    let why: Vec<String> = choices.iter().map(|choice| choice.why.clone()).collect();
     let forms: Vec<Form> = choices.into_iter().filter_map(|choice| choice.form).collect();
-    assert_eq!(forms.len(), 1);
+    assert_eq!(forms.len(), 1, "{machine}: {why:?}");
     let text = whole_text(module, found, 1, isa, &forms).expect("there is code for it");
     let said = assemble::check(found.arch(), &text);
     (text, said)
@@ -439,10 +444,12 @@ fn assembly(machine: &'static str, asked: &Asked) -> (String, String) {
 
 #[test]
 fn rm_8_ptx_of_a_program_has_fenced_counters_and_one_block_a_unit() {
-    for machine in ["v100", "a100", "h200"] {
-        let (text, _) = assembly(machine, &ROWS_ON_3);
-        assert!(text.contains("// program rows$0 steps 0 "), "{text}");
-        let entry = text.split_once(".entry rows$0").expect("the entry is there").1;
+    for (machine, asked, name) in
+        [("v100", &ROWS_ON_3, "rows"), ("a100", &ROWS_ON_3, "rows"), ("h200", &STEPS_ON_3, "steps")]
+    {
+        let (text, _) = assembly(machine, asked);
+        assert!(text.contains(&format!("// program {name}$0 steps 0 ")), "{text}");
+        let entry = text.split_once(&format!(".entry {name}$0")).expect("the entry is there").1;
         for word in
             [".maxnreg 255", ".minnctapersm 1", "ld.acquire.gpu.global", "st.release.gpu.global"]
         {
@@ -459,7 +466,8 @@ fn rm_8_code_of_a_program_for_wavefronts_writes_back_and_invalidates() {
     for machine in ["mi50", "mi250x", "mi300x"] {
         let (text, _) = assembly(machine, &STEPS_ON_3);
         assert!(text.contains("// program steps$0 steps 0 "), "{machine}");
-        assert!(text.contains("s_barrier"), "{machine}");
+        // A wavefront alone needs none.
+        assert_eq!(text.contains("s_barrier"), !text.contains(" threads 64 blocks"), "{machine}");
     }
     let (text, _) = assembly("mi300x", &STEPS_ON_3);
     assert!(text.contains("buffer_wbl2 sc1") && text.contains("buffer_inv sc1"), "{text}");

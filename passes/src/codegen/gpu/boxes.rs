@@ -161,7 +161,7 @@ fn move_box<'c>(
             let sides = Sides { sizes: moved.sizes, steps: moved.from };
             around(b, thread, ours, |b| {
                 if let Some(slots) = registers.slots(b, thread, op, sides, diag) {
-                    registers::store(b, thread, &registers, &slots, &to, moved);
+                    registers::store(b, thread, &registers, &slots, (&to, !ours), moved);
                 }
             });
         }

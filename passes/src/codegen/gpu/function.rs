@@ -160,11 +160,15 @@ pub fn stand_in<'c>(thread: &mut Thread<'c>, func: Op<'c>) -> Vec<Op<'c>> {
     let first = block.ops().first().copied().expect("a function ends in a return");
     let mut b = Builder::before(thread.context, first);
     let mut rows = Vec::new();
+    // Neighbours that a lane moves become one access where that is known.
+    let aligned = attr::of_int_type(ty::int(thread.context, 32), thread.widest(1) as i64);
     for arg in block.args().into_iter().skip(2) {
         let shape = ty::shape(arg.ty()).unwrap_or_default();
         let flat = storage::flat(thread.context, arg.ty(), Some(1));
         let row = b.op("builtin.unrealized_conversion_cast", &[arg], &[flat]);
-        let flat = row.result(0);
+        let assumed = [("alignment", aligned)];
+        let assume = "memref.assume_alignment";
+        let flat = b.op_with(assume, &[row.result(0)], &[flat], &assumed, 0).result(0);
         thread.storages.insert(arg, Storage::Memory { flat, shape, ours: false, swizzle: None });
         rows.push(row);
     }

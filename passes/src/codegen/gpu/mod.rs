@@ -13,6 +13,7 @@
 //! thread, copies the elements that it holds, combining goes by shuffles.
 
 mod boxes;
+mod exchange;
 mod function;
 mod gathered;
 mod invoke;
@@ -93,7 +94,10 @@ impl Launch {
             alone |= op.is("device.alloc")
                 && machine.memory_of(op.result(0).ty()).is_some_and(|m| !m.is_registers());
         });
-        let groups = if alone { 1 } else { BLOCK_THREADS / lanes };
+        // A unit whose blocks had more would leave another one idle.
+        let units = machine.units().first().map_or(1, |unit| unit.count().max(1));
+        let share = kernel.tasks.div_ceil(units).max(1).next_power_of_two();
+        let groups = if alone { 1 } else { (BLOCK_THREADS / lanes).min(share) };
         Some(Self { threads: groups * lanes, groups, shared_bytes })
     }
 }

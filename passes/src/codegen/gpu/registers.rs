@@ -8,6 +8,7 @@ use weft_dialects::device::{Fill, View};
 use weft_dialects::ir::{Builder, Diagnostics, Op, Type, Val, ty};
 
 use super::boxes::{Steps, both, choose, compare, is_zero, or_zeros, when};
+use super::exchange::Exchange;
 use super::layout::Layout;
 use super::storage::{self, Thread};
 use super::together::{End, elements, wide_load, wide_store};
@@ -36,11 +37,11 @@ pub struct Slot<'c> {
     /// The index of the slot.
     pub place: Vec<Val<'c>>,
     /// Which element of the box it holds.
-    point: Vec<Val<'c>>,
+    pub point: Vec<Val<'c>>,
     /// The condition that it holds one; `None` if it always does.
-    condition: Option<Val<'c>>,
+    pub condition: Option<Val<'c>>,
     /// The index for every lane, where it is known at compile time.
-    points: Option<Vec<Vec<i64>>>,
+    pub points: Option<Vec<Vec<i64>>>,
 }
 
 /// Puts a box into the slots of registers.
@@ -90,16 +91,25 @@ pub fn load<'c>(
     }
 }
 
-/// Takes a box out of the slots of registers.
+/// Takes a box out of the slots of registers; to a `far` memory, whose accesses are of whole transactions, lanes
+/// exchange what they hold first.
 pub fn store<'c>(
     b: &mut Builder<'c>,
     thread: &Thread<'c>,
     registers: &Registers<'_, 'c>,
     slots: &[Slot<'c>],
-    to: &End<'_, 'c>,
+    (to, far): (&End<'_, 'c>, bool),
     moved: &Steps<'_, 'c>,
 ) {
-    for run in runs(thread, slots, to, moved) {
+    let runs = runs(thread, slots, to, moved);
+    let mut rest = &runs[..];
+    while let Some(run) = rest.first() {
+        if let Some(exchange) = Exchange::of(thread, rest, to, moved).filter(|_| far) {
+            exchange.store(b, thread, registers, to, moved);
+            rest = &rest[exchange.count()..];
+            continue;
+        }
+        rest = &rest[1..];
         let values: Vec<_> =
             run.iter().map(|slot| storage::load(b, registers.slots, &slot.place)).collect();
         let first = run[0];

@@ -5,8 +5,8 @@ use weft_dialects::device::build;
 use weft_dialects::ir::{Builder, Type, Val};
 
 use super::body::LaneBody;
-use super::index::{Sum, scf_for, unrolled, unrolled_all};
-use super::register_tile::{At, RegisterTile};
+use super::index::{Sum, scf_for, unrolled_all};
+use super::register_tile::RegisterTile;
 use super::tiles::Points;
 use super::view::{View, copy_from, copy_to};
 use crate::nest::{Access, Epilogue, Start};
@@ -153,14 +153,11 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
                     self.apply(b, body, &views, std::slice::from_ref(&target), &point);
                 }
             }
-            unrolled(b, self.vectors, |b, vector| {
-                let at = At { rows, vector: &vector, count: plan.lanes };
-                let source = self.register(b, accumulator, at);
-                let block = build::combine(b, plan.unit, plan.lanes, source, target);
-                let mut inside = b.into_block(block);
-                let value = inside.op(fold, &block.args(), &[elem]).result(0);
-                build::yield_values(&mut inside, &[value]);
-            });
+            let source = self.fold_vectors(b, accumulator, (fold, elem), rows);
+            let block = build::combine(b, plan.unit, plan.lanes, source, target);
+            let mut inside = b.into_block(block);
+            let value = inside.op(fold, &block.args(), &[elem]).result(0);
+            build::yield_values(&mut inside, &[value]);
         });
         scalar
     }

@@ -12,7 +12,7 @@ use weft_dialects::ir::{Builder, Type, Val};
 
 use super::body::LaneBody;
 use super::index::Sum;
-use super::register_tile::{At, RegisterTile};
+use super::register_tile::{At, RegisterTile, Vector};
 use super::view::{View, copy_from, copy_to};
 use crate::nest::{Access, Epilogue, Start};
 
@@ -33,18 +33,7 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
         let Some((axis, gather)) = self.rows_at_once().zip(self.plan.gather) else { return false };
         let (lanes, rows) = (self.plan.lanes, self.sizes[axis]);
         for row in 0..rows {
-            for vector in (1..self.vectors).rev() {
-                let row = [Sum::number(row as i64)];
-                let at = |vector: u64| Sum::number(vector as i64);
-                let [first, other] = [0, vector].map(|vector| {
-                    self.register(
-                        b,
-                        accumulator,
-                        At { rows: &row, vector: &at(vector), count: lanes },
-                    )
-                });
-                self.fold_registers(b, fold, elem, [&first, &other]);
-            }
+            self.fold_vectors(b, accumulator, (fold, elem), &[Sum::number(row as i64)]);
         }
         let mut lines: Vec<View<'c>> = (0..lanes)
             .map(|lane| {
@@ -111,6 +100,33 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
     fn whole_register(&self, b: &mut Builder<'c>, elem: Type<'c>) -> View<'c> {
         let memref = self.alloc(b, &[self.plan.lanes], elem);
         View { memref, indices: vec![b.index(0)] }
+    }
+
+    /// Folds all registers along the lanes of some rows into the first, which is returned.
+    pub(super) fn fold_vectors(
+        &self,
+        b: &mut Builder<'c>,
+        accumulator: Val<'c>,
+        (fold, elem): (&str, Type<'c>),
+        rows: &[Sum<'c>],
+    ) -> View<'c> {
+        let register = |b: &mut Builder<'c>, number: Sum<'c>| {
+            let vector = &Vector::whole(number, self.plan.lanes);
+            self.register(b, accumulator, At { rows, vector })
+        };
+        let first = register(b, Sum::number(0));
+        // Halves first, so that few wait for each other.
+        let mut count = self.vectors;
+        while count > 1 {
+            let half = count.div_ceil(2);
+            for number in half..count {
+                let other = register(b, Sum::number(number as i64));
+                let own = register(b, Sum::number((number - half) as i64));
+                self.fold_registers(b, fold, elem, [&own, &other]);
+            }
+            count = half;
+        }
+        first
     }
 
     /// Folds the second register into the first, lane by lane.

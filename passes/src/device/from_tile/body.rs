@@ -31,15 +31,14 @@ pub(super) fn begin_body<'c>(
     map
 }
 
-/// Copies `body`: arguments become `values`, `linalg.index` becomes a number (plus
-/// the lane on the lanes' axis), an element of a captured tensor a `memref.load`.
-/// Returns what the body yields.
+/// Copies `body`: arguments become `values`, `linalg.index` becomes a number (plus the first of the lane's so
+/// many points on the lanes' axis), an element of a captured tensor a `memref.load`. Returns what the body yields.
 pub(super) fn write_body<'c>(
     b: &mut Builder<'c>,
     body: Block<'c>,
     values: &[Option<Val<'c>>],
     numbers: &[Option<Val<'c>>],
-    lanes_axis: Option<usize>,
+    lanes_axis: Option<(usize, u64)>,
     memrefs: &HashMap<Val<'c>, Val<'c>>,
 ) -> Vec<Val<'c>> {
     let index = Type::index(b.context());
@@ -50,8 +49,12 @@ pub(super) fn write_body<'c>(
         }
         if let Some(axis) = index_axis(op) {
             let mut value = numbers[axis].expect("the numbers asked for are there");
-            if lanes_axis == Some(axis) {
-                let lane = build::lane(b);
+            if let Some((_, points)) = lanes_axis.filter(|(lanes, _)| *lanes == axis) {
+                let mut lane = build::lane(b);
+                if points > 1 {
+                    let points = b.index(points as i64);
+                    lane = b.op("arith.muli", &[lane, points], &[index]).result(0);
+                }
                 value = b.op("arith.addi", &[value, lane], &[index]).result(0);
             }
             map.set(op.result(0), value);

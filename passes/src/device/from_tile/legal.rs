@@ -7,7 +7,7 @@ use weft_dialects::ir::{Op, Report};
 use weft_dialects::tile::Compute;
 
 use crate::nest::{Border, Nest, Windows, may_combine_rows, stores_along};
-use crate::tile::{gather, lanes_type, way_of, ways};
+use crate::tile::{gather, lanes_type, lies_along, way_of, ways};
 
 /// More steps than this are not written out one by one: compiling them takes minutes.
 const MOST_WRITTEN_OUT: u64 = 16384;
@@ -29,6 +29,7 @@ pub(super) fn check<'c>(
         Checked::slide,
         Checked::written_out,
         Checked::stream,
+        Checked::neighbours,
         Checked::casts,
     ];
     for check in checks {
@@ -266,6 +267,38 @@ impl<'k, 'c> Checked<'k, 'c> {
         );
         let help = "let it have the whole reduction, or give the cast a kernel of its own";
         Err((what, help.to_owned()))
+    }
+
+    /// Points side by side for each lane: a whole tile of them, in the order of every tensor that has them.
+    fn neighbours(&self) -> Result<(), Refusal> {
+        let (schedule, nest) = (&self.compute.schedule, self.nest);
+        let count = schedule.neighbours;
+        if count == 1 {
+            return Ok(());
+        }
+        let what = format!("the schedule's `neighbours` is {count}, and ");
+        let refused = |why: &str, help: &str| Err((format!("{what}{why}"), help.to_owned()));
+        let Some(axis) = self.compute.lanes else {
+            return refused("there are no lanes", "leave it out");
+        };
+        if self.staged || schedule.border.is_some() || !schedule.slide.is_empty() {
+            return refused("lanes read tiles that were brought near", "leave it out");
+        }
+        if schedule.transpose.is_some() {
+            return refused("the tile is stored transposed", "leave it out");
+        }
+        if !self.sizes[axis].is_multiple_of(count * self.lanes) {
+            let why = format!("tiles have {} points along {} lanes", self.sizes[axis], self.lanes);
+            return refused(
+                &why,
+                "give a number whose multiple by the lanes divides the tile's size",
+            );
+        }
+        if !lies_along(nest, axis) {
+            let help = "leave it out, or run lanes along another axis";
+            return refused("a tensor has them elsewhere than in its order", help);
+        }
+        Ok(())
     }
 
     fn stream(&self) -> Result<(), Refusal> {

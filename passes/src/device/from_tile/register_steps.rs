@@ -65,16 +65,16 @@ impl<'c> RegisterTile<'_, 'c> {
                     let memref = self.alloc(b, &shape, access.elem());
                     let sizes = &shape[..rows.len()];
                     unrolled_all(b, sizes, &mut |b, at_rows| {
-                        self.each_vector(b, &mut |b, vector, count| {
+                        self.each_vector(b, &mut |b, vector| {
                             let mut point = place.to_vec();
                             for (axis, row) in rows.iter().zip(at_rows) {
                                 point[*axis] = point[*axis].clone().plus(row, 1);
                             }
                             let axis = self.plan.lanes_axis.expect("there are lanes");
-                            point[axis] = point[axis].clone().plus(vector, self.plan.lanes as i64);
-                            let at = At { rows: at_rows, vector, count };
+                            point[axis] = point[axis].clone().plus(&vector.first, 1);
+                            let at = At { rows: at_rows, vector };
                             let target = self.register(b, memref, at);
-                            self.load(b, access, &point, &target, count);
+                            self.load(b, access, &point, &target, vector.count);
                         });
                     });
                     (memref, rows)
@@ -101,13 +101,13 @@ impl<'c> RegisterTile<'_, 'c> {
                     // An operand that one register uses is loaded for it, and then forgotten.
                     None => {
                         let access = std::slice::from_ref(access);
-                        self.bring(b, access, &point, at.count).remove(0)
+                        self.bring(b, access, &point, at.vector.count).remove(0)
                     }
                 })
                 .collect();
             let outputs: Vec<View<'c>> =
                 accumulators.iter().map(|accumulator| self.register(b, *accumulator, at)).collect();
-            self.compute(b, &inputs, &outputs, &point, at.count);
+            self.compute(b, &inputs, &outputs, &point, at.vector.count);
         });
     }
 
@@ -172,9 +172,9 @@ impl<'c> RegisterTile<'_, 'c> {
             values[*number] = Some(arg);
         }
         let mut inside = b.into_block(block);
-        let lanes_axis = self.plan.lanes_axis.filter(|_| lanes > 1);
-        let results =
-            write_body(&mut inside, body, &values, &numbers, lanes_axis, &self.plan.memrefs);
+        let along = self.plan.lanes_axis.filter(|_| lanes > 1);
+        let along = along.map(|axis| (axis, self.neighbours));
+        let results = write_body(&mut inside, body, &values, &numbers, along, &self.plan.memrefs);
         build::yield_values(&mut inside, &results);
     }
 

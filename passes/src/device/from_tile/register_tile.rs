@@ -21,6 +21,8 @@ pub(super) struct RegisterTile<'p, 'c> {
     pub(super) rows: Vec<usize>,
     /// Registers side by side along the lanes.
     pub(super) vectors: u64,
+    /// Points side by side that each lane has; at ragged ends one.
+    pub(super) neighbours: u64,
     /// The part of a reduction that is added to what the output holds.
     pub(super) part: Option<Part<'c>>,
 }
@@ -40,9 +42,25 @@ pub(super) struct Part<'c> {
 #[derive(Clone, Copy)]
 pub(super) struct At<'a, 'c> {
     pub(super) rows: &'a [Sum<'c>],
-    pub(super) vector: &'a Sum<'c>,
-    /// Lanes of the register that hold points.
+    pub(super) vector: &'a Vector<'c>,
+}
+
+/// A register along the lanes.
+pub(super) struct Vector<'c> {
+    /// Which it is of the tile's.
+    pub(super) number: Sum<'c>,
+    /// Points from the tile's first to that of its first lane.
+    pub(super) first: Sum<'c>,
+    /// Lanes that hold points.
     pub(super) count: u64,
+}
+
+impl<'c> Vector<'c> {
+    /// The register of that number, all of whose lanes hold points.
+    pub(super) fn whole(number: Sum<'c>, lanes: u64) -> Self {
+        let first = Sum::number(0).plus(&number, lanes as i64);
+        Self { number, first, count: lanes }
+    }
 }
 
 impl<'p, 'c> RegisterTile<'p, 'c> {
@@ -52,7 +70,10 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
         let order = &plan.schedule.rows;
         rows.sort_by_key(|row| order.iter().position(|axis| axis == row).unwrap_or(order.len()));
         let vectors = lanes_axis.map_or(1, |axis| sizes[axis].div_ceil(plan.lanes));
-        Self { plan, at: at.to_vec(), sizes: sizes.to_vec(), rows, vectors, part: None }
+        let own = plan.schedule.neighbours;
+        let whole = lanes_axis.is_some_and(|axis| sizes[axis].is_multiple_of(own * plan.lanes));
+        let neighbours = if whole { own } else { 1 };
+        Self { plan, at: at.to_vec(), sizes: sizes.to_vec(), rows, vectors, neighbours, part: None }
     }
 
     /// The same, with only a part of a reduction.
@@ -119,10 +140,10 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
     fn finish(&self, b: &mut Builder<'c>, registers: [Val<'c>; 2], at: At<'_, 'c>) {
         let Some(Epilogue { inputs, body }) = &self.plan.nest.epilogue else { return };
         let point = self.point(&self.at, at);
-        let mut views = self.bring(b, inputs, &point, at.count);
+        let mut views = self.bring(b, inputs, &point, at.vector.count);
         let [sums, stored] = registers.map(|memref| self.register(b, memref, at));
         views.push(sums);
-        let body = self.lane_body(*body, at.count);
+        let body = self.lane_body(*body, at.vector.count);
         self.apply(b, body, &views, &[stored], &point);
     }
 
@@ -149,7 +170,7 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
                 for (output, accumulator) in self.plan.nest.outputs.iter().zip(accumulators) {
                     let (point, register) =
                         (self.point(&self.at, at), self.register(b, *accumulator, at));
-                    self.load(b, output, &point, &register, at.count);
+                    self.load(b, output, &point, &register, at.vector.count);
                 }
             });
         });
@@ -211,7 +232,7 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
     ) {
         let sizes: Vec<u64> = self.rows.iter().map(|&axis| self.sizes[axis]).collect();
         unrolled_all(b, &sizes, &mut |b, rows| {
-            self.each_vector(b, &mut |b, vector, count| body(b, At { rows, vector, count }));
+            self.each_vector(b, &mut |b, vector| body(b, At { rows, vector }));
         });
     }
 
@@ -219,14 +240,24 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
     pub(super) fn each_vector(
         &self,
         b: &mut Builder<'c>,
-        body: &mut dyn FnMut(&mut Builder<'c>, &Sum<'c>, u64),
+        body: &mut dyn FnMut(&mut Builder<'c>, &Vector<'c>),
     ) {
-        let lanes = self.plan.lanes;
+        let (lanes, neighbours) = (self.plan.lanes, self.neighbours as i64);
         let points = self.plan.lanes_axis.map_or(1, |axis| self.sizes[axis]);
+        if neighbours > 1 {
+            let runs = points / (lanes * self.neighbours);
+            unrolled_all(b, &[runs, self.neighbours], &mut |b, at| {
+                let along =
+                    |lanes: i64| Sum::number(0).plus(&at[0], neighbours * lanes).plus(&at[1], 1);
+                body(b, &Vector { number: along(1), first: along(lanes as i64), count: lanes });
+            });
+            return;
+        }
         let whole = points / lanes;
-        unrolled(b, whole, |b, vector| body(b, &vector, lanes));
+        unrolled(b, whole, |b, number| body(b, &Vector::whole(number, lanes)));
         if !points.is_multiple_of(lanes) {
-            body(b, &Sum::number(whole as i64), points % lanes);
+            let last = Vector::whole(Sum::number(whole as i64), lanes);
+            body(b, &Vector { count: points % lanes, ..last });
         }
     }
 
@@ -237,7 +268,7 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
             point[*axis] = point[*axis].clone().plus(row, 1);
         }
         if let Some(axis) = self.plan.lanes_axis {
-            point[axis] = point[axis].clone().plus(at.vector, self.plan.lanes as i64);
+            point[axis] = point[axis].clone().plus(&at.vector.first, 1);
         }
         point
     }
@@ -292,7 +323,7 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
         at: At<'_, 'c>,
     ) -> View<'c> {
         let mut indices: Vec<_> = at.rows.iter().map(|row| row.emit(b)).collect();
-        indices.push(at.vector.emit(b));
+        indices.push(at.vector.number.emit(b));
         indices.push(b.index(0));
         View { memref, indices }
     }
@@ -325,15 +356,16 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
         let source = self.register(b, accumulator, at);
         let target = View { memref: self.memref(output), indices: self.indices(b, output, &point) };
         let along = self.along(output);
-        let by = self.plan.store_of(output, self.plan.lanes_axis, at.count, self.part.is_some());
-        copy_to(b, by, &source, &target, at.count, along);
+        let by =
+            self.plan.store_of(output, self.plan.lanes_axis, at.vector.count, self.part.is_some());
+        copy_to(b, by, &source, &target, at.vector.count, along);
     }
 
     /// The dimension the lanes run along in a tensor, and how far apart they are.
     pub(super) fn along(&self, access: &Access<'c>) -> Option<(usize, i64)> {
         let axis = self.plan.lanes_axis.filter(|_| self.phases(access).is_none())?;
         let dim = access.index.iter().position(|index| index.coefficients[axis] != 0)?;
-        Some((dim, access.index[dim].coefficients[axis]))
+        Some((dim, access.index[dim].coefficients[axis] * self.neighbours as i64))
             .filter(|&(dim, step)| dim + 1 != access.index.len() || step != 1)
     }
 
@@ -344,10 +376,10 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
         let register = self.register(b, accumulator, at);
         match &self.plan.nest.starts[output] {
             Start::Unread => {}
-            Start::Held => self.load(b, access, &point, &register, at.count),
+            Start::Held => self.load(b, access, &point, &register, at.vector.count),
             Start::From { inputs, body } => {
-                let views = self.bring(b, inputs, &point, at.count);
-                let body = self.lane_body(*body, at.count);
+                let views = self.bring(b, inputs, &point, at.vector.count);
+                let body = self.lane_body(*body, at.vector.count);
                 self.apply(b, body, &views, &[register], &point);
             }
         }

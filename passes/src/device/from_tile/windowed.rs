@@ -52,8 +52,8 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
         let memref = self.alloc(b, &[self.plan.lanes], read.elem());
         let shared = View { memref, indices: vec![known[0]] };
         for group in &windows.groups {
-            self.each_vector(b, &mut |b, vector, count| {
-                let along = short(b, vector);
+            self.each_vector(b, &mut |b, vector| {
+                let (along, count) = (short(b, &vector.number), vector.count);
                 let mut loaded = false;
                 for [row, tap] in group {
                     let mut place = place.to_vec();
@@ -61,7 +61,7 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
                         place[axis] = tap;
                     }
                     let rows = numbers(row);
-                    let point = self.point(&place, At { rows: &rows, vector, count });
+                    let point = self.point(&place, At { rows: &rows, vector });
                     let mut inputs = Vec::new();
                     for (number, access) in self.plan.nest.inputs.iter().enumerate() {
                         if number == windows.input {

@@ -278,7 +278,8 @@ impl<'c> Long<'c> {
         // Bytes of a row's input and of its result.
         let bytes = 2 * rows * row * ty::byte_size(fold.elem())?;
         let near = near.map(|(pace, memory)| (memory.name, pace.room(&memory)));
-        let little = cycles <= unit.handover_cycles() as f64;
+        let handover = unit.handover_cycles().max(unit.launch_cycles().unwrap_or(0));
+        let little = cycles <= handover as f64;
         Some(Need { bytes, near, pieces, units: unit.count(), little })
     }
 
