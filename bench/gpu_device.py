@@ -237,7 +237,7 @@ def off(found, wanted):
 def median_ms(run):
     """The median of the device's time from before a run to after it."""
     import torch
-    for _ in range(3):
+    for _ in range(10):
         run()
     moments = []
     for _ in range(ROUNDS):

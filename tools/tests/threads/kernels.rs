@@ -255,6 +255,26 @@ fn large_products_are_by_instructions_of_warpgroups() {
     }
 }
 
+/// What lanes move of memory that all units share is 16 bytes at once: neighbours of rows, and sums of instructions,
+/// which hold two numbers of each.
+#[test]
+fn lanes_move_as_much_at_once_as_they_can() {
+    let all = [
+        ("h[i] = x[i] + y[i]", "i=67108864"),
+        ("C[m,n] += A[m,k] * B[k,n]", "m=4096,n=4096,k=4096"),
+    ];
+    for machine in ["a100", "h200"] {
+        for (what, shape) in all {
+            let text = text(machine, (what, shape), "f16");
+            let moved = |line: &&str| line.contains("ld.global") || line.contains("st.global");
+            let moved: Vec<&str> = text.lines().filter(moved).collect();
+            assert!(moved.iter().any(|line| line.contains("st.global")), "{machine}, {what}");
+            let narrow = moved.iter().find(|line| !line.contains(".v4.b32"));
+            assert!(narrow.is_none(), "{machine}, {what}: {narrow:?}");
+        }
+    }
+}
+
 /// Warps of 32, whose values pass between lanes by one instruction.
 #[test]
 fn warps_compute_what_the_interpreter_does() {

@@ -28,10 +28,10 @@ const WORD: u64 = 4;
 pub struct Exchange<'s, 'c> {
     /// The slots of each piece, of the first block to the last.
     pieces: Vec<&'s [&'s Slot<'c>]>,
-    /// The side of the box along which pieces and blocks lie.
+    /// The side of the box along which pieces lie.
     side: usize,
-    /// Points from a block to the next.
-    apart: i64,
+    /// Points along each side from a block to the next.
+    apart: Vec<i64>,
 }
 
 impl<'s, 'c> Exchange<'s, 'c> {
@@ -56,21 +56,25 @@ impl<'s, 'c> Exchange<'s, 'c> {
             .collect();
         let points = points?;
         let side = to.steps.iter().rposition(|&step| step == 1)?;
-        let apart = points[1].first()?[side] - points[0].first()?[side];
+        let (first, second) = (points[0].first()?, points[1].first()?);
+        let apart: Vec<i64> = first.iter().zip(second).map(|(one, other)| other - one).collect();
         // Where a lane's own point is, seen from the first lane's of the first block.
-        let expected = |block: usize, lane: usize| {
-            let mut point = points[0].get(lane - lane % LANES)?.clone();
-            point[side] += block as i64 * apart + (lane % LANES * run) as i64;
-            Some(point)
+        let is_expected = |block: usize, lane: usize, point: &[i64]| {
+            let begin = &points[0][lane - lane % LANES];
+            let piece = (lane % LANES * run) as i64;
+            let mut sides = point.iter().zip(begin).zip(&apart).enumerate();
+            sides.all(|(own, ((at, begin), apart))| {
+                *at == begin + block as i64 * apart + if own == side { piece } else { 0 }
+            })
         };
-        let aligned = |place: i64| place.rem_euclid(long as i64) == 0;
+        let address =
+            |point: &[i64]| point.iter().zip(to.steps).map(|(at, step)| at * step).sum::<i64>();
+        let aligned = |point: &[i64]| address(point).rem_euclid(long as i64) == 0;
         let alike = points.iter().enumerate().all(|(block, own)| {
-            own.iter()
-                .enumerate()
-                .all(|(lane, point)| Some(point) == expected(block, lane).as_ref())
+            own.iter().enumerate().all(|(lane, point)| is_expected(block, lane, point))
         });
-        let begin = points[0].iter().step_by(LANES).all(|point| aligned(point[side]));
-        (alike && begin && aligned(apart)).then_some(Self { pieces, side, apart })
+        let begin = points[0].iter().step_by(LANES).all(|point| aligned(point));
+        (alike && begin && aligned(&apart)).then_some(Self { pieces, side, apart })
     }
 
     /// Pieces that are stored.
@@ -107,8 +111,13 @@ impl<'s, 'c> Exchange<'s, 'c> {
         }
         turned(b, bits, &mut words);
         // From the lane's own piece of the first block to the begin of the lane's block.
-        let mut point = self.pieces[0][0].point.clone();
-        point[self.side] = emit_sum(b, &[(point[self.side], 1), (own, self.apart - run as i64)], 0);
+        let first = self.pieces[0][0].point.iter().zip(&self.apart).enumerate();
+        let point: Vec<Val<'c>> = first
+            .map(|(side, (&at, &apart))| {
+                let by = apart - if side == self.side { run as i64 } else { 0 };
+                if by == 0 { at } else { emit_sum(b, &[(at, 1), (own, by)], 0) }
+            })
+            .collect();
         let inside = moved.inside(b, &point);
         when(b, inside, |b| {
             let elem = ty::elem(to.flat.ty()).expect("a store is to a memref");
