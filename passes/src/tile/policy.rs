@@ -253,14 +253,14 @@ pub(super) fn candidates<'c>(
         found.extend(lanes.of(units.iter().filter(own), &mut compared));
     }
     for mut matrix in isa::choices(machine, nest, search).into_iter().flatten() {
-        let alone = alone.filter(|_| share);
-        let own = |cost| alone.map_or(cost, |alone| alone.cost(&matrix.tile, cost));
-        let cost = own(matrix.cost);
+        let waiting = |cost| alone.map_or(cost, |alone| alone.cost(&matrix.tile, cost));
+        let own = |cost| if share { waiting(cost) } else { cost };
+        let (cost, with_waits) = (own(matrix.cost), waiting(matrix.cost).cycles);
         matrix.tile_cost = own(matrix.tile_cost);
         let rule = matrix.rule;
         compared += matrix.compared;
         let tiled = Tiled::Matrix(Box::new(matrix));
-        found.push(Candidate { tiled, cost, compared: cost.cycles, rule });
+        found.push(Candidate { tiled, cost, compared: with_waits, rule });
     }
     let blocks = match share {
         true => block::choose(machine, nest, layouts, search.all_tiles),
