@@ -55,17 +55,9 @@ def with_bias(m, n, k, elem):
         return torch.relu(torch.addmm(c, a, b))
     text = f"""func.func @dense(%a: tensor<{m}x{k}x{elem}>, %b: tensor<{k}x{n}x{elem}>, %c: tensor<{n}x{elem}>) -> tensor<{m}x{n}x{elem}> {{
   %zero = arith.constant 0.0 : f32
-  %none = arith.constant 0.0 : {elem}
   %se = tensor.empty() : tensor<{m}x{n}xf32>
   %sf = linalg.fill ins(%zero : f32) outs(%se : tensor<{m}x{n}xf32>) -> tensor<{m}x{n}xf32>
-  %s = linalg.generic {{indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]}} ins(%a, %b : tensor<{m}x{k}x{elem}>, tensor<{k}x{n}x{elem}>) outs(%sf : tensor<{m}x{n}xf32>) {{
-  ^bb0(%x: {elem}, %y: {elem}, %o: f32):
-    %xw = arith.extf %x : {elem} to f32
-    %yw = arith.extf %y : {elem} to f32
-    %u = arith.mulf %xw, %yw : f32
-    %t = arith.addf %o, %u : f32
-    linalg.yield %t : f32
-  }} -> tensor<{m}x{n}xf32>
+  %s = linalg.matmul ins(%a, %b : tensor<{m}x{k}x{elem}>, tensor<{k}x{n}x{elem}>) outs(%sf : tensor<{m}x{n}xf32>) -> tensor<{m}x{n}xf32>
   %ye = tensor.empty() : tensor<{m}x{n}x{elem}>
   %r = linalg.generic {{indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (n)>, affine_map<(m, n) -> (m, n)>], iterator_types = ["parallel", "parallel"]}} ins(%s, %c : tensor<{m}x{n}xf32>, tensor<{n}x{elem}>) outs(%ye : tensor<{m}x{n}x{elem}>) {{
   ^bb0(%x: f32, %y: {elem}, %o: {elem}):

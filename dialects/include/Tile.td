@@ -344,7 +344,8 @@ def Tile_ComputeOp : Tile_Op<"compute", [AttrSizedOperandSegments, SingleBlock]>
       `interleave` may be any.
     - C7: `stream` is a streaming move of the machine from the registers, `border` a cache of a
       unit, `ahead` a move of an engine, and there is one number of phases for each input with a border.
-    - C8: there are 1 to 16 stages, and more than one only with `axes` or `layouts`.
+    - C8: there are 1 to 16 stages, and more than one only with `axes` or `layouts`; `neighbours`
+      is 1 at least.
     - C9: lanes have every field but `stages` and `spread`, an instruction with `axes` has `order`,
       `stages` and `operands`, lanes whose groups share tiles (`layouts`) have `spread`, `stages`
       `ahead` and `operands`, other instructions whose groups do have `interleave`, `stages`, `ahead`

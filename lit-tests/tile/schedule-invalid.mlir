@@ -68,12 +68,14 @@ tile.kernel @names {
 
 // -----
 
+// CHECK: error: the schedule's `neighbours` is 0
+// CHECK: help: give each lane a point, by a number from 1 on, or leave it out
 // CHECK: error: the schedule has 17 stages
 // CHECK: help: give a number from 1, one step at a time, to 16
 tile.kernel @stages {
 ^bb0(%x: tensor<8xf32>, %o: tensor<8xf32>):
   %c = tile.compute ins(%x) outs(%o) on @valu axes [0] tiles [#tile.rtile<"dram" [8]>, #tile.rtile<"vreg" [4]>]
-    schedule <stages = 17> : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32> {
+    schedule <stages = 17, neighbours = 0> : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32> {
   ^bb0(%p: tensor<8xf32>, %q: tensor<8xf32>):
     %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%p : tensor<8xf32>) outs(%q : tensor<8xf32>) {
     ^bb0(%u: f32, %v: f32):

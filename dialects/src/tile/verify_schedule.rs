@@ -139,9 +139,13 @@ fn is_padded(value: Val<'_>) -> bool {
     value.def().is_some_and(|op| op.is("tensor.pad") || op.is("tensor.insert_slice"))
 }
 
-/// C8. There are 1 to 16 stages, and more than one only with `axes` or `layouts`.
+/// C8. There are 1 to 16 stages, and more than one only with `axes` or `layouts`; `neighbours` is 1 at least.
 pub(super) fn compute_c8(op: Op<'_>, diag: &mut Diagnostics) {
     let Some(fields) = fields(op) else { return };
+    if fields.neighbours < 1 {
+        diag.error(op, format!("the schedule's `neighbours` is {}", fields.neighbours))
+            .help("give each lane a point, by a number from 1 on, or leave it out");
+    }
     let stages = fields.stages;
     if !(1..=MOST_STAGES).contains(&stages) {
         diag.error(op, format!("the schedule has {stages} stages"))

@@ -12,7 +12,7 @@ use weft_dialects::ir::ty;
 
 use super::instruction::{Mapped, body_cycles};
 use super::lane_facts::{Facts, Near};
-use super::neighbours::neighbours;
+use super::neighbours::{most_neighbours, neighbours};
 use super::parts::Parts;
 use super::ragged;
 use super::shape::{Operand, Shape};
@@ -32,6 +32,8 @@ pub(super) struct Model<'m, 'c> {
     mapped: &'m Mapped<'c>,
     inputs: Vec<Operand>,
     outputs: Vec<Operand>,
+    /// Points side by side that a lane may take.
+    most_neighbours: u64,
     /// Operands of the epilogue, and cycles that it issues for a register.
     epilogue: Vec<Operand>,
     epilogue_cycles: f64,
@@ -68,6 +70,7 @@ impl<'m, 'c> Model<'m, 'c> {
             mapped,
             inputs: inputs.map(|(access, &packed)| operand(access, packed)).collect(),
             outputs: nest.outputs.iter().map(|access| operand(access, false)).collect(),
+            most_neighbours: lanes_axis.map_or(1, |axis| most_neighbours(nest, facts, axis)),
             epilogue: nest
                 .epilogue
                 .iter()
@@ -224,8 +227,8 @@ impl<'m, 'c> Model<'m, 'c> {
         match operand.strides[axis] / operand.bytes {
             0 => one * self.accesses(operand),
             1 => {
-                one * self.accesses(operand)
-                    / neighbours(self.nest, self.facts, self.mapped.lanes, tile) as f64
+                let moved = neighbours(self.nest, self.most_neighbours, self.mapped.lanes, tile);
+                one * self.accesses(operand) / moved as f64
             }
             _ if self.facts.stage.is_some() => one * operand.turns,
             _ if operand.packed => one,

@@ -9,6 +9,11 @@ use super::sets::Sets;
 use super::way::{Stage, Way, move_cycles, private_cache, way};
 use crate::cost::home::{Beside, Homes, room};
 
+/// Lanes of a group, where registers are spread over lanes: groups of them hide what each waits for.
+pub(super) fn group_lanes(machine: Machine<'_>) -> Option<u64> {
+    machine.memories().iter().find_map(|memory| memory.lanes().filter(|lanes| *lanes > 1))
+}
+
 /// Machine facts that the model uses.
 pub(super) struct Facts<'c> {
     /// Cycles between two loads of a register.

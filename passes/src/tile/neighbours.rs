@@ -21,19 +21,8 @@ pub fn lies_along(nest: &Nest<'_>, axis: usize) -> bool {
     })
 }
 
-/// How many neighbours each of so many lanes takes of tiles of this shape; 1 where tiles are not whole, accesses would not be one, or not begin
-/// at a multiple of their bytes.
-pub(super) fn neighbours(nest: &Nest<'_>, facts: &Facts<'_>, lanes: u64, shape: &Shape) -> u64 {
-    let whole = |axis: &usize| shape.vectors * lanes <= nest.axes[*axis].extent;
-    let axis = shape.lanes_axis.filter(whole).filter(|_| shape.grow.is_none());
-    let Some(axis) = axis else { return 1 };
-    let most = most_neighbours(nest, facts, axis);
-    let counts = std::iter::successors(Some(most), |&count| Some(count / 2));
-    let mut counts = counts.take_while(|&count| count > 1);
-    counts.find(|count| shape.vectors.is_multiple_of(*count)).unwrap_or(1)
-}
-
-/// The same of tiles of any number of registers along the lanes.
+/// The most points side by side that lanes along an axis may take: accesses of several are one that begins at a
+/// multiple of its bytes; 1 where they would not be.
 pub(super) fn most_neighbours(nest: &Nest<'_>, facts: &Facts<'_>, lanes_axis: usize) -> u64 {
     let (Some(bytes), None) = (facts.access_bytes, &facts.stage) else { return 1 };
     let accesses = nest.accesses();
@@ -43,12 +32,24 @@ pub(super) fn most_neighbours(nest: &Nest<'_>, facts: &Facts<'_>, lanes_axis: us
     }
     let moved: Vec<_> = accesses.into_iter().filter(|access| access.uses(lanes_axis)).collect();
     let widest = moved.iter().filter_map(|access| ty::byte_size(access.elem())).max().unwrap_or(1);
-    let counts = std::iter::successors(Some(bytes / widest), |&count| Some(count / 2));
-    let mut counts = counts.take_while(|&count| count > 1);
-    let begin = |count: &u64| {
-        moved.iter().all(|access| begins_at_multiples(nest, access, lanes_axis, *count))
-    };
-    counts.find(begin).unwrap_or(1)
+    halved_until(bytes / widest, |count| {
+        moved.iter().all(|access| begins_at_multiples(nest, access, lanes_axis, count))
+    })
+}
+
+/// How many of at most `most` each of so many lanes takes of tiles of this shape; 1 where tiles are not whole.
+pub(super) fn neighbours(nest: &Nest<'_>, most: u64, lanes: u64, shape: &Shape) -> u64 {
+    let whole = |axis: usize| shape.vectors * lanes <= nest.axes[axis].extent;
+    if shape.grow.is_some() || !shape.lanes_axis.is_some_and(whole) {
+        return 1;
+    }
+    halved_until(most, |count| shape.vectors.is_multiple_of(count))
+}
+
+/// The first of a number, its half, the half of that, for which something holds, or 1.
+fn halved_until(most: u64, holds: impl Fn(u64) -> bool) -> u64 {
+    let counts = std::iter::successors(Some(most), |&count| Some(count / 2));
+    counts.take_while(|&count| count > 1).find(|&count| holds(count)).unwrap_or(1)
 }
 
 /// Returns whether the elements that an access touches with the lanes' axis at zero are multiples of a count.

@@ -9,11 +9,11 @@ use rustc_hash::FxHashMap;
 use weft_dialects::device::Machine;
 use weft_dialects::tile::RTile;
 
-use super::block::{self, Alone, Chosen, spreads};
+use super::block::{self, Alone, Chosen};
 use super::cost::Model;
 use super::instruction::{Mapped, instructions, lane_unit};
 use super::isa::{self, Matrix, Search};
-use super::lane_facts::Facts;
+use super::lane_facts::{Facts, group_lanes};
 use super::lane_tiles::{LaneTiles, are_constructed};
 use super::layout::{Layout, layings};
 use super::shape::Shape;
@@ -43,8 +43,9 @@ pub(super) struct Candidate<'c> {
     pub tiled: Tiled<'c>,
     /// What it is predicted to take on one core.
     pub cost: Cost,
-    /// The cycles by which it is compared: with what groups of lanes wait for, where they do not count all that.
-    pub compared: f64,
+    /// The cycles by which it is ranked. Groups of lanes are ranked with what they wait for, which is no part of
+    /// `cost` where groups cannot share tiles: whoever shares such a nest out adds it.
+    pub rank: f64,
     /// The rule by which its tile was constructed.
     pub rule: Rule,
 }
@@ -230,7 +231,7 @@ pub(super) fn candidates<'c>(
     let mut compared = 0;
     let share = !search.apart && block::may_share(machine, nest);
     // Groups of lanes are compared with what they wait for; where they may share tiles, that is their cost.
-    let alone = (!search.apart && spreads(machine)).then(|| Alone::of(machine, nest));
+    let alone = group_lanes(machine).filter(|_| !search.apart).map(|_| Alone::of(machine, nest));
     let alone = alone.as_ref();
     let (units, lacks) = units(machine, nest);
     let mut unreached = None;
@@ -260,7 +261,7 @@ pub(super) fn candidates<'c>(
         let rule = matrix.rule;
         compared += matrix.compared;
         let tiled = Tiled::Matrix(Box::new(matrix));
-        found.push(Candidate { tiled, cost, compared: with_waits, rule });
+        found.push(Candidate { tiled, cost, rank: with_waits, rule });
     }
     let blocks = match share {
         true => block::choose(machine, nest, layouts, search.all_tiles),
@@ -270,13 +271,13 @@ pub(super) fn candidates<'c>(
         let (cost, rule) = (chosen.cost, chosen.rule);
         compared += chosen.compared;
         let tiled = Tiled::Block(Box::new(chosen));
-        found.push(Candidate { tiled, cost, compared: cost.cycles, rule });
+        found.push(Candidate { tiled, cost, rank: cost.cycles, rule });
     }
     if found.is_empty() {
         let nothing = || "nothing that the machine has fits its registers".to_owned();
         return Err(lacks.or(unreached).unwrap_or_else(nothing));
     }
-    by_cycles(&mut found, |candidate| candidate.compared);
+    by_cycles(&mut found, |candidate| candidate.rank);
     Ok(Ranked { found, compared })
 }
 
@@ -340,13 +341,13 @@ impl<'n, 'c> ByLanes<'n, 'c> {
                             Some(_) => worth::most(plain),
                             None => f64::INFINITY,
                         };
-                        let mut compared = None;
+                        let mut rank = None;
                         let cost = match self.alone {
                             Some(alone) => {
                                 let tile = register_tile(nest, &lanes(shape.clone()));
                                 let own = model.cost(&shape);
                                 let waiting = alone.cost(&tile, own);
-                                compared = Some(waiting.cycles);
+                                rank = Some(waiting.cycles);
                                 if self.share { waiting } else { own }
                             }
                             // Where one is kept, no other needs to be counted to its end.
@@ -355,23 +356,21 @@ impl<'n, 'c> ByLanes<'n, 'c> {
                             }
                             None => model.cost_up_to(&shape, most)?,
                         };
-                        let compared = compared.unwrap_or(cost.cycles);
-                        least = compared.min(least);
+                        let rank = rank.unwrap_or(cost.cycles);
+                        least = rank.min(least);
                         if shape.grow.is_none() {
                             plain = least;
                         }
-                        Some((shape, rule, cost, compared))
+                        Some((shape, rule, cost, rank))
                     };
                     let mut tiles: Vec<_> = candidates.into_iter().filter_map(costed).collect();
                     by_cycles(&mut tiles, |tile| tile.3);
                     tiles.truncate(self.keep);
-                    found.extend(tiles.into_iter().map(|(shape, rule, cost, compared)| {
-                        Candidate {
-                            tiled: Tiled::Lanes(Box::new(lanes(shape))),
-                            cost: cost + Cost::of(Term::Layout, price),
-                            compared: compared + price,
-                            rule,
-                        }
+                    found.extend(tiles.into_iter().map(|(shape, rule, cost, rank)| Candidate {
+                        tiled: Tiled::Lanes(Box::new(lanes(shape))),
+                        cost: cost + Cost::of(Term::Layout, price),
+                        rank: rank + price,
+                        rule,
                     }));
                 }
             }

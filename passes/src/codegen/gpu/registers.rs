@@ -104,7 +104,7 @@ pub fn store<'c>(
     let runs = runs(thread, slots, to, moved);
     let mut rest = &runs[..];
     while let Some(run) = rest.first() {
-        if let Some(exchange) = Exchange::of(thread, rest, to, moved).filter(|_| far) {
+        if let Some(exchange) = far.then(|| Exchange::of(thread, rest, to, moved)).flatten() {
             exchange.store(b, thread, registers, to, moved);
             rest = &rest[exchange.count()..];
             continue;

@@ -31,14 +31,15 @@ pub(super) fn begin_body<'c>(
     map
 }
 
-/// Copies `body`: arguments become `values`, `linalg.index` becomes a number (plus the first of the lane's so
-/// many points on the lanes' axis), an element of a captured tensor a `memref.load`. Returns what the body yields.
+/// Copies `body`: arguments become `values`, `linalg.index` becomes a number, an element of a captured tensor a
+/// `memref.load`. Along the axis of `along` each lane has so many points: its number times these is added there.
+/// Returns what the body yields.
 pub(super) fn write_body<'c>(
     b: &mut Builder<'c>,
     body: Block<'c>,
     values: &[Option<Val<'c>>],
     numbers: &[Option<Val<'c>>],
-    lanes_axis: Option<(usize, u64)>,
+    along: Option<(usize, u64)>,
     memrefs: &HashMap<Val<'c>, Val<'c>>,
 ) -> Vec<Val<'c>> {
     let index = Type::index(b.context());
@@ -49,7 +50,7 @@ pub(super) fn write_body<'c>(
         }
         if let Some(axis) = index_axis(op) {
             let mut value = numbers[axis].expect("the numbers asked for are there");
-            if let Some((_, points)) = lanes_axis.filter(|(lanes, _)| *lanes == axis) {
+            if let Some((_, points)) = along.filter(|(lanes, _)| *lanes == axis) {
                 let mut lane = build::lane(b);
                 if points > 1 {
                     let points = b.index(points as i64);

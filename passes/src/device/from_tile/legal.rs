@@ -281,13 +281,16 @@ impl<'k, 'c> Checked<'k, 'c> {
         let Some(axis) = self.compute.lanes else {
             return refused("there are no lanes", "leave it out");
         };
-        if self.staged || schedule.border.is_some() || !schedule.slide.is_empty() {
+        if self.staged || schedule.border.is_some() {
             return refused("lanes read tiles that were brought near", "leave it out");
         }
-        if schedule.transpose.is_some() {
-            return refused("the tile is stored transposed", "leave it out");
+        if !schedule.slide.is_empty() {
+            return refused("windows slide over the tile's rows", "leave out one of both");
         }
-        if !self.sizes[axis].is_multiple_of(count * self.lanes) {
+        if schedule.transpose.is_some() {
+            return refused("the tile is stored transposed", "leave out one of both");
+        }
+        if !self.sizes[axis].is_multiple_of(count.saturating_mul(self.lanes)) {
             let why = format!("tiles have {} points along {} lanes", self.sizes[axis], self.lanes);
             return refused(
                 &why,

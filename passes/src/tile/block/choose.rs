@@ -55,11 +55,6 @@ pub fn may_share<'c>(machine: Machine<'c>, nest: &Nest<'c>) -> bool {
     Block::all(machine, nest).iter().any(ways)
 }
 
-/// Returns whether registers of the machine are spread over lanes, so that groups of them hide what each waits for.
-pub fn spreads(machine: Machine<'_>) -> bool {
-    machine.memories().iter().any(|memory| memory.lanes().is_some_and(|lanes| lanes > 1))
-}
-
 fn best<'c>(
     machine: Machine<'c>,
     nest: &Nest<'c>,

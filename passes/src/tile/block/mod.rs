@@ -48,7 +48,7 @@ use ways::Takers;
 
 pub use accesses::{near_run, turns};
 pub(super) use choose::choose;
-pub use choose::{Alone, cost, may_share, spreads};
+pub use choose::{Alone, cost, may_share};
 pub use chosen::Chosen;
 pub use dealt::Dealt;
 pub use direct::Direct;

@@ -36,7 +36,7 @@ use super::layout::Layout;
 use super::one_pass::Found;
 use super::pace::Pace;
 use super::pack_weights::kernels;
-use super::split_reductions::{MOST_PARTS, busiest};
+use super::split_reductions::{MOST_PARTS, another_kernel, busiest};
 use super::views::kernel_of;
 use crate::remarks::Refused;
 use rows::{Applied, Graph};
@@ -278,8 +278,7 @@ impl<'c> Long<'c> {
         // Bytes of a row's input and of its result.
         let bytes = 2 * rows * row * ty::byte_size(fold.elem())?;
         let near = near.map(|(pace, memory)| (memory.name, pace.room(&memory)));
-        let handover = unit.handover_cycles().max(unit.launch_cycles().unwrap_or(0));
-        let little = cycles <= handover as f64;
+        let little = cycles <= another_kernel(&unit) as f64;
         Some(Need { bytes, near, pieces, units: unit.count(), little })
     }
 
