@@ -208,6 +208,11 @@ impl Points {
         Some(Self { axes: axes(attribute)?, results: trees(attribute)? })
     }
 
+    /// Numbers of a result.
+    pub fn dims(&self) -> usize {
+        self.results.len()
+    }
+
     /// As [`evaluate`].
     pub fn at(&self, point: &[i64]) -> Option<Vec<i64>> {
         let right = point.len() == self.axes;

@@ -152,7 +152,7 @@ impl Brought {
 }
 
 /// Bytes of a tensor.
-fn bytes(access: &Access<'_>) -> u64 {
+pub(super) fn bytes(access: &Access<'_>) -> u64 {
     let points: u64 = access.shape_in_memory().iter().product();
     points * ty::byte_size(access.elem()).unwrap_or(8)
 }

@@ -30,6 +30,7 @@ pub(super) fn parts<'c>(
     });
     // Each part begins with what changes nothing.
     parts.starts = vec![Start::From { inputs: Vec::new(), body: start }];
+    parts.outputs[0] = close(nest);
     let index = parts.split(axis, parts.axes[axis].extent / count);
     parts.axes[axis].kind = Axis::Parallel;
     let axes = parts.axes.len();
@@ -55,7 +56,7 @@ pub(super) fn sum<'c>(
         accesses.iter().map(|access| in_sum(nest, access)).collect()
     };
     let output = in_sum(nest, &nest.outputs[0]);
-    let mut input = output.clone();
+    let mut input = in_sum(nest, &close(nest));
     input.shape.insert(0, count);
     input.index.insert(0, Linear::axis(last + 1, last));
     let elem = nest.sum_type(0);
@@ -81,6 +82,23 @@ pub(super) fn sum<'c>(
             .map(|epilogue| Epilogue { inputs: all(&epilogue.inputs), body: epilogue.body }),
         captures: Vec::new(),
     })
+}
+
+/// The output of a nest as a tensor without room between its elements: what is written into a part of
+/// another tensor, a plane inside its border, say, is all of its own.
+fn close<'c>(nest: &Nest<'c>) -> Access<'c> {
+    let (axes, output) = (nest.axes.len(), &nest.outputs[0]);
+    let is_axis = |(index, &extent): (&Linear, &u64)| {
+        extent == 1 || index.as_axis().is_some_and(|axis| nest.axes[axis].extent == extent)
+    };
+    if output.index.iter().zip(&output.shape).all(is_axis) {
+        return output.clone();
+    }
+    let mut own: Vec<usize> = (0..axes).filter(|&axis| !nest.reduces(axis)).collect();
+    own.sort_by_key(|&axis| std::cmp::Reverse(output.stride(axes, axis)));
+    let shape = own.iter().map(|&axis| nest.axes[axis].extent).collect();
+    let index = own.iter().map(|&axis| Linear::axis(axes, axis)).collect();
+    Access { shape, index, ..output.clone() }
 }
 
 /// A tensor that stands for one of sums, whose type is not always that of what is stored.

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use weft_dialects::device::Machine;
 use weft_dialects::tile::RTile;
 
-use super::block::{self, Alone, Chosen};
+use super::block::{self, Alone, Block, Chosen};
 use super::cost::Model;
 use super::instruction::{Mapped, instructions, lane_unit};
 use super::isa::{self, Matrix, Search};
@@ -229,7 +229,8 @@ pub(super) fn candidates<'c>(
 ) -> Result<Ranked<'c>, String> {
     let mut found: Vec<Candidate<'c>> = Vec::new();
     let mut compared = 0;
-    let share = !search.apart && block::may_share(machine, nest);
+    let blocks = if search.apart { Vec::new() } else { Block::all(machine, nest) };
+    let share = block::shares(machine, &blocks);
     // Groups of lanes are compared with what they wait for; where they may share tiles, that is their cost.
     let alone = group_lanes(machine).filter(|_| !search.apart).map(|_| Alone::of(machine, nest));
     let alone = alone.as_ref();
@@ -253,7 +254,7 @@ pub(super) fn candidates<'c>(
         let lanes = ByLanes { machine, nest, memory, facts, alone, share, layouts, search, keep };
         found.extend(lanes.of(units.iter().filter(own), &mut compared));
     }
-    for mut matrix in isa::choices(machine, nest, search).into_iter().flatten() {
+    for mut matrix in isa::choices(machine, nest, search) {
         let waiting = |cost| alone.map_or(cost, |alone| alone.cost(&matrix.tile, cost));
         let own = |cost| if share { waiting(cost) } else { cost };
         let (cost, with_waits) = (own(matrix.cost), waiting(matrix.cost).cycles);
@@ -263,11 +264,11 @@ pub(super) fn candidates<'c>(
         let tiled = Tiled::Matrix(Box::new(matrix));
         found.push(Candidate { tiled, cost, rank: with_waits, rule });
     }
-    let blocks = match share {
-        true => block::choose(machine, nest, layouts, search.all_tiles),
+    let chosen = match share {
+        true => block::choose(machine, nest, blocks, layouts, search.all_tiles),
         false => Vec::new(),
     };
-    for chosen in blocks {
+    for chosen in chosen {
         let (cost, rule) = (chosen.cost, chosen.rule);
         compared += chosen.compared;
         let tiled = Tiled::Block(Box::new(chosen));

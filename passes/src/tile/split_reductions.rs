@@ -11,7 +11,7 @@
 //! Only for folds that the lane unit may do in another order (its `reductions`), and where the
 //! time of both kernels and a handover is less than that of the busiest unit before.
 
-use weft_dialects::device::{Machine, Unit};
+use weft_dialects::device::{Machine, Memory, Scope, Unit};
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::{
     Builder, Context, Linear, Module, Op, Type, Val, attr, empty_module, module_op, remark,
@@ -21,6 +21,7 @@ use weft_dialects::tile::build::{self, RunOp};
 
 use super::chooser::Chooser;
 use super::construct_rtiles::read;
+use super::far::bytes;
 use super::instruction::{combine, identity};
 use super::isa::Search;
 use super::lane_facts::group_lanes;
@@ -121,8 +122,12 @@ impl<'c> Split<'c> {
         let busiest = |nest: &Nest<'c>, layouts: &[Layout]| busiest(chooser, unit, nest, layouts);
         let (whole, pieces, _) = busiest(nest, layouts)?;
         // Other sums have enough to do for everybody, or are not worth a second kernel.
-        // A unit goes on with one of its groups of lanes while others wait.
-        let groups = group_lanes(chooser.machine).map_or(1, |_| unit.groups());
+        // A unit goes on with one of its groups of lanes while others wait; smaller tiles may give each one.
+        let lanes = group_lanes(chooser.machine);
+        let (groups, pieces) = match lanes {
+            Some(lanes) => (unit.groups(), pieces.max(points(nest) / lanes)),
+            None => (1, pieces),
+        };
         if pieces >= unit.count() * groups {
             let why = Refused::by("units", "every unit has a piece");
             let mut values = format!("{pieces} pieces for {} @{}", unit.count(), unit.name);
@@ -281,5 +286,26 @@ pub(super) fn busiest<'c>(
     let pieces: u64 =
         parallel.map(|axis| nest.axes[axis].extent.div_ceil(tile.sizes[axis].max(1))).product();
     let rounds = pieces.div_ceil(unit.count()).max(1);
-    Some((choice.why.cost.cycles * rounds as f64 / pieces.max(1) as f64, pieces, tile))
+    let cycles = choice.why.cost.cycles * rounds as f64 / pieces.max(1) as f64;
+    Some((cycles.max(moved(chooser.machine, nest)), pieces, tile))
+}
+
+/// Results of a nest.
+fn points(nest: &Nest<'_>) -> u64 {
+    let parallel = (0..nest.axes.len()).filter(|&axis| !nest.reduces(axis));
+    parallel.map(|axis| nest.axes[axis].extent).product()
+}
+
+/// Cycles in which all units together bring a nest's tensors and take its results away, where lanes have them
+/// from a memory that all share: at the rate of the fastest one that keeps them.
+fn moved(machine: Machine<'_>, nest: &Nest<'_>) -> f64 {
+    if group_lanes(machine).is_none() {
+        return 0.0;
+    }
+    let moved: u64 = nest.accesses().into_iter().map(bytes).sum();
+    let keeps =
+        |memory: &Memory<'_>| memory.scope() == Scope::Device && memory.capacity_bytes() >= moved;
+    let memories = machine.memories().into_iter().filter(keeps);
+    let rate = memories.filter_map(|memory| memory.bytes_per_cycle()).max();
+    rate.map_or(0.0, |rate| moved as f64 / rate as f64)
 }

@@ -4,12 +4,13 @@
 //! the count against the addresses of the code that runs.
 
 use weft_dialects::device::Machine;
-use weft_dialects::ir::{Op, affine, ty};
+use weft_dialects::ir::{Op, ty};
 use weft_dialects::tile::Compute;
 
 use super::super::banks::{
     Access, Banks, Choice, Layout, Tile, Turns, choose, choose_padded, count, runs,
 };
+use super::fragments::Boxes;
 use super::{
     Block, Core, Dealt, Direct, K, Lying, M, N, Ways, direct, of_numbers, power_of_two_in,
 };
@@ -287,7 +288,7 @@ fn loads_of(
     let gathered = block.gather(side, inner, PITCH).filter(|(own, _)| own.gathering.piece <= most);
     let asked: Vec<(u64, Vec<i64>)> = match gathered {
         Some((own, loads)) => {
-            loads.into_iter().map(|own_lanes| (own.gathering.piece, own_lanes)).collect()
+            loads.iter().map(|lanes| (own.gathering.piece, lanes.clone())).collect()
         }
         None => {
             let places = held_places(block, side, inner, PITCH);
@@ -325,23 +326,23 @@ fn apart(block: &Block<'_>, side: usize, inner: usize, pitch: u64) -> [i64; 3] {
 }
 
 /// The place in such a tile of what each slot of each lane holds of an input, in the order of the slots.
-pub(super) fn held_places(
-    block: &Block<'_>,
-    side: usize,
-    inner: usize,
-    pitch: u64,
-) -> Vec<Option<Vec<i64>>> {
-    let held = block.held_input(side);
-    places(block, side, &held.sizes, &held.strides(apart(block, side, inner, pitch)))
+fn held_places(block: &Block<'_>, side: usize, inner: usize, pitch: u64) -> Vec<Option<Vec<i64>>> {
+    places(block, &held_boxes(block, side, inner, pitch))
 }
 
-/// The place in a box of `sizes`, whose sides are `strides` apart, of what each slot of each lane holds,
-/// in the order of the slots.
-fn places(block: &Block<'_>, side: usize, sizes: &[u64], strides: &[i64]) -> Vec<Option<Vec<i64>>> {
-    debug_assert!(side == M || side == N);
+/// What a group holds of an input, as boxes in such a tile.
+pub(super) fn held_boxes(block: &Block<'_>, side: usize, inner: usize, pitch: u64) -> Boxes {
+    let held = block.held_input(side);
+    let strides = held.strides(apart(block, side, inner, pitch));
     let operand = block.operand(block.inputs[side]);
-    let map = block.instruction().fragments()[operand].expect("operands have fragments");
-    let map = affine::Points::of(map).expect("a fragment is a map");
+    Boxes { operand, deep: block.deep(), sizes: held.sizes, strides }
+}
+
+/// The place in a tile of what each slot of each lane holds, in the order of the slots.
+pub(super) fn places(block: &Block<'_>, boxes: &Boxes) -> Vec<Option<Vec<i64>>> {
+    let Boxes { operand, sizes, strides, .. } = boxes;
+    let operand = *operand;
+    let fragment = block.fragment(operand).expect("operands have fragments");
     let lane_sides: Vec<u64> = block.lane_sides().into_iter().map(|(_, size)| size).collect();
     // The sizes of the sides along each dimension of an operand.
     let dims: Vec<Vec<u64>> = match &block.core {
@@ -360,26 +361,25 @@ fn places(block: &Block<'_>, side: usize, sizes: &[u64], strides: &[i64]) -> Vec
         Core::Lanes(..) => vec![lane_sides],
     };
     let inner = dims.iter().flatten().count();
-    let (outer, own) = sizes.split_at(sizes.len() - inner);
-    let slots = own.iter().product::<u64>().div_ceil(block.lanes).max(block.slots(operand));
-    let lane = |lane: u64, slot: i64| {
-        let point = map.at(&[lane as i64, slot]).unwrap_or_default();
-        let mut strides = &strides[outer.len()..];
-        let along = point.into_iter().zip(&dims).map(|(place, sides)| {
+    let rounds = &sizes[..sizes.len() - inner];
+    let (outer, own) = strides.split_at(rounds.len());
+    let lane = |lane: u64, slot: u64| {
+        let mut strides = own;
+        let along = fragment.at(lane, slot).iter().zip(&dims).map(|(&place, sides)| {
             let (own, rest) = strides.split_at(sides.len());
             strides = rest;
             place_of(place as u64, sides, own)
         });
         along.sum::<i64>()
     };
-    let fragment: Vec<Vec<i64>> = (0..slots as i64)
+    let places: Vec<Vec<i64>> = (0..fragment.slots)
         .map(|slot| (0..block.lanes).map(|number| lane(number, slot)).collect())
         .collect();
-    let rounds = (0..outer.iter().product()).map(|round| place_of(round, outer, strides));
+    let begins = (0..rounds.iter().product()).map(|round| place_of(round, rounds, outer));
     let moved = |begin: i64| {
-        fragment.iter().map(move |lanes| Some(lanes.iter().map(|place| begin + place).collect()))
+        places.iter().map(move |lanes| Some(lanes.iter().map(|place| begin + place).collect()))
     };
-    rounds.flat_map(moved).collect()
+    begins.flat_map(moved).collect()
 }
 
 /// The place of the point that a number stands for in a box of `sizes`, row-major, whose sides are

@@ -20,23 +20,29 @@ use crate::nest::{Access, Nest};
 const COUNTED: usize = 8;
 
 /// The best block tile of each instruction that can do the nest, among those that are constructed
-/// or among all, where a factor may be laid out anew.
+/// or among all, where a factor may be laid out anew; `blocks` are [`Block::all`] of it as it lies.
 pub(in super::super) fn choose<'c>(
     machine: Machine<'c>,
     nest: &Nest<'c>,
+    blocks: Vec<Block<'c>>,
     layouts: &[Layout],
     all_tiles: bool,
 ) -> Vec<Chosen<'c>> {
     let Some(repacked) = Repacked::of(nest, layouts) else {
-        return fixed(machine, nest, all_tiles);
+        return fixed(machine, nest, blocks, all_tiles);
     };
-    let found = fixed(machine, &repacked.nest(nest), all_tiles);
+    let nest = repacked.nest(nest);
+    let found = fixed(machine, &nest, Block::all(machine, &nest), all_tiles);
     found.into_iter().map(|own| Chosen { repacked: Some(repacked), ..own }).collect()
 }
 
 /// The same with tensors as they lie.
-fn fixed<'c>(machine: Machine<'c>, nest: &Nest<'c>, all_tiles: bool) -> Vec<Chosen<'c>> {
-    let mut found = Block::all(machine, nest);
+fn fixed<'c>(
+    machine: Machine<'c>,
+    nest: &Nest<'c>,
+    mut found: Vec<Block<'c>>,
+    all_tiles: bool,
+) -> Vec<Chosen<'c>> {
     // Of those that take as long the instruction is the first that computes most, a cycle or at all.
     let points = |block: &Block<'_>| block.quanta().iter().product::<u64>() as f64;
     let rate = |block: &Block<'_>| points(block) / block.instruction().issue_cycles();
@@ -49,10 +55,15 @@ fn fixed<'c>(machine: Machine<'c>, nest: &Nest<'c>, all_tiles: bool) -> Vec<Chos
 
 /// Returns whether groups of the machine may share tiles of the nest.
 pub fn may_share<'c>(machine: Machine<'c>, nest: &Nest<'c>) -> bool {
+    shares(machine, &Block::all(machine, nest))
+}
+
+/// The same for a nest that can be done by these blocks.
+pub fn shares<'c>(machine: Machine<'c>, blocks: &[Block<'c>]) -> bool {
     let ways = |block: &Block<'c>| {
         block.instruction().operands().last().and_then(|own| Ways::of(machine, own)).is_some()
     };
-    Block::all(machine, nest).iter().any(ways)
+    blocks.iter().any(ways)
 }
 
 fn best<'c>(

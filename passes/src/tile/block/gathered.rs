@@ -7,6 +7,8 @@
 //!
 //! A tile then lies as its tensor does, so any move may bring it.
 
+use std::rc::Rc;
+
 use weft_dialects::device::{Gathering, Machine, Move};
 use weft_dialects::ir::ty;
 
@@ -37,16 +39,24 @@ impl<'c> Block<'c> {
         side: usize,
         inner: usize,
         pitch: u64,
-    ) -> Option<(&Gather<'c>, Vec<Vec<i64>>)> {
+    ) -> Option<(&Gather<'c>, Rc<[Vec<i64>]>)> {
         let Core::Matrix(mapping, _) = &self.core else { return None };
         let operand =
             mapping.instruction.operand_types().get(self.operand(self.inputs[side])).copied()?;
         let bytes = ty::elem(operand).and_then(ty::byte_size)?;
-        let mut own = self.gathers.iter().filter(|own| own.gathering.elem_bytes == bytes);
-        let first = own.next().filter(|_| self.direct[side].is_none())?;
-        let places = accesses::held_places(self, side, inner, pitch);
-        let found = std::iter::once(first).chain(own);
-        found.filter_map(|own| Some((own, gather::loads(&own.gathering, &places)?))).next()
+        let suits = |own: &Gather<'_>| own.gathering.elem_bytes == bytes;
+        if self.direct[side].is_some() || !self.gathers.iter().any(suits) {
+            return None;
+        }
+        let boxes = accesses::held_boxes(self, side, inner, pitch);
+        let (number, loads) = self.fragments.gathered(boxes, |boxes| {
+            let places = accesses::places(self, boxes);
+            let mut own = self.gathers.iter().enumerate().filter(|(_, own)| suits(own));
+            own.find_map(|(number, own)| {
+                Some((number, gather::loads(&own.gathering, &places)?.into()))
+            })
+        })?;
+        Some((&self.gathers[number], loads))
     }
 
     /// Whether there is such a move.

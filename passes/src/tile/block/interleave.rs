@@ -18,7 +18,7 @@
 //! two steps:       place 8 t + 4 (step) + 2 (k >= 8) + (k mod 2)
 //! ```
 
-use weft_dialects::ir::{affine, ty};
+use weft_dialects::ir::ty;
 
 use super::{Block, Core, K, M, N, power_of_two_in};
 use crate::nest::Nest;
@@ -43,29 +43,27 @@ impl Block<'_> {
         let own = mapping.axes.iter().position(|own| own.contains(&self.axes[K]))?;
         let operand = self.operand(self.inputs[M]);
         let dim = mapping.dims[operand].iter().flatten().position(|&dim| dim == own)?;
-        let map = affine::Points::of((*self.instruction().fragments().get(operand)?)?)?;
+        let fragment = self.fragment(operand)?;
         let held = |lane: u64| {
-            let slots = 0..self.slots(operand) as i64;
-            let place = |slot| Some(map.at(&[lane as i64, slot])?[dim] as u64);
-            let mut found: Vec<u64> = slots.map(place).collect::<Option<_>>()?;
+            let place = |slot| fragment.at(lane, slot)[dim] as u64;
+            let mut found: Vec<u64> = (0..fragment.slots).map(place).collect();
             found.sort_unstable();
             found.dedup();
-            Some(found)
+            found
         };
-        let first = held(0)?;
+        let first = held(0);
         let run =
             (1..=first.len() as u64).take_while(|&n| first[n as usize - 1] == n - 1).last()?;
         let high = first.len() as u64 / run;
         let apart = first.get(run as usize).map_or(self.quanta()[K], |&next| next);
         let parts = Parts { high, lanes: apart / run, run };
         let alike = (0..self.lanes).all(|lane| {
-            held(lane).is_some_and(|held| {
-                let begin = held[0];
-                let place = |n: u64| begin + n / run * apart + n % run;
-                begin.is_multiple_of(run)
-                    && begin < apart
-                    && held.iter().copied().eq((0..high * run).map(place))
-            })
+            let held = held(lane);
+            let begin = held[0];
+            let place = |n: u64| begin + n / run * apart + n % run;
+            begin.is_multiple_of(run)
+                && begin < apart
+                && held.iter().copied().eq((0..high * run).map(place))
         });
         (alike && high * apart == self.quanta()[K]).then_some(parts)
     }
@@ -92,12 +90,11 @@ impl Block<'_> {
         let operand = self.operand(self.inputs[side]);
         let k = mapping.axes.iter().position(|own| own.contains(&self.axes[K]));
         let dim = mapping.dims[operand].iter().flatten().position(|&dim| Some(dim) == k);
-        let map = self.instruction().fragments().get(operand).copied().flatten();
-        let Some((dim, map)) = dim.zip(map) else { return true };
+        let Some((dim, fragment)) = dim.zip(self.fragment(operand)) else { return true };
         let row = |slot: u64| {
-            let mut place = affine::evaluate(map, &[0, slot as i64])?;
+            let mut place = fragment.at(0, slot).to_vec();
             place.remove(dim);
-            Some(place)
+            place
         };
         let own = self.parts.map_or(1, |parts| parts.high * parts.run);
         (0..own).all(|slot| row(slot) == row(0))
@@ -105,9 +102,7 @@ impl Block<'_> {
 
     /// Slots of a lane for an operand of the instruction.
     pub(super) fn slots(&self, operand: usize) -> u64 {
-        let lowering = self.instruction().lowering();
-        let args = lowering.map(|lowering| lowering.args()).unwrap_or_default();
-        args.get(operand).and_then(|arg| ty::count(arg.ty())).unwrap_or(1)
+        self.fragment(operand).map_or(1, |own| own.slots)
     }
 
     /// Steps of the instruction along k whose points are interleaved, 1 where they are not.

@@ -64,13 +64,13 @@ impl Kept {
     /// The choice for `nest`, which has the form of the one that it was made for.
     pub fn again<'c>(&self, machine: Machine<'c>, nest: &Nest<'c>) -> Option<Chosen<'c>> {
         let own = |block: &Block<'c>| {
-            block.instruction().name == self.instruction
-                && (block.axes[K], block.inputs) == (self.k, self.inputs)
+            (block.axes[K], block.inputs) == (self.k, self.inputs)
                 && [M, N].map(|side| block.axes_of(side)) == self.sides
         };
         let laid = self.repacked.map(|own| own.nest(nest));
         let nest = laid.as_ref().unwrap_or(nest);
-        let block = Block::all(machine, nest).into_iter().find(own)?;
+        let instruction = machine.instruction(&self.instruction)?;
+        let block = Block::by(machine, nest, instruction).into_iter().find(own)?;
         let block = match self.spread {
             Some(spread) => block.with_spread(spread)?,
             None => block,

@@ -1,9 +1,10 @@
-//! What lanes of a register file move at once.
+//! What lanes of a register file hold and move at once.
 
 use std::sync::Arc;
 
-use weft_dialects::device::{Machine, Scope};
+use weft_dialects::device::{Instruction, Machine, Scope};
 
+use super::fragments::Fragments;
 use super::gathered::Gather;
 
 /// The lanes of a register file.
@@ -15,11 +16,16 @@ pub(super) struct Lanes<'c> {
     pub(super) transaction_bytes: u64,
     /// Moves by which they gather pieces of others, from memories that groups share.
     pub(super) gathers: Arc<[Gather<'c>]>,
+    /// What they hold of each operand of an instruction.
+    pub(super) fragments: Fragments,
 }
 
 impl<'c> Lanes<'c> {
-    pub(super) fn of(machine: Machine<'c>, registers: &str) -> Option<Self> {
+    /// Those of the registers that an instruction's last operand lies in.
+    pub(super) fn of(machine: Machine<'c>, instruction: &Instruction<'c>) -> Option<Self> {
+        let &registers = instruction.operands().last()?;
         let memory = machine.memory(registers)?;
+        let count = memory.lanes()?;
         let transaction_bytes =
             machine.shared().and_then(|shared| shared.transaction_bytes()).unwrap_or(0);
         let near = |name: &str| {
@@ -30,10 +36,11 @@ impl<'c> Lanes<'c> {
         let moves = machine.moves().into_iter();
         let own = moves.filter(|way| way.target() == registers && near(way.source()));
         Some(Self {
-            count: memory.lanes()?,
+            count,
             access_bytes: memory.access_bytes(),
             transaction_bytes,
             gathers: own.filter_map(|way| Gather::of(machine, &way)).collect(),
+            fragments: Fragments::of(instruction),
         })
     }
 }

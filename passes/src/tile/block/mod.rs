@@ -19,6 +19,7 @@ mod dealt;
 mod direct;
 mod epilogue;
 mod facts;
+mod fragments;
 mod gathered;
 mod held;
 mod interleave;
@@ -42,13 +43,14 @@ use weft_dialects::tile::{Compute, RTile, Schedule};
 use super::instruction::bindings;
 use super::isa::{Begin, Filter, Mapping, begin, factors, has_axes, mapping_of, mappings};
 use crate::nest::Nest;
+use fragments::Fragments;
 use gathered::Gather;
 use lanes::Lanes;
 use ways::Takers;
 
 pub use accesses::{near_run, turns};
 pub(super) use choose::choose;
-pub use choose::{Alone, cost, may_share};
+pub use choose::{Alone, cost, may_share, shares};
 pub use chosen::Chosen;
 pub use dealt::Dealt;
 pub use direct::Direct;
@@ -89,6 +91,8 @@ pub struct Block<'c> {
     pub lanes: u64,
     /// Moves to its registers by which lanes gather pieces of others.
     gathers: Arc<[Gather<'c>]>,
+    /// What lanes hold of each operand of the instruction.
+    fragments: Fragments,
     /// Bytes that a lane moves at once, and those of a transaction of the memory behind.
     access_bytes: u64,
     transaction_bytes: u64,
@@ -150,8 +154,7 @@ impl<'c> Block<'c> {
 
     /// By an instruction that takes tiles.
     fn by(machine: Machine<'c>, nest: &Nest<'c>, instruction: Instruction<'c>) -> Vec<Self> {
-        let Some(&registers) = instruction.operands().last() else { return Vec::new() };
-        let Some(lanes) = Lanes::of(machine, registers) else { return Vec::new() };
+        let Some(lanes) = Lanes::of(machine, &instruction) else { return Vec::new() };
         if has_axes(&instruction) {
             let found = mappings(&instruction, nest, Filter::Signature).unwrap_or_default();
             let all: Vec<_> = found
@@ -258,7 +261,7 @@ impl<'c> Block<'c> {
         if !product || !kinds || !both || !forwards {
             return None;
         }
-        let Lanes { count: lanes, access_bytes, transaction_bytes, gathers } = lanes;
+        let Lanes { count: lanes, access_bytes, transaction_bytes, gathers, fragments } = lanes;
         let (tile, group) = ([1; 3], [1; 2]);
         let elem_bytes = interleave::elem_bytes(nest, inputs);
         let (interleaved, along_k) = ([false; 3], [false; 2]);
@@ -266,6 +269,7 @@ impl<'c> Block<'c> {
             core,
             lanes,
             gathers,
+            fragments,
             access_bytes,
             transaction_bytes,
             axes,
@@ -310,7 +314,7 @@ impl<'c> Block<'c> {
         let instruction = machine.instruction(compute.instruction)?;
         let own = instruction.operands().last() == Some(&inner.memory.as_str());
         (own && Takers::of(machine).take(&instruction)).then_some(())?;
-        let lanes = Lanes::of(machine, &inner.memory)?;
+        let lanes = Lanes::of(machine, &instruction)?;
         let mut block = match (&compute.axes, compute.lanes) {
             (Some(_), _) => Self::matrix(nest, mapping_of(machine, nest, compute)?, lanes)?,
             (None, Some(n)) => {

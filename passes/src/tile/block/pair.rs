@@ -11,8 +11,6 @@
 //! is open, so an instruction may suit by its columns. The second product may be by another instruction, which takes
 //! that factor from registers and the other one where it lies.
 
-use weft_dialects::ir::affine;
-
 use super::super::spread_rows::SpreadRows;
 use super::{Block, Core, K, M, N};
 use crate::nest::Nest;
@@ -157,15 +155,12 @@ struct Places(Vec<Vec<[i64; 2]>>);
 
 impl Places {
     fn of(block: &Block<'_>, operand: usize, sides: [usize; 2]) -> Option<Self> {
-        let map = affine::Points::of((*block.instruction().fragments().get(operand)?)?)?;
+        let fragment = block.fragment(operand)?;
         let dims = [block.dim(operand, sides[0])?, block.dim(operand, sides[1])?];
-        let slots = (0..block.slots(operand) as i64).map(|slot| {
-            let place = |lane: u64| {
-                let place = map.at(&[lane as i64, slot])?;
-                Some(dims.map(|dim| place[dim]))
-            };
-            (0..block.lanes).map(place).collect::<Option<Vec<_>>>()
+        let slots = (0..fragment.slots).map(|slot| {
+            let place = |lane: u64| dims.map(|dim| fragment.at(lane, slot)[dim]);
+            (0..block.lanes).map(place).collect()
         });
-        Some(Self(slots.collect::<Option<_>>()?))
+        Some(Self(slots.collect()))
     }
 }

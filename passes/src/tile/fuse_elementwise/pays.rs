@@ -34,8 +34,7 @@ pub fn pays<'c>(
     }
     let first = apart[0];
     let shares = block::may_share(machine, first);
-    let others =
-        shares || isa::choices(machine, first, Search::default()).iter().any(Result::is_ok);
+    let others = shares || !isa::choices(machine, first, Search::default()).is_empty();
     if !others && !joined.casts_sums() {
         return Ok(());
     }

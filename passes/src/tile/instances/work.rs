@@ -56,7 +56,7 @@ fn cycles<'c>(machine: Machine<'c>, local: &Memory<'c>, nest: &Nest<'c>) -> f64 
     // Only what takes its operands from the local buffer, and gives its result there.
     let beside = Near { memory: local.name, taken: 0, inside: &near };
     let search = Search { apart: true, near: Some(beside), ..Search::default() };
-    let choices = isa::choices(machine, nest, search).into_iter().flatten();
+    let choices = isa::choices(machine, nest, search).into_iter();
     let choices =
         choices.filter(|found| isa::hands_over(machine, local.name, nest, &found.mapping));
     let by_axes = choices.map(|found| {

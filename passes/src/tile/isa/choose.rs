@@ -119,17 +119,15 @@ pub struct Considered {
     pub dropped: Option<String>,
 }
 
-/// The cheapest way for each instruction that means the body; or why there is none.
-pub fn choices<'c>(
-    machine: Machine<'c>,
-    nest: &Nest<'c>,
-    search: Search<'_>,
-) -> Vec<Result<Matrix<'c>, Refusal>> {
-    let instructions = machine.instructions();
-    let with_axes = instructions.iter().filter(|instruction| has_axes(instruction));
-    with_axes
-        .map(|instruction| consider(machine, nest, instruction, search, &mut Vec::new()))
-        .collect()
+/// The cheapest way for each instruction that means the body.
+pub fn choices<'c>(machine: Machine<'c>, nest: &Nest<'c>, search: Search<'_>) -> Vec<Matrix<'c>> {
+    // What `lacks` would refuse of every mapping is not mapped at all.
+    if nest.epilogue.is_some() || nest.outputs.len() != 1 {
+        return Vec::new();
+    }
+    let instructions = machine.instructions().into_iter();
+    let own = instructions.filter(|own| has_axes(own) && own.layouts().iter().all(Option::is_none));
+    own.filter_map(|own| consider(machine, nest, &own, search, &mut Vec::new()).ok()).collect()
 }
 
 /// A tile that feeds an instruction, and the rule by which it was constructed.
