@@ -85,13 +85,14 @@ def pixels(channels, side, elem, images=32):
     return Case(f"convolution-{channels}x{side}", elem, ("kernel", PIXELS, sizes), shapes, peer, operations)
 
 
-def heads(width, elem, count=48, rows=4096):
+def heads(width, elem, causal=False, count=48, rows=4096):
     def peer(q, k, v):
         import torch
-        return torch.nn.functional.scaled_dot_product_attention(q[None], k[None], v[None])[0]
-    text = attention(count, rows, width, elem)
+        return torch.nn.functional.scaled_dot_product_attention(q[None], k[None], v[None], is_causal=causal)[0]
+    text = attention(count, rows, width, elem, causal)
     shapes = [(count, rows, width)] * 3
-    return Case(f"attention-{width}", elem, ("text", text), shapes, peer, 4 * count * rows * rows * width)
+    operations = 4 * count * rows * rows * width // (2 if causal else 1)
+    return Case(f"attention-{width}{'-causal' if causal else ''}", elem, ("text", text), shapes, peer, operations)
 
 
 def rows(name, elem, count=16384, width=4096):
@@ -167,6 +168,7 @@ def cases():
     for elem in ["f16", "bf16"]:
         for width in [64, 128]:
             yield heads(width, elem)
+            yield heads(width, elem, causal=True)
     for name in ["softmax", "layernorm"]:
         for elem in ["f16", "f32"]:
             yield rows(name, elem)

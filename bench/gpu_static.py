@@ -57,11 +57,11 @@ def emit(weft, chip, elem, kernel, folder):
     return written([weft, "kernel", expression, "--shape", sizes, "--dtype", elem], chip, f"{chip}.{elem}.{name}", folder)
 
 
-def emit_attention(weft, chip, elem, width, folder):
+def emit_attention(weft, chip, elem, name, folder):
     """The same of attention, which is one kernel where it has instructions that keep its rows in registers."""
-    model = folder / f"attention.{elem}.{width}.mlir"
-    model.write_text(attention(*ATTENTION, width, elem))
-    return written([weft, "compile", model, "--no-cache"], chip, f"{chip}.{elem}.attention-{width}", folder)
+    model = folder / f"{name}.{elem}.mlir"
+    model.write_text(attention(*ATTENTION, int(name.split("-")[1]), elem, name.endswith("causal")))
+    return written([weft, "compile", model, "--no-cache"], chip, f"{chip}.{elem}.{name}", folder)
 
 
 def written(command, chip, name, folder):
@@ -113,16 +113,17 @@ def main():
         for chip in CHIPS:
             wanted = [kernel for kernel in kernels() if re.search(args.only, kernel[0])]
             # On V100 attention is several kernels.
-            widths = [width for width in WIDTHS if chip != "v100" and re.search(args.only, f"attention-{width}")]
+            names = [f"attention-{width}{form}" for form in ("", "-causal") for width in WIDTHS if chip != "v100"]
+            names = [name for name in names if re.search(args.only, name)]
             own = []
             if wanted:
                 files = [emit(args.weft, chip, elem, kernel, pathlib.Path(folder)) for elem in types(chip) for kernel in wanted]
                 own += [row | {"by": "weft"} for row in analysed(args, chip, files, "expression_0(_1)?$")]
-            if widths:
-                files = [emit_attention(args.weft, chip, elem, width, pathlib.Path(folder)) for elem in types(chip) for width in widths]
+            if names:
+                files = [emit_attention(args.weft, chip, elem, name, pathlib.Path(folder)) for elem in types(chip) for name in names]
                 own += [row | {"by": "weft"} for row in analysed(args, chip, files, "")]
             beside = []
-            for kind in ["gemm"] * bool(wanted) + [f"attn{width}" for width in widths]:
+            for kind in ["gemm"] * bool(wanted) + [f"attn{width}" for width in WIDTHS if f"attention-{width}" in names]:
                 others = sorted(args.beside.glob(f"{chip}.{kind}.*.[pa]*")) if args.beside else []
                 beside += [row | {"by": "beside"} for row in (best(analysed(args, chip, others, "")) if others else [])]
             for row in own + beside:

@@ -25,8 +25,8 @@ def pointwise(name, maps, ins, outs, args, body, result, last="parallel"):
 """
 
 
-def attention(heads, length, width, elem):
-    """The text for `heads` times `length` rows of `width` numbers of `elem`."""
+def attention(heads, length, width, elem, causal=False):
+    """The text for `heads` times `length` rows of `width` numbers of `elem`; each sees those in front of it, or all."""
     rows, scores = f"tensor<{heads}x{length}xf32>", f"tensor<{heads}x{length}x{length}xf32>"
     own, sums = f"tensor<{heads}x{length}x{width}x{elem}>", f"tensor<{heads}x{length}x{width}xf32>"
     narrow = f"tensor<{heads}x{length}x{length}x{elem}>"
@@ -45,7 +45,15 @@ func.func @attention(%q: {own}, %k: {own}, %v: {own}) -> {own} {{
 """
     text += PRODUCT.format(name="s0", other="k", ins=f"%q, %k : {own}, {own}", outs=f"%sf : {scores}", elem=elem, result=scores)
     body = "    %t = arith.mulf %x, %scale : f32\n    linalg.yield %t : f32"
-    text += pointwise("s", "#e, #e", f"%s0 : {scores}", f"%se : {scores}", "%x: f32, %a: f32", body, scores)
+    seen = "sc" if causal else "s"
+    text += pointwise(seen, "#e, #e", f"%s0 : {scores}", f"%se : {scores}", "%x: f32, %a: f32", body, scores)
+    if causal:
+        body = """    %row = linalg.index 1 : index
+    %key = linalg.index 2 : index
+    %later = arith.cmpi sgt, %key, %row : index
+    %t = arith.select %later, %low, %x : f32
+    linalg.yield %t : f32"""
+        text += pointwise("s", "#e, #e", f"%sc : {scores}", f"%se : {scores}", "%x: f32, %a: f32", body, scores)
     text += f"  %me = tensor.empty() : {rows}\n  %mf = linalg.fill ins(%low : f32) outs(%me : {rows}) -> {rows}\n"
     body = "    %t = arith.maximumf %a, %x : f32\n    linalg.yield %t : f32"
     text += pointwise("m", "#e, #r", f"%s : {scores}", f"%mf : {rows}", "%x: f32, %a: f32", body, rows, "reduction")

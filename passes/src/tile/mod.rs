@@ -43,6 +43,7 @@ pub(crate) mod predict;
 pub mod propagate;
 mod ragged;
 pub mod roller;
+pub(crate) mod row_mask;
 mod rtiles;
 mod schedule;
 mod sets;

@@ -21,8 +21,9 @@ use weft_dialects::ir::{Op, Val, attr, ty};
 
 use super::fuse_elementwise::is_elementwise;
 use super::groups::maker;
-use super::instruction::combine;
+use super::instruction::{applies, combine};
 use super::propagate::Link;
+use super::row_mask::RowMask;
 use super::split_rows::rows::{
     begins_with, folded, in_rows, lowest, made_by, row, same_places, yielded,
 };
@@ -35,6 +36,8 @@ use crate::nest::{Access, Nest, read_kernel};
 pub struct OnePass {
     /// `s = q k`.
     pub scores: usize,
+    /// What becomes of them by their places, before others read them.
+    pub mask: Option<RowMask>,
     /// `m = max s`.
     pub largest: usize,
     /// `e = exp(s - m)`.
@@ -69,8 +72,11 @@ impl OnePass {
     /// What is no softmax between two products.
     pub fn of(nests: &[&Nest<'_>], links: &[Link]) -> Result<Self, &'static str> {
         let [.., last] = nests else { return Err("there are no computes") };
-        if nests.len() != 6 || links.len() != 7 {
-            return Err("a softmax between two products is six computes that read each other");
+        let masks = usize::from(nests.len() == 7);
+        if nests.len() != 6 + masks || links.len() != 7 + masks {
+            return Err(
+                "a softmax between two products is six computes that read each other, and a mask",
+            );
         }
         let maker = |reader: usize, read: usize| {
             let found = links.iter().find(|link| (link.reader, link.read) == (reader, read));
@@ -97,7 +103,15 @@ impl OnePass {
             let own = [(one, other, 0), (other, one, 1)];
             own.into_iter().find(|&(scores, largest, _)| folds(largest, scores))
         });
-        let (scores, largest, score) = read.ok_or("exponentials are of a fold's own numbers")?;
+        let (read, largest, score) = read.ok_or("exponentials are of a fold's own numbers")?;
+        let (scores, mask) = match masks {
+            0 => (read, None),
+            _ => {
+                let scores = maker(read, 0).ok_or("what is folded is made of no scores")?;
+                let keys = nests[largest].inputs.first().and_then(row).map_or(0, |(_, keys)| keys);
+                (scores, Some(RowMask::of(nests[read], read, keys)?))
+            }
+        };
         let by = divides(nests[quotient], exponential).ok_or("the quotient is another body")?;
         let checks: [(bool, &'static str); 5] = [
             (is_largest(nests[largest]), "the greatest elements are found in another way"),
@@ -115,6 +129,7 @@ impl OnePass {
                 .ok_or("the products have other rows")?;
         Ok(Self {
             scores,
+            mask,
             largest,
             shifted,
             score,
@@ -130,12 +145,14 @@ impl OnePass {
         })
     }
 
-    /// Tests that lanes may fold rows in another order.
+    /// Tests that lanes may fold rows in another order, and mask them.
     pub fn reorders(&self, nests: &[&Nest<'_>], unit: &Lanes<'_>) -> bool {
-        [self.largest, self.total].into_iter().all(|member| {
+        let folds = [self.largest, self.total].into_iter().all(|member| {
             let fold = combine(nests[member]).map(|fold| fold.op.name());
             fold.is_some_and(|name| unit.reduces(name, nests[member].sum_type(0)))
-        })
+        });
+        let applied = |mask: &RowMask| applies(unit, nests[mask.member].body, &|_| false);
+        folds && self.mask.as_ref().is_none_or(applied)
     }
 
     /// The exponential, where it may be the power of two of a rounded exponent: what becomes of it is rounded to
@@ -154,10 +171,11 @@ impl OnePass {
         let scaled = made_by(power.operand(0), "arith.mulf")?;
         made_by(scaled.operand(0), "arith.subf")?;
         let scale = number(scaled.operand(1))?;
-        let before = score_scale(scores);
+        let kept = self.mask.as_ref().is_none_or(|mask| mask.selects);
+        let before = score_scale(scores).filter(|_| kept);
         Some(Exponent {
             scale: scale * before.unwrap_or(1.0),
-            apart: is_bounded(scores),
+            apart: kept && is_bounded(scores),
             unscaled: before.is_some(),
         })
     }
@@ -216,8 +234,9 @@ impl<'c> Found<'c> {
         kernel: &dyn Fn(&str) -> Option<Op<'c>>,
         last: Op<'c>,
     ) -> Result<Self, Option<&'static str>> {
-        let runs = around(last).ok_or(None)?;
         let read = |run: &Op<'c>| read_kernel(kernel(kernel_of(*run))?).ok();
+        let masks = |run: Op<'c>| read(&run).is_some_and(|nest| is_elementwise(&nest));
+        let runs = around(last, &masks).ok_or(None)?;
         let nests: Vec<Nest<'c>> = runs.iter().map(read).collect::<Option<_>>().ok_or(None)?;
         let mut links = Vec::new();
         for (reader, (run, nest)) in runs.iter().zip(&nests).enumerate() {
@@ -238,12 +257,15 @@ impl<'c> Found<'c> {
     }
 }
 
-/// The six runs back from a product that read each other as a softmax and the product before it do.
-fn around(last: Op<'_>) -> Option<Vec<Op<'_>>> {
+/// The runs back from a product that read each other as a softmax and the product before it do; or with one between
+/// that `masks`.
+fn around<'c>(last: Op<'c>, masks: &dyn Fn(Op<'c>) -> bool) -> Option<Vec<Op<'c>>> {
     let quotient = makers(last).into_iter().find(|run| makers(*run).len() == 2)?;
     let [shifted, total] = one_of_other(&makers(quotient))?;
     let [scores, largest] = one_of_other(&makers(shifted))?;
-    Some(vec![scores, largest, shifted, total, quotient, last])
+    let product = if masks(scores) { Some(*makers(scores).first()?) } else { None };
+    let all = product.into_iter().chain([scores, largest, shifted, total, quotient, last]);
+    Some(all.collect())
 }
 
 /// Of two runs one, and the other that reads nothing but what that makes.

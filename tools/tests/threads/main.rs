@@ -1,6 +1,7 @@
 //! Code for many threads: what it computes, and that it assembles.
 
 mod assemble;
+mod attention;
 mod blocks;
 mod edited;
 mod fragments;

@@ -12,139 +12,9 @@ use weft_passes::graph::from_func;
 use weft_passes::pipeline::Stage;
 
 use crate::assemble;
+use crate::attention::{Causal, Form, MASKED, PLAIN, Shape, expected, text};
 use crate::host;
 use crate::numbers::{Random, bytes, numbers};
-
-/// Heads, rows, what these are long, the depth of the first product and the width of the second.
-#[derive(Clone, Copy, Debug)]
-struct Shape {
-    heads: u64,
-    rows: u64,
-    keys: u64,
-    depth: u64,
-    width: u64,
-}
-
-/// Keys as the first product's columns or rows, and whether scores are masked.
-#[derive(Clone, Copy, Debug)]
-struct Form {
-    turned: bool,
-    masked: bool,
-    /// Whether a mask is of each two heads, for all of their rows.
-    of_heads: bool,
-}
-
-/// Scores divided by eight, with a mask, in `elem`, and the mask's rows.
-fn scaled((heads, rows, keys): (u64, u64, u64), form: Form, elem: &str) -> (String, u64) {
-    let mask = if form.masked { "%i" } else { "%none" };
-    let body = format!(
-        r#"  ^bb0(%x: f32, %i: {elem}, %o: {elem}):
-    %eighth = arith.constant 0.125 : f32
-    %none = arith.constant 0.0 : {elem}
-    %iw = arith.extf {mask} : {elem} to f32
-    %t = arith.mulf %x, %eighth : f32
-    %u = arith.addf %t, %iw : f32
-    %w = arith.truncf %u : f32 to {elem}
-    linalg.yield %w : {elem}
-  }}"#
-    );
-    let own = format!("{heads}x{rows}x{keys}");
-    let of_two = format!("{}x2x{rows}x{keys}", heads / 2);
-    let mask_rows = if form.of_heads { heads / 2 } else { rows };
-    let text = match form.of_heads {
-        false => format!(
-            r#"  %c = linalg.generic {{indexing_maps = [affine_map<(b, m, n) -> (b, m, n)>, affine_map<(b, m, n) -> (m, n)>, affine_map<(b, m, n) -> (b, m, n)>], iterator_types = ["parallel", "parallel", "parallel"]}} ins(%s, %a : tensor<{own}xf32>, tensor<{mask_rows}x{keys}x{elem}>) outs(%ce : tensor<{own}x{elem}>) {{
-{body} -> tensor<{own}x{elem}>
-"#
-        ),
-        true => format!(
-            r#"  %st = tensor.expand_shape %s [[0, 1], [2], [3]] output_shape [{}, 2, {rows}, {keys}] : tensor<{own}xf32> into tensor<{of_two}xf32>
-  %cf = tensor.empty() : tensor<{of_two}x{elem}>
-  %ct = linalg.generic {{indexing_maps = [affine_map<(b, h, m, n) -> (b, h, m, n)>, affine_map<(b, h, m, n) -> (b, n)>, affine_map<(b, h, m, n) -> (b, h, m, n)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}} ins(%st, %a : tensor<{of_two}xf32>, tensor<{mask_rows}x{keys}x{elem}>) outs(%cf : tensor<{of_two}x{elem}>) {{
-{body} -> tensor<{of_two}x{elem}>
-  %c = tensor.collapse_shape %ct [[0, 1], [2], [3]] : tensor<{of_two}x{elem}> into tensor<{own}x{elem}>
-"#,
-            heads / 2
-        ),
-    };
-    (text, mask_rows)
-}
-
-/// `softmax(q k / 8 + mask) v` on numbers of `elem`, with sums in f32; what is rounded in between is in `elem`,
-/// too.
-fn text(Shape { heads, rows, keys, depth, width }: Shape, form: Form, elem: &str) -> String {
-    let (k, k_map) = match form.turned {
-        true => (format!("{heads}x{keys}x{depth}"), "(b, n, k)"),
-        false => (format!("{heads}x{depth}x{keys}"), "(b, k, n)"),
-    };
-    let [three, four] =
-        ["\"parallel\", ".repeat(2) + "\"parallel\"", "\"parallel\", ".repeat(3) + "\"reduction\""];
-    let (scaled, mask_rows) = scaled((heads, rows, keys), form, elem);
-    format!(
-        r#"
-func.func @attention(%q: tensor<{heads}x{rows}x{depth}x{elem}>, %k: tensor<{k}x{elem}>, %v: tensor<{heads}x{keys}x{width}x{elem}>, %a: tensor<{mask_rows}x{keys}x{elem}>) -> tensor<{heads}x{rows}x{width}x{elem}> {{
-  %z = arith.constant 0.0 : f32
-  %one = arith.constant 1.0 : f32
-  %low = arith.constant 0xFF800000 : f32
-  %se = tensor.empty() : tensor<{heads}x{rows}x{keys}xf32>
-  %sf = linalg.fill ins(%z : f32) outs(%se : tensor<{heads}x{rows}x{keys}xf32>) -> tensor<{heads}x{rows}x{keys}xf32>
-  %s = linalg.generic {{indexing_maps = [affine_map<(b, m, n, k) -> (b, m, k)>, affine_map<(b, m, n, k) -> {k_map}>, affine_map<(b, m, n, k) -> (b, m, n)>], iterator_types = [{four}]}} ins(%q, %k : tensor<{heads}x{rows}x{depth}x{elem}>, tensor<{k}x{elem}>) outs(%sf : tensor<{heads}x{rows}x{keys}xf32>) {{
-  ^bb0(%x: {elem}, %y: {elem}, %o: f32):
-    %xw = arith.extf %x : {elem} to f32
-    %yw = arith.extf %y : {elem} to f32
-    %p = arith.mulf %xw, %yw : f32
-    %r = arith.addf %o, %p : f32
-    linalg.yield %r : f32
-  }} -> tensor<{heads}x{rows}x{keys}xf32>
-  %ce = tensor.empty() : tensor<{heads}x{rows}x{keys}x{elem}>
-{scaled}  %me = tensor.empty() : tensor<{heads}x{rows}xf32>
-  %mf = linalg.fill ins(%low : f32) outs(%me : tensor<{heads}x{rows}xf32>) -> tensor<{heads}x{rows}xf32>
-  %m = linalg.generic {{indexing_maps = [affine_map<(b, m, n) -> (b, m, n)>, affine_map<(b, m, n) -> (b, m)>], iterator_types = ["parallel", "parallel", "reduction"]}} ins(%c : tensor<{heads}x{rows}x{keys}x{elem}>) outs(%mf : tensor<{heads}x{rows}xf32>) {{
-  ^bb0(%x: {elem}, %o: f32):
-    %xw = arith.extf %x : {elem} to f32
-    %r = arith.maximumf %o, %xw : f32
-    linalg.yield %r : f32
-  }} -> tensor<{heads}x{rows}xf32>
-  %e = linalg.generic {{indexing_maps = [affine_map<(b, m, n) -> (b, m, n)>, affine_map<(b, m, n) -> (b, m)>, affine_map<(b, m, n) -> (b, m, n)>], iterator_types = [{three}]}} ins(%c, %m : tensor<{heads}x{rows}x{keys}x{elem}>, tensor<{heads}x{rows}xf32>) outs(%se : tensor<{heads}x{rows}x{keys}xf32>) {{
-  ^bb0(%x: {elem}, %y: f32, %o: f32):
-    %xw = arith.extf %x : {elem} to f32
-    %d = arith.subf %xw, %y : f32
-    %r = math.exp %d : f32
-    linalg.yield %r : f32
-  }} -> tensor<{heads}x{rows}x{keys}xf32>
-  %lf = linalg.fill ins(%z : f32) outs(%me : tensor<{heads}x{rows}xf32>) -> tensor<{heads}x{rows}xf32>
-  %l = linalg.generic {{indexing_maps = [affine_map<(b, m, n) -> (b, m, n)>, affine_map<(b, m, n) -> (b, m)>], iterator_types = ["parallel", "parallel", "reduction"]}} ins(%e : tensor<{heads}x{rows}x{keys}xf32>) outs(%lf : tensor<{heads}x{rows}xf32>) {{
-  ^bb0(%x: f32, %o: f32):
-    %r = arith.addf %o, %x : f32
-    linalg.yield %r : f32
-  }} -> tensor<{heads}x{rows}xf32>
-  %p = linalg.generic {{indexing_maps = [affine_map<(b, m, n) -> (b, m, n)>, affine_map<(b, m, n) -> (b, m)>, affine_map<(b, m, n) -> (b, m, n)>], iterator_types = [{three}]}} ins(%e, %l : tensor<{heads}x{rows}x{keys}xf32>, tensor<{heads}x{rows}xf32>) outs(%ce : tensor<{heads}x{rows}x{keys}x{elem}>) {{
-  ^bb0(%x: f32, %y: f32, %o: {elem}):
-    %d = arith.divf %x, %y : f32
-    %r = arith.truncf %d : f32 to {elem}
-    linalg.yield %r : {elem}
-  }} -> tensor<{heads}x{rows}x{keys}x{elem}>
-  %we = tensor.empty() : tensor<{heads}x{rows}x{width}xf32>
-  %wf = linalg.fill ins(%z : f32) outs(%we : tensor<{heads}x{rows}x{width}xf32>) -> tensor<{heads}x{rows}x{width}xf32>
-  %w = linalg.generic {{indexing_maps = [affine_map<(b, m, n, k) -> (b, m, k)>, affine_map<(b, m, n, k) -> (b, k, n)>, affine_map<(b, m, n, k) -> (b, m, n)>], iterator_types = [{four}]}} ins(%p, %v : tensor<{heads}x{rows}x{keys}x{elem}>, tensor<{heads}x{keys}x{width}x{elem}>) outs(%wf : tensor<{heads}x{rows}x{width}xf32>) {{
-  ^bb0(%x: {elem}, %y: {elem}, %o: f32):
-    %xw = arith.extf %x : {elem} to f32
-    %yw = arith.extf %y : {elem} to f32
-    %u = arith.mulf %xw, %yw : f32
-    %r = arith.addf %o, %u : f32
-    linalg.yield %r : f32
-  }} -> tensor<{heads}x{rows}x{width}xf32>
-  %ye = tensor.empty() : tensor<{heads}x{rows}x{width}x{elem}>
-  %y = linalg.generic {{indexing_maps = [affine_map<(b, m, n) -> (b, m, n)>, affine_map<(b, m, n) -> (b, m, n)>], iterator_types = [{three}]}} ins(%w : tensor<{heads}x{rows}x{width}xf32>) outs(%ye : tensor<{heads}x{rows}x{width}x{elem}>) {{
-  ^bb0(%x: f32, %o: {elem}):
-    %r = arith.truncf %x : f32 to {elem}
-    linalg.yield %r : {elem}
-  }} -> tensor<{heads}x{rows}x{width}x{elem}>
-  return %y : tensor<{heads}x{rows}x{width}x{elem}>
-}}
-"#
-    )
-}
 
 /// A model of that for a machine, with its softmax in one pass.
 fn unit<'c>(context: &'c weft_dialects::ir::Context, machine: &str, text: &str) -> Unit<'c> {
@@ -159,38 +29,6 @@ fn unit<'c>(context: &'c weft_dialects::ir::Context, machine: &str, text: &str) 
     let device = Device::Named(machine.to_owned());
     let options = Options { device, jobs: 1, pass_options, ..Options::default() };
     Unit::from_module(context, module, Rc::default(), options).expect("the module is good")
-}
-
-/// What the formula gives.
-fn expected(shape: Shape, form: Form, inputs: &[Vec<f64>; 4]) -> Vec<f64> {
-    let Shape { heads, rows, keys, depth, width } = shape;
-    let [q, k, v, mask] = inputs;
-    let mut found = Vec::new();
-    for head in 0..heads {
-        for row in 0..rows {
-            let score = |key: u64| {
-                let at = |d: u64| match form.turned {
-                    true => (head * keys + key) * depth + d,
-                    false => (head * depth + d) * keys + key,
-                };
-                let own =
-                    |d: u64| q[((head * rows + row) * depth + d) as usize] * k[at(d) as usize];
-                let line = if form.of_heads { head / 2 } else { row };
-                let added = if form.masked { mask[(line * keys + key) as usize] } else { 0.0 };
-                (0..depth).map(own).sum::<f64>() / 8.0 + added
-            };
-            let scores: Vec<f64> = (0..keys).map(score).collect();
-            let greatest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            let weights: Vec<f64> = scores.iter().map(|score| (score - greatest).exp()).collect();
-            let total: f64 = weights.iter().sum();
-            for column in 0..width {
-                let value = |key: u64| v[((head * keys + key) * width + column) as usize];
-                let sum: f64 = (0..keys).map(|key| weights[key as usize] * value(key)).sum();
-                found.push(sum / total);
-            }
-        }
-    }
-    found
 }
 
 /// Runs the threads of the one kernel on the host and holds what they give against the formula.
@@ -330,9 +168,6 @@ fn of_tile<'c>(context: &'c weft_dialects::ir::Context, machine: &str, text: &st
     Unit::from_module(context, module, Rc::default(), options).expect("the module is good")
 }
 
-const MASKED: Form = Form { turned: true, masked: true, of_heads: false };
-const PLAIN: Form = Form { turned: false, masked: false, of_heads: false };
-
 /// Tiles of both products that a text says.
 const SCORES: &str =
     r#"tiles [#tile.rtile<"smem"[1, 64, 32, 64]>, #tile.rtile<"reg"[1, 16, 32, 16]>]"#;
@@ -354,6 +189,33 @@ fn warps_go_through_rows_in_one_pass() {
     for keys in [197, 77, 5] {
         holds("a100", Shape { keys, ..ragged }, MASKED, "f16");
     }
+}
+
+/// Rows see what is in front of them: pieces behind that are left out, and those in front take no mask.
+#[test]
+fn rows_see_what_is_in_front_of_them() {
+    let shape = Shape { heads: 2, rows: 128, keys: 128, depth: 64, width: 64 };
+    let own = |past, parts, wide| Form { causal: Some(Causal { past, parts, wide }), ..PLAIN };
+    let cases = [
+        ("a100", shape, own(0, 1, true), "f16"),
+        ("h200", shape, own(0, 2, true), "bf16"),
+        ("mi300x", shape, own(0, 1, true), "f16"),
+        // A cache in front, scores that are rounded before, rows that see nothing at all.
+        ("a100", Shape { rows: 64, keys: 192, ..shape }, own(128, 1, false), "f16"),
+        ("a100", shape, own(-20, 1, true), "f16"),
+        // Other numbers than tiles have: all pieces are masked.
+        ("a100", Shape { heads: 3, rows: 74, keys: 77, ..shape }, own(40, 2, true), "f16"),
+    ];
+    for (machine, shape, form, elem) in cases {
+        let program = runs(machine, shape, form, elem, None);
+        let skips = program.contains("arith.ceildivui");
+        assert_eq!(skips, shape.keys.is_multiple_of(64), "{machine}, {shape:?}, {form:?}");
+    }
+    let ahead = "schedule <ahead = @stage_ahead, stages = 3>";
+    let words = of_warpgroups([64, 64, 64, 64], "f16", ["nk", "kn"], ahead);
+    let form = Form { turned: true, ..own(0, 1, true) };
+    let program = runs("h200", shape, form, "f16", Some([&words[0], &words[1]]));
+    assert!(program.contains("_rkn(") && program.contains("arith.ceildivui"), "{program}");
 }
 
 /// Words of the tiles of both products for warpgroups: how many rows a block has, points of a piece, how wide
@@ -454,18 +316,24 @@ fn code_of_one_pass_assembles() {
     let short = Shape { heads: 12, rows: 512, keys: 512, depth: 64, width: 64 };
     let long = Shape { heads: 48, rows: 4096, keys: 4096, depth: 128, width: 128 };
     let half = Shape { depth: 64, width: 64, ..long };
+    let turned = Form { turned: true, ..PLAIN };
+    let causal = Form { causal: Some(Causal { past: 0, parts: 1, wide: true }), ..turned };
     let cases = [
-        ("a100", false, short),
-        ("a100", true, half),
-        ("a100", true, long),
-        ("h200", true, half),
-        ("h200", true, long),
-        ("mi250x", false, short),
-        ("mi300x", true, long),
+        ("a100", PLAIN, short),
+        ("a100", turned, half),
+        ("a100", turned, long),
+        ("a100", causal, half),
+        ("h200", turned, half),
+        ("h200", turned, long),
+        ("h200", causal, half),
+        ("h200", causal, long),
+        ("mi250x", PLAIN, short),
+        ("mi300x", turned, long),
+        ("mi300x", causal, half),
     ];
-    for (name, turned, shape) in cases {
+    for (name, form, shape) in cases {
         let context = weft::context();
-        let mut unit = unit(&context, name, &text(shape, Form { turned, ..PLAIN }, "f16"));
+        let mut unit = unit(&context, name, &text(shape, form, "f16"));
         unit.lower(Stage::Device).unwrap_or_else(|error| panic!("{name}: {error}"));
         let module = unit.module();
         let machine = Machine::of(module).expect("the module has a machine");

@@ -218,6 +218,8 @@ fn attention(node: &Node<'_>) -> Result<Plan> {
         }
         let stages = scores.of(b, &size, &q, &key, args);
         let shares = shares(b, &stages[2], 3, computed(element));
+        // The operator's function casts them to the type of V before it weighs.
+        let shares = b.cast(&shares, element);
         let y = weigh(b, &size, &shares, &value);
         let shown = stages.get(mode as usize).unwrap_or(&shares);
         let made = [&y, &key, &value, shown];

@@ -11,17 +11,21 @@
 //! ```
 
 use weft_dialects::device::{Move, Scope, build};
-use weft_dialects::ir::{Builder, Type, Val};
+use weft_dialects::ir::{Builder, Type, Val, attr, ty};
 
 use super::block::Blocks;
 use super::block_ahead::Ahead;
 use super::block_direct::HeldFactor;
 use super::block_fold::{Fold, Part};
-use super::index::{Sum, scf_for, scf_for_carrying, unrolled};
+use super::index::{Sum, scf_for, scf_for_carrying, scf_if, unrolled};
 use super::one_pass::Pass;
 use super::one_pass_rows::Registers;
 use super::transfer::{Boxed, Pending, Transfer, Within, alloc, at_place, ready, wait};
 use crate::tile::block::{K, M, N, power_of_two_in};
+use crate::tile::row_mask::RowMask;
+
+/// `arith.cmpi` by this predicate is not less, with signs.
+const NOT_BELOW: i64 = 5;
 
 /// The tiles of the inputs.
 struct Near<'c> {
@@ -44,6 +48,24 @@ struct Work<'s, 'c> {
     starts: Starts<'s, 'c>,
     held: Registers<'c>,
     near: Near<'c>,
+}
+
+/// A piece: its number, and the room in which its keys and values are.
+struct Piece<'s, 'c> {
+    step: &'s Sum<'c>,
+    room: &'s Sum<'c>,
+    masks: Masks<'c>,
+    /// Whether rows end in it.
+    ends: bool,
+}
+
+/// Which pieces the mask leaves out something of.
+#[derive(Clone, Copy)]
+enum Masks<'c> {
+    None,
+    /// Those from this one on.
+    From(Val<'c>),
+    All,
 }
 
 impl<'c> Pass<'_, 'c> {
@@ -97,18 +119,18 @@ impl<'c> Pass<'_, 'c> {
     fn one_by_one(&self, b: &mut Builder<'c>, work: &Work<'_, 'c>) {
         let way = &self.values.ways.stage;
         let own = self.own();
-        let one = |b: &mut Builder<'c>, step: &Sum<'c>, masks: bool| {
+        let (end, masks) = self.rounds(b, work);
+        let one = |b: &mut Builder<'c>, step: &Sum<'c>, ends: bool| {
             let zero = Sum::number(0);
             let [keys, values] = self.begins(&work.starts, step);
             self.values.barrier(b);
             self.scores.bring(b, (way, own), &keys, (work.near.keys, &zero));
             self.values.bring(b, (way, own), &values, (work.near.values, &zero));
             self.values.barrier(b);
-            let begun = self.piece(b, work, (step, &zero, masks));
+            let begun = self.piece(b, work, &Piece { step, room: &zero, masks, ends });
             wait(b, &Vec::from_iter(begun));
         };
-        let ends = [Sum::number(0), Sum::number(self.whole_pieces() as i64)];
-        scf_for(b, &ends[0], &ends[1], 1, |b, step| one(b, &Sum::value(step), false));
+        scf_for(b, &Sum::number(0), &end, 1, |b, step| one(b, &Sum::value(step), false));
         if let Some(last) = self.last_piece() {
             one(b, &Sum::number(last as i64), true);
         }
@@ -122,14 +144,15 @@ impl<'c> Pass<'_, 'c> {
         self.fetch(b, &ahead, work, &zero);
         self.put(b, way, &ahead, work, &zero);
         self.values.barrier(b);
-        scf_for(b, &zero, &Sum::number(self.whole_pieces() as i64), 1, |b, step| {
-            let step = Sum::value(step);
-            let next = self.next(b, &step, 1);
+        let (end, masks) = self.rounds(b, work);
+        scf_for(b, &zero, &end, 1, |b, step| {
+            let step = &Sum::value(step);
+            let next = self.next(b, step, 1);
             self.fetch(b, &ahead, work, &next);
             // Else the code generator moves these to where they are used.
             build::barrier(b, Scope::Thread);
-            let rooms = [0, 1].map(|later| self.values.room_of(b, &step, later));
-            self.piece(b, work, (&step, &rooms[0], false));
+            let rooms = [0, 1].map(|later| self.values.room_of(b, step, later));
+            self.piece(b, work, &Piece { step, room: &rooms[0], masks, ends: false });
             self.put(b, way, &ahead, work, &rooms[1]);
             self.values.barrier(b);
         });
@@ -179,17 +202,18 @@ impl<'c> Pass<'_, 'c> {
         }
         let tokens = begun.len() / ahead as usize;
         begun.extend(goes_on.then(|| ready(b)));
-        let ends = [Sum::number(0), Sum::number(self.whole_pieces() as i64)];
-        let last = scf_for_carrying(b, &ends[0], &ends[1], 1, &begun, |b, step, begun| {
-            let step = Sum::value(step);
-            let rooms = [0, ahead as i64].map(|later| self.values.room_of(b, &step, later));
+        let (end, masks) = self.rounds(b, work);
+        let last = scf_for_carrying(b, &Sum::number(0), &end, 1, &begun, |b, step, begun| {
+            let step = &Sum::value(step);
+            let rooms = [0, ahead as i64].map(|later| self.values.room_of(b, step, later));
             let (first, later) = begun.split_at(tokens);
             // All groups' parts of this piece are there, and all have read the one whose room is filled.
             wait(b, first);
             self.values.barrier(b);
-            let next = self.next(b, &step, ahead);
+            let next = self.next(b, step, ahead);
             let brought = bring(b, &next, &rooms[1]);
-            let instructions = Vec::from_iter(self.piece(b, work, (&step, &rooms[0], false)));
+            let piece = Piece { step, room: &rooms[0], masks, ends: false };
+            let instructions = Vec::from_iter(self.piece(b, work, &piece));
             // Behind those of the next piece's first product these are done, too.
             let kept = if goes_on { later.len() - 1 } else { later.len() };
             let mut carried = [&later[..kept], &brought].concat();
@@ -214,9 +238,48 @@ impl<'c> Pass<'_, 'c> {
     fn last(&self, b: &mut Builder<'c>, work: &Work<'_, 'c>) {
         if let Some(last) = self.last_piece() {
             let room = Sum::number((last % self.values.block.rooms()) as i64);
-            let begun = self.piece(b, work, (&Sum::number(last as i64), &room, true));
+            let step = &Sum::number(last as i64);
+            let masks = if self.one_pass.mask.is_some() { Masks::All } else { Masks::None };
+            let begun = self.piece(b, work, &Piece { step, room: &room, masks, ends: true });
             wait(b, &Vec::from_iter(begun));
         }
+    }
+
+    /// The end of the whole pieces, and which of them are masked. Where rows see what is in front of a place that goes
+    /// up with them, they end where the last row of the block sees no more, and are masked from where its first row
+    /// does not see all.
+    fn rounds(&self, b: &mut Builder<'c>, work: &Work<'_, 'c>) -> (Sum<'c>, Masks<'c>) {
+        let whole = Sum::number(self.whole_pieces() as i64);
+        let mask = self.one_pass.mask.as_ref();
+        let (block, axis) = (&self.scores.block, self.scores.block.axes[self.rows]);
+        let (high, extent) = (block.tile[self.rows], self.scores.nest.axes[axis].extent);
+        let numbered = |mask: &RowMask| {
+            let period = mask.period().filter(|period| *period < extent);
+            Some((mask.sees?, period)).filter(|_| period.is_none_or(|own| own.is_multiple_of(high)))
+        };
+        let sees = mask.and_then(numbered).filter(|_| self.last_piece().is_none());
+        let Some((sees, period)) = sees else {
+            return (whole, if mask.is_some() { Masks::All } else { Masks::None });
+        };
+        let index = [Type::index(b.context())];
+        let mut row = work.starts.scores[axis].emit(b);
+        if let Some(period) = period {
+            let period = b.index(period as i64);
+            row = b.op("arith.remui", &[row, period], &index).result(0);
+        }
+        let (zero, one, whole) = (b.index(0), b.index(1), whole.emit(b));
+        let piece = b.index(self.values.block.tile[K] as i64);
+        // So many keys all rows of the block see, and so many the last one.
+        let mut pieces = |keys: i64, round: &str, least: Val<'c>| {
+            let seen = Sum::value(row).plus(&Sum::number(keys), 1).emit(b);
+            let seen = b.op("arith.maxsi", &[seen, zero], &index).result(0);
+            let count = b.op(round, &[seen, piece], &index).result(0);
+            let count = b.op("arith.minui", &[count, whole], &index).result(0);
+            b.op("arith.maxui", &[count, least], &index).result(0)
+        };
+        let first = pieces(sees + 1, "arith.divui", zero);
+        let last = pieces(sees + high as i64, "arith.ceildivui", one);
+        (Sum::value(last), Masks::From(first))
     }
 
     /// How many pieces there are.
@@ -301,14 +364,14 @@ impl<'c> Pass<'_, 'c> {
         self.scores.lying(self.rows).is_held()
     }
 
-    /// The work on a piece whose keys and values are in a room; one that masks has some behind the end. Gives the
-    /// token of what an engine still does of it.
+    /// The work on a piece. Gives the token of what an engine still does of it.
     fn piece(
         &self,
         b: &mut Builder<'c>,
         work: &Work<'_, 'c>,
-        (step, room, masks): (&Sum<'c>, &Sum<'c>, bool),
+        piece: &Piece<'_, 'c>,
     ) -> Option<Val<'c>> {
+        let &Piece { step, room, masks, ends } = piece;
         let scores = &self.scores;
         let Work { starts, held, near } = work;
         let mut at = starts.mine.clone();
@@ -332,7 +395,19 @@ impl<'c> Pass<'_, 'c> {
         if !self.exponent.is_some_and(|own| own.unscaled) {
             scores.finish(b, [held.sums, held.stored], &at);
         }
-        if masks {
+        match masks {
+            Masks::None => {}
+            Masks::All => self.mask_rows(b, held, &at),
+            Masks::From(first) => {
+                let step = step.emit(b);
+                let predicate = [("predicate", attr::of_int(b.context(), NOT_BELOW))];
+                let bit = ty::int(b.context(), 1);
+                let masked =
+                    b.op_with("arith.cmpi", &[step, first], &[bit], &predicate, 0).result(0);
+                scf_if(b, masked, |b| self.mask_rows(b, held, &at));
+            }
+        }
+        if ends {
             self.mask(b, held, &at[self.one_pass.along[0]], self.keys());
         }
         self.exponentials(b, held);

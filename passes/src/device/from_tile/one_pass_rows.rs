@@ -18,6 +18,7 @@ use crate::math::POWER;
 use crate::nest::Nest;
 use crate::tile::block::{K, M, N};
 use crate::tile::one_pass::{Exponent, OnePass, lowest_of};
+use crate::tile::row_mask::Asked;
 
 /// `arith.cmpi` by this predicate is less, with signs.
 const LESS: i64 = 2;
@@ -136,6 +137,44 @@ impl<'c> Pass<'_, 'c> {
                 let masked = b.number(args[0].ty(), f64::NEG_INFINITY);
                 let operands = [inside, args[0], masked];
                 b.op("arith.select", &operands, &[args[0].ty()]).result(0)
+            });
+        });
+    }
+
+    /// What becomes of scores by their places, in a piece whose rows and keys begin at `at`.
+    pub(super) fn mask_rows(&self, b: &mut Builder<'c>, held: &Registers<'c>, at: &[Sum<'c>]) {
+        let Some(mask) = &self.one_pass.mask else { return };
+        let (scores, sides) = (&self.scores, [self.rows, self.own()]);
+        let body = self.nests[mask.member].body;
+        let index = [Type::index(b.context())];
+        let rows = scores.nest.axes[scores.block.axes[self.rows]].extent;
+        scores.each_operand(b, &mut |b, places| {
+            let begins = sides.map(|side| {
+                let own = at[scores.block.axes[side]].clone();
+                let counted = places[side].iter().zip(scores.block.repeats(side));
+                let begin =
+                    counted.fold(own, |sum, (place, (_, apart))| sum.plus(place, apart as i64));
+                begin.emit(b)
+            });
+            let stored = at_place(b, held.stored, places.iter().flatten());
+            self.lanes(b, std::slice::from_ref(&stored), stored.clone(), &|b, args| {
+                let [row, key] = std::array::from_fn(|own| {
+                    let along =
+                        scores.block.sum_dim(sides[own]).expect("the instruction has the side");
+                    let place = build::lane_along(b, along);
+                    b.op("arith.addi", &[place, begins[own]], &index).result(0)
+                });
+                let asked = mask.asked.iter().map(|asked| match (*asked)? {
+                    Asked::Key => Some(key),
+                    Asked::Row(extent) if extent == rows => Some(row),
+                    Asked::Row(extent) => {
+                        let extent = b.index(extent as i64);
+                        Some(b.op("arith.remui", &[row, extent], &index).result(0))
+                    }
+                    Asked::None => Some(b.index(0)),
+                });
+                let numbers: Vec<_> = asked.collect();
+                write_body(b, body, &[Some(args[0]), None], &numbers, None, &HashMap::new())[0]
             });
         });
     }

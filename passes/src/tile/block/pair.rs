@@ -15,6 +15,7 @@ use super::super::spread_rows::SpreadRows;
 use super::{Block, Core, K, M, N};
 use crate::nest::Nest;
 use crate::tile::one_pass::OnePass;
+use crate::tile::row_mask::RowMask;
 
 /// Both products and how they go together.
 #[derive(Clone, Debug)]
@@ -51,6 +52,11 @@ impl<'c> Pair<'c> {
         let same = one_pass.rows.contains(&[scores.axes[rows], values.axes[rows]]);
         if !same || one_pass.along != [scores.axes[own], values.axes[K]] {
             return Err("rows are on the same side of the instruction in both");
+        }
+        let keys = first.axes[scores.axes[own]].extent;
+        let fits = |mask: &RowMask| mask.fits(first, scores.axes[rows], keys);
+        if !one_pass.mask.as_ref().is_none_or(fits) {
+            return Err("a mask asks for the numbers of other rows");
         }
         let reduced = [first, last].iter().zip([&scores, &values]).all(|(nest, block)| {
             (0..nest.axes.len()).all(|axis| nest.reduces(axis) == (axis == block.axes[K]))

@@ -128,14 +128,18 @@ impl<'s, 'c> Search<'s, 'c> {
             true => 0.0,
             false => unit.cycles_of("arith.truncf"),
         };
-        let issued = body(one_pass.largest) + exponential + body(one_pass.total) + cast;
+        // Where rows see what is in front of a place, few pieces are masked.
+        let masked = one_pass.mask.as_ref().filter(|mask| mask.sees.is_none());
+        let masked = masked.map_or(0.0, |mask| body(mask.member));
+        let issued = body(one_pass.largest) + exponential + body(one_pass.total) + cast + masked;
         let finish = |own: usize| {
             let one = epilogue::cycles(machine, both[own], blocks[own]);
             let quanta = blocks[own].quanta();
             one / (quanta[M] * quanta[N]).div_ceil(blocks[own].lanes) as f64
         };
         // Then what scores are multiplied with is in the exponent's scale.
-        let scaled = rough.is_some() && score_scale(both[0]).is_some();
+        let kept = one_pass.mask.as_ref().is_none_or(|mask| mask.selects);
+        let scaled = rough.is_some() && kept && score_scale(both[0]).is_some();
         let lanes = [issued + if scaled { 0.0 } else { finish(0) }, unit.cycles_of("arith.mulf")];
         let is_rough = rough.is_some();
         let masks = unit.supports("arith.select", both[0].outputs[0].elem());
