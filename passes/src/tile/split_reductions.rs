@@ -9,7 +9,8 @@
 //! Split-K: results that are too few to be an rTask for every unit are each computed in parts,
 //! side by side, and a second kernel folds those, with the start and the epilogue of the first.
 //! Only for folds that the lane unit may do in another order (its `reductions`), and where the
-//! time of both kernels and a handover is less than that of the busiest unit before.
+//! time of both kernels and a handover is less than that of the busiest unit before. Products by
+//! matrix instructions are such folds, too (split-K): their parts keep the instruction, and lanes add them.
 
 use weft_dialects::device::{Machine, Memory, Scope, Unit};
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
@@ -53,6 +54,9 @@ pub const PASS: Pass = Pass {
 
 /// Numbers of parts that are compared, from the least on.
 const TRIED: usize = 6;
+
+/// The same where groups share tiles, of which many are compared each time.
+const TRIED_SHARED: usize = 3;
 
 /// Parts for each unit that are tried at most: more only make the second kernel longer.
 pub(super) const MOST_PARTS: u64 = 4;
@@ -119,11 +123,12 @@ impl<'c> Split<'c> {
         layouts: &[Layout],
     ) -> Option<Result<Self, Refused>> {
         let (axis, extent) = longest(chooser.machine, nest)?;
-        let busiest = |nest: &Nest<'c>, layouts: &[Layout]| busiest(chooser, unit, nest, layouts);
-        let (whole, pieces, _) = busiest(nest, layouts)?;
+        let busiest = |nest: &Nest<'c>, layouts: &[Layout]| time(chooser, unit, nest, layouts);
+        let Time { cycles: whole, pieces, shares } = busiest(nest, layouts)?;
         // Other sums have enough to do for everybody, or are not worth a second kernel.
-        // A unit goes on with one of its groups of lanes while others wait; smaller tiles may give each one.
-        let lanes = group_lanes(chooser.machine);
+        // A unit goes on with one of its groups of lanes while others wait; smaller tiles may give each one. Groups
+        // that share a tile have a unit.
+        let lanes = group_lanes(chooser.machine).filter(|_| !shares);
         let (groups, pieces) = match lanes {
             Some(lanes) => (unit.groups(), pieces.max(points(nest) / lanes)),
             None => (1, pieces),
@@ -147,12 +152,12 @@ impl<'c> Split<'c> {
             (least..=MOST_PARTS * unit.count()).filter(|&count| extent.is_multiple_of(count));
         let mut best: Option<Self> = None;
         let mut second = (1, whole);
-        for count in counts.take(TRIED) {
+        for count in counts.take(if shares { TRIED_SHARED } else { TRIED }) {
             let scratch = empty_module(context);
             let (parts, index) = parts(context, module_op(&scratch), nest, axis, count)?;
             let sum = sum(context, module_op(&scratch), nest, count)?;
             let fixed = vec![Layout::Fixed; sum.inputs.len()];
-            let both = busiest(&parts, layouts)?.0 + busiest(&sum, &fixed)?.0;
+            let both = busiest(&parts, layouts)?.cycles + busiest(&sum, &fixed)?.cycles;
             let cycles = both + handover as f64;
             let least = best.as_ref().map_or((1, whole), |best| (best.count, best.cycles));
             if cycles < least.1 {
@@ -269,6 +274,39 @@ pub(super) fn another_kernel(unit: &Unit<'_>) -> u64 {
     unit.handover_cycles().max(unit.launch_cycles().unwrap_or(0))
 }
 
+/// What a nest takes on all units.
+struct Time {
+    /// Cycles of the unit that has most to do.
+    cycles: f64,
+    /// Tiles to share.
+    pieces: u64,
+    /// Whether groups of a unit share one.
+    shares: bool,
+}
+
+fn time<'c>(
+    chooser: &Chooser<'c>,
+    unit: &Unit<'c>,
+    nest: &Nest<'c>,
+    layouts: &[Layout],
+) -> Option<Time> {
+    let choice = chooser.choose(nest, layouts, Search::default()).ok()?;
+    if let Tiled::Block(chosen) = &choice.tiled {
+        let [tile, _] = chosen.block.rtiles(nest, &chosen.ways);
+        let cycles = choice.why.cost.cycles / unit.count().max(1) as f64;
+        let cycles = cycles.max(moved(chooser.machine, nest));
+        return Some(Time { cycles, pieces: pieces(nest, &tile), shares: true });
+    }
+    let (cycles, pieces, _) = busiest(chooser, unit, nest, layouts)?;
+    Some(Time { cycles, pieces, shares: false })
+}
+
+/// How many tiles a nest's results are.
+fn pieces(nest: &Nest<'_>, tile: &RTile) -> u64 {
+    let parallel = (0..nest.axes.len()).filter(|&axis| !nest.reduces(axis));
+    parallel.map(|axis| nest.axes[axis].extent.div_ceil(tile.sizes[axis].max(1))).product()
+}
+
 /// Cycles of the unit that has most to do, how many register tiles there are to share, and one of
 /// them.
 pub(super) fn busiest<'c>(
@@ -282,9 +320,7 @@ pub(super) fn busiest<'c>(
         return None;
     }
     let tile = choice.tiled.tile(nest);
-    let parallel = (0..nest.axes.len()).filter(|&axis| !nest.reduces(axis));
-    let pieces: u64 =
-        parallel.map(|axis| nest.axes[axis].extent.div_ceil(tile.sizes[axis].max(1))).product();
+    let pieces = pieces(nest, &tile);
     let rounds = pieces.div_ceil(unit.count()).max(1);
     let cycles = choice.why.cost.cycles * rounds as f64 / pieces.max(1) as f64;
     Some((cycles.max(moved(chooser.machine, nest)), pieces, tile))

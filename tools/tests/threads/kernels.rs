@@ -199,6 +199,22 @@ fn all_assemble(machine: &str) {
 /// Large enough for whole matrix instructions to be worth it.
 const LARGE: (&str, &str) = ("C[m,n] += A[m,k] * B[k,n]", "m=512,n=512,k=256");
 
+/// Tiles of a product that are too few for all units: its sum is shared out, by matrix instructions.
+#[test]
+fn products_of_few_tiles_are_done_in_parts() {
+    let product = ("C[m,n] += A[m,k] * B[k,n]", "m=32,n=64,k=4096");
+    for (machine, elem) in [("a100", "f16"), ("mi300x", "bf16")] {
+        let context = weft::context();
+        let options: Vec<_> = whole().into_iter().filter(|own| own.1 != "split").collect();
+        let (mut unit, kernel) = unit_with(&context, machine, product, elem, options);
+        let shapes: Vec<_> = kernel.inputs.iter().map(|own| (elem, own.shape.clone())).collect();
+        let counted = holds(&mut unit, &shapes, machine, product.0, elem);
+        assert_eq!((counted.kernels, counted.blocks), (2, 1), "{machine}: {counted:?}");
+        let text = unit.module().text();
+        assert!(text.contains("_parts"), "{machine}: the sum is whole");
+    }
+}
+
 #[test]
 fn products_are_by_matrix_instructions_where_there_are_such() {
     let cases = [
