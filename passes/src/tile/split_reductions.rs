@@ -58,6 +58,10 @@ const TRIED: usize = 6;
 /// The same where groups share tiles, of which many are compared each time.
 const TRIED_SHARED: usize = 3;
 
+/// The part of what groups that share tiles take whole that parts may take: these are a tensor more, which is stored
+/// when nothing is computed any longer.
+const WORTH: f64 = 0.85;
+
 /// Parts for each unit that are tried at most: more only make the second kernel longer.
 pub(super) const MOST_PARTS: u64 = 4;
 
@@ -160,7 +164,8 @@ impl<'c> Split<'c> {
             let both = busiest(&parts, layouts)?.cycles + busiest(&sum, &fixed)?.cycles;
             let cycles = both + handover as f64;
             let least = best.as_ref().map_or((1, whole), |best| (best.count, best.cycles));
-            if cycles < least.1 {
+            let most = if shares && best.is_none() { WORTH * whole } else { least.1 };
+            if cycles < most {
                 let _scratch = scratch;
                 second = least;
                 best = Some(Self { parts, index, sum, count, axis, cycles, second, _scratch });

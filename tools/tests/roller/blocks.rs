@@ -46,7 +46,9 @@ fn compile([m, n, k]: [u64; 3], (machine, elem, ..): &Facts, tiles: &str) -> Opt
     weft(&[&expression, &["--emit", "graph", "-o", "k.mlir"][..]].concat(), folder.path());
     let option = format!("tile-construct-rtiles.tiles={tiles}");
     let compile = ["compile", "k.mlir", "--device", machine, "--emit", "tile", "-o", "-"];
-    let options = ["--remarks", "--pass-option", &option];
+    // Sums in parts have an axis more.
+    let whole = "tile-split-reductions.split=false";
+    let options = ["--remarks", "--pass-option", &option, "--pass-option", whole];
     let [text, said] = weft(&[&compile[..], &options].concat(), folder.path());
     let line = text.lines().rfind(|line| line.contains(" layouts ["))?;
     let best = said.lines().rfind(|line| line.contains(": rank 0: ")).expect("it is ranked");
