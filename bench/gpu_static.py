@@ -88,6 +88,16 @@ def analysed(args, chip, files, kernel):
         return json.load(open(out.name))
 
 
+def by_matrix(rows):
+    """Of the kernels of each file the one with most matrix instructions: another one adds the parts of its sums."""
+    def count(row):
+        return sum(number for name, number in row["mix"].items() if name.startswith("matrix:"))
+    kept = {}
+    for row in rows:
+        kept[row["file"]] = max(kept.get(row["file"], row), row, key=count)
+    return list(kept.values())
+
+
 def best(rows):
     """Of another compiler's kernels the one of each type that reaches most, and of how many it is."""
     kept = []
@@ -118,7 +128,7 @@ def main():
             own = []
             if wanted:
                 files = [emit(args.weft, chip, elem, kernel, pathlib.Path(folder)) for elem in types(chip) for kernel in wanted]
-                own += [row | {"by": "weft"} for row in analysed(args, chip, files, "expression_0(_1)?$")]
+                own += [row | {"by": "weft"} for row in by_matrix(analysed(args, chip, files, "expression_0(_1)?(_parts)?$"))]
             if names:
                 files = [emit_attention(args.weft, chip, elem, name, pathlib.Path(folder)) for elem in types(chip) for name in names]
                 own += [row | {"by": "weft"} for row in analysed(args, chip, files, "")]

@@ -67,8 +67,11 @@ impl RowMask {
         let asked: Vec<_> = (0..nest.axes.len()).map(own).collect::<Result<_, _>>()?;
         let places = Places { asked: &asked, body: nest.body };
         let selected = places.selected();
-        let sees = selected.and_then(|selected| places.sees(selected));
-        Ok(Self { member, asked: asked.clone(), sees, selects: selected.is_some() })
+        let selects = selected.is_some();
+        // Where one is another kind of condition, more is left out than what lies behind.
+        let ends = selected.unwrap_or_default().into_iter().map(|one| places.sees(one));
+        let sees = ends.collect::<Option<Vec<_>>>().and_then(|ends| ends.into_iter().min());
+        Ok(Self { member, asked: asked.clone(), sees, selects })
     }
 
     /// Tests that all places are known of scores whose rows have `rows` points and lie side by side, `keys`
@@ -101,20 +104,24 @@ struct Places<'a, 'c> {
 type Line = [i64; 3];
 
 impl<'c> Places<'_, 'c> {
-    /// What decides whether a score is left out, and whether it is where that is true.
-    fn selected(&self) -> Option<(Op<'c>, bool)> {
-        let select = made_by(self.body.terminator()?.operand(0), "arith.select")?;
+    /// What decides whether a score is left out, and for each whether it is where that is true; `None` where scores
+    /// become something else.
+    fn selected(&self) -> Option<Vec<(Op<'c>, bool)>> {
         let never = |value: Val<'c>| {
             let number = made_by(value, "arith.constant").and_then(|op| op.attr("value"));
             number.and_then(attr::float) == Some(f64::NEG_INFINITY)
         };
-        let kept = |value: Val<'c>| value == self.body.arg(0);
-        let compare = made_by(select.operand(0), "arith.cmpi")?;
-        match [select.operand(1), select.operand(2)] {
-            [one, other] if never(one) && kept(other) => Some((compare, true)),
-            [one, other] if kept(one) && never(other) => Some((compare, false)),
-            _ => None,
+        let (mut value, mut found) = (self.body.terminator()?.operand(0), Vec::new());
+        while value != self.body.arg(0) {
+            let select = made_by(value, "arith.select")?;
+            let compare = made_by(select.operand(0), "arith.cmpi")?;
+            let [one, other] = [1, 2].map(|own| select.operand(own));
+            let leaves = never(one);
+            (leaves || never(other)).then_some(())?;
+            found.push((compare, leaves));
+            value = if leaves { other } else { one };
         }
+        Some(found)
     }
 
     /// The elements behind its token that a row sees, where it sees all in front.

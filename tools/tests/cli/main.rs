@@ -1,5 +1,6 @@
 //! `weft` as people call it: bad inputs give one clear report and exit code 1.
 
+mod attention;
 mod conformance;
 mod host;
 mod language_server;

@@ -21,11 +21,12 @@ pub struct Form {
     pub causal: Option<Causal>,
 }
 
-/// Rows see keys up to so many behind their own number, which begins again after each part of the rows; scores are
-/// in f32 until then, or in the type of the factors.
+/// Rows see keys up to so many behind their own number, which begins again after each part of the rows, and from so
+/// many in front of the last one; scores are in f32 until then, or in the type of the factors.
 #[derive(Clone, Copy, Debug)]
 pub struct Causal {
     pub past: i64,
+    pub left: Option<i64>,
     pub parts: u64,
     pub wide: bool,
 }
@@ -81,7 +82,19 @@ fn scaled((heads, rows, keys): (u64, u64, u64), form: Form, elem: &str) -> (Stri
 
 /// The mask by places on scores `%c`: `%cm`.
 fn causal((heads, rows, keys): (u64, u64, u64), causal: Causal, elem: &str) -> String {
-    let Causal { past, parts, .. } = causal;
+    let Causal { past, parts, left, .. } = causal;
+    let (s, window) = match left {
+        Some(left) => {
+            let text = format!(
+                "    %left = arith.constant {left} : index
+    %first = arith.subi %last, %left : index
+    %earlier = arith.cmpi slt, %key, %first : index
+    %r = arith.select %earlier, %never, %seen : {elem}\n"
+            );
+            ("%seen", text)
+        }
+        None => ("%r", String::new()),
+    };
     let never = match elem {
         "f16" => "0xFC00",
         "bf16" => "0xFF80",
@@ -103,8 +116,8 @@ fn causal((heads, rows, keys): (u64, u64, u64), causal: Causal, elem: &str) -> S
     %key = linalg.index 3 : index
     %last = arith.addi %row, %past : index
     %later = arith.cmpi sgt, %key, %last : index
-    %r = arith.select %later, %never, %x : {elem}
-    linalg.yield %r : {elem}
+    {s} = arith.select %later, %never, %x : {elem}
+{window}    linalg.yield %r : {elem}
   }} -> tensor<{cut}>
   %cm = tensor.collapse_shape %cr [[0], [1, 2], [3]] : tensor<{cut}> into tensor<{own}>
 "#,
@@ -219,9 +232,11 @@ pub fn expected(shape: Shape, form: Form, inputs: &[Vec<f64>; 4]) -> Vec<f64> {
                     |d: u64| q[((head * rows + row) * depth + d) as usize] * k[at(d) as usize];
                 let line = if form.of_heads { head / 2 } else { row };
                 let added = if form.masked { mask[(line * keys + key) as usize] } else { 0.0 };
-                let hidden = form
-                    .causal
-                    .is_some_and(|own| key as i64 > (row % (rows / own.parts)) as i64 + own.past);
+                let hidden = form.causal.is_some_and(|own| {
+                    let last = (row % (rows / own.parts)) as i64 + own.past;
+                    let first = own.left.map_or(0, |keys| last - keys);
+                    !(first..=last).contains(&(key as i64))
+                });
                 let added = if hidden { f64::NEG_INFINITY } else { added };
                 (0..depth).map(own).sum::<f64>() / 8.0 + added
             };

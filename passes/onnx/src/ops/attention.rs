@@ -3,7 +3,7 @@
 use weft_dialects::ir::Linear;
 
 use super::linear::{accumulate, zeros};
-use super::softmax::shares;
+use super::softmax::{Nothing, shares};
 use super::{Operator, op};
 use crate::elements::Scalar;
 use crate::error::Result;
@@ -18,8 +18,10 @@ pub const OPERATORS: &[Operator] = &[op(
     &[
         "is_causal",
         "kv_num_heads",
+        "left_window_size",
         "q_num_heads",
         "qk_matmul_output_mode",
+        "right_window_size",
         "scale",
         "softcap",
         "softmax_precision",
@@ -59,6 +61,8 @@ struct Scores {
     scale: f64,
     softcap: f64,
     causal: bool,
+    /// Keys in front of a token and behind it that it sees, where that is bounded.
+    windows: [Option<i64>; 2],
     /// The indices of the mask and the lengths among the arguments.
     mask: Option<usize>,
     lengths: Option<usize>,
@@ -136,7 +140,7 @@ fn mask<'n>(node: &'n Node<'_>, element: ElementType, size: &Sizes) -> Result<Op
     if let Some(last) = wide.last_mut().filter(|last| **last < size.keys) {
         *last = size.keys;
     }
-    if mask.rank() < 2 || node.broadcast([&full[..], &wide]).ok().as_deref() != Some(&full) {
+    if mask.rank() < 1 || node.broadcast([&full[..], &wide]).ok().as_deref() != Some(&full) {
         return Err(node
             .report(format!("masks with {}", mask.ty))
             .help(format!("what broadcasts to {}", crate::types::Shape(&full)))
@@ -155,6 +159,18 @@ fn lengths<'n>(node: &'n Node<'_>, size: &Sizes) -> Result<Option<&'n Operand>> 
             .invalid());
     }
     Ok(Some(lengths))
+}
+
+/// A number of keys; `None` where there is no bound.
+fn window(node: &Node<'_>, name: &str) -> Result<Option<i64>> {
+    match node.int(name)?.unwrap_or(-1) {
+        -1 => Ok(None),
+        keys if keys >= 0 => Ok(Some(keys)),
+        other => Err(node
+            .report(format!("has {name} {other}"))
+            .help("a number of keys, or -1 for all")
+            .invalid()),
+    }
 }
 
 fn attention(node: &Node<'_>) -> Result<Plan> {
@@ -192,6 +208,7 @@ fn attention(node: &Node<'_>) -> Result<Plan> {
         scale: Some(node.float("scale", 0.0)?).filter(|&scale| scale != 0.0).unwrap_or(default),
         softcap: node.float("softcap", 0.0)?,
         causal: node.flag("is_causal", false)?,
+        windows: [window(node, "left_window_size")?, window(node, "right_window_size")?],
         mask: mask_at,
         lengths: lengths_at,
     };
@@ -217,7 +234,8 @@ fn attention(node: &Node<'_>) -> Result<Plan> {
             (key, value) = (behind(b, &args[3], &key), behind(b, &args[4], &value));
         }
         let stages = scores.of(b, &size, &q, &key, args);
-        let shares = shares(b, &stages[2], 3, computed(element));
+        let nothing = if scores.masks() { Nothing::Zero } else { Nothing::Nan };
+        let shares = shares(b, &stages[2], 3, computed(element), nothing);
         // The operator's function casts them to the type of V before it weighs.
         let shares = b.cast(&shares, element);
         let y = weigh(b, &size, &shares, &value);
@@ -255,6 +273,12 @@ fn behind<'c>(b: &mut Build<'_, 'c>, old: &Tensor<'c>, new: &Tensor<'c>) -> Tens
 }
 
 impl Scores {
+    /// Whether a token may see no key.
+    fn masks(self) -> bool {
+        let windows = self.windows.iter().any(Option::is_some);
+        self.causal || windows || self.mask.is_some() || self.lengths.is_some()
+    }
+
     /// The scaled products; those after the soft cap; and with what is masked.
     fn of<'c>(
         self,
@@ -288,9 +312,11 @@ impl Scores {
             }),
         };
         let masked = self.masked(b, size, &capped, args);
-        [scaled, capped, masked]
+        let placed = self.placed(b, size, &masked, args);
+        [scaled, capped, placed]
     }
 
+    /// Scores with the mask.
     fn masked<'c>(
         self,
         b: &mut Build<'_, 'c>,
@@ -298,43 +324,71 @@ impl Scores {
         x: &Tensor<'c>,
         args: &[Tensor<'c>],
     ) -> Tensor<'c> {
-        let (past, full) = (size.past, x.dims().to_vec());
-        let mask = self.mask.map(|at| {
-            let mask = &args[at];
-            let rank = mask.dims().len();
-            let mut after = vec![0; rank];
-            after[rank - 1] = (size.keys - mask.dims()[rank - 1]).max(0);
-            let nothing = match mask.element() {
-                ElementType::Bool => Scalar::Int(0),
-                _ => Scalar::Float(f64::NEG_INFINITY),
-            };
-            b.pad(mask, &vec![0; rank], &after, nothing)
-        });
-        if mask.is_none() && self.lengths.is_none() && !self.causal {
+        let Some(mask) = self.mask.map(|at| &args[at]) else { return x.clone() };
+        let (full, rank) = (x.dims().to_vec(), mask.dims().len());
+        let mut after = vec![0; rank];
+        after[rank - 1] = (size.keys - mask.dims()[rank - 1]).max(0);
+        let boolean = mask.element() == ElementType::Bool;
+        let nothing = match boolean {
+            true => Scalar::Int(0),
+            false => Scalar::Float(f64::NEG_INFINITY),
+        };
+        let mask = b.pad(mask, &vec![0; rank], &after, nothing);
+        let inputs = [(x, identity(4)), (&mask, broadcast(mask.dims(), &full, 4))];
+        b.map_at(x.element(), &full, &inputs, |calc, given| match boolean {
+            true => {
+                let never = calc.like(given[0], f64::NEG_INFINITY);
+                calc.select(given[1], given[0], never)
+            }
+            false => calc.add(given[0], given[1]),
+        })
+    }
+
+    /// What a token sees by its place: apart from the mask, so that each is where its own kind is done best.
+    fn placed<'c>(
+        self,
+        b: &mut Build<'_, 'c>,
+        size: &Sizes,
+        x: &Tensor<'c>,
+        args: &[Tensor<'c>],
+    ) -> Tensor<'c> {
+        let [left, right] = self.windows;
+        let right = if self.causal { Some(right.map_or(0, |keys| keys.min(0))) } else { right };
+        let bounded = left.is_some() || right.is_some();
+        if !bounded && self.lengths.is_none() {
             return x.clone();
         }
         let mut inputs = vec![(x, identity(4))];
-        inputs.extend(mask.as_ref().map(|mask| (mask, broadcast(mask.dims(), &full, 4))));
         inputs.extend(self.lengths.map(|at| (&args[at], vec![Linear::axis(4, 0)])));
-        let boolean = mask.as_ref().is_some_and(|mask| mask.element() == ElementType::Bool);
-        b.map_at(x.element(), &full, &inputs, |calc, given| {
-            let mut rest = given[1..].iter().copied();
+        b.map_at(x.element(), x.dims(), &inputs, |calc, given| {
             let (mut score, never) = (given[0], calc.like(given[0], f64::NEG_INFINITY));
-            if mask.is_some() {
-                let mask = rest.next().expect("the mask is read");
-                score = match boolean {
-                    true => calc.select(mask, score, never),
-                    false => calc.add(score, mask),
+            let length = given[1..].first().map(|&length| calc.coordinate(length));
+            if bounded {
+                // The tokens are the last ones of the keys that count: of a cache in front, or of the lengths.
+                let (token, key) = (calc.index(2), calc.index(3));
+                let front = match length.filter(|_| size.past == 0) {
+                    Some(length) => {
+                        let tokens = calc.at(size.tokens);
+                        calc.sub(length, tokens)
+                    }
+                    None => calc.at(size.past),
                 };
+                let place = calc.add(token, front);
+                if let Some(keys) = right {
+                    let keys = calc.at(keys);
+                    let last = calc.add(place, keys);
+                    let later = calc.gt(key, last);
+                    score = calc.select(later, never, score);
+                }
+                if let Some(keys) = left {
+                    let keys = calc.at(keys);
+                    let first = calc.sub(place, keys);
+                    let earlier = calc.lt(key, first);
+                    score = calc.select(earlier, never, score);
+                }
             }
-            if self.causal {
-                let (token, key, past) = (calc.index(2), calc.index(3), calc.at(past));
-                let last = calc.add(token, past);
-                let later = calc.gt(key, last);
-                score = calc.select(later, never, score);
-            }
-            if let Some(length) = rest.next() {
-                let (key, length) = (calc.index(3), calc.coordinate(length));
+            if let Some(length) = length {
+                let key = calc.index(3);
                 let padding = calc.ge(key, length);
                 score = calc.select(padding, never, score);
             }

@@ -27,9 +27,20 @@ fn operand<'n>(node: &'n Node<'_>) -> Result<(&'n Operand, usize)> {
 fn softmax(node: &Node<'_>, logarithm: bool) -> Result<Plan> {
     let (x, axis) = operand(node)?;
     Ok(Plan::new(vec![x.clone()], vec![x.ty.clone()], move |b, args| {
-        let make = if logarithm { log_shares } else { shares };
-        vec![make(b, &args[0], axis, args[0].element())]
+        vec![match logarithm {
+            true => log_shares(b, &args[0], axis, args[0].element()),
+            false => shares(b, &args[0], axis, args[0].element(), Nothing::Nan),
+        }]
     }))
+}
+
+/// What the elements of a row are given of which none counts: all are `-inf`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nothing {
+    /// Zero of zero.
+    Nan,
+    /// Nothing.
+    Zero,
 }
 
 /// The softmax of `x` along an axis, stored as `element`.
@@ -38,10 +49,17 @@ pub fn shares<'c>(
     x: &Tensor<'c>,
     axis: usize,
     element: ElementType,
+    nothing: Nothing,
 ) -> Tensor<'c> {
     let number = computed(x.element());
     let (full, beside) = (identity(x.dims().len()), kept_access(x.dims().len(), &[axis]));
-    let top = greatest(b, x, axis);
+    // What is `-inf` is then below the greatest element, and counts for nothing.
+    let start = match (nothing, number) {
+        (Nothing::Nan, _) => least(number),
+        (Nothing::Zero, ElementType::F64) => Scalar::Float(f64::MIN),
+        (Nothing::Zero, _) => Scalar::Float(f32::MIN.into()),
+    };
+    let top = greatest(b, x, axis, start);
     let exp =
         b.map_at(number, x.dims(), &[(x, full.clone()), (&top, beside.clone())], |calc, x| {
             let below = calc.sub(x[0], x[1]);
@@ -53,7 +71,11 @@ pub fn shares<'c>(
     // place, and so is the product with it.
     let share = b.map(number, sum.dims(), &[&sum], |calc, sum| {
         let one = calc.like(sum[0], 1.0);
-        calc.div(one, sum[0])
+        let sum = match nothing {
+            Nothing::Nan => sum[0],
+            Nothing::Zero => calc.max(sum[0], one),
+        };
+        calc.div(one, sum)
     });
     let inputs = [(&exp, full), (&share, beside)];
     b.map_at(element, x.dims(), &inputs, |calc, x| calc.mul(x[0], x[1]))
@@ -68,7 +90,7 @@ pub fn log_shares<'c>(
 ) -> Tensor<'c> {
     let number = computed(x.element());
     let beside = || kept_access(x.dims().len(), &[axis]);
-    let top = greatest(b, x, axis);
+    let top = greatest(b, x, axis, least(number));
     let zero = (number, Scalar::Int(0));
     let sum = fold_axes(b, x, &[axis], &[&top], zero, |calc, x, sum| {
         let below = calc.sub(x[0], x[1]);
@@ -83,10 +105,9 @@ pub fn log_shares<'c>(
     })
 }
 
-/// The greatest element along an axis.
-fn greatest<'c>(b: &mut Build<'_, 'c>, x: &Tensor<'c>, axis: usize) -> Tensor<'c> {
-    let number = computed(x.element());
-    let start = (number, least(number));
+/// The greatest element along an axis, or `start`.
+fn greatest<'c>(b: &mut Build<'_, 'c>, x: &Tensor<'c>, axis: usize, start: Scalar) -> Tensor<'c> {
+    let start = (computed(x.element()), start);
     fold_axes(b, x, &[axis], &[], start, |calc, x, best| calc.max(best, x[0]))
 }
 

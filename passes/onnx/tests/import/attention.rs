@@ -25,6 +25,12 @@ fn heads() {
         .refused("heads of K and V that divide those of Q");
     attend(&["2", "6", "5", "8"], &["2", "3", "7", "8"], &["2", "3", "6", "9"], vec![])
         .refused("K and V of other extents");
+    let window = |keys: i64| {
+        let dims = ["2", "3", "5", "8"];
+        attend(&dims, &dims, &dims, vec![int("left_window_size", keys)])
+    };
+    window(-1).gives(FLOAT, &["2", "3", "5", "8"]);
+    window(-2).refused("a number of keys, or -1 for all");
 }
 
 #[test]
@@ -41,6 +47,7 @@ fn caches_and_masks() {
     let past = ["1", "2", "5", "4"];
     net(&past, &["3", "8"], "b").gives(FLOAT, &["1", "2", "8", "4"]);
     net(&past, &["1", "2", "3", "6"], "d").gives(FLOAT, &["1", "2", "3", "8"]);
+    net(&past, &["8"], "a").gives(FLOAT, &["1", "2", "3", "4"]);
     net(&past, &["4", "8"], "a").refused("what broadcasts to 1x2x3x8");
     net(&["1", "3", "5", "4"], &["3", "8"], "a").refused("batch, heads and width as in K and V");
 }
