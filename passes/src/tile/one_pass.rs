@@ -14,7 +14,8 @@
 //! kernel says the first form, and tiles that the second one goes by. Folds are done in another order, and
 //! what one factor of the second product is rounded to is `e` and not `p`; so only where lanes may
 //! fold in another order (`reductions`). The greatest element begins with the lowest number: where a
-//! piece is masked by `-inf` its exponentials are 0.
+//! piece is masked by `-inf` its exponentials are 0. A compute behind the first product may change scores by their
+//! places (`row_mask.rs`).
 
 use weft_dialects::device::Lanes;
 use weft_dialects::ir::{Op, Val, attr, ty};

@@ -34,8 +34,8 @@ pub enum Asked {
     Key,
     /// The number of a row, modulo so many: those of a batch and of heads come one after the other.
     Row(u64),
-    /// Has one point.
-    None,
+    /// Has one point, whose number is zero.
+    Single,
 }
 
 impl RowMask {
@@ -58,7 +58,7 @@ impl RowMask {
             let (extent, step) = (nest.axes[axis].extent, address.coefficients[axis]);
             Ok(match step {
                 _ if !asks(axis) => None,
-                _ if extent == 1 => Some(Asked::None),
+                _ if extent == 1 => Some(Asked::Single),
                 1 if extent == keys => Some(Asked::Key),
                 step if step == keys as i64 => Some(Asked::Row(extent)),
                 _ => return Err("a mask asks for another place than that in a row, and the row's"),
@@ -81,7 +81,7 @@ impl RowMask {
         let rows = nest.axes[row_axis].extent;
         self.asked.iter().flatten().all(|asked| match asked {
             Asked::Row(extent) => step == keys as i64 && rows.is_multiple_of(*extent),
-            Asked::Key | Asked::None => true,
+            Asked::Key | Asked::Single => true,
         })
     }
 
@@ -89,7 +89,7 @@ impl RowMask {
     pub fn period(&self) -> Option<u64> {
         self.asked.iter().flatten().find_map(|asked| match asked {
             Asked::Row(extent) => Some(*extent),
-            Asked::Key | Asked::None => None,
+            Asked::Key | Asked::Single => None,
         })
     }
 }
@@ -149,7 +149,7 @@ impl<'c> Places<'_, 'c> {
             return match self.asked[axis]? {
                 Asked::Key => Some([1, 0, 0]),
                 Asked::Row(_) => Some([0, 1, 0]),
-                Asked::None => Some([0; 3]),
+                Asked::Single => Some([0; 3]),
             };
         }
         let both = || Some([self.line(op.operand(0))?, self.line(op.operand(1))?]);

@@ -127,8 +127,8 @@ impl<'c> Split<'c> {
         layouts: &[Layout],
     ) -> Option<Result<Self, Refused>> {
         let (axis, extent) = longest(chooser.machine, nest)?;
-        let busiest = |nest: &Nest<'c>, layouts: &[Layout]| time(chooser, unit, nest, layouts);
-        let Time { cycles: whole, pieces, shares } = busiest(nest, layouts)?;
+        let time = |nest: &Nest<'c>, layouts: &[Layout]| time(chooser, unit, nest, layouts);
+        let Time { cycles: whole, pieces, shares, .. } = time(nest, layouts)?;
         // Other sums have enough to do for everybody, or are not worth a second kernel.
         // A unit goes on with one of its groups of lanes while others wait; smaller tiles may give each one. Groups
         // that share a tile have a unit.
@@ -161,7 +161,7 @@ impl<'c> Split<'c> {
             let (parts, index) = parts(context, module_op(&scratch), nest, axis, count)?;
             let sum = sum(context, module_op(&scratch), nest, count)?;
             let fixed = vec![Layout::Fixed; sum.inputs.len()];
-            let both = busiest(&parts, layouts)?.cycles + busiest(&sum, &fixed)?.cycles;
+            let both = time(&parts, layouts)?.cycles + time(&sum, &fixed)?.cycles;
             let cycles = both + handover as f64;
             let least = best.as_ref().map_or((1, whole), |best| (best.count, best.cycles));
             let most = if shares && best.is_none() { WORTH * whole } else { least.1 };
@@ -280,55 +280,43 @@ pub(super) fn another_kernel(unit: &Unit<'_>) -> u64 {
 }
 
 /// What a nest takes on all units.
-struct Time {
+pub(super) struct Time {
     /// Cycles of the unit that has most to do.
-    cycles: f64,
-    /// Tiles to share.
-    pieces: u64,
+    pub cycles: f64,
+    /// Tiles to share, and one of them.
+    pub pieces: u64,
+    pub tile: RTile,
     /// Whether groups of a unit share one.
-    shares: bool,
+    pub shares: bool,
 }
 
-fn time<'c>(
+/// What a nest takes on all units, by the fastest choice for it.
+pub(super) fn time<'c>(
     chooser: &Chooser<'c>,
     unit: &Unit<'c>,
     nest: &Nest<'c>,
     layouts: &[Layout],
 ) -> Option<Time> {
     let choice = chooser.choose(nest, layouts, Search::default()).ok()?;
-    if let Tiled::Block(chosen) = &choice.tiled {
-        let [tile, _] = chosen.block.rtiles(nest, &chosen.ways);
-        let cycles = choice.why.cost.cycles / unit.count().max(1) as f64;
-        let cycles = cycles.max(moved(chooser.machine, nest));
-        return Some(Time { cycles, pieces: pieces(nest, &tile), shares: true });
-    }
-    let (cycles, pieces, _) = busiest(chooser, unit, nest, layouts)?;
-    Some(Time { cycles, pieces, shares: false })
-}
-
-/// How many tiles a nest's results are.
-fn pieces(nest: &Nest<'_>, tile: &RTile) -> u64 {
+    let units = unit.count().max(1);
+    let (tile, shares) = match &choice.tiled {
+        Tiled::Block(chosen) => {
+            let [tile, _] = chosen.block.rtiles(nest, &chosen.ways);
+            (tile, true)
+        }
+        other => (other.tile(nest), false),
+    };
     let parallel = (0..nest.axes.len()).filter(|&axis| !nest.reduces(axis));
-    parallel.map(|axis| nest.axes[axis].extent.div_ceil(tile.sizes[axis].max(1))).product()
-}
-
-/// Cycles of the unit that has most to do, how many register tiles there are to share, and one of
-/// them.
-pub(super) fn busiest<'c>(
-    chooser: &Chooser<'c>,
-    unit: &Unit<'c>,
-    nest: &Nest<'c>,
-    layouts: &[Layout],
-) -> Option<(f64, u64, RTile)> {
-    let choice = chooser.choose(nest, layouts, Search::default()).ok()?;
-    if matches!(choice.tiled, Tiled::Block(_)) {
-        return None;
-    }
-    let tile = choice.tiled.tile(nest);
-    let pieces = pieces(nest, &tile);
-    let rounds = pieces.div_ceil(unit.count()).max(1);
-    let cycles = choice.why.cost.cycles * rounds as f64 / pieces.max(1) as f64;
-    Some((cycles.max(moved(chooser.machine, nest)), pieces, tile))
+    let pieces: u64 =
+        parallel.map(|axis| nest.axes[axis].extent.div_ceil(tile.sizes[axis].max(1))).product();
+    let cycles = choice.why.cost.cycles;
+    let cycles = match shares {
+        // A block's are those of all rounds, times units.
+        true => cycles / units as f64,
+        false => cycles * pieces.div_ceil(units).max(1) as f64 / pieces.max(1) as f64,
+    };
+    let cycles = cycles.max(moved(chooser.machine, nest));
+    Some(Time { cycles, pieces, tile, shares })
 }
 
 /// Results of a nest.

@@ -5,7 +5,7 @@
 //! queries near; m = lowest; l = 0; o = 0
 //! for (pieces) {
 //!   keys and values near, those of the next piece on their way
-//!   s = start; fold queries and keys; epilogue
+//!   s = start; fold queries and keys; epilogue; what places leave out
 //!   n = max(m, s along the row)     lanes fold what they have, then lanes of a row exchange
 //!   w = exp(m - n); l = w l; o = w o; m = n
 //!   e = exp(s - n); l = l + e       each lane has its own part of l

@@ -397,18 +397,18 @@ impl<'c> Pass<'_, 'c> {
         }
         match masks {
             Masks::None => {}
-            Masks::All => self.mask_rows(b, held, &at),
+            Masks::All => self.mask_places(b, held, &at),
             Masks::From(first) => {
                 let step = step.emit(b);
                 let predicate = [("predicate", attr::of_int(b.context(), NOT_BELOW))];
                 let bit = ty::int(b.context(), 1);
                 let masked =
                     b.op_with("arith.cmpi", &[step, first], &[bit], &predicate, 0).result(0);
-                scf_if(b, masked, |b| self.mask_rows(b, held, &at));
+                scf_if(b, masked, |b| self.mask_places(b, held, &at));
             }
         }
         if ends {
-            self.mask(b, held, &at[self.one_pass.along[0]], self.keys());
+            self.mask_end(b, held, &at[self.one_pass.along[0]], self.keys());
         }
         self.exponentials(b, held);
         self.relabel(b, held);

@@ -119,7 +119,13 @@ impl<'c> Pass<'_, 'c> {
     }
 
     /// Scores behind the end of rows, in a piece that begins at a place, count for nothing.
-    pub(super) fn mask(&self, b: &mut Builder<'c>, held: &Registers<'c>, at: &Sum<'c>, end: u64) {
+    pub(super) fn mask_end(
+        &self,
+        b: &mut Builder<'c>,
+        held: &Registers<'c>,
+        at: &Sum<'c>,
+        end: u64,
+    ) {
         let (scores, own) = (&self.scores, self.own());
         let along = scores.block.sum_dim(own).expect("the instruction has the side");
         let repeats = scores.block.repeats(own);
@@ -142,7 +148,7 @@ impl<'c> Pass<'_, 'c> {
     }
 
     /// What becomes of scores by their places, in a piece whose rows and keys begin at `at`.
-    pub(super) fn mask_rows(&self, b: &mut Builder<'c>, held: &Registers<'c>, at: &[Sum<'c>]) {
+    pub(super) fn mask_places(&self, b: &mut Builder<'c>, held: &Registers<'c>, at: &[Sum<'c>]) {
         let Some(mask) = &self.one_pass.mask else { return };
         let (scores, sides) = (&self.scores, [self.rows, self.own()]);
         let body = self.nests[mask.member].body;
@@ -171,7 +177,7 @@ impl<'c> Pass<'_, 'c> {
                         let extent = b.index(extent as i64);
                         Some(b.op("arith.remui", &[row, extent], &index).result(0))
                     }
-                    Asked::None => Some(b.index(0)),
+                    Asked::Single => Some(b.index(0)),
                 });
                 let numbers: Vec<_> = asked.collect();
                 write_body(b, body, &[Some(args[0]), None], &numbers, None, &HashMap::new())[0]

@@ -36,7 +36,7 @@ use super::layout::Layout;
 use super::one_pass::Found;
 use super::pace::Pace;
 use super::pack_weights::kernels;
-use super::split_reductions::{MOST_PARTS, another_kernel, busiest};
+use super::split_reductions::{MOST_PARTS, Time, another_kernel, time};
 use super::views::kernel_of;
 use crate::remarks::Refused;
 use rows::{Applied, Graph};
@@ -257,7 +257,8 @@ impl<'c> Long<'c> {
         let fold = self.folds()[0];
         let layouts = vec![Layout::Fixed; fold.nest.inputs.len()];
         let unit = machine.units().into_iter().next()?;
-        let (cycles, pieces, tile) = busiest(chooser, &unit, &fold.nest, &layouts)?;
+        let found = time(chooser, &unit, &fold.nest, &layouts).filter(|found| !found.shares)?;
+        let Time { cycles, pieces, tile, .. } = found;
         let near = super::waiting_memory(machine)
             .and_then(|memory| Some((Pace::of(machine, memory.name)?, memory)));
         // Groups of lanes that take turns have little each, and hide the waiting for the rest.
