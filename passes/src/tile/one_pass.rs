@@ -76,7 +76,7 @@ impl OnePass {
         let masks = usize::from(nests.len() == 7);
         if nests.len() != 6 + masks || links.len() != 7 + masks {
             return Err(
-                "a softmax between two products is six computes that read each other, and a mask",
+                "a softmax between two products is six computes that read each other, or seven with a mask",
             );
         }
         let maker = |reader: usize, read: usize| {

@@ -71,7 +71,7 @@ impl RowMask {
         // Where one is another kind of condition, more is left out than what lies behind.
         let ends = selected.unwrap_or_default().into_iter().map(|one| places.sees(one));
         let sees = ends.collect::<Option<Vec<_>>>().and_then(|ends| ends.into_iter().min());
-        Ok(Self { member, asked: asked.clone(), sees, selects })
+        Ok(Self { member, asked, sees, selects })
     }
 
     /// Tests that all places are known of scores whose rows have `rows` points and lie side by side, `keys`

@@ -239,7 +239,7 @@ impl<'c> Pass<'_, 'c> {
         if let Some(last) = self.last_piece() {
             let room = Sum::number((last % self.values.block.rooms()) as i64);
             let step = &Sum::number(last as i64);
-            let masks = if self.one_pass.mask.is_some() { Masks::All } else { Masks::None };
+            let masks = self.masks();
             let begun = self.piece(b, work, &Piece { step, room: &room, masks, ends: true });
             wait(b, &Vec::from_iter(begun));
         }
@@ -259,7 +259,7 @@ impl<'c> Pass<'_, 'c> {
         };
         let sees = mask.and_then(numbered).filter(|_| self.last_piece().is_none());
         let Some((sees, period)) = sees else {
-            return (whole, if mask.is_some() { Masks::All } else { Masks::None });
+            return (whole, self.masks());
         };
         let index = [Type::index(b.context())];
         let mut row = work.starts.scores[axis].emit(b);
@@ -280,6 +280,11 @@ impl<'c> Pass<'_, 'c> {
         let first = pieces(sees + 1, "arith.divui", zero);
         let last = pieces(sees + high as i64, "arith.ceildivui", one);
         (Sum::value(last), Masks::From(first))
+    }
+
+    /// Which pieces are masked where that is not known better.
+    fn masks(&self) -> Masks<'c> {
+        if self.one_pass.mask.is_some() { Masks::All } else { Masks::None }
     }
 
     /// How many pieces there are.
