@@ -1,7 +1,7 @@
 //! The weft runtime: all that a machine needs to run compiled models.
 //!
 //! It reads an [`artifact`] (code, a [`plan`], packed constants), runs it on the processor at
-//! hand or on a CUDA device, measures it and compares its results. It also holds [`vm`], the one
+//! hand or on a GPU, measures it and compares its results. It also holds [`vm`], the one
 //! interpreter of weft, which the compiler uses for folding and for simulation.
 //!
 //! This crate refuses to know any compiler: it links neither LLVM nor MLIR, and no type in it
@@ -14,8 +14,8 @@ pub mod artifact;
 pub mod capi;
 pub mod compare;
 pub mod cpu;
-pub mod cuda;
 pub mod dtype;
+pub mod gpu;
 pub mod measure;
 pub mod model;
 pub mod npz;
@@ -32,8 +32,8 @@ pub mod whole_file;
 
 pub use artifact::{Artifact, ArtifactError};
 pub use cpu::CpuError;
-pub use cuda::CudaError;
 pub use dtype::DType;
+pub use gpu::GpuError;
 pub use model::{Model, ModelError};
 pub use plan::{Plan, PlanError};
 pub use tensor::Tensor;

@@ -74,7 +74,7 @@ pub fn measure(
     repeat: usize,
     profile: bool,
 ) -> Result<Measurement, ModelError> {
-    if let Model::Cuda(model) = model {
+    if let Model::Gpu(model) = model {
         return Ok(model.measure(inputs, outputs, repeat, profile)?);
     }
     let repeat = repeat.max(1);
@@ -126,7 +126,7 @@ pub fn profile_run(
     inputs: &[&[u8]],
     outputs: &mut [&mut [u8]],
 ) -> Result<Vec<ProfileRow>, ModelError> {
-    if let Model::Cuda(model) = model {
+    if let Model::Gpu(model) = model {
         model.run(inputs, outputs)?;
         return Ok(model.profile()?);
     }

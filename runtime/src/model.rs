@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::artifact::{Artifact, ArtifactError};
 use crate::cpu::{self, CpuError, StepTime};
-use crate::cuda::{self, CudaError};
+use crate::gpu::{self, GpuError};
 use crate::plan::{CodeKind, Plan};
 use crate::simulate::{self, SimulateError};
 
@@ -14,8 +14,8 @@ pub enum Model {
     Cpu(Box<cpu::Model>),
     /// On a simulated machine.
     Simulated(Box<simulate::Model>),
-    /// On a CUDA device.
-    Cuda(Box<cuda::Model>),
+    /// On a GPU.
+    Gpu(Box<gpu::Model>),
 }
 
 /// Why loading or running a model failed.
@@ -27,9 +27,7 @@ pub enum ModelError {
     #[error(transparent)]
     Simulate(Box<SimulateError>),
     #[error(transparent)]
-    Cuda(#[from] CudaError),
-    #[error("the artifact's code is {}, which this runtime does not run", kind.name())]
-    Kind { kind: CodeKind },
+    Gpu(#[from] GpuError),
 }
 
 impl From<SimulateError> for ModelError {
@@ -70,8 +68,9 @@ impl Model {
         match artifact.plan().code {
             CodeKind::Native => Ok(Model::Cpu(Box::new(cpu::Model::new(artifact, threads)?))),
             CodeKind::Simulated => Ok(Model::Simulated(Box::new(simulate::Model::new(artifact)?))),
-            CodeKind::Ptx => Ok(Model::Cuda(Box::new(cuda::Model::new(artifact)?))),
-            kind @ CodeKind::Amdgcn => Err(ModelError::Kind { kind }),
+            CodeKind::Ptx | CodeKind::Amdgcn => {
+                Ok(Model::Gpu(Box::new(gpu::Model::new(artifact)?)))
+            }
         }
     }
 
@@ -85,7 +84,7 @@ impl Model {
         match self {
             Model::Cpu(model) => model.artifact(),
             Model::Simulated(model) => model.artifact(),
-            Model::Cuda(model) => model.artifact(),
+            Model::Gpu(model) => model.artifact(),
         }
     }
 
@@ -93,7 +92,7 @@ impl Model {
     pub fn threads(&self) -> usize {
         match self {
             Model::Cpu(model) => model.threads(),
-            Model::Simulated(_) | Model::Cuda(_) => 1,
+            Model::Simulated(_) | Model::Gpu(_) => 1,
         }
     }
 
@@ -112,7 +111,7 @@ impl Model {
         match self {
             Model::Cpu(model) => Ok(model.run(inputs, outputs)?),
             Model::Simulated(model) => Ok(model.run(inputs, outputs)?),
-            Model::Cuda(model) => Ok(model.run(inputs, outputs)?),
+            Model::Gpu(model) => Ok(model.run(inputs, outputs)?),
         }
     }
 
@@ -124,12 +123,12 @@ impl Model {
     }
 
     /// When each step of the plan ran, in the last run with profiling on; nothing of a
-    /// simulated machine, whose time is not ours, and of a CUDA device, which is measured by
+    /// simulated machine, whose time is not ours, and of a GPU, which is measured by
     /// its own events.
     pub fn step_times(&self) -> Vec<StepTime> {
         match self {
             Model::Cpu(model) => model.step_times(),
-            Model::Simulated(_) | Model::Cuda(_) => Vec::new(),
+            Model::Simulated(_) | Model::Gpu(_) => Vec::new(),
         }
     }
 }

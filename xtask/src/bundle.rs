@@ -1,4 +1,4 @@
-//! What a machine with a CUDA device needs to run and check compiled models: no
+//! What a machine with a GPU needs to run and check compiled models: no
 //! Rust, no LLVM, no network.
 //!
 //! ```text
@@ -63,7 +63,7 @@ const KERNELS: &[Kernel] = &[
     },
 ];
 
-/// Builds, compiles for `device` (a machine whose code is PTX) and packs.
+/// Builds, compiles for `device` (a machine whose code is for a GPU) and packs.
 pub fn run(workspace: &Workspace, device: &str) -> Result {
     setup::ensure(workspace, Need::Run)?;
     stream(&mut cargo(workspace, &["build", "--release", "--workspace"]))?;
@@ -155,7 +155,7 @@ fn weft(workspace: &Workspace, command: &str) -> Command {
 }
 
 const SCRIPT: &str = r#"#!/bin/sh
-# Runs every case on the first CUDA device: answers first, then times.
+# Runs every case on the first GPU: answers first, then times.
 # Exits with 1 if an answer is wrong. Times go to times.json, an object a line.
 cd "$(dirname "$0")" || exit 1
 failed=0
@@ -163,7 +163,7 @@ failed=0
 
 check() {
   name=$1; shift
-  if ./weft-run "$name.weft" --device cuda --expect "$name.expect.npz" "$@" > log.txt 2>&1; then
+  if ./weft-run "$name.weft" --expect "$name.expect.npz" "$@" > log.txt 2>&1; then
     echo "ok     $name"
   else
     echo "FAILED $name"; sed 's/^/       /' log.txt; failed=1
@@ -171,7 +171,7 @@ check() {
 }
 
 measure() {
-  if ./weft-run "$1.weft" --device cuda --bench 30 --profile > log.txt 2>&1; then
+  if ./weft-run "$1.weft" --bench 30 --profile > log.txt 2>&1; then
     printf '{"case": "%s", "measured": %s}\n' "$1" "$(tr -d '\n' < log.txt)" >> times.json
     echo "       $1: $(grep -o '"median_ms": [0-9.e-]*' log.txt)"
   else
@@ -185,6 +185,6 @@ exit $failed
 
 const README: &str = "\
 Kernels and a model compiled for the machine DEVICE, and the runtime that runs them.
-They need a CUDA driver (12.0 or later) and nothing else; start run.sh.
+They need the GPU's driver (CUDA 12.0, ROCm 5 or later) and nothing else; start run.sh.
 What is expected was computed by a processor from the same seeded inputs.
 ";

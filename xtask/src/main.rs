@@ -39,7 +39,7 @@ usage: cargo xtask COMMAND
                FILE holds the facts of another host (devices/hosts, docs/host-facts.md)
   bundle [DEVICE]
                pack the runtime with compiled kernels and references, for a machine
-               that has a CUDA device (h200 without a name) and no compiler
+               that has a GPU (h200 without a name) and no compiler
   races        run the runtime's threads under ThreadSanitizer; builds it anew for that
   bless        rewrite what is generated or recorded: format, pages, snapshots";
 

@@ -101,11 +101,6 @@ pub fn whole_text(
 ) -> Result<String, CodegenError> {
     let _compiling = ir::link::compiling();
     let target = target_for(machine, isa)?;
-    let kernels =
-        module.first_block(0).into_iter().flat_map(|block| block.ops()).filter_map(Kernel::of);
-    let launches =
-        kernels.filter_map(|kernel| Some(gpu::Launch::of(machine, &kernel)?.head(kernel.name)));
-    let head: String = launches.chain(forms.iter().map(Form::head)).collect();
     let text = match isa {
         // Modules of PTX have nothing in common but their heads.
         gpu::Isa::Ptx => {
@@ -113,11 +108,12 @@ pub fn whole_text(
         }
         gpu::Isa::Amdgcn => gpu::text(&bitcode(module, machine, jobs, forms)?, &target)?,
     };
-    Ok(head + &text)
+    Ok(launches(module, machine, forms) + &text)
 }
 
 /// The kernels of a machine whose kernels are code for one thread, and the launches of the
-/// program that are one kernel, as one object.
+/// program that are one kernel, as one object. What [`whole_text`] begins with is in a section of its
+/// own, [`weft_runtime::gpu::LAUNCHES`].
 ///
 /// # Errors
 /// As [`whole_text`].
@@ -129,7 +125,17 @@ pub fn whole_code(
     forms: &[Form],
 ) -> Result<Object, CodegenError> {
     let _compiling = ir::link::compiling();
-    gpu::object(&bitcode(module, machine, jobs, forms)?, &target_for(machine, isa)?)
+    let target = target_for(machine, isa)?;
+    gpu::object(&bitcode(module, machine, jobs, forms)?, &launches(module, machine, forms), &target)
+}
+
+/// The comments about how kernels and programs are launched.
+fn launches(module: Op<'_>, machine: Machine<'_>, forms: &[Form]) -> String {
+    let kernels =
+        module.first_block(0).into_iter().flat_map(|block| block.ops()).filter_map(Kernel::of);
+    let launches =
+        kernels.filter_map(|kernel| Some(gpu::Launch::of(machine, &kernel)?.head(kernel.name)));
+    launches.chain(forms.iter().map(Form::head)).collect()
 }
 
 fn target_for(machine: Machine<'_>, isa: gpu::Isa) -> Result<Target, CodegenError> {

@@ -64,6 +64,8 @@ enum Device {
     Cpu,
     /// The first CUDA device.
     Cuda,
+    /// The first device of AMD's driver.
+    Hip,
     /// A machine that exists only as text.
     Simulated,
 }
@@ -73,6 +75,7 @@ impl Device {
         match self {
             Device::Cpu => CodeKind::Native,
             Device::Cuda => CodeKind::Ptx,
+            Device::Hip => CodeKind::Amdgcn,
             Device::Simulated => CodeKind::Simulated,
         }
     }

@@ -37,7 +37,7 @@ pub(super) struct Failure(pub Status, pub String);
 impl From<ModelError> for Failure {
     fn from(error: ModelError) -> Failure {
         use crate::artifact::ArtifactError;
-        use crate::cuda::CudaError;
+        use crate::gpu::GpuError;
         use crate::simulate::SimulateError;
         let cpu = match &error {
             ModelError::Cpu(cpu) => cpu,
@@ -51,18 +51,19 @@ impl From<ModelError> for Failure {
                 };
                 return Failure::new(status, &error);
             }
-            ModelError::Cuda(wrong) => {
+            ModelError::Gpu(wrong) => {
                 let status = match wrong {
-                    CudaError::Count { .. } | CudaError::Size { .. } => Status::InvalidArgument,
-                    CudaError::NoDriver | CudaError::Rejected { .. } => Status::Unsupported,
-                    CudaError::Driver { .. } => Status::System,
-                    CudaError::Artifact(_) | CudaError::Code { .. } | CudaError::Launch { .. } => {
+                    GpuError::Count { .. } | GpuError::Size { .. } => Status::InvalidArgument,
+                    GpuError::NoDriver { .. }
+                    | GpuError::Symbol { .. }
+                    | GpuError::Rejected { .. } => Status::Unsupported,
+                    GpuError::Driver { .. } => Status::System,
+                    GpuError::Artifact(_) | GpuError::Code { .. } | GpuError::Launch { .. } => {
                         Status::Artifact
                     }
                 };
                 return Failure::new(status, &error);
             }
-            ModelError::Kind { .. } => return Failure::new(Status::Unsupported, &error),
         };
         let status = match cpu {
             CpuError::Artifact(ArtifactError::Io { .. } | ArtifactError::Memory(_)) => {

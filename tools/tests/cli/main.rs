@@ -1,6 +1,7 @@
 //! `weft` as people call it: bad inputs give one clear report and exit code 1.
 
 mod attention;
+mod code_object;
 mod conformance;
 mod host;
 mod language_server;

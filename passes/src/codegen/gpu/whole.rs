@@ -6,6 +6,7 @@ use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use inkwell::targets::FileType;
+use weft_runtime::gpu::LAUNCHES;
 
 use super::super::CodegenError;
 use super::super::compile::Object;
@@ -35,16 +36,22 @@ pub fn joined(texts: &[String]) -> Result<String, CodegenError> {
 /// # Errors
 /// LLVM's.
 pub fn text(kernels: &[Vec<u8>], target: &Target) -> Result<String, CodegenError> {
-    let bytes = emit(kernels, target, FileType::Assembly).map_err(failed)?;
+    let bytes = emit(kernels, "", target, FileType::Assembly).map_err(failed)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// An ELF object of kernels, each optimised bitcode.
+/// `launches`, comments about how they are launched, go into a section of their own, which is not
+/// loaded.
 ///
 /// # Errors
 /// LLVM's.
-pub fn object(kernels: &[Vec<u8>], target: &Target) -> Result<Object, CodegenError> {
-    let bytes = emit(kernels, target, FileType::Object).map_err(failed)?;
+pub fn object(
+    kernels: &[Vec<u8>],
+    launches: &str,
+    target: &Target,
+) -> Result<Object, CodegenError> {
+    let bytes = emit(kernels, launches, target, FileType::Object).map_err(failed)?;
     Ok(Object { symbol: String::new(), bytes })
 }
 
@@ -52,7 +59,12 @@ fn failed(message: String) -> CodegenError {
     CodegenError::Llvm { kernel: "(all)".to_owned(), message }
 }
 
-fn emit(kernels: &[Vec<u8>], target: &Target, kind: FileType) -> Result<Vec<u8>, String> {
+fn emit(
+    kernels: &[Vec<u8>],
+    launches: &str,
+    target: &Target,
+    kind: FileType,
+) -> Result<Vec<u8>, String> {
     let backend = Backend::new(target)?;
     let context = Context::create();
     let whole = context.create_module("kernels");
@@ -63,5 +75,15 @@ fn emit(kernels: &[Vec<u8>], target: &Target, kind: FileType) -> Result<Vec<u8>,
             .map_err(|error| error.to_string())?;
         whole.link_in_module(module).map_err(|error| error.to_string())?;
     }
+    if !launches.is_empty() {
+        whole.set_inline_assembly(&section(launches));
+    }
     backend.emit(&whole, "(all)", kind)
+}
+
+/// Assembly of a section that holds a text.
+fn section(text: &str) -> String {
+    let bytes: Vec<String> = text.bytes().map(|byte| byte.to_string()).collect();
+    let lines: String = bytes.chunks(64).map(|row| format!(".byte {}\n", row.join(","))).collect();
+    format!(".pushsection {LAUNCHES},\"\",@progbits\n{lines}.popsection\n")
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use weft_dialects::device::{Kernel, Machine, Memory, Scope};
 use weft_dialects::ir::{Op, ty};
 use weft_dialects::task::Program;
-use weft_runtime::cuda::calls;
+use weft_runtime::gpu::calls;
 use weft_runtime::plan::Plan;
 
 use super::super::{Isa, Launch, registers, shared};

@@ -1,12 +1,16 @@
 //! Launches of kernels: grid and block sizes, and the steps of a plan that are one launch.
 //!
 //! A plan gives each execution unit its ranges of rTasks. Where a launch of the plan is one kernel,
-//! its blocks are those units. Elsewhere a CUDA device gives blocks to its units by itself, so
+//! its blocks are those units. Elsewhere a device gives blocks to its units by itself, so
 //! ranges that follow each other become one launch.
 
 use std::collections::HashMap;
 
 use crate::plan::{Plan, Step};
+
+/// The section of a code object that says how its kernels are launched, in the lines that PTX
+/// begins with.
+pub const LAUNCHES: &str = ".weft.launches";
 
 /// The launch of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

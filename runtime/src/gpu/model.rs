@@ -1,20 +1,24 @@
-//! A model on a CUDA device, ready to run.
+//! A model on a GPU, ready to run.
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
-use super::CudaError;
-use super::driver::{
-    Code, Device, Function, Graph, Grid, Memory, Moment, Stream, launch, launch_together,
-};
-use super::launch::{Call, Launch, Program, Work, calls, works};
+use object::{Object as _, ObjectSection as _};
+
+use super::GpuError;
+use super::cuda::Cuda;
+use super::driver::Grid;
+use super::hip::Hip;
+use super::launch::{Call, LAUNCHES, Launch, Program, Work, calls, works};
+use super::owned::{Code, Device, Function, Graph, Memory, Moment, Stream};
 use crate::artifact::Artifact;
 use crate::measure::{Measurement, ProfileRow, of_times, peak_rss_mib};
 use crate::plan::{Base, CodeKind, Plan, Port};
 
 /// A model whose constants and buffers are on the device.
 ///
-/// Fields are dropped in order: the device goes last.
+/// Fields are dropped in order: what was recorded goes before what it uses.
 pub struct Model {
     /// All launches of a run, where there are several.
     graph: Option<Graph>,
@@ -43,56 +47,56 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// A file that is no sound artifact or whose code is not PTX, a machine without a driver or
+    /// A file that is no sound artifact or whose code is for no GPU, a machine without a driver or
     /// device, a device that cannot run the code or has too little memory.
-    pub fn load(path: &Path) -> Result<Model, CudaError> {
+    pub fn load(path: &Path) -> Result<Model, GpuError> {
         Model::new(Artifact::open(path)?)
     }
 
     /// As [`Model::load`], from an artifact that was already read.
-    pub fn new(artifact: Artifact) -> Result<Model, CudaError> {
+    pub fn new(artifact: Artifact) -> Result<Model, GpuError> {
         let plan = artifact.plan();
-        let foreign = || CudaError::Code { device: plan.device.clone() };
-        if plan.code != CodeKind::Ptx {
-            return Err(foreign());
-        }
-        let text = std::str::from_utf8(artifact.code()).map_err(|_| foreign())?;
+        let text = head(&artifact)?;
         let launches = Launch::read(text);
-        let device = Device::open()?;
-        let code = Code::load(text)?;
+        let device: Device = match plan.code {
+            CodeKind::Amdgcn => Arc::new(Hip::open()?),
+            _ => Arc::new(Cuda::open()?),
+        };
+        let code = Code::load(&device, artifact.code())?;
         let kernels = plan
             .kernels
             .iter()
             .map(|kernel| {
                 let symbol = kernel.symbol.as_str();
                 let launch = launches.get(symbol).copied();
-                let missing = || CudaError::Launch { symbol: symbol.to_owned() };
+                let missing = || GpuError::Launch { symbol: symbol.to_owned() };
                 let launch = launch.ok_or_else(missing)?;
                 Ok((code.function(symbol, launch.shared_bytes)?, launch))
             })
-            .collect::<Result<Vec<_>, CudaError>>()?;
+            .collect::<Result<Vec<_>, GpuError>>()?;
         let ports = |ports: &[Port]| {
             ports
                 .iter()
-                .map(|port| Memory::new(port.bytes().unwrap_or(0)))
+                .map(|port| Memory::new(&device, port.bytes().unwrap_or(0)))
                 .collect::<Result<Vec<_>, _>>()
         };
-        let mut constants = Memory::new(plan.constant_bytes)?;
+        let mut constants = Memory::new(&device, plan.constant_bytes)?;
         constants.write(artifact.constants())?;
-        let (arena, host) = (Memory::new(plan.arena_bytes)?, Memory::new(plan.host_bytes)?);
+        let arena = Memory::new(&device, plan.arena_bytes)?;
+        let host = Memory::new(&device, plan.host_bytes)?;
         let (inputs, outputs) = (ports(&plan.inputs)?, ports(&plan.outputs)?);
         let programs = Program::read(text)
             .into_iter()
             .map(|program| Ok((code.function(&program.symbol, program.shared_bytes)?, program)))
-            .collect::<Result<Vec<_>, CudaError>>()?;
+            .collect::<Result<Vec<_>, GpuError>>()?;
         let bases: Vec<u8> = [&arena, &host, &constants]
             .into_iter()
             .chain(inputs.iter().chain(&outputs))
             .flat_map(|memory| memory.address(0).to_le_bytes())
             .collect();
-        let mut base_words = Memory::new(bases.len() as u64)?;
+        let mut base_words = Memory::new(&device, bases.len() as u64)?;
         base_words.write(&bases)?;
-        let counters = Memory::new(counter_bytes(plan) as u64)?;
+        let counters = Memory::new(&device, counter_bytes(plan))?;
         let calls = calls(plan);
         let entries: Vec<Program> = programs.iter().map(|(_, program)| program.clone()).collect();
         let mut model = Model {
@@ -109,13 +113,15 @@ impl Model {
             programs,
             counters,
             bases: base_words,
-            stream: Stream::new()?,
+            stream: Stream::new(&device)?,
             artifact,
             device,
         };
         if model.works.len() > 1 || !model.programs.is_empty() {
             // SAFETY: all memory is the model's, which drops the graph first.
-            model.graph = Some(unsafe { Graph::record(&model.stream, || model.launch_each())? });
+            let recorded = unsafe { Graph::record(&model.stream, || model.launch_each()) };
+            // Not every driver records blocks that wait for each other: then each run launches them.
+            model.graph = if model.programs.is_empty() { Some(recorded?) } else { recorded.ok() };
         }
         Ok(model)
     }
@@ -135,7 +141,7 @@ impl Model {
     /// # Errors
     ///
     /// A number of inputs or outputs, or a size, that is not the plan's; what the driver says.
-    pub fn run(&mut self, inputs: &[&[u8]], outputs: &mut [&mut [u8]]) -> Result<(), CudaError> {
+    pub fn run(&mut self, inputs: &[&[u8]], outputs: &mut [&mut [u8]]) -> Result<(), GpuError> {
         self.write(inputs)?;
         self.launch_all()?;
         self.device.finish()?;
@@ -154,7 +160,7 @@ impl Model {
         outputs: &mut [&mut [u8]],
         repeat: usize,
         profile: bool,
-    ) -> Result<Measurement, CudaError> {
+    ) -> Result<Measurement, GpuError> {
         let repeat = repeat.max(1);
         self.write(inputs)?;
         for _ in 0..(repeat / 10).max(1) {
@@ -176,7 +182,7 @@ impl Model {
         Ok(of_times(times_ms, rss_mb, 1, self.plan().device.clone(), profile))
     }
 
-    fn write(&mut self, inputs: &[&[u8]]) -> Result<(), CudaError> {
+    fn write(&mut self, inputs: &[&[u8]]) -> Result<(), GpuError> {
         // The thread may be another one than that which loaded the model.
         self.device.enter()?;
         check("input", &self.artifact.plan().inputs, inputs.iter().map(|bytes| bytes.len()))?;
@@ -186,7 +192,7 @@ impl Model {
         Ok(())
     }
 
-    fn read(&self, outputs: &mut [&mut [u8]]) -> Result<(), CudaError> {
+    fn read(&self, outputs: &mut [&mut [u8]]) -> Result<(), GpuError> {
         check("output", &self.plan().outputs, outputs.iter().map(|bytes| bytes.len()))?;
         for (memory, bytes) in self.outputs.iter().zip(outputs) {
             memory.read(bytes)?;
@@ -194,16 +200,17 @@ impl Model {
         Ok(())
     }
 
-    fn launch_all(&self) -> Result<(), CudaError> {
+    fn launch_all(&self) -> Result<(), GpuError> {
         match &self.graph {
             Some(graph) => graph.launch(&self.stream),
             None => self.launch_each(),
         }
     }
 
-    fn launch_each(&self) -> Result<(), CudaError> {
+    fn launch_each(&self) -> Result<(), GpuError> {
         if !self.programs.is_empty() {
-            self.stream.clear(&self.counters, counter_bytes(self.plan()))?;
+            // SAFETY: the counters live as long as this model.
+            unsafe { self.stream.clear(&self.counters)? };
         }
         self.works.iter().try_for_each(|work| match work {
             Work::Call(call) => self.launch(call),
@@ -214,12 +221,12 @@ impl Model {
                 let grid = Grid { blocks, threads, shared_bytes };
                 // SAFETY: there is a counter for each unit and a base for each memory of the
                 // plan, all of which live as long as this model.
-                unsafe { launch_together(&self.stream, *function, grid, &mut parameters) }
+                unsafe { self.stream.launch(*function, grid, true, &mut parameters) }
             }
         })
     }
 
-    fn launch(&self, call: &Call) -> Result<(), CudaError> {
+    fn launch(&self, call: &Call) -> Result<(), GpuError> {
         /// The largest extent of a grid's dimension.
         const BLOCKS: u64 = (1 << 31) - 1;
         let plan = self.plan();
@@ -246,7 +253,7 @@ impl Model {
             let grid = Grid { blocks: blocks as u32, threads, shared_bytes };
             // SAFETY: the plan was validated against the sizes of all memories, which live as
             // long as this model; a trusted compiler wrote the kernels.
-            unsafe { launch(&self.stream, function, grid, &mut parameters)? };
+            unsafe { self.stream.launch(function, grid, false, &mut parameters)? };
             begin = end;
         }
         Ok(())
@@ -258,7 +265,7 @@ impl Model {
     /// # Errors
     ///
     /// Errors of the driver.
-    pub fn profile(&self) -> Result<Vec<ProfileRow>, CudaError> {
+    pub fn profile(&self) -> Result<Vec<ProfileRow>, GpuError> {
         self.device.enter()?;
         let mut moments = vec![Moment::now(&self.stream)?];
         for call in &self.calls {
@@ -290,22 +297,41 @@ impl Model {
 }
 
 /// A counter of 64 bits for each unit.
-fn counter_bytes(plan: &Plan) -> usize {
-    8 * plan.units as usize
+fn counter_bytes(plan: &Plan) -> u64 {
+    8 * u64::from(plan.units)
+}
+
+/// The comments about launches: PTX begins with them, a code object has them in a section.
+fn head(artifact: &Artifact) -> Result<&str, GpuError> {
+    let (code, plan) = (artifact.code(), artifact.plan());
+    let expected = match plan.code {
+        CodeKind::Ptx => "PTX text",
+        CodeKind::Amdgcn => "an AMD code object with its launches",
+        CodeKind::Native | CodeKind::Simulated => "for a GPU",
+    };
+    let bytes = match plan.code {
+        CodeKind::Ptx => Some(code),
+        CodeKind::Amdgcn => object::File::parse(code)
+            .ok()
+            .and_then(|file| file.section_by_name(LAUNCHES)?.data().ok()),
+        CodeKind::Native | CodeKind::Simulated => None,
+    };
+    let text = bytes.and_then(|bytes| std::str::from_utf8(bytes).ok());
+    text.ok_or_else(|| GpuError::Code { expected, device: plan.device.clone() })
 }
 
 fn check(
     kind: &'static str,
     ports: &[Port],
     given: impl ExactSizeIterator<Item = usize>,
-) -> Result<(), CudaError> {
+) -> Result<(), GpuError> {
     if given.len() != ports.len() {
-        return Err(CudaError::Count { kind, expected: ports.len(), found: given.len() });
+        return Err(GpuError::Count { kind, expected: ports.len(), found: given.len() });
     }
     for (port, found) in ports.iter().zip(given) {
         let (expected, found) = (port.bytes().unwrap_or(0), found as u64);
         if found != expected {
-            return Err(CudaError::Size { kind, name: port.name.clone(), expected, found });
+            return Err(GpuError::Size { kind, name: port.name.clone(), expected, found });
         }
     }
     Ok(())
