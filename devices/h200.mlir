@@ -391,7 +391,7 @@ device.machine @h200 arch("sm_90a") features(["ptx80"]) {
       affine_map<(l, s) -> (l mod 4 + 4 * s, l floordiv 4)>,
       affine_map<(l, s) -> (l floordiv 4 + 8 * (s floordiv 2), 2 * (l mod 4) + s mod 2)>
     ])
-    issue_cycles(3.200000e+00) latency_cycles(33) accuracy(["accumulation_order", "rounding"])
+    issue_cycles(1.600000e+00) latency_cycles(33) accuracy(["accumulation_order", "rounding"])
   meaning {
   ^bb0(%a: tensor<16x8xf32>, %b: tensor<8x8xf32>, %c: tensor<16x8xf32>):
     %d = linalg.generic {
@@ -430,6 +430,95 @@ device.machine @h200 arch("sm_90a") features(["ptx80"]) {
     %d1 = llvm.extractvalue %r[1] : !llvm.struct<(f32, f32, f32, f32)>
     %d2 = llvm.extractvalue %r[2] : !llvm.struct<(f32, f32, f32, f32)>
     %d3 = llvm.extractvalue %r[3] : !llvm.struct<(f32, f32, f32, f32)>
+    %d = vector.from_elements %d0, %d1, %d2, %d3 : vector<4xf32>
+    device.yield %d : vector<4xf32>
+  }
+
+  // The same three times: with the factors' upper parts, and with what each cuts off. What is
+  // left out of a product is below 2^-19 of it; of an infinity it makes what is no number.
+  device.instruction @mma_m16n8k8_tf32x3 on @sm operands([@reg, @reg, @reg])
+    fragments([
+      affine_map<(l, s) -> (l floordiv 4 + 8 * (s mod 2), l mod 4 + 4 * (s floordiv 2))>,
+      affine_map<(l, s) -> (l mod 4 + 4 * s, l floordiv 4)>,
+      affine_map<(l, s) -> (l floordiv 4 + 8 * (s floordiv 2), 2 * (l mod 4) + s mod 2)>
+    ])
+    issue_cycles(4.800000e+00) latency_cycles(99) accuracy(["accumulation_order", "rounding"])
+  meaning {
+  ^bb0(%a: tensor<16x8xf32>, %b: tensor<8x8xf32>, %c: tensor<16x8xf32>):
+    %d = linalg.generic {
+      indexing_maps = [
+        affine_map<(i, j, k) -> (i, k)>,
+        affine_map<(i, j, k) -> (k, j)>,
+        affine_map<(i, j, k) -> (i, j)>
+      ],
+      iterator_types = ["parallel", "parallel", "reduction"]
+    } ins(%a, %b : tensor<16x8xf32>, tensor<8x8xf32>) outs(%c : tensor<16x8xf32>) {
+    ^bb0(%x: f32, %y: f32, %z: f32):
+      // 13 bits of the fraction do not count.
+      %kept = arith.constant -8192 : i32
+      %xi = arith.bitcast %x : f32 to i32
+      %yi = arith.bitcast %y : f32 to i32
+      %xk = arith.andi %xi, %kept : i32
+      %yk = arith.andi %yi, %kept : i32
+      %u = arith.bitcast %xk : i32 to f32
+      %v = arith.bitcast %yk : i32 to f32
+      %xr = arith.subf %x, %u : f32
+      %yr = arith.subf %y, %v : f32
+      %xri = arith.bitcast %xr : f32 to i32
+      %yri = arith.bitcast %yr : f32 to i32
+      %xrk = arith.andi %xri, %kept : i32
+      %yrk = arith.andi %yri, %kept : i32
+      %ur = arith.bitcast %xrk : i32 to f32
+      %vr = arith.bitcast %yrk : i32 to f32
+      %p = arith.mulf %u, %v : f32
+      %q = arith.mulf %u, %vr : f32
+      %r = arith.mulf %ur, %v : f32
+      %qr = arith.addf %q, %r : f32
+      %pqr = arith.addf %p, %qr : f32
+      %s = arith.addf %z, %pqr : f32
+      linalg.yield %s : f32
+    } -> tensor<16x8xf32>
+    device.yield %d : tensor<16x8xf32>
+  } lowering {
+  ^bb0(%a: vector<4xf32>, %b: vector<2xf32>, %c: vector<4xf32>):
+    %kept = arith.constant dense<-8192> : vector<4xi32>
+    %keptb = arith.constant dense<-8192> : vector<2xi32>
+    %aw = vector.bitcast %a : vector<4xf32> to vector<4xi32>
+    %ak = arith.andi %aw, %kept : vector<4xi32>
+    %au = vector.bitcast %ak : vector<4xi32> to vector<4xf32>
+    %ar = arith.subf %a, %au : vector<4xf32>
+    %arw = vector.bitcast %ar : vector<4xf32> to vector<4xi32>
+    %bw = vector.bitcast %b : vector<2xf32> to vector<2xi32>
+    %bk = arith.andi %bw, %keptb : vector<2xi32>
+    %bu = vector.bitcast %bk : vector<2xi32> to vector<2xf32>
+    %br = arith.subf %b, %bu : vector<2xf32>
+    %brw = vector.bitcast %br : vector<2xf32> to vector<2xi32>
+    %ae:4 = vector.to_elements %ak : vector<4xi32>
+    %are:4 = vector.to_elements %arw : vector<4xi32>
+    %be:2 = vector.to_elements %bk : vector<2xi32>
+    %bre:2 = vector.to_elements %brw : vector<2xi32>
+    %ce:4 = vector.to_elements %c : vector<4xf32>
+    %q = nvvm.mma.sync A[%ae#0, %ae#1, %ae#2, %ae#3] B[%bre#0, %bre#1] C[%ce#0, %ce#1, %ce#2, %ce#3]
+      {multiplicandAPtxType = #nvvm.mma_type<tf32>, multiplicandBPtxType = #nvvm.mma_type<tf32>, layoutA = #nvvm.mma_layout<row>, layoutB = #nvvm.mma_layout<col>, shape = #nvvm.shape<m = 16, n = 8, k = 8>}
+      : (i32, i32, f32) -> !llvm.struct<(f32, f32, f32, f32)>
+    %q0 = llvm.extractvalue %q[0] : !llvm.struct<(f32, f32, f32, f32)>
+    %q1 = llvm.extractvalue %q[1] : !llvm.struct<(f32, f32, f32, f32)>
+    %q2 = llvm.extractvalue %q[2] : !llvm.struct<(f32, f32, f32, f32)>
+    %q3 = llvm.extractvalue %q[3] : !llvm.struct<(f32, f32, f32, f32)>
+    %r = nvvm.mma.sync A[%are#0, %are#1, %are#2, %are#3] B[%be#0, %be#1] C[%q0, %q1, %q2, %q3]
+      {multiplicandAPtxType = #nvvm.mma_type<tf32>, multiplicandBPtxType = #nvvm.mma_type<tf32>, layoutA = #nvvm.mma_layout<row>, layoutB = #nvvm.mma_layout<col>, shape = #nvvm.shape<m = 16, n = 8, k = 8>}
+      : (i32, i32, f32) -> !llvm.struct<(f32, f32, f32, f32)>
+    %r0 = llvm.extractvalue %r[0] : !llvm.struct<(f32, f32, f32, f32)>
+    %r1 = llvm.extractvalue %r[1] : !llvm.struct<(f32, f32, f32, f32)>
+    %r2 = llvm.extractvalue %r[2] : !llvm.struct<(f32, f32, f32, f32)>
+    %r3 = llvm.extractvalue %r[3] : !llvm.struct<(f32, f32, f32, f32)>
+    %p = nvvm.mma.sync A[%ae#0, %ae#1, %ae#2, %ae#3] B[%be#0, %be#1] C[%r0, %r1, %r2, %r3]
+      {multiplicandAPtxType = #nvvm.mma_type<tf32>, multiplicandBPtxType = #nvvm.mma_type<tf32>, layoutA = #nvvm.mma_layout<row>, layoutB = #nvvm.mma_layout<col>, shape = #nvvm.shape<m = 16, n = 8, k = 8>}
+      : (i32, i32, f32) -> !llvm.struct<(f32, f32, f32, f32)>
+    %d0 = llvm.extractvalue %p[0] : !llvm.struct<(f32, f32, f32, f32)>
+    %d1 = llvm.extractvalue %p[1] : !llvm.struct<(f32, f32, f32, f32)>
+    %d2 = llvm.extractvalue %p[2] : !llvm.struct<(f32, f32, f32, f32)>
+    %d3 = llvm.extractvalue %p[3] : !llvm.struct<(f32, f32, f32, f32)>
     %d = vector.from_elements %d0, %d1, %d2, %d3 : vector<4xf32>
     device.yield %d : vector<4xf32>
   }

@@ -32,6 +32,8 @@ pub fn passes_to(stage: Stage) -> &'static [&'static Pass] {
             // Behind it, for a merged convolution has more filters to share a transform; and
             // on request only: sums are rounded otherwise than a model's author expects.
             &graph::winograd::PASS,
+            // Behind all that read products; on request only, as products are rounded otherwise.
+            &graph::cut_factors::PASS,
             &graph::to_tile::PASS,
             // After the conversion, whose kernels are one nest each; before panels and tiles, which
             // look at what a kernel reads.
@@ -94,6 +96,7 @@ pub const PASSES: &[&Pass] = &[
     &graph::batch_products::PASS,
     &graph::merge_products::PASS,
     &graph::winograd::PASS,
+    &graph::cut_factors::PASS,
     &graph::to_tile::PASS,
     &tile::fuse_elementwise::PASS,
     &tile::fill_borders::PASS,

@@ -1,9 +1,11 @@
 //! Passes of the `graph` stage.
 
 pub mod batch_products;
+pub mod cut_factors;
 pub mod from_func;
 pub mod gather_windows;
 pub mod merge_products;
+mod nest_cost;
 mod product;
 pub mod simplify_payloads;
 pub mod to_tile;

@@ -222,6 +222,38 @@ fn asks_for_places(generic: Op<'_>) -> bool {
     generic.body(0).is_some_and(|body| body.ops().iter().any(|op| index_axis(*op).is_some()))
 }
 
+/// The product of its two inputs that a body adds to what is there, where it does nothing else.
+pub(super) fn added_product(body: Block<'_>) -> Option<Op<'_>> {
+    let [product, sum, end] = body.ops()[..] else { return None };
+    let [one, other, so_far] = body.args()[..] else { return None };
+    let both = |op: Op<'_>, values: [Val<'_>; 2]| {
+        let operands = op.operands();
+        operands == values || operands == [values[1], values[0]]
+    };
+    let multiplies = product.is("arith.mulf") || product.is("arith.muli");
+    let adds = sum.is("arith.addf") || sum.is("arith.addi");
+    let whole = multiplies
+        && adds
+        && both(product, [one, other])
+        && both(sum, [so_far, product.result(0)])
+        && end.operands() == sum.results();
+    whole.then_some(product)
+}
+
+/// Returns whether a value of a payload is a weight or a literal, perhaps in another shape.
+pub(super) fn is_constant(value: Val<'_>) -> bool {
+    match (value.def(), value.owner_block().and_then(|block| block.parent())) {
+        (Some(op), _) if op.is("arith.constant") => true,
+        (Some(op), _) if matches!(op.name(), "graph.weight" | "graph.constant") => true,
+        (Some(op), _) => {
+            let shapes = ["tensor.reshape", "tensor.expand_shape", "tensor.collapse_shape"];
+            shapes.contains(&op.name()) && is_constant(op.operand(0))
+        }
+        (None, Some(around)) if around.is("graph.op") => is_constant(around.operand(value.index())),
+        (None, _) => false,
+    }
+}
+
 /// Returns whether a body adds a product to what is there.
 fn multiplies(main: Op<'_>) -> bool {
     let ops = main.body(0).map(Block::ops).unwrap_or_default();

@@ -136,6 +136,7 @@ const FORMULAS: &[Formula] = &[
     Formula { instruction: "mma_m16n8k16_f16", at: [m16n8k16_a, m16n8k16_b, m16n8_c] },
     Formula { instruction: "mma_m16n8k16_bf16", at: [m16n8k16_a, m16n8k16_b, m16n8_c] },
     Formula { instruction: "mma_m16n8k8_tf32", at: [m16n8k8_a, m16n8k8_b, m16n8_c] },
+    Formula { instruction: "mma_m16n8k8_tf32x3", at: [m16n8k8_a, m16n8k8_b, m16n8_c] },
     Formula { instruction: "mma_m16n8k32_s8", at: [m16n8k32_a, m16n8k32_b, m16n8_c] },
     Formula {
         instruction: "mma_m8n8k4_f64",

@@ -3,6 +3,8 @@
 mod assemble;
 mod attention;
 mod blocks;
+mod composed;
+mod cut_factors;
 mod edited;
 mod fragments;
 mod host;

@@ -164,6 +164,10 @@ void llvm_nvvm_cp_async_wait_group(int32_t under_way) {
 typedef struct {
   uint16_t bits;
 } bfloat;
+/* The same bits as another type. */
+static inline float as_float(int32_t x) { float y; memcpy(&y, &x, 4); return y; }
+static inline int32_t as_int32_t(float x) { int32_t y; memcpy(&y, &x, 4); return y; }
+
 static float widened(bfloat x) {
   uint32_t bits = (uint32_t)x.bits << 16;
   return *(float *)&bits;

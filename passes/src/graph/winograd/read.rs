@@ -2,8 +2,9 @@
 
 use thiserror::Error;
 use weft_dialects::ir::payload::Axis;
-use weft_dialects::ir::{Block, Op, Val, ty};
+use weft_dialects::ir::{Op, ty};
 
+use crate::graph::product::{added_product, is_constant};
 use crate::graph::to_tile::starts_another;
 use crate::nest::{Access, generic_accesses, generic_axes, generic_inputs, index_axis};
 
@@ -93,7 +94,7 @@ impl<'c> Conv<'c> {
         let (inputs, outputs) = accesses.split_at(generic_inputs(op));
         let ([one, other], [output]) = (inputs, outputs) else { return None };
         let body = op.body(0)?;
-        if axes.iter().any(|axis| axis.extent == 0) || !is_product(body) {
+        if axes.iter().any(|axis| axis.extent == 0) || added_product(body).is_none() {
             return None;
         }
         let (image, filter) = match (windows(one), windows(other)) {
@@ -211,24 +212,6 @@ fn windows(access: &Access<'_>) -> Vec<Sum> {
     access.index.iter().enumerate().filter_map(sum).collect()
 }
 
-/// Returns whether a body adds the product of its two inputs to what is there.
-fn is_product(body: Block<'_>) -> bool {
-    let ops = body.ops();
-    let [product, sum, end] = ops[..] else { return false };
-    let [one, other, so_far] = body.args()[..] else { return false };
-    let both = |op: Op<'_>, values: [Val<'_>; 2]| {
-        let operands = op.operands();
-        operands == values || operands == [values[1], values[0]]
-    };
-    let multiplies = product.is("arith.mulf") || product.is("arith.muli");
-    let adds = sum.is("arith.addf") || sum.is("arith.addi");
-    multiplies
-        && adds
-        && both(product, [one, other])
-        && both(sum, [so_far, product.result(0)])
-        && end.operands() == sum.results()
-}
-
 /// The nest that gives the sums their first values, the same ones along `constant` axes.
 fn start<'c>(output: &Access<'c>, constant: [usize; 2]) -> Option<Op<'c>> {
     let op = output.tensor.def().filter(|op| op.is("linalg.generic") && starts_another(*op))?;
@@ -245,18 +228,4 @@ fn start<'c>(output: &Access<'c>, constant: [usize; 2]) -> Option<Op<'c>> {
             .all(|axis| along(axis).is_some_and(|axis| !constant.contains(&axis)))
     };
     (!asks && inputs.iter().all(still)).then_some(op)
-}
-
-/// Returns whether a value of a payload is a weight or a literal, perhaps in another shape.
-fn is_constant(value: Val<'_>) -> bool {
-    match (value.def(), value.owner_block().and_then(|block| block.parent())) {
-        (Some(op), _) if op.is("arith.constant") => true,
-        (Some(op), _) if matches!(op.name(), "graph.weight" | "graph.constant") => true,
-        (Some(op), _) => {
-            let shapes = ["tensor.reshape", "tensor.expand_shape", "tensor.collapse_shape"];
-            shapes.contains(&op.name()) && is_constant(op.operand(0))
-        }
-        (None, Some(around)) if around.is("graph.op") => is_constant(around.operand(value.index())),
-        (None, _) => false,
-    }
 }

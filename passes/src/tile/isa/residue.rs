@@ -39,7 +39,7 @@ pub fn begin(nest: &Nest<'_>, from_zero: bool) -> Option<Begin> {
 }
 
 /// Whether zeros behind the end of every ragged axis that reduces change nothing: the body
-/// adds a product of two inputs, and both are zero there. One that does not move along the
+/// adds a product of inputs, and all of them are zero there. One that does not move along the
 /// axis is not, and infinity times zero is no number; a number that was put in is finite.
 pub fn padding_is_neutral(nest: &Nest<'_>, mapping: &Mapping<'_>) -> bool {
     let extents = nest.extents();
@@ -56,34 +56,30 @@ pub fn padding_is_neutral(nest: &Nest<'_>, mapping: &Mapping<'_>) -> bool {
     ragged.all(|own| factors.iter().all(|&factor| zero(factor, own)))
 }
 
-/// The inputs whose product a body adds to its output, or yields, each perhaps converted.
+/// The inputs of which each, where it is zero, makes zero of what a body adds to its output: both
+/// factors of a product, also of one whose factors are converted or cut. `None` where no input does.
 pub fn factors(nest: &Nest<'_>) -> Option<Vec<usize>> {
-    const KEEPS_ZERO: [&str; 6] = [
-        "arith.extf",
-        "arith.truncf",
-        "arith.extsi",
-        "arith.extui",
-        "arith.sitofp",
-        "arith.uitofp",
-    ];
     let fold = crate::tile::combine(nest)?;
     let so_far = nest.body.arg(nest.inputs.len());
     let term = fold.op.operands().into_iter().find(|value| *value != so_far)?;
     if !matches!(fold.op.name(), "arith.addf" | "arith.addi") {
         return None;
     }
-    let input = |mut value: Val<'_>| {
-        while let Some(op) = value.def() {
-            if !KEEPS_ZERO.contains(&op.name()) {
-                return None;
-            }
-            value = op.operand(0);
-        }
-        (value.index() < nest.inputs.len()).then(|| value.index())
-    };
-    match term.def().filter(|op| matches!(op.name(), "arith.mulf" | "arith.muli")) {
-        Some(product) => Some(vec![input(product.operand(0))?, input(product.operand(1))?]),
-        // An instruction that multiplies by one.
-        None => Some(vec![input(term)?]),
+    let found: Vec<usize> =
+        (0..nest.inputs.len()).filter(|&input| vanishes(term, nest.body.arg(input))).collect();
+    (!found.is_empty()).then_some(found)
+}
+
+/// Whether a value is zero where an argument is, and nothing else is infinite.
+fn vanishes<'c>(value: Val<'c>, zero: Val<'c>) -> bool {
+    let Some(op) = value.def() else { return value == zero };
+    let operands = op.operands();
+    let mut each = operands.iter().map(|&operand| vanishes(operand, zero));
+    match op.name() {
+        "arith.extf" | "arith.truncf" | "arith.extsi" | "arith.extui" | "arith.sitofp"
+        | "arith.uitofp" | "arith.bitcast" | "arith.addf" | "arith.addi" | "arith.subf"
+        | "arith.subi" => each.all(|zero| zero),
+        "arith.mulf" | "arith.muli" | "arith.andi" => each.any(|zero| zero),
+        _ => false,
     }
 }
