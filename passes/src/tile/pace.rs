@@ -30,6 +30,8 @@ pub(super) struct Pace {
     pub local_wait: f64,
     /// Cycles until another kernel sees what was written.
     written: f64,
+    /// Cycles between two kernels that are launched one after the other, beyond that.
+    launch: f64,
     /// Cycles between the tiles of two members of a group.
     pub member: f64,
 }
@@ -46,9 +48,18 @@ impl Pace {
         let rate = machine.shared().and_then(|shared| shared.bytes_per_cycle()).filter(|_| staged);
         let (bandwidth, at_once) =
             (rate.map_or(f64::INFINITY, |rate| rate as f64 / units as f64), 1);
-        let (shared_wait, local_wait, written) = (0.0, 0.0, 0.0);
-        let pace =
-            Self { units, at_once, handover, bandwidth, shared_wait, local_wait, written, member };
+        let launch = unit.launch_cycles().unwrap_or(0) as f64;
+        let pace = Self {
+            units,
+            at_once,
+            handover,
+            bandwidth,
+            shared_wait: 0.0,
+            local_wait: 0.0,
+            written: 0.0,
+            launch,
+            member,
+        };
         if machine.memory(registers)?.lanes().is_none() {
             return Some(pace);
         }
@@ -91,11 +102,11 @@ impl Pace {
             true => (cycles * rounds).max(waves as f64 * waits) + self.handover / 2.0,
             false => cycles.max(waits),
         };
-        shared_out + self.written
+        shared_out + self.written + self.launch
     }
 
     /// Cycles of one unit that lie between two kernels.
     pub fn between(&self) -> f64 {
-        self.handover + (self.shared_wait + self.written) * self.units as f64
+        self.handover + (self.shared_wait + self.written + self.launch) * self.units as f64
     }
 }

@@ -168,7 +168,7 @@ fn repack<'c>(
 }
 
 /// The kernel that writes `access` in the order `order` of the nest's axes.
-fn emit_packer<'c>(
+pub(super) fn emit_packer<'c>(
     context: &'c Context,
     module: Op<'c>,
     name: &str,

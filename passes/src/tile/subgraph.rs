@@ -47,6 +47,8 @@ pub(super) struct Member<'c> {
     again: u64,
     /// True where it makes all of its output.
     pub whole: bool,
+    /// True for a copy that nobody needs but the group.
+    pub copies: bool,
     /// Of what a tile of a group is a multiple, per axis, where this one is the last.
     multiples: Vec<u64>,
 }
@@ -110,8 +112,14 @@ impl<'c> Member<'c> {
             traffic,
             again,
             whole,
+            copies: false,
             multiples,
         })
+    }
+
+    /// The same, as a copy that is left out where there is no group.
+    pub fn copying(self) -> Self {
+        Self { copies: true, ..self }
     }
 }
 
@@ -216,7 +224,8 @@ pub(super) fn most_saved<'c>(
     let moved = read.chain(written).map(bytes).sum::<u64>() + again;
     let moved = moved as f64 / pace.bandwidth.min(rate as f64);
     let waits = (members.len() - 1) as f64 * pace.between();
-    let alone = members.iter().map(|member| pace.alone(member.cycles, member.traffic)).sum::<f64>();
+    let needed = members.iter().filter(|member| !member.copies);
+    let alone = needed.map(|member| pace.alone(member.cycles, member.traffic)).sum::<f64>();
     match moved + waits < (alone - worth::most(alone)).max(least) {
         true => Err(Unjoined::Little { most: moved + waits, alone }),
         false => Ok(()),
@@ -275,7 +284,8 @@ pub(super) fn tile<'c>(
             Err(reason) => slow |= matches!(reason, NoCycles::TooMany),
         }
     }
-    let alone = members.iter().map(|member| member.cycles).sum();
+    let needed = members.iter().filter(|member| !member.copies);
+    let alone = needed.map(|member| member.cycles).sum();
     let best = nearest_if_as_good(best(found, &pace), best(nearest, &pace));
     best.ok_or_else(|| match slow {
         true => Unjoined::Little { most: least, alone },
@@ -312,8 +322,9 @@ impl<'s, 'g, 'n, 'c> Search<'s, 'g, 'n, 'c> {
             let alone = pace.alone(member.cycles, member.traffic);
             pace.time(alone, tasks, member.steps * pace.shared_wait)
         };
-        let apart: f64 = members.iter().map(|member| time(member)).sum();
-        let alone: f64 = members.iter().map(|one| pace.alone(one.cycles, one.traffic)).sum();
+        let needed = || members.iter().filter(|member| !member.copies);
+        let apart: f64 = needed().map(|member| time(member)).sum();
+        let alone: f64 = needed().map(|one| pace.alone(one.cycles, one.traffic)).sum();
         let waits = |member: usize| {
             let accesses = 0..chain.nests[member].accesses().len();
             accesses.map(|access| inside(chain, leaves, member, access)).collect()

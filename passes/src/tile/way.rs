@@ -84,6 +84,14 @@ pub fn waiting_memory(machine: Machine<'_>) -> Option<Memory<'_>> {
     memories.find(|memory| beside(machine, memory.name, unit.memory()).is_some())
 }
 
+/// Whether lanes read a tensor from the memory that all units see each time that they read it: no cache
+/// of a unit keeps it, and it is not staged on the way.
+pub(super) fn reads_each_time(machine: Machine<'_>) -> bool {
+    let Some(unit) = machine.lanes_units().into_iter().next() else { return false };
+    let direct = way(machine, unit.memory()).is_some_and(|way| way.stage.is_none());
+    direct && private_cache(machine).is_none() && waiting_memory(machine).is_some()
+}
+
 /// The memory of a core that moves fill and empty, from which lanes with registers of their own get
 /// their tiles.
 pub fn local_buffer(machine: Machine<'_>) -> Option<Stage<'_>> {

@@ -111,7 +111,7 @@ pub enum Work {
 /// `calls`.
 ///
 /// ```
-/// # use weft_runtime::cuda::{Call, Program, Work, works};
+/// # use weft_runtime::gpu::{Call, Program, Work, works};
 /// let call = |first, last| Call { first, last, begin: 0, end: 1 };
 /// let (symbol, shared_bytes) = ("p".to_owned(), 0);
 /// let program = Program { symbol, first: 1, last: 3, threads: 32, blocks: 2, shared_bytes };

@@ -10,6 +10,7 @@ mod fragments;
 mod host;
 mod instructions;
 mod joined;
+mod kept;
 mod kernels;
 mod matrix;
 mod mutants;

@@ -51,13 +51,15 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         .filter(|op| op.is("graph.model"))
         .collect();
     let memory = shared_memory(run.module);
+    let mut known = KnownKernels::default();
     for model in models {
-        let mut conversion = Conversion::new(run.context, run.module, model, &memory)?;
+        let mut conversion = Conversion::new(run.context, run.module, model, &memory, known)?;
         conversion.model(model)?;
-        run.count("kernels", conversion.kernels.len() as u64);
         run.count("runs", conversion.runs);
+        known = conversion.known;
         model.erase();
     }
+    run.count("kernels", known.by_form.len() as u64);
     Ok(())
 }
 
@@ -67,6 +69,15 @@ fn shared_memory(module: Op<'_>) -> String {
         .and_then(|machine| machine.shared())
         .map(|memory| memory.name.to_owned())
         .unwrap_or_else(|| "dram".to_owned())
+}
+
+/// The kernels of a module.
+#[derive(Default)]
+struct KnownKernels {
+    /// From which operands are known beforehand, and what a kernel is, to its name.
+    by_form: HashMap<(String, Form), String>,
+    /// How many begin with a word.
+    names: HashMap<String, usize>,
 }
 
 struct Conversion<'c> {
@@ -82,9 +93,7 @@ struct Conversion<'c> {
     bordered: HashMap<Val<'c>, Val<'c>>,
     /// Tensors that depend on weights and literals alone.
     constants: HashSet<Val<'c>>,
-    /// From which operands are known beforehand, and what a kernel is, to its name.
-    kernels: HashMap<(String, Form), String>,
-    names: HashMap<String, usize>,
+    known: KnownKernels,
     runs: u64,
     /// Holds the bodies of nests that no payload wrote: copies and fills.
     scratch: Module<'c>,
@@ -104,6 +113,7 @@ impl<'c> Conversion<'c> {
         module: Op<'c>,
         model: Op<'c>,
         memory: &str,
+        known: KnownKernels,
     ) -> Result<Self, Failed> {
         let model = Model::of(model).ok_or(Failed)?;
         let args = model.body.args();
@@ -130,8 +140,7 @@ impl<'c> Conversion<'c> {
             values,
             bordered: HashMap::new(),
             constants: HashSet::new(),
-            kernels: HashMap::new(),
-            names: HashMap::new(),
+            known,
             runs: 0,
             scratch: empty_module(context),
             copies: HashMap::new(),

@@ -207,7 +207,7 @@ impl<'c> Conversion<'c> {
     ) -> String {
         let kernel = nest::emit_kernel(self.context, self.module, "kernel", nest, index);
         let key = (fixed.to_owned(), Form::of(kernel));
-        if let Some(name) = self.kernels.get(&key) {
+        if let Some(name) = self.known.by_form.get(&key) {
             kernel.erase();
             return name.clone();
         }
@@ -215,11 +215,11 @@ impl<'c> Conversion<'c> {
             .chars()
             .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' })
             .collect();
-        let number = self.names.entry(stem.clone()).or_insert(0);
+        let number = self.known.names.entry(stem.clone()).or_insert(0);
         let name = format!("{stem}_{number}");
         *number += 1;
         kernel.set_attr("sym_name", attr::of_string(self.context, &name));
-        self.kernels.insert(key, name.clone());
+        self.known.by_form.insert(key, name.clone());
         name
     }
 }

@@ -20,17 +20,17 @@ const MOST: usize = 6;
 
 impl<'c> Connecting<'c> {
     /// Takes the readers of a run and of what they make into its group, one after the other, and
-    /// keeps as many as save the most together. Returns how many edges stay.
+    /// keeps as many as save the most together. Returns the edges that stay.
     pub(super) fn grow(
         &mut self,
         order: &Order<'c>,
         first: Op<'c>,
         constant: &HashSet<Val<'c>>,
-    ) -> u64 {
+    ) -> Vec<(Val<'c>, Op<'c>)> {
         // Constants are no edges; all runs that use a weight may read it.
         let known = first.results().iter().any(|made| constant.contains(made));
         if known || order.readers(&[first]).len() < 2 || self.whole_member(first).is_none() {
-            return 0;
+            return Vec::new();
         }
         let mut runs =
             Group::around(self.chooser.machine, order, first).map_or(vec![first], |g| g.runs);
@@ -80,7 +80,7 @@ impl<'c> Connecting<'c> {
             remark(edges[0].1, &told);
         }
         disconnect(edges.split_off(kept));
-        kept as u64
+        edges
     }
 
     /// Members of `runs` that make what a run reads and that is no constant.

@@ -13,12 +13,14 @@
 //!
 //! Some edges pay only together: a softmax reads its rows three times. So from every run on, those
 //! that read what the group makes are taken in one by one, as the artifact of Welder grows its
-//! groups, and as many stay as save the most.
+//! groups, and as many stay as save the most. What a group reads several times from afar is handed over by a
+//! copy, too, where that pays (`keep.rs`).
 
 mod grow;
+mod keep;
 mod one_pass;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
 use weft_dialects::device::Machine;
@@ -80,6 +82,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
             tried: HashMap::new(),
             clones: HashMap::new(),
             in_registers: HashSet::new(),
+            copies: BTreeMap::new(),
         };
         let count = connect.graph(*graph)?;
         run.count("near", count);
@@ -106,6 +109,8 @@ struct Connecting<'c> {
     clones: HashMap<(String, usize, Vec<u64>), String>,
     /// Runs that hand over in registers.
     in_registers: HashSet<Op<'c>>,
+    /// Kernels that copy tensors of a type, by what that is called.
+    copies: BTreeMap<String, String>,
 }
 
 impl<'c> Connecting<'c> {
@@ -131,10 +136,12 @@ impl<'c> Connecting<'c> {
         }
         if !self.all {
             for run in order.runs() {
-                near += self.grow(&order, run, &constant);
+                near += self.grow(&order, run, &constant).len() as u64;
             }
+            near += self.keep(graph, &constant)?;
         }
         self.retile(graph)?;
+        self.erase_copies();
         Ok(near)
     }
 
@@ -290,7 +297,9 @@ impl<'c> Connecting<'c> {
         let kernel = Kernel::of(kernel).filter(|kernel| !kernel.is_stitched())?;
         let [compute] = <[Compute<'c>; 1]>::try_from(kernel.computes()).ok()?;
         let nest = read_kernel(kernel.op).ok()?;
-        Member::new(&self.chooser, self.memory, name, compute, nest)
+        let member = Member::new(&self.chooser, self.memory, name, compute, nest)?;
+        let copies = self.copies.values().any(|own| own == name);
+        Some(if copies { member.copying() } else { member })
     }
 
     fn kernel(&self, name: &str) -> Option<Op<'c>> {
@@ -351,7 +360,7 @@ impl<'c> Connecting<'c> {
             Kernel::of(kernel).and_then(|kernel| kernel.computes().pop()).ok_or(Failed)?;
         let types: Vec<_> =
             kernel.body(0).ok_or(Failed)?.args().iter().map(|arg| arg.ty()).collect();
-        let name = self.free_name(kernel.symbol());
+        let name = self.free_name(&format!("{}_near", kernel.symbol()));
         let mut b = Builder::after(self.context, kernel).with_location(kernel.location());
         let Kernel { op: new, body: block, .. } = build::kernel(&mut b, &name, &types);
         let mut b = b.into_block(block);
@@ -370,8 +379,8 @@ impl<'c> Connecting<'c> {
         let ops = self.module.body(0).map(|body| body.ops()).unwrap_or_default();
         let taken: HashSet<&str> = ops.iter().map(|op| op.symbol()).collect();
         let names = (0..).map(|number| match number {
-            0 => format!("{name}_near"),
-            _ => format!("{name}_near_{number}"),
+            0 => name.to_owned(),
+            _ => format!("{name}_{number}"),
         });
         let mut free = names.filter(|new| !taken.contains(new.as_str()));
         free.next().expect("names do not run out")
