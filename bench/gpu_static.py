@@ -1,9 +1,9 @@
-"""What an analysis of assembly says of GPU kernels: weft's products, convolutions and attention, beside products and
-attention of another compiler.
+"""What an analysis of assembly says of GPU kernels: weft's products, convolutions, attention and kernels that memory bounds, beside
+products and attention of another compiler.
 
 The analysis is a script that takes files of PTX or AMDGCN and `--json OUT`, and gives for each kernel the share of
 the chip's peak that its main loop is bound to (`bound`) and that it reaches in a simulation of one part of a unit
-(`sched`). No GPU is needed; a figure is for order and for finding what limits, not a promise.
+(`sched`); where there are no matrix instructions, the share of the memory's rate for the bytes that the kernel itself moves. No GPU is needed; a figure is for order and for finding what limits, not a promise.
 
     python bench/gpu_static.py --analysis gpu_static.py --tools BIN [--volta BIN] [--beside DIR] \
         --out bench/results/gpu/static.json
@@ -24,6 +24,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent / "models"))
 from attention import attention  # noqa: E402
+from norms import norm  # noqa: E402
 
 PRODUCT = "C[m,n] += A[m,k] * B[k,n]"
 SHAPES = [(4096, 4096, 4096), (1024, 4096, 1024), (8192, 8192, 512), (300, 1000, 700)]
@@ -32,9 +33,12 @@ PIXELS = "y[n,h,w,o] += x[n,h+r,w+s,c] * f[r,s,c,o]"
 SIDES = [(64, 56), (128, 28), (256, 14), (512, 7)]
 # Heads and rows of attention, and how wide heads are.
 ATTENTION, WIDTHS = (48, 4096), [64, 128]
+# What the memory's rate bounds: rows of norms, and elements.
+NORMS = ["softmax", "layernorm"]
+ELEMENTS = [("add", "h[i] = x[i] + y[i]"), ("copy", "h[i] = x[i]")]
 CHIPS = ["h200", "a100", "v100", "mi300x", "mi250x"]
 COMMAND = "python bench/gpu_static.py --analysis ANALYSIS --tools BIN --volta BIN --beside DIR --out bench/results/gpu/static.json"
-KEPT = ["of", "bound", "sched", "limit", "regs", "spills", "shared", "blocks_per_sm", "mix"]
+KEPT = ["kernel", "of", "bound", "sched", "limit", "regs", "spills", "shared", "blocks_per_sm", "mix"]
 
 
 def types(chip):
@@ -49,6 +53,21 @@ def kernels():
     for channels, side in SIDES:
         sizes = f"n=32,h={side},w={side},o={channels},c={channels},r=3,s=3"
         yield f"conv3x3-{channels}x{side}", PIXELS, sizes
+
+
+def by_memory():
+    """The same of what the memory's rate bounds, without a shape where it is a model."""
+    yield from ((name, None, None) for name in NORMS)
+    yield from ((name, expression, f"i={1 << 26}") for name, expression in ELEMENTS)
+
+
+def emit_by_memory(weft, chip, elem, kernel, folder):
+    name, expression, _ = kernel
+    if expression:
+        return emit(weft, chip, elem, kernel, folder)
+    model = folder / f"{name}.{elem}.mlir"
+    model.write_text(norm(name, elem))
+    return written([weft, "compile", model, "--no-cache"], chip, f"{chip}.{elem}.{name}", folder)
 
 
 def emit(weft, chip, elem, kernel, folder):
@@ -131,6 +150,10 @@ def main():
                 own += [row | {"by": "weft"} for row in by_matrix(analysed(args, chip, files, "expression_0(_1)?(_parts)?$"))]
             if names:
                 files = [emit_attention(args.weft, chip, elem, name, pathlib.Path(folder)) for elem in types(chip) for name in names]
+                own += [row | {"by": "weft"} for row in analysed(args, chip, files, "")]
+            bound = [kernel for kernel in by_memory() if re.search(args.only, kernel[0])]
+            if bound:
+                files = [emit_by_memory(args.weft, chip, elem, kernel, pathlib.Path(folder)) for elem in ["f32", "f16"] for kernel in bound]
                 own += [row | {"by": "weft"} for row in analysed(args, chip, files, "")]
             beside = []
             for kind in ["gemm"] * bool(wanted) + [f"attn{width}" for width in WIDTHS if f"attention-{width}" in names]:
