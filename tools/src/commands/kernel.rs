@@ -47,6 +47,9 @@ pub struct Args {
     /// Virtual execution units; as many as the machine has without it.
     #[arg(long, default_value_t = 0)]
     pub units: usize,
+    /// An option of a pass, as tile-construct-rtiles.rank=1.
+    #[arg(long, value_name = "PASS.OPTION=VALUE")]
+    pub pass_option: Vec<String>,
     /// Threads that run; at most the units.
     #[arg(long)]
     pub threads: Option<usize>,
@@ -78,6 +81,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         device: args.device.clone(),
         jobs: args.jobs,
         units: args.units,
+        pass_option: args.pass_option.clone(),
         print_ir_after_all: args.print_ir_after_all,
         ..CompileArgs::default()
     };
