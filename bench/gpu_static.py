@@ -134,7 +134,7 @@ def main():
     parser.add_argument("--volta", type=pathlib.Path)
     parser.add_argument("--beside", type=pathlib.Path)
     parser.add_argument("--weft", default="target/release/weft")
-    parser.add_argument("--only", default="", help="a regular expression in the names of kernels, such as attention")
+    parser.add_argument("--only", default="", help="a regular expression in the names of kernels, such as attention; softmax, layernorm, add and copy only so")
     parser.add_argument("--out", type=pathlib.Path, required=True)
     args = parser.parse_args()
     rows = []
@@ -151,7 +151,7 @@ def main():
             if names:
                 files = [emit_attention(args.weft, chip, elem, name, pathlib.Path(folder)) for elem in types(chip) for name in names]
                 own += [row | {"by": "weft"} for row in analysed(args, chip, files, "")]
-            bound = [kernel for kernel in by_memory() if re.search(args.only, kernel[0])]
+            bound = [kernel for kernel in by_memory() if args.only and re.search(args.only, kernel[0])]
             if bound:
                 files = [emit_by_memory(args.weft, chip, elem, kernel, pathlib.Path(folder)) for elem in ["f32", "f16"] for kernel in bound]
                 own += [row | {"by": "weft"} for row in analysed(args, chip, files, "")]

@@ -397,7 +397,8 @@ device.machine @a100 arch("sm_80") features(["ptx80"]) {
   }
 
   // The same three times: with the factors' upper parts, and with what each cuts off. What is
-  // left out of a product is below 2^-19 of it; of an infinity it makes what is no number.
+  // left out of a product of factors of 2^-115 and above is below 2^-19 of it; of an infinity it makes what is
+  // no number.
   device.instruction @mma_m16n8k8_tf32x3 on @sm operands([@reg, @reg, @reg])
     fragments([
       affine_map<(l, s) -> (l floordiv 4 + 8 * (s mod 2), l mod 4 + 4 * (s floordiv 2))>,

@@ -212,6 +212,7 @@ device.machine @h200 arch("sm_90a") features(["ptx80"]) {
     device.yield %d : f64
   }
 
+  // Instructions of one warp reach five eighths of the rate that warpgroups do: measured, in papers on Hopper.
   // PTX ISA, "Matrix Fragments for mma.m16n8k16 with floating point type". Products are exact,
   // sums of them are cut, not rounded.
   device.instruction @mma_m16n8k16_f16 on @sm operands([@reg, @reg, @reg])
@@ -435,7 +436,8 @@ device.machine @h200 arch("sm_90a") features(["ptx80"]) {
   }
 
   // The same three times: with the factors' upper parts, and with what each cuts off. What is
-  // left out of a product is below 2^-19 of it; of an infinity it makes what is no number.
+  // left out of a product of factors of 2^-115 and above is below 2^-19 of it; of an infinity it makes what is
+  // no number.
   device.instruction @mma_m16n8k8_tf32x3 on @sm operands([@reg, @reg, @reg])
     fragments([
       affine_map<(l, s) -> (l floordiv 4 + 8 * (s mod 2), l mod 4 + 4 * (s floordiv 2))>,

@@ -10,6 +10,18 @@
 // RUN: weft compile %s --device h200 --emit tile --pass-option tile-connect-edges.joining=none -o - | FileCheck %s --check-prefix=APART
 // RUN: sed 's/4096x2048/512x40960/g; s/4096xf32/512xf32/g' %s > %t.wide.mlir
 // RUN: weft compile %t.wide.mlir --device h200 --emit tile -o - | FileCheck %s --check-prefix=APART
+// RUN: sed 's/4096x2048/512x40960/g; s/4096xf32/512xf32/g' %S/../Inputs/rows-and-more.mlir > %t.more.mlir
+// RUN: weft compile %t.more.mlir --device h200 --emit tile -o - | FileCheck %s --check-prefix=APART
+// RUN: weft compile %S/../Inputs/rows-and-more.mlir --device h200 --emit tile -o - | FileCheck %s --check-prefix=MORE
+//
+// A reader that has nothing to do with the others reads the rows themselves.
+//   MORE-LABEL: tile.graph @rows
+//         MORE:   %[[KEPT:.+]] = tile.run "rows" @copy_near(%arg0)
+//         MORE:   tile.connect %[[KEPT]] in @smem
+//         MORE:   %[[ALL:.+]] = tile.view %arg0
+//         MORE:   tile.run "rows" @{{.+}}(%[[ALL]])
+//         MORE:   tile.output
+//     MORE-NOT: tile.kernel @copy {
 //
 //  CHECK-LABEL: tile.graph @rows
 //        CHECK:   %[[KEPT:.+]] = tile.run "rows" @[[COPY:copy_near]](%arg0)

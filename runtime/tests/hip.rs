@@ -27,7 +27,8 @@ fn compile(source: &str, object: &Path, more: &[&str]) {
 fn model(more: &[&str]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let dir = folder.path();
-    compile("driver.c", &dir.join("libamdhip64.so"), &["-ldl"]);
+    // The name that is tried first.
+    compile("driver.c", &dir.join("libamdhip64.so.7"), &["-ldl"]);
     compile("kernels.c", &dir.join("kernels.so"), more);
     let code = std::fs::read(dir.join("kernels.so")).expect("the object was written");
     write(dir, &code);
@@ -90,15 +91,8 @@ fn a_program_is_launched_together_and_its_counters_are_cleared() {
     let folder = model(&["-DPROGRAM"]);
     let ran = run(folder.path(), &["--bench", "2"], &[]);
     assert!(ran.status.success(), "{}", said(&ran));
-    assert_eq!(said(&ran), "left 0, launched 3, together 1, replayed 3\n");
-}
-
-#[test]
-fn a_program_that_cannot_be_recorded_is_launched_in_each_run() {
-    let folder = model(&["-DPROGRAM"]);
-    let ran = run(folder.path(), &[], &[("FAIL", "recording together")]);
-    assert!(ran.status.success(), "{}", said(&ran));
-    assert_eq!(said(&ran), "left 0, launched 1, together 1, replayed 0\n");
+    // This driver, as AMD's, runs such blocks at once where a recording was begun: so there is none.
+    assert_eq!(said(&ran), "left 0, launched 3, together 3, replayed 0\n");
 }
 
 #[test]
@@ -138,5 +132,11 @@ fn code_of_another_kind_and_a_machine_without_a_driver_are_told() {
     let ran = run(dir, &[], &[]);
     assert_eq!(ran.status.code(), Some(1));
     let expected = "not an AMD code object with its launches; it was compiled for `loom`";
+    assert!(said(&ran).contains(expected), "{}", said(&ran));
+    std::fs::write(dir.join("libamdhip64.so.7"), "no library").expect("writable");
+    compile("kernels.c", &dir.join("kernels.so"), &[]);
+    write(dir, &std::fs::read(dir.join("kernels.so")).expect("the object was written"));
+    let ran = run(dir, &[], &[]);
+    let expected = "the HIP driver's library libamdhip64.so.7 cannot be opened: ";
     assert!(said(&ran).contains(expected), "{}", said(&ran));
 }

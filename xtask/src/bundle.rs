@@ -185,6 +185,6 @@ exit $failed
 
 const README: &str = "\
 Kernels and a model compiled for the machine DEVICE, and the runtime that runs them.
-They need the GPU's driver (CUDA 12.0, ROCm 5 or later) and nothing else; start run.sh.
+They need the GPU's driver (CUDA 12.0, ROCm 5.5 or later) and nothing else; start run.sh.
 What is expected was computed by a processor from the same seeded inputs.
 ";

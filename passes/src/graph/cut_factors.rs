@@ -10,12 +10,13 @@
 //! ("TensorFloat-32"), and say so in what they mean. A product in full does not become one of
 //! them; this pass writes what they compute, so that the interpreter computes it, too.
 //!
-//! **Accuracy.** What is cut off a factor is below 2⁻¹⁰ of it, so a product by `tf32` misses less
+//! **Accuracy.** Of factors of 2⁻¹¹⁵ and above: what is cut off one is below 2⁻¹⁰ of it, so a product by `tf32` misses less
 //! than 2⁻⁹ of itself. By `tf32x3` it misses `(x - u) * (y - v)`, below 2⁻²⁰, and what is cut off
 //! `x - u` and `y - v`, below 2⁻²¹ of a factor each: less than 2⁻¹⁹ of itself. Three products of
 //! parts for one of wholes are Ootomo and Yokota's, "Recovering single precision accuracy from Tensor Cores while surpassing the FP32
-//! theoretical peak performance" (IJHPCA 36(4), 2022, section 3). Where a factor is infinite,
-//! `tf32x3` gives what is no number.
+//! theoretical peak performance" (IJHPCA 36(4), 2022, section 3). Smaller factors may be cut to zero. Where
+//! a factor is infinite, `tf32x3` gives what is no number; what is none by its last bits alone is infinite
+//! for `tf32`.
 //!
 //! On request only, by `f32`. A product stays whole, with a remark, where the machine's cost model
 //! says that it takes no longer; `when=always` does not ask it.
@@ -23,7 +24,7 @@
 use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::payload::Axis;
-use weft_dialects::ir::{Builder, Context, Op, Val, remark, ty};
+use weft_dialects::ir::{Attribute, Builder, Context, Op, Val, remark, ty};
 
 use super::nest_cost::cycles;
 use super::product::{added_product, is_constant};
@@ -113,6 +114,8 @@ fn whole_product(op: Op<'_>) -> Option<Op<'_>> {
 /// What stands for a product, in its place.
 struct Cut<'c> {
     factors: [Val<'c>; 2],
+    /// The product's attributes.
+    attrs: Vec<(&'c str, Attribute<'c>)>,
     ops: Vec<Op<'c>>,
     result: Val<'c>,
 }
@@ -132,16 +135,17 @@ impl<'c> Cut<'c> {
             let both = own.op("arith.addf", [one, other]);
             result = own.op("arith.addf", [result, both]);
         }
-        let ops = own.ops;
+        let (ops, attrs) = (own.ops, product.attrs());
         product.result(0).replace_with(result);
         product.erase();
-        Self { factors, ops, result }
+        Self { factors, attrs, ops, result }
     }
 
     /// Writes the product again.
     fn undo(self, context: &'c Context) {
         let mut b = Builder::before(context, self.ops[0]);
-        let product = b.op("arith.mulf", &self.factors, &[self.result.ty()]);
+        let types = [self.result.ty()];
+        let product = b.op_with("arith.mulf", &self.factors, &types, &self.attrs, 0);
         self.result.replace_with(product.result(0));
         self.ops.into_iter().rev().for_each(Op::erase);
     }

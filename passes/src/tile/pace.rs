@@ -30,7 +30,7 @@ pub(super) struct Pace {
     pub local_wait: f64,
     /// Cycles until another kernel sees what was written.
     written: f64,
-    /// Cycles between two kernels that are launched one after the other, beyond that.
+    /// Cycles that a launch takes, where kernels are launched one after the other.
     launch: f64,
     /// Cycles between the tiles of two members of a group.
     pub member: f64,
@@ -93,8 +93,8 @@ impl Pace {
     }
 
     /// Cycles of all units for what takes one of them `cycles`, in `tasks` whose lanes wait for
-    /// `waits` each. A run that is worth it is shared out among the units, which then wait for
-    /// each other.
+    /// `waits` each, and for the launch. A run that is worth it is shared out among the units, which then
+    /// wait for each other.
     pub fn time(&self, cycles: f64, tasks: u64, waits: f64) -> f64 {
         let waves = tasks.div_ceil(self.units * self.at_once);
         let rounds = (waves * self.at_once) as f64 / tasks as f64;

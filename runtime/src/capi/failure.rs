@@ -55,6 +55,7 @@ impl From<ModelError> for Failure {
                 let status = match wrong {
                     GpuError::Count { .. } | GpuError::Size { .. } => Status::InvalidArgument,
                     GpuError::NoDriver { .. }
+                    | GpuError::Library { .. }
                     | GpuError::Symbol { .. }
                     | GpuError::Rejected { .. } => Status::Unsupported,
                     GpuError::Driver { .. } => Status::System,

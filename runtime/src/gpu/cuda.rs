@@ -96,6 +96,10 @@ impl Driver for Cuda {
         let _ = unsafe { result::stream::destroy(stream.0.cast()) };
     }
 
+    fn records_together(&self) -> bool {
+        true
+    }
+
     unsafe fn begin_record(&self, stream: Handle) -> Result<(), GpuError> {
         let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
         // SAFETY: the caller's word.
@@ -126,7 +130,7 @@ impl Driver for Cuda {
         let _ = unsafe { result::graph::exec_destroy(graph.0.cast()) };
     }
 
-    fn load(&self, code: &[u8]) -> Result<Handle, GpuError> {
+    unsafe fn load(&self, code: &[u8]) -> Result<Handle, GpuError> {
         let text = CString::new(code).map_err(|_| GpuError::Rejected {
             code: "the text holds a NUL".to_owned(),
             log: String::new(),

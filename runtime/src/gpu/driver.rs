@@ -10,8 +10,6 @@ pub struct Handle(pub *mut c_void);
 
 // SAFETY: drivers' handles may be used by any thread in which the device is current.
 unsafe impl Send for Handle {}
-// SAFETY: as above; drivers serialise what threads ask of one handle.
-unsafe impl Sync for Handle {}
 
 /// The blocks of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,10 +46,13 @@ pub trait Driver: Send + Sync {
     /// Sets memory to zero, in the order of launches.
     unsafe fn clear(&self, at: u64, bytes: u64, stream: Handle) -> Result<(), GpuError>;
 
-    /// An order of launches, which copies wait for, and it for them.
+    /// An order of launches. Copies wait for what was launched before them, and launches for copies.
     fn stream(&self) -> Result<Handle, GpuError>;
     /// Gives a stream back.
     unsafe fn end_stream(&self, stream: Handle);
+    /// Whether blocks that wait for each other can be recorded; elsewhere they would run at once, and
+    /// what was recorded would lack them.
+    fn records_together(&self) -> bool;
     /// Records what is launched on a stream from now on, which does not run.
     unsafe fn begin_record(&self, stream: Handle) -> Result<(), GpuError>;
     /// What was recorded, ready to be launched.
@@ -61,8 +62,9 @@ pub trait Driver: Send + Sync {
     /// Gives what was recorded back.
     unsafe fn end_graph(&self, graph: Handle);
 
-    /// Loads code for the device.
-    fn load(&self, code: &[u8]) -> Result<Handle, GpuError>;
+    /// Loads code for the device: text, or a code object whose header says how long it is. It lives as
+    /// long as what is made of it.
+    unsafe fn load(&self, code: &[u8]) -> Result<Handle, GpuError>;
     /// Gives code back.
     unsafe fn unload(&self, code: Handle);
     /// The kernel of that name, whose blocks may ask for so many bytes of shared memory.

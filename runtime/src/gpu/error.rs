@@ -10,6 +10,8 @@ pub enum GpuError {
     Artifact(#[from] ArtifactError),
     #[error("there is no {driver} driver on this machine (its library is {library})")]
     NoDriver { driver: &'static str, library: &'static str },
+    #[error("the {driver} driver's library {library} cannot be opened: {reason}")]
+    Library { driver: &'static str, library: &'static str, reason: String },
     #[error("the {driver} driver at hand has no `{symbol}`: {reason}")]
     Symbol { driver: &'static str, symbol: &'static str, reason: String },
     #[error("cannot {doing}: the {driver} driver says {code}")]

@@ -1,9 +1,11 @@
 //! AMD's driver, by the functions of HIP's library that are looked for when a model is loaded.
 //!
-//! Signatures are those of `hip_runtime_api.h`, which ROCm 5 to 7 have alike.
+//! Signatures are those of `hip_runtime_api.h`, which ROCm 5.5 to 7 have alike.
 
+use std::error::Error as _;
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::ptr::null_mut;
+use std::sync::OnceLock;
 
 use libloading::Library;
 
@@ -88,23 +90,48 @@ functions! {
     end_event: "hipEventDestroy"(Pointer) -> Status;
 }
 
+/// The library's functions. It is never closed: it has threads of its own.
+static FUNCTIONS: OnceLock<Functions> = OnceLock::new();
+
+/// The functions, of the library that is opened when they are first asked for.
+fn functions() -> Result<&'static Functions, GpuError> {
+    if let Some(known) = FUNCTIONS.get() {
+        return Ok(known);
+    }
+    let library = open()?;
+    // SAFETY: the library of that name is HIP's, and stays open.
+    let found = unsafe { Functions::of(&library)? };
+    std::mem::forget(library);
+    Ok(FUNCTIONS.get_or_init(|| found))
+}
+
+/// The first library that is there.
+fn open() -> Result<Library, GpuError> {
+    for library in LIBRARIES {
+        // SAFETY: loading the driver's library runs its initialisers, as every use of it does.
+        match unsafe { Library::new(library) } {
+            Ok(found) => return Ok(found),
+            Err(error) => {
+                let reason = error.source().map_or(error.to_string(), ToString::to_string);
+                // One that is there and needs another that is not begins with the name of that.
+                if !reason.starts_with(&format!("{library}: cannot open")) {
+                    return Err(GpuError::Library { driver: NAME, library, reason });
+                }
+            }
+        }
+    }
+    Err(GpuError::NoDriver { driver: NAME, library: LIBRARIES[LIBRARIES.len() - 1] })
+}
+
 /// The first device.
 pub struct Hip {
-    own: Functions,
-    /// Keeps the functions' code.
-    _library: Library,
+    own: &'static Functions,
 }
 
 impl Hip {
     /// Opens the first device, and makes it current in this thread.
     pub fn open() -> Result<Hip, GpuError> {
-        // SAFETY: loading the driver's library runs its initialisers, as every use of it does.
-        let library = LIBRARIES.iter().find_map(|name| unsafe { Library::new(*name) }.ok());
-        let missing = GpuError::NoDriver { driver: NAME, library: LIBRARIES[LIBRARIES.len() - 1] };
-        let library = library.ok_or(missing)?;
-        // SAFETY: the library of that name is HIP's, and is kept.
-        let own = unsafe { Functions::of(&library)? };
-        let hip = Hip { own, _library: library };
+        let hip = Hip { own: functions()? };
         // SAFETY: what every use begins with.
         hip.said("open the first device", unsafe { (hip.own.init)(0) })?;
         hip.enter()?;
@@ -209,6 +236,11 @@ impl Driver for Hip {
         let _ = unsafe { (self.own.end_stream)(stream.0) };
     }
 
+    /// `hipModuleLaunchCooperativeKernel` does not look for a recording: it runs, and says success.
+    fn records_together(&self) -> bool {
+        false
+    }
+
     unsafe fn begin_record(&self, stream: Handle) -> Result<(), GpuError> {
         // SAFETY: the caller's word.
         let status = unsafe { (self.own.begin_record)(stream.0, OF_THIS_THREAD) };
@@ -238,9 +270,9 @@ impl Driver for Hip {
         let _ = unsafe { (self.own.end_graph)(graph.0) };
     }
 
-    fn load(&self, code: &[u8]) -> Result<Handle, GpuError> {
+    unsafe fn load(&self, code: &[u8]) -> Result<Handle, GpuError> {
         let mut module = null_mut();
-        // SAFETY: a code object, whose own header says how long it is.
+        // SAFETY: the caller's word.
         let status = unsafe { (self.own.load)(&raw mut module, code.as_ptr().cast()) };
         if status == 0 {
             return Ok(Handle(module));
@@ -274,7 +306,7 @@ impl Driver for Hip {
         stream: Handle,
     ) -> Result<(), GpuError> {
         let Grid { blocks, threads, shared_bytes } = grid;
-        let (f, s, own) = (function.0, stream.0, &self.own);
+        let (f, s, own) = (function.0, stream.0, self.own);
         let mut places = places(parameters);
         let at = places.as_mut_ptr();
         // SAFETY: the driver copies the parameters before it returns; the rest is the caller's word.

@@ -18,7 +18,8 @@ use crate::plan::{Base, CodeKind, Plan, Port};
 
 /// A model whose constants and buffers are on the device.
 ///
-/// Fields are dropped in order: what was recorded goes before what it uses.
+/// Fields are dropped in order: what was recorded goes before what it uses, and code before the artifact,
+/// whose bytes a driver may go on using.
 pub struct Model {
     /// All launches of a run, where there are several.
     graph: Option<Graph>,
@@ -62,7 +63,8 @@ impl Model {
             CodeKind::Amdgcn => Arc::new(Hip::open()?),
             _ => Arc::new(Cuda::open()?),
         };
-        let code = Code::load(&device, artifact.code())?;
+        // SAFETY: the artifact was checked against its checksums, and lives as long in the model.
+        let code = unsafe { Code::load(&device, artifact.code())? };
         let kernels = plan
             .kernels
             .iter()
@@ -117,11 +119,10 @@ impl Model {
             artifact,
             device,
         };
-        if model.works.len() > 1 || !model.programs.is_empty() {
+        let several = model.works.len() > 1 || !model.programs.is_empty();
+        if several && (model.programs.is_empty() || model.device.records_together()) {
             // SAFETY: all memory is the model's, which drops the graph first.
-            let recorded = unsafe { Graph::record(&model.stream, || model.launch_each()) };
-            // Not every driver records blocks that wait for each other: then each run launches them.
-            model.graph = if model.programs.is_empty() { Some(recorded?) } else { recorded.ok() };
+            model.graph = Some(unsafe { Graph::record(&model.stream, || model.launch_each())? });
         }
         Ok(model)
     }
@@ -228,13 +229,15 @@ impl Model {
 
     fn launch(&self, call: &Call) -> Result<(), GpuError> {
         /// The largest extent of a grid's dimension.
-        const BLOCKS: u64 = (1 << 31) - 1;
+        const BLOCKS: u32 = (1 << 31) - 1;
         let plan = self.plan();
         let step = &plan.steps[call.first];
         let (function, how) = self.kernels[step.kernel as usize];
         let mut begin = call.begin;
         while begin < call.end {
-            let blocks = how.blocks(call.end - begin).min(BLOCKS);
+            // AMD's driver counts all threads in 32 bits.
+            let most = BLOCKS.min(u32::MAX / how.threads.max(1));
+            let blocks = how.blocks(call.end - begin).min(u64::from(most));
             let end = call.end.min(begin + blocks * u64::from(how.groups));
             let mut parameters = vec![begin, end];
             parameters.extend(step.buffers.iter().map(|&buffer| {
@@ -293,6 +296,13 @@ impl Model {
             .collect();
         rows.sort_by(|a, b| b.total_ms.total_cmp(&a.total_ms));
         Ok(rows)
+    }
+}
+
+impl Drop for Model {
+    fn drop(&mut self) {
+        // The thread may be another one than that which loaded the model; a failure leaves nothing to mend.
+        let _ = self.device.enter();
     }
 }
 

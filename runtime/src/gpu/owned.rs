@@ -161,8 +161,14 @@ pub struct Code {
 
 impl Code {
     /// Loads code.
-    pub fn load(device: &Device, code: &[u8]) -> Result<Code, GpuError> {
-        Ok(Code { handle: device.load(code)?, device: Arc::clone(device) })
+    ///
+    /// # Safety
+    ///
+    /// What says that it is a code object is a whole one; the bytes live as long as this value.
+    pub unsafe fn load(device: &Device, code: &[u8]) -> Result<Code, GpuError> {
+        // SAFETY: the caller's word.
+        let handle = unsafe { device.load(code)? };
+        Ok(Code { handle, device: Arc::clone(device) })
     }
 
     /// The kernel of that name, whose blocks ask for so many bytes of shared memory.

@@ -30,7 +30,7 @@ type Read<'c> = (Op<'c>, usize, Val<'c>);
 
 impl<'c> Connecting<'c> {
     /// Tries a copy of every tensor that a run and a reader of what it makes both read; returns how many
-    /// edges there are more.
+    /// edges were added.
     pub(super) fn keep(
         &mut self,
         graph: Op<'c>,
@@ -46,14 +46,19 @@ impl<'c> Connecting<'c> {
         let mut near = 0;
         for tensor in tensors.into_iter().filter(|tensor| !constant.contains(tensor)) {
             let order = Order::of(graph);
-            let reads = self.reads(tensor);
+            let mut reads = self.reads(tensor);
             let mut readers: Vec<Op<'c>> = reads.iter().map(|(run, ..)| *run).collect();
             order.sort(&mut readers);
             readers.dedup();
-            let again =
-                |run: &Op<'c>| order.readers(&[*run]).iter().any(|own| readers.contains(own));
-            if readers.iter().any(again) {
-                near += self.copied(graph, tensor, &readers, &reads, constant)?;
+            // A reader on its own has nothing to do with the others.
+            let behind = |run: &Op<'c>| order.readers(&[*run]);
+            let reads_another = |run: &Op<'c>| readers.iter().any(|own| behind(own).contains(run));
+            let is_read = |run: &Op<'c>| behind(run).iter().any(|own| readers.contains(own));
+            let together: Vec<Op<'c>> =
+                readers.iter().copied().filter(|run| reads_another(run) || is_read(run)).collect();
+            reads.retain(|(run, ..)| together.contains(run));
+            if !together.is_empty() {
+                near += self.copied(graph, tensor, &together, &reads, constant)?;
             }
         }
         Ok(near)
@@ -96,27 +101,30 @@ impl<'c> Connecting<'c> {
         }
         let order = Order::of(graph);
         let mut edges = self.grow(&order, copy, constant);
-        let mut group = Group::around(machine, &order, copy);
+        let inside = Group::around(machine, &order, copy).map_or_else(Vec::new, |own| own.runs);
+        for (run, number, own) in reads.iter().filter(|(run, ..)| !inside.contains(run)) {
+            run.set_operand(*number, *own);
+        }
+        for run in readers.iter().filter(|run| inside.contains(run)) {
+            edges.extend(self.connect(*run, copy));
+        }
+        // Only now nobody outside reads the copy, and the group is what it will be.
+        let group = Group::around(machine, &order, copy);
         let joined = group.as_ref().and_then(|group| self.try_group(&order, group, None).ok());
         // More than predictions are worth: without the copy, some readers may be one kernel already.
         if !joined.is_some_and(|own| worth::is_worth(own.cycles, own.apart - before)) {
             disconnect(std::mem::take(&mut edges));
-            group = None;
-        }
-        let inside = |run| group.as_ref().is_some_and(|group| group.runs.contains(run));
-        for (run, number, own) in reads.iter().filter(|(run, ..)| !inside(run)) {
-            run.set_operand(*number, *own);
-        }
-        for run in readers.iter().filter(|run| inside(run)) {
-            edges.extend(self.connect(*run, copy));
+            for (run, number, own) in reads {
+                run.set_operand(*number, *own);
+            }
         }
         if edges.is_empty() {
             views::erase_views(copy.result(0));
             copy.erase();
             room.def().ok_or(Failed)?.erase();
         } else if self.remarks {
-            let names: Vec<_> =
-                readers.iter().filter(|run| inside(run)).map(|run| kernel_of(*run)).collect();
+            let kept = readers.iter().filter(|run| inside.contains(run));
+            let names: Vec<_> = kept.map(|run| kernel_of(*run)).collect();
             let told = format!("kept in @{} for @{}", self.memory, names.join(", @"));
             remark(first, &format!("what @{} reads is {told}", kernel_of(first)));
         }
@@ -141,13 +149,15 @@ impl<'c> Connecting<'c> {
     }
 
     /// Erases the kernels that copies were tried with: groups have their own.
-    pub(super) fn erase_copies(&mut self) {
+    pub(super) fn erase_copies(&mut self, graph: Op<'c>) {
         self.tried.clear();
+        let applied = views::applied(&[graph]);
         for name in std::mem::take(&mut self.copies).into_values() {
             self.members.remove(&name);
             let ops = self.module.body(0).map(|body| body.ops()).unwrap_or_default();
             let kernel = ops.into_iter().find(|op| op.is("tile.kernel") && op.symbol() == name);
-            kernel.into_iter().for_each(Op::erase);
+            debug_assert!(!applied.contains(&name), "@{name} is applied outside groups");
+            kernel.filter(|_| !applied.contains(&name)).into_iter().for_each(Op::erase);
         }
     }
 }

@@ -109,7 +109,7 @@ struct Connecting<'c> {
     clones: HashMap<(String, usize, Vec<u64>), String>,
     /// Runs that hand over in registers.
     in_registers: HashSet<Op<'c>>,
-    /// Kernels that copy tensors of a type, by what that is called.
+    /// Kernels that copy tensors, by the text of the tensor's type.
     copies: BTreeMap<String, String>,
 }
 
@@ -141,7 +141,7 @@ impl<'c> Connecting<'c> {
             near += self.keep(graph, &constant)?;
         }
         self.retile(graph)?;
-        self.erase_copies();
+        self.erase_copies(graph);
         Ok(near)
     }
 

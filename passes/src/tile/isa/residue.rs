@@ -1,5 +1,6 @@
 //! Whether zeros may stand at a ragged end, and how a sum begins.
 
+use rustc_hash::FxHashMap;
 use weft_dialects::ir::Val;
 
 use super::mapping::Mapping;
@@ -56,8 +57,9 @@ pub fn padding_is_neutral(nest: &Nest<'_>, mapping: &Mapping<'_>) -> bool {
     ragged.all(|own| factors.iter().all(|&factor| zero(factor, own)))
 }
 
-/// The inputs of which each, where it is zero, makes zero of what a body adds to its output: both
-/// factors of a product, also of one whose factors are converted or cut. `None` where no input does.
+/// The inputs of what a body adds to its output, where each of them makes that zero where it is zero
+/// itself: both factors of a product, also of one whose factors are converted or cut. `None` where one
+/// does not, or there is none.
 pub fn factors(nest: &Nest<'_>) -> Option<Vec<usize>> {
     let fold = crate::tile::combine(nest)?;
     let so_far = nest.body.arg(nest.inputs.len());
@@ -65,21 +67,59 @@ pub fn factors(nest: &Nest<'_>) -> Option<Vec<usize>> {
     if !matches!(fold.op.name(), "arith.addf" | "arith.addi") {
         return None;
     }
-    let found: Vec<usize> =
-        (0..nest.inputs.len()).filter(|&input| vanishes(term, nest.body.arg(input))).collect();
-    (!found.is_empty()).then_some(found)
+    let inputs = (0..nest.inputs.len()).map(|input| (input, nest.body.arg(input)));
+    let read = inputs.filter(|(_, arg)| depends(term, *arg, &mut FxHashMap::default()));
+    let zero = |(input, arg)| zero(term, arg, &mut FxHashMap::default()).map(|_| input);
+    let found: Option<Vec<usize>> = read.map(zero).collect();
+    found.filter(|found| !found.is_empty())
+}
+
+/// Whether a value is computed from an argument.
+fn depends<'c>(value: Val<'c>, arg: Val<'c>, known: &mut FxHashMap<Val<'c>, bool>) -> bool {
+    let Some(op) = value.def() else { return value == arg };
+    if let Some(known) = known.get(&value) {
+        return *known;
+    }
+    let found = op.operands().into_iter().any(|operand| depends(operand, arg, known));
+    known.insert(value, found);
+    found
+}
+
+/// A value that is zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Zero {
+    /// All of its bits are.
+    Bits,
+    /// It may be the negative zero of a float.
+    Signed,
 }
 
 /// Whether a value is zero where an argument is, and nothing else is infinite.
-fn vanishes<'c>(value: Val<'c>, zero: Val<'c>) -> bool {
-    let Some(op) = value.def() else { return value == zero };
-    let operands = op.operands();
-    let mut each = operands.iter().map(|&operand| vanishes(operand, zero));
-    match op.name() {
-        "arith.extf" | "arith.truncf" | "arith.extsi" | "arith.extui" | "arith.sitofp"
-        | "arith.uitofp" | "arith.bitcast" | "arith.addf" | "arith.addi" | "arith.subf"
-        | "arith.subi" => each.all(|zero| zero),
-        "arith.mulf" | "arith.muli" | "arith.andi" => each.any(|zero| zero),
-        _ => false,
+fn zero<'c>(
+    value: Val<'c>,
+    arg: Val<'c>,
+    known: &mut FxHashMap<Val<'c>, Option<Zero>>,
+) -> Option<Zero> {
+    let Some(op) = value.def() else { return (value == arg).then_some(Zero::Bits) };
+    if let Some(known) = known.get(&value) {
+        return *known;
     }
+    let operands: Vec<_> =
+        op.operands().into_iter().map(|operand| zero(operand, arg, known)).collect();
+    let all = |found: &[Option<Zero>]| -> Option<Zero> {
+        let found: Vec<Zero> = found.iter().copied().collect::<Option<_>>()?;
+        Some(if found.contains(&Zero::Signed) { Zero::Signed } else { Zero::Bits })
+    };
+    let found = match op.name() {
+        "arith.extf" | "arith.truncf" | "arith.extsi" | "arith.extui" | "arith.sitofp"
+        | "arith.uitofp" | "arith.addf" | "arith.addi" | "arith.subf" | "arith.subi" => {
+            all(&operands)
+        }
+        "arith.bitcast" => all(&operands).filter(|own| *own == Zero::Bits),
+        "arith.mulf" => operands.iter().any(Option::is_some).then_some(Zero::Signed),
+        "arith.muli" | "arith.andi" => operands.iter().any(Option::is_some).then_some(Zero::Bits),
+        _ => None,
+    };
+    known.insert(value, found);
+    found
 }
