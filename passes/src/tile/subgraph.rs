@@ -123,6 +123,11 @@ impl<'c> Member<'c> {
     }
 }
 
+/// The members that are kernels of their own where there is no group.
+fn needed<'m, 'c>(members: &'m [Rc<Member<'c>>]) -> impl Iterator<Item = &'m Member<'c>> {
+    members.iter().map(Rc::as_ref).filter(|member| !member.copies)
+}
+
 /// Register tiles of a piece, times the steps of the reductions in each.
 fn steps(nest: &Nest<'_>, piece: &[u64], registers: &[u64]) -> f64 {
     let along = |axis: usize| {
@@ -224,8 +229,7 @@ pub(super) fn most_saved<'c>(
     let moved = read.chain(written).map(bytes).sum::<u64>() + again;
     let moved = moved as f64 / pace.bandwidth.min(rate as f64);
     let waits = (members.len() - 1) as f64 * pace.between();
-    let needed = members.iter().filter(|member| !member.copies);
-    let alone = needed.map(|member| pace.alone(member.cycles, member.traffic)).sum::<f64>();
+    let alone: f64 = needed(members).map(|one| pace.alone(one.cycles, one.traffic)).sum();
     match moved + waits < (alone - worth::most(alone)).max(least) {
         true => Err(Unjoined::Little { most: moved + waits, alone }),
         false => Ok(()),
@@ -284,8 +288,7 @@ pub(super) fn tile<'c>(
             Err(reason) => slow |= matches!(reason, NoCycles::TooMany),
         }
     }
-    let needed = members.iter().filter(|member| !member.copies);
-    let alone = needed.map(|member| member.cycles).sum();
+    let alone = needed(members).map(|member| member.cycles).sum();
     let best = nearest_if_as_good(best(found, &pace), best(nearest, &pace));
     best.ok_or_else(|| match slow {
         true => Unjoined::Little { most: least, alone },
@@ -322,9 +325,8 @@ impl<'s, 'g, 'n, 'c> Search<'s, 'g, 'n, 'c> {
             let alone = pace.alone(member.cycles, member.traffic);
             pace.time(alone, tasks, member.steps * pace.shared_wait)
         };
-        let needed = || members.iter().filter(|member| !member.copies);
-        let apart: f64 = needed().map(|member| time(member)).sum();
-        let alone: f64 = needed().map(|one| pace.alone(one.cycles, one.traffic)).sum();
+        let apart: f64 = needed(members).map(time).sum();
+        let alone: f64 = needed(members).map(|one| pace.alone(one.cycles, one.traffic)).sum();
         let waits = |member: usize| {
             let accesses = 0..chain.nests[member].accesses().len();
             accesses.map(|access| inside(chain, leaves, member, access)).collect()

@@ -185,6 +185,11 @@ impl Driver for Cuda {
         Ok(Handle(function.cast()))
     }
 
+    /// The largest extent of a grid's dimension.
+    fn most_blocks(&self, _threads: u32) -> u32 {
+        i32::MAX as u32
+    }
+
     unsafe fn launch(
         &self,
         function: Handle,

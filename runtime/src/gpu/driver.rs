@@ -22,6 +22,15 @@ pub struct Grid {
     pub shared_bytes: u32,
 }
 
+impl Grid {
+    /// What a launch of these blocks does, for errors about it.
+    pub fn doing(self, together: bool) -> String {
+        let Self { blocks, threads, .. } = self;
+        let waits = if together { " that wait for each other" } else { "" };
+        format!("launch {blocks} blocks of {threads} threads{waits}")
+    }
+}
+
 /// The first device of a driver. What it makes is given back once, by the owners of [`super::owned`].
 ///
 /// # Safety
@@ -69,6 +78,8 @@ pub trait Driver: Send + Sync {
     unsafe fn unload(&self, code: Handle);
     /// The kernel of that name, whose blocks may ask for so many bytes of shared memory.
     unsafe fn function(&self, code: Handle, symbol: &str, bytes: u32) -> Result<Handle, GpuError>;
+    /// The most blocks of so many threads that one launch has.
+    fn most_blocks(&self, threads: u32) -> u32;
     /// Launches a kernel, with parameters of 64 bits each, which are those that it takes. Blocks
     /// that are `together` wait for each other: where not all of them fit the device at once, that
     /// is an error.
@@ -92,13 +103,4 @@ pub trait Driver: Send + Sync {
 /// The addresses of parameters, as launches take them.
 pub fn places(parameters: &mut [u64]) -> Vec<*mut c_void> {
     parameters.iter_mut().map(|value| (&raw mut *value).cast()).collect()
-}
-
-impl Grid {
-    /// What a launch of these blocks does, for errors about it.
-    pub fn doing(self, together: bool) -> String {
-        let Self { blocks, threads, .. } = self;
-        let waits = if together { " that wait for each other" } else { "" };
-        format!("launch {blocks} blocks of {threads} threads{waits}")
-    }
 }

@@ -297,6 +297,11 @@ impl Driver for Hip {
         found.map(Handle)
     }
 
+    /// All threads of a launch are counted in 32 bits.
+    fn most_blocks(&self, threads: u32) -> u32 {
+        (u32::MAX / threads.max(1)).min(i32::MAX as u32)
+    }
+
     unsafe fn launch(
         &self,
         function: Handle,

@@ -228,15 +228,12 @@ impl Model {
     }
 
     fn launch(&self, call: &Call) -> Result<(), GpuError> {
-        /// The largest extent of a grid's dimension.
-        const BLOCKS: u32 = (1 << 31) - 1;
         let plan = self.plan();
         let step = &plan.steps[call.first];
         let (function, how) = self.kernels[step.kernel as usize];
         let mut begin = call.begin;
         while begin < call.end {
-            // AMD's driver counts all threads in 32 bits.
-            let most = BLOCKS.min(u32::MAX / how.threads.max(1));
+            let most = self.device.most_blocks(how.threads);
             let blocks = how.blocks(call.end - begin).min(u64::from(most));
             let end = call.end.min(begin + blocks * u64::from(how.groups));
             let mut parameters = vec![begin, end];

@@ -1,14 +1,10 @@
 //! Products of `f32` by instructions that take fewer bits: how far they are from the product in f64.
 
-use std::rc::Rc;
-
-use weft::expression::Kernel;
-use weft::{Device, Options, Unit};
 use weft_dialects::device::Kernel as Program;
 use weft_passes::pipeline::Stage;
 
 use crate::host;
-use crate::kernels::whole;
+use crate::kernels::{unit_with, whole};
 use crate::numbers::{Random, bytes, numbers};
 
 const SHAPE: [usize; 3] = [70, 136, 72];
@@ -28,15 +24,11 @@ fn error(machine: &str, form: &str) -> (f64, String) {
     let [m, n, k] = SHAPE;
     let context = weft::context();
     let shape = format!("m={m},n={n},k={k}");
-    let kernel = Kernel::read("C[m,n] += A[m,k] * B[k,n]", &shape, "f32".parse().expect("a type"))
-        .expect("the expression is good");
     let mut pass_options = whole();
     let cut = [["graph-cut-factors", "f32", form], ["graph-cut-factors", "when", "always"]];
     pass_options.extend(cut.map(|option| option.map(str::to_owned).into()));
-    let device = Device::Named(machine.to_owned());
-    let options = Options { device, jobs: 1, pass_options, ..Options::default() };
-    let module = kernel.module(&context);
-    let mut unit = Unit::from_module(&context, module, Rc::default(), options).expect("it is good");
+    let product = ("C[m,n] += A[m,k] * B[k,n]", &*shape);
+    let (mut unit, _) = unit_with(&context, machine, product, "f32", pass_options);
     unit.lower(Stage::Device).expect("the machine can do it");
 
     let mut random = Random(11);

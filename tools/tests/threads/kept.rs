@@ -1,13 +1,8 @@
 //! Rows that a group reads several times, kept in the memory of a block by a copy.
 
-use std::rc::Rc;
-
-use weft::{Device, Options, Unit};
-use weft_dialects::ir::parse;
-use weft_passes::graph::from_func;
 use weft_passes::pipeline::Stage;
 
-use crate::kernels::{check_text, whole};
+use crate::kernels::{check_text, unit_of_text};
 
 /// The greatest of each row, then their sum without it, then each without the first and with the second: whole
 /// numbers of quarters, which no order of sums rounds.
@@ -56,18 +51,6 @@ func.func @rows(%x: {own}) -> {own} {{
     )
 }
 
-/// The tile stage of a function for a machine.
-fn tiles(machine: &str, text: &str) -> String {
-    let context = weft::context();
-    let mut module = parse(&context, text).expect("the text is right");
-    from_func::import(&context, &mut module).expect("it is a model");
-    let device = Device::Named(machine.to_owned());
-    let options = Options { device, jobs: 1, pass_options: whole(), ..Options::default() };
-    let mut unit = Unit::from_module(&context, module, Rc::default(), options).expect("it is good");
-    unit.lower(Stage::Tile).expect("the machine can do it");
-    unit.module().text()
-}
-
 #[test]
 fn rows_that_are_read_three_times_come_once() {
     // Rows of whole registers, and ragged ones.
@@ -78,7 +61,10 @@ fn rows_that_are_read_three_times_come_once() {
         ("mi300x", 40, 1024, "f16"),
     ] {
         let text = rows(count, width, elem);
-        let tiles = tiles(machine, &text);
+        let context = weft::context();
+        let mut unit = unit_of_text(&context, machine, &text);
+        unit.lower(Stage::Tile).expect("the machine can do it");
+        let tiles = unit.module().text();
         assert!(tiles.contains("@copy_near(%arg0)"), "{machine}, {elem}: {width} a row\n{tiles}");
         assert_eq!(tiles.matches("(%arg0)").count(), 1, "{machine}: others read it, too\n{tiles}");
         check_text(machine, machine, &text, &[(elem, vec![count, width])], elem);

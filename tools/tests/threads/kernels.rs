@@ -58,7 +58,7 @@ pub fn product_alone<'c>(
     unit_with(context, machine, what, elem, options).0
 }
 
-fn unit_with<'c>(
+pub fn unit_with<'c>(
     context: &'c weft_dialects::ir::Context,
     machine: &str,
     (expression, shape): (&str, &str),
@@ -98,12 +98,20 @@ pub fn check_text(
     elem: &str,
 ) -> Counted {
     let context = weft::context();
-    let mut module = parse(&context, text).expect("the text is right");
-    from_func::import(&context, &mut module).expect("it is a model");
+    holds(&mut unit_of_text(&context, device, text), inputs, machine, "a function", elem)
+}
+
+/// A function on tensors, for a machine.
+pub fn unit_of_text<'c>(
+    context: &'c weft_dialects::ir::Context,
+    device: &str,
+    text: &str,
+) -> Unit<'c> {
+    let mut module = parse(context, text).expect("the text is right");
+    from_func::import(context, &mut module).expect("it is a model");
     let device = Device::Named(device.to_owned());
     let options = Options { device, jobs: 1, pass_options: whole(), ..Options::default() };
-    let unit = Unit::from_module(&context, module, Rc::default(), options);
-    holds(&mut unit.expect("the module is good"), inputs, machine, "a function", elem)
+    Unit::from_module(context, module, Rc::default(), options).expect("the module is good")
 }
 
 fn holds(

@@ -41,6 +41,7 @@ pub fn text(kernels: &[Vec<u8>], target: &Target) -> Result<String, CodegenError
 }
 
 /// An ELF object of kernels, each optimised bitcode.
+///
 /// `launches`, comments about how they are launched, go into a section of their own, which is not
 /// loaded.
 ///
