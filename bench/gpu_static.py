@@ -15,6 +15,7 @@ sizes of tiles: the best of each type is kept.
 
 import argparse
 import json
+import math
 import os
 import pathlib
 import re
@@ -87,10 +88,29 @@ def written(command, chip, name, folder):
     form = "amdgcn" if chip.startswith("mi") else "ptx"
     path = folder / f"{name}.{form}"
     subprocess.run(command + ["--device", chip, "--emit", form, "-o", path], check=True, stderr=subprocess.DEVNULL)
-    asked = re.search(r"// launch \S+ threads \d+ groups \d+ shared (\d+)", path.read_text())
-    if asked:
-        path.with_suffix(".json").write_text(json.dumps({"shared": int(asked[1])}))
+    text = path.read_text()
+    asked = re.search(r"// launch \S+ threads \d+ groups \d+ shared (\d+)", text)
+    about = {"shared": int(asked[1])} if asked else {}
+    if "// box " in text:
+        # Bytes of boxes stand in no instruction: the tile says them.
+        tiles = subprocess.run(command + ["--device", chip, "--emit", "tile", "-o", "-"], check=True, capture_output=True, text=True).stdout
+        about["note"] = tile(name, tiles)
+    if about:
+        path.with_suffix(".json").write_text(json.dumps(about))
     return path
+
+
+def tile(name, text):
+    """What a block does in a step, by the text of stage `tile`: points along m, n and k, or rows, keys and the width of heads."""
+    sizes = re.search(r'tile\.compute .* tiles \[#tile\.rtile<"smem"\[([\d, ]+)\]>.* layouts ', text)[1]
+    sizes = [int(size) for size in sizes.split(", ")]
+    if "attention" in name:
+        _, rows, keys, width = sizes
+        return {"kind": "attn", "bm": rows, "bn": keys, "h": width}
+    # Of a convolution m is images, lines and pixels, k taps and channels.
+    rows, columns = (1, 1) if len(sizes) == 3 else (3, 1)
+    m, n, k = (math.prod(own) for own in (sizes[:rows], sizes[rows : rows + columns], sizes[rows + columns :]))
+    return {"kind": "gemm", "bm": m, "bn": n, "bk": k}
 
 
 def analysed(args, chip, files, kernel):
@@ -135,11 +155,12 @@ def main():
     parser.add_argument("--beside", type=pathlib.Path)
     parser.add_argument("--weft", default="target/release/weft")
     parser.add_argument("--only", default="", help="a regular expression in the names of kernels, such as attention; softmax, layernorm, add and copy only so")
+    parser.add_argument("--chips", nargs="*", default=CHIPS)
     parser.add_argument("--out", type=pathlib.Path, required=True)
     args = parser.parse_args()
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        for chip in CHIPS:
+        for chip in args.chips:
             wanted = [kernel for kernel in kernels() if re.search(args.only, kernel[0])]
             # On V100 attention is several kernels.
             names = [f"attention-{width}{form}" for form in ("", "-causal") for width in WIDTHS if chip != "v100"]

@@ -31,6 +31,8 @@ device.machine @h200 arch("sm_90a") features(["ptx80"]) {
   device.unit @sm count(132) clock_mhz(1830) partitions(4) block_lanes(1024) groups(8) barrier_cycles(48) handover_cycles(50) wait_cycles(2650) launch_cycles(2380)
   // Copies that threads begin and wait for by groups: "CUDA C++ Programming Guide", asynchronous copies.
   device.engine @copies on @sm queue(64)
+  // Boxes of a tensor, which one thread asks for.
+  device.engine @tensor_copies on @sm queue(64)
   // What warpgroups begin, and wait for by groups, too.
   device.engine @tensor on @sm queue(64)
 
@@ -39,6 +41,11 @@ device.machine @h200 arch("sm_90a") features(["ptx80"]) {
   device.move @store from @reg to @global issue_cycles(1.000000e+00) latency_cycles(480) strided
   device.move @stage from @global to @smem issue_cycles(2.000000e+00) latency_cycles(480) strided fills
   device.move @stage_ahead from @global to @smem engine(@copies) issue_cycles(1.000000e+00) latency_cycles(480) least_bytes(4) strided
+  // PTX ISA, "Tensor-map" and "cp.async.bulk.tensor": swizzling in blocks of 128 bytes, whose pattern begins again
+  // every 1024 bytes. The latency is an estimate: a load's, and what the engine needs.
+  // To ask for a box, or to pass by, and to wait for it is 18 instructions of each warp, counted in assembly.
+  device.move @stage_boxes from @global to @smem engine(@tensor_copies) issue_cycles(1.800000e+01) latency_cycles(600) strided
+    boxes({dims = 5, points = 256, step_bytes = 16, line_bytes = 128, swizzle = [3, 4, 3], align_bytes = 1024})
   device.move @unstage from @smem to @global issue_cycles(2.000000e+00) latency_cycles(480) strided
   device.move @smem_load from @smem to @reg issue_cycles(1.000000e+00) latency_cycles(23) strided
   device.move @smem_store from @reg to @smem issue_cycles(1.000000e+00) latency_cycles(23) strided

@@ -214,7 +214,7 @@ def Device_EngineOp : Device_Op<"engine", [Symbol, HasParent<"MachineOp">]> {
     ```
 
     Each unit has one. It executes operations in order, from a queue of so many
-    entries; the unit waits while the queue is full.
+    entries; the unit waits while the queue is full. Boxes of tensors (`device.move`) may end in any order.
 
     - C1: the machine has the unit.
     - C2: the queue is longer than zero.
@@ -257,6 +257,18 @@ def Device_MoveOp : Device_Op<"move", [Symbol, IsolatedFromAbove, HasParent<"Mac
     }
     ```
 
+    A move by an engine may bring whole boxes of a tensor by coordinates, of which one thread asks for all: `boxes`
+    says of which. What a box has beyond the end of the tensor becomes zero, and boxes come in any order.
+
+    ```mlir
+    device.move @stage_boxes from @global to @smem engine(@tensor_copies) latency_cycles(600) strided
+      boxes({dims = 5, points = 256, step_bytes = 16, line_bytes = 128, swizzle = [3, 4, 3], align_bytes = 1024})
+    ```
+
+    A tensor has at most `dims` dimensions, whose strides are multiples of `step_bytes`, a box at most `points`
+    along each. A target is not swizzled, or as `swizzle` says, `[bits, keep, shift]` of addresses in bytes: rows of
+    the box are `line_bytes` then. Boxes begin at multiples of `align_bytes` there.
+
     - C1: both memories belong to the machine.
     - C2: cycles, bandwidth and least bytes are above zero.
     - C3: the engine belongs to the machine.
@@ -264,6 +276,7 @@ def Device_MoveOp : Device_Op<"move", [Symbol, IsolatedFromAbove, HasParent<"Mac
     - C5: what gathers goes to a register file of lanes, is done by no engine, and has a lowering, from a pointer to
       one vector; no other move has one. Its map gives every lane and slot a lane, and a place in a piece
       that is a power of two of elements.
+    - C6: what brings boxes is done by an engine, steps, and says all numbers of them, above zero.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$source,
                        FlatSymbolRefAttr:$target, OptionalAttr<FlatSymbolRefAttr>:$engine,
@@ -272,7 +285,8 @@ def Device_MoveOp : Device_Op<"move", [Symbol, IsolatedFromAbove, HasParent<"Mac
                        OptionalAttr<I64Attr>:$latency_cycles,
                        OptionalAttr<I64Attr>:$least_bytes, UnitAttr:$strided,
                        UnitAttr:$fills, UnitAttr:$streams,
-                       OptionalAttr<StrAttr>:$encoding, OptionalAttr<AffineMapAttr>:$gathers);
+                       OptionalAttr<StrAttr>:$encoding, OptionalAttr<AffineMapAttr>:$gathers,
+                       OptionalAttr<DictionaryAttr>:$boxes);
   let regions = (region MaxSizedRegion<1>:$lowering);
   let assemblyFormat = [{
     $sym_name `from` $source `to` $target
@@ -285,7 +299,8 @@ def Device_MoveOp : Device_Op<"move", [Symbol, IsolatedFromAbove, HasParent<"Mac
           | `fills` $fills
           | `streams` $streams
           | `encoding` `(` $encoding `)`
-          | `gathers` `(` $gathers `)`)
+          | `gathers` `(` $gathers `)`
+          | `boxes` `(` $boxes `)`)
     attr-dict-with-keyword (`lowering` $lowering^)?
   }];
 }
@@ -485,7 +500,8 @@ def Device_KernelOp : Device_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBloc
       index that depends on `device.group`.
     - C4: between a write to memory that the groups share and what reads it, and between
       that and the next write, stands a barrier of scope "core". An engine reads and writes
-      until a token is waited for that was given with it or later; it begins, and is waited
+      until a token is waited for that was given with it or later, of boxes its own, for which all groups wait and
+      need no barrier to read them; it begins, and is waited
       for, under no condition. So it is with one group that begins an engine's instructions. A buffer's first dimension may be rooms: accesses to
       [n, ...] and to [(round + n) mod count, ...] with different n need no barrier between them.
     - C5: a contract's grid has as many points as there are rTasks; of each argument it says a
@@ -613,6 +629,7 @@ def Device_TransferOp : Device_Op<"transfer", [AttrSizedOperandSegments]> {
     - C5: it gives a token if, and only if, an engine does the move.
     - C6: the box fits both types, at least without what limits leave out.
     - C7: each limit has one step per size, none below zero; the run is a power of two.
+    - C8: a move of boxes brings what is some of one shape, and pads where there are limits.
   }];
   let arguments = (ins FlatSymbolRefAttr:$move, Device_MemRef:$source,
                        Variadic<Index>:$source_indices, Device_MemRef:$target,

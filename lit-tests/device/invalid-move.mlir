@@ -133,3 +133,28 @@ device.machine @m arch("m") features([]) {
     device.yield %d : vector<2xi16>
   }
 }
+
+// -----
+
+// move_c6: what brings boxes says all of them, and is an engine's.
+// CHECK: `boxes` of device.move has no `points` above zero
+// CHECK: device.move brings boxes, and is not done by an engine that steps
+device.machine @m arch("m") features([]) {
+  device.memory @dram scope("device") capacity_bytes(1024)
+  device.memory @spad scope("core") capacity_bytes(64)
+  device.unit @core count(1)
+  device.move @in from @dram to @spad boxes({dims = 5})
+}
+
+// -----
+
+// move_c6: nothing else is said.
+// CHECK: `boxes` of device.move has `colour`, and is of dims, points
+device.machine @m arch("m") features([]) {
+  device.memory @dram scope("device") capacity_bytes(1024)
+  device.memory @spad scope("core") capacity_bytes(64)
+  device.unit @core count(1)
+  device.engine @dma on @core queue(1)
+  device.move @in from @dram to @spad engine(@dma) strided
+    boxes({dims = 5, points = 256, step_bytes = 16, line_bytes = 128, align_bytes = 128, colour = 3})
+}

@@ -17,6 +17,7 @@ mod hip;
 mod launch;
 mod model;
 mod owned;
+mod tensor;
 
 pub use error::GpuError;
 pub use launch::{Call, LAUNCHES, Launch, Program, Work, calls, works};

@@ -159,7 +159,7 @@ pub enum CodeKind {
     Simulated,
     /// PTX text for a CUDA device. Its first lines say how kernels are launched,
     /// `// launch SYMBOL threads N groups N`, and which steps are one kernel instead,
-    /// `// program SYMBOL steps FIRST LAST threads N blocks N`.
+    /// `// program SYMBOL steps FIRST LAST threads N blocks N`; what tensors a kernel takes descriptors of, `// box`.
     Ptx,
     /// An ELF code object for an AMD GPU.
     Amdgcn,

@@ -2,7 +2,7 @@
 
 use super::used::LOWERING;
 use super::view::{number, symbol, text, view};
-use super::{Gathering, Machine, Scope};
+use super::{Boxes, Gathering, Machine, Scope};
 use crate::ir::{Attribute, Block, Type, ty};
 
 view! {
@@ -129,6 +129,8 @@ view! {
         encoding: Option<&'c str> = text(op, "encoding");
         /// The map from lane and slot to the lane that gave an address and the place in its piece.
         gathers: Option<Attribute<'c>> = op.attr("gathers");
+        /// What boxes of a tensor it brings, if it brings some by coordinates.
+        boxes: Option<Boxes> = op.attr("boxes").and_then(|own| Boxes::read(own).ok());
     }
     lists {}
 }

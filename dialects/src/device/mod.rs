@@ -4,6 +4,7 @@
 //! [`Fill`], [`Invoke`], [`Apply`] and [`Combine`] read the programs. All are views: they hold what
 //! was written, and are made again after the IR changed. [`build`] makes the operations.
 
+mod boxes;
 pub mod build;
 mod gathering;
 mod instruction;
@@ -17,6 +18,7 @@ mod used;
 pub(crate) mod verify;
 mod view;
 
+pub use boxes::{Boxes, Parts, TensorBox};
 pub use gathering::Gathering;
 pub use instruction::{Instruction, Layout};
 pub use machine::Machine;

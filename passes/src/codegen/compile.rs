@@ -133,8 +133,12 @@ pub fn whole_code(
 fn launches(module: Op<'_>, machine: Machine<'_>, forms: &[Form]) -> String {
     let kernels =
         module.first_block(0).into_iter().flat_map(|block| block.ops()).filter_map(Kernel::of);
-    let launches =
-        kernels.filter_map(|kernel| Some(gpu::Launch::of(machine, &kernel)?.head(kernel.name)));
+    let launches = kernels.filter_map(|kernel| {
+        let launch = gpu::Launch::of(machine, &kernel)?.head(kernel.name);
+        let boxes = gpu::Descriptor::all(machine, &kernel);
+        let boxes = boxes.iter().map(|own| own.head(kernel.name));
+        Some(std::iter::once(launch).chain(boxes).collect::<String>())
+    });
     launches.chain(forms.iter().map(Form::head)).collect()
 }
 

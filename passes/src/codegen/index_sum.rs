@@ -58,7 +58,7 @@ impl<'c> IndexSum<'c> {
 
     /// Returns whether it is 0.
     pub fn is_zero(&self) -> bool {
-        self.terms.is_empty() && self.constant == 0
+        self.terms.iter().all(|(_, factor)| *factor == 0) && self.constant == 0
     }
 
     /// The index, before what `b` builds next.

@@ -13,6 +13,7 @@ use inkwell::targets::{
     CodeModel, FileType, InitializationConfig, RelocMode, Target as LlvmTarget, TargetMachine,
     TargetTriple,
 };
+use inkwell::types::AnyType as _;
 use inkwell::values::{BasicMetadataValueEnum, FunctionValue, PointerValue};
 use inkwell::{AddressSpace, OptimizationLevel};
 use weft_dialects::ir::Module as MlirModule;
@@ -262,10 +263,23 @@ fn add_entry<'l>(
     entry
 }
 
-/// `kernel(i64 begin, i64 end, buffers...)` for one thread, which the driver starts.
+/// Size and alignment of the descriptor of a tensor: CUDA's driver API, `CUtensorMap`.
+const DESCRIPTOR_BYTES: u32 = 128;
+const DESCRIPTOR_ALIGN: u64 = 64;
+
+/// `kernel(i64 begin, i64 end, buffers..., descriptors...)` for one thread, which the driver starts.
 fn make_entry(context: &Context, body: FunctionValue<'_>, kernel: &Entry<'_>, isa: Isa) {
     body.set_call_conventions(isa.kernel_convention());
     describe_buffers(context, body, kernel);
+    // Descriptors of tensors are parameters themselves, of which no thread makes a copy.
+    let bytes = context.i8_type().array_type(DESCRIPTOR_BYTES).as_any_type_enum();
+    let by_value = Attribute::get_named_enum_kind_id("byval");
+    for number in 2 + kernel.arg_bytes.len() as u32..body.count_params() {
+        let place = AttributeLoc::Param(number);
+        body.add_attribute(place, context.create_type_attribute(by_value, bytes));
+        body.add_attribute(place, named(context, "align", DESCRIPTOR_ALIGN));
+        body.add_attribute(place, context.create_string_attribute("nvvm.grid_constant", ""));
+    }
 }
 
 /// A written buffer overlaps no other operand of a range, and pieces of what is lent overlap

@@ -49,10 +49,7 @@ pub(super) fn schedule<'c>(
             spread: chosen.block.spread(nest).unwrap_or_default(),
             interleave: chosen.block.interleaved_axes(),
             stages: chosen.block.stages,
-            ahead: match &chosen.ways.ahead {
-                Some(way) if chosen.block.ahead => Some(way.name.to_owned()),
-                _ => None,
-            },
+            ahead: chosen.ways.brings(chosen.block.ahead).map(|way| way.name.to_owned()),
             operands: match &chosen.block.core {
                 Core::Matrix(mapping, _) => operands(nest, mapping),
                 Core::Lanes(..) => Vec::new(),

@@ -59,9 +59,10 @@ impl From<ModelError> for Failure {
                     | GpuError::Symbol { .. }
                     | GpuError::Rejected { .. } => Status::Unsupported,
                     GpuError::Driver { .. } => Status::System,
-                    GpuError::Artifact(_) | GpuError::Code { .. } | GpuError::Launch { .. } => {
-                        Status::Artifact
-                    }
+                    GpuError::Artifact(_)
+                    | GpuError::Code { .. }
+                    | GpuError::Launch { .. }
+                    | GpuError::Box { .. } => Status::Artifact,
                 };
                 return Failure::new(status, &error);
             }

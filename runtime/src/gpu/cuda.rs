@@ -7,6 +7,7 @@ use cudarc::driver::{DriverError, result, sys};
 
 use super::GpuError;
 use super::driver::{Driver, Grid, Handle, places};
+use super::tensor::{Descriptor, Parameter, Tensor};
 
 /// Its name, for people.
 const NAME: &str = "CUDA";
@@ -190,12 +191,53 @@ impl Driver for Cuda {
         i32::MAX as u32
     }
 
+    fn describe(&self, tensor: &Tensor, at: u64) -> Result<Descriptor, GpuError> {
+        use sys::CUtensorMapDataType_enum as Type;
+        use sys::CUtensorMapSwizzle_enum as Swizzle;
+        let Tensor { elem_bytes, extents, strides, points, swizzle, .. } = tensor;
+        let elem = match elem_bytes {
+            1 => Type::CU_TENSOR_MAP_DATA_TYPE_UINT8,
+            2 => Type::CU_TENSOR_MAP_DATA_TYPE_UINT16,
+            4 => Type::CU_TENSOR_MAP_DATA_TYPE_UINT32,
+            _ => Type::CU_TENSOR_MAP_DATA_TYPE_UINT64,
+        };
+        let swizzle = match swizzle {
+            0 => Swizzle::CU_TENSOR_MAP_SWIZZLE_NONE,
+            1 => Swizzle::CU_TENSOR_MAP_SWIZZLE_32B,
+            2 => Swizzle::CU_TENSOR_MAP_SWIZZLE_64B,
+            _ => Swizzle::CU_TENSOR_MAP_SWIZZLE_128B,
+        };
+        let steps = vec![1; extents.len()];
+        let mut map = MaybeUninit::<sys::CUtensorMap>::uninit();
+        // SAFETY: there are as many extents, points and steps as dimensions, and one stride less.
+        let made = unsafe {
+            sys::cuTensorMapEncodeTiled(
+                map.as_mut_ptr(),
+                elem,
+                extents.len() as u32,
+                at as *mut c_void,
+                extents.as_ptr(),
+                strides.as_ptr(),
+                points.as_ptr(),
+                steps.as_ptr(),
+                sys::CUtensorMapInterleave_enum::CU_TENSOR_MAP_INTERLEAVE_NONE,
+                swizzle,
+                sys::CUtensorMapL2promotion_enum::CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                sys::CUtensorMapFloatOOBfill_enum::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
+            )
+        };
+        let doing = format!("describe a tensor of {extents:?} in boxes of {points:?}");
+        made.result().map_err(said(&doing))?;
+        // SAFETY: the driver wrote it.
+        Ok(Descriptor(unsafe { map.assume_init() }.opaque))
+    }
+
     unsafe fn launch(
         &self,
         function: Handle,
         grid: Grid,
         together: bool,
-        parameters: &mut [u64],
+        parameters: &mut [Parameter],
         stream: Handle,
     ) -> Result<(), GpuError> {
         let Grid { blocks, threads, shared_bytes } = grid;

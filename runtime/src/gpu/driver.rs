@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 
 use super::GpuError;
+use super::tensor::{Descriptor, Parameter, Tensor};
 
 /// Something of the driver's: a stream, an event, loaded code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +81,9 @@ pub trait Driver: Send + Sync {
     unsafe fn function(&self, code: Handle, symbol: &str, bytes: u32) -> Result<Handle, GpuError>;
     /// The most blocks of so many threads that one launch has.
     fn most_blocks(&self, threads: u32) -> u32;
-    /// Launches a kernel, with parameters of 64 bits each, which are those that it takes. Blocks
+    /// What a kernel takes to find a tensor at an address.
+    fn describe(&self, tensor: &Tensor, at: u64) -> Result<Descriptor, GpuError>;
+    /// Launches a kernel, with parameters, which are those that it takes. Blocks
     /// that are `together` wait for each other: where not all of them fit the device at once, that
     /// is an error.
     unsafe fn launch(
@@ -88,7 +91,7 @@ pub trait Driver: Send + Sync {
         function: Handle,
         grid: Grid,
         together: bool,
-        parameters: &mut [u64],
+        parameters: &mut [Parameter],
         stream: Handle,
     ) -> Result<(), GpuError>;
 
@@ -101,6 +104,6 @@ pub trait Driver: Send + Sync {
 }
 
 /// The addresses of parameters, as launches take them.
-pub fn places(parameters: &mut [u64]) -> Vec<*mut c_void> {
-    parameters.iter_mut().map(|value| (&raw mut *value).cast()).collect()
+pub fn places(parameters: &mut [Parameter]) -> Vec<*mut c_void> {
+    parameters.iter_mut().map(Parameter::place).collect()
 }

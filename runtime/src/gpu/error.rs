@@ -22,6 +22,8 @@ pub enum GpuError {
     Code { expected: &'static str, device: String },
     #[error("the artifact's code does not say how `{symbol}` is launched")]
     Launch { symbol: String },
+    #[error("the artifact's code says of a tensor `{line}`, which is none that a kernel takes")]
+    Box { line: String },
     #[error("the model has {expected} {kind}s and was given {found}")]
     Count { kind: &'static str, expected: usize, found: usize },
     #[error("{kind} `{name}` has {expected} bytes and was given {found}")]

@@ -11,6 +11,7 @@ use libloading::Library;
 
 use super::GpuError;
 use super::driver::{Driver, Grid, Handle, places};
+use super::tensor::{Descriptor, Parameter, Tensor};
 
 /// Its name, for people.
 const NAME: &str = "HIP";
@@ -302,12 +303,21 @@ impl Driver for Hip {
         (u32::MAX / threads.max(1)).min(i32::MAX as u32)
     }
 
+    fn describe(&self, tensor: &Tensor, _at: u64) -> Result<Descriptor, GpuError> {
+        let doing = format!("describe a tensor of {:?}", tensor.extents);
+        Err(GpuError::Driver {
+            driver: NAME,
+            doing,
+            code: "that no device of its has such an engine".to_owned(),
+        })
+    }
+
     unsafe fn launch(
         &self,
         function: Handle,
         grid: Grid,
         together: bool,
-        parameters: &mut [u64],
+        parameters: &mut [Parameter],
         stream: Handle,
     ) -> Result<(), GpuError> {
         let Grid { blocks, threads, shared_bytes } = grid;

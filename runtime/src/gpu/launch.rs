@@ -63,7 +63,7 @@ impl Program {
 }
 
 /// The comments that code begins with.
-fn head(code: &str) -> impl Iterator<Item = &str> {
+pub(super) fn head(code: &str) -> impl Iterator<Item = &str> {
     code.lines().map_while(|line| line.strip_prefix("// "))
 }
 

@@ -12,6 +12,7 @@ use super::driver::Grid;
 use super::hip::Hip;
 use super::launch::{Call, LAUNCHES, Launch, Program, Work, calls, works};
 use super::owned::{Code, Device, Function, Graph, Memory, Moment, Stream};
+use super::tensor::{Parameter, Tensor};
 use crate::artifact::Artifact;
 use crate::measure::{Measurement, ProfileRow, of_times, peak_rss_mib};
 use crate::plan::{Base, CodeKind, Plan, Port};
@@ -23,7 +24,7 @@ use crate::plan::{Base, CodeKind, Plan, Port};
 pub struct Model {
     /// All launches of a run, where there are several.
     graph: Option<Graph>,
-    kernels: Vec<(Function, Launch)>,
+    kernels: Vec<(Function, Launch, Vec<Tensor>)>,
     _code: Code,
     arena: Memory,
     host: Memory,
@@ -59,6 +60,7 @@ impl Model {
         let plan = artifact.plan();
         let text = head(&artifact)?;
         let launches = Launch::read(text);
+        let tensors = Tensor::read(text).map_err(|line| GpuError::Box { line: line.to_owned() })?;
         let device: Device = match plan.code {
             CodeKind::Amdgcn => Arc::new(Hip::open()?),
             _ => Arc::new(Cuda::open()?),
@@ -73,7 +75,12 @@ impl Model {
                 let launch = launches.get(symbol).copied();
                 let missing = || GpuError::Launch { symbol: symbol.to_owned() };
                 let launch = launch.ok_or_else(missing)?;
-                Ok((code.function(symbol, launch.shared_bytes)?, launch))
+                let tensors = tensors.get(symbol).cloned().unwrap_or_default();
+                if let Some(wrong) = tensors.iter().find(|own| own.operand >= buffers(plan, symbol))
+                {
+                    return Err(GpuError::Box { line: wrong.line.clone() });
+                }
+                Ok((code.function(symbol, launch.shared_bytes)?, launch, tensors))
             })
             .collect::<Result<Vec<_>, GpuError>>()?;
         let ports = |ports: &[Port]| {
@@ -217,7 +224,8 @@ impl Model {
             Work::Call(call) => self.launch(call),
             Work::Program(number) => {
                 let (function, program) = &self.programs[*number];
-                let mut parameters = [0, self.counters.address(0), self.bases.address(0)];
+                let words = [0, self.counters.address(0), self.bases.address(0)];
+                let mut parameters = words.map(Parameter::Word);
                 let &Program { blocks, threads, shared_bytes, .. } = program;
                 let grid = Grid { blocks, threads, shared_bytes };
                 // SAFETY: there is a counter for each unit and a base for each memory of the
@@ -230,14 +238,14 @@ impl Model {
     fn launch(&self, call: &Call) -> Result<(), GpuError> {
         let plan = self.plan();
         let step = &plan.steps[call.first];
-        let (function, how) = self.kernels[step.kernel as usize];
+        let (function, how, tensors) = &self.kernels[step.kernel as usize];
+        let (function, how) = (*function, *how);
         let mut begin = call.begin;
         while begin < call.end {
             let most = self.device.most_blocks(how.threads);
             let blocks = how.blocks(call.end - begin).min(u64::from(most));
             let end = call.end.min(begin + blocks * u64::from(how.groups));
-            let mut parameters = vec![begin, end];
-            parameters.extend(step.buffers.iter().map(|&buffer| {
+            let buffers = step.buffers.iter().map(|&buffer| {
                 let buffer = &plan.buffers[buffer as usize];
                 let memory = match buffer.base {
                     Base::Input(port) => &self.inputs[port as usize],
@@ -248,11 +256,19 @@ impl Model {
                     Base::Cluster(_) => unreachable!("only simulated code has clusters"),
                 };
                 memory.address(buffer.offset)
-            }));
+            });
+            let buffers: Vec<u64> = buffers.collect();
+            let words = [begin, end].into_iter().chain(buffers.iter().copied());
+            let mut parameters: Vec<Parameter> = words.map(Parameter::Word).collect();
+            for tensor in tensors {
+                // The plan was checked for it.
+                let described = self.device.describe(tensor, buffers[tensor.operand])?;
+                parameters.push(Parameter::Tensor(described));
+            }
             let Launch { threads, shared_bytes, .. } = how;
             let grid = Grid { blocks: blocks as u32, threads, shared_bytes };
             // SAFETY: the plan was validated against the sizes of all memories, which live as
-            // long as this model; a trusted compiler wrote the kernels.
+            // long as this model; a trusted compiler wrote the kernels, and what they say of tensors.
             unsafe { self.stream.launch(function, grid, false, &mut parameters)? };
             begin = end;
         }
@@ -301,6 +317,12 @@ impl Drop for Model {
         // The thread may be another one than that which loaded the model; a failure leaves nothing to mend.
         let _ = self.device.enter();
     }
+}
+
+/// Buffers of each call of a kernel, at least.
+fn buffers(plan: &Plan, symbol: &str) -> usize {
+    let own = plan.steps.iter().filter(|step| plan.kernels[step.kernel as usize].symbol == symbol);
+    own.map(|step| step.buffers.len()).min().unwrap_or(usize::MAX)
 }
 
 /// A counter of 64 bits for each unit.

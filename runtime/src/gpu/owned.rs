@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::GpuError;
 use super::driver::{Driver, Grid, Handle};
+use super::tensor::Parameter;
 
 /// A device that is shared by what was made on it.
 pub type Device = Arc<dyn Driver>;
@@ -81,7 +82,7 @@ impl Stream {
         unsafe { self.device.clear(memory.at, memory.bytes, self.handle) }
     }
 
-    /// Launches a kernel, with parameters of 64 bits each; with `together`, one whose blocks wait
+    /// Launches a kernel, with parameters; with `together`, one whose blocks wait
     /// for each other.
     ///
     /// # Safety
@@ -93,7 +94,7 @@ impl Stream {
         function: Function,
         grid: Grid,
         together: bool,
-        parameters: &mut [u64],
+        parameters: &mut [Parameter],
     ) -> Result<(), GpuError> {
         // SAFETY: the stream is there; the rest is the caller's word.
         unsafe { self.device.launch(function.0, grid, together, parameters, self.handle) }

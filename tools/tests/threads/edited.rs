@@ -170,6 +170,8 @@ fn stages_decide_code_of_warpgroups() {
         "stages = 1",
         "ahead = @stage_ahead, stages = 3",
         "ahead = @stage_ahead, stages = 4",
+        "ahead = @stage_boxes, stages = 3",
+        "ahead = @stage_boxes, stages = 4",
     ]);
 }
 
@@ -196,7 +198,11 @@ fn instructions_of_warpgroups_take_factors_as_they_lie() {
             shape: shape.to_owned().leak(),
             tiles: tiles.leak(),
         };
-        own.holds(&["stages = 1", "ahead = @stage_ahead, stages = 4"]);
+        own.holds(&[
+            "stages = 1",
+            "ahead = @stage_ahead, stages = 4",
+            "ahead = @stage_boxes, stages = 4",
+        ]);
     }
 }
 

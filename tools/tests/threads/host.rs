@@ -15,7 +15,7 @@ use weft_dialects::device::{Kernel, Machine};
 use weft_dialects::ir::diag::listen;
 use weft_dialects::ir::{module_op, parse};
 use weft_passes::codegen::gpu::program::Form;
-use weft_passes::codegen::gpu::{self, Launch};
+use weft_passes::codegen::gpu::{self, Descriptor, Launch};
 
 use crate::matrix::emulated;
 use crate::warpgroups;
@@ -46,6 +46,8 @@ pub struct Written {
     groups: u64,
     threads: u64,
     lanes: u64,
+    /// What the head of the code says of tensors whose boxes an engine brings.
+    pub boxes: Vec<String>,
 }
 
 impl Written {
@@ -79,6 +81,7 @@ impl Written {
             threads: launch.threads,
             // Groups that share an rTask are a group of the launch.
             lanes: launch.threads / launch.groups / kernel.groups.max(1),
+            boxes: Descriptor::all(machine, &kernel).iter().map(|own| own.head("k")).collect(),
         };
         gpu::PASS.apply(&context, op, &[]).map_err(|_| told())?;
         machine.erase();
@@ -91,9 +94,12 @@ impl Written {
     /// # Errors
     /// What stopped it.
     pub fn run(&self, buffers: &mut [Vec<u8>]) -> Result<[u64; 2], String> {
-        let Self { code, glue, name, tasks, groups, threads, lanes } = self;
-        let arguments = ", void *".repeat(buffers.len());
+        let Self { code, glue, name, tasks, groups, threads, lanes, .. } = self;
+        let arguments = ", void *".repeat(buffers.len() + self.boxes.len());
         let args: String = (0..buffers.len()).map(|n| format!(", buffers[{n}]")).collect();
+        let boxes = (0..self.boxes.len()).map(|n| format!(", box({n}, buffers)"));
+        let args = args + &boxes.collect::<String>();
+        let glue = glue.to_owned() + &descriptors(&self.boxes);
         let glue = format!(
             "{glue}void {name}(int64_t, int64_t{arguments});\n\
              static void call(int64_t begin, int64_t end, void **buffers) {{ {name}(begin, end{args}); }}\n"
@@ -205,12 +211,41 @@ impl Program<'_> {
     }
 }
 
+/// Descriptors by what the head of the code says, in C.
+fn descriptors(heads: &[String]) -> String {
+    let fields = heads.iter().map(|head| {
+        let words: Vec<&str> = head.split_whitespace().collect();
+        let of = |name: &str| {
+            let at = words.iter().position(|word| *word == name).expect("it is said");
+            words[at + 1].replace('x', ", ").replace('-', "0")
+        };
+        let (extents, strides, points) = (of("extents"), of("strides"), of("points"));
+        let dims = extents.split(", ").count();
+        format!(
+            "  {{ {}, {}, {dims}, {}, {{ {extents} }}, {{ {strides} }}, {{ {points} }} }},\n",
+            of("operand"),
+            of("bytes"),
+            of("swizzle")
+        )
+    });
+    let all: String = fields.collect();
+    format!(
+        "static struct tensor tensors[{}] = {{\n{all}}};\n\
+         static void *box(int number, void **buffers) {{\n\
+           tensors[number].base = buffers[tensors[number].operand];\n\
+           return &tensors[number];\n\
+         }}\n",
+        heads.len().max(1)
+    )
+}
+
 /// Builds `threads` in a folder from functions for one thread, and C that calls them.
 fn build(folder: &Path, text: &str, glue: &str, defines: &[String]) {
     let file = |name: &str| folder.join(name);
     std::fs::write(file("in.mlir"), for_host(text)).unwrap();
     std::fs::write(file("threads.c"), include_str!("threads.c").to_owned() + glue).unwrap();
     std::fs::write(file("shared.c"), include_str!("shared.c")).unwrap();
+    std::fs::write(file("boxes.c"), include_str!("boxes.c")).unwrap();
     let pipeline = format!("--pass-pipeline={PIPELINE}");
     call(&llvm("mlir-opt"), &[&pipeline, "in.mlir", "-o", "llvm.mlir"], folder);
     call(&llvm("mlir-translate"), &["--mlir-to-llvmir", "llvm.mlir", "-o", "kernel.ll"], folder);
@@ -257,7 +292,8 @@ fn for_host(text: &str) -> String {
                 line = line.replace(&format!(", {space}{suffix}>"), ">");
             }
         }
-        line = line.replace("ptr<1>", "ptr").replace("ptr<3>", "ptr");
+        line = line.replace("ptr<1>", "ptr").replace("ptr<3>", "ptr").replace("ptr<7>", "ptr");
+        line = line.replace("llvm.addrspacecast", "llvm.bitcast");
         if line.contains("llvm.fence") {
             continue;
         }

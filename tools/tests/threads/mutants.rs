@@ -86,6 +86,78 @@ impl Original {
         }
         assert!(alive.is_empty(), "{}: nobody misses these:\n{}", self.machine, alive.join("\n"));
     }
+
+    /// The same for code that does not wait for a phase, waits for the other one, expects other bytes, or brings from
+    /// another place; and for descriptors with another number.
+    fn boxes(&self) {
+        let mut written = Written::of(self.machine, &self.program).expect("the kernel is right");
+        let (code, heads) = (written.code.clone(), written.boxes.clone());
+        let changed = |word: &'static str, operand: usize, how: &'static str| {
+            edited(&code, move |line| with_operand(line, word, operand, how).into_iter().collect())
+        };
+        let mut texts = edited(&code, |line| {
+            let waits = line.contains("try.wait").then(|| line.split_once(" = "));
+            let result = waits.flatten().map(|(result, _)| result);
+            result.map(|result| format!("{result} = arith.constant true")).into_iter().collect()
+        });
+        texts.extend(changed("try.wait", 1, "xori"));
+        texts.extend(changed("mbarrier.init", 1, "addi"));
+        texts.extend(changed("expect.tx", 1, "addi"));
+        texts.extend(changed("bulk.tensor", 3, "addi"));
+        texts.extend(changed("bulk.tensor", 4, "addi"));
+        let mut alive = Vec::new();
+        let mut run = |what: String, written: &Written| {
+            if self.run_written(written).is_ok_and(|result| result == self.result) {
+                alive.push(what);
+            }
+        };
+        for (what, text) in texts {
+            written.code = text;
+            run(what, &written);
+        }
+        written.code.clone_from(&code);
+        for (at, head) in heads.iter().enumerate() {
+            for other in with_numbers(head) {
+                written.boxes = heads.clone();
+                written.boxes[at].clone_from(&other);
+                run(format!("{head} -> {other}"), &written);
+            }
+        }
+        assert!(alive.is_empty(), "{}: nobody sees these:\n{}", self.machine, alive.join("\n"));
+    }
+}
+
+/// A call with a word, one operand of which is changed by one, or in its last bit.
+fn with_operand(line: &str, word: &str, operand: usize, how: &str) -> Option<String> {
+    let (before, rest) = line.split_once('(').filter(|_| line.contains(word))?;
+    let (operands, after) = rest.split_once(')')?;
+    let mut operands: Vec<&str> = operands.split(", ").collect();
+    let ty = after.split(['(', ')']).nth(1)?.split(", ").nth(operand)?;
+    let own = operands[operand];
+    operands[operand] = "%other";
+    let operands = operands.join(", ");
+    Some(format!(
+        "%other_by = arith.constant 1 : {ty}\n%other = arith.{how} {own}, %other_by : {ty}\n{before}({operands}){after}"
+    ))
+}
+
+/// What the head says of a tensor, with half of a number: of points, of strides, of a dimension, or of swizzled bits.
+fn with_numbers(head: &str) -> Vec<String> {
+    let words: Vec<&str> = head.split_whitespace().collect();
+    let kinds = ["extents", "strides", "points", "swizzle"].into_iter();
+    let changed = kinds.map(|kind| {
+        let at = words.iter().position(|word| *word == kind).expect("it is said") + 1;
+        let halves = words[at].split('x').map(|own| {
+            let own: u64 = own.parse().expect("a number");
+            (own / 2).max(1).to_string()
+        });
+        let halves: Vec<String> = halves.collect();
+        let halves = halves.join("x");
+        let mut own = words.clone();
+        own[at] = &halves;
+        own.join(" ")
+    });
+    changed.collect()
 }
 
 /// Whether a text is refused for what it is not: a program.
@@ -271,6 +343,20 @@ fn instructions_of_warpgroups_with_one_thing_wrong_are_told_from_right_ones() {
     direct.codes(&["barrier.cta.sync", "cp.async.wait.group", "wgmma.wait", "fence.proxy.async"]);
 }
 
+/// Boxes of tensors: what is asked for, the barriers that count bytes, and who waits for them.
+#[test]
+fn boxes_of_tensors_with_one_thing_wrong_are_told_from_right_ones() {
+    let small = HOPPER.with_shape("m=100,n=136,k=328");
+    let product = Original::product(&small, "schedule <ahead = @stage_boxes, stages = 4>");
+    product.programs(&[WAITS, TOKENS, CARRIED, BARRIERS, SIZES, ROOMS, FEWER, SWIZZLES]);
+    product.codes(&["barrier.cta.sync", "expect.tx", "bulk.tensor", "fence.mbarrier_init"]);
+    product.boxes();
+    let (program, given) = one_pass::by_warpgroups("@stage_boxes");
+    let rows = Original::new("h200", program, given);
+    rows.programs(&[WAITS, TOKENS, BARRIERS, ROOMS, FEWER]);
+    rows.codes(&["barrier.cta.sync", "wgmma.wait"]);
+}
+
 #[test]
 fn blocks_of_wavefronts_with_one_thing_wrong_are_told_from_right_ones() {
     let rooms = Original::product(&CDNA, "schedule <stages = 2>");
@@ -290,7 +376,7 @@ fn tiles_of_members_with_one_thing_wrong_are_told_from_right_ones() {
 
 #[test]
 fn rows_of_warpgroups_with_one_thing_wrong_are_told_from_right_ones() {
-    let (program, given) = one_pass::by_warpgroups();
+    let (program, given) = one_pass::by_warpgroups("@stage_ahead");
     let direct = Original::new("h200", program, given);
     direct.programs(&[WAITS, BARRIERS, ROOMS, FEWER, SWIZZLES]);
     direct.codes(&["barrier.cta.sync", "cp.async.wait.group", "wgmma.wait", "fence.proxy.async"]);

@@ -106,10 +106,10 @@ impl Prepared {
 }
 
 /// A kernel whose products warpgroups do, and its arguments, the result's last.
-pub fn by_warpgroups() -> (String, Vec<Vec<u8>>) {
+pub fn by_warpgroups(ahead: &str) -> (String, Vec<Vec<u8>>) {
     let shape = Shape { heads: 2, rows: 128, keys: 197, depth: 64, width: 64 };
-    let ahead = "schedule <ahead = @stage_ahead, stages = 3>";
-    let words = of_warpgroups([128, 64, 64, 64], "f16", ["nk", "kn"], ahead);
+    let ahead = format!("schedule <ahead = {ahead}, stages = 3>");
+    let words = of_warpgroups([128, 64, 64, 64], "f16", ["nk", "kn"], &ahead);
     let form = Form { turned: true, ..PLAIN };
     let own = Prepared::new("h200", shape, form, "f16", Some([&words[0], &words[1]]));
     (own.program, own.given)
@@ -259,6 +259,10 @@ fn warpgroups_go_through_rows_in_one_pass() {
         "schedule <ahead = @stage_ahead, stages = 3>",
         "schedule <ahead = @stage_ahead, stages = 4>",
     ];
+    let boxes = [
+        "schedule <ahead = @stage_boxes, stages = 2>",
+        "schedule <ahead = @stage_boxes, stages = 4>",
+    ];
     let natural = Form { turned: true, ..PLAIN };
     let masked = Form { masked: true, ..natural };
     let cases = [
@@ -269,6 +273,9 @@ fn warpgroups_go_through_rows_in_one_pass() {
         (wide, natural, "bf16", of_warpgroups([128, 64, 128, 64], "bf16", ["nk", "kn"], go_on[1])),
         (wide, natural, "bf16", of_warpgroups([128, 128, 128, 128], "bf16", ["nk", "kn"], ahead)),
         (wide, PLAIN, "f16", of_warpgroups([64, 64, 128, 64], "f16", ["kn", "kn"], ahead)),
+        (ragged, masked, "f16", of_warpgroups([128, 64, 64, 64], "f16", ["nk", "kn"], boxes[0])),
+        (ragged, natural, "bf16", of_warpgroups([64, 64, 64, 64], "bf16", ["nk", "kn"], boxes[1])),
+        (wide, PLAIN, "f16", of_warpgroups([128, 64, 128, 64], "f16", ["kn", "kn"], boxes[1])),
     ];
     for (shape, form, elem, words) in cases {
         let program = runs("h200", shape, form, elem, Some([&words[0], &words[1]]));

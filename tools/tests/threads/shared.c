@@ -16,6 +16,7 @@ static struct seen {
   short flying;  // copies under way to it
   short reading; // instructions of an engine under way that read it
   int number;    // which of its thread's writes it was
+  int box;       // that wrote it last, one more than its number; 0 where threads did
 } seen[WINDOW];
 // How often each thread wrote there, and how often it had when it last showed that to the engine.
 static int written[THREADS], shown[THREADS];
@@ -43,12 +44,16 @@ static struct seen *seen_at(const void *at) {
   return &seen[byte];
 }
 
+static int is_known(int box);
+
 static void see_read(const void *at, int bytes) {
   struct seen *own = seen_at(at);
   for (struct seen *end = own + bytes; own < end; ++own) {
     if (own->flying)
       fail("a copy was not waited for before it was read");
-    if (!is_in_order(own->wrote))
+    if (own->box && !is_known(own->box - 1))
+      fail("a thread reads a box that it does not know to be there");
+    if (!own->box && !is_in_order(own->wrote))
       fail("no barrier between a write and a read");
     int many = own->read.met == met + 1 && own->read.thread / LANES != thread_number / LANES;
     own->read = now();
@@ -73,10 +78,15 @@ static void is_written(const void *at, int bytes) {
   for (struct seen *end = own + bytes; own < end; ++own) {
     own->wrote = now();
     own->number = written[thread_number];
+    own->box = 0;
   }
 }
 
-static int is_shown(const struct seen *own) { return own->number <= shown[own->wrote.thread]; }
+static int is_shown(const struct seen *own) {
+  return own->box || own->number <= shown[own->wrote.thread];
+}
+
+#include "boxes.c"
 
 // The maker's load of matrices: thread 8 m + r gives the address of row r of matrix m, 8 numbers of 16 bits; thread
 // l gets numbers 2 (l % 4) and the next of row l / 4 of each, or of the turned matrix.

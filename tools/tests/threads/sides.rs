@@ -8,6 +8,8 @@ use crate::numbers::{Random, bytes, numbers};
 use weft_passes::pipeline::Stage;
 
 const ROWS: &str = "y[n,h,w,o] += x[n,2*h+r,w+s,c] * f[r,s,c,o]";
+/// Every line is read: tiles of pixels are boxes of the tensor.
+const LINES: &str = "y[n,h,w,o] += x[n,h+r,w+s,c] * f[r,s,c,o]";
 const COLUMNS: &str = "y[o,n,h,w] += f[r,s,o,c] * x[n,h+r,2*w+s,c]";
 /// Pixels of a channel are neighbours, as models have them.
 const PLANES: &str = "y[n,o,h,w] += x[n,c,h+r,w+s] * f[o,c,r,s]";
@@ -40,6 +42,7 @@ fn boxes_come_by_every_way() {
     let turned = r#"on @mma_m16n16k4_f16 axes [[3], [0, 1, 2], [6]] tiles [#tile.rtile<"smem"[4, 4, 4, 64, 1, 1, 32]>, #tile.rtile<"reg"[4, 4, 4, 32, 1, 1, 4]>] layouts [array<i64: 2, 64, 3, 3, 4>, array<i64: 3, 64>]"#;
     let (two, three) = ("stages = 2", "stages = 3");
     let engine = "ahead = @stage_ahead, stages = 3";
+    let boxes = ["ahead = @stage_boxes, stages = 3", "ahead = @stage_boxes, stages = 4"];
     for (machine, tiles, schedules) in [
         ("a100", warps, &["", two, three, engine, "interleave = [2]"][..]),
         ("h200", warpgroups, &["", engine, "ahead = @stage_ahead, stages = 4"]),
@@ -47,20 +50,27 @@ fn boxes_come_by_every_way() {
         ("v100", turned, &["", two, three, "interleave = [2, 3], stages = 3"]),
     ] {
         for schedule in schedules {
-            holds(machine, &format!("{tiles} schedule <{schedule}>").replace(" schedule <>", ""));
+            let tiles = format!("{tiles} schedule <{schedule}>").replace(" schedule <>", "");
+            holds(machine, (ROWS, 2, [6, 7]), &tiles);
         }
+    }
+    for schedule in boxes {
+        let tiles = format!("{warpgroups} schedule <{schedule}>");
+        let program = holds("h200", (LINES, 1, [8, 8]), &tiles);
+        assert!(program.contains("sizes [4, 8, 4, 1, 64]"), "{program}");
     }
 }
 
-/// Holds what the threads give in these tiles against sums in f64.
-fn holds(machine: &str, tiles: &str) {
-    let [n, h, w, o, r, s, c] = [5, 6, 7, 72, 2, 3, 48];
+/// Holds what the threads give in these tiles against sums in f64, for a product that goes so many lines down for each
+/// of its own, which it has so many of, and pixels. Gives the device program.
+fn holds(machine: &str, (product, down, [h, w]): (&str, u64, [u64; 2]), tiles: &str) -> String {
+    let [n, o, r, s, c] = [5, 72, 2, 3, 48];
     let shape = format!("n={n},h={h},w={w},o={o},r={r},s={s},c={c}");
     let context = weft::context();
-    let mut unit = product_alone(&context, machine, (ROWS, &shape), "f16");
+    let mut unit = product_alone(&context, machine, (product, &shape), "f16");
     unit.lower(Stage::Tile).expect("the machine can do it");
     let text = device_program(machine, &with_tiles(&unit.module().text(), tiles));
-    let [lines, pixels] = [2 * (h - 1) + r, w + s - 1];
+    let [lines, pixels] = [down * (h - 1) + r, w + s - 1];
     let mut random = Random(7);
     let x = random.numbers(n * lines * pixels * c, "f16");
     let f = random.numbers(r * s * c * o, "f16");
@@ -77,12 +87,13 @@ fn holds(machine: &str, tiles: &str) {
         let [image, line, pixel] = [at / (h * w), at / w % h, at % w];
         let mut sum = 0.0;
         for tap in 0..r * s * c {
-            let [down, right, channel] = [tap / (s * c), tap / c % s, tap % c];
-            let row = (image * lines + 2 * line + down) * pixels + pixel + right;
+            let [below, right, channel] = [tap / (s * c), tap / c % s, tap % c];
+            let row = (image * lines + down * line + below) * pixels + pixel + right;
             sum += x[(row * c + channel) as usize] * f[(tap * o + column) as usize];
         }
         wanted.push(sum);
     }
     let got = numbers(sums, "f32");
     assert!(got == wanted, "{machine}: {tiles}");
+    text
 }

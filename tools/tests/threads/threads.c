@@ -294,6 +294,7 @@ int main(int argc, char **argv) {
   int blocks = (int)((last_task - first_task + groups - 1) / groups);
   for (block_number = 0; block_number < blocks; ++block_number) {
     run_threads(call_tasks);
+    end_boxes();
     count_turns();
   }
   printf("turns %ld %ld\n", turns_taken, turns_least);

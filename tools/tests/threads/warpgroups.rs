@@ -174,7 +174,7 @@ fn fields(values: &[&str], (result, record): (&str, &str), site: usize) -> Strin
 /// Shared memory in one section of the program, as it lies in one window of a chip's addresses; as much as
 /// there is where the launch asks for it.
 pub fn in_window(code: &str) -> String {
-    let all = "global [200000 x i8] zeroinitializer";
+    let all = "global [232448 x i8] zeroinitializer";
     let line = |line: &str| match line.strip_prefix('@').filter(|_| line.contains(", align 1024")) {
         Some(_) => {
             let line = line.replace("external global [0 x i8]", all);

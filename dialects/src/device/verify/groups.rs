@@ -1,6 +1,6 @@
 //! Constraints of kernels whose rTasks several groups of lanes run together.
 
-use super::super::tokens::{Kind, begun, under_way};
+use super::super::tokens::{Kind, begun, boxes, under_way};
 use super::super::{
     Apply, Combine, Copy, Fill, Invoke, Kernel, Layout, Machine, Scope, Transfer, View,
 };
@@ -79,7 +79,7 @@ fn is_shared(machine: Machine<'_>, memref: Val<'_>) -> bool {
 
 /// C4. Between a write to memory that the groups share and what reads it, and between that
 /// and the next write, stands a barrier of scope "core". An engine reads and writes until a token is waited
-/// for that was given with it or later. Accesses to different rooms of a buffer need none.
+/// for that was given with it or later, of boxes its own, for which all groups wait. Accesses to different rooms of a buffer need none.
 pub(super) fn kernel_c4(op: Op<'_>, diag: &mut Diagnostics) {
     let (Some(kernel), Some(machine)) = (Kernel::of(op), Machine::of(op)) else { return };
     let (mut buffers, mut instructions) = (Vec::new(), false);
@@ -113,6 +113,8 @@ struct Begun<'c> {
     kind: Kind,
     reads: Vec<Place<'c>>,
     writes: Vec<Place<'c>>,
+    /// Whether it was waited for, and others that were begun before were not.
+    done: bool,
 }
 
 impl<'c> State<'c> {
@@ -139,6 +141,24 @@ impl<'c> State<'c> {
                 self.begun.push(own);
             }
         }
+    }
+
+    /// What an engine has done that was waited for itself, behind which so many of its kind were begun: all groups
+    /// wait for it, and none has to tell others.
+    fn done_alone(&mut self, kind: Kind, later: u64) {
+        let own: Vec<usize> =
+            (0..self.begun.len()).filter(|&n| self.begun[n].kind == kind).collect();
+        let Some(place) = (own.len() as u64).checked_sub(later + 1) else { return };
+        let waited = &mut self.begun[own[place as usize]];
+        waited.done = true;
+        waited.reads.clear();
+        waited.writes.clear();
+        // Those behind it are counted from the last one.
+        let mut first = true;
+        self.begun.retain(|begun| {
+            first &= begun.kind != kind || begun.done;
+            !(first && begun.kind == kind)
+        });
     }
 }
 
@@ -172,6 +192,10 @@ impl<'c> Order<'c> {
         if op.is("device.wait") {
             for (kind, under_way) in under_way(self.machine, op) {
                 state.done(kind, under_way);
+            }
+            // Of one that may be another one on another way nothing is known.
+            for later in boxes(self.machine, op).into_iter().filter_map(|(_, later)| later) {
+                state.done_alone(Kind::Boxes, later);
             }
             return;
         }
@@ -237,8 +261,9 @@ impl<'c> Order<'c> {
             state.begun.iter().any(|b| Some(b.kind) != kind && meets(own, &b.writes))
         };
         let written = |own: &Place<'c>| meets(own, &state.written) || under_way(own, None);
-        // An engine does one after the other.
-        let rewritten = |own: &Place<'c>| meets(own, &state.written) || under_way(own, kind);
+        // An engine does one after the other, but for boxes.
+        let in_order = kind.filter(|kind| *kind != Kind::Boxes);
+        let rewritten = |own: &Place<'c>| meets(own, &state.written) || under_way(own, in_order);
         let read = |own: &Place<'c>| {
             meets(own, &state.read) || state.begun.iter().any(|b| meets(own, &b.reads))
         };
@@ -255,7 +280,7 @@ impl<'c> Order<'c> {
             );
         }
         match kind {
-            Some(kind) => state.begun.push(Begun { kind, reads, writes }),
+            Some(kind) => state.begun.push(Begun { kind, reads, writes, done: false }),
             None => {
                 add(&mut state.read, reads);
                 add(&mut state.written, writes);

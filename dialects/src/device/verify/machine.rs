@@ -1,6 +1,6 @@
 //! Constraints of the machine half.
 
-use super::super::{Gathering, Machine, Move, Scope};
+use super::super::{Boxes, Gathering, Machine, Move, Scope};
 use super::{check_cycles, check_encoding, check_engine, check_scope, types};
 use crate::ir::{Block, Diagnostics, Op, Type, attr, ty};
 use crate::verify::{check_fact, check_memory, check_positive, int, symbol, text};
@@ -365,6 +365,21 @@ pub(super) fn move_c5(op: Op<'_>, diag: &mut Diagnostics) {
         diag.error(op, format!("the map of what device.move gathers {wrong}")).help(
             "it maps (lane, slot) to a lane and a place in the piece whose address that gives",
         );
+    }
+}
+
+/// C6. What brings boxes is done by an engine, steps, and says all numbers of them, above zero.
+pub(super) fn move_c6(op: Op<'_>, diag: &mut Diagnostics) {
+    let Some(boxes) = op.attr("boxes") else { return };
+    if let Err(wrong) = Boxes::read(boxes) {
+        diag.error(op, format!("`boxes` of device.move {wrong}")).help(
+            "write `boxes({dims = 5, points = 256, step_bytes = 16, line_bytes = 128, swizzle = [3, 4, 3], \
+             align_bytes = 1024})`, the swizzle where there is one",
+        );
+    }
+    if op.attr("engine").is_none() || op.attr("strided").is_none() {
+        diag.error(op, "device.move brings boxes, and is not done by an engine that steps")
+            .help("name its `engine`, and say `strided`");
     }
 }
 

@@ -29,7 +29,7 @@ const TABLE: Table = &[
     ),
     ("device.unit", &[unit_c1, unit_c2, unit_c3]),
     ("device.engine", &[engine_c1, engine_c2, engine_c3]),
-    ("device.move", &[move_c1, move_c2, move_c3, move_c4, move_c5]),
+    ("device.move", &[move_c1, move_c2, move_c3, move_c4, move_c5, move_c6]),
     ("device.lanes", &[lanes_c1, lanes_c2, lanes_c3, lanes_c4]),
     (
         "device.instruction",
@@ -59,6 +59,7 @@ const TABLE: Table = &[
             transfer_c5,
             transfer_c6,
             transfer_c7,
+            transfer_c8,
         ],
     ),
     ("device.fill", &[fill_c1, fill_c2, fill_c3, fill_c4, fill_c5]),

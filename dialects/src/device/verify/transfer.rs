@@ -1,6 +1,6 @@
 //! Constraints of `device.transfer`, `device.fill` and `device.mark`.
 
-use super::super::{Fill, Machine, Move, Transfer, View};
+use super::super::{Fill, Machine, Move, TensorBox, Transfer, View};
 use super::program::place;
 use super::{check_engine, check_token};
 use crate::ir::{Diagnostics, Op, attr, parts, ty};
@@ -130,6 +130,23 @@ pub(super) fn transfer_c7(op: Op<'_>, diag: &mut Diagnostics) {
     if !u64::try_from(run).is_ok_and(u64::is_power_of_two) {
         diag.error(op, format!("device.transfer has runs of {run}"))
             .help("a run is a power of two");
+    }
+}
+
+/// C8. A move of boxes brings what is some of one shape, and pads where there are limits.
+pub(super) fn transfer_c8(op: Op<'_>, diag: &mut Diagnostics) {
+    let (Some(transfer), Some(machine)) = (Transfer::of(op), Machine::of(op)) else { return };
+    let Some(way) = machine.move_named(transfer.move_name) else { return };
+    let Some(boxes) = way.boxes() else { return };
+    if let Err(wrong) = TensorBox::of(&transfer, &boxes) {
+        diag.error(op, format!("what @{} brings {wrong}", way.name))
+            .note(way.op(), "the move is here")
+            .help("bring it by a move that takes elements one by one, or let the target lie as boxes do");
+    }
+    if !transfer.limits.is_empty() && !transfer.pads {
+        diag.error(op, format!("@{} writes zeros where limits leave elements out", way.name))
+            .note(way.op(), "the move is here")
+            .help("write `pads`");
     }
 }
 

@@ -11,7 +11,7 @@ use super::gathered;
 use super::registers::{self, Registers, Sides};
 use super::storage::{Storage, Thread, store};
 use super::together::{self, End};
-use super::tokens::begun;
+use super::tokens::{Kind, begun};
 use crate::nest::{emit_sum, row_major};
 
 /// The sides of a box, its steps at both ends, and what is left out.
@@ -81,6 +81,10 @@ pub fn transfer<'c>(
     transfer: &Transfer<'c>,
     diag: &mut Diagnostics,
 ) {
+    if begun(thread.machine, transfer.op) == Some(Kind::Boxes) {
+        thread.boxes.bring(b, thread, transfer, diag);
+        return;
+    }
     let ends = [&transfer.source, &transfer.target];
     move_box(b, thread, transfer.op, ends, &Steps::of(transfer), diag);
 }
@@ -123,7 +127,7 @@ fn move_box<'c>(
     let from = End::new(b, thread, source, moved.from);
     let to = End::new(b, thread, target, moved.to);
     // An engine's transfer is only begun: a group of copies of its own.
-    if begun(thread.machine, op).is_some() {
+    if begun(thread.machine, op) == Some(Kind::Copies) {
         let ends = from.zip(to);
         if !ends.is_some_and(|(from, to)| together::begin(b, thread, moved, &from, &to)) {
             diag.error(op, "threads cannot begin this transfer and go on")

@@ -1,14 +1,15 @@
 //! A kernel as a function: an entry that is launched, or one that an entry calls.
 
+use melior::dialect::llvm::r#type as llvm;
 use weft_dialects::device::{Kernel, Machine, Memory, Scope};
 use weft_dialects::ir::{Builder, Context, Mapping, Op, Type, Val, attr, ty};
 
 use super::super::lower::view;
-use super::Launch;
 use super::boxes;
 use super::isa::Isa;
 use super::program::Caller;
 use super::storage::{self, Storage, Thread, ThreadIds};
+use super::{Descriptor, Launch};
 
 /// Threads that go in step without a barrier of the block, at most.
 const WARP: u64 = 64;
@@ -55,7 +56,13 @@ pub fn copy_into_function<'c>(
     let mut types = vec![long, long];
     types.extend(args.iter().map(|arg| storage::flat(context, arg.ty(), Some(1))));
     let (name, threads) = match role {
-        Role::Entry => (kernel.name, launch.threads),
+        Role::Entry => {
+            let descriptors = Descriptor::all(how.machine, kernel).len();
+            let all = std::iter::repeat_n(llvm::pointer(context, 0), descriptors);
+            inputs.extend(all.clone());
+            types.extend(all);
+            (kernel.name, launch.threads)
+        }
         Role::Called(caller) => (caller.function, caller.threads),
     };
     let mut b = Builder::before(context, kernel.op);
@@ -163,7 +170,7 @@ pub fn stand_in<'c>(thread: &mut Thread<'c>, func: Op<'c>) -> Vec<Op<'c>> {
     // Neighbours that a lane moves become one access where that is known.
     let aligned = attr::of_int_type(ty::int(thread.context, 32), thread.widest(1) as i64);
     for arg in block.args().into_iter().skip(2) {
-        let shape = ty::shape(arg.ty()).unwrap_or_default();
+        let Some(shape) = ty::shape(arg.ty()) else { continue };
         let flat = storage::flat(thread.context, arg.ty(), Some(1));
         let row = b.op("builtin.unrealized_conversion_cast", &[arg], &[flat]);
         let assumed = [("alignment", aligned)];

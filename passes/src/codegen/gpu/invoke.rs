@@ -23,7 +23,7 @@ pub fn expand<'c>(
     inline(b, thread.machine, invoke, diag, &read, &write);
 }
 
-/// Whether an engine's instructions read memory that threads write, be it by copies that they only begin.
+/// Whether an engine reads memory that threads write, be it by copies that they only begin, or writes over it.
 pub fn has_readers<'c>(machine: Machine<'c>, func: Op<'c>) -> bool {
     let near = |view: &View<'c>| {
         let memory = machine.memory_of(view.memref.ty());
@@ -31,7 +31,9 @@ pub fn has_readers<'c>(machine: Machine<'c>, func: Op<'c>) -> bool {
     };
     let mut found = false;
     func.walk(&mut |op| {
-        if tokens::begun(machine, op) == Some(Kind::Instructions) {
+        if tokens::begun(machine, op) == Some(Kind::Boxes) {
+            found = true;
+        } else if tokens::begun(machine, op) == Some(Kind::Instructions) {
             found |= Invoke::of(op).is_some_and(|invoke| invoke.views.iter().any(near));
         }
     });

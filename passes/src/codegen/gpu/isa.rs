@@ -294,6 +294,61 @@ impl Isa {
         }
     }
 
+    /// Makes a word that a block shares a barrier of one arrival, and of bytes that it is told to expect.
+    pub fn make_barrier<'c>(self, b: &mut Builder<'c>, barrier: Val<'c>) {
+        let one = b.integer(ty::int(b.context(), 32), 1);
+        intrinsic(b, "llvm.nvvm.mbarrier.init.shared", &[barrier, one], None);
+    }
+
+    /// Makes such barriers visible to engines, before others say so.
+    pub fn show_barriers(self, b: &mut Builder<'_>) {
+        intrinsic(b, "llvm.nvvm.fence.mbarrier_init.release.cluster", &[], None);
+    }
+
+    /// Arrives at a barrier, whose phase ends when so many bytes have come.
+    pub fn expect_bytes<'c>(self, b: &mut Builder<'c>, barrier: Val<'c>, bytes: u64) {
+        let (int, long) = (ty::int(b.context(), 32), ty::int(b.context(), 64));
+        let bytes = b.integer(int, bytes as i64);
+        let name = "llvm.nvvm.mbarrier.arrive.expect.tx.scope.cta.space.cta";
+        intrinsic(b, name, &[barrier, bytes], Some(long));
+    }
+
+    /// Begins a box of the tensor of a descriptor from a place on, the fastest dimension first: to a pointer of
+    /// memory that a block shares, with the barrier that counts its bytes.
+    pub fn bring_box<'c>(
+        self,
+        b: &mut Builder<'c>,
+        to: Val<'c>,
+        barrier: Val<'c>,
+        descriptor: Val<'c>,
+        at: &[Val<'c>],
+    ) {
+        let context = b.context();
+        let [bit, half, int, long] = [1, 16, 32, 64].map(|bits| ty::int(context, bits));
+        let cluster = llvm::pointer(context, 7);
+        let to = b.op("llvm.addrspacecast", &[to], &[cluster]).result(0);
+        let [no, mask, hint, group] = [bit, half, long, int].map(|ty| b.integer(ty, 0));
+        let operands: Vec<_> = [to, barrier, descriptor]
+            .into_iter()
+            .chain(at.iter().copied())
+            .chain([mask, hint, no, no, group])
+            .collect();
+        let name = format!("llvm.nvvm.cp.async.bulk.tensor.g2s.tile.{}d", at.len());
+        intrinsic(b, &name, &operands, None);
+    }
+
+    /// Returns whether a barrier's phase of a parity, an `i32`, is over; waits some time for it.
+    pub fn is_phase_over<'c>(
+        self,
+        b: &mut Builder<'c>,
+        barrier: Val<'c>,
+        parity: Val<'c>,
+    ) -> Val<'c> {
+        let bit = ty::int(b.context(), 1);
+        let name = "llvm.nvvm.mbarrier.try.wait.parity.scope.cta.space.cta";
+        intrinsic(b, name, &[barrier, parity], Some(bit)).expect("it has a result")
+    }
+
     /// Makes what threads wrote to memory that they share visible to engines, before others say so.
     pub fn show_to_engines(self, b: &mut Builder<'_>) {
         intrinsic(b, "llvm.nvvm.fence.proxy.async.shared_cta", &[], None);

@@ -29,6 +29,7 @@ mod shared;
 mod spread;
 mod step_loops;
 mod storage;
+mod tensor_boxes;
 mod together;
 mod tokens;
 mod uniform;
@@ -45,6 +46,8 @@ use super::lower::{bf16, extremes};
 use function::{Lowering, Role, copy_into_function, stand_in, take_arguments};
 use shared::{Shared, offset};
 use storage::{Storage, Thread};
+pub use tensor_boxes::Descriptor;
+use tensor_boxes::TensorBoxes;
 use tokens::Kind;
 
 pub use isa::Isa;
@@ -177,8 +180,10 @@ fn lower<'c>(
         storages,
         later,
         uniform,
+        boxes: TensorBoxes::default(),
     };
     let rows = stand_in(&mut thread, func);
+    thread.boxes = TensorBoxes::take(&thread, func, diag);
     let waits = tokens::Waits::take(context, machine, func);
     let turns = spread::turns(machine, func);
     step_loops::keep(context, func);
@@ -286,6 +291,17 @@ fn place_allocs<'c>(
         };
         thread.storages.insert(value, storage);
     }
+    if !thread.boxes.is_empty() {
+        let ty = ty::memref(
+            &[thread.boxes.depth()],
+            ty::int(context, 64),
+            Some(attr::of_int(context, 3)),
+        );
+        let barriers = shared.behind_all(&mut b, ty);
+        let mut boxes = std::mem::take(&mut thread.boxes);
+        boxes.begin(func, thread, barriers);
+        thread.boxes = boxes;
+    }
     shared.declare(context, func);
     true
 }
@@ -336,8 +352,11 @@ fn expand<'c>(thread: &Thread<'c>, op: Op<'c>, waits: &tokens::Waits<'c>, diag: 
             match kind {
                 Kind::Copies => thread.isa.wait_for_copies(b, count),
                 Kind::Instructions => invoke::wait(b, thread, count, &waits.results),
+                // Waited for one by one.
+                Kind::Boxes => {}
             }
         }
+        thread.boxes.wait(b, thread, op);
     } else if op.is("device.ready") || op.is("device.wait") && op.operands().is_empty() {
         // Nothing was begun that could still be under way.
     } else if op.is("device.barrier") {

@@ -11,6 +11,7 @@ use weft_dialects::ir::{Builder, Context, Op, Type, Val, attr, ty};
 
 use super::function::Role;
 use super::storage;
+use super::tensor_boxes::barrier_bytes;
 
 /// The widest that any instruction asks of an address.
 const ALIGN: i64 = 1024;
@@ -86,6 +87,11 @@ impl<'k, 'c> Shared<'k, 'c> {
         b.op("memref.view", &[whole, begin], &[ty]).result(0)
     }
 
+    /// `memref<count x i64>` that takes no more bytes than it has: behind all that is allocated, or by itself.
+    pub fn behind_all(&mut self, b: &mut Builder<'c>, ty: Type<'c>) -> Val<'c> {
+        self.own(b, "barriers", ty)
+    }
+
     /// Declares, before the function, what a kernel has of its own.
     pub fn declare(self, context: &'c Context, func: Op<'c>) {
         for (name, ty) in self.made.into_iter().chain(self.asked) {
@@ -113,7 +119,7 @@ pub fn needed<'c>(machine: Machine<'c>, kernel: &Kernel<'c>) -> u64 {
             sum += padded(arena_bytes(&all, memory));
         }
     }
-    sum as u64
+    sum as u64 + barrier_bytes(machine, kernel.op)
 }
 
 /// Bytes that a kernel asks for when it is launched: 0 where it has as many without that.

@@ -8,6 +8,7 @@ use super::super::index_sum::IndexSum;
 use super::super::lower::bf16::bits_of;
 use super::isa::Isa;
 use super::layout::Layout;
+use super::tensor_boxes::TensorBoxes;
 use crate::nest::{emit_sum, row_major};
 use crate::tile::banks::Swizzle;
 
@@ -68,6 +69,8 @@ pub struct Thread<'c> {
     /// For registers that hold one number for a row of an operand (`uniform.rs`): the slot that holds it, for each
     /// slot.
     pub uniform: FxHashMap<Val<'c>, Vec<u64>>,
+    /// Boxes that an engine brings by coordinates.
+    pub boxes: TensorBoxes<'c>,
 }
 
 impl<'c> Thread<'c> {

@@ -13,7 +13,7 @@
 use rustc_hash::FxHashMap;
 use weft_dialects::device::tokens::under_way;
 pub use weft_dialects::device::tokens::{Kind, begun};
-use weft_dialects::device::{Invoke, Machine};
+use weft_dialects::device::{Invoke, Machine, token};
 use weft_dialects::ir::{Builder, Context, Op, Type, Val};
 
 /// The waits of a function.
@@ -34,11 +34,13 @@ impl<'c> Waits<'c> {
             if op.is("device.wait") && !op.operands().is_empty() {
                 waits.push(op);
             }
-            if op.is("device.ready") || begun(machine, op).is_some() {
+            // Those of boxes are numbers already.
+            let other = begun(machine, op).is_some_and(|kind| kind != Kind::Boxes);
+            if op.is("device.ready") || other {
                 givers.push(op);
             }
         });
-        if givers.is_empty() {
+        if givers.is_empty() && waits.is_empty() {
             return Self::default();
         }
         let found = waits.iter().map(|wait| (*wait, under_way(machine, *wait))).collect();
@@ -64,8 +66,7 @@ fn take_out<'c>(context: &'c Context, func: Op<'c>, givers: &[Op<'c>]) {
         let none = b.index(0);
         giver.result(0).replace_with(none);
     }
-    let index = Type::index(context);
-    let token = givers[0].result(0).ty();
+    let (index, token) = (Type::index(context), token(context));
     let mut rounds = Vec::new();
     func.walk(&mut |op| {
         if op.name().ends_with(".for") {

@@ -94,11 +94,11 @@ impl<'p, 'c> Blocks<'p, 'c> {
         self.start(b, sums, &own);
         let tiles = [M, N].map(|side| self.room(b, side));
         let fold = Fold { group, tiles, sums };
-        match (self.block.stages, &self.ways.put, &self.ways.ahead) {
+        match (self.block.stages, &self.ways.put, self.ways.brings(self.block.ahead)) {
             (_, _, ahead) if self.block.is_direct() => {
-                self.steps_direct(b, ahead.as_ref().filter(|_| self.block.ahead), starts, &fold);
+                self.steps_direct(b, ahead, starts, &fold);
             }
-            (2.., _, Some(way)) if self.block.ahead => self.steps_by_engine(b, way, starts, &fold),
+            (2.., _, Some(way)) => self.steps_by_engine(b, way, starts, &fold),
             (2, Some(put), _) => self.steps_ahead(b, put, starts, &fold),
             (3.., Some(put), _) => self.steps_in_rooms(b, put, starts, &fold),
             _ => {

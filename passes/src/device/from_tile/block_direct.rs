@@ -33,6 +33,13 @@ pub(super) struct Piece {
     begin: [u64; 2],
 }
 
+/// The tokens of a step that are to be waited for: behind the last one all are there, where the engine does one after
+/// the other.
+fn awaited<'c>(way: &Move<'c>, tokens: Vec<Val<'c>>) -> Vec<Val<'c>> {
+    let first = if way.boxes().is_some() { 0 } else { tokens.len().saturating_sub(1) };
+    tokens[first..].to_vec()
+}
+
 /// A factor in registers: its side, and operands of the instruction for each step along k, and along the side.
 #[derive(Clone, Copy)]
 pub(super) struct HeldFactor<'c> {
@@ -61,44 +68,47 @@ impl<'c> Blocks<'_, 'c> {
         let (count, ahead) = (steps.count(), self.block.steps_ahead());
         let operands = self.operands();
         // As many pieces everywhere: waits count them.
-        let between = self.pieces_between(operands.len() as u64);
+        let between = self.pieces_between(way, operands.len() as u64);
         let all = between.concat();
         let mut carried: Vec<Val<'c>> = Vec::new();
         for step in 0..ahead {
             let at = steps.at(b, Sum::number(step.min(count - 1) as i64));
             let place = (&at[..], &Sum::number(step as i64));
-            carried.extend(self.bring_pieces(b, way, &all, place, fold));
+            let begun = self.bring_pieces(b, way, &all, place, fold);
+            carried.extend(awaited(way, begun));
         }
+        let each = carried.len() / ahead as usize;
         let asynchronous = self.block.instruction().engine().is_some();
         carried.extend(asynchronous.then(|| ready(b)));
         let ends = [Sum::number(0), Sum::number(count as i64)];
         let last = scf_for_carrying(b, &ends[0], &ends[1], 1, &carried, |b, step, carried| {
             let step = Sum::value(step);
-            let (brought, before) = carried.split_at(ahead as usize);
-            wait(b, &brought[..1]);
+            let (brought, before) = carried.split_at(ahead as usize * each);
+            wait(b, &brought[..each]);
             self.barrier(b);
             let later = step.clone().plus(&Sum::number(ahead as i64), 1);
             let at = steps.at_or_last(b, &later);
             let rooms = [0, ahead as i64].map(|later| self.room_of(b, &step, later));
-            let (mut token, mut next) = (None, None);
+            let (mut token, mut next) = (None, Vec::new());
             for (operand, pieces) in operands.iter().zip(&between) {
-                next = self.bring_pieces(b, way, pieces, (&at, &rooms[1]), fold).or(next);
+                next.extend(self.bring_pieces(b, way, pieces, (&at, &rooms[1]), fold));
                 token = self.begin_instruction(b, (fold, None), operand, &rooms[0]);
             }
             wait(b, before);
-            brought[1..].iter().copied().chain(next).chain(token).collect()
+            brought[each..].iter().copied().chain(awaited(way, next)).chain(token).collect()
         });
-        let (brought, instructions) = last.split_at(ahead as usize);
+        let (brought, instructions) = last.split_at(ahead as usize * each);
         wait(b, instructions);
         wait(b, brought);
     }
 
     /// The pieces of both tiles, dealt out between so many instructions: what brings them takes turns with
-    /// these at the memory that groups share.
-    fn pieces_between(&self, instructions: u64) -> Vec<Vec<(usize, Piece)>> {
+    /// these at the memory that groups share. Boxes are one piece.
+    fn pieces_between(&self, way: &Move<'c>, instructions: u64) -> Vec<Vec<(usize, Piece)>> {
         let mut between = vec![Vec::new(); instructions as usize];
+        let most = if way.boxes().is_some() { 1 } else { instructions };
         for side in [M, N] {
-            let pieces = self.pieces(side, instructions);
+            let pieces = self.pieces(side, most);
             let count = pieces.len();
             for (number, piece) in pieces.into_iter().enumerate() {
                 between[number * instructions as usize / count].push((side, piece));
@@ -107,7 +117,7 @@ impl<'c> Blocks<'_, 'c> {
         between
     }
 
-    /// Begins to bring some pieces; gives the token of the last one, behind which all are there.
+    /// Begins to bring some pieces; gives their tokens.
     fn bring_pieces(
         &self,
         b: &mut Builder<'c>,
@@ -115,12 +125,11 @@ impl<'c> Blocks<'_, 'c> {
         pieces: &[(usize, Piece)],
         (at, room): (&[Sum<'c>], &Sum<'c>),
         fold: &Fold<'c>,
-    ) -> Option<Val<'c>> {
-        let mut last = None;
-        for (side, piece) in pieces {
-            last = self.bring_piece(b, (way, *side), piece, at, (fold.tiles[*side], room));
-        }
-        last
+    ) -> Vec<Val<'c>> {
+        let bring = |(side, piece): &(usize, Piece)| {
+            self.bring_piece(b, (way, *side), piece, at, (fold.tiles[*side], room))
+        };
+        pieces.iter().filter_map(bring).collect()
     }
 
     /// The tile of an input in equal pieces, so many at most: as many as do not take more rounds of all

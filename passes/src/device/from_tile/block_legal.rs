@@ -1,7 +1,7 @@
 //! Checks of a block tile that a program describes: what is refused is named, with what would be
 //! accepted.
 
-use weft_dialects::device::{Machine, Move};
+use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Op, Report, ty};
 use weft_dialects::tile::{Compute, Schedule};
@@ -76,22 +76,24 @@ pub(super) fn check_pair<'c>(
         brought.iter().all(|(block, nest, lying)| fits(block, nest, lying[block.inputs[own]].inner))
     };
     let even = || suits(&|block, nest, inner| Dealt::of(block, nest, own, inner).is_some());
-    let comes = |way: &Move<'c>| {
-        suits(&|block, nest, inner| block.comes_ahead(nest, own, inner, way.least_bytes()))
-    };
-    let by_engine = [&pair.scores, &pair.values].map(|block| block.ahead);
+    let sides =
+        brought.map(|(block, nest, lying)| (block, nest, own, lying[block.inputs[own]].inner));
+    let ahead = pair.scores.ahead.filter(|ahead| pair.values.ahead == Some(*ahead));
+    let comes = || ahead.is_some_and(|ahead| ways.can_bring(ahead, &sides));
+    let by_engine = [&pair.scores, &pair.values].map(|block| block.is_brought());
     let direct = pair.scores.is_direct();
     let fits = match (stages, by_engine) {
         ([1, 1], [false, false]) => true,
-        ([2, 2], [true, true]) => ways.ahead.as_ref().is_some_and(comes),
+        ([2, 2], [true, true]) => comes(),
         ([3, 3], [false, false]) if !direct => ways.put.is_some() && even(),
-        ([first, last], [true, true]) if direct && first == last && first > 2 => {
-            ways.ahead.as_ref().is_some_and(comes)
-        }
+        ([first, last], [true, true]) if direct && first == last && first > 2 => comes(),
         _ => false,
     };
     if !fits {
-        let what = format!("has schedules of {} and {} `stages`", stages[0], stages[1]);
+        let mut what = format!("has schedules of {} and {} `stages`", stages[0], stages[1]);
+        if pair.scores.ahead != pair.values.ahead {
+            what += " whose inputs come by different moves";
+        }
         let help = match direct {
             true => {
                 "give both 1, or 2 or more with an engine's move `ahead` that can write the tiles"
@@ -138,6 +140,12 @@ fn report<'c>(
     }
 }
 
+/// The moves of engines that bring tiles, as text writes them.
+fn known(ways: &Ways<'_>) -> Vec<String> {
+    let all = [&ways.boxes, &ways.ahead].into_iter().flatten();
+    all.map(|way| format!("@{}", way.name)).collect()
+}
+
 /// Reads a block tile without looking at how its inputs come.
 fn read<'c>(
     machine: Machine<'c>,
@@ -153,12 +161,12 @@ fn read<'c>(
     let plain = Schedule { interleave: Vec::new(), ..compute.schedule.clone() };
     let block = Block::of(machine, nest, compute, &plain);
     if let (Some(ahead), Some(ways)) = (&compute.schedule.ahead, Ways::of(machine, registers))
-        && ways.ahead.as_ref().is_none_or(|own| own.name != ahead)
+        && ways.of_name(ahead).is_none()
     {
         let what = format!("has a schedule with @{ahead} `ahead`, which does not bring its tiles");
-        let help = match ways.ahead {
-            Some(own) => format!("name @{}, or leave it out", own.name),
-            None => "leave it out".to_owned(),
+        let help = match &known(&ways)[..] {
+            [] => "leave it out".to_owned(),
+            some => format!("name {}, or leave it out", some.join(" or ")),
         };
         return Err(report(what, help));
     }
@@ -217,25 +225,32 @@ fn tile_bytes<'c>(nest: &Nest<'c>, block: &Block<'c>, side: usize, lying: &Lying
 fn by_engine<'c>(
     nest: &Nest<'c>,
     block: &Block<'c>,
-    way: &Move<'c>,
+    ways: &Ways<'c>,
     lying: &[Lying],
 ) -> Result<(), (String, String)> {
+    let Some((ahead, way)) = block.ahead.zip(ways.brings(block.ahead)) else { return Ok(()) };
     let what = format!("has a schedule with @{} `ahead`", way.name);
     if block.stages == 1 {
         let help = "leave it out, or give 2 `stages` or more";
         return Err((format!("{what}, and one stage"), help.to_owned()));
     }
     let comes = |side: usize| {
-        let inner = lying[block.inputs[side]].inner;
-        block.comes_ahead(nest, side, inner, way.least_bytes())
+        ways.can_bring(ahead, &[(block, nest, side, lying[block.inputs[side]].inner)])
     };
     match [M, N].into_iter().find(|&side| !comes(side)) {
         None => Ok(()),
         Some(side) => {
-            let help = format!(
-                "let the tile lie as the tensor does, {} bytes side by side in both, or leave `ahead` out",
-                way.least_bytes()
-            );
+            let help = match way.boxes() {
+                Some(own) => format!(
+                    "boxes are of rows of {} bytes, along dimensions of the tensor whose ends tiles pass, and of {} \
+                     points a side: name another move, or leave `ahead` out",
+                    own.line_bytes, own.points
+                ),
+                None => format!(
+                    "let the tile lie as the tensor does, {} bytes side by side in both, or leave `ahead` out",
+                    way.least_bytes()
+                ),
+            };
             Err((
                 format!("{what}, which cannot write the tile of input {}", block.inputs[side]),
                 help,
@@ -273,19 +288,19 @@ fn stages<'c>(
 ) -> Result<(), (String, String)> {
     let stages = block.stages;
     let what = format!("has a schedule of {stages} `stages`");
-    if block.is_direct() && (stages == 2 || stages > 2 && !block.ahead) {
+    if block.is_direct() && (stages == 2 || stages > 2 && !block.is_brought()) {
         let name = block.instruction().name;
         let what = format!(
             "{what}, and @{name} takes tiles where they lie, those of the step before, too"
         );
-        let help = match &ways.ahead {
-            Some(way) => format!("give 1, or 3 or more with @{} `ahead`", way.name),
-            None => "give 1".to_owned(),
+        let help = match &known(ways)[..] {
+            [] => "give 1".to_owned(),
+            some => format!("give 1, or 3 or more with {} `ahead`", some.join(" or ")),
         };
         return Err((what, help));
     }
-    if let Some(way) = ways.ahead.as_ref().filter(|_| block.ahead) {
-        return by_engine(nest, block, way, lying);
+    if block.is_brought() {
+        return by_engine(nest, block, ways, lying);
     }
     if stages == 1 {
         return Ok(());

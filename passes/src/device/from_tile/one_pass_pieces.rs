@@ -94,7 +94,7 @@ impl<'c> Pass<'_, 'c> {
             values: values.rooms_of(b, own, rooms),
         };
         let work = Work { starts, held, near };
-        let ahead = values.ways.ahead.as_ref().filter(|_| values.block.ahead);
+        let ahead = values.ways.brings(values.block.ahead);
         let put = values.ways.put.as_ref().filter(|_| values.block.stages > 1);
         match (ahead, put) {
             (Some(way), _) => self.by_engine(b, way, &work),
@@ -227,7 +227,10 @@ impl<'c> Pass<'_, 'c> {
             // Instructions are waited for with its own.
             Some(_) => {
                 wait(b, &last[..tokens * ahead as usize]);
-                self.values.barrier(b);
+                // Of boxes each group knows that they are there; of pieces only those that it asked for.
+                if way.boxes().is_none() {
+                    self.values.barrier(b);
+                }
             }
             None => wait(b, &last),
         }

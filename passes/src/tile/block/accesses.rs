@@ -208,10 +208,10 @@ fn stores(
     rounds: u64,
 ) -> Option<(u64, Vec<Access>)> {
     let (run, along) = block.run(nest, &nest.inputs[block.inputs[side]], [side, K]);
-    if block.ahead && inner != block.axes[along] {
+    if block.is_brought() && inner != block.axes[along] {
         return None;
     }
-    if block.stages > 1 && !block.ahead {
+    if block.stages > 1 && !block.is_brought() {
         let dealt = Dealt::of(block, nest, side, inner)?;
         return Some(through_registers(&dealt, block, inner, rounds));
     }

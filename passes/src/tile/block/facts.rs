@@ -13,7 +13,7 @@ use weft_dialects::device::{Machine, Move, Scope};
 use weft_dialects::ir::ty;
 
 use super::super::banks::{Banks, Choice};
-use super::{Block, Core, K, Lying, M, N, Ways, accesses, epilogue};
+use super::{Block, Core, K, Lying, M, N, Supply, Ways, accesses, epilogue};
 use crate::cost::{Cost, Term};
 use crate::nest::Nest;
 
@@ -72,6 +72,8 @@ pub(super) struct Facts {
     /// Bytes a turn of all banks.
     row: f64,
     pub(super) latency: f64,
+    /// The same of boxes.
+    boxes_latency: f64,
     /// Cycles until what is loaded from the shared memory is there.
     near_latency: f64,
     /// Cycles that an instruction of lanes issues.
@@ -135,6 +137,7 @@ impl Facts {
             cached: cached(machine).unwrap_or(far(machine)?),
             row: (count * bytes) as f64,
             latency: ways.stage.latency_cycles().unwrap_or(0) as f64,
+            boxes_latency: ways.boxes.as_ref().and_then(Move::latency_cycles).unwrap_or(0) as f64,
             near_latency: ways.load.as_ref().and_then(Move::latency_cycles).unwrap_or(0) as f64,
             lane_cycles: machine.lanes_units().first().map_or(1.0, |own| own.issue_cycles()),
             barrier: unit.barrier_cycles() as f64,
@@ -218,7 +221,7 @@ impl Facts {
             [M, N].map(|side| words(block.held(side), self.elem_bytes[side])).iter().sum();
         let sums = lane(block.group[M] * block.group[N], self.elem_bytes[K]);
         // What is on its way to the shared memory is in registers, too.
-        let staged = match block.ahead {
+        let staged = match block.is_brought() {
             true => 0,
             false => self.bytes(block).div_ceil(lanes(block) * self.lane_bytes),
         };
@@ -238,7 +241,7 @@ impl Facts {
                 let moves = |side: usize| own(side).div_ceil(lanes(block) * self.moved[side]);
                 let address = words(1, ADDRESS_BYTES);
                 let left_out = u64::from(!whole && block.stages > 1);
-                let each = u64::from(block.ahead) * address + left_out * (address + 2);
+                let each = u64::from(block.is_brought()) * address + left_out * (address + 2);
                 each * (moves(M) + moves(N))
             }
         };
@@ -330,7 +333,11 @@ impl Facts {
     fn by_engines(&self, nest: &Nest<'_>, block: &Block<'_>, work: &Work) -> Step {
         let &Work { compute, near, resident, .. } = work;
         let far = self.far_cycles(nest, block);
-        let waits = (self.latency + far) / block.steps_ahead() as f64 / resident;
+        let latency = match block.ahead {
+            Some(Supply::Boxes) => self.boxes_latency,
+            _ => self.latency,
+        };
+        let waits = (latency + far) / block.steps_ahead() as f64 / resident;
         let cycles = compute.max(near).max(far).max(waits);
         Step { far, waits, barriers: 0.0, cycles }
     }
@@ -378,7 +385,7 @@ impl Facts {
         // What is brought ahead is asked for beside the first instructions, and waited for before the last;
         // what other blocks ask for comes in between.
         let ahead = block.steps_ahead() as f64 - if block.rotates() { 1.0 / inner } else { 0.0 };
-        let waits = match (block.stages, block.ahead) {
+        let waits = match (block.stages, block.is_brought()) {
             (1, _) => arrives + stores + own,
             (2, false) => arrives.max(stores + own),
             (_, false) => arrives.max(own),
@@ -412,7 +419,7 @@ impl Facts {
         let work = Work { compute, near, resident, own: compute * issues };
         let Step { far, waits, barriers, cycles: step } = match block.core {
             Core::Lanes(..) => self.overlapped(block, &work),
-            Core::Matrix(..) if block.is_direct() && block.ahead => {
+            Core::Matrix(..) if block.is_direct() && block.is_brought() => {
                 self.by_engines(nest, block, &work)
             }
             Core::Matrix(..) => self.in_turns(nest, block, &work),

@@ -4,7 +4,7 @@ use weft_dialects::device::Machine;
 
 use super::super::banks::Choice;
 use super::super::why::Rule;
-use super::{Block, Chosen, Core, K, Lying, M, N, Repacked, Ways};
+use super::{Block, Chosen, Core, K, Lying, M, N, Repacked, Supply, Ways};
 use crate::cost::Cost;
 use crate::nest::Nest;
 
@@ -22,7 +22,7 @@ pub struct Kept {
     tile: [u64; 3],
     group: [u64; 2],
     stages: u64,
-    ahead: bool,
+    ahead: Option<Supply>,
     interleaved: [bool; 3],
     along_k: [bool; 2],
     lying: [(Lying, Choice); 2],

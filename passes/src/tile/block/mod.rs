@@ -13,6 +13,7 @@
 //! of a box of registers steps along is said once, here and in `held.rs`.
 
 mod accesses;
+mod brought;
 mod choose;
 mod chosen;
 mod dealt;
@@ -49,6 +50,7 @@ use lanes::Lanes;
 use ways::Takers;
 
 pub use accesses::{near_run, turns};
+pub use brought::Supply;
 pub(super) use choose::choose;
 pub use choose::{Alone, cost, may_share, shares};
 pub use chosen::Chosen;
@@ -109,8 +111,8 @@ pub struct Block<'c> {
     /// Steps along k whose inputs have room at the same time: with 2 the next one's wait in
     /// registers while this one's are worked on, with 3 the one's after that, and each has a room.
     pub stages: u64,
-    /// True if an engine brings those of later steps, to rooms of their own.
-    pub ahead: bool,
+    /// How an engine brings those of later steps, to rooms of their own; `None` if groups do.
+    pub ahead: Option<Supply>,
     /// Which of m, n and k are interleaved: see `interleave.rs`.
     pub interleaved: [bool; 3],
     /// For each input whether its tile lies along k.
@@ -278,7 +280,7 @@ impl<'c> Block<'c> {
             tile,
             group,
             stages: 1,
-            ahead: false,
+            ahead: None,
             interleaved,
             along_k,
             direct: [None; 2],
@@ -340,7 +342,9 @@ impl<'c> Block<'c> {
             }
         }
         block.stages = schedule.stages;
-        block.ahead = schedule.ahead.is_some();
+        let ways = Ways::of(machine, instruction.operands().last()?);
+        let named = schedule.ahead.as_deref().zip(ways);
+        block.ahead = named.and_then(|(name, ways)| ways.of_name(name));
         let layouts = compute.layouts.as_ref()?;
         for side in [M, N] {
             let lying = layouts.get(block.inputs[side]).and_then(|own| of_numbers(own));
@@ -440,7 +444,7 @@ impl<'c> Block<'c> {
     /// Rooms that the tile of an input has near the groups: one for each stage by an engine, and one
     /// less where one is in registers.
     pub fn rooms(&self) -> u64 {
-        if self.ahead { self.stages } else { self.stages.saturating_sub(1).max(1) }
+        if self.is_brought() { self.stages } else { self.stages.saturating_sub(1).max(1) }
     }
 
     /// Steps whose inputs are brought ahead of the one that is computed: one less than there are rooms, two

@@ -12,7 +12,7 @@ use weft_dialects::ir::ty;
 use super::super::banks::Banks;
 use super::super::instruction::body_cycles;
 use super::facts::Facts;
-use super::{Block, Dealt, K, Lying, M, N, Pair, Ways, accesses, epilogue, pair};
+use super::{Block, Dealt, K, Lying, M, N, Pair, Supply, Ways, accesses, epilogue, pair};
 use crate::cost::{Cost, Term};
 use crate::math::POWER;
 use crate::nest::Nest;
@@ -183,7 +183,7 @@ impl<'s, 'c> Search<'s, 'c> {
             found.tile[own] = wide;
             found.group[own] = wide;
             found.tile[K] = deep;
-            (found.stages, found.ahead) = (1, false);
+            (found.stages, found.ahead) = (1, None);
             found
         };
         let scores = tiled(scores, [piece, scores.whole(self.nests[0], K)]);
@@ -193,14 +193,23 @@ impl<'s, 'c> Search<'s, 'c> {
         let steps = keys.div_ceil(piece);
         let blocks = [(&pair.scores, self.nests[0]), (&pair.values, self.nests[1])];
         let gathers = blocks.into_iter().all(|(block, nest)| block.gathers_as_it_lies(nest, own));
-        let ways: &[(u64, bool)] = match (steps > 1, pair.scores.is_direct()) {
-            (false, _) => &[(1, false)],
+        let [boxes, pieces] = [Supply::Boxes, Supply::Pieces].map(Some);
+        let ways: &[(u64, Option<Supply>)] = match (steps > 1, pair.scores.is_direct()) {
+            (false, _) => &[(1, None)],
             // An engine packs nothing, and takes no registers.
-            (true, false) if gathers => &[(2, true), (3, false), (1, false)],
-            (true, false) => &[(3, false), (2, true), (1, false)],
+            (true, false) if gathers => &[(2, pieces), (3, None), (1, None)],
+            (true, false) => &[(3, None), (2, pieces), (1, None)],
             // The first of those that take as long: the room of a piece is a remainder, which is no division
             // where rooms are a power of two.
-            (true, true) => &[(4, true), (3, true), (2, true), (1, false)],
+            (true, true) => &[
+                (4, boxes),
+                (4, pieces),
+                (3, boxes),
+                (3, pieces),
+                (2, boxes),
+                (2, pieces),
+                (1, None),
+            ],
         };
         // A depth of several instructions may be interleaved, so that lanes load more of it at once.
         let depths = std::iter::once(pair.scores.clone()).chain(pair.scores.interleave(K));
@@ -218,16 +227,11 @@ impl<'s, 'c> Search<'s, 'c> {
         &self,
         pair: &Pair<'c>,
         scores: &Block<'c>,
-        (stages, ahead): (u64, bool),
+        (stages, ahead): (u64, Option<Supply>),
         is_held: bool,
     ) -> Option<ChosenPair<'c>> {
         let (own, rows, [first, last]) = (pair.own(), pair.rows, self.nests);
-        let has_way = match (stages, ahead) {
-            (_, true) => self.ways.ahead.is_some(),
-            (1, _) => true,
-            _ => self.ways.put.is_some(),
-        };
-        has_way.then_some(())?;
+        (stages == 1 || ahead.is_some() || self.ways.put.is_some()).then_some(())?;
         let room = self.facts[0].room;
         let lie = |block: &Block<'c>, nest: &Nest<'c>, side: usize, facts: &Facts| {
             // Only the width of the second product has no order that others depend on.
@@ -243,17 +247,18 @@ impl<'s, 'c> Search<'s, 'c> {
         let scores = query.as_ref().map_or(scores, |query| &query.block);
         let keys = lie(&staged(scores), first, own, &self.facts[0])?;
         let values = lie(&staged(&pair.values), last, own, &self.facts[1])?;
-        let comes = |block: &Block<'c>, nest: &Nest<'c>, lying: &Lying| match (stages, ahead) {
-            (_, true) => {
-                let least = self.ways.ahead.as_ref().map_or(1, |way| way.least_bytes());
-                block.comes_ahead(nest, own, lying.inner, least)
-            }
-            (1, _) => true,
-            _ => Dealt::of(block, nest, own, lying.inner).is_some(),
-        };
-        let brought =
-            comes(&keys.block, first, &keys.lying) && comes(&values.block, last, &values.lying);
-        brought.then_some(())?;
+        let sides = [
+            (&keys.block, first, own, keys.lying.inner),
+            (&values.block, last, own, values.lying.inner),
+        ];
+        if let Some(ahead) = ahead {
+            self.ways.can_bring(ahead, &sides).then_some(())?;
+        } else if stages > 1 {
+            let dealt = |&(block, nest, side, inner): &(&Block<'c>, &Nest<'c>, usize, usize)| {
+                Dealt::of(block, nest, side, inner).is_some()
+            };
+            sides.iter().all(dealt).then_some(())?;
+        }
         let blocks = [keys.block.clone(), values.block.clone()];
         let pair = Pair::new(blocks, self.nests, self.one_pass).ok()?;
         let tiles = [
@@ -307,7 +312,7 @@ impl<'s, 'c> Search<'s, 'c> {
             Some([elements, _]) => 2 * slots / elements,
             None => slots,
         };
-        let staged = match (scores.stages, scores.ahead) {
+        let staged = match (scores.stages, scores.is_brought()) {
             (1, _) => 0,
             // Copies take turns with an engine's instructions, and what is spared is enough.
             _ if scores.is_direct() => 0,
@@ -330,6 +335,17 @@ impl<'s, 'c> Search<'s, 'c> {
             + one
             + ROW_NUMBERS * row.div_ceil(2)
             + staged
+    }
+
+    /// Cycles that groups issue to bring a piece of so many bytes, keys and values, or to have an engine bring it.
+    fn asked(&self, scores: &Block<'c>, groups: u64, bytes: u64) -> f64 {
+        let way = self.ways.brings(scores.ahead).unwrap_or(&self.ways.stage);
+        let times = match scores.ahead {
+            // Every group asks, or passes by, and waits: once for each of both.
+            Some(Supply::Boxes) => (2 * groups) as f64,
+            _ => bytes as f64 / (scores.lanes * scores.access_bytes) as f64,
+        };
+        times * way.issue_cycles().unwrap_or(0.0)
     }
 
     /// What all units take; `None` where it does not fit.
@@ -364,7 +380,9 @@ impl<'s, 'c> Search<'s, 'c> {
         let compute = groups as f64 * all / busy;
         let registers = |block: &Block<'c>| (groups * sums(block)) as f64 / block.lanes as f64;
         let lanes = [registers(scores), registers(values)];
-        let elementwise = (lanes[0] * self.lanes[0] + lanes[1] * self.lanes[1] + packed) / busy;
+        let asked = self.asked(scores, groups, keys + width);
+        let elementwise =
+            (lanes[0] * self.lanes[0] + lanes[1] * self.lanes[1] + packed + asked) / busy;
         let power = lanes[0] * self.power;
         let turned = (groups as f64 * resident / facts.partitions).max(1.0);
         let issued = match turned > 1.0 {

@@ -24,7 +24,7 @@ use super::super::roller::path::path;
 use super::super::roller::{Arch, Axis, Dim, Operator, Options, Policy, Tensor, cost, steps};
 use super::super::why::{Rule, percent};
 use super::facts::Facts;
-use super::{Block, Core, K, M, N, Ways};
+use super::{Block, Core, K, M, N, Supply, Ways};
 use crate::nest::{Access, Nest};
 
 /// Reduction steps of a tile that are tried, from the deepest that fits on: for matrix instructions more,
@@ -142,8 +142,11 @@ impl<'c> Construction<'_, 'c> {
             let whole = Block { tile, group, ..block.clone() };
             let Some(whole) = whole.boxed(facts.axes()) else { return Vec::new() };
             // Brought by an engine it takes no registers on its way.
-            let by_engine =
-                whole.is_direct().then(|| Block { stages: 3, ahead: true, ..whole.clone() });
+            let by_engine = whole.is_direct().then(|| Block {
+                stages: 3,
+                ahead: Some(Supply::Pieces),
+                ..whole.clone()
+            });
             let fits = facts.fits(&whole) || by_engine.is_some_and(|own| facts.fits(&own));
             return if whole.is_whole() && fits { vec![whole] } else { Vec::new() };
         };

@@ -23,8 +23,10 @@ pub struct Ways<'c> {
     pub fill: Move<'c>,
     /// From the registers to `near`, for what is brought ahead.
     pub put: Option<Move<'c>>,
-    /// From the machine's shared memory to `near`, by an engine.
+    /// From the machine's shared memory to `near`, by an engine: pieces that threads ask for.
     pub ahead: Option<Move<'c>>,
+    /// The same in boxes of a tensor.
+    pub boxes: Option<Move<'c>>,
 }
 
 impl<'c> Ways<'c> {
@@ -41,10 +43,13 @@ impl<'c> Ways<'c> {
             core && memory.banks().is_some() && strided(shared.name, memory.name).is_some()
         })?;
         let name = registers.name;
-        let ahead = machine.moves().into_iter().find(|way| {
-            let between = way.source() == shared.name && way.target() == near.name;
-            between && way.strided() && way.engine().is_some()
-        });
+        let by_engine = |in_boxes: bool| {
+            machine.moves().into_iter().find(|way| {
+                let between = way.source() == shared.name && way.target() == near.name;
+                let suits = between && way.strided() && way.engine().is_some();
+                suits && way.boxes().is_some() == in_boxes
+            })
+        };
         Some(Self {
             stage: strided(shared.name, near.name)?,
             load: strided(near.name, name),
@@ -52,7 +57,8 @@ impl<'c> Ways<'c> {
             fetch: strided(shared.name, name)?,
             fill: machine.fill_of(name)?,
             put: strided(name, near.name),
-            ahead,
+            ahead: by_engine(false),
+            boxes: by_engine(true),
             registers,
             near,
         })

@@ -166,7 +166,7 @@ impl<'c> Connecting<'c> {
             let tiles = block.rtiles(&nest, ways);
             let schedule = Schedule {
                 stages: block.stages,
-                ahead: ways.ahead.as_ref().filter(|_| block.ahead).map(|way| way.name.to_owned()),
+                ahead: ways.brings(block.ahead).map(|way| way.name.to_owned()),
                 interleave: block.interleaved_axes(),
                 ..Schedule::default()
             };

@@ -9,7 +9,7 @@ use weft_dialects::task::Program;
 use weft_runtime::gpu::calls;
 use weft_runtime::plan::Plan;
 
-use super::super::{Isa, Launch, registers, shared};
+use super::super::{Descriptor, Isa, Launch, registers, shared};
 use super::table::{self, Table};
 use super::{Body, Form, How};
 use crate::remarks::{Refused, chosen};
@@ -156,6 +156,12 @@ impl<'c> Chooser<'_, 'c> {
                     let why = format!("@{name} works in no registers that have lanes");
                     Refused::by("lanes", why)
                 })?;
+                if !Descriptor::all(self.machine, kernel).is_empty() {
+                    let why = format!(
+                        "@{name} has descriptors of tensors, which are parameters of a launch"
+                    );
+                    return Err(Refused::by("boxes", why));
+                }
                 bodies.push(Body { kernel: name.to_owned(), launch });
                 code.push(kernel.clone());
             }

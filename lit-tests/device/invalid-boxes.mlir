@@ -1,0 +1,88 @@
+// Transfers by a move of boxes that bring something else.
+// RUN: not weft-opt %s 2>&1 | FileCheck %s
+
+device.machine @m arch("m") features([]) {
+  device.memory @dram scope("device") capacity_bytes(65536)
+  device.memory @smem scope("core") capacity_bytes(65536)
+  device.unit @core count(1)
+  device.engine @tensor_copies on @core queue(8)
+  device.move @in from @dram to @smem engine(@tensor_copies) strided
+    boxes({dims = 3, points = 256, step_bytes = 16, line_bytes = 128, swizzle = [3, 4, 3], align_bytes = 1024})
+}
+
+// transfer_c8: of tensors of so many dimensions.
+// CHECK: what @in brings is of a tensor of 4 dimensions, of 1 to 3
+device.kernel @dims tasks 1 {
+^bb0(%task: index, %x: memref<2x2x16x16xf16>):
+  %s = device.alloc : memref<16x16xf16, "smem">
+  %t = device.transfer @in %x[%task, %task, %task, %task] to %s[%task, %task] sizes [16, 16] from_strides [16, 1] to_strides [16, 1] : memref<2x2x16x16xf16> to memref<16x16xf16, "smem"> -> !device.token
+}
+
+// CHECK: what @in brings has 512 points along a side, of 256 at most
+device.kernel @points tasks 1 {
+^bb0(%task: index, %x: memref<512x16xf16>):
+  %s = device.alloc : memref<512x16xf16, "smem">
+  %t = device.transfer @in %x[%task, %task] to %s[%task, %task] sizes [512, 16] from_strides [16, 1] to_strides [16, 1] : memref<512x16xf16> to memref<512x16xf16, "smem"> -> !device.token
+}
+
+// CHECK: what @in brings has rows or strides of 34 bytes, no multiple of 16
+device.kernel @steps tasks 1 {
+^bb0(%task: index, %x: memref<16x17xf16>):
+  %s = device.alloc : memref<16x16xf16, "smem">
+  %t = device.transfer @in %x[%task, %task] to %s[%task, %task] sizes [16, 16] from_strides [17, 1] to_strides [16, 1] : memref<16x17xf16> to memref<16x16xf16, "smem"> -> !device.token
+}
+
+// CHECK: what @in brings goes to rows of 128 bytes swizzled by [2, 3, 3], not of 128 bytes as the move writes them
+device.kernel @swizzle tasks 1 {
+^bb0(%task: index, %x: memref<16x64xf16>):
+  %s = device.alloc swizzle [2, 3, 3] : memref<16x64xf16, "smem">
+  %t = device.transfer @in %x[%task, %task] to %s[%task, %task] sizes [16, 64] from_strides [64, 1] to_strides [64, 1] : memref<16x64xf16> to memref<16x64xf16, "smem"> -> !device.token
+}
+
+// Two panels of four rows: the second one begins inside a swizzled pattern.
+// CHECK: what @in brings begins 512 bytes behind its target, no multiple of 1024
+device.kernel @align tasks 1 {
+^bb0(%task: index, %x: memref<4x128xf16>):
+  %s = device.alloc swizzle [3, 3, 3] : memref<2x4x64xf16, "smem">
+  %t = device.transfer @in %x[%task, %task] to %s[%task, %task, %task] sizes [4, 2, 64] from_strides [128, 64, 1] to_strides [64, 256, 1] : memref<4x128xf16> to memref<2x4x64xf16, "smem"> -> !device.token
+}
+
+// A turned tile: each element would be a box.
+// CHECK: what @in brings has rows or strides of 2 bytes, no multiple of 16
+device.kernel @turned tasks 1 {
+^bb0(%task: index, %x: memref<16x16xf16>):
+  %s = device.alloc : memref<16x16xf16, "smem">
+  %t = device.transfer @in %x[%task, %task] to %s[%task, %task] sizes [16, 16] from_strides [16, 1] to_strides [1, 16] : memref<16x16xf16> to memref<16x16xf16, "smem"> -> !device.token
+}
+
+// CHECK: what @in brings has parts that lie in each other in the target
+device.kernel @overlap tasks 1 {
+^bb0(%task: index, %x: memref<16x16xf16>):
+  %s = device.alloc : memref<16x16xf16, "smem">
+  %t = device.transfer @in %x[%task, %task] to %s[%task, %task] sizes [16, 16] from_strides [16, 1] to_strides [8, 1] : memref<16x16xf16> to memref<16x16xf16, "smem"> -> !device.token
+}
+
+// What a box has beyond the end is zero.
+// CHECK: @in writes zeros where limits leave elements out
+device.kernel @pads tasks 1 {
+^bb0(%task: index, %x: memref<16x16xf16>):
+  %s = device.alloc : memref<16x16xf16, "smem">
+  %t = device.transfer @in %x[%task, %task] to %s[%task, %task] sizes [16, 16] from_strides [16, 1] to_strides [16, 1] limits(%task) steps [1, 0] : memref<16x16xf16> to memref<16x16xf16, "smem"> -> !device.token
+}
+
+// What is beyond the end of a row is the next row for a loop, and nothing for the engine.
+// CHECK: what @in brings has 64 points along a dimension of 8
+device.kernel @beyond tasks 1 {
+^bb0(%task: index, %x: memref<64x8xf16>):
+  %s = device.alloc : memref<64xf16, "smem">
+  %t = device.transfer @in %x[%task, %task] to %s[%task] sizes [64] from_strides [1] to_strides [1] : memref<64x8xf16> to memref<64xf16, "smem"> -> !device.token
+}
+
+// A row of the target is no place where a box may begin.
+// CHECK: what @in brings may begin 32 bytes behind its buffer, no multiple of 1024
+device.kernel @begins tasks 1 {
+^bb0(%task: index, %x: memref<16x16xf16>):
+  %c0 = arith.constant 0 : index
+  %s = device.alloc : memref<32x16xf16, "smem">
+  %t = device.transfer @in %x[%c0, %c0] to %s[%task, %c0] sizes [16, 16] from_strides [16, 1] to_strides [16, 1] : memref<16x16xf16> to memref<32x16xf16, "smem"> -> !device.token
+}

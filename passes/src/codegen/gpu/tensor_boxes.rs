@@ -1,0 +1,354 @@
+//! Boxes of tensors that an engine brings by coordinates: one thread asks, all wait.
+//!
+//! ```text
+//! %t = device.transfer @stage_boxes A      n = count; count = n + 1
+//!                                          thread 0: barrier n mod depth expects the bytes of A; begin its boxes
+//! device.wait %t                           until barrier n mod depth is in its phase n / depth
+//! ```
+//!
+//! A token is the number of its transfer, so that loops hand on numbers. Barriers are words in the memory that a block
+//! shares, used in turn, more of them than transfers can be under way: a word is used again behind the barrier of the
+//! block that follows every thread's wait, for a loop that begins boxes has one in each round.
+//!
+//! The descriptors of tensors are parameters of the kernel, behind its memrefs; a comment at the head of the code says
+//! what the driver is to be asked for.
+
+use melior::dialect::llvm::r#type as llvm;
+use rustc_hash::FxHashMap;
+use weft_dialects::device::tokens::{self, Kind, begun};
+use weft_dialects::device::{Kernel, Limit, Machine, Scope, TensorBox, Transfer};
+use weft_dialects::ir::{Builder, Diagnostics, Op, Type, Val, attr, ty};
+
+use super::super::index_sum::IndexSum;
+use super::boxes::{compare, when};
+use super::pointer::pointer;
+use super::storage::{Storage, Thread, load, store};
+use crate::nest::emit_sum;
+
+/// Bytes of a barrier.
+const BARRIER_BYTES: u64 = 8;
+
+/// A tensor and the shape of its boxes, as the driver is asked for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Descriptor {
+    /// The number of the kernel's operand.
+    pub operand: usize,
+    /// What a box is; of its parts only the shape counts.
+    pub shape: TensorBox,
+    /// The bits of an address that are changed: 0 where none are.
+    pub swizzle: u32,
+}
+
+impl Descriptor {
+    /// The comment at the head of the code about it.
+    pub fn head(&self, kernel: &str) -> String {
+        let Self { operand, shape, swizzle } = self;
+        let by = |numbers: &[u64]| {
+            let all: Vec<String> = numbers.iter().map(u64::to_string).collect();
+            if all.is_empty() { "-".to_owned() } else { all.join("x") }
+        };
+        let (extents, strides, points) =
+            (by(&shape.extents), by(&shape.strides), by(&shape.points));
+        format!(
+            "// box {kernel} operand {operand} bytes {} extents {extents} strides {strides} points {points} swizzle {swizzle}\n",
+            shape.elem_bytes
+        )
+    }
+
+    /// Those of a kernel's transfers, each once, in the order of its parameters.
+    pub fn all<'c>(machine: Machine<'c>, kernel: &Kernel<'c>) -> Vec<Self> {
+        found(machine, kernel.op, &kernel.args()).0
+    }
+}
+
+/// The descriptors of an operation's transfers whose sources are among `args`, and that of each transfer.
+fn found<'c>(
+    machine: Machine<'c>,
+    root: Op<'c>,
+    args: &[Val<'c>],
+) -> (Vec<Descriptor>, FxHashMap<Op<'c>, (usize, TensorBox)>) {
+    let (mut all, mut of): (Vec<Descriptor>, _) = (Vec::new(), FxHashMap::default());
+    root.walk(&mut |op| {
+        let Some(transfer) = Transfer::of(op) else { return };
+        let boxes = machine.move_named(transfer.move_name).and_then(|way| way.boxes());
+        let Some(boxes) = boxes else { return };
+        let operand = args.iter().position(|arg| *arg == transfer.source.memref);
+        let (Some(operand), Ok(shape)) = (operand, TensorBox::of(&transfer, &boxes)) else {
+            return;
+        };
+        let swizzle = boxes.swizzle.filter(|_| shape.is_swizzled).map_or(0, |[bits, ..]| bits);
+        let own = Descriptor { operand, shape: without_parts(&shape), swizzle };
+        let number = all.iter().position(|known| *known == own).unwrap_or_else(|| {
+            all.push(own);
+            all.len() - 1
+        });
+        of.insert(op, (number, shape));
+    });
+    (all, of)
+}
+
+fn without_parts(shape: &TensorBox) -> TensorBox {
+    TensorBox { parts: Vec::new(), sides: Vec::new(), ..shape.clone() }
+}
+
+/// Bytes that a kernel's barriers take of the memory that a block shares.
+pub fn barrier_bytes<'c>(machine: Machine<'c>, root: Op<'c>) -> u64 {
+    depth(machine, root) * BARRIER_BYTES
+}
+
+/// Barriers of a kernel, a power of two: more than transfers that are not waited for. Each of those was begun by one
+/// operation's last round, or is carried by a loop.
+fn depth<'c>(machine: Machine<'c>, root: Op<'c>) -> u64 {
+    let (mut begins, mut carried) = (Vec::new(), Vec::new());
+    root.walk(&mut |op| {
+        if begun(machine, op) == Some(Kind::Boxes) {
+            begins.extend(op.results());
+        }
+        if op.name().ends_with(".for") {
+            carried.extend(op.results());
+        }
+    });
+    let Some(token) = begins.first().map(|token| token.ty()) else { return 0 };
+    let carried = carried.into_iter().filter(|value| value.ty() == token).count();
+    (begins.len() + carried).next_power_of_two() as u64
+}
+
+/// The boxes of a function for one thread.
+#[derive(Default)]
+pub struct TensorBoxes<'c> {
+    of: FxHashMap<Op<'c>, (usize, TensorBox)>,
+    /// The parameters that descriptors are.
+    descriptors: Vec<Val<'c>>,
+    /// The number of each transfer, an index.
+    numbers: FxHashMap<Op<'c>, Val<'c>>,
+    /// The operands of each wait that are numbers of boxes.
+    waits: FxHashMap<Op<'c>, Vec<usize>>,
+    /// `memref<depth x i64>` in the memory that a block shares.
+    barriers: Option<Val<'c>>,
+    depth: u64,
+}
+
+impl<'c> TensorBoxes<'c> {
+    /// Reads a function whose parameters behind `begin` and `end` are memrefs, then descriptors, and gives each
+    /// transfer of boxes a number in the place of its token.
+    pub fn take(thread: &Thread<'c>, func: Op<'c>, diag: &mut Diagnostics) -> Self {
+        let (machine, args) = (thread.machine, func.body(0).map(|block| block.args()));
+        let args: Vec<_> = args.into_iter().flatten().skip(2).collect();
+        let is_memref = |arg: &&Val<'c>| ty::shape(arg.ty()).is_some();
+        let memrefs: Vec<_> = args.iter().filter(is_memref).copied().collect();
+        let descriptors = args[memrefs.len()..].to_vec();
+        let (_, of) = found(machine, func, &memrefs);
+        let depth = depth(machine, func);
+        let (mut waits, mut givers) = (FxHashMap::default(), Vec::new());
+        func.walk(&mut |op| {
+            if begun(machine, op) == Some(Kind::Boxes) {
+                givers.push(op);
+            }
+            if op.is("device.wait") {
+                let own = tokens::boxes(machine, op);
+                if own.iter().any(|(token, _)| !tokens::is_only_of_boxes(machine, *token)) {
+                    diag.error(
+                        op,
+                        "a token is that of boxes on one way, and another one on others",
+                    )
+                    .help(
+                        "let each value that a loop carries be the token of boxes always, or never",
+                    );
+                }
+                let places = op.operands().into_iter().enumerate();
+                let places =
+                    places.filter(|(_, token)| own.iter().any(|(known, _)| known == token));
+                waits.insert(op, places.map(|(place, _)| place).collect::<Vec<_>>());
+            }
+        });
+        let mut boxes = Self { of, descriptors, waits, depth, ..Self::default() };
+        if givers.is_empty() {
+            return boxes;
+        }
+        let counter = counter(thread, func);
+        for giver in givers {
+            if !meets_in_each_round(giver) {
+                diag.error(giver, "boxes are begun in a loop in whose rounds groups do not meet")
+                    .help("put device.barrier \"core\" into the loop, behind the wait for what was begun before");
+            }
+            if !boxes.of.contains_key(&giver) || boxes.descriptors.is_empty() {
+                diag.error(giver, "boxes of what is no operand of a kernel that is launched")
+                    .help("bring it by a move that takes elements one by one");
+            }
+            let mut b = Builder::before(thread.context, giver);
+            let (place, one) = ([b.index(0)], b.index(1));
+            let number = load(&mut b, counter, &place);
+            let index = Type::index(thread.context);
+            let next = b.op("arith.addi", &[number, one], &[index]).result(0);
+            store(&mut b, next, counter, &place);
+            giver.result(0).replace_with(number);
+            boxes.numbers.insert(giver, number);
+        }
+        boxes
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.numbers.is_empty()
+    }
+
+    /// Barriers that are needed.
+    pub fn depth(&self) -> u64 {
+        self.depth
+    }
+
+    /// Makes the barriers ready before any thread goes on to rTasks.
+    pub fn begin(&mut self, func: Op<'c>, thread: &Thread<'c>, barriers: Val<'c>) {
+        self.barriers = Some(barriers);
+        let ops = func.body(0).map(|block| block.ops()).unwrap_or_default();
+        let of_tasks = ops.into_iter().find(|op| op.is("scf.if"));
+        let b = &mut Builder::before(thread.context, of_tasks.expect("an entry has a condition"));
+        let first = is_first(b, thread);
+        when(b, Some(first), |b| {
+            for number in 0..self.depth {
+                let at = b.index(number as i64);
+                let barrier = pointer(b, [barriers, at], llvm::pointer(b.context(), 3));
+                thread.isa.make_barrier(b, barrier);
+            }
+            thread.isa.show_barriers(b);
+        });
+        thread.isa.barrier(b, Scope::Core, None);
+    }
+
+    /// Begins a transfer.
+    pub fn bring(
+        &self,
+        b: &mut Builder<'c>,
+        thread: &Thread<'c>,
+        transfer: &Transfer<'c>,
+        diag: &mut Diagnostics,
+    ) {
+        let (Some((descriptor, shape)), Some(barriers)) =
+            (self.of.get(&transfer.op), self.barriers)
+        else {
+            return;
+        };
+        let mut limits = transfer.limits.iter();
+        if let Some(number) = limits.position(|own| !ends(own, transfer, shape)) {
+            diag.error(transfer.op, format!("limit {number} does not end where the tensor does"))
+                .help("boxes leave out what is behind the end of a dimension: bring it by a move that takes elements one by one");
+        }
+        let Storage::Memory { flat, shape: held, .. } = thread.storage(&transfer.target) else {
+            return;
+        };
+        let (flat, context) = (*flat, b.context());
+        let base = thread.linear(b, held, &transfer.target.indices);
+        let shared = llvm::pointer(context, 3);
+        let int = ty::int(context, 32);
+        let barrier = self.barrier(b, barriers, self.numbers[&transfer.op])[0];
+        let begin: Vec<_> = transfer.source.indices.iter().rev().copied().collect();
+        let first = is_first(b, thread);
+        when(b, Some(first), |b| {
+            thread.isa.expect_bytes(b, barrier, shape.bytes());
+            for (at, place) in &shape.parts {
+                let place = emit_sum(b, &[(base, 1)], *place as i64);
+                let to = pointer(b, [flat, place], shared);
+                let at = begin.iter().zip(at).map(|(begin, at)| {
+                    let at = emit_sum(b, &[(*begin, 1)], *at as i64);
+                    b.op("arith.index_cast", &[at], &[int]).result(0)
+                });
+                let at: Vec<_> = at.collect();
+                thread.isa.bring_box(b, to, barrier, self.descriptors[*descriptor], &at);
+            }
+        });
+    }
+
+    /// Waits for the boxes of a `device.wait`.
+    pub fn wait(&self, b: &mut Builder<'c>, thread: &Thread<'c>, wait: Op<'c>) {
+        let (Some(barriers), Some(own)) = (self.barriers, self.waits.get(&wait)) else { return };
+        let bit = ty::int(b.context(), 1);
+        for place in own {
+            let [barrier, phase] = self.barrier(b, barriers, wait.operand(*place));
+            let round = b.op_with("scf.while", &[], &[], &[], 2);
+            let block = b.block(round.region(0), &[]);
+            let mut before = b.into_block(block);
+            let done = thread.isa.is_phase_over(&mut before, barrier, phase);
+            let one = before.integer(bit, 1);
+            let goes_on = before.op("arith.xori", &[done, one], &[bit]).result(0);
+            before.op("scf.condition", &[goes_on], &[]);
+            let block = b.block(round.region(1), &[]);
+            b.into_block(block).op("scf.yield", &[], &[]);
+        }
+    }
+
+    /// The pointer to the barrier of a transfer's number, and the parity of its phase, an `i32`.
+    fn barrier(&self, b: &mut Builder<'c>, barriers: Val<'c>, number: Val<'c>) -> [Val<'c>; 2] {
+        let (index, int) = (Type::index(b.context()), ty::int(b.context(), 32));
+        let (depth, two) = (b.index(self.depth as i64), b.index(2));
+        let at = b.op("arith.remui", &[number, depth], &[index]).result(0);
+        let barrier = pointer(b, [barriers, at], llvm::pointer(b.context(), 3));
+        let phase = b.op("arith.divui", &[number, depth], &[index]).result(0);
+        let phase = b.op("arith.remui", &[phase, two], &[index]).result(0);
+        [barrier, b.op("arith.index_cast", &[phase], &[int]).result(0)]
+    }
+}
+
+/// Whether groups meet in each round of the loop around an operation, if there is one.
+fn meets_in_each_round(op: Op<'_>) -> bool {
+    let round = std::iter::successors(op.parent(), |own| own.parent());
+    let round = round.into_iter().find(|own| own.name().ends_with(".for"));
+    round.and_then(|own| own.body(0)).is_none_or(|body| {
+        body.ops().into_iter().any(|op| Scope::of_barrier(op) == Some(Scope::Core))
+    })
+}
+
+/// Whether this is the first thread of the block.
+fn is_first<'c>(b: &mut Builder<'c>, thread: &Thread<'c>) -> Val<'c> {
+    let zero = b.index(0);
+    compare(b, "eq", thread.number(), zero)
+}
+
+/// A number that a thread counts transfers with, which all threads of a block do alike: 0 at first.
+fn counter<'c>(thread: &Thread<'c>, func: Op<'c>) -> Val<'c> {
+    let context = thread.context;
+    let first = func.body(0).and_then(|block| block.ops().first().copied());
+    let mut b = Builder::before(context, first.expect("a function ends in a return"));
+    let space = thread.isa.private_space().map(|space| attr::of_int(context, space));
+    let ty = ty::memref(&[1], Type::index(context), space);
+    let none = attr::of_ints32(context, &[0, 0]);
+    let own = [("operandSegmentSizes", none)];
+    let counter = b.op_with("memref.alloca", &[], &[ty], &own, 0).result(0);
+    let zero = b.index(0);
+    store(&mut b, zero, counter, &[zero]);
+    counter
+}
+
+/// Whether a limit leaves out what is behind the end of one dimension of the tensor, and nothing else.
+fn ends<'c>(limit: &Limit<'c>, transfer: &Transfer<'c>, shape: &TensorBox) -> bool {
+    let along = |dim: usize| {
+        shape.sides.iter().zip(&limit.steps).all(|(side, step)| match side {
+            Some((own, by)) if *own == dim => *step == *by as i64,
+            Some(_) => *step == 0,
+            None => true,
+        })
+    };
+    let Some([end, before]) = left(limit.bound) else { return false };
+    let Some(end) = end.def().and_then(|op| op.attr("value")).and_then(attr::int) else {
+        return false;
+    };
+    let begin = transfer.source.indices.iter().rev();
+    shape.extents.iter().zip(begin).enumerate().any(|(dim, (extent, begin))| {
+        along(dim) && *extent as i64 == end && is_same(before, *begin)
+    })
+}
+
+/// The numbers `end` and `begin` of `end - min(begin, end)`.
+fn left(bound: Val<'_>) -> Option<[Val<'_>; 2]> {
+    let less = bound.def().filter(|op| op.is("arith.subi"))?;
+    let least = less.operand(1).def().filter(|op| op.is("arith.minui"))?;
+    let same = is_same(less.operand(0), least.operand(1));
+    same.then(|| [less.operand(0), least.operand(0)])
+}
+
+/// Whether two indices are computed alike.
+fn is_same(one: Val<'_>, other: Val<'_>) -> bool {
+    let mut sum = IndexSum::default();
+    sum.add(one, 1);
+    sum.add(other, -1);
+    sum.is_zero()
+}

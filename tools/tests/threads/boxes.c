@@ -1,0 +1,238 @@
+// Boxes of tensors that an engine brings by descriptors, and barriers that count their bytes. Included by shared.c.
+//
+// In every fourth block a box is there at once, in another one at any time; in the others none is before all threads
+// wait, and then the one that was asked for last. A thread knows of a box once it has seen the end of its barrier's
+// phase, or has met one that had.
+
+// As the maker's documents describe a descriptor, dimensions the fastest first.
+struct tensor {
+  int operand, bytes, dims, swizzle;
+  int64_t extents[5], strides[5], points[5];
+  const char *base;
+};
+
+#define MOST_BOXES (1 << 16)
+static struct box {
+  char *to;
+  const struct tensor *of;
+  int64_t at[5];
+  int bytes, barrier;
+  uint32_t phase;
+  int moved, done;
+  int seen_met; // how often all threads had met when one first saw the end of its phase
+  char seen_by[THREADS];
+} boxes[MOST_BOXES];
+static int boxes_begun, boxes_left, idle;
+
+static struct barrier {
+  int made, shown, count, missing;
+  int64_t bytes; // expected and not there
+  uint32_t phase;
+  struct access by;
+} barriers[WINDOW / 8];
+
+static int is_known(int number) {
+  const struct box *own = &boxes[number];
+  return own->done && (own->seen_by[thread_number] || (own->seen_met && own->seen_met != met + 1));
+}
+
+static int is_known_by_all(int number) {
+  const struct box *own = &boxes[number];
+  int all = own->done && own->seen_met;
+  for (int thread = 0; thread < THREADS && all && own->seen_met == met + 1; ++thread)
+    all = own->seen_by[thread];
+  return all;
+}
+
+static int barrier_at(const void *at) {
+  int64_t byte = (const char *)at - smem_window;
+  if (byte < 0 || byte >= WINDOW || byte % 8)
+    fail("a barrier that is no word of shared memory");
+  return (int)(byte / 8);
+}
+
+// One that was made, in order before this thread's use.
+static struct barrier *made_barrier(const void *at) {
+  struct barrier *own = &barriers[barrier_at(at)];
+  if (!own->made || !is_in_order(own->by))
+    fail("a barrier that was not made yet");
+  return own;
+}
+
+void llvm_nvvm_mbarrier_init_shared(void *at, int32_t count) {
+  struct barrier *own = &barriers[barrier_at(at)];
+  see_write(at, 8);
+  *own = (struct barrier){.made = 1, .count = count, .missing = count, .by = now()};
+}
+
+void llvm_nvvm_fence_mbarrier_init_release_cluster(void) {
+  for (int n = 0; n < WINDOW / 8; ++n)
+    if (barriers[n].by.thread == thread_number)
+      barriers[n].shown = 1;
+}
+
+static void end_phase(struct barrier *own) {
+  if (own->missing || own->bytes)
+    return;
+  ++own->phase;
+  own->missing = own->count;
+  idle = 0;
+}
+
+int64_t llvm_nvvm_mbarrier_arrive_expect_tx_scope_cta_space_cta(void *at, int32_t bytes) {
+  struct barrier *own = made_barrier(at);
+  if (!own->missing)
+    fail("an arrival at a barrier whose phase has all");
+  // A thread that still waits for an earlier phase would take this one for it.
+  for (int number = 0; number < boxes_begun; ++number)
+    if (boxes[number].barrier == own - barriers && !is_known_by_all(number))
+      fail("a barrier is used again before all threads know that its last phase is over");
+  own->bytes += bytes;
+  --own->missing;
+  end_phase(own);
+  return 0;
+}
+
+// The byte of shared memory that a byte of the box goes to: bits of the address are changed.
+static char *swizzled_to(const struct box *own, int64_t byte) {
+  int64_t at = own->to + byte - smem_window;
+  at ^= (at >> 7 & ((1 << own->of->swizzle) - 1)) << 4;
+  return smem_window + at;
+}
+
+static void move_box(struct box *own) {
+  const struct tensor *of = own->of;
+  for (int64_t number = 0; number < own->bytes / of->bytes; ++number) {
+    int64_t rest = number, inside = 1;
+    const char *from = of->base;
+    for (int dim = 0; dim < of->dims; ++dim) {
+      int64_t at = own->at[dim] + rest % of->points[dim];
+      rest /= of->points[dim];
+      inside &= at >= 0 && at < of->extents[dim];
+      from += at * (dim ? of->strides[dim - 1] : of->bytes);
+    }
+    char *to = swizzled_to(own, number * of->bytes);
+    if (inside)
+      memcpy(to, from, of->bytes);
+    else
+      memset(to, 0, of->bytes);
+  }
+  own->moved = 1;
+}
+
+static void finish_box(int number) {
+  struct box *own = &boxes[number];
+  if (!own->moved)
+    move_box(own);
+  for (int byte = 0; byte < own->bytes; ++byte) {
+    struct seen *there = seen_at(own->to + byte);
+    --there->flying;
+    there->box = number + 1;
+  }
+  own->done = 1;
+  --boxes_left;
+  idle = 0;
+  barriers[own->barrier].bytes -= own->bytes;
+  end_phase(&barriers[own->barrier]);
+}
+
+// One that is not there, counted from the last that was begun.
+static void finish_one(int behind_last) {
+  for (int number = boxes_begun - 1; number >= 0; --number)
+    if (!boxes[number].done && behind_last-- == 0) {
+      finish_box(number);
+      return;
+    }
+}
+
+static void begin_box(char *to, void *at, const struct tensor *of, const int32_t *place, int dims) {
+  struct barrier *barrier = made_barrier(at);
+  if (!barrier->shown)
+    fail("an engine counts at a barrier that was not shown to it");
+  if (boxes_begun == MOST_BOXES)
+    fail("more boxes than there is room for");
+  struct box *own = &boxes[boxes_begun];
+  *own = (struct box){.to = to, .of = of, .barrier = barrier_at(at), .phase = barrier->phase, .bytes = of->bytes};
+  if (of->dims != dims || dims < 1 || dims > 5)
+    fail("a descriptor of other dimensions");
+  for (int dim = 0; dim < dims; ++dim) {
+    own->at[dim] = place[dim];
+    own->bytes *= of->points[dim];
+    if (of->points[dim] < 1 || of->points[dim] > 256)
+      fail("a box of a size that there is not");
+    if (dim && of->strides[dim - 1] % 16)
+      fail("a tensor whose rows are not aligned");
+  }
+  int64_t line = of->points[0] * of->bytes;
+  if (line % 16 || (of->swizzle && line > 16 << of->swizzle) || (uintptr_t)of->base % 16)
+    fail("a box whose rows are not what the engine moves");
+  if ((to - smem_window) % 128)
+    fail("a box to a place that is not aligned");
+  for (int byte = 0; byte < own->bytes; ++byte) {
+    struct seen *there = seen_at(to + byte);
+    see_write(to + byte, 1);
+    if (there->box && !is_known(there->box - 1))
+      fail("a box over another one that nobody waited for");
+    if (there->number && !is_shown(there))
+      fail("an engine writes over what was not shown to it");
+    ++there->flying;
+  }
+  int number = boxes_begun++;
+  ++boxes_left;
+  if (block_number % 4 == 1)
+    finish_box(number);
+  else
+    memset(to, 0xff, own->bytes);
+}
+
+#define BOX(dims, ...)                                                                                       \
+  void llvm_nvvm_cp_async_bulk_tensor_g2s_tile_##dims##d(void *to, void *at, const struct tensor *of,         \
+                                                         __VA_ARGS__, int16_t mask, int64_t hint, _Bool some, \
+                                                         _Bool hinted, int32_t group)
+BOX(1, int32_t a) { begin_box(to, at, of, (int32_t[]){a}, 1); }
+BOX(2, int32_t a, int32_t b) { begin_box(to, at, of, (int32_t[]){a, b}, 2); }
+BOX(3, int32_t a, int32_t b, int32_t c) { begin_box(to, at, of, (int32_t[]){a, b, c}, 3); }
+BOX(4, int32_t a, int32_t b, int32_t c, int32_t d) { begin_box(to, at, of, (int32_t[]){a, b, c, d}, 4); }
+BOX(5, int32_t a, int32_t b, int32_t c, int32_t d, int32_t e) {
+  begin_box(to, at, of, (int32_t[]){a, b, c, d, e}, 5);
+}
+
+// Whether the phase of a parity is over; if not, others go on, and the engine.
+_Bool llvm_nvvm_mbarrier_try_wait_parity_scope_cta_space_cta(void *at, int32_t parity) {
+  struct barrier *own = made_barrier(at);
+  if ((own->phase & 1) != (parity & 1)) {
+    for (int number = 0; number < boxes_begun; ++number) {
+      struct box *box = &boxes[number];
+      if (box->barrier == own - barriers && box->done && box->phase < own->phase) {
+        box->seen_by[thread_number] = 1;
+        if (!box->seen_met)
+          box->seen_met = met + 1;
+      }
+    }
+    return 1;
+  }
+  static uint32_t random = 12345;
+  random = random * 1664525 + 1013904223;
+  // All threads wait once each of them has had its turn twice.
+  int stuck = ++idle > 2 * THREADS + 2;
+  if (stuck && !boxes_left)
+    fail("a barrier is waited for whose phase does not end");
+  if (boxes_left && block_number % 4 == 2 && random >> 28 == 0)
+    finish_one(random >> 8 & 0xffff ? (random >> 8) % boxes_left : 0);
+  else if (stuck)
+    finish_one(0);
+  others_go_on();
+  return 0;
+}
+
+// Behind the last thread of a block each box was there and was waited for; the next block has barriers of its own.
+static void end_boxes(void) {
+  for (int number = 0; number < boxes_begun; ++number)
+    if (!boxes[number].done || !boxes[number].seen_met)
+      fail("a block ends, and nobody waited for a box");
+  if (boxes_begun)
+    for (int byte = 0; byte < WINDOW; ++byte)
+      seen[byte].box = 0;
+  boxes_begun = 0;
+  memset(barriers, 0, sizeof barriers);
+}
