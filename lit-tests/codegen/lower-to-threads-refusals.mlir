@@ -97,3 +97,24 @@ device.kernel @meets tasks 1 {
     device.wait %t
   }
 }
+
+// -----
+
+// What brings boxes is one maker's.
+// CHECK: AMDGCN code has no engine that brings boxes of tensors
+device.machine @m arch("gfx942") features([]) {
+  device.memory @dram scope("device") capacity_bytes(1048576)
+  device.memory @lds scope("core") capacity_bytes(65536) banks(32) bank_bytes(4)
+  device.memory @reg scope("warp") capacity_bytes(4096) register_bytes(256) lanes(64)
+  device.unit @cu count(1)
+  device.engine @tensor_copies on @cu queue(8)
+  device.move @in from @dram to @lds engine(@tensor_copies) strided
+    boxes({dims = 5, points = 256, step_bytes = 16, line_bytes = 128, align_bytes = 128})
+}
+device.kernel @other tasks 1 {
+^bb0(%task: index, %x: memref<64x64xf16>):
+  %c0 = arith.constant 0 : index
+  %s = device.alloc : memref<64x64xf16, "lds">
+  %t = device.transfer @in %x[%c0, %c0] to %s[%c0, %c0] sizes [64, 64] from_strides [64, 1] to_strides [64, 1] : memref<64x64xf16> to memref<64x64xf16, "lds"> -> !device.token
+  device.wait %t
+}

@@ -18,7 +18,7 @@ pub struct Boxes {
     pub dims: u64,
     /// Points along a side, at most.
     pub points: u64,
-    /// Bytes of what lies side by side, at most, where rows are swizzled.
+    /// Bytes of what lies side by side where rows are swizzled.
     pub line_bytes: u64,
     /// Addresses, strides and bytes side by side are multiples of it.
     pub step_bytes: u64,
@@ -127,7 +127,9 @@ impl TensorBox {
         let swizzle = alloc.and_then(|alloc| alloc.attr("swizzle")).and_then(attr::ints);
         let swizzle = swizzle.map(|own| own.iter().map(|bit| *bit as u32).collect::<Vec<_>>());
         let swizzle = match swizzle.map(<[u32; 3]>::try_from) {
-            Some(Err(_)) => return Err("goes to a buffer whose swizzle is none".to_owned()),
+            Some(Err(_)) => {
+                return Err("goes to a buffer whose swizzle is not [bits, keep, shift]".to_owned());
+            }
             Some(Ok(swizzle)) => Some(swizzle),
             None => None,
         };
@@ -146,7 +148,7 @@ impl TensorBox {
         if let Some(dim) = reach.filter(|_| transfer.limits.is_empty()) {
             let (points, extent) = (most(dim) + found.points[dim], found.extents[dim]);
             return Err(format!(
-                "has {points} points along a dimension of {extent}: what is beyond its end is the next row for no engine"
+                "has {points} points along a dimension of {extent}, and no limit: the engine writes zeros beyond the end"
             ));
         }
         found.begins_aligned(transfer, boxes)?;
@@ -176,7 +178,7 @@ impl TensorBox {
     /// Reads what moves between a tensor and a target.
     ///
     /// # Errors
-    /// Why it is none of some boxes, as the end of a sentence about it.
+    /// Why it is not some boxes of one shape, as the end of a sentence about it.
     pub fn read(moved: &Parts<'_>, boxes: &Boxes) -> Result<Self, String> {
         let &Parts { shape, elem_bytes, sizes, from, .. } = moved;
         if shape.is_empty() || shape.len() as u64 > boxes.dims {

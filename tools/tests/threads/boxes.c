@@ -1,7 +1,7 @@
 // Boxes of tensors that an engine brings by descriptors, and barriers that count their bytes. Included by shared.c.
 //
-// In every fourth block a box is there at once, in another one at any time; in the others none is before all threads
-// wait, and then the one that was asked for last. A thread knows of a box once it has seen the end of its barrier's
+// In every fourth block a box is there at once, and in another fourth at any time; in the others no box is there before
+// all threads wait, and then it is the one that was asked for last. A thread knows of a box once it has seen the end of its barrier's
 // phase, or has met one that had.
 
 // As the maker's documents describe a descriptor, dimensions the fastest first.

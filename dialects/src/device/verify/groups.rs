@@ -79,7 +79,8 @@ fn is_shared(machine: Machine<'_>, memref: Val<'_>) -> bool {
 
 /// C4. Between a write to memory that the groups share and what reads it, and between that
 /// and the next write, stands a barrier of scope "core". An engine reads and writes until a token is waited
-/// for that was given with it or later, of boxes its own, for which all groups wait. Accesses to different rooms of a buffer need none.
+/// for that was given with it or later; of boxes its own, for which all groups wait. Accesses to different rooms of a
+/// buffer need none.
 pub(super) fn kernel_c4(op: Op<'_>, diag: &mut Diagnostics) {
     let (Some(kernel), Some(machine)) = (Kernel::of(op), Machine::of(op)) else { return };
     let (mut buffers, mut instructions) = (Vec::new(), false);
@@ -113,7 +114,7 @@ struct Begun<'c> {
     kind: Kind,
     reads: Vec<Place<'c>>,
     writes: Vec<Place<'c>>,
-    /// Whether it was waited for, and others that were begun before were not.
+    /// Whether it was waited for, while some that were begun before were not.
     done: bool,
 }
 
@@ -193,7 +194,7 @@ impl<'c> Order<'c> {
             for (kind, under_way) in under_way(self.machine, op) {
                 state.done(kind, under_way);
             }
-            // Of one that may be another one on another way nothing is known.
+            // A token that stands for different boxes on different ways ends none for certain.
             for later in boxes(self.machine, op).into_iter().filter_map(|(_, later)| later) {
                 state.done_alone(Kind::Boxes, later);
             }

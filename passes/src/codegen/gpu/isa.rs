@@ -294,6 +294,11 @@ impl Isa {
         }
     }
 
+    /// Returns whether threads can have an engine bring boxes of tensors, by barriers that count bytes.
+    pub fn brings_boxes(self) -> bool {
+        self == Self::Ptx
+    }
+
     /// Makes a word that a block shares a barrier of one arrival, and of bytes that it is told to expect.
     pub fn make_barrier<'c>(self, b: &mut Builder<'c>, barrier: Val<'c>) {
         let one = b.integer(ty::int(b.context(), 32), 1);

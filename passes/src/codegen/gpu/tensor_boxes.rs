@@ -165,6 +165,10 @@ impl<'c> TensorBoxes<'c> {
         if givers.is_empty() {
             return boxes;
         }
+        if !thread.isa.brings_boxes() {
+            let what = format!("{} has no engine that brings boxes of tensors", thread.isa.form());
+            diag.error(givers[0], what).help("bring them by a move that takes elements one by one");
+        }
         let counter = counter(thread, func);
         for giver in givers {
             if !meets_in_each_round(giver) {

@@ -32,8 +32,9 @@ impl<'c> Ways<'c> {
 
     /// How the move of a name brings them.
     pub fn of_name(&self, name: &str) -> Option<Supply> {
-        let all = [Supply::Boxes, Supply::Pieces].into_iter();
-        all.into_iter().find(|own| self.brings(Some(*own)).is_some_and(|way| way.name == name))
+        [Supply::Boxes, Supply::Pieces]
+            .into_iter()
+            .find(|own| self.brings(Some(*own)).is_some_and(|way| way.name == name))
     }
 
     /// How an engine brings the tiles of some sides of a block that lie so: by boxes where it can.
