@@ -94,23 +94,28 @@ def written(command, chip, name, folder):
     if "// box " in text:
         # Bytes of boxes stand in no instruction: the tile says them.
         tiles = subprocess.run(command + ["--device", chip, "--emit", "tile", "-o", "-"], check=True, capture_output=True, text=True).stdout
-        about["note"] = tile(name, tiles)
+        about["note"], about["cast"] = tile(name, tiles)
     if about:
         path.with_suffix(".json").write_text(json.dumps(about))
     return path
 
 
 def tile(name, text):
-    """What a block does in a step, by the text of stage `tile`: points along m, n and k, or rows, keys and the width of heads."""
-    sizes = re.search(r'tile\.compute .* tiles \[#tile\.rtile<"smem"\[([\d, ]+)\]>.* layouts ', text)[1]
-    sizes = [int(size) for size in sizes.split(", ")]
+    """What a block does in a step, by the text of stage `tile`: points along m, n and k, or rows, keys and the width of heads. And
+    how many times the bytes of a step are those that are read for it: less where rTasks of a cluster bring a tile together."""
+    found = re.search(r'tile\.compute .* tiles \[#tile\.rtile<"smem"\[([\d, ]+)\]>.* layouts .*?schedule <([^>]*)>', text)
+    sizes = [int(size) for size in found[1].split(", ")]
     if "attention" in name:
         _, rows, keys, width = sizes
-        return {"kind": "attn", "bm": rows, "bn": keys, "h": width}
+        return {"kind": "attn", "bm": rows, "bn": keys, "h": width}, 1
     # Of a convolution m is images, lines and pixels, k taps and channels.
     rows, columns = (1, 1) if len(sizes) == 3 else (3, 1)
     m, n, k = (math.prod(own) for own in (sizes[:rows], sizes[rows : rows + columns], sizes[rows + columns :]))
-    return {"kind": "gemm", "bm": m, "bn": n, "bk": k}
+    cluster = re.search(r"cluster = \[([\d, ]+)\]", found[2])
+    along = [int(count) for count in cluster[1].split(", ")] if cluster else []
+    # Along rows the tile of columns is the same, and the other way round.
+    read = m / math.prod(along[rows:]) + n / math.prod(along[:rows])
+    return {"kind": "gemm", "bm": m, "bn": n, "bk": k}, (m + n) / read
 
 
 def analysed(args, chip, files, kernel):
@@ -120,11 +125,22 @@ def analysed(args, chip, files, kernel):
         tools = args.volta
     if chip == "h200" and (tools / "ptxas-blackwell").exists():
         assembler = "ptxas-blackwell"
-    with tempfile.NamedTemporaryFile(suffix=".json") as out:
-        command = [sys.executable, args.analysis, "--ptxas", tools / assembler, "--nvdisasm", tools / "nvdisasm"]
-        command += ["--chip", chip, "--kernel", kernel, "--json", out.name, *files]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        return json.load(open(out.name))
+    rows = []
+    for factor in sorted({cast(path) for path in files}):
+        own = [path for path in files if cast(path) == factor]
+        with tempfile.NamedTemporaryFile(suffix=".json") as out:
+            command = [sys.executable, args.analysis, "--ptxas", tools / assembler, "--nvdisasm", tools / "nvdisasm"]
+            command += ["--chip", chip, "--kernel", kernel, "--json", out.name]
+            command += ["--multicast", str(factor)] * (factor > 1) + own
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+            rows += json.load(open(out.name))
+    return sorted(rows, key=lambda row: [str(path.name) for path in files].index(pathlib.Path(row["file"]).name))
+
+
+def cast(path):
+    """What `tile` says of one of our files."""
+    about = path.with_suffix(".json")
+    return json.loads(about.read_text()).get("cast", 1) if about.exists() else 1
 
 
 def by_matrix(rows):

@@ -43,9 +43,11 @@ device.machine @h200 arch("sm_90a") features(["ptx80"]) {
   device.move @stage_ahead from @global to @smem engine(@copies) issue_cycles(1.000000e+00) latency_cycles(480) least_bytes(4) strided
   // PTX ISA, "Tensor-map" and "cp.async.bulk.tensor": swizzling in blocks of 128 bytes, whose pattern begins again
   // every 1024 bytes. The latency is an estimate: a load's, and what the engine needs.
+  // Clusters of 2 always fit, for processing clusters have an even number of multiprocessors; larger ones leave some of
+  // the 132 idle. That two meet in 190 cycles is an estimate: a load from another one's shared memory, about.
   // To ask for a box, or to pass by, and to wait for it is 18 instructions of each warp, counted in assembly.
   device.move @stage_boxes from @global to @smem engine(@tensor_copies) issue_cycles(1.800000e+01) latency_cycles(600) strided
-    boxes({dims = 5, points = 256, step_bytes = 16, line_bytes = 128, swizzle = [3, 4, 3], align_bytes = 1024})
+    boxes({dims = 5, points = 256, step_bytes = 16, line_bytes = 128, swizzle = [3, 4, 3], align_bytes = 1024, units = 2, meet_cycles = 190})
   device.move @unstage from @smem to @global issue_cycles(2.000000e+00) latency_cycles(480) strided
   device.move @smem_load from @smem to @reg issue_cycles(1.000000e+00) latency_cycles(23) strided
   device.move @smem_store from @reg to @smem issue_cycles(1.000000e+00) latency_cycles(23) strided

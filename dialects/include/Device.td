@@ -267,7 +267,8 @@ def Device_MoveOp : Device_Op<"move", [Symbol, IsolatedFromAbove, HasParent<"Mac
 
     A tensor has at most `dims` dimensions, whose strides are multiples of `step_bytes`, a box at most `points`
     along each. A target is not swizzled, or as `swizzle` says, `[bits, keep, shift]` of addresses in bytes: rows of
-    the box are `line_bytes` then. Boxes begin at multiples of `align_bytes` there.
+    the box are `line_bytes` then. Boxes begin at multiples of `align_bytes` there. With `units` a box may go to the same
+    place of so many units at once that run rTasks of a cluster, which meet in `meet_cycles`.
 
     - C1: both memories belong to the machine.
     - C2: cycles, bandwidth and least bytes are above zero.
@@ -276,7 +277,8 @@ def Device_MoveOp : Device_Op<"move", [Symbol, IsolatedFromAbove, HasParent<"Mac
     - C5: what gathers goes to a register file of lanes, is done by no engine, and has a lowering, from a pointer to
       one vector; no other move has one. Its map gives every lane and slot a lane, and a place in a piece
       that is a power of two of elements.
-    - C6: what brings boxes is done by an engine, steps, and says all numbers of them, above zero.
+    - C6: what brings boxes is done by an engine, steps, and says all numbers of them, above zero; the swizzle
+      where there is one, and `units` and `meet_cycles` both or none.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$source,
                        FlatSymbolRefAttr:$target, OptionalAttr<FlatSymbolRefAttr>:$engine,
@@ -493,6 +495,14 @@ def Device_KernelOp : Device_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBloc
     }
     ```
 
+    With a cluster `[rTasks, distance]` so many rTasks run at the same time, on units beside each other: of 2 that
+    are 32 apart, 0 and 32, then 1 and 33. They may bring boxes `together`, and wait for each other by a barrier
+    of scope "cluster".
+
+    ```mlir
+    device.kernel @mm tasks 512 groups 2 cluster [2, 32] {
+    ```
+
     - C1: the first argument is an index, the others are memrefs of static shape.
     - C2: there is at least one rTask, and at least one group.
     - C3: what groups do together they do alike: a transfer or a fill between memories that
@@ -503,17 +513,25 @@ def Device_KernelOp : Device_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBloc
       until a token is waited for that was given with it or later, of boxes its own, for which all groups wait and
       need no barrier to read them; it begins, and is waited
       for, under no condition. So it is with one group that begins an engine's instructions. A buffer's first dimension may be rooms: accesses to
-      [n, ...] and to [(round + n) mod count, ...] with different n need no barrier between them.
+      [n, ...] and to [(round + n) mod count, ...] with different n need no barrier between them. Between the use
+      of what rTasks of a cluster bring together and the next that is brought there stands a barrier of scope "cluster".
+      A kernel waits for every box.
     - C5: a contract's grid has as many points as there are rTasks; of each argument it says a
       block of the argument's rank and the place of that, affine in the grid's dimensions; every
       block begins inside of its argument.
+    - C6: a cluster is two rTasks or more, as many as a move of boxes serves at most, and the kernel's rTasks
+      are whole clusters.
+    - C7: what the rTasks of a cluster do together, to bring one box and to wait for each other, they do alike: by
+      no index that differs between them; these and their own boxes, with which they count, under no condition that
+      does.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$tasks, OptionalAttr<I64Attr>:$groups,
+    OptionalAttr<DenseI64ArrayAttr>:$cluster,
     OptionalAttr<DenseI64ArrayAttr>:$grid, OptionalAttr<ArrayAttr>:$blocks,
     OptionalAttr<AffineMapArrayAttr>:$places, OptionalAttr<I64Attr>:$cycles);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $sym_name `tasks` $tasks (`groups` $groups^)?
+    $sym_name `tasks` $tasks (`groups` $groups^)? (`cluster` $cluster^)?
     (`contract` `grid` $grid^ `blocks` $blocks `places` $places `cycles` $cycles)?
     attr-dict-with-keyword $body
   }];
@@ -618,7 +636,15 @@ def Device_TransferOp : Device_Op<"transfer", [AttrSizedOperandSegments]> {
 
     `run` promises that elements side by side come in whole runs of that many: places of
     first elements, strides other than 1 and limits are multiples of it. They may then be
-    moved together.
+    moved at once.
+
+    `together` says that all rTasks of a cluster (`device.kernel`) bring the same box to the same place: each
+    brings a part of its slowest side to all of them. What a token stands for is the whole box.
+
+    ```mlir
+    %t = device.transfer @stage_boxes %x[%i, %k] to %s[%c0, %c0] sizes [256, 64] from_strides [4096, 1]
+      to_strides [64, 1] together : ... -> !device.token
+    ```
 
     - C1: the machine has the move, between the memories of the two types. A cache
       counts as what it caches.
@@ -630,19 +656,23 @@ def Device_TransferOp : Device_Op<"transfer", [AttrSizedOperandSegments]> {
     - C6: the box fits both types, at least without what limits leave out.
     - C7: each limit has one step per size, none below zero; the run is a power of two.
     - C8: a move of boxes brings what is some of one shape, and pads where there are limits.
+    - C9: what is brought `together` comes by a move of boxes that serves several units, and the slowest
+      side of the box is as many points as the cluster has rTasks, or a multiple; as many as the move serves at
+      most, to a buffer with bytes of its own.
   }];
   let arguments = (ins FlatSymbolRefAttr:$move, Device_MemRef:$source,
                        Variadic<Index>:$source_indices, Device_MemRef:$target,
                        Variadic<Index>:$target_indices, Variadic<Index>:$limits,
                        DenseI64ArrayAttr:$sizes, DenseI64ArrayAttr:$from_strides,
                        DenseI64ArrayAttr:$to_strides, OptionalAttr<DenseI64ArrayAttr>:$limit_steps,
-                       OptionalAttr<UnitAttr>:$pads, OptionalAttr<I64Attr>:$run);
+                       OptionalAttr<UnitAttr>:$pads, OptionalAttr<I64Attr>:$run,
+                       OptionalAttr<UnitAttr>:$together);
   let results = (outs Optional<Device_TokenType>:$token);
   let assemblyFormat = [{
     $move $source `[` $source_indices `]` `to` $target `[` $target_indices `]` `sizes` $sizes
     `from_strides` $from_strides `to_strides` $to_strides
     (`limits` `(` $limits^ `)` `steps` $limit_steps)? (`pads` $pads^)? (`run` $run^)?
-    attr-dict `:` type($source) `to` type($target) (`->` type($token)^)?
+    (`together` $together^)? attr-dict `:` type($source) `to` type($target) (`->` type($token)^)?
   }];
 }
 

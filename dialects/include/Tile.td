@@ -64,6 +64,7 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     | `neighbours` | points side by side that each lane takes of a tile along the lanes, so that it moves them by one access: of 32 lanes with 4 the first has points 0 to 3 | 1 |
     | `stages` | steps of the innermost looped reduction whose inputs have buffers at the same time; 2 is double buffering | 1 |
     | `ahead` | the move, of an engine, by which groups that share tiles bring those of later steps to rooms of their own | later tiles wait in registers |
+    | `cluster` | rTasks along each axis that run at the same time on neighbouring units: `[2, 1, 1]` are two with the same tile of what axis 0 does not move, of which each brings a part and all get it | each rTask brings its tiles for itself |
   }];
   let parameters = (ins
     OptionalParameter<"::mlir::DenseI64ArrayAttr", "loops over tiles, outermost first">:$order,
@@ -80,6 +81,7 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     OptionalParameter<"::mlir::DenseI64ArrayAttr", "axes whose neighbours different instructions take">:$interleave,
     OptionalParameter<"::mlir::DenseI64ArrayAttr", "the nest's operands as the instruction's">:$operands,
     OptionalParameter<"::mlir::FlatSymbolRefAttr", "move of later steps' inputs">:$ahead,
+    OptionalParameter<"::mlir::DenseI64ArrayAttr", "rTasks of a cluster along each axis">:$cluster,
     DefaultValuedParameter<"int64_t", "1", "steps that have buffers at the same time">:$stages,
     DefaultValuedParameter<"int64_t", "1", "points side by side of each lane">:$neighbours);
   let assemblyFormat = "`<` struct(params) `>`";
@@ -348,12 +350,13 @@ def Tile_ComputeOp : Tile_Op<"compute", [AttrSizedOperandSegments, SingleBlock]>
       is 1 at least.
     - C9: lanes have every field but `stages` and `spread`, an instruction with `axes` has `order`,
       `stages` and `operands`, lanes whose groups share tiles (`layouts`) have `spread`, `stages`
-      `ahead` and `operands`, other instructions whose groups do have `interleave`, `stages`, `ahead`
-      and `operands`, and moves have none.
+      `ahead` and `operands`, other instructions whose groups do have `interleave`, `stages`, `ahead`,
+      `cluster` and `operands`, and moves have none.
     - C10: `spread` has one number from 1 on for each axis, which divides the last rTile's; their
       product are the lanes of its memory.
     - C11: `operands` has one number for each operand of the instruction, of an operand of the nest
       or -1.
+    - C12: `cluster` has one number from 1 on for each axis, above 1 along one that does not reduce.
   }];
   let arguments = (ins Variadic<AnyTensor>:$inputs, Variadic<AnyTensor>:$inits,
                        FlatSymbolRefAttr:$instruction,

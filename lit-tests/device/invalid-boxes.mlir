@@ -16,6 +16,7 @@ device.kernel @dims tasks 1 {
 ^bb0(%task: index, %x: memref<2x2x16x16xf16>):
   %s = device.alloc : memref<16x16xf16, "smem">
   %t = device.transfer @in %x[%task, %task, %task, %task] to %s[%task, %task] sizes [16, 16] from_strides [16, 1] to_strides [16, 1] : memref<2x2x16x16xf16> to memref<16x16xf16, "smem"> -> !device.token
+  device.wait %t
 }
 
 // CHECK: what @in brings has 512 points along a side, of 256 at most
@@ -23,6 +24,7 @@ device.kernel @points tasks 1 {
 ^bb0(%task: index, %x: memref<512x16xf16>):
   %s = device.alloc : memref<512x16xf16, "smem">
   %t = device.transfer @in %x[%task, %task] to %s[%task, %task] sizes [512, 16] from_strides [16, 1] to_strides [16, 1] : memref<512x16xf16> to memref<512x16xf16, "smem"> -> !device.token
+  device.wait %t
 }
 
 // CHECK: what @in brings has rows or strides of 34 bytes, no multiple of 16
@@ -30,6 +32,7 @@ device.kernel @steps tasks 1 {
 ^bb0(%task: index, %x: memref<16x17xf16>):
   %s = device.alloc : memref<16x16xf16, "smem">
   %t = device.transfer @in %x[%task, %task] to %s[%task, %task] sizes [16, 16] from_strides [17, 1] to_strides [16, 1] : memref<16x17xf16> to memref<16x16xf16, "smem"> -> !device.token
+  device.wait %t
 }
 
 // CHECK: what @in brings goes to rows of 128 bytes swizzled by [2, 3, 3], not of 128 bytes as the move writes them
@@ -37,6 +40,7 @@ device.kernel @swizzle tasks 1 {
 ^bb0(%task: index, %x: memref<16x64xf16>):
   %s = device.alloc swizzle [2, 3, 3] : memref<16x64xf16, "smem">
   %t = device.transfer @in %x[%task, %task] to %s[%task, %task] sizes [16, 64] from_strides [64, 1] to_strides [64, 1] : memref<16x64xf16> to memref<16x64xf16, "smem"> -> !device.token
+  device.wait %t
 }
 
 // Two panels of four rows: the second one begins inside a swizzled pattern.
@@ -45,6 +49,7 @@ device.kernel @align tasks 1 {
 ^bb0(%task: index, %x: memref<4x128xf16>):
   %s = device.alloc swizzle [3, 3, 3] : memref<2x4x64xf16, "smem">
   %t = device.transfer @in %x[%task, %task] to %s[%task, %task, %task] sizes [4, 2, 64] from_strides [128, 64, 1] to_strides [64, 256, 1] : memref<4x128xf16> to memref<2x4x64xf16, "smem"> -> !device.token
+  device.wait %t
 }
 
 // A turned tile: each element would be a box.
@@ -53,6 +58,7 @@ device.kernel @turned tasks 1 {
 ^bb0(%task: index, %x: memref<16x16xf16>):
   %s = device.alloc : memref<16x16xf16, "smem">
   %t = device.transfer @in %x[%task, %task] to %s[%task, %task] sizes [16, 16] from_strides [16, 1] to_strides [1, 16] : memref<16x16xf16> to memref<16x16xf16, "smem"> -> !device.token
+  device.wait %t
 }
 
 // CHECK: what @in brings has parts that lie in each other in the target
@@ -60,6 +66,7 @@ device.kernel @overlap tasks 1 {
 ^bb0(%task: index, %x: memref<16x16xf16>):
   %s = device.alloc : memref<16x16xf16, "smem">
   %t = device.transfer @in %x[%task, %task] to %s[%task, %task] sizes [16, 16] from_strides [16, 1] to_strides [8, 1] : memref<16x16xf16> to memref<16x16xf16, "smem"> -> !device.token
+  device.wait %t
 }
 
 // What a box has beyond the end is zero.
@@ -68,6 +75,7 @@ device.kernel @pads tasks 1 {
 ^bb0(%task: index, %x: memref<16x16xf16>):
   %s = device.alloc : memref<16x16xf16, "smem">
   %t = device.transfer @in %x[%task, %task] to %s[%task, %task] sizes [16, 16] from_strides [16, 1] to_strides [16, 1] limits(%task) steps [1, 0] : memref<16x16xf16> to memref<16x16xf16, "smem"> -> !device.token
+  device.wait %t
 }
 
 // What is beyond the end of a row is the next row for a loop, and nothing for the engine.
@@ -76,6 +84,7 @@ device.kernel @beyond tasks 1 {
 ^bb0(%task: index, %x: memref<64x8xf16>):
   %s = device.alloc : memref<64xf16, "smem">
   %t = device.transfer @in %x[%task, %task] to %s[%task] sizes [64] from_strides [1] to_strides [1] : memref<64x8xf16> to memref<64xf16, "smem"> -> !device.token
+  device.wait %t
 }
 
 // A row of the target is no place where a box may begin.
@@ -85,4 +94,5 @@ device.kernel @begins tasks 1 {
   %c0 = arith.constant 0 : index
   %s = device.alloc : memref<32x16xf16, "smem">
   %t = device.transfer @in %x[%c0, %c0] to %s[%task, %c0] sizes [16, 16] from_strides [16, 1] to_strides [16, 1] : memref<16x16xf16> to memref<32x16xf16, "smem"> -> !device.token
+  device.wait %t
 }

@@ -26,6 +26,10 @@ pub struct Boxes {
     pub swizzle: Option<[u32; 3]>,
     /// Where boxes begin in the target: multiples of it.
     pub align_bytes: u64,
+    /// Units to the same place of which a box may go at once.
+    pub units: Option<u64>,
+    /// Cycles in which those units meet.
+    pub meet_cycles: u64,
 }
 
 impl Boxes {
@@ -40,13 +44,26 @@ impl Boxes {
             let found = of(name).and_then(attr::int).and_then(|own| u64::try_from(own).ok());
             found.filter(|own| *own > 0).ok_or(format!("has no `{name}` above zero"))
         };
-        let known = ["dims", "points", "line_bytes", "step_bytes", "swizzle", "align_bytes"];
+        let known = [
+            "dims",
+            "points",
+            "line_bytes",
+            "step_bytes",
+            "swizzle",
+            "align_bytes",
+            "units",
+            "meet_cycles",
+        ];
         if let Some((name, _)) = entries.iter().find(|(own, _)| !known.contains(own)) {
             return Err(format!("has `{name}`, and is of {}", known.join(", ")));
         }
         let swizzle = match of("swizzle") {
             None => None,
             Some(own) => Some(bits(own).ok_or("has a `swizzle` that is not [bits, keep, shift]")?),
+        };
+        let (units, meet_cycles) = match ["units", "meet_cycles"].map(|name| of(name).is_some()) {
+            [false, false] => (None, 0),
+            _ => (Some(number("units")?), number("meet_cycles")?),
         };
         Ok(Self {
             dims: number("dims")?,
@@ -55,6 +72,8 @@ impl Boxes {
             step_bytes: number("step_bytes")?,
             swizzle,
             align_bytes: number("align_bytes")?,
+            units,
+            meet_cycles,
         })
     }
 
@@ -93,6 +112,8 @@ pub struct Parts<'p> {
     pub to: &'p [i64],
     /// How the target is swizzled: bits, keep and shift of the numbers of elements.
     pub swizzle: Option<[u32; 3]>,
+    /// RTasks that bring it together, each a part of the slowest side in the target; 1 where each brings its own.
+    pub shares: u64,
 }
 
 /// A transfer as boxes of one shape, dimensions of the tensor the fastest first.
@@ -113,14 +134,27 @@ pub struct TensorBox {
     /// For each side of the transfer the dimension along which it goes, and elements of a step; `None` for a side of
     /// one point.
     pub sides: Vec<Option<(usize, u64)>>,
+    /// Who brings the boxes: with several each those of `parts` behind its share.
+    pub share: Share,
+}
+
+/// What each of several rTasks brings of a transfer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// RTasks that bring a part each, at least 1.
+    pub count: u64,
+    /// From what one brings to what the next one does: elements along each dimension of the tensor.
+    pub at: Vec<u64>,
+    /// The same in the target.
+    pub place: u64,
 }
 
 impl TensorBox {
-    /// Reads a transfer by such a move.
+    /// Reads a transfer by such a move, which so many rTasks bring together where they do.
     ///
     /// # Errors
     /// Why it is not one, as the end of a sentence about the box.
-    pub fn of(transfer: &Transfer<'_>, boxes: &Boxes) -> Result<Self, String> {
+    pub fn of(transfer: &Transfer<'_>, boxes: &Boxes, shares: u64) -> Result<Self, String> {
         let shape = ty::shape(transfer.source.memref.ty()).ok_or("is of no tensor")?;
         let elem = ty::elem(transfer.source.memref.ty()).and_then(ty::byte_size);
         let alloc = transfer.target.memref.def();
@@ -140,9 +174,13 @@ impl TensorBox {
             from: &transfer.from_strides,
             to: &transfer.to_strides,
             swizzle,
+            shares,
         };
         let found = Self::read(&parts, boxes)?;
-        let most = |dim: usize| found.parts.iter().map(|(at, _)| at[dim]).max().unwrap_or(0);
+        let most = |dim: usize| {
+            let own = found.parts.iter().map(|(at, _)| at[dim]).max().unwrap_or(0);
+            own + (found.share.count - 1) * found.share.at[dim]
+        };
         let reach =
             (0..found.points.len()).find(|&dim| most(dim) + found.points[dim] > found.extents[dim]);
         if let Some(dim) = reach.filter(|_| transfer.limits.is_empty()) {
@@ -180,7 +218,7 @@ impl TensorBox {
     /// # Errors
     /// Why it is not some boxes of one shape, as the end of a sentence about it.
     pub fn read(moved: &Parts<'_>, boxes: &Boxes) -> Result<Self, String> {
-        let &Parts { shape, elem_bytes, sizes, from, .. } = moved;
+        let &Parts { shape, elem_bytes, sizes, from, shares, .. } = moved;
         if shape.is_empty() || shape.len() as u64 > boxes.dims {
             return Err(format!(
                 "is of a tensor of {} dimensions, of 1 to {}",
@@ -220,11 +258,36 @@ impl TensorBox {
             is_swizzled: false,
             parts: vec![(Vec::new(), 0)],
             sides,
+            share: Share { count: shares, at: Vec::new(), place: 0 },
         };
-        found.parts[0].0 = vec![0; found.extents.len()];
-        found.fill(moved)?;
+        found.share.at = vec![0; found.extents.len()];
+        found.parts[0].0.clone_from(&found.share.at);
+        let own = found.deal(moved)?;
+        found.fill(&Parts { sizes: &own, ..*moved })?;
         found.fits(moved.swizzle, boxes)?;
         Ok(found)
+    }
+
+    /// The sizes of the part that each of several rTasks brings.
+    fn deal(&mut self, moved: &Parts<'_>) -> Result<Vec<u64>, String> {
+        let (mut sizes, count) = (moved.sizes.to_vec(), self.share.count);
+        if count == 1 {
+            return Ok(sizes);
+        }
+        let all = self.sides.iter().enumerate().filter_map(|(side, own)| Some((side, (*own)?)));
+        let slowest = all.max_by_key(|(side, _)| moved.to[*side]);
+        let Some((side, (dim, step))) =
+            slowest.filter(|(side, _)| sizes[*side].is_multiple_of(count))
+        else {
+            let points = slowest.map_or(1, |(side, _)| sizes[side]);
+            return Err(format!(
+                "has {points} points along its slowest side, no multiple of the {count} rTasks that bring it together"
+            ));
+        };
+        sizes[side] /= count;
+        self.share.at[dim] = sizes[side] * step;
+        self.share.place = sizes[side] * moved.to[side].unsigned_abs();
+        Ok(sizes)
     }
 
     /// Sides that go on where the box so far ends make it larger, others repeat it.
@@ -276,8 +339,9 @@ impl TensorBox {
             }
             self.is_swizzled = true;
         }
-        let place = self.parts.iter().map(|(_, to)| to * self.elem_bytes);
-        if let Some(odd) = place.into_iter().find(|to| !to.is_multiple_of(align_bytes)) {
+        let places = self.parts.iter().map(|(_, to)| *to).chain([self.share.place]);
+        let mut places = places.map(|to| to * self.elem_bytes);
+        if let Some(odd) = places.find(|to| !to.is_multiple_of(align_bytes)) {
             return Err(format!(
                 "begins {odd} bytes behind its target, no multiple of {align_bytes}"
             ));
@@ -285,8 +349,9 @@ impl TensorBox {
         Ok(())
     }
 
-    /// Bytes of all boxes, with what is beyond the end.
+    /// Bytes of all boxes, with what is beyond the end, and of what all rTasks bring that do so together.
     pub fn bytes(&self) -> u64 {
-        self.points.iter().product::<u64>() * self.elem_bytes * self.parts.len() as u64
+        let boxes = self.parts.len() as u64 * self.share.count;
+        self.points.iter().product::<u64>() * self.elem_bytes * boxes
     }
 }

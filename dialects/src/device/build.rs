@@ -18,7 +18,14 @@ pub fn kernel<'c>(b: &mut Builder<'c>, name: &str, tasks: u64, args: &[Type<'c>]
     ];
     let op = b.op_with("device.kernel", &[], &[], &attributes, 1);
     let types: Vec<_> = std::iter::once(Type::index(context)).chain(args.iter().copied()).collect();
-    Kernel { op, name: op.symbol(), tasks, groups: 1, body: b.block(op.region(0), &types) }
+    Kernel {
+        op,
+        name: op.symbol(),
+        tasks,
+        groups: 1,
+        cluster: None,
+        body: b.block(op.region(0), &types),
+    }
 }
 
 /// `device.yield %a, %b : ...`, which ends a meaning, a lowering, or the body of lanes.
@@ -124,8 +131,10 @@ pub struct TransferOp<'a, 'c> {
     pub limits: &'a [Limit<'c>],
     /// True if elements that are left out become zero in the target; unused without limits.
     pub pads: bool,
-    /// Elements side by side that may be moved together.
+    /// Elements side by side that may be moved at once.
     pub run: u64,
+    /// True if all rTasks of a cluster bring it, each a part that all get.
+    pub together: bool,
     /// True if an engine does it, and gives a token.
     pub engine: bool,
 }
@@ -152,6 +161,7 @@ impl<'c> TransferOp<'_, 'c> {
         if self.run > 1 {
             attributes.push(("run", attr::of_int(context, self.run as i64)));
         }
+        attributes.extend(self.together.then(|| ("together", attr::unit(context))));
         let bounds: Vec<_> = self.limits.iter().map(|limit| limit.bound).collect();
         let operands = [operands(from), operands(to), bounds].concat();
         given(b.op_with("device.transfer", &operands, &tokens(b, self.engine), &attributes, 0))

@@ -18,13 +18,13 @@ mod used;
 pub(crate) mod verify;
 mod view;
 
-pub use boxes::{Boxes, Parts, TensorBox};
+pub use boxes::{Boxes, Parts, Share, TensorBox};
 pub use gathering::Gathering;
 pub use instruction::{Instruction, Layout};
 pub use machine::Machine;
 pub use memory::{ARENA_ALIGN, Memory, Move};
 pub use program::{
-    Apply, Combine, Contract, Copy, Fill, Invoke, Kernel, Limit, Transfer, View, token,
+    Apply, Cluster, Combine, Contract, Copy, Fill, Invoke, Kernel, Limit, Transfer, View, token,
 };
 pub use scope::Scope;
 pub use unit::{Engine, Lanes, Unit};

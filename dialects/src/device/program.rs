@@ -26,6 +26,30 @@ impl<'c> View<'c> {
     }
 }
 
+/// The rTasks that run at the same time, on units beside each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cluster {
+    /// How many, at least 2.
+    pub count: u64,
+    /// Between the numbers of two that follow each other in it, at least 1.
+    pub apart: u64,
+}
+
+impl Cluster {
+    /// The cluster that `[rTasks, distance]` writes; `None` where it is none.
+    fn read(numbers: &[i64]) -> Option<Self> {
+        let &[count, apart] = numbers else { return None };
+        let [count, apart] = [count, apart].map(|own| u64::try_from(own).ok());
+        let (count, apart) = (count.filter(|own| *own > 1)?, apart.filter(|own| *own > 0)?);
+        Some(Self { count, apart })
+    }
+
+    /// As many rTasks as are whole clusters, whose numbers follow each other.
+    pub fn whole(self) -> u64 {
+        self.count.saturating_mul(self.apart)
+    }
+}
+
 /// One kernel in the machine's instructions.
 #[derive(Clone, Debug)]
 pub struct Kernel<'c> {
@@ -37,6 +61,8 @@ pub struct Kernel<'c> {
     pub tasks: u64,
     /// Number of groups of lanes that run each rTask together.
     pub groups: u64,
+    /// The rTasks that run at the same time, on units beside each other.
+    pub cluster: Option<Cluster>,
     /// The code of one rTask.
     pub body: Block<'c>,
 }
@@ -49,7 +75,8 @@ impl<'c> Kernel<'c> {
         }
         let tasks = u64::try_from(int(op, "tasks")?).ok()?;
         let groups = u64::try_from(int(op, "groups").unwrap_or(1)).ok()?;
-        Some(Self { op, name: op.symbol(), tasks, groups, body: op.first_block(0)? })
+        let cluster = op.attr("cluster").and_then(attr::ints).and_then(|own| Cluster::read(&own));
+        Some(Self { op, name: op.symbol(), tasks, groups, cluster, body: op.first_block(0)? })
     }
 
     /// The number of the rTask.
@@ -174,8 +201,10 @@ pub struct Transfer<'c> {
     pub limits: Vec<Limit<'c>>,
     /// True if targets of what is left out take zero.
     pub pads: bool,
-    /// Elements side by side that may be moved together.
+    /// Elements side by side that may be moved at once.
     pub run: u64,
+    /// Whether all rTasks of a cluster bring the same box, each a part that all get.
+    pub together: bool,
 }
 
 /// Leaves out the elements of a box where `Σ t·steps ≥ bound`.
@@ -211,6 +240,7 @@ impl<'c> Transfer<'c> {
             limits,
             pads: op.attr("pads").is_some(),
             run: u64::try_from(int(op, "run").unwrap_or(1)).ok()?,
+            together: op.attr("together").is_some(),
             from_strides: op.attr("from_strides").and_then(attr::ints)?,
             to_strides: op.attr("to_strides").and_then(attr::ints)?,
         })

@@ -30,6 +30,7 @@ pub struct WeftSchedule {
     pub interleave: MlirAttribute,
     pub operands: MlirAttribute,
     pub ahead: MlirAttribute,
+    pub cluster: MlirAttribute,
     pub grow: i64,
     pub transpose: i64,
     pub combine_rows: i64,

@@ -217,7 +217,7 @@ MlirAttribute weftScheduleGet(MlirContext context, const WeftSchedule *fields) {
       axis(fields->combineRows), symbol(fields->stream),
       symbol(fields->border), list(fields->phases), list(fields->spread),
       list(fields->interleave), list(fields->operands), symbol(fields->ahead),
-      fields->stages, fields->neighbours));
+      list(fields->cluster), fields->stages, fields->neighbours));
 }
 bool weftScheduleRead(MlirAttribute attribute, WeftSchedule *fields) {
   auto schedule = dyn_cast<weft::tile::ScheduleAttr>(unwrap(attribute));
@@ -234,6 +234,7 @@ bool weftScheduleRead(MlirAttribute attribute, WeftSchedule *fields) {
              wrap(Attribute(schedule.getInterleave())),
              wrap(Attribute(schedule.getOperands())),
              wrap(Attribute(schedule.getAhead())),
+             wrap(Attribute(schedule.getCluster())),
              schedule.getGrow().value_or(INT64_MIN),
              schedule.getTranspose().value_or(INT64_MIN),
              schedule.getCombineRows().value_or(INT64_MIN),

@@ -27,6 +27,8 @@ pub struct Schedule {
     pub stream: Option<String>,
     /// The move, of an engine, by which tiles of later steps are brought.
     pub ahead: Option<String>,
+    /// The rTasks along each axis that run at the same time on neighbouring units. Empty for 1 each.
+    pub cluster: Vec<u64>,
     /// The memory in which inputs with borders are laid out.
     pub border: Option<String>,
     /// For each input with a border, in how many interleaved parts its rows lie. Empty for 1.
@@ -56,6 +58,7 @@ impl Default for Schedule {
             combine_rows: None,
             stream: None,
             ahead: None,
+            cluster: Vec::new(),
             border: None,
             phases: Vec::new(),
             spread: Vec::new(),
@@ -98,6 +101,7 @@ impl Schedule {
             combine_rows: axis(fields.combine_rows)?,
             stream: name(fields.stream),
             ahead: name(fields.ahead),
+            cluster: numbers(fields.cluster)?,
             border: name(fields.border),
             phases: numbers(fields.phases)?,
             spread: numbers(fields.spread)?,
@@ -130,6 +134,7 @@ impl Schedule {
             combine_rows: self.combine_rows.map(|axis| axis as i64),
             stream: symbol(&self.stream),
             ahead: symbol(&self.ahead),
+            cluster: list(&mut self.cluster.iter().map(|&number| number as i64)),
             border: symbol(&self.border),
             phases: list(&mut self.phases.iter().map(|&number| number as i64)),
             spread: list(&mut self.spread.iter().map(|&number| number as i64)),

@@ -1,7 +1,7 @@
 //! Constraints of the `tile` dialect.
 
 use super::verify_schedule::{
-    compute_c6, compute_c7, compute_c8, compute_c9, compute_c10, compute_c11,
+    compute_c6, compute_c7, compute_c8, compute_c9, compute_c10, compute_c11, compute_c12,
 };
 use super::{Run, axes, mapped_axes, nest, places};
 use crate::device::{ARENA_ALIGN, Machine};
@@ -34,6 +34,7 @@ const TABLE: Table = &[
             compute_c9,
             compute_c10,
             compute_c11,
+            compute_c12,
         ],
     ),
 ];

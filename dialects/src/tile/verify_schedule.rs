@@ -5,7 +5,7 @@ use super::verify::tiles;
 use crate::device::{Machine, Memory, Scope};
 use crate::ir::parts::{self, ScheduleFields};
 use crate::ir::{Attribute, Diagnostics, Op, Val, attr};
-use crate::verify::{check_fact, int};
+use crate::verify::{check_fact, count, int};
 
 /// The most stages: more are no pipeline but a copy of the tensor.
 const MOST_STAGES: i64 = 16;
@@ -158,8 +158,8 @@ pub(super) fn compute_c8(op: Op<'_>, diag: &mut Diagnostics) {
 
 /// C9. Lanes have every field but `stages` and `spread`, an instruction with `axes` has `order`,
 /// `stages` and `operands`, lanes whose groups share tiles (`layouts`) have `spread`, `stages`,
-/// `ahead` and `operands`, other instructions whose groups do have `interleave`, `stages`, `ahead` and
-/// `operands`, and moves have none.
+/// `ahead` and `operands`, other instructions whose groups do have `interleave`, `stages`, `ahead`, `cluster`
+/// and `operands`, and moves have none.
 pub(super) fn compute_c9(op: Op<'_>, diag: &mut Diagnostics) {
     let Some(fields) = fields(op) else { return };
     let by = Machine::of(op).zip(op.attr("instruction").and_then(attr::symbol));
@@ -169,9 +169,10 @@ pub(super) fn compute_c9(op: Op<'_>, diag: &mut Diagnostics) {
         (true, false) => {
             ("lanes whose groups share tiles", &["spread", "stages", "ahead", "operands"])
         }
-        (true, true) => {
-            ("groups of lanes that share tiles", &["interleave", "stages", "ahead", "operands"])
-        }
+        (true, true) => (
+            "groups of lanes that share tiles",
+            &["interleave", "stages", "ahead", "cluster", "operands"],
+        ),
         (false, true) => ("an instruction with axes", &["order", "stages", "operands"]),
         (false, false) if is_move => ("a move", &[]),
         (false, false) => ("a group of lanes by itself", &OF_LANES),
@@ -189,6 +190,7 @@ pub(super) fn compute_c9(op: Op<'_>, diag: &mut Diagnostics) {
         ("combine_rows", fields.combine_rows.is_some()),
         ("stream", fields.stream.is_some()),
         ("ahead", fields.ahead.is_some()),
+        ("cluster", has(fields.cluster)),
         ("border", fields.border.is_some()),
         ("phases", has(fields.phases)),
         ("spread", has(fields.spread)),
@@ -266,6 +268,21 @@ pub(super) fn compute_c11(op: Op<'_>, diag: &mut Diagnostics) {
         diag.error(op, what).note(instruction.op(), "the instruction is here").help(format!(
             "give {count} numbers: from 0 to {} for those of the nest, or -1 for ones",
             own - 1
+        ));
+    }
+}
+
+/// C12. `cluster` has one number from 1 on for each axis, above 1 along one that does not reduce.
+pub(super) fn compute_c12(op: Op<'_>, diag: &mut Diagnostics) {
+    let cluster = fields(op).and_then(|fields| fields.cluster).and_then(attr::ints);
+    let (Some(cluster), Some(kinds)) = (cluster, kinds(op)) else { return };
+    let along: Vec<usize> = (0..cluster.len()).filter(|&axis| cluster[axis] != 1).collect();
+    let fits = cluster.len() == kinds.len() && cluster.iter().all(|own| *own > 0);
+    if !fits || along.len() != 1 || !kinds[along[0]] {
+        let parallel: Vec<usize> = (0..kinds.len()).filter(|&axis| kinds[axis]).collect();
+        let count = count(kinds.len(), "number");
+        diag.error(op, format!("the schedule's `cluster` is {cluster:?}")).help(format!(
+            "give {count}, above 1 along one of the axes {parallel:?}, or leave it out"
         ));
     }
 }

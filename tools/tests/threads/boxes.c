@@ -3,6 +3,10 @@
 // In every fourth block a box is there at once, and in another fourth at any time; in the others no box is there before
 // all threads wait, and then it is the one that was asked for last. A thread knows of a box once it has seen the end of its barrier's
 // phase, or has met one that had.
+//
+// A box for several blocks of a cluster is one for each of them, to the same place, with the barrier at the same place.
+// What one block asks for in another's memory is in order behind what that one's threads did, and know, where all of the
+// cluster met in between.
 
 // As the maker's documents describe a descriptor, dimensions the fastest first.
 struct tensor {
@@ -13,33 +17,39 @@ struct tensor {
 
 #define MOST_BOXES (1 << 16)
 static struct box {
-  char *to;
+  int block;
+  int64_t to; // a byte of its memory
   const struct tensor *of;
   int64_t at[5];
   int bytes, barrier;
   uint32_t phase;
   int moved, done;
-  int seen_met; // how often all threads had met when one first saw the end of its phase
+  int seen_met, seen_cluster_met; // how often all threads had met when one first saw the end of its phase
   char seen_by[THREADS];
 } boxes[MOST_BOXES];
 static int boxes_begun, boxes_left, idle;
 
 static struct barrier {
   int made, shown, count, missing;
+  int shown_met; // how often the cluster had met when it was shown
   int64_t bytes; // expected and not there
   uint32_t phase;
   struct access by;
-} barriers[WINDOW / 8];
+} barriers[CLUSTER][WINDOW / 8];
 
+// Whether this thread knows of a box that it is there.
 static int is_known(int number) {
   const struct box *own = &boxes[number];
-  return own->done && (own->seen_by[thread_number] || (own->seen_met && own->seen_met != met + 1));
+  if (own->block != OWN)
+    return own->done && own->seen_met && own->seen_cluster_met != cluster_met + 1;
+  int seen = own->seen_by[thread_number % THREADS];
+  return own->done && (seen || (own->seen_met && own->seen_met != met[OWN] + 1));
 }
 
 static int is_known_by_all(int number) {
   const struct box *own = &boxes[number];
   int all = own->done && own->seen_met;
-  for (int thread = 0; thread < THREADS && all && own->seen_met == met + 1; ++thread)
+  for (int thread = 0; thread < THREADS && all && own->seen_met == met[OWN] + 1; ++thread)
     all = own->seen_by[thread];
   return all;
 }
@@ -53,22 +63,24 @@ static int barrier_at(const void *at) {
 
 // One that was made, in order before this thread's use.
 static struct barrier *made_barrier(const void *at) {
-  struct barrier *own = &barriers[barrier_at(at)];
+  struct barrier *own = &barriers[OWN][barrier_at(at)];
   if (!own->made || !is_in_order(own->by))
     fail("a barrier that was not made yet");
   return own;
 }
 
 void llvm_nvvm_mbarrier_init_shared(void *at, int32_t count) {
-  struct barrier *own = &barriers[barrier_at(at)];
+  struct barrier *own = &barriers[OWN][barrier_at(at)];
   see_write(at, 8);
   *own = (struct barrier){.made = 1, .count = count, .missing = count, .by = now()};
 }
 
 void llvm_nvvm_fence_mbarrier_init_release_cluster(void) {
   for (int n = 0; n < WINDOW / 8; ++n)
-    if (barriers[n].by.thread == thread_number)
-      barriers[n].shown = 1;
+    if (barriers[OWN][n].by.thread == thread_number && !barriers[OWN][n].shown) {
+      barriers[OWN][n].shown = 1;
+      barriers[OWN][n].shown_met = cluster_met;
+    }
 }
 
 static void end_phase(struct barrier *own) {
@@ -77,6 +89,7 @@ static void end_phase(struct barrier *own) {
   ++own->phase;
   own->missing = own->count;
   idle = 0;
+  go_on();
 }
 
 int64_t llvm_nvvm_mbarrier_arrive_expect_tx_scope_cta_space_cta(void *at, int32_t bytes) {
@@ -85,7 +98,8 @@ int64_t llvm_nvvm_mbarrier_arrive_expect_tx_scope_cta_space_cta(void *at, int32_
     fail("an arrival at a barrier whose phase has all");
   // A thread that still waits for an earlier phase would take this one for it.
   for (int number = 0; number < boxes_begun; ++number)
-    if (boxes[number].barrier == own - barriers && !is_known_by_all(number))
+    if (boxes[number].block == OWN && boxes[number].barrier == barrier_at(at) && boxes[number].phase < own->phase &&
+        !is_known_by_all(number))
       fail("a barrier is used again before all threads know that its last phase is over");
   own->bytes += bytes;
   --own->missing;
@@ -95,9 +109,9 @@ int64_t llvm_nvvm_mbarrier_arrive_expect_tx_scope_cta_space_cta(void *at, int32_
 
 // The byte of shared memory that a byte of the box goes to: bits of the address are changed.
 static char *swizzled_to(const struct box *own, int64_t byte) {
-  int64_t at = own->to + byte - smem_window;
+  int64_t at = own->to + byte;
   at ^= (at >> 7 & ((1 << own->of->swizzle) - 1)) << 4;
-  return smem_window + at;
+  return byte_of(own->block, at);
 }
 
 static void move_box(struct box *own) {
@@ -125,15 +139,16 @@ static void finish_box(int number) {
   if (!own->moved)
     move_box(own);
   for (int byte = 0; byte < own->bytes; ++byte) {
-    struct seen *there = seen_at(own->to + byte);
+    struct seen *there = seen_in(own->block, own->to + byte);
     --there->flying;
     there->box = number + 1;
   }
   own->done = 1;
   --boxes_left;
   idle = 0;
-  barriers[own->barrier].bytes -= own->bytes;
-  end_phase(&barriers[own->barrier]);
+  struct barrier *barrier = &barriers[own->block][own->barrier];
+  barrier->bytes -= own->bytes;
+  end_phase(barrier);
 }
 
 // One that is not there, counted from the last that was begun.
@@ -145,14 +160,33 @@ static void finish_one(int behind_last) {
     }
 }
 
-static void begin_box(char *to, void *at, const struct tensor *of, const int32_t *place, int dims) {
-  struct barrier *barrier = made_barrier(at);
+// The barrier of another block at the same place: in the same phase, for certain.
+static struct barrier *barrier_of(int block, const void *at, uint32_t phase) {
+  int number = barrier_at(at);
+  struct barrier *own = &barriers[block][number];
+  if (!own->made || !is_in_order_in(block, own->by))
+    fail("a barrier of another block that was not made yet");
+  if (own->shown && own->shown_met == cluster_met)
+    fail("a barrier of another block that was shown to engines behind their meeting");
+  if (own->phase != phase)
+    fail("a barrier of another block in another phase");
+  for (int box = 0; box < boxes_begun; ++box)
+    if (boxes[box].block == block && boxes[box].barrier == number && boxes[box].phase < own->phase && !is_known(box))
+      fail("a barrier of another block is used again before that is known to have seen the end of its phase");
+  return own;
+}
+
+static void begin_box_in(int block, uint32_t phase, char *where, void *at, const struct tensor *of,
+                         const int32_t *place, int dims) {
+  struct barrier *barrier = block == OWN ? made_barrier(at) : barrier_of(block, at, phase);
   if (!barrier->shown)
     fail("an engine counts at a barrier that was not shown to it");
   if (boxes_begun == MOST_BOXES)
     fail("more boxes than there is room for");
   struct box *own = &boxes[boxes_begun];
-  *own = (struct box){.to = to, .of = of, .barrier = barrier_at(at), .phase = barrier->phase, .bytes = of->bytes};
+  int64_t to = where - smem_window;
+  *own = (struct box){.block = block, .to = to, .of = of, .barrier = barrier_at(at), .phase = barrier->phase};
+  own->bytes = of->bytes;
   if (of->dims != dims || dims < 1 || dims > 5)
     fail("a descriptor of other dimensions");
   for (int dim = 0; dim < dims; ++dim) {
@@ -166,36 +200,48 @@ static void begin_box(char *to, void *at, const struct tensor *of, const int32_t
   int64_t line = of->points[0] * of->bytes;
   if (line % 16 || (of->swizzle && line > 16 << of->swizzle) || (uintptr_t)of->base % 16)
     fail("a box whose rows are not what the engine moves");
-  if ((to - smem_window) % 128)
+  if (to % 128)
     fail("a box to a place that is not aligned");
   for (int byte = 0; byte < own->bytes; ++byte) {
-    struct seen *there = seen_at(to + byte);
-    see_write(to + byte, 1);
+    struct seen *there = seen_in(block, to + byte);
+    see_write_in(block, to + byte, 1);
     if (there->box && !is_known(there->box - 1))
       fail("a box over another one that nobody waited for");
     if (there->number && !is_shown(there))
       fail("an engine writes over what was not shown to it");
+    if (block != OWN && !there->box && !is_in_order_in(block, there->wrote))
+      fail("an engine writes over what another block's threads may be writing");
     ++there->flying;
   }
   int number = boxes_begun++;
   ++boxes_left;
-  if (block_number % 4 == 1)
+  if (ROUND % 4 == 1)
     finish_box(number);
   else
-    memset(to, 0xff, own->bytes);
+    memset(byte_of(block, to), 0xff, own->bytes);
+}
+
+// Where `some` is said, for each block of the cluster whose bit is in a mask.
+static void begin_box(char *to, void *at, const struct tensor *of, int some, int mask, const int32_t *place, int dims) {
+  if (some && (mask <= 0 || mask >> CLUSTER))
+    fail("a box for blocks that the cluster does not have");
+  // The phase of this block's barrier may end with the first of them.
+  uint32_t phase = made_barrier(at)->phase;
+  for (int block = 0; block < CLUSTER; ++block)
+    if (some ? mask >> block & 1 : block == OWN)
+      begin_box_in(block, phase, to, at, of, place, dims);
 }
 
 #define BOX(dims, ...)                                                                                       \
   void llvm_nvvm_cp_async_bulk_tensor_g2s_tile_##dims##d(void *to, void *at, const struct tensor *of,         \
                                                          __VA_ARGS__, int16_t mask, int64_t hint, _Bool some, \
                                                          _Bool hinted, int32_t group)
-BOX(1, int32_t a) { begin_box(to, at, of, (int32_t[]){a}, 1); }
-BOX(2, int32_t a, int32_t b) { begin_box(to, at, of, (int32_t[]){a, b}, 2); }
-BOX(3, int32_t a, int32_t b, int32_t c) { begin_box(to, at, of, (int32_t[]){a, b, c}, 3); }
-BOX(4, int32_t a, int32_t b, int32_t c, int32_t d) { begin_box(to, at, of, (int32_t[]){a, b, c, d}, 4); }
-BOX(5, int32_t a, int32_t b, int32_t c, int32_t d, int32_t e) {
-  begin_box(to, at, of, (int32_t[]){a, b, c, d, e}, 5);
-}
+#define TAKE(...) begin_box(to, at, of, some, mask, (int32_t[]){__VA_ARGS__}, sizeof((int32_t[]){__VA_ARGS__}) / 4)
+BOX(1, int32_t a) { TAKE(a); }
+BOX(2, int32_t a, int32_t b) { TAKE(a, b); }
+BOX(3, int32_t a, int32_t b, int32_t c) { TAKE(a, b, c); }
+BOX(4, int32_t a, int32_t b, int32_t c, int32_t d) { TAKE(a, b, c, d); }
+BOX(5, int32_t a, int32_t b, int32_t c, int32_t d, int32_t e) { TAKE(a, b, c, d, e); }
 
 // Whether the phase of a parity is over; if not, others go on, and the engine.
 _Bool llvm_nvvm_mbarrier_try_wait_parity_scope_cta_space_cta(void *at, int32_t parity) {
@@ -203,10 +249,12 @@ _Bool llvm_nvvm_mbarrier_try_wait_parity_scope_cta_space_cta(void *at, int32_t p
   if ((own->phase & 1) != (parity & 1)) {
     for (int number = 0; number < boxes_begun; ++number) {
       struct box *box = &boxes[number];
-      if (box->barrier == own - barriers && box->done && box->phase < own->phase) {
-        box->seen_by[thread_number] = 1;
-        if (!box->seen_met)
-          box->seen_met = met + 1;
+      if (box->block == OWN && box->barrier == barrier_at(at) && box->done && box->phase < own->phase) {
+        box->seen_by[thread_number % THREADS] = 1;
+        if (!box->seen_met) {
+          box->seen_met = met[OWN] + 1;
+          box->seen_cluster_met = cluster_met + 1;
+        }
       }
     }
     return 1;
@@ -214,10 +262,10 @@ _Bool llvm_nvvm_mbarrier_try_wait_parity_scope_cta_space_cta(void *at, int32_t p
   static uint32_t random = 12345;
   random = random * 1664525 + 1013904223;
   // All threads wait once each of them has had its turn twice.
-  int stuck = ++idle > 2 * THREADS + 2;
+  int stuck = ++idle > 2 * ALL + 2;
   if (stuck && !boxes_left)
     fail("a barrier is waited for whose phase does not end");
-  if (boxes_left && block_number % 4 == 2 && random >> 28 == 0)
+  if (boxes_left && ROUND % 4 == 2 && random >> 28 == 0)
     finish_one(random >> 8 & 0xffff ? (random >> 8) % boxes_left : 0);
   else if (stuck)
     finish_one(0);
@@ -231,8 +279,9 @@ static void end_boxes(void) {
     if (!boxes[number].done || !boxes[number].seen_met)
       fail("a block ends, and nobody waited for a box");
   if (boxes_begun)
-    for (int byte = 0; byte < WINDOW; ++byte)
-      seen[byte].box = 0;
+    for (int block = 0; block < CLUSTER; ++block)
+      for (int byte = 0; byte < WINDOW; ++byte)
+        seen[block][byte].box = 0;
   boxes_begun = 0;
   memset(barriers, 0, sizeof barriers);
 }

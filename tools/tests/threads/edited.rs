@@ -175,6 +175,24 @@ fn stages_decide_code_of_warpgroups() {
     ]);
 }
 
+/// Several rTasks run at the same time, and bring a tile of either input together, each a part of it.
+#[test]
+fn clusters_decide_code_of_warpgroups() {
+    let shape = "m=200,n=456,k=328";
+    HOPPER.with_shape(shape).holds(&[
+        "ahead = @stage_boxes, stages = 4",
+        "ahead = @stage_boxes, cluster = [2, 1, 1], stages = 4",
+        "ahead = @stage_boxes, cluster = [1, 2, 1], stages = 3",
+        "ahead = @stage_boxes, cluster = [1, 2, 1], stages = 4",
+    ]);
+    let file = tempfile::NamedTempFile::with_suffix(".mlir").expect("there is room for a file");
+    let text = host::machine("h200").replace("units = 2,", "units = 4,");
+    std::fs::write(file.path(), text).expect("the file can be written");
+    let machine = file.path().to_str().expect("a path is text").to_owned().leak();
+    let wide = Product { machine, ..HOPPER.with_shape(shape) };
+    wide.holds(&["ahead = @stage_boxes, cluster = [1, 4, 1], stages = 4"]);
+}
+
 /// Each width of an instruction, and factors that lie along k.
 #[test]
 fn instructions_of_warpgroups_take_factors_as_they_lie() {

@@ -46,6 +46,8 @@ pub struct Written {
     groups: u64,
     threads: u64,
     lanes: u64,
+    /// Blocks that run at the same time.
+    cluster: u64,
     /// What the head of the code says of tensors whose boxes an engine brings.
     pub boxes: Vec<String>,
 }
@@ -81,6 +83,7 @@ impl Written {
             threads: launch.threads,
             // Groups that share an rTask are a group of the launch.
             lanes: launch.threads / launch.groups / kernel.groups.max(1),
+            cluster: kernel.cluster.map_or(1, |own| own.count),
             boxes: Descriptor::all(machine, &kernel).iter().map(|own| own.head("k")).collect(),
         };
         gpu::PASS.apply(&context, op, &[]).map_err(|_| told())?;
@@ -94,7 +97,7 @@ impl Written {
     /// # Errors
     /// What stopped it.
     pub fn run(&self, buffers: &mut [Vec<u8>]) -> Result<[u64; 2], String> {
-        let Self { code, glue, name, tasks, groups, threads, lanes, .. } = self;
+        let Self { code, glue, name, tasks, groups, threads, lanes, cluster, .. } = self;
         let arguments = ", void *".repeat(buffers.len() + self.boxes.len());
         let args: String = (0..buffers.len()).map(|n| format!(", buffers[{n}]")).collect();
         let boxes = (0..self.boxes.len()).map(|n| format!(", box({n}, buffers)"));
@@ -106,7 +109,8 @@ impl Written {
         );
         let folder = tempfile::tempdir().expect("there is a folder for temporary files");
         let file = |name: &str| folder.path().join(name);
-        let defines = [format!("-DTHREADS={threads}"), format!("-DLANES={lanes}")];
+        let defines = [("THREADS", threads), ("LANES", lanes), ("CLUSTER", cluster)];
+        let defines = defines.map(|(name, number)| format!("-D{name}={number}"));
         build(folder.path(), code, &glue, &defines);
         let names: Vec<String> = (0..buffers.len()).map(|n| format!("{n}.bin")).collect();
         for (name, bytes) in names.iter().zip(buffers.iter()) {

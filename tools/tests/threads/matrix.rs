@@ -168,7 +168,7 @@ fn in_c(instruction: &Instruction<'_>, lanes: u64) -> String {
     let shapes: Vec<_> = types.iter().map(|ty| ty::shape(*ty).unwrap()).collect();
     let name = instruction.name;
     let mut c = String::new();
-    let blocks = "THREADS / LANES";
+    let blocks = "ALL / LANES";
     let mut gather = String::new();
     for (n, operand) in ["A", "B", "C"].iter().enumerate() {
         let count: u64 = shapes[n].iter().product();

@@ -48,6 +48,10 @@ impl Original {
         Ok(given.pop().expect("there is an output"))
     }
 
+    fn code(&self) -> String {
+        Written::of(self.machine, &self.program).expect("the kernel is right").code
+    }
+
     /// Tests that every program with one thing wrong is told from this one; there are some of every kind.
     fn programs(&self, kinds: &[Kind]) {
         let mut alive = Vec::new();
@@ -70,21 +74,28 @@ impl Original {
     /// The same for code without one of the lines that have some of these words; where it waits for all but some,
     /// also for code that waits for one less.
     fn codes(&self, words: &[&str]) {
-        let mut written = Written::of(self.machine, &self.program).expect("the kernel is right");
-        let code = written.code.clone();
-        let mut alive = Vec::new();
+        let code = self.code();
         for word in words {
-            let mutants = without(&code, word);
-            assert!(!mutants.is_empty(), "{}: no {word} in the code", self.machine);
-            let shorter = if word.contains("wait") { for_less(&code, word) } else { Vec::new() };
-            for (what, text) in mutants.into_iter().chain(shorter) {
-                written.code = text;
-                if self.run_written(&written).is_ok_and(|result| result == self.result) {
-                    alive.push(what);
-                }
+            let mut texts = without(&code, word);
+            assert!(!texts.is_empty(), "{}: no {word} in the code", self.machine);
+            texts
+                .extend(word.contains("wait").then(|| for_less(&code, word)).into_iter().flatten());
+            self.texts(texts);
+        }
+    }
+
+    /// The same for these texts of code.
+    fn texts(&self, texts: Vec<Mutant>) {
+        let mut written = Written::of(self.machine, &self.program).expect("the kernel is right");
+        assert!(!texts.is_empty(), "{}: nothing to change", self.machine);
+        let mut alive = Vec::new();
+        for (what, text) in texts {
+            written.code = text;
+            if self.run_written(&written).is_ok_and(|result| result == self.result) {
+                alive.push(what);
             }
         }
-        assert!(alive.is_empty(), "{}: nobody misses these:\n{}", self.machine, alive.join("\n"));
+        assert!(alive.is_empty(), "{}: nobody sees these:\n{}", self.machine, alive.join("\n"));
     }
 
     /// The same for code that does not wait for a phase, waits for the other one, expects other bytes, or brings from
@@ -105,17 +116,13 @@ impl Original {
         texts.extend(changed("mbarrier.init", 1, "addi").into_iter().take(1));
         texts.extend(changed("expect.tx", 1, "addi"));
         texts.extend(changed("bulk.tensor", 3, "addi"));
+        self.texts(texts);
         let mut alive = Vec::new();
         let mut run = |what: String, written: &Written| {
             if self.run_written(written).is_ok_and(|result| result == self.result) {
                 alive.push(what);
             }
         };
-        for (what, text) in texts {
-            written.code = text;
-            run(what, &written);
-        }
-        written.code.clone_from(&code);
         for (at, head) in heads.iter().enumerate() {
             for other in with_numbers(head) {
                 written.boxes = heads.clone();
@@ -125,6 +132,36 @@ impl Original {
         }
         assert!(alive.is_empty(), "{}: nobody sees these:\n{}", self.machine, alive.join("\n"));
     }
+}
+
+/// Code that brings boxes for one block, or for the block alone, or always the first block's part of them.
+fn shares(code: &str) -> Vec<Mutant> {
+    let mut texts = edited(code, |line| {
+        let Some((before, rest)) = line.split_once('(').filter(|_| line.contains("bulk.tensor"))
+        else {
+            return Vec::new();
+        };
+        let (operands, after) = rest.split_once(')').expect("it has operands");
+        let operands: Vec<&str> = operands.split(", ").collect();
+        // Behind the place are the mask, a hint, and whether there is a mask.
+        let mask = operands.len() - 5;
+        if !code.contains(&format!("{} = arith.constant true", operands[mask + 2])) {
+            return Vec::new();
+        }
+        let with = |own: &str, at: usize| {
+            let mut all = operands.clone();
+            all[at] = "%other";
+            let all = all.join(", ");
+            format!("%other = arith.constant {own}\n{before}({all}){after}")
+        };
+        vec![with("1 : i16", mask), with("2 : i16", mask), with("false", mask + 2)]
+    });
+    texts.extend(edited(code, |line| {
+        let reads = line.contains("cluster.ctarank").then(|| line.split_once(" = "));
+        let result = reads.flatten().map(|(result, _)| result);
+        result.map(|result| format!("{result} = arith.constant 0 : i32")).into_iter().collect()
+    }));
+    texts
 }
 
 /// A call with a word, one operand of which is changed by one, or in its last bit.
@@ -249,6 +286,18 @@ const FEWER: Kind = ("have a room less", |text| {
     let all = text.lines().filter_map(rooms);
     all.map(|(from, to)| (format!("{from} -> {to}"), text.replace(&from, &to))).collect()
 });
+/// What rTasks of a cluster do together: no barrier, one of a block alone, no cluster, and one of other rTasks.
+const CLUSTERS: Kind = ("let rTasks of a cluster be alone", |text| {
+    edited(text, |line| {
+        let barrier = line.contains("device.barrier \"cluster\"");
+        let core = barrier.then(|| line.replace("cluster", "core"));
+        let nothing = barrier.then(String::new);
+        let cluster =
+            |to: &str| line.contains(" cluster [").then(|| line.replace(" cluster [2, 2]", to));
+        let all = [core, nothing, cluster(""), cluster(" cluster [2, 1]")];
+        all.into_iter().flatten().collect()
+    })
+});
 const SWIZZLES: Kind = ("swizzle otherwise", |text| {
     edited(text, |line| {
         let swizzled = line.contains("device.alloc swizzle [3, ");
@@ -355,6 +404,17 @@ fn boxes_of_tensors_with_one_thing_wrong_are_told_from_right_ones() {
     let rows = Original::new("h200", program, given);
     rows.programs(&[WAITS, TOKENS, BARRIERS, ROOMS, FEWER]);
     rows.codes(&["barrier.cta.sync", "wgmma.wait"]);
+}
+
+/// RTasks that bring boxes together: who waits for whom, what each brings, and to whom.
+#[test]
+fn clusters_with_one_thing_wrong_are_told_from_right_ones() {
+    let small = HOPPER.with_shape("m=200,n=136,k=328");
+    let schedule = "schedule <ahead = @stage_boxes, cluster = [2, 1, 1], stages = 4>";
+    let product = Original::product(&small, schedule);
+    product.programs(&[ROOMS, CLUSTERS]);
+    product.codes(&["barrier.cluster"]);
+    product.texts(shares(&product.code()));
 }
 
 #[test]

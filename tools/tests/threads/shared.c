@@ -1,15 +1,39 @@
 // Shared memory, and what engines do to it: who accesses it is noted, copies move when they are waited for, and
 // instructions of an engine read it until then. Included by threads.c.
 
-// Shared memory is one window of addresses, of 18 bits.
+// Shared memory is one window of addresses, of 18 bits: that of the block whose turn it is.
 #define WINDOW (1 << 18)
 __attribute__((section("smem"), aligned(WINDOW))) char smem_window[1024] = {1};
+extern char __stop_smem[];
 
-// For each byte there who wrote and who read it last, and how often all threads, and those of their warps,
-// had met then. Two threads' accesses are in order where both met in between.
+#if CLUSTER > 1
+static char windows[CLUSTER][WINDOW];
+#endif
+static int window_of;
+static void take_window(int block) {
+#if CLUSTER > 1
+  if (block == window_of)
+    return;
+  memcpy(windows[window_of], smem_window, __stop_smem - smem_window);
+  memcpy(smem_window, windows[block], __stop_smem - smem_window);
+  window_of = block;
+#endif
+}
+
+// A byte of a block's shared memory.
+static char *byte_of(int block, int64_t at) {
+#if CLUSTER > 1
+  if (block != window_of)
+    return &windows[block][at];
+#endif
+  return &smem_window[at];
+}
+
+// For each byte there who wrote and who read it last, and how often all threads, those of their warps and those of
+// the cluster had met then. Two threads' accesses are in order where both met in between.
 #define MANY -1
 struct access {
-  int met, warp_met, thread;
+  int met, warp_met, cluster_met, thread;
 };
 static struct seen {
   struct access wrote, read;
@@ -17,32 +41,33 @@ static struct seen {
   short reading; // instructions of an engine under way that read it
   int number;    // which of its thread's writes it was
   int box;       // that wrote it last, one more than its number; 0 where threads did
-} seen[WINDOW];
+} seen[CLUSTER][WINDOW];
 // How often each thread wrote there, and how often it had when it last showed that to the engine.
-static int written[THREADS], shown[THREADS];
+static int written[ALL], shown[ALL];
 
 static struct access now(void) {
-  return (struct access){met + 1, warp_met[thread_number / LANES], thread_number};
+  return (struct access){met[OWN] + 1, warp_met[thread_number / LANES], cluster_met + 1, thread_number};
 }
 
-static int is_in_order(struct access before) {
-  if (before.met != met + 1 || before.thread == thread_number)
+// Whether an access of a block is in order before what this thread does to that block's memory.
+static int is_in_order_in(int block, struct access before) {
+  if (block != OWN)
+    return before.cluster_met != cluster_met + 1;
+  if (before.met != met[OWN] + 1 || before.thread == thread_number)
     return 1;
   int own = thread_number / LANES;
   return before.thread != MANY && before.thread / LANES == own && before.warp_met != warp_met[own];
 }
 
-static void fail(const char *what) {
-  fprintf(stderr, "block %d, thread %d: %s\n", block_number, thread_number, what);
-  abort();
-}
+static int is_in_order(struct access before) { return is_in_order_in(OWN, before); }
 
-static struct seen *seen_at(const void *at) {
-  int64_t byte = (const char *)at - smem_window;
+static struct seen *seen_in(int block, int64_t byte) {
   if (byte < 0 || byte >= WINDOW)
     fail("an access outside of shared memory");
-  return &seen[byte];
+  return &seen[block][byte];
 }
+
+static struct seen *seen_at(const void *at) { return seen_in(OWN, (const char *)at - smem_window); }
 
 static int is_known(int box);
 
@@ -55,21 +80,25 @@ static void see_read(const void *at, int bytes) {
       fail("a thread reads a box that it does not know to be there");
     if (!own->box && !is_in_order(own->wrote))
       fail("no barrier between a write and a read");
-    int many = own->read.met == met + 1 && own->read.thread / LANES != thread_number / LANES;
+    int many = own->read.met == met[OWN] + 1 && own->read.thread / LANES != thread_number / LANES;
     own->read = now();
     if (many)
       own->read.thread = MANY;
   }
 }
 
-static void see_write(const void *at, int bytes) {
-  struct seen *own = seen_at(at);
+static void see_write_in(int block, int64_t at, int bytes) {
+  struct seen *own = seen_in(block, at);
   for (struct seen *end = own + bytes; own < end; ++own) {
     if (own->flying || own->reading)
       fail("a write to what an engine is at");
-    if (!is_in_order(own->read))
+    if (!is_in_order_in(block, own->read))
       fail("no barrier between a read and a write");
   }
+}
+
+static void see_write(const void *at, int bytes) {
+  see_write_in(OWN, (const char *)at - smem_window, bytes);
 }
 
 static void is_written(const void *at, int bytes) {
@@ -90,8 +119,8 @@ static int is_shown(const struct seen *own) {
 
 // The maker's load of matrices: thread 8 m + r gives the address of row r of matrix m, 8 numbers of 16 bits; thread
 // l gets numbers 2 (l % 4) and the next of row l / 4 of each, or of the turned matrix.
-static const uint16_t *rows_of_matrices[THREADS];
-static uint16_t of_matrices[THREADS][4][2];
+static const uint16_t *rows_of_matrices[ALL];
+static uint16_t of_matrices[ALL][4][2];
 void *weft_ldmatrix(const void *row, int32_t turned) {
   int first = thread_number / LANES * LANES, lane = thread_number - first;
   if ((uintptr_t)row % 16)
@@ -116,8 +145,8 @@ static struct {
   void *to;
   const void *from;
   int bytes, read, group;
-} copies[THREADS][COPIES];
-static int begun[THREADS], done[THREADS], group[THREADS];
+} copies[ALL][COPIES];
+static int begun[ALL], done[ALL], group[ALL];
 
 static void move(int thread, int at) {
   memset(copies[thread][at].to, 0, copies[thread][at].bytes);
@@ -128,7 +157,7 @@ static void finish_copies(int last_group) {
   int thread = thread_number;
   while (done[thread] < begun[thread] && copies[thread][done[thread] % COPIES].group <= last_group) {
     int at = done[thread]++ % COPIES;
-    if (block_number % 2 == 0)
+    if (ROUND % 2 == 0)
       move(thread, at);
     struct seen *own = seen_at(copies[thread][at].to);
     for (int byte = 0; byte < copies[thread][at].bytes; ++byte)
@@ -151,7 +180,7 @@ static void begin_copy(void *to, const void *from, int bytes, int read) {
   struct seen *own = seen_at(to);
   for (int byte = 0; byte < bytes; ++byte)
     ++own[byte].flying;
-  if (block_number % 2)
+  if (ROUND % 2)
     move(thread, at);
 }
 
@@ -192,8 +221,8 @@ static struct begun {
   void (*reads)(int64_t, int64_t, each_number *);
   int64_t a, b;
   uint32_t number;
-} instructions[THREADS][INSTRUCTIONS];
-static uint32_t instructions_begun[THREADS], instructions_done[THREADS];
+} instructions[ALL][INSTRUCTIONS];
+static uint32_t instructions_begun[ALL], instructions_done[ALL];
 
 // The maker's descriptor: address, bytes to the next panel and to the next 8 rows, all in units of 16
 // bytes, and how rows of 128 bytes are swizzled.
@@ -282,6 +311,8 @@ void llvm_nvvm_fence_proxy_async_shared_cta(void) { shown[thread_number] = writt
 // Nothing is under way when a thread ends.
 static void end_thread(void) {
   int thread = thread_number;
+  if (arrived[thread])
+    fail("a thread ends that has not waited where it arrived");
   if (begun[thread] != done[thread] || instructions_begun[thread] != instructions_done[thread])
     fail("a thread ends, and what it began was not waited for");
 }

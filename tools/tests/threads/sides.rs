@@ -42,7 +42,13 @@ fn boxes_come_by_every_way() {
     let turned = r#"on @mma_m16n16k4_f16 axes [[3], [0, 1, 2], [6]] tiles [#tile.rtile<"smem"[4, 4, 4, 64, 1, 1, 32]>, #tile.rtile<"reg"[4, 4, 4, 32, 1, 1, 4]>] layouts [array<i64: 2, 64, 3, 3, 4>, array<i64: 3, 64>]"#;
     let (two, three) = ("stages = 2", "stages = 3");
     let engine = "ahead = @stage_ahead, stages = 3";
-    let boxes = ["ahead = @stage_boxes, stages = 3", "ahead = @stage_boxes, stages = 4"];
+    // RTasks beside each other along pixels share weights, along channels pixels.
+    let boxes = [
+        "ahead = @stage_boxes, stages = 3",
+        "ahead = @stage_boxes, stages = 4",
+        "ahead = @stage_boxes, cluster = [1, 1, 2, 1, 1, 1, 1], stages = 4",
+        "ahead = @stage_boxes, cluster = [1, 1, 1, 2, 1, 1, 1], stages = 3",
+    ];
     for (machine, tiles, schedules) in [
         ("a100", warps, &["", two, three, engine, "interleave = [2]"][..]),
         ("h200", warpgroups, &["", engine, "ahead = @stage_ahead, stages = 4"]),

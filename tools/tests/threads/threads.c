@@ -7,6 +7,9 @@
 // between threads goes through memory, with waits before and after; a warp's
 // threads wait for each other alone, for another warp may have left. Who accesses shared memory is
 // noted, so that what lacks a barrier stops, whatever the order.
+//
+// Blocks of a cluster take turns, too: one goes on until all of its threads wait. Their threads are numbered one
+// block behind the other, and shared memory is that of the block whose turn it is.
 #include <float.h>
 #include <math.h>
 #include <setjmp.h>
@@ -22,15 +25,26 @@
 #define THREADS 128
 #define LANES 32
 #endif
+#ifndef CLUSTER
+#define CLUSTER 1
+#endif
+// Threads of all blocks of a cluster.
+#define ALL (CLUSTER * THREADS)
 #define STACK (1 << 20)
 
 static struct {
   enum { FRESH, STOPPED, ENDED } state;
   jmp_buf at;
-} threads[THREADS];
-static int thread_number, block_number, left;
-// How often all threads of a block met, where the program says so.
-static int met;
+} threads[ALL];
+static int thread_number, left;
+// The first block of the cluster, and the thread's own in it.
+static int block_number;
+#define OWN (thread_number / THREADS)
+#define ROUND (block_number / CLUSTER)
+// How often all threads of a block met, and all of a cluster, where the program says so.
+static int met[CLUSTER], cluster_met;
+// How often threads gave way since one of them went on with something.
+static int waiting;
 static jmp_buf all_ended;
 static ucontext_t fresh;
 static char *stacks;
@@ -38,14 +52,32 @@ static void (*body)(void);
 
 static void go_on_as(int next);
 
-// The one that goes on after this one.
-static int follower(void) {
-  int next = thread_number, step = block_number % 2 ? THREADS - 1 : 1;
-  do
-    next = (next + step) % THREADS;
-  while (threads[next].state == ENDED && next != thread_number);
-  return next;
+// The one of a block that goes on after a thread, perhaps this one itself; -1 if all have ended.
+static int follower_in(int block, int thread) {
+  int step = ROUND % 2 ? THREADS - 1 : 1;
+  for (int n = 1; n <= THREADS; ++n) {
+    int next = block * THREADS + (thread + n * step) % THREADS;
+    if (threads[next].state != ENDED)
+      return next;
+  }
+  return -1;
 }
+
+// The one that goes on after this one: of the same block, until all of it wait.
+static int follower(void) {
+  int same = follower_in(OWN, thread_number % THREADS);
+  if (CLUSTER == 1 || (waiting <= THREADS && same >= 0))
+    return same;
+  waiting = 0;
+  for (int n = 1; n < CLUSTER; ++n) {
+    int next = follower_in((OWN + n) % CLUSTER, 0);
+    if (next >= 0)
+      return next;
+  }
+  return same;
+}
+
+static void take_window(int block);
 
 static void end_thread(void);
 
@@ -53,12 +85,14 @@ static void run_thread(void) {
   body();
   end_thread();
   threads[thread_number].state = ENDED;
+  waiting = 0;
   if (--left == 0)
     _longjmp(all_ended, 1);
   go_on_as(follower());
 }
 
 static void go_on_as(int next) {
+  take_window(next / THREADS);
   thread_number = next;
   if (threads[next].state == STOPPED)
     _longjmp(threads[next].at, 1);
@@ -70,35 +104,46 @@ static void go_on_as(int next) {
 }
 
 static void others_go_on(void) {
+  ++waiting;
   int own = thread_number, next = follower();
   threads[own].state = STOPPED;
   if (next != own && _setjmp(threads[own].at) == 0)
     go_on_as(next);
 }
 
-// All threads of a block from start to end.
+// All threads of a cluster's blocks from start to end.
 static void run_threads(void (*of_one)(void)) {
   if (!stacks)
-    stacks = mmap(0, (size_t)THREADS * STACK, PROT_READ | PROT_WRITE,
+    stacks = mmap(0, (size_t)ALL * STACK, PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   memset(threads, 0, sizeof threads);
   body = of_one;
-  left = THREADS;
-  ++met;
+  left = ALL;
+  for (int block = 0; block < CLUSTER; ++block)
+    ++met[block];
+  ++cluster_met;
   getcontext(&fresh);
   if (_setjmp(all_ended) == 0)
-    go_on_as(block_number % 2 ? THREADS - 1 : 0);
+    go_on_as(ROUND % 2 ? ALL - 1 : 0);
 }
 
 struct meeting {
   int wanted, here, held;
 };
-static int32_t slots[THREADS];
-static struct meeting warp[THREADS / LANES], whole;
-static struct meeting part[THREADS / LANES + 1]; // by how many warps meet there
+static int32_t slots[ALL];
+static struct meeting warp[ALL / LANES], whole[CLUSTER], together;
+static struct meeting part[CLUSTER][THREADS / LANES + 1]; // by how many warps meet there
 
 // The same of each warp.
-static int warp_met[THREADS / LANES];
+static int warp_met[ALL / LANES];
+static int tries;
+
+static void fail(const char *what) {
+  fprintf(stderr, "block %d, thread %d: %s\n", block_number + OWN, thread_number % THREADS, what);
+  abort();
+}
+
+static void go_on(void) { waiting = tries = 0; }
 
 // `counted` is one of these, or none for what goes in step without a word of the program.
 static void meet(struct meeting *at, int *counted) {
@@ -108,9 +153,15 @@ static void meet(struct meeting *at, int *counted) {
     ++at->held;
     if (counted)
       ++*counted;
+    go_on();
   }
-  while (at->held == before)
+  while (at->held == before) {
+#ifndef PROGRAM
+    if (++tries > 1000 * ALL)
+      fail("all threads wait for each other");
+#endif
     others_go_on();
+  }
 }
 
 static void wait_warp(void) { meet(&warp[thread_number / LANES], 0); }
@@ -128,24 +179,43 @@ static int32_t exchange(int32_t value, int32_t from) {
   return there;
 }
 
-int32_t llvm_nvvm_read_ptx_sreg_tid_x(void) { return thread_number; }
-int32_t llvm_nvvm_read_ptx_sreg_ctaid_x(void) { return block_number; }
+int32_t llvm_nvvm_read_ptx_sreg_tid_x(void) { return thread_number % THREADS; }
+int32_t llvm_nvvm_read_ptx_sreg_ctaid_x(void) { return block_number + OWN; }
+int32_t llvm_nvvm_read_ptx_sreg_cluster_ctarank(void) { return OWN; }
 int32_t llvm_nvvm_shfl_sync_idx_i32(int32_t mask, int32_t value, int32_t from, int32_t last) {
   return exchange(value, from);
 }
 void llvm_nvvm_bar_warp_sync(int32_t mask) { meet_warp(); }
-void llvm_nvvm_barrier_cta_sync_aligned_all(int32_t number) { meet(&whole, &met); }
+void llvm_nvvm_barrier_cta_sync_aligned_all(int32_t number) { meet(&whole[OWN], &met[OWN]); }
 void llvm_nvvm_barrier_cta_sync_aligned_count(int32_t number, int32_t threads) {
-  meet(&part[threads / LANES], &met);
+  meet(&part[OWN][threads / LANES], &met[OWN]);
+}
+
+// All threads of a cluster: each arrives, and waits later.
+static char arrived[ALL];
+void llvm_nvvm_barrier_cluster_arrive_aligned(void) {
+  if (arrived[thread_number]++)
+    fail("an arrival of a thread that has not waited since the last one");
+}
+void llvm_nvvm_barrier_cluster_wait_aligned(void) {
+  if (!arrived[thread_number]--)
+    fail("a wait of a thread that has not arrived");
+  if (together.here + 1 == together.wanted)
+    for (int block = 0; block < CLUSTER; ++block)
+      ++met[block];
+  meet(&together, &cluster_met);
 }
 
 // A block that waits forever is a failure, not a test that hangs.
 static void prepare_meetings(void) {
-  for (int n = 0; n < THREADS / LANES; ++n) {
+  for (int n = 0; n < ALL / LANES; ++n)
     warp[n].wanted = LANES;
-    part[n + 1].wanted = (n + 1) * LANES;
+  for (int block = 0; block < CLUSTER; ++block) {
+    for (int n = 0; n < THREADS / LANES; ++n)
+      part[block][n + 1].wanted = (n + 1) * LANES;
+    whole[block].wanted = THREADS;
   }
-  whole.wanted = THREADS;
+  together.wanted = ALL;
   alarm(300);
 }
 
@@ -173,8 +243,8 @@ static void write_files(int count, char **names, void **bytes, long *sizes) {
 
 #include "shared.c"
 
-int32_t llvm_amdgcn_workitem_id_x(void) { return thread_number; }
-int32_t llvm_amdgcn_workgroup_id_x(void) { return block_number; }
+int32_t llvm_amdgcn_workitem_id_x(void) { return thread_number % THREADS; }
+int32_t llvm_amdgcn_workgroup_id_x(void) { return block_number + OWN; }
 int32_t llvm_amdgcn_readfirstlane(int32_t value) { return value; }
 /* The power of two of an instruction: subnormal results are 0. */
 static float power(float x) { float y = exp2f(x); return y < FLT_MIN ? 0 : y; }
@@ -186,7 +256,7 @@ int32_t llvm_amdgcn_ds_bpermute(int32_t place, int32_t value) { return exchange(
 void llvm_amdgcn_sched_barrier(int32_t crosses) {}
 void llvm_amdgcn_sched_group_barrier(int32_t kind, int32_t count, int32_t list) {}
 void llvm_amdgcn_wave_barrier(void) { meet_warp(); }
-void llvm_amdgcn_s_barrier(void) { meet(&whole, &met); }
+void llvm_amdgcn_s_barrier(void) { meet(&whole[OWN], &met[OWN]); }
 
 #ifdef PROGRAM
 #include "program.c"
@@ -200,7 +270,7 @@ struct touched {
   int64_t *at;
   int count, room, width;
 };
-static struct touched *touches; // [THREADS][SITES]
+static struct touched *touches; // [ALL][SITES]
 static int64_t turns_taken, turns_least;
 
 void weft_touch(int64_t site, int64_t at, int64_t width) {
@@ -251,7 +321,7 @@ static void serve(struct touched *lanes[], int first, int last, int n) {
 
 static void count_turns(void) {
   for (int site = 0; site < SITES; ++site)
-    for (int group = 0; group < THREADS / LANES; ++group) {
+    for (int group = 0; group < ALL / LANES; ++group) {
       struct touched *lanes[LANES];
       int most = 0, width = 1;
       for (int lane = 0; lane < LANES; ++lane) {
@@ -290,9 +360,11 @@ int main(int argc, char **argv) {
   long *sizes = calloc(count, sizeof(long));
   read_files(count, argv + 4, buffers, sizes, room);
   prepare_meetings();
-  touches = calloc((int64_t)THREADS * SITES, sizeof(struct touched));
+  touches = calloc((int64_t)ALL * SITES, sizeof(struct touched));
   int blocks = (int)((last_task - first_task + groups - 1) / groups);
-  for (block_number = 0; block_number < blocks; ++block_number) {
+  if (blocks % CLUSTER)
+    fail("a grid that is not whole clusters");
+  for (block_number = 0; block_number < blocks; block_number += CLUSTER) {
     run_threads(call_tasks);
     end_boxes();
     count_turns();

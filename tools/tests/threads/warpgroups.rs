@@ -87,7 +87,7 @@ pub fn in_c(instruction: &Instruction<'_>, lanes: u64) -> String {
             let places = places(instruction, 0, lanes);
             let gather = format!(
                 "  static const short at[{slots}][{lanes}] = {{{places}}};
-  static {elem} whole[THREADS / LANES][64 * 16];
+  static {elem} whole[ALL / LANES][64 * 16];
   {elem} *all = whole[thread_number / LANES];
   for (int s = 0; s < {slots}; ++s) all[at[s][l]] = held[s];
   wait_warp();

@@ -7,6 +7,17 @@ use super::super::{
 use super::rooms::{Place, number};
 use crate::ir::{Block, Diagnostics, Op, Type, Val, ty};
 
+/// Who else may be using a buffer, and what helps.
+type Others = (&'static str, &'static str);
+const GROUPS: Others = (
+    "groups",
+    "put device.barrier \"core\" between a write to shared memory and its use, and wait for engines",
+);
+const RTASKS: Others = (
+    "rTasks of the cluster",
+    "put device.barrier \"cluster\" between the last use of a buffer and the next box that rTasks bring to it together",
+);
+
 /// Rounds of a loop that are looked at one by one: a schedule has no more stages.
 const MOST_ROOMS: u64 = 16;
 
@@ -34,7 +45,7 @@ impl<'c> Alike<'c> {
     /// `apart` says that groups may be in different places here.
     fn op(&mut self, op: Op<'c>, apart: bool, diag: &mut Diagnostics) {
         let differs = op.operands().iter().any(|value| self.own.contains(value));
-        if is_together(self.machine, op) && (differs || apart) {
+        if is_of_all_groups(self.machine, op) && (differs || apart) {
             let what =
                 if differs { "takes an index of one group" } else { "is not for all groups" };
             diag.error(op, format!("{} {what}, and all groups do it together", op.name()))
@@ -57,7 +68,7 @@ impl<'c> Alike<'c> {
 }
 
 /// Returns whether all groups do an operation together.
-fn is_together(machine: Machine<'_>, op: Op<'_>) -> bool {
+fn is_of_all_groups(machine: Machine<'_>, op: Op<'_>) -> bool {
     if let Some(transfer) = Transfer::of(op) {
         return is_shared(machine, transfer.source.memref)
             && is_shared(machine, transfer.target.memref);
@@ -80,23 +91,30 @@ fn is_shared(machine: Machine<'_>, memref: Val<'_>) -> bool {
 /// C4. Between a write to memory that the groups share and what reads it, and between that
 /// and the next write, stands a barrier of scope "core". An engine reads and writes until a token is waited
 /// for that was given with it or later; of boxes its own, for which all groups wait. Accesses to different rooms of a
-/// buffer need none.
+/// buffer need none. Between the use of what rTasks of a cluster bring together and the next that is brought there stands
+/// a barrier of scope "cluster".
 pub(super) fn kernel_c4(op: Op<'_>, diag: &mut Diagnostics) {
     let (Some(kernel), Some(machine)) = (Kernel::of(op), Machine::of(op)) else { return };
-    let (mut buffers, mut instructions) = (Vec::new(), false);
+    let (mut buffers, mut boxes, mut instructions) = (Vec::new(), false, false);
     op.walk(&mut |inner| {
         if inner.is("device.alloc") && is_shared(machine, inner.result(0)) {
             buffers.push(inner.result(0));
         }
+        boxes |= begun(machine, inner) == Some(Kind::Boxes);
         instructions |=
             begun(machine, inner) == Some(Kind::Instructions) && is_spread(machine, inner);
     });
     // A group for whose lanes an engine computes may be several of those that go in step.
-    if kernel.groups <= 1 && !instructions {
+    if kernel.groups <= 1 && !instructions && !boxes {
         return;
     }
     let mut order = Order { machine, buffers, reported: Vec::new() };
-    order.block(kernel.body, &mut State::default(), diag);
+    let mut state = State::default();
+    order.block(kernel.body, &mut state, diag);
+    if state.begun.iter().any(|own| own.kind == Kind::Boxes && !own.done) {
+        diag.error(op, "device.kernel ends, and a box may still be on its way")
+            .help("wait for the token of each transfer of boxes, behind a loop for those of its last rounds");
+    }
 }
 
 /// The accesses to shared buffers since the last barrier, and those that are under way.
@@ -104,6 +122,8 @@ pub(super) fn kernel_c4(op: Op<'_>, diag: &mut Diagnostics) {
 struct State<'c> {
     written: Vec<Place<'c>>,
     read: Vec<Place<'c>>,
+    /// All of them since the last barrier of the cluster, and what engines did: other rTasks may write there.
+    since_cluster_met: Vec<Place<'c>>,
     /// In the order in which they were begun.
     begun: Vec<Begun<'c>>,
 }
@@ -121,7 +141,8 @@ struct Begun<'c> {
 impl<'c> State<'c> {
     fn map(&mut self, place: impl Fn(Place<'c>) -> Place<'c>) {
         let begun = self.begun.iter_mut().flat_map(|own| [&mut own.reads, &mut own.writes]);
-        for places in [&mut self.written, &mut self.read].into_iter().chain(begun) {
+        let own = [&mut self.written, &mut self.read, &mut self.since_cluster_met];
+        for places in own.into_iter().chain(begun) {
             for own in std::mem::take(places) {
                 add(places, [place(own)]);
             }
@@ -136,6 +157,7 @@ impl<'c> State<'c> {
         for own in std::mem::take(&mut self.begun) {
             if own.kind == kind && first > 0 {
                 first -= 1;
+                add(&mut self.since_cluster_met, own.reads.iter().chain(&own.writes).copied());
                 add(&mut self.read, own.reads);
                 add(&mut self.written, own.writes);
             } else {
@@ -153,7 +175,8 @@ impl<'c> State<'c> {
         let waited = &mut self.begun[own[place as usize]];
         waited.done = true;
         waited.reads.clear();
-        waited.writes.clear();
+        let written = std::mem::take(&mut waited.writes);
+        add(&mut self.since_cluster_met, written);
         // Those behind it are counted from the last one.
         let mut first = true;
         self.begun.retain(|begun| {
@@ -188,6 +211,9 @@ impl<'c> Order<'c> {
     fn op(&mut self, op: Op<'c>, state: &mut State<'c>, diag: &mut Diagnostics) {
         if is_wide_barrier(op) {
             (state.read, state.written) = (Vec::new(), Vec::new());
+            if Scope::of_barrier(op) > Some(Scope::Core) {
+                state.since_cluster_met.clear();
+            }
             return;
         }
         if op.is("device.wait") {
@@ -217,6 +243,7 @@ impl<'c> Order<'c> {
             self.block(block, &mut branch, diag);
             add(&mut state.read, branch.read);
             add(&mut state.written, branch.written);
+            add(&mut state.since_cluster_met, branch.since_cluster_met);
             if branch.begun != before.begun && !self.reported.contains(&op) {
                 self.reported.push(op);
                 let what =
@@ -238,7 +265,10 @@ impl<'c> Order<'c> {
     ) {
         let round = block.arg(0);
         let bound = |place: usize| op.operands().get(place).copied().and_then(number);
-        let (low, step) = (bound(0), bound(2));
+        let (low, high, step) = (bound(0), bound(1), bound(2));
+        // A loop without a round has no barriers.
+        let has_round = low.zip(high).is_some_and(|(low, high)| low < high);
+        let kept = if has_round { Vec::new() } else { state.since_cluster_met.clone() };
         state.map(|place| place.in_first_round(round, low));
         // A room is another one's again after as many rounds as there are rooms.
         let shapes = self.buffers.iter().filter_map(|buffer| ty::shape(buffer.ty()));
@@ -252,6 +282,7 @@ impl<'c> Order<'c> {
             }
         }
         state.map(|place| place.behind(round));
+        add(&mut state.since_cluster_met, kept);
     }
 
     fn access(&mut self, op: Op<'c>, state: &mut State<'c>, diag: &mut Diagnostics) {
@@ -268,21 +299,27 @@ impl<'c> Order<'c> {
         let read = |own: &Place<'c>| {
             meets(own, &state.read) || state.begun.iter().any(|b| meets(own, &b.reads))
         };
-        let early = reads.iter().find(|own| written(own));
-        let late = || writes.iter().find(|own| rewritten(own) || read(own));
+        let together = Transfer::of(op).is_some_and(|own| own.together);
+        let in_others = |own: &Place<'c>| together && meets(own, &state.since_cluster_met);
+        let early = reads.iter().find(|own| written(own)).map(|own| (own, GROUPS));
+        let late = || {
+            let own = writes.iter().find(|own| rewritten(own) || read(own));
+            own.map(|own| (own, GROUPS))
+                .or_else(|| writes.iter().find(|own| in_others(own)).map(|own| (own, RTASKS)))
+        };
         let clash = early.map(|own| (own, "reads")).or_else(|| late().map(|own| (own, "writes")));
-        if let Some((own, verb)) = clash
+        if let Some(((own, (who, help)), verb)) = clash
             && !self.reported.contains(&op)
         {
             self.reported.push(op);
             let (name, ty) = (op.name(), self.buffers[own.buffer].ty());
-            diag.error(op, format!("{name} {verb} {ty}, which other groups may be using")).help(
-                "put device.barrier \"core\" between a write to shared memory and its use, and wait for engines",
-            );
+            diag.error(op, format!("{name} {verb} {ty}, which other {who} may be using"))
+                .help(help);
         }
         match kind {
             Some(kind) => state.begun.push(Begun { kind, reads, writes, done: false }),
             None => {
+                add(&mut state.since_cluster_met, reads.iter().chain(&writes).copied());
                 add(&mut state.read, reads);
                 add(&mut state.written, writes);
             }

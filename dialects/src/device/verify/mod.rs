@@ -1,6 +1,7 @@
 //! Constraints of the `device` dialect.
 
 mod arena;
+mod cluster;
 mod groups;
 mod instruction;
 mod lanes;
@@ -10,6 +11,7 @@ mod rooms;
 mod transfer;
 
 use arena::*;
+use cluster::*;
 use groups::*;
 use instruction::*;
 use lanes::*;
@@ -46,7 +48,10 @@ const TABLE: Table = &[
             instruction_c10,
         ],
     ),
-    ("device.kernel", &[kernel_c1, kernel_c2, kernel_c3, kernel_c4, kernel_c5]),
+    (
+        "device.kernel",
+        &[kernel_c1, kernel_c2, kernel_c3, kernel_c4, kernel_c5, kernel_c6, kernel_c7],
+    ),
     ("device.alloc", &[alloc_c1, alloc_c2, alloc_c3, alloc_c4, alloc_c5, alloc_c6, alloc_c7]),
     ("device.copy", &[copy_c1, copy_c2, copy_c3, copy_c4, copy_c5]),
     (
@@ -60,6 +65,7 @@ const TABLE: Table = &[
             transfer_c6,
             transfer_c7,
             transfer_c8,
+            transfer_c9,
         ],
     ),
     ("device.fill", &[fill_c1, fill_c2, fill_c3, fill_c4, fill_c5]),

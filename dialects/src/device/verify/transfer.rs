@@ -1,6 +1,6 @@
 //! Constraints of `device.transfer`, `device.fill` and `device.mark`.
 
-use super::super::{Fill, Machine, Move, TensorBox, Transfer, View};
+use super::super::{Fill, Kernel, Machine, Move, TensorBox, Transfer, View};
 use super::program::place;
 use super::{check_engine, check_token};
 use crate::ir::{Diagnostics, Op, attr, parts, ty};
@@ -138,7 +138,7 @@ pub(super) fn transfer_c8(op: Op<'_>, diag: &mut Diagnostics) {
     let (Some(transfer), Some(machine)) = (Transfer::of(op), Machine::of(op)) else { return };
     let Some(way) = machine.move_named(transfer.move_name) else { return };
     let Some(boxes) = way.boxes() else { return };
-    if let Err(wrong) = TensorBox::of(&transfer, &boxes) {
+    if let Err(wrong) = TensorBox::of(&transfer, &boxes, 1) {
         diag.error(op, format!("what @{} brings {wrong}", way.name))
             .note(way.op(), "the move is here")
             .help("bring it by a move that takes elements one by one, or let the target lie as boxes do");
@@ -147,6 +147,44 @@ pub(super) fn transfer_c8(op: Op<'_>, diag: &mut Diagnostics) {
         diag.error(op, format!("@{} writes zeros where limits leave elements out", way.name))
             .note(way.op(), "the move is here")
             .help("write `pads`");
+    }
+}
+
+/// C9. What is brought together comes by a move of boxes that serves several units, and the slowest side of the box is
+/// as many points as the cluster has rTasks, or a multiple; as many as the move serves at most, to a buffer with bytes of
+/// its own.
+pub(super) fn transfer_c9(op: Op<'_>, diag: &mut Diagnostics) {
+    let (Some(transfer), Some(machine)) = (Transfer::of(op), Machine::of(op)) else { return };
+    let Some(way) = machine.move_named(transfer.move_name).filter(|_| transfer.together) else {
+        return;
+    };
+    let Some(boxes) = way.boxes().filter(|boxes| boxes.units.is_some()) else {
+        diag.error(op, format!("@{} brings nothing to several units at once", way.name))
+            .note(way.op(), "the move is here")
+            .help("leave `together` out, or name a move with `boxes` to several `units`");
+        return;
+    };
+    let kernel = std::iter::successors(op.parent(), |own| own.parent()).find_map(Kernel::of);
+    let cluster = kernel.and_then(|kernel| kernel.cluster);
+    let shares = cluster.map_or(1, |cluster| cluster.count);
+    if let Some(most) = boxes.units.filter(|most| *most < shares) {
+        diag.error(
+            op,
+            format!("@{} brings boxes to {most} units, of {shares} of a cluster", way.name),
+        )
+        .note(way.op(), "the move is here")
+        .help("leave `together` out, or let fewer rTasks be a cluster");
+    }
+    if transfer.target.memref.def().is_some_and(|alloc| alloc.attr("offset").is_some()) {
+        diag.error(op, "device.transfer brings a box together to a place of the arena").help(
+            "other rTasks may use what shares its bytes: give it a buffer of its own, without `at`",
+        );
+    }
+    let whole = TensorBox::of(&transfer, &boxes, 1).is_ok();
+    if let Some(wrong) = TensorBox::of(&transfer, &boxes, shares).err().filter(|_| whole) {
+        diag.error(op, format!("what @{} brings together {wrong}", way.name))
+            .note(way.op(), "the move is here")
+            .help("bring it for each rTask, without `together`");
     }
 }
 

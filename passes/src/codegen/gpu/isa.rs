@@ -1,7 +1,7 @@
 //! The differences between two instruction sets in code for one thread.
 
 use melior::dialect::llvm::r#type as llvm;
-use weft_dialects::device::Scope;
+use weft_dialects::device::{Cluster, Scope};
 use weft_dialects::ir::{Builder, Type, Val, attr, ty};
 
 use super::super::lower::record;
@@ -41,13 +41,19 @@ impl Isa {
 
     /// The function attributes that fix how many threads a block has. One whose groups `share` an
     /// rTask has been made as large as the registers of a unit allow: that it is alone there is
-    /// said, for else the assembler spills to make place for a second one.
-    pub fn block_attributes(self, threads: u64, share: bool) -> Vec<(&'static str, String)> {
+    /// said, for else the assembler spills to make place for a second one. Blocks of a cluster follow each other.
+    pub fn block_attributes(
+        self,
+        threads: u64,
+        share: bool,
+        cluster: Option<Cluster>,
+    ) -> Vec<(&'static str, String)> {
         match self {
             Self::Ptx => {
                 let size = ("nvvm.reqntid", threads.to_string());
                 let alone = share.then(|| ("nvvm.minctasm", "1".to_owned()));
-                std::iter::once(size).chain(alone).collect()
+                let cluster = cluster.map(|own| ("nvvm.cluster_dim", own.count.to_string()));
+                std::iter::once(size).chain(alone).chain(cluster).collect()
             }
             Self::Amdgcn => {
                 vec![("amdgpu-flat-work-group-size", format!("{threads},{threads}"))]
@@ -71,6 +77,16 @@ impl Isa {
             Self::Amdgcn => "llvm.amdgcn.workgroup.id.x",
         };
         word(b, name, &[])
+    }
+
+    /// Blocks of a cluster, at most: which of them get a box is a mask of 16 bits.
+    pub fn most_blocks_of_cluster(self) -> u64 {
+        if self == Self::Ptx { 16 } else { 1 }
+    }
+
+    /// The block's number in its cluster, an `i32`.
+    pub fn block_of_cluster<'c>(self, b: &mut Builder<'c>) -> Val<'c> {
+        word(b, "llvm.nvvm.read.ptx.sreg.cluster.ctarank", &[])
     }
 
     /// An `i32` that is the same in every thread of a warp, where the compiler can see it.
@@ -319,24 +335,30 @@ impl Isa {
     }
 
     /// Begins a box of the tensor of a descriptor from a place on, the fastest dimension first: to a pointer of
-    /// memory that a block shares, with the barrier that counts its bytes.
+    /// memory that a block shares, with the barrier that counts its bytes; both in each of so many blocks of the
+    /// cluster.
     pub fn bring_box<'c>(
         self,
         b: &mut Builder<'c>,
-        to: Val<'c>,
-        barrier: Val<'c>,
+        [to, barrier]: [Val<'c>; 2],
         descriptor: Val<'c>,
         at: &[Val<'c>],
+        blocks: u64,
     ) {
         let context = b.context();
         let [bit, half, int, long] = [1, 16, 32, 64].map(|bits| ty::int(context, bits));
         let cluster = llvm::pointer(context, 7);
         let to = b.op("llvm.addrspacecast", &[to], &[cluster]).result(0);
-        let [no, mask, hint, group] = [bit, half, long, int].map(|ty| b.integer(ty, 0));
+        let [no, hint, group] = [bit, long, int].map(|ty| b.integer(ty, 0));
+        let (several, mask) = match blocks {
+            1 => (0, 0),
+            blocks => (1, i64::from(((1u32 << blocks) - 1) as i16)),
+        };
+        let (several, mask) = (b.integer(bit, several), b.integer(half, mask));
         let operands: Vec<_> = [to, barrier, descriptor]
             .into_iter()
             .chain(at.iter().copied())
-            .chain([mask, hint, no, no, group])
+            .chain([mask, hint, several, no, group])
             .collect();
         let name = format!("llvm.nvvm.cp.async.bulk.tensor.g2s.tile.{}d", at.len());
         intrinsic(b, &name, &operands, None);
@@ -376,7 +398,7 @@ impl Isa {
         }
     }
 
-    /// Waits for the threads of a warp, or of a block; of the first `part` of a block, where it
+    /// Waits for the threads of a warp, of a block, or of a cluster; of the first `part` of a block, where it
     /// is said. A thread alone waits for nobody, but what it asks of memories stays in order.
     pub fn barrier(self, b: &mut Builder<'_>, scope: Scope, part: Option<u64>) {
         let int = ty::int(b.context(), 32);
@@ -398,6 +420,10 @@ impl Isa {
             (Self::Ptx, Scope::Warp) => {
                 let all = b.integer(int, -1);
                 intrinsic(b, "llvm.nvvm.bar.warp.sync", &[all], None);
+            }
+            (Self::Ptx, Scope::Cluster) => {
+                intrinsic(b, "llvm.nvvm.barrier.cluster.arrive.aligned", &[], None);
+                intrinsic(b, "llvm.nvvm.barrier.cluster.wait.aligned", &[], None);
             }
             (Self::Ptx, _) => match part {
                 None => {

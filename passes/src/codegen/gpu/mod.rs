@@ -91,7 +91,7 @@ impl Launch {
         if kernel.groups > 1 {
             return Some(Self { threads: kernel.groups * lanes, groups: 1, shared_bytes });
         }
-        let mut alone = lanes >= BLOCK_THREADS;
+        let mut alone = lanes >= BLOCK_THREADS || kernel.cluster.is_some();
         kernel.op.walk(&mut |op| {
             alone |= Scope::of_barrier(op).is_some_and(|scope| scope > Scope::Warp);
             alone |= op.is("device.alloc")
@@ -174,6 +174,7 @@ fn lower<'c>(
         isa,
         lanes,
         groups,
+        cluster: kernel.cluster,
         part,
         place,
         has_readers,
@@ -361,15 +362,18 @@ fn expand<'c>(thread: &Thread<'c>, op: Op<'c>, waits: &tokens::Waits<'c>, diag: 
         // Nothing was begun that could still be under way.
     } else if op.is("device.barrier") {
         match Scope::of_barrier(op) {
-            Some(scope) if scope <= Scope::Core => {
-                if scope == Scope::Core && thread.has_readers {
+            Some(scope)
+                if scope <= Scope::Core || scope == Scope::Cluster && thread.has_cluster() =>
+            {
+                if scope >= Scope::Core && thread.has_readers {
                     thread.isa.show_to_engines(b);
                 }
                 thread.isa.barrier(b, scope, thread.part);
             }
             _ => {
-                diag.error(op, "blocks do not wait for each other")
-                    .help("the widest barrier of code for threads is that of scope \"core\"");
+                diag.error(op, "blocks do not wait for each other").help(
+                    "the widest barrier of code for threads is that of scope \"core\", or \"cluster\" where the kernel has one",
+                );
             }
         }
     } else {

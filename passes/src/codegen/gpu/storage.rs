@@ -1,7 +1,9 @@
 //! The storage of a device program's values in the code of one thread.
 
 use rustc_hash::FxHashMap;
-use weft_dialects::device::{Apply, Combine, Instruction, Invoke, Machine, Memory, View};
+use weft_dialects::device::{
+    Apply, Cluster, Combine, Instruction, Invoke, Machine, Memory, Scope, View,
+};
 use weft_dialects::ir::{Builder, Context, Diagnostics, Op, Type, Val, attr, ty};
 
 use super::super::index_sum::IndexSum;
@@ -57,6 +59,8 @@ pub struct Thread<'c> {
     pub lanes: u64,
     /// Groups that run an rTask together.
     pub groups: u64,
+    /// The rTasks that run at the same time as a thread's.
+    pub cluster: Option<Cluster>,
     /// Number of threads that meet at a barrier, if that is not the whole block.
     pub part: Option<u64>,
     /// Which of them this one is.
@@ -74,6 +78,16 @@ pub struct Thread<'c> {
 }
 
 impl<'c> Thread<'c> {
+    /// Whether rTasks run at the same time that can wait for each other.
+    pub fn has_cluster(&self) -> bool {
+        self.cluster.is_some() && self.isa.most_blocks_of_cluster() > 1
+    }
+
+    /// The scope of those that use what boxes bring.
+    pub fn meeting(&self) -> Scope {
+        if self.cluster.is_some() { Scope::Cluster } else { Scope::Core }
+    }
+
     /// Its number among those that run the rTask.
     pub fn number(&self) -> Val<'c> {
         if self.groups > 1 { self.place.number } else { self.place.lane }

@@ -10,13 +10,16 @@
 //! shares, used in turn, more of them than transfers can be under way: a word is used again behind the barrier of the
 //! block that follows every thread's wait, for a loop that begins boxes has one in each round.
 //!
+//! What the rTasks of a cluster bring together each begins a part of, for all of them; the barriers of each count all bytes.
+//! Then all of them meet before words, and rooms, are used again, and before the first word is.
+//!
 //! The descriptors of tensors are parameters of the kernel, behind its memrefs; a comment at the head of the code says
 //! what the driver is to be asked for.
 
 use melior::dialect::llvm::r#type as llvm;
 use rustc_hash::FxHashMap;
 use weft_dialects::device::tokens::{self, Kind, begun};
-use weft_dialects::device::{Kernel, Limit, Machine, Scope, TensorBox, Transfer};
+use weft_dialects::device::{Cluster, Kernel, Limit, Machine, Scope, Share, TensorBox, Transfer};
 use weft_dialects::ir::{Builder, Diagnostics, Op, Type, Val, attr, ty};
 
 use super::super::index_sum::IndexSum;
@@ -57,14 +60,14 @@ impl Descriptor {
 
     /// Those of a kernel's transfers, each once, in the order of its parameters.
     pub fn all<'c>(machine: Machine<'c>, kernel: &Kernel<'c>) -> Vec<Self> {
-        found(machine, kernel.op, &kernel.args()).0
+        found(machine, (kernel.op, kernel.cluster), &kernel.args()).0
     }
 }
 
-/// The descriptors of an operation's transfers whose sources are among `args`, and that of each transfer.
+/// The descriptors of a kernel's transfers whose sources are among `args`, and that of each transfer.
 fn found<'c>(
     machine: Machine<'c>,
-    root: Op<'c>,
+    (root, cluster): (Op<'c>, Option<Cluster>),
     args: &[Val<'c>],
 ) -> (Vec<Descriptor>, FxHashMap<Op<'c>, (usize, TensorBox)>) {
     let (mut all, mut of): (Vec<Descriptor>, _) = (Vec::new(), FxHashMap::default());
@@ -73,7 +76,8 @@ fn found<'c>(
         let boxes = machine.move_named(transfer.move_name).and_then(|way| way.boxes());
         let Some(boxes) = boxes else { return };
         let operand = args.iter().position(|arg| *arg == transfer.source.memref);
-        let (Some(operand), Ok(shape)) = (operand, TensorBox::of(&transfer, &boxes)) else {
+        let shares = cluster.filter(|_| transfer.together).map_or(1, |own| own.count);
+        let (Some(operand), Ok(shape)) = (operand, TensorBox::of(&transfer, &boxes, shares)) else {
             return;
         };
         let swizzle = boxes.swizzle.filter(|_| shape.is_swizzled).map_or(0, |[bits, ..]| bits);
@@ -88,7 +92,8 @@ fn found<'c>(
 }
 
 fn without_parts(shape: &TensorBox) -> TensorBox {
-    TensorBox { parts: Vec::new(), sides: Vec::new(), ..shape.clone() }
+    let share = Share { count: 1, at: Vec::new(), place: 0 };
+    TensorBox { parts: Vec::new(), sides: Vec::new(), share, ..shape.clone() }
 }
 
 /// Bytes that a kernel's barriers take of the memory that a block shares.
@@ -137,7 +142,7 @@ impl<'c> TensorBoxes<'c> {
         let is_memref = |arg: &&Val<'c>| ty::shape(arg.ty()).is_some();
         let memrefs: Vec<_> = args.iter().filter(is_memref).copied().collect();
         let descriptors = args[memrefs.len()..].to_vec();
-        let (_, of) = found(machine, func, &memrefs);
+        let (_, of) = found(machine, (func, thread.cluster), &memrefs);
         let depth = depth(machine, func);
         let (mut waits, mut givers) = (FxHashMap::default(), Vec::new());
         func.walk(&mut |op| {
@@ -169,11 +174,23 @@ impl<'c> TensorBoxes<'c> {
             let what = format!("{} has no engine that brings boxes of tensors", thread.isa.form());
             diag.error(givers[0], what).help("bring them by a move that takes elements one by one");
         }
+        let most = thread.isa.most_blocks_of_cluster();
+        if let Some(cluster) = thread.cluster.filter(|own| own.count > most) {
+            let what = format!("a cluster of {} blocks", cluster.count);
+            diag.error(givers[0], what)
+                .help(format!("{} has clusters of {most}", thread.isa.form()));
+        }
         let counter = counter(thread, func);
         for giver in givers {
-            if !meets_in_each_round(giver) {
-                diag.error(giver, "boxes are begun in a loop in whose rounds groups do not meet")
-                    .help("put device.barrier \"core\" into the loop, behind the wait for what was begun before");
+            // Blocks of a cluster count alike, their own boxes, too.
+            let scope = thread.meeting();
+            if !meets_in_each_round(giver, scope) {
+                let who = if scope == Scope::Core { "groups" } else { "rTasks" };
+                let what = format!("boxes are begun in a loop in whose rounds {who} do not meet");
+                diag.error(giver, what).help(format!(
+                    "put device.barrier \"{}\" into the loop, behind the wait for what was begun before",
+                    scope.name()
+                ));
             }
             if !boxes.of.contains_key(&giver) || boxes.descriptors.is_empty() {
                 diag.error(giver, "boxes of what is no operand of a kernel that is launched")
@@ -216,7 +233,13 @@ impl<'c> TensorBoxes<'c> {
             }
             thread.isa.show_barriers(b);
         });
-        thread.isa.barrier(b, Scope::Core, None);
+        thread.isa.barrier(b, thread.meeting(), None);
+        if let Some(end) =
+            func.body(0).and_then(|block| block.terminator()).filter(|_| thread.cluster.is_some())
+        {
+            // What a block asked for goes to others until they have waited for it: it does not leave before them.
+            thread.isa.barrier(&mut Builder::before(thread.context, end), Scope::Cluster, None);
+        }
     }
 
     /// Begins a transfer.
@@ -247,17 +270,29 @@ impl<'c> TensorBoxes<'c> {
         let barrier = self.barrier(b, barriers, self.numbers[&transfer.op])[0];
         let begin: Vec<_> = transfer.source.indices.iter().rev().copied().collect();
         let first = is_first(b, thread);
+        let Share { count, at: step, place: step_in_target } = &shape.share;
         when(b, Some(first), |b| {
             thread.isa.expect_bytes(b, barrier, shape.bytes());
+            // Where this rTask's share begins.
+            let own = (*count > 1).then(|| {
+                let own = thread.isa.block_of_cluster(b);
+                b.op("arith.index_castui", &[own], &[Type::index(context)]).result(0)
+            });
+            let behind = |b: &mut Builder<'c>, begin: Val<'c>, step: u64, at: u64| {
+                let own = own.map(|own| (own, step as i64)).filter(|(_, step)| *step > 0);
+                let all: Vec<_> = std::iter::once((begin, 1)).chain(own).collect();
+                emit_sum(b, &all, at as i64)
+            };
             for (at, place) in &shape.parts {
-                let place = emit_sum(b, &[(base, 1)], *place as i64);
+                let place = behind(b, base, *step_in_target, *place);
                 let to = pointer(b, [flat, place], shared);
-                let at = begin.iter().zip(at).map(|(begin, at)| {
-                    let at = emit_sum(b, &[(*begin, 1)], *at as i64);
+                let at = begin.iter().zip(step).zip(at).map(|((begin, step), at)| {
+                    let at = behind(b, *begin, *step, *at);
                     b.op("arith.index_cast", &[at], &[int]).result(0)
                 });
                 let at: Vec<_> = at.collect();
-                thread.isa.bring_box(b, to, barrier, self.descriptors[*descriptor], &at);
+                let descriptor = self.descriptors[*descriptor];
+                thread.isa.bring_box(b, [to, barrier], descriptor, &at, *count);
             }
         });
     }
@@ -292,13 +327,13 @@ impl<'c> TensorBoxes<'c> {
     }
 }
 
-/// Whether groups meet in each round of the loop around an operation, if there is one.
-fn meets_in_each_round(op: Op<'_>) -> bool {
+/// Whether those of a scope meet in each round of the loop around an operation, if there is one.
+fn meets_in_each_round(op: Op<'_>, scope: Scope) -> bool {
     let round = std::iter::successors(op.parent(), |own| own.parent());
     let round = round.into_iter().find(|own| own.name().ends_with(".for"));
-    round.and_then(|own| own.body(0)).is_none_or(|body| {
-        body.ops().into_iter().any(|op| Scope::of_barrier(op) == Some(Scope::Core))
-    })
+    round
+        .and_then(|own| own.body(0))
+        .is_none_or(|body| body.ops().into_iter().any(|op| Scope::of_barrier(op) >= Some(scope)))
 }
 
 /// Whether this is the first thread of the block.

@@ -225,7 +225,7 @@ impl<'p, 'c> Blocks<'p, 'c> {
         let limits = self.limits(b, access, (&sides, [M, N]), at);
         let (run, side) = self.block.run(self.nest, access, [N, M]);
         let run = power_of_two_in(run, self.block.group[side]);
-        (near, far, sides.sizes, Within { limits, pads: false, run })
+        (near, far, sides.sizes, Within { limits, run, ..Within::default() })
     }
 
     pub(super) fn view(
@@ -287,6 +287,12 @@ impl<'p, 'c> Blocks<'p, 'c> {
         build::barrier(b, Scope::Core);
     }
 
+    /// All groups that use what is brought: those of a cluster, where its rTasks bring a tile together.
+    pub(super) fn meet(&self, b: &mut Builder<'c>) {
+        let scope = if self.block.cluster.is_some() { Scope::Cluster } else { Scope::Core };
+        build::barrier(b, scope);
+    }
+
     /// All groups together: the tile of an input to one of its rooms, zeros behind its end. Gives the
     /// token of an engine.
     pub(super) fn bring(
@@ -317,8 +323,12 @@ impl<'p, 'c> Blocks<'p, 'c> {
         let from = Boxed { view: self.view(b, access, at), strides: self.far(access, &sides) };
         let begin = [b.index(0), b.index(0)];
         let to = Boxed { view: self.in_room(b, (tile, room), &begin), strides: sides.near.clone() };
-        let within =
-            Within { limits: self.limits(b, access, (&sides, [side, K]), at), pads: true, run };
+        let within = Within {
+            limits: self.limits(b, access, (&sides, [side, K]), at),
+            pads: true,
+            run,
+            ..Within::default()
+        };
         let mut pending = Pending::default();
         let tile = Transfer { from: &from, to: &to, sizes: &sides.sizes, within: &within };
         pending.transfer_within(b, way, tile);

@@ -164,7 +164,7 @@ impl<'c> Blocks<'_, 'c> {
         let from = Boxed { view: self.view(b, access, &at), strides: self.far(access, &sides) };
         let to = Boxed { view: first(b, own.registers), strides: sides.near.clone() };
         let limits = self.limits(b, access, (&sides, along), &at);
-        let within = Within { limits, pads: true, run: dealt.run };
+        let within = Within { limits, pads: true, run: dealt.run, ..Within::default() };
         let moved = Transfer { from: &from, to: &to, sizes: &sides.sizes, within: &within };
         Pending::default().transfer_within(b, &self.ways.fetch, moved);
     }

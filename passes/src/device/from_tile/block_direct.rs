@@ -85,7 +85,7 @@ impl<'c> Blocks<'_, 'c> {
             let step = Sum::value(step);
             let (brought, before) = carried.split_at(ahead as usize * each);
             wait(b, &brought[..each]);
-            self.barrier(b);
+            self.meet(b);
             let later = step.clone().plus(&Sum::number(ahead as i64), 1);
             let at = steps.at_or_last(b, &later);
             let rooms = [0, ahead as i64].map(|later| self.room_of(b, &step, later));
@@ -162,6 +162,7 @@ impl<'c> Blocks<'_, 'c> {
         (tile, room): (Val<'c>, &Sum<'c>),
     ) -> Option<Val<'c>> {
         let (access, lying) = (self.input(side), self.lying(side));
+        let together = way.boxes().is_some() && self.block.shares(self.nest, side) > 1;
         let (run, along) = self.block.run(self.nest, access, [side, K]);
         let sides = [if along == K { side } else { K }, along];
         let [_, rows, pitch] = self.block.panels(side, &lying).map(|size| size as i64);
@@ -187,7 +188,8 @@ impl<'c> Blocks<'_, 'c> {
         let place = [panel, row, 0].map(|place| b.index(place));
         let to = Boxed { view: self.in_room(b, (tile, room), &place), strides: sides.near.clone() };
         let limits = self.limits(b, access, (&sides, along), &own);
-        let within = Within { limits, pads: true, run: power_of_two_in(run, pitch as u64) };
+        let run = power_of_two_in(run, pitch as u64);
+        let within = Within { limits, pads: true, run, together };
         let mut pending = Pending::default();
         let moved = Transfer { from: &from, to: &to, sizes: &sides.sizes, within: &within };
         pending.transfer_within(b, way, moved);

@@ -73,7 +73,7 @@ impl<'c> Blocks<'_, 'c> {
         let near = Boxed { view: first(b, register), strides: sides.near.clone() };
         let far = Boxed { view: self.view(b, input, at), strides: self.far(input, &sides) };
         let limits = self.limits(b, input, (&sides, [M, N]), at);
-        let within = Within { limits, pads: true, run: 1 };
+        let within = Within { limits, pads: true, run: 1, ..Within::default() };
         let mut pending = Pending::default();
         let operand = Transfer { from: &far, to: &near, sizes: &sides.sizes, within: &within };
         pending.transfer_within(b, &self.ways.fetch, operand);

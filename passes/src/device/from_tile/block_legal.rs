@@ -41,8 +41,15 @@ pub(super) fn check<'c>(
             "nothing makes that here; name an instruction that takes both from shared memory";
         return Err(report(what, help.to_owned()));
     }
-    stages(nest, &block, &ways, &lying).map_err(|(what, help)| report(what, help))?;
+    let mut alone = block.clone();
+    alone.cluster = None;
+    stages(nest, &alone, &ways, &lying).map_err(|(what, help)| report(what, help))?;
     room(nest, &block, &ways, &lying).map_err(|(what, help)| report(what, help))?;
+    block.may_cluster(nest, &ways).map_err(|why| {
+        let own = &compute.schedule.cluster;
+        let help = format!("{why}; give others, or leave `cluster` out");
+        report(format!("has a schedule whose `cluster` is {own:?}"), help)
+    })?;
     Ok((block, ways, lying))
 }
 

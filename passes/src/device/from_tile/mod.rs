@@ -31,6 +31,7 @@ mod block_sides;
 mod block_steps;
 mod body;
 mod bordered;
+mod cluster;
 mod group;
 mod index;
 mod legal;
@@ -239,6 +240,7 @@ fn lower<'c>(context: &'c Context, machine: Machine<'c>, kernel: Op<'c>) -> Resu
     let mut b = b.into_block(body);
     let starts = coordinates(&mut b, body.arg(0), &grid, nest, &compute.tiles[0]);
     let here = Here { context, machine, kernel, memrefs };
+    cluster::write(context, kernel, new, &members, &grid)?;
     if one_pass::is_one_pass(machine, &members) {
         let groups = one_pass::write(&here, &mut b, &members, &starts)?;
         new.set_attr("groups", attr::of_int(context, groups as i64));

@@ -359,7 +359,7 @@ impl<'c> Pass<'_, 'c> {
                     strides: scores.far(access, &sides),
                 };
                 let limits = scores.limits(b, access, (&sides, [rows, K]), &at);
-                let within = Within { limits, pads: true, run };
+                let within = Within { limits, pads: true, run, ..Within::default() };
                 let moved = Transfer { from: &from, to: &to, sizes: &sides.sizes, within: &within };
                 Pending::default().transfer_within(b, &scores.ways.fetch, moved);
             });

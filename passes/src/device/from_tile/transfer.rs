@@ -23,8 +23,10 @@ pub(super) struct Within<'c> {
     pub limits: Vec<Limit<'c>>,
     /// True if the parts that are left out become zero.
     pub pads: bool,
-    /// Elements side by side that may be moved together; 0 where nothing is promised.
+    /// Elements side by side that may be moved at once; 0 where nothing is promised.
     pub run: u64,
+    /// True if all rTasks of a cluster bring it together.
+    pub together: bool,
 }
 
 /// A box of elements to transfer, and what limits leave out of it.
@@ -70,6 +72,7 @@ impl<'c> Pending<'c> {
             limits: &within.limits,
             pads: within.pads,
             run: within.run,
+            together: within.together,
             engine: way.engine().is_some(),
         };
         self.0.extend(transfer.build(b));

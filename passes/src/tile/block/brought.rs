@@ -104,6 +104,7 @@ impl<'c> Block<'c> {
             from: &from,
             to: &to,
             swizzle,
+            shares: self.shares(nest, side),
         };
         let along = [side, K].into_iter().flat_map(|side| self.axes_along(side));
         let mut along = along.map(|(axis, _)| axis).filter(|axis| access.uses(*axis));

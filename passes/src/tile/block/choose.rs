@@ -10,7 +10,8 @@ use weft_dialects::tile::RTile;
 use super::super::banks::{Banks, Choice};
 use super::super::layout::Layout;
 use super::super::why::Rule;
-use super::facts::{Facts, far};
+use super::facts::Facts;
+use super::far::far;
 use super::stages::stages;
 use super::{Block, Chosen, Lying, M, N, Repacked, Ways, accesses, of_numbers, tiles};
 use crate::cost::{Cost, Term};
@@ -85,7 +86,8 @@ fn best<'c>(
     let ahead = |(block, rule): (Block<'c>, Rule)| {
         let stages = stages(nest, &block, &ways);
         let own = move |(stages, ahead)| (Block { stages, ahead, ..block.clone() }, rule);
-        stages.into_iter().map(own).filter(|(block, _)| facts.fits(block)).collect::<Vec<_>>()
+        let fits = stages.into_iter().map(own).filter(|(block, _)| facts.fits(block));
+        fits.map(|(block, rule)| (block.in_clusters(nest, &ways, &facts), rule)).collect::<Vec<_>>()
     };
     let candidates: Vec<_> = candidates.into_iter().flat_map(ahead).collect();
     let compared = candidates.len();

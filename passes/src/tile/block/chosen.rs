@@ -56,7 +56,11 @@ impl Chosen<'_> {
             1 => String::new(),
             stages => format!(", {stages} stages"),
         };
-        format!("@{name}, blocks of {bm}x{bn}x{bk}, groups of {wm}x{wn}{lanes}{stages}")
+        let clusters = match self.block.cluster {
+            None => String::new(),
+            Some(own) => format!(", clusters of {}", own.count),
+        };
+        format!("@{name}, blocks of {bm}x{bn}x{bk}, groups of {wm}x{wn}{lanes}{stages}{clusters}")
     }
 
     /// How an input lies and what its accesses take, for people.

@@ -5,14 +5,16 @@
 //!                     bytes / bandwidth, latency / blocks) + two barriers
 //! matrix   step = max(the first two and a part of the smaller, bytes / bandwidth of the cache and a part
 //!                     of that, what a block alone does one after the other / blocks) + barriers
-//! engines  step = max(instructions · issue, turns of banks, bytes / bandwidth of the cache, latency / steps ahead)
+//! engines  step = max(instructions · issue, turns of banks, bytes / bandwidth of the cache, latency / steps ahead),
+//!          of what rTasks bring together each its part
 //! time  = ⌈tiles / units⌉ · (steps · step + what the sums take)
 //! ```
 
-use weft_dialects::device::{Machine, Move, Scope};
+use weft_dialects::device::{Machine, Move};
 use weft_dialects::ir::ty;
 
 use super::super::banks::{Banks, Choice};
+use super::far::{cached, far};
 use super::{Block, Core, K, Lying, M, N, Supply, Ways, accesses, epilogue};
 use crate::cost::{Cost, Term};
 use crate::nest::Nest;
@@ -22,23 +24,6 @@ const BESIDE: f64 = 4.0;
 
 /// Bytes of an address of the memory behind.
 const ADDRESS_BYTES: u64 = 8;
-
-/// Bytes a cycle that one unit gets of the fastest memory that caches for all units.
-fn cached(machine: Machine<'_>) -> Option<f64> {
-    let units = machine.units().first().map_or(1, |unit| unit.count().max(1)) as f64;
-    let memories = machine.memories().into_iter();
-    let caches = memories.filter(|memory| memory.is_cache() && memory.scope() == Scope::Device);
-    let rates = caches.filter_map(|memory| memory.bytes_per_cycle());
-    Some(rates.max()? as f64 / units)
-}
-
-/// Bytes a cycle that one unit gets of the memory behind. What caches it may give more;
-/// a tile that needs no more than this is not bound by either (Roller's test at the shared
-/// layer).
-pub(super) fn far(machine: Machine<'_>) -> Option<f64> {
-    let units = machine.units().first().map_or(1, |unit| unit.count().max(1)) as f64;
-    Some(machine.shared()?.bytes_per_cycle()? as f64 / units)
-}
 
 /// Cycles of a block's step: to compute and to load with all blocks of a unit, how many these are, and
 /// to compute it alone.
@@ -74,6 +59,8 @@ pub(super) struct Facts {
     pub(super) latency: f64,
     /// The same of boxes.
     boxes_latency: f64,
+    /// Cycles in which the rTasks of a cluster meet.
+    meet_cycles: f64,
     /// Cycles until what is loaded from the shared memory is there.
     near_latency: f64,
     /// Cycles that an instruction of lanes issues.
@@ -99,7 +86,7 @@ pub(super) struct Facts {
     moved: [u64; 2],
     /// Bytes that the memory behind gives at least, and cycles that a group issues to bring as many as it
     /// moves at once.
-    transaction: u64,
+    pub(super) transaction: u64,
     bring: f64,
     /// Cycles that lanes issue for an operand's elements of the sums, and bytes that they read for an
     /// element.
@@ -128,16 +115,19 @@ impl Facts {
             let access = &nest.inputs[block.inputs[side]];
             block.run(nest, access, [side, K]).0 * ty::byte_size(access.elem()).unwrap_or(1)
         };
+        let (cached, _) = cached(machine).unwrap_or((far(machine)?, 0));
         let elem = |input: usize| ty::byte_size(nest.inputs[block.inputs[input]].elem());
         Some(Self {
             units: unit.count().max(1) as f64,
             issue: block.instruction().issue_cycles(),
             partitions: partitions(machine, unit.partitions(), block.lanes),
             far: far(machine)?,
-            cached: cached(machine).unwrap_or(far(machine)?),
+            cached,
             row: (count * bytes) as f64,
             latency: ways.stage.latency_cycles().unwrap_or(0) as f64,
             boxes_latency: ways.boxes.as_ref().and_then(Move::latency_cycles).unwrap_or(0) as f64,
+            meet_cycles: ways.boxes.as_ref().and_then(Move::boxes).map_or(0, |own| own.meet_cycles)
+                as f64,
             near_latency: ways.load.as_ref().and_then(Move::latency_cycles).unwrap_or(0) as f64,
             lane_cycles: machine.lanes_units().first().map_or(1.0, |own| own.issue_cycles()),
             barrier: unit.barrier_cycles() as f64,
@@ -298,24 +288,10 @@ impl Facts {
         self.elem_bytes[side] as f64 / self.lane_bytes as f64 * self.lane_cycles
     }
 
-    /// Bytes of a step that a block does not share with others that are under way: units take blocks
-    /// as they are numbered, and what several read is cached for all but the first.
-    fn first_read(&self, nest: &Nest<'_>, block: &Block<'_>) -> f64 {
-        let [m, n] = [M, N].map(|side| self.brought(nest, block, side));
-        if self.cached <= self.far {
-            return m + n;
-        }
-        let (inner, outer) = if block.axes[M] < block.axes[N] { (N, M) } else { (M, N) };
-        let tiles = |side: usize| {
-            let along = block.axes_along(side).into_iter();
-            let counts = along.map(|(axis, points)| nest.axes[axis].extent.div_ceil(points));
-            counts.product::<u64>().max(1) as f64
-        };
-        let along = tiles(inner).min(self.units);
-        let rows = (self.units / along).ceil().min(tiles(outer));
-        let under_way = (along * rows).min(self.units);
-        let of = |side: usize| if side == M { m } else { n };
-        (along * of(inner) + rows * of(outer)) / under_way
+    /// Tiles of the output.
+    pub(super) fn tiles(&self, nest: &Nest<'_>, block: &Block<'_>) -> f64 {
+        let parallel = (0..nest.axes.len()).filter(|&axis| !nest.reduces(axis));
+        parallel.map(|axis| block.tasks_along(nest, axis) as f64).product()
     }
 
     /// A step of lanes: all that it does is hidden behind what takes longest. So says `alone` of
@@ -333,8 +309,9 @@ impl Facts {
     fn by_engines(&self, nest: &Nest<'_>, block: &Block<'_>, work: &Work) -> Step {
         let &Work { compute, near, resident, .. } = work;
         let far = self.far_cycles(nest, block);
-        let latency = match block.ahead {
-            Some(Supply::Boxes) => self.boxes_latency,
+        let latency = match (block.ahead, block.cluster) {
+            (Some(Supply::Boxes), None) => self.boxes_latency,
+            (Some(Supply::Boxes), Some(_)) => self.boxes_latency + self.meet_cycles,
             _ => self.latency,
         };
         let waits = (latency + far) / block.steps_ahead() as f64 / resident;
@@ -342,28 +319,11 @@ impl Facts {
         Step { far, waits, barriers: 0.0, cycles }
     }
 
-    /// Bytes that come for the tile of an input: whole transactions of what lies side by side.
-    fn brought(&self, nest: &Nest<'_>, block: &Block<'_>, side: usize) -> f64 {
-        let address = nest.inputs[block.inputs[side]].address(nest.axes.len());
-        let along = (0..nest.axes.len()).find(|&axis| address.coefficients[axis] == 1);
-        let points = along.and_then(|axis| block.points_along(axis)).unwrap_or(1);
-        let bytes = (points * self.elem_bytes[side]).max(1);
-        let whole = bytes.next_multiple_of(self.transaction.max(1));
-        self.own(block, side) as f64 * whole as f64 / bytes as f64
-    }
-
     /// Cycles that groups issue to bring an input in narrower pieces than lanes can move.
     fn narrow(&self, block: &Block<'_>, side: usize) -> f64 {
         let pieces = |bytes: u64| self.own(block, side) as f64 / (block.lanes * bytes) as f64;
         let widest = block.widest(self.elem_bytes[side]) * self.elem_bytes[side];
         (pieces(self.moved[side].max(1)) - pieces(widest)).max(0.0) * self.bring
-    }
-
-    /// Cycles until a unit has a step's bytes, of what caches the memory behind or of this.
-    fn far_cycles(&self, nest: &Nest<'_>, block: &Block<'_>) -> f64 {
-        let bytes = self.brought(nest, block, M) + self.brought(nest, block, N);
-        let cached = bytes / self.cached;
-        cached.max(self.first_read(nest, block) / self.far)
     }
 
     /// A step of matrix instructions, which are compared with each other: what is not hidden counts.
@@ -404,12 +364,7 @@ impl Facts {
     /// What all units together take until they are done, for so many turns of banks a step.
     pub(super) fn cost(&self, nest: &Nest<'_>, block: &Block<'_>, turns: [f64; 2]) -> Cost {
         let (quanta, [tall, wide]) = (block.quanta(), block.groups());
-        let extent = |axis: usize| nest.axes[axis].extent;
-        let (mut tiles, mut steps) = (1.0, 1.0);
-        for axis in 0..nest.axes.len() {
-            let count = extent(axis).div_ceil(block.points_along(axis).unwrap_or(1)) as f64;
-            if nest.reduces(axis) { steps *= count } else { tiles *= count }
-        }
+        let (tiles, steps) = (self.tiles(nest, block), steps(nest, block) as f64);
         let [rows, columns] = block.counts();
         let inner = (block.tile[K] / quanta[K]) as f64;
         let near = turns[M] + turns[N] + self.narrow(block, M) + self.narrow(block, N);
@@ -435,7 +390,10 @@ impl Facts {
             .with(Term::Loops, steps * barriers)
             .with(Term::Results, sums)
             .taking(steps * step + sums + self.latency);
-        tile * (tiles / self.units).ceil()
+        // Units that are no whole cluster have nothing to do.
+        let count = block.cluster.map_or(1.0, |own| own.count as f64);
+        let units = (self.units / count).floor().max(1.0) * count;
+        tile * (tiles / units).ceil()
     }
 }
 

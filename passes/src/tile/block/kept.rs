@@ -4,7 +4,7 @@ use weft_dialects::device::Machine;
 
 use super::super::banks::Choice;
 use super::super::why::Rule;
-use super::{Block, Chosen, Core, K, Lying, M, N, Repacked, Supply, Ways};
+use super::{Block, Chosen, ClusterAxis, Core, K, Lying, M, N, Repacked, Supply, Ways};
 use crate::cost::Cost;
 use crate::nest::Nest;
 
@@ -23,6 +23,7 @@ pub struct Kept {
     group: [u64; 2],
     stages: u64,
     ahead: Option<Supply>,
+    cluster: Option<ClusterAxis>,
     interleaved: [bool; 3],
     along_k: [bool; 2],
     lying: [(Lying, Choice); 2],
@@ -51,6 +52,7 @@ impl Kept {
             group: block.group,
             stages: block.stages,
             ahead: block.ahead,
+            cluster: block.cluster,
             interleaved: block.interleaved,
             along_k: block.along_k,
             lying: chosen.lying,
@@ -81,6 +83,7 @@ impl Kept {
             group: self.group,
             stages: self.stages,
             ahead: self.ahead,
+            cluster: self.cluster,
             interleaved: self.interleaved,
             along_k: self.along_k,
             ..block

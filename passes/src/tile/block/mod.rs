@@ -16,10 +16,12 @@ mod accesses;
 mod brought;
 mod choose;
 mod chosen;
+mod cluster;
 mod dealt;
 mod direct;
 mod epilogue;
 mod facts;
+mod far;
 mod fragments;
 mod gathered;
 mod held;
@@ -54,6 +56,7 @@ pub use brought::Supply;
 pub(super) use choose::choose;
 pub use choose::{Alone, cost, may_share, shares};
 pub use chosen::Chosen;
+pub use cluster::ClusterAxis;
 pub use dealt::Dealt;
 pub use direct::Direct;
 pub use epilogue::{bodies, computed_start, lane_unit};
@@ -113,6 +116,8 @@ pub struct Block<'c> {
     pub stages: u64,
     /// How an engine brings those of later steps, to rooms of their own; `None` if groups do.
     pub ahead: Option<Supply>,
+    /// RTasks that bring a tile together.
+    pub cluster: Option<ClusterAxis>,
     /// Which of m, n and k are interleaved: see `interleave.rs`.
     pub interleaved: [bool; 3],
     /// For each input whether its tile lies along k.
@@ -281,6 +286,7 @@ impl<'c> Block<'c> {
             group,
             stages: 1,
             ahead: None,
+            cluster: None,
             interleaved,
             along_k,
             direct: [None; 2],
@@ -342,6 +348,7 @@ impl<'c> Block<'c> {
             }
         }
         block.stages = schedule.stages;
+        block.cluster = ClusterAxis::of(&schedule.cluster);
         let ways = Ways::of(machine, instruction.operands().last()?);
         let named = schedule.ahead.as_deref().zip(ways);
         block.ahead = named.and_then(|(name, ways)| ways.of_name(name));

@@ -162,6 +162,11 @@ impl<'c> Chooser<'_, 'c> {
                     );
                     return Err(Refused::by("boxes", why));
                 }
+                if kernel.cluster.is_some() {
+                    let why =
+                        format!("@{name} runs rTasks in clusters, which are those of a launch");
+                    return Err(Refused::by("clusters", why));
+                }
                 bodies.push(Body { kernel: name.to_owned(), launch });
                 code.push(kernel.clone());
             }

@@ -14,6 +14,7 @@
 //! has the design and its alternatives.
 
 mod choose;
+mod clusters;
 mod entry;
 pub mod table;
 
@@ -25,6 +26,7 @@ use weft_dialects::ir::{Builder, Context, Diagnostics, Mapping, Op, Report, rema
 use weft_dialects::task::Program;
 
 pub use choose::{Choice, choose};
+pub use clusters::{CutCluster, whole_clusters};
 use table::Table;
 
 use super::function::{Lowering, Role};
@@ -184,6 +186,10 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     };
     let planned = plan(&program, machine).map_err(|error| {
         Report::new(program.op.location(), error.to_string());
+        Failed
+    })?;
+    whole_clusters(run.module, &planned.plan).map_err(|error| {
+        Report::new(program.op.location(), error.to_string()).help(CutCluster::HELP);
         Failed
     })?;
     for choice in choose(run.module, machine, isa, &program, &planned.plan, how) {

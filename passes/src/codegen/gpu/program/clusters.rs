@@ -1,0 +1,45 @@
+//! Launches of kernels whose rTasks run in clusters: blocks are dealt to rTasks by whole clusters.
+
+use thiserror::Error;
+use weft_dialects::device::Kernel;
+use weft_dialects::ir::Op;
+use weft_runtime::gpu::calls;
+use weft_runtime::plan::Plan;
+
+/// A launch takes a part of a cluster's rTasks.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error(
+    "a launch takes rTasks {begin} to {end} of @{kernel}, whose clusters are whole every {whole} rTasks"
+)]
+pub struct CutCluster {
+    kernel: String,
+    begin: u64,
+    end: u64,
+    whole: u64,
+}
+
+impl CutCluster {
+    /// What would be accepted.
+    pub const HELP: &str = "let ranges of the kernel follow each other from the first rTask to the last, or leave out \
+                            its schedule's `cluster`";
+}
+
+/// Tests that each launch of a module's plan takes whole clusters of a kernel's rTasks.
+///
+/// # Errors
+/// The first one that does not.
+pub fn whole_clusters(module: Op<'_>, plan: &Plan) -> Result<(), CutCluster> {
+    let ops = module.body(0).map(|block| block.ops()).unwrap_or_default();
+    let kernels: Vec<_> = ops.into_iter().filter_map(Kernel::of).collect();
+    for call in calls(plan) {
+        let name = &plan.kernels[plan.steps[call.first].kernel as usize].symbol;
+        let kernel = kernels.iter().find(|kernel| kernel.name == name);
+        let Some(cluster) = kernel.and_then(|kernel| kernel.cluster) else { continue };
+        let whole = cluster.whole();
+        if [call.begin, call.end].iter().any(|task| !task.is_multiple_of(whole)) {
+            let (begin, end) = (call.begin, call.end);
+            return Err(CutCluster { kernel: name.clone(), begin, end, whole });
+        }
+    }
+    Ok(())
+}

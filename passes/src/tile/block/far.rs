@@ -1,0 +1,64 @@
+//! What a block's step takes of the memory behind all units, and of what caches it for them.
+
+use weft_dialects::device::{Machine, Scope};
+
+use super::facts::Facts;
+use super::{Block, M, N};
+use crate::nest::Nest;
+
+/// Bytes a cycle that one unit gets of the fastest memory that caches for all units, and how many it holds.
+pub(super) fn cached(machine: Machine<'_>) -> Option<(f64, u64)> {
+    let units = machine.units().first().map_or(1, |unit| unit.count().max(1)) as f64;
+    let memories = machine.memories().into_iter();
+    let caches = memories.filter(|memory| memory.is_cache() && memory.scope() == Scope::Device);
+    let rates = caches.filter_map(|own| Some((own.bytes_per_cycle()?, own.capacity_bytes())));
+    let (rate, bytes) = rates.max()?;
+    Some((rate as f64 / units, bytes))
+}
+
+/// Bytes a cycle that one unit gets of the memory behind. What caches it may give more;
+/// a tile that needs no more than this is not bound by either (Roller's test at the shared
+/// layer).
+pub(super) fn far(machine: Machine<'_>) -> Option<f64> {
+    let units = machine.units().first().map_or(1, |unit| unit.count().max(1)) as f64;
+    Some(machine.shared()?.bytes_per_cycle()? as f64 / units)
+}
+
+impl Facts {
+    /// Cycles until a unit has a step's bytes, of what caches the memory behind or of this.
+    pub(super) fn far_cycles(&self, nest: &Nest<'_>, block: &Block<'_>) -> f64 {
+        let own = |side| self.brought(nest, block, side) / block.shares(nest, side) as f64;
+        let cached = (own(M) + own(N)) / self.cached;
+        cached.max(self.first_read(nest, block) / self.far)
+    }
+
+    /// Bytes of a step that a block does not share with others that are under way: units take blocks
+    /// as they are numbered, and what several read is cached for all but the first.
+    fn first_read(&self, nest: &Nest<'_>, block: &Block<'_>) -> f64 {
+        let [m, n] = [M, N].map(|side| self.brought(nest, block, side));
+        if self.cached <= self.far {
+            return m + n;
+        }
+        let (inner, outer) = if block.axes[M] < block.axes[N] { (N, M) } else { (M, N) };
+        let tiles = |side: usize| {
+            let along = block.axes_along(side).into_iter();
+            let counts = along.map(|(axis, points)| nest.axes[axis].extent.div_ceil(points));
+            counts.product::<u64>().max(1) as f64
+        };
+        let along = tiles(inner).min(self.units);
+        let rows = (self.units / along).ceil().min(tiles(outer));
+        let under_way = (along * rows).min(self.units);
+        let of = |side: usize| if side == M { m } else { n };
+        (along * of(inner) + rows * of(outer)) / under_way
+    }
+
+    /// Bytes that come for the tile of an input: whole transactions of what lies side by side.
+    fn brought(&self, nest: &Nest<'_>, block: &Block<'_>, side: usize) -> f64 {
+        let address = nest.inputs[block.inputs[side]].address(nest.axes.len());
+        let along = (0..nest.axes.len()).find(|&axis| address.coefficients[axis] == 1);
+        let points = along.and_then(|axis| block.points_along(axis)).unwrap_or(1);
+        let bytes = (points * self.elem_bytes[side]).max(1);
+        let whole = bytes.next_multiple_of(self.transaction.max(1));
+        self.own(block, side) as f64 * whole as f64 / bytes as f64
+    }
+}
