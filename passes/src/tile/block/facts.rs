@@ -54,6 +54,8 @@ pub(super) struct Facts {
     /// Bytes a cycle that one unit gets of the memory behind, and of what caches it for all units.
     pub(super) far: f64,
     pub(super) cached: f64,
+    /// Bytes that this holds.
+    pub(super) cached_bytes: u64,
     /// Bytes a turn of all banks.
     row: f64,
     pub(super) latency: f64,
@@ -115,7 +117,7 @@ impl Facts {
             let access = &nest.inputs[block.inputs[side]];
             block.run(nest, access, [side, K]).0 * ty::byte_size(access.elem()).unwrap_or(1)
         };
-        let (cached, _) = cached(machine).unwrap_or((far(machine)?, 0));
+        let (cached, cached_bytes) = cached(machine).unwrap_or((far(machine)?, 0));
         let elem = |input: usize| ty::byte_size(nest.inputs[block.inputs[input]].elem());
         Some(Self {
             units: unit.count().max(1) as f64,
@@ -123,6 +125,7 @@ impl Facts {
             partitions: partitions(machine, unit.partitions(), block.lanes),
             far: far(machine)?,
             cached,
+            cached_bytes,
             row: (count * bytes) as f64,
             latency: ways.stage.latency_cycles().unwrap_or(0) as f64,
             boxes_latency: ways.boxes.as_ref().and_then(Move::latency_cycles).unwrap_or(0) as f64,

@@ -2,7 +2,7 @@
 
 use weft_dialects::device::{Machine, Scope};
 
-use super::facts::Facts;
+use super::facts::{Facts, steps};
 use super::{Block, M, N};
 use crate::nest::Nest;
 
@@ -33,7 +33,7 @@ impl Facts {
     }
 
     /// Bytes of a step that a block does not share with others that are under way: units take blocks
-    /// as they are numbered, and what several read is cached for all but the first.
+    /// as they are numbered, and what several read is cached for all but the first. Inputs that fit the cache come once.
     fn first_read(&self, nest: &Nest<'_>, block: &Block<'_>) -> f64 {
         let [m, n] = [M, N].map(|side| self.brought(nest, block, side));
         if self.cached <= self.far {
@@ -49,7 +49,15 @@ impl Facts {
         let rows = (self.units / along).ceil().min(tiles(outer));
         let under_way = (along * rows).min(self.units);
         let of = |side: usize| if side == M { m } else { n };
-        (along * of(inner) + rows * of(outer)) / under_way
+        let first = (along * of(inner) + rows * of(outer)) / under_way;
+        let bytes = [M, N].map(|side| {
+            nest.inputs[block.inputs[side]].shape.iter().product::<u64>() * self.elem_bytes[side]
+        });
+        let all: u64 = bytes.iter().sum();
+        match all <= self.cached_bytes {
+            true => first.min(all as f64 / (self.tiles(nest, block) * steps(nest, block) as f64)),
+            false => first,
+        }
     }
 
     /// Bytes that come for the tile of an input: whole transactions of what lies side by side.
