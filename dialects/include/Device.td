@@ -511,7 +511,8 @@ def Device_KernelOp : Device_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBloc
     - C4: between a write to memory that the groups share and what reads it, and between
       that and the next write, stands a barrier of scope "core". An engine reads and writes
       until a token is waited for that was given with it or later, of boxes its own, for which all groups wait and
-      need no barrier to read them; it begins, and is waited
+      need no barrier to read them. A transfer that is `after` an arrival is in order behind what groups did before they
+      arrived. It begins, and is waited
       for, under no condition. So it is with one group that begins an engine's instructions. A buffer's first dimension may be rooms: accesses to
       [n, ...] and to [(round + n) mod count, ...] with different n need no barrier between them. Between the use
       of what rTasks of a cluster bring together and the next that is brought there stands a barrier of scope "cluster".
@@ -646,6 +647,9 @@ def Device_TransferOp : Device_Op<"transfer", [AttrSizedOperandSegments]> {
       to_strides [64, 1] together : ... -> !device.token
     ```
 
+    With `after` the transfer begins when all groups have made an arrival (`device.arrive`): whoever asks for the
+    boxes waits for that, and others go on.
+
     - C1: the machine has the move, between the memories of the two types. A cache
       counts as what it caches.
     - C2: both types have the same element type.
@@ -659,6 +663,7 @@ def Device_TransferOp : Device_Op<"transfer", [AttrSizedOperandSegments]> {
     - C9: what is brought `together` comes by a move of boxes that serves several units, and the slowest
       side of the box is as many points as the cluster has rTasks, or a multiple; as many as the move serves at
       most, to a buffer with bytes of its own.
+    - C10: what is `after` an arrival is a transfer of boxes, and the arrival one on every way.
   }];
   let arguments = (ins FlatSymbolRefAttr:$move, Device_MemRef:$source,
                        Variadic<Index>:$source_indices, Device_MemRef:$target,
@@ -666,13 +671,13 @@ def Device_TransferOp : Device_Op<"transfer", [AttrSizedOperandSegments]> {
                        DenseI64ArrayAttr:$sizes, DenseI64ArrayAttr:$from_strides,
                        DenseI64ArrayAttr:$to_strides, OptionalAttr<DenseI64ArrayAttr>:$limit_steps,
                        OptionalAttr<UnitAttr>:$pads, OptionalAttr<I64Attr>:$run,
-                       OptionalAttr<UnitAttr>:$together);
+                       OptionalAttr<UnitAttr>:$together, Optional<Device_TokenType>:$after);
   let results = (outs Optional<Device_TokenType>:$token);
   let assemblyFormat = [{
     $move $source `[` $source_indices `]` `to` $target `[` $target_indices `]` `sizes` $sizes
     `from_strides` $from_strides `to_strides` $to_strides
     (`limits` `(` $limits^ `)` `steps` $limit_steps)? (`pads` $pads^)? (`run` $run^)?
-    (`together` $together^)? attr-dict `:` type($source) `to` type($target) (`->` type($token)^)?
+    (`together` $together^)? (`after` `(` $after^ `)`)? attr-dict `:` type($source) `to` type($target) (`->` type($token)^)?
   }];
 }
 
@@ -863,6 +868,23 @@ def Device_WaitOp : Device_Op<"wait", []> {
   let arguments = (ins Variadic<Device_TokenType>:$tokens);
   let assemblyFormat = "$tokens attr-dict";
   let hasVerifier = 0;
+}
+
+def Device_ArriveOp : Device_Op<"arrive", []> {
+  let summary = "Says that this group has come here, and goes on";
+  let description = [{
+    ```mlir
+    %free = device.arrive "core" -> !device.token
+    %t = device.transfer @stage_boxes %x[%i, %k] to %s[%room, %c0] ... after(%free) : ...
+    ```
+
+    The token is given when all groups of the scope have come here. Nobody waits for it but what is begun `after` it.
+
+    - C1: the scope is "core".
+  }];
+  let arguments = (ins StrAttr:$scope);
+  let results = (outs Device_TokenType:$token);
+  let assemblyFormat = "$scope attr-dict `->` type($token)";
 }
 
 def Device_BarrierOp : Device_Op<"barrier", []> {

@@ -6,6 +6,7 @@ device.machine @m arch("m") features([]) {
   device.memory @smem scope("core") capacity_bytes(65536)
   device.unit @core count(1)
   device.engine @tensor_copies on @core queue(8)
+  device.move @near from @smem to @smem strided
   device.move @in from @dram to @smem engine(@tensor_copies) strided
     boxes({dims = 3, points = 256, step_bytes = 16, line_bytes = 128, swizzle = [3, 4, 3], align_bytes = 1024})
 }
@@ -95,4 +96,57 @@ device.kernel @begins tasks 1 {
   %s = device.alloc : memref<32x16xf16, "smem">
   %t = device.transfer @in %x[%c0, %c0] to %s[%task, %c0] sizes [16, 16] from_strides [16, 1] to_strides [16, 1] : memref<16x16xf16> to memref<32x16xf16, "smem"> -> !device.token
   device.wait %t
+}
+
+// transfer_c10, arrive_c1 and kernel_c4: arrivals are for what is begun after them.
+// CHECK: device.transfer is after what is no arrival
+device.kernel @after tasks 1 {
+^bb0(%task: index, %x: memref<16x64xf16>):
+  %s = device.alloc : memref<2x16x64xf16, "smem">
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %t = device.transfer @in %x[%c0, %c0] to %s[%c0, %c0, %c0] sizes [16, 64] from_strides [64, 1] to_strides [64, 1] : memref<16x64xf16> to memref<2x16x64xf16, "smem"> -> !device.token
+  %u = device.transfer @in %x[%c0, %c0] to %s[%c1, %c0, %c0] sizes [16, 64] from_strides [64, 1] to_strides [64, 1] after(%t) : memref<16x64xf16> to memref<2x16x64xf16, "smem"> -> !device.token
+  device.wait %t, %u
+}
+
+// CHECK: device.arrive has the scope "cluster"
+device.kernel @scope tasks 1 {
+^bb0(%task: index, %x: memref<16x64xf16>):
+  %a = device.arrive "cluster" -> !device.token
+}
+
+// CHECK: device.wait waits for an arrival
+device.kernel @wait tasks 1 groups 2 {
+^bb0(%task: index, %x: memref<16x64xf16>):
+  %a = device.arrive "core" -> !device.token
+  device.wait %a
+}
+
+// What one group alone comes to is no arrival of all.
+// CHECK: device.arrive is not for all groups
+device.kernel @alone tasks 1 groups 2 {
+^bb0(%task: index, %x: memref<16x64xf16>):
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %group = device.group
+  scf.for %i = %c0 to %group step %c1 {
+    %a = device.arrive "core" -> !device.token
+  }
+}
+
+// Of the arrival before the last one, whose groups may be at what it goes over.
+// CHECK: device.transfer writes memref<2x16x64xf16, "smem">, which other groups may be using
+device.kernel @behind tasks 1 groups 2 {
+^bb0(%task: index, %x: memref<16x64xf16>):
+  %c0 = arith.constant 0 : index
+  %s = device.alloc : memref<2x16x64xf16, "smem">
+  %r = device.alloc : memref<2x16x64xf16, "smem">
+  %t = device.transfer @in %x[%c0, %c0] to %s[%c0, %c0, %c0] sizes [16, 64] from_strides [64, 1] to_strides [64, 1] : memref<16x64xf16> to memref<2x16x64xf16, "smem"> -> !device.token
+  device.wait %t
+  %a = device.arrive "core" -> !device.token
+  device.transfer @near %s[%c0, %c0, %c0] to %r[%c0, %c0, %c0] sizes [16, 64] from_strides [64, 1] to_strides [64, 1] : memref<2x16x64xf16, "smem"> to memref<2x16x64xf16, "smem">
+  %b = device.arrive "core" -> !device.token
+  %u = device.transfer @in %x[%c0, %c0] to %s[%c0, %c0, %c0] sizes [16, 64] from_strides [64, 1] to_strides [64, 1] after(%a) : memref<16x64xf16> to memref<2x16x64xf16, "smem"> -> !device.token
+  device.wait %u
 }

@@ -52,6 +52,13 @@ pub fn lane_along<'c>(b: &mut Builder<'c>, dim: usize) -> Val<'c> {
     b.op_with("device.lane", &[], &[index], &along, 0).result(0)
 }
 
+/// `device.arrive "scope"`.
+pub fn arrive<'c>(b: &mut Builder<'c>, scope: Scope) -> Val<'c> {
+    let token = super::token(b.context());
+    let scope = [("scope", attr::of_string(b.context(), scope.name()))];
+    b.op_with("device.arrive", &[], &[token], &scope, 0).result(0)
+}
+
 /// `device.alloc : ty`.
 pub fn alloc<'c>(b: &mut Builder<'c>, ty: Type<'c>) -> Val<'c> {
     b.op("device.alloc", &[], &[ty]).result(0)
@@ -135,6 +142,8 @@ pub struct TransferOp<'a, 'c> {
     pub run: u64,
     /// True if all rTasks of a cluster bring it, each a part that all get.
     pub together: bool,
+    /// The arrival of all groups behind which it begins.
+    pub after: Option<Val<'c>>,
     /// True if an engine does it, and gives a token.
     pub engine: bool,
 }
@@ -144,7 +153,8 @@ impl<'c> TransferOp<'_, 'c> {
     pub fn build(&self, b: &mut Builder<'c>) -> Option<Val<'c>> {
         let context = b.context();
         let ((from, from_strides), (to, to_strides)) = (self.source, self.target);
-        let segments = [1, from.indices.len(), 1, to.indices.len(), self.limits.len()];
+        let after = usize::from(self.after.is_some());
+        let segments = [1, from.indices.len(), 1, to.indices.len(), self.limits.len(), after];
         let mut attributes = vec![
             ("move", attr::of_symbol(context, self.move_name)),
             ("sizes", attr::of_sizes(context, self.sizes)),
@@ -163,7 +173,8 @@ impl<'c> TransferOp<'_, 'c> {
         }
         attributes.extend(self.together.then(|| ("together", attr::unit(context))));
         let bounds: Vec<_> = self.limits.iter().map(|limit| limit.bound).collect();
-        let operands = [operands(from), operands(to), bounds].concat();
+        let after: Vec<_> = self.after.into_iter().collect();
+        let operands = [operands(from), operands(to), bounds, after].concat();
         given(b.op_with("device.transfer", &operands, &tokens(b, self.engine), &attributes, 0))
     }
 }

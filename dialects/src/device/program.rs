@@ -205,6 +205,8 @@ pub struct Transfer<'c> {
     pub run: u64,
     /// Whether all rTasks of a cluster bring the same box, each a part that all get.
     pub together: bool,
+    /// The arrival of all groups behind which it begins.
+    pub after: Option<Val<'c>>,
 }
 
 /// Leaves out the elements of a box where `Σ t·steps ≥ bound`.
@@ -223,7 +225,7 @@ impl<'c> Transfer<'c> {
             return None;
         }
         let groups = op.segments()?;
-        let [source, from, target, to, bounds] = groups.as_slice() else { return None };
+        let [source, from, target, to, bounds, after] = groups.as_slice() else { return None };
         let sizes = sizes(op)?;
         let steps = op.attr("limit_steps").and_then(attr::ints).unwrap_or_default();
         let limit = |(number, &bound): (usize, &Val<'c>)| {
@@ -241,6 +243,7 @@ impl<'c> Transfer<'c> {
             pads: op.attr("pads").is_some(),
             run: u64::try_from(int(op, "run").unwrap_or(1)).ok()?,
             together: op.attr("together").is_some(),
+            after: after.first().copied(),
             from_strides: op.attr("from_strides").and_then(attr::ints)?,
             to_strides: op.attr("to_strides").and_then(attr::ints)?,
         })

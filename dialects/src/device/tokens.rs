@@ -24,6 +24,8 @@ pub enum Kind {
     Boxes,
     /// Instructions.
     Instructions,
+    /// Groups that come to a place of the program, and go on.
+    Arrivals,
 }
 
 /// What an operation only begins, for an engine does it.
@@ -32,6 +34,9 @@ pub fn begun(machine: Machine<'_>, op: Op<'_>) -> Option<Kind> {
         let way = machine.move_named(transfer.move_name)?;
         let kind = if way.boxes().is_some() { Kind::Boxes } else { Kind::Copies };
         return way.engine().map(|_| kind);
+    }
+    if op.is("device.arrive") {
+        return Some(Kind::Arrivals);
     }
     let instruction = machine.instruction(Invoke::of(op)?.instruction)?;
     instruction.engine().map(|_| Kind::Instructions)
@@ -55,12 +60,21 @@ pub fn boxes<'c>(machine: Machine<'c>, wait: Op<'c>) -> Vec<(Val<'c>, Option<u64
     all.map(|(token, later)| (token, exact(later))).collect()
 }
 
-/// Whether nothing but what begins boxes gives a token.
-pub fn is_only_of_boxes<'c>(machine: Machine<'c>, token: Val<'c>) -> bool {
+/// Whether nothing but what begins some of a kind gives a token; arrivals may have been made already.
+pub fn is_only_of<'c>(machine: Machine<'c>, token: Val<'c>, kind: Kind) -> bool {
     let order = Order { machine };
-    [None, Some(Kind::Copies), Some(Kind::Instructions)]
-        .into_iter()
-        .all(|kind| !order.is_of(token, kind, &mut Vec::new()))
+    let other = |giver: Op<'c>| {
+        let made = kind == Kind::Arrivals && giver.is("device.ready");
+        begun(machine, giver) != Some(kind) && !made
+    };
+    !order.has_giver(token, &other, &mut Vec::new())
+}
+
+/// How many arrivals were made behind the one that a transfer is after, where that is the same on every way.
+pub fn behind<'c>(machine: Machine<'c>, transfer: &Transfer<'c>) -> Option<u64> {
+    let order = Order { machine };
+    let later = order.later(transfer.after?, Kind::Arrivals, transfer.op, &mut Vec::new());
+    Some(later.least).filter(|least| *least == later.most)
 }
 
 /// How many of a kind were begun behind an operation, over all ways.
@@ -87,7 +101,8 @@ impl Later {
 /// The tokens of a kind that are waited for, and how many of it were begun behind each.
 fn awaited<'c>(order: &Order<'c>, wait: Op<'c>, kind: Kind) -> Vec<(Val<'c>, Later)> {
     let tokens = wait.operands().into_iter();
-    let own = tokens.filter(|token| order.is_of(*token, Some(kind), &mut Vec::new()));
+    let suits = |giver: Op<'c>| begun(order.machine, giver) == Some(kind);
+    let own = tokens.filter(|token| order.has_giver(*token, &suits, &mut Vec::new()));
     own.map(|token| (token, order.later(token, kind, wait, &mut Vec::new()))).collect()
 }
 
@@ -96,19 +111,23 @@ struct Order<'c> {
 }
 
 impl<'c> Order<'c> {
-    /// Whether a token is that of such an operation, or of one that begins nothing, on some way; `seen` are the
-    /// arguments of loops on it.
-    fn is_of(&self, token: Val<'c>, kind: Option<Kind>, seen: &mut Vec<Val<'c>>) -> bool {
+    /// Whether a token is given by such an operation on some way; `seen` are the arguments of loops on it.
+    fn has_giver(
+        &self,
+        token: Val<'c>,
+        suits: &dyn Fn(Op<'c>) -> bool,
+        seen: &mut Vec<Val<'c>>,
+    ) -> bool {
         let round = match token.def() {
             Some(giver) if giver.name().ends_with(".for") => Some((giver, token.index())),
-            Some(giver) => return begun(self.machine, giver) == kind,
+            Some(giver) => return suits(giver),
             None => carried(token),
         };
         let Some((round, number)) = round.filter(|_| !seen.contains(&token)) else { return false };
         seen.push(token);
         let first = round.operands().get(3 + number).copied();
         let end = round.body(0).and_then(Block::terminator).map(|end| end.operand(number));
-        first.into_iter().chain(end).any(|own| self.is_of(own, kind, seen))
+        first.into_iter().chain(end).any(|own| self.has_giver(own, suits, seen))
     }
 
     /// Operations of a kind that are begun between that of a token and an operation; `seen` are the arguments of loops

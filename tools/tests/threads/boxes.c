@@ -2,7 +2,8 @@
 //
 // In every fourth block a box is there at once, and in another fourth at any time; in the others no box is there before
 // all threads wait, and then it is the one that was asked for last. A thread knows of a box once it has seen the end of its barrier's
-// phase, or has met one that had.
+// phase, or has met one that had. Where no bytes are counted warps arrive, and whoever sees the end of that phase knows
+// what they had done and seen.
 //
 // A box for several blocks of a cluster is one for each of them, to the same place, with the barrier at the same place.
 // What one block asks for in another's memory is in order behind what that one's threads did, and know, where all of the
@@ -26,16 +27,22 @@ static struct box {
   int moved, done;
   int seen_met, seen_cluster_met; // how often all threads had met when one first saw the end of its phase
   char seen_by[THREADS];
+  int seen_made[THREADS]; // arrivals that each had made then
 } boxes[MOST_BOXES];
 static int boxes_begun, boxes_left, idle;
 
 static struct barrier {
-  int made, shown, count, missing;
+  int made, shown, count, missing, block, counts_bytes;
   int shown_met; // how often the cluster had met when it was shown
+  int arrival;   // one more than the number of the last arrival of all that ended a phase, where it counts no bytes
   int64_t bytes; // expected and not there
   uint32_t phase;
   struct access by;
 } barriers[CLUSTER][WINDOW / 8];
+static int arrivals[CLUSTER]; // of all, that were made
+// At which barrier each arrival is.
+#define MOST_ARRIVALS 4096
+static struct barrier *arrival_at[CLUSTER][MOST_ARRIVALS];
 
 // Whether this thread knows of a box that it is there.
 static int is_known(int number) {
@@ -46,12 +53,15 @@ static int is_known(int number) {
   return own->done && (seen || (own->seen_met && own->seen_met != met[OWN] + 1));
 }
 
+// Whether this thread knows that all threads of its block know of a box.
 static int is_known_by_all(int number) {
   const struct box *own = &boxes[number];
-  int all = own->done && own->seen_met;
-  for (int thread = 0; thread < THREADS && all && own->seen_met == met[OWN] + 1; ++thread)
-    all = own->seen_by[thread];
-  return all;
+  if (!own->done || !own->seen_met)
+    return 0;
+  int arrived = 1;
+  for (int thread = 0; thread < THREADS; ++thread)
+    arrived &= own->seen_by[thread] && own->seen_made[thread] < known_made[thread_number];
+  return arrived || own->seen_met != met[OWN] + 1;
 }
 
 static int barrier_at(const void *at) {
@@ -72,7 +82,7 @@ static struct barrier *made_barrier(const void *at) {
 void llvm_nvvm_mbarrier_init_shared(void *at, int32_t count) {
   struct barrier *own = &barriers[OWN][barrier_at(at)];
   see_write(at, 8);
-  *own = (struct barrier){.made = 1, .count = count, .missing = count, .by = now()};
+  *own = (struct barrier){.made = 1, .count = count, .missing = count, .block = OWN, .by = now()};
 }
 
 void llvm_nvvm_fence_mbarrier_init_release_cluster(void) {
@@ -88,6 +98,8 @@ static void end_phase(struct barrier *own) {
     return;
   ++own->phase;
   own->missing = own->count;
+  if (!own->counts_bytes)
+    own->arrival = ++arrivals[own->block];
   idle = 0;
   go_on();
 }
@@ -101,7 +113,30 @@ int64_t llvm_nvvm_mbarrier_arrive_expect_tx_scope_cta_space_cta(void *at, int32_
     if (boxes[number].block == OWN && boxes[number].barrier == barrier_at(at) && boxes[number].phase < own->phase &&
         !is_known_by_all(number))
       fail("a barrier is used again before all threads know that its last phase is over");
+  own->counts_bytes = 1;
   own->bytes += bytes;
+  --own->missing;
+  end_phase(own);
+  return 0;
+}
+
+// A thread of a warp arrives for all of it, in the phase in which the others do.
+int64_t llvm_nvvm_mbarrier_arrive_shared(void *at) {
+  struct barrier *own = made_barrier(at);
+  if (own->counts_bytes)
+    fail("an arrival at a barrier that counts bytes");
+  int warp = thread_number / 32, number = made[warp];
+  if (number == MOST_ARRIVALS)
+    fail("more arrivals than there is room for");
+  struct barrier **there = &arrival_at[OWN][number];
+  if (*there && *there != own)
+    fail("an arrival at another barrier than that of others");
+  for (int other = OWN * THREADS / 32; other < (OWN + 1) * THREADS / 32; ++other)
+    for (int before = made[other]; before < number; ++before)
+      if (arrival_at[OWN][before] == own)
+        fail("an arrival at a barrier that another warp has yet to come to");
+  *there = own;
+  ++made[warp];
   --own->missing;
   end_phase(own);
   return 0;
@@ -204,7 +239,7 @@ static void begin_box_in(int block, uint32_t phase, char *where, void *at, const
     fail("a box to a place that is not aligned");
   for (int byte = 0; byte < own->bytes; ++byte) {
     struct seen *there = seen_in(block, to + byte);
-    see_write_in(block, to + byte, 1);
+    see_write_in(block, to + byte, 1, 1);
     if (there->box && !is_known(there->box - 1))
       fail("a box over another one that nobody waited for");
     if (there->number && !is_shown(there))
@@ -247,9 +282,13 @@ BOX(5, int32_t a, int32_t b, int32_t c, int32_t d, int32_t e) { TAKE(a, b, c, d,
 _Bool llvm_nvvm_mbarrier_try_wait_parity_scope_cta_space_cta(void *at, int32_t parity) {
   struct barrier *own = made_barrier(at);
   if ((own->phase & 1) != (parity & 1)) {
+    if (own->arrival > known_made[thread_number])
+      known_made[thread_number] = own->arrival;
     for (int number = 0; number < boxes_begun; ++number) {
       struct box *box = &boxes[number];
       if (box->block == OWN && box->barrier == barrier_at(at) && box->done && box->phase < own->phase) {
+        if (!box->seen_by[thread_number % THREADS])
+          box->seen_made[thread_number % THREADS] = made[thread_number / 32];
         box->seen_by[thread_number % THREADS] = 1;
         if (!box->seen_met) {
           box->seen_met = met[OWN] + 1;
@@ -281,7 +320,11 @@ static void end_boxes(void) {
   if (boxes_begun)
     for (int block = 0; block < CLUSTER; ++block)
       for (int byte = 0; byte < WINDOW; ++byte)
-        seen[block][byte].box = 0;
+        seen[block][byte].box = seen[block][byte].read.made = 0;
   boxes_begun = 0;
   memset(barriers, 0, sizeof barriers);
+  memset(arrivals, 0, sizeof arrivals);
+  memset(arrival_at, 0, sizeof arrival_at);
+  memset(made, 0, sizeof made);
+  memset(known_made, 0, sizeof known_made);
 }

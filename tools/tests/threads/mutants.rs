@@ -112,8 +112,11 @@ impl Original {
             result.map(|result| format!("{result} = arith.constant true")).into_iter().collect()
         });
         texts.extend(changed("try.wait", 1, "xori"));
-        // All barriers are made alike.
-        texts.extend(changed("mbarrier.init", 1, "addi").into_iter().take(1));
+        // All that count bytes are made alike, and all at which groups arrive.
+        let made = changed("mbarrier.init", 1, "addi");
+        let first = [0, made.len() / 2];
+        let made = made.into_iter().enumerate().filter(|(number, _)| first.contains(number));
+        texts.extend(made.map(|(_, own)| own));
         texts.extend(changed("expect.tx", 1, "addi"));
         texts.extend(changed("bulk.tensor", 3, "addi"));
         self.texts(texts);
@@ -286,6 +289,28 @@ const FEWER: Kind = ("have a room less", |text| {
     let all = text.lines().filter_map(rooms);
     all.map(|(from, to)| (format!("{from} -> {to}"), text.replace(&from, &to))).collect()
 });
+/// Arrivals that nobody makes or waits for, and one in front of what the group still waits for.
+const ARRIVALS: Kind = ("arrive too early", |text| {
+    let mut mutants = edited(text, |line| {
+        let made = line.contains("device.arrive ").then(|| line.split_once(" = "));
+        let never = made.flatten().map(|(token, _)| format!("{token} = device.ready"));
+        let waits = line.split_once(" after(").and_then(|(before, rest)| {
+            let (_, behind) = rest.split_once(')')?;
+            Some(format!("{before}{behind}"))
+        });
+        never.into_iter().chain(waits).collect()
+    });
+    let lines: Vec<&str> = text.lines().collect();
+    let early = (1..lines.len()).filter(|&at| {
+        lines[at].contains("device.arrive ") && lines[at - 1].contains("device.wait ")
+    });
+    mutants.extend(early.map(|at| {
+        let mut all = lines.clone();
+        all.swap(at - 1, at);
+        (format!("{at}: {} comes first", lines[at].trim()), all.join("\n"))
+    }));
+    mutants
+});
 /// What rTasks of a cluster do together: no barrier, one of a block alone, no cluster, and one of other rTasks.
 const CLUSTERS: Kind = ("let rTasks of a cluster be alone", |text| {
     edited(text, |line| {
@@ -397,13 +422,20 @@ fn instructions_of_warpgroups_with_one_thing_wrong_are_told_from_right_ones() {
 fn boxes_of_tensors_with_one_thing_wrong_are_told_from_right_ones() {
     let small = HOPPER.with_shape("m=100,n=136,k=328");
     let product = Original::product(&small, "schedule <ahead = @stage_boxes, stages = 4>");
-    product.programs(&[WAITS, TOKENS, CARRIED, BARRIERS, SIZES, ROOMS, FEWER, SWIZZLES]);
-    product.codes(&["barrier.cta.sync", "expect.tx", "bulk.tensor", "fence.mbarrier_init"]);
+    product.programs(&[WAITS, TOKENS, CARRIED, ARRIVALS, SIZES, ROOMS, FEWER, SWIZZLES]);
+    product.codes(&[
+        "barrier.cta.sync",
+        "expect.tx",
+        "bulk.tensor",
+        "fence.mbarrier_init",
+        "mbarrier.arrive.shared",
+    ]);
     product.boxes();
     let (program, given) = one_pass::by_warpgroups("@stage_boxes");
     let rows = Original::new("h200", program, given);
-    rows.programs(&[WAITS, TOKENS, BARRIERS, ROOMS, FEWER]);
-    rows.codes(&["barrier.cta.sync", "wgmma.wait"]);
+    rows.programs(&[WAITS, TOKENS, BARRIERS, ARRIVALS, ROOMS, FEWER]);
+    // The barrier behind the words' making is followed by another one before groups use them.
+    rows.codes(&["wgmma.wait", "mbarrier.arrive.shared"]);
 }
 
 /// RTasks that bring boxes together: who waits for whom, what each brings, and to whom.

@@ -1,6 +1,6 @@
 //! Constraints of kernels whose rTasks several groups of lanes run together.
 
-use super::super::tokens::{Kind, begun, boxes, under_way};
+use super::super::tokens::{Kind, begun, behind, boxes, is_only_of, under_way};
 use super::super::{
     Apply, Combine, Copy, Fill, Invoke, Kernel, Layout, Machine, Scope, Transfer, View,
 };
@@ -76,7 +76,7 @@ fn is_of_all_groups(machine: Machine<'_>, op: Op<'_>) -> bool {
     if let Some(fill) = Fill::of(op) {
         return is_shared(machine, fill.target.memref);
     }
-    is_wide_barrier(op)
+    is_wide_barrier(op) || op.is("device.arrive")
 }
 
 fn is_wide_barrier(op: Op<'_>) -> bool {
@@ -91,7 +91,7 @@ fn is_shared(machine: Machine<'_>, memref: Val<'_>) -> bool {
 /// C4. Between a write to memory that the groups share and what reads it, and between that
 /// and the next write, stands a barrier of scope "core". An engine reads and writes until a token is waited
 /// for that was given with it or later; of boxes its own, for which all groups wait. Accesses to different rooms of a
-/// buffer need none. Between the use of what rTasks of a cluster bring together and the next that is brought there stands
+/// buffer need none. A transfer that is after an arrival is in order behind what groups did before they arrived. Between the use of what rTasks of a cluster bring together and the next that is brought there stands
 /// a barrier of scope "cluster".
 pub(super) fn kernel_c4(op: Op<'_>, diag: &mut Diagnostics) {
     let (Some(kernel), Some(machine)) = (Kernel::of(op), Machine::of(op)) else { return };
@@ -120,12 +120,26 @@ pub(super) fn kernel_c4(op: Op<'_>, diag: &mut Diagnostics) {
 /// The accesses to shared buffers since the last barrier, and those that are under way.
 #[derive(Clone, Default, PartialEq)]
 struct State<'c> {
-    written: Vec<Place<'c>>,
-    read: Vec<Place<'c>>,
+    written: Vec<Access<'c>>,
+    read: Vec<Access<'c>>,
     /// All of them since the last barrier of the cluster, and what engines did: other rTasks may write there.
     since_cluster_met: Vec<Place<'c>>,
     /// In the order in which they were begun.
     begun: Vec<Begun<'c>>,
+}
+
+/// Where something was read or written, and how often groups arrived since.
+#[derive(Clone, Copy, PartialEq)]
+struct Access<'c> {
+    place: Place<'c>,
+    arrivals: u64,
+}
+
+impl<'c> Access<'c> {
+    /// Those of a moment.
+    fn now(places: Vec<Place<'c>>) -> impl Iterator<Item = Self> {
+        places.into_iter().map(|place| Self { place, arrivals: 0 })
+    }
 }
 
 /// What an engine reads and writes until it is waited for.
@@ -141,10 +155,25 @@ struct Begun<'c> {
 impl<'c> State<'c> {
     fn map(&mut self, place: impl Fn(Place<'c>) -> Place<'c>) {
         let begun = self.begun.iter_mut().flat_map(|own| [&mut own.reads, &mut own.writes]);
-        let own = [&mut self.written, &mut self.read, &mut self.since_cluster_met];
-        for places in own.into_iter().chain(begun) {
+        for places in std::iter::once(&mut self.since_cluster_met).chain(begun) {
             for own in std::mem::take(places) {
                 add(places, [place(own)]);
+            }
+        }
+        for accesses in [&mut self.written, &mut self.read] {
+            for own in std::mem::take(accesses) {
+                add(accesses, [Access { place: place(own.place), ..own }]);
+            }
+        }
+    }
+
+    /// All groups come here, each at its time.
+    fn arrive(&mut self) {
+        for accesses in [&mut self.written, &mut self.read] {
+            for own in std::mem::take(accesses) {
+                // More of them say no more.
+                let arrivals = (own.arrivals + 1).min(MOST_ROOMS);
+                add(accesses, [Access { arrivals, ..own }]);
             }
         }
     }
@@ -158,8 +187,8 @@ impl<'c> State<'c> {
             if own.kind == kind && first > 0 {
                 first -= 1;
                 add(&mut self.since_cluster_met, own.reads.iter().chain(&own.writes).copied());
-                add(&mut self.read, own.reads);
-                add(&mut self.written, own.writes);
+                add(&mut self.read, Access::now(own.reads));
+                add(&mut self.written, Access::now(own.writes));
             } else {
                 self.begun.push(own);
             }
@@ -186,11 +215,11 @@ impl<'c> State<'c> {
     }
 }
 
-/// Adds the places that are not there.
-fn add<'c>(places: &mut Vec<Place<'c>>, more: impl IntoIterator<Item = Place<'c>>) {
-    for place in more {
-        if !places.contains(&place) {
-            places.push(place);
+/// Adds what is not there.
+fn add<T: PartialEq>(known: &mut Vec<T>, more: impl IntoIterator<Item = T>) {
+    for own in more {
+        if !known.contains(&own) {
+            known.push(own);
         }
     }
 }
@@ -216,7 +245,20 @@ impl<'c> Order<'c> {
             }
             return;
         }
+        if op.is("device.arrive") {
+            state.arrive();
+            return;
+        }
         if op.is("device.wait") {
+            let arrival = |token: &Val<'c>| is_only_of(self.machine, *token, Kind::Arrivals);
+            let ready = |token: &Val<'c>| token.def().is_some_and(|own| own.is("device.ready"));
+            if op.operands().iter().any(|token| arrival(token) && !ready(token))
+                && !self.reported.contains(&op)
+            {
+                self.reported.push(op);
+                diag.error(op, "device.wait waits for an arrival")
+                    .help("all wait for each other by device.barrier; an arrival is for what is begun `after` it");
+            }
             for (kind, under_way) in under_way(self.machine, op) {
                 state.done(kind, under_way);
             }
@@ -287,19 +329,26 @@ impl<'c> Order<'c> {
 
     fn access(&mut self, op: Op<'c>, state: &mut State<'c>, diag: &mut Diagnostics) {
         let (reads, writes) = self.touched(op);
+        let transfer = Transfer::of(op);
+        // Behind an arrival what was done before it is done.
+        let made = transfer.as_ref().and_then(|own| behind(self.machine, own));
+        let is_over = |before: &Access<'c>| made.is_some_and(|later| before.arrivals > later);
         let meets = |own: &Place<'c>, before: &[Place<'c>]| before.iter().any(|b| own.meets(b));
+        let clashes = |own: &Place<'c>, before: &[Access<'c>]| {
+            before.iter().any(|b| own.meets(&b.place) && !is_over(b))
+        };
         let kind = begun(self.machine, op);
         let under_way = |own: &Place<'c>, kind: Option<Kind>| {
             state.begun.iter().any(|b| Some(b.kind) != kind && meets(own, &b.writes))
         };
-        let written = |own: &Place<'c>| meets(own, &state.written) || under_way(own, None);
+        let written = |own: &Place<'c>| clashes(own, &state.written) || under_way(own, None);
         // An engine does one after the other, but for boxes.
         let in_order = kind.filter(|kind| *kind != Kind::Boxes);
-        let rewritten = |own: &Place<'c>| meets(own, &state.written) || under_way(own, in_order);
+        let rewritten = |own: &Place<'c>| clashes(own, &state.written) || under_way(own, in_order);
         let read = |own: &Place<'c>| {
-            meets(own, &state.read) || state.begun.iter().any(|b| meets(own, &b.reads))
+            clashes(own, &state.read) || state.begun.iter().any(|b| meets(own, &b.reads))
         };
-        let together = Transfer::of(op).is_some_and(|own| own.together);
+        let together = transfer.is_some_and(|own| own.together);
         let in_others = |own: &Place<'c>| together && meets(own, &state.since_cluster_met);
         let early = reads.iter().find(|own| written(own)).map(|own| (own, GROUPS));
         let late = || {
@@ -320,8 +369,8 @@ impl<'c> Order<'c> {
             Some(kind) => state.begun.push(Begun { kind, reads, writes, done: false }),
             None => {
                 add(&mut state.since_cluster_met, reads.iter().chain(&writes).copied());
-                add(&mut state.read, reads);
-                add(&mut state.written, writes);
+                add(&mut state.read, Access::now(reads));
+                add(&mut state.written, Access::now(writes));
             }
         }
     }

@@ -66,6 +66,7 @@ const TABLE: Table = &[
             transfer_c7,
             transfer_c8,
             transfer_c9,
+            transfer_c10,
         ],
     ),
     ("device.fill", &[fill_c1, fill_c2, fill_c3, fill_c4, fill_c5]),
@@ -73,6 +74,7 @@ const TABLE: Table = &[
     ("device.apply", &[apply_c1, apply_c2, apply_c3, apply_c4]),
     ("device.combine", &[combine_c1, combine_c2]),
     ("device.mark", &[mark_c1]),
+    ("device.arrive", &[arrive_c1]),
     ("device.barrier", &[barrier_c1]),
 ];
 

@@ -1,9 +1,9 @@
 //! Constraints of the program half.
 
-use super::super::{Contract, Instruction, Kernel, Layout, Machine, View};
+use super::super::{Contract, Instruction, Kernel, Layout, Machine, Scope, View};
 use super::{check_scope, check_token, region_args};
 use crate::ir::{Diagnostics, Op, Type, Val, attr, parts, ty};
-use crate::verify::{check_fact, check_positive, count, elements, int, symbol};
+use crate::verify::{check_fact, check_positive, count, elements, int, symbol, text};
 
 /// C1. The first argument is an index, the others are memrefs of static shape.
 pub(super) fn kernel_c1(op: Op<'_>, diag: &mut Diagnostics) {
@@ -411,6 +411,15 @@ pub(super) fn check_indices(
         let given = count(indices.len(), "index");
         diag.error(op, format!("{} gives {given} to {} dimensions", op.name(), ranks.unwrap_or(0)))
             .help("give one index per dimension of each view");
+    }
+}
+
+/// C1. The scope is "core".
+pub(super) fn arrive_c1(op: Op<'_>, diag: &mut Diagnostics) {
+    let scope = text(op, "scope").unwrap_or_default();
+    if scope != Scope::Core.name() {
+        diag.error(op, format!("device.arrive has the scope \"{scope}\""))
+            .help("write \"core\": groups of a block arrive for those who ask for its boxes");
     }
 }
 

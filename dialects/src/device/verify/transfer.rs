@@ -1,5 +1,6 @@
 //! Constraints of `device.transfer`, `device.fill` and `device.mark`.
 
+use super::super::tokens::{Kind, is_only_of};
 use super::super::{Fill, Kernel, Machine, Move, TensorBox, Transfer, View};
 use super::program::place;
 use super::{check_engine, check_token};
@@ -118,7 +119,7 @@ pub(super) fn transfer_c6(op: Op<'_>, diag: &mut Diagnostics) {
 
 /// C7. Each limit has one step per size, none below zero; the run is a power of two.
 pub(super) fn transfer_c7(op: Op<'_>, diag: &mut Diagnostics) {
-    let Some(Ok([.., bounds])) = op.segments().map(<[_; 5]>::try_from) else { return };
+    let Some(Ok([.., bounds, _])) = op.segments().map(<[_; 6]>::try_from) else { return };
     let sizes = op.attr("sizes").and_then(attr::ints).map_or(0, |sizes| sizes.len());
     let steps = op.attr("limit_steps").and_then(attr::ints).unwrap_or_default();
     if steps.len() != bounds.len() * sizes || steps.iter().any(|&step| step < 0) {
@@ -185,6 +186,26 @@ pub(super) fn transfer_c9(op: Op<'_>, diag: &mut Diagnostics) {
         diag.error(op, format!("what @{} brings together {wrong}", way.name))
             .note(way.op(), "the move is here")
             .help("bring it for each rTask, without `together`");
+    }
+}
+
+/// C10. What is after an arrival is a transfer of boxes, and the arrival one on every way.
+pub(super) fn transfer_c10(op: Op<'_>, diag: &mut Diagnostics) {
+    let (Some(transfer), Some(machine)) = (Transfer::of(op), Machine::of(op)) else { return };
+    let Some(after) = transfer.after else { return };
+    let Some(way) = machine.move_named(transfer.move_name) else { return };
+    if way.boxes().is_none() {
+        diag.error(
+            op,
+            format!("@{} is after an arrival, and every lane asks for its part", way.name),
+        )
+        .note(way.op(), "the move is here")
+        .help("put device.barrier \"core\" in front of it, or name a move of boxes");
+    }
+    if !is_only_of(machine, after, Kind::Arrivals) {
+        diag.error(op, "device.transfer is after what is no arrival").help(
+            "give the token of device.arrive, or in a loop's first round that of device.ready; others are waited for by device.wait",
+        );
     }
 }
 

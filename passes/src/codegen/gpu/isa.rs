@@ -315,10 +315,16 @@ impl Isa {
         self == Self::Ptx
     }
 
-    /// Makes a word that a block shares a barrier of one arrival, and of bytes that it is told to expect.
-    pub fn make_barrier<'c>(self, b: &mut Builder<'c>, barrier: Val<'c>) {
-        let one = b.integer(ty::int(b.context(), 32), 1);
-        intrinsic(b, "llvm.nvvm.mbarrier.init.shared", &[barrier, one], None);
+    /// Makes a word that a block shares a barrier of so many arrivals, and of bytes that it is told to expect.
+    pub fn make_barrier<'c>(self, b: &mut Builder<'c>, barrier: Val<'c>, arrivals: u64) {
+        let arrivals = b.integer(ty::int(b.context(), 32), arrivals as i64);
+        intrinsic(b, "llvm.nvvm.mbarrier.init.shared", &[barrier, arrivals], None);
+    }
+
+    /// Arrives at a barrier.
+    pub fn arrive<'c>(self, b: &mut Builder<'c>, barrier: Val<'c>) {
+        let long = ty::int(b.context(), 64);
+        intrinsic(b, "llvm.nvvm.mbarrier.arrive.shared", &[barrier], Some(long));
     }
 
     /// Makes such barriers visible to engines, before others say so.

@@ -12,6 +12,7 @@
 //! over them become what one thread holds. Instructions get the slots of the
 //! thread, copies the elements that it holds, combining goes by shuffles.
 
+mod arrivals;
 mod boxes;
 mod exchange;
 mod function;
@@ -34,6 +35,7 @@ mod together;
 mod tokens;
 mod uniform;
 mod whole;
+mod words;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use weft_dialects::device::{
@@ -294,7 +296,7 @@ fn place_allocs<'c>(
     }
     if !thread.boxes.is_empty() {
         let ty = ty::memref(
-            &[thread.boxes.depth()],
+            &[thread.boxes.words()],
             ty::int(context, 64),
             Some(attr::of_int(context, 3)),
         );
@@ -346,6 +348,8 @@ fn expand<'c>(thread: &Thread<'c>, op: Op<'c>, waits: &tokens::Waits<'c>, diag: 
             }
             lanes::combine(b, thread, &combine, diag);
         }
+    } else if op.is("device.arrive") {
+        thread.boxes.arrive(b, thread, op);
     } else if op.is("device.group") {
         op.result(0).replace_with(thread.place.group);
     } else if let Some(under_way) = waits.under_way(op) {
@@ -354,7 +358,7 @@ fn expand<'c>(thread: &Thread<'c>, op: Op<'c>, waits: &tokens::Waits<'c>, diag: 
                 Kind::Copies => thread.isa.wait_for_copies(b, count),
                 Kind::Instructions => invoke::wait(b, thread, count, &waits.results),
                 // Waited for one by one.
-                Kind::Boxes => {}
+                Kind::Boxes | Kind::Arrivals => {}
             }
         }
         thread.boxes.wait(b, thread, op);

@@ -11,7 +11,7 @@ use weft_dialects::ir::{Context, Op, attr};
 pub fn keep<'c>(context: &'c Context, func: Op<'c>) {
     let mut found = Vec::new();
     func.walk(&mut |op| {
-        let meets = Scope::of_barrier(op) >= Some(Scope::Core);
+        let meets = Scope::of_barrier(op) >= Some(Scope::Core) || op.is("device.arrive");
         found.extend(op.parent().filter(|around| meets && around.is("scf.for")));
     });
     let kept = "#llvm.loop_annotation<unroll = <disable = true>>";

@@ -23,13 +23,12 @@ use weft_dialects::device::{Cluster, Kernel, Limit, Machine, Scope, Share, Tenso
 use weft_dialects::ir::{Builder, Diagnostics, Op, Type, Val, attr, ty};
 
 use super::super::index_sum::IndexSum;
+use super::arrivals::Arrivals;
 use super::boxes::{compare, when};
 use super::pointer::pointer;
 use super::storage::{Storage, Thread, load, store};
+use super::words::{WORD_BYTES, Words, until_over};
 use crate::nest::emit_sum;
-
-/// Bytes of a barrier.
-const BARRIER_BYTES: u64 = 8;
 
 /// A tensor and the shape of its boxes, as the driver is asked for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,16 +97,22 @@ fn without_parts(shape: &TensorBox) -> TensorBox {
 
 /// Bytes that a kernel's barriers take of the memory that a block shares.
 pub fn barrier_bytes<'c>(machine: Machine<'c>, root: Op<'c>) -> u64 {
-    depth(machine, root) * BARRIER_BYTES
+    let depth = depth(machine, root);
+    let mut arrives = false;
+    root.walk(&mut |op| arrives |= begun(machine, op) == Some(Kind::Arrivals));
+    depth * if arrives { 2 } else { 1 } * WORD_BYTES
 }
 
-/// Barriers of a kernel, a power of two: more than transfers that are not waited for. Each of those was begun by one
-/// operation's last round, or is carried by a loop.
+/// Barriers of a kernel, a power of two: more than transfers that not all groups have waited for. Each of those was begun
+/// by one operation's last round, or is carried by a loop, or belongs to a round whose arrival nobody waited for yet.
 fn depth<'c>(machine: Machine<'c>, root: Op<'c>) -> u64 {
-    let (mut begins, mut carried) = (Vec::new(), Vec::new());
+    let (mut begins, mut carried, mut behind) = (Vec::new(), Vec::new(), 0);
     root.walk(&mut |op| {
         if begun(machine, op) == Some(Kind::Boxes) {
             begins.extend(op.results());
+            let transfer = Transfer::of(op).filter(|own| own.after.is_some());
+            let later = transfer.and_then(|own| tokens::behind(machine, &own));
+            behind = behind.max(later.unwrap_or(0));
         }
         if op.name().ends_with(".for") {
             carried.extend(op.results());
@@ -115,7 +120,7 @@ fn depth<'c>(machine: Machine<'c>, root: Op<'c>) -> u64 {
     });
     let Some(token) = begins.first().map(|token| token.ty()) else { return 0 };
     let carried = carried.into_iter().filter(|value| value.ty() == token).count();
-    (begins.len() + carried).next_power_of_two() as u64
+    (begins.len() as u64 * (1 + behind) + carried as u64).next_power_of_two()
 }
 
 /// The boxes of a function for one thread.
@@ -128,9 +133,10 @@ pub struct TensorBoxes<'c> {
     numbers: FxHashMap<Op<'c>, Val<'c>>,
     /// The operands of each wait that are numbers of boxes.
     waits: FxHashMap<Op<'c>, Vec<usize>>,
-    /// `memref<depth x i64>` in the memory that a block shares.
-    barriers: Option<Val<'c>>,
+    /// In the memory that a block shares.
+    barriers: Option<Words<'c>>,
     depth: u64,
+    arrivals: Arrivals<'c>,
 }
 
 impl<'c> TensorBoxes<'c> {
@@ -151,7 +157,7 @@ impl<'c> TensorBoxes<'c> {
             }
             if op.is("device.wait") {
                 let own = tokens::boxes(machine, op);
-                if own.iter().any(|(token, _)| !tokens::is_only_of_boxes(machine, *token)) {
+                if own.iter().any(|(token, _)| !tokens::is_only_of(machine, *token, Kind::Boxes)) {
                     diag.error(
                         op,
                         "a token is that of boxes on one way, and another one on others",
@@ -166,7 +172,8 @@ impl<'c> TensorBoxes<'c> {
                 waits.insert(op, places.map(|(place, _)| place).collect::<Vec<_>>());
             }
         });
-        let mut boxes = Self { of, descriptors, waits, depth, ..Self::default() };
+        let arrivals = Arrivals::take(thread, func, depth, diag);
+        let mut boxes = Self { of, descriptors, waits, depth, arrivals, ..Self::default() };
         if givers.is_empty() {
             return boxes;
         }
@@ -180,15 +187,19 @@ impl<'c> TensorBoxes<'c> {
             diag.error(givers[0], what)
                 .help(format!("{} has clusters of {most}", thread.isa.form()));
         }
-        let counter = counter(thread, func);
-        for giver in givers {
+        for giver in &givers {
+            let giver = *giver;
             // Blocks of a cluster count alike, their own boxes, too.
             let scope = thread.meeting();
-            if !meets_in_each_round(giver, scope) {
+            let after = Transfer::of(giver).filter(|own| own.after.is_some());
+            let known = after.is_some_and(|own| tokens::behind(machine, &own).is_some());
+            let known = known && thread.cluster.is_none();
+            if !known && !meets_in_each_round(giver, scope) {
                 let who = if scope == Scope::Core { "groups" } else { "rTasks" };
                 let what = format!("boxes are begun in a loop in whose rounds {who} do not meet");
                 diag.error(giver, what).help(format!(
-                    "put device.barrier \"{}\" into the loop, behind the wait for what was begun before",
+                    "put device.barrier \"{}\" into the loop, behind the wait for what was begun before, or begin them after an \
+                     arrival that is as many behind on every way",
                     scope.name()
                 ));
             }
@@ -196,15 +207,8 @@ impl<'c> TensorBoxes<'c> {
                 diag.error(giver, "boxes of what is no operand of a kernel that is launched")
                     .help("bring it by a move that takes elements one by one");
             }
-            let mut b = Builder::before(thread.context, giver);
-            let (place, one) = ([b.index(0)], b.index(1));
-            let number = load(&mut b, counter, &place);
-            let index = Type::index(thread.context);
-            let next = b.op("arith.addi", &[number, one], &[index]).result(0);
-            store(&mut b, next, counter, &place);
-            giver.result(0).replace_with(number);
-            boxes.numbers.insert(giver, number);
         }
+        boxes.numbers = counted(thread, func, &givers, 0);
         boxes
     }
 
@@ -213,23 +217,26 @@ impl<'c> TensorBoxes<'c> {
         self.numbers.is_empty()
     }
 
-    /// Barriers that are needed.
-    pub fn depth(&self) -> u64 {
-        self.depth
+    /// Words that are needed.
+    pub fn words(&self) -> u64 {
+        if self.arrivals.is_empty() { self.depth } else { 2 * self.depth }
     }
 
     /// Makes the barriers ready before any thread goes on to rTasks.
-    pub fn begin(&mut self, func: Op<'c>, thread: &Thread<'c>, barriers: Val<'c>) {
+    pub fn begin(&mut self, func: Op<'c>, thread: &Thread<'c>, memref: Val<'c>) {
+        let barriers = Words { memref, first: 0, depth: self.depth };
+        let arrivals = Words { first: self.depth, ..barriers };
+        let arrive = !self.arrivals.is_empty();
         self.barriers = Some(barriers);
+        self.arrivals.at(arrivals);
         let ops = func.body(0).map(|block| block.ops()).unwrap_or_default();
         let of_tasks = ops.into_iter().find(|op| op.is("scf.if"));
         let b = &mut Builder::before(thread.context, of_tasks.expect("an entry has a condition"));
         let first = is_first(b, thread);
         when(b, Some(first), |b| {
-            for number in 0..self.depth {
-                let at = b.index(number as i64);
-                let barrier = pointer(b, [barriers, at], llvm::pointer(b.context(), 3));
-                thread.isa.make_barrier(b, barrier);
+            barriers.make(b, thread, 1);
+            if arrive {
+                arrivals.make(b, thread, thread.groups * thread.lanes / thread.isa.warp() as u64);
             }
             thread.isa.show_barriers(b);
         });
@@ -267,11 +274,12 @@ impl<'c> TensorBoxes<'c> {
         let base = thread.linear(b, held, &transfer.target.indices);
         let shared = llvm::pointer(context, 3);
         let int = ty::int(context, 32);
-        let barrier = self.barrier(b, barriers, self.numbers[&transfer.op])[0];
+        let [barrier, _] = barriers.of(b, self.numbers[&transfer.op], 0);
         let begin: Vec<_> = transfer.source.indices.iter().rev().copied().collect();
         let first = is_first(b, thread);
         let Share { count, at: step, place: step_in_target } = &shape.share;
         when(b, Some(first), |b| {
+            self.arrivals.wait(b, thread, transfer);
             thread.isa.expect_bytes(b, barrier, shape.bytes());
             // Where this rTask's share begins.
             let own = (*count > 1).then(|| {
@@ -297,33 +305,18 @@ impl<'c> TensorBoxes<'c> {
         });
     }
 
+    /// A group arrives.
+    pub fn arrive(&self, b: &mut Builder<'c>, thread: &Thread<'c>, op: Op<'c>) {
+        self.arrivals.arrive(b, thread, op);
+    }
+
     /// Waits for the boxes of a `device.wait`.
     pub fn wait(&self, b: &mut Builder<'c>, thread: &Thread<'c>, wait: Op<'c>) {
         let (Some(barriers), Some(own)) = (self.barriers, self.waits.get(&wait)) else { return };
-        let bit = ty::int(b.context(), 1);
         for place in own {
-            let [barrier, phase] = self.barrier(b, barriers, wait.operand(*place));
-            let round = b.op_with("scf.while", &[], &[], &[], 2);
-            let block = b.block(round.region(0), &[]);
-            let mut before = b.into_block(block);
-            let done = thread.isa.is_phase_over(&mut before, barrier, phase);
-            let one = before.integer(bit, 1);
-            let goes_on = before.op("arith.xori", &[done, one], &[bit]).result(0);
-            before.op("scf.condition", &[goes_on], &[]);
-            let block = b.block(round.region(1), &[]);
-            b.into_block(block).op("scf.yield", &[], &[]);
+            let word = barriers.of(b, wait.operand(*place), 0);
+            until_over(b, thread, word);
         }
-    }
-
-    /// The pointer to the barrier of a transfer's number, and the parity of its phase, an `i32`.
-    fn barrier(&self, b: &mut Builder<'c>, barriers: Val<'c>, number: Val<'c>) -> [Val<'c>; 2] {
-        let (index, int) = (Type::index(b.context()), ty::int(b.context(), 32));
-        let (depth, two) = (b.index(self.depth as i64), b.index(2));
-        let at = b.op("arith.remui", &[number, depth], &[index]).result(0);
-        let barrier = pointer(b, [barriers, at], llvm::pointer(b.context(), 3));
-        let phase = b.op("arith.divui", &[number, depth], &[index]).result(0);
-        let phase = b.op("arith.remui", &[phase, two], &[index]).result(0);
-        [barrier, b.op("arith.index_cast", &[phase], &[int]).result(0)]
     }
 }
 
@@ -342,19 +335,35 @@ fn is_first<'c>(b: &mut Builder<'c>, thread: &Thread<'c>) -> Val<'c> {
     compare(b, "eq", thread.number(), zero)
 }
 
-/// A number that a thread counts transfers with, which all threads of a block do alike: 0 at first.
-fn counter<'c>(thread: &Thread<'c>, func: Op<'c>) -> Val<'c> {
-    let context = thread.context;
+/// Puts a number in the place of the token of each of some operations, which a thread counts from a number on, as all
+/// threads of a block do alike.
+pub fn counted<'c>(
+    thread: &Thread<'c>,
+    func: Op<'c>,
+    givers: &[Op<'c>],
+    from: i64,
+) -> FxHashMap<Op<'c>, Val<'c>> {
+    let (context, index) = (thread.context, Type::index(thread.context));
     let first = func.body(0).and_then(|block| block.ops().first().copied());
-    let mut b = Builder::before(context, first.expect("a function ends in a return"));
+    let Some(first) = first.filter(|_| !givers.is_empty()) else { return FxHashMap::default() };
+    let mut b = Builder::before(context, first);
     let space = thread.isa.private_space().map(|space| attr::of_int(context, space));
-    let ty = ty::memref(&[1], Type::index(context), space);
+    let ty = ty::memref(&[1], index, space);
     let none = attr::of_ints32(context, &[0, 0]);
     let own = [("operandSegmentSizes", none)];
     let counter = b.op_with("memref.alloca", &[], &[ty], &own, 0).result(0);
-    let zero = b.index(0);
-    store(&mut b, zero, counter, &[zero]);
-    counter
+    let (zero, from) = (b.index(0), b.index(from));
+    store(&mut b, from, counter, &[zero]);
+    let number = |giver: &Op<'c>| {
+        let mut b = Builder::before(context, *giver);
+        let (place, one) = ([b.index(0)], b.index(1));
+        let number = load(&mut b, counter, &place);
+        let next = b.op("arith.addi", &[number, one], &[index]).result(0);
+        store(&mut b, next, counter, &place);
+        giver.result(0).replace_with(number);
+        (*giver, number)
+    };
+    givers.iter().map(number).collect()
 }
 
 /// Whether a limit leaves out what is behind the end of one dimension of the tensor, and nothing else.

@@ -34,8 +34,10 @@ impl<'c> Waits<'c> {
             if op.is("device.wait") && !op.operands().is_empty() {
                 waits.push(op);
             }
-            // Those of boxes are numbers already.
-            let other = begun(machine, op).is_some_and(|kind| kind != Kind::Boxes);
+            // Those of boxes and of arrivals are numbers already.
+            let numbers = [Some(Kind::Boxes), Some(Kind::Arrivals)];
+            let kind = begun(machine, op);
+            let other = kind.is_some() && !numbers.contains(&kind);
             if op.is("device.ready") || other {
                 givers.push(op);
             }

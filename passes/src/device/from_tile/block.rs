@@ -278,7 +278,8 @@ impl<'p, 'c> Blocks<'p, 'c> {
         // The others may still read the tiles of the step before.
         self.barrier(b);
         for side in [M, N] {
-            self.bring(b, (&self.ways.stage, side), at, (tiles[side], &Sum::number(0)));
+            let way = (&self.ways.stage, side, None);
+            self.bring(b, way, at, (tiles[side], &Sum::number(0)));
         }
         self.barrier(b);
     }
@@ -294,17 +295,18 @@ impl<'p, 'c> Blocks<'p, 'c> {
     }
 
     /// All groups together: the tile of an input to one of its rooms, zeros behind its end. Gives the
-    /// token of an engine.
+    /// token of an engine, which begins after an arrival of all groups, where one is said.
     pub(super) fn bring(
         &self,
         b: &mut Builder<'c>,
-        (way, side): (&Move<'c>, usize),
+        (way, side, after): (&Move<'c>, usize, Option<Val<'c>>),
         at: &[Sum<'c>],
         (tile, room): (Val<'c>, &Sum<'c>),
     ) -> Vec<Val<'c>> {
         if self.block.direct[side].is_some() {
             let all = &self.pieces(side, 1)[0];
-            return Vec::from_iter(self.bring_piece(b, (way, side), all, at, (tile, room)));
+            let way = (way, side, after);
+            return Vec::from_iter(self.bring_piece(b, way, all, at, (tile, room)));
         }
         let (access, lying) = (self.input(side), self.lying(side));
         let (mut run, along) = self.block.run(self.nest, access, [side, K]);

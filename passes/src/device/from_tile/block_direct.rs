@@ -8,13 +8,18 @@
 //!                      by turns: begin to bring a piece of step i + n - 2, to the room of step i - 2;
 //!                                begin an instruction of step i
 //!                      wait for the instructions of step i - 1 }
+//!
+//! boxes        for i { wait for the boxes of step i
+//!                      begin those of step i + n - 2, after all have arrived in round i - 1; instructions of step i
+//!                      wait for the instructions of step i - 1; arrive }
 //! ```
 //!
 //! The barrier says that all groups' parts of step i are there, and that no group's instructions still
 //! read step i - 2. Those of step i - 1 go on meanwhile: an engine that does one after the other has
-//! something to do until those of step i are begun.
+//! something to do until those of step i are begun. Of boxes each group knows by itself that they are there: only who asks
+//! waits for others, and groups go on at their own pace. RTasks of a cluster meet at a barrier.
 
-use weft_dialects::device::{Move, build};
+use weft_dialects::device::{Move, Scope, build};
 use weft_dialects::ir::{Builder, Val};
 
 use super::block::Blocks;
@@ -74,32 +79,45 @@ impl<'c> Blocks<'_, 'c> {
         for step in 0..ahead {
             let at = steps.at(b, Sum::number(step.min(count - 1) as i64));
             let place = (&at[..], &Sum::number(step as i64));
-            let begun = self.bring_pieces(b, way, &all, place, fold);
+            let begun = self.bring_pieces(b, (way, None), &all, place, fold);
             carried.extend(awaited(way, begun));
         }
         let each = carried.len() / ahead as usize;
         let asynchronous = self.block.instruction().engine().is_some();
         carried.extend(asynchronous.then(|| ready(b)));
+        let arrives = self.arrives(way);
+        carried.extend(arrives.then(|| ready(b)));
         let ends = [Sum::number(0), Sum::number(count as i64)];
         let last = scf_for_carrying(b, &ends[0], &ends[1], 1, &carried, |b, step, carried| {
             let step = Sum::value(step);
             let (brought, before) = carried.split_at(ahead as usize * each);
+            let (before, arrived) = before.split_at(usize::from(asynchronous));
             wait(b, &brought[..each]);
-            self.meet(b);
+            if !arrives {
+                self.meet(b);
+            }
             let later = step.clone().plus(&Sum::number(ahead as i64), 1);
             let at = steps.at_or_last(b, &later);
             let rooms = [0, ahead as i64].map(|later| self.room_of(b, &step, later));
             let (mut token, mut next) = (None, Vec::new());
             for (operand, pieces) in operands.iter().zip(&between) {
-                next.extend(self.bring_pieces(b, way, pieces, (&at, &rooms[1]), fold));
+                let after = arrived.first().copied();
+                next.extend(self.bring_pieces(b, (way, after), pieces, (&at, &rooms[1]), fold));
                 token = self.begin_instruction(b, (fold, None), operand, &rooms[0]);
             }
             wait(b, before);
-            brought[each..].iter().copied().chain(awaited(way, next)).chain(token).collect()
+            let arrived = arrives.then(|| build::arrive(b, Scope::Core));
+            let later = brought[each..].iter().copied().chain(awaited(way, next));
+            later.chain(token).chain(arrived).collect()
         });
-        let (brought, instructions) = last.split_at(ahead as usize * each);
-        wait(b, instructions);
+        let (brought, rest) = last.split_at(ahead as usize * each);
+        wait(b, &rest[..usize::from(asynchronous)]);
         wait(b, brought);
+    }
+
+    /// Whether groups say that a room is free, and wait for boxes only.
+    pub(super) fn arrives(&self, way: &Move<'c>) -> bool {
+        way.boxes().is_some() && self.block.cluster.is_none() && self.groups() > 1
     }
 
     /// The pieces of both tiles, dealt out between so many instructions: what brings them takes turns with
@@ -121,13 +139,13 @@ impl<'c> Blocks<'_, 'c> {
     fn bring_pieces(
         &self,
         b: &mut Builder<'c>,
-        way: &Move<'c>,
+        (way, after): (&Move<'c>, Option<Val<'c>>),
         pieces: &[(usize, Piece)],
         (at, room): (&[Sum<'c>], &Sum<'c>),
         fold: &Fold<'c>,
     ) -> Vec<Val<'c>> {
         let bring = |(side, piece): &(usize, Piece)| {
-            self.bring_piece(b, (way, *side), piece, at, (fold.tiles[*side], room))
+            self.bring_piece(b, (way, *side, after), piece, at, (fold.tiles[*side], room))
         };
         pieces.iter().filter_map(bring).collect()
     }
@@ -156,7 +174,7 @@ impl<'c> Blocks<'_, 'c> {
     pub(super) fn bring_piece(
         &self,
         b: &mut Builder<'c>,
-        (way, side): (&Move<'c>, usize),
+        (way, side, after): (&Move<'c>, usize, Option<Val<'c>>),
         piece: &Piece,
         at: &[Sum<'c>],
         (tile, room): (Val<'c>, &Sum<'c>),
@@ -189,7 +207,7 @@ impl<'c> Blocks<'_, 'c> {
         let to = Boxed { view: self.in_room(b, (tile, room), &place), strides: sides.near.clone() };
         let limits = self.limits(b, access, (&sides, along), &own);
         let run = power_of_two_in(run, pitch as u64);
-        let within = Within { limits, pads: true, run, together };
+        let within = Within { limits, pads: true, run, together, after };
         let mut pending = Pending::default();
         let moved = Transfer { from: &from, to: &to, sizes: &sides.sizes, within: &within };
         pending.transfer_within(b, way, moved);

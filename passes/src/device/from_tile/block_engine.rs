@@ -37,7 +37,8 @@ impl<'c> Blocks<'_, 'c> {
         let count = steps.count();
         let bring = |b: &mut Builder<'c>, at: &[Sum<'c>], room: &Sum<'c>| {
             let tiles = fold.tiles;
-            let tokens = [M, N].map(|side| self.bring(b, (way, side), at, (tiles[side], room)));
+            let tokens =
+                [M, N].map(|side| self.bring(b, (way, side, None), at, (tiles[side], room)));
             tokens.concat()
         };
         let begun: Vec<_> = (0..stages - 1)

@@ -6,6 +6,7 @@
 //!              for i { fetch piece i + 1 to registers; work on piece i; put the registers to the other room; barrier }
 //! an engine    begin to bring piece 0
 //!              for i { wait for piece i; barrier; begin to bring piece i + 1 to the other room; work on piece i }
+//! boxes        for i { wait for piece i; begin piece i + 1, after all have arrived in round i - 1; work on i; arrive }
 //! n rooms      the same, n - 2 pieces ahead: an engine is at the second product of piece i - 1 until the first
 //!              one of piece i is done
 //! ```
@@ -124,8 +125,8 @@ impl<'c> Pass<'_, 'c> {
             let zero = Sum::number(0);
             let [keys, values] = self.begins(&work.starts, step);
             self.values.barrier(b);
-            self.scores.bring(b, (way, own), &keys, (work.near.keys, &zero));
-            self.values.bring(b, (way, own), &values, (work.near.values, &zero));
+            self.scores.bring(b, (way, own, None), &keys, (work.near.keys, &zero));
+            self.values.bring(b, (way, own, None), &values, (work.near.values, &zero));
             self.values.barrier(b);
             let begun = self.piece(b, work, &Piece { step, room: &zero, masks, ends });
             wait(b, &Vec::from_iter(begun));
@@ -187,31 +188,46 @@ impl<'c> Pass<'_, 'c> {
     /// of the second product go on while the next piece is begun.
     fn by_engine(&self, b: &mut Builder<'c>, way: &Move<'c>, work: &Work<'_, 'c>) {
         let own = self.own();
-        let bring = |b: &mut Builder<'c>, step: &Sum<'c>, room: &Sum<'c>| {
-            let [keys, values] = self.begins(&work.starts, step);
-            let mut tokens = self.scores.bring(b, (way, own), &keys, (work.near.keys, room));
-            tokens.extend(self.values.bring(b, (way, own), &values, (work.near.values, room)));
-            tokens
-        };
+        let bring =
+            |b: &mut Builder<'c>, after: Option<Val<'c>>, step: &Sum<'c>, room: &Sum<'c>| {
+                let ([keys, values], way) = (self.begins(&work.starts, step), (way, own, after));
+                let mut tokens = self.scores.bring(b, way, &keys, (work.near.keys, room));
+                tokens.extend(self.values.bring(b, way, &values, (work.near.values, room)));
+                tokens
+            };
         let ahead = self.values.block.steps_ahead();
         let goes_on = self.values.block.rooms() > ahead + 1;
         let mut begun: Vec<Val<'c>> = Vec::new();
         for step in 0..ahead {
             let [step, room] = [step.min(self.pieces() - 1), step].map(|n| Sum::number(n as i64));
-            begun.extend(bring(b, &step, &room));
+            begun.extend(bring(b, None, &step, &room));
         }
         let tokens = begun.len() / ahead as usize;
         begun.extend(goes_on.then(|| ready(b)));
+        // Behind all others.
+        let arrives = self.values.arrives(way);
+        begun.extend(arrives.then(|| ready(b)));
+        if arrives {
+            // Queries are there; what follows waits for boxes only.
+            self.values.barrier(b);
+        }
         let (end, masks) = self.rounds(b, work);
         let last = scf_for_carrying(b, &Sum::number(0), &end, 1, &begun, |b, step, begun| {
             let step = &Sum::value(step);
             let rooms = [0, ahead as i64].map(|later| self.values.room_of(b, step, later));
+            let (arrived, begun) = match begun.split_last() {
+                Some((arrived, rest)) if arrives => (Some(*arrived), rest),
+                _ => (None, begun),
+            };
             let (first, later) = begun.split_at(tokens);
-            // All groups' parts of this piece are there, and all have read the one whose room is filled.
+            // All groups' parts of this piece are there, and all have read the one whose room is filled; of boxes only
+            // who asks for them waits for that.
             wait(b, first);
-            self.values.barrier(b);
+            if !arrives {
+                self.values.barrier(b);
+            }
             let next = self.next(b, step, ahead);
-            let brought = bring(b, &next, &rooms[1]);
+            let brought = bring(b, arrived, &next, &rooms[1]);
             let piece = Piece { step, room: &rooms[0], masks, ends: false };
             let instructions = Vec::from_iter(self.piece(b, work, &piece));
             // Behind those of the next piece's first product these are done, too.
@@ -221,8 +237,10 @@ impl<'c> Pass<'_, 'c> {
                 true => carried.extend(instructions),
                 false => wait(b, &instructions),
             }
+            carried.extend(arrives.then(|| build::arrive(b, Scope::Core)));
             carried
         });
+        let last = &last[..last.len() - usize::from(arrives)];
         match self.last_piece() {
             // Instructions are waited for with its own.
             Some(_) => {
@@ -232,7 +250,7 @@ impl<'c> Pass<'_, 'c> {
                     self.values.barrier(b);
                 }
             }
-            None => wait(b, &last),
+            None => wait(b, last),
         }
         self.last(b, work);
     }
@@ -333,7 +351,7 @@ impl<'c> Pass<'_, 'c> {
         if !self.has_queries() {
             let queries = scores.rooms_of(b, rows, 1);
             let place = (queries, &Sum::number(0));
-            scores.bring(b, (&scores.ways.stage, rows), &starts.scores, place);
+            scores.bring(b, (&scores.ways.stage, rows, None), &starts.scores, place);
             return queries;
         }
         let held = scores.block.held_input(rows);

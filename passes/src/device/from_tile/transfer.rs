@@ -27,6 +27,8 @@ pub(super) struct Within<'c> {
     pub run: u64,
     /// True if all rTasks of a cluster bring it together.
     pub together: bool,
+    /// The arrival of all groups behind which it begins.
+    pub after: Option<Val<'c>>,
 }
 
 /// A box of elements to transfer, and what limits leave out of it.
@@ -73,6 +75,7 @@ impl<'c> Pending<'c> {
             pads: within.pads,
             run: within.run,
             together: within.together,
+            after: within.after,
             engine: way.engine().is_some(),
         };
         self.0.extend(transfer.build(b));
