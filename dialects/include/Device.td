@@ -663,7 +663,8 @@ def Device_TransferOp : Device_Op<"transfer", [AttrSizedOperandSegments]> {
     - C9: what is brought `together` comes by a move of boxes that serves several units, and the slowest
       side of the box is as many points as the cluster has rTasks, or a multiple; as many as the move serves at
       most, to a buffer with bytes of its own.
-    - C10: what is `after` an arrival is a transfer of boxes, and the arrival one on every way.
+    - C10: only a transfer of boxes is `after` a token: one that the loop around it carries, which is that of
+      `device.ready` in the first round and that of an arrival in the round before in others.
   }];
   let arguments = (ins FlatSymbolRefAttr:$move, Device_MemRef:$source,
                        Variadic<Index>:$source_indices, Device_MemRef:$target,
@@ -874,13 +875,20 @@ def Device_ArriveOp : Device_Op<"arrive", []> {
   let summary = "Says that this group has come here, and goes on";
   let description = [{
     ```mlir
-    %free = device.arrive "core" -> !device.token
-    %t = device.transfer @stage_boxes %x[%i, %k] to %s[%room, %c0] ... after(%free) : ...
+    scf.for ... iter_args(%free = %ready) {
+      %t = device.transfer @stage_boxes %x[%i, %k] to %s[%room, %c0] ... after(%free) : ...
+      ...
+      %now = device.arrive "core" -> !device.token
+      scf.yield %now : !device.token
+    }
     ```
 
-    The token is given when all groups of the scope have come here. Nobody waits for it but what is begun `after` it.
+    The token is given when all groups of the scope have come here, each with all of its lanes. Nobody waits for it but
+    what is begun `after` it in the next round of the loop. It is not simulated.
 
     - C1: the scope is "core".
+    - C2: it is the only one in the body of a loop that is in no other loop, behind all waits of a round; some
+      transfer there is after it.
   }];
   let arguments = (ins StrAttr:$scope);
   let results = (outs Device_TokenType:$token);

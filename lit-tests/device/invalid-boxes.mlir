@@ -98,8 +98,8 @@ device.kernel @begins tasks 1 {
   device.wait %t
 }
 
-// transfer_c10, arrive_c1 and kernel_c4: arrivals are for what is begun after them.
-// CHECK: device.transfer is after what is no arrival
+// transfer_c10, arrive_c1, arrive_c2 and kernel_c4: arrivals are for what is begun after them.
+// CHECK: device.transfer is after what is no arrival of the round before
 device.kernel @after tasks 1 {
 ^bb0(%task: index, %x: memref<16x64xf16>):
   %s = device.alloc : memref<2x16x64xf16, "smem">
@@ -135,18 +135,86 @@ device.kernel @alone tasks 1 groups 2 {
   }
 }
 
-// Of the arrival before the last one, whose groups may be at what it goes over.
-// CHECK: device.transfer writes memref<2x16x64xf16, "smem">, which other groups may be using
-device.kernel @behind tasks 1 groups 2 {
+// A loop that hands on what it was given.
+// CHECK: device.transfer is after what is no arrival of the round before
+device.kernel @stale tasks 1 groups 2 {
 ^bb0(%task: index, %x: memref<16x64xf16>):
   %c0 = arith.constant 0 : index
-  %s = device.alloc : memref<2x16x64xf16, "smem">
-  %r = device.alloc : memref<2x16x64xf16, "smem">
-  %t = device.transfer @in %x[%c0, %c0] to %s[%c0, %c0, %c0] sizes [16, 64] from_strides [64, 1] to_strides [64, 1] : memref<16x64xf16> to memref<2x16x64xf16, "smem"> -> !device.token
-  device.wait %t
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  %s = device.alloc : memref<16x64xf16, "smem">
+  %ready = device.ready
+  %r = scf.for %i = %c0 to %c9 step %c1 iter_args(%free = %ready) -> (!device.token) {
+    %t = device.transfer @in %x[%c0, %c0] to %s[%c0, %c0] sizes [16, 64] from_strides [64, 1] to_strides [64, 1] after(%free) : memref<16x64xf16> to memref<16x64xf16, "smem"> -> !device.token
+    device.wait %t
+    %now = device.arrive "core" -> !device.token
+    scf.yield %free : !device.token
+  }
+}
+
+// Of two arrivals a round one is at the word of the other.
+// CHECK: device.arrive is not the only one of its loop
+device.kernel @two tasks 1 groups 2 {
+^bb0(%task: index, %x: memref<16x64xf16>):
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  %s = device.alloc : memref<16x64xf16, "smem">
+  %ready = device.ready
+  %r = scf.for %i = %c0 to %c9 step %c1 iter_args(%free = %ready) -> (!device.token) {
+    %t = device.transfer @in %x[%c0, %c0] to %s[%c0, %c0] sizes [16, 64] from_strides [64, 1] to_strides [64, 1] after(%free) : memref<16x64xf16> to memref<16x64xf16, "smem"> -> !device.token
+    device.wait %t
+    %now = device.arrive "core" -> !device.token
+    %more = device.arrive "core" -> !device.token
+    scf.yield %more : !device.token
+  }
+}
+
+// Who has arrived would still wait for a word that is used again.
+// CHECK: device.arrive is in front of a wait of its round
+device.kernel @early tasks 1 groups 2 {
+^bb0(%task: index, %x: memref<16x64xf16>):
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  %s = device.alloc : memref<16x64xf16, "smem">
+  %ready = device.ready
+  %r = scf.for %i = %c0 to %c9 step %c1 iter_args(%free = %ready) -> (!device.token) {
+    %t = device.transfer @in %x[%c0, %c0] to %s[%c0, %c0] sizes [16, 64] from_strides [64, 1] to_strides [64, 1] after(%free) : memref<16x64xf16> to memref<16x64xf16, "smem"> -> !device.token
+    %now = device.arrive "core" -> !device.token
+    device.wait %t
+    scf.yield %now : !device.token
+  }
+}
+
+// Groups that nobody waits for may come to a word twice.
+// CHECK: device.arrive is in a loop no box of which is begun after it
+device.kernel @nobody tasks 1 groups 2 {
+^bb0(%task: index, %x: memref<16x64xf16>):
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  %s = device.alloc : memref<16x64xf16, "smem">
+  %ready = device.ready
+  %r = scf.for %i = %c0 to %c9 step %c1 iter_args(%free = %ready) -> (!device.token) {
+    %t = device.transfer @in %x[%c0, %c0] to %s[%c0, %c0] sizes [16, 64] from_strides [64, 1] to_strides [64, 1] : memref<16x64xf16> to memref<16x64xf16, "smem"> -> !device.token
+    device.wait %t
+    %now = device.arrive "core" -> !device.token
+    scf.yield %now : !device.token
+  }
+}
+
+// What was made once says nothing of later rounds.
+// CHECK: device.arrive is in no loop of its kernel
+device.kernel @outside tasks 1 groups 2 {
+^bb0(%task: index, %x: memref<16x64xf16>):
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  %s = device.alloc : memref<16x64xf16, "smem">
   %a = device.arrive "core" -> !device.token
-  device.transfer @near %s[%c0, %c0, %c0] to %r[%c0, %c0, %c0] sizes [16, 64] from_strides [64, 1] to_strides [64, 1] : memref<2x16x64xf16, "smem"> to memref<2x16x64xf16, "smem">
-  %b = device.arrive "core" -> !device.token
-  %u = device.transfer @in %x[%c0, %c0] to %s[%c0, %c0, %c0] sizes [16, 64] from_strides [64, 1] to_strides [64, 1] after(%a) : memref<16x64xf16> to memref<2x16x64xf16, "smem"> -> !device.token
-  device.wait %u
+  scf.for %i = %c0 to %c9 step %c1 {
+    %t = device.transfer @in %x[%c0, %c0] to %s[%c0, %c0] sizes [16, 64] from_strides [64, 1] to_strides [64, 1] after(%a) : memref<16x64xf16> to memref<16x64xf16, "smem"> -> !device.token
+    device.wait %t
+  }
 }

@@ -205,6 +205,8 @@ fn a_device_kernel() {
                 limits: &limits,
                 pads: true,
                 run: 4,
+                together: false,
+                after: None,
                 engine: true,
             };
             let brought = brought.build(b).expect("an engine gives a token");

@@ -12,6 +12,9 @@
 use super::{Invoke, Machine, Transfer};
 use crate::ir::{Block, Op, Val};
 
+/// Operands of a loop in front of what it carries: its bounds and its step.
+const BOUNDS: usize = 3;
+
 /// Later ones than any is waited for.
 const MANY: u64 = 1 << 20;
 
@@ -60,21 +63,26 @@ pub fn boxes<'c>(machine: Machine<'c>, wait: Op<'c>) -> Vec<(Val<'c>, Option<u64
     all.map(|(token, later)| (token, exact(later))).collect()
 }
 
-/// Whether nothing but what begins some of a kind gives a token; arrivals may have been made already.
-pub fn is_only_of<'c>(machine: Machine<'c>, token: Val<'c>, kind: Kind) -> bool {
-    let order = Order { machine };
-    let other = |giver: Op<'c>| {
-        let made = kind == Kind::Arrivals && giver.is("device.ready");
-        begun(machine, giver) != Some(kind) && !made
-    };
-    !order.has_giver(token, &other, &mut Vec::new())
+/// Whether nothing but what begins boxes gives a token.
+pub fn is_only_of_boxes<'c>(machine: Machine<'c>, token: Val<'c>) -> bool {
+    let other = |giver: Op<'c>| begun(machine, giver) != Some(Kind::Boxes);
+    !Order { machine }.has_giver(token, &other, &mut Vec::new())
 }
 
-/// How many arrivals were made behind the one that a transfer is after, where that is the same on every way.
-pub fn behind<'c>(machine: Machine<'c>, transfer: &Transfer<'c>) -> Option<u64> {
-    let order = Order { machine };
-    let later = order.later(transfer.after?, Kind::Arrivals, transfer.op, &mut Vec::new());
-    Some(later.least).filter(|least| *least == later.most)
+/// Whether an arrival gives a token on some way.
+pub fn is_of_arrival<'c>(machine: Machine<'c>, token: Val<'c>) -> bool {
+    let arrives = |giver: Op<'c>| giver.is("device.arrive");
+    Order { machine }.has_giver(token, &arrives, &mut Vec::new())
+}
+
+/// The arrival of the round before that an operation's token is: the loop around it hands it on, and has `device.ready` at
+/// first.
+pub fn arrival_of_round<'c>(op: Op<'c>, token: Val<'c>) -> Option<Op<'c>> {
+    let (round, number) = carried(token).filter(|(round, _)| op.parent() == Some(*round))?;
+    let first = round.operands().get(BOUNDS + number)?.def()?;
+    let arrival = round.body(0)?.terminator()?.operand(number).def()?;
+    let own = arrival.is("device.arrive") && arrival.parent() == Some(round);
+    (own && first.is("device.ready")).then_some(arrival)
 }
 
 /// How many of a kind were begun behind an operation, over all ways.
@@ -125,7 +133,7 @@ impl<'c> Order<'c> {
         };
         let Some((round, number)) = round.filter(|_| !seen.contains(&token)) else { return false };
         seen.push(token);
-        let first = round.operands().get(3 + number).copied();
+        let first = round.operands().get(BOUNDS + number).copied();
         let end = round.body(0).and_then(Block::terminator).map(|end| end.operand(number));
         first.into_iter().chain(end).any(|own| self.has_giver(own, suits, seen))
     }
@@ -164,8 +172,7 @@ impl<'c> Order<'c> {
         kind: Kind,
         seen: &mut Vec<Val<'c>>,
     ) -> Option<Later> {
-        // Behind its bounds and its step.
-        let first = *round.operands().get(3 + number)?;
+        let first = *round.operands().get(BOUNDS + number)?;
         let end = round.body(0)?.terminator()?;
         let before = self.later(first, kind, round, seen);
         Some(before.or(self.later(end.operand(number), kind, end, seen)))

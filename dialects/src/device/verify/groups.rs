@@ -1,6 +1,6 @@
 //! Constraints of kernels whose rTasks several groups of lanes run together.
 
-use super::super::tokens::{Kind, begun, behind, boxes, is_only_of, under_way};
+use super::super::tokens::{Kind, begun, boxes, is_of_arrival, under_way};
 use super::super::{
     Apply, Combine, Copy, Fill, Invoke, Kernel, Layout, Machine, Scope, Transfer, View,
 };
@@ -11,7 +11,8 @@ use crate::ir::{Block, Diagnostics, Op, Type, Val, ty};
 type Others = (&'static str, &'static str);
 const GROUPS: Others = (
     "groups",
-    "put device.barrier \"core\" between a write to shared memory and its use, and wait for engines",
+    "put device.barrier \"core\" between a write to shared memory and its use, and wait for engines; a box may be \
+     begun after an arrival",
 );
 const RTASKS: Others = (
     "rTasks of the cluster",
@@ -128,17 +129,17 @@ struct State<'c> {
     begun: Vec<Begun<'c>>,
 }
 
-/// Where something was read or written, and how often groups arrived since.
+/// Where something was read or written, and whether all groups arrived since, in the loop that is looked at.
 #[derive(Clone, Copy, PartialEq)]
 struct Access<'c> {
     place: Place<'c>,
-    arrivals: u64,
+    arrived: bool,
 }
 
 impl<'c> Access<'c> {
     /// Those of a moment.
     fn now(places: Vec<Place<'c>>) -> impl Iterator<Item = Self> {
-        places.into_iter().map(|place| Self { place, arrivals: 0 })
+        places.into_iter().map(|place| Self { place, arrived: false })
     }
 }
 
@@ -167,13 +168,11 @@ impl<'c> State<'c> {
         }
     }
 
-    /// All groups come here, each at its time.
-    fn arrive(&mut self) {
+    /// All groups come here, each at its time; or there is no arrival yet.
+    fn arrive(&mut self, arrived: bool) {
         for accesses in [&mut self.written, &mut self.read] {
             for own in std::mem::take(accesses) {
-                // More of them say no more.
-                let arrivals = (own.arrivals + 1).min(MOST_ROOMS);
-                add(accesses, [Access { arrivals, ..own }]);
+                add(accesses, [Access { arrived, ..own }]);
             }
         }
     }
@@ -246,13 +245,11 @@ impl<'c> Order<'c> {
             return;
         }
         if op.is("device.arrive") {
-            state.arrive();
+            state.arrive(true);
             return;
         }
         if op.is("device.wait") {
-            let arrival = |token: &Val<'c>| is_only_of(self.machine, *token, Kind::Arrivals);
-            let ready = |token: &Val<'c>| token.def().is_some_and(|own| own.is("device.ready"));
-            if op.operands().iter().any(|token| arrival(token) && !ready(token))
+            if op.operands().iter().any(|token| is_of_arrival(self.machine, *token))
                 && !self.reported.contains(&op)
             {
                 self.reported.push(op);
@@ -311,6 +308,7 @@ impl<'c> Order<'c> {
         // A loop without a round has no barriers.
         let has_round = low.zip(high).is_some_and(|(low, high)| low < high);
         let kept = if has_round { Vec::new() } else { state.since_cluster_met.clone() };
+        state.arrive(false);
         state.map(|place| place.in_first_round(round, low));
         // A room is another one's again after as many rounds as there are rooms.
         let shapes = self.buffers.iter().filter_map(|buffer| ty::shape(buffer.ty()));
@@ -330,12 +328,11 @@ impl<'c> Order<'c> {
     fn access(&mut self, op: Op<'c>, state: &mut State<'c>, diag: &mut Diagnostics) {
         let (reads, writes) = self.touched(op);
         let transfer = Transfer::of(op);
-        // Behind an arrival what was done before it is done.
-        let made = transfer.as_ref().and_then(|own| behind(self.machine, own));
-        let is_over = |before: &Access<'c>| made.is_some_and(|later| before.arrivals > later);
+        // Behind the arrival of the round before what was done before it is done.
+        let is_after = transfer.as_ref().is_some_and(|own| own.after.is_some());
         let meets = |own: &Place<'c>, before: &[Place<'c>]| before.iter().any(|b| own.meets(b));
         let clashes = |own: &Place<'c>, before: &[Access<'c>]| {
-            before.iter().any(|b| own.meets(&b.place) && !is_over(b))
+            before.iter().any(|b| own.meets(&b.place) && !(is_after && b.arrived))
         };
         let kind = begun(self.machine, op);
         let under_way = |own: &Place<'c>, kind: Option<Kind>| {

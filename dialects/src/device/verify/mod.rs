@@ -74,7 +74,7 @@ const TABLE: Table = &[
     ("device.apply", &[apply_c1, apply_c2, apply_c3, apply_c4]),
     ("device.combine", &[combine_c1, combine_c2]),
     ("device.mark", &[mark_c1]),
-    ("device.arrive", &[arrive_c1]),
+    ("device.arrive", &[arrive_c1, arrive_c2]),
     ("device.barrier", &[barrier_c1]),
 ];
 

@@ -1,6 +1,7 @@
 //! Constraints of the program half.
 
-use super::super::{Contract, Instruction, Kernel, Layout, Machine, Scope, View};
+use super::super::tokens::arrival_of_round;
+use super::super::{Contract, Instruction, Kernel, Layout, Machine, Scope, Transfer, View};
 use super::{check_scope, check_token, region_args};
 use crate::ir::{Diagnostics, Op, Type, Val, attr, parts, ty};
 use crate::verify::{check_fact, check_positive, count, elements, int, symbol, text};
@@ -421,6 +422,32 @@ pub(super) fn arrive_c1(op: Op<'_>, diag: &mut Diagnostics) {
         diag.error(op, format!("device.arrive has the scope \"{scope}\""))
             .help("write \"core\": groups of a block arrive for those who ask for its boxes");
     }
+}
+
+/// C2. It is the only one in the body of a loop that is in no other loop, behind all waits of a round; some transfer there
+/// is after it.
+pub(super) fn arrive_c2(op: Op<'_>, diag: &mut Diagnostics) {
+    let round = op.parent().filter(|own| own.is("scf.for"));
+    let round = round.filter(|own| own.parent().is_some_and(|around| around.is("device.kernel")));
+    let Some(ops) = round.and_then(|own| own.body(0)).map(|body| body.ops()) else {
+        diag.error(op, "device.arrive is in no loop of its kernel, or in one of another loop")
+            .help("put it at the end of a loop whose boxes are begun after it; elsewhere groups wait for each other by device.barrier");
+        return;
+    };
+    let place = ops.iter().position(|own| *own == op).unwrap_or(0);
+    let what = if ops.iter().any(|own| own.is("device.arrive") && *own != op) {
+        "device.arrive is not the only one of its loop"
+    } else if ops[place..].iter().any(|own| own.is("device.wait")) {
+        "device.arrive is in front of a wait of its round"
+    } else if !ops.iter().any(|own| {
+        let after = Transfer::of(*own).and_then(|transfer| transfer.after);
+        after.and_then(|after| arrival_of_round(*own, after)) == Some(op)
+    }) {
+        "device.arrive is in a loop no box of which is begun after it"
+    } else {
+        return;
+    };
+    diag.error(op, what).help("arrive once, at the end of a round, for boxes of the next one");
 }
 
 /// C1. The scope is one that a memory can have.

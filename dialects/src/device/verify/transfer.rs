@@ -1,6 +1,6 @@
 //! Constraints of `device.transfer`, `device.fill` and `device.mark`.
 
-use super::super::tokens::{Kind, is_only_of};
+use super::super::tokens::arrival_of_round;
 use super::super::{Fill, Kernel, Machine, Move, TensorBox, Transfer, View};
 use super::program::place;
 use super::{check_engine, check_token};
@@ -189,7 +189,8 @@ pub(super) fn transfer_c9(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
-/// C10. What is after an arrival is a transfer of boxes, and the arrival one on every way.
+/// C10. Only a transfer of boxes is `after` a token: one that the loop around it carries, which is that of `device.ready`
+/// in the first round and that of an arrival in the round before in others.
 pub(super) fn transfer_c10(op: Op<'_>, diag: &mut Diagnostics) {
     let (Some(transfer), Some(machine)) = (Transfer::of(op), Machine::of(op)) else { return };
     let Some(after) = transfer.after else { return };
@@ -202,9 +203,9 @@ pub(super) fn transfer_c10(op: Op<'_>, diag: &mut Diagnostics) {
         .note(way.op(), "the move is here")
         .help("put device.barrier \"core\" in front of it, or name a move of boxes");
     }
-    if !is_only_of(machine, after, Kind::Arrivals) {
-        diag.error(op, "device.transfer is after what is no arrival").help(
-            "give the token of device.arrive, or in a loop's first round that of device.ready; others are waited for by device.wait",
+    if arrival_of_round(op, after).is_none() {
+        diag.error(op, "device.transfer is after what is no arrival of the round before").help(
+            "let the loop around it carry a token: of device.ready at first, then of device.arrive in its own body",
         );
     }
 }

@@ -3,17 +3,17 @@
 //! ```text
 //! %f = device.arrive "core"                 n = count; count = n + 1
 //!                                           a thread of each warp arrives at word n mod depth
-//! %t = device.transfer ... after(%f)        thread 0, before it asks: until word n mod depth is in its phase n / depth
+//! %t = device.transfer ... after(%f)        thread 0, before it asks: until phase n / depth - 1 of that word is over
 //! ```
 //!
 //! A token is the number of its arrival, counted from the number of words on, for 0 is that of `device.ready`: there is
-//! nothing to wait for. A warp does not come to a word again before all have arrived there: it waits for boxes, which are
-//! asked for behind arrivals of all, and there are as many words as boxes that may be under way.
+//! nothing to wait for. A warp does not come to a word again before all have arrived there: in each round it waits for
+//! boxes, which are asked for behind arrivals of all, and there are as many words as boxes that may be under way.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use weft_dialects::device::tokens::{Kind, begun};
 use weft_dialects::device::{Copy, Fill, Machine, Scope, Transfer};
-use weft_dialects::ir::{Builder, Diagnostics, Op, Type, Val};
+use weft_dialects::ir::{Builder, Op, Type, Val};
 
 use super::boxes::{compare, when};
 use super::storage::Thread;
@@ -34,17 +34,13 @@ pub struct Arrivals<'c> {
 
 impl<'c> Arrivals<'c> {
     /// Gives each arrival of a function a number in the place of its token; there will be so many words.
-    pub fn take(thread: &Thread<'c>, func: Op<'c>, depth: u64, diag: &mut Diagnostics) -> Self {
+    pub fn take(thread: &Thread<'c>, func: Op<'c>, depth: u64) -> Self {
         let mut givers = Vec::new();
         func.walk(&mut |op| {
             if begun(thread.machine, op) == Some(Kind::Arrivals) {
                 givers.push(op);
             }
         });
-        for giver in givers.iter().filter(|_| depth == 0) {
-            diag.error(*giver, "device.arrive, and no box that is after it")
-                .help("leave it out; groups wait for each other by device.barrier");
-        }
         let numbers = counted(thread, func, &givers, depth as i64);
         Self { numbers, words: None, shows: shows(thread.machine, func), waited: waited(func) }
     }
@@ -106,6 +102,8 @@ fn shows<'c>(machine: Machine<'c>, func: Op<'c>) -> bool {
             accessed.push(fill.target.memref);
         } else if op.name().starts_with("device.") && begun(machine, op).is_none() {
             accessed.extend(op.operands());
+        } else if op.is("memref.load") {
+            accessed.push(op.operand(0));
         }
     });
     brought.iter().any(|memref| accessed.contains(memref))

@@ -7,8 +7,9 @@
 //! ```
 //!
 //! A token is the number of its transfer, so that loops hand on numbers. Barriers are words in the memory that a block
-//! shares, used in turn, more of them than transfers can be under way: a word is used again behind the barrier of the
-//! block that follows every thread's wait, for a loop that begins boxes has one in each round.
+//! shares, used in turn, more of them than transfers can be under way: a word is used again when every thread has waited,
+//! behind the barrier of the block in each round of a loop that begins boxes, or where they are begun after an arrival of
+//! the round before (`arrivals.rs`).
 //!
 //! What the rTasks of a cluster bring together each begins a part of, for all of them; the barriers of each count all bytes.
 //! Then all of them meet before words, and rooms, are used again, and before the first word is.
@@ -104,15 +105,12 @@ pub fn barrier_bytes<'c>(machine: Machine<'c>, root: Op<'c>) -> u64 {
 }
 
 /// Barriers of a kernel, a power of two: more than transfers that not all groups have waited for. Each of those was begun
-/// by one operation's last round, or is carried by a loop, or belongs to a round whose arrival nobody waited for yet.
+/// by one operation's last round, or is carried by a loop.
 fn depth<'c>(machine: Machine<'c>, root: Op<'c>) -> u64 {
-    let (mut begins, mut carried, mut behind) = (Vec::new(), Vec::new(), 0);
+    let (mut begins, mut carried) = (Vec::new(), Vec::new());
     root.walk(&mut |op| {
         if begun(machine, op) == Some(Kind::Boxes) {
             begins.extend(op.results());
-            let transfer = Transfer::of(op).filter(|own| own.after.is_some());
-            let later = transfer.and_then(|own| tokens::behind(machine, &own));
-            behind = behind.max(later.unwrap_or(0));
         }
         if op.name().ends_with(".for") {
             carried.extend(op.results());
@@ -120,7 +118,7 @@ fn depth<'c>(machine: Machine<'c>, root: Op<'c>) -> u64 {
     });
     let Some(token) = begins.first().map(|token| token.ty()) else { return 0 };
     let carried = carried.into_iter().filter(|value| value.ty() == token).count();
-    (begins.len() as u64 * (1 + behind) + carried as u64).next_power_of_two()
+    (begins.len() + carried).next_power_of_two() as u64
 }
 
 /// The boxes of a function for one thread.
@@ -157,7 +155,7 @@ impl<'c> TensorBoxes<'c> {
             }
             if op.is("device.wait") {
                 let own = tokens::boxes(machine, op);
-                if own.iter().any(|(token, _)| !tokens::is_only_of(machine, *token, Kind::Boxes)) {
+                if own.iter().any(|(token, _)| !tokens::is_only_of_boxes(machine, *token)) {
                     diag.error(
                         op,
                         "a token is that of boxes on one way, and another one on others",
@@ -172,7 +170,7 @@ impl<'c> TensorBoxes<'c> {
                 waits.insert(op, places.map(|(place, _)| place).collect::<Vec<_>>());
             }
         });
-        let arrivals = Arrivals::take(thread, func, depth, diag);
+        let arrivals = Arrivals::take(thread, func, depth);
         let mut boxes = Self { of, descriptors, waits, depth, arrivals, ..Self::default() };
         if givers.is_empty() {
             return boxes;
@@ -191,15 +189,14 @@ impl<'c> TensorBoxes<'c> {
             let giver = *giver;
             // Blocks of a cluster count alike, their own boxes, too.
             let scope = thread.meeting();
-            let after = Transfer::of(giver).filter(|own| own.after.is_some());
-            let known = after.is_some_and(|own| tokens::behind(machine, &own).is_some());
-            let known = known && thread.cluster.is_none();
+            let after = Transfer::of(giver).is_some_and(|own| own.after.is_some());
+            let known = after && thread.cluster.is_none();
             if !known && !meets_in_each_round(giver, scope) {
                 let who = if scope == Scope::Core { "groups" } else { "rTasks" };
                 let what = format!("boxes are begun in a loop in whose rounds {who} do not meet");
                 diag.error(giver, what).help(format!(
                     "put device.barrier \"{}\" into the loop, behind the wait for what was begun before, or begin them after an \
-                     arrival that is as many behind on every way",
+                     arrival of the round before",
                     scope.name()
                 ));
             }

@@ -20,7 +20,7 @@ pub struct Words<'c> {
 }
 
 impl<'c> Words<'c> {
-    /// The pointer to a number's word, and the parity of its phase, an `i32`; numbers are counted from `from` phases on.
+    /// The pointer to a number's word, and the parity of its phase, an `i32`; `from` is 1 where numbers begin at `depth`.
     pub fn of(&self, b: &mut Builder<'c>, number: Val<'c>, from: u64) -> [Val<'c>; 2] {
         let (index, int) = (Type::index(b.context()), ty::int(b.context(), 32));
         let (depth, two) = (b.index(self.depth as i64), b.index(2));

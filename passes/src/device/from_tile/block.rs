@@ -329,6 +329,7 @@ impl<'p, 'c> Blocks<'p, 'c> {
             limits: self.limits(b, access, (&sides, [side, K]), at),
             pads: true,
             run,
+            after,
             ..Within::default()
         };
         let mut pending = Pending::default();

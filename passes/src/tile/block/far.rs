@@ -33,7 +33,7 @@ impl Facts {
     }
 
     /// Bytes of a step that a block does not share with others that are under way: units take blocks
-    /// as they are numbered, and what several read is cached for all but the first. Inputs that fit the cache come once.
+    /// as they are numbered, and what several read is cached for all but the first. Inputs that fit half of the cache come once.
     fn first_read(&self, nest: &Nest<'_>, block: &Block<'_>) -> f64 {
         let [m, n] = [M, N].map(|side| self.brought(nest, block, side));
         if self.cached <= self.far {
@@ -54,7 +54,8 @@ impl Facts {
             nest.inputs[block.inputs[side]].shape.iter().product::<u64>() * self.elem_bytes[side]
         });
         let all: u64 = bytes.iter().sum();
-        match all <= self.cached_bytes {
+        // Results go through the cache, too.
+        match 2 * all <= self.cached_bytes {
             true => first.min(all as f64 / (self.tiles(nest, block) * steps(nest, block) as f64)),
             false => first,
         }
