@@ -13,7 +13,7 @@ use super::{Invoke, Machine, Transfer};
 use crate::ir::{Block, Op, Val};
 
 /// Operands of a loop in front of what it carries: its bounds and its step.
-const BOUNDS: usize = 3;
+pub(super) const BOUNDS: usize = 3;
 
 /// Later ones than any is waited for.
 const MANY: u64 = 1 << 20;

@@ -5,7 +5,7 @@
 //! t mod 32, t / 64         the same for both
 //! ```
 
-use super::super::tokens::{Kind, begun};
+use super::super::tokens::{BOUNDS, Kind, begun};
 use super::super::{Cluster, Kernel, Machine, Scope, Transfer};
 use super::rooms::number;
 use crate::ir::{Diagnostics, Op, Val};
@@ -66,6 +66,7 @@ pub(super) fn kernel_c7(op: Op<'_>, diag: &mut Diagnostics) {
             diag.error(inner, what).help("rTasks of a cluster do it together: in loops that count and conditions");
             return;
         }
+        // A condition has one operand, a loop bounds and what it carries.
         let conditions = around.iter().flat_map(|own| own.operands().into_iter().take(BOUNDS));
         let own = inner.operands().into_iter().filter(|_| together);
         let differs = conditions.chain(own).find(|value| !alike.is(*value));
@@ -83,9 +84,6 @@ pub(super) fn kernel_c7(op: Op<'_>, diag: &mut Diagnostics) {
         }
     });
 }
-
-/// Operands of `scf.for` in front of what it carries: its bounds and its step. A condition has one.
-const BOUNDS: usize = 3;
 
 /// `number / low mod (high / low)` of an rTask's number; without `high` all of `number / low`.
 #[derive(Clone, Copy)]

@@ -92,8 +92,9 @@ fn is_shared(machine: Machine<'_>, memref: Val<'_>) -> bool {
 /// C4. Between a write to memory that the groups share and what reads it, and between that
 /// and the next write, stands a barrier of scope "core". An engine reads and writes until a token is waited
 /// for that was given with it or later; of boxes its own, for which all groups wait. Accesses to different rooms of a
-/// buffer need none. A transfer that is after an arrival is in order behind what groups did before they arrived. Between the use of what rTasks of a cluster bring together and the next that is brought there stands
-/// a barrier of scope "cluster".
+/// buffer need none. A transfer that is after an arrival is in order behind what groups did before they arrived. Between
+/// the use of what rTasks of a cluster bring together and the next that is brought there stands a barrier of scope
+/// "cluster". A kernel waits for every box.
 pub(super) fn kernel_c4(op: Op<'_>, diag: &mut Diagnostics) {
     let (Some(kernel), Some(machine)) = (Kernel::of(op), Machine::of(op)) else { return };
     let (mut buffers, mut boxes, mut instructions) = (Vec::new(), false, false);

@@ -33,7 +33,8 @@ impl Facts {
     }
 
     /// Bytes of a step that a block does not share with others that are under way: units take blocks
-    /// as they are numbered, and what several read is cached for all but the first. Inputs that fit half of the cache come once.
+    /// as they are numbered, and what several read is cached for all but the first. Inputs that fit half of the cache
+    /// come once.
     fn first_read(&self, nest: &Nest<'_>, block: &Block<'_>) -> f64 {
         let [m, n] = [M, N].map(|side| self.brought(nest, block, side));
         if self.cached <= self.far {
@@ -41,9 +42,8 @@ impl Facts {
         }
         let (inner, outer) = if block.axes[M] < block.axes[N] { (N, M) } else { (M, N) };
         let tiles = |side: usize| {
-            let along = block.axes_along(side).into_iter();
-            let counts = along.map(|(axis, points)| nest.axes[axis].extent.div_ceil(points));
-            counts.product::<u64>().max(1) as f64
+            let along = block.axes_of(side).into_iter();
+            along.map(|axis| block.tasks_along(nest, axis)).product::<u64>().max(1) as f64
         };
         let along = tiles(inner).min(self.units);
         let rows = (self.units / along).ceil().min(tiles(outer));
